@@ -1,0 +1,26 @@
+# Writes a registry source from file names: a new operator, pass or tactic is one new file and nothing else.
+#   tenfold_registry(OUT kind type header function files...)
+# Each file <folder>/<stem>.cpp must define `<type> <kind>_<stem>();` in the given namespace; the table calls all of them.
+function(tenfold_registry out kind type header namespace function)
+  set(declarations "")
+  set(calls "")
+  foreach(file IN LISTS ARGN)
+    get_filename_component(stem ${file} NAME_WE)
+    string(APPEND declarations "${type} ${kind}_${stem}();\n")
+    string(APPEND calls "  all.push_back(${kind}_${stem}());\n")
+  endforeach()
+  set(content "// Written by cmake/registry.cmake from the file names; do not edit.\n#include \"${header}\"\n\n#include <vector>\n\nnamespace ${namespace} {\n${declarations}\nstd::vector<${type}> ${function}() {\n  std::vector<${type}> all;\n${calls}  return all;\n}\n}  // namespace ${namespace}\n")
+  file(CONFIGURE OUTPUT ${out} CONTENT "${content}" @ONLY)
+endfunction()
+
+# Sources below a folder, tests left out, sorted.
+function(tenfold_glob result)
+  set(patterns "")
+  foreach(pattern IN LISTS ARGN)
+    list(APPEND patterns ${pattern})
+  endforeach()
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${patterns})
+  list(FILTER files EXCLUDE REGEX "_test\\.cpp$")
+  list(SORT files)
+  set(${result} ${files} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,22 @@
+# Compiler set-up shared by every target: ccache and a fast linker if present, warnings, sanitizers.
+find_package(Threads REQUIRED)
+find_program(TENFOLD_CCACHE ccache)
+if(TENFOLD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Precompiled headers need these sloppiness settings, else ccache never hits.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=true ${TENFOLD_CCACHE})
+endif()
+find_program(TENFOLD_MOLD mold)
+if(TENFOLD_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT TENFOLD_SANITIZE)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+add_library(tenfold_options INTERFACE)
+target_include_directories(tenfold_options INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>)
+target_compile_options(tenfold_options INTERFACE -Wall -Wextra -Wvla -Walloca -fno-math-errno -ffp-contract=off
+  $<$<BOOL:${TENFOLD_WERROR}>:-Werror> $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+if(TENFOLD_SANITIZE)
+  target_compile_options(tenfold_options INTERFACE -fsanitize=${TENFOLD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  target_link_options(tenfold_options INTERFACE -fsanitize=${TENFOLD_SANITIZE})
+  add_compile_definitions(TENFOLD_SANITIZED)
+endif()

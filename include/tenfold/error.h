@@ -1,0 +1,63 @@
+// Errors and status codes of Tenfold: what can go wrong, said once, for builder and runtime.
+//
+// While a model is imported, built or loaded, failures are `Error` exceptions. Once an ExecutionContext
+// exists, running returns a `Status` and neither throws nor allocates.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+
+namespace tenfold {
+
+enum class ErrorKind : std::uint8_t {
+  invalid_argument,  // the caller passed something wrong: a shape, a name, a flag
+  invalid_model,     // the model breaks the ONNX standard or contradicts itself
+  unsupported,       // legal, but Tenfold has no implementation
+  out_of_memory,
+  plan_refused,      // the plan is damaged, of another version, or for another machine
+  io,                // a file could not be read or written
+  device,            // the device failed
+  cancelled,         // a callback or the caller asked to stop
+  internal,          // a bug in Tenfold
+};
+
+std::string_view name(ErrorKind kind);
+
+// An error with the chain of what was being done: "importing node 'conv1' (Conv, opset 11): pads has 3 values".
+class Error : public std::exception {
+ public:
+  Error(ErrorKind kind, std::string message) : kind_(kind), message_(std::move(message)) {}
+  // Puts "context: " in front of the message. Call while the exception travels up.
+  Error& within(std::string_view context);
+  ErrorKind kind() const noexcept { return kind_; }
+  const char* what() const noexcept override { return message_.c_str(); }
+
+ private:
+  ErrorKind kind_;
+  std::string message_;
+};
+
+// The result of a run: a number and the step it concerns. Text is made on demand by describe().
+struct Status {
+  enum Code : std::int32_t {
+    ok = 0,
+    not_ready,         // an input is not bound or has no shape yet
+    invalid_shape,     // a shape is outside the profile or disagrees with another
+    invalid_binding,   // null or overlapping memory
+    bad_index,         // data pointed outside a tensor (Gather, Scatter, Slice ...)
+    too_large,         // a data-dependent size passed its upper bound
+    out_of_memory,
+    cancelled,
+    device,
+    failed,            // a kernel failed; the step says which
+  };
+  Code code = ok;
+  std::int32_t step = -1;   // index of the step or binding concerned, -1 if none
+  bool operator==(const Status&) const = default;
+  explicit operator bool() const noexcept { return code == ok; }
+};
+std::string_view name(Status::Code code);
+
+}  // namespace tenfold

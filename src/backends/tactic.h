@@ -1,0 +1,120 @@
+// Tactic: one way to compute one problem on one kind of device. A value returned by a function named after its file.
+//
+// A tactic never sees the graph: it gets a Problem (types, layouts, attributes, epilogue), answers with a Verdict, offers
+// configs to time, packs constant operands at build time, and runs. Everything it needs at run time is opened once at load.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backends/device_info.h"
+#include "backends/layout.h"
+#include "base/parallel.h"
+#include "ir/attributes.h"
+#include "ir/body.h"
+#include "ir/dim.h"
+#include "tenfold/error.h"
+
+namespace tenfold::ir { struct OpDef; }
+
+namespace tenfold::backends {
+
+struct OperandDesc {
+  DType dtype = DType::f32;
+  ir::Dims dims;
+  Layout layout;
+  bool missing = false;        // an optional operand that is left out
+  bool constant = false;       // known at build time, so it may be packed
+  bool dense = true;           // false: strided view; then `strides` holds element strides
+  ir::Dims strides = {};
+};
+
+// What has to be computed. in[0 .. anchor_inputs) are the operator's own operands; the rest feed the epilogue body's
+// inputs 1, 2, ... (body input 0 is the anchor's raw result, of type body->inputs[0]). For op "Region" the body is the whole
+// meaning and in[i] feeds body input i. Epilogue operands broadcast to the output as numpy does.
+struct Problem {
+  const ir::OpDef* op = nullptr;
+  const ir::Attributes* attributes = nullptr;
+  const ir::Body* body = nullptr;        // null: none
+  int anchor_inputs = 0;
+  std::vector<OperandDesc> in, out;
+  const ir::SymbolBounds* box = nullptr; // ranges of the symbols in dims; null: dims are constants
+  const DeviceInfo* device = nullptr;
+  std::int64_t workspace_limit = std::int64_t{1} << 40;
+
+  ir::Interval bounds(ir::Dim d) const;  // of a dim over the box
+  // The one text form: timing-cache key, bench input, log line, `inspect`.
+  // "MatMul f32[8,512,768] f32[768,3072]! -> f32[8,512,3072] body=(f32,f32) %2=add.f32(%0,%1) -> %2"; `!` constant, `@cl` layout.
+  std::string line() const;
+};
+
+// Yes, or the reason why not, in words that help a user: "axis is not the innermost one".
+struct Verdict {
+  bool yes = true;
+  std::string reason;
+  static Verdict ok() { return {}; }
+  static Verdict no(std::string why) { return {false, std::move(why)}; }
+  static Verdict only_if(bool condition, const char* why) { return condition ? Verdict{} : no(why); }
+  explicit operator bool() const { return yes; }
+};
+
+using Config = std::vector<std::int64_t>;            // tactic-defined numbers: tile sizes, number of parts, ISA ...
+
+// One combination of layouts a tactic accepts: one entry per operand of the problem.
+struct Formats { std::vector<Layout> in, out; };
+
+// A bound operand: shapes evaluated, address resolved. Strides in elements; for channels_blocked see layout.h.
+struct Bound {
+  void* data = nullptr;
+  const std::int64_t* dims = nullptr;
+  const std::int64_t* strides = nullptr;
+  int rank = 0;
+  template <class T> T* as() const { return static_cast<T*>(data); }
+};
+struct RunArgs {
+  std::span<const Bound> in, out;
+  void* workspace = nullptr;                         // as large as workspace() said, 64-byte aligned
+  Parallel* parallel = nullptr;
+};
+
+enum class Source : std::uint8_t { reference, native, onednn, cublas_lt, cudnn, plugin };
+std::string_view name(Source source);
+
+struct Tactic {
+  std::string name;                                  // "matmul_packed", unique per backend
+  int version = 1;                                   // changes when packing or config change their meaning
+  std::string op;                                    // OpDef name
+  Source source = Source::native;
+
+  // Asked while building, and again for every step of a loaded plan: must not rely on constant values.
+  Verdict (*supports)(const Problem&) = nullptr;
+  // Configs worth timing, best guess first; at least one. Deterministic in the problem.
+  std::vector<Config> (*configs)(const Problem&) = nullptr;
+  // For a config read from a plan: is it one this tactic can run safely? Null: every config equal in length to configs()[0].
+  Verdict (*valid)(const Problem&, const Config&) = nullptr;
+  // Layout combinations it can run; null: everything plain.
+  std::vector<Formats> (*formats)(const Problem&) = nullptr;
+  ir::Dim (*workspace)(const Problem&, const Config&) = nullptr;        // bytes; null: none
+
+  // Packing of constant operand `input`. packed_bytes < 0: the operand is used as it is. `constants[i]` is null where in[i] is
+  // not constant; pack may look at its neighbours (zero points). unpack gives the original back: packings permute and pad.
+  std::int64_t (*packed_bytes)(const Problem&, const Config&, int input) = nullptr;
+  void (*pack)(const Problem&, const Config&, int input, std::span<const Tensor* const> constants, void* packed) = nullptr;
+  Tensor (*unpack)(const Problem&, const Config&, int input, const void* packed) = nullptr;
+
+  // At load: parse attributes and choose function pointers once. The object must stay immutable.
+  std::shared_ptr<const void> (*open)(const Problem&, const Config&) = nullptr;
+  // No allocation, no lock, no exception. Results must not depend on how many workers `parallel` has.
+  Status::Code (*run)(const void* kernel, const RunArgs&) noexcept = nullptr;
+
+  // May output `out` share memory with input `in`? Null: no.
+  bool (*may_alias)(const Problem&, int in, int out) = nullptr;
+  // Roofline estimate in floating-point operations, for pruning; null: elements of the output.
+  double (*work)(const Problem&) = nullptr;
+  std::shared_ptr<const void> self = {};
+};
+
+}  // namespace tenfold::backends

@@ -1,0 +1,26 @@
+// Bit-exact conversions between float and the narrow float formats (IEEE half, bfloat16, OCP 8-bit and 4-bit floats).
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace tenfold {
+
+float half_to_float(std::uint16_t bits);
+std::uint16_t float_to_half(float value);             // round to nearest even, overflow to infinity
+inline float bf16_to_float(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+std::uint16_t float_to_bf16(float value);             // round to nearest even, NaN stays NaN
+
+// An 8-bit or 4-bit float format by its fields. `finite_only`: no infinities; `unsigned_zero`: 0x80 is NaN.
+struct SmallFloat {
+  int exponent_bits, mantissa_bits, bias;
+  bool finite_only, unsigned_zero;
+};
+inline constexpr SmallFloat kE4M3FN{4, 3, 7, true, false}, kE4M3FNUZ{4, 3, 8, true, true}, kE5M2{5, 2, 15, false, false},
+    kE5M2FNUZ{5, 2, 16, true, true}, kE2M1{2, 1, 1, true, false};
+float small_to_float(SmallFloat format, std::uint8_t bits);
+std::uint8_t float_to_small(SmallFloat format, float value, bool saturate = true);   // nearest even
+float e8m0_to_float(std::uint8_t bits);
+std::uint8_t float_to_e8m0(float value);
+
+}  // namespace tenfold

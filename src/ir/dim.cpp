@@ -1,0 +1,307 @@
+// Dim expressions: interning and the normal form (a sorted sum of coefficient times sorted product of atoms).
+#include "ir/dim.h"
+
+#include <algorithm>
+#include <deque>
+#include <mutex>
+#include <set>
+#include <unordered_map>
+
+#include "base/checked.h"
+#include "ir/dim_expr.h"
+
+namespace tenfold::ir {
+using detail::Expr;
+using detail::Op;
+using detail::Term;
+namespace {
+
+const char* function_name(Op op) {
+  switch (op) {
+    case Op::floor_div: return "floor_div";
+    case Op::ceil_div: return "ceil_div";
+    case Op::mod: return "mod";
+    case Op::min: return "min";
+    case Op::max: return "max";
+    case Op::equal: return "equal";
+    case Op::less: return "less";
+    default: return "";
+  }
+}
+
+const Expr* intern(Expr e) {
+  static std::mutex mutex;
+  static std::deque<Expr>& storage = *new std::deque<Expr>;
+  static auto& index = *new std::unordered_map<std::string_view, const Expr*>;
+  std::lock_guard lock(mutex);
+  if (auto it = index.find(e.text); it != index.end()) return it->second;
+  storage.push_back(std::move(e));
+  const Expr* stored = &storage.back();
+  index.emplace(stored->text, stored);
+  return stored;
+}
+
+std::string term_text(const Term& t, bool first) {
+  const std::int64_t magnitude = t.coefficient < 0 ? -t.coefficient : t.coefficient;
+  std::string out = first ? (t.coefficient < 0 ? "-" : "") : (t.coefficient < 0 ? " - " : " + ");
+  if (t.atoms.empty()) return out + std::to_string(magnitude);
+  if (magnitude != 1) out += std::to_string(magnitude) + "*";
+  for (std::size_t i = 0; i < t.atoms.size(); ++i) out += (i ? "*" : "") + t.atoms[i]->text;
+  return out;
+}
+
+std::vector<Term> terms_of(Dim d) {
+  if (d.is_constant()) return d.constant() ? std::vector<Term>{{d.constant(), {}}} : std::vector<Term>{};
+  const Expr* e = Expr::of(d);
+  if (e->op == Op::sum) return e->terms;
+  return {{1, {e}}};
+}
+
+bool atoms_less(const Term& x, const Term& y) {
+  if (x.atoms.size() != y.atoms.size()) return x.atoms.size() > y.atoms.size();   // higher degree first, the constant last
+  return std::lexicographical_compare(x.atoms.begin(), x.atoms.end(), y.atoms.begin(), y.atoms.end(),
+                                      [](const Expr* p, const Expr* q) { return p->text < q->text; });
+}
+
+Dim from_terms(std::vector<Term> terms) {
+  std::sort(terms.begin(), terms.end(), atoms_less);
+  std::vector<Term> merged;
+  for (Term& t : terms) {
+    if (!merged.empty() && merged.back().atoms == t.atoms) {
+      merged.back().coefficient = checked_add(merged.back().coefficient, t.coefficient);
+    } else {
+      merged.push_back(std::move(t));
+    }
+  }
+  std::erase_if(merged, [](const Term& t) { return t.coefficient == 0; });
+  if (merged.empty()) return Dim(0);
+  if (merged.size() == 1 && merged[0].atoms.empty()) return Dim(merged[0].coefficient);
+  if (merged.size() == 1 && merged[0].coefficient == 1 && merged[0].atoms.size() == 1) return Expr::dim(merged[0].atoms[0]);
+  require(merged.size() <= 256, ErrorKind::unsupported, "a shape expression has more than 256 terms");
+  std::string text;
+  for (std::size_t i = 0; i < merged.size(); ++i) text += term_text(merged[i], i == 0);
+  text = merged.size() == 1 ? text : "(" + text + ")";
+  return Expr::dim(intern({.op = Op::sum, .name = {}, .a = {}, .b = {}, .terms = std::move(merged), .text = std::move(text)}));
+}
+
+std::int64_t apply(Op op, std::int64_t a, std::int64_t b) {
+  switch (op) {
+    case Op::floor_div:
+    case Op::ceil_div:
+    case Op::mod:
+      require(b != 0, ErrorKind::invalid_model, "division by zero in a shape expression");
+      if (op == Op::mod) return checked_sub(a, checked_mul(tenfold::floor_div(a, b), b));
+      return op == Op::floor_div ? tenfold::floor_div(a, b) : tenfold::ceil_div(a, b);
+    case Op::min: return std::min(a, b);
+    case Op::max: return std::max(a, b);
+    case Op::equal: return a == b;
+    case Op::less: return a < b;
+    default: fail(ErrorKind::internal, "not a function of two Dims");
+  }
+}
+
+Dim function(Op op, Dim a, Dim b) {
+  if (a.is_constant() && b.is_constant()) return Dim(apply(op, a.constant(), b.constant()));
+  const bool commutative = op == Op::min || op == Op::max || op == Op::equal;
+  if (commutative && b.text() < a.text()) std::swap(a, b);
+  std::string text = std::string(function_name(op)) + "(" + a.text() + ", " + b.text() + ")";
+  return Expr::dim(intern({.op = op, .name = {}, .a = a, .b = b, .terms = {}, .text = std::move(text)}));
+}
+
+// a / b if every term of a divides by the single term b, exactly and provably.
+bool divide_exactly(Dim a, Dim b, Dim& quotient) {
+  const std::vector<Term> divisor = terms_of(b);
+  if (divisor.size() != 1 || divisor[0].coefficient == 0) return false;
+  std::vector<Term> result;
+  for (Term t : terms_of(a)) {
+    if (t.coefficient % divisor[0].coefficient != 0) return false;
+    t.coefficient /= divisor[0].coefficient;
+    for (const Expr* atom : divisor[0].atoms) {
+      auto it = std::find(t.atoms.begin(), t.atoms.end(), atom);
+      if (it == t.atoms.end()) return false;
+      t.atoms.erase(it);
+    }
+    result.push_back(std::move(t));
+  }
+  quotient = from_terms(std::move(result));
+  return true;
+}
+
+}  // namespace
+
+Dim Dim::symbol(std::string_view name) {
+  require(!name.empty(), ErrorKind::invalid_argument, "a symbol needs a name");
+  return of(intern({.op = Op::symbol, .name = std::string(name), .a = {}, .b = {}, .terms = {}, .text = std::string(name)}));
+}
+
+bool Dim::is_symbol() const { return expr_ && expr_->op == Op::symbol; }
+std::string Dim::text() const {
+  if (!expr_) return std::to_string(constant_);
+  const std::string& t = expr_->text;
+  return t.front() == '(' ? t.substr(1, t.size() - 2) : t;
+}
+
+Dim operator+(Dim a, Dim b) {
+  if (a.is_constant() && b.is_constant()) return Dim(checked_add(a.constant(), b.constant()));
+  std::vector<Term> terms = terms_of(a);
+  for (Term& t : terms_of(b)) terms.push_back(std::move(t));
+  return from_terms(std::move(terms));
+}
+Dim operator-(Dim a, Dim b) { return a + Dim(-1) * b; }
+Dim operator*(Dim a, Dim b) {
+  if (a.is_constant() && b.is_constant()) return Dim(checked_mul(a.constant(), b.constant()));
+  std::vector<Term> product;
+  for (const Term& x : terms_of(a))
+    for (const Term& y : terms_of(b)) {
+      Term t{checked_mul(x.coefficient, y.coefficient), x.atoms};
+      t.atoms.insert(t.atoms.end(), y.atoms.begin(), y.atoms.end());
+      std::sort(t.atoms.begin(), t.atoms.end(), [](const Expr* p, const Expr* q) { return p->text < q->text; });
+      product.push_back(std::move(t));
+    }
+  return from_terms(std::move(product));
+}
+Dim floor_div(Dim a, Dim b) {
+  Dim quotient;
+  if (b == Dim(1)) return a;
+  if (divide_exactly(a, b, quotient)) return quotient;
+  return function(Op::floor_div, a, b);
+}
+Dim ceil_div(Dim a, Dim b) {
+  Dim quotient;
+  if (b == Dim(1)) return a;
+  if (divide_exactly(a, b, quotient)) return quotient;
+  return function(Op::ceil_div, a, b);
+}
+Dim mod(Dim a, Dim b) {
+  Dim quotient;
+  if (divide_exactly(a, b, quotient)) return Dim(0);
+  return function(Op::mod, a, b);
+}
+Dim min(Dim a, Dim b) { return a == b ? a : function(Op::min, a, b); }
+Dim max(Dim a, Dim b) { return a == b ? a : function(Op::max, a, b); }
+Dim equal(Dim a, Dim b) {
+  if (a == b) return Dim(1);
+  const Dim difference = a - b;
+  if (difference.is_constant()) return Dim(difference.constant() == 0);
+  return function(Op::equal, a, b);
+}
+Dim less(Dim a, Dim b) {
+  const Dim difference = a - b;
+  if (difference.is_constant()) return Dim(difference.constant() < 0);
+  return function(Op::less, a, b);
+}
+
+std::int64_t Dim::evaluate(const SymbolValues& values) const {
+  if (!expr_) return constant_;
+  if (expr_->op == Op::symbol) {
+    auto it = values.find(expr_->name);
+    require(it != values.end(), ErrorKind::invalid_argument, "dimension '", expr_->name, "' has no value");
+    return it->second;
+  }
+  if (expr_->op != Op::sum) return apply(expr_->op, expr_->a.evaluate(values), expr_->b.evaluate(values));
+  std::int64_t sum = 0;
+  for (const Term& t : expr_->terms) {
+    std::int64_t value = t.coefficient;
+    for (const Expr* atom : t.atoms) value = checked_mul(value, Dim::of(atom).evaluate(values));
+    sum = checked_add(sum, value);
+  }
+  return sum;
+}
+
+Dim Dim::substitute(const std::map<std::string, Dim, std::less<>>& replacements) const {
+  if (!expr_) return *this;
+  if (expr_->op == Op::symbol) {
+    auto it = replacements.find(expr_->name);
+    return it == replacements.end() ? *this : it->second;
+  }
+  if (expr_->op == Op::sum) {
+    Dim sum(0);
+    for (const Term& t : expr_->terms) {
+      Dim value(t.coefficient);
+      for (const Expr* atom : t.atoms) value = value * Dim::of(atom).substitute(replacements);
+      sum = sum + value;
+    }
+    return sum;
+  }
+  const Dim x = expr_->a.substitute(replacements), y = expr_->b.substitute(replacements);
+  switch (expr_->op) {
+    case Op::floor_div: return floor_div(x, y);
+    case Op::ceil_div: return ceil_div(x, y);
+    case Op::mod: return mod(x, y);
+    case Op::min: return min(x, y);
+    case Op::max: return max(x, y);
+    case Op::equal: return equal(x, y);
+    default: return less(x, y);
+  }
+}
+
+bool Dim::divisible_by(std::int64_t n) const {
+  if (n == 1) return true;
+  if (n <= 0) return false;
+  const std::vector<Term> terms = terms_of(*this);
+  return std::all_of(terms.begin(), terms.end(), [n](const Term& t) { return t.coefficient % n == 0; });
+}
+
+namespace {
+void collect(Dim d, std::set<std::string>& names) {
+  const Expr* e = Expr::of(d);
+  if (!e) return;
+  if (e->op == Op::symbol) names.insert(e->name);
+  for (const Term& t : e->terms)
+    for (const Expr* atom : t.atoms) collect(Expr::dim(atom), names);
+  if (e->op != Op::symbol && e->op != Op::sum) collect(e->a, names), collect(e->b, names);
+}
+}  // namespace
+
+std::vector<std::string> Dim::symbols() const {
+  std::set<std::string> names;
+  collect(*this, names);
+  return {names.begin(), names.end()};
+}
+
+Dim product(std::span<const Dim> dims) {
+  Dim result(1);
+  for (Dim d : dims) result = result * d;
+  return result;
+}
+std::string text(std::span<const Dim> dims) {
+  std::string out;
+  for (std::size_t i = 0; i < dims.size(); ++i) out += (i ? "," : "") + dims[i].text();
+  return out;
+}
+bool is_constant(std::span<const Dim> dims) {
+  return std::all_of(dims.begin(), dims.end(), [](Dim d) { return d.is_constant(); });
+}
+std::vector<std::int64_t> constants(std::span<const Dim> dims) {
+  std::vector<std::int64_t> out;
+  for (Dim d : dims) {
+    check(d.is_constant(), "dimension '", d.text(), "' is not constant");
+    out.push_back(d.constant());
+  }
+  return out;
+}
+Dims to_dims(std::span<const std::int64_t> shape) { return {shape.begin(), shape.end()}; }
+std::vector<std::int64_t> evaluate(std::span<const Dim> dims, const SymbolValues& values) {
+  std::vector<std::int64_t> out;
+  for (Dim d : dims) out.push_back(d.evaluate(values));
+  return out;
+}
+
+Dim broadcast(Dim a, Dim b) {
+  if (a == b || b == Dim(1)) return a;
+  if (a == Dim(1)) return b;
+  require(!(a.is_constant() && b.is_constant()), ErrorKind::invalid_model, "dimensions ", a.text(), " and ", b.text(), " do not broadcast");
+  if (a.is_constant()) return a;   // a constant above 1: the other must be equal to it, or 1
+  if (b.is_constant()) return b;
+  return max(a, b);
+}
+Dims broadcast(std::span<const Dim> a, std::span<const Dim> b) {
+  Dims out(std::max(a.size(), b.size()), Dim(1));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const Dim x = i < a.size() ? a[a.size() - 1 - i] : Dim(1), y = i < b.size() ? b[b.size() - 1 - i] : Dim(1);
+    out[out.size() - 1 - i] = broadcast(x, y);
+  }
+  return out;
+}
+
+}  // namespace tenfold::ir

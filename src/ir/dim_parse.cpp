@@ -1,0 +1,94 @@
+// Reading a Dim back from its text form: a recursive-descent parser with a depth limit.
+#include <array>
+#include <cctype>
+#include <charconv>
+
+#include "base/check.h"
+#include "ir/dim.h"
+
+namespace tenfold::ir {
+namespace {
+
+struct Parser {
+  std::string_view text;
+  std::size_t at = 0;
+  int depth = 0;
+
+  [[noreturn]] void bad(const char* what) {
+    fail(ErrorKind::invalid_model, cat("dimension '", text, "', position ", at, ": ", what));
+  }
+  void space() { while (at < text.size() && text[at] == ' ') ++at; }
+  bool take(char c) {
+    space();
+    if (at >= text.size() || text[at] != c) return false;
+    ++at;
+    return true;
+  }
+  Dim sum() {
+    if (++depth > 64) bad("nested too deeply");
+    Dim result = take('-') ? Dim(0) - product() : product();
+    for (;;) {
+      if (take('+')) result = result + product();
+      else if (take('-')) result = result - product();
+      else break;
+    }
+    --depth;
+    return result;
+  }
+  Dim product() {
+    Dim result = atom();
+    while (take('*')) result = result * atom();
+    return result;
+  }
+  Dim atom() {
+    space();
+    if (take('(')) {
+      Dim inner = sum();
+      if (!take(')')) bad("')' expected");
+      return inner;
+    }
+    if (at < text.size() && std::isdigit(static_cast<unsigned char>(text[at]))) {
+      std::int64_t value = 0;
+      auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+      if (error != std::errc{}) bad("number too large");
+      at = static_cast<std::size_t>(end - text.data());
+      return Dim(value);
+    }
+    const std::size_t start = at;
+    while (at < text.size() && std::string_view("+-*(), ").find(text[at]) == std::string_view::npos) ++at;
+    if (at == start) bad("a number or a name expected");
+    const std::string_view name = text.substr(start, at - start);
+    if (at < text.size() && text[at] == '(') return call(name);
+    return Dim::symbol(name);
+  }
+  Dim call(std::string_view name) {
+    ++at;
+    const Dim a = sum();
+    if (!take(',')) bad("',' expected");
+    const Dim b = sum();
+    if (!take(')')) bad("')' expected");
+    struct Row { std::string_view name; Dim (*make)(Dim, Dim); };
+    static constexpr std::array<Row, 7> kRows{{{"floor_div", [](Dim x, Dim y) { return floor_div(x, y); }},
+                                               {"ceil_div", [](Dim x, Dim y) { return ceil_div(x, y); }},
+                                               {"mod", [](Dim x, Dim y) { return mod(x, y); }},
+                                               {"min", [](Dim x, Dim y) { return min(x, y); }},
+                                               {"max", [](Dim x, Dim y) { return max(x, y); }},
+                                               {"equal", [](Dim x, Dim y) { return equal(x, y); }},
+                                               {"less", [](Dim x, Dim y) { return less(x, y); }}}};
+    for (const Row& row : kRows)
+      if (row.name == name) return row.make(a, b);
+    bad("unknown function");
+  }
+};
+
+}  // namespace
+
+Dim Dim::parse(std::string_view text) {
+  Parser parser{text};
+  Dim result = parser.sum();
+  parser.space();
+  if (parser.at != text.size()) parser.bad("unexpected text");
+  return result;
+}
+
+}  // namespace tenfold::ir

@@ -1,0 +1,112 @@
+// OpDef: all that Tenfold knows of one operator. A value returned by a function named after its file; no base class.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "ir/graph.h"
+
+namespace tenfold::ir {
+
+// Shape inference of one node: types in, types out, and the contents of small integer tensors as Dims beside them.
+class InferCall {
+ public:
+  InferCall(Graph& graph, Node& node) : graph_(graph), node_(node) {}
+  const Node& node() const { return node_; }
+  const Attributes& attributes() const { return node_.attributes; }
+  Graph& graph() { return graph_; }
+
+  int inputs() const { return static_cast<int>(node_.inputs.size()); }
+  int outputs() const { return static_cast<int>(node_.outputs.size()); }
+  bool has(int i) const { return node_.in(i) != nullptr; }
+  const TensorType& in(int i) const;                    // throws invalid_model naming the operand if missing or not a tensor
+  const Dims& dims(int i) const { return in(i).dims; }
+  int rank(int i) const { return static_cast<int>(in(i).dims.size()); }
+  DType dtype(int i) const { return in(i).dtype; }
+  const ValueType& type(int i) const;                   // of any kind
+  const Tensor* constant(int i) const;                  // null if not constant or missing
+  const Dims* contents(int i) const;                    // elements of a small integer tensor, null if unknown
+  Dims need_contents(int i, const char* what) const;    // throws unsupported if unknown
+
+  void out(int i, DType dtype, Dims dims);
+  void out(int i, ValueType type);
+  void out_contents(int i, Dims values);                // only for integer and boolean tensors of at most 64 elements
+  // A symbol for a data-dependent size, its name derived from the node's name.
+  Dim new_symbol(std::string_view stem, Dim lower, Dim upper, Origin origin = Origin::host_value);
+  [[noreturn]] void bad(const std::string& message) const { fail(ErrorKind::invalid_model, message); }
+  template <class... Args> void need(bool condition, const Args&... args) const { if (!condition) bad(cat(args...)); }
+  int axis(std::int64_t value, int rank) const;         // negative axes wrapped, range checked
+
+ private:
+  Graph& graph_;
+  Node& node_;
+};
+
+// A reference to a tensor that somebody else owns: dense, row major. What reference kernels read and write.
+struct TensorRef {
+  DType dtype = DType::f32;
+  Shape shape;
+  void* data = nullptr;                                 // for strings: std::string*
+  std::int64_t size() const { return element_count(shape); }
+  template <class T> T* as() const { return static_cast<T*>(data); }
+};
+// A sequence or optional, held on the host. An optional is a sequence of at most one element.
+struct HostObject { std::vector<Tensor> elements; };
+
+// One execution of a reference kernel. Outputs are allocated to the inferred shape, or to its upper bound when a size depends
+// on the data; such kernels call shrink() with the real shape. Reference kernels are plain, single-threaded and obviously right.
+struct Call {
+  const Node* node = nullptr;                           // attributes, body; graphs for control flow
+  std::vector<TensorRef> in, out;                       // a missing optional operand has data == nullptr
+  std::vector<HostObject*> in_objects, out_objects;     // beside in/out; null for tensors
+  bool has(int i) const { return i < static_cast<int>(in.size()) && in[static_cast<std::size_t>(i)].data != nullptr; }
+  const Attributes& attributes() const { return node->attributes; }
+  void shrink(int output, Shape shape) { out[static_cast<std::size_t>(output)].shape = std::move(shape); }
+};
+
+class OnnxImport;   // ops/onnx_node.h: what an import function sees of its ONNX node; no protobuf
+using FromOnnx = std::vector<Value*> (*)(OnnxImport&);
+struct OnnxForm {
+  std::string op;              // ONNX operator name
+  int since;                   // first opset this form holds for, up to the next form of the same name
+  FromOnnx convert = nullptr;  // null: same name, inputs and attributes; only the attributes that OpDef lists are accepted
+  std::string domain = "";     // "" is ai.onnx
+};
+
+struct OpDef {
+  std::string name;
+  int min_inputs = 1, max_inputs = 1;                   // max -1: any number
+  int min_outputs = 1, max_outputs = 1;
+  Attributes attributes;                                // names, types and defaults; nodes hold every attribute with a default
+  std::vector<std::string> optional_attributes = {};    // allowed names that have no default
+  void (*infer)(InferCall&) = nullptr;
+  void (*reference)(Call&) = nullptr;                   // null only for control flow, which the interpreter and the plan run
+  // Pointwise operators: the computation as a Body over inputs of these types. Reference and infer are then derived from it.
+  Body (*scalar)(const Node& node) = nullptr;
+  bool movement = false;                                // only moves elements: results are copies of input elements
+  bool pure = true;                                     // false: random, not to be folded or merged
+  std::vector<OnnxForm> from_onnx = {};
+  std::vector<std::string> cases = {};                  // test problems, see ops/cases.h: "f32[2,8,16] axis=-1"
+  double tolerance = 1e-5;                              // of a tactic against the reference, relative to the largest output
+  std::shared_ptr<const void> self = {};                // a plug-in's object
+};
+
+// The operators known to a Builder or a Runtime: the built-in table and additions. Immutable after set-up, then thread safe.
+class Registry {
+ public:
+  static const Registry& builtin();
+  void add(OpDef def);                                  // throws invalid_argument on a duplicate name
+  const OpDef* find(std::string_view name) const;
+  const OpDef& get(std::string_view name) const;        // throws unsupported
+  // The form of an ONNX operator at an opset: the one with the largest `since` not above it. Null if none.
+  struct Found { const OpDef* def; const OnnxForm* form; };
+  std::optional<Found> find_onnx(std::string_view domain, std::string_view op, int opset) const;
+  std::vector<const OpDef*> all() const;                // by name
+
+ private:
+  std::map<std::string, std::unique_ptr<OpDef>, std::less<>> defs_;
+};
+
+}  // namespace tenfold::ir

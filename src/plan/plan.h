@@ -1,0 +1,105 @@
+// Plan: everything needed to run a model on one kind of machine, as plain data. Saved as it is; holds no code and no pointer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/device_info.h"
+#include "backends/layout.h"
+#include "ir/attributes.h"
+#include "ir/body.h"
+#include "ir/type.h"
+
+namespace tenfold::plan {
+
+using DimIndex = std::int32_t;     // into Program::dims
+
+// Memory of an operand: a space and a byte offset. Resolved per context, so a plan can be mapped, shared and refitted.
+enum class Space : std::uint8_t {
+  none,       // a missing operand
+  weights,    // index: which constant
+  arena,      // offset into the program's activation memory
+  binding,    // index: which input or output of the program
+};
+struct Address {
+  Space space = Space::none;
+  std::int32_t index = 0;
+  std::int64_t offset = 0;         // bytes
+};
+struct Operand {
+  Address at;
+  DType dtype = DType::f32;
+  std::vector<DimIndex> dims, strides;   // strides in elements
+  backends::Layout layout;
+  bool dense = true;
+  bool constant = false;
+  bool packed = false;                   // a weight in the packing of this step's tactic
+};
+
+enum class StepKind : std::uint8_t { kernel, host, copy, branch, loop };
+struct Program;
+struct Step {
+  StepKind kind = StepKind::kernel;
+  std::string name;                      // of the node, for profiles and errors
+  std::string op;
+  ir::Attributes attributes;
+  bool has_body = false;
+  ir::Body body;
+  int anchor_inputs = 0;
+  std::string tactic;                    // kernel: name and version
+  std::int32_t tactic_version = 0;
+  std::vector<std::int64_t> config;
+  std::vector<Operand> in, out;
+  std::vector<Program> programs;         // branch: then, else; loop: the body
+  std::int64_t workspace_offset = 0, workspace_bytes = 0;   // in the arena; for branch and loop the bodies' arena
+  std::vector<std::int32_t> defines;     // symbols (indices into Program::symbols of the top program) known after this step
+};
+
+// A run of steps between points where the host must decide. One on the CPU.
+struct Segment { std::int32_t first = 0, count = 0; };
+
+// The range of one symbol in a profile's box, and the point it was tuned for.
+struct Range { std::string symbol; std::int64_t min = 0, opt = 0, max = 0; };
+struct Program {
+  std::vector<Range> box;
+  std::vector<ir::Symbol> symbols;       // evaluated in this order; input symbols first
+  std::vector<ir::Dim> dims;             // the dims table; bodies of branch and loop steps index their top program's table
+  std::vector<Operand> inputs, outputs;  // formal types; Space::binding
+  std::vector<Step> steps;
+  std::vector<Segment> segments;
+  std::int64_t arena_bytes = 0;
+  std::int64_t arena_live_bytes = 0;     // the largest sum of live buffers: the lower bound
+};
+
+struct Binding {
+  std::string name;
+  ir::ValueType type;
+  bool is_input = true;
+  backends::Layout layout;
+};
+// Output `output` continues input `input` (state): they may share memory.
+struct StatePair { std::int32_t input = 0, output = 0; };
+
+struct Constant {
+  std::string name;                      // of the weight, or of the value
+  std::int64_t offset = 0, bytes = 0;    // in the weights section
+  std::uint64_t hash = 0;                // XXH3 of the content
+};
+
+struct Plan {
+  backends::DeviceInfo device;           // built for
+  std::uint32_t needs = 0;               // features the chosen tactics use
+  std::string model_name, builder;       // where from: model file name, library version
+  std::vector<Binding> bindings;         // inputs, then outputs
+  std::vector<StatePair> states;
+  std::vector<Constant> constants;
+  std::vector<Program> programs;         // one per box
+  std::shared_ptr<const void> weights_owner;
+  const std::byte* weights = nullptr;    // constants' bytes, 64-byte aligned
+  std::int64_t weights_bytes = 0;
+  std::string portable;                  // the graph as the tuner got it, text form; empty if dropped
+};
+
+}  // namespace tenfold::plan
