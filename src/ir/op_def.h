@@ -16,6 +16,8 @@ class InferCall {
   InferCall(Graph& graph, Node& node) : graph_(graph), node_(node) {}
   const Node& node() const { return node_; }
   const Attributes& attributes() const { return node_.attributes; }
+  // For writing out what an attribute only implies: auto_pad as pads, once the extents are known.
+  Attributes& edit_attributes() { return node_.attributes; }
   Graph& graph() { return graph_; }
 
   int inputs() const { return static_cast<int>(node_.inputs.size()); }
@@ -79,7 +81,7 @@ struct OpDef {
   std::string name;
   int min_inputs = 1, max_inputs = 1;                   // max -1: any number
   int min_outputs = 1, max_outputs = 1;
-  Attributes attributes;                                // names, types and defaults; nodes hold every attribute with a default
+  Attributes attributes = {};                           // names, types and defaults; nodes hold every attribute with a default
   std::vector<std::string> optional_attributes = {};    // allowed names that have no default
   void (*infer)(InferCall&) = nullptr;
   void (*reference)(Call&) = nullptr;                   // null only for control flow, which the interpreter and the plan run

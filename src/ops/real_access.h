@@ -1,0 +1,91 @@
+// Real: how reference kernels read and write tensors of any numeric type as plain float or double arrays.
+//
+// A tensor that already holds T is used in place; any other is converted once, so that inner loops are bare pointers.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "base/element.h"
+#include "ir/op_def.h"
+
+namespace tenfold::ops {
+
+template <class T> inline constexpr DType kDTypeOf = std::is_same_v<T, double> ? DType::f64 : DType::f32;
+
+// f(double{}) for f64, whose digits a float would lose; f(float{}) for everything else.
+template <class F>
+decltype(auto) with_real(DType type, F&& f) {
+  if (type == DType::f64) return f(double{});
+  return f(float{});
+}
+
+// Converts every element; T is float, double or an integer type.
+template <class T>
+std::vector<T> converted(const ir::TensorRef& tensor) {
+  std::vector<T> values(static_cast<std::size_t>(tensor.size()));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    if constexpr (std::is_integral_v<T>) values[i] = static_cast<T>(load_int(tensor.dtype, tensor.data, at));
+    else values[i] = static_cast<T>(load_double(tensor.dtype, tensor.data, at));
+  }
+  return values;
+}
+
+template <class T>
+class RealIn {
+ public:
+  explicit RealIn(const ir::TensorRef& tensor) {
+    if (tensor.data == nullptr) return;
+    if (tensor.dtype != kDTypeOf<T>) own_ = converted<T>(tensor);
+    data_ = tensor.dtype == kDTypeOf<T> ? tensor.as<T>() : own_.data();
+  }
+  RealIn(const RealIn&) = delete;
+  RealIn& operator=(const RealIn&) = delete;
+  const T* data() const { return data_; }   // null if the operand is left out
+  T operator[](std::int64_t i) const { return data_[i]; }
+
+ private:
+  std::vector<T> own_;
+  const T* data_ = nullptr;
+};
+
+// Written values reach the tensor at the end of the object's life.
+template <class T>
+class RealOut {
+ public:
+  explicit RealOut(const ir::TensorRef& tensor) : tensor_(tensor) {
+    if (tensor.dtype != kDTypeOf<T>) own_.resize(static_cast<std::size_t>(tensor.size()));
+    data_ = tensor.dtype == kDTypeOf<T> ? tensor.as<T>() : own_.data();
+  }
+  RealOut(const RealOut&) = delete;
+  RealOut& operator=(const RealOut&) = delete;
+  ~RealOut() {
+    for (std::size_t i = 0; i < own_.size(); ++i) {
+      store_double(tensor_.dtype, tensor_.data, static_cast<std::int64_t>(i), static_cast<double>(own_[i]));
+    }
+  }
+  T* data() const { return data_; }
+  T& operator[](std::int64_t i) const { return data_[i]; }
+
+ private:
+  ir::TensorRef tensor_;
+  std::vector<T> own_;
+  T* data_ = nullptr;
+};
+
+// A tensor seen as [outer, extent, inner] around one axis, or around the axes [begin, end).
+struct AxisView {
+  std::int64_t outer = 1, extent = 1, inner = 1;
+  AxisView(const Shape& shape, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(shape.size()); ++i) {
+      (i < begin ? outer : i < end ? extent : inner) *= shape[static_cast<std::size_t>(i)];
+    }
+  }
+  AxisView(const Shape& shape, std::int64_t axis) : AxisView(shape, axis, axis + 1) {}
+};
+
+inline std::int64_t wrap_axis(std::int64_t axis, std::size_t rank) { return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis; }
+
+}  // namespace tenfold::ops
