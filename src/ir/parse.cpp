@@ -1,0 +1,165 @@
+// Reading a graph from its text form.
+#include <unordered_map>
+
+#include "base/check.h"
+#include "ir/op_def.h"
+#include "ir/scan.h"
+#include "ir/text.h"
+
+namespace tenfold::ir {
+namespace {
+
+struct Parser {
+  Scanner in;
+  const Registry& registry;
+  const ParseOptions& options;
+  std::uint64_t seed = 1;
+  int depth = 0;
+
+  using Names = std::unordered_map<std::string, Value*>;
+
+  Value* lookup(const Names& names, const std::string& name) {
+    auto it = names.find(name);
+    if (it == names.end()) in.bad("unknown value '" + name + "'");
+    return it->second;
+  }
+  void define(Names& names, const std::string& name, Value* value) {
+    if (!names.emplace(name, value).second) in.bad("value '" + name + "' is defined twice");
+    value->name = name;
+  }
+  Tensor random(const ValueType& type) {
+    if (!options.random_constant) in.bad("a constant without a number");
+    if (!is_constant(type.tensor.dims)) in.bad("a constant needs a constant shape");
+    return options.random_constant(type.tensor.dtype, constants(type.tensor.dims), seed++);
+  }
+
+  void symbols(Graph& g) {
+    while (in.take("symbol ")) {
+      Symbol s;
+      s.name = in.name();
+      in.expect('[');
+      const std::string range = in.until("]");
+      in.expect(']');
+      const std::size_t dots = range.find("..");
+      if (dots == std::string::npos) in.bad("'..' expected in a symbol's range");
+      s.lower = Dim::parse(range.substr(0, dots)), s.upper = Dim::parse(range.substr(dots + 2));
+      s.origin = in.take("host_value") ? Origin::host_value : in.take("device_value") ? Origin::device_value : Origin::input_dim;
+      if (s.origin == Origin::input_dim) in.take("input_dim");
+      g.symbols.push_back(std::move(s));
+    }
+  }
+  void formals(Graph& g, Names& names) {
+    in.expect('(');
+    while (!in.take(')')) {
+      const std::string name = in.name();
+      const ValueType type = parse_type(in);
+      Value* v = in.take('!') ? g.add_constant(random(type), name, true) : g.add_input(name, type);
+      for (Dim d : type.tensor.dims)
+        for (const std::string& s : d.symbols()) known_symbol(g, s);
+      define(names, name, v);
+      in.take(',');
+    }
+  }
+  void known_symbol(Graph& g, const std::string& name) {
+    for (const Symbol& s : g.symbols)
+      if (s.name == name) return;
+    g.symbols.push_back({.name = name});
+  }
+  Value* constant(Graph& g, const std::string& name) {
+    const ValueType type = parse_type(in);
+    if (!in.take('#')) return g.add_constant(random(type), name, true);
+    const std::int64_t number = in.integer();
+    if (!options.constants || number < 0 || number >= static_cast<std::int64_t>(options.constants->size())) in.bad("there is no such constant");
+    auto stored = (*options.constants)[static_cast<std::size_t>(number)];
+    if (TensorType{stored->tensor.dtype(), to_dims(stored->tensor.shape())} != type.tensor) in.bad("the constant has another type");
+    return g.add_constant(std::move(stored), name);
+  }
+  void node(Graph& g, Names& names, const std::vector<std::string>& results) {
+    Node node;
+    const std::string op = in.name();
+    node.def = registry.find(op);
+    if (!node.def) in.bad("there is no operator '" + op + "'");
+    in.expect('(');
+    while (!in.take(')')) {
+      const std::string operand = in.name();
+      node.inputs.push_back(operand == "_" ? nullptr : lookup(names, operand));
+      in.take(',');
+    }
+    details(node);
+    if (node.name.empty()) node.name = results[0];
+    Node* added = g.add(std::move(node), static_cast<int>(results.size()));
+    for (std::size_t i = 0; i < results.size(); ++i) define(names, results[i], added->outputs[i]);
+  }
+  // Attributes and the rest of a node, up to the next statement: words of the form key=value.
+  void details(Node& node) {
+    for (;;) {
+      Scanner ahead = in;
+      if (!(std::isalpha(static_cast<unsigned char>(ahead.peek())) || ahead.peek() == '_')) return;
+      const std::string key = ahead.name();
+      if (key == "return" || ahead.peek() != '=') return;
+      ahead.expect('=');
+      if (ahead.peek() != '"' && ahead.peek() != '[' && ahead.peek() != '{' && std::isalpha(static_cast<unsigned char>(ahead.peek())) &&
+          !literal_follows(ahead)) return;   // "y=Relu(...)": the next statement
+      in = ahead;
+      if (key == "body") {
+        in.expect('{');
+        node.body = parse_body(in);
+        in.expect('}');
+      } else if (key == "anchor_inputs") {
+        node.anchor_inputs = static_cast<int>(in.integer());
+        if (node.anchor_inputs < 0 || node.anchor_inputs > static_cast<int>(node.inputs.size())) in.bad("anchor_inputs is out of range");
+      } else if (key == "name") {
+        node.name = in.quoted();
+      } else if (key == "graphs") {
+        in.expect('[');
+        while (!in.take(']')) node.graphs.push_back(std::make_unique<Graph>(graph()));
+      } else {
+        node.attributes.set(key, parse_attribute(in));
+      }
+    }
+  }
+  static bool literal_follows(Scanner ahead) {
+    if (ahead.looking_at("inf") || ahead.looking_at("nan")) return true;
+    const std::string word = ahead.until("[({ \n,");
+    return dtype_from_name(word).has_value();
+  }
+  Graph graph() {
+    if (++depth > 16) in.bad("graphs are nested too deeply");
+    Graph g(registry);
+    Names names;
+    symbols(g);
+    formals(g, names);
+    while (in.peek() != '\0' && in.peek() != ']' && !in.looking_at("return")) {
+      std::vector<std::string> results;
+      do results.push_back(in.name());
+      while (in.take(','));
+      in.expect('=');
+      if (in.take("constant ")) {
+        define(names, results[0], constant(g, results[0]));
+      } else if (literal_follows(in)) {
+        define(names, results[0], g.add_constant(parse_literal(in), results[0]));
+      } else {
+        node(g, names, results);
+      }
+    }
+    if (in.take("return")) {
+      do g.outputs.push_back(lookup(names, in.name()));
+      while (in.take(','));
+    } else if (!g.nodes().empty()) {
+      g.outputs = g.nodes().back()->outputs;
+    }
+    --depth;
+    return g;
+  }
+};
+
+}  // namespace
+
+Graph parse_graph(std::string_view text, const Registry& registry, const ParseOptions& options) {
+  Parser parser{Scanner(text), registry, options};
+  Graph g = parser.graph();
+  parser.in.expect_end();
+  return g;
+}
+
+}  // namespace tenfold::ir

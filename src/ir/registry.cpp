@@ -1,0 +1,44 @@
+// The registry of operators: the table that the build writes from file names, and additions.
+#include <algorithm>
+
+#include "base/check.h"
+#include "ir/op_def.h"
+
+namespace tenfold::ir {
+
+void Registry::add(OpDef def) {
+  const std::string name = def.name;
+  require(!name.empty() && def.infer, ErrorKind::invalid_argument, "operator '", name, "' has no name or no shape inference");
+  for (OnnxForm& form : def.from_onnx)
+    if (form.domain == "ai.onnx") form.domain = "";
+  auto [it, fresh] = defs_.try_emplace(name, std::make_unique<OpDef>(std::move(def)));
+  require(fresh, ErrorKind::invalid_argument, "operator '", name, "' is already registered");
+}
+
+const OpDef* Registry::find(std::string_view name) const {
+  auto it = defs_.find(name);
+  return it == defs_.end() ? nullptr : it->second.get();
+}
+
+const OpDef& Registry::get(std::string_view name) const {
+  const OpDef* def = find(name);
+  require(def != nullptr, ErrorKind::unsupported, "there is no operator '", name, "'");
+  return *def;
+}
+
+std::optional<Registry::Found> Registry::find_onnx(std::string_view domain, std::string_view op, int opset) const {
+  std::optional<Found> best;
+  for (const auto& [name, def] : defs_)
+    for (const OnnxForm& form : def->from_onnx)
+      if (form.op == op && form.domain == domain && form.since <= opset && (!best || form.since > best->form->since))
+        best = Found{def.get(), &form};
+  return best;
+}
+
+std::vector<const OpDef*> Registry::all() const {
+  std::vector<const OpDef*> out;
+  for (const auto& [name, def] : defs_) out.push_back(def.get());
+  return out;
+}
+
+}  // namespace tenfold::ir

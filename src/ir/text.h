@@ -1,0 +1,37 @@
+// The text form of graphs: what dumps, pass pictures, bug reports and the plan's portable section are written in.
+//
+//   symbol batch [1 .. 64] input_dim
+//   (x f32[batch,512], b f32[768]!)            formal inputs; `!` in a picture: a random constant instead
+//     w = constant f32[512,768] #0             a constant by number; or random, in a picture, if there is no number
+//     two = f32[]{2.0}                         a literal
+//     t = MatMul(x, w)
+//     y = Add(t, b) name="add_1"
+//     z = If(c, t) graphs=[ (..) .. return .. ]
+//     return y                                 left out: the outputs of the last node
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tenfold::ir {
+
+struct PrintOptions {
+  bool types = false;     // result types as comments
+  bool names = false;     // node names
+  bool symbols = true;
+  std::vector<std::shared_ptr<const Constant>>* constants = nullptr;   // if set: every constant is put here and printed by number
+};
+std::string print(const Graph& graph, const PrintOptions& options);
+
+struct ParseOptions {
+  const std::vector<std::shared_ptr<const Constant>>* constants = nullptr;   // what `#n` refers to
+  // For pictures: makes the data of constants without number; null: such a constant is an error.
+  Tensor (*random_constant)(DType dtype, const Shape& shape, std::uint64_t seed) = nullptr;
+};
+// Throws invalid_model with line and position. Types are inferred afresh.
+Graph parse_graph(std::string_view text, const Registry& registry, const ParseOptions& options = {});
+
+}  // namespace tenfold::ir

@@ -1,0 +1,49 @@
+// What must hold of every graph between passes.
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/check.h"
+#include "ir/op_def.h"
+
+namespace tenfold::ir {
+namespace {
+
+void verify_node(const Graph& graph, const Node& node, const std::unordered_set<const Value*>& known) {
+  check(node.def != nullptr, "node '", node.name, "' has no operator");
+  for (const Value* v : node.inputs) {
+    if (!v) continue;
+    check(known.count(v), "node '", node.name, "' uses '", v->name, "' before it is made");
+    const auto uses = std::count(node.inputs.begin(), node.inputs.end(), v);
+    check(std::count(v->users.begin(), v->users.end(), &node) == uses, "uses of '", v->name, "' by '", node.name, "' are not recorded");
+  }
+  for (const Value* v : node.outputs) check(v->producer == &node, "result '", v->name, "' does not know its node");
+  if (node.body) {
+    verify(*node.body);
+    const std::size_t own = node.op() == "Region" ? 0 : static_cast<std::size_t>(std::max(node.anchor_inputs, 0));
+    const std::size_t feeds = node.inputs.size() - own + (node.op() == "Region" ? 0 : 1);
+    check(node.body->inputs.size() == feeds, "the body of '", node.name, "' has ", node.body->inputs.size(), " inputs, ", feeds, " are given");
+  }
+  (void)graph;
+}
+
+}  // namespace
+
+void verify(const Graph& graph) {
+  std::unordered_set<const Value*> known(graph.inputs.begin(), graph.inputs.end());
+  for (const auto& v : graph.values())
+    if (v->is_constant()) known.insert(v.get());
+  for (const auto& n : graph.nodes()) {
+    try {
+      verify_node(graph, *n, known);
+      for (const auto& g : n->graphs) verify(*g);
+    } catch (Error& e) {
+      throw e.within("node '" + n->name + "' (" + n->op() + ")");
+    }
+    for (const Value* v : n->outputs) check(known.insert(v).second, "'", v->name, "' is made twice");
+  }
+  std::unordered_set<std::string> names;
+  for (const Value* v : graph.inputs) check(names.insert(v->name).second, "two inputs are named '", v->name, "'");
+  for (const Value* v : graph.outputs) check(known.count(v), "output '", v->name, "' is never made");
+}
+
+}  // namespace tenfold::ir
