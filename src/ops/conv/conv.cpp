@@ -1,0 +1,41 @@
+// Conv: grouped, strided, dilated convolution over one to three spatial dims.
+#include "ops/conv/conv_common.h"
+#include "ops/real_access.h"
+
+namespace tenfold::ir {
+namespace {
+
+void infer(InferCall& call) {
+  if (call.has(2)) call.need(call.rank(2) == 1, "the bias has rank ", call.rank(2), ", expected 1");
+  call.out(0, call.dtype(0), ops::infer_convolution(call));
+}
+
+void reference(Call& call) {
+  const Shape &input = call.in[0].shape, &weight = call.in[1].shape;
+  const Ints kernel(weight.begin() + 2, weight.end());
+  const ops::Window window = ops::window_of(call.attributes(), ops::spatial_dims(input), kernel);
+  const ops::Geometry g(input, call.out[0].shape, window);
+  ops::with_real(call.in[0].dtype, [&]<class T>(T) {
+    const ops::RealIn<T> x(call.in[0]), w(call.in[1]), bias(call.has(2) ? call.in[2] : TensorRef{});
+    const ops::RealOut<T> y(call.out[0]);
+    ops::convolve<double>(g, input, weight, call.attributes().integer("group"), x.data(), w.data(),
+                          [&](std::int64_t i, std::int64_t channel, double sum) {
+                            y[i] = static_cast<T>(bias.data() ? sum + static_cast<double>(bias[channel]) : sum);
+                          });
+  });
+}
+
+}  // namespace
+
+OpDef op_conv() {
+  return {.name = "Conv", .min_inputs = 2, .max_inputs = 3, .attributes = {{"auto_pad", "NOTSET"}, {"group", 1}},
+          .optional_attributes = {"kernel_shape", "strides", "dilations", "pads"}, .infer = infer, .reference = reference,
+          .from_onnx = {{"Conv", 1}},
+          .cases = {"f32[1,3,11,9] f32[8,3,3,3] f32[8] pads=[1,1,1,1]", "f32[2,16,14,14] f32[24,16,1,1]! f32[24]!",
+                    "f32[1,3,17,15] f32[8,3,3,3]! pads=[0,1,2,1] strides=[2,2]", "f32[1,8,12,12] f32[8,1,3,3]! f32[8]! group=8 pads=[1,1,1,1]",
+                    "f32[1,6,9,9] f32[9,2,3,3] group=3 dilations=[2,2] pads=[2,2,2,2]", "f32[2,4,20] f32[6,4,5] f32[6] strides=[3] pads=[2,1]",
+                    "f32[1,3,5,6,7] f32[4,3,3,3,3] pads=[1,1,1,1,1,1]", "f32[1,2,7,8] f32[3,2,4,3] auto_pad=\"SAME_UPPER\" strides=[2,3]",
+                    "f16[1,3,8,8] f16[4,3,3,3] f16[4]"}};
+}
+
+}  // namespace tenfold::ir
