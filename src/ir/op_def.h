@@ -20,9 +20,10 @@ class InferCall {
   Attributes& edit_attributes() { return node_.attributes; }
   Graph& graph() { return graph_; }
 
-  int inputs() const { return static_cast<int>(node_.inputs.size()); }
+  // The operator's own operands; those of an epilogue are not among them.
+  int inputs() const { return node_.anchor_inputs >= 0 ? node_.anchor_inputs : static_cast<int>(node_.inputs.size()); }
   int outputs() const { return static_cast<int>(node_.outputs.size()); }
-  bool has(int i) const { return node_.in(i) != nullptr; }
+  bool has(int i) const { return i < inputs() && node_.in(i) != nullptr; }
   const TensorType& in(int i) const;                    // throws invalid_model naming the operand if missing or not a tensor
   const Dims& dims(int i) const { return in(i).dims; }
   int rank(int i) const { return static_cast<int>(in(i).dims.size()); }

@@ -12,7 +12,8 @@
 
 namespace tenfold::ops {
 
-template <class T> inline constexpr DType kDTypeOf = std::is_same_v<T, double> ? DType::f64 : DType::f32;
+template <class T>
+inline constexpr DType kDTypeOf = std::is_same_v<T, double> ? DType::f64 : DType::f32;
 
 // f(double{}) for f64, whose digits a float would lose; f(float{}) for everything else.
 template <class F>
@@ -27,8 +28,10 @@ std::vector<T> converted(const ir::TensorRef& tensor) {
   std::vector<T> values(static_cast<std::size_t>(tensor.size()));
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto at = static_cast<std::int64_t>(i);
-    if constexpr (std::is_integral_v<T>) values[i] = static_cast<T>(load_int(tensor.dtype, tensor.data, at));
-    else values[i] = static_cast<T>(load_double(tensor.dtype, tensor.data, at));
+    if constexpr (std::is_integral_v<T>)
+      values[i] = static_cast<T>(load_int(tensor.dtype, tensor.data, at));
+    else
+      values[i] = static_cast<T>(load_double(tensor.dtype, tensor.data, at));
   }
   return values;
 }
@@ -43,7 +46,7 @@ class RealIn {
   }
   RealIn(const RealIn&) = delete;
   RealIn& operator=(const RealIn&) = delete;
-  const T* data() const { return data_; }   // null if the operand is left out
+  const T* data() const { return data_; }  // null if the operand is left out
   T operator[](std::int64_t i) const { return data_[i]; }
 
  private:

@@ -28,14 +28,20 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_conv() {
-  return {.name = "Conv", .min_inputs = 2, .max_inputs = 3, .attributes = {{"auto_pad", "NOTSET"}, {"group", 1}},
-          .optional_attributes = {"kernel_shape", "strides", "dilations", "pads"}, .infer = infer, .reference = reference,
-          .from_onnx = {{"Conv", 1}},
-          .cases = {"f32[1,3,11,9] f32[8,3,3,3] f32[8] pads=[1,1,1,1]", "f32[2,16,14,14] f32[24,16,1,1]! f32[24]!",
-                    "f32[1,3,17,15] f32[8,3,3,3]! pads=[0,1,2,1] strides=[2,2]", "f32[1,8,12,12] f32[8,1,3,3]! f32[8]! group=8 pads=[1,1,1,1]",
-                    "f32[1,6,9,9] f32[9,2,3,3] group=3 dilations=[2,2] pads=[2,2,2,2]", "f32[2,4,20] f32[6,4,5] f32[6] strides=[3] pads=[2,1]",
-                    "f32[1,3,5,6,7] f32[4,3,3,3,3] pads=[1,1,1,1,1,1]", "f32[1,2,7,8] f32[3,2,4,3] auto_pad=\"SAME_UPPER\" strides=[2,3]",
-                    "f16[1,3,8,8] f16[4,3,3,3] f16[4]"}};
+  return {
+      .name = "Conv",
+      .min_inputs = 2,
+      .max_inputs = 3,
+      .attributes = {{"auto_pad", "NOTSET"}, {"group", 1}},
+      .optional_attributes = {"kernel_shape", "strides", "dilations", "pads"},
+      .infer = infer,
+      .reference = reference,
+      .from_onnx = {{"Conv", 1}},
+      .cases = {"f32[1,3,11,9] f32[8,3,3,3] f32[8] pads=[1,1,1,1]", "f32[2,16,14,14] f32[24,16,1,1]! f32[24]!",
+                "f32[1,3,17,15] f32[8,3,3,3]! pads=[0,1,2,1] strides=[2,2]", "f32[1,8,12,12] f32[8,1,3,3]! f32[8]! group=8 pads=[1,1,1,1]",
+                "f32[1,6,9,9] f32[9,2,3,3] group=3 dilations=[2,2] pads=[2,2,2,2]", "f32[2,4,20] f32[6,4,5] f32[6] strides=[3] pads=[2,1]",
+                "f32[1,3,5,6,7] f32[4,3,3,3,3] pads=[1,1,1,1,1,1]", "f32[1,2,7,8] f32[3,2,4,3] auto_pad=\"SAME_UPPER\" strides=[2,3]",
+                "f16[1,3,8,8] f16[4,3,3,3] f16[4]"}};
 }
 
 }  // namespace tenfold::ir

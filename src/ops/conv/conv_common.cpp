@@ -12,7 +12,7 @@ using ir::Dim;
 using ir::Dims;
 using ir::Ints;
 
-constexpr std::int64_t kLargest = std::int64_t{1} << 31;   // keeps products of two attributes far from overflow
+constexpr std::int64_t kLargest = std::int64_t{1} << 31;  // keeps products of two attributes far from overflow
 
 Ints checked_ints(const ir::Attributes& attributes, std::string_view name, std::size_t count, std::int64_t otherwise, std::int64_t least) {
   Ints values = attributes.ints(name, {});
@@ -30,8 +30,11 @@ Window window_of(const ir::Attributes& attributes, std::span<const Dim> spatial,
   const std::size_t rank = spatial.size();
   require(kernel.size() == rank, ErrorKind::invalid_model, "the kernel has ", kernel.size(), " spatial dims, the input ", rank);
   for (std::int64_t k : kernel) require(k > 0 && k < kLargest, ErrorKind::invalid_model, "the kernel has the extent ", k);
-  Window window{.kernel = kernel, .strides = checked_ints(attributes, "strides", rank, 1, 1),
-                .dilations = checked_ints(attributes, "dilations", rank, 1, 1), .begin = Dims(rank), .end = Dims(rank)};
+  Window window{.kernel = kernel,
+                .strides = checked_ints(attributes, "strides", rank, 1, 1),
+                .dilations = checked_ints(attributes, "dilations", rank, 1, 1),
+                .begin = Dims(rank),
+                .end = Dims(rank)};
   const std::string mode = attributes.string("auto_pad", "NOTSET");
   if (mode == "NOTSET") {
     const Ints pads = checked_ints(attributes, "pads", 2 * rank, 0, 0);
@@ -102,10 +105,11 @@ Dims infer_convolution(ir::InferCall& call) {
   const Dims &x = call.dims(0), &w = call.dims(1);
   const std::int64_t group = call.attributes().integer("group");
   call.need(group > 0, "group is ", group);
-  call.need(x.size() >= 3 && w.size() == x.size(), "the input has rank ", x.size(), " and the weight ", w.size(), ", expected equal ranks of 3 or more");
+  call.need(x.size() >= 3 && w.size() == x.size(), "the input has rank ", x.size(), " and the weight ", w.size(),
+            ", expected equal ranks of 3 or more");
   const Dim channels = w[1] * group;
-  call.need(!x[1].is_constant() || !channels.is_constant() || x[1] == channels, "the input has ", x[1].text(), " channels, the weight expects ",
-            channels.text());
+  call.need(!x[1].is_constant() || !channels.is_constant() || x[1] == channels, "the input has ", x[1].text(),
+            " channels, the weight expects ", channels.text());
   call.need(!w[0].is_constant() || w[0].constant() % group == 0, w[0].text(), " output channels do not divide into ", group, " groups");
   return infer_window(call, conv_kernel(call.attributes(), std::span(w).subspan(2)), w[0]);
 }
@@ -126,7 +130,7 @@ Geometry::Geometry(const Shape& input, const Shape& output, const Window& window
 Dims spatial_dims(const Shape& shape) { return ir::to_dims(std::span(shape).subspan(2)); }
 
 Range inside(const Geometry& g, std::size_t dim, std::int64_t k) {
-  const std::int64_t offset = k * g.dilation[dim] - g.begin[dim];   // input = output * stride + offset
+  const std::int64_t offset = k * g.dilation[dim] - g.begin[dim];  // input = output * stride + offset
   const std::int64_t first = std::max<std::int64_t>(0, ceil_div(-offset, g.stride[dim]));
   const std::int64_t last = std::min(g.out[dim], floor_div(g.in[dim] - 1 - offset, g.stride[dim]) + 1);
   return {first, std::max(first, last)};

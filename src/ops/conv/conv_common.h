@@ -13,7 +13,7 @@ struct Window {
   ir::Ints kernel, strides, dilations;
   ir::Dims begin, end;
   std::size_t rank() const { return kernel.size(); }
-  std::int64_t reach(std::size_t i) const { return dilations[i] * (kernel[i] - 1) + 1; }   // input covered by the dilated kernel
+  std::int64_t reach(std::size_t i) const { return dilations[i] * (kernel[i] - 1) + 1; }  // input covered by the dilated kernel
 };
 
 // Reads strides, dilations, pads and auto_pad of a convolution or pooling over `spatial` dims; throws invalid_model on a wrong
@@ -39,7 +39,7 @@ ir::Dims infer_convolution(ir::InferCall& call);
 struct Geometry {
   using Three = std::array<std::int64_t, 3>;
   Three in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, begin{0, 0, 0}, end{0, 0, 0};
-  Geometry(const Shape& input, const Shape& output, const Window& window);   // shapes with batch and channels in front
+  Geometry(const Shape& input, const Shape& output, const Window& window);  // shapes with batch and channels in front
   std::int64_t in_size() const { return in[0] * in[1] * in[2]; }
   std::int64_t out_size() const { return out[0] * out[1] * out[2]; }
   std::int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
@@ -47,7 +47,9 @@ struct Geometry {
 ir::Dims spatial_dims(const Shape& shape);
 
 // The outputs [first, last) of one dim for which tap k reads inside the input.
-struct Range { std::int64_t first, last; };
+struct Range {
+  std::int64_t first, last;
+};
 Range inside(const Geometry& g, std::size_t dim, std::int64_t k);
 
 // sums[o] += weight * x[o * stride + k * dilation - begin] over all outputs of one channel, for one tap (kz, ky, kx).
@@ -91,7 +93,8 @@ void convolve(const Geometry& g, const Shape& input, const Shape& weight, std::i
       for (std::int64_t c = 0; c < depth; ++c) {
         const T* image = x + (n * input[1] + m / per_group * depth + c) * g.in_size();
         const T* filter = w + (m * depth + c) * g.taps();
-        for_each_tap(g, [&](const Geometry::Three& tap, std::int64_t i) { add_tap(g, tap, image, static_cast<Acc>(filter[i]), sums.data()); });
+        for_each_tap(g,
+                     [&](const Geometry::Three& tap, std::int64_t i) { add_tap(g, tap, image, static_cast<Acc>(filter[i]), sums.data()); });
       }
       for (std::int64_t o = 0; o < g.out_size(); ++o) store((n * channels + m) * g.out_size() + o, m, sums[static_cast<std::size_t>(o)]);
     }

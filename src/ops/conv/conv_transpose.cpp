@@ -10,7 +10,7 @@ struct Placement {
   ops::Window window;
   Ints output_padding;
   Dims extents;
-  bool spelled_out = true;   // pads and output padding say everything: no symbol decides them
+  bool spelled_out = true;  // pads and output padding say everything: no symbol decides them
 };
 
 // Pads follow from the extents asked for, where output_shape or auto_pad asks; what pads cannot take off is added as output padding.
@@ -19,8 +19,10 @@ void pad_to(Placement& p, std::size_t i, Dim full, Dim wanted, bool upper) {
   p.window.begin[i] = upper ? half : total - half;
   p.window.end[i] = total - p.window.begin[i];
   const Dim missing = max(wanted - full, 0);
-  if (missing.is_constant()) p.output_padding[i] += missing.constant();
-  else p.spelled_out = false;
+  if (missing.is_constant())
+    p.output_padding[i] += missing.constant();
+  else
+    p.spelled_out = false;
   p.extents.push_back(wanted);
 }
 
@@ -28,20 +30,24 @@ Placement place(const Attributes& attributes, std::span<const Dim> spatial, cons
   const std::size_t rank = spatial.size();
   const std::string mode = attributes.string("auto_pad", "NOTSET");
   Attributes plain = attributes;
-  if (mode.starts_with("SAME")) plain.set("auto_pad", std::string("VALID"));   // the rule for SAME is another one here
+  if (mode.starts_with("SAME")) plain.set("auto_pad", std::string("VALID"));  // the rule for SAME is another one here
   Placement p{.window = ops::window_of(plain, spatial, kernel), .output_padding = attributes.ints("output_padding", {}), .extents = {}};
   if (p.output_padding.empty()) p.output_padding.assign(rank, 0);
-  require(p.output_padding.size() == rank, ErrorKind::invalid_model, "output_padding has ", p.output_padding.size(), " values, expected ", rank);
+  require(p.output_padding.size() == rank, ErrorKind::invalid_model, "output_padding has ", p.output_padding.size(), " values, expected ",
+          rank);
   Ints shape = attributes.ints("output_shape", {});
-  if (shape.size() == rank + 2) shape.erase(shape.begin(), shape.begin() + 2);   // some exporters write batch and channels too
+  if (shape.size() == rank + 2) shape.erase(shape.begin(), shape.begin() + 2);  // some exporters write batch and channels too
   require(shape.empty() || shape.size() == rank, ErrorKind::invalid_model, "output_shape has ", shape.size(), " values, expected ", rank);
   for (std::size_t i = 0; i < rank; ++i) {
-    require(p.output_padding[i] >= 0 && p.output_padding[i] < (std::int64_t{1} << 31), ErrorKind::invalid_model, "output_padding has the value ",
-            p.output_padding[i]);
+    require(p.output_padding[i] >= 0 && p.output_padding[i] < (std::int64_t{1} << 31), ErrorKind::invalid_model,
+            "output_padding has the value ", p.output_padding[i]);
     const Dim full = (spatial[i] - 1) * p.window.strides[i] + p.output_padding[i] + p.window.reach(i);
-    if (!shape.empty()) pad_to(p, i, full, shape[i], mode == "SAME_UPPER");
-    else if (mode.starts_with("SAME")) pad_to(p, i, full, spatial[i] * p.window.strides[i], mode == "SAME_UPPER");
-    else p.extents.push_back(full - p.window.begin[i] - p.window.end[i]);
+    if (!shape.empty())
+      pad_to(p, i, full, shape[i], mode == "SAME_UPPER");
+    else if (mode.starts_with("SAME"))
+      pad_to(p, i, full, spatial[i] * p.window.strides[i], mode == "SAME_UPPER");
+    else
+      p.extents.push_back(full - p.window.begin[i] - p.window.end[i]);
     require(!p.extents[i].is_constant() || p.extents[i].constant() >= 0, ErrorKind::invalid_model, "the result would have an extent of ",
             p.extents[i].text());
   }
@@ -52,9 +58,11 @@ void infer(InferCall& call) {
   const Dims &x = call.dims(0), &w = call.dims(1);
   const std::int64_t group = call.attributes().integer("group");
   call.need(group > 0, "group is ", group);
-  call.need(x.size() >= 3 && w.size() == x.size(), "the input has rank ", x.size(), " and the weight ", w.size(), ", expected equal ranks of 3 or more");
+  call.need(x.size() >= 3 && w.size() == x.size(), "the input has rank ", x.size(), " and the weight ", w.size(),
+            ", expected equal ranks of 3 or more");
   require(x.size() <= 5, ErrorKind::unsupported, "more than three spatial dims: the input has rank ", x.size());
-  call.need(!x[1].is_constant() || !w[0].is_constant() || x[1] == w[0], "the input has ", x[1].text(), " channels, the weight expects ", w[0].text());
+  call.need(!x[1].is_constant() || !w[0].is_constant() || x[1] == w[0], "the input has ", x[1].text(), " channels, the weight expects ",
+            w[0].text());
   call.need(!w[0].is_constant() || w[0].constant() % group == 0, w[0].text(), " input channels do not divide into ", group, " groups");
   const Placement p = place(call.attributes(), std::span(x).subspan(2), ops::conv_kernel(call.attributes(), std::span(w).subspan(2)));
   Dims dims{x[0], w[1] * group};
@@ -118,13 +126,18 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_conv_transpose() {
-  return {.name = "ConvTranspose", .min_inputs = 2, .max_inputs = 3, .attributes = {{"auto_pad", "NOTSET"}, {"group", 1}},
-          .optional_attributes = {"kernel_shape", "strides", "dilations", "pads", "output_padding", "output_shape"}, .infer = infer,
-          .reference = reference, .from_onnx = {{"ConvTranspose", 1}},
+  return {.name = "ConvTranspose",
+          .min_inputs = 2,
+          .max_inputs = 3,
+          .attributes = {{"auto_pad", "NOTSET"}, {"group", 1}},
+          .optional_attributes = {"kernel_shape", "strides", "dilations", "pads", "output_padding", "output_shape"},
+          .infer = infer,
+          .reference = reference,
+          .from_onnx = {{"ConvTranspose", 1}},
           .cases = {"f32[1,3,5,4] f32[3,2,3,3] f32[2]", "f32[1,4,6,6] f32[4,5,4,4]! f32[5]! strides=[2,2] pads=[1,1,1,1]",
-                    "f32[2,4,5,7] f32[4,3,3,3] group=2 strides=[3,2] output_padding=[2,1] pads=[0,1,1,0]", "f32[1,2,7] f32[2,3,3] dilations=[2] strides=[2]",
-                    "f32[1,2,3,4] f32[2,2,3,3] strides=[3,3] output_shape=[10,14]", "f32[1,2,3,4] f32[2,2,3,3] strides=[2,2] auto_pad=\"SAME_LOWER\"",
-                    "f32[1,2,3,4,3] f32[2,2,2,3,2] strides=[1,2,1]"}};
+                    "f32[2,4,5,7] f32[4,3,3,3] group=2 strides=[3,2] output_padding=[2,1] pads=[0,1,1,0]",
+                    "f32[1,2,7] f32[2,3,3] dilations=[2] strides=[2]", "f32[1,2,3,4] f32[2,2,3,3] strides=[3,3] output_shape=[10,14]",
+                    "f32[1,2,3,4] f32[2,2,3,3] strides=[2,2] auto_pad=\"SAME_LOWER\"", "f32[1,2,3,4,3] f32[2,2,2,3,2] strides=[1,2,1]"}};
 }
 
 }  // namespace tenfold::ir

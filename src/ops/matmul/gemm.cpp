@@ -56,11 +56,16 @@ std::vector<Value*> from_6(OnnxImport& call) {
 }  // namespace
 
 OpDef op_gemm() {
-  return {.name = "Gemm", .min_inputs = 2, .max_inputs = 3,
+  return {.name = "Gemm",
+          .min_inputs = 2,
+          .max_inputs = 3,
           .attributes = {{"alpha", 1.0f}, {"beta", 1.0f}, {"transA", 0}, {"transB", 0}},
-          .infer = infer, .reference = reference, .from_onnx = {{"Gemm", 7}, {"Gemm", 1, from_6}},
-          .cases = {"f32[5,7] f32[7,3] f32[3]", "f32[7,5] f32[3,7] f32[5,1] transA=1 transB=1 alpha=0.5 beta=2.0", "f32[1,64] f32[10,64]! f32[10]! transB=1",
-                    "f32[4,6] f32[6,9]", "f64[3,4] f64[4,5] f64[3,5] beta=0.25", "f32[3,4] f32[4,5] f32[]"}};
+          .infer = infer,
+          .reference = reference,
+          .from_onnx = {{"Gemm", 7}, {"Gemm", 1, from_6}},
+          .cases = {"f32[5,7] f32[7,3] f32[3]", "f32[7,5] f32[3,7] f32[5,1] transA=1 transB=1 alpha=0.5 beta=2.0",
+                    "f32[1,64] f32[10,64]! f32[10]! transB=1", "f32[4,6] f32[6,9]", "f64[3,4] f64[4,5] f64[3,5] beta=0.25",
+                    "f32[3,4] f32[4,5] f32[]"}};
 }
 
 }  // namespace tenfold::ir

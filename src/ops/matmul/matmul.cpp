@@ -30,7 +30,7 @@ void reference(Call& call) {
     });
     return;
   }
-  with_native_type(call.in[0].dtype, [&]<class T>(T) {   // unsigned sums, for wrapping is what integers do
+  with_native_type(call.in[0].dtype, [&]<class T>(T) {  // unsigned sums, for wrapping is what integers do
     multiply_all<std::uint64_t>(shape, call.in[0].as<T>(), call.in[1].as<T>(), call.out[0].as<T>());
   });
 }
@@ -38,7 +38,11 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_matmul() {
-  return {.name = "MatMul", .min_inputs = 2, .max_inputs = 2, .infer = infer, .reference = reference,
+  return {.name = "MatMul",
+          .min_inputs = 2,
+          .max_inputs = 2,
+          .infer = infer,
+          .reference = reference,
           .from_onnx = {{"MatMul", 1}},
           .cases = {"f32[5,7] f32[7,3]", "f32[2,3,4,5] f32[3,5,6]", "f32[64,96] f32[96,80]!", "f32[7] f32[7]", "f32[4,5] f32[5]",
                     "f32[5] f32[2,5,3]", "f16[3,17] f16[17,33]", "i32[2,3] i32[3,4]", "f32[3,0] f32[0,2]"}};

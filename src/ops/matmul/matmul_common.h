@@ -13,14 +13,14 @@ ir::Dims matmul_dims(ir::InferCall& call, const ir::Dims& a, const ir::Dims& b);
 // The same on concrete shapes: extents of one product, and for each product of the batch which matrices it takes.
 struct MatMulShape {
   std::int64_t m = 1, n = 1, k = 1;
-  std::vector<std::int64_t> a_matrix, b_matrix;   // index of the matrix in a and b, by index in the result
+  std::vector<std::int64_t> a_matrix, b_matrix;  // index of the matrix in a and b, by index in the result
   MatMulShape(const Shape& a, const Shape& b);
 };
 
 // c[m,n] = sum over k of a[m,k] * b[k,n], accumulated in Acc and handed to store(row, column, Acc).
 template <class Acc, class T, class Store>
-void multiply(const T* a, std::int64_t a_row, std::int64_t a_column, const T* b, std::int64_t b_row, std::int64_t b_column,
-              std::int64_t m, std::int64_t n, std::int64_t k, Store&& store) {
+void multiply(const T* a, std::int64_t a_row, std::int64_t a_column, const T* b, std::int64_t b_row, std::int64_t b_column, std::int64_t m,
+              std::int64_t n, std::int64_t k, Store&& store) {
   std::vector<Acc> sums(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < m; ++i) {
     std::fill(sums.begin(), sums.end(), Acc{});

@@ -23,7 +23,7 @@ std::vector<std::int32_t> centred(const TensorRef& tensor, const TensorRef* zero
     return values;
   }
   const ops::AxisView view(tensor.shape, std::max<std::int64_t>(rank - static_cast<std::int64_t>(back), 0));
-  const bool per_matrix = count == view.outer * view.extent;   // [.., M, 1] or [.., 1, N]
+  const bool per_matrix = count == view.outer * view.extent;  // [.., M, 1] or [.., 1, N]
   require(count == view.extent || per_matrix, ErrorKind::invalid_model, "a zero point has ", count, " values for ", view.extent, " lanes");
   for (std::int64_t o = 0; o < view.outer; ++o) {
     for (std::int64_t e = 0; e < view.extent; ++e) {
@@ -42,7 +42,8 @@ std::vector<std::int32_t> centred_columns(const TensorRef& tensor, const TensorR
   const std::int64_t n = tensor.shape.back(), k = tensor.shape[tensor.shape.size() - 2];
   require(static_cast<std::int64_t>(zeros.size()) * k == tensor.size(), ErrorKind::invalid_model, "a zero point has ", zeros.size(),
           " values, expected 1, ", n, " or one per column of each matrix");
-  for (std::int64_t i = 0; i < tensor.size(); ++i) values[static_cast<std::size_t>(i)] -= zeros[static_cast<std::size_t>(i / (k * n) * n + i % n)];
+  for (std::int64_t i = 0; i < tensor.size(); ++i)
+    values[static_cast<std::size_t>(i)] -= zeros[static_cast<std::size_t>(i / (k * n) * n + i % n)];
   return values;
 }
 
@@ -52,17 +53,21 @@ void reference(Call& call) {
   const std::vector<std::int32_t> b = centred_columns(call.in[1], call.has(3) ? &call.in[3] : nullptr);
   auto* y = call.out[0].as<std::int32_t>();
   for (std::size_t i = 0; i < shape.a_matrix.size(); ++i, y += shape.m * shape.n) {
-    ops::multiply<std::int64_t>(a.data() + shape.a_matrix[i] * shape.m * shape.k, shape.k, 1, b.data() + shape.b_matrix[i] * shape.k * shape.n,
-                                shape.n, 1, shape.m, shape.n, shape.k, [&](std::int64_t row, std::int64_t column, std::int64_t sum) {
-                                  y[row * shape.n + column] = static_cast<std::int32_t>(sum);
-                                });
+    ops::multiply<std::int64_t>(
+        a.data() + shape.a_matrix[i] * shape.m * shape.k, shape.k, 1, b.data() + shape.b_matrix[i] * shape.k * shape.n, shape.n, 1, shape.m,
+        shape.n, shape.k,
+        [&](std::int64_t row, std::int64_t column, std::int64_t sum) { y[row * shape.n + column] = static_cast<std::int32_t>(sum); });
   }
 }
 
 }  // namespace
 
 OpDef op_matmul_integer() {
-  return {.name = "MatMulInteger", .min_inputs = 2, .max_inputs = 4, .infer = infer, .reference = reference,
+  return {.name = "MatMulInteger",
+          .min_inputs = 2,
+          .max_inputs = 4,
+          .infer = infer,
+          .reference = reference,
           .from_onnx = {{"MatMulInteger", 10}},
           .cases = {"u8[5,7] i8[7,3]", "u8[4,33] i8[33,17]! u8[]{7} i8[]{0}", "u8[3,8] u8[8,6] u8[]{3} u8[6]{1,2,3,4,5,6}",
                     "i8[2,3,4] i8[2,4,5] i8[3]{1,-1,2}"},

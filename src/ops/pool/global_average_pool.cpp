@@ -1,0 +1,27 @@
+// GlobalAveragePool: the mean of each channel.
+#include "ops/pool/pool_common.h"
+
+namespace tenfold::ir {
+namespace {
+
+void infer(InferCall& call) { call.out(0, call.dtype(0), ops::infer_global_pool(call)); }
+
+void reference(Call& call) {
+  ops::pool_globally(call, [](const auto* x, std::int64_t count) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < count; ++i) sum += static_cast<double>(x[i]);
+    return sum / static_cast<double>(count);
+  });
+}
+
+}  // namespace
+
+OpDef op_global_average_pool() {
+  return {.name = "GlobalAveragePool",
+          .infer = infer,
+          .reference = reference,
+          .from_onnx = {{"GlobalAveragePool", 1}},
+          .cases = {"f32[2,5,7,7]", "f32[1,17,3,4,5]", "f32[2,3,1]", "f16[1,8,4,4]"}};
+}
+
+}  // namespace tenfold::ir

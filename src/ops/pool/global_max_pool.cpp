@@ -1,0 +1,26 @@
+// GlobalMaxPool: the largest element of each channel.
+#include <algorithm>
+
+#include "ops/pool/pool_common.h"
+
+namespace tenfold::ir {
+namespace {
+
+void infer(InferCall& call) { call.out(0, call.dtype(0), ops::infer_global_pool(call)); }
+
+void reference(Call& call) {
+  require(call.in[0].size() > 0 || call.out[0].size() == 0, ErrorKind::invalid_argument, "the largest element of an empty channel");
+  ops::pool_globally(call, [](const auto* x, std::int64_t count) { return *std::max_element(x, x + count); });
+}
+
+}  // namespace
+
+OpDef op_global_max_pool() {
+  return {.name = "GlobalMaxPool",
+          .infer = infer,
+          .reference = reference,
+          .from_onnx = {{"GlobalMaxPool", 1}},
+          .cases = {"f32[2,5,7,7]", "f32[1,17,3,4,5]", "f32[2,3,1]"}};
+}
+
+}  // namespace tenfold::ir
