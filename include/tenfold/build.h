@@ -1,0 +1,71 @@
+// Building: from a model to an engine, with everything a caller can decide on the way.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tenfold/engine.h"
+#include "tenfold/error.h"
+#include "tenfold/tensor.h"
+
+namespace tenfold {
+
+class Network;
+
+// The range of one input's shape, and the shape to tune for. Equal shapes: a fixed input.
+struct ShapeRange { Shape min, opt, max; };
+using OptimizationProfile = std::map<std::string, ShapeRange>;   // by input name; inputs left out must be static in the model
+
+// One step of progress: "tune", 17 of 120. Returning false cancels the build with ErrorKind::cancelled.
+struct Progress { std::string_view phase; int done = 0, total = 0; };
+
+enum class TacticSource : std::uint32_t { reference = 1, native = 2, onednn = 4 };
+
+struct BuildConfig {
+  std::string device = "cpu";                     // "cpu", or "null" to plan without hardware
+  int threads = 0;                                // tuned for this many; 0: from affinity mask and cgroup quota
+  std::vector<OptimizationProfile> profiles;      // empty: dynamic dims are tuned at 1 (batch) and refused without a profile otherwise
+  // Precisions that may be used where they pay; what the machine lacks runs in the next wider type and the log says so.
+  bool bf16 = false, int8 = true;
+  // 0: first tactic that fits, nothing timed; 1-2: few candidates; 3: default; 4: all configs; 5: all, timed longer.
+  int optimization_level = 3;
+  int max_tactics = -1;                           // candidates timed per problem and layout; -1: by level
+  std::uint32_t tactic_sources = 7;               // mask of TacticSource
+  std::int64_t workspace_bytes = std::int64_t{1} << 40;
+  std::uint32_t cpu_features = 0;                 // restrict to these (backends' feature bits); 0: all the machine has
+  std::string timing_cache;                       // file, read at the start and merged back at the end; empty: none
+  bool error_on_cache_miss = false;
+  std::vector<std::string> disabled_passes;
+  std::vector<std::string> external_data_dirs;    // allowed beside the model's own folder
+  bool keep_portable_graph = true;                // so that the plan can be re-tuned elsewhere
+  bool refittable = false;                        // keep what is needed to replace named weights without a rebuild
+  std::uint64_t random_choices = 0;               // tests: choose tactics, layouts and cuts by this seed instead of by time
+  std::map<std::string, std::string> forced_tactics;   // problem line (or prefix) -> tactic name
+  LogCallback log;
+  std::function<bool(const Progress&)> progress;
+  std::function<void(std::string_view pass, std::string_view graph)> dump;   // the graph's text after each pass that changed it
+};
+
+// What the builder tried for one step: for `inspect --why`.
+struct TacticReport { std::string tactic, config, verdict; double nanoseconds = -1; bool chosen = false; };
+struct StepReport { std::string node, problem; std::vector<TacticReport> tried; };
+struct BuildReport {
+  std::vector<StepReport> steps;
+  double import_s = 0, passes_s = 0, tune_s = 0, assemble_s = 0;
+  int timed = 0, cache_hits = 0;
+};
+
+// All throw Error. Not thread safe with one BuildConfig shared by callbacks that are not; otherwise independent.
+Engine build_file(const std::string& onnx_path, const BuildConfig& config, BuildReport* report = nullptr);
+Engine build_bytes(std::span<const std::byte> onnx, const BuildConfig& config, BuildReport* report = nullptr);
+Engine build(const Network& network, const BuildConfig& config, BuildReport* report = nullptr);
+// Re-tunes a plan made elsewhere for this machine, from its portable section.
+Engine retune(const Engine& engine, const BuildConfig& config, BuildReport* report = nullptr);
+Engine retune_file(const std::string& plan_path, const BuildConfig& config, BuildReport* report = nullptr);
+
+}  // namespace tenfold

@@ -1,0 +1,113 @@
+// Running: an Engine is a loaded plan, immutable and shared by threads; an ExecutionContext runs it, one per thread.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tenfold/error.h"
+#include "tenfold/tensor.h"
+
+namespace tenfold {
+
+enum class Severity : std::uint8_t { verbose, info, warning, error };
+using LogCallback = std::function<void(Severity, std::string_view)>;   // may be called from any thread
+
+// An input or output. Extents are -1 where they depend on the shapes set; names[i] says which symbol ("batch").
+struct BindingInfo {
+  std::string name;
+  DType dtype = DType::f32;
+  Shape shape;
+  std::vector<std::string> names;
+  bool is_input = true;
+};
+
+enum class WeightsMode : std::uint8_t { map, copy, lock };   // map the file; copy into huge pages; copy and lock
+struct LoadOptions {
+  WeightsMode weights = WeightsMode::map;
+  bool verify_weights = true;          // one pass over the weights' checksum
+  std::uint32_t cpu_features = 0;      // restrict to these; 0: all the machine has
+  int threads = 0;                     // workers of the engine's pool; 0: from affinity mask and cgroup quota
+  LogCallback log;
+};
+
+struct EngineInfo {
+  std::string model_name, device, builder;
+  std::int64_t weight_bytes = 0;       // constants as stored, packed
+  std::int64_t arena_bytes = 0;        // of the largest profile
+  std::int64_t arena_live_bytes = 0;   // the largest sum of live activations: what arena_bytes is measured against
+  int profiles = 1, steps = 0, threads = 1;
+  bool allocates_in_run = false;       // sequences, strings or steps that run on reference kernels
+};
+
+class ExecutionContext;
+namespace runtime { struct EngineState; struct ContextState; }
+
+class Engine {
+ public:
+  static Engine load(const std::string& plan_path, const LoadOptions& options = {});   // throws plan_refused, io
+  static Engine load(std::span<const std::byte> plan, const LoadOptions& options = {});
+  void save(const std::string& plan_path) const;       // atomic: the old file stays whole until the new one is complete
+
+  const std::vector<BindingInfo>& bindings() const;    // inputs, then outputs
+  int binding_index(std::string_view name) const;      // throws invalid_argument listing the names
+  const EngineInfo& info() const;
+  // min, opt and max shape of an input in a profile.
+  struct ProfileShapes { Shape min, opt, max; };
+  ProfileShapes profile_shapes(int profile, std::string_view input) const;
+  // The plan in words: `detail` 0 one line per step, 1 with operands; or as JSON in trtexec's layer-information form.
+  std::string inspect(int detail = 1) const;
+  std::string inspect_json() const;
+
+  // A new engine with other values for named weights; shares everything that did not change. Running contexts keep the old one.
+  Engine refit(const std::vector<std::pair<std::string, Tensor>>& weights) const;
+  std::vector<std::string> refittable_weights() const;
+
+  std::unique_ptr<ExecutionContext> create_context() const;
+
+  explicit Engine(std::shared_ptr<runtime::EngineState> state) : state_(std::move(state)) {}
+  const std::shared_ptr<runtime::EngineState>& state() const { return state_; }
+
+ private:
+  std::shared_ptr<runtime::EngineState> state_;
+};
+
+// Seconds spent in one step, for a profiler.
+using ProfilerCallback = std::function<void(std::string_view step, double milliseconds)>;
+
+// Not thread safe: one per thread. After set-up, run() neither allocates, locks nor throws.
+class ExecutionContext {
+ public:
+  explicit ExecutionContext(std::shared_ptr<runtime::EngineState> engine);
+  ~ExecutionContext();
+  ExecutionContext(const ExecutionContext&) = delete;
+  ExecutionContext& operator=(const ExecutionContext&) = delete;
+
+  Status set_profile(int profile) noexcept;                       // default: the first that fits the shapes
+  // Shapes must be set for inputs with dynamic dims; setting inside the profile allocates nothing.
+  Status set_input_shape(int binding, std::span<const std::int64_t> shape) noexcept;
+  // The shape of any binding for the shapes set; extents that depend on data are -1 until run() has finished.
+  Status shape(int binding, std::span<std::int64_t> out, int& rank) const noexcept;
+  Shape shape(int binding) const;                                 // the same; throws
+  // Caller's memory, dense row major, at least the size for the shapes set. Null: back to the context's own memory.
+  Status bind(int binding, void* memory, std::int64_t bytes) noexcept;
+  void* own_memory(int binding);                                  // allocated to the profile's largest shape on first use
+  Status prepare() noexcept;                                      // does all that the first run at these shapes would do
+  Status run() noexcept;
+
+  // Convenience: whole tensors in, whole tensors out (by binding order). Throws.
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs);
+
+  void cancel() noexcept;                                         // from any thread: run() returns cancelled between steps
+  void set_profiler(ProfilerCallback callback);
+  std::string describe(Status status) const;                      // "step 'conv1' (Conv): index out of range"
+
+ private:
+  std::unique_ptr<runtime::ContextState> state_;
+};
+
+}  // namespace tenfold
