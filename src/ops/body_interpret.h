@@ -1,4 +1,4 @@
-// The truth of every pointwise computation: runs a Body element by element.
+// Runs a Body on dense tensors, instruction by instruction: the truth about every pointwise computation and every Region.
 #pragma once
 
 #include <span>
@@ -7,9 +7,13 @@
 
 namespace tenfold::ops {
 
-// Runs `body` over the numpy broadcast of the shapes of `in` (one per body input) and writes `out` (one per body output).
-// Reductions run over the last body.reduced_rank dims; a reduced output may have extents 1 there.
-// f32, f16 and bf16 compute in f32 and round to the value's type after every instruction; f64 in double; integers wrap.
+// Inputs and outputs are broadcast as numpy does against the space that all of them span. A value that does not vary along the
+// reduced dims (see narrow_values) may go to an output whose reduced dims are 1.
+// Floats are rounded to the value's type after every instruction, sums of a reduction once at the end; integers wrap.
 void interpret_body(const ir::Body& body, std::span<const ir::TensorRef> in, std::span<const ir::TensorRef> out);
+
+// Which values of a body are the same for all elements of a row: constants, reductions, inputs marked so, and what is computed
+// from these alone. The only definition of which outputs of a Region have extent 1 along the reduced dims.
+std::vector<bool> narrow_values(const ir::Body& body, const std::vector<bool>& narrow_inputs);
 
 }  // namespace tenfold::ops

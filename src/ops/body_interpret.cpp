@@ -1,0 +1,140 @@
+// Walks the iteration space of a Body row by row (or in short chunks without reductions) and interprets its code on each.
+#include "ops/body_interpret.h"
+
+#include <algorithm>
+
+#include "base/element.h"
+#include "ops/body_lane.h"
+#include "ops/walk.h"
+
+namespace tenfold::ops {
+namespace {
+
+constexpr std::int64_t kChunk = 1024;   // elements interpreted together when there is no reduction
+
+Shape span_of(std::span<const ir::TensorRef> in, std::span<const ir::TensorRef> out) {
+  Shape space;
+  const auto widen = [&](const Shape& shape) {
+    if (shape.size() > space.size()) space.insert(space.begin(), shape.size() - space.size(), 1);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      std::int64_t& extent = space[space.size() - shape.size() + i];
+      if (extent == 1) extent = shape[i];
+      require(shape[i] == extent || shape[i] == 1, ErrorKind::invalid_argument, "extents ", extent, " and ", shape[i],
+              " cannot be broadcast together");
+    }
+  };
+  for (const ir::TensorRef& ref : in) widen(ref.shape);
+  for (const ir::TensorRef& ref : out) widen(ref.shape);
+  return space;
+}
+
+bool trailing_ones(const Shape& shape, int rank) {
+  for (int i = 0; i < rank && i < static_cast<int>(shape.size()); ++i) {
+    if (shape[shape.size() - 1 - static_cast<std::size_t>(i)] != 1) return false;
+  }
+  return true;
+}
+
+void load(const ir::TensorRef& ref, Walk& walk, Lane& lane, std::int64_t count) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(lane.narrow ? 1 : count); ++i, walk.next()) {
+    if (lane.is_real()) lane.real[i] = load_double(ref.dtype, ref.data, walk.offset());
+    else lane.whole[i] = load_int(ref.dtype, ref.data, walk.offset());
+  }
+}
+
+void store(const Lane& lane, Walk& walk, const ir::TensorRef& ref, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i, walk.next()) {
+    if (lane.is_real()) store_double(ref.dtype, ref.data, walk.offset(), lane.real_at(i));
+    else store_int(ref.dtype, ref.data, walk.offset(), lane.whole_at(i));
+  }
+}
+
+class Interpreter {
+ public:
+  Interpreter(const ir::Body& body, std::span<const ir::TensorRef> in, std::span<const ir::TensorRef> out)
+      : body_(body), in_(in), out_(out), space_(span_of(in, out)) {
+    check(in.size() == body.inputs.size(), "a body of ", body.inputs.size(), " inputs is given ", in.size());
+    check(out.size() <= body.outputs.size(), "a body of ", body.outputs.size(), " outputs is asked for ", out.size());
+    require(body.reduced_rank <= static_cast<int>(space_.size()), ErrorKind::invalid_model, "a body reduces ", body.reduced_rank,
+            " dims of a space of rank ", space_.size());
+    split_rows();
+    make_lanes();
+  }
+
+  void run() {
+    for (std::int64_t start = 0; start < steps_; start += step_) {
+      const std::int64_t count = hollow_ ? 0 : std::min(step_, steps_ - start);
+      for (std::size_t i = 0; i < in_.size(); ++i) {
+        readers_[i].seek(start);
+        load(in_[i], readers_[i], lanes_[i], count);
+      }
+      for (std::size_t i = 0; i < body_.code.size(); ++i) {
+        const ir::Instr& instr = body_.code[i];
+        const int operands = ir::arity(instr.prim);   // a number that is no operand may be anything
+        const auto operand = [&](int k, std::uint16_t value) -> const Lane& { return lanes_[k < operands ? value : 0]; };
+        apply(instr, operand(0, instr.a), operand(1, instr.b), operand(2, instr.c), lanes_[in_.size() + i], count);
+      }
+      for (std::size_t i = 0; i < out_.size(); ++i) {
+        const Lane& lane = lanes_[body_.outputs[i]];
+        const bool one = body_.reduced_rank > 0 && lane.narrow && trailing_ones(out_[i].shape, body_.reduced_rank);
+        writers_[i].seek(start);
+        store(lane, writers_[i], out_[i], one ? 1 : count);
+      }
+    }
+  }
+
+ private:
+  // A step of the walk is a row of the reduced dims. An empty row still has one result, so it is walked as a hollow row of one.
+  void split_rows() {
+    step_ = kChunk;
+    if (body_.reduced_rank > 0) {
+      const auto trailing = std::span(space_).last(static_cast<std::size_t>(body_.reduced_rank));
+      hollow_ = element_count(trailing) == 0;
+      if (hollow_) std::fill(trailing.begin(), trailing.end(), 1);
+      step_ = element_count(trailing);
+    }
+    steps_ = element_count(space_);
+  }
+
+  void make_lanes() {
+    std::vector<bool> narrow_inputs;
+    for (const ir::TensorRef& ref : in_) {
+      narrow_inputs.push_back(body_.reduced_rank > 0 && trailing_ones(ref.shape, body_.reduced_rank));
+      readers_.push_back(Walk::broadcast(space_, ref.shape));
+    }
+    for (const ir::TensorRef& ref : out_) writers_.push_back(Walk::broadcast(space_, ref.shape));
+    const std::vector<bool> narrow = narrow_values(body_, narrow_inputs);
+    lanes_.resize(narrow.size());
+    for (std::size_t v = 0; v < narrow.size(); ++v) {
+      lanes_[v].dtype = body_.type_of(static_cast<int>(v));
+      lanes_[v].narrow = narrow[v];
+      lanes_[v].resize(std::min(step_, std::max<std::int64_t>(steps_, 1)));
+    }
+  }
+
+  const ir::Body& body_;
+  std::span<const ir::TensorRef> in_, out_;
+  Shape space_;
+  std::int64_t step_ = 0, steps_ = 0;
+  bool hollow_ = false;
+  std::vector<Walk> readers_, writers_;
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace
+
+std::vector<bool> narrow_values(const ir::Body& body, const std::vector<bool>& narrow_inputs) {
+  std::vector<bool> narrow = narrow_inputs;
+  for (const ir::Instr& instr : body.code) {
+    const int operands = ir::arity(instr.prim);
+    const bool same = (operands < 1 || narrow[instr.a]) && (operands < 2 || narrow[instr.b]) && (operands < 3 || narrow[instr.c]);
+    narrow.push_back(ir::is_reduction(instr.prim) || same);
+  }
+  return narrow;
+}
+
+void interpret_body(const ir::Body& body, std::span<const ir::TensorRef> in, std::span<const ir::TensorRef> out) {
+  Interpreter(body, in, out).run();
+}
+
+}  // namespace tenfold::ops

@@ -1,0 +1,165 @@
+// Applies instructions of a Body to lanes: casts, comparisons, selections and reductions; arithmetic comes from body_prims.
+#include "ops/body_lane.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/check.h"
+#include "base/element.h"
+#include "ops/body_prims.h"
+
+namespace tenfold::ops {
+namespace {
+
+using ir::Prim;
+
+std::uint64_t bits_of(std::int64_t x) { return static_cast<std::uint64_t>(x); }
+
+template <class T>
+bool holds(Prim comparison, T a, T b) {
+  switch (comparison) {
+    case Prim::eq: return a == b;
+    case Prim::ne: return a != b;
+    case Prim::lt: return a < b;
+    case Prim::le: return a <= b;
+    case Prim::gt: return a > b;
+    default: return a >= b;
+  }
+}
+bool is_comparison(Prim prim) { return prim >= Prim::eq && prim <= Prim::ge; }
+
+bool compare(Prim prim, const Lane& a, const Lane& b, std::int64_t i) {
+  if (a.is_real()) return holds(prim, a.real_at(i), b.real_at(i));
+  if (a.dtype == DType::u64) return holds(prim, bits_of(a.whole_at(i)), bits_of(b.whole_at(i)));
+  return holds(prim, a.whole_at(i), b.whole_at(i));
+}
+
+double real_of(const Lane& lane, std::int64_t i) {
+  if (lane.is_real()) return lane.real_at(i);
+  return lane.dtype == DType::u64 ? static_cast<double>(bits_of(lane.whole_at(i))) : static_cast<double>(lane.whole_at(i));
+}
+
+double cast_to_real(const Lane& a, DType to, std::int64_t i) {
+  if (a.is_real() || to == DType::f64) return round_to(to, real_of(a, i));
+  // Straight from 64 bits to float: by way of double it would be rounded twice.
+  const float value = a.dtype == DType::u64 ? static_cast<float>(bits_of(a.whole_at(i))) : static_cast<float>(a.whole_at(i));
+  return round_to(to, value);
+}
+
+std::int64_t cast_to_whole(const Lane& a, DType to, std::int64_t i) {
+  if (!a.is_real()) return wrap_to(to, a.whole_at(i));
+  std::uint64_t room = 0;
+  store_double(to, &room, 0, a.real_at(i));
+  return load_int(to, &room, 0);
+}
+
+bool is_signed(DType dtype) {
+  switch (dtype) {
+    case DType::i64: case DType::i32: case DType::i16: case DType::i8: case DType::i4: case DType::i2: return true;
+    default: return false;
+  }
+}
+
+std::int64_t saturate(const Lane& a, DType to, std::int64_t i) {
+  const int magnitude = bits(to) - (is_signed(to) ? 1 : 0);
+  const std::int64_t upper = magnitude == 64 ? -1 : static_cast<std::int64_t>((std::uint64_t{1} << magnitude) - 1);
+  const std::int64_t lower = is_signed(to) ? -upper - 1 : 0;
+  if (a.is_real()) {
+    const double value = std::nearbyint(a.real_at(i));
+    if (std::isnan(value)) return 0;
+    if (value >= std::ldexp(1.0, magnitude)) return upper;
+    if (value <= static_cast<double>(lower)) return lower;
+    return static_cast<std::int64_t>(to == DType::u64 ? static_cast<std::uint64_t>(value) : bits_of(static_cast<std::int64_t>(value)));
+  }
+  const std::int64_t value = a.whole_at(i);
+  if (a.dtype == DType::u64 && value < 0) return upper;
+  if (to == DType::u64) return std::max<std::int64_t>(value, 0);
+  return std::clamp(value, lower, upper);
+}
+
+double fma_of(const Lane& a, const Lane& b, const Lane& c, std::int64_t i) {
+  if (a.dtype == DType::f64) return std::fma(a.real_at(i), b.real_at(i), c.real_at(i));
+  return std::fma(static_cast<float>(a.real_at(i)), static_cast<float>(b.real_at(i)), static_cast<float>(c.real_at(i)));
+}
+
+double real_element(const ir::Instr& instr, const Lane& a, const Lane& b, const Lane& c, std::int64_t i) {
+  switch (instr.prim) {
+    case Prim::constant: return round_to(instr.dtype, instr.imm);
+    case Prim::cast: return cast_to_real(a, instr.dtype, i);
+    case Prim::select: return a.whole_at(i) ? b.real_at(i) : c.real_at(i);
+    case Prim::fma: return round_to(instr.dtype, fma_of(a, b, c, i));
+    default: break;
+  }
+  const double value = ir::arity(instr.prim) == 1 ? real_unary(instr.prim, a.real_at(i)) : real_binary(instr.prim, a.real_at(i), b.real_at(i));
+  return round_to(instr.dtype, value);
+}
+
+std::int64_t whole_element(const ir::Instr& instr, const Lane& a, const Lane& b, const Lane& c, std::int64_t i) {
+  if (is_comparison(instr.prim)) return compare(instr.prim, a, b, i);
+  switch (instr.prim) {
+    case Prim::constant: return std::fabs(instr.imm) < 0x1p63 ? wrap_to(instr.dtype, static_cast<std::int64_t>(instr.imm))
+                                                              : cast_to_whole(Lane{DType::f64, true, {instr.imm}, {}}, instr.dtype, 0);
+    case Prim::cast: return cast_to_whole(a, instr.dtype, i);
+    case Prim::saturate: return saturate(a, instr.dtype, i);
+    case Prim::is_nan: return a.is_real() && std::isnan(a.real_at(i));
+    case Prim::is_inf: return a.is_real() && std::isinf(a.real_at(i));
+    case Prim::select: return a.whole_at(i) ? b.whole_at(i) : c.whole_at(i);
+    case Prim::fma: return wrap_to(instr.dtype, static_cast<std::int64_t>(bits_of(a.whole_at(i)) * bits_of(b.whole_at(i)) + bits_of(c.whole_at(i))));
+    default: break;
+  }
+  const std::int64_t value = ir::arity(instr.prim) == 1 ? whole_unary(instr.prim, instr.dtype, a.whole_at(i))
+                                                        : whole_binary(instr.prim, instr.dtype, a.whole_at(i), b.whole_at(i));
+  return wrap_to(instr.dtype, value);
+}
+
+Prim step_of(Prim reduction) {
+  return reduction == Prim::reduce_sum ? Prim::add : reduction == Prim::reduce_max ? Prim::max : Prim::min;
+}
+
+double reduce_real(Prim prim, const Lane& a, std::int64_t count) {
+  double result = prim == Prim::reduce_sum ? 0 : std::numeric_limits<double>::infinity() * (prim == Prim::reduce_max ? -1 : 1);
+  for (std::int64_t i = 0; i < count; ++i) result = real_binary(step_of(prim), result, a.real_at(i));
+  return result;
+}
+
+std::int64_t least(DType dtype) { return is_signed(dtype) ? static_cast<std::int64_t>(~std::uint64_t{0} << (bits(dtype) - 1)) : 0; }
+
+std::int64_t reduce_whole(Prim prim, DType dtype, const Lane& a, std::int64_t count) {
+  const std::int64_t lowest = least(dtype), highest = dtype == DType::boolean ? 1 : wrap_to(dtype, ~lowest);
+  std::int64_t result = prim == Prim::reduce_sum ? 0 : prim == Prim::reduce_max ? lowest : highest;
+  for (std::int64_t i = 0; i < count; ++i) result = whole_binary(step_of(prim), dtype, result, a.whole_at(i));
+  return result;
+}
+
+}  // namespace
+
+double round_to(DType dtype, double value) {
+  if (dtype == DType::f64) return value;
+  if (dtype == DType::f32) return static_cast<float>(value);
+  std::uint64_t room = 0;
+  store_double(dtype, &room, 0, value);
+  return load_double(dtype, &room, 0);
+}
+
+std::int64_t wrap_to(DType dtype, std::int64_t value) {
+  if (dtype == DType::i64 || dtype == DType::u64) return value;
+  std::uint64_t room = 0;
+  store_int(dtype, &room, 0, value);
+  return load_int(dtype, &room, 0);
+}
+
+void apply(const ir::Instr& instr, const Lane& a, const Lane& b, const Lane& c, Lane& result, std::int64_t count) {
+  if (ir::is_reduction(instr.prim)) {
+    if (result.is_real()) result.real[0] = round_to(instr.dtype, reduce_real(instr.prim, a, count));
+    else result.whole[0] = wrap_to(instr.dtype, reduce_whole(instr.prim, instr.dtype, a, count));
+    return;
+  }
+  const std::int64_t elements = result.narrow ? 1 : count;
+  for (std::int64_t i = 0; i < elements; ++i) {
+    if (result.is_real()) result.real[static_cast<std::size_t>(i)] = real_element(instr, a, b, c, i);
+    else result.whole[static_cast<std::size_t>(i)] = whole_element(instr, a, b, c, i);
+  }
+}
+
+}  // namespace tenfold::ops
