@@ -1,0 +1,84 @@
+// Dim arithmetic under bounds, and checked reading of index operands.
+#include "ops/dim_rules.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenfold::ops {
+using ir::Dim;
+
+Dim DimRules::smaller(Dim a, Dim b) const {
+  const ir::Interval difference = (a - b).bounds(box_);
+  if (difference.upper <= 0) return a;
+  if (difference.lower >= 0) return b;
+  return min(a, b);
+}
+
+Dim DimRules::larger(Dim a, Dim b) const {
+  const ir::Interval difference = (a - b).bounds(box_);
+  if (difference.upper <= 0) return b;
+  if (difference.lower >= 0) return a;
+  return max(a, b);
+}
+
+Dim DimRules::clamp_index(Dim index, Dim extent, Dim low, Dim high) const {
+  const ir::Interval range = index.bounds(box_);
+  if (range.upper < 0) {
+    index = index + extent;
+  } else if (range.lower < 0) {
+    index = index + less(index, Dim(0)) * extent;
+  }
+  return smaller(larger(index, low), high);
+}
+
+Dim same_extent(const ir::InferCall& call, Dim a, Dim b, const char* what) {
+  if (a == b) return a;
+  call.need(!(a.is_constant() && b.is_constant()), what, " differ: ", a.text(), " and ", b.text());
+  return b.is_constant() ? b : a;
+}
+
+ir::Ints need_integers(const ir::InferCall& call, int i, const char* what) {
+  const ir::Dims values = call.need_contents(i, what);
+  require(ir::is_constant(values), ErrorKind::unsupported, what, " depend on the shapes of inputs: ", ir::text(values));
+  return ir::constants(values);
+}
+
+std::vector<int> need_axes(const ir::InferCall& call, int i, int rank) {
+  std::vector<int> axes;
+  for (std::int64_t value : need_integers(call, i, "axes")) {
+    const int axis = call.axis(value, rank);
+    call.need(std::find(axes.begin(), axes.end(), axis) == axes.end(), "axis ", value, " is given twice");
+    axes.push_back(axis);
+  }
+  return axes;
+}
+
+int need_length(const ir::InferCall& call, int i, const char* what) {
+  const ir::Dims& dims = call.dims(i);
+  call.need(dims.size() == 1, what, " has rank ", dims.size(), ", 1 expected");
+  require(dims[0].is_constant(), ErrorKind::unsupported, what, " has ", dims[0].text(), " elements: the rank of the result is unknown");
+  call.need(dims[0].constant() >= 0 && dims[0].constant() <= kMostContents, what, " has ", dims[0].text(), " elements");
+  return static_cast<int>(dims[0].constant());
+}
+
+MaybeDim scalar_contents(const ir::InferCall& call, int i) {
+  if (const ir::Dims* values = call.contents(i)) {
+    call.need(values->size() == 1, "input ", i, " has ", values->size(), " elements, 1 expected");
+    return {true, values->front()};
+  }
+  const Tensor* tensor = call.constant(i);
+  if (!tensor) return {};
+  call.need(tensor->size() == 1 && tensor->dtype() != DType::string, "input ", i, " has to be one number");
+  const double value = tensor->as_double(0);
+  call.need(std::abs(value) < static_cast<double>(ir::kUnbounded), "input ", i, " is ", value, ", out of range");
+  return {true, tensor->as_int(0)};
+}
+
+std::optional<Shape> constant_shape(const ir::Dims& dims) {
+  if (!ir::is_constant(dims)) return std::nullopt;
+  Shape shape = ir::constants(dims);
+  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t n) { return n < 0; }) || element_count(shape) > kMostContents) return std::nullopt;
+  return shape;
+}
+
+}  // namespace tenfold::ops

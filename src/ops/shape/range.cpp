@@ -1,0 +1,73 @@
+// Range: start, start + delta, ... up to but not including limit.
+#include <cmath>
+
+#include "base/checked.h"
+#include "base/element.h"
+#include "ops/dim_rules.h"
+#include "ops/elements.h"
+
+namespace tenfold::ir {
+namespace {
+
+std::int64_t count_of(double start, double limit, double delta) {
+  require(delta != 0, ErrorKind::invalid_argument, "the step of a range is 0");
+  const double count = std::ceil((limit - start) / delta);
+  require(!(count >= static_cast<double>(kUnbounded)), ErrorKind::invalid_argument, "a range from ", start, " to ", limit, " by ", delta);
+  return count > 0 ? static_cast<std::int64_t>(count) : 0;
+}
+
+void infer_integers(InferCall& call) {
+  const Dim start = call.contents(0)->at(0), limit = call.contents(1)->at(0), delta = call.contents(2)->at(0);
+  call.need(!(delta == Dim(0)), "delta is 0");
+  const Dim count = ops::DimRules(call).not_negative(ceil_div(limit - start, delta));
+  call.out(0, call.dtype(0), {count});
+  if (!count.is_constant() || count.constant() > ops::kMostContents) return;
+  Dims values;
+  for (std::int64_t i = 0; i < count.constant(); ++i) values.push_back(start + Dim(i) * delta);
+  call.out_contents(0, std::move(values));
+}
+
+void infer(InferCall& call) {
+  bool constant = true, integers = is_integer(call.dtype(0));
+  for (int i = 0; i < 3; ++i) {
+    call.need(call.dtype(i) == call.dtype(0), "start, limit and delta differ in type");
+    const Dim elements = product(call.dims(i));
+    call.need(!elements.is_constant() || elements.constant() == 1, "input ", i, " has ", elements.text(), " elements, 1 expected");
+    constant = constant && call.constant(i);
+    integers = integers && call.contents(i);
+  }
+  if (integers) return infer_integers(call);
+  Dim count;
+  if (constant) {
+    count = count_of(call.constant(0)->as_double(0), call.constant(1)->as_double(0), call.constant(2)->as_double(0));
+  } else {
+    count = call.new_symbol("count", 0, kUnbounded);
+  }
+  call.out(0, call.dtype(0), {count});
+}
+
+void reference(Call& call) {
+  const DType type = call.in[0].dtype;
+  auto number = [&](std::size_t i) { return load_double(type, call.in[i].data, 0); };
+  auto integer = [&](std::size_t i) { return load_int(type, call.in[i].data, 0); };
+  if (!is_integer(type)) {
+    const std::int64_t count = count_of(number(0), number(1), number(2));
+    ops::settle_shape(call, 0, {count});
+    for (std::int64_t i = 0; i < count; ++i) store_double(type, call.out[0].data, i, number(0) + static_cast<double>(i) * number(2));
+    return;
+  }
+  require(integer(2) != 0, ErrorKind::invalid_argument, ops::describe(call), ": delta is 0");
+  const std::int64_t count = std::max<std::int64_t>(0, tenfold::ceil_div(checked_sub(integer(1), integer(0)), integer(2)));
+  ops::settle_shape(call, 0, {count});
+  for (std::int64_t i = 0; i < count; ++i) store_int(type, call.out[0].data, i, integer(0) + i * integer(2));
+}
+
+}  // namespace
+
+OpDef op_range() {
+  return {.name = "Range", .min_inputs = 3, .max_inputs = 3, .attributes = {}, .infer = infer, .reference = reference,
+          .from_onnx = {{"Range", 11}},
+          .cases = {"i64[]{0} i64[]{10} i64[]{3}", "i32[]{10} i32[]{4} i32[]{-2}", "f32[]{1} f32[]{5} f32[]{0.5}", "i64[]{3} i64[]{3} i64[]{1}"}};
+}
+
+}  // namespace tenfold::ir

@@ -1,0 +1,21 @@
+// Size: the number of elements of a tensor, as a scalar.
+#include "ops/elements.h"
+
+namespace tenfold::ir {
+namespace {
+
+void infer(InferCall& call) {
+  call.out(0, DType::i64, {});
+  call.out_contents(0, {product(call.dims(0))});
+}
+
+void reference(Call& call) { *call.out[0].as<std::int64_t>() = call.in[0].size(); }
+
+}  // namespace
+
+OpDef op_size() {
+  return {.name = "Size", .infer = infer, .reference = reference, .from_onnx = {{"Size", 1}},
+          .cases = {"f32[2,3,4]", "f32[]", "u8[3,0]"}};
+}
+
+}  // namespace tenfold::ir

@@ -1,0 +1,114 @@
+// Slice: every `step`-th index from start to end along some axes; negative indices count from the end, all are clamped.
+#include <algorithm>
+#include <limits>
+
+#include "ops/dim_rules.h"
+#include "ops/index_map.h"
+#include "ops/onnx_node.h"
+
+namespace tenfold::ir {
+namespace {
+
+struct Cut { Dim first, count; };
+
+// Models write the end of any axis as the largest (or, backwards, the smallest) integer of 32 or 64 bits.
+Dim tame(Dim index) {
+  constexpr std::int64_t kEnd = std::numeric_limits<std::int32_t>::max();
+  if (!index.is_constant() || (index.constant() < kEnd && index.constant() > -kEnd)) return index;
+  return index.constant() > 0 ? Dim(2 * kUnbounded) : Dim(-2 * kUnbounded);
+}
+
+// The one place that knows the clamping rules: for symbolic extents as well as for numbers.
+Cut cut(const ops::DimRules& rules, Dim extent, Dim start, Dim end, std::int64_t step) {
+  const bool forward = step > 0;
+  const Dim low = forward ? 0 : -1, high = forward ? extent : extent - 1;
+  const Dim first = rules.clamp_index(tame(start), extent, 0, high), last = rules.clamp_index(tame(end), extent, low, high);
+  const Dim count = forward ? ceil_div(last - first, Dim(step)) : ceil_div(first - last, Dim(-step));
+  return {first, rules.not_negative(count)};
+}
+
+ops::IndexMap map_of(const Shape& shape, const Ints& axes, const Ints& starts, const Ints& ends, const Ints& steps) {
+  const Shape strides = ops::row_major_strides(shape);
+  ops::IndexMap map;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const auto k = static_cast<std::size_t>(std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(d)) - axes.begin());
+    if (k == axes.size()) {
+      map.add_dim(shape[d], strides[d]);
+    } else {
+      const Cut part = cut({}, shape[d], starts[k], ends[k], steps[k]);
+      map.add_dim(part.count.constant(), steps[k] * strides[d], part.first.constant() * strides[d]);
+    }
+  }
+  return map;
+}
+
+Ints axes_of(const InferCall& call, std::size_t count) {
+  Ints axes(count);
+  for (std::size_t i = 0; i < count; ++i) axes[i] = static_cast<std::int64_t>(i);
+  if (call.has(3)) {
+    const std::vector<int> given = ops::need_axes(call, 3, call.rank(0));
+    axes.assign(given.begin(), given.end());
+  }
+  call.need(axes.size() == count, "axes has ", axes.size(), " entries, starts has ", count);
+  call.need(count <= call.dims(0).size(), "starts has ", count, " entries, the input has rank ", call.rank(0));
+  return axes;
+}
+
+void infer_contents(InferCall& call, const Ints& axes, const Ints& steps) {
+  const auto shape = ops::constant_shape(call.dims(0));
+  const Dims *contents = call.contents(0), *starts = call.contents(1), *ends = call.contents(2);
+  if (contents && shape && starts && ends && is_constant(*starts) && is_constant(*ends))
+    call.out_contents(0, pick(map_of(*shape, axes, constants(*starts), constants(*ends), steps), *contents));
+}
+
+void infer(InferCall& call) {
+  const auto count = static_cast<std::size_t>(ops::need_length(call, 1, "starts"));
+  call.need(ops::need_length(call, 2, "ends") == static_cast<int>(count), "starts and ends differ in length");
+  const Ints axes = axes_of(call, count);
+  const Dims *starts = call.contents(1), *ends = call.contents(2), *given_steps = call.has(4) ? call.contents(4) : nullptr;
+  const bool known = starts && ends && (!call.has(4) || (given_steps && is_constant(*given_steps)));
+  const Ints steps = given_steps && known ? constants(*given_steps) : Ints(count, 1);
+  call.need(steps.size() == count, "steps has ", steps.size(), " entries, starts has ", count);
+  const ops::DimRules rules(call);
+  Dims dims = call.dims(0);
+  for (std::size_t k = 0; k < count; ++k) {
+    Dim& extent = dims[static_cast<std::size_t>(axes[k])];
+    call.need(steps[k] != 0 && steps[k] > -kUnbounded && steps[k] < kUnbounded, "step ", steps[k], " is zero or too large");
+    extent = known ? cut(rules, extent, (*starts)[k], (*ends)[k], steps[k]).count : call.new_symbol("extent", 0, extent);
+  }
+  call.out(0, call.dtype(0), std::move(dims));
+  if (known) infer_contents(call, axes, steps);
+}
+
+void reference(Call& call) {
+  const TensorRef& from = call.in[0];
+  const Ints starts = ops::read_ints(call.in[1]), ends = ops::read_ints(call.in[2]);
+  Ints axes = call.has(3) ? ops::read_ints(call.in[3]) : Ints(starts.size()), steps(starts.size(), 1);
+  for (std::size_t k = 0; k < axes.size(); ++k)
+    axes[k] = call.has(3) ? ops::wrap_axis(axes[k], static_cast<int>(from.shape.size())) : static_cast<std::int64_t>(k);
+  if (call.has(4)) steps = ops::read_ints(call.in[4]);
+  require(ends.size() == starts.size() && axes.size() == starts.size() && steps.size() == starts.size() &&
+              std::find(steps.begin(), steps.end(), 0) == steps.end(),
+          ErrorKind::invalid_argument, ops::describe(call), ": starts, ends, axes and steps disagree, or a step is 0");
+  const ops::IndexMap map = map_of(from.shape, axes, starts, ends, steps);
+  ops::settle_shape(call, 0, map.shape());
+  copy(map, from, call.out[0]);
+}
+
+std::vector<Value*> from_1(OnnxImport& import) {
+  std::vector<Value*> operands{import.need(0), import.ints(import.attributes.ints("starts")), import.ints(import.attributes.ints("ends"))};
+  if (import.attributes.has("axes")) operands.push_back(import.ints(import.attributes.ints("axes")));
+  return import.add("Slice", operands, {});
+}
+
+}  // namespace
+
+OpDef op_slice() {
+  return {.name = "Slice", .min_inputs = 3, .max_inputs = 5, .attributes = {}, .infer = infer, .reference = reference, .movement = true,
+          .from_onnx = {{"Slice", 10}, {"Slice", 1, from_1}},
+          .cases = {"f32[4,6] i64[2]{1,2} i64[2]{3,2147483647}", "f32[4,6] i64[1]{-2} i64[1]{100} i64[1]{1}",
+                    "f32[4,6,3] i64[1]{-1} i64[1]{-9223372036854775807} i64[1]{0} i64[1]{-1}", "i4[5,5] i32[2]{1,0} i32[2]{5,4} i32[2]{1,0} i32[2]{2,3}",
+                    "f16[2,8,4] i64[1]{3} i64[1]{-1} i64[1]{1}", "f32[4] i64[1]{3} i64[1]{1}"}};
+}
+
+}  // namespace tenfold::ir
