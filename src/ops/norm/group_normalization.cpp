@@ -1,0 +1,71 @@
+// GroupNormalization: zero mean and unit variance for each group of channels of each sample, then scale and bias by channel.
+#include "ops/norm/norm_common.h"
+
+namespace tenfold::ir {
+namespace {
+
+void infer(InferCall& call) {
+  call.need(call.rank(0) >= 2, "the input has rank ", call.rank(0), ", expected batch, channels and spatial dims");
+  const std::int64_t groups = call.attributes().integer("num_groups");
+  const Dim channels = call.dims(0)[1];
+  call.need(groups > 0 && (!channels.is_constant() || channels.constant() % groups == 0), channels.text(), " channels do not divide into ",
+            groups, " groups");
+  ops::need_per_channel(call, 1, "scale");
+  ops::need_per_channel(call, 2, "bias");
+  call.out(0, call.dtype(0), call.dims(0));
+}
+
+void reference(Call& call) {
+  const double epsilon = call.attributes().number("epsilon");
+  const std::int64_t groups = call.attributes().integer("num_groups"), channels = call.in[0].shape[1], per_group = channels / groups;
+  const std::int64_t lanes = call.in[0].shape[0] * groups, size = lanes ? call.in[0].size() / lanes : 0;
+  ops::with_real(call.in[0].dtype, [&]<class T>(T) {
+    const ops::RealIn<T> x(call.in[0]), scale(call.in[1]), bias(call.in[2]);
+    const ops::RealOut<T> y(call.out[0]);
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      const ops::Moments m = ops::moments(x.data() + lane * size, size);
+      const double inverse = 1 / std::sqrt(m.variance + epsilon);
+      for (std::int64_t i = 0; i < size; ++i) {
+        const std::int64_t channel = lane % groups * per_group + i / (size / per_group);
+        const double normal = (static_cast<double>(x[lane * size + i]) - m.mean) * inverse;
+        y[lane * size + i] = static_cast<T>(normal * static_cast<double>(scale[channel]) + static_cast<double>(bias[channel]));
+      }
+    }
+  });
+}
+
+// At opset 18 scale and bias have one value for each group: repeat them for its channels.
+Value* per_channel(OnnxImport& call, Value* parameter, std::int64_t groups, std::int64_t channels) {
+  Value* column = call.add("Reshape", {parameter, call.ints({groups, 1})}, {})[0];
+  Value* repeated = call.add("Expand", {column, call.ints({groups, channels / groups})}, {})[0];
+  return call.add("Reshape", {repeated, call.ints({channels})}, {})[0];
+}
+
+std::vector<Value*> from_18(OnnxImport& call) {
+  const std::int64_t groups = call.attributes.integer("num_groups");
+  const Value* x = call.need(0);
+  require(x->type.ranked && x->rank() >= 2 && x->dims()[1].is_constant(), ErrorKind::unsupported,
+          "GroupNormalization of opset 18 needs a known number of channels");
+  const std::int64_t channels = x->dims()[1].constant();
+  require(groups > 0 && channels % groups == 0, ErrorKind::invalid_model, channels, " channels do not divide into ", groups, " groups");
+  Value* scale = per_channel(call, call.need(1), groups, channels);
+  Value* bias = per_channel(call, call.need(2), groups, channels);
+  return call.add("GroupNormalization", {call.inputs[0], scale, bias}, call.attributes);
+}
+
+}  // namespace
+
+OpDef op_group_normalization() {
+  return {.name = "GroupNormalization",
+          .min_inputs = 3,
+          .max_inputs = 3,
+          .attributes = {{"epsilon", 1e-5f}, {"stash_type", 1}},
+          .optional_attributes = {"num_groups"},
+          .infer = infer,
+          .reference = reference,
+          .from_onnx = {{"GroupNormalization", 21}, {"GroupNormalization", 18, from_18}},
+          .cases = {"f32[2,6,5,7] f32[6] f32[6] num_groups=3", "f32[1,8,16] f32[8]! f32[8]! num_groups=1 epsilon=0.01",
+                    "f32[2,4,3,3] f32[4] f32[4] num_groups=4"}};
+}
+
+}  // namespace tenfold::ir

@@ -1,0 +1,73 @@
+// Shapes and conversions of the normalisations.
+#include "ops/norm/norm_common.h"
+
+namespace tenfold::ops {
+
+using ir::Dim;
+using ir::Dims;
+
+void infer_along_axis(ir::InferCall& call) {
+  call.axis(call.attributes().integer("axis"), call.rank(0));
+  call.out(0, call.dtype(0), call.dims(0));
+}
+
+void need_per_channel(ir::InferCall& call, int i, const char* what) {
+  const Dims& dims = call.dims(i);
+  call.need(dims.size() == 1, what, " has rank ", dims.size(), ", expected 1");
+  const Dim channels = call.dims(0)[1];
+  call.need(!dims[0].is_constant() || !channels.is_constant() || dims[0] == channels, what, " has ", dims[0].text(), " values for ",
+            channels.text(), " channels");
+}
+
+std::vector<ir::Value*> from_flattened(ir::OnnxImport& call) {
+  ir::Value* x = call.need(0);
+  require(x->type.ranked, ErrorKind::unsupported, call.op(), " of an input whose number of dimensions is unknown");
+  const auto rank = static_cast<std::int64_t>(x->rank());
+  std::int64_t axis = call.attributes.integer("axis", 1);
+  require(axis >= -rank && axis <= rank, ErrorKind::invalid_model, "axis ", axis, " is out of range for ", rank, " dimensions");
+  if (axis < 0) axis += rank;
+  std::int64_t wide = 0, last = axis;  // how many of the flattened dims are not 1, and which was the last such
+  for (std::int64_t i = axis; i < rank; ++i) {
+    if (x->dims()[static_cast<std::size_t>(i)] != Dim(1)) ++wide, last = i;
+  }
+  if (wide <= 1 && axis < rank) return call.add(call.op(), {x}, {{"axis", last}});
+  ir::Ints rows(static_cast<std::size_t>(axis), 0);
+  rows.push_back(axis == rank ? 1 : -1);
+  ir::Value* shape = call.add("Shape", {x}, {})[0];
+  ir::Value* matrix = call.add("Reshape", {x, call.ints(rows)}, {})[0];
+  ir::Value* result = call.add(call.op(), {matrix}, {{"axis", -1}})[0];
+  return call.add("Reshape", {result, shape}, {});
+}
+
+Dims statistics_dims(ir::InferCall& call, int axis) {
+  Dims dims = call.dims(0);
+  std::fill(dims.begin() + axis, dims.end(), Dim(1));
+  return dims;
+}
+
+Broadcast::Broadcast(const Shape& parameter, const Shape& tail) {
+  Shape own = parameter;
+  while (own.size() > tail.size() && own.front() == 1) own.erase(own.begin());
+  require(own.size() <= tail.size(), ErrorKind::invalid_model, "a parameter of shape ", text(parameter), " does not broadcast to ",
+          text(tail));
+  const std::size_t lead = tail.size() - own.size();
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    require(own[i] == 1 || own[i] == tail[lead + i], ErrorKind::invalid_model, "a parameter of shape ", text(parameter),
+            " does not broadcast to ", text(tail));
+  }
+  size_ = element_count(own);
+  dense_ = std::equal(own.begin(), own.end(), tail.end() - static_cast<std::ptrdiff_t>(own.size())) && size_ > 0;
+  if (dense_) return;
+  index_.resize(static_cast<std::size_t>(element_count(tail)));
+  for (std::size_t i = 0; i < index_.size(); ++i) {
+    std::int64_t rest = static_cast<std::int64_t>(i), stride = 1;
+    for (std::size_t back = 1; back <= own.size(); ++back) {
+      const std::int64_t extent = tail[tail.size() - back], own_extent = own[own.size() - back];
+      index_[i] += own_extent == 1 ? 0 : rest % extent * stride;
+      stride *= own_extent;
+      rest /= extent;
+    }
+  }
+}
+
+}  // namespace tenfold::ops

@@ -1,0 +1,72 @@
+// What the normalisations share: walks over lanes and groups, statistics in double, and the flattened softmax of old opsets.
+#pragma once
+
+#include <cmath>
+
+#include "ops/onnx_node.h"
+#include "ops/real_access.h"
+
+namespace tenfold::ops {
+
+// One lane along an axis: element i lies at data[i * stride].
+template <class T>
+struct Lane {
+  T* data;
+  std::int64_t size, stride;
+  T& operator[](std::int64_t i) const { return data[i * stride]; }
+};
+
+// f(Lane<const T> in, Lane<T> out) for each lane of input 0 along `axis`, output 0 having its shape.
+template <class F>
+void for_each_lane(ir::Call& call, std::int64_t axis, F&& f) {
+  const AxisView view(call.in[0].shape, wrap_axis(axis, call.in[0].shape.size()));
+  with_real(call.in[0].dtype, [&]<class T>(T) {
+    const RealIn<T> x(call.in[0]);
+    const RealOut<T> y(call.out[0]);
+    for (std::int64_t o = 0; o < view.outer; ++o) {
+      for (std::int64_t i = 0; i < view.inner; ++i) {
+        const std::int64_t at = o * view.extent * view.inner + i;
+        f(Lane<const T>{x.data() + at, view.extent, view.inner}, Lane<T>{y.data() + at, view.extent, view.inner});
+      }
+    }
+  });
+}
+
+struct Moments {
+  double mean = 0, variance = 0;
+};
+template <class T>
+Moments moments(const T* x, std::int64_t count) {
+  Moments m;
+  for (std::int64_t i = 0; i < count; ++i) m.mean += static_cast<double>(x[i]);
+  m.mean /= static_cast<double>(count);
+  for (std::int64_t i = 0; i < count; ++i) m.variance += (static_cast<double>(x[i]) - m.mean) * (static_cast<double>(x[i]) - m.mean);
+  m.variance /= static_cast<double>(count);
+  return m;
+}
+
+// Infers "same type and shape as input 0", with an axis that has to exist.
+void infer_along_axis(ir::InferCall& call);
+
+// Throws invalid_model unless operand i has one value for each channel (dim 1) of input 0.
+void need_per_channel(ir::InferCall& call, int i, const char* what);
+
+// Before opset 13 Softmax and its kin flattened their input to a matrix at `axis` and worked on its rows.
+std::vector<ir::Value*> from_flattened(ir::OnnxImport& call);
+
+// Result shape of mean and inverse deviation of a layer normalisation: input 0 with the dims from `axis` on set to 1.
+ir::Dims statistics_dims(ir::InferCall& call, int axis);
+
+// Index of the parameter that belongs to element i of the normalised dims `tail`, for a parameter that broadcasts to them.
+class Broadcast {
+ public:
+  Broadcast(const Shape& parameter, const Shape& tail);
+  std::int64_t operator()(std::int64_t i) const { return dense_ ? i % size_ : index_[static_cast<std::size_t>(i)]; }
+
+ private:
+  bool dense_ = false;
+  std::int64_t size_ = 1;
+  std::vector<std::int64_t> index_;
+};
+
+}  // namespace tenfold::ops
