@@ -14,7 +14,7 @@ void infer(InferCall& call) {
     dims = *shape;
   } else {
     const int rank = ops::need_length(call, 0, "shape");
-    for (int d = 0; d < rank; ++d) dims.push_back(call.new_symbol("extent", 0, kUnbounded));
+    for (int d = 0; d < rank; ++d) dims.push_back(call.new_symbol(cat("extent", d), 0, kUnbounded));
   }
   call.out(0, value.dtype(), dims);
   if (const auto shape = ops::constant_shape(dims); shape && (is_integer(value.dtype()) || value.dtype() == DType::boolean))

@@ -20,7 +20,7 @@ Dims unknown_shape(InferCall& call) {
   Dims dims(rank, Dim(1));
   for (std::size_t d = 0; d < rank; ++d) {
     const Dim old = d < rank - from.size() ? Dim(1) : from[d - (rank - from.size())];
-    dims[d] = old.is_constant() && old != Dim(1) ? old : call.new_symbol("extent", 0, kUnbounded);
+    dims[d] = old.is_constant() && old != Dim(1) ? old : call.new_symbol(cat("extent", d), 0, kUnbounded);
   }
   return dims;
 }

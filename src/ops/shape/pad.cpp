@@ -71,7 +71,7 @@ void infer(InferCall& call) {
   const auto count = static_cast<std::size_t>(ops::need_length(call, 1, "pads"));
   call.need(count == 2 * axes.size(), "pads has ", count, " entries, ", 2 * axes.size(), " expected");
   if (!pads) {
-    for (int axis : axes) dims[static_cast<std::size_t>(axis)] = call.new_symbol("extent", 0, kUnbounded);
+    for (int axis : axes) dims[static_cast<std::size_t>(axis)] = call.new_symbol(cat("extent", axis), 0, kUnbounded);
     return call.out(0, call.dtype(0), std::move(dims));
   }
   const Dims before = spread(*pads, axes, dims.size(), false), after = spread(*pads, axes, dims.size(), true);

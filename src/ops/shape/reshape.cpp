@@ -64,7 +64,7 @@ void infer(InferCall& call) {
     const Dim total = product(call.dims(0));
     const int rank = ops::need_length(call, 1, "shape");
     if (rank == 1) dims = {total};
-    for (int d = 0; d < rank && rank > 1; ++d) dims.push_back(call.new_symbol("extent", 0, total));
+    for (int d = 0; d < rank && rank > 1; ++d) dims.push_back(call.new_symbol(cat("extent", d), 0, total));
   }
   call.out(0, call.dtype(0), std::move(dims));
   if (const Dims* contents = call.contents(0)) call.out_contents(0, *contents);

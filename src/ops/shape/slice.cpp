@@ -74,7 +74,7 @@ void infer(InferCall& call) {
   for (std::size_t k = 0; k < count; ++k) {
     Dim& extent = dims[static_cast<std::size_t>(axes[k])];
     call.need(steps[k] != 0 && steps[k] > -kUnbounded && steps[k] < kUnbounded, "step ", steps[k], " is zero or too large");
-    extent = known ? cut(rules, extent, (*starts)[k], (*ends)[k], steps[k]).count : call.new_symbol("extent", 0, extent);
+    extent = known ? cut(rules, extent, (*starts)[k], (*ends)[k], steps[k]).count : call.new_symbol(cat("extent", axes[k]), 0, extent);
   }
   call.out(0, call.dtype(0), std::move(dims));
   if (known) infer_contents(call, axes, steps);

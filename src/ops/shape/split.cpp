@@ -60,7 +60,7 @@ void infer(InferCall& call) {
     }
     ops::same_extent(call, sum, extent, "the sum of split and the extent");
   } else {
-    for (int i = 0; i < call.outputs(); ++i) sizes.push_back(call.new_symbol("piece", 0, extent));
+    for (int i = 0; i < call.outputs(); ++i) sizes.push_back(call.new_symbol(cat("piece", i), 0, extent));
   }
   for (int i = 0; i < call.outputs(); ++i) set_size(call, i, axis, sizes[static_cast<std::size_t>(i)]);
   infer_contents(call, axis, sizes);

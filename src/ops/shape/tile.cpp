@@ -23,7 +23,7 @@ void infer(InferCall& call) {
   call.need(count == call.rank(0), "repeats has ", count, " entries, the input has rank ", call.rank(0));
   for (std::size_t d = 0; d < dims.size(); ++d) {
     if (repeats) call.need(!(*repeats)[d].is_constant() || (*repeats)[d].constant() >= 0, "repeat ", (*repeats)[d].text(), " is negative");
-    dims[d] = repeats ? dims[d] * (*repeats)[d] : call.new_symbol("extent", 0, kUnbounded);
+    dims[d] = repeats ? dims[d] * (*repeats)[d] : call.new_symbol(cat("extent", d), 0, kUnbounded);
   }
   call.out(0, call.dtype(0), dims);
   const auto to = ops::constant_shape(dims), from = ops::constant_shape(call.dims(0));

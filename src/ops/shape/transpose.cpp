@@ -1,7 +1,6 @@
-// Transpose: dims in another order; without `perm` reversed. Imported nodes always carry `perm`.
+// Transpose: dims in another order; reversed if `perm` is left out. Inference writes `perm` down, so that passes find it.
 #include "ops/dim_rules.h"
 #include "ops/index_map.h"
-#include "ops/onnx_node.h"
 
 namespace tenfold::ir {
 namespace {
@@ -31,6 +30,7 @@ void infer(InferCall& call) {
     seen[static_cast<std::size_t>(d)] = true;
     moved.push_back(dims[static_cast<std::size_t>(d)]);
   }
+  call.edit_attributes().set("perm", order);
   call.out(0, call.dtype(0), std::move(moved));
   const auto shape = ops::constant_shape(dims);
   if (const Dims* contents = call.contents(0); contents && shape) call.out_contents(0, pick(map_of(order, *shape), *contents));
@@ -41,18 +41,11 @@ void reference(Call& call) {
   copy(map_of(order_of(call.attributes(), static_cast<int>(from.shape.size())), from.shape), from, call.out[0]);
 }
 
-std::vector<Value*> from_1(OnnxImport& import) {
-  Attributes attributes = import.attributes;
-  const ValueType& type = import.need(0)->type;
-  if (!attributes.has("perm") && type.ranked) attributes.set("perm", order_of(attributes, import.in(0)->rank()));
-  return import.add("Transpose", {import.in(0)}, std::move(attributes));
-}
-
 }  // namespace
 
 OpDef op_transpose() {
   return {.name = "Transpose", .optional_attributes = {"perm"}, .infer = infer, .reference = reference, .movement = true,
-          .from_onnx = {{"Transpose", 1, from_1}},
+          .from_onnx = {{"Transpose", 1}},
           .cases = {"f32[2,3,4]", "f32[2,3,4] perm=[0,2,1]", "f16[2,3,4,5] perm=[0,2,1,3]", "i4[3,5]", "i8[1,2,3,4] perm=[0,3,1,2]",
                     "f32[2,0,4] perm=[1,2,0]", "f32[]"}};
 }
