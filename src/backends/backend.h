@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/measure.h"
 #include "backends/tactic.h"
 
 namespace tenfold::backends {
@@ -32,12 +33,13 @@ class Backend {
   virtual const std::vector<Tactic>& tactics() const = 0;        // sorted by name
   virtual std::shared_ptr<void> allocate(std::int64_t bytes) = 0;   // throws out_of_memory naming bytes wanted
   virtual std::unique_ptr<Stream> open_stream(const StreamOptions& options) = 0;
-  // Nanoseconds of one launch: warmed up, repeated within a budget, trimmed median.
-  virtual double measure(Stream& stream, const Tactic& tactic, const void* kernel, const RunArgs& args) = 0;
+  // Nanoseconds of one launch within a budget.
+  virtual double measure(Stream& stream, const Tactic& tactic, const void* kernel, const RunArgs& args, const MeasureBudget& budget) = 0;
 };
 
-// Tactics of a backend that can run problems of an operator, in name order.
-std::vector<const Tactic*> tactics_for(const Backend& backend, std::string_view op);
+// Tactics of a backend that may run an operator, in name order: its own, those for any operator ("*"), and those for every
+// pointwise operator and Region ("*pointwise").
+std::vector<const Tactic*> tactics_for(const Backend& backend, const ir::OpDef& op);
 
 // "cpu", "null"; throws unsupported naming what exists. `features` restricts a CPU to fewer features (0: all it has).
 std::shared_ptr<Backend> open_backend(std::string_view name, std::uint32_t features = 0);

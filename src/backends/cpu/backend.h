@@ -1,0 +1,9 @@
+// The CPU backend: tactics for x86-64 with AVX2 and above, dispatched at run time.
+#pragma once
+
+#include "backends/backend.h"
+
+namespace tenfold::backends {
+// `features` restricts the machine to fewer instruction sets, so that every path can be tested on one machine; 0: all it has.
+std::shared_ptr<Backend> open_cpu(std::uint32_t features);
+}

@@ -1,0 +1,31 @@
+// The stopwatch of the tuner for work that the host waits for.
+#include "backends/measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+namespace tenfold::backends {
+
+double measure_host(const std::function<void()>& launch, const MeasureBudget& budget) {
+  using Clock = std::chrono::steady_clock;
+  const auto once = [&] {
+    const auto start = Clock::now();
+    launch();
+    return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+  };
+  once();   // caches, page faults, branch predictors
+  std::vector<double> times{once()};
+  double total = times[0];
+  if (budget.give_up_ns > 0 && times[0] > budget.give_up_ns) return times[0];
+  while (static_cast<int>(times.size()) < budget.most_runs &&
+         (static_cast<int>(times.size()) < budget.least_runs || total < budget.least_ms * 1e6)) {
+    times.push_back(once());
+    total += times.back();
+    if (total > 20 * budget.least_ms * 1e6 && times.size() >= 3) break;   // a long problem: three runs must do
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() * 3 / 8];   // the median of the faster three quarters: interruptions only ever add time
+}
+
+}  // namespace tenfold::backends

@@ -1,0 +1,73 @@
+// The null backend: one tactic that accepts every problem in every layout, writes nothing, and takes a time given by a formula.
+#include "backends/null/backend.h"
+
+#include <cstdlib>
+
+#include "base/check.h"
+
+namespace tenfold::backends {
+namespace {
+
+class NullStream final : public Stream {
+ public:
+  Parallel& parallel() noexcept override { return serial_; }
+  Status::Code launch(const Tactic&, const void*, const RunArgs&) noexcept override { return Status::ok; }
+  Status::Code copy(void*, const void*, std::int64_t) noexcept override { return Status::ok; }
+  Status::Code wait() noexcept override { return Status::ok; }
+
+ private:
+  Serial serial_;
+};
+
+std::vector<Formats> any_layout(const Problem& p) {
+  std::vector<Formats> all;
+  for (Layout layout : {kPlain, kChannelsLast})
+    all.push_back({std::vector<Layout>(p.in.size(), layout), std::vector<Layout>(p.out.size(), layout)});
+  return all;
+}
+
+Tactic nothing() {
+  Tactic t;
+  t.name = "nothing";
+  t.op = "*";
+  t.supports = [](const Problem&) { return Verdict::ok(); };
+  t.configs = [](const Problem&) { return std::vector<Config>{{}}; };
+  t.formats = any_layout;
+  t.open = [](const Problem&, const Config&) -> std::shared_ptr<const void> { return std::make_shared<int>(0); };
+  t.run = [](const void*, const RunArgs&) noexcept { return Status::ok; };
+  return t;
+}
+
+class NullBackend final : public Backend {
+ public:
+  NullBackend() {
+    info_.kind = "null";
+    info_.name = "null";
+    tactics_.push_back(nothing());
+  }
+  std::string_view name() const override { return "null"; }
+  const DeviceInfo& info() const override { return info_; }
+  const std::vector<Tactic>& tactics() const override { return tactics_; }
+  std::shared_ptr<void> allocate(std::int64_t bytes) override {
+    void* memory = std::calloc(1, static_cast<std::size_t>(bytes > 0 ? bytes : 1));
+    require(memory != nullptr, ErrorKind::out_of_memory, bytes, " bytes wanted");
+    return {memory, std::free};
+  }
+  std::unique_ptr<Stream> open_stream(const StreamOptions&) override { return std::make_unique<NullStream>(); }
+  // One nanosecond per element written: enough for the tuner to have something to compare.
+  double measure(Stream&, const Tactic&, const void*, const RunArgs& args, const MeasureBudget&) override {
+    double elements = 1;
+    for (int i = 0; !args.out.empty() && i < args.out[0].rank; ++i) elements *= static_cast<double>(args.out[0].dims[i]);
+    return elements;
+  }
+
+ private:
+  DeviceInfo info_;
+  std::vector<Tactic> tactics_;
+};
+
+}  // namespace
+
+std::shared_ptr<Backend> open_null() { return std::make_shared<NullBackend>(); }
+
+}  // namespace tenfold::backends

@@ -1,0 +1,47 @@
+// From a step back to the problem its tactic was chosen for.
+#include "plan/step_problem.h"
+
+#include "base/check.h"
+
+namespace tenfold::plan {
+
+ir::SymbolBounds program_box(const Program& program) {
+  ir::SymbolBounds box;
+  for (const Range& r : program.box) box[r.symbol] = {r.min, r.max};
+  for (const ir::Symbol& s : program.symbols)
+    if (!box.count(s.name)) box[s.name] = {s.lower.bounds(box).lower, s.upper.bounds(box).upper};
+  return box;
+}
+
+namespace {
+backends::OperandDesc describe(const Operand& o, const std::vector<ir::Dim>& dims) {
+  backends::OperandDesc d;
+  d.missing = o.at.space == Space::none;
+  d.dtype = o.dtype;
+  for (DimIndex i : o.dims) d.dims.push_back(dims.at(static_cast<std::size_t>(i)));
+  d.layout = o.layout;
+  d.constant = o.constant;
+  d.dense = o.dense;
+  if (!o.dense)
+    for (DimIndex i : o.strides) d.strides.push_back(dims.at(static_cast<std::size_t>(i)));
+  return d;
+}
+}  // namespace
+
+backends::Problem step_problem(const Step& step, const std::vector<ir::Dim>& dims, const ir::SymbolBounds& box,
+                               const backends::DeviceInfo& device, const ir::Registry& registry) {
+  backends::Problem p;
+  p.op = registry.find(step.op);
+  require(p.op != nullptr, ErrorKind::plan_refused, "step '", step.name, "' needs the operator '", step.op,
+          "', which this version does not have: rebuild the plan");
+  p.attributes = &step.attributes;
+  p.body = step.has_body ? &step.body : nullptr;
+  p.anchor_inputs = step.anchor_inputs;
+  for (const Operand& o : step.in) p.in.push_back(describe(o, dims));
+  for (const Operand& o : step.out) p.out.push_back(describe(o, dims));
+  p.box = &box;
+  p.device = &device;
+  return p;
+}
+
+}  // namespace tenfold::plan

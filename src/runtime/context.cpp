@@ -1,0 +1,167 @@
+// ExecutionContext: shapes, bindings and runs of one caller.
+#include "base/checked.h"
+#include "base/float_state.h"
+#include "ops/cases.h"
+#include "runtime/state.h"
+#include "tenfold/engine.h"
+
+namespace tenfold {
+
+using runtime::ContextState;
+
+ExecutionContext::ExecutionContext(std::shared_ptr<runtime::EngineState> engine) : state_(std::make_unique<ContextState>()) {
+  ContextState& c = *state_;
+  c.engine = std::move(engine);
+  c.stream = c.engine->backend->open_stream({.threads = c.engine->options.threads});
+  c.arena = c.engine->backend->allocate(c.engine->info.arena_bytes);
+  std::size_t symbols = 0, dims = 0;
+  for (const runtime::OpenTop& top : c.engine->programs) {
+    c.frames.push_back(runtime::make_frame(top.body));
+    c.frames.back().arena = static_cast<std::byte*>(c.arena.get());
+    symbols = std::max(symbols, top.symbols.size());
+    dims = std::max(dims, top.dims.size());
+  }
+  c.symbols.assign(symbols, 0);
+  c.dims.assign(dims, 0);
+  const std::size_t bindings = c.engine->bindings.size();
+  c.memory.assign(bindings, nullptr);
+  c.memory_bytes.assign(bindings, 0);
+  c.own.resize(bindings);
+  for (const BindingInfo& b : c.engine->bindings) {
+    if (!b.is_input) break;
+    c.input_shapes.push_back(b.shape);
+    c.input_set.push_back(std::find(b.shape.begin(), b.shape.end(), -1) == b.shape.end());
+  }
+}
+ExecutionContext::~ExecutionContext() = default;
+
+Status ExecutionContext::set_profile(int profile) noexcept {
+  if (profile < -1 || profile >= static_cast<int>(state_->frames.size())) return {Status::invalid_shape, -1};
+  state_->profile = profile;
+  state_->shapes_dirty = true;
+  return {};
+}
+
+Status ExecutionContext::set_input_shape(int binding, std::span<const std::int64_t> shape) noexcept {
+  ContextState& c = *state_;
+  if (binding < 0 || binding >= c.engine->inputs) return {Status::invalid_binding, binding};
+  const auto b = static_cast<std::size_t>(binding);
+  Shape& stored = c.input_shapes[b];
+  const Shape& declared = c.engine->bindings[b].shape;
+  if (shape.size() != declared.size()) return {Status::invalid_shape, binding};
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] < 0 || (declared[d] >= 0 && shape[d] != declared[d])) return {Status::invalid_shape, binding};
+  if (c.input_set[b] && std::equal(shape.begin(), shape.end(), stored.begin())) return {};
+  std::copy(shape.begin(), shape.end(), stored.begin());
+  c.input_set[b] = true;
+  c.shapes_dirty = true;
+  return {};
+}
+
+Status ExecutionContext::shape(int binding, std::span<std::int64_t> out, int& rank) const noexcept {
+  ContextState& c = *state_;
+  if (binding < 0 || binding >= static_cast<int>(c.engine->bindings.size())) return {Status::invalid_binding, binding};
+  if (c.shapes_dirty)
+    if (Status s = runtime::resolve_shapes(c); !s) return s;
+  const plan::Program& program = *c.engine->programs[static_cast<std::size_t>(c.active)].body.program;
+  const bool input = binding < c.engine->inputs;
+  const plan::Operand& formal = input ? program.inputs[static_cast<std::size_t>(binding)]
+                                      : program.outputs[static_cast<std::size_t>(binding - c.engine->inputs)];
+  rank = static_cast<int>(formal.dims.size());
+  if (out.size() < formal.dims.size()) return {Status::invalid_shape, binding};
+  for (std::size_t d = 0; d < formal.dims.size(); ++d) out[d] = c.dims[static_cast<std::size_t>(formal.dims[d])];
+  return {};
+}
+
+Shape ExecutionContext::shape(int binding) const {
+  std::array<std::int64_t, 64> extents;
+  int rank = 0;
+  const Status status = shape(binding, extents, rank);
+  require(status.code == Status::ok, ErrorKind::invalid_argument, describe(status));
+  return Shape(extents.begin(), extents.begin() + rank);
+}
+
+Status ExecutionContext::bind(int binding, void* memory, std::int64_t bytes) noexcept {
+  ContextState& c = *state_;
+  if (binding < 0 || binding >= static_cast<int>(c.memory.size())) return {Status::invalid_binding, binding};
+  const auto b = static_cast<std::size_t>(binding);
+  c.memory[b] = memory;
+  c.memory_bytes[b] = memory ? bytes : 0;
+  c.addresses_dirty = true;
+  return {};
+}
+
+void* ExecutionContext::own_memory(int binding) {
+  ContextState& c = *state_;
+  require(binding >= 0 && binding < static_cast<int>(c.own.size()), ErrorKind::invalid_argument, "there is no binding ", binding);
+  const auto b = static_cast<std::size_t>(binding);
+  if (!c.own[b]) {
+    std::int64_t largest = 0;
+    for (const runtime::OpenTop& top : c.engine->programs) {
+      const bool input = binding < c.engine->inputs;
+      const plan::Program& p = *top.body.program;
+      const plan::Operand& formal = input ? p.inputs[b] : p.outputs[b - static_cast<std::size_t>(c.engine->inputs)];
+      std::int64_t elements = 1;
+      for (plan::DimIndex d : formal.dims) elements = checked_mul(elements, p.dims[static_cast<std::size_t>(d)].bounds(top.box).upper);
+      largest = std::max(largest, byte_size(formal.dtype, elements));
+    }
+    c.own[b] = c.engine->backend->allocate(largest);
+    c.memory[b] = c.own[b].get();
+    c.memory_bytes[b] = largest;
+    c.addresses_dirty = true;
+  }
+  return c.own[b].get();
+}
+
+Status ExecutionContext::prepare() noexcept {
+  ContextState& c = *state_;
+  if (c.shapes_dirty)
+    if (Status s = runtime::resolve_shapes(c); !s) return s;
+  if (!c.addresses_dirty) return {};
+  runtime::Frame& frame = c.frames[static_cast<std::size_t>(c.active)];
+  for (std::size_t b = 0; b < c.memory.size(); ++b) {
+    if (!c.memory[b]) {
+      if (!c.own[b]) return {Status::not_ready, static_cast<int>(b)};
+      c.memory[b] = c.own[b].get();
+      c.memory_bytes[b] = INT64_MAX;   // allocated for the largest shape
+    }
+    frame.bindings[b] = c.memory[b];
+  }
+  runtime::resolve_addresses(frame, *c.engine);
+  c.addresses_dirty = false;
+  return {};
+}
+
+namespace {
+// Caller's memory must hold the shapes set; checked whenever shapes or addresses changed.
+Status check_sizes(const ContextState& c) noexcept {
+  const plan::Program& program = *c.engine->programs[static_cast<std::size_t>(c.active)].body.program;
+  for (std::size_t b = 0; b < c.memory.size(); ++b) {
+    const auto inputs = static_cast<std::size_t>(c.engine->inputs);
+    const plan::Operand& formal = b < inputs ? program.inputs[b] : program.outputs[b - inputs];
+    std::int64_t elements = 1;
+    for (plan::DimIndex d : formal.dims)
+      if (__builtin_mul_overflow(elements, c.dims[static_cast<std::size_t>(d)], &elements)) return {Status::invalid_shape, static_cast<int>(b)};
+    if ((elements * bits(formal.dtype) + 7) / 8 > c.memory_bytes[b]) return {Status::invalid_binding, static_cast<int>(b)};
+  }
+  return {};
+}
+}  // namespace
+
+Status ExecutionContext::run() noexcept {
+  ContextState& c = *state_;
+  if (c.shapes_dirty || c.addresses_dirty) {
+    if (Status s = prepare(); !s) return s;
+    if (Status s = check_sizes(c); !s) return s;
+  }
+  const FloatState flush_denormals;   // restored on return
+  Status status = runtime::run_frame(c, c.frames[static_cast<std::size_t>(c.active)]);
+  if (status) status.code = c.stream->wait();
+  c.cancelled.store(false, std::memory_order_relaxed);
+  return status;
+}
+
+void ExecutionContext::cancel() noexcept { state_->cancelled.store(true, std::memory_order_relaxed); }
+void ExecutionContext::set_profiler(ProfilerCallback callback) { state_->profiler = std::move(callback); }
+
+}  // namespace tenfold

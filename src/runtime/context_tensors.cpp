@@ -1,0 +1,64 @@
+// The convenient form of a run, tensors in and tensors out, and the words for a status.
+#include "base/checked.h"
+#include "runtime/state.h"
+#include "tenfold/engine.h"
+
+namespace tenfold {
+
+std::vector<Tensor> ExecutionContext::run(const std::vector<Tensor>& inputs) {
+  runtime::ContextState& c = *state_;
+  const auto count = static_cast<std::size_t>(c.engine->inputs);
+  require(inputs.size() == count, ErrorKind::invalid_argument, "the engine has ", count, " inputs, ", inputs.size(), " given");
+  const auto expect_ok = [&](Status s) { require(s.code == Status::ok, ErrorKind::invalid_argument, describe(s)); };
+  for (std::size_t i = 0; i < count; ++i) {
+    const BindingInfo& info = c.engine->bindings[i];
+    require(inputs[i].dtype() == info.dtype, ErrorKind::invalid_argument, "input '", info.name, "' is ", name(info.dtype), ", ",
+            name(inputs[i].dtype()), " given");
+    Status s = set_input_shape(static_cast<int>(i), inputs[i].shape());
+    require(s.code == Status::ok, ErrorKind::invalid_argument, "input '", info.name, "' has shape ", text(info.shape), " (-1: dynamic), ",
+            text(inputs[i].shape()), " given");
+    expect_ok(bind(static_cast<int>(i), const_cast<void*>(inputs[i].raw()), inputs[i].bytes()));
+  }
+  for (std::size_t b = count; b < c.memory.size(); ++b) {
+    own_memory(static_cast<int>(b));
+    expect_ok(bind(static_cast<int>(b), c.own[b].get(), INT64_MAX));
+  }
+  const Status status = run();
+  for (std::size_t i = 0; i < count; ++i) bind(static_cast<int>(i), nullptr, 0);   // the tensors may go away
+  require(status.code == Status::ok,
+          status.code == Status::cancelled       ? ErrorKind::cancelled
+          : status.code == Status::out_of_memory ? ErrorKind::out_of_memory
+          : status.code == Status::device        ? ErrorKind::device
+                                                 : ErrorKind::invalid_argument,
+          describe(status));
+  std::vector<Tensor> results;
+  for (std::size_t b = count; b < c.memory.size(); ++b) {
+    Tensor t(c.engine->bindings[b].dtype, shape(static_cast<int>(b)));
+    std::memcpy(t.mutable_raw(), c.own[b].get(), static_cast<std::size_t>(t.bytes()));
+    results.push_back(std::move(t));
+  }
+  return results;
+}
+
+std::string ExecutionContext::describe(Status status) const {
+  const runtime::ContextState& c = *state_;
+  std::string what(name(status.code));
+  const bool about_binding = status.code == Status::not_ready || status.code == Status::invalid_shape || status.code == Status::invalid_binding;
+  if (about_binding && status.step >= 0 && status.step < static_cast<int>(c.engine->bindings.size())) {
+    const BindingInfo& b = c.engine->bindings[static_cast<std::size_t>(status.step)];
+    what = cat(b.is_input ? "input '" : "output '", b.name, "': ", what);
+    if (status.code == Status::not_ready) what += " (bind memory and set its shape first)";
+    if (status.code == Status::invalid_shape && b.is_input && c.input_set[static_cast<std::size_t>(status.step)])
+      what += cat(": ", text(c.input_shapes[static_cast<std::size_t>(status.step)]), " lies outside every profile, or disagrees with another input");
+  } else if (c.active >= 0 && status.step >= 0) {
+    const auto& steps = c.engine->programs[static_cast<std::size_t>(c.active)].body.steps;
+    if (status.step < static_cast<int>(steps.size())) {
+      const plan::Step& step = *steps[static_cast<std::size_t>(status.step)].step;
+      what = cat("step '", step.name, "' (", step.op, "): ", what);
+      if (!c.last_error.empty() && step.kind != plan::StepKind::kernel) what += ": " + c.last_error;
+    }
+  }
+  return what;
+}
+
+}  // namespace tenfold

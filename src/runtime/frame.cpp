@@ -1,0 +1,89 @@
+// Frames: the steps of a program bound to extents and addresses. Made with the context; later only filled in.
+#include "runtime/state.h"
+
+namespace tenfold::runtime {
+namespace {
+
+void add_extents(Frame& frame, const plan::Operand& o) {
+  frame.extent_index.insert(frame.extent_index.end(), o.dims.begin(), o.dims.end());
+  frame.extent_index.insert(frame.extent_index.end(), o.strides.begin(), o.strides.end());
+}
+
+ir::TensorRef host_reference(const plan::Operand& o) {
+  ir::TensorRef ref;
+  ref.dtype = o.dtype;
+  ref.shape.assign(o.dims.size(), 0);
+  return ref;
+}
+
+void* address_of(const plan::Operand& o, const Frame& frame, const EngineState& engine) noexcept {
+  switch (o.at.space) {
+    case plan::Space::none: return nullptr;
+    case plan::Space::weights:
+      return const_cast<std::byte*>(engine.plan.weights) + engine.plan.constants[static_cast<std::size_t>(o.at.index)].offset + o.at.offset;
+    case plan::Space::arena: return frame.arena + o.at.offset;
+    case plan::Space::binding: {
+      void* base = frame.bindings[static_cast<std::size_t>(o.at.index)];
+      return base ? static_cast<std::byte*>(base) + o.at.offset : nullptr;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Frame make_frame(const OpenProgram& program) {
+  Frame frame;
+  frame.open = &program;
+  frame.bindings.assign(program.program->inputs.size() + program.program->outputs.size(), nullptr);
+  for (const OpenStep& open : program.steps) {
+    BoundStep& bound = frame.steps.emplace_back();
+    bound.open = &open;
+    const plan::Step& step = *open.step;
+    for (const plan::Operand& o : step.in) add_extents(frame, o), bound.in.push_back({.rank = static_cast<int>(o.dims.size())});
+    for (const plan::Operand& o : step.out) add_extents(frame, o), bound.out.push_back({.rank = static_cast<int>(o.dims.size())});
+    if (step.kind == plan::StepKind::host) {
+      bound.call.node = open.host_node;
+      for (const plan::Operand& o : step.in) bound.call.in.push_back(host_reference(o));
+      for (const plan::Operand& o : step.out) bound.call.out.push_back(host_reference(o));
+      bound.call.in_objects.assign(step.in.size(), nullptr);
+      bound.call.out_objects.assign(step.out.size(), nullptr);
+    }
+    for (const OpenProgram& p : open.programs) bound.frames.push_back(make_frame(p));
+  }
+  frame.extents.assign(frame.extent_index.size(), 0);
+  const std::int64_t* at = frame.extents.data();
+  for (BoundStep& bound : frame.steps) {
+    const auto place = [&](backends::Bound& b, const plan::Operand& o) {
+      b.dims = at, at += o.dims.size();
+      b.strides = at, at += o.strides.size();
+    };
+    for (std::size_t i = 0; i < bound.in.size(); ++i) place(bound.in[i], bound.open->step->in[i]);
+    for (std::size_t i = 0; i < bound.out.size(); ++i) place(bound.out[i], bound.open->step->out[i]);
+  }
+  return frame;
+}
+
+void resolve_extents(Frame& frame, std::span<const std::int64_t> dims) noexcept {
+  for (std::size_t i = 0; i < frame.extents.size(); ++i) frame.extents[i] = dims[static_cast<std::size_t>(frame.extent_index[i])];
+  for (BoundStep& bound : frame.steps) {
+    for (std::size_t i = 0; i < bound.call.in.size(); ++i)
+      std::copy_n(bound.in[i].dims, bound.in[i].rank, bound.call.in[i].shape.begin());
+    for (std::size_t i = 0; i < bound.call.out.size(); ++i)   // a shrunk shape of an earlier run keeps its rank
+      std::copy_n(bound.out[i].dims, bound.out[i].rank, bound.call.out[i].shape.begin());
+    for (Frame& nested : bound.frames) resolve_extents(nested, dims);
+  }
+}
+
+void resolve_addresses(Frame& frame, const EngineState& engine) noexcept {
+  for (BoundStep& bound : frame.steps) {
+    const plan::Step& step = *bound.open->step;
+    for (std::size_t i = 0; i < bound.in.size(); ++i) bound.in[i].data = address_of(step.in[i], frame, engine);
+    for (std::size_t i = 0; i < bound.out.size(); ++i) bound.out[i].data = address_of(step.out[i], frame, engine);
+    for (std::size_t i = 0; i < bound.call.in.size(); ++i) bound.call.in[i].data = bound.in[i].data;
+    for (std::size_t i = 0; i < bound.call.out.size(); ++i) bound.call.out[i].data = bound.out[i].data;
+    for (Frame& nested : bound.frames) nested.arena = frame.arena + step.workspace_offset;
+  }
+}
+
+}  // namespace tenfold::runtime

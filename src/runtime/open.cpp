@@ -1,0 +1,133 @@
+// Opening a plan: machine check, kernels, the nodes of host steps, the facts that Engine tells.
+#include "base/checked.h"
+#include "base/thread_pool.h"
+#include "base/cpu_count.h"
+#include "ops/interpret.h"
+#include "plan/step_problem.h"
+#include "runtime/state.h"
+
+namespace tenfold::runtime {
+namespace {
+
+using plan::Step;
+using plan::StepKind;
+
+struct Opener {
+  EngineState& engine;
+  const std::vector<ir::Dim>* dims = nullptr;
+  const ir::SymbolBounds* box = nullptr;
+
+  void open_kernel(OpenStep& open) {
+    const Step& step = *open.step;
+    for (const backends::Tactic& t : engine.backend->tactics())
+      if (t.name == step.tactic) open.tactic = &t;
+    require(open.tactic != nullptr, ErrorKind::plan_refused, "this version has no tactic '", step.tactic, "': rebuild the plan");
+    require(open.tactic->version == step.tactic_version, ErrorKind::plan_refused, "tactic '", step.tactic, "' is version ",
+            open.tactic->version, " here, the plan was built for version ", step.tactic_version, ": rebuild the plan");
+    const backends::Problem problem = plan::step_problem(step, *dims, *box, engine.backend->info(), *engine.registry);
+    const backends::Verdict verdict = open.tactic->supports(problem);
+    require(verdict.yes, ErrorKind::plan_refused, "tactic '", step.tactic, "' refuses its problem: ", verdict.reason);
+    const backends::Verdict valid = open.tactic->valid ? open.tactic->valid(problem, step.config)
+                                                       : backends::Verdict::only_if(step.config.size() == open.tactic->configs(problem).at(0).size(),
+                                                                                    "its configuration has another length");
+    require(valid.yes, ErrorKind::plan_refused, "tactic '", step.tactic, "': ", valid.reason);
+    open.kernel = open.tactic->open(problem, step.config);
+  }
+
+  // A node with the step's attributes and operand types, for the reference kernel to read.
+  void open_host(OpenStep& open) {
+    const Step& step = *open.step;
+    open.host_graph = std::make_shared<ir::Graph>(*engine.registry);
+    const ir::OpDef* def = engine.registry->find(step.op);
+    require(def && def->reference, ErrorKind::plan_refused, "this version cannot run the operator '", step.op, "': rebuild the plan");
+    ir::Node node;
+    node.def = def, node.name = step.name, node.attributes = step.attributes;
+    if (step.has_body) node.body = step.body;
+    for (const plan::Operand& o : step.in) {
+      ir::ValueType type{.tensor = {o.dtype, {}}};
+      for (plan::DimIndex i : o.dims) type.tensor.dims.push_back(dims->at(static_cast<std::size_t>(i)));
+      node.inputs.push_back(o.at.space == plan::Space::none ? nullptr : open.host_graph->add_input("x", type));
+    }
+    open.host_node = open.host_graph->add(std::move(node), static_cast<int>(step.out.size()));
+  }
+
+  OpenProgram open(const plan::Program& program) {
+    OpenProgram result;
+    result.program = &program;
+    for (const Step& step : program.steps) {
+      OpenStep open;
+      open.step = &step;
+      try {
+        if (step.kind == StepKind::kernel) open_kernel(open);
+        if (step.kind == StepKind::host) open_host(open);
+        for (const plan::Program& p : step.programs) open.programs.push_back(this->open(p));
+      } catch (Error& e) {
+        throw e.within("step '" + step.name + "' (" + step.op + ")");
+      }
+      if (step.kind == StepKind::host) engine.info.allocates_in_run = true;
+      result.steps.push_back(std::move(open));
+    }
+    return result;
+  }
+};
+
+void check_machine(const plan::Plan& plan, const backends::DeviceInfo& here) {
+  require(plan.device.kind == here.kind, ErrorKind::plan_refused, "the plan was built for '", plan.device.kind, "', this device is '", here.kind, "'");
+  require((plan.needs & ~here.features) == 0, ErrorKind::plan_refused, "the plan was built for ", plan.device.name, " and uses ",
+          backends::feature_text(plan.needs), "; this machine (", here.name, ") has ", backends::feature_text(here.features),
+          ": rebuild it here, or re-tune it with `tenfold exec --loadEngine=PLAN --retune`");
+}
+
+OpenTop open_top(EngineState& engine, const plan::Program& program) {
+  OpenTop top;
+  top.box = plan::program_box(program);
+  for (const plan::Range& r : program.box) top.symbols.push_back(r.symbol);
+  top.input_symbols = static_cast<int>(top.symbols.size());
+  top.symbol_defaults.assign(top.symbols.size(), 0);
+  for (const ir::Symbol& s : program.symbols) {
+    if (std::find(top.symbols.begin(), top.symbols.end(), s.name) != top.symbols.end()) continue;
+    top.symbols.push_back(s.name);
+    top.symbol_defaults.push_back(top.box.at(s.name).upper);
+  }
+  top.dims = ir::DimCode(program.dims, top.symbols);
+  Opener opener{engine, &program.dims, &top.box};
+  top.body = opener.open(program);
+  return top;
+}
+
+void describe_bindings(EngineState& engine) {
+  for (const plan::Binding& b : engine.plan.bindings) {
+    BindingInfo info{.name = b.name, .dtype = b.type.tensor.dtype, .shape = {}, .names = {}, .is_input = b.is_input};
+    for (ir::Dim d : b.type.tensor.dims) {
+      info.shape.push_back(d.is_constant() ? d.constant() : -1);
+      info.names.push_back(d.is_constant() ? "" : d.text());
+    }
+    engine.inputs += b.is_input;
+    engine.bindings.push_back(std::move(info));
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& options, std::shared_ptr<backends::Backend> backend) {
+  check_machine(plan, backend->info());
+  auto engine = std::make_shared<EngineState>();
+  engine->plan = std::move(plan);
+  engine->options = options;
+  engine->backend = std::move(backend);
+  engine->registry = &ir::Registry::builtin();
+  describe_bindings(*engine);
+  EngineInfo& info = engine->info;
+  info.model_name = engine->plan.model_name, info.device = engine->backend->info().name, info.builder = engine->plan.builder;
+  info.weight_bytes = engine->plan.weights_bytes;
+  info.profiles = static_cast<int>(engine->plan.programs.size());
+  info.threads = options.threads > 0 ? options.threads : default_threads();
+  for (const plan::Program& p : engine->plan.programs) {
+    engine->programs.push_back(open_top(*engine, p));
+    if (p.arena_bytes >= info.arena_bytes) info.arena_bytes = p.arena_bytes, info.arena_live_bytes = p.arena_live_bytes;
+    info.steps = std::max(info.steps, static_cast<int>(p.steps.size()));
+  }
+  return engine;
+}
+
+}  // namespace tenfold::runtime

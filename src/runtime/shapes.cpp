@@ -1,0 +1,69 @@
+// From the shapes a caller sets to the values of every symbol and dim of the program that covers them.
+#include "runtime/state.h"
+
+namespace tenfold::runtime {
+namespace {
+
+// Symbol values from the input shapes; false with `bad` set to the input that contradicts.
+bool read_symbols(const ContextState& c, const OpenTop& top, std::span<std::int64_t> symbols, int& bad) noexcept {
+  const plan::Program& program = *top.body.program;
+  for (int s = 0; s < top.input_symbols; ++s) symbols[static_cast<std::size_t>(s)] = -1;
+  for (std::size_t s = static_cast<std::size_t>(top.input_symbols); s < symbols.size(); ++s) symbols[s] = top.symbol_defaults[s];
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    bad = static_cast<int>(i);
+    const plan::Operand& formal = program.inputs[i];
+    const Shape& shape = c.input_shapes[i];
+    for (std::size_t d = 0; d < formal.dims.size(); ++d) {
+      const ir::Dim dim = program.dims[static_cast<std::size_t>(formal.dims[d])];
+      if (!dim.is_symbol()) continue;
+      for (std::size_t s = 0; s < top.symbols.size(); ++s) {
+        if (ir::Dim::symbol(top.symbols[s]) != dim) continue;
+        if (symbols[s] >= 0 && symbols[s] != shape[d] && static_cast<int>(s) < top.input_symbols) return false;
+        symbols[s] = shape[d];
+      }
+    }
+  }
+  for (int s = 0; s < top.input_symbols; ++s) {
+    const plan::Range& range = program.box[static_cast<std::size_t>(s)];
+    const std::int64_t v = symbols[static_cast<std::size_t>(s)];
+    if (v < range.min || v > range.max) return false;
+  }
+  return true;
+}
+
+// Every input dim, symbol or expression, must come out as the caller set it.
+bool inputs_agree(const ContextState& c, const plan::Program& program, std::span<const std::int64_t> dims, int& bad) noexcept {
+  for (std::size_t i = 0; i < program.inputs.size(); ++i)
+    for (std::size_t d = 0; d < program.inputs[i].dims.size(); ++d)
+      if (dims[static_cast<std::size_t>(program.inputs[i].dims[d])] != c.input_shapes[i][d]) {
+        bad = static_cast<int>(i);
+        return false;
+      }
+  return true;
+}
+
+}  // namespace
+
+Status resolve_shapes(ContextState& c) noexcept {
+  const EngineState& engine = *c.engine;
+  for (int i = 0; i < engine.inputs; ++i)
+    if (!c.input_set[static_cast<std::size_t>(i)]) return {Status::not_ready, i};
+  Status status{Status::invalid_shape, 0};
+  for (std::size_t p = 0; p < engine.programs.size(); ++p) {
+    if (c.profile >= 0 && static_cast<int>(p) != c.profile) continue;
+    const OpenTop& top = engine.programs[p];
+    const std::span symbols(c.symbols.data(), top.symbols.size());
+    const std::span dims(c.dims.data(), top.dims.size());
+    if (!read_symbols(c, top, symbols, status.step) || !top.dims.evaluate(symbols, dims) ||
+        !inputs_agree(c, *top.body.program, dims, status.step))
+      continue;
+    if (c.active != static_cast<int>(p)) c.addresses_dirty = true;
+    c.active = static_cast<int>(p);
+    resolve_extents(c.frames[p], dims);
+    c.shapes_dirty = false;
+    return {};
+  }
+  return status;
+}
+
+}  // namespace tenfold::runtime

@@ -1,0 +1,98 @@
+// What an Engine and an ExecutionContext hold: the opened plan, and the memory and shapes of one runner.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "backends/backend.h"
+#include "ir/dim_code.h"
+#include "ir/op_def.h"
+#include "plan/plan.h"
+#include "tenfold/engine.h"
+
+namespace tenfold::runtime {
+
+struct OpenProgram;
+
+// A step with everything looked up: its tactic's kernel, or the node its reference kernel or control flow needs.
+struct OpenStep {
+  const plan::Step* step = nullptr;
+  const backends::Tactic* tactic = nullptr;
+  std::shared_ptr<const void> kernel;
+  std::shared_ptr<ir::Graph> host_graph;      // owns host_node; host steps only
+  const ir::Node* host_node = nullptr;
+  std::vector<OpenProgram> programs;
+};
+struct OpenProgram {
+  const plan::Program* program = nullptr;
+  std::vector<OpenStep> steps;
+};
+// A top-level program: the dims table of all its nested programs, compiled.
+struct OpenTop {
+  OpenProgram body;
+  ir::DimCode dims;
+  std::vector<std::string> symbols;
+  std::vector<std::int64_t> symbol_defaults;  // upper bounds, for symbols that steps define
+  int input_symbols = 0;                      // how many of them come from input shapes; they stand first
+  ir::SymbolBounds box;
+};
+
+struct EngineState {
+  plan::Plan plan;
+  LoadOptions options;
+  std::shared_ptr<backends::Backend> backend;
+  const ir::Registry* registry = nullptr;
+  std::vector<OpenTop> programs;
+  std::vector<BindingInfo> bindings;
+  EngineInfo info;
+  int inputs = 0;
+};
+
+// Opens every kernel of a plan on this machine. Throws plan_refused with both feature sets when the machine lacks some.
+std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& options, std::shared_ptr<backends::Backend> backend);
+
+// One step bound to memory. Operands' extents and strides live in Frame::extents.
+struct BoundStep {
+  const OpenStep* open = nullptr;
+  std::vector<backends::Bound> in, out;
+  ir::Call call;                              // host steps
+  std::vector<struct Frame> frames;           // one per nested program
+};
+// One (possibly nested) program bound to a context.
+struct Frame {
+  const OpenProgram* open = nullptr;
+  std::deque<BoundStep> steps;
+  std::vector<plan::DimIndex> extent_index;   // extents[i] = dims[extent_index[i]]
+  std::vector<std::int64_t> extents;
+  std::vector<void*> bindings;                // memory of the program's inputs, then outputs
+  std::byte* arena = nullptr;
+};
+
+struct ContextState {
+  std::shared_ptr<EngineState> engine;
+  std::unique_ptr<backends::Stream> stream;
+  std::shared_ptr<void> arena;
+  int profile = -1;                           // chosen by the caller; -1: the first that fits
+  int active = -1;                            // program whose frame is bound
+  std::vector<Frame> frames;                  // one per top-level program, made with the context
+  std::vector<std::int64_t> symbols, dims;    // values for the active program
+  std::vector<Shape> input_shapes;            // as set; empty vector and `input_set` false: not yet
+  std::vector<char> input_set;
+  std::vector<void*> memory;                  // per binding: the caller's or own
+  std::vector<std::int64_t> memory_bytes;
+  std::vector<std::shared_ptr<void>> own;
+  bool shapes_dirty = true, addresses_dirty = true;
+  std::atomic<bool> cancelled{false};
+  ProfilerCallback profiler;
+  std::string last_error;                     // text of the last host step's exception
+};
+
+Frame make_frame(const OpenProgram& program);
+void resolve_extents(Frame& frame, std::span<const std::int64_t> dims) noexcept;
+void resolve_addresses(Frame& frame, const EngineState& engine) noexcept;
+// Chooses the program for the shapes set and evaluates its dims. Fills `active`, `symbols`, `dims`.
+Status resolve_shapes(ContextState& context) noexcept;
+Status run_frame(ContextState& context, Frame& frame) noexcept;
+
+}  // namespace tenfold::runtime
