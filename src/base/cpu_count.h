@@ -1,0 +1,15 @@
+// How many threads this process may use: its affinity mask and its cgroup's CPU quota.
+#pragma once
+
+#include <string_view>
+
+namespace tenfold {
+
+// At least 1, at most kMaxWorkers.
+int default_threads();
+
+// The CPU quota in whole CPUs, rounded up; 0 if there is none. `membership` is the text of /proc/self/cgroup, `root` the folder
+// where cgroups are mounted. Every ancestor of the cgroup may set a limit; the least one holds.
+int cgroup_cpus(std::string_view membership, std::string_view root);
+
+}  // namespace tenfold

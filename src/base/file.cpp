@@ -1,0 +1,87 @@
+// Reading and mapping of regular files.
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "base/check.h"
+
+namespace tenfold {
+namespace {
+
+[[noreturn]] void fail_io(const char* doing, const std::string& path, int error) {
+  fail(ErrorKind::io, cat("cannot ", doing, " '", path, "': ", std::generic_category().message(error)));
+}
+
+// An open descriptor that closes itself.
+struct Descriptor {
+  int number;
+  ~Descriptor() { if (number >= 0) ::close(number); }
+};
+
+// Opens a regular file. Without O_NONBLOCK a named pipe would wait for its writer for ever.
+std::size_t open_regular(const std::string& path, Descriptor& file) {
+  file.number = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file.number < 0) fail_io("open", path, errno);
+  struct stat info {};
+  if (::fstat(file.number, &info) != 0) fail_io("examine", path, errno);
+  if (S_ISDIR(info.st_mode)) fail_io("read", path, EISDIR);
+  require(S_ISREG(info.st_mode), ErrorKind::io, "cannot read '", path, "': not a regular file");
+  return static_cast<std::size_t>(info.st_size);
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path) {
+  Descriptor file{-1};
+  std::string text(open_regular(path, file), '\0');
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t got = ::read(file.number, text.data() + done, text.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail_io("read", path, errno);
+    if (got == 0) break;   // the file became shorter meanwhile
+    done += static_cast<std::size_t>(got);
+  }
+  text.resize(done);
+  return text;
+}
+
+std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
+  Descriptor file{-1};
+  const std::size_t size = open_regular(path, file);
+  void* start = nullptr;
+  if (size > 0) {   // an empty range cannot be mapped
+    start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
+    if (start == MAP_FAILED) fail_io("map", path, errno);
+  }
+  return std::shared_ptr<const MappedFile>(new MappedFile({static_cast<const std::byte*>(start), size}));
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+FileLock::FileLock(const std::string& path) : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+  if (descriptor_ < 0) fail_io("open", path, errno);
+  while (::flock(descriptor_, LOCK_EX) != 0) {
+    if (errno == EINTR) continue;
+    const int error = errno;
+    ::close(descriptor_);
+    fail_io("lock", path, error);
+  }
+}
+
+// Unlocked by name: a child forked meanwhile holds the same open file, so closing alone would keep the lock.
+FileLock::~FileLock() {
+  ::flock(descriptor_, LOCK_UN);
+  ::close(descriptor_);
+}
+
+}  // namespace tenfold

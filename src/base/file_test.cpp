@@ -1,0 +1,121 @@
+// Reading, mapping and atomic replacing of files, and what is left after failures.
+#include "base/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "tenfold/error.h"
+
+namespace tenfold {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct File : testing::Test {
+  fs::path folder = fs::path(testing::TempDir()) / ("file" + std::to_string(getpid()));
+  void SetUp() override { fs::create_directories(folder); }
+  void TearDown() override { fs::remove_all(folder); }
+  std::string at(const char* name) const { return (folder / name).string(); }
+  int entries() const { return static_cast<int>(std::distance(fs::directory_iterator(folder), {})); }
+};
+
+template <class F>
+std::string io_error(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::io);
+    return error.what();
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+
+TEST_F(File, RoundTrip) {
+  const std::string text("zero\0byte", 9);
+  write_file(at("a"), text);
+  EXPECT_EQ(read_file(at("a")), text);
+  const auto mapped = MappedFile::open(at("a"));
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(mapped->bytes().data()), mapped->bytes().size()), text);
+  write_file(at("a"), "new");
+  EXPECT_EQ(static_cast<char>(mapped->bytes()[0]), 'z');   // the old content lives as long as its mapping
+  EXPECT_EQ(read_file(at("a")), "new");
+  write_file(at("empty"), "");
+  EXPECT_TRUE(MappedFile::open(at("empty"))->bytes().empty());
+  EXPECT_EQ(entries(), 2);
+}
+
+TEST_F(File, ErrorsNamePathAndReason) {
+  const std::string message = io_error([&] { read_file(at("absent")); });
+  EXPECT_NE(message.find(at("absent")), std::string::npos);
+  EXPECT_NE(message.find("No such file"), std::string::npos);
+  EXPECT_NE(io_error([&] { MappedFile::open(folder.string()); }).find("directory"), std::string::npos);
+  EXPECT_NE(io_error([&] { write_file(folder.string(), "x"); }).find("folder"), std::string::npos);
+  EXPECT_NE(io_error([&] { write_file(at("no/such/place"), "x"); }).find("No such file"), std::string::npos);
+  ASSERT_EQ(mkfifo(at("pipe").c_str(), 0600), 0);
+  EXPECT_NE(io_error([&] { read_file(at("pipe")); }).find("regular"), std::string::npos);
+}
+
+TEST_F(File, WithoutCommitNothingChanges) {
+  write_file(at("a"), "old");
+  { AtomicFile file(at("a")); file.write("new"); }
+  EXPECT_EQ(read_file(at("a")), "old");
+  EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(File, WritesThroughLinksAndDevices) {
+  write_file(at("real"), "old");
+  fs::create_symlink("real", folder / "link");
+  write_file(at("link"), "new");
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_EQ(read_file(at("real")), "new");
+  write_file("/dev/null", "gone");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+// A full disk and a kill, each in a child process.
+TEST_F(File, FailedAndKilledWritesLeaveTheOldFile) {
+  write_file(at("a"), "old");
+  const auto in_child = [&](auto body) {
+    const pid_t child = fork();
+    if (child == 0) { body(); _exit(0); }
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    return status;
+  };
+  const int limited = in_child([&] {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{1000, 1000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    try { write_file(at("a"), std::string(100000, 'x')); } catch (const Error& error) { _exit(error.kind() == ErrorKind::io ? 7 : 8); }
+  });
+  EXPECT_EQ(WEXITSTATUS(limited), 7);
+  const int killed = in_child([&] { AtomicFile file(at("a")); file.write("half"); raise(SIGKILL); });
+  EXPECT_TRUE(WIFSIGNALED(killed));
+  EXPECT_EQ(read_file(at("a")), "old");
+  EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(File, LockExcludesOtherProcesses) {
+  auto lock = std::make_unique<FileLock>(at("lock"));
+  const pid_t child = fork();
+  if (child == 0) {
+    FileLock mine(at("lock"));
+    _exit(fs::exists(at("released")) ? 0 : 1);
+  }
+  usleep(50000);
+  write_file(at("released"), "");
+  lock.reset();
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+}  // namespace
+}  // namespace tenfold

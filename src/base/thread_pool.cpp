@@ -1,0 +1,178 @@
+// The pool's protocol: a job is published by opening a gate; workers enter while it is open and claim parts one by one; the
+// caller shuts the gate when no part is left and waits only for the workers that are inside. A worker that wakes late finds the
+// gate shut, so a short job never waits for a sleeping thread.
+#include "base/thread_pool.h"
+
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <climits>
+#include <mutex>
+#include <new>
+
+#include "base/cpu_count.h"
+#include "base/float_state.h"
+
+namespace tenfold {
+namespace {
+
+// How often this process has been forked, from 1. Workers of an older generation exist only in the parent.
+std::atomic<std::uint32_t> fork_generation{1};
+
+void count_forks() {
+  static std::once_flag once;
+  std::call_once(once, [] { pthread_atfork(nullptr, nullptr, [] { fork_generation.fetch_add(1, std::memory_order_relaxed); }); });
+}
+
+void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
+  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
+}
+void futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept {
+  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+}
+
+// Calls `done` until it is true or the time is over.
+template <class Done>
+bool spin(int microseconds, Done done) noexcept {
+  if (done()) return true;
+  const auto start = std::chrono::steady_clock::now();
+  const auto limit = std::chrono::microseconds(microseconds);
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (done()) return true;
+      _mm_pause();
+    }
+  } while (std::chrono::steady_clock::now() - start < limit);
+  return false;
+}
+
+}  // namespace
+
+struct ThreadPool::Start {
+  ThreadPool* pool;
+  int worker;
+};
+
+ThreadPool::ThreadPool(ThreadPoolOptions options) : options_(std::move(options)) {
+  count_forks();
+  size_ = std::clamp(options_.threads > 0 ? options_.threads : default_threads(), 1, kMaxWorkers);
+  threads_.reserve(static_cast<std::size_t>(size_));
+  start_workers();
+}
+
+ThreadPool::~ThreadPool() {
+  if (made_in_ != fork_generation.load(std::memory_order_relaxed)) return;   // in a forked child there is nobody to join
+  stop_.store(true);
+  jobs_.fetch_add(1);
+  futex_wake(jobs_, INT_MAX);
+  for (pthread_t thread : threads_) pthread_join(thread, nullptr);
+}
+
+// Workers get no signals: the host program's handlers run on its own threads. A thread that cannot be started is no error:
+// the caller does the work that others do not claim.
+void ThreadPool::start_workers() noexcept {
+  threads_.clear();
+  made_in_ = fork_generation.load(std::memory_order_relaxed);
+  gate_.store(0);
+  sleepers_.store(0);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  for (int worker = 1; worker < size_; ++worker) {
+    auto* start = new (std::nothrow) Start{this, worker};
+    pthread_t thread;
+    const auto body = [](void* argument) -> void* {
+      const Start mine = *static_cast<Start*>(argument);
+      delete static_cast<Start*>(argument);
+      mine.pool->work_loop(mine.worker);
+      return nullptr;
+    };
+    if (start == nullptr || pthread_create(&thread, nullptr, body, start) != 0) {
+      delete start;
+      break;
+    }
+    threads_.push_back(thread);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+// A lock held at the moment of a fork belongs to a thread that the child does not have: an older generation counts as free.
+bool ThreadPool::lock() noexcept {
+  const std::uint32_t generation = fork_generation.load(std::memory_order_relaxed);
+  std::uint32_t owner = owner_.load(std::memory_order_relaxed);
+  if (owner == generation) return false;
+  return owner_.compare_exchange_strong(owner, generation, std::memory_order_acquire);
+}
+
+void ThreadPool::run(std::int64_t parts, Function function, void* context) noexcept {
+  const FloatState state;
+  if (parts <= 1 || size_ == 1 || !lock()) {
+    for (std::int64_t part = 0; part < parts; ++part) function(context, part, 0);
+    return;
+  }
+  if (made_in_ != fork_generation.load(std::memory_order_relaxed)) start_workers();
+  function_ = function;
+  context_ = context;
+  parts_ = parts;
+  next_.store(0, std::memory_order_relaxed);
+  gate_.store(kOpen, std::memory_order_release);
+  jobs_.fetch_add(1);   // sequentially consistent with sleepers_: a worker going to sleep sees the job, or is seen here
+  if (sleepers_.load() > 0) futex_wake(jobs_, static_cast<int>(std::min<std::int64_t>(parts - 1, INT_MAX)));
+  claim_parts(0);
+  close();
+  owner_.store(0, std::memory_order_release);
+}
+
+void ThreadPool::claim_parts(int worker) noexcept {
+  for (;;) {
+    const std::int64_t part = next_.fetch_add(1, std::memory_order_relaxed);
+    if (part >= parts_) return;
+    function_(context_, part, worker);
+  }
+}
+
+// Shuts the gate and waits until the workers inside have left; sleeps if one of them was taken off its CPU.
+void ThreadPool::close() noexcept {
+  gate_.fetch_and(~kOpen, std::memory_order_acq_rel);
+  if (spin(options_.spin_microseconds, [&] { return gate_.load(std::memory_order_acquire) == 0; })) return;
+  for (std::uint32_t gate = gate_.fetch_or(kCallerSleeps) | kCallerSleeps; (gate & kInside) != 0; gate = gate_.load()) futex_wait(gate_, gate);
+}
+
+bool ThreadPool::enter() noexcept {
+  std::uint32_t gate = gate_.load(std::memory_order_relaxed);
+  while (gate & kOpen)
+    if (gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+  return false;
+}
+
+void ThreadPool::leave() noexcept {
+  const std::uint32_t before = gate_.fetch_sub(1, std::memory_order_acq_rel);
+  if ((before & kCallerSleeps) && (before & kInside) == 1) futex_wake(gate_, 1);
+}
+
+void ThreadPool::work_loop(int worker) noexcept {
+  FloatState::set();
+  if (options_.set_up) options_.set_up(worker);
+  for (;;) {
+    const std::uint32_t seen = jobs_.load();   // before looking at the gate: a job opened after the look then ends the wait
+    if (stop_.load()) return;
+    if (enter()) {
+      claim_parts(worker);
+      leave();
+    }
+    wait_for_work(seen);
+  }
+}
+
+void ThreadPool::wait_for_work(std::uint32_t seen) noexcept {
+  if (spin(options_.spin_microseconds, [&] { return jobs_.load(std::memory_order_relaxed) != seen; })) return;
+  sleepers_.fetch_add(1);
+  while (jobs_.load() == seen) futex_wait(jobs_, seen);
+  sleepers_.fetch_sub(1);
+}
+
+}  // namespace tenfold

@@ -1,0 +1,64 @@
+// ThreadPool: fork-join workers that spin shortly, then sleep. Starting a job neither allocates nor waits for a lock.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <functional>
+#include <vector>
+
+#include "base/parallel.h"
+
+namespace tenfold {
+
+struct ThreadPoolOptions {
+  int threads = 0;                                // callers included; 0: default_threads()
+  int spin_microseconds = 80;                     // how long an idle worker looks for work before it sleeps
+  std::function<void(int worker)> set_up = {};    // run once in each worker as it starts, after denormals are flushed; must not throw
+};
+
+// The thread that calls run() takes part as worker 0. While one thread is inside run(), another caller does all its parts by
+// itself: same results, since parts never depend on workers. Usable in a forked child, where the workers are made anew.
+class ThreadPool final : public Parallel {
+ public:
+  explicit ThreadPool(ThreadPoolOptions options = {});
+  ~ThreadPool() override;
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  void run(std::int64_t parts, Function function, void* context) noexcept override;
+  int workers() const noexcept override { return size_; }
+
+ private:
+  struct Start;
+  bool lock() noexcept;
+  void start_workers() noexcept;
+  void work_loop(int worker) noexcept;
+  bool enter() noexcept;
+  void leave() noexcept;
+  void claim_parts(int worker) noexcept;
+  void close() noexcept;
+  void wait_for_work(std::uint32_t seen) noexcept;
+
+  // The gate: an open bit, a bit that says the caller sleeps on it, and the number of workers inside the job.
+  static constexpr std::uint32_t kOpen = 1u << 31, kCallerSleeps = 1u << 30, kInside = kCallerSleeps - 1;
+
+  ThreadPoolOptions options_;
+  int size_ = 1;
+  std::vector<pthread_t> threads_;                // plain handles: a forked child drops them without touching dead threads
+  std::uint32_t made_in_ = 0;                     // fork generation in which threads_ were started
+  std::atomic<bool> stop_{false};
+
+  // The job. Written only while the gate is closed and empty.
+  Function function_ = nullptr;
+  void* context_ = nullptr;
+  std::int64_t parts_ = 0;
+
+  alignas(64) std::atomic<std::uint32_t> owner_{0};   // 0: free; else the fork generation of the thread inside run()
+  alignas(64) std::atomic<std::uint32_t> gate_{0};
+  alignas(64) std::atomic<std::int64_t> next_{0};     // the next part nobody has claimed
+  alignas(64) std::atomic<std::uint32_t> jobs_{0};    // counts jobs; what sleeping workers wait on
+  alignas(64) std::atomic<std::int32_t> sleepers_{0};
+};
+
+}  // namespace tenfold
