@@ -1,0 +1,44 @@
+// Running passes: bodies first, then the graph, with the sweep, the sort and the checks that every pass relies on.
+#include <algorithm>
+
+#include "base/check.h"
+#include "passes/pass.h"
+
+namespace tenfold::passes {
+namespace {
+
+bool run_one(ir::Graph& graph, const Pass& pass) {
+  bool changed = false;
+  for (const auto& node : graph.nodes())
+    for (const auto& body : node->graphs) changed = run_one(*body, pass) || changed;
+  changed = pass.run(graph) || changed;
+  graph.sweep();
+  graph.sort();
+  return changed;
+}
+
+}  // namespace
+
+Pass find_pass(std::string_view name) {
+  std::string names;
+  for (const Pass& p : all_passes()) {
+    if (p.name == name) return p;
+    names += (names.empty() ? "" : ", ") + p.name;
+  }
+  fail(ErrorKind::invalid_argument, cat("there is no pass '", name, "'; there are ", names));
+}
+
+void run(ir::Graph& graph, const std::vector<Pass>& passes, const RunOptions& options) {
+  for (const Pass& pass : passes) {
+    if (std::find(options.disabled.begin(), options.disabled.end(), pass.name) != options.disabled.end()) continue;
+    try {
+      const bool changed = run_one(graph, pass);
+      ir::verify(graph);
+      if (changed && options.changed) options.changed(pass.name, graph);
+    } catch (Error& e) {
+      throw e.within("pass '" + pass.name + "'");
+    }
+  }
+}
+
+}  // namespace tenfold::passes

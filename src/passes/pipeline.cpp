@@ -1,0 +1,31 @@
+// The order of passes: the one list that is kept by hand. Dead nodes are swept after every pass by the manager.
+#include "passes/pass.h"
+
+namespace tenfold::passes {
+namespace {
+std::vector<Pass> named(const std::vector<std::string_view>& names) {
+  std::vector<Pass> list;
+  for (std::string_view name : names) list.push_back(find_pass(name));
+  return list;
+}
+}  // namespace
+
+// Simplify and recognise, on float and Q/DQ graphs alike.
+std::vector<Pass> canonical() {
+  return named({
+      "fold_constants",     // shape arithmetic and constant expressions first: everything after sees clean shapes
+      "remove_identity",    // no-ops that exporters leave
+      "merge_common",       // the same mask or shape computed twice
+      "fold_constants",     // what became constant by the two above
+  });
+}
+
+// Fuse eagerly; the tuner cuts again what does not pay.
+std::vector<Pass> fuse() {
+  return named({
+      "remove_identity",
+      "merge_common",
+  });
+}
+
+}  // namespace tenfold::passes

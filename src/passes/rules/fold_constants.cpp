@@ -1,0 +1,80 @@
+// fold_constants: a node whose operands are all constants, or whose result is known from shapes alone, becomes a constant.
+//
+// before: (x f32[2,3])
+//   a = f32[3]{1.0,2.0,3.0}
+//   b = f32[3]{0.5,0.5,0.5}
+//   c = Add(a, b)
+//   y = Mul(x, c)
+// after: (x f32[2,3])
+//   c = f32[3]{1.5,2.5,3.5}
+//   y = Mul(x, c)
+#include "base/element.h"
+#include "ops/interpret.h"
+#include "passes/pass.h"
+
+namespace tenfold::passes {
+namespace {
+
+constexpr std::int64_t kGrowthLimit = 1 << 20;   // a result may be this much larger than its operands, in bytes: Expand must not explode
+
+bool operands_constant(const ir::Node& node) {
+  for (const ir::Value* v : node.inputs)
+    if (v && !v->is_constant()) return false;
+  return true;
+}
+
+std::int64_t bytes_of(const std::vector<ir::Value*>& values) {
+  std::int64_t bytes = 0;
+  for (const ir::Value* v : values)
+    if (v && ir::is_constant(v->dims()) && v->dtype() != DType::string) bytes += byte_size(v->dtype(), element_count(ir::constants(v->dims())));
+  return bytes;
+}
+
+// Every element is a number although the operands are not constants: shape arithmetic that came out whole.
+bool known_from_shapes(const ir::Value& v) {
+  return v.type.kind == ir::ValueType::Kind::tensor && v.contents && ir::is_constant(*v.contents) && ir::is_constant(v.dims());
+}
+
+void replace(ir::Graph& graph, ir::Value* old_value, Tensor tensor) {
+  graph.replace_uses(old_value, graph.add_constant(std::move(tensor), old_value->name));
+}
+
+bool fold_by_shape(ir::Graph& graph, ir::Node& node) {
+  bool changed = false;
+  for (ir::Value* v : node.outputs) {
+    if (!known_from_shapes(*v) || (v->users.empty() && !graph.is_output(v))) continue;
+    Tensor t(v->dtype(), ir::constants(v->dims()));
+    if (t.size() != static_cast<std::int64_t>(v->contents->size())) continue;
+    for (std::int64_t i = 0; i < t.size(); ++i) {
+      const std::int64_t value = (*v->contents)[static_cast<std::size_t>(i)].constant();
+      with_native_type(t.dtype(), [&](auto type) { t.mutable_data<decltype(type)>()[i] = static_cast<decltype(type)>(value); });
+    }
+    replace(graph, v, std::move(t));
+    changed = true;
+  }
+  return changed;
+}
+
+bool fold_by_value(ir::Graph& graph, ir::Node& node) {
+  if (node.inputs.empty() || !operands_constant(node) || !node.def->pure || !node.graphs.empty()) return false;
+  for (const ir::Value* v : node.outputs)
+    if (v->type.kind != ir::ValueType::Kind::tensor || v->dtype() == DType::string) return false;
+  if (bytes_of(node.outputs) > bytes_of(node.inputs) + kGrowthLimit) return false;
+  std::vector<ops::RuntimeValue> operands;
+  for (const ir::Value* v : node.inputs) operands.push_back(v ? ops::RuntimeValue(v->constant->tensor) : ops::RuntimeValue());
+  std::vector<ops::RuntimeValue> results = ops::run_node(node, operands);
+  for (std::size_t i = 0; i < results.size(); ++i) replace(graph, node.outputs[i], std::get<Tensor>(std::move(results[i])));
+  return true;
+}
+
+bool run(ir::Graph& graph) {
+  bool changed = false;
+  for (ir::Node* node : graph.node_list()) changed = fold_by_shape(graph, *node) || fold_by_value(graph, *node) || changed;
+  return changed;
+}
+
+}  // namespace
+
+Pass pass_fold_constants() { return {.name = "fold_constants", .run = run}; }
+
+}  // namespace tenfold::passes

@@ -1,0 +1,70 @@
+// remove_identity: nodes that hand on their operand unchanged go away.
+//
+// before: (x f32[2,3])
+//   a = Identity(x)
+//   b = Cast(a) to="f32"
+//   y = Relu(b)
+// after: (x f32[2,3])
+//   y = Relu(x)
+#include "passes/pass.h"
+
+namespace tenfold::passes {
+namespace {
+
+bool all_elements(const ir::Value* v, double wanted) {
+  if (!v || !v->is_constant() || v->dtype() == DType::string) return false;
+  const Tensor& t = v->constant->tensor;
+  if (t.size() > 4096 || t.size() == 0) return false;
+  for (std::int64_t i = 0; i < t.size(); ++i)
+    if (t.as_double(i) != wanted) return false;
+  return true;
+}
+
+// Movement and casts are idle when the type stays: same element type, same dims, and nothing permuted.
+bool idle(const ir::Node& n) {
+  const ir::Value* x = n.in(0);
+  if (!x || n.outputs.size() != 1 || x->type != n.out()->type) return false;
+  const std::string& op = n.op();
+  if (op == "Identity" || op == "Cast") return true;
+  if (op == "Reshape" || op == "Flatten" || op == "Expand" || op == "Squeeze" || op == "Unsqueeze" || op == "Tile") return true;
+  if (op == "Slice") return !n.in(4) || all_elements(n.in(4), 1);
+  if (op == "Transpose") {
+    const auto perm = n.attributes.ints("perm", {});
+    for (std::size_t i = 0; i < perm.size(); ++i)
+      if (perm[i] != static_cast<std::int64_t>(i)) return false;
+    return !perm.empty();
+  }
+  if (op == "Concat") return n.inputs.size() == 1;
+  return false;
+}
+
+// x + 0, x - 0, x * 1, x / 1, x ^ 1, where the other operand does not widen the result.
+ir::Value* neutral(const ir::Node& n) {
+  const std::string& op = n.op();
+  if (n.inputs.size() != 2 || n.body) return nullptr;
+  const bool commutes = op == "Add" || op == "Mul";
+  if (!commutes && op != "Sub" && op != "Div" && op != "Pow") return nullptr;
+  const double element = op == "Add" || op == "Sub" ? 0 : 1;
+  for (int side = 0; side < (commutes ? 2 : 1); ++side)
+    if (all_elements(n.in(1 - side), element) && n.in(side)->type == n.out()->type) return n.in(side);
+  return nullptr;
+}
+
+bool run(ir::Graph& graph) {
+  bool changed = false;
+  for (ir::Node* n : graph.node_list()) {
+    ir::Value* source = idle(*n) ? n->in(0) : neutral(*n);
+    if (!source || n->body) continue;
+    // A graph output that is a graph input or constant needs a node to carry its name.
+    if (graph.is_output(n->out()) && (!source->producer || graph.is_output(source))) continue;
+    graph.replace_uses(n->out(), source);
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+Pass pass_remove_identity() { return {.name = "remove_identity", .run = run}; }
+
+}  // namespace tenfold::passes
