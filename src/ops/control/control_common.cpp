@@ -1,0 +1,108 @@
+// Types across the border between a graph and the bodies of its control flow.
+#include "ops/control/control_common.h"
+
+#include <algorithm>
+
+namespace tenfold::ops {
+
+using ir::Dim;
+using ir::Graph;
+using ir::Symbol;
+using ir::ValueType;
+
+namespace {
+
+const Symbol* find_symbol(const Graph& graph, std::string_view name) {
+  const auto it = std::find_if(graph.symbols.begin(), graph.symbols.end(), [&](const Symbol& s) { return s.name == name; });
+  return it == graph.symbols.end() ? nullptr : &*it;
+}
+
+// The body needs every symbol of its input types, and those that bound them.
+void adopt_symbols(const Graph& outer, Graph& body, Dim dim) {
+  for (const std::string& name : dim.symbols()) {
+    const Symbol* symbol = find_symbol(outer, name);
+    if (symbol == nullptr || find_symbol(body, name) != nullptr) continue;
+    adopt_symbols(outer, body, symbol->lower);
+    adopt_symbols(outer, body, symbol->upper);
+    body.symbols.push_back(*symbol);
+  }
+}
+
+}  // namespace
+
+Bodies import_bodies(ir::OnnxImport& call, const std::vector<std::string>& attributes, const std::vector<std::vector<ValueType>>& formal) {
+  for (const std::string& name : attributes) require(call.has_graph(name), ErrorKind::invalid_model, "attribute ", name, " is missing");
+  Bodies bodies;
+  bodies.graphs = call.closed_bodies(attributes, formal, bodies.captures);
+  for (std::size_t i = 0; i < bodies.graphs.size(); ++i) {
+    const std::string prefix = call.graph().unique_name((call.name().empty() ? call.op() : call.name()) + "_" + attributes[i]) + "/";
+    for (const auto& node : bodies.graphs[i]->nodes()) node->name = prefix + node->name;
+  }
+  return bodies;
+}
+
+std::vector<ir::Value*> add_control(ir::OnnxImport& call, Bodies bodies, std::vector<ir::Value*> own, ir::Attributes attributes) {
+  ir::Node node;
+  node.def = &call.graph().registry().get(call.op());
+  node.name = call.name();
+  node.inputs = std::move(own);
+  node.inputs.insert(node.inputs.end(), bodies.captures.begin(), bodies.captures.end());
+  node.attributes = std::move(attributes);
+  node.graphs = std::move(bodies.graphs);
+  return call.graph().add(std::move(node), call.outputs())->outputs;
+}
+
+void infer_body(const Graph& outer, Graph& body, const std::vector<Formal>& inputs) {
+  require(inputs.size() == body.inputs.size(), ErrorKind::invalid_model, "a body has ", body.inputs.size(), " inputs, the node gives ",
+          inputs.size());
+  body.symbols.clear();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    for (Dim dim : inputs[i].type.tensor.dims) adopt_symbols(outer, body, dim);
+    body.inputs[i]->type = inputs[i].type;
+    body.inputs[i]->contents.reset();
+    if (inputs[i].contents == nullptr || !inputs[i].contents->has_value()) continue;
+    for (Dim dim : **inputs[i].contents) adopt_symbols(outer, body, dim);
+    body.inputs[i]->contents = *inputs[i].contents;
+  }
+  for (const auto& node : body.nodes()) body.infer(*node);
+}
+
+ValueType lift(ir::InferCall& call, const Graph& body, ValueType type, const std::string& stem) {
+  const ir::SymbolBounds box = body.box();
+  int number = 0;
+  for (Dim& dim : type.tensor.dims) {
+    ++number;
+    const std::vector<std::string> symbols = dim.symbols();
+    if (std::all_of(symbols.begin(), symbols.end(), [&](const std::string& name) { return find_symbol(call.graph(), name) != nullptr; })) {
+      continue;
+    }
+    const ir::Interval bounds = dim.bounds(box);
+    dim = call.new_symbol(cat(stem, "_", number - 1), std::max<std::int64_t>(bounds.lower, 0),
+                          std::clamp<std::int64_t>(bounds.upper, 0, ir::kUnbounded));
+  }
+  return type;
+}
+
+ValueType join(ir::InferCall& call, const ValueType& a, const ValueType& b, const std::string& stem) {
+  call.need(a.kind == b.kind && a.tensor.dtype == b.tensor.dtype, "a result is ", ir::text(a), " on one path and ", ir::text(b),
+            " on another");
+  ValueType type = a;
+  type.ranked = a.ranked && b.ranked && a.tensor.dims.size() == b.tensor.dims.size();
+  if (!type.ranked) type.tensor.dims.clear();
+  for (std::size_t i = 0; i < type.tensor.dims.size(); ++i) {
+    const Dim x = a.tensor.dims[i], y = b.tensor.dims[i];
+    if (x != y) type.tensor.dims[i] = call.new_symbol(cat(stem, "_", i), min(x, y), max(x, y));
+  }
+  return type;
+}
+
+std::vector<Formal> captured(const ir::Node& node, std::size_t first) {
+  std::vector<Formal> formal;
+  for (std::size_t i = first; i < node.inputs.size(); ++i) {
+    check(node.inputs[i] != nullptr, "a capture of '", node.name, "' is missing");
+    formal.push_back({node.inputs[i]->type, &node.inputs[i]->contents});
+  }
+  return formal;
+}
+
+}  // namespace tenfold::ops

@@ -1,0 +1,35 @@
+// What If, Loop and Scan share: bodies fed with types from outside, and their result types brought back out.
+#pragma once
+
+#include "ops/onnx_node.h"
+
+namespace tenfold::ops {
+
+// The closed bodies of an ONNX node and what they capture, with node names made unique among all graphs: the names of symbols
+// derive from them, and a symbol of a body must not be taken for one of the graph around it.
+struct Bodies {
+  std::vector<std::unique_ptr<ir::Graph>> graphs;
+  std::vector<ir::Value*> captures;
+};
+Bodies import_bodies(ir::OnnxImport& call, const std::vector<std::string>& attributes,
+                     const std::vector<std::vector<ir::ValueType>>& formal);
+// Adds the node that owns them: its operands are `own`, then the captures.
+std::vector<ir::Value*> add_control(ir::OnnxImport& call, Bodies bodies, std::vector<ir::Value*> own, ir::Attributes attributes);
+
+// Gives a body the types (and contents, where not null) of its inputs and infers all its nodes afresh.
+struct Formal {
+  ir::ValueType type;
+  const std::optional<ir::Dims>* contents = nullptr;
+};
+void infer_body(const ir::Graph& outer, ir::Graph& body, const std::vector<Formal>& inputs);
+
+// A type of the body in terms of the graph around it: a dim with symbols that only the body knows becomes a new symbol.
+ir::ValueType lift(ir::InferCall& call, const ir::Graph& body, ir::ValueType type, const std::string& stem);
+
+// The least type that holds for both: dims that differ become new symbols, known once the node has run.
+ir::ValueType join(ir::InferCall& call, const ir::ValueType& a, const ir::ValueType& b, const std::string& stem);
+
+// Operands of the node from `first` on, as the types of captures.
+std::vector<Formal> captured(const ir::Node& node, std::size_t first);
+
+}  // namespace tenfold::ops

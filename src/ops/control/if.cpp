@@ -1,0 +1,35 @@
+// If: one of two closed bodies, chosen by a condition. Operands: condition, captures; bodies: then, else.
+#include "ops/control/control_common.h"
+
+namespace tenfold::ir {
+namespace {
+
+void infer(InferCall& call) {
+  const Node& node = call.node();
+  call.need(node.graphs.size() == 2, "If has ", node.graphs.size(), " bodies, expected two");
+  call.need(call.dtype(0) == DType::boolean, "the condition is ", name(call.dtype(0)), ", expected a boolean");
+  for (const auto& body : node.graphs) {
+    ops::infer_body(call.graph(), *body, ops::captured(node, 1));
+    call.need(static_cast<int>(body->outputs.size()) == call.outputs(), "a branch has ", body->outputs.size(), " results, If has ",
+              call.outputs());
+  }
+  for (int i = 0; i < call.outputs(); ++i) {
+    const Value &a = *node.graphs[0]->outputs[static_cast<std::size_t>(i)], &b = *node.graphs[1]->outputs[static_cast<std::size_t>(i)];
+    const ValueType then_type = ops::lift(call, *node.graphs[0], a.type, cat("then", i));
+    const ValueType else_type = ops::lift(call, *node.graphs[1], b.type, cat("else", i));
+    call.out(i, ops::join(call, then_type, else_type, cat("result", i)));
+    if (a.contents && a.contents == b.contents && is_constant(*a.contents)) call.out_contents(i, *a.contents);
+  }
+}
+
+std::vector<Value*> from_onnx(OnnxImport& call) {
+  return ops::add_control(call, ops::import_bodies(call, {"then_branch", "else_branch"}, {{}, {}}), {call.need(0)}, {});
+}
+
+}  // namespace
+
+OpDef op_if() {
+  return {.name = "If", .min_inputs = 1, .max_inputs = -1, .max_outputs = -1, .infer = infer, .from_onnx = {{"If", 1, from_onnx}}};
+}
+
+}  // namespace tenfold::ir

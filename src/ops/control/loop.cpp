@@ -1,0 +1,115 @@
+// Loop: a closed body repeated while its condition holds, at most `trip count` times.
+//
+// Operands: trip count or null, condition or null, `carried` values, captures. Body inputs: iteration i64[], condition bool[],
+// carried values, captures. Body outputs: condition, carried values, then one element of each scan output.
+#include <algorithm>
+
+#include "ops/control/control_common.h"
+
+namespace tenfold::ir {
+namespace {
+
+const ValueType kIteration{ValueType::Kind::tensor, {DType::i64, {}}, true};
+const ValueType kCondition{ValueType::Kind::tensor, {DType::boolean, {}}, true};
+
+// Makes `type` cover what one more iteration gives: a dim that changes becomes a symbol that stands for any extent. True if it
+// had to change.
+bool widen(Graph& graph, const Node& node, std::size_t index, ValueType& type, const ValueType& next, std::vector<bool>& free) {
+  require(type.kind == next.kind && type.tensor.dtype == next.tensor.dtype, ErrorKind::invalid_model, "carried value ", index,
+          " enters as ", text(type), " and leaves as ", text(next));
+  if (!type.ranked) return false;
+  if (!next.ranked || type.tensor.dims.size() != next.tensor.dims.size()) {
+    type.ranked = false;
+    type.tensor.dims.clear();
+    return true;
+  }
+  bool changed = false;
+  free.resize(type.tensor.dims.size());
+  for (std::size_t d = 0; d < type.tensor.dims.size(); ++d) {
+    if (free[d] || type.tensor.dims[d] == next.tensor.dims[d]) continue;
+    type.tensor.dims[d] = graph.new_symbol(cat(node.name, "_carried", index, "_", d), 0, kUnbounded, Origin::host_value);
+    free[d] = changed = true;
+  }
+  return changed;
+}
+
+// Types of the carried values that hold in every iteration. Leaves the body inferred with them.
+std::vector<ValueType> settle(InferCall& call, Graph& body, std::size_t carried) {
+  const Node& node = call.node();
+  const Graph original = body.clone();  // inference may write extents into attributes; each try starts anew
+  std::vector<ValueType> types;
+  for (std::size_t i = 0; i < carried; ++i) types.push_back(call.type(static_cast<int>(2 + i)));
+  std::vector<std::vector<bool>> free(carried);
+  for (;;) {
+    std::vector<ops::Formal> formal{{kIteration}, {kCondition}};
+    for (const ValueType& type : types) formal.push_back({type});
+    const std::vector<ops::Formal> captures = ops::captured(node, 2 + carried);
+    formal.insert(formal.end(), captures.begin(), captures.end());
+    ops::infer_body(call.graph(), body, formal);
+    bool changed = false;
+    for (std::size_t i = 0; i < carried; ++i) changed |= widen(call.graph(), node, i, types[i], body.outputs[1 + i]->type, free[i]);
+    if (!changed) return types;
+    body = original.clone();
+  }
+}
+
+bool always_true(const Value* value) {
+  return value->is_constant() && value->constant->tensor.size() == 1 && value->constant->tensor.as_int(0) != 0;
+}
+
+// The number of iterations: the trip count itself if nothing can end the loop early.
+Dim trips(InferCall& call, const Graph& body) {
+  const Dims* limit = call.contents(0);
+  const bool limited = limit != nullptr && limit->size() == 1;
+  const Value* last = body.outputs[0];
+  while (last->producer != nullptr && last->producer->op() == "Identity") last = last->producer->in(0);
+  const bool goes_on = always_true(last) || last == body.inputs[1];
+  const bool starts = !call.has(1) || always_true(call.node().in(1));
+  if (limited && goes_on && starts) return max((*limit)[0], 0);
+  return call.new_symbol("trips", 0, limited ? max((*limit)[0], 0) : Dim(kUnbounded));
+}
+
+void infer(InferCall& call) {
+  const Node& node = call.node();
+  call.need(node.graphs.size() == 1, "Loop has ", node.graphs.size(), " bodies, expected one");
+  Graph& body = *node.graphs[0];
+  const std::int64_t count = call.attributes().integer("carried");
+  call.need(count >= 0 && count + 2 <= call.inputs() && count <= call.outputs(), "Loop carries ", count, " values, but has ", call.inputs(),
+            " operands and ", call.outputs(), " results");
+  const auto carried = static_cast<std::size_t>(count);
+  call.need(static_cast<int>(body.outputs.size()) == call.outputs() + 1, "the body has ", body.outputs.size(), " results, expected ",
+            call.outputs() + 1);
+  const std::vector<ValueType> types = settle(call, body, carried);
+  const Dim iterations = trips(call, body);
+  for (std::size_t i = 0; i < carried; ++i) call.out(static_cast<int>(i), types[i]);
+  for (std::size_t i = carried; i + 1 < body.outputs.size(); ++i) {
+    ValueType type = ops::lift(call, body, body.outputs[1 + i]->type, cat("scan", i));
+    call.need(type.kind == ValueType::Kind::tensor, "scan output ", i, " is ", text(type), ", expected a tensor");
+    type.tensor.dims.insert(type.tensor.dims.begin(), iterations);
+    call.out(static_cast<int>(i), type);
+  }
+}
+
+std::vector<Value*> from_onnx(OnnxImport& call) {
+  std::vector<Value*> own = call.inputs;
+  own.resize(std::max<std::size_t>(own.size(), 2), nullptr);
+  std::vector<ValueType> formal{kIteration, kCondition};
+  for (std::size_t i = 2; i < own.size(); ++i) formal.push_back(call.need(static_cast<int>(i))->type);
+  const auto carried = static_cast<std::int64_t>(own.size()) - 2;
+  return ops::add_control(call, ops::import_bodies(call, {"body"}, {formal}), own, {{"carried", carried}});
+}
+
+}  // namespace
+
+OpDef op_loop() {
+  return {.name = "Loop",
+          .min_inputs = 2,
+          .max_inputs = -1,
+          .min_outputs = 0,
+          .max_outputs = -1,
+          .optional_attributes = {"carried"},
+          .infer = infer,
+          .from_onnx = {{"Loop", 1, from_onnx}}};
+}
+
+}  // namespace tenfold::ir

@@ -1,0 +1,96 @@
+// Scan: a closed body run over the slices of its scan inputs, carrying states along.
+//
+// Operands: `num_states` states, `num_scan_inputs` scan inputs, captures. Body inputs: states, one slice of each scan input,
+// captures. Body outputs: states, then one slice of each scan output.
+#include "ops/control/control_common.h"
+
+namespace tenfold::ir {
+namespace {
+
+// Entry i of a list of axes, 0 where the list is left out.
+std::int64_t axis_of(InferCall& call, std::string_view name, std::size_t i, int rank) {
+  const Ints axes = call.attributes().ints(name);
+  call.need(axes.empty() || i < axes.size(), name, " has ", axes.size(), " values");
+  return call.axis(axes.empty() ? 0 : axes[i], rank);
+}
+
+void infer(InferCall& call) {
+  const Node& node = call.node();
+  call.need(node.graphs.size() == 1, "Scan has ", node.graphs.size(), " bodies, expected one");
+  Graph& body = *node.graphs[0];
+  const std::int64_t states = call.attributes().integer("num_states"), scanned = call.attributes().integer("num_scan_inputs");
+  call.need(states >= 0 && scanned >= 1 && states <= call.inputs() && scanned <= call.inputs() - states && states <= call.outputs(),
+            "Scan has ", call.inputs(), " operands, ", states, " states and ", scanned, " scan inputs");
+  call.need(static_cast<int>(body.outputs.size()) == call.outputs(), "the body has ", body.outputs.size(), " results, expected ",
+            call.outputs());
+  std::vector<ops::Formal> formal;
+  for (int i = 0; i < states; ++i) formal.push_back({call.type(i)});
+  Dim length = 0;
+  for (int i = 0; i < scanned; ++i) {
+    ValueType slice = call.type(static_cast<int>(states) + i);
+    const auto axis = axis_of(call, "scan_input_axes", static_cast<std::size_t>(i), call.rank(static_cast<int>(states) + i));
+    const Dim extent = slice.tensor.dims[static_cast<std::size_t>(axis)];
+    call.need(i == 0 || !extent.is_constant() || !length.is_constant() || extent == length, "scan inputs have the lengths ", length.text(),
+              " and ", extent.text());
+    length = i == 0 || extent.is_constant() ? extent : length;
+    slice.tensor.dims.erase(slice.tensor.dims.begin() + axis);
+    formal.push_back({slice});
+  }
+  const std::vector<ops::Formal> captures = ops::captured(node, static_cast<std::size_t>(states + scanned));
+  formal.insert(formal.end(), captures.begin(), captures.end());
+  ops::infer_body(call.graph(), body, formal);
+  for (int i = 0; i < call.outputs(); ++i) {
+    ValueType type = ops::lift(call, body, body.outputs[static_cast<std::size_t>(i)]->type, cat("result", i));
+    if (i >= states) {
+      const auto axis =
+          axis_of(call, "scan_output_axes", static_cast<std::size_t>(i - states), static_cast<int>(type.tensor.dims.size()) + 1);
+      type.tensor.dims.insert(type.tensor.dims.begin() + axis, length);
+    }
+    call.out(i, type);
+  }
+}
+
+std::vector<Value*> from_9(OnnxImport& call) {
+  const std::int64_t scanned = call.attributes.integer("num_scan_inputs");
+  const auto inputs = static_cast<std::int64_t>(call.inputs.size());
+  require(scanned >= 1 && scanned <= inputs, ErrorKind::invalid_model, "num_scan_inputs is ", scanned, " of ", inputs, " inputs");
+  const Ints axes = call.attributes.ints("scan_input_axes", {});
+  std::vector<ValueType> formal;
+  for (std::int64_t i = 0; i < inputs; ++i) {
+    ValueType type = call.need(static_cast<int>(i))->type;
+    const std::int64_t at = i - (inputs - scanned), rank = static_cast<std::int64_t>(type.tensor.dims.size());
+    if (at >= 0) {
+      require(axes.empty() || at < static_cast<std::int64_t>(axes.size()), ErrorKind::invalid_model, "scan_input_axes has ", axes.size(),
+              " values");
+      std::int64_t axis = axes.empty() ? 0 : axes[static_cast<std::size_t>(at)];
+      require(axis >= -rank && axis < rank, ErrorKind::invalid_model, "scan axis ", axis, " is out of range for ", rank, " dimensions");
+      type.tensor.dims.erase(type.tensor.dims.begin() + (axis < 0 ? axis + rank : axis));
+    }
+    formal.push_back(type);
+  }
+  Attributes attributes = call.attributes;
+  attributes.set("num_states", inputs - scanned);
+  return ops::add_control(call, ops::import_bodies(call, {"body"}, {formal}), call.inputs, attributes);
+}
+
+std::vector<Value*> from_8(OnnxImport&) {
+  fail(ErrorKind::unsupported, "Scan of opset 8 (batched); export the model with opset 9 or later");
+}
+
+}  // namespace
+
+OpDef op_scan() {
+  return {.name = "Scan",
+          .min_inputs = 1,
+          .max_inputs = -1,
+          .max_outputs = -1,
+          .attributes = {{"scan_input_axes", Ints{}},
+                         {"scan_input_directions", Ints{}},
+                         {"scan_output_axes", Ints{}},
+                         {"scan_output_directions", Ints{}}},
+          .optional_attributes = {"num_scan_inputs", "num_states"},
+          .infer = infer,
+          .from_onnx = {{"Scan", 9, from_9}, {"Scan", 8, from_8}}};
+}
+
+}  // namespace tenfold::ir
