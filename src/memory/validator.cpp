@@ -1,0 +1,43 @@
+// What must hold of a placement, checked without trusting the solver; and the bound it is measured against.
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "base/checked.h"
+#include "memory/problem.h"
+
+namespace tenfold::memory {
+
+std::int64_t lower_bound(const Problem& problem) {
+  std::map<std::int64_t, std::int64_t> change;   // of the live sum, by step
+  for (const Buffer& buffer : problem.buffers) {
+    change[buffer.first] = checked_add(change[buffer.first], buffer.size);
+    change[std::int64_t{buffer.last} + 1] = checked_sub(change[std::int64_t{buffer.last} + 1], buffer.size);
+  }
+  std::int64_t live = 0, most = 0;
+  for (const auto& [step, delta] : change) most = std::max(most, live = checked_add(live, delta));
+  return most;
+}
+
+void validate(const Problem& problem, const Solution& solution) {
+  const std::vector<Buffer>& buffers = problem.buffers;
+  check(solution.offsets.size() == buffers.size(), "placement has ", solution.offsets.size(), " offsets for ", buffers.size(), " buffers");
+  std::vector<std::size_t> by_start(buffers.size()), living;
+  std::iota(by_start.begin(), by_start.end(), std::size_t{0});
+  std::stable_sort(by_start.begin(), by_start.end(), [&](std::size_t a, std::size_t b) { return buffers[a].first < buffers[b].first; });
+  for (std::size_t i : by_start) {
+    const Buffer& buffer = buffers[i];
+    const std::int64_t offset = solution.offsets[i];
+    check(buffer.size >= 0 && buffer.first <= buffer.last && buffer.alignment > 0, "buffer ", i, " is malformed");
+    check(offset >= 0 && offset % buffer.alignment == 0, "buffer ", i, " lies at ", offset, ", not a multiple of ", buffer.alignment);
+    check(checked_add(offset, buffer.size) <= solution.height, "buffer ", i, " ends above the arena's ", solution.height, " bytes");
+    if (buffer.size == 0) continue;
+    std::erase_if(living, [&](std::size_t j) { return buffers[j].last < buffer.first; });
+    for (std::size_t j : living)
+      check(offset >= solution.offsets[j] + buffers[j].size || solution.offsets[j] >= offset + buffer.size, "buffers ", j, " and ", i,
+            " live together and overlap");
+    living.push_back(i);
+  }
+}
+
+}  // namespace tenfold::memory
