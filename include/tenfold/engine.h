@@ -10,12 +10,10 @@
 #include <vector>
 
 #include "tenfold/error.h"
+#include "tenfold/log.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold {
-
-enum class Severity : std::uint8_t { verbose, info, warning, error };
-using LogCallback = std::function<void(Severity, std::string_view)>;   // may be called from any thread
 
 // An input or output. Extents are -1 where they depend on the shapes set; names[i] says which symbol ("batch").
 struct BindingInfo {

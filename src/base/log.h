@@ -1,18 +1,14 @@
-// Messages of the library: it never prints, it calls the user's callback.
+// Log: how the library's parts send messages to the user's callback.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <string_view>
 
 #include "base/check.h"
+#include "tenfold/log.h"
 
 namespace tenfold {
 
-enum class Severity : std::uint8_t { verbose, info, warning, error };
 std::string_view name(Severity severity);
-
-using LogCallback = std::function<void(Severity, std::string_view)>;
 
 // Passes messages of at least `least` on, joined from their pieces: log(Severity::info, "built ", n, " steps"). Silent without a callback.
 class Log {

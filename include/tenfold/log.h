@@ -1,0 +1,13 @@
+// Messages for the user: the library never prints, it calls back.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace tenfold {
+
+enum class Severity : std::uint8_t { verbose, info, warning, error };
+using LogCallback = std::function<void(Severity, std::string_view)>;   // may be called from any thread
+
+}  // namespace tenfold
