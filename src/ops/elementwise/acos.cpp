@@ -1,0 +1,13 @@
+// Acos: inverse cosine.
+#include "ops/pointwise_common.h"
+
+namespace tenfold::ir {
+
+OpDef op_acos() {
+  return pointwise({.name = "Acos",
+                    .scalar = unary_body<Prim::acos, Operands::floats>,
+                    .from_onnx = {{"Acos", 7}},
+                    .cases = {"f32[2,3,5]", "f32[]", "f32[0,4]", "f16[7]", "f64[3,1]"}});
+}
+
+}  // namespace tenfold::ir

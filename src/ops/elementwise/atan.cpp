@@ -1,0 +1,13 @@
+// Atan: inverse tangent.
+#include "ops/pointwise_common.h"
+
+namespace tenfold::ir {
+
+OpDef op_atan() {
+  return pointwise({.name = "Atan",
+                    .scalar = unary_body<Prim::atan, Operands::floats>,
+                    .from_onnx = {{"Atan", 7}},
+                    .cases = {"f32[2,3,5](-9,9)", "f32[]", "f32[0,4]", "f16[7]", "f64[3,1]"}});
+}
+
+}  // namespace tenfold::ir

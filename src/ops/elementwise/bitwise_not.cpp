@@ -1,0 +1,13 @@
+// BitwiseNot: every bit inverted.
+#include "ops/pointwise_common.h"
+
+namespace tenfold::ir {
+
+OpDef op_bitwise_not() {
+  return pointwise({.name = "BitwiseNot",
+                    .scalar = unary_body<Prim::bit_not, Operands::integers>,
+                    .from_onnx = {{"BitwiseNot", 18}},
+                    .cases = {"i32[2,3,5]", "u8[]", "i64[0,4]", "u16[7]", "i8[3]"}});
+}
+
+}  // namespace tenfold::ir

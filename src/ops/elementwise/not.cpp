@@ -1,0 +1,13 @@
+// Not: logical negation.
+#include "ops/pointwise_common.h"
+
+namespace tenfold::ir {
+
+OpDef op_not() {
+  return pointwise({.name = "Not",
+                    .scalar = unary_body<Prim::logical_not, Operands::booleans>,
+                    .from_onnx = {{"Not", 1}},
+                    .cases = {"bool[2,3,5]", "bool[]", "bool[0,4]"}});
+}
+
+}  // namespace tenfold::ir

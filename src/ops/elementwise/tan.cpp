@@ -1,0 +1,13 @@
+// Tan: tangent.
+#include "ops/pointwise_common.h"
+
+namespace tenfold::ir {
+
+OpDef op_tan() {
+  return pointwise({.name = "Tan",
+                    .scalar = unary_body<Prim::tan, Operands::floats>,
+                    .from_onnx = {{"Tan", 7}},
+                    .cases = {"f32[2,3,5]", "f32[]", "f32[0,4]", "f16[7]", "f64[3,1]"}});
+}
+
+}  // namespace tenfold::ir
