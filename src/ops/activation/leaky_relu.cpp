@@ -1,0 +1,22 @@
+// LeakyRelu: x, or alpha x below zero.
+#include "ops/pointwise_common.h"
+
+namespace tenfold::ir {
+namespace {
+
+Body scalar(const Node& node) {
+  const double alpha = static_cast<double>(node.attributes.number("alpha"));
+  return formula_body(node, [=](Term x) { return select(x < 0.0, alpha * x, x); });
+}
+
+}  // namespace
+
+OpDef op_leaky_relu() {
+  return pointwise({.name = "LeakyRelu",
+                    .attributes = {{"alpha", 0.01f}},
+                    .scalar = scalar,
+                    .from_onnx = {{"LeakyRelu", 6}},
+                    .cases = {"f32[2,3,5](-4,4)", "f32[]", "f32[0,4]", "f16[7](-4,4)", "f64[3,1](-4,4)", "f32[9] alpha=0.5"}});
+}
+
+}  // namespace tenfold::ir

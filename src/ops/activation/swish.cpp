@@ -1,0 +1,22 @@
+// Swish: x sigmoid(alpha x), also called SiLU.
+#include "ops/pointwise_common.h"
+
+namespace tenfold::ir {
+namespace {
+
+Body scalar(const Node& node) {
+  const double alpha = static_cast<double>(node.attributes.number("alpha"));
+  return formula_body(node, [=](Term x) { return x * sigmoid(alpha * x); });
+}
+
+}  // namespace
+
+OpDef op_swish() {
+  return pointwise({.name = "Swish",
+                    .attributes = {{"alpha", 1.0f}},
+                    .scalar = scalar,
+                    .from_onnx = {{"Swish", 24}},
+                    .cases = {"f32[2,3,5](-4,4)", "f32[]", "f32[0,4]", "f16[7](-4,4)", "f64[3,1](-4,4)", "f32[9] alpha=0.5"}});
+}
+
+}  // namespace tenfold::ir
