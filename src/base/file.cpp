@@ -25,15 +25,20 @@ struct Descriptor {
   ~Descriptor() { if (number >= 0) ::close(number); }
 };
 
-// Opens a regular file. Without O_NONBLOCK a named pipe would wait for its writer for ever.
-std::size_t open_regular(const std::string& path, Descriptor& file) {
-  file.number = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file.number < 0) fail_io("open", path, errno);
+// The size of a regular file, asked of the open descriptor so that nothing can change in between.
+std::size_t regular_size(int descriptor, const std::string& path) {
   struct stat info {};
-  if (::fstat(file.number, &info) != 0) fail_io("examine", path, errno);
+  if (::fstat(descriptor, &info) != 0) fail_io("examine", path, errno);
   if (S_ISDIR(info.st_mode)) fail_io("read", path, EISDIR);
   require(S_ISREG(info.st_mode), ErrorKind::io, "cannot read '", path, "': not a regular file");
   return static_cast<std::size_t>(info.st_size);
+}
+
+// Without O_NONBLOCK a named pipe would wait for its writer for ever.
+std::size_t open_regular(const std::string& path, Descriptor& file) {
+  file.number = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file.number < 0) fail_io("open", path, errno);
+  return regular_size(file.number, path);
 }
 
 }  // namespace
@@ -55,10 +60,15 @@ std::string read_file(const std::string& path) {
 
 std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
   Descriptor file{-1};
-  const std::size_t size = open_regular(path, file);
+  open_regular(path, file);
+  return map(file.number, path);
+}
+
+std::shared_ptr<const MappedFile> MappedFile::map(int descriptor, const std::string& path) {
+  const std::size_t size = regular_size(descriptor, path);
   void* start = nullptr;
   if (size > 0) {   // an empty range cannot be mapped
-    start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
+    start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (start == MAP_FAILED) fail_io("map", path, errno);
   }
   return std::shared_ptr<const MappedFile>(new MappedFile({static_cast<const std::byte*>(start), size}));

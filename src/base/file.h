@@ -14,6 +14,8 @@ std::string read_file(const std::string& path);
 class MappedFile {
  public:
   static std::shared_ptr<const MappedFile> open(const std::string& path);
+  // The file behind an open descriptor, which stays the caller's; `path` names it in errors.
+  static std::shared_ptr<const MappedFile> map(int descriptor, const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;

@@ -1,0 +1,80 @@
+// Bodies of If, Loop and Scan as closed graphs: what they capture becomes their inputs, captured constants become their own.
+#include <algorithm>
+
+#include "base/check.h"
+#include "onnx_import/importer.h"
+
+namespace tenfold::onnx_import {
+
+bool OnnxNode::has_graph(std::string_view attribute) const {
+  const auto found = attributes_.find(std::string(attribute));
+  return found != attributes_.end() && found->second->has_g();
+}
+
+std::vector<std::unique_ptr<ir::Graph>> OnnxNode::closed_bodies(const std::vector<std::string>& names,
+                                                                const std::vector<std::vector<ir::ValueType>>& formal,
+                                                                std::vector<ir::Value*>& captures) {
+  check(names.size() == formal.size(), "closed_bodies: ", names.size(), " names, ", formal.size(), " lists of types");
+  // First what all bodies capture, because each of them gets an input for every capture.
+  std::vector<std::map<std::string, ir::Value*>> meanings;
+  for (const std::string& attribute : names) {
+    require(has_graph(attribute), ErrorKind::invalid_model, "the graph attribute '", attribute, "' is missing");
+    auto& by_name = meanings.emplace_back();
+    for (const std::string& free : free_names(attributes_.at(attribute)->g())) {
+      const auto outer = scope_.names.find(free);
+      require(outer != scope_.names.end(), ErrorKind::invalid_model, "its body '", attribute, "' uses '", free, "', which nothing defines");
+      ir::Value* value = by_name[free] = outer->second;
+      if (value && !value->is_constant() && std::find(captures.begin(), captures.end(), value) == captures.end()) captures.push_back(value);
+    }
+  }
+  std::vector<std::unique_ptr<ir::Graph>> bodies;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    auto& proto = *attributes_.at(names[i])->mutable_g();
+    bodies.push_back(importer_.body(proto, scope_, formal[i], {captures, meanings[i]}, name() + "/" + names[i] + "/"));
+  }
+  return bodies;
+}
+
+std::unique_ptr<ir::Graph> Importer::body(onnx::GraphProto& proto, const Scope& outer, const std::vector<ir::ValueType>& formal,
+                                          const Captures& captures, const std::string& prefix) {
+  const Nesting nesting(depth_);
+  auto graph = std::make_unique<ir::Graph>(registry_);
+  graph->name = proto.name();
+  graph->symbols = outer.graph->symbols;
+  Scope scope{.graph = graph.get(), .opsets = outer.opsets, .prefix = prefix, .bindings = outer.bindings, .function = outer.function,
+              .caller = outer.caller};
+  std::unordered_set<std::string> initialized;
+  for (const auto& tensor : proto.initializer()) initialized.insert(tensor.name());
+  std::size_t own = 0;
+  for (const auto& input : proto.input()) {
+    if (initialized.count(input.name())) continue;
+    require(own < formal.size(), ErrorKind::invalid_model, "the body '", prefix, "' has more than ", formal.size(), " inputs");
+    define(scope, input.name(), graph->add_input(input.name(), formal[own++]));
+  }
+  require(own == formal.size(), ErrorKind::invalid_model, "the body '", prefix, "' has ", own, " inputs, ", formal.size(), " are expected");
+  std::map<const ir::Value*, ir::Value*> inner;
+  for (ir::Value* value : captures.values) {
+    inner[value] = graph->add_input(value->name, value->type);
+    inner[value]->contents = value->contents;
+    named_.insert(inner[value]);
+  }
+  for (const auto& [name, value] : captures.by_name) {
+    ir::Value*& here = inner[value];
+    if (value && !here) named_.insert(here = graph->add_constant(value->constant, value->name));
+    scope.names[name] = here;
+  }
+  const std::size_t problems = problems_.size();
+  add_initializers(proto, scope);
+  nodes(*proto.mutable_node(), scope);
+  if (problems_.size() > problems) fail(ErrorKind::unsupported, "its body has nodes that are not supported");
+  for (const auto& output : proto.output()) {
+    const auto found = scope.names.find(output.name());
+    require(found != scope.names.end() && found->second, ErrorKind::invalid_model, "the body '", prefix, "' returns '", output.name(),
+            "', which nothing defines");
+    graph->outputs.push_back(found->second);
+  }
+  settle_names(*graph);
+  return graph;
+}
+
+}  // namespace tenfold::onnx_import

@@ -1,0 +1,51 @@
+// A float is NaN or infinite when its exponent bits are all set; comparing integers lets the compiler use whole vectors.
+#include "onnx_import/finite.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "base/element.h"
+
+namespace tenfold::onnx_import {
+namespace {
+
+template <class Bits>
+bool exponent_free(const void* data, std::int64_t count, Bits exponent) {
+  const auto* values = static_cast<const Bits*>(data);
+  for (std::int64_t start = 0; start < count; start += 4096) {
+    const std::int64_t end = std::min(count, start + 4096);
+    Bits bad = 0;   // no early exit inside a block, so that it vectorises
+    for (std::int64_t i = start; i < end; ++i) bad |= static_cast<Bits>((values[i] & exponent) == exponent);
+    if (bad) return false;
+  }
+  return true;
+}
+
+// 8-bit floats differ in what is NaN, so their 256 codes are asked once.
+bool codes_finite(DType type, const std::uint8_t* data, std::int64_t count) {
+  bool finite[256];
+  for (int code = 0; code < 256; ++code) {
+    const auto byte = static_cast<std::uint8_t>(code);
+    finite[code] = std::isfinite(load_double(type, &byte, 0));
+  }
+  for (std::int64_t i = 0; i < count; ++i)
+    if (!finite[data[i]]) return false;
+  return true;
+}
+
+}  // namespace
+
+bool all_finite(const Tensor& tensor) {
+  switch (tensor.dtype()) {
+    case DType::f32: return exponent_free<std::uint32_t>(tensor.raw(), tensor.size(), 0x7f800000u);
+    case DType::f64: return exponent_free<std::uint64_t>(tensor.raw(), tensor.size(), 0x7ff0000000000000u);
+    case DType::f16: return exponent_free<std::uint16_t>(tensor.raw(), tensor.size(), 0x7c00u);
+    case DType::bf16: return exponent_free<std::uint16_t>(tensor.raw(), tensor.size(), 0x7f80u);
+    case DType::f8e4m3fn: case DType::f8e4m3fnuz: case DType::f8e5m2: case DType::f8e5m2fnuz: case DType::f8e8m0:
+      return codes_finite(tensor.dtype(), tensor.data<std::uint8_t>(), tensor.size());
+    default: return true;
+  }
+}
+
+}  // namespace tenfold::onnx_import

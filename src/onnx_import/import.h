@@ -1,0 +1,33 @@
+// ONNX in: a file or bytes become a verified ir::Graph, or one error that names everything that is wrong.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "ir/op_def.h"
+
+namespace tenfold::onnx_import {
+
+struct ImportOptions {
+  // Folders besides the model's own that external weights may lie in (a hub's cache, say): --externalDataDir=DIR.
+  std::vector<std::filesystem::path> external_data_dirs;
+  // Shapes of inputs by name; -1 leaves a dimension as the model has it. A named dimension fixed here is fixed everywhere.
+  std::map<std::string, Shape, std::less<>> input_shapes;
+  bool check_finite = true;                             // warn of NaN and infinity in float weights
+  std::int64_t max_nodes = 1'000'000;                   // after functions are inlined
+  Log log = {};
+};
+
+ir::Graph import_file(const std::filesystem::path& path, const ImportOptions& options = {},
+                      const ir::Registry& registry = ir::Registry::builtin());
+// `base_dir`: where external weights may lie. Empty: only in options.external_data_dirs.
+ir::Graph import_bytes(std::span<const std::byte> bytes, const ImportOptions& options = {}, const std::filesystem::path& base_dir = {},
+                       const ir::Registry& registry = ir::Registry::builtin());
+
+}  // namespace tenfold::onnx_import

@@ -1,0 +1,145 @@
+// A model's frame: versions, functions, inputs, initializers and outputs of the main graph.
+#include "onnx_import/importer.h"
+
+#include "base/check.h"
+#include "onnx_import/finite.h"
+#include "onnx_import/tensor_proto.h"
+#include "onnx_import/value_types.h"
+#include "ops/onnx_dtype.h"
+
+namespace tenfold::onnx_import {
+namespace {
+
+constexpr std::int64_t kNewestIr = 14;
+constexpr int kNewestOpset = 28;
+constexpr std::int64_t kMaxInitializers = 1'000'000;
+
+std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+}  // namespace
+
+Importer::Importer(onnx::ModelProto& model, const ImportOptions& options, const ir::Registry& registry, ExternalData& files)
+    : model_(model), options_(options), registry_(registry), files_(files) {}
+
+ir::Graph Importer::run() {
+  require(model_.ir_version() >= 1, ErrorKind::invalid_model, "is not an ONNX model: it has no IR version");
+  require(model_.has_graph(), ErrorKind::invalid_model, "the model has no graph");
+  if (model_.ir_version() > kNewestIr)
+    options_.log(Severity::warning, "the model's IR version ", model_.ir_version(), " is newer than ", kNewestIr, ", the newest known");
+  opsets_ = read_opsets(model_.opset_import(), true);
+  read_functions();
+  ir::Graph graph(registry_);
+  graph.name = model_.graph().name();
+  Scope scope{.graph = &graph, .opsets = &opsets_};
+  add_inputs(scope);
+  add_initializers(*model_.mutable_graph(), scope);
+  nodes(*model_.mutable_graph()->mutable_node(), scope);
+  report_problems();
+  add_outputs(scope);
+  settle_names(graph);
+  ir::verify(graph);
+  return graph;
+}
+
+Opsets Importer::read_opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports, bool main) {
+  Opsets opsets;
+  for (const auto& import : imports) {
+    const std::string domain = domain_of(import.domain());
+    require(import.version() >= 1 && import.version() < 1'000'000, ErrorKind::invalid_model, "imports version ", import.version(),
+            " of domain '", import.domain(), "'");
+    const auto [entry, fresh] = opsets.try_emplace(domain, static_cast<int>(import.version()));
+    require(fresh || entry->second == import.version(), ErrorKind::invalid_model, "imports two versions of domain '", import.domain(), "'");
+    if (main && domain.empty() && entry->second > kNewestOpset)
+      options_.log(Severity::warning, "the model's opset ", entry->second, " is newer than ", kNewestOpset, ", the newest known");
+  }
+  if (main && model_.ir_version() < 3) opsets.try_emplace("", 1);   // before operator sets existed
+  require(!opsets.empty() || !main, ErrorKind::invalid_model, "the model imports no operator set");
+  return opsets;
+}
+
+void Importer::read_functions() {
+  for (auto& function : *model_.mutable_functions()) {
+    const FunctionKey key{domain_of(function.domain()), function.name(), function.overload()};
+    require(functions_.try_emplace(key, &function).second, ErrorKind::invalid_model, "the function '", function.name(), "' of domain '",
+            function.domain(), "' is defined twice");
+  }
+}
+
+void Importer::add_inputs(Scope& scope) {
+  const auto& proto = model_.graph();
+  // Before IR version 4 every initializer is an input too; later it is a default value. Both are taken as constants.
+  std::unordered_set<std::string> constants;
+  for (const auto& tensor : proto.initializer()) constants.insert(tensor.name());
+  for (const auto& tensor : proto.sparse_initializer()) constants.insert(tensor.values().name());
+  ValueTypes types(*scope.graph, options_);
+  types.fix_names(proto);
+  for (const auto& input : proto.input()) {
+    require(!input.name().empty(), ErrorKind::invalid_model, "an input has no name");
+    if (constants.count(input.name())) continue;
+    require(!scope.names.count(input.name()), ErrorKind::invalid_model, "two inputs are named '", input.name(), "'");
+    define(scope, input.name(), scope.graph->add_input(input.name(), types.input(input)));
+  }
+}
+
+void Importer::add_initializers(onnx::GraphProto& proto, Scope& scope) {
+  require(proto.initializer_size() <= kMaxInitializers, ErrorKind::invalid_model, "has ", proto.initializer_size(), " initializers");
+  const auto add = [&](const std::string& name, auto& tensor_proto) {
+    require(!name.empty(), ErrorKind::invalid_model, "an initializer has no name");
+    const Tensor tensor = to_tensor(tensor_proto, &files_, scope.function != nullptr);
+    if (options_.check_finite && !all_finite(tensor)) options_.log(Severity::warning, "the weight '", name, "' contains NaN or infinity");
+    define(scope, name, scope.graph->add_constant(tensor, name, true));
+  };
+  for (auto& tensor : *proto.mutable_initializer()) add(std::string(tensor.name()), tensor);
+  for (auto& tensor : *proto.mutable_sparse_initializer()) add(std::string(tensor.values().name()), tensor);
+}
+
+void Importer::add_outputs(Scope& scope) {
+  ir::Graph& graph = *scope.graph;
+  const auto& proto = model_.graph();
+  require(proto.output_size() > 0, ErrorKind::invalid_model, "the graph has no outputs");
+  std::unordered_set<std::string> names;
+  for (const auto& output : proto.output()) {
+    const std::string& name = output.name();
+    require(names.insert(name).second, ErrorKind::invalid_model, "two outputs are named '", name, "'");
+    const auto found = scope.names.find(name);
+    require(found != scope.names.end() && found->second, ErrorKind::invalid_model, "the output '", name, "' is not defined by any node");
+    ir::Value* value = found->second;
+    // Every output is a value of its own that carries the model's name; inputs and constants are copied.
+    if (!value->producer || value->name != name || graph.is_output(value)) {
+      ir::Value* copy = graph.make("Identity", {value});
+      if (value->is_constant() && value->name == name) value->name = graph.unique_name(name);
+      copy->name = name;
+      value = copy;
+    }
+    const std::int64_t declared = output.type().tensor_type().elem_type();
+    require(declared == 0 || ops::dtype_from_onnx(declared) == value->dtype(), ErrorKind::invalid_model, "the output '", name, "' is declared as ",
+            declared == 0 ? "" : tenfold::name(ops::dtype_from_onnx(declared)), ", but computed as ", tenfold::name(value->dtype()));
+    graph.outputs.push_back(value);
+  }
+}
+
+void Importer::report_problems() const {
+  if (problems_.empty()) return;
+  std::string text = cat(problems_.size(), problems_.size() == 1 ? " node is" : " nodes are", " not supported:");
+  for (const std::string& problem : problems_) text += "\n  " + problem;
+  fail(ErrorKind::unsupported, text);
+}
+
+void Importer::define(Scope& scope, const std::string& name, ir::Value* value) {
+  require(scope.names.try_emplace(name, value).second, ErrorKind::invalid_model, "'", name, "' is defined twice");
+  if (!value || named_.count(value)) return;
+  value->name = scope.function ? scope.prefix + name : name;
+  scope.graph->unique_name(value->name);   // so that no later value takes it
+  // What a function returns is named again by its caller.
+  if (!scope.function) named_.insert(value);
+}
+
+void Importer::settle_names(ir::Graph& graph) const {
+  std::unordered_set<std::string> taken;
+  for (const auto& value : graph.values())
+    if (named_.count(value.get())) taken.insert(value->name);
+  for (const auto& value : graph.values())
+    if (!named_.count(value.get()) && !taken.insert(value->name).second) value->name = graph.unique_name(value->name);
+}
+
+}  // namespace tenfold::onnx_import

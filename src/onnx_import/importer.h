@@ -1,0 +1,123 @@
+// The walk over a model's nodes: names to values, nodes to operators, functions inlined, bodies closed. Internal to this folder.
+#pragma once
+
+#include <onnx_subset.pb.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "onnx_import/external_data.h"
+#include "onnx_import/import.h"
+#include "ops/onnx_node.h"
+
+namespace tenfold::onnx_import {
+
+using Opsets = std::map<std::string, int>;                              // version by domain; "" is ai.onnx
+using NodeAttributes = std::map<std::string, onnx::AttributeProto*>;    // references to a function's attributes resolved
+using FunctionKey = std::tuple<std::string, std::string, std::string>;  // domain, name, overload
+
+// Where names have a meaning: the main graph, one body, or one call of a function.
+struct Scope {
+  ir::Graph* graph = nullptr;
+  const Opsets* opsets = nullptr;
+  std::unordered_map<std::string, ir::Value*> names = {};   // null: an optional operand that the caller leaves out
+  std::unordered_set<std::string> broken = {};              // results of nodes that are not supported
+  std::string prefix = "";                                  // of node names: "if_3/then_branch/"
+  const NodeAttributes* bindings = nullptr;                 // in a function: the caller's attributes
+  const onnx::FunctionProto* function = nullptr;            // null outside functions
+  const Scope* caller = nullptr;                            // of a function's scope
+};
+
+// Bodies and function calls inside each other: recursion of the importer follows the file, so it is bounded.
+class Nesting {
+ public:
+  explicit Nesting(int& depth) : depth_(depth) {
+    require(depth < 64, ErrorKind::invalid_model, "bodies and functions are nested more than 64 deep");
+    ++depth_;
+  }
+  ~Nesting() { --depth_; }
+  Nesting(const Nesting&) = delete;
+  Nesting& operator=(const Nesting&) = delete;
+
+ private:
+  int& depth_;
+};
+
+class Importer {
+ public:
+  Importer(onnx::ModelProto& model, const ImportOptions& options, const ir::Registry& registry, ExternalData& files);
+  ir::Graph run();
+
+  // For OnnxNode (bodies.cpp): a body's own inputs get `formal` types, then follow the captures.
+  struct Captures {
+    std::vector<ir::Value*>& values;                        // one body input each
+    std::map<std::string, ir::Value*> by_name;              // what names in this body mean outside
+  };
+  std::unique_ptr<ir::Graph> body(onnx::GraphProto& proto, const Scope& outer, const std::vector<ir::ValueType>& formal,
+                                  const Captures& captures, const std::string& prefix);
+
+ private:
+  void read_functions();
+  Opsets read_opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports, bool main);
+  void add_inputs(Scope& scope);
+  void add_initializers(onnx::GraphProto& proto, Scope& scope);
+  void add_outputs(Scope& scope);
+  void report_problems() const;
+
+  void nodes(google::protobuf::RepeatedPtrField<onnx::NodeProto>& list, Scope& scope);
+  void node(onnx::NodeProto& proto, Scope& scope, int index);
+  std::vector<ir::Value*> convert(onnx::NodeProto& proto, Scope& scope, const std::string& name, const std::vector<ir::Value*>& inputs,
+                                  const std::vector<std::string>& outputs);
+  std::vector<ir::Value*> call(onnx::FunctionProto& function, Scope& scope, const std::string& name, const std::vector<ir::Value*>& inputs,
+                               const NodeAttributes& attributes, std::size_t outputs);
+  std::string missing(const std::string& domain, const std::string& op, int opset) const;
+  int opset(const Scope& scope, const std::string& domain) const;
+  void define(Scope& scope, const std::string& name, ir::Value* value);
+  void settle_names(ir::Graph& graph) const;   // values that the model does not name get out of the way of those that it does
+
+  onnx::ModelProto& model_;
+  const ImportOptions& options_;
+  const ir::Registry& registry_;
+  ExternalData& files_;
+  Opsets opsets_;
+  std::map<FunctionKey, onnx::FunctionProto*> functions_;
+  std::map<std::tuple<std::string, std::string, int>, std::optional<ir::Registry::Found>> found_;
+  std::unordered_set<const ir::Value*> named_;              // values that carry a name of the model's graphs
+  std::vector<std::string> problems_;                       // every node that is not supported
+  std::int64_t node_count_ = 0;
+  int depth_ = 0;                                           // of bodies and function calls
+};
+
+// The node as operators' import functions see it (bodies.cpp).
+class OnnxNode final : public ir::OnnxImport {
+ public:
+  OnnxNode(Importer& importer, const Scope& scope, const NodeAttributes& graphs, std::string op, std::string name, int opset)
+      : OnnxImport(*scope.graph, std::move(op), std::move(name), opset), importer_(importer), scope_(scope), attributes_(graphs) {}
+  bool has_graph(std::string_view attribute) const override;
+  std::vector<std::unique_ptr<ir::Graph>> closed_bodies(const std::vector<std::string>& names,
+                                                        const std::vector<std::vector<ir::ValueType>>& formal,
+                                                        std::vector<ir::Value*>& captures) override;
+
+ private:
+  Importer& importer_;
+  const Scope& scope_;
+  const NodeAttributes& attributes_;
+};
+
+// attribute_proto.cpp
+NodeAttributes resolve(onnx::NodeProto& proto, const Scope& scope);
+ir::Attribute to_attribute(onnx::AttributeProto& proto, ExternalData* files, bool in_function);
+bool is_graph(const onnx::AttributeProto& proto);
+
+// order.cpp: the nodes' indices so that each stands after those it reads. Throws invalid_model naming a node on a cycle.
+std::vector<int> topological_order(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
+// order.cpp: names that a graph uses but does not define, in order of first use.
+std::vector<std::string> free_names(const onnx::GraphProto& graph);
+std::string shown(const onnx::NodeProto& node);   // "node 'conv1' (Conv)"
+
+}  // namespace tenfold::onnx_import

@@ -1,0 +1,152 @@
+// One ONNX node after the other: operands looked up by name, the operator's own import function asked, results named.
+#include <algorithm>
+
+#include "base/check.h"
+#include "onnx_import/importer.h"
+
+namespace tenfold::onnx_import {
+namespace {
+
+std::string domain_of(const onnx::NodeProto& node) { return node.domain() == "ai.onnx" ? "" : node.domain(); }
+
+// Trailing empty names mean nothing; empty names between others are operands or results left out.
+std::vector<std::string> trimmed(const google::protobuf::RepeatedPtrField<std::string>& names) {
+  std::vector<std::string> result(names.begin(), names.end());
+  while (!result.empty() && result.back().empty()) result.pop_back();
+  return result;
+}
+
+const char* kind(const ir::Attribute& value) {
+  constexpr const char* kNames[] = {"an int", "a float", "a string", "ints", "floats", "strings", "a tensor"};
+  return kNames[value.index()];
+}
+
+// For operators without an import function: only attributes that they declare, of the types that they declare.
+void check_attributes(const ir::OpDef& def, const ir::Attributes& attributes) {
+  for (const auto& [name, value] : attributes) {
+    const auto declared = std::find_if(def.attributes.begin(), def.attributes.end(), [&](const auto& a) { return a.first == name; });
+    const bool optional = std::find(def.optional_attributes.begin(), def.optional_attributes.end(), name) != def.optional_attributes.end();
+    require(optional || declared != def.attributes.end(), ErrorKind::invalid_model, "it has no attribute '", name, "'");
+    require(optional || declared->second.index() == value.index(), ErrorKind::invalid_model, "attribute '", name, "' is ", kind(value), ", ",
+            optional ? "" : kind(declared->second), " was expected");
+  }
+}
+
+}  // namespace
+
+void Importer::nodes(google::protobuf::RepeatedPtrField<onnx::NodeProto>& list, Scope& scope) {
+  for (int index : topological_order(list)) node(list[index], scope, index);
+}
+
+void Importer::node(onnx::NodeProto& proto, Scope& scope, int index) {
+  require(++node_count_ <= options_.max_nodes, ErrorKind::invalid_model, "the model has more than ", options_.max_nodes, " nodes");
+  const std::string name = scope.prefix + (proto.name().empty() ? cat(proto.op_type(), "_", index) : proto.name());
+  const std::vector<std::string> outputs = trimmed(proto.output());
+  const std::size_t problems = problems_.size();
+  try {
+    std::vector<ir::Value*> inputs;
+    bool broken = false;
+    for (const std::string& input : trimmed(proto.input())) {
+      const auto found = scope.names.find(input);
+      broken |= scope.broken.count(input) > 0;
+      require(input.empty() || found != scope.names.end() || scope.broken.count(input), ErrorKind::invalid_model, "its input '", input,
+              "' is not defined by any node, input or initializer");
+      inputs.push_back(input.empty() || found == scope.names.end() ? nullptr : found->second);
+    }
+    for (const auto& attribute : proto.attribute())
+      if (attribute.has_g())
+        for (const std::string& free : free_names(attribute.g())) broken |= scope.broken.count(free) > 0;
+    if (broken) {   // what it reads could not be imported and is reported; nothing more can be said of this node
+      scope.broken.insert(outputs.begin(), outputs.end());
+      return;
+    }
+    const std::vector<ir::Value*> results = convert(proto, scope, name, inputs, outputs);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i].empty()) continue;
+      require(i < results.size() && results[i], ErrorKind::unsupported, "its result ", i, " is not computed");
+      define(scope, outputs[i], results[i]);
+    }
+  } catch (Error& error) {
+    const int version = scope.opsets->count(domain_of(proto)) ? scope.opsets->at(domain_of(proto)) : 0;
+    const std::string what = cat("node '", name, "' (", proto.domain().empty() ? "" : proto.domain() + ".", proto.op_type(), ", opset ",
+                                 version, ")");
+    if (error.kind() != ErrorKind::unsupported) throw error.within("importing " + what);
+    // Unsupported nodes are collected; a node whose body has some is not listed itself.
+    if (problems_.size() == problems) problems_.push_back(cat(what, ": ", error.what()));
+    scope.broken.insert(outputs.begin(), outputs.end());
+  }
+}
+
+int Importer::opset(const Scope& scope, const std::string& domain) const {
+  const auto version = scope.opsets->find(domain);
+  require(version != scope.opsets->end(), ErrorKind::invalid_model, "the ", scope.function ? "function" : "model",
+          " imports no version of the domain '", domain.empty() ? "ai.onnx" : domain, "'");
+  return version->second;
+}
+
+std::vector<ir::Value*> Importer::convert(onnx::NodeProto& proto, Scope& scope, const std::string& name,
+                                          const std::vector<ir::Value*>& inputs, const std::vector<std::string>& outputs) {
+  const std::string domain = domain_of(proto);
+  const NodeAttributes attributes = resolve(proto, scope);
+  if (const auto function = functions_.find({domain, proto.op_type(), proto.overload()}); function != functions_.end())
+    return call(*function->second, scope, name, inputs, attributes, outputs.size());
+  const int version = opset(scope, domain);
+  const auto [entry, fresh] = found_.try_emplace({domain, proto.op_type(), version});
+  if (fresh) entry->second = registry_.find_onnx(domain, proto.op_type(), version);
+  if (!entry->second) fail(ErrorKind::unsupported, missing(domain, proto.op_type(), version));
+  const auto& [def, form] = *entry->second;
+  OnnxNode node(*this, scope, attributes, proto.op_type(), name, version);
+  node.inputs = inputs;
+  node.output_names = outputs;
+  for (const auto& [key, value] : attributes) {
+    require(!is_graph(*value) || form->convert, ErrorKind::invalid_model, "it has no attribute '", key, "'");
+    if (!is_graph(*value)) node.attributes.set(key, to_attribute(*value, &files_, scope.function != nullptr));
+  }
+  if (form->convert) return form->convert(node);
+  check_attributes(*def, node.attributes);
+  return node.add(def->name, inputs, node.attributes, static_cast<int>(outputs.size()));
+}
+
+std::string Importer::missing(const std::string& domain, const std::string& op, int opset) const {
+  int since = 0;
+  for (const ir::OpDef* def : registry_.all())
+    for (const ir::OnnxForm& form : def->from_onnx)
+      if (form.op == op && form.domain == domain && (since == 0 || form.since < since)) since = form.since;
+  if (since > opset) return cat("known from opset ", since, " on; its form of opset ", opset, " would have to be added");
+  return cat("there is no operator '", op, "'", domain.empty() ? "" : " in domain '" + domain + "'",
+             "; it would have to be added to Tenfold or given by a plug-in");
+}
+
+std::vector<ir::Value*> Importer::call(onnx::FunctionProto& function, Scope& scope, const std::string& name,
+                                       const std::vector<ir::Value*>& inputs, const NodeAttributes& attributes, std::size_t outputs) {
+  const Nesting nesting(depth_);
+  for (const Scope* outer = &scope; outer; outer = outer->caller)
+    require(outer->function != &function, ErrorKind::invalid_model, "the function '", function.name(), "' calls itself");
+  require(static_cast<int>(inputs.size()) <= function.input_size(), ErrorKind::invalid_model, "the function '", function.name(), "' takes ",
+          function.input_size(), " inputs, ", inputs.size(), " are given");
+  require(static_cast<int>(outputs) <= function.output_size(), ErrorKind::invalid_model, "the function '", function.name(), "' has ",
+          function.output_size(), " outputs, ", outputs, " are wanted");
+  NodeAttributes bindings = attributes;
+  for (auto& attribute : *function.mutable_attribute_proto()) bindings.try_emplace(attribute.name(), &attribute);
+  const Opsets opsets = read_opsets(function.opset_import(), false);
+  Scope inner{.graph = scope.graph, .opsets = &opsets, .prefix = name + "/", .bindings = &bindings, .function = &function, .caller = &scope};
+  for (int i = 0; i < function.input_size(); ++i) {
+    const bool given = i < static_cast<int>(inputs.size());
+    require(inner.names.try_emplace(function.input(i), given ? inputs[static_cast<std::size_t>(i)] : nullptr).second,
+            ErrorKind::invalid_model, "the function '", function.name(), "' has two inputs named '", function.input(i), "'");
+  }
+  const std::size_t problems = problems_.size();
+  nodes(*function.mutable_node(), inner);
+  if (problems_.size() > problems) fail(ErrorKind::unsupported, "the function has nodes that are not supported");
+  std::vector<ir::Value*> results;
+  for (std::size_t i = 0; i < outputs; ++i) {
+    const std::string& output = function.output(static_cast<int>(i));
+    const auto found = inner.names.find(output);
+    require(found != inner.names.end(), ErrorKind::invalid_model, "the function '", function.name(), "' does not compute its output '",
+            output, "'");
+    results.push_back(found->second);
+  }
+  return results;
+}
+
+}  // namespace tenfold::onnx_import

@@ -1,0 +1,123 @@
+// Types of graph inputs: named dimensions become symbols, missing ones get a name of their own, fixed shapes replace both.
+#include "onnx_import/value_types.h"
+
+#include <cctype>
+
+#include "base/check.h"
+#include "onnx_import/tensor_proto.h"
+#include "ops/onnx_dtype.h"
+
+namespace tenfold::onnx_import {
+namespace {
+
+// "past_sequence + 1" -> "past_sequence_1": only what Dim's text form can hold.
+std::string identifier(const std::string& name) {
+  std::string out;
+  for (char c : name) {
+    const bool word = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    if (word) out += c;
+    else if (!out.empty() && out.back() != '_') out += '_';
+  }
+  while (!out.empty() && out.back() == '_') out.pop_back();
+  if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0]))) out.insert(0, "d");
+  return out.substr(0, 64);
+}
+
+ir::Dim extent(std::int64_t value) {
+  require(value >= 0 && value <= ir::kUnbounded, ErrorKind::invalid_model, "has the extent ", value, " in its shape");
+  return ir::Dim(value);
+}
+
+}  // namespace
+
+void ValueTypes::fix_names(const onnx::GraphProto& graph) {
+  for (const auto& [name, shape] : options_.input_shapes) {
+    const onnx::ValueInfoProto* input = nullptr;
+    std::string known;
+    for (const auto& candidate : graph.input()) {
+      if (candidate.name() == name) input = &candidate;
+      known += (known.empty() ? "" : ", ") + candidate.name();
+    }
+    require(input != nullptr, ErrorKind::invalid_argument, "a shape is given for '", name, "', but the model's inputs are: ", known);
+    if (!input->type().tensor_type().has_shape()) continue;
+    const auto& declared = input->type().tensor_type().shape();
+    require(declared.dim_size() == static_cast<int>(shape.size()), ErrorKind::invalid_argument, "the shape given for '", name, "' has ",
+            shape.size(), " dimensions, the model declares ", declared.dim_size());
+    for (int d = 0; d < declared.dim_size(); ++d) {
+      const std::int64_t value = shape[static_cast<std::size_t>(d)];
+      if (value < 0 || declared.dim(d).dim_param().empty()) continue;
+      const auto [entry, fresh] = fixed_.try_emplace(declared.dim(d).dim_param(), value);
+      require(fresh || entry->second == value, ErrorKind::invalid_argument, "the given shapes fix the dimension '", entry->first, "' to ",
+              entry->second, " and to ", value);
+    }
+  }
+}
+
+ir::Dim ValueTypes::named(const std::string& name) {
+  if (const auto fixed = fixed_.find(name); fixed != fixed_.end()) return extent(fixed->second);
+  const auto [entry, fresh] = symbols_.try_emplace(name);
+  if (fresh) entry->second = graph_.new_symbol(identifier(name), 0, ir::kUnbounded, ir::Origin::input_dim);
+  return entry->second;
+}
+
+ir::TensorType ValueTypes::tensor(const onnx::TypeProto::Tensor& type, const std::string& stem, const Shape* fixed) {
+  ir::TensorType result{ops::dtype_from_onnx(type.elem_type()), {}};
+  if (!type.has_shape()) {
+    require(fixed != nullptr, ErrorKind::unsupported, "has no declared number of dimensions; give its shape (--shapes=", stem, ":...)");
+    for (std::int64_t value : *fixed)
+      result.dims.push_back(value >= 0 ? extent(value) : named(cat(stem, "_d", result.dims.size())));
+    return result;
+  }
+  require(type.shape().dim_size() <= kMaxRank, ErrorKind::invalid_model, "has ", type.shape().dim_size(), " dimensions, at most ", kMaxRank,
+          " are allowed");
+  for (const auto& dim : type.shape().dim()) {
+    const std::size_t d = result.dims.size();
+    const std::int64_t wanted = fixed ? (*fixed)[d] : -1;
+    if (dim.has_dim_value()) {
+      require(wanted < 0 || wanted == dim.dim_value(), ErrorKind::invalid_argument, "dimension ", d, " is ", dim.dim_value(),
+              " in the model, but ", wanted, " in the shape given");
+      result.dims.push_back(extent(dim.dim_value()));
+    } else if (wanted >= 0) {
+      result.dims.push_back(extent(wanted));
+    } else {
+      result.dims.push_back(named(dim.dim_param().empty() ? cat(stem, "_d", d) : dim.dim_param()));
+    }
+  }
+  return result;
+}
+
+ir::ValueType ValueTypes::input(const onnx::ValueInfoProto& info) {
+  try {
+    const auto fixed = options_.input_shapes.find(info.name());
+    if (fixed == options_.input_shapes.end()) return declared(info.type(), info.name());
+    require(info.type().has_tensor_type(), ErrorKind::invalid_argument, "a shape is given, but it is no tensor");
+    return {ir::ValueType::Kind::tensor, tensor(info.type().tensor_type(), info.name(), &fixed->second), true};
+  } catch (Error& error) {
+    throw error.within(cat("input '", info.name(), "'"));
+  }
+}
+
+ir::ValueType ValueTypes::declared(const onnx::TypeProto& type, const std::string& stem) {
+  using Kind = ir::ValueType::Kind;
+  if (type.has_tensor_type()) return {Kind::tensor, tensor(type.tensor_type(), stem, nullptr), true};
+  const bool optional = type.has_optional_type();
+  const onnx::TypeProto& inner = optional ? type.optional_type().elem_type() : type;
+  const bool sequence = inner.has_sequence_type();
+  const onnx::TypeProto& element = sequence ? inner.sequence_type().elem_type() : inner;
+  require(optional || sequence, ErrorKind::unsupported,
+          type.has_map_type() ? "is a map" : type.has_sparse_tensor_type() ? "is a sparse tensor" : type.has_opaque_type() ? "is opaque"
+                                                                                                                          : "has no type");
+  require(element.has_tensor_type(), ErrorKind::unsupported, "is a sequence or optional of something else than tensors");
+  // The shape of elements may differ from one to the next, so it is kept only where it is fully declared.
+  ir::ValueType result{sequence ? (optional ? Kind::optional_sequence : Kind::sequence) : Kind::optional, {}, false};
+  result.tensor.dtype = ops::dtype_from_onnx(element.tensor_type().elem_type());
+  bool known = element.tensor_type().has_shape();
+  for (const auto& dim : element.tensor_type().shape().dim()) known &= dim.has_dim_value();
+  if (known) {
+    result.tensor = tensor(element.tensor_type(), stem, nullptr);
+    result.ranked = true;
+  }
+  return result;
+}
+
+}  // namespace tenfold::onnx_import
