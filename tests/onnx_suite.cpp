@@ -1,0 +1,152 @@
+// Reads the suite's folders and files; see onnx_suite.h.
+#include "onnx_suite.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "base/check.h"
+#include "onnx_import/import.h"
+#include "onnx_import/tensor_file.h"
+
+namespace tenfold::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string tensor_difference(const Tensor& got, const Tensor& want, double rtol, double atol, bool values) {
+  if (got.dtype() != want.dtype()) return cat("type ", name(got.dtype()), ", ", name(want.dtype()), " expected");
+  if (got.shape() != want.shape()) return cat("shape [", text(got.shape()), "], [", text(want.shape()), "] expected");
+  if (!values) return "";
+  for (std::int64_t i = 0; i < want.size(); ++i) {
+    if (want.dtype() == DType::string) {
+      const auto at = static_cast<std::size_t>(i);
+      if (got.string_values()[at] != want.string_values()[at])
+        return cat("element ", i, " is '", got.string_values()[at], "', '", want.string_values()[at], "' expected");
+      continue;
+    }
+    const bool integer = is_integer(want.dtype());
+    const double g = integer ? static_cast<double>(got.as_int(i)) : got.as_double(i);
+    const double w = integer ? static_cast<double>(want.as_int(i)) : want.as_double(i);
+    const bool close = g == w || (std::isnan(g) && std::isnan(w)) || std::abs(g - w) <= atol + rtol * std::abs(w);
+    if (!close) return cat("element ", i, " of ", want.size(), " is ", g, ", ", w, " expected");
+  }
+  return "";
+}
+
+std::string tensors_difference(const ir::HostObject& got, const ir::HostObject& want, double rtol, double atol, bool values) {
+  if (got.elements.size() != want.elements.size()) return cat(got.elements.size(), " elements, ", want.elements.size(), " expected");
+  for (std::size_t i = 0; i < got.elements.size(); ++i) {
+    const std::string found = tensor_difference(got.elements[i], want.elements[i], rtol, atol, values);
+    if (!found.empty()) return cat("tensor ", i, ": ", found);
+  }
+  return "";
+}
+
+// The input of the light models, whose files are not stored: 0, 1, 2 ... divided by their number.
+Tensor ramp(const ir::Value& input) {
+  Tensor tensor(input.dtype(), ir::constants(input.dims()));
+  check(tensor.dtype() == DType::f32, "a light model takes f32");
+  for (std::int64_t i = 0; i < tensor.size(); ++i) tensor.mutable_data<float>()[i] = static_cast<float>(i) / static_cast<float>(tensor.size());
+  return tensor;
+}
+
+Values read_values(const fs::path& folder, const char* stem, const std::vector<ir::Value*>& values) {
+  Values result;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    result.push_back(onnx_import::read_value(folder / cat(stem, "_", i, ".pb"), values[i]->type.kind));
+  return result;
+}
+
+// "" if all outputs are as stored. Random operators are judged by type and shape only.
+std::string judge(const SuiteCase& test, const Values& got, const Values& want) {
+  if (got.size() != want.size()) return cat(got.size(), " outputs, ", want.size(), " expected");
+  const bool random = test.name.rfind("test_bernoulli", 0) == 0;
+  const double rtol = test.name == "light_densenet121" ? 2e-3 : 1e-3;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const std::string found = difference(got[i], want[i], rtol, 1e-7, !random);
+    if (!found.empty()) return cat("output ", i, ": ", found);
+  }
+  return "";
+}
+
+std::string run_sets(const SuiteCase& test, const Runner& runner) {
+  const ir::Graph graph = onnx_import::import_file(test.model);
+  if (!test.expected.empty()) {
+    return judge(test, runner(test.model, {ramp(*graph.inputs.at(0))}), {onnx_import::read_tensor_proto(test.expected)});
+  }
+  int sets = 0;
+  for (;; ++sets) {
+    const fs::path data = test.model.parent_path() / cat("test_data_set_", sets);
+    if (!fs::exists(data)) break;
+    const Values want = read_values(data, "output", graph.outputs);
+    const std::string found = judge(test, runner(test.model, read_values(data, "input", graph.inputs)), want);
+    if (!found.empty()) return found;
+  }
+  return sets > 0 ? "" : "there is no test data";
+}
+
+}  // namespace
+
+Values run_reference(const fs::path& model, const Values& inputs) { return ops::run_graph(onnx_import::import_file(model), inputs); }
+
+std::string difference(const ops::RuntimeValue& got, const ops::RuntimeValue& want, double rtol, double atol, bool values) {
+  if (got.index() != want.index()) return "one is a tensor, the other a sequence or optional";
+  if (const auto* object = std::get_if<ir::HostObject>(&want)) return tensors_difference(std::get<ir::HostObject>(got), *object, rtol, atol, values);
+  return tensor_difference(std::get<Tensor>(got), std::get<Tensor>(want), rtol, atol, values);
+}
+
+fs::path shared_folder() {
+  const char* given = std::getenv("TENFOLD_SHARED");
+  return given ? fs::path(given) : fs::path(TENFOLD_SOURCE_DIR) / ".." / "shared";
+}
+
+std::optional<fs::path> suite_root() {
+  const fs::path archive = shared_folder() / "conformance" / "onnx-backend-1.22.0.tar.xz";
+  const fs::path root = fs::path(TENFOLD_BINARY_DIR) / "onnx-backend-1.22.0";
+  if (fs::exists(root)) return root;
+  if (!fs::exists(archive)) return std::nullopt;
+  // Unpacked under a name of its own and then moved, because several tests may be at it.
+  const fs::path unpacking = root.string() + "." + std::to_string(::getpid());
+  fs::create_directories(unpacking);
+  const std::string command = cat("tar -xJf '", archive.string(), "' -C '", unpacking.string(), "'");
+  require(std::system(command.c_str()) == 0, ErrorKind::io, "unpacking failed: ", command);
+  std::error_code other_was_first;
+  fs::rename(unpacking, root, other_was_first);
+  if (other_was_first) fs::remove_all(unpacking);
+  return root;
+}
+
+std::vector<SuiteCase> suite_cases(const fs::path& root, const std::string& folder, const std::string& filter) {
+  std::vector<SuiteCase> cases;
+  for (const auto& entry : fs::directory_iterator(root / folder)) {
+    const std::string stem = entry.path().stem().string();
+    SuiteCase test{folder, folder == "light" ? stem : entry.path().filename().string(), {}, {}};
+    if (test.name.find(filter) == std::string::npos) continue;
+    if (folder == "light") {
+      if (entry.path().extension() != ".onnx") continue;
+      test.model = entry.path();
+      test.expected = entry.path().parent_path() / (stem + "_output_0.pb");
+    } else {
+      test.model = entry.path() / "model.onnx";
+    }
+    cases.push_back(std::move(test));
+  }
+  std::sort(cases.begin(), cases.end(), [](const SuiteCase& a, const SuiteCase& b) { return a.name < b.name; });
+  return cases;
+}
+
+CaseResult run_case(const SuiteCase& test, const Runner& runner) {
+  try {
+    std::string found = run_sets(test, runner);
+    return {found.empty() ? Verdict::pass : Verdict::fail, std::move(found)};
+  } catch (const Error& error) {
+    return {error.kind() == ErrorKind::unsupported ? Verdict::unsupported : Verdict::fail, error.what()};
+  } catch (const std::exception& error) {
+    return {Verdict::fail, cat("not a Tenfold error: ", error.what())};
+  }
+}
+
+}  // namespace tenfold::tests

@@ -1,0 +1,35 @@
+// Usage: onnx_suite [--folder node] [--filter softmax] [--failing]   (TENFOLD_SHARED=DIR if ../shared is elsewhere)
+//
+// Runs cases of the ONNX suite through import and the reference kernels; prints a verdict for each and a total.
+#include <cstdio>
+#include <cstring>
+#include <map>
+
+#include "onnx_suite.h"
+
+int main(int argc, char** argv) {
+  using namespace tenfold::tests;
+  std::string folder = "node", filter;
+  bool failing = false;
+  for (int i = 1; i < argc; ++i) {
+    const bool value = i + 1 < argc;
+    if (!std::strcmp(argv[i], "--folder") && value) folder = argv[++i];
+    else if (!std::strcmp(argv[i], "--filter") && value) filter = argv[++i];
+    else if (!std::strcmp(argv[i], "--failing")) failing = true;
+    else return std::fprintf(stderr, "usage: onnx_suite [--folder node] [--filter softmax] [--failing]\n"), 1;
+  }
+  const auto root = suite_root();
+  if (!root) return std::fprintf(stderr, "no suite under %s; set TENFOLD_SHARED\n", shared_folder().c_str()), 1;
+  constexpr const char* kNames[] = {"pass", "FAIL", "unsupported"};
+  std::map<Verdict, int> total;
+  for (const SuiteCase& test : suite_cases(*root, folder, filter)) {
+    if (!failing) std::printf("%s ", test.name.c_str()), std::fflush(stdout);   // so that a crash names its case
+    const CaseResult result = run_case(test, run_reference);
+    ++total[result.verdict];
+    if (failing && result.verdict != Verdict::fail) continue;
+    if (failing) std::printf("%s ", test.name.c_str());
+    std::printf("%s%s%s\n", kNames[static_cast<int>(result.verdict)], result.why.empty() ? "" : ": ", result.why.c_str());
+  }
+  std::printf("%s: %d pass, %d fail, %d unsupported\n", folder.c_str(), total[Verdict::pass], total[Verdict::fail], total[Verdict::unsupported]);
+  return total[Verdict::fail] + total[Verdict::unsupported] == 0 ? 0 : 2;
+}

@@ -1,0 +1,58 @@
+// The ONNX backend suite through import and the reference kernels. What may fail stands in onnx_suite_expected.txt, which only shrinks.
+#include "onnx_suite.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+namespace tenfold::tests {
+namespace {
+
+// Lines "folder/case", '#' begins a comment.
+std::set<std::string> allowed_failures() {
+  std::set<std::string> result;
+  std::ifstream file(std::string(TENFOLD_SOURCE_DIR) + "/tests/onnx_suite_expected.txt");
+  for (std::string line; std::getline(file, line);) {
+    line = line.substr(0, line.find_first_of(" #"));
+    if (!line.empty()) result.insert(line);
+  }
+  return result;
+}
+
+void run_folder(const std::string& folder) {
+  const auto root = suite_root();
+  if (!root) GTEST_SKIP() << "the conformance archive is not under " << shared_folder();
+  const std::set<std::string> allowed = allowed_failures();
+  const auto cases = suite_cases(*root, folder);
+  ASSERT_FALSE(cases.empty());
+  for (const SuiteCase& test : cases) {
+    const CaseResult result = run_case(test, run_reference);
+    const bool listed = allowed.count(folder + "/" + test.name) > 0;
+    if (result.verdict != Verdict::pass && !listed) ADD_FAILURE() << folder << "/" << test.name << ": " << result.why;
+    if (result.verdict == Verdict::pass && listed) ADD_FAILURE() << folder << "/" << test.name << " passes now: take it off the list";
+  }
+}
+
+TEST(OnnxSuite, Node) { run_folder("node"); }
+TEST(OnnxSuite, Simple) { run_folder("simple"); }
+TEST(OnnxSuite, PytorchConverted) { run_folder("pytorch-converted"); }
+TEST(OnnxSuite, PytorchOperator) { run_folder("pytorch-operator"); }
+
+// The comparison itself must be able to fail.
+TEST(OnnxSuite, DifferenceSeesTypeShapeAndValue) {
+  const auto tensor = [](DType type, Shape shape, double value) {
+    Tensor t(type, std::move(shape));
+    if (type == DType::f32) t.mutable_data<float>()[0] = static_cast<float>(value);
+    return t;
+  };
+  EXPECT_EQ(difference(tensor(DType::f32, {1}, 1.0), tensor(DType::f32, {1}, 1.0005)), "");
+  EXPECT_NE(difference(tensor(DType::f32, {1}, 1.0), tensor(DType::f32, {1}, 1.002)), "");
+  EXPECT_NE(difference(tensor(DType::f32, {1}, 0.0), tensor(DType::f32, {1, 1}, 0.0)), "");
+  EXPECT_NE(difference(tensor(DType::f32, {1}, 0.0), tensor(DType::f64, {1}, 0.0)), "");
+  EXPECT_NE(difference(tensor(DType::f32, {1}, NAN), tensor(DType::f32, {1}, 0.0)), "");
+  EXPECT_EQ(difference(tensor(DType::f32, {1}, NAN), tensor(DType::f32, {1}, NAN)), "");
+}
+
+}  // namespace
+}  // namespace tenfold::tests
