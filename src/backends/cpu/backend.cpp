@@ -1,0 +1,85 @@
+// The CPU backend: what the machine is, its tactics, aligned memory, and streams over a shared pool of workers.
+#include "backends/cpu/backend.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+#include "backends/cpu/cpu_info.h"
+#include "base/checked.h"
+#include "base/thread_pool.h"
+
+namespace tenfold::backends {
+
+std::vector<Tactic> cpu_tactics();   // generated: cpu_tactic_table.cpp
+
+namespace {
+
+class CpuStream final : public Stream {
+ public:
+  explicit CpuStream(std::shared_ptr<Parallel> pool) : pool_(std::move(pool)) {}
+  Parallel& parallel() noexcept override { return *pool_; }
+  Status::Code launch(const Tactic& tactic, const void* kernel, const RunArgs& args) noexcept override { return tactic.run(kernel, args); }
+  Status::Code copy(void* to, const void* from, std::int64_t bytes) noexcept override {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    return Status::ok;
+  }
+  Status::Code wait() noexcept override { return Status::ok; }
+
+ private:
+  std::shared_ptr<Parallel> pool_;
+};
+
+class CpuBackend final : public Backend {
+ public:
+  explicit CpuBackend(std::uint32_t features) : info_(cpu::this_cpu()), tactics_(cpu_tactics()) {
+    if (features) info_.features &= features;
+    std::sort(tactics_.begin(), tactics_.end(), [](const Tactic& a, const Tactic& b) { return a.name < b.name; });
+  }
+  std::string_view name() const override { return "cpu"; }
+  const DeviceInfo& info() const override { return info_; }
+  const std::vector<Tactic>& tactics() const override { return tactics_; }
+
+  std::shared_ptr<void> allocate(std::int64_t bytes) override {
+    constexpr std::int64_t kHuge = 2 << 20;
+    const std::int64_t alignment = bytes >= kHuge ? kHuge : 64;
+    const std::int64_t size = round_up(std::max<std::int64_t>(bytes, 64), alignment == kHuge ? 4096 : 64);
+    void* memory = std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(round_up(size, alignment)));
+    require(memory != nullptr, ErrorKind::out_of_memory, "cannot allocate ", bytes, " bytes of host memory");
+    if (alignment == kHuge) madvise(memory, static_cast<std::size_t>(size), MADV_HUGEPAGE);
+    std::memset(memory, 0, static_cast<std::size_t>(size));   // touched once here, not in the first run
+    return {memory, std::free};
+  }
+
+  // Streams with the same number of threads share one pool: a context that finds it busy runs its parts itself.
+  std::unique_ptr<Stream> open_stream(const StreamOptions& options) override {
+    std::lock_guard lock(mutex_);
+    std::shared_ptr<Parallel>& pool = pools_[options.threads];
+    if (!pool) {
+      if (options.threads == 1) pool = std::make_shared<Serial>();
+      else pool = std::make_shared<ThreadPool>(ThreadPoolOptions{.threads = options.threads});
+    }
+    return std::make_unique<CpuStream>(pool);
+  }
+
+  double measure(Stream& stream, const Tactic& tactic, const void* kernel, const RunArgs& args, const MeasureBudget& budget) override {
+    RunArgs with_workers = args;
+    with_workers.parallel = &stream.parallel();
+    return measure_host([&] { tactic.run(kernel, with_workers); }, budget);
+  }
+
+ private:
+  DeviceInfo info_;
+  std::vector<Tactic> tactics_;
+  std::mutex mutex_;
+  std::map<int, std::shared_ptr<Parallel>> pools_;
+};
+
+}  // namespace
+
+std::shared_ptr<Backend> open_cpu(std::uint32_t features) { return std::make_shared<CpuBackend>(features); }
+
+}  // namespace tenfold::backends

@@ -1,0 +1,41 @@
+// A timer that looks into the timing cache first and writes what it measures there.
+#include "base/check.h"
+#include "base/cpu_count.h"
+#include "tune/timer.h"
+#include "tune/tuner.h"
+
+namespace tenfold::tune {
+namespace {
+
+class CachedTimer final : public Timer {
+ public:
+  CachedTimer(Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options) : timer_(timer), options_(options) {
+    const int threads = options.config->threads > 0 ? options.config->threads : default_threads();
+    machine_ = cat(device.name, "; ", backends::feature_text(device.features), "; ", threads, " threads");
+  }
+  double time(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config, double best) override {
+    const TimingKey key{machine_, problem.line(), cat(tactic.name, " v", tactic.version), config_text(config)};
+    if (std::optional<double> known = options_.cache->find(key)) {
+      if (options_.report) ++options_.report->cache_hits;
+      return *known;
+    }
+    require(!options_.config->error_on_cache_miss, ErrorKind::invalid_argument, "the timing cache has no entry for ", key.problem, " with ", key.tactic);
+    const double ns = timer_.time(tactic, problem, config, best);
+    if (options_.report) ++options_.report->timed;
+    options_.cache->insert(key, ns);
+    return ns;
+  }
+
+ private:
+  Timer& timer_;
+  const TuneOptions& options_;
+  std::string machine_;
+};
+
+}  // namespace
+
+std::unique_ptr<Timer> cached_timer(Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options) {
+  return std::make_unique<CachedTimer>(timer, device, options);
+}
+
+}  // namespace tenfold::tune

@@ -1,0 +1,118 @@
+// Asking every tactic about a node's problem, and timing those that say yes.
+#include "tune/candidates.h"
+
+#include "base/check.h"
+#include "tune/node_problem.h"
+
+namespace tenfold::tune {
+namespace {
+
+// What a reference kernel costs when it is not timed: enough to be chosen only when nothing else can run the node.
+constexpr double kReferenceNsPerElement = 200;
+constexpr double kReformatNsPerByte = 0.15;   // read and write once, from cache or memory
+
+double elements_at(const ir::Value& v, const ir::SymbolValues& point) {
+  double n = 1;
+  for (ir::Dim d : v.dims()) n *= static_cast<double>(d.evaluate(point));
+  return n;
+}
+
+int configs_wanted(const BuildConfig& config) {
+  if (config.max_tactics > 0) return config.max_tactics;
+  static constexpr int kByLevel[] = {1, 2, 4, 8, 64, 64};
+  return kByLevel[std::clamp(config.optimization_level, 0, 5)];
+}
+
+}  // namespace
+
+Candidates::Candidates(backends::Backend& backend, Timer& timer, const TuneOptions& options)
+    : backend_(backend), timer_(timer), options_(options) {}
+
+std::int64_t Candidates::reformat_cost(const ir::Value& value) const {
+  return 300 + static_cast<std::int64_t>(elements_at(value, options_.opt) * bits(value.dtype()) / 4 * kReformatNsPerByte);
+}
+
+bool Candidates::source_allowed(backends::Source source) const {
+  if (source == backends::Source::plugin) return true;
+  const auto bit = source == backends::Source::native ? TacticSource::native : source == backends::Source::onednn ? TacticSource::onednn : TacticSource::reference;
+  return options_.config->tactic_sources & static_cast<std::uint32_t>(bit);
+}
+
+bool Candidates::forced_away(const std::string& line, const std::string& tactic) const {
+  for (const auto& [prefix, wanted] : options_.config->forced_tactics)
+    if (line.starts_with(prefix)) return wanted != tactic;
+  return false;
+}
+
+const std::vector<Candidate>& Candidates::of(const ir::Node& node) {
+  const backends::Problem problem =
+      node_problem(node, nullptr, options_.box, backend_.info(), options_.config->workspace_bytes);
+  auto [it, fresh] = known_.try_emplace(problem.line());
+  std::vector<Candidate>& found = it->second;
+  StepReport report{node.name, it->first, {}};
+  if (fresh) {
+    for (const backends::Tactic* tactic : backends::tactics_for(backend_, *node.def)) {
+      if (!source_allowed(tactic->source)) report.tried.push_back({tactic->name, "", "its source is switched off", -1, false});
+      else if (forced_away(it->first, tactic->name)) report.tried.push_back({tactic->name, "", "another tactic is forced", -1, false});
+      else add(node, *tactic, found, report);
+    }
+    const bool has_reference = node.def->reference && !node.body;
+    if (has_reference || node.op() == "Region" || found.empty()) {
+      const double cost = 1e5 + kReferenceNsPerElement * elements_at(*node.outputs[0], options_.opt);
+      if (found.empty() || options_.config->random_choices)
+        found.push_back({{nullptr, {}, {std::vector<backends::Layout>(node.inputs.size()), std::vector<backends::Layout>(node.outputs.size())}},
+                         static_cast<std::int64_t>(cost)});
+      report.tried.push_back({"reference", "", "host fallback, not timed", -1, false});
+    }
+    if (options_.report) options_.report->steps.push_back(std::move(report));
+  }
+  return found;
+}
+
+void Candidates::add(const ir::Node& node, const backends::Tactic& tactic, std::vector<Candidate>& found, StepReport& report) {
+  const backends::Problem plain = node_problem(node, nullptr, options_.box, backend_.info(), options_.config->workspace_bytes);
+  std::vector<backends::Formats> all;
+  if (tactic.formats) all = tactic.formats(plain);
+  else all.push_back({std::vector<backends::Layout>(plain.in.size()), std::vector<backends::Layout>(plain.out.size())});
+  for (const backends::Formats& formats : all) {
+    check(formats.in.size() == plain.in.size() && formats.out.size() == plain.out.size(), "tactic '", tactic.name, "' names too few layouts");
+    const backends::Problem problem = node_problem(node, &formats, options_.box, backend_.info(), options_.config->workspace_bytes);
+    const backends::Verdict verdict = tactic.supports(problem);
+    if (!verdict) {
+      report.tried.push_back({tactic.name, "", verdict.reason, -1, false});
+      continue;
+    }
+    time_configs(node, tactic, formats, found, report);
+  }
+}
+
+void Candidates::time_configs(const ir::Node& node, const backends::Tactic& tactic, const backends::Formats& formats,
+                              std::vector<Candidate>& found, StepReport& report) {
+  const backends::Problem problem = node_problem(node, &formats, options_.box, backend_.info(), options_.config->workspace_bytes);
+  const backends::Problem fixed = at_point(problem, options_.opt);
+  Candidate* slot = nullptr;
+  for (Candidate& c : found)
+    if (c.choice.formats.in == formats.in && c.choice.formats.out == formats.out) slot = &c;
+  int left = configs_wanted(*options_.config);
+  for (const backends::Config& config : tactic.configs(problem)) {
+    if (left-- <= 0) break;
+    if (tactic.workspace && fixed.workspace_limit < tactic.workspace(fixed, config).evaluate({})) {
+      report.tried.push_back({tactic.name, config_text(config), "needs more workspace than the limit", -1, false});
+      continue;
+    }
+    double ns = 1;   // level 0: the first that fits
+    if (options_.config->optimization_level > 0 || options_.config->random_choices)
+      ns = timer_.time(tactic, fixed, config, slot ? static_cast<double>(slot->nanoseconds) : 0);
+    report.tried.push_back({tactic.name, config_text(config), "", ns, false});
+    const auto nanoseconds = static_cast<std::int64_t>(ns);
+    if (!slot) {
+      found.push_back({{&tactic, config, formats}, nanoseconds});
+      slot = &found.back();
+    } else if (nanoseconds < slot->nanoseconds) {   // ties keep the first: tactics and configs come in a fixed order
+      slot->choice = {&tactic, config, formats};
+      slot->nanoseconds = nanoseconds;
+    }
+  }
+}
+
+}  // namespace tenfold::tune

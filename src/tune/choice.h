@@ -1,0 +1,25 @@
+// Choice: for each node of a graph the tactic, its configuration and the layouts of its operands.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "backends/backend.h"
+#include "ir/op_def.h"
+
+namespace tenfold::tune {
+
+struct NodeChoice {
+  const backends::Tactic* tactic = nullptr;   // null: the reference kernel, on the host, everything plain
+  backends::Config config;
+  backends::Formats formats;                  // one layout per operand
+};
+
+// Looked up, never iterated: the order of pointers must not reach a plan.
+using Choice = std::unordered_map<const ir::Node*, NodeChoice>;
+
+// Nodes that become views, copies or programs of their own and so need no tactic.
+bool is_view(const ir::Node& node);           // Reshape and its kin: the same bytes under another shape
+bool is_control_flow(const ir::Node& node);
+
+}  // namespace tenfold::tune

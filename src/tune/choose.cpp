@@ -1,0 +1,53 @@
+// The whole-graph choice: candidates of every node, reformat costs on every edge, and the cheapest combination.
+#include "base/check.h"
+#include "tune/cuts.h"
+#include "tune/layout_choice.h"
+#include "tune/tuner.h"
+
+namespace tenfold::tune {
+namespace {
+
+void count_nodes(const ir::Graph& graph, int& count) {
+  for (const auto& n : graph.nodes()) {
+    ++count;
+    for (const auto& g : n->graphs) count_nodes(*g, count);
+  }
+}
+
+struct Chooser {
+  backends::Backend& backend;
+  const TuneOptions& options;
+  Candidates candidates;
+  Choice choice = {};
+  int done = 0, total = 0;
+
+  void step() {
+    ++done;
+    if (options.config->progress)
+      require(options.config->progress({"tune", done, total}), ErrorKind::cancelled, "the build was cancelled while tuning");
+  }
+  void run(ir::Graph& graph) {
+    for (ir::Node* node : graph.node_list()) {
+      for (const auto& body : node->graphs) run(*body);
+      if (node->graphs.empty() && !is_view(*node)) cut_if_better(graph, *node, candidates);
+      step();
+    }
+    graph.sort();
+    choose_layouts(graph, candidates, options, choice);
+  }
+};
+
+}  // namespace
+
+Choice choose(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options) {
+  const int threads = options.config->threads;
+  std::unique_ptr<Timer> timer = options.config->random_choices ? random_timer(options.config->random_choices)
+                                                                : clock_timer(backend, threads, options.config->optimization_level);
+  std::unique_ptr<Timer> cached = cached_timer(*timer, backend.info(), options);
+  Chooser chooser{backend, options, Candidates(backend, *cached, options)};
+  count_nodes(graph, chooser.total);
+  chooser.run(graph);
+  return std::move(chooser.choice);
+}
+
+}  // namespace tenfold::tune

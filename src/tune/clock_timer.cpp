@@ -1,0 +1,105 @@
+// Timing by the clock: operands in scratch memory, filled with harmless data.
+#include "base/checked.h"
+#include "tune/timer.h"
+
+namespace tenfold::tune {
+namespace {
+
+using backends::Bound;
+using backends::OperandDesc;
+using backends::Problem;
+
+class ClockTimer final : public Timer {
+ public:
+  ClockTimer(backends::Backend& backend, int threads, int level)
+      : backend_(backend), stream_(backend.open_stream({.threads = threads})), level_(level) {}
+
+  double time(const backends::Tactic& tactic, const Problem& problem, const backends::Config& config, double best) override {
+    used_ = 0;
+    extents_.clear();
+    const std::size_t operands = problem.in.size() + problem.out.size();
+    extents_.reserve(operands * 128);
+    std::vector<Bound> in, out;
+    for (std::size_t i = 0; i < problem.in.size(); ++i) in.push_back(operand(tactic, problem, config, static_cast<int>(i)));
+    for (const OperandDesc& d : problem.out) out.push_back(plain(d, storage_bytes(d)));
+    const std::int64_t workspace = tactic.workspace ? tactic.workspace(problem, config).evaluate({}) : 0;
+    const auto kernel = tactic.open(problem, config);
+    backends::RunArgs args{in, out, scratch(workspace, 0), nullptr};
+    backends::MeasureBudget budget;
+    budget.least_ms = level_ >= 5 ? 10 : level_ >= 3 ? 2 : 1;
+    budget.give_up_ns = best > 0 ? 2 * best : 0;
+    return backend_.measure(*stream_, tactic, kernel.get(), args, budget);
+  }
+
+ private:
+  static std::int64_t storage_bytes(const OperandDesc& d) {
+    return byte_size(d.dtype, backends::storage_elements(d.layout, d.dims).evaluate({}));
+  }
+  Bound operand(const backends::Tactic& tactic, const Problem& problem, const backends::Config& config, int i) {
+    const OperandDesc& d = problem.in[static_cast<std::size_t>(i)];
+    if (d.missing) return {};
+    const std::int64_t packed = d.constant && tactic.packed_bytes ? tactic.packed_bytes(problem, config, i) : -1;
+    return plain(d, packed >= 0 ? packed : storage_bytes(d));
+  }
+  Bound plain(const OperandDesc& d, std::int64_t bytes) {
+    Bound b;
+    b.rank = static_cast<int>(d.dims.size());
+    b.dims = append(ir::constants(d.dims));
+    b.strides = append(ir::constants(backends::strides(d.layout, d.dims)));
+    // 0x3c bytes: 0.0115 as f32, 1.06 as f16, 60 as int8. Zeros for wide integers, which may be indices.
+    const bool index = d.dtype == DType::i64 || d.dtype == DType::i32;
+    b.data = scratch(bytes, index ? 0 : d.dtype == DType::boolean ? 1 : 0x3c);
+    return b;
+  }
+  const std::int64_t* append(const std::vector<std::int64_t>& values) {
+    check(extents_.size() + values.size() <= extents_.capacity(), "timing an operand of too many dims");
+    extents_.insert(extents_.end(), values.begin(), values.end());
+    return extents_.data() + extents_.size() - values.size();
+  }
+  // Blocks are handed out in order and reused by the next call; a block that is too small is made anew.
+  void* scratch(std::int64_t bytes, int fill) {
+    if (bytes <= 0) return nullptr;
+    if (used_ == blocks_.size()) blocks_.push_back({});
+    Block& block = blocks_[used_++];
+    if (block.bytes < bytes) block = {nullptr, 0}, block = {backend_.allocate(bytes), bytes};
+    std::memset(block.memory.get(), fill, static_cast<std::size_t>(bytes));
+    return block.memory.get();
+  }
+
+  struct Block { std::shared_ptr<void> memory; std::int64_t bytes = 0; };
+  backends::Backend& backend_;
+  std::unique_ptr<backends::Stream> stream_;
+  int level_;
+  std::vector<Block> blocks_;
+  std::size_t used_ = 0;
+  std::vector<std::int64_t> extents_;
+};
+
+class RandomTimer final : public Timer {
+ public:
+  explicit RandomTimer(std::uint64_t seed) : seed_(seed) {}
+  double time(const backends::Tactic& tactic, const Problem& problem, const backends::Config& config, double) override {
+    std::uint64_t h = seed_ * 0x9e3779b97f4a7c15ull + 1469598103934665603ull;
+    for (char c : problem.line() + tactic.name + config_text(config)) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+    h ^= h >> 29;
+    return 1000.0 + static_cast<double>(h % 100000);
+  }
+
+ private:
+  std::uint64_t seed_;
+};
+
+}  // namespace
+
+std::unique_ptr<Timer> clock_timer(backends::Backend& backend, int threads, int level) {
+  return std::make_unique<ClockTimer>(backend, threads, level);
+}
+std::unique_ptr<Timer> random_timer(std::uint64_t seed) { return std::make_unique<RandomTimer>(seed); }
+
+std::string config_text(const backends::Config& config) {
+  std::string out;
+  for (std::size_t i = 0; i < config.size(); ++i) out += (i ? "," : "") + std::to_string(config[i]);
+  return out;
+}
+
+}  // namespace tenfold::tune

@@ -1,0 +1,55 @@
+// From a node to the problem that tactics are asked about.
+#include "tune/node_problem.h"
+
+#include "tune/choice.h"
+
+namespace tenfold::tune {
+
+bool is_view(const ir::Node& n) {
+  const std::string& op = n.op();
+  return !n.body && n.outputs.size() == 1 && (op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze" || op == "Identity") &&
+         n.in(0) && n.in(0)->type.kind == ir::ValueType::Kind::tensor && n.in(0)->dtype() != DType::string;
+}
+bool is_control_flow(const ir::Node& n) { return !n.graphs.empty(); }
+
+namespace {
+backends::OperandDesc describe(const ir::Value* v, backends::Layout layout) {
+  backends::OperandDesc d;
+  if (!v) {
+    d.missing = true;
+    return d;
+  }
+  d.dtype = v->dtype();
+  d.dims = v->dims();
+  d.layout = layout;
+  d.constant = v->is_constant();
+  return d;
+}
+}  // namespace
+
+backends::Problem node_problem(const ir::Node& node, const backends::Formats* formats, const ir::SymbolBounds& box,
+                               const backends::DeviceInfo& device, std::int64_t workspace_limit) {
+  backends::Problem p;
+  p.op = node.def;
+  p.attributes = &node.attributes;
+  p.body = node.body ? &*node.body : nullptr;
+  p.anchor_inputs = node.anchor_inputs >= 0 ? node.anchor_inputs : static_cast<int>(node.inputs.size());
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) p.in.push_back(describe(node.inputs[i], formats ? formats->in.at(i) : backends::kPlain));
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) p.out.push_back(describe(node.outputs[i], formats ? formats->out.at(i) : backends::kPlain));
+  p.box = &box;
+  p.device = &device;
+  p.workspace_limit = workspace_limit;
+  return p;
+}
+
+backends::Problem at_point(backends::Problem p, const ir::SymbolValues& point) {
+  const auto fix = [&](ir::Dims& dims) {
+    for (ir::Dim& d : dims) d = ir::Dim(d.evaluate(point));
+  };
+  for (auto* list : {&p.in, &p.out})
+    for (backends::OperandDesc& d : *list) fix(d.dims), fix(d.strides);
+  p.box = nullptr;
+  return p;
+}
+
+}  // namespace tenfold::tune

@@ -1,0 +1,26 @@
+// Timer: how long a tactic takes on a problem. By the clock, from a cache, or at random: measuring is an interface.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "backends/backend.h"
+
+namespace tenfold::tune {
+
+class Timer {
+ public:
+  virtual ~Timer() = default;
+  // Nanoseconds of one launch; `problem` has constant dims. May stop early when it is clear that `best_so_far` is not reached.
+  virtual double time(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config, double best_so_far) = 0;
+};
+
+// By the clock of the backend, on operands of made-up data. Scratch memory is kept between calls.
+std::unique_ptr<Timer> clock_timer(backends::Backend& backend, int threads, int level);
+// The same numbers for the same seed, problem and tactic, whatever the machine: for tests of everything that timing decides.
+std::unique_ptr<Timer> random_timer(std::uint64_t seed);
+
+std::string config_text(const backends::Config& config);   // "16,256,0"
+
+}  // namespace tenfold::tune

@@ -1,0 +1,31 @@
+// The tuner: chooses tactics, layouts and fusion cuts for a whole graph, by time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "backends/backend.h"
+#include "tenfold/build.h"
+#include "tune/choice.h"
+#include "tune/timing_cache.h"
+
+namespace tenfold::tune {
+
+struct TuneOptions {
+  const BuildConfig* config = nullptr;
+  ir::SymbolBounds box;            // ranges of every symbol
+  ir::SymbolValues opt;            // the point to time at
+  TimingCache* cache = nullptr;    // never null while building
+  BuildReport* report = nullptr;
+};
+
+struct TuneOptions;
+// Looks into options.cache first, and writes what `timer` measures there.
+std::unique_ptr<class Timer> cached_timer(class Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options);
+
+// May cut fused nodes of `graph` (and of its bodies) in two. Deterministic in graph, options and a complete cache.
+Choice choose(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options);
+
+}  // namespace tenfold::tune
