@@ -1,0 +1,66 @@
+// Int8 products: what each instruction set offers to the int8 tactics. The host side (int8_common.h) cuts problems into these calls.
+//
+// Packed A: rows of k values, expanded to `a_bytes` each, a row padded with zeros to whole groups of `k_group` values.
+// Packed B: panels of `nr` columns, [k / k_group][nr][k_group], expanded to `b_bytes` each; a panel of at most nr / 2 columns at
+// the end may be packed with half the width.
+// Zero points never enter the inner loop: accumulators start at minus (zero point of A) * (sum of B's column).
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cpu/simd/isa.h"
+
+namespace tenfold::backends::cpu {
+
+struct Int8Kernels {
+  int mr, nr;                  // rows and columns of the largest register tile
+  int k_group;                 // neighbours in k that one 32-bit lane multiplies and adds
+  int k_step;                  // groups of k that a tile of B holds: 1, but 16 for AMX, whose panels lie as two neighbouring tiles
+  int a_bytes, b_bytes;        // bytes of a value in packed A and packed B
+  int k_chunk;                 // values of k between two visits of an accumulator, so that a panel of B stays in L1
+  // What is added to every value of A while it is expanded: 128 for signed A where the instruction wants it unsigned.
+  int signed_shift;
+  // True if rows of unsigned (signed) 8-bit A can be used where they lie, without expanding them.
+  bool direct_unsigned, direct_signed;
+  // Called on a worker before and after its tiles (AMX loads its tile shapes); null: nothing to do. `is_signed` is A's type.
+  void (*enter)(bool is_signed);
+  void (*leave)();
+
+  // Expands `count` values; writes whole vectors: up to 64 bytes beyond the last value may be overwritten.
+  void (*expand)(const void* source, std::int64_t count, bool is_signed, void* packed);
+  // c[r][j] = (init ? init[j] : c[r][j]) + sum over k of a[r][k] * b[k][j], for r < rows <= mr and j < width (nr or nr / 2).
+  // Strides of A in bytes, of C in elements.
+  void (*tile)(int rows, int width, const void* a, std::int64_t a_stride, const void* b, std::int64_t k_groups,
+               const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed);
+};
+
+// The common end of an int8 product, on a tile that is still in L1:
+//   y = acc * scale[j] + bias[j];  clamp;  + residual;  clamp;  then stored as f32, or divided by the output's scale, rounded half to
+//   even, moved by its zero point and saturated, exactly as QuantizeLinear defines it.
+struct Int8Finish {
+  enum Type : std::int32_t { f32, u8, i8 };
+  const float* scale = nullptr;      // per column; readable up to the next multiple of 16 columns, like bias and the accumulators
+  const float* bias = nullptr;       // per column; null: none
+  float low = 0, high = 0;           // first clamp; low > high: none
+  const void* residual = nullptr;    // null: none
+  Type residual_type = f32;
+  std::int64_t residual_stride = 0;
+  float residual_zero = 0, residual_scale = 1;
+  float low2 = 0, high2 = 0;         // second clamp, after the residual
+  Type out_type = f32;
+  float out_scale = 1, out_inverse = 1;
+  float out_zero = 0;                // added before the saturation
+};
+
+struct Int8FinishKernels {
+  // Columns [0, cols) of `rows` rows; pointers in `finish` already point to the first column (and row, for the residual).
+  void (*finish)(const Int8Finish& finish, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols,
+                 void* out, std::int64_t out_stride);
+};
+
+extern "C" {
+extern const Int8Kernels tenfold_int8_avx2, tenfold_int8_avx512, tenfold_int8_vnni, tenfold_int8_amx;
+extern const Int8FinishKernels tenfold_int8_finish_avx2, tenfold_int8_finish_avx512;
+}
+
+}  // namespace tenfold::backends::cpu

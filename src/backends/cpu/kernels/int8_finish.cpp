@@ -1,0 +1,135 @@
+// The common end of int8 products: accumulators to f32, scale, bias, clamp, residual, and back to 8 bits as QuantizeLinear defines it.
+//
+// Works on 16 columns at a time: two AVX2 vectors or one AVX-512 vector. x / scale is a multiplication by the inverse with one
+// Newton correction, which gives the correctly rounded quotient at a third of the cost of a division.
+#include "backends/cpu/kernels/int8.h"
+#include "backends/cpu/simd/f32.h"
+
+namespace tenfold::backends::cpu {
+namespace {
+
+constexpr int kVectors = 16 / simd::kLanes;
+struct F16 { simd::vf v[kVectors]; };
+
+template <class F>
+TENFOLD_INLINE F16 each(F f) {
+  F16 r;
+#pragma GCC unroll 2
+  for (int i = 0; i < kVectors; ++i) r.v[i] = f(i);
+  return r;
+}
+TENFOLD_INLINE F16 set(float x) { return each([&](int) { return simd::set1(x); }); }
+TENFOLD_INLINE F16 load(const float* p) { return each([&](int i) { return simd::load(p + i * simd::kLanes); }); }
+TENFOLD_INLINE F16 load(const std::int32_t* p) { return each([&](int i) { return simd::to_float(simd::loadi(p + i * simd::kLanes)); }); }
+TENFOLD_INLINE F16 load(const std::uint8_t* p) { return each([&](int i) { return simd::to_float(simd::widen_u8(p + i * simd::kLanes)); }); }
+TENFOLD_INLINE F16 load(const std::int8_t* p) { return each([&](int i) { return simd::to_float(simd::widen_i8(p + i * simd::kLanes)); }); }
+TENFOLD_INLINE F16 mul(F16 a, F16 b) { return each([&](int i) { return simd::mul(a.v[i], b.v[i]); }); }
+TENFOLD_INLINE F16 add(F16 a, F16 b) { return each([&](int i) { return simd::add(a.v[i], b.v[i]); }); }
+TENFOLD_INLINE F16 fma(F16 a, F16 b, F16 c) { return each([&](int i) { return simd::fma(a.v[i], b.v[i], c.v[i]); }); }
+TENFOLD_INLINE F16 fnma(F16 a, F16 b, F16 c) { return each([&](int i) { return simd::fnma(a.v[i], b.v[i], c.v[i]); }); }
+TENFOLD_INLINE F16 clamp(F16 x, F16 low, F16 high) {
+  return each([&](int i) { return simd::min(simd::max(x.v[i], low.v[i]), high.v[i]); });
+}
+TENFOLD_INLINE void store(float* p, F16 x) {
+#pragma GCC unroll 2
+  for (int i = 0; i < kVectors; ++i) simd::store(p + i * simd::kLanes, x.v[i]);
+}
+
+// Rounded to integers, moved by `zero`, narrowed; values already lie in the range of the result.
+TENFOLD_INLINE __m128i to_bytes(F16 x, std::int32_t zero, [[maybe_unused]] bool is_signed) {
+#ifdef __AVX512F__
+  return _mm512_cvtepi32_epi8(simd::addi(simd::to_int(x.v[0]), simd::set1i(zero)));
+#else
+  __m256i words = _mm256_packs_epi32(simd::to_int(x.v[0]), simd::to_int(x.v[1]));
+  words = _mm256_add_epi16(_mm256_permute4x64_epi64(words, 0xD8), _mm256_set1_epi16(static_cast<short>(zero)));
+  const __m128i low = _mm256_castsi256_si128(words), high = _mm256_extracti128_si256(words, 1);
+  return is_signed ? _mm_packs_epi16(low, high) : _mm_packus_epi16(low, high);
+#endif
+}
+
+// A residual of 16 values; the last columns of a row are read through a buffer, so that nothing beyond the row is touched.
+template <class R>
+F16 load_some(const R* p, std::int64_t count) {
+  if (count >= 16) return load(p);
+  R padded[16] = {};
+  for (std::int64_t i = 0; i < count; ++i) padded[i] = p[i];
+  return load(padded);
+}
+
+// Stores up to 16 results of a row.
+template <class T>
+void store_some(T* out, F16 y, std::int32_t zero, std::int64_t count) {
+  if constexpr (sizeof(T) == 4) {
+    if (count >= 16) return store(out, y);
+    float padded[16];
+    store(padded, y);
+    for (std::int64_t i = 0; i < count; ++i) out[i] = padded[i];
+  } else {
+    const __m128i bytes = to_bytes(y, zero, T(-1) < T(0));
+    if (count >= 16) return _mm_storeu_si128(reinterpret_cast<__m128i*>(out), bytes);
+    T padded[16];
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(padded), bytes);
+    for (std::int64_t i = 0; i < count; ++i) out[i] = padded[i];
+  }
+}
+
+// T: type of the output, R: of the residual (void: none).
+template <class T, class R>
+void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, T* out,
+                 std::int64_t out_stride) {
+  constexpr float kInfinity = __builtin_inff();
+  const bool clamps = f.low <= f.high, clamps2 = f.low2 <= f.high2;
+  const F16 low = set(clamps ? f.low : -kInfinity), high = set(clamps ? f.high : kInfinity);
+  const F16 low2 = set(clamps2 ? f.low2 : -kInfinity), high2 = set(clamps2 ? f.high2 : kInfinity);
+  const F16 scale = set(f.out_scale), inverse = set(f.out_inverse);
+  const auto zero = static_cast<std::int32_t>(f.out_zero);
+  const float bottom = T(-1) < T(0) ? -128.f : 0.f, top = T(-1) < T(0) ? 127.f : 255.f;
+  const F16 least = set(bottom - f.out_zero), most = set(top - f.out_zero);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t j = 0; j < cols; j += 16) {
+      F16 y = load(acc + r * acc_stride + j);
+      const F16 factor = load(f.scale + j);
+      y = f.bias ? fma(y, factor, load(f.bias + j)) : mul(y, factor);
+      y = clamp(y, low, high);
+      if constexpr (sizeof(R) != 16) {
+        const F16 other = load_some(static_cast<const R*>(f.residual) + r * f.residual_stride + j, cols - j);
+        y = fma(add(other, set(-f.residual_zero)), set(f.residual_scale), y);
+        y = clamp(y, low2, high2);
+      }
+      if constexpr (sizeof(T) == 1) {
+        const F16 quotient = mul(y, inverse);
+        y = clamp(fma(fnma(quotient, scale, y), inverse, quotient), least, most);
+      }
+      store_some(out + r * out_stride + j, y, zero, cols - j);
+    }
+  }
+}
+
+struct NoResidual { char none[16]; };
+
+template <class T>
+void finish_to(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, void* out,
+               std::int64_t out_stride) {
+  T* to = static_cast<T*>(out);
+  if (!f.residual) return finish_rows<T, NoResidual>(f, acc, acc_stride, rows, cols, to, out_stride);
+  switch (f.residual_type) {
+    case Int8Finish::f32: return finish_rows<T, float>(f, acc, acc_stride, rows, cols, to, out_stride);
+    case Int8Finish::u8: return finish_rows<T, std::uint8_t>(f, acc, acc_stride, rows, cols, to, out_stride);
+    case Int8Finish::i8: return finish_rows<T, std::int8_t>(f, acc, acc_stride, rows, cols, to, out_stride);
+  }
+}
+
+void finish(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, void* out,
+            std::int64_t out_stride) {
+  switch (f.out_type) {
+    case Int8Finish::f32: return finish_to<float>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8Finish::u8: return finish_to<std::uint8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8Finish::i8: return finish_to<std::int8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
+  }
+}
+
+}  // namespace
+
+extern "C" const Int8FinishKernels TENFOLD_TABLE(int8_finish) = {.finish = finish};
+
+}  // namespace tenfold::backends::cpu

@@ -1,0 +1,42 @@
+// Int8 products with AVX512_VNNI: vpdpbusd multiplies four unsigned by four signed bytes into 32 bits without saturation.
+//
+// Unsigned rows are used where they lie. Signed rows are made unsigned by adding 128 while they are expanded; the tactic corrects
+// for that with the sums of the weights' columns.
+#include <immintrin.h>
+
+#include "backends/cpu/kernels/int8_tile.h"
+
+namespace tenfold::backends::cpu {
+namespace {
+
+struct Quads {
+  using Acc = __m512i;
+  using Operand = __m512i;
+  static constexpr int lanes = 16, rows = 12;
+  static Acc load_acc(const std::int32_t* p) { return _mm512_loadu_si512(p); }
+  static void store_acc(std::int32_t* p, Acc v) { _mm512_storeu_si512(p, v); }
+  static Operand load_b(const char* p) { return _mm512_loadu_si512(p); }
+  static Operand broadcast_a(const char* p) { return _mm512_set1_epi32(*reinterpret_cast<const std::int32_t*>(p)); }
+  static Acc mac(Acc acc, Operand a, Operand b) { return _mm512_dpbusd_epi32(acc, a, b); }
+};
+
+// Copies bytes, with their top bit turned over if they are signed.
+void expand(const void* source, std::int64_t count, bool is_signed, void* packed) {
+  const auto* from = static_cast<const char*>(source);
+  auto* to = static_cast<char*>(packed);
+  const __m512i flip = _mm512_set1_epi8(is_signed ? static_cast<char>(0x80) : 0);
+  std::int64_t i = 0;
+  for (; i + 64 <= count; i += 64) _mm512_storeu_si512(to + i, _mm512_xor_si512(_mm512_loadu_si512(from + i), flip));
+  if (i < count) {
+    const __mmask64 mask = _bzhi_u64(~0ULL, static_cast<unsigned>(count - i));
+    _mm512_mask_storeu_epi8(to + i, mask, _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, from + i), flip));
+  }
+}
+
+}  // namespace
+
+extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {
+    .mr = Quads::rows, .nr = 2 * Quads::lanes, .k_group = 4, .k_step = 1, .a_bytes = 1, .b_bytes = 1, .k_chunk = 1024, .signed_shift = 128,
+    .direct_unsigned = true, .direct_signed = false, .enter = nullptr, .leave = nullptr, .expand = expand, .tile = int8_tile_any<Quads>};
+
+}  // namespace tenfold::backends::cpu

@@ -1,0 +1,195 @@
+// Convolution of 8-bit images as a product: the windows of a block of output positions are gathered as rows while they are expanded.
+//
+// Images are channels-last, so a window is one contiguous run of bytes for each of its lines, and weights are packed in that order.
+#include "backends/cpu/tactics/conv_int8_common.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/checked.h"
+#include "base/element.h"
+
+namespace tenfold::backends {
+namespace {
+
+using namespace cpu;
+
+// The windows of an image, one row for each output position.
+class WindowRows final : public Int8Rows {
+ public:
+  WindowRows(const ConvInt8Shape& shape, const ConvInt8Extents& extents, const void* image, bool is_signed, std::int32_t zero)
+      : shape_(shape), extents_(extents), image_(static_cast<const char*>(image)), signed_(is_signed) {
+    // Neighbours along x that are also neighbours in memory make one run.
+    merged_ = shape.groups == 1 && shape.dilation[2] == 1;
+    std::memset(border_, zero, sizeof border_);
+  }
+
+  const char* direct(std::int64_t group, std::int64_t row, std::int64_t& stride) const noexcept override {
+    if (!shape_.pointwise()) return nullptr;
+    stride = shape_.channels;
+    return image_ + row * shape_.channels + group * shape_.depth;
+  }
+
+  void fill(const Int8Kernels& kernels, std::int64_t group, std::int64_t row, std::int64_t rows, std::int64_t k, std::int64_t count, char* to,
+            std::int64_t stride) const noexcept override {
+    if (shape_.pointwise()) {
+      const char* from = image_ + row * shape_.channels + group * shape_.depth + k;
+      for (std::int64_t r = 0; r < rows; ++r) kernels.expand(from + r * shape_.channels, count, signed_, to + r * stride);
+      return;
+    }
+    const Three& out = extents_.out;
+    std::int64_t x = row % out[2], y = row / out[2] % out[1], z = row / out[2] / out[1] % out[0], n = row / extents_.out_size();
+    for (std::int64_t r = 0; r < rows; ++r) {
+      window(kernels, group, n, {z, y, x}, k, k + count, to + r * stride);
+      if (++x < out[2]) continue;
+      x = 0;
+      if (++y < out[1]) continue;
+      y = 0;
+      if (++z < out[0]) continue;
+      z = 0;
+      ++n;
+    }
+  }
+
+ private:
+  // Values [first, last) of one window, line by line.
+  void window(const Int8Kernels& kernels, std::int64_t group, std::int64_t n, const Three& at, std::int64_t first, std::int64_t last,
+              char* to) const noexcept {
+    const std::int64_t line = shape_.kernel[2] * shape_.depth;
+    std::int64_t start[3];
+    for (std::size_t i = 0; i < 3; ++i) start[i] = at[i] * shape_.stride[i] - shape_.begin[i];
+    for (std::int64_t l = first / line; l * line < last; ++l) {
+      const std::int64_t z = start[0] + l / shape_.kernel[1] * shape_.dilation[0], y = start[1] + l % shape_.kernel[1] * shape_.dilation[1];
+      const std::int64_t from = std::max(first - l * line, std::int64_t{0}), until = std::min(last - l * line, line);
+      char* line_to = to + (l * line + from - first) * kernels.a_bytes;
+      const bool inside = z >= 0 && z < extents_.in[0] && y >= 0 && y < extents_.in[1];
+      if (!inside) {
+        fill_border(kernels, until - from, line_to);
+        continue;
+      }
+      const char* pixels = image_ + ((n * extents_.in[0] + z) * extents_.in[1] + y) * extents_.in[2] * shape_.channels + group * shape_.depth;
+      if (merged_)
+        run_of_taps(kernels, pixels, start[2], from, until, line_to);
+      else
+        tap_by_tap(kernels, pixels, start[2], from, until, line_to);
+    }
+  }
+
+  // Bytes [from, until) of a line that starts at x, all channels and neighbouring taps in one go.
+  void run_of_taps(const Int8Kernels& kernels, const char* pixels, std::int64_t x, std::int64_t from, std::int64_t until, char* to) const noexcept {
+    const std::int64_t offset = x * shape_.channels, end = extents_.in[2] * shape_.channels;
+    const std::int64_t left = std::clamp(-offset, from, until), right = std::clamp(end - offset, left, until);
+    if (left > from) fill_border(kernels, left - from, to);
+    if (right > left) kernels.expand(pixels + offset + left, right - left, signed_, to + (left - from) * kernels.a_bytes);
+    if (until > right) fill_border(kernels, until - right, to + (right - from) * kernels.a_bytes);
+  }
+
+  void tap_by_tap(const Int8Kernels& kernels, const char* pixels, std::int64_t x, std::int64_t from, std::int64_t until, char* to) const noexcept {
+    for (std::int64_t i = from; i < until;) {
+      const std::int64_t tap = i / shape_.depth, channel = i % shape_.depth, count = std::min(shape_.depth - channel, until - i);
+      const std::int64_t at = x + tap * shape_.dilation[2];
+      if (at >= 0 && at < extents_.in[2])
+        kernels.expand(pixels + at * shape_.channels + channel, count, signed_, to);
+      else
+        fill_border(kernels, count, to);
+      to += count * kernels.a_bytes;
+      i += count;
+    }
+  }
+
+  void fill_border(const Int8Kernels& kernels, std::int64_t count, char* to) const noexcept {
+    for (std::int64_t i = 0; i < count; i += kBorder) kernels.expand(border_, std::min(kBorder, count - i), signed_, to + i * kernels.a_bytes);
+  }
+
+  static constexpr std::int64_t kBorder = 1024;
+  const ConvInt8Shape& shape_;
+  const ConvInt8Extents& extents_;
+  const char* image_;
+  bool signed_, merged_;
+  char border_[kBorder];   // the zero point, which counts as 0
+};
+
+Int8Weights weights_of(const ConvInt8Shape& s) { return {.k = s.depth * s.taps(), .n = s.filters / s.groups, .groups = s.groups}; }
+
+Verdict supports(const Problem& p) {
+  const Verdict verdict = conv_int8_supports(p);
+  if (!verdict) return verdict;
+  const ConvInt8Shape s(p);
+  return Verdict::only_if(s.depth > 1 || s.filters > s.groups || s.groups == 1, "depthwise: every product would be a single column");
+}
+
+std::vector<Config> configs(const Problem& p) {
+  return int8_configs(*p.device, conv_int8_likely_rows(p), weights_of(ConvInt8Shape(p)).n);
+}
+Verdict valid(const Problem& p, const Config& c) { return int8_valid(*p.device, c); }
+
+std::int64_t packed_bytes(const Problem& p, const Config& c, int input) {
+  return input == 1 ? Int8Packing(weights_of(ConvInt8Shape(p)), int8_kernels(c[0])).bytes() : -1;
+}
+
+// Calls f(index in the ONNX weight, index in [groups][k][n]).
+template <class F>
+void for_each_weight(const ConvInt8Shape& s, F&& f) {
+  const Int8Weights w = weights_of(s);
+  for (std::int64_t m = 0; m < s.filters; ++m) {
+    for (std::int64_t c = 0; c < s.depth; ++c) {
+      for (std::int64_t t = 0; t < s.taps(); ++t) {
+        f((m * s.depth + c) * s.taps() + t, static_cast<std::size_t>((m / w.n * w.k + t * s.depth + c) * w.n + m % w.n));
+      }
+    }
+  }
+}
+
+void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const> constants, void* packed) {
+  const ConvInt8Shape s(p);
+  const Tensor& weight = *constants[1];
+  std::vector<std::int16_t> values(static_cast<std::size_t>(weight.size()));
+  for_each_weight(s, [&](std::int64_t from, std::size_t to) { values[to] = static_cast<std::int16_t>(load_int(weight.dtype(), weight.raw(), from)); });
+  const Int8Kernels& kernels = int8_kernels(c[0]);
+  Int8Packing(weights_of(s), kernels).pack(kernels, values, conv_int8_zeros(p, constants), packed);
+}
+
+Tensor unpack(const Problem& p, const Config& c, int, const void* packed) {
+  const ConvInt8Shape s(p);
+  const Int8Kernels& kernels = int8_kernels(c[0]);
+  const std::vector<std::int16_t> values = Int8Packing(weights_of(s), kernels).unpack(kernels, packed);
+  Tensor weight(p.in[1].dtype, ir::constants(p.in[1].dims));
+  for_each_weight(s, [&](std::int64_t to, std::size_t from) { store_int(weight.dtype(), weight.mutable_raw(), to, values[from]); });
+  return weight;
+}
+
+struct Kernel {
+  ConvInt8Shape shape;
+  Int8Product product;
+  DType x_type;
+  bool has_zero;
+};
+
+std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+  auto kernel = std::make_shared<Kernel>();
+  kernel->shape = ConvInt8Shape(p);
+  kernel->x_type = p.in[0].dtype;
+  kernel->has_zero = int8_operand_given(p, 2);
+  kernel->product = Int8Product(p, c, weights_of(kernel->shape), kernel->x_type == DType::i8, 1);
+  return kernel;
+}
+
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  const auto& kernel = *static_cast<const Kernel*>(self);
+  const ConvInt8Extents extents(args.in[0], args.out[0]);
+  const std::int32_t zero = kernel.has_zero ? int8_zero_point(args, 2, kernel.x_type) : 0;
+  const WindowRows rows(kernel.shape, extents, args.in[0].data, kernel.product.a_signed, zero);
+  kernel.product.run(rows, extents.batch * extents.out_size(), zero, args, TileAxes::channels_last(args.out[0].rank));
+  return Status::ok;
+}
+
+ir::Dim workspace(const Problem& p, const Config& c) { return Int8End(p, int8_finish_kernels(c[0]), 1).scratch_bytes() * kMaxWorkers; }
+
+}  // namespace
+
+Tactic cpu_conv_int8_igemm() {
+  return {.name = "conv_int8_igemm", .op = "ConvInteger", .supports = supports, .configs = configs, .valid = valid, .formats = conv_int8_formats,
+          .workspace = workspace, .packed_bytes = packed_bytes, .pack = pack, .unpack = unpack, .open = open, .run = run, .work = conv_int8_work};
+}
+
+}  // namespace tenfold::backends

@@ -1,0 +1,41 @@
+// conv_int8_igemm against the reference: windows of all kinds, borders that hold the zero point, groups, one to three dims.
+#include "backends/cpu/tactics/int8_check.h"
+
+namespace tenfold::backends {
+Tactic cpu_conv_int8_igemm();
+namespace {
+
+using namespace testing;
+
+TEST(ConvInt8Igemm, IsExact) {
+  for (const char* text : {
+           "u8[1,3,9,7](0,255) i8[4,3,3,3](-128,127)! u8[]{5} pads=[1,1,1,1]",
+           "i8[2,16,8,8](-128,127) i8[40,16,3,3](-128,127)! i8[]{-128} pads=[1,1,1,1] strides=[2,2]",
+           "u8[1,64,5,6](0,255) i8[33,64,1,1](-128,127)! u8[]{128}",
+           "u8[2,64,5,6](0,255) u8[33,64,1,1](0,255)! u8[]{3} u8[33](0,255)! strides=[2,2]",
+           "i8[1,3,20,20](-128,127) i8[20,3,7,7](-128,127)! i8[]{11} pads=[3,3,3,3] strides=[2,2]",
+           "u8[1,8,9,9](0,255) u8[12,4,3,3](0,255)! u8[]{3} u8[]{7} group=2 pads=[2,2,2,2] dilations=[2,2]",
+           "u8[1,90,6,6](0,255) i8[24,90,3,3](-128,127)! u8[]{77} pads=[0,1,1,0]",
+           "u8[1,20,10](0,255) i8[3,20,3](-128,127)! u8[]{1} i8[3]{1,2,-3} pads=[1,2]",
+           "i8[1,5,4,5,6](-128,127) i8[7,5,3,3,3](-128,127)! i8[]{-5} pads=[1,1,1,1,1,1]",
+           "u8[1,130,4,4](255,255) i8[5,130,3,3](-128,-128)! u8[]{0} pads=[1,1,1,1]",
+           "u8[1,4,5,5](0,255) i8[4,4,5,5](-128,127)! u8[]{9} pads=[4,4,4,4]",
+       }) {
+    check_int8(cpu_conv_int8_igemm(), {"ConvInteger", text}, 0);
+  }
+}
+
+TEST(ConvInt8Igemm, EndsOfLayers) {
+  for (const DType to : {DType::f32, DType::u8, DType::i8}) {
+    for (const DType residual : {DType::i32, DType::f32, DType::u8, DType::i8}) {
+      Int8Case c{"ConvInteger", "u8[2,16,6,7](0,255) i8[40,16,3,3](-128,127)! u8[]{128} pads=[1,1,1,1]"};
+      c.body = quantised_end(to, 0.25, to == DType::u8 ? 128 : 0, residual, true);
+      c.extra = {"f32[40,1,1](0.0001,0.002)!", "f32[1,40,1,1](-3,3)!"};
+      if (residual != DType::i32) c.extra.push_back(cat(name(residual), "[2,40,6,7]"));
+      check_int8(cpu_conv_int8_igemm(), c, to == DType::f32 ? 1e-4 : 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenfold::backends

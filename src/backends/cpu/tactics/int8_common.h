@@ -1,0 +1,101 @@
+// What the int8 tactics share: choice of kernels, packing of constant weights, and the blocked product behind all of them.
+//
+// A product is rows x [k] times [k] x n (per group). Where its rows come from (a matrix, the windows of an image) is an Int8Rows.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backends/cpu/kernels/int8.h"
+#include "backends/cpu/tactics/int8_end_common.h"
+#include "backends/tactic.h"
+
+namespace tenfold::backends::cpu {
+
+// Config of every int8 product: {instruction set, rows of a block, columns of a block}.
+enum Int8Isa : std::int64_t { kInt8Avx2, kInt8Avx512, kInt8Vnni, kInt8Amx, kInt8IsaCount };
+constexpr std::int64_t round_up_to(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+inline constexpr std::int64_t kInt8MaxRows = 64, kInt8MaxColumns = 128, kInt8MaxChunkBytes = 1024;
+
+const Int8Kernels& int8_kernels(std::int64_t isa);
+const Int8FinishKernels& int8_finish_kernels(std::int64_t isa);
+std::vector<Config> int8_configs(const DeviceInfo& device, std::int64_t rows, std::int64_t n);   // best guess first
+Verdict int8_valid(const DeviceInfo& device, const Config& config);
+
+// Weights of one product: k x n for each of `groups`.
+struct Int8Weights {
+  std::int64_t k = 0, n = 0, groups = 1;
+};
+
+// Where everything lies in packed weights. Columns are padded to half panels, k to whole groups.
+class Int8Packing {
+ public:
+  Int8Packing() = default;
+  Int8Packing(const Int8Weights& weights, const Int8Kernels& kernels);
+  std::int64_t bytes() const { return kHeader + group_bytes_ * weights_.groups; }
+  std::int64_t columns() const { return columns_; }
+  std::int64_t depth() const { return depth_; }
+  std::int64_t panel_width(std::int64_t column) const { return column + nr_ <= columns_ ? nr_ : nr_ / 2; }
+
+  // `weights`: values [groups][k][n]; `zeros`: per column of all groups. What cannot be stored less its zero point in 8 bits keeps
+  // a rest, which is corrected with the sum of A's row.
+  void pack(const Int8Kernels& kernels, std::span<const std::int16_t> weights, std::span<const std::int32_t> zeros, void* packed) const;
+  std::vector<std::int16_t> unpack(const Int8Kernels& kernels, const void* packed) const;
+
+  bool has_rests(const void* packed) const { return *static_cast<const std::int32_t*>(packed) != 0; }
+  const std::int32_t* sums(const void* packed, std::int64_t group) const { return row(packed, group, 0); }    // of stored columns
+  const std::int32_t* rests(const void* packed, std::int64_t group) const { return row(packed, group, 1); }   // of the zero points
+  const std::int32_t* moved(const void* packed, std::int64_t group) const { return row(packed, group, 2); }   // value - stored
+  // The panel that starts at `column` (a multiple of the panel width), from its value `k` on (a multiple of k_group).
+  const char* panel(const void* packed, std::int64_t group, std::int64_t column, std::int64_t k) const {
+    return body(packed, group) + (column * depth_ + k * panel_width(column)) * value_bytes_;
+  }
+
+ private:
+  static constexpr std::int64_t kHeader = 64;
+  const std::int32_t* row(const void* packed, std::int64_t group, std::int64_t which) const {
+    return reinterpret_cast<const std::int32_t*>(static_cast<const char*>(packed) + kHeader + group * group_bytes_) + which * columns_;
+  }
+  const char* body(const void* packed, std::int64_t group) const {
+    return static_cast<const char*>(packed) + kHeader + group * group_bytes_ + head_bytes_;
+  }
+  std::int64_t slot(std::int64_t k, std::int64_t column, const Int8Kernels& kernels) const;   // index of a value in the body
+  Int8Weights weights_;
+  std::int64_t nr_ = 0, value_bytes_ = 0, columns_ = 0, depth_ = 0, head_bytes_ = 0, group_bytes_ = 0;
+};
+
+// Source of the rows of A.
+class Int8Rows {
+ public:
+  virtual ~Int8Rows() = default;
+  // Expands values [k, k + count) of rows [row, row + rows) of a group to `to`, rows `stride` bytes apart.
+  virtual void fill(const Int8Kernels& kernels, std::int64_t group, std::int64_t row, std::int64_t rows, std::int64_t k, std::int64_t count,
+                    char* to, std::int64_t stride) const noexcept = 0;
+  // The row where it lies, if rows are `stride` bytes apart and complete; null if they have to be gathered.
+  virtual const char* direct(std::int64_t group, std::int64_t row, std::int64_t& stride) const noexcept = 0;
+};
+
+struct Int8Product {
+  const Int8Kernels* kernels = nullptr;
+  Int8Weights weights;
+  Int8Packing packing;
+  bool a_signed = false;
+  std::int64_t block_rows = 0, block_columns = 0;
+  Int8End end;
+
+  Int8Product() = default;
+  Int8Product(const Problem& problem, const Config& config, const Int8Weights& weights, bool a_signed, int channel_axis);
+  // All rows of all groups; `zero` is A's zero point. args.in[1] is the packed weight.
+  void run(const Int8Rows& rows, std::int64_t count, std::int32_t zero, const RunArgs& args, const TileAxes& axes) const noexcept;
+
+ private:
+  struct Block;
+  void run_block(const Int8Rows& rows, const Block& block, std::int32_t zero, const void* packed, const Int8End::Binding& end,
+                 void* scratch) const noexcept;
+};
+
+// The zero point operand `input` of a run, 0 if it is left out.
+std::int32_t int8_zero_point(const RunArgs& args, int input, DType dtype) noexcept;
+
+}  // namespace tenfold::backends::cpu

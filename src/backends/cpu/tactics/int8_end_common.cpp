@@ -1,0 +1,272 @@
+// Recognises the usual ends of quantised products in their body and runs them in one fused kernel.
+#include "backends/cpu/tactics/int8_end_common.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tenfold::backends::cpu {
+namespace {
+
+enum class Shape { one, column, full, other };
+
+// How an operand of the body broadcasts to the output.
+Shape shape_of(const Problem& problem, int input, int channel_axis) {
+  const OperandDesc& operand = problem.in[static_cast<std::size_t>(problem.anchor_inputs + input - 1)];
+  const ir::Dims& out = problem.out[0].dims;
+  if (!operand.dense || operand.dims.size() > out.size()) return Shape::other;
+  const std::size_t lead = out.size() - operand.dims.size();
+  bool one = true, column = true, full = lead == 0;
+  for (std::size_t i = 0; i < operand.dims.size(); ++i) {
+    const bool same = operand.dims[i] == out[lead + i];
+    full = full && same;
+    if (operand.dims[i] == ir::Dim(1)) continue;
+    one = false;
+    column = column && same && static_cast<int>(lead + i) == channel_axis;
+  }
+  if (one) return Shape::one;
+  if (column) return Shape::column;
+  return full && operand.layout == problem.out[0].layout ? Shape::full : Shape::other;
+}
+
+Int8Finish::Type finish_type(DType type) {
+  return type == DType::u8 ? Int8Finish::u8 : type == DType::i8 ? Int8Finish::i8 : Int8Finish::f32;
+}
+bool finishable(DType type) { return type == DType::f32 || type == DType::u8 || type == DType::i8; }
+
+// Follows the accumulator through the body, one instruction after the other.
+class Matcher {
+ public:
+  Matcher(const Problem& problem, int channel_axis) : problem_(problem), body_(*problem.body), axis_(channel_axis) {}
+
+  std::optional<Int8Form> match() {
+    if (body_.outputs.size() != 1 || body_.reduced_rank != 0 || body_.inputs[0] != DType::i32) return {};
+    if (!finishable(problem_.out[0].dtype)) return {};
+    form_.finish.out_type = finish_type(problem_.out[0].dtype);
+    form_.finish.low = form_.finish.low2 = 1;   // no clamp
+    int current = 0;
+    while (current != body_.outputs[0]) {
+      const int next = only_user(current);
+      if (next < 0 || !take(code(next), current)) return {};
+      current = next;
+    }
+    const bool bytes = form_.finish.out_type != Int8Finish::f32;
+    if (bytes != (stage_ == saturated) || stage_ < floating) return {};
+    return form_;
+  }
+
+ private:
+  enum Stage { integer, floating, scaled, biased, clamped, added, clamped2, divided, rounded, moved, saturated };
+  const ir::Instr& code(int value) const { return body_.code[static_cast<std::size_t>(value) - body_.inputs.size()]; }
+  bool is_code(int value) const { return value >= static_cast<int>(body_.inputs.size()); }
+
+  int only_user(int value) const {
+    int user = -1;
+    for (std::size_t i = 0; i < body_.code.size(); ++i) {
+      const ir::Instr& instr = body_.code[i];
+      const int n = ir::arity(instr.prim);
+      const bool uses = (n > 0 && instr.a == value) || (n > 1 && instr.b == value) || (n > 2 && instr.c == value);
+      if (!uses) continue;
+      if (user >= 0) return -1;
+      user = static_cast<int>(body_.inputs.size() + i);
+    }
+    return user;
+  }
+  std::optional<double> number(int value) const {
+    if (!is_code(value)) return {};
+    if (code(value).prim == ir::Prim::constant) return code(value).imm;
+    if (code(value).prim == ir::Prim::cast) return number(code(value).a);
+    return {};
+  }
+  // A factor or summand for whole columns: a number or a small operand.
+  std::optional<Int8Form::Term> term(int value) const {
+    if (const auto n = number(value)) return Int8Form::Term{-1, static_cast<float>(*n)};
+    if (is_code(value) || value == 0 || body_.inputs[static_cast<std::size_t>(value)] != DType::f32) return {};
+    const Shape shape = shape_of(problem_, value, axis_);
+    if (shape != Shape::one && shape != Shape::column) return {};
+    return Int8Form::Term{value, 1};
+  }
+  static bool append(Int8Form::Term* terms, int& count, const Int8Form::Term& t) {
+    if (count == Int8Form::kMaxTerms) return false;
+    terms[count++] = t;
+    return true;
+  }
+
+  // [mul by a number] [sub a number] [cast] of an operand as large as the output.
+  bool take_residual(int value) {
+    Int8Finish& f = form_.finish;
+    if (is_code(value) && code(value).prim == ir::Prim::mul) {
+      auto scale = number(code(value).b);
+      const int rest = scale ? code(value).a : code(value).b;
+      if (!scale) scale = number(code(value).a);
+      if (!scale) return false;
+      f.residual_scale = static_cast<float>(*scale);
+      value = rest;
+    }
+    if (is_code(value) && code(value).prim == ir::Prim::sub && code(value).dtype == DType::f32) {
+      const auto zero = number(code(value).b);
+      if (!zero) return false;
+      f.residual_zero = static_cast<float>(*zero);
+      value = code(value).a;
+    }
+    if (is_code(value) && code(value).prim == ir::Prim::cast && code(value).dtype == DType::f32) value = code(value).a;
+    if (is_code(value) || value == 0 || !finishable(body_.inputs[static_cast<std::size_t>(value)])) return false;
+    if (shape_of(problem_, value, axis_) != Shape::full) return false;
+    form_.residual = value;
+    f.residual_type = finish_type(body_.inputs[static_cast<std::size_t>(value)]);
+    return true;
+  }
+
+  bool take_clamp(const ir::Instr& instr, double bound) {
+    const Stage to = stage_ >= added ? clamped2 : clamped;
+    if (stage_ > to || stage_ < floating) return false;
+    float& low = to == clamped ? form_.finish.low : form_.finish.low2;
+    float& high = to == clamped ? form_.finish.high : form_.finish.high2;
+    if (stage_ != to) {
+      low = -std::numeric_limits<float>::infinity();
+      high = std::numeric_limits<float>::infinity();
+    }
+    const auto value = static_cast<float>(bound);
+    if (instr.prim == ir::Prim::max) {
+      if (high < value) return false;   // an empty range: leave it to the executor
+      low = std::max(low, value);
+    } else {
+      if (value < low) return false;
+      high = std::min(high, value);
+    }
+    stage_ = to;
+    return true;
+  }
+
+  bool take_divisor(double scale, double inverse) {
+    form_.finish.out_scale = static_cast<float>(scale);
+    form_.finish.out_inverse = static_cast<float>(inverse);
+    stage_ = divided;
+    return scale > 0;
+  }
+
+  bool take(const ir::Instr& instr, int current) {
+    const int other = ir::arity(instr.prim) == 2 ? (instr.a == current ? instr.b : instr.a) : -1;
+    switch (instr.prim) {
+      case ir::Prim::cast:
+        if (stage_ != integer || instr.dtype != DType::f32) return false;
+        stage_ = floating;
+        return true;
+      case ir::Prim::mul: {
+        const auto t = term(other);
+        if (!t || stage_ < floating || stage_ > scaled) return false;
+        stage_ = scaled;
+        return append(form_.scales, form_.scale_count, *t);
+      }
+      case ir::Prim::add: {
+        if (stage_ < floating) return false;
+        const auto t = term(other);
+        if (stage_ == rounded || stage_ == divided) return take_zero(other);
+        if (t) {
+          if (stage_ > biased) return false;
+          stage_ = biased;
+          return append(form_.biases, form_.bias_count, *t);
+        }
+        if (stage_ > clamped || !take_residual(other)) return false;
+        stage_ = added;
+        return true;
+      }
+      case ir::Prim::max: case ir::Prim::min: {
+        const auto n = number(other);
+        return n && take_clamp(instr, *n);
+      }
+      case ir::Prim::div: {
+        const auto n = instr.a == current ? number(instr.b) : std::nullopt;
+        return n && stage_ >= floating && stage_ < divided && take_divisor(*n, 1 / static_cast<float>(*n));
+      }
+      case ir::Prim::round_even:
+        if (stage_ != divided) return false;
+        stage_ = rounded;
+        return true;
+      case ir::Prim::saturate:
+        if (stage_ < divided || instr.dtype != problem_.out[0].dtype) return false;
+        stage_ = saturated;
+        return true;
+      default: return false;
+    }
+  }
+  // Zero points are added after rounding; without a rounding only an even one gives the same result for ties, so only zero is taken.
+  bool take_zero(int other) {
+    const auto n = number(other);
+    if (!n || (stage_ == divided && *n != 0) || *n != static_cast<double>(static_cast<int>(*n)) || *n < -128 || *n > 255) return false;
+    form_.finish.out_zero = static_cast<float>(*n);
+    stage_ = moved;
+    return true;
+  }
+
+  const Problem& problem_;
+  const ir::Body& body_;
+  int axis_;
+  Stage stage_ = integer;
+  Int8Form form_;
+};
+
+}  // namespace
+
+std::optional<Int8Form> recognise_int8_form(const Problem& problem, int channel_axis) {
+  if (problem.body == nullptr || problem.out.size() != 1) return {};
+  return Matcher(problem, channel_axis).match();
+}
+
+Verdict Int8End::supports(const Problem& problem) { return Epilogue::supports(problem); }
+
+Int8End::Int8End(const Problem& problem, const Int8FinishKernels& kernels, int channel_axis)
+    : epilogue_(problem, DType::i32), form_(recognise_int8_form(problem, channel_axis)), kernels_(&kernels),
+      anchor_inputs_(problem.anchor_inputs), channel_axis_(channel_axis) {
+  out_bytes_ = bits(problem.out[0].dtype) / 8;
+  if (form_ && form_->residual > 0) residual_bytes_ = form_->finish.residual_type == Int8Finish::f32 ? 4 : 1;
+}
+
+void Int8End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t columns, Binding& binding) const noexcept {
+  binding.columns = columns;
+  binding.operands = args.in.data() + anchor_inputs_;
+  binding.out = static_cast<char*>(args.out[0].data);
+  if (!form_) epilogue_.bind(args, axes, binding.epilogue);
+}
+
+namespace {
+
+constexpr std::int64_t kMaxColumns = 128;
+
+// Combines the terms into one padded row of values for columns [column, column + columns).
+template <class Combine>
+void gather(const Int8Form::Term* terms, int count, const Bound* operands, std::int64_t column, std::int64_t columns, float* to, Combine f) {
+  for (int t = 0; t < count; ++t) {
+    const Bound* operand = terms[t].operand > 0 ? &operands[terms[t].operand - 1] : nullptr;
+    bool one = operand == nullptr;
+    if (operand) {
+      std::int64_t size = 1;
+      for (int d = 0; d < operand->rank; ++d) size *= operand->dims[d];
+      one = size == 1;
+    }
+    const float* values = operand ? operand->as<const float>() : &terms[t].value;
+    for (std::int64_t j = 0; j < columns; ++j) to[j] = f(to[j], values[one ? 0 : column + j]);
+  }
+}
+
+}  // namespace
+
+void Int8End::apply(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
+                    const std::int32_t* acc, std::int64_t acc_stride, void* scratch) const noexcept {
+  if (!form_) return epilogue_.apply(binding.epilogue, row, rows, column, columns, acc, acc_stride, scratch);
+  alignas(64) float scale[kMaxColumns], bias[kMaxColumns];
+  for (float& s : scale) s = 1;
+  for (float& b : bias) b = 0;
+  gather(form_->scales, form_->scale_count, binding.operands, column, columns, scale, [](float a, float b) { return a * b; });
+  gather(form_->biases, form_->bias_count, binding.operands, column, columns, bias, [](float a, float b) { return a + b; });
+  Int8Finish finish = form_->finish;
+  finish.scale = scale;
+  finish.bias = form_->bias_count ? bias : nullptr;
+  const std::int64_t first = row * binding.columns + column;
+  if (form_->residual > 0) {
+    finish.residual = static_cast<const char*>(binding.operands[form_->residual - 1].data) + first * residual_bytes_;
+    finish.residual_stride = binding.columns;
+  }
+  kernels_->finish(finish, acc, acc_stride, rows, columns, binding.out + first * out_bytes_, binding.columns);
+}
+
+}  // namespace tenfold::backends::cpu

@@ -1,0 +1,62 @@
+// matmul_int8 against the reference: any signedness, zero points, extremes, shapes around the tile sizes, ends of layers.
+#include "backends/cpu/tactics/int8_check.h"
+
+namespace tenfold::backends {
+Tactic cpu_matmul_int8();
+namespace {
+
+using namespace testing;
+
+TEST(MatmulInt8, IsExactForAnySigns) {
+  for (const char* a : {"u8", "i8"}) {
+    for (const char* b : {"u8", "i8"}) {
+      const std::string ra = a[0] == 'u' ? "(0,255)" : "(-128,127)", rb = b[0] == 'u' ? "(0,255)" : "(-128,127)";
+      for (const char* shape : {"1,1 1,1", "5,7 7,3", "48,64 64,32", "49,130 130,70", "2,31,33 33,129", "100,515 515,17", "7,1030 1030,40"}) {
+        const std::string text(shape), as = text.substr(0, text.find(' ')), bs = text.substr(text.find(' ') + 1);
+        const std::string base = cat(a, "[", as, "]", ra, " ", b, "[", bs, "]", rb, "!");
+        check_int8(cpu_matmul_int8(), {"MatMulInteger", base}, 0);
+        check_int8(cpu_matmul_int8(), {"MatMulInteger", cat(base, " ", a, "[]{", a[0] == 'u' ? "131" : "-7", "} ", b, "[]{5}")}, 0);
+      }
+    }
+  }
+}
+
+TEST(MatmulInt8, ExtremesDoNotSaturate) {
+  for (const char* a : {"u8[6,600](255,255)", "u8[6,600](0,0)", "i8[6,600](-128,-128)", "i8[6,600](127,127)"}) {
+    for (const char* b : {"i8[600,33](-128,-128)!", "i8[600,33](127,127)!", "u8[600,33](255,255)!"}) {
+      check_int8(cpu_matmul_int8(), {"MatMulInteger", cat(a, " ", b)}, 0);
+    }
+  }
+}
+
+TEST(MatmulInt8, ZeroPointsPerColumn) {
+  check_int8(cpu_matmul_int8(), {"MatMulInteger", "u8[9,20](0,255) u8[20,5](0,255)! u8[]{250} u8[5]{0,1,128,200,255}"}, 0);
+  check_int8(cpu_matmul_int8(), {"MatMulInteger", "i8[9,20](-128,127) i8[20,4](-128,127)! i8[1]{-128} i8[4]{0,-128,127,3}"}, 0);
+}
+
+TEST(MatmulInt8, EndsOfLayers) {
+  for (const DType to : {DType::f32, DType::u8, DType::i8}) {
+    for (const DType residual : {DType::i32, DType::f32, DType::u8, DType::i8}) {
+      for (const bool relu : {false, true}) {
+        Int8Case c{"MatMulInteger", "u8[50,40](0,255) i8[40,70](-128,127)! u8[]{128}"};
+        c.body = quantised_end(to, 0.5, to == DType::u8 ? 100 : -3, residual, relu);
+        c.extra = {"f32[70](0.0001,0.002)!", "f32[70](-3,3)!"};
+        if (residual != DType::i32) c.extra.push_back(cat(name(residual), "[50,70]"));
+        check_int8(cpu_matmul_int8(), c, to == DType::f32 ? 1e-4 : 1);
+      }
+    }
+  }
+}
+
+TEST(MatmulInt8, RefusesWhatItCannotDo) {
+  const auto verdict = [](const char* text) {
+    const ir::OpDef& op = ir::Registry::builtin().get("MatMulInteger");
+    const ir::Graph g = ops::case_graph(ir::Registry::builtin(), op, ops::parse_case(op, text));
+    return cpu_matmul_int8().supports(TacticRun(cpu_matmul_int8(), g, kAvx2).problem).reason;
+  };
+  EXPECT_EQ(verdict("u8[2,3] i8[3,2]"), "the second operand is not constant");
+  EXPECT_EQ(verdict("u8[2,3] i8[3,2]! u8[2]{1,2}"), "the zero point differs between rows");
+}
+
+}  // namespace
+}  // namespace tenfold::backends

@@ -1,0 +1,132 @@
+// Runs one tactic on a one-node graph, as a build and a run would, for tests against the reference kernels.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "backends/tactic.h"
+#include "ops/cases.h"
+#include "ops/interpret.h"
+
+namespace tenfold::backends::testing {
+
+// A stream of workers that hands parts out back to front and claims several workers, to catch reliance on their order.
+class Backwards final : public Parallel {
+ public:
+  void run(std::int64_t parts, Function function, void* context) noexcept override {
+    for (std::int64_t part = parts; part-- > 0;) function(context, part, static_cast<int>(part % 3));
+  }
+  int workers() const noexcept override { return 3; }
+};
+
+// Elements of a dense tensor in the order of `layout`, and back.
+inline Tensor relaid(const Tensor& tensor, Layout layout, bool back = false) {
+  if (layout.order != Layout::channels_last || tensor.rank() < 3) return tensor;
+  const std::int64_t batch = tensor.shape()[0], channels = tensor.shape()[1], bytes = bits(tensor.dtype()) / 8;
+  const std::int64_t space = batch * channels == 0 ? 0 : tensor.size() / batch / channels;
+  Tensor result(tensor.dtype(), tensor.shape());
+  const auto* from = static_cast<const char*>(tensor.raw());
+  auto* to = static_cast<char*>(result.mutable_raw());
+  for (std::int64_t n = 0; n < batch; ++n) {
+    for (std::int64_t c = 0; c < channels; ++c) {
+      for (std::int64_t s = 0; s < space; ++s) {
+        const std::int64_t plain = ((n * channels + c) * space + s) * bytes, last = ((n * space + s) * channels + c) * bytes;
+        std::memcpy(to + (back ? plain : last), from + (back ? last : plain), static_cast<std::size_t>(bytes));
+      }
+    }
+  }
+  return result;
+}
+
+struct TacticRun {
+  const Tactic& tactic;
+  const ir::Graph& graph;            // one node; its inputs are the graph's inputs or constants
+  DeviceInfo device;
+  Problem problem;
+
+  TacticRun(const Tactic& t, const ir::Graph& g, std::uint32_t features) : tactic(t), graph(g) {
+    device.features = features;
+    const ir::Node& node = *g.nodes().front();
+    problem.op = node.def;
+    problem.attributes = &node.attributes;
+    problem.body = node.body ? &*node.body : nullptr;
+    problem.anchor_inputs = node.anchor_inputs < 0 ? static_cast<int>(node.inputs.size()) : node.anchor_inputs;
+    problem.device = &device;
+    for (const ir::Value* v : node.inputs) problem.in.push_back(describe(v));
+    for (const ir::Value* v : node.outputs) problem.out.push_back(describe(v));
+  }
+  static OperandDesc describe(const ir::Value* v) {
+    OperandDesc d;
+    d.missing = v == nullptr;
+    if (v == nullptr) return d;
+    d.dtype = v->dtype();
+    d.dims = v->dims();
+    d.constant = v->is_constant();
+    return d;
+  }
+  void use(const Formats& formats) {
+    for (std::size_t i = 0; i < problem.in.size(); ++i) problem.in[i].layout = formats.in[i];
+    for (std::size_t i = 0; i < problem.out.size(); ++i) problem.out[i].layout = formats.out[i];
+  }
+
+  // Outputs in logical order, for operands in logical order (inputs of the node, null for missing ones).
+  std::vector<Tensor> run(const Config& config, const std::vector<Tensor>& operands, Parallel& parallel) const {
+    std::vector<std::vector<std::int64_t>> stride_store;
+    std::vector<Tensor> kept;
+    std::vector<std::shared_ptr<void>> packed;
+    std::vector<const Tensor*> constants;
+    for (std::size_t i = 0; i < operands.size(); ++i) constants.push_back(problem.in[i].constant ? &operands[i] : nullptr);
+    stride_store.reserve(operands.size() + problem.out.size());
+    std::vector<Bound> in, out;
+    const auto bind = [&](const Tensor& t) {
+      std::vector<std::int64_t>& s = stride_store.emplace_back(t.shape().size(), 1);
+      for (std::size_t d = s.size(); d-- > 1;) s[d - 1] = s[d] * t.shape()[d];
+      return Bound{const_cast<void*>(t.raw()), t.shape().data(), s.data(), t.rank()};
+    };
+    const auto lay = [&](Bound& b, Layout layout) {
+      if (layout.order != Layout::channels_last || b.rank < 3) return;
+      auto* s = const_cast<std::int64_t*>(b.strides);
+      std::int64_t step = b.dims[1];
+      s[1] = 1;
+      for (int d = b.rank - 1; d > 1; --d) { s[d] = step; step *= b.dims[d]; }
+      s[0] = step;
+    };
+    kept.reserve(operands.size() + problem.out.size());
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const std::int64_t bytes = problem.in[i].constant && tactic.packed_bytes ? tactic.packed_bytes(problem, config, static_cast<int>(i)) : -1;
+      if (problem.in[i].missing) { in.push_back({}); continue; }
+      kept.push_back(relaid(operands[i], problem.in[i].layout));
+      in.push_back(bind(kept.back()));
+      lay(in.back(), problem.in[i].layout);
+      if (bytes < 0) continue;
+      packed.emplace_back(std::aligned_alloc(64, static_cast<std::size_t>((bytes + 63) / 64 * 64)), [](void* p) { std::free(p); });
+      tactic.pack(problem, config, static_cast<int>(i), constants, packed.back().get());
+      in.back().data = packed.back().get();
+      const Tensor back = tactic.unpack(problem, config, static_cast<int>(i), packed.back().get());
+      EXPECT_EQ(back.shape(), operands[i].shape());
+      EXPECT_EQ(0, std::memcmp(back.raw(), operands[i].raw(), static_cast<std::size_t>(back.bytes()))) << "unpack(pack(x)) differs from x";
+    }
+    const std::size_t first_out = kept.size();
+    for (const OperandDesc& d : problem.out) {
+      kept.emplace_back(d.dtype, ir::constants(d.dims));
+      out.push_back(bind(kept.back()));
+      lay(out.back(), d.layout);
+    }
+    const std::int64_t bytes = tactic.workspace ? tactic.workspace(problem, config).constant() : 0;
+    std::shared_ptr<void> workspace(std::aligned_alloc(64, static_cast<std::size_t>((bytes + 127) / 64 * 64)), [](void* p) { std::free(p); });
+    const auto kernel = tactic.open(problem, config);
+    const Status::Code code = tactic.run(kernel.get(), {in, out, workspace.get(), &parallel});
+    EXPECT_EQ(code, Status::ok);
+    std::vector<Tensor> results;
+    for (std::size_t i = 0; i < problem.out.size(); ++i) results.push_back(relaid(kept[first_out + i], problem.out[i].layout, true));
+    return results;
+  }
+};
+
+inline std::vector<ops::RuntimeValue> as_values(const std::vector<Tensor>& tensors) { return {tensors.begin(), tensors.end()}; }
+
+}  // namespace tenfold::backends::testing
