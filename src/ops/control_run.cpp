@@ -59,7 +59,7 @@ Tensor stack(const std::vector<Tensor>& parts, const ir::TensorType& type, std::
   Shape shape;
   for (ir::Dim dim : type.dims) shape.push_back(dim.is_constant() ? dim.constant() : 0);
   if (!parts.empty()) shape = parts[0].shape();
-  axis = wrap_axis(axis, shape.size() + 1);
+  axis = wrap_axis(axis, static_cast<int>(shape.size()) + 1);
   require(axis >= 0 && axis <= static_cast<std::int64_t>(shape.size()), ErrorKind::invalid_model, "scan axis ", axis, " is out of range");
   shape.insert(shape.begin() + axis, static_cast<std::int64_t>(parts.size()));
   Tensor whole(parts.empty() ? type.dtype : parts[0].dtype(), shape);
@@ -112,7 +112,7 @@ Values run_scan(const Node& node, const Values& operands) {
   const auto states = static_cast<std::size_t>(node.attributes.integer("num_states"));
   const auto scanned = static_cast<std::size_t>(node.attributes.integer("num_scan_inputs"));
   const auto axis_of = [&](std::size_t i) {
-    return wrap_axis(attributes.entry("scan_input_axes", i), tensor_of(operands.at(states + i), "a scan input").shape().size());
+    return wrap_axis(attributes.entry("scan_input_axes", i), tensor_of(operands.at(states + i), "a scan input").rank());
   };
   const std::int64_t length = tensor_of(operands.at(states), "a scan input").shape().at(static_cast<std::size_t>(axis_of(0)));
   Values results(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(states));

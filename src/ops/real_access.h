@@ -9,6 +9,7 @@
 
 #include "base/element.h"
 #include "ir/op_def.h"
+#include "ops/elements.h"
 
 namespace tenfold::ops {
 
@@ -88,7 +89,5 @@ struct AxisView {
   }
   AxisView(const Shape& shape, std::int64_t axis) : AxisView(shape, axis, axis + 1) {}
 };
-
-inline std::int64_t wrap_axis(std::int64_t axis, std::size_t rank) { return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis; }
 
 }  // namespace tenfold::ops

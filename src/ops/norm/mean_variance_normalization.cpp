@@ -12,7 +12,7 @@ void infer(InferCall& call) {
 // For each element the group of elements it is normalised with: its index over the dims that are not reduced.
 std::vector<std::int64_t> group_of_elements(const Shape& shape, const Ints& axes, std::int64_t& groups) {
   std::vector<bool> reduced(shape.size());
-  for (std::int64_t axis : axes) reduced[static_cast<std::size_t>(ops::wrap_axis(axis, shape.size()))] = true;
+  for (std::int64_t axis : axes) reduced[static_cast<std::size_t>(ops::wrap_axis(axis, static_cast<int>(shape.size())))] = true;
   std::vector<std::int64_t> group(static_cast<std::size_t>(element_count(shape)));
   groups = 1;
   for (std::size_t back = shape.size(), inner = 1; back-- > 0; inner *= static_cast<std::size_t>(shape[back])) {

@@ -19,7 +19,7 @@ struct Lane {
 // f(Lane<const T> in, Lane<T> out) for each lane of input 0 along `axis`, output 0 having its shape.
 template <class F>
 void for_each_lane(ir::Call& call, std::int64_t axis, F&& f) {
-  const AxisView view(call.in[0].shape, wrap_axis(axis, call.in[0].shape.size()));
+  const AxisView view(call.in[0].shape, wrap_axis(axis, static_cast<int>(call.in[0].shape.size())));
   with_real(call.in[0].dtype, [&]<class T>(T) {
     const RealIn<T> x(call.in[0]);
     const RealOut<T> y(call.out[0]);

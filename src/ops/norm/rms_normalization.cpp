@@ -13,7 +13,7 @@ void infer(InferCall& call) {
 template <class T>
 void run(Call& call) {
   const Shape& shape = call.in[0].shape;
-  const std::int64_t axis = ops::wrap_axis(call.attributes().integer("axis"), shape.size());
+  const std::int64_t axis = ops::wrap_axis(call.attributes().integer("axis"), static_cast<int>(shape.size()));
   const ops::AxisView view(shape, axis, static_cast<std::int64_t>(shape.size()));
   const ops::Broadcast scale_at(call.in[1].shape, Shape(shape.begin() + axis, shape.end()));
   const double epsilon = call.attributes().number("epsilon");

@@ -1,0 +1,105 @@
+// QuantizeLinear: saturate(round(x / scale) + zero point), or a cast to an 8- or 4-bit float after the division.
+#include "base/half.h"
+#include "ops/quantize/quantize_common.h"
+
+namespace tenfold::ir {
+namespace {
+
+void infer(InferCall& call) {
+  const std::string& asked = call.attributes().string("output_dtype");
+  ops::check_scales(call);
+  DType type = DType::u8;
+  if (!asked.empty()) {
+    const auto named = dtype_from_name(asked);
+    call.need(named.has_value(), "output_dtype is \"", asked, "\"");
+    type = *named;
+  }
+  if (call.has(2)) {
+    call.need(asked.empty() || call.dtype(2) == type, "the zero point is ", name(call.dtype(2)), ", but output_dtype is ", asked);
+    type = call.dtype(2);
+  }
+  call.need((is_integer(type) && bits(type) <= 32) || (is_float(type) && bits(type) <= 8), "cannot quantise to ", name(type));
+  call.out(0, type, call.dims(0));
+}
+
+// A float of 8 bits without saturation: what lies outside becomes infinity or NaN.
+std::uint8_t unsaturated(DType type, float value) {
+  switch (type) {
+    case DType::f8e4m3fn: return float_to_small(kE4M3FN, value, false);
+    case DType::f8e4m3fnuz: return float_to_small(kE4M3FNUZ, value, false);
+    case DType::f8e5m2: return float_to_small(kE5M2, value, false);
+    case DType::f8e5m2fnuz: return float_to_small(kE5M2FNUZ, value, false);
+    default: fail(ErrorKind::unsupported, cat("quantising to ", name(type), " without saturation"));
+  }
+}
+
+void reference(Call& call) {
+  const Attributes& attributes = call.attributes();
+  const TensorRef& y = call.out[0];
+  const ops::RealIn<float> x(call.in[0]), scale(call.in[1]), zero(call.has(2) ? call.in[2] : TensorRef{});
+  const ops::ScaleIndex at(call);
+  const bool saturate = attributes.integer("saturate") != 0, to_float = is_float(y.dtype);
+  const ops::IntegerRange range = ops::range_of(y.dtype);
+  const std::int64_t size = call.in[0].size();
+  for (std::int64_t i = 0; i < size; ++i) {
+    const std::int64_t s = at(i);
+    const double z = zero.data() ? static_cast<double>(zero[at.zero(s)]) : 0.0;
+    if (!to_float)
+      store_int(y.dtype, y.data, i, static_cast<std::int64_t>(ops::quantized(x[i], scale[s], z, range)));
+    else if (saturate || bits(y.dtype) < 8)
+      store_double(y.dtype, y.data, i, static_cast<double>(x[i] / scale[s]) + z);
+    else
+      y.as<std::uint8_t>()[i] = unsaturated(y.dtype, x[i] / scale[s] + static_cast<float>(z));
+  }
+}
+
+std::vector<Value*> from_onnx(OnnxImport& call) {
+  ops::name_output_dtype(call.attributes);
+  call.attributes.erase("precision");  // of the division; ours is always in float
+  return call.add("QuantizeLinear", call.inputs, call.attributes);
+}
+
+// QLinearConv and QLinearMatMul become floats between DequantizeLinear and QuantizeLinear, so that one path of quantisation exists.
+Value* dequantized(OnnxImport& call, int first, std::int64_t axis) {
+  return call.add("DequantizeLinear", {call.need(first), call.need(first + 1), call.in(first + 2)}, {{"axis", axis}})[0];
+}
+
+std::vector<Value*> requantized(OnnxImport& call, Value* value, std::int64_t axis) {
+  return call.add("QuantizeLinear", {value, call.need(6), call.in(7)}, {{"axis", axis}});
+}
+
+std::vector<Value*> from_qlinear_conv(OnnxImport& call) {
+  std::vector<Value*> operands{dequantized(call, 0, 1), dequantized(call, 3, 0)};
+  if (call.in(8)) {
+    Value* scale = call.add("Mul", {call.need(1), call.need(4)}, {})[0];
+    operands.push_back(call.add("DequantizeLinear", {call.in(8), scale}, {{"axis", 0}})[0]);
+  }
+  return requantized(call, call.add("Conv", operands, call.attributes)[0], 1);
+}
+
+// Scales may come one per row of A and of the result, and one per column of B.
+std::vector<Value*> from_qlinear_matmul(OnnxImport& call) {
+  const int rank_a = call.need(0)->rank();
+  Value* product = call.add("MatMul", {dequantized(call, 0, rank_a > 1 ? -2 : -1), dequantized(call, 3, -1)}, {})[0];
+  return requantized(call, product, rank_a > 1 ? -2 : -1);
+}
+
+}  // namespace
+
+OpDef op_quantize_linear() {
+  return {
+      .name = "QuantizeLinear",
+      .min_inputs = 2,
+      .max_inputs = 3,
+      .attributes = {{"axis", 1}, {"block_size", 0}, {"output_dtype", ""}, {"saturate", 1}},
+      .infer = infer,
+      .reference = reference,
+      .from_onnx = {{"QuantizeLinear", 10, from_onnx}, {"QLinearConv", 10, from_qlinear_conv}, {"QLinearMatMul", 10, from_qlinear_matmul}},
+      .cases = {"f32[2,3,5](-3,3) f32[]{0.02} u8[]{128}", "f32[2,3,5](-3,3) f32[3](0.01,0.05)! i8[3](-5,5)!",
+                "f32[4,7](-3,3) f32[7](0.01,0.05) axis=-1", "f32[4,6](-3,3) f32[4,2](0.01,0.05) i8[4,2] block_size=3 axis=1",
+                "f32[9](-30,30) f32[]{0.5} output_dtype=\"i16\"", "f32[9](-3,3) f32[]{0.3} i4[]{1}",
+                "f32[9](-3,3) f32[]{0.3} f8e4m3fn[]{0}", "f16[2,9](-3,3) f16[]{0.125} i8[]{0}"},
+      .tolerance = 0};
+}
+
+}  // namespace tenfold::ir
