@@ -54,21 +54,12 @@ std::int64_t cast_to_whole(const Lane& a, DType to, std::int64_t i) {
   return load_int(to, &room, 0);
 }
 
-bool is_signed(DType dtype) {
-  switch (dtype) {
-    case DType::i64: case DType::i32: case DType::i16: case DType::i8: case DType::i4: case DType::i2: return true;
-    default: return false;
-  }
-}
-
 std::int64_t saturate(const Lane& a, DType to, std::int64_t i) {
-  const int magnitude = bits(to) - (is_signed(to) ? 1 : 0);
-  const std::int64_t upper = magnitude == 64 ? -1 : static_cast<std::int64_t>((std::uint64_t{1} << magnitude) - 1);
-  const std::int64_t lower = is_signed(to) ? -upper - 1 : 0;
+  const std::int64_t upper = greatest(to), lower = least(to);
   if (a.is_real()) {
     const double value = std::nearbyint(a.real_at(i));
     if (std::isnan(value)) return 0;
-    if (value >= std::ldexp(1.0, magnitude)) return upper;
+    if (value >= std::ldexp(1.0, bits(to) - (is_signed(to) ? 1 : 0))) return upper;
     if (value <= static_cast<double>(lower)) return lower;
     return static_cast<std::int64_t>(to == DType::u64 ? static_cast<std::uint64_t>(value) : bits_of(static_cast<std::int64_t>(value)));
   }
@@ -123,11 +114,8 @@ double reduce_real(Prim prim, const Lane& a, std::int64_t count) {
   return result;
 }
 
-std::int64_t least(DType dtype) { return is_signed(dtype) ? static_cast<std::int64_t>(~std::uint64_t{0} << (bits(dtype) - 1)) : 0; }
-
 std::int64_t reduce_whole(Prim prim, DType dtype, const Lane& a, std::int64_t count) {
-  const std::int64_t lowest = least(dtype), highest = dtype == DType::boolean ? 1 : wrap_to(dtype, ~lowest);
-  std::int64_t result = prim == Prim::reduce_sum ? 0 : prim == Prim::reduce_max ? lowest : highest;
+  std::int64_t result = prim == Prim::reduce_sum ? 0 : prim == Prim::reduce_max ? least(dtype) : greatest(dtype);
   for (std::int64_t i = 0; i < count; ++i) result = whole_binary(step_of(prim), dtype, result, a.whole_at(i));
   return result;
 }

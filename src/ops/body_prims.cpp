@@ -143,4 +143,19 @@ std::int64_t whole_binary(Prim prim, DType dtype, std::int64_t a, std::int64_t b
   }
 }
 
+bool is_signed(DType integer) {
+  switch (integer) {
+    case DType::i64: case DType::i32: case DType::i16: case DType::i8: case DType::i4: case DType::i2: return true;
+    default: return false;
+  }
+}
+
+std::int64_t least(DType type) { return is_signed(type) ? static_cast<std::int64_t>(~std::uint64_t{0} << (bits(type) - 1)) : 0; }
+
+std::int64_t greatest(DType type) {
+  if (type == DType::boolean) return 1;
+  const int magnitude = bits(type) - (is_signed(type) ? 1 : 0);
+  return magnitude == 64 ? -1 : from_bits((std::uint64_t{1} << magnitude) - 1);
+}
+
 }  // namespace tenfold::ops

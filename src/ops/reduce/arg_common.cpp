@@ -1,0 +1,57 @@
+// Indices of extreme elements along one axis.
+#include "ops/reduce/arg_common.h"
+
+#include <cmath>
+
+#include "base/element.h"
+
+namespace tenfold::ir {
+namespace {
+
+void infer(InferCall& call) {
+  const auto axis = static_cast<std::size_t>(call.axis(call.attributes().integer("axis"), call.rank(0)));
+  require(call.dtype(0) != DType::string, ErrorKind::invalid_model, "strings have no order here");
+  Dims dims = call.dims(0);
+  call.need(dims[axis] != Dim(0), "axis ", axis, " is empty, so that no element can be chosen");
+  if (call.attributes().integer("keepdims") != 0) dims[axis] = Dim(1);
+  else dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  call.out(0, DType::i64, std::move(dims));
+}
+
+}  // namespace
+
+void arg_reduce(Call& call, bool (*is_better)(double a, double b)) {
+  const TensorRef& in = call.in[0];
+  const auto rank = static_cast<std::int64_t>(in.shape.size());
+  std::int64_t axis = call.attributes().integer("axis");
+  if (axis < 0) axis += rank;
+  const bool last = call.attributes().integer("select_last_index") != 0;
+  const auto at = static_cast<std::size_t>(axis);
+  const std::int64_t extent = in.shape[at], inner = element_count(std::span(in.shape).subspan(at + 1));
+  const std::int64_t outer = element_count(std::span(in.shape).first(at));
+  for (std::int64_t r = 0; r < outer * inner; ++r) {
+    const std::int64_t first = r / inner * extent * inner + r % inner;
+    const auto element = [&](std::int64_t i) { return load_double(in.dtype, in.data, first + i * inner); };
+    std::int64_t best = 0;
+    for (std::int64_t i = 1; i < extent; ++i) {
+      const double a = element(i), b = element(best);
+      // The first NaN is chosen before all numbers, as numpy does.
+      const bool better = std::isnan(b) ? last && std::isnan(a) : std::isnan(a) || is_better(a, b) || (last && a == b);
+      if (better) best = i;
+    }
+    call.out[0].as<std::int64_t>()[r] = best;
+  }
+}
+
+OpDef arg_reduction(std::string name, void (*reference)(Call&)) {
+  return {.name = name,
+          .attributes = {{"axis", 0}, {"keepdims", 1}, {"select_last_index", 0}},
+          .infer = infer,
+          .reference = reference,
+          .from_onnx = {{name, 1}},
+          .cases = {"f32[2,3,5] axis=1", "f32[4,7] axis=-1 keepdims=0", "f32[9]", "i64[3,8](0,2) axis=1", "i64[3,8](0,2) axis=1 select_last_index=1",
+                    "f16[3,9] axis=1", "u8[5,2](0,3)", "f32[0,3] axis=1", "f64[2,1,3] axis=1"},
+          .tolerance = 0};
+}
+
+}  // namespace tenfold::ir

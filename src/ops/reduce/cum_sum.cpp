@@ -1,0 +1,68 @@
+// CumSum: running sums along one axis, optionally from the end, optionally without the element itself.
+#include "base/element.h"
+#include "ops/reduce/reduce_common.h"
+
+namespace tenfold::ir {
+namespace {
+
+void infer(InferCall& call) {
+  call.axis(call.attributes().integer("axis"), call.rank(0));
+  call.need(is_float(call.dtype(0)) || is_integer(call.dtype(0)), "the operand is ", name(call.dtype(0)), ", numbers expected");
+  call.out(0, call.dtype(0), call.dims(0));
+}
+
+// f(offset of the first element) for every line along the axis.
+template <class F>
+void for_each_line(const Shape& shape, std::size_t axis, std::int64_t inner, F&& f) {
+  const std::int64_t outer = element_count(std::span(shape).first(axis));
+  for (std::int64_t o = 0; o < outer; ++o) {
+    for (std::int64_t i = 0; i < inner; ++i) f(o * shape[axis] * inner + i);
+  }
+}
+
+void reference(Call& call) {
+  const TensorRef &in = call.in[0], &out = call.out[0];
+  std::int64_t wanted = call.attributes().integer("axis");
+  if (wanted < 0) wanted += static_cast<std::int64_t>(in.shape.size());
+  const auto axis = static_cast<std::size_t>(wanted);
+  const bool exclusive = call.attributes().integer("exclusive") != 0, reverse = call.attributes().integer("reverse") != 0;
+  const std::int64_t extent = in.shape[axis], inner = element_count(std::span(in.shape).subspan(axis + 1));
+  for_each_line(in.shape, axis, inner, [&](std::int64_t first) {
+    double real = 0;
+    std::uint64_t whole = 0;   // wraps
+    for (std::int64_t e = 0; e < extent; ++e) {
+      const std::int64_t at = first + (reverse ? extent - 1 - e : e) * inner;
+      const double real_before = real;
+      const std::uint64_t whole_before = whole;
+      if (is_float(in.dtype)) {
+        real += load_double(in.dtype, in.data, at);
+        store_double(out.dtype, out.data, at, exclusive ? real_before : real);
+      } else {
+        whole += static_cast<std::uint64_t>(load_int(in.dtype, in.data, at));
+        store_int(out.dtype, out.data, at, static_cast<std::int64_t>(exclusive ? whole_before : whole));
+      }
+    }
+  });
+}
+
+std::vector<Value*> from_11(OnnxImport& node) {
+  Attributes attributes = node.attributes;
+  const std::vector<std::int64_t> axis = known_integers(node, 1, "the axis of CumSum");
+  require(axis.size() == 1, ErrorKind::invalid_model, "CumSum runs along one axis, ", axis.size(), " given");
+  attributes.set("axis", axis[0]);
+  return node.add("CumSum", {node.need(0)}, std::move(attributes));
+}
+
+}  // namespace
+
+OpDef op_cum_sum() {
+  return {.name = "CumSum",
+          .attributes = {{"axis", 0}, {"exclusive", 0}, {"reverse", 0}},
+          .infer = infer,
+          .reference = reference,
+          .from_onnx = {{"CumSum", 11, from_11}},
+          .cases = {"f32[2,3,5] axis=1", "f32[9]", "f32[4,7] axis=-1 exclusive=1", "f32[4,7] axis=-1 reverse=1",
+                    "f32[4,7] axis=0 exclusive=1 reverse=1", "i64[3,8] axis=1", "u8[40]", "f16[3,9] axis=1", "f64[2,3]", "f32[0,3] axis=1"}};
+}
+
+}  // namespace tenfold::ir

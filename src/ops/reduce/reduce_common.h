@@ -1,0 +1,29 @@
+// What the reductions share: axes, result shapes, and the walk over what each result is reduced from.
+//
+// In the graph `axes` is an attribute (none: all dims, or with noop_with_empty_axes=1 no dim), also where ONNX has an input.
+#pragma once
+
+#include <span>
+
+#include "ops/onnx_node.h"
+
+namespace tenfold::ir {
+
+// One result from the elements it is reduced from. Integers go through `whole` (u64 by its bits; the result wraps), or, where
+// that is null, through `real` with the result truncated.
+struct Reduction {
+  double (*real)(std::span<const double> elements) = nullptr;
+  std::int64_t (*whole)(DType type, std::span<const std::int64_t> elements) = nullptr;
+};
+
+// Definition of a reduction operator. Its axes turn from an attribute into an input with opset `axes_input`.
+OpDef reduction(std::string name, void (*reference)(Call&), std::vector<std::string> cases, int axes_input = 18);
+void reduce(Call& call, const Reduction& reduction);
+
+// Which dims of a shape of that rank are reduced.
+std::vector<bool> reduced_dims(const Attributes& attributes, int rank);
+
+// The integers of operand i of an ONNX node, which must be known when building; what says how it is used.
+std::vector<std::int64_t> known_integers(OnnxImport& node, int i, const char* what);
+
+}  // namespace tenfold::ir

@@ -1,0 +1,33 @@
+// ReduceMin: the least element over some dims; NaN wins.
+#include <limits>
+
+#include "ops/body_prims.h"
+#include "ops/reduce/reduce_common.h"
+
+namespace tenfold::ir {
+namespace {
+
+double real(std::span<const double> elements) {
+  double result = std::numeric_limits<double>::infinity();
+  for (const double x : elements) result = ops::real_binary(Prim::min, result, x);
+  return result;
+}
+std::int64_t whole(DType type, std::span<const std::int64_t> elements) {
+  std::int64_t result = ops::greatest(type);
+  for (const std::int64_t x : elements) result = ops::whole_binary(Prim::min, type, result, x);
+  return result;
+}
+
+void reference(Call& call) { reduce(call, {real, whole}); }
+
+}  // namespace
+
+OpDef op_reduce_min() {
+  return reduction("ReduceMin", reference,
+                   {"f32[2,3,5] axes=[1]", "f32[2,3,5] axes=[-1,0] keepdims=0", "f32[4,7]", "f32[]",
+                    "f32[2,0,3] axes=[1]", "f32[0,3] axes=[1]", "f16[3,9] axes=[1]", "f64[2,3] axes=[0]",
+                    "i64[4,3] axes=[0]", "i32[2,3,4] axes=[0,2] keepdims=0", "f32[2,3] noop_with_empty_axes=1",
+                    "bool[3,5] axes=[1]", "u8[3,5] axes=[0]"});
+}
+
+}  // namespace tenfold::ir
