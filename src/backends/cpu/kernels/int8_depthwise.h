@@ -1,0 +1,31 @@
+// Depthwise int8 convolution: each channel of a pixel is the sum over taps of one input times one weight.
+//
+// Taps are taken in pairs: two inputs are widened to 16 bits, interleaved, and multiplied with interleaved weights by vpmaddwd.
+// Weights: [channel block][pair][2 * block] of int16 and starts: [channel block][block] of int32, in the order that interleaving
+// leaves channels in (`order`).
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cpu/simd/isa.h"
+
+namespace tenfold::backends::cpu {
+
+struct Int8DepthwiseKernels {
+  int block;           // channels at a time
+  int pixels;          // pixels that share a load of weights
+  // acc[p][c] = start[c] + sum over taps for `pixels` or one pixel(s); taps[p * 2 * pairs + t] points to the inputs of tap t.
+  void (*many)(const char* const* taps, std::int64_t pairs, std::int64_t blocks, const std::int16_t* weights, const std::int32_t* start,
+               std::int32_t* acc, std::int64_t acc_stride, bool is_signed);
+  void (*one)(const char* const* taps, std::int64_t pairs, std::int64_t blocks, const std::int16_t* weights, const std::int32_t* start,
+              std::int32_t* acc, std::int64_t acc_stride, bool is_signed);
+};
+
+// The channel within a block that lies at position `i` of a vector pair: of each 8 channels the first 4 go to the first vector.
+constexpr int int8_depthwise_channel(int i, int block) { return i % (block / 2) / 4 * 8 + i / (block / 2) * 4 + i % 4; }
+
+extern "C" {
+extern const Int8DepthwiseKernels tenfold_int8_depthwise_avx2, tenfold_int8_depthwise_avx512;
+}
+
+}  // namespace tenfold::backends::cpu

@@ -1,0 +1,192 @@
+// Depthwise convolution of 8-bit channels-last images: vectors of channels, one pointer for each tap of a pixel.
+#include "backends/cpu/kernels/int8_depthwise.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/tactics/conv_int8_common.h"
+#include "base/checked.h"
+#include "base/element.h"
+
+namespace tenfold::backends {
+namespace {
+
+using namespace cpu;
+
+constexpr std::int64_t kMaxTaps = 128, kChannels = 256, kPixels = 16;   // channels and pixels of a block of accumulators
+
+const Int8DepthwiseKernels& kernels_of(std::int64_t isa) { return isa == kInt8Avx2 ? tenfold_int8_depthwise_avx2 : tenfold_int8_depthwise_avx512; }
+
+Verdict supports(const Problem& p) {
+  const Verdict verdict = conv_int8_supports(p);
+  if (!verdict) return verdict;
+  const ConvInt8Shape s(p);
+  if (s.depth != 1 || s.filters != s.groups) return Verdict::no("not depthwise: a filter sees more than one channel, or a channel more than one filter");
+  return Verdict::only_if(s.taps() <= kMaxTaps, "the window has more than 128 taps");
+}
+
+std::vector<Config> configs(const Problem& p) { return {{p.device->features & kAvx512 ? kInt8Avx512 : kInt8Avx2}}; }
+Verdict valid(const Problem& p, const Config& c) {
+  if (c.size() != 1 || (c[0] != kInt8Avx2 && c[0] != kInt8Avx512)) return Verdict::no("the config names an unknown instruction set");
+  return Verdict::only_if(c[0] == kInt8Avx2 || (p.device->features & kAvx512), "needs avx512");
+}
+
+// Packed weights: 16-bit weights by channel block, then their sums and zero points.
+struct Packing {
+  std::int64_t block, blocks, pairs;
+  Packing(const ConvInt8Shape& s, const Int8DepthwiseKernels& k)
+      : block(k.block), blocks(ceil_div(s.channels, k.block)), pairs(ceil_div(s.taps(), 2)) {}
+  std::int64_t weight_bytes() const { return checked_mul(checked_mul(blocks * block, pairs), 4); }
+  std::int64_t bytes() const { return checked_add(weight_bytes(), blocks * block * 8); }
+  std::int16_t* weights(void* packed) const { return static_cast<std::int16_t*>(packed); }
+  std::int32_t* sums(void* packed) const { return reinterpret_cast<std::int32_t*>(static_cast<char*>(packed) + weight_bytes()); }
+  std::int32_t* zeros(void* packed) const { return sums(packed) + blocks * block; }
+  // Calls f(channel, position of the channel, tap, index of the weight).
+  template <class F>
+  void for_each(const ConvInt8Shape& s, F&& f) const {
+    for (std::int64_t at = 0; at < blocks * block; ++at) {
+      const std::int64_t i = at % block, channel = at - i + int8_depthwise_channel(static_cast<int>(i), static_cast<int>(block));
+      if (channel >= s.channels) continue;
+      for (std::int64_t t = 0; t < s.taps(); ++t) f(channel, at, t, (at - i) * pairs * 2 + t / 2 * block * 2 + i * 2 + t % 2);
+    }
+  }
+};
+
+std::int64_t packed_bytes(const Problem& p, const Config& c, int input) { return input == 1 ? Packing(ConvInt8Shape(p), kernels_of(c[0])).bytes() : -1; }
+
+void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const> constants, void* packed) {
+  const ConvInt8Shape s(p);
+  const Packing packing(s, kernels_of(c[0]));
+  std::memset(packed, 0, static_cast<std::size_t>(packing.bytes()));
+  const std::vector<std::int32_t> zeros = conv_int8_zeros(p, constants);
+  const Tensor& w = *constants[1];
+  packing.for_each(s, [&](std::int64_t channel, std::int64_t at, std::int64_t tap, std::int64_t to) {
+    const std::int32_t zero = zeros[static_cast<std::size_t>(channel)];
+    const auto value = static_cast<std::int32_t>(load_int(w.dtype(), w.raw(), channel * s.taps() + tap)) - zero;
+    packing.weights(packed)[to] = static_cast<std::int16_t>(value);
+    packing.sums(packed)[at] += value;
+    packing.zeros(packed)[at] = zero;
+  });
+}
+
+Tensor unpack(const Problem& p, const Config& c, int, const void* data) {
+  const ConvInt8Shape s(p);
+  const Packing packing(s, kernels_of(c[0]));
+  auto* packed = const_cast<void*>(data);
+  Tensor w(p.in[1].dtype, ir::constants(p.in[1].dims));
+  packing.for_each(s, [&](std::int64_t channel, std::int64_t at, std::int64_t tap, std::int64_t from) {
+    store_int(w.dtype(), w.mutable_raw(), channel * s.taps() + tap, packing.weights(packed)[from] + packing.zeros(packed)[at]);
+  });
+  return w;
+}
+
+struct Kernel {
+  ConvInt8Shape shape;
+  const Int8DepthwiseKernels* kernels;
+  Int8End end;
+  DType x_type;
+  bool has_zero;
+};
+
+std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+  return std::make_shared<Kernel>(ConvInt8Shape(p), &kernels_of(c[0]), Int8End(p, int8_finish_kernels(c[0]), 1), p.in[0].dtype, int8_operand_given(p, 2));
+}
+
+// A line of output pixels for a block of channels.
+struct Line {
+  const Kernel& kernel;
+  const ConvInt8Extents& extents;
+  const char* image;
+  const std::int16_t* weights;      // of the first channel block
+  std::int64_t n, z, y, channel, channels;   // channels that exist
+  const std::int32_t* start;
+  const char* border;
+
+  // Pointers to the inputs of all taps of output pixel x; a window with an odd number of taps ends with a tap of weight 0.
+  void find_taps(std::int64_t x, const char** taps) const {
+    const ConvInt8Shape& s = kernel.shape;
+    const Three& in = extents.in;
+    const std::int64_t z0 = z * s.stride[0] - s.begin[0], y0 = y * s.stride[1] - s.begin[1], x0 = x * s.stride[2] - s.begin[2];
+    for (std::int64_t a = 0; a < s.kernel[0]; ++a) {
+      const std::int64_t iz = z0 + a * s.dilation[0];
+      for (std::int64_t b = 0; b < s.kernel[1]; ++b) {
+        const std::int64_t iy = y0 + b * s.dilation[1];
+        const bool inside = iz >= 0 && iz < in[0] && iy >= 0 && iy < in[1];
+        const char* line = image + (((n * in[0] + iz) * in[1] + iy) * in[2]) * s.channels + channel;
+        for (std::int64_t c = 0; c < s.kernel[2]; ++c) {
+          const std::int64_t ix = x0 + c * s.dilation[2];
+          *taps++ = inside && ix >= 0 && ix < in[2] ? line + ix * s.channels : border;
+        }
+      }
+    }
+    if (s.taps() % 2) *taps = border;
+  }
+
+  void run(std::int64_t first, std::int64_t count, std::int32_t* acc, std::int64_t acc_stride) const {
+    const Int8DepthwiseKernels& k = *kernel.kernels;
+    const std::int64_t pairs = (kernel.shape.taps() + 1) / 2, whole = channels / k.block, rest = channels % k.block;
+    const bool is_signed = kernel.x_type == DType::i8;
+    const char* taps[4 * kMaxTaps];
+    for (std::int64_t p = 0; p < count;) {
+      const std::int64_t step = p + k.pixels <= count ? k.pixels : 1;
+      for (std::int64_t i = 0; i < step; ++i) find_taps(first + p + i, taps + i * pairs * 2);
+      (step > 1 ? k.many : k.one)(taps, pairs, whole, weights, start, acc + p * acc_stride, acc_stride, is_signed);
+      for (std::int64_t i = 0; i < step && rest > 0; ++i) last_block(taps + i * pairs * 2, pairs, whole, rest, acc + (p + i) * acc_stride);
+      p += step;
+    }
+  }
+
+  // Fewer channels than a block: copied first, so that nothing beyond the image is read.
+  void last_block(const char* const* taps, std::int64_t pairs, std::int64_t blocks, std::int64_t rest, std::int32_t* acc) const {
+    const Int8DepthwiseKernels& k = *kernel.kernels;
+    char copy[kMaxTaps][32];   // what lies beyond the channels is multiplied by zero
+    const char* copied[kMaxTaps];
+    for (std::int64_t t = 0; t < 2 * pairs; ++t) {
+      std::memcpy(copy[t], taps[t] + blocks * k.block, static_cast<std::size_t>(rest));
+      copied[t] = copy[t];
+    }
+    const std::int64_t at = blocks * k.block;
+    k.one(copied, pairs, 1, weights + at * pairs * 2, start + at, acc + at, 0, kernel.x_type == DType::i8);
+  }
+};
+
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  const auto& kernel = *static_cast<const Kernel*>(self);
+  const ConvInt8Shape& s = kernel.shape;
+  const ConvInt8Extents extents(args.in[0], args.out[0]);
+  const std::int32_t zero = kernel.has_zero ? int8_zero_point(args, 2, kernel.x_type) : 0;
+  const Packing packing(s, *kernel.kernels);
+  Int8End::Binding bound;
+  kernel.end.bind(args, TileAxes::channels_last(args.out[0].rank), s.channels, bound);
+  const Three& out = extents.out;
+  const std::int64_t lines = extents.batch * out[0] * out[1], channel_blocks = ceil_div(s.channels, kChannels);
+  args.parallel->for_each(lines * channel_blocks, [&](std::int64_t part, int worker) {
+    alignas(64) std::int32_t acc[kPixels * kChannels], start[kChannels];
+    alignas(64) char border[kChannels];
+    const std::int64_t line = part / channel_blocks, channel = part % channel_blocks * kChannels;
+    const std::int64_t channels = std::min(kChannels, s.channels - channel), padded = round_up_to(channels, packing.block);
+    const std::int32_t* sums = packing.sums(args.in[1].data) + channel;
+    for (std::int64_t i = 0; i < padded; ++i) start[i] = -zero * sums[i];
+    std::memset(border, zero, sizeof border);
+    const Line work{kernel, extents, args.in[0].as<const char>(), packing.weights(args.in[1].data) + channel * packing.pairs * 2,
+                    line / out[1] / out[0], line / out[1] % out[0], line % out[1], channel, channels, start, border};
+    for (std::int64_t x = 0; x < out[2]; x += kPixels) {
+      const std::int64_t count = std::min(kPixels, out[2] - x);
+      work.run(x, count, acc, padded);
+      kernel.end.apply(bound, line * out[2] + x, count, channel, channels, acc, padded, static_cast<char*>(args.workspace) + worker * kernel.end.scratch_bytes());
+    }
+  });
+  return Status::ok;
+}
+
+ir::Dim workspace(const Problem& p, const Config& c) { return Int8End(p, int8_finish_kernels(c[0]), 1).scratch_bytes() * kMaxWorkers; }
+
+}  // namespace
+
+Tactic cpu_conv_int8_depthwise() {
+  return {.name = "conv_int8_depthwise", .op = "ConvInteger", .supports = supports, .configs = configs, .valid = valid,
+          .formats = conv_int8_formats, .workspace = workspace, .packed_bytes = packed_bytes, .pack = pack, .unpack = unpack, .open = open,
+          .run = run, .work = conv_int8_work};
+}
+
+}  // namespace tenfold::backends
