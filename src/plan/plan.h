@@ -36,6 +36,7 @@ struct Operand {
   bool dense = true;
   bool constant = false;
   bool packed = false;                   // a weight in the packing of this step's tactic
+  std::string name;                      // of the value, for inspection and comparison
 };
 
 enum class StepKind : std::uint8_t { kernel, host, copy, branch, loop };

@@ -1,0 +1,109 @@
+// From the sections of a file to a Plan.
+#include "plan/read.h"
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "plan/fields.h"
+#include "plan/format.h"
+#include "plan/weights.h"
+
+namespace tenfold::plan {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+template <class... Args>
+void need(bool condition, const Args&... args) { require(condition, ErrorKind::plan_refused, args...); }
+
+std::vector<Section> read_table(Bytes file) {
+  need(file.size() >= kMagic.size() && std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0, "this is not a Tenfold plan (", file.size(),
+       " bytes, and the first ", kMagic.size(), " are not a plan's)");
+  need(file.size() >= kHeaderBytes, "the plan is cut off: ", file.size(), " bytes, the header alone has ", kHeaderBytes);
+  Reader header(file.subspan(kMagic.size()));
+  std::uint32_t version = 0, count = 0;
+  std::uint64_t file_bytes = 0, checksum = 0;
+  header(version, count, file_bytes, checksum);
+  need(version == kFormatVersion, "the plan has format version ", version, ", this library reads version ", kFormatVersion,
+       ": rebuild it with this version");
+  need(count <= kMaxSections, "the plan claims ", count, " sections");
+  need(file_bytes == file.size(), "the plan is damaged: it should have ", file_bytes, " bytes and has ", file.size());
+  const std::size_t table_end = kHeaderBytes + kTableEntryBytes * count;
+  need(table_end <= file.size(), "the plan is cut off inside its table of sections");
+  const Bytes table = file.subspan(kHeaderBytes, table_end - kHeaderBytes);
+  std::string checked(reinterpret_cast<const char*>(file.data()), kHeaderBytes - sizeof checksum);
+  checked.append(reinterpret_cast<const char*>(table.data()), table.size());
+  need(hash64(checked) == checksum, "the plan is damaged: the checksum of its header does not match");
+  Reader reader(table);
+  std::vector<Section> sections(count);
+  for (Section& s : sections) {
+    std::uint32_t id = 0;
+    reader(id, s.flags, s.offset, s.bytes, s.checksum);
+    s.id = static_cast<SectionId>(id);
+  }
+  return sections;
+}
+
+// Sections in order, inside the file, with nothing but zeros between them and nothing behind the last.
+void check_places(Bytes file, const std::vector<Section>& sections) {
+  std::uint64_t end = kHeaderBytes + kTableEntryBytes * sections.size();
+  for (const Section& s : sections) {
+    const auto id = static_cast<std::uint32_t>(s.id);
+    const std::uint64_t alignment = s.id == SectionId::weights ? kWeightsAlignment : kSectionAlignment;
+    need(s.offset >= end && s.offset % alignment == 0 && s.offset <= file.size() && s.bytes <= file.size() - s.offset, "section ", id,
+         " of the plan does not lie where it may");
+    const Bytes gap = file.subspan(end, s.offset - end);
+    need(std::all_of(gap.begin(), gap.end(), [](std::byte b) { return b == std::byte{0}; }), "the plan is damaged before section ", id);
+    for (const Section& other : sections) need(&other == &s || other.id != s.id, "the plan has section ", id, " twice");
+    end = s.offset + s.bytes;
+  }
+  need(end == file.size(), "the plan has bytes behind its last section");
+}
+
+Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& options) {
+  const std::vector<Section> sections = read_table(file);
+  check_places(file, sections);
+  Bytes metadata, weights, portable;
+  for (const Section& s : sections) {
+    const auto id = static_cast<std::uint32_t>(s.id);
+    const Bytes bytes = file.subspan(s.offset, s.bytes);
+    if (s.id != SectionId::weights || options.verify_weights)
+      need(hash64(bytes) == s.checksum, "the plan is damaged: the checksum of section ", id, " does not match");
+    switch (s.id) {
+      case SectionId::metadata: metadata = bytes; break;
+      case SectionId::weights: weights = bytes; break;
+      case SectionId::portable: portable = bytes; break;
+      default: need((s.flags & kOptional) != 0, "the plan needs section ", id, ", which this version does not know: use the version that built it");
+    }
+  }
+  need(!metadata.empty(), "the plan has no metadata");
+  Plan plan = read_metadata(metadata);
+  plan.portable.assign(reinterpret_cast<const char*>(portable.data()), portable.size());
+  place_weights(plan, weights, std::move(owner), options.weights);
+  return plan;
+}
+
+}  // namespace
+
+Plan read_metadata(std::span<const std::byte> bytes) {
+  try {
+    Plan plan;
+    Reader reader(bytes);
+    fields(reader, plan);
+    reader.finish();
+    return plan;
+  } catch (const Error& e) {   // sizes that overflow and texts that do not parse are faults of the plan here
+    if (e.kind() == ErrorKind::plan_refused || e.kind() == ErrorKind::out_of_memory) throw;
+    throw Error(ErrorKind::plan_refused, e.what());
+  }
+}
+
+Plan load(const std::string& path, const ReadOptions& options) {
+  const auto file = MappedFile::open(path);
+  return parse(file->bytes(), file, options);
+}
+
+Plan load(std::span<const std::byte> bytes, const ReadOptions& options) { return parse(bytes, nullptr, options); }
+
+}  // namespace tenfold::plan

@@ -1,0 +1,15 @@
+// Where a loaded plan's weights live: in the mapped file, or in memory of their own.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "plan/plan.h"
+#include "tenfold/engine.h"
+
+namespace tenfold::plan {
+
+// Sets the plan's weights to `bytes`, kept alive by `owner`, or to a copy: if wanted, or if there is no owner. Throws out_of_memory.
+void place_weights(Plan& plan, std::span<const std::byte> bytes, std::shared_ptr<const void> owner, WeightsMode mode);
+
+}  // namespace tenfold::plan

@@ -1,0 +1,79 @@
+// From a Plan to the sections of its file.
+#include "plan/write.h"
+
+#include <functional>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "plan/fields.h"
+#include "plan/format.h"
+
+namespace tenfold::plan {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+Bytes bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+struct Piece {
+  SectionId id;
+  std::uint32_t flags;
+  std::size_t alignment;
+  Bytes bytes;
+};
+
+std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) { return (offset + alignment - 1) / alignment * alignment; }
+
+// Header and table, with the offsets that the sections get.
+std::string head(const std::vector<Piece>& pieces, std::vector<std::uint64_t>& offsets) {
+  std::uint64_t end = kHeaderBytes + kTableEntryBytes * pieces.size();
+  Writer table;
+  for (const Piece& piece : pieces) {
+    offsets.push_back(end = aligned(end, piece.alignment));
+    std::uint32_t id = static_cast<std::uint32_t>(piece.id), flags = piece.flags;
+    std::uint64_t size = piece.bytes.size(), checksum = hash64(piece.bytes);
+    table(id, flags, end, size, checksum);
+    end += size;
+  }
+  Writer header;
+  header.raw(kMagic.data(), kMagic.size());
+  std::uint32_t version = kFormatVersion, count = static_cast<std::uint32_t>(pieces.size());
+  header(version, count, end);
+  std::uint64_t checksum = hash64(header.bytes + table.bytes);
+  header(checksum);
+  return header.bytes + table.bytes;
+}
+
+void write(const Plan& plan, const std::function<void(Bytes)>& put) {
+  Writer metadata;
+  fields(metadata, const_cast<Plan&>(plan));   // the one list of fields takes references for reading; a Writer changes nothing
+  check(plan.weights_bytes == 0 || plan.weights != nullptr, "a plan with weights has no bytes for them");
+  std::vector<Piece> pieces{{SectionId::metadata, 0, kSectionAlignment, bytes_of(metadata.bytes)},
+                            {SectionId::weights, 0, kWeightsAlignment, {plan.weights, static_cast<std::size_t>(plan.weights_bytes)}}};
+  if (!plan.portable.empty()) pieces.push_back({SectionId::portable, kOptional, kSectionAlignment, bytes_of(plan.portable)});
+  std::vector<std::uint64_t> offsets;
+  const std::string top = head(pieces, offsets);
+  put(bytes_of(top));
+  std::uint64_t at = top.size();
+  static constexpr std::byte kZeros[kWeightsAlignment]{};
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    put({kZeros, offsets[i] - at});
+    put(pieces[i].bytes);
+    at = offsets[i] + pieces[i].bytes.size();
+  }
+}
+
+}  // namespace
+
+void save(const Plan& plan, const std::string& path) {
+  AtomicFile file(path);
+  write(plan, [&](Bytes bytes) { file.write(bytes); });
+  file.commit();
+}
+
+std::string serialize(const Plan& plan) {
+  std::string all;
+  write(plan, [&](Bytes bytes) { all.append(reinterpret_cast<const char*>(bytes.data()), bytes.size()); });
+  return all;
+}
+
+}  // namespace tenfold::plan
