@@ -110,6 +110,8 @@ struct Tactic {
   // No allocation, no lock, no exception. Results must not depend on how many workers `parallel` has.
   Status::Code (*run)(const void* kernel, const RunArgs&) noexcept = nullptr;
 
+  // CPU features this config uses, beyond the backend's least; a plan is refused where they are missing. Null: none.
+  std::uint32_t (*needs)(const Problem&, const Config&) = nullptr;
   // May output `out` share memory with input `in`? Null: no.
   bool (*may_alias)(const Problem&, int in, int out) = nullptr;
   // Roofline estimate in floating-point operations, for pruning; null: elements of the output.

@@ -1,0 +1,26 @@
+// One program of a plan, for one box of shapes.
+#include "builder/assemble.h"
+
+#include "base/check.h"
+#include "builder/program_builder.h"
+
+namespace tenfold::builder {
+
+plan::Program assemble(const ir::Graph& graph, const tune::Choice& choice, ConstantPool& constants, const AssembleOptions& options,
+                       std::uint32_t& needs) {
+  DimTable table;
+  ir::SymbolBounds box = graph.box();
+  for (const plan::Range& r : options.box) {
+    box[r.symbol] = {r.min, r.max};
+    ir::Symbol symbol{.name = r.symbol, .lower = ir::Dim(r.min), .upper = ir::Dim(r.max), .origin = ir::Origin::input_dim};
+    table.symbols.push_back(std::move(symbol));
+  }
+  ProgramBuilder builder(graph, choice, constants, table, box, *options.backend, needs);
+  plan::Program program = builder.build();
+  program.box = options.box;
+  program.symbols = std::move(table.symbols);
+  program.dims = std::move(table.dims);
+  return program;
+}
+
+}  // namespace tenfold::builder

@@ -1,0 +1,16 @@
+// Writing the graphs of a node into attributes; runtime/host_graphs.cpp reads them back.
+#include "builder/host_graphs.h"
+
+#include "ir/text.h"
+
+namespace tenfold::builder {
+
+void store_graphs(const ir::Node& node, ir::Attributes& attributes) {
+  std::vector<std::shared_ptr<const ir::Constant>> constants;
+  ir::Strings texts;
+  for (const auto& g : node.graphs) texts.push_back(ir::print(*g, {.names = true, .constants = &constants}));
+  attributes.set("graphs", std::move(texts));
+  for (std::size_t i = 0; i < constants.size(); ++i) attributes.set("constant_" + std::to_string(i), constants[i]->tensor);
+}
+
+}  // namespace tenfold::builder

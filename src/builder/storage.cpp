@@ -1,0 +1,221 @@
+// Deciding views, in two sweeps: backwards for producers that can write into their reader's memory, forwards for readers.
+#include "builder/storage.h"
+
+#include "base/check.h"
+#include "tune/node_problem.h"
+
+namespace tenfold::builder {
+
+using backends::Layout;
+using ir::Dim;
+using ir::Dims;
+using ir::Node;
+using ir::Value;
+
+Storage::Storage(const ir::Graph& graph, const tune::Choice& choice, const ir::SymbolBounds& box, const backends::DeviceInfo& device)
+    : graph_(graph), choice_(choice), box_(box), device_(device) {
+  const auto& nodes = graph.nodes();
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) write_into_parent(**it);
+  for (const auto& n : nodes)
+    if (!without_step_.count(n.get())) read_as_view(*n);
+}
+
+const View* Storage::view(const Value* v) const {
+  auto it = views_.find(v);
+  return it == views_.end() ? nullptr : &it->second;
+}
+
+// The layout a value's own step gives it; everything that has no tactic is plain.
+Layout Storage::layout_of(const Value* v) const {
+  if (!v->producer) return backends::kPlain;
+  auto it = choice_.find(v->producer);
+  if (it == choice_.end() || !it->second.tactic) return backends::kPlain;
+  return it->second.formats.out[static_cast<std::size_t>(v->producer_index)];
+}
+
+View Storage::view_or_self(const Value* v) const {
+  if (const View* known = view(v)) return *known;
+  return {v, Dim(0), backends::strides(layout_of(v), v->dims()), layout_of(v) == backends::kPlain};
+}
+
+backends::Problem stored_problem(const Node& node, const tune::NodeChoice& choice, const Storage& storage, const ir::SymbolBounds& box,
+                                 const backends::DeviceInfo& device) {
+  backends::Problem p = tune::node_problem(node, &choice.formats, box, device, std::int64_t{1} << 40);
+  const auto place = [&](backends::OperandDesc& d, const Value* v) {
+    const View* view = v && d.layout == backends::kPlain ? storage.view(v) : nullptr;
+    if (!view || view->dense) return;
+    d.dense = false;
+    d.strides = view->strides;
+  };
+  for (std::size_t i = 0; i < p.in.size(); ++i) place(p.in[i], node.inputs[i]);
+  for (std::size_t o = 0; o < p.out.size(); ++o) place(p.out[o], node.outputs[o]);
+  return p;
+}
+
+// Would the node's tactic still run if value `v` lay as `view` says, with all other operands as they lie now?
+bool Storage::tactic_accepts(const Node& node, const Value* v, const View& view) const {
+  auto it = choice_.find(&node);
+  if (it == choice_.end() || !it->second.tactic) return view.dense && it != choice_.end();
+  const tune::NodeChoice& c = it->second;
+  backends::Problem p = stored_problem(node, c, *this, box_, device_);
+  const auto change = [&](backends::OperandDesc& d, const Value* operand) {
+    if (operand != v) return true;
+    d.dense = view.dense;
+    d.strides = view.dense ? Dims{} : view.strides;
+    return d.layout == backends::kPlain || backends::same_as_plain(d.layout, d.dims);
+  };
+  for (std::size_t i = 0; i < p.in.size(); ++i)
+    if (!change(p.in[i], node.inputs[i])) return false;
+  for (std::size_t o = 0; o < p.out.size(); ++o)
+    if (!change(p.out[o], node.outputs[o])) return false;
+  return c.tactic->supports(p).yes;
+}
+
+// A reader accepts a view if its tactic does, or if it is itself a movement whose readers accept what it makes of the view.
+bool Storage::accepts(const Node& node, const Value* v, const View& view) const {
+  if (without_step_.count(&node)) return false;
+  if (node.in(0) == v && !node.body) {
+    const std::vector<View> derived = derive(node, view);
+    bool all = derived.size() == node.outputs.size();
+    for (std::size_t i = 0; all && i < derived.size(); ++i)
+      all = !graph_.is_output(node.outputs[i]) && (derived[i].dense || accepted_by_users(node.outputs[i], derived[i], nullptr));
+    if (all) return true;
+  }
+  return tactic_accepts(node, v, view);
+}
+
+bool Storage::accepted_by_users(const Value* v, const View& view, const Node* except) const {
+  if (graph_.is_output(v)) return false;
+  for (const Node* user : v->users)
+    if (user != except && !accepts(*user, v, view)) return false;
+  return true;
+}
+bool Storage::accepted_by_producer(const Value* v, const View& view) const {
+  return v->producer && tactic_accepts(*v->producer, v, view);
+}
+
+namespace {
+bool movable(const Value* v) { return v && !v->is_constant() && v->type.kind == ir::ValueType::Kind::tensor && v->dtype() != DType::string && bits(v->dtype()) >= 8; }
+bool dense_strides(const Dims& strides, const Dims& dims) {
+  const Dims plain = backends::strides(backends::kPlain, dims);
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] != Dim(1) && strides[i] != plain[i]) return false;
+  return true;
+}
+std::vector<std::int64_t> permutation(const Node& node) {
+  const int rank = node.in(0)->rank();
+  ir::Ints reversed;
+  for (int i = rank; i-- > 0;) reversed.push_back(i);
+  return node.attributes.ints("perm", reversed);
+}
+}  // namespace
+
+void Storage::write_into_parent(const Node& node) {
+  const bool concat = node.op() == "Concat", transpose = node.op() == "Transpose";
+  if ((!concat && !transpose) || node.body || !movable(node.out())) return;
+  if (concat && node.inputs.size() < 2) return;
+  const Value* result = node.out();
+  auto chosen = choice_.find(&node);
+  const Layout layout = chosen == choice_.end() || !chosen->second.tactic ? backends::kPlain : chosen->second.formats.out[0];
+  if (layout != backends::kPlain) return;   // views of other layouts: later
+  const View parent = view_or_self(result);
+  std::vector<std::pair<const Value*, View>> planned;
+  Dim offset = parent.offset;
+  for (const Value* v : node.inputs) {
+    const bool free = movable(v) && v->producer && !view(v) && !graph_.is_output(v) && layout_of(v) == backends::kPlain && choice_.count(v->producer);
+    if (!free || std::count(node.inputs.begin(), node.inputs.end(), v) != 1) return;
+    View slice{parent.root, offset, parent.strides, false};
+    if (transpose) {
+      const auto perm = permutation(node);
+      slice.strides.assign(perm.size(), Dim(0));
+      for (std::size_t i = 0; i < perm.size(); ++i) slice.strides[static_cast<std::size_t>(perm[i])] = parent.strides[i];
+    } else {
+      const int rank = result->rank();
+      const auto axis = static_cast<std::size_t>((node.attributes.integer("axis", 0) + rank) % rank);
+      offset = offset + v->dims()[axis] * parent.strides[axis];
+    }
+    slice.dense = dense_strides(slice.strides, v->dims());
+    if (!accepted_by_producer(v, slice) || !accepted_by_users(v, slice, &node)) return;
+    planned.emplace_back(v, std::move(slice));
+  }
+  for (const auto& [v, slice] : planned)
+    if (!slice.offset.is_constant()) return;   // addresses are fixed when the plan is built
+  for (auto& [v, slice] : planned) views_[v] = std::move(slice);
+  without_step_[&node] = true;
+}
+
+namespace {
+bool derive_slice(const Node& node, const View& source, const ir::SymbolBounds& box, View& v) {
+  const auto list = [&](int i) { return node.in(i) && node.in(i)->contents ? &*node.in(i)->contents : nullptr; };
+  const Dims *starts = list(1), *axes = list(3), *steps = list(4);
+  if (!starts || (node.in(3) && !axes) || (node.in(4) && !steps)) return false;
+  for (std::size_t k = 0; k < starts->size(); ++k) {
+    const Dim start = (*starts)[k], step = steps ? (*steps)[k] : Dim(1), axis_dim = axes ? (*axes)[k] : Dim(static_cast<std::int64_t>(k));
+    if (!start.is_constant() || !step.is_constant() || !axis_dim.is_constant() || step.constant() < 1) return false;
+    const auto rank = static_cast<std::int64_t>(v.strides.size());
+    const auto axis = static_cast<std::size_t>((axis_dim.constant() + rank) % rank);
+    const Dim extent = node.in(0)->dims()[axis];
+    const Dim first = start.constant() < 0 ? extent + start : start;
+    if (first.bounds(box).lower < 0 || (extent - first).bounds(box).lower < 0) return false;   // might be clamped
+    v.offset = v.offset + first * source.strides[axis];
+    v.strides[axis] = source.strides[axis] * step;
+  }
+  return true;
+}
+}  // namespace
+
+// What a movement makes of its operand's view: one view per result, or nothing if elements have to move.
+std::vector<View> Storage::derive(const Node& node, const View& source) const {
+  std::vector<View> views;
+  const std::string& op = node.op();
+  View v = source;
+  if (tune::is_view(node)) {
+    if (!reshape_view(node.in(0)->dims(), source.strides, node.out()->dims(), v.strides)) return {};
+    views.push_back(std::move(v));
+  } else if (op == "Transpose") {
+    const auto perm = permutation(node);
+    for (std::size_t i = 0; i < perm.size(); ++i) v.strides[i] = source.strides[static_cast<std::size_t>(perm[i])];
+    views.push_back(std::move(v));
+  } else if (op == "Split") {
+    const int rank = node.in(0)->rank();
+    const auto axis = static_cast<std::size_t>((node.attributes.integer("axis", 0) + rank) % rank);
+    for (const Value* out : node.outputs) {
+      views.push_back(v);
+      v.offset = v.offset + out->dims()[axis] * source.strides[axis];
+    }
+  } else if (op == "Slice") {
+    if (!derive_slice(node, source, box_, v)) return {};
+    views.push_back(std::move(v));
+  }
+  for (const View& made : views)
+    if (!made.offset.is_constant()) return {};   // addresses are fixed when the plan is built
+  for (std::size_t i = 0; i < views.size(); ++i) views[i].dense = dense_strides(views[i].strides, node.outputs[i]->dims());
+  return views;
+}
+
+void Storage::read_as_view(const Node& node) {
+  const Value* x = node.in(0);
+  if (node.body || !movable(x)) return;
+  for (const Value* v : node.outputs)
+    if (!movable(v) || view(v)) return;
+  // Views are of plain memory; a value in another layout is first brought to plain order by the step this node then needs.
+  if (!view(x) && layout_of(x) != backends::kPlain && !backends::same_as_plain(layout_of(x), x->dims())) return;
+  std::vector<View> views = derive(node, view_or_self(x));
+  if (views.empty() || views.size() != node.outputs.size()) return;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const Value* v = node.outputs[i];
+    if (graph_.is_output(v)) {   // only when the root can live in the output's memory
+      const Value* root = views[i].root;
+      if (!tune::is_view(node) || !views[i].dense || !root->producer || graph_.is_output(root) || view(root) || output_roots_.count(root) ||
+          layout_of(root) != backends::kPlain || views[i].offset != Dim(0) || ir::product(root->dims()) != ir::product(v->dims()))
+        return;
+      output_roots_[root] = v;
+    } else if (!views[i].dense && !accepted_by_users(v, views[i], nullptr)) {
+      return;
+    }
+  }
+  for (std::size_t i = 0; i < views.size(); ++i) views_[node.outputs[i]] = std::move(views[i]);
+  without_step_[&node] = true;
+}
+
+}  // namespace tenfold::builder
