@@ -27,7 +27,7 @@ void reference(Call& call) {
 
 OpDef op_non_zero() {
   return {.name = "NonZero", .infer = infer, .reference = reference, .from_onnx = {{"NonZero", 9}},
-          .cases = {"boolean[2,2]{1,0,1,1}", "f32[2,3]{0,1,0,-2,0,0.5}", "i8[4]{0,0,0,0}", "i64[2,2,2](0,1)"}};
+          .cases = {"bool[2,2]{1,0,1,1}", "f32[2,3]{0,1,0,-2,0,0.5}", "i8[4]{0,0,0,0}", "i64[2,2,2](0,1)"}};
 }
 
 }  // namespace tenfold::ir

@@ -49,7 +49,7 @@ std::vector<Value*> from_1(OnnxImport& import) {
 
 OpDef op_constant() {
   return {.name = "Constant", .min_inputs = 0, .max_inputs = 0, .optional_attributes = {"value"}, .infer = infer, .reference = reference,
-          .from_onnx = {{"Constant", 1, from_1}}, .cases = {"value=f32[2]{1,2}", "value=i64[3]{1,-1,4}", "value=boolean[]{1}"}};
+          .from_onnx = {{"Constant", 1, from_1}}, .cases = {"value=f32[2]{1,2}", "value=i64[3]{1,-1,4}", "value=bool[]{1}"}};
 }
 
 }  // namespace tenfold::ir

@@ -1,0 +1,83 @@
+// For tests of operators: one problem line, and what an independent implementation says its results are.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "base/element.h"
+#include "ir/scan.h"
+#include "ops/cases.h"
+#include "ops/interpret.h"
+
+namespace tenfold::ops {
+
+// `results` are tensor literals, one for each output: "f32[2]{0,1} i64[2]{1,0}".
+struct ExpectedCase { const char *op, *problem, *results; };
+
+inline std::vector<Tensor> parse_results(const char* text) {
+  std::vector<Tensor> tensors;
+  for (ir::Scanner in(text); in.peek() != '\0';) tensors.push_back(ir::parse_literal(in));
+  return tensors;
+}
+
+inline void expect_same(const Tensor& found, const Tensor& expected, const std::string& where) {
+  SCOPED_TRACE(where);
+  ASSERT_EQ(name(found.dtype()), name(expected.dtype()));
+  ASSERT_EQ(text(found.shape()), text(expected.shape()));
+  if (found.dtype() == DType::string) {
+    EXPECT_EQ(found.string_values(), expected.string_values());
+    return;
+  }
+  for (std::int64_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found.as_double(i), expected.as_double(i)) << "element " << i;
+    EXPECT_EQ(found.as_int(i), expected.as_int(i)) << "element " << i;
+  }
+}
+
+// Where inference claims to know the elements of a result, it has to be right.
+inline void expect_contents(const ir::Value& value, const Tensor& expected, const std::string& where) {
+  SCOPED_TRACE(where);
+  if (!value.contents) return;
+  ASSERT_EQ(static_cast<std::int64_t>(value.contents->size()), expected.size());
+  for (std::int64_t i = 0; i < expected.size(); ++i) EXPECT_EQ((*value.contents)[static_cast<std::size_t>(i)].text(), std::to_string(expected.as_int(i)));
+}
+
+// Runs the case and compares results, inferred types and contents.
+inline void expect_case(const ir::OpDef& op, const Case& c, const std::vector<Tensor>& expected, const std::string& where) {
+  const ir::Graph graph = case_graph(ir::Registry::builtin(), op, c);
+  std::vector<RuntimeValue> inputs;
+  for (const CaseOperand& operand : c.operands)
+    if (!operand.missing && !operand.constant) inputs.emplace_back(operand.data);
+  const std::vector<RuntimeValue> results = run_graph(graph, inputs);
+  ASSERT_EQ(results.size(), expected.size()) << where;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    expect_same(std::get<Tensor>(results[i]), expected[i], where);
+    expect_contents(*graph.outputs[i], expected[i], where);
+  }
+}
+
+inline void expect_case(const ExpectedCase& e) {
+  const ir::OpDef& op = ir::Registry::builtin().get(e.op);
+  expect_case(op, parse_case(op, e.problem), parse_results(e.results), std::string(e.op) + " " + e.problem);
+}
+
+// Every case of an operator runs, and gives the inferred types.
+inline void expect_cases_run(const char* name) {
+  const ir::OpDef& op = ir::Registry::builtin().get(name);
+  EXPECT_GE(op.cases.size(), 3u) << name;
+  for (const std::string& line : op.cases) {
+    SCOPED_TRACE(std::string(name) + " " + line);
+    const Case c = parse_case(op, line);
+    const ir::Graph graph = case_graph(ir::Registry::builtin(), op, c);
+    std::vector<RuntimeValue> inputs;
+    for (const CaseOperand& operand : c.operands)
+      if (!operand.missing && !operand.constant) inputs.emplace_back(operand.data);
+    const std::vector<RuntimeValue> results = run_graph(graph, inputs);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const Tensor& result = std::get<Tensor>(results[i]);
+      EXPECT_EQ(tenfold::name(result.dtype()), tenfold::name(graph.outputs[i]->dtype()));
+      if (ir::is_constant(graph.outputs[i]->dims())) EXPECT_EQ(result.shape(), ir::constants(graph.outputs[i]->dims()));
+    }
+  }
+}
+
+}  // namespace tenfold::ops
