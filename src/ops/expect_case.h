@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "base/element.h"
 #include "ir/scan.h"
+#include "ir/text.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
 
@@ -75,8 +78,38 @@ inline void expect_cases_run(const char* name) {
     for (std::size_t i = 0; i < results.size(); ++i) {
       const Tensor& result = std::get<Tensor>(results[i]);
       EXPECT_EQ(tenfold::name(result.dtype()), tenfold::name(graph.outputs[i]->dtype()));
-      if (ir::is_constant(graph.outputs[i]->dims())) EXPECT_EQ(result.shape(), ir::constants(graph.outputs[i]->dims()));
+      if (ir::is_constant(graph.outputs[i]->dims())) {
+        EXPECT_EQ(result.shape(), ir::constants(graph.outputs[i]->dims()));
+      }
     }
+  }
+}
+
+// The type and the known contents of the first result of a graph in text form, in which operands may also be literals:
+// "(x f32[a,b])\n s = Shape(x)\n y = Gather(s, i64[]{1})" gives "i64[] {b}".
+inline std::string type_of(const std::string& text) {
+  static const std::regex literal(R"(([(,] ?)([a-z]+[0-9]+\[[0-9,]*\]\{[^}]*\}))");
+  const std::size_t body = text.find(")\n") + 2;
+  std::string head = text.substr(0, body), rest = text.substr(body);
+  int number = 0;
+  for (std::smatch found; std::regex_search(rest, found, literal);) {
+    const std::string value = "literal" + std::to_string(number++);
+    head += " " + value + " = " + found[2].str() + "\n";
+    rest = found.prefix().str() + found[1].str() + value + found.suffix().str();
+  }
+  const ir::Graph graph = ir::parse_graph(head + rest, ir::Registry::builtin());
+  const ir::Value& result = *graph.outputs.at(0);
+  return ir::text(result.type) + (result.contents ? " {" + ir::text(*result.contents) + "}" : "");
+}
+
+// A graph that inference has to refuse; text that does not even parse does not count.
+inline void expect_refused(const std::string& text) {
+  try {
+    ADD_FAILURE() << text << " is " << type_of(text);
+  } catch (const Error& e) {
+    const std::string message = e.what();
+    EXPECT_TRUE(message.find("unknown value") == std::string::npos && message.find("expected '") == std::string::npos) << message;
+    EXPECT_TRUE(e.kind() == ErrorKind::invalid_model || e.kind() == ErrorKind::unsupported) << message;
   }
 }
 
