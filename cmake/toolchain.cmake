@@ -14,7 +14,7 @@ endif()
 
 add_library(tenfold_options INTERFACE)
 target_include_directories(tenfold_options INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>)
-target_compile_options(tenfold_options INTERFACE -Wall -Wextra -Wvla -Walloca -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds -fno-math-errno -ffp-contract=off
+target_compile_options(tenfold_options INTERFACE -Wall -Wextra -Wvla -Walloca -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds -Wno-missing-field-initializers -fno-math-errno -ffp-contract=off
   $<$<BOOL:${TENFOLD_WERROR}>:-Werror> $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 if(TENFOLD_SANITIZE)
   target_compile_options(tenfold_options INTERFACE -fsanitize=${TENFOLD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)

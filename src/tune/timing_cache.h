@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+namespace tenfold { struct BuildConfig; }
 namespace tenfold::tune {
 
 // All that a measurement depends on. Ordered, so that files come out the same whatever the order of measuring.
@@ -24,5 +25,9 @@ class TimingCache {
  private:
   std::map<TimingKey, double> entries_;
 };
+
+// The cache a build starts from, and its merge back into the file.
+TimingCache open_cache(const BuildConfig& config);
+void close_cache(const TimingCache& cache, const BuildConfig& config);
 
 }  // namespace tenfold::tune

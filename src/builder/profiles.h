@@ -1,0 +1,16 @@
+// Profiles: from the shapes a user gives to ranges of symbols, and a graph specialised to what is fixed.
+#pragma once
+
+#include "ir/op_def.h"
+#include "plan/plan.h"
+#include "tenfold/build.h"
+
+namespace tenfold::builder {
+
+// Ranges of the input symbols of `graph`. Throws invalid_argument naming the input where a profile does not fit the model.
+std::vector<plan::Range> symbol_ranges(const ir::Graph& graph, const OptimizationProfile& profile, const LogCallback& log);
+
+// Replaces symbols whose range is one value by that value, narrows the others' bounds, and infers every type again.
+void specialise(ir::Graph& graph, const std::vector<plan::Range>& ranges);
+
+}  // namespace tenfold::builder
