@@ -26,7 +26,7 @@ function(tenfold_isa_objects result root)
     if(sources)
       add_library(tenfold_kernels_${isa} OBJECT ${sources})
       target_compile_options(tenfold_kernels_${isa} PRIVATE ${TENFOLD_FLAGS_${isa}} -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
-        -fno-exceptions -fno-rtti -fno-stack-protector)
+        -fno-exceptions -fno-rtti -fno-stack-protector -Wno-uninitialized -Wno-maybe-uninitialized)   # GCC 12 warns inside its own AVX-512 headers
       target_compile_definitions(tenfold_kernels_${isa} PRIVATE TENFOLD_ISA=${isa} TENFOLD_ISA_${isa}=1)
       target_include_directories(tenfold_kernels_${isa} PRIVATE ${CMAKE_SOURCE_DIR}/src)
       target_link_libraries(tenfold_kernels_${isa} PRIVATE tenfold_options)
