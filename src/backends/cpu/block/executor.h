@@ -49,8 +49,9 @@ class BlockExecutor {
   void run(std::int64_t rows, std::int64_t cols, std::span<const TileOperand> in, std::span<const TileResult> out,
            void* scratch) const noexcept;
 
+  struct Program;   // see program.h
+
  private:
-  struct Program;
   std::unique_ptr<const Program> program_;
 };
 

@@ -23,6 +23,15 @@ template <Join kJoin, class T> inline T join(T a, T b) {
   }
 }
 
+// What an empty row gives.
+template <Join kJoin, class T> T identity() {
+  if constexpr (kJoin == Join::sum) return T(0);
+  constexpr bool kIsMax = kJoin == Join::max;
+  if constexpr (std::is_floating_point_v<T>) return kIsMax ? -static_cast<T>(__builtin_inf()) : static_cast<T>(__builtin_inf());
+  constexpr T kLeast = std::is_signed_v<T> ? static_cast<T>(std::uint64_t{1} << (sizeof(T) * 8 - 1)) : T(0);
+  return kIsMax ? kLeast : static_cast<T>(~static_cast<std::make_unsigned_t<std::conditional_t<std::is_integral_v<T>, T, int>>>(kLeast));
+}
+
 // Sixteen running values, then their tree: the order depends on the number of columns alone.
 template <Join kJoin, class T> T reduce_row(const T* p, int64_t step, int64_t cols) {
   constexpr int kWays = 16;
@@ -77,7 +86,8 @@ void reduce(void* accumulator, const PointwiseArg& arg, unsigned uniform, bool f
   for (int64_t r = 0; r < rows; ++r) {
     const T* p = static_cast<const T*>(arg.data) + r * arg.row_stride;
     T value;
-    if constexpr (std::is_same_v<T, float>) value = reduce_row_f32<kJoin>(p, uniform & 1 ? 0 : 1, cols);
+    if (cols == 0) value = identity<kJoin, T>();
+    else if constexpr (std::is_same_v<T, float>) value = reduce_row_f32<kJoin>(p, uniform & 1 ? 0 : 1, cols);
     else value = reduce_row<kJoin, T>(p, uniform & 1 ? 0 : 1, cols);
     out[r] = first ? value : join<kJoin>(out[r], value);
   }
