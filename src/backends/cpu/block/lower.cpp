@@ -131,7 +131,6 @@ class Lowering {
     if (item.arity > 1) item.in[1] = value_[instr.b];
     if (item.arity > 2) item.in[2] = value_[instr.c];
     if (instr.prim == Prim::select) item.lane = lane_of(instr.dtype);
-    if (instr.prim == Prim::bit_not && type == DType::boolean) item.op = Op::logical_not;
     if (ir::is_reduction(instr.prim))
       item.reduce = tables_.row->reduce[static_cast<int>(item.lane)][static_cast<int>(item.op) - static_cast<int>(Op::reduce_sum)];
     else
@@ -155,7 +154,7 @@ std::string why_not_instr(const ir::Body& body, const ir::Instr& instr, const Po
   if (is_logical(instr.prim) && type != DType::boolean) return cat(ir::name(instr.prim), " of ", name(type));
   if (ir::is_reduction(instr.prim)) return type == DType::boolean && instr.prim == Prim::reduce_sum ? "a sum of booleans" : "";
   const bool arithmetic = (instr.prim <= Prim::atanh) || (instr.prim >= Prim::add && instr.prim <= Prim::fmod && instr.prim != Prim::min && instr.prim != Prim::max);
-  if (type == DType::boolean && (arithmetic || instr.prim == Prim::shift_left || instr.prim == Prim::shift_right || instr.prim == Prim::fma))
+  if (type == DType::boolean && (arithmetic || instr.prim == Prim::shift_left || instr.prim == Prim::shift_right || instr.prim == Prim::fma || instr.prim == Prim::bit_not))
     return cat(ir::name(instr.prim), " of booleans");
   if (!find(tables, lane_of(type), static_cast<Op>(instr.prim))) return cat("no loop for ", ir::name(instr.prim), " of ", name(type));
   return "";
