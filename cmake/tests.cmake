@@ -23,6 +23,9 @@ foreach(folder base ir ops onnx_import passes quant backends tune memory plan ru
   endif()
   tenfold_test(${folder}_test SOURCES ${sources} USES ${uses})
 endforeach()
+# Tests of the importer write models with the generated messages.
+target_include_directories(onnx_import_test PRIVATE ${CMAKE_BINARY_DIR})
+target_link_libraries(onnx_import_test PRIVATE protobuf::libprotobuf)
 
 # tests/: each <name>_test.cpp is a test binary, each <name>_main.cpp a tool; everything else is shared by them.
 file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*.cpp)

@@ -1,6 +1,7 @@
 // Usage: onnx_suite [--folder node] [--filter softmax] [--failing]   (TENFOLD_SHARED=DIR if ../shared is elsewhere)
 //
 // Runs cases of the ONNX suite through import and the reference kernels; prints a verdict for each and a total.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -24,7 +25,8 @@ int main(int argc, char** argv) {
   std::map<Verdict, int> total;
   for (const SuiteCase& test : suite_cases(*root, folder, filter)) {
     if (!failing) std::printf("%s ", test.name.c_str()), std::fflush(stdout);   // so that a crash names its case
-    const CaseResult result = run_case(test, run_reference);
+    CaseResult result = run_case(test, run_reference);
+    std::replace(result.why.begin(), result.why.end(), '\n', ' ');   // one line for each case
     ++total[result.verdict];
     if (failing && result.verdict != Verdict::fail) continue;
     if (failing) std::printf("%s ", test.name.c_str());

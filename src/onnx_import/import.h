@@ -16,9 +16,9 @@ namespace tenfold::onnx_import {
 
 struct ImportOptions {
   // Folders besides the model's own that external weights may lie in (a hub's cache, say): --externalDataDir=DIR.
-  std::vector<std::filesystem::path> external_data_dirs;
+  std::vector<std::filesystem::path> external_data_dirs = {};
   // Shapes of inputs by name; -1 leaves a dimension as the model has it. A named dimension fixed here is fixed everywhere.
-  std::map<std::string, Shape, std::less<>> input_shapes;
+  std::map<std::string, Shape, std::less<>> input_shapes = {};
   bool check_finite = true;                             // warn of NaN and infinity in float weights
   std::int64_t max_nodes = 1'000'000;                   // after functions are inlined
   Log log = {};

@@ -109,7 +109,7 @@ void Importer::add_outputs(Scope& scope) {
       ir::Value* copy = graph.make("Identity", {value});
       if (value->is_constant() && value->name == name) value->name = graph.unique_name(name);
       copy->name = name;
-      value = copy;
+      named_.insert(value = copy);
     }
     const std::int64_t declared = output.type().tensor_type().elem_type();
     require(declared == 0 || ops::dtype_from_onnx(declared) == value->dtype(), ErrorKind::invalid_model, "the output '", name, "' is declared as ",

@@ -114,8 +114,8 @@ Tensor from_file(DType type, const Shape& shape, const onnx::TensorProto& proto,
           name(type), " needs ", needed);
   auto file = files->file(location);
   const auto size = static_cast<std::int64_t>(file->bytes().size());
-  require(offset <= size && needed <= size - offset, ErrorKind::invalid_model, "external data: bytes ", offset, " to ",
-          checked_add(offset, needed), " lie outside '", location, "', which has ", size);
+  require(offset <= size && needed <= size - offset, ErrorKind::invalid_model, "external data: ", needed,
+          " bytes at offset ", offset, " lie outside '", location, "', which has ", size);
   const auto bytes = file->bytes().subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(needed));
   return over_bytes(type, shape, bytes, file);
 }

@@ -56,7 +56,12 @@ void ValueTypes::fix_names(const onnx::GraphProto& graph) {
 ir::Dim ValueTypes::named(const std::string& name) {
   if (const auto fixed = fixed_.find(name); fixed != fixed_.end()) return extent(fixed->second);
   const auto [entry, fresh] = symbols_.try_emplace(name);
-  if (fresh) entry->second = graph_.new_symbol(identifier(name), 0, ir::kUnbounded, ir::Origin::input_dim);
+  if (fresh) {
+    const std::string stem = identifier(name);
+    std::string symbol = stem;   // two names may look alike once they are cleaned
+    for (int i = 2; !taken_.insert(symbol).second; ++i) symbol = cat(stem, "_", i);
+    entry->second = graph_.new_symbol(symbol, 0, ir::kUnbounded, ir::Origin::input_dim);
+  }
   return entry->second;
 }
 

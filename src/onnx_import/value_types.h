@@ -4,6 +4,7 @@
 #include <onnx_subset.pb.h>
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "ir/graph.h"
@@ -28,7 +29,8 @@ class ValueTypes {
   ir::Graph& graph_;
   const ImportOptions& options_;
   std::map<std::string, std::int64_t> fixed_;   // value of a name that an input shape gives
-  std::map<std::string, ir::Dim> symbols_;
+  std::map<std::string, ir::Dim> symbols_;      // by the model's name
+  std::set<std::string> taken_;                 // names of symbols
 };
 
 }  // namespace tenfold::onnx_import

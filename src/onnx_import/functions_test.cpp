@@ -1,0 +1,206 @@
+// Model-local functions and the bodies of If: inlining, attribute references, captures, recursion.
+#include "onnx_import/model_for_tests.h"
+
+namespace tenfold::onnx_import {
+namespace {
+
+// A function of domain "local" with one opset import and the given inputs and outputs.
+onnx::FunctionProto& add_function(onnx::ModelProto& model, const std::string& name, const Names& inputs, const Names& outputs) {
+  onnx::FunctionProto& function = *model.add_functions();
+  function.set_name(name);
+  function.set_domain("local");
+  function.add_opset_import()->set_version(17);
+  for (const auto& input : inputs) function.add_input(input);
+  for (const auto& output : outputs) function.add_output(output);
+  return function;
+}
+
+onnx::NodeProto& call(onnx::ModelProto& model, const std::string& name, const Names& inputs, const Names& outputs) {
+  onnx::NodeProto& node = add_node(*model.mutable_graph(), name, inputs, outputs, "call_" + outputs.at(0));
+  node.set_domain("local");
+  return node;
+}
+
+onnx::ModelProto model_of_x(const Names& outputs) {
+  auto model = new_model();
+  model.add_opset_import()->set_domain("local");
+  model.mutable_opset_import(1)->set_version(1);
+  add_input(*model.mutable_graph(), "x", {"2", "2"});
+  for (const auto& output : outputs) add_output(*model.mutable_graph(), output);
+  return model;
+}
+
+const Tensor& ramp() {
+  static const Tensor tensor = tensor_of({1, 2, 3, 4}, {2, 2});
+  return tensor;
+}
+
+TEST(Functions, AreInlinedWithTheirAttributes) {
+  auto model = model_of_x({"y", "z"});
+  auto& join = add_function(model, "Join", {"a", "b"}, {"c"});
+  join.add_attribute("axis");
+  auto& node = add_node(join, "Concat", {"a", "b"}, {"c"}, "inner");
+  add_attribute(node, "axis", 2).set_ref_attr_name("axis");
+  add_int(call(model, "Join", {"x", "x"}, {"y"}), "axis", 0);
+  add_int(call(model, "Join", {"x", "x"}, {"z"}), "axis", 1);
+  const ir::Graph graph = import_model(model);
+  EXPECT_EQ(ir::text(graph.outputs[0]->type), "f32[4,2]");
+  EXPECT_EQ(ir::text(graph.outputs[1]->type), "f32[2,4]");
+  EXPECT_EQ(graph.outputs[0]->name, "y");
+  EXPECT_EQ(graph.nodes().front()->name, "call_y/inner");
+  EXPECT_EQ(run(graph, {ramp()}, 1), (std::vector<float>{1, 2, 1, 2, 3, 4, 3, 4}));
+}
+
+TEST(Functions, HaveDefaultsAndCallEachOther) {
+  auto model = model_of_x({"y"});
+  auto& inner = add_function(model, "Inner", {"a"}, {"r"});
+  auto* axis = inner.add_attribute_proto();
+  axis->set_name("axis"), axis->set_type(2), axis->set_i(1);
+  add_attribute(add_node(inner, "Concat", {"a", "a"}, {"r"}), "axis", 2).set_ref_attr_name("axis");
+  auto& outer = add_function(model, "Outer", {"a", "unused"}, {"r"});
+  outer.add_opset_import()->set_domain("local");
+  outer.mutable_opset_import(1)->set_version(1);
+  add_node(outer, "Inner", {"a"}, {"t"}).set_domain("local");
+  add_node(outer, "Identity", {"t"}, {"r"});
+  call(model, "Outer", {"x"}, {"y"});
+  const ir::Graph graph = import_model(model);
+  EXPECT_EQ(ir::text(graph.outputs[0]->type), "f32[2,4]");
+}
+
+TEST(Functions, MayReturnTheirInput) {
+  auto model = model_of_x({"y"});
+  add_function(model, "Nothing", {"a"}, {"a"});
+  call(model, "Nothing", {"x"}, {"y"});
+  const ir::Graph graph = import_model(model);
+  EXPECT_EQ(graph.outputs[0]->name, "y");
+  EXPECT_EQ(graph.inputs[0]->name, "x");
+}
+
+TEST(Functions, AreUsedTwiceWithLargeConstants) {
+  auto model = model_of_x({"y", "z"});
+  auto& function = add_function(model, "Weight", {}, {"w"});
+  auto& value = *add_attribute(add_node(function, "Constant", {}, {"w"}), "value", 4).mutable_t();
+  value = floats("", {1000}, {});
+  value.set_raw_data(std::string(4000, '\0'));
+  call(model, "Weight", {}, {"y"});
+  call(model, "Weight", {}, {"z"});
+  EXPECT_EQ(run(import_model(model), {ramp()}, 1).size(), 1000u);
+}
+
+TEST(Functions, MustNotCallThemselves) {
+  auto model = model_of_x({"y"});
+  for (const auto& [name, next] : {std::pair{"Ping", "Pong"}, std::pair{"Pong", "Ping"}}) {
+    auto& function = add_function(model, name, {"a"}, {"r"});
+    add_node(function, next, {"a"}, {"r"}).set_domain("local");
+  }
+  call(model, "Ping", {"x"}, {"y"});
+  expect_failure(model, ErrorKind::invalid_model, "the function 'Ping' calls itself");
+}
+
+TEST(Functions, CannotMultiplyWithoutBound) {
+  auto model = model_of_x({"y"});
+  for (int level = 0; level < 40; ++level) {   // 2^40 nodes if nothing stops it
+    auto& function = add_function(model, cat("F", level), {"a"}, {"r"});
+    for (int twice = 0; twice < 2; ++twice) {
+      auto& node = add_node(function, level == 39 ? "Identity" : cat("F", level + 1), {twice ? "t" : "a"}, {twice ? "r" : "t"});
+      if (level != 39) node.set_domain("local");
+    }
+  }
+  call(model, "F0", {"x"}, {"y"});
+  expect_failure(model, ErrorKind::invalid_model, "more than 1000 nodes", {.max_nodes = 1000});
+}
+
+TEST(Functions, AreCheckedAtTheirCall) {
+  auto model = model_of_x({"y"});
+  add_node(add_function(model, "F", {"a"}, {"r"}), "Identity", {"a"}, {"r"});
+  auto& node = call(model, "F", {"x", "x"}, {"y"});
+  expect_failure(model, ErrorKind::invalid_model, "takes 1 inputs, 2 are given");
+  node.mutable_input()->RemoveLast();
+  node.add_output("more");
+  expect_failure(model, ErrorKind::invalid_model, "has 1 outputs, 2 are wanted");
+  node.mutable_output()->RemoveLast();
+  model.mutable_functions(0)->set_output(0, "ghost");
+  expect_failure(model, ErrorKind::invalid_model, "does not compute its output 'ghost'");
+  *model.add_functions() = model.functions(0);
+  expect_failure(model, ErrorKind::invalid_model, "defined twice");
+}
+
+// y = c ? Concat(x, x) : w, all captured.
+onnx::ModelProto if_model() {
+  auto model = model_of_x({"y"});
+  auto& graph = *model.mutable_graph();
+  add_input(graph, "c", {}, DType::boolean);
+  *graph.add_initializer() = floats("w", {2, 2}, {9, 8, 7, 6});
+  auto& node = add_node(graph, "If", {"c"}, {"y"}, "choose");
+  auto& yes = *add_attribute(node, "then_branch", 5).mutable_g();
+  add_int(add_node(yes, "Concat", {"x", "x"}, {"r"}, "join"), "axis", 0);
+  add_output(yes, "r");
+  auto& no = *add_attribute(node, "else_branch", 5).mutable_g();
+  add_output(no, "w");
+  return model;
+}
+
+TEST(Bodies, CapturesBecomeInputsAndConstantsAreShared) {
+  const ir::Graph graph = import_model(if_model());
+  const ir::Node* node = graph.outputs[0]->producer;
+  ASSERT_EQ(node->op(), "If");
+  ASSERT_EQ(node->inputs.size(), 2u);
+  EXPECT_EQ(node->inputs[1]->name, "x");
+  for (const auto& body : node->graphs) EXPECT_EQ(body->inputs.size(), 1u);
+  const auto choose = [&](bool condition) {
+    Tensor c(DType::boolean, {});
+    c.mutable_data<bool>()[0] = condition;
+    return run(graph, {ramp(), c});
+  };
+  EXPECT_EQ(choose(true), (std::vector<float>{1, 2, 3, 4, 1, 2, 3, 4}));
+  EXPECT_EQ(choose(false), (std::vector<float>{9, 8, 7, 6}));
+}
+
+TEST(Bodies, NestedCapturesPassThrough) {
+  auto model = if_model();
+  auto& node = *model.mutable_graph()->mutable_node(0);
+  const onnx::GraphProto inner = node.attribute(0).g();
+  auto& yes = *node.mutable_attribute(0)->mutable_g();
+  yes.clear_node();
+  auto& nested = add_node(yes, "If", {"c"}, {"r"}, "nested");
+  *add_attribute(nested, "then_branch", 5).mutable_g() = inner;
+  *add_attribute(nested, "else_branch", 5).mutable_g() = inner;
+  const ir::Graph graph = import_model(model);
+  Tensor c(DType::boolean, {});
+  c.mutable_data<bool>()[0] = true;
+  EXPECT_EQ(run(graph, {ramp(), c}).size(), 8u);
+}
+
+TEST(Bodies, ErrorsNameTheBody) {
+  auto model = if_model();
+  auto& yes = *model.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g();
+  yes.mutable_node(0)->set_input(0, "ghost");
+  expect_failure(model, ErrorKind::invalid_model, "its body 'then_branch' uses 'ghost', which nothing defines");
+  yes.mutable_node(0)->set_input(0, "x");
+  yes.mutable_node(0)->set_op_type("Unheard");
+  const Failure found = failure(model);
+  EXPECT_EQ(found.kind, ErrorKind::unsupported);
+  EXPECT_NE(found.text.find("1 node is not supported:\n  node 'choose/then_branch/join' (Unheard"), std::string::npos) << found.text;
+}
+
+TEST(Bodies, DepthIsBounded) {
+  auto model = model_of_x({"y"});
+  add_input(*model.mutable_graph(), "c", {}, DType::boolean);
+  onnx::GraphProto body;
+  add_node(body, "Identity", {"x"}, {"y"});
+  add_output(body, "y");
+  for (int level = 0; level < 40; ++level) {
+    onnx::GraphProto outer;
+    auto& node = add_node(outer, "If", {"c"}, {"y"});
+    *add_attribute(node, "then_branch", 5).mutable_g() = body;
+    add_node(*add_attribute(node, "else_branch", 5).mutable_g(), "Identity", {"x"}, {"y"});
+    add_output(*node.mutable_attribute(1)->mutable_g(), "y");
+    add_output(outer, "y");
+    body = outer;
+  }
+  *model.mutable_graph()->mutable_node() = body.node();
+  expect_failure(model, ErrorKind::invalid_model, "");
+}
+
+}  // namespace
+}  // namespace tenfold::onnx_import

@@ -1,0 +1,241 @@
+// Importing whole models: names, order, versions, shapes, attributes, and every way to break them.
+#include "onnx_import/import.h"
+
+#include <fstream>
+
+#include "onnx_import/model_for_tests.h"
+
+namespace tenfold::onnx_import {
+namespace {
+
+TEST(Import, KeepsNamesAndSymbols) {
+  const ir::Graph graph = import_model(small_model());
+  EXPECT_EQ(graph.inputs.at(0)->name, "x");
+  EXPECT_EQ(graph.outputs.at(0)->name, "y");
+  EXPECT_EQ(graph.nodes().front()->name, "copy");
+  EXPECT_EQ(ir::text(graph.outputs.at(0)->type), "f32[batch,3]");
+  ASSERT_EQ(graph.symbols.size(), 1u);
+  EXPECT_EQ(graph.symbols[0].lower, ir::Dim(0));
+  EXPECT_EQ(run(graph, {tensor_of({1, 2, 3}, {1, 3})}), (std::vector<float>{1, 2, 3}));
+}
+
+TEST(Import, EqualNamesAreOneSymbolAndMissingOnesGetTheirOwn) {
+  auto model = small_model();
+  add_input(*model.mutable_graph(), "z", {"batch", "", "past + 1", "past.1"});
+  const ir::Graph graph = import_model(model);
+  EXPECT_EQ(graph.inputs[0]->dims()[0], graph.inputs[1]->dims()[0]);
+  EXPECT_EQ(ir::text(graph.inputs[1]->type.tensor.dims).substr(0, 18), "batch,z_d1,past_1,");
+  EXPECT_FALSE(graph.inputs[1]->dims()[2] == graph.inputs[1]->dims()[3]);   // two names that look alike once cleaned
+}
+
+TEST(Import, FixedShapesHoldForTheNameEverywhere) {
+  auto model = small_model();
+  add_input(*model.mutable_graph(), "z", {"batch", "n"});
+  const ir::Graph graph = import_model(model, {.input_shapes = {{"x", {4, -1}}}});
+  EXPECT_EQ(ir::text(graph.inputs[0]->type), "f32[4,3]");
+  EXPECT_EQ(ir::text(graph.inputs[1]->type), "f32[4,n]");
+  expect_failure(model, ErrorKind::invalid_argument, "the model's inputs are: x, z", {.input_shapes = {{"q", {1}}}});
+  expect_failure(model, ErrorKind::invalid_argument, "has 1 dimensions", {.input_shapes = {{"x", {1}}}});
+  expect_failure(model, ErrorKind::invalid_argument, "is 3 in the model", {.input_shapes = {{"x", {1, 4}}}});
+  expect_failure(model, ErrorKind::invalid_argument, "to 1 and to 2", {.input_shapes = {{"x", {1, 3}}, {"z", {2, 1}}}});
+}
+
+TEST(Import, UnrankedInputsNeedAShape) {
+  auto model = small_model();
+  model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  expect_failure(model, ErrorKind::unsupported, "no declared number of dimensions");
+  EXPECT_EQ(ir::text(import_model(model, {.input_shapes = {{"x", {2, 3}}}}).outputs[0]->type), "f32[2,3]");
+}
+
+TEST(Import, InitializersThatAreInputsAreConstants) {
+  auto model = new_model();
+  auto& graph = *model.mutable_graph();
+  add_input(graph, "w", {"2"});
+  add_input(graph, "x", {"2"});
+  *graph.add_initializer() = floats("w", {2}, {5, 6});
+  add_node(graph, "Concat", {"w", "x"}, {"y"}).set_name("join");
+  add_int(*graph.mutable_node(0), "axis", 0);
+  add_output(graph, "y");
+  const ir::Graph result = import_model(model);
+  ASSERT_EQ(result.inputs.size(), 1u);
+  EXPECT_EQ(run(result, {tensor_of({1, 2}, {2})}), (std::vector<float>{5, 6, 1, 2}));
+}
+
+TEST(Import, OutputsThatAreInputsOrConstantsKeepTheirNames) {
+  auto model = small_model();
+  *model.mutable_graph()->add_initializer() = floats("w", {1}, {7});
+  add_output(*model.mutable_graph(), "w");
+  add_output(*model.mutable_graph(), "x");
+  const ir::Graph graph = import_model(model);
+  ASSERT_EQ(graph.outputs.size(), 3u);
+  EXPECT_EQ(graph.outputs[1]->name, "w");
+  EXPECT_EQ(graph.outputs[2]->name, "x");
+  EXPECT_EQ(run(graph, {tensor_of({1, 2, 3}, {1, 3})}, 1), std::vector<float>{7});
+}
+
+TEST(Import, SortsNodesAndNamesCycles) {
+  auto model = new_model();
+  auto& graph = *model.mutable_graph();
+  add_input(graph, "x", {"1"});
+  add_node(graph, "Identity", {"a"}, {"y"}, "second");
+  add_node(graph, "Identity", {"x"}, {"a"}, "first");
+  add_output(graph, "y");
+  EXPECT_EQ(import_model(model).nodes().front()->name, "first");
+  graph.mutable_node(1)->set_input(0, "y");
+  add_node(graph, "Identity", {"y"}, {"after"}, "outside the cycle");
+  const Failure found = failure(model);
+  EXPECT_EQ(found.kind, ErrorKind::invalid_model);
+  EXPECT_TRUE(found.text.find("'first'") != std::string::npos || found.text.find("'second'") != std::string::npos) << found.text;
+}
+
+TEST(Import, NamesWhatIsDefinedTwiceOrNotAtAll) {
+  auto model = small_model();
+  add_node(*model.mutable_graph(), "Identity", {"x"}, {"y"}, "again");
+  expect_failure(model, ErrorKind::invalid_model, "'y' is defined twice: by node 'copy' (Identity) and by node 'again'");
+  model = small_model();
+  add_node(*model.mutable_graph(), "Identity", {"y"}, {"x"}, "over input");
+  expect_failure(model, ErrorKind::invalid_model, "depends on its own result");
+  model = small_model();
+  *model.mutable_graph()->add_initializer() = floats("y", {1}, {1});
+  expect_failure(model, ErrorKind::invalid_model, "'y' is defined twice");
+  model = small_model();
+  add_input(*model.mutable_graph(), "x", {"1"});
+  expect_failure(model, ErrorKind::invalid_model, "two inputs are named 'x'");
+  model = small_model();
+  add_output(*model.mutable_graph(), "y");
+  expect_failure(model, ErrorKind::invalid_model, "two outputs are named 'y'");
+  model = small_model();
+  model.mutable_graph()->mutable_node(0)->set_input(0, "ghost");
+  expect_failure(model, ErrorKind::invalid_model, "importing node 'copy' (Identity, opset 17): its input 'ghost' is not defined");
+  model = small_model();
+  add_output(*model.mutable_graph(), "ghost");
+  expect_failure(model, ErrorKind::invalid_model, "the output 'ghost' is not defined");
+}
+
+TEST(Import, ReportsAllUnsupportedNodesAtOnce) {
+  auto model = small_model();
+  auto& graph = *model.mutable_graph();
+  add_node(graph, "NoSuchOperator", {"x"}, {"a"}, "one");
+  add_node(graph, "Identity", {"a"}, {"b"}, "after one");
+  add_node(graph, "Strange", {"x"}, {"c"}, "two").set_domain("com.acme");
+  model.add_opset_import()->set_domain("com.acme");
+  model.mutable_opset_import(1)->set_version(3);
+  const Failure found = failure(model);
+  EXPECT_EQ(found.kind, ErrorKind::unsupported);
+  EXPECT_NE(found.text.find("2 nodes are not supported"), std::string::npos) << found.text;
+  EXPECT_NE(found.text.find("node 'one' (NoSuchOperator, opset 17): there is no operator 'NoSuchOperator'"), std::string::npos) << found.text;
+  EXPECT_NE(found.text.find("node 'two' (com.acme.Strange, opset 3)"), std::string::npos) << found.text;
+  EXPECT_EQ(found.text.find("after one"), std::string::npos) << found.text;
+}
+
+TEST(Import, ChecksAttributes) {
+  const auto with = [](const std::string& name, int type, auto set) {
+    auto model = new_model();
+    add_input(*model.mutable_graph(), "x", {"2", "3"});
+    set(add_attribute(add_node(*model.mutable_graph(), "Softmax", {"x"}, {"y"}, "s"), name, type));
+    add_output(*model.mutable_graph(), "y");
+    return model;
+  };
+  import_model(with("axis", 2, [](auto& a) { a.set_i(0); }));
+  import_model(with("axis", 2, [](auto&) {}));   // proto3 writers leave out zeros
+  expect_failure(with("axis", 1, [](auto& a) { a.set_f(1); }), ErrorKind::invalid_model, "axis");
+  expect_failure(with("axis", 7, [](auto& a) { a.add_ints(1); }), ErrorKind::invalid_model, "axis");
+  expect_failure(with("axis", 2, [](auto& a) { a.set_s("1"); }), ErrorKind::invalid_model, "declared as int but holds string");
+  expect_failure(with("axis", 99, [](auto&) {}), ErrorKind::invalid_model, "unknown type 99");
+  expect_failure(with("axis", 0, [](auto&) {}), ErrorKind::invalid_model, "has no type");
+  expect_failure(with("axes", 2, [](auto& a) { a.set_i(1); }), ErrorKind::invalid_model, "axes");
+}
+
+TEST(Import, ChecksVersions) {
+  auto model = small_model();
+  model.clear_opset_import();
+  expect_failure(model, ErrorKind::invalid_model, "imports no operator set");
+  model.add_opset_import()->set_version(0);
+  expect_failure(model, ErrorKind::invalid_model, "imports version 0");
+  model = small_model();
+  model.clear_ir_version();
+  expect_failure(model, ErrorKind::invalid_model, "no IR version");
+  model = small_model();
+  model.mutable_graph()->mutable_node(0)->set_domain("com.acme");
+  expect_failure(model, ErrorKind::invalid_model, "no version of the domain 'com.acme'");
+  std::string said;
+  model = small_model();
+  model.set_ir_version(99);
+  import_model(model, {.log = Log([&](Severity, std::string_view text) { said += text; })});
+  EXPECT_NE(said.find("IR version 99 is newer"), std::string::npos);
+}
+
+TEST(Import, RefusesBadShapes) {
+  for (const Names& dims : {Names{"-1"}, Names{"4611686018427387904"}, Names(65, "1")}) {
+    auto model = small_model();
+    add_input(*model.mutable_graph(), "z", dims);
+    expect_failure(model, ErrorKind::invalid_model, "input 'z'");
+  }
+  auto model = small_model();
+  model.mutable_graph()->mutable_input(0)->clear_type();
+  expect_failure(model, ErrorKind::unsupported, "has no type");
+  model = small_model();
+  model.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(7);
+  expect_failure(model, ErrorKind::invalid_model, "declared as i64, but computed as f32");
+}
+
+TEST(Import, WarnsOfNanInWeights) {
+  auto model = small_model();
+  *model.mutable_graph()->add_initializer() = floats("fine", {2}, {1, 2});
+  *model.mutable_graph()->add_initializer() = floats("sick", {3}, {1, NAN, 2});
+  std::string said;
+  ImportOptions options{.log = Log([&](Severity severity, std::string_view text) { said += cat(name(severity), ":", text, ";"); })};
+  import_model(model, options);
+  EXPECT_EQ(said, "warning:the weight 'sick' contains NaN or infinity;");
+  said.clear();
+  options.check_finite = false;
+  import_model(model, options);
+  EXPECT_EQ(said, "");
+}
+
+TEST(Import, EveryTruncationAndEveryFlippedByteEndsInAnError) {
+  auto model = small_model();
+  *model.mutable_graph()->add_initializer() = floats("w", {2}, {1, 2});
+  add_int(add_node(*model.mutable_graph(), "Softmax", {"y"}, {"z"}), "axis", 0);
+  add_output(*model.mutable_graph(), "z");
+  const std::string whole = model.SerializeAsString();
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const std::string cut = whole.substr(0, size);
+    EXPECT_THROW(import_bytes(std::as_bytes(std::span(cut))), Error) << "cut to " << size << " of " << whole.size();
+  }
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
+      try {
+        import_bytes(std::as_bytes(std::span(damaged)));   // a changed name or number may still be a model
+      } catch (const Error& error) {
+        EXPECT_NE(name(error.kind()), "internal") << error.what();
+      }
+    }
+  }
+}
+
+TEST(Import, RefusesWhatIsNoModelFile) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "tenfold_no_models";
+  std::filesystem::create_directories(folder);
+  const auto refused = [&](const std::filesystem::path& path, ErrorKind kind) {
+    try {
+      import_file(path);
+      ADD_FAILURE() << path << " was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(name(error.kind()), name(kind)) << error.what();
+    }
+  };
+  std::ofstream(folder / "empty.onnx");
+  std::ofstream(folder / "text.onnx") << "version https://git-lfs.github.com/spec/v1\noid sha256:00\n";
+  refused(folder / "absent.onnx", ErrorKind::io);
+  refused(folder, ErrorKind::io);
+  refused(folder / "empty.onnx", ErrorKind::invalid_model);
+  refused(folder / "text.onnx", ErrorKind::invalid_model);
+  refused("/dev/null", ErrorKind::io);
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace tenfold::onnx_import
