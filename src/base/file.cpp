@@ -78,13 +78,20 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
-FileLock::FileLock(const std::string& path) : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-  if (descriptor_ < 0) fail_io("open", path, errno);
-  while (::flock(descriptor_, LOCK_EX) != 0) {
-    if (errno == EINTR) continue;
-    const int error = errno;
+FileLock::FileLock(const std::string& path) {
+  for (;;) {
+    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (descriptor_ < 0) fail_io("open", path, errno);
+    while (::flock(descriptor_, LOCK_EX) != 0) {
+      if (errno == EINTR) continue;
+      const int error = errno;
+      ::close(descriptor_);
+      fail_io("lock", path, error);
+    }
+    // Whoever held the lock may have replaced the file: then the lock is on one that has no name any more.
+    struct stat locked {}, named {};
+    if (::fstat(descriptor_, &locked) == 0 && ::stat(path.c_str(), &named) == 0 && locked.st_ino == named.st_ino && locked.st_dev == named.st_dev) return;
     ::close(descriptor_);
-    fail_io("lock", path, error);
   }
 }
 

@@ -49,7 +49,8 @@ class AtomicFile {
 void write_file(const std::string& path, std::span<const std::byte> bytes);   // atomically
 void write_file(const std::string& path, std::string_view text);
 
-// An exclusive lock between processes, held while the object lives. The lock file is made if absent and stays.
+// An exclusive lock between processes, held while the object lives. It may be on the very file that its holder replaces with an
+// AtomicFile. The file is made, empty, if absent.
 class FileLock {
  public:
   explicit FileLock(const std::string& path);

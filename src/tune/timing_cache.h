@@ -4,8 +4,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
-namespace tenfold { struct BuildConfig; }
+#include "base/log.h"
+
 namespace tenfold::tune {
 
 // All that a measurement depends on. Ordered, so that files come out the same whatever the order of measuring.
@@ -14,20 +16,27 @@ struct TimingKey {
   auto operator<=>(const TimingKey&) const = default;
 };
 
+// Never a reason to fail: a file that is missing, damaged or unwritable costs time, and a warning.
 class TimingCache {
  public:
-  std::optional<double> find(const TimingKey& key) const {
-    auto it = entries_.find(key);
-    return it == entries_.end() ? std::nullopt : std::optional<double>(it->second);
-  }
-  void insert(const TimingKey& key, double nanoseconds) { entries_[key] = nanoseconds; }
+  // Reads the file once. A missing file is an empty cache; lines that make no sense are left out with one warning.
+  static TimingCache load(const std::string& path, const Log& log = {});
+  // Merges with what other processes have written meanwhile, under a lock, and replaces the file atomically. This object stays as
+  // it is: a build must not see measurements that arrive while it runs.
+  void save(const std::string& path, const Log& log = {}) const;
+
+  std::optional<double> find(const TimingKey& key) const;
+  // The least time of a key wins, here and in merge(): the order of inserting and merging does not matter.
+  void insert(const TimingKey& key, double nanoseconds);
+  void merge(const TimingCache& other);
+  std::size_t size() const { return entries_.size(); }
+  bool operator==(const TimingCache&) const = default;
+
+  std::string text() const;
+  static TimingCache parse(std::string_view text, const std::string& source, const Log& log = {});
 
  private:
   std::map<TimingKey, double> entries_;
 };
-
-// The cache a build starts from, and its merge back into the file.
-TimingCache open_cache(const BuildConfig& config);
-void close_cache(const TimingCache& cache, const BuildConfig& config);
 
 }  // namespace tenfold::tune

@@ -1,0 +1,108 @@
+// Extents of strided operands. A channel-blocked operand is seen as what it is: its channels split into blocks, one axis more.
+#include "plan/extent.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+
+namespace tenfold::plan {
+namespace {
+
+constexpr std::int64_t kLimit = std::int64_t{1} << 61;   // beyond any memory; sums of two still fit
+
+bool blocked(const Operand& o, std::size_t axis) {
+  return axis == 1 && o.layout.order == backends::Layout::channels_blocked && o.dims.size() >= 3;
+}
+std::int64_t clamp(__int128 value) { return static_cast<std::int64_t>(std::clamp<__int128>(value, -kLimit, kLimit)); }
+
+// From elements [low, high] to bytes, moved to the operand's offset.
+ByteRange to_bytes(const Operand& o, __int128 low, __int128 high) {
+  const int width = bits(o.dtype);
+  return {clamp(o.at.offset + (low * width - (width < 8 ? 7 : 0)) / 8), clamp(o.at.offset + ((high + 1) * width + 7) / 8)};
+}
+
+bool operand_fits(const Plan& plan, const Program& program, const Operand& o, std::span<const std::int64_t> dims) noexcept {
+  if (o.at.space == Space::none || o.packed) return true;   // a packed operand has no strides; verify() compares its size
+  const std::optional<ByteRange> range = byte_range(o, dims);
+  if (!range) return false;
+  if (range->empty()) return true;
+  std::int64_t capacity = 0;
+  const auto index = static_cast<std::size_t>(o.at.index);
+  switch (o.at.space) {
+    case Space::none: break;
+    case Space::weights: capacity = plan.constants[index].bytes; break;
+    case Space::arena: capacity = program.arena_bytes; break;
+    case Space::binding: {
+      const Operand& formal = index < program.inputs.size() ? program.inputs[index] : program.outputs[index - program.inputs.size()];
+      capacity = formal_bytes(formal, dims).value_or(-1);
+    }
+  }
+  return range->first >= 0 && range->end <= capacity;
+}
+
+}  // namespace
+
+std::optional<ByteRange> byte_range(const Operand& o, std::span<const std::int64_t> dims) noexcept {
+  __int128 low = 0, high = 0;
+  bool empty = false;
+  for (std::size_t i = 0; i < o.dims.size(); ++i) {
+    std::int64_t extent = dims[static_cast<std::size_t>(o.dims[i])];
+    const std::int64_t stride = dims[static_cast<std::size_t>(o.strides[i])];
+    if (extent < 0 || extent > kLimit || stride > kLimit || stride < -kLimit) return std::nullopt;
+    if (extent == 0) empty = true;
+    if (blocked(o, i)) {
+      high += o.layout.block - 1;
+      extent = ceil_div(extent, o.layout.block);
+    }
+    const __int128 reach = static_cast<__int128>(extent - 1) * stride;
+    (reach < 0 ? low : high) += reach;
+    if (low < -kLimit || high > kLimit) return std::nullopt;
+  }
+  return empty ? ByteRange{} : to_bytes(o, low, high);
+}
+
+// The symbolic sum is exact where strides are products of the dims (the terms cancel); intervals of each term are a second
+// enclosure. The tighter one counts.
+ByteRange byte_range(const Operand& o, std::span<const ir::Dim> dims, const ir::SymbolBounds& box) {
+  ir::Dim sum = 0;
+  __int128 low = 0, high = 0;
+  for (std::size_t i = 0; i < o.dims.size(); ++i) {
+    ir::Dim extent = dims[static_cast<std::size_t>(o.dims[i])];
+    const ir::Dim stride = dims[static_cast<std::size_t>(o.strides[i])];
+    if (extent.bounds(box).upper <= 0) return {};
+    if (blocked(o, i)) {
+      sum = sum + ir::Dim(o.layout.block - 1);
+      high += o.layout.block - 1;
+      extent = ceil_div(extent, o.layout.block);
+    }
+    const std::int64_t most = std::max<std::int64_t>(extent.bounds(box).upper - 1, 0);
+    const bool backwards = stride.is_constant() && stride.constant() < 0;   // elsewhere a negative lower bound is imprecision
+    (backwards ? low : high) = clamp((backwards ? low : high) + static_cast<__int128>(most) * stride.bounds(box).upper);
+    if (!backwards) sum = sum + (extent - 1) * stride;
+  }
+  return to_bytes(o, low, std::min<__int128>(high, sum.bounds(box).upper));
+}
+
+std::optional<std::int64_t> formal_bytes(const Operand& formal, std::span<const std::int64_t> dims) noexcept {
+  __int128 elements = 1;
+  for (DimIndex d : formal.dims) {
+    const std::int64_t extent = dims[static_cast<std::size_t>(d)];
+    if (extent < 0) return std::nullopt;
+    elements *= extent;
+    if (elements > kLimit / 64) return std::nullopt;
+  }
+  return static_cast<std::int64_t>((elements * bits(formal.dtype) + 7) / 8);
+}
+
+bool extents_fit(const Plan& plan, const Program& program, std::span<const std::int64_t> dims) noexcept {
+  for (const Step& step : program.steps) {
+    for (const std::vector<Operand>* side : {&step.in, &step.out})
+      for (const Operand& o : *side)
+        if (!operand_fits(plan, program, o, dims)) return false;
+    for (const Program& nested : step.programs)
+      if (!extents_fit(plan, nested, dims)) return false;
+  }
+  return true;
+}
+
+}  // namespace tenfold::plan

@@ -1,0 +1,99 @@
+// The text form: what the plan is for, how large its memory is, and its steps.
+#include "plan/inspect.h"
+
+#include <cstdio>
+
+#include "base/check.h"
+
+namespace tenfold::plan {
+namespace {
+
+std::string mebibytes(std::int64_t bytes) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%.2f MiB", static_cast<double>(bytes) / (1 << 20));
+  return text;
+}
+
+std::string config_text(const Step& step) {
+  std::string out;
+  for (std::int64_t n : step.config) out += cat(out.empty() ? "" : ",", n);
+  return out;
+}
+
+void add_operands(std::string& out, const Plan& plan, const Program& top, const char* title, const std::vector<Operand>& operands,
+                  const std::string& indent) {
+  for (const Operand& o : operands)
+    out += cat(indent, title, type_text(top, o), "  ", place_text(plan, o), o.packed ? " packed" : "", o.dense ? "" : " view",
+               o.name.empty() ? "" : "  " + o.name, "\n");
+}
+
+void add_steps(std::string& out, const Plan& plan, const Program& top, const Program& program, int detail, const std::string& indent) {
+  int number = 0;
+  for (const Step& step : program.steps) {
+    out += cat(indent, number++, "  ", step.name, "  ", step.op, step.has_body && step.op != "Region" ? "+body" : "", "  ", kind_text(step.kind));
+    if (step.kind == StepKind::kernel) out += cat(" ", step.tactic, " v", step.tactic_version, " [", config_text(step), "]");
+    out += "\n";
+    if (detail > 0) {
+      if (!step.attributes.empty()) out += cat(indent, "     attributes ", ir::text(step.attributes), "\n");
+      if (step.has_body) out += cat(indent, "     body ", ir::text(step.body), "\n");
+      add_operands(out, plan, top, "in   ", step.in, indent + "     ");
+      add_operands(out, plan, top, "out  ", step.out, indent + "     ");
+      if (step.workspace_bytes > 0) out += cat(indent, "     work ", step.workspace_bytes, " bytes at arena+", step.workspace_offset, "\n");
+    }
+    for (std::size_t i = 0; i < step.programs.size(); ++i) {
+      out += cat(indent, "   ", step.kind == StepKind::branch ? (i == 0 ? "then" : "else") : "body", ":\n");
+      add_steps(out, plan, top, step.programs[i], detail, indent + "     ");
+    }
+  }
+}
+
+}  // namespace
+
+std::string type_text(const Program& top, const Operand& o) {
+  if (o.at.space == Space::none) return "none";
+  std::string dims;
+  for (DimIndex d : o.dims) dims += (dims.empty() ? "" : ",") + top.dims.at(static_cast<std::size_t>(d)).text();
+  return cat(name(o.dtype), "[", dims, "]", o.layout == backends::kPlain ? "" : "@" + backends::text(o.layout));
+}
+
+std::string place_text(const Plan& plan, const Operand& o) {
+  const std::string moved = o.at.offset ? cat("+", o.at.offset) : "";
+  const auto index = static_cast<std::size_t>(o.at.index);
+  switch (o.at.space) {
+    case Space::none: return "-";
+    case Space::weights: return cat("constant ", o.at.index, index < plan.constants.size() ? " '" + plan.constants[index].name + "'" : "", moved);
+    case Space::arena: return cat("arena+", o.at.offset);
+    case Space::binding: return cat("binding ", o.at.index, moved);
+  }
+  return "?";
+}
+
+std::string_view kind_text(StepKind kind) {
+  switch (kind) {
+    case StepKind::kernel: return "kernel";
+    case StepKind::host: return "reference";
+    case StepKind::copy: return "copy";
+    case StepKind::branch: return "branch";
+    case StepKind::loop: return "loop";
+  }
+  return "?";
+}
+
+std::string inspect_text(const Plan& plan, int detail) {
+  std::string out = cat("plan of ", plan.model_name.empty() ? "a network" : plan.model_name, ", built by ", plan.builder, "\ndevice   ", plan.device.name,
+                        " (", plan.device.kind, "; needs ", plan.needs ? backends::feature_text(plan.needs) : "nothing special", ")\nweights  ",
+                        mebibytes(plan.weights_bytes), " in ", plan.constants.size(), " constants\n");
+  for (const Binding& b : plan.bindings) out += cat(b.is_input ? "input    " : "output   ", b.name, "  ", ir::text(b.type), "\n");
+  for (const StatePair& s : plan.states) out += cat("state    output ", s.output, " continues input ", s.input, "\n");
+  if (!plan.portable.empty()) out += cat("portable graph of ", plan.portable.size(), " bytes: the plan can be tuned again elsewhere\n");
+  for (std::size_t p = 0; p < plan.programs.size(); ++p) {
+    const Program& program = plan.programs[p];
+    out += cat("program ", p, ":");
+    for (const Range& r : program.box) out += cat(" ", r.symbol, "=", r.min, "..", r.max, " (tuned at ", r.opt, ")");
+    out += cat(" ", program.steps.size(), " steps, arena ", mebibytes(program.arena_bytes), ", largest live sum ", mebibytes(program.arena_live_bytes), "\n");
+    add_steps(out, plan, program, program, detail, "  ");
+  }
+  return out;
+}
+
+}  // namespace tenfold::plan

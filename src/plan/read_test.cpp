@@ -1,0 +1,179 @@
+// A plan survives its file unchanged; every truncation and every flipped bit is refused; weights load in each mode.
+#include "plan/read.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <random>
+
+#include "base/file.h"
+#include "plan/format.h"
+#include "plan/sample_plan.h"
+#include "plan/write.h"
+
+namespace tenfold::plan {
+namespace {
+
+std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+std::string refusal(const std::string& bytes, const ReadOptions& options = {}) {
+  try {
+    load(bytes_of(bytes), options);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::plan_refused) << e.what();
+    return e.what();
+  }
+  return "";
+}
+
+template <class T>
+void put(std::string& bytes, std::size_t at, T value) { std::memcpy(bytes.data() + at, &value, sizeof value); }
+
+// Makes the header's checksum right again after a change: what an enemy would do.
+void sign(std::string& bytes, int sections) {
+  std::string covered = bytes.substr(0, 24) + bytes.substr(kHeaderBytes, kTableEntryBytes * static_cast<std::size_t>(sections));
+  put(bytes, 24, hash64(covered));
+}
+
+TEST(PlanFile, RoundTrip) {
+  const Plan plan = sample_plan();
+  const std::string bytes = serialize(plan);
+  const Plan back = load(bytes_of(bytes));
+  EXPECT_EQ(serialize(back), bytes);
+  EXPECT_EQ(serialize(sample_plan()), bytes);
+  // The writer and the reader could agree on forgetting a field: some of each structure, by hand.
+  EXPECT_EQ(back.device.name, "a machine");
+  EXPECT_EQ(back.needs, plan.needs);
+  EXPECT_EQ(back.portable, "graph as text");
+  ASSERT_EQ(back.weights_bytes, 128);
+  EXPECT_EQ(std::memcmp(back.weights, plan.weights, 128), 0);
+  EXPECT_EQ(back.constants[1].hash, plan.constants[1].hash);
+  const Program& g = back.programs.at(0);
+  EXPECT_EQ(g.box[0].opt, 4);
+  EXPECT_EQ(g.symbols[0].upper, ir::Dim(8));
+  EXPECT_EQ(g.dims, plan.programs[0].dims);
+  EXPECT_EQ(g.steps[0].body, plan.programs[0].steps[0].body);
+  EXPECT_EQ(g.steps[0].config, (std::vector<std::int64_t>{16, -1}));
+  EXPECT_EQ(g.steps[0].in[1].at.space, Space::weights);
+  EXPECT_TRUE(g.steps[0].in[1].packed);
+  EXPECT_EQ(g.steps[2].programs[1].steps[0].name, "body/Identity");
+  EXPECT_EQ(g.steps[2].workspace_bytes, 256);
+  EXPECT_EQ(g.segments[0].count, 3);
+}
+
+TEST(PlanFile, KeepsEveryKindOfAttribute) {
+  Plan plan = sample_plan();
+  Tensor tensor(DType::i4, {3});
+  tensor.mutable_data<std::uint8_t>()[0] = 0x5a;
+  plan.programs[0].steps[1].attributes = {{"i", 5}, {"f", 0.1f}, {"s", "text"}, {"is", ir::Ints{1, -2}}, {"fs", ir::Floats{1.5f}},
+                                          {"ss", ir::Strings{"a", ""}}, {"t", tensor}, {"st", Tensor::strings({2}, {"x", "y"})}};
+  const Plan back = load(bytes_of(serialize(plan)));
+  EXPECT_TRUE(ir::equal(back.programs[0].steps[1].attributes, plan.programs[0].steps[1].attributes));
+}
+
+TEST(PlanFile, RefusesEveryTruncation) {
+  const std::string bytes = serialize(sample_plan());
+  for (std::size_t size = 0; size < bytes.size(); ++size) ASSERT_NE(refusal(bytes.substr(0, size)), "") << size;
+  EXPECT_NE(refusal(bytes + '\0'), "");
+}
+
+TEST(PlanFile, RefusesEveryFlippedBit) {
+  std::string bytes = serialize(sample_plan());
+  for (std::size_t at = 0; at < bytes.size(); ++at)
+    for (int bit = 0; bit < 8; ++bit) {
+      bytes[at] = static_cast<char>(bytes[at] ^ 1 << bit);
+      ASSERT_NE(refusal(bytes), "") << "byte " << at << " bit " << bit;
+      bytes[at] = static_cast<char>(bytes[at] ^ 1 << bit);
+    }
+  ASSERT_EQ(refusal(bytes), "");
+}
+
+TEST(PlanFile, WeightsChecksumIsOptional) {
+  std::string bytes = serialize(sample_plan());
+  bytes[kWeightsAlignment + 5] ^= 1;
+  EXPECT_NE(refusal(bytes), "");
+  EXPECT_EQ(refusal(bytes, {.verify_weights = false}), "");
+}
+
+TEST(PlanFile, NamesBothVersions) {
+  std::string bytes = serialize(sample_plan());
+  put(bytes, 8, kFormatVersion + 7);
+  sign(bytes, 3);
+  const std::string message = refusal(bytes);
+  EXPECT_NE(message.find(std::to_string(kFormatVersion + 7)), std::string::npos);
+  EXPECT_NE(message.find("version " + std::to_string(kFormatVersion) + ":"), std::string::npos);
+  EXPECT_NE(refusal("a text file").find("not a Tenfold plan"), std::string::npos);
+}
+
+TEST(PlanFile, SkipsOptionalSectionsItDoesNotKnow) {
+  std::string bytes = serialize(sample_plan());
+  const std::size_t entry = kHeaderBytes + 2 * kTableEntryBytes;   // the portable section
+  put(bytes, entry, std::uint32_t{77});
+  sign(bytes, 3);
+  EXPECT_EQ(load(bytes_of(bytes)).portable, "");
+  put(bytes, entry + 4, std::uint32_t{0});                         // no longer optional
+  sign(bytes, 3);
+  EXPECT_NE(refusal(bytes).find("section 77"), std::string::npos);
+  put(bytes, entry, std::uint32_t{1});                             // the metadata twice
+  sign(bytes, 3);
+  EXPECT_NE(refusal(bytes).find("twice"), std::string::npos);
+}
+
+TEST(PlanFile, RefusesSectionsOutOfPlace) {
+  const std::string good = serialize(sample_plan());
+  const std::size_t offset = kHeaderBytes + kTableEntryBytes + 8;   // of the weights
+  for (std::uint64_t value : {std::uint64_t{0}, std::uint64_t{64}, std::uint64_t{5}, ~std::uint64_t{0}, std::uint64_t{8192}})
+    for (std::size_t field : {offset, offset + 8}) {
+      std::string bytes = good;
+      put(bytes, field, value);
+      sign(bytes, 3);
+      EXPECT_NE(refusal(bytes), "") << value;
+    }
+}
+
+// Random damage to metadata that carries a right checksum: anything but a crash, a hang or a huge allocation.
+TEST(PlanFile, DamagedMetadataIsRefusedOrHarmless) {
+  const std::string bytes = serialize(sample_plan());
+  std::uint64_t at = 0, size = 0;
+  std::memcpy(&at, bytes.data() + kHeaderBytes + 8, 8);
+  std::memcpy(&size, bytes.data() + kHeaderBytes + 16, 8);
+  const std::string metadata = bytes.substr(at, size);
+  std::mt19937 random(1);
+  int refused = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string changed = metadata;
+    for (int k = 0; k <= i % 3; ++k) changed[random() % changed.size()] = static_cast<char>(i % 5 ? random() : 0xff);
+    try {
+      read_metadata(bytes_of(changed));
+    } catch (const Error& e) {
+      ++refused;
+      ASSERT_TRUE(e.kind() == ErrorKind::plan_refused || e.kind() == ErrorKind::out_of_memory) << e.what();
+    }
+  }
+  EXPECT_GT(refused, 5000);
+  for (std::size_t end = 0; end < metadata.size(); ++end) EXPECT_THROW(read_metadata(bytes_of(metadata.substr(0, end))), Error);
+}
+
+TEST(PlanFile, SavesAndLoadsInEveryMode) {
+  const std::string path = testing::TempDir() + "sample_" + std::to_string(getpid()) + ".plan";
+  save(sample_plan(), path);
+  EXPECT_EQ(read_file(path), serialize(sample_plan()));
+  for (WeightsMode mode : {WeightsMode::map, WeightsMode::copy, WeightsMode::lock}) {
+    const Plan plan = load(path, {.weights = mode});
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(plan.weights) % kConstantAlignment, 0u);
+    EXPECT_EQ(std::memcmp(plan.weights, sample_plan().weights, 128), 0);
+  }
+  const Plan mapped = load(path);
+  std::filesystem::remove(path);
+  EXPECT_EQ(reinterpret_cast<const float*>(mapped.weights)[3], 4.0f);   // the mapping outlives the name
+  EXPECT_THROW(load(path), Error);
+}
+
+TEST(PlanFile, RefusesToStoreADimensionThatCannotBeRead) {
+  Plan plan = sample_plan();
+  plan.programs[0].dims.push_back(ir::Dim::symbol("two words"));
+  EXPECT_THROW(serialize(plan), Error);
+}
+
+}  // namespace
+}  // namespace tenfold::plan

@@ -1,0 +1,84 @@
+// Which operands of one step may share memory: none that is written, but a result in the exact place of an operand it may replace,
+// and slices of one parent that interleave without touching.
+#include <algorithm>
+#include <numeric>
+
+#include "plan/extent.h"
+#include "plan/step_problem.h"
+#include "plan/verify_step.h"
+
+namespace tenfold::plan {
+namespace {
+
+bool same_place(const Operand& a, const Operand& b) {
+  return a.at.space == b.at.space && a.at.index == b.at.index && a.at.offset == b.at.offset;
+}
+
+bool same_dims(const VerifyScope& scope, const std::vector<DimIndex>& a, const std::vector<DimIndex>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](DimIndex x, DimIndex y) {
+    return scope.dims[static_cast<std::size_t>(x)] == scope.dims[static_cast<std::size_t>(y)];
+  });
+}
+
+// Bytes an operand covers within a period of `row` bytes, if all its strides are either multiples of the period or small.
+std::optional<ByteRange> within_row(const VerifyScope& scope, const Operand& o, std::int64_t row) {
+  const std::int64_t width = bits(o.dtype) / 8;
+  if (width == 0) return std::nullopt;
+  std::int64_t reach = width;
+  for (std::size_t i = 0; i < o.dims.size(); ++i) {
+    const ir::Dim stride = scope.dims[static_cast<std::size_t>(o.strides[i])] * ir::Dim(width);
+    if (stride.divisible_by(row)) continue;
+    const std::int64_t extent = scope.dims[static_cast<std::size_t>(o.dims[i])].bounds(scope.box).upper;
+    if (!stride.is_constant() || stride.constant() < 0 || extent > row || stride.constant() > row) return std::nullopt;
+    reach += std::max<std::int64_t>(extent - 1, 0) * stride.constant();
+  }
+  if (o.layout.order == backends::Layout::channels_blocked) return std::nullopt;
+  const std::int64_t start = o.at.offset % row;
+  return start + reach <= row ? std::optional(ByteRange{start, start + reach}) : std::nullopt;
+}
+
+bool interleave(const VerifyScope& scope, const Operand& a, const Operand& b) {
+  for (const Operand* o : {&a, &b})
+    for (DimIndex s : o->strides) {
+      const ir::Dim stride = scope.dims[static_cast<std::size_t>(s)];
+      if (!stride.is_constant() || stride.constant() <= 1 || stride.constant() > ir::kUnbounded) continue;
+      const std::int64_t row = stride.constant() * bits(o->dtype) / 8;
+      if (row <= 0) continue;
+      const auto x = within_row(scope, a, row), y = within_row(scope, b, row);
+      if (x && y && !x->overlaps(*y)) return true;
+    }
+  return false;
+}
+
+bool overlap(const VerifyScope& scope, const Operand& a, const Operand& b) {
+  if (a.at.space != b.at.space || a.at.space == Space::none || a.packed || b.packed) return false;
+  if (a.at.space != Space::arena && a.at.index != b.at.index) return false;
+  return byte_range(a, scope.dims, scope.box).overlaps(byte_range(b, scope.dims, scope.box)) && !interleave(scope, a, b);
+}
+
+}  // namespace
+
+void verify_overlaps(const VerifyScope& scope, const Step& step) {
+  const backends::Tactic* tactic = nullptr;
+  for (const backends::Tactic& t : scope.backend.tactics())
+    if (step.kind == StepKind::kernel && t.name == step.tactic) tactic = &t;
+  const ByteRange workspace{step.workspace_offset, step.workspace_offset + step.workspace_bytes};
+  for (std::size_t o = 0; o < step.out.size(); ++o) {
+    const Operand& out = step.out[o];
+    for (std::size_t other = 0; other < o; ++other) must(!overlap(scope, out, step.out[other]), "results ", other, " and ", o, " overlap");
+    must(out.at.space != Space::arena || !byte_range(out, scope.dims, scope.box).overlaps(workspace), "result ", o, " overlaps the workspace");
+    for (std::size_t i = 0; i < step.in.size(); ++i) {
+      const Operand& in = step.in[i];
+      if (!overlap(scope, out, in)) continue;
+      const bool congruent = same_place(in, out) && bits(in.dtype) == bits(out.dtype) && same_dims(scope, in.dims, out.dims) &&
+                             same_dims(scope, in.strides, out.strides);
+      must(congruent && tactic && tactic->may_alias, "result ", o, " overlaps operand ", i);
+      const backends::Problem problem = step_problem(step, scope.dims, scope.box, scope.backend.info(), scope.registry);
+      must(tactic->may_alias(problem, static_cast<int>(i), static_cast<int>(o)), "result ", o, " overlaps operand ", i, ", which the tactic forbids");
+    }
+  }
+  for (std::size_t i = 0; i < step.in.size(); ++i)
+    must(step.in[i].at.space != Space::arena || !byte_range(step.in[i], scope.dims, scope.box).overlaps(workspace), "operand ", i, " overlaps the workspace");
+}
+
+}  // namespace tenfold::plan

@@ -1,0 +1,186 @@
+// One step of a plan against its space, its operator and its tactic.
+#include "plan/verify_step.h"
+
+#include <algorithm>
+
+#include "plan/extent.h"
+#include "plan/step_problem.h"
+
+namespace tenfold::plan {
+namespace {
+
+ir::Dim dim_at(const VerifyScope& scope, DimIndex i) { return scope.dims[static_cast<std::size_t>(i)]; }
+ir::Dims dims_at(const VerifyScope& scope, const std::vector<DimIndex>& indices) {
+  ir::Dims result;
+  for (DimIndex i : indices) result.push_back(dim_at(scope, i));
+  return result;
+}
+
+std::string place(const Operand& o) {
+  static constexpr const char* kNames[] = {"nowhere", "constant", "the arena", "binding"};
+  return cat(kNames[static_cast<std::size_t>(o.at.space)], " ", o.at.index, " + ", o.at.offset);
+}
+
+// Inside fixed memory over the whole box; inside a binding, whose size changes with the shapes, at both ends of the box.
+void verify_extent(const VerifyScope& scope, const Program& program, const Operand& o) {
+  if (o.at.space == Space::binding) {
+    const auto index = static_cast<std::size_t>(o.at.index);
+    const Operand& formal = index < program.inputs.size() ? program.inputs[index] : program.outputs[index - program.inputs.size()];
+    for (const auto& values : scope.corners) {
+      const auto range = byte_range(o, values);
+      const auto bytes = formal_bytes(formal, values);
+      must(!range || !bytes || range->empty() || (range->first >= 0 && range->end <= *bytes), "an operand in binding ", index, " ends at byte ",
+           range ? range->end : 0, " of ", bytes.value_or(0));
+    }
+    return;
+  }
+  const std::int64_t capacity = o.at.space == Space::weights ? scope.plan.constants[static_cast<std::size_t>(o.at.index)].bytes : program.arena_bytes;
+  const ByteRange range = byte_range(o, scope.dims, scope.box);
+  must(range.empty() || (range.first >= 0 && range.end <= capacity), "an operand at ", place(o), " reaches from byte ", range.first, " to ", range.end,
+       " of ", capacity);
+}
+
+// Tensors whose values inference may ask for: small constants that are stored as they are.
+ir::Value* add_operand(const VerifyScope& scope, ir::Graph& graph, const Operand& o) {
+  if (o.at.space == Space::none) return nullptr;
+  const ir::Dims dims = dims_at(scope, o.dims);
+  if (o.constant && !o.packed && o.dense && ir::is_constant(dims)) {
+    const Constant& c = scope.plan.constants[static_cast<std::size_t>(o.at.index)];
+    const Shape shape = ir::constants(dims);
+    if (scope.plan.weights != nullptr && element_count(shape) <= 1024)
+      return graph.add_constant(Tensor(o.dtype, shape, scope.plan.weights_owner ? scope.plan.weights_owner : std::make_shared<int>(0),
+                                       scope.plan.weights + c.offset + o.at.offset));
+  }
+  return graph.add_input("x", {.tensor = {o.dtype, dims}});
+}
+
+void verify_attributes(const ir::OpDef& def, const ir::Attributes& attributes) {
+  for (const auto& [key, standard] : def.attributes) must(attributes.has(key), "attribute '", key, "' is missing");
+  for (const auto& [key, value] : attributes) {
+    const auto known = std::find_if(def.attributes.begin(), def.attributes.end(), [&](const auto& a) { return a.first == key; });
+    if (known != def.attributes.end()) must(known->second.index() == value.index(), "attribute '", key, "' has the wrong type");
+    else
+      must(std::find(def.optional_attributes.begin(), def.optional_attributes.end(), key) != def.optional_attributes.end(), "attribute '", key,
+           "' is unknown");
+  }
+}
+
+// A size that depends on data is a new symbol each time it is inferred: there the bound must hold, elsewhere equality.
+void verify_result(const VerifyScope& scope, const ir::Graph& graph, const ir::TensorType& inferred, const Operand& o) {
+  must(inferred.dtype == o.dtype, "a result is ", name(o.dtype), ", the operator gives ", name(inferred.dtype));
+  must(inferred.dims.size() == o.dims.size(), "a result has ", o.dims.size(), " dims, the operator gives ", inferred.dims.size());
+  ir::SymbolBounds box = scope.box;
+  for (const ir::Symbol& s : graph.symbols) box.try_emplace(s.name, ir::Interval{s.lower.bounds(box).lower, s.upper.bounds(box).upper});
+  for (std::size_t d = 0; d < o.dims.size(); ++d) {
+    const ir::Dim stored = dim_at(scope, o.dims[d]), wanted = inferred.dims[d];
+    if (stored == wanted) continue;
+    const std::vector<std::string> symbols = wanted.symbols();
+    const bool depends_on_data = std::any_of(symbols.begin(), symbols.end(), [&](const std::string& s) { return !scope.box.count(s); });
+    must(depends_on_data && wanted.bounds(box).upper <= stored.bounds(box).upper, "dim ", d, " of a result is ", stored.text(),
+         ", the operator gives ", wanted.text());
+  }
+}
+
+bool uses_format(const VerifyScope&, const Step& step, const backends::Formats& formats) {
+  const auto same = [](const std::vector<Operand>& operands, const std::vector<backends::Layout>& layouts) {
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (operands[i].at.space != Space::none && !operands[i].packed && operands[i].dims.size() >= 3 &&
+          operands[i].layout != (i < layouts.size() ? layouts[i] : backends::kPlain))
+        return false;
+    return true;
+  };
+  return same(step.in, formats.in) && same(step.out, formats.out);
+}
+
+void verify_packed(const VerifyScope& scope, const Step& step, const backends::Tactic& tactic, const backends::Problem& problem) {
+  for (std::size_t i = 0; i < step.in.size(); ++i) {
+    const Operand& o = step.in[i];
+    if (o.at.space == Space::none) continue;
+    const std::int64_t wanted = o.constant && tactic.packed_bytes ? tactic.packed_bytes(problem, step.config, static_cast<int>(i)) : -1;
+    must(o.packed == (wanted >= 0), "operand ", i, o.packed ? " is packed, the tactic reads it as it is" : " is not packed as the tactic expects");
+    if (!o.packed) continue;
+    const std::int64_t stored = scope.plan.constants[static_cast<std::size_t>(o.at.index)].bytes;
+    must(o.at.offset == 0 && wanted <= stored, "packed operand ", i, " has ", stored, " bytes, the tactic reads ", wanted);
+  }
+}
+
+}  // namespace
+
+void verify_operand(const VerifyScope& scope, const Program& program, const Operand& o, bool written) {
+  must(o.dims.size() == o.strides.size() && o.dims.size() <= 64, "an operand has ", o.dims.size(), " dims and ", o.strides.size(), " strides");
+  for (const auto* list : {&o.dims, &o.strides})
+    for (DimIndex d : *list) must(d >= 0 && static_cast<std::size_t>(d) < scope.dims.size(), "an operand refers to dim ", d, " of ", scope.dims.size());
+  must(o.layout.order == backends::Layout::channels_blocked ? o.layout.block == 8 || o.layout.block == 16 : o.layout.block == 0, "an operand has blocks of ",
+       int{o.layout.block});
+  const int width = bits(o.dtype);
+  must(width > 0, "strings cannot lie in a plan's memory");
+  if (o.dense && o.at.space != Space::none && !o.packed)
+    must(dims_at(scope, o.strides) == backends::strides(o.layout, dims_at(scope, o.dims)), "an operand is called dense, its strides say otherwise");
+  const auto limit = [&](std::size_t count) {
+    must(o.at.index >= 0 && static_cast<std::size_t>(o.at.index) < count, "an operand refers to ", place(o), ", there are ", count);
+  };
+  const std::size_t inputs = program.inputs.size();
+  switch (o.at.space) {
+    case Space::none: must(!written, "a result has no place"); return;
+    case Space::weights: limit(scope.plan.constants.size()); break;
+    case Space::arena: break;
+    case Space::binding: limit(inputs + program.outputs.size()); break;
+  }
+  must(!written || o.at.space == Space::arena || (o.at.space == Space::binding && static_cast<std::size_t>(o.at.index) >= inputs),
+       "a result would be written to ", place(o));
+  must(!o.constant || o.at.space == Space::weights, "a constant operand lies in ", place(o));
+  must(!o.packed || (o.constant && !written), "an operand that is not constant is packed");
+  must(o.at.offset >= 0 && o.at.offset % std::max(width / 8, 1) == 0, "an operand's offset ", o.at.offset, " does not suit ", name(o.dtype));
+  if (!o.packed) verify_extent(scope, program, o);
+}
+
+void verify_meaning(const VerifyScope& scope, const Step& step) {
+  const ir::OpDef& def = scope.registry.get(step.op);
+  verify_attributes(def, step.attributes);
+  must(step.has_body || step.op != "Region", "a region has no body");
+  ir::Graph graph(scope.registry);
+  for (const auto& [symbol, range] : scope.box) graph.symbols.push_back({symbol, range.lower, range.upper, ir::Origin::input_dim});
+  ir::Node node;
+  node.def = &def, node.name = step.name, node.attributes = step.attributes;
+  if (step.has_body) {
+    node.body = step.body;
+    if (step.op != "Region") node.anchor_inputs = step.anchor_inputs;
+    const std::size_t feeds = step.op == "Region" ? step.in.size() : step.in.size() - static_cast<std::size_t>(step.anchor_inputs) + 1;
+    must(step.body.inputs.size() == feeds && !step.body.outputs.empty(), "its body has ", step.body.inputs.size(), " inputs, ", feeds, " are given");
+  }
+  for (const Operand& o : step.in) node.inputs.push_back(add_operand(scope, graph, o));
+  const ir::Node* added = graph.add(std::move(node), static_cast<int>(step.out.size()));
+  for (std::size_t i = 0; i < step.out.size(); ++i) {
+    const ir::ValueType& type = added->outputs[i]->type;
+    must(type.kind == ir::ValueType::Kind::tensor && type.ranked, "a result is ", ir::text(type));
+    verify_result(scope, graph, type.tensor, step.out[i]);
+  }
+}
+
+void verify_tactic(const VerifyScope& scope, const Step& step) {
+  const std::vector<backends::Tactic>& all = scope.backend.tactics();
+  const auto tactic = std::find_if(all.begin(), all.end(), [&](const backends::Tactic& t) { return t.name == step.tactic; });
+  must(tactic != all.end(), "this version has no tactic '", step.tactic, "': rebuild the plan");
+  must(tactic->version == step.tactic_version, "tactic '", step.tactic, "' has version ", tactic->version, " here, the plan was built for version ",
+       step.tactic_version, ": rebuild the plan");
+  must(tactic->op == step.op || tactic->op == "*", "tactic '", step.tactic, "' computes ", tactic->op);
+  const backends::Problem problem = step_problem(step, scope.dims, scope.box, scope.backend.info(), scope.registry);
+  const backends::Verdict supported = tactic->supports(problem);
+  must(supported.yes, "tactic '", step.tactic, "' refuses: ", supported.reason);
+  if (tactic->valid) {
+    const backends::Verdict valid = tactic->valid(problem, step.config);
+    must(valid.yes, "tactic '", step.tactic, "' refuses its configuration: ", valid.reason);
+  } else {
+    must(step.config.size() == tactic->configs(problem).at(0).size(), "the configuration of tactic '", step.tactic, "' has ", step.config.size(), " numbers");
+  }
+  const std::vector<backends::Formats> formats = tactic->formats ? tactic->formats(problem) : std::vector<backends::Formats>(1);
+  must(std::any_of(formats.begin(), formats.end(), [&](const auto& f) { return uses_format(scope, step, f); }), "tactic '", step.tactic,
+       "' does not run these layouts");
+  if (tactic->workspace) {
+    const std::int64_t wanted = tactic->workspace(problem, step.config).bounds(scope.box).upper;
+    must(wanted <= step.workspace_bytes, "tactic '", step.tactic, "' needs ", wanted, " bytes of workspace, the step has ", step.workspace_bytes);
+  }
+  verify_packed(scope, step, *tactic, problem);
+}
+
+}  // namespace tenfold::plan

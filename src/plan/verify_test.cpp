@@ -1,0 +1,148 @@
+// The verifier accepts a good plan, and refuses each way in which a crafted one could reach outside its memory.
+#include "plan/verify.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "plan/extent.h"
+#include "plan/sample_plan.h"
+
+namespace tenfold::plan {
+namespace {
+
+std::string refusal(const std::function<void(Plan&)>& change) {
+  Plan plan = sample_plan();
+  change(plan);
+  try {
+    verify(plan, SampleBackend(), ir::Registry::builtin());
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::plan_refused) << e.what();
+    return e.what();
+  }
+  return "";
+}
+void expect_refused(const char* why, const std::function<void(Program&)>& change) {
+  const std::string message = refusal([&](Plan& p) { change(p.programs[0]); });
+  EXPECT_NE(message.find(why), std::string::npos) << "wanted '" << why << "', got '" << message << "'";
+}
+
+TEST(Verify, AcceptsTheSample) { EXPECT_EQ(refusal([](Plan&) {}), ""); }
+
+TEST(Verify, Tables) {
+  EXPECT_NE(refusal([](Plan& p) { p.constants[1].bytes = 65; }), "");
+  EXPECT_NE(refusal([](Plan& p) { p.constants[1].offset = -64; }), "");
+  EXPECT_NE(refusal([](Plan& p) { p.constants[0].offset = 8; }), "");
+  EXPECT_NE(refusal([](Plan& p) { p.constants[0].bytes = INT64_MAX; }), "");
+  EXPECT_NE(refusal([](Plan& p) { p.states[0].output = 1; }), "");
+  EXPECT_NE(refusal([](Plan& p) { p.bindings[1].name = "x"; }), "");
+  EXPECT_NE(refusal([](Plan& p) { p.bindings.pop_back(); }), "");
+  EXPECT_NE(refusal([](Plan& p) { p.programs.clear(); }), "");
+  EXPECT_NE(refusal([](Plan& p) { p.bindings[0].type.tensor.dtype = DType::string; }), "");
+}
+
+TEST(Verify, SymbolsAndRanges) {
+  expect_refused("range", [](Program& g) { g.box[0].min = -1; });
+  expect_refused("range", [](Program& g) { g.box[0].max = INT64_MAX; });
+  expect_refused("range", [](Program& g) { g.box[0].opt = 9; });
+  expect_refused("not known", [](Program& g) { g.dims.push_back(ir::Dim::symbol("other")); });
+  expect_refused("not known", [](Program& g) { g.symbols.push_back({"n", 0, ir::Dim::symbol("later"), ir::Origin::host_value}); });
+  expect_refused("twice", [](Program& g) { g.symbols.push_back({"n"}), g.symbols.push_back({"n"}); });
+  expect_refused("segments", [](Program& g) { g.segments[0].count = 2; });
+  expect_refused("segments", [](Program& g) { g.segments = {{0, -1}, {-1, 4}}; });
+}
+
+TEST(Verify, OperandsStayInTheirSpace) {
+  expect_refused("of 512", [](Program& g) { g.steps[0].out[0].at.offset = 512; });
+  expect_refused("of 512", [](Program& g) { g.steps[0].out[0].at.offset = 388; });   // fits up to batch 7
+  expect_refused("offset", [](Program& g) { g.steps[0].out[0].at.offset = -64; });
+  expect_refused("offset", [](Program& g) { g.steps[0].out[0].at.offset = 2; });
+  expect_refused("dim 4", [](Program& g) { g.steps[0].out[0].dims[0] = 4; });
+  expect_refused("dim -1", [](Program& g) { g.steps[0].out[0].strides[0] = -1; });
+  expect_refused("strides", [](Program& g) { g.steps[0].out[0].strides.pop_back(); });
+  expect_refused("dense", [](Program& g) { g.steps[0].out[0].strides = {2, 1}; });
+  expect_refused("of 16", [](Program& g) { g.steps[1].in[1].at.offset = 4; });
+  expect_refused("there are 2", [](Program& g) { g.steps[1].in[1].at.index = 2; });
+  expect_refused("there are 2", [](Program& g) { g.steps[1].in[1].at.index = -1; });
+  expect_refused("there are 3", [](Program& g) { g.steps[0].in[0].at.index = 3; });
+  expect_refused("blocks", [](Program& g) { g.steps[0].out[0].layout.block = 3; });
+  expect_refused("strings", [](Program& g) { g.steps[0].in[0].dtype = DType::string; });
+  // Inside its binding at the largest batch, outside at the smallest.
+  expect_refused("binding 0", [](Program& g) {
+    g.dims.push_back(8);
+    g.steps[0].in[0].dims[0] = 4;
+  });
+  expect_refused("binding 2", [](Program& g) { g.steps[2].out[0].at.offset = 4; });
+}
+
+TEST(Verify, WritesOnlyWhatMayBeWritten) {
+  expect_refused("written", [](Program& g) { g.steps[0].out[0].at = {Space::weights, 0, 0}; });
+  expect_refused("written", [](Program& g) { g.steps[0].out[0].at = {Space::binding, 0, 0}; });
+  expect_refused("no place", [](Program& g) { g.steps[0].out[0].at = {}; });
+  expect_refused("overlaps the workspace", [](Program& g) { g.steps[0].out[0].at.offset = 64; });
+  expect_refused("workspace", [](Program& g) { g.steps[0].workspace_bytes = INT64_MAX; });
+  expect_refused("workspace", [](Program& g) { g.steps[0].workspace_offset = -64; });
+  expect_refused("overlaps operand 0", [](Program& g) { g.steps[1].out[0].at.offset = 64; });
+  expect_refused("overlaps operand 0", [](Program& g) { g.steps[1].out[0].at.offset = 0; });   // a host step never works in place
+}
+
+TEST(Verify, InPlaceOnlyWhereTheTacticAllowsIt) {
+  const auto in_place = [](Program& g, const char* tactic) {
+    g.steps[0].tactic = tactic;
+    g.steps[0].in[0].at = g.steps[0].out[0].at;
+  };
+  EXPECT_EQ(refusal([&](Plan& p) { in_place(p.programs[0], "inplace_relu"); }), "");
+  expect_refused("overlaps", [&](Program& g) { in_place(g, "sample_relu"); });
+  expect_refused("overlaps", [&](Program& g) { in_place(g, "inplace_relu"), g.steps[0].in[0].at.offset = 16; });
+}
+
+TEST(Verify, TacticsAreAskedAgain) {
+  expect_refused("no tactic", [](Program& g) { g.steps[0].tactic = "other"; });
+  expect_refused("version", [](Program& g) { g.steps[0].tactic_version = 2; });
+  expect_refused("tile", [](Program& g) { g.steps[0].config = {16}; });
+  expect_refused("64 bytes of workspace", [](Program& g) { g.steps[0].workspace_bytes = 63; });
+  expect_refused("packed", [](Program& g) { g.steps[0].in[1].packed = false; });
+  expect_refused("packed operand 1 has 16", [](Program& g) { g.steps[0].in[1].at.index = 0; });
+  expect_refused("unknown", [](Program& g) { g.steps[0].attributes.set("surprise", 1); });
+  expect_refused("own operands", [](Program& g) { g.steps[0].anchor_inputs = 3; });
+  expect_refused("body", [](Program& g) { g.steps[0].body.code[0].a = 9; });
+  expect_refused("body", [](Program& g) { g.steps[0].body.inputs.pop_back(), g.steps[0].body.code[0].b = 0, g.steps[0].body.outputs = {1}; });
+}
+
+TEST(Verify, ResultsAreWhatTheOperatorGives) {
+  expect_refused("the operator gives", [](Program& g) { g.steps[1].out[0].dims[0] = 3; });
+  expect_refused("the operator gives", [](Program& g) { g.steps[1].out[0].dtype = DType::i32; });
+  expect_refused("No", [](Program& g) { g.steps[1].op = "NoSuchOperator"; });
+}
+
+TEST(Verify, BranchesGiveTheirBodiesWhatTheyExpect) {
+  expect_refused("bytes of arena", [](Program& g) { g.steps[2].programs[0].arena_bytes = 257; });
+  expect_refused("programs", [](Program& g) { g.steps[2].programs.pop_back(); });
+  expect_refused("condition", [](Program& g) { g.steps[2].in[0].at = {}; });
+  expect_refused("not one element", [](Program& g) { g.steps[2].in[0].dims = {0}, g.steps[2].in[0].strides = {2}, g.inputs[1] = g.steps[2].in[0]; });
+  expect_refused("another shape", [](Program& g) { g.steps[2].programs[0].inputs[0].dims = {1, 1}; });
+  expect_refused("of 256", [](Program& g) {
+    Step& step = g.steps[2].programs[0].steps[0];
+    step.out[0].at = {Space::arena, 0, 192};
+  });
+  expect_refused("owns programs", [](Program& g) { g.steps[1].programs = g.steps[2].programs; });
+}
+
+TEST(Extents, AreExactForValues) {
+  const Plan plan = sample_plan();
+  const Program& g = plan.programs[0];
+  EXPECT_TRUE(extents_fit(plan, g, std::vector<std::int64_t>{8, 4, 1, 4}));
+  EXPECT_FALSE(extents_fit(plan, g, std::vector<std::int64_t>{9, 4, 1, 5}));    // beyond the workspace and the arena
+  EXPECT_FALSE(extents_fit(plan, g, std::vector<std::int64_t>{-1, 4, 1, 0}));
+  EXPECT_FALSE(extents_fit(plan, g, std::vector<std::int64_t>{INT64_MAX, 4, 1, 0}));
+  Operand o = g.steps[0].out[0];
+  const std::vector<std::int64_t> dims{3, 20, 320, 16};
+  o.layout = {backends::Layout::channels_blocked, 16}, o.dims = {0, 1, 3}, o.strides = {2, 3, 3};   // 3 x 20 channels x 16
+  o.at.offset = 64;
+  EXPECT_EQ(byte_range(o, dims)->end, 64 + 4 * (2 * 320 + 1 * 16 + 15 * 16 + 15 + 1));
+  o.dims[0] = 1, o.at.offset = 0;
+  EXPECT_TRUE(byte_range(o, std::vector<std::int64_t>{3, 0, 1, 1})->empty());
+}
+
+}  // namespace
+}  // namespace tenfold::plan
