@@ -1,0 +1,32 @@
+// Small questions that rules ask of nodes and values.
+#pragma once
+
+#include <cmath>
+#include <optional>
+
+#include "ir/op_def.h"
+
+namespace tenfold::passes {
+
+// The node that makes `v`, if it is a plain (not fused) `op`; null otherwise.
+inline ir::Node* made_by(const ir::Value* v, std::string_view op) {
+  return v && v->producer && v->producer->op() == op && !v->producer->body ? v->producer : nullptr;
+}
+// The only reader of `v`, if there is exactly one and `v` is no graph output.
+inline ir::Node* only_user(const ir::Graph& graph, const ir::Value* v) {
+  return v->users.size() == 1 && !graph.is_output(v) ? v->users[0] : nullptr;
+}
+// The value of a one-element constant.
+inline std::optional<double> scalar_of(const ir::Value* v) {
+  if (!v || !v->is_constant() || v->constant->tensor.size() != 1 || v->dtype() == DType::string) return std::nullopt;
+  return v->constant->tensor.as_double(0);
+}
+inline bool close(double a, double b, double relative = 1e-4) { return std::abs(a - b) <= relative * std::max(std::abs(a), std::abs(b)); }
+inline bool is_scalar(const ir::Value* v, double wanted) {
+  const auto s = scalar_of(v);
+  return s && close(*s, wanted);
+}
+// The other operand of a binary node.
+inline ir::Value* other(const ir::Node& n, const ir::Value* one) { return n.in(0) == one ? n.in(1) : n.in(0); }
+
+}  // namespace tenfold::passes

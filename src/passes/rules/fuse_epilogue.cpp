@@ -1,0 +1,84 @@
+// fuse_epilogue: what follows a product or convolution element by element (bias, activation, residual, clip, requantisation)
+// becomes its epilogue. The tuner may cut it off again.
+//
+// before: (x f32[8,512], w f32[512,64]!, b f32[64]!)
+//   t = MatMul(x, w)
+//   u = Add(t, b)
+//   y = Relu(u)
+// after: (x f32[8,512], w f32[512,64]!, b f32[64]!)
+//   y = MatMul(x, w, b) anchor_inputs=2 body={(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4}
+//
+// kept: (x f32[8,512], w f32[512,64]!)
+//   t = MatMul(x, w)
+//   u = Relu(t)
+//   y = Add(u, t)
+#include <array>
+
+#include "passes/bodies.h"
+#include "passes/match.h"
+#include "passes/pass.h"
+
+namespace tenfold::passes {
+namespace {
+
+bool is_anchor(const ir::Node& n) {
+  static constexpr std::array<std::string_view, 6> kAnchors{"MatMul", "Conv", "ConvTranspose", "MatMulInteger", "ConvInteger", "LayerNormalization"};
+  return n.outputs.size() == 1 && std::find(kAnchors.begin(), kAnchors.end(), n.op()) != kAnchors.end();
+}
+
+// The bias operand of a convolution, as an addend that broadcasts over space.
+void bias_to_body(ir::Graph& graph, ir::Node& n) {
+  if ((n.op() != "Conv" && n.op() != "ConvTranspose") || n.body || !n.in(2) || !n.in(2)->is_constant() || n.out()->dtype() != DType::f32) return;
+  Shape shape{n.in(2)->constant->tensor.size()};
+  for (int d = 2; d < n.out()->rank(); ++d) shape.push_back(1);
+  auto constant = std::make_shared<ir::Constant>(*n.in(2)->constant);
+  constant->tensor = constant->tensor.reshaped(shape);
+  ir::Value* bias = graph.add_constant(std::move(constant), n.in(2)->name);
+  graph.set_input(n, 2, bias);
+  ir::BodyBuilder b({DType::f32, DType::f32});
+  n.body = b.finish({b.binary(ir::Prim::add, 0, 1)});
+  n.anchor_inputs = 2;
+}
+
+// Takes the only reader of `n` into its epilogue. True if it did.
+bool absorb(ir::Graph& graph, ir::Node& n) {
+  ir::Node* next = only_user(graph, n.out());
+  if (!next || next->op() == "Region") return false;
+  const std::optional<ir::Body> body = body_of(*next);
+  if (!body || next->out()->dims() != n.out()->dims()) return false;
+  const int own = n.anchor_inputs >= 0 ? n.anchor_inputs : static_cast<int>(n.inputs.size());
+  std::vector<ir::Value*> operands(n.inputs.begin() + own, n.inputs.end());
+  ir::Body current = n.body ? *n.body : ir::Body{{n.out()->dtype()}, {}, {0}, 0};
+  ir::Node fused;
+  fused.def = n.def, fused.attributes = n.attributes, fused.name = n.name, fused.anchor_inputs = own, fused.place = n.place;
+  fused.body = append(current, operands, 1, *body, next->inputs, n.out());
+  fused.inputs.assign(n.inputs.begin(), n.inputs.begin() + own);
+  fused.inputs.insert(fused.inputs.end(), operands.begin(), operands.end());
+  ir::Node* added = graph.add(std::move(fused), 1, next);   // after everything that its new operands need
+  graph.replace_uses(next->out(), added->out());
+  graph.erase(*next);
+  graph.erase(n);
+  return true;
+}
+
+bool run(ir::Graph& graph) {
+  bool changed = false;
+  for (bool again = true; again;) {   // an epilogue grows by one node at a time
+    again = false;
+    for (ir::Node* n : graph.node_list()) {
+      if (!is_anchor(*n)) continue;
+      bias_to_body(graph, *n);
+      if (absorb(graph, *n)) {
+        again = changed = true;
+        break;
+      }
+    }
+  }
+  return changed;
+}
+
+}  // namespace
+
+Pass pass_fuse_epilogue() { return {.name = "fuse_epilogue", .run = run}; }
+
+}  // namespace tenfold::passes

@@ -1,0 +1,59 @@
+// fuse_regions: chains of pointwise nodes become one Region, whatever their length.
+//
+// before: (x f32[4,8], b f32[8])
+//   s = Add(x, b)
+//   t = Tanh(s)
+//   y = Mul(t, x)
+// after: (x f32[4,8], b f32[8])
+//   y = Region(x, b) body={(f32,f32) %2=add.f32(%0,%1) %3=tanh.f32(%2) %4=mul.f32(%3,%0) -> %4}
+#include "passes/bodies.h"
+#include "passes/match.h"
+#include "passes/pass.h"
+
+namespace tenfold::passes {
+namespace {
+
+constexpr std::size_t kMostOperands = 12;   // a region that reads more streams than this runs out of registers and prefetchers
+
+// A producer joins its reader when it is read there only and nothing is computed twice: the dims are equal.
+bool absorb_one(ir::Graph& graph, ir::Node& n) {
+  const std::optional<ir::Body> own = body_of(n);
+  if (!own) return false;
+  for (ir::Value* v : n.inputs) {
+    ir::Node* producer = v->producer;
+    if (!producer || std::count(v->users.begin(), v->users.end(), &n) != static_cast<std::ptrdiff_t>(v->users.size()) || graph.is_output(v)) continue;
+    if (producer->out() != v || v->dims() != n.out()->dims()) continue;
+    const std::optional<ir::Body> first = body_of(*producer);
+    if (!first || producer->inputs.size() + n.inputs.size() > kMostOperands) continue;
+    std::vector<ir::Value*> operands = producer->inputs;
+    ir::Node region;
+    region.def = &graph.registry().get("Region"), region.name = n.name;
+    region.body = append(*first, operands, 0, *own, n.inputs, v);
+    region.inputs = operands;
+    ir::Node* added = graph.add(std::move(region), 1, &n);
+    graph.replace_uses(n.out(), added->out());
+    graph.erase(n);
+    graph.erase(*producer);
+    return true;
+  }
+  return false;
+}
+
+bool run(ir::Graph& graph) {
+  bool changed = false;
+  for (bool again = true; again;) {
+    again = false;
+    for (ir::Node* n : graph.node_list())
+      if (absorb_one(graph, *n)) {
+        again = changed = true;
+        break;
+      }
+  }
+  return changed;
+}
+
+}  // namespace
+
+Pass pass_fuse_regions() { return {.name = "fuse_regions", .run = run}; }
+
+}  // namespace tenfold::passes
