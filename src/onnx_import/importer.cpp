@@ -85,7 +85,7 @@ void Importer::add_initializers(onnx::GraphProto& proto, Scope& scope) {
   require(proto.initializer_size() <= kMaxInitializers, ErrorKind::invalid_model, "has ", proto.initializer_size(), " initializers");
   const auto add = [&](const std::string& name, auto& tensor_proto) {
     require(!name.empty(), ErrorKind::invalid_model, "an initializer has no name");
-    const Tensor tensor = to_tensor(tensor_proto, &files_, scope.function != nullptr);
+    const Tensor tensor = to_tensor(tensor_proto, &files_, scope.repeats());
     if (options_.check_finite && !all_finite(tensor)) options_.log(Severity::warning, "the weight '", name, "' contains NaN or infinity");
     define(scope, name, scope.graph->add_constant(tensor, name, true));
   };

@@ -31,6 +31,8 @@ struct Scope {
   const NodeAttributes* bindings = nullptr;                 // in a function: the caller's attributes
   const onnx::FunctionProto* function = nullptr;            // null outside functions
   const Scope* caller = nullptr;                            // of a function's scope
+  // Functions are imported once for each call, a loop's body again with wider types: their tensors stay in the file's message.
+  bool repeats() const { return function != nullptr || !prefix.empty(); }
 };
 
 // Bodies and function calls inside each other: recursion of the importer follows the file, so it is bounded.

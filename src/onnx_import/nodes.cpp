@@ -100,7 +100,7 @@ std::vector<ir::Value*> Importer::convert(onnx::NodeProto& proto, Scope& scope, 
   node.output_names = outputs;
   for (const auto& [key, value] : attributes) {
     require(!is_graph(*value) || form->convert, ErrorKind::invalid_model, "it has no attribute '", key, "'");
-    if (!is_graph(*value)) node.attributes.set(key, to_attribute(*value, &files_, scope.function != nullptr));
+    if (!is_graph(*value)) node.attributes.set(key, to_attribute(*value, &files_, scope.repeats()));
   }
   if (form->convert) return form->convert(node);
   check_attributes(*def, node.attributes);

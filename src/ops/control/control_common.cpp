@@ -34,10 +34,6 @@ Bodies import_bodies(ir::OnnxImport& call, const std::vector<std::string>& attri
   for (const std::string& name : attributes) require(call.has_graph(name), ErrorKind::invalid_model, "attribute ", name, " is missing");
   Bodies bodies;
   bodies.graphs = call.closed_bodies(attributes, formal, bodies.captures);
-  for (std::size_t i = 0; i < bodies.graphs.size(); ++i) {
-    const std::string prefix = call.graph().unique_name((call.name().empty() ? call.op() : call.name()) + "_" + attributes[i]) + "/";
-    for (const auto& node : bodies.graphs[i]->nodes()) node->name = prefix + node->name;
-  }
   return bodies;
 }
 

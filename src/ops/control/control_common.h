@@ -5,8 +5,7 @@
 
 namespace tenfold::ops {
 
-// The closed bodies of an ONNX node and what they capture, with node names made unique among all graphs: the names of symbols
-// derive from them, and a symbol of a body must not be taken for one of the graph around it.
+// The closed bodies of an ONNX node and what they capture.
 struct Bodies {
   std::vector<std::unique_ptr<ir::Graph>> graphs;
   std::vector<ir::Value*> captures;

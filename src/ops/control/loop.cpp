@@ -14,7 +14,7 @@ const ValueType kCondition{ValueType::Kind::tensor, {DType::boolean, {}}, true};
 
 // Makes `type` cover what one more iteration gives: a dim that changes becomes a symbol that stands for any extent. True if it
 // had to change.
-bool widen(Graph& graph, const Node& node, std::size_t index, ValueType& type, const ValueType& next, std::vector<bool>& free) {
+bool widen(Graph& graph, const std::string& node, std::size_t index, ValueType& type, const ValueType& next, std::vector<bool>& free) {
   require(type.kind == next.kind && type.tensor.dtype == next.tensor.dtype, ErrorKind::invalid_model, "carried value ", index,
           " enters as ", text(type), " and leaves as ", text(next));
   if (!type.ranked) return false;
@@ -27,7 +27,7 @@ bool widen(Graph& graph, const Node& node, std::size_t index, ValueType& type, c
   free.resize(type.tensor.dims.size());
   for (std::size_t d = 0; d < type.tensor.dims.size(); ++d) {
     if (free[d] || type.tensor.dims[d] == next.tensor.dims[d]) continue;
-    type.tensor.dims[d] = graph.new_symbol(cat(node.name, "_carried", index, "_", d), 0, kUnbounded, Origin::host_value);
+    type.tensor.dims[d] = graph.new_symbol(cat(node, "_carried", index, "_", d), 0, kUnbounded, Origin::host_value);
     free[d] = changed = true;
   }
   return changed;
@@ -47,7 +47,7 @@ std::vector<ValueType> settle(InferCall& call, Graph& body, std::size_t carried)
     formal.insert(formal.end(), captures.begin(), captures.end());
     ops::infer_body(call.graph(), body, formal);
     bool changed = false;
-    for (std::size_t i = 0; i < carried; ++i) changed |= widen(call.graph(), node, i, types[i], body.outputs[1 + i]->type, free[i]);
+    for (std::size_t i = 0; i < carried; ++i) changed |= widen(call.graph(), node.name, i, types[i], body.outputs[1 + i]->type, free[i]);
     if (!changed) return types;
     body = original.clone();
   }
@@ -90,13 +90,25 @@ void infer(InferCall& call) {
   }
 }
 
+// Imports the body with types that hold for every iteration, for conversions may look at extents.
 std::vector<Value*> from_onnx(OnnxImport& call) {
   std::vector<Value*> own = call.inputs;
   own.resize(std::max<std::size_t>(own.size(), 2), nullptr);
   std::vector<ValueType> formal{kIteration, kCondition};
   for (std::size_t i = 2; i < own.size(); ++i) formal.push_back(call.need(static_cast<int>(i))->type);
-  const auto carried = static_cast<std::int64_t>(own.size()) - 2;
-  return ops::add_control(call, ops::import_bodies(call, {"body"}, {formal}), own, {{"carried", carried}});
+  const std::size_t carried = own.size() - 2;
+  std::vector<std::vector<bool>> free(carried);
+  for (;;) {
+    ops::Bodies bodies = ops::import_bodies(call, {"body"}, {formal});
+    const std::vector<Value*>& results = bodies.graphs[0]->outputs;
+    require(results.size() > carried, ErrorKind::invalid_model, "the body has ", results.size(), " results, but ", carried,
+            " values are carried");
+    bool changed = false;
+    for (std::size_t i = 0; i < carried; ++i) {
+      changed |= widen(call.graph(), call.name(), i, formal[2 + i], results[1 + i]->type, free[i]);
+    }
+    if (!changed) return ops::add_control(call, std::move(bodies), own, {{"carried", static_cast<std::int64_t>(carried)}});
+  }
 }
 
 }  // namespace
