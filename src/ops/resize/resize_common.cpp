@@ -1,0 +1,89 @@
+// Coordinates, weights and extents of a resize. Coordinates are floats, as in other runtimes, so that roundings agree.
+#include "ops/resize/resize_common.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenfold::ops {
+namespace {
+
+float coordinate(const std::string& mode, const ResizeAxis& axis, std::int64_t i) {
+  const auto x = static_cast<float>(i), in = static_cast<float>(axis.input), out = static_cast<float>(axis.output);
+  const float wanted = axis.scale * in;  // the extent before it was rounded down
+  if (mode == "half_pixel") return (x + 0.5f) / axis.scale - 0.5f;
+  if (mode == "half_pixel_symmetric") return in / 2 * (1 - out / wanted) + (x + 0.5f) / axis.scale - 0.5f;
+  if (mode == "pytorch_half_pixel") return axis.output > 1 ? (x + 0.5f) / axis.scale - 0.5f : 0.0f;
+  if (mode == "align_corners") return wanted == 1 ? 0.0f : x * (in - 1) / (wanted - 1);
+  if (mode == "asymmetric") return x / axis.scale;
+  if (mode == "tf_half_pixel_for_nn") return (x + 0.5f) / axis.scale;
+  require(mode == "tf_crop_and_resize", ErrorKind::invalid_model, "coordinate_transformation_mode is \"", mode, "\"");
+  if (axis.output == 1) return 0.5f * (axis.start + axis.end) * (in - 1);
+  return axis.start * (in - 1) + x * (axis.end - axis.start) * (in - 1) / (out - 1);
+}
+
+std::int64_t nearest(const std::string& mode, float x) {
+  if (mode == "round_prefer_floor") return static_cast<std::int64_t>(std::ceil(x - 0.5f));
+  if (mode == "round_prefer_ceil") return static_cast<std::int64_t>(std::floor(x + 0.5f));
+  if (mode == "floor") return static_cast<std::int64_t>(std::floor(x));
+  require(mode == "ceil", ErrorKind::invalid_model, "nearest_mode is \"", mode, "\"");
+  return static_cast<std::int64_t>(std::ceil(x));
+}
+
+double cubic(double distance, double a) {
+  const double d = std::fabs(distance);
+  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+  if (d < 2) return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
+  return 0;
+}
+
+// Input elements within reach of x, with weights; a filter for antialiasing is as wide as an output element.
+std::vector<Tap> filter(const ir::Attributes& attributes, const ResizeAxis& axis, double x, bool linear) {
+  const bool antialias = attributes.integer("antialias") != 0;
+  const double narrow = antialias ? std::min(1.0, static_cast<double>(axis.scale)) : 1.0;
+  const double reach = (linear ? 1 : 2) / narrow, a = attributes.number("cubic_coeff_a");
+  require(reach < 1e6, ErrorKind::unsupported, "a resize by ", axis.scale, " with antialias");
+  std::vector<Tap> taps;
+  for (auto k = static_cast<std::int64_t>(std::floor(x - reach)) + 1; static_cast<double>(k) < x + reach; ++k) {
+    const double distance = (static_cast<double>(k) - x) * narrow;
+    taps.push_back({k, linear ? 1 - std::fabs(distance) : cubic(distance, a)});
+  }
+  const bool exclude = attributes.integer("exclude_outside") != 0;
+  if (exclude) std::erase_if(taps, [&](const Tap& t) { return t.index < 0 || t.index >= axis.input; });
+  double sum = 0;
+  for (const Tap& t : taps) sum += t.weight;
+  for (Tap& t : taps) {
+    if (exclude || antialias) t.weight /= sum;
+    t.index = std::clamp<std::int64_t>(t.index, 0, axis.input - 1);
+  }
+  return taps;
+}
+
+}  // namespace
+
+std::vector<Tap> resize_taps(const ir::Attributes& attributes, const ResizeAxis& axis, std::int64_t i) {
+  const std::string &transform = attributes.string("coordinate_transformation_mode"), &mode = attributes.string("mode");
+  const bool crop = transform == "tf_crop_and_resize";
+  if (axis.identity() && !crop) return {{i, 1.0}};
+  const float x = coordinate(transform, axis, i);
+  require(std::fabs(x) < 1e9f, ErrorKind::invalid_argument, "a resize reads its input at ", x);
+  if (crop && (x < 0 || x > static_cast<float>(axis.input - 1))) return {};
+  if (mode == "nearest") {
+    return {{std::clamp<std::int64_t>(nearest(attributes.string("nearest_mode"), x), 0, axis.input - 1), 1.0}};
+  }
+  require(mode == "linear" || mode == "cubic", ErrorKind::invalid_model, "mode is \"", mode, "\"");
+  return filter(attributes, axis, x, mode == "linear");
+}
+
+ir::Dim scaled_extent(ir::Dim extent, float scale) {
+  require(std::isfinite(scale) && scale > 0 && scale < 1e6f, ErrorKind::invalid_model, "a scale is ", scale,
+          ", expected a positive number");
+  for (std::int64_t q = 1; q <= 64; ++q) {
+    const double p = std::nearbyint(static_cast<double>(scale) * static_cast<double>(q));
+    if (p > 0 && static_cast<float>(p / static_cast<double>(q)) == scale) return floor_div(extent * static_cast<std::int64_t>(p), q);
+  }
+  require(extent.is_constant(), ErrorKind::unsupported, "scaling the symbolic extent ", extent.text(), " by ", scale,
+          ", which is no small fraction; give `sizes` instead");
+  return static_cast<std::int64_t>(std::floor(static_cast<float>(extent.constant()) * scale));
+}
+
+}  // namespace tenfold::ops
