@@ -1,0 +1,82 @@
+// FusedAttention (internal): softmax(scale * q * k' + mask) * v over [batch, heads, rows, head size]; made by a fusion pass.
+//
+// Operands: q [B, H, S, D], k [B, H, T, D], v [B, H, T, V], mask that broadcasts to [B, H, S, T] and is added, row offsets
+// (reserved for unpadded batches). causal=1 hides from query s every key past s.
+#include "ops/attention/attention_common.h"
+
+namespace tenfold::ir {
+namespace {
+
+void need_equal(const InferCall& call, Dim a, Dim b, const char* what) {
+  call.need(!a.is_constant() || !b.is_constant() || a == b, what, ": ", a.text(), " and ", b.text());
+}
+
+void infer(InferCall& call) {
+  for (int i = 0; i < 3; ++i)
+    call.need(call.rank(i) == 4, "operand ", i, " has rank ", call.rank(i), ", expected batch, heads, rows, head size");
+  const Dims &q = call.dims(0), &k = call.dims(1), &v = call.dims(2);
+  for (std::size_t d = 0; d < 2; ++d) {
+    need_equal(call, q[d], k[d], "batch and heads of queries and keys differ");
+    need_equal(call, q[d], v[d], "batch and heads of queries and values differ");
+  }
+  need_equal(call, q[3], k[3], "head sizes of queries and keys differ");
+  need_equal(call, k[2], v[2], "keys and values differ in number");
+  require(!call.has(4), ErrorKind::unsupported, "attention over rows of unpadded batches");
+  const Dims scores{q[0], q[1], q[2], k[2]};
+  if (call.has(3)) {
+    const Dims all = broadcast(call.dims(3), scores);
+    call.need(call.rank(3) <= 4 && (!is_constant(all) || !is_constant(scores) || all == scores), "a mask of [", text(call.dims(3)),
+              "] does not broadcast to [", text(scores), "]");
+  }
+  call.out(0, call.dtype(0), {q[0], q[1], q[2], v[3]});
+}
+
+template <class T>
+void run(Call& call) {
+  const Shape &q = call.in[0].shape, &k = call.in[1].shape, &v = call.in[2].shape;
+  const bool masked = call.has(3), causal = call.attributes().integer("causal") != 0;
+  const ops::RealIn<T> queries(call.in[0]), keys(call.in[1]), values(call.in[2]), mask(masked ? call.in[3] : TensorRef{});
+  const ops::RealOut<T> y(call.out[0]);
+  const ops::MaskIndex at(masked ? call.in[3].shape : Shape{});
+  const double scale = call.attributes().number("scale");
+  for (std::int64_t h = 0; h < q[0] * q[1]; ++h) {
+    const ops::Head<T> head{queries.data() + h * q[2] * q[3],
+                            keys.data() + h * k[2] * k[3],
+                            values.data() + h * v[2] * v[3],
+                            y.data() + h * q[2] * v[3],
+                            q[3],
+                            k[3],
+                            v[3],
+                            v[3],
+                            q[2],
+                            k[2],
+                            q[3],
+                            v[3]};
+    ops::attend(head, scale, [&](std::int64_t s, std::int64_t t, double score) {
+      if (causal && t > s) return -INFINITY + 0.0;
+      return masked ? score + static_cast<double>(mask[at(h / q[1], h % q[1], s, t)]) : score;
+    });
+  }
+}
+
+void reference(Call& call) {
+  ops::with_real(call.in[0].dtype, [&]<class T>(T) { run<T>(call); });
+}
+
+}  // namespace
+
+OpDef op_fused_attention() {
+  return {.name = "FusedAttention",
+          .min_inputs = 3,
+          .max_inputs = 5,
+          .attributes = {{"causal", 0}, {"scale", 1.0f}},
+          .optional_attributes = {"mask_kind"},
+          .infer = infer,
+          .reference = reference,
+          .cases = {"f32[2,3,7,16] f32[2,3,7,16] f32[2,3,7,16] scale=0.25",
+                    "f32[1,12,33,32] f32[1,12,33,32] f32[1,12,33,32] f32[1,1,1,33](-9,0) scale=0.17677669",
+                    "f32[2,2,5,8] f32[2,2,9,8] f32[2,2,9,11] f32[2,1,5,9](-3,3) scale=0.5",
+                    "f32[1,2,6,4] f32[1,2,6,4] f32[1,2,6,4] causal=1 scale=0.5", "f16[1,2,8,16] f16[1,2,8,16] f16[1,2,8,16] scale=0.25"}};
+}
+
+}  // namespace tenfold::ir
