@@ -3,6 +3,12 @@
 #include "tune/timing_cache.h"
 
 namespace tenfold::tune {
-TimingCache open_cache(const BuildConfig&) { return {}; }
-void close_cache(const TimingCache&, const BuildConfig&) {}
+
+TimingCache open_cache(const BuildConfig& config) {
+  return config.timing_cache.empty() ? TimingCache() : TimingCache::load(config.timing_cache, Log(config.log));
+}
+void close_cache(const TimingCache& cache, const BuildConfig& config) {
+  if (!config.timing_cache.empty()) cache.save(config.timing_cache, Log(config.log));
+}
+
 }  // namespace tenfold::tune
