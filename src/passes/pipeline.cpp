@@ -17,13 +17,25 @@ std::vector<Pass> canonical() {
       "remove_identity",    // no-ops that exporters leave
       "merge_common",       // the same mask or shape computed twice
       "fold_constants",     // what became constant by the two above
+      "lower_gemm",         // one form of product
+      "fold_batchnorm",     // into the weights before anything looks at them
+      "merge_movement",     // transposes and reshapes that undo each other
+      "fold_constants",     // transposed weights
+      "fuse_norm",          // before regions would swallow its pieces
+      "fuse_attention",     // needs the softmax and both products as they are
+      "merge_common",       // masks that the line above made once per layer
   });
 }
 
 // Fuse eagerly; the tuner cuts again what does not pay.
 std::vector<Pass> fuse() {
   return named({
+      "fold_constants",     // what settling the precision left constant
       "remove_identity",
+      "merge_movement",
+      "fuse_epilogue",      // anchors take what follows them first ...
+      "fuse_regions",       // ... and regions what is left
+      "fuse_epilogue",      // a single node that only now has one reader
       "merge_common",
   });
 }

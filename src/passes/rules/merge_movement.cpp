@@ -1,0 +1,93 @@
+// merge_movement: a Transpose of a Transpose is one, a Reshape of a Reshape is one, and a Transpose that only moves extents of 1
+// is a Reshape; pairs that undo each other vanish.
+//
+// before: (x f32[2,3,4])
+//   a = Transpose(x) perm=[0,2,1]
+//   b = Transpose(a) perm=[0,2,1]
+//   y = Relu(b)
+// after: (x f32[2,3,4])
+//   y = Relu(x)
+#include "passes/match.h"
+#include "passes/pass.h"
+
+namespace tenfold::passes {
+namespace {
+
+using ir::Node;
+using ir::Value;
+
+ir::Ints perm_of(const Node& n) {
+  ir::Ints reversed;
+  for (int i = n.in(0)->rank(); i-- > 0;) reversed.push_back(i);
+  return n.attributes.ints("perm", reversed);
+}
+
+bool is_reshape(const Node& n) { return !n.body && (n.op() == "Reshape" || n.op() == "Squeeze" || n.op() == "Unsqueeze" || n.op() == "Flatten"); }
+
+bool merge_transposes(ir::Graph& graph, Node& n) {
+  Node* first = made_by(n.in(0), "Transpose");
+  if (!first) return false;
+  const ir::Ints outer = perm_of(n), inner = perm_of(*first);
+  ir::Ints both;
+  for (std::int64_t axis : outer) both.push_back(inner[static_cast<std::size_t>(axis)]);
+  bool idle = true;
+  for (std::size_t i = 0; i < both.size(); ++i) idle = idle && both[i] == static_cast<std::int64_t>(i);
+  if (idle && graph.is_output(n.out()) && !first->in(0)->producer) return false;
+  graph.replace_uses(n.out(), idle ? first->in(0) : graph.make("Transpose", {first->in(0)}, {{"perm", both}}, &n));
+  return true;
+}
+
+// The order of the extents above 1 decides where elements go.
+bool moves_nothing(const Node& n) {
+  const ir::Ints perm = perm_of(n);
+  std::int64_t last = -1;
+  for (std::int64_t axis : perm) {
+    if (n.in(0)->dims()[static_cast<std::size_t>(axis)] == ir::Dim(1)) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
+Value* reshape_to(ir::Graph& graph, Value* x, const ir::Dims& dims, Node* before) {
+  if (!ir::is_constant(dims)) return nullptr;
+  Tensor shape(DType::i64, {static_cast<std::int64_t>(dims.size())});
+  for (std::size_t i = 0; i < dims.size(); ++i) shape.mutable_data<std::int64_t>()[i] = dims[i].constant();
+  return graph.make("Reshape", {x, graph.add_constant(std::move(shape))}, {{"allowzero", std::int64_t{1}}}, before);
+}
+
+bool merge_reshapes(ir::Graph& graph, Node& n) {
+  Node* first = n.in(0) ? n.in(0)->producer : nullptr;
+  if (!first || !is_reshape(*first)) return false;
+  if (first->in(0)->dims() == n.out()->dims() && !graph.is_output(n.out())) {
+    graph.replace_uses(n.out(), first->in(0));
+    return true;
+  }
+  Value* direct = reshape_to(graph, first->in(0), n.out()->dims(), &n);
+  if (!direct) return false;
+  graph.replace_uses(n.out(), direct);
+  return true;
+}
+
+bool run(ir::Graph& graph) {
+  bool changed = false;
+  for (Node* n : graph.node_list()) {
+    if (n->body || n->outputs.size() != 1) continue;
+    if (n->op() == "Transpose") {
+      if (merge_transposes(graph, *n)) {
+        changed = true;
+      } else if (moves_nothing(*n) && !graph.is_output(n->out())) {
+        if (Value* r = reshape_to(graph, n->in(0), n->out()->dims(), n)) graph.replace_uses(n->out(), r), changed = true;
+      }
+    } else if (is_reshape(*n)) {
+      changed = merge_reshapes(graph, *n) || changed;
+    }
+  }
+  return changed;
+}
+
+}  // namespace
+
+Pass pass_merge_movement() { return {.name = "merge_movement", .run = run}; }
+
+}  // namespace tenfold::passes
