@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <regex>
 
 #include "base/element.h"
@@ -14,7 +15,11 @@
 namespace tenfold::ops {
 
 // `results` are tensor literals, one for each output: "f32[2]{0,1} i64[2]{1,0}".
-struct ExpectedCase { const char *op, *problem, *results; };
+// A tolerance above 0 is relative to the expected element, or to 1 where that is smaller.
+struct ExpectedCase {
+  const char *op, *problem, *results;
+  double tolerance = 0;
+};
 
 inline std::vector<Tensor> parse_results(const char* text) {
   std::vector<Tensor> tensors;
@@ -22,7 +27,7 @@ inline std::vector<Tensor> parse_results(const char* text) {
   return tensors;
 }
 
-inline void expect_same(const Tensor& found, const Tensor& expected, const std::string& where) {
+inline void expect_same(const Tensor& found, const Tensor& expected, const std::string& where, double tolerance = 0) {
   SCOPED_TRACE(where);
   ASSERT_EQ(name(found.dtype()), name(expected.dtype()));
   ASSERT_EQ(text(found.shape()), text(expected.shape()));
@@ -31,6 +36,11 @@ inline void expect_same(const Tensor& found, const Tensor& expected, const std::
     return;
   }
   for (std::int64_t i = 0; i < found.size(); ++i) {
+    const double value = expected.as_double(i);
+    if (tolerance > 0 && std::isfinite(value)) {
+      EXPECT_NEAR(found.as_double(i), value, tolerance * std::max(1.0, std::fabs(value))) << "element " << i;
+      continue;
+    }
     EXPECT_EQ(found.as_double(i), expected.as_double(i)) << "element " << i;
     EXPECT_EQ(found.as_int(i), expected.as_int(i)) << "element " << i;
   }
@@ -45,7 +55,8 @@ inline void expect_contents(const ir::Value& value, const Tensor& expected, cons
 }
 
 // Runs the case and compares results, inferred types and contents.
-inline void expect_case(const ir::OpDef& op, const Case& c, const std::vector<Tensor>& expected, const std::string& where) {
+inline void expect_case(const ir::OpDef& op, const Case& c, const std::vector<Tensor>& expected, const std::string& where,
+                        double tolerance = 0) {
   const ir::Graph graph = case_graph(ir::Registry::builtin(), op, c);
   std::vector<RuntimeValue> inputs;
   for (const CaseOperand& operand : c.operands)
@@ -53,14 +64,14 @@ inline void expect_case(const ir::OpDef& op, const Case& c, const std::vector<Te
   const std::vector<RuntimeValue> results = run_graph(graph, inputs);
   ASSERT_EQ(results.size(), expected.size()) << where;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    expect_same(std::get<Tensor>(results[i]), expected[i], where);
+    expect_same(std::get<Tensor>(results[i]), expected[i], where, tolerance);
     expect_contents(*graph.outputs[i], expected[i], where);
   }
 }
 
 inline void expect_case(const ExpectedCase& e) {
   const ir::OpDef& op = ir::Registry::builtin().get(e.op);
-  expect_case(op, parse_case(op, e.problem), parse_results(e.results), std::string(e.op) + " " + e.problem);
+  expect_case(op, parse_case(op, e.problem), parse_results(e.results), std::string(e.op) + " " + e.problem, e.tolerance);
 }
 
 // Every case of an operator runs, and gives the inferred types.
