@@ -19,9 +19,9 @@ struct Head {
 };
 
 // `adjust(query, key, score)` turns a scaled score into the one that is normalised; minus infinity hides the key.
-// A query that may see no key at all gets zeros.
-template <class T, class Adjust>
-void attend(const Head<T>& head, double scale, Adjust&& adjust) {
+// A query that may see no key at all gets zeros. `probability(query, key, p)` is told the weights.
+template <class T, class Adjust, class Probability>
+void attend(const Head<T>& head, double scale, Adjust&& adjust, Probability&& probability) {
   std::vector<double> weights(static_cast<std::size_t>(head.keys)), sums(static_cast<std::size_t>(head.value_size));
   for (std::int64_t s = 0; s < head.queries; ++s) {
     const T* q = head.q + s * head.q_row;
@@ -41,9 +41,17 @@ void attend(const Head<T>& head, double scale, Adjust&& adjust) {
       const T* v = head.v + t * head.v_row;
       for (std::int64_t i = 0; i < head.value_size; ++i) sums[static_cast<std::size_t>(i)] += weight * static_cast<double>(v[i]);
     }
+    for (std::int64_t t = 0; t < head.keys; ++t) {
+      probability(s, t, total > 0 ? std::exp(weights[static_cast<std::size_t>(t)] - largest) / total : 0.0);
+    }
     T* y = head.y + s * head.y_row;
     for (std::int64_t i = 0; i < head.value_size; ++i) y[i] = static_cast<T>(total > 0 ? sums[static_cast<std::size_t>(i)] / total : 0.0);
   }
+}
+
+template <class T, class Adjust>
+void attend(const Head<T>& head, double scale, Adjust&& adjust) {
+  attend(head, scale, adjust, [](std::int64_t, std::int64_t, double) {});
 }
 
 // Where element [b, h, s, t] lies in a mask that broadcasts to four dims.

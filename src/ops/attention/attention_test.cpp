@@ -22,7 +22,7 @@ TEST(Attention, SameResults) {
 }
 
 TEST(Attention, CasesRun) {
-  for (const char* op : {"FusedAttention"}) expect_cases_run(op);
+  for (const char* op : {"FusedAttention", "Attention", "RotaryEmbedding"}) expect_cases_run(op);
 }
 
 }  // namespace

@@ -1,0 +1,96 @@
+// RotaryEmbedding: turns pairs of elements of each head by angles that depend on the position.
+//
+// Operands: X [batch, heads, rows, size] or [batch, rows, heads * size], cosines and sines [positions, half] picked by position
+// ids, or [batch, rows, half] without them.
+#include "base/element.h"
+#include "ops/real_access.h"
+
+namespace tenfold::ir {
+namespace {
+
+void infer(InferCall& call) {
+  call.need(call.rank(0) == 3 || call.rank(0) == 4, "the input has rank ", call.rank(0), ", expected 3 or 4");
+  call.need(call.rank(0) == 4 || call.attributes().integer("num_heads") > 0, "num_heads is needed for an input of rank 3");
+  const int rank = call.has(3) ? 2 : 3;
+  call.need(call.rank(1) == rank && call.rank(2) == rank, "cosines and sines have the ranks ", call.rank(1), " and ", call.rank(2),
+            ", expected ", rank);
+  call.out(0, call.dtype(0), call.dims(0));
+}
+
+struct Geometry {
+  bool apart;  // heads are a dim of their own
+  std::int64_t batch, heads, rows, size, turned, half;
+  explicit Geometry(const Call& call) {
+    const Shape& shape = call.in[0].shape;
+    apart = shape.size() == 4;
+    batch = shape[0];
+    heads = apart ? shape[1] : call.attributes().integer("num_heads");
+    rows = apart ? shape[2] : shape[1];
+    size = apart ? shape[3] : shape[2] / heads;
+    const std::int64_t asked = call.attributes().integer("rotary_embedding_dim");
+    turned = asked == 0 ? size : asked;
+    half = turned / 2;
+    require(turned > 0 && turned <= size && turned % 2 == 0, ErrorKind::invalid_model, "rotary_embedding_dim is ", turned, " of ", size);
+    require(call.in[1].shape.back() == half && call.in[2].shape == call.in[1].shape, ErrorKind::invalid_model, "cosines are [",
+            text(call.in[1].shape), "] and sines [", text(call.in[2].shape), "], expected ", half, " angles");
+    require(call.has(3) || call.in[1].size() == batch * rows * half, ErrorKind::invalid_model, "cosines are [", text(call.in[1].shape),
+            "]");
+  }
+  std::int64_t offset(std::int64_t b, std::int64_t h, std::int64_t r) const {
+    return (apart ? (b * heads + h) * rows + r : (b * rows + r) * heads + h) * size;
+  }
+};
+
+// The row of the tables that belongs to row r of batch b.
+std::int64_t table_row(const Call& call, const Geometry& g, std::int64_t b, std::int64_t r) {
+  if (!call.has(3)) return b * g.rows + r;
+  const std::int64_t position = load_int(call.in[3].dtype, call.in[3].data, b * g.rows + r);
+  require(position >= 0 && position < call.in[1].shape[0], ErrorKind::invalid_argument, "position ", position, " is outside a table of ",
+          call.in[1].shape[0]);
+  return position;
+}
+
+template <class T>
+void run(Call& call) {
+  const Geometry g(call);
+  const bool interleaved = call.attributes().integer("interleaved") != 0;
+  require(!call.has(3) || call.in[3].size() == g.batch * g.rows, ErrorKind::invalid_model, "there are ",
+          call.has(3) ? call.in[3].size() : 0, " position ids, expected ", g.batch * g.rows);
+  const ops::RealIn<T> x(call.in[0]), cosines(call.in[1]), sines(call.in[2]);
+  const ops::RealOut<T> y(call.out[0]);
+  for (std::int64_t b = 0; b < g.batch; ++b) {
+    for (std::int64_t r = 0; r < g.rows; ++r) {
+      const std::int64_t table = table_row(call, g, b, r) * g.half;
+      for (std::int64_t h = 0; h < g.heads; ++h) {
+        const std::int64_t at = g.offset(b, h, r);
+        for (std::int64_t i = g.turned; i < g.size; ++i) y[at + i] = x[at + i];
+        for (std::int64_t i = 0; i < g.half; ++i) {
+          const std::int64_t first = at + (interleaved ? 2 * i : i), second = interleaved ? first + 1 : first + g.half;
+          const double c = cosines[table + i], s = sines[table + i], a = x[first], z = x[second];
+          y[first] = static_cast<T>(c * a - s * z);
+          y[second] = static_cast<T>(s * a + c * z);
+        }
+      }
+    }
+  }
+}
+
+void reference(Call& call) {
+  ops::with_real(call.in[0].dtype, [&]<class T>(T) { run<T>(call); });
+}
+
+}  // namespace
+
+OpDef op_rotary_embedding() {
+  return {.name = "RotaryEmbedding",
+          .min_inputs = 3,
+          .max_inputs = 4,
+          .attributes = {{"interleaved", 0}, {"num_heads", 0}, {"rotary_embedding_dim", 0}},
+          .infer = infer,
+          .reference = reference,
+          .from_onnx = {{"RotaryEmbedding", 23}},
+          .cases = {"f32[2,3,4,8] f32[2,4,4] f32[2,4,4]", "f32[2,4,24] f32[9,4] f32[9,4] i64[2,4](0,8) num_heads=3 interleaved=1",
+                    "f32[1,2,3,8] f32[1,3,2] f32[1,3,2] rotary_embedding_dim=4"}};
+}
+
+}  // namespace tenfold::ir
