@@ -77,7 +77,8 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
   plan.device = backend->info();
   plan.model_name = model_name;
   plan.builder = "tenfold " TENFOLD_VERSION;
-  tune::TimingCache cache = tune::open_cache(config);
+  const bool keep_times = !config.timing_cache.empty();
+  tune::TimingCache cache = keep_times ? tune::TimingCache::load(config.timing_cache, Log(config.log)) : tune::TimingCache();
   ConstantPool constants;
   std::vector<OptimizationProfile> profiles = config.profiles;
   if (profiles.empty()) profiles.emplace_back();
@@ -87,7 +88,7 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
     plan.programs.push_back(build_program(graph.clone(), ranges, *backend, config, cache, constants, plan, report));
   }
   constants.move_into(plan);
-  tune::close_cache(cache, config);
+  if (keep_times) cache.save(config.timing_cache, Log(config.log));
   return plan;
 }
 
