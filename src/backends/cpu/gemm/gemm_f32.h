@@ -1,0 +1,81 @@
+// The blocked f32 product around the micro-kernels: packing of B, tables of row pointers, and the loop over one block of C.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cpu/kernels/gemm_f32.h"
+#include "backends/cpu/tactics/epilogue_common.h"
+
+namespace tenfold::backends::cpu {
+
+enum GemmIsa : std::int64_t { kGemmAvx2, kGemmAvx512, kGemmIsaCount };
+inline GemmIsa best_gemm_isa(const DeviceInfo& device) { return device.features & kAvx512 ? kGemmAvx512 : kGemmAvx2; }
+const GemmF32Kernels& gemm_f32_kernels(std::int64_t isa);
+Verdict gemm_isa_runs(const DeviceInfo& device, std::int64_t isa);
+
+// B of (taps * k) x n, packed as [block of k][panel][tap][k in block][panel column]: a block of K is contiguous for a range of panels.
+struct GemmF32Weights {
+  std::int64_t taps = 1, k = 0, n = 0;
+  std::int64_t k_block = 0;                       // of k, the same for every tap; the last block may be smaller
+  int panel = 0;
+
+  std::int64_t panels() const { return (n + panel - 1) / panel; }
+  std::int64_t k_blocks() const { return k == 0 ? 1 : (k + k_block - 1) / k_block; }
+  std::int64_t depth(std::int64_t block) const { return std::min(k_block, k - block * k_block); }
+  std::int64_t floats() const { return taps * k * panels() * panel; }
+  std::int64_t at(std::int64_t block, std::int64_t p) const {   // where a panel starts
+    return block * k_block * taps * panels() * panel + p * panel * taps * depth(block);
+  }
+  // Where element (tap, k, column) lies.
+  std::int64_t slot(std::int64_t tap, std::int64_t i, std::int64_t column) const {
+    const std::int64_t block = i / k_block;
+    return at(block, column / panel) + (tap * depth(block) + i % k_block) * panel + column % panel;
+  }
+};
+// packed[slot] = value(tap, k, column), zeros in the columns that pad the last panel.
+template <class Value>
+void pack_f32(const GemmF32Weights& w, float* packed, Value&& value) {
+  for (std::int64_t tap = 0; tap < w.taps; ++tap)
+    for (std::int64_t i = 0; i < w.k; ++i)
+      for (std::int64_t column = 0; column < w.panels() * w.panel; ++column)
+        packed[w.slot(tap, i, column)] = column < w.n ? value(tap, i, column) : 0.f;
+}
+
+// Rows of C are cut into tiles of nearly equal height. A table holds the pointers of one block of rows.
+struct RowTiles {
+  std::int64_t rows = 0, count = 0;
+  RowTiles(std::int64_t rows, int max_rows) : rows(rows), count((rows + max_rows - 1) / max_rows) {}
+  std::int64_t begin(std::int64_t tile) const { return tile * rows / count; }
+};
+inline constexpr std::int64_t kRowTable = 4096;   // pointers that a table on the stack holds
+// Calls fill(row, pointer to the row's entry of tap 0) for every row; taps are max_rows entries apart.
+template <class Fill>
+void fill_table(const RowTiles& tiles, std::int64_t taps, int max_rows, const float** table, Fill&& fill) {
+  for (std::int64_t t = 0; t < tiles.count; ++t, table += taps * max_rows)
+    for (std::int64_t row = tiles.begin(t), r = 0; row < tiles.begin(t + 1); ++row, ++r) fill(row, table + r);
+}
+// Most rows whose table fits.
+inline std::int64_t table_rows(std::int64_t taps, int max_rows) { return kRowTable / (taps * max_rows) * max_rows; }
+
+// One block of C: rows of a table times panels [first_panel, last_panel).
+struct GemmF32Block {
+  const float* const* table = nullptr;
+  std::int64_t rows = 0, row = 0;                 // of C, from `row` on
+  std::int64_t offset = 0;                        // elements added to every pointer
+  std::int64_t first_panel = 0, last_panel = 0;
+  std::int64_t column = 0;                        // of C where panel 0 starts (a group's first channel)
+  float* c = nullptr;                             // element (0, 0) of all of C
+  std::int64_t c_stride = 0;
+};
+void gemm_f32_block(const GemmF32Kernels& kernels, const GemmF32Weights& w, const float* packed, const GemmF32Block& block,
+                    const F32End& end, const F32End::Binding& bound, void* scratch) noexcept;
+
+// How a product is cut: rows and columns of a block, and k of a block.
+struct GemmF32Cut {
+  std::int64_t isa = 0, rows = 0, cols = 0, k = 0;
+};
+// Cuts worth timing for `batch` products of m x (taps * k) x n, best guess first.
+std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t taps,
+                                      std::int64_t k);
+
+}  // namespace tenfold::backends::cpu

@@ -1,0 +1,45 @@
+// Micro-kernels of the f32 matrix product: a few rows of A times one panel of B, the sums kept in registers.
+//
+// Rows of A are given as pointers, so that a matrix, the pixels of an image and the windows of a convolution (one pointer for
+// each kernel tap, a row of zeros for padding) are the same to a kernel. Elements of A are broadcast where they lie.
+#pragma once
+
+#include <cstdint>
+
+namespace tenfold::backends::cpu {
+
+// What follows the last block of K, while the sums are in registers: (sum + bias + residual) clamped to [low, high].
+struct GemmF32Finish {
+  const float* bias = nullptr;            // of the tile's first column; null: none
+  const float* residual = nullptr;        // of the tile's first row and column; null: none
+  std::int64_t residual_stride = 0;
+  bool clamp = false;                     // NaN stays NaN
+  float low = 0, high = 0;
+};
+
+struct GemmF32Tile {
+  const float* const* rows = nullptr;     // rows[tap * max_rows + r]
+  std::int64_t offset = 0;                // elements added to every pointer
+  std::int64_t taps = 1, k = 0;           // depth: k neighbouring elements for each tap
+  const float* panel = nullptr;           // [taps * k][panel], zeros in columns that do not exist
+  std::int64_t panel_step = 0;            // to the next panel, for kernels that take several
+  float* c = nullptr;
+  std::int64_t c_stride = 0;
+  std::int64_t cols = 0;                  // columns that exist
+  bool accumulate = false;                // C holds the sums of earlier blocks of K
+  const GemmF32Finish* finish = nullptr;  // null: store the sums
+};
+
+using GemmF32Function = void (*)(const GemmF32Tile&);
+inline constexpr int kGemmMostRows = 14, kGemmWideRows = 3;
+
+struct GemmF32Kernels {
+  int max_rows = 0, panel = 0;                       // rows of the largest tile, columns of a panel
+  GemmF32Function tile[kGemmMostRows] = {};          // [rows - 1]: one panel
+  int wide_panels[kGemmWideRows] = {};               // [rows - 1]: few rows take several panels at once, to have sums enough in
+  GemmF32Function wide[kGemmWideRows] = {};          //   flight; all but the last column range of C must exist
+};
+
+extern "C" const GemmF32Kernels tenfold_gemm_f32_avx2, tenfold_gemm_f32_avx512;
+
+}  // namespace tenfold::backends::cpu

@@ -1,0 +1,144 @@
+// Recognition of simple epilogues, and their binding.
+#include "backends/cpu/tactics/epilogue_common.h"
+
+#include <algorithm>
+
+namespace tenfold::backends::cpu {
+namespace {
+
+using ir::Instr;
+using ir::Prim;
+
+// Follows the one value that runs from the anchor's sum to the output, instruction by instruction.
+class Recogniser {
+ public:
+  Recogniser(const Problem& problem, int channel_axis) : problem_(problem), channel_axis_(channel_axis) {}
+
+  bool run() {
+    const ir::Body& body = *problem_.body;
+    if (body.outputs.size() != 1 || body.reduced_rank != 0 || body.inputs[0] != DType::f32) return false;
+    std::uint16_t value = 0;
+    for (std::size_t i = 0; i < body.code.size(); ++i) {
+      const Instr& instr = body.code[i];
+      if (instr.prim == Prim::constant) continue;
+      if (instr.dtype != DType::f32 || !step(instr, value)) return false;
+      value = static_cast<std::uint16_t>(body.inputs.size() + i);
+    }
+    return body.outputs[0] == value;
+  }
+  SimpleEpilogue form;
+
+ private:
+  bool step(const Instr& instr, std::uint16_t value) {
+    if (ir::arity(instr.prim) != 2 || (instr.a == value) == (instr.b == value)) return false;
+    const std::uint16_t other = instr.a == value ? instr.b : instr.a;
+    switch (instr.prim) {
+      case Prim::add: return add(other);
+      case Prim::max: return bound(other, true);
+      case Prim::min: return bound(other, false);
+      default: return false;
+    }
+  }
+
+  const OperandDesc* operand(std::uint16_t value, int& index) const {
+    if (value == 0 || value >= problem_.body->inputs.size()) return nullptr;
+    index = problem_.anchor_inputs + value - 1;
+    const OperandDesc& o = problem_.in[static_cast<std::size_t>(index)];
+    return o.missing || !o.dense || o.dtype != DType::f32 ? nullptr : &o;
+  }
+
+  bool add(std::uint16_t value) {
+    int index = -1;
+    const OperandDesc* o = operand(value, index);
+    if (o == nullptr || form.clamp) return false;
+    if (per_channel(*o)) return take(form.bias, index);
+    const OperandDesc& out = problem_.out[0];
+    return o->dims == out.dims && o->layout == out.layout && take(form.residual, index);
+  }
+  static bool take(int& slot, int index) { return slot < 0 && (slot = index, true); }
+
+  bool per_channel(const OperandDesc& o) const {
+    const ir::Dims& out = problem_.out[0].dims;
+    const int shift = static_cast<int>(out.size()) - static_cast<int>(o.dims.size());
+    if (channel_axis_ < shift) return false;
+    for (std::size_t i = 0; i < o.dims.size(); ++i) {
+      const bool channel = static_cast<int>(i) + shift == channel_axis_;
+      if (o.dims[i] != (channel ? out[static_cast<std::size_t>(channel_axis_)] : ir::Dim(1))) return false;
+    }
+    return true;
+  }
+
+  bool bound(std::uint16_t value, bool lower) {
+    const ir::Body& body = *problem_.body;
+    int& slot = lower ? form.low_operand : form.high_operand;
+    if (value >= body.inputs.size()) {
+      if (form.low_operand >= 0 || form.high_operand >= 0) return false;
+      const Instr& c = body.code[value - body.inputs.size()];
+      if (c.prim != Prim::constant) return false;
+      narrow(static_cast<float>(c.imm), lower, form.low, form.high);
+    } else {
+      int index = -1;
+      const OperandDesc* o = operand(value, index);
+      if (o == nullptr || std::any_of(o->dims.begin(), o->dims.end(), [](ir::Dim d) { return d != ir::Dim(1); })) return false;
+      if (slot >= 0 || (lower && form.high_operand >= 0)) return false;   // the order that binding keeps: low, then high
+      slot = index;
+    }
+    return form.clamp = true;
+  }
+
+  const Problem& problem_;
+  int channel_axis_;
+
+ public:
+  // One more bound on a clamped value.
+  static void narrow(float bound, bool lower, float& low, float& high) {
+    low = lower ? std::max(low, bound) : std::min(low, bound);
+    high = lower ? std::max(high, bound) : std::min(high, bound);
+  }
+};
+
+}  // namespace
+
+std::optional<SimpleEpilogue> simple_epilogue(const Problem& problem, int channel_axis) {
+  if (problem.out.size() != 1 || problem.out[0].dtype != DType::f32) return std::nullopt;
+  if (problem.body == nullptr) return SimpleEpilogue{};
+  Recogniser recogniser(problem, channel_axis);
+  if (!recogniser.run()) return std::nullopt;
+  return recogniser.form;
+}
+
+Verdict F32End::supports(const Problem& problem, int channel_axis, int own_bias) {
+  if (problem.out[0].dtype != DType::f32) return Verdict::no("the result is not f32");
+  const auto form = simple_epilogue(problem, channel_axis);
+  if (form && (own_bias < 0 || form->bias < 0)) return Verdict::ok();
+  return Epilogue::supports(problem);
+}
+
+F32End::F32End(const Problem& problem, int channel_axis, int own_bias) : own_bias_(own_bias) {
+  const auto form = simple_epilogue(problem, channel_axis);
+  simple_ = form && (own_bias < 0 || form->bias < 0);
+  if (simple_) form_ = *form;
+  else general_ = Epilogue(problem, DType::f32);
+}
+
+void F32End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t row_stride, Binding& binding) const noexcept {
+  const auto data = [&](int index) { return index < 0 ? nullptr : args.in[static_cast<std::size_t>(index)].as<const float>(); };
+  GemmF32Finish& f = binding.finish;
+  f.bias = own_bias_ >= 0 ? data(own_bias_) : data(form_.bias);
+  f.residual = data(form_.residual);
+  f.residual_stride = row_stride;
+  f.clamp = form_.clamp;
+  f.low = form_.low, f.high = form_.high;
+  if (form_.low_operand >= 0) Recogniser::narrow(*data(form_.low_operand), true, f.low, f.high);
+  if (form_.high_operand >= 0) Recogniser::narrow(*data(form_.high_operand), false, f.low, f.high);
+  binding.any = f.bias || f.residual || f.clamp;
+  if (!simple_) general_.bind(args, axes, binding.general.emplace());
+}
+
+std::int64_t likely(const Problem& problem, ir::Dim dim, std::int64_t guess) {
+  if (dim.is_constant()) return dim.constant();
+  const ir::Interval range = problem.bounds(dim);
+  return std::clamp(guess, range.lower, std::max(range.lower, range.upper));
+}
+
+}  // namespace tenfold::backends::cpu
