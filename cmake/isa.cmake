@@ -9,7 +9,7 @@
 # src/backends/cpu/kernels/amx/*.cpp    compiled for amx (avx512 + VNNI + AMX tile, int8, bf16)
 # A file exports one table per instruction set: `extern "C" const GemmF32Kernels TENFOLD_TABLE(gemm_f32);`
 set(TENFOLD_FLAGS_avx2 -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -mtune=haswell)
-set(TENFOLD_FLAGS_avx512 ${TENFOLD_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mprefer-vector-width=512 -mtune=skylake-avx512)
+set(TENFOLD_FLAGS_avx512 ${TENFOLD_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mprefer-vector-width=512 -mtune=skylake-avx512 -Wno-uninitialized -Wno-maybe-uninitialized)   # GCC 12 on its own intrinsics
 set(TENFOLD_FLAGS_vnni ${TENFOLD_FLAGS_avx512} -mavx512vnni)
 set(TENFOLD_FLAGS_amx ${TENFOLD_FLAGS_vnni} -mavx512bf16 -mamx-tile -mamx-int8 -mamx-bf16)
 

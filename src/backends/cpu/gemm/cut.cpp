@@ -18,6 +18,7 @@ std::int64_t even_piece(std::int64_t whole, std::int64_t most, std::int64_t unit
 
 std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t taps,
                                       std::int64_t k) {
+  batch = std::max<std::int64_t>(batch, 1), m = std::max<std::int64_t>(m, 1), n = std::max<std::int64_t>(n, 1);
   const std::int64_t isa = best_gemm_isa(device);
   const GemmF32Kernels& kernels = gemm_f32_kernels(isa);
   const std::int64_t l2 = std::clamp<std::int64_t>(device.l2_bytes, 256 << 10, 2 << 20);

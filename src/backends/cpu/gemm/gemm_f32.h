@@ -47,7 +47,7 @@ struct RowTiles {
   RowTiles(std::int64_t rows, int max_rows) : rows(rows), count((rows + max_rows - 1) / max_rows) {}
   std::int64_t begin(std::int64_t tile) const { return tile * rows / count; }
 };
-inline constexpr std::int64_t kRowTable = 4096;   // pointers that a table on the stack holds
+inline constexpr std::int64_t kRowTable = 6144;   // pointers that a table on the stack holds
 // Calls fill(row, pointer to the row's entry of tap 0) for every row; taps are max_rows entries apart.
 template <class Fill>
 void fill_table(const RowTiles& tiles, std::int64_t taps, int max_rows, const float** table, Fill&& fill) {

@@ -121,12 +121,12 @@ F32End::F32End(const Problem& problem, int channel_axis, int own_bias) : own_bia
   else general_ = Epilogue(problem, DType::f32);
 }
 
-void F32End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t row_stride, Binding& binding) const noexcept {
+void F32End::bind(const RunArgs& args, const TileAxes& axes, Binding& binding) const noexcept {
   const auto data = [&](int index) { return index < 0 ? nullptr : args.in[static_cast<std::size_t>(index)].as<const float>(); };
   GemmF32Finish& f = binding.finish;
   f.bias = own_bias_ >= 0 ? data(own_bias_) : data(form_.bias);
   f.residual = data(form_.residual);
-  f.residual_stride = row_stride;
+  if (f.residual) f.residual_stride = args.in[static_cast<std::size_t>(form_.residual)].dims[axes.cols[0]];   // it is dense
   f.clamp = form_.clamp;
   f.low = form_.low, f.high = form_.high;
   if (form_.low_operand >= 0) Recogniser::narrow(*data(form_.low_operand), true, f.low, f.high);

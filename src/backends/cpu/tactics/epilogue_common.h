@@ -43,8 +43,7 @@ class F32End {
       return f;
     }
   };
-  // `row_stride`: elements between the rows of output 0 and of a residual that lies like it.
-  void bind(const RunArgs& args, const TileAxes& axes, std::int64_t row_stride, Binding& binding) const noexcept;
+  void bind(const RunArgs& args, const TileAxes& axes, Binding& binding) const noexcept;
   void apply(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols, const float* sums,
              std::int64_t row_stride, void* scratch) const noexcept {
     general_.apply(*binding.general, row, rows, col, cols, sums, row_stride, scratch);

@@ -97,7 +97,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const MatrixRows a_rows(a, 0, a.rank - 1);
   const std::int64_t c_stride = y.rank > 1 ? MatrixRows(y, 0, y.rank - 1).stride() : 0;
   F32End::Binding bound;
-  kernel.end.bind(args, TileAxes::last(y.rank), c_stride, bound);
+  kernel.end.bind(args, TileAxes::last(y.rank), bound);
 
   const std::int64_t row_blocks = ceil_div(m, kernel.cut.rows), panels = w.panels();
   const std::int64_t column_blocks = ceil_div(panels * w.panel, std::max<std::int64_t>(kernel.cut.cols, w.panel));

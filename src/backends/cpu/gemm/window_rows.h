@@ -1,0 +1,61 @@
+// The windows of an image as rows of a matrix: for every output position one pointer per kernel tap.
+#pragma once
+
+#include "backends/cpu/gemm/conv_shape.h"
+#include "backends/cpu/gemm/gemm_f32.h"
+
+namespace tenfold::backends::cpu {
+
+inline constexpr std::int64_t kMostTaps = 512;
+
+// Made once per run; taps outside the image point to zeros.
+class WindowRows {
+ public:
+  WindowRows(const ConvShape& shape, const ConvExtents& extents, const float* x, const float* zeros) noexcept;
+
+  std::int64_t taps() const noexcept { return taps_; }
+
+  // Walks over output positions in order.
+  class Cursor {
+   public:
+    Cursor(const WindowRows& rows, std::int64_t row) noexcept;
+    // Writes the position's pointers, `step` entries apart, and goes on to the next.
+    void write(const float** entry, std::int64_t step) noexcept;
+
+   private:
+    void write_edge(const float** entry, std::int64_t step, const float* corner, const Three& at) const noexcept;
+    const WindowRows& w_;
+    std::int64_t batch_ = 0;
+    Three out_{0, 0, 0};
+  };
+
+ private:
+  ConvShape shape_;
+  ConvExtents extents_;
+  const float *x_, *zeros_;
+  std::int64_t taps_;
+  Three reach_{};                       // of the dilated kernel
+  std::int64_t offset_[kMostTaps];      // of a tap, in elements from the window's first
+};
+
+// One block of positions: its table of pointers, for f(block, worker). `column` counts the pieces that its columns are cut into.
+struct WindowBlock {
+  const float* const* table;
+  std::int64_t row, rows, column;
+};
+// Cuts all positions into blocks of at most `block_rows`, each `columns` times; every part fills its own table.
+template <class F>
+void for_each_window_block(Parallel& parallel, const WindowRows& windows, std::int64_t positions, std::int64_t block_rows, std::int64_t columns,
+                           int max_rows, F&& f) noexcept {
+  const std::int64_t blocks = (positions + block_rows - 1) / block_rows;
+  parallel.for_each(blocks * columns, [&](std::int64_t part, int worker) noexcept {
+    const std::int64_t i = part / columns, row = i * positions / blocks, rows = (i + 1) * positions / blocks - row;
+    const float* table[kRowTable];
+    WindowRows::Cursor cursor(windows, row);
+    fill_table(RowTiles(rows, max_rows), windows.taps(), max_rows, table,
+               [&](std::int64_t, const float** entry) { cursor.write(entry, max_rows); });
+    f(WindowBlock{table, row, rows, part % columns}, worker);
+  });
+}
+
+}  // namespace tenfold::backends::cpu
