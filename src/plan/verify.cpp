@@ -157,7 +157,8 @@ void verify_program(const VerifyScope& scope, const Program& program) {
 
 void verify_top(const Plan& plan, const Program& program, const backends::Backend& backend, const ir::Registry& registry) {
   verify_symbols(program);
-  VerifyScope scope{plan, backend, registry, program.dims, program_box(program), std::max(program.symbols.size(), program.box.size()), {}};
+  VerifyScope scope{plan, backend, registry, program.dims, program_box(program), 0, {}};
+  scope.symbols = scope.box.size();
   scope.corners = corners(program.dims, scope.box);
   verify_formals(scope, program);
   must(program.inputs.size() + program.outputs.size() == plan.bindings.size(), "a program has ", program.inputs.size() + program.outputs.size(),

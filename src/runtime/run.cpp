@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "base/element.h"
+#include "plan/extent.h"
 #include "runtime/state.h"
 
 namespace tenfold::runtime {
@@ -21,8 +22,10 @@ Status define_symbols(ContextState& c, const BoundStep& bound, const std::vector
           c.symbols[static_cast<std::size_t>(symbol)] = results[o].shape[d];
     if (c.symbols[static_cast<std::size_t>(symbol)] > top.symbol_defaults[static_cast<std::size_t>(symbol)]) return {Status::too_large, -1};
   }
-  if (!top.dims.evaluate({c.symbols.data(), top.symbols.size()}, {c.dims.data(), top.dims.size()})) return {Status::invalid_shape, -1};
-  resolve_extents(c.frames[static_cast<std::size_t>(c.active)], {c.dims.data(), top.dims.size()});
+  const std::span dims(c.dims.data(), top.dims.size());
+  if (!top.dims.evaluate({c.symbols.data(), top.symbols.size()}, dims)) return {Status::invalid_shape, -1};
+  if (!plan::extents_fit(c.engine->plan, *top.body.program, dims)) return {Status::invalid_shape, -1};
+  resolve_extents(c.frames[static_cast<std::size_t>(c.active)], dims);
   return {};
 }
 

@@ -1,4 +1,5 @@
 // From the shapes a caller sets to the values of every symbol and dim of the program that covers them.
+#include "plan/extent.h"
 #include "runtime/state.h"
 
 namespace tenfold::runtime {
@@ -55,7 +56,7 @@ Status resolve_shapes(ContextState& c) noexcept {
     const std::span symbols(c.symbols.data(), top.symbols.size());
     const std::span dims(c.dims.data(), top.dims.size());
     if (!read_symbols(c, top, symbols, status.step) || !top.dims.evaluate(symbols, dims) ||
-        !inputs_agree(c, *top.body.program, dims, status.step))
+        !inputs_agree(c, *top.body.program, dims, status.step) || !plan::extents_fit(engine.plan, *top.body.program, dims))
       continue;
     if (c.active != static_cast<int>(p)) c.addresses_dirty = true;
     c.active = static_cast<int>(p);
