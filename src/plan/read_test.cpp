@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <random>
 
@@ -140,7 +141,7 @@ TEST(PlanFile, DamagedMetadataIsRefusedOrHarmless) {
   const std::string metadata = bytes.substr(at, size);
   std::mt19937 random(1);
   int refused = 0;
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < 6000; ++i) {
     std::string changed = metadata;
     for (int k = 0; k <= i % 3; ++k) changed[random() % changed.size()] = static_cast<char>(i % 5 ? random() : 0xff);
     try {
@@ -150,7 +151,7 @@ TEST(PlanFile, DamagedMetadataIsRefusedOrHarmless) {
       ASSERT_TRUE(e.kind() == ErrorKind::plan_refused || e.kind() == ErrorKind::out_of_memory) << e.what();
     }
   }
-  EXPECT_GT(refused, 5000);
+  EXPECT_GT(refused, 2000);
   for (std::size_t end = 0; end < metadata.size(); ++end) EXPECT_THROW(read_metadata(bytes_of(metadata.substr(0, end))), Error);
 }
 

@@ -7,7 +7,7 @@
 
 namespace tenfold::plan {
 
-// y = If(c, Relu(x + w), x + w) with a symbolic batch; a Relu with an epilogue that multiplies by a packed weight comes first.
+// y = If(c, Relu(z), z), z = region(x) + w, with a symbolic batch; the region is max(x, 0) times a packed weight.
 inline Plan sample_plan() {
   Plan p;
   p.device.kind = "sample", p.device.name = "a machine", p.device.features = p.needs = backends::kAvx2 | backends::kVnni;
@@ -37,12 +37,13 @@ inline Plan sample_plan() {
   g.inputs = {operand(Space::binding, 0, 0, "x"), c}, g.outputs = {operand(Space::binding, 2, 0, "y")};
   g.arena_bytes = 512, g.arena_live_bytes = 256;
 
-  Step& relu = g.steps.emplace_back();
-  relu.name = "relu", relu.op = "Relu", relu.tactic = "sample_relu", relu.tactic_version = 3, relu.config = {16, -1};
-  relu.has_body = true, relu.anchor_inputs = 1;
-  relu.body = {{DType::f32, DType::f32}, {{ir::Prim::mul, DType::f32, 0, 1}}, {2}, 0};
-  relu.in = {operand(Space::binding, 0, 0, "x"), packed}, relu.out = {operand(Space::arena, 0, 0, "scaled")};
-  relu.workspace_offset = 128, relu.workspace_bytes = 64;
+  Step& region = g.steps.emplace_back();
+  region.name = "region", region.op = "Region", region.tactic = "sample", region.tactic_version = 3, region.config = {16, -1};
+  region.has_body = true;
+  region.body = {{DType::f32, DType::f32},
+                 {{ir::Prim::constant, DType::f32, 0, 0, 0, 0.0}, {ir::Prim::max, DType::f32, 0, 2}, {ir::Prim::mul, DType::f32, 3, 1}}, {4}, 0};
+  region.in = {operand(Space::binding, 0, 0, "x"), packed}, region.out = {operand(Space::arena, 0, 0, "scaled")};
+  region.workspace_offset = 128, region.workspace_bytes = 64;
   Step& add = g.steps.emplace_back();
   add.kind = StepKind::host, add.name = "add", add.op = "Add";
   add.in = {operand(Space::arena, 0, 0, "scaled"), w}, add.out = {operand(Space::arena, 0, 128, "sum")};
@@ -68,14 +69,14 @@ class SampleBackend final : public backends::Backend {
  public:
   SampleBackend() {
     backends::Tactic t;
-    t.name = "sample_relu", t.version = 3, t.op = "Relu";
+    t.name = "sample", t.version = 3, t.op = "Region";
     t.supports = [](const backends::Problem& p) { return backends::Verdict::only_if(p.in[0].dtype == DType::f32, "only f32"); };
     t.configs = [](const backends::Problem&) { return std::vector<backends::Config>{{16, -1}}; };
     t.valid = [](const backends::Problem&, const backends::Config& c) { return backends::Verdict::only_if(c == backends::Config{16, -1}, "tile"); };
     t.workspace = [](const backends::Problem& p, const backends::Config&) { return p.in[0].dims[0] * 8; };
     t.packed_bytes = [](const backends::Problem&, const backends::Config&, int input) -> std::int64_t { return input == 1 ? 64 : -1; };
     tactics_.push_back(t);
-    t.name = "inplace_relu";
+    t.name = "in_place";
     t.may_alias = [](const backends::Problem&, int in, int) { return in == 0; };
     tactics_.push_back(t);
     info_.kind = "sample";
