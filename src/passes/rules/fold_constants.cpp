@@ -56,6 +56,7 @@ bool fold_by_shape(ir::Graph& graph, ir::Node& node) {
 }
 
 bool fold_by_value(ir::Graph& graph, ir::Node& node) {
+  if (node.op() == "DequantizeLinear") return false;   // the precision stage decides whether a weight stays in 8 bits
   if (node.inputs.empty() || !operands_constant(node) || !node.def->pure || !node.graphs.empty()) return false;
   for (const ir::Value* v : node.outputs)
     if (v->type.kind != ir::ValueType::Kind::tensor || v->dtype() == DType::string) return false;

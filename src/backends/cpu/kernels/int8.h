@@ -35,13 +35,14 @@ struct Int8Kernels {
 };
 
 // The common end of an int8 product, on a tile that is still in L1:
-//   y = acc * scale[j] + bias[j];  clamp;  + residual;  clamp;  then stored as f32, or divided by the output's scale, rounded half to
-//   even, moved by its zero point and saturated, exactly as QuantizeLinear defines it.
+//   y = acc * scale[j] + bias[j];  clamp;  quantise and dequantise;  + residual;  clamp;  then stored as f32, or divided by the
+//   output's scale, rounded half to even, moved by its zero point and saturated, exactly as QuantizeLinear defines it.
 struct Int8Finish {
   enum Type : std::int32_t { f32, u8, i8 };
   const float* scale = nullptr;      // per column; readable up to the next multiple of 16 columns, like bias and the accumulators
   const float* bias = nullptr;       // per column; null: none
   float low = 0, high = 0;           // first clamp; low > high: none
+  float middle_scale = 0, middle_inverse = 0, middle_low = 0, middle_high = 0;   // a result on a grid of its own; scale 0: none
   const void* residual = nullptr;    // null: none
   Type residual_type = f32;
   std::int64_t residual_stride = 0;

@@ -30,6 +30,12 @@ TENFOLD_INLINE F16 fnma(F16 a, F16 b, F16 c) { return each([&](int i) { return s
 TENFOLD_INLINE F16 clamp(F16 x, F16 low, F16 high) {
   return each([&](int i) { return simd::min(simd::max(x.v[i], low.v[i]), high.v[i]); });
 }
+TENFOLD_INLINE F16 round_even(F16 x) { return each([&](int i) { return simd::round_even(x.v[i]); }); }
+// x / scale, correctly rounded.
+TENFOLD_INLINE F16 divide(F16 x, F16 scale, F16 inverse) {
+  const F16 quotient = mul(x, inverse);
+  return fma(fnma(quotient, scale, x), inverse, quotient);
+}
 TENFOLD_INLINE void store(float* p, F16 x) {
 #pragma GCC unroll 2
   for (int i = 0; i < kVectors; ++i) simd::store(p + i * simd::kLanes, x.v[i]);
@@ -91,14 +97,15 @@ void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_
       const F16 factor = load(f.scale + j);
       y = f.bias ? fma(y, factor, load(f.bias + j)) : mul(y, factor);
       y = clamp(y, low, high);
+      if (f.middle_scale != 0)
+        y = mul(clamp(round_even(divide(y, set(f.middle_scale), set(f.middle_inverse))), set(f.middle_low), set(f.middle_high)), set(f.middle_scale));
       if constexpr (sizeof(R) != 16) {
         const F16 other = load_some(static_cast<const R*>(f.residual) + r * f.residual_stride + j, cols - j);
         y = fma(add(other, set(-f.residual_zero)), set(f.residual_scale), y);
         y = clamp(y, low2, high2);
       }
       if constexpr (sizeof(T) == 1) {
-        const F16 quotient = mul(y, inverse);
-        y = clamp(fma(fnma(quotient, scale, y), inverse, quotient), least, most);
+        y = clamp(divide(y, scale, inverse), least, most);
       }
       store_some(out + r * out_stride + j, y, zero, cols - j);
     }

@@ -50,12 +50,13 @@ class Matcher {
       current = next;
     }
     const bool bytes = form_.finish.out_type != Int8Finish::f32;
-    if (bytes != (stage_ == saturated) || stage_ < floating) return {};
+    if (bytes != (stage_ == saturated) || (bytes && saturated_to_ != problem_.out[0].dtype)) return {};
+    if (!bytes && (stage_ < floating || stage_ >= divided)) return {};
     return form_;
   }
 
  private:
-  enum Stage { integer, floating, scaled, biased, clamped, added, clamped2, divided, rounded, moved, saturated };
+  enum Stage { integer, floating, scaled, biased, clamped, requantised, added, clamped2, divided, rounded, moved, saturated, recast };
   const ir::Instr& code(int value) const { return body_.code[static_cast<std::size_t>(value) - body_.inputs.size()]; }
   bool is_code(int value) const { return value >= static_cast<int>(body_.inputs.size()); }
 
@@ -148,10 +149,15 @@ class Matcher {
     const int other = ir::arity(instr.prim) == 2 ? (instr.a == current ? instr.b : instr.a) : -1;
     switch (instr.prim) {
       case ir::Prim::cast:
-        if (stage_ != integer || instr.dtype != DType::f32) return false;
-        stage_ = floating;
+        if (instr.dtype != DType::f32 || (stage_ != integer && (stage_ != saturated || form_.finish.middle_scale != 0 || form_.residual > 0))) return false;
+        stage_ = stage_ == integer ? floating : recast;
+        return true;
+      case ir::Prim::sub:   // dequantised again, with the same zero point
+        if (stage_ != recast || centred_ || instr.a != current || number(instr.b) != static_cast<double>(form_.finish.out_zero)) return false;
+        centred_ = true;
         return true;
       case ir::Prim::mul: {
+        if (stage_ == recast) return take_middle(number(other));
         const auto t = term(other);
         if (!t || stage_ < floating || stage_ > scaled) return false;
         stage_ = scaled;
@@ -166,7 +172,7 @@ class Matcher {
           stage_ = biased;
           return append(form_.biases, form_.bias_count, *t);
         }
-        if (stage_ > clamped || !take_residual(other)) return false;
+        if (stage_ > requantised || !take_residual(other)) return false;
         stage_ = added;
         return true;
       }
@@ -183,11 +189,25 @@ class Matcher {
         stage_ = rounded;
         return true;
       case ir::Prim::saturate:
-        if (stage_ < divided || instr.dtype != problem_.out[0].dtype) return false;
+        if (stage_ < divided || stage_ > moved || (instr.dtype != DType::u8 && instr.dtype != DType::i8)) return false;
+        saturated_to_ = instr.dtype;
         stage_ = saturated;
         return true;
       default: return false;
     }
+  }
+  // What was quantised is dequantised with the same parameters: the result lies on a grid before a residual is added.
+  bool take_middle(std::optional<double> scale) {
+    Int8Finish& f = form_.finish;
+    if (!scale || static_cast<float>(*scale) != f.out_scale || (f.out_zero != 0 && !centred_)) return false;
+    f.middle_scale = f.out_scale;
+    f.middle_inverse = f.out_inverse;
+    f.middle_low = (saturated_to_ == DType::i8 ? -128.0f : 0.0f) - f.out_zero;
+    f.middle_high = (saturated_to_ == DType::i8 ? 127.0f : 255.0f) - f.out_zero;
+    f.out_scale = f.out_inverse = 1;
+    f.out_zero = 0;
+    stage_ = requantised;
+    return true;
   }
   // Zero points are added after rounding; without a rounding only an even one gives the same result for ties, so only zero is taken.
   bool take_zero(int other) {
@@ -202,6 +222,8 @@ class Matcher {
   const ir::Body& body_;
   int axis_;
   Stage stage_ = integer;
+  DType saturated_to_ = DType::u8;
+  bool centred_ = false;
   Int8Form form_;
 };
 

@@ -1,0 +1,166 @@
+// fold_qdq: a product or convolution of a dequantised activation with dequantised constant weights becomes one of integers; scales
+// and bias follow it as ordinary pointwise operators, which fusion makes its epilogue. Signs and zero points may be any.
+//
+// before: (x u8[2,3], xs f32[]!, xz u8[]!, ws f32[]!)
+//   w = constant i8[3,4]
+//   a = DequantizeLinear(x, xs, xz)
+//   b = DequantizeLinear(w, ws)
+//   y = MatMul(a, b)
+// after: (x u8[2,3], xz u8[]!)
+//   w = constant i8[3,4]
+//   s = constant f32[]
+//   a = MatMulInteger(x, w, xz)
+//   b = Cast(a) to="f32"
+//   y = Mul(b, s)
+#include "base/check.h"
+#include "base/element.h"
+#include "ops/interpret.h"
+#include "quant/qdq.h"
+
+namespace tenfold::quant {
+namespace {
+
+constexpr std::int64_t kMaxDepth = 65000;   // sums of products of 255 * 128 stay within 32 bits
+
+bool is_8_bit(DType type) { return type == DType::u8 || type == DType::i8; }
+
+// The 8-bit operands of a product and their parameters.
+struct Operands {
+  const ir::Node *x = nullptr, *w = nullptr;   // DequantizeLinear
+  Params x_params, w_params;
+};
+
+std::optional<Operands> operands_of(const ir::Node& node) {
+  Operands o;
+  o.x = node.in(0)->producer;
+  o.w = node.in(1)->producer;
+  if (node.body || !is_dequantize(o.x) || !is_dequantize(o.w)) return {};
+  const auto xp = params_of(o.x), wp = params_of(o.w);
+  if (!xp || !wp || !xp->per_tensor() || !is_8_bit(xp->dtype) || !is_8_bit(wp->dtype)) return {};
+  if (o.x->in(0)->is_constant() || !o.w->in(0)->is_constant()) return {};
+  o.x_params = *xp;
+  o.w_params = *wp;
+  return o;
+}
+
+// A constant of floats from a constant or the dequantisation of one (a bias of 32-bit integers); null if neither.
+std::optional<Tensor> constant_floats(const ir::Value* value) {
+  if (value->is_constant()) return value->constant->tensor;
+  const ir::Node* node = value->producer;
+  if (!is_dequantize(node)) return {};
+  std::vector<ops::RuntimeValue> operands;
+  for (const ir::Value* v : node->inputs) {
+    if (v != nullptr && !v->is_constant()) return {};
+    operands.push_back(v ? ops::RuntimeValue(v->constant->tensor) : ops::RuntimeValue());
+  }
+  return std::get<Tensor>(ops::run_node(*node, operands)[0]);
+}
+
+ir::Value* floats(ir::Graph& graph, const Shape& shape, const std::vector<float>& values, std::string_view stem) {
+  Tensor t(DType::f32, shape);
+  std::copy(values.begin(), values.end(), t.mutable_data<float>());
+  return graph.add_constant(std::move(t), graph.unique_name(stem));
+}
+
+// The zero points as the integer operator wants them; null if all are zero.
+ir::Value* zero_points(ir::Graph& graph, const Params& p, std::string_view stem) {
+  bool any = false;
+  for (const std::int32_t z : p.zeros) any = any || z != 0;
+  if (!any) return nullptr;
+  Tensor t(p.dtype, p.per_tensor() ? Shape{} : Shape{static_cast<std::int64_t>(p.zeros.size())});
+  for (std::size_t i = 0; i < p.zeros.size(); ++i) store_int(p.dtype, t.mutable_raw(), static_cast<std::int64_t>(i), p.zeros[i]);
+  return graph.add_constant(std::move(t), graph.unique_name(stem));
+}
+
+// The integer anchor and the scale behind it. `shape`: of per-channel constants, so that they broadcast to the result.
+ir::Value* anchor(ir::Graph& graph, ir::Node& node, std::string_view op, const Operands& o, ir::Value* weight, ir::Attributes attributes,
+                  const Shape& shape) {
+  std::vector<ir::Value*> inputs{o.x->in(0), weight, zero_points(graph, o.x_params, node.name + "_x_zero"),
+                                 zero_points(graph, o.w_params, node.name + "_w_zero")};
+  while (inputs.back() == nullptr) inputs.pop_back();
+  ir::Value* sum = graph.add(op, std::move(inputs), std::move(attributes), 1, node.name, &node)->out();
+  std::vector<float> scales;
+  for (const float s : o.w_params.scales) scales.push_back(s * o.x_params.scales[0]);
+  ir::Value* scale = floats(graph, o.w_params.per_tensor() ? Shape{} : shape, scales, node.name + "_scale");
+  return graph.make("Mul", {graph.make("Cast", {sum}, {{"to", "f32"}}, &node), scale}, {}, &node);
+}
+
+bool fold_matmul(ir::Graph& graph, ir::Node& node) {
+  const auto o = operands_of(node);
+  if (!o || o->w->in(0)->rank() != 2 || node.in(0)->rank() < 2) return false;
+  const std::int64_t k = o->w->in(0)->dims()[0].constant(), n = o->w->in(0)->dims()[1].constant();
+  if (k > kMaxDepth || (!o->w_params.per_tensor() && o->w_params.axis != 1)) return false;
+  graph.replace_uses(node.out(), anchor(graph, node, "MatMulInteger", *o, o->w->in(0), {}, {n}));
+  return true;
+}
+
+Tensor transposed(const Tensor& matrix) {
+  const std::int64_t rows = matrix.shape()[0], columns = matrix.shape()[1];
+  Tensor t(matrix.dtype(), {columns, rows});
+  const auto* from = matrix.data<std::uint8_t>();
+  auto* to = t.mutable_data<std::uint8_t>();
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < columns; ++c) to[c * rows + r] = from[r * columns + c];
+  }
+  return t;
+}
+
+// The bias of a product as a constant that broadcasts to its result, times `factor`; null: not constant.
+ir::Value* bias_of(ir::Graph& graph, const ir::Node& node, const Shape& shape, float factor) {
+  const auto tensor = constant_floats(node.in(2));
+  if (!tensor || tensor->dtype() != DType::f32) return nullptr;
+  std::vector<float> values(tensor->data<float>(), tensor->data<float>() + tensor->size());
+  for (float& v : values) v *= factor;
+  return floats(graph, tensor->size() == element_count(shape) ? shape : tensor->shape(), values, node.name + "_bias");
+}
+
+bool fold_gemm(ir::Graph& graph, ir::Node& node) {
+  const auto o = operands_of(node);
+  if (!o || node.attributes.integer("transA", 0) != 0 || node.attributes.number("alpha", 1) != 1) return false;
+  const bool turned = node.attributes.integer("transB", 0) != 0;
+  const ir::Dims& w = o->w->in(0)->dims();
+  const std::int64_t k = w[turned ? 1 : 0].constant(), n = w[turned ? 0 : 1].constant();
+  if (k > kMaxDepth || (!o->w_params.per_tensor() && o->w_params.axis != (turned ? 0 : 1))) return false;
+  ir::Value* bias = nullptr;
+  if (node.in(2) != nullptr) {
+    bias = bias_of(graph, node, {n}, node.attributes.number("beta", 1));
+    if (bias == nullptr) return false;
+  }
+  ir::Value* weight = turned ? graph.add_constant(transposed(o->w->in(0)->constant->tensor), graph.unique_name(o->w->in(0)->name)) : o->w->in(0);
+  ir::Value* y = anchor(graph, node, "MatMulInteger", *o, weight, {}, {n});
+  graph.replace_uses(node.out(), bias ? graph.make("Add", {y, bias}, {}, &node) : y);
+  return true;
+}
+
+bool fold_conv(ir::Graph& graph, ir::Node& node) {
+  const auto o = operands_of(node);
+  if (!o || (!o->w_params.per_tensor() && o->w_params.axis != 0)) return false;
+  const std::vector<std::int64_t> w = ir::constants(o->w->in(0)->dims());
+  if (element_count(w) > kMaxDepth * w[0]) return false;
+  Shape shape(w.size() - 1, 1);   // [channels, 1, 1]
+  shape[0] = w[0];
+  ir::Value* bias = nullptr;
+  if (node.in(2) != nullptr) {
+    bias = bias_of(graph, node, shape, 1);
+    if (bias == nullptr) return false;
+  }
+  ir::Value* y = anchor(graph, node, "ConvInteger", *o, o->w->in(0), node.attributes, shape);
+  graph.replace_uses(node.out(), bias ? graph.make("Add", {y, bias}, {}, &node) : y);
+  return true;
+}
+
+bool run(ir::Graph& graph) {
+  bool changed = false;
+  for (ir::Node* node : graph.node_list()) {
+    const std::string& op = node->op();
+    changed = (op == "MatMul" && fold_matmul(graph, *node)) || (op == "Gemm" && fold_gemm(graph, *node)) ||
+              (op == "Conv" && fold_conv(graph, *node)) || changed;
+  }
+  return changed;
+}
+
+}  // namespace
+
+passes::Pass pass_fold_qdq() { return {.name = "fold_qdq", .run = run}; }
+
+}  // namespace tenfold::quant

@@ -1,0 +1,107 @@
+// lower_qdq: quantisation and dequantisation of activations become regions, so that products, pooling and sums absorb them; a
+// dequantised constant that no integer product took becomes a constant of floats, once, at build time.
+//
+// before: (x u8[2,3], y u8[2,3])
+//   s = f32[]{0.5}
+//   z = u8[]{3}
+//   a = DequantizeLinear(x, s, z)
+//   r = QuantizeLinear(a, s)
+// after: (x u8[2,3])
+//   a = Region(x) body="(u8) %1=cast.f32(%0) %2=constant.f32(3.0) %3=sub.f32(%1,%2) %4=constant.f32(0.5) %5=mul.f32(%3,%4) -> %5"
+//   r = Region(a) body="(f32) %1=constant.f32(0.5) %2=div.f32(%0,%1) %3=round_even.f32(%2) %4=saturate.u8(%3) -> %4"
+#include "ops/interpret.h"
+#include "quant/qdq.h"
+
+namespace tenfold::quant {
+namespace {
+
+// A parameter inside a body: a number if there is one for the whole tensor, else an operand that broadcasts along the axis.
+class Parameters {
+ public:
+  Parameters(ir::Graph& graph, const ir::Value* like, const Params& p) : graph_(graph), rank_(like->rank()), params_(p) {}
+  std::vector<ir::Value*> operands;
+
+  // The operand's number among the body's inputs is fixed before code is appended.
+  void declare(std::vector<DType>& inputs, const std::vector<float>& values) {
+    if (params_.per_tensor()) return;
+    Shape shape(static_cast<std::size_t>(rank_ - params_.axis), 1);
+    shape[0] = static_cast<std::int64_t>(values.size());
+    Tensor t(DType::f32, shape);
+    std::copy(values.begin(), values.end(), t.mutable_data<float>());
+    operands.push_back(graph_.add_constant(std::move(t), graph_.unique_name("scale")));
+    inputs.push_back(DType::f32);
+  }
+
+ private:
+  ir::Graph& graph_;
+  int rank_;
+  const Params& params_;
+};
+
+bool any_zero_point(const Params& p) {
+  for (const std::int32_t z : p.zeros) {
+    if (z != 0) return true;
+  }
+  return false;
+}
+
+void to_region(ir::Graph& graph, ir::Node& node, const Params& p) {
+  const bool quantize = is_quantize(&node), moved = any_zero_point(p);
+  const std::vector<float> zeros(p.zeros.begin(), p.zeros.end());
+  std::vector<DType> inputs{node.in(0)->dtype()};
+  Parameters parameters(graph, node.in(0), p);
+  parameters.declare(inputs, p.scales);
+  if (moved) parameters.declare(inputs, zeros);
+  ir::BodyBuilder b(inputs);
+  const auto scale = [&] { return p.per_tensor() ? b.constant(DType::f32, p.scales[0]) : std::uint16_t{1}; };
+  const auto zero = [&] { return p.per_tensor() ? b.constant(DType::f32, zeros[0]) : std::uint16_t{2}; };
+  std::uint16_t y = 0;
+  if (quantize) {
+    const std::uint16_t divisor = scale();
+    y = b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, y, divisor));
+    if (moved) y = b.binary(ir::Prim::add, y, zero());
+    y = b.emit({.prim = ir::Prim::saturate, .dtype = p.dtype, .a = y});
+  } else {
+    y = b.cast(y, DType::f32);
+    if (moved) y = b.binary(ir::Prim::sub, y, zero());
+    y = b.binary(ir::Prim::mul, y, scale());
+  }
+  ir::Node region;
+  region.def = &graph.registry().get("Region");
+  region.name = node.name;
+  region.inputs = {node.in(0)};
+  region.inputs.insert(region.inputs.end(), parameters.operands.begin(), parameters.operands.end());
+  region.body = b.finish({y});
+  graph.replace_uses(node.out(), graph.add(std::move(region), 1, &node)->out());
+}
+
+bool fold_constant(ir::Graph& graph, ir::Node& node) {
+  std::vector<ops::RuntimeValue> operands;
+  for (const ir::Value* v : node.inputs) {
+    if (v != nullptr && !v->is_constant()) return false;
+    operands.push_back(v ? ops::RuntimeValue(v->constant->tensor) : ops::RuntimeValue());
+  }
+  Tensor tensor = std::get<Tensor>(ops::run_node(node, operands)[0]);
+  graph.replace_uses(node.out(), graph.add_constant(std::move(tensor), graph.unique_name(node.out()->name)));
+  return true;
+}
+
+bool run(ir::Graph& graph) {
+  bool changed = false;
+  for (ir::Node* node : graph.node_list()) {
+    if (!is_quantize(node) && !is_dequantize(node)) continue;
+    if (fold_constant(graph, *node)) {
+      changed = true;
+    } else if (const auto p = params_of(node)) {
+      to_region(graph, *node, *p);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+}  // namespace
+
+passes::Pass pass_lower_qdq() { return {.name = "lower_qdq", .run = run}; }
+
+}  // namespace tenfold::quant

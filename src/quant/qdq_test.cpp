@@ -1,0 +1,182 @@
+// The Q/DQ passes: what they turn graphs into, and that results stay the same up to one step of the output's quantisation.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "ir/text.h"
+#include "ops/cases.h"
+#include "ops/interpret.h"
+#include "quant/qdq.h"
+
+namespace tenfold::quant {
+namespace {
+
+Tensor constant(DType dtype, const Shape& shape, std::uint64_t seed) {
+  if (dtype == DType::f32) return ops::random_tensor(dtype, shape, seed, 0.01, 0.05);   // scales
+  const bool is_signed = dtype == DType::i8;
+  return ops::random_tensor(dtype, shape, seed, is_signed ? -128 : 0, is_signed ? 127 : 255);
+}
+ir::Graph parse(std::string_view text) { return ir::parse_graph(text, ir::Registry::builtin(), {.random_constant = constant}); }
+
+// Operators and how they are connected; names do not matter, and constants only by type and, if they are small and whole, value.
+std::string shape_of(const ir::Graph& graph) {
+  std::map<const ir::Value*, std::string> names;
+  std::ostringstream out;
+  for (const ir::Value* v : graph.inputs) names.emplace(v, cat("i", names.size()));
+  const auto operand = [&](const ir::Value* v) -> std::string {
+    if (v == nullptr) return "_";
+    if (v->is_constant()) return ir::text(v->type);
+    return names[v];
+  };
+  for (const auto& node : graph.nodes()) {
+    out << node->op() << "(";
+    for (const ir::Value* v : node->inputs) out << operand(v) << " ";
+    out << ") " << ir::text(node->attributes) << (node->body && node->op() == "Region" ? ir::text(*node->body) : "") << "\n";
+    for (const ir::Value* v : node->outputs) names.emplace(v, cat("v", names.size()));
+  }
+  for (const ir::Value* v : graph.outputs) out << "return " << operand(v) << " " << ir::text(v->type) << "\n";
+  return out.str();
+}
+
+std::vector<Tensor> results(const ir::Graph& graph, const std::vector<ops::RuntimeValue>& inputs) {
+  std::vector<Tensor> tensors;
+  for (const ops::RuntimeValue& v : ops::run_graph(graph, inputs)) tensors.push_back(std::get<Tensor>(v));
+  return tensors;
+}
+
+// Runs all passes; the results on random inputs may differ by `tolerance`, in units of the output.
+ir::Graph run_all(std::string_view text, double tolerance, std::vector<passes::Pass> list = qdq_passes()) {
+  ir::Graph graph = parse(text);
+  std::vector<ops::RuntimeValue> inputs;
+  for (const ir::Value* v : graph.inputs) inputs.emplace_back(ops::random_tensor(v->dtype(), ir::constants(v->dims()), inputs.size() + 5, v->dtype() == DType::u8 ? 0 : -3, v->dtype() == DType::u8 ? 255 : 3));
+  const std::vector<Tensor> before = results(graph, inputs);
+  passes::run(graph, list);
+  const std::vector<Tensor> after = results(graph, inputs);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    double worst = 0;
+    for (std::int64_t j = 0; j < before[i].size(); ++j) worst = std::max(worst, std::abs(before[i].as_double(j) - after[i].as_double(j)));
+    EXPECT_LE(worst, tolerance) << ir::print(graph);
+  }
+  return graph;
+}
+
+int count(const ir::Graph& graph, std::string_view op) {
+  int n = 0;
+  for (const auto& node : graph.nodes()) n += node->op() == op;
+  return n;
+}
+
+// The blocks of a pass's header comment: "before:" up to "after:", and that up to the end of the comment.
+void check_picture(const passes::Pass& pass, double tolerance) {
+  std::ifstream file(cat(TENFOLD_SOURCE_DIR, "/src/quant/", pass.name, ".cpp"));
+  std::string line, before, after, *block = nullptr;
+  while (std::getline(file, line) && line.starts_with("//")) {
+    std::string text = line.size() > 3 ? line.substr(3) : "";
+    if (text.starts_with("before:")) block = &before, text = text.substr(7);
+    if (text.starts_with("after:")) block = &after, text = text.substr(6);
+    if (block) *block += text + "\n";
+  }
+  ASSERT_FALSE(before.empty() || after.empty()) << pass.name << " has no picture";
+  const ir::Graph graph = run_all(before, tolerance, {pass});
+  ir::Graph expected = parse(after);
+  const std::string got = shape_of(graph), want = shape_of(expected);
+  EXPECT_EQ(got.substr(0, got.find("return")), want.substr(0, want.find("return"))) << ir::print(graph);
+}
+
+TEST(Qdq, Pictures) {
+  check_picture(pass_move_qdq(), 0);
+  check_picture(pass_fold_qdq(), 1e-3);
+  check_picture(pass_remove_qdq(), 0.2);
+  check_picture(pass_lower_qdq(), 0);
+}
+
+TEST(Qdq, ConvolutionsBecomeIntegerWithBiasAndPerChannelScales) {
+  for (const char* signs : {"u8[]{128}", "i8[]{-5}", "u8[]{0}", "i8[]{0}"}) {
+    const std::string zero(signs);
+    const ir::Graph graph = run_all("(x f32[1,3,9,9])\n  xs = f32[]{0.02}\n  xz = " + zero + R"(
+      ws = constant f32[8]
+      wz = i8[8]{0,0,0,0,0,0,0,0}
+      w = constant i8[8,3,3,3]
+      bs = f32[8]{0.001,0.001,0.001,0.001,0.001,0.001,0.001,0.001}
+      b = i32[8]{100,-200,300,-400,500,-600,700,-800}
+      os = f32[]{0.25}
+      q = QuantizeLinear(x, xs, xz)
+      d = DequantizeLinear(q, xs, xz)
+      wd = DequantizeLinear(w, ws, wz) axis=0
+      bd = DequantizeLinear(b, bs) axis=0
+      c = Conv(d, wd, bd) pads=[1,1,1,1]
+      r = Relu(c)
+      y = QuantizeLinear(r, os, xz)
+    )", 1);
+    EXPECT_EQ(count(graph, "ConvInteger"), 1) << ir::print(graph);
+    EXPECT_EQ(count(graph, "Conv") + count(graph, "QuantizeLinear") + count(graph, "DequantizeLinear"), 0) << ir::print(graph);
+  }
+}
+
+TEST(Qdq, GemmWithTurnedWeights) {
+  const ir::Graph graph = run_all(R"((x u8[4,6])
+    xs = f32[]{0.05}
+    xz = u8[]{100}
+    w = constant i8[5,6]
+    ws = constant f32[5]
+    b = f32[5]{1.0,2.0,3.0,4.0,5.0}
+    d = DequantizeLinear(x, xs, xz)
+    wd = DequantizeLinear(w, ws) axis=0
+    y = Gemm(d, wd, b) transB=1
+  )", 1e-3);
+  EXPECT_EQ(count(graph, "MatMulInteger"), 1) << ir::print(graph);
+}
+
+TEST(Qdq, ResidualSumsAndMovementKeepEightBits) {
+  const ir::Graph graph = run_all(R"((x u8[1,4,6,6])
+    s = f32[]{0.02}
+    z = u8[]{120}
+    w = constant i8[4,4,1,1]
+    ws = f32[]{0.01}
+    d = DequantizeLinear(x, s, z)
+    wd = DequantizeLinear(w, ws)
+    c = Conv(d, wd)
+    q = QuantizeLinear(c, s, z)
+    e = DequantizeLinear(q, s, z)
+    a = Add(e, d)
+    r = QuantizeLinear(a, s, z)
+    f = DequantizeLinear(r, s, z)
+    t = Reshape(f, shape)
+    shape = i64[2]{4,36}
+    y = QuantizeLinear(t, s, z)
+  )", 1);
+  EXPECT_EQ(count(graph, "ConvInteger"), 1);
+  for (const auto& node : graph.nodes()) {
+    if (node->op() == "Reshape") EXPECT_EQ(node->in(0)->dtype(), DType::u8) << ir::print(graph);
+  }
+}
+
+TEST(Qdq, KeepsFloatWhatIsNoIntegerProduct) {
+  // A scale along the depth of the product cannot be taken out of the sum; 16-bit activations are too wide.
+  const char* text = R"((x u8[2,3])
+    xs = f32[]{0.05}
+    w = constant i8[3,4]
+    ws = constant f32[3]
+    d = DequantizeLinear(x, xs)
+    wd = DequantizeLinear(w, ws) axis=0
+    y = MatMul(d, wd)
+  )";
+  const ir::Graph graph = run_all(text, 1e-4);
+  EXPECT_EQ(count(graph, "MatMulInteger"), 0);
+  EXPECT_EQ(count(graph, "DequantizeLinear"), 0) << "constant weights are dequantised at build time";
+}
+
+TEST(Qdq, ARectifierHiddenInTheRangeStays) {
+  const ir::Graph graph = run_all(R"((x f32[2,3,4], w f32[2,4,5])
+    s = f32[]{0.05}
+    z = u8[]{0}
+    q = QuantizeLinear(x, s, z)
+    d = DequantizeLinear(q, s, z)
+    y = MatMul(d, w)
+  )", 1e-3);
+  EXPECT_EQ(count(graph, "Region"), 2) << ir::print(graph);
+}
+
+}  // namespace
+}  // namespace tenfold::quant
