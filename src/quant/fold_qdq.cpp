@@ -28,12 +28,18 @@ bool is_8_bit(DType type) { return type == DType::u8 || type == DType::i8; }
 struct Operands {
   const ir::Node *x = nullptr, *w = nullptr;   // DequantizeLinear
   Params x_params, w_params;
+  bool turned = false;                         // the product sees the weight transposed
 };
 
 std::optional<Operands> operands_of(const ir::Node& node) {
   Operands o;
   o.x = node.in(0)->producer;
   o.w = node.in(1)->producer;
+  if (o.w != nullptr && o.w->op() == "Transpose" && !o.w->body && o.w->in(0)->rank() == 2 && node.op() == "MatMul" &&
+      o.w->attributes.ints("perm", {1, 0}) == ir::Ints{1, 0}) {
+    o.turned = true;
+    o.w = o.w->in(0)->producer;
+  }
   if (node.body || !is_dequantize(o.x) || !is_dequantize(o.w)) return {};
   const auto xp = params_of(o.x), wp = params_of(o.w);
   if (!xp || !wp || !xp->per_tensor() || !is_8_bit(xp->dtype) || !is_8_bit(wp->dtype)) return {};
@@ -85,15 +91,6 @@ ir::Value* anchor(ir::Graph& graph, ir::Node& node, std::string_view op, const O
   return graph.make("Mul", {graph.make("Cast", {sum}, {{"to", "f32"}}, &node), scale}, {}, &node);
 }
 
-bool fold_matmul(ir::Graph& graph, ir::Node& node) {
-  const auto o = operands_of(node);
-  if (!o || o->w->in(0)->rank() != 2 || node.in(0)->rank() < 2) return false;
-  const std::int64_t k = o->w->in(0)->dims()[0].constant(), n = o->w->in(0)->dims()[1].constant();
-  if (k > kMaxDepth || (!o->w_params.per_tensor() && o->w_params.axis != 1)) return false;
-  graph.replace_uses(node.out(), anchor(graph, node, "MatMulInteger", *o, o->w->in(0), {}, {n}));
-  return true;
-}
-
 Tensor transposed(const Tensor& matrix) {
   const std::int64_t rows = matrix.shape()[0], columns = matrix.shape()[1];
   Tensor t(matrix.dtype(), {columns, rows});
@@ -103,6 +100,25 @@ Tensor transposed(const Tensor& matrix) {
     for (std::int64_t c = 0; c < columns; ++c) to[c * rows + r] = from[r * columns + c];
   }
   return t;
+}
+
+// The weight as k x n, if its scales lie along n and sums stay within 32 bits; null if not.
+ir::Value* weight_of(ir::Graph& graph, const Operands& o, std::int64_t& n) {
+  ir::Value* w = o.w->in(0);
+  if (w->rank() != 2) return nullptr;
+  const std::int64_t k = w->dims()[o.turned ? 1 : 0].constant();
+  n = w->dims()[o.turned ? 0 : 1].constant();
+  if (k > kMaxDepth || (!o.w_params.per_tensor() && o.w_params.axis != (o.turned ? 0 : 1))) return nullptr;
+  return o.turned ? graph.add_constant(transposed(w->constant->tensor), graph.unique_name(w->name)) : w;
+}
+
+bool fold_matmul(ir::Graph& graph, ir::Node& node) {
+  const auto o = operands_of(node);
+  std::int64_t n = 0;
+  ir::Value* weight = o && node.in(0)->rank() >= 2 ? weight_of(graph, *o, n) : nullptr;
+  if (weight == nullptr) return false;
+  graph.replace_uses(node.out(), anchor(graph, node, "MatMulInteger", *o, weight, {}, {n}));
+  return true;
 }
 
 // The bias of a product as a constant that broadcasts to its result, times `factor`; null: not constant.
@@ -115,18 +131,17 @@ ir::Value* bias_of(ir::Graph& graph, const ir::Node& node, const Shape& shape, f
 }
 
 bool fold_gemm(ir::Graph& graph, ir::Node& node) {
-  const auto o = operands_of(node);
+  auto o = operands_of(node);
   if (!o || node.attributes.integer("transA", 0) != 0 || node.attributes.number("alpha", 1) != 1) return false;
-  const bool turned = node.attributes.integer("transB", 0) != 0;
-  const ir::Dims& w = o->w->in(0)->dims();
-  const std::int64_t k = w[turned ? 1 : 0].constant(), n = w[turned ? 0 : 1].constant();
-  if (k > kMaxDepth || (!o->w_params.per_tensor() && o->w_params.axis != (turned ? 0 : 1))) return false;
+  o->turned = node.attributes.integer("transB", 0) != 0;
+  std::int64_t n = 0;
+  ir::Value* weight = weight_of(graph, *o, n);
+  if (weight == nullptr) return false;
   ir::Value* bias = nullptr;
   if (node.in(2) != nullptr) {
     bias = bias_of(graph, node, {n}, node.attributes.number("beta", 1));
     if (bias == nullptr) return false;
   }
-  ir::Value* weight = turned ? graph.add_constant(transposed(o->w->in(0)->constant->tensor), graph.unique_name(o->w->in(0)->name)) : o->w->in(0);
   ir::Value* y = anchor(graph, node, "MatMulInteger", *o, weight, {}, {n});
   graph.replace_uses(node.out(), bias ? graph.make("Add", {y, bias}, {}, &node) : y);
   return true;

@@ -132,6 +132,7 @@ TEST(Qdq, ResidualSumsAndMovementKeepEightBits) {
   const ir::Graph graph = run_all(R"((x u8[1,4,6,6])
     s = f32[]{0.02}
     z = u8[]{120}
+    dims = i64[2]{4,36}
     w = constant i8[4,4,1,1]
     ws = f32[]{0.01}
     d = DequantizeLinear(x, s, z)
@@ -142,8 +143,7 @@ TEST(Qdq, ResidualSumsAndMovementKeepEightBits) {
     a = Add(e, d)
     r = QuantizeLinear(a, s, z)
     f = DequantizeLinear(r, s, z)
-    t = Reshape(f, shape)
-    shape = i64[2]{4,36}
+    t = Reshape(f, dims)
     y = QuantizeLinear(t, s, z)
   )", 1);
   EXPECT_EQ(count(graph, "ConvInteger"), 1);
