@@ -48,6 +48,37 @@ TEST(MatmulInt8, EndsOfLayers) {
   }
 }
 
+// A residual sum after a result that is quantised for itself, as residual networks have it.
+TEST(MatmulInt8, QuantisedMiddle) {
+  for (const double zero : {0.0, 20.0}) {
+    ir::BodyBuilder b({DType::i32, DType::f32, DType::f32, DType::u8});
+    const auto number = [&](double v) { return b.constant(DType::f32, v); };
+    std::uint16_t y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1), 2);
+    y = b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, y, number(0.3)));
+    if (zero != 0) y = b.binary(ir::Prim::add, y, number(zero));
+    y = b.cast(b.emit({.prim = ir::Prim::saturate, .dtype = DType::u8, .a = y}), DType::f32);
+    if (zero != 0) y = b.binary(ir::Prim::sub, y, number(zero));
+    y = b.binary(ir::Prim::mul, y, number(0.3));
+    y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.binary(ir::Prim::sub, b.cast(3, DType::f32), number(9)), number(0.5)), y);
+    y = b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, b.binary(ir::Prim::max, y, number(0)), number(0.4)));
+    Int8Case c{"MatMulInteger", "u8[50,40](0,255) i8[40,70](-128,127)! u8[]{128}"};
+    c.body = b.finish({b.emit({.prim = ir::Prim::saturate, .dtype = DType::u8, .a = y})});
+    c.extra = {"f32[70](0.0001,0.002)!", "f32[70](-3,3)!", "u8[50,70](0,255)"};
+    check_int8(cpu_matmul_int8(), c, 1);
+  }
+}
+
+// What the fused end does not know runs in the block executor.
+TEST(MatmulInt8, AnyOtherEnd) {
+  ir::BodyBuilder b({DType::i32, DType::f32});
+  const std::uint16_t y = b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1);
+  const ir::Body body = b.finish({b.binary(ir::Prim::mul, b.unary(ir::Prim::tanh, y), y)});
+  Int8Case c{"MatMulInteger", "i8[2,50,40](-128,127) i8[40,70](-128,127)! i8[]{3}"};
+  c.body = body;
+  c.extra = {"f32[70](0.0001,0.002)!"};
+  check_int8(cpu_matmul_int8(), c, 1e-3);
+}
+
 TEST(MatmulInt8, RefusesWhatItCannotDo) {
   const auto verdict = [](const char* text) {
     const ir::OpDef& op = ir::Registry::builtin().get("MatMulInteger");
