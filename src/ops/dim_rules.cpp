@@ -53,8 +53,18 @@ std::vector<int> need_axes(const ir::InferCall& call, int i, int rank) {
   return axes;
 }
 
+Dim largest(ir::InferCall& call, std::span<const Dim> dims) {
+  const DimRules rules(call);
+  Dim result(1);
+  for (Dim d : dims) result = rules.larger(result, d);
+  return result;
+}
+
+bool knows_integers(const ir::InferCall& call, int i) { return call.contents(i) && ir::is_constant(*call.contents(i)); }
+
 int need_length(const ir::InferCall& call, int i, const char* what) {
   const ir::Dims& dims = call.dims(i);
+  if (dims.empty()) return 1;   // some models write a list of one as a scalar
   call.need(dims.size() == 1, what, " has rank ", dims.size(), ", 1 expected");
   require(dims[0].is_constant(), ErrorKind::unsupported, what, " has ", dims[0].text(), " elements: the rank of the result is unknown");
   call.need(dims[0].constant() >= 0 && dims[0].constant() <= kMostContents, what, " has ", dims[0].text(), " elements");

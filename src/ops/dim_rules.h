@@ -26,7 +26,10 @@ ir::Dim same_extent(const ir::InferCall& call, ir::Dim a, ir::Dim b, const char*
 ir::Ints need_integers(const ir::InferCall& call, int i, const char* what);
 // The same as distinct axes of a tensor of that rank.
 std::vector<int> need_axes(const ir::InferCall& call, int i, int rank);
-// The only extent of a one-dimensional index operand, which decides the rank of a result.
+bool knows_integers(const ir::InferCall& call, int i);
+// The largest of some dims, at least 1: an upper bound where it is unknown which of them an extent will be.
+ir::Dim largest(ir::InferCall& call, std::span<const ir::Dim> dims);
+// The length of an index operand, which decides the rank of a result.
 int need_length(const ir::InferCall& call, int i, const char* what);
 // One element of a scalar operand as a Dim: from contents or from a constant of any type; `known` says whether there was one.
 struct MaybeDim { bool known = false; ir::Dim value; };

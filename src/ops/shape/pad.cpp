@@ -65,12 +65,13 @@ void infer(InferCall& call) {
   const std::string& mode = call.attributes().string("mode");
   call.need(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap", "unknown mode '", mode, "'");
   if (call.has(2)) call.need(call.dtype(2) == call.dtype(0), "constant_value is ", name(call.dtype(2)), ", data is ", name(call.dtype(0)));
-  const std::vector<int> axes = call.has(3) ? ops::need_axes(call, 3, call.rank(0)) : all_axes(call.rank(0));
+  const bool any_axes = call.has(3) && !ops::knows_integers(call, 3);
+  const std::vector<int> axes = call.has(3) && !any_axes ? ops::need_axes(call, 3, call.rank(0)) : all_axes(call.rank(0));
   Dims dims = call.dims(0);
   const Dims* pads = call.contents(1);
   const auto count = static_cast<std::size_t>(ops::need_length(call, 1, "pads"));
-  call.need(count == 2 * axes.size(), "pads has ", count, " entries, ", 2 * axes.size(), " expected");
-  if (!pads) {
+  call.need(any_axes || count == 2 * axes.size(), "pads has ", count, " entries, ", 2 * axes.size(), " expected");
+  if (!pads || any_axes) {
     for (int axis : axes) dims[static_cast<std::size_t>(axis)] = call.new_symbol(cat("extent", axis), 0, kUnbounded);
     return call.out(0, call.dtype(0), std::move(dims));
   }

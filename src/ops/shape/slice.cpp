@@ -61,9 +61,17 @@ void infer_contents(InferCall& call, const Ints& axes, const Ints& steps) {
     call.out_contents(0, pick(map_of(*shape, axes, constants(*starts), constants(*ends), steps), *contents));
 }
 
+// Which axes are cut only the data says: any extent may become smaller.
+void infer_any_axes(InferCall& call) {
+  Dims dims = call.dims(0);
+  for (std::size_t d = 0; d < dims.size(); ++d) dims[d] = call.new_symbol(cat("extent", d), 0, dims[d]);
+  call.out(0, call.dtype(0), std::move(dims));
+}
+
 void infer(InferCall& call) {
   const auto count = static_cast<std::size_t>(ops::need_length(call, 1, "starts"));
   call.need(ops::need_length(call, 2, "ends") == static_cast<int>(count), "starts and ends differ in length");
+  if (call.has(3) && !ops::knows_integers(call, 3)) return infer_any_axes(call);
   const Ints axes = axes_of(call, count);
   const Dims *starts = call.contents(1), *ends = call.contents(2), *given_steps = call.has(4) ? call.contents(4) : nullptr;
   const bool known = starts && ends && (!call.has(4) || (given_steps && is_constant(*given_steps)));

@@ -8,7 +8,18 @@
 namespace tenfold::ir {
 namespace {
 
+// Which axes go only the data says, but not how many: extent d of the result is one of `count` + 1 neighbours.
+void infer_any_axes(InferCall& call) {
+  const auto count = static_cast<std::size_t>(ops::need_length(call, 1, "axes"));
+  call.need(count <= call.dims(0).size(), count, " axes of a tensor of rank ", call.rank(0));
+  Dims kept;
+  for (std::size_t d = 0; d + count < call.dims(0).size(); ++d)
+    kept.push_back(call.new_symbol(cat("extent", d), 0, ops::largest(call, std::span(call.dims(0)).subspan(d, count + 1))));
+  call.out(0, call.dtype(0), std::move(kept));
+}
+
 void infer(InferCall& call) {
+  if (call.has(1) && !ops::knows_integers(call, 1)) return infer_any_axes(call);
   const Dims& dims = call.dims(0);
   std::vector<int> axes;
   if (call.has(1)) {
@@ -30,6 +41,18 @@ void infer(InferCall& call) {
   if (const Dims* contents = call.contents(0)) call.out_contents(0, *contents);
 }
 
+void reference(Call& call) {
+  if (call.has(1)) {
+    Shape kept;
+    std::vector<bool> squeezed(call.in[0].shape.size());
+    for (std::int64_t axis : ops::read_ints(call.in[1])) squeezed[static_cast<std::size_t>(ops::wrap_axis(axis, static_cast<int>(squeezed.size())))] = true;
+    for (std::size_t d = 0; d < squeezed.size(); ++d)
+      if (!squeezed[d]) kept.push_back(call.in[0].shape[d]);
+    ops::settle_shape(call, 0, kept);
+  }
+  ops::copy_whole(call);
+}
+
 std::vector<Value*> from_1(OnnxImport& import) {
   std::vector<Value*> operands{import.need(0)};
   if (import.attributes.has("axes")) operands.push_back(import.ints(import.attributes.ints("axes")));
@@ -39,7 +62,7 @@ std::vector<Value*> from_1(OnnxImport& import) {
 }  // namespace
 
 OpDef op_squeeze() {
-  return {.name = "Squeeze", .max_inputs = 2, .infer = infer, .reference = ops::copy_whole, .movement = true,
+  return {.name = "Squeeze", .max_inputs = 2, .infer = infer, .reference = reference, .movement = true,
           .from_onnx = {{"Squeeze", 13}, {"Squeeze", 1, from_1}},
           .cases = {"f32[1,3,1,5]", "f32[1,3,1,5] i64[1]{0}", "f32[1,3,1,5] i64[2]{-2,0}", "u4[1,3] i64[1]{0}", "f32[1] i64[1]{0}"}};
 }

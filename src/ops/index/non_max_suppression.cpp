@@ -1,0 +1,90 @@
+// NonMaxSuppression: for each batch entry and class the best boxes, without those that overlap a better one too much.
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+#include "base/element.h"
+#include "ops/dim_rules.h"
+#include "ops/elements.h"
+
+namespace tenfold::ir {
+namespace {
+
+void infer(InferCall& call) {
+  call.need(call.rank(0) == 3 && call.rank(1) == 3, "boxes and scores have ranks ", call.rank(0), " and ", call.rank(1), ", 3 expected");
+  call.need(!call.dims(0)[2].is_constant() || call.dims(0)[2] == Dim(4), "boxes have ", call.dims(0)[2].text(), " coordinates, 4 expected");
+  Dim most = call.dims(0)[1];
+  const ops::MaybeDim limit = call.has(2) ? ops::scalar_contents(call, 2) : ops::MaybeDim{true, 0};
+  const ops::DimRules rules(call);
+  if (limit.known) most = rules.smaller(most, rules.not_negative(limit.value));
+  call.out(0, DType::i64, {call.new_symbol("count", 0, call.dims(1)[0] * call.dims(1)[1] * most), 3});
+}
+
+struct Box { double top, left, bottom, right; };   // top <= bottom, left <= right
+
+Box box_at(const TensorRef& boxes, std::int64_t number, bool center) {
+  std::array<double, 4> c;
+  for (std::int64_t i = 0; i < 4; ++i) c[static_cast<std::size_t>(i)] = load_double(boxes.dtype, boxes.data, number * 4 + i);
+  if (center) return {c[1] - c[3] / 2, c[0] - c[2] / 2, c[1] + c[3] / 2, c[0] + c[2] / 2};
+  return {std::min(c[0], c[2]), std::min(c[1], c[3]), std::max(c[0], c[2]), std::max(c[1], c[3])};
+}
+
+// Intersection over union; 0 for boxes without area.
+double overlap(const Box& a, const Box& b) {
+  const double height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top), width = std::min(a.right, b.right) - std::max(a.left, b.left);
+  if (height <= 0 || width <= 0) return 0;
+  const double area = (a.bottom - a.top) * (a.right - a.left) + (b.bottom - b.top) * (b.right - b.left) - height * width;
+  return area > 0 ? height * width / area : 0;
+}
+
+double scalar(const Call& call, std::size_t i, double otherwise) {
+  return call.has(static_cast<int>(i)) ? load_double(call.in[i].dtype, call.in[i].data, 0) : otherwise;
+}
+
+// The chosen boxes of one class, best first.
+std::vector<std::int64_t> select(const Call& call, std::int64_t batch, const std::vector<double>& scores) {
+  const auto most = static_cast<std::size_t>(std::max(0.0, scalar(call, 2, 0)));
+  const double most_overlap = scalar(call, 3, 0), least_score = scalar(call, 4, -std::numeric_limits<double>::infinity());
+  const bool center = call.attributes().integer("center_point_box") != 0;
+  const auto count = static_cast<std::int64_t>(scores.size());
+  std::vector<std::int64_t> order(scores.size()), chosen;
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return scores[static_cast<std::size_t>(a)] > scores[static_cast<std::size_t>(b)]; });
+  for (std::int64_t candidate : order) {
+    if (chosen.size() >= most) break;
+    if (!(scores[static_cast<std::size_t>(candidate)] > least_score)) continue;
+    const Box box = box_at(call.in[0], batch * count + candidate, center);
+    const bool free = std::all_of(chosen.begin(), chosen.end(), [&](std::int64_t better) {
+      return overlap(box, box_at(call.in[0], batch * count + better, center)) <= most_overlap;
+    });
+    if (free) chosen.push_back(candidate);
+  }
+  return chosen;
+}
+
+void reference(Call& call) {
+  const TensorRef& scores = call.in[1];
+  const std::int64_t count = scores.shape[2];
+  require(call.in[0].shape == Shape({scores.shape[0], count, 4}), ErrorKind::invalid_argument, ops::describe(call), ": boxes of shape ",
+          text(call.in[0].shape), " do not fit scores of shape ", text(scores.shape));
+  Ints rows;
+  ops::for_each_index({scores.shape[0], scores.shape[1]}, [&](const Shape& index, std::int64_t row) {
+    std::vector<double> own(static_cast<std::size_t>(count));
+    for (std::int64_t i = 0; i < count; ++i) own[static_cast<std::size_t>(i)] = load_double(scores.dtype, scores.data, row * count + i);
+    for (std::int64_t box : select(call, index[0], own)) rows.insert(rows.end(), {index[0], index[1], box});
+  });
+  ops::settle_shape(call, 0, {static_cast<std::int64_t>(rows.size()) / 3, 3});
+  std::copy(rows.begin(), rows.end(), call.out[0].as<std::int64_t>());
+}
+
+}  // namespace
+
+OpDef op_non_max_suppression() {
+  return {.name = "NonMaxSuppression", .min_inputs = 2, .max_inputs = 5, .attributes = {{"center_point_box", 0}}, .infer = infer,
+          .reference = reference, .from_onnx = {{"NonMaxSuppression", 10}},
+          .cases = {"f32[1,6,4](0,4) f32[1,2,6] i64[1]{3} f32[1]{0.5} f32[1]{0}", "f32[2,5,4](0,4) f32[2,1,5] i64[1]{2} f32[1]{0.3} center_point_box=1",
+                    "f32[1,4,4](0,1) f32[1,1,4]"}};
+}
+
+}  // namespace tenfold::ir

@@ -1,0 +1,77 @@
+// Col2Im: sums the columns of sliding blocks back into images of any number of spatial dims.
+#include "base/element.h"
+#include "ops/dim_rules.h"
+#include "ops/elements.h"
+
+namespace tenfold::ir {
+namespace {
+
+struct Window { Ints dilations, pads, strides; };
+
+Window window_of(const Attributes& attributes, std::size_t rank) {
+  return {attributes.ints("dilations", Ints(rank, 1)), attributes.ints("pads", Ints(2 * rank, 0)), attributes.ints("strides", Ints(rank, 1))};
+}
+
+void infer(InferCall& call) {
+  call.need(call.rank(0) == 3, "the input has rank ", call.rank(0), ", 3 expected");
+  const int rank = ops::need_length(call, 1, "image_shape");
+  call.need(rank > 0 && ops::need_length(call, 2, "block_shape") == rank, "image_shape and block_shape differ in length, or are empty");
+  const Window window = window_of(call.attributes(), static_cast<std::size_t>(rank));
+  call.need(static_cast<int>(window.dilations.size()) == rank && static_cast<int>(window.strides.size()) == rank &&
+                static_cast<int>(window.pads.size()) == 2 * rank, "dilations, pads or strides do not fit ", rank, " dims");
+  for (std::int64_t stride : window.strides) call.need(stride > 0, "stride ", stride, " is not positive");
+  const Dims *image = call.contents(1), *block = call.contents(2);
+  Dims dims{call.dims(0)[0]};
+  dims.push_back(block ? floor_div(call.dims(0)[1], product(*block)) : call.new_symbol("channels", 0, call.dims(0)[1]));
+  for (int d = 0; d < rank; ++d) dims.push_back(image ? (*image)[static_cast<std::size_t>(d)] : call.new_symbol(cat("extent", d), 0, kUnbounded));
+  call.out(0, call.dtype(0), std::move(dims));
+}
+
+// How many places a block has along each dim.
+Shape places_of(const Window& window, const Shape& image, const Shape& block) {
+  Shape places;
+  for (std::size_t d = 0; d < image.size(); ++d) {
+    const std::int64_t room = image[d] + window.pads[d] + window.pads[d + image.size()] - window.dilations[d] * (block[d] - 1) - 1;
+    places.push_back(room < 0 ? 0 : room / window.strides[d] + 1);
+  }
+  return places;
+}
+
+void reference(Call& call) {
+  const TensorRef& from = call.in[0];
+  const Shape image = ops::read_ints(call.in[1]), block = ops::read_ints(call.in[2]);
+  const Window window = window_of(call.attributes(), image.size());
+  const Shape places = places_of(window, image, block);
+  const std::int64_t block_size = element_count(block), count = element_count(places), pixels = element_count(image);
+  require(block_size > 0 && from.shape[1] % block_size == 0 && count == from.shape[2], ErrorKind::invalid_argument, ops::describe(call),
+          ": columns of shape ", text(from.shape), " do not fit ", count, " blocks of ", text(block));
+  const std::int64_t channels = from.shape[1] / block_size;
+  Shape shape{from.shape[0], channels};
+  shape.insert(shape.end(), image.begin(), image.end());
+  ops::settle_shape(call, 0, shape);
+  std::vector<double> sums(static_cast<std::size_t>(element_count(shape)), 0);
+  const Shape strides = ops::row_major_strides(image);
+  ops::for_each_index(block, [&](const Shape& k, std::int64_t in_block) {
+    ops::for_each_index(places, [&](const Shape& place, std::int64_t column) {
+      std::int64_t pixel = 0;
+      for (std::size_t d = 0; d < image.size(); ++d) {
+        const std::int64_t at = place[d] * window.strides[d] + k[d] * window.dilations[d] - window.pads[d];
+        if (at < 0 || at >= image[d]) return;
+        pixel += at * strides[d];
+      }
+      for (std::int64_t plane = 0; plane < shape[0] * channels; ++plane)
+        sums[static_cast<std::size_t>(plane * pixels + pixel)] += load_double(from.dtype, from.data, (plane * block_size + in_block) * count + column);
+    });
+  });
+  for (std::size_t i = 0; i < sums.size(); ++i) store_double(from.dtype, call.out[0].data, static_cast<std::int64_t>(i), sums[i]);
+}
+
+}  // namespace
+
+OpDef op_col2im() {
+  return {.name = "Col2Im", .min_inputs = 3, .max_inputs = 3, .optional_attributes = {"dilations", "pads", "strides"}, .infer = infer,
+          .reference = reference, .from_onnx = {{"Col2Im", 18}},
+          .cases = {"f32[1,5,5] i64[2]{5,5} i64[2]{1,5}", "f32[2,8,4] i64[2]{3,3} i64[2]{2,2}", "f32[1,4,9] i64[2]{5,5} i64[2]{2,2} strides=[2,2] pads=[0,0,1,1]"}};
+}
+
+}  // namespace tenfold::ir
