@@ -1,4 +1,6 @@
 // Operators that change shapes: numpy's results, element types of every width, sizes that only the data decides, and symbols.
+#include <cstring>
+
 #include "ops/expect_case.h"
 
 namespace tenfold::ops {
