@@ -1,0 +1,23 @@
+// Kernels on rows: layer and RMS normalisation, softmax.
+#pragma once
+
+#include <cstdint>
+
+namespace tenfold::backends::cpu {
+
+struct NormKernels {
+  // y = (x - mean) / sqrt(variance + epsilon) * scale + bias over n elements; bias may be null. x and y may be the same.
+  void (*layer_norm)(const float* x, float* y, const float* scale, const float* bias, std::int64_t n, float epsilon);
+  // y = x / sqrt(mean of squares + epsilon) * scale
+  void (*rms_norm)(const float* x, float* y, const float* scale, std::int64_t n, float epsilon);
+  // Softmax of n contiguous elements, or (log) log-softmax.
+  void (*softmax)(const float* x, float* y, std::int64_t n, bool log);
+  // Softmax along an axis of n elements `stride` apart, for `columns` neighbouring columns at once.
+  void (*softmax_columns)(const float* x, float* y, std::int64_t n, std::int64_t stride, std::int64_t columns, bool log);
+};
+
+extern "C" {
+extern const NormKernels tenfold_norm_avx2, tenfold_norm_avx512;
+}
+
+}  // namespace tenfold::backends::cpu

@@ -1,0 +1,121 @@
+// Normalisation of contiguous rows, with an optional epilogue over blocks of finished rows.
+#include "backends/cpu/tactics/norm_rows_common.h"
+
+#include "backends/cpu/kernels/norm.h"
+#include "backends/cpu/tactics/row_problem_common.h"
+#include "backends/cpu/tactics/stack_scratch.h"
+
+namespace tenfold::backends::cpu {
+namespace {
+
+using std::int64_t;
+
+constexpr int64_t kRowsAtOnce = 8;   // finished rows that wait for the epilogue
+
+int axis_of(const Problem& p) { return wrapped(p.attributes->integer("axis"), static_cast<int>(p.in[0].dims.size())); }
+ir::Dim row_of(const Problem& p) {
+  ir::Dim n = 1;
+  for (std::size_t a = static_cast<std::size_t>(axis_of(p)); a < p.in[0].dims.size(); ++a) n = n * p.in[0].dims[a];
+  return n;
+}
+bool is_full(const Problem& p, std::size_t i) {   // a scale or bias with an element for every one of a row
+  const auto axis = static_cast<std::size_t>(axis_of(p));
+  const ir::Dims tail(p.in[0].dims.begin() + static_cast<std::ptrdiff_t>(axis), p.in[0].dims.end());
+  const ir::Dims& dims = p.in[i].dims;
+  if (dims.size() < tail.size()) return false;
+  for (std::size_t a = 0; a < dims.size(); ++a) {
+    const ir::Dim want = a + tail.size() < dims.size() ? ir::Dim(1) : tail[a + tail.size() - dims.size()];
+    if (!(dims[a] == want)) return false;
+  }
+  return true;
+}
+
+Verdict supports(const Problem& p) {
+  if (Verdict v = needs_avx2(p); !v) return v;
+  if (p.out.size() > 1) {
+    for (std::size_t i = 1; i < p.out.size(); ++i)
+      if (!p.out[i].missing) return Verdict::no("the mean and the deviation are asked for as outputs");
+  }
+  for (int i = 0; i < p.anchor_inputs; ++i)
+    if (!p.in[static_cast<std::size_t>(i)].missing && p.in[static_cast<std::size_t>(i)].dtype != DType::f32) return Verdict::no("an operand is not f32");
+  if (Verdict v = dense_plain(p); !v) return v;
+  for (std::size_t i = 1; i < static_cast<std::size_t>(p.anchor_inputs); ++i)
+    if (!p.in[i].missing && !is_full(p, i)) return Verdict::no("the scale or bias is broadcast along the row");
+  if (!p.body) return Verdict::only_if(p.out[0].dtype == DType::f32, "the output is not f32");
+  return Epilogue::supports(p);
+}
+
+struct Kernel {
+  const NormKernels* kernels;
+  Epilogue epilogue;
+  bool has_epilogue = false, is_rms = false;
+  int axis = 0, bias = -1;   // bias: operand, -1 if there is none
+  float epsilon = 0;
+};
+
+std::shared_ptr<const void> open(const Problem& p, const Config&) {
+  auto kernel = std::make_shared<Kernel>();
+  kernel->kernels = &pick(p, tenfold_norm_avx2, tenfold_norm_avx512);
+  kernel->is_rms = p.op->name == "RMSNormalization";
+  kernel->axis = axis_of(p);
+  kernel->epsilon = p.attributes->number("epsilon");
+  if (!kernel->is_rms && p.anchor_inputs > 2 && !p.in[2].missing) kernel->bias = 2;
+  kernel->has_epilogue = p.body != nullptr;
+  if (p.body) kernel->epilogue = Epilogue(p, DType::f32);
+  return kernel;
+}
+
+int64_t epilogue_bytes(const Problem& p) { return p.body ? Epilogue(p, DType::f32).scratch_bytes() : 0; }
+// Finished rows for every worker, then scratch of the epilogue: both grow with the row, so both lie in the workspace.
+ir::Dim workspace(const Problem& p, const Config&) {
+  if (!p.body) return 0;
+  return row_of(p) * ir::Dim(kRowsAtOnce * 4 * kMaxWorkers) + StackScratch::workspace(epilogue_bytes(p));
+}
+
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  const Kernel& kernel = *static_cast<const Kernel*>(self);
+  const Bound& x = args.in[0];
+  const int64_t rows = product(x.dims, 0, kernel.axis), n = product(x.dims, kernel.axis, x.rank);
+  const float* scale = args.in[1].as<const float>();
+  const float* bias = kernel.bias < 0 ? nullptr : args.in[static_cast<std::size_t>(kernel.bias)].as<const float>();
+  const auto row = [&](const float* from, float* to) {
+    if (kernel.is_rms) kernel.kernels->rms_norm(from, to, scale, n, kernel.epsilon);
+    else kernel.kernels->layer_norm(from, to, scale, bias, n, kernel.epsilon);
+  };
+  const float* from = x.as<const float>();
+  if (!kernel.has_epilogue) {
+    float* to = args.out[0].as<float>();
+    for_row_parts(*args.parallel, rows, rows_per_part(n), [&](int64_t first, int64_t last, int) {
+      for (int64_t r = first; r < last; ++r) row(from + r * n, to + r * n);
+    });
+    return Status::ok;
+  }
+  TileAxes axes;
+  for (int a = 0; a < x.rank; ++a) (a < kernel.axis ? axes.rows[axes.row_count++] : axes.cols[axes.col_count++]) = static_cast<std::int8_t>(a);
+  Epilogue::Binding binding;
+  kernel.epilogue.bind(args, axes, binding);
+  float* finished = static_cast<float*>(args.workspace);
+  void* after = finished + kMaxWorkers * kRowsAtOnce * n;
+  for_row_parts(*args.parallel, rows, rows_per_part(n), [&](int64_t first, int64_t last, int worker) {
+    StackScratch scratch(after, kernel.epilogue.scratch_bytes(), worker);
+    float* block = finished + worker * kRowsAtOnce * n;
+    for (int64_t r = first; r < last; r += kRowsAtOnce) {
+      const int64_t count = std::min(kRowsAtOnce, last - r);
+      for (int64_t i = 0; i < count; ++i) row(from + (r + i) * n, block + i * n);
+      kernel.epilogue.apply(binding, r, count, 0, n, block, n, scratch.get());
+    }
+  });
+  return Status::ok;
+}
+
+bool may_alias(const Problem& p, int in, int out) { return in == 0 && out == 0 && p.in[0].dims == p.out[0].dims && p.out[0].dtype == DType::f32 && p.in[0].dense && p.out[0].dense; }
+double work(const Problem& p) { return 8.0 * static_cast<double>(p.bounds(ir::product(p.in[0].dims)).upper); }
+
+}  // namespace
+
+Tactic norm_rows(const char* name, const char* op) {
+  return {.name = name, .op = op, .supports = supports, .configs = one_config, .workspace = workspace, .open = open, .run = run,
+          .may_alias = may_alias, .work = work};
+}
+
+}  // namespace tenfold::backends::cpu
