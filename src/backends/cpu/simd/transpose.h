@@ -1,0 +1,30 @@
+// Transposes of small blocks in registers.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+namespace tenfold::simd {
+
+// to[c * to_row + r] = from[r * from_row + c] for an 8 x 8 block of 32-bit elements.
+static inline __attribute__((always_inline)) void transpose_8x8(const float* from, std::int64_t from_row, float* to, std::int64_t to_row) {
+  __m256 a[8], b[8];
+  for (int i = 0; i < 8; ++i) a[i] = _mm256_loadu_ps(from + i * from_row);
+  for (int i = 0; i < 4; ++i) {
+    b[2 * i] = _mm256_unpacklo_ps(a[2 * i], a[2 * i + 1]);
+    b[2 * i + 1] = _mm256_unpackhi_ps(a[2 * i], a[2 * i + 1]);
+  }
+  for (int i = 0; i < 2; ++i) {
+    a[4 * i] = _mm256_shuffle_ps(b[4 * i], b[4 * i + 2], 0x44);
+    a[4 * i + 1] = _mm256_shuffle_ps(b[4 * i], b[4 * i + 2], 0xee);
+    a[4 * i + 2] = _mm256_shuffle_ps(b[4 * i + 1], b[4 * i + 3], 0x44);
+    a[4 * i + 3] = _mm256_shuffle_ps(b[4 * i + 1], b[4 * i + 3], 0xee);
+  }
+  for (int i = 0; i < 4; ++i) {
+    _mm256_storeu_ps(to + i * to_row, _mm256_permute2f128_ps(a[i], a[i + 4], 0x20));
+    _mm256_storeu_ps(to + (i + 4) * to_row, _mm256_permute2f128_ps(a[i], a[i + 4], 0x31));
+  }
+}
+
+}  // namespace tenfold::simd

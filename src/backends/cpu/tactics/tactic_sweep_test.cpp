@@ -1,0 +1,100 @@
+// Every case of every operator through the tactics on rows, blocks and movement, in every layout they offer, against the reference.
+#include <cmath>
+#include <set>
+
+#include "backends/backend.h"
+#include "backends/cpu/tactics/tactic_check.h"
+
+namespace tenfold::backends {
+namespace {
+
+using testing::as_values;
+using testing::TacticRun;
+
+// Tactics that this sweep is for: those without packed operands.
+bool is_swept(const Tactic& t) { return t.source == Source::native && !t.packed_bytes && t.op != "*"; }
+
+void expect_agrees(const Tensor& got, const Tensor& want, double tolerance, const std::string& what) {
+  ASSERT_EQ(got.dtype(), want.dtype()) << what;
+  ASSERT_EQ(got.shape(), want.shape()) << what;
+  double largest = 1e-30;
+  for (std::int64_t i = 0; i < want.size(); ++i)
+    if (std::isfinite(want.as_double(i))) largest = std::max(largest, std::fabs(want.as_double(i)));
+  const double allowed = is_float(want.dtype()) ? std::max(tolerance, want.dtype() == DType::f16 ? 2e-3 : want.dtype() == DType::bf16 ? 1.6e-2 : 0) * largest : 0;
+  for (std::int64_t i = 0; i < want.size(); ++i) {
+    const double g = got.as_double(i), w = want.as_double(i);
+    if (g == w || (std::isnan(g) && std::isnan(w))) continue;
+    ASSERT_LE(std::fabs(g - w), allowed) << what << " element " << i << ": " << g << " instead of " << w;
+  }
+}
+
+void sweep_case(const Backend& backend, const ir::OpDef& op, const std::string& text, std::map<std::string, int>& runs) {
+  const ops::Case c = ops::parse_case(op, text);
+  const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, c);
+  if (graph.nodes().size() != 1) return;
+  std::vector<Tensor> operands;
+  for (const ops::CaseOperand& o : c.operands) operands.push_back(o.data);
+  std::vector<Tensor> want;
+  for (const Tactic* tactic : tactics_for(backend, op)) {
+    if (!is_swept(*tactic)) continue;
+    TacticRun run(*tactic, graph, backend.info().features);
+    run.problem.device = &backend.info();
+    const std::vector<Formats> all = tactic->formats ? tactic->formats(run.problem)
+                                                     : std::vector<Formats>{{std::vector<Layout>(run.problem.in.size()), std::vector<Layout>(run.problem.out.size())}};
+    for (const Formats& formats : all) {
+      run.use(formats);
+      if (!tactic->supports(run.problem)) continue;
+      if (want.empty())
+        for (const ops::RuntimeValue& v : ops::run_node(*graph.nodes().front(), as_values(operands))) want.push_back(std::get<Tensor>(v));
+      for (const Config& config : tactic->configs(run.problem)) {
+        Serial serial;
+        testing::Backwards backwards;
+        const std::vector<Tensor> got = run.run(config, operands, serial), again = run.run(config, operands, backwards);
+        for (std::size_t i = 0; i < got.size(); ++i) {
+          if (run.problem.out[i].missing) continue;
+          const std::string what = cat(tactic->name, " on ", run.problem.line());
+          expect_agrees(got[i], want[i], op.tolerance, what);
+          EXPECT_EQ(std::memcmp(got[i].raw(), again[i].raw(), static_cast<std::size_t>(got[i].bytes())), 0) << what << " depends on the workers";
+        }
+        ++runs[tactic->name];
+      }
+    }
+  }
+}
+
+TEST(TacticSweep, EveryCaseAgreesWithTheReference) {
+  const std::shared_ptr<Backend> backend = open_backend("cpu");
+  std::map<std::string, int> runs;
+  for (const ir::OpDef* op : ir::Registry::builtin().all())
+    for (const std::string& text : op->cases) {
+      SCOPED_TRACE(cat(op->name, " ", text));
+      ASSERT_NO_THROW(sweep_case(*backend, *op, text, runs));
+    }
+  for (const Tactic& tactic : backend->tactics())
+    if (is_swept(tactic)) { EXPECT_GT(runs[tactic.name], 0) << tactic.name << " was never run: give its operator a case that it supports"; }
+  EXPECT_GT(runs["region_blocks"], 100);
+}
+
+// Larger problems than the operators' own cases: several parts, blocks of keys, long rows, tails.
+TEST(TacticSweep, LargerProblemsAgreeWithTheReference) {
+  const std::shared_ptr<Backend> backend = open_backend("cpu");
+  std::map<std::string, int> runs;
+  const std::pair<const char*, const char*> cases[] = {
+      {"FusedAttention", "f32[1,2,197,64] f32[1,2,197,64] f32[1,2,197,64] scale=0.125"},
+      {"FusedAttention", "f32[1,3,128,32] f32[1,3,300,32] f32[1,3,300,40] f32[1,1,128,300](-9,0) scale=0.17"},
+      {"FusedAttention", "f32[1,2,150,24] f32[1,2,150,24] f32[1,2,150,24] causal=1 scale=0.2"},
+      {"FusedAttention", "f32[1,1,130,17] f32[1,1,131,17] f32[1,1,131,7] f32[1,1,130,1](-9,0) scale=0.2"},
+      {"LayerNormalization", "f32[3,130,384] f32[384] f32[384]"}, {"LayerNormalization", "f32[7,1003] f32[1003] f32[1003]"},
+      {"RMSNormalization", "f32[7,1003] f32[1003]"}, {"Softmax", "f32[37,1003](-30,30)"}, {"Softmax", "f32[3,70,203](-30,30) axis=1"},
+      {"LogSoftmax", "f32[37,1003](-30,30)"}, {"LogSoftmax", "f32[3,70,203](-30,30) axis=1"},
+      {"Add", "f32[4,70,301] f32[70,1]"}, {"Mul", "f32[2,33,70,5] f32[33,1,1]"}, {"Gelu", "f32[3,50000](-9,9)"}, {"Add", "f32[100000] f32[100000]"},
+      {"Where", "bool[3,40,50] f32[50] f32[3,1,50]"},
+  };
+  for (const auto& [op, text] : cases) {
+    SCOPED_TRACE(cat(op, " ", text));
+    ASSERT_NO_THROW(sweep_case(*backend, ir::Registry::builtin().get(op), text, runs));
+  }
+}
+
+}  // namespace
+}  // namespace tenfold::backends
