@@ -36,4 +36,26 @@ ir::Body append(const ir::Body& first, std::vector<ir::Value*>& operands, int fi
   return ir::simplify(ir::compose(first, next, links));
 }
 
+ir::Body feed(const ir::Body& body, int input, const ir::Body& producer) {
+  ir::Body fed = body;
+  const int inputs = static_cast<int>(body.inputs.size()), shift = static_cast<int>(producer.code.size());
+  const auto moved = [&](std::vector<ir::Instr> code, const auto& number) {
+    for (ir::Instr& i : code) {
+      const int n = ir::arity(i.prim);
+      if (n > 0) i.a = number(i.a);
+      if (n > 1) i.b = number(i.b);
+      if (n > 2) i.c = number(i.c);
+    }
+    return code;
+  };
+  const auto in_producer = [&](int v) { return static_cast<std::uint16_t>(v == 0 ? input : v - 1 + inputs); };
+  const auto in_body = [&](int v) { return v == input ? in_producer(producer.outputs[0]) : static_cast<std::uint16_t>(v < inputs ? v : v + shift); };
+  fed.inputs[static_cast<std::size_t>(input)] = producer.inputs[0];
+  fed.code = moved(producer.code, in_producer);
+  const std::vector<ir::Instr> rest = moved(body.code, in_body);
+  fed.code.insert(fed.code.end(), rest.begin(), rest.end());
+  for (std::uint16_t& out : fed.outputs) out = in_body(out);
+  return ir::simplify(fed);
+}
+
 }  // namespace tenfold::passes

@@ -12,4 +12,7 @@ std::optional<ir::Body> body_of(const ir::Node& node);
 ir::Body append(const ir::Body& first, std::vector<ir::Value*>& operands, int first_operand, const ir::Body& next,
                 const std::vector<ir::Value*>& next_operands, const ir::Value* link);
 
+// `body` whose input number `input` is computed by `producer`, a body of one input and one result, from that body's input.
+ir::Body feed(const ir::Body& body, int input, const ir::Body& producer);
+
 }  // namespace tenfold::passes

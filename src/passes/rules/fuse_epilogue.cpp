@@ -40,10 +40,27 @@ void bias_to_body(ir::Graph& graph, ir::Node& n) {
   n.anchor_inputs = 2;
 }
 
+// A region joins if it narrows the result (quantises it) or if it is what an integer accumulator is made for.
+bool region_may_join(const ir::Node& anchor, const ir::Node& region) {
+  return bits(region.out()->dtype()) < bits(anchor.out()->dtype()) || anchor.op() == "MatMulInteger" || anchor.op() == "ConvInteger";
+}
+
+// Operands that a region only widens (a dequantised residual) are read as they were before it, whoever else reads them.
+void take_narrow_operands(ir::Body& body, std::vector<ir::Value*>& operands) {
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const ir::Node* producer = operands[i]->producer;
+    if (!producer || producer->op() != "Region" || producer->inputs.size() != 1 || producer->in(0)->dims() != operands[i]->dims()) continue;
+    const std::optional<ir::Body> widening = body_of(*producer);
+    if (!widening || bits(producer->in(0)->dtype()) >= bits(operands[i]->dtype())) continue;
+    body = feed(body, static_cast<int>(i) + 1, *widening);
+    operands[i] = producer->in(0);
+  }
+}
+
 // Takes the only reader of `n` into its epilogue. True if it did.
 bool absorb(ir::Graph& graph, ir::Node& n) {
   ir::Node* next = only_user(graph, n.out());
-  if (!next || next->op() == "Region") return false;
+  if (!next || (next->op() == "Region" && !region_may_join(n, *next))) return false;
   const std::optional<ir::Body> body = body_of(*next);
   if (!body || next->out()->dims() != n.out()->dims()) return false;
   const int own = n.anchor_inputs >= 0 ? n.anchor_inputs : static_cast<int>(n.inputs.size());
@@ -52,6 +69,7 @@ bool absorb(ir::Graph& graph, ir::Node& n) {
   ir::Node fused;
   fused.def = n.def, fused.attributes = n.attributes, fused.name = n.name, fused.anchor_inputs = own, fused.place = n.place;
   fused.body = append(current, operands, 1, *body, next->inputs, n.out());
+  take_narrow_operands(*fused.body, operands);
   fused.inputs.assign(n.inputs.begin(), n.inputs.begin() + own);
   fused.inputs.insert(fused.inputs.end(), operands.begin(), operands.end());
   ir::Node* added = graph.add(std::move(fused), 1, next);   // after everything that its new operands need
