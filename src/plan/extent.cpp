@@ -99,8 +99,13 @@ bool extents_fit(const Plan& plan, const Program& program, std::span<const std::
     for (const std::vector<Operand>* side : {&step.in, &step.out})
       for (const Operand& o : *side)
         if (!operand_fits(plan, program, o, dims)) return false;
-    for (const Program& nested : step.programs)
+    for (const Program& nested : step.programs) {
+      for (std::size_t i = 0; i < nested.outputs.size(); ++i) {   // a body writes as much as its own result needs
+        const auto needed = formal_bytes(nested.outputs[i], dims), given = formal_bytes(step.out[i], dims);
+        if (!needed || !given || *needed > *given) return false;
+      }
       if (!extents_fit(plan, nested, dims)) return false;
+    }
   }
   return true;
 }

@@ -1,7 +1,7 @@
 // Which operands of one step may share memory: none that is written, but a result in the exact place of an operand it may replace,
 // and slices of one parent that interleave without touching.
 #include <algorithm>
-#include <numeric>
+#include <optional>
 
 #include "plan/extent.h"
 #include "plan/step_problem.h"
@@ -21,30 +21,30 @@ bool same_dims(const VerifyScope& scope, const std::vector<DimIndex>& a, const s
 }
 
 // Bytes an operand covers within a period of `row` bytes, if all its strides are either multiples of the period or small.
-std::optional<ByteRange> within_row(const VerifyScope& scope, const Operand& o, std::int64_t row) {
+std::optional<ByteRange> within_row(const std::vector<std::int64_t>& dims, const Operand& o, std::int64_t row) {
   const std::int64_t width = bits(o.dtype) / 8;
-  if (width == 0) return std::nullopt;
-  std::int64_t reach = width;
+  if (width == 0 || o.layout.order == backends::Layout::channels_blocked) return std::nullopt;
+  __int128 reach = width;
   for (std::size_t i = 0; i < o.dims.size(); ++i) {
-    const ir::Dim stride = scope.dims[static_cast<std::size_t>(o.strides[i])] * ir::Dim(width);
-    if (stride.divisible_by(row)) continue;
-    const std::int64_t extent = scope.dims[static_cast<std::size_t>(o.dims[i])].bounds(scope.box).upper;
-    if (!stride.is_constant() || stride.constant() < 0 || extent > row || stride.constant() > row) return std::nullopt;
-    reach += std::max<std::int64_t>(extent - 1, 0) * stride.constant();
+    const std::int64_t extent = dims[static_cast<std::size_t>(o.dims[i])], stride = dims[static_cast<std::size_t>(o.strides[i])];
+    if (stride < 0 || stride > ir::kUnbounded || extent > ir::kUnbounded) return std::nullopt;
+    if (stride * width % row == 0) continue;
+    if (extent > row || stride > row) return std::nullopt;
+    reach += static_cast<__int128>(std::max<std::int64_t>(extent - 1, 0)) * stride * width;
   }
-  if (o.layout.order == backends::Layout::channels_blocked) return std::nullopt;
   const std::int64_t start = o.at.offset % row;
-  return start + reach <= row ? std::optional(ByteRange{start, start + reach}) : std::nullopt;
+  return start + reach <= row ? std::optional(ByteRange{start, static_cast<std::int64_t>(start + reach)}) : std::nullopt;
 }
 
-bool interleave(const VerifyScope& scope, const Operand& a, const Operand& b) {
+// Slices of one parent: rows of the same length, in which each has columns of its own. For one set of shapes.
+bool interleave(const std::vector<std::int64_t>& dims, const Operand& a, const Operand& b) {
   for (const Operand* o : {&a, &b})
     for (DimIndex s : o->strides) {
-      const ir::Dim stride = scope.dims[static_cast<std::size_t>(s)];
-      if (!stride.is_constant() || stride.constant() <= 1 || stride.constant() > ir::kUnbounded) continue;
-      const std::int64_t row = stride.constant() * bits(o->dtype) / 8;
+      const std::int64_t stride = dims[static_cast<std::size_t>(s)];
+      if (stride <= 1 || stride > ir::kUnbounded) continue;
+      const std::int64_t row = stride * bits(o->dtype) / 8;
       if (row <= 0) continue;
-      const auto x = within_row(scope, a, row), y = within_row(scope, b, row);
+      const auto x = within_row(dims, a, row), y = within_row(dims, b, row);
       if (x && y && !x->overlaps(*y)) return true;
     }
   return false;
@@ -53,7 +53,12 @@ bool interleave(const VerifyScope& scope, const Operand& a, const Operand& b) {
 bool overlap(const VerifyScope& scope, const Operand& a, const Operand& b) {
   if (a.at.space != b.at.space || a.at.space == Space::none || a.packed || b.packed) return false;
   if (a.at.space != Space::arena && a.at.index != b.at.index) return false;
-  return byte_range(a, scope.dims, scope.box).overlaps(byte_range(b, scope.dims, scope.box)) && !interleave(scope, a, b);
+  if (!byte_range(a, scope.dims, scope.box).overlaps(byte_range(b, scope.dims, scope.box))) return false;
+  return scope.corners.empty() ||
+         std::any_of(scope.corners.begin(), scope.corners.end(), [&](const auto& dims) {
+           const auto x = byte_range(a, dims), y = byte_range(b, dims);
+           return x && y && x->overlaps(*y) && !interleave(dims, a, b);
+         });
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ TEST(Verify, BranchesGiveTheirBodiesWhatTheyExpect) {
     Operand& c = g.steps[2].in[0];
     c.at = {Space::arena, 0, 0}, c.dims = {0}, c.strides = {2};
   });
-  expect_refused("another shape", [](Program& g) { g.steps[2].programs[0].inputs[0].dims = {1, 1}; });
+  expect_refused("the step gives", [](Program& g) { g.steps[2].programs[0].inputs[0].dims = {1, 1}; });
   expect_refused("of 256", [](Program& g) {
     Step& step = g.steps[2].programs[0].steps[0];
     step.out[0].at = {Space::arena, 0, 192};
