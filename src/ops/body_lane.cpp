@@ -82,8 +82,8 @@ double real_element(const ir::Instr& instr, const Lane& a, const Lane& b, const 
     case Prim::fma: return round_to(instr.dtype, fma_of(a, b, c, i));
     default: break;
   }
-  const double value = ir::arity(instr.prim) == 1 ? real_unary(instr.prim, a.real_at(i)) : real_binary(instr.prim, a.real_at(i), b.real_at(i));
-  return round_to(instr.dtype, value);
+  const bool is_unary = ir::arity(instr.prim) == 1;
+  return round_to(instr.dtype, is_unary ? real_unary(instr.prim, a.real_at(i)) : real_binary(instr.prim, a.real_at(i), b.real_at(i)));
 }
 
 std::int64_t whole_element(const ir::Instr& instr, const Lane& a, const Lane& b, const Lane& c, std::int64_t i) {
@@ -96,7 +96,8 @@ std::int64_t whole_element(const ir::Instr& instr, const Lane& a, const Lane& b,
     case Prim::is_nan: return a.is_real() && std::isnan(a.real_at(i));
     case Prim::is_inf: return a.is_real() && std::isinf(a.real_at(i));
     case Prim::select: return a.whole_at(i) ? b.whole_at(i) : c.whole_at(i);
-    case Prim::fma: return wrap_to(instr.dtype, static_cast<std::int64_t>(bits_of(a.whole_at(i)) * bits_of(b.whole_at(i)) + bits_of(c.whole_at(i))));
+    case Prim::fma: return wrap_to(instr.dtype, static_cast<std::int64_t>(bits_of(a.whole_at(i)) * bits_of(b.whole_at(i)) +
+                                                                          bits_of(c.whole_at(i))));
     default: break;
   }
   const std::int64_t value = ir::arity(instr.prim) == 1 ? whole_unary(instr.prim, instr.dtype, a.whole_at(i))

@@ -42,7 +42,10 @@ void infer_contents(InferCall& call, const Body& body, const std::vector<int>& o
   std::vector<std::optional<Dims>> results(body.outputs.size(), Dims{});
   for (std::int64_t e = 0; e < count; ++e) {
     Dims element;
-    for (std::size_t i = 0; i < walks.size(); ++i, walks[i - 1].next()) element.push_back(contents[i]->at(static_cast<std::size_t>(walks[i].offset())));
+    for (std::size_t i = 0; i < walks.size(); ++i) {
+      element.push_back(contents[i]->at(static_cast<std::size_t>(walks[i].offset())));
+      walks[i].next();
+    }
     const auto outputs = ops::body_contents(body, element, box);
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       if (!outputs[o]) results[o].reset();
@@ -87,12 +90,14 @@ void infer_pointwise(InferCall& call) {
   for (const int i : operands) space = broadcast(space, call.dims(i));
   const Body body = call.node().def->scalar(call.node());
   call.need(body.inputs.size() == operands.size(), "the body has ", body.inputs.size(), " inputs, the node ", operands.size());
-  call.need(call.outputs() <= static_cast<int>(body.outputs.size()), "the body has ", body.outputs.size(), " outputs, the node ", call.outputs());
-  call.need(body.reduced_rank <= static_cast<int>(space.size()), "the body reduces ", body.reduced_rank, " dims, operands have ", space.size());
+  call.need(call.outputs() <= static_cast<int>(body.outputs.size()), "the body has ", body.outputs.size(), " outputs, the node ",
+            call.outputs());
+  call.need(body.reduced_rank <= static_cast<int>(space.size()), "the body reduces ", body.reduced_rank, " dims, operands have ",
+            space.size());
   std::vector<bool> narrow_inputs;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    call.need(call.dtype(operands[i]) == body.inputs[i], "operand ", operands[i], " is ", name(call.dtype(operands[i])), ", the body takes ",
-              name(body.inputs[i]));
+    const DType type = call.dtype(operands[i]);
+    call.need(type == body.inputs[i], "operand ", operands[i], " is ", name(type), ", the body takes ", name(body.inputs[i]));
     narrow_inputs.push_back(body.reduced_rank > 0 && trailing_ones(call.dims(operands[i]), body.reduced_rank));
   }
   const std::vector<bool> narrow = ops::narrow_values(body, narrow_inputs);

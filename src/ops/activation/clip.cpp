@@ -7,8 +7,9 @@ namespace {
 Body scalar(const Node& node) {
   operand_type(node, Operands::numbers);
   for (int i = 1; i < 3; ++i) {
-    require(!node.in(i) || node.in(i)->rank() == 0 || (node.in(i)->rank() == 1 && node.in(i)->dims()[0] == Dim(1)), ErrorKind::invalid_model,
-            "bound ", i, " is not a scalar");
+    const Value* bound = node.in(i);
+    require(!bound || bound->rank() == 0 || (bound->rank() == 1 && bound->dims()[0] == Dim(1)), ErrorKind::invalid_model, "bound ", i,
+            " is not a scalar");
   }
   BodyBuilder b = body_builder(node);
   Term x(b, 0);
@@ -35,8 +36,8 @@ OpDef op_clip() {
                     .scalar = scalar,
                     .from_onnx = {{"Clip", 11}, {"Clip", 6, from_6}},
                     .cases = {"f32[2,3,5] f32[]{-0.5} f32[]{0.5}", "f32[2,3,5] _ f32[]{0.25}", "f32[2,3,5] f32[]{0.0}", "f32[7]",
-                              "f32[0,4] f32[]{0.0} f32[]{6.0}", "f32[7] f32[]{0.5} f32[]{-0.5}", "f16[7] f16[]{0.0} f16[]{6.0}", "i64[9] i64[]{-3} i64[]{4}",
-                              "u8[5] u8[]{3} u8[]{9}", "f64[3,1] f64[]{-0.5} f64[]{0.5}"}});
+                              "f32[0,4] f32[]{0.0} f32[]{6.0}", "f32[7] f32[]{0.5} f32[]{-0.5}", "f16[7] f16[]{0.0} f16[]{6.0}",
+                              "i64[9] i64[]{-3} i64[]{4}", "u8[5] u8[]{3} u8[]{9}", "f64[3,1] f64[]{-0.5} f64[]{0.5}"}});
 }
 
 }  // namespace tenfold::ir

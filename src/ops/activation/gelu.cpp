@@ -24,8 +24,8 @@ OpDef op_gelu() {
                     .attributes = {{"approximate", "none"}},
                     .scalar = scalar,
                     .from_onnx = {{"Gelu", 20}},
-                    .cases = {"f32[2,3,5](-4,4)", "f32[]", "f32[0,4]", "f16[7](-4,4)", "f64[3,1](-4,4)", "f32[2,3,5](-4,4) approximate=\"tanh\"",
-                              "f16[7](-4,4) approximate=\"tanh\""}});
+                    .cases = {"f32[2,3,5](-4,4)", "f32[]", "f32[0,4]", "f16[7](-4,4)", "f64[3,1](-4,4)",
+                              "f32[2,3,5](-4,4) approximate=\"tanh\"", "f16[7](-4,4) approximate=\"tanh\""}});
 }
 
 }  // namespace tenfold::ir

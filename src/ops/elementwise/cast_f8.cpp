@@ -47,7 +47,8 @@ void reference(Call& call) {
   const std::string& mode = call.attributes().string("round_mode");
   for (std::int64_t i = 0; i < call.in[0].size(); ++i) {
     const auto value = static_cast<float>(load_double(call.in[0].dtype, call.in[0].data, i));
-    call.out[0].as<std::uint8_t>()[i] = to == DType::f8e8m0 ? to_scale(value, saturate, mode) : float_to_small(format_of(to), value, saturate);
+    const std::uint8_t code = to == DType::f8e8m0 ? to_scale(value, saturate, mode) : float_to_small(format_of(to), value, saturate);
+    call.out[0].as<std::uint8_t>()[i] = code;
   }
 }
 

@@ -62,7 +62,8 @@ OpDef op_cum_sum() {
           .reference = reference,
           .from_onnx = {{"CumSum", 11, from_11}},
           .cases = {"f32[2,3,5] axis=1", "f32[9]", "f32[4,7] axis=-1 exclusive=1", "f32[4,7] axis=-1 reverse=1",
-                    "f32[4,7] axis=0 exclusive=1 reverse=1", "i64[3,8] axis=1", "u8[40]", "f16[3,9] axis=1", "f64[2,3]", "f32[0,3] axis=1"}};
+                    "f32[4,7] axis=0 exclusive=1 reverse=1", "i64[3,8] axis=1", "u8[40]", "f16[3,9] axis=1", "f64[2,3]",
+                    "f32[0,3] axis=1"}};
 }
 
 }  // namespace tenfold::ir
