@@ -58,7 +58,7 @@ std::uint8_t float_to_small(SmallFloat f, float value, bool saturate) {
   const std::uint8_t nan = f.unsigned_zero ? sign_bit
                            : f.finite_only ? static_cast<std::uint8_t>(sign | top << f.mantissa_bits | ones)
                                            : static_cast<std::uint8_t>(sign | top << f.mantissa_bits | 1 << (f.mantissa_bits - 1));
-  if (std::isnan(value)) return total == 8 ? nan : static_cast<std::uint8_t>(sign_bit - 1);
+  if (std::isnan(value)) return total == 8 ? nan : sign_bit;   // no NaN in 4 bits: minus zero, as the ONNX suite has it
   // The largest finite code, counting the codes taken by NaN and infinity.
   const int reserved = total < 8 || f.unsigned_zero ? 0 : f.finite_only ? 1 : 1 << f.mantissa_bits;
   const int largest = (1 << (total - 1)) - 1 - reserved;

@@ -1,29 +1,34 @@
 // The Body primitives on Dims, each only where it is provably what the integer computation gives.
 #include "ops/body_contents.h"
 
-#include <cmath>
-
 #include "base/check.h"
 #include "ops/body_lane.h"
-#include "ops/body_prims.h"
+#include "ops/dim_rules.h"
 
 namespace tenfold::ops {
 namespace {
 
 using ir::Dim;
+using ir::Interval;
 using ir::Prim;
 using Result = std::optional<Dim>;
 
 Dim negated(const Dim& flag) { return Dim(1) - flag; }
 
+bool holds_sizes(DType type) { return type == DType::i64 || type == DType::i32 || type == DType::boolean; }
+
 class Evaluator {
  public:
-  explicit Evaluator(const ir::SymbolBounds& box) : box_(box) {}
+  explicit Evaluator(const ir::SymbolBounds& box) : box_(box), rules_(box) {}
 
-  Result run(const ir::Instr& instr, const Result& a, const Result& b, const Result& c) const {
-    if (instr.prim == Prim::constant) return constant(instr);
+  Result run(const ir::Body& body, const ir::Instr& instr, const Result& a, const Result& b, const Result& c) const {
     const int operands = ir::arity(instr.prim);
-    if (!a || (operands > 1 && !b) || (operands > 2 && !c)) return {};
+    if (is_float(instr.dtype) || (operands > 0 && !a) || (operands > 1 && !b) || (operands > 2 && !c)) return {};
+    if ((operands < 1 || a->is_constant()) && (operands < 2 || b->is_constant()) && (operands < 3 || c->is_constant())) {
+      return folded(body, instr, a, b, c);
+    }
+    // Symbols are sizes: they fit the signed types, while in the others a result might wrap.
+    if (!holds_sizes(instr.dtype) || !holds_sizes(body.type_of(instr.a))) return {};
     switch (operands) {
       case 1: return unary(instr, *a);
       case 2: return binary(instr, *a, *b);
@@ -32,33 +37,34 @@ class Evaluator {
   }
 
  private:
-  static Result constant(const ir::Instr& instr) {
-    if (is_float(instr.dtype) || std::fabs(instr.imm) > 0x1p62) return {};
-    return Dim(static_cast<std::int64_t>(instr.imm));
+  // Numbers only: what the interpreter makes of them.
+  static Result folded(const ir::Body& body, const ir::Instr& instr, const Result& a, const Result& b, const Result& c) {
+    const auto lane = [&](std::uint16_t value, const Result& number) {
+      return number ? Lane{body.type_of(value), true, {}, {number->constant()}} : Lane();
+    };
+    Lane result{instr.dtype, true, {}, {0}};
+    apply(instr, lane(instr.a, a), lane(instr.b, b), lane(instr.c, c), result, 1);
+    return Dim(result.whole[0]);
   }
 
-  // Numbers on both sides: what the interpreter does to integers.
-  static Result folded(const ir::Instr& instr, std::int64_t a, std::int64_t b) {
-    return Dim(wrap_to(instr.dtype, whole_binary(instr.prim, instr.dtype, a, b)));
+  Interval bounds(const Dim& d) const { return d.bounds(box_); }
+  bool not_negative(const Dim& d) const { return bounds(d).lower >= 0; }
+
+  Dim is_less(const Dim& a, const Dim& b) const {
+    const Interval difference = bounds(a - b);
+    return difference.upper < 0 ? Dim(1) : difference.lower >= 0 ? Dim(0) : less(a, b);
   }
-
-  bool not_negative(const Dim& d) const { return d.bounds(box_).lower >= 0; }
-  bool positive(const Dim& d) const { return d.bounds(box_).lower > 0; }
-
-  Result cast(DType to, const Dim& a) const {
-    if (is_float(to)) return {};
-    if (a.is_constant()) return Dim(wrap_to(to, a.constant()));
-    if (to == DType::boolean) return negated(equal(a, Dim(0)));
-    if (to == DType::i64 || to == DType::i32) return a;
-    return to == DType::u64 && not_negative(a) ? Result(a) : Result();
+  Dim is_equal(const Dim& a, const Dim& b) const {
+    const Interval difference = bounds(a - b);
+    return difference.upper < 0 || difference.lower > 0 ? Dim(0) : equal(a, b);
   }
 
   Result unary(const ir::Instr& instr, const Dim& a) const {
     switch (instr.prim) {
-      case Prim::cast: return cast(instr.dtype, a);
+      case Prim::cast: return instr.dtype == DType::boolean ? negated(is_equal(a, 0)) : a;
       case Prim::neg: return Dim(0) - a;
-      case Prim::abs: return not_negative(a) ? a : max(a, Dim(0) - a);
-      case Prim::sign: return less(Dim(0), a) - less(a, Dim(0));
+      case Prim::abs: return rules_.larger(a, Dim(0) - a);
+      case Prim::sign: return is_less(0, a) - is_less(a, 0);
       case Prim::logical_not: return negated(a);
       case Prim::floor: case Prim::ceil: case Prim::round_even: return a;
       default: return {};
@@ -70,20 +76,20 @@ class Evaluator {
       case Prim::add: return a + b;
       case Prim::sub: return a - b;
       case Prim::mul: case Prim::logical_and: return a * b;
-      case Prim::min: return min(a, b);
-      case Prim::max: case Prim::logical_or: return max(a, b);
-      case Prim::logical_xor: case Prim::ne: return negated(equal(a, b));
-      case Prim::eq: return equal(a, b);
-      case Prim::lt: return less(a, b);
-      case Prim::gt: return less(b, a);
-      case Prim::le: return negated(less(b, a));
-      case Prim::ge: return negated(less(a, b));
+      case Prim::min: return rules_.smaller(a, b);
+      case Prim::max: case Prim::logical_or: return rules_.larger(a, b);
+      case Prim::logical_xor: case Prim::ne: return negated(is_equal(a, b));
+      case Prim::eq: return is_equal(a, b);
+      case Prim::lt: return is_less(a, b);
+      case Prim::gt: return is_less(b, a);
+      case Prim::le: return negated(is_less(b, a));
+      case Prim::ge: return negated(is_less(a, b));
       default: break;
     }
-    if (a.is_constant() && b.is_constant()) return folded(instr, a.constant(), b.constant());
     // Division truncates towards zero, which is the floor where neither side is negative.
-    if (instr.prim == Prim::div && not_negative(a) && positive(b)) return floor_div(a, b);
-    if ((instr.prim == Prim::mod || instr.prim == Prim::fmod) && not_negative(a) && positive(b)) return mod(a, b);
+    const bool is_floor = not_negative(a) && bounds(b).lower > 0;
+    if (is_floor && instr.prim == Prim::div) return floor_div(a, b);
+    if (is_floor && (instr.prim == Prim::mod || instr.prim == Prim::fmod)) return mod(a, b);
     return {};
   }
 
@@ -94,6 +100,7 @@ class Evaluator {
   }
 
   const ir::SymbolBounds& box_;
+  DimRules rules_;
 };
 
 }  // namespace
@@ -106,7 +113,7 @@ std::vector<Result> body_contents(const ir::Body& body, std::span<const Dim> in,
     try {
       const int operands = ir::arity(instr.prim);
       const auto operand = [&](int k, std::uint16_t value) { return k < operands ? values[value] : Result(); };
-      if (!ir::is_reduction(instr.prim)) result = evaluator.run(instr, operand(0, instr.a), operand(1, instr.b), operand(2, instr.c));
+      if (!ir::is_reduction(instr.prim)) result = evaluator.run(body, instr, operand(0, instr.a), operand(1, instr.b), operand(2, instr.c));
     } catch (const Error&) {
       // Dims refuse to overflow where the tensor's integers wrap: the contents are then just not known.
     }

@@ -10,6 +10,7 @@ class DimRules {
  public:
   DimRules() = default;   // no symbols: decides constants
   explicit DimRules(ir::InferCall& call) : box_(call.graph().box()) {}
+  explicit DimRules(ir::SymbolBounds box) : box_(std::move(box)) {}
   ir::Dim smaller(ir::Dim a, ir::Dim b) const;
   ir::Dim larger(ir::Dim a, ir::Dim b) const;
   ir::Dim not_negative(ir::Dim a) const { return larger(a, 0); }

@@ -15,7 +15,7 @@
 namespace tenfold::ops {
 
 // `results` are tensor literals, one for each output: "f32[2]{0,1} i64[2]{1,0}".
-// A tolerance above 0 is relative to the expected element, or to 1 where that is smaller.
+// Elements may differ by `tolerance`, relative to numbers above 1; by default they are equal. NaN equals NaN.
 struct ExpectedCase {
   const char *op, *problem, *results;
   double tolerance = 0;
@@ -27,6 +27,12 @@ inline std::vector<Tensor> parse_results(const char* text) {
   return tensors;
 }
 
+inline void expect_close(double found, double expected, double tolerance, std::int64_t element) {
+  if (std::isnan(expected)) EXPECT_TRUE(std::isnan(found)) << "element " << element << " is " << found;
+  else if (std::isinf(expected)) EXPECT_EQ(found, expected) << "element " << element;
+  else EXPECT_NEAR(found, expected, tolerance * std::max(1.0, std::fabs(expected))) << "element " << element;
+}
+
 inline void expect_same(const Tensor& found, const Tensor& expected, const std::string& where, double tolerance = 0) {
   SCOPED_TRACE(where);
   ASSERT_EQ(name(found.dtype()), name(expected.dtype()));
@@ -36,13 +42,8 @@ inline void expect_same(const Tensor& found, const Tensor& expected, const std::
     return;
   }
   for (std::int64_t i = 0; i < found.size(); ++i) {
-    const double value = expected.as_double(i);
-    if (tolerance > 0 && std::isfinite(value)) {
-      EXPECT_NEAR(found.as_double(i), value, tolerance * std::max(1.0, std::fabs(value))) << "element " << i;
-      continue;
-    }
-    EXPECT_EQ(found.as_double(i), expected.as_double(i)) << "element " << i;
-    EXPECT_EQ(found.as_int(i), expected.as_int(i)) << "element " << i;
+    if (is_float(found.dtype()) || tolerance > 0) expect_close(found.as_double(i), expected.as_double(i), tolerance, i);
+    else EXPECT_EQ(found.as_int(i), expected.as_int(i)) << "element " << i;
   }
 }
 
@@ -51,7 +52,8 @@ inline void expect_contents(const ir::Value& value, const Tensor& expected, cons
   SCOPED_TRACE(where);
   if (!value.contents) return;
   ASSERT_EQ(static_cast<std::int64_t>(value.contents->size()), expected.size());
-  for (std::int64_t i = 0; i < expected.size(); ++i) EXPECT_EQ((*value.contents)[static_cast<std::size_t>(i)].text(), std::to_string(expected.as_int(i)));
+  for (std::int64_t i = 0; i < expected.size(); ++i)
+    EXPECT_EQ((*value.contents)[static_cast<std::size_t>(i)].text(), std::to_string(expected.as_int(i)));
 }
 
 // Runs the case and compares results, inferred types and contents.

@@ -6,7 +6,7 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.axis(call.attributes().integer("axis"), call.rank(0));
+  if (!call.has(1)) call.axis(call.attributes().integer("axis"), call.rank(0));
   call.need(is_float(call.dtype(0)) || is_integer(call.dtype(0)), "the operand is ", name(call.dtype(0)), ", numbers expected");
   call.out(0, call.dtype(0), call.dims(0));
 }
@@ -22,9 +22,10 @@ void for_each_line(const Shape& shape, std::size_t axis, std::int64_t inner, F&&
 
 void reference(Call& call) {
   const TensorRef &in = call.in[0], &out = call.out[0];
-  std::int64_t wanted = call.attributes().integer("axis");
-  if (wanted < 0) wanted += static_cast<std::int64_t>(in.shape.size());
-  const auto axis = static_cast<std::size_t>(wanted);
+  const auto rank = static_cast<std::int64_t>(in.shape.size());
+  const std::int64_t wanted = call.has(1) ? load_int(call.in[1].dtype, call.in[1].data, 0) : call.attributes().integer("axis");
+  require(wanted >= -rank && wanted < rank, ErrorKind::invalid_argument, "axis ", wanted, " is out of range for ", rank, " dimensions");
+  const auto axis = static_cast<std::size_t>(wanted < 0 ? wanted + rank : wanted);
   const bool exclusive = call.attributes().integer("exclusive") != 0, reverse = call.attributes().integer("reverse") != 0;
   const std::int64_t extent = in.shape[axis], inner = element_count(std::span(in.shape).subspan(axis + 1));
   for_each_line(in.shape, axis, inner, [&](std::int64_t first) {
@@ -45,11 +46,13 @@ void reference(Call& call) {
   });
 }
 
+// The axis is an attribute wherever it is known when building.
 std::vector<Value*> from_11(OnnxImport& node) {
   Attributes attributes = node.attributes;
-  const std::vector<std::int64_t> axis = known_integers(node, 1, "the axis of CumSum");
-  require(axis.size() == 1, ErrorKind::invalid_model, "CumSum runs along one axis, ", axis.size(), " given");
-  attributes.set("axis", axis[0]);
+  const auto axis = known_integers(*node.need(1));
+  if (!axis) return node.add("CumSum", {node.need(0), node.need(1)}, std::move(attributes));
+  require(axis->size() == 1, ErrorKind::invalid_model, "CumSum runs along one axis, ", axis->size(), " given");
+  attributes.set("axis", axis->front());
   return node.add("CumSum", {node.need(0)}, std::move(attributes));
 }
 
@@ -57,6 +60,7 @@ std::vector<Value*> from_11(OnnxImport& node) {
 
 OpDef op_cum_sum() {
   return {.name = "CumSum",
+          .max_inputs = 2,
           .attributes = {{"axis", 0}, {"exclusive", 0}, {"reverse", 0}},
           .infer = infer,
           .reference = reference,

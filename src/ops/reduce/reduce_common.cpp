@@ -22,20 +22,41 @@ Split split(const Shape& shape, const std::vector<bool>& is_reduced) {
   return result;
 }
 
-// f(result number, offset of its first element, walk over its elements, their number).
-template <class F>
-void for_each_result(const Call& call, F&& f) {
-  const Shape& shape = call.in[0].shape;
-  Split parts = split(shape, reduced_dims(call.attributes(), static_cast<int>(shape.size())));
-  const std::int64_t results = element_count(parts.kept), count = element_count(parts.reduced);
-  ops::Walk outer(parts.kept, parts.kept_strides), inner(parts.reduced, parts.reduced_strides);
-  for (std::int64_t r = 0; r < results; ++r, outer.next()) f(r, outer.offset(), inner, count);
+std::vector<bool> reduced_dims(const Ints& axes, const Attributes& attributes, int rank) {
+  const bool all = axes.empty() && attributes.integer("noop_with_empty_axes") == 0;
+  std::vector<bool> reduced(static_cast<std::size_t>(rank), all);
+  for (const std::int64_t axis : axes) {
+    require(axis >= -rank && axis < rank, ErrorKind::invalid_model, "axis ", axis, " is out of range for ", rank, " dimensions");
+    reduced[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)] = true;
+  }
+  return reduced;
+}
+
+// Of the axes only their number is known: any dim may be reduced.
+void infer_any_axes(InferCall& call, bool keep) {
+  const Dim count = call.rank(1) == 1 ? call.dims(1)[0] : Dim(1);
+  require(count.is_constant() || keep, ErrorKind::unsupported, "the number of axes is not known when building, and with it the result's rank");
+  Dim longest = 1;
+  for (const Dim& d : call.dims(0)) longest = max(longest, d);
+  const std::int64_t rank = keep ? call.rank(0) : count.constant() == 0 ? 0 : call.rank(0) - count.constant();
+  call.need(rank >= 0, count.constant(), " axes are more than the ", call.rank(0), " dimensions");
+  Dims dims;
+  for (std::int64_t d = 0; d < rank; ++d) {
+    dims.push_back(call.new_symbol(cat("extent", d), 0, keep ? max(Dim(1), call.dims(0)[static_cast<std::size_t>(d)]) : longest));
+  }
+  call.out(0, call.dtype(0), std::move(dims));
 }
 
 void infer(InferCall& call) {
-  const std::vector<bool> reduced = reduced_dims(call.attributes(), call.rank(0));
-  const bool keep = call.attributes().integer("keepdims") != 0;
   require(call.dtype(0) != DType::string, ErrorKind::invalid_model, "strings cannot be reduced");
+  const bool keep = call.attributes().integer("keepdims") != 0;
+  Ints axes = call.attributes().ints("axes", {});
+  if (call.has(1)) {
+    const auto known = known_integers(*call.node().in(1));
+    if (!known) return infer_any_axes(call, keep);
+    axes = *known;
+  }
+  const std::vector<bool> reduced = reduced_dims(axes, call.attributes(), call.rank(0));
   Dims dims;
   for (std::size_t d = 0; d < reduced.size(); ++d) {
     if (!reduced[d]) dims.push_back(call.dims(0)[d]);
@@ -46,53 +67,71 @@ void infer(InferCall& call) {
 
 std::vector<Value*> from_axes_input(OnnxImport& node) {
   Attributes attributes = node.attributes;
-  if (node.in(1)) attributes.set("axes", known_integers(node, 1, "the axes of a reduction"));
-  return node.add(node.op(), {node.need(0)}, std::move(attributes));
+  std::vector<Value*> operands{node.need(0)};
+  if (Value* axes = node.in(1)) {
+    if (auto known = known_integers(*axes)) attributes.set("axes", std::move(*known));
+    else operands.push_back(axes);
+  }
+  return node.add(node.op(), std::move(operands), std::move(attributes));
+}
+
+// Which dims this call reduces; tells the result's shape if it became known only now.
+std::vector<bool> settle_dims(Call& call) {
+  const Shape& shape = call.in[0].shape;
+  Ints axes = call.attributes().ints("axes", {});
+  if (call.has(1)) {
+    axes.clear();
+    for (std::int64_t i = 0; i < call.in[1].size(); ++i) axes.push_back(load_int(call.in[1].dtype, call.in[1].data, i));
+  }
+  const std::vector<bool> reduced = reduced_dims(axes, call.attributes(), static_cast<int>(shape.size()));
+  Shape result;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (!reduced[d]) result.push_back(shape[d]);
+    else if (call.attributes().integer("keepdims") != 0) result.push_back(1);
+  }
+  require(element_count(result) <= call.out[0].size(), ErrorKind::invalid_argument, "the axes leave ", text(result),
+          ", more than there is room for");
+  call.shrink(0, std::move(result));
+  return reduced;
 }
 
 }  // namespace
 
-std::vector<std::int64_t> known_integers(OnnxImport& node, int i, const char* what) {
-  const Value* value = node.need(i);
-  if (value->contents && is_constant(*value->contents)) return constants(*value->contents);
-  const Tensor& tensor = node.constant(i, what);
-  require(is_integer(tensor.dtype()) && tensor.rank() <= 1, ErrorKind::invalid_model, what, " are ", name(tensor.dtype()), " of rank ",
-          tensor.rank(), ", a list of integers expected");
+std::optional<std::vector<std::int64_t>> known_integers(const Value& value) {
+  if (value.contents && is_constant(*value.contents)) return constants(*value.contents);
+  if (!value.is_constant()) return {};
+  const Tensor& tensor = value.constant->tensor;
+  require(is_integer(tensor.dtype()) && tensor.rank() <= 1, ErrorKind::invalid_model, "operand '", value.name, "' is ",
+          text(value.type), ", a list of integers expected");
   std::vector<std::int64_t> values;
   for (std::int64_t e = 0; e < tensor.size(); ++e) values.push_back(tensor.as_int(e));
   return values;
 }
 
-std::vector<bool> reduced_dims(const Attributes& attributes, int rank) {
-  const Ints axes = attributes.ints("axes", {});
-  const bool all = axes.empty() && attributes.integer("noop_with_empty_axes", 0) == 0;
-  std::vector<bool> reduced(static_cast<std::size_t>(rank), all);
-  for (const std::int64_t axis : axes) {
-    require(axis >= -rank && axis < rank, ErrorKind::invalid_model, "axis ", axis, " is out of range for ", rank, " dimensions");
-    reduced[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)] = true;
-  }
-  return reduced;
-}
-
 void reduce(Call& call, const Reduction& reduction) {
   const TensorRef &in = call.in[0], &out = call.out[0];
+  const Split parts = split(in.shape, settle_dims(call));
   const bool is_whole = !is_float(in.dtype) && reduction.whole;
+  const std::int64_t results = element_count(parts.kept), count = element_count(parts.reduced);
+  ops::Walk first(parts.kept, parts.kept_strides), walk(parts.reduced, parts.reduced_strides);
   std::vector<double> real;
   std::vector<std::int64_t> whole;
-  for_each_result(call, [&](std::int64_t r, std::int64_t first, ops::Walk& walk, std::int64_t count) {
+  for (std::int64_t r = 0; r < results; ++r, first.next()) {
     real.clear();
     whole.clear();
     for (std::int64_t e = 0; e < count; ++e, walk.next()) {
-      if (is_whole) whole.push_back(load_int(in.dtype, in.data, first + walk.offset()));
-      else real.push_back(load_double(in.dtype, in.data, first + walk.offset()));
+      const std::int64_t at = first.offset() + walk.offset();
+      if (is_whole) whole.push_back(load_int(in.dtype, in.data, at));
+      else real.push_back(load_double(in.dtype, in.data, at));
     }
     if (is_whole) store_int(out.dtype, out.data, r, reduction.whole(in.dtype, whole));
     else store_double(out.dtype, out.data, r, reduction.real(real));
-  });
+  }
 }
 
 OpDef reduction(std::string name, void (*reference)(Call&), std::vector<std::string> cases, int axes_input) {
   return {.name = name,
+          .max_inputs = 2,
           .attributes = {{"keepdims", 1}, {"noop_with_empty_axes", 0}},
           .optional_attributes = {"axes"},
           .infer = infer,

@@ -1,8 +1,10 @@
 // What the reductions share: axes, result shapes, and the walk over what each result is reduced from.
 //
-// In the graph `axes` is an attribute (none: all dims, or with noop_with_empty_axes=1 no dim), also where ONNX has an input.
+// In the graph `axes` is an attribute (none: all dims, or with noop_with_empty_axes=1 no dim) wherever it is known when building;
+// axes that are not stay a second operand, and the extents of the result become symbols.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "ops/onnx_node.h"
@@ -20,10 +22,7 @@ struct Reduction {
 OpDef reduction(std::string name, void (*reference)(Call&), std::vector<std::string> cases, int axes_input = 18);
 void reduce(Call& call, const Reduction& reduction);
 
-// Which dims of a shape of that rank are reduced.
-std::vector<bool> reduced_dims(const Attributes& attributes, int rank);
-
-// The integers of operand i of an ONNX node, which must be known when building; what says how it is used.
-std::vector<std::int64_t> known_integers(OnnxImport& node, int i, const char* what);
+// The integers that a value is known to hold when building.
+std::optional<std::vector<std::int64_t>> known_integers(const Value& value);
 
 }  // namespace tenfold::ir
