@@ -73,8 +73,36 @@ std::vector<Value*> from_9(OnnxImport& call) {
   return ops::add_control(call, ops::import_bodies(call, {"body"}, {formal}), call.inputs, attributes);
 }
 
-std::vector<Value*> from_8(OnnxImport&) {
-  fail(ErrorKind::unsupported, "Scan of opset 8 (batched); export the model with opset 9 or later");
+// At opset 8 every operand has a batch in front, and all samples are scanned alike: one Scan for each sample, joined again.
+std::vector<Value*> from_8(OnnxImport& call) {
+  require(call.in(0) == nullptr, ErrorKind::unsupported, "sequence_lens of Scan at opset 8; export the model with opset 9 or later");
+  const std::int64_t scanned = call.attributes.integer("num_scan_inputs"), operands = static_cast<std::int64_t>(call.inputs.size()) - 1;
+  require(scanned >= 1 && scanned <= operands, ErrorKind::invalid_model, "num_scan_inputs is ", scanned, " of ", operands, " inputs");
+  const Dims& first = call.need(1)->dims();
+  require(!first.empty() && first[0].is_constant() && first[0].constant() >= 1 && first[0].constant() <= 64, ErrorKind::unsupported,
+          "Scan at opset 8 over a batch of unknown or large size; export the model with opset 9 or later");
+  Attributes attributes{{"num_scan_inputs", scanned}, {"num_states", operands - scanned}};
+  attributes.set("scan_input_directions", call.attributes.ints("directions", {}));
+  std::vector<std::vector<Value*>> samples(static_cast<std::size_t>(call.outputs()));
+  for (std::int64_t b = 0; b < first[0].constant(); ++b) {
+    std::vector<Value*> own;
+    std::vector<ValueType> formal;
+    for (std::int64_t i = 0; i < operands; ++i) {
+      own.push_back(
+          call.add("Gather", {call.need(static_cast<int>(i) + 1), call.scalar(DType::i64, static_cast<double>(b))}, {{"axis", 0}})[0]);
+      ValueType type = own.back()->type;
+      if (i >= operands - scanned) {
+        require(!type.tensor.dims.empty(), ErrorKind::invalid_model, "scan input ", i, " has no dim to scan");
+        type.tensor.dims.erase(type.tensor.dims.begin());
+      }
+      formal.push_back(type);
+    }
+    const std::vector<Value*> results = ops::add_control(call, ops::import_bodies(call, {"body"}, {formal}), own, attributes);
+    for (std::size_t i = 0; i < results.size(); ++i) samples[i].push_back(call.add("Unsqueeze", {results[i], call.ints({0})}, {})[0]);
+  }
+  std::vector<Value*> joined;
+  for (const std::vector<Value*>& parts : samples) joined.push_back(call.add("Concat", parts, {{"axis", 0}})[0]);
+  return joined;
 }
 
 }  // namespace
