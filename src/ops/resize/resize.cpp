@@ -40,8 +40,15 @@ std::optional<float> common_scale(const Attributes& attributes, const std::vecto
                                                    : *std::max_element(ratios.begin(), ratios.end()));
 }
 
+// Extents that only the data tells, once the node runs.
+Dims unknown(InferCall& call, Dims dims, const std::vector<std::size_t>& axes) {
+  for (std::size_t axis : axes) dims[axis] = call.new_symbol(cat("extent", axis), 0, kUnbounded);
+  return dims;
+}
+
 Dims sized(InferCall& call, Dims dims, const std::vector<std::size_t>& axes) {
-  const Dims sizes = call.need_contents(3, "the sizes of a Resize");
+  if (call.contents(3) == nullptr) return unknown(call, dims, axes);
+  const Dims& sizes = *call.contents(3);
   need_count(sizes.size(), axes.size(), "sizes");
   if (call.attributes().string("keep_aspect_ratio_policy") == "stretch") {
     for (std::size_t i = 0; i < axes.size(); ++i) dims[axes[i]] = sizes[i];
@@ -49,14 +56,23 @@ Dims sized(InferCall& call, Dims dims, const std::vector<std::size_t>& axes) {
   }
   std::vector<double> ratios;
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    require(sizes[i].is_constant() && dims[axes[i]].is_constant(), ErrorKind::unsupported,
-            "keep_aspect_ratio_policy with symbolic extents");
+    if (!sizes[i].is_constant() || !dims[axes[i]].is_constant()) return unknown(call, dims, axes);
     call.need(dims[axes[i]].constant() > 0, "resizing an extent of 0");
     ratios.push_back(static_cast<double>(sizes[i].constant()) / static_cast<double>(dims[axes[i]].constant()));
   }
   const float scale = common_scale(call.attributes(), ratios).value_or(1.0f);
   for (std::size_t axis : axes)
     dims[axis] = static_cast<std::int64_t>(std::floor(scale * static_cast<float>(dims[axis].constant()) + 0.5f));
+  return dims;
+}
+
+Dims scaled(InferCall& call, Dims dims, const std::vector<std::size_t>& axes) {
+  const Tensor* scales = call.constant(2);
+  if (scales == nullptr) return unknown(call, dims, axes);
+  need_count(static_cast<std::size_t>(scales->size()), axes.size(), "scales");
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    dims[axes[i]] = ops::scaled_extent(dims[axes[i]], static_cast<float>(scales->as_double(static_cast<std::int64_t>(i))));
+  }
   return dims;
 }
 
@@ -67,12 +83,7 @@ void infer(InferCall& call) {
     dims = sized(call, dims, axes);
   } else {
     call.need(call.has(2), "a Resize needs scales or sizes");
-    const Tensor* scales = call.constant(2);
-    require(scales != nullptr, ErrorKind::unsupported, "the scales of a Resize depend on data");
-    need_count(static_cast<std::size_t>(scales->size()), axes.size(), "scales");
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-      dims[axes[i]] = ops::scaled_extent(dims[axes[i]], static_cast<float>(scales->as_double(static_cast<std::int64_t>(i))));
-    }
+    dims = scaled(call, dims, axes);
   }
   for (const Dim& dim : dims) call.need(!dim.is_constant() || dim.constant() >= 0, "a Resize to the extent ", dim.text());
   call.out(0, call.dtype(0), dims);
