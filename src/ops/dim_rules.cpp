@@ -87,7 +87,9 @@ MaybeDim scalar_contents(const ir::InferCall& call, int i) {
 std::optional<Shape> constant_shape(const ir::Dims& dims) {
   if (!ir::is_constant(dims)) return std::nullopt;
   Shape shape = ir::constants(dims);
-  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t n) { return n < 0; }) || element_count(shape) > kMostContents) return std::nullopt;
+  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t n) { return n < 0 || n > kMostContents; }) ||
+      element_count(shape) > kMostContents)
+    return std::nullopt;
   return shape;
 }
 

@@ -1,6 +1,7 @@
 // The interpreter: one node or a whole graph through the reference kernels.
 #include "ops/interpret.h"
 
+#include <cstring>
 #include <unordered_map>
 
 #include "base/check.h"
@@ -52,6 +53,15 @@ Tensor allocate(const Graph& graph, const ir::TensorType& type) {
   return Tensor(type.dtype, std::move(shape));
 }
 
+Tensor first_elements(const Tensor& larger, const Shape& shape) {
+  check(element_count(shape) <= larger.size(), "a reference kernel grew its result");
+  if (larger.dtype() == DType::string)
+    return Tensor::strings(shape, {larger.string_values().begin(), larger.string_values().begin() + element_count(shape)});
+  Tensor exact(larger.dtype(), shape);
+  std::memcpy(exact.mutable_raw(), larger.raw(), static_cast<std::size_t>(exact.bytes()));
+  return exact;
+}
+
 std::vector<RuntimeValue> run_reference(const Node& original, const std::vector<RuntimeValue>& operands, std::size_t count) {
   Alone alone = isolate(original, operands, count);
   const Node& node = *alone.node;
@@ -85,10 +95,7 @@ std::vector<RuntimeValue> run_reference(const Node& original, const std::vector<
     if (call.out_objects[i]) {
       out.emplace_back(std::move(*call.out_objects[i]));
     } else if (call.out[i].shape != results[i].shape()) {   // shrunk: a data-dependent size
-      Tensor exact(results[i].dtype(), call.out[i].shape);
-      check(exact.size() <= results[i].size(), "a reference kernel grew its result");
-      std::memcpy(exact.mutable_raw(), results[i].raw(), static_cast<std::size_t>(exact.bytes()));
-      out.emplace_back(std::move(exact));
+      out.emplace_back(first_elements(results[i], call.out[i].shape));
     } else {
       out.emplace_back(std::move(results[i]));
     }

@@ -22,8 +22,8 @@ constexpr std::array kEntries{
 
 DType dtype_from_onnx(std::int64_t number) {
   const auto* found = std::find_if(kEntries.begin(), kEntries.end(), [number](const Entry& e) { return e.number == number; });
-  require(found != kEntries.end(), number == 14 || number == 15 ? ErrorKind::unsupported : ErrorKind::invalid_model, "element type ", number,
-          number == 14 || number == 15 ? " (complex) is not supported" : " does not exist");
+  require(found != kEntries.end(), number == 14 || number == 15 ? ErrorKind::unsupported : ErrorKind::invalid_model, "element type ",
+          number, number == 14 || number == 15 ? " (complex) is not supported" : " does not exist");
   return found->type;
 }
 

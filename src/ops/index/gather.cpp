@@ -54,10 +54,16 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_gather() {
-  return {.name = "Gather", .min_inputs = 2, .max_inputs = 2, .attributes = {{"axis", 0}}, .infer = infer, .reference = reference,
-          .movement = true, .from_onnx = {{"Gather", 1}},
-          .cases = {"f32[5,4] i64[3]{0,4,-1}", "f32[3,5,2] i32[2,2]{1,-5,4,0} axis=1", "f16[10,8] i64[2,3](0,9)", "i4[4,3] i64[]{2} axis=-1",
-                    "f32[4,2] i64[0]{}"}};
+  return {.name = "Gather",
+          .min_inputs = 2,
+          .max_inputs = 2,
+          .attributes = {{"axis", 0}},
+          .infer = infer,
+          .reference = reference,
+          .movement = true,
+          .from_onnx = {{"Gather", 1}},
+          .cases = {"f32[5,4] i64[3]{0,4,-1}", "f32[3,5,2] i32[2,2]{1,-5,4,0} axis=1", "f16[10,8] i64[2,3](0,9)",
+                    "i4[4,3] i64[]{2} axis=-1", "f32[4,2] i64[0]{}"}};
 }
 
 }  // namespace tenfold::ir

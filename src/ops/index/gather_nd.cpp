@@ -17,7 +17,8 @@ void infer(InferCall& call) {
   call.need(depth >= 1 && depth <= call.rank(0) - batch, "indices name ", depth, " dims, 1 to ", call.rank(0) - batch, " expected");
   Dims dims(indices.begin(), indices.end() - 1);
   for (std::int64_t d = 0; d < batch; ++d)
-    dims[static_cast<std::size_t>(d)] = ops::same_extent(call, data[static_cast<std::size_t>(d)], indices[static_cast<std::size_t>(d)], "batch dims");
+    dims[static_cast<std::size_t>(d)] =
+        ops::same_extent(call, data[static_cast<std::size_t>(d)], indices[static_cast<std::size_t>(d)], "batch dims");
   dims.insert(dims.end(), data.begin() + batch + depth, data.end());
   call.out(0, call.dtype(0), std::move(dims));
 }

@@ -38,7 +38,8 @@ void combine(Reduction reduction, DType type, void* data, std::int64_t at, const
   }
   const std::int64_t a = load_int(type, data, at), b = load_int(type, updates, from);
   if (type == DType::boolean) return store_int(type, data, at, reduced(reduction, a, b) != 0);
-  if (type != DType::u64 && reduction != Reduction::add && reduction != Reduction::mul) return store_int(type, data, at, reduced(reduction, a, b));
+  if (type != DType::u64 && reduction != Reduction::add && reduction != Reduction::mul)
+    return store_int(type, data, at, reduced(reduction, a, b));
   const auto wrapped = reduced(reduction, static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b));
   store_int(type, data, at, static_cast<std::int64_t>(wrapped));
 }

@@ -48,6 +48,18 @@ const ExpectedCase kCases[] = {
      R"(f32[2,2]{3,3,5,5} i64[2,2]{0,2,2,3})"},
     {"TopK", R"(f32[2,4]{3,1,3,2,0,-1,5,5} i64[1]{1} axis=0 largest=0 outputs=2)",
      R"(f32[1,4]{0,-1,3,2} i64[1,4]{1,1,0,0})"},
+    {"Unique", R"(f32[6]{2,1,1,3,4,3} outputs=4)",
+     R"(f32[4]{1,2,3,4} i64[4]{1,0,3,4} i64[6]{1,0,0,2,3,2} i64[4]{2,1,2,1})"},
+    {"Unique", R"(i32[3,2]{1,0,1,0,0,3} axis=0 outputs=4)",
+     R"(i32[2,2]{0,3,1,0} i64[2]{2,0} i64[3]{1,1,0} i64[2]{1,2})"},
+    {"Unique", R"(f32[6]{2,1,1,3,4,3} sorted=0)",
+     R"(f32[4]{2,1,3,4})"},
+    {"TensorScatter", R"(f32[2,3,1]{0,0,0,0,0,0} f32[2,2,1]{1,2,3,4} i64[2]{1,2} mode="circular")",
+     R"(f32[2,3,1]{0,1,2,4,0,3})"},
+    {"NonMaxSuppression", R"(f32[1,3,4]{0,0,1,1,0,0.100000001,1,1.10000002,0,10,1,11} f32[1,1,3]{0.75,0.899999976,0.5} i64[1]{3} f32[1]{0.5} f32[1]{0})",
+     R"(i64[2,3]{0,0,1,0,0,2})"},
+    {"Compress", R"(f32[3]{0,1,2} bool[3]{0,1,1} axis=0)",
+     R"(f32[2]{1,2})"},
     {"Einsum", R"(f32[2,3]{0,1,2,3,4,5} f32[3,2]{0,1,2,3,4,5} equation="ij,jk->ik")",
      R"(f32[2,2]{10,13,28,40})"},
     {"Einsum", R"(f32[2,3]{0,1,2,3,4,5} equation="ba")",
@@ -65,7 +77,7 @@ TEST(Index, SameResultsAsNumpy) {
 }
 
 TEST(Index, CasesRun) {
-  for (const char* op : {"Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND", "OneHot", "NonZero", "Compress", "TopK", "Einsum"})
+  for (const char* op : {"Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND", "OneHot", "NonZero", "Compress", "TopK", "Unique", "NonMaxSuppression", "TensorScatter", "Einsum"})
     expect_cases_run(op);
 }
 

@@ -32,7 +32,8 @@ Box box_at(const TensorRef& boxes, std::int64_t number, bool center) {
 
 // Intersection over union; 0 for boxes without area.
 double overlap(const Box& a, const Box& b) {
-  const double height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top), width = std::min(a.right, b.right) - std::max(a.left, b.left);
+  const double height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top),
+               width = std::min(a.right, b.right) - std::max(a.left, b.left);
   if (height <= 0 || width <= 0) return 0;
   const double area = (a.bottom - a.top) * (a.right - a.left) + (b.bottom - b.top) * (b.right - b.left) - height * width;
   return area > 0 ? height * width / area : 0;
@@ -50,7 +51,9 @@ std::vector<std::int64_t> select(const Call& call, std::int64_t batch, const std
   const auto count = static_cast<std::int64_t>(scores.size());
   std::vector<std::int64_t> order(scores.size()), chosen;
   std::iota(order.begin(), order.end(), std::int64_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return scores[static_cast<std::size_t>(a)] > scores[static_cast<std::size_t>(b)]; });
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    return scores[static_cast<std::size_t>(a)] > scores[static_cast<std::size_t>(b)];
+  });
   for (std::int64_t candidate : order) {
     if (chosen.size() >= most) break;
     if (!(scores[static_cast<std::size_t>(candidate)] > least_score)) continue;
@@ -81,10 +84,15 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_non_max_suppression() {
-  return {.name = "NonMaxSuppression", .min_inputs = 2, .max_inputs = 5, .attributes = {{"center_point_box", 0}}, .infer = infer,
-          .reference = reference, .from_onnx = {{"NonMaxSuppression", 10}},
-          .cases = {"f32[1,6,4](0,4) f32[1,2,6] i64[1]{3} f32[1]{0.5} f32[1]{0}", "f32[2,5,4](0,4) f32[2,1,5] i64[1]{2} f32[1]{0.3} center_point_box=1",
-                    "f32[1,4,4](0,1) f32[1,1,4]"}};
+  return {.name = "NonMaxSuppression",
+          .min_inputs = 2,
+          .max_inputs = 5,
+          .attributes = {{"center_point_box", 0}},
+          .infer = infer,
+          .reference = reference,
+          .from_onnx = {{"NonMaxSuppression", 10}},
+          .cases = {"f32[1,6,4](0,4) f32[1,2,6] i64[1]{3} f32[1]{0.5} f32[1]{0}",
+                    "f32[2,5,4](0,4) f32[2,1,5] i64[1]{2} f32[1]{0.3} center_point_box=1", "f32[1,4,4](0,1) f32[1,1,4]"}};
 }
 
 }  // namespace tenfold::ir

@@ -17,15 +17,16 @@ void infer(InferCall& call) {
 
 void reference(Call& call) {
   const TensorRef &to = call.out[0], &updates = call.in[2];
-  require(updates.shape == call.in[1].shape, ErrorKind::invalid_argument, ops::describe(call), ": indices have shape ", text(call.in[1].shape),
-          ", updates ", text(updates.shape));
+  require(updates.shape == call.in[1].shape, ErrorKind::invalid_argument, ops::describe(call), ": indices have shape ",
+          text(call.in[1].shape), ", updates ", text(updates.shape));
   ops::copy_whole(call);
   const ops::Reduction reduction = ops::reduction_of(call.attributes());
   const Ints indices = ops::read_ints(call.in[1]);
   const Shape strides = ops::row_major_strides(to.shape);
   const auto axis = static_cast<std::size_t>(ops::wrap_axis(call.attributes().integer("axis"), static_cast<int>(to.shape.size())));
   for (std::size_t d = 0; d < to.shape.size(); ++d)
-    require(d == axis || updates.shape[d] <= to.shape[d], ErrorKind::invalid_argument, ops::describe(call), ": updates are larger than the data in dim ", d);
+    require(d == axis || updates.shape[d] <= to.shape[d], ErrorKind::invalid_argument, ops::describe(call),
+            ": updates are larger than the data in dim ", d);
   ops::for_each_index(updates.shape, [&](const Shape& index, std::int64_t i) {
     std::int64_t target = ops::wrap_index(call, 1, indices[static_cast<std::size_t>(i)], to.shape[axis]) * strides[axis];
     for (std::size_t d = 0; d < index.size(); ++d) target += d == axis ? 0 : index[d] * strides[d];

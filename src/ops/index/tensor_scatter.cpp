@@ -13,7 +13,9 @@ void infer(InferCall& call) {
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));
   call.need(axis != 0, "axis 0 is the batch");
   for (int d = 0; d < call.rank(0); ++d)
-    if (d != axis) ops::same_extent(call, call.dims(0)[static_cast<std::size_t>(d)], call.dims(1)[static_cast<std::size_t>(d)], "extents beside the axis");
+    if (d != axis)
+      ops::same_extent(call, call.dims(0)[static_cast<std::size_t>(d)], call.dims(1)[static_cast<std::size_t>(d)],
+                       "extents beside the axis");
   call.out(0, call.dtype(0), call.dims(0));
 }
 
@@ -30,8 +32,8 @@ void reference(Call& call) {
   const std::int64_t block = ops::row_major_strides(to.shape)[axis], extent = to.shape[axis];
   ops::for_each_index(outer, [&](const Shape& index, std::int64_t row) {
     const std::int64_t start = starts[static_cast<std::size_t>(index[0])];
-    require(start >= 0 && start < extent && (circular || update.shape[axis] <= extent - start), ErrorKind::invalid_argument, ops::describe(call),
-            ": position ", start, " leaves no room for ", update.shape[axis], " of ", extent, " steps");
+    require(start >= 0 && start < extent && (circular || update.shape[axis] <= extent - start), ErrorKind::invalid_argument,
+            ops::describe(call), ": position ", start, " leaves no room for ", update.shape[axis], " of ", extent, " steps");
     const std::int64_t step = (start + index[axis]) % extent, line = row / update.shape[axis];
     ops::move_elements(to.dtype, update.data, row * block, to.data, (line * extent + step) * block, block);
   });
@@ -40,9 +42,15 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_tensor_scatter() {
-  return {.name = "TensorScatter", .min_inputs = 2, .max_inputs = 3, .attributes = {{"axis", -2}, {"mode", "linear"}}, .infer = infer,
-          .reference = reference, .from_onnx = {{"TensorScatter", 24}},
-          .cases = {"f32[2,4,3] f32[2,1,3] i64[2]{1,3}", "f32[2,2,4,3] f32[2,2,3,3] i64[2]{3,2} mode=\"circular\"", "f16[1,5,2] f16[1,2,2]"}};
+  return {
+      .name = "TensorScatter",
+      .min_inputs = 2,
+      .max_inputs = 3,
+      .attributes = {{"axis", -2}, {"mode", "linear"}},
+      .infer = infer,
+      .reference = reference,
+      .from_onnx = {{"TensorScatter", 24}},
+      .cases = {"f32[2,4,3] f32[2,1,3] i64[2]{1,3}", "f32[2,2,4,3] f32[2,2,3,3] i64[2]{3,2} mode=\"circular\"", "f16[1,5,2] f16[1,2,2]"}};
 }
 
 }  // namespace tenfold::ir

@@ -18,7 +18,8 @@ void infer(InferCall& call) {
   const ops::MaybeDim k = ops::scalar_contents(call, 1);
   const Dim rest = extent - k.value;
   call.need(!k.known || !k.value.is_constant() || k.value.constant() >= 0, "k is ", k.value.text());
-  call.need(!k.known || !rest.is_constant() || rest.constant() >= 0, "k is ", k.value.text(), ", the axis has only ", extent.text(), " elements");
+  call.need(!k.known || !rest.is_constant() || rest.constant() >= 0, "k is ", k.value.text(), ", the axis has only ", extent.text(),
+            " elements");
   extent = k.known ? k.value : call.new_symbol("k", 0, extent);
   call.out(0, call.dtype(0), dims);
   call.out(1, DType::i64, dims);
@@ -73,7 +74,8 @@ void reference(Call& call) {
 }
 
 std::vector<Value*> from_1(OnnxImport& import) {
-  return import.add("TopK", {import.need(0), import.ints({import.attributes.integer("k")})}, {{"axis", import.attributes.integer("axis", -1)}}, 2);
+  return import.add("TopK", {import.need(0), import.ints({import.attributes.integer("k")})},
+                    {{"axis", import.attributes.integer("axis", -1)}}, 2);
 }
 
 }  // namespace

@@ -50,15 +50,18 @@ Equation parse(std::string equation, const std::vector<int>& ranks) {
   const std::size_t arrow = equation.find("->");
   std::string_view left = std::string_view(equation).substr(0, arrow);
   std::vector<std::string_view> terms;
-  for (std::size_t comma; (comma = left.find(',')) != std::string_view::npos; left.remove_prefix(comma + 1)) terms.push_back(left.substr(0, comma));
+  for (std::size_t comma; (comma = left.find(',')) != std::string_view::npos; left.remove_prefix(comma + 1))
+    terms.push_back(left.substr(0, comma));
   terms.push_back(left);
-  require(terms.size() == ranks.size(), ErrorKind::invalid_model, "'", equation, "' names ", terms.size(), " operands, the node has ", ranks.size());
+  require(terms.size() == ranks.size(), ErrorKind::invalid_model, "'", equation, "' names ", terms.size(), " operands, the node has ",
+          ranks.size());
   Equation parsed;
   int most_covered = 0;
   for (std::size_t i = 0; i < terms.size(); ++i) {
     const bool ellipsis = terms[i].find("...") != std::string_view::npos;
     const int covered = ranks[i] - static_cast<int>(terms[i].size()) + (ellipsis ? 3 : 0);
-    require(ellipsis ? covered >= 0 : covered == 0, ErrorKind::invalid_model, "'", terms[i], "' does not fit operand ", i, " of rank ", ranks[i]);
+    require(ellipsis ? covered >= 0 : covered == 0, ErrorKind::invalid_model, "'", terms[i], "' does not fit operand ", i, " of rank ",
+            ranks[i]);
     most_covered = std::max(most_covered, covered);
     parsed.operands.push_back(parse_term(terms[i], covered));
   }
@@ -158,11 +161,16 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_einsum() {
-  return {.name = "Einsum", .max_inputs = -1, .attributes = {}, .optional_attributes = {"equation"}, .infer = infer, .reference = reference,
+  return {.name = "Einsum",
+          .max_inputs = -1,
+          .attributes = {},
+          .optional_attributes = {"equation"},
+          .infer = infer,
+          .reference = reference,
           .from_onnx = {{"Einsum", 12}},
           .cases = {"f32[2,3,4] f32[2,4,5] equation=\"bij,bjk->bik\"", "f32[3,4] equation=\"ij->ji\"", "f32[3,3] equation=\"ii\"",
-                    "f32[2,3,4,4] equation=\"...ii->...i\"", "f32[5] f32[5] equation=\"i,i->\"", "i32[2,3] i32[3] i32[2] equation=\"ij,j,i\"",
-                    "f32[2,1,3,4] f32[5,4,2] equation=\"...ij,...jk->...ik\""}};
+                    "f32[2,3,4,4] equation=\"...ii->...i\"", "f32[5] f32[5] equation=\"i,i->\"",
+                    "i32[2,3] i32[3] i32[2] equation=\"ij,j,i\"", "f32[2,1,3,4] f32[5,4,2] equation=\"...ij,...jk->...ik\""}};
 }
 
 }  // namespace tenfold::ir

@@ -17,7 +17,8 @@ void infer(InferCall& call) {
   Dims dims = call.dims(0);
   const Ints axes = axes_of(call.attributes(), dims.size());
   const Dims* target = call.contents(1);
-  call.need(ops::need_length(call, 1, "shape") == static_cast<int>(axes.size()), "shape has not one entry for each of ", axes.size(), " axes");
+  call.need(ops::need_length(call, 1, "shape") == static_cast<int>(axes.size()), "shape has not one entry for each of ", axes.size(),
+            " axes");
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const auto d = static_cast<std::size_t>(call.axis(axes[k], call.rank(0)));
     if (target) call.need(!(*target)[k].is_constant() || (*target)[k].constant() >= 0, "extent ", (*target)[k].text(), " is negative");
@@ -35,6 +36,7 @@ void reference(Call& call) {
   for (std::size_t k = 0; k < axes.size(); ++k)
     shape[static_cast<std::size_t>(ops::wrap_axis(axes[k], static_cast<int>(shape.size())))] = target.at(k);
   ops::settle_shape(call, 0, shape);
+  if (call.out[0].size() == 0) return;
   ops::IndexMap map;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const std::int64_t cropped = std::max<std::int64_t>(0, from.shape[d] - shape[d]) / 2;
@@ -50,7 +52,12 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_center_crop_pad() {
-  return {.name = "CenterCropPad", .min_inputs = 2, .max_inputs = 2, .optional_attributes = {"axes"}, .infer = infer, .reference = reference,
+  return {.name = "CenterCropPad",
+          .min_inputs = 2,
+          .max_inputs = 2,
+          .optional_attributes = {"axes"},
+          .infer = infer,
+          .reference = reference,
           .from_onnx = {{"CenterCropPad", 18}},
           .cases = {"f32[5,4] i64[2]{2,3}", "f32[3,2] i64[2]{6,5}", "f16[4,9] i64[1]{4} axes=[-1]"}};
 }

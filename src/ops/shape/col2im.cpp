@@ -9,7 +9,8 @@ namespace {
 struct Window { Ints dilations, pads, strides; };
 
 Window window_of(const Attributes& attributes, std::size_t rank) {
-  return {attributes.ints("dilations", Ints(rank, 1)), attributes.ints("pads", Ints(2 * rank, 0)), attributes.ints("strides", Ints(rank, 1))};
+  return {attributes.ints("dilations", Ints(rank, 1)), attributes.ints("pads", Ints(2 * rank, 0)),
+          attributes.ints("strides", Ints(rank, 1))};
 }
 
 void infer(InferCall& call) {
@@ -23,7 +24,8 @@ void infer(InferCall& call) {
   const Dims *image = call.contents(1), *block = call.contents(2);
   Dims dims{call.dims(0)[0]};
   dims.push_back(block ? floor_div(call.dims(0)[1], product(*block)) : call.new_symbol("channels", 0, call.dims(0)[1]));
-  for (int d = 0; d < rank; ++d) dims.push_back(image ? (*image)[static_cast<std::size_t>(d)] : call.new_symbol(cat("extent", d), 0, kUnbounded));
+  for (int d = 0; d < rank; ++d)
+    dims.push_back(image ? (*image)[static_cast<std::size_t>(d)] : call.new_symbol(cat("extent", d), 0, kUnbounded));
   call.out(0, call.dtype(0), std::move(dims));
 }
 
@@ -60,7 +62,8 @@ void reference(Call& call) {
         pixel += at * strides[d];
       }
       for (std::int64_t plane = 0; plane < shape[0] * channels; ++plane)
-        sums[static_cast<std::size_t>(plane * pixels + pixel)] += load_double(from.dtype, from.data, (plane * block_size + in_block) * count + column);
+        sums[static_cast<std::size_t>(plane * pixels + pixel)] +=
+            load_double(from.dtype, from.data, (plane * block_size + in_block) * count + column);
     });
   });
   for (std::size_t i = 0; i < sums.size(); ++i) store_double(from.dtype, call.out[0].data, static_cast<std::int64_t>(i), sums[i]);
@@ -69,9 +72,15 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_col2im() {
-  return {.name = "Col2Im", .min_inputs = 3, .max_inputs = 3, .optional_attributes = {"dilations", "pads", "strides"}, .infer = infer,
-          .reference = reference, .from_onnx = {{"Col2Im", 18}},
-          .cases = {"f32[1,5,5] i64[2]{5,5} i64[2]{1,5}", "f32[2,8,4] i64[2]{3,3} i64[2]{2,2}", "f32[1,4,9] i64[2]{5,5} i64[2]{2,2} strides=[2,2] pads=[0,0,1,1]"}};
+  return {.name = "Col2Im",
+          .min_inputs = 3,
+          .max_inputs = 3,
+          .optional_attributes = {"dilations", "pads", "strides"},
+          .infer = infer,
+          .reference = reference,
+          .from_onnx = {{"Col2Im", 18}},
+          .cases = {"f32[1,5,5] i64[2]{5,5} i64[2]{1,5}", "f32[2,8,4] i64[2]{3,3} i64[2]{2,2}",
+                    "f32[1,4,9] i64[2]{5,5} i64[2]{2,2} strides=[2,2] pads=[0,0,1,1]"}};
 }
 
 }  // namespace tenfold::ir

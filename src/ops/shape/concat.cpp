@@ -63,10 +63,15 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_concat() {
-  return {.name = "Concat", .max_inputs = -1, .optional_attributes = {"axis"}, .infer = infer, .reference = reference, .movement = true,
+  return {.name = "Concat",
+          .max_inputs = -1,
+          .optional_attributes = {"axis"},
+          .infer = infer,
+          .reference = reference,
+          .movement = true,
           .from_onnx = {{"Concat", 4}},
-          .cases = {"f32[2,3] f32[2,5] axis=1", "f32[2,3] f32[1,3] f32[4,3] axis=0", "f16[2,3,4] f16[2,3,1] axis=-1", "i4[3,3] i4[3,2] axis=1",
-                    "f32[2,0] f32[2,2] axis=1", "u8[7] axis=0"}};
+          .cases = {"f32[2,3] f32[2,5] axis=1", "f32[2,3] f32[1,3] f32[4,3] axis=0", "f16[2,3,4] f16[2,3,1] axis=-1",
+                    "i4[3,3] i4[3,2] axis=1", "f32[2,0] f32[2,2] axis=1", "u8[7] axis=0"}};
 }
 
 }  // namespace tenfold::ir

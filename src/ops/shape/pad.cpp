@@ -28,7 +28,8 @@ ops::IndexMap map_of(const std::string& mode, const Shape& shape, const Ints& be
     const std::int64_t extent = std::max<std::int64_t>(0, shape[d] - cropped + std::min<std::int64_t>(0, after[d]));
     const std::int64_t result = checked_add(checked_add(shape[d], before[d]), after[d]);
     require(result >= 0, ErrorKind::invalid_model, "pads take away more than the ", shape[d], " elements of dim ", d);
-    require(mode == "constant" || extent > 0 || result == 0, ErrorKind::invalid_model, "mode ", mode, " needs elements to repeat in dim ", d);
+    require(mode == "constant" || extent > 0 || result == 0, ErrorKind::invalid_model, "mode ", mode, " needs elements to repeat in dim ",
+            d);
     map.add_dim(result, 0);
     for (std::int64_t i = 0; i < result; ++i) {
       const std::int64_t source = source_of(mode, i - std::max<std::int64_t>(0, before[d]), extent);
@@ -52,13 +53,12 @@ std::vector<int> all_axes(int rank) {
   return axes;
 }
 
-void infer_contents(InferCall& call, const Dims& before, const Dims& after) {
+void infer_contents(InferCall& call, const Dims& result, const Dims& before, const Dims& after) {
   const auto shape = ops::constant_shape(call.dims(0));
-  if (!shape || !call.contents(0) || !ops::constant_shape(call.dims(0)) || !is_constant(before) || !is_constant(after)) return;
+  if (!shape || !call.contents(0) || !ops::constant_shape(result) || !is_constant(before) || !is_constant(after)) return;
   if (call.has(2) && !call.contents(2)) return;
   const ops::IndexMap map = map_of(call.attributes().string("mode"), *shape, constants(before), constants(after));
-  if (element_count(map.shape()) <= ops::kMostContents)
-    call.out_contents(0, pick(map, *call.contents(0), call.has(2) ? call.contents(2)->at(0) : Dim(0)));
+  call.out_contents(0, pick(map, *call.contents(0), call.has(2) ? call.contents(2)->at(0) : Dim(0)));
 }
 
 void infer(InferCall& call) {
@@ -80,8 +80,8 @@ void infer(InferCall& call) {
     dims[d] = dims[d] + before[d] + after[d];
     call.need(!dims[d].is_constant() || dims[d].constant() >= 0, "pads leave ", dims[d].text(), " elements in dim ", d);
   }
-  call.out(0, call.dtype(0), std::move(dims));
-  infer_contents(call, before, after);
+  call.out(0, call.dtype(0), dims);
+  infer_contents(call, dims, before, after);
 }
 
 void reference(Call& call) {
@@ -93,17 +93,20 @@ void reference(Call& call) {
     for (std::int64_t axis : ops::read_ints(call.in[3])) axes.push_back(ops::wrap_axis(axis, rank));
   }
   const Ints pads = ops::read_ints(call.in[1]);
-  require(pads.size() == 2 * axes.size(), ErrorKind::invalid_argument, ops::describe(call), ": ", pads.size(), " pads for ", axes.size(), " axes");
-  const ops::IndexMap map = map_of(call.attributes().string("mode"), from.shape, spread(pads, axes, from.shape.size(), false),
-                                   spread(pads, axes, from.shape.size(), true));
-  ops::settle_shape(call, 0, map.shape());
+  require(pads.size() == 2 * axes.size(), ErrorKind::invalid_argument, ops::describe(call), ": ", pads.size(), " pads for ", axes.size(),
+          " axes");
+  const Ints before = spread(pads, axes, from.shape.size(), false), after = spread(pads, axes, from.shape.size(), true);
+  Shape shape = from.shape;
+  for (std::size_t d = 0; d < shape.size(); ++d) shape[d] = checked_add(checked_add(shape[d], before[d]), after[d]);
+  ops::settle_shape(call, 0, shape);
   const TensorRef& to = call.out[0];
+  if (to.size() == 0) return;
   if (call.has(2)) {
     ops::fill_elements(to, call.in[2].data);
   } else {
     ops::fill_elements(to, Tensor(to.dtype, {1}).raw());
   }
-  copy(map, from, to);
+  copy(map_of(call.attributes().string("mode"), from.shape, before, after), from, to);
 }
 
 std::vector<Value*> from_2(OnnxImport& import) {

@@ -65,9 +65,15 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_range() {
-  return {.name = "Range", .min_inputs = 3, .max_inputs = 3, .attributes = {}, .infer = infer, .reference = reference,
+  return {.name = "Range",
+          .min_inputs = 3,
+          .max_inputs = 3,
+          .attributes = {},
+          .infer = infer,
+          .reference = reference,
           .from_onnx = {{"Range", 11}},
-          .cases = {"i64[]{0} i64[]{10} i64[]{3}", "i32[]{10} i32[]{4} i32[]{-2}", "f32[]{1} f32[]{5} f32[]{0.5}", "i64[]{3} i64[]{3} i64[]{1}"}};
+          .cases = {"i64[]{0} i64[]{10} i64[]{3}", "i32[]{10} i32[]{4} i32[]{-2}", "f32[]{1} f32[]{5} f32[]{0.5}",
+                    "i64[]{3} i64[]{3} i64[]{1}"}};
 }
 
 }  // namespace tenfold::ir

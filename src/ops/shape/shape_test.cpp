@@ -94,7 +94,7 @@ TEST(Shape, SameResultsAsNumpy) {
 
 TEST(Shape, CasesRun) {
   for (const char* op : {"Constant", "ConstantOfShape", "Shape", "Size", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Concat", "Split",
-                         "Slice", "Expand", "Tile", "Pad", "Range", "EyeLike", "DepthToSpace", "SpaceToDepth", "Trilu"})
+                         "Slice", "Expand", "Tile", "Pad", "Range", "EyeLike", "DepthToSpace", "SpaceToDepth", "Trilu", "CenterCropPad", "Col2Im"})
     expect_cases_run(op);
 }
 
@@ -222,13 +222,19 @@ TEST(Shape, ChainsOfContentsStayExact) {
   EXPECT_EQ(type_of("symbol n [1 .. 9] input_dim\n(x f32[2*n])\n p, q = Split(x) num_outputs=2 outputs=2\n return q"), "f32[n]");
 }
 
+// Extents far beyond what contents may have must not be built while types are inferred.
+TEST(Shape, HugeExtentsCostNothingToInfer) {
+  EXPECT_EQ(type_of("(x f32[a])\n s = Shape(x)\n y = Pad(s, i64[2]{0,1152921504606846976})"), "i64[1152921504606846977]");
+  EXPECT_EQ(type_of("(x f32[0])\n y = Expand(x, i64[2]{70368744177664,1})"), "f32[70368744177664,0]");
+}
+
 TEST(Shape, BadModelsAreRefused) {
   for (const char* bad : {"(x f32[2,3])\n y = Squeeze(x, i64[1]{0})", "(x f32[2])\n y = Unsqueeze(x, i64[2]{0,0})", "(x f32[2])\n y = Transpose(x) perm=[1]",
                           "(x f32[2,3], z f32[3,3])\n y = Concat(x, z) axis=1", "(x f32[4])\n p, q = Split(x, i64[2]{1,2}) outputs=2",
                           "(x f32[4])\n y = Slice(x, i64[1]{0}, i64[1]{1}, i64[1]{0}, i64[1]{0})", "(x f32[4])\n y = Slice(x, i64[1]{0}, i64[1]{1}, i64[1]{1})",
                           "(x f32[4])\n y = Expand(x, i64[1]{3})", "(x f32[4])\n y = Tile(x, i64[2]{1,1})", "(x f32[4])\n y = Pad(x, i64[2]{-3,-2})",
                           "(x f32[4])\n y = Range(i64[]{0}, i64[]{3}, i64[]{0})", "(x f32[1,3,2,2])\n y = DepthToSpace(x) blocksize=2",
-                          "(x i64[n])\n y = Unsqueeze(x, x)"})
+                          "(x i64[n])\n y = Unsqueeze(x, x)", "(x i64[2])\n y = Tile(x, i64[1]{9223372036854775807})"})
     expect_refused(bad);
 }
 

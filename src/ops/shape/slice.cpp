@@ -112,11 +112,18 @@ std::vector<Value*> from_1(OnnxImport& import) {
 }  // namespace
 
 OpDef op_slice() {
-  return {.name = "Slice", .min_inputs = 3, .max_inputs = 5, .attributes = {}, .infer = infer, .reference = reference, .movement = true,
+  return {.name = "Slice",
+          .min_inputs = 3,
+          .max_inputs = 5,
+          .attributes = {},
+          .infer = infer,
+          .reference = reference,
+          .movement = true,
           .from_onnx = {{"Slice", 10}, {"Slice", 1, from_1}},
           .cases = {"f32[4,6] i64[2]{1,2} i64[2]{3,2147483647}", "f32[4,6] i64[1]{-2} i64[1]{100} i64[1]{1}",
-                    "f32[4,6,3] i64[1]{-1} i64[1]{-9223372036854775807} i64[1]{0} i64[1]{-1}", "i4[5,5] i32[2]{1,0} i32[2]{5,4} i32[2]{1,0} i32[2]{2,3}",
-                    "f16[2,8,4] i64[1]{3} i64[1]{-1} i64[1]{1}", "f32[4] i64[1]{3} i64[1]{1}"}};
+                    "f32[4,6,3] i64[1]{-1} i64[1]{-9223372036854775807} i64[1]{0} i64[1]{-1}",
+                    "i4[5,5] i32[2]{1,0} i32[2]{5,4} i32[2]{1,0} i32[2]{2,3}", "f16[2,8,4] i64[1]{3} i64[1]{-1} i64[1]{1}",
+                    "f32[4] i64[1]{3} i64[1]{1}"}};
 }
 
 }  // namespace tenfold::ir

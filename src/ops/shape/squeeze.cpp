@@ -45,7 +45,8 @@ void reference(Call& call) {
   if (call.has(1)) {
     Shape kept;
     std::vector<bool> squeezed(call.in[0].shape.size());
-    for (std::int64_t axis : ops::read_ints(call.in[1])) squeezed[static_cast<std::size_t>(ops::wrap_axis(axis, static_cast<int>(squeezed.size())))] = true;
+    for (std::int64_t axis : ops::read_ints(call.in[1]))
+      squeezed[static_cast<std::size_t>(ops::wrap_axis(axis, static_cast<int>(squeezed.size())))] = true;
     for (std::size_t d = 0; d < squeezed.size(); ++d)
       if (!squeezed[d]) kept.push_back(call.in[0].shape[d]);
     ops::settle_shape(call, 0, kept);

@@ -13,7 +13,8 @@ void infer_any_axes(InferCall& call, int rank) {
   Dims dims;
   for (int d = 0; d < rank; ++d) {
     const int first = std::max(0, d - (rank - call.rank(0))), last = std::min(d, call.rank(0) - 1);
-    const auto near = std::span(call.dims(0)).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(std::max(0, last - first + 1)));
+    const auto near =
+        std::span(call.dims(0)).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(std::max(0, last - first + 1)));
     dims.push_back(call.new_symbol(cat("extent", d), 0, ops::largest(call, near)));
   }
   call.out(0, call.dtype(0), std::move(dims));
@@ -34,8 +35,8 @@ void reference(Call& call) {
   const int rank = static_cast<int>(call.out[0].shape.size());
   std::vector<bool> added(static_cast<std::size_t>(rank));
   for (std::int64_t axis : ops::read_ints(call.in[1])) added[static_cast<std::size_t>(ops::wrap_axis(axis, rank))] = true;
-  require(std::count(added.begin(), added.end(), false) == static_cast<std::ptrdiff_t>(call.in[0].shape.size()), ErrorKind::invalid_argument,
-          ops::describe(call), ": an axis is given twice");
+  require(std::count(added.begin(), added.end(), false) == static_cast<std::ptrdiff_t>(call.in[0].shape.size()),
+          ErrorKind::invalid_argument, ops::describe(call), ": an axis is given twice");
   Shape shape;
   auto next = call.in[0].shape.begin();
   for (bool is_new : added) shape.push_back(is_new ? 1 : *next++);
