@@ -4,6 +4,7 @@
 namespace tenfold::backends {
 Tactic cpu_conv_igemm();
 Tactic cpu_conv_depthwise();
+Tactic cpu_conv_first();
 namespace {
 
 using namespace testing;
@@ -45,6 +46,14 @@ TEST(ConvDepthwise, Epilogues) {
   check_f32(cpu_conv_depthwise(), {"Conv", text, "(f32) %1=constant.f32(0) %2=max.f32(%0,%1) %3=constant.f32(1) %4=min.f32(%2,%3) -> %4"}, 2e-6, kOddBlocks);
   check_f32(cpu_conv_depthwise(), {"Conv", text, "(f32,f32) %2=add.f32(%0,%1) -> %2", {"f32[2,21,6,7]"}}, 2e-6, kOddBlocks);
   check_f32(cpu_conv_depthwise(), {"Conv", text, "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5, kOddBlocks);
+}
+
+TEST(ConvFirst, WindowsOfPlainAndChannelsLastInput) {
+  for (const char* text : {"f32[1,3,11,9] f32[8,3,3,3]! f32[8]! pads=[1,1,1,1]", "f32[2,3,17,15] f32[40,3,7,7]! pads=[3,3,3,3] strides=[2,2]",
+                           "f32[1,1,6,7,8] f32[17,1,3,3,3]! f32[17]! pads=[1,1,1,1,1,1]", "f32[1,4,50] f32[6,4,10]! strides=[5]",
+                           "f32[1,2,9,8] f32[5,2,3,2]! pads=[4,5,6,7] dilations=[2,1]", "f32[1,3,9,10] f32[5,3,2,2]! strides=[3,3]"})
+    check_f32(cpu_conv_first(), {"Conv", text}, 2e-6, {{0, 7, 16}, {1, 13, 32}});
+  check_f32(cpu_conv_first(), {"Conv", "f32[1,3,11,9] f32[21,3,3,3]! f32[21]! pads=[1,1,1,1]", "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5);
 }
 
 TEST(Conv, RefusalsNameTheReason) {
