@@ -1,15 +1,38 @@
-// Usage: onnx_suite [--folder node] [--filter softmax] [--failing]   (TENFOLD_SHARED=DIR if ../shared is elsewhere)
+// Usage: onnx_suite [--folder node] [--filter softmax] [--failing] | --import FILE...   (TENFOLD_SHARED=DIR if ../shared is elsewhere)
 //
 // Runs cases of the ONNX suite through import and the reference kernels; prints a verdict for each and a total.
+// --import only imports files and prints how many nodes and which symbols they have, or what is wrong with them.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <map>
 
+#include "onnx_import/import.h"
 #include "onnx_suite.h"
+
+namespace {
+
+int import_files(int count, char** files) {
+  int failed = 0;
+  for (int i = 0; i < count; ++i) {
+    try {
+      const auto graph = tenfold::onnx_import::import_file(files[i]);
+      std::printf("%s: %zu nodes, symbols:", files[i], graph.nodes().size());
+      for (const auto& symbol : graph.symbols) std::printf(" %s", symbol.name.c_str());
+      std::printf("\n");
+    } catch (const tenfold::Error& error) {
+      std::printf("%s\n", error.what());
+      ++failed;
+    }
+  }
+  return failed ? 2 : 0;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace tenfold::tests;
+  if (argc > 2 && !std::strcmp(argv[1], "--import")) return import_files(argc - 2, argv + 2);
   std::string folder = "node", filter;
   bool failing = false;
   for (int i = 1; i < argc; ++i) {

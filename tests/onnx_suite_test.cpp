@@ -3,8 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
+#include <random>
 #include <set>
+
+#include "base/file.h"
+#include "onnx_import/import.h"
 
 namespace tenfold::tests {
 namespace {
@@ -38,6 +43,44 @@ TEST(OnnxSuite, Node) { run_folder("node"); }
 TEST(OnnxSuite, Simple) { run_folder("simple"); }
 TEST(OnnxSuite, PytorchConverted) { run_folder("pytorch-converted"); }
 TEST(OnnxSuite, PytorchOperator) { run_folder("pytorch-operator"); }
+
+// Real models as their exporters wrote them.
+TEST(OnnxSuite, SharedModelsAreImported) {
+  const auto folder = shared_folder() / "models";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "there are no models under " << shared_folder();
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".onnx") continue;
+    try {
+      EXPECT_FALSE(onnx_import::import_file(entry.path()).nodes().empty()) << entry.path();
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+}
+
+// Bytes of good models changed at random: a changed model may be valid, but nothing may escape that is no Error of the model's.
+TEST(OnnxSuite, DamagedModelsEndInErrors) {
+  const auto root = suite_root();
+  if (!root) GTEST_SKIP() << "the conformance archive is not under " << shared_folder();
+  std::mt19937 random(1);
+  int refused = 0;
+  for (const SuiteCase& test : suite_cases(*root, "node")) {
+    const std::string good = read_file(test.model.string());
+    for (int round = 0; round < 8; ++round) {
+      std::string bytes = good;
+      for (int i = 0; i <= round % 4; ++i) bytes[random() % bytes.size()] = static_cast<char>(random());
+      try {
+        onnx_import::import_bytes(std::as_bytes(std::span(bytes)));
+      } catch (const Error& error) {
+        ++refused;
+        EXPECT_NE(error.kind(), ErrorKind::internal) << test.name << ", round " << round << ": " << error.what();
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << test.name << ", round " << round << ": " << error.what();
+      }
+    }
+  }
+  EXPECT_GT(refused, 1000);
+}
 
 // The comparison itself must be able to fail.
 TEST(OnnxSuite, DifferenceSeesTypeShapeAndValue) {

@@ -30,7 +30,10 @@ std::vector<std::unique_ptr<ir::Graph>> OnnxNode::closed_bodies(const std::vecto
   std::vector<std::unique_ptr<ir::Graph>> bodies;
   for (std::size_t i = 0; i < names.size(); ++i) {
     auto& proto = *attributes_.at(names[i])->mutable_g();
-    bodies.push_back(importer_.body(proto, scope_, formal[i], {captures, meanings[i]}, name() + "/" + names[i] + "/"));
+    // Symbols are named after nodes, so names of nodes must differ between bodies; a body imported again keeps its own.
+    std::string& prefix = prefixes_[names[i]];
+    if (prefix.empty()) prefix = graph().unique_name(name() + "/" + names[i]) + "/";
+    bodies.push_back(importer_.body(proto, scope_, formal[i], {captures, meanings[i]}, prefix));
   }
   return bodies;
 }

@@ -55,7 +55,8 @@ class Importer {
   Importer(onnx::ModelProto& model, const ImportOptions& options, const ir::Registry& registry, ExternalData& files);
   ir::Graph run();
 
-  // For OnnxNode (bodies.cpp): a body's own inputs get `formal` types, then follow the captures.
+  // For OnnxNode (bodies.cpp): a body's own inputs get `formal` types, then follow the captures; captured constants are shared.
+  // `prefix` makes the names of its nodes differ from those of all other bodies.
   struct Captures {
     std::vector<ir::Value*>& values;                        // one body input each
     std::map<std::string, ir::Value*> by_name;              // what names in this body mean outside
@@ -109,6 +110,7 @@ class OnnxNode final : public ir::OnnxImport {
   Importer& importer_;
   const Scope& scope_;
   const NodeAttributes& attributes_;
+  std::map<std::string, std::string> prefixes_;   // of the nodes in each body
 };
 
 // attribute_proto.cpp
