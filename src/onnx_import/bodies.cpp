@@ -80,4 +80,38 @@ std::unique_ptr<ir::Graph> Importer::body(onnx::GraphProto& proto, const Scope& 
   return graph;
 }
 
+std::optional<bool> Importer::known_condition(const std::vector<ir::Value*>& inputs) {
+  if (inputs.size() != 1 || !inputs[0] || inputs[0]->dtype() != DType::boolean) return std::nullopt;
+  const auto& contents = inputs[0]->contents;
+  if (!contents || contents->size() != 1 || !contents->front().is_constant()) return std::nullopt;
+  return contents->front().constant() != 0;
+}
+
+std::vector<ir::Value*> Importer::branch(const NodeAttributes& attributes, bool condition, const Scope& scope, const std::string& name) {
+  const Nesting nesting(depth_);
+  const std::string attribute = condition ? "then_branch" : "else_branch";
+  const auto found = attributes.find(attribute);
+  require(found != attributes.end() && found->second->has_g(), ErrorKind::invalid_model, "the graph attribute '", attribute, "' is missing");
+  onnx::GraphProto& proto = *found->second->mutable_g();
+  Scope inner{.graph = scope.graph, .opsets = scope.opsets, .prefix = scope.graph->unique_name(name + "/" + attribute) + "/",
+              .bindings = scope.bindings, .function = scope.function, .caller = scope.caller, .inlined = true};
+  for (const std::string& free : free_names(proto)) {
+    const auto outer = scope.names.find(free);
+    require(outer != scope.names.end(), ErrorKind::invalid_model, "its body '", attribute, "' uses '", free, "', which nothing defines");
+    inner.names[free] = outer->second;
+  }
+  const std::size_t problems = problems_.size();
+  add_initializers(proto, inner);
+  nodes(*proto.mutable_node(), inner);
+  if (problems_.size() > problems) fail(ErrorKind::unsupported, "its body has nodes that are not supported");
+  std::vector<ir::Value*> results;
+  for (const auto& output : proto.output()) {
+    const auto value = inner.names.find(output.name());
+    require(value != inner.names.end() && value->second, ErrorKind::invalid_model, "its body '", attribute, "' returns '", output.name(),
+            "', which nothing defines");
+    results.push_back(value->second);
+  }
+  return results;
+}
+
 }  // namespace tenfold::onnx_import

@@ -156,6 +156,20 @@ TEST(Bodies, CapturesBecomeInputsAndConstantsAreShared) {
   EXPECT_EQ(choose(false), (std::vector<float>{9, 8, 7, 6}));
 }
 
+TEST(Bodies, AKnownConditionLeavesOnlyTheBranchTaken) {
+  for (const bool taken : {true, false}) {
+    auto model = if_model();
+    auto& graph = *model.mutable_graph();
+    graph.mutable_input()->RemoveLast();
+    auto& condition = *graph.add_initializer();
+    condition.set_name("c"), condition.set_data_type(9), condition.add_int32_data(taken);
+    const ir::Graph result = import_model(model);
+    EXPECT_EQ(result.outputs[0]->producer->op(), taken ? "Concat" : "Identity");
+    EXPECT_EQ(result.outputs[0]->name, "y");
+    EXPECT_EQ(run(result, {ramp()}).size(), taken ? 8u : 4u);
+  }
+}
+
 TEST(Bodies, NestedCapturesPassThrough) {
   auto model = if_model();
   auto& node = *model.mutable_graph()->mutable_node(0);

@@ -122,16 +122,18 @@ void Importer::report_problems() const {
   if (problems_.empty()) return;
   std::string text = cat(problems_.size(), problems_.size() == 1 ? " node is" : " nodes are", " not supported:");
   for (const std::string& problem : problems_) text += "\n  " + problem;
+  // Branches of different rank, as exporters write them for squeeze(): the extents of the inputs decide which one is taken.
+  if (text.find("unknown number of dimensions") != std::string::npos) text += "\nFixing the shapes of inputs (--shapes) may decide this.";
   fail(ErrorKind::unsupported, text);
 }
 
 void Importer::define(Scope& scope, const std::string& name, ir::Value* value) {
   require(scope.names.try_emplace(name, value).second, ErrorKind::invalid_model, "'", name, "' is defined twice");
   if (!value || named_.count(value)) return;
-  value->name = scope.function ? scope.prefix + name : name;
+  value->name = scope.inlined ? scope.prefix + name : name;
   scope.graph->unique_name(value->name);   // so that no later value takes it
-  // What a function returns is named again by its caller.
-  if (!scope.function) named_.insert(value);
+  // What a function or a branch returns is named again outside.
+  if (!scope.inlined) named_.insert(value);
 }
 
 void Importer::settle_names(ir::Graph& graph) const {

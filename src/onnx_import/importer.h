@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -31,6 +32,7 @@ struct Scope {
   const NodeAttributes* bindings = nullptr;                 // in a function: the caller's attributes
   const onnx::FunctionProto* function = nullptr;            // null outside functions
   const Scope* caller = nullptr;                            // of a function's scope
+  bool inlined = false;                                     // its nodes join another scope's graph: a function or a branch
   // Functions are imported once for each call, a loop's body again with wider types: their tensors stay in the file's message.
   bool repeats() const { return function != nullptr || !prefix.empty(); }
 };
@@ -71,6 +73,10 @@ class Importer {
   void add_initializers(onnx::GraphProto& proto, Scope& scope);
   void add_outputs(Scope& scope);
   void report_problems() const;
+
+  // If with a condition that is already known, as exporters write it to test ranks and extents: only the branch taken is imported.
+  static std::optional<bool> known_condition(const std::vector<ir::Value*>& inputs);
+  std::vector<ir::Value*> branch(const NodeAttributes& attributes, bool condition, const Scope& scope, const std::string& name);
 
   void nodes(google::protobuf::RepeatedPtrField<onnx::NodeProto>& list, Scope& scope);
   void node(onnx::NodeProto& proto, Scope& scope, int index);

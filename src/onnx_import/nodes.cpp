@@ -91,6 +91,8 @@ std::vector<ir::Value*> Importer::convert(onnx::NodeProto& proto, Scope& scope, 
   if (const auto function = functions_.find({domain, proto.op_type(), proto.overload()}); function != functions_.end())
     return call(*function->second, scope, name, inputs, attributes, outputs.size());
   const int version = opset(scope, domain);
+  if (domain.empty() && proto.op_type() == "If")
+    if (const auto condition = known_condition(inputs)) return branch(attributes, *condition, scope, name);
   const auto [entry, fresh] = found_.try_emplace({domain, proto.op_type(), version});
   if (fresh) entry->second = registry_.find_onnx(domain, proto.op_type(), version);
   if (!entry->second) fail(ErrorKind::unsupported, missing(domain, proto.op_type(), version));
@@ -129,7 +131,8 @@ std::vector<ir::Value*> Importer::call(onnx::FunctionProto& function, Scope& sco
   NodeAttributes bindings = attributes;
   for (auto& attribute : *function.mutable_attribute_proto()) bindings.try_emplace(attribute.name(), &attribute);
   const Opsets opsets = read_opsets(function.opset_import(), false);
-  Scope inner{.graph = scope.graph, .opsets = &opsets, .prefix = name + "/", .bindings = &bindings, .function = &function, .caller = &scope};
+  Scope inner{.graph = scope.graph, .opsets = &opsets, .prefix = name + "/", .bindings = &bindings, .function = &function, .caller = &scope,
+              .inlined = true};
   for (int i = 0; i < function.input_size(); ++i) {
     const bool given = i < static_cast<int>(inputs.size());
     require(inner.names.try_emplace(function.input(i), given ? inputs[static_cast<std::size_t>(i)] : nullptr).second,
