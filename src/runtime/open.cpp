@@ -4,6 +4,7 @@
 #include "base/cpu_count.h"
 #include "ops/interpret.h"
 #include "plan/step_problem.h"
+#include "runtime/host_graphs.h"
 #include "runtime/state.h"
 
 namespace tenfold::runtime {
@@ -39,10 +40,11 @@ struct Opener {
     const Step& step = *open.step;
     open.host_graph = std::make_shared<ir::Graph>(*engine.registry);
     const ir::OpDef* def = engine.registry->find(step.op);
-    require(def && def->reference, ErrorKind::plan_refused, "this version cannot run the operator '", step.op, "': rebuild the plan");
+    require(def && (def->reference || step.attributes.has("graphs")), ErrorKind::plan_refused, "this version cannot run the operator '", step.op, "': rebuild the plan");
     ir::Node node;
     node.def = def, node.name = step.name, node.attributes = step.attributes;
     if (step.has_body) node.body = step.body;
+    load_graphs(node, *engine.registry);
     for (const plan::Operand& o : step.in) {
       ir::ValueType type{.tensor = {o.dtype, {}}};
       for (plan::DimIndex i : o.dims) type.tensor.dims.push_back(dims->at(static_cast<std::size_t>(i)));

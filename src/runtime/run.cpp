@@ -3,6 +3,7 @@
 
 #include "base/element.h"
 #include "plan/extent.h"
+#include "runtime/host_graphs.h"
 #include "runtime/state.h"
 
 namespace tenfold::runtime {
@@ -31,7 +32,8 @@ Status define_symbols(ContextState& c, const BoundStep& bound, const std::vector
 
 Status run_host(ContextState& c, BoundStep& bound) noexcept {
   try {
-    bound.open->host_node->def->reference(bound.call);
+    if (bound.open->host_node->graphs.empty()) bound.open->host_node->def->reference(bound.call);
+    else run_graphs(bound.call);
   } catch (const Error& e) {
     c.last_error = e.what();
     return {e.kind() == ErrorKind::out_of_memory ? Status::out_of_memory : e.kind() == ErrorKind::invalid_argument ? Status::bad_index : Status::failed, -1};
@@ -52,7 +54,14 @@ Status run_branch(ContextState& c, BoundStep& bound) noexcept {
   for (std::size_t i = 1; i < bound.in.size(); ++i) frame.bindings[at++] = bound.in[i].data;
   for (const backends::Bound& b : bound.out) frame.bindings[at++] = b.data;
   resolve_addresses(frame, *c.engine);
-  return run_frame(c, frame);
+  Status status = run_frame(c, frame);
+  if (!status || bound.open->step->defines.empty()) return status;
+  // The branches' result shapes differ: those of the one that ran give the symbols their values.
+  const plan::Program& program = *frame.open->program;
+  for (std::size_t o = 0; o < program.outputs.size(); ++o)
+    for (std::size_t d = 0; d < program.outputs[o].dims.size(); ++d)
+      bound.result_shapes[o].shape[d] = c.dims[static_cast<std::size_t>(program.outputs[o].dims[d])];
+  return define_symbols(c, bound, bound.result_shapes);
 }
 
 Status run_step(ContextState& c, Frame& frame, BoundStep& bound) noexcept {

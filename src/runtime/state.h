@@ -57,6 +57,7 @@ struct BoundStep {
   const OpenStep* open = nullptr;
   std::vector<backends::Bound> in, out;
   ir::Call call;                              // host steps
+  std::vector<ir::TensorRef> result_shapes;   // branches that define symbols
   std::vector<struct Frame> frames;           // one per nested program
 };
 // One (possibly nested) program bound to a context.
