@@ -20,6 +20,7 @@ Tactic cpu_matmul_batched();
 Tactic cpu_conv_igemm();
 Tactic cpu_conv_depthwise();
 Tactic cpu_conv_first();
+Tactic cpu_conv_winograd();
 Tactic cpu_conv_transpose_gemm();
 }  // namespace tenfold::backends
 
@@ -221,7 +222,8 @@ int main(int argc, char** argv) {
   ThreadPool pool({.threads = threads});
   const double all = peak() * threads;
   std::printf("%s, %d thread(s), peak %.1f GFLOP/s\n", cpu::this_cpu().name.c_str(), threads, all);
-  const std::vector<Tactic> tactics{cpu_matmul_packed(), cpu_matmul_batched(), cpu_conv_igemm(), cpu_conv_depthwise(), cpu_conv_first(), cpu_conv_transpose_gemm()};
+  const std::vector<Tactic> tactics{cpu_matmul_packed(), cpu_matmul_batched(), cpu_conv_igemm(), cpu_conv_depthwise(), cpu_conv_first(), cpu_conv_winograd(),
+                                    cpu_conv_transpose_gemm()};
   for (const Line& shape : kShapes) {
     const std::string line = std::string(shape.op) + " " + shape.text;
     if (line.find(filter) == std::string::npos) continue;

@@ -1,4 +1,6 @@
 // matmul_batched: stacks of products of two activations; the right operands are packed at run time, each once.
+#include <cstring>
+
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/matrix_rows.h"
 #include "base/checked.h"
@@ -77,9 +79,10 @@ void pack_panel(const GemmF32Weights& w, const float* b, std::int64_t k_stride, 
     const std::int64_t depth = w.depth(block);
     if (n_stride == 1) {
       for (std::int64_t k = 0; k < depth; ++k, from += k_stride, to += w.panel) {
-        std::int64_t j = 0;
-        for (; j < cols; ++j) to[j] = from[j];
-        for (; j < w.panel; ++j) to[j] = 0;
+        if (cols < w.panel) std::memset(to + cols, 0, static_cast<std::size_t>(w.panel - cols) * 4);
+        if (cols == 16) std::memcpy(to, from, 64);            // of known length: two vector moves
+        else if (cols == 32) std::memcpy(to, from, 128);
+        else std::memcpy(to, from, static_cast<std::size_t>(cols) * 4);
       }
     } else {
       for (std::int64_t k = 0; k < depth; ++k)
