@@ -17,6 +17,7 @@ namespace tenfold::backends::cpu {
 enum Int8Isa : std::int64_t { kInt8Avx2, kInt8Avx512, kInt8Vnni, kInt8Amx, kInt8IsaCount };
 constexpr std::int64_t round_up_to(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 inline constexpr std::int64_t kInt8MaxRows = 64, kInt8MaxColumns = 128, kInt8MaxChunkBytes = 1024;
+static_assert(kInt8MaxColumns <= kInt8MostColumns);
 
 const Int8Kernels& int8_kernels(std::int64_t isa);
 const Int8FinishKernels& int8_finish_kernels(std::int64_t isa);

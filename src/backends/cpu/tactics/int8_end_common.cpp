@@ -252,8 +252,6 @@ void Int8End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t colum
 
 namespace {
 
-constexpr std::int64_t kMaxColumns = 128;
-
 // Combines the terms into one padded row of values for columns [column, column + columns).
 template <class Combine>
 void gather(const Int8Form::Term* terms, int count, const Bound* operands, std::int64_t column, std::int64_t columns, float* to, Combine f) {
@@ -275,9 +273,10 @@ void gather(const Int8Form::Term* terms, int count, const Bound* operands, std::
 void Int8End::apply(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
                     const std::int32_t* acc, std::int64_t acc_stride, void* scratch) const noexcept {
   if (!form_) return epilogue_.apply(binding.epilogue, row, rows, column, columns, acc, acc_stride, scratch);
-  alignas(64) float scale[kMaxColumns], bias[kMaxColumns];
-  for (float& s : scale) s = 1;
-  for (float& b : bias) b = 0;
+  alignas(64) float scale[kInt8MostColumns], bias[kInt8MostColumns];
+  const std::int64_t padded = std::min((columns + 15) / 16 * 16, kInt8MostColumns);
+  std::fill_n(scale, padded, 1.0f);
+  std::fill_n(bias, padded, 0.0f);
   gather(form_->scales, form_->scale_count, binding.operands, column, columns, scale, [](float a, float b) { return a * b; });
   gather(form_->biases, form_->bias_count, binding.operands, column, columns, bias, [](float a, float b) { return a + b; });
   Int8Finish finish = form_->finish;

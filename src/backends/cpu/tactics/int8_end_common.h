@@ -21,6 +21,8 @@ struct Int8Form {
 // Null if the body is not of this form. `channel_axis`: of the output.
 std::optional<Int8Form> recognise_int8_form(const Problem& problem, int channel_axis);
 
+inline constexpr std::int64_t kInt8MostColumns = 256;   // of one call of apply()
+
 class Int8End {
  public:
   static Verdict supports(const Problem& problem);
