@@ -89,14 +89,14 @@ class Reader : public Archive<Reader> {
   void boolean(bool& value) {
     std::uint8_t byte = 0;
     raw(&byte, 1);
-    require(byte <= 1, ErrorKind::plan_refused, "a truth value is ", int{byte}, at());
+    if (byte > 1) refuse("a truth value is ", int{byte});
     value = byte != 0;
   }
   template <class E>
   void enumeration(E& value, E limit) {
     std::uint8_t byte = 0;
     raw(&byte, 1);
-    require(byte < static_cast<std::uint64_t>(limit), ErrorKind::plan_refused, "unknown value ", int{byte}, at());
+    if (byte >= static_cast<std::uint64_t>(limit)) refuse("unknown value ", int{byte});
     value = static_cast<E>(byte);
   }
   std::uint32_t count(std::size_t) {
@@ -111,14 +111,21 @@ class Reader : public Archive<Reader> {
     at_ += size;
   }
   void need(std::uint64_t count, std::uint64_t size) const {
-    require(count <= (bytes_.size() - at_) / size, ErrorKind::plan_refused, "a field of ", count, " elements passes the end", at());
+    if (count > (bytes_.size() - at_) / size) refuse("a field of ", count, " elements passes the end");
   }
-  void finish() const { require(at_ == bytes_.size(), ErrorKind::plan_refused, "there is more than expected", at()); }
-  std::string at() const { return cat(" (at byte ", at_, " of ", bytes_.size(), " of the metadata)"); }
+  void finish() const {
+    if (at_ != bytes_.size()) refuse("there is more than expected");
+  }
+  template <class... Args>
+  [[noreturn]] void refuse(const Args&... what) const {
+    fail(ErrorKind::plan_refused, cat(what..., " (at byte ", at_, " of ", bytes_.size(), " of the metadata)"));
+  }
 
   // Programs hold steps that hold programs: recursion that a file controls must end.
   struct Nested {
-    explicit Nested(Reader& r) : reader(r) { require(++r.depth_ <= 16, ErrorKind::plan_refused, "programs are nested too deeply", r.at()); }
+    explicit Nested(Reader& r) : reader(r) {
+      if (++r.depth_ > 16) r.refuse("programs are nested too deeply");
+    }
     ~Nested() { --reader.depth_; }
     Reader& reader;
   };

@@ -28,7 +28,7 @@ void fields(A& a, ir::Dim& x) {
   }
   a(text);
   if constexpr (A::kReading) {
-    require(text.size() <= kMaxDimText, ErrorKind::plan_refused, "a dimension's text has ", text.size(), " characters", a.at());
+    if (text.size() > kMaxDimText) a.refuse("a dimension's text has ", text.size(), " characters");
     x = ir::Dim::parse(text);
   }
 }
@@ -78,7 +78,7 @@ void fields(A& a, ir::Attributes& x) {
   a(list);
   if constexpr (A::kReading)
     for (auto& [name, value] : list) {
-      require(!x.has(name), ErrorKind::plan_refused, "attribute '", name, "' is given twice", a.at());
+      if (x.has(name)) a.refuse("attribute '", name, "' is given twice");
       x.set(name, std::move(value));
     }
 }
