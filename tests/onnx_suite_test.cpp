@@ -43,6 +43,12 @@ TEST(OnnxSuite, Node) { run_folder("node"); }
 TEST(OnnxSuite, Simple) { run_folder("simple"); }
 TEST(OnnxSuite, PytorchConverted) { run_folder("pytorch-converted"); }
 TEST(OnnxSuite, PytorchOperator) { run_folder("pytorch-operator"); }
+TEST(OnnxSuite, Light) {
+#ifdef TENFOLD_SANITIZED
+  GTEST_SKIP() << "whole image networks take too long with sanitizers";
+#endif
+  run_folder("light");
+}
 
 // Real models as their exporters wrote them.
 TEST(OnnxSuite, SharedModelsAreImported) {
