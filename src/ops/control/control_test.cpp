@@ -58,22 +58,21 @@ const std::string kLoop = R"((m i64[], x f32[2])
       f = Cast(i) to="f32"
       p = Mul(f, a)
       t = Add(s, p)
-      first = Slice(t, i64[1]{0}, i64[1]{1})
+      b = i64[1]{0}
+      e = i64[1]{1}
+      none = i64[0]{}
+      first = Slice(t, b, e)
       less = Less(first, ten)
-      cond = Reshape(less, i64[0]{})
+      cond = Reshape(less, none)
       return cond, t, t
   ]
   return sum, all
 )";
 
 TEST(Control, LoopCarriesAndCollects) {
-  std::string text = kLoop;   // the text form has no literals inside operand lists
-  text.replace(text.find("i64[1]{0}, i64[1]{1}"), 20, "b, e");
-  text.replace(text.find("i64[0]{}"), 8, "none");
-  text.insert(text.find("      ten = "), "      b = i64[1]{0}\n      e = i64[1]{1}\n      none = i64[0]{}\n");
-  expect_run(text, {"i64[]{3}", "f32[2]{1,2}"}, "f32[2]{3,6} f32[3,2]{0,0,1,2,3,6}");
-  expect_run(text, {"i64[]{9}", "f32[2]{4,1}"}, "f32[2]{12,3} f32[3,2]{0,0,4,1,12,3}");
-  expect_run(text, {"i64[]{0}", "f32[2]{4,1}"}, "f32[2]{0,0} f32[0,2]{}");
+  expect_run(kLoop, {"i64[]{3}", "f32[2]{1,2}"}, "f32[2]{3,6} f32[3,2]{0,0,1,2,3,6}");
+  expect_run(kLoop, {"i64[]{9}", "f32[2]{4,1}"}, "f32[2]{12,3} f32[3,2]{0,0,4,1,12,3}");
+  expect_run(kLoop, {"i64[]{0}", "f32[2]{4,1}"}, "f32[2]{0,0} f32[0,2]{}");
 }
 
 const std::string kGrowing = R"((x f32[2])

@@ -98,7 +98,7 @@ TEST(Conv, SameResults) {
 }
 
 TEST(Conv, CasesRun) {
-  for (const char* op : {"Conv", "ConvTranspose", "ConvInteger"}) expect_cases_run(op);
+  for (const char* op : {"Conv", "ConvTranspose", "ConvInteger", "DeformConv"}) expect_cases_run(op);
 }
 
 }  // namespace

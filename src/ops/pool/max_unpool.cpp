@@ -20,7 +20,11 @@ Dims pooled_extents(const Attributes& attributes, std::span<const Dim> dims) {
 void infer(InferCall& call) {
   call.need(call.rank(0) >= 3 && call.rank(1) == call.rank(0), "data and indices have the ranks ", call.rank(0), " and ", call.rank(1));
   Dims dims = pooled_extents(call.attributes(), call.dims(0));
-  if (call.has(2)) dims = call.need_contents(2, "the shape of a MaxUnpool");
+  if (call.has(2) && call.contents(2)) {
+    dims = *call.contents(2);
+  } else if (call.has(2)) {
+    for (std::size_t i = 0; i < dims.size(); ++i) dims[i] = call.new_symbol(cat("extent", i), 0, kUnbounded);
+  }
   call.need(static_cast<int>(dims.size()) == call.rank(0), "the shape asked for has ", dims.size(), " dims, expected ", call.rank(0));
   for (const Dim& dim : dims) call.need(!dim.is_constant() || dim.constant() >= 0, "the result would have the extent ", dim.text());
   call.out(0, call.dtype(0), dims);

@@ -49,7 +49,7 @@ TEST(Pool, SameResults) {
 }
 
 TEST(Pool, CasesRun) {
-  for (const char* op : {"MaxPool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"}) expect_cases_run(op);
+  for (const char* op : {"MaxPool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool", "MaxUnpool"}) expect_cases_run(op);
 }
 
 }  // namespace
