@@ -112,6 +112,7 @@ TEST(Verify, TacticsAreAskedAgain) {
 TEST(Verify, ResultsAreWhatTheOperatorGives) {
   expect_refused("the operator gives", [](Program& g) { g.steps[1].out[0].dims[0] = 3; });
   expect_refused("the operator gives", [](Program& g) { g.steps[1].out[0].dtype = DType::i32; });
+  expect_refused("no control flow", [](Program& g) { g.steps[1].attributes.set("graphs", ir::Strings{}); });
   expect_refused("No", [](Program& g) { g.steps[1].op = "NoSuchOperator"; });
 }
 
