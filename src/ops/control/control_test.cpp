@@ -43,7 +43,8 @@ TEST(Control, IfJoinsTypes) {
   const ir::Value& y = *graph.outputs[0];
   ASSERT_EQ(y.rank(), 1);
   EXPECT_TRUE(y.dims()[0].is_symbol()) << y.dims()[0].text();   // n on one path, 2n on the other
-  const auto symbol = std::find_if(graph.symbols.begin(), graph.symbols.end(), [&](const ir::Symbol& s) { return s.name == y.dims()[0].text(); });
+  const auto symbol =
+      std::find_if(graph.symbols.begin(), graph.symbols.end(), [&](const ir::Symbol& s) { return s.name == y.dims()[0].text(); });
   ASSERT_NE(symbol, graph.symbols.end());
   EXPECT_EQ(symbol->upper.evaluate({{"n", 5}}), 10);
   EXPECT_EQ(symbol->lower.evaluate({{"n", 5}}), 5);
@@ -55,12 +56,12 @@ const std::string kLoop = R"((m i64[], x f32[2])
   sum, all = Loop(m, _, zero, x) carried=1 graphs=[
     (i i64[], go bool[], s f32[2], a f32[2])
       ten = f32[1]{10}
-      f = Cast(i) to="f32"
-      p = Mul(f, a)
-      t = Add(s, p)
       b = i64[1]{0}
       e = i64[1]{1}
       none = i64[0]{}
+      f = Cast(i) to="f32"
+      p = Mul(f, a)
+      t = Add(s, p)
       first = Slice(t, b, e)
       less = Less(first, ten)
       cond = Reshape(less, none)
