@@ -88,6 +88,15 @@ TEST(TacticSweep, LargerProblemsAgreeWithTheReference) {
       {"RMSNormalization", "f32[7,1003] f32[1003]"}, {"Softmax", "f32[37,1003](-30,30)"}, {"Softmax", "f32[3,70,203](-30,30) axis=1"},
       {"LogSoftmax", "f32[37,1003](-30,30)"}, {"LogSoftmax", "f32[3,70,203](-30,30) axis=1"},
       {"Add", "f32[4,70,301] f32[70,1]"}, {"Mul", "f32[2,33,70,5] f32[33,1,1]"}, {"Gelu", "f32[3,50000](-9,9)"}, {"Add", "f32[100000] f32[100000]"},
+      {"MaxPool", "f32[2,20,33,29] kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]"}, {"MaxPool", "u8[1,40,17,18] kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]"},
+      {"AveragePool", "f32[2,20,33,29] kernel_shape=[3,2] strides=[1,3] pads=[1,0,1,1] count_include_pad=1"},
+      {"MaxPool", "f32[1,5,12,13,14] kernel_shape=[2,2,2] strides=[2,2,2]"}, {"GlobalAveragePool", "f32[2,70,9,11]"},
+      {"ReduceMean", "f32[3,70,300] axes=[1] keepdims=0"}, {"ReduceSum", "f32[3,70,300] axes=[0,2]"}, {"ReduceMax", "f32[3,70,300] axes=[2]"},
+      {"ReduceL2", "f32[3,7,30,5] axes=[0,2] keepdims=0"}, {"ReduceSum", "f32[5000]"},
+      {"Transpose", "f32[3,70,301] perm=[0,2,1]"}, {"Transpose", "u8[3,70,301] perm=[2,0,1]"}, {"Transpose", "f32[2,5,12,32] perm=[0,2,1,3]"},
+      {"Reformat", "f32[2,35,20,21]"}, {"Reformat", "u8[2,35,20,21]"}, {"Concat", "f32[2,35,20,21] f32[2,3,20,21] axis=1"},
+      {"Slice", "f32[9,40,33] i64[2]{7,-2} i64[2]{1,-30} i64[2]{0,2} i64[2]{-2,-3}"}, {"Expand", "f32[70,1,33] i64[4]{3,70,20,33}"},
+      {"Pad", "f32[2,20,30] i64[6]{0,1,2,3,-1,4} f32[]{2}"}, {"Gather", "f32[100,70] i64[40,11](-100,99)"}, {"Split", "f32[3,70,31] axis=1 outputs=2"},
       {"Where", "bool[3,40,50] f32[50] f32[3,1,50]"},
   };
   for (const auto& [op, text] : cases) {

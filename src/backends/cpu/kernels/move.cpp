@@ -1,0 +1,72 @@
+// Copies of rows and transposes of blocks.
+#include "backends/cpu/kernels/move.h"
+
+#include "backends/cpu/simd/isa.h"
+#include "backends/cpu/simd/transpose.h"
+
+namespace tenfold::backends::cpu {
+namespace {
+
+using std::int64_t;
+
+void copy_rows(void* to, int64_t to_row, const void* from, int64_t from_row, int64_t rows, int64_t bytes) {
+  auto* o = static_cast<char*>(to);
+  const auto* a = static_cast<const char*>(from);
+  if (bytes > 1024) {
+    for (int64_t r = 0; r < rows; ++r) __builtin_memcpy(o + r * to_row, a + r * from_row, static_cast<unsigned long>(bytes));
+    return;
+  }
+  for (int64_t r = 0; r < rows; ++r, o += to_row, a += from_row) {
+    int64_t i = 0;
+    for (; i + 32 <= bytes; i += 32) _mm256_storeu_si256(reinterpret_cast<__m256i*>(o + i), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + i)));
+    for (; i + 4 <= bytes; i += 4) __builtin_memcpy(o + i, a + i, 4);
+    for (; i < bytes; ++i) o[i] = a[i];
+  }
+}
+
+template <class T> void transpose_edge(T* to, int64_t to_row, const T* from, int64_t from_row, int64_t rows, int64_t cols) {
+  for (int64_t c = 0; c < cols; ++c)
+    for (int64_t r = 0; r < rows; ++r) to[c * to_row + r] = from[r * from_row + c];
+}
+template <class T> void transpose(void* out, int64_t to_row, const void* in, int64_t from_row, int64_t rows, int64_t cols) {
+  T* to = static_cast<T*>(out);
+  const T* from = static_cast<const T*>(in);
+  constexpr int64_t kBlock = 8;
+  int64_t r = 0;
+  for (; r + kBlock <= rows; r += kBlock) {
+    int64_t c = 0;
+    for (; c + kBlock <= cols; c += kBlock) {
+      if constexpr (sizeof(T) == 4) {
+        simd::transpose_8x8(reinterpret_cast<const float*>(from + r * from_row + c), from_row, reinterpret_cast<float*>(to + c * to_row + r), to_row);
+      } else {
+        T block[kBlock * kBlock];
+        for (int64_t i = 0; i < kBlock; ++i)
+          for (int64_t j = 0; j < kBlock; ++j) block[j * kBlock + i] = from[(r + i) * from_row + c + j];
+        for (int64_t j = 0; j < kBlock; ++j) __builtin_memcpy(to + (c + j) * to_row + r, block + j * kBlock, sizeof(T) * kBlock);
+      }
+    }
+    if (c < cols) transpose_edge(to + c * to_row + r, to_row, from + r * from_row + c, from_row, kBlock, cols - c);
+  }
+  if (r < rows) transpose_edge(to + r, to_row, from + r * from_row, from_row, rows - r, cols);
+}
+template <class T> void copy_strided(void* to, int64_t to_stride, const void* from, int64_t from_stride, int64_t count) {
+  T* o = static_cast<T*>(to);
+  const T* a = static_cast<const T*>(from);
+  if (to_stride == 1 && from_stride == 0) {
+    const T value = *a;
+    for (int64_t i = 0; i < count; ++i) o[i] = value;
+  } else if (to_stride == 1) {
+    for (int64_t i = 0; i < count; ++i) o[i] = a[i * from_stride];
+  } else {
+    for (int64_t i = 0; i < count; ++i) o[i * to_stride] = a[i * from_stride];
+  }
+}
+
+}  // namespace
+
+extern "C" constinit const MoveKernels TENFOLD_TABLE(move) = {
+    copy_rows,
+    {transpose<std::uint8_t>, transpose<std::uint16_t>, transpose<std::uint32_t>, transpose<std::uint64_t>},
+    {copy_strided<std::uint8_t>, copy_strided<std::uint16_t>, copy_strided<std::uint32_t>, copy_strided<std::uint64_t>}};
+
+}  // namespace tenfold::backends::cpu

@@ -1,0 +1,125 @@
+// Joins of pooling windows: over channels where they are innermost, along output rows where they are not.
+#include "backends/cpu/kernels/pool.h"
+
+#include "backends/cpu/simd/f32.h"
+#include "backends/cpu/simd/isa.h"
+
+namespace tenfold::backends::cpu {
+namespace {
+
+using namespace simd;
+using std::int64_t;
+
+template <bool kMax> TENFOLD_INLINE vf join(vf a, vf b) { return kMax ? max_nan(a, b) : add(a, b); }
+
+template <bool kMax>
+void position_f32(const float* x, const int64_t* offsets, int64_t taps, int64_t channels, float* out, float scale) {
+  const vf s = set1(scale);
+  int64_t c = 0;
+  for (; c + 2 * kLanes <= channels; c += 2 * kLanes) {
+    vf a = load(x + offsets[0] + c), b = load(x + offsets[0] + c + kLanes);
+    for (int64_t t = 1; t < taps; ++t) {
+      a = join<kMax>(a, load(x + offsets[t] + c));
+      b = join<kMax>(b, load(x + offsets[t] + c + kLanes));
+    }
+    store(out + c, kMax ? a : mul(a, s));
+    store(out + c + kLanes, kMax ? b : mul(b, s));
+  }
+  for (; c < channels; c += kLanes) {
+    const int64_t n = channels - c < kLanes ? channels - c : kLanes;
+    vf a = load_n(x + offsets[0] + c, n);
+    for (int64_t t = 1; t < taps; ++t) a = join<kMax>(a, load_n(x + offsets[t] + c, n));
+    store_n(out + c, kMax ? a : mul(a, s), n);
+  }
+}
+template <class T>
+void max_position(const T* x, const int64_t* offsets, int64_t taps, int64_t channels, T* out, float) {
+  for (int64_t c = 0; c < channels; ++c) out[c] = x[offsets[0] + c];
+  for (int64_t t = 1; t < taps; ++t) {
+    const T* p = x + offsets[t];
+#pragma GCC ivdep
+    for (int64_t c = 0; c < channels; ++c) out[c] = p[c] > out[c] ? p[c] : out[c];
+  }
+}
+
+template <bool kMax, class T> TENFOLD_INLINE T join_one(T a, T b) {
+  if constexpr (!kMax) return a + b;
+  else return b != b || b > a ? b : a;   // NaN in a stays: it compares false with everything
+}
+template <bool kMax, class T> TENFOLD_INLINE void along(T* out, const T* x, int64_t stride, int64_t count) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < count; ++i) out[i] = join_one<kMax>(out[i], x[i * stride]);
+}
+template <bool kMax, class T>
+void row(T* out, const T* x, int64_t stride, int64_t count) {   // small strides as constants, so that loads become shuffles
+  if (stride == 1) along<kMax>(out, x, 1, count);
+  else if (stride == 2) along<kMax>(out, x, 2, count);
+  else along<kMax>(out, x, stride, count);
+}
+
+template <Reduce kHow> TENFOLD_INLINE vf take(vf acc, vf x) {
+  if constexpr (kHow == Reduce::sum) return add(acc, x);
+  else if constexpr (kHow == Reduce::max) return max_nan(acc, x);
+  else if constexpr (kHow == Reduce::min) return min_nan(acc, x);
+  else if constexpr (kHow == Reduce::squares) return fma(x, x, acc);
+  else return add(acc, simd::abs(x));
+}
+template <Reduce kHow> TENFOLD_INLINE vf merge(vf a, vf b) {   // of two partial results
+  return take<kHow == Reduce::max || kHow == Reduce::min ? kHow : Reduce::sum>(a, b);
+}
+template <Reduce kHow> TENFOLD_INLINE vf start() {
+  return set1(kHow == Reduce::max ? -__builtin_inff() : kHow == Reduce::min ? __builtin_inff() : 0.f);
+}
+
+template <Reduce kHow>
+void columns(float* acc, const float* x, int64_t row_stride, int64_t rows, int64_t cols, bool first) {
+  int64_t c = 0;
+  for (; c + 4 * kLanes <= cols; c += 4 * kLanes) {
+    vf a[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) a[i] = first ? start<kHow>() : load(acc + c + i * kLanes);
+    for (int64_t r = 0; r < rows; ++r) {
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) a[i] = take<kHow>(a[i], load(x + r * row_stride + c + i * kLanes));
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) store(acc + c + i * kLanes, a[i]);
+  }
+  for (; c < cols; c += kLanes) {
+    const int64_t n = cols - c < kLanes ? cols - c : kLanes;
+    vf a = first ? start<kHow>() : load_n(acc + c, n);
+    for (int64_t r = 0; r < rows; ++r) a = take<kHow>(a, load_n(x + r * row_stride + c, n));
+    store_n(acc + c, a, n);
+  }
+}
+
+template <Reduce kHow>
+float reduce_row(const float* x, int64_t count) {
+  vf a = start<kHow>(), b = a, c = a, d = a;
+  int64_t i = 0;
+  for (; i + 4 * kLanes <= count; i += 4 * kLanes) {
+    a = take<kHow>(a, load(x + i));
+    b = take<kHow>(b, load(x + i + kLanes));
+    c = take<kHow>(c, load(x + i + 2 * kLanes));
+    d = take<kHow>(d, load(x + i + 3 * kLanes));
+  }
+  for (; i + kLanes <= count; i += kLanes) a = take<kHow>(a, load(x + i));
+  if (i < count) b = blend(b, take<kHow>(b, load_n(x + i, count - i)), lanes(count - i));
+  float lane[2 * kLanes];
+  store(lane, merge<kHow>(merge<kHow>(a, b), merge<kHow>(c, d)));
+  for (int half = kLanes / 2; half; half /= 2) {
+    store(lane + kLanes, load_n(lane + half, half));
+    store(lane, merge<kHow>(load(lane), load(lane + kLanes)));
+  }
+  return lane[0];
+}
+
+}  // namespace
+
+extern "C" constinit const PoolKernels TENFOLD_TABLE(pool) = {position_f32<true>, position_f32<false>, max_position<std::uint8_t>, max_position<std::int8_t>,
+                                                              row<true, float>, row<false, float>, row<true, std::uint8_t>, row<true, std::int8_t>};
+extern "C" constinit const ReduceKernels TENFOLD_TABLE(reduce) = {
+    {columns<Reduce::sum>, columns<Reduce::max>, columns<Reduce::min>, columns<Reduce::squares>, columns<Reduce::absolutes>},
+    {reduce_row<Reduce::sum>, reduce_row<Reduce::max>, reduce_row<Reduce::min>, reduce_row<Reduce::squares>, reduce_row<Reduce::absolutes>}};
+
+}  // namespace tenfold::backends::cpu
