@@ -1,0 +1,25 @@
+// Kernels of LSTM and GRU: products with packed panels, and the cells' arithmetic.
+#pragma once
+
+#include <cstdint>
+
+namespace tenfold::backends::cpu {
+
+struct RecurrentKernels {
+  std::int64_t panel;      // columns of a panel; every gate is padded to a multiple of it
+  // out[rows x cols] = x[rows x depth] * panels (+ out if accumulate); panels: [cols / panel][depth][panel], cols padded.
+  void (*product)(const float* x, std::int64_t x_row, std::int64_t rows, std::int64_t depth, const float* panels, std::int64_t cols, float* out,
+                  std::int64_t out_row, bool accumulate);
+  // gates: i, o, f, c, each `gate` floats apart. Updates the cell and gives the state.
+  void (*lstm_cell)(const float* gates, std::int64_t gate, float* cell, float* state, std::int64_t hidden);
+  // In place: z and r become sigmoids; then, unless the product comes first, reset = r * state.
+  void (*gru_gates)(float* gates, std::int64_t gate, const float* state, float* reset, std::int64_t hidden);
+  // state = (1 - z) tanh(candidate + from_state * (r or 1)) + z state; r null: 1.
+  void (*gru_state)(const float* z, const float* r, const float* candidate, const float* from_state, float* state, std::int64_t hidden);
+};
+
+extern "C" {
+extern const RecurrentKernels tenfold_recurrent_avx2, tenfold_recurrent_avx512;
+}
+
+}  // namespace tenfold::backends::cpu
