@@ -1,5 +1,6 @@
 // The story of a build, from top to bottom: import, rewrite, precision, fusion, choice, plan.
 #include <chrono>
+#include <map>
 #include <utility>
 
 #include "backends/backend.h"
@@ -104,8 +105,22 @@ Engine build_graph(const ir::Graph& graph, const BuildConfig& config, const std:
   return open_built(std::move(plan), config, std::move(backend));
 }
 
+// Extents that every profile fixes at the same value: the importer decides branches and ranks by them. -1: not fixed.
+std::map<std::string, Shape, std::less<>> fixed_extents(const std::vector<OptimizationProfile>& profiles) {
+  std::map<std::string, Shape, std::less<>> fixed;
+  for (const OptimizationProfile& profile : profiles)
+    for (const auto& [name, range] : profile) {
+      if (range.min.size() != range.max.size()) continue;   // symbol_ranges() explains
+      Shape& shape = fixed.try_emplace(name, range.min).first->second;
+      if (shape.size() != range.max.size()) continue;
+      for (std::size_t d = 0; d < shape.size(); ++d)
+        if (range.min[d] != range.max[d] || shape[d] != range.max[d]) shape[d] = -1;
+    }
+  return fixed;
+}
+
 onnx_import::ImportOptions import_options(const BuildConfig& config) {
-  onnx_import::ImportOptions options{.log = Log(config.log)};
+  onnx_import::ImportOptions options{.input_shapes = fixed_extents(config.profiles), .log = Log(config.log)};
   for (const std::string& dir : config.external_data_dirs) options.external_data_dirs.emplace_back(dir);
   return options;
 }
