@@ -49,7 +49,7 @@ struct Int8Finish {
   float residual_zero = 0, residual_scale = 1;
   float low2 = 0, high2 = 0;         // second clamp, after the residual
   Type out_type = f32;
-  float out_scale = 1, out_inverse = 1;
+  float out_scale = 1, out_inverse = 1;   // scale 1: values come in units of the output already
   float out_zero = 0;                // added before the saturation
 };
 

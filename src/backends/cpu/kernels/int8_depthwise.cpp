@@ -51,7 +51,7 @@ inline void store(std::int32_t* to, Vec first, Vec second) {
 }
 
 template <bool Signed, int Pixels>
-void pixels(const char* const* taps, std::int64_t pairs, std::int64_t blocks, const std::int16_t* weights, const std::int32_t* start,
+void pixels(const Int8Tap* taps, std::int64_t pairs, std::int64_t blocks, const std::int16_t* weights, const std::int32_t* start,
             std::int32_t* acc, std::int64_t acc_stride) {
   for (std::int64_t b = 0; b < blocks; ++b) {
     Vec first[Pixels], second[Pixels];
@@ -61,11 +61,11 @@ void pixels(const char* const* taps, std::int64_t pairs, std::int64_t blocks, co
       second[p] = load(start + b * kBlock + kBlock / 2);
     }
     for (std::int64_t t = 0; t < pairs; ++t) {
+      const Int8Tap &tap0 = taps[2 * t], &tap1 = taps[2 * t + 1];
       const Vec w_first = load(weights), w_second = load(weights + kBlock);
 #pragma GCC unroll 4
       for (int p = 0; p < Pixels; ++p) {
-        const char* const* tap = taps + (p * pairs + t) * 2;
-        const Vec x0 = widen<Signed>(tap[0] + b * kBlock), x1 = widen<Signed>(tap[1] + b * kBlock);
+        const Vec x0 = widen<Signed>(tap0.data + p * tap0.step + b * kBlock), x1 = widen<Signed>(tap1.data + p * tap1.step + b * kBlock);
         first[p] = mac(first[p], low(x0, x1), w_first);
         second[p] = mac(second[p], high(x0, x1), w_second);
       }
@@ -77,7 +77,7 @@ void pixels(const char* const* taps, std::int64_t pairs, std::int64_t blocks, co
 }
 
 template <int Pixels>
-void either(const char* const* taps, std::int64_t pairs, std::int64_t blocks, const std::int16_t* weights, const std::int32_t* start,
+void either(const Int8Tap* taps, std::int64_t pairs, std::int64_t blocks, const std::int16_t* weights, const std::int32_t* start,
             std::int32_t* acc, std::int64_t acc_stride, bool is_signed) {
   if (is_signed)
     pixels<true, Pixels>(taps, pairs, blocks, weights, start, acc, acc_stride);

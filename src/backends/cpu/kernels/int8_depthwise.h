@@ -11,13 +11,19 @@
 
 namespace tenfold::backends::cpu {
 
+// Where the inputs of a tap lie for the first pixel, and how far behind for the next (0 where the window leaves the image).
+struct Int8Tap {
+  const char* data;
+  std::int64_t step;
+};
+
 struct Int8DepthwiseKernels {
   int block;           // channels at a time
   int pixels;          // pixels that share a load of weights
-  // acc[p][c] = start[c] + sum over taps for `pixels` or one pixel(s); taps[p * 2 * pairs + t] points to the inputs of tap t.
-  void (*many)(const char* const* taps, std::int64_t pairs, std::int64_t blocks, const std::int16_t* weights, const std::int32_t* start,
+  // acc[p][c] = start[c] + sum over taps, for `pixels` neighbouring pixels or for one.
+  void (*many)(const Int8Tap* taps, std::int64_t pairs, std::int64_t blocks, const std::int16_t* weights, const std::int32_t* start,
                std::int32_t* acc, std::int64_t acc_stride, bool is_signed);
-  void (*one)(const char* const* taps, std::int64_t pairs, std::int64_t blocks, const std::int16_t* weights, const std::int32_t* start,
+  void (*one)(const Int8Tap* taps, std::int64_t pairs, std::int64_t blocks, const std::int16_t* weights, const std::int32_t* start,
               std::int32_t* acc, std::int64_t acc_stride, bool is_signed);
 };
 

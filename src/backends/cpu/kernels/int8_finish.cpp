@@ -79,8 +79,8 @@ void store_some(T* out, F16 y, std::int32_t zero, std::int64_t count) {
   }
 }
 
-// T: type of the output, R: of the residual (void: none).
-template <class T, class R>
+// T: type of the output, R: of the residual. Plain: neither first clamp nor middle nor division, the common case by far.
+template <class T, class R, bool Plain>
 void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, T* out,
                  std::int64_t out_stride) {
   constexpr float kInfinity = __builtin_inff();
@@ -89,23 +89,26 @@ void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_
   const F16 low2 = set(clamps2 ? f.low2 : -kInfinity), high2 = set(clamps2 ? f.high2 : kInfinity);
   const F16 scale = set(f.out_scale), inverse = set(f.out_inverse);
   const auto zero = static_cast<std::int32_t>(f.out_zero);
-  const float bottom = T(-1) < T(0) ? -128.f : 0.f, top = T(-1) < T(0) ? 127.f : 255.f;
-  const F16 least = set(bottom - f.out_zero), most = set(top - f.out_zero);
+  const float bottom = (T(-1) < T(0) ? -128.f : 0.f) - f.out_zero, top = (T(-1) < T(0) ? 127.f : 255.f) - f.out_zero;
+  // A value in units of the output needs only the tighter of the second clamp and the saturation.
+  const bool merges = Plain && clamps2;
+  const F16 least = set(merges && f.low2 > bottom ? f.low2 : bottom), most = set(merges && f.high2 < top ? f.high2 : top);
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t j = 0; j < cols; j += 16) {
       F16 y = load(acc + r * acc_stride + j);
       const F16 factor = load(f.scale + j);
       y = f.bias ? fma(y, factor, load(f.bias + j)) : mul(y, factor);
-      y = clamp(y, low, high);
-      if (f.middle_scale != 0)
+      if constexpr (!Plain) y = clamp(y, low, high);
+      if (!Plain && f.middle_scale != 0)
         y = mul(clamp(round_even(divide(y, set(f.middle_scale), set(f.middle_inverse))), set(f.middle_low), set(f.middle_high)), set(f.middle_scale));
       if constexpr (sizeof(R) != 16) {
         const F16 other = load_some(static_cast<const R*>(f.residual) + r * f.residual_stride + j, cols - j);
         y = fma(add(other, set(-f.residual_zero)), set(f.residual_scale), y);
-        y = clamp(y, low2, high2);
+        if (!Plain || sizeof(T) != 1) y = clamp(y, low2, high2);
       }
       if constexpr (sizeof(T) == 1) {
-        y = clamp(divide(y, scale, inverse), least, most);
+        if constexpr (!Plain) y = divide(y, scale, inverse);
+        y = clamp(y, least, most);
       }
       store_some(out + r * out_stride + j, y, zero, cols - j);
     }
@@ -114,24 +117,33 @@ void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_
 
 struct NoResidual { char none[16]; };
 
-template <class T>
-void finish_to(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, void* out,
+template <class T, bool Plain>
+void finish_to(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, T* out,
                std::int64_t out_stride) {
-  T* to = static_cast<T*>(out);
-  if (!f.residual) return finish_rows<T, NoResidual>(f, acc, acc_stride, rows, cols, to, out_stride);
+  if (!f.residual) return finish_rows<T, NoResidual, Plain>(f, acc, acc_stride, rows, cols, out, out_stride);
   switch (f.residual_type) {
-    case Int8Finish::f32: return finish_rows<T, float>(f, acc, acc_stride, rows, cols, to, out_stride);
-    case Int8Finish::u8: return finish_rows<T, std::uint8_t>(f, acc, acc_stride, rows, cols, to, out_stride);
-    case Int8Finish::i8: return finish_rows<T, std::int8_t>(f, acc, acc_stride, rows, cols, to, out_stride);
+    case Int8Finish::f32: return finish_rows<T, float, Plain>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8Finish::u8: return finish_rows<T, std::uint8_t, Plain>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8Finish::i8: return finish_rows<T, std::int8_t, Plain>(f, acc, acc_stride, rows, cols, out, out_stride);
   }
+}
+
+template <class T>
+void finish_as(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, void* out,
+               std::int64_t out_stride) {
+  const bool plain = f.low > f.high && f.middle_scale == 0 && f.out_scale == 1;
+  if (plain)
+    finish_to<T, true>(f, acc, acc_stride, rows, cols, static_cast<T*>(out), out_stride);
+  else
+    finish_to<T, false>(f, acc, acc_stride, rows, cols, static_cast<T*>(out), out_stride);
 }
 
 void finish(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, void* out,
             std::int64_t out_stride) {
   switch (f.out_type) {
-    case Int8Finish::f32: return finish_to<float>(f, acc, acc_stride, rows, cols, out, out_stride);
-    case Int8Finish::u8: return finish_to<std::uint8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
-    case Int8Finish::i8: return finish_to<std::int8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8Finish::f32: return finish_as<float>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8Finish::u8: return finish_as<std::uint8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8Finish::i8: return finish_as<std::int8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
   }
 }
 

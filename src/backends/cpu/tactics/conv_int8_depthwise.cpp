@@ -102,11 +102,12 @@ struct Line {
   const std::int32_t* start;
   const char* border;
 
-  // Pointers to the inputs of all taps of output pixel x; a window with an odd number of taps ends with a tap of weight 0.
-  void find_taps(std::int64_t x, const char** taps) const {
+  // The inputs of all taps of output pixel x; a window with an odd number of taps ends with a tap of weight 0.
+  void find_taps(std::int64_t x, Int8Tap* taps) const {
     const ConvInt8Shape& s = kernel.shape;
     const Three& in = extents.in;
     const std::int64_t z0 = z * s.stride[0] - s.begin[0], y0 = y * s.stride[1] - s.begin[1], x0 = x * s.stride[2] - s.begin[2];
+    const Int8Tap outside{border, 0};
     for (std::int64_t a = 0; a < s.kernel[0]; ++a) {
       const std::int64_t iz = z0 + a * s.dilation[0];
       for (std::int64_t b = 0; b < s.kernel[1]; ++b) {
@@ -115,37 +116,44 @@ struct Line {
         const char* line = image + (((n * in[0] + iz) * in[1] + iy) * in[2]) * s.channels + channel;
         for (std::int64_t c = 0; c < s.kernel[2]; ++c) {
           const std::int64_t ix = x0 + c * s.dilation[2];
-          *taps++ = inside && ix >= 0 && ix < in[2] ? line + ix * s.channels : border;
+          *taps++ = inside && ix >= 0 && ix < in[2] ? Int8Tap{line + ix * s.channels, s.stride[2] * s.channels} : outside;
         }
       }
     }
-    if (s.taps() % 2) *taps = border;
+    if (s.taps() % 2) *taps = outside;
   }
 
   void run(std::int64_t first, std::int64_t count, std::int32_t* acc, std::int64_t acc_stride) const {
     const Int8DepthwiseKernels& k = *kernel.kernels;
     const std::int64_t pairs = (kernel.shape.taps() + 1) / 2, whole = channels / k.block, rest = channels % k.block;
     const bool is_signed = kernel.x_type == DType::i8;
-    const char* taps[4 * kMaxTaps];
+    Int8Tap taps[kMaxTaps + 1];
     for (std::int64_t p = 0; p < count;) {
-      const std::int64_t step = p + k.pixels <= count ? k.pixels : 1;
-      for (std::int64_t i = 0; i < step; ++i) find_taps(first + p + i, taps + i * pairs * 2);
+      const std::int64_t step = p + k.pixels <= count && between_borders(first + p, k.pixels) ? k.pixels : 1;
+      find_taps(first + p, taps);
       (step > 1 ? k.many : k.one)(taps, pairs, whole, weights, start, acc + p * acc_stride, acc_stride, is_signed);
-      for (std::int64_t i = 0; i < step && rest > 0; ++i) last_block(taps + i * pairs * 2, pairs, whole, rest, acc + (p + i) * acc_stride);
+      for (std::int64_t i = 0; i < step && rest > 0; ++i) last_block(taps, i, pairs, whole, rest, acc + (p + i) * acc_stride);
       p += step;
     }
   }
 
+  // Whether no window of the pixels [x, x + count) crosses the left or right border: then taps are inside for all or for none.
+  bool between_borders(std::int64_t x, std::int64_t count) const {
+    const ConvInt8Shape& s = kernel.shape;
+    const std::int64_t low = x * s.stride[2] - s.begin[2], high = low + (count - 1) * s.stride[2] + (s.kernel[2] - 1) * s.dilation[2];
+    return low >= 0 && high < extents.in[2];
+  }
+
   // Fewer channels than a block: copied first, so that nothing beyond the image is read.
-  void last_block(const char* const* taps, std::int64_t pairs, std::int64_t blocks, std::int64_t rest, std::int32_t* acc) const {
+  void last_block(const Int8Tap* taps, std::int64_t pixel, std::int64_t pairs, std::int64_t blocks, std::int64_t rest, std::int32_t* acc) const {
     const Int8DepthwiseKernels& k = *kernel.kernels;
-    char copy[kMaxTaps][32];   // what lies beyond the channels is multiplied by zero
-    const char* copied[kMaxTaps];
-    for (std::int64_t t = 0; t < 2 * pairs; ++t) {
-      std::memcpy(copy[t], taps[t] + blocks * k.block, static_cast<std::size_t>(rest));
-      copied[t] = copy[t];
-    }
     const std::int64_t at = blocks * k.block;
+    char copy[kMaxTaps + 1][32];   // what lies beyond the channels is multiplied by zero
+    Int8Tap copied[kMaxTaps + 1];
+    for (std::int64_t t = 0; t < 2 * pairs; ++t) {
+      std::memcpy(copy[t], taps[t].data + pixel * taps[t].step + at, static_cast<std::size_t>(rest));
+      copied[t] = {copy[t], 0};
+    }
     k.one(copied, pairs, 1, weights + at * pairs * 2, start + at, acc + at, 0, kernel.x_type == DType::i8);
   }
 };

@@ -21,6 +21,7 @@ class WindowRows final : public Int8Rows {
       : shape_(shape), extents_(extents), image_(static_cast<const char*>(image)), signed_(is_signed) {
     // Neighbours along x that are also neighbours in memory make one run.
     merged_ = shape.groups == 1 && shape.dilation[2] == 1;
+    end_ = image_ + extents.batch * extents.in[0] * extents.in[1] * extents.in[2] * shape.channels;
     std::memset(border_, zero, sizeof border_);
   }
 
@@ -80,7 +81,12 @@ class WindowRows final : public Int8Rows {
     const std::int64_t offset = x * shape_.channels, end = extents_.in[2] * shape_.channels;
     const std::int64_t left = std::clamp(-offset, from, until), right = std::clamp(end - offset, left, until);
     if (left > from) fill_border(kernels, left - from, to);
-    if (right > left) kernels.expand(pixels + offset + left, right - left, signed_, to + (left - from) * kernels.a_bytes);
+    if (right > left) {
+      // Whole vectors where the image goes on: what lies behind the run is overwritten by the next one.
+      const char* run = pixels + offset + left;
+      const std::int64_t whole = round_up_to(right - left, 16), count = run + whole <= end_ ? whole : right - left;
+      kernels.expand(run, count, signed_, to + (left - from) * kernels.a_bytes);
+    }
     if (until > right) fill_border(kernels, until - right, to + (right - from) * kernels.a_bytes);
   }
 
@@ -104,7 +110,7 @@ class WindowRows final : public Int8Rows {
   static constexpr std::int64_t kBorder = 1024;
   const ConvInt8Shape& shape_;
   const ConvInt8Extents& extents_;
-  const char* image_;
+  const char *image_, *end_;
   bool signed_, merged_;
   char border_[kBorder];   // the zero point, which counts as 0
 };

@@ -229,9 +229,32 @@ class Matcher {
 
 }  // namespace
 
+namespace {
+
+// Everything in units of the output, so that no division is left: rounding differs from x / scale by an ulp before it is rounded.
+void to_output_units(Int8Form& form) {
+  Int8Finish& f = form.finish;
+  if (f.out_type == Int8Finish::f32 || f.middle_scale != 0) return;
+  const float inverse = f.out_inverse;
+  form.unit = inverse;
+  const bool clamps = f.low <= f.high, clamps2 = f.low2 <= f.high2;
+  if (clamps) f.low *= inverse, f.high *= inverse;
+  if (clamps2) f.low2 *= inverse, f.high2 *= inverse;
+  f.residual_scale *= inverse;
+  f.out_scale = f.out_inverse = 1;
+  if (clamps && form.residual <= 0 && !clamps2) {   // nothing lies between the clamp and the saturation
+    f.low2 = f.low, f.high2 = f.high;
+    f.low = 1, f.high = 0;
+  }
+}
+
+}  // namespace
+
 std::optional<Int8Form> recognise_int8_form(const Problem& problem, int channel_axis) {
   if (problem.body == nullptr || problem.out.size() != 1) return {};
-  return Matcher(problem, channel_axis).match();
+  std::optional<Int8Form> form = Matcher(problem, channel_axis).match();
+  if (form) to_output_units(*form);
+  return form;
 }
 
 Verdict Int8End::supports(const Problem& problem) { return Epilogue::supports(problem); }
@@ -275,10 +298,13 @@ void Int8End::apply(const Binding& binding, std::int64_t row, std::int64_t rows,
   if (!form_) return epilogue_.apply(binding.epilogue, row, rows, column, columns, acc, acc_stride, scratch);
   alignas(64) float scale[kInt8MostColumns], bias[kInt8MostColumns];
   const std::int64_t padded = std::min((columns + 15) / 16 * 16, kInt8MostColumns);
-  std::fill_n(scale, padded, 1.0f);
+  std::fill_n(scale, padded, form_->unit);
   std::fill_n(bias, padded, 0.0f);
   gather(form_->scales, form_->scale_count, binding.operands, column, columns, scale, [](float a, float b) { return a * b; });
   gather(form_->biases, form_->bias_count, binding.operands, column, columns, bias, [](float a, float b) { return a + b; });
+  if (form_->unit != 1) {
+    for (std::int64_t j = 0; j < padded; ++j) bias[j] *= form_->unit;
+  }
   Int8Finish finish = form_->finish;
   finish.scale = scale;
   finish.bias = form_->bias_count ? bias : nullptr;

@@ -16,6 +16,7 @@ struct Int8Form {
   Term scales[kMaxTerms], biases[kMaxTerms];
   int scale_count = 0, bias_count = 0;
   int residual = -1;                                    // operand of the body
+  float unit = 1;                                       // scales and biases are multiplied by it: one over the output's scale
   Int8Finish finish;                                    // the numbers; pointers are filled in per run
 };
 // Null if the body is not of this form. `channel_axis`: of the output.
