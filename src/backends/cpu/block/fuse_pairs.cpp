@@ -1,4 +1,5 @@
 // Joins neighbouring operations into one loop where the tables have a combined form.
+#include <bit>
 #include <cmath>
 
 #include "backends/cpu/block/lower.h"
@@ -10,6 +11,7 @@ class Fuser {
  public:
   Fuser(Lowered& program, const PointwiseTables& tables) : program_(program), tables_(tables) {}
   void run() {
+    for (const Item& item : program_.items) rounds_ = rounds_ || item.op == Op::saturate || item.op == Op::round_even;
     for (std::size_t i = 0; i < program_.items.size(); ++i) {
       Item& item = program_.items[i];
       if (item.lane != Lane::f32 || item.rounded) continue;
@@ -55,8 +57,21 @@ class Fuser {
     for (int k = 0; k < 2; ++k) {
       const int v = item.in[k], other = item.in[1 - k];
       if (is(v, Op::mul)) return become(item, Op::fma, program_.item(v).in[0], program_.item(v).in[1], other);
+      if (is(v, Op::div) && is_reciprocal(program_.item(v).in[1])) return become(item, Op::fma, program_.item(v).in[0], inverse(program_.item(v).in[1]), other);
       if (is(v, Op::scale_i32)) return become(item, Op::scale_add_i32, program_.item(v).in[0], program_.item(v).in[1], other);
     }
+  }
+  // Quotients by a constant join sums as products with its inverse, unless a rounding to integers follows that would see the
+  // last bit.
+  bool is_reciprocal(int v) const {
+    return !rounds_ && program_.is_constant(v) && uses_[static_cast<std::size_t>(v)] == 1 && std::isnormal(1 / program_.item(v).value);
+  }
+  int inverse(int v) {   // this constant has no other user
+    Item& constant = program_.item(v);
+    const auto value = static_cast<float>(1 / constant.value);
+    constant.value = value;
+    constant.bits = std::bit_cast<std::uint32_t>(value);
+    return v;
   }
   // max and min with a constant that is a number need no test for NaN in it; ReLU goes into the sum in front of it.
   void bound(Item& item) {
@@ -72,6 +87,7 @@ class Fuser {
   Lowered& program_;
   const PointwiseTables& tables_;
   std::vector<int> uses_ = program_.use_counts();
+  bool rounds_ = false;
 };
 
 }  // namespace

@@ -74,16 +74,6 @@ void pack_values(const float* v, int64_t v_row, int64_t keys, int64_t size, floa
     for (int64_t i = 0; i < width; ++i) to[j * width + i] = i < size ? v[j * v_row + i] : 0.f;
 }
 
-// 2^x for x <= 0, at least 2^-126. NaN passes.
-TENFOLD_INLINE vf exp2_nonpositive(vf x) {
-  const vf magic = set1(12582912.f + 127.f);   // adding it leaves round(x) + 127 in the low bits
-  const vf bounded = max(set1(-126.f), x);
-  const vf t = add(bounded, magic);
-  const vf r = sub(bounded, sub(t, magic));
-  constexpr float c[] = {1.000000072f, 0.6931469712f, 0.2402211997f, 0.05550708143f, 0.009675527457f, 0.001327786946f};
-  return mul(polynomial(r, c), as_float(shift_left<23>(as_int(t))));
-}
-
 struct Scratch {
   float *keys, *values, *query, *scores, *sums, *top, *total;
   int64_t width;       // of a row of sums

@@ -39,14 +39,26 @@ TENFOLD_INLINE void scale_row(const float* x, float* y, const float* scale, cons
   }
 }
 
-void layer_norm(const float* x, float* y, const float* scale, const float* bias, int64_t n, float epsilon) {
+void moments(const float* x, int64_t n, float epsilon, float* mean_out, float* inverse) {
   const float mean = sum_of(x, n, [](vf s, vf v) __attribute__((always_inline)) { return add(s, v); }) / static_cast<float>(n);
   const vf m = set1(mean);
   const float variance = sum_of(x, n, [m](vf s, vf v) __attribute__((always_inline)) {
     const vf d = sub(v, m);
     return fma(d, d, s);
   }) / static_cast<float>(n);
-  const float inverse = 1.f / __builtin_sqrtf(variance + epsilon);
+  *mean_out = mean;
+  *inverse = 1.f / __builtin_sqrtf(variance + epsilon);
+}
+void affine(const float* x, float* y, int64_t n, float scale, float shift) {
+  const vf a = set1(scale), b = set1(shift);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store(y + i, fma(load(x + i), a, b));
+  if (i < n) store_n(y + i, fma(load_n(x + i, n - i), a, b), n - i);
+}
+
+void layer_norm(const float* x, float* y, const float* scale, const float* bias, int64_t n, float epsilon) {
+  float mean, inverse;
+  moments(x, n, epsilon, &mean, &inverse);
   if (bias) scale_row<true>(x, y, scale, bias, n, mean, inverse);
   else scale_row<false>(x, y, scale, bias, n, mean, inverse);
 }
@@ -108,6 +120,6 @@ void softmax_columns(const float* x, float* y, int64_t n, int64_t stride, int64_
 
 }  // namespace
 
-extern "C" constinit const NormKernels TENFOLD_TABLE(norm) = {layer_norm, rms_norm, softmax, softmax_columns};
+extern "C" constinit const NormKernels TENFOLD_TABLE(norm) = {layer_norm, rms_norm, softmax, softmax_columns, moments, affine};
 
 }  // namespace tenfold::backends::cpu

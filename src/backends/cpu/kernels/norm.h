@@ -14,6 +14,9 @@ struct NormKernels {
   void (*softmax)(const float* x, float* y, std::int64_t n, bool log);
   // Softmax along an axis of n elements `stride` apart, for `columns` neighbouring columns at once.
   void (*softmax_columns)(const float* x, float* y, std::int64_t n, std::int64_t stride, std::int64_t columns, bool log);
+  // Mean and 1 / sqrt(variance + epsilon) of n elements; y = x * scale + shift.
+  void (*moments)(const float* x, std::int64_t n, float epsilon, float* mean, float* inverse);
+  void (*affine)(const float* x, float* y, std::int64_t n, float scale, float shift);
 };
 
 extern "C" {

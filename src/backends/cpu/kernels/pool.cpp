@@ -57,6 +57,26 @@ void row(T* out, const T* x, int64_t stride, int64_t count) {   // small strides
   else along<kMax>(out, x, stride, count);
 }
 
+// Every second element of 2 * kLanes.
+TENFOLD_INLINE vf load_even(const float* x) {
+#if defined(__AVX512F__)
+  const vi even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  return _mm512_permutex2var_ps(load(x), even, load(x + kLanes));
+#else
+  const __m256d pairs = _mm256_castps_pd(_mm256_shuffle_ps(load(x), load(x + kLanes), 0x88));
+  return _mm256_castpd_ps(_mm256_permute4x64_pd(pairs, 0xd8));
+#endif
+}
+template <bool kMax>
+void row_f32(float* out, const float* x, int64_t stride, int64_t count) {
+  int64_t i = 0;
+  if (stride == 1)
+    for (; i + kLanes <= count; i += kLanes) store(out + i, join<kMax>(load(out + i), load(x + i)));
+  else if (stride == 2)   // the last element read is 2 * kLanes - 1 further: one more output must follow
+    for (; i + kLanes < count; i += kLanes) store(out + i, join<kMax>(load(out + i), load_even(x + 2 * i)));
+  for (; i < count; ++i) out[i] = join_one<kMax>(out[i], x[i * stride]);
+}
+
 template <Reduce kHow> TENFOLD_INLINE vf take(vf acc, vf x) {
   if constexpr (kHow == Reduce::sum) return add(acc, x);
   else if constexpr (kHow == Reduce::max) return max_nan(acc, x);
@@ -117,7 +137,7 @@ float reduce_row(const float* x, int64_t count) {
 }  // namespace
 
 extern "C" constinit const PoolKernels TENFOLD_TABLE(pool) = {position_f32<true>, position_f32<false>, max_position<std::uint8_t>, max_position<std::int8_t>,
-                                                              row<true, float>, row<false, float>, row<true, std::uint8_t>, row<true, std::int8_t>};
+                                                              row_f32<true>, row_f32<false>, row<true, std::uint8_t>, row<true, std::int8_t>};
 extern "C" constinit const ReduceKernels TENFOLD_TABLE(reduce) = {
     {columns<Reduce::sum>, columns<Reduce::max>, columns<Reduce::min>, columns<Reduce::squares>, columns<Reduce::absolutes>},
     {reduce_row<Reduce::sum>, reduce_row<Reduce::max>, reduce_row<Reduce::min>, reduce_row<Reduce::squares>, reduce_row<Reduce::absolutes>}};

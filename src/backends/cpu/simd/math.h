@@ -30,15 +30,19 @@ TENFOLD_INLINE vf exp(vf x) {
 #endif
 }
 
-// exp for x <= 0 as softmax needs it: results below the smallest normal number become 0. NaN stays NaN.
+// 2^x for x <= 0, at least 2^-126, to 1e-7: what softmax weighs with. NaN stays NaN.
+TENFOLD_INLINE vf exp2_nonpositive(vf x) {
+  const vf magic = set1(12582912.f + 127.f);   // adding it leaves round(x) + 127 in the low bits
+  const vf bounded = max(set1(-126.f), x);
+  const vf t = add(bounded, magic);
+  const vf r = sub(bounded, sub(t, magic));
+  constexpr float c[] = {1.000000072f, 0.6931469712f, 0.2402211997f, 0.05550708143f, 0.009675527457f, 0.001327786946f};
+  return mul(polynomial(r, c), as_float(shift_left<23>(as_int(t))));
+}
+// exp for x <= 0; results that would be below the smallest normal number become 0.
 TENFOLD_INLINE vf exp_nonpositive(vf x) {
-  constexpr float c[] = {0.4999999334f, 0.1666652053f, 0.04166842217f, 0.008368737183f, 0.001381260157f};
-  const vf bounded = max(set1(-87.33f), x);
-  const vf n = round_even(mul(bounded, set1(1.44269504f)));
-  const vf r = fnma(n, set1(-2.12194440e-4f), fnma(n, set1(0.693359375f), bounded));
-  const vf p = fma(mul(r, r), polynomial(r, c), add(r, set1(1.f)));
-  const vf scaled = as_float(addi(as_int(p), shift_left<23>(to_int(n))));
-  return blend(blend(scaled, x, compare<_CMP_UNORD_Q>(x, x)), zero(), compare<_CMP_LT_OQ>(x, set1(-87.33f)));
+  const vf y = exp2_nonpositive(mul(x, set1(1.44269504f)));
+  return blend(y, zero(), compare<_CMP_LT_OQ>(x, set1(-87.33f)));
 }
 
 TENFOLD_INLINE vf log(vf x) {

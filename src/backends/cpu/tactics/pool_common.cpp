@@ -134,10 +134,18 @@ void plain(const Kernel& k, const RunArgs& args, const ConvExtents& e, Row row) 
       if constexpr (std::is_same_v<T, float>) {
         if (k.is_max) continue;
         const int64_t zy = std::max<int64_t>(0, z.last - z.first) * std::max<int64_t>(0, y.last - y.first);
-        for (int64_t ox = 0; ox < e.out[2]; ++ox) {
+        const auto scaled = [&](int64_t ox) {
           const Taps w = taps(k, e, 2, ox);
-          out[ox] *= scale_of(k, z, y, w, zy * std::max<int64_t>(0, w.last - w.first));
-        }
+          return scale_of(k, z, y, w, zy * std::max<int64_t>(0, w.last - w.first));
+        };
+        // Windows that lie inside share one divisor.
+        const int64_t reach = (k.kernel[2] - 1) * k.dilation[2] + 1;
+        const int64_t left = std::min(e.out[2], ceil_div(k.begin[2], k.stride[2]));
+        const int64_t right = std::clamp(floor_div(e.in[2] + k.begin[2] - reach, k.stride[2]) + 1, left, e.out[2]);
+        const float inside = left < right ? scaled(left) : 0.f;
+        for (int64_t ox = 0; ox < left; ++ox) out[ox] *= scaled(ox);
+        for (int64_t ox = left; ox < right; ++ox) out[ox] *= inside;
+        for (int64_t ox = right; ox < e.out[2]; ++ox) out[ox] *= scaled(ox);
       }
     }
   });
