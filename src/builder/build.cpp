@@ -76,6 +76,7 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
                       BuildReport& report) {
   plan::Plan plan;
   plan.device = backend->info();
+  plan.needs = plan.device.features;   // tactics were chosen among all of them
   plan.model_name = model_name;
   plan.builder = "tenfold " TENFOLD_VERSION;
   const bool keep_times = !config.timing_cache.empty();

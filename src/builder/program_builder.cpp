@@ -121,7 +121,7 @@ void ProgramBuilder::add_host(const Node& node) {
   step.name = node.name, step.op = node.op(), step.attributes = node.attributes;
   step.has_body = node.body.has_value();
   if (node.body) step.body = *node.body;
-  step.anchor_inputs = static_cast<int>(node.inputs.size());
+  step.anchor_inputs = node.anchor_inputs >= 0 ? node.anchor_inputs : static_cast<int>(node.inputs.size());
   if (tune::is_control_flow(node)) store_graphs(node, step.attributes);
   for (const Value* v : node.inputs) {
     if (v) step.in.push_back(read(v, kPlain, false));

@@ -16,6 +16,31 @@ std::optional<ir::Body> body_of(const ir::Node& n) {
   return body;
 }
 
+// Operands that are one constant number become constants of the body: kernels then need not fetch them.
+void inline_scalars(ir::Body& body, std::vector<ir::Value*>& operands, int first_operand) {
+  for (std::size_t k = operands.size(); k-- > 0;) {
+    const ir::Value* v = operands[k];
+    if (!v->is_constant() || v->constant->tensor.size() != 1 || v->rank() > 1) continue;
+    bool others = first_operand > 0;   // something else must keep the rank
+    for (const ir::Value* o : operands) others = others || (o != v && o->rank() >= v->rank());
+    if (!others) continue;
+    if (v->dtype() == DType::i64 || v->dtype() == DType::u64) continue;   // a double cannot hold them all
+    const std::size_t input = k + static_cast<std::size_t>(first_operand);
+    if (body.inputs.size() < 2) return;                                   // the last operand gives the region its shape
+    ir::Instr constant{.prim = ir::Prim::constant, .dtype = v->dtype(), .imm = v->constant->tensor.as_double(0)};
+    const auto renumber = [&](std::uint16_t value) {   // the constant takes the first place of the code, the input goes
+      const std::size_t inputs = body.inputs.size();
+      if (value == input) return static_cast<std::uint16_t>(inputs - 1);
+      return static_cast<std::uint16_t>(value > input && value < inputs ? value - 1 : value);
+    };
+    for (ir::Instr& instr : body.code) instr.a = renumber(instr.a), instr.b = renumber(instr.b), instr.c = renumber(instr.c);
+    for (std::uint16_t& out : body.outputs) out = renumber(out);
+    body.inputs.erase(body.inputs.begin() + static_cast<std::ptrdiff_t>(input));
+    body.code.insert(body.code.begin(), constant);
+    operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(k));
+  }
+}
+
 ir::Body append(const ir::Body& first, std::vector<ir::Value*>& operands, int first_operand, const ir::Body& next,
                 const std::vector<ir::Value*>& next_operands, const ir::Value* link) {
   std::vector<int> links;
@@ -33,7 +58,9 @@ ir::Body append(const ir::Body& first, std::vector<ir::Value*>& operands, int fi
       operands.push_back(v);
     }
   }
-  return ir::simplify(ir::compose(first, next, links));
+  ir::Body both = ir::simplify(ir::compose(first, next, links));
+  inline_scalars(both, operands, first_operand);
+  return ir::simplify(both);
 }
 
 ir::Body feed(const ir::Body& body, int input, const ir::Body& producer) {

@@ -15,4 +15,6 @@ ir::Body append(const ir::Body& first, std::vector<ir::Value*>& operands, int fi
 // `body` whose input number `input` is computed by `producer`, a body of one input and one result, from that body's input.
 ir::Body feed(const ir::Body& body, int input, const ir::Body& producer);
 
+void inline_scalars(ir::Body& body, std::vector<ir::Value*>& operands, int first_operand);
+
 }  // namespace tenfold::passes
