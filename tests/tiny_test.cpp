@@ -52,6 +52,18 @@ TEST(Tiny, SymbolicBatch) {
     y = Sigmoid(u))", {{3, 16}}, config);
 }
 
+// One column: channels-last order is then plain order under another name, and the reshape's result lies in the same memory.
+TEST(Tiny, ReshapeOfOneColumn) {
+  BuildConfig config;
+  for (config.random_choices = 1; config.random_choices <= 12; ++config.random_choices)
+    check_graph(R"((x f32[1,8,1], w f32[16,8,1]!, v f32[16,4]!)
+      shape = i64[3]{1,1,16}
+      t = Conv(x, w)
+      u = Relu(t)
+      r = Reshape(u, shape)
+      y = MatMul(r, v))", {{1, 8, 1}}, config);
+}
+
 TEST(Tiny, BranchTakesOneSide) {
   const char* text = R"((c bool[], x f32[2,3])
     y = If(c, x) graphs=[

@@ -40,6 +40,9 @@ std::int32_t ProgramBuilder::new_buffer(Dim bytes) {
 // Gives a result its memory: an output's binding, a part of its root, or a buffer.
 const ProgramBuilder::Stored& ProgramBuilder::store_result(const Value* v, Layout layout) {
   if (auto it = stored_.find({v, layout}); it != stored_.end()) return it->second;
+  // Written already, in a layout that differs in name only: a second buffer would never be filled.
+  for (const auto& [key, there] : stored_)
+    if (key.first == v && there.dense && backends::same_as_plain(layout, v->dims()) && backends::same_as_plain(there.layout, v->dims())) return there;
   Stored s{{}, layout, true, {}};
   if (const View* view = storage_.view(v)) {
     const Value* root = view->root;
