@@ -23,29 +23,70 @@ TENFOLD_INLINE void sum_panel(vf (&sum)[kRows][kVectors], const GemmF32Tile& t, 
   }
 }
 
-template <int kRows>
-void tile(const GemmF32Tile& all) {
-  GemmF32Tile t = all;                 // of one panel
+// The same for one vector of channels and windows that overlap: each position is read once and used by up to three of them.
+template <int kRows, bool kWhole>
+TENFOLD_INLINE void slide_vector(vf (&sum)[kRows][1], const GemmF32Tile& t, const float* weights, std::int64_t channel) {
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) sum[r][0] = zero();
+  const float* const* line = t.rows;
+  const std::int64_t at = t.offset + channel, left = t.cols - channel;
+  for (std::int64_t tap = 0; tap < t.taps; tap += 3, line += 3 * kMaxRows, weights += 3 * kPanel) {
+    const vf w0 = load(weights), w1 = load(weights + kPanel), w2 = load(weights + 2 * kPanel);
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows + 2; ++i) {
+      const float* position = i < kRows ? line[i] : line[(i - kRows + 1) * kMaxRows + kRows - 1];
+      const vf x = load_part(position + at, 0, left, kWhole);
+      if (i < kRows) sum[i][0] = fma(w0, x, sum[i][0]);
+      if (i > 0 && i <= kRows) sum[i - 1][0] = fma(w1, x, sum[i - 1][0]);
+      if (i > 1) sum[i - 2][0] = fma(w2, x, sum[i - 2][0]);
+    }
+  }
+}
+
+// Walks over the channels in steps of `kStep`; sum_some(tile of all, weights, channel, whole) sums one step.
+template <int kRows, int kWidth, class Sum>
+TENFOLD_INLINE void each_step(const GemmF32Tile& all, Sum&& sum_some) {
+  constexpr int kStep = kWidth * kLanes;
+  GemmF32Tile t = all;                 // of one step
   GemmF32Finish f;
   if (all.finish) f = *all.finish, t.finish = &f;
-  vf sum[kRows][kVectors];
-  std::int64_t channel = 0;
-  for (; channel < all.cols; channel += kPanel, t.panel += all.taps * kPanel, t.c += kPanel) {
-    const bool whole = channel + kPanel <= all.cols;
-    if (whole) sum_panel<kRows, true>(sum, all, t.panel, channel);
-    else sum_panel<kRows, false>(sum, all, t.panel, channel);
-    t.cols = whole ? kPanel : all.cols - channel;
+  vf sum[kRows][kWidth];
+  for (std::int64_t channel = 0; channel < all.cols; channel += kStep, t.c += kStep) {
+    const bool whole = channel + kStep <= all.cols;
+    const float* weights = all.panel + channel / kPanel * all.taps * kPanel + channel % kPanel;
+    sum_some(sum, weights, channel, whole);
+    t.cols = whole ? kStep : all.cols - channel;
     end_tile(sum, t);
-    if (f.bias) f.bias += kPanel;
-    if (f.residual) f.residual += kPanel;
+    if (f.bias) f.bias += kStep;
+    if (f.residual) f.residual += kStep;
   }
+}
+
+template <int kRows>
+void tile(const GemmF32Tile& all) {
+  each_step<kRows, kVectors>(all, [&](vf (&sum)[kRows][kVectors], const float* weights, std::int64_t channel, bool whole) __attribute__((always_inline)) {
+    if (whole) sum_panel<kRows, true>(sum, all, weights, channel);
+    else sum_panel<kRows, false>(sum, all, weights, channel);
+  });
+}
+
+template <int kRows>
+void slide(const GemmF32Tile& all) {
+  each_step<kRows, 1>(all, [&](vf (&sum)[kRows][1], const float* weights, std::int64_t channel, bool whole) __attribute__((always_inline)) {
+    if (whole) slide_vector<kRows, true>(sum, all, weights, channel);
+    else slide_vector<kRows, false>(sum, all, weights, channel);
+  });
 }
 
 }  // namespace
 
+#define EACH(function) {function(1), function(2), function(3), function(4), function(5), function(6), function(7), function(8), function(9), \
+                        function(10), function(11), function(12)}
 #define TILE(rows) (rows <= kMaxRows ? tile<(rows <= kMaxRows ? rows : 1)> : nullptr)
-extern "C" const DepthwiseF32Kernels TENFOLD_TABLE(depthwise_f32) = {
-    kMaxRows, kPanel, {TILE(1), TILE(2), TILE(3), TILE(4), TILE(5), TILE(6), TILE(7), TILE(8), TILE(9), TILE(10), TILE(11), TILE(12)}};
+#define SLIDE(rows) (rows <= kMaxRows ? slide<(rows <= kMaxRows ? rows : 1)> : nullptr)
+extern "C" const DepthwiseF32Kernels TENFOLD_TABLE(depthwise_f32) = {kMaxRows, kPanel, EACH(TILE), EACH(SLIDE)};
+#undef EACH
 #undef TILE
+#undef SLIDE
 
 }  // namespace tenfold::backends::cpu

@@ -47,6 +47,7 @@ extern "C" const GemmF32Kernels tenfold_gemm_f32_avx2, tenfold_gemm_f32_avx512;
 struct DepthwiseF32Kernels {
   int max_rows = 0, panel = 0;                       // rows of a table as for products
   GemmF32Function tile[kGemmMostRows] = {};          // [rows - 1]
+  GemmF32Function slide[kGemmMostRows] = {};         // the same for neighbouring windows, 3 wide, one position apart
 };
 extern "C" const DepthwiseF32Kernels tenfold_depthwise_f32_avx2, tenfold_depthwise_f32_avx512;
 

@@ -30,10 +30,10 @@ GemmF32Weights weights_of(const ConvShape& s, std::int64_t isa) {
 // {instruction set, positions of a block, channels of a block}
 std::vector<Config> configs(const Problem& p) {
   const ConvShape s(p);
-  const std::int64_t isa = best_gemm_isa(*p.device), rows = conv_likely_rows(p), most = table_rows(s.taps(), kernels_of(isa).max_rows);
+  const std::int64_t isa = best_gemm_isa(*p.device), rows = conv_likely_rows(p);
   std::vector<Config> all;
   for (const std::int64_t parts : {16, 1, 4, 64}) {
-    const std::int64_t block = std::clamp<std::int64_t>(ceil_div(rows, parts), std::min<std::int64_t>(24, most), most);
+    const std::int64_t block = std::max<std::int64_t>(ceil_div(rows, parts), 24);
     const Config c{isa, block, s.channels};
     if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
   }
@@ -44,8 +44,7 @@ std::vector<Config> configs(const Problem& p) {
 Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 3) return Verdict::no("its configuration has another length");
   if (const Verdict runs = gemm_isa_runs(*p.device, c[0]); !runs) return runs;
-  return Verdict::only_if(c[1] > 0 && c[1] <= table_rows(ConvShape(p).taps(), kernels_of(c[0]).max_rows) && c[2] > 0 && c[2] < 1 << 30,
-                          "its block sizes are out of range");
+  return Verdict::only_if(c[1] > 0 && c[2] > 0 && c[2] < 1 << 30, "its block sizes are out of range");
 }
 
 std::int64_t packed_bytes(const Problem& p, const Config& c, int input) { return input == 1 ? weights_of(ConvShape(p), c[0]).floats() * 4 : -1; }
@@ -70,6 +69,7 @@ struct Kernel {
   ConvShape shape;
   GemmF32Weights weights;
   std::int64_t block_rows, block_channels;
+  bool slides;                           // neighbouring windows overlap in two of three positions
   F32End end;
   std::vector<float> zeros;              // a position of padding
 };
@@ -80,6 +80,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   kernel->shape = ConvShape(p);
   kernel->weights = weights_of(kernel->shape, c[0]);
   kernel->block_rows = c[1], kernel->block_channels = c[2];
+  kernel->slides = kernel->shape.kernel[2] == 3 && kernel->shape.stride[2] == 1 && kernel->shape.dilation[2] == 1;
   kernel->end = F32End(p, 1, own_bias(p));
   kernel->zeros.assign(static_cast<std::size_t>(kernel->shape.channels), 0.f);
   return kernel;
@@ -87,43 +88,57 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
 
 ir::Dim workspace(const Problem& p, const Config&) { return F32End(p, 1, own_bias(p)).scratch_bytes() * kMaxWorkers; }
 
-// Channels [first, last) of one block of positions.
-void run_block(const Kernel& kernel, const WindowBlock& b, std::int64_t first, std::int64_t last, const float* weights, const Bound& y,
-               const F32End::Binding& bound, void* scratch) noexcept {
+// Positions [row, row + count) of one line of the result, channels [first, last) of them.
+struct Piece {
+  std::int64_t row, count, first, last;
+};
+void run_piece(const Kernel& kernel, const Piece& piece, WindowRows::Cursor& cursor, const RunArgs& args, const F32End::Binding& bound,
+               void* scratch) noexcept {
+  const GemmF32Weights& w = kernel.weights;
+  const DepthwiseF32Kernels& kernels = *kernel.kernels;
+  const Bound& y = args.out[0];
   const std::int64_t y_stride = y.strides[y.rank - 1];
-  const RowTiles tiles(b.rows, kernel.kernels->max_rows);
+  const RowTiles tiles(piece.count, kernels.max_rows);
+  const float* table[kRowTable];
+  fill_table(tiles, w.taps, kernels.max_rows, table, [&](std::int64_t, const float** entry) { cursor.write(entry, kernels.max_rows); });
   GemmF32Tile t;
-  t.rows = b.table;
-  t.offset = first;
-  t.taps = kernel.weights.taps;
-  t.panel = weights + kernel.weights.at(0, first / kernel.weights.panel);
+  t.rows = table;
+  t.offset = piece.first;
+  t.taps = w.taps;
+  t.panel = args.in[1].as<const float>() + w.at(0, piece.first / w.panel);
   t.c_stride = y_stride;
-  t.cols = last - first;
-  for (std::int64_t i = 0; i < tiles.count; ++i, t.rows += t.taps * kernel.kernels->max_rows) {
-    const std::int64_t row = b.row + tiles.begin(i);
-    const GemmF32Finish finish = bound.at(row, first);
-    t.c = y.as<float>() + row * y_stride + first;
+  t.cols = piece.last - piece.first;
+  for (std::int64_t i = 0; i < tiles.count; ++i, t.rows += t.taps * kernels.max_rows) {
+    const std::int64_t row = piece.row + tiles.begin(i), height = tiles.begin(i + 1) - tiles.begin(i);
+    const GemmF32Finish finish = bound.at(row, piece.first);
+    t.c = y.as<float>() + row * y_stride + piece.first;
     if (bound.any) t.finish = &finish;
-    kernel.kernels->tile[tiles.begin(i + 1) - tiles.begin(i) - 1](t);
+    (kernel.slides ? kernels.slide : kernels.tile)[height - 1](t);
   }
   if (!kernel.end.in_registers())
-    kernel.end.apply(bound, b.row, b.rows, first, last - first, y.as<const float>() + b.row * y_stride + first, y_stride, scratch);
+    kernel.end.apply(bound, piece.row, piece.count, piece.first, t.cols, y.as<const float>() + piece.row * y_stride + piece.first, y_stride, scratch);
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
   const GemmF32Weights& w = kernel.weights;
-  const Bound& y = args.out[0];
-  const ConvExtents extents(args.in[0], y);
-  if (extents.rows() == 0) return Status::ok;
+  const ConvExtents extents(args.in[0], args.out[0]);
+  const std::int64_t rows = extents.rows();
+  if (rows == 0) return Status::ok;
   const WindowRows windows(kernel.shape, extents, args.in[0].as<const float>(), kernel.zeros.data());
   F32End::Binding bound;
-  kernel.end.bind(args, TileAxes::channels_last(y.rank), bound);
+  kernel.end.bind(args, TileAxes::channels_last(args.out[0].rank), bound);
   const std::int64_t panels = w.panels(), pieces = ceil_div(panels * w.panel, std::max<std::int64_t>(kernel.block_channels, w.panel));
-  const std::int64_t scratch_bytes = kernel.end.scratch_bytes();
-  for_each_window_block(*args.parallel, windows, extents.rows(), kernel.block_rows, pieces, kernel.kernels->max_rows, [&](const WindowBlock& b, int worker) {
-    const std::int64_t first = b.column * panels / pieces * w.panel, last = std::min(w.n, (b.column + 1) * panels / pieces * w.panel);
-    run_block(kernel, b, first, last, args.in[1].as<const float>(), y, bound, static_cast<char*>(args.workspace) + worker * scratch_bytes);
+  const std::int64_t blocks = ceil_div(rows, kernel.block_rows), scratch_bytes = kernel.end.scratch_bytes();
+  const std::int64_t line = extents.out[2], most = table_rows(w.taps, kernel.kernels->max_rows);
+  args.parallel->for_each(blocks * pieces, [&](std::int64_t part, int worker) noexcept {
+    const std::int64_t i = part / pieces, j = part % pieces, last = (i + 1) * rows / blocks;
+    Piece piece{i * rows / blocks, 0, j * panels / pieces * w.panel, std::min(w.n, (j + 1) * panels / pieces * w.panel)};
+    WindowRows::Cursor cursor(windows, piece.row);
+    for (; piece.row < last; piece.row += piece.count) {
+      piece.count = std::min({last - piece.row, line - piece.row % line, most});
+      run_piece(kernel, piece, cursor, args, bound, static_cast<char*>(args.workspace) + worker * scratch_bytes);
+    }
   });
   return Status::ok;
 }

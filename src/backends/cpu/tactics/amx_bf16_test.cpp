@@ -1,0 +1,68 @@
+// The bf16 tactics against the reference on operands that bf16 holds exactly, so that only the order of sums may differ; they
+// need a CPU with AMX.
+#include "backends/cpu/tactics/f32_check.h"
+
+namespace tenfold::backends {
+Tactic cpu_matmul_amx_bf16();
+Tactic cpu_conv_amx_bf16();
+namespace {
+
+using namespace testing;
+
+bool has_amx() { return (cpu::this_cpu().features & kAmxBf16) != 0; }
+
+// Whole numbers as floats: a case draws integers only for integer types.
+void make_whole(F32Problem& problem) {
+  for (std::size_t i = 0; i < 2; ++i)
+    for (std::int64_t j = 0; j < problem.operands[i].size(); ++j) {
+      float& v = problem.operands[i].mutable_data<float>()[j];
+      v = std::round(v * 32) / 16;
+    }
+}
+
+void check(const Tactic& tactic, F32Case c) {
+  c.text += " precision=\"bf16\"";
+  SCOPED_TRACE(c.text);
+  F32Problem problem(c);
+  make_whole(problem);
+  const Tensor truth = problem.truth();
+  TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
+  if (tactic.formats) run.use(tactic.formats(run.problem).front());
+  const Verdict verdict = tactic.supports(run.problem);
+  ASSERT_TRUE(verdict.yes) << verdict.reason;
+  for (const Config& config : tactic.configs(run.problem)) {
+    ASSERT_TRUE(tactic.valid(run.problem, config).yes);
+    Serial serial;
+    Backwards backwards;
+    const Tensor y = run.run(config, problem.operands, serial)[0], again = run.run(config, problem.operands, backwards)[0];
+    EXPECT_EQ(0, std::memcmp(y.raw(), again.raw(), static_cast<std::size_t>(y.bytes()))) << "results depend on the order of parts";
+    EXPECT_LE(relative_difference(y, truth), 2e-6);
+  }
+}
+
+TEST(AmxBf16, Products) {
+  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  for (const char* text : {"f32[1,32] f32[32,32]!", "f32[5,7] f32[7,3]!", "f32[33,70] f32[70,65]!", "f32[130,384] f32[384,100]!", "f32[2,40,96] f32[96,48]!"})
+    check(cpu_matmul_amx_bf16(), {"MatMul", text});
+  check(cpu_matmul_amx_bf16(), {"MatMul", "f32[21,70] f32[70,45]!", "(f32,f32,f32) %3=add.f32(%0,%1) %4=add.f32(%2,%3) %5=constant.f32(0) "
+                                "%6=max.f32(%4,%5) -> %6", {"f32[45]!", "f32[21,45]"}});
+  check(cpu_matmul_amx_bf16(), {"MatMul", "f32[21,70] f32[70,45]!", "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[21,45]"}});
+}
+
+TEST(AmxBf16, Convolutions) {
+  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  for (const char* text : {"f32[2,16,14,14] f32[24,16,1,1]! f32[24]!", "f32[1,3,17,15] f32[8,3,3,3]! pads=[0,1,2,1] strides=[2,2]",
+                           "f32[1,64,9,9] f32[70,64,3,3]! f32[70]! pads=[1,1,1,1]", "f32[1,5,6,5,4] f32[33,5,3,1,2]! pads=[1,0,0,1,0,1]"})
+    check(cpu_conv_amx_bf16(), {"Conv", text});
+}
+
+TEST(AmxBf16, NeedsPermission) {
+  F32Problem problem({"MatMul", "f32[5,7] f32[7,3]!"});
+  EXPECT_FALSE(cpu_matmul_amx_bf16().supports(TacticRun(cpu_matmul_amx_bf16(), problem.graph, 63).problem).yes);
+  F32Problem permitted({"MatMul", "f32[5,7] f32[7,3]! precision=\"bf16\""});
+  EXPECT_FALSE(cpu_matmul_amx_bf16().supports(TacticRun(cpu_matmul_amx_bf16(), permitted.graph, kAvx2).problem).yes) << "without AMX";
+  EXPECT_TRUE(cpu_matmul_amx_bf16().supports(TacticRun(cpu_matmul_amx_bf16(), permitted.graph, 63).problem).yes);
+}
+
+}  // namespace
+}  // namespace tenfold::backends
