@@ -88,7 +88,7 @@ constexpr std::pair<const char*, const char*> kLarger[] = {
     {"Pad", "f32[2,20,30] i64[6]{0,1,2,3,-1,4} f32[]{2}"}, {"Gather", "f32[100,70] i64[40,11](-100,99)"}, {"Split", "f32[3,70,31] axis=1 outputs=2"},
     {"InstanceNormalization", "f32[2,5,33,29] f32[5] f32[5]"}, {"GroupNormalization", "f32[2,12,33,29] f32[12] f32[12] num_groups=4"},
     {"AveragePool", "f32[1,3,5,40] kernel_shape=[3,5] strides=[1,2] pads=[1,2,1,2]"}, {"AveragePool", "f32[1,3,5,4] kernel_shape=[3,5] pads=[1,4,1,4]"},
-    {"HardSwish", "f32[3,500](-9,9)"},
+    {"HardSwish", "f32[3,500](-9,9)"}, {"Pow", "f32[3,500](-9,9) f32[]{2}"}, {"TopK", "f32[3,1000] i64[1]{20}"}, {"TopK", "f32[3,200,7] i64[1]{9} axis=1 largest=0"},
     {"LSTM", "f32[7,4,30] f32[1,160,30]! f32[1,160,40]! f32[1,320] outputs=3"},
     {"LSTM", "f32[5,1,30] f32[2,20,30]! f32[2,20,5]! f32[2,40]! _ f32[2,1,5] f32[2,1,5] direction=\"bidirectional\" outputs=3"},
     {"LSTM", "f32[2,5,3] f32[1,20,3]! f32[1,20,5]! layout=1 direction=\"reverse\" outputs=3"},
