@@ -47,7 +47,8 @@ def make():
     def phrase(vowels, pitch):
         parts = []
         for vowel in vowels:
-            parts += [0.4 * syllable(rng, vowel, rng.uniform(0.12, 0.24), pitch * rng.uniform(0.9, 1.1)), pause(rng.uniform(0.01, 0.05))]
+            parts.append(0.4 * syllable(rng, vowel, rng.uniform(0.12, 0.24), pitch * rng.uniform(0.9, 1.1)))
+            parts.append(pause(rng.uniform(0.01, 0.05)))
         return np.concatenate(parts)
     hiss = 0.1 * rng.standard_normal(int(1.5 * RATE))
     tone = 0.3 * np.sin(2 * np.pi * 440 * np.arange(RATE) / RATE)

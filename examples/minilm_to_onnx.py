@@ -81,7 +81,8 @@ class Encoder:
         # Positions are 0 .. sequence-1, so their embeddings are the first rows; one segment, so its embedding is a constant.
         length = g.node('Shape', 'length', 'input_ids', start=1, end=2)
         table = g.constant('position_embeddings', w['embeddings.position_embeddings.weight'])
-        positions = g.node('Slice', 'positions', table, g.constant('slice_start', np.array([0])), length, g.constant('slice_axis', np.array([0])))
+        first = g.constant('first_row', np.array([0]))
+        positions = g.node('Slice', 'positions', table, first, length, first)   # along axis 0
         segment = g.constant('segment_embedding', w['embeddings.token_type_embeddings.weight'][0])
         total = g.node('Add', 'embedded', g.node('Add', 'tokens_positions', tokens, positions), segment)
         return self.layer_norm('embeddings.LayerNorm', total)
