@@ -18,40 +18,44 @@ struct BlockLoop {
   const float* packed;
   const GemmF32Block& block;
   const F32End::Binding& bound;
-  bool finish;                                    // in registers, after the last block of K
+  RowTiles tiles{block.rows, kernels.max_rows};
+  std::int64_t k_blocks = w.k_blocks(), columns = w.panels() * w.panel;
 
-  // Panels [panel, panel + count) of one block of K, times all rows.
-  void panels(std::int64_t k_block, std::int64_t panel, int count, GemmF32Function wide) const noexcept {
-    const RowTiles tiles(block.rows, kernels.max_rows);
-    const bool last = k_block + 1 == w.k_blocks();
-    const std::int64_t column = panel * w.panel;
+  // What all tiles share that multiply panels [panel, panel + count) of one block of K.
+  GemmF32Tile shared(std::int64_t k_block, std::int64_t panel, int count) const noexcept {
     GemmF32Tile t;
-    t.rows = block.table;
     t.offset = block.offset + k_block * w.k_block;
     t.taps = w.taps;
     t.k = w.depth(k_block);
-    t.panel = packed + w.at(k_block, panel);
     t.panel_step = w.panel * w.taps * t.k;
+    t.panel = packed + k_block * w.k_block * w.taps * columns + panel * t.panel_step;   // w.at() without its division
     t.c_stride = block.c_stride;
-    t.cols = std::min<std::int64_t>(std::int64_t{count} * w.panel, w.n - column);
+    t.cols = std::min<std::int64_t>(std::int64_t{count} * w.panel, w.n - panel * w.panel);
     t.accumulate = k_block > 0;
-    for (std::int64_t i = 0; i < tiles.count; ++i, t.rows += w.taps * kernels.max_rows) {
-      const std::int64_t row = block.row + tiles.begin(i), height = tiles.begin(i + 1) - tiles.begin(i);
-      t.c = block.c + row * block.c_stride + block.column + column;
-      GemmF32Finish f;
-      if (finish && last) f = bound.at(row, block.column + column), t.finish = &f;
-      (wide ? wide : kernels.tile[height - 1])(t);
-    }
+    return t;
   }
 
+  void run(GemmF32Tile& t, std::int64_t i, std::int64_t k_block, std::int64_t panel, GemmF32Function wide) const noexcept {
+    const std::int64_t first = tiles.begin(i), row = block.row + first, column = block.column + panel * w.panel;
+    t.rows = block.table + i * w.taps * kernels.max_rows;
+    t.c = block.c + row * block.c_stride + column;
+    GemmF32Finish finish;
+    if (bound.any && k_block + 1 == k_blocks) finish = bound.at(row, column), t.finish = &finish;
+    (wide ? wide : kernels.tile[tiles.begin(i + 1) - first - 1])(t);
+  }
+
+  // A panel of B stays in L1 while all rows pass.
   void all() const noexcept {
     const bool few = block.rows <= kGemmWideRows;
     const int width = few ? kernels.wide_panels[block.rows - 1] : 1;
     const GemmF32Function wide = few ? kernels.wide[block.rows - 1] : nullptr;
-    for (std::int64_t k_block = 0; k_block < w.k_blocks(); ++k_block) {
-      std::int64_t panel = block.first_panel;
-      for (; wide && panel + width <= block.last_panel; panel += width) panels(k_block, panel, width, wide);
-      for (; panel < block.last_panel; ++panel) panels(k_block, panel, 1, nullptr);
+    for (std::int64_t k_block = 0; k_block < k_blocks; ++k_block) {
+      for (std::int64_t panel = block.first_panel; panel < block.last_panel;) {
+        const bool several = wide && panel + width <= block.last_panel;
+        GemmF32Tile t = shared(k_block, panel, several ? width : 1);
+        for (std::int64_t i = 0; i < tiles.count; ++i) run(t, i, k_block, panel, several ? wide : nullptr);
+        panel += several ? width : 1;
+      }
     }
   }
 };
@@ -61,7 +65,7 @@ struct BlockLoop {
 void gemm_f32_block(const GemmF32Kernels& kernels, const GemmF32Weights& w, const float* packed, const GemmF32Block& block,
                     const F32End& end, const F32End::Binding& bound, void* scratch) noexcept {
   if (block.rows <= 0) return;
-  BlockLoop{kernels, w, packed, block, bound, bound.any}.all();
+  BlockLoop{kernels, w, packed, block, bound}.all();
   if (end.in_registers()) return;
   const std::int64_t first = block.first_panel * w.panel, last = std::min(w.n, block.last_panel * w.panel);
   const float* sums = block.c + block.row * block.c_stride + block.column + first;

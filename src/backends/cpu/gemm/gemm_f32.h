@@ -43,9 +43,11 @@ void pack_f32(const GemmF32Weights& w, float* packed, Value&& value) {
 
 // Rows of C are cut into tiles of nearly equal height. A table holds the pointers of one block of rows.
 struct RowTiles {
-  std::int64_t rows = 0, count = 0;
-  RowTiles(std::int64_t rows, int max_rows) : rows(rows), count((rows + max_rows - 1) / max_rows) {}
-  std::int64_t begin(std::int64_t tile) const { return tile * rows / count; }
+  std::int64_t count = 0, height = 0, higher = 0;   // the first `higher` tiles have one row more: no division on the way
+  RowTiles(std::int64_t rows, int max_rows) : count((rows + max_rows - 1) / max_rows) {
+    if (count > 0) height = rows / count, higher = rows % count;
+  }
+  std::int64_t begin(std::int64_t tile) const { return tile * height + std::min(tile, higher); }
 };
 inline constexpr std::int64_t kRowTable = 6144;   // pointers that a table on the stack holds
 // Calls fill(row, pointer to the row's entry of tap 0) for every row; taps are max_rows entries apart.
