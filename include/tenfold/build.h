@@ -68,4 +68,8 @@ Engine build(const Network& network, const BuildConfig& config, BuildReport* rep
 Engine retune(const Engine& engine, const BuildConfig& config, BuildReport* report = nullptr);
 Engine retune_file(const std::string& plan_path, const BuildConfig& config, BuildReport* report = nullptr);
 
+// The ONNX operators that models may use, by domain and name, with the first opset whose form is accepted.
+struct OperatorInfo { std::string domain, name; int since = 1; };
+std::vector<OperatorInfo> supported_operators();
+
 }  // namespace tenfold

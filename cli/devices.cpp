@@ -1,0 +1,32 @@
+// tenfold devices: what this machine offers.
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "flags.h"
+#include "tenfold/device.h"
+#include "verbs.h"
+
+namespace tenfold::cli {
+
+int devices_main(const Arguments& arguments) {
+  bool json = false, help = false;
+  Flags flags("tenfold devices [--json]", "Shows what plans can run on here, and by which CPU features kernels are chosen.");
+  flags.group("Flags");
+  flags.add_switch("json", json, "as a JSON array");
+  flags.add_switch("help", help, "this text");
+  if (const auto words = flags.parse(arguments); !words.empty()) throw UsageError("tenfold devices takes no '" + words.front() + "'");
+  if (help) return std::fputs(flags.help().c_str(), stdout), kOk;
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const DeviceDescription& d : devices()) {
+    list.push_back({{"device", d.device}, {"name", d.name}, {"features", d.features}, {"l1_bytes", d.l1_bytes}, {"l2_bytes", d.l2_bytes},
+                    {"l3_bytes", d.l3_bytes}, {"threads", d.threads}});
+    if (!json)
+      std::printf("%s: %s\n  features  %s\n  caches    %lld KiB L1, %lld KiB L2, %lld KiB L3\n  threads   %d\n", d.device.c_str(), d.name.c_str(),
+                  d.features.c_str(), static_cast<long long>(d.l1_bytes >> 10), static_cast<long long>(d.l2_bytes >> 10),
+                  static_cast<long long>(d.l3_bytes >> 10), d.threads);
+  }
+  if (json) std::printf("%s\n", list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+  return kOk;
+}
+
+}  // namespace tenfold::cli

@@ -1,0 +1,167 @@
+// tenfold exec: build or load, run, measure, report.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "exec_options.h"
+#include "files.h"
+#include "inputs.h"
+#include "report.h"
+#include "tenfold/device.h"
+#include "verbs.h"
+
+namespace tenfold::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+struct Made {
+  Engine engine;
+  double build_s = 0, load_ms = -1;   // -1: nothing was loaded
+};
+
+void check_device(const ExecOptions& o) {
+  std::string names;
+  for (const DeviceDescription& d : devices()) {
+    if (d.device == o.build.device) return;
+    names += (names.empty() ? "" : ", ") + d.device;
+  }
+  if (o.build.device != "null") throw UsageError("there is no device '" + o.build.device + "' here; Tenfold found " + names);
+}
+
+Made make_engine(const ExecOptions& o, const InputFiles& files) {
+  const Clock::time_point start = Clock::now();
+  BuildConfig config = o.build;
+  config.log = o.console.callback();
+  config.progress = progress_printer(o.progress);
+  if (!o.load_engine.empty()) {
+    if (o.retune) throw Error(ErrorKind::unsupported, "--retune: re-tuning a plan from its portable section is not written yet; build it again from the model");
+    Engine engine = Engine::load(o.load_engine, {.verify_weights = o.verify_weights, .cpu_features = config.cpu_features, .threads = config.threads, .log = config.log});
+    const double took = seconds_since(start);
+    o.console.info("Engine deserialized in " + std::to_string(took) + " sec.");
+    return {std::move(engine), 0, took * 1e3};
+  }
+  config.profiles = profile_ranges(o, files.known_shapes());
+  Engine engine = build_file(o.onnx, config);
+  const double took = seconds_since(start);
+  o.console.info("Engine built in " + std::to_string(took) + " sec.");
+  return {std::move(engine), took, -1};
+}
+
+void layer_info(const ExecOptions& o, const Engine& engine) {
+  if (!o.export_layer_info.empty()) write_whole(o.export_layer_info, engine.inspect_json() + "\n");
+  if (!o.dump_layer_info) return;
+  o.console.result("Layer Information:");
+  std::fputs(engine.inspect(o.detailed ? 1 : 0).c_str(), stdout);
+}
+
+std::string settings_text(const ExecOptions& o, const Engine& engine) {
+  std::ostringstream s;
+  s << "device = " << engine.info().device << ", threads = " << engine.info().threads << ", streams = " << o.streams
+    << ", CUDA graph = none, spin-wait = short, data transfers = none";
+  return s.str();
+}
+
+void print_json(const ExecOptions& o, const Made& made, const Trace* trace) {
+  const EngineInfo& info = made.engine.info();
+  Json result{{"model", o.onnx.empty() ? o.load_engine : o.onnx}, {"device", info.device}, {"threads", info.threads}};
+  result["median_ms"] = result["p99_ms"] = result["throughput_qps"] = nullptr;   // null: not measured in this run
+  if (trace) {
+    const Statistics s = statistics(latencies(*trace), {99});
+    result["median_ms"] = s.median, result["p99_ms"] = s.percentiles[0];
+    result["throughput_qps"] = trace->wall_s > 0 ? static_cast<double>(trace->samples.size()) / trace->wall_s : 0;
+  }
+  result["build_s"] = o.onnx.empty() ? Json() : Json(made.build_s);
+  result["load_ms"] = made.load_ms < 0 ? Json() : Json(made.load_ms);
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  result["weight_bytes"] = info.weight_bytes, result["arena_bytes"] = info.arena_bytes;
+  result["peak_rss_bytes"] = std::int64_t{usage.ru_maxrss} * 1024;
+  std::printf("%s\n", result.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+Trace infer(const ExecOptions& o, const Engine& engine, const InputFiles& files) {
+  if (o.use_profile >= engine.info().profiles)
+    throw UsageError("--useProfile=" + std::to_string(o.use_profile) + ": the plan has " + std::to_string(engine.info().profiles) + " profile(s), numbered from 0");
+  const std::vector<Tensor> inputs = make_inputs(engine, run_shapes(engine, o.use_profile, o.shapes, files), files);
+  std::vector<std::unique_ptr<ExecutionContext>> contexts;
+  for (int i = 0; i < o.streams; ++i) contexts.push_back(make_context(engine, o.use_profile, inputs));
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    o.console.info("Input '" + engine.bindings()[i].name + "': " + std::string(name(inputs[i].dtype())) + "[" + text(inputs[i].shape()) + "]" +
+                   (files.has(engine.bindings()[i].name) ? "" : ", random values"));
+  const MeasureOptions how{o.iterations, o.warmup_ms, o.duration_s};
+  const Trace trace = measure(contexts, how);
+  std::ostringstream counts;
+  counts << "Warmup completed " << trace.warmup_runs << " queries over " << trace.warmup_ms << " ms; timing trace has " << trace.samples.size()
+         << " queries over " << trace.wall_s << " s";
+  o.console.info(counts.str());
+  const auto outputs = outputs_of(engine, *contexts.front());
+  if (!o.export_output.empty()) export_outputs(o.export_output, outputs);
+  if (!o.export_times.empty()) export_times(o.export_times, trace);
+  if (o.dump_profile || !o.export_profile.empty()) {
+    const std::vector<LayerTimes> layers = profile_layers(*contexts.front(), how);
+    if (!o.export_profile.empty()) export_profile(o.export_profile, layers);
+    if (o.dump_profile) print_profile(o.console, layers);
+  }
+  if (o.dump_output) print_outputs(o.console, outputs);
+  if (o.average_given || o.console.verbose) print_averages(o.console, trace, o.average_runs);
+  print_summary(o.console, trace, o.percentiles, settings_text(o, engine));
+  return trace;
+}
+
+void check_export_name(const ExecOptions& o) {
+  const std::string end = extension(o.export_output);
+  if (!o.export_output.empty() && end != ".npz" && end != ".json")
+    throw UsageError("--exportOutput writes .npz or .json; '" + o.export_output + "' ends in neither");
+}
+
+void work(const ExecOptions& o, const std::string& closing) {
+  for (const std::string& note : o.notes) o.console.warn(note);
+  check_export_name(o);
+  check_device(o);
+  const InputFiles files(o.load_inputs);
+  const Made made = make_engine(o, files);
+  if (!o.save_engine.empty()) {
+    made.engine.save(o.save_engine);
+    o.console.info("Plan saved to " + o.save_engine + ", " + std::to_string(std::filesystem::file_size(o.save_engine)) + " bytes");
+  }
+  layer_info(o, made.engine);
+  if (o.skip_inference) {
+    o.console.info("Skipped inference phase since --skipInference is added.");
+    std::printf("&&&& PASSED %s\n", closing.c_str());
+    if (o.json) print_json(o, made, nullptr);
+    return;
+  }
+  const Trace trace = infer(o, made.engine, files);
+  std::printf("&&&& PASSED %s\n", closing.c_str());
+  if (o.json) print_json(o, made, &trace);
+}
+
+}  // namespace
+
+int exec_main(const Arguments& arguments, bool as_trtexec) {
+  const ExecOptions options = parse_exec(arguments);
+  if (options.help) return std::fputs(exec_help().c_str(), stdout), kOk;
+  // Scripts look for these lines by trtexec's own name when they call it so.
+  std::string closing = std::string(as_trtexec ? "TensorRT.trtexec" : "Tenfold.exec") + " [Tenfold v" + std::string(version()) + "] # " +
+                        (as_trtexec ? "trtexec" : "tenfold exec");
+  for (const std::string& argument : arguments) closing += " " + argument;
+  std::printf("&&&& RUNNING %s\n", closing.c_str());
+  std::fflush(stdout);
+  try {
+    work(options, closing);
+  } catch (...) {
+    std::printf("&&&& FAILED %s\n", closing.c_str());
+    throw;   // main says why and chooses the exit code
+  }
+  return kOk;
+}
+
+}  // namespace tenfold::cli

@@ -1,0 +1,137 @@
+// Parsing, help and hints from a table of flags.
+#include "flags.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cctype>
+#include <numeric>
+
+namespace tenfold::cli {
+namespace {
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// The number of letters to insert, delete or replace.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row.back();
+}
+
+template <class T>
+T parse_with(const std::string& flag, const std::string& text, const char* what) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty())
+    throw UsageError("--" + flag + " takes " + what + ", not '" + text + "'");
+  return value;
+}
+
+std::string spelled(const Flag& flag) {
+  if (flag.value.empty()) return "--" + flag.name;
+  if (flag.value.front() == '[') return "--" + flag.name + "[=" + flag.value.substr(1);
+  return "--" + flag.name + "=" + flag.value;
+}
+
+}  // namespace
+
+int parse_int(const std::string& flag, const std::string& text) { return parse_with<int>(flag, text, "a whole number"); }
+double parse_number(const std::string& flag, const std::string& text) { return parse_with<double>(flag, text, "a number"); }
+
+std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
+  std::string best;
+  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates)
+    if (const std::size_t distance = edit_distance(lower(word), lower(candidate)); distance < least) least = distance, best = candidate;
+  return best;
+}
+
+void Flags::add_switch(const std::string& name, bool& target, const std::string& help) {
+  add({name, "", help, [&target](const std::string&) { target = true; }});
+}
+
+void Flags::add_text(const std::string& name, std::string& target, const std::string& value, const std::string& help) {
+  add({name, value, help, [&target](const std::string& text) { target = text; }});
+}
+
+void Flags::add_int(const std::string& name, int& target, const std::string& help) {
+  add({name, "N", help, [&target, name](const std::string& text) {
+         target = parse_int(name, text);
+         if (target < 0) throw UsageError("--" + name + " takes a number of at least 0, not " + text);
+       }});
+}
+
+const Flag* Flags::find(const std::string& name) const {
+  for (const Group& group : groups_)
+    for (const Flag& flag : group.flags)
+      if (flag.name == name) return &flag;
+  return nullptr;
+}
+
+void Flags::unknown(const std::string& name) const {
+  if (const auto refused = refused_.find(name); refused != refused_.end())
+    throw UsageError("--" + name + " is not supported by Tenfold: " + refused->second);
+  std::vector<std::string> names;
+  for (const Group& group : groups_)
+    for (const Flag& flag : group.flags) names.push_back(flag.name);
+  const std::string hint = nearest(name, names);
+  throw UsageError("unknown flag --" + name + (hint.empty() ? "; --help lists the flags" : "; did you mean --" + hint + "?"));
+}
+
+std::vector<std::string> Flags::parse(const std::vector<std::string>& arguments) const {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument.size() < 2 || argument[0] != '-') {
+      words.push_back(argument);
+      continue;
+    }
+    const std::size_t dashes = argument[1] == '-' ? 2 : 1, equals = argument.find('=');
+    const std::string name = argument.substr(dashes, equals == std::string::npos ? equals : equals - dashes);
+    const Flag* flag = find(name);
+    if (!flag || (dashes == 1 && name.size() > 1)) unknown(name);
+    const bool attached = equals != std::string::npos;
+    if (attached && flag->value.empty()) throw UsageError("--" + name + " takes no value");
+    if (attached || flag->value.empty() || flag->value.front() == '[') {
+      flag->apply(attached ? argument.substr(equals + 1) : "");
+    } else {
+      if (i + 1 == arguments.size()) throw UsageError("--" + name + " needs a value: " + spelled(*flag));
+      flag->apply(arguments[++i]);
+    }
+  }
+  return words;
+}
+
+std::string Flags::help() const {
+  constexpr std::size_t kColumn = 34, kWidth = 118;
+  std::string text = "usage: " + usage_ + "\n" + about_ + "\n";
+  for (const Group& group : groups_) {
+    text += "\n" + group.title + "\n";
+    std::string also;
+    for (const Flag& flag : group.flags) {
+      const std::string left = "  " + spelled(flag);
+      if (!flag.help.empty()) {
+        text += left + std::string(left.size() + 2 > kColumn ? 2 : kColumn - left.size(), ' ') + flag.help + "\n";
+      } else {
+        if (also.size() - (also.rfind('\n') + 1) + left.size() > kWidth) also += "\n";
+        also += also.empty() || also.back() == '\n' ? left : left.substr(1);
+      }
+    }
+    if (!also.empty()) text += also + "\n";
+  }
+  return text + (footer_.empty() ? "" : "\n" + footer_ + "\n");
+}
+
+}  // namespace tenfold::cli

@@ -1,0 +1,56 @@
+// Command-line flags as a table: parsing, help and the hint for a misspelt name come from the same rows.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace tenfold::cli {
+
+// The command line cannot be understood. Ends in exit code 2.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct Flag {
+  std::string name;    // without dashes
+  std::string value;   // what the help calls it: "FILE". Empty: a switch. In brackets, "[N]": optional, then only as --name=N.
+  std::string help;    // empty: the short help only lists the name
+  std::function<void(const std::string&)> apply;
+};
+
+class Flags {
+ public:
+  Flags(std::string usage, std::string about) : usage_(std::move(usage)), about_(std::move(about)) {}
+  void group(std::string title) { groups_.push_back({std::move(title), {}}); }
+  void add(Flag flag) { groups_.back().flags.push_back(std::move(flag)); }
+  void add_switch(const std::string& name, bool& target, const std::string& help);
+  void add_text(const std::string& name, std::string& target, const std::string& value, const std::string& help);
+  void add_int(const std::string& name, int& target, const std::string& help);
+  void refuse(const std::string& name, const std::string& reason) { refused_[name] = reason; }
+  void footer(std::string text) { footer_ = std::move(text); }
+
+  // Applies the flags in order and returns the words that are not flags. "--name=value" and "--name value" are the same.
+  std::vector<std::string> parse(const std::vector<std::string>& arguments) const;
+  std::string help() const;
+
+ private:
+  struct Group {
+    std::string title;
+    std::vector<Flag> flags;
+  };
+  const Flag* find(const std::string& name) const;
+  [[noreturn]] void unknown(const std::string& name) const;
+
+  std::string usage_, about_, footer_;
+  std::vector<Group> groups_;
+  std::map<std::string, std::string> refused_;
+};
+
+int parse_int(const std::string& flag, const std::string& text);
+double parse_number(const std::string& flag, const std::string& text);
+std::string nearest(const std::string& word, const std::vector<std::string>& candidates);   // "" if none is near
+
+}  // namespace tenfold::cli

@@ -1,0 +1,142 @@
+// Values for an engine's inputs.
+#include "inputs.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <random>
+
+#include "files.h"
+#include "npz.h"
+#include "tensor_proto.h"
+
+namespace tenfold::cli {
+namespace {
+
+bool named_like(const std::string& name, std::string_view word) {
+  const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+  return std::search(name.begin(), name.end(), word.begin(), word.end(), same) != name.end();
+}
+
+NpyArray member(const std::string& bytes, const std::string& path, const std::string& input) {
+  const std::map<std::string, NpyArray> arrays = parse_npz(bytes, path);
+  const auto found = arrays.find(input);
+  if (found != arrays.end()) return found->second;
+  std::string names;
+  for (const auto& [name, array] : arrays) names += (names.empty() ? "'" : ", '") + name + "'";
+  throw Error(ErrorKind::io, path + " has no array '" + input + "'; it has " + (names.empty() ? "none" : names));
+}
+
+// The bits of a small float in a narrow format; enough for random values of ordinary size.
+std::uint16_t half_bits(float value) {
+  std::uint32_t u = 0;
+  std::memcpy(&u, &value, 4);
+  const int exponent = static_cast<int>(u >> 23 & 0xFF) - 127 + 15;
+  const std::uint32_t sign = u >> 16 & 0x8000;
+  return static_cast<std::uint16_t>(exponent <= 0 ? sign : sign | static_cast<std::uint32_t>(exponent) << 10 | (u >> 13 & 0x3FF));
+}
+
+void fill_float(Tensor& t, std::mt19937& random) {
+  auto* bytes = t.mutable_data<unsigned char>();
+  for (std::int64_t i = 0; i < t.size(); ++i) {
+    const float value = static_cast<float>(random()) / 2147483648.0f - 1.0f;
+    std::uint32_t u = 0;
+    std::memcpy(&u, &value, 4);
+    switch (t.dtype()) {
+      case DType::f32: t.mutable_data<float>()[i] = value; break;
+      case DType::f64: t.mutable_data<double>()[i] = value; break;
+      case DType::f16: t.mutable_data<std::uint16_t>()[i] = half_bits(value); break;
+      case DType::bf16: t.mutable_data<std::uint16_t>()[i] = static_cast<std::uint16_t>(u >> 16); break;
+      default: if (i < t.bytes()) bytes[i] = static_cast<unsigned char>(random() & 0xB7);   // below 2 in magnitude
+    }
+  }
+}
+
+void fill_int(Tensor& t, std::mt19937& random, std::uint32_t limit, std::uint32_t least) {
+  const int width = bits(t.dtype());
+  auto* bytes = t.mutable_data<unsigned char>();
+  for (std::int64_t i = 0; i < t.size(); ++i) {
+    const std::uint64_t value = least + random() % limit;
+    if (width >= 8) std::memcpy(bytes + i * width / 8, &value, static_cast<std::size_t>(width / 8));   // little-endian
+    else bytes[i * width / 8] |= static_cast<unsigned char>((value & 1) << (i * width % 8));
+  }
+}
+
+}  // namespace
+
+InputFiles::InputFiles(const std::map<std::string, std::string>& files) : paths_(files) {
+  for (const auto& [input, path] : files) bytes_[input] = read_whole(path);
+}
+
+std::map<std::string, Shape> InputFiles::known_shapes() const {
+  std::map<std::string, Shape> shapes;
+  for (const auto& [input, bytes] : bytes_) {
+    const std::string& path = paths_.at(input);
+    if (extension(path) == ".npy") shapes[input] = parse_npy(bytes, path).shape;
+    if (extension(path) == ".npz") shapes[input] = member(bytes, path, input).shape;
+    if (extension(path) == ".pb") shapes[input] = parse_tensor_proto(bytes, path).shape();
+  }
+  return shapes;
+}
+
+Tensor InputFiles::tensor(const BindingInfo& info, const Shape& shape) const {
+  const std::string &bytes = bytes_.at(info.name), &path = paths_.at(info.name), end = extension(path);
+  const auto refuse = [&](const std::string& why) { throw Error(ErrorKind::io, "input '" + info.name + "' from " + path + ": " + why); };
+  Tensor t;
+  if (end == ".npy") t = to_tensor(parse_npy(bytes, path), info.dtype, path);
+  else if (end == ".npz") t = to_tensor(member(bytes, path, info.name), info.dtype, path);
+  else if (end == ".pb") t = parse_tensor_proto(bytes, path);
+  if (t.defined()) {
+    if (t.dtype() != info.dtype) refuse("it holds " + std::string(name(t.dtype())) + ", the engine needs " + std::string(name(info.dtype)));
+    if (t.shape() != shape) refuse("its shape is " + text(t.shape()) + ", the run needs " + text(shape));
+    return t;
+  }
+  if (info.dtype == DType::string) refuse("strings come from .npy or .npz");
+  t = Tensor(info.dtype, shape);
+  if (static_cast<std::int64_t>(bytes.size()) != t.bytes())
+    refuse("it has " + std::to_string(bytes.size()) + " bytes; " + std::string(name(info.dtype)) + "[" + text(shape) + "] needs " + std::to_string(t.bytes()));
+  if (!bytes.empty()) std::memcpy(t.mutable_raw(), bytes.data(), bytes.size());
+  return t;
+}
+
+Tensor random_input(const BindingInfo& info, const Shape& shape) {
+  Tensor t(info.dtype, shape);
+  if (info.dtype == DType::string) return t;
+  std::uint32_t seed = 2166136261u;   // of the name, so that inputs differ and runs agree
+  for (const char c : info.name) seed = (seed ^ static_cast<unsigned char>(c)) * 16777619u;
+  std::mt19937 random(seed);
+  const bool choice = info.dtype == DType::boolean || bits(info.dtype) < 8 || named_like(info.name, "type_id") || named_like(info.name, "segment");
+  if (is_float(info.dtype)) fill_float(t, random);
+  else if (named_like(info.name, "mask")) fill_int(t, random, 1, 1);
+  else fill_int(t, random, choice ? 2 : 100, 0);
+  return t;
+}
+
+std::vector<Shape> run_shapes(const Engine& engine, int profile, const std::map<std::string, Shape>& given, const InputFiles& files) {
+  const std::map<std::string, Shape> known = files.known_shapes();
+  std::vector<Shape> shapes;
+  for (const auto* named : {&given, &known})
+    for (const auto& [input, shape] : *named)
+      if (!engine.bindings()[static_cast<std::size_t>(engine.binding_index(input))].is_input)
+        throw Error(ErrorKind::invalid_argument, "'" + input + "' is an output; shapes and values are given for inputs");
+  for (const BindingInfo& b : engine.bindings()) {
+    if (!b.is_input) continue;
+    const bool dynamic = std::find(b.shape.begin(), b.shape.end(), -1) != b.shape.end();
+    if (const auto at = given.find(b.name); at != given.end()) shapes.push_back(at->second);
+    else if (const auto file = known.find(b.name); file != known.end() && dynamic) shapes.push_back(file->second);
+    else shapes.push_back(dynamic ? engine.profile_shapes(std::max(profile, 0), b.name).opt : b.shape);
+  }
+  return shapes;
+}
+
+std::vector<Tensor> make_inputs(const Engine& engine, const std::vector<Shape>& shapes, const InputFiles& files) {
+  std::vector<Tensor> inputs;
+  for (const BindingInfo& b : engine.bindings())
+    if (b.is_input) {
+      const Shape& shape = shapes[inputs.size()];
+      inputs.push_back(files.has(b.name) ? files.tensor(b, shape) : random_input(b, shape));
+    }
+  return inputs;
+}
+
+}  // namespace tenfold::cli

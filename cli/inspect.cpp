@@ -1,0 +1,102 @@
+// tenfold inspect: a model or plan step by step, and with --why what the tuner tried for each step.
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "console.h"
+#include "flags.h"
+#include "model_or_plan.h"
+#include "verbs.h"
+
+namespace tenfold::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string time_text(double nanoseconds) {
+  if (nanoseconds < 0) return "-";
+  char text[32];
+  if (nanoseconds < 1e6) std::snprintf(text, sizeof text, "%.2f us", nanoseconds / 1e3);
+  else std::snprintf(text, sizeof text, "%.3f ms", nanoseconds / 1e6);
+  return text;
+}
+
+void print_why(const BuildReport& report) {
+  std::printf("Why each step runs as it does (* chosen; a time, or the reason against it)\n");
+  for (const StepReport& step : report.steps) {
+    std::printf("\n%s\n  %s\n", step.node.c_str(), step.problem.c_str());
+    for (const TacticReport& t : step.tried) {
+      const std::string tactic = t.tactic + (t.config.empty() ? "" : " [" + t.config + "]");
+      std::printf("  %c %-48s %12s%s%s\n", t.chosen ? '*' : ' ', tactic.c_str(), time_text(t.nanoseconds).c_str(), t.verdict.empty() ? "" : "  ",
+                  t.verdict.c_str());
+    }
+  }
+  std::printf("\n%zu steps, %d candidates timed, %d times from the cache; import %.3f s, passes %.3f s, tuning %.3f s, assembly %.3f s\n",
+              report.steps.size(), report.timed, report.cache_hits, report.import_s, report.passes_s, report.tune_s, report.assemble_s);
+}
+
+Json why_json(const BuildReport& report) {
+  Json steps = Json::array();
+  for (const StepReport& step : report.steps) {
+    Json tried = Json::array();
+    for (const TacticReport& t : step.tried)
+      tried.push_back({{"tactic", t.tactic}, {"config", t.config}, {"nanoseconds", t.nanoseconds < 0 ? Json() : Json(t.nanoseconds)},
+                       {"verdict", t.verdict}, {"chosen", t.chosen}});
+    steps.push_back({{"node", step.node}, {"problem", step.problem}, {"tried", std::move(tried)}});
+  }
+  return steps;
+}
+
+void print_text(const Engine& engine) {
+  const EngineInfo& info = engine.info();
+  for (const BindingInfo& b : engine.bindings()) {
+    std::string shape;
+    for (std::size_t d = 0; d < b.shape.size(); ++d) {
+      const bool named = b.shape[d] < 0 && d < b.names.size() && !b.names[d].empty();
+      shape += (d ? "," : "") + (named ? b.names[d] : std::to_string(b.shape[d]));
+    }
+    std::printf("%s %s %s[%s]\n", b.is_input ? "input " : "output", b.name.c_str(), std::string(name(b.dtype)).c_str(), shape.c_str());
+  }
+  std::printf("%d steps, %d profile(s), weights %lld bytes, arena %lld bytes (largest live sum %lld)\n\n", info.steps, info.profiles,
+              static_cast<long long>(info.weight_bytes), static_cast<long long>(info.arena_bytes), static_cast<long long>(info.arena_live_bytes));
+  std::fputs(engine.inspect(1).c_str(), stdout);
+}
+
+}  // namespace
+
+int inspect_main(const Arguments& arguments) {
+  bool json = false, why = false, help = false;
+  Console console{.show_info = false};
+  BuildConfig config;
+  config.optimization_level = 0;   // to look at the steps nothing needs to be timed
+  int level = -1;
+  Flags flags("tenfold inspect MODEL.onnx | PLAN [--why] [--json] [--flags]",
+              "Shows the steps of a plan, or of the plan that a model would become: operators, tactics, shapes, places in memory.");
+  flags.group("Flags");
+  flags.add_switch("why", why, "builds the model and lists for every step each tactic tried, its time, or why it was refused");
+  flags.add_switch("json", json, "the layer information of --exportLayerInfo; with --why a key \"Why\" beside it");
+  flags.add_int("builderOptimizationLevel", level, "0 to 5; default: 3 with --why, else 0 (nothing is timed)");
+  add_build_flags(flags, config);
+  flags.add_switch("verbose", console.verbose, "");
+  flags.add_switch("help", help, "this text");
+  const auto words = flags.parse(arguments);
+  if (help) return std::fputs(flags.help().c_str(), stdout), kOk;
+  if (words.size() != 1) throw UsageError("tenfold inspect takes one model or plan, " + std::to_string(words.size()) + " given");
+  const bool plan = is_plan(words[0]);
+  if (plan && why) throw UsageError("--why needs the model: a plan does not keep what was tried");
+  config.optimization_level = level >= 0 ? level : why ? 3 : 0;
+  config.log = console.callback();
+  BuildReport report;
+  const Engine engine = plan ? Engine::load(words[0], {.log = config.log}) : build_file(words[0], config, &report);
+  if (json) {
+    Json root = Json::parse(engine.inspect_json());
+    if (why) root["Why"] = why_json(report);
+    std::printf("%s\n", root.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  } else if (why) {
+    print_why(report);
+  } else {
+    print_text(engine);
+  }
+  return kOk;
+}
+
+}  // namespace tenfold::cli

@@ -1,0 +1,78 @@
+// tenfold: one program, several verbs. Called under the name trtexec it behaves as `tenfold exec`.
+#include <cstdio>
+#include <filesystem>
+#include <new>
+#include <string>
+
+#include "flags.h"
+#include "tenfold/device.h"
+#include "tenfold/error.h"
+#include "verbs.h"
+
+namespace tenfold::cli {
+namespace {
+
+constexpr const char* kHelp =
+    "usage: tenfold VERB [--flags]\n"
+    "Makes trained neural networks run fast: an ONNX model in, a plan out, answers at the speed of the machine.\n\n"
+    "  exec      build a model or load a plan, run it, measure it (trtexec's flags)\n"
+    "  inspect   show a model or plan step by step; --why: which kernels were tried, their times, why others were refused\n"
+    "  compare   differences between two models, plans or stored outputs\n"
+    "  ops       the ONNX operators that models may use\n"
+    "  devices   what this machine offers\n\n"
+    "  tenfold VERB --help, tenfold --version\n\n"
+    "First steps:  tenfold exec --onnx=model.onnx --saveEngine=model.plan\n"
+    "              tenfold exec --loadEngine=model.plan --loadInputs=image:cat.npy --exportOutput=out.npz\n\n"
+    "Exit codes: 0 ok, 1 run failed, 2 usage, 3 model invalid or unsupported, 4 plan refused, 5 accuracy, 6 out of memory\n";
+
+int exit_code(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::invalid_argument: return kUsage;
+    case ErrorKind::invalid_model:
+    case ErrorKind::unsupported: return kModelInvalid;
+    case ErrorKind::plan_refused: return kPlanRefused;
+    case ErrorKind::out_of_memory: return kOutOfMemory;
+    default: return kRunFailed;
+  }
+}
+
+int dispatch(const std::string& program, Arguments arguments) {
+  if (program == "trtexec") return exec_main(arguments, true);
+  if (arguments.empty()) throw UsageError("say what to do: tenfold exec, inspect, compare, ops or devices; tenfold --help explains");
+  const std::string verb = arguments.front();
+  arguments.erase(arguments.begin());
+  if (verb == "--help" || verb == "-h" || verb == "help") return std::fputs(kHelp, stdout), kOk;
+  if (verb == "--version") return std::printf("tenfold %s\n", std::string(version()).c_str()), kOk;
+  if (verb == "exec") return exec_main(arguments, false);
+  if (verb == "inspect") return inspect_main(arguments);
+  if (verb == "compare") return compare_main(arguments);
+  if (verb == "ops") return ops_main(arguments);
+  if (verb == "devices") return devices_main(arguments);
+  const std::string hint = nearest(verb, {"exec", "inspect", "compare", "ops", "devices"});
+  throw UsageError("unknown verb '" + verb + "'" + (hint.empty() ? "; tenfold --help lists them" : "; did you mean 'tenfold " + hint + "'?"));
+}
+
+int guarded(const std::string& program, const Arguments& arguments) {
+  const auto report = [](const char* text, int code) { return std::fprintf(stderr, "tenfold: %s\n", text), code; };
+  try {
+    return dispatch(program, arguments);
+  } catch (const UsageError& e) {
+    return report(e.what(), kUsage);
+  } catch (const Error& e) {
+    return report(e.what(), exit_code(e.kind()));
+  } catch (const std::bad_alloc&) {
+    return report("out of memory", kOutOfMemory);
+  } catch (const std::exception& e) {
+    return report(e.what(), kRunFailed);
+  }
+}
+
+}  // namespace
+}  // namespace tenfold::cli
+
+int main(int count, char** values) {
+  const std::string program = count > 0 ? std::filesystem::path(values[0]).filename().string() : "tenfold";
+  const int code = tenfold::cli::guarded(program, tenfold::cli::Arguments(values + (count > 0), values + count));
+  if (std::fflush(stdout) != 0 && code == 0) return tenfold::cli::kRunFailed;   // a full disk behind a redirection
+  return code;
+}

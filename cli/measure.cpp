@@ -1,0 +1,132 @@
+// The measuring loop.
+#include "measure.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+namespace tenfold::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+struct Span { Clock::time_point start, end; };
+
+double ms(Clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
+Clock::duration from_ms(double value) { return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(value)); }
+
+[[noreturn]] void fail_run(const ExecutionContext& context, Status status) {
+  std::string why = "the run failed: " + context.describe(status);
+  if (status.code == Status::bad_index) why += " (random inputs may be out of range for this model: give values with --loadInputs)";
+  throw Error(status.code == Status::out_of_memory ? ErrorKind::out_of_memory : ErrorKind::device, why);
+}
+
+// What one stream does. Nothing but the run stands between the two clock readings.
+struct Lane {
+  ExecutionContext* context = nullptr;
+  std::vector<Span> spans;
+  std::int64_t warmup_runs = 0;
+  Clock::time_point begin;
+  Status status;
+
+  void run(const MeasureOptions& options) {
+    const Clock::time_point cold = Clock::now(), warm = cold + from_ms(options.warmup_ms);
+    Clock::time_point now = cold;
+    while (options.warmup_ms > 0 && now < warm && status) status = context->run(), now = Clock::now(), ++warmup_runs;
+    const double one = warmup_runs ? std::max(ms(now - cold) / static_cast<double>(warmup_runs), 1e-4) : 1;
+    spans.reserve(static_cast<std::size_t>(std::clamp(2e3 * options.duration_s / one, double(options.iterations), 2e7)) + 16);
+    begin = Clock::now();
+    const Clock::time_point until = begin + from_ms(options.duration_s * 1e3);
+    Span span{begin, begin};
+    for (int i = 0; status && (i < options.iterations || span.end < until); ++i) {
+      span.start = Clock::now();
+      status = context->run();
+      span.end = Clock::now();
+      spans.push_back(span);
+    }
+  }
+};
+
+Trace merge(const std::vector<Lane>& lanes) {
+  Trace trace;
+  Clock::time_point begin = lanes.front().begin, end = begin;
+  for (const Lane& lane : lanes) begin = std::min(begin, lane.begin);
+  for (const Lane& lane : lanes) {
+    trace.warmup_runs += lane.warmup_runs;
+    for (const Span& s : lane.spans) trace.samples.push_back({ms(s.start - begin), ms(s.end - begin)}), end = std::max(end, s.end);
+  }
+  if (lanes.size() > 1) std::sort(trace.samples.begin(), trace.samples.end(), [](const Sample& a, const Sample& b) { return a.start_ms < b.start_ms; });
+  trace.wall_s = ms(end - begin) / 1e3;
+  return trace;
+}
+
+}  // namespace
+
+std::unique_ptr<ExecutionContext> make_context(const Engine& engine, int profile, const std::vector<Tensor>& inputs) {
+  auto context = engine.create_context();
+  const auto expect = [&](Status status) {
+    if (!status) throw Error(ErrorKind::invalid_argument, context->describe(status));
+  };
+  if (profile >= 0) expect(context->set_profile(profile));
+  for (std::size_t b = 0; b < engine.bindings().size(); ++b) {
+    const int index = static_cast<int>(b);
+    const BindingInfo& info = engine.bindings()[b];
+    if (info.dtype == DType::string) throw Error(ErrorKind::unsupported, "'" + info.name + "' holds strings, which exec does not run");
+    if (!info.is_input) {
+      context->own_memory(index);
+    } else {
+      if (!context->set_input_shape(index, inputs[b].shape()))
+        throw Error(ErrorKind::invalid_argument, "input '" + info.name + "' has the shape " + text(info.shape) + " (-1: dynamic), not " + text(inputs[b].shape()));
+      expect(context->bind(index, const_cast<void*>(inputs[b].raw()), inputs[b].bytes()));
+    }
+  }
+  expect(context->prepare());
+  return context;
+}
+
+Trace measure(std::span<const std::unique_ptr<ExecutionContext>> contexts, const MeasureOptions& options) {
+  std::vector<Lane> lanes;
+  for (const auto& context : contexts) lanes.emplace_back().context = context.get();
+  const Clock::time_point start = Clock::now();
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < lanes.size(); ++i) others.emplace_back([&lanes, &options, i] { lanes[i].run(options); });
+  lanes[0].run(options);
+  others.clear();
+  for (const Lane& lane : lanes)
+    if (!lane.status) fail_run(*lane.context, lane.status);
+  Trace trace = merge(lanes);
+  trace.warmup_ms = ms(lanes[0].begin - start);
+  return trace;
+}
+
+std::vector<LayerTimes> profile_layers(ExecutionContext& context, const MeasureOptions& options) {
+  std::vector<LayerTimes> layers;
+  std::size_t next = 0;   // where the next layer is expected
+  context.set_profiler([&](std::string_view step, double milliseconds) {
+    std::size_t at = next;
+    while (at < layers.size() && layers[at].name != step) ++at;   // a branch not taken leaves its layers out
+    if (at == layers.size()) layers.push_back({std::string(step), {}});
+    layers[at].ms.push_back(milliseconds);
+    next = at + 1;
+  });
+  const Clock::time_point until = Clock::now() + from_ms(std::min(options.duration_s, 1.0) * 1e3);
+  for (int i = 0; i < options.iterations || Clock::now() < until; ++i) {
+    next = 0;
+    if (const Status status = context.run(); !status) fail_run(context, status);
+  }
+  context.set_profiler({});
+  return layers;
+}
+
+std::vector<std::pair<std::string, Tensor>> outputs_of(const Engine& engine, ExecutionContext& context) {
+  std::vector<std::pair<std::string, Tensor>> outputs;
+  for (std::size_t b = 0; b < engine.bindings().size(); ++b) {
+    const BindingInfo& info = engine.bindings()[b];
+    if (info.is_input) continue;
+    Tensor t(info.dtype, context.shape(static_cast<int>(b)));
+    if (t.bytes() > 0) std::memcpy(t.mutable_raw(), context.own_memory(static_cast<int>(b)), static_cast<std::size_t>(t.bytes()));
+    outputs.emplace_back(info.name, std::move(t));
+  }
+  return outputs;
+}
+
+}  // namespace tenfold::cli

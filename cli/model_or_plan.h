@@ -1,0 +1,15 @@
+// What inspect and compare share: telling a plan from a model, and the flags of a build.
+#pragma once
+
+#include <string>
+
+#include "flags.h"
+#include "tenfold/build.h"
+
+namespace tenfold::cli {
+
+bool is_plan(const std::string& path);   // by its first bytes; throws Error(io)
+void add_build_flags(Flags& flags, BuildConfig& config);
+Engine open_model_or_plan(const std::string& path, const BuildConfig& config);
+
+}  // namespace tenfold::cli

@@ -1,0 +1,25 @@
+// NumPy's array format (.npy): header, then elements. NumPy lacks some of our types; those travel as integers of the same width.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tenfold/tensor.h"
+
+namespace tenfold::cli {
+
+struct NpyArray {
+  char kind = 'f';         // as NumPy writes it: f i u b U
+  int width = 4;           // bytes of an element; of a string: 4 for each character
+  Shape shape;
+  std::string_view data;   // lies in the bytes that were parsed
+};
+
+// Throw Error(io); `what` names the source in messages.
+NpyArray parse_npy(std::string_view bytes, const std::string& what);
+// The array as a tensor of `wanted`; refused unless it is NumPy's form of that type.
+Tensor to_tensor(const NpyArray& array, DType wanted, const std::string& what);
+Tensor to_tensor(const NpyArray& array, const std::string& what);   // the type that the array itself names
+std::string to_npy(const Tensor& tensor);
+
+}  // namespace tenfold::cli

@@ -1,0 +1,17 @@
+// NumPy's archives (.npz): a zip file of .npy members. Members are stored; compressed ones are refused.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "npy.h"
+
+namespace tenfold::cli {
+
+// Arrays by name; they refer to `bytes`. Throws Error(io).
+std::map<std::string, NpyArray> parse_npz(std::string_view bytes, const std::string& what);
+std::string to_npz(const std::vector<std::pair<std::string, Tensor>>& arrays);
+
+}  // namespace tenfold::cli

@@ -1,0 +1,26 @@
+// Results: trtexec's summary block and its JSON files.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "console.h"
+#include "measure.h"
+
+namespace tenfold::cli {
+
+struct Statistics { double min = 0, max = 0, mean = 0, median = 0, variation = 0; std::vector<double> percentiles; };
+Statistics statistics(std::vector<double> values, const std::vector<double>& percentiles);
+
+std::vector<double> latencies(const Trace& trace);
+void print_summary(const Console& console, const Trace& trace, const std::vector<double>& percentiles, const std::string& settings);
+void print_averages(const Console& console, const Trace& trace, int runs);
+void print_profile(const Console& console, const std::vector<LayerTimes>& layers);
+void print_outputs(const Console& console, const std::vector<std::pair<std::string, Tensor>>& outputs);
+
+void export_times(const std::string& path, const Trace& trace);
+void export_profile(const std::string& path, const std::vector<LayerTimes>& layers);
+void export_outputs(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& outputs);   // .npz, otherwise JSON
+
+}  // namespace tenfold::cli
