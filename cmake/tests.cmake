@@ -46,3 +46,8 @@ foreach(source IN LISTS sources)
   get_filename_component(stem ${source} NAME_WE)
   tenfold_test(${stem} SOURCES ${source} USES tenfold_builder tenfold_test_support)
 endforeach()
+
+# The installed package, used by a project of its own.
+string(REPLACE "," " -fsanitize=" sanitize "${TENFOLD_SANITIZE}")
+string(REGEX REPLACE "^(.+)$" "-fsanitize=\\1" sanitize "${sanitize}")
+add_test(NAME install_test COMMAND ${CMAKE_SOURCE_DIR}/tests/install/run ${CMAKE_BINARY_DIR} "${sanitize}")
