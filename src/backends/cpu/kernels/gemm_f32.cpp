@@ -37,14 +37,7 @@ void tile(const GemmF32Tile& t) {
     const float* a[kRows];
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) a[r] = rows[r] + t.offset;
-    std::int64_t k = 0;
-    for (; k + 4 <= t.k; k += 4, b += 4 * kPanel) {
-      step<kRows, kPanels>(sum, a, k, b, t.panel_step);
-      step<kRows, kPanels>(sum, a, k + 1, b + kPanel, t.panel_step);
-      step<kRows, kPanels>(sum, a, k + 2, b + 2 * kPanel, t.panel_step);
-      step<kRows, kPanels>(sum, a, k + 3, b + 3 * kPanel, t.panel_step);
-    }
-    for (; k < t.k; ++k, b += kPanel) step<kRows, kPanels>(sum, a, k, b, t.panel_step);
+    for (std::int64_t k = 0; k < t.k; ++k, b += kPanel) step<kRows, kPanels>(sum, a, k, b, t.panel_step);   // unrolled it is 7 % slower
   }
   end_tile(sum, t);
 }
