@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -72,7 +71,7 @@ std::string settings_text(const ExecOptions& o, const Engine& engine) {
 void print_json(const ExecOptions& o, const Made& made, const Trace* trace) {
   const EngineInfo& info = made.engine.info();
   Json result{{"model", o.onnx.empty() ? o.load_engine : o.onnx}, {"device", info.device}, {"threads", info.threads}};
-  result["median_ms"] = result["p99_ms"] = result["throughput_qps"] = nullptr;   // null: not measured in this run
+  for (const char* key : {"median_ms", "p99_ms", "throughput_qps"}) result[key] = nullptr;   // null: not measured in this run
   if (trace) {
     const Statistics s = statistics(latencies(*trace), {99});
     result["median_ms"] = s.median, result["p99_ms"] = s.percentiles[0];
@@ -130,7 +129,7 @@ void work(const ExecOptions& o, const std::string& closing) {
   const Made made = make_engine(o, files);
   if (!o.save_engine.empty()) {
     made.engine.save(o.save_engine);
-    o.console.info("Plan saved to " + o.save_engine + ", " + std::to_string(std::filesystem::file_size(o.save_engine)) + " bytes");
+    o.console.info("Plan saved to " + o.save_engine);
   }
   layer_info(o, made.engine);
   if (o.skip_inference) {

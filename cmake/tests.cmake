@@ -51,3 +51,10 @@ endforeach()
 string(REPLACE "," " -fsanitize=" sanitize "${TENFOLD_SANITIZE}")
 string(REGEX REPLACE "^(.+)$" "-fsanitize=\\1" sanitize "${sanitize}")
 add_test(NAME install_test COMMAND ${CMAKE_SOURCE_DIR}/tests/install/run ${CMAKE_BINARY_DIR} "${sanitize}")
+
+# The command line, tried as a user would; NumPy and onnx are the independent truth, from script/bootstrap's environment if it is there.
+find_program(TENFOLD_PYTHON NAMES python3 HINTS ${CMAKE_SOURCE_DIR}/build/venv/bin NO_CACHE)
+if(TENFOLD_PYTHON)
+  add_test(NAME cli_test COMMAND ${TENFOLD_PYTHON} ${CMAKE_SOURCE_DIR}/tests/cli_test.py $<TARGET_FILE:tenfold>)
+  set_tests_properties(cli_test PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
+endif()

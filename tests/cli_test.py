@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Tries the command line as a user would: cli_test.py TENFOLD. NumPy and onnx are the truth; without them it is skipped (77)."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import numpy as np
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+except ImportError as missing:
+    print('skipped:', missing)
+    sys.exit(77)
+
+TENFOLD = ''
+ONCE = ['--iterations=1', '--duration=0', '--warmUp=0', '--builderOptimizationLevel=0']
+FLOAT, BATCH = TensorProto.FLOAT, ['batch', 6]
+
+
+def save_model(path, nodes, inputs, outputs, initializers=()):
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(nodes, 'g', [info(*i) for i in inputs], [info(*o) for o in outputs], list(initializers))
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 21)], ir_version=10), path)
+    return path
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.weights = np.random.default_rng(1).standard_normal((6, 4)).astype(np.float32)
+        self.model = save_model(self.path('m.onnx'), [helper.make_node('MatMul', ['x:0', 'w'], ['t']), helper.make_node('Tanh', ['t'], ['y'])],
+                                [('x:0', FLOAT, BATCH)], [('y', FLOAT, ['batch', 4])], [numpy_helper.from_array(self.weights, 'w')])
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def tenfold(self, *arguments, code=0, program=None):
+        done = subprocess.run([program or TENFOLD, *arguments], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, code, f'{arguments}\n{done.stdout}\n{done.stderr}')
+        return done
+
+    def refused(self, code, expected, *arguments):
+        done = self.tenfold(*arguments, code=code)
+        self.assertIn(expected, done.stderr)
+        self.assertLess(len(done.stderr.splitlines()), 12, 'a refusal is short')
+
+    def test_usage_errors_say_what_to_do(self):
+        self.refused(2, 'did you mean --saveEngine?', 'exec', f'--onnx={self.model}', '--saveEngin=x')
+        self.refused(2, "did you mean 'tenfold inspect'?", 'inspct')
+        self.refused(2, 'not supported by Tenfold', 'exec', f'--onnx={self.model}', '--useDLACore=0')
+        self.refused(2, 'a whole number', 'exec', f'--onnx={self.model}', '--iterations', 'many')
+        self.refused(2, 'must not decrease', 'exec', f'--onnx={self.model}', "--minShapes='x:0':3x6", "--optShapes='x:0':2x6", "--maxShapes='x:0':4x6")
+        self.refused(2, "the model's inputs are", 'exec', f'--onnx={self.model}', '--shapes=z:1x6')
+        self.refused(2, 'in single quotes', 'exec', f'--onnx={self.model}', '--shapes=1x6')
+
+    def test_exit_codes(self):
+        for name, bytes_ in (('empty', b''), ('text', b'hello, this is no model'), ('cut', pathlib.Path(self.model).read_bytes()[:-40])):
+            with open(self.path(name), 'wb') as f:
+                f.write(bytes_)
+            self.refused(3, name, 'exec', f'--onnx={self.path(name)}')
+            self.refused(4, name, 'exec', f'--loadEngine={self.path(name)}')
+        self.refused(1, 'No such file', 'exec', '--onnx=' + self.path('absent'))
+        unknown = save_model(self.path('u.onnx'), [helper.make_node('Frobnicate', ['x'], ['y'])], [('x', FLOAT, [1])], [('y', FLOAT, [1])])
+        self.refused(3, 'Frobnicate', 'exec', f'--onnx={unknown}')
+
+    def test_build_save_load_run(self):
+        x = np.random.default_rng(2).standard_normal((3, 6)).astype(np.float32)
+        plan, out = self.path('m.plan'), self.path('out.npz')
+        done = self.tenfold('exec', '--onnx', self.model, "--minShapes='x:0':1x6", "--optShapes='x:0':2x6", "--maxShapes='x:0':4x6", '--saveEngine',
+                            plan, '--skipInference', '--json', '--builderOptimizationLevel=0')
+        self.assertIsNone(json.loads(done.stdout.splitlines()[-1])['median_ms'])
+        np.save(self.path('x.npy'), x)
+        np.savez(self.path('x.npz'), **{'x:0': x})
+        x.tofile(self.path('x.bin'))
+        with open(self.path('x.pb'), 'wb') as f:
+            f.write(numpy_helper.from_array(x, 'x:0').SerializeToString())
+        for source in ('x.npy', 'x.npz', 'x.bin', 'x.pb'):
+            self.tenfold('exec', f'--loadEngine={plan}', f"--loadInputs='x:0':{self.path(source)}", "--shapes='x:0':3x6", f'--exportOutput={out}', *ONCE)
+            with np.load(out) as arrays:
+                self.assertEqual(list(arrays), ['y'])
+                np.testing.assert_allclose(arrays['y'], np.tanh(x @ self.weights), rtol=1e-5, atol=1e-6)
+        self.refused(2, 'outside every profile', 'exec', f'--loadEngine={plan}', "--shapes='x:0':5x6", *ONCE)
+        self.refused(1, '2x6', 'exec', f'--loadEngine={plan}', f"--loadInputs='x:0':{self.path('x.npy')}", "--shapes='x:0':2x6", *ONCE)
+        stored = self.tenfold('compare', plan, out, f"--loadInputs='x:0':{self.path('x.npy')}", '--tolerance=0', '--json')
+        self.assertEqual(json.loads(stored.stdout)[0]['l0'], 0)
+        np.savez(out, y=np.tanh(x @ self.weights) + np.float32(0.01))
+        self.tenfold('compare', plan, out, f"--loadInputs='x:0':{self.path('x.npy')}", '--tolerance=1e-3', code=5)
+        self.tenfold('compare', self.model, '--reference', "--shapes='x:0':2x6", '--tolerance=1e-5')
+
+    def test_types_that_numpy_lacks(self):
+        kinds = {'f64': (TensorProto.DOUBLE, np.float64), 'f16': (TensorProto.FLOAT16, np.float16), 'bf16': (TensorProto.BFLOAT16, np.uint16),
+                 'i64': (TensorProto.INT64, np.int64), 'u8': (TensorProto.UINT8, np.uint8), 'b': (TensorProto.BOOL, np.bool_),
+                 'f8': (TensorProto.FLOAT8E4M3FN, np.uint8), 'i4': (TensorProto.INT4, np.int8)}
+        nodes = [helper.make_node('Cast', ['x'], [name], to=kind) for name, (kind, _) in kinds.items()]
+        model = save_model(self.path('c.onnx'), nodes, [('x', FLOAT, [5])], [(name, kind, [5]) for name, (kind, _) in kinds.items()])
+        x = np.array([0, 1, 2, 3, 6], np.float32)
+        np.save(self.path('x.npy'), x)
+        out = self.path('o.npz')
+        self.tenfold('exec', f'--onnx={model}', f'--loadInputs=x:{self.path("x.npy")}', f'--exportOutput={out}', *ONCE)
+        with np.load(out) as arrays:
+            for name, (_, dtype) in kinds.items():
+                self.assertEqual(arrays[name].dtype, dtype, name)
+            for name in ('f64', 'f16', 'i64', 'u8', 'i4'):
+                np.testing.assert_array_equal(arrays[name].astype(np.float32), x, name)
+            np.testing.assert_array_equal(arrays['b'], x != 0)
+            np.testing.assert_array_equal((arrays['bf16'].astype(np.uint32) << 16).view(np.float32), x)
+            np.testing.assert_array_equal(arrays['f8'], [0x00, 0x38, 0x40, 0x44, 0x4C])
+            stored = dict(arrays)
+        back = save_model(self.path('b.onnx'), [helper.make_node('Cast', [name], ['y_' + name], to=FLOAT) for name in kinds],
+                          [(name, kind, [5]) for name, (kind, _) in kinds.items()], [('y_' + name, FLOAT, [5]) for name in kinds])
+        self.tenfold('exec', f'--onnx={back}', '--loadInputs=' + ','.join(f'{name}:{out}' for name in kinds), '--exportOutput=' + self.path('r.npz'), *ONCE)
+        with np.load(self.path('r.npz')) as arrays:
+            for name in stored:
+                np.testing.assert_array_equal(arrays['y_' + name], (x != 0) if name == 'b' else x, name)
+
+    def test_trtexec_form(self):
+        link = self.path('trtexec')
+        os.symlink(TENFOLD, link)
+        files = {flag: self.path(flag + '.json') for flag in ('exportTimes', 'exportProfile', 'exportLayerInfo', 'exportOutput')}
+        done = self.tenfold(f'--onnx={self.model}', '--iterations=20', '--duration=0', '--warmUp=0', '--percentile=50,99', '--infStreams=2', '--dumpProfile',
+                            *(f'--{flag}={path}' for flag, path in files.items()), program=link)
+        for text in ('=== Performance summary ===', 'Throughput: ', 'Latency: min = ', 'percentile(50%) = ', 'GPU Compute Time: min', 'Total Host Walltime: ',
+                     '&&&& PASSED TensorRT.trtexec', '=== Profile ('):
+            self.assertIn(text, done.stdout)
+        read = {flag: json.loads(pathlib.Path(path).read_text()) for flag, path in files.items()}
+        self.assertEqual(len(read['exportTimes']), 40)
+        self.assertTrue(all(t['endComputeMs'] >= t['startComputeMs'] for t in read['exportTimes']))
+        self.assertEqual(read['exportProfile'][0], {'count': 20})
+        self.assertGreater(len(read['exportLayerInfo']['Layers']), 0)
+        self.assertEqual(read['exportOutput'][0]['dimensions'], '1x4')
+
+    def test_json_line(self):
+        last = self.tenfold('exec', f'--onnx={self.model}', '--threads=1', '--json', *ONCE).stdout.splitlines()[-1]
+        result = json.loads(last)
+        self.assertEqual(list(result), ['model', 'device', 'threads', 'median_ms', 'p99_ms', 'throughput_qps', 'build_s', 'load_ms', 'weight_bytes',
+                                        'arena_bytes', 'peak_rss_bytes'])
+        self.assertEqual(result['threads'], 1)
+        self.assertGreater(result['median_ms'], 0)
+
+    def test_damaged_arrays(self):
+        np.savez(self.path('good.npz'), **{'x:0': np.zeros((1, 6), np.float32)})
+        good = pathlib.Path(self.path('good.npz')).read_bytes()
+        np.savez_compressed(self.path('packed.npz'), **{'x:0': np.zeros((1, 6), np.float32)})
+        plan = self.path('m.plan')
+        self.tenfold('exec', f'--onnx={self.model}', f'--saveEngine={plan}', '--skipInference', '--builderOptimizationLevel=0')
+        load = lambda name: ('exec', f'--loadEngine={plan}', f"--loadInputs='x:0':{self.path(name)}", *ONCE)
+        self.tenfold(*load('good.npz'))
+        self.refused(1, 'savez_compressed', *load('packed.npz'))
+        for cut in (0, 10, 40, 100, len(good) // 2, len(good) - 30, len(good) - 1):
+            with open(self.path('cut.npz'), 'wb') as f:
+                f.write(good[:cut])
+            self.refused(1, 'cut.npz', *load('cut.npz'))
+        flipped = bytearray(good)
+        flipped[good.index(b'NUMPY') + 130] ^= 1
+        with open(self.path('flip.npz'), 'wb') as f:
+            f.write(flipped)
+        self.refused(1, 'checksum', *load('flip.npz'))
+
+    def test_inspect_and_lists(self):
+        why = self.tenfold('inspect', self.model, '--why').stdout
+        self.assertRegex(why, r'\* \w+.*us')
+        self.assertIn('MatMul', self.tenfold('inspect', self.model).stdout)
+        self.assertIn('Layers', json.loads(self.tenfold('inspect', self.model, '--json').stdout))
+        operators = json.loads(self.tenfold('ops', '--json').stdout)
+        self.assertIn('MatMul', {o['name'] for o in operators if o['domain'] == 'ai.onnx'})
+        self.assertEqual(json.loads(self.tenfold('devices', '--json').stdout)[0]['device'], 'cpu')
+        for verb in ('exec', 'inspect', 'compare', 'ops', 'devices'):
+            self.assertLess(len(self.tenfold(verb, '--help').stdout.splitlines()), 52, verb)
+
+
+if __name__ == '__main__':
+    TENFOLD = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
