@@ -35,22 +35,22 @@ struct Line {
 constexpr const char* kBias = "(f32,f32) %2=add.f32(%0,%1) -> %2";
 constexpr const char* kRelu = "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4";
 const Line kShapes[] = {
-    {"MatMul", "f32[128,768] f32[768,768]!", kBias, "f32[768]!"},          // BERT-base, sequence 128
+    {"MatMul", "f32[128,768] f32[768,768]!", kBias, "f32[768]!"},  // BERT-base, sequence 128
     {"MatMul", "f32[128,768] f32[768,3072]!", kBias, "f32[3072]!"},
     {"MatMul", "f32[128,3072] f32[3072,768]!", kBias, "f32[768]!"},
-    {"MatMul", "f32[128,384] f32[384,384]!", kBias, "f32[384]!"},          // MiniLM
+    {"MatMul", "f32[128,384] f32[384,384]!", kBias, "f32[384]!"},  // MiniLM
     {"MatMul", "f32[128,384] f32[384,1536]!", kBias, "f32[1536]!"},
     {"MatMul", "f32[128,1536] f32[1536,384]!", kBias, "f32[384]!"},
     {"MatMul", "f32[16,384] f32[384,384]!", kBias, "f32[384]!"},
     {"MatMul", "f32[16,384] f32[384,1536]!", kBias, "f32[1536]!"},
     {"MatMul", "f32[16,1536] f32[1536,384]!", kBias, "f32[384]!"},
-    {"MatMul", "f32[197,768] f32[768,3072]!", kBias, "f32[3072]!"},        // ViT
-    {"MatMul", "f32[1,256] f32[256,256]!", kRelu, "f32[256]!"},            // MLP
+    {"MatMul", "f32[197,768] f32[768,3072]!", kBias, "f32[3072]!"},  // ViT
+    {"MatMul", "f32[1,256] f32[256,256]!", kRelu, "f32[256]!"},      // MLP
     {"MatMul", "f32[1,256] f32[256,10]!", kBias, "f32[10]!"},
     {"MatMul", "f32[1,2048] f32[2048,1000]!", kBias, "f32[1000]!"},
-    {"MatMul", "f32[12,128,64] f32[12,64,128]"},                           // attention without fusion
+    {"MatMul", "f32[12,128,64] f32[12,64,128]"},  // attention without fusion
     {"MatMul", "f32[12,128,128] f32[12,128,64]"},
-    {"Conv", "f32[1,3,224,224] f32[64,3,7,7]! f32[64]! pads=[3,3,3,3] strides=[2,2]"},   // ResNet-50
+    {"Conv", "f32[1,3,224,224] f32[64,3,7,7]! f32[64]! pads=[3,3,3,3] strides=[2,2]"},  // ResNet-50
     {"Conv", "f32[1,64,56,56] f32[64,64,1,1]! f32[64]!"},
     {"Conv", "f32[1,64,56,56] f32[64,64,3,3]! f32[64]! pads=[1,1,1,1]"},
     {"Conv", "f32[1,64,56,56] f32[256,64,1,1]! f32[256]!"},
@@ -62,7 +62,7 @@ const Line kShapes[] = {
     {"Conv", "f32[1,256,14,14] f32[1024,256,1,1]! f32[1024]!"},
     {"Conv", "f32[1,512,7,7] f32[512,512,3,3]! f32[512]! pads=[1,1,1,1]"},
     {"Conv", "f32[1,512,7,7] f32[2048,512,1,1]! f32[2048]!"},
-    {"Conv", "f32[1,3,224,224] f32[32,3,3,3]! f32[32]! pads=[1,1,1,1] strides=[2,2]"},   // MobileNet-v2
+    {"Conv", "f32[1,3,224,224] f32[32,3,3,3]! f32[32]! pads=[1,1,1,1] strides=[2,2]"},  // MobileNet-v2
     {"Conv", "f32[1,32,112,112] f32[32,1,3,3]! f32[32]! group=32 pads=[1,1,1,1]"},
     {"Conv", "f32[1,96,112,112] f32[96,1,3,3]! f32[96]! group=96 pads=[1,1,1,1] strides=[2,2]"},
     {"Conv", "f32[1,144,56,56] f32[144,1,3,3]! f32[144]! group=144 pads=[1,1,1,1]"},
@@ -73,9 +73,9 @@ const Line kShapes[] = {
     {"Conv", "f32[1,144,56,56] f32[24,144,1,1]! f32[24]!"},
     {"Conv", "f32[1,64,14,14] f32[384,64,1,1]! f32[384]!"},
     {"Conv", "f32[1,320,7,7] f32[1280,320,1,1]! f32[1280]!"},
-    {"Conv", "f32[1,3,32,32] f32[32,3,3,3]! f32[32]! pads=[1,1,1,1]"},                    // small CNN
+    {"Conv", "f32[1,3,32,32] f32[32,3,3,3]! f32[32]! pads=[1,1,1,1]"},  // small CNN
     {"Conv", "f32[1,32,16,16] f32[64,32,3,3]! f32[64]! pads=[1,1,1,1]"},
-    {"Conv", "f32[1,1,64,64,64] f32[32,1,3,3,3]! f32[32]! pads=[1,1,1,1,1,1]"},           // 3-D U-Net
+    {"Conv", "f32[1,1,64,64,64] f32[32,1,3,3,3]! f32[32]! pads=[1,1,1,1,1,1]"},  // 3-D U-Net
     {"Conv", "f32[1,32,64,64,64] f32[32,32,3,3,3]! f32[32]! pads=[1,1,1,1,1,1]"},
     {"Conv", "f32[1,64,32,32,32] f32[64,64,3,3,3]! f32[64]! pads=[1,1,1,1,1,1]"},
     {"Conv", "f32[1,256,8,8,8] f32[256,256,3,3,3]! f32[256]! pads=[1,1,1,1,1,1]"},
@@ -98,7 +98,7 @@ double shortest(F&& call, bool own_clock) {
     const double spent = now() - start;
     total += spent;
     best = std::min(best, spent / repeat);
-    if (spent < 2e4) repeat *= 2;        // far above the clock's own cost
+    if (spent < 2e4) repeat *= 2;  // far above the clock's own cost
   }
   return best;
 }
@@ -125,7 +125,8 @@ class Bench {
     problem_.body = node_->body ? &*node_->body : nullptr;
     problem_.anchor_inputs = node_->anchor_inputs < 0 ? static_cast<int>(node_->inputs.size()) : node_->anchor_inputs;
     problem_.device = &cpu::this_cpu();
-    for (const ir::Value* v : node_->inputs) problem_.in.push_back({.dtype = v->dtype(), .dims = v->dims(), .layout = {}, .constant = v->is_constant()});
+    for (const ir::Value* v : node_->inputs)
+      problem_.in.push_back({.dtype = v->dtype(), .dims = v->dims(), .layout = {}, .constant = v->is_constant()});
     problem_.out.push_back({.dtype = DType::f32, .dims = node_->out()->dims(), .layout = {}});
   }
 
@@ -133,7 +134,8 @@ class Bench {
   double best(const Tactic& tactic, Parallel& parallel, std::string& which) {
     if (tactic.op != problem_.op->name) return 0;
     double best = 0;
-    for (const Formats& f : tactic.formats ? tactic.formats(problem_) : std::vector<Formats>{{std::vector<Layout>(problem_.in.size()), {Layout{}}}}) {
+    for (const Formats& f :
+         tactic.formats ? tactic.formats(problem_) : std::vector<Formats>{{std::vector<Layout>(problem_.in.size()), {Layout{}}}}) {
       Problem p = problem_;
       for (std::size_t i = 0; i < p.in.size(); ++i) p.in[i].layout = f.in[i];
       p.out[0].layout = f.out[0];
@@ -154,7 +156,8 @@ class Bench {
   void add(ir::Node& node, const ops::CaseOperand& o) {
     data_.push_back(o.data);
     const std::string name = "x" + std::to_string(data_.size());
-    node.inputs.push_back(o.constant ? graph_.add_constant(o.data, name) : graph_.add_input(name, {.tensor = {o.data.dtype(), ir::to_dims(o.data.shape())}}));
+    node.inputs.push_back(o.constant ? graph_.add_constant(o.data, name)
+                                     : graph_.add_input(name, {.tensor = {o.data.dtype(), ir::to_dims(o.data.shape())}}));
   }
 
   static std::shared_ptr<void> memory(std::int64_t bytes) {
@@ -201,9 +204,9 @@ double peak_slice() {
   constexpr int kLoops = 20000;
   const auto start = std::chrono::steady_clock::now();
 #define CHAIN(n) "vfmadd231ps %%ymm14,%%ymm15,%%ymm" #n "\n"
-  for (int i = 0; i < kLoops; ++i)   // whatever the registers hold: the speed is the same, for results are thrown away
-    asm volatile(CHAIN(0) CHAIN(1) CHAIN(2) CHAIN(3) CHAIN(4) CHAIN(5) CHAIN(6) CHAIN(7) CHAIN(8) CHAIN(9) CHAIN(10) CHAIN(11)
-                 ::: "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11");
+  for (int i = 0; i < kLoops; ++i)  // whatever the registers hold: the speed is the same, for results are thrown away
+    asm volatile(CHAIN(0) CHAIN(1) CHAIN(2) CHAIN(3) CHAIN(4) CHAIN(5) CHAIN(6) CHAIN(7) CHAIN(8) CHAIN(9) CHAIN(10) CHAIN(11)::
+                     : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11");
 #undef CHAIN
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return 2.0 * 8 * 12 * kLoops / seconds / 1e9;
@@ -211,7 +214,7 @@ double peak_slice() {
 double peak() {
   double best = 0;
   for (int i = 0; i < 300; ++i) best = std::max(best, peak_slice());
-  return best * (cpu::this_cpu().features & kAvx512 ? 2 : 1);   // as if both have two ports
+  return best * (cpu::this_cpu().features & kAvx512 ? 2 : 1);  // as if both have two ports
 }
 
 }  // namespace
@@ -222,8 +225,8 @@ int main(int argc, char** argv) {
   ThreadPool pool({.threads = threads});
   const double all = peak() * threads;
   std::printf("%s, %d thread(s), peak %.1f GFLOP/s\n", cpu::this_cpu().name.c_str(), threads, all);
-  const std::vector<Tactic> tactics{cpu_matmul_packed(), cpu_matmul_batched(), cpu_conv_igemm(), cpu_conv_depthwise(), cpu_conv_first(), cpu_conv_winograd(),
-                                    cpu_conv_transpose_gemm()};
+  const std::vector<Tactic> tactics{cpu_matmul_packed(), cpu_matmul_batched(), cpu_conv_igemm(),         cpu_conv_depthwise(),
+                                    cpu_conv_first(),    cpu_conv_winograd(),  cpu_conv_transpose_gemm()};
   for (const Line& shape : kShapes) {
     const std::string line = std::string(shape.op) + " " + shape.text;
     if (line.find(filter) == std::string::npos) continue;
@@ -233,7 +236,8 @@ int main(int argc, char** argv) {
       const double ns = bench.best(tactic, pool, config);
       if (ns == 0) continue;
       const double rate = bench.flops(tactic) / ns;
-      std::printf("%9.1f us %7.1f GFLOP/s %5.1f %%  %-15s %-20s %s\n", ns / 1e3, rate, 100 * rate / all, tactic.name.c_str(), config.c_str(), line.c_str());
+      std::printf("%9.1f us %7.1f GFLOP/s %5.1f %%  %-15s %-20s %s\n", ns / 1e3, rate, 100 * rate / all, tactic.name.c_str(),
+                  config.c_str(), line.c_str());
     }
   }
 }

@@ -11,8 +11,8 @@ struct Named {
   Feature bit;
   std::string_view name;
 };
-constexpr Named kFeatures[] = {{kAvx2, "avx2"},          {kAvx512, "avx512"},    {kVnni, "vnni"},
-                               {kAvx512Bf16, "avx512bf16"}, {kAmxInt8, "amxint8"}, {kAmxBf16, "amxbf16"}};
+constexpr Named kFeatures[] = {{kAvx2, "avx2"},       {kAvx512, "avx512"},  {kVnni, "vnni"}, {kAvx512Bf16, "avx512bf16"},
+                               {kAmxInt8, "amxint8"}, {kAmxBf16, "amxbf16"}};
 
 std::uint32_t bit_of(std::string_view word) {
   for (const Named& f : kFeatures)

@@ -63,7 +63,7 @@ ir::Dim storage_elements(Layout layout, const ir::Dims& dims) {
 
 bool same_as_plain(Layout layout, const ir::Dims& dims) {
   if (!has_channels(layout, dims)) return true;
-  bool points = true;   // every image is a single position
+  bool points = true;  // every image is a single position
   for (std::size_t i = 2; i < dims.size(); ++i) points = points && dims[i] == ir::Dim(1);
   if (layout.order == Layout::channels_blocked) return points && dims[1].divisible_by(layout.block);
   return points || dims[1] == ir::Dim(1);

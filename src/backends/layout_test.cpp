@@ -63,8 +63,9 @@ TEST(Problem, LineNamesAllThatMatters) {
   p.in.push_back({.dims = {8, 16}, .layout = {}, .constant = true});
   p.in.push_back({.dims = {16}, .layout = {}, .constant = true});
   p.out.push_back({.dims = {batch, 4, 16}, .layout = kChannelsLast});
-  EXPECT_EQ(p.line(), "MatMul f32[batch,4,8]/[64,16,1] f32[8,16]! alpha=2 with f32[16]! -> f32[batch,4,16]@cl "
-                      "body=(f32,f32) %2=add.f32(%0,%1) -> %2 for batch=1..8");
+  EXPECT_EQ(p.line(),
+            "MatMul f32[batch,4,8]/[64,16,1] f32[8,16]! alpha=2 with f32[16]! -> f32[batch,4,16]@cl "
+            "body=(f32,f32) %2=add.f32(%0,%1) -> %2 for batch=1..8");
   EXPECT_EQ(p.bounds(batch + 1), (ir::Interval{2, 9}));
 }
 

@@ -22,7 +22,7 @@ bool bit(unsigned value, int n) { return value >> n & 1; }
 
 // State components that the operating system saves; bits as in XCR0.
 std::uint64_t saved_state() {
-  if (!bit(cpuid(1).c, 27)) return 0;   // no OSXSAVE, no xgetbv
+  if (!bit(cpuid(1).c, 27)) return 0;  // no OSXSAVE, no xgetbv
   unsigned low, high;
   asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   return static_cast<std::uint64_t>(high) << 32 | low;
@@ -66,7 +66,7 @@ void detect_caches(DeviceInfo& info) {
     const Leaf r = cpuid(amd ? 0x8000001du : 4u, i);
     const unsigned type = r.a & 31, level = r.a >> 5 & 7;
     if (type == 0) break;
-    if (type == 2) continue;   // instructions
+    if (type == 2) continue;  // instructions
     const std::int64_t ways = (r.b >> 22) + 1, partitions = (r.b >> 12 & 1023) + 1, line = (r.b & 4095) + 1, sets = std::int64_t{r.c} + 1;
     (level == 1 ? info.l1_bytes : level == 2 ? info.l2_bytes : info.l3_bytes) = ways * partitions * line * sets;
   }

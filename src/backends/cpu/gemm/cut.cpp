@@ -33,8 +33,9 @@ std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t bat
   const auto cut = [&](std::int64_t depth, std::int64_t parts) {
     GemmF32Cut c{isa, 0, 0, k_block(depth)};
     // Rows: half of L2, a table of pointers; columns: until there are parts enough.
-    const std::int64_t most_rows = std::min(table_rows(taps, kernels.max_rows), std::max<std::int64_t>(l2 / 2 / (4 * taps * c.k), 2 * kernels.max_rows));
-    const bool narrow = n * taps * k * 4 <= l2 / 2;   // B stays in L2: rows may be cut freely
+    const std::int64_t most_rows =
+        std::min(table_rows(taps, kernels.max_rows), std::max<std::int64_t>(l2 / 2 / (4 * taps * c.k), 2 * kernels.max_rows));
+    const bool narrow = n * taps * k * 4 <= l2 / 2;  // B stays in L2: rows may be cut freely
     const std::int64_t row_parts = narrow ? divide_up(parts, batch) : 1;
     c.rows = even_piece(m, std::min(most_rows, std::max<std::int64_t>(divide_up(m, row_parts), kernels.max_rows)), kernels.max_rows);
     const std::int64_t blocks = batch * divide_up(m, c.rows);

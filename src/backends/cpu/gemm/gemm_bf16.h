@@ -31,15 +31,15 @@ Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed);
 
 // Memory of a lane: parts are dealt to lanes, each with rows of its own.
 struct GemmBf16Rows {
-  std::int64_t stride = 0;               // in values; an odd number of cache lines, so that rows spread over the cache
+  std::int64_t stride = 0;  // in values; an odd number of cache lines, so that rows spread over the cache
   std::int64_t bytes = 0;
   GemmBf16Rows(const GemmBf16Weights& w, std::int64_t rows) : stride(w.depth() + 32), bytes(round_up(rows, 32) * stride * 2) {}
 };
 
 struct GemmBf16Block {
-  const float* const* table = nullptr;   // [row][tap]
+  const float* const* table = nullptr;  // [row][tap]
   std::int64_t rows = 0, row = 0, first_panel = 0, last_panel = 0, column = 0;
-  std::int64_t offset = 0;               // elements added to every pointer
+  std::int64_t offset = 0;  // elements added to every pointer
   float* c = nullptr;
   std::int64_t c_stride = 0;
 };

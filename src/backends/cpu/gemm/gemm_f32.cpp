@@ -28,7 +28,7 @@ struct BlockLoop {
     t.taps = w.taps;
     t.k = w.depth(k_block);
     t.panel_step = w.panel * w.taps * t.k;
-    t.panel = packed + k_block * w.k_block * w.taps * columns + panel * t.panel_step;   // w.at() without its division
+    t.panel = packed + k_block * w.k_block * w.taps * columns + panel * t.panel_step;  // w.at() without its division
     t.c_stride = block.c_stride;
     t.cols = std::min<std::int64_t>(std::int64_t{count} * w.panel, w.n - panel * w.panel);
     t.accumulate = k_block > 0;

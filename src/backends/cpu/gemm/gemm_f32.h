@@ -16,14 +16,14 @@ Verdict gemm_isa_runs(const DeviceInfo& device, std::int64_t isa);
 // B of (taps * k) x n, packed as [block of k][panel][tap][k in block][panel column]: a block of K is contiguous for a range of panels.
 struct GemmF32Weights {
   std::int64_t taps = 1, k = 0, n = 0;
-  std::int64_t k_block = 0;                       // of k, the same for every tap; the last block may be smaller
+  std::int64_t k_block = 0;  // of k, the same for every tap; the last block may be smaller
   int panel = 0;
 
   std::int64_t panels() const { return (n + panel - 1) / panel; }
   std::int64_t k_blocks() const { return k == 0 ? 1 : (k + k_block - 1) / k_block; }
   std::int64_t depth(std::int64_t block) const { return std::min(k_block, k - block * k_block); }
   std::int64_t floats() const { return taps * k * panels() * panel; }
-  std::int64_t at(std::int64_t block, std::int64_t p) const {   // where a panel starts
+  std::int64_t at(std::int64_t block, std::int64_t p) const {  // where a panel starts
     return block * k_block * taps * panels() * panel + p * panel * taps * depth(block);
   }
   // Where element (tap, k, column) lies.
@@ -43,13 +43,13 @@ void pack_f32(const GemmF32Weights& w, float* packed, Value&& value) {
 
 // Rows of C are cut into tiles of nearly equal height. A table holds the pointers of one block of rows.
 struct RowTiles {
-  std::int64_t count = 0, height = 0, higher = 0;   // the first `higher` tiles have one row more: no division on the way
+  std::int64_t count = 0, height = 0, higher = 0;  // the first `higher` tiles have one row more: no division on the way
   RowTiles(std::int64_t rows, int max_rows) : count((rows + max_rows - 1) / max_rows) {
     if (count > 0) height = rows / count, higher = rows % count;
   }
   std::int64_t begin(std::int64_t tile) const { return tile * height + std::min(tile, higher); }
 };
-inline constexpr std::int64_t kRowTable = 6144;   // pointers that a table on the stack holds
+inline constexpr std::int64_t kRowTable = 6144;  // pointers that a table on the stack holds
 // Calls fill(row, pointer to the row's entry of tap 0) for every row; taps are max_rows entries apart.
 template <class Fill>
 void fill_table(const RowTiles& tiles, std::int64_t taps, int max_rows, const float** table, Fill&& fill) {
@@ -62,11 +62,11 @@ inline std::int64_t table_rows(std::int64_t taps, int max_rows) { return kRowTab
 // One block of C: rows of a table times panels [first_panel, last_panel).
 struct GemmF32Block {
   const float* const* table = nullptr;
-  std::int64_t rows = 0, row = 0;                 // of C, from `row` on
-  std::int64_t offset = 0;                        // elements added to every pointer
+  std::int64_t rows = 0, row = 0;  // of C, from `row` on
+  std::int64_t offset = 0;         // elements added to every pointer
   std::int64_t first_panel = 0, last_panel = 0;
-  std::int64_t column = 0;                        // of C where panel 0 starts (a group's first channel)
-  float* c = nullptr;                             // element (0, 0) of all of C
+  std::int64_t column = 0;  // of C where panel 0 starts (a group's first channel)
+  float* c = nullptr;       // element (0, 0) of all of C
   std::int64_t c_stride = 0;
 };
 void gemm_f32_block(const GemmF32Kernels& kernels, const GemmF32Weights& w, const float* packed, const GemmF32Block& block,

@@ -14,8 +14,10 @@ class MatrixRows {
     for (int i = last - 1; i >= first; --i) {
       const std::int64_t extent = operand.dims[i], stride = operand.strides[i];
       if (extent == 1) continue;
-      if (axes_ > 0 && stride == stride_[axes_ - 1] * extent_[axes_ - 1]) extent_[axes_ - 1] *= extent;
-      else extent_[axes_] = extent, stride_[axes_++] = stride;
+      if (axes_ > 0 && stride == stride_[axes_ - 1] * extent_[axes_ - 1])
+        extent_[axes_ - 1] *= extent;
+      else
+        extent_[axes_] = extent, stride_[axes_++] = stride;
     }
   }
   // Element offset of a row.
@@ -29,7 +31,7 @@ class MatrixRows {
     return at + row * stride_[axes_ - 1];
   }
   bool uniform() const noexcept { return axes_ <= 1; }
-  std::int64_t stride() const noexcept { return axes_ ? stride_[0] : 0; }   // of uniform rows
+  std::int64_t stride() const noexcept { return axes_ ? stride_[0] : 0; }  // of uniform rows
 
  private:
   int axes_ = 0;

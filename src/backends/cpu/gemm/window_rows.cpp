@@ -23,7 +23,7 @@ WindowRows::Cursor::Cursor(const WindowRows& rows, std::int64_t row) noexcept : 
 }
 
 void WindowRows::Cursor::write(const float** entry, std::int64_t step) noexcept {
-  Three at;                             // the window's first position in the image
+  Three at;  // the window's first position in the image
   bool inside = true;
   std::int64_t corner = batch_ * w_.extents_.x_batch;
   for (std::size_t d = 0; d < 3; ++d) {

@@ -34,8 +34,8 @@ class WindowRows {
   ConvExtents extents_;
   const float *x_, *zeros_;
   std::int64_t taps_;
-  Three reach_{};                       // of the dilated kernel
-  std::int64_t offset_[kMostTaps];      // of a tap, in elements from the window's first
+  Three reach_{};                   // of the dilated kernel
+  std::int64_t offset_[kMostTaps];  // of a tap, in elements from the window's first
 };
 
 // One block of positions: its table of pointers, for f(block, worker). `column` counts the pieces that its columns are cut into.
@@ -45,8 +45,8 @@ struct WindowBlock {
 };
 // Cuts all positions into blocks of at most `block_rows`, each `columns` times; every part fills its own table.
 template <class F>
-void for_each_window_block(Parallel& parallel, const WindowRows& windows, std::int64_t positions, std::int64_t block_rows, std::int64_t columns,
-                           int max_rows, F&& f) noexcept {
+void for_each_window_block(Parallel& parallel, const WindowRows& windows, std::int64_t positions, std::int64_t block_rows,
+                           std::int64_t columns, int max_rows, F&& f) noexcept {
   const std::int64_t blocks = (positions + block_rows - 1) / block_rows;
   parallel.for_each(blocks * columns, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t i = part / columns, row = i * positions / blocks, rows = (i + 1) * positions / blocks - row;

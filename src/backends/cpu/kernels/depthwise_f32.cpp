@@ -47,7 +47,7 @@ TENFOLD_INLINE void slide_vector(vf (&sum)[kRows][1], const GemmF32Tile& t, cons
 template <int kRows, int kWidth, class Sum>
 TENFOLD_INLINE void each_step(const GemmF32Tile& all, Sum&& sum_some) {
   constexpr int kStep = kWidth * kLanes;
-  GemmF32Tile t = all;                 // of one step
+  GemmF32Tile t = all;  // of one step
   GemmF32Finish f;
   if (all.finish) f = *all.finish, t.finish = &f;
   vf sum[kRows][kWidth];
@@ -64,24 +64,33 @@ TENFOLD_INLINE void each_step(const GemmF32Tile& all, Sum&& sum_some) {
 
 template <int kRows>
 void tile(const GemmF32Tile& all) {
-  each_step<kRows, kVectors>(all, [&](vf (&sum)[kRows][kVectors], const float* weights, std::int64_t channel, bool whole) __attribute__((always_inline)) {
-    if (whole) sum_panel<kRows, true>(sum, all, weights, channel);
-    else sum_panel<kRows, false>(sum, all, weights, channel);
-  });
+  each_step<kRows, kVectors>(
+      all, [&](vf(&sum)[kRows][kVectors], const float* weights, std::int64_t channel, bool whole) __attribute__((always_inline)) {
+        if (whole)
+          sum_panel<kRows, true>(sum, all, weights, channel);
+        else
+          sum_panel<kRows, false>(sum, all, weights, channel);
+      });
 }
 
 template <int kRows>
 void slide(const GemmF32Tile& all) {
-  each_step<kRows, 1>(all, [&](vf (&sum)[kRows][1], const float* weights, std::int64_t channel, bool whole) __attribute__((always_inline)) {
-    if (whole) slide_vector<kRows, true>(sum, all, weights, channel);
-    else slide_vector<kRows, false>(sum, all, weights, channel);
-  });
+  each_step<kRows, 1>(
+      all, [&](vf(&sum)[kRows][1], const float* weights, std::int64_t channel, bool whole) __attribute__((always_inline)) {
+        if (whole)
+          slide_vector<kRows, true>(sum, all, weights, channel);
+        else
+          slide_vector<kRows, false>(sum, all, weights, channel);
+      });
 }
 
 }  // namespace
 
-#define EACH(function) {function(1), function(2), function(3), function(4), function(5), function(6), function(7), function(8), function(9), \
-                        function(10), function(11), function(12)}
+#define EACH(function)                                                                                                                 \
+  {                                                                                                                                    \
+    function(1), function(2), function(3), function(4), function(5), function(6), function(7), function(8), function(9), function(10), \
+        function(11), function(12)                                                                                                     \
+  }
 #define TILE(rows) (rows <= kMaxRows ? tile<(rows <= kMaxRows ? rows : 1)> : nullptr)
 #define SLIDE(rows) (rows <= kMaxRows ? slide<(rows <= kMaxRows ? rows : 1)> : nullptr)
 extern "C" const DepthwiseF32Kernels TENFOLD_TABLE(depthwise_f32) = {kMaxRows, kPanel, EACH(TILE), EACH(SLIDE)};

@@ -37,7 +37,7 @@ void tile(const GemmF32Tile& t) {
     const float* a[kRows];
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) a[r] = rows[r] + t.offset;
-    for (std::int64_t k = 0; k < t.k; ++k, b += kPanel) step<kRows, kPanels>(sum, a, k, b, t.panel_step);   // unrolled it is 7 % slower
+    for (std::int64_t k = 0; k < t.k; ++k, b += kPanel) step<kRows, kPanels>(sum, a, k, b, t.panel_step);  // unrolled it is 7 % slower
   }
   end_tile(sum, t);
 }
@@ -47,9 +47,11 @@ void tile(const GemmF32Tile& t) {
 // Tiles of more rows than this instruction set has registers for are never asked for.
 #define TILE(rows) (rows <= kMaxRows ? tile<(rows <= kMaxRows ? rows : 1), 1> : nullptr)
 extern "C" const GemmF32Kernels TENFOLD_TABLE(gemm_f32) = {
-    kMaxRows, kPanel,
+    kMaxRows,
+    kPanel,
     {TILE(1), TILE(2), TILE(3), TILE(4), TILE(5), TILE(6), TILE(7), TILE(8), TILE(9), TILE(10), TILE(11), TILE(12)},
-    {4, 2, 2}, {tile<1, 4>, tile<2, 2>, tile<3, 2>}};
+    {4, 2, 2},
+    {tile<1, 4>, tile<2, 2>, tile<3, 2>}};
 #undef TILE
 
 }  // namespace tenfold::backends::cpu

@@ -10,19 +10,19 @@ namespace tenfold::backends::cpu {
 
 // What follows the last block of K, while the sums are in registers: (sum + bias + residual) clamped to [low, high].
 struct GemmF32Finish {
-  const float* bias = nullptr;            // of the tile's first column; null: none
-  const float* residual = nullptr;        // of the tile's first row and column; null: none
+  const float* bias = nullptr;      // of the tile's first column; null: none
+  const float* residual = nullptr;  // of the tile's first row and column; null: none
   std::int64_t residual_stride = 0;
-  bool clamp = false;                     // NaN stays NaN
+  bool clamp = false;  // NaN stays NaN
   float low = 0, high = 0;
 };
 
 struct GemmF32Tile {
-  const float* const* rows = nullptr;     // rows[tap * max_rows + r]
-  std::int64_t offset = 0;                // elements added to every pointer
-  std::int64_t taps = 1, k = 0;           // depth: k neighbouring elements for each tap
-  const float* panel = nullptr;           // [taps * k][panel], zeros in columns that do not exist
-  std::int64_t panel_step = 0;            // to the next panel, for kernels that take several
+  const float* const* rows = nullptr;  // rows[tap * max_rows + r]
+  std::int64_t offset = 0;             // elements added to every pointer
+  std::int64_t taps = 1, k = 0;        // depth: k neighbouring elements for each tap
+  const float* panel = nullptr;        // [taps * k][panel], zeros in columns that do not exist
+  std::int64_t panel_step = 0;         // to the next panel, for kernels that take several
   float* c = nullptr;
   std::int64_t c_stride = 0;
   std::int64_t cols = 0;                  // columns that exist
@@ -34,10 +34,10 @@ using GemmF32Function = void (*)(const GemmF32Tile&);
 inline constexpr int kGemmMostRows = 14, kGemmWideRows = 3;
 
 struct GemmF32Kernels {
-  int max_rows = 0, panel = 0;                       // rows of the largest tile, columns of a panel
-  GemmF32Function tile[kGemmMostRows] = {};          // [rows - 1]: one panel
-  int wide_panels[kGemmWideRows] = {};               // [rows - 1]: few rows take several panels at once, to have sums enough in
-  GemmF32Function wide[kGemmWideRows] = {};          //   flight; all but the last column range of C must exist
+  int max_rows = 0, panel = 0;               // rows of the largest tile, columns of a panel
+  GemmF32Function tile[kGemmMostRows] = {};  // [rows - 1]: one panel
+  int wide_panels[kGemmWideRows] = {};       // [rows - 1]: few rows take several panels at once, to have sums enough in
+  GemmF32Function wide[kGemmWideRows] = {};  //   flight; all but the last column range of C must exist
 };
 
 extern "C" const GemmF32Kernels tenfold_gemm_f32_avx2, tenfold_gemm_f32_avx512;
@@ -45,9 +45,9 @@ extern "C" const GemmF32Kernels tenfold_gemm_f32_avx2, tenfold_gemm_f32_avx512;
 // Depthwise convolution: every column has its own depth of `taps`. A tile's rows of A are positions, `k` is not used, `panel`
 // holds [panel][tap][panel column], and `cols` may be many panels.
 struct DepthwiseF32Kernels {
-  int max_rows = 0, panel = 0;                       // rows of a table as for products
-  GemmF32Function tile[kGemmMostRows] = {};          // [rows - 1]
-  GemmF32Function slide[kGemmMostRows] = {};         // the same for neighbouring windows, 3 wide, one position apart
+  int max_rows = 0, panel = 0;                // rows of a table as for products
+  GemmF32Function tile[kGemmMostRows] = {};   // [rows - 1]
+  GemmF32Function slide[kGemmMostRows] = {};  // the same for neighbouring windows, 3 wide, one position apart
 };
 extern "C" const DepthwiseF32Kernels tenfold_depthwise_f32_avx2, tenfold_depthwise_f32_avx512;
 

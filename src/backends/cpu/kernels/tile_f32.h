@@ -5,11 +5,11 @@
 #include "backends/cpu/simd/f32.h"
 
 namespace tenfold::backends::cpu {
-namespace {   // every kernel file gets its own copy: nothing of one instruction set may be linked into another
+namespace {  // every kernel file gets its own copy: nothing of one instruction set may be linked into another
 
 using namespace simd;
 
-constexpr int kVectors = 2;                      // of a panel
+constexpr int kVectors = 2;  // of a panel
 constexpr int kPanel = kVectors * kLanes;
 constexpr int kMaxRows = kLanes == 16 ? 12 : 6;  // leaves registers for the panel's vectors and one broadcast
 
@@ -46,7 +46,7 @@ TENFOLD_INLINE void finish(vf (&sum)[kRows][kWidth], const GemmF32Finish& f, std
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
-      for (int v = 0; v < kWidth; ++v) sum[r][v] = min(high, max(low, sum[r][v]));   // the second operand if there is a NaN
+      for (int v = 0; v < kWidth; ++v) sum[r][v] = min(high, max(low, sum[r][v]));  // the second operand if there is a NaN
     }
   }
 }
@@ -72,8 +72,10 @@ TENFOLD_INLINE void store_tile(vf (&sum)[kRows][kWidth], const GemmF32Tile& t, b
 
 template <int kRows, int kWidth>
 TENFOLD_INLINE void end_tile(vf (&sum)[kRows][kWidth], const GemmF32Tile& t) {
-  if (t.cols == kWidth * kLanes) store_tile(sum, t, true);
-  else store_tile(sum, t, false);
+  if (t.cols == kWidth * kLanes)
+    store_tile(sum, t, true);
+  else
+    store_tile(sum, t, false);
 }
 
 }  // namespace

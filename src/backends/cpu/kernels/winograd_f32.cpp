@@ -13,7 +13,8 @@ TENFOLD_INLINE void input_four(vf& a, vf& b, vf& c, vf& d) {
   a = first, b = plus, c = minus, d = last;
 }
 
-TENFOLD_INLINE void input_vector(const float* const* positions, std::int64_t channel, std::int64_t channels, float* values, std::int64_t step, bool whole) {
+TENFOLD_INLINE void input_vector(const float* const* positions, std::int64_t channel, std::int64_t channels, float* values,
+                                 std::int64_t step, bool whole) {
   vf d[16];
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i) d[i] = load_part(positions[i], channel, channels, whole);
@@ -32,12 +33,13 @@ void input(const float* const* positions, std::int64_t channels, float* values, 
 }
 
 TENFOLD_INLINE void output_vector(const WinogradOutput& o, std::int64_t channel, bool whole) {
-  vf top[4], bottom[4];   // columns of the 4x4 sums, folded to two rows
+  vf top[4], bottom[4];  // columns of the 4x4 sums, folded to two rows
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
     const float* column = o.sums + i * o.step;
     const vf s0 = load_part(column, channel, o.channels, whole), s1 = load_part(column + 4 * o.step, channel, o.channels, whole);
-    const vf s2 = load_part(column + 8 * o.step, channel, o.channels, whole), s3 = load_part(column + 12 * o.step, channel, o.channels, whole);
+    const vf s2 = load_part(column + 8 * o.step, channel, o.channels, whole),
+             s3 = load_part(column + 12 * o.step, channel, o.channels, whole);
     top[i] = add(add(s0, s1), s2);
     bottom[i] = sub(sub(s1, s2), s3);
   }

@@ -8,10 +8,10 @@
 namespace tenfold::backends::cpu {
 
 struct WinogradOutput {
-  const float* sums = nullptr;            // of the first of the 16 matrices
-  std::int64_t step = 0;                  // elements from one matrix to the next
+  const float* sums = nullptr;  // of the first of the 16 matrices
+  std::int64_t step = 0;        // elements from one matrix to the next
   std::int64_t channels = 0;
-  float* to[4] = {};                      // rows of positions (0,0) (0,1) (1,0) (1,1); null: outside the result
+  float* to[4] = {};  // rows of positions (0,0) (0,1) (1,0) (1,1); null: outside the result
   const float* residual[4] = {};
   const GemmF32Finish* finish = nullptr;  // bias and clamp; its residual is not used
 };

@@ -42,10 +42,14 @@ void check(const Tactic& tactic, F32Case c) {
 
 TEST(AmxBf16, Products) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
-  for (const char* text : {"f32[1,32] f32[32,32]!", "f32[5,7] f32[7,3]!", "f32[33,70] f32[70,65]!", "f32[130,384] f32[384,100]!", "f32[2,40,96] f32[96,48]!"})
+  for (const char* text :
+       {"f32[1,32] f32[32,32]!", "f32[5,7] f32[7,3]!", "f32[33,70] f32[70,65]!", "f32[130,384] f32[384,100]!", "f32[2,40,96] f32[96,48]!"})
     check(cpu_matmul_amx_bf16(), {"MatMul", text});
-  check(cpu_matmul_amx_bf16(), {"MatMul", "f32[21,70] f32[70,45]!", "(f32,f32,f32) %3=add.f32(%0,%1) %4=add.f32(%2,%3) %5=constant.f32(0) "
-                                "%6=max.f32(%4,%5) -> %6", {"f32[45]!", "f32[21,45]"}});
+  check(cpu_matmul_amx_bf16(), {"MatMul",
+                                "f32[21,70] f32[70,45]!",
+                                "(f32,f32,f32) %3=add.f32(%0,%1) %4=add.f32(%2,%3) %5=constant.f32(0) "
+                                "%6=max.f32(%4,%5) -> %6",
+                                {"f32[45]!", "f32[21,45]"}});
   check(cpu_matmul_amx_bf16(), {"MatMul", "f32[21,70] f32[70,45]!", "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[21,45]"}});
 }
 

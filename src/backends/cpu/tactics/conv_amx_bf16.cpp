@@ -89,8 +89,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     const float* table[kRowTable];
     for (std::int64_t part = lane; part < parts; part += kernel.lanes) {
       const std::int64_t i = part / pieces, j = part % pieces, row = i * m / row_blocks;
-      const GemmBf16Block block{.table = table, .rows = (i + 1) * m / row_blocks - row, .row = row, .first_panel = j * w.panels() / pieces,
-                                .last_panel = (j + 1) * w.panels() / pieces, .c = y.as<float>(), .c_stride = y.strides[y.rank - 1]};
+      const GemmBf16Block block{.table = table,
+                                .rows = (i + 1) * m / row_blocks - row,
+                                .row = row,
+                                .first_panel = j * w.panels() / pieces,
+                                .last_panel = (j + 1) * w.panels() / pieces,
+                                .c = y.as<float>(),
+                                .c_stride = y.strides[y.rank - 1]};
       WindowRows::Cursor cursor(windows, row);
       for (std::int64_t r = 0; r < block.rows; ++r) cursor.write(table + r * w.taps, 1);
       gemm_bf16_block(w, args.in[1].data, block, reinterpret_cast<std::uint16_t*>(memory), kernel.end, bound,
@@ -103,8 +108,19 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_conv_amx_bf16() {
-  return {.name = "conv_amx_bf16", .op = "Conv", .supports = supports, .configs = configs, .valid = valid, .formats = formats, .workspace = workspace,
-          .packed_bytes = packed_bytes, .pack = pack, .unpack = unpack, .open = open, .run = run, .work = conv_work};
+  return {.name = "conv_amx_bf16",
+          .op = "Conv",
+          .supports = supports,
+          .configs = configs,
+          .valid = valid,
+          .formats = formats,
+          .workspace = workspace,
+          .packed_bytes = packed_bytes,
+          .pack = pack,
+          .unpack = unpack,
+          .open = open,
+          .run = run,
+          .work = conv_work};
 }
 
 }  // namespace tenfold::backends

@@ -8,7 +8,9 @@ namespace {
 
 using namespace cpu;
 
-const DepthwiseF32Kernels& kernels_of(std::int64_t isa) { return isa == kGemmAvx512 ? tenfold_depthwise_f32_avx512 : tenfold_depthwise_f32_avx2; }
+const DepthwiseF32Kernels& kernels_of(std::int64_t isa) {
+  return isa == kGemmAvx512 ? tenfold_depthwise_f32_avx512 : tenfold_depthwise_f32_avx2;
+}
 int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
 
 Verdict supports(const Problem& p) {
@@ -47,12 +49,15 @@ Verdict valid(const Problem& p, const Config& c) {
   return Verdict::only_if(c[1] > 0 && c[2] > 0 && c[2] < 1 << 30, "its block sizes are out of range");
 }
 
-std::int64_t packed_bytes(const Problem& p, const Config& c, int input) { return input == 1 ? weights_of(ConvShape(p), c[0]).floats() * 4 : -1; }
+std::int64_t packed_bytes(const Problem& p, const Config& c, int input) {
+  return input == 1 ? weights_of(ConvShape(p), c[0]).floats() * 4 : -1;
+}
 
 void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const> constants, void* packed) {
   const GemmF32Weights w = weights_of(ConvShape(p), c[0]);
   const float* from = constants[1]->data<float>();
-  pack_f32(w, static_cast<float*>(packed), [&](std::int64_t tap, std::int64_t, std::int64_t channel) { return from[channel * w.taps + tap]; });
+  pack_f32(w, static_cast<float*>(packed),
+           [&](std::int64_t tap, std::int64_t, std::int64_t channel) { return from[channel * w.taps + tap]; });
 }
 
 Tensor unpack(const Problem& p, const Config& c, int, const void* packed) {
@@ -69,9 +74,9 @@ struct Kernel {
   ConvShape shape;
   GemmF32Weights weights;
   std::int64_t block_rows, block_channels;
-  bool slides;                           // neighbouring windows overlap in two of three positions
+  bool slides;  // neighbouring windows overlap in two of three positions
   F32End end;
-  std::vector<float> zeros;              // a position of padding
+  std::vector<float> zeros;  // a position of padding
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
@@ -116,7 +121,8 @@ void run_piece(const Kernel& kernel, const Piece& piece, WindowRows::Cursor& cur
     (kernel.slides ? kernels.slide : kernels.tile)[height - 1](t);
   }
   if (!kernel.end.in_registers())
-    kernel.end.apply(bound, piece.row, piece.count, piece.first, t.cols, y.as<const float>() + piece.row * y_stride + piece.first, y_stride, scratch);
+    kernel.end.apply(bound, piece.row, piece.count, piece.first, t.cols, y.as<const float>() + piece.row * y_stride + piece.first, y_stride,
+                     scratch);
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
@@ -146,8 +152,19 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_conv_depthwise() {
-  return {.name = "conv_depthwise", .op = "Conv", .supports = supports, .configs = configs, .valid = valid, .formats = formats,
-          .workspace = workspace, .packed_bytes = packed_bytes, .pack = pack, .unpack = unpack, .open = open, .run = run, .work = conv_work};
+  return {.name = "conv_depthwise",
+          .op = "Conv",
+          .supports = supports,
+          .configs = configs,
+          .valid = valid,
+          .formats = formats,
+          .workspace = workspace,
+          .packed_bytes = packed_bytes,
+          .pack = pack,
+          .unpack = unpack,
+          .open = open,
+          .run = run,
+          .work = conv_work};
 }
 
 }  // namespace tenfold::backends

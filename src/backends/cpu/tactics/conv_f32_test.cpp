@@ -14,13 +14,14 @@ const std::vector<Config> kOddCuts = {{0, 5, 16, 3}, {0, 24, 48, 8}, {1, 12, 32,
 const std::vector<Config> kOddBlocks = {{0, 5, 16}, {0, 24, 32}, {1, 11, 32}};
 
 TEST(ConvIgemm, Windows) {
-  for (const char* text : {"f32[2,16,14,14] f32[24,16,1,1]! f32[24]!", "f32[1,3,11,9] f32[8,3,3,3]! f32[8]! pads=[1,1,1,1]",
-                           "f32[1,3,17,15] f32[8,3,3,3]! pads=[0,1,2,1] strides=[2,2]", "f32[1,6,9,9] f32[9,2,3,3]! group=3 dilations=[2,2] pads=[2,2,2,2]",
-                           "f32[2,4,20] f32[6,4,5]! f32[6]! strides=[3] pads=[2,1]", "f32[1,3,5,6,7] f32[4,3,3,3,3]! pads=[1,1,1,1,1,1]",
-                           "f32[1,8,6,5,4] f32[33,8,3,1,2]! f32[33]! pads=[1,0,0,1,0,1] strides=[2,1,1] dilations=[1,1,2]",
-                           "f32[1,70,7,7] f32[65,70,3,3]! pads=[1,1,1,1]", "f32[1,64,8,8] f32[48,64,1,1]! strides=[2,2]",
-                           "f32[1,12,10,10] f32[20,3,5,5]! f32[20]! group=4 pads=[2,2,2,2]", "f32[1,4,3,3] f32[5,4,3,3]! pads=[5,4,3,6]",
-                           "f32[0,4,3,3] f32[5,4,3,3]!"})
+  for (const char* text :
+       {"f32[2,16,14,14] f32[24,16,1,1]! f32[24]!", "f32[1,3,11,9] f32[8,3,3,3]! f32[8]! pads=[1,1,1,1]",
+        "f32[1,3,17,15] f32[8,3,3,3]! pads=[0,1,2,1] strides=[2,2]", "f32[1,6,9,9] f32[9,2,3,3]! group=3 dilations=[2,2] pads=[2,2,2,2]",
+        "f32[2,4,20] f32[6,4,5]! f32[6]! strides=[3] pads=[2,1]", "f32[1,3,5,6,7] f32[4,3,3,3,3]! pads=[1,1,1,1,1,1]",
+        "f32[1,8,6,5,4] f32[33,8,3,1,2]! f32[33]! pads=[1,0,0,1,0,1] strides=[2,1,1] dilations=[1,1,2]",
+        "f32[1,70,7,7] f32[65,70,3,3]! pads=[1,1,1,1]", "f32[1,64,8,8] f32[48,64,1,1]! strides=[2,2]",
+        "f32[1,12,10,10] f32[20,3,5,5]! f32[20]! group=4 pads=[2,2,2,2]", "f32[1,4,3,3] f32[5,4,3,3]! pads=[5,4,3,6]",
+        "f32[0,4,3,3] f32[5,4,3,3]!"})
     check_f32(cpu_conv_igemm(), {"Conv", text}, 2e-6, kOddCuts);
 }
 
@@ -30,39 +31,49 @@ TEST(ConvIgemm, Epilogues) {
   check_f32(cpu_conv_igemm(), {"Conv", text, "(f32,f32) %2=add.f32(%0,%1)" + relu, {bias}}, 2e-6, kOddCuts);
   check_f32(cpu_conv_igemm(), {"Conv", biased, "(f32,f32) %2=add.f32(%0,%1)" + relu, {residual}}, 2e-6, kOddCuts);
   check_f32(cpu_conv_igemm(), {"Conv", biased, "(f32,f32) %2=add.f32(%0,%1)" + relu, {bias}}, 2e-6, kOddCuts);
-  check_f32(cpu_conv_igemm(), {"Conv", text, "(f32,f32,f32) %3=add.f32(%0,%1) %4=add.f32(%2,%3) %5=constant.f32(0) %6=max.f32(%4,%5) -> %6", {bias, residual}}, 2e-6, kOddCuts);
+  check_f32(
+      cpu_conv_igemm(),
+      {"Conv", text, "(f32,f32,f32) %3=add.f32(%0,%1) %4=add.f32(%2,%3) %5=constant.f32(0) %6=max.f32(%4,%5) -> %6", {bias, residual}},
+      2e-6, kOddCuts);
   check_f32(cpu_conv_igemm(), {"Conv", biased, "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5, kOddCuts);
-  check_f32(cpu_conv_igemm(), {"Conv", text, "(f32,f32,f32) %3=mul.f32(%0,%1) %4=add.f32(%3,%2) -> %4", {bias, "f32[2,1,6,7]"}}, 1e-5, kOddCuts);
+  check_f32(cpu_conv_igemm(), {"Conv", text, "(f32,f32,f32) %3=mul.f32(%0,%1) %4=add.f32(%3,%2) -> %4", {bias, "f32[2,1,6,7]"}}, 1e-5,
+            kOddCuts);
 }
 
 TEST(ConvDepthwise, Windows) {
-  for (const char* text : {"f32[1,8,12,12] f32[8,1,3,3]! f32[8]! group=8 pads=[1,1,1,1]", "f32[2,37,9,8] f32[37,1,3,3]! group=37 pads=[1,1,1,1] strides=[2,2]",
-                           "f32[1,70,11,7] f32[70,1,5,5]! f32[70]! group=70 pads=[2,2,2,2]", "f32[1,17,30] f32[17,1,7]! group=17 pads=[3,3] dilations=[2]",
-                           "f32[1,40,5,6,7] f32[40,1,3,3,3]! group=40 pads=[1,1,1,1,1,1] strides=[1,2,1]", "f32[1,144,14,14] f32[144,1,3,3]! group=144 pads=[0,0,1,1] strides=[2,2]"})
+  for (const char* text :
+       {"f32[1,8,12,12] f32[8,1,3,3]! f32[8]! group=8 pads=[1,1,1,1]", "f32[2,37,9,8] f32[37,1,3,3]! group=37 pads=[1,1,1,1] strides=[2,2]",
+        "f32[1,70,11,7] f32[70,1,5,5]! f32[70]! group=70 pads=[2,2,2,2]", "f32[1,17,30] f32[17,1,7]! group=17 pads=[3,3] dilations=[2]",
+        "f32[1,40,5,6,7] f32[40,1,3,3,3]! group=40 pads=[1,1,1,1,1,1] strides=[1,2,1]",
+        "f32[1,144,14,14] f32[144,1,3,3]! group=144 pads=[0,0,1,1] strides=[2,2]"})
     check_f32(cpu_conv_depthwise(), {"Conv", text}, 2e-6, kOddBlocks);
 }
 
 TEST(ConvDepthwise, Epilogues) {
   const std::string text = "f32[2,21,6,7] f32[21,1,3,3]! f32[21]! group=21 pads=[1,1,1,1]";
-  check_f32(cpu_conv_depthwise(), {"Conv", text, "(f32) %1=constant.f32(0) %2=max.f32(%0,%1) %3=constant.f32(1) %4=min.f32(%2,%3) -> %4"}, 2e-6, kOddBlocks);
+  check_f32(cpu_conv_depthwise(), {"Conv", text, "(f32) %1=constant.f32(0) %2=max.f32(%0,%1) %3=constant.f32(1) %4=min.f32(%2,%3) -> %4"},
+            2e-6, kOddBlocks);
   check_f32(cpu_conv_depthwise(), {"Conv", text, "(f32,f32) %2=add.f32(%0,%1) -> %2", {"f32[2,21,6,7]"}}, 2e-6, kOddBlocks);
   check_f32(cpu_conv_depthwise(), {"Conv", text, "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5, kOddBlocks);
 }
 
 TEST(ConvFirst, WindowsOfPlainAndChannelsLastInput) {
-  for (const char* text : {"f32[1,3,11,9] f32[8,3,3,3]! f32[8]! pads=[1,1,1,1]", "f32[2,3,17,15] f32[40,3,7,7]! pads=[3,3,3,3] strides=[2,2]",
-                           "f32[1,1,6,7,8] f32[17,1,3,3,3]! f32[17]! pads=[1,1,1,1,1,1]", "f32[1,4,50] f32[6,4,10]! strides=[5]",
-                           "f32[1,2,9,8] f32[5,2,3,2]! pads=[4,5,6,7] dilations=[2,1]", "f32[1,3,9,10] f32[5,3,2,2]! strides=[3,3]"})
+  for (const char* text :
+       {"f32[1,3,11,9] f32[8,3,3,3]! f32[8]! pads=[1,1,1,1]", "f32[2,3,17,15] f32[40,3,7,7]! pads=[3,3,3,3] strides=[2,2]",
+        "f32[1,1,6,7,8] f32[17,1,3,3,3]! f32[17]! pads=[1,1,1,1,1,1]", "f32[1,4,50] f32[6,4,10]! strides=[5]",
+        "f32[1,2,9,8] f32[5,2,3,2]! pads=[4,5,6,7] dilations=[2,1]", "f32[1,3,9,10] f32[5,3,2,2]! strides=[3,3]"})
     check_f32(cpu_conv_first(), {"Conv", text}, 2e-6, {{0, 7, 16}, {1, 13, 32}});
-  check_f32(cpu_conv_first(), {"Conv", "f32[1,3,11,9] f32[21,3,3,3]! f32[21]! pads=[1,1,1,1]", "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5);
+  check_f32(cpu_conv_first(),
+            {"Conv", "f32[1,3,11,9] f32[21,3,3,3]! f32[21]! pads=[1,1,1,1]", "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5);
 }
 
 TEST(ConvWinograd, WindowsAndEpilogues) {
-  for (const char* text : {"f32[1,16,8,8] f32[24,16,3,3]! f32[24]! pads=[1,1,1,1]", "f32[2,9,11,7] f32[13,9,3,3]! pads=[0,1,2,1]", "f32[1,40,3,3] f32[65,40,3,3]!",
-                           "f32[1,64,14,14] f32[32,64,3,3]! pads=[1,1,1,1]"})
+  for (const char* text : {"f32[1,16,8,8] f32[24,16,3,3]! f32[24]! pads=[1,1,1,1]", "f32[2,9,11,7] f32[13,9,3,3]! pads=[0,1,2,1]",
+                           "f32[1,40,3,3] f32[65,40,3,3]!", "f32[1,64,14,14] f32[32,64,3,3]! pads=[1,1,1,1]"})
     check_f32(cpu_conv_winograd(), {"Conv", text}, 4e-6, {{0, 5, 3}, {0, 1, 1}, {1, 7, 2}});
   const std::string text = "f32[2,10,5,7] f32[21,10,3,3]! f32[21]! pads=[1,1,1,1]";
-  check_f32(cpu_conv_winograd(), {"Conv", text, "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {"f32[2,21,5,7]"}}, 4e-6, {{0, 5, 3}});
+  check_f32(cpu_conv_winograd(),
+            {"Conv", text, "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {"f32[2,21,5,7]"}}, 4e-6, {{0, 5, 3}});
   check_f32(cpu_conv_winograd(), {"Conv", text, "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[2,21,5,7]"}}, 4e-6, {{0, 5, 3}});
 }
 

@@ -108,7 +108,9 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
 
 // Extent of the copy in one spatial dim: what the windows reach over.
 template <class T>
-T padded(const ConvShape& s, std::size_t d, T out) { return (out - 1) * s.stride[d] + ((s.kernel[d] - 1) * s.dilation[d] + 1); }
+T padded(const ConvShape& s, std::size_t d, T out) {
+  return (out - 1) * s.stride[d] + ((s.kernel[d] - 1) * s.dilation[d] + 1);
+}
 
 ir::Dim workspace(const Problem& p, const Config&) {
   const ConvShape s(p);
@@ -151,13 +153,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const std::int64_t planes = on_copy.in[0], lines = on_copy.in[1], length = on_copy.in[2];
   on_copy.x_stride = {lines * length * c, length * c, c};
   on_copy.x_batch = planes * on_copy.x_stride[0];
-  constexpr std::int64_t kLines = 16;    // of one part
+  constexpr std::int64_t kLines = 16;  // of one part
   const std::int64_t all_lines = extents.batch * planes * lines;
   args.parallel->for_each(ceil_div(all_lines, kLines), [&](std::int64_t part, int) noexcept {
     for (std::int64_t i = part * kLines; i < std::min(all_lines, (part + 1) * kLines); ++i) {
       const std::int64_t plane = i / lines;
-      copy_line(kernel.shape, extents, x.as<const float>() + plane / planes * extents.x_batch, x.strides[1], plane % planes, i % lines, length,
-                copy + i * length * c);
+      copy_line(kernel.shape, extents, x.as<const float>() + plane / planes * extents.x_batch, x.strides[1], plane % planes, i % lines,
+                length, copy + i * length * c);
     }
   });
 
@@ -165,19 +167,36 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   F32End::Binding bound;
   kernel.end.bind(args, TileAxes::channels_last(y.rank), bound);
   const std::int64_t panels = w.panels(), pieces = ceil_div(panels * w.panel, std::max<std::int64_t>(kernel.block_cols, w.panel));
-  for_each_window_block(*args.parallel, windows, extents.rows(), kernel.block_rows, pieces, kernel.kernels->max_rows, [&](const WindowBlock& b, int worker) {
-    const GemmF32Block block{.table = b.table, .rows = b.rows, .row = b.row, .first_panel = b.column * panels / pieces,
-                             .last_panel = (b.column + 1) * panels / pieces, .c = y.as<float>(), .c_stride = y.strides[y.rank - 1]};
-    gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>(), block, kernel.end, bound, scratch + worker * scratch_bytes);
-  });
+  for_each_window_block(
+      *args.parallel, windows, extents.rows(), kernel.block_rows, pieces, kernel.kernels->max_rows, [&](const WindowBlock& b, int worker) {
+        const GemmF32Block block{.table = b.table,
+                                 .rows = b.rows,
+                                 .row = b.row,
+                                 .first_panel = b.column * panels / pieces,
+                                 .last_panel = (b.column + 1) * panels / pieces,
+                                 .c = y.as<float>(),
+                                 .c_stride = y.strides[y.rank - 1]};
+        gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>(), block, kernel.end, bound, scratch + worker * scratch_bytes);
+      });
   return Status::ok;
 }
 
 }  // namespace
 
 Tactic cpu_conv_first() {
-  return {.name = "conv_first", .op = "Conv", .supports = supports, .configs = configs, .valid = valid, .formats = formats, .workspace = workspace,
-          .packed_bytes = packed_bytes, .pack = pack, .unpack = unpack, .open = open, .run = run, .work = conv_work};
+  return {.name = "conv_first",
+          .op = "Conv",
+          .supports = supports,
+          .configs = configs,
+          .valid = valid,
+          .formats = formats,
+          .workspace = workspace,
+          .packed_bytes = packed_bytes,
+          .pack = pack,
+          .unpack = unpack,
+          .open = open,
+          .run = run,
+          .work = conv_work};
 }
 
 }  // namespace tenfold::backends

@@ -35,8 +35,9 @@ std::vector<Config> configs(const Problem& p) {
 Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 4) return Verdict::no("its configuration has another length");
   if (const Verdict runs = gemm_isa_runs(*p.device, c[0]); !runs) return runs;
-  return Verdict::only_if(c[1] > 0 && c[1] <= table_rows(ConvShape(p).taps(), gemm_f32_kernels(c[0]).max_rows) && c[2] > 0 && c[2] < 1 << 30 &&
-                              c[3] > 0 && c[3] < 1 << 30, "its block sizes are out of range");
+  return Verdict::only_if(c[1] > 0 && c[1] <= table_rows(ConvShape(p).taps(), gemm_f32_kernels(c[0]).max_rows) && c[2] > 0 &&
+                              c[2] < 1 << 30 && c[3] > 0 && c[3] < 1 << 30,
+                          "its block sizes are out of range");
 }
 
 std::int64_t packed_bytes(const Problem& p, const Config& c, int input) {
@@ -76,7 +77,7 @@ struct Kernel {
   GemmF32Weights weights;
   GemmF32Cut cut;
   F32End end;
-  std::vector<float> zeros;              // a position of padding
+  std::vector<float> zeros;  // a position of padding
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
@@ -105,23 +106,41 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   kernel.end.bind(args, TileAxes::channels_last(y.rank), bound);
 
   const std::int64_t panels = w.panels(), scratch_bytes = kernel.end.scratch_bytes();
-  const std::int64_t pieces = ceil_div(panels * w.panel, std::max<std::int64_t>(kernel.cut.cols, w.panel));   // of a group's columns
-  for_each_window_block(*args.parallel, windows, m, kernel.cut.rows, shape.groups * pieces, kernel.kernels->max_rows, [&](const WindowBlock& b, int worker) {
-    const std::int64_t group = b.column / pieces, j = b.column % pieces;
-    const GemmF32Block block{.table = b.table, .rows = b.rows, .row = b.row, .offset = group * shape.depth, .first_panel = j * panels / pieces,
-                             .last_panel = (j + 1) * panels / pieces, .column = group * shape.width, .c = y.as<float>(),
-                             .c_stride = y.strides[y.rank - 1]};
-    gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>() + group * w.floats(), block, kernel.end, bound,
-                   static_cast<char*>(args.workspace) + worker * scratch_bytes);
-  });
+  const std::int64_t pieces = ceil_div(panels * w.panel, std::max<std::int64_t>(kernel.cut.cols, w.panel));  // of a group's columns
+  for_each_window_block(*args.parallel, windows, m, kernel.cut.rows, shape.groups * pieces, kernel.kernels->max_rows,
+                        [&](const WindowBlock& b, int worker) {
+                          const std::int64_t group = b.column / pieces, j = b.column % pieces;
+                          const GemmF32Block block{.table = b.table,
+                                                   .rows = b.rows,
+                                                   .row = b.row,
+                                                   .offset = group * shape.depth,
+                                                   .first_panel = j * panels / pieces,
+                                                   .last_panel = (j + 1) * panels / pieces,
+                                                   .column = group * shape.width,
+                                                   .c = y.as<float>(),
+                                                   .c_stride = y.strides[y.rank - 1]};
+                          gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>() + group * w.floats(), block, kernel.end, bound,
+                                         static_cast<char*>(args.workspace) + worker * scratch_bytes);
+                        });
   return Status::ok;
 }
 
 }  // namespace
 
 Tactic cpu_conv_igemm() {
-  return {.name = "conv_igemm", .op = "Conv", .supports = supports, .configs = configs, .valid = valid, .formats = formats, .workspace = workspace,
-          .packed_bytes = packed_bytes, .pack = pack, .unpack = unpack, .open = open, .run = run, .work = conv_work};
+  return {.name = "conv_igemm",
+          .op = "Conv",
+          .supports = supports,
+          .configs = configs,
+          .valid = valid,
+          .formats = formats,
+          .workspace = workspace,
+          .packed_bytes = packed_bytes,
+          .pack = pack,
+          .unpack = unpack,
+          .open = open,
+          .run = run,
+          .work = conv_work};
 }
 
 }  // namespace tenfold::backends

@@ -10,7 +10,9 @@ namespace {
 using namespace cpu;
 
 int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
-bool all_are(const ir::Ints& values, std::int64_t v) { return std::all_of(values.begin(), values.end(), [v](std::int64_t x) { return x == v; }); }
+bool all_are(const ir::Ints& values, std::int64_t v) {
+  return std::all_of(values.begin(), values.end(), [v](std::int64_t x) { return x == v; });
+}
 
 // As conv_shape.h, but the weight is [channels, filters, taps] here.
 ConvShape shape_of(const Problem& p) {
@@ -35,7 +37,8 @@ Verdict supports(const Problem& p) {
   if (!all_are(p.attributes->ints("pads", {}), 0) || !all_are(p.attributes->ints("output_padding", {}), 0) ||
       !all_are(p.attributes->ints("dilations", {}), 1))
     return Verdict::no("it pads or dilates");
-  if (p.attributes->ints("strides", ir::Ints(rank, 1)) != ir::constants(std::span(w).subspan(2))) return Verdict::no("windows overlap or leave gaps");
+  if (p.attributes->ints("strides", ir::Ints(rank, 1)) != ir::constants(std::span(w).subspan(2)))
+    return Verdict::no("windows overlap or leave gaps");
   if (x[1] != w[0] || y[0] != x[0] || y[1] != w[1]) return Verdict::no("the epilogue changes the result's extents");
   for (std::size_t i = 2; i < x.size(); ++i)
     if (y[i] != x[i] * w[i]) return Verdict::no("the epilogue changes the result's extents");
@@ -117,7 +120,7 @@ struct LineRun {
   const RunArgs& args;
   const ConvExtents& extents;
   const F32End::Binding& bound;
-  const F32End at_once{};                // stores sums, runs no body
+  const F32End at_once{};  // stores sums, runs no body
 
   // The positions [x0, x0 + count) of line `line` of the input, for all taps.
   void piece(std::int64_t line, std::int64_t x0, std::int64_t count) const noexcept {
@@ -134,11 +137,15 @@ struct LineRun {
     for (std::int64_t kz = 0; kz < s.kernel[0]; ++kz) {
       for (std::int64_t ky = 0; ky < s.kernel[1]; ++ky) {
         for (std::int64_t kx = 0; kx < s.kernel[2]; ++kx, ++tap) {
-          const std::int64_t to = ((n * extents.out[0] + z * s.kernel[0] + kz) * extents.out[1] + y * s.kernel[1] + ky) * extents.out[2] + x0 * s.kernel[2] + kx;
-          F32End::Binding here;          // rows lie kernel[2] positions apart
+          const std::int64_t to = ((n * extents.out[0] + z * s.kernel[0] + kz) * extents.out[1] + y * s.kernel[1] + ky) * extents.out[2] +
+                                  x0 * s.kernel[2] + kx;
+          F32End::Binding here;  // rows lie kernel[2] positions apart
           here.finish = bound.finish, here.any = bound.any;
           if (here.finish.residual) here.finish.residual += to * here.finish.residual_stride, here.finish.residual_stride *= s.kernel[2];
-          const GemmF32Block block{.table = table, .rows = count, .last_panel = w.panels(), .c = out.as<float>() + to * y_stride,
+          const GemmF32Block block{.table = table,
+                                   .rows = count,
+                                   .last_panel = w.panels(),
+                                   .c = out.as<float>() + to * y_stride,
                                    .c_stride = s.kernel[2] * y_stride};
           gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>() + tap * w.floats(), block, at_once, here, nullptr);
         }
@@ -186,8 +193,19 @@ double work(const Problem& p) {
 }  // namespace
 
 Tactic cpu_conv_transpose_gemm() {
-  return {.name = "conv_transpose_gemm", .op = "ConvTranspose", .supports = supports, .configs = configs, .valid = valid, .formats = formats,
-          .workspace = workspace, .packed_bytes = packed_bytes, .pack = pack, .unpack = unpack, .open = open, .run = run, .work = work};
+  return {.name = "conv_transpose_gemm",
+          .op = "ConvTranspose",
+          .supports = supports,
+          .configs = configs,
+          .valid = valid,
+          .formats = formats,
+          .workspace = workspace,
+          .packed_bytes = packed_bytes,
+          .pack = pack,
+          .unpack = unpack,
+          .open = open,
+          .run = run,
+          .work = work};
 }
 
 }  // namespace tenfold::backends

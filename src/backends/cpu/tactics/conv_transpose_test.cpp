@@ -17,7 +17,9 @@ TEST(ConvTransposeGemm, Windows) {
 
 TEST(ConvTransposeGemm, Epilogues) {
   const std::string text = "f32[2,10,3,4] f32[10,21,2,2]! f32[21]! strides=[2,2]";
-  check_f32(cpu_conv_transpose_gemm(), {"ConvTranspose", text, "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {"f32[2,21,6,8]"}}, 2e-6, kOddCuts);
+  check_f32(cpu_conv_transpose_gemm(),
+            {"ConvTranspose", text, "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {"f32[2,21,6,8]"}}, 2e-6,
+            kOddCuts);
   check_f32(cpu_conv_transpose_gemm(), {"ConvTranspose", text, "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[2,21,6,8]"}}, 2e-6, kOddCuts);
 }
 

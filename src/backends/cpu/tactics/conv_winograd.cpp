@@ -14,7 +14,9 @@ using namespace cpu;
 
 constexpr std::int64_t kMatrices = 16;
 int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
-const WinogradF32Kernels& transforms_of(std::int64_t isa) { return isa == kGemmAvx512 ? tenfold_winograd_f32_avx512 : tenfold_winograd_f32_avx2; }
+const WinogradF32Kernels& transforms_of(std::int64_t isa) {
+  return isa == kGemmAvx512 ? tenfold_winograd_f32_avx512 : tenfold_winograd_f32_avx2;
+}
 
 Verdict supports(const Problem& p) {
   if (const Verdict common = conv_supports(p); !common) return common;
@@ -57,7 +59,8 @@ std::vector<Config> configs(const Problem& p) {
 Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 3) return Verdict::no("its configuration has another length");
   if (const Verdict runs = gemm_isa_runs(*p.device, c[0]); !runs) return runs;
-  return Verdict::only_if(c[1] > 0 && c[1] <= table_rows(1, gemm_f32_kernels(c[0]).max_rows) && c[2] > 0 && c[2] <= 64, "its block sizes are out of range");
+  return Verdict::only_if(c[1] > 0 && c[1] <= table_rows(1, gemm_f32_kernels(c[0]).max_rows) && c[2] > 0 && c[2] <= 64,
+                          "its block sizes are out of range");
 }
 
 // The transformed weights, and the original ones behind them: rounding cannot be undone.
@@ -70,7 +73,9 @@ std::int64_t packed_bytes(const Problem& p, const Config& c, int input) {
 // G g G^T, in double: rows g0, (g0 + g1 + g2) / 2, (g0 - g1 + g2) / 2, g2.
 void transform_filter(const float* g, double (&u)[4][4]) {
   double half[4][3];
-  const auto four = [](double a, double b, double c, auto&& put) { put(0, a), put(1, (a + b + c) / 2), put(2, (a - b + c) / 2), put(3, c); };
+  const auto four = [](double a, double b, double c, auto&& put) {
+    put(0, a), put(1, (a + b + c) / 2), put(2, (a - b + c) / 2), put(3, c);
+  };
   for (int x = 0; x < 3; ++x) four(g[x], g[3 + x], g[6 + x], [&](int i, double v) { half[i][x] = v; });
   for (int y = 0; y < 4; ++y) four(half[y][0], half[y][1], half[y][2], [&](int i, double v) { u[y][i] = v; });
 }
@@ -93,14 +98,15 @@ void pack(const Problem& p, const Config& c, int input, std::span<const Tensor* 
 
 Tensor unpack(const Problem& p, const Config& c, int, const void* packed) {
   Tensor weight(DType::f32, ir::constants(p.in[1].dims));
-  std::memcpy(weight.mutable_raw(), static_cast<const float*>(packed) + original_at(ConvShape(p), c[0]), static_cast<std::size_t>(weight.bytes()));
+  std::memcpy(weight.mutable_raw(), static_cast<const float*>(packed) + original_at(ConvShape(p), c[0]),
+              static_cast<std::size_t>(weight.bytes()));
   return weight;
 }
 
 struct Kernel {
   const GemmF32Kernels* kernels;
   const WinogradF32Kernels* transforms;
-  ConvShape shape, patches;              // patches: 4x4 positions, every second one
+  ConvShape shape, patches;  // patches: 4x4 positions, every second one
   GemmF32Weights weights;
   std::int64_t block, lanes;
   F32End end;
@@ -129,8 +135,8 @@ ir::Dim workspace(const Problem& p, const Config& c) {
 struct BlockRun {
   const Kernel& kernel;
   const RunArgs& args;
-  const ConvExtents& extents;            // of the convolution
-  const Three& grid;                     // of 2x2 results
+  const ConvExtents& extents;  // of the convolution
+  const Three& grid;           // of 2x2 results
   const WindowRows& patches;
   const F32End::Binding& bound;
 
@@ -159,13 +165,18 @@ struct BlockRun {
     const F32End none;
     const F32End::Binding nothing;
     for (std::int64_t m = 0; m < kMatrices; ++m) {
-      const GemmF32Block block{.table = table, .rows = count, .offset = m * kernel.block * s.channels, .last_panel = kernel.weights.panels(),
-                               .c = sums + m * kernel.block * s.filters, .c_stride = s.filters};
-      gemm_f32_block(*kernel.kernels, kernel.weights, args.in[1].as<const float>() + m * kernel.weights.floats(), block, none, nothing, nullptr);
+      const GemmF32Block block{.table = table,
+                               .rows = count,
+                               .offset = m * kernel.block * s.channels,
+                               .last_panel = kernel.weights.panels(),
+                               .c = sums + m * kernel.block * s.filters,
+                               .c_stride = s.filters};
+      gemm_f32_block(*kernel.kernels, kernel.weights, args.in[1].as<const float>() + m * kernel.weights.floats(), block, none, nothing,
+                     nullptr);
     }
   }
 
-  std::int64_t row_of(std::int64_t tile, std::int64_t dy, std::int64_t dx) const noexcept {   // of the result, -1 outside
+  std::int64_t row_of(std::int64_t tile, std::int64_t dy, std::int64_t dx) const noexcept {  // of the result, -1 outside
     const std::int64_t x = tile % grid[2] * 2 + dx, y = tile / grid[2] % grid[1] * 2 + dy, n = tile / grid[2] / grid[1];
     return x < extents.out[2] && y < extents.out[1] ? (n * extents.out[1] + y) * extents.out[2] + x : -1;
   }
@@ -223,8 +234,19 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_conv_winograd() {
-  return {.name = "conv_winograd", .op = "Conv", .supports = supports, .configs = configs, .valid = valid, .formats = formats, .workspace = workspace,
-          .packed_bytes = packed_bytes, .pack = pack, .unpack = unpack, .open = open, .run = run, .work = conv_work};
+  return {.name = "conv_winograd",
+          .op = "Conv",
+          .supports = supports,
+          .configs = configs,
+          .valid = valid,
+          .formats = formats,
+          .workspace = workspace,
+          .packed_bytes = packed_bytes,
+          .pack = pack,
+          .unpack = unpack,
+          .open = open,
+          .run = run,
+          .work = conv_work};
 }
 
 }  // namespace tenfold::backends

@@ -80,7 +80,7 @@ class Recogniser {
       int index = -1;
       const OperandDesc* o = operand(value, index);
       if (o == nullptr || std::any_of(o->dims.begin(), o->dims.end(), [](ir::Dim d) { return d != ir::Dim(1); })) return false;
-      if (slot >= 0 || (lower && form.high_operand >= 0)) return false;   // the order that binding keeps: low, then high
+      if (slot >= 0 || (lower && form.high_operand >= 0)) return false;  // the order that binding keeps: low, then high
       slot = index;
     }
     return form.clamp = true;
@@ -117,8 +117,10 @@ Verdict F32End::supports(const Problem& problem, int channel_axis, int own_bias)
 F32End::F32End(const Problem& problem, int channel_axis, int own_bias) : own_bias_(own_bias) {
   const auto form = simple_epilogue(problem, channel_axis);
   simple_ = form && (own_bias < 0 || form->bias < 0);
-  if (simple_) form_ = *form;
-  else general_ = Epilogue(problem, DType::f32);
+  if (simple_)
+    form_ = *form;
+  else
+    general_ = Epilogue(problem, DType::f32);
 }
 
 void F32End::bind(const RunArgs& args, const TileAxes& axes, Binding& binding) const noexcept {
@@ -126,7 +128,7 @@ void F32End::bind(const RunArgs& args, const TileAxes& axes, Binding& binding) c
   GemmF32Finish& f = binding.finish;
   f.bias = own_bias_ >= 0 ? data(own_bias_) : data(form_.bias);
   f.residual = data(form_.residual);
-  if (f.residual) f.residual_stride = args.in[static_cast<std::size_t>(form_.residual)].dims[axes.cols[0]];   // it is dense
+  if (f.residual) f.residual_stride = args.in[static_cast<std::size_t>(form_.residual)].dims[axes.cols[0]];  // it is dense
   f.clamp = form_.clamp;
   f.low = form_.low, f.high = form_.high;
   if (form_.low_operand >= 0) Recogniser::narrow(*data(form_.low_operand), true, f.low, f.high);

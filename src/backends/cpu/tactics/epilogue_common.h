@@ -15,7 +15,7 @@ struct SimpleEpilogue {
   int bias = -1, residual = -1;
   bool clamp = false;
   float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
-  int low_operand = -1, high_operand = -1;   // bounds that are scalar operands, applied in this order after low and high
+  int low_operand = -1, high_operand = -1;  // bounds that are scalar operands, applied in this order after low and high
 };
 // The body in that form, if it is; also if there is no body. `channel_axis` counts in the output's dims.
 std::optional<SimpleEpilogue> simple_epilogue(const Problem& problem, int channel_axis);
@@ -29,11 +29,11 @@ class F32End {
   F32End(const Problem& problem, int channel_axis, int own_bias = -1);
   // False: sums are stored to output 0, and apply() has to follow while they are hot.
   bool in_registers() const { return simple_; }
-  std::int64_t scratch_bytes() const { return simple_ ? 0 : general_.scratch_bytes(); }   // per worker
+  std::int64_t scratch_bytes() const { return simple_ ? 0 : general_.scratch_bytes(); }  // per worker
 
   struct Binding {
-    GemmF32Finish finish;                        // of row 0, column 0
-    bool any = false;                            // finish has something to do
+    GemmF32Finish finish;  // of row 0, column 0
+    bool any = false;      // finish has something to do
     std::optional<Epilogue::Binding> general;
     // The finish of a tile.
     GemmF32Finish at(std::int64_t row, std::int64_t col) const {

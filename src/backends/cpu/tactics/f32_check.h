@@ -10,9 +10,9 @@
 namespace tenfold::backends::testing {
 
 struct F32Case {
-  std::string op, text;                      // ops/cases.h
-  std::string body = "";                     // ir/body.h, empty: none
-  std::vector<std::string> extra = {};       // operands of the body, as in a case
+  std::string op, text;                 // ops/cases.h
+  std::string body = "";                // ir/body.h, empty: none
+  std::vector<std::string> extra = {};  // operands of the body, as in a case
 };
 
 class F32Problem {
@@ -43,8 +43,9 @@ class F32Problem {
     operands.push_back(o.data);
     if (o.missing) return inputs_.push_back(nullptr);
     const std::string name = "x" + std::to_string(inputs_.size());
-    inputs_.push_back(o.constant ? graph.add_constant(o.data, name)
-                                 : graph.add_input(name, {ir::ValueType::Kind::tensor, {o.data.dtype(), ir::to_dims(o.data.shape())}, true}));
+    inputs_.push_back(o.constant
+                          ? graph.add_constant(o.data, name)
+                          : graph.add_input(name, {ir::ValueType::Kind::tensor, {o.data.dtype(), ir::to_dims(o.data.shape())}, true}));
   }
   std::vector<ir::Value*> inputs_;
 };
@@ -70,7 +71,8 @@ inline void check_f32(const Tactic& tactic, const F32Case& c, double tolerance =
     if ((cpu::this_cpu().features & features) != features) continue;
     TacticRun run(tactic, problem.graph, features);
     const Problem plain = run.problem;
-    for (const Formats& formats : tactic.formats ? tactic.formats(plain) : std::vector<Formats>{{std::vector<Layout>(plain.in.size()), {Layout{}}}}) {
+    for (const Formats& formats :
+         tactic.formats ? tactic.formats(plain) : std::vector<Formats>{{std::vector<Layout>(plain.in.size()), {Layout{}}}}) {
       run.problem = plain;
       run.use(formats);
       const Verdict verdict = tactic.supports(run.problem);
@@ -88,7 +90,8 @@ inline void check_f32(const Tactic& tactic, const F32Case& c, double tolerance =
         EXPECT_EQ(0, std::memcmp(y.raw(), again.raw(), static_cast<std::size_t>(y.bytes()))) << "results depend on the order of parts";
         std::string numbers;
         for (const std::int64_t v : config) numbers += " " + std::to_string(v);
-        EXPECT_LE(relative_difference(y, truth), tolerance) << run.problem.line() << "; features " << feature_text(features) << ", config" << numbers;
+        EXPECT_LE(relative_difference(y, truth), tolerance)
+            << run.problem.line() << "; features " << feature_text(features) << ", config" << numbers;
       }
     }
   }

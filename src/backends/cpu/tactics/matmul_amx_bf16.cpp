@@ -46,7 +46,8 @@ std::vector<Config> configs(const Problem& p) {
 
 Verdict valid(const Problem&, const Config& c) {
   if (c.size() != 3) return Verdict::no("its configuration has another length");
-  return Verdict::only_if(c[0] > 0 && c[0] <= kRowTable && c[1] > 0 && c[1] < 1 << 30 && c[2] > 0 && c[2] <= 64, "its block sizes are out of range");
+  return Verdict::only_if(c[0] > 0 && c[0] <= kRowTable && c[1] > 0 && c[1] < 1 << 30 && c[2] > 0 && c[2] <= 64,
+                          "its block sizes are out of range");
 }
 
 std::int64_t packed_bytes(const Problem& p, const Config&, int input) { return input == 1 ? weights_of(p).bytes() : -1; }
@@ -91,8 +92,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     const float* table[kRowTable];
     for (std::int64_t part = lane; part < parts; part += kernel.lanes) {
       const std::int64_t i = part / pieces, j = part % pieces, row = i * m / row_blocks;
-      const GemmBf16Block block{.table = table, .rows = (i + 1) * m / row_blocks - row, .row = row, .first_panel = j * w.panels() / pieces,
-                                .last_panel = (j + 1) * w.panels() / pieces, .c = y.as<float>(), .c_stride = c_stride};
+      const GemmBf16Block block{.table = table,
+                                .rows = (i + 1) * m / row_blocks - row,
+                                .row = row,
+                                .first_panel = j * w.panels() / pieces,
+                                .last_panel = (j + 1) * w.panels() / pieces,
+                                .c = y.as<float>(),
+                                .c_stride = c_stride};
       for (std::int64_t r = 0; r < block.rows; ++r) table[r] = a.as<const float>() + a_rows.offset(row + r);
       gemm_bf16_block(w, args.in[1].data, block, reinterpret_cast<std::uint16_t*>(memory), kernel.end, bound,
                       memory + GemmBf16Rows(w, kernel.rows).bytes);
@@ -109,8 +115,18 @@ double work(const Problem& p) {
 }  // namespace
 
 Tactic cpu_matmul_amx_bf16() {
-  return {.name = "matmul_amx_bf16", .op = "MatMul", .supports = supports, .configs = configs, .valid = valid, .workspace = workspace,
-          .packed_bytes = packed_bytes, .pack = pack, .unpack = unpack, .open = open, .run = run, .work = work};
+  return {.name = "matmul_amx_bf16",
+          .op = "MatMul",
+          .supports = supports,
+          .configs = configs,
+          .valid = valid,
+          .workspace = workspace,
+          .packed_bytes = packed_bytes,
+          .pack = pack,
+          .unpack = unpack,
+          .open = open,
+          .run = run,
+          .work = work};
 }
 
 }  // namespace tenfold::backends

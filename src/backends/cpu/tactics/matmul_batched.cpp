@@ -12,12 +12,13 @@ using namespace cpu;
 
 std::size_t rank_of(const OperandDesc& o) { return o.dims.size(); }
 ir::Dim from_end(const OperandDesc& o, std::size_t i) { return o.dims[rank_of(o) - i]; }
-ir::Dim stacked(const OperandDesc& o) { return ir::product(std::span(o.dims).first(rank_of(o) - 2)); }   // how many matrices
+ir::Dim stacked(const OperandDesc& o) { return ir::product(std::span(o.dims).first(rank_of(o) - 2)); }  // how many matrices
 
 Verdict supports(const Problem& p) {
   const OperandDesc &a = p.in[0], &b = p.in[1], &y = p.out[0];
   if (a.dtype != DType::f32 || b.dtype != DType::f32) return Verdict::no("operands are not f32");
-  if (rank_of(a) < 2 || rank_of(b) < 2 || rank_of(y) > MatrixRows::kMaxAxes) return Verdict::no("operands are not matrices or stacks of them");
+  if (rank_of(a) < 2 || rank_of(b) < 2 || rank_of(y) > MatrixRows::kMaxAxes)
+    return Verdict::no("operands are not matrices or stacks of them");
   if (rank_of(y) != std::max(rank_of(a), rank_of(b)) || from_end(y, 1) != from_end(b, 1) || from_end(y, 2) != from_end(a, 2))
     return Verdict::no("the epilogue changes the result's extents");
   for (std::size_t i = 3; i <= rank_of(y); ++i) {
@@ -46,8 +47,9 @@ std::vector<Config> configs(const Problem& p) {
 Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 4) return Verdict::no("its configuration has another length");
   if (const Verdict runs = gemm_isa_runs(*p.device, c[0]); !runs) return runs;
-  return Verdict::only_if(c[1] > 0 && c[1] <= table_rows(1, gemm_f32_kernels(c[0]).max_rows) && c[2] > 0 && c[2] < 1 << 30 && c[3] > 0 && c[3] < 1 << 30,
-                          "its block sizes are out of range");
+  return Verdict::only_if(
+      c[1] > 0 && c[1] <= table_rows(1, gemm_f32_kernels(c[0]).max_rows) && c[2] > 0 && c[2] < 1 << 30 && c[3] > 0 && c[3] < 1 << 30,
+      "its block sizes are out of range");
 }
 
 struct Kernel {
@@ -71,7 +73,8 @@ ir::Dim workspace(const Problem& p, const Config& c) {
 }
 
 // One panel of one right operand, for all of K.
-void pack_panel(const GemmF32Weights& w, const float* b, std::int64_t k_stride, std::int64_t n_stride, std::int64_t panel, float* packed) noexcept {
+void pack_panel(const GemmF32Weights& w, const float* b, std::int64_t k_stride, std::int64_t n_stride, std::int64_t panel,
+                float* packed) noexcept {
   const std::int64_t first = panel * w.panel, cols = std::min<std::int64_t>(w.panel, w.n - first);
   for (std::int64_t block = 0; block < w.k_blocks(); ++block) {
     float* to = packed + w.at(block, panel);
@@ -80,9 +83,12 @@ void pack_panel(const GemmF32Weights& w, const float* b, std::int64_t k_stride, 
     if (n_stride == 1) {
       for (std::int64_t k = 0; k < depth; ++k, from += k_stride, to += w.panel) {
         if (cols < w.panel) std::memset(to + cols, 0, static_cast<std::size_t>(w.panel - cols) * 4);
-        if (cols == 16) std::memcpy(to, from, 64);            // of known length: two vector moves
-        else if (cols == 32) std::memcpy(to, from, 128);
-        else std::memcpy(to, from, static_cast<std::size_t>(cols) * 4);
+        if (cols == 16)
+          std::memcpy(to, from, 64);  // of known length: two vector moves
+        else if (cols == 32)
+          std::memcpy(to, from, 128);
+        else
+          std::memcpy(to, from, static_cast<std::size_t>(cols) * 4);
       }
     } else {
       for (std::int64_t k = 0; k < depth; ++k)
@@ -93,7 +99,7 @@ void pack_panel(const GemmF32Weights& w, const float* b, std::int64_t k_stride, 
 
 // The matrix of an operand that a matrix of the result takes: axes of extent 1 are broadcast.
 std::int64_t matrix_of(const Bound& operand, const Bound& y, std::int64_t matrix, bool count) noexcept {
-  std::int64_t at = 0, below = 1;        // `count`: its number, else its element offset
+  std::int64_t at = 0, below = 1;  // `count`: its number, else its element offset
   for (int i = y.rank - 3, j = operand.rank - 3; i >= 0; --i, --j) {
     const std::int64_t index = matrix % y.dims[i];
     matrix /= y.dims[i];
@@ -108,7 +114,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
   const Bound &a = args.in[0], &b = args.in[1], &y = args.out[0];
   const std::int64_t m = a.dims[a.rank - 2];
-  const GemmF32Weights w{.taps = 1, .k = a.dims[a.rank - 1], .n = b.dims[b.rank - 1], .k_block = kernel.cut.k, .panel = kernel.kernels->panel};
+  const GemmF32Weights w{
+      .taps = 1, .k = a.dims[a.rank - 1], .n = b.dims[b.rank - 1], .k_block = kernel.cut.k, .panel = kernel.kernels->panel};
   std::int64_t matrices = 1, rights = 1;
   for (int i = 0; i + 2 < y.rank; ++i) matrices *= y.dims[i];
   for (int i = 0; i + 2 < b.rank; ++i) rights *= b.dims[i];
@@ -116,7 +123,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const std::int64_t scratch_bytes = kernel.end.scratch_bytes(), panels = w.panels();
   float* const packed = reinterpret_cast<float*>(static_cast<char*>(args.workspace) + scratch_bytes * kMaxWorkers);
 
-  const std::int64_t pieces = std::min<std::int64_t>(panels, ceil_div(std::int64_t{8}, rights));   // parts enough for a few workers
+  const std::int64_t pieces = std::min<std::int64_t>(panels, ceil_div(std::int64_t{8}, rights));  // parts enough for a few workers
   args.parallel->for_each(rights * pieces, [&](std::int64_t part, int) noexcept {
     const std::int64_t right = part / pieces, piece = part % pieces;
     std::int64_t offset = 0;
@@ -134,8 +141,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     const std::int64_t j = part % column_blocks, i = part / column_blocks % row_blocks, matrix = part / column_blocks / row_blocks;
     const float* table[kRowTable];
     const std::int64_t row = i * m / row_blocks;
-    const GemmF32Block block{.table = table, .rows = (i + 1) * m / row_blocks - row, .row = matrix * m + row, .first_panel = j * panels / column_blocks,
-                             .last_panel = (j + 1) * panels / column_blocks, .c = y.as<float>(), .c_stride = c_stride};
+    const GemmF32Block block{.table = table,
+                             .rows = (i + 1) * m / row_blocks - row,
+                             .row = matrix * m + row,
+                             .first_panel = j * panels / column_blocks,
+                             .last_panel = (j + 1) * panels / column_blocks,
+                             .c = y.as<float>(),
+                             .c_stride = c_stride};
     const float* left = a.as<const float>() + matrix_of(a, y, matrix, false);
     fill_table(RowTiles(block.rows, kernel.kernels->max_rows), 1, kernel.kernels->max_rows, table,
                [&](std::int64_t r, const float** entry) { *entry = left + (row + r) * a.strides[a.rank - 2]; });
@@ -154,8 +166,15 @@ double work(const Problem& p) {
 }  // namespace
 
 Tactic cpu_matmul_batched() {
-  return {.name = "matmul_batched", .op = "MatMul", .supports = supports, .configs = configs, .valid = valid, .workspace = workspace,
-          .open = open, .run = run, .work = work};
+  return {.name = "matmul_batched",
+          .op = "MatMul",
+          .supports = supports,
+          .configs = configs,
+          .valid = valid,
+          .workspace = workspace,
+          .open = open,
+          .run = run,
+          .work = work};
 }
 
 }  // namespace tenfold::backends

@@ -48,8 +48,9 @@ std::vector<Config> configs(const Problem& p) {
 Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 4) return Verdict::no("its configuration has another length");
   if (const Verdict runs = gemm_isa_runs(*p.device, c[0]); !runs) return runs;
-  return Verdict::only_if(c[1] > 0 && c[1] <= table_rows(1, gemm_f32_kernels(c[0]).max_rows) && c[2] > 0 && c[2] < 1 << 30 && c[3] > 0 && c[3] < 1 << 30,
-                          "its block sizes are out of range");
+  return Verdict::only_if(
+      c[1] > 0 && c[1] <= table_rows(1, gemm_f32_kernels(c[0]).max_rows) && c[2] > 0 && c[2] < 1 << 30 && c[3] > 0 && c[3] < 1 << 30,
+      "its block sizes are out of range");
 }
 
 std::int64_t packed_bytes(const Problem& p, const Config& c, int input) { return input == 1 ? weights_of(p, c).floats() * 4 : -1; }
@@ -119,13 +120,25 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   return Status::ok;
 }
 
-double work(const Problem& p) { return 2.0 * static_cast<double>(likely_rows(p)) * static_cast<double>(k_of(p)) * static_cast<double>(n_of(p)); }
+double work(const Problem& p) {
+  return 2.0 * static_cast<double>(likely_rows(p)) * static_cast<double>(k_of(p)) * static_cast<double>(n_of(p));
+}
 
 }  // namespace
 
 Tactic cpu_matmul_packed() {
-  return {.name = "matmul_packed", .op = "MatMul", .supports = supports, .configs = configs, .valid = valid, .workspace = workspace,
-          .packed_bytes = packed_bytes, .pack = pack, .unpack = unpack, .open = open, .run = run, .work = work};
+  return {.name = "matmul_packed",
+          .op = "MatMul",
+          .supports = supports,
+          .configs = configs,
+          .valid = valid,
+          .workspace = workspace,
+          .packed_bytes = packed_bytes,
+          .pack = pack,
+          .unpack = unpack,
+          .open = open,
+          .run = run,
+          .work = work};
 }
 
 }  // namespace tenfold::backends

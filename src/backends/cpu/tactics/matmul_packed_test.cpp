@@ -17,7 +17,8 @@ TEST(MatmulPacked, AnyNumberOfRows) {
 TEST(MatmulPacked, AnyWidthAndDepth) {
   for (const int n : {1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 129})
     for (const int m : {1, 2, 3, 8, 14})
-      for (const int k : {1, 3, 4, 33}) check_f32(cpu_matmul_packed(), {"MatMul", cat("f32[", m, ",", k, "] f32[", k, ",", n, "]!")}, 2e-6, kOddCuts);
+      for (const int k : {1, 3, 4, 33})
+        check_f32(cpu_matmul_packed(), {"MatMul", cat("f32[", m, ",", k, "] f32[", k, ",", n, "]!")}, 2e-6, kOddCuts);
 }
 
 TEST(MatmulPacked, LargeAndStacked) {
@@ -34,9 +35,15 @@ TEST(MatmulPacked, EpiloguesInRegisters) {
     const std::string text = cat("f32[", m, ",70] f32[70,45]!"), same = cat("f32[", m, ",45]");
     check_f32(cpu_matmul_packed(), {"MatMul", text, bias + " -> %2", {"f32[45]!"}}, 2e-6, kOddCuts);
     check_f32(cpu_matmul_packed(), {"MatMul", text, bias + " %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {"f32[1,45]!"}}, 2e-6, kOddCuts);
-    check_f32(cpu_matmul_packed(), {"MatMul", text, "(f32,f32,f32) %3=add.f32(%2,%0) %4=add.f32(%1,%3) %5=constant.f32(-1) %6=constant.f32(1) "
-                                    "%7=min.f32(%4,%6) %8=max.f32(%5,%7) -> %8", {same, "f32[45]!"}}, 2e-6, kOddCuts);
-    check_f32(cpu_matmul_packed(), {"MatMul", text, "(f32,f32,f32) %3=max.f32(%0,%1) %4=min.f32(%3,%2) -> %4", {"f32[]{-0.5}", "f32[]{0.5}"}}, 2e-6, kOddCuts);
+    check_f32(cpu_matmul_packed(),
+              {"MatMul",
+               text,
+               "(f32,f32,f32) %3=add.f32(%2,%0) %4=add.f32(%1,%3) %5=constant.f32(-1) %6=constant.f32(1) "
+               "%7=min.f32(%4,%6) %8=max.f32(%5,%7) -> %8",
+               {same, "f32[45]!"}},
+              2e-6, kOddCuts);
+    check_f32(cpu_matmul_packed(),
+              {"MatMul", text, "(f32,f32,f32) %3=max.f32(%0,%1) %4=min.f32(%3,%2) -> %4", {"f32[]{-0.5}", "f32[]{0.5}"}}, 2e-6, kOddCuts);
   }
 }
 
@@ -47,8 +54,10 @@ TEST(MatmulPacked, NanPassesClamps) {
 TEST(MatmulPacked, OtherEpiloguesRunOnHotBlocks) {
   for (const int m : {1, 5, 21}) {
     const std::string text = cat("f32[", m, ",70] f32[70,45]!"), same = cat("f32[", m, ",45]");
-    check_f32(cpu_matmul_packed(), {"MatMul", text, "(f32,f32) %2=add.f32(%0,%1) %3=sigmoid.f32(%2) %4=mul.f32(%2,%3) -> %4", {"f32[45]!"}}, 1e-5, kOddCuts);
-    check_f32(cpu_matmul_packed(), {"MatMul", text, "(f32,f32,f32) %3=mul.f32(%0,%1) %4=add.f32(%3,%2) -> %4", {"f32[45]!", same}}, 1e-5, kOddCuts);
+    check_f32(cpu_matmul_packed(), {"MatMul", text, "(f32,f32) %2=add.f32(%0,%1) %3=sigmoid.f32(%2) %4=mul.f32(%2,%3) -> %4", {"f32[45]!"}},
+              1e-5, kOddCuts);
+    check_f32(cpu_matmul_packed(), {"MatMul", text, "(f32,f32,f32) %3=mul.f32(%0,%1) %4=add.f32(%3,%2) -> %4", {"f32[45]!", same}}, 1e-5,
+              kOddCuts);
     check_f32(cpu_matmul_packed(), {"MatMul", text, "(f32,f32) %2=sub.f32(%0,%1) -> %2", {cat("f32[", m, ",1]")}}, 2e-6, kOddCuts);
   }
 }
@@ -62,7 +71,8 @@ TEST(MatmulPacked, RefusesWhatItCannotDo) {
   EXPECT_FALSE(cpu_matmul_packed().supports(TacticRun(cpu_matmul_packed(), grown.graph, kAvx2).problem).yes);
   F32Problem problem({"MatMul", "f32[4,5] f32[5,6]!"});
   const TacticRun run(cpu_matmul_packed(), problem.graph, kAvx2);
-  for (const Config& c : std::vector<Config>{{0, 4, 16}, {7, 4, 16, 4}, {1, 4, 16, 4}, {0, 0, 16, 4}, {0, 1 << 20, 16, 4}, {0, 4, -1, 4}, {0, 4, 16, 0}})
+  for (const Config& c :
+       std::vector<Config>{{0, 4, 16}, {7, 4, 16, 4}, {1, 4, 16, 4}, {0, 0, 16, 4}, {0, 1 << 20, 16, 4}, {0, 4, -1, 4}, {0, 4, 16, 0}})
     EXPECT_FALSE(cpu_matmul_packed().valid(run.problem, c).yes);
 }
 

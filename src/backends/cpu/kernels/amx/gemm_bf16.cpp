@@ -66,15 +66,17 @@ void finish_half(const GemmBf16Tile& t, const float* sums, int row, int column) 
   if (const GemmF32Finish* f = t.finish) {
     if (f->bias) v = _mm512_add_ps(v, _mm512_maskz_loadu_ps(lanes, f->bias + column));
     if (f->residual) v = _mm512_add_ps(v, _mm512_maskz_loadu_ps(lanes, f->residual + row * f->residual_stride + column));
-    if (f->clamp) v = _mm512_min_ps(_mm512_set1_ps(f->high), _mm512_max_ps(_mm512_set1_ps(f->low), v));   // keeps NaN
+    if (f->clamp) v = _mm512_min_ps(_mm512_set1_ps(f->high), _mm512_max_ps(_mm512_set1_ps(f->low), v));  // keeps NaN
   }
   _mm512_mask_storeu_ps(t.c + row * t.c_stride + column, lanes, v);
 }
 
 void tile(const GemmBf16Tile& t) {
   alignas(64) float sums[32][32];
-  if (t.rows > 16) multiply<true>(t, sums);
-  else multiply<false>(t, sums);
+  if (t.rows > 16)
+    multiply<true>(t, sums);
+  else
+    multiply<false>(t, sums);
   for (int row = 0; row < t.rows; ++row) {
     finish_half(t, sums[row], row, 0);
     finish_half(t, sums[row], row, 16);
