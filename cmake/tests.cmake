@@ -15,7 +15,7 @@ function(tenfold_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT 1200)
 endfunction()
 
-foreach(folder base ir ops onnx_import passes quant backends tune memory plan runtime builder)
+foreach(folder base ir ops onnx_import passes quant backends tune memory plan runtime builder api)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cpp)
   set(uses tenfold_${folder})
   if(folder STREQUAL "passes" OR folder STREQUAL "quant" OR folder STREQUAL "runtime")

@@ -16,22 +16,6 @@ std::vector<std::string> trimmed(const google::protobuf::RepeatedPtrField<std::s
   return result;
 }
 
-const char* kind(const ir::Attribute& value) {
-  constexpr const char* kNames[] = {"an int", "a float", "a string", "ints", "floats", "strings", "a tensor"};
-  return kNames[value.index()];
-}
-
-// For operators without an import function: only attributes that they declare, of the types that they declare.
-void check_attributes(const ir::OpDef& def, const ir::Attributes& attributes) {
-  for (const auto& [name, value] : attributes) {
-    const auto declared = std::find_if(def.attributes.begin(), def.attributes.end(), [&](const auto& a) { return a.first == name; });
-    const bool optional = std::find(def.optional_attributes.begin(), def.optional_attributes.end(), name) != def.optional_attributes.end();
-    require(optional || declared != def.attributes.end(), ErrorKind::invalid_model, "it has no attribute '", name, "'");
-    require(optional || declared->second.index() == value.index(), ErrorKind::invalid_model, "attribute '", name, "' is ", kind(value), ", ",
-            optional ? "" : kind(declared->second), " was expected");
-  }
-}
-
 }  // namespace
 
 void Importer::nodes(google::protobuf::RepeatedPtrField<onnx::NodeProto>& list, Scope& scope) {
@@ -105,7 +89,7 @@ std::vector<ir::Value*> Importer::convert(onnx::NodeProto& proto, Scope& scope, 
     if (!is_graph(*value)) node.attributes.set(key, to_attribute(*value, &files_, scope.repeats()));
   }
   if (form->convert) return form->convert(node);
-  check_attributes(*def, node.attributes);
+  ir::check_attributes(*def, node.attributes);
   return node.add(def->name, inputs, node.attributes, static_cast<int>(outputs.size()));
 }
 

@@ -1,4 +1,4 @@
-// Shorthand that operators' import functions use to make constants.
+// What importing shares whatever the source: constants for import functions, and the check of attributes that need none.
 #include "ops/onnx_node.h"
 
 #include <algorithm>
@@ -6,6 +6,14 @@
 #include "base/element.h"
 
 namespace tenfold::ir {
+namespace {
+
+const char* kind(const Attribute& value) {
+  constexpr const char* kNames[] = {"an int", "a float", "a string", "ints", "floats", "strings", "a tensor"};
+  return kNames[value.index()];
+}
+
+}  // namespace
 
 Value* OnnxImport::ints(const std::vector<std::int64_t>& values) {
   Tensor tensor(DType::i64, {static_cast<std::int64_t>(values.size())});
@@ -18,6 +26,16 @@ Value* OnnxImport::scalar(DType dtype, double value) {
   if (is_float(dtype)) store_double(dtype, tensor.mutable_raw(), 0, value);
   else store_int(dtype, tensor.mutable_raw(), 0, static_cast<std::int64_t>(value));
   return graph_.add_constant(std::move(tensor));
+}
+
+void check_attributes(const OpDef& def, const Attributes& attributes) {
+  for (const auto& [name, value] : attributes) {
+    const auto declared = std::find_if(def.attributes.begin(), def.attributes.end(), [&](const auto& a) { return a.first == name; });
+    const bool optional = std::find(def.optional_attributes.begin(), def.optional_attributes.end(), name) != def.optional_attributes.end();
+    require(optional || declared != def.attributes.end(), ErrorKind::invalid_model, "it has no attribute '", name, "'");
+    require(optional || declared->second.index() == value.index(), ErrorKind::invalid_model, "attribute '", name, "' is ", kind(value), ", ",
+            optional ? "" : kind(declared->second), " was expected");
+  }
 }
 
 }  // namespace tenfold::ir

@@ -9,6 +9,9 @@
 
 namespace tenfold::ir {
 
+// For operators without an import function: only attributes that they declare, of the types that they declare.
+void check_attributes(const OpDef& def, const Attributes& attributes);
+
 class OnnxImport {
  public:
   OnnxImport(Graph& graph, std::string op, std::string name, int opset) : graph_(graph), op_(std::move(op)), name_(std::move(name)), opset_(opset) {}

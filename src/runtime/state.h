@@ -60,8 +60,11 @@ struct BoundStep {
   std::vector<ir::TensorRef> result_shapes;   // branches that define symbols
   std::vector<struct Frame> frames;           // one per nested program
 };
-// One (possibly nested) program bound to a context.
+// One (possibly nested) program bound to a context. Moved, never copied: its steps point into its extents.
 struct Frame {
+  Frame() = default;
+  Frame(Frame&&) = default;
+  Frame(const Frame&) = delete;
   const OpenProgram* open = nullptr;
   std::deque<BoundStep> steps;
   std::vector<plan::DimIndex> extent_index;   // extents[i] = dims[extent_index[i]]

@@ -1,0 +1,158 @@
+// Building a model in code: the same graph that an ONNX file gives, layer by layer, with helpers named after TensorRT's layers.
+//
+//   Network net;
+//   auto x = net.input("x", DType::f32, {"batch", 3, 224, 224});
+//   auto y = net.activation(Activation::relu, net.convolution(x, net.constant(w, "conv.w"), net.constant(b, "conv.b"), {.padding = {1, 1}}));
+//   net.mark_output(y, "y");
+//   Engine engine = build(net, config);                       // tenfold/build.h
+//
+// Every helper appends ONNX nodes (newest opset), infers their types and throws Error(invalid_argument | invalid_model |
+// unsupported) naming the layer if something does not fit; the network is then as it was before, except for unused constants.
+// Shapes are row major, N,C,spatial for images. Weights are shared, not copied: leave their bytes alone until build() returned.
+// One thread at a time for one Network; a Network may be built several times, also from several threads once it is finished.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tenfold/tensor.h"
+
+namespace tenfold {
+
+class Engine;
+struct BuildConfig;
+struct BuildReport;
+
+// A value of one Network; a default one stands for an optional operand that is left out.
+struct NetworkTensor {
+  std::int32_t index = -1;
+  std::uint32_t network = 0;   // which one it belongs to: mixing them up is refused
+  bool defined() const { return index >= 0; }
+};
+
+// One extent: a number, or a name for a dimension that the profile decides. Equal names are equal extents.
+struct NetworkDim {
+  NetworkDim(int extent) : extent(extent) {}                        // NOLINT: {"batch", 3, 224}
+  NetworkDim(std::int64_t extent) : extent(extent) {}               // NOLINT
+  NetworkDim(const char* name) : name(name) {}                      // NOLINT
+  NetworkDim(std::string name) : name(std::move(name)) {}           // NOLINT
+  std::int64_t extent = -1;
+  std::string name;            // empty: `extent` holds. As a result type also an expression: "2*batch + 1"
+};
+
+// Attributes of add_node(), as ONNX has them (types as numbers of TensorProto.DataType): {{"axis", 1}, {"mode", "linear"}}.
+using NetworkAttribute =
+    std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>, std::vector<std::string>, Tensor>;
+using NetworkAttributes = std::map<std::string, NetworkAttribute>;
+
+enum class Elementwise : std::uint8_t {
+  sum, sub, prod, div, pow, min, max, mod,                        // operands of one type
+  equal, less, less_or_equal, greater, greater_or_equal,          // result boolean
+  logical_and, logical_or, logical_xor,                           // boolean
+};
+enum class Unary : std::uint8_t {
+  exp, log, sqrt, reciprocal, abs, neg, sin, cos, tan, sinh, cosh, asin, acos, atan, asinh, acosh, atanh,
+  ceil, floor, round, erf, sign, is_inf, is_nan, logical_not,
+};
+// alpha, beta: leaky_relu(a) elu(a) selu(a,b) clip(a..b) hard_sigmoid(a,b) thresholded_relu(a) swish(a); left out: ONNX's values.
+enum class Activation : std::uint8_t {
+  relu, sigmoid, tanh, leaky_relu, elu, selu, softsign, softplus, clip, hard_sigmoid, thresholded_relu, gelu_erf, gelu_tanh, hard_swish, swish,
+};
+enum class Reduce : std::uint8_t { sum, prod, max, min, mean, l1, l2 };
+enum class Pooling : std::uint8_t { max, average };
+
+// Empty lists: strides and dilations 1, padding 0. `padding` holds one number per spatial dim, or all begins, then all ends.
+struct ConvolutionOptions {
+  Shape strides = {}, padding = {}, dilations = {}, output_padding = {};   // output_padding: deconvolution only
+  std::int64_t groups = 1;
+};
+struct PoolingOptions {
+  Shape strides = {}, padding = {}, dilations = {};
+  bool ceil_mode = false, count_padding = false;                           // count_padding: average only
+};
+struct ResizeOptions {                                                     // values as in ONNX's Resize
+  std::string mode = "nearest", coordinates = "half_pixel", nearest = "round_prefer_floor";
+  float cubic_coefficient = -0.75f;
+};
+struct NormalizationOptions {
+  std::int64_t axis = -1;       // layer norm: from here to the last dim are normalised
+  std::int64_t groups = 0;      // above 0: group norm over x[N,C,...] instead; groups == C is instance norm
+  float epsilon = 1e-5f;
+};
+
+class Network {
+ public:
+  using Tensors = std::vector<NetworkTensor>;
+  // A branch or loop body: gets a network of its own and its inputs, returns its results. Values from outside reach it only as
+  // `captures`. May be called more than once (with wider types), so it must do the same each time.
+  using Body = std::function<Tensors(Network& body, const Tensors& inputs)>;
+
+  explicit Network(std::string name = "network");
+  ~Network();
+  Network(Network&&) noexcept;
+  Network& operator=(Network&&) noexcept;
+
+  NetworkTensor input(const std::string& name, DType dtype, const std::vector<NetworkDim>& dims);
+  NetworkTensor constant(Tensor value, const std::string& name = "");      // a named one is a weight
+  // x[N,C,d1..dk], k = 1 to 3; kernel[M,C/groups,...]; bias[M] or left out.
+  NetworkTensor convolution(NetworkTensor x, NetworkTensor kernel, NetworkTensor bias = {}, const ConvolutionOptions& options = {});
+  // The transpose of a convolution; kernel[C,M/groups,...].
+  NetworkTensor deconvolution(NetworkTensor x, NetworkTensor kernel, NetworkTensor bias = {}, const ConvolutionOptions& options = {});
+  NetworkTensor pooling(Pooling kind, NetworkTensor x, const Shape& window, const PoolingOptions& options = {});
+  // numpy's matmul; a transposed operand has its last two dims swapped first.
+  NetworkTensor matrix_multiply(NetworkTensor a, NetworkTensor b, bool transpose_a = false, bool transpose_b = false);
+  NetworkTensor elementwise(Elementwise op, NetworkTensor a, NetworkTensor b);   // operands broadcast as in numpy
+  NetworkTensor unary(Unary op, NetworkTensor x);
+  NetworkTensor activation(Activation kind, NetworkTensor x, std::optional<float> alpha = {}, std::optional<float> beta = {});
+  NetworkTensor softmax(NetworkTensor x, std::int64_t axis = -1);
+  NetworkTensor reduce(Reduce op, NetworkTensor x, const Shape& axes, bool keep_dims = true);   // no axes: all
+  struct TopK { NetworkTensor values, indices; };                                               // indices i64
+  TopK top_k(NetworkTensor x, std::int64_t k, std::int64_t axis = -1, bool largest = true);     // sorted, best first
+  NetworkTensor gather(NetworkTensor data, NetworkTensor indices, std::int64_t axis = 0);       // indices i32 or i64
+  // Transpose, reshape, transpose; an empty list leaves that step out. In `dims`, 0 copies the extent, -1 takes the rest.
+  NetworkTensor shuffle(NetworkTensor x, const Shape& first_permutation, const std::optional<Shape>& dims = {},
+                        const Shape& second_permutation = {});
+  // One entry per dim of x; start counts from the front; size -1: to the end; empty stride: 1 everywhere.
+  NetworkTensor slice(NetworkTensor x, const Shape& start, const Shape& size, const Shape& stride = {});
+  NetworkTensor concatenation(const Tensors& parts, std::int64_t axis);
+  NetworkTensor resize(NetworkTensor x, const Shape& sizes, const ResizeOptions& options = {});              // one per dim of x
+  NetworkTensor resize_by(NetworkTensor x, const std::vector<float>& scales, const ResizeOptions& options = {});
+  NetworkTensor normalization(NetworkTensor x, NetworkTensor scale, NetworkTensor bias, const NormalizationOptions& options = {});
+  NetworkTensor select(NetworkTensor condition, NetworkTensor yes, NetworkTensor no);
+  NetworkTensor shape(NetworkTensor x);                                                                      // i64[rank]
+  NetworkTensor cast(NetworkTensor x, DType to);
+  // Scale f32[] or f32[C] along `axis`; the zero point has the 8-bit type (left out: u8, zero).
+  NetworkTensor quantize(NetworkTensor x, NetworkTensor scale, NetworkTensor zero_point = {}, std::int64_t axis = 1);
+  NetworkTensor dequantize(NetworkTensor x, NetworkTensor scale, NetworkTensor zero_point = {}, std::int64_t axis = 1);
+  // Bodies get `captures` as inputs and return equally many results of equal types.
+  Tensors if_conditional(NetworkTensor condition, const Tensors& captures, const Body& then_body, const Body& else_body);
+  // Body inputs: iteration i64[], condition bool[], carried, captures. It returns: condition, carried, then one piece of each scan.
+  // Results: the carried values after the last round, then the scans stacked along a new first dim. trips i64[] or condition
+  // bool[] may be left out (not both).
+  Tensors loop(NetworkTensor trips, NetworkTensor condition, const Tensors& carried, const Tensors& captures, const Body& body);
+  // Any operator of the ONNX standard without a body, at its newest opset.
+  Tensors add_node(const std::string& op, const Tensors& inputs, const NetworkAttributes& attributes = {}, int outputs = 1,
+                   const std::string& name = "");
+  void mark_output(NetworkTensor value, const std::string& name);
+
+  DType dtype(NetworkTensor value) const;
+  std::vector<NetworkDim> dims(NetworkTensor value) const;
+  std::string describe(NetworkTensor value) const;                         // "f32[batch,3,224,224]"
+  std::string text() const;                                                // the whole graph, for people
+
+ private:
+  struct Impl;
+  friend class NetworkNode;
+  friend Engine build(const Network& network, const BuildConfig& config, BuildReport* report);
+  explicit Network(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tenfold
