@@ -1,9 +1,6 @@
 // The Q/DQ passes: what they turn graphs into, and that results stay the same up to one step of the output's quantisation.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
@@ -18,26 +15,6 @@ Tensor constant(DType dtype, const Shape& shape, std::uint64_t seed) {
   return ops::random_tensor(dtype, shape, seed, is_signed ? -128 : 0, is_signed ? 127 : 255);
 }
 ir::Graph parse(std::string_view text) { return ir::parse_graph(text, ir::Registry::builtin(), {.random_constant = constant}); }
-
-// Operators and how they are connected; names do not matter, and constants only by type and, if they are small and whole, value.
-std::string shape_of(const ir::Graph& graph) {
-  std::map<const ir::Value*, std::string> names;
-  std::ostringstream out;
-  for (const ir::Value* v : graph.inputs) names.emplace(v, cat("i", names.size()));
-  const auto operand = [&](const ir::Value* v) -> std::string {
-    if (v == nullptr) return "_";
-    if (v->is_constant()) return ir::text(v->type);
-    return names[v];
-  };
-  for (const auto& node : graph.nodes()) {
-    out << node->op() << "(";
-    for (const ir::Value* v : node->inputs) out << operand(v) << " ";
-    out << ") " << ir::text(node->attributes) << (node->body && node->op() == "Region" ? ir::text(*node->body) : "") << "\n";
-    for (const ir::Value* v : node->outputs) names.emplace(v, cat("v", names.size()));
-  }
-  for (const ir::Value* v : graph.outputs) out << "return " << operand(v) << " " << ir::text(v->type) << "\n";
-  return out.str();
-}
 
 std::vector<Tensor> results(const ir::Graph& graph, const std::vector<ops::RuntimeValue>& inputs) {
   std::vector<Tensor> tensors;
@@ -65,30 +42,6 @@ int count(const ir::Graph& graph, std::string_view op) {
   int n = 0;
   for (const auto& node : graph.nodes()) n += node->op() == op;
   return n;
-}
-
-// The blocks of a pass's header comment: "before:" up to "after:", and that up to the end of the comment.
-void check_picture(const passes::Pass& pass, double tolerance) {
-  std::ifstream file(cat(TENFOLD_SOURCE_DIR, "/src/quant/", pass.name, ".cpp"));
-  std::string line, before, after, *block = nullptr;
-  while (std::getline(file, line) && line.starts_with("//")) {
-    std::string text = line.size() > 3 ? line.substr(3) : "";
-    if (text.starts_with("before:")) block = &before, text = text.substr(7);
-    if (text.starts_with("after:")) block = &after, text = text.substr(6);
-    if (block) *block += text + "\n";
-  }
-  ASSERT_FALSE(before.empty() || after.empty()) << pass.name << " has no picture";
-  const ir::Graph graph = run_all(before, tolerance, {pass});
-  ir::Graph expected = parse(after);
-  const std::string got = shape_of(graph), want = shape_of(expected);
-  EXPECT_EQ(got.substr(0, got.find("return")), want.substr(0, want.find("return"))) << ir::print(graph);
-}
-
-TEST(Qdq, Pictures) {
-  check_picture(pass_move_qdq(), 0);
-  check_picture(pass_fold_qdq(), 1e-3);
-  check_picture(pass_remove_qdq(), 0.2);
-  check_picture(pass_lower_qdq(), 0);
 }
 
 TEST(Qdq, ConvolutionsBecomeIntegerWithBiasAndPerChannelScales) {

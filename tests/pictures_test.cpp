@@ -1,0 +1,137 @@
+// Every pass's picture is run: `before:` must become `after:`, `kept:` must stay as it is, and the rewritten graph must compute what
+// the original does, on random data, by the reference kernels. A pass without a picture fails.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "ir/text.h"
+#include "ops/cases.h"
+#include "ops/interpret.h"
+#include "passes/pass.h"
+#include "quant/qdq.h"
+
+namespace tenfold {
+namespace {
+
+struct Picture { std::string before, after; };   // `after` empty: kept
+
+// The pictures in the comment that opens a file. A block lasts to the next one, to an empty line or to the comment's end.
+std::vector<Picture> pictures_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::vector<Picture> pictures;
+  std::string* block = nullptr;
+  for (std::string line; std::getline(file, line) && line.starts_with("//");) {
+    std::string text = line.size() > 3 ? line.substr(3) : "";
+    const auto opens = [&](std::string_view word) { return text.starts_with(word) && (text = text.substr(word.size()), true); };
+    if (text.empty()) block = nullptr;
+    else if (opens("before:") || opens("kept:")) block = &pictures.emplace_back().before;
+    else if (opens("after:") && !pictures.empty()) block = &pictures.back().after;
+    if (block) *block += text + "\n";
+  }
+  return pictures;
+}
+
+Tensor random_constant(DType dtype, const Shape& shape, std::uint64_t seed) {
+  if (dtype == DType::f32) return ops::random_tensor(dtype, shape, seed, 0.01, 0.9);
+  return ops::random_tensor(dtype, shape, seed);
+}
+ir::Graph parse(const std::string& text) { return ir::parse_graph(text, ir::Registry::builtin(), {.random_constant = random_constant}); }
+
+// Writes a graph from its outputs inwards: free of names and of the order of independent nodes.
+class Structure {
+ public:
+  explicit Structure(const ir::Graph& graph) {
+    for (std::size_t i = 0; i < graph.inputs.size(); ++i) seen_[graph.inputs[i]] = cat("input", i);
+    for (const ir::Value* v : graph.outputs) {
+      const std::string name = value(v);
+      text_ += cat("return ", name, " ", ir::text(v->type), "\n");
+    }
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string value(const ir::Value* v) {
+    if (!v) return "_";
+    if (v->is_constant()) return constant(v->constant->tensor);
+    if (const auto it = seen_.find(v); it != seen_.end()) return it->second;
+    const ir::Node& node = *v->producer;
+    std::string operands;
+    for (const ir::Value* input : node.inputs) operands += " " + value(input);
+    for (const ir::Value* output : node.outputs) seen_[output] = cat("v", seen_.size());
+    text_ += cat(seen_[v], " = ", node.op(), operands, " ", ir::text(node.attributes), node.body ? " " + ir::text(*node.body) : "", "\n");
+    return seen_[v];
+  }
+
+  // Values that a picture writes out (few binary digits, or indices) count; random ones only by their type.
+  static std::string constant(const Tensor& t) {
+    std::string values;
+    for (std::int64_t i = 0; i < t.size(); ++i) {
+      const double x = t.as_double(i) * 1024;
+      if (t.size() > 16 || bits(t.dtype()) < 32 || x != std::floor(x)) return cat("constant ", name(t.dtype()), "[", tenfold::text(t.shape()), "]");
+      values += cat(i ? "," : "", t.as_double(i));
+    }
+    return cat("constant ", name(t.dtype()), "[", tenfold::text(t.shape()), "]{", values, "}");
+  }
+
+  std::map<const ir::Value*, std::string> seen_;
+  std::string text_;
+};
+
+std::vector<Tensor> results(const ir::Graph& graph) {
+  std::vector<ops::RuntimeValue> inputs;
+  for (const ir::Value* v : graph.inputs) {
+    Shape shape;
+    for (const ir::Dim d : v->dims()) shape.push_back(d.is_constant() ? d.constant() : 3);
+    inputs.emplace_back(ops::random_tensor(v->dtype(), shape, 10 + inputs.size()));
+  }
+  std::vector<Tensor> tensors;
+  for (const ops::RuntimeValue& v : ops::run_graph(graph, inputs)) tensors.push_back(std::get<Tensor>(v));
+  return tensors;
+}
+
+// Passes that drop a rounding may move a result by more than a change of the order of operations does.
+void expect_same_meaning(const std::vector<Tensor>& want, const std::vector<Tensor>& got, double tolerance) {
+  ASSERT_EQ(want.size(), got.size());
+  for (std::size_t o = 0; o < want.size(); ++o) {
+    ASSERT_EQ(want[o].shape(), got[o].shape());
+    double largest = 1;
+    for (std::int64_t i = 0; i < want[o].size(); ++i) largest = std::max(largest, std::abs(want[o].as_double(i)));
+    for (std::int64_t i = 0; i < want[o].size(); ++i)
+      ASSERT_NEAR(want[o].as_double(i), got[o].as_double(i), tolerance * largest) << "output " << o << ", element " << i;
+  }
+}
+
+void check_pass(const passes::Pass& pass, const char* folder, double tolerance = 1e-5) {
+  SCOPED_TRACE(pass.name);
+  const std::vector<Picture> pictures = pictures_of(std::filesystem::path(TENFOLD_SOURCE_DIR) / folder / (pass.name + ".cpp"));
+  EXPECT_FALSE(pictures.empty() || pictures.front().after.empty()) << "its file opens without a before: and after: picture";
+  for (const Picture& picture : pictures) {
+    ir::Graph graph = parse(picture.before);
+    const std::string original = Structure(graph).text();
+    const std::vector<Tensor> before = results(graph);
+    passes::run(graph, {pass});
+    const std::string expected = picture.after.empty() ? original : Structure(parse(picture.after)).text();
+    EXPECT_EQ(Structure(graph).text(), expected);
+    if (!picture.after.empty()) EXPECT_NE(original, expected) << "the picture shows no change";
+    expect_same_meaning(before, results(graph), tolerance);
+  }
+}
+
+TEST(Pictures, OfEveryPassHold) {
+  ASSERT_GE(passes::all_passes().size(), 10u);
+  for (const passes::Pass& pass : passes::all_passes()) check_pass(pass, "src/passes/rules");
+}
+
+TEST(Pictures, OfTheQuantisingPassesHold) {
+  check_pass(quant::pass_move_qdq(), "src/quant");
+  check_pass(quant::pass_fold_qdq(), "src/quant");
+  check_pass(quant::pass_remove_qdq(), "src/quant", 0.1);   // drops a rounding to steps of 0.05
+  check_pass(quant::pass_lower_qdq(), "src/quant");
+}
+
+}  // namespace
+}  // namespace tenfold
