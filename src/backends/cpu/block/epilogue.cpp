@@ -8,7 +8,7 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-void merge(Walk::Axis* axes, int& count, std::int64_t extent, std::int64_t stride) {   // from the innermost axis outwards
+void merge(Walk::Axis* axes, int& count, std::int64_t extent, std::int64_t stride) {  // from the innermost axis outwards
   if (extent == 1) return;
   if (count > 0 && axes[count - 1].stride * axes[count - 1].extent == stride) {
     axes[count - 1].extent *= extent;
@@ -57,8 +57,10 @@ TileAxes TileAxes::channels_last(int rank) {
 TileAxes TileAxes::spatial(int rank) {
   TileAxes axes;
   for (int a = 0; a < rank; ++a) {
-    if (a < 2) axes.rows[axes.row_count++] = static_cast<std::int8_t>(a);
-    else axes.cols[axes.col_count++] = static_cast<std::int8_t>(a);
+    if (a < 2)
+      axes.rows[axes.row_count++] = static_cast<std::int8_t>(a);
+    else
+      axes.cols[axes.col_count++] = static_cast<std::int8_t>(a);
   }
   return axes;
 }
@@ -111,7 +113,8 @@ void Epilogue::bind(const RunArgs& args, const TileAxes& axes, Binding& binding)
   for (int i = 0; i < axes.row_count; ++i) binding.rows *= out.dims[axes.rows[i]];
   for (int i = 0; i < axes.col_count; ++i) binding.cols *= out.dims[axes.cols[i]];
   for (int i = 0; i < extra_ + outputs_; ++i) {
-    const Bound& operand = i < extra_ ? args.in[static_cast<std::size_t>(anchor_inputs_ + i)] : args.out[static_cast<std::size_t>(i - extra_)];
+    const Bound& operand =
+        i < extra_ ? args.in[static_cast<std::size_t>(anchor_inputs_ + i)] : args.out[static_cast<std::size_t>(i - extra_)];
     binding.walk[i] = Walk::make(operand, types_[i], out.dims, out.rank, axes);
     binding.simple = binding.simple && binding.walk[i].simple();
   }
@@ -122,7 +125,7 @@ void Epilogue::apply(const Binding& binding, std::int64_t row0, std::int64_t row
   TileOperand in[BlockExecutor::kMaxInputs];
   TileResult out[BlockExecutor::kMaxOutputs];
   const int walks = extra_ + outputs_;
-  const std::int64_t bytes = 4;   // of an accumulator: f32 or i32
+  const std::int64_t bytes = 4;  // of an accumulator: f32 or i32
   for (std::int64_t r = row0, nr; r < row0 + rows; r += nr) {
     nr = row0 + rows - r;
     if (!binding.simple)
@@ -131,7 +134,8 @@ void Epilogue::apply(const Binding& binding, std::int64_t row0, std::int64_t row
       nc = col0 + cols - c;
       if (!binding.simple)
         for (int i = 0; i < walks; ++i) nc = std::min(nc, run_length(binding.walk[i].cols, binding.walk[i].col_count, c));
-      in[0] = {static_cast<const char*>(accumulators) + ((r - row0) * accumulator_row_stride + c - col0) * bytes, accumulator_row_stride, 1};
+      in[0] = {static_cast<const char*>(accumulators) + ((r - row0) * accumulator_row_stride + c - col0) * bytes, accumulator_row_stride,
+               1};
       for (int i = 0; i < extra_; ++i) {
         const Position p = at(binding.walk[i], r, c);
         in[i + 1] = {p.data, p.row_stride, p.col_stride};

@@ -16,15 +16,17 @@ inline constexpr int kMaxRank = 8;
 struct TileAxes {
   std::int8_t rows[kMaxRank] = {}, cols[kMaxRank] = {};
   int row_count = 0, col_count = 0;
-  static TileAxes last(int rank);            // columns: the last axis (products)
-  static TileAxes channels_last(int rank);   // columns: axis 1; rows: batch and spatial axes (convolution, channels-last)
-  static TileAxes spatial(int rank);         // rows: batch and axis 1; columns: spatial axes (convolution, plain)
+  static TileAxes last(int rank);           // columns: the last axis (products)
+  static TileAxes channels_last(int rank);  // columns: axis 1; rows: batch and spatial axes (convolution, channels-last)
+  static TileAxes spatial(int rank);        // rows: batch and axis 1; columns: spatial axes (convolution, plain)
 };
 
 // An operand's walk over rows and columns: neighbouring axes that go on in the same stride are merged.
 struct Walk {
-  struct Axis { std::int64_t extent, stride; };
-  Axis rows[kMaxRank], cols[kMaxRank];       // innermost first
+  struct Axis {
+    std::int64_t extent, stride;
+  };
+  Axis rows[kMaxRank], cols[kMaxRank];  // innermost first
   int row_count = 0, col_count = 0;
   char* data = nullptr;
   int element_bytes = 0;
@@ -41,19 +43,19 @@ class Epilogue {
   Epilogue() = default;
   // The problem's body, or, if it has none, a copy of the accumulator of type `accumulator` to the output's type.
   Epilogue(const Problem& problem, DType accumulator);
-  std::int64_t scratch_bytes() const { return executor_->scratch_bytes(); }   // per worker, 64-byte aligned
+  std::int64_t scratch_bytes() const { return executor_->scratch_bytes(); }  // per worker, 64-byte aligned
 
   struct Binding {
-    Walk walk[BlockExecutor::kMaxInputs + BlockExecutor::kMaxOutputs];        // extra operands, then outputs
-    bool simple = true;                                                       // every walk is
+    Walk walk[BlockExecutor::kMaxInputs + BlockExecutor::kMaxOutputs];  // extra operands, then outputs
+    bool simple = true;                                                 // every walk is
     std::int64_t rows = 1, cols = 1;
   };
   // Resolves operands in[anchor_inputs ..] and all outputs of this run.
   void bind(const RunArgs& args, const TileAxes& axes, Binding& binding) const noexcept;
 
   // Tile [row0, row0+rows) x [col0, col0+cols) of the output from `accumulators` (its element (row0, col0); columns contiguous).
-  void apply(const Binding& binding, std::int64_t row0, std::int64_t rows, std::int64_t col0, std::int64_t cols,
-             const void* accumulators, std::int64_t accumulator_row_stride, void* scratch) const noexcept;
+  void apply(const Binding& binding, std::int64_t row0, std::int64_t rows, std::int64_t col0, std::int64_t cols, const void* accumulators,
+             std::int64_t accumulator_row_stride, void* scratch) const noexcept;
 
  private:
   std::shared_ptr<const BlockExecutor> executor_;

@@ -13,18 +13,25 @@ namespace {
 // Where a value lies in this run: the address of block (r0, c0) is base + r0 * row_step + c0 * col_step.
 struct Place {
   char* base;
-  std::int64_t row_step, col_step;   // bytes
-  std::int64_t row_stride;           // elements, within a block
-  bool uniform;                      // one element a row
+  std::int64_t row_step, col_step;  // bytes
+  std::int64_t row_stride;          // elements, within a block
+  bool uniform;                     // one element a row
 };
 
-std::int64_t places_bytes(const BlockExecutor::Program& program) { return static_cast<std::int64_t>(program.values.size() * sizeof(Place)); }
+std::int64_t places_bytes(const BlockExecutor::Program& program) {
+  return static_cast<std::int64_t>(program.values.size() * sizeof(Place));
+}
 
 class Run {
  public:
   Run(const BlockExecutor::Program& program, std::int64_t rows, std::int64_t cols, std::span<const TileOperand> in,
       std::span<const TileResult> out, void* scratch) noexcept
-      : program_(program), in_(in), out_(out), rows_(rows), cols_(cols), slots_(static_cast<char*>(scratch)),
+      : program_(program),
+        in_(in),
+        out_(out),
+        rows_(rows),
+        cols_(cols),
+        slots_(static_cast<char*>(scratch)),
         places_(reinterpret_cast<Place*>(slots_ + program.slots_bytes)) {
     if (!program_.reduces && rows_ > 1 && is_flat()) {
       cols_ *= rows_;
@@ -64,8 +71,8 @@ class Run {
       const BlockValue& value = program_.values[static_cast<std::size_t>(v)];
       if (in.col_stride != 0) wide |= std::uint32_t{1} << v;
       if (in.col_stride == 0 || in.col_stride == 1)
-        places_[v] = {static_cast<char*>(const_cast<void*>(in.data)), in.row_stride * value.bytes, in.col_stride * value.bytes, in.row_stride,
-                      in.col_stride == 0};
+        places_[v] = {static_cast<char*>(const_cast<void*>(in.data)), in.row_stride * value.bytes, in.col_stride * value.bytes,
+                      in.row_stride, in.col_stride == 0};
       else
         places_[v] = {slots_ + value.slot, 0, 0, block_cols_, false};
     }
@@ -107,7 +114,8 @@ class Run {
       if (in.col_stride == 0 || in.col_stride == 1) continue;
       const int bytes = program_.values[static_cast<std::size_t>(v)].bytes;
       const char* from = static_cast<const char*>(in.data) + (r0_ * in.row_stride + c0_ * in.col_stride) * bytes;
-      program_.tables.row->gather[std::countr_zero(static_cast<unsigned>(bytes))](places_[v].base, block_cols_, from, in.row_stride, in.col_stride, nr_, nc_);
+      program_.tables.row->gather[std::countr_zero(static_cast<unsigned>(bytes))](places_[v].base, block_cols_, from, in.row_stride,
+                                                                                  in.col_stride, nr_, nc_);
     }
   }
 
@@ -116,7 +124,7 @@ class Run {
   void step(const BlockStep& step) noexcept {
     PointwiseArg args[3];
     unsigned uniform = 0;
-    bool turned = true;   // uniform arguments that lie side by side: one row of them
+    bool turned = true;  // uniform arguments that lie side by side: one row of them
     for (int k = 0; k < step.arity; ++k) {
       const Place& place = places_[step.in[k]];
       args[k] = {at(place), place.row_stride};
@@ -159,14 +167,15 @@ class Run {
   void spread(char* to, const Place& from, const TileResult& out, std::int64_t bytes) noexcept {
     for (std::int64_t r = 0; r < nr_; ++r)
       for (std::int64_t c = 0; c < nc_; ++c)
-        __builtin_memcpy(to + (r * out.row_stride + c * out.col_stride) * bytes, at(from) + r * from.row_stride * bytes, static_cast<std::size_t>(bytes));
+        __builtin_memcpy(to + (r * out.row_stride + c * out.col_stride) * bytes, at(from) + r * from.row_stride * bytes,
+                         static_cast<std::size_t>(bytes));
   }
 
   const BlockExecutor::Program& program_;
   std::span<const TileOperand> in_;
   std::span<const TileResult> out_;
   std::int64_t rows_, cols_, block_rows_ = 1, block_cols_ = 1;
-  std::int64_t r0_ = 0, c0_ = 0, nr_ = 0, nc_ = 0;   // the block at hand
+  std::int64_t r0_ = 0, c0_ = 0, nr_ = 0, nc_ = 0;  // the block at hand
   char* slots_;
   Place* places_;
 };
@@ -175,7 +184,8 @@ class Run {
 
 Verdict BlockExecutor::supports(const ir::Body& body) {
   if (body.inputs.size() > kMaxInputs) return Verdict::no(cat("a body of ", body.inputs.size(), " inputs, ", kMaxInputs, " are possible"));
-  if (body.outputs.size() > kMaxOutputs) return Verdict::no(cat("a body of ", body.outputs.size(), " outputs, ", kMaxOutputs, " are possible"));
+  if (body.outputs.size() > kMaxOutputs)
+    return Verdict::no(cat("a body of ", body.outputs.size(), " outputs, ", kMaxOutputs, " are possible"));
   if (body.value_count() > 4096) return Verdict::no("a body of more than 4096 values");
   std::string why = why_not(body);
   return why.empty() ? Verdict::ok() : Verdict::no("the block executor has " + why);

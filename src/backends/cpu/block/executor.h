@@ -49,7 +49,7 @@ class BlockExecutor {
   void run(std::int64_t rows, std::int64_t cols, std::span<const TileOperand> in, std::span<const TileResult> out,
            void* scratch) const noexcept;
 
-  struct Program;   // see program.h
+  struct Program;  // see program.h
 
  private:
   std::unique_ptr<const Program> program_;

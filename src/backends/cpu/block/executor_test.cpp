@@ -81,14 +81,28 @@ void expect_close(const Tensor& got, const Tensor& want, double tolerance, const
     ASSERT_LE(std::fabs(g - w), tolerance * (1 + std::fabs(w))) << what << " element " << i << ": " << g << " instead of " << w;
   }
 }
-double tolerance_of(DType t) { return t == DType::f16 ? 2e-3 : t == DType::bf16 ? 2e-2 : t == DType::f32 ? 2e-6 : t == DType::f64 ? 1e-12 : 0; }
+double tolerance_of(DType t) {
+  return t == DType::f16 ? 2e-3 : t == DType::bf16 ? 2e-2 : t == DType::f32 ? 2e-6 : t == DType::f64 ? 1e-12 : 0;
+}
 
 // Values at and beyond the edges of what a primitive is defined on.
 Tensor special_values(DType type, std::uint64_t seed, std::int64_t count) {
   Tensor t = ops::random_tensor(type, {1, count}, seed, is_float(type) ? -4 : -8, is_float(type) ? 4 : 8);
   if (!is_float(type)) return t;
-  const double edge[] = {0, -0.0, 1, -1, 0.5, 1e-3, -1e-3, 20, -20, 1000, -1000, std::numeric_limits<double>::infinity(),
-                         -std::numeric_limits<double>::infinity(), std::nan("")};
+  const double edge[] = {0,
+                         -0.0,
+                         1,
+                         -1,
+                         0.5,
+                         1e-3,
+                         -1e-3,
+                         20,
+                         -20,
+                         1000,
+                         -1000,
+                         std::numeric_limits<double>::infinity(),
+                         -std::numeric_limits<double>::infinity(),
+                         std::nan("")};
   for (std::size_t i = 0; i < std::size(edge); ++i)
     store_double(type, t.mutable_raw(), static_cast<std::int64_t>((i * (seed + 3)) % static_cast<std::size_t>(count)), edge[i]);
   return t;
@@ -101,11 +115,15 @@ TEST(BlockExecutor, EveryPrimitiveOfEveryTypeAgreesWithTheInterpreter) {
     for (int p = static_cast<int>(Prim::neg); p <= static_cast<int>(Prim::fma); ++p) {
       const Prim prim = static_cast<Prim>(p);
       const int operands = ir::arity(prim);
-      BodyBuilder b(prim == Prim::select ? std::vector<DType>{DType::boolean, type, type} : std::vector<DType>(static_cast<std::size_t>(operands), type));
+      BodyBuilder b(prim == Prim::select ? std::vector<DType>{DType::boolean, type, type}
+                                         : std::vector<DType>(static_cast<std::size_t>(operands), type));
       std::uint16_t v;
-      if (prim == Prim::select) v = b.select(0, 1, 2);
-      else if (prim == Prim::fma) v = b.emit({.prim = prim, .dtype = type, .a = 0, .b = 1, .c = 2});
-      else v = operands == 1 ? b.unary(prim, 0) : b.binary(prim, 0, 1);
+      if (prim == Prim::select)
+        v = b.select(0, 1, 2);
+      else if (prim == Prim::fma)
+        v = b.emit({.prim = prim, .dtype = type, .a = 0, .b = 1, .c = 2});
+      else
+        v = operands == 1 ? b.unary(prim, 0) : b.binary(prim, 0, 1);
       const Body body = b.finish({v});
       if (!BlockExecutor::supports(body)) continue;
       const std::int64_t n = 37;
@@ -115,7 +133,7 @@ TEST(BlockExecutor, EveryPrimitiveOfEveryTypeAgreesWithTheInterpreter) {
       expect_close(run(body, in, 1, n, {{1, n}})[0], interpret(body, in, {{1, n}})[0], tolerance_of(type), what);
       ++tried;
       if (operands < 2) continue;
-      in.back() = ops::random_tensor(in.back().dtype(), {1, 1}, 5);   // a scalar operand takes another loop
+      in.back() = ops::random_tensor(in.back().dtype(), {1, 1}, 5);  // a scalar operand takes another loop
       expect_close(run(body, in, 1, n, {{1, n}})[0], interpret(body, in, {{1, n}})[0], tolerance_of(type), what + " scalar last");
       std::swap(in.back(), in[in.size() - 2]);
       expect_close(run(body, in, 1, n, {{1, n}})[0], interpret(body, in, {{1, n}})[0], tolerance_of(type), what + " scalar before");
@@ -125,7 +143,8 @@ TEST(BlockExecutor, EveryPrimitiveOfEveryTypeAgreesWithTheInterpreter) {
 }
 
 TEST(BlockExecutor, CastsAndSaturationAgreeWithTheInterpreter) {
-  const DType types[] = {DType::f32, DType::f64, DType::f16, DType::bf16, DType::i64, DType::i32, DType::i16, DType::i8, DType::u64, DType::u32, DType::u16, DType::u8, DType::boolean};
+  const DType types[] = {DType::f32, DType::f64, DType::f16, DType::bf16, DType::i64, DType::i32,    DType::i16,
+                         DType::i8,  DType::u64, DType::u32, DType::u16,  DType::u8,  DType::boolean};
   for (DType from : types) {
     for (DType to : types) {
       Tensor in = special_values(from, 2, 45);
@@ -179,7 +198,8 @@ TEST(BlockExecutor, RandomBodiesAgreeAndDoNotDependOnTiles) {
     const std::vector<Shape> shapes(body.outputs.size(), {rows, cols});
     const std::vector<Tensor> whole = run(body, in, rows, cols, shapes);
     const std::vector<Tensor> want = interpret(body, in, shapes);
-    const std::vector<Tensor> tiles = run(body, in, rows, cols, shapes, 1 + static_cast<std::int64_t>(random() % 4), 1 + static_cast<std::int64_t>(random() % 40));
+    const std::vector<Tensor> tiles =
+        run(body, in, rows, cols, shapes, 1 + static_cast<std::int64_t>(random() % 4), 1 + static_cast<std::int64_t>(random() % 40));
     for (std::size_t j = 0; j < want.size(); ++j) {
       // Steps (saturate, lt) may fall on either side of a rounding: a few elements may differ, never the tiled from the whole.
       std::int64_t far = 0;
@@ -191,8 +211,9 @@ TEST(BlockExecutor, RandomBodiesAgreeAndDoNotDependOnTiles) {
   }
 }
 
-Body softmax_body() {   // and the sum of exponentials as a second output
-  return ir::parse_body("(f32) %1=reduce_max.f32(%0) %2=sub.f32(%0,%1) %3=exp.f32(%2) %4=reduce_sum.f32(%3) %5=div.f32(%3,%4) over=1 -> %5 %4");
+Body softmax_body() {  // and the sum of exponentials as a second output
+  return ir::parse_body(
+      "(f32) %1=reduce_max.f32(%0) %2=sub.f32(%0,%1) %3=exp.f32(%2) %4=reduce_sum.f32(%3) %5=div.f32(%3,%4) over=1 -> %5 %4");
 }
 
 TEST(BlockExecutor, ReductionsRunInOnePassOrSeveral) {
@@ -230,11 +251,12 @@ TEST(BlockExecutor, GathersAndScattersStridedColumns) {
   std::vector<float> x(7 * 11), y(11), z(7 * 11);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
   for (std::size_t i = 0; i < y.size(); ++i) y[i] = 100.f * static_cast<float>(i);
-  const TileOperand in[] = {{x.data(), 1, 7}, {y.data(), 0, 1}};   // x transposed
+  const TileOperand in[] = {{x.data(), 1, 7}, {y.data(), 0, 1}};  // x transposed
   const TileResult out[] = {{z.data(), 1, 7}};
   executor.run(7, 11, in, out, scratch.get());
   for (int r = 0; r < 7; ++r)
-    for (int c = 0; c < 11; ++c) ASSERT_EQ(z[static_cast<std::size_t>(c * 7 + r)], x[static_cast<std::size_t>(c * 7 + r)] + y[static_cast<std::size_t>(c)]);
+    for (int c = 0; c < 11; ++c)
+      ASSERT_EQ(z[static_cast<std::size_t>(c * 7 + r)], x[static_cast<std::size_t>(c * 7 + r)] + y[static_cast<std::size_t>(c)]);
 }
 
 TEST(BlockExecutor, RecognisesActivationsHoweverTheyAreWritten) {
@@ -246,26 +268,37 @@ TEST(BlockExecutor, RecognisesActivationsHoweverTheyAreWritten) {
   };
   const std::vector<Op> erf{Op::gelu_erf}, tanh{Op::gelu_tanh}, silu{Op::silu};
   EXPECT_EQ(items("(f32) %1=constant.f32(1.4142135381698608) %2=div.f32(%0,%1) %3=erf.f32(%2) %4=constant.f32(1) %5=add.f32(%3,%4) "
-                  "%6=mul.f32(%0,%5) %7=constant.f32(0.5) %8=mul.f32(%6,%7) -> %8"), erf);
+                  "%6=mul.f32(%0,%5) %7=constant.f32(0.5) %8=mul.f32(%6,%7) -> %8"),
+            erf);
   EXPECT_EQ(items("(f32) %1=constant.f32(0.7071067811865476) %2=mul.f32(%0,%1) %3=erf.f32(%2) %4=constant.f32(0.5) %5=mul.f32(%4,%0) "
-                  "%6=fma.f32(%5,%3,%5) -> %6"), erf);
+                  "%6=fma.f32(%5,%3,%5) -> %6"),
+            erf);
   EXPECT_EQ(items("(f32) %1=constant.f32(3) %2=pow.f32(%0,%1) %3=constant.f32(0.044715) %4=mul.f32(%2,%3) %5=add.f32(%0,%4) "
                   "%6=constant.f32(0.7978845608028654) %7=mul.f32(%5,%6) %8=tanh.f32(%7) %9=constant.f32(1) %10=add.f32(%8,%9) "
-                  "%11=constant.f32(0.5) %12=mul.f32(%0,%11) %13=mul.f32(%12,%10) -> %13"), tanh);
+                  "%11=constant.f32(0.5) %12=mul.f32(%0,%11) %13=mul.f32(%12,%10) -> %13"),
+            tanh);
   EXPECT_EQ(items("(f32) %1=sigmoid.f32(%0) %2=mul.f32(%1,%0) -> %2"), silu);
   const std::vector<Op> with_bias{Op::add, Op::gelu_erf};
   EXPECT_EQ(items("(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0.7071067811865476) %4=mul.f32(%2,%3) %5=erf.f32(%4) %6=constant.f32(1) "
-                  "%7=add.f32(%5,%6) %8=constant.f32(0.5) %9=mul.f32(%2,%8) %10=mul.f32(%9,%7) -> %10"), with_bias);
+                  "%7=add.f32(%5,%6) %8=constant.f32(0.5) %9=mul.f32(%2,%8) %10=mul.f32(%9,%7) -> %10"),
+            with_bias);
   // A sigmoid of twice x is not SiLU.
   EXPECT_NE(items("(f32) %1=add.f32(%0,%0) %2=sigmoid.f32(%1) %3=mul.f32(%2,%0) -> %3"), silu);
 }
 
 TEST(BlockExecutor, ElementaryFunctionsAreAccurate) {
-  struct Function { const char* name; double (*f)(double); double low, high, relative; };
+  struct Function {
+    const char* name;
+    double (*f)(double);
+    double low, high, relative;
+  };
   const Function functions[] = {
-      {"exp", [](double x) { return std::exp(x); }, -87, 88.7, 3e-7},   {"log", [](double x) { return std::log(x); }, 1e-30, 1e30, 3e-7},
-      {"log", [](double x) { return std::log(x); }, 0.5, 2, 4e-7},      {"erf", [](double x) { return std::erf(x); }, -6, 6, 5e-7},
-      {"erf", [](double x) { return std::erf(x); }, -1e-3, 1e-3, 5e-7}, {"tanh", [](double x) { return std::tanh(x); }, -12, 12, 5e-7},
+      {"exp", [](double x) { return std::exp(x); }, -87, 88.7, 3e-7},
+      {"log", [](double x) { return std::log(x); }, 1e-30, 1e30, 3e-7},
+      {"log", [](double x) { return std::log(x); }, 0.5, 2, 4e-7},
+      {"erf", [](double x) { return std::erf(x); }, -6, 6, 5e-7},
+      {"erf", [](double x) { return std::erf(x); }, -1e-3, 1e-3, 5e-7},
+      {"tanh", [](double x) { return std::tanh(x); }, -12, 12, 5e-7},
       {"tanh", [](double x) { return std::tanh(x); }, -1e-4, 1e-4, 5e-7},
       {"sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }, -80, 80, 4e-7},
   };
@@ -275,7 +308,8 @@ TEST(BlockExecutor, ElementaryFunctionsAreAccurate) {
     Tensor in(DType::f32, {1, n});
     for (std::int64_t i = 0; i < n; ++i) {
       const double t = static_cast<double>(i) / static_cast<double>(n - 1);
-      in.mutable_data<float>()[i] = static_cast<float>(f.low > 0 && f.high / f.low > 1e6 ? f.low * std::pow(f.high / f.low, t) : f.low + (f.high - f.low) * t);
+      in.mutable_data<float>()[i] =
+          static_cast<float>(f.low > 0 && f.high / f.low > 1e6 ? f.low * std::pow(f.high / f.low, t) : f.low + (f.high - f.low) * t);
     }
     const Tensor out = run(body, {in}, 1, n, {{1, n}})[0];
     double worst = 0;
@@ -296,7 +330,8 @@ OperandDesc f32(const Shape& shape) {
 TEST(Epilogue, BroadcastsOperandsOverTiles) {
   // out[b,s,n] = max(acc + bias[n] + table[b,1,n] * scale[s,1], 0), with the residual table not mergeable over rows.
   const std::int64_t B = 3, S = 5, N = 40;
-  const Body body = ir::parse_body("(f32,f32,f32,f32) %4=add.f32(%0,%1) %5=mul.f32(%2,%3) %6=add.f32(%4,%5) %7=constant.f32(0) %8=max.f32(%6,%7) -> %8");
+  const Body body =
+      ir::parse_body("(f32,f32,f32,f32) %4=add.f32(%0,%1) %5=mul.f32(%2,%3) %6=add.f32(%4,%5) %7=constant.f32(0) %8=max.f32(%6,%7) -> %8");
   const Tensor acc = ops::random_tensor(DType::f32, {B, S, N}, 1), bias = ops::random_tensor(DType::f32, {N}, 2),
                table = ops::random_tensor(DType::f32, {B, 1, N}, 3), scale = ops::random_tensor(DType::f32, {S, 1}, 4);
   Tensor out(DType::f32, {B, S, N});
@@ -325,11 +360,13 @@ TEST(Epilogue, BroadcastsOperandsOverTiles) {
   Scratch scratch(epilogue.scratch_bytes());
   for (std::int64_t r = 0; r < B * S; r += 4)
     for (std::int64_t c = 0; c < N; c += 16)
-      epilogue.apply(binding, r, std::min<std::int64_t>(4, B * S - r), c, std::min<std::int64_t>(16, N - c), acc.data<float>() + r * N + c, N, scratch.get());
+      epilogue.apply(binding, r, std::min<std::int64_t>(4, B * S - r), c, std::min<std::int64_t>(16, N - c), acc.data<float>() + r * N + c,
+                     N, scratch.get());
   for (std::int64_t b = 0; b < B; ++b)
     for (std::int64_t s = 0; s < S; ++s)
       for (std::int64_t n = 0; n < N; ++n) {
-        const float want = std::max(0.f, acc.data<float>()[(b * S + s) * N + n] + bias.data<float>()[n] + table.data<float>()[b * N + n] * scale.data<float>()[s]);
+        const float want = std::max(
+            0.f, acc.data<float>()[(b * S + s) * N + n] + bias.data<float>()[n] + table.data<float>()[b * N + n] * scale.data<float>()[s]);
         ASSERT_NEAR(out.data<float>()[(b * S + s) * N + n], want, 1e-6);
       }
 }

@@ -23,7 +23,7 @@ class Fuser {
   }
 
  private:
-  bool is(int v, Op op) const {   // only this user sees it
+  bool is(int v, Op op) const {  // only this user sees it
     return !program_.is_input(v) && program_.item(v).op == op && !program_.item(v).rounded && uses_[static_cast<std::size_t>(v)] == 1;
   }
   void become(Item& item, Op op, int a, int b, int c = 0) {
@@ -40,10 +40,14 @@ class Fuser {
     if (!program_.is_constant(item.in[1])) return;
     const double e = program_.item(item.in[1]).value;
     const int x = item.in[0];
-    if (e == 2) become(item, Op::mul, x, x);
-    else if (e == 0.5) become(item, Op::sqrt, x, 0);
-    else if (e == -0.5) become(item, Op::rsqrt, x, 0);
-    else if (e == -1) become(item, Op::reciprocal, x, 0);
+    if (e == 2)
+      become(item, Op::mul, x, x);
+    else if (e == 0.5)
+      become(item, Op::sqrt, x, 0);
+    else if (e == -0.5)
+      become(item, Op::rsqrt, x, 0);
+    else if (e == -1)
+      become(item, Op::reciprocal, x, 0);
   }
   // f32(i32) * b
   void scale(Item& item) {
@@ -57,7 +61,8 @@ class Fuser {
     for (int k = 0; k < 2; ++k) {
       const int v = item.in[k], other = item.in[1 - k];
       if (is(v, Op::mul)) return become(item, Op::fma, program_.item(v).in[0], program_.item(v).in[1], other);
-      if (is(v, Op::div) && is_reciprocal(program_.item(v).in[1])) return become(item, Op::fma, program_.item(v).in[0], inverse(program_.item(v).in[1]), other);
+      if (is(v, Op::div) && is_reciprocal(program_.item(v).in[1]))
+        return become(item, Op::fma, program_.item(v).in[0], inverse(program_.item(v).in[1]), other);
       if (is(v, Op::scale_i32)) return become(item, Op::scale_add_i32, program_.item(v).in[0], program_.item(v).in[1], other);
     }
   }
@@ -66,7 +71,7 @@ class Fuser {
   bool is_reciprocal(int v) const {
     return !rounds_ && program_.is_constant(v) && uses_[static_cast<std::size_t>(v)] == 1 && std::isnormal(1 / program_.item(v).value);
   }
-  int inverse(int v) {   // this constant has no other user
+  int inverse(int v) {  // this constant has no other user
     Item& constant = program_.item(v);
     const auto value = static_cast<float>(1 / constant.value);
     constant.value = value;
@@ -80,7 +85,8 @@ class Fuser {
       if (!program_.is_constant(limit) || std::isnan(program_.item(limit).value)) continue;
       const bool is_relu = item.op == Op::max && program_.item(limit).value == 0 && !std::signbit(program_.item(limit).value);
       if (is_relu && is(x, Op::add)) return become(item, Op::add_relu, program_.item(x).in[0], program_.item(x).in[1]);
-      if (is_relu && is(x, Op::fma)) return become(item, Op::fma_relu, program_.item(x).in[0], program_.item(x).in[1], program_.item(x).in[2]);
+      if (is_relu && is(x, Op::fma))
+        return become(item, Op::fma_relu, program_.item(x).in[0], program_.item(x).in[1], program_.item(x).in[2]);
       return become(item, item.op == Op::max ? Op::max_number : Op::min_number, x, limit);
     }
   }

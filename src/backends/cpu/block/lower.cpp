@@ -13,7 +13,8 @@ namespace {
 
 using ir::Prim;
 
-static_assert(static_cast<int>(Op::reduce_min) == static_cast<int>(Prim::reduce_min) && static_cast<int>(Op::select) == static_cast<int>(Prim::select) &&
+static_assert(static_cast<int>(Op::reduce_min) == static_cast<int>(Prim::reduce_min) &&
+                  static_cast<int>(Op::select) == static_cast<int>(Prim::select) &&
                   static_cast<int>(Op::add) == static_cast<int>(Prim::add) && static_cast<int>(Op::eq) == static_cast<int>(Prim::eq) &&
                   static_cast<int>(Op::neg) == static_cast<int>(Prim::neg) && static_cast<int>(Op::sin) == static_cast<int>(Prim::sin),
               "Op must list the primitives in the order of ir::Prim");
@@ -30,7 +31,8 @@ Lane lane_of(DType t) {
     case DType::u64: return Lane::u64;
     case DType::u32: return Lane::u32;
     case DType::u16: return Lane::u16;
-    case DType::u8: case DType::boolean: return Lane::u8;
+    case DType::u8:
+    case DType::boolean: return Lane::u8;
     default: return Lane::f32;
   }
 }
@@ -74,7 +76,7 @@ class Lowering {
   int append(Item item) {
     bool fold = item.op != Op::constant && item.kernel;
     for (int k = 0; k < item.arity; ++k) fold = fold && out_.is_constant(item.in[k]);
-    if (fold) {   // the very loop that would run computes the constant
+    if (fold) {  // the very loop that would run computes the constant
       PointwiseArg args[3] = {};
       for (int k = 0; k < item.arity; ++k) args[k] = {&out_.item(item.in[k]).bits, 0};
       std::uint64_t bits = 0;
@@ -127,7 +129,11 @@ class Lowering {
     if (instr.prim == Prim::saturate)
       return simple(Op::saturate, type, tables_.cast->saturate[static_cast<int>(lane_of(type))][static_cast<int>(lane_of(instr.dtype))],
                     bytes_of(instr.dtype), a);
-    Item item{.op = static_cast<Op>(instr.prim), .lane = lane_of(type), .bytes = lane_bytes(instr.dtype), .arity = ir::arity(instr.prim), .in = {a}};
+    Item item{.op = static_cast<Op>(instr.prim),
+              .lane = lane_of(type),
+              .bytes = lane_bytes(instr.dtype),
+              .arity = ir::arity(instr.prim),
+              .in = {a}};
     if (item.arity > 1) item.in[1] = value_[instr.b];
     if (item.arity > 2) item.in[2] = value_[instr.c];
     if (instr.prim == Prim::select) item.lane = lane_of(instr.dtype);
@@ -143,7 +149,7 @@ class Lowering {
   const ir::Body& body_;
   const PointwiseTables& tables_;
   Lowered out_;
-  std::vector<int> value_;   // of the body's values
+  std::vector<int> value_;  // of the body's values
 };
 
 std::string why_not_instr(const ir::Body& body, const ir::Instr& instr, const PointwiseTables& tables) {
@@ -153,8 +159,10 @@ std::string why_not_instr(const ir::Body& body, const ir::Instr& instr, const Po
   if (instr.prim == Prim::saturate) return is_integer(instr.dtype) ? "" : cat("saturate to ", name(instr.dtype));
   if (is_logical(instr.prim) && type != DType::boolean) return cat(ir::name(instr.prim), " of ", name(type));
   if (ir::is_reduction(instr.prim)) return type == DType::boolean && instr.prim == Prim::reduce_sum ? "a sum of booleans" : "";
-  const bool arithmetic = (instr.prim <= Prim::atanh) || (instr.prim >= Prim::add && instr.prim <= Prim::fmod && instr.prim != Prim::min && instr.prim != Prim::max);
-  if (type == DType::boolean && (arithmetic || instr.prim == Prim::shift_left || instr.prim == Prim::shift_right || instr.prim == Prim::fma || instr.prim == Prim::bit_not))
+  const bool arithmetic = (instr.prim <= Prim::atanh) ||
+                          (instr.prim >= Prim::add && instr.prim <= Prim::fmod && instr.prim != Prim::min && instr.prim != Prim::max);
+  if (type == DType::boolean && (arithmetic || instr.prim == Prim::shift_left || instr.prim == Prim::shift_right ||
+                                 instr.prim == Prim::fma || instr.prim == Prim::bit_not))
     return cat(ir::name(instr.prim), " of booleans");
   if (!find(tables, lane_of(type), static_cast<Op>(instr.prim))) return cat("no loop for ", ir::name(instr.prim), " of ", name(type));
   return "";

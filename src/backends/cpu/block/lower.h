@@ -20,30 +20,30 @@ struct PointwiseTables {
 
 struct Item {
   Op op = Op::constant;
-  Lane lane = Lane::f32;            // of the operands, or of the result where there is one kernel for all (select)
-  int bytes = 4;                    // of one element of the result
+  Lane lane = Lane::f32;  // of the operands, or of the result where there is one kernel for all (select)
+  int bytes = 4;          // of one element of the result
   int arity = 0;
   int in[3] = {};
   PointwiseKernel kernel = nullptr;
   PointwiseReduce reduce = nullptr;
-  double value = 0;                 // of a constant
-  std::uint64_t bits = 0;           // of a constant, as its lane holds it
-  bool rounded = false;             // an f16 or bf16 rounding follows, so that it must not be fused over
+  double value = 0;        // of a constant
+  std::uint64_t bits = 0;  // of a constant, as its lane holds it
+  bool rounded = false;    // an f16 or bf16 rounding follows, so that it must not be fused over
   bool is_constant() const { return op == Op::constant; }
 };
 
 struct Lowered {
   std::vector<int> input_bytes;
   std::vector<Item> items;
-  std::vector<int> outputs;         // value numbers
+  std::vector<int> outputs;  // value numbers
   std::vector<int> output_bytes;
   int inputs() const { return static_cast<int>(input_bytes.size()); }
   bool is_input(int v) const { return v < inputs(); }
   Item& item(int v) { return items[static_cast<std::size_t>(v - inputs())]; }
   const Item& item(int v) const { return items[static_cast<std::size_t>(v - inputs())]; }
   bool is_constant(int v) const { return !is_input(v) && item(v).is_constant(); }
-  std::vector<int> use_counts() const;   // by value; outputs count
-  void sweep();                          // drops items that nothing needs
+  std::vector<int> use_counts() const;  // by value; outputs count
+  void sweep();                         // drops items that nothing needs
 };
 
 // Why a body cannot be lowered; empty: it can.

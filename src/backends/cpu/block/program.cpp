@@ -8,8 +8,8 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-constexpr std::int64_t kSlotsTarget = 16 << 10;   // so that slots and operands stay in a 32 KiB first-level cache
-constexpr std::int64_t kRowBlock = 2048;          // with reductions: rows up to this are read once
+constexpr std::int64_t kSlotsTarget = 16 << 10;  // so that slots and operands stay in a 32 KiB first-level cache
+constexpr std::int64_t kRowBlock = 2048;         // with reductions: rows up to this are read once
 
 class Layout {
  public:
@@ -42,7 +42,11 @@ class Layout {
         program_.pool.push_back(item.bits);
         continue;
       }
-      BlockStep step{.kernel = item.kernel, .reduce = item.reduce, .in = {}, .out = static_cast<std::uint16_t>(v), .arity = static_cast<std::uint8_t>(item.arity)};
+      BlockStep step{.kernel = item.kernel,
+                     .reduce = item.reduce,
+                     .in = {},
+                     .out = static_cast<std::uint16_t>(v),
+                     .arity = static_cast<std::uint8_t>(item.arity)};
       for (int k = 0; k < item.arity; ++k) {
         step.in[k] = static_cast<std::uint16_t>(item.in[k]);
         last_use_[static_cast<std::size_t>(item.in[k])] = static_cast<int>(program_.steps.size());
@@ -66,7 +70,7 @@ class Layout {
       for (int k = 0; k < program_.steps[static_cast<std::size_t>(s)].arity; ++k)
         if (program_.steps[static_cast<std::size_t>(s)].in[k] < program_.inputs) last_reader = s;
     for (std::uint16_t v : program_.outputs)
-      if (v < program_.inputs) return;   // a plain copy of an input follows the steps: it reads, too
+      if (v < program_.inputs) return;  // a plain copy of an input follows the steps: it reads, too
     std::vector<bool> early = needed_by_reductions();
     for (std::size_t j = 0; j < program_.outputs.size(); ++j) {
       const int v = program_.outputs[j];
@@ -93,18 +97,22 @@ class Layout {
     for (const BlockValue& v : program_.values) widest = std::max(widest, v.bytes);
     std::vector<int> slot(program_.values.size(), -1), free;
     int count = 0;
-    std::vector<bool> kept(program_.values.size());   // never freed: outputs and what reductions leave for later passes
+    std::vector<bool> kept(program_.values.size());  // never freed: outputs and what reductions leave for later passes
     for (std::uint16_t v : program_.outputs) kept[v] = true;
     for (std::size_t s = 0; s < program_.steps.size(); ++s) {
       const BlockStep& step = program_.steps[s];
       int mine = -1;
       for (int k = 0; k < step.arity; ++k) {
         const int v = step.in[k];
-        if (slot[static_cast<std::size_t>(v)] < 0 || last_use_[static_cast<std::size_t>(v)] != static_cast<int>(s) || kept[static_cast<std::size_t>(v)]) continue;
+        if (slot[static_cast<std::size_t>(v)] < 0 || last_use_[static_cast<std::size_t>(v)] != static_cast<int>(s) ||
+            kept[static_cast<std::size_t>(v)])
+          continue;
         const int its = slot[static_cast<std::size_t>(v)];
         slot[static_cast<std::size_t>(v)] = -1;
-        if (mine < 0 && !step.reduce && value(v).bytes == value(step.out).bytes && value(v).support == value(step.out).support) mine = its;
-        else freed_.push_back(its);
+        if (mine < 0 && !step.reduce && value(v).bytes == value(step.out).bytes && value(v).support == value(step.out).support)
+          mine = its;
+        else
+          freed_.push_back(its);
       }
       if (mine < 0 && !free.empty() && !step.reduce) {
         mine = free.back();
@@ -130,7 +138,7 @@ class Layout {
 
   // Pass p computes the reductions of depth p and whatever they are made from; the last pass the outputs.
   void split_phases() {
-    std::vector<int> depth(program_.values.size(), 0);   // how many reductions lie below a value, its own included
+    std::vector<int> depth(program_.values.size(), 0);  // how many reductions lie below a value, its own included
     int deepest = 0;
     for (const BlockStep& step : program_.steps) {
       for (int k = 0; k < step.arity; ++k) depth[step.out] = std::max(depth[step.out], depth[step.in[k]]);

@@ -9,14 +9,17 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-constexpr double kSamples[] = {-7.1, -5.3, -4.1, -3.2, -2.6, -2.0, -1.5, -1.1, -0.75, -0.4, -0.17, -0.031,
-                               0.023, 0.11, 0.29, 0.61, 0.93, 1.3, 1.9, 2.4, 3.1, 3.9, 4.8, 6.7};
+constexpr double kSamples[] = {-7.1,  -5.3, -4.1, -3.2, -2.6, -2.0, -1.5, -1.1, -0.75, -0.4, -0.17, -0.031,
+                               0.023, 0.11, 0.29, 0.61, 0.93, 1.3,  1.9,  2.4,  3.1,   3.9,  4.8,   6.7};
 constexpr int kMaxNodes = 24;
 
 double gelu_erf(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.))); }
 double gelu_tanh(double x) { return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))); }
 double silu(double x) { return x / (1 + std::exp(-x)); }
-struct Form { Op op; double (*f)(double); };
+struct Form {
+  Op op;
+  double (*f)(double);
+};
 constexpr Form kForms[] = {{Op::gelu_erf, gelu_erf}, {Op::gelu_tanh, gelu_tanh}, {Op::silu, silu}};
 
 bool is_curved(Op op) { return op == Op::erf || op == Op::tanh || op == Op::exp || op == Op::sigmoid; }
@@ -43,9 +46,7 @@ std::optional<double> apply(Op op, double a, double b, double c) {
 // The subtree above `leaf` that computes `root`.
 class Subtree {
  public:
-  Subtree(const Lowered& program, int root, int leaf) : program_(program), root_(root), leaf_(leaf) {
-    ok_ = gather(root) && curved_ == 1;
-  }
+  Subtree(const Lowered& program, int root, int leaf) : program_(program), root_(root), leaf_(leaf) { ok_ = gather(root) && curved_ == 1; }
   bool matches(double (*f)(double)) const {
     if (!ok_) return false;
     for (double x : kSamples) {

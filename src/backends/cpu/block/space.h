@@ -12,11 +12,11 @@ namespace tenfold::backends::cpu {
 struct Space {
   static constexpr int kMaxOperands = BlockExecutor::kMaxInputs + BlockExecutor::kMaxOutputs;
   int rank = 0, operands = 0;
-  std::int64_t extent[kMaxRank] = {};                    // outermost first
-  std::int64_t stride[kMaxOperands][kMaxRank] = {};      // elements; 0 where an operand is broadcast
+  std::int64_t extent[kMaxRank] = {};                // outermost first
+  std::int64_t stride[kMaxOperands][kMaxRank] = {};  // elements; 0 where an operand is broadcast
 
   Space(const std::int64_t* dims, int dims_rank) : rank(dims_rank) { std::copy(dims, dims + dims_rank, extent); }
-  void add(const Bound& operand);                        // its dims are aligned to the right, extents of 1 broadcast
+  void add(const Bound& operand);  // its dims are aligned to the right, extents of 1 broadcast
   // Orders axes [first, last) so that `operand` is walked with falling strides.
   void order(int operand, int first, int last);
   // Drops axes of extent 1 and merges neighbours that every operand walks in one stride, within [first, last). Returns the new last.
@@ -28,7 +28,8 @@ struct Space {
     return n;
   }
   // f(offsets, n): runs of n rows along axis `axes - 1` that together are rows [begin, end) of axes [0, axes).
-  template <class F> void for_runs(int axes, std::int64_t begin, std::int64_t end, F&& f) const {
+  template <class F>
+  void for_runs(int axes, std::int64_t begin, std::int64_t end, F&& f) const {
     std::int64_t offsets[kMaxOperands];
     const std::int64_t inner = axes > 0 ? extent[axes - 1] : 1;
     for (std::int64_t row = begin; row < end;) {
@@ -46,7 +47,7 @@ struct Space {
   std::int64_t row_stride(int operand, int axes) const { return axes > 0 ? stride[operand][axes - 1] : 0; }
 
  private:
-  void move_axis(int from, int to) {   // copies, does not swap
+  void move_axis(int from, int to) {  // copies, does not swap
     extent[to] = extent[from];
     for (int o = 0; o < operands; ++o) stride[o][to] = stride[o][from];
   }

@@ -11,14 +11,19 @@ namespace {
 
 using std::int64_t;
 
-constexpr int64_t kPart = 16 << 10;   // elements
+constexpr int64_t kPart = 16 << 10;  // elements
 constexpr int kTo = 0, kFrom = 1;
 
 class Copy {
  public:
   Copy(const StridedCopy& how, Parallel& parallel, const Space& space, void* to, const void* from)
-      : kernels_(*how.kernels), bytes_(how.element_bytes), log_(std::countr_zero(static_cast<unsigned>(how.element_bytes))), parallel_(parallel),
-        space_(space), to_(static_cast<char*>(to)), from_(static_cast<const char*>(from)) {}
+      : kernels_(*how.kernels),
+        bytes_(how.element_bytes),
+        log_(std::countr_zero(static_cast<unsigned>(how.element_bytes))),
+        parallel_(parallel),
+        space_(space),
+        to_(static_cast<char*>(to)),
+        from_(static_cast<const char*>(from)) {}
 
   void run() noexcept {
     const int last = space_.rank - 1;
@@ -32,7 +37,8 @@ class Copy {
   }
 
  private:
-  template <class F> void parts(int64_t count, F&& f) noexcept {
+  template <class F>
+  void parts(int64_t count, F&& f) noexcept {
     if (count == 1) return f(0);
     parallel_.for_each(count, [&](int64_t part, int) { f(part); });
   }
@@ -63,9 +69,10 @@ class Copy {
     parts(outside * blocks, [&](int64_t part) {
       const int64_t a0 = part % blocks * block, na = std::min(block, across - a0);
       outer.for_runs(outer.rank, part / blocks, part / blocks + 1, [&](const int64_t* offsets, int64_t) {
-        for (int64_t l = 0; l < along; l += kAlong)   // rows of the source lie along `last`
+        for (int64_t l = 0; l < along; l += kAlong)  // rows of the source lie along `last`
           kernels_.transpose[log_](to(offsets[kTo] + a0 * space_.stride[kTo][inner] + l), space_.stride[kTo][inner],
-                                   from(offsets[kFrom] + a0 + l * space_.stride[kFrom][last]), space_.stride[kFrom][last], std::min(kAlong, along - l), na);
+                                   from(offsets[kFrom] + a0 + l * space_.stride[kFrom][last]), space_.stride[kFrom][last],
+                                   std::min(kAlong, along - l), na);
       });
     });
   }
@@ -103,7 +110,7 @@ void StridedCopy::run(Parallel& parallel, const int64_t* dims, int rank, void* t
   std::copy(to_strides, to_strides + rank, space.stride[kTo]);
   std::copy(from_strides, from_strides + rank, space.stride[kFrom]);
   if (space.count(0, rank) == 0) return;
-  space.merge(0, rank);               // first without reordering, so that extents of 1 do not decide
+  space.merge(0, rank);  // first without reordering, so that extents of 1 do not decide
   space.order(kTo, 0, space.rank);
   space.merge(0, space.rank);
   Copy(*this, parallel, space, to, from).run();

@@ -14,10 +14,10 @@ namespace {
 using namespace simd;
 using std::int64_t;
 
-constexpr int kMr = kLanes == 8 ? 6 : 12, kNr = 2 * kLanes;   // the micro-kernel's tile
-constexpr int64_t kKeys = 128;                                // of a block
-constexpr int64_t kRows = 96;                                 // of a call: their accumulators stay in scratch
-constexpr int64_t kGroup = 24;                                // rows whose scores are kept at once; a multiple of kMr
+constexpr int kMr = kLanes == 8 ? 6 : 12, kNr = 2 * kLanes;  // the micro-kernel's tile
+constexpr int64_t kKeys = 128;                               // of a block
+constexpr int64_t kRows = 96;                                // of a call: their accumulators stay in scratch
+constexpr int64_t kGroup = 24;                               // rows whose scores are kept at once; a multiple of kMr
 constexpr float kLog2e = 1.44269504f, kLowest = -__builtin_inff();
 
 constexpr int64_t padded(int64_t n) { return (n + kNr - 1) / kNr * kNr; }
@@ -45,10 +45,12 @@ void tile(const float* a, int64_t a_row, const float* b, int64_t b_row, float* c
   }
 }
 using Tile = void (*)(const float*, int64_t, const float*, int64_t, float*, int64_t, int64_t, bool);
-constexpr Tile kTiles[] = {nullptr, tile<1>, tile<2>, tile<3>, tile<4>, tile<5>, tile<6>, tile<7>, tile<8>, tile<9>, tile<10>, tile<11>, tile<12>};
+constexpr Tile kTiles[] = {nullptr, tile<1>, tile<2>, tile<3>,  tile<4>,  tile<5>, tile<6>,
+                           tile<7>, tile<8>, tile<9>, tile<10>, tile<11>, tile<12>};
 
 // A[rows x depth] times one panel, tile by tile.
-TENFOLD_INLINE void panel(int64_t rows, const float* a, int64_t a_row, const float* b, int64_t b_row, float* c, int64_t c_row, int64_t depth, bool accumulate) {
+TENFOLD_INLINE void panel(int64_t rows, const float* a, int64_t a_row, const float* b, int64_t b_row, float* c, int64_t c_row,
+                          int64_t depth, bool accumulate) {
   int64_t r = 0;
   for (; r + kMr <= rows; r += kMr) tile<kMr>(a + r * a_row, a_row, b, b_row, c + r * c_row, c_row, depth, accumulate);
   if (r < rows) kTiles[rows - r](a + r * a_row, a_row, b, b_row, c + r * c_row, c_row, depth, accumulate);
@@ -76,7 +78,7 @@ void pack_values(const float* v, int64_t v_row, int64_t keys, int64_t size, floa
 
 struct Scratch {
   float *keys, *values, *query, *scores, *sums, *top, *total;
-  int64_t width;       // of a row of sums
+  int64_t width;  // of a row of sums
 };
 int64_t rounded(int64_t floats) { return (floats + 15) / 16 * 16; }
 int64_t scratch_floats(int64_t size, int64_t value_size) {
@@ -97,7 +99,8 @@ Scratch lay_out(const AttentionHead& a, float* p) {
 }
 
 // One row of scores: adds the mask, raises the running maximum, leaves exponentials and their sum. Keys beyond `seen` weigh 0.
-TENFOLD_INLINE void soften(const AttentionHead& a, float* score, const float* mask, int64_t keys, int64_t seen, float* top, float* total, float* sums, int64_t width, bool first) {
+TENFOLD_INLINE void soften(const AttentionHead& a, float* score, const float* mask, int64_t keys, int64_t seen, float* top, float* total,
+                           float* sums, int64_t width, bool first) {
   vf m = set1(kLowest);
   int64_t j = 0;
   if (mask && seen > 0) {
@@ -125,7 +128,7 @@ TENFOLD_INLINE void soften(const AttentionHead& a, float* score, const float* ma
     if (j < seen) m = max(blend(m, load(score + j), lanes(seen - j)), m);
   }
   const float before = *top, highest = max_lane(m), now = highest > before ? highest : before;
-  if (now == kLowest) {   // every key so far is hidden
+  if (now == kLowest) {  // every key so far is hidden
     for (j = 0; j < keys; j += kLanes) store(score + j, zero());
     return;
   }
@@ -146,7 +149,7 @@ TENFOLD_INLINE void soften(const AttentionHead& a, float* score, const float* ma
   const float here = sum(sum_now);
   if (first || now == before) {
     *total += here;
-  } else {   // earlier sums were in units of the old maximum
+  } else {  // earlier sums were in units of the old maximum
     float factor[kLanes];
     store(factor, before == kLowest ? zero() : exp2_nonpositive(set1(before - now)));
     *total = *total * factor[0] + here;
@@ -166,7 +169,7 @@ void head(const AttentionHead& a, void* scratch) {
   if (a.keys == 0) __builtin_memset(s.sums, 0, static_cast<unsigned long>(a.rows * s.width) * 4);
   for (int64_t key = 0; key < a.keys; key += kKeys) {
     const int64_t keys = a.keys - key < kKeys ? a.keys - key : kKeys, wide = padded(keys);
-    if (key > 0 && a.first_row + a.rows - 1 + a.causal_shift < key) break;   // no row of this call sees this block or a later one
+    if (key > 0 && a.first_row + a.rows - 1 + a.causal_shift < key) break;  // no row of this call sees this block or a later one
     pack_keys(a.k + key * a.k_row, a.k_row, keys, a.size, s.keys);
     const float* values = a.v + key * a.v_row;
     int64_t value_row = a.v_row;
@@ -183,14 +186,15 @@ void head(const AttentionHead& a, void* scratch) {
         const int64_t visible = a.first_row + row + r + a.causal_shift + 1 - key;
         const int64_t seen = visible < 0 ? 0 : visible < keys ? visible : keys;
         const float* mask = a.mask ? a.mask + (row + r) * a.mask_row + key * a.mask_col : nullptr;
-        soften(a, s.scores + r * kKeys, mask, keys, seen, s.top + row + r, s.total + row + r, s.sums + (row + r) * s.width, s.width, key == 0);
+        soften(a, s.scores + r * kKeys, mask, keys, seen, s.top + row + r, s.total + row + r, s.sums + (row + r) * s.width, s.width,
+               key == 0);
       }
       for (int64_t i = 0; i < s.width; i += kNr)
         panel(rows, s.scores, kKeys, values + i, value_row, s.sums + row * s.width + i, s.width, keys, key > 0);
     }
   }
   for (int64_t r = 0; r < a.rows; ++r) {
-    const vf inverse = set1(s.total[r] == 0 ? 0.f : 1.f / s.total[r]);   // a row that sees no key gives zeros
+    const vf inverse = set1(s.total[r] == 0 ? 0.f : 1.f / s.total[r]);  // a row that sees no key gives zeros
     const float* from = s.sums + r * s.width;
     float* to = a.out + r * a.out_row;
     int64_t i = 0;

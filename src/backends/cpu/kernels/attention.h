@@ -6,19 +6,19 @@
 namespace tenfold::backends::cpu {
 
 struct AttentionHead {
-  const float *q, *k, *v, *mask;                       // mask may be null: added to the scaled scores
+  const float *q, *k, *v, *mask;  // mask may be null: added to the scaled scores
   float* out;
-  std::int64_t q_row, k_row, v_row, out_row;           // elements between rows; within a row they are contiguous
-  std::int64_t mask_row, mask_col;                     // 0 broadcasts; mask_col is 0 or 1
-  std::int64_t rows, keys, size, value_size;           // query rows of this call, keys, head size of q and k, head size of v
-  std::int64_t first_row;                              // the first query row's number, for causal
-  std::int64_t causal_shift;                           // row i sees keys up to i + causal_shift; any large number: all
+  std::int64_t q_row, k_row, v_row, out_row;  // elements between rows; within a row they are contiguous
+  std::int64_t mask_row, mask_col;            // 0 broadcasts; mask_col is 0 or 1
+  std::int64_t rows, keys, size, value_size;  // query rows of this call, keys, head size of q and k, head size of v
+  std::int64_t first_row;                     // the first query row's number, for causal
+  std::int64_t causal_shift;                  // row i sees keys up to i + causal_shift; any large number: all
   float scale;
 };
 
 struct AttentionKernels {
-  std::int64_t max_rows;                               // of one call
-  std::int64_t (*scratch_bytes)(std::int64_t size, std::int64_t value_size);   // 64-byte aligned
+  std::int64_t max_rows;                                                      // of one call
+  std::int64_t (*scratch_bytes)(std::int64_t size, std::int64_t value_size);  // 64-byte aligned
   void (*head)(const AttentionHead& a, void* scratch);
 };
 

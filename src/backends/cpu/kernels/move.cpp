@@ -18,17 +18,20 @@ void copy_rows(void* to, int64_t to_row, const void* from, int64_t from_row, int
   }
   for (int64_t r = 0; r < rows; ++r, o += to_row, a += from_row) {
     int64_t i = 0;
-    for (; i + 32 <= bytes; i += 32) _mm256_storeu_si256(reinterpret_cast<__m256i*>(o + i), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + i)));
+    for (; i + 32 <= bytes; i += 32)
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(o + i), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + i)));
     for (; i + 4 <= bytes; i += 4) __builtin_memcpy(o + i, a + i, 4);
     for (; i < bytes; ++i) o[i] = a[i];
   }
 }
 
-template <class T> void transpose_edge(T* to, int64_t to_row, const T* from, int64_t from_row, int64_t rows, int64_t cols) {
+template <class T>
+void transpose_edge(T* to, int64_t to_row, const T* from, int64_t from_row, int64_t rows, int64_t cols) {
   for (int64_t c = 0; c < cols; ++c)
     for (int64_t r = 0; r < rows; ++r) to[c * to_row + r] = from[r * from_row + c];
 }
-template <class T> void transpose(void* out, int64_t to_row, const void* in, int64_t from_row, int64_t rows, int64_t cols) {
+template <class T>
+void transpose(void* out, int64_t to_row, const void* in, int64_t from_row, int64_t rows, int64_t cols) {
   T* to = static_cast<T*>(out);
   const T* from = static_cast<const T*>(in);
   constexpr int64_t kBlock = 8;
@@ -37,7 +40,8 @@ template <class T> void transpose(void* out, int64_t to_row, const void* in, int
     int64_t c = 0;
     for (; c + kBlock <= cols; c += kBlock) {
       if constexpr (sizeof(T) == 4) {
-        simd::transpose_8x8(reinterpret_cast<const float*>(from + r * from_row + c), from_row, reinterpret_cast<float*>(to + c * to_row + r), to_row);
+        simd::transpose_8x8(reinterpret_cast<const float*>(from + r * from_row + c), from_row,
+                            reinterpret_cast<float*>(to + c * to_row + r), to_row);
       } else {
         T block[kBlock * kBlock];
         for (int64_t i = 0; i < kBlock; ++i)
@@ -49,7 +53,8 @@ template <class T> void transpose(void* out, int64_t to_row, const void* in, int
   }
   if (r < rows) transpose_edge(to + r, to_row, from + r * from_row, from_row, rows - r, cols);
 }
-template <class T> void copy_strided(void* to, int64_t to_stride, const void* from, int64_t from_stride, int64_t count) {
+template <class T>
+void copy_strided(void* to, int64_t to_stride, const void* from, int64_t from_stride, int64_t count) {
   T* o = static_cast<T*>(to);
   const T* a = static_cast<const T*>(from);
   if (to_stride == 1 && from_stride == 0) {

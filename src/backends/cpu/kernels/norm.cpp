@@ -11,7 +11,8 @@ using namespace simd;
 using std::int64_t;
 
 // The sum of f over n elements: four running vectors; lanes beyond the end count as `F::tail` leaves them.
-template <class F> TENFOLD_INLINE float sum_of(const float* x, int64_t n, F f) {
+template <class F>
+TENFOLD_INLINE float sum_of(const float* x, int64_t n, F f) {
   vf s0 = zero(), s1 = zero(), s2 = zero(), s3 = zero();
   int64_t i = 0;
   for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
@@ -40,12 +41,17 @@ TENFOLD_INLINE void scale_row(const float* x, float* y, const float* scale, cons
 }
 
 void moments(const float* x, int64_t n, float epsilon, float* mean_out, float* inverse) {
-  const float mean = sum_of(x, n, [](vf s, vf v) __attribute__((always_inline)) { return add(s, v); }) / static_cast<float>(n);
+  const float mean = sum_of(
+                         x, n, [](vf s, vf v) __attribute__((always_inline)) { return add(s, v); }) /
+                     static_cast<float>(n);
   const vf m = set1(mean);
-  const float variance = sum_of(x, n, [m](vf s, vf v) __attribute__((always_inline)) {
-    const vf d = sub(v, m);
-    return fma(d, d, s);
-  }) / static_cast<float>(n);
+  const float variance = sum_of(
+                             x, n,
+                             [m](vf s, vf v) __attribute__((always_inline)) {
+                               const vf d = sub(v, m);
+                               return fma(d, d, s);
+                             }) /
+                         static_cast<float>(n);
   *mean_out = mean;
   *inverse = 1.f / __builtin_sqrtf(variance + epsilon);
 }
@@ -59,12 +65,16 @@ void affine(const float* x, float* y, int64_t n, float scale, float shift) {
 void layer_norm(const float* x, float* y, const float* scale, const float* bias, int64_t n, float epsilon) {
   float mean, inverse;
   moments(x, n, epsilon, &mean, &inverse);
-  if (bias) scale_row<true>(x, y, scale, bias, n, mean, inverse);
-  else scale_row<false>(x, y, scale, bias, n, mean, inverse);
+  if (bias)
+    scale_row<true>(x, y, scale, bias, n, mean, inverse);
+  else
+    scale_row<false>(x, y, scale, bias, n, mean, inverse);
 }
 
 void rms_norm(const float* x, float* y, const float* scale, int64_t n, float epsilon) {
-  const float squares = sum_of(x, n, [](vf s, vf v) __attribute__((always_inline)) { return fma(v, v, s); }) / static_cast<float>(n);
+  const float squares = sum_of(
+                            x, n, [](vf s, vf v) __attribute__((always_inline)) { return fma(v, v, s); }) /
+                        static_cast<float>(n);
   scale_row<false>(x, y, scale, nullptr, n, 0.f, 1.f / __builtin_sqrtf(squares + epsilon));
 }
 
@@ -73,7 +83,7 @@ constexpr float kLowest = -__builtin_inff();
 void softmax(const float* x, float* y, int64_t n, bool log) {
   vf top = set1(kLowest);
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) top = max(load(x + i), top);   // NaN is left out here and returns with the sum
+  for (; i + kLanes <= n; i += kLanes) top = max(load(x + i), top);  // NaN is left out here and returns with the sum
   if (i < n) top = max(blend(set1(kLowest), load_n(x + i, n - i), lanes(n - i)), top);
   const vf m = set1(max_lane(top));
   vf total = zero();

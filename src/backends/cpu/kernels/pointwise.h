@@ -7,20 +7,76 @@ namespace tenfold::backends::cpu {
 
 // The operations, in the order of ir::Prim (checked where the two meet), then those that the compiler of blocks makes itself.
 enum class Op : std::uint8_t {
-  constant, cast, saturate,
-  neg, abs, sign, sqrt, rsqrt, reciprocal, exp, log, erf, tanh, sigmoid, floor, ceil, round_even,
-  sin, cos, tan, asin, acos, atan, sinh, cosh, asinh, acosh, atanh, logical_not, bit_not, is_nan, is_inf,
-  add, sub, mul, div, pow, min, max, mod, fmod, bit_and, bit_or, bit_xor, shift_left, shift_right,
-  eq, ne, lt, le, gt, ge, logical_and, logical_or, logical_xor,
-  select, fma,
-  reduce_sum, reduce_max, reduce_min,
+  constant,
+  cast,
+  saturate,
+  neg,
+  abs,
+  sign,
+  sqrt,
+  rsqrt,
+  reciprocal,
+  exp,
+  log,
+  erf,
+  tanh,
+  sigmoid,
+  floor,
+  ceil,
+  round_even,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  asinh,
+  acosh,
+  atanh,
+  logical_not,
+  bit_not,
+  is_nan,
+  is_inf,
+  add,
+  sub,
+  mul,
+  div,
+  pow,
+  min,
+  max,
+  mod,
+  fmod,
+  bit_and,
+  bit_or,
+  bit_xor,
+  shift_left,
+  shift_right,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  logical_and,
+  logical_or,
+  logical_xor,
+  select,
+  fma,
+  reduce_sum,
+  reduce_max,
+  reduce_min,
   // f32 only, from here on
-  gelu_erf, gelu_tanh, silu,
-  max_number, min_number,        // the second operand is known not to be NaN; NaN in the first one passes
-  scale_i32,                     // f32(a) * b, a is i32
-  scale_add_i32,                 // f32(a) * b + c
-  add_relu,                      // max(a + b, 0)
-  fma_relu,                      // max(a * b + c, 0)
+  gelu_erf,
+  gelu_tanh,
+  silu,
+  max_number,
+  min_number,     // the second operand is known not to be NaN; NaN in the first one passes
+  scale_i32,      // f32(a) * b, a is i32
+  scale_add_i32,  // f32(a) * b + c
+  add_relu,       // max(a + b, 0)
+  fma_relu,       // max(a * b + c, 0)
   count_
 };
 
@@ -30,34 +86,35 @@ inline constexpr int kOps = static_cast<int>(Op::count_), kLaneTypes = static_ca
 
 struct PointwiseArg {
   const void* data;
-  std::int64_t row_stride;       // in elements
+  std::int64_t row_stride;  // in elements
 };
 // out[r][c] = f(args...). Bit k of `uniform`: argument k has one element a row, the same for all columns.
 // The output may be an argument's own memory if both have the same element size and stride.
-using PointwiseKernel = void (*)(void* out, std::int64_t out_row_stride, const PointwiseArg* args, unsigned uniform,
-                                 std::int64_t rows, std::int64_t cols);
+using PointwiseKernel = void (*)(void* out, std::int64_t out_row_stride, const PointwiseArg* args, unsigned uniform, std::int64_t rows,
+                                 std::int64_t cols);
 
 struct PointwiseF32Kernels {
-  PointwiseKernel op[kOps];                                // null where there is none
+  PointwiseKernel op[kOps];  // null where there is none
 };
 struct PointwiseLaneKernels {
-  PointwiseKernel op[kLaneTypes][kOps];                    // all but f32; logical operations under u8
+  PointwiseKernel op[kLaneTypes][kOps];  // all but f32; logical operations under u8
 };
 struct PointwiseCastKernels {
-  PointwiseKernel cast[kLaneTypes][kLaneTypes];            // from, to
-  PointwiseKernel saturate[kLaneTypes][kLaneTypes];        // to integers
+  PointwiseKernel cast[kLaneTypes][kLaneTypes];      // from, to
+  PointwiseKernel saturate[kLaneTypes][kLaneTypes];  // to integers
   PointwiseKernel to_boolean[kLaneTypes];
   PointwiseKernel half_to_f32, f32_to_half, round_to_half, bf16_to_f32, f32_to_bf16, round_to_bf16;
-  PointwiseKernel copy[4];                                 // of elements of 1, 2, 4, 8 bytes
+  PointwiseKernel copy[4];  // of elements of 1, 2, 4, 8 bytes
 };
 // Copies columns at any stride, in elements: gather reads strided and writes dense, scatter the other way round.
 using PointwiseMove = void (*)(void* to, std::int64_t to_row, const void* from, std::int64_t from_row, std::int64_t col_stride,
                                std::int64_t rows, std::int64_t cols);
 // accumulator[r] = the reduction of row r, joined with what accumulator[r] holds unless `first`.
-using PointwiseReduce = void (*)(void* accumulator, const PointwiseArg& arg, unsigned uniform, bool first, std::int64_t rows, std::int64_t cols);
+using PointwiseReduce = void (*)(void* accumulator, const PointwiseArg& arg, unsigned uniform, bool first, std::int64_t rows,
+                                 std::int64_t cols);
 struct PointwiseRowKernels {
-  PointwiseReduce reduce[kLaneTypes][3];                   // sum, max, min
-  PointwiseMove gather[4], scatter[4];                     // by log2 of the element's bytes
+  PointwiseReduce reduce[kLaneTypes][3];  // sum, max, min
+  PointwiseMove gather[4], scatter[4];    // by log2 of the element's bytes
 };
 
 extern "C" {

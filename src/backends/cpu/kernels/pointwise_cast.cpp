@@ -12,7 +12,8 @@ using namespace simd;
 using std::int64_t;
 
 // One element, as ONNX Cast has it: floats truncate towards zero; out of range, int64 saturates and narrower types wrap.
-template <class To, class From> inline To cast_of(From x) {
+template <class To, class From>
+inline To cast_of(From x) {
   if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     if (x != x) return To(0);
     if constexpr (std::is_same_v<To, std::uint64_t>) {
@@ -26,29 +27,40 @@ template <class To, class From> inline To cast_of(From x) {
     return static_cast<To>(x);
   }
 }
-template <class T> constexpr T kLeast = std::is_signed_v<T> ? static_cast<T>(std::uint64_t{1} << (sizeof(T) * 8 - 1)) : T(0);
-template <class T> constexpr T kMost = static_cast<T>(~kLeast<T>);
-template <class To, class From> inline To saturate_of(From x) {
+template <class T>
+constexpr T kLeast = std::is_signed_v<T> ? static_cast<T>(std::uint64_t{1} << (sizeof(T) * 8 - 1)) : T(0);
+template <class T>
+constexpr T kMost = static_cast<T>(~kLeast<T>);
+template <class To, class From>
+inline To saturate_of(From x) {
   if constexpr (std::is_floating_point_v<From>) {
-    const From r = sizeof(From) == 4 ? static_cast<From>(__builtin_nearbyintf(static_cast<float>(x))) : static_cast<From>(__builtin_nearbyint(x));
+    const From r =
+        sizeof(From) == 4 ? static_cast<From>(__builtin_nearbyintf(static_cast<float>(x))) : static_cast<From>(__builtin_nearbyint(x));
     if (r != r) return To(0);
-    constexpr double kEdge = std::is_signed_v<To> ? (sizeof(To) == 8 ? 0x1p63 : static_cast<double>(std::uint64_t{1} << (sizeof(To) * 8 - 1)))
-                                                  : (sizeof(To) == 8 ? 0x1p64 : static_cast<double>(std::uint64_t{1} << (sizeof(To) * 8 % 64)));
+    constexpr double kEdge = std::is_signed_v<To>
+                                 ? (sizeof(To) == 8 ? 0x1p63 : static_cast<double>(std::uint64_t{1} << (sizeof(To) * 8 - 1)))
+                                 : (sizeof(To) == 8 ? 0x1p64 : static_cast<double>(std::uint64_t{1} << (sizeof(To) * 8 % 64)));
     if (r >= From(kEdge)) return kMost<To>;
     if (r <= From(std::is_signed_v<To> ? -kEdge : 0.)) return kLeast<To>;
     return static_cast<To>(r);
   } else if constexpr (std::is_signed_v<From>) {
-    if constexpr (std::is_signed_v<To>) return x < kLeast<To> ? kLeast<To> : x > kMost<To> ? kMost<To> : static_cast<To>(x);
-    else return x < 0 ? To(0) : static_cast<std::uint64_t>(x) > kMost<To> ? kMost<To> : static_cast<To>(x);
+    if constexpr (std::is_signed_v<To>)
+      return x < kLeast<To> ? kLeast<To> : x > kMost<To> ? kMost<To> : static_cast<To>(x);
+    else
+      return x < 0 ? To(0) : static_cast<std::uint64_t>(x) > kMost<To> ? kMost<To> : static_cast<To>(x);
   } else {
     return static_cast<std::uint64_t>(x) > static_cast<std::uint64_t>(kMost<To>) ? kMost<To> : static_cast<To>(x);
   }
 }
 enum class Kind { cast, saturate, test };
-template <Kind kKind, class To, class From> inline To convert(From x) {
-  if constexpr (kKind == Kind::cast) return cast_of<To>(x);
-  else if constexpr (kKind == Kind::saturate) return saturate_of<To>(x);
-  else return static_cast<To>(x != From(0));
+template <Kind kKind, class To, class From>
+inline To convert(From x) {
+  if constexpr (kKind == Kind::cast)
+    return cast_of<To>(x);
+  else if constexpr (kKind == Kind::saturate)
+    return saturate_of<To>(x);
+  else
+    return static_cast<To>(x != From(0));
 }
 
 template <Kind kKind, class To, class From>
@@ -110,7 +122,8 @@ struct I8ToF32 {
   TENFOLD_INLINE vf get(const From* p) { return to_float(widen_i8(p)); }
   TENFOLD_INLINE void put(To* p, vf v) { store(p, v); }
 };
-template <class T> struct F32ToByte {   // rounds and saturates; NaN becomes 0
+template <class T>
+struct F32ToByte {  // rounds and saturates; NaN becomes 0
   using From = float;
   using To = T;
   TENFOLD_INLINE vi get(const From* p) {
@@ -120,7 +133,8 @@ template <class T> struct F32ToByte {   // rounds and saturates; NaN becomes 0
   }
   TENFOLD_INLINE void put(To* p, vi v) { narrow(reinterpret_cast<std::uint8_t*>(p), v); }
 };
-template <class T> struct I32ToByte {
+template <class T>
+struct I32ToByte {
   using From = std::int32_t;
   using To = T;
   TENFOLD_INLINE vi get(const From* p) { return mini(set1i(kMost<T>), maxi(set1i(kLeast<T>), loadi(p))); }
@@ -128,7 +142,7 @@ template <class T> struct I32ToByte {
 };
 
 TENFOLD_INLINE vf bf16_bits(const std::uint16_t* p) { return as_float(shift_left<16>(widen_u16(p))); }
-TENFOLD_INLINE vi round_bf16(vf x) {   // to nearest even, in the upper half; NaN keeps a set mantissa bit
+TENFOLD_INLINE vi round_bf16(vf x) {  // to nearest even, in the upper half; NaN keeps a set mantissa bit
   const vi bits = as_int(x);
   const vi odd = andi(shift_right<16>(bits), set1i(1));
   const vf rounded = as_float(addi(bits, addi(odd, set1i(0x7fff))));
@@ -176,7 +190,8 @@ struct RoundToBf16 {
   TENFOLD_INLINE void put(To* p, vf v) { store(p, v); }
 };
 
-template <Kind kKind, class From> constexpr void fill_from(PointwiseKernel* t) {
+template <Kind kKind, class From>
+constexpr void fill_from(PointwiseKernel* t) {
   const auto set = [t](Lane lane, PointwiseKernel kernel) { t[static_cast<int>(lane)] = kernel; };
   if constexpr (kKind == Kind::cast) {
     set(Lane::f32, map<kKind, float, From>);
@@ -191,7 +206,8 @@ template <Kind kKind, class From> constexpr void fill_from(PointwiseKernel* t) {
   set(Lane::u16, map<kKind, std::uint16_t, From>);
   set(Lane::u8, map<kKind, std::uint8_t, From>);
 }
-template <class From> constexpr void fill(PointwiseCastKernels& t, Lane from) {
+template <class From>
+constexpr void fill(PointwiseCastKernels& t, Lane from) {
   const int f = static_cast<int>(from);
   fill_from<Kind::cast, From>(t.cast[f]);
   fill_from<Kind::saturate, From>(t.saturate[f]);

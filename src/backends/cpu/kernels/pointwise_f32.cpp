@@ -10,20 +10,24 @@ using namespace simd;
 using std::int64_t;
 
 // How an argument is read and the result written, by memory type.
-template <class T> struct Memory;
-template <> struct Memory<float> {
+template <class T>
+struct Memory;
+template <>
+struct Memory<float> {
   TENFOLD_INLINE vf read(const float* p) { return simd::load(p); }
   TENFOLD_INLINE vf read_n(const float* p, int64_t n) { return load_n(p, n); }
   TENFOLD_INLINE vf read_1(const float* p) { return set1(*p); }
   TENFOLD_INLINE void write(float* p, vf v) { simd::store(p, v); }
   TENFOLD_INLINE void write_n(float* p, vf v, int64_t n) { store_n(p, v, n); }
 };
-template <> struct Memory<std::int32_t> {
+template <>
+struct Memory<std::int32_t> {
   TENFOLD_INLINE vf read(const std::int32_t* p) { return to_float(loadi(p)); }
   TENFOLD_INLINE vf read_n(const std::int32_t* p, int64_t n) { return to_float(loadi_n(p, n)); }
   TENFOLD_INLINE vf read_1(const std::int32_t* p) { return set1(static_cast<float>(*p)); }
 };
-template <> struct Memory<bool> {   // lanes are masks
+template <>
+struct Memory<bool> {  // lanes are masks
   TENFOLD_INLINE vmask read(const bool* p) { return nonzero(widen_u8(reinterpret_cast<const std::uint8_t*>(p))); }
   TENFOLD_INLINE vmask read_n(const bool* p, int64_t n) {
     std::uint8_t t[kLanes] = {};
@@ -39,7 +43,8 @@ template <> struct Memory<bool> {   // lanes are masks
   }
 };
 
-template <class T, bool kUniform> struct Reader {
+template <class T, bool kUniform>
+struct Reader {
   using M = Memory<T>;
   decltype(M::read_1(nullptr)) first;
   const T* p;
@@ -50,12 +55,16 @@ template <class T, bool kUniform> struct Reader {
     return reader;
   }
   __attribute__((always_inline)) auto get(int64_t c) const {
-    if constexpr (kUniform) return first;
-    else return M::read(p + c);
+    if constexpr (kUniform)
+      return first;
+    else
+      return M::read(p + c);
   }
   __attribute__((always_inline)) auto get_n(int64_t c, int64_t n) const {
-    if constexpr (kUniform) return first;
-    else return M::read_n(p + c, n);
+    if constexpr (kUniform)
+      return first;
+    else
+      return M::read_n(p + c, n);
   }
 };
 
@@ -124,9 +133,18 @@ void ternary(void* out, int64_t out_row, const PointwiseArg* args, unsigned unif
   }
 }
 
-#define TENFOLD_F1(Name, ...) struct Name { TENFOLD_INLINE auto run(vf a) { return __VA_ARGS__; } }
-#define TENFOLD_F2(Name, ...) struct Name { TENFOLD_INLINE auto run(vf a, vf b) { return __VA_ARGS__; } }
-#define TENFOLD_F3(Name, ...) struct Name { TENFOLD_INLINE auto run(vf a, vf b, vf c) { return __VA_ARGS__; } }
+#define TENFOLD_F1(Name, ...)                             \
+  struct Name {                                           \
+    TENFOLD_INLINE auto run(vf a) { return __VA_ARGS__; } \
+  }
+#define TENFOLD_F2(Name, ...)                                   \
+  struct Name {                                                 \
+    TENFOLD_INLINE auto run(vf a, vf b) { return __VA_ARGS__; } \
+  }
+#define TENFOLD_F3(Name, ...)                                         \
+  struct Name {                                                       \
+    TENFOLD_INLINE auto run(vf a, vf b, vf c) { return __VA_ARGS__; } \
+  }
 TENFOLD_F1(Neg, bits_xor(a, sign_bits()));
 TENFOLD_F1(Abs, simd::abs(a));
 struct Sign {
@@ -169,23 +187,52 @@ TENFOLD_F2(Gt, compare<_CMP_GT_OQ>(a, b));
 TENFOLD_F2(Ge, compare<_CMP_GE_OQ>(a, b));
 TENFOLD_F3(Fma, fma(a, b, c));
 TENFOLD_F3(FmaRelu, max(zero(), fma(a, b, c)));
-struct Select { TENFOLD_INLINE vf run(vmask m, vf a, vf b) { return blend(b, a, m); } };
+struct Select {
+  TENFOLD_INLINE vf run(vmask m, vf a, vf b) { return blend(b, a, m); }
+};
 
 constexpr PointwiseF32Kernels table() {
   PointwiseF32Kernels t{};
   const auto set = [&t](Op op, PointwiseKernel kernel) { t.op[static_cast<int>(op)] = kernel; };
-  set(Op::neg, unary<Neg>); set(Op::abs, unary<Abs>); set(Op::sign, unary<Sign>); set(Op::sqrt, unary<Sqrt>);
-  set(Op::rsqrt, unary<Rsqrt>); set(Op::reciprocal, unary<Reciprocal>); set(Op::exp, unary<Exp>); set(Op::log, unary<Log>);
-  set(Op::erf, unary<Erf>); set(Op::tanh, unary<Tanh>); set(Op::sigmoid, unary<Sigmoid>); set(Op::floor, unary<Floor>);
-  set(Op::ceil, unary<Ceil>); set(Op::round_even, unary<RoundEven>); set(Op::is_nan, unary<IsNan, bool>); set(Op::is_inf, unary<IsInf, bool>);
-  set(Op::gelu_erf, unary<GeluErf>); set(Op::gelu_tanh, unary<GeluTanh>); set(Op::silu, unary<Silu>);
-  set(Op::add, binary<Add>); set(Op::sub, binary<Sub>); set(Op::mul, binary<Mul>); set(Op::div, binary<Div>);
-  set(Op::min, binary<Min>); set(Op::max, binary<Max>); set(Op::min_number, binary<MinNumber>); set(Op::max_number, binary<MaxNumber>);
+  set(Op::neg, unary<Neg>);
+  set(Op::abs, unary<Abs>);
+  set(Op::sign, unary<Sign>);
+  set(Op::sqrt, unary<Sqrt>);
+  set(Op::rsqrt, unary<Rsqrt>);
+  set(Op::reciprocal, unary<Reciprocal>);
+  set(Op::exp, unary<Exp>);
+  set(Op::log, unary<Log>);
+  set(Op::erf, unary<Erf>);
+  set(Op::tanh, unary<Tanh>);
+  set(Op::sigmoid, unary<Sigmoid>);
+  set(Op::floor, unary<Floor>);
+  set(Op::ceil, unary<Ceil>);
+  set(Op::round_even, unary<RoundEven>);
+  set(Op::is_nan, unary<IsNan, bool>);
+  set(Op::is_inf, unary<IsInf, bool>);
+  set(Op::gelu_erf, unary<GeluErf>);
+  set(Op::gelu_tanh, unary<GeluTanh>);
+  set(Op::silu, unary<Silu>);
+  set(Op::add, binary<Add>);
+  set(Op::sub, binary<Sub>);
+  set(Op::mul, binary<Mul>);
+  set(Op::div, binary<Div>);
+  set(Op::min, binary<Min>);
+  set(Op::max, binary<Max>);
+  set(Op::min_number, binary<MinNumber>);
+  set(Op::max_number, binary<MaxNumber>);
   set(Op::add_relu, binary<AddRelu>);
-  set(Op::eq, binary<Eq, bool>); set(Op::ne, binary<Ne, bool>); set(Op::lt, binary<Lt, bool>);
-  set(Op::le, binary<Le, bool>); set(Op::gt, binary<Gt, bool>); set(Op::ge, binary<Ge, bool>);
-  set(Op::fma, ternary<Fma>); set(Op::fma_relu, ternary<FmaRelu>); set(Op::select, ternary<Select, bool>);
-  set(Op::scale_i32, binary<Mul, float, std::int32_t>); set(Op::scale_add_i32, ternary<Fma, std::int32_t>);
+  set(Op::eq, binary<Eq, bool>);
+  set(Op::ne, binary<Ne, bool>);
+  set(Op::lt, binary<Lt, bool>);
+  set(Op::le, binary<Le, bool>);
+  set(Op::gt, binary<Gt, bool>);
+  set(Op::ge, binary<Ge, bool>);
+  set(Op::fma, ternary<Fma>);
+  set(Op::fma_relu, ternary<FmaRelu>);
+  set(Op::select, ternary<Select, bool>);
+  set(Op::scale_i32, binary<Mul, float, std::int32_t>);
+  set(Op::scale_add_i32, ternary<Fma, std::int32_t>);
   return t;
 }
 

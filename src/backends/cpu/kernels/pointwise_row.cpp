@@ -12,10 +12,13 @@ using namespace simd;
 using std::int64_t;
 
 enum class Join { sum, max, min };
-template <Join kJoin, class T> inline T join(T a, T b) {
+template <Join kJoin, class T>
+inline T join(T a, T b) {
   if constexpr (kJoin == Join::sum) {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
-    else return a + b;
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
+    else
+      return a + b;
   } else if constexpr (kJoin == Join::max) {
     return a != a || a > b ? a : b;
   } else {
@@ -24,7 +27,8 @@ template <Join kJoin, class T> inline T join(T a, T b) {
 }
 
 // What an empty row gives.
-template <Join kJoin, class T> T identity() {
+template <Join kJoin, class T>
+T identity() {
   if constexpr (kJoin == Join::sum) return T(0);
   constexpr bool kIsMax = kJoin == Join::max;
   if constexpr (std::is_floating_point_v<T>) return kIsMax ? -static_cast<T>(__builtin_inf()) : static_cast<T>(__builtin_inf());
@@ -33,7 +37,8 @@ template <Join kJoin, class T> T identity() {
 }
 
 // Sixteen running values, then their tree: the order depends on the number of columns alone.
-template <Join kJoin, class T> T reduce_row(const T* p, int64_t step, int64_t cols) {
+template <Join kJoin, class T>
+T reduce_row(const T* p, int64_t step, int64_t cols) {
   constexpr int kWays = 16;
   if (step == 0) {
     T r = *p;
@@ -56,12 +61,17 @@ template <Join kJoin, class T> T reduce_row(const T* p, int64_t step, int64_t co
   return way[0];
 }
 
-template <Join kJoin> TENFOLD_INLINE vf join_vector(vf a, vf b) {
-  if constexpr (kJoin == Join::sum) return add(a, b);
-  else if constexpr (kJoin == Join::max) return max_nan(a, b);
-  else return min_nan(a, b);
+template <Join kJoin>
+TENFOLD_INLINE vf join_vector(vf a, vf b) {
+  if constexpr (kJoin == Join::sum)
+    return add(a, b);
+  else if constexpr (kJoin == Join::max)
+    return max_nan(a, b);
+  else
+    return min_nan(a, b);
 }
-template <Join kJoin> float reduce_row_f32(const float* p, int64_t step, int64_t cols) {
+template <Join kJoin>
+float reduce_row_f32(const float* p, int64_t step, int64_t cols) {
   if (step == 0 || cols < 4 * kLanes) return reduce_row<kJoin, float>(p, step, cols);
   vf a = load(p), b = load(p + kLanes), x = load(p + 2 * kLanes), d = load(p + 3 * kLanes);
   int64_t c = 4 * kLanes;
@@ -86,9 +96,12 @@ void reduce(void* accumulator, const PointwiseArg& arg, unsigned uniform, bool f
   for (int64_t r = 0; r < rows; ++r) {
     const T* p = static_cast<const T*>(arg.data) + r * arg.row_stride;
     T value;
-    if (cols == 0) value = identity<kJoin, T>();
-    else if constexpr (std::is_same_v<T, float>) value = reduce_row_f32<kJoin>(p, uniform & 1 ? 0 : 1, cols);
-    else value = reduce_row<kJoin, T>(p, uniform & 1 ? 0 : 1, cols);
+    if (cols == 0)
+      value = identity<kJoin, T>();
+    else if constexpr (std::is_same_v<T, float>)
+      value = reduce_row_f32<kJoin>(p, uniform & 1 ? 0 : 1, cols);
+    else
+      value = reduce_row<kJoin, T>(p, uniform & 1 ? 0 : 1, cols);
     out[r] = first ? value : join<kJoin>(out[r], value);
   }
 }
@@ -110,7 +123,8 @@ void scatter(void* to, int64_t to_row, const void* from, int64_t from_row, int64
   }
 }
 
-template <class T> constexpr void fill(PointwiseRowKernels& t, Lane lane) {
+template <class T>
+constexpr void fill(PointwiseRowKernels& t, Lane lane) {
   PointwiseReduce* row = t.reduce[static_cast<int>(lane)];
   row[0] = reduce<Join::sum, T>;
   row[1] = reduce<Join::max, T>;

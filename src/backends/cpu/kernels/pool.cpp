@@ -10,7 +10,10 @@ namespace {
 using namespace simd;
 using std::int64_t;
 
-template <bool kMax> TENFOLD_INLINE vf join(vf a, vf b) { return kMax ? max_nan(a, b) : add(a, b); }
+template <bool kMax>
+TENFOLD_INLINE vf join(vf a, vf b) {
+  return kMax ? max_nan(a, b) : add(a, b);
+}
 
 template <bool kMax>
 void position_f32(const float* x, const int64_t* offsets, int64_t taps, int64_t channels, float* out, float scale) {
@@ -42,19 +45,26 @@ void max_position(const T* x, const int64_t* offsets, int64_t taps, int64_t chan
   }
 }
 
-template <bool kMax, class T> TENFOLD_INLINE T join_one(T a, T b) {
-  if constexpr (!kMax) return a + b;
-  else return b != b || b > a ? b : a;   // NaN in a stays: it compares false with everything
+template <bool kMax, class T>
+TENFOLD_INLINE T join_one(T a, T b) {
+  if constexpr (!kMax)
+    return a + b;
+  else
+    return b != b || b > a ? b : a;  // NaN in a stays: it compares false with everything
 }
-template <bool kMax, class T> TENFOLD_INLINE void along(T* out, const T* x, int64_t stride, int64_t count) {
+template <bool kMax, class T>
+TENFOLD_INLINE void along(T* out, const T* x, int64_t stride, int64_t count) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) out[i] = join_one<kMax>(out[i], x[i * stride]);
 }
 template <bool kMax, class T>
-void row(T* out, const T* x, int64_t stride, int64_t count) {   // small strides as constants, so that loads become shuffles
-  if (stride == 1) along<kMax>(out, x, 1, count);
-  else if (stride == 2) along<kMax>(out, x, 2, count);
-  else along<kMax>(out, x, stride, count);
+void row(T* out, const T* x, int64_t stride, int64_t count) {  // small strides as constants, so that loads become shuffles
+  if (stride == 1)
+    along<kMax>(out, x, 1, count);
+  else if (stride == 2)
+    along<kMax>(out, x, 2, count);
+  else
+    along<kMax>(out, x, stride, count);
 }
 
 // Every second element of 2 * kLanes.
@@ -72,22 +82,30 @@ void row_f32(float* out, const float* x, int64_t stride, int64_t count) {
   int64_t i = 0;
   if (stride == 1)
     for (; i + kLanes <= count; i += kLanes) store(out + i, join<kMax>(load(out + i), load(x + i)));
-  else if (stride == 2)   // the last element read is 2 * kLanes - 1 further: one more output must follow
+  else if (stride == 2)  // the last element read is 2 * kLanes - 1 further: one more output must follow
     for (; i + kLanes < count; i += kLanes) store(out + i, join<kMax>(load(out + i), load_even(x + 2 * i)));
   for (; i < count; ++i) out[i] = join_one<kMax>(out[i], x[i * stride]);
 }
 
-template <Reduce kHow> TENFOLD_INLINE vf take(vf acc, vf x) {
-  if constexpr (kHow == Reduce::sum) return add(acc, x);
-  else if constexpr (kHow == Reduce::max) return max_nan(acc, x);
-  else if constexpr (kHow == Reduce::min) return min_nan(acc, x);
-  else if constexpr (kHow == Reduce::squares) return fma(x, x, acc);
-  else return add(acc, simd::abs(x));
+template <Reduce kHow>
+TENFOLD_INLINE vf take(vf acc, vf x) {
+  if constexpr (kHow == Reduce::sum)
+    return add(acc, x);
+  else if constexpr (kHow == Reduce::max)
+    return max_nan(acc, x);
+  else if constexpr (kHow == Reduce::min)
+    return min_nan(acc, x);
+  else if constexpr (kHow == Reduce::squares)
+    return fma(x, x, acc);
+  else
+    return add(acc, simd::abs(x));
 }
-template <Reduce kHow> TENFOLD_INLINE vf merge(vf a, vf b) {   // of two partial results
-  return take<kHow == Reduce::max || kHow == Reduce::min ? kHow : Reduce::sum>(a, b);
+template <Reduce kHow>
+TENFOLD_INLINE vf merge(vf a, vf b) {  // of two partial results
+  return take < kHow == Reduce::max || kHow == Reduce::min ? kHow : Reduce::sum > (a, b);
 }
-template <Reduce kHow> TENFOLD_INLINE vf start() {
+template <Reduce kHow>
+TENFOLD_INLINE vf start() {
   return set1(kHow == Reduce::max ? -__builtin_inff() : kHow == Reduce::min ? __builtin_inff() : 0.f);
 }
 
@@ -136,10 +154,12 @@ float reduce_row(const float* x, int64_t count) {
 
 }  // namespace
 
-extern "C" constinit const PoolKernels TENFOLD_TABLE(pool) = {position_f32<true>, position_f32<false>, max_position<std::uint8_t>, max_position<std::int8_t>,
-                                                              row_f32<true>, row_f32<false>, row<true, std::uint8_t>, row<true, std::int8_t>};
+extern "C" constinit const PoolKernels TENFOLD_TABLE(pool) = {position_f32<true>,        position_f32<false>,   max_position<std::uint8_t>,
+                                                              max_position<std::int8_t>, row_f32<true>,         row_f32<false>,
+                                                              row<true, std::uint8_t>,   row<true, std::int8_t>};
 extern "C" constinit const ReduceKernels TENFOLD_TABLE(reduce) = {
     {columns<Reduce::sum>, columns<Reduce::max>, columns<Reduce::min>, columns<Reduce::squares>, columns<Reduce::absolutes>},
-    {reduce_row<Reduce::sum>, reduce_row<Reduce::max>, reduce_row<Reduce::min>, reduce_row<Reduce::squares>, reduce_row<Reduce::absolutes>}};
+    {reduce_row<Reduce::sum>, reduce_row<Reduce::max>, reduce_row<Reduce::min>, reduce_row<Reduce::squares>,
+     reduce_row<Reduce::absolutes>}};
 
 }  // namespace tenfold::backends::cpu

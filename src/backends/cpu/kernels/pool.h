@@ -6,9 +6,11 @@
 namespace tenfold::backends::cpu {
 
 // out[c] = the join over taps of x[offsets[t] + c], times scale for sums.
-template <class T> using PoolPosition = void (*)(const T* x, const std::int64_t* offsets, std::int64_t taps, std::int64_t channels, T* out, float scale);
+template <class T>
+using PoolPosition = void (*)(const T* x, const std::int64_t* offsets, std::int64_t taps, std::int64_t channels, T* out, float scale);
 // out[i] = join(out[i], x[i * stride])
-template <class T> using PoolRow = void (*)(T* out, const T* x, std::int64_t stride, std::int64_t count);
+template <class T>
+using PoolRow = void (*)(T* out, const T* x, std::int64_t stride, std::int64_t count);
 
 struct PoolKernels {
   PoolPosition<float> max_position_f32, sum_position_f32;
@@ -22,7 +24,8 @@ struct PoolKernels {
 enum class Reduce : std::uint8_t { sum, max, min, squares, absolutes, count_ };
 struct ReduceKernels {
   // acc[c] = join(acc[c], x[r * row_stride + c]) over rows; what acc holds is ignored if `first`.
-  void (*columns[static_cast<int>(Reduce::count_)])(float* acc, const float* x, std::int64_t row_stride, std::int64_t rows, std::int64_t cols, bool first);
+  void (*columns[static_cast<int>(Reduce::count_)])(float* acc, const float* x, std::int64_t row_stride, std::int64_t rows,
+                                                    std::int64_t cols, bool first);
   float (*row[static_cast<int>(Reduce::count_)])(const float* x, std::int64_t count);
 };
 

@@ -34,7 +34,8 @@ void tile(const float* x, int64_t x_row, int64_t depth, const float* panel, floa
     for (int v = 0; v < kVectors; ++v) store(out + r * out_row + v * kLanes, sums[r][v]);
 }
 
-void product(const float* x, int64_t x_row, int64_t rows, int64_t depth, const float* panels, int64_t cols, float* out, int64_t out_row, bool accumulate) {
+void product(const float* x, int64_t x_row, int64_t rows, int64_t depth, const float* panels, int64_t cols, float* out, int64_t out_row,
+             bool accumulate) {
   for (int64_t c = 0; c < cols; c += kPanel, panels += depth * kPanel) {
     int64_t r = 0;
     for (; r + 3 <= rows; r += 3) tile<3>(x + r * x_row, x_row, depth, panels, out + r * out_row + c, out_row, accumulate);
@@ -45,7 +46,8 @@ void product(const float* x, int64_t x_row, int64_t rows, int64_t depth, const f
 // Rows of gates and states are padded to whole panels, so cells run over whole vectors.
 void lstm_cell(const float* gates, int64_t gate, float* cell, float* state, int64_t hidden) {
   for (int64_t u = 0; u < hidden; u += kLanes) {
-    const vf in = simd::sigmoid(load(gates + u)), out = simd::sigmoid(load(gates + gate + u)), forget = simd::sigmoid(load(gates + 2 * gate + u));
+    const vf in = simd::sigmoid(load(gates + u)), out = simd::sigmoid(load(gates + gate + u)),
+             forget = simd::sigmoid(load(gates + 2 * gate + u));
     const vf c = fma(forget, load(cell + u), mul(in, simd::tanh(load(gates + 3 * gate + u))));
     store(cell + u, c);
     store(state + u, mul(out, simd::tanh(c)));

@@ -6,10 +6,10 @@
 namespace tenfold::backends::cpu {
 
 struct RecurrentKernels {
-  std::int64_t panel;      // columns of a panel; every gate is padded to a multiple of it
+  std::int64_t panel;  // columns of a panel; every gate is padded to a multiple of it
   // out[rows x cols] = x[rows x depth] * panels (+ out if accumulate); panels: [cols / panel][depth][panel], cols padded.
-  void (*product)(const float* x, std::int64_t x_row, std::int64_t rows, std::int64_t depth, const float* panels, std::int64_t cols, float* out,
-                  std::int64_t out_row, bool accumulate);
+  void (*product)(const float* x, std::int64_t x_row, std::int64_t rows, std::int64_t depth, const float* panels, std::int64_t cols,
+                  float* out, std::int64_t out_row, bool accumulate);
   // gates: i, o, f, c, each `gate` floats apart. Updates the cell and gives the state.
   void (*lstm_cell)(const float* gates, std::int64_t gate, float* cell, float* state, std::int64_t hidden);
   // In place: z and r become sigmoids; then, unless the product comes first, reset = r * state.

@@ -15,12 +15,14 @@ void blend_position(const float* x, const int64_t* offsets, const float* weights
     const int64_t n = channels - c < kLanes ? channels - c : kLanes;
     vf sum = zero();
     for (int t = 0; t < taps; ++t) sum = fma(set1(weights[t]), n == kLanes ? load(x + offsets[t] + c) : load_n(x + offsets[t] + c, n), sum);
-    if (n == kLanes) store(out + c, sum);
-    else store_n(out + c, sum, n);
+    if (n == kLanes)
+      store(out + c, sum);
+    else
+      store_n(out + c, sum, n);
   }
 }
-void blend_row(const float* const* rows, const float* row_weights, int count, const std::int32_t* left, const std::int32_t* right, const float* along,
-               int64_t n, float* out) {
+void blend_row(const float* const* rows, const float* row_weights, int count, const std::int32_t* left, const std::int32_t* right,
+               const float* along, int64_t n, float* out) {
   for (int64_t i = 0; i < n; i += kLanes) {
     const int64_t here = n - i < kLanes ? n - i : kLanes;
     const vi l = loadi_n(left + i, here), r = loadi_n(right + i, here);

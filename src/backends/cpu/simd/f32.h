@@ -33,9 +33,9 @@ TENFOLD_INLINE vf add(vf a, vf b) { return _mm512_add_ps(a, b); }
 TENFOLD_INLINE vf sub(vf a, vf b) { return _mm512_sub_ps(a, b); }
 TENFOLD_INLINE vf mul(vf a, vf b) { return _mm512_mul_ps(a, b); }
 TENFOLD_INLINE vf div(vf a, vf b) { return _mm512_div_ps(a, b); }
-TENFOLD_INLINE vf fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }     // a * b + c
-TENFOLD_INLINE vf fnma(vf a, vf b, vf c) { return _mm512_fnmadd_ps(a, b, c); }   // c - a * b
-TENFOLD_INLINE vf min(vf a, vf b) { return _mm512_min_ps(a, b); }                // b if either is NaN
+TENFOLD_INLINE vf fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }    // a * b + c
+TENFOLD_INLINE vf fnma(vf a, vf b, vf c) { return _mm512_fnmadd_ps(a, b, c); }  // c - a * b
+TENFOLD_INLINE vf min(vf a, vf b) { return _mm512_min_ps(a, b); }               // b if either is NaN
 TENFOLD_INLINE vf max(vf a, vf b) { return _mm512_max_ps(a, b); }
 TENFOLD_INLINE vf sqrt(vf a) { return _mm512_sqrt_ps(a); }
 TENFOLD_INLINE vf floor(vf a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
@@ -44,25 +44,36 @@ TENFOLD_INLINE vf round_even(vf a) { return _mm512_roundscale_ps(a, _MM_FROUND_T
 TENFOLD_INLINE vf trunc(vf a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
 TENFOLD_INLINE vf bits_and(vf a, vf b) { return _mm512_and_ps(a, b); }
 TENFOLD_INLINE vf bits_or(vf a, vf b) { return _mm512_or_ps(a, b); }
-TENFOLD_INLINE vf bits_andnot(vf a, vf b) { return _mm512_andnot_ps(a, b); }     // ~a & b
+TENFOLD_INLINE vf bits_andnot(vf a, vf b) { return _mm512_andnot_ps(a, b); }  // ~a & b
 TENFOLD_INLINE vf bits_xor(vf a, vf b) { return _mm512_xor_ps(a, b); }
 TENFOLD_INLINE vf as_float(vi a) { return _mm512_castsi512_ps(a); }
 TENFOLD_INLINE vi as_int(vf a) { return _mm512_castps_si512(a); }
 TENFOLD_INLINE vf to_float(vi a) { return _mm512_cvtepi32_ps(a); }
-TENFOLD_INLINE vi to_int(vf a) { return _mm512_cvtps_epi32(a); }                 // nearest even
+TENFOLD_INLINE vi to_int(vf a) { return _mm512_cvtps_epi32(a); }  // nearest even
 TENFOLD_INLINE vi to_int_trunc(vf a) { return _mm512_cvttps_epi32(a); }
 TENFOLD_INLINE vi addi(vi a, vi b) { return _mm512_add_epi32(a, b); }
 TENFOLD_INLINE vi subi(vi a, vi b) { return _mm512_sub_epi32(a, b); }
 TENFOLD_INLINE vi andi(vi a, vi b) { return _mm512_and_si512(a, b); }
 TENFOLD_INLINE vi mini(vi a, vi b) { return _mm512_min_epi32(a, b); }
 TENFOLD_INLINE vi maxi(vi a, vi b) { return _mm512_max_epi32(a, b); }
-template <int kBits> TENFOLD_INLINE vi shift_left(vi a) { return _mm512_slli_epi32(a, kBits); }
-template <int kBits> TENFOLD_INLINE vi shift_right(vi a) { return _mm512_srai_epi32(a, kBits); }
-template <int kPredicate> TENFOLD_INLINE vmask compare(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, kPredicate); }
-TENFOLD_INLINE vf blend(vf a, vf b, vmask m) { return _mm512_mask_blend_ps(m, a, b); }   // m ? b : a
+template <int kBits>
+TENFOLD_INLINE vi shift_left(vi a) {
+  return _mm512_slli_epi32(a, kBits);
+}
+template <int kBits>
+TENFOLD_INLINE vi shift_right(vi a) {
+  return _mm512_srai_epi32(a, kBits);
+}
+template <int kPredicate>
+TENFOLD_INLINE vmask compare(vf a, vf b) {
+  return _mm512_cmp_ps_mask(a, b, kPredicate);
+}
+TENFOLD_INLINE vf blend(vf a, vf b, vmask m) { return _mm512_mask_blend_ps(m, a, b); }  // m ? b : a
 TENFOLD_INLINE vi widen_u8(const std::uint8_t* p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
 TENFOLD_INLINE vi widen_i8(const std::int8_t* p) { return _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
-TENFOLD_INLINE void narrow(std::uint8_t* p, vi v) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(v)); }  // low bytes
+TENFOLD_INLINE void narrow(std::uint8_t* p, vi v) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(v));
+}  // low bytes
 TENFOLD_INLINE vmask nonzero(vi v) { return _mm512_test_epi32_mask(v, v); }
 TENFOLD_INLINE vi mask_to_01(vmask m) { return _mm512_maskz_set1_epi32(m, 1); }
 TENFOLD_INLINE bool any(vmask m) { return m != 0; }
@@ -76,15 +87,17 @@ TENFOLD_INLINE vf load_half(const std::uint16_t* p) { return _mm512_cvtph_ps(_mm
 TENFOLD_INLINE void store_half(std::uint16_t* p, vf v) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
-TENFOLD_INLINE vi widen_u16(const std::uint16_t* p) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))); }
+TENFOLD_INLINE vi widen_u16(const std::uint16_t* p) {
+  return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
 TENFOLD_INLINE void narrow16(std::uint16_t* p, vi v) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi32_epi16(v)); }
 TENFOLD_INLINE vf gather(const float* p, vi index) { return _mm512_i32gather_ps(index, p, 4); }
 
-#else   // AVX2
+#else  // AVX2
 constexpr int kLanes = 8;
 using vf = __m256;
 using vi = __m256i;
-using vmask = __m256;   // all bits of a lane set or none
+using vmask = __m256;  // all bits of a lane set or none
 
 alignas(64) static const std::int32_t kLaneMasks[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
 TENFOLD_INLINE vi lane_mask(std::int64_t n) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kLaneMasks + 8 - n)); }
@@ -104,9 +117,9 @@ TENFOLD_INLINE vf add(vf a, vf b) { return _mm256_add_ps(a, b); }
 TENFOLD_INLINE vf sub(vf a, vf b) { return _mm256_sub_ps(a, b); }
 TENFOLD_INLINE vf mul(vf a, vf b) { return _mm256_mul_ps(a, b); }
 TENFOLD_INLINE vf div(vf a, vf b) { return _mm256_div_ps(a, b); }
-TENFOLD_INLINE vf fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }     // a * b + c
-TENFOLD_INLINE vf fnma(vf a, vf b, vf c) { return _mm256_fnmadd_ps(a, b, c); }   // c - a * b
-TENFOLD_INLINE vf min(vf a, vf b) { return _mm256_min_ps(a, b); }                // b if either is NaN
+TENFOLD_INLINE vf fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }    // a * b + c
+TENFOLD_INLINE vf fnma(vf a, vf b, vf c) { return _mm256_fnmadd_ps(a, b, c); }  // c - a * b
+TENFOLD_INLINE vf min(vf a, vf b) { return _mm256_min_ps(a, b); }               // b if either is NaN
 TENFOLD_INLINE vf max(vf a, vf b) { return _mm256_max_ps(a, b); }
 TENFOLD_INLINE vf sqrt(vf a) { return _mm256_sqrt_ps(a); }
 TENFOLD_INLINE vf floor(vf a) { return _mm256_floor_ps(a); }
@@ -115,30 +128,40 @@ TENFOLD_INLINE vf round_even(vf a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEA
 TENFOLD_INLINE vf trunc(vf a) { return _mm256_round_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
 TENFOLD_INLINE vf bits_and(vf a, vf b) { return _mm256_and_ps(a, b); }
 TENFOLD_INLINE vf bits_or(vf a, vf b) { return _mm256_or_ps(a, b); }
-TENFOLD_INLINE vf bits_andnot(vf a, vf b) { return _mm256_andnot_ps(a, b); }     // ~a & b
+TENFOLD_INLINE vf bits_andnot(vf a, vf b) { return _mm256_andnot_ps(a, b); }  // ~a & b
 TENFOLD_INLINE vf bits_xor(vf a, vf b) { return _mm256_xor_ps(a, b); }
 TENFOLD_INLINE vf as_float(vi a) { return _mm256_castsi256_ps(a); }
 TENFOLD_INLINE vi as_int(vf a) { return _mm256_castps_si256(a); }
 TENFOLD_INLINE vf to_float(vi a) { return _mm256_cvtepi32_ps(a); }
-TENFOLD_INLINE vi to_int(vf a) { return _mm256_cvtps_epi32(a); }                 // nearest even
+TENFOLD_INLINE vi to_int(vf a) { return _mm256_cvtps_epi32(a); }  // nearest even
 TENFOLD_INLINE vi to_int_trunc(vf a) { return _mm256_cvttps_epi32(a); }
 TENFOLD_INLINE vi addi(vi a, vi b) { return _mm256_add_epi32(a, b); }
 TENFOLD_INLINE vi subi(vi a, vi b) { return _mm256_sub_epi32(a, b); }
 TENFOLD_INLINE vi andi(vi a, vi b) { return _mm256_and_si256(a, b); }
 TENFOLD_INLINE vi mini(vi a, vi b) { return _mm256_min_epi32(a, b); }
 TENFOLD_INLINE vi maxi(vi a, vi b) { return _mm256_max_epi32(a, b); }
-template <int kBits> TENFOLD_INLINE vi shift_left(vi a) { return _mm256_slli_epi32(a, kBits); }
-template <int kBits> TENFOLD_INLINE vi shift_right(vi a) { return _mm256_srai_epi32(a, kBits); }
-template <int kPredicate> TENFOLD_INLINE vmask compare(vf a, vf b) { return _mm256_cmp_ps(a, b, kPredicate); }
-TENFOLD_INLINE vf blend(vf a, vf b, vmask m) { return _mm256_blendv_ps(a, b, m); }   // m ? b : a
+template <int kBits>
+TENFOLD_INLINE vi shift_left(vi a) {
+  return _mm256_slli_epi32(a, kBits);
+}
+template <int kBits>
+TENFOLD_INLINE vi shift_right(vi a) {
+  return _mm256_srai_epi32(a, kBits);
+}
+template <int kPredicate>
+TENFOLD_INLINE vmask compare(vf a, vf b) {
+  return _mm256_cmp_ps(a, b, kPredicate);
+}
+TENFOLD_INLINE vf blend(vf a, vf b, vmask m) { return _mm256_blendv_ps(a, b, m); }  // m ? b : a
 TENFOLD_INLINE vi widen_u8(const std::uint8_t* p) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))); }
 TENFOLD_INLINE vi widen_i8(const std::int8_t* p) { return _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))); }
-TENFOLD_INLINE __m128i low_halves(vi v) {   // the low 16 bits of each lane
-  const __m256i order = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1, 0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1);
+TENFOLD_INLINE __m128i low_halves(vi v) {  // the low 16 bits of each lane
+  const __m256i order =
+      _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1, 0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1);
   const __m256i s = _mm256_shuffle_epi8(v, order);
   return _mm_unpacklo_epi64(_mm256_castsi256_si128(s), _mm256_extracti128_si256(s, 1));
 }
-TENFOLD_INLINE void narrow(std::uint8_t* p, vi v) {   // low bytes
+TENFOLD_INLINE void narrow(std::uint8_t* p, vi v) {  // low bytes
   const __m128i h = low_halves(v);
   const __m128i order = _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, -1, -1, -1, -1, -1, -1, -1, -1);
   _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_shuffle_epi8(h, order));

@@ -8,7 +8,8 @@
 
 namespace tenfold::simd {
 
-template <int kCount> TENFOLD_INLINE vf polynomial(vf x, const float (&c)[kCount]) {   // c[0] + c[1] x + ...
+template <int kCount>
+TENFOLD_INLINE vf polynomial(vf x, const float (&c)[kCount]) {  // c[0] + c[1] x + ...
   vf r = set1(c[kCount - 1]);
   for (int i = kCount - 2; i >= 0; --i) r = fma(r, x, set1(c[i]));
   return r;
@@ -17,7 +18,7 @@ template <int kCount> TENFOLD_INLINE vf polynomial(vf x, const float (&c)[kCount
 // exp(x) = 2^n exp(r), |r| <= ln(2)/2. The scale is applied in two steps so that results near overflow come out right.
 TENFOLD_INLINE vf exp(vf x) {
   constexpr float c[] = {0.4999999334f, 0.1666652053f, 0.04166842217f, 0.008368737183f, 0.001381260157f};
-  const vf bounded = min(set1(104.f), max(set1(-104.f), x));   // NaN passes: min and max give their second operand
+  const vf bounded = min(set1(104.f), max(set1(-104.f), x));  // NaN passes: min and max give their second operand
   const vf n = round_even(mul(bounded, set1(1.44269504f)));
   const vf r = fnma(n, set1(-2.12194440e-4f), fnma(n, set1(0.693359375f), bounded));
   const vf p = fma(mul(r, r), polynomial(r, c), add(r, set1(1.f)));
@@ -32,7 +33,7 @@ TENFOLD_INLINE vf exp(vf x) {
 
 // 2^x for x <= 0, at least 2^-126, to 1e-7: what softmax weighs with. NaN stays NaN.
 TENFOLD_INLINE vf exp2_nonpositive(vf x) {
-  const vf magic = set1(12582912.f + 127.f);   // adding it leaves round(x) + 127 in the low bits
+  const vf magic = set1(12582912.f + 127.f);  // adding it leaves round(x) + 127 in the low bits
   const vf bounded = max(set1(-126.f), x);
   const vf t = add(bounded, magic);
   const vf r = sub(bounded, sub(t, magic));
@@ -46,11 +47,12 @@ TENFOLD_INLINE vf exp_nonpositive(vf x) {
 }
 
 TENFOLD_INLINE vf log(vf x) {
-  constexpr float c[] = {0.3333333209f, -0.2500082092f, 0.200012056f, -0.1662334764f, 0.1420207232f, -0.1316050524f, 0.1276003728f, -0.07632129461f};
+  constexpr float c[] = {0.3333333209f, -0.2500082092f, 0.200012056f,  -0.1662334764f,
+                         0.1420207232f, -0.1316050524f, 0.1276003728f, -0.07632129461f};
   const vmask tiny = compare<_CMP_LT_OQ>(x, set1(1.17549435e-38f));
-  const vf normal = blend(x, mul(x, set1(8388608.f)), tiny);                       // denormals: times 2^23
+  const vf normal = blend(x, mul(x, set1(8388608.f)), tiny);  // denormals: times 2^23
   const vi bits = as_int(normal);
-  const vi shifted = subi(bits, set1i(0x3f3504f3));                                // from sqrt(1/2)
+  const vi shifted = subi(bits, set1i(0x3f3504f3));  // from sqrt(1/2)
   const vi exponent = shift_right<23>(shifted);
   const vf e = sub(to_float(exponent), blend(zero(), set1(23.f), tiny));
   const vf m = sub(as_float(subi(bits, shift_left<23>(exponent))), set1(1.f));
@@ -84,9 +86,7 @@ TENFOLD_INLINE vf tanh(vf x) {
   return min(set1(1.f), max(set1(-1.f), r));
 }
 
-TENFOLD_INLINE vf sigmoid(vf x) {
-  return div(set1(1.f), add(set1(1.f), exp(bits_xor(x, sign_bits()))));
-}
+TENFOLD_INLINE vf sigmoid(vf x) { return div(set1(1.f), add(set1(1.f), exp(bits_xor(x, sign_bits())))); }
 // x/2 (1 + erf(x / sqrt 2))
 TENFOLD_INLINE vf gelu_erf(vf x) {
   const vf h = mul(set1(0.5f), x);

@@ -40,12 +40,10 @@ struct Kernel {
   float scale;
   bool causal, masked;
 };
-int64_t scratch_bytes(const Problem& p) {
-  return kernels_of(p).scratch_bytes(p.in[0].dims[3].constant(), p.in[2].dims[3].constant());
-}
+int64_t scratch_bytes(const Problem& p) { return kernels_of(p).scratch_bytes(p.in[0].dims[3].constant(), p.in[2].dims[3].constant()); }
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
-  return std::make_shared<Kernel>(Kernel{&kernels_of(p), scratch_bytes(p), p.attributes->number("scale"), p.attributes->integer("causal") != 0,
-                                         p.in.size() > 3 && !p.in[3].missing});
+  return std::make_shared<Kernel>(Kernel{&kernels_of(p), scratch_bytes(p), p.attributes->number("scale"),
+                                         p.attributes->integer("causal") != 0, p.in.size() > 3 && !p.in[3].missing});
 }
 ir::Dim workspace(const Problem& p, const Config&) { return StackScratch::workspace(scratch_bytes(p)); }
 
@@ -61,7 +59,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const int64_t batch = q.dims[0], heads = q.dims[1], rows = q.dims[2];
   if (batch * heads * rows == 0) return Status::ok;
   // Query rows are shared out evenly, in multiples of the micro-kernel's rows.
-  const int64_t pieces = ceil_div(rows, kernel.kernels->max_rows), per_piece = std::min((ceil_div(rows, pieces) + 11) / 12 * 12, kernel.kernels->max_rows);
+  const int64_t pieces = ceil_div(rows, kernel.kernels->max_rows),
+                per_piece = std::min((ceil_div(rows, pieces) + 11) / 12 * 12, kernel.kernels->max_rows);
   const int64_t parts_per_head = ceil_div(rows, per_piece);
   args.parallel->for_each(batch * heads * parts_per_head, [&](int64_t part, int worker) {
     const int64_t first = part % parts_per_head * per_piece, h = part / parts_per_head % heads, b = part / parts_per_head / heads;
@@ -103,8 +102,14 @@ double work(const Problem& p) {
 }  // namespace
 
 Tactic cpu_attention_flash() {
-  return {.name = "attention_flash", .op = "FusedAttention", .supports = supports, .configs = one_config, .workspace = workspace, .open = open,
-          .run = run, .work = work};
+  return {.name = "attention_flash",
+          .op = "FusedAttention",
+          .supports = supports,
+          .configs = one_config,
+          .workspace = workspace,
+          .open = open,
+          .run = run,
+          .work = work};
 }
 
 }  // namespace tenfold::backends

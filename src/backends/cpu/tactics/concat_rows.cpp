@@ -24,7 +24,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_concat_rows() {
-  return {.name = "concat_rows", .op = "Concat", .supports = can_move, .configs = one_config, .formats = same_layouts, .open = open, .run = run};
+  return {.name = "concat_rows",
+          .op = "Concat",
+          .supports = can_move,
+          .configs = one_config,
+          .formats = same_layouts,
+          .open = open,
+          .run = run};
 }
 
 }  // namespace tenfold::backends

@@ -14,22 +14,25 @@ Verdict supports(const Problem& p) {
   if (Verdict v = no_epilogue(p); !v) return v;
   if (p.in[0].dims.size() < 3) return Verdict::no("no spatial dims");
   for (std::size_t i = 1; i < 3; ++i)
-    if (p.in[i].dims.size() != 1 || !(p.in[i].dims[0] == p.in[0].dims[1])) return Verdict::no("the scale or bias is not one value for each channel");
+    if (p.in[i].dims.size() != 1 || !(p.in[i].dims[0] == p.in[0].dims[1]))
+      return Verdict::no("the scale or bias is not one value for each channel");
   if (p.op->name == "GroupNormalization") {
     const int64_t groups = p.attributes->integer("num_groups", 0);
-    if (groups < 1 || !p.in[0].dims[1].is_constant() || p.in[0].dims[1].constant() % groups != 0) return Verdict::no("channels do not divide into groups");
+    if (groups < 1 || !p.in[0].dims[1].is_constant() || p.in[0].dims[1].constant() % groups != 0)
+      return Verdict::no("channels do not divide into groups");
   }
   return dense_plain_f32(p);
 }
 
 struct Kernel {
   const NormKernels* kernels;
-  int64_t groups;   // 0: every channel is one
+  int64_t groups;  // 0: every channel is one
   float epsilon;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
   return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_norm_avx2, tenfold_norm_avx512),
-                                         p.op->name == "GroupNormalization" ? p.attributes->integer("num_groups") : 0, p.attributes->number("epsilon")});
+                                         p.op->name == "GroupNormalization" ? p.attributes->integer("num_groups") : 0,
+                                         p.attributes->number("epsilon")});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {

@@ -29,7 +29,8 @@ std::vector<Formats> same_layouts(const Problem& p) {
 }
 
 std::shared_ptr<MoveKernel> open_move(const Problem& p, ir::Ints numbers) {
-  return std::make_shared<MoveKernel>(MoveKernel{{&pick(p, tenfold_move_avx2, tenfold_move_avx512), bits(p.out[0].dtype) / 8}, std::move(numbers)});
+  return std::make_shared<MoveKernel>(
+      MoveKernel{{&pick(p, tenfold_move_avx2, tenfold_move_avx512), bits(p.out[0].dtype) / 8}, std::move(numbers)});
 }
 
 }  // namespace tenfold::backends::cpu

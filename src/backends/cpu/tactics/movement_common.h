@@ -13,7 +13,7 @@ std::vector<Formats> same_layouts(const Problem& p);
 
 struct MoveKernel {
   StridedCopy copy;
-  ir::Ints numbers;      // of attributes: axis, perm ...
+  ir::Ints numbers;  // of attributes: axis, perm ...
   int element_bytes() const { return copy.element_bytes; }
 };
 std::shared_ptr<MoveKernel> open_move(const Problem& p, ir::Ints numbers = {});

@@ -10,7 +10,7 @@ namespace {
 
 using std::int64_t;
 
-constexpr int64_t kRowsAtOnce = 8;   // finished rows that wait for the epilogue
+constexpr int64_t kRowsAtOnce = 8;  // finished rows that wait for the epilogue
 
 int axis_of(const Problem& p) { return wrapped(p.attributes->integer("axis"), static_cast<int>(p.in[0].dims.size())); }
 ir::Dim row_of(const Problem& p) {
@@ -18,7 +18,7 @@ ir::Dim row_of(const Problem& p) {
   for (std::size_t a = static_cast<std::size_t>(axis_of(p)); a < p.in[0].dims.size(); ++a) n = n * p.in[0].dims[a];
   return n;
 }
-bool is_full(const Problem& p, std::size_t i) {   // a scale or bias with an element for every one of a row
+bool is_full(const Problem& p, std::size_t i) {  // a scale or bias with an element for every one of a row
   const auto axis = static_cast<std::size_t>(axis_of(p));
   const ir::Dims tail(p.in[0].dims.begin() + static_cast<std::ptrdiff_t>(axis), p.in[0].dims.end());
   const ir::Dims& dims = p.in[i].dims;
@@ -37,7 +37,8 @@ Verdict supports(const Problem& p) {
       if (!p.out[i].missing) return Verdict::no("the mean and the deviation are asked for as outputs");
   }
   for (int i = 0; i < p.anchor_inputs; ++i)
-    if (!p.in[static_cast<std::size_t>(i)].missing && p.in[static_cast<std::size_t>(i)].dtype != DType::f32) return Verdict::no("an operand is not f32");
+    if (!p.in[static_cast<std::size_t>(i)].missing && p.in[static_cast<std::size_t>(i)].dtype != DType::f32)
+      return Verdict::no("an operand is not f32");
   if (Verdict v = dense_plain(p); !v) return v;
   for (std::size_t i = 1; i < static_cast<std::size_t>(p.anchor_inputs); ++i)
     if (!p.in[i].missing && !is_full(p, i)) return Verdict::no("the scale or bias is broadcast along the row");
@@ -49,7 +50,7 @@ struct Kernel {
   const NormKernels* kernels;
   Epilogue epilogue;
   bool has_epilogue = false, is_rms = false;
-  int axis = 0, bias = -1;   // bias: operand, -1 if there is none
+  int axis = 0, bias = -1;  // bias: operand, -1 if there is none
   float epsilon = 0;
 };
 
@@ -79,8 +80,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const float* scale = args.in[1].as<const float>();
   const float* bias = kernel.bias < 0 ? nullptr : args.in[static_cast<std::size_t>(kernel.bias)].as<const float>();
   const auto row = [&](const float* from, float* to) {
-    if (kernel.is_rms) kernel.kernels->rms_norm(from, to, scale, n, kernel.epsilon);
-    else kernel.kernels->layer_norm(from, to, scale, bias, n, kernel.epsilon);
+    if (kernel.is_rms)
+      kernel.kernels->rms_norm(from, to, scale, n, kernel.epsilon);
+    else
+      kernel.kernels->layer_norm(from, to, scale, bias, n, kernel.epsilon);
   };
   const float* from = x.as<const float>();
   if (!kernel.has_epilogue) {
@@ -91,7 +94,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     return Status::ok;
   }
   TileAxes axes;
-  for (int a = 0; a < x.rank; ++a) (a < kernel.axis ? axes.rows[axes.row_count++] : axes.cols[axes.col_count++]) = static_cast<std::int8_t>(a);
+  for (int a = 0; a < x.rank; ++a)
+    (a < kernel.axis ? axes.rows[axes.row_count++] : axes.cols[axes.col_count++]) = static_cast<std::int8_t>(a);
   Epilogue::Binding binding;
   kernel.epilogue.bind(args, axes, binding);
   float* finished = static_cast<float*>(args.workspace);
@@ -108,14 +112,23 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   return Status::ok;
 }
 
-bool may_alias(const Problem& p, int in, int out) { return in == 0 && out == 0 && p.in[0].dims == p.out[0].dims && p.out[0].dtype == DType::f32 && p.in[0].dense && p.out[0].dense; }
+bool may_alias(const Problem& p, int in, int out) {
+  return in == 0 && out == 0 && p.in[0].dims == p.out[0].dims && p.out[0].dtype == DType::f32 && p.in[0].dense && p.out[0].dense;
+}
 double work(const Problem& p) { return 8.0 * static_cast<double>(p.bounds(ir::product(p.in[0].dims)).upper); }
 
 }  // namespace
 
 Tactic norm_rows(const char* name, const char* op) {
-  return {.name = name, .op = op, .supports = supports, .configs = one_config, .workspace = workspace, .open = open, .run = run,
-          .may_alias = may_alias, .work = work};
+  return {.name = name,
+          .op = op,
+          .supports = supports,
+          .configs = one_config,
+          .workspace = workspace,
+          .open = open,
+          .run = run,
+          .may_alias = may_alias,
+          .work = work};
 }
 
 }  // namespace tenfold::backends::cpu

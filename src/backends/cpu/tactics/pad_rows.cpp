@@ -42,7 +42,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   }
   const char* from = in.as<const char>();
   char* to = out.as<char>();
-  for (int a = 0; a < in.rank; ++a) {   // the part of the input that lies within the output
+  for (int a = 0; a < in.rank; ++a) {  // the part of the input that lies within the output
     const int64_t begin = std::max<int64_t>(0, -first[a]), end = std::min(in.dims[a], out.dims[a] - first[a]);
     if (end <= begin) return Status::ok;
     dims[a] = end - begin;

@@ -17,11 +17,14 @@ bool is_lstm(const Problem& p) { return p.op->name == "LSTM"; }
 bool given(const Problem& p, std::size_t i) { return p.in.size() > i && !p.in[i].missing; }
 
 struct Extents {
-  int64_t directions, gates, input, hidden, padded;   // padded: of a gate's columns
+  int64_t directions, gates, input, hidden, padded;  // padded: of a gate's columns
   explicit Extents(const Problem& p)
-      : directions(p.in[1].dims[0].constant()), gates(is_lstm(p) ? 4 : 3), input(p.in[1].dims[2].constant()), hidden(p.in[2].dims[2].constant()),
+      : directions(p.in[1].dims[0].constant()),
+        gates(is_lstm(p) ? 4 : 3),
+        input(p.in[1].dims[2].constant()),
+        hidden(p.in[2].dims[2].constant()),
         padded(round_up(hidden, kernels_of(p).panel)) {}
-  int64_t row() const { return gates * padded; }       // gates of one sample
+  int64_t row() const { return gates * padded; }  // gates of one sample
 };
 
 Verdict supports(const Problem& p) {
@@ -46,7 +49,8 @@ std::int64_t packed_bytes(const Problem& p, const Config&, int input) {
   return input == 1 ? e.directions * e.row() * e.input * 4 : input == 2 ? e.directions * e.row() * e.hidden * 4 : -1;
 }
 // f(offset in the packing, offset in the weight) for every element of W or R.
-template <class F> void for_packing(const Problem& p, int input, F&& f) {
+template <class F>
+void for_packing(const Problem& p, int input, F&& f) {
   const Extents e(p);
   const int64_t depth = input == 1 ? e.input : e.hidden, panel = kernels_of(p).panel;
   for (int64_t d = 0; d < e.directions; ++d)
@@ -54,7 +58,8 @@ template <class F> void for_packing(const Problem& p, int input, F&& f) {
       for (int64_t u = 0; u < e.hidden; ++u)
         for (int64_t i = 0; i < depth; ++i) {
           const int64_t column = g * e.padded + u;
-          f(d * e.row() * depth + column / panel * panel * depth + i * panel + column % panel, ((d * e.gates + g) * e.hidden + u) * depth + i);
+          f(d * e.row() * depth + column / panel * panel * depth + i * panel + column % panel,
+            ((d * e.gates + g) * e.hidden + u) * depth + i);
         }
 }
 void pack(const Problem& p, const Config& c, int input, std::span<const Tensor* const> constants, void* packed) {
@@ -76,8 +81,9 @@ struct Kernel {
   bool wants[3];
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
-  Kernel k{&kernels_of(p), Extents(p), is_lstm(p), p.attributes->string("direction") == "reverse", p.attributes->integer("layout") != 0, given(p, 3), given(p, 5),
-           given(p, 6), p.attributes->integer("linear_before_reset", 0) != 0, {}};
+  Kernel k{
+      &kernels_of(p), Extents(p),  is_lstm(p),  p.attributes->string("direction") == "reverse",       p.attributes->integer("layout") != 0,
+      given(p, 3),    given(p, 5), given(p, 6), p.attributes->integer("linear_before_reset", 0) != 0, {}};
   for (std::size_t i = 0; i < 3; ++i) k.wants[i] = p.out.size() > i && !p.out[i].missing;
   return std::make_shared<Kernel>(k);
 }
@@ -109,7 +115,7 @@ class Run {
       const int64_t first = part % row_parts * kRowsOfPart;
       project(part / row_parts, first, std::min(first + kRowsOfPart, steps_ * batch_));
     });
-    constexpr int64_t kSamplesOfPart = 3;   // samples do not depend on each other
+    constexpr int64_t kSamplesOfPart = 3;  // samples do not depend on each other
     const int64_t sample_parts = ceil_div(batch_, kSamplesOfPart);
     args_.parallel->for_each(e_.directions * sample_parts, [&](int64_t part, int) {
       const int64_t first = part % sample_parts * kSamplesOfPart;
@@ -138,21 +144,24 @@ class Run {
   void project(int64_t d, int64_t first, int64_t last) noexcept {
     const float* panels = args_.in[1].as<const float>() + d * e_.row() * e_.input;
     const bool in_rows = steps_ == 1 || batch_ == 1 || x_step_ == batch_ * x_sample_;
-    for (int64_t r = first; r < last; ++r) std::memcpy(gates_ + (d * steps_ * batch_ + r) * e_.row(), bias_ + d * 2 * e_.row(), static_cast<std::size_t>(e_.row()) * 4);
+    for (int64_t r = first; r < last; ++r)
+      std::memcpy(gates_ + (d * steps_ * batch_ + r) * e_.row(), bias_ + d * 2 * e_.row(), static_cast<std::size_t>(e_.row()) * 4);
     const auto x = [&](int64_t r) { return x_.as<const float>() + r / batch_ * x_step_ + r % batch_ * x_sample_; };
     float* out = gates_ + (d * steps_ * batch_ + first) * e_.row();
     if (in_rows) {
       const int64_t row = steps_ == 1 ? x_sample_ : batch_ == 1 ? x_step_ : x_sample_;
       k_.kernels->product(x(first), row, last - first, e_.input, panels, e_.row(), out, e_.row(), true);
     } else {
-      for (int64_t r = first; r < last; ++r, out += e_.row()) k_.kernels->product(x(r), 0, 1, e_.input, panels, e_.row(), out, e_.row(), true);
+      for (int64_t r = first; r < last; ++r, out += e_.row())
+        k_.kernels->product(x(r), 0, 1, e_.input, panels, e_.row(), out, e_.row(), true);
     }
   }
 
   // Elements of Y [steps, directions, batch, hidden] and of states [directions, batch, hidden], or with the batch in front.
   float* output(int64_t d, int64_t step, int64_t sample) const {
     const Bound& y = args_.out[0];
-    return y.as<float>() + (k_.batch_first ? sample * y.strides[0] + step * y.strides[1] + d * y.strides[2] : step * y.strides[0] + d * y.strides[1] + sample * y.strides[2]);
+    return y.as<float>() + (k_.batch_first ? sample * y.strides[0] + step * y.strides[1] + d * y.strides[2]
+                                           : step * y.strides[0] + d * y.strides[1] + sample * y.strides[2]);
   }
   float* of_state(const Bound& b, int64_t d, int64_t sample) const {
     return b.as<float>() + (k_.batch_first ? sample * b.strides[0] + d * b.strides[1] : d * b.strides[0] + sample * b.strides[1]);
@@ -167,8 +176,10 @@ class Run {
     }
     for (int64_t i = 0; i < steps_; ++i) {
       const int64_t step = k_.reverse || d == 1 ? steps_ - 1 - i : i;
-      if (k_.lstm) lstm_step(d, step, first, samples);
-      else gru_step(d, step, first, samples);
+      if (k_.lstm)
+        lstm_step(d, step, first, samples);
+      else
+        gru_step(d, step, first, samples);
       if (k_.wants[0])
         for (int64_t s = first; s < first + samples; ++s) std::memcpy(output(d, step, s), state(d, 0, s), bytes);
     }
@@ -191,13 +202,16 @@ class Run {
     float *reset = state(d, 1, first), *from_state = state(d, 2, first);
     k_.kernels->product(state(d, 0, first), e_.padded, samples, e_.hidden, recurrent(d), 2 * e_.padded, g, e_.row(), true);
     for (int64_t s = 0; s < samples; ++s)
-      k_.kernels->gru_gates(g + s * e_.row(), e_.padded, state(d, 0, first + s), k_.product_first ? nullptr : reset + s * e_.padded, e_.padded);
+      k_.kernels->gru_gates(g + s * e_.row(), e_.padded, state(d, 0, first + s), k_.product_first ? nullptr : reset + s * e_.padded,
+                            e_.padded);
     const float* from_bias = bias_ + (d * 2 + 1) * e_.row() + 2 * e_.padded;
     for (int64_t s = 0; s < samples; ++s) std::memcpy(from_state + s * e_.padded, from_bias, static_cast<std::size_t>(e_.padded) * 4);
-    k_.kernels->product(k_.product_first ? state(d, 0, first) : reset, e_.padded, samples, e_.hidden, candidate_panels, e_.padded, from_state, e_.padded, true);
+    k_.kernels->product(k_.product_first ? state(d, 0, first) : reset, e_.padded, samples, e_.hidden, candidate_panels, e_.padded,
+                        from_state, e_.padded, true);
     for (int64_t s = 0; s < samples; ++s) {
       const float* row = g + s * e_.row();
-      k_.kernels->gru_state(row, k_.product_first ? row + e_.padded : nullptr, row + 2 * e_.padded, from_state + s * e_.padded, state(d, 0, first + s), e_.padded);
+      k_.kernels->gru_state(row, k_.product_first ? row + e_.padded : nullptr, row + 2 * e_.padded, from_state + s * e_.padded,
+                            state(d, 0, first + s), e_.padded);
     }
   }
 
@@ -215,14 +229,24 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }
 double work(const Problem& p) {
   const Extents e(p);
-  return 2.0 * static_cast<double>(p.bounds(p.in[0].dims[0] * p.in[0].dims[1]).upper) * static_cast<double>(e.directions * e.gates * e.hidden * (e.input + e.hidden));
+  return 2.0 * static_cast<double>(p.bounds(p.in[0].dims[0] * p.in[0].dims[1]).upper) *
+         static_cast<double>(e.directions * e.gates * e.hidden * (e.input + e.hidden));
 }
 
 }  // namespace
 
 Tactic recurrent_tactic(const char* name, const char* op) {
-  return {.name = name, .op = op, .supports = supports, .configs = one_config, .workspace = workspace, .packed_bytes = packed_bytes, .pack = pack,
-          .unpack = unpack, .open = open, .run = run, .work = work};
+  return {.name = name,
+          .op = op,
+          .supports = supports,
+          .configs = one_config,
+          .workspace = workspace,
+          .packed_bytes = packed_bytes,
+          .pack = pack,
+          .unpack = unpack,
+          .open = open,
+          .run = run,
+          .work = work};
 }
 
 }  // namespace tenfold::backends::cpu

@@ -14,7 +14,7 @@ namespace {
 using std::int64_t;
 
 bool is_global(const Problem& p) { return p.op->name.starts_with("Global"); }
-std::uint32_t reduced_axes(const Problem& p) {   // a bit each
+std::uint32_t reduced_axes(const Problem& p) {  // a bit each
   const int rank = static_cast<int>(p.in[0].dims.size());
   if (is_global(p)) return ((1u << rank) - 1) & ~3u;
   const ir::Ints axes = p.attributes->ints("axes", {});
@@ -53,8 +53,11 @@ struct Kernel {
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
   const std::string& op = p.op->name;
-  const Reduce how = op == "ReduceMax" || op == "GlobalMaxPool" ? Reduce::max : op == "ReduceMin" ? Reduce::min
-                   : op == "ReduceL2" || op == "ReduceSumSquare" ? Reduce::squares : op == "ReduceL1" ? Reduce::absolutes : Reduce::sum;
+  const Reduce how = op == "ReduceMax" || op == "GlobalMaxPool"    ? Reduce::max
+                     : op == "ReduceMin"                           ? Reduce::min
+                     : op == "ReduceL2" || op == "ReduceSumSquare" ? Reduce::squares
+                     : op == "ReduceL1"                            ? Reduce::absolutes
+                                                                   : Reduce::sum;
   return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_reduce_avx2, tenfold_reduce_avx512), how, reduced_axes(p),
                                          op == "ReduceMean" || op == "GlobalAveragePool", op == "ReduceL2"});
 }
@@ -63,7 +66,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 struct Split {
   Space space;
   int kept = 0;
-  bool column_inner = false;   // a kept axis is innermost in memory
+  bool column_inner = false;  // a kept axis is innermost in memory
 };
 constexpr int kIn = 0, kOut = 1;
 Split split(const Kernel& kernel, const Bound& in, const Bound& out) {
@@ -124,7 +127,8 @@ void reduce_rows(const Kernel& kernel, const RunArgs& args, const Split& s, floa
         bool started = false;
         reduced.for_runs(reduced.rank, 0, pieces, [&](const int64_t* at, int64_t count) {
           for (int64_t i = 0; i < count; ++i) {
-            const float piece = kernel.kernels->row[static_cast<int>(kernel.how)](from + at[0] + i * reduced.row_stride(kIn, reduced.rank), length);
+            const float piece =
+                kernel.kernels->row[static_cast<int>(kernel.how)](from + at[0] + i * reduced.row_stride(kIn, reduced.rank), length);
             value = started ? join(value, piece) : piece;
             started = true;
           }
@@ -140,7 +144,7 @@ void reduce_rows(const Kernel& kernel, const RunArgs& args, const Split& s, floa
 void reduce_columns(const Kernel& kernel, const RunArgs& args, const Split& s, float inverse_count) {
   constexpr int64_t kStrip = 256;
   const Space& space = s.space;
-  const int outer = s.kept - 1;   // kept axes outside the columns
+  const int outer = s.kept - 1;  // kept axes outside the columns
   const int64_t cols = space.extent[outer], strips = ceil_div(cols, kStrip), rows = space.count(0, outer);
   const int inner = space.rank - 1;
   Space reduced(space.extent, 0);
@@ -151,24 +155,26 @@ void reduce_columns(const Kernel& kernel, const RunArgs& args, const Split& s, f
   }
   const int64_t depth = inner >= s.kept ? space.extent[inner] : 1, row_stride = inner >= s.kept ? space.stride[kIn][inner] : 0;
   const int64_t pieces = reduced.count(0, reduced.rank), out_stride = space.stride[kOut][outer];
-  for_row_parts(*args.parallel, rows * strips, rows_per_part(depth * pieces * std::min(cols, kStrip)), [&](int64_t first, int64_t final, int) {
-    alignas(64) float sums[kStrip];
-    for (int64_t part = first; part < final; ++part) {
-      const int64_t column = part % strips * kStrip, count = std::min(kStrip, cols - column);
-      space.for_runs(outer, part / strips, part / strips + 1, [&](const int64_t* offsets, int64_t) {
-        const float* from = args.in[0].as<const float>() + offsets[kIn] + column;
-        bool started = false;
-        reduced.for_runs(reduced.rank, 0, pieces, [&](const int64_t* at, int64_t n) {
-          for (int64_t i = 0; i < n; ++i) {
-            kernel.kernels->columns[static_cast<int>(kernel.how)](sums, from + at[0] + i * reduced.row_stride(kIn, reduced.rank), row_stride, depth, count, !started);
-            started = true;
-          }
-        });
-        float* to = args.out[0].as<float>() + offsets[kOut] + column * out_stride;
-        for (int64_t c = 0; c < count; ++c) to[c * out_stride] = finish(kernel, sums[c], inverse_count);
-      });
-    }
-  });
+  for_row_parts(*args.parallel, rows * strips, rows_per_part(depth * pieces * std::min(cols, kStrip)),
+                [&](int64_t first, int64_t final, int) {
+                  alignas(64) float sums[kStrip];
+                  for (int64_t part = first; part < final; ++part) {
+                    const int64_t column = part % strips * kStrip, count = std::min(kStrip, cols - column);
+                    space.for_runs(outer, part / strips, part / strips + 1, [&](const int64_t* offsets, int64_t) {
+                      const float* from = args.in[0].as<const float>() + offsets[kIn] + column;
+                      bool started = false;
+                      reduced.for_runs(reduced.rank, 0, pieces, [&](const int64_t* at, int64_t n) {
+                        for (int64_t i = 0; i < n; ++i) {
+                          kernel.kernels->columns[static_cast<int>(kernel.how)](
+                              sums, from + at[0] + i * reduced.row_stride(kIn, reduced.rank), row_stride, depth, count, !started);
+                          started = true;
+                        }
+                      });
+                      float* to = args.out[0].as<float>() + offsets[kOut] + column * out_stride;
+                      for (int64_t c = 0; c < count; ++c) to[c * out_stride] = finish(kernel, sums[c], inverse_count);
+                    });
+                  }
+                });
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
@@ -177,14 +183,18 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   int64_t count = 1;
   bool empty_result = false;
   for (int a = 0; a < in.rank; ++a) {
-    if (kernel.axes >> a & 1) count *= in.dims[a];
-    else empty_result = empty_result || in.dims[a] == 0;
+    if (kernel.axes >> a & 1)
+      count *= in.dims[a];
+    else
+      empty_result = empty_result || in.dims[a] == 0;
   }
   if (empty_result) return Status::ok;
   const Split s = split(kernel, in, out);
   const float inverse_count = 1.f / static_cast<float>(count);
-  if (count > 0 && s.column_inner) reduce_columns(kernel, args, s, inverse_count);
-  else if (count == 1 || s.space.rank > s.kept || count == 0) reduce_rows(kernel, args, s, inverse_count);
+  if (count > 0 && s.column_inner)
+    reduce_columns(kernel, args, s, inverse_count);
+  else if (count == 1 || s.space.rank > s.kept || count == 0)
+    reduce_rows(kernel, args, s, inverse_count);
   return Status::ok;
 }
 

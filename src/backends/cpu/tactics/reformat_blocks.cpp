@@ -24,7 +24,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_reformat_blocks() {
-  return {.name = "reformat_blocks", .op = "Reformat", .supports = can_move, .configs = one_config, .formats = formats, .open = open, .run = run};
+  return {.name = "reformat_blocks",
+          .op = "Reformat",
+          .supports = can_move,
+          .configs = one_config,
+          .formats = formats,
+          .open = open,
+          .run = run};
 }
 
 }  // namespace tenfold::backends

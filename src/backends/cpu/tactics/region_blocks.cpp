@@ -11,7 +11,7 @@ namespace {
 using namespace cpu;
 using std::int64_t;
 
-constexpr int64_t kPart = 16 << 10;   // elements: 64 KB of f32, cache-sized and some microseconds of work
+constexpr int64_t kPart = 16 << 10;  // elements: 64 KB of f32, cache-sized and some microseconds of work
 
 // The operator's body over its present operands; an epilogue, if there is one, composed behind it.
 ir::Body body_of(const Problem& p) {
@@ -93,10 +93,10 @@ std::vector<Formats> formats(const Problem& p) {
 
 struct Kernel {
   BlockExecutor executor;
-  std::vector<int> in;                       // operands that feed the body
+  std::vector<int> in;  // operands that feed the body
   std::vector<int> in_bytes, out_bytes;
   int reduced = 0;
-  int64_t part = 0;                          // elements
+  int64_t part = 0;  // elements
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
@@ -113,7 +113,9 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
 }
 
 std::vector<Config> configs(const Problem&) { return {{kPart}}; }
-Verdict valid(const Problem&, const Config& c) { return Verdict::only_if(c.size() == 1 && c[0] >= 256 && c[0] <= 1 << 24, "a part has 256 to 2^24 elements"); }
+Verdict valid(const Problem&, const Config& c) {
+  return Verdict::only_if(c.size() == 1 && c[0] >= 256 && c[0] <= 1 << 24, "a part has 256 to 2^24 elements");
+}
 ir::Dim workspace(const Problem& p, const Config&) {
   return StackScratch::workspace(BlockExecutor(body_of(p), p.device->features).scratch_bytes());
 }
@@ -143,11 +145,11 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   for (const Bound& out : args.out) space.add(out);
   for (int i : kernel.in) space.add(args.in[static_cast<std::size_t>(i)]);
   const int outs = static_cast<int>(args.out.size()), ins = static_cast<int>(kernel.in.size());
-  int axes = rank - kernel.reduced;                              // of rows
+  int axes = rank - kernel.reduced;  // of rows
   if (kernel.reduced == 0) space.order(0, 0, rank);
   axes = space.merge(0, axes);
   const int last = space.merge(axes, space.rank);
-  if (kernel.reduced == 0 && axes > 0) --axes;                   // the innermost axis makes the columns
+  if (kernel.reduced == 0 && axes > 0) --axes;  // the innermost axis makes the columns
   const int col_axis = last > axes ? axes : -1;
   const int64_t rows = space.count(0, axes), cols = col_axis >= 0 ? space.extent[col_axis] : 1;
   const Parts parts(rows, cols, kernel.part, kernel.reduced > 0);
@@ -161,7 +163,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     space.for_runs(axes, r0, r1, [&](const int64_t* offsets, int64_t n) {
       const auto col_stride = [&](int o) { return col_axis >= 0 ? space.stride[o][col_axis] : 0; };
       for (int o = 0; o < outs; ++o)
-        out[o] = {static_cast<char*>(args.out[static_cast<std::size_t>(o)].data) + (offsets[o] + c0 * col_stride(o)) * kernel.out_bytes[static_cast<std::size_t>(o)],
+        out[o] = {static_cast<char*>(args.out[static_cast<std::size_t>(o)].data) +
+                      (offsets[o] + c0 * col_stride(o)) * kernel.out_bytes[static_cast<std::size_t>(o)],
                   space.row_stride(o, axes), col_stride(o)};
       for (int i = 0; i < ins; ++i) {
         const int o = outs + i;
@@ -172,8 +175,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
       kernel.executor.run(n, nc, {in, static_cast<std::size_t>(ins)}, {out, static_cast<std::size_t>(outs)}, scratch.get());
     });
   };
-  if (parts.count() == 1) part(0, 0);
-  else args.parallel->for_each(parts.count(), part);
+  if (parts.count() == 1)
+    part(0, 0);
+  else
+    args.parallel->for_each(parts.count(), part);
   return Status::ok;
 }
 
@@ -185,8 +190,16 @@ bool may_alias(const Problem& p, int in, int out) {
 }  // namespace
 
 Tactic cpu_region_blocks() {
-  return {.name = "region_blocks", .op = "*pointwise", .supports = supports, .configs = configs, .valid = valid, .formats = formats,
-          .workspace = workspace, .open = open, .run = run, .may_alias = may_alias};
+  return {.name = "region_blocks",
+          .op = "*pointwise",
+          .supports = supports,
+          .configs = configs,
+          .valid = valid,
+          .formats = formats,
+          .workspace = workspace,
+          .open = open,
+          .run = run,
+          .may_alias = may_alias};
 }
 
 }  // namespace tenfold::backends

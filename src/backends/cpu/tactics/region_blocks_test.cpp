@@ -43,13 +43,14 @@ void expect_agrees(const Case& c) {
     ASSERT_TRUE(verdict) << verdict.reason;
     Serial serial;
     testing::Backwards backwards;
-    const Config config{256};   // small parts, so that there are several
+    const Config config{256};  // small parts, so that there are several
     ASSERT_TRUE(run.tactic.valid(run.problem, config));
     const std::vector<Tensor> got = run.run(config, operands, serial), again = run.run(config, operands, backwards);
     for (int j = 0; j < outputs; ++j) {
       const Tensor &g = got[static_cast<std::size_t>(j)], &w = std::get<Tensor>(want[static_cast<std::size_t>(j)]);
       ASSERT_EQ(g.shape(), w.shape());
-      for (std::int64_t i = 0; i < w.size(); ++i) ASSERT_NEAR(g.as_double(i), w.as_double(i), 1e-5 * (1 + std::fabs(w.as_double(i)))) << "output " << j << " element " << i;
+      for (std::int64_t i = 0; i < w.size(); ++i)
+        ASSERT_NEAR(g.as_double(i), w.as_double(i), 1e-5 * (1 + std::fabs(w.as_double(i)))) << "output " << j << " element " << i;
       EXPECT_EQ(std::memcmp(g.raw(), again[static_cast<std::size_t>(j)].raw(), static_cast<std::size_t>(g.bytes())), 0);
     }
   }
@@ -64,9 +65,10 @@ TEST(RegionBlocks, SoftmaxWithItsSum) {
 
 TEST(RegionBlocks, NormalisationOverTwoDimsWithOperandsOfEveryExtent) {
   // ((x + row) - mean) * rsqrt(mean of squares + 1e-5) * scale, the row operand constant along the reduced dims
-  const char* body = "(f32,f32,f32) %3=add.f32(%0,%1) %4=reduce_sum.f32(%3) %5=constant.f32(0.0033333333) %6=mul.f32(%4,%5) %7=sub.f32(%3,%6) "
-                     "%8=mul.f32(%7,%7) %9=reduce_sum.f32(%8) %10=mul.f32(%9,%5) %11=constant.f32(1e-05) %12=add.f32(%10,%11) %13=rsqrt.f32(%12) "
-                     "%14=mul.f32(%7,%13) %15=mul.f32(%14,%2) over=2 -> %15 %6";
+  const char* body =
+      "(f32,f32,f32) %3=add.f32(%0,%1) %4=reduce_sum.f32(%3) %5=constant.f32(0.0033333333) %6=mul.f32(%4,%5) %7=sub.f32(%3,%6) "
+      "%8=mul.f32(%7,%7) %9=reduce_sum.f32(%8) %10=mul.f32(%9,%5) %11=constant.f32(1e-05) %12=add.f32(%10,%11) %13=rsqrt.f32(%12) "
+      "%14=mul.f32(%7,%13) %15=mul.f32(%14,%2) over=2 -> %15 %6";
   expect_agrees({body, {{6, 5, 15, 20}, {6, 5, 1, 1}, {15, 20}}});
 }
 

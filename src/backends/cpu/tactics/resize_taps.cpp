@@ -25,7 +25,8 @@ Verdict supports(const Problem& p) {
   if (rank < 3 || rank > 5) return Verdict::no("not one to three spatial dims");
   if (p.out[0].dims[0] != p.in[0].dims[0] || p.out[0].dims[1] != p.in[0].dims[1]) return Verdict::no("batch or channels are resized");
   if (!p.in[0].dense || !p.out[0].dense) return Verdict::no("an operand is strided");
-  if (p.in[0].layout != p.out[0].layout || p.in[0].layout.order == Layout::channels_blocked) return Verdict::no("layouts differ or are blocked");
+  if (p.in[0].layout != p.out[0].layout || p.in[0].layout.order == Layout::channels_blocked)
+    return Verdict::no("layouts differ or are blocked");
   if (mode != "nearest" && mode != "linear") return Verdict::no("mode " + mode);
   if (transform != "half_pixel" && transform != "pytorch_half_pixel" && transform != "align_corners" && transform != "asymmetric")
     return Verdict::no("coordinates by " + transform);
@@ -50,12 +51,17 @@ struct Kernel {
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
   const std::string &transform = p.attributes->string("coordinate_transformation_mode"), &nearest = p.attributes->string("nearest_mode");
-  return std::make_shared<Kernel>(Kernel{
-      &pick(p, tenfold_resize_avx2, tenfold_resize_avx512),
-      transform == "half_pixel" ? Transform::half_pixel : transform == "align_corners" ? Transform::align_corners
-      : transform == "asymmetric" ? Transform::asymmetric : Transform::pytorch_half_pixel,
-      nearest == "floor" ? Nearest::floor : nearest == "ceil" ? Nearest::ceil : nearest == "round_prefer_ceil" ? Nearest::prefer_ceil : Nearest::prefer_floor,
-      p.attributes->string("mode") == "linear", p.in.size() > 3 && !p.in[3].missing, p.in[0].layout == kChannelsLast});
+  return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_resize_avx2, tenfold_resize_avx512),
+                                         transform == "half_pixel"      ? Transform::half_pixel
+                                         : transform == "align_corners" ? Transform::align_corners
+                                         : transform == "asymmetric"    ? Transform::asymmetric
+                                                                        : Transform::pytorch_half_pixel,
+                                         nearest == "floor"               ? Nearest::floor
+                                         : nearest == "ceil"              ? Nearest::ceil
+                                         : nearest == "round_prefer_ceil" ? Nearest::prefer_ceil
+                                                                          : Nearest::prefer_floor,
+                                         p.attributes->string("mode") == "linear", p.in.size() > 3 && !p.in[3].missing,
+                                         p.in[0].layout == kChannelsLast});
 }
 ir::Dim workspace(const Problem& p, const Config&) {
   ir::Dim n = 64;
@@ -78,11 +84,14 @@ float coordinate(Transform transform, float x, float scale, float in, int64_t ou
 }
 void fill(const Kernel& k, const Table& table, int64_t in, int64_t out, float scale) {
   for (int64_t i = 0; i < out; ++i) {
-    float x = in == out && scale == 1.f ? static_cast<float>(i) : coordinate(k.transform, static_cast<float>(i), scale, static_cast<float>(in), out);
-    x = std::fmin(std::fmax(x, -1.f), static_cast<float>(in));   // beyond the edges all is clamped; NaN of odd scales as well
+    float x = in == out && scale == 1.f ? static_cast<float>(i)
+                                        : coordinate(k.transform, static_cast<float>(i), scale, static_cast<float>(in), out);
+    x = std::fmin(std::fmax(x, -1.f), static_cast<float>(in));  // beyond the edges all is clamped; NaN of odd scales as well
     if (!k.linear) {
-      const float n = k.nearest == Nearest::floor ? std::floor(x) : k.nearest == Nearest::ceil ? std::ceil(x)
-                    : k.nearest == Nearest::prefer_ceil ? std::floor(x + 0.5f) : std::ceil(x - 0.5f);
+      const float n = k.nearest == Nearest::floor         ? std::floor(x)
+                      : k.nearest == Nearest::ceil        ? std::ceil(x)
+                      : k.nearest == Nearest::prefer_ceil ? std::floor(x + 0.5f)
+                                                          : std::ceil(x - 0.5f);
       table.left[i] = table.right[i] = static_cast<std::int32_t>(std::clamp<int64_t>(static_cast<int64_t>(n), 0, in - 1));
       table.along[i] = 0;
       continue;
@@ -124,7 +133,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   for (int d = 0; d < 3; ++d) {
     const int64_t in = e.in[static_cast<std::size_t>(d)], out = e.out[static_cast<std::size_t>(d)];
     const int axis = d - (3 - (x.rank - 2)) + 2;
-    const float scale = axis < 2 ? 1.f : k.by_sizes ? static_cast<float>(static_cast<double>(out) / static_cast<double>(in)) : args.in[2].as<const float>()[axis];
+    const float scale = axis < 2     ? 1.f
+                        : k.by_sizes ? static_cast<float>(static_cast<double>(out) / static_cast<double>(in))
+                                     : args.in[2].as<const float>()[axis];
     tables[d] = {memory, memory + out, reinterpret_cast<float*>(memory + 2 * out)};
     memory += 3 * out;
     fill(k, tables[d], in, out, scale);
@@ -133,35 +144,45 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   float* to = y.as<float>();
   const int64_t positions_in = e.in[0] * e.in[1] * e.in[2], lines = e.out[0] * e.out[1];
   const int64_t rows = (k.channels_last ? e.batch : e.batch * channels) * lines;
-  for_row_parts(*args.parallel, rows, rows_per_part(e.out[2] * (k.channels_last ? channels : 1) * 2), [&](int64_t first, int64_t last, int) {
-    int64_t offsets[8];
-    float weights[8];
-    for (int64_t r = first; r < last; ++r) {
-      int64_t at[3] = {r / e.out[1] % e.out[0], r % e.out[1], 0};
-      if (k.channels_last) {
-        const float* image = from + r / lines * positions_in * channels;
-        for (; at[2] < e.out[2]; ++at[2]) {
-          const int count = corners(k, tables, e, at, 3, offsets, weights);
-          for (int c = 0; c < count; ++c) offsets[c] *= channels;
-          k.kernels->blend_position(image, offsets, weights, count, channels, to + (r * e.out[2] + at[2]) * channels);
+  for_row_parts(
+      *args.parallel, rows, rows_per_part(e.out[2] * (k.channels_last ? channels : 1) * 2), [&](int64_t first, int64_t last, int) {
+        int64_t offsets[8];
+        float weights[8];
+        for (int64_t r = first; r < last; ++r) {
+          int64_t at[3] = {r / e.out[1] % e.out[0], r % e.out[1], 0};
+          if (k.channels_last) {
+            const float* image = from + r / lines * positions_in * channels;
+            for (; at[2] < e.out[2]; ++at[2]) {
+              const int count = corners(k, tables, e, at, 3, offsets, weights);
+              for (int c = 0; c < count; ++c) offsets[c] *= channels;
+              k.kernels->blend_position(image, offsets, weights, count, channels, to + (r * e.out[2] + at[2]) * channels);
+            }
+            continue;
+          }
+          const float* image = from + r / lines * positions_in;
+          const int count = corners(k, tables, e, at, 2, offsets, weights);
+          const float* lines_in[4];
+          for (int c = 0; c < count; ++c) lines_in[c] = image + offsets[c] * e.in[2];
+          if (k.linear)
+            k.kernels->blend_row(lines_in, weights, count, tables[2].left, tables[2].right, tables[2].along, e.out[2], to + r * e.out[2]);
+          else
+            k.kernels->pick_row(lines_in[0], tables[2].left, e.out[2], to + r * e.out[2]);
         }
-        continue;
-      }
-      const float* image = from + r / lines * positions_in;
-      const int count = corners(k, tables, e, at, 2, offsets, weights);
-      const float* lines_in[4];
-      for (int c = 0; c < count; ++c) lines_in[c] = image + offsets[c] * e.in[2];
-      if (k.linear) k.kernels->blend_row(lines_in, weights, count, tables[2].left, tables[2].right, tables[2].along, e.out[2], to + r * e.out[2]);
-      else k.kernels->pick_row(lines_in[0], tables[2].left, e.out[2], to + r * e.out[2]);
-    }
-  });
+      });
   return Status::ok;
 }
 
 }  // namespace
 
 Tactic cpu_resize_taps() {
-  return {.name = "resize_taps", .op = "Resize", .supports = supports, .configs = one_config, .formats = formats, .workspace = workspace, .open = open, .run = run};
+  return {.name = "resize_taps",
+          .op = "Resize",
+          .supports = supports,
+          .configs = one_config,
+          .formats = formats,
+          .workspace = workspace,
+          .open = open,
+          .run = run};
 }
 
 }  // namespace tenfold::backends

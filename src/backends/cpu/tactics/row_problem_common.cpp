@@ -16,7 +16,8 @@ Verdict dense_plain(const Problem& p) {
 Verdict dense_plain_f32(const Problem& p) {
   for (const auto* side : {&p.in, &p.out})
     for (const OperandDesc& operand : *side)
-      if (!operand.missing && operand.dtype != DType::f32) return Verdict::no(cat("an operand is ", name(operand.dtype), ", f32 is needed"));
+      if (!operand.missing && operand.dtype != DType::f32)
+        return Verdict::no(cat("an operand is ", name(operand.dtype), ", f32 is needed"));
   return dense_plain(p);
 }
 

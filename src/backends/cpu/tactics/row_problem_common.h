@@ -8,7 +8,8 @@
 namespace tenfold::backends::cpu {
 
 // The table of this device's instruction set.
-template <class Table> const Table& pick(const Problem& p, const Table& avx2, const Table& avx512) {
+template <class Table>
+const Table& pick(const Problem& p, const Table& avx2, const Table& avx512) {
   return p.device->features & kAvx512 ? avx512 : avx2;
 }
 inline Verdict needs_avx2(const Problem& p) { return Verdict::only_if(p.device->features & kAvx2, "needs avx2"); }
@@ -28,9 +29,12 @@ inline std::int64_t product(const std::int64_t* dims, int first, int last) {
 }
 
 // Rows that a part of a parallel loop takes, so that a part has about 16 Ki elements: from the problem alone.
-inline std::int64_t rows_per_part(std::int64_t row_elements) { return row_elements >= (16 << 10) ? 1 : (16 << 10) / (row_elements > 0 ? row_elements : 1); }
+inline std::int64_t rows_per_part(std::int64_t row_elements) {
+  return row_elements >= (16 << 10) ? 1 : (16 << 10) / (row_elements > 0 ? row_elements : 1);
+}
 // f(first, last, worker) over parts of [0, rows).
-template <class F> void for_row_parts(Parallel& parallel, std::int64_t rows, std::int64_t per_part, F&& f) {
+template <class F>
+void for_row_parts(Parallel& parallel, std::int64_t rows, std::int64_t per_part, F&& f) {
   const std::int64_t parts = (rows + per_part - 1) / per_part;
   if (parts <= 1) {
     if (rows > 0) f(std::int64_t{0}, rows, 0);

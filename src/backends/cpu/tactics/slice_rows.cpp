@@ -14,7 +14,8 @@ struct Kernel {
 };
 Verdict supports(const Problem& p) {
   for (std::size_t i = 1; i < p.in.size(); ++i)
-    if (!p.in[i].missing && p.in[i].dtype != DType::i64 && p.in[i].dtype != DType::i32) return Verdict::no("starts or steps are not i32 or i64");
+    if (!p.in[i].missing && p.in[i].dtype != DType::i64 && p.in[i].dtype != DType::i32)
+      return Verdict::no("starts or steps are not i32 or i64");
   return can_move(p);
 }
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
@@ -33,12 +34,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const char* from = in.as<const char>();
   for (int64_t i = 0; i < args.in[1].dims[0]; ++i) {
     const int64_t given = kernel.has_axes ? integer_at(args.in[3], kernel.types[3], i) : i, axis = given < 0 ? given + in.rank : given;
-    const int64_t step = kernel.has_steps ? integer_at(args.in[4], kernel.types[4], i) : 1, extent = axis >= 0 && axis < in.rank ? in.dims[axis] : 0;
+    const int64_t step = kernel.has_steps ? integer_at(args.in[4], kernel.types[4], i) : 1,
+                  extent = axis >= 0 && axis < in.rank ? in.dims[axis] : 0;
     if (axis < 0 || axis >= in.rank || step == 0) return Status::bad_index;
     int64_t start = integer_at(args.in[1], kernel.types[1], i);
     if (start < 0) start = std::max<int64_t>(start, -extent) + extent;
     start = std::min(start, step > 0 ? extent : extent - 1);
-    const int64_t last = start + (out.dims[axis] - 1) * step;   // the shape was inferred from the same numbers: a last check
+    const int64_t last = start + (out.dims[axis] - 1) * step;  // the shape was inferred from the same numbers: a last check
     if (out.dims[axis] > 0 && (start < 0 || last < 0 || last >= extent || start >= extent)) return Status::bad_index;
     from += start * in.strides[axis] * kernel.move->element_bytes();
     strides[axis] = in.strides[axis] * step;
@@ -50,7 +52,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_slice_rows() {
-  return {.name = "slice_rows", .op = "Slice", .supports = supports, .configs = one_config, .formats = same_layouts, .open = open, .run = run};
+  return {
+      .name = "slice_rows", .op = "Slice", .supports = supports, .configs = one_config, .formats = same_layouts, .open = open, .run = run};
 }
 
 }  // namespace tenfold::backends

@@ -21,7 +21,8 @@ struct Kernel {
   bool log;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
-  return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_norm_avx2, tenfold_norm_avx512), p.attributes->integer("axis"), p.op->name == "LogSoftmax"});
+  return std::make_shared<Kernel>(
+      Kernel{&pick(p, tenfold_norm_avx2, tenfold_norm_avx512), p.attributes->integer("axis"), p.op->name == "LogSoftmax"});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
@@ -42,7 +43,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     });
     return Status::ok;
   }
-  constexpr int64_t kColumns = 64;   // a strip of them goes through the cache together
+  constexpr int64_t kColumns = 64;  // a strip of them goes through the cache together
   const int64_t strips = (inner + kColumns - 1) / kColumns;
   for_row_parts(*args.parallel, outer * strips, rows_per_part(n * 4 * kColumns), [&](int64_t first, int64_t last, int) {
     for (int64_t s = first; s < last; ++s) {

@@ -29,7 +29,8 @@ Verdict supports(const Problem& p) {
 }  // namespace
 
 Tactic cpu_split_rows() {
-  return {.name = "split_rows", .op = "Split", .supports = supports, .configs = one_config, .formats = same_layouts, .open = open, .run = run};
+  return {
+      .name = "split_rows", .op = "Split", .supports = supports, .configs = one_config, .formats = same_layouts, .open = open, .run = run};
 }
 
 }  // namespace tenfold::backends

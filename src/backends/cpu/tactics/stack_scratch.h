@@ -7,7 +7,7 @@ namespace tenfold::backends::cpu {
 
 class StackScratch {
  public:
-  static constexpr std::int64_t kFits = 96 << 10;   // far below the smallest usual thread stack
+  static constexpr std::int64_t kFits = 96 << 10;  // far below the smallest usual thread stack
   // Bytes of workspace to ask for in Tactic::workspace.
   static ir::Dim workspace(std::int64_t bytes) { return bytes <= kFits ? 0 : bytes * kMaxWorkers; }
 

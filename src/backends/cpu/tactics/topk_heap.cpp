@@ -11,7 +11,7 @@ namespace {
 using namespace cpu;
 using std::int64_t;
 
-constexpr int64_t kMost = 1024;   // the heap lies on the stack
+constexpr int64_t kMost = 1024;  // the heap lies on the stack
 
 Verdict supports(const Problem& p) {
   if (Verdict v = no_epilogue(p); !v) return v;
@@ -36,7 +36,7 @@ struct Entry {
   std::int32_t key;
   float value;
   int64_t index;
-  bool operator<(const Entry& other) const { return key != other.key ? key > other.key : index < other.index; }   // the better one first
+  bool operator<(const Entry& other) const { return key != other.key ? key > other.key : index < other.index; }  // the better one first
 };
 // Integers in the order of floats; the two zeros are equal, every NaN is above infinity.
 std::int32_t key_of(float value, bool largest) {
@@ -60,7 +60,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
         const Entry entry{key_of(from[i * inner], kernel.largest), from[i * inner], i};
         if (i < k) {
           best[i] = entry;
-          if (i + 1 == k) std::make_heap(best, best + k);   // the worst of the best on top
+          if (i + 1 == k) std::make_heap(best, best + k);  // the worst of the best on top
         } else if (entry < best[0]) {
           std::pop_heap(best, best + k);
           best[k - 1] = entry;
@@ -80,6 +80,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 }  // namespace
 
-Tactic cpu_topk_heap() { return {.name = "topk_heap", .op = "TopK", .supports = supports, .configs = one_config, .open = open, .run = run}; }
+Tactic cpu_topk_heap() {
+  return {.name = "topk_heap", .op = "TopK", .supports = supports, .configs = one_config, .open = open, .run = run};
+}
 
 }  // namespace tenfold::backends
