@@ -31,7 +31,7 @@ Distance distance(const std::string& name, const Tensor& a, const Tensor& b) {
   for (std::int64_t i = 0; i < a.size(); ++i) {
     const double x = a.as_double(i), y = b.as_double(i);
     if ((std::isnan(x) && std::isnan(y)) || x == y) {
-      if (!std::isfinite(x)) continue;   // equal infinities and NaNs agree and have no norm
+      if (!std::isfinite(x)) continue;  // equal infinities and NaNs agree and have no norm
     } else {
       const double gap = std::abs(x - y);
       d.l0 += 1, d.l1 += gap, d.l2 += gap * gap;
@@ -50,8 +50,10 @@ std::vector<Distance> distances(const Outputs& a, const Outputs& b) {
   for (const auto& [name, tensor] : a) {
     const auto same = [&, &name = name](const auto& other) { return other.first == name; };
     const auto other = std::find_if(b.begin(), b.end(), same);
-    if (other == b.end()) all.push_back({.name = name, .problem = "the second has no such output"});
-    else all.push_back(distance(name, tensor, other->second));
+    if (other == b.end())
+      all.push_back({.name = name, .problem = "the second has no such output"});
+    else
+      all.push_back(distance(name, tensor, other->second));
   }
   for (const auto& [name, tensor] : b)
     if (std::none_of(a.begin(), a.end(), [&, &name = name](const auto& mine) { return mine.first == name; }))
@@ -70,7 +72,7 @@ Outputs stored_outputs(const std::string& path, const Engine& engine) {
   const std::string bytes = read_whole(path);
   Outputs outputs;
   for (const auto& [name, array] : parse_npz(bytes, path)) {
-    DType type = DType::count_;   // what the engine calls it: NumPy has no name for some types
+    DType type = DType::count_;  // what the engine calls it: NumPy has no name for some types
     for (const BindingInfo& b : engine.bindings())
       if (!b.is_input && b.name == name) type = b.dtype;
     outputs.emplace_back(name, type == DType::count_ ? to_tensor(array, path) : to_tensor(array, type, path + "['" + name + "']"));
@@ -83,8 +85,10 @@ bool within(const Distance& d, double tolerance) { return d.problem.empty() && (
 void print_table(const std::vector<Distance>& all) {
   std::printf("%-28s %10s %12s %12s %12s %12s %12s\n", "output", "l0", "l1", "l2", "lInf", "lInf/max", "cosine");
   for (const Distance& d : all) {
-    if (!d.problem.empty()) std::printf("%-28s %s\n", d.name.c_str(), d.problem.c_str());
-    else std::printf("%-28s %10.0f %12.4g %12.4g %12.4g %12.4g %12.8f\n", d.name.c_str(), d.l0, d.l1, d.l2, d.l_inf, d.relative, d.cosine);
+    if (!d.problem.empty())
+      std::printf("%-28s %s\n", d.name.c_str(), d.problem.c_str());
+    else
+      std::printf("%-28s %10.0f %12.4g %12.4g %12.4g %12.4g %12.8f\n", d.name.c_str(), d.l0, d.l1, d.l2, d.l_inf, d.relative, d.cosine);
   }
 }
 
@@ -92,9 +96,17 @@ void print_json(const std::vector<Distance>& all, double tolerance) {
   using Json = nlohmann::ordered_json;
   Json list = Json::array();
   for (const Distance& d : all) {
-    if (!d.problem.empty()) list.push_back({{"name", d.name}, {"problem", d.problem}, {"agrees", false}});
-    else list.push_back({{"name", d.name}, {"l0", d.l0}, {"l1", d.l1}, {"l2", d.l2}, {"lInf", d.l_inf}, {"relative", d.relative}, {"cosine", d.cosine},
-                         {"agrees", within(d, tolerance)}});
+    if (!d.problem.empty())
+      list.push_back({{"name", d.name}, {"problem", d.problem}, {"agrees", false}});
+    else
+      list.push_back({{"name", d.name},
+                      {"l0", d.l0},
+                      {"l1", d.l1},
+                      {"l2", d.l2},
+                      {"lInf", d.l_inf},
+                      {"relative", d.relative},
+                      {"cosine", d.cosine},
+                      {"agrees", within(d, tolerance)}});
   }
   std::printf("%s\n", list.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
 }
@@ -113,16 +125,20 @@ Flags make_flags(Question& q) {
               "outputs, or --reference: A's model on the reference kernels. Inputs are random unless given.");
   flags.group("Flags");
   flags.add_switch("reference", q.reference, "compare the model A with itself, run by the plain reference kernels");
-  flags.add({"loadInputs", "SPEC", "name:file, .npy .npz .pb or raw",
-             [&q](const std::string& text) { for (auto& [name, file] : parse_pairs("loadInputs", text)) q.files[name] = file; }});
-  flags.add({"tolerance", "T", "exit 5 if lInf is above T times the largest value of B's output, or shapes differ", [&q](const std::string& text) {
+  flags.add({"loadInputs", "SPEC", "name:file, .npy .npz .pb or raw", [&q](const std::string& text) {
+               for (auto& [name, file] : parse_pairs("loadInputs", text)) q.files[name] = file;
+             }});
+  flags.add({"tolerance", "T", "exit 5 if lInf is above T times the largest value of B's output, or shapes differ",
+             [&q](const std::string& text) {
                q.tolerance = parse_number("tolerance", text);
                if (!(q.tolerance >= 0)) throw UsageError("--tolerance takes a number of at least 0, not " + text);
              }});
   flags.add_switch("json", q.json, "an array of {name, l0, l1, l2, lInf, relative, cosine, agrees}");
   add_build_flags(flags, q.config);
   flags.add_switch("help", q.help, "this text");
-  flags.footer("Columns: l0 counts the elements that differ; l1, l2 and lInf are norms of the difference; cosine is that of the angle between both.");
+  flags.footer(
+      "Columns: l0 counts the elements that differ; l1, l2 and lInf are norms of the difference; cosine is that of the angle between "
+      "both.");
   return flags;
 }
 
@@ -133,7 +149,8 @@ int compare_main(const Arguments& arguments) {
   const Flags flags = make_flags(q);
   const auto words = flags.parse(arguments);
   if (q.help) return std::fputs(flags.help().c_str(), stdout), kOk;
-  if (words.size() + q.reference != 2) throw UsageError("tenfold compare takes two models, plans or stored outputs, or one model and --reference");
+  if (words.size() + q.reference != 2)
+    throw UsageError("tenfold compare takes two models, plans or stored outputs, or one model and --reference");
   q.config.log = Console{.show_info = false}.callback();
   if (!q.config.profiles.empty())
     for (const auto& [name, range] : q.config.profiles[0]) q.shapes[name] = range.opt;

@@ -14,10 +14,10 @@ class Console {
   bool verbose = false;
   bool show_info = true;
 
-  void log(Severity severity, const std::string& text) const;        // stderr, "[MM/DD/YYYY-HH:MM:SS] [I] text"
+  void log(Severity severity, const std::string& text) const;  // stderr, "[MM/DD/YYYY-HH:MM:SS] [I] text"
   void info(const std::string& text) const { log(Severity::info, text); }
   void warn(const std::string& text) const { log(Severity::warning, text); }
-  void result(const std::string& text) const;                        // stdout, the same prefix
+  void result(const std::string& text) const;  // stdout, the same prefix
   LogCallback callback() const;
 };
 

@@ -18,11 +18,16 @@ int devices_main(const Arguments& arguments) {
   if (help) return std::fputs(flags.help().c_str(), stdout), kOk;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const DeviceDescription& d : devices()) {
-    list.push_back({{"device", d.device}, {"name", d.name}, {"features", d.features}, {"l1_bytes", d.l1_bytes}, {"l2_bytes", d.l2_bytes},
-                    {"l3_bytes", d.l3_bytes}, {"threads", d.threads}});
+    list.push_back({{"device", d.device},
+                    {"name", d.name},
+                    {"features", d.features},
+                    {"l1_bytes", d.l1_bytes},
+                    {"l2_bytes", d.l2_bytes},
+                    {"l3_bytes", d.l3_bytes},
+                    {"threads", d.threads}});
     if (!json)
-      std::printf("%s: %s\n  features  %s\n  caches    %lld KiB L1, %lld KiB L2, %lld KiB L3\n  threads   %d\n", d.device.c_str(), d.name.c_str(),
-                  d.features.c_str(), static_cast<long long>(d.l1_bytes >> 10), static_cast<long long>(d.l2_bytes >> 10),
+      std::printf("%s: %s\n  features  %s\n  caches    %lld KiB L1, %lld KiB L2, %lld KiB L3\n  threads   %d\n", d.device.c_str(),
+                  d.name.c_str(), d.features.c_str(), static_cast<long long>(d.l1_bytes >> 10), static_cast<long long>(d.l2_bytes >> 10),
                   static_cast<long long>(d.l3_bytes >> 10), d.threads);
   }
   if (json) std::printf("%s\n", list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());

@@ -23,7 +23,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 struct Made {
   Engine engine;
-  double build_s = 0, load_ms = -1;   // -1: nothing was loaded
+  double build_s = 0, load_ms = -1;  // -1: nothing was loaded
 };
 
 void check_device(const ExecOptions& o) {
@@ -41,8 +41,12 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
   config.log = o.console.callback();
   config.progress = progress_printer(o.progress);
   if (!o.load_engine.empty()) {
-    if (o.retune) throw Error(ErrorKind::unsupported, "--retune: re-tuning a plan from its portable section is not written yet; build it again from the model");
-    Engine engine = Engine::load(o.load_engine, {.verify_weights = o.verify_weights, .cpu_features = config.cpu_features, .threads = config.threads, .log = config.log});
+    if (o.retune)
+      throw Error(ErrorKind::unsupported,
+                  "--retune: re-tuning a plan from its portable section is not written yet; build it again from the model");
+    Engine engine = Engine::load(
+        o.load_engine,
+        {.verify_weights = o.verify_weights, .cpu_features = config.cpu_features, .threads = config.threads, .log = config.log});
     const double took = seconds_since(start);
     o.console.info("Engine deserialized in " + std::to_string(took) + " sec.");
     return {std::move(engine), 0, took * 1e3};
@@ -83,7 +87,7 @@ std::int64_t peak_rss_bytes() {
 void print_json(const ExecOptions& o, const Made& made, const Trace* trace) {
   const EngineInfo& info = made.engine.info();
   Json result{{"model", o.onnx.empty() ? o.load_engine : o.onnx}, {"device", info.device}, {"threads", info.threads}};
-  for (const char* key : {"median_ms", "p99_ms", "throughput_qps"}) result[key] = nullptr;   // null: not measured in this run
+  for (const char* key : {"median_ms", "p99_ms", "throughput_qps"}) result[key] = nullptr;  // null: not measured in this run
   if (trace) {
     const Statistics s = statistics(latencies(*trace), {99});
     result["median_ms"] = s.median, result["p99_ms"] = s.percentiles[0];
@@ -98,18 +102,19 @@ void print_json(const ExecOptions& o, const Made& made, const Trace* trace) {
 
 Trace infer(const ExecOptions& o, const Engine& engine, const InputFiles& files) {
   if (o.use_profile >= engine.info().profiles)
-    throw UsageError("--useProfile=" + std::to_string(o.use_profile) + ": the plan has " + std::to_string(engine.info().profiles) + " profile(s), numbered from 0");
+    throw UsageError("--useProfile=" + std::to_string(o.use_profile) + ": the plan has " + std::to_string(engine.info().profiles) +
+                     " profile(s), numbered from 0");
   const std::vector<Tensor> inputs = make_inputs(engine, run_shapes(engine, o.use_profile, o.shapes, files), files);
   std::vector<std::unique_ptr<ExecutionContext>> contexts;
   for (int i = 0; i < o.streams; ++i) contexts.push_back(make_context(engine, o.use_profile, inputs));
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    o.console.info("Input '" + engine.bindings()[i].name + "': " + std::string(name(inputs[i].dtype())) + "[" + text(inputs[i].shape()) + "]" +
-                   (files.has(engine.bindings()[i].name) ? "" : ", random values"));
+    o.console.info("Input '" + engine.bindings()[i].name + "': " + std::string(name(inputs[i].dtype())) + "[" + text(inputs[i].shape()) +
+                   "]" + (files.has(engine.bindings()[i].name) ? "" : ", random values"));
   const MeasureOptions how{o.iterations, o.warmup_ms, o.duration_s};
   const Trace trace = measure(contexts, how);
   std::ostringstream counts;
-  counts << "Warmup completed " << trace.warmup_runs << " queries over " << trace.warmup_ms << " ms; timing trace has " << trace.samples.size()
-         << " queries over " << trace.wall_s << " s";
+  counts << "Warmup completed " << trace.warmup_runs << " queries over " << trace.warmup_ms << " ms; timing trace has "
+         << trace.samples.size() << " queries over " << trace.wall_s << " s";
   o.console.info(counts.str());
   const auto outputs = outputs_of(engine, *contexts.front());
   if (!o.export_output.empty()) export_outputs(o.export_output, outputs);
@@ -157,7 +162,7 @@ void work(const ExecOptions& o, const std::string& closing) {
 
 int exec_main(const Arguments& arguments, bool as_trtexec) {
   const ExecOptions options = parse_exec(arguments);
-  if (options.help) return std::fputs(exec_help().c_str(), stdout), kOk;
+  if (options.help) return std::fputs(exec_help(options.full_help).c_str(), stdout), kOk;
   // Scripts look for these lines by trtexec's own name when they call it so.
   std::string closing = std::string(as_trtexec ? "TensorRT.trtexec" : "Tenfold.exec") + " [Tenfold v" + std::string(version()) + "] # " +
                         (as_trtexec ? "trtexec" : "tenfold exec");
@@ -168,7 +173,7 @@ int exec_main(const Arguments& arguments, bool as_trtexec) {
     work(options, closing);
   } catch (...) {
     std::printf("&&&& FAILED %s\n", closing.c_str());
-    throw;   // main says why and chooses the exit code
+    throw;  // main says why and chooses the exit code
   }
   return kOk;
 }

@@ -12,21 +12,24 @@ void check_formats(const std::string& flag, const std::string& text) {
     const std::size_t colon = spec.find(':');
     const std::string format = colon == std::string::npos ? "" : spec.substr(colon + 1);
     if (format != "chw")
-      throw UsageError("--" + flag + ": '" + spec + "' is not supported by Tenfold: inputs and outputs keep the model's type and lie in row-major order (type:chw)");
+      throw UsageError("--" + flag + ": '" + spec +
+                       "' is not supported by Tenfold: inputs and outputs keep the model's type and lie in row-major order (type:chw)");
   }
 }
 
 std::uint32_t parse_sources(std::uint32_t mask, const std::string& text) {
-  const std::map<std::string, TacticSource> known = {{"reference", TacticSource::reference}, {"native", TacticSource::native}, {"onednn", TacticSource::onednn}};
+  const std::map<std::string, TacticSource> known = {
+      {"reference", TacticSource::reference}, {"native", TacticSource::native}, {"onednn", TacticSource::onednn}};
   bool fresh = true;
   for (std::string word : split(text, ',')) {
     const char sign = word.empty() ? '\0' : word.front();
     if (sign == '+' || sign == '-') word.erase(0, 1);
     for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     const auto found = known.find(word);
-    if (found == known.end()) throw UsageError("--tacticSources: unknown source '" + word + "', expected reference, native or onednn, each with + or - or alone");
+    if (found == known.end())
+      throw UsageError("--tacticSources: unknown source '" + word + "', expected reference, native or onednn, each with + or - or alone");
     const auto bit = static_cast<std::uint32_t>(found->second);
-    if (sign != '+' && sign != '-' && std::exchange(fresh, false)) mask = 0;   // plain names: exactly these
+    if (sign != '+' && sign != '-' && std::exchange(fresh, false)) mask = 0;  // plain names: exactly these
     mask = sign == '-' ? mask & ~bit : mask | bit;
   }
   return mask;
@@ -49,22 +52,28 @@ void model_flags(Flags& f, ExecOptions& o, int& profile) {
   f.add_text("loadEngine", o.load_engine, "FILE", "a plan to run instead");
   f.add_text("saveEngine", o.save_engine, "FILE", "where to keep the plan that was built");
   const auto shapes = [&](const char* name, auto member) {
-    f.add({name, "SPEC", "", [&o, &profile, name, member](const std::string& text) { merge(o.profiles[profile].*member, name, text); }});
+    f.add({name, "SPEC", "+the range that the plan must serve, and the shape it is tuned for",
+           [&o, &profile, name, member](const std::string& text) { merge(o.profiles[profile].*member, name, text); }});
   };
-  f.add({"shapes", "SPEC", "shapes to run with: name:1x3x224x224,other:1x128", [&o](const std::string& t) { merge(o.shapes, "shapes", t); }});
-  shapes("minShapes", &ExecOptions::Ranges::min), shapes("optShapes", &ExecOptions::Ranges::opt), shapes("maxShapes", &ExecOptions::Ranges::max);
-  f.add({"profile", "N", "", [&profile](const std::string& text) { profile = parse_int("profile", text); }});
-  f.add_int("useProfile", o.use_profile, "");
+  f.add(
+      {"shapes", "SPEC", "shapes to run with: name:1x3x224x224,other:1x128", [&o](const std::string& t) { merge(o.shapes, "shapes", t); }});
+  shapes("minShapes", &ExecOptions::Ranges::min), shapes("optShapes", &ExecOptions::Ranges::opt),
+      shapes("maxShapes", &ExecOptions::Ranges::max);
+  f.add({"profile", "N", "+the shape ranges that follow belong to profile N",
+         [&profile](const std::string& text) { profile = parse_int("profile", text); }});
+  f.add_int("useProfile", o.use_profile, "+run with profile N; default: the first that fits");
   for (const char* name : {"inputIOFormats", "outputIOFormats"})
-    f.add({name, "SPEC", "", [name](const std::string& text) { check_formats(name, text); }});
-  f.add({"externalDataDir", "DIR", "", [&o](const std::string& text) { o.build.external_data_dirs.push_back(text); }});
+    f.add({name, "SPEC", "+type:chw is what there is", [name](const std::string& text) { check_formats(name, text); }});
+  f.add({"externalDataDir", "DIR", "+a further folder that the model's weights may lie in (repeatable)",
+         [&o](const std::string& text) { o.build.external_data_dirs.push_back(text); }});
 }
 
 void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   f.group("Building");
   f.add({"builderOptimizationLevel", "N", "0 times nothing, 3 is the default, 5 searches longest", [&o](const std::string& text) {
            o.build.optimization_level = parse_int("builderOptimizationLevel", text);
-           if (o.build.optimization_level < 0 || o.build.optimization_level > 5) throw UsageError("--builderOptimizationLevel is 0 to 5, not " + text);
+           if (o.build.optimization_level < 0 || o.build.optimization_level > 5)
+             throw UsageError("--builderOptimizationLevel is 0 to 5, not " + text);
          }});
   f.add_text("timingCacheFile", o.build.timing_cache, "FILE", "reuse and extend measured times: later builds are fast and identical");
   f.add({"threads", "[N]", "tune for and run on N threads; default: what this process may use", [&o](const std::string& text) {
@@ -73,23 +82,29 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
            if (o.build.threads < 1) throw UsageError("--threads takes at least 1, not " + text);
          }});
   f.add_switch("bf16", o.build.bf16, "permission to compute in bfloat16 where that pays (--best: every precision)");
-  f.add({"best", "", "", [&o](const std::string&) { o.build.bf16 = o.build.int8 = true; }});
-  f.add_switch("int8", o.build.int8, "");
-  f.add({"fp16", "", "", [&o](const std::string&) { o.notes.emplace_back("--fp16: CPUs here have no fp16 arithmetic that pays; float32 is used instead"); }});
-  f.add({"memPoolSize", "workspace:MiB", "", [&o](const std::string& text) { parse_pool(o, text); }});
-  f.add({"tacticSources", "LIST", "", [&o](const std::string& text) { o.build.tactic_sources = parse_sources(o.build.tactic_sources, text); }});
-  f.add({"maxTactics", "N", "", [&o](const std::string& text) { o.build.max_tactics = parse_int("maxTactics", text); }});
-  f.add_switch("noBuilderCache", no_cache, "");
-  f.add_switch("errorOnTimingCacheMiss", o.build.error_on_cache_miss, "");
-  f.add({"cpuFeatures", "LIST", "", [&o](const std::string& text) { o.build.cpu_features = parse_cpu_features(text); }});
-  f.add_switch("retune", o.retune, "");
-  f.add({"profilingVerbosity", "layer_names_only|detailed|none", "", [&o](const std::string& text) {
+  f.add({"best", "", "+permission for every precision", [&o](const std::string&) { o.build.bf16 = o.build.int8 = true; }});
+  f.add_switch("int8", o.build.int8, "+permission for integer products of a quantised model (on by default)");
+  f.add({"fp16", "", "+accepted; float32 is used", [&o](const std::string&) {
+           o.notes.emplace_back("--fp16: CPUs here have no fp16 arithmetic that pays; float32 is used instead");
+         }});
+  f.add({"memPoolSize", "workspace:MiB", "+memory that a tactic may use while it runs; MiB, or with B, K, M, G",
+         [&o](const std::string& text) { parse_pool(o, text); }});
+  f.add({"tacticSources", "LIST", "+reference, native, onednn: exactly these, or changed with + and -",
+         [&o](const std::string& text) { o.build.tactic_sources = parse_sources(o.build.tactic_sources, text); }});
+  f.add({"maxTactics", "N", "+time at most N candidates for each problem",
+         [&o](const std::string& text) { o.build.max_tactics = parse_int("maxTactics", text); }});
+  f.add_switch("noBuilderCache", no_cache, "+forget --timingCacheFile");
+  f.add_switch("errorOnTimingCacheMiss", o.build.error_on_cache_miss, "+fail where a time is not in the cache");
+  f.add({"cpuFeatures", "LIST", "+use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
+         [&o](const std::string& text) { o.build.cpu_features = parse_cpu_features(text); }});
+  f.add_switch("retune", o.retune, "+tune a plan made elsewhere for this machine (not written yet)");
+  f.add({"profilingVerbosity", "layer_names_only|detailed|none", "+how much --dumpLayerInfo says", [&o](const std::string& text) {
            if (text != "layer_names_only" && text != "detailed" && text != "none" && text != "default" && text != "verbose")
              throw UsageError("--profilingVerbosity is layer_names_only, detailed or none, not '" + text + "'");
            o.detailed = text == "detailed" || text == "verbose";
          }});
-  f.add_text("progress", o.progress, "auto|none|json", "");
-  f.add({"device", "N", "", [&o](const std::string& text) {
+  f.add_text("progress", o.progress, "auto|none|json", "+a bar if stderr is a terminal; none; or JSON lines on stderr");
+  f.add({"device", "N", "+cpu; N means cuda:N", [&o](const std::string& text) {
            const bool number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
            o.build.device = number ? "cuda:" + text : text;
          }});
@@ -97,31 +112,36 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
 
 void run_flags(Flags& f, ExecOptions& o) {
   f.group("Running and measuring");
-  f.add({"loadInputs", "SPEC", "name:file for each input: raw, .npy, .npz, .pb; random values otherwise",
-         [&o](const std::string& text) { for (auto& [name, file] : parse_pairs("loadInputs", text)) o.load_inputs[name] = file; }});
+  f.add({"loadInputs", "SPEC", "name:file for each input: raw, .npy, .npz, .pb; random values otherwise", [&o](const std::string& text) {
+           for (auto& [name, file] : parse_pairs("loadInputs", text)) o.load_inputs[name] = file;
+         }});
   f.add_int("iterations", o.iterations, "at least N runs (10) ...");
-  f.add({"duration", "S", "... and at least S seconds (3)", [&o](const std::string& text) { o.duration_s = parse_number("duration", text); }});
-  f.add({"warmUp", "MS", "after MS milliseconds that do not count (200)", [&o](const std::string& text) { o.warmup_ms = parse_number("warmUp", text); }});
-  f.add({"avgRuns", "N", "", [&o](const std::string& text) {
+  f.add({"duration", "S", "... and at least S seconds (3)",
+         [&o](const std::string& text) { o.duration_s = parse_number("duration", text); }});
+  f.add({"warmUp", "MS", "after MS milliseconds that do not count (200)",
+         [&o](const std::string& text) { o.warmup_ms = parse_number("warmUp", text); }});
+  f.add({"avgRuns", "N", "+print averages of N runs", [&o](const std::string& text) {
            o.average_runs = parse_int("avgRuns", text), o.average_given = true;
            if (o.average_runs < 1) throw UsageError("--avgRuns takes at least 1, not " + text);
          }});
-  f.add({"percentile", "P,...", "", [&o](const std::string& text) {
+  f.add({"percentile", "P,...", "+percentiles of the summary (90,95,99)", [&o](const std::string& text) {
            o.percentiles.clear();
            for (const std::string& word : split(text, ',')) {
              o.percentiles.push_back(parse_number("percentile", word));
-             if (!(o.percentiles.back() >= 0 && o.percentiles.back() <= 100)) throw UsageError("--percentile takes numbers from 0 to 100, not " + word);
+             if (!(o.percentiles.back() >= 0 && o.percentiles.back() <= 100))
+               throw UsageError("--percentile takes numbers from 0 to 100, not " + word);
            }
          }});
   const auto streams = [&o](const std::string& text) {
     o.streams = parse_int("infStreams", text);
     if (o.streams < 1) throw UsageError("--infStreams takes at least 1, not " + text);
   };
-  f.add({"infStreams", "N", "", streams});
-  f.add({"streams", "N", "", streams});
-  f.add_switch("skipInference", o.skip_inference, "");
-  f.add_switch("buildOnly", o.skip_inference, "");
-  f.add({"noWeightVerification", "", "", [&o](const std::string&) { o.verify_weights = false; }});
+  f.add({"infStreams", "N", "+N contexts, each on its own thread", streams});
+  f.add({"streams", "N", "+old name of --infStreams", streams});
+  f.add_switch("skipInference", o.skip_inference, "+stop when the plan is built");
+  f.add_switch("buildOnly", o.skip_inference, "+the same");
+  f.add({"noWeightVerification", "", "+do not read the weights' checksums when loading",
+         [&o](const std::string&) { o.verify_weights = false; }});
 }
 
 void report_flags(Flags& f, ExecOptions& o) {
@@ -130,43 +150,56 @@ void report_flags(Flags& f, ExecOptions& o) {
   f.add_switch("json", o.json, "the result as one JSON object on the last line");
   f.add_switch("dumpProfile", o.dump_profile, "time of every layer, from a run of its own");
   f.add_switch("dumpLayerInfo", o.dump_layer_info, "the layers of the plan");
-  f.add_switch("dumpOutput", o.dump_output, "");
-  f.add_text("exportTimes", o.export_times, "FILE", "");
-  f.add_text("exportProfile", o.export_profile, "FILE", "");
-  f.add_text("exportLayerInfo", o.export_layer_info, "FILE", "");
-  f.add_switch("verbose", o.console.verbose, "");
-  f.add_switch("help", o.help, "");
+  f.add_switch("dumpOutput", o.dump_output, "+print the values of the outputs");
+  f.add_text("exportTimes", o.export_times, "FILE", "+times of each run, JSON");
+  f.add_text("exportProfile", o.export_profile, "FILE", "+what --dumpProfile prints, JSON");
+  f.add_text("exportLayerInfo", o.export_layer_info, "FILE", "+what --dumpLayerInfo prints, JSON");
+  f.add_switch("verbose", o.console.verbose, "+log everything");
+  f.add({"help", "[all]", "+this text; =all: a line for every flag", [&o](const std::string& text) {
+           if (!text.empty() && text != "all") throw UsageError("--help or --help=all");
+           o.help = true, o.full_help = text == "all";
+         }});
 }
 
 void other_flags(Flags& f, ExecOptions& o) {
   f.group("Of trtexec, accepted with a note and without effect on a CPU");
-  const std::map<std::string, std::string> notes = {
-      {"useCudaGraph", "there is no CUDA graph on a CPU"}, {"noCudaGraph", "there is no CUDA graph on a CPU"},
-      {"useSpinWait", "workers spin shortly, then park"}, {"noSpinWait", "workers spin shortly, then park"},
-      {"noDataTransfers", "a CPU has no host transfers"}, {"includeDataTransfers", "a CPU has no host transfers"},
-      {"separateProfileRun", "layers are always profiled in a run of their own"}, {"stronglyTyped", "inputs and outputs always keep the model's types"}};
+  const std::map<std::string, std::string> notes = {{"useCudaGraph", "there is no CUDA graph on a CPU"},
+                                                    {"noCudaGraph", "there is no CUDA graph on a CPU"},
+                                                    {"useSpinWait", "workers spin shortly, then park"},
+                                                    {"noSpinWait", "workers spin shortly, then park"},
+                                                    {"noDataTransfers", "a CPU has no host transfers"},
+                                                    {"includeDataTransfers", "a CPU has no host transfers"},
+                                                    {"separateProfileRun", "layers are always profiled in a run of their own"},
+                                                    {"stronglyTyped", "inputs and outputs always keep the model's types"}};
   for (const auto& [name, why] : notes)
-    f.add({name, "", "", [&o, name = name, why = why](const std::string&) { o.notes.push_back("--" + name + " has no effect: " + why); }});
-  for (const char* name : {"useDLACore", "allowGPUFallback", "buildDLAStandalone", "adjustForDLA", "reportCapabilityDLA", "uint8AsymmetricQuantizationDLA"})
+    f.add({name, "", "+" + why,
+           [&o, name = name, why = why](const std::string&) { o.notes.push_back("--" + name + " has no effect: " + why); }});
+  for (const char* name :
+       {"useDLACore", "allowGPUFallback", "buildDLAStandalone", "adjustForDLA", "reportCapabilityDLA", "uint8AsymmetricQuantizationDLA"})
     f.refuse(name, "there is no DLA behind it");
   for (const char* name : {"safe", "consistency", "safetyPlugins"}) f.refuse(name, "there is no safety runtime");
-  for (const char* name : {"staticPlugins", "dynamicPlugins", "plugins", "setPluginsToSerialize", "ignoreParsedPluginLibs", "enablePluginOverride"})
+  for (const char* name :
+       {"staticPlugins", "dynamicPlugins", "plugins", "setPluginsToSerialize", "ignoreParsedPluginLibs", "enablePluginOverride"})
     f.refuse(name, "TensorRT plug-ins cannot be loaded");
-  for (const char* name : {"versionCompatible", "vc", "excludeLeanRuntime", "useRuntime", "leanDLLPath", "hardwareCompatibilityLevel", "runtimePlatform"})
+  for (const char* name :
+       {"versionCompatible", "vc", "excludeLeanRuntime", "useRuntime", "leanDLLPath", "hardwareCompatibilityLevel", "runtimePlatform"})
     f.refuse(name, "a plan made elsewhere is tuned again for this machine with --retune");
   for (const char* name : {"calib", "layerPrecisions", "precisionConstraints", "layerOutputTypes", "layerDeviceTypes"})
     f.refuse(name, "precision follows the model; quantise it with QuantizeLinear and DequantizeLinear");
   for (const char* name : {"uff", "caffe", "deploy", "model"}) f.refuse(name, "models come as ONNX (--onnx)");
-  for (const char* name : {"exposeDMA", "useManagedMemory", "persistentCacheRatio", "l2LimitForTiling", "tilingOptimizationLevel", "maxAuxStreams"})
+  for (const char* name :
+       {"exposeDMA", "useManagedMemory", "persistentCacheRatio", "l2LimitForTiling", "tilingOptimizationLevel", "maxAuxStreams"})
     f.refuse(name, "it concerns GPU memory or streams");
 }
 
 Flags make_flags(ExecOptions& o, int& profile, bool& no_cache) {
-  Flags f("tenfold exec --onnx=MODEL | --loadEngine=PLAN [--flags]",
+  Flags f("tenfold exec --onnx=MODEL | --loadEngine=PLAN [--flags]          (--help=all explains every flag)",
           "Builds a model or loads a plan, runs it on random or given inputs and prints its speed. trtexec's flags keep their meaning.");
   model_flags(f, o, profile), build_flags(f, o, no_cache), run_flags(f, o), report_flags(f, o), other_flags(f, o);
-  f.footer("SPEC is name:value,name:value; a name with ':' or ',' stands in 'single quotes'. Several shape ranges: --profile=0 --minShapes=... --profile=1 ...\n"
-           "Run exactly once: --iterations=1 --duration=0 --warmUp=0. Exit codes: 0 ok, 1 run, 2 usage, 3 model, 4 plan, 5 accuracy, 6 memory.");
+  f.footer(
+      "SPEC is name:value,name:value; a name with ':' or ',' stands in 'single quotes'. Several shape ranges: --profile=0 --minShapes=... "
+      "--profile=1 ...\n"
+      "Run exactly once: --iterations=1 --duration=0 --warmUp=0. Exit codes: 0 ok, 1 run, 2 usage, 3 model, 4 plan, 5 accuracy, 6 memory.");
   return f;
 }
 
@@ -180,20 +213,23 @@ ExecOptions parse_exec(const std::vector<std::string>& arguments) {
   if (o.help) return o;
   if (!words.empty()) throw UsageError("unexpected '" + words.front() + "': models are given as --onnx=FILE, plans as --loadEngine=FILE");
   if (o.onnx.empty() == o.load_engine.empty())
-    throw UsageError(o.onnx.empty() ? "give a model with --onnx=FILE or a plan with --loadEngine=FILE" : "--onnx and --loadEngine exclude each other");
+    throw UsageError(o.onnx.empty() ? "give a model with --onnx=FILE or a plan with --loadEngine=FILE"
+                                    : "--onnx and --loadEngine exclude each other");
   if (no_cache) o.build.timing_cache.clear();
-  if (!o.load_engine.empty() && !o.retune && !o.profiles.empty()) throw UsageError("--minShapes, --optShapes and --maxShapes need --onnx: a plan's ranges are fixed when it is built");
+  if (!o.load_engine.empty() && !o.retune && !o.profiles.empty())
+    throw UsageError("--minShapes, --optShapes and --maxShapes need --onnx: a plan's ranges are fixed when it is built");
   if (o.retune && o.load_engine.empty()) throw UsageError("--retune needs --loadEngine=PLAN");
   for (auto it = o.profiles.begin(); it != o.profiles.end(); ++it)
-    if (it->first != std::distance(o.profiles.begin(), it)) throw UsageError("profiles are numbered from 0 without gaps; there is a profile " + std::to_string(it->first));
+    if (it->first != std::distance(o.profiles.begin(), it))
+      throw UsageError("profiles are numbered from 0 without gaps; there is a profile " + std::to_string(it->first));
   return o;
 }
 
-std::string exec_help() {
+std::string exec_help(bool full) {
   ExecOptions o;
   int profile = 0;
   bool no_cache = false;
-  return make_flags(o, profile, no_cache).help();
+  return make_flags(o, profile, no_cache).help(full);
 }
 
 }  // namespace tenfold::cli

@@ -14,7 +14,9 @@ namespace tenfold::cli {
 struct ExecOptions {
   std::string onnx, save_engine, load_engine;
   // Per profile, as the flags gave them; profile_ranges() fills what is missing as trtexec does.
-  struct Ranges { std::map<std::string, Shape> min, opt, max; };
+  struct Ranges {
+    std::map<std::string, Shape> min, opt, max;
+  };
   std::map<int, Ranges> profiles;
   std::map<std::string, Shape> shapes;
   int use_profile = -1;
@@ -24,8 +26,8 @@ struct ExecOptions {
   int iterations = 10, average_runs = 10, streams = 1;
   double warmup_ms = 200, duration_s = 3;
   std::vector<double> percentiles = {90, 95, 99};
-  bool skip_inference = false, json = false, retune = false, verify_weights = true, detailed = false, help = false;
-  std::vector<std::string> notes;    // accepted flags without effect here, said once
+  bool skip_inference = false, json = false, retune = false, verify_weights = true, detailed = false, help = false, full_help = false;
+  std::vector<std::string> notes;  // accepted flags without effect here, said once
   BuildConfig build;
   std::string progress = "auto";
   Console console;
@@ -33,7 +35,7 @@ struct ExecOptions {
 
 // Throws UsageError.
 ExecOptions parse_exec(const std::vector<std::string>& arguments);
-std::string exec_help();
+std::string exec_help(bool full);
 // The profiles for the builder: a missing min, opt or max is the nearest one given; without any, --shapes, then `known`
 // (shapes of loaded inputs).
 std::vector<OptimizationProfile> profile_ranges(const ExecOptions& options, const std::map<std::string, Shape>& known);

@@ -14,14 +14,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 void write_json(const std::string& path, const Json& json) {
-  write_whole(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");   // names from models may be no UTF-8
+  write_whole(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");  // names from models may be no UTF-8
 }
 
 Json element(const Tensor& t, std::int64_t i) {
   if (t.dtype() == DType::string) return t.string_values()[static_cast<std::size_t>(i)];
   if (t.dtype() == DType::u64) return t.data<std::uint64_t>()[i];
   if (is_integer(t.dtype()) || t.dtype() == DType::boolean) return t.as_int(i);
-  return t.as_double(i);   // JSON has no NaN or infinity: null
+  return t.as_double(i);  // JSON has no NaN or infinity: null
 }
 
 }  // namespace
@@ -30,9 +30,18 @@ void export_times(const std::string& path, const Trace& trace) {
   Json all = Json::array();
   for (const Sample& s : trace.samples) {
     const double ms = s.end_ms - s.start_ms;
-    all.push_back({{"startEnqMs", s.start_ms}, {"endEnqMs", s.end_ms}, {"startH2dMs", s.start_ms}, {"endH2dMs", s.start_ms},
-                   {"startComputeMs", s.start_ms}, {"endComputeMs", s.end_ms}, {"startD2hMs", s.end_ms}, {"endD2hMs", s.end_ms},
-                   {"h2dMs", 0.0}, {"computeMs", ms}, {"d2hMs", 0.0}, {"latencyMs", ms}});
+    all.push_back({{"startEnqMs", s.start_ms},
+                   {"endEnqMs", s.end_ms},
+                   {"startH2dMs", s.start_ms},
+                   {"endH2dMs", s.start_ms},
+                   {"startComputeMs", s.start_ms},
+                   {"endComputeMs", s.end_ms},
+                   {"startD2hMs", s.end_ms},
+                   {"endD2hMs", s.end_ms},
+                   {"h2dMs", 0.0},
+                   {"computeMs", ms},
+                   {"d2hMs", 0.0},
+                   {"latencyMs", ms}});
   }
   write_json(path, all);
 }
@@ -45,7 +54,11 @@ void export_profile(const std::string& path, const std::vector<LayerTimes>& laye
   for (const LayerTimes& l : layers) {
     const Statistics s = statistics(l.ms, {});
     const double sum = s.mean * static_cast<double>(l.ms.size());
-    all.push_back({{"name", l.name}, {"timeMs", sum}, {"averageMs", s.mean}, {"medianMs", s.median}, {"percentage", total > 0 ? 100 * sum / total : 0}});
+    all.push_back({{"name", l.name},
+                   {"timeMs", sum},
+                   {"averageMs", s.mean},
+                   {"medianMs", s.median},
+                   {"percentage", total > 0 ? 100 * sum / total : 0}});
   }
   write_json(path, all);
 }

@@ -1,11 +1,12 @@
 // Whole files in and out.
 #include "files.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <unistd.h>
 
 #include "tenfold/error.h"
 
@@ -29,7 +30,7 @@ std::string read_whole(const std::string& path) {
 void write_whole(const std::string& path, std::string_view bytes) {
   std::error_code error;
   const bool plain = !std::filesystem::exists(path, error) || std::filesystem::is_regular_file(path, error);
-  const std::string target = plain ? path + ".part" + std::to_string(getpid()) : path;   // devices and pipes are written directly
+  const std::string target = plain ? path + ".part" + std::to_string(getpid()) : path;  // devices and pipes are written directly
   errno = 0;
   std::ofstream out(target, std::ios::binary | std::ios::trunc);
   if (!out) fail_io("write", path);

@@ -2,8 +2,8 @@
 #include "flags.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <numeric>
 
 namespace tenfold::cli {
@@ -114,7 +114,7 @@ std::vector<std::string> Flags::parse(const std::vector<std::string>& arguments)
   return words;
 }
 
-std::string Flags::help() const {
+std::string Flags::help(bool full) const {
   constexpr std::size_t kColumn = 34, kWidth = 118;
   std::string text = "usage: " + usage_ + "\n" + about_ + "\n";
   for (const Group& group : groups_) {
@@ -122,8 +122,9 @@ std::string Flags::help() const {
     std::string also;
     for (const Flag& flag : group.flags) {
       const std::string left = "  " + spelled(flag);
-      if (!flag.help.empty()) {
-        text += left + std::string(left.size() + 2 > kColumn ? 2 : kColumn - left.size(), ' ') + flag.help + "\n";
+      const bool detail = flag.help.starts_with('+');
+      if (full || !detail) {
+        text += left + std::string(left.size() + 2 > kColumn ? 2 : kColumn - left.size(), ' ') + flag.help.substr(detail) + "\n";
       } else {
         if (also.size() - (also.rfind('\n') + 1) + left.size() > kWidth) also += "\n";
         also += also.empty() || also.back() == '\n' ? left : left.substr(1);

@@ -15,9 +15,9 @@ struct UsageError : std::runtime_error {
 };
 
 struct Flag {
-  std::string name;    // without dashes
-  std::string value;   // what the help calls it: "FILE". Empty: a switch. In brackets, "[N]": optional, then only as --name=N.
-  std::string help;    // empty: the short help only lists the name
+  std::string name;   // without dashes
+  std::string value;  // what the help calls it: "FILE". Empty: a switch. In brackets, "[N]": optional, then only as --name=N.
+  std::string help;   // begins with '+': only in the full help, the short one lists the name
   std::function<void(const std::string&)> apply;
 };
 
@@ -34,7 +34,8 @@ class Flags {
 
   // Applies the flags in order and returns the words that are not flags. "--name=value" and "--name value" are the same.
   std::vector<std::string> parse(const std::vector<std::string>& arguments) const;
-  std::string help() const;
+  // A screen of the flags that matter; `full`: a line for every flag.
+  std::string help(bool full = false) const;
 
  private:
   struct Group {
@@ -51,6 +52,6 @@ class Flags {
 
 int parse_int(const std::string& flag, const std::string& text);
 double parse_number(const std::string& flag, const std::string& text);
-std::string nearest(const std::string& word, const std::vector<std::string>& candidates);   // "" if none is near
+std::string nearest(const std::string& word, const std::vector<std::string>& candidates);  // "" if none is near
 
 }  // namespace tenfold::cli

@@ -47,7 +47,8 @@ void fill_float(Tensor& t, std::mt19937& random) {
       case DType::f64: t.mutable_data<double>()[i] = value; break;
       case DType::f16: t.mutable_data<std::uint16_t>()[i] = half_bits(value); break;
       case DType::bf16: t.mutable_data<std::uint16_t>()[i] = static_cast<std::uint16_t>(u >> 16); break;
-      default: if (i < t.bytes()) bytes[i] = static_cast<unsigned char>(random() & 0xB7);   // below 2 in magnitude
+      default:
+        if (i < t.bytes()) bytes[i] = static_cast<unsigned char>(random() & 0xB7);  // below 2 in magnitude
     }
   }
 }
@@ -57,8 +58,10 @@ void fill_int(Tensor& t, std::mt19937& random, std::uint32_t limit, std::uint32_
   auto* bytes = t.mutable_data<unsigned char>();
   for (std::int64_t i = 0; i < t.size(); ++i) {
     const std::uint64_t value = least + random() % limit;
-    if (width >= 8) std::memcpy(bytes + i * width / 8, &value, static_cast<std::size_t>(width / 8));   // little-endian
-    else bytes[i * width / 8] |= static_cast<unsigned char>((value & 1) << (i * width % 8));
+    if (width >= 8)
+      std::memcpy(bytes + i * width / 8, &value, static_cast<std::size_t>(width / 8));  // little-endian
+    else
+      bytes[i * width / 8] |= static_cast<unsigned char>((value & 1) << (i * width % 8));
   }
 }
 
@@ -83,9 +86,12 @@ Tensor InputFiles::tensor(const BindingInfo& info, const Shape& shape) const {
   const std::string &bytes = bytes_.at(info.name), &path = paths_.at(info.name), end = extension(path);
   const auto refuse = [&](const std::string& why) { throw Error(ErrorKind::io, "input '" + info.name + "' from " + path + ": " + why); };
   Tensor t;
-  if (end == ".npy") t = to_tensor(parse_npy(bytes, path), info.dtype, path);
-  else if (end == ".npz") t = to_tensor(member(bytes, path, info.name), info.dtype, path);
-  else if (end == ".pb") t = parse_tensor_proto(bytes, path);
+  if (end == ".npy")
+    t = to_tensor(parse_npy(bytes, path), info.dtype, path);
+  else if (end == ".npz")
+    t = to_tensor(member(bytes, path, info.name), info.dtype, path);
+  else if (end == ".pb")
+    t = parse_tensor_proto(bytes, path);
   if (t.defined()) {
     if (t.dtype() != info.dtype) refuse("it holds " + std::string(name(t.dtype())) + ", the engine needs " + std::string(name(info.dtype)));
     if (t.shape() != shape) refuse("its shape is " + text(t.shape()) + ", the run needs " + text(shape));
@@ -94,7 +100,8 @@ Tensor InputFiles::tensor(const BindingInfo& info, const Shape& shape) const {
   if (info.dtype == DType::string) refuse("strings come from .npy or .npz");
   t = Tensor(info.dtype, shape);
   if (static_cast<std::int64_t>(bytes.size()) != t.bytes())
-    refuse("it has " + std::to_string(bytes.size()) + " bytes; " + std::string(name(info.dtype)) + "[" + text(shape) + "] needs " + std::to_string(t.bytes()));
+    refuse("it has " + std::to_string(bytes.size()) + " bytes; " + std::string(name(info.dtype)) + "[" + text(shape) + "] needs " +
+           std::to_string(t.bytes()));
   if (!bytes.empty()) std::memcpy(t.mutable_raw(), bytes.data(), bytes.size());
   return t;
 }
@@ -102,13 +109,17 @@ Tensor InputFiles::tensor(const BindingInfo& info, const Shape& shape) const {
 Tensor random_input(const BindingInfo& info, const Shape& shape) {
   Tensor t(info.dtype, shape);
   if (info.dtype == DType::string) return t;
-  std::uint32_t seed = 2166136261u;   // of the name, so that inputs differ and runs agree
+  std::uint32_t seed = 2166136261u;  // of the name, so that inputs differ and runs agree
   for (const char c : info.name) seed = (seed ^ static_cast<unsigned char>(c)) * 16777619u;
   std::mt19937 random(seed);
-  const bool choice = info.dtype == DType::boolean || bits(info.dtype) < 8 || named_like(info.name, "type_id") || named_like(info.name, "segment");
-  if (is_float(info.dtype)) fill_float(t, random);
-  else if (named_like(info.name, "mask")) fill_int(t, random, 1, 1);
-  else fill_int(t, random, choice ? 2 : 100, 0);
+  const bool choice =
+      info.dtype == DType::boolean || bits(info.dtype) < 8 || named_like(info.name, "type_id") || named_like(info.name, "segment");
+  if (is_float(info.dtype))
+    fill_float(t, random);
+  else if (named_like(info.name, "mask"))
+    fill_int(t, random, 1, 1);
+  else
+    fill_int(t, random, choice ? 2 : 100, 0);
   return t;
 }
 
@@ -122,9 +133,12 @@ std::vector<Shape> run_shapes(const Engine& engine, int profile, const std::map<
   for (const BindingInfo& b : engine.bindings()) {
     if (!b.is_input) continue;
     const bool dynamic = std::find(b.shape.begin(), b.shape.end(), -1) != b.shape.end();
-    if (const auto at = given.find(b.name); at != given.end()) shapes.push_back(at->second);
-    else if (const auto file = known.find(b.name); file != known.end() && dynamic) shapes.push_back(file->second);
-    else shapes.push_back(dynamic ? engine.profile_shapes(std::max(profile, 0), b.name).opt : b.shape);
+    if (const auto at = given.find(b.name); at != given.end())
+      shapes.push_back(at->second);
+    else if (const auto file = known.find(b.name); file != known.end() && dynamic)
+      shapes.push_back(file->second);
+    else
+      shapes.push_back(dynamic ? engine.profile_shapes(std::max(profile, 0), b.name).opt : b.shape);
   }
   return shapes;
 }

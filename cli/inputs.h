@@ -12,10 +12,10 @@ namespace tenfold::cli {
 // Files named by --loadInputs, read once; raw files get their type and shape from the engine.
 class InputFiles {
  public:
-  explicit InputFiles(const std::map<std::string, std::string>& files);   // by input name; throws Error(io)
-  std::map<std::string, Shape> known_shapes() const;                      // of inputs whose file says its shape
+  explicit InputFiles(const std::map<std::string, std::string>& files);  // by input name; throws Error(io)
+  std::map<std::string, Shape> known_shapes() const;                     // of inputs whose file says its shape
   bool has(const std::string& input) const { return bytes_.count(input) > 0; }
-  Tensor tensor(const BindingInfo& info, const Shape& shape) const;       // checked against the type and the shape wanted
+  Tensor tensor(const BindingInfo& info, const Shape& shape) const;  // checked against the type and the shape wanted
 
  private:
   std::map<std::string, std::string> paths_, bytes_;

@@ -15,8 +15,10 @@ using Json = nlohmann::ordered_json;
 std::string time_text(double nanoseconds) {
   if (nanoseconds < 0) return "-";
   char text[32];
-  if (nanoseconds < 1e6) std::snprintf(text, sizeof text, "%.2f us", nanoseconds / 1e3);
-  else std::snprintf(text, sizeof text, "%.3f ms", nanoseconds / 1e6);
+  if (nanoseconds < 1e6)
+    std::snprintf(text, sizeof text, "%.2f us", nanoseconds / 1e3);
+  else
+    std::snprintf(text, sizeof text, "%.3f ms", nanoseconds / 1e6);
   return text;
 }
 
@@ -26,8 +28,8 @@ void print_why(const BuildReport& report) {
     std::printf("\n%s\n  %s\n", step.node.c_str(), step.problem.c_str());
     for (const TacticReport& t : step.tried) {
       const std::string tactic = t.tactic + (t.config.empty() ? "" : " [" + t.config + "]");
-      std::printf("  %c %-48s %12s%s%s\n", t.chosen ? '*' : ' ', tactic.c_str(), time_text(t.nanoseconds).c_str(), t.verdict.empty() ? "" : "  ",
-                  t.verdict.c_str());
+      std::printf("  %c %-48s %12s%s%s\n", t.chosen ? '*' : ' ', tactic.c_str(), time_text(t.nanoseconds).c_str(),
+                  t.verdict.empty() ? "" : "  ", t.verdict.c_str());
     }
   }
   std::printf("\n%zu steps, %d candidates timed, %d times from the cache; import %.3f s, passes %.3f s, tuning %.3f s, assembly %.3f s\n",
@@ -39,8 +41,11 @@ Json why_json(const BuildReport& report) {
   for (const StepReport& step : report.steps) {
     Json tried = Json::array();
     for (const TacticReport& t : step.tried)
-      tried.push_back({{"tactic", t.tactic}, {"config", t.config}, {"nanoseconds", t.nanoseconds < 0 ? Json() : Json(t.nanoseconds)},
-                       {"verdict", t.verdict}, {"chosen", t.chosen}});
+      tried.push_back({{"tactic", t.tactic},
+                       {"config", t.config},
+                       {"nanoseconds", t.nanoseconds < 0 ? Json() : Json(t.nanoseconds)},
+                       {"verdict", t.verdict},
+                       {"chosen", t.chosen}});
     steps.push_back({{"node", step.node}, {"problem", step.problem}, {"tried", std::move(tried)}});
   }
   return steps;
@@ -57,7 +62,8 @@ void print_text(const Engine& engine) {
     std::printf("%s %s %s[%s]\n", b.is_input ? "input " : "output", b.name.c_str(), std::string(name(b.dtype)).c_str(), shape.c_str());
   }
   std::printf("%d steps, %d profile(s), weights %lld bytes, arena %lld bytes (largest live sum %lld)\n\n", info.steps, info.profiles,
-              static_cast<long long>(info.weight_bytes), static_cast<long long>(info.arena_bytes), static_cast<long long>(info.arena_live_bytes));
+              static_cast<long long>(info.weight_bytes), static_cast<long long>(info.arena_bytes),
+              static_cast<long long>(info.arena_live_bytes));
   std::fputs(engine.inspect(1).c_str(), stdout);
 }
 
@@ -67,7 +73,7 @@ int inspect_main(const Arguments& arguments) {
   bool json = false, why = false, help = false;
   Console console{.show_info = false};
   BuildConfig config;
-  config.optimization_level = 0;   // to look at the steps nothing needs to be timed
+  config.optimization_level = 0;  // to look at the steps nothing needs to be timed
   int level = -1;
   Flags flags("tenfold inspect MODEL.onnx | PLAN [--why] [--json] [--flags]",
               "Shows the steps of a plan, or of the plan that a model would become: operators, tactics, shapes, places in memory.");
@@ -76,7 +82,7 @@ int inspect_main(const Arguments& arguments) {
   flags.add_switch("json", json, "the layer information of --exportLayerInfo; with --why a key \"Why\" beside it");
   flags.add_int("builderOptimizationLevel", level, "0 to 5; default: 3 with --why, else 0 (nothing is timed)");
   add_build_flags(flags, config);
-  flags.add_switch("verbose", console.verbose, "");
+  flags.add_switch("verbose", console.verbose, "what the build says");
   flags.add_switch("help", help, "this text");
   const auto words = flags.parse(arguments);
   if (help) return std::fputs(flags.help().c_str(), stdout), kOk;

@@ -49,7 +49,8 @@ int dispatch(const std::string& program, Arguments arguments) {
   if (verb == "ops") return ops_main(arguments);
   if (verb == "devices") return devices_main(arguments);
   const std::string hint = nearest(verb, {"exec", "inspect", "compare", "ops", "devices"});
-  throw UsageError("unknown verb '" + verb + "'" + (hint.empty() ? "; tenfold --help lists them" : "; did you mean 'tenfold " + hint + "'?"));
+  throw UsageError("unknown verb '" + verb + "'" +
+                   (hint.empty() ? "; tenfold --help lists them" : "; did you mean 'tenfold " + hint + "'?"));
 }
 
 int guarded(const std::string& program, const Arguments& arguments) {
@@ -73,6 +74,6 @@ int guarded(const std::string& program, const Arguments& arguments) {
 int main(int count, char** values) {
   const std::string program = count > 0 ? std::filesystem::path(values[0]).filename().string() : "tenfold";
   const int code = tenfold::cli::guarded(program, tenfold::cli::Arguments(values + (count > 0), values + count));
-  if (std::fflush(stdout) != 0 && code == 0) return tenfold::cli::kRunFailed;   // a full disk behind a redirection
+  if (std::fflush(stdout) != 0 && code == 0) return tenfold::cli::kRunFailed;  // a full disk behind a redirection
   return code;
 }

@@ -9,10 +9,14 @@ namespace tenfold::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-struct Span { Clock::time_point start, end; };
+struct Span {
+  Clock::time_point start, end;
+};
 
 double ms(Clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
-Clock::duration from_ms(double value) { return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(value)); }
+Clock::duration from_ms(double value) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(value));
+}
 
 [[noreturn]] void fail_run(const ExecutionContext& context, Status status) {
   std::string why = "the run failed: " + context.describe(status);
@@ -54,7 +58,8 @@ Trace merge(const std::vector<Lane>& lanes) {
     trace.warmup_runs += lane.warmup_runs;
     for (const Span& s : lane.spans) trace.samples.push_back({ms(s.start - begin), ms(s.end - begin)}), end = std::max(end, s.end);
   }
-  if (lanes.size() > 1) std::sort(trace.samples.begin(), trace.samples.end(), [](const Sample& a, const Sample& b) { return a.start_ms < b.start_ms; });
+  if (lanes.size() > 1)
+    std::sort(trace.samples.begin(), trace.samples.end(), [](const Sample& a, const Sample& b) { return a.start_ms < b.start_ms; });
   trace.wall_s = ms(end - begin) / 1e3;
   return trace;
 }
@@ -75,7 +80,8 @@ std::unique_ptr<ExecutionContext> make_context(const Engine& engine, int profile
       context->own_memory(index);
     } else {
       if (!context->set_input_shape(index, inputs[b].shape()))
-        throw Error(ErrorKind::invalid_argument, "input '" + info.name + "' has the shape " + text(info.shape) + " (-1: dynamic), not " + text(inputs[b].shape()));
+        throw Error(ErrorKind::invalid_argument,
+                    "input '" + info.name + "' has the shape " + text(info.shape) + " (-1: dynamic), not " + text(inputs[b].shape()));
       expect(context->bind(index, const_cast<void*>(inputs[b].raw()), inputs[b].bytes()));
     }
   }
@@ -100,10 +106,10 @@ Trace measure(std::span<const std::unique_ptr<ExecutionContext>> contexts, const
 
 std::vector<LayerTimes> profile_layers(ExecutionContext& context, const MeasureOptions& options) {
   std::vector<LayerTimes> layers;
-  std::size_t next = 0;   // where the next layer is expected
+  std::size_t next = 0;  // where the next layer is expected
   context.set_profiler([&](std::string_view step, double milliseconds) {
     std::size_t at = next;
-    while (at < layers.size() && layers[at].name != step) ++at;   // a branch not taken leaves its layers out
+    while (at < layers.size() && layers[at].name != step) ++at;  // a branch not taken leaves its layers out
     if (at == layers.size()) layers.push_back({std::string(step), {}});
     layers[at].ms.push_back(milliseconds);
     next = at + 1;

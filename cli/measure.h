@@ -12,22 +12,30 @@
 
 namespace tenfold::cli {
 
-struct Sample { double start_ms = 0, end_ms = 0; };   // since the start of measuring
+struct Sample {
+  double start_ms = 0, end_ms = 0;
+};  // since the start of measuring
 
 struct Trace {
-  std::vector<Sample> samples;       // in order of their start
+  std::vector<Sample> samples;  // in order of their start
   double wall_s = 0, warmup_ms = 0;
   std::int64_t warmup_runs = 0;
 };
 
-struct MeasureOptions { int iterations = 10; double warmup_ms = 200, duration_s = 3; };
+struct MeasureOptions {
+  int iterations = 10;
+  double warmup_ms = 200, duration_s = 3;
+};
 
 // A context with its inputs bound to `inputs` (kept alive by the caller) and its outputs to its own memory. Throws Error.
 std::unique_ptr<ExecutionContext> make_context(const Engine& engine, int profile, const std::vector<Tensor>& inputs);
 // Throws Error if a run fails.
 Trace measure(std::span<const std::unique_ptr<ExecutionContext>> contexts, const MeasureOptions& options);
 // Milliseconds of each layer in each run, in plan order.
-struct LayerTimes { std::string name; std::vector<double> ms; };
+struct LayerTimes {
+  std::string name;
+  std::vector<double> ms;
+};
 std::vector<LayerTimes> profile_layers(ExecutionContext& context, const MeasureOptions& options);
 // Copies of the outputs of the last run.
 std::vector<std::pair<std::string, Tensor>> outputs_of(const Engine& engine, ExecutionContext& context);

@@ -21,11 +21,14 @@ void add_build_flags(Flags& flags, BuildConfig& config) {
                if (config.profiles.empty()) config.profiles.emplace_back();
                for (auto& [name, shape] : parse_shapes("shapes", text)) config.profiles[0][name] = {shape, shape, shape};
              }});
-  flags.add({"threads", "N", "threads to tune for and run on", [&config](const std::string& text) { config.threads = parse_int("threads", text); }});
-  flags.add_text("timingCacheFile", config.timing_cache, "FILE", "");
-  flags.add_switch("bf16", config.bf16, "");
-  flags.add({"cpuFeatures", "LIST", "", [&config](const std::string& text) { config.cpu_features = parse_cpu_features(text); }});
-  flags.add({"externalDataDir", "DIR", "", [&config](const std::string& text) { config.external_data_dirs.push_back(text); }});
+  flags.add({"threads", "N", "threads to tune for and run on",
+             [&config](const std::string& text) { config.threads = parse_int("threads", text); }});
+  flags.add_text("timingCacheFile", config.timing_cache, "FILE", "reuse and extend measured times");
+  flags.add_switch("bf16", config.bf16, "permission to compute in bfloat16");
+  flags.add({"cpuFeatures", "LIST", "use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
+             [&config](const std::string& text) { config.cpu_features = parse_cpu_features(text); }});
+  flags.add({"externalDataDir", "DIR", "a further folder that weights may lie in",
+             [&config](const std::string& text) { config.external_data_dirs.push_back(text); }});
 }
 
 Engine open_model_or_plan(const std::string& path, const BuildConfig& config) {

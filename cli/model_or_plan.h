@@ -8,7 +8,7 @@
 
 namespace tenfold::cli {
 
-bool is_plan(const std::string& path);   // by its first bytes; throws Error(io)
+bool is_plan(const std::string& path);  // by its first bytes; throws Error(io)
 void add_build_flags(Flags& flags, BuildConfig& config);
 Engine open_model_or_plan(const std::string& path, const BuildConfig& config);
 

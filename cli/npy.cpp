@@ -25,17 +25,21 @@ Form form_of(DType type) {
     case DType::i64: return {'i', 8};
     case DType::i32: return {'i', 4};
     case DType::i16: return {'i', 2};
-    case DType::i8: case DType::i4: case DType::i2: return {'i', 1};
+    case DType::i8:
+    case DType::i4:
+    case DType::i2: return {'i', 1};
     case DType::u64: return {'u', 8};
     case DType::u32: return {'u', 4};
     case DType::u16: return {'u', 2};
     case DType::boolean: return {'b', 1};
     case DType::string: return {'U', 0};
-    default: return {'u', 1};   // u8, u4, u2 and the floats of 8 and 4 bits
+    default: return {'u', 1};  // u8, u4, u2 and the floats of 8 and 4 bits
   }
 }
 
-std::string code(char kind, int width) { return std::string(width == 1 ? "|" : "<") + kind + std::to_string(kind == 'U' ? width / 4 : width); }
+std::string code(char kind, int width) {
+  return std::string(width == 1 ? "|" : "<") + kind + std::to_string(kind == 'U' ? width / 4 : width);
+}
 
 // The text between `open` and `close` behind "'key':" in the header, a Python dictionary as NumPy prints it.
 std::string_view field(std::string_view header, std::string_view key, char open, char close, const std::string& what) {
@@ -60,7 +64,10 @@ Shape parse_extents(std::string_view text, const std::string& what) {
 }
 
 void append_utf8(std::string& out, std::uint32_t c) {
-  if (c < 0x80) { out += static_cast<char>(c); return; }
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+    return;
+  }
   const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
   static constexpr std::uint32_t kLead[] = {0, 0xC0, 0xE0, 0xF0};
   out += static_cast<char>(kLead[more] | (c >> (6 * more)));
@@ -115,7 +122,8 @@ NpyArray parse_npy(std::string_view bytes, const std::string& what) {
   const std::size_t order = header.find("'fortran_order'");
   if (order != header.npos && header.substr(order, 24).find("True") != header.npos)
     bad(what, "the array is in Fortran order; save numpy.ascontiguousarray(array)");
-  if (descr.size() < 3 || descr[0] == '>') bad(what, "element type '" + std::string(descr) + "' is not supported; little-endian numbers, bool and Unicode are");
+  if (descr.size() < 3 || descr[0] == '>')
+    bad(what, "element type '" + std::string(descr) + "' is not supported; little-endian numbers, bool and Unicode are");
   array.kind = descr[1];
   const auto [end, error] = std::from_chars(descr.data() + 2, descr.data() + descr.size(), array.width);
   const bool known = std::string_view("fiubU").find(array.kind) != std::string_view::npos;
@@ -123,7 +131,8 @@ NpyArray parse_npy(std::string_view bytes, const std::string& what) {
     bad(what, "element type '" + std::string(descr) + "' is not supported; numbers, bool and Unicode are");
   if (array.kind == 'U') array.width *= 4;
   std::int64_t need = 0;
-  if (__builtin_mul_overflow(element_count(array.shape), std::int64_t{array.width}, &need) || need > static_cast<std::int64_t>(array.data.size()))
+  if (__builtin_mul_overflow(element_count(array.shape), std::int64_t{array.width}, &need) ||
+      need > static_cast<std::int64_t>(array.data.size()))
     bad(what, "the array " + text(array.shape) + " needs more bytes than the file has");
   array.data = array.data.substr(0, static_cast<std::size_t>(need));
   return array;
@@ -132,7 +141,8 @@ NpyArray parse_npy(std::string_view bytes, const std::string& what) {
 Tensor to_tensor(const NpyArray& a, DType wanted, const std::string& what) {
   const Form form = form_of(wanted);
   if (a.kind != form.kind || (a.kind != 'U' && a.width != form.width))
-    bad(what, "the array has type " + code(a.kind, a.width) + ", but " + std::string(name(wanted)) + " is needed (NumPy's " + code(form.kind, form.width) + ")");
+    bad(what, "the array has type " + code(a.kind, a.width) + ", but " + std::string(name(wanted)) + " is needed (NumPy's " +
+                  code(form.kind, form.width) + ")");
   const std::int64_t count = element_count(a.shape);
   if (wanted == DType::string) return strings_from(a, count);
   Tensor t(wanted, a.shape);
@@ -143,13 +153,14 @@ Tensor to_tensor(const NpyArray& a, DType wanted, const std::string& what) {
   const int width = bits(wanted), per_byte = 8 / width;
   auto* packed = t.mutable_data<unsigned char>();
   for (std::int64_t i = 0; i < count; ++i)
-    packed[i / per_byte] |= static_cast<unsigned char>((static_cast<unsigned char>(a.data[static_cast<std::size_t>(i)]) & ((1 << width) - 1)) << (i % per_byte * width));
+    packed[i / per_byte] |= static_cast<unsigned char>(
+        (static_cast<unsigned char>(a.data[static_cast<std::size_t>(i)]) & ((1 << width) - 1)) << (i % per_byte * width));
   return t;
 }
 
 Tensor to_tensor(const NpyArray& a, const std::string& what) {
-  for (DType type : {DType::f32, DType::f64, DType::f16, DType::i64, DType::i32, DType::i16, DType::i8, DType::u64, DType::u32, DType::u16, DType::u8,
-                     DType::boolean, DType::string}) {
+  for (DType type : {DType::f32, DType::f64, DType::f16, DType::i64, DType::i32, DType::i16, DType::i8, DType::u64, DType::u32, DType::u16,
+                     DType::u8, DType::boolean, DType::string}) {
     const Form form = form_of(type);
     if (form.kind == a.kind && (a.kind == 'U' || form.width == a.width)) return to_tensor(a, type, what);
   }

@@ -9,17 +9,17 @@
 namespace tenfold::cli {
 
 struct NpyArray {
-  char kind = 'f';         // as NumPy writes it: f i u b U
-  int width = 4;           // bytes of an element; of a string: 4 for each character
+  char kind = 'f';  // as NumPy writes it: f i u b U
+  int width = 4;    // bytes of an element; of a string: 4 for each character
   Shape shape;
-  std::string_view data;   // lies in the bytes that were parsed
+  std::string_view data;  // lies in the bytes that were parsed
 };
 
 // Throw Error(io); `what` names the source in messages.
 NpyArray parse_npy(std::string_view bytes, const std::string& what);
 // The array as a tensor of `wanted`; refused unless it is NumPy's form of that type.
 Tensor to_tensor(const NpyArray& array, DType wanted, const std::string& what);
-Tensor to_tensor(const NpyArray& array, const std::string& what);   // the type that the array itself names
+Tensor to_tensor(const NpyArray& array, const std::string& what);  // the type that the array itself names
 std::string to_npy(const Tensor& tensor);
 
 }  // namespace tenfold::cli

@@ -38,7 +38,8 @@ struct Reader {
   std::uint64_t get(std::size_t at, int count) const {
     if (at > bytes.size() || bytes.size() - at < static_cast<std::size_t>(count)) bad(what, "the archive ends too early");
     std::uint64_t value = 0;
-    for (int i = 0; i < count; ++i) value |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[at + static_cast<std::size_t>(i)])) << (8 * i);
+    for (int i = 0; i < count; ++i)
+      value |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[at + static_cast<std::size_t>(i)])) << (8 * i);
     return value;
   }
   std::string_view span(std::size_t at, std::size_t length) const {
@@ -56,7 +57,8 @@ std::size_t find_end(const Reader& in) {
 }
 
 // The sizes of a member: zip64 archives, as NumPy writes them, keep them in an extra field of the directory.
-void read_zip64(const Reader& in, std::size_t extra, std::size_t length, std::uint64_t& full, std::uint64_t& stored, std::uint64_t& offset) {
+void read_zip64(const Reader& in, std::size_t extra, std::size_t length, std::uint64_t& full, std::uint64_t& stored,
+                std::uint64_t& offset) {
   const std::size_t end = extra + length;
   for (std::size_t at = extra; at + 4 <= end;) {
     const std::uint64_t id = in.get(at, 2), size = in.get(at + 2, 2);
@@ -100,8 +102,8 @@ std::string to_npz(const std::vector<std::pair<std::string, Tensor>>& arrays) {
     const std::string data = to_npy(tensor), member = name + ".npy";
     if (data.size() + out.size() > std::numeric_limits<std::uint32_t>::max() || member.size() > 65535 || arrays.size() > 65535)
       bad("'" + name + "'", "too large for one .npz archive (4 GiB)");
-    std::string common;   // what the entry and the directory say alike
-    put(common, 20, 2), put(common, 0x800, 2), put(common, 0, 2), put(common, 0x00210000, 4);   // UTF-8 names, stored, 1980-01-01
+    std::string common;                                                                        // what the entry and the directory say alike
+    put(common, 20, 2), put(common, 0x800, 2), put(common, 0, 2), put(common, 0x00210000, 4);  // UTF-8 names, stored, 1980-01-01
     put(common, crc32(data), 4), put(common, data.size(), 4), put(common, data.size(), 4), put(common, member.size(), 2), put(common, 0, 2);
     put(directory, kCentral, 4), put(directory, 20, 2);
     directory += common;
@@ -112,7 +114,8 @@ std::string to_npz(const std::vector<std::pair<std::string, Tensor>>& arrays) {
   }
   const std::size_t start = out.size();
   out += directory;
-  put(out, kEnd, 4), put(out, 0, 4), put(out, arrays.size(), 2), put(out, arrays.size(), 2), put(out, directory.size(), 4), put(out, start, 4), put(out, 0, 2);
+  put(out, kEnd, 4), put(out, 0, 4), put(out, arrays.size(), 2), put(out, arrays.size(), 2), put(out, directory.size(), 4),
+      put(out, start, 4), put(out, 0, 2);
   return out;
 }
 

@@ -29,7 +29,8 @@ void print_columns(const std::vector<OperatorInfo>& operators) {
 
 int ops_main(const Arguments& arguments) {
   bool json = false, help = false;
-  Flags flags("tenfold ops [--json]", "Lists the ONNX operators that models may use, by domain, with the first opset whose form is accepted.");
+  Flags flags("tenfold ops [--json]",
+              "Lists the ONNX operators that models may use, by domain, with the first opset whose form is accepted.");
   flags.group("Flags");
   flags.add_switch("json", json, "as a JSON array of {domain, name, since}");
   flags.add_switch("help", help, "this text");

@@ -17,7 +17,7 @@ std::string joined(const auto&... parts) {
 }
 
 double percentile_of(const std::vector<double>& sorted, double percent) {
-  const auto above = static_cast<std::size_t>((1 - percent / 100) * static_cast<double>(sorted.size()));   // values left out at the top
+  const auto above = static_cast<std::size_t>((1 - percent / 100) * static_cast<double>(sorted.size()));  // values left out at the top
   return sorted[above >= sorted.size() ? 0 : sorted.size() - 1 - above];
 }
 
@@ -60,7 +60,8 @@ void print_averages(const Console& console, const Trace& trace, int runs) {
   for (const Sample& s : trace.samples) {
     sum += s.end_ms - s.start_ms;
     if (++count < runs) continue;
-    console.result(joined("Average on ", runs, " runs - GPU latency: ", sum / runs, " ms - Host latency: ", sum / runs, " ms (enqueue ", sum / runs, " ms)"));
+    console.result(joined("Average on ", runs, " runs - GPU latency: ", sum / runs, " ms - Host latency: ", sum / runs, " ms (enqueue ",
+                          sum / runs, " ms)"));
     sum = 0, count = 0;
   }
 }
@@ -82,7 +83,8 @@ void print_summary(const Console& console, const Trace& trace, const std::vector
   console.result(joined("Total GPU Compute Time: ", compute_s, " s"));
   console.result("Settings: " + settings);
   if (s.variation > 0.025 && trace.samples.size() > 1)
-    console.warn(joined("Times vary: the coefficient of variation is ", std::setprecision(3), s.variation * 100, "%. Is the machine busy?"));
+    console.warn(
+        joined("Times vary: the coefficient of variation is ", std::setprecision(3), s.variation * 100, "%. Is the machine busy?"));
 }
 
 void print_profile(const Console& console, const std::vector<LayerTimes>& layers) {
@@ -90,8 +92,8 @@ void print_profile(const Console& console, const std::vector<LayerTimes>& layers
   std::size_t count = 0;
   for (const LayerTimes& l : layers) total += std::accumulate(l.ms.begin(), l.ms.end(), 0.0), count = std::max(count, l.ms.size());
   const auto row = [&](double sum, double mean, double middle, const std::string& name) {
-    console.result(joined(std::fixed, std::setprecision(3), std::setw(12), sum, std::setprecision(5), std::setw(13), mean, std::setw(13), middle,
-                          std::setprecision(1), std::setw(10), total > 0 ? 100 * sum / total : 0, "   ", name));
+    console.result(joined(std::fixed, std::setprecision(3), std::setw(12), sum, std::setprecision(5), std::setw(13), mean, std::setw(13),
+                          middle, std::setprecision(1), std::setw(10), total > 0 ? 100 * sum / total : 0, "   ", name));
   };
   console.result("");
   console.result(joined("=== Profile (", count, " iterations ) ==="));

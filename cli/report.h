@@ -10,7 +10,10 @@
 
 namespace tenfold::cli {
 
-struct Statistics { double min = 0, max = 0, mean = 0, median = 0, variation = 0; std::vector<double> percentiles; };
+struct Statistics {
+  double min = 0, max = 0, mean = 0, median = 0, variation = 0;
+  std::vector<double> percentiles;
+};
 Statistics statistics(std::vector<double> values, const std::vector<double>& percentiles);
 
 std::vector<double> latencies(const Trace& trace);
@@ -21,6 +24,6 @@ void print_outputs(const Console& console, const std::vector<std::pair<std::stri
 
 void export_times(const std::string& path, const Trace& trace);
 void export_profile(const std::string& path, const std::vector<LayerTimes>& layers);
-void export_outputs(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& outputs);   // .npz, otherwise JSON
+void export_outputs(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& outputs);  // .npz, otherwise JSON
 
 }  // namespace tenfold::cli

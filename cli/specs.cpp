@@ -13,8 +13,10 @@ std::vector<std::string> split(const std::string& text, char separator) {
   bool quoted = false;
   for (const char c : text) {
     if (c == '\'') quoted = !quoted;
-    if (c == separator && !quoted) parts.emplace_back();
-    else parts.back() += c;
+    if (c == separator && !quoted)
+      parts.emplace_back();
+    else
+      parts.back() += c;
   }
   return parts;
 }
@@ -27,7 +29,8 @@ std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& 
     if (quoted && close == std::string::npos) throw UsageError("--" + flag + ": the quote in \"" + part + "\" is never closed");
     const std::size_t colon = quoted ? close + 1 : part.find(':');
     if (colon == std::string::npos || colon >= part.size() || part[colon] != ':')
-      throw UsageError("--" + flag + ": expected name:value, got '" + part + "'" + (quoted ? "" : " (a name with ':' or ',' goes in single quotes)"));
+      throw UsageError("--" + flag + ": expected name:value, got '" + part + "'" +
+                       (quoted ? "" : " (a name with ':' or ',' goes in single quotes)"));
     const std::string name = quoted ? part.substr(1, close - 1) : part.substr(0, colon);
     if (name.empty()) throw UsageError("--" + flag + ": a name is missing in '" + part + "'");
     pairs.emplace_back(name, part.substr(colon + 1));

@@ -33,15 +33,16 @@ struct Wire {
 };
 
 // ONNX's numbers for element types, in order from 1.
-constexpr DType kTypes[] = {DType::f32,     DType::u8,       DType::i8,  DType::u16, DType::i16, DType::i32, DType::i64, DType::string,
-                            DType::boolean, DType::f16,      DType::f64, DType::u32, DType::u64, DType::count_, DType::count_, DType::bf16,
-                            DType::f8e4m3fn, DType::f8e4m3fnuz, DType::f8e5m2, DType::f8e5m2fnuz, DType::u4, DType::i4, DType::f4e2m1};
+constexpr DType kTypes[] = {DType::f32,    DType::u8,         DType::i8,      DType::u16,  DType::i16,      DType::i32,
+                            DType::i64,    DType::string,     DType::boolean, DType::f16,  DType::f64,      DType::u32,
+                            DType::u64,    DType::count_,     DType::count_,  DType::bf16, DType::f8e4m3fn, DType::f8e4m3fnuz,
+                            DType::f8e5m2, DType::f8e5m2fnuz, DType::u4,      DType::i4,   DType::f4e2m1};
 
 struct Fields {
   Shape dims;
   std::uint64_t type = 0;
-  std::string raw;                       // elements as stored, from whichever field carries them
-  std::vector<std::uint64_t> numbers;    // int32_data, int64_data or uint64_data, to be narrowed
+  std::string raw;                     // elements as stored, from whichever field carries them
+  std::vector<std::uint64_t> numbers;  // int32_data, int64_data or uint64_data, to be narrowed
   std::vector<std::string> strings;
 };
 
@@ -56,15 +57,23 @@ void read_field(Wire& wire, Fields& f, std::uint64_t number, int kind) {
   const auto bytes = [&] { return wire.take(kind == 1 ? 8 : kind == 5 ? 4 : wire.varint()); };
   switch (number) {
     case 1: return repeated(wire, kind, [&](std::uint64_t v) { f.dims.push_back(static_cast<std::int64_t>(v)); });
-    case 5: case 7: case 11: return repeated(wire, kind, [&](std::uint64_t v) { f.numbers.push_back(v); });
+    case 5:
+    case 7:
+    case 11: return repeated(wire, kind, [&](std::uint64_t v) { f.numbers.push_back(v); });
     case 6: return void(f.strings.emplace_back(bytes()));
-    case 4: case 9: case 10: return void(f.raw += bytes());
+    case 4:
+    case 9:
+    case 10: return void(f.raw += bytes());
     default: break;
   }
-  if (number == 2 && kind == 0) f.type = wire.varint();
-  else if (number == 13 || number == 14) wire.bad("the tensor's data lie in another file, which .pb inputs may not");
-  else if (kind == 0) wire.varint();
-  else bytes();
+  if (number == 2 && kind == 0)
+    f.type = wire.varint();
+  else if (number == 13 || number == 14)
+    wire.bad("the tensor's data lie in another file, which .pb inputs may not");
+  else if (kind == 0)
+    wire.varint();
+  else
+    bytes();
 }
 
 Fields read_fields(std::string_view bytes, const std::string& what) {
@@ -91,7 +100,7 @@ Tensor parse_tensor_proto(std::string_view bytes, const std::string& what) {
   const std::int64_t need = byte_size(type, count);
   if (!f.numbers.empty()) {
     const auto width = static_cast<std::size_t>(bits(type) >= 8 ? bits(type) / 8 : 1);
-    for (const std::uint64_t v : f.numbers) f.raw.append(reinterpret_cast<const char*>(&v), width);   // little-endian: the low bytes
+    for (const std::uint64_t v : f.numbers) f.raw.append(reinterpret_cast<const char*>(&v), width);  // little-endian: the low bytes
   }
   if (static_cast<std::int64_t>(f.raw.size()) != need)
     bad("the TensorProto has " + std::to_string(f.raw.size()) + " bytes of data, its shape needs " + std::to_string(need));

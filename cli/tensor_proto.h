@@ -8,6 +8,6 @@
 
 namespace tenfold::cli {
 
-Tensor parse_tensor_proto(std::string_view bytes, const std::string& what);   // throws Error(io)
+Tensor parse_tensor_proto(std::string_view bytes, const std::string& what);  // throws Error(io)
 
 }  // namespace tenfold::cli
