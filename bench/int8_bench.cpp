@@ -24,37 +24,46 @@ Tactic cpu_conv_int8_depthwise();
 
 namespace {
 
-struct Layer { const char* network; int times; bool conv; std::int64_t rows_or_size, in, out, kernel, stride, groups; };
+struct Layer {
+  const char* network;
+  int times;
+  bool conv;
+  std::int64_t rows_or_size, in, out, kernel, stride, groups;
+};
 
 // Network, how often, conv?, rows (image size of a conv), inputs, outputs, kernel, stride, groups.
 constexpr Layer kLayers[] = {
-    {"resnet50", 1, true, 224, 3, 64, 7, 2, 1},     {"resnet50", 1, true, 56, 64, 64, 1, 1, 1},      {"resnet50", 3, true, 56, 64, 64, 3, 1, 1},
-    {"resnet50", 4, true, 56, 64, 256, 1, 1, 1},    {"resnet50", 2, true, 56, 256, 64, 1, 1, 1},     {"resnet50", 1, true, 56, 256, 128, 1, 1, 1},
-    {"resnet50", 1, true, 56, 128, 128, 3, 2, 1},   {"resnet50", 4, true, 28, 128, 512, 1, 1, 1},    {"resnet50", 1, true, 56, 256, 512, 1, 2, 1},
-    {"resnet50", 3, true, 28, 512, 128, 1, 1, 1},   {"resnet50", 3, true, 28, 128, 128, 3, 1, 1},    {"resnet50", 1, true, 28, 512, 256, 1, 1, 1},
-    {"resnet50", 1, true, 28, 256, 256, 3, 2, 1},   {"resnet50", 6, true, 14, 256, 1024, 1, 1, 1},   {"resnet50", 1, true, 28, 512, 1024, 1, 2, 1},
-    {"resnet50", 5, true, 14, 1024, 256, 1, 1, 1},  {"resnet50", 5, true, 14, 256, 256, 3, 1, 1},    {"resnet50", 1, true, 14, 1024, 512, 1, 1, 1},
-    {"resnet50", 1, true, 14, 512, 512, 3, 2, 1},   {"resnet50", 3, true, 7, 512, 2048, 1, 1, 1},    {"resnet50", 1, true, 14, 1024, 2048, 1, 2, 1},
-    {"resnet50", 2, true, 7, 2048, 512, 1, 1, 1},   {"resnet50", 2, true, 7, 512, 512, 3, 1, 1},     {"resnet50", 1, false, 1, 2048, 1000, 1, 1, 1},
-    {"mobilenet_v2", 1, true, 224, 3, 32, 3, 2, 1},       {"mobilenet_v2", 1, true, 112, 32, 32, 3, 1, 32},
-    {"mobilenet_v2", 1, true, 112, 32, 16, 1, 1, 1},      {"mobilenet_v2", 1, true, 112, 16, 96, 1, 1, 1},
-    {"mobilenet_v2", 1, true, 112, 96, 96, 3, 2, 96},     {"mobilenet_v2", 1, true, 56, 96, 24, 1, 1, 1},
-    {"mobilenet_v2", 2, true, 56, 24, 144, 1, 1, 1},      {"mobilenet_v2", 1, true, 56, 144, 144, 3, 1, 144},
-    {"mobilenet_v2", 1, true, 56, 144, 24, 1, 1, 1},      {"mobilenet_v2", 1, true, 56, 144, 144, 3, 2, 144},
-    {"mobilenet_v2", 1, true, 28, 144, 32, 1, 1, 1},      {"mobilenet_v2", 3, true, 28, 32, 192, 1, 1, 1},
-    {"mobilenet_v2", 2, true, 28, 192, 192, 3, 1, 192},   {"mobilenet_v2", 2, true, 28, 192, 32, 1, 1, 1},
-    {"mobilenet_v2", 1, true, 28, 192, 192, 3, 2, 192},   {"mobilenet_v2", 1, true, 14, 192, 64, 1, 1, 1},
-    {"mobilenet_v2", 4, true, 14, 64, 384, 1, 1, 1},      {"mobilenet_v2", 4, true, 14, 384, 384, 3, 1, 384},
-    {"mobilenet_v2", 3, true, 14, 384, 64, 1, 1, 1},      {"mobilenet_v2", 1, true, 14, 384, 96, 1, 1, 1},
-    {"mobilenet_v2", 3, true, 14, 96, 576, 1, 1, 1},      {"mobilenet_v2", 2, true, 14, 576, 576, 3, 1, 576},
-    {"mobilenet_v2", 2, true, 14, 576, 96, 1, 1, 1},      {"mobilenet_v2", 1, true, 14, 576, 576, 3, 2, 576},
-    {"mobilenet_v2", 1, true, 7, 576, 160, 1, 1, 1},      {"mobilenet_v2", 3, true, 7, 160, 960, 1, 1, 1},
-    {"mobilenet_v2", 3, true, 7, 960, 960, 3, 1, 960},    {"mobilenet_v2", 2, true, 7, 960, 160, 1, 1, 1},
-    {"mobilenet_v2", 1, true, 7, 960, 320, 1, 1, 1},      {"mobilenet_v2", 1, true, 7, 320, 1280, 1, 1, 1},
-    {"mobilenet_v2", 1, false, 1, 1280, 1000, 1, 1, 1},
-    {"minilm_s128", 24, false, 128, 384, 384, 1, 1, 1},   {"minilm_s128", 6, false, 128, 384, 1536, 1, 1, 1},
-    {"minilm_s128", 6, false, 128, 1536, 384, 1, 1, 1},   {"bert_s128", 48, false, 128, 768, 768, 1, 1, 1},
-    {"bert_s128", 12, false, 128, 768, 3072, 1, 1, 1},    {"bert_s128", 12, false, 128, 3072, 768, 1, 1, 1},
+    {"resnet50", 1, true, 224, 3, 64, 7, 2, 1},         {"resnet50", 1, true, 56, 64, 64, 1, 1, 1},
+    {"resnet50", 3, true, 56, 64, 64, 3, 1, 1},         {"resnet50", 4, true, 56, 64, 256, 1, 1, 1},
+    {"resnet50", 2, true, 56, 256, 64, 1, 1, 1},        {"resnet50", 1, true, 56, 256, 128, 1, 1, 1},
+    {"resnet50", 1, true, 56, 128, 128, 3, 2, 1},       {"resnet50", 4, true, 28, 128, 512, 1, 1, 1},
+    {"resnet50", 1, true, 56, 256, 512, 1, 2, 1},       {"resnet50", 3, true, 28, 512, 128, 1, 1, 1},
+    {"resnet50", 3, true, 28, 128, 128, 3, 1, 1},       {"resnet50", 1, true, 28, 512, 256, 1, 1, 1},
+    {"resnet50", 1, true, 28, 256, 256, 3, 2, 1},       {"resnet50", 6, true, 14, 256, 1024, 1, 1, 1},
+    {"resnet50", 1, true, 28, 512, 1024, 1, 2, 1},      {"resnet50", 5, true, 14, 1024, 256, 1, 1, 1},
+    {"resnet50", 5, true, 14, 256, 256, 3, 1, 1},       {"resnet50", 1, true, 14, 1024, 512, 1, 1, 1},
+    {"resnet50", 1, true, 14, 512, 512, 3, 2, 1},       {"resnet50", 3, true, 7, 512, 2048, 1, 1, 1},
+    {"resnet50", 1, true, 14, 1024, 2048, 1, 2, 1},     {"resnet50", 2, true, 7, 2048, 512, 1, 1, 1},
+    {"resnet50", 2, true, 7, 512, 512, 3, 1, 1},        {"resnet50", 1, false, 1, 2048, 1000, 1, 1, 1},
+    {"mobilenet_v2", 1, true, 224, 3, 32, 3, 2, 1},     {"mobilenet_v2", 1, true, 112, 32, 32, 3, 1, 32},
+    {"mobilenet_v2", 1, true, 112, 32, 16, 1, 1, 1},    {"mobilenet_v2", 1, true, 112, 16, 96, 1, 1, 1},
+    {"mobilenet_v2", 1, true, 112, 96, 96, 3, 2, 96},   {"mobilenet_v2", 1, true, 56, 96, 24, 1, 1, 1},
+    {"mobilenet_v2", 2, true, 56, 24, 144, 1, 1, 1},    {"mobilenet_v2", 1, true, 56, 144, 144, 3, 1, 144},
+    {"mobilenet_v2", 1, true, 56, 144, 24, 1, 1, 1},    {"mobilenet_v2", 1, true, 56, 144, 144, 3, 2, 144},
+    {"mobilenet_v2", 1, true, 28, 144, 32, 1, 1, 1},    {"mobilenet_v2", 3, true, 28, 32, 192, 1, 1, 1},
+    {"mobilenet_v2", 2, true, 28, 192, 192, 3, 1, 192}, {"mobilenet_v2", 2, true, 28, 192, 32, 1, 1, 1},
+    {"mobilenet_v2", 1, true, 28, 192, 192, 3, 2, 192}, {"mobilenet_v2", 1, true, 14, 192, 64, 1, 1, 1},
+    {"mobilenet_v2", 4, true, 14, 64, 384, 1, 1, 1},    {"mobilenet_v2", 4, true, 14, 384, 384, 3, 1, 384},
+    {"mobilenet_v2", 3, true, 14, 384, 64, 1, 1, 1},    {"mobilenet_v2", 1, true, 14, 384, 96, 1, 1, 1},
+    {"mobilenet_v2", 3, true, 14, 96, 576, 1, 1, 1},    {"mobilenet_v2", 2, true, 14, 576, 576, 3, 1, 576},
+    {"mobilenet_v2", 2, true, 14, 576, 96, 1, 1, 1},    {"mobilenet_v2", 1, true, 14, 576, 576, 3, 2, 576},
+    {"mobilenet_v2", 1, true, 7, 576, 160, 1, 1, 1},    {"mobilenet_v2", 3, true, 7, 160, 960, 1, 1, 1},
+    {"mobilenet_v2", 3, true, 7, 960, 960, 3, 1, 960},  {"mobilenet_v2", 2, true, 7, 960, 160, 1, 1, 1},
+    {"mobilenet_v2", 1, true, 7, 960, 320, 1, 1, 1},    {"mobilenet_v2", 1, true, 7, 320, 1280, 1, 1, 1},
+    {"mobilenet_v2", 1, false, 1, 1280, 1000, 1, 1, 1}, {"minilm_s128", 24, false, 128, 384, 384, 1, 1, 1},
+    {"minilm_s128", 6, false, 128, 384, 1536, 1, 1, 1}, {"minilm_s128", 6, false, 128, 1536, 384, 1, 1, 1},
+    {"bert_s128", 48, false, 128, 768, 768, 1, 1, 1},   {"bert_s128", 12, false, 128, 768, 3072, 1, 1, 1},
+    {"bert_s128", 12, false, 128, 3072, 768, 1, 1, 1},
 };
 
 double thread_seconds() {
@@ -106,7 +115,12 @@ double time_layer(const Layer& l, double& operations, std::string& config_text) 
   const Shape y = l.conv ? Shape{1, l.out, size, size} : Shape{l.rows_or_size, l.out};
   const Shape per_channel = l.conv ? Shape{l.out, 1, 1} : Shape{l.out};
   ir::Attributes attributes;
-  if (l.conv) attributes = {{"group", l.groups}, {"strides", ir::Ints{l.stride, l.stride}}, {"pads", ir::Ints{pad, pad, pad, pad}}, {"dilations", ir::Ints{1, 1}}, {"kernel_shape", ir::Ints{l.kernel, l.kernel}}};
+  if (l.conv)
+    attributes = {{"group", l.groups},
+                  {"strides", ir::Ints{l.stride, l.stride}},
+                  {"pads", ir::Ints{pad, pad, pad, pad}},
+                  {"dilations", ir::Ints{1, 1}},
+                  {"kernel_shape", ir::Ints{l.kernel, l.kernel}}};
   const ir::Body body = end_of_layer();
   const Layout layout = l.conv ? kChannelsLast : kPlain;
   Problem p;
@@ -115,16 +129,21 @@ double time_layer(const Layer& l, double& operations, std::string& config_text) 
   p.body = &body;
   p.anchor_inputs = 3;
   p.device = &cpu::this_cpu();
-  p.in = {{DType::u8, ir::to_dims(x), layout}, {DType::i8, ir::to_dims(w), {}, false, true}, {DType::u8, {}, {}, false, true},
-          {DType::f32, ir::to_dims(per_channel), {}, false, true}, {DType::f32, ir::to_dims(per_channel), {}, false, true}};
+  p.in = {{DType::u8, ir::to_dims(x), layout},
+          {DType::i8, ir::to_dims(w), {}, false, true},
+          {DType::u8, {}, {}, false, true},
+          {DType::f32, ir::to_dims(per_channel), {}, false, true},
+          {DType::f32, ir::to_dims(per_channel), {}, false, true}};
   p.out = {{DType::u8, ir::to_dims(y), layout}};
   const Verdict verdict = tactic.supports(p);
   if (!verdict) {
     std::printf("refused: %s\n", verdict.reason.c_str());
     std::exit(1);
   }
-  Tensor a = ops::random_tensor(DType::u8, x, 1, 0, 255), b = ops::random_tensor(DType::i8, w, 2, -127, 127), zero = ops::random_tensor(DType::u8, {}, 3, 0, 0);
-  Tensor scale = ops::random_tensor(DType::f32, per_channel, 4, 1e-4, 2e-4), bias = ops::random_tensor(DType::f32, per_channel, 5), out(DType::u8, y);
+  Tensor a = ops::random_tensor(DType::u8, x, 1, 0, 255), b = ops::random_tensor(DType::i8, w, 2, -127, 127),
+         zero = ops::random_tensor(DType::u8, {}, 3, 0, 0);
+  Tensor scale = ops::random_tensor(DType::f32, per_channel, 4, 1e-4, 2e-4), bias = ops::random_tensor(DType::f32, per_channel, 5),
+         out(DType::u8, y);
   operations = 2.0 * static_cast<double>(out.size() * l.in / l.groups * (l.conv ? l.kernel * l.kernel : 1));
   double best = 1e9;
   for (const Config& config : tactic.configs(p)) {
@@ -132,8 +151,9 @@ double time_layer(const Layer& l, double& operations, std::string& config_text) 
     const std::vector<const Tensor*> constants{nullptr, &b, &zero, &scale, &bias};
     tactic.pack(p, config, 1, constants, packed.data.get());
     std::vector<std::int64_t> s[6];
-    const Bound in[] = {bound(a.mutable_raw(), a.shape(), s[0], l.conv), bound(packed.data.get(), b.shape(), s[1], false), bound(zero.mutable_raw(), zero.shape(), s[2], false),
-                        bound(scale.mutable_raw(), scale.shape(), s[3], false), bound(bias.mutable_raw(), bias.shape(), s[4], false)};
+    const Bound in[] = {bound(a.mutable_raw(), a.shape(), s[0], l.conv), bound(packed.data.get(), b.shape(), s[1], false),
+                        bound(zero.mutable_raw(), zero.shape(), s[2], false), bound(scale.mutable_raw(), scale.shape(), s[3], false),
+                        bound(bias.mutable_raw(), bias.shape(), s[4], false)};
     const Bound outs[] = {bound(out.mutable_raw(), out.shape(), s[5], l.conv)};
     const auto kernel = tactic.open(p, config);
     Serial serial;
@@ -150,10 +170,13 @@ double peak() {
   for (const Memory* m : {&a, &b, &c, &init}) std::memset(m->data.get(), 0, m == &init ? 1 << 10 : 1 << 16);
   const std::int64_t groups = 256 / k.k_group;
   if (k.enter) k.enter(false);
-  const double seconds = best_seconds([&] {
-    for (int i = 0; i < 100; ++i)
-      k.tile(k.mr, k.nr, a.data.get(), 256 * k.a_bytes + 64, b.data.get(), groups, static_cast<std::int32_t*>(init.data.get()), static_cast<std::int32_t*>(c.data.get()), 64, false);
-  }, 0.2);
+  const double seconds = best_seconds(
+      [&] {
+        for (int i = 0; i < 100; ++i)
+          k.tile(k.mr, k.nr, a.data.get(), 256 * k.a_bytes + 64, b.data.get(), groups, static_cast<std::int32_t*>(init.data.get()),
+                 static_cast<std::int32_t*>(c.data.get()), 64, false);
+      },
+      0.2);
   if (k.leave) k.leave();
   return 2.0 * k.mr * k.nr * 256 * 100 / seconds;
 }
@@ -168,7 +191,9 @@ int main(int argc, char** argv) {
   std::string network;
   double total = 0, work = 0;
   const auto finish = [&] {
-    if (!network.empty()) std::printf("%-13s all layers %8.3f ms  %6.1f GOP/s  %4.1f %% of peak\n\n", network.c_str(), total * 1e3, work / total / 1e9, 100 * work / total / top);
+    if (!network.empty())
+      std::printf("%-13s all layers %8.3f ms  %6.1f GOP/s  %4.1f %% of peak\n\n", network.c_str(), total * 1e3, work / total / 1e9,
+                  100 * work / total / top);
     total = work = 0;
   };
   for (const Layer& l : kLayers) {
@@ -178,8 +203,9 @@ int main(int argc, char** argv) {
     double operations = 0;
     std::string config;
     const double seconds = time_layer(l, operations, config);
-    std::printf("%-13s %2dx %s %4ld: %4ld -> %4ld k%ld s%ld g%-4ld %8.3f ms %6.1f GOP/s %5.1f %% %s\n", l.network, l.times, l.conv ? "conv" : "rows", l.rows_or_size, l.in,
-                l.out, l.kernel, l.stride, l.groups, seconds * 1e3, operations / seconds / 1e9, 100 * operations / seconds / top, config.c_str());
+    std::printf("%-13s %2dx %s %4ld: %4ld -> %4ld k%ld s%ld g%-4ld %8.3f ms %6.1f GOP/s %5.1f %% %s\n", l.network, l.times,
+                l.conv ? "conv" : "rows", l.rows_or_size, l.in, l.out, l.kernel, l.stride, l.groups, seconds * 1e3,
+                operations / seconds / 1e9, 100 * operations / seconds / top, config.c_str());
     total += seconds * l.times;
     work += operations * l.times;
   }

@@ -20,15 +20,15 @@
 namespace tenfold::quant {
 namespace {
 
-constexpr std::int64_t kMaxDepth = 65000;   // sums of products of 255 * 128 stay within 32 bits
+constexpr std::int64_t kMaxDepth = 65000;  // sums of products of 255 * 128 stay within 32 bits
 
 bool is_8_bit(DType type) { return type == DType::u8 || type == DType::i8; }
 
 // The 8-bit operands of a product and their parameters.
 struct Operands {
-  const ir::Node *x = nullptr, *w = nullptr;   // DequantizeLinear
+  const ir::Node *x = nullptr, *w = nullptr;  // DequantizeLinear
   Params x_params, w_params;
-  bool turned = false;                         // the product sees the weight transposed
+  bool turned = false;  // the product sees the weight transposed
 };
 
 std::optional<Operands> operands_of(const ir::Node& node) {
@@ -152,7 +152,7 @@ bool fold_conv(ir::Graph& graph, ir::Node& node) {
   if (!o || (!o->w_params.per_tensor() && o->w_params.axis != 0)) return false;
   const std::vector<std::int64_t> w = ir::constants(o->w->in(0)->dims());
   if (element_count(w) > kMaxDepth * w[0]) return false;
-  Shape shape(w.size() - 1, 1);   // [channels, 1, 1]
+  Shape shape(w.size() - 1, 1);  // [channels, 1, 1]
   shape[0] = w[0];
   ir::Value* bias = nullptr;
   if (node.in(2) != nullptr) {

@@ -25,7 +25,8 @@ const ir::Node* dequantize_behind(const ir::Value* value) {
 }
 
 bool commutes(const ir::Node& node) {
-  static constexpr std::array<std::string_view, 7> kMovement{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "DepthToSpace"};
+  static constexpr std::array<std::string_view, 7> kMovement{"Reshape",   "Flatten", "Squeeze",     "Unsqueeze",
+                                                             "Transpose", "Slice",   "DepthToSpace"};
   if (node.body || node.outputs.size() != 1) return false;
   return std::find(kMovement.begin(), kMovement.end(), node.op()) != kMovement.end() || node.op() == "MaxPool";
 }
@@ -69,7 +70,7 @@ bool cancel(ir::Graph& graph, ir::Node& node) {
 
 bool run(ir::Graph& graph) {
   bool changed = false;
-  graph.sort();   // operands first: what sank past one node meets the next
+  graph.sort();  // operands first: what sank past one node meets the next
   for (ir::Node* node : graph.node_list()) changed = cancel(graph, *node) || sink_past(graph, *node) || changed;
   return changed;
 }

@@ -33,11 +33,11 @@ std::optional<Params> params_of(const ir::Node* node) {
 
 std::vector<passes::Pass> qdq_passes() {
   return {
-      pass_move_qdq(),     // dequantised values reach the products
-      pass_fold_qdq(),     // products of 8-bit operands
-      pass_remove_qdq(),   // products of activations stay float ...
-      passes::find_pass("fuse_attention"),   // ... and only now look like attention
-      pass_lower_qdq(),    // the rest, for regions and epilogues to absorb
+      pass_move_qdq(),                      // dequantised values reach the products
+      pass_fold_qdq(),                      // products of 8-bit operands
+      pass_remove_qdq(),                    // products of activations stay float ...
+      passes::find_pass("fuse_attention"),  // ... and only now look like attention
+      pass_lower_qdq(),                     // the rest, for regions and epilogues to absorb
   };
 }
 

@@ -1,16 +1,17 @@
 // The Q/DQ passes: what they turn graphs into, and that results stay the same up to one step of the output's quantisation.
+#include "quant/qdq.h"
+
 #include <gtest/gtest.h>
 
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
-#include "quant/qdq.h"
 
 namespace tenfold::quant {
 namespace {
 
 Tensor constant(DType dtype, const Shape& shape, std::uint64_t seed) {
-  if (dtype == DType::f32) return ops::random_tensor(dtype, shape, seed, 0.01, 0.05);   // scales
+  if (dtype == DType::f32) return ops::random_tensor(dtype, shape, seed, 0.01, 0.05);  // scales
   const bool is_signed = dtype == DType::i8;
   return ops::random_tensor(dtype, shape, seed, is_signed ? -128 : 0, is_signed ? 127 : 255);
 }
@@ -26,7 +27,9 @@ std::vector<Tensor> results(const ir::Graph& graph, const std::vector<ops::Runti
 ir::Graph run_all(std::string_view text, double tolerance, std::vector<passes::Pass> list = qdq_passes()) {
   ir::Graph graph = parse(text);
   std::vector<ops::RuntimeValue> inputs;
-  for (const ir::Value* v : graph.inputs) inputs.emplace_back(ops::random_tensor(v->dtype(), ir::constants(v->dims()), inputs.size() + 5, v->dtype() == DType::u8 ? 0 : -3, v->dtype() == DType::u8 ? 255 : 3));
+  for (const ir::Value* v : graph.inputs)
+    inputs.emplace_back(ops::random_tensor(v->dtype(), ir::constants(v->dims()), inputs.size() + 5, v->dtype() == DType::u8 ? 0 : -3,
+                                           v->dtype() == DType::u8 ? 255 : 3));
   const std::vector<Tensor> before = results(graph, inputs);
   passes::run(graph, list);
   const std::vector<Tensor> after = results(graph, inputs);
@@ -61,7 +64,8 @@ TEST(Qdq, ConvolutionsBecomeIntegerWithBiasAndPerChannelScales) {
       c = Conv(d, wd, bd) pads=[1,1,1,1]
       r = Relu(c)
       y = QuantizeLinear(r, os, xz)
-    )", 1);
+    )",
+                                    1);
     EXPECT_EQ(count(graph, "ConvInteger"), 1) << ir::print(graph);
     EXPECT_EQ(count(graph, "Conv") + count(graph, "QuantizeLinear") + count(graph, "DequantizeLinear"), 0) << ir::print(graph);
   }
@@ -77,7 +81,8 @@ TEST(Qdq, GemmWithTurnedWeights) {
     d = DequantizeLinear(x, xs, xz)
     wd = DequantizeLinear(w, ws) axis=0
     y = Gemm(d, wd, b) transB=1
-  )", 1e-3);
+  )",
+                                  1e-3);
   EXPECT_EQ(count(graph, "MatMulInteger"), 1) << ir::print(graph);
 }
 
@@ -98,7 +103,8 @@ TEST(Qdq, ResidualSumsAndMovementKeepEightBits) {
     f = DequantizeLinear(r, s, z)
     t = Reshape(f, dims)
     y = QuantizeLinear(t, s, z)
-  )", 1);
+  )",
+                                  1);
   EXPECT_EQ(count(graph, "ConvInteger"), 1);
   for (const auto& node : graph.nodes()) {
     if (node->op() == "Reshape") EXPECT_EQ(node->in(0)->dtype(), DType::u8) << ir::print(graph);
@@ -127,7 +133,8 @@ TEST(Qdq, ARectifierHiddenInTheRangeStays) {
     q = QuantizeLinear(x, s, z)
     d = DequantizeLinear(q, s, z)
     y = MatMul(d, w)
-  )", 1e-3);
+  )",
+                                  1e-3);
   EXPECT_EQ(count(graph, "Region"), 2) << ir::print(graph);
 }
 

@@ -9,7 +9,9 @@ namespace tenfold::backends::cpu {
 namespace {
 
 constexpr int kVectors = 16 / simd::kLanes;
-struct F16 { simd::vf v[kVectors]; };
+struct F16 {
+  simd::vf v[kVectors];
+};
 
 template <class F>
 TENFOLD_INLINE F16 each(F f) {
@@ -18,19 +20,39 @@ TENFOLD_INLINE F16 each(F f) {
   for (int i = 0; i < kVectors; ++i) r.v[i] = f(i);
   return r;
 }
-TENFOLD_INLINE F16 set(float x) { return each([&](int) { return simd::set1(x); }); }
-TENFOLD_INLINE F16 load(const float* p) { return each([&](int i) { return simd::load(p + i * simd::kLanes); }); }
-TENFOLD_INLINE F16 load(const std::int32_t* p) { return each([&](int i) { return simd::to_float(simd::loadi(p + i * simd::kLanes)); }); }
-TENFOLD_INLINE F16 load(const std::uint8_t* p) { return each([&](int i) { return simd::to_float(simd::widen_u8(p + i * simd::kLanes)); }); }
-TENFOLD_INLINE F16 load(const std::int8_t* p) { return each([&](int i) { return simd::to_float(simd::widen_i8(p + i * simd::kLanes)); }); }
-TENFOLD_INLINE F16 mul(F16 a, F16 b) { return each([&](int i) { return simd::mul(a.v[i], b.v[i]); }); }
-TENFOLD_INLINE F16 add(F16 a, F16 b) { return each([&](int i) { return simd::add(a.v[i], b.v[i]); }); }
-TENFOLD_INLINE F16 fma(F16 a, F16 b, F16 c) { return each([&](int i) { return simd::fma(a.v[i], b.v[i], c.v[i]); }); }
-TENFOLD_INLINE F16 fnma(F16 a, F16 b, F16 c) { return each([&](int i) { return simd::fnma(a.v[i], b.v[i], c.v[i]); }); }
+TENFOLD_INLINE F16 set(float x) {
+  return each([&](int) { return simd::set1(x); });
+}
+TENFOLD_INLINE F16 load(const float* p) {
+  return each([&](int i) { return simd::load(p + i * simd::kLanes); });
+}
+TENFOLD_INLINE F16 load(const std::int32_t* p) {
+  return each([&](int i) { return simd::to_float(simd::loadi(p + i * simd::kLanes)); });
+}
+TENFOLD_INLINE F16 load(const std::uint8_t* p) {
+  return each([&](int i) { return simd::to_float(simd::widen_u8(p + i * simd::kLanes)); });
+}
+TENFOLD_INLINE F16 load(const std::int8_t* p) {
+  return each([&](int i) { return simd::to_float(simd::widen_i8(p + i * simd::kLanes)); });
+}
+TENFOLD_INLINE F16 mul(F16 a, F16 b) {
+  return each([&](int i) { return simd::mul(a.v[i], b.v[i]); });
+}
+TENFOLD_INLINE F16 add(F16 a, F16 b) {
+  return each([&](int i) { return simd::add(a.v[i], b.v[i]); });
+}
+TENFOLD_INLINE F16 fma(F16 a, F16 b, F16 c) {
+  return each([&](int i) { return simd::fma(a.v[i], b.v[i], c.v[i]); });
+}
+TENFOLD_INLINE F16 fnma(F16 a, F16 b, F16 c) {
+  return each([&](int i) { return simd::fnma(a.v[i], b.v[i], c.v[i]); });
+}
 TENFOLD_INLINE F16 clamp(F16 x, F16 low, F16 high) {
   return each([&](int i) { return simd::min(simd::max(x.v[i], low.v[i]), high.v[i]); });
 }
-TENFOLD_INLINE F16 round_even(F16 x) { return each([&](int i) { return simd::round_even(x.v[i]); }); }
+TENFOLD_INLINE F16 round_even(F16 x) {
+  return each([&](int i) { return simd::round_even(x.v[i]); });
+}
 // x / scale, correctly rounded.
 TENFOLD_INLINE F16 divide(F16 x, F16 scale, F16 inverse) {
   const F16 quotient = mul(x, inverse);
@@ -100,7 +122,8 @@ void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_
       y = f.bias ? fma(y, factor, load(f.bias + j)) : mul(y, factor);
       if constexpr (!Plain) y = clamp(y, low, high);
       if (!Plain && f.middle_scale != 0)
-        y = mul(clamp(round_even(divide(y, set(f.middle_scale), set(f.middle_inverse))), set(f.middle_low), set(f.middle_high)), set(f.middle_scale));
+        y = mul(clamp(round_even(divide(y, set(f.middle_scale), set(f.middle_inverse))), set(f.middle_low), set(f.middle_high)),
+                set(f.middle_scale));
       if constexpr (sizeof(R) != 16) {
         const F16 other = load_some(static_cast<const R*>(f.residual) + r * f.residual_stride + j, cols - j);
         y = fma(add(other, set(-f.residual_zero)), set(f.residual_scale), y);
@@ -115,7 +138,9 @@ void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_
   }
 }
 
-struct NoResidual { char none[16]; };
+struct NoResidual {
+  char none[16];
+};
 
 template <class T, bool Plain>
 void finish_to(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, T* out,

@@ -43,7 +43,8 @@ Verdict conv_int8_supports(const Problem& p) {
   if (x.dims.size() < 3 || x.dims.size() > 5) return Verdict::no("not a convolution of 1, 2 or 3 spatial dims");
   if (ir::product(w.dims) == ir::Dim(0)) return Verdict::no("the weights are empty");
   if (!x.dense || !p.out[0].dense) return Verdict::no("operands are strided");
-  if (int8_operand_given(p, 2) && !(ir::product(p.in[2].dims) == ir::Dim(1))) return Verdict::no("the zero point of the input is not one value");
+  if (int8_operand_given(p, 2) && !(ir::product(p.in[2].dims) == ir::Dim(1)))
+    return Verdict::no("the zero point of the input is not one value");
   if (int8_operand_given(p, 3)) {
     const ir::Dim size = ir::product(p.in[3].dims);
     if (!p.in[3].constant) return Verdict::no("the zero points of the weights are not constant");
@@ -54,7 +55,8 @@ Verdict conv_int8_supports(const Problem& p) {
   const std::int64_t groups = p.attributes->integer("group", 1);
   if (groups < 1 || w.dims[0].constant() % groups != 0) return Verdict::no("filters do not divide into groups");
   for (const OperandDesc* operand : {&x, &p.out[0]}) {
-    if (operand->layout != kChannelsLast && !same_as_plain(kChannelsLast, operand->dims)) return Verdict::no("the layout is not channels-last");
+    if (operand->layout != kChannelsLast && !same_as_plain(kChannelsLast, operand->dims))
+      return Verdict::no("the layout is not channels-last");
   }
   if (int8_configs(*p.device, 1, 1).empty()) return Verdict::no("needs avx2");
   return Int8End::supports(p);
@@ -74,7 +76,8 @@ std::vector<Formats> conv_int8_formats(const Problem& p) {
 std::int64_t conv_int8_likely_rows(const Problem& p) {
   std::int64_t rows = 1;
   for (std::size_t i = 0; i < p.out[0].dims.size(); ++i) {
-    if (i != 1) rows = std::min(checked_mul(rows, std::min(p.bounds(p.out[0].dims[i]).upper, std::int64_t{1} << 16)), std::int64_t{1} << 24);
+    if (i != 1)
+      rows = std::min(checked_mul(rows, std::min(p.bounds(p.out[0].dims[i]).upper, std::int64_t{1} << 16)), std::int64_t{1} << 24);
   }
   return rows;
 }
@@ -88,7 +91,8 @@ std::vector<std::int32_t> conv_int8_zeros(const Problem& p, std::span<const Tens
   std::vector<std::int32_t> zeros(static_cast<std::size_t>(filters));
   if (!int8_operand_given(p, 3)) return zeros;
   const Tensor& z = *constants[3];
-  for (std::int64_t i = 0; i < filters; ++i) zeros[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(z.as_int(z.size() == 1 ? 0 : i));
+  for (std::int64_t i = 0; i < filters; ++i)
+    zeros[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(z.as_int(z.size() == 1 ? 0 : i));
   return zeros;
 }
 

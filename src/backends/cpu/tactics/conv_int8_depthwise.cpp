@@ -1,9 +1,8 @@
 // Depthwise convolution of 8-bit channels-last images: vectors of channels, one pointer for each tap of a pixel.
-#include "backends/cpu/kernels/int8_depthwise.h"
-
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cpu/kernels/int8_depthwise.h"
 #include "backends/cpu/tactics/conv_int8_common.h"
 #include "base/checked.h"
 #include "base/element.h"
@@ -13,15 +12,18 @@ namespace {
 
 using namespace cpu;
 
-constexpr std::int64_t kMaxTaps = 128, kChannels = kInt8MostColumns, kPixels = 16;   // channels and pixels of a block of accumulators
+constexpr std::int64_t kMaxTaps = 128, kChannels = kInt8MostColumns, kPixels = 16;  // channels and pixels of a block of accumulators
 
-const Int8DepthwiseKernels& kernels_of(std::int64_t isa) { return isa == kInt8Avx2 ? tenfold_int8_depthwise_avx2 : tenfold_int8_depthwise_avx512; }
+const Int8DepthwiseKernels& kernels_of(std::int64_t isa) {
+  return isa == kInt8Avx2 ? tenfold_int8_depthwise_avx2 : tenfold_int8_depthwise_avx512;
+}
 
 Verdict supports(const Problem& p) {
   const Verdict verdict = conv_int8_supports(p);
   if (!verdict) return verdict;
   const ConvInt8Shape s(p);
-  if (s.depth != 1 || s.filters != s.groups) return Verdict::no("not depthwise: a filter sees more than one channel, or a channel more than one filter");
+  if (s.depth != 1 || s.filters != s.groups)
+    return Verdict::no("not depthwise: a filter sees more than one channel, or a channel more than one filter");
   return Verdict::only_if(s.taps() <= kMaxTaps, "the window has more than 128 taps");
 }
 
@@ -52,7 +54,9 @@ struct Packing {
   }
 };
 
-std::int64_t packed_bytes(const Problem& p, const Config& c, int input) { return input == 1 ? Packing(ConvInt8Shape(p), kernels_of(c[0])).bytes() : -1; }
+std::int64_t packed_bytes(const Problem& p, const Config& c, int input) {
+  return input == 1 ? Packing(ConvInt8Shape(p), kernels_of(c[0])).bytes() : -1;
+}
 
 void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const> constants, void* packed) {
   const ConvInt8Shape s(p);
@@ -89,7 +93,8 @@ struct Kernel {
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
-  return std::make_shared<Kernel>(ConvInt8Shape(p), &kernels_of(c[0]), Int8End(p, int8_finish_kernels(c[0]), 1), p.in[0].dtype, int8_operand_given(p, 2));
+  return std::make_shared<Kernel>(ConvInt8Shape(p), &kernels_of(c[0]), Int8End(p, int8_finish_kernels(c[0]), 1), p.in[0].dtype,
+                                  int8_operand_given(p, 2));
 }
 
 // A line of output pixels for a block of channels.
@@ -97,8 +102,8 @@ struct Line {
   const Kernel& kernel;
   const ConvInt8Extents& extents;
   const char* image;
-  const std::int16_t* weights;      // of the first channel block
-  std::int64_t n, z, y, channel, channels;   // channels that exist
+  const std::int16_t* weights;              // of the first channel block
+  std::int64_t n, z, y, channel, channels;  // channels that exist
   const std::int32_t* start;
   const char* border;
 
@@ -145,10 +150,11 @@ struct Line {
   }
 
   // Fewer channels than a block: copied first, so that nothing beyond the image is read.
-  void last_block(const Int8Tap* taps, std::int64_t pixel, std::int64_t pairs, std::int64_t blocks, std::int64_t rest, std::int32_t* acc) const {
+  void last_block(const Int8Tap* taps, std::int64_t pixel, std::int64_t pairs, std::int64_t blocks, std::int64_t rest,
+                  std::int32_t* acc) const {
     const Int8DepthwiseKernels& k = *kernel.kernels;
     const std::int64_t at = blocks * k.block;
-    char copy[kMaxTaps + 1][32];   // what lies beyond the channels is multiplied by zero
+    char copy[kMaxTaps + 1][32];  // what lies beyond the channels is multiplied by zero
     Int8Tap copied[kMaxTaps + 1];
     for (std::int64_t t = 0; t < 2 * pairs; ++t) {
       std::memcpy(copy[t], taps[t].data + pixel * taps[t].step + at, static_cast<std::size_t>(rest));
@@ -176,12 +182,22 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     const std::int32_t* sums = packing.sums(args.in[1].data) + channel;
     for (std::int64_t i = 0; i < padded; ++i) start[i] = -zero * sums[i];
     std::memset(border, zero, sizeof border);
-    const Line work{kernel, extents, args.in[0].as<const char>(), packing.weights(args.in[1].data) + channel * packing.pairs * 2,
-                    line / out[1] / out[0], line / out[1] % out[0], line % out[1], channel, channels, start, border};
+    const Line work{kernel,
+                    extents,
+                    args.in[0].as<const char>(),
+                    packing.weights(args.in[1].data) + channel * packing.pairs * 2,
+                    line / out[1] / out[0],
+                    line / out[1] % out[0],
+                    line % out[1],
+                    channel,
+                    channels,
+                    start,
+                    border};
     for (std::int64_t x = 0; x < out[2]; x += kPixels) {
       const std::int64_t count = std::min(kPixels, out[2] - x);
       work.run(x, count, acc, padded);
-      kernel.end.apply(bound, line * out[2] + x, count, channel, channels, acc, padded, static_cast<char*>(args.workspace) + worker * kernel.end.scratch_bytes());
+      kernel.end.apply(bound, line * out[2] + x, count, channel, channels, acc, padded,
+                       static_cast<char*>(args.workspace) + worker * kernel.end.scratch_bytes());
     }
   });
   return Status::ok;
@@ -192,9 +208,19 @@ ir::Dim workspace(const Problem& p, const Config& c) { return Int8End(p, int8_fi
 }  // namespace
 
 Tactic cpu_conv_int8_depthwise() {
-  return {.name = "conv_int8_depthwise", .op = "ConvInteger", .supports = supports, .configs = configs, .valid = valid,
-          .formats = conv_int8_formats, .workspace = workspace, .packed_bytes = packed_bytes, .pack = pack, .unpack = unpack, .open = open,
-          .run = run, .work = conv_int8_work};
+  return {.name = "conv_int8_depthwise",
+          .op = "ConvInteger",
+          .supports = supports,
+          .configs = configs,
+          .valid = valid,
+          .formats = conv_int8_formats,
+          .workspace = workspace,
+          .packed_bytes = packed_bytes,
+          .pack = pack,
+          .unpack = unpack,
+          .open = open,
+          .run = run,
+          .work = conv_int8_work};
 }
 
 }  // namespace tenfold::backends

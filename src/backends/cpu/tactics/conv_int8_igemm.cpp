@@ -1,11 +1,10 @@
 // Convolution of 8-bit images as a product: the windows of a block of output positions are gathered as rows while they are expanded.
 //
 // Images are channels-last, so a window is one contiguous run of bytes for each of its lines, and weights are packed in that order.
-#include "backends/cpu/tactics/conv_int8_common.h"
-
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cpu/tactics/conv_int8_common.h"
 #include "base/checked.h"
 #include "base/element.h"
 
@@ -31,8 +30,8 @@ class WindowRows final : public Int8Rows {
     return image_ + row * shape_.channels + group * shape_.depth;
   }
 
-  void fill(const Int8Kernels& kernels, std::int64_t group, std::int64_t row, std::int64_t rows, std::int64_t k, std::int64_t count, char* to,
-            std::int64_t stride) const noexcept override {
+  void fill(const Int8Kernels& kernels, std::int64_t group, std::int64_t row, std::int64_t rows, std::int64_t k, std::int64_t count,
+            char* to, std::int64_t stride) const noexcept override {
     if (shape_.pointwise()) {
       const char* from = image_ + row * shape_.channels + group * shape_.depth + k;
       for (std::int64_t r = 0; r < rows; ++r) kernels.expand(from + r * shape_.channels, count, signed_, to + r * stride);
@@ -68,7 +67,8 @@ class WindowRows final : public Int8Rows {
         fill_border(kernels, until - from, line_to);
         continue;
       }
-      const char* pixels = image_ + ((n * extents_.in[0] + z) * extents_.in[1] + y) * extents_.in[2] * shape_.channels + group * shape_.depth;
+      const char* pixels =
+          image_ + ((n * extents_.in[0] + z) * extents_.in[1] + y) * extents_.in[2] * shape_.channels + group * shape_.depth;
       if (merged_)
         run_of_taps(kernels, pixels, start[2], from, until, line_to);
       else
@@ -77,7 +77,8 @@ class WindowRows final : public Int8Rows {
   }
 
   // Bytes [from, until) of a line that starts at x, all channels and neighbouring taps in one go.
-  void run_of_taps(const Int8Kernels& kernels, const char* pixels, std::int64_t x, std::int64_t from, std::int64_t until, char* to) const noexcept {
+  void run_of_taps(const Int8Kernels& kernels, const char* pixels, std::int64_t x, std::int64_t from, std::int64_t until,
+                   char* to) const noexcept {
     const std::int64_t offset = x * shape_.channels, end = extents_.in[2] * shape_.channels;
     const std::int64_t left = std::clamp(-offset, from, until), right = std::clamp(end - offset, left, until);
     if (left > from) fill_border(kernels, left - from, to);
@@ -90,7 +91,8 @@ class WindowRows final : public Int8Rows {
     if (until > right) fill_border(kernels, until - right, to + (right - from) * kernels.a_bytes);
   }
 
-  void tap_by_tap(const Int8Kernels& kernels, const char* pixels, std::int64_t x, std::int64_t from, std::int64_t until, char* to) const noexcept {
+  void tap_by_tap(const Int8Kernels& kernels, const char* pixels, std::int64_t x, std::int64_t from, std::int64_t until,
+                  char* to) const noexcept {
     for (std::int64_t i = from; i < until;) {
       const std::int64_t tap = i / shape_.depth, channel = i % shape_.depth, count = std::min(shape_.depth - channel, until - i);
       const std::int64_t at = x + tap * shape_.dilation[2];
@@ -104,7 +106,8 @@ class WindowRows final : public Int8Rows {
   }
 
   void fill_border(const Int8Kernels& kernels, std::int64_t count, char* to) const noexcept {
-    for (std::int64_t i = 0; i < count; i += kBorder) kernels.expand(border_, std::min(kBorder, count - i), signed_, to + i * kernels.a_bytes);
+    for (std::int64_t i = 0; i < count; i += kBorder)
+      kernels.expand(border_, std::min(kBorder, count - i), signed_, to + i * kernels.a_bytes);
   }
 
   static constexpr std::int64_t kBorder = 1024;
@@ -112,7 +115,7 @@ class WindowRows final : public Int8Rows {
   const ConvInt8Extents& extents_;
   const char *image_, *end_;
   bool signed_, merged_;
-  char border_[kBorder];   // the zero point, which counts as 0
+  char border_[kBorder];  // the zero point, which counts as 0
 };
 
 Int8Weights weights_of(const ConvInt8Shape& s) { return {.k = s.depth * s.taps(), .n = s.filters / s.groups, .groups = s.groups}; }
@@ -124,9 +127,7 @@ Verdict supports(const Problem& p) {
   return Verdict::only_if(s.depth > 1 || s.filters > s.groups || s.groups == 1, "depthwise: every product would be a single column");
 }
 
-std::vector<Config> configs(const Problem& p) {
-  return int8_configs(*p.device, conv_int8_likely_rows(p), weights_of(ConvInt8Shape(p)).n);
-}
+std::vector<Config> configs(const Problem& p) { return int8_configs(*p.device, conv_int8_likely_rows(p), weights_of(ConvInt8Shape(p)).n); }
 Verdict valid(const Problem& p, const Config& c) { return int8_valid(*p.device, c); }
 
 std::int64_t packed_bytes(const Problem& p, const Config& c, int input) {
@@ -150,7 +151,8 @@ void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const>
   const ConvInt8Shape s(p);
   const Tensor& weight = *constants[1];
   std::vector<std::int16_t> values(static_cast<std::size_t>(weight.size()));
-  for_each_weight(s, [&](std::int64_t from, std::size_t to) { values[to] = static_cast<std::int16_t>(load_int(weight.dtype(), weight.raw(), from)); });
+  for_each_weight(
+      s, [&](std::int64_t from, std::size_t to) { values[to] = static_cast<std::int16_t>(load_int(weight.dtype(), weight.raw(), from)); });
   const Int8Kernels& kernels = int8_kernels(c[0]);
   Int8Packing(weights_of(s), kernels).pack(kernels, values, conv_int8_zeros(p, constants), packed);
 }
@@ -194,8 +196,19 @@ ir::Dim workspace(const Problem& p, const Config& c) { return Int8End(p, int8_fi
 }  // namespace
 
 Tactic cpu_conv_int8_igemm() {
-  return {.name = "conv_int8_igemm", .op = "ConvInteger", .supports = supports, .configs = configs, .valid = valid, .formats = conv_int8_formats,
-          .workspace = workspace, .packed_bytes = packed_bytes, .pack = pack, .unpack = unpack, .open = open, .run = run, .work = conv_int8_work};
+  return {.name = "conv_int8_igemm",
+          .op = "ConvInteger",
+          .supports = supports,
+          .configs = configs,
+          .valid = valid,
+          .formats = conv_int8_formats,
+          .workspace = workspace,
+          .packed_bytes = packed_bytes,
+          .pack = pack,
+          .unpack = unpack,
+          .open = open,
+          .run = run,
+          .work = conv_int8_work};
 }
 
 }  // namespace tenfold::backends

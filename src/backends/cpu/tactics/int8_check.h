@@ -18,9 +18,9 @@ inline std::vector<std::uint32_t> int8_feature_sets() {
 }
 
 struct Int8Case {
-  std::string op, text;                                      // ops/cases.h
+  std::string op, text;  // ops/cases.h
   std::optional<ir::Body> body = {};
-  std::vector<std::string> extra = {};                       // operands of the body, as in a case
+  std::vector<std::string> extra = {};  // operands of the body, as in a case
   DType out = DType::i32;
 };
 
@@ -36,8 +36,9 @@ inline void check_int8(const Tactic& tactic, const Int8Case& c, double quantum) 
     operands.push_back(o.data);
     if (o.missing) return inputs.push_back(nullptr);
     const std::string name = "x" + std::to_string(inputs.size());
-    inputs.push_back(o.constant ? graph.add_constant(o.data, name)
-                                : graph.add_input(name, {ir::ValueType::Kind::tensor, {o.data.dtype(), ir::to_dims(o.data.shape())}, true}));
+    inputs.push_back(o.constant
+                         ? graph.add_constant(o.data, name)
+                         : graph.add_input(name, {ir::ValueType::Kind::tensor, {o.data.dtype(), ir::to_dims(o.data.shape())}, true}));
   };
   for (const ops::CaseOperand& o : parsed.operands) add(o);
   ir::Node node;
@@ -66,7 +67,8 @@ inline void check_int8(const Tactic& tactic, const Int8Case& c, double quantum) 
       EXPECT_EQ(0, std::memcmp(y.raw(), again.raw(), static_cast<std::size_t>(y.bytes()))) << "results depend on the order of parts";
       double worst = 0;
       for (std::int64_t i = 0; i < y.size(); ++i) worst = std::max(worst, std::abs(y.as_double(i) - truth.as_double(i)));
-      EXPECT_LE(worst, quantum) << "features " << feature_text(features) << ", config {" << config[0] << "," << config[1] << "," << config.back() << "}";
+      EXPECT_LE(worst, quantum) << "features " << feature_text(features) << ", config {" << config[0] << "," << config[1] << ","
+                                << config.back() << "}";
     }
   }
 }

@@ -52,7 +52,7 @@ std::vector<Config> int8_configs(const DeviceInfo& device, std::int64_t rows, st
   offer(best, 48, 128);
   offer(best, 24, 128);
   offer(best, 64, 64);
-  if (best == kInt8Amx) offer(kInt8Vnni, 48, 64);   // a few rows do not fill a tile
+  if (best == kInt8Amx) offer(kInt8Vnni, 48, 64);  // a few rows do not fill a tile
   return configs;
 }
 
@@ -63,10 +63,12 @@ Verdict int8_valid(const DeviceInfo& device, const Config& config) {
   if ((device.features & needs) != needs) return Verdict::no(cat("needs ", feature_text(needs)));
   if (config[1] < 1 || config[1] > kInt8MaxRows) return Verdict::no("the block has too many rows");
   const std::int64_t nr = int8_kernels(config[0]).nr;
-  return Verdict::only_if(config[2] >= nr && config[2] % nr == 0 && config[2] <= kInt8MaxColumns, "the block's columns are no whole panels");
+  return Verdict::only_if(config[2] >= nr && config[2] % nr == 0 && config[2] <= kInt8MaxColumns,
+                          "the block's columns are no whole panels");
 }
 
-Int8Packing::Int8Packing(const Int8Weights& weights, const Int8Kernels& kernels) : weights_(weights), nr_(kernels.nr), value_bytes_(kernels.b_bytes) {
+Int8Packing::Int8Packing(const Int8Weights& weights, const Int8Kernels& kernels)
+    : weights_(weights), nr_(kernels.nr), value_bytes_(kernels.b_bytes) {
   columns_ = round_up(weights.n, nr_ / 2);
   depth_ = round_up(weights.k, kernels.k_group * kernels.k_step);
   head_bytes_ = round_up(3 * columns_ * 4, 64);
@@ -79,12 +81,14 @@ std::int64_t Int8Packing::slot(std::int64_t k, std::int64_t column, const Int8Ke
   // Half panels side by side where a tile of B is `k_step` groups deep (AMX); else the panel's columns are neighbours.
   if (kernels.k_step > 1) {
     const std::int64_t half = nr_ / 2, deep = group * kernels.k_step;
-    return first * depth_ + k / deep * deep * width + lane / half * half * deep + k % deep / group * group * half + lane % half * group + k % group;
+    return first * depth_ + k / deep * deep * width + lane / half * half * deep + k % deep / group * group * half + lane % half * group +
+           k % group;
   }
   return first * depth_ + k / group * group * width + lane * group + k % group;
 }
 
-void Int8Packing::pack(const Int8Kernels& kernels, std::span<const std::int16_t> weights, std::span<const std::int32_t> zeros, void* packed) const {
+void Int8Packing::pack(const Int8Kernels& kernels, std::span<const std::int16_t> weights, std::span<const std::int32_t> zeros,
+                       void* packed) const {
   std::memset(packed, 0, static_cast<std::size_t>(bytes()));
   const std::int64_t n = weights_.n, k = weights_.k;
   for (std::int64_t g = 0; g < weights_.groups; ++g) {
@@ -100,7 +104,7 @@ void Int8Packing::pack(const Int8Kernels& kernels, std::span<const std::int16_t>
       }
       const bool fits = value_bytes_ == 2 || (least >= -128 && most <= 127);
       std::int32_t moved = zero;
-      if (!fits) {   // unsigned values are stored less 128, signed ones as they are
+      if (!fits) {  // unsigned values are stored less 128, signed ones as they are
         moved = 0;
         for (std::int64_t i = 0; i < k && moved == 0; ++i) moved = column[i * n] > 127 ? 128 : 0;
         *static_cast<std::int32_t*>(packed) = 1;
@@ -129,7 +133,8 @@ std::vector<std::int16_t> Int8Packing::unpack(const Int8Kernels& kernels, const 
       for (std::int64_t j = 0; j < weights_.n; ++j) {
         const std::int64_t at = slot(i, j, kernels);
         const char* values = body(packed, g);
-        const int stored = value_bytes_ == 2 ? reinterpret_cast<const std::int16_t*>(values)[at] : reinterpret_cast<const std::int8_t*>(values)[at];
+        const int stored =
+            value_bytes_ == 2 ? reinterpret_cast<const std::int16_t*>(values)[at] : reinterpret_cast<const std::int8_t*>(values)[at];
         weights[next++] = static_cast<std::int16_t>(stored + moved(packed, g)[j]);
       }
     }

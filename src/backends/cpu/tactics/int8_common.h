@@ -21,7 +21,7 @@ static_assert(kInt8MaxColumns <= kInt8MostColumns);
 
 const Int8Kernels& int8_kernels(std::int64_t isa);
 const Int8FinishKernels& int8_finish_kernels(std::int64_t isa);
-std::vector<Config> int8_configs(const DeviceInfo& device, std::int64_t rows, std::int64_t n);   // best guess first
+std::vector<Config> int8_configs(const DeviceInfo& device, std::int64_t rows, std::int64_t n);  // best guess first
 Verdict int8_valid(const DeviceInfo& device, const Config& config);
 
 // Weights of one product: k x n for each of `groups`.
@@ -45,9 +45,9 @@ class Int8Packing {
   std::vector<std::int16_t> unpack(const Int8Kernels& kernels, const void* packed) const;
 
   bool has_rests(const void* packed) const { return *static_cast<const std::int32_t*>(packed) != 0; }
-  const std::int32_t* sums(const void* packed, std::int64_t group) const { return row(packed, group, 0); }    // of stored columns
-  const std::int32_t* rests(const void* packed, std::int64_t group) const { return row(packed, group, 1); }   // of the zero points
-  const std::int32_t* moved(const void* packed, std::int64_t group) const { return row(packed, group, 2); }   // value - stored
+  const std::int32_t* sums(const void* packed, std::int64_t group) const { return row(packed, group, 0); }   // of stored columns
+  const std::int32_t* rests(const void* packed, std::int64_t group) const { return row(packed, group, 1); }  // of the zero points
+  const std::int32_t* moved(const void* packed, std::int64_t group) const { return row(packed, group, 2); }  // value - stored
   // The panel that starts at `column` (a multiple of the panel width), from its value `k` on (a multiple of k_group).
   const char* panel(const void* packed, std::int64_t group, std::int64_t column, std::int64_t k) const {
     return body(packed, group) + (column * depth_ + k * panel_width(column)) * value_bytes_;
@@ -61,7 +61,7 @@ class Int8Packing {
   const char* body(const void* packed, std::int64_t group) const {
     return static_cast<const char*>(packed) + kHeader + group * group_bytes_ + head_bytes_;
   }
-  std::int64_t slot(std::int64_t k, std::int64_t column, const Int8Kernels& kernels) const;   // index of a value in the body
+  std::int64_t slot(std::int64_t k, std::int64_t column, const Int8Kernels& kernels) const;  // index of a value in the body
   Int8Weights weights_;
   std::int64_t nr_ = 0, value_bytes_ = 0, columns_ = 0, depth_ = 0, head_bytes_ = 0, group_bytes_ = 0;
 };

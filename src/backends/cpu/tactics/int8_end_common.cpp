@@ -42,7 +42,7 @@ class Matcher {
     if (body_.outputs.size() != 1 || body_.reduced_rank != 0 || body_.inputs[0] != DType::i32) return {};
     if (!finishable(problem_.out[0].dtype)) return {};
     form_.finish.out_type = finish_type(problem_.out[0].dtype);
-    form_.finish.low = form_.finish.low2 = 1;   // no clamp
+    form_.finish.low = form_.finish.low2 = 1;  // no clamp
     int current = 0;
     while (current != body_.outputs[0]) {
       const int next = only_user(current);
@@ -128,7 +128,7 @@ class Matcher {
     }
     const auto value = static_cast<float>(bound);
     if (instr.prim == ir::Prim::max) {
-      if (high < value) return false;   // an empty range: leave it to the executor
+      if (high < value) return false;  // an empty range: leave it to the executor
       low = std::max(low, value);
     } else {
       if (value < low) return false;
@@ -149,11 +149,14 @@ class Matcher {
     const int other = ir::arity(instr.prim) == 2 ? (instr.a == current ? instr.b : instr.a) : -1;
     switch (instr.prim) {
       case ir::Prim::cast:
-        if (instr.dtype != DType::f32 || (stage_ != integer && (stage_ != saturated || form_.finish.middle_scale != 0 || form_.residual > 0))) return false;
+        if (instr.dtype != DType::f32 ||
+            (stage_ != integer && (stage_ != saturated || form_.finish.middle_scale != 0 || form_.residual > 0)))
+          return false;
         stage_ = stage_ == integer ? floating : recast;
         return true;
-      case ir::Prim::sub:   // dequantised again, with the same zero point
-        if (stage_ != recast || centred_ || instr.a != current || number(instr.b) != static_cast<double>(form_.finish.out_zero)) return false;
+      case ir::Prim::sub:  // dequantised again, with the same zero point
+        if (stage_ != recast || centred_ || instr.a != current || number(instr.b) != static_cast<double>(form_.finish.out_zero))
+          return false;
         centred_ = true;
         return true;
       case ir::Prim::mul: {
@@ -176,7 +179,8 @@ class Matcher {
         stage_ = added;
         return true;
       }
-      case ir::Prim::max: case ir::Prim::min: {
+      case ir::Prim::max:
+      case ir::Prim::min: {
         const auto n = number(other);
         return n && take_clamp(instr, *n);
       }
@@ -242,7 +246,7 @@ void to_output_units(Int8Form& form) {
   if (clamps2) f.low2 *= inverse, f.high2 *= inverse;
   f.residual_scale *= inverse;
   f.out_scale = f.out_inverse = 1;
-  if (clamps && form.residual <= 0 && !clamps2) {   // nothing lies between the clamp and the saturation
+  if (clamps && form.residual <= 0 && !clamps2) {  // nothing lies between the clamp and the saturation
     f.low2 = f.low, f.high2 = f.high;
     f.low = 1, f.high = 0;
   }
@@ -260,8 +264,11 @@ std::optional<Int8Form> recognise_int8_form(const Problem& problem, int channel_
 Verdict Int8End::supports(const Problem& problem) { return Epilogue::supports(problem); }
 
 Int8End::Int8End(const Problem& problem, const Int8FinishKernels& kernels, int channel_axis)
-    : epilogue_(problem, DType::i32), form_(recognise_int8_form(problem, channel_axis)), kernels_(&kernels),
-      anchor_inputs_(problem.anchor_inputs), channel_axis_(channel_axis) {
+    : epilogue_(problem, DType::i32),
+      form_(recognise_int8_form(problem, channel_axis)),
+      kernels_(&kernels),
+      anchor_inputs_(problem.anchor_inputs),
+      channel_axis_(channel_axis) {
   out_bytes_ = bits(problem.out[0].dtype) / 8;
   if (form_ && form_->residual > 0) residual_bytes_ = form_->finish.residual_type == Int8Finish::f32 ? 4 : 1;
 }
@@ -277,7 +284,8 @@ namespace {
 
 // Combines the terms into one padded row of values for columns [column, column + columns).
 template <class Combine>
-void gather(const Int8Form::Term* terms, int count, const Bound* operands, std::int64_t column, std::int64_t columns, float* to, Combine f) {
+void gather(const Int8Form::Term* terms, int count, const Bound* operands, std::int64_t column, std::int64_t columns, float* to,
+            Combine f) {
   for (int t = 0; t < count; ++t) {
     const Bound* operand = terms[t].operand > 0 ? &operands[terms[t].operand - 1] : nullptr;
     bool one = operand == nullptr;

@@ -6,13 +6,21 @@
 
 namespace tenfold::backends::cpu {
 
-struct Int8Product::Block { std::int64_t group, row, rows, column, columns; };
+struct Int8Product::Block {
+  std::int64_t group, row, rows, column, columns;
+};
 
 Int8Product::Int8Product(const Problem& problem, const Config& config, const Int8Weights& shape, bool is_signed, int channel_axis)
-    : kernels(&int8_kernels(config[0])), weights(shape), packing(shape, *kernels), a_signed(is_signed), block_rows(config[1]),
-      block_columns(config[2]), end(problem, int8_finish_kernels(config[0]), channel_axis) {}
+    : kernels(&int8_kernels(config[0])),
+      weights(shape),
+      packing(shape, *kernels),
+      a_signed(is_signed),
+      block_rows(config[1]),
+      block_columns(config[2]),
+      end(problem, int8_finish_kernels(config[0]), channel_axis) {}
 
-void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zero, const RunArgs& args, const TileAxes& axes) const noexcept {
+void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zero, const RunArgs& args,
+                      const TileAxes& axes) const noexcept {
   Int8End::Binding binding;
   end.bind(args, axes, weights.n * weights.groups, binding);
   const void* packed = args.in[1].data;

@@ -1,6 +1,5 @@
 // Product of an 8-bit matrix with constant 8-bit weights, any signedness and zero points, exact in 32 bits.
 #include "backends/cpu/tactics/int8_common.h"
-
 #include "base/check.h"
 #include "base/checked.h"
 #include "base/element.h"
@@ -32,7 +31,8 @@ class MatrixRows final : public Int8Rows {
 Int8Weights weights_of(const Problem& p) { return {.k = p.in[1].dims[0].constant(), .n = p.in[1].dims[1].constant(), .groups = 1}; }
 std::int64_t likely_rows(const Problem& p) {
   std::int64_t rows = 1;
-  for (std::size_t i = 0; i + 1 < p.in[0].dims.size(); ++i) rows = checked_mul(rows, std::min(p.bounds(p.in[0].dims[i]).upper, std::int64_t{1} << 12));
+  for (std::size_t i = 0; i + 1 < p.in[0].dims.size(); ++i)
+    rows = checked_mul(rows, std::min(p.bounds(p.in[0].dims[i]).upper, std::int64_t{1} << 12));
   return rows;
 }
 bool is_8_bit(DType type) { return type == DType::u8 || type == DType::i8; }
@@ -66,7 +66,8 @@ void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const>
   const Int8Weights w = weights_of(p);
   const Tensor& b = *constants[1];
   std::vector<std::int16_t> values(static_cast<std::size_t>(w.k * w.n));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::int16_t>(load_int(b.dtype(), b.raw(), static_cast<std::int64_t>(i)));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<std::int16_t>(load_int(b.dtype(), b.raw(), static_cast<std::int64_t>(i)));
   std::vector<std::int32_t> zeros(static_cast<std::size_t>(w.n));
   if (given(p, 3)) {
     const Tensor& z = *constants[3];
@@ -119,8 +120,18 @@ double work(const Problem& p) { return 2.0 * static_cast<double>(likely_rows(p))
 }  // namespace
 
 Tactic cpu_matmul_int8() {
-  return {.name = "matmul_int8", .op = "MatMulInteger", .supports = supports, .configs = configs, .valid = valid, .workspace = workspace,
-          .packed_bytes = packed_bytes, .pack = pack, .unpack = unpack, .open = open, .run = run, .work = work};
+  return {.name = "matmul_int8",
+          .op = "MatMulInteger",
+          .supports = supports,
+          .configs = configs,
+          .valid = valid,
+          .workspace = workspace,
+          .packed_bytes = packed_bytes,
+          .pack = pack,
+          .unpack = unpack,
+          .open = open,
+          .run = run,
+          .work = work};
 }
 
 }  // namespace tenfold::backends

@@ -11,7 +11,8 @@ TEST(MatmulInt8, IsExactForAnySigns) {
   for (const char* a : {"u8", "i8"}) {
     for (const char* b : {"u8", "i8"}) {
       const std::string ra = a[0] == 'u' ? "(0,255)" : "(-128,127)", rb = b[0] == 'u' ? "(0,255)" : "(-128,127)";
-      for (const char* shape : {"1,1 1,1", "5,7 7,3", "48,64 64,32", "49,130 130,70", "2,31,33 33,129", "100,515 515,17", "7,1030 1030,40"}) {
+      for (const char* shape :
+           {"1,1 1,1", "5,7 7,3", "48,64 64,32", "49,130 130,70", "2,31,33 33,129", "100,515 515,17", "7,1030 1030,40"}) {
         const std::string text(shape), as = text.substr(0, text.find(' ')), bs = text.substr(text.find(' ') + 1);
         const std::string base = cat(a, "[", as, "]", ra, " ", b, "[", bs, "]", rb, "!");
         check_int8(cpu_matmul_int8(), {"MatMulInteger", base}, 0);
@@ -65,6 +66,23 @@ TEST(MatmulInt8, QuantisedMiddle) {
     c.body = b.finish({b.emit({.prim = ir::Prim::saturate, .dtype = DType::u8, .a = y})});
     c.extra = {"f32[70](0.0001,0.002)!", "f32[70](-3,3)!", "u8[50,70](0,255)"};
     check_int8(cpu_matmul_int8(), c, 1);
+  }
+}
+
+// The forms above must not fall back to the block executor unnoticed.
+TEST(MatmulInt8, RecognisesTheUsualEnds) {
+  const ir::OpDef& op = ir::Registry::builtin().get("MatMulInteger");
+  const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, ops::parse_case(op, "u8[50,40] i8[40,70]!"));
+  for (const DType residual : {DType::i32, DType::f32, DType::u8}) {
+    for (const DType to : {DType::f32, DType::u8, DType::i8}) {
+      const ir::Body body = quantised_end(to, 0.5, 3, residual, true);
+      TacticRun run(cpu_matmul_int8(), graph, kAvx2);
+      run.problem.body = &body;
+      run.problem.in.insert(run.problem.in.end(), 2, {DType::f32, {ir::Dim(70)}});
+      if (residual != DType::i32) run.problem.in.push_back({residual, {ir::Dim(50), ir::Dim(70)}});
+      run.problem.out[0].dtype = to;
+      EXPECT_TRUE(cpu::recognise_int8_form(run.problem, 1).has_value()) << ir::text(body);
+    }
   }
 }
 
