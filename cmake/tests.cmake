@@ -47,10 +47,11 @@ foreach(source IN LISTS sources)
   tenfold_test(${stem} SOURCES ${source} USES tenfold_builder tenfold_test_support)
 endforeach()
 
-# The installed package, used by a project of its own.
+# The installed package, used by a project of its own; the examples of README.md.
 string(REPLACE "," " -fsanitize=" sanitize "${TENFOLD_SANITIZE}")
 string(REGEX REPLACE "^(.+)$" "-fsanitize=\\1" sanitize "${sanitize}")
 add_test(NAME install_test COMMAND ${CMAKE_SOURCE_DIR}/tests/install/run ${CMAKE_BINARY_DIR} "${sanitize}")
+add_test(NAME readme_test COMMAND ${CMAKE_SOURCE_DIR}/tests/readme/run ${CMAKE_BINARY_DIR} "${sanitize}")
 
 # The command line, tried as a user would; NumPy and onnx are the independent truth, from script/bootstrap's environment if it is there.
 find_program(TENFOLD_PYTHON NAMES python3 HINTS ${CMAKE_SOURCE_DIR}/build/venv/bin NO_CACHE)
