@@ -92,6 +92,18 @@ class CommandLine(unittest.TestCase):
         self.tenfold('compare', plan, out, f"--loadInputs='x:0':{self.path('x.npy')}", '--tolerance=1e-3', code=5)
         self.tenfold('compare', self.model, '--reference', "--shapes='x:0':2x6", '--tolerance=1e-5')
 
+    def test_every_profile_answers(self):
+        x = np.random.default_rng(3).standard_normal((9, 6)).astype(np.float32)
+        plan, out = self.path('two.plan'), self.path('out.npz')
+        self.tenfold('exec', f'--onnx={self.model}', '--profile=0', "--minShapes='x:0':1x6", "--maxShapes='x:0':2x6", '--profile=1', "--minShapes='x:0':3x6",
+                     "--optShapes='x:0':4x6", "--maxShapes='x:0':9x6", f'--saveEngine={plan}', '--skipInference', '--builderOptimizationLevel=0')
+        for rows in (1, 2, 3, 9):
+            np.save(self.path('x.npy'), x[:rows])
+            self.tenfold('exec', f'--loadEngine={plan}', f"--loadInputs='x:0':{self.path('x.npy')}", f'--exportOutput={out}', '--infStreams=2', *ONCE)
+            with np.load(out) as arrays:
+                np.testing.assert_allclose(arrays['y'], np.tanh(x[:rows] @ self.weights), rtol=1e-5, atol=1e-6)
+        self.refused(2, 'outside every profile', 'exec', f'--loadEngine={plan}', '--useProfile=0', "--shapes='x:0':3x6", *ONCE)
+
     def test_types_that_numpy_lacks(self):
         kinds = {'f64': (TensorProto.DOUBLE, np.float64), 'f16': (TensorProto.FLOAT16, np.float16), 'bf16': (TensorProto.BFLOAT16, np.uint16),
                  'i64': (TensorProto.INT64, np.int64), 'u8': (TensorProto.UINT8, np.uint8), 'b': (TensorProto.BOOL, np.bool_),
