@@ -52,7 +52,8 @@ def make():
         return np.concatenate(parts)
     hiss = 0.1 * rng.standard_normal(int(1.5 * RATE))
     tone = 0.3 * np.sin(2 * np.pi * 440 * np.arange(RATE) / RATE)
-    return np.concatenate([pause(1), phrase('aeioauea', 120), pause(1), hiss, pause(0.5), phrase('oiaeuoia', 190), pause(0.7), tone, pause(1)])
+    return np.concatenate([pause(1), phrase('aeioauea', 120), pause(1), hiss, pause(0.5), phrase('oiaeuoia', 190), pause(0.7), tone,
+                           pause(1)])
 
 
 def save(path):

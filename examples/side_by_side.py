@@ -61,5 +61,5 @@ def print_table(rows, seconds):
             row.measure(seconds)
             print(row.text(), flush=True)
             bare = row.theirs[0]['bare_rss_bytes'] / 1e6
-    print(f'\nratio: ONNX Runtime\'s median by ours; {ROUNDS} alternating slices of {seconds} s each, medians over the slices. Both peaks are of\n'
-          f'whole processes; {bare:.0f} MB of ONNX Runtime\'s are Python and NumPy.')
+    print(f'\nratio: ONNX Runtime\'s median by ours; {ROUNDS} alternating slices of {seconds} s each, medians over the slices.\n'
+          f'Both peaks are of whole processes; {bare:.0f} MB of ONNX Runtime\'s are Python and NumPy.')
