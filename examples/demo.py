@@ -11,7 +11,7 @@ import sentence_search
 import side_by_side
 import speech
 
-SECONDS_PER_SLICE = 0.25
+SECONDS_PER_SLICE = 0.2
 
 
 def main(folder, threads=0):

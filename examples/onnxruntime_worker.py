@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """ONNX Runtime in a process of its own, so that its memory can be told apart: loads a model, then times slices on request.
 
-    python onnxruntime_worker.py MODEL THREADS INPUT_FOLDER     (started by side_by_side.py; one line of seconds in, one of JSON out)
+    python onnxruntime_worker.py MODEL THREADS FOLDER     (started by side_by_side.py; a line of seconds in, one of JSON out)
 """
 import json
 import os
@@ -32,7 +32,7 @@ def bound(session, arrays):
         io.bind_cpu_input(name, array)
     for output in session.get_outputs():
         io.bind_output(output.name, 'cpu')
-    return lambda: session.run_with_iobinding(io)
+    return lambda: session.run_with_iobinding(io), lambda: io.copy_outputs_to_cpu()[0]
 
 
 def timed(run, seconds):
@@ -51,8 +51,10 @@ def main(path, threads, folder):
     bare = peak_rss_bytes()
     arrays = {f.removesuffix('.npy'): np.load(os.path.join(folder, f)) for f in os.listdir(folder) if f.endswith('.npy')}
     shapes = dict(zip(('batch', 'sequence'), arrays['input_ids'].shape)) if 'input_ids' in arrays else {}
-    run = bound(load(path, int(threads), shapes), arrays)
+    run, first_output = bound(load(path, int(threads), shapes), arrays)
     run()
+    with open(os.path.join(folder, 'onnxruntime.answer'), 'wb') as f:
+        np.save(f, first_output())
     print('ready', flush=True)
     for line in sys.stdin:
         times = timed(run, float(line))

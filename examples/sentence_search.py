@@ -97,6 +97,4 @@ def table_rows(encoder):
         plan = os.path.join(encoder.folder, f'minilm-{batch}x{length}.plan')
         tenfold_cli.make_plan(encoder.onnx, plan, encoder.threads, {name: (a.shape,) * 3 for name, a in tokens.items()},
                               os.path.join(encoder.folder, 'timing.cache'))
-        want = onnxruntime_worker.load(encoder.onnx, encoder.threads).run(None, tokens)[0]
-        difference = np.abs(tenfold_cli.infer(plan, inputs, encoder.threads)['embedding'] - want).max()
-        yield title, encoder.onnx, plan, inputs, encoder.threads, difference
+        yield title, encoder.onnx, plan, inputs, encoder.threads, 'embedding'

@@ -4,6 +4,8 @@ import statistics
 import subprocess
 import sys
 
+import numpy as np
+
 import tenfold_cli
 
 ROUNDS = 5
@@ -12,10 +14,10 @@ HEAD = f'{"":28s} {"median ms":>21s} {"":>6s} {"p99 ms":>21s} {"peak memory MB":
 
 
 class Row:
-    """One line of the table: a model, its plan and its inputs, and how far the outputs lie apart."""
+    """One line of the table: a model, its plan and its inputs."""
 
-    def __init__(self, title, onnx, plan, inputs, threads, difference):
-        self.title, self.plan, self.inputs, self.threads, self.difference = title, plan, inputs, threads, difference
+    def __init__(self, title, onnx, plan, inputs, threads, output):
+        self.title, self.plan, self.inputs, self.threads, self.output = title, plan, inputs, threads, output
         worker = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'onnxruntime_worker.py')
         self.peer = subprocess.Popen([sys.executable, worker, onnx, str(threads), inputs.folder], stdin=subprocess.PIPE,
                                      stdout=subprocess.PIPE, text=True)
@@ -24,6 +26,9 @@ class Row:
     def __enter__(self):
         if self.peer.stdout.readline().strip() != 'ready':
             raise RuntimeError(f'ONNX Runtime could not run {self.title}')
+        with open(os.path.join(self.inputs.folder, 'onnxruntime.answer'), 'rb') as f:
+            theirs = np.load(f)
+        self.difference = np.abs(tenfold_cli.infer(self.plan, self.inputs, self.threads)[self.output] - theirs).max()
         return self
 
     def __exit__(self, *_):

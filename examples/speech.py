@@ -57,9 +57,9 @@ def show(folder):
     print(f'\n  {len(ours)} chunks with their state carried; beside ONNX Runtime: largest difference of probabilities {difference:.1e}')
     if not difference < 1e-3:
         raise RuntimeError('the probabilities disagree')
-    return onnx, plan, read_wav(sound), difference
+    return onnx, plan, read_wav(sound)
 
 
-def table_row(folder, onnx, plan, samples, difference):
+def table_row(folder, onnx, plan, samples):
     arrays = {'input': windows(samples)[50], 'state': np.zeros((2, 1, 128), np.float32), 'sr': np.array(RATE)}
-    return 'speech, one chunk (32 ms)', onnx, plan, tenfold_cli.Inputs(os.path.join(folder, 'chunk'), arrays), 1, difference
+    return 'speech, one chunk (32 ms)', onnx, plan, tenfold_cli.Inputs(os.path.join(folder, 'chunk'), arrays), 1, 'output'
