@@ -41,14 +41,11 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
   config.log = o.console.callback();
   config.progress = progress_printer(o.progress);
   if (!o.load_engine.empty()) {
-    if (o.retune)
-      throw Error(ErrorKind::unsupported,
-                  "--retune: re-tuning a plan from its portable section is not written yet; build it again from the model");
-    Engine engine = Engine::load(
-        o.load_engine,
-        {.verify_weights = o.verify_weights, .cpu_features = config.cpu_features, .threads = config.threads, .log = config.log});
+    const LoadOptions load{
+        .verify_weights = o.verify_weights, .cpu_features = config.cpu_features, .threads = config.threads, .log = config.log};
+    Engine engine = o.retune ? retune_file(o.load_engine, config) : Engine::load(o.load_engine, load);
     const double took = seconds_since(start);
-    o.console.info("Engine deserialized in " + std::to_string(took) + " sec.");
+    o.console.info(std::string(o.retune ? "Engine re-tuned in " : "Engine deserialized in ") + std::to_string(took) + " sec.");
     return {std::move(engine), 0, took * 1e3};
   }
   config.profiles = profile_ranges(o, files.known_shapes());

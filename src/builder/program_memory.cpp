@@ -95,7 +95,7 @@ plan::Operand ProgramBuilder::packed(const ir::Node& node, const backends::Probl
   Tensor memory(DType::u8, {bytes});
   choice.tactic->pack(problem, choice.config, input, tensors, memory.mutable_raw());
   plan::Operand o;
-  o.at = {Space::weights, constants_.add(v->name, memory.raw(), bytes), 0};
+  o.at = {Space::weights, constants_.add_packed(v->name, v->constant->tensor, memory), 0};
   o.dtype = v->dtype();
   o.dims = table_.add(v->dims());
   o.strides = table_.add(backends::strides(kPlain, v->dims()));

@@ -1,0 +1,119 @@
+// Re-tuning: a plan's portable graphs give back the model, constants included, whatever packing the first choice used.
+#include "api/network_for_tests.h"
+#include "plan/read.h"
+#include "runtime/state.h"
+
+namespace tenfold {
+namespace {
+
+Tensor wave(Shape shape, double phase) {
+  Tensor t(DType::f32, std::move(shape));
+  for (std::int64_t i = 0; i < t.size(); ++i) t.mutable_data<float>()[i] = static_cast<float>(std::sin(phase + 0.7 * static_cast<double>(i)));
+  return t;
+}
+
+// Convolution, product, normalisation, a quantised convolution, a branch and a reshape: packed, stored and literal constants.
+Network model() {
+  Network n("mixed");
+  NetworkTensor x = n.input("x", DType::f32, {"batch", 8, 6, 6});
+  const NetworkTensor flag = n.input("flag", DType::boolean, {});
+  x = n.activation(Activation::relu, n.convolution(x, n.constant(wave({16, 8, 3, 3}, 1), "w1"), n.constant(wave({16}, 2), "b1"), {.padding = {1, 1}}));
+  const NetworkTensor scale = n.constant(floats({}, {0.1})), zero = n.constant(numbers(DType::u8, {}, {0}));
+  Tensor weights(DType::i8, {16, 16, 1, 1});
+  for (int i = 0; i < 256; ++i) weights.mutable_data<std::int8_t>()[i] = static_cast<std::int8_t>(i * 37 % 200 - 100);
+  const NetworkTensor q = n.dequantize(n.quantize(x, scale, zero), scale, zero);
+  x = n.convolution(q, n.dequantize(n.constant(weights), n.constant(floats({}, {0.01})), n.constant(numbers(DType::i8, {}, {0})), 0));
+  x = n.shuffle(x, {}, Shape{0, -1});
+  x = n.matrix_multiply(x, n.constant(wave({576, 24}, 3), "w2"));
+  x = n.normalization(x, n.constant(wave({24}, 4)), n.constant(wave({24}, 5)));
+  const NetworkTensor shift = n.constant(wave({24}, 6));
+  x = n.if_conditional(flag, {x, shift}, [](Network& b, const Network::Tensors& in) { return Network::Tensors{b.elementwise(Elementwise::sum, in[0], in[1])}; },
+                       [](Network& b, const Network::Tensors& in) { return Network::Tensors{b.activation(Activation::tanh, in[0])}; })[0];
+  n.mark_output(x, "y");
+  return n;
+}
+
+BuildConfig two_profiles() {
+  BuildConfig config;
+  config.optimization_level = 1;
+  config.profiles = {{{"x", {{1, 8, 6, 6}, {1, 8, 6, 6}, {1, 8, 6, 6}}}}, {{"x", {{2, 8, 6, 6}, {3, 8, 6, 6}, {4, 8, 6, 6}}}}};
+  return config;
+}
+
+void expect_same_answers(const Engine& a, const Engine& b) {
+  for (const std::int64_t batch : {1, 3})
+    for (const double flag : {0, 1}) {
+      const std::vector<Tensor> inputs{wave({batch, 8, 6, 6}, 9), numbers(DType::boolean, {}, {flag})};
+      const Tensor want = a.create_context()->run(inputs)[0], got = b.create_context()->run(inputs)[0];
+      std::vector<double> values;
+      for (std::int64_t i = 0; i < want.size(); ++i) values.push_back(want.as_double(i));
+      expect_values(got, want.shape(), values, 1e-4);
+    }
+}
+
+TEST(Retune, GivesTheSameModel) {
+  const Engine first = build(model(), two_profiles());
+  ASSERT_FALSE(first.state()->plan.portable.empty());
+  EXPECT_NE(first.state()->plan.portable.find("\npacked "), std::string::npos) << first.state()->plan.portable;
+  const Engine second = retune(first, {.optimization_level = 1});
+  EXPECT_EQ(second.info().profiles, 2);
+  EXPECT_EQ(second.bindings()[0].names, first.bindings()[0].names);
+  expect_same_answers(first, second);
+}
+
+// Tactics, layouts and cuts at random, so that many packings are undone; then from a file, and twice in a row.
+TEST(Retune, WhateverWasChosen) {
+  const Engine truth = build(model(), two_profiles());
+  const std::string path = testing::TempDir() + "retune_test.plan";
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    BuildConfig config = two_profiles();
+    config.random_choices = seed;
+    build(model(), config).save(path);
+    BuildConfig again{.optimization_level = 1};
+    again.random_choices = seed + 100;
+    const Engine second = retune_file(path, again);
+    expect_same_answers(truth, second);
+    expect_same_answers(truth, retune(second, {.optimization_level = 1}));
+  }
+  std::remove(path.c_str());
+}
+
+TEST(Retune, Refusals) {
+  BuildConfig config = two_profiles();
+  config.keep_portable_graph = false;
+  const Engine bare = build(model(), config);
+  const auto refused = [](const Engine& engine, const BuildConfig& with, const char* part) {
+    try {
+      retune(engine, with);
+      ADD_FAILURE() << "nothing was refused";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  };
+  refused(bare, {}, "no portable graph");
+  const Engine whole = build(model(), two_profiles());
+  refused(whole, two_profiles(), "keeps the plan's profiles");
+  refused(whole, {.device = "null"}, "built for 'cpu'");
+}
+
+// A portable section that lies: every line dropped, and constants exchanged. Refused or nonsense, never a crash.
+TEST(Retune, DamagedSection) {
+  const Engine engine = build(model(), two_profiles());
+  plan::Plan& plan = const_cast<plan::Plan&>(engine.state()->plan);   // this test's own engine
+  const std::string good = plan.portable;
+  int refused = 0;
+  for (std::size_t at = 0; at < good.size(); at = good.find('\n', at) + 1) {
+    const std::size_t end = good.find('\n', at);
+    if (end == std::string::npos) break;
+    plan.portable = good.substr(0, at) + good.substr(end + 1);
+    try {
+      retune(engine, {.optimization_level = 0});
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 10);
+}
+
+}  // namespace
+}  // namespace tenfold

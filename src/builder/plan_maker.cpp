@@ -1,0 +1,60 @@
+// Choosing and assembling, program by program.
+#include "builder/plan_maker.h"
+
+#include "base/log.h"
+#include "runtime/state.h"
+#include "tune/tuner.h"
+
+namespace tenfold::builder {
+namespace {
+
+ir::SymbolValues opt_point(const ir::Graph& graph, const std::vector<plan::Range>& ranges) {
+  ir::SymbolValues opt;
+  for (const auto& [name, range] : graph.box()) opt[name] = range.upper;   // symbols that steps define: the largest they can be
+  for (const plan::Range& r : ranges) opt[r.symbol] = r.opt;
+  return opt;
+}
+
+}  // namespace
+
+PlanMaker::PlanMaker(const BuildConfig& config, const std::string& model_name, backends::Backend& backend, BuildReport& report)
+    : config_(config), backend_(backend), report_(report) {
+  plan_.device = backend.info();
+  plan_.needs = plan_.device.features;   // tactics were chosen among all of them
+  plan_.model_name = model_name;
+  plan_.builder = "tenfold " TENFOLD_VERSION;
+  if (!config.timing_cache.empty()) cache_ = tune::TimingCache::load(config.timing_cache, Log(config.log));
+}
+
+void PlanMaker::name_bindings(const ir::Graph& graph) {
+  for (const auto* list : {&graph.inputs, &graph.outputs})
+    for (const ir::Value* v : *list) plan_.bindings.push_back({v->name, v->type, list == &graph.inputs, backends::kPlain});
+}
+
+void PlanMaker::add(ir::Graph graph, const std::vector<plan::Range>& ranges) {
+  Stopwatch watch;
+  if (config_.keep_portable_graph) portable_.add(graph);   // before the tuner cuts it to this machine's measure
+  std::vector<plan::Range> open;                           // ranges that are still ranges
+  for (const plan::Range& r : ranges)
+    if (r.min != r.max) open.push_back(r);
+  tune::TuneOptions options{&config_, graph.box(), opt_point(graph, ranges), &cache_, &report_};
+  const tune::Choice choice = tune::choose(graph, backend_, options);
+  report_.tune_s += watch.seconds();
+  plan_.programs.push_back(assemble(graph, choice, constants_, {open, &backend_}, plan_.needs));
+  if (plan_.bindings.empty()) name_bindings(graph);
+  report_.assemble_s += watch.seconds();
+}
+
+plan::Plan PlanMaker::finish() {
+  if (config_.keep_portable_graph) plan_.portable = portable_.text(plan_, constants_, backend_, Log(config_.log));
+  constants_.move_into(plan_);
+  if (!config_.timing_cache.empty()) cache_.save(config_.timing_cache, Log(config_.log));
+  return std::move(plan_);
+}
+
+Engine open_built(plan::Plan plan, const BuildConfig& config, std::shared_ptr<backends::Backend> backend) {
+  LoadOptions options{.cpu_features = config.cpu_features, .threads = config.threads, .log = config.log};
+  return Engine(runtime::open_engine(std::move(plan), options, std::move(backend)));
+}
+
+}  // namespace tenfold::builder

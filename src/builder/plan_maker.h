@@ -1,0 +1,48 @@
+// PlanMaker: from graphs that the passes have finished, one per profile, to a plan. Building and re-tuning share it.
+#pragma once
+
+#include <chrono>
+#include <utility>
+
+#include "builder/assemble.h"
+#include "builder/builder.h"
+#include "builder/portable.h"
+#include "tune/timing_cache.h"
+
+namespace tenfold::builder {
+
+class Stopwatch {
+ public:
+  double seconds() {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(now - std::exchange(start_, now)).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+class PlanMaker {
+ public:
+  // References are kept until finish().
+  PlanMaker(const BuildConfig& config, const std::string& model_name, backends::Backend& backend, BuildReport& report);
+  // The names and types that callers see; without it those of the first graph added.
+  void name_bindings(const ir::Graph& graph);
+  void take_bindings(const plan::Plan& other) { plan_.bindings = other.bindings, plan_.states = other.states; }
+  void add(ir::Graph graph, const std::vector<plan::Range>& ranges);
+  plan::Plan finish();
+
+ private:
+  const BuildConfig& config_;
+  backends::Backend& backend_;
+  BuildReport& report_;
+  tune::TimingCache cache_;
+  ConstantPool constants_;
+  PortableGraphs portable_;
+  plan::Plan plan_;
+};
+
+// Opens a finished plan with the builder's own options.
+Engine open_built(plan::Plan plan, const BuildConfig& config, std::shared_ptr<backends::Backend> backend);
+
+}  // namespace tenfold::builder

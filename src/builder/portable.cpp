@@ -1,0 +1,159 @@
+// Writing and reading the portable section.
+#include "builder/portable.h"
+
+#include "base/check.h"
+#include "ir/scan.h"
+#include "ir/text.h"
+#include "plan/step_problem.h"
+
+namespace tenfold::builder {
+namespace {
+
+constexpr std::int64_t kLongestLiteral = 256;      // elements; longer ones are stored with the weights
+constexpr const char* kHead = "portable 1\n";
+constexpr const char* kGraph = "\ngraph\n";
+
+// A step that reads a packed constant, and the dims table its operands refer to.
+struct Reader {
+  const plan::Program* top = nullptr;
+  const plan::Step* step = nullptr;
+  int operand = 0;
+};
+
+using Readers = std::multimap<std::int32_t, Reader>;   // by constant
+
+void collect(const plan::Program& top, const plan::Program& program, Readers& readers) {
+  for (const plan::Step& step : program.steps) {
+    for (std::size_t i = 0; i < step.in.size(); ++i)
+      if (step.in[i].packed) readers.emplace(step.in[i].at.index, Reader{&top, &step, static_cast<int>(i)});
+    for (const plan::Program& nested : step.programs) collect(top, nested, readers);
+  }
+}
+
+Readers readers_of(const plan::Plan& plan) {
+  Readers readers;
+  for (const plan::Program& program : plan.programs) collect(program, program, readers);
+  return readers;
+}
+
+// Weights of different shapes may have the same packed bytes: the one that reads it as `type`. Null if none does.
+const Reader* reader_of(const Readers& readers, std::int32_t index, const ir::TensorType& type) {
+  for (auto [it, end] = readers.equal_range(index); it != end; ++it) {
+    const plan::Operand& o = it->second.step->in[static_cast<std::size_t>(it->second.operand)];
+    ir::Dims dims;
+    for (plan::DimIndex d : o.dims) dims.push_back(it->second.top->dims[static_cast<std::size_t>(d)]);
+    if (o.dtype == type.dtype && dims == type.dims) return &it->second;
+  }
+  return nullptr;
+}
+
+const backends::Tactic* tactic_of(const Reader& reader, const backends::Backend& backend) {
+  for (const backends::Tactic& t : backend.tactics())
+    if (t.name == reader.step->tactic) return &t;
+  return nullptr;
+}
+
+ir::TensorType type_of(const Tensor& t) { return {t.dtype(), ir::to_dims(t.shape())}; }
+std::string type_text(const Tensor& t) { return ir::text(type_of(t)); }
+
+struct Restorer {
+  const plan::Plan& plan;
+  const backends::Backend& backend;
+  const ir::Registry& registry;
+  Readers readers = readers_of(plan);
+
+  const plan::Constant& at(std::int64_t index) const {
+    require(index >= 0 && index < static_cast<std::int64_t>(plan.constants.size()), ErrorKind::plan_refused, "the portable graph names constant ",
+            index, ", the plan has ", plan.constants.size());
+    return plan.constants[static_cast<std::size_t>(index)];
+  }
+  Tensor stored(const ir::TensorType& type, std::int64_t index) const {
+    const plan::Constant& c = at(index);
+    Shape shape = ir::constants(type.dims);
+    require(byte_size(type.dtype, element_count(shape)) == c.bytes, ErrorKind::plan_refused, "the portable graph takes constant ", index, " for ",
+            ir::text(type), ", it has ", c.bytes, " bytes");
+    return Tensor(type.dtype, std::move(shape), plan.weights_owner, plan.weights + c.offset);
+  }
+  Tensor unpacked(const ir::TensorType& type, std::int64_t index) const {
+    at(index);
+    const Reader* found = reader_of(readers, static_cast<std::int32_t>(index), type);
+    require(found != nullptr, ErrorKind::plan_refused, "no step of the plan reads constant ", index, " packed as ", ir::text(type));
+    const Reader& reader = *found;
+    const backends::Tactic* tactic = tactic_of(reader, backend);
+    require(tactic && tactic->unpack, ErrorKind::plan_refused, "the packing of tactic '", reader.step->tactic, "' cannot be undone here");
+    const ir::SymbolBounds box = plan::program_box(*reader.top);
+    const backends::Problem problem = plan::step_problem(*reader.step, reader.top->dims, box, plan.device, registry);
+    const plan::Operand& operand = reader.step->in[static_cast<std::size_t>(reader.operand)];
+    Tensor t = tactic->unpack(problem, reader.step->config, reader.operand, plan.weights + at(operand.at.index).offset + operand.at.offset);
+    require(t.dtype() == type.dtype && ir::to_dims(t.shape()) == type.dims, ErrorKind::plan_refused, "constant ", index, " unpacks to ",
+            type_text(t), ", the portable graph expects ", ir::text(type));
+    return t;
+  }
+};
+
+}  // namespace
+
+void PortableGraphs::add(const ir::Graph& graph) {
+  graphs_.push_back(ir::print(graph, {.names = true, .constants = &constants_}));
+}
+
+std::string PortableGraphs::text(const plan::Plan& plan, ConstantPool& pool, const backends::Backend& backend, const Log& log) const {
+  const Readers readers = readers_of(plan);
+  std::string out = kHead;
+  for (const auto& constant : constants_) {
+    const Tensor& t = constant->tensor;
+    const ConstantPool::Place place = pool.find(t);
+    if (place.packed) {
+      const Reader* reader = reader_of(readers, place.index, type_of(t));
+      const backends::Tactic* tactic = reader ? tactic_of(*reader, backend) : nullptr;
+      if (!tactic || !tactic->unpack) {
+        log(Severity::warning, "the plan cannot be re-tuned on another machine: '", reader ? reader->step->tactic : "a tactic", "' packs weights for good");
+        return "";
+      }
+      out += cat("packed ", type_text(t), " ", place.index, "\n");
+    } else if (place.index < 0 && t.size() <= kLongestLiteral) {
+      out += cat("literal ", ir::text(ir::Attribute(t)), "\n");
+    } else {
+      out += cat("stored ", type_text(t), " ", place.index < 0 ? pool.add("portable", t.raw(), t.bytes()) : place.index, "\n");
+    }
+  }
+  for (const std::string& graph : graphs_) out += cat("graph\n", graph);
+  return out;
+}
+
+std::vector<ir::Graph> read_portable(const plan::Plan& plan, const backends::Backend& backend, const ir::Registry& registry) {
+  require(!plan.portable.empty(), ErrorKind::plan_refused, "the plan has no portable graph (built without keep_portable_graph, or with a packing "
+          "that cannot be undone): build it again from the model");
+  require(plan.portable.starts_with(kHead), ErrorKind::plan_refused, "the plan's portable graph has a form that this version does not know");
+  const Restorer restorer{plan, backend, registry};
+  std::vector<std::shared_ptr<const ir::Constant>> constants;
+  std::size_t end = plan.portable.find(kGraph);
+  require(end != std::string::npos, ErrorKind::plan_refused, "the plan's portable section has no graph");
+  ir::Scanner in(std::string_view(plan.portable).substr(std::string_view(kHead).size(), end - std::string_view(kHead).size()));
+  while (in.peek() != '\0') {
+    auto constant = std::make_shared<ir::Constant>();
+    if (in.take("literal ")) {
+      constant->tensor = ir::parse_literal(in);
+    } else {
+      const bool packed = in.take("packed ");
+      if (!packed && !in.take("stored ")) in.bad("'stored', 'packed' or 'literal' expected");
+      const ir::ValueType type = ir::parse_type(in);
+      if (type.kind != ir::ValueType::Kind::tensor || !ir::is_constant(type.tensor.dims)) in.bad("a constant needs a constant shape");
+      const std::int64_t index = in.integer();
+      constant->tensor = packed ? restorer.unpacked(type.tensor, index) : restorer.stored(type.tensor, index);
+    }
+    constants.push_back(std::move(constant));
+  }
+  std::vector<ir::Graph> graphs;
+  while (end != std::string::npos) {
+    const std::size_t begin = end + std::string_view(kGraph).size();
+    end = plan.portable.find(kGraph, begin - 1);
+    graphs.push_back(ir::parse_graph(std::string_view(plan.portable).substr(begin, end == std::string::npos ? end : end + 1 - begin), registry,
+                                     {.constants = &constants}));
+  }
+  require(graphs.size() == plan.programs.size(), ErrorKind::plan_refused, "the plan has ", plan.programs.size(), " programs and ", graphs.size(),
+          " portable graphs");
+  return graphs;
+}
+
+}  // namespace tenfold::builder
