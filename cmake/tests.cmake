@@ -23,6 +23,12 @@ foreach(folder base ir ops onnx_import passes quant backends tune memory plan ru
   endif()
   tenfold_test(${folder}_test SOURCES ${sources} USES ${uses})
 endforeach()
+# The C interface is tried by a C file.
+enable_language(C)
+add_library(c_api_use OBJECT ${CMAKE_SOURCE_DIR}/src/api/c_api_use.c)
+set_target_properties(c_api_use PROPERTIES C_STANDARD 99)
+target_include_directories(c_api_use PRIVATE ${CMAKE_SOURCE_DIR}/include)
+target_link_libraries(api_test PRIVATE c_api_use)
 # Tests of the importer write models with the generated messages.
 target_include_directories(onnx_import_test PRIVATE ${CMAKE_BINARY_DIR})
 target_link_libraries(onnx_import_test PRIVATE protobuf::libprotobuf)

@@ -1,0 +1,48 @@
+// The C interface, used by a C file; and older callers' shorter structs.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tenfold/c_api.h"
+
+extern "C" int tenfold_use_from_c(const char* plan_path);
+
+TEST(CApi, UsedFromC) {
+  const std::string path = testing::TempDir() + "c_api_test.plan";
+  EXPECT_EQ(tenfold_use_from_c(path.c_str()), 0) << "the line of c_api_use.c; last error: " << tenfold_last_error();
+  std::remove(path.c_str());
+}
+
+TEST(CApi, StructsOfOlderCallers) {
+  tenfold_network* net = nullptr;
+  ASSERT_EQ(tenfold_network_create(nullptr, &net), TENFOLD_OK);
+  const std::int64_t dims[1] = {2};
+  tenfold_value x = -1, y = -1;
+  ASSERT_EQ(tenfold_network_input(net, "x", "f32", dims, nullptr, 1, &x), TENFOLD_OK);
+  ASSERT_EQ(tenfold_network_add_node(net, "Neg", nullptr, &x, 1, nullptr, 0, &y, 1), TENFOLD_OK);
+  ASSERT_EQ(tenfold_network_output(net, y, "y"), TENFOLD_OK);
+  tenfold_build_config config;
+  std::memset(&config, 0xff, sizeof config);   // what lies behind the caller's struct must not be read
+  config.struct_size = offsetof(tenfold_build_config, threads);
+  config.device = "cpu";
+  tenfold_engine* engine = nullptr;
+  ASSERT_EQ(tenfold_build_network(net, &config, &engine), TENFOLD_OK) << tenfold_last_error();
+  tenfold_binding_info info;
+  std::memset(&info, 0x5a, sizeof info);
+  info.struct_size = offsetof(tenfold_binding_info, dtype);
+  ASSERT_EQ(tenfold_engine_binding(engine, 1, &info), TENFOLD_OK);
+  EXPECT_STREQ(info.name, "y");
+  EXPECT_EQ(info.rank, 0x5a5a5a5a);
+  config.struct_size = 0;
+  EXPECT_EQ(tenfold_build_network(net, &config, &engine), TENFOLD_INVALID_ARGUMENT);
+  tenfold_engine_free(engine);
+  tenfold_network_free(net);
+}
+
+TEST(CApi, Nulls) {
+  EXPECT_EQ(tenfold_network_create("x", nullptr), TENFOLD_INVALID_ARGUMENT);
+  EXPECT_EQ(tenfold_build_file(nullptr, nullptr, nullptr), TENFOLD_INVALID_ARGUMENT);
+  EXPECT_EQ(tenfold_context_run(nullptr), TENFOLD_INVALID_ARGUMENT);
+  EXPECT_EQ(tenfold_engine_bindings(nullptr), 0);
+  tenfold_network_free(nullptr), tenfold_engine_free(nullptr), tenfold_context_free(nullptr), tenfold_context_cancel(nullptr);
+}

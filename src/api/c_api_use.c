@@ -1,0 +1,101 @@
+/* The C interface used from C: a network is built, saved, loaded and run. Called by c_api_test.cpp. Returns the failing line, or 0. */
+#include <string.h>
+
+#include "tenfold/c_api.h"
+
+#define EXPECT(condition) do { if (!(condition)) return __LINE__; } while (0)
+
+int tenfold_use_from_c(const char* plan_path);
+
+/* y = concat(relu(x * w), x) for x[n,2]. */
+static int make_network(tenfold_network* net) {
+  const int64_t in_dims[2] = {-1, 2}, w_dims[2] = {2, 2}, axis = 1;
+  const char* const names[2] = {"n", NULL};
+  const float w[4] = {1, -1, 0, 2};
+  tenfold_value x, weight, product, relu, y, pair[2];
+  tenfold_attribute attribute;
+  EXPECT(tenfold_network_input(net, "x", "f32", in_dims, names, 2, &x) == TENFOLD_OK);
+  EXPECT(tenfold_network_constant(net, "w", "f32", w_dims, 2, w, sizeof w, &weight) == TENFOLD_OK);
+  EXPECT(tenfold_network_constant(net, "w2", "f32", w_dims, 2, w, 3, &weight) == TENFOLD_INVALID_ARGUMENT);
+  pair[0] = x, pair[1] = weight;
+  EXPECT(tenfold_network_add_node(net, "MatMul", NULL, pair, 2, NULL, 0, &product, 1) == TENFOLD_OK);
+  EXPECT(tenfold_network_add_node(net, "Relu", "relu", &product, 1, NULL, 0, &relu, 1) == TENFOLD_OK);
+  memset(&attribute, 0, sizeof attribute);
+  attribute.struct_size = sizeof attribute;
+  attribute.name = "axis";
+  attribute.kind = TENFOLD_ATTRIBUTE_INT;
+  attribute.ints = &axis;
+  pair[0] = relu, pair[1] = x;
+  EXPECT(tenfold_network_add_node(net, "Concat", NULL, pair, 2, &attribute, 1, &y, 1) == TENFOLD_OK);
+  EXPECT(tenfold_network_add_node(net, "Concat", NULL, pair, 2, NULL, 0, &y, 1) != TENFOLD_OK); /* the axis is missing */
+  EXPECT(strstr(tenfold_last_error(), "Concat") != NULL);
+  EXPECT(tenfold_network_add_node(net, "Relu", NULL, pair, 1, &attribute, 1, &y, 1) == TENFOLD_INVALID_ARGUMENT);
+  EXPECT(tenfold_network_add_node(net, "Nothing", NULL, pair, 1, NULL, 0, &relu, 1) == TENFOLD_UNSUPPORTED);
+  EXPECT(tenfold_network_output(net, 99, "y") == TENFOLD_INVALID_ARGUMENT);
+  EXPECT(tenfold_network_output(net, y, "y") == TENFOLD_OK);
+  return 0;
+}
+
+static int build_engine(const tenfold_network* net, tenfold_engine** engine) {
+  const int64_t min[2] = {1, 2}, opt[2] = {2, 2}, max[2] = {4, 2};
+  tenfold_range range;
+  tenfold_build_config config;
+  memset(&range, 0, sizeof range);
+  memset(&config, 0, sizeof config);
+  range.struct_size = sizeof range;
+  range.input = "x", range.rank = 2, range.min = min, range.opt = opt, range.max = max;
+  config.struct_size = sizeof config;
+  config.ranges = &range, config.range_count = 1;
+  config.device = "no such device";
+  EXPECT(tenfold_build_network(net, &config, engine) == TENFOLD_UNSUPPORTED);
+  config.device = NULL;
+  EXPECT(tenfold_build_network(net, &config, engine) == TENFOLD_OK);
+  return 0;
+}
+
+static int run_engine(const tenfold_engine* engine) {
+  const float x[6] = {1, 2, -3, 4, 5, -6}, want[12] = {1, 3, 1, 2, 0, 11, -3, 4, 5, 0, 5, -6};
+  const int64_t shape[2] = {3, 2}, too_large[2] = {5, 2};
+  int64_t got[4];
+  int32_t rank = 4, i;
+  void* y;
+  tenfold_binding_info info;
+  tenfold_context* context;
+  info.struct_size = sizeof info;
+  EXPECT(tenfold_engine_bindings(engine) == 2);
+  EXPECT(tenfold_engine_binding(engine, 0, &info) == TENFOLD_OK);
+  EXPECT(strcmp(info.name, "x") == 0 && strcmp(info.dtype, "f32") == 0 && info.rank == 2 && info.shape[0] == -1 && info.is_input);
+  EXPECT(tenfold_engine_binding(engine, 2, &info) == TENFOLD_INVALID_ARGUMENT);
+  EXPECT(tenfold_context_create(engine, &context) == TENFOLD_OK);
+  EXPECT(tenfold_context_run(context) > TENFOLD_RUN_FAILED);
+  EXPECT(tenfold_last_error()[0] != '\0');
+  EXPECT(tenfold_context_set_shape(context, 0, shape, 2) == TENFOLD_OK);
+  EXPECT(tenfold_context_shape(context, 1, got, &rank) == TENFOLD_OK && rank == 2 && got[0] == 3 && got[1] == 4);
+  EXPECT(tenfold_context_bind(context, 0, (void*)x, sizeof x) == TENFOLD_OK);
+  EXPECT(tenfold_context_memory(context, 1, &y) == TENFOLD_OK);
+  EXPECT(tenfold_context_bind(context, 1, y, sizeof want) == TENFOLD_OK);
+  EXPECT(tenfold_context_run(context) == TENFOLD_OK);
+  for (i = 0; i < 12; ++i) EXPECT(((float*)y)[i] == want[i]);
+  EXPECT(tenfold_context_set_shape(context, 0, too_large, 2) > TENFOLD_RUN_FAILED || tenfold_context_run(context) > TENFOLD_RUN_FAILED);
+  tenfold_context_free(context);
+  return 0;
+}
+
+int tenfold_use_from_c(const char* plan_path) {
+  tenfold_network* net;
+  tenfold_engine *engine, *loaded;
+  int line;
+  EXPECT(tenfold_network_create("from C", &net) == TENFOLD_OK);
+  if ((line = make_network(net)) != 0) return line;
+  if ((line = build_engine(net, &engine)) != 0) return line;
+  tenfold_network_free(net);
+  if ((line = run_engine(engine)) != 0) return line;
+  EXPECT(tenfold_engine_save(engine, plan_path) == TENFOLD_OK);
+  tenfold_engine_free(engine);
+  EXPECT(tenfold_engine_load(plan_path, &loaded) == TENFOLD_OK);
+  if ((line = run_engine(loaded)) != 0) return line;
+  tenfold_engine_free(loaded);
+  EXPECT(tenfold_engine_load("no/such.plan", &loaded) == TENFOLD_IO);
+  EXPECT(tenfold_engine_load(NULL, &loaded) == TENFOLD_INVALID_ARGUMENT);
+  return 0;
+}
