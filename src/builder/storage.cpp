@@ -195,7 +195,7 @@ std::vector<View> Storage::derive(const Node& node, const View& source) const {
 
 void Storage::read_as_view(const Node& node) {
   const Value* x = node.in(0);
-  if (node.body || !movable(x)) return;
+  if (node.body || !movable(x) || tune::sizes_depend_on_data(node)) return;
   for (const Value* v : node.outputs)
     if (!movable(v) || view(v)) return;
   // Views are of plain memory; a value in another layout is first brought to plain order by the step this node then needs.

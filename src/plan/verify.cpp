@@ -124,6 +124,7 @@ void verify_step(const VerifyScope& scope, const Program& program, const Step& s
   must(step.anchor_inputs >= 0 && static_cast<std::size_t>(step.anchor_inputs) <= step.in.size(), "it has ", step.anchor_inputs, " own operands of ",
        step.in.size());
   for (std::int32_t s : step.defines) must(s >= 0 && static_cast<std::size_t>(s) < scope.symbols, "it defines symbol ", s);
+  must(step.defines.empty() || step.kind == StepKind::host || step.kind == StepKind::branch, "it defines sizes, which only host steps and branches do");
   must(step.kind == StepKind::branch || step.programs.empty(), "it owns programs but is no branch");
   for (const Operand& o : step.in) verify_operand(scope, program, o, false);
   for (const Operand& o : step.out) verify_operand(scope, program, o, true);

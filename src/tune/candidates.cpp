@@ -51,8 +51,10 @@ const std::vector<Candidate>& Candidates::of(const ir::Node& node) {
   std::vector<Candidate>& found = it->second;
   StepReport report{node.name, it->first, {}};
   if (fresh) {
+    const bool decides_sizes = sizes_depend_on_data(node);
     for (const backends::Tactic* tactic : backends::tactics_for(backend_, *node.def)) {
-      if (!source_allowed(tactic->source)) report.tried.push_back({tactic->name, "", "its source is switched off", -1, false});
+      if (decides_sizes) report.tried.push_back({tactic->name, "", "the size of the result depends on data", -1, false});
+      else if (!source_allowed(tactic->source)) report.tried.push_back({tactic->name, "", "its source is switched off", -1, false});
       else if (forced_away(it->first, tactic->name)) report.tried.push_back({tactic->name, "", "another tactic is forced", -1, false});
       else add(node, *tactic, found, report);
     }

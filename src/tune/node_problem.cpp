@@ -1,6 +1,8 @@
 // From a node to the problem that tactics are asked about.
 #include "tune/node_problem.h"
 
+#include <set>
+
 #include "tune/choice.h"
 
 namespace tenfold::tune {
@@ -8,9 +10,30 @@ namespace tenfold::tune {
 bool is_view(const ir::Node& n) {
   const std::string& op = n.op();
   return !n.body && n.outputs.size() == 1 && (op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze" || op == "Identity") &&
-         n.in(0) && n.in(0)->type.kind == ir::ValueType::Kind::tensor && n.in(0)->dtype() != DType::string;
+         n.in(0) && n.in(0)->type.kind == ir::ValueType::Kind::tensor && n.in(0)->dtype() != DType::string && !sizes_depend_on_data(n);
 }
 bool is_control_flow(const ir::Node& n) { return !n.graphs.empty(); }
+
+bool sizes_depend_on_data(const ir::Node& n) {
+  std::set<std::string> known;
+  const auto learn = [&](const ir::Dims& dims) {
+    for (ir::Dim d : dims)
+      if (!d.is_constant())
+        for (std::string& symbol : d.symbols()) known.insert(std::move(symbol));
+  };
+  for (const ir::Value* v : n.inputs) {
+    if (!v || v->type.kind != ir::ValueType::Kind::tensor || !v->type.ranked) continue;
+    learn(v->dims());
+    if (v->contents) learn(*v->contents);
+  }
+  for (const ir::Value* v : n.outputs)
+    if (v && v->type.kind == ir::ValueType::Kind::tensor && v->type.ranked)
+      for (ir::Dim d : v->dims())
+        if (!d.is_constant())
+          for (const std::string& symbol : d.symbols())
+            if (!known.count(symbol)) return true;
+  return false;
+}
 
 namespace {
 backends::OperandDesc describe(const ir::Value* v, backends::Layout layout) {
