@@ -64,7 +64,8 @@ void infer(InferCall& call) {
     const Dim total = product(call.dims(0));
     const int rank = ops::need_length(call, 1, "shape");
     if (rank == 1) dims = {total};
-    for (int d = 0; d < rank && rank > 1; ++d) dims.push_back(call.new_symbol(cat("extent", d), 0, total));
+    const Dim most = total == Dim(0) ? Dim(kUnbounded) : total;   // beside an extent of 0 the others may be anything
+    for (int d = 0; d < rank && rank > 1; ++d) dims.push_back(call.new_symbol(cat("extent", d), 0, most));
   }
   call.out(0, call.dtype(0), std::move(dims));
   if (const Dims* contents = call.contents(0)) call.out_contents(0, *contents);
@@ -92,7 +93,8 @@ Shape solve(const Call& call) {
 }
 
 void reference(Call& call) {
-  if (call.out[0].size() != call.in[0].size()) ops::settle_shape(call, 0, solve(call));
+  // As many elements tell that the shape is known, except no elements: their extents may still be bounds.
+  if (call.out[0].size() != call.in[0].size() || call.in[0].size() == 0) ops::settle_shape(call, 0, solve(call));
   ops::copy_whole(call);
 }
 
