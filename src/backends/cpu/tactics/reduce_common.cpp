@@ -32,13 +32,14 @@ Verdict supports(const Problem& p) {
   if (in.dims.size() > kMaxRank) return Verdict::no(cat("rank ", in.dims.size(), ", ", kMaxRank, " is possible"));
   if (in.layout.order == Layout::channels_blocked) return Verdict::no("blocked channels");
   if (!p.out[0].dense) return Verdict::no("the output is strided");
+  if (p.in.size() > 1 && !p.in[1].missing) return Verdict::no("the axes are data");
   if (reduced_axes(p) == 0) return Verdict::no("nothing is reduced");
   return Verdict::ok();
 }
 
 std::vector<Formats> formats(const Problem& p) {
-  std::vector<Formats> all{{{kPlain}, {kPlain}}};
-  if (p.in[0].dims.size() < 3) return all;
+  std::vector<Formats> all{{std::vector<Layout>(p.in.size()), {kPlain}}};
+  if (p.in[0].dims.size() < 3 || p.in.size() > 1) return all;
   const bool kept = p.out[0].dims.size() == p.in[0].dims.size();
   all.push_back({{kChannelsLast}, {kept ? kChannelsLast : kPlain}});
   if (kept) all.push_back({{kChannelsLast}, {kPlain}});
