@@ -1,0 +1,83 @@
+// Building, running, saving and loading for the suite; see optimised_suite.h.
+#include "optimised_suite.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "base/check.h"
+#include "onnx_import/import.h"
+
+namespace tenfold::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A temporary file's name that is its own in this process and among processes.
+class TemporaryFile {
+ public:
+  TemporaryFile() {
+    static std::atomic<int> next = 0;
+    path_ = fs::temp_directory_path() / cat("tenfold_suite_", ::getpid(), "_", next++, ".plan");
+  }
+  ~TemporaryFile() {
+    std::error_code gone_already;
+    fs::remove(path_, gone_already);
+  }
+  std::string path() const { return path_.string(); }
+
+ private:
+  fs::path path_;
+};
+
+std::vector<Tensor> tensors(const Values& values) {
+  std::vector<Tensor> result;
+  for (const ops::RuntimeValue& v : values) {
+    require(std::holds_alternative<Tensor>(v), ErrorKind::unsupported, "an input is a sequence or an optional");
+    result.push_back(std::get<Tensor>(v));
+  }
+  return result;
+}
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
+  if (a.dtype() == DType::string) return std::ranges::equal(a.string_values(), b.string_values());
+  return std::memcmp(a.raw(), b.raw(), static_cast<std::size_t>(a.bytes())) == 0;
+}
+
+OptimizationProfile profile_of(const ir::Graph& graph, const std::vector<Tensor>& inputs) {
+  OptimizationProfile profile;
+  for (std::size_t i = 0; i < inputs.size(); ++i) profile[graph.inputs.at(i)->name] = {inputs[i].shape(), inputs[i].shape(), inputs[i].shape()};
+  return profile;
+}
+
+}  // namespace
+
+Values run_optimised(const fs::path& model, const Values& inputs, const BuildConfig& config) {
+  const std::vector<Tensor> given = tensors(inputs);
+  BuildConfig fixed = config;
+  fixed.profiles = {profile_of(onnx_import::import_file(model), given)};
+  const Engine built = build_file(model.string(), fixed);
+  const std::vector<Tensor> results = built.create_context()->run(given);
+
+  const TemporaryFile file;
+  built.save(file.path());
+  const std::vector<Tensor> again = Engine::load(file.path(), {.threads = config.threads}).create_context()->run(given);
+  require(again.size() == results.size(), ErrorKind::internal, "the loaded plan has ", again.size(), " outputs instead of ", results.size());
+  const bool random = model.string().find("bernoulli") != std::string::npos;
+  for (std::size_t i = 0; i < results.size(); ++i)
+    require(random || same_bits(results[i], again[i]), ErrorKind::internal, "output ", i, " of the loaded plan differs: ",
+            difference(again[i], results[i], 0, 0));
+  return {results.begin(), results.end()};
+}
+
+Runner optimised_runner(std::uint64_t seed) {
+  BuildConfig config;
+  config.threads = 1;
+  config.optimization_level = 0;
+  config.random_choices = seed;
+  return [config](const fs::path& model, const Values& inputs) { return run_optimised(model, inputs, config); };
+}
+
+}  // namespace tenfold::tests

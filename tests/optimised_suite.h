@@ -1,0 +1,14 @@
+// The suite's models through the whole path: built into an engine, run, saved, loaded and run again.
+#pragma once
+
+#include "onnx_suite.h"
+#include "tenfold/build.h"
+
+namespace tenfold::tests {
+
+// Builds at the shapes of the inputs. Throws if the engine that was saved and loaded gives other bits than the built one.
+Values run_optimised(const std::filesystem::path& model, const Values& inputs, const BuildConfig& config);
+// A Runner for run_case. `seed` 0: the first tactic that fits; else tactics, layouts and cuts by this seed.
+Runner optimised_runner(std::uint64_t seed);
+
+}  // namespace tenfold::tests

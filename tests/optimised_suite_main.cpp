@@ -1,0 +1,41 @@
+// Usage: optimised_suite [--folder node] [--filter softmax] [--seed 1] [--list]   (TENFOLD_SHARED=DIR if ../shared is elsewhere)
+//
+// Runs cases of the ONNX suite through the builder and the runtime; prints those that do not pass and a total.
+// --list prints them as lines of optimised_suite_expected.txt.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "optimised_suite.h"
+
+int main(int argc, char** argv) {
+  using namespace tenfold::tests;
+  std::string folder = "node", filter;
+  std::uint64_t seed = 0;
+  bool list = false;
+  for (int i = 1; i < argc; ++i) {
+    const bool value = i + 1 < argc;
+    if (!std::strcmp(argv[i], "--folder") && value) folder = argv[++i];
+    else if (!std::strcmp(argv[i], "--filter") && value) filter = argv[++i];
+    else if (!std::strcmp(argv[i], "--seed") && value) seed = std::strtoull(argv[++i], nullptr, 10);
+    else if (!std::strcmp(argv[i], "--list")) list = true;
+    else return std::fprintf(stderr, "usage: optimised_suite [--folder node] [--filter softmax] [--seed 1] [--list]\n"), 1;
+  }
+  const auto root = suite_root();
+  if (!root) return std::fprintf(stderr, "no suite under %s; set TENFOLD_SHARED\n", shared_folder().c_str()), 1;
+  constexpr const char* kNames[] = {"pass", "FAIL", "unsupported"};
+  int total[3] = {};
+  for (const SuiteCase& test : suite_cases(*root, folder, filter)) {
+    std::fprintf(stderr, "\r%-80s\r", test.name.c_str());   // so that a crash names its case
+    const CaseResult result = run_case(test, optimised_runner(seed));
+    const int verdict = static_cast<int>(result.verdict);
+    ++total[verdict];
+    if (result.verdict == Verdict::pass) continue;
+    std::string why = result.why.substr(0, result.why.find('\n'));
+    if (const std::size_t path = why.find("model.onnx: "); path != std::string::npos) why.erase(0, path + std::strlen("model.onnx: "));
+    if (list) std::printf("%s/%s  # %s\n", folder.c_str(), test.name.c_str(), why.substr(0, 160).c_str());
+    else std::printf("%s %s: %s\n", kNames[verdict], test.name.c_str(), why.c_str());
+  }
+  if (!list) std::printf("%s: %d pass, %d fail, %d unsupported\n", folder.c_str(), total[0], total[1], total[2]);
+  return total[1] + total[2] == 0 ? 0 : 2;
+}

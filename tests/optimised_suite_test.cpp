@@ -1,0 +1,53 @@
+// The ONNX suite through builder and runtime. What plans cannot hold yet stands in optimised_suite_expected.txt, which only shrinks.
+#include "optimised_suite.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+namespace tenfold::tests {
+namespace {
+
+std::set<std::string> listed_in(const char* name) {
+  std::set<std::string> result;
+  std::ifstream file(std::string(TENFOLD_SOURCE_DIR) + "/tests/" + name);
+  for (std::string line; std::getline(file, line);) {
+    line = line.substr(0, line.find_first_of(" #"));
+    if (!line.empty()) result.insert(line);
+  }
+  return result;
+}
+
+void run_folder(const std::string& folder, std::uint64_t seed) {
+  const auto root = suite_root();
+  if (!root) GTEST_SKIP() << "the conformance archive is not under " << shared_folder();
+  // What even the reference kernels cannot run is the other test's matter.
+  const std::set<std::string> without_plans = listed_in("onnx_suite_expected.txt"), listed = listed_in("optimised_suite_expected.txt");
+  const auto cases = suite_cases(*root, folder);
+  ASSERT_FALSE(cases.empty());
+  for (const SuiteCase& test : cases) {
+    const std::string name = folder + "/" + test.name;
+    if (without_plans.count(name)) continue;
+    const CaseResult result = run_case(test, optimised_runner(seed));
+    if (result.verdict != Verdict::pass && !listed.count(name)) ADD_FAILURE() << name << ", seed " << seed << ": " << result.why;
+    if (result.verdict == Verdict::pass && listed.count(name)) ADD_FAILURE() << name << " passes now: take it off the list";
+  }
+}
+
+TEST(OptimisedSuite, Node) { run_folder("node", 0); }
+TEST(OptimisedSuite, NodeWithRandomChoices) { run_folder("node", 1); }
+TEST(OptimisedSuite, Simple) { run_folder("simple", 0); }
+TEST(OptimisedSuite, PytorchConverted) { run_folder("pytorch-converted", 0); }
+TEST(OptimisedSuite, PytorchConvertedWithRandomChoices) { run_folder("pytorch-converted", 2); }
+TEST(OptimisedSuite, PytorchOperator) { run_folder("pytorch-operator", 0); }
+TEST(OptimisedSuite, PytorchOperatorWithRandomChoices) { run_folder("pytorch-operator", 3); }
+TEST(OptimisedSuite, Light) {
+#ifdef TENFOLD_SANITIZED
+  GTEST_SKIP() << "whole image networks take too long with sanitizers";
+#endif
+  run_folder("light", 0);
+}
+
+}  // namespace
+}  // namespace tenfold::tests
