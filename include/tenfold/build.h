@@ -43,7 +43,7 @@ struct BuildConfig {
   std::vector<std::string> disabled_passes;
   std::vector<std::string> external_data_dirs;    // allowed beside the model's own folder
   bool keep_portable_graph = true;                // so that the plan can be re-tuned elsewhere
-  bool refittable = false;                        // keep what is needed to replace named weights without a rebuild
+  bool refittable = false;                        // to replace named weights without a rebuild; not there yet, so true is refused
   std::uint64_t random_choices = 0;               // tests: choose tactics, layouts and cuts by this seed instead of by time
   std::map<std::string, std::string> forced_tactics;   // problem line (or prefix) -> tactic name
   LogCallback log;

@@ -62,6 +62,7 @@ class Engine {
   std::string inspect_json() const;
 
   // A new engine with other values for named weights; shares everything that did not change. Running contexts keep the old one.
+  // Not there yet: refit() throws unsupported, and no weight is listed. Build again from the changed model.
   Engine refit(const std::vector<std::pair<std::string, Tensor>>& weights) const;
   std::vector<std::string> refittable_weights() const;
 

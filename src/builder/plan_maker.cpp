@@ -19,6 +19,7 @@ ir::SymbolValues opt_point(const ir::Graph& graph, const std::vector<plan::Range
 
 PlanMaker::PlanMaker(const BuildConfig& config, const std::string& model_name, backends::Backend& backend, BuildReport& report)
     : config_(config), backend_(backend), report_(report) {
+  require(!config.refittable, ErrorKind::unsupported, "refittable plans are not there yet: build again when weights change");
   plan_.device = backend.info();
   plan_.needs = plan_.device.features;   // tactics were chosen among all of them
   plan_.model_name = model_name;

@@ -61,6 +61,13 @@ Engine::ProfileShapes Engine::profile_shapes(int profile, std::string_view input
 
 std::string Engine::inspect(int detail) const { return plan::inspect_text(state_->plan, detail); }
 std::string Engine::inspect_json() const { return plan::inspect_json(state_->plan); }
+
+// Packed and folded weights would have to follow, and plans do not say yet what they were made from.
+Engine Engine::refit(const std::vector<std::pair<std::string, Tensor>>& weights) const {
+  fail(ErrorKind::unsupported, cat("plans cannot be refitted yet (", weights.size(), " weights given): build again from the changed model"));
+}
+std::vector<std::string> Engine::refittable_weights() const { return {}; }
+
 std::unique_ptr<ExecutionContext> Engine::create_context() const { return std::make_unique<ExecutionContext>(state_); }
 
 }  // namespace tenfold
