@@ -2,7 +2,8 @@
 //
 //   Network net;
 //   auto x = net.input("x", DType::f32, {"batch", 3, 224, 224});
-//   auto y = net.activation(Activation::relu, net.convolution(x, net.constant(w, "conv.w"), net.constant(b, "conv.b"), {.padding = {1, 1}}));
+//   auto y = net.convolution(x, net.constant(w, "conv.w"), net.constant(b, "conv.b"), {.padding = {1, 1}});
+//   y = net.activation(Activation::relu, y);
 //   net.mark_output(y, "y");
 //   Engine engine = build(net, config);                       // tenfold/build.h
 //
@@ -63,7 +64,8 @@ enum class Unary : std::uint8_t {
 };
 // alpha, beta: leaky_relu(a) elu(a) selu(a,b) clip(a..b) hard_sigmoid(a,b) thresholded_relu(a) swish(a); left out: ONNX's values.
 enum class Activation : std::uint8_t {
-  relu, sigmoid, tanh, leaky_relu, elu, selu, softsign, softplus, clip, hard_sigmoid, thresholded_relu, gelu_erf, gelu_tanh, hard_swish, swish,
+  relu, sigmoid, tanh, leaky_relu, elu, selu, softsign, softplus, clip, hard_sigmoid, thresholded_relu, gelu_erf, gelu_tanh,
+  hard_swish, swish,
 };
 enum class Reduce : std::uint8_t { sum, prod, max, min, mean, l1, l2 };
 enum class Pooling : std::uint8_t { max, average };

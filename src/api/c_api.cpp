@@ -11,9 +11,17 @@
 
 using namespace tenfold;
 
-struct tenfold_network { Network network; std::vector<NetworkTensor> values; };
-struct tenfold_engine { Engine engine; };
-struct tenfold_context { Engine engine; std::unique_ptr<ExecutionContext> context; };
+struct tenfold_network {
+  Network network;
+  std::vector<NetworkTensor> values;
+};
+struct tenfold_engine {
+  Engine engine;
+};
+struct tenfold_context {
+  Engine engine;
+  std::unique_ptr<ExecutionContext> context;
+};
 
 namespace {
 
@@ -128,14 +136,14 @@ BuildConfig config_of(const tenfold_build_config* given) {
   if (c.timing_cache) config.timing_cache = c.timing_cache;
   if (c.range_count > 0) need(c.ranges, "ranges");
   const auto* at = reinterpret_cast<const char*>(c.ranges);
-  for (std::int32_t i = 0; i < c.range_count; ++i) {   // the caller's structs are as far apart as they are large
+  for (std::int32_t i = 0; i < c.range_count; ++i) {  // the caller's structs are as far apart as they are large
     const tenfold_range r = taken(reinterpret_cast<const tenfold_range*>(at), "a range");
     at += reinterpret_cast<const tenfold_range*>(at)->struct_size;
-    require(r.profile >= 0 && r.profile <= static_cast<std::int32_t>(config.profiles.size()), ErrorKind::invalid_argument, "a range of profile ",
-            r.profile, " comes before profile ", config.profiles.size());
+    require(r.profile >= 0 && r.profile <= static_cast<std::int32_t>(config.profiles.size()), ErrorKind::invalid_argument,
+            "a range of profile ", r.profile, " comes before profile ", config.profiles.size());
     if (r.profile == static_cast<std::int32_t>(config.profiles.size())) config.profiles.emplace_back();
-    config.profiles[static_cast<std::size_t>(r.profile)][&need(r.input, "a range's input")] = {shape_of(r.min, r.rank), shape_of(r.opt, r.rank),
-                                                                                              shape_of(r.max, r.rank)};
+    config.profiles[static_cast<std::size_t>(r.profile)][&need(r.input, "a range's input")] = {
+        shape_of(r.min, r.rank), shape_of(r.opt, r.rank), shape_of(r.max, r.rank)};
   }
   if (c.log)
     config.log = [log = c.log, user = c.log_user](Severity severity, std::string_view text) {
@@ -170,8 +178,10 @@ TENFOLD_C tenfold_status tenfold_network_input(tenfold_network* network, const c
     const Shape extents = shape_of(dims, rank);
     std::vector<NetworkDim> list;
     for (std::size_t i = 0; i < extents.size(); ++i) {
-      if (extents[i] >= 0) list.emplace_back(extents[i]);
-      else list.emplace_back(std::string(&need(names ? names[i] : nullptr, "the name of a dynamic dimension")));
+      if (extents[i] >= 0)
+        list.emplace_back(extents[i]);
+      else
+        list.emplace_back(std::string(&need(names ? names[i] : nullptr, "the name of a dynamic dimension")));
     }
     need(value, "the place for the value") = handle(net, net.network.input(&need(name, "the input's name"), dtype_of(dtype), list));
   });
@@ -226,9 +236,12 @@ TENFOLD_C tenfold_status tenfold_build_file(const char* path, const tenfold_buil
   return make_engine(engine, [&] { return build_file(&need(path, "the path"), config_of(config)); });
 }
 TENFOLD_C tenfold_status tenfold_build_bytes(const void* onnx, size_t bytes, const tenfold_build_config* config, tenfold_engine** engine) {
-  return make_engine(engine, [&] { return build_bytes({&need(static_cast<const std::byte*>(onnx), "the model"), bytes}, config_of(config)); });
+  return make_engine(engine, [&] {
+    return build_bytes({&need(static_cast<const std::byte*>(onnx), "the model"), bytes}, config_of(config));
+  });
 }
-TENFOLD_C tenfold_status tenfold_build_network(const tenfold_network* network, const tenfold_build_config* config, tenfold_engine** engine) {
+TENFOLD_C tenfold_status tenfold_build_network(const tenfold_network* network, const tenfold_build_config* config,
+                                               tenfold_engine** engine) {
   return make_engine(engine, [&] { return build(need(network, "the network").network, config_of(config)); });
 }
 
@@ -250,7 +263,8 @@ TENFOLD_C tenfold_status tenfold_engine_binding(const tenfold_engine* engine, in
     const std::size_t room = need(info, "the place for the information").struct_size;
     require(room >= sizeof(std::size_t), ErrorKind::invalid_argument, "struct_size is not set");
     // name() gives literals, so their text ends in a zero.
-    const tenfold_binding_info full{room, b.name.c_str(), name(b.dtype).data(), b.shape.data(), static_cast<int32_t>(b.shape.size()), b.is_input};
+    const tenfold_binding_info full{room,      b.name.c_str(), name(b.dtype).data(), b.shape.data(), static_cast<int32_t>(b.shape.size()),
+                                    b.is_input};
     std::memcpy(info, &full, std::min(room, sizeof full));
   });
 }

@@ -1,9 +1,9 @@
 // The C interface, used by a C file; and older callers' shorter structs.
+#include "tenfold/c_api.h"
+
 #include <gtest/gtest.h>
 
 #include <cstring>
-
-#include "tenfold/c_api.h"
 
 extern "C" int tenfold_use_from_c(const char* plan_path);
 
@@ -22,7 +22,7 @@ TEST(CApi, StructsOfOlderCallers) {
   ASSERT_EQ(tenfold_network_add_node(net, "Neg", nullptr, &x, 1, nullptr, 0, &y, 1), TENFOLD_OK);
   ASSERT_EQ(tenfold_network_output(net, y, "y"), TENFOLD_OK);
   tenfold_build_config config;
-  std::memset(&config, 0xff, sizeof config);   // what lies behind the caller's struct must not be read
+  std::memset(&config, 0xff, sizeof config);  // what lies behind the caller's struct must not be read
   config.struct_size = offsetof(tenfold_build_config, threads);
   config.device = "cpu";
   tenfold_engine* engine = nullptr;

@@ -12,7 +12,7 @@
 namespace tenfold {
 namespace {
 
-constexpr int kNewestOpset = 1 << 16;   // above every `since`: the newest form of each operator
+constexpr int kNewestOpset = 1 << 16;  // above every `since`: the newest form of each operator
 constexpr std::size_t kMaxRank = 16;
 
 std::atomic<std::uint32_t> next_id{1};
@@ -122,7 +122,7 @@ NetworkTensor Network::input(const std::string& name, DType dtype, const std::ve
     }
   }
   ir::Value* value = graph.add_input(name, std::move(type));
-  value->name = name;   // even if a layer has taken it
+  value->name = name;  // even if a layer has taken it
   return impl_->handle(value);
 }
 

@@ -13,7 +13,7 @@ std::vector<std::unique_ptr<ir::Graph>> NetworkNode::closed_bodies(const std::ve
                                                                    std::vector<ir::Value*>& captures) {
   if (bodies_)
     for (ir::Value* v : bodies_->captures)
-      if (!v->is_constant()) captures.push_back(v);   // constants become the bodies' own
+      if (!v->is_constant()) captures.push_back(v);  // constants become the bodies' own
   std::vector<std::unique_ptr<ir::Graph>> graphs;
   for (std::size_t i = 0; i < names.size(); ++i) {
     require(has_graph(names[i]), ErrorKind::invalid_argument, "its body '", names[i], "' is missing");
@@ -60,7 +60,8 @@ Network::Tensors Network::if_conditional(NetworkTensor condition, const Tensors&
 Network::Tensors Network::loop(NetworkTensor trips, NetworkTensor condition, const Tensors& carried, const Tensors& captures,
                                const Body& body) {
   require(body != nullptr, ErrorKind::invalid_argument, "loop needs a body");
-  require(trips.defined() || condition.defined(), ErrorKind::invalid_argument, "loop needs a trip count or a condition: it would never end");
+  require(trips.defined() || condition.defined(), ErrorKind::invalid_argument,
+          "loop needs a trip count or a condition: it would never end");
   Impl::Bodies bodies{{{"body", &body}}, {}};
   for (NetworkTensor t : captures) bodies.captures.push_back(impl_->need(t, "a captured tensor"));
   std::vector<ir::Value*> inputs{impl_->value(trips), impl_->value(condition)};

@@ -9,7 +9,8 @@ TEST(NetworkBodies, IfConditional) {
   const NetworkTensor flag = net.input("flag", DType::boolean, {}), x = net.input("x", DType::f32, {2});
   const NetworkTensor ten = net.constant(floats({2}, {10, 20}));
   const auto y = net.if_conditional(
-      flag, {x, ten}, [](Network& b, const Network::Tensors& in) { return Network::Tensors{b.elementwise(Elementwise::sum, in[0], in[1])}; },
+      flag, {x, ten},
+      [](Network& b, const Network::Tensors& in) { return Network::Tensors{b.elementwise(Elementwise::sum, in[0], in[1])}; },
       [](Network& b, const Network::Tensors& in) { return Network::Tensors{b.unary(Unary::neg, in[0])}; });
   ASSERT_EQ(y.size(), 1u);
   net.mark_output(y[0], "y");
@@ -62,14 +63,18 @@ TEST(NetworkBodies, Refusals) {
   says(refusal([&] { net.add_node("Relu", {x}, {{"axis", 1}}); }), "no attribute 'axis'");
   says(refusal([&] { net.activation(Activation::relu, x, 1.0f); }), "no alpha");
   says(refusal([&] { net.slice(x, {0}, {1}); }), "need 2 entries");
-  says(refusal([&] { net.if_conditional(x, {}, [](Network&, const auto&) { return Network::Tensors{}; }, nullptr); }), "two bodies");
+  says(refusal([&] {
+         net.if_conditional(
+             x, {}, [](Network&, const auto&) { return Network::Tensors{}; }, nullptr);
+       }),
+       "two bodies");
   says(refusal([&] { net.loop({}, {}, {}, {}, [](Network&, const auto&) { return Network::Tensors{}; }); }), "never end");
   says(refusal([&] { net.mark_output(x, "x"); }), "name of an input");
   says(refusal([&] { build(net, {}); }), "no outputs");
   net.mark_output(net.unary(Unary::exp, x), "y");
   says(refusal([&] { net.mark_output(x, "y"); }), "two outputs");
   EXPECT_THROW(net.add_node("NoSuchOperator", {x}), Error);
-  build(net, {.optimization_level = 0});   // what was refused has left nothing behind
+  build(net, {.optimization_level = 0});  // what was refused has left nothing behind
 }
 
 }  // namespace

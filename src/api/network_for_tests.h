@@ -16,8 +16,10 @@ inline Tensor numbers(DType dtype, Shape shape, const std::vector<double>& value
   EXPECT_EQ(t.size(), static_cast<std::int64_t>(values.size()));
   for (std::int64_t i = 0; i < t.size(); ++i) {
     const double v = values[static_cast<std::size_t>(i)];
-    if (is_float(dtype)) store_double(dtype, t.mutable_raw(), i, v);
-    else store_int(dtype, t.mutable_raw(), i, static_cast<std::int64_t>(v));
+    if (is_float(dtype))
+      store_double(dtype, t.mutable_raw(), i, v);
+    else
+      store_int(dtype, t.mutable_raw(), i, static_cast<std::int64_t>(v));
   }
   return t;
 }
@@ -34,11 +36,12 @@ inline void expect_values(const Tensor& got, const Shape& shape, const std::vect
   ASSERT_EQ(got.shape(), shape);
   ASSERT_EQ(got.size(), static_cast<std::int64_t>(want.size()));
   for (std::int64_t i = 0; i < got.size(); ++i)
-    EXPECT_NEAR(got.as_double(i), want[static_cast<std::size_t>(i)], tolerance * (1 + std::abs(want[static_cast<std::size_t>(i)]))) << "element " << i;
+    EXPECT_NEAR(got.as_double(i), want[static_cast<std::size_t>(i)], tolerance * (1 + std::abs(want[static_cast<std::size_t>(i)])))
+        << "element " << i;
 }
 
 inline std::vector<Tensor> build_and_run(const Network& net, const std::vector<Tensor>& inputs, BuildConfig config = {}) {
-  config.optimization_level = 0;   // what is chosen does not matter here
+  config.optimization_level = 0;  // what is chosen does not matter here
   return build(net, config).create_context()->run(inputs);
 }
 

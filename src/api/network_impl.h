@@ -9,15 +9,15 @@ namespace tenfold {
 struct Network::Impl {
   explicit Impl(ir::Graph* body_of = nullptr, std::string prefix = "");
 
-  ir::Graph own;                         // unused in bodies: their graph belongs to the node that is being added
+  ir::Graph own;  // unused in bodies: their graph belongs to the node that is being added
   ir::Graph* graph;
   std::uint32_t id;
-  std::vector<ir::Value*> values;        // by NetworkTensor::index
+  std::vector<ir::Value*> values;  // by NetworkTensor::index
   std::map<std::string, ir::Value*> outputs;
-  std::string prefix;                    // of node names: symbols are named after nodes, so bodies must differ
+  std::string prefix;  // of node names: symbols are named after nodes, so bodies must differ
 
   NetworkTensor handle(ir::Value* value);
-  ir::Value* value(NetworkTensor tensor) const;            // null for one that is left out; throws invalid_argument for a stranger
+  ir::Value* value(NetworkTensor tensor) const;  // null for one that is left out; throws invalid_argument for a stranger
   ir::Value* need(NetworkTensor tensor, const char* what) const;
   std::vector<ir::Value*> list(const Tensors& tensors) const;
   ir::Value* ints(const Shape& list);
@@ -48,7 +48,7 @@ class NetworkNode final : public ir::OnnxImport {
   Network::Tensors call(const std::string& name, ir::Graph& graph, const std::vector<ir::ValueType>& formal);
 
   const Network::Impl::Bodies* bodies_;
-  std::map<std::string, std::string> prefixes_;   // of the nodes in each body; a body asked for again keeps its own
+  std::map<std::string, std::string> prefixes_;  // of the nodes in each body; a body asked for again keeps its own
 };
 
 }  // namespace tenfold

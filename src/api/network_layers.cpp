@@ -16,19 +16,36 @@ const char* pick(const std::array<const char*, N>& names, E value) {
   return names[index];
 }
 
-constexpr std::array<const char*, 16> kElementwise{"Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "Mod",
-                                                   "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And", "Or", "Xor"};
-constexpr std::array<const char*, 25> kUnary{"Exp", "Log", "Sqrt", "Reciprocal", "Abs", "Neg", "Sin", "Cos", "Tan",
-                                             "Sinh", "Cosh", "Asin", "Acos", "Atan", "Asinh", "Acosh", "Atanh", "Ceil",
-                                             "Floor", "Round", "Erf", "Sign", "IsInf", "IsNaN", "Not"};
+constexpr std::array<const char*, 16> kElementwise{
+    "Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "Mod", "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual",
+    "And", "Or",  "Xor"};
+constexpr std::array<const char*, 25> kUnary{"Exp",   "Log",   "Sqrt", "Reciprocal", "Abs",   "Neg",   "Sin",   "Cos",   "Tan",
+                                             "Sinh",  "Cosh",  "Asin", "Acos",       "Atan",  "Asinh", "Acosh", "Atanh", "Ceil",
+                                             "Floor", "Round", "Erf",  "Sign",       "IsInf", "IsNaN", "Not"};
 constexpr std::array<const char*, 7> kReduce{"ReduceSum", "ReduceProd", "ReduceMax", "ReduceMin", "ReduceMean", "ReduceL1", "ReduceL2"};
 constexpr std::array<const char*, 2> kPooling{"MaxPool", "AveragePool"};
 
 // An activation's operator and what it calls its parameters.
-struct ActivationForm { const char* op; const char* alpha = nullptr; const char* beta = nullptr; };
-constexpr std::array<ActivationForm, 15> kActivations{{{"Relu"}, {"Sigmoid"}, {"Tanh"}, {"LeakyRelu", "alpha"}, {"Elu", "alpha"},
-    {"Selu", "alpha", "gamma"}, {"Softsign"}, {"Softplus"}, {"Clip"}, {"HardSigmoid", "alpha", "beta"}, {"ThresholdedRelu", "alpha"},
-    {"Gelu"}, {"Gelu"}, {"HardSwish"}, {"Swish", "alpha"}}};
+struct ActivationForm {
+  const char* op;
+  const char* alpha = nullptr;
+  const char* beta = nullptr;
+};
+constexpr std::array<ActivationForm, 15> kActivations{{{"Relu"},
+                                                       {"Sigmoid"},
+                                                       {"Tanh"},
+                                                       {"LeakyRelu", "alpha"},
+                                                       {"Elu", "alpha"},
+                                                       {"Selu", "alpha", "gamma"},
+                                                       {"Softsign"},
+                                                       {"Softplus"},
+                                                       {"Clip"},
+                                                       {"HardSigmoid", "alpha", "beta"},
+                                                       {"ThresholdedRelu", "alpha"},
+                                                       {"Gelu"},
+                                                       {"Gelu"},
+                                                       {"HardSwish"},
+                                                       {"Swish", "alpha"}}};
 
 int spatial_rank(const ir::Value* x) {
   const int rank = x->rank() - 2;
@@ -74,7 +91,8 @@ NetworkTensor Network::convolution(NetworkTensor x, NetworkTensor kernel, Networ
 
 NetworkTensor Network::deconvolution(NetworkTensor x, NetworkTensor kernel, NetworkTensor bias, const ConvolutionOptions& options) {
   ir::Value* image = impl_->need(x, "the deconvolution's input");
-  return impl_->one("ConvTranspose", {image, impl_->need(kernel, "the kernel"), impl_->value(bias)}, convolution_attributes(image, options));
+  return impl_->one("ConvTranspose", {image, impl_->need(kernel, "the kernel"), impl_->value(bias)},
+                    convolution_attributes(image, options));
 }
 
 NetworkTensor Network::pooling(Pooling kind, NetworkTensor x, const Shape& window_shape, const PoolingOptions& o) {
@@ -104,7 +122,7 @@ NetworkTensor Network::matrix_multiply(NetworkTensor a, NetworkTensor b, bool tr
 NetworkTensor Network::elementwise(Elementwise op, NetworkTensor a, NetworkTensor b) {
   ir::Value *left = impl_->need(a, "the left operand"), *right = impl_->need(b, "the right operand");
   ir::Attributes attributes;
-  if (op == Elementwise::mod && is_float(left->dtype())) attributes.set("fmod", 1);   // ONNX has no other remainder of floats
+  if (op == Elementwise::mod && is_float(left->dtype())) attributes.set("fmod", 1);  // ONNX has no other remainder of floats
   return impl_->one(pick(kElementwise, op), {left, right}, std::move(attributes));
 }
 
@@ -118,7 +136,8 @@ NetworkTensor Network::activation(Activation kind, NetworkTensor x, std::optiona
     ir::Value* low = alpha ? impl_->scalar(value->dtype(), *alpha) : nullptr;
     return impl_->one("Clip", {value, low, beta ? impl_->scalar(value->dtype(), *beta) : nullptr});
   }
-  require((!alpha || form.alpha) && (!beta || form.beta), ErrorKind::invalid_argument, form.op, " has no ", alpha && !form.alpha ? "alpha" : "beta");
+  require((!alpha || form.alpha) && (!beta || form.beta), ErrorKind::invalid_argument, form.op, " has no ",
+          alpha && !form.alpha ? "alpha" : "beta");
   ir::Attributes attributes;
   if (alpha) attributes.set(form.alpha, *alpha);
   if (beta) attributes.set(form.beta, *beta);
@@ -169,8 +188,10 @@ NetworkTensor Network::slice(NetworkTensor x, const Shape& start, const Shape& s
             ErrorKind::invalid_argument, "slice: dimension ", d, " has start ", start[d], ", size ", size[d], ", stride ", steps[d]);
     std::int64_t length = 0;
     const bool overflow = __builtin_mul_overflow(size[d], steps[d], &length) || __builtin_add_overflow(start[d], length, &end[d]);
-    if (size[d] == -1 || overflow) end[d] = steps[d] > 0 ? kHigh : kLow;
-    else if (end[d] < 0) end[d] = kLow;   // a negative end would count from the back
+    if (size[d] == -1 || overflow)
+      end[d] = steps[d] > 0 ? kHigh : kLow;
+    else if (end[d] < 0)
+      end[d] = kLow;  // a negative end would count from the back
   }
   return impl_->one("Slice", {value, impl_->ints(start), impl_->ints(end), impl_->ints(axes), impl_->ints(steps)});
 }
@@ -183,7 +204,10 @@ NetworkTensor Network::concatenation(const Tensors& parts, std::int64_t axis) {
 
 namespace {
 ir::Attributes resize_attributes(const ResizeOptions& o) {
-  return {{"mode", o.mode}, {"coordinate_transformation_mode", o.coordinates}, {"nearest_mode", o.nearest}, {"cubic_coeff_a", o.cubic_coefficient}};
+  return {{"mode", o.mode},
+          {"coordinate_transformation_mode", o.coordinates},
+          {"nearest_mode", o.nearest},
+          {"cubic_coeff_a", o.cubic_coefficient}};
 }
 }  // namespace
 
@@ -218,11 +242,13 @@ NetworkTensor Network::cast(NetworkTensor x, DType to) {
 }
 
 NetworkTensor Network::quantize(NetworkTensor x, NetworkTensor scale, NetworkTensor zero_point, std::int64_t axis) {
-  return impl_->one("QuantizeLinear", {impl_->need(x, "the operand"), impl_->need(scale, "the scale"), impl_->value(zero_point)}, {{"axis", axis}});
+  return impl_->one("QuantizeLinear", {impl_->need(x, "the operand"), impl_->need(scale, "the scale"), impl_->value(zero_point)},
+                    {{"axis", axis}});
 }
 
 NetworkTensor Network::dequantize(NetworkTensor x, NetworkTensor scale, NetworkTensor zero_point, std::int64_t axis) {
-  return impl_->one("DequantizeLinear", {impl_->need(x, "the operand"), impl_->need(scale, "the scale"), impl_->value(zero_point)}, {{"axis", axis}});
+  return impl_->one("DequantizeLinear", {impl_->need(x, "the operand"), impl_->need(scale, "the scale"), impl_->value(zero_point)},
+                    {{"axis", axis}});
 }
 
 }  // namespace tenfold

@@ -8,29 +8,44 @@ namespace {
 
 TEST(Network, Convolution) {
   const Tensor x = counting({1, 1, 3, 3});
-  expect_values(run_layer(x, [](Network& n, NetworkTensor v) {
-    return n.convolution(v, n.constant(floats({2, 1, 2, 2}, {1, 1, 1, 1, 1, 0, 0, -1})), n.constant(floats({2}, {0, 10})));
-  }), {1, 2, 2, 2}, {8, 12, 20, 24, 6, 6, 6, 6});
-  expect_values(run_layer(counting({1, 1, 4}), [](Network& n, NetworkTensor v) {
-    return n.convolution(v, n.constant(floats({1, 1, 3}, {1, 2, 3})), {}, {.strides = {2}, .padding = {1}});
-  }), {1, 1, 2}, {3, 14});
-  expect_values(run_layer(counting({1, 2, 1, 1, 2}), [](Network& n, NetworkTensor v) {
-    return n.convolution(v, n.constant(floats({2, 1, 1, 1, 1}, {2, 3})), {}, {.groups = 2});
-  }), {1, 2, 1, 1, 2}, {0, 2, 6, 9});
+  expect_values(
+      run_layer(x,
+                [](Network& n, NetworkTensor v) {
+                  return n.convolution(v, n.constant(floats({2, 1, 2, 2}, {1, 1, 1, 1, 1, 0, 0, -1})), n.constant(floats({2}, {0, 10})));
+                }),
+      {1, 2, 2, 2}, {8, 12, 20, 24, 6, 6, 6, 6});
+  expect_values(run_layer(counting({1, 1, 4}),
+                          [](Network& n, NetworkTensor v) {
+                            return n.convolution(v, n.constant(floats({1, 1, 3}, {1, 2, 3})), {}, {.strides = {2}, .padding = {1}});
+                          }),
+                {1, 1, 2}, {3, 14});
+  expect_values(run_layer(counting({1, 2, 1, 1, 2}),
+                          [](Network& n, NetworkTensor v) {
+                            return n.convolution(v, n.constant(floats({2, 1, 1, 1, 1}, {2, 3})), {}, {.groups = 2});
+                          }),
+                {1, 2, 1, 1, 2}, {0, 2, 6, 9});
 }
 
 TEST(Network, Deconvolution) {
-  expect_values(run_layer(floats({1, 1, 3}, {1, 2, 3}), [](Network& n, NetworkTensor v) {
-    return n.deconvolution(v, n.constant(floats({1, 1, 2}, {1, 10})), {}, {.strides = {2}, .output_padding = {1}});
-  }), {1, 1, 7}, {1, 10, 2, 20, 3, 30, 0});
+  expect_values(run_layer(floats({1, 1, 3}, {1, 2, 3}),
+                          [](Network& n, NetworkTensor v) {
+                            return n.deconvolution(v, n.constant(floats({1, 1, 2}, {1, 10})), {}, {.strides = {2}, .output_padding = {1}});
+                          }),
+                {1, 1, 7}, {1, 10, 2, 20, 3, 30, 0});
 }
 
 TEST(Network, Pooling) {
   const Tensor x = counting({1, 1, 2, 4});
-  expect_values(run_layer(x, [](Network& n, NetworkTensor v) { return n.pooling(Pooling::max, v, {2, 2}, {.strides = {2, 2}}); }), {1, 1, 1, 2}, {5, 7});
-  expect_values(run_layer(x, [](Network& n, NetworkTensor v) {
-    return n.pooling(Pooling::average, v, {2, 2}, {.strides = {2, 2}, .padding = {0, 1}, .count_padding = true});
-  }), {1, 1, 1, 3}, {1, 3.5, 2.5});
+  expect_values(run_layer(x,
+                          [](Network& n, NetworkTensor v) {
+                            return n.pooling(Pooling::max, v, {2, 2}, {.strides = {2, 2}});
+                          }),
+                {1, 1, 1, 2}, {5, 7});
+  expect_values(run_layer(x,
+                          [](Network& n, NetworkTensor v) {
+                            return n.pooling(Pooling::average, v, {2, 2}, {.strides = {2, 2}, .padding = {0, 1}, .count_padding = true});
+                          }),
+                {1, 1, 1, 3}, {1, 3.5, 2.5});
 }
 
 TEST(Network, MatrixMultiply) {
@@ -74,14 +89,15 @@ TEST(Network, Unary) {
     return run_layer(floats({1}, {x}), [&](Network& n, NetworkTensor v) { return n.unary(op, v); }).as_double(0);
   };
   const std::vector<std::tuple<Unary, double, double>> cases{
-      {Unary::exp, 0.5, 1.6487213}, {Unary::log, 0.5, -0.6931472}, {Unary::sqrt, 0.25, 0.5}, {Unary::reciprocal, 0.5, 2}, {Unary::abs, -0.5, 0.5},
-      {Unary::neg, 0.5, -0.5}, {Unary::sin, 0.5, 0.4794255}, {Unary::cos, 0.5, 0.8775826}, {Unary::tan, 0.5, 0.5463025},
-      {Unary::sinh, 0.5, 0.5210953}, {Unary::cosh, 0.5, 1.1276260}, {Unary::asin, 0.5, 0.5235988}, {Unary::acos, 0.5, 1.0471976},
-      {Unary::atan, 0.5, 0.4636476}, {Unary::asinh, 0.5, 0.4812118}, {Unary::acosh, 1.5, 0.9624237}, {Unary::atanh, 0.5, 0.5493061},
-      {Unary::ceil, 0.5, 1}, {Unary::floor, -0.5, -1}, {Unary::round, 2.5, 2}, {Unary::erf, 0.5, 0.5204999}, {Unary::sign, -0.5, -1},
-      {Unary::is_inf, INFINITY, 1}, {Unary::is_nan, NAN, 1}};
+      {Unary::exp, 0.5, 1.6487213},   {Unary::log, 0.5, -0.6931472}, {Unary::sqrt, 0.25, 0.5},       {Unary::reciprocal, 0.5, 2},
+      {Unary::abs, -0.5, 0.5},        {Unary::neg, 0.5, -0.5},       {Unary::sin, 0.5, 0.4794255},   {Unary::cos, 0.5, 0.8775826},
+      {Unary::tan, 0.5, 0.5463025},   {Unary::sinh, 0.5, 0.5210953}, {Unary::cosh, 0.5, 1.1276260},  {Unary::asin, 0.5, 0.5235988},
+      {Unary::acos, 0.5, 1.0471976},  {Unary::atan, 0.5, 0.4636476}, {Unary::asinh, 0.5, 0.4812118}, {Unary::acosh, 1.5, 0.9624237},
+      {Unary::atanh, 0.5, 0.5493061}, {Unary::ceil, 0.5, 1},         {Unary::floor, -0.5, -1},       {Unary::round, 2.5, 2},
+      {Unary::erf, 0.5, 0.5204999},   {Unary::sign, -0.5, -1},       {Unary::is_inf, INFINITY, 1},   {Unary::is_nan, NAN, 1}};
   for (const auto& [op, x, want] : cases) EXPECT_NEAR(of(op, x), want, 2e-6) << static_cast<int>(op);
-  expect_values(run_layer(numbers(DType::boolean, {2}, {0, 1}), [](Network& n, NetworkTensor v) { return n.unary(Unary::logical_not, v); }), {2}, {1, 0});
+  expect_values(run_layer(numbers(DType::boolean, {2}, {0, 1}), [](Network& n, NetworkTensor v) { return n.unary(Unary::logical_not, v); }),
+                {2}, {1, 0});
 }
 
 TEST(Network, Activation) {
@@ -89,13 +105,22 @@ TEST(Network, Activation) {
     const Tensor y = run_layer(floats({2}, {-1.5, 0.75}), [&](Network& n, NetworkTensor v) { return n.activation(kind, v, a, b); });
     return std::vector<double>{y.as_double(0), y.as_double(1)};
   };
-  using A = Activation;   // wanted values from torch.nn.functional
-  const std::vector<std::pair<std::vector<double>, std::vector<double>>> cases{
-      {of(A::relu), {0, 0.75}}, {of(A::sigmoid), {0.1824255, 0.6791787}}, {of(A::tanh), {-0.9051483, 0.6351490}},
-      {of(A::leaky_relu, 0.1f), {-0.15, 0.75}}, {of(A::elu, 2.0f), {-1.5537397, 0.75}}, {of(A::selu), {-1.3658144, 0.7880257}},
-      {of(A::softsign), {-0.6, 0.4285714}}, {of(A::softplus), {0.2014133, 1.1368710}}, {of(A::clip, -1.0f, 0.5f), {-1, 0.5}},
-      {of(A::hard_sigmoid, 0.2f, 0.5f), {0.2, 0.65}}, {of(A::thresholded_relu, 0.5f), {0, 0.75}}, {of(A::gelu_erf), {-0.1002108, 0.5800295}},
-      {of(A::gelu_tanh), {-0.1004284, 0.5799606}}, {of(A::hard_swish), {-0.375, 0.46875}}, {of(A::swish), {-0.2736383, 0.5093840}}};
+  using A = Activation;  // wanted values from torch.nn.functional
+  const std::vector<std::pair<std::vector<double>, std::vector<double>>> cases{{of(A::relu), {0, 0.75}},
+                                                                               {of(A::sigmoid), {0.1824255, 0.6791787}},
+                                                                               {of(A::tanh), {-0.9051483, 0.6351490}},
+                                                                               {of(A::leaky_relu, 0.1f), {-0.15, 0.75}},
+                                                                               {of(A::elu, 2.0f), {-1.5537397, 0.75}},
+                                                                               {of(A::selu), {-1.3658144, 0.7880257}},
+                                                                               {of(A::softsign), {-0.6, 0.4285714}},
+                                                                               {of(A::softplus), {0.2014133, 1.1368710}},
+                                                                               {of(A::clip, -1.0f, 0.5f), {-1, 0.5}},
+                                                                               {of(A::hard_sigmoid, 0.2f, 0.5f), {0.2, 0.65}},
+                                                                               {of(A::thresholded_relu, 0.5f), {0, 0.75}},
+                                                                               {of(A::gelu_erf), {-0.1002108, 0.5800295}},
+                                                                               {of(A::gelu_tanh), {-0.1004284, 0.5799606}},
+                                                                               {of(A::hard_swish), {-0.375, 0.46875}},
+                                                                               {of(A::swish), {-0.2736383, 0.5093840}}};
   for (std::size_t i = 0; i < cases.size(); ++i)
     for (std::size_t e = 0; e < 2; ++e) EXPECT_NEAR(cases[i].first[e], cases[i].second[e], 3e-6) << "activation " << i;
 }
@@ -115,41 +140,62 @@ TEST(Network, SoftmaxReduceTopKGather) {
   expect_values(run_layer(x, [](Network& n, NetworkTensor v) { return n.reduce(Reduce::sum, v, {}); }), {1, 1}, {21});
   expect_values(run_layer(x, [](Network& n, NetworkTensor v) { return n.top_k(v, 2).values; }), {2, 2}, {3, 2, 6, 5});
   expect_values(run_layer(x, [](Network& n, NetworkTensor v) { return n.top_k(v, 2, 1, false).indices; }), {2, 2}, {0, 2, 1, 2});
-  expect_values(run_layer(x, [](Network& n, NetworkTensor v) { return n.gather(v, n.constant(numbers(DType::i64, {2}, {2, 0})), 1); }), {2, 2},
-                {2, 1, 5, 6});
+  expect_values(run_layer(x,
+                          [](Network& n, NetworkTensor v) {
+                            return n.gather(v, n.constant(numbers(DType::i64, {2}, {2, 0})), 1);
+                          }),
+                {2, 2}, {2, 1, 5, 6});
 }
 
 TEST(Network, Movement) {
   const Tensor x = counting({2, 3});
-  expect_values(run_layer(x, [](Network& n, NetworkTensor v) { return n.shuffle(v, {1, 0}, Shape{2, -1}, {1, 0}); }), {3, 2}, {0, 4, 3, 2, 1, 5});
+  expect_values(run_layer(x,
+                          [](Network& n, NetworkTensor v) {
+                            return n.shuffle(v, {1, 0}, Shape{2, -1}, {1, 0});
+                          }),
+                {3, 2}, {0, 4, 3, 2, 1, 5});
   expect_values(run_layer(x, [](Network& n, NetworkTensor v) { return n.slice(v, {0, 1}, {-1, 2}); }), {2, 2}, {1, 2, 4, 5});
   expect_values(run_layer(x, [](Network& n, NetworkTensor v) { return n.slice(v, {1, 2}, {1, 3}, {1, -1}); }), {1, 3}, {5, 4, 3});
-  expect_values(run_layer(x, [](Network& n, NetworkTensor v) { return n.concatenation({v, n.constant(floats({2, 1}, {8, 9}))}, 1); }), {2, 4},
-                {0, 1, 2, 8, 3, 4, 5, 9});
+  expect_values(run_layer(x,
+                          [](Network& n, NetworkTensor v) {
+                            return n.concatenation({v, n.constant(floats({2, 1}, {8, 9}))}, 1);
+                          }),
+                {2, 4}, {0, 1, 2, 8, 3, 4, 5, 9});
   const Tensor image = counting({1, 1, 2, 2});
-  expect_values(run_layer(image, [](Network& n, NetworkTensor v) {
-    return n.resize(v, {1, 1, 4, 2}, {.mode = "linear"});
-  }), {1, 1, 4, 2}, {0, 1, 0.5, 1.5, 1.5, 2.5, 2, 3});
-  expect_values(run_layer(image, [](Network& n, NetworkTensor v) {
-    return n.resize_by(v, {1, 1, 1, 2}, {.coordinates = "asymmetric", .nearest = "floor"});
-  }), {1, 1, 2, 4}, {0, 0, 1, 1, 2, 2, 3, 3});
+  expect_values(run_layer(image,
+                          [](Network& n, NetworkTensor v) {
+                            return n.resize(v, {1, 1, 4, 2}, {.mode = "linear"});
+                          }),
+                {1, 1, 4, 2}, {0, 1, 0.5, 1.5, 1.5, 2.5, 2, 3});
+  expect_values(run_layer(image,
+                          [](Network& n, NetworkTensor v) {
+                            return n.resize_by(v, {1, 1, 1, 2}, {.coordinates = "asymmetric", .nearest = "floor"});
+                          }),
+                {1, 1, 2, 4}, {0, 0, 1, 1, 2, 2, 3, 3});
 }
 
 TEST(Network, Normalization) {
   const auto ones = [](Network& n, std::int64_t c) { return n.constant(floats({c}, std::vector<double>(static_cast<std::size_t>(c), 1))); };
-  expect_values(run_layer(floats({2, 2}, {1, 3, 10, 2}), [&](Network& n, NetworkTensor v) {
-    return n.normalization(v, ones(n, 2), n.constant(floats({2}, {0, 5})), {.epsilon = 0});
-  }), {2, 2}, {-1, 6, 1, 4});
-  expect_values(run_layer(floats({1, 2, 2}, {1, 3, 10, 2}), [&](Network& n, NetworkTensor v) {
-    return n.normalization(v, ones(n, 2), n.constant(floats({2}, {0, 5})), {.groups = 2, .epsilon = 0});
-  }), {1, 2, 2}, {-1, 1, 6, 4});
+  expect_values(run_layer(floats({2, 2}, {1, 3, 10, 2}),
+                          [&](Network& n, NetworkTensor v) {
+                            return n.normalization(v, ones(n, 2), n.constant(floats({2}, {0, 5})), {.epsilon = 0});
+                          }),
+                {2, 2}, {-1, 6, 1, 4});
+  expect_values(run_layer(floats({1, 2, 2}, {1, 3, 10, 2}),
+                          [&](Network& n, NetworkTensor v) {
+                            return n.normalization(v, ones(n, 2), n.constant(floats({2}, {0, 5})), {.groups = 2, .epsilon = 0});
+                          }),
+                {1, 2, 2}, {-1, 1, 6, 4});
 }
 
 TEST(Network, SelectShapeCast) {
   const Tensor x = floats({2, 2}, {-1.5, 2.5, 0, 4});
-  expect_values(run_layer(x, [](Network& n, NetworkTensor v) {
-    return n.select(n.elementwise(Elementwise::greater, v, n.constant(floats({}, {0}))), v, n.constant(floats({1}, {7})));
-  }), {2, 2}, {7, 2.5, 7, 4});
+  expect_values(run_layer(x,
+                          [](Network& n, NetworkTensor v) {
+                            return n.select(n.elementwise(Elementwise::greater, v, n.constant(floats({}, {0}))), v,
+                                            n.constant(floats({1}, {7})));
+                          }),
+                {2, 2}, {7, 2.5, 7, 4});
   expect_values(run_layer(x, [](Network& n, NetworkTensor v) { return n.shape(v); }), {2}, {2, 2});
   const Tensor y = run_layer(x, [](Network& n, NetworkTensor v) { return n.cast(v, DType::i32); });
   EXPECT_EQ(y.dtype(), DType::i32);
@@ -163,8 +209,9 @@ TEST(Network, QuantizeDequantize) {
   const Tensor q = run_layer(x, [&](Network& n, NetworkTensor v) { return n.quantize(v, scale(n), zero(n)); });
   EXPECT_EQ(q.dtype(), DType::i8);
   expect_values(q, {1, 4}, {-5, -2, -2, 127});
-  expect_values(run_layer(x, [&](Network& n, NetworkTensor v) { return n.dequantize(n.quantize(v, scale(n), zero(n)), scale(n), zero(n)); }),
-                {1, 4}, {-1, 0.5, 0.5, 65});
+  expect_values(
+      run_layer(x, [&](Network& n, NetworkTensor v) { return n.dequantize(n.quantize(v, scale(n), zero(n)), scale(n), zero(n)); }), {1, 4},
+      {-1, 0.5, 0.5, 65});
 }
 
 TEST(Network, DynamicDimsAndInputsAsOutputs) {
@@ -188,9 +235,11 @@ TEST(Network, DynamicDimsAndInputsAsOutputs) {
 }
 
 TEST(Network, GenericNode) {
-  expect_values(run_layer(counting({2, 3}), [](Network& n, NetworkTensor v) {
-    return n.add_node("CumSum", {v, n.constant(numbers(DType::i64, {}, {1}))}, {{"reverse", 1}})[0];
-  }), {2, 3}, {3, 3, 2, 12, 9, 5});
+  expect_values(run_layer(counting({2, 3}),
+                          [](Network& n, NetworkTensor v) {
+                            return n.add_node("CumSum", {v, n.constant(numbers(DType::i64, {}, {1}))}, {{"reverse", 1}})[0];
+                          }),
+                {2, 3}, {3, 3, 2, 12, 9, 5});
 }
 
 }  // namespace

@@ -8,7 +8,8 @@ namespace {
 
 Tensor wave(Shape shape, double phase) {
   Tensor t(DType::f32, std::move(shape));
-  for (std::int64_t i = 0; i < t.size(); ++i) t.mutable_data<float>()[i] = static_cast<float>(std::sin(phase + 0.7 * static_cast<double>(i)));
+  for (std::int64_t i = 0; i < t.size(); ++i)
+    t.mutable_data<float>()[i] = static_cast<float>(std::sin(phase + 0.7 * static_cast<double>(i)));
   return t;
 }
 
@@ -17,7 +18,8 @@ Network model() {
   Network n("mixed");
   NetworkTensor x = n.input("x", DType::f32, {"batch", 8, 6, 6});
   const NetworkTensor flag = n.input("flag", DType::boolean, {});
-  x = n.activation(Activation::relu, n.convolution(x, n.constant(wave({16, 8, 3, 3}, 1), "w1"), n.constant(wave({16}, 2), "b1"), {.padding = {1, 1}}));
+  x = n.activation(Activation::relu,
+                   n.convolution(x, n.constant(wave({16, 8, 3, 3}, 1), "w1"), n.constant(wave({16}, 2), "b1"), {.padding = {1, 1}}));
   const NetworkTensor scale = n.constant(floats({}, {0.1})), zero = n.constant(numbers(DType::u8, {}, {0}));
   Tensor weights(DType::i8, {16, 16, 1, 1});
   for (int i = 0; i < 256; ++i) weights.mutable_data<std::int8_t>()[i] = static_cast<std::int8_t>(i * 37 % 200 - 100);
@@ -27,8 +29,10 @@ Network model() {
   x = n.matrix_multiply(x, n.constant(wave({576, 24}, 3), "w2"));
   x = n.normalization(x, n.constant(wave({24}, 4)), n.constant(wave({24}, 5)));
   const NetworkTensor shift = n.constant(wave({24}, 6));
-  x = n.if_conditional(flag, {x, shift}, [](Network& b, const Network::Tensors& in) { return Network::Tensors{b.elementwise(Elementwise::sum, in[0], in[1])}; },
-                       [](Network& b, const Network::Tensors& in) { return Network::Tensors{b.activation(Activation::tanh, in[0])}; })[0];
+  x = n.if_conditional(
+      flag, {x, shift},
+      [](Network& b, const Network::Tensors& in) { return Network::Tensors{b.elementwise(Elementwise::sum, in[0], in[1])}; },
+      [](Network& b, const Network::Tensors& in) { return Network::Tensors{b.activation(Activation::tanh, in[0])}; })[0];
   n.mark_output(x, "y");
   return n;
 }
@@ -109,7 +113,7 @@ TEST(Refit, IsRefused) {
 // A portable section that lies: every line dropped, and constants exchanged. Refused or nonsense, never a crash.
 TEST(Retune, DamagedSection) {
   const Engine engine = build(model(), two_profiles());
-  plan::Plan& plan = const_cast<plan::Plan&>(engine.state()->plan);   // this test's own engine
+  plan::Plan& plan = const_cast<plan::Plan&>(engine.state()->plan);  // this test's own engine
   const std::string good = plan.portable;
   int refused = 0;
   for (std::size_t at = 0; at < good.size(); at = good.find('\n', at) + 1) {

@@ -10,7 +10,7 @@ namespace {
 
 ir::SymbolValues opt_point(const ir::Graph& graph, const std::vector<plan::Range>& ranges) {
   ir::SymbolValues opt;
-  for (const auto& [name, range] : graph.box()) opt[name] = range.upper;   // symbols that steps define: the largest they can be
+  for (const auto& [name, range] : graph.box()) opt[name] = range.upper;  // symbols that steps define: the largest they can be
   for (const plan::Range& r : ranges) opt[r.symbol] = r.opt;
   return opt;
 }
@@ -21,7 +21,7 @@ PlanMaker::PlanMaker(const BuildConfig& config, const std::string& model_name, b
     : config_(config), backend_(backend), report_(report) {
   require(!config.refittable, ErrorKind::unsupported, "refittable plans are not there yet: build again when weights change");
   plan_.device = backend.info();
-  plan_.needs = plan_.device.features;   // tactics were chosen among all of them
+  plan_.needs = plan_.device.features;  // tactics were chosen among all of them
   plan_.model_name = model_name;
   plan_.builder = "tenfold " TENFOLD_VERSION;
   if (!config.timing_cache.empty()) cache_ = tune::TimingCache::load(config.timing_cache, Log(config.log));
@@ -34,8 +34,8 @@ void PlanMaker::name_bindings(const ir::Graph& graph) {
 
 void PlanMaker::add(ir::Graph graph, const std::vector<plan::Range>& ranges) {
   Stopwatch watch;
-  if (config_.keep_portable_graph) portable_.add(graph);   // before the tuner cuts it to this machine's measure
-  std::vector<plan::Range> open;                           // ranges that are still ranges
+  if (config_.keep_portable_graph) portable_.add(graph);  // before the tuner cuts it to this machine's measure
+  std::vector<plan::Range> open;                          // ranges that are still ranges
   for (const plan::Range& r : ranges)
     if (r.min != r.max) open.push_back(r);
   tune::TuneOptions options{&config_, graph.box(), opt_point(graph, ranges), &cache_, &report_};

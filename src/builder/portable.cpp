@@ -9,7 +9,7 @@
 namespace tenfold::builder {
 namespace {
 
-constexpr std::int64_t kLongestLiteral = 256;      // elements; longer ones are stored with the weights
+constexpr std::int64_t kLongestLiteral = 256;  // elements; longer ones are stored with the weights
 constexpr const char* kHead = "portable 1\n";
 constexpr const char* kGraph = "\ngraph\n";
 
@@ -20,7 +20,7 @@ struct Reader {
   int operand = 0;
 };
 
-using Readers = std::multimap<std::int32_t, Reader>;   // by constant
+using Readers = std::multimap<std::int32_t, Reader>;  // by constant
 
 void collect(const plan::Program& top, const plan::Program& program, Readers& readers) {
   for (const plan::Step& step : program.steps) {
@@ -63,15 +63,15 @@ struct Restorer {
   Readers readers = readers_of(plan);
 
   const plan::Constant& at(std::int64_t index) const {
-    require(index >= 0 && index < static_cast<std::int64_t>(plan.constants.size()), ErrorKind::plan_refused, "the portable graph names constant ",
-            index, ", the plan has ", plan.constants.size());
+    require(index >= 0 && index < static_cast<std::int64_t>(plan.constants.size()), ErrorKind::plan_refused,
+            "the portable graph names constant ", index, ", the plan has ", plan.constants.size());
     return plan.constants[static_cast<std::size_t>(index)];
   }
   Tensor stored(const ir::TensorType& type, std::int64_t index) const {
     const plan::Constant& c = at(index);
     Shape shape = ir::constants(type.dims);
-    require(byte_size(type.dtype, element_count(shape)) == c.bytes, ErrorKind::plan_refused, "the portable graph takes constant ", index, " for ",
-            ir::text(type), ", it has ", c.bytes, " bytes");
+    require(byte_size(type.dtype, element_count(shape)) == c.bytes, ErrorKind::plan_refused, "the portable graph takes constant ", index,
+            " for ", ir::text(type), ", it has ", c.bytes, " bytes");
     return Tensor(type.dtype, std::move(shape), plan.weights_owner, plan.weights + c.offset);
   }
   Tensor unpacked(const ir::TensorType& type, std::int64_t index) const {
@@ -93,9 +93,7 @@ struct Restorer {
 
 }  // namespace
 
-void PortableGraphs::add(const ir::Graph& graph) {
-  graphs_.push_back(ir::print(graph, {.names = true, .constants = &constants_}));
-}
+void PortableGraphs::add(const ir::Graph& graph) { graphs_.push_back(ir::print(graph, {.names = true, .constants = &constants_})); }
 
 std::string PortableGraphs::text(const plan::Plan& plan, ConstantPool& pool, const backends::Backend& backend, const Log& log) const {
   const Readers readers = readers_of(plan);
@@ -107,7 +105,8 @@ std::string PortableGraphs::text(const plan::Plan& plan, ConstantPool& pool, con
       const Reader* reader = reader_of(readers, place.index, type_of(t));
       const backends::Tactic* tactic = reader ? tactic_of(*reader, backend) : nullptr;
       if (!tactic || !tactic->unpack) {
-        log(Severity::warning, "the plan cannot be re-tuned on another machine: '", reader ? reader->step->tactic : "a tactic", "' packs weights for good");
+        log(Severity::warning, "the plan cannot be re-tuned on another machine: '", reader ? reader->step->tactic : "a tactic",
+            "' packs weights for good");
         return "";
       }
       out += cat("packed ", type_text(t), " ", place.index, "\n");
@@ -122,9 +121,11 @@ std::string PortableGraphs::text(const plan::Plan& plan, ConstantPool& pool, con
 }
 
 std::vector<ir::Graph> read_portable(const plan::Plan& plan, const backends::Backend& backend, const ir::Registry& registry) {
-  require(!plan.portable.empty(), ErrorKind::plan_refused, "the plan has no portable graph (built without keep_portable_graph, or with a packing "
+  require(!plan.portable.empty(), ErrorKind::plan_refused,
+          "the plan has no portable graph (built without keep_portable_graph, or with a packing "
           "that cannot be undone): build it again from the model");
-  require(plan.portable.starts_with(kHead), ErrorKind::plan_refused, "the plan's portable graph has a form that this version does not know");
+  require(plan.portable.starts_with(kHead), ErrorKind::plan_refused,
+          "the plan's portable graph has a form that this version does not know");
   const Restorer restorer{plan, backend, registry};
   std::vector<std::shared_ptr<const ir::Constant>> constants;
   std::size_t end = plan.portable.find(kGraph);
@@ -148,11 +149,11 @@ std::vector<ir::Graph> read_portable(const plan::Plan& plan, const backends::Bac
   while (end != std::string::npos) {
     const std::size_t begin = end + std::string_view(kGraph).size();
     end = plan.portable.find(kGraph, begin - 1);
-    graphs.push_back(ir::parse_graph(std::string_view(plan.portable).substr(begin, end == std::string::npos ? end : end + 1 - begin), registry,
-                                     {.constants = &constants}));
+    graphs.push_back(ir::parse_graph(std::string_view(plan.portable).substr(begin, end == std::string::npos ? end : end + 1 - begin),
+                                     registry, {.constants = &constants}));
   }
-  require(graphs.size() == plan.programs.size(), ErrorKind::plan_refused, "the plan has ", plan.programs.size(), " programs and ", graphs.size(),
-          " portable graphs");
+  require(graphs.size() == plan.programs.size(), ErrorKind::plan_refused, "the plan has ", plan.programs.size(), " programs and ",
+          graphs.size(), " portable graphs");
   return graphs;
 }
 

@@ -18,7 +18,10 @@ class ForeignBackend final : public backends::Backend {
   const std::vector<backends::Tactic>& tactics() const override { return here_.tactics(); }
   std::shared_ptr<void> allocate(std::int64_t) override { refuse(); }
   std::unique_ptr<backends::Stream> open_stream(const backends::StreamOptions&) override { refuse(); }
-  double measure(backends::Stream&, const backends::Tactic&, const void*, const backends::RunArgs&, const backends::MeasureBudget&) override { refuse(); }
+  double measure(backends::Stream&, const backends::Tactic&, const void*, const backends::RunArgs&,
+                 const backends::MeasureBudget&) override {
+    refuse();
+  }
 
  private:
   [[noreturn]] static void refuse() { fail(ErrorKind::internal, "nothing runs on another machine's device"); }
@@ -29,8 +32,8 @@ class ForeignBackend final : public backends::Backend {
 Engine retune(const plan::Plan& old, const BuildConfig& config, BuildReport& report) {
   require(config.profiles.empty(), ErrorKind::invalid_argument, "re-tuning keeps the plan's profiles; build the model again for others");
   auto backend = backends::open_backend(config.device, config.cpu_features);
-  require(old.device.kind == backend->info().kind, ErrorKind::plan_refused, "the plan was built for '", old.device.kind, "', this device is '",
-          backend->info().kind, "'");
+  require(old.device.kind == backend->info().kind, ErrorKind::plan_refused, "the plan was built for '", old.device.kind,
+          "', this device is '", backend->info().kind, "'");
   Stopwatch watch;
   ForeignBackend foreign(*backend, old.device);
   plan::verify(old, foreign, ir::Registry::builtin());
@@ -40,7 +43,7 @@ Engine retune(const plan::Plan& old, const BuildConfig& config, BuildReport& rep
   maker.take_bindings(old);
   for (std::size_t i = 0; i < graphs.size(); ++i) maker.add(std::move(graphs[i]), old.programs[i].box);
   plan::Plan plan = maker.finish();
-  plan::verify(plan, *backend, ir::Registry::builtin());   // the graphs came from a file
+  plan::verify(plan, *backend, ir::Registry::builtin());  // the graphs came from a file
   return open_built(std::move(plan), config, std::move(backend));
 }
 
