@@ -64,6 +64,16 @@ TEST(Tiny, ReshapeOfOneColumn) {
       y = MatMul(r, v))", {{1, 8, 1}}, config);
 }
 
+// The product writes into the join: its rows are one apart inside an image and 32 apart between images.
+TEST(Tiny, ProductIntoJoinOfColumns) {
+  BuildConfig config;
+  for (config.random_choices = 1; config.random_choices <= 6; ++config.random_choices)
+    check_graph(R"((x f32[5,1,16,1], w f32[1,1]!)
+      t = Relu(x)
+      u = MatMul(t, w)
+      y = Concat(t, u) axis=2)", {{5, 1, 16, 1}}, config);
+}
+
 TEST(Tiny, BranchTakesOneSide) {
   const char* text = R"((c bool[], x f32[2,3])
     y = If(c, x) graphs=[

@@ -41,9 +41,14 @@ class MatrixRows {
 // Whether axes [first, last) of a described operand lie one stride apart, whatever their extents.
 inline bool uniform_rows(const OperandDesc& o, int first, int last) {
   if (o.dense) return true;
-  for (int i = first; i + 1 < last; ++i) {
+  // The stride of an axis of one element says nothing about its neighbours.
+  std::size_t inner = 0;
+  bool found = false;
+  for (int i = last; i-- > first;) {
     const auto at = static_cast<std::size_t>(i);
-    if (o.dims[at] != ir::Dim(1) && o.strides[at] != o.strides[at + 1] * o.dims[at + 1]) return false;
+    if (o.dims[at] == ir::Dim(1)) continue;
+    if (found && o.strides[at] != o.strides[inner] * o.dims[inner]) return false;
+    inner = at, found = true;
   }
   return true;
 }
