@@ -1,0 +1,115 @@
+// What an engine promises besides right numbers: the same plan again, the same bits with any threads, contexts that do not meet, no allocation.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <new>
+#include <random>
+#include <thread>
+
+#include "base/file.h"
+#include "builder/builder.h"
+#include "ir/text.h"
+#include "ops/cases.h"
+
+namespace {
+std::atomic<long> allocations = 0;
+}
+void* operator new(std::size_t n) {
+  ++allocations;
+  if (void* p = std::malloc(n ? n : 1)) return p;
+  throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+
+namespace tenfold {
+namespace {
+
+ir::Graph network() {
+  return ir::parse_graph(R"((x f32[batch,3,12,12], w f32[16,3,3,3]!, b f32[16]!, v f32[16,16,3,3]!, m f32[16,10]!)
+    shape = i64[2]{-1,16}
+    c = Conv(x, w, b) pads=[1,1,1,1]
+    d = Relu(c)
+    e = Conv(d, v) pads=[1,1,1,1]
+    f = Add(e, d)
+    g = GlobalAveragePool(f)
+    h = Reshape(g, shape)
+    i = MatMul(h, m)
+    y = Softmax(i) axis=-1)",
+                         ir::Registry::builtin(), {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
+}
+BuildConfig config(int threads) {
+  BuildConfig c;
+  c.threads = threads;
+  c.optimization_level = 1;
+  c.profiles = {{{"x", {{1, 3, 12, 12}, {2, 3, 12, 12}, {4, 3, 12, 12}}}}};
+  return c;
+}
+Tensor input(std::uint64_t seed) { return ops::random_tensor(DType::f32, {4, 3, 12, 12}, seed); }
+bool same_bits(const Tensor& a, const Tensor& b) { return a.shape() == b.shape() && !std::memcmp(a.raw(), b.raw(), static_cast<std::size_t>(a.bytes())); }
+
+class Promises : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(path_); }
+  void TearDown() override { std::filesystem::remove_all(path_); }
+  std::string at(const char* name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_ = std::filesystem::temp_directory_path() / ("tenfold_promises_" + std::to_string(std::random_device{}()));
+};
+
+TEST_F(Promises, SameTimingCacheSamePlan) {
+  BuildConfig c = config(1);
+  c.timing_cache = at("times");
+  builder::build_graph(network(), c).save(at("warm"));
+  BuildReport report;
+  builder::build_graph(network(), c, "", &report).save(at("again"));
+  EXPECT_EQ(report.timed, 0);
+  EXPECT_TRUE(read_file(at("warm")) == read_file(at("again")));
+}
+
+TEST_F(Promises, SameBitsWithAnyThreads) {
+  builder::build_graph(network(), config(1)).save(at("plan"));
+  const Tensor one = Engine::load(at("plan"), {.threads = 1}).create_context()->run({input(1)})[0];
+  for (const int threads : {2, 3, 8}) EXPECT_TRUE(same_bits(Engine::load(at("plan"), {.threads = threads}).create_context()->run({input(1)})[0], one)) << threads;
+}
+
+TEST_F(Promises, ContextsDoNotMeet) {
+  const Engine engine = builder::build_graph(network(), config(1));
+  std::vector<Tensor> want;
+  for (std::uint64_t t = 0; t < 8; ++t) want.push_back(engine.create_context()->run({input(t)})[0]);
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      const auto context = engine.create_context();
+      for (int round = 0; round < 20; ++round) wrong += !same_bits(context->run({input(t)})[0], want[t]);
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(Promises, SteadyRunsAllocateNothing) {
+  const Engine engine = builder::build_graph(network(), config(1));
+  ASSERT_FALSE(engine.info().allocates_in_run);
+  const auto context = engine.create_context();
+  Tensor large = input(1);
+  const Shape small = {2, 3, 12, 12};
+  ASSERT_TRUE(static_cast<bool>(context->set_input_shape(0, large.shape())));
+  ASSERT_TRUE(static_cast<bool>(context->bind(0, large.mutable_raw(), large.bytes())));
+  context->own_memory(1);
+  ASSERT_TRUE(static_cast<bool>(context->run()));
+  const long before = allocations;
+  for (int i = 0; i < 10; ++i) {
+    const Status set = context->set_input_shape(0, i % 2 ? std::span<const std::int64_t>(small) : std::span<const std::int64_t>(large.shape()));
+    const Status ran = context->run();
+    if (!set || !ran) FAIL();
+  }
+  EXPECT_EQ(allocations - before, 0);
+}
+
+}  // namespace
+}  // namespace tenfold
