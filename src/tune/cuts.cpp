@@ -35,7 +35,7 @@ bool cut_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates) {
   const bool runs = std::any_of(together.begin(), together.end(), [](const Candidate& c) { return c.choice.tactic != nullptr; });
   auto [anchor, region] = split(graph, node);
   const std::int64_t apart = best(candidates.of(*anchor)) + best(candidates.of(*region));
-  if (runs && best(together) <= apart + apart / 32) {   // the fused form wins ties: it saves memory traffic that timing alone does not see
+  if (runs && best(together) <= apart + apart / 8) {   // a cut must win clearly: noise cuts too, and fusing saves traffic that timing alone does not see
     graph.erase(*region);
     graph.erase(*anchor);
     return false;
