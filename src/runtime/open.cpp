@@ -91,6 +91,7 @@ OpenTop open_top(EngineState& engine, const plan::Program& program) {
     top.symbols.push_back(s.name);
     top.symbol_defaults.push_back(top.box.at(s.name).upper);
   }
+  for (const std::string& name : top.symbols) top.symbol_dims.push_back(ir::Dim::symbol(name));
   top.dims = ir::DimCode(program.dims, top.symbols);
   Opener opener{engine, &program.dims, &top.box};
   top.body = opener.open(program);

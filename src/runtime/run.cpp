@@ -16,7 +16,7 @@ Status define_symbols(ContextState& c, const BoundStep& bound, const std::vector
   const OpenTop& top = c.engine->programs[static_cast<std::size_t>(c.active)];
   const plan::Step& step = *bound.open->step;
   for (std::int32_t symbol : step.defines) {
-    const ir::Dim wanted = ir::Dim::symbol(top.symbols[static_cast<std::size_t>(symbol)]);
+    const ir::Dim wanted = top.symbol_dims[static_cast<std::size_t>(symbol)];
     for (std::size_t o = 0; o < step.out.size(); ++o)
       for (std::size_t d = 0; d < step.out[o].dims.size(); ++d)
         if (top.body.program->dims[static_cast<std::size_t>(step.out[o].dims[d])] == wanted)

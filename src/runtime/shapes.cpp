@@ -18,7 +18,7 @@ bool read_symbols(const ContextState& c, const OpenTop& top, std::span<std::int6
       const ir::Dim dim = program.dims[static_cast<std::size_t>(formal.dims[d])];
       if (!dim.is_symbol()) continue;
       for (std::size_t s = 0; s < top.symbols.size(); ++s) {
-        if (ir::Dim::symbol(top.symbols[s]) != dim) continue;
+        if (top.symbol_dims[s] != dim) continue;
         if (symbols[s] >= 0 && symbols[s] != shape[d] && static_cast<int>(s) < top.input_symbols) return false;
         symbols[s] = shape[d];
       }

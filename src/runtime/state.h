@@ -33,6 +33,7 @@ struct OpenTop {
   OpenProgram body;
   ir::DimCode dims;
   std::vector<std::string> symbols;
+  std::vector<ir::Dim> symbol_dims;           // the same as Dims: making one takes a lock, so never in a run
   std::vector<std::int64_t> symbol_defaults;  // upper bounds, for symbols that steps define
   int input_symbols = 0;                      // how many of them come from input shapes; they stand first
   ir::SymbolBounds box;
