@@ -13,6 +13,8 @@
 //   u = Relu(t)
 //   y = Add(u, t)
 #include <array>
+#include <map>
+#include <unordered_map>
 
 #include "passes/bodies.h"
 #include "passes/match.h"
@@ -57,12 +59,11 @@ void take_narrow_operands(ir::Body& body, std::vector<ir::Value*>& operands) {
   }
 }
 
-// Takes the only reader of `n` into its epilogue. True if it did.
-bool absorb(ir::Graph& graph, ir::Node& n) {
-  ir::Node* next = only_user(graph, n.out());
-  if (!next || (next->op() == "Region" && !region_may_join(n, *next))) return false;
+// Takes `next`, the only reader of `n`, into its epilogue. Gives the fused node in its place, or null.
+ir::Node* absorb(ir::Graph& graph, ir::Node& n, ir::Node* next) {
+  if (!next || (next->op() == "Region" && !region_may_join(n, *next))) return nullptr;
   const std::optional<ir::Body> body = body_of(*next);
-  if (!body || next->out()->dims() != n.out()->dims()) return false;
+  if (!body || next->out()->dims() != n.out()->dims()) return nullptr;
   const int own = n.anchor_inputs >= 0 ? n.anchor_inputs : static_cast<int>(n.inputs.size());
   std::vector<ir::Value*> operands(n.inputs.begin() + own, n.inputs.end());
   ir::Body current = n.body ? *n.body : ir::Body{{n.out()->dtype()}, {}, {0}, 0};
@@ -76,21 +77,31 @@ bool absorb(ir::Graph& graph, ir::Node& n) {
   graph.replace_uses(next->out(), added->out());
   graph.erase(*next);
   graph.erase(n);
-  return true;
+  return added;
 }
 
+// The first anchor in the order of nodes grows by one node at a time and moves to where that stood: what two anchors could take (the
+// sum of a residual) goes to the one that is computed last, so that the other is there to be read.
 bool run(ir::Graph& graph) {
+  std::unordered_map<const ir::Node*, std::size_t> position;
+  std::map<std::size_t, ir::Node*> waiting;
+  for (ir::Node* n : graph.node_list()) {
+    const std::size_t at = position.size();
+    position[n] = at;
+    if (is_anchor(*n)) waiting[at] = n;
+  }
   bool changed = false;
-  for (bool again = true; again;) {   // an epilogue grows by one node at a time
-    again = false;
-    for (ir::Node* n : graph.node_list()) {
-      if (!is_anchor(*n)) continue;
-      bias_to_body(graph, *n);
-      if (absorb(graph, *n)) {
-        again = changed = true;
-        break;
-      }
-    }
+  while (!waiting.empty()) {
+    ir::Node* n = waiting.begin()->second;
+    waiting.erase(waiting.begin());
+    bias_to_body(graph, *n);
+    ir::Node* next = only_user(graph, n->out());
+    const std::size_t at = next ? position.at(next) : 0;
+    ir::Node* fused = absorb(graph, *n, next);
+    if (!fused) continue;
+    position[fused] = at;
+    waiting[at] = fused;
+    changed = true;
   }
   return changed;
 }

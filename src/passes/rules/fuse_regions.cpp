@@ -15,10 +15,11 @@ namespace {
 
 constexpr std::size_t kMostOperands = 12;   // a region that reads more streams than this runs out of registers and prefetchers
 
-// A producer joins its reader when it is read there only and nothing is computed twice: the dims are equal.
-bool absorb_one(ir::Graph& graph, ir::Node& n) {
+// A producer joins its reader when it is read there only and nothing is computed twice: the dims are equal. Gives the region that
+// takes the reader's place, or null.
+ir::Node* absorb_one(ir::Graph& graph, ir::Node& n) {
   const std::optional<ir::Body> own = body_of(n);
-  if (!own) return false;
+  if (!own) return nullptr;
   for (ir::Value* v : n.inputs) {
     ir::Node* producer = v->producer;
     if (!producer || std::count(v->users.begin(), v->users.end(), &n) != static_cast<std::ptrdiff_t>(v->users.size()) || graph.is_output(v)) continue;
@@ -34,21 +35,16 @@ bool absorb_one(ir::Graph& graph, ir::Node& n) {
     graph.replace_uses(n.out(), added->out());
     graph.erase(n);
     graph.erase(*producer);
-    return true;
+    return added;
   }
-  return false;
+  return nullptr;
 }
 
+// Producers stand before readers, so what a node takes in has been visited, and never becomes able to take in more by that.
 bool run(ir::Graph& graph) {
   bool changed = false;
-  for (bool again = true; again;) {
-    again = false;
-    for (ir::Node* n : graph.node_list())
-      if (absorb_one(graph, *n)) {
-        again = changed = true;
-        break;
-      }
-  }
+  for (ir::Node* n : graph.node_list())
+    while ((n = absorb_one(graph, *n))) changed = true;
   return changed;
 }
 
