@@ -34,6 +34,8 @@ std::vector<Pass> fuse() {
       "remove_identity",
       "merge_movement",
       "fuse_epilogue",      // anchors take what follows them first ...
+      "merge_products",     // queries, keys and values, with the epilogues they have now
+      "fold_constants",     // their weights side by side
       "fuse_regions",       // ... and regions what is left
       "fuse_epilogue",      // a single node that only now has one reader
       "merge_common",

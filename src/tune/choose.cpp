@@ -27,6 +27,10 @@ struct Chooser {
       require(options.config->progress({"tune", done, total}), ErrorKind::cancelled, "the build was cancelled while tuning");
   }
   void run(ir::Graph& graph) {
+    std::vector<ir::Node*> products;   // only these: taking one apart removes the Split behind it
+    for (ir::Node* node : graph.node_list())
+      if (node->op().starts_with("MatMul")) products.push_back(node);
+    for (ir::Node* node : products) unmerge_if_better(graph, *node, candidates);
     for (ir::Node* node : graph.node_list()) {
       for (const auto& body : node->graphs) run(*body);
       if (node->graphs.empty() && !is_view(*node)) cut_if_better(graph, *node, candidates);

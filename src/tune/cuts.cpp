@@ -5,13 +5,14 @@
 #include <limits>
 
 namespace tenfold::tune {
-namespace {
 
 std::int64_t best(const std::vector<Candidate>& candidates) {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (const Candidate& c : candidates) least = std::min(least, c.nanoseconds);
   return least;
 }
+
+namespace {
 
 // The anchor alone, and the epilogue as a region that reads its result.
 std::pair<ir::Node*, ir::Node*> split(ir::Graph& graph, ir::Node& node) {
@@ -35,7 +36,7 @@ bool cut_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates) {
   const bool runs = std::any_of(together.begin(), together.end(), [](const Candidate& c) { return c.choice.tactic != nullptr; });
   auto [anchor, region] = split(graph, node);
   const std::int64_t apart = best(candidates.of(*anchor)) + best(candidates.of(*region));
-  if (runs && best(together) <= apart + apart / 8) {   // a cut must win clearly: noise cuts too, and fusing saves traffic that timing alone does not see
+  if (runs && !clearly_better(apart, best(together))) {
     graph.erase(*region);
     graph.erase(*anchor);
     return false;
