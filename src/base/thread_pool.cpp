@@ -1,6 +1,6 @@
-// The pool's protocol: a job is published by opening a gate; workers enter while it is open and claim parts one by one; the
-// caller shuts the gate when no part is left and waits only for the workers that are inside. A worker that wakes late finds the
-// gate shut, so a short job never waits for a sleeping thread.
+// The pool's protocol: a job is published by opening a gate; workers enter while it is open and claim parts: those of their own
+// stretch in order, then what others have left, from the end. The caller shuts the gate when no part is left and waits only for
+// the workers that are inside. A worker that wakes late finds the gate shut, so a short job never waits for a sleeping thread.
 #include "base/thread_pool.h"
 
 #include <linux/futex.h>
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <climits>
 #include <mutex>
@@ -118,7 +119,7 @@ void ThreadPool::run(std::int64_t parts, Function function, void* context) noexc
   function_ = function;
   context_ = context;
   parts_ = parts;
-  next_.store(0, std::memory_order_relaxed);
+  for (auto& word : claimed_) word.store(0, std::memory_order_relaxed);
   gate_.store(kOpen, std::memory_order_release);
   jobs_.fetch_add(1);   // sequentially consistent with sleepers_: a worker going to sleep sees the job, or is seen here
   if (sleepers_.load() > 0) futex_wake(jobs_, static_cast<int>(std::min<std::int64_t>(parts - 1, INT_MAX)));
@@ -127,11 +128,30 @@ void ThreadPool::run(std::int64_t parts, Function function, void* context) noexc
   owner_.store(0, std::memory_order_release);
 }
 
+bool ThreadPool::claim(std::int64_t chunk) noexcept {
+  std::atomic<std::uint64_t>& word = claimed_[chunk / 64];
+  const std::uint64_t bit = std::uint64_t{1} << (chunk % 64);
+  return !(word.load(std::memory_order_relaxed) & bit) && !(word.fetch_or(bit, std::memory_order_relaxed) & bit);
+}
+
+void ThreadPool::run_chunk(std::int64_t chunk, int worker) noexcept {
+  const std::int64_t chunks = std::min<std::int64_t>(parts_, 64 * kWords);
+  const std::int64_t last = (chunk + 1) * parts_ / chunks;
+  for (std::int64_t part = chunk * parts_ / chunks; part < last; ++part) function_(context_, part, worker);
+}
+
 void ThreadPool::claim_parts(int worker) noexcept {
-  for (;;) {
-    const std::int64_t part = next_.fetch_add(1, std::memory_order_relaxed);
-    if (part >= parts_) return;
-    function_(context_, part, worker);
+  const std::int64_t chunks = std::min<std::int64_t>(parts_, 64 * kWords), own_end = (worker + 1) * chunks / size_;
+  for (std::int64_t chunk = worker * chunks / size_; chunk < own_end; ++chunk)
+    if (claim(chunk)) run_chunk(chunk, worker);
+  for (std::int64_t word = (chunks - 1) / 64; word >= 0; --word) {
+    const std::int64_t bits = std::min<std::int64_t>(chunks - word * 64, 64);
+    for (;;) {
+      const std::uint64_t free = ~claimed_[word].load(std::memory_order_relaxed) & (~std::uint64_t{0} >> (64 - bits));
+      if (free == 0) break;
+      const std::int64_t chunk = word * 64 + 63 - std::countl_zero(free);
+      if (claim(chunk)) run_chunk(chunk, worker);
+    }
   }
 }
 

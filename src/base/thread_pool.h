@@ -13,12 +13,13 @@ namespace tenfold {
 
 struct ThreadPoolOptions {
   int threads = 0;                                // callers included; 0: default_threads()
-  int spin_microseconds = 80;                     // how long an idle worker looks for work before it sleeps
+  int spin_microseconds = 300;                    // how long an idle worker looks for work before it sleeps
   std::function<void(int worker)> set_up = {};    // run once in each worker as it starts, after denormals are flushed; must not throw
 };
 
 // The thread that calls run() takes part as worker 0. While one thread is inside run(), another caller does all its parts by
 // itself: same results, since parts never depend on workers. Usable in a forked child, where the workers are made anew.
+// Each worker begins with its own stretch of the parts, so that the rows one step wrote are still in its cache in the next one.
 class ThreadPool final : public Parallel {
  public:
   explicit ThreadPool(ThreadPoolOptions options = {});
@@ -37,6 +38,8 @@ class ThreadPool final : public Parallel {
   bool enter() noexcept;
   void leave() noexcept;
   void claim_parts(int worker) noexcept;
+  bool claim(std::int64_t chunk) noexcept;
+  void run_chunk(std::int64_t chunk, int worker) noexcept;
   void close() noexcept;
   void wait_for_work(std::uint32_t seen) noexcept;
 
@@ -49,16 +52,18 @@ class ThreadPool final : public Parallel {
   std::uint32_t made_in_ = 0;                     // fork generation in which threads_ were started
   std::atomic<bool> stop_{false};
 
-  // The job. Written only while the gate is closed and empty.
+  alignas(64) std::atomic<std::uint32_t> owner_{0};   // 0: free; else the fork generation of the thread inside run()
+  alignas(64) std::atomic<std::int32_t> sleepers_{0};
+
+  // The job, in one cache line, which is all that moves between CPUs when one begins. What is not atomic is written only while
+  // the gate is closed and empty.
+  alignas(64) std::atomic<std::uint32_t> jobs_{0};    // counts jobs; what sleeping workers wait on
+  std::atomic<std::uint32_t> gate_{0};
   Function function_ = nullptr;
   void* context_ = nullptr;
   std::int64_t parts_ = 0;
-
-  alignas(64) std::atomic<std::uint32_t> owner_{0};   // 0: free; else the fork generation of the thread inside run()
-  alignas(64) std::atomic<std::uint32_t> gate_{0};
-  alignas(64) std::atomic<std::int64_t> next_{0};     // the next part nobody has claimed
-  alignas(64) std::atomic<std::uint32_t> jobs_{0};    // counts jobs; what sleeping workers wait on
-  alignas(64) std::atomic<std::int32_t> sleepers_{0};
+  static constexpr int kWords = 4;
+  std::atomic<std::uint64_t> claimed_[kWords] = {};   // a bit for each chunk of neighbouring parts
 };
 
 }  // namespace tenfold

@@ -35,6 +35,32 @@ struct BlockLoop {
     return t;
   }
 
+  // The panel that follows [panel, ...), to be fetched by all tiles of rows together; with very few there is no time to.
+  struct Next {
+    const char* at = nullptr;
+    std::int64_t bytes = 0, of_tile = 0;
+    int lines = 0;
+    void give(GemmF32Tile& t, std::int64_t tile) const noexcept {
+      const bool wanted = tile * of_tile < bytes;
+      t.soon = wanted ? at + tile * of_tile : nullptr;
+      t.soon_lines = wanted ? lines : 0;
+    }
+  };
+  Next next(std::int64_t k_block, std::int64_t panel, const GemmF32Tile& t) const noexcept {
+    if (tiles.count < 3) return {};
+    Next n;
+    if (panel < block.last_panel) {
+      n.at = reinterpret_cast<const char*>(t.panel + t.panel_step), n.bytes = t.panel_step * 4;
+    } else if (k_block + 1 < k_blocks) {
+      const GemmF32Tile first = shared(k_block + 1, block.first_panel, 1);
+      n.at = reinterpret_cast<const char*>(first.panel), n.bytes = first.panel_step * 4;
+    }
+    const std::int64_t times = t.taps * ((t.k + kSoonSteps - 1) / kSoonSteps);
+    n.lines = static_cast<int>((n.bytes + 64 * times * tiles.count - 1) / (64 * std::max<std::int64_t>(times * tiles.count, 1)));
+    n.of_tile = times * n.lines * 64;
+    return n;
+  }
+
   void run(GemmF32Tile& t, std::int64_t i, std::int64_t k_block, std::int64_t panel, GemmF32Function wide) const noexcept {
     const std::int64_t first = tiles.begin(i), row = block.row + first, column = block.column + panel * w.panel;
     t.rows = block.table + i * w.taps * kernels.max_rows;
@@ -53,7 +79,11 @@ struct BlockLoop {
       for (std::int64_t panel = block.first_panel; panel < block.last_panel;) {
         const bool several = wide && panel + width <= block.last_panel;
         GemmF32Tile t = shared(k_block, panel, several ? width : 1);
-        for (std::int64_t i = 0; i < tiles.count; ++i) run(t, i, k_block, panel, several ? wide : nullptr);
+        const Next after = next(k_block, panel + 1, t);
+        for (std::int64_t i = 0; i < tiles.count; ++i) {
+          after.give(t, i);
+          run(t, i, k_block, panel, several ? wide : nullptr);
+        }
         panel += several ? width : 1;
       }
     }

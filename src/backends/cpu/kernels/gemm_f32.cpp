@@ -7,24 +7,23 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-// One step of K: a column of A times a row of the panels.
-template <int kRows, int kPanels>
-TENFOLD_INLINE void step(vf (&sum)[kRows][kPanels * kVectors], const float* const (&a)[kRows], std::int64_t k, const float* b,
+// One step of K: a column of A times a row of the panels, of which `kWidth` vectors exist.
+template <int kRows, int kWidth>
+TENFOLD_INLINE void step(vf (&sum)[kRows][kWidth], const float* const (&a)[kRows], std::int64_t k, const float* b,
                          std::int64_t panel_step) {
-  vf right[kPanels * kVectors];
+  vf right[kWidth];
 #pragma GCC unroll 8
-  for (int v = 0; v < kPanels * kVectors; ++v) right[v] = load(b + v / kVectors * panel_step + v % kVectors * kLanes);
+  for (int v = 0; v < kWidth; ++v) right[v] = load(b + v / kVectors * panel_step + v % kVectors * kLanes);
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
     const vf left = set1(a[r][k]);
 #pragma GCC unroll 8
-    for (int v = 0; v < kPanels * kVectors; ++v) sum[r][v] = fma(left, right[v], sum[r][v]);
+    for (int v = 0; v < kWidth; ++v) sum[r][v] = fma(left, right[v], sum[r][v]);
   }
 }
 
-template <int kRows, int kPanels>
-void tile(const GemmF32Tile& t) {
-  constexpr int kWidth = kPanels * kVectors;
+template <int kRows, int kWidth>
+TENFOLD_INLINE void product(const GemmF32Tile& t) {
   vf sum[kRows][kWidth];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
@@ -33,25 +32,43 @@ void tile(const GemmF32Tile& t) {
   }
   const float* b = t.panel;
   const float* const* rows = t.rows;
+  const char* soon = static_cast<const char*>(t.soon);
   for (std::int64_t tap = 0; tap < t.taps; ++tap, rows += kMaxRows) {
     const float* a[kRows];
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) a[r] = rows[r] + t.offset;
-    for (std::int64_t k = 0; k < t.k; ++k, b += kPanel) step<kRows, kPanels>(sum, a, k, b, t.panel_step);  // unrolled it is 7 % slower
+    for (std::int64_t k = 0; k < t.k;) {
+      for (int line = 0; line < t.soon_lines; ++line, soon += 64) _mm_prefetch(soon, _MM_HINT_T1);
+      const std::int64_t end = k + kSoonSteps < t.k ? k + kSoonSteps : t.k;
+      for (; k < end; ++k, b += kPanel) step<kRows, kWidth>(sum, a, k, b, t.panel_step);  // unrolled it is 7 % slower
+    }
   }
   end_tile(sum, t);
+}
+
+// A panel of which only half exists takes half the work.
+template <int kRows>
+void tile(const GemmF32Tile& t) {
+  if (t.cols <= kLanes)
+    product<kRows, 1>(t);
+  else
+    product<kRows, kVectors>(t);
+}
+template <int kRows, int kPanels>
+void wide(const GemmF32Tile& t) {
+  product<kRows, kPanels * kVectors>(t);
 }
 
 }  // namespace
 
 // Tiles of more rows than this instruction set has registers for are never asked for.
-#define TILE(rows) (rows <= kMaxRows ? tile<(rows <= kMaxRows ? rows : 1), 1> : nullptr)
+#define TILE(rows) (rows <= kMaxRows ? tile<(rows <= kMaxRows ? rows : 1)> : nullptr)
 extern "C" const GemmF32Kernels TENFOLD_TABLE(gemm_f32) = {
     kMaxRows,
     kPanel,
     {TILE(1), TILE(2), TILE(3), TILE(4), TILE(5), TILE(6), TILE(7), TILE(8), TILE(9), TILE(10), TILE(11), TILE(12)},
     {4, 2, 2},
-    {tile<1, 4>, tile<2, 2>, tile<3, 2>}};
+    {wide<1, 4>, wide<2, 2>, wide<3, 2>}};
 #undef TILE
 
 }  // namespace tenfold::backends::cpu

@@ -28,7 +28,10 @@ struct GemmF32Tile {
   std::int64_t cols = 0;                  // columns that exist
   bool accumulate = false;                // C holds the sums of earlier blocks of K
   const GemmF32Finish* finish = nullptr;  // null: store the sums
+  const void* soon = nullptr;             // weights of tiles to come: `soon_lines` cache lines of them are asked for every
+  int soon_lines = 0;                     //   kSoonSteps steps of k, so that memory works while this tile computes
 };
+inline constexpr int kSoonSteps = 8;
 
 using GemmF32Function = void (*)(const GemmF32Tile&);
 inline constexpr int kGemmMostRows = 14, kGemmWideRows = 3;
