@@ -24,11 +24,14 @@ int devices_main(const Arguments& arguments) {
                     {"l1_bytes", d.l1_bytes},
                     {"l2_bytes", d.l2_bytes},
                     {"l3_bytes", d.l3_bytes},
-                    {"threads", d.threads}});
+                    {"threads", d.threads},
+                    {"libraries", d.libraries}});
     if (!json)
       std::printf("%s: %s\n  features  %s\n  caches    %lld KiB L1, %lld KiB L2, %lld KiB L3\n  threads   %d\n", d.device.c_str(),
                   d.name.c_str(), d.features.c_str(), static_cast<long long>(d.l1_bytes >> 10), static_cast<long long>(d.l2_bytes >> 10),
                   static_cast<long long>(d.l3_bytes >> 10), d.threads);
+    for (const std::string& library : d.libraries)
+      if (!json) std::printf("  library   %s\n", library.c_str());
   }
   if (json) std::printf("%s\n", list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
   return kOk;

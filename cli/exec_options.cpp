@@ -89,7 +89,7 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
          }});
   f.add({"memPoolSize", "workspace:MiB", "+memory that a tactic may use while it runs; MiB, or with B, K, M, G",
          [&o](const std::string& text) { parse_pool(o, text); }});
-  f.add({"tacticSources", "LIST", "+reference, native, onednn: exactly these, or changed with + and -",
+  f.add({"tacticSources", "LIST", "+reference, native, onednn: exactly these, or changed with + and - (default: reference,native)",
          [&o](const std::string& text) { o.build.tactic_sources = parse_sources(o.build.tactic_sources, text); }});
   f.add({"maxTactics", "N", "+time at most N candidates for each problem",
          [&o](const std::string& text) { o.build.max_tactics = parse_int("maxTactics", text); }});
@@ -97,7 +97,7 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   f.add_switch("errorOnTimingCacheMiss", o.build.error_on_cache_miss, "+fail where a time is not in the cache");
   f.add({"cpuFeatures", "LIST", "+use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
          [&o](const std::string& text) { o.build.cpu_features = parse_cpu_features(text); }});
-  f.add_switch("retune", o.retune, "+tune a plan made elsewhere for this machine (not written yet)");
+  f.add_switch("retune", o.retune, "+tune a plan made elsewhere for this machine");
   f.add({"profilingVerbosity", "layer_names_only|detailed|none", "+how much --dumpLayerInfo says", [&o](const std::string& text) {
            if (text != "layer_names_only" && text != "detailed" && text != "none" && text != "default" && text != "verbose")
              throw UsageError("--profilingVerbosity is layer_names_only, detailed or none, not '" + text + "'");

@@ -35,7 +35,8 @@ struct BuildConfig {
   // 0: first tactic that fits, nothing timed; 1-2: few candidates; 3: default; 4: all configs; 5: all, timed longer.
   int optimization_level = 3;
   int max_tactics = -1;                           // candidates timed per problem and layout; -1: by level
-  std::uint32_t tactic_sources = 7;               // mask of TacticSource
+  // Mask of TacticSource. oneDNN is left out unless asked for: it allocates in every call, which the engine then tells.
+  std::uint32_t tactic_sources = 3;
   std::int64_t workspace_bytes = std::int64_t{1} << 40;
   std::uint32_t cpu_features = 0;                 // restrict to these (backends' feature bits); 0: all the machine has
   std::string timing_cache;                       // file, read at the start and merged back at the end; empty: none

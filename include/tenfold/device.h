@@ -16,6 +16,7 @@ struct DeviceDescription {
   std::string features;                                           // "avx2 avx512 vnni": what kernels are chosen by
   std::int64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;          // data caches; l1 and l2 of one core
   int threads = 0;                                                // what this process may use
+  std::vector<std::string> libraries;                             // optional kernel libraries: "oneDNN 2.6.3", or why there is none
 };
 std::vector<DeviceDescription> devices();
 

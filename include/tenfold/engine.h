@@ -39,7 +39,7 @@ struct EngineInfo {
   std::int64_t arena_bytes = 0;        // of the largest profile
   std::int64_t arena_live_bytes = 0;   // the largest sum of live activations: what arena_bytes is measured against
   int profiles = 1, steps = 0, threads = 1;
-  bool allocates_in_run = false;       // sequences, strings or steps that run on reference kernels
+  bool allocates_in_run = false;       // sequences, strings, steps that run on reference kernels or in oneDNN
 };
 
 class ExecutionContext;

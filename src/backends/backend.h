@@ -31,6 +31,8 @@ class Backend {
   virtual std::string_view name() const = 0;                     // "cpu", "cuda", "null"
   virtual const DeviceInfo& info() const = 0;
   virtual const std::vector<Tactic>& tactics() const = 0;        // sorted by name
+  // Optional kernel libraries: "oneDNN 2.6.3", or why there is none.
+  virtual std::vector<std::string> libraries() const { return {}; }
   virtual std::shared_ptr<void> allocate(std::int64_t bytes) = 0;   // throws out_of_memory naming bytes wanted
   virtual std::unique_ptr<Stream> open_stream(const StreamOptions& options) = 0;
   // Nanoseconds of one launch within a budget.

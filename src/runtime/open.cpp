@@ -61,6 +61,7 @@ struct Opener {
       open.step = &step;
       try {
         if (step.kind == StepKind::kernel) open_kernel(open);
+        if (open.tactic && open.tactic->source == backends::Source::onednn) engine.info.allocates_in_run = true;
         if (step.kind == StepKind::host) open_host(open);
         for (const plan::Program& p : step.programs) open.programs.push_back(this->open(p));
       } catch (Error& e) {

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "backends/cpu/cpu_info.h"
+#include "backends/cpu/onednn/library.h"
 #include "base/checked.h"
 #include "base/thread_pool.h"
 
@@ -42,6 +43,10 @@ class CpuBackend final : public Backend {
   std::string_view name() const override { return "cpu"; }
   const DeviceInfo& info() const override { return info_; }
   const std::vector<Tactic>& tactics() const override { return tactics_; }
+  std::vector<std::string> libraries() const override {
+    const cpu::onednn::Found& onednn = cpu::onednn::found();
+    return {onednn.absence.empty() ? onednn.text : "no oneDNN: " + onednn.absence};
+  }
 
   std::shared_ptr<void> allocate(std::int64_t bytes) override {
     constexpr std::int64_t kHuge = 2 << 20;

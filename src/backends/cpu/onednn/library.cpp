@@ -55,7 +55,7 @@ const Functions& functions() { return opened().functions; }
 const Found& found() { return opened().found; }
 #else
 const Found& found() {
-  static const Found none{.absence = "this build has no oneDNN: its header, version 2, was not found when it was configured"};
+  static const Found none{.absence = "its header, version 2, was not found when this was built"};
   return none;
 }
 #endif
