@@ -188,7 +188,10 @@ class Bench {
     kept.push_back(memory(ir::product(p.out[0].dims).constant() * 4));
     const std::vector<Bound> out{bind(p.out[0], kept.back().get())};
     kept.push_back(memory(tactic.workspace ? tactic.workspace(p, config).constant() : 0));
-    const RunArgs args{in, out, kept.back().get(), &parallel};
+    void* const workspace = kept.back().get();
+    const std::int64_t stride = tactic.worker_scratch ? scratch_stride(tactic.worker_scratch(p, config).constant()) : 0;
+    kept.push_back(memory(stride * parallel.workers()));
+    const RunArgs args{in, out, workspace, &parallel, kept.back().get(), stride};
     const auto kernel = tactic.open(p, config);
     return shortest([&] { tactic.run(kernel.get(), args); }, parallel.workers() == 1);
   }

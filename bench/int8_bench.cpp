@@ -147,7 +147,7 @@ double time_layer(const Layer& l, double& operations, std::string& config_text) 
   operations = 2.0 * static_cast<double>(out.size() * l.in / l.groups * (l.conv ? l.kernel * l.kernel : 1));
   double best = 1e9;
   for (const Config& config : tactic.configs(p)) {
-    Memory packed(tactic.packed_bytes(p, config, 1)), workspace(tactic.workspace(p, config).constant());
+    Memory packed(tactic.packed_bytes(p, config, 1)), scratch(tactic.worker_scratch(p, config).constant());
     const std::vector<const Tensor*> constants{nullptr, &b, &zero, &scale, &bias};
     tactic.pack(p, config, 1, constants, packed.data.get());
     std::vector<std::int64_t> s[6];
@@ -157,7 +157,7 @@ double time_layer(const Layer& l, double& operations, std::string& config_text) 
     const Bound outs[] = {bound(out.mutable_raw(), out.shape(), s[5], l.conv)};
     const auto kernel = tactic.open(p, config);
     Serial serial;
-    const double seconds = best_seconds([&] { tactic.run(kernel.get(), {in, outs, workspace.data.get(), &serial}); }, 0.05);
+    const double seconds = best_seconds([&] { tactic.run(kernel.get(), {in, outs, nullptr, &serial, scratch.data.get(), 0}); }, 0.05);
     if (seconds < best) best = seconds, config_text = cat("{", config[0], ",", config.size() > 1 ? config[1] : 0, ",", config.back(), "}");
   }
   return best;

@@ -37,6 +37,7 @@ struct EngineInfo {
   std::string model_name, device, builder;
   std::int64_t weight_bytes = 0;       // constants as stored, packed
   std::int64_t arena_bytes = 0;        // of the largest profile
+  std::int64_t scratch_bytes = 0;      // that a context has beside its arena, for its workers
   std::int64_t arena_live_bytes = 0;   // the largest sum of live activations: what arena_bytes is measured against
   int profiles = 1, steps = 0, threads = 1;
   bool allocates_in_run = false;       // sequences, strings, steps that run on reference kernels or in oneDNN

@@ -78,7 +78,14 @@ struct RunArgs {
   std::span<const Bound> in, out;
   void* workspace = nullptr;                         // as large as workspace() said, 64-byte aligned
   Parallel* parallel = nullptr;
+  void* scratch = nullptr;                           // for each worker what worker_scratch() said, `scratch_stride` bytes apart
+  std::int64_t scratch_stride = 0;
+  template <class T = void> T* scratch_of(int worker) const {
+    return static_cast<T*>(static_cast<void*>(static_cast<char*>(scratch) + worker * scratch_stride));
+  }
 };
+// Bytes between the scratch of one worker and the next: their cache lines, which are fetched in pairs, stay apart.
+constexpr std::int64_t scratch_stride(std::int64_t bytes) { return (bytes + 127) / 128 * 128; }
 
 enum class Source : std::uint8_t { reference, native, onednn, cublas_lt, cudnn, plugin };
 std::string_view name(Source source);
@@ -97,7 +104,9 @@ struct Tactic {
   Verdict (*valid)(const Problem&, const Config&) = nullptr;
   // Layout combinations it can run; null: everything plain.
   std::vector<Formats> (*formats)(const Problem&) = nullptr;
-  ir::Dim (*workspace)(const Problem&, const Config&) = nullptr;        // bytes; null: none
+  ir::Dim (*workspace)(const Problem&, const Config&) = nullptr;        // bytes, a part of the arena; null: none
+  // Bytes that each worker needs for itself while a part runs: a context has them once, for as many workers as it has. Null: none.
+  ir::Dim (*worker_scratch)(const Problem&, const Config&) = nullptr;
 
   // Packing of constant operand `input`. packed_bytes < 0: the operand is used as it is. `constants[i]` is null where in[i] is
   // not constant; pack may look at its neighbours (zero points). unpack gives the original back: packings permute and pad.

@@ -34,6 +34,6 @@ class Serial final : public Parallel {
   int workers() const noexcept override { return 1; }
 };
 
-inline constexpr int kMaxWorkers = 256;   // the largest pool; per-worker scratch is sized with Parallel::workers()
+inline constexpr int kMaxWorkers = 256;   // the largest pool
 
 }  // namespace tenfold

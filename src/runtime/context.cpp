@@ -13,7 +13,9 @@ ExecutionContext::ExecutionContext(std::shared_ptr<runtime::EngineState> engine)
   ContextState& c = *state_;
   c.engine = std::move(engine);
   c.stream = c.engine->backend->open_stream({.threads = c.engine->options.threads});
-  c.arena = c.engine->backend->allocate(c.engine->info.arena_bytes);
+  const std::int64_t arena_bytes = backends::scratch_stride(c.engine->info.arena_bytes);
+  c.arena = c.engine->backend->allocate(arena_bytes + c.engine->scratch_stride * c.stream->parallel().workers());
+  c.scratch = static_cast<std::byte*>(c.arena.get()) + arena_bytes;
   std::size_t symbols = 0, dims = 0;
   for (const runtime::OpenTop& top : c.engine->programs) {
     c.frames.push_back(runtime::make_frame(top.body));

@@ -33,6 +33,11 @@ struct Opener {
                                                                                     "its configuration has another length");
     require(valid.yes, ErrorKind::plan_refused, "tactic '", step.tactic, "': ", valid.reason);
     open.kernel = open.tactic->open(problem, step.config);
+    if (open.tactic->worker_scratch) {
+      const std::int64_t bytes = open.tactic->worker_scratch(problem, step.config).bounds(*box).upper;
+      require(bytes >= 0 && bytes < std::int64_t{1} << 40, ErrorKind::plan_refused, "tactic '", step.tactic, "' wants ", bytes, " bytes of scratch for each worker");
+      engine.scratch_stride = std::max(engine.scratch_stride, backends::scratch_stride(bytes));
+    }
   }
 
   // A node with the step's attributes and operand types, for the reference kernel to read.
@@ -131,6 +136,7 @@ std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& opt
     if (p.arena_bytes >= info.arena_bytes) info.arena_bytes = p.arena_bytes, info.arena_live_bytes = p.arena_live_bytes;
     info.steps = std::max(info.steps, static_cast<int>(p.steps.size()));
   }
+  info.scratch_bytes = engine->scratch_stride * info.threads;
   return engine;
 }
 

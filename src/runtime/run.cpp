@@ -69,7 +69,7 @@ Status run_step(ContextState& c, Frame& frame, BoundStep& bound) noexcept {
   const plan::Step& step = *open.step;
   switch (step.kind) {
     case StepKind::kernel: {
-      const backends::RunArgs args{bound.in, bound.out, frame.arena + step.workspace_offset, &c.stream->parallel()};
+      const backends::RunArgs args{bound.in, bound.out, frame.arena + step.workspace_offset, &c.stream->parallel(), c.scratch, c.engine->scratch_stride};
       return {c.stream->launch(*open.tactic, open.kernel.get(), args), -1};
     }
     case StepKind::host: return run_host(c, bound);

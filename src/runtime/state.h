@@ -48,6 +48,7 @@ struct EngineState {
   std::vector<BindingInfo> bindings;
   EngineInfo info;
   int inputs = 0;
+  std::int64_t scratch_stride = 0;            // what the most demanding step wants for each worker
 };
 
 // Opens every kernel of a plan on this machine. Throws plan_refused with both feature sets when the machine lacks some.
@@ -77,7 +78,8 @@ struct Frame {
 struct ContextState {
   std::shared_ptr<EngineState> engine;
   std::unique_ptr<backends::Stream> stream;
-  std::shared_ptr<void> arena;
+  std::shared_ptr<void> arena;                // and behind it every worker's scratch
+  std::byte* scratch = nullptr;
   int profile = -1;                           // chosen by the caller; -1: the first that fits
   int active = -1;                            // program whose frame is bound
   std::vector<Frame> frames;                  // one per top-level program, made with the context

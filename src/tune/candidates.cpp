@@ -23,6 +23,12 @@ int configs_wanted(const BuildConfig& config) {
   return kByLevel[std::clamp(config.optimization_level, 0, 5)];
 }
 
+// Of one worker: a plan may run with any number of them.
+std::int64_t memory_wanted(const backends::Tactic& tactic, const backends::Problem& fixed, const backends::Config& config) {
+  const auto bytes = [&](auto function) { return function ? function(fixed, config).evaluate({}) : 0; };
+  return bytes(tactic.workspace) + bytes(tactic.worker_scratch);
+}
+
 }  // namespace
 
 Candidates::Candidates(backends::Backend& backend, Timer& timer, const TuneOptions& options)
@@ -98,7 +104,7 @@ void Candidates::time_configs(const ir::Node& node, const backends::Tactic& tact
   int left = configs_wanted(*options_.config);
   for (const backends::Config& config : tactic.configs(problem)) {
     if (left-- <= 0) break;
-    if (tactic.workspace && fixed.workspace_limit < tactic.workspace(fixed, config).evaluate({})) {
+    if (fixed.workspace_limit < memory_wanted(tactic, fixed, config)) {
       report.tried.push_back({tactic.name, config_text(config), "needs more workspace than the limit", -1, false});
       continue;
     }

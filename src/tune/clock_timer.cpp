@@ -25,6 +25,8 @@ class ClockTimer final : public Timer {
     const std::int64_t workspace = tactic.workspace ? tactic.workspace(problem, config).evaluate({}) : 0;
     const auto kernel = tactic.open(problem, config);
     backends::RunArgs args{in, out, scratch(workspace, 0), nullptr};
+    args.scratch_stride = tactic.worker_scratch ? backends::scratch_stride(tactic.worker_scratch(problem, config).evaluate({})) : 0;
+    args.scratch = scratch(args.scratch_stride * stream_->parallel().workers(), 0);
     backends::MeasureBudget budget;
     budget.least_ms = level_ >= 5 ? 10 : level_ >= 3 ? 2 : 1;
     budget.give_up_ns = best > 0 ? 2 * best : 0;

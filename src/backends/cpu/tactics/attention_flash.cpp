@@ -1,7 +1,6 @@
 // attention_flash: fused attention of f32 heads that may be strided views; the score matrix is never stored.
 #include "backends/cpu/kernels/attention.h"
 #include "backends/cpu/tactics/row_problem_common.h"
-#include "backends/cpu/tactics/stack_scratch.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -36,16 +35,16 @@ Verdict supports(const Problem& p) {
 
 struct Kernel {
   const AttentionKernels* kernels;
-  int64_t scratch_bytes;
   float scale;
   bool causal, masked;
 };
-int64_t scratch_bytes(const Problem& p) { return kernels_of(p).scratch_bytes(p.in[0].dims[3].constant(), p.in[2].dims[3].constant()); }
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
-  return std::make_shared<Kernel>(Kernel{&kernels_of(p), scratch_bytes(p), p.attributes->number("scale"),
+  return std::make_shared<Kernel>(Kernel{&kernels_of(p), p.attributes->number("scale"),
                                          p.attributes->integer("causal") != 0, p.in.size() > 3 && !p.in[3].missing});
 }
-ir::Dim workspace(const Problem& p, const Config&) { return StackScratch::workspace(scratch_bytes(p)); }
+ir::Dim worker_scratch(const Problem& p, const Config&) {
+  return kernels_of(p).scratch_bytes(p.in[0].dims[3].constant(), p.in[2].dims[3].constant());
+}
 
 // Stride of axis `axis` of four, for an operand whose dims are aligned to the right and broadcast where they are 1.
 int64_t stride(const Bound& operand, int axis) {
@@ -64,7 +63,6 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const int64_t parts_per_head = ceil_div(rows, per_piece);
   args.parallel->for_each(batch * heads * parts_per_head, [&](int64_t part, int worker) {
     const int64_t first = part % parts_per_head * per_piece, h = part / parts_per_head % heads, b = part / parts_per_head / heads;
-    StackScratch scratch(args.workspace, kernel.scratch_bytes, worker);
     AttentionHead head{};
     const auto at = [&](const Bound& operand) { return operand.as<float>() + b * operand.strides[0] + h * operand.strides[1]; };
     head.q = at(q) + first * q.strides[2];
@@ -88,7 +86,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     head.first_row = first;
     head.causal_shift = kernel.causal ? 0 : int64_t{1} << 48;
     head.scale = kernel.scale;
-    kernel.kernels->head(head, scratch.get());
+    kernel.kernels->head(head, args.scratch_of(worker));
   });
   return Status::ok;
 }
@@ -106,7 +104,7 @@ Tactic cpu_attention_flash() {
           .op = "FusedAttention",
           .supports = supports,
           .configs = one_config,
-          .workspace = workspace,
+          .worker_scratch = worker_scratch,
           .open = open,
           .run = run,
           .work = work};

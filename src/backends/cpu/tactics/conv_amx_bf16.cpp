@@ -56,19 +56,18 @@ Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
 struct Kernel {
   ConvShape shape;
   GemmBf16Weights weights;
-  std::int64_t rows, cols, lanes, lane_bytes;
+  std::int64_t rows, cols, lanes;
   F32End end;
   std::vector<float> zeros;
 };
 
-std::int64_t lane_bytes(const Problem& p, const Config& c) {
+ir::Dim worker_scratch(const Problem& p, const Config& c) {
   return GemmBf16Rows(weights_of(ConvShape(p)), c[0]).bytes + round_up(F32End(p, 1, own_bias(p)).scratch_bytes(), 64);
 }
-ir::Dim workspace(const Problem& p, const Config& c) { return lane_bytes(p, c) * c[2]; }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   const ConvShape s(p);
-  return std::make_shared<Kernel>(Kernel{s, weights_of(s), c[0], c[1], c[2], lane_bytes(p, c), F32End(p, 1, own_bias(p)),
+  return std::make_shared<Kernel>(Kernel{s, weights_of(s), c[0], c[1], c[2], F32End(p, 1, own_bias(p)),
                                          std::vector<float>(static_cast<std::size_t>(s.channels))});
 }
 
@@ -84,8 +83,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   kernel.end.bind(args, TileAxes::channels_last(y.rank), bound);
   const std::int64_t row_blocks = ceil_div(m, kernel.rows), pieces = ceil_div(w.panels() * 32, std::max<std::int64_t>(kernel.cols, 32));
   const std::int64_t parts = row_blocks * pieces;
-  args.parallel->for_each(std::min(kernel.lanes, parts), [&](std::int64_t lane, int) noexcept {
-    char* const memory = static_cast<char*>(args.workspace) + lane * kernel.lane_bytes;
+  args.parallel->for_each(std::min(kernel.lanes, parts), [&](std::int64_t lane, int worker) noexcept {
+    char* const memory = args.scratch_of<char>(worker);
     const float* table[kRowTable];
     for (std::int64_t part = lane; part < parts; part += kernel.lanes) {
       const std::int64_t i = part / pieces, j = part % pieces, row = i * m / row_blocks;
@@ -114,7 +113,7 @@ Tactic cpu_conv_amx_bf16() {
           .configs = configs,
           .valid = valid,
           .formats = formats,
-          .workspace = workspace,
+          .worker_scratch = worker_scratch,
           .packed_bytes = packed_bytes,
           .pack = pack,
           .unpack = unpack,

@@ -91,7 +91,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   return kernel;
 }
 
-ir::Dim workspace(const Problem& p, const Config&) { return F32End(p, 1, own_bias(p)).scratch_bytes() * kMaxWorkers; }
+ir::Dim worker_scratch(const Problem& p, const Config&) { return F32End(p, 1, own_bias(p)).scratch_bytes(); }
 
 // Positions [row, row + count) of one line of the result, channels [first, last) of them.
 struct Piece {
@@ -135,7 +135,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   F32End::Binding bound;
   kernel.end.bind(args, TileAxes::channels_last(args.out[0].rank), bound);
   const std::int64_t panels = w.panels(), pieces = ceil_div(panels * w.panel, std::max<std::int64_t>(kernel.block_channels, w.panel));
-  const std::int64_t blocks = ceil_div(rows, kernel.block_rows), scratch_bytes = kernel.end.scratch_bytes();
+  const std::int64_t blocks = ceil_div(rows, kernel.block_rows);
   const std::int64_t line = extents.out[2], most = table_rows(w.taps, kernel.kernels->max_rows);
   args.parallel->for_each(blocks * pieces, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t i = part / pieces, j = part % pieces, last = (i + 1) * rows / blocks;
@@ -143,7 +143,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     WindowRows::Cursor cursor(windows, piece.row);
     for (; piece.row < last; piece.row += piece.count) {
       piece.count = std::min({last - piece.row, line - piece.row % line, most});
-      run_piece(kernel, piece, cursor, args, bound, static_cast<char*>(args.workspace) + worker * scratch_bytes);
+      run_piece(kernel, piece, cursor, args, bound, args.scratch_of(worker));
     }
   });
   return Status::ok;
@@ -158,7 +158,7 @@ Tactic cpu_conv_depthwise() {
           .configs = configs,
           .valid = valid,
           .formats = formats,
-          .workspace = workspace,
+          .worker_scratch = worker_scratch,
           .packed_bytes = packed_bytes,
           .pack = pack,
           .unpack = unpack,

@@ -117,8 +117,9 @@ ir::Dim workspace(const Problem& p, const Config&) {
   ir::Dim floats = p.out[0].dims[0] * s.channels;
   const std::size_t rank = p.out[0].dims.size() - 2;
   for (std::size_t i = 0; i < rank; ++i) floats = floats * max(padded<ir::Dim>(s, 3 - rank + i, p.out[0].dims[2 + i]), ir::Dim(1));
-  return (floats + 16) * 4 + F32End(p, 1, own_bias(p)).scratch_bytes() * kMaxWorkers + 64;
+  return (floats + 16) * 4;
 }
+ir::Dim worker_scratch(const Problem& p, const Config&) { return F32End(p, 1, own_bias(p)).scratch_bytes(); }
 
 // One line of the copy: line `y` of plane `z` of an image, zeros where it lies in the padding.
 void copy_line(const ConvShape& s, const ConvExtents& e, const float* image, std::int64_t channel_stride, std::int64_t z, std::int64_t y,
@@ -144,9 +145,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Bound &x = args.in[0], &y = args.out[0];
   const ConvExtents extents(x, y);
   if (extents.rows() == 0) return Status::ok;
-  const std::int64_t scratch_bytes = kernel.end.scratch_bytes(), c = kernel.shape.channels;
-  char* const scratch = static_cast<char*>(args.workspace);
-  float* const copy = reinterpret_cast<float*>(scratch + scratch_bytes * kMaxWorkers);
+  const std::int64_t c = kernel.shape.channels;
+  float* const copy = static_cast<float*>(args.workspace);
 
   ConvExtents on_copy = extents;
   for (std::size_t d = 0; d < 3; ++d) on_copy.in[d] = padded(kernel.shape, d, extents.out[d]);
@@ -176,7 +176,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
                                  .last_panel = (b.column + 1) * panels / pieces,
                                  .c = y.as<float>(),
                                  .c_stride = y.strides[y.rank - 1]};
-        gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>(), block, kernel.end, bound, scratch + worker * scratch_bytes);
+        gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>(), block, kernel.end, bound, args.scratch_of(worker));
       });
   return Status::ok;
 }
@@ -191,6 +191,7 @@ Tactic cpu_conv_first() {
           .valid = valid,
           .formats = formats,
           .workspace = workspace,
+          .worker_scratch = worker_scratch,
           .packed_bytes = packed_bytes,
           .pack = pack,
           .unpack = unpack,

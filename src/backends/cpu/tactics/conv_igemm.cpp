@@ -91,7 +91,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   return kernel;
 }
 
-ir::Dim workspace(const Problem& p, const Config&) { return F32End(p, 1, own_bias(p)).scratch_bytes() * kMaxWorkers; }
+ir::Dim worker_scratch(const Problem& p, const Config&) { return F32End(p, 1, own_bias(p)).scratch_bytes(); }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
@@ -105,7 +105,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   F32End::Binding bound;
   kernel.end.bind(args, TileAxes::channels_last(y.rank), bound);
 
-  const std::int64_t panels = w.panels(), scratch_bytes = kernel.end.scratch_bytes();
+  const std::int64_t panels = w.panels();
   const std::int64_t pieces = ceil_div(panels * w.panel, std::max<std::int64_t>(kernel.cut.cols, w.panel));  // of a group's columns
   for_each_window_block(*args.parallel, windows, m, kernel.cut.rows, shape.groups * pieces, kernel.kernels->max_rows,
                         [&](const WindowBlock& b, int worker) {
@@ -120,7 +120,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
                                                    .c = y.as<float>(),
                                                    .c_stride = y.strides[y.rank - 1]};
                           gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>() + group * w.floats(), block, kernel.end, bound,
-                                         static_cast<char*>(args.workspace) + worker * scratch_bytes);
+                                         args.scratch_of(worker));
                         });
   return Status::ok;
 }
@@ -134,7 +134,7 @@ Tactic cpu_conv_igemm() {
           .configs = configs,
           .valid = valid,
           .formats = formats,
-          .workspace = workspace,
+          .worker_scratch = worker_scratch,
           .packed_bytes = packed_bytes,
           .pack = pack,
           .unpack = unpack,

@@ -196,14 +196,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     for (std::int64_t x = 0; x < out[2]; x += kPixels) {
       const std::int64_t count = std::min(kPixels, out[2] - x);
       work.run(x, count, acc, padded);
-      kernel.end.apply(bound, line * out[2] + x, count, channel, channels, acc, padded,
-                       static_cast<char*>(args.workspace) + worker * kernel.end.scratch_bytes());
+      kernel.end.apply(bound, line * out[2] + x, count, channel, channels, acc, padded, args.scratch_of(worker));
     }
   });
   return Status::ok;
 }
 
-ir::Dim workspace(const Problem& p, const Config& c) { return Int8End(p, int8_finish_kernels(c[0]), 1).scratch_bytes() * kMaxWorkers; }
+ir::Dim worker_scratch(const Problem& p, const Config& c) { return Int8End(p, int8_finish_kernels(c[0]), 1).scratch_bytes(); }
 
 }  // namespace
 
@@ -214,7 +213,7 @@ Tactic cpu_conv_int8_depthwise() {
           .configs = configs,
           .valid = valid,
           .formats = conv_int8_formats,
-          .workspace = workspace,
+          .worker_scratch = worker_scratch,
           .packed_bytes = packed_bytes,
           .pack = pack,
           .unpack = unpack,

@@ -191,7 +191,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   return Status::ok;
 }
 
-ir::Dim workspace(const Problem& p, const Config& c) { return Int8End(p, int8_finish_kernels(c[0]), 1).scratch_bytes() * kMaxWorkers; }
+ir::Dim worker_scratch(const Problem& p, const Config& c) { return Int8End(p, int8_finish_kernels(c[0]), 1).scratch_bytes(); }
 
 }  // namespace
 
@@ -202,7 +202,7 @@ Tactic cpu_conv_int8_igemm() {
           .configs = configs,
           .valid = valid,
           .formats = conv_int8_formats,
-          .workspace = workspace,
+          .worker_scratch = worker_scratch,
           .packed_bytes = packed_bytes,
           .pack = pack,
           .unpack = unpack,

@@ -113,7 +113,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   return kernel;
 }
 
-ir::Dim workspace(const Problem& p, const Config&) { return F32End(p, 1, own_bias(p)).scratch_bytes() * kMaxWorkers; }
+ir::Dim worker_scratch(const Problem& p, const Config&) { return F32End(p, 1, own_bias(p)).scratch_bytes(); }
 
 struct LineRun {
   const Kernel& kernel;
@@ -177,10 +177,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   F32End::Binding bound;
   kernel.end.bind(args, TileAxes::channels_last(args.out[0].rank), bound);
   const LineRun lines{kernel, args, extents, bound};
-  const std::int64_t all = extents.batch * extents.in[0] * extents.in[1], scratch_bytes = kernel.end.scratch_bytes();
+  const std::int64_t all = extents.batch * extents.in[0] * extents.in[1];
   args.parallel->for_each(ceil_div(all, kernel.lines), [&](std::int64_t part, int worker) noexcept {
     for (std::int64_t i = part * kernel.lines; i < std::min(all, (part + 1) * kernel.lines); ++i)
-      lines.line(i, static_cast<char*>(args.workspace) + worker * scratch_bytes);
+      lines.line(i, args.scratch_of(worker));
   });
   return Status::ok;
 }
@@ -199,7 +199,7 @@ Tactic cpu_conv_transpose_gemm() {
           .configs = configs,
           .valid = valid,
           .formats = formats,
-          .workspace = workspace,
+          .worker_scratch = worker_scratch,
           .packed_bytes = packed_bytes,
           .pack = pack,
           .unpack = unpack,

@@ -40,7 +40,7 @@ std::int64_t tiles_of(const Problem& p) {
   return n;
 }
 
-// {instruction set, 2x2 results of a block, lanes}: blocks are dealt to lanes, each with memory of its own.
+// {instruction set, 2x2 results of a block, lanes}: blocks are dealt to lanes.
 std::vector<Config> configs(const Problem& p) {
   const ConvShape s(p);
   const std::int64_t isa = best_gemm_isa(*p.device), tiles = tiles_of(p), row_bytes = kMatrices * (s.channels + s.filters) * 4;
@@ -111,7 +111,7 @@ struct Kernel {
   std::int64_t block, lanes;
   F32End end;
   std::vector<float> zeros;
-  std::int64_t lane_floats() const { return kMatrices * block * (shape.channels + shape.filters); }
+  std::int64_t value_floats() const { return kMatrices * block * (shape.channels + shape.filters); }
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
@@ -127,9 +127,9 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   return kernel;
 }
 
-ir::Dim workspace(const Problem& p, const Config& c) {
+ir::Dim worker_scratch(const Problem& p, const Config& c) {
   const ConvShape s(p);
-  return (kMatrices * c[1] * (s.channels + s.filters) * 4 + F32End(p, 1, own_bias(p)).scratch_bytes() + 64) * c[2];
+  return kMatrices * c[1] * (s.channels + s.filters) * 4 + F32End(p, 1, own_bias(p)).scratch_bytes();
 }
 
 struct BlockRun {
@@ -220,12 +220,11 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   kernel.end.bind(args, TileAxes::channels_last(args.out[0].rank), bound);
   const BlockRun block{kernel, args, extents, grid, patches, bound};
   const std::int64_t tiles = on_grid.rows(), blocks = ceil_div(tiles, kernel.block);
-  const std::int64_t lane_bytes = (kernel.lane_floats() * 4 + kernel.end.scratch_bytes() + 63) / 64 * 64;
-  args.parallel->for_each(std::min(kernel.lanes, blocks), [&](std::int64_t lane, int) noexcept {
-    char* const memory = static_cast<char*>(args.workspace) + lane * lane_bytes;
+  args.parallel->for_each(std::min(kernel.lanes, blocks), [&](std::int64_t lane, int worker) noexcept {
+    auto* const values = args.scratch_of<float>(worker);
     for (std::int64_t b = lane; b < blocks; b += kernel.lanes) {
       const std::int64_t first = b * tiles / blocks;
-      block.all(first, (b + 1) * tiles / blocks - first, reinterpret_cast<float*>(memory + kernel.end.scratch_bytes()), memory);
+      block.all(first, (b + 1) * tiles / blocks - first, values, values + kernel.value_floats());
     }
   });
   return Status::ok;
@@ -240,7 +239,7 @@ Tactic cpu_conv_winograd() {
           .configs = configs,
           .valid = valid,
           .formats = formats,
-          .workspace = workspace,
+          .worker_scratch = worker_scratch,
           .packed_bytes = packed_bytes,
           .pack = pack,
           .unpack = unpack,

@@ -33,7 +33,7 @@ void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zer
     block.column = part / row_blocks % column_blocks * block_columns;
     block.columns = std::min(block_columns, weights.n - block.column);
     block.group = part / row_blocks / column_blocks;
-    run_block(rows, block, zero, packed, binding, static_cast<char*>(args.workspace) + worker * end.scratch_bytes());
+    run_block(rows, block, zero, packed, binding, args.scratch_of(worker));
   });
 }
 

@@ -62,17 +62,16 @@ Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
 
 struct Kernel {
   GemmBf16Weights weights;
-  std::int64_t rows, cols, lanes, lane_bytes;
+  std::int64_t rows, cols, lanes;
   F32End end;
 };
 
-std::int64_t lane_bytes(const Problem& p, const Config& c) {
+ir::Dim worker_scratch(const Problem& p, const Config& c) {
   return GemmBf16Rows(weights_of(p), c[0]).bytes + round_up(F32End(p, rank_of(p.out[0]) - 1).scratch_bytes(), 64);
 }
-ir::Dim workspace(const Problem& p, const Config& c) { return lane_bytes(p, c) * c[2]; }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
-  return std::make_shared<Kernel>(Kernel{weights_of(p), c[0], c[1], c[2], lane_bytes(p, c), F32End(p, rank_of(p.out[0]) - 1)});
+  return std::make_shared<Kernel>(Kernel{weights_of(p), c[0], c[1], c[2], F32End(p, rank_of(p.out[0]) - 1)});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
@@ -87,8 +86,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   kernel.end.bind(args, TileAxes::last(y.rank), bound);
   const std::int64_t row_blocks = ceil_div(m, kernel.rows), pieces = ceil_div(w.panels() * 32, std::max<std::int64_t>(kernel.cols, 32));
   const std::int64_t parts = row_blocks * pieces, c_stride = y.rank > 1 ? MatrixRows(y, 0, y.rank - 1).stride() : 0;
-  args.parallel->for_each(std::min(kernel.lanes, parts), [&](std::int64_t lane, int) noexcept {
-    char* const memory = static_cast<char*>(args.workspace) + lane * kernel.lane_bytes;
+  args.parallel->for_each(std::min(kernel.lanes, parts), [&](std::int64_t lane, int worker) noexcept {
+    char* const memory = args.scratch_of<char>(worker);
     const float* table[kRowTable];
     for (std::int64_t part = lane; part < parts; part += kernel.lanes) {
       const std::int64_t i = part / pieces, j = part % pieces, row = i * m / row_blocks;
@@ -120,7 +119,7 @@ Tactic cpu_matmul_amx_bf16() {
           .supports = supports,
           .configs = configs,
           .valid = valid,
-          .workspace = workspace,
+          .worker_scratch = worker_scratch,
           .packed_bytes = packed_bytes,
           .pack = pack,
           .unpack = unpack,

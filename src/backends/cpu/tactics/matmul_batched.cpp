@@ -66,10 +66,10 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   return kernel;
 }
 
+ir::Dim worker_scratch(const Problem& p, const Config&) { return F32End(p, static_cast<int>(rank_of(p.out[0])) - 1).scratch_bytes(); }
 ir::Dim workspace(const Problem& p, const Config& c) {
   const ir::Dim panel = gemm_f32_kernels(c[0]).panel;
-  return F32End(p, static_cast<int>(rank_of(p.out[0])) - 1).scratch_bytes() * kMaxWorkers +
-         stacked(p.in[1]) * from_end(p.in[1], 2) * ceil_div(from_end(p.in[1], 1), panel) * panel * 4;
+  return stacked(p.in[1]) * from_end(p.in[1], 2) * ceil_div(from_end(p.in[1], 1), panel) * panel * 4;
 }
 
 // One panel of one right operand, for all of K.
@@ -120,8 +120,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   for (int i = 0; i + 2 < y.rank; ++i) matrices *= y.dims[i];
   for (int i = 0; i + 2 < b.rank; ++i) rights *= b.dims[i];
   if (matrices * m * w.n == 0) return Status::ok;
-  const std::int64_t scratch_bytes = kernel.end.scratch_bytes(), panels = w.panels();
-  float* const packed = reinterpret_cast<float*>(static_cast<char*>(args.workspace) + scratch_bytes * kMaxWorkers);
+  const std::int64_t panels = w.panels();
+  float* const packed = static_cast<float*>(args.workspace);
 
   const std::int64_t pieces = std::min<std::int64_t>(panels, ceil_div(std::int64_t{8}, rights));  // parts enough for a few workers
   args.parallel->for_each(rights * pieces, [&](std::int64_t part, int) noexcept {
@@ -152,7 +152,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     fill_table(RowTiles(block.rows, kernel.kernels->max_rows), 1, kernel.kernels->max_rows, table,
                [&](std::int64_t r, const float** entry) { *entry = left + (row + r) * a.strides[a.rank - 2]; });
     gemm_f32_block(*kernel.kernels, w, packed + matrix_of(b, y, matrix, true) * w.floats(), block, kernel.end, bound,
-                   static_cast<char*>(args.workspace) + worker * scratch_bytes);
+                   args.scratch_of(worker));
   });
   return Status::ok;
 }
@@ -172,6 +172,7 @@ Tactic cpu_matmul_batched() {
           .configs = configs,
           .valid = valid,
           .workspace = workspace,
+          .worker_scratch = worker_scratch,
           .open = open,
           .run = run,
           .work = work};

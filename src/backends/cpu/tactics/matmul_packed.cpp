@@ -86,7 +86,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   return kernel;
 }
 
-ir::Dim workspace(const Problem& p, const Config&) { return F32End(p, rank_of(p.out[0]) - 1).scratch_bytes() * kMaxWorkers; }
+ir::Dim worker_scratch(const Problem& p, const Config&) { return F32End(p, rank_of(p.out[0]) - 1).scratch_bytes(); }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
@@ -102,7 +102,6 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
   const std::int64_t row_blocks = ceil_div(m, kernel.cut.rows), panels = w.panels();
   const std::int64_t column_blocks = ceil_div(panels * w.panel, std::max<std::int64_t>(kernel.cut.cols, w.panel));
-  const std::int64_t scratch_bytes = kernel.end.scratch_bytes();
   args.parallel->for_each(row_blocks * column_blocks, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t i = part / column_blocks, j = part % column_blocks;
     const float* table[kRowTable];
@@ -115,7 +114,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     fill_table(RowTiles(block.rows, kernel.kernels->max_rows), 1, kernel.kernels->max_rows, table,
                [&](std::int64_t row, const float** entry) { *entry = a.as<const float>() + a_rows.offset(block.row + row); });
     gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>(), block, kernel.end, bound,
-                   static_cast<char*>(args.workspace) + worker * scratch_bytes);
+                   args.scratch_of(worker));
   });
   return Status::ok;
 }
@@ -132,7 +131,7 @@ Tactic cpu_matmul_packed() {
           .supports = supports,
           .configs = configs,
           .valid = valid,
-          .workspace = workspace,
+          .worker_scratch = worker_scratch,
           .packed_bytes = packed_bytes,
           .pack = pack,
           .unpack = unpack,

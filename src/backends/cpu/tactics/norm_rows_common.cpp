@@ -3,7 +3,6 @@
 
 #include "backends/cpu/kernels/norm.h"
 #include "backends/cpu/tactics/row_problem_common.h"
-#include "backends/cpu/tactics/stack_scratch.h"
 
 namespace tenfold::backends::cpu {
 namespace {
@@ -66,11 +65,9 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   return kernel;
 }
 
-int64_t epilogue_bytes(const Problem& p) { return p.body ? Epilogue(p, DType::f32).scratch_bytes() : 0; }
-// Finished rows for every worker, then scratch of the epilogue: both grow with the row, so both lie in the workspace.
-ir::Dim workspace(const Problem& p, const Config&) {
-  if (!p.body) return 0;
-  return row_of(p) * ir::Dim(kRowsAtOnce * 4 * kMaxWorkers) + StackScratch::workspace(epilogue_bytes(p));
+// Scratch of the epilogue, then finished rows.
+ir::Dim worker_scratch(const Problem& p, const Config&) {
+  return p.body ? row_of(p) * ir::Dim(kRowsAtOnce * 4) + ir::Dim(Epilogue(p, DType::f32).scratch_bytes()) : ir::Dim(0);
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
@@ -98,15 +95,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     (a < kernel.axis ? axes.rows[axes.row_count++] : axes.cols[axes.col_count++]) = static_cast<std::int8_t>(a);
   Epilogue::Binding binding;
   kernel.epilogue.bind(args, axes, binding);
-  float* finished = static_cast<float*>(args.workspace);
-  void* after = finished + kMaxWorkers * kRowsAtOnce * n;
   for_row_parts(*args.parallel, rows, rows_per_part(n), [&](int64_t first, int64_t last, int worker) {
-    StackScratch scratch(after, kernel.epilogue.scratch_bytes(), worker);
-    float* block = finished + worker * kRowsAtOnce * n;
+    char* const scratch = args.scratch_of<char>(worker);
+    float* const block = reinterpret_cast<float*>(scratch + kernel.epilogue.scratch_bytes());
     for (int64_t r = first; r < last; r += kRowsAtOnce) {
       const int64_t count = std::min(kRowsAtOnce, last - r);
       for (int64_t i = 0; i < count; ++i) row(from + (r + i) * n, block + i * n);
-      kernel.epilogue.apply(binding, r, count, 0, n, block, n, scratch.get());
+      kernel.epilogue.apply(binding, r, count, 0, n, block, n, scratch);
     }
   });
   return Status::ok;
@@ -124,7 +119,7 @@ Tactic norm_rows(const char* name, const char* op) {
           .op = op,
           .supports = supports,
           .configs = one_config,
-          .workspace = workspace,
+          .worker_scratch = worker_scratch,
           .open = open,
           .run = run,
           .may_alias = may_alias,

@@ -2,7 +2,6 @@
 #include <deque>
 
 #include "backends/cpu/block/space.h"
-#include "backends/cpu/tactics/stack_scratch.h"
 #include "ir/op_def.h"
 
 namespace tenfold::backends {
@@ -116,9 +115,7 @@ std::vector<Config> configs(const Problem&) { return {{kPart}}; }
 Verdict valid(const Problem&, const Config& c) {
   return Verdict::only_if(c.size() == 1 && c[0] >= 256 && c[0] <= 1 << 24, "a part has 256 to 2^24 elements");
 }
-ir::Dim workspace(const Problem& p, const Config&) {
-  return StackScratch::workspace(BlockExecutor(body_of(p), p.device->features).scratch_bytes());
-}
+ir::Dim worker_scratch(const Problem& p, const Config&) { return BlockExecutor(body_of(p), p.device->features).scratch_bytes(); }
 
 // The numpy broadcast of all operands.
 int shape_of(const Kernel& kernel, const RunArgs& args, int64_t* dims) {
@@ -157,7 +154,6 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto part = [&](int64_t index, int worker) {
     const int64_t r0 = index / parts.col_parts * parts.rows_per_part, r1 = std::min(rows, r0 + parts.rows_per_part);
     const int64_t c0 = index % parts.col_parts * parts.cols_per_part, nc = std::min(cols - c0, parts.cols_per_part);
-    StackScratch scratch(args.workspace, kernel.executor.scratch_bytes(), worker);
     TileOperand in[BlockExecutor::kMaxInputs];
     TileResult out[BlockExecutor::kMaxOutputs];
     space.for_runs(axes, r0, r1, [&](const int64_t* offsets, int64_t n) {
@@ -172,7 +168,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
                      (offsets[o] + c0 * col_stride(o)) * kernel.in_bytes[static_cast<std::size_t>(i)],
                  space.row_stride(o, axes), col_stride(o)};
       }
-      kernel.executor.run(n, nc, {in, static_cast<std::size_t>(ins)}, {out, static_cast<std::size_t>(outs)}, scratch.get());
+      kernel.executor.run(n, nc, {in, static_cast<std::size_t>(ins)}, {out, static_cast<std::size_t>(outs)}, args.scratch_of(worker));
     });
   };
   if (parts.count() == 1)
@@ -196,7 +192,7 @@ Tactic cpu_region_blocks() {
           .configs = configs,
           .valid = valid,
           .formats = formats,
-          .workspace = workspace,
+          .worker_scratch = worker_scratch,
           .open = open,
           .run = run,
           .may_alias = may_alias};

@@ -119,7 +119,9 @@ struct TacticRun {
     const std::int64_t bytes = tactic.workspace ? tactic.workspace(problem, config).constant() : 0;
     std::shared_ptr<void> workspace(std::aligned_alloc(64, static_cast<std::size_t>((bytes + 127) / 64 * 64)), [](void* p) { std::free(p); });
     const auto kernel = tactic.open(problem, config);
-    const Status::Code code = tactic.run(kernel.get(), {in, out, workspace.get(), &parallel});
+    const std::int64_t stride = tactic.worker_scratch ? scratch_stride(tactic.worker_scratch(problem, config).constant()) : 0;
+    std::shared_ptr<void> scratch(std::aligned_alloc(64, static_cast<std::size_t>(stride * parallel.workers() + 64)), [](void* p) { std::free(p); });
+    const Status::Code code = tactic.run(kernel.get(), {in, out, workspace.get(), &parallel, scratch.get(), stride});
     EXPECT_EQ(code, Status::ok);
     std::vector<Tensor> results;
     for (std::size_t i = 0; i < problem.out.size(); ++i) results.push_back(relaid(kept[first_out + i], problem.out[i].layout, true));
