@@ -1,13 +1,13 @@
-// Times one model for cpu_peers.py: loads its plan, or builds and keeps it, runs it for some seconds, prints median and p99 in ms.
+// One row of the comparison of engines, in two processes so that what is measured only loads and runs.
 //
-//   one_model MODEL.onnx PLAN THREADS SECONDS SHAPES LOAD [OUTPUT_FOLDER]
+//   one_model build MODEL.onnx PLAN THREADS SHAPES [bf16]                 builds the plan; PLAN.facts tells its sizes and times
+//   one_model run PLAN THREADS SECONDS SHAPES LOAD [OUTPUT_FOLDER]        prints median and p99 in ms; SECONDS 0: one run, for a cold start
 //
-// SHAPES input_ids:1x128,attention_mask:1x128   LOAD input_ids:FILE,attention_mask:FILE (raw)   SECONDS 0: one run, for a cold start
+// SHAPES input_ids:1x128,attention_mask:1x128   LOAD input_ids:FILE,attention_mask:FILE (raw)
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -38,18 +38,21 @@ tenfold::Shape shape_of(const std::string& text) {
   return shape;
 }
 
-tenfold::Engine open(const std::string& model, const std::string& plan, int threads, const Words& shapes) {
-  tenfold::LoadOptions options;
-  options.threads = threads;
-  if (std::filesystem::exists(plan)) return tenfold::Engine::load(plan, options);
+// argv: MODEL PLAN THREADS SHAPES [bf16]
+void build(char** argv, bool bf16) {
+  const std::string plan = argv[1];
   tenfold::BuildConfig config;
-  config.threads = threads;
+  config.threads = std::atoi(argv[2]);
+  config.bf16 = bf16;
   config.timing_cache = plan + ".timings";
   config.profiles.emplace_back();
-  for (const auto& [name, text] : shapes) config.profiles[0][name] = {shape_of(text), shape_of(text), shape_of(text)};
-  tenfold::Engine engine = tenfold::build_file(model, config);
+  for (const auto& [name, text] : pairs(argv[3])) config.profiles[0][name] = {shape_of(text), shape_of(text), shape_of(text)};
+  const auto start = Clock::now();
+  const tenfold::Engine engine = tenfold::build_file(argv[0], config);
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   engine.save(plan);
-  return engine;
+  std::ofstream(plan + ".facts") << "{\"weight_bytes\": " << engine.info().weight_bytes << ", \"arena_bytes\": " << engine.info().arena_bytes
+                                 << ", \"scratch_bytes\": " << engine.info().scratch_bytes << ", \"build_s\": " << seconds << "}\n";
 }
 
 // Binds every input to the file's content; returns the memory of the first output.
@@ -83,12 +86,15 @@ std::vector<double> time_runs(tenfold::ExecutionContext& context, double seconds
   return times;
 }
 
+// argv: PLAN THREADS SECONDS SHAPES LOAD [OUTPUT_FOLDER]
 void measure(char** argv, const char* folder) {
-  const Words shapes = pairs(argv[5]);
-  const tenfold::Engine engine = open(argv[1], argv[2], std::atoi(argv[3]), shapes);
+  const Words shapes = pairs(argv[3]);
+  tenfold::LoadOptions options;
+  options.threads = std::atoi(argv[1]);
+  const tenfold::Engine engine = tenfold::Engine::load(argv[0], options);
   const auto context = engine.create_context();
-  const auto [output, bytes] = bind_files(engine, *context, shapes, pairs(argv[6]));
-  std::vector<double> times = time_runs(*context, std::atof(argv[4]));
+  const auto [output, bytes] = bind_files(engine, *context, shapes, pairs(argv[4]));
+  std::vector<double> times = time_runs(*context, std::atof(argv[2]));
   std::sort(times.begin(), times.end());
   if (folder) std::ofstream(std::string(folder) + "/output.bin", std::ios::binary).write(output, bytes);
   std::printf("%.6f %.6f\n", times[times.size() / 2], times[std::min(times.size() - 1, times.size() * 99 / 100)]);
@@ -97,10 +103,12 @@ void measure(char** argv, const char* folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 7 || argc > 8) return std::fprintf(stderr, "usage: one_model MODEL PLAN THREADS SECONDS SHAPES LOAD [OUTPUT_FOLDER]\n"), 2;
+  const std::string verb = argc > 1 ? argv[1] : "";
   try {
-    measure(argv, argc > 7 ? argv[7] : nullptr);
+    if (verb == "build" && (argc == 6 || argc == 7)) return build(argv + 2, argc == 7), 0;
+    if (verb == "run" && (argc == 7 || argc == 8)) return measure(argv + 2, argc == 8 ? argv[7] : nullptr), 0;
   } catch (const std::exception& e) {
     return std::fprintf(stderr, "one_model: %s\n", e.what()), 1;
   }
+  return std::fprintf(stderr, "usage: one_model build MODEL PLAN THREADS SHAPES [bf16] | run PLAN THREADS SECONDS SHAPES LOAD [FOLDER]\n"), 2;
 }

@@ -1,58 +1,114 @@
 #!/usr/bin/env python3
-"""Writes docs/performance.md from the rows of a comparison: performance_table.py ROWS.json OUT.md"""
+"""Writes docs/performance.md from the runs of script/bench: performance_table.py BENCH_FOLDER OUT.md
+
+BENCH_FOLDER holds rows-*.json (one judge's run each; rows-signed-*.json: signed activations) and the plans' *.facts.
+"""
 import datetime
+import glob
 import json
 import math
+import os
+import statistics
 import sys
 
-
-def by_row(rows):
-    table = {}
-    for r in rows:
-        table.setdefault((r['case'], r['threads']), {})[r['peer']] = r
-    return {key: peers for key, peers in table.items() if 'tenfold' in peers}
+RIVALS = ('onnxruntime', 'openvino')
 
 
-def ratio(peers, name):
-    return peers[name]['median_ms'] / peers['tenfold']['median_ms'] if name in peers else None
+def read_runs(folder):
+    """{(case, threads): [{peer: row} for each run]}, and the facts of the first run."""
+    table, about = {}, None
+    for path in sorted(glob.glob(os.path.join(folder, 'rows-*.json'))):
+        with open(path) as f:
+            data = json.load(f)
+        about = about or data
+        of_run, signed = {}, 'signed' in os.path.basename(path)
+        for r in data['rows']:
+            if signed and '.int8' not in r['case']:
+                continue
+            case = r['case'] + (' (s8)' if signed else '')
+            of_run.setdefault((case, r['threads']), {})[r['peer']] = r
+        for key, peers in of_run.items():
+            if 'tenfold' in peers:
+                table.setdefault(key, []).append(peers)
+    return table, about
 
 
-def mean(ratios):
-    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else None
+def plan_bytes(folder, case, threads):
+    """Weights, arena and the workers' scratch of the plan of a row, or None."""
+    if '(s8)' in case:
+        folder, case = os.path.join(folder, 'signed'), case.removesuffix(' (s8)')
+    model, _, rest = case.partition('-s') if '-s' in case else case.rpartition('-b')
+    batch, sequence = case.rsplit('-b', 1)[1], rest.split('-b')[0] if '-s' in case else None
+    shape = f'_{batch}x{sequence}' if sequence else f'_{batch}x'
+    for path in glob.glob(os.path.join(folder, f'{glob.escape(model)}-fp32-t{threads}-*.plan.facts')):
+        if shape in os.path.basename(path):
+            with open(path) as f:
+                facts = json.load(f)
+            return facts['weight_bytes'] + facts['arena_bytes'] + facts['scratch_bytes']
+    return None
+
+
+def ratios(runs, rival, ours='tenfold'):
+    return [p[rival]['median_ms'] / p[ours]['median_ms'] for p in runs if rival in p and ours in p]
+
+
+def spread(values):
+    return f'{statistics.median(values):.2f} ({min(values):.2f}-{max(values):.2f})' if values else '-'
+
+
+def median_of(runs, peer, field):
+    values = [p[peer][field] for p in runs if peer in p and p[peer].get(field) is not None]
+    return statistics.median(values) if values else None
 
 
 def cell(value, form):
     return '-' if value is None else format(value, form)
 
 
-def lines(data):
-    table, rivals = by_row(data['rows']), ('onnxruntime', 'openvino')
+def table_lines(folder, table):
+    yield '| model | threads | ms | to ONNX Runtime | to OpenVINO | --bf16 to ONNX Runtime | MB | weights + arena | ONNX Runtime MB | start ms | ONNX Runtime start | output |'
+    yield '|---|---|---|---|---|---|---|---|---|---|---|---|'
+    for (case, threads), runs in table.items():
+        agrees = {True: 'agrees', False: '**differs**', None: 'not compared'}[runs[0]['tenfold'].get('agrees')]
+        planned = plan_bytes(folder, case, threads)
+        yield (f'| {case} | {threads} | {median_of(runs, "tenfold", "median_ms"):.3f} | {spread(ratios(runs, RIVALS[0]))} | '
+               f'{spread(ratios(runs, RIVALS[1]))} | {spread(ratios(runs, RIVALS[0], "tenfold_bf16"))} | '
+               f'{cell(median_of(runs, "tenfold", "rss_mb"), ".0f")} | {cell(planned and planned / 1e6, ".0f")} | '
+               f'{cell(median_of(runs, RIVALS[0], "rss_mb"), ".0f")} | {cell(median_of(runs, "tenfold", "cold_ms"), ".0f")} | '
+               f'{cell(median_of(runs, RIVALS[0], "cold_ms"), ".0f")} | {agrees} |')
+
+
+def summary_lines(table):
+    groups = {'fp32': lambda c: '.int8' not in c, 'int8, unsigned activations': lambda c: '.int8' in c and '(s8)' not in c,
+              'int8, signed activations': lambda c: '(s8)' in c}
+    for kind, wanted in groups.items():
+        for rival in RIVALS:
+            for ours in ('tenfold', 'tenfold_bf16'):
+                found = [statistics.median(r) for (case, _), runs in table.items() if wanted(case) for r in [ratios(runs, rival, ours)] if r]
+                if found and (kind == 'fp32' or ours == 'tenfold'):
+                    name = kind if ours == 'tenfold' else '--bf16'
+                    mean = math.exp(sum(map(math.log, found)) / len(found))
+                    yield f'* {name}, geometric mean to {rival}: {mean:.2f} over {len(found)} rows, the least {min(found):.2f}'
+
+
+def lines(folder):
+    table, about = read_runs(folder)
+    runs = max(map(len, table.values()))
     yield '# Performance'
     yield ''
-    yield f'{data["cpu"]}, {data["cores"]} processors; {datetime.date.today()}; {data["rounds"]} interleaved rounds, {data["seconds"]} s a row.'
-    yield 'A ratio is the other engine\'s median time by ours: above 1 we are faster. Made by `script/bench`.'
+    yield f'{about["cpu"]}, {about["cores"]} processors; {datetime.date.today()}; {runs} runs, in each all engines take turns, {about["seconds"]} s a row.'
+    yield 'A ratio is the other engine\'s median time by ours in the same run: above 1 we are faster; the median of the runs, then the least and'
+    yield 'the largest. MB is the peak of a process that loads a plan and runs it; start is from the start of the process to the first answer'
+    yield '(ours from a plan; ONNX Runtime in Python, with its imports). Made by `script/bench`.'
     yield ''
-    yield '| model | threads | ms | p99 ms | to ONNX Runtime | to OpenVINO | MB | ONNX Runtime MB | output |'
-    yield '|---|---|---|---|---|---|---|---|---|'
-    for (case, threads), peers in table.items():
-        ours, rival = peers['tenfold'], peers.get('onnxruntime', {})
-        agrees = {True: 'agrees', False: '**differs**', None: 'not compared'}[ours.get('agrees')]
-        yield f'| {case} | {threads} | {ours["median_ms"]:.3f} | {ours["p99_ms"]:.3f} | ' + \
-            ' | '.join(cell(ratio(peers, name), '.2f') for name in rivals) + \
-            f' | {ours["rss_mb"]:.0f} | {cell(rival.get("rss_mb"), ".0f")} | {agrees} |'
+    yield from table_lines(folder, table)
     yield ''
-    for kind, wanted in (('fp32', False), ('int8', True)):
-        chosen = [p for (case, _), p in table.items() if ('.int8' in case) == wanted]
-        for name in rivals:
-            ratios = [r for r in (ratio(p, name) for p in chosen) if r]
-            if ratios:
-                yield f'* {kind}, geometric mean to {name}: {mean(ratios):.2f} over {len(ratios)} rows, the least {min(ratios):.2f}'
+    yield from summary_lines(table)
 
 
 if __name__ == '__main__':
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    with open(sys.argv[1]) as f:
-        text = '\n'.join(lines(json.load(f)))
+    text = '\n'.join(lines(sys.argv[1]))
     with open(sys.argv[2], 'w') as f:
         f.write(text + '\n')
