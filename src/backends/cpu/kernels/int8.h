@@ -1,8 +1,8 @@
 // Int8 products: what each instruction set offers to the int8 tactics. The host side (int8_common.h) cuts problems into these calls.
 //
-// Packed A: rows of k values, expanded to `a_bytes` each, a row padded with zeros to whole groups of `k_group` values.
-// Packed B: panels of `nr` columns, [k / k_group][nr][k_group], expanded to `b_bytes` each; a panel of at most nr / 2 columns at
-// the end may be packed with half the width.
+// Rows of A: k bytes, padded to whole groups of `k_group` values; what pads them is multiplied by zero.
+// Packed B: panels of `nr` columns, [k / k_group][nr][k_group] bytes; a panel of at most nr / 2 columns at the end may be packed
+// with half the width.
 // Zero points never enter the inner loop: accumulators start at minus (zero point of A) * (sum of B's column).
 #pragma once
 
@@ -16,8 +16,8 @@ struct Int8Kernels {
   int mr, nr;                  // rows and columns of the largest register tile
   int k_group;                 // neighbours in k that one 32-bit lane multiplies and adds
   int k_step;                  // groups of k that a tile of B holds: 1, but 16 for AMX, whose panels lie as two neighbouring tiles
-  int a_bytes, b_bytes;        // bytes of a value in packed A and packed B
   int k_chunk;                 // values of k between two visits of an accumulator, so that a panel of B stays in L1
+  bool ordered;                // whether the groups of a chunk come in classes (Int8Class), with a list that says where each was
   // What is added to every value of A while it is expanded: 128 for signed A where the instruction wants it unsigned.
   int signed_shift;
   // True if rows of unsigned (signed) 8-bit A can be used where they lie, without expanding them.
@@ -26,12 +26,23 @@ struct Int8Kernels {
   void (*enter)(bool is_signed);
   void (*leave)();
 
-  // Expands `count` values; writes whole vectors: up to 64 bytes beyond the last value may be overwritten.
+  // Copies `count` values, moved by `signed_shift` if they are signed.
   void (*expand)(const void* source, std::int64_t count, bool is_signed, void* packed);
   // c[r][j] = (init ? init[j] : c[r][j]) + sum over k of a[r][k] * b[k][j], for r < rows <= mr and j < width (nr or nr / 2).
-  // Strides of A in bytes, of C in elements.
+  // Strides of A in bytes, of C in elements. `order`: of the groups of this chunk, null where they are not ordered.
   void (*tile)(int rows, int width, const void* a, std::int64_t a_stride, const void* b, std::int64_t k_groups,
-               const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed);
+               const std::uint16_t* order, const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed);
+};
+
+// vpmaddubsw adds two products of an unsigned and a signed byte in 16 bits, where they may not fit. What the weights of a panel
+// allow decides how a group of k is multiplied; groups of one class lie together. An order is the number of groups of each class,
+// then for each group the index of its first value in the chunk.
+enum Int8Class {
+  kInt8Twice,     // the sums of two groups fit together: they share the step to 32 bits
+  kInt8Plain,     // every pair of weights fits
+  kInt8Flipped,   // every pair fits once odd weights are negated and odd values of A are complemented: 255 - a
+  kInt8Wide,      // anything: widened to 16 bits
+  kInt8Classes
 };
 
 // The common end of an int8 product, on a tile that is still in L1:

@@ -1,4 +1,4 @@
-// Convolution of 8-bit images as a product: the windows of a block of output positions are gathered as rows while they are expanded.
+// Convolution of 8-bit images as a product: the windows of a block of output positions are gathered as rows.
 //
 // Images are channels-last, so a window is one contiguous run of bytes for each of its lines, and weights are packed in that order.
 #include <algorithm>
@@ -61,7 +61,7 @@ class WindowRows final : public Int8Rows {
     for (std::int64_t l = first / line; l * line < last; ++l) {
       const std::int64_t z = start[0] + l / shape_.kernel[1] * shape_.dilation[0], y = start[1] + l % shape_.kernel[1] * shape_.dilation[1];
       const std::int64_t from = std::max(first - l * line, std::int64_t{0}), until = std::min(last - l * line, line);
-      char* line_to = to + (l * line + from - first) * kernels.a_bytes;
+      char* line_to = to + l * line + from - first;
       const bool inside = z >= 0 && z < extents_.in[0] && y >= 0 && y < extents_.in[1];
       if (!inside) {
         fill_border(kernels, until - from, line_to);
@@ -86,9 +86,9 @@ class WindowRows final : public Int8Rows {
       // Whole vectors where the image goes on: what lies behind the run is overwritten by the next one.
       const char* run = pixels + offset + left;
       const std::int64_t whole = round_up_to(right - left, 16), count = run + whole <= end_ ? whole : right - left;
-      kernels.expand(run, count, signed_, to + (left - from) * kernels.a_bytes);
+      kernels.expand(run, count, signed_, to + left - from);
     }
-    if (until > right) fill_border(kernels, until - right, to + (right - from) * kernels.a_bytes);
+    if (until > right) fill_border(kernels, until - right, to + right - from);
   }
 
   void tap_by_tap(const Int8Kernels& kernels, const char* pixels, std::int64_t x, std::int64_t from, std::int64_t until,
@@ -100,14 +100,14 @@ class WindowRows final : public Int8Rows {
         kernels.expand(pixels + at * shape_.channels + channel, count, signed_, to);
       else
         fill_border(kernels, count, to);
-      to += count * kernels.a_bytes;
+      to += count;
       i += count;
     }
   }
 
   void fill_border(const Int8Kernels& kernels, std::int64_t count, char* to) const noexcept {
     for (std::int64_t i = 0; i < count; i += kBorder)
-      kernels.expand(border_, std::min(kBorder, count - i), signed_, to + i * kernels.a_bytes);
+      kernels.expand(border_, std::min(kBorder, count - i), signed_, to + i);
   }
 
   static constexpr std::int64_t kBorder = 1024;
@@ -153,14 +153,12 @@ void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const>
   std::vector<std::int16_t> values(static_cast<std::size_t>(weight.size()));
   for_each_weight(
       s, [&](std::int64_t from, std::size_t to) { values[to] = static_cast<std::int16_t>(load_int(weight.dtype(), weight.raw(), from)); });
-  const Int8Kernels& kernels = int8_kernels(c[0]);
-  Int8Packing(weights_of(s), kernels).pack(kernels, values, conv_int8_zeros(p, constants), packed);
+  Int8Packing(weights_of(s), int8_kernels(c[0])).pack(values, conv_int8_zeros(p, constants), packed);
 }
 
 Tensor unpack(const Problem& p, const Config& c, int, const void* packed) {
   const ConvInt8Shape s(p);
-  const Int8Kernels& kernels = int8_kernels(c[0]);
-  const std::vector<std::int16_t> values = Int8Packing(weights_of(s), kernels).unpack(kernels, packed);
+  const std::vector<std::int16_t> values = Int8Packing(weights_of(s), int8_kernels(c[0])).unpack(packed);
   Tensor weight(p.in[1].dtype, ir::constants(p.in[1].dims));
   for_each_weight(s, [&](std::int64_t to, std::size_t from) { store_int(weight.dtype(), weight.mutable_raw(), to, values[from]); });
   return weight;
@@ -197,6 +195,7 @@ ir::Dim worker_scratch(const Problem& p, const Config& c) { return Int8End(p, in
 
 Tactic cpu_conv_int8_igemm() {
   return {.name = "conv_int8_igemm",
+          .version = 2,
           .op = "ConvInteger",
           .supports = supports,
           .configs = configs,

@@ -3,12 +3,14 @@
 // A product is rows x [k] times [k] x n (per group). Where its rows come from (a matrix, the windows of an image) is an Int8Rows.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "backends/cpu/kernels/int8.h"
 #include "backends/cpu/tactics/int8_end_common.h"
+#include "backends/cpu/tactics/int8_order_common.h"
 #include "backends/tactic.h"
 
 namespace tenfold::backends::cpu {
@@ -29,7 +31,8 @@ struct Int8Weights {
   std::int64_t k = 0, n = 0, groups = 1;
 };
 
-// Where everything lies in packed weights. Columns are padded to half panels, k to whole groups.
+// Where everything lies in packed weights: for each group of the product a head of values per column, the orders of its panels if
+// the kernels want them, and its panels. Columns are padded to half panels, k to whole groups.
 class Int8Packing {
  public:
   Int8Packing() = default;
@@ -41,36 +44,48 @@ class Int8Packing {
 
   // `weights`: values [groups][k][n]; `zeros`: per column of all groups. What cannot be stored less its zero point in 8 bits keeps
   // a rest, which is corrected with the sum of A's row.
-  void pack(const Int8Kernels& kernels, std::span<const std::int16_t> weights, std::span<const std::int32_t> zeros, void* packed) const;
-  std::vector<std::int16_t> unpack(const Int8Kernels& kernels, const void* packed) const;
+  void pack(std::span<const std::int16_t> weights, std::span<const std::int32_t> zeros, void* packed) const;
+  std::vector<std::int16_t> unpack(const void* packed) const;
 
   bool has_rests(const void* packed) const { return *static_cast<const std::int32_t*>(packed) != 0; }
-  const std::int32_t* sums(const void* packed, std::int64_t group) const { return row(packed, group, 0); }   // of stored columns
-  const std::int32_t* rests(const void* packed, std::int64_t group) const { return row(packed, group, 1); }  // of the zero points
-  const std::int32_t* moved(const void* packed, std::int64_t group) const { return row(packed, group, 2); }  // value - stored
-  // The panel that starts at `column` (a multiple of the panel width), from its value `k` on (a multiple of k_group).
+  const std::int32_t* sums(const void* packed, std::int64_t group) const { return row(packed, group, 0); }       // of stored columns
+  const std::int32_t* constants(const void* packed, std::int64_t group) const { return row(packed, group, 1); }  // added to results
+  const std::int32_t* rests(const void* packed, std::int64_t group) const { return row(packed, group, 2); }      // of the zero points
+  const std::int32_t* moved(const void* packed, std::int64_t group) const { return row(packed, group, 3); }      // value - stored
+  // The panel that starts at `column` (a multiple of the panel width), from its value `k` on (a multiple of a chunk).
   const char* panel(const void* packed, std::int64_t group, std::int64_t column, std::int64_t k) const {
-    return body(packed, group) + (column * depth_ + k * panel_width(column)) * value_bytes_;
+    return start(packed, group) + body_at_ + column * depth_ + k * panel_width(column);
   }
+  // The same of its order; null where panels have none.
+  const std::uint16_t* order(const void* packed, std::int64_t group, std::int64_t column, std::int64_t k) const {
+    if (!ordered_) return nullptr;
+    return reinterpret_cast<const std::uint16_t*>(start(packed, group) + order_at_) + column / nr_ * order_words() + k / chunk_ * chunk_words();
+  }
+  Int8Chunk chunk(std::int64_t column, std::int64_t k) const { return {std::min(chunk_, depth_ - k) / 4, panel_width(column)}; }
 
  private:
-  static constexpr std::int64_t kHeader = 64;
+  static constexpr std::int64_t kHeader = 64, kRows = 4;
+  const char* start(const void* packed, std::int64_t group) const {
+    return static_cast<const char*>(packed) + kHeader + group * group_bytes_;
+  }
   const std::int32_t* row(const void* packed, std::int64_t group, std::int64_t which) const {
-    return reinterpret_cast<const std::int32_t*>(static_cast<const char*>(packed) + kHeader + group * group_bytes_) + which * columns_;
+    return reinterpret_cast<const std::int32_t*>(start(packed, group)) + which * columns_;
   }
-  const char* body(const void* packed, std::int64_t group) const {
-    return static_cast<const char*>(packed) + kHeader + group * group_bytes_ + head_bytes_;
-  }
-  std::int64_t slot(std::int64_t k, std::int64_t column, const Int8Kernels& kernels) const;  // index of a value in the body
+  std::int64_t chunk_words() const { return kInt8Classes + chunk_ / 4; }
+  std::int64_t order_words() const { return (depth_ + chunk_ - 1) / chunk_ * kInt8Classes + depth_ / 4; }
+  std::int64_t slot(std::int64_t k, std::int64_t column) const;  // of a value in the body, where panels have no order
+  void pack_body(const std::vector<std::int8_t>& stored, std::int64_t group, void* packed) const;  // stored: [depth][columns]
+  std::vector<std::int8_t> unpack_body(const void* packed, std::int64_t group) const;
   Int8Weights weights_;
-  std::int64_t nr_ = 0, value_bytes_ = 0, columns_ = 0, depth_ = 0, head_bytes_ = 0, group_bytes_ = 0;
+  std::int64_t nr_ = 0, k_group_ = 0, k_step_ = 0, chunk_ = 0, columns_ = 0, depth_ = 0, order_at_ = 0, body_at_ = 0, group_bytes_ = 0;
+  bool ordered_ = false;
 };
 
 // Source of the rows of A.
 class Int8Rows {
  public:
   virtual ~Int8Rows() = default;
-  // Expands values [k, k + count) of rows [row, row + rows) of a group to `to`, rows `stride` bytes apart.
+  // Copies values [k, k + count) of rows [row, row + rows) of a group to `to`, rows `stride` bytes apart, moved as kernels want them.
   virtual void fill(const Int8Kernels& kernels, std::int64_t group, std::int64_t row, std::int64_t rows, std::int64_t k, std::int64_t count,
                     char* to, std::int64_t stride) const noexcept = 0;
   // The row where it lies, if rows are `stride` bytes apart and complete; null if they have to be gathered.

@@ -1,4 +1,5 @@
-// Int8Product::run: the loops around the register tiles.
+// The blocked int8 product: a block of rows is read where it lies, or gathered once per chunk of k, multiplied with every panel of
+// weights of its block of columns, and finished while its accumulators are hot.
 #include <algorithm>
 
 #include "backends/cpu/tactics/int8_common.h"
@@ -39,13 +40,15 @@ void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zer
 
 namespace {
 
-// Expanded rows and accumulators of one block: on the worker's stack.
+// Gathered rows and accumulators of one block: on the worker's stack.
 struct Scratch {
   alignas(64) char a[kInt8MaxRows * (kInt8MaxChunkBytes + 64) + 64];
   alignas(64) std::int32_t c[kInt8MaxRows * kInt8MaxColumns];
   alignas(64) std::int32_t start[kInt8MaxColumns];
   std::int32_t row_sums[kInt8MaxRows];
 };
+
+constexpr std::uint16_t kNothing[kInt8Classes] = {};
 
 std::int32_t sum_of(const char* row, std::int64_t count, bool is_signed) {
   std::int32_t sum = 0;
@@ -62,7 +65,8 @@ void Int8Product::run_block(const Int8Rows& rows, const Block& block, std::int32
   const std::int64_t width = std::min(round_up_to(block.columns, kernel.nr / 2), packing.columns() - block.column);
   const std::int32_t moved_zero = zero + (a_signed ? kernel.signed_shift : 0);
   const std::int32_t* sums = packing.sums(packed, block.group) + block.column;
-  for (std::int64_t j = 0; j < width; ++j) s.start[j] = -moved_zero * sums[j];
+  const std::int32_t* constants = packing.constants(packed, block.group) + block.column;
+  for (std::int64_t j = 0; j < width; ++j) s.start[j] = constants[j] - moved_zero * sums[j];
   const bool rests = packing.has_rests(packed);
   if (rests) std::fill_n(s.row_sums, block.rows, 0);
 
@@ -74,15 +78,17 @@ void Int8Product::run_block(const Int8Rows& rows, const Block& block, std::int32
     const std::int64_t count = std::min<std::int64_t>(kernel.k_chunk, weights.k - k);
     const std::int64_t depth = std::min<std::int64_t>(kernel.k_chunk, packing.depth() - k);
     // One cache line more than the values, so that rows do not fall into the same sets.
-    const std::int64_t stride = direct ? direct_stride : round_up_to(depth * kernel.a_bytes, 64) + (depth * kernel.a_bytes >= 512 ? 64 : 0);
+    const std::int64_t stride = direct ? direct_stride : round_up_to(depth, 64) + (depth >= 512 ? 64 : 0);
     if (!direct) rows.fill(kernel, block.group, block.row, block.rows, k, count, s.a, stride);
     const char* a = direct ? direct + k : s.a;
     for (std::int64_t j = 0; j < width;) {
       const std::int64_t panel = packing.panel_width(block.column + j);
       const char* b = packing.panel(packed, block.group, block.column + j, k);
+      const std::uint16_t* order = packing.order(packed, block.group, block.column + j, k);
+      if (order && !packing.chunk(block.column + j, k).has(order)) order = kNothing;   // from a damaged plan: reads nothing
       for (std::int64_t r = 0; r < block.rows; r += kernel.mr) {
         kernel.tile(static_cast<int>(std::min<std::int64_t>(kernel.mr, block.rows - r)), static_cast<int>(panel), a + r * stride, stride, b,
-                    depth / kernel.k_group, k == 0 ? s.start + j : nullptr, s.c + r * width + j, width, a_signed);
+                    depth / kernel.k_group, order, k == 0 ? s.start + j : nullptr, s.c + r * width + j, width, a_signed);
       }
       j += panel;
     }

@@ -73,15 +73,13 @@ void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const>
     const Tensor& z = *constants[3];
     for (std::int64_t j = 0; j < w.n; ++j) zeros[static_cast<std::size_t>(j)] = static_cast<std::int32_t>(z.as_int(z.size() == 1 ? 0 : j));
   }
-  const Int8Kernels& kernels = int8_kernels(c[0]);
-  Int8Packing(w, kernels).pack(kernels, values, zeros, packed);
+  Int8Packing(w, int8_kernels(c[0])).pack(values, zeros, packed);
 }
 
 Tensor unpack(const Problem& p, const Config& c, int, const void* packed) {
   const Int8Weights w = weights_of(p);
-  const Int8Kernels& kernels = int8_kernels(c[0]);
   Tensor b(p.in[1].dtype, {w.k, w.n});
-  const std::vector<std::int16_t> values = Int8Packing(w, kernels).unpack(kernels, packed);
+  const std::vector<std::int16_t> values = Int8Packing(w, int8_kernels(c[0])).unpack(packed);
   for (std::size_t i = 0; i < values.size(); ++i) store_int(b.dtype(), b.mutable_raw(), static_cast<std::int64_t>(i), values[i]);
   return b;
 }
@@ -121,6 +119,7 @@ double work(const Problem& p) { return 2.0 * static_cast<double>(likely_rows(p))
 
 Tactic cpu_matmul_int8() {
   return {.name = "matmul_int8",
+          .version = 2,
           .op = "MatMulInteger",
           .supports = supports,
           .configs = configs,

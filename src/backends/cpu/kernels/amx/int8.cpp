@@ -68,8 +68,8 @@ void tile_of(bool two_rows, bool two_columns, const char* a, std::int64_t a_stri
   return product<Signed, false, false>(a, a_stride, b, steps, init, c, c_stride);
 }
 
-void tile(int rows, int width, const void* a, std::int64_t a_stride, const void* b, std::int64_t k_groups, const std::int32_t* init,
-          std::int32_t* c, std::int64_t c_stride, bool is_signed) {
+void tile(int rows, int width, const void* a, std::int64_t a_stride, const void* b, std::int64_t k_groups,
+          const std::uint16_t*, const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed) {
   const auto* pa = static_cast<const char*>(a);
   const auto* pb = static_cast<const char*>(b);
   const bool two_rows = rows > kTileRows, two_columns = width > 16;
@@ -94,7 +94,7 @@ void expand(const void* source, std::int64_t count, bool, void* packed) {
 }  // namespace
 
 extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {
-    .mr = 2 * kTileRows, .nr = 32, .k_group = 4, .k_step = 16, .a_bytes = 1, .b_bytes = 1, .k_chunk = 1024, .signed_shift = 0,
+    .mr = 2 * kTileRows, .nr = 32, .k_group = 4, .k_step = 16, .k_chunk = 1024, .ordered = false, .signed_shift = 0,
     .direct_unsigned = false, .direct_signed = false, .enter = enter, .leave = leave, .expand = expand, .tile = tile};
 
 }  // namespace tenfold::backends::cpu

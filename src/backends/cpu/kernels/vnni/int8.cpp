@@ -10,14 +10,34 @@ namespace tenfold::backends::cpu {
 namespace {
 
 struct Quads {
-  using Acc = __m512i;
-  using Operand = __m512i;
   static constexpr int lanes = 16, rows = 12;
-  static Acc load_acc(const std::int32_t* p) { return _mm512_loadu_si512(p); }
-  static void store_acc(std::int32_t* p, Acc v) { _mm512_storeu_si512(p, v); }
-  static Operand load_b(const char* p) { return _mm512_loadu_si512(p); }
-  static Operand broadcast_a(const char* p) { return _mm512_set1_epi32(*reinterpret_cast<const std::int32_t*>(p)); }
-  static Acc mac(Acc acc, Operand a, Operand b) { return _mm512_dpbusd_epi32(acc, a, b); }
+
+  template <int Rows, int Vectors>
+  static void tile(const char* a, std::int64_t a_stride, const char* b, std::int64_t k_groups, const std::uint16_t*, const std::int32_t* init,
+                   std::int32_t* c, std::int64_t c_stride) {
+    __m512i acc[Rows][Vectors];
+#pragma GCC unroll 16
+    for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 4
+      for (int v = 0; v < Vectors; ++v) acc[r][v] = _mm512_loadu_si512((init ? init : c + r * c_stride) + v * lanes);
+    for (std::int64_t k = 0; k < k_groups; ++k) {
+      __m512i panel[Vectors];
+#pragma GCC unroll 4
+      for (int v = 0; v < Vectors; ++v) panel[v] = _mm512_loadu_si512(b + v * lanes * 4);
+#pragma GCC unroll 16
+      for (int r = 0; r < Rows; ++r) {
+        const __m512i value = _mm512_set1_epi32(*reinterpret_cast<const std::int32_t*>(a + r * a_stride));
+#pragma GCC unroll 4
+        for (int v = 0; v < Vectors; ++v) acc[r][v] = _mm512_dpbusd_epi32(acc[r][v], value, panel[v]);
+      }
+      a += 4;
+      b += Vectors * lanes * 4;
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 4
+      for (int v = 0; v < Vectors; ++v) _mm512_storeu_si512(c + r * c_stride + v * lanes, acc[r][v]);
+  }
 };
 
 // Copies bytes, with their top bit turned over if they are signed.
@@ -36,7 +56,7 @@ void expand(const void* source, std::int64_t count, bool is_signed, void* packed
 }  // namespace
 
 extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {
-    .mr = Quads::rows, .nr = 2 * Quads::lanes, .k_group = 4, .k_step = 1, .a_bytes = 1, .b_bytes = 1, .k_chunk = 1024, .signed_shift = 128,
+    .mr = Quads::rows, .nr = 2 * Quads::lanes, .k_group = 4, .k_step = 1, .k_chunk = 1024, .ordered = false, .signed_shift = 128,
     .direct_unsigned = true, .direct_signed = false, .enter = nullptr, .leave = nullptr, .expand = expand, .tile = int8_tile_any<Quads>};
 
 }  // namespace tenfold::backends::cpu
