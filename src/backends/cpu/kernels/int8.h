@@ -46,21 +46,20 @@ enum Int8Class {
 };
 
 // The common end of an int8 product, on a tile that is still in L1:
-//   y = acc * scale[j] + bias[j];  clamp;  quantise and dequantise;  + residual;  clamp;  then stored as f32, or divided by the
-//   output's scale, rounded half to even, moved by its zero point and saturated, exactly as QuantizeLinear defines it.
+//   y = acc * scale[j] + bias[j];  clamp;  round and clamp, * middle_scale;  + residual;  clamp;  then stored as f32, or rounded half
+//   to even, moved by its zero point and saturated, as QuantizeLinear defines it.
+// Scales are folded by the caller so that every rounding finds its value in units of its own grid: no division is left.
 struct Int8Finish {
   enum Type : std::int32_t { f32, u8, i8 };
-  const float* scale = nullptr;      // per column; readable up to the next multiple of 16 columns, like bias and the accumulators
-  const float* bias = nullptr;       // per column; null: none
-  float low = 0, high = 0;           // first clamp; low > high: none
-  float middle_scale = 0, middle_inverse = 0, middle_low = 0, middle_high = 0;   // a result on a grid of its own; scale 0: none
+  const float *scale = nullptr, *bias = nullptr;   // per column; readable up to the next multiple of 16 columns, like the accumulators
+  float low = 0, high = 0;           // first clamp; low > high: none; none where there is a middle
+  float middle_scale = 0, middle_low = 0, middle_high = 0;   // a result on a grid of its own before a residual; scale 0: none
   const void* residual = nullptr;    // null: none
   Type residual_type = f32;
   std::int64_t residual_stride = 0;
   float residual_zero = 0, residual_scale = 1;
-  float low2 = 0, high2 = 0;         // second clamp, after the residual
+  float low2 = 0, high2 = 0;         // last clamp; low2 > high2: none
   Type out_type = f32;
-  float out_scale = 1, out_inverse = 1;   // scale 1: values come in units of the output already
   float out_zero = 0;                // added before the saturation
 };
 

@@ -1,7 +1,7 @@
 // The common end of int8 products: accumulators to f32, scale, bias, clamp, residual, and back to 8 bits as QuantizeLinear defines it.
 //
-// Works on 16 columns at a time: two AVX2 vectors or one AVX-512 vector. x / scale is a multiplication by the inverse with one
-// Newton correction, which gives the correctly rounded quotient at a third of the cost of a division.
+// Works on 16 columns at a time: two AVX2 vectors or one AVX-512 vector. Values come in units of what they are rounded to, so that
+// nothing is divided here.
 #include "backends/cpu/kernels/int8.h"
 #include "backends/cpu/simd/f32.h"
 
@@ -44,19 +44,11 @@ TENFOLD_INLINE F16 add(F16 a, F16 b) {
 TENFOLD_INLINE F16 fma(F16 a, F16 b, F16 c) {
   return each([&](int i) { return simd::fma(a.v[i], b.v[i], c.v[i]); });
 }
-TENFOLD_INLINE F16 fnma(F16 a, F16 b, F16 c) {
-  return each([&](int i) { return simd::fnma(a.v[i], b.v[i], c.v[i]); });
-}
 TENFOLD_INLINE F16 clamp(F16 x, F16 low, F16 high) {
   return each([&](int i) { return simd::min(simd::max(x.v[i], low.v[i]), high.v[i]); });
 }
 TENFOLD_INLINE F16 round_even(F16 x) {
   return each([&](int i) { return simd::round_even(x.v[i]); });
-}
-// x / scale, correctly rounded.
-TENFOLD_INLINE F16 divide(F16 x, F16 scale, F16 inverse) {
-  const F16 quotient = mul(x, inverse);
-  return fma(fnma(quotient, scale, x), inverse, quotient);
 }
 TENFOLD_INLINE void store(float* p, F16 x) {
 #pragma GCC unroll 2
@@ -77,62 +69,59 @@ TENFOLD_INLINE __m128i to_bytes(F16 x, std::int32_t zero, [[maybe_unused]] bool 
 
 // A residual of 16 values; the last columns of a row are read through a buffer, so that nothing beyond the row is touched.
 template <class R>
-F16 load_some(const R* p, std::int64_t count) {
+TENFOLD_INLINE F16 load_some(const R* p, std::int64_t count) {
   if (count >= 16) return load(p);
   R padded[16] = {};
-  for (std::int64_t i = 0; i < count; ++i) padded[i] = p[i];
+  if (count >= 8) __builtin_memcpy(padded, p, 8 * sizeof(R));
+  for (std::int64_t i = count & 8; i < count; ++i) padded[i] = p[i];
   return load(padded);
 }
 
 // Stores up to 16 results of a row.
 template <class T>
-void store_some(T* out, F16 y, std::int32_t zero, std::int64_t count) {
+TENFOLD_INLINE void store_some(T* out, F16 y, [[maybe_unused]] std::int32_t zero, std::int64_t count) {
+  T padded[16];
   if constexpr (sizeof(T) == 4) {
     if (count >= 16) return store(out, y);
-    float padded[16];
     store(padded, y);
-    for (std::int64_t i = 0; i < count; ++i) out[i] = padded[i];
   } else {
     const __m128i bytes = to_bytes(y, zero, T(-1) < T(0));
     if (count >= 16) return _mm_storeu_si128(reinterpret_cast<__m128i*>(out), bytes);
-    T padded[16];
     _mm_storeu_si128(reinterpret_cast<__m128i*>(padded), bytes);
-    for (std::int64_t i = 0; i < count; ++i) out[i] = padded[i];
   }
+  if (count >= 8) __builtin_memcpy(out, padded, 8 * sizeof(T));
+  for (std::int64_t i = count & 8; i < count; ++i) out[i] = padded[i];
 }
 
-// T: type of the output, R: of the residual. Plain: neither first clamp nor middle nor division, the common case by far.
-template <class T, class R, bool Plain>
+// T: type of the output, R: of the residual. Clamps: a clamp before the residual, or before a result of type f32.
+template <class T, class R, bool Clamps, bool Middle>
 void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, T* out,
                  std::int64_t out_stride) {
   constexpr float kInfinity = __builtin_inff();
-  const bool clamps = f.low <= f.high, clamps2 = f.low2 <= f.high2;
-  const F16 low = set(clamps ? f.low : -kInfinity), high = set(clamps ? f.high : kInfinity);
-  const F16 low2 = set(clamps2 ? f.low2 : -kInfinity), high2 = set(clamps2 ? f.high2 : kInfinity);
-  const F16 scale = set(f.out_scale), inverse = set(f.out_inverse);
+  constexpr bool kBytes = sizeof(T) == 1, kResidual = sizeof(R) != 16;
+  const bool clamps2 = f.low2 <= f.high2;
+  const F16 low = set(f.low), high = set(f.high), middle_low = set(f.middle_low), middle_high = set(f.middle_high);
+  const F16 middle_scale = set(f.middle_scale), residual_scale = set(f.residual_scale), residual_start = set(-f.residual_zero * f.residual_scale);
   const auto zero = static_cast<std::int32_t>(f.out_zero);
-  const float bottom = (T(-1) < T(0) ? -128.f : 0.f) - f.out_zero, top = (T(-1) < T(0) ? 127.f : 255.f) - f.out_zero;
-  // A value in units of the output needs only the tighter of the second clamp and the saturation.
-  const bool merges = Plain && clamps2;
-  const F16 least = set(merges && f.low2 > bottom ? f.low2 : bottom), most = set(merges && f.high2 < top ? f.high2 : top);
+  // Of the second clamp and the saturation only the tighter one is needed.
+  float bottom = -kInfinity, top = kInfinity;
+  if (kBytes) bottom = (T(-1) < T(0) ? -128.f : 0.f) - f.out_zero, top = (T(-1) < T(0) ? 127.f : 255.f) - f.out_zero;
+  const F16 least = set(clamps2 && f.low2 > bottom ? f.low2 : bottom), most = set(clamps2 && f.high2 < top ? f.high2 : top);
+  const float *scale = f.scale, *bias = f.bias;
+  const auto* residual = static_cast<const R*>(f.residual);
+  const std::int64_t residual_stride = f.residual_stride;
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t j = 0; j < cols; j += 16) {
-      F16 y = load(acc + r * acc_stride + j);
-      const F16 factor = load(f.scale + j);
-      y = f.bias ? fma(y, factor, load(f.bias + j)) : mul(y, factor);
-      if constexpr (!Plain) y = clamp(y, low, high);
-      if (!Plain && f.middle_scale != 0)
-        y = mul(clamp(round_even(divide(y, set(f.middle_scale), set(f.middle_inverse))), set(f.middle_low), set(f.middle_high)),
-                set(f.middle_scale));
-      if constexpr (sizeof(R) != 16) {
-        const F16 other = load_some(static_cast<const R*>(f.residual) + r * f.residual_stride + j, cols - j);
-        y = fma(add(other, set(-f.residual_zero)), set(f.residual_scale), y);
-        if (!Plain || sizeof(T) != 1) y = clamp(y, low2, high2);
+      F16 y = fma(load(acc + r * acc_stride + j), load(scale + j), load(bias + j));
+      if constexpr (Clamps) y = clamp(y, low, high);
+      if constexpr (Middle) y = clamp(round_even(y), middle_low, middle_high);
+      if constexpr (kResidual) {
+        const F16 other = fma(load_some(residual + r * residual_stride + j, cols - j), residual_scale, residual_start);
+        y = Middle ? fma(y, middle_scale, other) : add(y, other);
+      } else if constexpr (Middle) {
+        y = mul(y, middle_scale);
       }
-      if constexpr (sizeof(T) == 1) {
-        if constexpr (!Plain) y = divide(y, scale, inverse);
-        y = clamp(y, least, most);
-      }
+      if constexpr (kBytes || kResidual) y = clamp(y, least, most);
       store_some(out + r * out_stride + j, y, zero, cols - j);
     }
   }
@@ -142,25 +131,27 @@ struct NoResidual {
   char none[16];
 };
 
-template <class T, bool Plain>
-void finish_to(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, T* out,
-               std::int64_t out_stride) {
-  if (!f.residual) return finish_rows<T, NoResidual, Plain>(f, acc, acc_stride, rows, cols, out, out_stride);
-  switch (f.residual_type) {
-    case Int8Finish::f32: return finish_rows<T, float, Plain>(f, acc, acc_stride, rows, cols, out, out_stride);
-    case Int8Finish::u8: return finish_rows<T, std::uint8_t, Plain>(f, acc, acc_stride, rows, cols, out, out_stride);
-    case Int8Finish::i8: return finish_rows<T, std::int8_t, Plain>(f, acc, acc_stride, rows, cols, out, out_stride);
-  }
+template <class T, class R>
+void finish_with(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, void* out,
+                 std::int64_t out_stride) {
+  const bool clamps = f.low <= f.high, middle = f.middle_scale != 0;
+  auto* run = finish_rows<T, R, false, false>;
+  if (middle)
+    run = finish_rows<T, R, false, true>;
+  else if (clamps)
+    run = finish_rows<T, R, true, false>;
+  run(f, acc, acc_stride, rows, cols, static_cast<T*>(out), out_stride);
 }
 
 template <class T>
 void finish_as(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, void* out,
                std::int64_t out_stride) {
-  const bool plain = f.low > f.high && f.middle_scale == 0 && f.out_scale == 1;
-  if (plain)
-    finish_to<T, true>(f, acc, acc_stride, rows, cols, static_cast<T*>(out), out_stride);
-  else
-    finish_to<T, false>(f, acc, acc_stride, rows, cols, static_cast<T*>(out), out_stride);
+  if (!f.residual) return finish_with<T, NoResidual>(f, acc, acc_stride, rows, cols, out, out_stride);
+  switch (f.residual_type) {
+    case Int8Finish::f32: return finish_with<T, float>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8Finish::u8: return finish_with<T, std::uint8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8Finish::i8: return finish_with<T, std::int8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
+  }
 }
 
 void finish(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, void* out,

@@ -190,6 +190,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }
 
 ir::Dim worker_scratch(const Problem& p, const Config& c) { return Int8End(p, int8_finish_kernels(c[0]), 1).scratch_bytes(); }
+ir::Dim workspace(const Problem& p, const Config& c) { return Int8End(p, int8_finish_kernels(c[0]), 1).workspace_bytes(); }
 
 }  // namespace
 
@@ -201,6 +202,7 @@ Tactic cpu_conv_int8_igemm() {
           .configs = configs,
           .valid = valid,
           .formats = conv_int8_formats,
+          .workspace = workspace,
           .worker_scratch = worker_scratch,
           .packed_bytes = packed_bytes,
           .pack = pack,

@@ -1,265 +1,9 @@
-// Recognises the usual ends of quantised products in their body and runs them in one fused kernel.
+// Int8End: runs what was recognised in one fused kernel, and anything else in the block executor.
 #include "backends/cpu/tactics/int8_end_common.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace tenfold::backends::cpu {
-namespace {
-
-enum class Shape { one, column, full, other };
-
-// How an operand of the body broadcasts to the output.
-Shape shape_of(const Problem& problem, int input, int channel_axis) {
-  const OperandDesc& operand = problem.in[static_cast<std::size_t>(problem.anchor_inputs + input - 1)];
-  const ir::Dims& out = problem.out[0].dims;
-  if (!operand.dense || operand.dims.size() > out.size()) return Shape::other;
-  const std::size_t lead = out.size() - operand.dims.size();
-  bool one = true, column = true, full = lead == 0;
-  for (std::size_t i = 0; i < operand.dims.size(); ++i) {
-    const bool same = operand.dims[i] == out[lead + i];
-    full = full && same;
-    if (operand.dims[i] == ir::Dim(1)) continue;
-    one = false;
-    column = column && same && static_cast<int>(lead + i) == channel_axis;
-  }
-  if (one) return Shape::one;
-  if (column) return Shape::column;
-  return full && operand.layout == problem.out[0].layout ? Shape::full : Shape::other;
-}
-
-Int8Finish::Type finish_type(DType type) {
-  return type == DType::u8 ? Int8Finish::u8 : type == DType::i8 ? Int8Finish::i8 : Int8Finish::f32;
-}
-bool finishable(DType type) { return type == DType::f32 || type == DType::u8 || type == DType::i8; }
-
-// Follows the accumulator through the body, one instruction after the other.
-class Matcher {
- public:
-  Matcher(const Problem& problem, int channel_axis) : problem_(problem), body_(*problem.body), axis_(channel_axis) {}
-
-  std::optional<Int8Form> match() {
-    if (body_.outputs.size() != 1 || body_.reduced_rank != 0 || body_.inputs[0] != DType::i32) return {};
-    if (!finishable(problem_.out[0].dtype)) return {};
-    form_.finish.out_type = finish_type(problem_.out[0].dtype);
-    form_.finish.low = form_.finish.low2 = 1;  // no clamp
-    int current = 0;
-    while (current != body_.outputs[0]) {
-      const int next = only_user(current);
-      if (next < 0 || !take(code(next), current)) return {};
-      current = next;
-    }
-    const bool bytes = form_.finish.out_type != Int8Finish::f32;
-    if (bytes != (stage_ == saturated) || (bytes && saturated_to_ != problem_.out[0].dtype)) return {};
-    if (!bytes && (stage_ < floating || stage_ >= divided)) return {};
-    return form_;
-  }
-
- private:
-  enum Stage { integer, floating, scaled, biased, clamped, requantised, added, clamped2, divided, rounded, moved, saturated, recast };
-  const ir::Instr& code(int value) const { return body_.code[static_cast<std::size_t>(value) - body_.inputs.size()]; }
-  bool is_code(int value) const { return value >= static_cast<int>(body_.inputs.size()); }
-
-  int only_user(int value) const {
-    int user = -1;
-    for (std::size_t i = 0; i < body_.code.size(); ++i) {
-      const ir::Instr& instr = body_.code[i];
-      const int n = ir::arity(instr.prim);
-      const bool uses = (n > 0 && instr.a == value) || (n > 1 && instr.b == value) || (n > 2 && instr.c == value);
-      if (!uses) continue;
-      if (user >= 0) return -1;
-      user = static_cast<int>(body_.inputs.size() + i);
-    }
-    return user;
-  }
-  std::optional<double> number(int value) const {
-    if (!is_code(value)) return {};
-    if (code(value).prim == ir::Prim::constant) return code(value).imm;
-    if (code(value).prim == ir::Prim::cast) return number(code(value).a);
-    return {};
-  }
-  // A factor or summand for whole columns: a number or a small operand.
-  std::optional<Int8Form::Term> term(int value) const {
-    if (const auto n = number(value)) return Int8Form::Term{-1, static_cast<float>(*n)};
-    if (is_code(value) || value == 0 || body_.inputs[static_cast<std::size_t>(value)] != DType::f32) return {};
-    const Shape shape = shape_of(problem_, value, axis_);
-    if (shape != Shape::one && shape != Shape::column) return {};
-    return Int8Form::Term{value, 1};
-  }
-  static bool append(Int8Form::Term* terms, int& count, const Int8Form::Term& t) {
-    if (count == Int8Form::kMaxTerms) return false;
-    terms[count++] = t;
-    return true;
-  }
-
-  // [mul by a number] [sub a number] [cast] of an operand as large as the output.
-  bool take_residual(int value) {
-    Int8Finish& f = form_.finish;
-    if (is_code(value) && code(value).prim == ir::Prim::mul) {
-      auto scale = number(code(value).b);
-      const int rest = scale ? code(value).a : code(value).b;
-      if (!scale) scale = number(code(value).a);
-      if (!scale) return false;
-      f.residual_scale = static_cast<float>(*scale);
-      value = rest;
-    }
-    if (is_code(value) && code(value).prim == ir::Prim::sub && code(value).dtype == DType::f32) {
-      const auto zero = number(code(value).b);
-      if (!zero) return false;
-      f.residual_zero = static_cast<float>(*zero);
-      value = code(value).a;
-    }
-    if (is_code(value) && code(value).prim == ir::Prim::cast && code(value).dtype == DType::f32) value = code(value).a;
-    if (is_code(value) || value == 0 || !finishable(body_.inputs[static_cast<std::size_t>(value)])) return false;
-    if (shape_of(problem_, value, axis_) != Shape::full) return false;
-    form_.residual = value;
-    f.residual_type = finish_type(body_.inputs[static_cast<std::size_t>(value)]);
-    return true;
-  }
-
-  bool take_clamp(const ir::Instr& instr, double bound) {
-    const Stage to = stage_ >= added ? clamped2 : clamped;
-    if (stage_ > to || stage_ < floating) return false;
-    float& low = to == clamped ? form_.finish.low : form_.finish.low2;
-    float& high = to == clamped ? form_.finish.high : form_.finish.high2;
-    if (stage_ != to) {
-      low = -std::numeric_limits<float>::infinity();
-      high = std::numeric_limits<float>::infinity();
-    }
-    const auto value = static_cast<float>(bound);
-    if (instr.prim == ir::Prim::max) {
-      if (high < value) return false;  // an empty range: leave it to the executor
-      low = std::max(low, value);
-    } else {
-      if (value < low) return false;
-      high = std::min(high, value);
-    }
-    stage_ = to;
-    return true;
-  }
-
-  bool take_divisor(double scale, double inverse) {
-    form_.finish.out_scale = static_cast<float>(scale);
-    form_.finish.out_inverse = static_cast<float>(inverse);
-    stage_ = divided;
-    return scale > 0;
-  }
-
-  bool take(const ir::Instr& instr, int current) {
-    const int other = ir::arity(instr.prim) == 2 ? (instr.a == current ? instr.b : instr.a) : -1;
-    switch (instr.prim) {
-      case ir::Prim::cast:
-        if (instr.dtype != DType::f32 ||
-            (stage_ != integer && (stage_ != saturated || form_.finish.middle_scale != 0 || form_.residual > 0)))
-          return false;
-        stage_ = stage_ == integer ? floating : recast;
-        return true;
-      case ir::Prim::sub:  // dequantised again, with the same zero point
-        if (stage_ != recast || centred_ || instr.a != current || number(instr.b) != static_cast<double>(form_.finish.out_zero))
-          return false;
-        centred_ = true;
-        return true;
-      case ir::Prim::mul: {
-        if (stage_ == recast) return take_middle(number(other));
-        const auto t = term(other);
-        if (!t || stage_ < floating || stage_ > scaled) return false;
-        stage_ = scaled;
-        return append(form_.scales, form_.scale_count, *t);
-      }
-      case ir::Prim::add: {
-        if (stage_ < floating) return false;
-        const auto t = term(other);
-        if (stage_ == rounded || stage_ == divided) return take_zero(other);
-        if (t) {
-          if (stage_ > biased) return false;
-          stage_ = biased;
-          return append(form_.biases, form_.bias_count, *t);
-        }
-        if (stage_ > requantised || !take_residual(other)) return false;
-        stage_ = added;
-        return true;
-      }
-      case ir::Prim::max:
-      case ir::Prim::min: {
-        const auto n = number(other);
-        return n && take_clamp(instr, *n);
-      }
-      case ir::Prim::div: {
-        const auto n = instr.a == current ? number(instr.b) : std::nullopt;
-        return n && stage_ >= floating && stage_ < divided && take_divisor(*n, 1 / static_cast<float>(*n));
-      }
-      case ir::Prim::round_even:
-        if (stage_ != divided) return false;
-        stage_ = rounded;
-        return true;
-      case ir::Prim::saturate:
-        if (stage_ < divided || stage_ > moved || (instr.dtype != DType::u8 && instr.dtype != DType::i8)) return false;
-        saturated_to_ = instr.dtype;
-        stage_ = saturated;
-        return true;
-      default: return false;
-    }
-  }
-  // What was quantised is dequantised with the same parameters: the result lies on a grid before a residual is added.
-  bool take_middle(std::optional<double> scale) {
-    Int8Finish& f = form_.finish;
-    if (!scale || static_cast<float>(*scale) != f.out_scale || (f.out_zero != 0 && !centred_)) return false;
-    f.middle_scale = f.out_scale;
-    f.middle_inverse = f.out_inverse;
-    f.middle_low = (saturated_to_ == DType::i8 ? -128.0f : 0.0f) - f.out_zero;
-    f.middle_high = (saturated_to_ == DType::i8 ? 127.0f : 255.0f) - f.out_zero;
-    f.out_scale = f.out_inverse = 1;
-    f.out_zero = 0;
-    stage_ = requantised;
-    return true;
-  }
-  // Zero points are added after rounding; without a rounding only an even one gives the same result for ties, so only zero is taken.
-  bool take_zero(int other) {
-    const auto n = number(other);
-    if (!n || (stage_ == divided && *n != 0) || *n != static_cast<double>(static_cast<int>(*n)) || *n < -128 || *n > 255) return false;
-    form_.finish.out_zero = static_cast<float>(*n);
-    stage_ = moved;
-    return true;
-  }
-
-  const Problem& problem_;
-  const ir::Body& body_;
-  int axis_;
-  Stage stage_ = integer;
-  DType saturated_to_ = DType::u8;
-  bool centred_ = false;
-  Int8Form form_;
-};
-
-}  // namespace
-
-namespace {
-
-// Everything in units of the output, so that no division is left: rounding differs from x / scale by an ulp before it is rounded.
-void to_output_units(Int8Form& form) {
-  Int8Finish& f = form.finish;
-  if (f.out_type == Int8Finish::f32 || f.middle_scale != 0) return;
-  const float inverse = f.out_inverse;
-  form.unit = inverse;
-  const bool clamps = f.low <= f.high, clamps2 = f.low2 <= f.high2;
-  if (clamps) f.low *= inverse, f.high *= inverse;
-  if (clamps2) f.low2 *= inverse, f.high2 *= inverse;
-  f.residual_scale *= inverse;
-  f.out_scale = f.out_inverse = 1;
-  if (clamps && form.residual <= 0 && !clamps2) {  // nothing lies between the clamp and the saturation
-    f.low2 = f.low, f.high2 = f.high;
-    f.low = 1, f.high = 0;
-  }
-}
-
-}  // namespace
-
-std::optional<Int8Form> recognise_int8_form(const Problem& problem, int channel_axis) {
-  if (problem.body == nullptr || problem.out.size() != 1) return {};
-  std::optional<Int8Form> form = Matcher(problem, channel_axis).match();
-  if (form) to_output_units(*form);
-  return form;
-}
 
 Verdict Int8End::supports(const Problem& problem) { return Epilogue::supports(problem); }
 
@@ -268,24 +12,16 @@ Int8End::Int8End(const Problem& problem, const Int8FinishKernels& kernels, int c
       form_(recognise_int8_form(problem, channel_axis)),
       kernels_(&kernels),
       anchor_inputs_(problem.anchor_inputs),
-      channel_axis_(channel_axis) {
-  out_bytes_ = bits(problem.out[0].dtype) / 8;
+      out_bytes_(bits(problem.out[0].dtype) / 8),
+      padded_columns_((problem.out[0].dims[static_cast<std::size_t>(channel_axis)].constant() + 31) / 16 * 16) {
   if (form_ && form_->residual > 0) residual_bytes_ = form_->finish.residual_type == Int8Finish::f32 ? 4 : 1;
-}
-
-void Int8End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t columns, Binding& binding) const noexcept {
-  binding.columns = columns;
-  binding.operands = args.in.data() + anchor_inputs_;
-  binding.out = static_cast<char*>(args.out[0].data);
-  if (!form_) epilogue_.bind(args, axes, binding.epilogue);
 }
 
 namespace {
 
-// Combines the terms into one padded row of values for columns [column, column + columns).
+// Combines the terms into one value per column.
 template <class Combine>
-void gather(const Int8Form::Term* terms, int count, const Bound* operands, std::int64_t column, std::int64_t columns, float* to,
-            Combine f) {
+void gather(const Int8Form::Term* terms, int count, const Bound* operands, std::int64_t columns, float* to, Combine f) {
   for (int t = 0; t < count; ++t) {
     const Bound* operand = terms[t].operand > 0 ? &operands[terms[t].operand - 1] : nullptr;
     bool one = operand == nullptr;
@@ -295,27 +31,33 @@ void gather(const Int8Form::Term* terms, int count, const Bound* operands, std::
       one = size == 1;
     }
     const float* values = operand ? operand->as<const float>() : &terms[t].value;
-    for (std::int64_t j = 0; j < columns; ++j) to[j] = f(to[j], values[one ? 0 : column + j]);
+    for (std::int64_t j = 0; j < columns; ++j) to[j] = f(to[j], values[one ? 0 : j]);
   }
 }
 
 }  // namespace
 
+void Int8End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t columns, Binding& binding) const noexcept {
+  binding.columns = columns;
+  binding.operands = args.in.data() + anchor_inputs_;
+  binding.out = static_cast<char*>(args.out[0].data);
+  if (!form_) return epilogue_.bind(args, axes, binding.epilogue);
+  auto* scale = static_cast<float*>(args.workspace);
+  binding.scale = scale;
+  float* bias = scale + padded_columns_;
+  std::fill_n(scale, padded_columns_, form_->unit);
+  std::fill_n(bias, padded_columns_, 0.0f);
+  gather(form_->scales, form_->scale_count, binding.operands, columns, scale, [](float a, float b) { return a * b; });
+  gather(form_->biases, form_->bias_count, binding.operands, columns, bias, [](float a, float b) { return a + b; });
+  for (std::int64_t j = 0; j < columns; ++j) bias[j] *= form_->unit;
+}
+
 void Int8End::apply(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
                     const std::int32_t* acc, std::int64_t acc_stride, void* scratch) const noexcept {
   if (!form_) return epilogue_.apply(binding.epilogue, row, rows, column, columns, acc, acc_stride, scratch);
-  alignas(64) float scale[kInt8MostColumns], bias[kInt8MostColumns];
-  const std::int64_t padded = std::min((columns + 15) / 16 * 16, kInt8MostColumns);
-  std::fill_n(scale, padded, form_->unit);
-  std::fill_n(bias, padded, 0.0f);
-  gather(form_->scales, form_->scale_count, binding.operands, column, columns, scale, [](float a, float b) { return a * b; });
-  gather(form_->biases, form_->bias_count, binding.operands, column, columns, bias, [](float a, float b) { return a + b; });
-  if (form_->unit != 1) {
-    for (std::int64_t j = 0; j < padded; ++j) bias[j] *= form_->unit;
-  }
   Int8Finish finish = form_->finish;
-  finish.scale = scale;
-  finish.bias = form_->bias_count ? bias : nullptr;
+  finish.scale = binding.scale + column;
+  finish.bias = finish.scale + padded_columns_;
   const std::int64_t first = row * binding.columns + column;
   if (form_->residual > 0) {
     finish.residual = static_cast<const char*>(binding.operands[form_->residual - 1].data) + first * residual_bytes_;

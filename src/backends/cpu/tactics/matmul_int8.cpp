@@ -113,6 +113,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
   return Int8End(p, int8_finish_kernels(c[0]), static_cast<int>(p.out[0].dims.size()) - 1).scratch_bytes();
 }
+ir::Dim workspace(const Problem& p, const Config& c) {
+  return Int8End(p, int8_finish_kernels(c[0]), static_cast<int>(p.out[0].dims.size()) - 1).workspace_bytes();
+}
 double work(const Problem& p) { return 2.0 * static_cast<double>(likely_rows(p)) * static_cast<double>(weights_of(p).k * weights_of(p).n); }
 
 }  // namespace
@@ -124,6 +127,7 @@ Tactic cpu_matmul_int8() {
           .supports = supports,
           .configs = configs,
           .valid = valid,
+          .workspace = workspace,
           .worker_scratch = worker_scratch,
           .packed_bytes = packed_bytes,
           .pack = pack,
