@@ -79,16 +79,16 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   return kernel;
 }
 
-ir::Dim workspace(const Problem& p, const Config& c) {
+ir::Dim worker_scratch(const Problem& p, const Config& c) {
   const OnednnEnd end = end_of(p);
-  return (make(p, c[0], end)->scratch_bytes() + end.scratch_bytes()) * kMaxWorkers;
+  return make(p, c[0], end)->scratch_bytes() + end.scratch_bytes();
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
   const onednn::Product& product = *kernel.product;
   const Bound &x = args.in[0], &y = args.out[0];
-  const std::int64_t own_bytes = product.scratch_bytes(), bytes = own_bytes + kernel.end.scratch_bytes();
+  const std::int64_t own_bytes = product.scratch_bytes();
   const std::int64_t x_image = image_elements(x), y_image = image_elements(y);
   const std::int64_t positions = y_image / kernel.filters, row = positions / y.dims[2];
   const auto parts = static_cast<std::int64_t>(product.parts().size());
@@ -98,7 +98,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   args.parallel->for_each(x.dims[0] * parts, [&](std::int64_t i, int worker) noexcept {
     const std::int64_t image = i / parts;
     const onednn::Part& part = product.parts()[static_cast<std::size_t>(i % parts)];
-    char* scratch = static_cast<char*>(args.workspace) + worker * bytes;
+    char* scratch = args.scratch_of<char>(worker);
     float* to = y.as<float>() + image * y_image;
     const Status::Code code = product.run(static_cast<std::size_t>(i % parts), x.as<const float>() + image * x_image, args.in[1].data,
                                           bound.bias, to, scratch);
@@ -119,7 +119,7 @@ Tactic cpu_onednn_conv() {
           .configs = configs,
           .valid = valid,
           .formats = formats,
-          .workspace = workspace,
+          .worker_scratch = worker_scratch,
           .packed_bytes = packed_bytes,
           .pack = pack,
           .unpack = unpack,

@@ -68,21 +68,21 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   return kernel;
 }
 
-ir::Dim workspace(const Problem& p, const Config& c) {
+ir::Dim worker_scratch(const Problem& p, const Config& c) {
   const OnednnEnd end(p, channel_axis(p));
-  return (make(p, c[0], end)->scratch_bytes() + end.scratch_bytes()) * kMaxWorkers;
+  return make(p, c[0], end)->scratch_bytes() + end.scratch_bytes();
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
   const onednn::Product& product = *kernel.product;
-  const std::int64_t own_bytes = product.scratch_bytes(), bytes = own_bytes + kernel.end.scratch_bytes();
+  const std::int64_t own_bytes = product.scratch_bytes();
   OnednnEnd::Binding bound;
   kernel.end.bind(args, TileAxes::last(args.out[0].rank), bound);
   std::atomic<Status::Code> status{Status::ok};
   args.parallel->for_each(static_cast<std::int64_t>(product.parts().size()), [&](std::int64_t i, int worker) noexcept {
     const onednn::Part& part = product.parts()[static_cast<std::size_t>(i)];
-    char* scratch = static_cast<char*>(args.workspace) + worker * bytes;
+    char* scratch = args.scratch_of<char>(worker);
     auto* y = args.out[0].as<float>();
     const Status::Code code =
         product.run(static_cast<std::size_t>(i), args.in[0].as<const float>(), args.in[1].data, bound.bias, y, scratch);
@@ -106,7 +106,7 @@ Tactic cpu_onednn_matmul() {
           .supports = supports,
           .configs = configs,
           .valid = valid,
-          .workspace = workspace,
+          .worker_scratch = worker_scratch,
           .packed_bytes = packed_bytes,
           .pack = pack,
           .unpack = unpack,
