@@ -1,4 +1,6 @@
-// The f32 depthwise convolution: a few positions times one panel of channels at a time, the sums kept in registers.
+// The f32 depthwise convolution: a few positions times one panel or vector of channels at a time, the sums kept in registers.
+#include "backends/cpu/kernels/depthwise_f32.h"
+
 #include "backends/cpu/kernels/tile_f32.h"
 #include "backends/cpu/simd/isa.h"
 
@@ -23,22 +25,28 @@ TENFOLD_INLINE void sum_panel(vf (&sum)[kRows][kVectors], const GemmF32Tile& t, 
   }
 }
 
-// The same for one vector of channels and windows that overlap: each position is read once and used by up to three of them.
-template <int kRows, bool kWhole>
-TENFOLD_INLINE void slide_vector(vf (&sum)[kRows][1], const GemmF32Tile& t, const float* weights, std::int64_t channel) {
+// One vector of channels of neighbouring windows in a line: each position is read once and used by all windows it lies in.
+template <int kRows, int kTaps, int kStride, bool kWhole>
+TENFOLD_INLINE void sum_line(vf (&sum)[kRows][1], const GemmF32Tile& t, const DepthwiseF32Lines& lines, const float* weights,
+                             std::int64_t channel) {
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) sum[r][0] = zero();
-  const float* const* line = t.rows;
   const std::int64_t at = t.offset + channel, left = t.cols - channel;
-  for (std::int64_t tap = 0; tap < t.taps; tap += 3, line += 3 * kMaxRows, weights += 3 * kPanel) {
-    const vf w0 = load(weights), w1 = load(weights + kPanel), w2 = load(weights + 2 * kPanel);
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows + 2; ++i) {
-      const float* position = i < kRows ? line[i] : line[(i - kRows + 1) * kMaxRows + kRows - 1];
-      const vf x = load_part(position + at, 0, left, kWhole);
-      if (i < kRows) sum[i][0] = fma(w0, x, sum[i][0]);
-      if (i > 0 && i <= kRows) sum[i - 1][0] = fma(w1, x, sum[i - 1][0]);
-      if (i > 1) sum[i - 2][0] = fma(w2, x, sum[i - 2][0]);
+  const float* const zeros = lines.zeros + at;
+  for (std::int64_t line = 0; line * kTaps < t.taps; ++line, weights += kTaps * kPanel) {
+    vf w[kTaps];
+#pragma GCC unroll 8
+    for (int tap = 0; tap < kTaps; ++tap) w[tap] = held(load(weights + tap * kPanel));
+    const float* position = t.rows[line] + at;
+    const std::int64_t step = lines.steps[line];
+#pragma GCC unroll 32
+    for (int i = 0; i < (kRows - 1) * kStride + kTaps; ++i, position += step) {
+      const bool outside = (i < kTaps - 1 && i < lines.first) || (i > (kRows - 1) * kStride && i >= lines.last);
+      const vf x = held(load_part(outside ? zeros : position, 0, left, kWhole));
+#pragma GCC unroll 8
+      for (int tap = 0; tap < kTaps; ++tap)
+        if (i >= tap && (i - tap) % kStride == 0 && (i - tap) / kStride < kRows)
+          sum[(i - tap) / kStride][0] = fma(w[tap], x, sum[(i - tap) / kStride][0]);
     }
   }
 }
@@ -73,29 +81,31 @@ void tile(const GemmF32Tile& all) {
       });
 }
 
-template <int kRows>
-void slide(const GemmF32Tile& all) {
+template <int kRows, int kTaps, int kStride>
+void line(const GemmF32Tile& all, const DepthwiseF32Lines& lines) {
   each_step<kRows, 1>(
       all, [&](vf(&sum)[kRows][1], const float* weights, std::int64_t channel, bool whole) __attribute__((always_inline)) {
         if (whole)
-          slide_vector<kRows, true>(sum, all, weights, channel);
+          sum_line<kRows, kTaps, kStride, true>(sum, all, lines, weights, channel);
         else
-          slide_vector<kRows, false>(sum, all, weights, channel);
+          sum_line<kRows, kTaps, kStride, false>(sum, all, lines, weights, channel);
       });
 }
 
 }  // namespace
 
-#define EACH(function)                                                                                                                 \
-  {                                                                                                                                    \
-    function(1), function(2), function(3), function(4), function(5), function(6), function(7), function(8), function(9), function(10), \
-        function(11), function(12)                                                                                                     \
-  }
 #define TILE(rows) (rows <= kMaxRows ? tile<(rows <= kMaxRows ? rows : 1)> : nullptr)
-#define SLIDE(rows) (rows <= kMaxRows ? slide<(rows <= kMaxRows ? rows : 1)> : nullptr)
-extern "C" const DepthwiseF32Kernels TENFOLD_TABLE(depthwise_f32) = {kMaxRows, kPanel, EACH(TILE), EACH(SLIDE)};
-#undef EACH
+#define LINES(taps, stride)                                                                                                         \
+  {                                                                                                                                 \
+    line<1, taps, stride>, line<2, taps, stride>, line<3, taps, stride>, line<4, taps, stride>, line<5, taps, stride>,              \
+        line<6, taps, stride>, line<7, taps, stride>, line<8, taps, stride>                                                         \
+  }
+extern "C" const DepthwiseF32Kernels TENFOLD_TABLE(depthwise_f32) = {
+    kMaxRows,
+    kPanel,
+    {TILE(1), TILE(2), TILE(3), TILE(4), TILE(5), TILE(6), TILE(7), TILE(8), TILE(9), TILE(10), TILE(11), TILE(12)},
+    {{LINES(3, 1), LINES(3, 2)}, {LINES(5, 1), LINES(5, 2)}}};
 #undef TILE
-#undef SLIDE
+#undef LINES
 
 }  // namespace tenfold::backends::cpu

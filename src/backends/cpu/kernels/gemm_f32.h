@@ -45,13 +45,4 @@ struct GemmF32Kernels {
 
 extern "C" const GemmF32Kernels tenfold_gemm_f32_avx2, tenfold_gemm_f32_avx512;
 
-// Depthwise convolution: every column has its own depth of `taps`. A tile's rows of A are positions, `k` is not used, `panel`
-// holds [panel][tap][panel column], and `cols` may be many panels.
-struct DepthwiseF32Kernels {
-  int max_rows = 0, panel = 0;                // rows of a table as for products
-  GemmF32Function tile[kGemmMostRows] = {};   // [rows - 1]
-  GemmF32Function slide[kGemmMostRows] = {};  // the same for neighbouring windows, 3 wide, one position apart
-};
-extern "C" const DepthwiseF32Kernels tenfold_depthwise_f32_avx2, tenfold_depthwise_f32_avx512;
-
 }  // namespace tenfold::backends::cpu

@@ -185,6 +185,11 @@ TENFOLD_INLINE void narrow16(std::uint16_t* p, vi v) { _mm_storeu_si128(reinterp
 TENFOLD_INLINE vf gather(const float* p, vi index) { return _mm256_i32gather_ps(p, index, 4); }
 #endif
 
+// The value in a register: compilers like to load it again for each use.
+TENFOLD_INLINE vf held(vf v) {
+  asm("" : "+v"(v));
+  return v;
+}
 TENFOLD_INLINE vf sign_bits() { return as_float(set1i(static_cast<std::int32_t>(0x80000000u))); }
 TENFOLD_INLINE vf abs(vf a) { return bits_andnot(sign_bits(), a); }
 // Minimum and maximum as ONNX and numpy have them: NaN if either is NaN.

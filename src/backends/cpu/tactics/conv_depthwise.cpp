@@ -1,6 +1,7 @@
 // conv_depthwise: channels-last convolution in which every channel has a filter of its own, vectors along the channels.
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/window_rows.h"
+#include "backends/cpu/kernels/depthwise_f32.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -74,10 +75,16 @@ struct Kernel {
   ConvShape shape;
   GemmF32Weights weights;
   std::int64_t block_rows, block_channels;
-  bool slides;  // neighbouring windows overlap in two of three positions
+  const DepthwiseF32Line* line;  // [results - 1]; null: no such kernel
   F32End end;
   std::vector<float> zeros;  // a position of padding
 };
+
+const DepthwiseF32Line* line_kernels(const DepthwiseF32Kernels& kernels, const ConvShape& s) {
+  const std::int64_t wide = s.kernel[2], stride = s.stride[2];
+  if ((wide != 3 && wide != 5) || stride > 2 || s.dilation[2] != 1 || s.begin[2] >= wide) return nullptr;
+  return kernels.line[wide == 5][stride - 1];
+}
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   auto kernel = std::make_shared<Kernel>();
@@ -85,7 +92,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   kernel->shape = ConvShape(p);
   kernel->weights = weights_of(kernel->shape, c[0]);
   kernel->block_rows = c[1], kernel->block_channels = c[2];
-  kernel->slides = kernel->shape.kernel[2] == 3 && kernel->shape.stride[2] == 1 && kernel->shape.dilation[2] == 1;
+  kernel->line = line_kernels(*kernel->kernels, kernel->shape);
   kernel->end = F32End(p, 1, own_bias(p));
   kernel->zeros.assign(static_cast<std::size_t>(kernel->shape.channels), 0.f);
   return kernel;
@@ -93,37 +100,105 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
 
 ir::Dim worker_scratch(const Problem& p, const Config&) { return F32End(p, 1, own_bias(p)).scratch_bytes(); }
 
-// Positions [row, row + count) of one line of the result, channels [first, last) of them.
-struct Piece {
-  std::int64_t row, count, first, last;
-};
-void run_piece(const Kernel& kernel, const Piece& piece, WindowRows::Cursor& cursor, const RunArgs& args, const F32End::Binding& bound,
-               void* scratch) noexcept {
-  const GemmF32Weights& w = kernel.weights;
-  const DepthwiseF32Kernels& kernels = *kernel.kernels;
-  const Bound& y = args.out[0];
-  const std::int64_t y_stride = y.strides[y.rank - 1];
-  const RowTiles tiles(piece.count, kernels.max_rows);
-  const float* table[kRowTable];
-  fill_table(tiles, w.taps, kernels.max_rows, table, [&](std::int64_t, const float** entry) { cursor.write(entry, kernels.max_rows); });
-  GemmF32Tile t;
-  t.rows = table;
-  t.offset = piece.first;
-  t.taps = w.taps;
-  t.panel = args.in[1].as<const float>() + w.at(0, piece.first / w.panel);
-  t.c_stride = y_stride;
-  t.cols = piece.last - piece.first;
-  for (std::int64_t i = 0; i < tiles.count; ++i, t.rows += t.taps * kernels.max_rows) {
-    const std::int64_t row = piece.row + tiles.begin(i), height = tiles.begin(i + 1) - tiles.begin(i);
-    const GemmF32Finish finish = bound.at(row, piece.first);
-    t.c = y.as<float>() + row * y_stride + piece.first;
-    if (bound.any) t.finish = &finish;
-    (kernel.slides ? kernels.slide : kernels.tile)[height - 1](t);
+// One block: positions of the result, channels [first, last) of them.
+class BlockRun {
+ public:
+  BlockRun(const Kernel& kernel, const RunArgs& args, const ConvExtents& extents, const WindowRows& windows, const F32End::Binding& bound,
+           std::int64_t first, std::int64_t last) noexcept
+      : kernel_(kernel), args_(args), extents_(extents), windows_(windows), bound_(bound), first_(first), last_(last) {
+    tile_.offset = first;
+    tile_.taps = kernel.weights.taps;
+    tile_.panel = args.in[1].as<const float>() + kernel.weights.at(0, first / kernel.weights.panel);
+    tile_.c_stride = args.out[0].strides[args.out[0].rank - 1];
+    tile_.cols = last - first;
+    // The last window of a line has to begin inside it.
+    by_line_ = kernel.line != nullptr && (extents.out[2] - 1) * kernel.shape.stride[2] - kernel.shape.begin[2] < extents.in[2];
   }
-  if (!kernel.end.in_registers())
-    kernel.end.apply(bound, piece.row, piece.count, piece.first, t.cols, y.as<const float>() + piece.row * y_stride + piece.first, y_stride,
-                     scratch);
-}
+
+  // Positions [row, row + count) of one line of the result.
+  void line(std::int64_t row, std::int64_t count, void* scratch) noexcept {
+    if (by_line_)
+      in_line(row, count);
+    else
+      by_windows(row, count);
+    if (!kernel_.end.in_registers())
+      kernel_.end.apply(bound_, row, count, first_, last_ - first_, result(row), tile_.c_stride, scratch);
+  }
+
+ private:
+  float* result(std::int64_t row) const noexcept { return args_.out[0].as<float>() + row * tile_.c_stride + first_; }
+
+  template <class Run>
+  void each_tile(std::int64_t row, const RowTiles& tiles, Run&& run) noexcept {
+    for (std::int64_t i = 0; i < tiles.count; ++i) {
+      const std::int64_t first = row + tiles.begin(i), height = tiles.begin(i + 1) - tiles.begin(i);
+      const GemmF32Finish finish = bound_.at(first, first_);
+      tile_.c = result(first);
+      tile_.finish = bound_.any ? &finish : nullptr;
+      run(height);
+    }
+  }
+
+  // Any windows: a pointer for each tap.
+  void by_windows(std::int64_t row, std::int64_t count) noexcept {
+    const std::int64_t taps = tile_.taps, most = table_rows(taps, kernel_.kernels->max_rows);
+    for (std::int64_t some; count > 0; row += some, count -= some) {
+      some = std::min(count, most);
+      const RowTiles tiles(some, kernel_.kernels->max_rows);
+      const float* table[kRowTable];
+      WindowRows::Cursor cursor(windows_, row);
+      fill_table(tiles, taps, kernel_.kernels->max_rows, table,
+                 [&](std::int64_t, const float** entry) { cursor.write(entry, kernel_.kernels->max_rows); });
+      tile_.rows = table;
+      each_tile(row, tiles, [&](std::int64_t height) {
+        kernel_.kernels->tile[height - 1](tile_);
+        tile_.rows += taps * kernel_.kernels->max_rows;
+      });
+    }
+  }
+
+  // A pointer for each line of the kernel.
+  void in_line(std::int64_t row, std::int64_t count) noexcept {
+    const float* lines[kMostTaps];
+    std::int64_t steps[kMostTaps];
+    const std::int64_t all = find_lines(row, lines, steps), stride = kernel_.shape.stride[2];
+    std::int64_t x = row % extents_.out[2] * stride - kernel_.shape.begin[2];  // of the input
+    tile_.rows = lines;
+    each_tile(row, RowTiles(count, kDepthwiseLine), [&](std::int64_t height) {
+      kernel_.line[height - 1](tile_, {.steps = steps, .first = -x, .last = extents_.in[2] - x, .zeros = kernel_.zeros.data()});
+      x += height * stride;
+      for (std::int64_t i = 0; i < all; ++i) lines[i] += height * stride * steps[i];
+    });
+  }
+
+  std::int64_t find_lines(std::int64_t row, const float** lines, std::int64_t* steps) const noexcept {
+    const ConvShape& s = kernel_.shape;
+    const Three& out = extents_.out;
+    const std::int64_t x = row % out[2], y = row / out[2] % out[1], z = row / out[2] / out[1] % out[0];
+    const float* const image =
+        args_.in[0].as<const float>() + row / out[2] / out[1] / out[0] * extents_.x_batch + (x * s.stride[2] - s.begin[2]) * extents_.x_stride[2];
+    std::int64_t count = 0;
+    for (std::int64_t kz = 0; kz < s.kernel[0]; ++kz) {
+      const std::int64_t iz = z * s.stride[0] - s.begin[0] + kz * s.dilation[0];
+      for (std::int64_t ky = 0; ky < s.kernel[1]; ++ky, ++count) {
+        const std::int64_t iy = y * s.stride[1] - s.begin[1] + ky * s.dilation[1];
+        const bool exists = iz >= 0 && iz < extents_.in[0] && iy >= 0 && iy < extents_.in[1];
+        lines[count] = exists ? image + iz * extents_.x_stride[0] + iy * extents_.x_stride[1] : kernel_.zeros.data();
+        steps[count] = exists ? extents_.x_stride[2] : 0;
+      }
+    }
+    return count;
+  }
+
+  const Kernel& kernel_;
+  const RunArgs& args_;
+  const ConvExtents& extents_;
+  const WindowRows& windows_;
+  const F32End::Binding& bound_;
+  std::int64_t first_, last_;
+  bool by_line_;
+  GemmF32Tile tile_;
+};
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
@@ -135,15 +210,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   F32End::Binding bound;
   kernel.end.bind(args, TileAxes::channels_last(args.out[0].rank), bound);
   const std::int64_t panels = w.panels(), pieces = ceil_div(panels * w.panel, std::max<std::int64_t>(kernel.block_channels, w.panel));
-  const std::int64_t blocks = ceil_div(rows, kernel.block_rows);
-  const std::int64_t line = extents.out[2], most = table_rows(w.taps, kernel.kernels->max_rows);
+  const std::int64_t blocks = ceil_div(rows, kernel.block_rows), line = extents.out[2];
   args.parallel->for_each(blocks * pieces, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t i = part / pieces, j = part % pieces, last = (i + 1) * rows / blocks;
-    Piece piece{i * rows / blocks, 0, j * panels / pieces * w.panel, std::min(w.n, (j + 1) * panels / pieces * w.panel)};
-    WindowRows::Cursor cursor(windows, piece.row);
-    for (; piece.row < last; piece.row += piece.count) {
-      piece.count = std::min({last - piece.row, line - piece.row % line, most});
-      run_piece(kernel, piece, cursor, args, bound, args.scratch_of(worker));
+    BlockRun block(kernel, args, extents, windows, bound, j * panels / pieces * w.panel,
+                   std::min(w.n, (j + 1) * panels / pieces * w.panel));
+    for (std::int64_t row = i * rows / blocks, count; row < last; row += count) {
+      count = std::min(last - row, line - row % line);
+      block.line(row, count, args.scratch_of(worker));
     }
   });
   return Status::ok;

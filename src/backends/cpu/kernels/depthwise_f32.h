@@ -1,0 +1,28 @@
+// Micro-kernels of the f32 depthwise convolution: a few positions times all channels of a block, vectors along the channels.
+//
+// Every column has its own depth of `taps`; of a tile `k` is not used, `panel` holds [panel][tap][panel column], and `cols` may be
+// many panels. In a line of results positions lie one step apart, so that one pointer for each line of the kernel will do.
+#pragma once
+
+#include "backends/cpu/kernels/gemm_f32.h"
+
+namespace tenfold::backends::cpu {
+
+// rows[line] of the tile: position 0, the first result's first tap, in that line of the kernel. Of all positions that the tile
+// reads only the first and last (kernel width - 1) may lie outside of [first, last).
+struct DepthwiseF32Lines {
+  const std::int64_t* steps = nullptr;  // of a line: elements to the next position, 0 where the line itself is zeros
+  std::int64_t first = 0, last = 0;     // positions that exist
+  const float* zeros = nullptr;         // stands for those that do not
+};
+using DepthwiseF32Line = void (*)(const GemmF32Tile&, const DepthwiseF32Lines&);
+inline constexpr int kDepthwiseLine = 8;  // most results of a tile in a line
+
+struct DepthwiseF32Kernels {
+  int max_rows = 0, panel = 0;                   // rows of a table as for products
+  GemmF32Function tile[kGemmMostRows] = {};      // [rows - 1]: any windows, by pointers
+  DepthwiseF32Line line[2][2][kDepthwiseLine] = {};  // [3 or 5 wide][stride 1 or 2][results - 1]
+};
+extern "C" const DepthwiseF32Kernels tenfold_depthwise_f32_avx2, tenfold_depthwise_f32_avx512;
+
+}  // namespace tenfold::backends::cpu
