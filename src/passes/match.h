@@ -26,6 +26,11 @@ inline bool is_scalar(const ir::Value* v, double wanted) {
   const auto s = scalar_of(v);
   return s && close(*s, wanted);
 }
+inline ir::Value* number(ir::Graph& graph, float value) {
+  Tensor t(DType::f32, {});
+  *t.mutable_data<float>() = value;
+  return graph.add_constant(std::move(t));
+}
 // The other operand of a binary node.
 inline ir::Value* other(const ir::Node& n, const ir::Value* one) { return n.in(0) == one ? n.in(1) : n.in(0); }
 

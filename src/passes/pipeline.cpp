@@ -19,8 +19,17 @@ std::vector<Pass> canonical() {
       "fold_constants",     // what became constant by the two above
       "lower_gemm",         // one form of product
       "fold_batchnorm",     // into the weights before anything looks at them
+      "lower_gather",       // one form of slice
+      "sink_expand",        // masks are computed once, not once for each element they hide
       "merge_movement",     // transposes and reshapes that undo each other
+      "sink_reshape",       // products meet their residuals, attention shows its heads
+      "merge_movement",     // what came together
+      "sink_transpose",     // pairs that would undo each other, were there nothing between them
+      "merge_movement",
       "fold_constants",     // transposed weights
+      "merge_common",       // what now is computed in the same shape
+      "fuse_softmax",       // before what follows would swallow its pieces, as
+      "fuse_pooling",
       "fuse_norm",          // before regions would swallow its pieces
       "fuse_attention",     // needs the softmax and both products as they are
       "merge_common",       // masks that the line above made once per layer
@@ -32,6 +41,7 @@ std::vector<Pass> fuse() {
   return named({
       "fold_constants",     // what settling the precision left constant
       "remove_identity",
+      "sink_reshape",       // past what the precision made of products and masks
       "merge_movement",
       "fuse_epilogue",      // anchors take what follows them first ...
       "merge_products",     // queries, keys and values, with the epilogues they have now

@@ -202,11 +202,21 @@ bool is_plain(const OnnxImport& call) {
     return false;
   if (call.outputs() > 1 || call.in(kPastKey) || call.in(kValidKeys) || call.attributes.number("softcap", 0) != 0) return false;
   const Dim keys = k->rank() == 4 ? k->dims()[2] : k->dims()[1];
-  if (mask && (!mask->type.ranked || mask->rank() < 2 || mask->dtype() != q->dtype() || mask->dims().back() != keys)) return false;
-  if (q->rank() == 3)
-    return call.attributes.integer("q_num_heads", 0) > 0 &&
-           call.attributes.integer("q_num_heads") == call.attributes.integer("kv_num_heads", 0);
-  return q->rank() == 4 && q->dims()[1] == k->dims()[1] && q->dims()[3].is_constant();
+  if (mask && (!mask->type.ranked || mask->rank() < 2 || mask->dims().back() != keys)) return false;
+  if (mask && mask->dtype() != q->dtype() && (mask->dtype() != DType::boolean || q->dtype() != DType::f32)) return false;
+  if (q->rank() == 3) {
+    const std::int64_t heads = call.attributes.integer("q_num_heads", 0), shared = call.attributes.integer("kv_num_heads", 0);
+    return heads > 0 && shared > 0 && heads % shared == 0;
+  }
+  if (q->rank() != 4 || !q->dims()[3].is_constant()) return false;
+  const Dim heads = q->dims()[1], shared = k->dims()[1];
+  return heads == shared || (heads.is_constant() && shared.is_constant() && shared.constant() > 0 && heads.constant() % shared.constant() == 0);
+}
+
+// A mask that is added: what it is, or nothing where a boolean one is true and minus infinity where it is not.
+Value* addend(OnnxImport& call, Value* mask) {
+  if (mask->dtype() != DType::boolean) return mask;
+  return call.add("Where", {mask, call.scalar(DType::f32, 0), call.scalar(DType::f32, -INFINITY)}, {})[0];
 }
 
 std::vector<Value*> from_23(OnnxImport& call) {
@@ -216,14 +226,14 @@ std::vector<Value*> from_23(OnnxImport& call) {
   for (int i = kQuery; i <= kValue; ++i) {
     Value* value = call.in(i);
     if (packed) {
-      value = call.add("Reshape", {value, call.ints({0, 0, call.attributes.integer("q_num_heads"), -1})}, {})[0];
+      value = call.add("Reshape", {value, call.ints({0, 0, call.attributes.integer(i == kQuery ? "q_num_heads" : "kv_num_heads"), -1})}, {})[0];
       value = call.add("Transpose", {value}, {{"perm", Ints{0, 2, 1, 3}}})[0];
     }
     operands.push_back(value);
   }
   const Dim size = operands[0]->dims()[3];
   if (!size.is_constant()) return call.add("Attention", call.inputs, call.attributes);
-  if (call.in(kMask)) operands.push_back(call.in(kMask));
+  if (call.in(kMask)) operands.push_back(addend(call, call.in(kMask)));
   const float scale = call.attributes.number("scale", static_cast<float>(1 / std::sqrt(static_cast<double>(size.constant()))));
   Value* result = call.add("FusedAttention", operands, {{"scale", scale}, {"causal", call.attributes.integer("is_causal", 0)}})[0];
   if (!packed) return {result};

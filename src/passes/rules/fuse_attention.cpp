@@ -1,7 +1,9 @@
 // fuse_attention: softmax(q k^T * scale + mask) v, as torch 1.x to 2.x exporters write it, becomes one FusedAttention.
 //
-// The scale may stand on q, on k, on both, or on the scores (as Mul or Div); the mask may be an Add or a Where; torch's guard
-// against rows that are masked everywhere (Where(IsNaN(p), 0, p)) is what FusedAttention does anyway.
+// The scale may stand on q, on k, on both, or on the scores (as Mul or Div), before or behind the transposes; masks may be added or
+// put in place by Where, in either order, and several may follow each other; torch's guard against rows that are masked everywhere
+// (Where(IsNaN(p), 0, p)) is what FusedAttention does anyway. Heads in three dims get a batch of one. Keys and values that are
+// repeated for several query heads (GQA) are not.
 //
 // before: (q f32[1,2,8,4], k f32[1,2,8,4], v f32[1,2,8,4], m f32[1,1,8,8])
 //   s = f32[]{0.5}
@@ -13,7 +15,36 @@
 //   y = MatMul(p, v)
 // after: (q f32[1,2,8,4], k f32[1,2,8,4], v f32[1,2,8,4], m f32[1,1,8,8])
 //   y = FusedAttention(q, k, v, m) scale=0.5
+//
+// before: (q f32[1,4,8,4], k f32[1,2,8,4], v f32[1,2,8,4], m f32[1,1,8,8], c bool[1,1,8,8])
+//   five = i64[5]{1,2,1,8,4}
+//   each = i64[5]{1,2,2,8,4}
+//   all = i64[4]{1,4,8,4}
+//   s = f32[]{2.0}
+//   low = f32[]{-100000000.0}
+//   k5 = Reshape(k, five)
+//   ke = Expand(k5, each)
+//   kr = Reshape(ke, all)
+//   v5 = Reshape(v, five)
+//   ve = Expand(v5, each)
+//   vr = Reshape(ve, all)
+//   kt = Transpose(kr) perm=[0,1,3,2]
+//   a = MatMul(q, kt)
+//   b = Div(a, s)
+//   d = Add(b, m)
+//   e = Where(c, low, d)
+//   p = Softmax(e)
+//   y = MatMul(p, vr)
+// after: (q f32[1,4,8,4], k f32[1,2,8,4], v f32[1,2,8,4], m f32[1,1,8,8], c bool[1,1,8,8])
+//   zero = f32[]{0.0}
+//   low = f32[]{-100000000.0}
+//   w = Where(c, low, zero)
+//   b = Add(w, m)
+//   y = FusedAttention(q, k, v, b) scale=0.5
+#include <algorithm>
+
 #include "passes/match.h"
+#include "passes/movement.h"
 #include "passes/pass.h"
 
 namespace tenfold::passes {
@@ -33,6 +64,19 @@ Value* unscaled(Value* v, double& scale) {
     else return v;
   }
 }
+// The same for an operand whose factor may stand before the movement that splits its heads.
+Value* unscaled_operand(ir::Graph& graph, Value* v, double& scale, Node* before) {
+  v = unscaled(v, scale);
+  Node* n = v->producer;
+  if (!n || n->body || (n->op() != "Transpose" && !is_reshape(*n))) return v;
+  double factor = 1;
+  Value* source = unscaled_operand(graph, n->in(0), factor, before);
+  if (source == n->in(0)) return v;
+  scale *= factor;
+  std::vector<Value*> operands = n->inputs;
+  operands[0] = source;
+  return graph.make(n->op(), operands, n->attributes, before);
+}
 
 // The probabilities without the guard Where(IsNaN(p), 0, p).
 Value* unguarded(Value* v) {
@@ -42,44 +86,68 @@ Value* unguarded(Value* v) {
   return nan && nan->in(0) == where->in(2) ? where->in(2) : v;
 }
 
-struct Scores {
-  Value *q = nullptr, *kt = nullptr, *mask = nullptr;
-  double scale = 1;
-};
-
-// A mask that is added, or one that replaces scores by a huge negative constant, as an addend.
-Value* take_mask(ir::Graph& graph, Value*& scores, Node* before) {
-  if (Node* add = made_by(scores, "Add")) {
-    for (int side = 0; side < 2; ++side) {
-      double ignored = 1;
-      if (made_by(unscaled(add->in(side), ignored), "MatMul") && add->in(side)->dims() == add->out()->dims()) {
-        Value* mask = add->in(1 - side);
-        scores = add->in(side);
-        return mask;
-      }
-    }
-  }
-  if (Node* where = made_by(scores, "Where")) {
-    const auto blocked = scalar_of(where->in(2));
-    if (blocked && *blocked < -1e4 && where->in(1)->dims() == where->out()->dims()) {
-      Tensor zero(DType::f32, {});
-      scores = where->in(1);
-      return graph.make("Where", {where->in(0), graph.add_constant(std::move(zero)), where->in(2)}, {}, before);
-    }
-  }
-  return nullptr;
+bool hides(const Value* v) {
+  const auto blocked = scalar_of(v);
+  return blocked && *blocked < -1e4;
+}
+// One mask around scores: which operand of `n` holds the scores. -1: it is none.
+int scores_operand(const Node* n);
+bool are_scores(const Value* v) {
+  double ignored = 1;
+  v = unscaled(const_cast<Value*>(v), ignored);
+  if (const Node* product = made_by(v, "MatMul")) return !product->in(1)->is_constant() && product->out()->rank() >= 3;
+  return v->producer && scores_operand(v->producer) >= 0;
+}
+int scores_operand(const Node* n) {
+  if (n->body) return -1;
+  if (n->op() == "Add")
+    for (int side = 0; side < 2; ++side)
+      if (n->in(side)->dims() == n->out()->dims() && are_scores(n->in(side))) return side;
+  if (n->op() == "Where")
+    for (int side = 1; side < 3; ++side)
+      if (hides(n->in(3 - side)) && n->in(side)->dims() == n->out()->dims() && are_scores(n->in(side))) return side;
+  return -1;
 }
 
-// k as [batch, heads, T, head] from its transposed form: the transpose is undone, or folded into the one that is there.
-Value* untransposed(ir::Graph& graph, Value* kt, Node* before) {
-  ir::Ints perm{0, 1, 3, 2};
-  if (Node* t = made_by(kt, "Transpose")) {
-    perm = t->attributes.ints("perm", {3, 2, 1, 0});
-    std::swap(perm[2], perm[3]);
-    if (perm == ir::Ints{0, 1, 2, 3}) return t->in(0);
-    kt = t->in(0);
+// All masks on the way to the product, as one addend; null if there is none.
+Value* take_masks(ir::Graph& graph, Value*& scores, Node* before) {
+  Value* sum = nullptr;
+  for (int side; scores->producer && (side = scores_operand(scores->producer)) >= 0;) {
+    const Node& n = *scores->producer;
+    Value* mask = nullptr;
+    if (n.op() == "Add") {
+      mask = n.in(1 - side);
+    } else {
+      std::vector<Value*> operands = n.inputs;
+      operands[static_cast<std::size_t>(side)] = number(graph, 0);
+      mask = graph.make("Where", operands, {}, before);
+    }
+    sum = sum ? graph.make("Add", {sum, mask}, {}, before) : mask;
+    scores = n.in(side);
   }
-  return graph.make("Transpose", {kt}, {{"perm", perm}}, before);
+  return sum;
+}
+
+// k as [..., T, head] from its transposed form: the transpose is undone, or folded into the one that is there.
+Value* untransposed(ir::Graph& graph, Value* kt, Node* before) {
+  ir::Ints perm;
+  for (int i = 0; i < kt->rank(); ++i) perm.push_back(i);
+  if (Node* t = made_by(kt, "Transpose")) perm = perm_of(*t), kt = t->in(0);
+  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+  return transpose_by(graph, kt, perm, before);
+}
+
+// Keys or values that were repeated for groups of query heads, before that: Reshape(Expand([batch, heads, 1, T, head])).
+Value* shared_heads(ir::Graph& graph, Value* v, Node* before) {
+  Node* reshape = v->producer && is_reshape(*v->producer) ? v->producer : nullptr;
+  Node* expand = reshape ? made_by(reshape->in(0), "Expand") : nullptr;
+  if (!expand || v->rank() != 4 || expand->in(0)->rank() != 5 || expand->out()->rank() != 5) return v;
+  const ir::Dims &one = expand->in(0)->dims(), &all = expand->out()->dims(), &heads = v->dims();
+  for (std::size_t d = 0; d < 5; ++d)
+    if (d == 2 ? one[d] != ir::Dim(1) : one[d] != all[d]) return v;
+  if (all[0] != heads[0] || all[1] * all[2] != heads[1] || all[3] != heads[2] || all[4] != heads[3]) return v;
+  Value* shared = reshape_to(graph, expand->in(0), {one[0], one[1], one[3], one[4]}, before);
+  return shared ? shared : v;
 }
 
 bool last_axis(const Node& softmax) {
@@ -87,27 +155,40 @@ bool last_axis(const Node& softmax) {
   return axis == -1 || axis == softmax.out()->rank() - 1;
 }
 
+// Nobody else may need the probabilities.
+bool only_for(const ir::Graph& graph, const Value* probabilities, const Node& product) {
+  return !graph.is_output(probabilities) && std::all_of(probabilities->users.begin(), probabilities->users.end(), [&](const Node* user) {
+    return user == &product || user->op() == "IsNaN" || user->op() == "Where";
+  });
+}
+
 bool try_fuse(ir::Graph& graph, Node& product) {
-  if (product.op() != "MatMul" || product.body || product.out()->rank() != 4 || product.out()->dtype() != DType::f32) return false;
+  const int rank = product.out() ? product.out()->rank() : 0;
+  if (product.op() != "MatMul" || product.body || (rank != 3 && rank != 4) || product.out()->dtype() != DType::f32) return false;
   Value* probabilities = unguarded(product.in(0));
   Node* softmax = made_by(probabilities, "Softmax");
-  if (!softmax || !last_axis(*softmax) || product.in(1)->rank() != 4) return false;
-  for (const Node* user : probabilities->users)   // nobody else may need the probabilities
-    if (user != &product && user->op() != "IsNaN" && user->op() != "Where") return false;
-  if (graph.is_output(probabilities)) return false;
-  Scores s;
+  if (!softmax || !last_axis(*softmax) || product.in(1)->rank() != rank || !only_for(graph, probabilities, product)) return false;
   Value* scores = softmax->in(0);
-  s.mask = take_mask(graph, scores, &product);
-  Node* qk = made_by(unscaled(scores, s.scale), "MatMul");
-  if (!qk || qk->out()->rank() != 4 || qk->in(0)->rank() != 4 || qk->in(1)->rank() != 4) return false;
-  s.q = unscaled(qk->in(0), s.scale);
-  s.kt = unscaled(qk->in(1), s.scale);
-  const ir::Dims &q = s.q->dims(), &kt = s.kt->dims(), &v = product.in(1)->dims();
-  if (q[0] != kt[0] || q[1] != kt[1] || q[0] != v[0] || q[1] != v[1]) return false;   // no broadcast heads
-  if (s.mask && (s.mask->rank() > 4 || s.mask->dtype() != DType::f32)) return false;
-  std::vector<Value*> operands{s.q, untransposed(graph, s.kt, &product), product.in(1)};
-  if (s.mask) operands.push_back(s.mask);
-  Value* out = graph.make("FusedAttention", operands, {{"scale", static_cast<float>(s.scale)}}, &product);
+  if (!are_scores(scores)) return false;
+  Value* mask = take_masks(graph, scores, &product);
+  double scale = 1;
+  Node* qk = made_by(unscaled(scores, scale), "MatMul");
+  if (!qk || qk->out()->rank() != rank || qk->in(0)->rank() != rank || qk->in(1)->rank() != rank) return false;
+  if (mask && (mask->rank() > rank || mask->dtype() != DType::f32)) return false;
+  const ir::Dims &qd = qk->in(0)->dims(), &kd = qk->in(1)->dims(), &vd = product.in(1)->dims();
+  for (int d = 0; d < rank - 2; ++d)   // no broadcast heads
+    if (qd[static_cast<std::size_t>(d)] != kd[static_cast<std::size_t>(d)] || qd[static_cast<std::size_t>(d)] != vd[static_cast<std::size_t>(d)]) return false;
+  std::vector<Value*> operands{unscaled_operand(graph, qk->in(0), scale, &product),
+                               untransposed(graph, unscaled_operand(graph, qk->in(1), scale, &product), &product), product.in(1)};
+  if (rank == 3)
+    for (Value*& v : operands) v = reshape_to(graph, v, {ir::Dim(1), v->dims()[0], v->dims()[1], v->dims()[2]}, &product);
+  if (std::find(operands.begin(), operands.end(), nullptr) != operands.end()) return false;
+  Value *k = shared_heads(graph, operands[1], &product), *v = shared_heads(graph, operands[2], &product);
+  if (k->dims()[1] == v->dims()[1]) operands[1] = k, operands[2] = v;
+  if (mask) operands.push_back(mask);
+  Value* out = graph.make("FusedAttention", operands, {{"scale", static_cast<float>(scale)}}, &product);
+  if (rank == 3) out = reshape_to(graph, out, product.out()->dims(), &product);
+  if (!out) return false;
   graph.replace_uses(product.out(), out);
   return true;
 }

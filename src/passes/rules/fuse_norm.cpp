@@ -14,7 +14,18 @@
 //   y = Add(g, b)
 // after: (x f32[2,3,8], w f32[8]!, b f32[8]!)
 //   y = LayerNormalization(x, w, b) epsilon=0.00001
+//
+// before: (x f32[2,3,8], w f32[3,8]!)
+//   q = Mul(x, x)
+//   v = ReduceMean(q) axes=[1,2] keepdims=1
+//   s = Sqrt(v)
+//   r = Reciprocal(s)
+//   n = Mul(x, r)
+//   y = Mul(w, n)
+// after: (x f32[2,3,8], w f32[3,8]!)
+//   y = RMSNormalization(x, w) epsilon=0.0 axis=-2
 #include "passes/match.h"
+#include "passes/movement.h"
 #include "passes/pass.h"
 
 namespace tenfold::passes {
@@ -23,9 +34,27 @@ namespace {
 using ir::Node;
 using ir::Value;
 
-bool over_last_axis(const Node& mean) {
-  const ir::Ints axes = mean.attributes.ints("axes", {});
-  return axes.size() == 1 && (axes[0] == -1 || axes[0] == mean.in(0)->rank() - 1) && mean.attributes.integer("keepdims", 1) == 1;
+// A mean over the last dims: of what, and how many. The mean may have lost those dims and got them back by a Reshape.
+struct Mean { Value* of = nullptr; int dims = 0; };
+Mean mean_over_last(const Value* v) {
+  if (v && v->producer && is_reshape(*v->producer)) {
+    const Mean m = mean_over_last(v->producer->in(0));
+    if (!m.of || v->rank() != m.of->rank()) return {};
+    for (int d = 0; d < v->rank(); ++d)
+      if (v->dims()[static_cast<std::size_t>(d)] != (d < v->rank() - m.dims ? m.of->dims()[static_cast<std::size_t>(d)] : ir::Dim(1))) return {};
+    return m;
+  }
+  const Node* mean = made_by(v, "ReduceMean");
+  const auto axes = mean ? reduced_axes(*mean) : std::nullopt;
+  if (!axes || axes->empty()) return {};
+  for (std::size_t i = 0; i < axes->size(); ++i)
+    if ((*axes)[axes->size() - 1 - i] != mean->in(0)->rank() - 1 - static_cast<int>(i)) return {};
+  return {mean->in(0), static_cast<int>(axes->size())};
+}
+// The same, of a vector it can be subtracted from or divide as it stands.
+Mean mean_beside(const Value* v) {
+  const Mean m = mean_over_last(v);
+  return m.of && v->rank() == m.of->rank() ? m : Mean{};
 }
 
 Value* squared(const Value* v) {   // x, if v = x^2 or x*x
@@ -34,70 +63,81 @@ Value* squared(const Value* v) {   // x, if v = x^2 or x*x
   return mul && mul->in(0) == mul->in(1) ? mul->in(0) : nullptr;
 }
 
-// v = sqrt(mean(x^2) + epsilon): gives x.
-Value* root_mean_square(const Value* v, double& epsilon) {
-  Node* root = made_by(v, "Sqrt");
-  Node* add = root ? made_by(root->in(0), "Add") : nullptr;
-  for (int side = 0; add && side < 2; ++side) {
-    Node* mean = made_by(add->in(side), "ReduceMean");
-    const auto e = scalar_of(add->in(1 - side));
-    if (!mean || !e || !over_last_axis(*mean)) continue;
-    epsilon = *e;
-    return squared(mean->in(0));
-  }
-  return nullptr;
+// What is divided by its own root mean square.
+struct Normalised { Value* x = nullptr; int dims = 0; double epsilon = 0; };
+
+// v = mean(x^2) + epsilon, where an exporter may have dropped an epsilon as too small to matter.
+Normalised mean_square(const Value* v) {
+  const Value* square = v;
+  double epsilon = 0;
+  if (Node* add = made_by(v, "Add"))
+    for (int side = 0; side < 2; ++side)
+      if (const auto e = scalar_of(add->in(1 - side)); e && !scalar_of(add->in(side))) epsilon = *e, square = add->in(side);
+  const Mean m = mean_beside(square);
+  Value* x = m.of ? squared(m.of) : nullptr;
+  return x ? Normalised{x, m.dims, epsilon} : Normalised{};
+}
+// v = sqrt(mean(x^2) + epsilon), or the inverse of that.
+Normalised root(const Value* v) {
+  if (Node* sqrt = made_by(v, "Sqrt")) return mean_square(sqrt->in(0));
+  Node* pow = made_by(v, "Pow");
+  return pow && is_scalar(pow->in(1), 0.5) ? mean_square(pow->in(0)) : Normalised{};
+}
+Normalised inverse_root(const Value* v) {
+  if (Node* inverse = made_by(v, "Reciprocal")) return root(inverse->in(0));
+  if (Node* div = made_by(v, "Div")) return is_scalar(div->in(0), 1) ? root(div->in(1)) : Normalised{};
+  Node* pow = made_by(v, "Pow");
+  return pow && is_scalar(pow->in(1), -0.5) ? mean_square(pow->in(0)) : Normalised{};
 }
 
-// n = x / rms(x) or x * (1 / rms(x)): gives x, the vector that was divided by its own root mean square.
-Value* normalised(const Node& n, double& epsilon) {
-  if (n.op() == "Div") return root_mean_square(n.in(1), epsilon) == n.in(0) ? n.in(0) : nullptr;
-  if (n.op() != "Mul") return nullptr;
-  for (int side = 0; side < 2; ++side) {
-    Node* inverse = made_by(n.in(side), "Reciprocal");
-    Value* root = inverse ? inverse->in(0) : nullptr;
-    if (!inverse) {   // 1 / sqrt
-      Node* div = made_by(n.in(side), "Div");
-      if (div && is_scalar(div->in(0), 1)) root = div->in(1);
-    }
-    if (root && root_mean_square(root, epsilon) == n.in(1 - side)) return n.in(1 - side);
+// n = x / rms(x) or x * (1 / rms(x)).
+Normalised normalised(const Node& n) {
+  if (n.op() == "Div") {
+    const Normalised r = root(n.in(1));
+    return r.x == n.in(0) ? r : Normalised{};
   }
-  return nullptr;
+  for (int side = 0; n.op() == "Mul" && side < 2; ++side) {
+    const Normalised r = inverse_root(n.in(side));
+    if (r.x && r.x == n.in(1 - side)) return r;
+  }
+  return {};
 }
 
-bool is_vector(const Value* v, ir::Dim length) { return v && v->rank() == 1 && v->dims()[0] == length; }
-
-Value* ones(ir::Graph& graph, std::int64_t n) {
-  Tensor t(DType::f32, {n});
-  for (std::int64_t i = 0; i < n; ++i) t.mutable_data<float>()[i] = 1;
+Value* ones(ir::Graph& graph, const ir::Dims& dims) {
+  Tensor t(DType::f32, ir::constants(dims));
+  for (std::int64_t i = 0; i < t.size(); ++i) t.mutable_data<float>()[i] = 1;
   return graph.add_constant(std::move(t));
 }
 
-// Follows `v` through a Mul with a vector, and then an Add of a vector: scale and shift of a norm.
-Value* affine_operand(ir::Graph& graph, Value*& v, const char* op) {
+// Follows `v` through a Mul with a tensor of these dims, and then an Add of one: scale and shift of a norm.
+Value* affine_operand(ir::Graph& graph, Value*& v, const char* op, const ir::Dims& dims) {
   Node* next = only_user(graph, v);
   if (!next || next->op() != op || next->body || next->out()->dims() != v->dims()) return nullptr;
   Value* operand = other(*next, v);
-  if (!is_vector(operand, v->dims().back())) return nullptr;
+  if (!operand || operand == v || operand->dims() != dims) return nullptr;
   v = next->out();
   return operand;
 }
 
 bool try_fuse(ir::Graph& graph, Node& n) {
-  double epsilon = 0;
-  Value* x = normalised(n, epsilon);
-  if (!x || n.body || x->dtype() != DType::f32 || !x->dims().back().is_constant()) return false;
+  if (n.body) return false;
+  const Normalised norm = normalised(n);
+  Value* x = norm.x;
+  if (!x || x->dtype() != DType::f32) return false;
+  const ir::Dims last(x->dims().end() - norm.dims, x->dims().end());
+  if (!ir::is_constant(last)) return false;
   Node* sub = made_by(x, "Sub");
-  Node* mean = sub ? made_by(sub->in(1), "ReduceMean") : nullptr;
-  const bool centred = mean && over_last_axis(*mean) && mean->in(0) == sub->in(0);
+  const Mean mean = sub ? mean_beside(sub->in(1)) : Mean{};
+  const bool centred = mean.of && mean.of == sub->in(0) && mean.dims == norm.dims;
   Value* result = n.out();
-  Value* scale = affine_operand(graph, result, "Mul");
-  Value* shift = centred ? affine_operand(graph, result, "Add") : nullptr;
-  if (!scale) scale = ones(graph, x->dims().back().constant());
-  Node* last = result->producer;
+  Value* scale = affine_operand(graph, result, "Mul", last);
+  Value* shift = centred ? affine_operand(graph, result, "Add", last) : nullptr;
+  if (!scale) scale = ones(graph, last);
+  Node* end = result->producer;
   std::vector<Value*> operands{centred ? sub->in(0) : x, scale};
   if (shift) operands.push_back(shift);
-  const ir::Attributes attributes{{"epsilon", static_cast<float>(epsilon)}, {"axis", std::int64_t{-1}}};
-  graph.replace_uses(result, graph.make(centred ? "LayerNormalization" : "RMSNormalization", operands, attributes, last));
+  const ir::Attributes attributes{{"epsilon", static_cast<float>(norm.epsilon)}, {"axis", std::int64_t{-norm.dims}}};
+  graph.replace_uses(result, graph.make(centred ? "LayerNormalization" : "RMSNormalization", operands, attributes, end));
   return true;
 }
 

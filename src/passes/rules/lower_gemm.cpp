@@ -14,9 +14,7 @@ namespace {
 
 ir::Value* scaled(ir::Graph& graph, ir::Value* v, float factor, ir::Node* before) {
   if (factor == 1.0f) return v;
-  Tensor t(DType::f32, {});
-  *t.mutable_data<float>() = factor;
-  return graph.make("Mul", {v, graph.add_constant(std::move(t))}, {}, before);
+  return graph.make("Mul", {v, number(graph, factor)}, {}, before);
 }
 
 bool run(ir::Graph& graph) {

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "passes/movement.h"
 #include "passes/pass.h"
 
 namespace tenfold::passes {
@@ -18,7 +19,9 @@ namespace {
 std::string key_of(const ir::Node& n) {
   std::string key = n.op();
   for (const ir::Value* v : n.inputs) key += cat(' ', static_cast<const void*>(v));
-  key += " " + ir::text(n.attributes) + cat(' ', n.outputs.size());
+  ir::Attributes attributes = n.attributes;
+  if (const auto axes = reduced_axes(n)) attributes.set("axes", *axes);   // counted from either end
+  key += " " + ir::text(attributes) + cat(' ', n.outputs.size());
   if (n.body) key += " " + ir::text(*n.body) + cat(' ', n.anchor_inputs);
   return key;
 }

@@ -8,6 +8,7 @@
 // after: (x f32[2,3,4])
 //   y = Relu(x)
 #include "passes/match.h"
+#include "passes/movement.h"
 #include "passes/pass.h"
 
 namespace tenfold::passes {
@@ -16,22 +17,13 @@ namespace {
 using ir::Node;
 using ir::Value;
 
-ir::Ints perm_of(const Node& n) {
-  ir::Ints reversed;
-  for (int i = n.in(0)->rank(); i-- > 0;) reversed.push_back(i);
-  return n.attributes.ints("perm", reversed);
-}
-
-bool is_reshape(const Node& n) { return !n.body && (n.op() == "Reshape" || n.op() == "Squeeze" || n.op() == "Unsqueeze" || n.op() == "Flatten"); }
-
 bool merge_transposes(ir::Graph& graph, Node& n) {
   Node* first = made_by(n.in(0), "Transpose");
   if (!first) return false;
   const ir::Ints outer = perm_of(n), inner = perm_of(*first);
   ir::Ints both;
   for (std::int64_t axis : outer) both.push_back(inner[static_cast<std::size_t>(axis)]);
-  bool idle = true;
-  for (std::size_t i = 0; i < both.size(); ++i) idle = idle && both[i] == static_cast<std::int64_t>(i);
+  const bool idle = is_identity(both);
   if (idle && graph.is_output(n.out()) && !first->in(0)->producer) return false;
   graph.replace_uses(n.out(), idle ? first->in(0) : graph.make("Transpose", {first->in(0)}, {{"perm", both}}, &n));
   return true;
@@ -47,13 +39,6 @@ bool moves_nothing(const Node& n) {
     last = axis;
   }
   return true;
-}
-
-Value* reshape_to(ir::Graph& graph, Value* x, const ir::Dims& dims, Node* before) {
-  if (!ir::is_constant(dims)) return nullptr;
-  Tensor shape(DType::i64, {static_cast<std::int64_t>(dims.size())});
-  for (std::size_t i = 0; i < dims.size(); ++i) shape.mutable_data<std::int64_t>()[i] = dims[i].constant();
-  return graph.make("Reshape", {x, graph.add_constant(std::move(shape))}, {{"allowzero", std::int64_t{1}}}, before);
 }
 
 bool merge_reshapes(ir::Graph& graph, Node& n) {

@@ -64,7 +64,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   args.parallel->for_each(batch * heads * parts_per_head, [&](int64_t part, int worker) {
     const int64_t first = part % parts_per_head * per_piece, h = part / parts_per_head % heads, b = part / parts_per_head / heads;
     AttentionHead head{};
-    const auto at = [&](const Bound& operand) { return operand.as<float>() + b * operand.strides[0] + h * operand.strides[1]; };
+    const int64_t shared = heads / k.dims[1];   // query heads that share keys and values
+    const auto at = [&](const Bound& operand) {
+      return operand.as<float>() + b * operand.strides[0] + (operand.dims[1] == heads ? h : h / shared) * operand.strides[1];
+    };
     head.q = at(q) + first * q.strides[2];
     head.k = at(k);
     head.v = at(v);

@@ -1,0 +1,98 @@
+// sink_expand: an Expand moves behind pointwise nodes and reductions and goes where its reader broadcasts by itself, so that what was
+// repeated is computed once: masks above all.
+//
+// before: (x f32[2,5,8], m f32[2,5,1])
+//   to = i64[3]{2,5,8}
+//   e = Expand(m, to)
+//   c = Abs(e)
+//   p = Mul(x, c)
+//   s = ReduceSum(p) axes=[1] keepdims=0
+//   n = ReduceSum(c) axes=[1] keepdims=0
+//   y = Div(s, n)
+// after: (x f32[2,5,8], m f32[2,5,1])
+//   c = Abs(m)
+//   p = Mul(x, c)
+//   s = ReduceSum(p) axes=[1] keepdims=0
+//   n = ReduceSum(c) axes=[1] keepdims=0
+//   y = Div(s, n)
+//
+// kept: (x f32[2,1,8], m f32[1,5,1])
+//   to = i64[3]{2,5,8}
+//   e = Expand(x, to)
+//   y = ReduceSum(e) axes=[1] keepdims=0
+#include <algorithm>
+
+#include "passes/match.h"
+#include "passes/movement.h"
+#include "passes/pass.h"
+
+namespace tenfold::passes {
+namespace {
+
+using ir::Node;
+using ir::Value;
+
+// What an Expand repeats, if it is `v`.
+Value* narrow(const Value* v) {
+  Node* expand = made_by(v, "Expand");
+  return expand ? expand->in(0) : nullptr;
+}
+Value* expanded(ir::Graph& graph, Value* v, const ir::Dims& dims, Value* shape, Node* before) {
+  if (v->dims() == dims) return v;
+  if (shape->contents && *shape->contents == dims) return graph.make("Expand", {v, shape}, {}, before);
+  if (!ir::is_constant(dims)) return nullptr;
+  Tensor t(DType::i64, {static_cast<std::int64_t>(dims.size())});
+  for (std::size_t i = 0; i < dims.size(); ++i) t.mutable_data<std::int64_t>()[i] = dims[i].constant();
+  return graph.make("Expand", {v, graph.add_constant(std::move(t))}, {}, before);
+}
+
+// The node on what was expanded. Only the first Expand whose absence leaves the result's dims is dropped, or, if there is nothing
+// but expanded operands and single numbers, all are and the result is expanded.
+Value* past_pointwise(ir::Graph& graph, Node& n) {
+  for (std::size_t i = 0; i < n.inputs.size(); ++i) {
+    Value* small = narrow(n.inputs[i]);
+    if (!small) continue;
+    ir::Dims others;
+    for (std::size_t k = 0; k < n.inputs.size(); ++k)
+      if (k != i && n.inputs[k]) others = broadcast(others, n.inputs[k]->dims());
+    const bool fits = broadcast(others, small->dims()) == n.out()->dims();
+    const bool alone = std::all_of(n.inputs.begin(), n.inputs.end(), [&](const Value* v) { return v == n.inputs[i] || (v && v->rank() == 0); });
+    if (!fits && !alone) continue;
+    std::vector<Value*> operands = n.inputs;
+    std::replace(operands.begin(), operands.end(), n.inputs[i], small);
+    Value* result = graph.add(n.op(), operands, n.attributes, 1, n.name, &n)->out();
+    return expanded(graph, result, n.out()->dims(), n.inputs[i]->producer->in(1), &n);
+  }
+  return nullptr;
+}
+
+// A reduction over dims that were not repeated.
+Value* past_reduction(ir::Graph& graph, Node& n) {
+  Value* small = narrow(n.in(0));
+  if (!small || small->rank() != n.in(0)->rank()) return nullptr;
+  const ir::Ints axes = *reduced_axes(n);
+  for (const std::int64_t axis : axes)
+    if (small->dims()[static_cast<std::size_t>(axis)] != n.in(0)->dims()[static_cast<std::size_t>(axis)]) return nullptr;
+  std::vector<Value*> operands = n.inputs;
+  operands[0] = small;
+  Value* result = graph.add(n.op(), operands, n.attributes, 1, n.name, &n)->out();
+  return expanded(graph, result, n.out()->dims(), n.in(0)->producer->in(1), &n);
+}
+
+bool run(ir::Graph& graph) {
+  bool changed = false;
+  for (Node* n : graph.node_list()) {
+    if (n->body || !n->graphs.empty() || n->outputs.size() != 1) continue;
+    Value* moved = n->def->scalar && n->def->pure ? past_pointwise(graph, *n) : is_reduction(*n) && reduced_axes(*n) ? past_reduction(graph, *n) : nullptr;
+    if (!moved) continue;
+    graph.replace_uses(n->out(), moved);
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+Pass pass_sink_expand() { return {.name = "sink_expand", .run = run}; }
+
+}  // namespace tenfold::passes
