@@ -24,6 +24,7 @@ bool is_reshape(const ir::Node& n) {
 }
 
 ir::Value* reshape_to(ir::Graph& graph, ir::Value* x, const ir::Dims& dims, ir::Node* before) {
+  while (x->dims() != dims && x->producer && is_reshape(*x->producer)) x = x->producer->in(0);   // one reshape is enough
   if (x->dims() == dims) return x;
   // A constant extent is said outright, an unknown one by copying the operand's at the same place, one more by what is left over.
   const bool constant = ir::is_constant(dims);

@@ -17,7 +17,8 @@ std::vector<Pass> canonical() {
       "remove_identity",    // no-ops that exporters leave
       "merge_common",       // the same mask or shape computed twice
       "fold_constants",     // what became constant by the two above
-      "lower_gemm",         // one form of product
+      "lower_gemm",         // one form of product ...
+      "lower_einsum",       // ... for this one too
       "fold_batchnorm",     // into the weights before anything looks at them
       "lower_gather",       // one form of slice
       "sink_expand",        // masks are computed once, not once for each element they hide

@@ -20,8 +20,9 @@ bool same_dims(const VerifyScope& scope, const std::vector<DimIndex>& a, const s
   });
 }
 
-// Bytes an operand covers within a period of `row` bytes, if all its strides are either multiples of the period or small.
-std::optional<ByteRange> within_row(const std::vector<std::int64_t>& dims, const Operand& o, std::int64_t row) {
+// Bytes an operand covers within a period of `row` bytes that begins at `base`, if all its strides are either multiples of the period
+// or small.
+std::optional<ByteRange> within_row(const std::vector<std::int64_t>& dims, const Operand& o, std::int64_t row, std::int64_t base) {
   const std::int64_t width = bits(o.dtype) / 8;
   if (width == 0 || o.layout.order == backends::Layout::channels_blocked) return std::nullopt;
   __int128 reach = width;
@@ -32,7 +33,7 @@ std::optional<ByteRange> within_row(const std::vector<std::int64_t>& dims, const
     if (extent > row || stride > row) return std::nullopt;
     reach += static_cast<__int128>(std::max<std::int64_t>(extent - 1, 0)) * stride * width;
   }
-  const std::int64_t start = o.at.offset % row;
+  const std::int64_t start = ((o.at.offset - base) % row + row) % row;
   return start + reach <= row ? std::optional(ByteRange{start, static_cast<std::int64_t>(start + reach)}) : std::nullopt;
 }
 
@@ -44,7 +45,7 @@ bool interleave(const std::vector<std::int64_t>& dims, const Operand& a, const O
       if (stride <= 1 || stride > ir::kUnbounded) continue;
       const std::int64_t row = stride * bits(o->dtype) / 8;
       if (row <= 0) continue;
-      const auto x = within_row(dims, a, row), y = within_row(dims, b, row);
+      const auto x = within_row(dims, a, row, a.at.offset), y = within_row(dims, b, row, a.at.offset);   // a parent begins anywhere
       if (x && y && !x->overlaps(*y)) return true;
     }
   return false;

@@ -135,7 +135,8 @@ bool run(ir::Graph& graph) {
   bool changed = false;
   for (Node* n : graph.node_list()) {
     if (n->body || !n->graphs.empty() || n->outputs.size() != 1 || n->out()->type.kind != ir::ValueType::Kind::tensor || !n->out()->type.ranked) continue;
-    Value* moved = past(graph, *n);
+    const bool reshapes_again = is_reshape(*n) && n->in(0)->producer && is_reshape(*n->in(0)->producer) && !graph.is_output(n->out());
+    Value* moved = reshapes_again ? n->in(0) : past(graph, *n);   // what sank this far may meet its opposite
     Value* result = moved ? reshape_to(graph, moved, n->out()->dims(), n) : nullptr;
     if (!result) continue;
     graph.replace_uses(n->out(), result);
