@@ -12,6 +12,7 @@
 namespace tenfold::backends {
 
 // Work on a device happens on a stream, in order. On the CPU a stream is the caller's thread plus a pool of workers.
+// copy() goes between host and device, either way, or within one of them.
 class Stream {
  public:
   virtual ~Stream() = default;
@@ -19,6 +20,7 @@ class Stream {
   virtual Status::Code launch(const Tactic& tactic, const void* kernel, const RunArgs& args) noexcept = 0;
   virtual Status::Code copy(void* to, const void* from, std::int64_t bytes) noexcept = 0;
   virtual Status::Code wait() noexcept = 0;                      // until everything launched is done
+  virtual std::string_view error() const noexcept { return {}; } // why something gave Status::device, in words
 };
 
 struct StreamOptions {

@@ -4,6 +4,35 @@
 #include "tenfold/engine.h"
 
 namespace tenfold {
+namespace {
+
+// Why input `b` may not have the shape that it was given: what each profile allows, or that other inputs have other extents.
+std::string shape_refusal(const runtime::ContextState& c, std::size_t b) {
+  if (!c.shapes_dirty) return cat(": it is declared as ", text(c.engine->bindings[b].shape), " (-1: dynamic)");   // another was not even kept
+  if (!c.input_set[b]) return "";
+  const Shape& given = c.input_shapes[b];
+  std::string allowed;
+  bool inside = false;
+  for (std::size_t p = 0; p < c.engine->programs.size(); ++p) {
+    if (c.profile >= 0 && static_cast<int>(p) != c.profile) continue;
+    const runtime::OpenTop& top = c.engine->programs[p];
+    const plan::Program& program = *top.body.program;
+    bool fits = true;
+    std::string ranges;
+    for (std::size_t d = 0; d < given.size(); ++d) {
+      const ir::Interval range = program.dims[static_cast<std::size_t>(program.inputs[b].dims[d])].bounds(top.box);
+      fits &= given[d] >= range.lower && given[d] <= range.upper;
+      ranges += cat(d ? "x" : "", range.lower);
+      if (range.upper != range.lower) ranges += cat("..", range.upper);
+    }
+    inside |= fits;
+    allowed += (allowed.empty() ? "" : ", ") + ranges;
+  }
+  if (inside) return cat(": ", text(given), " disagrees with the shapes of other inputs");
+  return cat(": ", text(given), " lies outside ", c.profile < 0 ? "every profile: " : cat("profile ", c.profile, ": "), allowed);
+}
+
+}  // namespace
 
 std::vector<Tensor> ExecutionContext::run(const std::vector<Tensor>& inputs) {
   runtime::ContextState& c = *state_;
@@ -48,13 +77,13 @@ std::string ExecutionContext::describe(Status status) const {
     const BindingInfo& b = c.engine->bindings[static_cast<std::size_t>(status.step)];
     what = cat(b.is_input ? "input '" : "output '", b.name, "': ", what);
     if (status.code == Status::not_ready) what += " (bind memory and set its shape first)";
-    if (status.code == Status::invalid_shape && b.is_input && c.input_set[static_cast<std::size_t>(status.step)])
-      what += cat(": ", text(c.input_shapes[static_cast<std::size_t>(status.step)]), " lies outside every profile, or disagrees with another input");
+    if (status.code == Status::invalid_shape && b.is_input) what += shape_refusal(c, static_cast<std::size_t>(status.step));
   } else if (c.active >= 0 && status.step >= 0) {
     const auto& steps = c.engine->programs[static_cast<std::size_t>(c.active)].body.steps;
     if (status.step < static_cast<int>(steps.size())) {
       const plan::Step& step = *steps[static_cast<std::size_t>(status.step)].step;
       what = cat("step '", step.name, "' (", step.op, "): ", what);
+      if (status.code == Status::device && !c.stream->error().empty()) what += cat(": ", c.stream->error());
       if (!c.last_error.empty() && step.kind != plan::StepKind::kernel) what += ": " + c.last_error;
     }
   }

@@ -1,9 +1,11 @@
-// The null backend: one tactic that accepts every problem in every layout, writes nothing, and takes a time given by a formula.
+// The null backend: one tactic that accepts every problem in every layout, takes a time given by a formula, and refuses to run.
 #include "backends/null/backend.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
-#include "base/check.h"
+#include "base/checked.h"
 
 namespace tenfold::backends {
 namespace {
@@ -11,9 +13,10 @@ namespace {
 class NullStream final : public Stream {
  public:
   Parallel& parallel() noexcept override { return serial_; }
-  Status::Code launch(const Tactic&, const void*, const RunArgs&) noexcept override { return Status::ok; }
-  Status::Code copy(void*, const void*, std::int64_t) noexcept override { return Status::ok; }
+  Status::Code launch(const Tactic&, const void*, const RunArgs&) noexcept override { return Status::device; }
+  Status::Code copy(void*, const void*, std::int64_t) noexcept override { return Status::device; }
   Status::Code wait() noexcept override { return Status::ok; }
+  std::string_view error() const noexcept override { return "the null device plans and computes nothing; build for 'cpu' to run"; }
 
  private:
   Serial serial_;
@@ -34,7 +37,7 @@ Tactic nothing() {
   t.configs = [](const Problem&) { return std::vector<Config>{{}}; };
   t.formats = any_layout;
   t.open = [](const Problem&, const Config&) -> std::shared_ptr<const void> { return std::make_shared<int>(0); };
-  t.run = [](const void*, const RunArgs&) noexcept { return Status::ok; };
+  t.run = [](const void*, const RunArgs&) noexcept { return Status::device; };
   return t;
 }
 
@@ -49,8 +52,10 @@ class NullBackend final : public Backend {
   const DeviceInfo& info() const override { return info_; }
   const std::vector<Tactic>& tactics() const override { return tactics_; }
   std::shared_ptr<void> allocate(std::int64_t bytes) override {
-    void* memory = std::calloc(1, static_cast<std::size_t>(bytes > 0 ? bytes : 1));
-    require(memory != nullptr, ErrorKind::out_of_memory, bytes, " bytes wanted");
+    const auto size = static_cast<std::size_t>(round_up(std::max<std::int64_t>(bytes, 64), 64));
+    void* memory = std::aligned_alloc(64, size);
+    require(memory != nullptr, ErrorKind::out_of_memory, "cannot allocate ", bytes, " bytes of host memory");
+    std::memset(memory, 0, size);
     return {memory, std::free};
   }
   std::unique_ptr<Stream> open_stream(const StreamOptions&) override { return std::make_unique<NullStream>(); }

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "backends/cpu/cpu_info.h"
-#include "backends/cpu/tactics/tactic_check.h"
+#include "backends/tactic_check.h"
 #include "ir/scan.h"
 
 namespace tenfold::backends::testing {

@@ -1,21 +1,11 @@
 // What the tests of the int8 tactics share: problems as text with random data, ends of quantised layers, exact comparison.
 #pragma once
 
-#include "backends/cpu/cpu_info.h"
+#include "backends/cpu/feature_sets.h"
 #include "backends/cpu/tactics/int8_common.h"
-#include "backends/cpu/tactics/tactic_check.h"
+#include "backends/tactic_check.h"
 
 namespace tenfold::backends::testing {
-
-// The features of the machine the tests run on, one set for each int8 instruction set it has.
-inline std::vector<std::uint32_t> int8_feature_sets() {
-  std::vector<std::uint32_t> sets;
-  const std::uint32_t has = cpu::this_cpu().features;
-  for (std::uint32_t set : {std::uint32_t{kAvx2}, kAvx2 | kAvx512, kAvx2 | kAvx512 | kVnni, kAvx2 | kAvx512 | kVnni | kAmxInt8}) {
-    if ((has & set) == set) sets.push_back(set);
-  }
-  return sets;
-}
 
 struct Int8Case {
   std::string op, text;  // ops/cases.h
@@ -53,7 +43,7 @@ inline void check_int8(const Tactic& tactic, const Int8Case& c, double quantum) 
   graph.outputs = {graph.add(std::move(node), 1)->out()};
   const std::vector<ops::RuntimeValue> expected = ops::run_node(*graph.nodes().front(), as_values(operands));
   const Tensor& truth = std::get<Tensor>(expected[0]);
-  for (const std::uint32_t features : int8_feature_sets()) {
+  for (const std::uint32_t features : feature_sets()) {
     TacticRun run(tactic, graph, features);
     if (tactic.formats) run.use(tactic.formats(run.problem).front());
     const Verdict verdict = tactic.supports(run.problem);

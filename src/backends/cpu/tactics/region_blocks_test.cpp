@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "backends/backend.h"
-#include "backends/cpu/tactics/tactic_check.h"
+#include "backends/tactic_check.h"
 
 namespace tenfold::backends {
 namespace {

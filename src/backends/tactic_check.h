@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "backends/tactic.h"
+#include "backends/backend.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
 
@@ -21,6 +21,62 @@ class Backwards final : public Parallel {
     for (std::int64_t part = parts; part-- > 0;) function(context, part, static_cast<int>(part % 3));
   }
   int workers() const noexcept override { return 3; }
+};
+
+// Where a tactic runs: memory that it can reach, and the launch.
+class Target {
+ public:
+  virtual ~Target() = default;
+  virtual void* place(const void* host, std::int64_t bytes) = 0;               // a copy of them, or they themselves
+  virtual void fetch(void* host, const void* placed, std::int64_t bytes) = 0;  // back, after the launch
+  virtual Status::Code launch(const Tactic& tactic, const void* kernel, RunArgs args) = 0;
+  virtual int workers() const = 0;
+};
+
+// In the test's own memory, by workers of the test's choice.
+class OnHost final : public Target {
+ public:
+  explicit OnHost(Parallel& parallel) : parallel_(parallel) {}
+  void* place(const void* host, std::int64_t) override { return const_cast<void*>(host); }
+  void fetch(void*, const void*, std::int64_t) override {}
+  Status::Code launch(const Tactic& tactic, const void* kernel, RunArgs args) override {
+    args.parallel = &parallel_;
+    return tactic.run(kernel, args);
+  }
+  int workers() const override { return parallel_.workers(); }
+
+ private:
+  Parallel& parallel_;
+};
+
+// In the backend's memory, on a stream of its: what the runtime does.
+class OnStream final : public Target {
+ public:
+  explicit OnStream(Backend& backend, int threads = 1) : backend_(backend), stream_(backend.open_stream({.threads = threads})) {}
+  void* place(const void* host, std::int64_t bytes) override {
+    std::shared_ptr<void> memory = backend_.allocate(bytes);
+    if (bytes > 0) {
+      EXPECT_EQ(stream_->copy(memory.get(), host, bytes), Status::ok) << stream_->error();
+    }
+    return memory_.emplace_back(std::move(memory)).get();
+  }
+  void fetch(void* host, const void* placed, std::int64_t bytes) override {
+    if (bytes > 0) {
+      EXPECT_EQ(stream_->copy(host, placed, bytes), Status::ok) << stream_->error();
+    }
+    EXPECT_EQ(stream_->wait(), Status::ok) << stream_->error();
+  }
+  Status::Code launch(const Tactic& tactic, const void* kernel, RunArgs args) override {
+    args.parallel = &stream_->parallel();
+    const Status::Code launched = stream_->launch(tactic, kernel, args), done = stream_->wait();
+    return launched == Status::ok ? done : launched;
+  }
+  int workers() const override { return stream_->parallel().workers(); }
+
+ private:
+  Backend& backend_;
+  std::unique_ptr<Stream> stream_;
+  std::vector<std::shared_ptr<void>> memory_;
 };
 
 // Elements of a dense tensor in the order of `layout`, and back.
@@ -44,7 +100,7 @@ inline Tensor relaid(const Tensor& tensor, Layout layout, bool back = false) {
 
 struct TacticRun {
   const Tactic& tactic;
-  const ir::Graph& graph;            // one node; its inputs are the graph's inputs or constants
+  const ir::Graph& graph;  // one node; its inputs are the graph's inputs or constants
   DeviceInfo device;
   Problem problem;
 
@@ -75,6 +131,10 @@ struct TacticRun {
 
   // Outputs in logical order, for operands in logical order (inputs of the node, null for missing ones).
   std::vector<Tensor> run(const Config& config, const std::vector<Tensor>& operands, Parallel& parallel) const {
+    OnHost host(parallel);
+    return run(config, operands, host);
+  }
+  std::vector<Tensor> run(const Config& config, const std::vector<Tensor>& operands, Target& target) const {
     std::vector<std::vector<std::int64_t>> stride_store;
     std::vector<Tensor> kept;
     std::vector<std::shared_ptr<void>> packed;
@@ -85,45 +145,62 @@ struct TacticRun {
     const auto bind = [&](const Tensor& t) {
       std::vector<std::int64_t>& s = stride_store.emplace_back(t.shape().size(), 1);
       for (std::size_t d = s.size(); d-- > 1;) s[d - 1] = s[d] * t.shape()[d];
-      return Bound{const_cast<void*>(t.raw()), t.shape().data(), s.data(), t.rank()};
+      return Bound{nullptr, t.shape().data(), s.data(), t.rank()};
     };
     const auto lay = [&](Bound& b, Layout layout) {
       if (layout.order != Layout::channels_last || b.rank < 3) return;
       auto* s = const_cast<std::int64_t*>(b.strides);
       std::int64_t step = b.dims[1];
       s[1] = 1;
-      for (int d = b.rank - 1; d > 1; --d) { s[d] = step; step *= b.dims[d]; }
+      for (int d = b.rank - 1; d > 1; --d) {
+        s[d] = step;
+        step *= b.dims[d];
+      }
       s[0] = step;
     };
     kept.reserve(operands.size() + problem.out.size());
     for (std::size_t i = 0; i < operands.size(); ++i) {
-      const std::int64_t bytes = problem.in[i].constant && tactic.packed_bytes ? tactic.packed_bytes(problem, config, static_cast<int>(i)) : -1;
-      if (problem.in[i].missing) { in.push_back({}); continue; }
+      const std::int64_t bytes =
+          problem.in[i].constant && tactic.packed_bytes ? tactic.packed_bytes(problem, config, static_cast<int>(i)) : -1;
+      if (problem.in[i].missing) {
+        in.push_back({});
+        continue;
+      }
       kept.push_back(relaid(operands[i], problem.in[i].layout));
       in.push_back(bind(kept.back()));
       lay(in.back(), problem.in[i].layout);
-      if (bytes < 0) continue;
+      if (bytes < 0) {
+        in.back().data = target.place(kept.back().raw(), kept.back().bytes());
+        continue;
+      }
       packed.emplace_back(std::aligned_alloc(64, static_cast<std::size_t>((bytes + 63) / 64 * 64)), [](void* p) { std::free(p); });
       tactic.pack(problem, config, static_cast<int>(i), constants, packed.back().get());
-      in.back().data = packed.back().get();
+      in.back().data = target.place(packed.back().get(), bytes);
       const Tensor back = tactic.unpack(problem, config, static_cast<int>(i), packed.back().get());
       EXPECT_EQ(back.shape(), operands[i].shape());
       EXPECT_EQ(0, std::memcmp(back.raw(), operands[i].raw(), static_cast<std::size_t>(back.bytes()))) << "unpack(pack(x)) differs from x";
     }
     const std::size_t first_out = kept.size();
     for (const OperandDesc& d : problem.out) {
-      kept.emplace_back(d.dtype, ir::constants(d.dims));
-      out.push_back(bind(kept.back()));
+      Tensor& y = kept.emplace_back(d.dtype, ir::constants(d.dims));
+      if (d.dtype != DType::string) std::memset(y.mutable_raw(), 0xa5, static_cast<std::size_t>(y.bytes()));  // what is not written shows
+      out.push_back(bind(y));
+      out.back().data = target.place(y.raw(), y.bytes());
       lay(out.back(), d.layout);
     }
     const std::int64_t bytes = tactic.workspace ? tactic.workspace(problem, config).constant() : 0;
-    std::shared_ptr<void> workspace(std::aligned_alloc(64, static_cast<std::size_t>((bytes + 127) / 64 * 64)), [](void* p) { std::free(p); });
+    std::shared_ptr<void> workspace(std::aligned_alloc(64, static_cast<std::size_t>((bytes + 127) / 64 * 64)),
+                                    [](void* p) { std::free(p); });
     const auto kernel = tactic.open(problem, config);
     const std::int64_t stride = tactic.worker_scratch ? scratch_stride(tactic.worker_scratch(problem, config).constant()) : 0;
-    std::shared_ptr<void> scratch(std::aligned_alloc(64, static_cast<std::size_t>(stride * parallel.workers() + 64)), [](void* p) { std::free(p); });
-    const Status::Code code = tactic.run(kernel.get(), {in, out, workspace.get(), &parallel, scratch.get(), stride});
+    const std::int64_t scratch_bytes = stride * target.workers() + 64;
+    std::shared_ptr<void> scratch(std::aligned_alloc(64, static_cast<std::size_t>(scratch_bytes)), [](void* p) { std::free(p); });
+    const Status::Code code = target.launch(
+        tactic, kernel.get(), {in, out, target.place(workspace.get(), bytes), nullptr, target.place(scratch.get(), scratch_bytes), stride});
     EXPECT_EQ(code, Status::ok);
     std::vector<Tensor> results;
+    for (std::size_t i = 0; i < problem.out.size(); ++i)
+      target.fetch(kept[first_out + i].mutable_raw(), out[i].data, kept[first_out + i].bytes());
     for (std::size_t i = 0; i < problem.out.size(); ++i) results.push_back(relaid(kept[first_out + i], problem.out[i].layout, true));
     return results;
   }

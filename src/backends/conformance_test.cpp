@@ -1,0 +1,180 @@
+// What a backend must keep: its interface's promises, and every operator's cases through each of its tactics, in every layout and
+// config they offer, against the reference kernels. A new backend joins by a line in subjects().
+#include <cmath>
+#include <set>
+
+#include "backends/backend.h"
+#include "backends/conformance_cases.h"
+#include "backends/cpu/feature_sets.h"
+#include "backends/tactic_check.h"
+
+namespace tenfold::backends {
+namespace {
+
+using testing::OnHost;
+using testing::OnStream;
+using testing::TacticRun;
+
+struct Subject {
+  const char* backend;
+  std::uint32_t features = 0;
+  bool computes = true;  // false: it only plans, and says so when it is asked to run
+};
+
+std::vector<Subject> subjects() {
+  std::vector<Subject> all{{"null", 0, false}};
+  for (const std::uint32_t features : testing::feature_sets()) all.push_back({"cpu", features});
+  return all;
+}
+
+// Relative to the largest element: what sums in another order, or in the type that the problem allows, may differ by.
+double tolerance(const ir::OpDef& op, const Problem& problem, DType result) {
+  if (!is_float(result)) return 0;
+  if (result == DType::bf16 || problem.attributes->string("precision", "") == "bf16") return 1.6e-2;
+  return result == DType::f16 ? std::max(op.tolerance, 2e-3) : op.tolerance;
+}
+
+void expect_agrees(const Tensor& got, const Tensor& want, double tolerance, const std::string& what) {
+  ASSERT_EQ(got.dtype(), want.dtype()) << what;
+  ASSERT_EQ(got.shape(), want.shape()) << what;
+  double largest = 1e-30;
+  for (std::int64_t i = 0; i < want.size(); ++i)
+    if (std::isfinite(want.as_double(i))) largest = std::max(largest, std::fabs(want.as_double(i)));
+  for (std::int64_t i = 0; i < want.size(); ++i) {
+    const double g = got.as_double(i), w = want.as_double(i);
+    if (g == w || (std::isnan(g) && std::isnan(w))) continue;
+    ASSERT_LE(std::fabs(g - w), tolerance * largest) << what << " element " << i << ": " << g << " instead of " << w;
+  }
+}
+
+class Conformance : public ::testing::TestWithParam<Subject> {
+ protected:
+  std::shared_ptr<Backend> backend = open_backend(GetParam().backend, GetParam().features);
+  std::set<std::string> tried;  // tactics that accept some case, on this device or on one with every feature
+
+  void expect_runs(const TacticRun& run, const Config& config, const std::vector<Tensor>& operands, const std::vector<Tensor>& want) {
+    const std::string what = cat(run.tactic.name, " on ", run.problem.line());
+    OnStream stream(*backend);
+    const std::vector<Tensor> got = run.run(config, operands, stream);
+    std::vector<Tensor> again = got;
+    if (backend->info().kind == "cpu") {  // a CPU's workers are ours to choose
+      testing::Backwards backwards;
+      again = run.run(config, operands, backwards);
+    }
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      if (run.problem.out[i].missing) continue;
+      expect_agrees(got[i], want[i], tolerance(*run.problem.op, run.problem, want[i].dtype()), what);
+      EXPECT_EQ(std::memcmp(got[i].raw(), again[i].raw(), static_cast<std::size_t>(got[i].bytes())), 0)
+          << what << " depends on the workers";
+    }
+  }
+
+  void expect_refuses(const TacticRun& run, const Config& config) {
+    const auto stream = backend->open_stream({.threads = 1});
+    const auto kernel = run.tactic.open(run.problem, config);
+    EXPECT_EQ(stream->launch(run.tactic, kernel.get(), {}), Status::device);
+    EXPECT_NE(stream->error().find("computes nothing"), std::string_view::npos) << stream->error();
+  }
+
+  bool accepted_with_every_feature(const TacticRun& run) const {
+    Problem problem = run.problem;
+    DeviceInfo wide = backend->info();
+    wide.features = ~0u;
+    problem.device = &wide;
+    return run.tactic.supports(problem).yes;
+  }
+
+  void sweep(const ir::OpDef& op, const std::string& text) {
+    SCOPED_TRACE(cat(op.name, " ", text));
+    const ops::Case c = ops::parse_case(op, text);
+    const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, c);
+    if (graph.nodes().size() != 1) return;
+    std::vector<Tensor> operands, want;
+    std::vector<ops::RuntimeValue> values;  // nothing where an operand is left out
+    for (const ops::CaseOperand& o : c.operands) {
+      operands.push_back(o.data);
+      values.push_back(o.missing ? ops::RuntimeValue{} : ops::RuntimeValue{o.data});
+    }
+    for (const Tactic* tactic : tactics_for(*backend, op)) {
+      TacticRun run(*tactic, graph, backend->info().features);
+      run.problem.device = &backend->info();
+      const Formats plain{std::vector<Layout>(run.problem.in.size()), std::vector<Layout>(run.problem.out.size())};
+      for (const Formats& formats : tactic->formats ? tactic->formats(run.problem) : std::vector<Formats>{plain}) {
+        ASSERT_EQ(formats.in.size(), run.problem.in.size()) << tactic->name;
+        ASSERT_EQ(formats.out.size(), run.problem.out.size()) << tactic->name;
+        run.use(formats);
+        if (accepted_with_every_feature(run)) tried.insert(tactic->name);
+        const Verdict verdict = tactic->supports(run.problem);
+        EXPECT_NE(verdict.yes, !verdict.reason.empty()) << tactic->name << " refuses without a reason";
+        if (!verdict) continue;
+        const std::vector<Config> configs = tactic->configs(run.problem);
+        EXPECT_FALSE(configs.empty()) << tactic->name;
+        EXPECT_EQ(configs, tactic->configs(run.problem)) << tactic->name << " offers other configs when it is asked again";
+        for (const Config& config : configs) {
+          EXPECT_TRUE(!tactic->valid || tactic->valid(run.problem, config)) << tactic->name << " refuses a config that it offers";
+          if (!GetParam().computes) {
+            expect_refuses(run, config);
+            continue;
+          }
+          if (want.empty())
+            for (const ops::RuntimeValue& v : ops::run_node(*graph.nodes().front(), values)) want.push_back(std::get<Tensor>(v));
+          expect_runs(run, config, operands, want);
+        }
+      }
+    }
+  }
+};
+
+TEST_P(Conformance, TacticsAreComplete) {
+  EXPECT_EQ(backend->name(), GetParam().backend);
+  EXPECT_EQ(backend->info().kind, GetParam().backend);
+  std::string before;
+  for (const Tactic& t : backend->tactics()) {
+    EXPECT_LT(before, t.name) << "tactics are sorted and have names of their own";
+    before = t.name;
+    EXPECT_TRUE(t.supports && t.configs && t.open && t.run) << t.name;
+    EXPECT_EQ(!t.packed_bytes, !t.pack) << t.name;
+    EXPECT_EQ(!t.packed_bytes, !t.unpack) << t.name << ": plans are re-tuned and refitted by unpacking";
+    EXPECT_TRUE(t.op.starts_with("*") || ir::Registry::builtin().find(t.op)) << t.name << " is for '" << t.op << "', which is no operator";
+  }
+}
+
+TEST_P(Conformance, MemoryAndStreams) {
+  const auto memory = backend->allocate(1000), nothing = backend->allocate(0);
+  EXPECT_NE(nothing, nullptr);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % 64, 0u);
+  try {
+    backend->allocate(std::int64_t{1} << 60);
+    ADD_FAILURE() << "an exbibyte was granted";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::out_of_memory);
+    EXPECT_NE(std::string(e.what()).find("1152921504606846976"), std::string::npos) << e.what();
+  }
+  const auto stream = backend->open_stream({.threads = 2});
+  EXPECT_EQ(stream->wait(), Status::ok);
+  std::vector<char> out(1000, 'x'), back(1000);
+  const Status::Code expected = GetParam().computes ? Status::ok : Status::device;
+  EXPECT_EQ(stream->copy(memory.get(), out.data(), 1000), expected);
+  EXPECT_EQ(stream->copy(back.data(), memory.get(), 1000), expected);
+  EXPECT_EQ(stream->wait(), Status::ok);
+  EXPECT_EQ(out == back, GetParam().computes);
+}
+
+TEST_P(Conformance, EveryCaseAgreesWithTheReference) {
+  for (const ir::OpDef* op : ir::Registry::builtin().all())
+    for (const std::string& text : op->cases) ASSERT_NO_THROW(sweep(*op, text)) << op->name << " " << text;
+  for (const auto& [op, text] : testing::kLarger) ASSERT_NO_THROW(sweep(ir::Registry::builtin().get(op), text)) << op << " " << text;
+  for (const Tactic& tactic : backend->tactics())  // those of libraries may be without their library
+    EXPECT_TRUE(tried.count(tactic.name) || tactic.source != Source::native)
+        << tactic.name << " accepts no case: give its operator one that it supports";
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, Conformance, ::testing::ValuesIn(subjects()), [](const auto& info) {
+  std::string name = info.param.backend;
+  if (info.param.features) name += "_" + feature_text(info.param.features);
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace tenfold::backends
