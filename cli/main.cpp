@@ -1,5 +1,7 @@
 // tenfold: one program, several verbs. Called under the name trtexec it behaves as `tenfold exec`.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <new>
 #include <string>
@@ -74,6 +76,7 @@ int guarded(const std::string& program, const Arguments& arguments) {
 int main(int count, char** values) {
   const std::string program = count > 0 ? std::filesystem::path(values[0]).filename().string() : "tenfold";
   const int code = tenfold::cli::guarded(program, tenfold::cli::Arguments(values + (count > 0), values + count));
-  if (std::fflush(stdout) != 0 && code == 0) return tenfold::cli::kRunFailed;  // a full disk behind a redirection
-  return code;
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+  std::fprintf(stderr, "tenfold: cannot write to the standard output: %s\n", std::strerror(errno));  // a full disk behind a redirection
+  return code == 0 ? tenfold::cli::kRunFailed : code;
 }

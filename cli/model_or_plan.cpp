@@ -1,7 +1,9 @@
 // Opening whatever a path names: a plan is loaded, anything else is taken for a model and built.
 #include "model_or_plan.h"
 
+#include <cerrno>
 #include <fstream>
+#include <system_error>
 
 #include "specs.h"
 #include "tenfold/device.h"
@@ -10,7 +12,7 @@ namespace tenfold::cli {
 
 bool is_plan(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(ErrorKind::io, "cannot read '" + path + "'");
+  if (!in) throw Error(ErrorKind::io, "cannot open '" + path + "': " + std::generic_category().message(errno));
   char magic[8] = {};
   in.read(magic, sizeof magic);
   return std::string_view(magic, 8) == std::string_view("\x89TFPLAN\n", 8);

@@ -16,6 +16,19 @@ constexpr std::int64_t kMaxInitializers = 1'000'000;
 
 std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
+// Exporters and editors leave stale shapes behind, so that a declared one is no more than a hint.
+bool disagrees(const onnx::TypeProto::Tensor& declared, const ir::Value& value) {
+  if (!declared.has_shape() || value.type.kind != ir::ValueType::Kind::tensor || !value.type.ranked) return false;
+  const ir::Dims& dims = value.dims();
+  if (declared.shape().dim_size() != static_cast<int>(dims.size())) return true;
+  for (int d = 0; d < declared.shape().dim_size(); ++d) {
+    const ir::Dim& computed = dims[static_cast<std::size_t>(d)];
+    const auto& dim = declared.shape().dim(d);
+    if (dim.has_dim_value() && computed.is_constant() && computed.constant() != dim.dim_value()) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Importer::Importer(onnx::ModelProto& model, const ImportOptions& options, const ir::Registry& registry, ExternalData& files)
@@ -114,6 +127,9 @@ void Importer::add_outputs(Scope& scope) {
     const std::int64_t declared = output.type().tensor_type().elem_type();
     require(declared == 0 || ops::dtype_from_onnx(declared) == value->dtype(), ErrorKind::invalid_model, "the output '", name, "' is declared as ",
             declared == 0 ? "" : tenfold::name(ops::dtype_from_onnx(declared)), ", but computed as ", tenfold::name(value->dtype()));
+    if (disagrees(output.type().tensor_type(), *value))
+      options_.log(Severity::warning, "the output '", name, "' is declared with another shape than the [", ir::text(value->dims()),
+                   "] that is computed");
     graph.outputs.push_back(value);
   }
 }

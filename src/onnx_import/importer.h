@@ -84,6 +84,7 @@ class Importer {
                                   const std::vector<std::string>& outputs);
   std::vector<ir::Value*> call(onnx::FunctionProto& function, Scope& scope, const std::string& name, const std::vector<ir::Value*>& inputs,
                                const NodeAttributes& attributes, std::size_t outputs);
+  const ir::Registry::Found* find(const onnx::NodeProto& proto, const Scope& scope);
   std::string missing(const std::string& domain, const std::string& op, int opset) const;
   int opset(const Scope& scope, const std::string& domain) const;
   void define(Scope& scope, const std::string& name, ir::Value* value);

@@ -16,6 +16,16 @@ std::vector<std::string> trimmed(const google::protobuf::RepeatedPtrField<std::s
   return result;
 }
 
+// Everything that follows computes with numbers of elements and bytes.
+void expect_countable(const ir::Value& value) {
+  if (value.type.kind != ir::ValueType::Kind::tensor || !value.type.ranked) return;
+  std::int64_t bytes = 16;  // of the widest element
+  for (const ir::Dim& d : value.dims())
+    if (d.is_constant() && d.constant() > 0)
+      require(!__builtin_mul_overflow(bytes, d.constant(), &bytes), ErrorKind::invalid_model, "its result has the shape [",
+              ir::text(value.dims()), "], more elements than can be counted");
+}
+
 }  // namespace
 
 void Importer::nodes(google::protobuf::RepeatedPtrField<onnx::NodeProto>& list, Scope& scope) {
@@ -40,20 +50,22 @@ void Importer::node(onnx::NodeProto& proto, Scope& scope, int index) {
     for (const auto& attribute : proto.attribute())
       if (attribute.has_g())
         for (const std::string& free : free_names(attribute.g())) broken |= scope.broken.count(free) > 0;
-    if (broken) {   // what it reads could not be imported and is reported; nothing more can be said of this node
+    if (broken) {  // what it reads could not be imported and is reported; of this node only its operator can be judged
       scope.broken.insert(outputs.begin(), outputs.end());
+      find(proto, scope);
       return;
     }
     const std::vector<ir::Value*> results = convert(proto, scope, name, inputs, outputs);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (outputs[i].empty()) continue;
       require(i < results.size() && results[i], ErrorKind::unsupported, "its result ", i, " is not computed");
+      expect_countable(*results[i]);
       define(scope, outputs[i], results[i]);
     }
   } catch (Error& error) {
     const int version = scope.opsets->count(domain_of(proto)) ? scope.opsets->at(domain_of(proto)) : 0;
-    const std::string what = cat("node '", name, "' (", proto.domain().empty() ? "" : proto.domain() + ".", proto.op_type(), ", opset ",
-                                 version, ")");
+    const std::string what =
+        cat("node '", name, "' (", proto.domain().empty() ? "" : proto.domain() + ".", proto.op_type(), ", opset ", version, ")");
     if (error.kind() != ErrorKind::unsupported) throw error.within("importing " + what);
     // Unsupported nodes are collected; a node whose body has some is not listed itself.
     if (problems_.size() == problems) problems_.push_back(cat(what, ": ", error.what()));
@@ -68,6 +80,17 @@ int Importer::opset(const Scope& scope, const std::string& domain) const {
   return version->second;
 }
 
+// What the node's operator is here; null for a function of the model. Throws unsupported where nothing has that name.
+const ir::Registry::Found* Importer::find(const onnx::NodeProto& proto, const Scope& scope) {
+  const std::string domain = domain_of(proto);
+  if (functions_.count({domain, proto.op_type(), proto.overload()})) return nullptr;
+  const int version = opset(scope, domain);
+  const auto [entry, fresh] = found_.try_emplace({domain, proto.op_type(), version});
+  if (fresh) entry->second = registry_.find_onnx(domain, proto.op_type(), version);
+  require(entry->second.has_value(), ErrorKind::unsupported, entry->second ? "" : missing(domain, proto.op_type(), version));
+  return &*entry->second;
+}
+
 std::vector<ir::Value*> Importer::convert(onnx::NodeProto& proto, Scope& scope, const std::string& name,
                                           const std::vector<ir::Value*>& inputs, const std::vector<std::string>& outputs) {
   const std::string domain = domain_of(proto);
@@ -77,10 +100,7 @@ std::vector<ir::Value*> Importer::convert(onnx::NodeProto& proto, Scope& scope, 
   const int version = opset(scope, domain);
   if (domain.empty() && proto.op_type() == "If")
     if (const auto condition = known_condition(inputs)) return branch(attributes, *condition, scope, name);
-  const auto [entry, fresh] = found_.try_emplace({domain, proto.op_type(), version});
-  if (fresh) entry->second = registry_.find_onnx(domain, proto.op_type(), version);
-  if (!entry->second) fail(ErrorKind::unsupported, missing(domain, proto.op_type(), version));
-  const auto& [def, form] = *entry->second;
+  const auto& [def, form] = *find(proto, scope);
   OnnxNode node(*this, scope, attributes, proto.op_type(), name, version);
   node.inputs = inputs;
   node.output_names = outputs;
@@ -115,7 +135,12 @@ std::vector<ir::Value*> Importer::call(onnx::FunctionProto& function, Scope& sco
   NodeAttributes bindings = attributes;
   for (auto& attribute : *function.mutable_attribute_proto()) bindings.try_emplace(attribute.name(), &attribute);
   const Opsets opsets = read_opsets(function.opset_import(), false);
-  Scope inner{.graph = scope.graph, .opsets = &opsets, .prefix = name + "/", .bindings = &bindings, .function = &function, .caller = &scope,
+  Scope inner{.graph = scope.graph,
+              .opsets = &opsets,
+              .prefix = name + "/",
+              .bindings = &bindings,
+              .function = &function,
+              .caller = &scope,
               .inlined = true};
   for (int i = 0; i < function.input_size(); ++i) {
     const bool given = i < static_cast<int>(inputs.size());
