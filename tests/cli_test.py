@@ -1,78 +1,50 @@
 #!/usr/bin/env python3
 """Tries the command line as a user would: cli_test.py TENFOLD. NumPy and onnx are the truth; without them it is skipped (77)."""
+
 import json
 import os
 import pathlib
 import subprocess
 import sys
-import tempfile
-import unittest
 
-try:
-    import numpy as np
-    import onnx
-    from onnx import TensorProto, helper, numpy_helper
-except ImportError as missing:
-    print('skipped:', missing)
-    sys.exit(77)
-
-TENFOLD = ''
-ONCE = ['--iterations=1', '--duration=0', '--warmUp=0', '--builderOptimizationLevel=0']
-FLOAT, BATCH = TensorProto.FLOAT, ['batch', 6]
+import cli_case
+from cli_case import BATCH, FLOAT, ONCE, CliCase, TensorProto, helper, np, numpy_helper, save_model
 
 
-def save_model(path, nodes, inputs, outputs, initializers=()):
-    info = helper.make_tensor_value_info
-    graph = helper.make_graph(nodes, 'g', [info(*i) for i in inputs], [info(*o) for o in outputs], list(initializers))
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 21)], ir_version=10), path)
-    return path
-
-
-class CommandLine(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.weights = np.random.default_rng(1).standard_normal((6, 4)).astype(np.float32)
-        self.model = save_model(self.path('m.onnx'), [helper.make_node('MatMul', ['x:0', 'w'], ['t']), helper.make_node('Tanh', ['t'], ['y'])],
-                                [('x:0', FLOAT, BATCH)], [('y', FLOAT, ['batch', 4])], [numpy_helper.from_array(self.weights, 'w')])
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def tenfold(self, *arguments, code=0, program=None):
-        done = subprocess.run([program or TENFOLD, *arguments], capture_output=True, text=True, timeout=120)
-        self.assertEqual(done.returncode, code, f'{arguments}\n{done.stdout}\n{done.stderr}')
-        return done
-
-    def refused(self, code, expected, *arguments):
-        done = self.tenfold(*arguments, code=code)
-        self.assertIn(expected, done.stderr)
-        self.assertLess(len(done.stderr.splitlines()), 12, 'a refusal is short')
-
+class CommandLine(CliCase):
     def test_usage_errors_say_what_to_do(self):
         self.refused(2, 'did you mean --saveEngine?', 'exec', f'--onnx={self.model}', '--saveEngin=x')
         self.refused(2, "did you mean 'tenfold inspect'?", 'inspct')
         self.refused(2, 'not supported by Tenfold', 'exec', f'--onnx={self.model}', '--useDLACore=0')
         self.refused(2, 'a whole number', 'exec', f'--onnx={self.model}', '--iterations', 'many')
-        self.refused(2, 'must not decrease', 'exec', f'--onnx={self.model}', "--minShapes='x:0':3x6", "--optShapes='x:0':2x6", "--maxShapes='x:0':4x6")
+        self.refused(
+            2,
+            'must not decrease',
+            'exec',
+            f'--onnx={self.model}',
+            "--minShapes='x:0':3x6",
+            "--optShapes='x:0':2x6",
+            "--maxShapes='x:0':4x6",
+        )
         self.refused(2, "the model's inputs are", 'exec', f'--onnx={self.model}', '--shapes=z:1x6')
         self.refused(2, 'in single quotes', 'exec', f'--onnx={self.model}', '--shapes=1x6')
-
-    def test_exit_codes(self):
-        for name, bytes_ in (('empty', b''), ('text', b'hello, this is no model'), ('cut', pathlib.Path(self.model).read_bytes()[:-40])):
-            with open(self.path(name), 'wb') as f:
-                f.write(bytes_)
-            self.refused(3, name, 'exec', f'--onnx={self.path(name)}')
-            self.refused(4, name, 'exec', f'--loadEngine={self.path(name)}')
-        self.refused(1, 'No such file', 'exec', '--onnx=' + self.path('absent'))
-        unknown = save_model(self.path('u.onnx'), [helper.make_node('Frobnicate', ['x'], ['y'])], [('x', FLOAT, [1])], [('y', FLOAT, [1])])
-        self.refused(3, 'Frobnicate', 'exec', f'--onnx={unknown}')
 
     def test_build_save_load_run(self):
         x = np.random.default_rng(2).standard_normal((3, 6)).astype(np.float32)
         plan, out = self.path('m.plan'), self.path('out.npz')
-        done = self.tenfold('exec', '--onnx', self.model, "--minShapes='x:0':1x6", "--optShapes='x:0':2x6", "--maxShapes='x:0':4x6", '--saveEngine',
-                            plan, '--skipInference', '--json', '--builderOptimizationLevel=0')
+        done = self.tenfold(
+            'exec',
+            '--onnx',
+            self.model,
+            "--minShapes='x:0':1x6",
+            "--optShapes='x:0':2x6",
+            "--maxShapes='x:0':4x6",
+            '--saveEngine',
+            plan,
+            '--skipInference',
+            '--json',
+            '--builderOptimizationLevel=0',
+        )
         self.assertIsNone(json.loads(done.stdout.splitlines()[-1])['median_ms'])
         np.save(self.path('x.npy'), x)
         np.savez(self.path('x.npz'), **{'x:0': x})
@@ -80,7 +52,14 @@ class CommandLine(unittest.TestCase):
         with open(self.path('x.pb'), 'wb') as f:
             f.write(numpy_helper.from_array(x, 'x:0').SerializeToString())
         for source in ('x.npy', 'x.npz', 'x.bin', 'x.pb'):
-            self.tenfold('exec', f'--loadEngine={plan}', f"--loadInputs='x:0':{self.path(source)}", "--shapes='x:0':3x6", f'--exportOutput={out}', *ONCE)
+            self.tenfold(
+                'exec',
+                f'--loadEngine={plan}',
+                f"--loadInputs='x:0':{self.path(source)}",
+                "--shapes='x:0':3x6",
+                f'--exportOutput={out}',
+                *ONCE,
+            )
             with np.load(out) as arrays:
                 self.assertEqual(list(arrays), ['y'])
                 np.testing.assert_allclose(arrays['y'], np.tanh(x @ self.weights), rtol=1e-5, atol=1e-6)
@@ -95,19 +74,40 @@ class CommandLine(unittest.TestCase):
     def test_every_profile_answers(self):
         x = np.random.default_rng(3).standard_normal((9, 6)).astype(np.float32)
         plan, out = self.path('two.plan'), self.path('out.npz')
-        self.tenfold('exec', f'--onnx={self.model}', '--profile=0', "--minShapes='x:0':1x6", "--maxShapes='x:0':2x6", '--profile=1', "--minShapes='x:0':3x6",
-                     "--optShapes='x:0':4x6", "--maxShapes='x:0':9x6", f'--saveEngine={plan}', '--skipInference', '--builderOptimizationLevel=0')
+        self.tenfold(
+            'exec',
+            f'--onnx={self.model}',
+            '--profile=0',
+            "--minShapes='x:0':1x6",
+            "--maxShapes='x:0':2x6",
+            '--profile=1',
+            "--minShapes='x:0':3x6",
+            "--optShapes='x:0':4x6",
+            "--maxShapes='x:0':9x6",
+            f'--saveEngine={plan}',
+            '--skipInference',
+            '--builderOptimizationLevel=0',
+        )
         for rows in (1, 2, 3, 9):
             np.save(self.path('x.npy'), x[:rows])
-            self.tenfold('exec', f'--loadEngine={plan}', f"--loadInputs='x:0':{self.path('x.npy')}", f'--exportOutput={out}', '--infStreams=2', *ONCE)
+            self.tenfold(
+                'exec', f'--loadEngine={plan}', f"--loadInputs='x:0':{self.path('x.npy')}", f'--exportOutput={out}', '--infStreams=2', *ONCE
+            )
             with np.load(out) as arrays:
                 np.testing.assert_allclose(arrays['y'], np.tanh(x[:rows] @ self.weights), rtol=1e-5, atol=1e-6)
-        self.refused(2, 'outside every profile', 'exec', f'--loadEngine={plan}', '--useProfile=0', "--shapes='x:0':3x6", *ONCE)
+        self.refused(2, '3x6 lies outside profile 0: 1..2x6', 'exec', f'--loadEngine={plan}', '--useProfile=0', "--shapes='x:0':3x6", *ONCE)
 
     def test_types_that_numpy_lacks(self):
-        kinds = {'f64': (TensorProto.DOUBLE, np.float64), 'f16': (TensorProto.FLOAT16, np.float16), 'bf16': (TensorProto.BFLOAT16, np.uint16),
-                 'i64': (TensorProto.INT64, np.int64), 'u8': (TensorProto.UINT8, np.uint8), 'b': (TensorProto.BOOL, np.bool_),
-                 'f8': (TensorProto.FLOAT8E4M3FN, np.uint8), 'i4': (TensorProto.INT4, np.int8)}
+        kinds = {
+            'f64': (TensorProto.DOUBLE, np.float64),
+            'f16': (TensorProto.FLOAT16, np.float16),
+            'bf16': (TensorProto.BFLOAT16, np.uint16),
+            'i64': (TensorProto.INT64, np.int64),
+            'u8': (TensorProto.UINT8, np.uint8),
+            'b': (TensorProto.BOOL, np.bool_),
+            'f8': (TensorProto.FLOAT8E4M3FN, np.uint8),
+            'i4': (TensorProto.INT4, np.int8),
+        }
         nodes = [helper.make_node('Cast', ['x'], [name], to=kind) for name, (kind, _) in kinds.items()]
         model = save_model(self.path('c.onnx'), nodes, [('x', FLOAT, [5])], [(name, kind, [5]) for name, (kind, _) in kinds.items()])
         x = np.array([0, 1, 2, 3, 6], np.float32)
@@ -123,21 +123,48 @@ class CommandLine(unittest.TestCase):
             np.testing.assert_array_equal((arrays['bf16'].astype(np.uint32) << 16).view(np.float32), x)
             np.testing.assert_array_equal(arrays['f8'], [0x00, 0x38, 0x40, 0x44, 0x4C])
             stored = dict(arrays)
-        back = save_model(self.path('b.onnx'), [helper.make_node('Cast', [name], ['y_' + name], to=FLOAT) for name in kinds],
-                          [(name, kind, [5]) for name, (kind, _) in kinds.items()], [('y_' + name, FLOAT, [5]) for name in kinds])
-        self.tenfold('exec', f'--onnx={back}', '--loadInputs=' + ','.join(f'{name}:{out}' for name in kinds), '--exportOutput=' + self.path('r.npz'), *ONCE)
+        back = save_model(
+            self.path('b.onnx'),
+            [helper.make_node('Cast', [name], ['y_' + name], to=FLOAT) for name in kinds],
+            [(name, kind, [5]) for name, (kind, _) in kinds.items()],
+            [('y_' + name, FLOAT, [5]) for name in kinds],
+        )
+        self.tenfold(
+            'exec',
+            f'--onnx={back}',
+            '--loadInputs=' + ','.join(f'{name}:{out}' for name in kinds),
+            '--exportOutput=' + self.path('r.npz'),
+            *ONCE,
+        )
         with np.load(self.path('r.npz')) as arrays:
             for name in stored:
                 np.testing.assert_array_equal(arrays['y_' + name], (x != 0) if name == 'b' else x, name)
 
     def test_trtexec_form(self):
         link = self.path('trtexec')
-        os.symlink(TENFOLD, link)
+        os.symlink(cli_case.TENFOLD, link)
         files = {flag: self.path(flag + '.json') for flag in ('exportTimes', 'exportProfile', 'exportLayerInfo', 'exportOutput')}
-        done = self.tenfold(f'--onnx={self.model}', '--iterations=20', '--duration=0', '--warmUp=0', '--percentile=50,99', '--infStreams=2', '--dumpProfile',
-                            *(f'--{flag}={path}' for flag, path in files.items()), program=link)
-        for text in ('=== Performance summary ===', 'Throughput: ', 'Latency: min = ', 'percentile(50%) = ', 'GPU Compute Time: min', 'Total Host Walltime: ',
-                     '&&&& PASSED TensorRT.trtexec', '=== Profile ('):
+        done = self.tenfold(
+            f'--onnx={self.model}',
+            '--iterations=20',
+            '--duration=0',
+            '--warmUp=0',
+            '--percentile=50,99',
+            '--infStreams=2',
+            '--dumpProfile',
+            *(f'--{flag}={path}' for flag, path in files.items()),
+            program=[link],
+        )
+        for text in (
+            '=== Performance summary ===',
+            'Throughput: ',
+            'Latency: min = ',
+            'percentile(50%) = ',
+            'GPU Compute Time: min',
+            'Total Host Walltime: ',
+            '&&&& PASSED TensorRT.trtexec',
+            '=== Profile (',
+        ):
             self.assertIn(text, done.stdout)
         read = {flag: json.loads(pathlib.Path(path).read_text()) for flag, path in files.items()}
         self.assertEqual(len(read['exportTimes']), 40)
@@ -149,8 +176,22 @@ class CommandLine(unittest.TestCase):
     def test_json_line(self):
         last = self.tenfold('exec', f'--onnx={self.model}', '--threads=1', '--json', *ONCE).stdout.splitlines()[-1]
         result = json.loads(last)
-        self.assertEqual(list(result), ['model', 'device', 'threads', 'median_ms', 'p99_ms', 'throughput_qps', 'build_s', 'load_ms', 'weight_bytes',
-                                        'arena_bytes', 'peak_rss_bytes'])
+        self.assertEqual(
+            list(result),
+            [
+                'model',
+                'device',
+                'threads',
+                'median_ms',
+                'p99_ms',
+                'throughput_qps',
+                'build_s',
+                'load_ms',
+                'weight_bytes',
+                'arena_bytes',
+                'peak_rss_bytes',
+            ],
+        )
         self.assertEqual(result['threads'], 1)
         self.assertGreater(result['median_ms'], 0)
 
@@ -173,6 +214,66 @@ class CommandLine(unittest.TestCase):
             f.write(flipped)
         self.refused(1, 'checksum', *load('flip.npz'))
 
+    def layered_model(self):
+        random = np.random.default_rng(5)
+        weights = {'w': (16, 8, 3, 3), 'v': (16, 16, 3, 3), 'm': (16, 12)}
+        nodes = [
+            helper.make_node('Conv', ['x', 'w'], ['a'], pads=[1, 1, 1, 1]),
+            helper.make_node('Relu', ['a'], ['b']),
+            helper.make_node('Conv', ['b', 'v'], ['c'], pads=[1, 1, 1, 1]),
+            helper.make_node('Add', ['b', 'c'], ['d']),
+            helper.make_node('GlobalAveragePool', ['d'], ['e']),
+            helper.make_node('Flatten', ['e'], ['f']),
+            helper.make_node('MatMul', ['f', 'm'], ['y']),
+        ]
+        return save_model(
+            self.path('layers.onnx'),
+            nodes,
+            [('x', FLOAT, [2, 8, 14, 14])],
+            [('y', FLOAT, [2, 12])],
+            [numpy_helper.from_array(random.standard_normal(s).astype(np.float32), n) for n, s in weights.items()],
+        )
+
+    def build_flags(self, model, plan):
+        return ['exec', f'--onnx={model}', f'--saveEngine={self.path(plan)}', '--timingCacheFile=' + self.path('cache'), '--skipInference']
+
+    def test_one_cache_one_plan_also_under_load(self):
+        model = self.layered_model()
+        self.tenfold(*self.build_flags(model, 'a.plan'))
+        busy = [subprocess.Popen([sys.executable, '-c', 'while True: pass']) for _ in range(2 * os.cpu_count())]
+        try:
+            self.tenfold(*self.build_flags(model, 'b.plan'))
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+        a, b = (pathlib.Path(self.path(p)).read_bytes() for p in ('a.plan', 'b.plan'))
+        self.assertTrue(a == b, 'the plans differ')
+
+    def test_eight_processes_share_a_timing_cache(self):
+        model = self.layered_model()
+        running = [
+            subprocess.Popen(
+                [cli_case.TENFOLD, *self.build_flags(model, f'{i}.plan')], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            )
+            for i in range(8)
+        ]
+        for process in running:
+            _, errors = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 0, errors)
+            self.assertNotIn('[W]', errors)
+        cache = pathlib.Path(self.path('cache')).read_text()
+        self.assertGreater(len(cache.splitlines()), 8)
+        for plan in ('y.plan', 'z.plan'):
+            self.assertNotIn('[W]', self.tenfold(*self.build_flags(model, plan)).stderr)
+        self.assertEqual(pathlib.Path(self.path('cache')).read_text(), cache, 'the cache was complete')
+        self.assertTrue(
+            pathlib.Path(self.path('y.plan')).read_bytes() == pathlib.Path(self.path('z.plan')).read_bytes(), 'the plans differ'
+        )
+        self.assertEqual(
+            sorted(os.listdir(self.folder)), sorted([f'{i}.plan' for i in [*range(8), 'y', 'z']] + ['cache', 'layers.onnx', 'm.onnx'])
+        )
+
     def test_inspect_and_lists(self):
         why = self.tenfold('inspect', self.model, '--why').stdout
         self.assertRegex(why, r'\* \w+.*us')
@@ -186,5 +287,4 @@ class CommandLine(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    TENFOLD = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    cli_case.main()

@@ -1,0 +1,329 @@
+#!/usr/bin/env python3
+"""Bad input on the command line: bad_input_test.py TENFOLD. Each ends in one message, the documented exit code, and nothing left behind."""
+
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import cli_case
+from cli_case import FLOAT, ONCE, CliCase, TensorProto, helper, np, numpy_helper, save_model
+
+RUN_FAILED, USAGE, MODEL, PLAN, MEMORY = 1, 2, 3, 4, 6
+node = helper.make_node
+X, Y = [('x', FLOAT, [2, 3])], [('y', FLOAT, None)]
+
+
+def tensor(name, dims, data=b'', kind=FLOAT):
+    return TensorProto(name=name, data_type=kind, dims=dims, raw_data=data)
+
+
+def external(location, offset=None, length=None, dims=(3,)):
+    t = TensorProto(name='w', data_type=FLOAT, dims=dims, data_location=TensorProto.EXTERNAL)
+    for key, value in (('location', location), ('offset', offset), ('length', length)):
+        if value is not None:
+            t.external_data.add(key=key, value=str(value))
+    return t
+
+
+class BadModels(CliCase):
+    def refuses(self, code, expected, nodes, inputs=X, outputs=Y, initializers=(), **options):
+        model = save_model(self.path('bad.onnx'), nodes, inputs, outputs, initializers, **options)
+        self.refused(code, expected, 'exec', f'--onnx={model}', f'--saveEngine={self.path("bad.plan")}', '--noBuilderCache', *ONCE)
+
+    def test_no_model_at_all(self):
+        os.mkdir(self.path('folder'))
+        whole = pathlib.Path(self.model).read_bytes()
+        for code, name, expected in (
+            (RUN_FAILED, 'absent', 'No such file'),
+            (RUN_FAILED, 'folder', 'directory'),
+            (MODEL, 'empty', 'is empty'),
+            (MODEL, 'text', 'is not an ONNX model'),
+            (MODEL, 'noise', 'is not an ONNX model'),
+        ):
+            data = {'empty': b'', 'text': b'hello, this is no model\n', 'noise': random.Random(1).randbytes(5000)}.get(name)
+            if data is not None:
+                self.write(name, data)
+            for verb in (['exec', f'--onnx={self.path(name)}'], ['inspect', self.path(name)], ['compare', self.path(name), '--reference']):
+                self.assertIn(name, self.refused(code, '', *verb).stderr)
+            self.refused(code, expected, 'exec', f'--onnx={self.path(name)}')
+        for cut in range(0, len(whole), 7):
+            self.refused(MODEL, 'cut', 'exec', f'--onnx={self.write("cut", whole[:cut])}', *ONCE)
+
+    def test_unknown_operators_are_told_at_once(self):
+        nodes = [
+            node('Frobnicate', ['x'], ['t'], name='first'),
+            node('Relu', ['t'], ['u']),
+            node('Defrobnicate', ['u'], ['y'], name='last'),
+        ]
+        self.refuses(MODEL, '2 nodes are not supported', nodes)
+        self.refuses(MODEL, "'first' (Frobnicate, opset 21)", nodes)
+        self.refuses(MODEL, "'last' (Defrobnicate, opset 21)", nodes)
+        self.refuses(
+            MODEL,
+            "imports no version of the domain 'com.example'",
+            [node('Relu', ['x'], ['t']), node('Magic', ['t'], ['y'], domain='com.example')],
+        )
+
+    def test_attributes(self):
+        self.refuses(MODEL, "attribute 'axis' is a string, an int was expected", [node('Softmax', ['x'], ['y'], axis='one')])
+        self.refuses(MODEL, "no attribute 'slope'", [node('Relu', ['x'], ['y'], slope=1.0)])
+        self.refuses(MODEL, 'axis 7 is out of range for 2 dimensions', [node('Softmax', ['x'], ['y'], axis=7)])
+        self.refuses(MODEL, 'Cast', [node('Cast', ['x'], ['y'], to=12345)])
+
+    def test_graphs(self):
+        self.refuses(
+            MODEL, 'depends on its own result', [node('Relu', ['b'], ['a']), node('Relu', ['a'], ['b']), node('Add', ['a', 'x'], ['y'])]
+        )
+        self.refuses(MODEL, "'y' is defined twice", [node('Relu', ['x'], ['y']), node('Tanh', ['x'], ['y'])])
+        self.refuses(MODEL, "two inputs are named 'x'", [node('Relu', ['x'], ['y'])], [('x', FLOAT, [2]), ('x', FLOAT, [3])])
+        self.refuses(MODEL, "'w' is defined twice", [node('Add', ['x', 'w'], ['y'])], initializers=[tensor('w', [1], b'1234')] * 2)
+        self.refuses(MODEL, "its input 'w' is not defined", [node('Add', ['x', 'w'], ['y'])])
+        self.refuses(MODEL, "the output 'y' is not defined", [node('Relu', ['x'], ['t'])])
+        self.refuses(MODEL, 'no outputs', [node('Relu', ['x'], ['t'])], outputs=[])
+        self.refuses(MODEL, 'declared as i64, but computed as f32', [node('Relu', ['x'], ['y'])], outputs=[('y', TensorProto.INT64, None)])
+
+    def test_shapes(self):
+        self.refuses(
+            MODEL, 'cannot multiply [2,3] by [5,4]', [node('MatMul', ['x', 'w'], ['y'])], initializers=[tensor('w', [5, 4], bytes(80))]
+        )
+        self.refuses(MODEL, 'extent -5', [node('Relu', ['x'], ['y'])], [('x', FLOAT, [-5, 3])])
+        self.refuses(MODEL, '1099511627776', [node('Relu', ['x'], ['y'])], [('x', FLOAT, [2**40, 2**40])])
+        big = lambda *dims: [numpy_helper.from_array(np.array(dims), 's')]
+        self.refuses(MODEL, 'more elements than can be counted', [node('Expand', ['x', 's'], ['y'])], initializers=big(2**40, 2**30, 2, 3))
+        warned = save_model(self.path('stale.onnx'), [node('Relu', ['x'], ['y'])], X, [('y', FLOAT, [7, 7])])
+        self.assertIn(
+            "'y' is declared with another shape than the [2,3]", self.tenfold('exec', f'--onnx={warned}', '--noBuilderCache', *ONCE).stderr
+        )
+
+    def test_shapes_larger_than_memory(self):
+        shape = [numpy_helper.from_array(np.array([2**40]), 's')]
+        nodes = [node('ConstantOfShape', ['s'], ['c']), node('ReduceMax', ['c'], ['m'], keepdims=0), node('Add', ['x', 'm'], ['y'])]
+        model = save_model(self.path('big.onnx'), nodes, X, Y, shape)
+        self.refused(MEMORY, 'bytes', 'exec', f'--onnx={model}', '--noBuilderCache', *ONCE)
+
+    def test_initializers(self):
+        add = [node('Add', ['x', 'w'], ['y'])]
+        self.refuses(MODEL, 'holds 4 bytes of data, its shape [100] of f32 needs 400', add, initializers=[tensor('w', [100], b'1234')])
+        self.refuses(MODEL, 'size overflow', add, initializers=[tensor('w', [2**62, 2], b'1234')])
+        self.refuses(MODEL, 'extent -1', add, initializers=[tensor('w', [-1])])
+        self.refuses(MODEL, "tensor 'w'", add, initializers=[tensor('w', [1], b'1234', kind=999)])
+
+    def test_external_data(self):
+        add, outside = [node('Add', ['x', 'w'], ['y'])], self.path('outside')
+        os.mkdir(outside)
+        self.folder = self.path('inside')  # the model's folder; refusals must leave it as it was
+        os.mkdir(self.folder)
+        secret = np.ones(30, np.float32).tobytes()
+        pathlib.Path(outside, 'secret.bin').write_bytes(secret)
+        self.write('data.bin', secret)
+        os.symlink('../outside/secret.bin', self.path('link.bin'))
+        os.symlink('../outside', self.path('linked'))
+        os.link(os.path.join(outside, 'secret.bin'), self.path('hard.bin'))
+        os.mkfifo(self.path('pipe.bin'))
+        os.mkdir(self.path('folder'))
+        self.write('bad.onnx', b'')  # so that it is no news afterwards
+        for code, expected, *where in (
+            (RUN_FAILED, "'absent.bin' was not read: No such file", 'absent.bin'),
+            (MODEL, "contains '..'", '../outside/secret.bin'),
+            (MODEL, 'absolute', os.path.join(outside, 'secret.bin')),
+            (MODEL, '--externalDataDir', 'link.bin'),
+            (MODEL, 'symbolic link', 'linked/secret.bin'),
+            (MODEL, 'hard links', 'hard.bin'),
+            (RUN_FAILED, 'directory', 'folder'),
+            (RUN_FAILED, 'not a regular file', 'pipe.bin'),
+            (MODEL, 'location is empty', ''),
+            (MODEL, 'lie outside', 'data.bin', 4096, 12),
+            (MODEL, 'needs 12', 'data.bin', 0, 4),
+            (MODEL, 'not a count of bytes', 'data.bin', -4, 12),
+            (MODEL, 'not a count of bytes', 'data.bin', 2**63, 12),
+            (MODEL, 'lie outside', 'data.bin', 2**63 - 8, 12),
+            (MODEL, 'lie outside', 'data.bin', None, None, [1000]),
+        ):
+            with self.subTest(where):
+                self.refuses(code, expected, add, initializers=[external(*where)])
+
+
+class BadRuns(CliCase):
+    def setUp(self):
+        super().setUp()
+        self.plan = self.make_plan('m.plan', None, "--minShapes='x:0':1x6", "--optShapes='x:0':2x6", "--maxShapes='x:0':4x6")
+
+    def refuses(self, code, expected, *flags):
+        self.refused(code, expected, 'exec', f'--loadEngine={self.plan}', *ONCE, *flags)
+
+    def array(self, name, shape, kind=np.float32):
+        np.save(self.path(name), np.ones(shape, kind))
+        return f"--loadInputs='x:0':{self.path(name)}"
+
+    def test_inputs(self):
+        self.refuses(RUN_FAILED, 'has type <f8, but f32 is needed', self.array('f64.npy', (2, 6), np.float64))
+        self.refuses(USAGE, 'not 2x5', self.array('narrow.npy', (2, 5)))
+        self.refuses(USAGE, 'not 2x6x1', self.array('rank.npy', (2, 6, 1)))
+        self.refuses(USAGE, '9x6 lies outside every profile: 1..4x6', self.array('many.npy', (9, 6)))
+        self.refuses(USAGE, '0x6 lies outside every profile', self.array('none.npy', (0, 6)))
+        self.refuses(USAGE, "no input or output 'z'", f'--loadInputs=z:{self.path("many.npy")}')
+        self.refuses(RUN_FAILED, 'No such file', "--loadInputs='x:0':" + self.path('absent.npy'))
+        self.refuses(RUN_FAILED, 'it is a folder', "--loadInputs='x:0':" + self.folder)
+        self.refuses(
+            RUN_FAILED, 'has 5 bytes; f32[2x6] needs 48', "--loadInputs='x:0':" + self.write('raw.bin', b'12345'), "--shapes='x:0':2x6"
+        )
+
+    def test_shapes(self):
+        self.refuses(USAGE, '5x6 lies outside every profile: 1..4x6', "--shapes='x:0':5x6")
+        self.refuses(USAGE, 'is no shape', "--shapes='x:0':-1x6")
+        self.refuses(USAGE, 'is no shape', "--shapes='x:0':99999999999999999999x6")
+        both = save_model(self.path('both.onnx'), [node('Add', ['x', 'z'], ['y'])], [('x', FLOAT, ['n']), ('z', FLOAT, ['n'])], Y)
+        self.plan = self.make_plan('both.plan', both, '--minShapes=x:1,z:1', '--maxShapes=x:8,z:8')
+        self.refuses(USAGE, '3 disagrees with the shapes of other inputs', '--shapes=x:2,z:3')
+
+    def test_an_index_out_of_range(self):
+        model = save_model(
+            self.path('g.onnx'), [node('Gather', ['w', 'i'], ['y'])], [('i', TensorProto.INT64, [1])], Y, [tensor('w', [2, 2], bytes(16))]
+        )
+        self.plan = self.make_plan('g.plan', model)
+        np.save(self.path('i.npy'), np.array([7]))
+        self.refuses(RUN_FAILED, 'Gather', f'--loadInputs=i:{self.path("i.npy")}')
+
+    def test_a_device_that_computes_nothing(self):
+        self.refused(RUN_FAILED, "build for 'cpu' to run", 'exec', f'--onnx={self.model}', '--device=null', *ONCE)
+        self.make_plan('null.plan', None, '--device=null')
+
+    def test_outputs_that_cannot_be_written(self):
+        self.refuses(RUN_FAILED, 'No such file', '--exportOutput=' + self.path('no/such/folder.npz'))
+        self.refuses(RUN_FAILED, 'No space left', '--exportTimes=/dev/full')
+        os.mkdir(self.path('o.npz'))
+        self.refuses(RUN_FAILED, 'directory', '--exportOutput=' + self.path('o.npz'))
+        with open('/dev/full', 'w') as full:
+            self.refused(RUN_FAILED, 'No space left', 'ops', stdout=full)
+
+
+class BadPlans(CliCase):
+    def test_no_plan_at_all(self):
+        for code, name in (
+            (RUN_FAILED, self.path('absent')),
+            (RUN_FAILED, self.folder),
+            (RUN_FAILED, '/dev/null'),
+            (PLAN, self.write('empty', b'')),
+            (PLAN, self.write('text', b'hello, this is no plan\n')),
+            (PLAN, self.model),
+        ):
+            self.refused(code, os.path.basename(name), 'exec', f'--loadEngine={name}')
+
+    def test_damage(self):
+        """A sample; src/plan/read_test.cpp tries every byte and bit."""
+        plan, dice = pathlib.Path(self.make_plan()).read_bytes(), random.Random(1)
+        self.refused(PLAN, 'should have', 'exec', f'--loadEngine={self.write("long", plan + b"x")}')
+        for cut in [1, 8, 31, 32, len(plan) - 1, *dice.sample(range(len(plan)), 15)]:
+            self.refused(PLAN, 'cut', 'exec', f'--loadEngine={self.write("cut", plan[:cut])}')
+        for bit in dice.sample(range(len(plan) * 8), 30):
+            flipped = bytearray(plan)
+            flipped[bit // 8] ^= 1 << bit % 8
+            path = self.write('flipped', flipped)
+            self.refused(PLAN, 'flipped', 'exec', f'--loadEngine={path}')
+        self.refused(PLAN, 'flipped', 'inspect', path)
+        self.refused(PLAN, 'flipped', 'compare', self.model, path)
+        self.refused(PLAN, 'flipped', 'exec', f'--loadEngine={path}', '--retune')
+
+
+class Saving(CliCase):
+    def test_places_that_cannot_be_written(self):
+        os.mkdir(self.path('folder'))
+        for expected, path in (
+            ('No such file', self.path('no/such.plan')),
+            ('it is a folder', self.path('folder')),
+            ('No space left', '/dev/full'),
+        ):
+            self.refused(RUN_FAILED, expected, 'exec', f'--onnx={self.model}', f'--saveEngine={path}', '--noBuilderCache', *ONCE)
+
+    def test_a_timing_cache_that_cannot_be_written_is_a_warning(self):
+        thesis = self.write('thesis', b'my thesis\n')
+        for path in (self.path('no/such/cache'), self.folder, '/dev/full', thesis):
+            done = self.tenfold('exec', f'--onnx={self.model}', f'--timingCacheFile={path}', *ONCE)
+            self.assertRegex(done.stderr, r'\[W\] .*' + path)
+        self.assertEqual(pathlib.Path(thesis).read_bytes(), b'my thesis\n')
+
+    def test_full_disk(self):
+        disk = self.path('disk')
+        os.mkdir(disk)
+        # A small disk of our own, which goes away with its name space; the old plan must be all that is on it afterwards.
+        in_small_disk = [
+            'unshare',
+            '-m',
+            'sh',
+            '-c',
+            f'mount -t tmpfs -o size=96k none {disk} || exit 99; echo old >{disk}/p; "$@" || code=$?; '
+            f'[ "$(ls -A {disk}) $(cat {disk}/p)" = "p old" ] || exit 98; exit $code',
+            'sh',
+        ]
+        if subprocess.run([*in_small_disk, 'true'], capture_output=True).returncode:
+            self.skipTest('mounting a small disk needs root')
+        big = save_model(
+            self.path('big.onnx'), [node('Add', ['x', 'w'], ['y'])], [('x', FLOAT, [1])], Y, [tensor('w', [40000], os.urandom(160000))]
+        )
+        self.refused(
+            RUN_FAILED,
+            'No space left',
+            'exec',
+            f'--onnx={big}',
+            f'--saveEngine={disk}/p',
+            '--noBuilderCache',
+            *ONCE,
+            program=[*in_small_disk, cli_case.TENFOLD],
+        )
+
+    def test_killed_in_the_middle(self):
+        size = 48 << 20
+        big = save_model(
+            self.path('big.onnx'), [node('Add', ['x', 'w'], ['y'])], [('x', FLOAT, [1])], Y, [tensor('w', [size // 4], os.urandom(size))]
+        )
+        os.mkdir(self.path('out'))
+        plan = self.write('out/p.plan', b'the old file')
+        caught = 0
+        for _ in range(40):
+            process = subprocess.Popen(
+                [
+                    cli_case.TENFOLD,
+                    'exec',
+                    f'--onnx={big}',
+                    f'--saveEngine={plan}',
+                    '--skipInference',
+                    '--noBuilderCache',
+                    '--builderOptimizationLevel=0',
+                ],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            while process.poll() is None and not self.is_writing(process.pid):
+                time.sleep(0.0005)
+            process.send_signal(signal.SIGKILL)
+            if process.wait() != -signal.SIGKILL:
+                self.write('out/p.plan', b'the old file')  # it was faster
+                continue
+            if pathlib.Path(plan).read_bytes() == b'the old file':
+                caught += 1
+            self.assertEqual(os.listdir(self.path('out')), ['p.plan'])
+            if caught == 3:
+                break
+        self.assertEqual(caught, 3, 'no save was caught in the middle')
+        self.tenfold('exec', f'--onnx={big}', f'--saveEngine={plan}', '--skipInference', '--noBuilderCache', '--builderOptimizationLevel=0')
+        self.assertGreater(os.path.getsize(plan), size)
+
+    def is_writing(self, pid):
+        """Has it a file of the folder open for some bytes already?"""
+        try:
+            for fd in os.listdir(f'/proc/{pid}/fd'):
+                path = f'/proc/{pid}/fd/{fd}'
+                if os.readlink(path).startswith(self.path('out')) and os.stat(path).st_size > 0:
+                    return True
+        except OSError:
+            pass
+        return False
+
+
+if __name__ == '__main__':
+    cli_case.main()
