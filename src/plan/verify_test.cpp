@@ -109,6 +109,11 @@ TEST(Verify, TacticsAreAskedAgain) {
   expect_refused("its body has 2 inputs", [](Program& g) { g.steps[0].in.pop_back(); });
 }
 
+TEST(Verify, AnyStepMayCarryAPermittedPrecision) {
+  EXPECT_EQ(refusal([](Plan& p) { p.programs[0].steps[0].attributes.set("precision", std::string("bf16")); }), "");
+  expect_refused("unknown", [](Program& g) { g.steps[0].attributes.set("precision", 16); });
+}
+
 TEST(Verify, ResultsAreWhatTheOperatorGives) {
   expect_refused("the operator gives", [](Program& g) { g.steps[1].out[0].dims[0] = 3; });
   expect_refused("the operator gives", [](Program& g) { g.steps[1].out[0].dtype = DType::i32; });
