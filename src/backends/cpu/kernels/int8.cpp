@@ -59,12 +59,13 @@ __attribute__((always_inline)) inline void each(F&& f) {
 }
 
 template <int Rows, int Vectors>
-void ordered_tile(const char* a, std::int64_t stride, const char* b, const std::uint16_t* order, const std::int32_t* init, std::int32_t* c,
-                  std::int64_t c_stride) {
+__attribute__((always_inline)) inline void ordered_tile(const char* a, std::int64_t stride, const char* b, const std::uint16_t* order,
+                                                        const std::int32_t* init, std::int64_t init_stride, std::int32_t* c,
+                                                        std::int64_t c_stride) {
   constexpr int kStep = Ops::lanes * 4, kGroup = Vectors * kStep;  // bytes of one vector and of one group of B
   const Vec ones = Ops::words(1);
   Vec acc[Rows][Vectors];
-  each<Rows, Vectors>([&](int r, int v) { acc[r][v] = Ops::load((init ? init : c + r * c_stride) + v * Ops::lanes); });
+  each<Rows, Vectors>([&](int r, int v) { acc[r][v] = Ops::load(init + r * init_stride + v * Ops::lanes); });
   const std::uint16_t* at = order + kInt8Classes;
   for (const std::uint16_t* end = at + order[kInt8Twice]; at < end; at += 2, b += 2 * kGroup) {
     const char *first = a + at[0], *second = a + at[1];
@@ -116,8 +117,8 @@ struct Ordered {
   static constexpr int lanes = Ops::lanes, rows = Ops::rows;
   template <int Rows, int Vectors>
   static void tile(const char* a, std::int64_t stride, const char* b, std::int64_t, const std::uint16_t* order, const std::int32_t* init,
-                   std::int32_t* c, std::int64_t c_stride) {
-    ordered_tile<Rows, Vectors>(a, stride, b, order, init, c, c_stride);
+                   std::int64_t init_stride, std::int32_t* c, std::int64_t c_stride) {
+    ordered_tile<Rows, Vectors>(a, stride, b, order, init, init_stride, c, c_stride);
   }
 };
 
@@ -141,6 +142,6 @@ void expand(const void* source, std::int64_t count, bool is_signed, void* packed
 
 extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {
     .mr = Ops::rows, .nr = 2 * Ops::lanes, .k_group = 4, .k_step = 1, .k_chunk = 1024, .ordered = true, .signed_shift = 128,
-    .direct_unsigned = true, .direct_signed = false, .enter = nullptr, .leave = nullptr, .expand = expand, .tile = int8_tile_any<Ordered>};
+    .direct_unsigned = true, .direct_signed = false, .enter = nullptr, .leave = nullptr, .expand = expand, .panel = int8_panel<Ordered>};
 
 }  // namespace tenfold::backends::cpu

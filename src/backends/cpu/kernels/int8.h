@@ -28,10 +28,11 @@ struct Int8Kernels {
 
   // Copies `count` values, moved by `signed_shift` if they are signed.
   void (*expand)(const void* source, std::int64_t count, bool is_signed, void* packed);
-  // c[r][j] = (init ? init[j] : c[r][j]) + sum over k of a[r][k] * b[k][j], for r < rows <= mr and j < width (nr or nr / 2).
+  // c[r][j] = (init ? init[j] : c[r][j]) + sum over k of a[r][k] * b[k][j], for r < rows and j < width (nr or nr / 2).
   // Strides of A in bytes, of C in elements. `order`: of the groups of this chunk, null where they are not ordered.
-  void (*tile)(int rows, int width, const void* a, std::int64_t a_stride, const void* b, std::int64_t k_groups,
-               const std::uint16_t* order, const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed);
+  // Rows are taken `mr` at a time; where mr > 16 (AMX), rows of A and C up to the next multiple of 16 are touched.
+  void (*panel)(std::int64_t rows, int width, const char* a, std::int64_t a_stride, const char* b, std::int64_t k_groups,
+                const std::uint16_t* order, const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed);
 };
 
 // vpmaddubsw adds two products of an unsigned and a signed byte in 16 bits, where they may not fit. What the weights of a panel

@@ -55,24 +55,23 @@ class WindowRows final : public Int8Rows {
   // Values [first, last) of one window, line by line.
   void window(const Int8Kernels& kernels, std::int64_t group, std::int64_t n, const Three& at, std::int64_t first, std::int64_t last,
               char* to) const noexcept {
-    const std::int64_t line = shape_.kernel[2] * shape_.depth;
-    std::int64_t start[3];
-    for (std::size_t i = 0; i < 3; ++i) start[i] = at[i] * shape_.stride[i] - shape_.begin[i];
-    for (std::int64_t l = first / line; l * line < last; ++l) {
-      const std::int64_t z = start[0] + l / shape_.kernel[1] * shape_.dilation[0], y = start[1] + l % shape_.kernel[1] * shape_.dilation[1];
-      const std::int64_t from = std::max(first - l * line, std::int64_t{0}), until = std::min(last - l * line, line);
-      char* line_to = to + l * line + from - first;
-      const bool inside = z >= 0 && z < extents_.in[0] && y >= 0 && y < extents_.in[1];
-      if (!inside) {
+    const std::int64_t line = shape_.kernel[2] * shape_.depth, skipped = first > 0 ? first / line : 0;
+    const std::int64_t z0 = at[0] * shape_.stride[0] - shape_.begin[0], y0 = at[1] * shape_.stride[1] - shape_.begin[1],
+                       x0 = at[2] * shape_.stride[2] - shape_.begin[2];
+    const std::int64_t row_bytes = extents_.in[2] * shape_.channels;
+    const char* image = image_ + n * extents_.in[0] * extents_.in[1] * row_bytes + group * shape_.depth;
+    std::int64_t a = skipped > 0 ? skipped / shape_.kernel[1] : 0, b = skipped - a * shape_.kernel[1];
+    for (std::int64_t l = skipped * line; l < last; l += line) {
+      const std::int64_t z = z0 + a * shape_.dilation[0], y = y0 + b * shape_.dilation[1];
+      if (++b == shape_.kernel[1]) b = 0, ++a;
+      const std::int64_t from = std::max(first - l, std::int64_t{0}), until = std::min(last - l, line);
+      char* line_to = to + l + from - first;
+      if (z < 0 || z >= extents_.in[0] || y < 0 || y >= extents_.in[1])
         fill_border(kernels, until - from, line_to);
-        continue;
-      }
-      const char* pixels =
-          image_ + ((n * extents_.in[0] + z) * extents_.in[1] + y) * extents_.in[2] * shape_.channels + group * shape_.depth;
-      if (merged_)
-        run_of_taps(kernels, pixels, start[2], from, until, line_to);
+      else if (merged_)
+        run_of_taps(kernels, image + (z * extents_.in[1] + y) * row_bytes, x0, from, until, line_to);
       else
-        tap_by_tap(kernels, pixels, start[2], from, until, line_to);
+        tap_by_tap(kernels, image + (z * extents_.in[1] + y) * row_bytes, x0, from, until, line_to);
     }
   }
 
@@ -85,7 +84,7 @@ class WindowRows final : public Int8Rows {
     if (right > left) {
       // Whole vectors where the image goes on: what lies behind the run is overwritten by the next one.
       const char* run = pixels + offset + left;
-      const std::int64_t whole = round_up_to(right - left, 16), count = run + whole <= end_ ? whole : right - left;
+      const std::int64_t whole = round_up_to(right - left, 32), count = run + whole <= end_ ? whole : right - left;
       kernels.expand(run, count, signed_, to + left - from);
     }
     if (until > right) fill_border(kernels, until - right, to + right - from);

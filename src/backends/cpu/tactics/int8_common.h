@@ -47,7 +47,8 @@ class Int8Packing {
   void pack(std::span<const std::int16_t> weights, std::span<const std::int32_t> zeros, void* packed) const;
   std::vector<std::int16_t> unpack(const void* packed) const;
 
-  bool has_rests(const void* packed) const { return *static_cast<const std::int32_t*>(packed) != 0; }
+  // Exactly 1: memory that the tuner fills has none.
+  bool has_rests(const void* packed) const { return *static_cast<const std::int32_t*>(packed) == 1; }
   const std::int32_t* sums(const void* packed, std::int64_t group) const { return row(packed, group, 0); }       // of stored columns
   const std::int32_t* constants(const void* packed, std::int64_t group) const { return row(packed, group, 1); }  // added to results
   const std::int32_t* rests(const void* packed, std::int64_t group) const { return row(packed, group, 2); }      // of the zero points
@@ -98,6 +99,7 @@ struct Int8Product {
   Int8Packing packing;
   bool a_signed = false;
   std::int64_t block_rows = 0, block_columns = 0;
+  std::vector<std::uint16_t> spare_order, last_spare_order;   // of a whole chunk and of the last one
   Int8End end;
 
   Int8Product() = default;
@@ -107,8 +109,9 @@ struct Int8Product {
 
  private:
   struct Block;
+  struct Scratch;
   void run_block(const Int8Rows& rows, const Block& block, std::int32_t zero, const void* packed, const Int8End::Binding& end,
-                 void* scratch) const noexcept;
+                 Scratch& s, void* scratch) const noexcept;
 };
 
 // The zero point operand `input` of a run, 0 if it is left out.

@@ -3,7 +3,6 @@
 #include "backends/cpu/tactics/int8_order_common.h"
 
 #include <algorithm>
-#include <vector>
 
 namespace tenfold::backends::cpu {
 namespace {
@@ -102,6 +101,15 @@ void Int8Chunk::unpack(const std::uint16_t* order, const std::int8_t* packed, st
       }
     }
   }
+}
+
+std::vector<std::uint16_t> Int8Chunk::typical_order() const {
+  std::vector<std::uint16_t> order(static_cast<std::size_t>(order_words()));
+  order[kInt8Flipped] = static_cast<std::uint16_t>(groups / 4);
+  order[kInt8Wide] = static_cast<std::uint16_t>(groups / 5);
+  order[kInt8Plain] = static_cast<std::uint16_t>(groups - order[kInt8Flipped] - order[kInt8Wide]);
+  for (std::int64_t g = 0; g < groups; ++g) order[static_cast<std::size_t>(kInt8Classes + g)] = static_cast<std::uint16_t>(4 * g);
+  return order;
 }
 
 bool Int8Chunk::has(const std::uint16_t* order) const noexcept {

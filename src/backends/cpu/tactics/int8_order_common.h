@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "backends/cpu/kernels/int8.h"
 
@@ -19,6 +20,8 @@ struct Int8Chunk {
   void unpack(const std::uint16_t* order, const std::int8_t* packed, std::int8_t* values) const;
   // Whether an order read from a plan names groups of this chunk only, and as many as there are.
   bool has(const std::uint16_t* order) const noexcept;
+  // Stands in for an order that is none, as in memory that the tuner fills: the groups as they come, in classes as random weights have.
+  std::vector<std::uint16_t> typical_order() const;
 };
 
 }  // namespace tenfold::backends::cpu

@@ -7,8 +7,21 @@
 
 namespace tenfold::backends::cpu {
 
+namespace {
+constexpr std::int64_t kEnoughParts = 16;
+}  // namespace
+
 struct Int8Product::Block {
   std::int64_t group, row, rows, column, columns;
+  bool gathered;  // the rows of the only chunk already
+};
+
+// Gathered rows and accumulators of one block: on the worker's stack.
+struct Int8Product::Scratch {
+  alignas(64) char a[kInt8MaxRows * (kInt8MaxChunkBytes + 64) + 64];
+  alignas(64) std::int32_t c[kInt8MaxRows * kInt8MaxColumns];
+  alignas(64) std::int32_t start[kInt8MaxColumns];
+  std::int32_t row_sums[kInt8MaxRows];
 };
 
 Int8Product::Int8Product(const Problem& problem, const Config& config, const Int8Weights& shape, bool is_signed, int channel_axis)
@@ -18,7 +31,11 @@ Int8Product::Int8Product(const Problem& problem, const Config& config, const Int
       a_signed(is_signed),
       block_rows(config[1]),
       block_columns(config[2]),
-      end(problem, int8_finish_kernels(config[0]), channel_axis) {}
+      end(problem, int8_finish_kernels(config[0]), channel_axis) {
+  if (!kernels->ordered) return;
+  spare_order = packing.chunk(0, 0).typical_order();
+  last_spare_order = packing.chunk(0, (packing.depth() - 1) / kernels->k_chunk * kernels->k_chunk).typical_order();
+}
 
 void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zero, const RunArgs& args,
                       const TileAxes& axes) const noexcept {
@@ -26,29 +43,25 @@ void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zer
   end.bind(args, axes, weights.n * weights.groups, binding);
   const void* packed = args.in[1].data;
   const std::int64_t row_blocks = ceil_div(count, block_rows), column_blocks = ceil_div(weights.n, block_columns);
-  // Neighbouring parts share their weights.
-  args.parallel->for_each(row_blocks * column_blocks * weights.groups, [&](std::int64_t part, int worker) {
+  // Rows that were gathered serve all columns, unless only columns make enough parts; then neighbouring parts share their weights.
+  const std::int64_t parts_of_rows = row_blocks * weights.groups, split = parts_of_rows >= kEnoughParts ? 1 : column_blocks;
+  args.parallel->for_each(parts_of_rows * split, [&](std::int64_t part, int worker) {
+    Scratch s;
     Block block;
     block.row = part % row_blocks * block_rows;
     block.rows = std::min(block_rows, count - block.row);
-    block.column = part / row_blocks % column_blocks * block_columns;
-    block.columns = std::min(block_columns, weights.n - block.column);
-    block.group = part / row_blocks / column_blocks;
-    run_block(rows, block, zero, packed, binding, args.scratch_of(worker));
+    block.group = part / row_blocks / split;
+    const std::int64_t first = part / row_blocks % split, last = split == 1 ? column_blocks : first + 1;
+    for (std::int64_t c = first; c < last; ++c) {
+      block.column = c * block_columns;
+      block.columns = std::min(block_columns, weights.n - block.column);
+      block.gathered = c > first && weights.k <= kernels->k_chunk;
+      run_block(rows, block, zero, packed, binding, s, args.scratch_of(worker));
+    }
   });
 }
 
 namespace {
-
-// Gathered rows and accumulators of one block: on the worker's stack.
-struct Scratch {
-  alignas(64) char a[kInt8MaxRows * (kInt8MaxChunkBytes + 64) + 64];
-  alignas(64) std::int32_t c[kInt8MaxRows * kInt8MaxColumns];
-  alignas(64) std::int32_t start[kInt8MaxColumns];
-  std::int32_t row_sums[kInt8MaxRows];
-};
-
-constexpr std::uint16_t kNothing[kInt8Classes] = {};
 
 std::int32_t sum_of(const char* row, std::int64_t count, bool is_signed) {
   std::int32_t sum = 0;
@@ -59,14 +72,15 @@ std::int32_t sum_of(const char* row, std::int64_t count, bool is_signed) {
 }  // namespace
 
 void Int8Product::run_block(const Int8Rows& rows, const Block& block, std::int32_t zero, const void* packed, const Int8End::Binding& bound,
-                            void* scratch) const noexcept {
-  Scratch s;
+                            Scratch& s, void* scratch) const noexcept {
   const Int8Kernels& kernel = *kernels;
   const std::int64_t width = std::min(round_up_to(block.columns, kernel.nr / 2), packing.columns() - block.column);
   const std::int32_t moved_zero = zero + (a_signed ? kernel.signed_shift : 0);
   const std::int32_t* sums = packing.sums(packed, block.group) + block.column;
   const std::int32_t* constants = packing.constants(packed, block.group) + block.column;
-  for (std::int64_t j = 0; j < width; ++j) s.start[j] = constants[j] - moved_zero * sums[j];
+  for (std::int64_t j = 0; j < width; ++j)
+    s.start[j] = static_cast<std::int32_t>(static_cast<std::uint32_t>(constants[j]) -
+                                           static_cast<std::uint32_t>(moved_zero) * static_cast<std::uint32_t>(sums[j]));
   const bool rests = packing.has_rests(packed);
   if (rests) std::fill_n(s.row_sums, block.rows, 0);
 
@@ -79,17 +93,17 @@ void Int8Product::run_block(const Int8Rows& rows, const Block& block, std::int32
     const std::int64_t depth = std::min<std::int64_t>(kernel.k_chunk, packing.depth() - k);
     // One cache line more than the values, so that rows do not fall into the same sets.
     const std::int64_t stride = direct ? direct_stride : round_up_to(depth, 64) + (depth >= 512 ? 64 : 0);
-    if (!direct) rows.fill(kernel, block.group, block.row, block.rows, k, count, s.a, stride);
+    if (!direct && !block.gathered) rows.fill(kernel, block.group, block.row, block.rows, k, count, s.a, stride);
     const char* a = direct ? direct + k : s.a;
     for (std::int64_t j = 0; j < width;) {
       const std::int64_t panel = packing.panel_width(block.column + j);
       const char* b = packing.panel(packed, block.group, block.column + j, k);
       const std::uint16_t* order = packing.order(packed, block.group, block.column + j, k);
-      if (order && !packing.chunk(block.column + j, k).has(order)) order = kNothing;   // from a damaged plan: reads nothing
-      for (std::int64_t r = 0; r < block.rows; r += kernel.mr) {
-        kernel.tile(static_cast<int>(std::min<std::int64_t>(kernel.mr, block.rows - r)), static_cast<int>(panel), a + r * stride, stride, b,
-                    depth / kernel.k_group, order, k == 0 ? s.start + j : nullptr, s.c + r * width + j, width, a_signed);
-      }
+      // Never read what a damaged plan would point at.
+      if (order && !packing.chunk(block.column + j, k).has(order))
+        order = (k + kernel.k_chunk < packing.depth() ? spare_order : last_spare_order).data();
+      kernel.panel(block.rows, static_cast<int>(panel), a, stride, b, depth / kernel.k_group, order, k == 0 ? s.start + j : nullptr, s.c + j,
+                   width, a_signed);
       j += panel;
     }
     if (rests) {

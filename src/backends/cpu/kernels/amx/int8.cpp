@@ -68,16 +68,13 @@ void tile_of(bool two_rows, bool two_columns, const char* a, std::int64_t a_stri
   return product<Signed, false, false>(a, a_stride, b, steps, init, c, c_stride);
 }
 
-void tile(int rows, int width, const void* a, std::int64_t a_stride, const void* b, std::int64_t k_groups,
-          const std::uint16_t*, const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed) {
-  const auto* pa = static_cast<const char*>(a);
-  const auto* pb = static_cast<const char*>(b);
-  const bool two_rows = rows > kTileRows, two_columns = width > 16;
+void panel(std::int64_t rows, int width, const char* a, std::int64_t a_stride, const char* b, std::int64_t k_groups, const std::uint16_t*,
+           const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed) {
+  const bool two_columns = width > 16;
   const std::int64_t steps = k_groups / 16;
-  if (is_signed)
-    tile_of<true>(two_rows, two_columns, pa, a_stride, pb, steps, init, c, c_stride);
-  else
-    tile_of<false>(two_rows, two_columns, pa, a_stride, pb, steps, init, c, c_stride);
+  const auto run = is_signed ? tile_of<true> : tile_of<false>;
+  for (; rows > 0; rows -= 2 * kTileRows, a += 2 * kTileRows * a_stride, c += 2 * kTileRows * c_stride)
+    run(rows > kTileRows, two_columns, a, a_stride, b, steps, init, c, c_stride);
 }
 
 void expand(const void* source, std::int64_t count, bool, void* packed) {
@@ -95,6 +92,6 @@ void expand(const void* source, std::int64_t count, bool, void* packed) {
 
 extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {
     .mr = 2 * kTileRows, .nr = 32, .k_group = 4, .k_step = 16, .k_chunk = 1024, .ordered = false, .signed_shift = 0,
-    .direct_unsigned = false, .direct_signed = false, .enter = enter, .leave = leave, .expand = expand, .tile = tile};
+    .direct_unsigned = false, .direct_signed = false, .enter = enter, .leave = leave, .expand = expand, .panel = panel};
 
 }  // namespace tenfold::backends::cpu

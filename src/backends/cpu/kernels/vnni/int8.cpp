@@ -14,12 +14,12 @@ struct Quads {
 
   template <int Rows, int Vectors>
   static void tile(const char* a, std::int64_t a_stride, const char* b, std::int64_t k_groups, const std::uint16_t*, const std::int32_t* init,
-                   std::int32_t* c, std::int64_t c_stride) {
+                   std::int64_t init_stride, std::int32_t* c, std::int64_t c_stride) {
     __m512i acc[Rows][Vectors];
 #pragma GCC unroll 16
     for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 4
-      for (int v = 0; v < Vectors; ++v) acc[r][v] = _mm512_loadu_si512((init ? init : c + r * c_stride) + v * lanes);
+      for (int v = 0; v < Vectors; ++v) acc[r][v] = _mm512_loadu_si512(init + r * init_stride + v * lanes);
     for (std::int64_t k = 0; k < k_groups; ++k) {
       __m512i panel[Vectors];
 #pragma GCC unroll 4
@@ -57,6 +57,6 @@ void expand(const void* source, std::int64_t count, bool is_signed, void* packed
 
 extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {
     .mr = Quads::rows, .nr = 2 * Quads::lanes, .k_group = 4, .k_step = 1, .k_chunk = 1024, .ordered = false, .signed_shift = 128,
-    .direct_unsigned = true, .direct_signed = false, .enter = nullptr, .leave = nullptr, .expand = expand, .tile = int8_tile_any<Quads>};
+    .direct_unsigned = true, .direct_signed = false, .enter = nullptr, .leave = nullptr, .expand = expand, .panel = int8_panel<Quads>};
 
 }  // namespace tenfold::backends::cpu
