@@ -41,6 +41,7 @@ std::vector<Pass> canonical() {
 std::vector<Pass> fuse() {
   return named({
       "fold_constants",     // what settling the precision left constant
+      "fold_batchnorm",     // a quantised model's, whose parameters are constants only now
       "remove_identity",
       "sink_reshape",       // past what the precision made of products and masks
       "merge_movement",
