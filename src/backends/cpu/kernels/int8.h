@@ -47,12 +47,15 @@ enum Int8Class {
 };
 
 // The common end of an int8 product, on a tile that is still in L1:
-//   y = acc * scale[j] + bias[j];  clamp;  round and clamp, * middle_scale;  + residual;  clamp;  then stored as f32, or rounded half
+//   y = acc * scale[j] + bias[j];  round and clamp, * scale2[j] + bias2[j];  clamp;  round and clamp, * middle_scale;  + residual;  clamp;  then stored as f32, or rounded half
 //   to even, moved by its zero point and saturated, as QuantizeLinear defines it.
 // Scales are folded by the caller so that every rounding finds its value in units of its own grid: no division is left.
 struct Int8Finish {
   enum Type : std::int32_t { f32, u8, i8 };
   const float *scale = nullptr, *bias = nullptr;   // per column; readable up to the next multiple of 16 columns, like the accumulators
+  bool has_grid = false;             // a result on a grid of its own that is scaled and shifted again
+  float grid_low = 0, grid_high = 0;
+  const float *scale2 = nullptr, *bias2 = nullptr;   // like scale and bias; unused without a grid
   float low = 0, high = 0;           // first clamp; low > high: none; none where there is a middle
   float middle_scale = 0, middle_low = 0, middle_high = 0;   // a result on a grid of its own before a residual; scale 0: none
   const void* residual = nullptr;    // null: none

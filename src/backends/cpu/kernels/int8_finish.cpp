@@ -94,7 +94,7 @@ TENFOLD_INLINE void store_some(T* out, F16 y, [[maybe_unused]] std::int32_t zero
 }
 
 // T: type of the output, R: of the residual. Clamps: a clamp before the residual, or before a result of type f32.
-template <class T, class R, bool Clamps, bool Middle>
+template <class T, class R, bool Grid, bool Clamps, bool Middle>
 void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, T* out,
                  std::int64_t out_stride) {
   constexpr float kInfinity = __builtin_inff();
@@ -107,12 +107,14 @@ void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_
   float bottom = -kInfinity, top = kInfinity;
   if (kBytes) bottom = (T(-1) < T(0) ? -128.f : 0.f) - f.out_zero, top = (T(-1) < T(0) ? 127.f : 255.f) - f.out_zero;
   const F16 least = set(clamps2 && f.low2 > bottom ? f.low2 : bottom), most = set(clamps2 && f.high2 < top ? f.high2 : top);
-  const float *scale = f.scale, *bias = f.bias;
+  const float *scale = f.scale, *bias = f.bias, *scale2 = f.scale2, *bias2 = f.bias2;
+  const F16 grid_low = set(f.grid_low), grid_high = set(f.grid_high);
   const auto* residual = static_cast<const R*>(f.residual);
   const std::int64_t residual_stride = f.residual_stride;
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t j = 0; j < cols; j += 16) {
       F16 y = fma(load(acc + r * acc_stride + j), load(scale + j), load(bias + j));
+      if constexpr (Grid) y = fma(clamp(round_even(y), grid_low, grid_high), load(scale2 + j), load(bias2 + j));
       if constexpr (Clamps) y = clamp(y, low, high);
       if constexpr (Middle) y = clamp(round_even(y), middle_low, middle_high);
       if constexpr (kResidual) {
@@ -131,15 +133,16 @@ struct NoResidual {
   char none[16];
 };
 
+template <class T, class R, bool Grid>
+auto* pick(const Int8Finish& f) {
+  if (f.middle_scale != 0) return finish_rows<T, R, Grid, false, true>;
+  return f.low <= f.high ? finish_rows<T, R, Grid, true, false> : finish_rows<T, R, Grid, false, false>;
+}
+
 template <class T, class R>
 void finish_with(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, void* out,
                  std::int64_t out_stride) {
-  const bool clamps = f.low <= f.high, middle = f.middle_scale != 0;
-  auto* run = finish_rows<T, R, false, false>;
-  if (middle)
-    run = finish_rows<T, R, false, true>;
-  else if (clamps)
-    run = finish_rows<T, R, true, false>;
+  auto* run = f.has_grid ? pick<T, R, true>(f) : pick<T, R, false>(f);
   run(f, acc, acc_stride, rows, cols, static_cast<T*>(out), out_stride);
 }
 

@@ -27,7 +27,14 @@ Verdict supports(const Problem& p) {
   return Verdict::only_if(s.taps() <= kMaxTaps, "the window has more than 128 taps");
 }
 
-std::vector<Config> configs(const Problem& p) { return {{p.device->features & kAvx512 ? kInt8Avx512 : kInt8Avx2}}; }
+// Channels that do not fill the last block of the wide kernels are copied pixel by pixel: the narrow ones may be faster then.
+std::vector<Config> configs(const Problem& p) {
+  std::vector<Config> all;
+  if (p.device->features & kAvx512) all.push_back({kInt8Avx512});
+  const bool fills = ConvInt8Shape(p).channels % tenfold_int8_depthwise_avx512.block == 0;
+  if (all.empty() || !fills) all.insert(fills ? all.end() : all.begin(), {kInt8Avx2});
+  return all;
+}
 Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 1 || (c[0] != kInt8Avx2 && c[0] != kInt8Avx512)) return Verdict::no("the config names an unknown instruction set");
   return Verdict::only_if(c[0] == kInt8Avx2 || (p.device->features & kAvx512), "needs avx512");

@@ -42,14 +42,18 @@ void Int8End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t colum
   binding.operands = args.in.data() + anchor_inputs_;
   binding.out = static_cast<char*>(args.out[0].data);
   if (!form_) return epilogue_.bind(args, axes, binding.epilogue);
-  auto* scale = static_cast<float*>(args.workspace);
-  binding.scale = scale;
-  float* bias = scale + padded_columns_;
-  std::fill_n(scale, padded_columns_, form_->unit);
-  std::fill_n(bias, padded_columns_, 0.0f);
-  gather(form_->scales, form_->scale_count, binding.operands, columns, scale, [](float a, float b) { return a * b; });
-  gather(form_->biases, form_->bias_count, binding.operands, columns, bias, [](float a, float b) { return a + b; });
-  for (std::int64_t j = 0; j < columns; ++j) bias[j] *= form_->unit;
+  auto* at = static_cast<float*>(args.workspace);
+  binding.scale = at;
+  for (const Int8Form::Affine* part : {&form_->first, &form_->second}) {
+    std::fill_n(at, padded_columns_, part->scale_unit);
+    gather(part->scales, part->scale_count, binding.operands, columns, at, [](float a, float b) { return a * b; });
+    at += padded_columns_;
+    std::fill_n(at, padded_columns_, 0.0f);
+    gather(part->biases, part->bias_count, binding.operands, columns, at, [](float a, float b) { return a + b; });
+    for (std::int64_t j = 0; j < columns; ++j) at[j] *= part->bias_unit;
+    at += padded_columns_;
+    if (!form_->finish.has_grid) break;
+  }
 }
 
 void Int8End::apply(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
@@ -58,6 +62,8 @@ void Int8End::apply(const Binding& binding, std::int64_t row, std::int64_t rows,
   Int8Finish finish = form_->finish;
   finish.scale = binding.scale + column;
   finish.bias = finish.scale + padded_columns_;
+  finish.scale2 = finish.bias + padded_columns_;
+  finish.bias2 = finish.scale2 + padded_columns_;
   const std::int64_t first = row * binding.columns + column;
   if (form_->residual > 0) {
     finish.residual = static_cast<const char*>(binding.operands[form_->residual - 1].data) + first * residual_bytes_;

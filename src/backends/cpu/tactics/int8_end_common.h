@@ -13,7 +13,7 @@ class Int8End {
   static Verdict supports(const Problem& problem);
   Int8End() = default;
   Int8End(const Problem& problem, const Int8FinishKernels& kernels, int channel_axis);
-  std::int64_t workspace_bytes() const { return form_ ? 2 * padded_columns_ * 4 : 0; }   // scales and biases of all columns
+  std::int64_t workspace_bytes() const { return form_ ? 4 * padded_columns_ * 4 : 0; }   // scales and biases of all columns
   std::int64_t scratch_bytes() const { return form_ ? 0 : epilogue_.scratch_bytes(); }   // per worker
 
   struct Binding {

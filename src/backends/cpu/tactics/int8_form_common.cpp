@@ -163,18 +163,23 @@ class Matcher {
       case ir::Prim::mul: {
         if (stage_ == recast) return take_middle(number(other));
         const auto t = term(other);
-        if (!t || stage_ < floating || stage_ > scaled) return false;
+        if (!t) return false;
+        if (stage_ == requantised && !begin_second()) return false;
+        if (stage_ < floating || stage_ > scaled) return false;
         stage_ = scaled;
-        return append(form_.scales, form_.scale_count, *t);
+        Int8Form::Affine& to = grid_ != 0 ? form_.second : form_.first;
+        return append(to.scales, to.scale_count, *t);
       }
       case ir::Prim::add: {
         if (stage_ < floating) return false;
         const auto t = term(other);
         if (stage_ == rounded || stage_ == divided) return take_zero(other);
         if (t) {
+          if (stage_ == requantised && !begin_second()) return false;
           if (stage_ > biased) return false;
           stage_ = biased;
-          return append(form_.biases, form_.bias_count, *t);
+          Int8Form::Affine& to = grid_ != 0 ? form_.second : form_.first;
+          return append(to.biases, to.bias_count, *t);
         }
         if (stage_ > requantised || !take_residual(other)) return false;
         stage_ = added;
@@ -212,6 +217,25 @@ class Matcher {
     stage_ = requantised;
     return true;
   }
+  // What lies on a grid is scaled and shifted again, as by a normalisation that was not folded: all before belongs to the first part.
+  bool begin_second() {
+    Int8Finish& f = form_.finish;
+    if (grid_ != 0) return false;
+    grid_ = middle_;
+    f.grid_low = f.middle_low;
+    f.grid_high = f.middle_high;
+    if (f.low <= f.high) clamp_grid(f.low / grid_, f.high / grid_, f.grid_low, f.grid_high);
+    f.low = 1, f.high = 0;
+    middle_ = 0;
+    centred_ = false;
+    stage_ = floating;
+    return true;
+  }
+  // Rounding keeps order: a clamp before it may as well follow it.
+  static void clamp_grid(float least, float most, float& low, float& high) {
+    low = std::max(low, std::nearbyint(least));
+    high = std::max(std::min(high, std::nearbyint(most)), low);
+  }
   // Zero points are added after rounding; without a rounding only an even one gives the same result for ties, so only zero is taken.
   bool take_zero(int other) {
     const auto n = number(other);
@@ -225,18 +249,19 @@ class Matcher {
   // before it is rounded.
   void fold_scales() {
     Int8Finish& f = form_.finish;
-    const float last = f.out_type == Int8Finish::f32 ? 1 : 1 / scale_;
-    form_.unit = middle_ != 0 ? 1 / middle_ : last;
+    const float last = f.out_type == Int8Finish::f32 ? 1 : 1 / scale_, next = middle_ != 0 ? 1 / middle_ : last;
+    f.has_grid = grid_ != 0;
+    form_.first.scale_unit = form_.first.bias_unit = f.has_grid ? 1 / grid_ : next;
+    form_.second.scale_unit = grid_ * next;
+    form_.second.bias_unit = next;
     const bool clamps = f.low <= f.high;
-    if (clamps) f.low *= form_.unit, f.high *= form_.unit;
+    if (clamps) f.low *= next, f.high *= next;
     if (f.low2 <= f.high2) f.low2 *= last, f.high2 *= last;
     f.residual_scale *= last;
     f.middle_scale = middle_ * last;
     if (!clamps) return;
-    // Rounding keeps order: a clamp may as well follow it.
     if (middle_ != 0) {
-      f.middle_low = std::max(f.middle_low, std::nearbyint(f.low));
-      f.middle_high = std::max(std::min(f.middle_high, std::nearbyint(f.high)), f.middle_low);
+      clamp_grid(f.low, f.high, f.middle_low, f.middle_high);
     } else if (form_.residual <= 0 && f.out_type != Int8Finish::f32) {
       f.low2 = f.low, f.high2 = f.high;
     } else {
@@ -251,7 +276,8 @@ class Matcher {
   Stage stage_ = integer;
   DType saturated_to_ = DType::u8;
   bool centred_ = false;
-  float scale_ = 1, middle_ = 0;   // of the last quantisation, and of one before a residual; 0: none
+  // Scales: of the last quantisation, of one before a residual, and of one before a second scale and bias; 0: none.
+  float scale_ = 1, middle_ = 0, grid_ = 0;
   Int8Form form_;
 };
 

@@ -8,15 +8,18 @@
 
 namespace tenfold::backends::cpu {
 
-// A body of the form   acc -> f32, * scales, + biases, clamp, + residual, clamp, quantise   as far as it is static: which operands
-// play which part. Operands are read when the step runs.
+// A body of the form   acc -> f32, * scales, + biases, (quantise, dequantise, * scales, + biases,) clamp, (quantise, dequantise,)
+// + residual, clamp, quantise   as far as it is static: which operands play which part. Operands are read when the step runs.
 struct Int8Form {
   static constexpr int kMaxTerms = 4;
   struct Term { int operand = -1; float value = 1; };   // an operand of the body, one value per column or one in all; or a number
-  Term scales[kMaxTerms], biases[kMaxTerms];
-  int scale_count = 0, bias_count = 0;
+  struct Affine {
+    Term scales[kMaxTerms], biases[kMaxTerms];
+    int scale_count = 0, bias_count = 0;
+    float scale_unit = 1, bias_unit = 1;                // times all of them
+  };
+  Affine first, second;                                 // second: of what was rounded to a grid of its own
   int residual = -1;                                    // operand of the body
-  float unit = 1;                                       // scales and biases are multiplied by it: one over the next grid's step
   Int8Finish finish;                                    // the numbers; pointers are filled in per run
 };
 // Null if the body is not of this form. `channel_axis`: of the output.

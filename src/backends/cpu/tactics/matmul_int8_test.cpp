@@ -69,6 +69,47 @@ TEST(MatmulInt8, QuantisedMiddle) {
   }
 }
 
+// A normalisation that was not folded: a result that is quantised for itself is scaled and shifted by column, quantised once more,
+// and added to a residual, or not.
+TEST(MatmulInt8, ScaledAgainAfterAGrid) {
+  const ir::OpDef& op = ir::Registry::builtin().get("MatMulInteger");
+  for (const bool residual : {false, true}) {
+    for (const DType to : {DType::u8, DType::i8, DType::f32}) {
+      std::vector<DType> inputs{DType::i32, DType::f32, DType::f32, DType::f32, DType::f32};
+      if (residual) inputs.push_back(DType::u8);
+      ir::BodyBuilder b(inputs);
+      const auto number = [&](double v) { return b.constant(DType::f32, v); };
+      const auto on_grid = [&](std::uint16_t x, double scale, double zero) {
+        x = b.binary(ir::Prim::add, b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, x, number(scale))), number(zero));
+        x = b.cast(b.emit({.prim = ir::Prim::saturate, .dtype = DType::u8, .a = x}), DType::f32);
+        return b.binary(ir::Prim::mul, b.binary(ir::Prim::sub, x, number(zero)), number(scale));
+      };
+      std::uint16_t y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1), 2);
+      y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, on_grid(y, 0.3, 120), 3), 4);
+      if (residual) {
+        y = b.binary(ir::Prim::add, on_grid(y, 0.25, 100), b.binary(ir::Prim::mul, b.cast(5, DType::f32), number(0.5)));
+      }
+      y = b.binary(ir::Prim::max, y, number(0));
+      if (to != DType::f32) {
+        y = b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, y, number(0.4)));
+        y = b.emit({.prim = ir::Prim::saturate, .dtype = to, .a = y});
+      }
+      Int8Case c{"MatMulInteger", "u8[50,40](0,255) i8[40,70](-128,127)! u8[]{128}"};
+      c.body = b.finish({y});
+      c.extra = {"f32[70](0.0001,0.002)!", "f32[70](-3,3)!", "f32[70](0.5,1.5)!", "f32[70](-3,3)!"};
+      if (residual) c.extra.push_back("u8[50,70](0,255)");
+      check_int8(cpu_matmul_int8(), c, to == DType::f32 ? 0.5 : 2);
+      const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, ops::parse_case(op, "u8[50,40] i8[40,70]!"));
+      TacticRun run(cpu_matmul_int8(), graph, kAvx2);
+      run.problem.body = &*c.body;
+      run.problem.in.insert(run.problem.in.end(), 4, {DType::f32, {ir::Dim(70)}});
+      if (residual) run.problem.in.push_back({DType::u8, {ir::Dim(50), ir::Dim(70)}});
+      run.problem.out[0].dtype = to;
+      EXPECT_TRUE(cpu::recognise_int8_form(run.problem, 1).has_value()) << ir::text(*c.body);
+    }
+  }
+}
+
 // The forms above must not fall back to the block executor unnoticed.
 TEST(MatmulInt8, RecognisesTheUsualEnds) {
   const ir::OpDef& op = ir::Registry::builtin().get("MatMulInteger");
