@@ -7,9 +7,10 @@
 
 namespace tenfold::backends {
 
-double measure_host(const std::function<void()>& launch, const MeasureBudget& budget) {
+double measure_host(const std::function<void()>& launch, const MeasureBudget& budget, const std::function<void()>& prepare) {
   using Clock = std::chrono::steady_clock;
   const auto once = [&] {
+    if (prepare) prepare();
     const auto start = Clock::now();
     launch();
     return std::chrono::duration<double, std::nano>(Clock::now() - start).count();

@@ -1,7 +1,10 @@
 // Timing a launch: warmed up, repeated within a budget, trimmed median.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <span>
+#include <vector>
 
 namespace tenfold::backends {
 
@@ -9,8 +12,9 @@ struct MeasureBudget {
   double least_ms = 1;      // stop when this much time is spent and `least_runs` are done ...
   int least_runs = 5, most_runs = 200;
   double give_up_ns = 0;    // ... or at once, when the first warm run takes longer than this (0: never)
+  std::vector<std::span<const std::byte>> cold = {};   // to be out of the caches before every launch
 };
-// Nanoseconds of one call of `launch`: the median of the faster three quarters.
-double measure_host(const std::function<void()>& launch, const MeasureBudget& budget);
+// Nanoseconds of one call of `launch`: the median of the faster three quarters. `prepare`, if given, comes before each, not timed.
+double measure_host(const std::function<void()>& launch, const MeasureBudget& budget, const std::function<void()>& prepare = {});
 
 }  // namespace tenfold::backends

@@ -1,4 +1,6 @@
 // The whole-graph choice: candidates of every node, reformat costs on every edge, and the cheapest combination.
+#include <unordered_map>
+
 #include "base/check.h"
 #include "tune/cuts.h"
 #include "tune/layout_choice.h"
@@ -12,6 +14,22 @@ void count_nodes(const ir::Graph& graph, int& count) {
     ++count;
     for (const auto& g : n->graphs) count_nodes(*g, count);
   }
+}
+
+void add_constants(const ir::Graph& graph, std::unordered_map<const ir::Constant*, std::int64_t>& bytes) {
+  for (const auto& n : graph.nodes()) {
+    for (const ir::Value* v : n->inputs)
+      if (v && v->is_constant()) bytes[v->constant.get()] = v->constant->tensor.bytes();
+    for (const auto& g : n->graphs) add_constants(*g, bytes);
+  }
+}
+// Whether a run's other weights have pushed a step's own out of the caches before it comes again.
+bool weights_leave_caches(const ir::Graph& graph, const backends::DeviceInfo& device) {
+  std::unordered_map<const ir::Constant*, std::int64_t> bytes;
+  add_constants(graph, bytes);
+  std::int64_t sum = 0;
+  for (const auto& [constant, size] : bytes) sum += size;
+  return sum > device.l3_bytes / 2;
 }
 
 struct Chooser {
@@ -46,7 +64,8 @@ struct Chooser {
 Choice choose(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options) {
   const int threads = options.config->threads;
   std::unique_ptr<Timer> timer = options.config->random_choices ? random_timer(options.config->random_choices)
-                                                                : clock_timer(backend, threads, options.config->optimization_level);
+                                                                : clock_timer(backend, threads, options.config->optimization_level,
+                                                                              weights_leave_caches(graph, backend.info()));
   std::unique_ptr<Timer> cached = cached_timer(*timer, backend.info(), options);
   Chooser chooser{backend, options, Candidates(backend, *cached, options)};
   count_nodes(graph, chooser.total);

@@ -11,12 +11,13 @@ using backends::Problem;
 
 class ClockTimer final : public Timer {
  public:
-  ClockTimer(backends::Backend& backend, int threads, int level)
-      : backend_(backend), stream_(backend.open_stream({.threads = threads})), level_(level) {}
+  ClockTimer(backends::Backend& backend, int threads, int level, bool cold_weights)
+      : backend_(backend), stream_(backend.open_stream({.threads = threads})), level_(level), cold_weights_(cold_weights) {}
 
   double time(const backends::Tactic& tactic, const Problem& problem, const backends::Config& config, double best) override {
     used_ = 0;
     extents_.clear();
+    weights_.clear();
     const std::size_t operands = problem.in.size() + problem.out.size();
     extents_.reserve(operands * 128);
     std::vector<Bound> in, out;
@@ -30,6 +31,7 @@ class ClockTimer final : public Timer {
     backends::MeasureBudget budget;
     budget.least_ms = level_ >= 5 ? 10 : level_ >= 3 ? 2 : 1;
     budget.give_up_ns = best > 0 ? 2 * best : 0;
+    if (cold_weights_) budget.cold = weights_;
     return backend_.measure(*stream_, tactic, kernel.get(), args, budget);
   }
 
@@ -41,7 +43,10 @@ class ClockTimer final : public Timer {
     const OperandDesc& d = problem.in[static_cast<std::size_t>(i)];
     if (d.missing) return {};
     const std::int64_t packed = d.constant && tactic.packed_bytes ? tactic.packed_bytes(problem, config, i) : -1;
-    return plain(d, packed >= 0 ? packed : storage_bytes(d));
+    const std::int64_t bytes = packed >= 0 ? packed : storage_bytes(d);
+    const Bound bound = plain(d, bytes);
+    if (d.constant && bytes > 0) weights_.emplace_back(static_cast<const std::byte*>(bound.data), static_cast<std::size_t>(bytes));
+    return bound;
   }
   Bound plain(const OperandDesc& d, std::int64_t bytes) {
     Bound b;
@@ -72,6 +77,8 @@ class ClockTimer final : public Timer {
   backends::Backend& backend_;
   std::unique_ptr<backends::Stream> stream_;
   int level_;
+  bool cold_weights_;
+  std::vector<std::span<const std::byte>> weights_;   // of the problem at hand
   std::vector<Block> blocks_;
   std::size_t used_ = 0;
   std::vector<std::int64_t> extents_;
@@ -93,8 +100,8 @@ class RandomTimer final : public Timer {
 
 }  // namespace
 
-std::unique_ptr<Timer> clock_timer(backends::Backend& backend, int threads, int level) {
-  return std::make_unique<ClockTimer>(backend, threads, level);
+std::unique_ptr<Timer> clock_timer(backends::Backend& backend, int threads, int level, bool cold_weights) {
+  return std::make_unique<ClockTimer>(backend, threads, level, cold_weights);
 }
 std::unique_ptr<Timer> random_timer(std::uint64_t seed) { return std::make_unique<RandomTimer>(seed); }
 

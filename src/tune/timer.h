@@ -16,8 +16,9 @@ class Timer {
   virtual double time(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config, double best_so_far) = 0;
 };
 
-// By the clock of the backend, on operands of made-up data. Scratch memory is kept between calls.
-std::unique_ptr<Timer> clock_timer(backends::Backend& backend, int threads, int level);
+// By the clock of the backend, on operands of made-up data. Scratch memory is kept between calls. `cold_weights`: the constants
+// of a model this large have left the caches when a run comes back to them, so they are put out before each launch.
+std::unique_ptr<Timer> clock_timer(backends::Backend& backend, int threads, int level, bool cold_weights);
 // The same numbers for the same seed, problem and tactic, whatever the machine: for tests of everything that timing decides.
 std::unique_ptr<Timer> random_timer(std::uint64_t seed);
 

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "backends/cpu/cpu_info.h"
+#include "backends/cpu/evict.h"
 #include "backends/cpu/onednn/library.h"
 #include "base/checked.h"
 #include "base/thread_pool.h"
@@ -73,7 +74,11 @@ class CpuBackend final : public Backend {
   double measure(Stream& stream, const Tactic& tactic, const void* kernel, const RunArgs& args, const MeasureBudget& budget) override {
     RunArgs with_workers = args;
     with_workers.parallel = &stream.parallel();
-    return measure_host([&] { tactic.run(kernel, with_workers); }, budget);
+    const auto evict_cold = [&] {
+      for (const auto& memory : budget.cold) cpu::evict(memory);
+    };
+    return measure_host([&] { tactic.run(kernel, with_workers); }, budget,
+                        budget.cold.empty() ? std::function<void()>{} : std::function<void()>{evict_cold});
   }
 
  private:

@@ -1,4 +1,5 @@
-// The loop over one block of C. Blocks of K are outermost, so that a block's rows of A and one panel of B stay in the caches.
+// The loop over one block of C. Blocks of K are outermost, so that a block's rows of A and one panel of B stay in the caches;
+// weights of blocks to come are fetched while earlier ones compute, for those of a large model lie in memory.
 #include "backends/cpu/gemm/gemm_f32.h"
 
 namespace tenfold::backends::cpu {
@@ -35,7 +36,7 @@ struct BlockLoop {
     return t;
   }
 
-  // The panel that follows [panel, ...), to be fetched by all tiles of rows together; with very few there is no time to.
+  // The panel that is multiplied after this one, to be fetched by all tiles of rows together; with very few there is no time to.
   struct Next {
     const char* at = nullptr;
     std::int64_t bytes = 0, of_tile = 0;
@@ -48,13 +49,14 @@ struct BlockLoop {
   };
   Next next(std::int64_t k_block, std::int64_t panel, const GemmF32Tile& t) const noexcept {
     if (tiles.count < 3) return {};
-    Next n;
-    if (panel < block.last_panel) {
-      n.at = reinterpret_cast<const char*>(t.panel + t.panel_step), n.bytes = t.panel_step * 4;
-    } else if (k_block + 1 < k_blocks) {
-      const GemmF32Tile first = shared(k_block + 1, block.first_panel, 1);
-      n.at = reinterpret_cast<const char*>(first.panel), n.bytes = first.panel_step * 4;
+    if (panel == block.last_panel) {
+      const bool last = k_block + 1 == k_blocks;  // then the next block of columns follows, as a rule
+      if (last && panel == w.panels()) return {};
+      k_block = last ? 0 : k_block + 1;
+      panel = last ? panel : block.first_panel;
     }
+    const GemmF32Tile first = shared(k_block, panel, 1);
+    Next n{.at = reinterpret_cast<const char*>(first.panel), .bytes = first.panel_step * 4};
     const std::int64_t times = t.taps * ((t.k + kSoonSteps - 1) / kSoonSteps);
     n.lines = static_cast<int>((n.bytes + 64 * times * tiles.count - 1) / (64 * std::max<std::int64_t>(times * tiles.count, 1)));
     n.of_tile = times * n.lines * 64;
@@ -70,8 +72,19 @@ struct BlockLoop {
     (wide ? wide : kernels.tile[tiles.begin(i + 1) - first - 1])(t);
   }
 
+  // B as a whole stays in L1 while each tile of rows passes over it: C is written row by row.
+  bool fits_l1() const noexcept { return k_blocks == 1 && w.taps * w.k * (block.last_panel - block.first_panel) * w.panel * 4 <= 24 << 10; }
+  void rows_first() const noexcept {
+    for (std::int64_t i = 0; i < tiles.count; ++i) {
+      for (std::int64_t panel = block.first_panel; panel < block.last_panel; ++panel) {
+        GemmF32Tile t = shared(0, panel, 1);
+        run(t, i, 0, panel, nullptr);
+      }
+    }
+  }
+
   // A panel of B stays in L1 while all rows pass.
-  void all() const noexcept {
+  void panels_first() const noexcept {
     const bool few = block.rows <= kGemmWideRows;
     const int width = few ? kernels.wide_panels[block.rows - 1] : 1;
     const GemmF32Function wide = few ? kernels.wide[block.rows - 1] : nullptr;
@@ -87,6 +100,13 @@ struct BlockLoop {
         panel += several ? width : 1;
       }
     }
+  }
+
+  void all() const noexcept {
+    if (tiles.count > 1 && fits_l1())
+      rows_first();
+    else
+      panels_first();
   }
 };
 
