@@ -20,13 +20,25 @@ class WindowRows {
    public:
     Cursor(const WindowRows& rows, std::int64_t row) noexcept;
     // Writes the position's pointers, `step` entries apart, and goes on to the next.
-    void write(const float** entry, std::int64_t step) noexcept;
+    void write(const float** entry, std::int64_t step) noexcept {
+      if (line_inside_ && at_[2] >= 0 && at_[2] <= w_.last_inside_)
+        for (std::int64_t tap = 0; tap < w_.taps_; ++tap) entry[tap * step] = corner_ + w_.offset_[tap];
+      else
+        write_edge(entry, step);
+      at_[2] += w_.shape_.stride[2];
+      corner_ += w_.step_;
+      if (++out_[2] == w_.extents_.out[2]) next_line();
+    }
 
    private:
-    void write_edge(const float** entry, std::int64_t step, const float* corner, const Three& at) const noexcept;
+    void write_edge(const float** entry, std::int64_t step) const noexcept;
+    void next_line() noexcept;
+    void find() noexcept;
     const WindowRows& w_;
     std::int64_t batch_ = 0;
-    Three out_{0, 0, 0};
+    Three out_{0, 0, 0}, at_{};        // the position, and where its window begins in the image
+    const float* corner_ = nullptr;    // there
+    bool line_inside_ = false;         // all lines of the window exist
   };
 
  private:
@@ -35,6 +47,8 @@ class WindowRows {
   const float *x_, *zeros_;
   std::int64_t taps_;
   Three reach_{};                   // of the dilated kernel
+  std::int64_t step_ = 0;           // elements from a window to the next one in its line
+  std::int64_t last_inside_ = 0;    // where in a line the last whole window begins
   std::int64_t offset_[kMostTaps];  // of a tap, in elements from the window's first
 };
 

@@ -132,6 +132,12 @@ void copy_line(const ConvShape& s, const ConvExtents& e, const float* image, std
   if (outside) return;
   const float* line = image + iz * e.x_stride[0] + iy * e.x_stride[1];
   const std::int64_t step = e.x_stride[2];
+  if (c == 3 && step == 1) {  // colours of one position are stored together
+    const float *red = line, *green = line + channel_stride, *blue = green + channel_stride;
+    float* out = to + first * 3;
+    for (std::int64_t x = 0; x < last - first; ++x, out += 3) out[0] = red[x], out[1] = green[x], out[2] = blue[x];
+    return;
+  }
   for (std::int64_t channel = 0; channel < c; ++channel) {
     const float* from = line + channel * channel_stride;
     float* out = to + first * c + channel;

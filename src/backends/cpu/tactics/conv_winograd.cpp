@@ -40,19 +40,19 @@ std::int64_t tiles_of(const Problem& p) {
   return n;
 }
 
-// {instruction set, 2x2 results of a block, lanes}: blocks are dealt to lanes.
+// {instruction set, 2x2 results of a block, pieces of its columns}: every piece transforms the input again.
 std::vector<Config> configs(const Problem& p) {
   const ConvShape s(p);
   const std::int64_t isa = best_gemm_isa(*p.device), tiles = tiles_of(p), row_bytes = kMatrices * (s.channels + s.filters) * 4;
   const std::int64_t fit = std::max<std::int64_t>(p.device->l2_bytes / row_bytes, 12);
   std::vector<Config> all;
-  for (const std::int64_t most : {fit, 2 * fit, fit / 2}) {
-    for (const std::int64_t lanes : {4, 8}) {
-      const std::int64_t blocks = std::max<std::int64_t>(ceil_div(tiles, std::max<std::int64_t>(most, 6)), tiles >= 24 ? 2 : 1);
-      const Config c{isa, std::max<std::int64_t>(ceil_div(tiles, blocks), 1), std::min(lanes, blocks)};
-      if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
-    }
-  }
+  const auto offer = [&](std::int64_t blocks, std::int64_t pieces) {
+    const Config c{isa, std::max<std::int64_t>(ceil_div(tiles, blocks), 1), pieces};
+    if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
+  };
+  for (const std::int64_t most : {fit, 2 * fit, fit / 2})
+    offer(std::max<std::int64_t>(ceil_div(tiles, std::max<std::int64_t>(most, 6)), tiles >= 24 ? 2 : 1), 1);
+  if (const std::int64_t blocks = ceil_div(tiles, fit); blocks < 4 && weights_of(s, isa).panels() > 1) offer(blocks, 2), offer(blocks, 4);
   return all;
 }
 
@@ -108,7 +108,7 @@ struct Kernel {
   const WinogradF32Kernels* transforms;
   ConvShape shape, patches;  // patches: 4x4 positions, every second one
   GemmF32Weights weights;
-  std::int64_t block, lanes;
+  std::int64_t block, pieces;
   F32End end;
   std::vector<float> zeros;
   std::int64_t value_floats() const { return kMatrices * block * (shape.channels + shape.filters); }
@@ -121,7 +121,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   kernel->shape = kernel->patches = ConvShape(p);
   kernel->patches.kernel = {1, 4, 4}, kernel->patches.stride = {1, 2, 2};
   kernel->weights = weights_of(kernel->shape, c[0]);
-  kernel->block = c[1], kernel->lanes = c[2];
+  kernel->block = c[1], kernel->pieces = c[2];
   kernel->end = F32End(p, 1, own_bias(p));
   kernel->zeros.assign(static_cast<std::size_t>(kernel->shape.channels), 0.f);
   return kernel;
@@ -139,12 +139,14 @@ struct BlockRun {
   const Three& grid;           // of 2x2 results
   const WindowRows& patches;
   const F32End::Binding& bound;
+  std::int64_t first_panel, last_panel;
+  std::int64_t column = first_panel * kernel.weights.panel, columns = std::min(last_panel * kernel.weights.panel, kernel.shape.filters) - column;
 
   void all(std::int64_t first, std::int64_t count, float* values, void* scratch) const noexcept {
     float* const sums = values + kMatrices * kernel.block * kernel.shape.channels;
     transform_input(first, count, values);
     multiply(count, values, sums);
-    for (std::int64_t i = 0; i < count; ++i) write(first + i, sums + i * kernel.shape.filters);
+    for (std::int64_t i = 0; i < count; ++i) write(first + i, sums + i * kernel.shape.filters + column);
     if (!kernel.end.in_registers()) finish(first, count, scratch);
   }
 
@@ -168,7 +170,8 @@ struct BlockRun {
       const GemmF32Block block{.table = table,
                                .rows = count,
                                .offset = m * kernel.block * s.channels,
-                               .last_panel = kernel.weights.panels(),
+                               .first_panel = first_panel,
+                               .last_panel = last_panel,
                                .c = sums + m * kernel.block * s.filters,
                                .c_stride = s.filters};
       gemm_f32_block(*kernel.kernels, kernel.weights, args.in[1].as<const float>() + m * kernel.weights.floats(), block, none, nothing,
@@ -183,14 +186,15 @@ struct BlockRun {
 
   void write(std::int64_t tile, const float* sums) const noexcept {
     const Bound& y = args.out[0];
-    WinogradOutput o{.sums = sums, .step = kernel.block * kernel.shape.filters, .channels = kernel.shape.filters};
+    WinogradOutput o{.sums = sums, .step = kernel.block * kernel.shape.filters, .channels = columns};
     for (int i = 0; i < 4; ++i) {
       const std::int64_t row = row_of(tile, i / 2, i % 2);
       if (row < 0) continue;
-      o.to[i] = y.as<float>() + row * y.strides[y.rank - 1];
-      if (bound.finish.residual) o.residual[i] = bound.finish.residual + row * bound.finish.residual_stride;
+      o.to[i] = y.as<float>() + row * y.strides[y.rank - 1] + column;
+      if (bound.finish.residual) o.residual[i] = bound.finish.residual + row * bound.finish.residual_stride + column;
     }
-    if (bound.any) o.finish = &bound.finish;
+    const GemmF32Finish finish = bound.at(0, column);
+    if (bound.any) o.finish = &finish;
     kernel.transforms->output(o);
   }
 
@@ -203,7 +207,7 @@ struct BlockRun {
       const std::int64_t length = std::min((next - tile) * 2, extents.out[2] - tile % grid[2] * 2);
       for (std::int64_t dy = 0; dy < 2; ++dy)
         if (const std::int64_t row = row_of(tile, dy, 0); row >= 0)
-          kernel.end.apply(bound, row, length, 0, kernel.shape.filters, y.as<const float>() + row * step, step, scratch);
+          kernel.end.apply(bound, row, length, column, columns, y.as<const float>() + row * step + column, step, scratch);
     }
   }
 };
@@ -218,14 +222,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const WindowRows patches(kernel.patches, on_grid, args.in[0].as<const float>(), kernel.zeros.data());
   F32End::Binding bound;
   kernel.end.bind(args, TileAxes::channels_last(args.out[0].rank), bound);
-  const BlockRun block{kernel, args, extents, grid, patches, bound};
   const std::int64_t tiles = on_grid.rows(), blocks = ceil_div(tiles, kernel.block);
-  args.parallel->for_each(std::min(kernel.lanes, blocks), [&](std::int64_t lane, int worker) noexcept {
+  const std::int64_t panels = kernel.weights.panels(), pieces = std::min(kernel.pieces, panels);
+  args.parallel->for_each(blocks * pieces, [&](std::int64_t part, int worker) noexcept {
+    const std::int64_t i = part / pieces, j = part % pieces, first = i * tiles / blocks;
     auto* const values = args.scratch_of<float>(worker);
-    for (std::int64_t b = lane; b < blocks; b += kernel.lanes) {
-      const std::int64_t first = b * tiles / blocks;
-      block.all(first, (b + 1) * tiles / blocks - first, values, values + kernel.value_floats());
-    }
+    const BlockRun block{kernel, args, extents, grid, patches, bound, j * panels / pieces, (j + 1) * panels / pieces};
+    block.all(first, (i + 1) * tiles / blocks - first, values, values + kernel.value_floats());
   });
   return Status::ok;
 }
@@ -234,6 +237,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_conv_winograd() {
   return {.name = "conv_winograd",
+          .version = 2,
           .op = "Conv",
           .supports = supports,
           .configs = configs,
