@@ -111,5 +111,28 @@ TEST_F(Promises, SteadyRunsAllocateNothing) {
   EXPECT_EQ(allocations - before, 0);
 }
 
+TEST_F(Promises, SteadyLoopsAllocateNothing) {
+  BuildConfig c;
+  c.threads = 1;
+  const Engine engine = builder::build_graph(ir::parse_graph(R"((h f32[1,8], x f32[5,1,8], w f32[8,8]!)
+  last, all = Scan(h, x, w) num_states=1 num_scan_inputs=1 graphs=[
+    (s f32[1,8], a f32[1,8], v f32[8,8])
+      p = MatMul(s, v)
+      q = Add(p, a)
+      t = Tanh(q)
+      return t, t
+  ]
+  return last, all
+)", ir::Registry::builtin(), {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }}), c);
+  ASSERT_FALSE(engine.info().allocates_in_run) << engine.inspect();
+  const auto context = engine.create_context();
+  for (int b = 0; b < 4; ++b) context->own_memory(b);
+  ASSERT_TRUE(static_cast<bool>(context->run()));
+  const long before = allocations;
+  for (int i = 0; i < 10; ++i)
+    if (!context->run()) FAIL();
+  EXPECT_EQ(allocations - before, 0);
+}
+
 }  // namespace
 }  // namespace tenfold

@@ -95,7 +95,9 @@ class ExecutionContext {
   Shape shape(int binding) const;                                 // the same; throws
   // Caller's memory, dense row major, at least the size for the shapes set. Null: back to the context's own memory.
   Status bind(int binding, void* memory, std::int64_t bytes) noexcept;
-  void* own_memory(int binding);                                  // allocated to the profile's largest shape on first use
+  // Allocated to the profile's largest shape on first use. Where an output's size has no bound, run() makes it larger: ask again
+  // for its address then.
+  void* own_memory(int binding);
   Status prepare() noexcept;                                      // does all that the first run at these shapes would do
   Status run() noexcept;
 

@@ -6,10 +6,24 @@
 
 namespace tenfold::builder {
 
+namespace {
+void add_bounds(const ir::Graph& graph, ir::SymbolBounds& box) {
+  for (const auto& [symbol, range] : graph.box()) box.try_emplace(symbol, range);
+  for (const auto& node : graph.nodes())
+    for (const auto& body : node->graphs) add_bounds(*body, box);
+}
+}  // namespace
+
+ir::SymbolBounds all_bounds(const ir::Graph& graph) {
+  ir::SymbolBounds box;
+  add_bounds(graph, box);
+  return box;
+}
+
 plan::Program assemble(const ir::Graph& graph, const tune::Choice& choice, ConstantPool& constants, const AssembleOptions& options,
                        std::uint32_t& needs) {
   DimTable table;
-  ir::SymbolBounds box = graph.box();
+  ir::SymbolBounds box = all_bounds(graph);
   for (const plan::Range& r : options.box) {
     box[r.symbol] = {r.min, r.max};
     ir::Symbol symbol{.name = r.symbol, .lower = ir::Dim(r.min), .upper = ir::Dim(r.max), .origin = ir::Origin::input_dim};
@@ -20,6 +34,7 @@ plan::Program assemble(const ir::Graph& graph, const tune::Choice& choice, Const
   program.box = options.box;
   program.symbols = std::move(table.symbols);
   program.dims = std::move(table.dims);
+  program.grown = std::move(table.grown);
   return program;
 }
 

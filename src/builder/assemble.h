@@ -33,6 +33,9 @@ struct AssembleOptions {
   const backends::Backend* backend = nullptr;
 };
 
+// The ranges of a graph's symbols and of those that only its bodies know.
+ir::SymbolBounds all_bounds(const ir::Graph& graph);
+
 // One program for one box. `graph` must be the one that `choice` was made for.
 plan::Program assemble(const ir::Graph& graph, const tune::Choice& choice, ConstantPool& constants, const AssembleOptions& options,
                        std::uint32_t& needs);

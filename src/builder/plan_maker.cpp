@@ -10,7 +10,9 @@ namespace {
 
 ir::SymbolValues opt_point(const ir::Graph& graph, const std::vector<plan::Range>& ranges) {
   ir::SymbolValues opt;
-  for (const auto& [name, range] : graph.box()) opt[name] = range.upper;  // symbols that steps define: the largest they can be
+  constexpr std::int64_t kLarge = 1 << 20, kTypical = 64;
+  for (const auto& [name, range] : all_bounds(graph))   // symbols that steps define: the largest they can be, or a guess where that says nothing
+    opt[name] = range.upper <= kLarge ? range.upper : std::max(range.lower, kTypical);
   for (const plan::Range& r : ranges) opt[r.symbol] = r.opt;
   return opt;
 }
@@ -38,7 +40,7 @@ void PlanMaker::add(ir::Graph graph, const std::vector<plan::Range>& ranges) {
   std::vector<plan::Range> open;                          // ranges that are still ranges
   for (const plan::Range& r : ranges)
     if (r.min != r.max) open.push_back(r);
-  tune::TuneOptions options{&config_, graph.box(), opt_point(graph, ranges), &cache_, &report_};
+  tune::TuneOptions options{&config_, all_bounds(graph), opt_point(graph, ranges), &cache_, &report_};
   const tune::Choice choice = tune::choose(graph, backend_, options);
   report_.tune_s += watch.seconds();
   plan_.programs.push_back(assemble(graph, choice, constants_, {open, &backend_}, plan_.needs));

@@ -1,4 +1,4 @@
-// Steps of one program: kernels, host steps, branches and the copies between them.
+// Steps of one program: kernels, host steps and the copies between them; program_control.cpp has branches and loops.
 #include "builder/program_builder.h"
 
 #include "base/check.h"
@@ -28,7 +28,10 @@ plan::Program ProgramBuilder::build() {
   for (std::size_t o = 0; o < graph_.outputs.size(); ++o) add_copy_to_output(o);
   place(program);
   program.steps = std::move(steps_);
-  program.segments = {{0, static_cast<std::int32_t>(program.steps.size())}};
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {   // what follows a step that defines sizes waits for the host
+    if (s == 0 || !program.steps[s - 1].defines.empty()) program.segments.push_back({static_cast<std::int32_t>(s), 0});
+    ++program.segments.back().count;
+  }
   return program;
 }
 
@@ -67,8 +70,8 @@ void ProgramBuilder::add_node(const Node& node) {
       return;
     }
     if (tune::is_control_flow(node)) {
-      if (node.op() == "If") return add_branch(node);
-      return add_host(node);
+      if (!fits_program(node)) return add_host(node);
+      return node.op() == "If" ? add_branch(node) : add_loop(node);
     }
     auto it = choice_.find(&node);
     if (it != choice_.end() && it->second.tactic) return add_kernel(node, it->second);
@@ -107,7 +110,9 @@ void ProgramBuilder::add_kernel(const Node& node, const tune::NodeChoice& choice
     step.out.push_back(operand(node.outputs[o], store_result(node.outputs[o], choice.formats.out[o])));
   if (choice.tactic->workspace) {
     const Dim bytes = choice.tactic->workspace(problem, choice.config);
-    if (bytes != Dim(0)) workspaces_.emplace_back(steps_.size(), new_buffer(bytes));
+    const plan::Address place = bytes == Dim(0) ? plan::Address{} : new_place(bytes);
+    if (place.space == Space::arena) workspaces_.emplace_back(steps_.size(), place.index);
+    if (place.space == Space::grown) step.workspace_grown = place.index;
   }
   define_symbols(node, step);
   needs_ |= choice.tactic->needs ? choice.tactic->needs(problem, choice.config) : 0;
@@ -132,23 +137,6 @@ void ProgramBuilder::add_host(const Node& node) {
   push(std::move(step));
 }
 
-void ProgramBuilder::add_branch(const Node& node) {
-  Step step;
-  step.kind = StepKind::branch;
-  step.name = node.name, step.op = node.op();
-  for (const Value* v : node.inputs) step.in.push_back(read(v, kPlain, false));
-  for (const Value* v : node.outputs) step.out.push_back(operand(v, store_result(v, kPlain)));
-  std::int64_t arena = 0;
-  for (const auto& body : node.graphs) {
-    ProgramBuilder nested(*body, choice_, constants_, table_, box_, backend_, needs_);
-    step.programs.push_back(nested.build());
-    arena = std::max(arena, step.programs.back().arena_bytes);
-  }
-  if (arena > 0) workspaces_.emplace_back(steps_.size(), new_buffer(Dim(arena)));
-  define_symbols(node, step);
-  push(std::move(step));
-}
-
 // Symbols in a step's result types that nobody defined before: the step defines them.
 void ProgramBuilder::define_symbols(const Node& node, Step& step) {
   for (const Value* v : node.outputs)
@@ -159,8 +147,6 @@ void ProgramBuilder::define_symbols(const Node& node, Step& step) {
         ir::Symbol symbol{.name = name, .lower = Dim(0), .upper = Dim(ir::kUnbounded), .origin = ir::Origin::host_value};
         for (const ir::Symbol& s : graph_.symbols)
           if (s.name == name) symbol = s;
-        const ir::Interval range = d.bounds(box_);
-        require(range.upper < ir::kUnbounded, ErrorKind::unsupported, "the size '", name, "' of '", v->name, "' has no upper bound");
         table_.symbols.push_back(symbol);
         step.defines.push_back(static_cast<std::int32_t>(table_.symbols.size() - 1));
       }

@@ -13,9 +13,11 @@ struct DimTable {
   std::vector<ir::Dim> dims;
   std::map<std::string, plan::DimIndex> index;
   std::vector<ir::Symbol> symbols;         // of inputs first, then as steps define them
+  std::vector<plan::DimIndex> grown;       // bytes of buffers that are allocated in the run
   plan::DimIndex add(ir::Dim d);
   std::vector<plan::DimIndex> add(const ir::Dims& list);
   std::int32_t symbol(const std::string& name) const;   // -1 if not known yet
+  bool is_input_symbol(const std::string& name) const;
 };
 
 // One stretch of arena memory: a value's root, a reformatted copy, or a workspace.
@@ -47,6 +49,10 @@ class ProgramBuilder {
   void add_kernel(const ir::Node& node, const tune::NodeChoice& choice);
   void add_host(const ir::Node& node);
   void add_branch(const ir::Node& node);
+  void add_loop(const ir::Node& node);
+  void add_bodies(const ir::Node& node, plan::Step& step);
+  // Can its bodies be programs? Not if they hold sequences or strings, or change the shapes of what they carry.
+  bool fits_program(const ir::Node& node) const;
   void add_copy_to_output(std::size_t output);
   void define_symbols(const ir::Node& node, plan::Step& step);
 
@@ -57,6 +63,9 @@ class ProgramBuilder {
   plan::Operand packed(const ir::Node& node, const backends::Problem& problem, const tune::NodeChoice& choice, int input);
   const Stored& reformatted(const ir::Value* v, const Stored& from, backends::Layout layout);
   std::int32_t new_buffer(ir::Dim bytes);
+  bool must_grow(ir::Dim bytes) const;
+  plan::Address new_place(ir::Dim bytes);
+  plan::Address new_place(const ir::Value* v, backends::Layout layout);
   void touch(const plan::Operand& o);
   void push(plan::Step step);
   void merge_in_place(const plan::Step& step, const backends::Problem& problem, const backends::Tactic& tactic);

@@ -2,6 +2,7 @@
 #include "base/checked.h"
 #include "builder/program_builder.h"
 #include "memory/problem.h"
+#include "plan/extent.h"
 #include "plan/step_problem.h"
 
 namespace tenfold::builder {
@@ -28,6 +29,27 @@ std::int32_t DimTable::symbol(const std::string& name) const {
   for (std::size_t i = 0; i < symbols.size(); ++i)
     if (symbols[i].name == name) return static_cast<std::int32_t>(i);
   return -1;
+}
+
+bool DimTable::is_input_symbol(const std::string& name) const {
+  const std::int32_t number = symbol(name);
+  return number >= 0 && symbols[static_cast<std::size_t>(number)].origin == ir::Origin::input_dim;
+}
+
+bool ProgramBuilder::must_grow(Dim bytes) const {
+  return plan::must_grow(bytes, box_, [this](const std::string& symbol) { return table_.is_input_symbol(symbol); });
+}
+
+// A place in the arena, or a buffer that the context allocates once the size is known.
+plan::Address ProgramBuilder::new_place(Dim bytes) {
+  if (!must_grow(bytes)) return {Space::arena, new_buffer(bytes), 0};
+  table_.grown.push_back(table_.add(bytes));
+  return {Space::grown, static_cast<std::int32_t>(table_.grown.size() - 1), 0};
+}
+plan::Address ProgramBuilder::new_place(const Value* v, Layout layout) {
+  const Dim elements = backends::storage_elements(layout, v->dims());
+  const int width = bits(v->dtype());
+  return new_place(width >= 8 ? elements * Dim(width / 8) : ceil_div(elements * Dim(width), Dim(8)));
 }
 
 std::int32_t ProgramBuilder::new_buffer(Dim bytes) {
@@ -57,9 +79,7 @@ const ProgramBuilder::Stored& ProgramBuilder::store_result(const Value* v, Layou
   } else if (auto out = output_index_.find(v); out != output_index_.end() && layout == kPlain) {
     s.at = {Space::binding, static_cast<std::int32_t>(graph_.inputs.size() + out->second), 0};
   } else {
-    const Dim elements = backends::storage_elements(layout, v->dims());
-    const int width = bits(v->dtype());
-    s.at = {Space::arena, new_buffer(width >= 8 ? elements * Dim(width / 8) : ceil_div(elements * Dim(width), Dim(8))), 0};
+    s.at = new_place(v, layout);
   }
   return stored_.emplace(Key{v, layout}, std::move(s)).first->second;
 }
@@ -122,8 +142,7 @@ plan::Operand ProgramBuilder::read(const Value* v, Layout layout, bool allow_str
 // A copy of a value in another layout, or of a strided view in dense order.
 const ProgramBuilder::Stored& ProgramBuilder::reformatted(const Value* v, const Stored& from, Layout layout) {
   const bool replaces = !from.dense && from.layout == layout;   // the dense copy serves later readers too
-  const Dim elements = backends::storage_elements(layout, v->dims());
-  Stored s{{Space::arena, new_buffer(elements * Dim(bits(v->dtype()) / 8)), 0}, layout, true, {}};
+  Stored s{new_place(v, layout), layout, true, {}};
   Step step;
   step.name = v->name + " to " + backends::text(layout), step.op = "Reformat";
   step.in.push_back(operand(v, from));

@@ -58,23 +58,27 @@ bool DimCode::apply(Op op, std::int64_t a, std::int64_t b, std::int64_t& r) noex
   return true;
 }
 
-bool DimCode::evaluate(std::span<const std::int64_t> symbols, std::span<std::int64_t> out) const noexcept {
+bool DimCode::evaluate(std::span<const std::int64_t> symbols, std::span<std::int64_t> out, std::span<const Known> known) const noexcept {
   std::int64_t stack[kStack];
-  int top = 0;
   std::size_t at = 0;
   for (std::size_t i = 0; i < ends_.size(); ++i) {
+    int top = 0;
+    bool failed = false;
+    Known least = Known::value;
     for (; at < static_cast<std::size_t>(ends_[i]); ++at) {
       const Instr& instr = code_[at];
       if (instr.op == Op::constant) {
         stack[top++] = instr.value;
       } else if (instr.op == Op::symbol) {
         stack[top++] = symbols[static_cast<std::size_t>(instr.value)];
+        if (!known.empty()) least = std::max(least, known[static_cast<std::size_t>(instr.value)]);
       } else {
         --top;
-        if (!apply(instr.op, stack[top - 1], stack[top], stack[top - 1])) return false;
+        if (!apply(instr.op, stack[top - 1], stack[top], stack[top - 1])) failed = true, stack[top - 1] = 0;
       }
     }
-    out[i] = stack[--top];
+    if (failed && least == Known::value) return false;
+    out[i] = failed || least == Known::nothing ? 0 : stack[--top];
   }
   return true;
 }

@@ -15,8 +15,11 @@ class DimCode {
   DimCode() = default;
   // `symbols` fixes the order in which evaluate() takes their values. Throws if a Dim uses another symbol or is nested too deeply.
   DimCode(std::span<const Dim> dims, std::span<const std::string> symbols);
-  // out[i] = dims[i]. False on overflow, division by zero: then out is unspecified.
-  bool evaluate(std::span<const std::int64_t> symbols, std::span<std::int64_t> out) const noexcept;
+  // What stands in a symbol's place while a step has yet to define it: its upper bound, or nothing.
+  enum class Known : std::uint8_t { value, bound, nothing };
+  // out[i] = dims[i]. False on overflow, division by zero: then out is unspecified. `known` by symbol (empty: all are values):
+  // a dim is 0 if it uses a symbol that is `nothing`, or if it cannot be computed from bounds.
+  bool evaluate(std::span<const std::int64_t> symbols, std::span<std::int64_t> out, std::span<const Known> known = {}) const noexcept;
   std::size_t size() const { return ends_.size(); }
 
  private:

@@ -8,6 +8,7 @@
 namespace tenfold::plan {
 namespace {
 
+constexpr std::int64_t kLargestFixedBuffer = std::int64_t{1} << 32;   // set aside for a size that only a step decides
 constexpr std::int64_t kLimit = std::int64_t{1} << 61;   // beyond any memory; sums of two still fit
 
 bool blocked(const Operand& o, std::size_t axis) {
@@ -21,7 +22,8 @@ ByteRange to_bytes(const Operand& o, __int128 low, __int128 high) {
   return {clamp(o.at.offset + (low * width - (width < 8 ? 7 : 0)) / 8), clamp(o.at.offset + ((high + 1) * width + 7) / 8)};
 }
 
-bool operand_fits(const Plan& plan, const Program& program, const Operand& o, std::span<const std::int64_t> dims) noexcept {
+bool operand_fits(const Plan& plan, const Program& program, const Operand& o, std::span<const std::int64_t> dims,
+                  std::span<const std::int64_t> grown) noexcept {
   if (o.at.space == Space::none || o.packed) return true;   // a packed operand has no strides; verify() compares its size
   const std::optional<ByteRange> range = byte_range(o, dims);
   if (!range) return false;
@@ -35,7 +37,11 @@ bool operand_fits(const Plan& plan, const Program& program, const Operand& o, st
     case Space::binding: {
       const Operand& formal = index < program.inputs.size() ? program.inputs[index] : program.outputs[index - program.inputs.size()];
       capacity = formal_bytes(formal, dims).value_or(-1);
+      break;
     }
+    case Space::grown:
+      if (grown[index] < 0) return true;
+      capacity = grown[index];
   }
   return range->first >= 0 && range->end <= capacity;
 }
@@ -94,17 +100,24 @@ std::optional<std::int64_t> formal_bytes(const Operand& formal, std::span<const 
   return static_cast<std::int64_t>((elements * bits(formal.dtype) + 7) / 8);
 }
 
-bool extents_fit(const Plan& plan, const Program& program, std::span<const std::int64_t> dims) noexcept {
+bool must_grow(ir::Dim bytes, const ir::SymbolBounds& box, const std::function<bool(const std::string&)>& is_input_symbol) {
+  if (bytes.is_constant() || bytes.bounds(box).upper < kLargestFixedBuffer) return false;
+  const std::vector<std::string> symbols = bytes.symbols();
+  return !std::all_of(symbols.begin(), symbols.end(), is_input_symbol);
+}
+
+bool extents_fit(const Plan& plan, const Program& program, std::span<const std::int64_t> dims, std::span<const std::int64_t> grown) noexcept {
   for (const Step& step : program.steps) {
     for (const std::vector<Operand>* side : {&step.in, &step.out})
       for (const Operand& o : *side)
-        if (!operand_fits(plan, program, o, dims)) return false;
+        if (!operand_fits(plan, program, o, dims, grown)) return false;
     for (const Program& nested : step.programs) {
-      for (std::size_t i = 0; i < nested.outputs.size(); ++i) {   // a body writes as much as its own result needs
+      // A branch writes as much as its own result needs. (A loop's results and slices have the extents of its body's.)
+      for (std::size_t i = 0; step.kind == StepKind::branch && i < nested.outputs.size(); ++i) {
         const auto needed = formal_bytes(nested.outputs[i], dims), given = formal_bytes(step.out[i], dims);
         if (!needed || !given || *needed > *given) return false;
       }
-      if (!extents_fit(plan, nested, dims)) return false;
+      if (!extents_fit(plan, nested, dims, grown)) return false;
     }
   }
   return true;

@@ -1,6 +1,7 @@
 // Which bytes an operand may touch, relative to the start of its space: over a whole box of shapes, or for one set of values.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -23,7 +24,12 @@ ByteRange byte_range(const Operand& operand, std::span<const ir::Dim> dims, cons
 std::optional<std::int64_t> formal_bytes(const Operand& formal, std::span<const std::int64_t> dims) noexcept;
 
 // True if, for these values of the dims table, every operand of the program and of those it owns lies inside its memory. The
-// runtime asks whenever shapes change: bounds over a box cannot see that two expressions depend on each other.
-bool extents_fit(const Plan& plan, const Program& program, std::span<const std::int64_t> dims) noexcept;
+// runtime asks whenever shapes change: bounds over a box cannot see that two expressions depend on each other. `grown` holds the
+// bytes of each growing buffer, -1 for one that has no size yet: no step before its size is defined touches it (verify()).
+bool extents_fit(const Plan& plan, const Program& program, std::span<const std::int64_t> dims, std::span<const std::int64_t> grown) noexcept;
+
+// A buffer of `bytes` has no size that could be set aside when the plan is built: its symbols are defined by steps and its bound
+// is out of proportion.
+bool must_grow(ir::Dim bytes, const ir::SymbolBounds& box, const std::function<bool(const std::string&)>& is_input_symbol);
 
 }  // namespace tenfold::plan

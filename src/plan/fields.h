@@ -12,7 +12,7 @@ inline constexpr std::size_t kMaxDimText = 4096;   // of one expression; bounds 
 
 template <class A> void fields(A& a, DType& x) { a.enumeration(x, DType::count_); }
 template <class A> void fields(A& a, ir::Prim& x) { a.enumeration(x, ir::Prim::count_); }
-template <class A> void fields(A& a, Space& x) { a.enumeration(x, static_cast<Space>(4)); }
+template <class A> void fields(A& a, Space& x) { a.enumeration(x, static_cast<Space>(5)); }
 template <class A> void fields(A& a, StepKind& x) { a.enumeration(x, static_cast<StepKind>(5)); }
 template <class A> void fields(A& a, ir::Origin& x) { a.enumeration(x, static_cast<ir::Origin>(3)); }
 template <class A> void fields(A& a, ir::ValueType::Kind& x) { a.enumeration(x, static_cast<ir::ValueType::Kind>(4)); }
@@ -159,16 +159,16 @@ void fields(A& a, Constant& x) {
 template <class A>
 void fields(A& a, Step& x) {
   auto& [kind, name, op, attributes, has_body, body, anchor_inputs, tactic, tactic_version, config, in, out, programs, workspace_offset,
-         workspace_bytes, defines] = x;
+         workspace_bytes, workspace_grown, defines] = x;
   a(kind, name, op, attributes, has_body);
   if (has_body) a(body);
-  a(anchor_inputs, tactic, tactic_version, config, in, out, programs, workspace_offset, workspace_bytes, defines);
+  a(anchor_inputs, tactic, tactic_version, config, in, out, programs, workspace_offset, workspace_bytes, workspace_grown, defines);
 }
 template <class A>
 void fields(A& a, Program& x) {
   const typename A::Nested nested(a);
-  auto& [box, symbols, dims, inputs, outputs, steps, segments, arena_bytes, arena_live_bytes] = x;
-  a(box, symbols, dims, inputs, outputs, steps, segments, arena_bytes, arena_live_bytes);
+  auto& [box, symbols, dims, grown, inputs, outputs, steps, segments, arena_bytes, arena_live_bytes] = x;
+  a(box, symbols, dims, grown, inputs, outputs, steps, segments, arena_bytes, arena_live_bytes);
 }
 template <class A>
 void fields(A& a, Plan& x) {

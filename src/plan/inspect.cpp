@@ -38,6 +38,7 @@ void add_steps(std::string& out, const Plan& plan, const Program& top, const Pro
       if (step.has_body) out += cat(indent, "     body ", ir::text(step.body), "\n");
       add_operands(out, plan, top, "in   ", step.in, indent + "     ");
       add_operands(out, plan, top, "out  ", step.out, indent + "     ");
+      if (step.workspace_grown >= 0) out += cat(indent, "     work in grown ", step.workspace_grown, "\n");
       if (step.workspace_bytes > 0) out += cat(indent, "     work ", step.workspace_bytes, " bytes at arena+", step.workspace_offset, "\n");
     }
     for (std::size_t i = 0; i < step.programs.size(); ++i) {
@@ -64,6 +65,7 @@ std::string place_text(const Plan& plan, const Operand& o) {
     case Space::weights: return cat("constant ", o.at.index, index < plan.constants.size() ? " '" + plan.constants[index].name + "'" : "", moved);
     case Space::arena: return cat("arena+", o.at.offset);
     case Space::binding: return cat("binding ", o.at.index, moved);
+    case Space::grown: return cat("grown ", o.at.index, moved);
   }
   return "?";
 }
@@ -91,6 +93,8 @@ std::string inspect_text(const Plan& plan, int detail) {
     out += cat("program ", p, ":");
     for (const Range& r : program.box) out += cat(" ", r.symbol, "=", r.min, "..", r.max, " (tuned at ", r.opt, ")");
     out += cat(" ", program.steps.size(), " steps, arena ", mebibytes(program.arena_bytes), ", largest live sum ", mebibytes(program.arena_live_bytes), "\n");
+    for (std::size_t g = 0; g < program.grown.size(); ++g)
+      out += cat("  grown ", g, " has ", program.dims.at(static_cast<std::size_t>(program.grown[g])).text(), " bytes, allocated in the run\n");
     add_steps(out, plan, program, program, detail, "  ");
   }
   return out;

@@ -22,6 +22,7 @@ enum class Space : std::uint8_t {
   weights,    // index: which constant
   arena,      // offset into the program's activation memory
   binding,    // index: which input or output of the program
+  grown,      // index: which buffer of Program::grown
 };
 struct Address {
   Space space = Space::none;
@@ -55,10 +56,11 @@ struct Step {
   std::vector<Operand> in, out;
   std::vector<Program> programs;         // branch: then, else; loop: the body
   std::int64_t workspace_offset = 0, workspace_bytes = 0;   // in the arena; for branch and loop the bodies' arena
+  std::int32_t workspace_grown = -1;     // instead: a buffer of Program::grown
   std::vector<std::int32_t> defines;     // symbols (indices into Program::symbols of the top program) known after this step
 };
 
-// A run of steps between points where the host must decide. One on the CPU.
+// A run of steps between points where the host must decide: each step that defines sizes ends one.
 struct Segment { std::int32_t first = 0, count = 0; };
 
 // The range of one symbol in a profile's box, and the point it was tuned for.
@@ -67,6 +69,8 @@ struct Program {
   std::vector<Range> box;
   std::vector<ir::Symbol> symbols;       // evaluated in this order; input symbols first
   std::vector<ir::Dim> dims;             // the dims table; bodies of branch and loop steps index their top program's table
+  std::vector<DimIndex> grown;           // bytes of buffers whose size has no usable bound: the context allocates them in the run,
+                                         // once the symbols are defined; bodies index their top program's
   std::vector<Operand> inputs, outputs;  // formal types; Space::binding
   std::vector<Step> steps;
   std::vector<Segment> segments;

@@ -1,6 +1,8 @@
 // From a step back to the problem its tactic was chosen for.
 #include "plan/step_problem.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace tenfold::plan {
@@ -11,6 +13,29 @@ ir::SymbolBounds program_box(const Program& program) {
   for (const ir::Symbol& s : program.symbols)
     if (!box.count(s.name)) box[s.name] = {s.lower.bounds(box).lower, s.upper.bounds(box).upper};
   return box;
+}
+
+std::vector<std::string> symbol_names(const Program& program) {
+  std::vector<std::string> names;
+  for (const Range& r : program.box) names.push_back(r.symbol);
+  for (const ir::Symbol& s : program.symbols)
+    if (std::find(names.begin(), names.end(), s.name) == names.end()) names.push_back(s.name);
+  return names;
+}
+
+std::vector<std::vector<std::int32_t>> symbols_of_steps(const Program& program) {
+  std::map<std::string, std::int32_t, std::less<>> number;
+  for (const std::string& name : symbol_names(program)) {
+    const auto next = static_cast<std::int32_t>(number.size());
+    number.emplace(name, next);
+  }
+  std::vector<std::vector<std::int32_t>> result;
+  for (ir::Dim d : program.dims) {
+    auto& list = result.emplace_back();
+    for (const std::string& symbol : d.symbols())
+      if (const auto found = number.find(symbol); found != number.end() && found->second >= static_cast<std::int32_t>(program.box.size())) list.push_back(found->second);
+  }
+  return result;
 }
 
 namespace {

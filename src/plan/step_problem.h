@@ -7,6 +7,11 @@
 
 namespace tenfold::plan {
 
+// The numbers that Step::defines uses: symbols of the box first, then those that steps define.
+std::vector<std::string> symbol_names(const Program& program);
+// For each entry of the dims table the numbers of its symbols that steps define.
+std::vector<std::vector<std::int32_t>> symbols_of_steps(const Program& program);
+
 // References into `step`, `box` and `device`, which must outlive it. Throws plan_refused if the operator is unknown.
 backends::Problem step_problem(const Step& step, const std::vector<ir::Dim>& dims, const ir::SymbolBounds& box,
                                const backends::DeviceInfo& device, const ir::Registry& registry);

@@ -51,59 +51,24 @@ void verify_symbols(const Program& program) {
 }
 
 // The dims' values where every symbol is least, and where it is largest; left out if they cannot be computed there, since the
-// runtime refuses such shapes too.
-std::vector<std::vector<std::int64_t>> corners(const std::vector<ir::Dim>& dims, const ir::SymbolBounds& box) {
+// runtime refuses such shapes too. Symbols that steps define may have no bound worth the name: there a few thousand stand for many.
+std::vector<std::vector<std::int64_t>> corners(const VerifyScope& scope) {
+  constexpr std::int64_t kMany = 1 << 12;
   std::vector<std::vector<std::int64_t>> result;
   for (const bool upper : {false, true}) {
     ir::SymbolValues point;
-    for (const auto& [symbol, range] : box) point[symbol] = upper ? range.upper : range.lower;
+    for (std::size_t s = 0; s < scope.symbols.size(); ++s) {
+      const std::string symbol = scope.symbols[s].text();
+      const ir::Interval range = scope.box.at(symbol);
+      point[symbol] = !upper ? range.lower : s < scope.input_symbols ? range.upper : std::min(range.upper, std::max(range.lower, kMany));
+    }
     try {
-      std::vector<std::int64_t> values = ir::evaluate(dims, point);
+      std::vector<std::int64_t> values = ir::evaluate(scope.dims, point);
       result.push_back(std::move(values));
     } catch (const Error&) {
     }
   }
   return result;
-}
-
-void verify_formals(const VerifyScope& scope, const Program& program) {
-  std::int32_t index = 0;
-  for (const std::vector<Operand>* side : {&program.inputs, &program.outputs})
-    for (const Operand& formal : *side) {
-      must(formal.at.space == Space::binding && formal.at.index == index++ && formal.at.offset == 0, "a formal operand is not the binding it stands for");
-      for (DimIndex d : formal.dims) must(d >= 0 && static_cast<std::size_t>(d) < scope.dims.size(), "a formal operand has dim ", d);
-      must(formal.dims.size() <= 64 && formal.dtype != DType::string, "a formal operand has ", formal.dims.size(), " dims of ", name(formal.dtype));
-    }
-}
-
-void verify_program(const VerifyScope& scope, const Program& program);
-
-// The bodies see the step's operands (without the condition), then its results, as their bindings.
-void verify_branch(const VerifyScope& scope, const Step& step) {
-  must(step.programs.size() == 2, "a branch has ", step.programs.size(), " programs");
-  must(!step.in.empty() && step.in[0].at.space != Space::none && step.in[0].dtype == DType::boolean, "a branch has no condition");
-  for (std::size_t d = 0; d < step.in[0].dims.size(); ++d)
-    for (const auto& values : scope.corners) must(values[static_cast<std::size_t>(step.in[0].dims[d])] == 1, "a branch's condition is not one element");
-  for (const Program& body : step.programs) {
-    must(body.dims.empty() && body.box.empty() && body.symbols.empty(), "a body has dims of its own");
-    must(body.inputs.size() == step.in.size() - 1 && body.outputs.size() == step.out.size(), "a body has ", body.inputs.size(), " inputs and ",
-         body.outputs.size(), " outputs, the step gives ", step.in.size() - 1, " and ", step.out.size());
-    must(body.arena_bytes <= step.workspace_bytes, "a body needs ", body.arena_bytes, " bytes of arena, the step has ", step.workspace_bytes);
-    const auto same = [&](const Operand& formal, const Operand& actual, bool result) {
-      must(actual.at.space != Space::none && actual.dense && actual.layout == backends::kPlain && actual.dtype == formal.dtype &&
-               actual.dims.size() == formal.dims.size(), "a body's binding is not what the step gives");
-      for (std::size_t d = 0; d < formal.dims.size(); ++d) {
-        const ir::Dim inner = scope.dims[static_cast<std::size_t>(formal.dims[d])], outer = scope.dims[static_cast<std::size_t>(actual.dims[d])];
-        // Where the branches' results differ, the step's result has room for either; extents_fit() compares the values.
-        must(inner == outer || (result && inner.bounds(scope.box).upper <= outer.bounds(scope.box).upper), "a body's binding has the extent ",
-             inner.text(), ", the step gives ", outer.text());
-      }
-    };
-    verify_formals(scope, body);
-    for (std::size_t i = 0; i < body.inputs.size(); ++i) same(body.inputs[i], step.in[i + 1], false);
-    for (std::size_t i = 0; i < body.outputs.size(); ++i) same(body.outputs[i], step.out[i], true);
-    verify_program(scope, body);
-  }
 }
 
 void verify_copy(const VerifyScope& scope, const Step& step) {
@@ -118,16 +83,19 @@ void verify_copy(const VerifyScope& scope, const Step& step) {
            ir::product(dims_of(from)) == ir::product(dims_of(to)), "a copy's two sides differ");
 }
 
-void verify_step(const VerifyScope& scope, const Program& program, const Step& step) {
+void verify_step(const VerifyScope& scope, const Program& program, const Step& step, Known& known) {
   must(step.workspace_offset >= 0 && step.workspace_bytes >= 0 && step.workspace_offset % 64 == 0 && step.workspace_offset <= program.arena_bytes &&
            step.workspace_bytes <= program.arena_bytes - step.workspace_offset, "its workspace does not lie in the arena");
   must(step.anchor_inputs >= 0 && static_cast<std::size_t>(step.anchor_inputs) <= step.in.size(), "it has ", step.anchor_inputs, " own operands of ",
        step.in.size());
-  for (std::int32_t s : step.defines) must(s >= 0 && static_cast<std::size_t>(s) < scope.symbols, "it defines symbol ", s);
-  must(step.defines.empty() || step.kind == StepKind::host || step.kind == StepKind::branch, "it defines sizes, which only host steps and branches do");
-  must(step.kind == StepKind::branch || step.programs.empty(), "it owns programs but is no branch");
+  must(step.workspace_grown >= -1 && step.workspace_grown < static_cast<std::int32_t>(scope.top.grown.size()), "its workspace is growing buffer ",
+       step.workspace_grown, " of ", scope.top.grown.size());
+  must(step.defines.empty() || (step.kind != StepKind::kernel && step.kind != StepKind::copy), "it defines sizes, which only host steps, branches and loops do");
+  must(step.kind == StepKind::branch || step.kind == StepKind::loop || step.programs.empty(), "it owns programs but is no branch or loop");
   for (const Operand& o : step.in) verify_operand(scope, program, o, false);
   for (const Operand& o : step.out) verify_operand(scope, program, o, true);
+  const Known before = known;
+  verify_order(scope, step, known);
   if (step.has_body) ir::verify(step.body);
   verify_overlaps(scope, step);
   switch (step.kind) {
@@ -141,34 +109,21 @@ void verify_step(const VerifyScope& scope, const Program& program, const Step& s
       else verify_meaning(scope, step);
       break;
     case StepKind::copy: verify_copy(scope, step); break;
-    case StepKind::branch: verify_branch(scope, step); break;
-    case StepKind::loop: must(false, "this version runs no loop steps");
-  }
-}
-
-void verify_program(const VerifyScope& scope, const Program& program) {
-  must(program.arena_bytes >= 0, "an arena has ", program.arena_bytes, " bytes");
-  std::int64_t covered = 0;
-  for (const Segment& s : program.segments) {
-    must(s.first == covered && s.count >= 0, "segments do not follow each other");
-    covered += s.count;
-  }
-  must(covered == static_cast<std::int64_t>(program.steps.size()), "segments cover ", covered, " of ", program.steps.size(), " steps");
-  for (const Step& step : program.steps) {
-    try {
-      verify_step(scope, program, step);
-    } catch (const Error& e) {   // whatever an operator, body or tactic finds wrong is the plan's fault here
-      throw Error(ErrorKind::plan_refused, cat("step '", step.name, "' (", step.op, "): ", e.what()));
-    }
+    case StepKind::branch: verify_branch(scope, step, before); break;
+    case StepKind::loop: verify_loop(scope, step, before); break;
   }
 }
 
 void verify_top(const Plan& plan, const Program& program, const backends::Backend& backend, const ir::Registry& registry) {
   verify_symbols(program);
-  VerifyScope scope{plan, backend, registry, program.dims, program_box(program), 0, {}};
-  scope.symbols = scope.box.size();
-  scope.corners = corners(program.dims, scope.box);
+  VerifyScope scope{plan, backend, registry, program.dims, program_box(program), program, program.box.size()};
+  for (const std::string& name : symbol_names(program)) scope.symbols.push_back(ir::Dim::symbol(name));
+  scope.defined_by_steps = symbols_of_steps(program);
+  scope.corners = corners(scope);
+  for (DimIndex d : program.grown) must(d >= 0 && static_cast<std::size_t>(d) < program.dims.size(), "a growing buffer has dim ", d, " bytes");
   verify_formals(scope, program);
+  for (const Operand& input : program.inputs)
+    for (DimIndex d : input.dims) must(scope.defined_by_steps[static_cast<std::size_t>(d)].empty(), "the shape of an input depends on what a step defines");
   must(program.inputs.size() + program.outputs.size() == plan.bindings.size(), "a program has ", program.inputs.size() + program.outputs.size(),
        " inputs and outputs, the plan ", plan.bindings.size(), " bindings");
   for (std::size_t i = 0; i < plan.bindings.size(); ++i) {
@@ -178,10 +133,27 @@ void verify_top(const Plan& plan, const Program& program, const backends::Backen
     must(b.is_input == input && b.type.tensor.dtype == formal.dtype && b.type.tensor.dims.size() == formal.dims.size(), "binding '", b.name,
          "' is not what the program expects");
   }
-  verify_program(scope, program);
+  verify_program(scope, program, {});
 }
 
 }  // namespace
+
+void verify_program(const VerifyScope& scope, const Program& program, Known known) {
+  must(program.arena_bytes >= 0, "an arena has ", program.arena_bytes, " bytes");
+  std::int64_t covered = 0;
+  for (const Segment& s : program.segments) {
+    must(s.first == covered && s.count >= 0, "segments do not follow each other");
+    covered += s.count;
+  }
+  must(covered == static_cast<std::int64_t>(program.steps.size()), "segments cover ", covered, " of ", program.steps.size(), " steps");
+  for (const Step& step : program.steps) {
+    try {
+      verify_step(scope, program, step, known);
+    } catch (const Error& e) {   // whatever an operator, body or tactic finds wrong is the plan's fault here
+      throw Error(ErrorKind::plan_refused, cat("step '", step.name, "' (", step.op, "): ", e.what()));
+    }
+  }
+}
 
 void verify(const Plan& plan, const backends::Backend& backend, const ir::Registry& registry) {
   verify_tables(plan);

@@ -69,10 +69,14 @@ void verify_overlaps(const VerifyScope& scope, const Step& step) {
   for (const backends::Tactic& t : scope.backend.tactics())
     if (step.kind == StepKind::kernel && t.name == step.tactic) tactic = &t;
   const ByteRange workspace{step.workspace_offset, step.workspace_offset + step.workspace_bytes};
+  const auto in_workspace = [&](const Operand& o) {
+    if (o.at.space == Space::grown) return o.at.index == step.workspace_grown;
+    return o.at.space == Space::arena && byte_range(o, scope.dims, scope.box).overlaps(workspace);
+  };
   for (std::size_t o = 0; o < step.out.size(); ++o) {
     const Operand& out = step.out[o];
     for (std::size_t other = 0; other < o; ++other) must(!overlap(scope, out, step.out[other]), "results ", other, " and ", o, " overlap");
-    must(out.at.space != Space::arena || !byte_range(out, scope.dims, scope.box).overlaps(workspace), "result ", o, " overlaps the workspace");
+    must(!in_workspace(out), "result ", o, " overlaps the workspace");
     for (std::size_t i = 0; i < step.in.size(); ++i) {
       const Operand& in = step.in[i];
       if (!overlap(scope, out, in)) continue;
@@ -84,7 +88,7 @@ void verify_overlaps(const VerifyScope& scope, const Step& step) {
     }
   }
   for (std::size_t i = 0; i < step.in.size(); ++i)
-    must(step.in[i].at.space != Space::arena || !byte_range(step.in[i], scope.dims, scope.box).overlaps(workspace), "operand ", i, " overlaps the workspace");
+    must(!in_workspace(step.in[i]), "operand ", i, " overlaps the workspace");
 }
 
 }  // namespace tenfold::plan

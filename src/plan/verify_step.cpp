@@ -17,7 +17,7 @@ ir::Dims dims_at(const VerifyScope& scope, const std::vector<DimIndex>& indices)
 }
 
 std::string place(const Operand& o) {
-  static constexpr const char* kNames[] = {"nowhere", "constant", "the arena", "binding"};
+  static constexpr const char* kNames[] = {"nowhere", "constant", "the arena", "binding", "growing buffer"};
   return cat(kNames[static_cast<std::size_t>(o.at.space)], " ", o.at.index, " + ", o.at.offset);
 }
 
@@ -31,6 +31,15 @@ void verify_extent(const VerifyScope& scope, const Program& program, const Opera
       const auto bytes = formal_bytes(formal, values);
       must(!range || !bytes || range->empty() || (range->first >= 0 && range->end <= *bytes), "an operand in binding ", index, " ends at byte ",
            range ? range->end : 0, " of ", bytes.value_or(0));
+    }
+    return;
+  }
+  if (o.at.space == Space::grown) {   // sized in the run; the runtime compares again with what it allocated
+    const DimIndex bytes = scope.top.grown[static_cast<std::size_t>(o.at.index)];
+    for (const auto& values : scope.corners) {
+      const auto range = byte_range(o, values);
+      must(!range || range->empty() || (range->first >= 0 && range->end <= values[static_cast<std::size_t>(bytes)]), "an operand at ", place(o), " ends at byte ",
+           range ? range->end : 0, " of ", values[static_cast<std::size_t>(bytes)]);
     }
     return;
   }
@@ -128,8 +137,9 @@ void verify_operand(const VerifyScope& scope, const Program& program, const Oper
     case Space::weights: limit(scope.plan.constants.size()); break;
     case Space::arena: break;
     case Space::binding: limit(inputs + program.outputs.size()); break;
+    case Space::grown: limit(scope.top.grown.size()); break;
   }
-  must(!written || o.at.space == Space::arena || (o.at.space == Space::binding && static_cast<std::size_t>(o.at.index) >= inputs),
+  must(!written || o.at.space == Space::arena || o.at.space == Space::grown || (o.at.space == Space::binding && static_cast<std::size_t>(o.at.index) >= inputs),
        "a result would be written to ", place(o));
   must(!o.constant || o.at.space == Space::weights, "a constant operand lies in ", place(o));
   must(!o.packed || (o.constant && !written), "an operand that is not constant is packed");
@@ -188,8 +198,12 @@ void verify_tactic(const VerifyScope& scope, const Step& step) {
   must(std::any_of(formats.begin(), formats.end(), [&](const auto& f) { return uses_format(step, f); }), "tactic '", step.tactic,
        "' does not run these layouts");
   if (tactic->workspace) {
-    const std::int64_t wanted = tactic->workspace(problem, step.config).bounds(scope.box).upper;
-    must(wanted <= step.workspace_bytes, "tactic '", step.tactic, "' needs ", wanted, " bytes of workspace, the step has ", step.workspace_bytes);
+    const ir::Dim bytes = tactic->workspace(problem, step.config);
+    const std::int64_t wanted = bytes.bounds(scope.box).upper;
+    if (step.workspace_grown >= 0)
+      must(dim_at(scope, scope.top.grown[static_cast<std::size_t>(step.workspace_grown)]) == bytes, "tactic '", step.tactic, "' needs ", bytes.text(),
+           " bytes of workspace, its growing buffer has another size");
+    else must(wanted <= step.workspace_bytes, "tactic '", step.tactic, "' needs ", wanted, " bytes of workspace, the step has ", step.workspace_bytes);
   }
   verify_packed(scope, step, *tactic, problem);
 }

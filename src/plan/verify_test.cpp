@@ -137,13 +137,54 @@ TEST(Verify, BranchesGiveTheirBodiesWhatTheyExpect) {
   expect_refused("owns programs", [](Program& g) { g.steps[1].programs = g.steps[2].programs; });
 }
 
+// The region becomes a step that defines the size n of its result, which lies in a growing buffer.
+void grow(Program& g) {
+  const ir::Dim n = ir::Dim::symbol("n");
+  g.symbols.push_back({"n", 4, ir::kUnbounded, ir::Origin::host_value});
+  g.dims.insert(g.dims.end(), {n, n * 8});   // 4 and 5
+  g.grown = {5};
+  Step& step = g.steps[0];
+  step = Step{};
+  step.kind = StepKind::host, step.name = "non_zero", step.op = "NonZero", step.defines = {1};
+  Operand found;
+  found.at = {Space::grown, 0, 0}, found.dtype = DType::i64, found.dims = {2, 4}, found.strides = {4, 2};
+  step.in = {g.inputs[0]}, step.out = {found};
+  step.in[0].dims = {0}, step.in[0].strides = {2};
+  Step& next = g.steps[1];
+  next.op = "Abs", next.in = {found}, next.out = {found};
+  next.out[0].at = {Space::grown, 1, 0}, g.grown.push_back(5);
+  g.steps.resize(2);
+  g.segments = {{0, 1}, {1, 1}};
+}
+
+TEST(Verify, GrowingBuffersAreUsedOnceTheirSizeIsKnown) {
+  EXPECT_EQ(refusal([](Plan& p) { grow(p.programs[0]); }), "");
+  const auto changed = [](auto change) {
+    return [change](Program& g) { grow(g), change(g); };
+  };
+  expect_refused("no step before it defines", changed([](Program& g) { std::swap(g.steps[0], g.steps[1]); }));
+  expect_refused("no step before it defines", changed([](Program& g) { g.steps[0].defines.clear(); }));
+  expect_refused("no step before it defines", changed([](Program& g) {   // constant extents in a buffer without a size
+    Operand& early = g.steps[0].in[0];
+    early.at = {Space::grown, 1, 0}, early.dims = {1}, early.strides = {2};
+  }));
+  expect_refused("known already", changed([](Program& g) { g.steps[1].kind = StepKind::host, g.steps[1].defines = {1}; }));
+  expect_refused("defines symbol 0", changed([](Program& g) { g.steps[0].defines = {0}; }));
+  expect_refused("defines symbol 2", changed([](Program& g) { g.steps[0].defines = {2}; }));
+  expect_refused("there are 2", changed([](Program& g) { g.steps[1].out[0].at.index = 2; }));
+  expect_refused("growing buffer has dim", changed([](Program& g) { g.grown[0] = 6; }));
+  expect_refused("ends at byte", changed([](Program& g) { g.grown[1] = 4; }));
+  expect_refused("ends at byte", changed([](Program& g) { g.steps[1].out[0].at.offset = 8; }));
+  expect_refused("shape of an input", changed([](Program& g) { g.inputs[0].dims[0] = 4; }));
+}
+
 TEST(Extents, AreExactForValues) {
   const Plan plan = sample_plan();
   const Program& g = plan.programs[0];
-  EXPECT_TRUE(extents_fit(plan, g, std::vector<std::int64_t>{8, 4, 1, 4}));
-  EXPECT_FALSE(extents_fit(plan, g, std::vector<std::int64_t>{33, 4, 1, 17}));   // beyond the arena
-  EXPECT_FALSE(extents_fit(plan, g, std::vector<std::int64_t>{-1, 4, 1, 0}));
-  EXPECT_FALSE(extents_fit(plan, g, std::vector<std::int64_t>{INT64_MAX, 4, 1, 0}));
+  EXPECT_TRUE(extents_fit(plan, g, std::vector<std::int64_t>{8, 4, 1, 4}, {}));
+  EXPECT_FALSE(extents_fit(plan, g, std::vector<std::int64_t>{33, 4, 1, 17}, {}));   // beyond the arena
+  EXPECT_FALSE(extents_fit(plan, g, std::vector<std::int64_t>{-1, 4, 1, 0}, {}));
+  EXPECT_FALSE(extents_fit(plan, g, std::vector<std::int64_t>{INT64_MAX, 4, 1, 0}, {}));
   Operand o = g.steps[0].out[0];
   const std::vector<std::int64_t> dims{3, 20, 320, 16};
   o.layout = {backends::Layout::channels_blocked, 16}, o.dims = {0, 1, 3}, o.strides = {2, 3, 3};   // 3 x 20 channels x 16

@@ -16,15 +16,19 @@ ExecutionContext::ExecutionContext(std::shared_ptr<runtime::EngineState> engine)
   const std::int64_t arena_bytes = backends::scratch_stride(c.engine->info.arena_bytes);
   c.arena = c.engine->backend->allocate(arena_bytes + c.engine->scratch_stride * c.stream->parallel().workers());
   c.scratch = static_cast<std::byte*>(c.arena.get()) + arena_bytes;
-  std::size_t symbols = 0, dims = 0;
+  std::size_t symbols = 0, dims = 0, grown = 0;
   for (const runtime::OpenTop& top : c.engine->programs) {
     c.frames.push_back(runtime::make_frame(top.body));
     c.frames.back().arena = static_cast<std::byte*>(c.arena.get());
     symbols = std::max(symbols, top.symbols.size());
     dims = std::max(dims, top.dims.size());
+    grown = std::max(grown, top.body.program->grown.size());
   }
   c.symbols.assign(symbols, 0);
   c.dims.assign(dims, 0);
+  c.known.assign(symbols, ir::DimCode::Known::value);
+  c.grown.resize(grown);
+  c.grown_bytes.assign(grown, -1);
   const std::size_t bindings = c.engine->bindings.size();
   c.memory.assign(bindings, nullptr);
   c.memory_bytes.assign(bindings, 0);
@@ -71,7 +75,8 @@ Status ExecutionContext::shape(int binding, std::span<std::int64_t> out, int& ra
                                       : program.outputs[static_cast<std::size_t>(binding - c.engine->inputs)];
   rank = static_cast<int>(formal.dims.size());
   if (out.size() < formal.dims.size()) return {Status::invalid_shape, binding};
-  for (std::size_t d = 0; d < formal.dims.size(); ++d) out[d] = c.dims[static_cast<std::size_t>(formal.dims[d])];
+  for (std::size_t d = 0; d < formal.dims.size(); ++d)
+    out[d] = runtime::is_known(c, std::span(&formal.dims[d], 1)) ? c.dims[static_cast<std::size_t>(formal.dims[d])] : -1;
   return {};
 }
 
@@ -97,22 +102,23 @@ void* ExecutionContext::own_memory(int binding) {
   ContextState& c = *state_;
   require(binding >= 0 && binding < static_cast<int>(c.own.size()), ErrorKind::invalid_argument, "there is no binding ", binding);
   const auto b = static_cast<std::size_t>(binding);
-  if (!c.own[b]) {
+  if (!c.own[b].memory) {
     std::int64_t largest = 0;
     for (const runtime::OpenTop& top : c.engine->programs) {
       const bool input = binding < c.engine->inputs;
       const plan::Program& p = *top.body.program;
       const plan::Operand& formal = input ? p.inputs[b] : p.outputs[b - static_cast<std::size_t>(c.engine->inputs)];
+      if (runtime::output_grows(p, formal, top.box)) continue;
       std::int64_t elements = 1;
       for (plan::DimIndex d : formal.dims) elements = checked_mul(elements, p.dims[static_cast<std::size_t>(d)].bounds(top.box).upper);
       largest = std::max(largest, byte_size(formal.dtype, elements));
     }
-    c.own[b] = c.engine->backend->allocate(largest);
-    c.memory[b] = c.own[b].get();
+    c.own[b] = {c.engine->backend->allocate(largest), largest};
+    c.memory[b] = c.own[b].memory.get();
     c.memory_bytes[b] = largest;
     c.addresses_dirty = true;
   }
-  return c.own[b].get();
+  return c.own[b].memory.get();
 }
 
 Status ExecutionContext::prepare() noexcept {
@@ -123,13 +129,13 @@ Status ExecutionContext::prepare() noexcept {
   runtime::Frame& frame = c.frames[static_cast<std::size_t>(c.active)];
   for (std::size_t b = 0; b < c.memory.size(); ++b) {
     if (!c.memory[b]) {
-      if (!c.own[b]) return {Status::not_ready, static_cast<int>(b)};
-      c.memory[b] = c.own[b].get();
-      c.memory_bytes[b] = INT64_MAX;   // allocated for the largest shape
+      if (!c.own[b].memory) return {Status::not_ready, static_cast<int>(b)};
+      c.memory[b] = c.own[b].memory.get();
+      c.memory_bytes[b] = c.own[b].bytes;
     }
     frame.bindings[b] = c.memory[b];
   }
-  runtime::resolve_addresses(frame, *c.engine);
+  runtime::resolve_addresses(c, frame);
   c.addresses_dirty = false;
   return {};
 }
@@ -152,12 +158,15 @@ Status check_sizes(const ContextState& c) noexcept {
 
 Status ExecutionContext::run() noexcept {
   ContextState& c = *state_;
-  if (c.shapes_dirty || c.addresses_dirty) {
+  const bool changed = c.shapes_dirty || c.addresses_dirty;
+  if (changed)
     if (Status s = prepare(); !s) return s;
+  runtime::Frame& frame = c.frames[static_cast<std::size_t>(c.active)];
+  if (Status s = runtime::forget_symbols(c, *frame.open); !s) return s;
+  if (changed)
     if (Status s = check_sizes(c); !s) return s;
-  }
   const FloatState flush_denormals;   // restored on return
-  Status status = runtime::run_frame(c, c.frames[static_cast<std::size_t>(c.active)]);
+  Status status = runtime::run_frame(c, frame);
   if (status) status.code = c.stream->wait();
   c.cancelled.store(false, std::memory_order_relaxed);
   return status;

@@ -50,7 +50,7 @@ std::vector<Tensor> ExecutionContext::run(const std::vector<Tensor>& inputs) {
   }
   for (std::size_t b = count; b < c.memory.size(); ++b) {
     own_memory(static_cast<int>(b));
-    expect_ok(bind(static_cast<int>(b), c.own[b].get(), INT64_MAX));
+    expect_ok(bind(static_cast<int>(b), nullptr, 0));   // its own
   }
   const Status status = run();
   for (std::size_t i = 0; i < count; ++i) bind(static_cast<int>(i), nullptr, 0);   // the tensors may go away
@@ -63,7 +63,7 @@ std::vector<Tensor> ExecutionContext::run(const std::vector<Tensor>& inputs) {
   std::vector<Tensor> results;
   for (std::size_t b = count; b < c.memory.size(); ++b) {
     Tensor t(c.engine->bindings[b].dtype, shape(static_cast<int>(b)));
-    std::memcpy(t.mutable_raw(), c.own[b].get(), static_cast<std::size_t>(t.bytes()));
+    std::memcpy(t.mutable_raw(), c.own[b].memory.get(), static_cast<std::size_t>(t.bytes()));
     results.push_back(std::move(t));
   }
   return results;

@@ -16,7 +16,8 @@ ir::TensorRef host_reference(const plan::Operand& o) {
   return ref;
 }
 
-void* address_of(const plan::Operand& o, const Frame& frame, const EngineState& engine) noexcept {
+void* address_of(const plan::Operand& o, const Frame& frame, const ContextState& context) noexcept {
+  const EngineState& engine = *context.engine;
   switch (o.at.space) {
     case plan::Space::none: return nullptr;
     case plan::Space::weights:
@@ -24,6 +25,10 @@ void* address_of(const plan::Operand& o, const Frame& frame, const EngineState& 
     case plan::Space::arena: return frame.arena + o.at.offset;
     case plan::Space::binding: {
       void* base = frame.bindings[static_cast<std::size_t>(o.at.index)];
+      return base ? static_cast<std::byte*>(base) + o.at.offset : nullptr;
+    }
+    case plan::Space::grown: {
+      void* base = context.grown[static_cast<std::size_t>(o.at.index)].memory.get();
       return base ? static_cast<std::byte*>(base) + o.at.offset : nullptr;
     }
   }
@@ -49,7 +54,7 @@ Frame make_frame(const OpenProgram& program) {
       bound.call.in_objects.assign(step.in.size(), nullptr);
       bound.call.out_objects.assign(step.out.size(), nullptr);
     }
-    if (step.kind == plan::StepKind::branch)
+    if (step.kind == plan::StepKind::branch || step.kind == plan::StepKind::loop)
       for (const plan::Operand& o : step.out) bound.result_shapes.push_back(host_reference(o));
     for (const OpenProgram& p : open.programs) bound.frames.push_back(make_frame(p));
   }
@@ -77,14 +82,22 @@ void resolve_extents(Frame& frame, std::span<const std::int64_t> dims) noexcept 
   }
 }
 
-void resolve_addresses(Frame& frame, const EngineState& engine) noexcept {
+void resolve_addresses(const ContextState& context, Frame& frame) noexcept {
   for (BoundStep& bound : frame.steps) {
     const plan::Step& step = *bound.open->step;
-    for (std::size_t i = 0; i < bound.in.size(); ++i) bound.in[i].data = address_of(step.in[i], frame, engine);
-    for (std::size_t i = 0; i < bound.out.size(); ++i) bound.out[i].data = address_of(step.out[i], frame, engine);
+    for (std::size_t i = 0; i < bound.in.size(); ++i) bound.in[i].data = address_of(step.in[i], frame, context);
+    for (std::size_t i = 0; i < bound.out.size(); ++i) bound.out[i].data = address_of(step.out[i], frame, context);
     for (std::size_t i = 0; i < bound.call.in.size(); ++i) bound.call.in[i].data = bound.in[i].data;
     for (std::size_t i = 0; i < bound.call.out.size(); ++i) bound.call.out[i].data = bound.out[i].data;
     for (Frame& nested : bound.frames) nested.arena = frame.arena + step.workspace_offset;
+    if (step.kind == plan::StepKind::branch)   // the step's operands but the condition, then its results
+      for (Frame& nested : bound.frames) {
+        std::size_t at = 0;
+        for (std::size_t i = 1; i < bound.in.size(); ++i) nested.bindings[at++] = bound.in[i].data;
+        for (const backends::Bound& b : bound.out) nested.bindings[at++] = b.data;
+      }
+    if (step.kind == plan::StepKind::loop) bind_iteration(bound);
+    for (Frame& nested : bound.frames) resolve_addresses(context, nested);
   }
 }
 

@@ -21,12 +21,14 @@ void load_graphs(ir::Node& node, const ir::Registry& registry) {
   node.attributes.erase("graphs");
 }
 
+ops::RuntimeValue borrowed(const ir::TensorRef& in) {
+  if (!in.data) return std::monostate{};
+  return Tensor(in.dtype, in.shape, std::shared_ptr<const void>(in.data, [](const void*) {}), in.data);
+}
+
 void run_graphs(ir::Call& call) {
   std::vector<ops::RuntimeValue> operands;
-  for (const ir::TensorRef& in : call.in) {
-    if (!in.data) operands.emplace_back();
-    else operands.emplace_back(Tensor(in.dtype, in.shape, std::shared_ptr<const void>(in.data, [](const void*) {}), in.data).clone());
-  }
+  for (const ir::TensorRef& in : call.in) operands.push_back(borrowed(in));
   const std::vector<ops::RuntimeValue> results = ops::run_control(*call.node, operands);
   for (std::size_t i = 0; i < call.out.size(); ++i) {
     const Tensor& t = std::get<Tensor>(results.at(i));

@@ -3,11 +3,21 @@
 #include "base/thread_pool.h"
 #include "base/cpu_count.h"
 #include "ops/interpret.h"
+#include "plan/extent.h"
 #include "plan/step_problem.h"
 #include "runtime/host_graphs.h"
 #include "runtime/state.h"
 
 namespace tenfold::runtime {
+
+bool output_grows(const plan::Program& top, const plan::Operand& formal, const ir::SymbolBounds& box) {
+  ir::Dim bytes = (bits(formal.dtype) + 7) / 8;
+  for (plan::DimIndex d : formal.dims) bytes = bytes * top.dims[static_cast<std::size_t>(d)];
+  return plan::must_grow(bytes, box, [&](const std::string& symbol) {
+    return std::any_of(top.box.begin(), top.box.end(), [&](const plan::Range& r) { return r.symbol == symbol; });
+  });
+}
+
 namespace {
 
 using plan::Step;
@@ -17,6 +27,7 @@ struct Opener {
   EngineState& engine;
   const std::vector<ir::Dim>* dims = nullptr;
   const ir::SymbolBounds* box = nullptr;
+  const plan::Program* top = nullptr;
 
   void open_kernel(OpenStep& open) {
     const Step& step = *open.step;
@@ -58,6 +69,21 @@ struct Opener {
     open.host_node = open.host_graph->add(std::move(node), static_cast<int>(step.out.size()));
   }
 
+  void open_loop(OpenStep& open) const {
+    const Step& step = *open.step;
+    open.loop = plan::loop_form(step);
+    for (std::size_t i = 0; i < open.loop.sliced; ++i) open.in_backwards.push_back(plan::backwards(step, "scan_input_directions", i));
+    for (std::size_t i = 0; i < open.loop.stacked; ++i) open.out_backwards.push_back(plan::backwards(step, "scan_output_directions", i));
+  }
+
+  // Does a result wait for its memory until its size is known? In a growing buffer, or in an output too large to set aside.
+  bool results_grow(const plan::Program& program, const Step& step) const {
+    return std::any_of(step.out.begin(), step.out.end(), [&](const plan::Operand& o) {
+      if (o.at.space != plan::Space::binding) return o.at.space == plan::Space::grown;
+      return &program == top && output_grows(*top, program.outputs[static_cast<std::size_t>(o.at.index) - program.inputs.size()], *box);
+    });
+  }
+
   OpenProgram open(const plan::Program& program) {
     OpenProgram result;
     result.program = &program;
@@ -72,7 +98,11 @@ struct Opener {
       } catch (Error& e) {
         throw e.within("step '" + step.name + "' (" + step.op + ")");
       }
-      if (step.kind == StepKind::host) engine.info.allocates_in_run = true;
+      if (step.kind == StepKind::loop) open_loop(open);
+      open.grows = !step.defines.empty() && results_grow(program, step);
+      if (step.kind == StepKind::host || open.grows) engine.info.allocates_in_run = true;
+      result.defines.insert(result.defines.end(), step.defines.begin(), step.defines.end());
+      for (const OpenProgram& p : open.programs) result.defines.insert(result.defines.end(), p.defines.begin(), p.defines.end());
       result.steps.push_back(std::move(open));
     }
     return result;
@@ -86,21 +116,31 @@ void check_machine(const plan::Plan& plan, const backends::DeviceInfo& here) {
           ": rebuild it here, or re-tune it with `tenfold exec --loadEngine=PLAN --retune`");
 }
 
+// Sizes of results that grow are not even guessed before their step has run.
+void mark_growing(const OpenProgram& program, OpenTop& top) {
+  for (const OpenStep& open : program.steps) {
+    for (std::int32_t s : open.step->defines)
+      if (open.grows) top.unknown[static_cast<std::size_t>(s)] = ir::DimCode::Known::nothing;
+    for (const OpenProgram& p : open.programs) mark_growing(p, top);
+  }
+}
+
 OpenTop open_top(EngineState& engine, const plan::Program& program) {
   OpenTop top;
   top.box = plan::program_box(program);
-  for (const plan::Range& r : program.box) top.symbols.push_back(r.symbol);
-  top.input_symbols = static_cast<int>(top.symbols.size());
-  top.symbol_defaults.assign(top.symbols.size(), 0);
-  for (const ir::Symbol& s : program.symbols) {
-    if (std::find(top.symbols.begin(), top.symbols.end(), s.name) != top.symbols.end()) continue;
-    top.symbols.push_back(s.name);
-    top.symbol_defaults.push_back(top.box.at(s.name).upper);
+  top.symbols = plan::symbol_names(program);
+  top.input_symbols = static_cast<int>(program.box.size());
+  for (const std::string& name : top.symbols) {
+    const bool input = top.symbol_dims.size() < program.box.size();
+    top.symbol_dims.push_back(ir::Dim::symbol(name));
+    top.symbol_defaults.push_back(input ? 0 : top.box.at(name).upper);
+    top.unknown.push_back(input ? ir::DimCode::Known::value : ir::DimCode::Known::bound);
   }
-  for (const std::string& name : top.symbols) top.symbol_dims.push_back(ir::Dim::symbol(name));
+  top.defined_by_steps = plan::symbols_of_steps(program);
   top.dims = ir::DimCode(program.dims, top.symbols);
-  Opener opener{engine, &program.dims, &top.box};
+  Opener opener{engine, &program.dims, &top.box, &program};
   top.body = opener.open(program);
+  mark_growing(top.body, top);
   return top;
 }
 

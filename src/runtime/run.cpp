@@ -1,8 +1,7 @@
 // Running a frame: kernels, reference kernels on the host, copies, and the programs that control flow owns.
 #include <chrono>
 
-#include "base/element.h"
-#include "plan/extent.h"
+#include "ops/interpret.h"
 #include "runtime/host_graphs.h"
 #include "runtime/state.h"
 
@@ -11,27 +10,29 @@ namespace {
 
 using plan::StepKind;
 
-// After a step that defines symbols: their values from the real result shapes, and every dim that follows from them.
-Status define_symbols(ContextState& c, const BoundStep& bound, const std::vector<ir::TensorRef>& results) noexcept {
-  const OpenTop& top = c.engine->programs[static_cast<std::size_t>(c.active)];
-  const plan::Step& step = *bound.open->step;
-  for (std::int32_t symbol : step.defines) {
-    const ir::Dim wanted = top.symbol_dims[static_cast<std::size_t>(symbol)];
-    for (std::size_t o = 0; o < step.out.size(); ++o)
-      for (std::size_t d = 0; d < step.out[o].dims.size(); ++d)
-        if (top.body.program->dims[static_cast<std::size_t>(step.out[o].dims[d])] == wanted)
-          c.symbols[static_cast<std::size_t>(symbol)] = results[o].shape[d];
-    if (c.symbols[static_cast<std::size_t>(symbol)] > top.symbol_defaults[static_cast<std::size_t>(symbol)]) return {Status::too_large, -1};
+// The results in tensors of their own; sizes first, then memory, then bytes.
+Status run_growing(ContextState& c, BoundStep& bound) {
+  std::vector<ops::RuntimeValue> operands;
+  for (const ir::TensorRef& in : bound.call.in) operands.push_back(borrowed(in));
+  const std::vector<ops::RuntimeValue> results = ops::run_node(*bound.open->host_node, operands);
+  std::vector<ir::TensorRef> shapes = bound.call.out;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const Tensor& t = std::get<Tensor>(results.at(i));
+    if (t.dtype() != shapes[i].dtype || t.shape().size() != shapes[i].shape.size()) return {Status::failed, -1};
+    shapes[i].shape = t.shape();
   }
-  const std::span dims(c.dims.data(), top.dims.size());
-  if (!top.dims.evaluate({c.symbols.data(), top.symbols.size()}, dims)) return {Status::invalid_shape, -1};
-  if (!plan::extents_fit(c.engine->plan, *top.body.program, dims)) return {Status::invalid_shape, -1};
-  resolve_extents(c.frames[static_cast<std::size_t>(c.active)], dims);
+  if (const Status status = define_symbols(c, bound, shapes); !status) return status;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    if (shapes[i].shape != bound.call.out[i].shape) return {Status::invalid_shape, -1};   // two symbols of one size, or a size that is no symbol
+    const Tensor& t = std::get<Tensor>(results[i]);
+    if (t.bytes() > 0) std::memcpy(bound.out[i].data, t.raw(), static_cast<std::size_t>(t.bytes()));
+  }
   return {};
 }
 
 Status run_host(ContextState& c, BoundStep& bound) noexcept {
   try {
+    if (bound.open->grows) return run_growing(c, bound);
     if (bound.open->host_node->graphs.empty()) bound.open->host_node->def->reference(bound.call);
     else run_graphs(bound.call);
   } catch (const Error& e) {
@@ -50,11 +51,7 @@ Status run_host(ContextState& c, BoundStep& bound) noexcept {
 Status run_branch(ContextState& c, BoundStep& bound) noexcept {
   const bool taken = *static_cast<const std::uint8_t*>(bound.in[0].data) != 0;
   Frame& frame = bound.frames[taken ? 0 : 1];
-  std::size_t at = 0;
-  for (std::size_t i = 1; i < bound.in.size(); ++i) frame.bindings[at++] = bound.in[i].data;
-  for (const backends::Bound& b : bound.out) frame.bindings[at++] = b.data;
-  resolve_addresses(frame, *c.engine);
-  Status status = run_frame(c, frame);
+  const Status status = run_frame(c, frame);
   if (!status || bound.open->step->defines.empty()) return status;
   // The branches' result shapes differ: those of the one that ran give the symbols their values.
   const plan::Program& program = *frame.open->program;
@@ -69,7 +66,8 @@ Status run_step(ContextState& c, Frame& frame, BoundStep& bound) noexcept {
   const plan::Step& step = *open.step;
   switch (step.kind) {
     case StepKind::kernel: {
-      const backends::RunArgs args{bound.in, bound.out, frame.arena + step.workspace_offset, &c.stream->parallel(), c.scratch, c.engine->scratch_stride};
+      void* workspace = step.workspace_grown >= 0 ? c.grown[static_cast<std::size_t>(step.workspace_grown)].memory.get() : frame.arena + step.workspace_offset;
+      const backends::RunArgs args{bound.in, bound.out, workspace, &c.stream->parallel(), c.scratch, c.engine->scratch_stride};
       return {c.stream->launch(*open.tactic, open.kernel.get(), args), -1};
     }
     case StepKind::host: return run_host(c, bound);
@@ -80,7 +78,7 @@ Status run_step(ContextState& c, Frame& frame, BoundStep& bound) noexcept {
       return {c.stream->copy(bound.out[0].data, bound.in[0].data, bytes), -1};
     }
     case StepKind::branch: return run_branch(c, bound);
-    case StepKind::loop: return {Status::failed, -1};   // loops run as host steps; see plan.h
+    case StepKind::loop: return run_loop(c, frame, bound);
   }
   return {Status::failed, -1};
 }
@@ -88,10 +86,10 @@ Status run_step(ContextState& c, Frame& frame, BoundStep& bound) noexcept {
 }  // namespace
 
 Status run_frame(ContextState& c, Frame& frame) noexcept {
-  const bool profiled = c.profiler && &frame == &c.frames[static_cast<std::size_t>(c.active)];
+  const bool top = &frame == &c.frames[static_cast<std::size_t>(c.active)], profiled = c.profiler && top;
   int number = 0;
   for (BoundStep& bound : frame.steps) {
-    if (c.cancelled.load(std::memory_order_relaxed)) return {Status::cancelled, number};
+    if (c.cancelled.load(std::memory_order_relaxed)) return {Status::cancelled, top ? number : -1};
     Status status;
     if (profiled) {
       const auto start = std::chrono::steady_clock::now();
@@ -100,7 +98,11 @@ Status run_frame(ContextState& c, Frame& frame) noexcept {
     } else {
       status = run_step(c, frame, bound);
     }
-    if (!status) return {status.code, status.step >= 0 ? status.step : number};
+    if (!status) {   // in a body the step that owns it has to answer; binding numbers stay
+      if (status.code == Status::invalid_binding && status.step >= 0) return status;
+      // Sizes found in the run that contradict each other are the step's fault, not that of the shapes set.
+      return {status.code == Status::invalid_shape ? Status::failed : status.code, top ? number : -1};
+    }
     ++number;
   }
   return {};

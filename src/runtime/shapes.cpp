@@ -1,5 +1,4 @@
 // From the shapes a caller sets to the values of every symbol and dim of the program that covers them.
-#include "plan/extent.h"
 #include "runtime/state.h"
 
 namespace tenfold::runtime {
@@ -55,16 +54,53 @@ Status resolve_shapes(ContextState& c) noexcept {
     const OpenTop& top = engine.programs[p];
     const std::span symbols(c.symbols.data(), top.symbols.size());
     const std::span dims(c.dims.data(), top.dims.size());
-    if (!read_symbols(c, top, symbols, status.step) || !top.dims.evaluate(symbols, dims) ||
-        !inputs_agree(c, *top.body.program, dims, status.step) || !plan::extents_fit(engine.plan, *top.body.program, dims))
+    std::copy(top.unknown.begin(), top.unknown.end(), c.known.begin());
+    if (!read_symbols(c, top, symbols, status.step) || !top.dims.evaluate(symbols, dims, {c.known.data(), symbols.size()}) ||
+        !inputs_agree(c, *top.body.program, dims, status.step))
       continue;
     if (c.active != static_cast<int>(p)) c.addresses_dirty = true;
     c.active = static_cast<int>(p);
-    resolve_extents(c.frames[p], dims);
+    if (const Status settled = settle_memory(c); settled.code == Status::invalid_shape) continue;
+    else if (!settled) return settled;
     c.shapes_dirty = false;
     return {};
   }
   return status;
+}
+
+namespace {
+
+Status evaluate_dims(ContextState& c, const OpenTop& top) noexcept {
+  const std::span dims(c.dims.data(), top.dims.size());
+  if (!top.dims.evaluate({c.symbols.data(), top.symbols.size()}, dims, {c.known.data(), top.symbols.size()})) return {Status::invalid_shape, -1};
+  return settle_memory(c);
+}
+
+}  // namespace
+
+Status forget_symbols(ContextState& c, const OpenProgram& program) noexcept {
+  if (program.defines.empty()) return {};
+  const OpenTop& top = c.engine->programs[static_cast<std::size_t>(c.active)];
+  for (std::int32_t s : program.defines) {
+    const auto symbol = static_cast<std::size_t>(s);
+    c.symbols[symbol] = top.symbol_defaults[symbol];
+    c.known[symbol] = top.unknown[symbol];
+  }
+  return evaluate_dims(c, top);
+}
+
+Status define_symbols(ContextState& c, const BoundStep& bound, const std::vector<ir::TensorRef>& results) noexcept {
+  const OpenTop& top = c.engine->programs[static_cast<std::size_t>(c.active)];
+  const plan::Step& step = *bound.open->step;
+  for (std::int32_t s : step.defines) {
+    const auto symbol = static_cast<std::size_t>(s);
+    for (std::size_t o = 0; o < step.out.size() && o < results.size(); ++o)
+      for (std::size_t d = 0; d < step.out[o].dims.size(); ++d)
+        if (top.body.program->dims[static_cast<std::size_t>(step.out[o].dims[d])] == top.symbol_dims[symbol]) c.symbols[symbol] = results[o].shape[d];
+    if (c.symbols[symbol] < 0 || c.symbols[symbol] > top.symbol_defaults[symbol]) return {Status::too_large, -1};
+    c.known[symbol] = ir::DimCode::Known::value;
+  }
+  return evaluate_dims(c, top);
 }
 
 }  // namespace tenfold::runtime

@@ -8,7 +8,7 @@
 #include "backends/backend.h"
 #include "ir/dim_code.h"
 #include "ir/op_def.h"
-#include "plan/plan.h"
+#include "plan/loop_form.h"
 #include "tenfold/engine.h"
 
 namespace tenfold::runtime {
@@ -22,11 +22,15 @@ struct OpenStep {
   std::shared_ptr<const void> kernel;
   std::shared_ptr<ir::Graph> host_graph;      // owns host_node; host steps only
   const ir::Node* host_node = nullptr;
+  bool grows = false;                         // its results get their memory when their sizes are known
+  plan::LoopForm loop;
+  std::vector<char> in_backwards, out_backwards;   // Scan: by slice or stack
   std::vector<OpenProgram> programs;
 };
 struct OpenProgram {
   const plan::Program* program = nullptr;
   std::vector<OpenStep> steps;
+  std::vector<std::int32_t> defines;          // symbols that its steps define, and those of the programs that they own
 };
 // A top-level program: the dims table of all its nested programs, compiled.
 struct OpenTop {
@@ -35,7 +39,10 @@ struct OpenTop {
   std::vector<std::string> symbols;
   std::vector<ir::Dim> symbol_dims;           // the same as Dims: making one takes a lock, so never in a run
   std::vector<std::int64_t> symbol_defaults;  // upper bounds, for symbols that steps define
+  std::vector<ir::DimCode::Known> unknown;    // what is known of each symbol before its step ran
+  std::vector<std::vector<std::int32_t>> defined_by_steps;   // of each dim: its symbols that steps define
   int input_symbols = 0;                      // how many of them come from input shapes; they stand first
+  bool steps_define() const { return symbols.size() > static_cast<std::size_t>(input_symbols); }
   ir::SymbolBounds box;
 };
 
@@ -54,13 +61,21 @@ struct EngineState {
 // Opens every kernel of a plan on this machine. Throws plan_refused with both feature sets when the machine lacks some.
 std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& options, std::shared_ptr<backends::Backend> backend);
 
+// A loop between two iterations: what its body's bindings are made of.
+struct LoopState {
+  std::int64_t iteration = 0;
+  std::uint8_t go = 1, next = 1;              // the condition that the body reads, and writes
+  bool second_first = false;                  // which of a carried value's two places the first iteration writes
+};
+
 // One step bound to memory. Operands' extents and strides live in Frame::extents.
 struct BoundStep {
   const OpenStep* open = nullptr;
   std::vector<backends::Bound> in, out;
   ir::Call call;                              // host steps
-  std::vector<ir::TensorRef> result_shapes;   // branches that define symbols
+  std::vector<ir::TensorRef> result_shapes;   // branches and loops that define symbols
   std::vector<struct Frame> frames;           // one per nested program
+  LoopState loop;
 };
 // One (possibly nested) program bound to a context. Moved, never copied: its steps point into its extents.
 struct Frame {
@@ -75,6 +90,12 @@ struct Frame {
   std::byte* arena = nullptr;
 };
 
+// Memory that is allocated once its size is known, and kept.
+struct GrownBuffer {
+  std::shared_ptr<void> memory;
+  std::int64_t bytes = 0;
+};
+
 struct ContextState {
   std::shared_ptr<EngineState> engine;
   std::unique_ptr<backends::Stream> stream;
@@ -84,20 +105,40 @@ struct ContextState {
   int active = -1;                            // program whose frame is bound
   std::vector<Frame> frames;                  // one per top-level program, made with the context
   std::vector<std::int64_t> symbols, dims;    // values for the active program
+  std::vector<ir::DimCode::Known> known;      // of each symbol
+  std::vector<GrownBuffer> grown;
+  std::vector<std::int64_t> grown_bytes;      // as extents_fit() wants them
   std::vector<Shape> input_shapes;            // as set; empty vector and `input_set` false: not yet
   std::vector<char> input_set;
   std::vector<void*> memory;                  // per binding: the caller's or own
   std::vector<std::int64_t> memory_bytes;
-  std::vector<std::shared_ptr<void>> own;
+  std::vector<GrownBuffer> own;
   bool shapes_dirty = true, addresses_dirty = true;
   std::atomic<bool> cancelled{false};
   ProfilerCallback profiler;
   std::string last_error;                     // text of the last host step's exception
 };
 
+// An output whose size has no usable bound: memory of the context's own grows to it in the run.
+bool output_grows(const plan::Program& top, const plan::Operand& formal, const ir::SymbolBounds& box);
 Frame make_frame(const OpenProgram& program);
 void resolve_extents(Frame& frame, std::span<const std::int64_t> dims) noexcept;
-void resolve_addresses(Frame& frame, const EngineState& engine) noexcept;
+void resolve_addresses(const ContextState& context, Frame& frame) noexcept;
+// The bindings of a loop's body for the iteration that its state names.
+void bind_iteration(BoundStep& bound) noexcept;
+// Are all symbols of this dim, or of these, known?
+bool is_known(const ContextState& context, std::span<const plan::DimIndex> dims) noexcept;
+// Gives growing buffers and own outputs the bytes that the dims ask for, and compares every operand with its memory. After any
+// change of dims, before a step runs.
+Status settle_memory(ContextState& context) noexcept;
+// At least `bytes` for one operand of growing size (a stack of unknown length), its content kept.
+Status grow_operand(ContextState& context, const Frame& frame, const plan::Operand& operand, std::int64_t bytes) noexcept;
+bool grow(ContextState& context, GrownBuffer& buffer, std::int64_t bytes) noexcept;
+// Forgets what the steps of a program defined, before it runs again.
+Status forget_symbols(ContextState& context, const OpenProgram& program) noexcept;
+// After a step that defines symbols: their values from the shapes of its results, and everything that follows from them.
+Status define_symbols(ContextState& context, const BoundStep& bound, const std::vector<ir::TensorRef>& results) noexcept;
+Status run_loop(ContextState& context, Frame& frame, BoundStep& bound) noexcept;
 // Chooses the program for the shapes set and evaluates its dims. Fills `active`, `symbols`, `dims`.
 Status resolve_shapes(ContextState& context) noexcept;
 Status run_frame(ContextState& context, Frame& frame) noexcept;

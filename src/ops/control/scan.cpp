@@ -50,27 +50,51 @@ void infer(InferCall& call) {
   }
 }
 
+std::int64_t listed_axis(const OnnxImport& call, const char* list, std::int64_t i, std::int64_t rank) {
+  const Ints axes = call.attributes.ints(list, {});
+  require(axes.empty() || i < static_cast<std::int64_t>(axes.size()), ErrorKind::invalid_model, list, " has ", axes.size(), " values");
+  const std::int64_t axis = axes.empty() ? 0 : axes[static_cast<std::size_t>(i)];
+  require(axis >= -rank && axis < rank, ErrorKind::invalid_model, "scan axis ", axis, " is out of range for ", rank, " dimensions");
+  return axis < 0 ? axis + rank : axis;
+}
+// Slices along the first axis lie one after the other, so that a body can read and write them where they are.
+Value* axis_to_front(OnnxImport& call, Value* value, std::int64_t axis) {
+  if (axis == 0) return value;
+  Ints perm{axis};
+  for (std::int64_t d = 0; d < value->rank(); ++d)
+    if (d != axis) perm.push_back(d);
+  return call.add("Transpose", {value}, {{"perm", perm}})[0];
+}
+Value* front_to_axis(OnnxImport& call, Value* value, std::int64_t axis) {
+  if (axis == 0) return value;
+  Ints perm;
+  for (std::int64_t d = 0; d < value->rank(); ++d) perm.push_back(d < axis ? d + 1 : d == axis ? 0 : d);
+  return call.add("Transpose", {value}, {{"perm", perm}})[0];
+}
+
 std::vector<Value*> from_9(OnnxImport& call) {
   const std::int64_t scanned = call.attributes.integer("num_scan_inputs");
   const auto inputs = static_cast<std::int64_t>(call.inputs.size());
   require(scanned >= 1 && scanned <= inputs, ErrorKind::invalid_model, "num_scan_inputs is ", scanned, " of ", inputs, " inputs");
-  const Ints axes = call.attributes.ints("scan_input_axes", {});
+  std::vector<Value*> own = call.inputs;
   std::vector<ValueType> formal;
   for (std::int64_t i = 0; i < inputs; ++i) {
-    ValueType type = call.need(static_cast<int>(i))->type;
-    const std::int64_t at = i - (inputs - scanned), rank = static_cast<std::int64_t>(type.tensor.dims.size());
-    if (at >= 0) {
-      require(axes.empty() || at < static_cast<std::int64_t>(axes.size()), ErrorKind::invalid_model, "scan_input_axes has ", axes.size(),
-              " values");
-      std::int64_t axis = axes.empty() ? 0 : axes[static_cast<std::size_t>(at)];
-      require(axis >= -rank && axis < rank, ErrorKind::invalid_model, "scan axis ", axis, " is out of range for ", rank, " dimensions");
-      type.tensor.dims.erase(type.tensor.dims.begin() + (axis < 0 ? axis + rank : axis));
-    }
-    formal.push_back(type);
+    Value*& value = own[static_cast<std::size_t>(i)];
+    value = call.need(static_cast<int>(i));
+    const std::int64_t at = i - (inputs - scanned), rank = value->rank();
+    if (at >= 0) value = axis_to_front(call, value, listed_axis(call, "scan_input_axes", at, rank));
+    formal.push_back(value->type);
+    if (at >= 0) formal.back().tensor.dims.erase(formal.back().tensor.dims.begin());
   }
   Attributes attributes = call.attributes;
   attributes.set("num_states", inputs - scanned);
-  return ops::add_control(call, ops::import_bodies(call, {"body"}, {formal}), call.inputs, attributes);
+  attributes.set("scan_input_axes", Ints{}), attributes.set("scan_output_axes", Ints{});
+  std::vector<Value*> results = ops::add_control(call, ops::import_bodies(call, {"body"}, {formal}), own, attributes);
+  for (std::size_t i = static_cast<std::size_t>(inputs - scanned); i < results.size(); ++i) {
+    const std::int64_t stack = static_cast<std::int64_t>(i) - (inputs - scanned);
+    results[i] = front_to_axis(call, results[i], listed_axis(call, "scan_output_axes", stack, results[i]->rank()));
+  }
+  return results;
 }
 
 // At opset 8 every operand has a batch in front, and all samples are scanned alike: one Scan for each sample, joined again.
