@@ -1,4 +1,4 @@
-// Graphs of a loop that runs on the host: kept in a step's attributes as text and constants, until loops have programs.
+// Graphs of control flow that runs on the host because it cannot be a program: kept in a step's attributes as text and constants.
 #pragma once
 
 #include "ir/op_def.h"

@@ -1,4 +1,4 @@
-// Loops that run on the host: their graphs are read back from the step's attributes, and the interpreter runs them.
+// Control flow that runs on the interpreter: their graphs are read back from the step's attributes, and the interpreter runs them.
 #pragma once
 
 #include "ops/interpret.h"

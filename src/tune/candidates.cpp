@@ -29,6 +29,11 @@ std::int64_t memory_wanted(const backends::Tactic& tactic, const backends::Probl
   return bytes(tactic.workspace) + bytes(tactic.worker_scratch);
 }
 
+// Scratch is set aside for each worker when a context is made, so it needs a bound that holds over the whole box.
+bool scratch_fits(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config) {
+  return !tactic.worker_scratch || problem.bounds(tactic.worker_scratch(problem, config)).upper <= std::min<std::int64_t>(problem.workspace_limit, std::int64_t{1} << 32);
+}
+
 }  // namespace
 
 Candidates::Candidates(backends::Backend& backend, Timer& timer, const TuneOptions& options)
@@ -104,7 +109,7 @@ void Candidates::time_configs(const ir::Node& node, const backends::Tactic& tact
   int left = configs_wanted(*options_.config);
   for (const backends::Config& config : tactic.configs(problem)) {
     if (left-- <= 0) break;
-    if (fixed.workspace_limit < memory_wanted(tactic, fixed, config)) {
+    if (fixed.workspace_limit < memory_wanted(tactic, fixed, config) || !scratch_fits(tactic, problem, config)) {
       report.tried.push_back({tactic.name, config_text(config), "needs more workspace than the limit", -1, false});
       continue;
     }
