@@ -141,7 +141,7 @@ void Storage::write_into_parent(const Node& node) {
   for (const auto& [v, slice] : planned)
     if (!slice.offset.is_constant()) return;   // addresses are fixed when the plan is built
   for (auto& [v, slice] : planned) views_[v] = std::move(slice);
-  without_step_[&node] = true;
+  without_step_.insert(&node);
 }
 
 namespace {
@@ -215,7 +215,7 @@ void Storage::read_as_view(const Node& node) {
     }
   }
   for (std::size_t i = 0; i < views.size(); ++i) views_[node.outputs[i]] = std::move(views[i]);
-  without_step_[&node] = true;
+  without_step_.insert(&node);
 }
 
 }  // namespace tenfold::builder

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "tune/choice.h"
@@ -40,7 +41,7 @@ class Storage {
   const ir::SymbolBounds& box_;
   const backends::DeviceInfo& device_;
   std::unordered_map<const ir::Value*, View> views_;
-  std::unordered_map<const ir::Node*, bool> without_step_;
+  std::unordered_set<const ir::Node*> without_step_;
   std::unordered_map<const ir::Value*, const ir::Value*> output_roots_;   // value -> the graph output whose memory it lives in
 };
 

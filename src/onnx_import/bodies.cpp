@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "onnx_import/importer.h"
+#include "ops/control/control_common.h"
 
 namespace tenfold::onnx_import {
 
@@ -28,12 +29,19 @@ std::vector<std::unique_ptr<ir::Graph>> OnnxNode::closed_bodies(const std::vecto
     }
   }
   std::vector<std::unique_ptr<ir::Graph>> bodies;
+  std::optional<Error> failed;   // of one branch: it fails when it is taken
   for (std::size_t i = 0; i < names.size(); ++i) {
     auto& proto = *attributes_.at(names[i])->mutable_g();
     // Symbols are named after nodes, so names of nodes must differ between bodies; a body imported again keeps its own.
     std::string& prefix = prefixes_[names[i]];
     if (prefix.empty()) prefix = graph().unique_name(name() + "/" + names[i]) + "/";
-    bodies.push_back(importer_.body(proto, scope_, formal[i], {captures, meanings[i]}, prefix));
+    try {
+      bodies.push_back(importer_.body(proto, scope_, formal[i], {captures, meanings[i]}, prefix));
+    } catch (const Error& e) {
+      if (op() != "If" || e.kind() != ErrorKind::invalid_model || failed) throw;
+      failed = e;
+      bodies.push_back(importer_.failing_body(proto, captures, prefix, e.what()));
+    }
   }
   return bodies;
 }
@@ -66,17 +74,35 @@ std::unique_ptr<ir::Graph> Importer::body(onnx::GraphProto& proto, const Scope& 
     if (value && !here) named_.insert(here = graph->add_constant(value->constant, value->name));
     scope.names[name] = here;
   }
+  graph->outputs = contents(proto, scope);
+  settle_names(*graph);
+  return graph;
+}
+
+// The initializers and nodes of a body in its scope; its results.
+std::vector<ir::Value*> Importer::contents(onnx::GraphProto& proto, Scope& scope) {
   const std::size_t problems = problems_.size();
   add_initializers(proto, scope);
   nodes(*proto.mutable_node(), scope);
   if (problems_.size() > problems) fail(ErrorKind::unsupported, "its body has nodes that are not supported");
+  std::vector<ir::Value*> results;
   for (const auto& output : proto.output()) {
     const auto found = scope.names.find(output.name());
-    require(found != scope.names.end() && found->second, ErrorKind::invalid_model, "the body '", prefix, "' returns '", output.name(),
+    require(found != scope.names.end() && found->second, ErrorKind::invalid_model, "the body '", scope.prefix, "' returns '", output.name(),
             "', which nothing defines");
-    graph->outputs.push_back(found->second);
+    results.push_back(found->second);
   }
-  settle_names(*graph);
+  return results;
+}
+
+// In place of a branch that cannot be typed, as in models that test their input's shape first.
+std::unique_ptr<ir::Graph> Importer::failing_body(const onnx::GraphProto& proto, const std::vector<ir::Value*>& captures, const std::string& prefix,
+                                                  const std::string& why) {
+  options_.log(Severity::warning, "the branch '", prefix, "' cannot run with these shapes, and fails if it is taken: ", why);
+  auto graph = std::make_unique<ir::Graph>(registry_);
+  graph->name = proto.name();
+  for (const ir::Value* value : captures) graph->add_input(value->name, value->type);
+  ops::make_failing(*graph, static_cast<std::size_t>(proto.output_size()), cat("the branch '", prefix, "' cannot run with the shapes that the model was built for: ", why));
   return graph;
 }
 
@@ -100,18 +126,7 @@ std::vector<ir::Value*> Importer::branch(const NodeAttributes& attributes, bool 
     require(outer != scope.names.end(), ErrorKind::invalid_model, "its body '", attribute, "' uses '", free, "', which nothing defines");
     inner.names[free] = outer->second;
   }
-  const std::size_t problems = problems_.size();
-  add_initializers(proto, inner);
-  nodes(*proto.mutable_node(), inner);
-  if (problems_.size() > problems) fail(ErrorKind::unsupported, "its body has nodes that are not supported");
-  std::vector<ir::Value*> results;
-  for (const auto& output : proto.output()) {
-    const auto value = inner.names.find(output.name());
-    require(value != inner.names.end() && value->second, ErrorKind::invalid_model, "its body '", attribute, "' returns '", output.name(),
-            "', which nothing defines");
-    results.push_back(value->second);
-  }
-  return results;
+  return contents(proto, inner);
 }
 
 }  // namespace tenfold::onnx_import

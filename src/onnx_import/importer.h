@@ -65,6 +65,8 @@ class Importer {
   };
   std::unique_ptr<ir::Graph> body(onnx::GraphProto& proto, const Scope& outer, const std::vector<ir::ValueType>& formal,
                                   const Captures& captures, const std::string& prefix);
+  std::unique_ptr<ir::Graph> failing_body(const onnx::GraphProto& proto, const std::vector<ir::Value*>& captures, const std::string& prefix,
+                                          const std::string& why);
 
  private:
   void read_functions();
@@ -73,6 +75,7 @@ class Importer {
   void add_initializers(onnx::GraphProto& proto, Scope& scope);
   void add_outputs(Scope& scope);
   void report_problems() const;
+  std::vector<ir::Value*> contents(onnx::GraphProto& proto, Scope& scope);
 
   // If with a condition that is already known, as exporters write it to test ranks and extents: only the branch taken is imported.
   static std::optional<bool> known_condition(const std::vector<ir::Value*>& inputs);

@@ -92,6 +92,33 @@ ValueType join(ir::InferCall& call, const ValueType& a, const ValueType& b, cons
   return type;
 }
 
+void make_failing(Graph& body, std::size_t results, const std::string& message) {
+  Graph failing(body.registry());
+  failing.name = body.name;
+  failing.symbols = body.symbols;
+  for (const ir::Value* input : body.inputs) failing.add_input(input->name, input->type);
+  ir::Node* node = failing.add("Fail", {}, {{"message", message}}, static_cast<int>(results));
+  failing.outputs = node->outputs;
+  body = std::move(failing);
+}
+
+ir::Node* failing(const Graph& body) {
+  return body.nodes().size() == 1 && body.nodes().front()->op() == "Fail" ? body.nodes().front().get() : nullptr;
+}
+
+void fill_failing(ir::InferCall& call, Graph& body, const Graph& other) {
+  ir::Node* node = failing(body);
+  ir::Strings types;
+  for (const ir::Value* v : other.outputs) {
+    for (Dim dim : v->type.tensor.dims)
+      for (const std::string& name : dim.symbols())
+        call.need(find_symbol(call.graph(), name) != nullptr, node->attributes.string("message"));   // a size that only the other body knows
+    types.push_back(ir::text(v->type));
+  }
+  node->attributes.set("types", types);
+  body.infer(*node);
+}
+
 std::vector<Formal> captured(const ir::Node& node, std::size_t first) {
   std::vector<Formal> formal;
   for (std::size_t i = first; i < node.inputs.size(); ++i) {

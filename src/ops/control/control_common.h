@@ -28,6 +28,11 @@ ir::ValueType lift(ir::InferCall& call, const ir::Graph& body, ir::ValueType typ
 // The least type that holds for both: dims that differ become new symbols, known once the node has run.
 ir::ValueType join(ir::InferCall& call, const ir::ValueType& a, const ir::ValueType& b, const std::string& stem);
 
+// Makes `body` fail with `message` if it runs; keeps its inputs. fill_failing() gives its results the types of the branch beside it.
+void make_failing(ir::Graph& body, std::size_t results, const std::string& message);
+ir::Node* failing(const ir::Graph& body);   // its Fail node, null if it can run
+void fill_failing(ir::InferCall& call, ir::Graph& body, const ir::Graph& other);
+
 // Operands of the node from `first` on, as the types of captures.
 std::vector<Formal> captured(const ir::Node& node, std::size_t first);
 

@@ -4,12 +4,29 @@
 namespace tenfold::ir {
 namespace {
 
+// A branch that contradicts the shapes, as models do that test them first, is no fault of the model unless it is taken.
+void infer_branches(InferCall& call) {
+  const Node& node = call.node();
+  std::string why;
+  for (const auto& body : node.graphs) {
+    try {
+      ops::infer_body(call.graph(), *body, ops::captured(node, 1));
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::invalid_model || !why.empty()) throw;
+      why = e.what();
+      ops::make_failing(*body, static_cast<std::size_t>(call.outputs()), cat("this branch of '", node.name, "' cannot run with the shapes that the model was built for: ", why));
+    }
+  }
+  for (const std::size_t b : {0, 1})
+    if (ops::failing(*node.graphs[b]) && !ops::failing(*node.graphs[1 - b])) ops::fill_failing(call, *node.graphs[b], *node.graphs[1 - b]);
+}
+
 void infer(InferCall& call) {
   const Node& node = call.node();
   call.need(node.graphs.size() == 2, "If has ", node.graphs.size(), " bodies, expected two");
   call.need(call.dtype(0) == DType::boolean, "the condition is ", name(call.dtype(0)), ", expected a boolean");
+  infer_branches(call);
   for (const auto& body : node.graphs) {
-    ops::infer_body(call.graph(), *body, ops::captured(node, 1));
     call.need(static_cast<int>(body->outputs.size()) == call.outputs(), "a branch has ", body->outputs.size(), " results, If has ",
               call.outputs());
   }

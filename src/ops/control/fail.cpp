@@ -1,0 +1,24 @@
+// Fail: stands for a branch that cannot run with the shapes that are known. Types its results as the other branch does, and says
+// why if it is taken.
+#include "ops/control/control_common.h"
+#include "ops/elements.h"
+
+namespace tenfold::ir {
+namespace {
+
+void infer(InferCall& call) {
+  const Strings types = call.attributes().strings("types");
+  for (int i = 0; i < call.outputs(); ++i)
+    call.out(i, static_cast<std::size_t>(i) < types.size() ? parse_type(types[static_cast<std::size_t>(i)]) : ValueType{});
+}
+
+void reference(Call& call) { fail(ErrorKind::unsupported, call.attributes().string("message", "")); }
+
+}  // namespace
+
+OpDef op_fail() {
+  return {.name = "Fail", .min_inputs = 0, .max_inputs = 0, .min_outputs = 0, .max_outputs = -1, .attributes = {{"message", ""}, {"types", Strings{}}},
+          .infer = infer, .reference = reference, .pure = false};
+}
+
+}  // namespace tenfold::ir
