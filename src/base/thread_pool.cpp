@@ -155,10 +155,12 @@ void ThreadPool::claim_parts(int worker) noexcept {
   }
 }
 
-// Shuts the gate and waits until the workers inside have left; sleeps if one of them was taken off its CPU.
+// Shuts the gate and waits until the workers inside have left; sleeps soon, for one that is late was likely taken off its CPU
+// and can have this one.
 void ThreadPool::close() noexcept {
+  constexpr int kMostMicroseconds = 80;
   gate_.fetch_and(~kOpen, std::memory_order_acq_rel);
-  if (spin(options_.spin_microseconds, [&] { return gate_.load(std::memory_order_acquire) == 0; })) return;
+  if (spin(std::min(options_.spin_microseconds, kMostMicroseconds), [&] { return gate_.load(std::memory_order_acquire) == 0; })) return;
   for (std::uint32_t gate = gate_.fetch_or(kCallerSleeps) | kCallerSleeps; (gate & kInside) != 0; gate = gate_.load()) futex_wait(gate_, gate);
 }
 

@@ -175,8 +175,8 @@ class BlockRun {
     const ConvShape& s = kernel_.shape;
     const Three& out = extents_.out;
     const std::int64_t x = row % out[2], y = row / out[2] % out[1], z = row / out[2] / out[1] % out[0];
-    const float* const image =
-        args_.in[0].as<const float>() + row / out[2] / out[1] / out[0] * extents_.x_batch + (x * s.stride[2] - s.begin[2]) * extents_.x_stride[2];
+    const std::int64_t batch = row / out[2] / out[1] / out[0], position = x * s.stride[2] - s.begin[2];
+    const float* const image = args_.in[0].as<const float>() + batch * extents_.x_batch + position * extents_.x_stride[2];
     std::int64_t count = 0;
     for (std::int64_t kz = 0; kz < s.kernel[0]; ++kz) {
       const std::int64_t iz = z * s.stride[0] - s.begin[0] + kz * s.dilation[0];

@@ -140,7 +140,8 @@ struct BlockRun {
   const WindowRows& patches;
   const F32End::Binding& bound;
   std::int64_t first_panel, last_panel;
-  std::int64_t column = first_panel * kernel.weights.panel, columns = std::min(last_panel * kernel.weights.panel, kernel.shape.filters) - column;
+  std::int64_t column = first_panel * kernel.weights.panel;
+  std::int64_t columns = std::min(last_panel * kernel.weights.panel, kernel.shape.filters) - column;
 
   void all(std::int64_t first, std::int64_t count, float* values, void* scratch) const noexcept {
     float* const sums = values + kMatrices * kernel.block * kernel.shape.channels;
