@@ -10,7 +10,7 @@ namespace tenfold::cli {
 
 int devices_main(const Arguments& arguments) {
   bool json = false, help = false;
-  Flags flags("tenfold devices [--json]", "Shows what plans can run on here, and by which CPU features kernels are chosen.");
+  Flags flags("tenfold devices [--json]", "Shows what plans can run on here: CPU features, GPUs and the libraries found for them.");
   flags.group("Flags");
   flags.add_switch("json", json, "as a JSON array");
   flags.add_switch("help", help, "this text");
@@ -25,14 +25,20 @@ int devices_main(const Arguments& arguments) {
                     {"l2_bytes", d.l2_bytes},
                     {"l3_bytes", d.l3_bytes},
                     {"threads", d.threads},
+                    {"memory_bytes", d.memory_bytes},
                     {"libraries", d.libraries}});
-    if (!json)
+    if (!json && d.memory_bytes > 0)
+      std::printf("%s: %s\n  features  %s\n  caches    %lld KiB for a block, %lld KiB L2\n  memory    %lld MiB\n", d.device.c_str(),
+                  d.name.c_str(), d.features.c_str(), static_cast<long long>(d.l1_bytes >> 10), static_cast<long long>(d.l2_bytes >> 10),
+                  static_cast<long long>(d.memory_bytes >> 20));
+    else if (!json)
       std::printf("%s: %s\n  features  %s\n  caches    %lld KiB L1, %lld KiB L2, %lld KiB L3\n  threads   %d\n", d.device.c_str(),
                   d.name.c_str(), d.features.c_str(), static_cast<long long>(d.l1_bytes >> 10), static_cast<long long>(d.l2_bytes >> 10),
                   static_cast<long long>(d.l3_bytes >> 10), d.threads);
     for (const std::string& library : d.libraries)
       if (!json) std::printf("  library   %s\n", library.c_str());
   }
+  if (const std::string why = why_no_gpu(); !json && !why.empty()) std::printf("cuda: none (%s)\n", why.c_str());
   if (json) std::printf("%s\n", list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
   return kOk;
 }

@@ -27,12 +27,14 @@ struct Made {
 };
 
 void check_device(const ExecOptions& o) {
+  if (o.build.device == "cpu" || o.build.device == "null") return;
   std::string names;
   for (const DeviceDescription& d : devices()) {
     if (d.device == o.build.device) return;
     names += (names.empty() ? "" : ", ") + d.device;
   }
-  if (o.build.device != "null") throw UsageError("there is no device '" + o.build.device + "' here; Tenfold found " + names);
+  const std::string why = why_no_gpu();
+  throw UsageError("there is no device '" + o.build.device + "' here; Tenfold found " + names + (why.empty() ? "" : " (" + why + ")"));
 }
 
 Made make_engine(const ExecOptions& o, const InputFiles& files) {
@@ -42,7 +44,7 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
   config.progress = progress_printer(o.progress);
   if (!o.load_engine.empty()) {
     const LoadOptions load{
-        .verify_weights = o.verify_weights, .cpu_features = config.cpu_features, .threads = config.threads, .log = config.log};
+        .verify_weights = o.verify_weights, .cpu_features = config.cpu_features, .device = config.device == "cpu" ? "" : config.device, .threads = config.threads, .log = config.log};
     Engine engine = o.retune ? retune_file(o.load_engine, config) : Engine::load(o.load_engine, load);
     const double took = seconds_since(start);
     o.console.info(std::string(o.retune ? "Engine re-tuned in " : "Engine deserialized in ") + std::to_string(took) + " sec.");
@@ -65,7 +67,7 @@ void layer_info(const ExecOptions& o, const Engine& engine) {
 std::string settings_text(const ExecOptions& o, const Engine& engine) {
   std::ostringstream s;
   s << "device = " << engine.info().device << ", threads = " << engine.info().threads << ", streams = " << o.streams
-    << ", CUDA graph = none, spin-wait = short, data transfers = none";
+    << (engine.info().on_gpu ? ", CUDA graph = used where no step runs on the host, data transfers = always" : ", CUDA graph = none, spin-wait = short, data transfers = none");
   return s.str();
 }
 
@@ -84,10 +86,11 @@ std::int64_t peak_rss_bytes() {
 void print_json(const ExecOptions& o, const Made& made, const Trace* trace) {
   const EngineInfo& info = made.engine.info();
   Json result{{"model", o.onnx.empty() ? o.load_engine : o.onnx}, {"device", info.device}, {"threads", info.threads}};
-  for (const char* key : {"median_ms", "p99_ms", "throughput_qps"}) result[key] = nullptr;  // null: not measured in this run
+  for (const char* key : {"median_ms", "p99_ms", "gpu_compute_ms", "throughput_qps"}) result[key] = nullptr;  // null: not measured in this run
   if (trace) {
     const Statistics s = statistics(latencies(*trace), {99});
     result["median_ms"] = s.median, result["p99_ms"] = s.percentiles[0];
+    if (info.on_gpu) result["gpu_compute_ms"] = statistics(part(*trace, &RunTimes::compute_ms), {}).median;
     result["throughput_qps"] = trace->wall_s > 0 ? static_cast<double>(trace->samples.size()) / trace->wall_s : 0;
   }
   result["build_s"] = o.onnx.empty() ? Json() : Json(made.build_s);
@@ -107,7 +110,7 @@ Trace infer(const ExecOptions& o, const Engine& engine, const InputFiles& files)
   for (std::size_t i = 0; i < inputs.size(); ++i)
     o.console.info("Input '" + engine.bindings()[i].name + "': " + std::string(name(inputs[i].dtype())) + "[" + text(inputs[i].shape()) +
                    "]" + (files.has(engine.bindings()[i].name) ? "" : ", random values"));
-  const MeasureOptions how{o.iterations, o.warmup_ms, o.duration_s};
+  const MeasureOptions how{o.iterations, o.warmup_ms, o.duration_s, engine.info().on_gpu};
   const Trace trace = measure(contexts, how);
   std::ostringstream counts;
   counts << "Warmup completed " << trace.warmup_runs << " queries over " << trace.warmup_ms << " ms; timing trace has "

@@ -19,7 +19,8 @@ void check_formats(const std::string& flag, const std::string& text) {
 
 std::uint32_t parse_sources(std::uint32_t mask, const std::string& text) {
   const std::map<std::string, TacticSource> known = {
-      {"reference", TacticSource::reference}, {"native", TacticSource::native}, {"onednn", TacticSource::onednn}};
+      {"reference", TacticSource::reference}, {"native", TacticSource::native}, {"onednn", TacticSource::onednn},
+      {"cublas_lt", TacticSource::cublas_lt}, {"cudnn", TacticSource::cudnn}};
   bool fresh = true;
   for (std::string word : split(text, ',')) {
     const char sign = word.empty() ? '\0' : word.front();
@@ -27,7 +28,7 @@ std::uint32_t parse_sources(std::uint32_t mask, const std::string& text) {
     for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     const auto found = known.find(word);
     if (found == known.end())
-      throw UsageError("--tacticSources: unknown source '" + word + "', expected reference, native or onednn, each with + or - or alone");
+      throw UsageError("--tacticSources: unknown source '" + word + "', expected reference, native, onednn, cublas_lt or cudnn, each with + or - or alone");
     const auto bit = static_cast<std::uint32_t>(found->second);
     if (sign != '+' && sign != '-' && std::exchange(fresh, false)) mask = 0;  // plain names: exactly these
     mask = sign == '-' ? mask & ~bit : mask | bit;
@@ -82,14 +83,13 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
            if (o.build.threads < 1) throw UsageError("--threads takes at least 1, not " + text);
          }});
   f.add_switch("bf16", o.build.bf16, "permission to compute in bfloat16 where that pays (--best: every precision)");
-  f.add({"best", "", "+permission for every precision", [&o](const std::string&) { o.build.bf16 = o.build.int8 = true; }});
+  f.add({"best", "", "+permission for every precision", [&o](const std::string&) { o.build.fp16 = o.build.bf16 = o.build.int8 = true; }});
   f.add_switch("int8", o.build.int8, "+permission for integer products of a quantised model (on by default)");
-  f.add({"fp16", "", "+accepted; float32 is used", [&o](const std::string&) {
-           o.notes.emplace_back("--fp16: CPUs here have no fp16 arithmetic that pays; float32 is used instead");
-         }});
+  f.add_switch("fp16", o.build.fp16, "permission to compute in fp16 on a GPU; CPUs use float32");
+  f.add({"noTF32", "", "+products of float32 on a GPU keep all bits", [&o](const std::string&) { o.build.tf32 = false; }});
   f.add({"memPoolSize", "workspace:MiB", "+memory that a tactic may use while it runs; MiB, or with B, K, M, G",
          [&o](const std::string& text) { parse_pool(o, text); }});
-  f.add({"tacticSources", "LIST", "+reference, native, onednn: exactly these, or changed with + and - (default: reference,native)",
+  f.add({"tacticSources", "LIST", "+reference, native, onednn, cublas_lt, cudnn: exactly these, or changed with + and - (default: all but onednn)",
          [&o](const std::string& text) { o.build.tactic_sources = parse_sources(o.build.tactic_sources, text); }});
   f.add({"maxTactics", "N", "+time at most N candidates for each problem",
          [&o](const std::string& text) { o.build.max_tactics = parse_int("maxTactics", text); }});
@@ -104,7 +104,7 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
            o.detailed = text == "detailed" || text == "verbose";
          }});
   f.add_text("progress", o.progress, "auto|none|json", "+a bar if stderr is a terminal; none; or JSON lines on stderr");
-  f.add({"device", "N", "+cpu; N means cuda:N", [&o](const std::string& text) {
+  f.add({"device", "N", "cpu (default) or cuda:N; N alone means cuda:N", [&o](const std::string& text) {
            const bool number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
            o.build.device = number ? "cuda:" + text : text;
          }});

@@ -29,18 +29,18 @@ Json element(const Tensor& t, std::int64_t i) {
 void export_times(const std::string& path, const Trace& trace) {
   Json all = Json::array();
   for (const Sample& s : trace.samples) {
-    const double ms = s.end_ms - s.start_ms;
+    const double ms = s.end_ms - s.start_ms, copied = s.start_ms + s.parts.host_to_device_ms, computed = copied + s.parts.compute_ms;
     all.push_back({{"startEnqMs", s.start_ms},
                    {"endEnqMs", s.end_ms},
                    {"startH2dMs", s.start_ms},
-                   {"endH2dMs", s.start_ms},
-                   {"startComputeMs", s.start_ms},
-                   {"endComputeMs", s.end_ms},
-                   {"startD2hMs", s.end_ms},
-                   {"endD2hMs", s.end_ms},
-                   {"h2dMs", 0.0},
-                   {"computeMs", ms},
-                   {"d2hMs", 0.0},
+                   {"endH2dMs", copied},
+                   {"startComputeMs", copied},
+                   {"endComputeMs", computed},
+                   {"startD2hMs", computed},
+                   {"endD2hMs", computed + s.parts.device_to_host_ms},
+                   {"h2dMs", s.parts.host_to_device_ms},
+                   {"computeMs", s.parts.compute_ms},
+                   {"d2hMs", s.parts.device_to_host_ms},
                    {"latencyMs", ms}});
   }
   write_json(path, all);

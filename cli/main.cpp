@@ -1,6 +1,7 @@
 // tenfold: one program, several verbs. Called under the name trtexec it behaves as `tenfold exec`.
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <new>
@@ -74,6 +75,7 @@ int guarded(const std::string& program, const Arguments& arguments) {
 }  // namespace tenfold::cli
 
 int main(int count, char** values) {
+  if (const char* environment = std::getenv("VIRTUAL_ENV")) tenfold::look_for_libraries_in(environment);   // pip's nvidia-* packages
   const std::string program = count > 0 ? std::filesystem::path(values[0]).filename().string() : "tenfold";
   const int code = tenfold::cli::guarded(program, tenfold::cli::Arguments(values + (count > 0), values + count));
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;

@@ -11,6 +11,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 struct Span {
   Clock::time_point start, end;
+  RunTimes parts;
 };
 
 double ms(Clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
@@ -33,6 +34,7 @@ struct Lane {
   Status status;
 
   void run(const MeasureOptions& options) {
+    context->measure_parts(options.parts);
     const Clock::time_point cold = Clock::now(), warm = cold + from_ms(options.warmup_ms);
     Clock::time_point now = cold;
     while (options.warmup_ms > 0 && now < warm && status) status = context->run(), now = Clock::now(), ++warmup_runs;
@@ -40,11 +42,12 @@ struct Lane {
     spans.reserve(static_cast<std::size_t>(std::clamp(2e3 * options.duration_s / one, double(options.iterations), 2e7)) + 16);
     begin = Clock::now();
     const Clock::time_point until = begin + from_ms(options.duration_s * 1e3);
-    Span span{begin, begin};
+    Span span{begin, begin, {}};
     for (int i = 0; status && (i < options.iterations || span.end < until); ++i) {
       span.start = Clock::now();
       status = context->run();
       span.end = Clock::now();
+      span.parts = options.parts ? context->last_times() : RunTimes{0, ms(span.end - span.start), 0};
       spans.push_back(span);
     }
   }
@@ -56,7 +59,7 @@ Trace merge(const std::vector<Lane>& lanes) {
   for (const Lane& lane : lanes) begin = std::min(begin, lane.begin);
   for (const Lane& lane : lanes) {
     trace.warmup_runs += lane.warmup_runs;
-    for (const Span& s : lane.spans) trace.samples.push_back({ms(s.start - begin), ms(s.end - begin)}), end = std::max(end, s.end);
+    for (const Span& s : lane.spans) trace.samples.push_back({ms(s.start - begin), ms(s.end - begin), s.parts}), end = std::max(end, s.end);
   }
   if (lanes.size() > 1)
     std::sort(trace.samples.begin(), trace.samples.end(), [](const Sample& a, const Sample& b) { return a.start_ms < b.start_ms; });

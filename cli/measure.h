@@ -13,8 +13,9 @@
 namespace tenfold::cli {
 
 struct Sample {
-  double start_ms = 0, end_ms = 0;
-};  // since the start of measuring
+  double start_ms = 0, end_ms = 0;  // since the start of measuring
+  RunTimes parts;                   // on a GPU by its own clock; on a CPU all is computing
+};
 
 struct Trace {
   std::vector<Sample> samples;  // in order of their start
@@ -25,6 +26,7 @@ struct Trace {
 struct MeasureOptions {
   int iterations = 10;
   double warmup_ms = 200, duration_s = 3;
+  bool parts = false;  // take the times of copies and computing apart
 };
 
 // A context with its inputs bound to `inputs` (kept alive by the caller) and its outputs to its own memory. Throws Error.

@@ -52,6 +52,12 @@ std::vector<double> latencies(const Trace& trace) {
   return values;
 }
 
+std::vector<double> part(const Trace& trace, double RunTimes::*which) {
+  std::vector<double> values;
+  for (const Sample& s : trace.samples) values.push_back(s.parts.*which);
+  return values;
+}
+
 void print_averages(const Console& console, const Trace& trace, int runs) {
   console.result("=== Trace details ===");
   console.result(joined("Trace averages of ", runs, " runs:"));
@@ -68,17 +74,18 @@ void print_averages(const Console& console, const Trace& trace, int runs) {
 
 void print_summary(const Console& console, const Trace& trace, const std::vector<double>& percentiles, const std::string& settings) {
   const Statistics s = statistics(latencies(trace), percentiles);
-  const std::string run = words(s, percentiles), none = words(statistics({}, percentiles), percentiles);
-  const double compute_s = s.mean * static_cast<double>(trace.samples.size()) / 1e3;
+  const std::string run = words(s, percentiles);
+  const auto line = [&](double RunTimes::*which) { return words(statistics(part(trace, which), percentiles), percentiles); };
+  const double compute_s = statistics(part(trace, &RunTimes::compute_ms), {}).mean * static_cast<double>(trace.samples.size()) / 1e3;
   console.result("");
   console.result("=== Performance summary ===");
   console.result(joined("Throughput: ", trace.wall_s > 0 ? static_cast<double>(trace.samples.size()) / trace.wall_s : 0, " qps"));
-  // On a CPU a run is one call: enqueueing, computing and latency are the same span, and nothing is transferred.
+  // A run is one call that waits: enqueueing and latency are the same span. On a CPU nothing is transferred.
   console.result("Latency: " + run);
   console.result("Enqueue Time: " + run);
-  console.result("H2D Latency: " + none);
-  console.result("GPU Compute Time: " + run);
-  console.result("D2H Latency: " + none);
+  console.result("H2D Latency: " + line(&RunTimes::host_to_device_ms));
+  console.result("GPU Compute Time: " + line(&RunTimes::compute_ms));
+  console.result("D2H Latency: " + line(&RunTimes::device_to_host_ms));
   console.result(joined("Total Host Walltime: ", trace.wall_s, " s"));
   console.result(joined("Total GPU Compute Time: ", compute_s, " s"));
   console.result("Settings: " + settings);

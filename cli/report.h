@@ -17,6 +17,7 @@ struct Statistics {
 Statistics statistics(std::vector<double> values, const std::vector<double>& percentiles);
 
 std::vector<double> latencies(const Trace& trace);
+std::vector<double> part(const Trace& trace, double RunTimes::*which);
 void print_summary(const Console& console, const Trace& trace, const std::vector<double>& percentiles, const std::string& settings);
 void print_averages(const Console& console, const Trace& trace, int runs);
 void print_profile(const Console& console, const std::vector<LayerTimes>& layers);

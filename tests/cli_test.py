@@ -184,6 +184,7 @@ class CommandLine(CliCase):
                 'threads',
                 'median_ms',
                 'p99_ms',
+                'gpu_compute_ms',
                 'throughput_qps',
                 'build_s',
                 'load_ms',

@@ -24,19 +24,20 @@ using OptimizationProfile = std::map<std::string, ShapeRange>;   // by input nam
 // One step of progress: "tune", 17 of 120. Returning false cancels the build with ErrorKind::cancelled.
 struct Progress { std::string_view phase; int done = 0, total = 0; };
 
-enum class TacticSource : std::uint32_t { reference = 1, native = 2, onednn = 4 };
+enum class TacticSource : std::uint32_t { reference = 1, native = 2, onednn = 4, cublas_lt = 8, cudnn = 16 };
 
 struct BuildConfig {
-  std::string device = "cpu";                     // "cpu", or "null" to plan without hardware
+  std::string device = "cpu";                     // "cpu", "cuda:0", or "null" to plan without hardware
   int threads = 0;                                // tuned for this many; 0: from affinity mask and cgroup quota
   std::vector<OptimizationProfile> profiles;      // empty: dynamic dims are tuned at 1 (batch) and refused without a profile otherwise
   // Precisions that may be used where they pay; what the machine lacks runs in the next wider type and the log says so.
-  bool bf16 = false, int8 = true;
+  bool fp16 = false, bf16 = false, int8 = true;
+  bool tf32 = true;                               // on GPUs: products of f32 tensors may round their operands to 10 bits of fraction
   // 0: first tactic that fits, nothing timed; 1-2: few candidates; 3: default; 4: all configs; 5: all, timed longer.
   int optimization_level = 3;
   int max_tactics = -1;                           // candidates timed per problem and layout; -1: by level
   // Mask of TacticSource. oneDNN is left out unless asked for: it allocates in every call, which the engine then tells.
-  std::uint32_t tactic_sources = 3;
+  std::uint32_t tactic_sources = 27;
   std::int64_t workspace_bytes = std::int64_t{1} << 40;
   std::uint32_t cpu_features = 0;                 // restrict to these (backends' feature bits); 0: all the machine has
   std::string timing_cache;                       // file, read at the start and merged back at the end; empty: none

@@ -13,12 +13,16 @@ std::string_view version();                                       // "0.1.0"
 struct DeviceDescription {
   std::string device;                                             // as BuildConfig::device takes it: "cpu"
   std::string name;                                               // "AMD EPYC 7B13"
-  std::string features;                                           // "avx2 avx512 vnni": what kernels are chosen by
+  std::string features;                                           // "avx2 avx512 vnni", "sm_90": what kernels are chosen by
   std::int64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;          // data caches; l1 and l2 of one core
   int threads = 0;                                                // what this process may use
-  std::vector<std::string> libraries;                             // optional kernel libraries: "oneDNN 2.6.3", or why there is none
+  std::vector<std::string> libraries;                             // "oneDNN 2.6.3", "cuBLASLt 13.1.0": what kernels may call, or why not
+  std::int64_t memory_bytes = 0;                                  // of a GPU
 };
 std::vector<DeviceDescription> devices();
+std::string why_no_gpu();                                         // one line; empty if devices() lists one
+// A further place for the GPU libraries: a folder with them, or a Python environment. To be called before a GPU is used.
+void look_for_libraries_in(const std::string& folder);
 
 // The bits for BuildConfig::cpu_features and LoadOptions::cpu_features: "avx2,avx512". Throws invalid_argument naming the word.
 std::uint32_t parse_cpu_features(std::string_view text);

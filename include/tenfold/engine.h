@@ -29,6 +29,7 @@ struct LoadOptions {
   WeightsMode weights = WeightsMode::map;
   bool verify_weights = true;          // one pass over the weights' checksum
   std::uint32_t cpu_features = 0;      // restrict to these; 0: all the machine has
+  std::string device;                  // "cuda:1"; empty: the first of the kind that the plan was built for
   int threads = 0;                     // workers of the engine's pool; 0: from affinity mask and cgroup quota
   LogCallback log;
 };
@@ -40,6 +41,7 @@ struct EngineInfo {
   std::int64_t scratch_bytes = 0;      // that a context has beside its arena, for its workers
   std::int64_t arena_live_bytes = 0;   // the largest sum of live activations: what arena_bytes is measured against
   int profiles = 1, steps = 0, threads = 1;
+  bool on_gpu = false;
   bool allocates_in_run = false;       // sequences, strings, steps that run on reference kernels or in oneDNN
 };
 
@@ -76,6 +78,9 @@ class Engine {
   std::shared_ptr<runtime::EngineState> state_;
 };
 
+// Where the time of the last run went, by the device's clock. On CPUs nothing is copied.
+struct RunTimes { double host_to_device_ms = 0, compute_ms = 0, device_to_host_ms = 0; };
+
 // Seconds spent in one step, for a profiler.
 using ProfilerCallback = std::function<void(std::string_view step, double milliseconds)>;
 
@@ -100,6 +105,9 @@ class ExecutionContext {
   void* own_memory(int binding);
   Status prepare() noexcept;                                      // does all that the first run at these shapes would do
   Status run() noexcept;
+
+  void measure_parts(bool on) noexcept;                           // take the times that last_times() gives; costs some microseconds
+  RunTimes last_times() const noexcept;
 
   // Convenience: whole tensors in, whole tensors out (by binding order). Throws.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);

@@ -2,6 +2,9 @@
 #include "tenfold/device.h"
 
 #include "backends/backend.h"
+#include "backends/cuda/backend.h"
+#include "backends/cuda/device/library.h"
+#include "base/check.h"
 #include "base/cpu_count.h"
 
 namespace tenfold {
@@ -11,9 +14,27 @@ std::string_view version() { return TENFOLD_VERSION; }
 std::vector<DeviceDescription> devices() {
   const auto backend = backends::open_backend("cpu");
   const backends::DeviceInfo& info = backend->info();
-  return {{"cpu", info.name, backends::feature_text(info.features), info.l1_bytes, info.l2_bytes, info.l3_bytes, default_threads(),
-           backend->libraries()}};
+  std::vector<DeviceDescription> list;
+  list.push_back({"cpu", info.name, backends::feature_text(info.features), info.l1_bytes, info.l2_bytes, info.l3_bytes, default_threads(),
+                  backend->libraries()});
+  std::string lacks;
+  for (const backends::CudaDevice& gpu : backends::cuda_devices(lacks))
+    list.push_back({.device = cat("cuda:", gpu.info.ordinal),
+                    .name = gpu.info.name,
+                    .features = cat("sm_", gpu.info.arch),
+                    .l1_bytes = gpu.info.l1_bytes,
+                    .l2_bytes = gpu.info.l2_bytes,
+                    .libraries = lacks.empty() ? std::vector<std::string>{gpu.info.libraries} : std::vector<std::string>{gpu.info.libraries, lacks},
+                    .memory_bytes = gpu.memory_bytes});
+  return list;
 }
+
+std::string why_no_gpu() {
+  std::string lacks;
+  return backends::cuda_devices(lacks).empty() ? lacks : "";
+}
+
+void look_for_libraries_in(const std::string& folder) { backends::cuda::add_search_place(folder); }
 
 std::uint32_t parse_cpu_features(std::string_view text) { return backends::parse_features(text); }
 

@@ -1,12 +1,25 @@
 // Which backends exist, and which of their tactics may run an operator.
 #include "backends/backend.h"
 
+#include <charconv>
+#include <chrono>
+
 #include "backends/cpu/backend.h"
+#include "backends/cuda/backend.h"
 #include "backends/null/backend.h"
 #include "base/check.h"
 #include "ir/op_def.h"
 
 namespace tenfold::backends {
+
+void HostMarks::mark(int moment) noexcept {
+  nanoseconds_[moment & 3] = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+double HostMarks::between(int first, int last) const noexcept {
+  return static_cast<double>(nanoseconds_[last & 3] - nanoseconds_[first & 3]) / 1e6;
+}
+
+std::shared_ptr<const void> Backend::place_constants(const void* data, std::int64_t) { return {std::shared_ptr<const void>(), data}; }
 
 std::vector<const Tactic*> tactics_for(const Backend& backend, const ir::OpDef& op) {
   std::vector<const Tactic*> found;
@@ -19,7 +32,13 @@ std::vector<const Tactic*> tactics_for(const Backend& backend, const ir::OpDef& 
 std::shared_ptr<Backend> open_backend(std::string_view name, std::uint32_t features) {
   if (name == "cpu") return open_cpu(features);
   if (name == "null") return open_null();
-  fail(ErrorKind::unsupported, cat("there is no backend '", name, "'; this build has: cpu, null"));
+  if (name == "cuda" || name.starts_with("cuda:")) {
+    const std::string_view number = name.size() > 5 ? name.substr(5) : "0";
+    int ordinal = -1;
+    std::from_chars(number.data(), number.data() + number.size(), ordinal);
+    return open_cuda(ordinal);
+  }
+  fail(ErrorKind::unsupported, cat("there is no backend '", name, "'; this build has: cpu, cuda:N, null"));
 }
 
 }  // namespace tenfold::backends

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,8 +20,28 @@ class Stream {
   virtual Parallel& parallel() noexcept = 0;                     // for host tactics
   virtual Status::Code launch(const Tactic& tactic, const void* kernel, const RunArgs& args) noexcept = 0;
   virtual Status::Code copy(void* to, const void* from, std::int64_t bytes) noexcept = 0;
+  virtual Status::Code fill(void* to, int byte, std::int64_t bytes) noexcept = 0;
   virtual Status::Code wait() noexcept = 0;                      // until everything launched is done
   virtual std::string_view error() const noexcept { return {}; } // why something gave Status::device, in words
+
+  // Between start and finish nothing runs: launches and copies are kept, and replay() runs them at once. False, or null: the
+  // stream cannot.
+  virtual bool start_recording() noexcept { return false; }
+  virtual std::shared_ptr<const void> finish_recording() noexcept { return nullptr; }
+  virtual Status::Code replay(const void* recording) noexcept { return recording ? Status::failed : Status::not_ready; }
+  // Remembers this moment in the stream's order under a number below 4; milliseconds between two, once wait() has returned.
+  virtual void mark(int moment) noexcept = 0;
+  virtual double between(int first, int last) const noexcept = 0;
+};
+
+// Marks of streams whose work is done when a call returns.
+class HostMarks {
+ public:
+  void mark(int moment) noexcept;
+  double between(int first, int last) const noexcept;
+
+ private:
+  std::int64_t nanoseconds_[4] = {};
 };
 
 struct StreamOptions {
@@ -36,6 +57,13 @@ class Backend {
   // Optional kernel libraries: "oneDNN 2.6.3", or why there is none.
   virtual std::vector<std::string> libraries() const { return {}; }
   virtual std::shared_ptr<void> allocate(std::int64_t bytes) = 0;   // throws out_of_memory naming bytes wanted
+  // False: the host cannot read what allocate() gives. The runtime then copies the operands of host steps and the caller's bindings.
+  virtual bool host_reads_memory() const { return true; }
+  virtual std::shared_ptr<void> allocate_host(std::int64_t bytes) { return allocate(bytes); }   // quick to copy from and to
+  // Constants where tactics can read them: as they are, or a copy.
+  virtual std::shared_ptr<const void> place_constants(const void* data, std::int64_t bytes);
+  // Nanoseconds of reading and writing `bytes` once in another order, roughly: what the tuner adds where layouts differ.
+  virtual double reformat_ns(std::int64_t bytes) const { return 300 + 0.15 * static_cast<double>(bytes); }
   virtual std::unique_ptr<Stream> open_stream(const StreamOptions& options) = 0;
   // Nanoseconds of one launch within a budget.
   virtual double measure(Stream& stream, const Tactic& tactic, const void* kernel, const RunArgs& args, const MeasureBudget& budget) = 0;
@@ -45,7 +73,7 @@ class Backend {
 // pointwise operator and Region ("*pointwise").
 std::vector<const Tactic*> tactics_for(const Backend& backend, const ir::OpDef& op);
 
-// "cpu", "null"; throws unsupported naming what exists. `features` restricts a CPU to fewer features (0: all it has).
+// "cpu", "cuda:0", "null"; throws unsupported naming what exists. `features` restricts a CPU to fewer features (0: all it has).
 std::shared_ptr<Backend> open_backend(std::string_view name, std::uint32_t features = 0);
 
 }  // namespace tenfold::backends

@@ -68,4 +68,39 @@ inline constexpr std::pair<const char*, const char*> kLarger[] = {
     {"Where", "bool[3,40,50] f32[50] f32[3,1,50]"},
 };
 
+// The same idea in the types that GPUs compute with.
+inline constexpr std::pair<const char*, const char*> kHalves[] = {
+    {"FusedAttention", "f16[1,2,197,64] f16[1,2,197,64] f16[1,2,197,64] scale=0.125"},
+    {"FusedAttention", "f16[2,3,128,32] f16[2,3,300,32] f16[2,3,300,40] f16[2,1,128,300](-9,0) scale=0.17"},
+    {"FusedAttention", "f16[1,2,150,24] f16[1,2,150,24] f16[1,2,150,24] causal=1 scale=0.2"},
+    {"FusedAttention", "f16[1,1,130,17] f16[1,1,131,17] f16[1,1,131,7] f16[1,1,130,1](-9,0) scale=0.2"},
+    {"FusedAttention", "f16[2,6,40,32] f16[2,2,70,32] f16[2,2,70,32] scale=0.2"},
+    {"FusedAttention", "bf16[1,2,33,128] bf16[1,2,70,128] bf16[1,2,70,128] scale=0.09"},
+    {"LayerNormalization", "f16[3,130,384] f16[384] f16[384]"},
+    {"LayerNormalization", "bf16[7,1003] bf16[1003]"},
+    {"LayerNormalization", "f16[2,20000] f16[20000] f16[20000]"},
+    {"RMSNormalization", "f16[7,768] f16[768]"},
+    {"Softmax", "f16[37,1003](-30,30)"},
+    {"Add", "f16[4,70,304] f16[70,1]"},
+    {"Gelu", "f16[3,50000](-9,9)"},
+    {"MatMul", "f16[128,384] f16[384,1152]!"},
+    {"MatMul", "bf16[7,100] bf16[100,36]!"},
+    {"MatMul", "f16[3,33,40] f16[3,40,24]"},
+    {"MatMul", "f32[128,384] f32[384,100]!"},
+    {"Conv", "f16[2,64,14,14] f16[64,64,3,3]! pads=[1,1,1,1]"},
+    {"Conv", "f16[2,64,15,14] f16[128,64,1,1]! f16[128]! strides=[2,2]"},
+    {"Conv", "f16[1,3,56,56] f16[64,3,7,7]! f16[64]! pads=[3,3,3,3] strides=[2,2]"},
+    {"Conv", "f16[1,16,8,8,8] f16[32,16,3,3,3]! pads=[1,1,1,1,1,1]"},
+    {"Conv", "f16[1,32,100] f16[32,32,5]! pads=[2,2]"},
+    {"MaxPool", "f16[2,64,33,29] kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]"},
+    {"AveragePool", "f16[2,24,33,29] kernel_shape=[3,2] strides=[1,3] pads=[1,0,1,1] count_include_pad=1"},
+    {"GlobalAveragePool", "f16[2,70,9,11]"},
+    {"ReduceSum", "f16[3,70,300] axes=[1] keepdims=0"},
+    {"ReduceMean", "bf16[3,70,300] axes=[2]"},
+    {"Gather", "f16[100,72] i64[40,11](-100,99)"},
+    {"Concat", "f16[2,35,20,21] f16[2,3,20,21] axis=1"},
+    {"Transpose", "f16[2,5,12,32] perm=[0,2,1,3]"},
+    {"Reformat", "f16[2,35,20,21]"},
+};
+
 }  // namespace tenfold::backends::testing

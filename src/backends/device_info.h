@@ -22,6 +22,9 @@ struct DeviceInfo {
   std::string kind = "cpu";        // cpu, cuda, null
   std::string name;                // "AMD EPYC ..."
   std::uint32_t features = 0;
+  std::int32_t arch = 0;           // of a GPU: its compute capability times ten, 90
+  std::int32_t ordinal = 0;        // which of several of its kind on this machine; not part of a plan
+  std::string libraries;           // versions of what a GPU's tactics call: "driver 13.0, cublasLt 13.1.0"
   std::int64_t l1_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;   // data caches, per core (l3: shared)
 };
 

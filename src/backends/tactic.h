@@ -83,6 +83,7 @@ struct RunArgs {
   template <class T = void> T* scratch_of(int worker) const {
     return static_cast<T*>(static_cast<void*>(static_cast<char*>(scratch) + worker * scratch_stride));
   }
+  void* queue = nullptr;                             // device tactics: what the backend's own tactics launch on
 };
 // Bytes between the scratch of one worker and the next: their cache lines, which are fetched in pairs, stay apart.
 constexpr std::int64_t scratch_stride(std::int64_t bytes) { return (bytes + 127) / 128 * 128; }

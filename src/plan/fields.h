@@ -116,8 +116,9 @@ void fields(A& a, backends::Layout& x) {
 }
 template <class A>
 void fields(A& a, backends::DeviceInfo& x) {
-  auto& [kind, name, features, l1_bytes, l2_bytes, l3_bytes] = x;
-  a(kind, name, features, l1_bytes, l2_bytes, l3_bytes);
+  auto& [kind, name, features, arch, ordinal, libraries, l1_bytes, l2_bytes, l3_bytes] = x;
+  static_cast<void>(ordinal);   // says where it runs, not what it is built for
+  a(kind, name, features, arch, libraries, l1_bytes, l2_bytes, l3_bytes);
 }
 
 template <class A>

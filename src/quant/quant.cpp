@@ -3,15 +3,31 @@
 
 #include "base/log.h"
 #include "ir/text.h"
+#include "quant/narrow_floats.h"
 #include "quant/qdq.h"
 
 namespace tenfold::quant {
+
+namespace {
+
+// fp16 goes before bf16 where both are allowed: three more bits of fraction, and models that overflow it are rare.
+void apply_on_gpu(ir::Graph& graph, const BuildConfig& config, const passes::RunOptions& options) {
+  if (config.fp16 || config.bf16) passes::run(graph, {pass_narrow_floats(config.fp16 ? DType::f16 : DType::bf16)}, options);
+  if (!config.tf32) return;
+  for (const auto& n : graph.nodes())
+    if ((n->op() == "MatMul" || n->op() == "Conv" || n->op() == "ConvTranspose") && n->in(0)->dtype() == DType::f32)
+      n->attributes.set("precision", std::string("tf32"));
+}
+
+}  // namespace
 
 void apply(ir::Graph& graph, const BuildConfig& config, const backends::DeviceInfo& device) {
   const Log log(config.log);
   passes::RunOptions options{.disabled = config.disabled_passes};
   if (config.dump) options.changed = [&config](std::string_view pass, const ir::Graph& changed) { config.dump(pass, ir::print(changed)); };
   passes::run(graph, config.int8 ? qdq_passes() : std::vector<passes::Pass>{pass_lower_qdq()}, options);
+  if (device.kind == "cuda") return apply_on_gpu(graph, config, options);
+  if (config.fp16) log(Severity::info, "fp16 was allowed, but CPUs here have no fp16 arithmetic that pays: f32 is used");
   if (config.bf16) {
     if (!(device.features & backends::kAmxBf16)) {
       log(Severity::info, "bf16 was allowed, but this machine has no AMX bf16: f32 is used");

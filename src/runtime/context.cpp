@@ -20,6 +20,7 @@ ExecutionContext::ExecutionContext(std::shared_ptr<runtime::EngineState> engine)
   for (const runtime::OpenTop& top : c.engine->programs) {
     c.frames.push_back(runtime::make_frame(top.body));
     c.frames.back().arena = static_cast<std::byte*>(c.arena.get());
+    if (runtime::is_staged(*c.engine)) runtime::make_staging(c.frames.back(), *c.engine, top);
     symbols = std::max(symbols, top.symbols.size());
     dims = std::max(dims, top.dims.size());
     grown = std::max(grown, top.body.program->grown.size());
@@ -33,6 +34,7 @@ ExecutionContext::ExecutionContext(std::shared_ptr<runtime::EngineState> engine)
   c.memory.assign(bindings, nullptr);
   c.memory_bytes.assign(bindings, 0);
   c.own.resize(bindings);
+  if (runtime::is_staged(*c.engine)) runtime::make_mirrors(c);
   for (const BindingInfo& b : c.engine->bindings) {
     if (!b.is_input) break;
     c.input_shapes.push_back(b.shape);
@@ -103,17 +105,8 @@ void* ExecutionContext::own_memory(int binding) {
   require(binding >= 0 && binding < static_cast<int>(c.own.size()), ErrorKind::invalid_argument, "there is no binding ", binding);
   const auto b = static_cast<std::size_t>(binding);
   if (!c.own[b].memory) {
-    std::int64_t largest = 0;
-    for (const runtime::OpenTop& top : c.engine->programs) {
-      const bool input = binding < c.engine->inputs;
-      const plan::Program& p = *top.body.program;
-      const plan::Operand& formal = input ? p.inputs[b] : p.outputs[b - static_cast<std::size_t>(c.engine->inputs)];
-      if (runtime::output_grows(p, formal, top.box)) continue;
-      std::int64_t elements = 1;
-      for (plan::DimIndex d : formal.dims) elements = checked_mul(elements, p.dims[static_cast<std::size_t>(d)].bounds(top.box).upper);
-      largest = std::max(largest, byte_size(formal.dtype, elements));
-    }
-    c.own[b] = {c.engine->backend->allocate(largest), largest};
+    const std::int64_t largest = runtime::largest_bytes(*c.engine, b);
+    c.own[b] = {c.engine->backend->allocate_host(largest), largest};
     c.memory[b] = c.own[b].memory.get();
     c.memory_bytes[b] = largest;
     c.addresses_dirty = true;
@@ -133,7 +126,7 @@ Status ExecutionContext::prepare() noexcept {
       c.memory[b] = c.own[b].memory.get();
       c.memory_bytes[b] = c.own[b].bytes;
     }
-    frame.bindings[b] = c.memory[b];
+    frame.bindings[b] = c.mirrors.empty() ? c.memory[b] : c.mirrors[b].get();
   }
   runtime::resolve_addresses(c, frame);
   c.addresses_dirty = false;
@@ -166,10 +159,24 @@ Status ExecutionContext::run() noexcept {
   if (changed)
     if (Status s = check_sizes(c); !s) return s;
   const FloatState flush_denormals;   // restored on return
-  Status status = runtime::run_frame(c, frame);
-  if (status) status.code = c.stream->wait();
+  Status status;
+  if (!c.mirrors.empty()) {
+    status = runtime::run_staged(c);
+  } else {
+    if (c.measured) c.stream->mark(1);
+    status = runtime::run_frame(c, frame);
+    if (c.measured) c.stream->mark(2);
+    if (status) status.code = c.stream->wait();
+  }
   c.cancelled.store(false, std::memory_order_relaxed);
   return status;
+}
+
+void ExecutionContext::measure_parts(bool on) noexcept { state_->measured = on; }
+RunTimes ExecutionContext::last_times() const noexcept {
+  const backends::Stream& s = *state_->stream;
+  if (state_->mirrors.empty()) return {0, s.between(1, 2), 0};
+  return {s.between(0, 1), s.between(1, 2), s.between(2, 3)};
 }
 
 void ExecutionContext::cancel() noexcept { state_->cancelled.store(true, std::memory_order_relaxed); }

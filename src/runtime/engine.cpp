@@ -12,7 +12,7 @@ namespace tenfold {
 namespace {
 
 Engine open(plan::Plan plan, const LoadOptions& options) {
-  auto backend = backends::open_backend(plan.device.kind, options.cpu_features);
+  auto backend = backends::open_backend(options.device.empty() ? plan.device.kind : options.device, options.cpu_features);
   plan::verify(plan, *backend, ir::Registry::builtin());
   return Engine(runtime::open_engine(std::move(plan), options, std::move(backend)));
 }

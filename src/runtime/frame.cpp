@@ -21,7 +21,8 @@ void* address_of(const plan::Operand& o, const Frame& frame, const ContextState&
   switch (o.at.space) {
     case plan::Space::none: return nullptr;
     case plan::Space::weights:
-      return const_cast<std::byte*>(engine.plan.weights) + engine.plan.constants[static_cast<std::size_t>(o.at.index)].offset + o.at.offset;
+      return const_cast<std::byte*>(static_cast<const std::byte*>(engine.constants.get())) +
+             engine.plan.constants[static_cast<std::size_t>(o.at.index)].offset + o.at.offset;
     case plan::Space::arena: return frame.arena + o.at.offset;
     case plan::Space::binding: {
       void* base = frame.bindings[static_cast<std::size_t>(o.at.index)];
@@ -34,6 +35,9 @@ void* address_of(const plan::Operand& o, const Frame& frame, const ContextState&
   }
   return nullptr;
 }
+
+// What a host step uses: its copy of operand `i`, or the operand itself.
+void* on_host(const BoundStep& bound, std::size_t i, void* data) { return data && i < bound.staged.size() ? bound.staged[i].get() : data; }
 
 }  // namespace
 
@@ -87,8 +91,8 @@ void resolve_addresses(const ContextState& context, Frame& frame) noexcept {
     const plan::Step& step = *bound.open->step;
     for (std::size_t i = 0; i < bound.in.size(); ++i) bound.in[i].data = address_of(step.in[i], frame, context);
     for (std::size_t i = 0; i < bound.out.size(); ++i) bound.out[i].data = address_of(step.out[i], frame, context);
-    for (std::size_t i = 0; i < bound.call.in.size(); ++i) bound.call.in[i].data = bound.in[i].data;
-    for (std::size_t i = 0; i < bound.call.out.size(); ++i) bound.call.out[i].data = bound.out[i].data;
+    for (std::size_t i = 0; i < bound.call.in.size(); ++i) bound.call.in[i].data = on_host(bound, i, bound.in[i].data);
+    for (std::size_t i = 0; i < bound.call.out.size(); ++i) bound.call.out[i].data = on_host(bound, bound.in.size() + i, bound.out[i].data);
     for (Frame& nested : bound.frames) nested.arena = frame.arena + step.workspace_offset;
     if (step.kind == plan::StepKind::branch)   // the step's operands but the condition, then its results
       for (Frame& nested : bound.frames) {

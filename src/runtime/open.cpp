@@ -100,6 +100,8 @@ struct Opener {
       }
       if (step.kind == StepKind::loop) open_loop(open);
       open.grows = !step.defines.empty() && results_grow(program, step);
+      require(!is_staged(engine) || (step.kind != StepKind::loop && !open.grows), ErrorKind::unsupported, "step '", step.name, "' (", step.op,
+              "): loops, and sizes that have no bound, run on the CPU only so far");
       if (step.kind == StepKind::host || open.grows) engine.info.allocates_in_run = true;
       result.defines.insert(result.defines.end(), step.defines.begin(), step.defines.end());
       for (const OpenProgram& p : open.programs) result.defines.insert(result.defines.end(), p.defines.begin(), p.defines.end());
@@ -111,6 +113,8 @@ struct Opener {
 
 void check_machine(const plan::Plan& plan, const backends::DeviceInfo& here) {
   require(plan.device.kind == here.kind, ErrorKind::plan_refused, "the plan was built for '", plan.device.kind, "', this device is '", here.kind, "'");
+  require(plan.device.arch == here.arch, ErrorKind::plan_refused, "the plan was built for ", plan.device.name, " (sm_", plan.device.arch,
+          "), this device is ", here.name, " (sm_", here.arch, "): rebuild it here, or re-tune it with `tenfold exec --loadEngine=PLAN --retune`");
   require((plan.needs & ~here.features) == 0, ErrorKind::plan_refused, "the plan was built for ", plan.device.name, " and uses ",
           backends::feature_text(plan.needs), "; this machine (", here.name, ") has ", backends::feature_text(here.features),
           ": rebuild it here, or re-tune it with `tenfold exec --loadEngine=PLAN --retune`");
@@ -165,12 +169,14 @@ std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& opt
   engine->options = options;
   engine->backend = std::move(backend);
   engine->registry = &ir::Registry::builtin();
+  engine->constants = engine->backend->place_constants(engine->plan.weights, engine->plan.weights_bytes);
   describe_bindings(*engine);
   EngineInfo& info = engine->info;
   info.model_name = engine->plan.model_name, info.device = engine->backend->info().name, info.builder = engine->plan.builder;
   info.weight_bytes = engine->plan.weights_bytes;
   info.profiles = static_cast<int>(engine->plan.programs.size());
   info.threads = options.threads > 0 ? options.threads : default_threads();
+  info.on_gpu = is_staged(*engine);
   for (const plan::Program& p : engine->plan.programs) {
     engine->programs.push_back(open_top(*engine, p));
     if (p.arena_bytes >= info.arena_bytes) info.arena_bytes = p.arena_bytes, info.arena_live_bytes = p.arena_live_bytes;

@@ -31,6 +31,7 @@ Status run_growing(ContextState& c, BoundStep& bound) {
 }
 
 Status run_host(ContextState& c, BoundStep& bound) noexcept {
+  if (Status s = stage_in(c, bound); !s) return s;
   try {
     if (bound.open->grows) return run_growing(c, bound);
     if (bound.open->host_node->graphs.empty()) bound.open->host_node->def->reference(bound.call);
@@ -44,12 +45,15 @@ Status run_host(ContextState& c, BoundStep& bound) noexcept {
     c.last_error = e.what();
     return {Status::failed, -1};
   }
+  if (Status s = stage_out(c, bound); !s) return s;
   return bound.open->step->defines.empty() ? Status{} : define_symbols(c, bound, bound.call.out);
 }
 
 // The taken branch runs with the step's operands as its bindings.
 Status run_branch(ContextState& c, BoundStep& bound) noexcept {
-  const bool taken = *static_cast<const std::uint8_t*>(bound.in[0].data) != 0;
+  if (Status s = stage_in(c, bound); !s) return s;
+  const void* condition = bound.staged.empty() ? bound.in[0].data : bound.staged[0].get();
+  const bool taken = *static_cast<const std::uint8_t*>(condition) != 0;
   Frame& frame = bound.frames[taken ? 0 : 1];
   const Status status = run_frame(c, frame);
   if (!status || bound.open->step->defines.empty()) return status;
@@ -94,6 +98,7 @@ Status run_frame(ContextState& c, Frame& frame) noexcept {
     if (profiled) {
       const auto start = std::chrono::steady_clock::now();
       status = run_step(c, frame, bound);
+      if (status) status.code = c.stream->wait();
       c.profiler(bound.open->step->name, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
     } else {
       status = run_step(c, frame, bound);

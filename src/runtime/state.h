@@ -48,6 +48,7 @@ struct OpenTop {
 
 struct EngineState {
   plan::Plan plan;
+  std::shared_ptr<const void> constants;      // plan.weights where tactics read them
   LoadOptions options;
   std::shared_ptr<backends::Backend> backend;
   const ir::Registry* registry = nullptr;
@@ -76,6 +77,8 @@ struct BoundStep {
   std::vector<ir::TensorRef> result_shapes;   // branches and loops that define symbols
   std::vector<struct Frame> frames;           // one per nested program
   LoopState loop;
+  // Where the host cannot read the device's memory: host copies of a host step's operands, then results, and of a condition.
+  std::vector<std::shared_ptr<void>> staged;
 };
 // One (possibly nested) program bound to a context. Moved, never copied: its steps point into its extents.
 struct Frame {
@@ -95,6 +98,12 @@ struct GrownBuffer {
   std::shared_ptr<void> memory;
   std::int64_t bytes = 0;
 };
+// The steps of a program at one set of shapes, as the stream can replay them.
+struct Recording {
+  int program = -1;
+  std::vector<std::int64_t> dims;
+  std::shared_ptr<const void> steps;
+};
 
 struct ContextState {
   std::shared_ptr<EngineState> engine;
@@ -110,9 +119,12 @@ struct ContextState {
   std::vector<std::int64_t> grown_bytes;      // as extents_fit() wants them
   std::vector<Shape> input_shapes;            // as set; empty vector and `input_set` false: not yet
   std::vector<char> input_set;
-  std::vector<void*> memory;                  // per binding: the caller's or own
+  std::vector<void*> memory;                  // per binding: the caller's or own, on the host
   std::vector<std::int64_t> memory_bytes;
   std::vector<GrownBuffer> own;
+  std::vector<std::shared_ptr<void>> mirrors; // per binding: its memory on the device; empty where the device reads the host's
+  std::vector<Recording> recordings;          // of the shapes run last
+  bool measured = false;                      // take times of the parts of a run
   bool shapes_dirty = true, addresses_dirty = true;
   std::atomic<bool> cancelled{false};
   ProfilerCallback profiler;
@@ -121,6 +133,8 @@ struct ContextState {
 
 // An output whose size has no usable bound: memory of the context's own grows to it in the run.
 bool output_grows(const plan::Program& top, const plan::Operand& formal, const ir::SymbolBounds& box);
+// Bytes of a binding over all profiles.
+std::int64_t largest_bytes(const EngineState& engine, std::size_t binding);
 Frame make_frame(const OpenProgram& program);
 void resolve_extents(Frame& frame, std::span<const std::int64_t> dims) noexcept;
 void resolve_addresses(const ContextState& context, Frame& frame) noexcept;
@@ -142,5 +156,13 @@ Status run_loop(ContextState& context, Frame& frame, BoundStep& bound) noexcept;
 // Chooses the program for the shapes set and evaluates its dims. Fills `active`, `symbols`, `dims`.
 Status resolve_shapes(ContextState& context) noexcept;
 Status run_frame(ContextState& context, Frame& frame) noexcept;
+
+// For devices whose memory the host cannot read (staging.cpp, replay.cpp).
+bool is_staged(const EngineState& engine) noexcept;
+void make_mirrors(ContextState& context);                           // device memory for every binding
+void make_staging(Frame& frame, const EngineState& engine, const OpenTop& top);
+Status stage_in(ContextState& context, BoundStep& bound) noexcept;    // operands to the host; waits
+Status stage_out(ContextState& context, BoundStep& bound) noexcept;   // results of a host step to the device; waits
+Status run_staged(ContextState& context) noexcept;                    // copy in, replay or run, copy out
 
 }  // namespace tenfold::runtime

@@ -9,7 +9,6 @@ namespace {
 
 // What a reference kernel costs when it is not timed: enough to be chosen only when nothing else can run the node.
 constexpr double kReferenceNsPerElement = 200;
-constexpr double kReformatNsPerByte = 0.15;   // read and write once, from cache or memory
 
 double elements_at(const ir::Value& v, const ir::SymbolValues& point) {
   double n = 1;
@@ -40,12 +39,20 @@ Candidates::Candidates(backends::Backend& backend, Timer& timer, const TuneOptio
     : backend_(backend), timer_(timer), options_(options) {}
 
 std::int64_t Candidates::reformat_cost(const ir::Value& value) const {
-  return 300 + static_cast<std::int64_t>(elements_at(value, options_.opt) * bits(value.dtype()) / 4 * kReformatNsPerByte);
+  return static_cast<std::int64_t>(backend_.reformat_ns(static_cast<std::int64_t>(elements_at(value, options_.opt) * bits(value.dtype()) / 4)));
 }
 
 bool Candidates::source_allowed(backends::Source source) const {
   if (source == backends::Source::plugin) return true;
-  const auto bit = source == backends::Source::native ? TacticSource::native : source == backends::Source::onednn ? TacticSource::onednn : TacticSource::reference;
+  const auto bit = [&] {
+    switch (source) {
+      case backends::Source::native: return TacticSource::native;
+      case backends::Source::onednn: return TacticSource::onednn;
+      case backends::Source::cublas_lt: return TacticSource::cublas_lt;
+      case backends::Source::cudnn: return TacticSource::cudnn;
+      default: return TacticSource::reference;
+    }
+  }();
   return options_.config->tactic_sources & static_cast<std::uint32_t>(bit);
 }
 
@@ -116,6 +123,10 @@ void Candidates::time_configs(const ir::Node& node, const backends::Tactic& tact
     double ns = 1;   // level 0: the first that fits
     if (options_.config->optimization_level > 0 || options_.config->random_choices)
       ns = timer_.time(tactic, fixed, config, slot ? static_cast<double>(slot->nanoseconds) : 0);
+    if (ns >= kCannotRun) {
+      report.tried.push_back({tactic.name, config_text(config), "it could not be opened here", -1, false});
+      continue;
+    }
     report.tried.push_back({tactic.name, config_text(config), "", ns, false});
     const auto nanoseconds = static_cast<std::int64_t>(ns);
     if (!slot) {

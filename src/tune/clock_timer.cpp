@@ -24,7 +24,13 @@ class ClockTimer final : public Timer {
     for (std::size_t i = 0; i < problem.in.size(); ++i) in.push_back(operand(tactic, problem, config, static_cast<int>(i)));
     for (const OperandDesc& d : problem.out) out.push_back(plain(d, storage_bytes(d)));
     const std::int64_t workspace = tactic.workspace ? tactic.workspace(problem, config).evaluate({}) : 0;
-    const auto kernel = tactic.open(problem, config);
+    std::shared_ptr<const void> kernel;
+    try {
+      kernel = tactic.open(problem, config);
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::unsupported) throw;
+      return kCannotRun;
+    }
     backends::RunArgs args{in, out, scratch(workspace, 0), nullptr};
     args.scratch_stride = tactic.worker_scratch ? backends::scratch_stride(tactic.worker_scratch(problem, config).evaluate({})) : 0;
     args.scratch = scratch(args.scratch_stride * stream_->parallel().workers(), 0);
@@ -69,7 +75,7 @@ class ClockTimer final : public Timer {
     if (used_ == blocks_.size()) blocks_.push_back({});
     Block& block = blocks_[used_++];
     if (block.bytes < bytes) block = {nullptr, 0}, block = {backend_.allocate(bytes), bytes};
-    std::memset(block.memory.get(), fill, static_cast<std::size_t>(bytes));
+    stream_->fill(block.memory.get(), fill, bytes);
     return block.memory.get();
   }
 

@@ -9,6 +9,9 @@
 
 namespace tenfold::tune {
 
+// The time of what turned out not to run: a library's candidate that it then refuses.
+inline constexpr double kCannotRun = 1e18;
+
 class Timer {
  public:
   virtual ~Timer() = default;

@@ -29,10 +29,17 @@ class CpuStream final : public Stream {
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
     return Status::ok;
   }
+  Status::Code fill(void* to, int byte, std::int64_t bytes) noexcept override {
+    std::memset(to, byte, static_cast<std::size_t>(bytes));
+    return Status::ok;
+  }
   Status::Code wait() noexcept override { return Status::ok; }
+  void mark(int moment) noexcept override { marks_.mark(moment); }
+  double between(int first, int last) const noexcept override { return marks_.between(first, last); }
 
  private:
   std::shared_ptr<Parallel> pool_;
+  HostMarks marks_;
 };
 
 class CpuBackend final : public Backend {

@@ -15,11 +15,15 @@ class NullStream final : public Stream {
   Parallel& parallel() noexcept override { return serial_; }
   Status::Code launch(const Tactic&, const void*, const RunArgs&) noexcept override { return Status::device; }
   Status::Code copy(void*, const void*, std::int64_t) noexcept override { return Status::device; }
+  Status::Code fill(void*, int, std::int64_t) noexcept override { return Status::device; }
   Status::Code wait() noexcept override { return Status::ok; }
   std::string_view error() const noexcept override { return "the null device plans and computes nothing; build for 'cpu' to run"; }
+  void mark(int moment) noexcept override { marks_.mark(moment); }
+  double between(int first, int last) const noexcept override { return marks_.between(first, last); }
 
  private:
   Serial serial_;
+  HostMarks marks_;
 };
 
 std::vector<Formats> any_layout(const Problem& p) {

@@ -1,0 +1,98 @@
+// The CUDA backend: device memory, tactics, and streams that record their launches into graphs.
+#include "backends/cuda/backend.h"
+
+#include <algorithm>
+
+#include "backends/cuda/device/compiler.h"
+#include "backends/cuda/device/cublas_lt.h"
+#include "backends/cuda/measure.h"
+#include "backends/cuda/stream.h"
+#include "base/checked.h"
+
+namespace tenfold::backends {
+
+std::vector<Tactic> cuda_tactics();  // generated: cuda_tactic_table.cpp
+
+namespace {
+
+using namespace cuda;
+
+class CudaBackend final : public Backend {
+ public:
+  explicit CudaBackend(int ordinal) : device_(Device::get(ordinal)), tactics_(cuda_tactics()) {
+    std::sort(tactics_.begin(), tactics_.end(), [](const Tactic& a, const Tactic& b) { return a.name < b.name; });
+  }
+  std::string_view name() const override { return "cuda"; }
+  const DeviceInfo& info() const override { return device_.info(); }
+  const std::vector<Tactic>& tactics() const override { return tactics_; }
+
+  std::shared_ptr<void> allocate(std::int64_t bytes) override {
+    const Driver& d = *driver();
+    device_.make_current();
+    DevicePointer pointer = 0;
+    const int result =
+        bytes > device_.memory_bytes() ? kOutOfMemory : d.allocate(&pointer, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 64)));
+    if (result == kOutOfMemory) {
+      std::size_t free = 0, total = 0;
+      d.memory_info(&free, &total);
+      fail(ErrorKind::out_of_memory, cat(bytes, " bytes of GPU memory wanted, ", free, " of ", total, " are free"));
+    }
+    expect(result, "allocating memory");
+    Device* device = &device_;
+    return {reinterpret_cast<void*>(pointer), [device](void* p) {
+              device->make_current();
+              driver()->release(reinterpret_cast<DevicePointer>(p));
+            }};
+  }
+  bool host_reads_memory() const override { return false; }
+  std::shared_ptr<void> allocate_host(std::int64_t bytes) override {
+    device_.make_current();
+    void* memory = nullptr;
+    expect(driver()->allocate_host(&memory, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 64)), 0), "allocating host memory");
+    std::memset(memory, 0, static_cast<std::size_t>(bytes));
+    Device* device = &device_;
+    return {memory, [device](void* p) {
+              device->make_current();
+              driver()->release_host(p);
+            }};
+  }
+  std::shared_ptr<const void> place_constants(const void* data, std::int64_t bytes) override {
+    std::shared_ptr<void> memory = allocate(bytes);
+    CudaStream stream(device_);
+    const Status::Code copied = stream.copy(memory.get(), data, bytes);
+    require(copied == Status::ok && stream.wait() == Status::ok, ErrorKind::device, "copying ", bytes,
+            " bytes of weights to the GPU failed");
+    return memory;
+  }
+  double reformat_ns(std::int64_t bytes) const override { return 2000 + 0.0008 * static_cast<double>(bytes); }
+
+  std::unique_ptr<Stream> open_stream(const StreamOptions&) override { return std::make_unique<CudaStream>(device_); }
+  double measure(Stream& stream, const Tactic& tactic, const void* kernel, const RunArgs& args, const MeasureBudget& budget) override {
+    return measure_device(static_cast<CudaStream&>(stream), tactic, kernel, args, budget);
+  }
+
+ private:
+  Device& device_;
+  std::vector<Tactic> tactics_;
+};
+
+}  // namespace
+
+std::vector<CudaDevice> cuda_devices(std::string& what_lacks) {
+  std::vector<CudaDevice> list;
+  what_lacks = driver() ? device_count() == 0 ? "the driver shows no GPU" : "" : driver_why_not();
+  for (int i = 0; i < device_count(); ++i) list.push_back({Device::get(i).info(), Device::get(i).memory_bytes()});
+  if (list.empty()) return list;
+  if (!compiler_why_not().empty()) what_lacks = cat("no own kernels: ", compiler_why_not());
+  if (!cublas_lt()) what_lacks += cat(what_lacks.empty() ? "" : "; ", cublas_lt_why_not());
+  if (!cudnn()) what_lacks += cat(what_lacks.empty() ? "" : "; ", cudnn_why_not());
+  return list;
+}
+
+std::shared_ptr<Backend> open_cuda(int ordinal) {
+  require(ordinal >= 0, ErrorKind::device, "GPUs are named cuda:0, cuda:1 ...");
+  require(compiler_why_not().empty(), ErrorKind::device, "kernels cannot be compiled for a GPU here: ", compiler_why_not());
+  return std::make_shared<CudaBackend>(ordinal);
+}
+
+}  // namespace tenfold::backends

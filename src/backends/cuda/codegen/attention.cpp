@@ -1,0 +1,265 @@
+// Printing attention kernels: softmax is kept as a running maximum and sum, as in FlashAttention (Dao et al., 2022).
+#include "backends/cuda/codegen/attention.h"
+
+#include "backends/cuda/codegen/prelude.h"
+#include "base/check.h"
+
+namespace tenfold::backends::cuda {
+namespace {
+
+constexpr const char* kArguments = R"(
+struct Arguments {
+  const T *q, *k, *v; const MASK* mask; T* y;
+  i64 queries, keys, group, qs[3], ks[3], vs[3], ys[3], ms[4];
+};
+)";
+
+// Fragments are those of mma.m16n8k16: thread t holds rows t/4 and t/4+8, columns 2(t%4) and the next, of every 8.
+constexpr const char* kMma = R"(
+__device__ __forceinline__ void multiply(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." MMA_TYPE "." MMA_TYPE ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#else
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(b0));
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[2]), "r"(a[3]), "r"(b1));
+#endif
+}
+__device__ __forceinline__ u32 pair(float low, float high) { return (u32)STORE(low) | (u32)STORE(high) << 16; }
+__device__ __forceinline__ void load_transposed(u32& b0, u32& b1, const u16* row) {
+  const u32 address = (u32)__cvta_generic_to_shared(row);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];" : "=r"(b0), "=r"(b1) : "r"(address));
+}
+__device__ __forceinline__ void load_matrices(u32 (&r)[4], const u16* row) {
+  const u32 address = (u32)__cvta_generic_to_shared(row);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
+}
+__device__ __forceinline__ void copy16(u16* to, const u16* from, bool there) {
+#if __CUDA_ARCH__ >= 800
+  const int bytes = there ? 16 : 0;
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes));
+#else
+  *(uint4*)to = there ? *(const uint4*)from : make_uint4(0, 0, 0, 0);
+#endif
+}
+__device__ __forceinline__ void commit() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;");
+#endif
+}
+template <int LEFT> __device__ __forceinline__ void wait_for() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" :: "n"(LEFT));
+#endif
+}
+// ROWS rows of REAL elements into rows of PITCH in shared memory; rows past `count` and columns past `real` become zero.
+template <int ROWS, int WIDTH, int PITCH, bool ALIGNED> __device__ __forceinline__ void fetch(u16* to, const u16* from, i64 stride, int count, int real) {
+  constexpr int kRow = WIDTH / 8;
+  for (int i = threadIdx.x; i < ROWS * kRow; i += 32 * WARPS) {
+    const int row = i / kRow, column = i % kRow * 8;
+    u16* place = to + row * PITCH + column;
+    if (ALIGNED) {
+      const bool there = row < count && column < real;
+      copy16(place, there ? from + row * stride + column : from, there);
+    } else {
+      for (int v = 0; v < 8; ++v) place[v] = row < count && column + v < real ? from[row * stride + column + v] : (u16)0;
+    }
+  }
+}
+)";
+
+constexpr const char* kKernel = R"(
+constexpr int kQueries = 16 * WARPS, kSizePitch = SIZE + 8, kValuePitch = VALUE_STORED + 8, kMaskPitch = KEYS + 8;
+constexpr int kStage = KEYS * kSizePitch + KEYS * kValuePitch + (MASK_TILES ? kQueries * kMaskPitch : 0);   // elements
+// Keys, values and the mask's tile of one step are copied while the step before is computed.
+template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& a) {
+  extern __shared__ __align__(16) u16 shared[];
+  const int lane = threadIdx.x % 32, group = lane / 4, pairs = lane % 4 * 2, warp_row = threadIdx.x / 32 * 16;
+  const int block_row = (int)blockIdx.x * kQueries, first = block_row + warp_row;
+  const i64 head = blockIdx.y, batch = blockIdx.z;
+  const u16* q = a.q + batch * a.qs[0] + head * a.qs[1] + block_row * a.qs[2];
+  const u16* k = a.k + batch * a.ks[0] + head / a.group * a.ks[1];
+  const u16* v = a.v + batch * a.vs[0] + head / a.group * a.vs[1];
+  const int queries = (int)a.queries, keys = (int)a.keys;
+#if MASKED
+  const MASK* mask = a.mask + batch * a.ms[0] + head * a.ms[1];
+#endif
+  u16* const query_room = shared + 2 * kStage;
+  const auto load = [&](int step) {
+    const int start = step * KEYS, count = min(KEYS, keys - start);
+    u16* stage = shared + step % 2 * kStage;
+    fetch<KEYS, SIZE, kSizePitch, ALIGNED>(stage, k + start * a.ks[2], a.ks[2], count, REAL_SIZE);
+    fetch<KEYS, VALUE_STORED, kValuePitch, ALIGNED>(stage + KEYS * kSizePitch, v + start * a.vs[2], a.vs[2], count, REAL_VALUE);
+#if MASK_TILES
+    fetch<kQueries, KEYS, kMaskPitch, ALIGNED>(stage + KEYS * (kSizePitch + kValuePitch), (const u16*)mask + block_row * a.ms[2] + start, a.ms[2],
+                                               queries - block_row, count);
+#endif
+  };
+  const int steps = (keys + KEYS - 1) / KEYS;
+  fetch<kQueries, SIZE, kSizePitch, ALIGNED>(query_room, q, a.qs[2], queries - block_row, REAL_SIZE);
+  load(0);
+  commit();
+  u32 query[SIZE / 16][4];
+  float out[VALUE / 8][4] = {}, most[2] = {-INFINITY_F, -INFINITY_F}, sum[2] = {0.f, 0.f};
+  for (int step = 0; step < steps; ++step) {
+    if (step + 1 < steps) load(step + 1);
+    commit();
+    wait_for<1>();
+    __syncthreads();
+    if (step == 0) {
+      #pragma unroll
+      for (int s = 0; s < SIZE / 16; ++s) load_matrices(query[s], query_room + (warp_row + lane % 16) * kSizePitch + s * 16 + lane / 16 * 8);
+    }
+    const u16* stage = shared + step % 2 * kStage;
+    const u16* values = stage + KEYS * kSizePitch;
+    const int start = step * KEYS;
+    float score[KEYS / 8][4];
+    #pragma unroll
+    for (int n = 0; n < KEYS / 8; ++n) {
+      #pragma unroll
+      for (int f = 0; f < 4; ++f) score[n][f] = 0.f;
+      #pragma unroll
+      for (int s = 0; s < SIZE / 16; ++s) {
+        const u16* row = stage + (n * 8 + group) * kSizePitch + s * 16 + pairs;
+        multiply(score[n], query[s], *(const u32*)row, *(const u32*)(row + 8));
+      }
+    }
+    const bool whole = start + KEYS <= keys;
+    float peak[2] = {most[0], most[1]};
+    #pragma unroll
+    for (int n = 0; n < KEYS / 8; ++n)
+      #pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const int key = start + n * 8 + pairs, row = first + group + h * 8;
+        float x = score[n][2 * h] * SCALE, y = score[n][2 * h + 1] * SCALE;
+#if MASK_TILES
+        const u32 two = *(const u32*)(stage + KEYS * (kSizePitch + kValuePitch) + (warp_row + group + h * 8) * kMaskPitch + n * 8 + pairs);
+        x += LOAD_MASK((u16)two), y += LOAD_MASK((u16)(two >> 16));
+#elif MASKED
+        if (row < queries) {
+          if (key < keys) { const MASK m = mask[row * a.ms[2] + key * a.ms[3]]; x += LOAD_MASK(m); }
+          if (key + 1 < keys) { const MASK m = mask[row * a.ms[2] + (key + 1) * a.ms[3]]; y += LOAD_MASK(m); }
+        }
+#endif
+        if ((!whole && key >= keys) || (CAUSAL && key > row)) x = -INFINITY_F;
+        if ((!whole && key + 1 >= keys) || (CAUSAL && key + 1 > row)) y = -INFINITY_F;
+        score[n][2 * h] = x, score[n][2 * h + 1] = y;
+        peak[h] = fmaxf(peak[h], fmaxf(x, y));
+      }
+    #pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      peak[h] = fmaxf(peak[h], __shfl_xor_sync(0xffffffffu, peak[h], 1));
+      peak[h] = fmaxf(peak[h], __shfl_xor_sync(0xffffffffu, peak[h], 2));
+      const float shrink = peak[h] == -INFINITY_F ? 1.f : __expf(most[h] - peak[h]);   // nothing seen yet: nothing to shrink
+      sum[h] *= shrink;
+      #pragma unroll
+      for (int n = 0; n < VALUE / 8; ++n) { out[n][2 * h] *= shrink; out[n][2 * h + 1] *= shrink; }
+      most[h] = peak[h];
+    }
+    #pragma unroll
+    for (int s = 0; s < KEYS / 16; ++s) {
+      u32 weight[4];
+      #pragma unroll
+      for (int f = 0; f < 4; ++f) {   // of the two blocks of 8 keys, rows group and group + 8
+        const int n = 2 * s + f / 2, h = f % 2;
+        const float base = most[h] == -INFINITY_F ? 0.f : most[h];   // a row of which nothing is seen has weights of zero
+        const float x = __expf(score[n][2 * h] - base), y = __expf(score[n][2 * h + 1] - base);
+        sum[h] += x + y;
+        weight[f] = pair(x, y);
+      }
+      #pragma unroll
+      for (int n = 0; n < VALUE / 8; ++n) {
+        u32 b0, b1;
+        load_transposed(b0, b1, values + (s * 16 + lane % 16) * kValuePitch + n * 8);
+        multiply(out[n], weight, b0, b1);
+      }
+    }
+    __syncthreads();   // the next step's copies go where this one read
+  }
+  #pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    sum[h] += __shfl_xor_sync(0xffffffffu, sum[h], 1);
+    sum[h] += __shfl_xor_sync(0xffffffffu, sum[h], 2);
+    const int row = first + group + 8 * h;
+    if (row >= queries) continue;
+    const float scale = 1.0f / sum[h];
+    T* y = a.y + batch * a.ys[0] + head * a.ys[1] + row * a.ys[2];
+    #pragma unroll
+    for (int n = 0; n < VALUE / 8; ++n) {
+      const int column = n * 8 + pairs;
+      if (ALIGNED) {
+        if (column < REAL_VALUE) *(u32*)(y + column) = pair(out[n][2 * h] * scale, out[n][2 * h + 1] * scale);
+        continue;
+      }
+      if (column < REAL_VALUE) y[column] = STORE(out[n][2 * h] * scale);
+      if (column + 1 < REAL_VALUE) y[column + 1] = STORE(out[n][2 * h + 1] * scale);
+    }
+  }
+}
+extern "C" __global__ void __launch_bounds__(32 * WARPS) vectors(Arguments a) { attend<REAL_SIZE % 8 == 0 && REAL_VALUE % 8 == 0>(a); }
+extern "C" __global__ void __launch_bounds__(32 * WARPS) singles(Arguments a) { attend<false>(a); }
+)";
+
+constexpr const char* kSimple = R"(
+extern "C" __global__ void __launch_bounds__(THREADS) attention(Arguments a) {
+  extern __shared__ float scores[];
+  __shared__ float room[32];
+  const i64 row = blockIdx.x, head = blockIdx.y, batch = blockIdx.z;
+  const T* q = a.q + batch * a.qs[0] + head * a.qs[1] + row * a.qs[2];
+  const T* k = a.k + batch * a.ks[0] + head / a.group * a.ks[1];
+  const T* v = a.v + batch * a.vs[0] + head / a.group * a.vs[1];
+  float most = -INFINITY_F;
+  for (i64 key = threadIdx.x; key < a.keys; key += THREADS) {
+    float x = 0;
+    for (int d = 0; d < REAL_SIZE; ++d) x += (float)LOAD(q[d]) * (float)LOAD(k[key * a.ks[2] + d]);
+    x *= SCALE;
+#if MASKED
+    { const MASK m = a.mask[batch * a.ms[0] + head * a.ms[1] + row * a.ms[2] + key * a.ms[3]]; x += LOAD_MASK(m); }
+#endif
+    if (CAUSAL && key > row) x = -INFINITY_F;
+    scores[key] = x;
+    most = max_nan(most, x);
+  }
+  most = over_block<Max, THREADS>(most, -INFINITY_F, room);
+  float sum = 0;
+  for (i64 key = threadIdx.x; key < a.keys; key += THREADS) sum += scores[key] = expf(scores[key] - most);
+  sum = over_block<Sum, THREADS>(sum, 0.f, room);
+  __syncthreads();
+  for (int d = threadIdx.x; d < REAL_VALUE; d += THREADS) {
+    float y = 0;
+    for (i64 key = 0; key < a.keys; ++key) y += scores[key] * (float)LOAD(v[key * a.vs[2] + d]);
+    const float r = y / sum;
+    a.y[batch * a.ys[0] + head * a.ys[1] + row * a.ys[2] + d] = STORE(r);
+  }
+}
+)";
+
+std::string definitions(const AttentionProblem& p) {
+  std::string head;
+  const auto define = [&](const char* name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
+  const auto up = [](std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; };
+  define("T", storage_type(p.dtype)), define("MASK", storage_type(p.mask)), define("LOAD(x)", loaded(p.dtype, "(x)"));
+  define("STORE(x)", stored(p.dtype, "(x)")), define("LOAD_MASK(x)", loaded(p.mask, "(x)"));
+  define("MMA_TYPE", p.dtype == DType::bf16 ? "\"bf16\"" : "\"f16\"");
+  define("REAL_SIZE", p.size), define("REAL_VALUE", p.value_size), define("SIZE", up(p.size, 16)), define("VALUE", up(p.value_size, 8));
+  define("VALUE_STORED", up(p.value_size, 8)), define("MASK_TILES", p.mask_tiles ? 1 : 0);
+  define("KEYS", kAttentionKeys), define("WARPS", p.warps), define("THREADS", kSimpleThreads);
+  define("SCALE", cat("(float)", p.scale)), define("CAUSAL", p.causal ? "true" : "false"), define("MASKED", p.masked ? 1 : 0);
+  return head;
+}
+
+}  // namespace
+
+int attention_shared_bytes(const AttentionProblem& p) {
+  const auto up = [](std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; };
+  const std::int64_t size_pitch = up(p.size, 16) + 8, value_pitch = up(p.value_size, 8) + 8, queries = 16 * p.warps;
+  const std::int64_t stage = kAttentionKeys * (size_pitch + value_pitch) + (p.mask_tiles ? queries * (kAttentionKeys + 8) : 0);
+  return static_cast<int>(2 * (2 * stage + queries * size_pitch));
+}
+
+std::string generate_attention_mma(const AttentionProblem& p) { return cat(prelude(), definitions(p), kArguments, kMma, kKernel); }
+std::string generate_attention_simple(const AttentionProblem& p) { return cat(prelude(), definitions(p), kArguments, kSimple); }
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,276 @@
+// Printing products: a pipeline of tiles in shared memory, fragments by ldmatrix, and an epilogue over finished rows.
+#include "backends/cuda/codegen/gemm.h"
+
+#include <algorithm>
+
+#include "backends/cuda/codegen/body_text.h"
+#include "backends/cuda/codegen/prelude.h"
+#include "base/check.h"
+
+namespace tenfold::backends::cuda {
+namespace {
+
+constexpr int kDepth = 64;  // of a tile along k: rows of 128 bytes, whose eight pieces are permuted so that no banks collide
+
+constexpr const char* kHelpers = R"(
+struct Arguments { const u16 *a, *b; OUT* y; const void* tail[8]; i64 m; };
+constexpr int kThreads = 32 * WARPS_DOWN * WARPS_ACROSS, kTiles = (K + 63) / 64;
+constexpr int kWarpRows = ROWS / WARPS_DOWN, kWarpColumns = COLUMNS / WARPS_ACROSS, kMi = kWarpRows / 16, kNi = kWarpColumns / 8;
+constexpr int kStageBytes = (ROWS + COLUMNS) * 128, kPitch = COLUMNS + 4;
+
+__device__ __forceinline__ void multiply(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." MMA_TYPE "." MMA_TYPE ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#else
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(b0));
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[2]), "r"(a[3]), "r"(b1));
+#endif
+}
+__device__ __forceinline__ void load_matrices(u32 (&r)[4], u32 address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
+}
+// 16 bytes, or zeros, from `from` to shared memory.
+__device__ __forceinline__ void copy16(u32 to, const void* from, bool there) {
+#if __CUDA_ARCH__ >= 800
+  const int bytes = there ? 16 : 0;
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(to), "l"(from), "r"(bytes));
+#else
+  uint4 x = make_uint4(0, 0, 0, 0);
+  if (there) x = *(const uint4*)from;
+  asm volatile("st.shared.v4.b32 [%0], {%1,%2,%3,%4};" :: "r"(to), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w));
+#endif
+}
+__device__ __forceinline__ void commit() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;");
+#endif
+}
+template <int LEFT> __device__ __forceinline__ void wait_for() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" :: "n"(LEFT));
+#endif
+}
+// Elements one by one, for rows that do not lie at multiples of 16 bytes; get(i) gives element i of eight.
+template <class F> __device__ __forceinline__ void place8(u32 to, F get) {
+  u32 x[4];
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) x[i] = (u32)get(2 * i) | (u32)get(2 * i + 1) << 16;
+  asm volatile("st.shared.v4.b32 [%0], {%1,%2,%3,%4};" :: "r"(to), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]));
+}
+__device__ __forceinline__ u32 place_of(int row, int piece) { return row * 128 + ((piece ^ row & 7) << 4); }
+)";
+
+// Where row m of a begins, and whether element k of it is there.
+constexpr const char* kMatrixRow = R"(
+struct Row {
+  const u16* from; bool there;
+  __device__ __forceinline__ Row(const Arguments& a, i64 m) : from(a.a + m * K), there(m < a.m) {}
+  __device__ __forceinline__ const u16* at(int k, bool& ok) const { ok = there && k < K; return ok ? from + k : from; }
+};
+)";
+constexpr const char* kConvRow = R"(
+struct Row {
+  const u16* from; int z, y, x;
+  __device__ __forceinline__ Row(const Arguments& a, i64 m) {
+    const int position = (int)(m % (OZ * OY * OX));
+    const i64 image = m / (OZ * OY * OX);
+    from = a.a + image * ((i64)IZ * IY * IX * C);
+    z = position / (OY * OX) * SZ - BZ; y = position / OX % OY * SY - BY; x = position % OX * SX - BX;
+    if (m >= a.m) z = -(1 << 28), from = a.a;
+  }
+  __device__ __forceinline__ const u16* at(int k, bool& ok) const {
+    const int tap = k / C, c = k % C, iz = z + tap / (KY * KX) * DZ, iy = y + tap / KX % KY * DY, ix = x + tap % KX * DX;
+    ok = k < K && iz >= 0 && iz < IZ && iy >= 0 && iy < IY && ix >= 0 && ix < IX;
+    return ok ? from + ((iz * IY + iy) * (i64)IX + ix) * C + c : from;
+  }
+};
+)";
+
+constexpr const char* kMain = R"(
+extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Arguments a) {
+  extern __shared__ __align__(128) u8 shared[];
+  const u32 base = (u32)__cvta_generic_to_shared(shared);
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, piece = threadIdx.x % 8;
+  const i64 first_row = (i64)blockIdx.y * ROWS;
+  const int first_column = blockIdx.x * COLUMNS;
+  constexpr int kRowStep = kThreads / 8, kARows = (ROWS + kRowStep - 1) / kRowStep, kBRows = (COLUMNS + kRowStep - 1) / kRowStep;
+  const int begin = (int)((i64)kTiles * blockIdx.z / SPLIT), end = (int)((i64)kTiles * (blockIdx.z + 1) / SPLIT);
+
+  Row rows[kARows] = {ROW_LIST};
+  const auto load = [&](int tile) {
+    const u32 stage = base + tile % STAGES * kStageBytes;
+    const int k = tile * 64 + piece * 8;
+    #pragma unroll
+    for (int i = 0; i < kARows; ++i) {
+      const int r = threadIdx.x / 8 + i * kRowStep;
+      if (ROWS % kRowStep != 0 && r >= ROWS) continue;
+#if VECTORS
+      bool ok;
+      const u16* from = rows[i].at(k, ok);
+      copy16(stage + place_of(r, piece), from, ok);
+#else
+      place8(stage + place_of(r, piece), [&](int e) { bool ok; const u16* from = rows[i].at(k + e, ok); return ok ? *from : (u16)0; });
+#endif
+    }
+    #pragma unroll
+    for (int i = 0; i < kBRows; ++i) {
+      const int r = threadIdx.x / 8 + i * kRowStep, n = first_column + r;
+      if (COLUMNS % kRowStep != 0 && r >= COLUMNS) continue;
+      const u32 to = stage + ROWS * 128 + place_of(r, piece);
+#if VECTORS
+      const bool ok = n < N && k < K;
+      copy16(to, ok ? a.b + (i64)n * K + k : a.b, ok);
+#else
+      place8(to, [&](int e) { return n < N && k + e < K ? a.b[(i64)n * K + k + e] : (u16)0; });
+#endif
+    }
+  };
+
+  float c[kMi][kNi][4] = {};
+  #pragma unroll
+  for (int s = 0; s < STAGES - 1; ++s) {
+    if (begin + s < end) load(begin + s);
+    commit();
+  }
+  const int warp_row = warp / WARPS_ACROSS * kWarpRows, warp_column = warp % WARPS_ACROSS * kWarpColumns;
+  for (int tile = begin; tile < end; ++tile) {
+    wait_for<STAGES - 2>();
+    __syncthreads();
+    if (tile + STAGES - 1 < end) load(tile + STAGES - 1);
+    commit();
+    const u32 stage = base + tile % STAGES * kStageBytes;
+    #pragma unroll
+    for (int s = 0; s < 4; ++s) {
+      u32 fa[kMi][4], fb[kNi / 2][4];
+      #pragma unroll
+      for (int i = 0; i < kMi; ++i) load_matrices(fa[i], stage + place_of(warp_row + i * 16 + lane % 16, s * 2 + lane / 16));
+      #pragma unroll
+      for (int j = 0; j < kNi / 2; ++j)
+        load_matrices(fb[j], stage + ROWS * 128 + place_of(warp_column + j * 16 + lane / 16 * 8 + lane % 8, s * 2 + lane / 8 % 2));
+      #pragma unroll
+      for (int i = 0; i < kMi; ++i)
+        #pragma unroll
+        for (int j = 0; j < kNi; ++j) multiply(c[i][j], fa[i], fb[j / 2][j % 2 * 2], fb[j / 2][j % 2 * 2 + 1]);
+    }
+  }
+  wait_for<0>();
+  __syncthreads();
+
+  // Sums pass through shared memory, so that the epilogue reads and writes whole rows.
+  float* sums = (float*)shared;
+  #pragma unroll
+  for (int i = 0; i < kMi; ++i)
+    #pragma unroll
+    for (int j = 0; j < kNi; ++j)
+      #pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        float* to = sums + (warp_row + i * 16 + lane / 4 + 8 * h) * kPitch + warp_column + j * 8 + lane % 4 * 2;
+        *(float2*)to = make_float2(c[i][j][2 * h], c[i][j][2 * h + 1]);
+      }
+#if SPLIT > 1
+  asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
+#else
+  __syncthreads();
+#endif
+  constexpr int kAcross = COLUMNS / WIDTH, kOwnRows = ROWS / SPLIT;
+  for (int i = threadIdx.x; i < kOwnRows * kAcross; i += kThreads) {
+    const int r = blockIdx.z * kOwnRows + i / kAcross, column = i % kAcross * WIDTH, n = first_column + column;
+    const i64 m = first_row + r;
+    if (m >= a.m || n >= N) continue;
+    float sum[WIDTH];
+#if SPLIT > 1
+    const u32 own = (u32)__cvta_generic_to_shared(sums + r * kPitch + column);
+    #pragma unroll
+    for (int v = 0; v < WIDTH; ++v) sum[v] = 0.f;
+    #pragma unroll
+    for (int z = 0; z < SPLIT; ++z) {   // in one order: the same bits every time
+      u32 there;
+      asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(own), "r"(z));
+      #pragma unroll
+      for (int v = 0; v < WIDTH; ++v) {
+        float x;
+        asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(there + 4 * v));
+        sum[v] += x;
+      }
+    }
+#else
+    #pragma unroll
+    for (int v = 0; v < WIDTH; ++v) sum[v] = sums[r * kPitch + column + v];
+#endif
+    OUT y[WIDTH];
+    TAIL
+    write<WIDTH>(a.y + m * N + n, y);
+  }
+#if SPLIT > 1
+  asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");   // nobody leaves while others read
+#endif
+}
+)";
+
+void replace_once(std::string& text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  check(at != std::string::npos, "a kernel's text has no ", from);
+  text.replace(at, from.size(), to);
+}
+
+std::string tail_text(const GemmProblem& p) {
+  std::string out;
+  std::vector<std::string> inputs{"(sum[v])"}, results{"sum[v]"};
+  for (std::size_t o = 0; o < p.tail.size(); ++o) {
+    const DType dtype = p.tail[o].dtype;
+    const std::string array = cat("x", o), from = cat("(const ", storage_type(dtype), "*)a.tail[", o, "]");
+    if (p.tail[o].kind == TailKind::single) {
+      out += cat("    const ", storage_type(dtype), " ", array, " = *(", from, ");\n");
+      inputs.push_back(loaded(dtype, array));
+      continue;
+    }
+    out += cat("    ", storage_type(dtype), " ", array, "[WIDTH];\n    read<WIDTH>(", from,
+               p.tail[o].kind == TailKind::whole ? " + m * N + n, " : " + n, ", array, ");\n");
+    inputs.push_back(loaded(dtype, array + "[v]"));
+  }
+  out += "    #pragma unroll\n    for (int v = 0; v < WIDTH; ++v) {\n";
+  if (p.body) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      out += cat("      const ", compute_type(p.body->inputs[i]), " e", i, " = ", inputs[i], ";\n");
+      names.push_back(cat("e", i));
+    }
+    out += print_body(*p.body, names, "t", "      ", results);
+  }
+  return out + cat("      y[v] = ", stored(p.out, results[0]), ";\n    }\n");
+}
+
+}  // namespace
+
+int GemmTile::shared_bytes() const { return std::max(stages * (rows + columns) * kDepth * 2, rows * (columns + 4) * 4); }
+
+std::string generate_gemm(const GemmProblem& p, const GemmTile& tile) {
+  std::string head;
+  const auto define = [&](const char* name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
+  define("OUT", storage_type(p.out)), define("MMA_TYPE", p.in == DType::bf16 ? "\"bf16\"" : "\"f16\"");
+  define("N", p.n), define("K", p.k), define("ROWS", tile.rows), define("COLUMNS", tile.columns), define("WARPS_DOWN", tile.warps_down);
+  define("WARPS_ACROSS", tile.warps_across), define("STAGES", tile.stages), define("SPLIT", tile.split);
+  define("VECTORS", p.vectors ? 1 : 0), define("WIDTH", p.vectors ? 8 : 1);
+  define("CLUSTER", tile.split > 1 ? cat("__cluster_dims__(1, 1, ", tile.split, ")") : "");
+  if (p.is_conv) {
+    define("C", p.channels);
+    const char* axes[3] = {"Z", "Y", "X"};
+    for (std::size_t d = 0; d < 3; ++d) {
+      const auto axis = [&](const char* what, std::int64_t value) { head += cat("#define ", what, axes[d], " ", value, "\n"); };
+      axis("I", p.in_extent[d]), axis("O", p.out_extent[d]), axis("K", p.kernel[d]), axis("S", p.stride[d]), axis("D", p.dilation[d]),
+          axis("B", p.begin[d]);
+    }
+  }
+  const int row_step = tile.threads() / 8, count = (tile.rows + row_step - 1) / row_step;
+  std::string list;
+  for (int i = 0; i < count; ++i) list += cat(i ? ", " : "", "Row(a, first_row + threadIdx.x / 8 + ", i * row_step, ")");
+  std::string main = kMain;
+  replace_once(main, "ROW_LIST", list);
+  replace_once(main, "    TAIL\n", tail_text(p));
+  return cat(prelude(), head, kHelpers, p.is_conv ? kConvRow : kMatrixRow, main);
+}
+
+}  // namespace tenfold::backends::cuda

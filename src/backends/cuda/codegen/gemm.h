@@ -1,0 +1,50 @@
+// Matrix products and convolutions on tensor cores (mma.sync), with any epilogue: y[m, n] = body(sum over k of a[m, k] * b[n, k]).
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "backends/tactic.h"
+
+namespace tenfold::backends::cuda {
+
+// How an operand of the epilogue is read: as the result lies, by column, or one value for all.
+enum class TailKind { whole, column, single };
+struct TailOperand {
+  TailKind kind = TailKind::column;
+  DType dtype = DType::f16;
+};
+
+struct GemmTile {
+  int rows = 64, columns = 64;  // of a block
+  int warps_down = 2, warps_across = 2;
+  int stages = 4;
+  int split = 1;  // blocks of one cluster that share the sum over k; above 1 needs sm_90
+  int threads() const { return 32 * warps_down * warps_across; }
+  int shared_bytes() const;
+};
+
+struct GemmProblem {
+  DType in = DType::f16, out = DType::f16;
+  std::int64_t n = 0, k = 0;
+  const ir::Body* body = nullptr;  // null: the sum itself
+  std::vector<TailOperand> tail;   // feed body inputs 1, 2, ...
+  bool vectors = true;             // rows of a, b and y lie at multiples of 16 bytes
+  // A convolution over channels-last images: rows are output positions, k runs over taps, then channels.
+  bool is_conv = false;
+  std::int64_t channels = 0;
+  std::array<std::int64_t, 3> in_extent{1, 1, 1}, out_extent{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, begin{0, 0, 0};
+};
+inline constexpr int kMostTail = 8;
+// What the kernel `gemm` is given. Grid: tiles of columns, tiles of rows, split.
+struct GemmArguments {
+  const void *a, *b;
+  void* y;
+  const void* tail[kMostTail];
+  std::int64_t m;
+};
+
+std::string generate_gemm(const GemmProblem& p, const GemmTile& tile);
+
+}  // namespace tenfold::backends::cuda

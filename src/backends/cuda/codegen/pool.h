@@ -1,0 +1,27 @@
+// Pooling windows: one thread for each result, or for some neighbouring channels of it.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "tenfold/tensor.h"
+
+namespace tenfold::backends::cuda {
+
+struct PoolProblem {
+  DType dtype = DType::f32;
+  bool is_max = true, count_pads = false;
+  int width = 1;  // channels a thread takes; they must lie side by side
+  std::array<std::int64_t, 3> kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, begin{0, 0, 0}, end{0, 0, 0};
+};
+// What the kernel `pool` is given: extents outermost first, strides in elements in the order batch, channel, three spatial dims.
+struct PoolArguments {
+  const void* x;
+  void* y;
+  std::int64_t batch, channels, in[3], out[3], x_stride[5], y_stride[5];
+};
+inline constexpr int kPoolThreads = 128;
+
+std::string generate_pool(const PoolProblem& p);
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,122 @@
+// Printing row kernels: the computation is one of four bodies between loading and storing.
+#include "backends/cuda/codegen/rows.h"
+
+#include <algorithm>
+
+#include "backends/cuda/codegen/prelude.h"
+#include "base/check.h"
+
+namespace tenfold::backends::cuda {
+namespace {
+
+constexpr const char* kFrame = R"(
+struct Arguments { const IN* x; OUT* y; const SCALE* scale; const BIAS* bias; i64 rows; };
+template <int V> __device__ __forceinline__ void compute(const Arguments& a) {
+  constexpr int kSteps = (N + THREADS * V - 1) / (THREADS * V);
+  __shared__ float room[32];
+  const int t = threadIdx.x % THREADS;
+  const i64 row = (i64)blockIdx.x * ROWS + threadIdx.x / THREADS;
+  if (row >= a.rows) return;
+  const IN* x = a.x + row * N;
+  OUT* y = a.y + row * N;
+  float v[kSteps][V];
+  #pragma unroll
+  for (int k = 0; k < kSteps; ++k) {
+    const int at = (k * THREADS + t) * V;
+    IN raw[V];
+    if (at < N) read<V>(x + at, raw);
+    #pragma unroll
+    for (int i = 0; i < V; ++i) v[k][i] = at < N ? LOAD(raw[i]) : NEUTRAL;
+  }
+  STATISTICS
+  #pragma unroll
+  for (int k = 0; k < kSteps; ++k) {
+    const int at = (k * THREADS + t) * V;
+    if (at >= N) continue;
+    OUT raw[V];
+    FINISH
+    write<V>(y + at, raw);
+  }
+}
+extern "C" __global__ void __launch_bounds__(THREADS * ROWS) singles(Arguments a) { compute<1>(a); }
+extern "C" __global__ void __launch_bounds__(THREADS * ROWS) vectors(Arguments a) { compute<WIDTH>(a); }
+)";
+
+// #pragma unroll cannot stand in a macro, hence EACH.
+constexpr const char* kSoftmaxStatistics = R"(
+  float most = -INFINITY_F;
+  EACH most = max_nan(most, v[k][i]);
+  most = over_block<Max, THREADS>(most, -INFINITY_F, room);
+  float sum = 0;
+  EACH { const float e = __expf(v[k][i] - most); sum += (k * THREADS + t) * V + i < N ? e : 0.f; KEEP }
+  sum = over_block<Sum, THREADS>(sum, 0.f, room);
+)";
+constexpr const char* kNormStatistics = R"(
+  float sum = 0;
+  EACH sum += v[k][i];
+  const float mean = over_block<Sum, THREADS>(sum, 0.f, room) * (1.0f / N);
+  float squares = 0;
+  EACH { const float d = v[k][i] - mean; squares += (k * THREADS + t) * V + i < N ? d * d : 0.f; }
+  const float inverse = rsqrtf(over_block<Sum, THREADS>(squares, 0.f, room) * (1.0f / N) + EPSILON);
+)";
+constexpr const char* kRmsStatistics = R"(
+  float squares = 0;
+  EACH squares += v[k][i] * v[k][i];
+  const float mean = 0.f, inverse = rsqrtf(over_block<Sum, THREADS>(squares, 0.f, room) * (1.0f / N) + EPSILON);
+)";
+constexpr const char* kNormFinish = R"(
+    SCALE scale[V];
+    read<V>(a.scale + at, scale);
+    BIAS_READ
+    for (int i = 0; i < V; ++i) { const float r = (v[k][i] - mean) * inverse * LOAD_SCALE(scale[i]) BIAS_ADD; raw[i] = STORE(r); }
+)";
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+}
+
+std::string statistics(RowKind kind) {
+  std::string text = kind == RowKind::layer_norm ? kNormStatistics : kind == RowKind::rms_norm ? kRmsStatistics : kSoftmaxStatistics;
+  replace_all(text, "KEEP", kind == RowKind::softmax ? "v[k][i] = e;" : "");
+  replace_all(text, "EACH", "\n  #pragma unroll\n  for (int k = 0; k < kSteps; ++k)\n  #pragma unroll\n  for (int i = 0; i < V; ++i)");
+  return text;
+}
+
+std::string finish(const RowProblem& p) {
+  if (p.kind == RowKind::softmax)
+    return "const float scale = 1.0f / sum;\n    for (int i = 0; i < V; ++i) { const float r = v[k][i] * scale; raw[i] = STORE(r); }";
+  if (p.kind == RowKind::log_softmax)
+    return "for (int i = 0; i < V; ++i) { const float r = v[k][i] - most - logf(sum); raw[i] = STORE(r); }";
+  std::string text = kNormFinish;
+  replace_all(text, "BIAS_READ", p.has_bias ? "BIAS bias[V];\n    read<V>(a.bias + at, bias);" : "");
+  replace_all(text, "BIAS_ADD", p.has_bias ? cat("+ ", loaded(p.bias, "bias[i]")) : "");
+  return text;
+}
+
+}  // namespace
+
+RowKernel generate_rows(const RowProblem& p) {
+  RowKernel k;
+  int widest = 1;
+  for (DType t : {p.in, p.out, p.scale, p.bias}) widest = std::max(widest, bits(t) / 8);
+  k.width = 16 / widest;
+  while (p.length % k.width != 0) k.width /= 2;
+  while (k.threads < 1024 && p.length > k.threads * 16) k.threads *= 2;
+  if (k.threads > 32 && k.threads < 128) k.threads = 128;
+  k.rows = k.threads == 32 ? 4 : 1;
+  std::string text = kFrame;
+  replace_all(text, "STATISTICS", statistics(p.kind));
+  replace_all(text, "FINISH", finish(p));
+  const bool softmax = p.kind == RowKind::softmax || p.kind == RowKind::log_softmax;
+  std::string head;
+  const auto define = [&](const char* name, const std::string& value) { head += cat("#define ", name, " ", value, "\n"); };
+  define("IN", std::string(storage_type(p.in))), define("OUT", std::string(storage_type(p.out)));
+  define("SCALE", std::string(storage_type(p.scale))), define("BIAS", std::string(storage_type(p.bias)));
+  define("N", std::to_string(p.length)), define("THREADS", std::to_string(k.threads)), define("ROWS", std::to_string(k.rows));
+  define("WIDTH", std::to_string(k.width)), define("EPSILON", cat(p.epsilon, "f")), define("NEUTRAL", softmax ? "-INFINITY_F" : "0.f");
+  define("LOAD(r)", loaded(p.in, "(r)")), define("STORE(r)", stored(p.out, "(r)")), define("LOAD_SCALE(r)", loaded(p.scale, "(r)"));
+  k.source = cat(prelude(), head, text);
+  return k;
+}
+
+}  // namespace tenfold::backends::cuda

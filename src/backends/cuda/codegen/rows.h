@@ -1,0 +1,28 @@
+// Kernels that turn each contiguous row into another: softmax and normalisations, a warp or a block for a row, the row in registers.
+#pragma once
+
+#include <string>
+
+#include "tenfold/tensor.h"
+
+namespace tenfold::backends::cuda {
+
+enum class RowKind { softmax, log_softmax, layer_norm, rms_norm };
+struct RowProblem {
+  RowKind kind = RowKind::softmax;
+  DType in = DType::f32, out = DType::f32, scale = DType::f32, bias = DType::f32;
+  bool has_bias = false;
+  std::int64_t length = 0;
+  double epsilon = 0;
+};
+struct RowKernel {
+  std::string source;  // exports `vectors` and `singles`; Arguments: x, y, scale, bias, number of rows
+  int threads = 32;    // of a row
+  int rows = 1;        // of a block
+  int width = 1;       // elements `vectors` reads at once
+};
+inline constexpr std::int64_t kLongestRow = 32768;
+
+RowKernel generate_rows(const RowProblem& p);
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,68 @@
+// Loading the driver's functions, and its errors in words.
+#include "backends/cuda/device/driver.h"
+
+#include "backends/cuda/device/library.h"
+#include "base/check.h"
+
+namespace tenfold::backends::cuda {
+namespace {
+
+struct Loaded {
+  Library library{{"libcuda.so.1", "libcuda.so"}};
+  Driver table{};
+  std::string why_not;
+
+  Loaded() {
+    Driver& t = table;
+    library.get(t.init, "cuInit"), library.get(t.driver_version, "cuDriverGetVersion"), library.get(t.error_string, "cuGetErrorString");
+    library.get(t.device_count, "cuDeviceGetCount"), library.get(t.device_get, "cuDeviceGet"),
+        library.get(t.device_name, "cuDeviceGetName");
+    library.get(t.device_attribute, "cuDeviceGetAttribute"), library.get(t.device_memory, "cuDeviceTotalMem_v2");
+    library.get(t.retain_primary, "cuDevicePrimaryCtxRetain"), library.get(t.set_current, "cuCtxSetCurrent");
+    library.get(t.memory_info, "cuMemGetInfo_v2"), library.get(t.allocate, "cuMemAlloc_v2"), library.get(t.release, "cuMemFree_v2");
+    library.get(t.allocate_host, "cuMemHostAlloc"), library.get(t.release_host, "cuMemFreeHost");
+    library.get(t.copy, "cuMemcpyAsync"), library.get(t.fill, "cuMemsetD8Async");
+    library.get(t.stream_create, "cuStreamCreate"), library.get(t.stream_destroy, "cuStreamDestroy_v2"),
+        library.get(t.stream_wait, "cuStreamSynchronize");
+    library.get(t.capture_begin, "cuStreamBeginCapture_v2"), library.get(t.capture_end, "cuStreamEndCapture");
+    library.get(t.graph_instantiate, "cuGraphInstantiateWithFlags"), library.get(t.graph_launch, "cuGraphLaunch");
+    library.get(t.graph_exec_destroy, "cuGraphExecDestroy"), library.get(t.graph_destroy, "cuGraphDestroy");
+    library.get(t.event_create, "cuEventCreate"), library.get(t.event_destroy, "cuEventDestroy_v2"),
+        library.get(t.event_record, "cuEventRecord");
+    library.get(t.event_wait, "cuEventSynchronize"), library.get(t.event_elapsed, "cuEventElapsedTime");
+    library.get(t.module_load, "cuModuleLoadData"), library.get(t.module_unload, "cuModuleUnload");
+    library.get(t.module_function, "cuModuleGetFunction"), library.get(t.function_set, "cuFuncSetAttribute"),
+        library.get(t.launch, "cuLaunchKernel");
+    if (!library.opened()) {
+      why_not = "no CUDA driver: " + library.why_not();
+    } else if (const int result = t.init(0); result != kSuccess) {
+      const char* words = nullptr;
+      t.error_string(result, &words);
+      why_not = cat("the CUDA driver does not start: ", words ? words : "unknown error", " (", result, ")");
+    }
+  }
+};
+
+const Loaded& loaded() {
+  static const Loaded once;
+  return once;
+}
+
+}  // namespace
+
+const Driver* driver() { return loaded().why_not.empty() ? &loaded().table : nullptr; }
+const std::string& driver_why_not() { return loaded().why_not; }
+
+void expect(int result, const char* doing) {
+  if (result == kSuccess) return;
+  const char* words = nullptr;
+  loaded().table.error_string(result, &words);
+  fail(result == kOutOfMemory ? ErrorKind::out_of_memory : ErrorKind::device,
+       cat("CUDA, ", doing, ": ", words ? words : "unknown error", " (", result, ")"));
+}
+
+Status::Code status_of(int result) noexcept {
+  return result == kSuccess ? Status::ok : result == kOutOfMemory ? Status::out_of_memory : Status::device;
+}
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,87 @@
+// The CUDA driver's interface, as far as it is used: declared here in our own words, so that building needs no CUDA header.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "tenfold/error.h"
+
+namespace tenfold::backends::cuda {
+
+using DevicePointer = unsigned long long;
+struct OpaqueContext;
+struct OpaqueStream;
+struct OpaqueEvent;
+struct OpaqueModule;
+struct OpaqueFunction;
+struct OpaqueGraph;
+struct OpaqueGraphExec;
+using Context = OpaqueContext*;
+using StreamHandle = OpaqueStream*;
+using Event = OpaqueEvent*;
+using Module = OpaqueModule*;
+using Function = OpaqueFunction*;
+using Graph = OpaqueGraph*;
+using GraphExec = OpaqueGraphExec*;
+
+// Values that the interface fixes.
+enum Result : int { kSuccess = 0, kOutOfMemory = 2, kNotReady = 600 };
+enum DeviceAttribute : int {
+  kSharedMemoryPerBlock = 8,
+  kMultiprocessors = 16,
+  kL2Bytes = 38,
+  kCapabilityMajor = 75,
+  kCapabilityMinor = 76,
+  kSharedMemoryPerBlockOptIn = 97,
+};
+inline constexpr int kFunctionMaxDynamicShared = 8, kStreamNonBlocking = 1, kCaptureThreadLocal = 1, kEventDefault = 0;
+
+struct Driver {
+  int (*init)(unsigned flags);
+  int (*driver_version)(int* version);
+  int (*error_string)(int result, const char** text);
+  int (*device_count)(int* count);
+  int (*device_get)(int* device, int ordinal);
+  int (*device_name)(char* name, int length, int device);
+  int (*device_attribute)(int* value, int attribute, int device);
+  int (*device_memory)(std::size_t* bytes, int device);
+  int (*retain_primary)(Context* context, int device);
+  int (*set_current)(Context context);
+  int (*memory_info)(std::size_t* free, std::size_t* total);
+  int (*allocate)(DevicePointer* pointer, std::size_t bytes);
+  int (*release)(DevicePointer pointer);
+  int (*allocate_host)(void** pointer, std::size_t bytes, unsigned flags);
+  int (*release_host)(void* pointer);
+  int (*copy)(DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle stream);
+  int (*fill)(DevicePointer to, unsigned char value, std::size_t count, StreamHandle stream);
+  int (*stream_create)(StreamHandle* stream, unsigned flags);
+  int (*stream_destroy)(StreamHandle stream);
+  int (*stream_wait)(StreamHandle stream);
+  int (*capture_begin)(StreamHandle stream, int mode);
+  int (*capture_end)(StreamHandle stream, Graph* graph);
+  int (*graph_instantiate)(GraphExec* exec, Graph graph, unsigned long long flags);
+  int (*graph_launch)(GraphExec exec, StreamHandle stream);
+  int (*graph_exec_destroy)(GraphExec exec);
+  int (*graph_destroy)(Graph graph);
+  int (*event_create)(Event* event, unsigned flags);
+  int (*event_destroy)(Event event);
+  int (*event_record)(Event event, StreamHandle stream);
+  int (*event_wait)(Event event);
+  int (*event_elapsed)(float* milliseconds, Event first, Event last);
+  int (*module_load)(Module* module, const void* image);
+  int (*module_unload)(Module module);
+  int (*module_function)(Function* function, Module module, const char* name);
+  int (*function_set)(Function function, int attribute, int value);
+  int (*launch)(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                unsigned shared_bytes, StreamHandle stream, void** parameters, void** extra);
+};
+
+// The driver, opened and initialised once; null if this machine has none, and then `driver_why_not` says why in one line.
+const Driver* driver();
+const std::string& driver_why_not();
+
+// Throws device, or out_of_memory, with what was being done and the driver's words.
+void expect(int result, const char* doing);
+Status::Code status_of(int result) noexcept;
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,86 @@
+// Opening libraries by name, where the loader finds them or where toolkits and Python packages put them.
+#include "backends/cuda/device/library.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+
+#include "base/check.h"
+
+namespace tenfold::backends::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::mutex added_mutex;
+std::vector<std::string>& added() {
+  static std::vector<std::string> folders;
+  return folders;
+}
+
+std::vector<fs::path> folders_in(const fs::path& parent) {
+  std::vector<fs::path> found;
+  std::error_code none;
+  for (fs::directory_iterator it(parent, none), end; !none && it != end; it.increment(none))
+    if (it->is_directory(none)) found.push_back(it->path());
+  std::sort(found.rbegin(), found.rend());  // newer versions first, and one order for everybody
+  return found;
+}
+
+// <prefix>/lib/python3.X/{site,dist}-packages/nvidia/<package>/lib
+void add_python_packages(const fs::path& prefix, std::vector<std::string>& places) {
+  for (const fs::path& python : folders_in(prefix / "lib")) {
+    if (!python.filename().string().starts_with("python3")) continue;
+    for (const char* kind : {"site-packages", "dist-packages"})
+      for (const fs::path& package : folders_in(python / kind / "nvidia")) places.push_back((package / "lib").string());
+  }
+}
+
+}  // namespace
+
+void add_search_place(const std::string& folder) {
+  std::lock_guard lock(added_mutex);
+  added().push_back(folder);
+}
+
+std::vector<std::string> search_places() {
+  std::vector<std::string> places;
+  {
+    std::lock_guard lock(added_mutex);
+    for (const std::string& folder : added()) {
+      places.push_back(folder);
+      add_python_packages(folder, places);
+    }
+  }
+  for (const char* folder : {"/usr/local/cuda/lib64", "/usr/local/cuda/lib", "/usr/local/nvidia/lib64", "/opt/cuda/lib64"})
+    places.emplace_back(folder);
+  for (const char* prefix : {"/usr/local", "/usr"}) add_python_packages(prefix, places);
+  return places;
+}
+
+Library::Library(const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if ((handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL))) return;
+  for (const std::string& place : search_places())
+    for (const std::string& name : names)
+      if ((handle_ = dlopen((fs::path(place) / name).c_str(), RTLD_NOW | RTLD_LOCAL))) return;
+  why_not_ = names.front() + " was not found";
+}
+
+Library::~Library() {
+  if (handle_) dlclose(handle_);
+}
+
+void* Library::symbol(const char* name) {
+  if (!handle_) return nullptr;
+  void* found = dlsym(handle_, name);
+  if (found) return found;
+  why_not_ = cat("it is too old: it has no ", name);
+  dlclose(handle_);
+  handle_ = nullptr;
+  return nullptr;
+}
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,36 @@
+// A shared library that is opened while the program runs, so that one binary works with or without it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tenfold::backends::cuda {
+
+class Library {
+ public:
+  // The first of these file names that can be opened: where the loader looks, then in the folders that search_places() lists.
+  explicit Library(const std::vector<std::string>& names);
+  ~Library();
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  bool opened() const { return handle_ != nullptr; }
+  const std::string& why_not() const { return why_not_; }  // one line; empty if opened
+  // Looks a function up; one that is missing closes the library, for half of an interface is of no use.
+  template <class F>
+  void get(F*& function, const char* name) {
+    function = reinterpret_cast<F*>(symbol(name));
+  }
+
+ private:
+  void* symbol(const char* name);
+  void* handle_ = nullptr;
+  std::string why_not_;
+};
+
+// Folders beside the loader's own: the toolkit's, and those of Python packages below the usual prefixes.
+std::vector<std::string> search_places();
+// A folder to look in first: a virtual environment's, say. Affects libraries that are not opened yet.
+void add_search_place(const std::string& folder);
+
+}  // namespace tenfold::backends::cuda

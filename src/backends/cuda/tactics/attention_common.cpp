@@ -1,0 +1,60 @@
+// Reading an attention problem: heads may be strided views, elements of a row lie side by side.
+#include "backends/cuda/tactics/attention_common.h"
+
+namespace tenfold::backends::cuda {
+
+Verdict attention_is_regular(const Problem& p) {
+  if (p.body) return Verdict::no("no epilogue is possible");
+  for (const auto* side : {&p.in, &p.out})
+    for (const OperandDesc& o : *side) {
+      if (o.missing) continue;
+      if (o.dtype != DType::f32 && o.dtype != DType::f16 && o.dtype != DType::bf16)
+        return Verdict::no("an operand is not f32, f16 or bf16");
+      if (o.layout != kPlain) return Verdict::no("an operand is not in plain layout");
+    }
+  for (const OperandDesc* o : {&p.in[0], &p.in[1], &p.in[2], &p.out[0]}) {
+    if (o->dtype != p.in[0].dtype) return Verdict::no("operands differ in type");
+    if (!o->dense && !(o->strides.back() == ir::Dim(1))) return Verdict::no("elements of a head are not side by side");
+  }
+  if (p.in.size() > 4 && !p.in[4].missing) return Verdict::no("row offsets");
+  const ir::Dim size = p.in[0].dims[3], value = p.in[2].dims[3];
+  return Verdict::only_if(size.is_constant() && value.is_constant() && size.constant() > 0 && value.constant() > 0,
+                          "the head size is not constant");
+}
+
+AttentionProblem attention_problem(const Problem& p) {
+  AttentionProblem a;
+  a.dtype = a.mask = p.in[0].dtype;
+  a.size = p.in[0].dims[3].constant(), a.value_size = p.in[2].dims[3].constant();
+  a.scale = static_cast<double>(p.attributes->number("scale"));
+  a.causal = p.attributes->integer("causal", 0) != 0;
+  a.masked = p.in.size() > 3 && !p.in[3].missing;
+  if (!a.masked) return a;
+  const OperandDesc& mask = p.in[3];
+  a.mask = mask.dtype;
+  a.mask_tiles = bits(mask.dtype) == 16 && !mask.dims.empty() && mask.dims.back() == p.in[1].dims[2] &&
+                 (mask.dense || mask.strides.back() == ir::Dim(1));
+  return a;
+}
+
+AttentionArguments attention_arguments(const RunArgs& args, bool masked) noexcept {
+  const Bound &q = args.in[0], &k = args.in[1], &v = args.in[2], &y = args.out[0];
+  AttentionArguments a{q.data, k.data,    v.data,    masked ? args.in[3].data : nullptr,
+                       y.data, q.dims[2], k.dims[2], k.dims[1] > 0 ? q.dims[1] / k.dims[1] : 1,
+                       {},     {},        {},        {},
+                       {}};
+  for (int d = 0; d < 3; ++d)
+    a.q_stride[d] = q.strides[d], a.k_stride[d] = k.strides[d], a.v_stride[d] = v.strides[d], a.y_stride[d] = y.strides[d];
+  if (!masked) return a;
+  const Bound& mask = args.in[3];  // aligned to the right of four dims, broadcast where its extent is 1
+  for (int d = 0; d < mask.rank; ++d) a.mask_stride[4 - mask.rank + d] = mask.dims[d] == 1 ? 0 : mask.strides[d];
+  return a;
+}
+
+double attention_work(const Problem& p) {
+  const auto upper = [&](const ir::Dim& d) { return static_cast<double>(p.bounds(d).upper); };
+  const ir::Dims &q = p.in[0].dims, &v = p.in[2].dims;
+  return 2 * upper(q[0]) * upper(q[1]) * upper(q[2]) * upper(v[2]) * (upper(q[3]) + upper(v[3]));
+}
+
+}  // namespace tenfold::backends::cuda

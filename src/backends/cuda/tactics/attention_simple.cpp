@@ -1,0 +1,50 @@
+// attention_simple: attention of any float type, a block for each query; for f32, and where nothing else runs.
+#include "backends/cuda/device/launch.h"
+#include "backends/cuda/tactics/attention_common.h"
+
+namespace tenfold::backends {
+namespace {
+
+using namespace cuda;
+
+constexpr std::int64_t kMostKeys = 8192;  // their scores lie in shared memory
+
+Verdict supports(const Problem& p) {
+  if (Verdict v = attention_is_regular(p); !v) return v;
+  return Verdict::only_if(p.bounds(p.in[1].dims[2]).upper <= kMostKeys, "more than 8192 keys");
+}
+
+struct Kernel {
+  std::shared_ptr<const LoadedModule> module;
+  Function function = nullptr;
+  bool masked = false;
+};
+std::shared_ptr<const void> open(const Problem& p, const Config&) {
+  const AttentionProblem a = attention_problem(p);
+  auto k = std::make_shared<Kernel>();
+  k->module = Device::get(p.device->ordinal).load(generate_attention_simple(a));
+  k->function = k->module->function("attention");
+  k->masked = a.masked;
+  return k;
+}
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  const Kernel& k = *static_cast<const Kernel*>(self);
+  const AttentionArguments a = attention_arguments(args, k.masked);
+  const Bound& q = args.in[0];
+  const Grid grid{static_cast<unsigned>(a.queries), static_cast<unsigned>(q.dims[1]), static_cast<unsigned>(q.dims[0])};
+  return launch(queue_of(args), k.function, grid, kSimpleThreads, static_cast<unsigned>(a.keys * 4), &a);
+}
+
+}  // namespace
+
+Tactic cuda_attention_simple() {
+  return {.name = "attention_simple",
+          .op = "FusedAttention",
+          .supports = supports,
+          .configs = [](const Problem&) { return std::vector<Config>{{0}}; },
+          .open = open,
+          .run = run,
+          .work = attention_work};
+}
+
+}  // namespace tenfold::backends

@@ -1,0 +1,79 @@
+// Every kernel that our own tactics generate for the operators' cases, compiled for every architecture. Needs NVRTC, but no GPU.
+#include "backends/conformance_cases.h"
+#include "backends/cuda/device/compiler.h"
+#include "backends/tactic_check.h"
+#include "base/check.h"
+#include "ir/op_def.h"
+
+namespace tenfold::backends {
+
+std::vector<Tactic> cuda_tactics();
+
+namespace {
+
+constexpr int kArchitectures[] = {75, 80, 86, 89, 90, 100, 120};
+
+DeviceInfo compile_only(int arch) {
+  DeviceInfo info;
+  info.kind = "cuda", info.arch = arch, info.ordinal = -arch;  // see Device::get()
+  return info;
+}
+
+class CompileSweep {
+ public:
+  explicit CompileSweep(int arch) : device_(compile_only(arch)) {
+    for (Tactic& t : cuda_tactics())
+      if (t.source == Source::native) tactics_.push_back(t), opened[t.name] = 0;
+  }
+  // Opens what accepts the case; of each tactic at most `most` problems.
+  void run(const ir::OpDef& op, const std::string& text, int most) {
+    const ops::Case c = ops::parse_case(op, text);
+    const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, c);
+    if (graph.nodes().size() != 1) return;
+    for (const Tactic& t : tactics_) {
+      if (t.op != op.name && !(t.op == "*pointwise" && op.scalar)) continue;
+      testing::TacticRun run(t, graph, 0);
+      run.problem.device = &device_;
+      const std::vector<Formats> all =
+          t.formats ? t.formats(run.problem)
+                    : std::vector<Formats>{{std::vector<Layout>(run.problem.in.size()), std::vector<Layout>(run.problem.out.size())}};
+      for (const Formats& formats : all) {
+        if (opened[t.name] >= most) break;
+        run.use(formats);
+        if (!t.supports(run.problem)) continue;
+        ++opened[t.name];
+        EXPECT_NO_THROW(t.open(run.problem, t.configs(run.problem).front())) << t.name << " on " << run.problem.line();
+      }
+    }
+  }
+  std::map<std::string, int> opened;
+
+ private:
+  DeviceInfo device_;
+  std::vector<Tactic> tactics_;
+};
+
+void sweep(int arch, int most) {
+  CompileSweep sweep(arch);
+  for (const auto& [op, text] : testing::kLarger) sweep.run(ir::Registry::builtin().get(op), text, most);
+  for (const auto& [op, text] : testing::kHalves) sweep.run(ir::Registry::builtin().get(op), text, most);
+  for (const ir::OpDef* op : ir::Registry::builtin().all())
+    for (const std::string& text : op->cases) sweep.run(*op, text, most);
+  for (const auto& [tactic, count] : sweep.opened)
+    EXPECT_GT(count, 0) << tactic << " was never compiled: give its operator a case that it supports";
+}
+
+TEST(CudaCompile, EveryCaseForHopper) {
+  if (!cuda::compiler_why_not().empty()) GTEST_SKIP() << "no NVRTC: " << cuda::compiler_why_not();
+  sweep(90, 1000);
+}
+TEST(CudaCompile, EveryTacticForEveryArchitecture) {
+  if (!cuda::compiler_why_not().empty()) GTEST_SKIP() << "no NVRTC: " << cuda::compiler_why_not();
+  for (int arch : kArchitectures) {
+    SCOPED_TRACE(cat("sm_", arch));
+    sweep(arch, 6);
+  }
+}
+
+}  // namespace
+}  // namespace tenfold::backends

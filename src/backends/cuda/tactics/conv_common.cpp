@@ -1,0 +1,106 @@
+// Reading a convolution problem.
+#include "backends/cuda/tactics/conv_common.h"
+
+#include <cstring>
+
+#include "base/check.h"
+
+namespace tenfold::backends::cuda {
+namespace {
+
+bool lies_last(const OperandDesc& o) {
+  return o.dense && (o.layout == kChannelsLast || (o.layout == kPlain && same_as_plain(kChannelsLast, o.dims)));
+}
+
+void repack(const Problem& p, const void* from, void* to, bool back) {
+  const ir::Dims& w = p.in[1].dims;
+  const std::int64_t filters = w[0].constant(), channels = w[1].constant(), taps = ir::product(std::span(w).subspan(2)).constant();
+  const std::int64_t bytes = bits(p.in[1].dtype) / 8;
+  const auto* source = static_cast<const char*>(from);
+  auto* target = static_cast<char*>(to);
+  for (std::int64_t f = 0; f < filters; ++f)
+    for (std::int64_t c = 0; c < channels; ++c)
+      for (std::int64_t t = 0; t < taps; ++t) {
+        const std::int64_t plain = ((f * channels + c) * taps + t) * bytes, last = ((f * taps + t) * channels + c) * bytes;
+        std::memcpy(target + (back ? plain : last), source + (back ? last : plain), static_cast<std::size_t>(bytes));
+      }
+}
+
+}  // namespace
+
+bool is_by_channel(const OperandDesc& o, const ir::Dims& result) {
+  const std::size_t spatial = result.size() - 2, rank = o.dims.size();
+  if (rank == 1) return false;  // broadcasts along the last dim
+  if (rank != spatial + 1 && rank != spatial + 2) return false;
+  return o.dims[rank - spatial - 1] == result[1] && ir::product(o.dims) == result[1];
+}
+
+Verdict match_conv_tail(const Problem& p, ConvTail& tail) {
+  if (p.anchor_inputs > 2 && p.in.size() > 2 && !p.in[2].missing) tail.bias = 2;
+  if (!p.body) return Verdict::ok();
+  const ir::Body& body = *p.body;
+  const auto inputs = static_cast<std::uint16_t>(body.inputs.size());
+  std::vector<bool> zero(static_cast<std::size_t>(body.value_count()), false);
+  std::uint16_t current = 0;
+  for (std::size_t k = 0; k < body.code.size(); ++k) {
+    const ir::Instr& i = body.code[k];
+    const auto value = static_cast<std::uint16_t>(inputs + k);
+    if (i.prim == ir::Prim::constant) {
+      zero[value] = i.imm == 0;
+      continue;
+    }
+    const bool commutes = i.a == current || i.b == current;
+    const std::uint16_t other = i.a == current ? i.b : i.a;
+    if (i.prim == ir::Prim::add && commutes && other > 0 && other < inputs && !tail.relu) {
+      const int operand = p.anchor_inputs + other - 1;
+      const OperandDesc& o = p.in[static_cast<std::size_t>(operand)];
+      if (o.dtype != p.out[0].dtype || !o.dense) return Verdict::no("an addend has another type or is strided");
+      if (tail.bias < 0 && is_by_channel(o, p.out[0].dims))
+        tail.bias = operand;
+      else if (tail.residual < 0 && o.dims == p.out[0].dims && lies_last(o))
+        tail.residual = operand;
+      else
+        return Verdict::no("an addend is neither a bias nor of the result's shape");
+    } else if (i.prim == ir::Prim::max && commutes && zero[other]) {
+      tail.relu = true;
+    } else {
+      return Verdict::no(cat("the epilogue has ", ir::name(i.prim)));
+    }
+    current = value;
+  }
+  return Verdict::only_if(body.outputs.size() == 1 && body.outputs[0] == current, "the epilogue gives something else");
+}
+
+Verdict conv_is_regular(const Problem& p) {
+  const OperandDesc &x = p.in[0], &w = p.in[1], &y = p.out[0];
+  if (!w.constant || !ir::is_constant(w.dims)) return Verdict::no("the weight is not a constant");
+  if (x.dims.size() < 3 || x.dims.size() > 5 || w.dims.size() != x.dims.size() || y.dims.size() != x.dims.size())
+    return Verdict::no("not one to three spatial dims");
+  if (p.attributes->string("auto_pad", "NOTSET") != "NOTSET") return Verdict::no("pads depend on the run's extents");
+  if (!lies_last(x) || !lies_last(y)) return Verdict::no("channels are not innermost");
+  if (!(y.dims[0] == x.dims[0]) || !(y.dims[1] == w.dims[0])) return Verdict::no("the epilogue enlarges the result");
+  for (ir::Dim d : w.dims)
+    if (d.constant() < 1) return Verdict::no("the weight is empty");
+  return Verdict::ok();
+}
+
+std::vector<Formats> conv_formats(const Problem& p) {
+  Formats f;
+  const std::size_t rank = p.out[0].dims.size();
+  for (std::size_t i = 0; i < p.in.size(); ++i) {
+    const bool image = i == 0 || (static_cast<int>(i) >= p.anchor_inputs && p.in[i].dims == p.out[0].dims);
+    f.in.push_back(image && rank > 2 ? kChannelsLast : kPlain);
+  }
+  f.out.assign(p.out.size(), rank > 2 ? kChannelsLast : kPlain);
+  return {f};
+}
+
+std::int64_t conv_weight_bytes(const Problem& p) { return ir::product(p.in[1].dims).constant() * bits(p.in[1].dtype) / 8; }
+void pack_conv_weight(const Problem& p, const Tensor& weight, void* packed) { repack(p, weight.raw(), packed, false); }
+Tensor unpack_conv_weight(const Problem& p, const void* packed) {
+  Tensor w(p.in[1].dtype, ir::constants(p.in[1].dims));
+  repack(p, packed, w.mutable_raw(), true);
+  return w;
+}
+
+}  // namespace tenfold::backends::cuda

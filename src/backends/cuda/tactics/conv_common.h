@@ -1,0 +1,26 @@
+// What convolutions on a GPU ask of a problem, and what follows them.
+#pragma once
+
+#include "backends/tactic.h"
+
+namespace tenfold::backends::cuda {
+
+// Bias by channel, a residual of the result's shape and layout, ReLU last: operands of the problem, -1 if there is none.
+struct ConvTail {
+  int bias = -1, residual = -1;
+  bool relu = false;
+};
+// An operand with one value for each channel of a result: [C, 1, 1] or [1, C, 1, 1];
+bool is_by_channel(const OperandDesc& o, const ir::Dims& result);
+Verdict match_conv_tail(const Problem& p, ConvTail& tail);
+// Constant weights, explicit pads, x and y in channels-last order (or the same thing as plain), whole operands.
+Verdict conv_is_regular(const Problem& p);
+// x, y and operands of the result's rank channels-last, all else plain.
+std::vector<Formats> conv_formats(const Problem& p);
+
+// Weights as [filter, spatial..., channel]; and back.
+std::int64_t conv_weight_bytes(const Problem& p);
+void pack_conv_weight(const Problem& p, const Tensor& weight, void* packed);
+Tensor unpack_conv_weight(const Problem& p, const void* packed);
+
+}  // namespace tenfold::backends::cuda

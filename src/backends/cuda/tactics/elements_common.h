@@ -1,0 +1,24 @@
+// Loading and launching generated elementwise kernels.
+#pragma once
+
+#include "backends/cuda/codegen/elements.h"
+#include "backends/cuda/device/launch.h"
+
+namespace tenfold::backends::cuda {
+
+class OpenElements {
+ public:
+  OpenElements(const ElementsProblem& p, const DeviceInfo& device);
+  // `dims` of the space; inputs, then outputs, in the problem's order.
+  Status::Code run(const Queue& queue, const std::int64_t* dims, std::span<const Bound* const> operands) const noexcept;
+
+ private:
+  ElementsKernel kernel_;
+  std::shared_ptr<const LoadedModule> module_;
+  Function vectors_ = nullptr, singles_ = nullptr;
+  std::vector<int> vector_bytes_;  // by operand: alignment that `vectors` needs, 1 if it reads one by one
+};
+
+inline std::vector<Config> one_config(const Problem&) { return {{0}}; }
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,118 @@
+// Descriptions for cuBLASLt, which thinks in columns: our rows are its columns, so the weights come first.
+#include "backends/cuda/tactics/matmul_lt_common.h"
+
+#include <cstring>
+#include <utility>
+
+namespace tenfold::backends::cuda {
+
+Verdict match_tail(const Problem& p, LtTail& tail) {
+  if (!p.body) return Verdict::ok();
+  const ir::Body& body = *p.body;
+  const ir::Dims& out = p.out[0].dims;
+  std::vector<bool> zero(static_cast<std::size_t>(body.value_count()), false);
+  std::uint16_t current = 0;
+  const auto inputs = static_cast<std::uint16_t>(body.inputs.size());
+  for (std::size_t k = 0; k < body.code.size(); ++k) {
+    const ir::Instr& i = body.code[k];
+    const auto value = static_cast<std::uint16_t>(inputs + k);
+    if (i.prim == ir::Prim::constant) {
+      zero[value] = i.imm == 0;
+      continue;
+    }
+    const bool commutes = i.a == current || i.b == current;
+    const std::uint16_t other = i.a == current ? i.b : i.a;
+    if (i.prim == ir::Prim::add && commutes && other > 0 && other < inputs && !tail.relu) {
+      const int operand = p.anchor_inputs + other - 1;
+      const OperandDesc& o = p.in[static_cast<std::size_t>(operand)];
+      if (o.dtype != p.out[0].dtype || !o.dense) return Verdict::no("an addend has another type or is strided");
+      if (tail.residual < 0 && o.dims == out && o.layout == p.out[0].layout && out.size() > 1 && !(out[out.size() - 2] == ir::Dim(1)))
+        tail.residual = operand;
+      else if (tail.bias < 0 && !o.dims.empty() && o.dims.back() == out.back() && ir::product(o.dims) == out.back())
+        tail.bias = operand;
+      else if (tail.residual < 0 && o.dims == out && o.layout == p.out[0].layout)
+        tail.residual = operand;
+      else
+        return Verdict::no("an addend is neither a bias nor of the result's shape");
+    } else if (i.prim == ir::Prim::max && commutes && zero[other]) {
+      tail.relu = true;
+    } else {
+      return Verdict::no(std::string("the epilogue has ") + ir::name(i.prim));
+    }
+    current = value;
+  }
+  return Verdict::only_if(body.outputs.size() == 1 && body.outputs[0] == current, "the epilogue gives something else");
+}
+
+LtPlan::~LtPlan() {
+  const CublasLt* lt = cublas_lt();
+  if (product_) lt->product_destroy(product_);
+  for (LtObject m : {a_, b_, d_})
+    if (m) lt->matrix_destroy(m);
+}
+void LtPlan::swap(LtPlan& other) noexcept {
+  std::swap(product_, other.product_), std::swap(a_, other.a_), std::swap(b_, other.b_), std::swap(d_, other.d_);
+  std::swap(algorithm_, other.algorithm_), std::swap(f64_, other.f64_);
+}
+
+bool LtPlan::make(LtHandle handle, const LtSizes& s, DType dtype, bool tf32, const LtTail& tail, int alignment, int rank,
+                  std::int64_t workspace) noexcept {
+  const CublasLt& lt = *cublas_lt();
+  *this = LtPlan();
+  f64_ = dtype == DType::f64;
+  const int type = cuda_type(dtype), scale = f64_ ? cuda_type(DType::f64) : cuda_type(DType::f32);
+  bool good = lt.product_create(&product_, f64_ ? kComputeF64 : tf32 ? kComputeTf32 : kComputeF32, scale) == 0;
+  const auto set = [&](int attribute, const auto& value) { good = good && lt.product_set(product_, attribute, &value, sizeof value) == 0; };
+  set(kTransposeA, std::int32_t{s.b_transposed});
+  set(kEpilogue, (tail.relu ? kRelu : 0u) | (tail.bias >= 0 ? kBias : 0u) | (tail.relu || tail.bias >= 0 ? 0u : kNoEpilogue));
+  if (tail.bias >= 0) set(kBiasType, std::int32_t{type});
+  const auto matrix = [&](LtObject& m, std::int64_t rows, std::int64_t columns, bool batched, std::int64_t stride) {
+    good = good && lt.matrix_create(&m, type, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns), rows) == 0;
+    if (s.batch == 1) return;
+    const auto count = static_cast<std::int32_t>(s.batch);
+    const std::int64_t step = batched ? stride : 0;
+    good = good && lt.matrix_set(m, kBatchCount, &count, sizeof count) == 0 && lt.matrix_set(m, kBatchStride, &step, sizeof step) == 0;
+  };
+  matrix(a_, s.b_transposed ? s.k : s.n, s.b_transposed ? s.n : s.k, s.b_batched, s.n * s.k);
+  matrix(b_, s.k, s.m, true, s.k * s.m);
+  matrix(d_, s.n, s.m, true, s.n * s.m);
+  LtObject preference = nullptr;
+  good = good && lt.preference_create(&preference) == 0;
+  const auto most = static_cast<std::size_t>(workspace);
+  good = good && lt.preference_set(preference, kMostWorkspace, &most, sizeof most) == 0;
+  for (int attribute = 5; attribute < 9; ++attribute) {  // alignment of the four operands, in bytes
+    const auto bytes = static_cast<std::uint32_t>(alignment);
+    good = good && lt.preference_set(preference, attribute, &bytes, sizeof bytes) == 0;
+  }
+  constexpr int kWanted = 8;
+  LtHeuristic found[kWanted];
+  int count = 0;
+  good = good && lt.heuristic(handle, product_, a_, b_, d_, d_, preference, kWanted, found, &count) == 0 && rank < count &&
+         found[rank].state == 0;
+  if (preference) lt.preference_destroy(preference);
+  if (good) algorithm_ = found[rank].algorithm;
+  return good;
+}
+
+Status::Code LtPlan::run(LtHandle handle, const Queue& queue, const void* a, const void* b, void* d, const void* bias, const void* residual,
+                         void* workspace, std::int64_t workspace_bytes) const noexcept {
+  const CublasLt& lt = *cublas_lt();
+  // The bias is part of the description, which others may be using: it is set in a copy. (The library declares descriptions as
+  // plain structures of 256 bytes from version 12 on, so that they can live on a stack.)
+  alignas(16) std::uint64_t copy[32];
+  LtObject product = product_;
+  if (bias) {
+    std::memcpy(copy, product_, sizeof copy);
+    product = reinterpret_cast<LtObject>(copy);
+    lt.product_set(product, kBiasPointer, &bias, sizeof bias);
+  }
+  const float one = 1, beta = residual ? 1.f : 0.f;
+  const double one64 = 1, beta64 = residual ? 1 : 0;
+  const void* alpha_at = f64_ ? static_cast<const void*>(&one64) : &one;
+  const void* beta_at = f64_ ? static_cast<const void*>(&beta64) : &beta;
+  const int result = lt.multiply(handle, product, alpha_at, b, a_, a, b_, beta_at, residual ? residual : d, d_, d, d_, &algorithm_,
+                                 workspace, static_cast<std::size_t>(workspace_bytes), queue.stream);
+  return result == 0 ? Status::ok : Status::device;
+}
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,42 @@
+// Matrix products by cuBLASLt: what of a problem it can do, and the descriptions it wants.
+#pragma once
+
+#include "backends/cuda/device/cublas_lt.h"
+#include "backends/cuda/device/queue.h"
+
+namespace tenfold::backends::cuda {
+
+// The parts of an epilogue that cuBLASLt computes: bias along the columns, a residual of the result's shape, ReLU last.
+struct LtTail {
+  int bias = -1, residual = -1;  // operands of the problem
+  bool relu = false;
+};
+Verdict match_tail(const Problem& p, LtTail& tail);
+
+// One product in cuBLASLt's terms: d[batch, n, m] (columns first) = weights * activations.
+struct LtSizes {
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  bool b_batched = false, b_transposed = false;  // weights have the batch; lie as [n, k]
+};
+
+// Descriptions and the chosen algorithm of one product. Made when a plan is loaded, or in a run whose sizes were not known then.
+class LtPlan {
+ public:
+  LtPlan() = default;
+  LtPlan(LtPlan&& other) noexcept { swap(other); }
+  LtPlan& operator=(LtPlan&& other) noexcept { return swap(other), *this; }
+  ~LtPlan();
+  // The `rank`-th of the library's candidates; false if there are fewer.
+  bool make(LtHandle handle, const LtSizes& sizes, DType dtype, bool tf32, const LtTail& tail, int alignment, int rank,
+            std::int64_t workspace) noexcept;
+  Status::Code run(LtHandle handle, const Queue& queue, const void* a, const void* b, void* d, const void* bias, const void* residual,
+                   void* workspace, std::int64_t workspace_bytes) const noexcept;
+
+ private:
+  void swap(LtPlan& other) noexcept;
+  LtObject product_ = nullptr, a_ = nullptr, b_ = nullptr, d_ = nullptr;
+  LtAlgorithm algorithm_{};
+  bool f64_ = false;
+};
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,168 @@
+// Choosing tiles, and launching.
+#include "backends/cuda/tactics/mma_common.h"
+
+#include <algorithm>
+
+#include "backends/cuda/codegen/body_text.h"
+#include "base/checked.h"
+
+namespace tenfold::backends::cuda {
+namespace {
+
+using std::int64_t;
+
+// {rows, columns, warps down, warps across, stages}
+constexpr int kTiles[][5] = {{16, 64, 1, 4, 6},   {16, 128, 1, 4, 5}, {32, 64, 1, 4, 6},  {64, 32, 4, 1, 6},  {32, 128, 1, 4, 4},
+                             {64, 64, 2, 2, 4},   {64, 64, 2, 2, 6},  {128, 64, 4, 2, 4}, {64, 128, 2, 4, 4}, {128, 128, 2, 4, 4},
+                             {128, 128, 2, 2, 3}, {256, 64, 4, 2, 3}, {128, 256, 2, 4, 3}};
+
+GemmTile tile_of(const Config& c) {
+  return {static_cast<int>(c[0]), static_cast<int>(c[1]), static_cast<int>(c[2]),
+          static_cast<int>(c[3]), static_cast<int>(c[4]), static_cast<int>(c[5])};
+}
+
+// A guess in microseconds on a GPU like an H200: tiles in waves over the multiprocessors, each limited by arithmetic or by loading.
+double guess(const GemmTile& t, int64_t m, int64_t n, int64_t k) {
+  constexpr double kProcessors = 132;
+  const double blocks = static_cast<double>(ceil_div(m, t.rows) * ceil_div(n, t.columns) * t.split);
+  const double at_once = std::max(1.0, std::min({2.0, std::floor(200e3 / t.shared_bytes()), std::floor(1024.0 / t.threads())}));
+  const double steps = std::ceil(static_cast<double>(ceil_div(k, 64)) / t.split);
+  const double sharing = std::min(at_once, std::ceil(blocks / kProcessors));
+  const double arithmetic = sharing * t.rows * t.columns * 128.0 / 3.6e6, loading = sharing * (t.rows + t.columns) * 128.0 / 90e3;
+  const double step = std::max({arithmetic, loading, 0.6 / t.stages});
+  return std::ceil(blocks / (kProcessors * at_once)) * (steps * step + 1.0 + 0.2 * sharing) + (t.split > 1 ? 0.7 : 0);
+}
+
+}  // namespace
+
+std::int64_t shared_limit(int arch) {
+  switch (arch) {
+    case 75: return 64 << 10;
+    case 80:
+    case 87: return 163 << 10;
+    case 90:
+    case 100: return 227 << 10;
+    default: return 99 << 10;
+  }
+}
+
+Verdict mma_types(const Problem& p) {
+  const DType t = p.in[0].dtype;
+  if (t != DType::f16 && t != DType::bf16) return Verdict::no(cat("operands are ", name(t)));
+  if (p.in[1].dtype != t) return Verdict::no("operands differ in type");
+  return Verdict::only_if(t == DType::f16 || p.device->arch >= 80, "needs sm_80 for bf16");
+}
+
+Verdict match_any_tail(const Problem& p, bool (*by_column)(const OperandDesc&, const OperandDesc&), int bias, Tail& tail) {
+  const OperandDesc& y = p.out[0];
+  const auto add = [&](int i) {
+    const OperandDesc& o = p.in[static_cast<std::size_t>(i)];
+    TailKind kind;
+    if (i == bias)
+      kind = TailKind::column;
+    else if (ir::product(o.dims) == ir::Dim(1))
+      kind = TailKind::single;
+    else if (o.dense && by_column(o, y))
+      kind = TailKind::column;
+    else if (o.dims == y.dims && o.dense && o.layout == y.layout)
+      kind = TailKind::whole;
+    else
+      return false;
+    tail.inputs.push_back(i);
+    tail.operands.push_back({kind, o.dtype});
+    return true;
+  };
+  if (bias >= 0) {
+    const DType sum = p.in[0].dtype;
+    ir::BodyBuilder b({sum, p.in[static_cast<std::size_t>(bias)].dtype});
+    tail.body = b.finish({b.binary(ir::Prim::add, 0, 1)});
+    tail.has_body = true;
+    add(bias);
+  }
+  if (p.body) {
+    for (std::size_t i = static_cast<std::size_t>(p.anchor_inputs); i < p.in.size(); ++i)
+      if (!add(static_cast<int>(i))) return Verdict::no("an operand of the epilogue is neither of the result's shape nor by column");
+    std::vector<int> links(p.body->inputs.size(), -1);
+    if (tail.has_body) links[0] = tail.body.outputs[0];
+    tail.body = tail.has_body ? ir::compose(tail.body, *p.body, links) : *p.body;
+    tail.has_body = true;
+  }
+  if (tail.inputs.size() > kMostTail) return Verdict::no("the epilogue has too many operands");
+  if (tail.has_body && tail.body.inputs.size() != tail.inputs.size() + 1)
+    return Verdict::no("the epilogue has other operands than the problem");
+  return tail.has_body ? can_print(tail.body) : Verdict::ok();
+}
+
+std::vector<Config> mma_configs(const Problem& p, int64_t m, int64_t n, int64_t k) {
+  std::vector<std::pair<double, Config>> all;
+  for (const auto& t : kTiles)
+    for (int split : {1, 2, 4, 8}) {
+      const GemmTile tile{t[0], t[1], t[2], t[3], p.device->arch >= 80 ? t[4] : 2, split};
+      if (tile.shared_bytes() > shared_limit(p.device->arch) || tile.rows % split != 0) continue;
+      if (split > 1 && (p.device->arch < 90 || ceil_div(k, 64) < 2 * split)) continue;
+      if ((tile.columns > 64 && tile.columns >= 2 * n) || (tile.rows > 16 && tile.rows >= 2 * m)) continue;
+      all.push_back({guess(tile, m, n, k), {tile.rows, tile.columns, tile.warps_down, tile.warps_across, tile.stages, split}});
+    }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Config> best;
+  constexpr std::size_t kMost = 4;  // each has to be compiled
+  for (std::size_t i = 0; i < all.size() && i < kMost; ++i) best.push_back(all[i].second);
+  if (best.empty()) best.push_back({16, 64, 1, 4, 2, 1});
+  return best;
+}
+
+Verdict mma_valid(const Problem& p, const Config& c) {
+  if (c.size() != 6) return Verdict::no("its configuration has another length");
+  const auto known = std::find_if(std::begin(kTiles), std::end(kTiles),
+                                  [&](const auto& t) { return t[0] == c[0] && t[1] == c[1] && t[2] == c[2] && t[3] == c[3]; });
+  if (known == std::end(kTiles) || c[4] < 2 || c[4] > 8) return Verdict::no("there is no such tile");
+  if (c[5] != 1 && c[5] != 2 && c[5] != 4 && c[5] != 8) return Verdict::no("there is no such split");
+  if (c[5] > 1 && p.device->arch < 90) return Verdict::no("clusters need sm_90");
+  return Verdict::only_if(tile_of(c).shared_bytes() <= shared_limit(p.device->arch), "the tile needs more shared memory than there is");
+}
+
+MmaKernel::MmaKernel(const Problem& p, GemmProblem gemm, Tail tail, const Config& c)
+    : gemm_(std::move(gemm)), tail_(std::move(tail)), tile_(tile_of(c)), ordinal_(p.device->ordinal) {
+  gemm_.in = p.in[0].dtype, gemm_.out = p.out[0].dtype;
+  gemm_.body = tail_.has_body ? &tail_.body : nullptr;
+  gemm_.tail = tail_.operands;
+  const bool rows_align = gemm_.n % 8 == 0 && gemm_.k % 8 == 0 && (!gemm_.is_conv || gemm_.channels % 8 == 0);
+  if (rows_align)
+    vectors_ = load(true);
+  else
+    std::call_once(met_, [&] { singles_ = load(false); });
+}
+
+MmaKernel::Loaded MmaKernel::load(bool vectors) const {
+  GemmProblem gemm = gemm_;
+  gemm.vectors = vectors;
+  Loaded loaded;
+  loaded.module = Device::get(ordinal_).load(generate_gemm(gemm, tile_));
+  loaded.function = loaded.module->function("gemm", tile_.shared_bytes());
+  return loaded;
+}
+
+Status::Code MmaKernel::run(const RunArgs& args, int64_t m) const noexcept {
+  GemmArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, m};
+  std::uintptr_t bits =
+      reinterpret_cast<std::uintptr_t>(a.a) | reinterpret_cast<std::uintptr_t>(a.b) | reinterpret_cast<std::uintptr_t>(a.y);
+  for (std::size_t o = 0; o < tail_.inputs.size(); ++o) {
+    a.tail[o] = args.in[static_cast<std::size_t>(tail_.inputs[o])].data;
+    if (tail_.operands[o].kind != TailKind::single) bits |= reinterpret_cast<std::uintptr_t>(a.tail[o]);
+  }
+  const Loaded* loaded = &vectors_;
+  if (bits % 16 != 0 || !vectors_.module) {
+    try {
+      std::call_once(met_, [&] { singles_ = load(false); });
+    } catch (...) {
+      return Status::failed;
+    }
+    loaded = &singles_;
+  }
+  const Grid grid{static_cast<unsigned>(ceil_div(gemm_.n, std::int64_t{tile_.columns})),
+                  static_cast<unsigned>(ceil_div(m, std::int64_t{tile_.rows})), static_cast<unsigned>(tile_.split)};
+  return launch(queue_of(args), loaded->function, grid, static_cast<unsigned>(tile_.threads()), static_cast<unsigned>(tile_.shared_bytes()),
+                &a);
+}
+
+}  // namespace tenfold::backends::cuda

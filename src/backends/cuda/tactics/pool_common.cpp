@@ -1,0 +1,93 @@
+// From pooling operators to pooling kernels.
+#include "backends/cuda/tactics/pool_common.h"
+
+#include "backends/cuda/codegen/pool.h"
+#include "backends/cuda/device/launch.h"
+#include "backends/cuda/tactics/copy_common.h"
+#include "base/checked.h"
+#include "ir/op_def.h"
+
+namespace tenfold::backends::cuda {
+namespace {
+
+Verdict supports(const Problem& p) {
+  if (p.body) return Verdict::no("no epilogue is possible");
+  const DType t = p.in[0].dtype;
+  const bool is_max = p.op->name == "MaxPool";
+  if (t != DType::f32 && t != DType::f16 && t != DType::bf16 && !(is_max && (t == DType::u8 || t == DType::i8)))
+    return Verdict::no(cat("elements are ", name(t)));
+  if (p.out.size() > 1 && !p.out[1].missing) return Verdict::no("the indices are asked for");
+  const std::size_t rank = p.in[0].dims.size();
+  if (rank < 3 || rank > 5) return Verdict::no("not one to three spatial dims");
+  if (p.attributes->string("auto_pad", "NOTSET") != "NOTSET") return Verdict::no("pads depend on the run's extents");
+  const std::size_t n = rank - 2;
+  const auto ok = [&](const char* which, std::size_t count, std::int64_t otherwise, std::int64_t least) {
+    const ir::Ints values = p.attributes->ints(which, ir::Ints(count, otherwise));
+    return values.size() == count && std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v >= least && v < 1 << 20; });
+  };
+  if (!p.attributes->has("kernel_shape") || !ok("kernel_shape", n, 1, 1) || !ok("strides", n, 1, 1) || !ok("dilations", n, 1, 1) ||
+      !ok("pads", 2 * n, 0, 0))
+    return Verdict::no("the window is of another rank or out of range");
+  for (const OperandDesc* o : {&p.in[0], &p.out[0]})
+    for (ir::Dim d : o->dims)
+      if (p.bounds(d).upper >= std::int64_t{1} << 31) return Verdict::no("an extent is too large");
+  return Verdict::ok();
+}
+
+// Channels that a thread can take: they lie side by side, and rows of them stay aligned.
+int width_of(const Problem& p) {
+  const OperandDesc &x = p.in[0], &y = p.out[0];
+  if (!x.dense || !y.dense || x.layout != kChannelsLast || y.layout != kChannelsLast || !x.dims[1].is_constant()) return 1;
+  int width = 16 / (bits(x.dtype) / 8);
+  while (x.dims[1].constant() % width != 0) width /= 2;
+  return width;
+}
+
+struct Kernel {
+  std::shared_ptr<const LoadedModule> module;
+  Function function = nullptr;
+  int width = 1;
+};
+
+std::shared_ptr<const void> open(const Problem& p, const Config&) {
+  PoolProblem pool;
+  pool.dtype = p.in[0].dtype;
+  pool.is_max = p.op->name == "MaxPool";
+  pool.count_pads = !pool.is_max && p.attributes->integer("count_include_pad", 0) != 0;
+  pool.width = width_of(p);
+  const std::size_t n = p.in[0].dims.size() - 2;
+  const ir::Ints ones(n, 1), kernel = p.attributes->ints("kernel_shape"), strides = p.attributes->ints("strides", ones),
+                             dilations = p.attributes->ints("dilations", ones), pads = p.attributes->ints("pads", ir::Ints(2 * n, 0));
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t at = 3 - n + i;
+    pool.kernel[at] = kernel[i], pool.stride[at] = strides[i], pool.dilation[at] = dilations[i], pool.begin[at] = pads[i],
+    pool.end[at] = pads[n + i];
+  }
+  auto k = std::make_shared<Kernel>();
+  k->module = Device::get(p.device->ordinal).load(generate_pool(pool));
+  k->function = k->module->function("pool");
+  k->width = pool.width;
+  return k;
+}
+
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  const Kernel& k = *static_cast<const Kernel*>(self);
+  const Bound &x = args.in[0], &y = args.out[0];
+  PoolArguments a{x.data, y.data, x.dims[0], x.dims[1], {1, 1, 1}, {1, 1, 1}, {x.strides[0], x.strides[1]}, {y.strides[0], y.strides[1]}};
+  for (int d = 2; d < x.rank; ++d) {
+    const int at = 3 - (x.rank - 2) + (d - 2);
+    a.in[at] = x.dims[d], a.out[at] = y.dims[d], a.x_stride[2 + at] = x.strides[d], a.y_stride[2 + at] = y.strides[d];
+  }
+  const std::int64_t threads = a.batch * (a.channels / k.width) * a.out[0] * a.out[1] * a.out[2];
+  if (k.width > 1 && (reinterpret_cast<std::uint64_t>(x.data) | reinterpret_cast<std::uint64_t>(y.data)) % 16 != 0)
+    return Status::failed;  // layouts are dense: never
+  return launch(queue_of(args), k.function, {static_cast<unsigned>(ceil_div(threads, kPoolThreads))}, kPoolThreads, 0, &a);
+}
+
+}  // namespace
+
+Tactic pool_tactic(const char* name, const char* op) {
+  return {.name = name, .op = op, .supports = supports, .configs = one_config, .formats = same_layouts, .open = open, .run = run};
+}
+
+}  // namespace tenfold::backends::cuda

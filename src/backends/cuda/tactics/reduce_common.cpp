@@ -1,0 +1,113 @@
+// From reducing operators to reduction kernels.
+#include "backends/cuda/tactics/reduce_common.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "backends/cuda/codegen/reduce.h"
+#include "backends/cuda/device/launch.h"
+#include "backends/cuda/tactics/copy_common.h"
+#include "base/checked.h"
+#include "ir/op_def.h"
+
+namespace tenfold::backends::cuda {
+namespace {
+
+std::uint32_t reduced_axes(const Problem& p) {  // a bit each
+  const auto rank = static_cast<std::int64_t>(p.in[0].dims.size());
+  if (p.op->name.starts_with("Global")) return ((1u << rank) - 1) & ~3u;
+  const ir::Ints axes = p.attributes->ints("axes", {});
+  if (axes.empty()) return p.attributes->integer("noop_with_empty_axes", 0) != 0 ? 0 : (1u << rank) - 1;
+  std::uint32_t mask = 0;
+  for (std::int64_t a : axes) mask |= 1u << ((a + rank) % rank);
+  return mask;
+}
+
+bool is_supported(DType t) { return t == DType::f32 || t == DType::f16 || t == DType::bf16; }
+
+Verdict supports(const Problem& p) {
+  if (p.body) return Verdict::no("no epilogue is possible");
+  if (!is_supported(p.in[0].dtype) || !is_supported(p.out[0].dtype)) return Verdict::no(cat("elements are ", name(p.in[0].dtype)));
+  if (p.in[0].dims.empty() || p.in[0].dims.size() > kReduceAxes) return Verdict::no("no axis, or too many");
+  if (p.in[0].layout.order == Layout::channels_blocked) return Verdict::no("blocked channels");
+  if (p.in.size() > 1 && !p.in[1].missing) return Verdict::no("the axes are data");
+  if (p.bounds(ir::product(p.in[0].dims)).upper >= std::int64_t{1} << 31) return Verdict::no("too many elements");
+  return Verdict::only_if(reduced_axes(p) != 0, "nothing is reduced");
+}
+
+std::vector<Formats> formats(const Problem& p) {
+  std::vector<Formats> all{{std::vector<Layout>(p.in.size(), kPlain), {kPlain}}};
+  if (p.in[0].dims.size() < 3 || p.in.size() > 1) return all;
+  if (p.out[0].dims.size() == p.in[0].dims.size()) all.push_back({{kChannelsLast}, {kChannelsLast}});
+  all.push_back({{kChannelsLast}, {kPlain}});
+  return all;
+}
+
+ReduceKind kind_of(const std::string& op) {
+  if (op == "ReduceMean" || op == "GlobalAveragePool") return ReduceKind::mean;
+  if (op == "ReduceMax" || op == "GlobalMaxPool") return ReduceKind::max;
+  if (op == "ReduceMin") return ReduceKind::min;
+  if (op == "ReduceL1") return ReduceKind::absolutes;
+  if (op == "ReduceSumSquare") return ReduceKind::squares;
+  return op == "ReduceL2" ? ReduceKind::norm : ReduceKind::sum;
+}
+
+struct Kernel {
+  std::shared_ptr<const LoadedModule> module;
+  Function rows = nullptr, columns = nullptr;
+  std::uint32_t axes = 0;
+};
+std::shared_ptr<const void> open(const Problem& p, const Config&) {
+  auto k = std::make_shared<Kernel>();
+  k->module = Device::get(p.device->ordinal).load(generate_reduce(kind_of(p.op->name), p.in[0].dtype, p.out[0].dtype));
+  k->rows = k->module->function("rows"), k->columns = k->module->function("columns");
+  k->axes = reduced_axes(p);
+  return k;
+}
+
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  const Kernel& k = *static_cast<const Kernel*>(self);
+  const Bound &x = args.in[0], &y = args.out[0];
+  // Axes in the order of the input's strides, so that neighbouring threads read neighbouring elements.
+  int order[kReduceAxes];
+  for (int a = 0; a < x.rank; ++a) order[a] = a;
+  std::stable_sort(order, order + x.rank, [&](int a, int b) { return x.strides[a] > x.strides[b]; });
+  ReduceArguments a{.x = x.data, .y = y.data, .results = 1, .length = 1};
+  int kept = kReduceAxes, reduced = kReduceAxes;  // the outermost axis of each kind so far
+  bool reduced_inside = true;
+  std::int64_t least = INT64_MAX;
+  for (int at = x.rank; at-- > 0;) {
+    const int axis = order[at];
+    const std::int64_t extent = x.dims[axis], stride = x.strides[axis];
+    const bool is_reduced = k.axes >> axis & 1;
+    (is_reduced ? a.length : a.results) *= extent;
+    if (extent == 1) continue;
+    if (stride < least) least = stride, reduced_inside = is_reduced;
+    if (is_reduced) {
+      if (reduced < kReduceAxes && stride == a.x_reduced[reduced] * a.reduced[reduced])
+        a.reduced[reduced] *= extent;
+      else
+        a.reduced[--reduced] = extent, a.x_reduced[reduced] = stride;
+      continue;
+    }
+    int own = axis;
+    if (y.rank != x.rank) own -= std::popcount(k.axes & ((1u << axis) - 1));
+    if (kept < kReduceAxes && stride == a.x_kept[kept] * a.kept[kept] && y.strides[own] == a.y_kept[kept] * a.kept[kept])
+      a.kept[kept] *= extent;
+    else
+      a.kept[--kept] = extent, a.x_kept[kept] = stride, a.y_kept[kept] = y.strides[own];
+  }
+  a.kept_axes = kReduceAxes - kept, a.reduced_axes = kReduceAxes - reduced;
+  if (reduced_inside)
+    return launch(queue_of(args), k.rows, {static_cast<unsigned>(ceil_div(a.results, kReduceRowsPerBlock))}, 32 * kReduceRowsPerBlock, 0,
+                  &a);
+  return launch(queue_of(args), k.columns, {static_cast<unsigned>(ceil_div(a.results, 32))}, 32 * kReduceLanes, 0, &a);
+}
+
+}  // namespace
+
+Tactic reduce_tactic(const char* name, const char* op) {
+  return {.name = name, .op = op, .supports = supports, .configs = one_config, .formats = formats, .open = open, .run = run};
+}
+
+}  // namespace tenfold::backends::cuda

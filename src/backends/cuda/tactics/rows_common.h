@@ -1,0 +1,14 @@
+// Softmax and normalisations over contiguous rows of a known length.
+#pragma once
+
+#include "backends/cuda/codegen/rows.h"
+#include "backends/tactic.h"
+
+namespace tenfold::backends::cuda {
+
+Tactic rows_tactic(const char* name, const char* op);
+
+// Whether axis and operands are such that rows are contiguous, and what to generate.
+Verdict as_rows(const Problem& p, RowProblem& rows);
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,103 @@
+// Planning for a GPU that is not there: kernels are compiled, nothing runs. No step of a common network may fall to the host.
+#include <gtest/gtest.h>
+
+#include "backends/cuda/device/compiler.h"
+#include "builder/builder.h"
+#include "ir/text.h"
+#include "ops/cases.h"
+
+namespace tenfold::backends {
+std::vector<Tactic> cuda_tactics();
+}
+
+namespace tenfold {
+namespace {
+
+class PaperGpu final : public backends::Backend {
+ public:
+  PaperGpu() : tactics_(backends::cuda_tactics()) {
+    info_.kind = "cuda", info_.name = "a GPU on paper", info_.arch = 90, info_.ordinal = -90;
+    std::sort(tactics_.begin(), tactics_.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  }
+  std::string_view name() const override { return "cuda"; }
+  const backends::DeviceInfo& info() const override { return info_; }
+  const std::vector<backends::Tactic>& tactics() const override { return tactics_; }
+  std::shared_ptr<void> allocate(std::int64_t) override { fail(ErrorKind::internal, "there is no memory on paper"); }
+  std::unique_ptr<backends::Stream> open_stream(const backends::StreamOptions&) override {
+    fail(ErrorKind::internal, "nothing runs on paper");
+  }
+  double measure(backends::Stream&, const backends::Tactic&, const void*, const backends::RunArgs&,
+                 const backends::MeasureBudget&) override {
+    fail(ErrorKind::internal, "nothing runs on paper");
+  }
+  bool host_reads_memory() const override { return false; }
+
+ private:
+  backends::DeviceInfo info_;
+  std::vector<backends::Tactic> tactics_;
+};
+
+plan::Plan plan_of(const char* text, BuildConfig config) {
+  const ir::Graph graph =
+      ir::parse_graph(text, ir::Registry::builtin(),
+                      {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
+  config.random_choices = 7;  // no clock
+  config.tactic_sources = static_cast<std::uint32_t>(TacticSource::native);
+  BuildReport report;
+  return builder::build_plan(graph, config, "", std::make_shared<PaperGpu>(), report);
+}
+
+int host_steps(const plan::Plan& plan) {
+  int count = 0;
+  for (const plan::Step& s : plan.programs[0].steps) count += s.kind == plan::StepKind::host;
+  return count;
+}
+
+constexpr const char* kEncoder =
+    R"((ids i64[batch,16], t f32[50,64]!, g f32[64]!, b f32[64]!, w f32[64,192]!, c f32[192]!, o f32[64,64]!, p f32[64]!)
+    heads = i64[5]{0,16,3,4,16}
+    flat = i64[3]{0,16,64}
+    x = Gather(t, ids) axis=0
+    n = LayerNormalization(x, g, b) axis=-1
+    m = MatMul(n, w)
+    q = Add(m, c)
+    s = Softmax(q) axis=-1
+    r, u, v = Split(s) axis=2
+    e = MatMul(r, o)
+    f = Add(e, p)
+    h = Add(f, n)
+    z = Gelu(h)
+    y = ReduceMean(z) axes=[1] keepdims=0)";
+
+TEST(CudaPlan, AnEncoderStaysOnTheGpu) {
+  BuildConfig config;
+  config.fp16 = true;
+  config.profiles = {{{"ids", {{1, 16}, {4, 16}, {8, 16}}}}};
+  const plan::Plan plan = plan_of(kEncoder, config);
+  EXPECT_EQ(host_steps(plan), 0);
+  int halves = 0;
+  for (const plan::Step& s : plan.programs[0].steps)
+    if (s.op == "MatMul") halves += s.in[0].dtype == DType::f16;
+  EXPECT_EQ(halves, 2);
+}
+
+TEST(CudaPlan, AConvolutionNetworkStaysOnTheGpu) {
+  for (const bool half : {false, true}) {
+    BuildConfig config;
+    config.fp16 = half;
+    config.profiles = {{{"x", {{2, 3, 32, 32}, {2, 3, 32, 32}, {2, 3, 32, 32}}}}};
+    const plan::Plan plan = plan_of(R"((x f32[batch,3,32,32], w f32[16,3,3,3]!, b f32[16]!, v f32[16,16,3,3]!)
+    a = Conv(x, w, b) pads=[1,1,1,1]
+    c = Relu(a)
+    d = MaxPool(c) kernel_shape=[2,2] strides=[2,2]
+    e = Conv(d, v) pads=[1,1,1,1]
+    f = Add(e, d)
+    g = Relu(f)
+    y = GlobalAveragePool(g))",
+                                    config);
+    EXPECT_EQ(host_steps(plan), 0) << (half ? "fp16" : "fp32");
+  }
+}
+
+}  // namespace
+}  // namespace tenfold

@@ -1,0 +1,138 @@
+// narrow_floats: nodes compute on f16 or bf16 operands. What they add up, and what happens inside one kernel, stays f32: this is
+// about the memory between kernels, and the operands of products.
+//
+// before: (x f32[2,4])
+//   e = f32[]{1e-10}
+//   a = Relu(x)
+//   b = Max(a, e)
+// after: (x f32[2,4])
+//   e = f32[]{1e-10}
+//   h = Cast(x) to="f16"
+//   c = Relu(h)
+//   a = Cast(c) to="f32"
+//   b = Max(a, e)
+#include "quant/narrow_floats.h"
+
+#include <cmath>
+#include <set>
+#include <unordered_map>
+
+#include "base/element.h"
+
+namespace tenfold::quant {
+namespace {
+
+const std::set<std::string, std::less<>> kNarrowed = {"MatMul",
+                                                      "Conv",
+                                                      "ConvTranspose",
+                                                      "FusedAttention",
+                                                      "Softmax",
+                                                      "LogSoftmax",
+                                                      "LayerNormalization",
+                                                      "RMSNormalization",
+                                                      "MaxPool",
+                                                      "AveragePool",
+                                                      "GlobalAveragePool",
+                                                      "GlobalMaxPool",
+                                                      "ReduceSum",
+                                                      "ReduceMean",
+                                                      "ReduceMax",
+                                                      "ReduceMin",
+                                                      "ReduceL1",
+                                                      "Gather",
+                                                      "Concat",
+                                                      "Split",
+                                                      "Slice",
+                                                      "Expand",
+                                                      "Transpose",
+                                                      "Reshape",
+                                                      "Flatten",
+                                                      "Squeeze",
+                                                      "Unsqueeze",
+                                                      "Identity",
+                                                      "Pad"};
+
+Tensor converted(const Tensor& from, DType to) {
+  Tensor result(to, from.shape());
+  for (std::int64_t i = 0; i < from.size(); ++i) store_double(to, result.mutable_raw(), i, from.as_double(i));
+  return result;
+}
+
+// A constant survives if no finite number overflows; one number that stands alone (an epsilon, say) also if it stays nearly itself.
+bool survives(const Tensor& wide, const Tensor& narrow) {
+  for (std::int64_t i = 0; i < wide.size(); ++i) {
+    const double a = wide.as_double(i), b = narrow.as_double(i);
+    if (std::isfinite(a) && !std::isfinite(b)) return false;
+    if (wide.size() == 1 && std::isfinite(a) && std::fabs(a - b) > 0.01 * std::fabs(a)) return false;
+  }
+  return true;
+}
+
+class Narrower {
+ public:
+  Narrower(ir::Graph& graph, DType to) : graph_(graph), to_(to) {}
+  bool run() {
+    bool changed = false;
+    for (ir::Node* node : graph_.node_list())
+      if (can_narrow(*node)) narrow(*node), changed = true;
+    return changed;
+  }
+
+ private:
+  bool can_narrow(const ir::Node& node) {
+    if (!node.graphs.empty() || node.body || node.op() == "Cast") return false;
+    if (!node.def->scalar && !kNarrowed.count(node.op())) return false;
+    bool any = false;
+    for (const ir::Value* v : node.inputs) {
+      if (!v || v->type.kind != ir::ValueType::Kind::tensor || v->dtype() != DType::f32) continue;
+      if (v->is_constant() && !narrow_constant(*v)) return false;
+      any = any || !v->is_constant();
+    }
+    bool gives = false;
+    for (const ir::Value* v : node.outputs) gives = gives || v->dtype() == DType::f32;
+    return any && gives;
+  }
+  ir::Value* narrow_constant(const ir::Value& v) {
+    const auto known = twins_.find(&v);
+    if (known != twins_.end()) return known->second;
+    Tensor narrow = converted(v.constant->tensor, to_);
+    ir::Value* twin = nullptr;
+    if (survives(v.constant->tensor, narrow)) twin = graph_.add_constant(std::move(narrow), v.name);
+    return twins_[&v] = twin;
+  }
+  ir::Value* twin(ir::Value* v, ir::Node& before) {
+    if (!v || v->type.kind != ir::ValueType::Kind::tensor || v->dtype() != DType::f32) return v;
+    if (v->is_constant()) return narrow_constant(*v);
+    ir::Value*& known = twins_[v];
+    if (!known) known = graph_.make("Cast", {v}, {{"to", std::string(name(to_))}}, &before);
+    return known;
+  }
+  void narrow(ir::Node& node) {
+    ir::Node copy;
+    copy.def = node.def, copy.name = node.name, copy.attributes = node.attributes, copy.anchor_inputs = node.anchor_inputs;
+    for (ir::Value* v : node.inputs) copy.inputs.push_back(twin(v, node));
+    const ir::Node* made = graph_.add(std::move(copy), static_cast<int>(node.outputs.size()), &node);
+    for (std::size_t o = 0; o < node.outputs.size(); ++o) {
+      ir::Value* result = made->outputs[o];
+      if (result->dtype() == to_) {
+        ir::Value* wide = graph_.make("Cast", {result}, {{"to", std::string(name(DType::f32))}}, &node);
+        twins_[wide] = result;
+        result = wide;
+      }
+      graph_.replace_uses(node.outputs[o], result);
+    }
+  }
+
+  ir::Graph& graph_;
+  DType to_;
+  std::unordered_map<const ir::Value*, ir::Value*> twins_;  // f32 value -> the same in fewer bits; null: it must not be
+};
+
+}  // namespace
+
+passes::Pass pass_narrow_floats(DType to) {
+  if (to == DType::f16) return {.name = "narrow_floats", .run = [](ir::Graph& graph) { return Narrower(graph, DType::f16).run(); }};
+  return {.name = "narrow_floats", .run = [](ir::Graph& graph) { return Narrower(graph, DType::bf16).run(); }};
+}
+
+}  // namespace tenfold::quant

@@ -1,0 +1,11 @@
+// Half precision where it is allowed: f32 values between nodes become f16 or bf16.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace tenfold::quant {
+
+// Inputs, outputs, and nodes that cannot or must not be narrowed keep f32, with casts between. `to` is f16 or bf16.
+passes::Pass pass_narrow_floats(DType to);
+
+}  // namespace tenfold::quant

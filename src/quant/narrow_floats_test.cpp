@@ -1,0 +1,75 @@
+// Narrowing: what becomes f16, what stays f32, and that the result is near the f32 graph's.
+#include "quant/narrow_floats.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ir/text.h"
+#include "ops/cases.h"
+#include "ops/interpret.h"
+
+namespace tenfold::quant {
+namespace {
+
+ir::Graph parse(const char* text) {
+  return ir::parse_graph(text, ir::Registry::builtin(),
+                         {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
+}
+std::map<std::string, int> types_of(const ir::Graph& graph, std::string_view op) {
+  std::map<std::string, int> count;
+  for (const auto& n : graph.nodes())
+    if (n->op() == op) ++count[std::string(name(n->in(0)->dtype()))];
+  return count;
+}
+void expect_near(const ir::Graph& a, const ir::Graph& b, const Tensor& x, double allowed) {
+  const Tensor want = std::get<Tensor>(ops::run_graph(a, {x}).at(0)), got = std::get<Tensor>(ops::run_graph(b, {x}).at(0));
+  ASSERT_EQ(got.dtype(), want.dtype());
+  ASSERT_EQ(got.shape(), want.shape());
+  for (std::int64_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got.as_double(i), want.as_double(i), allowed);
+}
+
+TEST(NarrowFloats, ProductsTakeHalvesAndOutputsStayFloat) {
+  const ir::Graph wide = parse(R"((x f32[3,8], w f32[8,5]!, b f32[5]!)
+    m = MatMul(x, w)
+    a = Add(m, b)
+    y = Softmax(a) axis=-1)");
+  ir::Graph narrow = wide.clone();
+  passes::run(narrow, {pass_narrow_floats(DType::f16)});
+  EXPECT_EQ(types_of(narrow, "MatMul"), (std::map<std::string, int>{{"f16", 1}}));
+  EXPECT_EQ(types_of(narrow, "Softmax"), (std::map<std::string, int>{{"f16", 1}}));
+  EXPECT_EQ(types_of(narrow, "Cast"), (std::map<std::string, int>{{"f16", 1}, {"f32", 1}}));  // one way in, one way out
+  EXPECT_EQ(narrow.outputs[0]->dtype(), DType::f32);
+  expect_near(wide, narrow, ops::random_tensor(DType::f32, {3, 8}, 7), 2e-3);
+}
+
+TEST(NarrowFloats, ConstantsThatDoNotFitKeepTheirNodeWide) {
+  const ir::Graph wide = parse(R"((x f32[3,8])
+    e = f32[]{1e-12}
+    h = f32[]{-3e38}
+    a = Max(x, e)
+    b = Mul(a, h)
+    c = Exp(b)
+    y = Add(c, x))");
+  ir::Graph narrow = wide.clone();
+  passes::run(narrow, {pass_narrow_floats(DType::f16)});
+  EXPECT_EQ(types_of(narrow, "Max"), (std::map<std::string, int>{{"f32", 1}}));
+  EXPECT_EQ(types_of(narrow, "Mul"), (std::map<std::string, int>{{"f32", 1}}));
+  EXPECT_EQ(types_of(narrow, "Add"), (std::map<std::string, int>{{"f16", 1}}));
+  expect_near(wide, narrow, ops::random_tensor(DType::f32, {3, 8}, 7), 2e-3);
+}
+
+TEST(NarrowFloats, IntegersAndIndicesAreLeftAlone) {
+  const ir::Graph wide = parse(R"((x f32[10,4])
+    i = i64[3]{1,9,0}
+    g = Gather(x, i)
+    s = Shape(g)
+    y = Relu(g))");
+  ir::Graph narrow = wide.clone();
+  passes::run(narrow, {pass_narrow_floats(DType::bf16)});
+  EXPECT_EQ(types_of(narrow, "Gather"), (std::map<std::string, int>{{"bf16", 1}}));
+  expect_near(wide, narrow, ops::random_tensor(DType::f32, {10, 4}, 7), 1e-2);
+}
+
+}  // namespace
+}  // namespace tenfold::quant
