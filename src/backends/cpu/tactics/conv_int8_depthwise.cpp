@@ -100,8 +100,8 @@ struct Kernel {
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
-  return std::make_shared<Kernel>(ConvInt8Shape(p), &kernels_of(c[0]), Int8End(p, int8_finish_kernels(c[0]), 1), p.in[0].dtype,
-                                  int8_operand_given(p, 2));
+  return std::make_shared<Kernel>(Kernel{ConvInt8Shape(p), &kernels_of(c[0]), Int8End(p, int8_finish_kernels(c[0]), 1), p.in[0].dtype,
+                                  int8_operand_given(p, 2)});
 }
 
 // A line of output pixels for a block of channels.
