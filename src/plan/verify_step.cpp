@@ -67,7 +67,7 @@ void verify_attributes(const ir::OpDef& def, const ir::Attributes& attributes) {
   for (const auto& [key, standard] : def.attributes) must(attributes.has(key), "attribute '", key, "' is missing");
   for (const auto& [key, value] : attributes) {
     if (key == "precision" && std::holds_alternative<std::string>(value)) continue;   // permission, which quant gives any product
-    const auto known = std::find_if(def.attributes.begin(), def.attributes.end(), [&](const auto& a) { return a.first == key; });
+    const auto known = std::find_if(def.attributes.begin(), def.attributes.end(), [&wanted = key](const auto& a) { return a.first == wanted; });
     if (known != def.attributes.end()) must(known->second.index() == value.index(), "attribute '", key, "' has the wrong type");
     else
       must(std::find(def.optional_attributes.begin(), def.optional_attributes.end(), key) != def.optional_attributes.end(), "attribute '", key,
