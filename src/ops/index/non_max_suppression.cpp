@@ -40,6 +40,7 @@ double overlap(const Box& a, const Box& b) {
 }
 
 double scalar(const Call& call, std::size_t i, double otherwise) {
+  require(!call.has(static_cast<int>(i)) || call.in[i].size() > 0, ErrorKind::invalid_argument, "operand ", i, " is no single number");
   return call.has(static_cast<int>(i)) ? load_double(call.in[i].dtype, call.in[i].data, 0) : otherwise;
 }
 

@@ -6,7 +6,12 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  if (!call.has(1)) call.axis(call.attributes().integer("axis"), call.rank(0));
+  if (call.has(1)) {
+    const Dim elements = product(call.dims(1));
+    call.need(!elements.is_constant() || elements.constant() == 1, "the axis has ", elements.text(), " elements, 1 expected");
+  } else {
+    call.axis(call.attributes().integer("axis"), call.rank(0));
+  }
   call.need(is_float(call.dtype(0)) || is_integer(call.dtype(0)), "the operand is ", name(call.dtype(0)), ", numbers expected");
   call.out(0, call.dtype(0), call.dims(0));
 }
@@ -23,6 +28,7 @@ void for_each_line(const Shape& shape, std::size_t axis, std::int64_t inner, F&&
 void reference(Call& call) {
   const TensorRef &in = call.in[0], &out = call.out[0];
   const auto rank = static_cast<std::int64_t>(in.shape.size());
+  require(!call.has(1) || call.in[1].size() == 1, ErrorKind::invalid_argument, "the axis is no single number");
   const std::int64_t wanted = call.has(1) ? load_int(call.in[1].dtype, call.in[1].data, 0) : call.attributes().integer("axis");
   require(wanted >= -rank && wanted < rank, ErrorKind::invalid_argument, "axis ", wanted, " is out of range for ", rank, " dimensions");
   const auto axis = static_cast<std::size_t>(wanted < 0 ? wanted + rank : wanted);
