@@ -31,6 +31,7 @@ void add_steps(std::string& out, const Plan& plan, const Program& top, const Pro
   int number = 0;
   for (const Step& step : program.steps) {
     out += cat(indent, number++, "  ", step.name, "  ", step.op, step.has_body && step.op != "Region" ? "+body" : "", "  ", kind_text(step.kind));
+    if (step.kind == StepKind::host && plan.device.kind == "cuda") out += ", operands and results copied";
     if (step.kind == StepKind::kernel) out += cat(" ", step.tactic, " v", step.tactic_version, " [", config_text(step), "]");
     out += "\n";
     if (detail > 0) {

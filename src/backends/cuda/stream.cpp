@@ -28,6 +28,17 @@ CudaStream::~CudaStream() {
   for (Event e : marks_) driver()->event_destroy(e);
 }
 
+Status::Code CudaStream::noted(int result) noexcept {
+  if (result != kSuccess) failed_ = result;
+  return status_of(result);
+}
+// The driver's words. After an error inside a kernel every later call fails alike: only a new process can use the GPU again.
+std::string_view CudaStream::error() const noexcept {
+  const char* words = nullptr;
+  if (failed_ != kSuccess) driver()->error_string(failed_, &words);
+  return words ? std::string_view(words) : std::string_view();
+}
+
 Status::Code CudaStream::launch(const Tactic& tactic, const void* kernel, const RunArgs& args) noexcept {
   queue_.device.make_current();
   RunArgs here = args;
@@ -38,16 +49,16 @@ Status::Code CudaStream::launch(const Tactic& tactic, const void* kernel, const 
 Status::Code CudaStream::copy(void* to, const void* from, std::int64_t bytes) noexcept {
   if (bytes <= 0) return Status::ok;
   queue_.device.make_current();
-  return status_of(driver()->copy(address(to), address(from), static_cast<std::size_t>(bytes), queue_.stream));
+  return noted(driver()->copy(address(to), address(from), static_cast<std::size_t>(bytes), queue_.stream));
 }
 Status::Code CudaStream::fill(void* to, int byte, std::int64_t bytes) noexcept {
   if (bytes <= 0) return Status::ok;
   queue_.device.make_current();
-  return status_of(driver()->fill(address(to), static_cast<unsigned char>(byte), static_cast<std::size_t>(bytes), queue_.stream));
+  return noted(driver()->fill(address(to), static_cast<unsigned char>(byte), static_cast<std::size_t>(bytes), queue_.stream));
 }
 Status::Code CudaStream::wait() noexcept {
   queue_.device.make_current();
-  return status_of(driver()->stream_wait(queue_.stream));
+  return noted(driver()->stream_wait(queue_.stream));
 }
 
 bool CudaStream::start_recording() noexcept {
@@ -70,7 +81,7 @@ std::shared_ptr<const void> CudaStream::finish_recording() noexcept {
 }
 Status::Code CudaStream::replay(const void* recording) noexcept {
   queue_.device.make_current();
-  return status_of(driver()->graph_launch(static_cast<const Recorded*>(recording)->exec, queue_.stream));
+  return noted(driver()->graph_launch(static_cast<const Recorded*>(recording)->exec, queue_.stream));
 }
 
 void CudaStream::mark(int moment) noexcept {

@@ -20,10 +20,13 @@ class CudaStream final : public Stream {
   Status::Code replay(const void* recording) noexcept override;
   void mark(int moment) noexcept override;
   double between(int first, int last) const noexcept override;
+  std::string_view error() const noexcept override;
 
  private:
   Queue queue_;
+  Status::Code noted(int result) noexcept;
   Serial serial_;
+  int failed_ = 0;  // the last result of the driver that was no success
   Event marks_[4] = {};
 };
 
