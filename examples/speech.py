@@ -41,8 +41,8 @@ def timeline(probabilities, per_line=100):
 
 def show(folder):
     """Detects and compares; returns what the table needs."""
-    # The wheel's file for 16 kHz alone: its If nodes choose by the sampling rate's and the input's shapes.
-    onnx = sentence_search.package_folder('silero_vad', 'data', 'silero_vad_16k_op15.onnx')
+    # Two detectors in one model: an If chooses by the sampling rate, and the other rate's branch does not fit these chunks.
+    onnx = sentence_search.package_folder('silero_vad', 'data', 'silero_vad.onnx')
     sound, plan = os.path.join(folder, 'sound.wav'), os.path.join(folder, 'speech.plan')
     if not tenfold_cli.newer(sound, make_sound.__file__):
         make_sound.save(sound)
