@@ -86,7 +86,7 @@ class Narrower {
     for (const ir::Value* v : node.inputs) {
       if (!v || v->type.kind != ir::ValueType::Kind::tensor || v->dtype() != DType::f32) continue;
       if (v->is_constant() && !narrow_constant(*v)) return false;
-      any = any || !v->is_constant();
+      any = any || !v->is_constant() || node.op() == "Gather";   // rows of a table of weights
     }
     bool gives = false;
     for (const ir::Value* v : node.outputs) gives = gives || v->dtype() == DType::f32;

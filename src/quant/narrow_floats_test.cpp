@@ -59,6 +59,17 @@ TEST(NarrowFloats, ConstantsThatDoNotFitKeepTheirNodeWide) {
   expect_near(wide, narrow, ops::random_tensor(DType::f32, {3, 8}, 7), 2e-3);
 }
 
+TEST(NarrowFloats, TablesOfWeightsAreNarrowed) {
+  const ir::Graph wide = parse(R"((i i64[3], t f32[10,4]!)
+    y = Gather(t, i) axis=0)");
+  ir::Graph narrow = wide.clone();
+  passes::run(narrow, {pass_narrow_floats(DType::f16)});
+  EXPECT_EQ(types_of(narrow, "Gather"), (std::map<std::string, int>{{"f16", 1}}));
+  Tensor indices(DType::i64, {3});
+  for (std::int64_t k = 0; k < 3; ++k) indices.mutable_data<std::int64_t>()[k] = 4 * k;
+  expect_near(wide, narrow, indices, 2e-3);
+}
+
 TEST(NarrowFloats, IntegersAndIndicesAreLeftAlone) {
   const ir::Graph wide = parse(R"((x f32[10,4])
     i = i64[3]{1,9,0}

@@ -130,7 +130,7 @@ Status ExecutionContext::prepare() noexcept {
   }
   runtime::resolve_addresses(c, frame);
   c.addresses_dirty = false;
-  return {};
+  return c.mirrors.empty() ? Status{} : runtime::prepare_staged(c);
 }
 
 namespace {

@@ -27,6 +27,7 @@ class FarStream final : public backends::Stream {
   explicit FarStream(std::unique_ptr<Stream> host) : host_(std::move(host)) {}
   Parallel& parallel() noexcept override { return host_->parallel(); }
   Status::Code launch(const Tactic& tactic, const void* kernel, const RunArgs& args) noexcept override {
+    ++launches;
     auto in = std::make_shared<std::vector<Bound>>(args.in.begin(), args.in.end()),
          out = std::make_shared<std::vector<Bound>>(args.out.begin(), args.out.end());
     for (auto* side : {in.get(), out.get()})
@@ -53,7 +54,7 @@ class FarStream final : public backends::Stream {
   }
   void mark(int moment) noexcept override { host_->mark(moment); }
   double between(int first, int last) const noexcept override { return host_->between(first, last); }
-  static inline int replays = 0;
+  static inline int replays = 0, launches = 0;
 
  private:
   using Steps = std::vector<std::function<Status::Code()>>;
@@ -124,6 +125,25 @@ TEST(Staging, KernelsAreRecordedAndReplayed) {
     r = Relu(z)
     s = Softmax(r) axis=-1)",
                {2, 5, 2, 8}, true);
+}
+TEST(Staging, PrepareRecordsAndRunsOnlyReplay) {
+  const ir::Graph graph = ir::parse_graph("(x f32[batch,6])\n y = Relu(x)", ir::Registry::builtin());
+  BuildConfig config;
+  config.threads = 1;
+  config.profiles = {{{"x", {{1, 6}, {2, 6}, {8, 6}}}}};
+  BuildReport report;
+  auto backend = std::make_shared<FarBackend>();
+  const Engine engine = builder::open_built(builder::build_plan(graph, config, "", backend, report), config, backend);
+  const auto context = engine.create_context();
+  const Shape shape{3, 6};
+  ASSERT_TRUE(context->set_input_shape(0, shape));
+  context->own_memory(0), context->own_memory(1);
+  ASSERT_TRUE(context->prepare());
+  const int launches = FarStream::launches, replays = FarStream::replays;
+  EXPECT_GT(launches, 0);
+  ASSERT_TRUE(context->run());
+  EXPECT_EQ(FarStream::launches, launches);
+  EXPECT_EQ(FarStream::replays, replays + 1);
 }
 TEST(Staging, HostStepsReadAndWriteCopies) {
   expect_right(R"((x f32[batch,6], w f32[6,5]!)

@@ -163,6 +163,7 @@ void make_mirrors(ContextState& context);                           // device me
 void make_staging(Frame& frame, const EngineState& engine, const OpenTop& top);
 Status stage_in(ContextState& context, BoundStep& bound) noexcept;    // operands to the host; waits
 Status stage_out(ContextState& context, BoundStep& bound) noexcept;   // results of a host step to the device; waits
+Status prepare_staged(ContextState& context) noexcept;                // what the first run at these shapes would do
 Status run_staged(ContextState& context) noexcept;                    // copy in, replay or run, copy out
 
 }  // namespace tenfold::runtime
