@@ -72,7 +72,7 @@ std::string why_not() {
 
 TEST(CudaCompile, ManyCasesForHopper) {
   if (const std::string why = why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
-  sweep(90, 30);
+  sweep(90, 12);
 }
 TEST(CudaCompile, EveryTacticForEveryArchitecture) {
   if (const std::string why = why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
