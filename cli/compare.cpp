@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "console.h"
+#include "distance.h"
 #include "files.h"
 #include "inputs.h"
+#include "layers.h"
 #include "measure.h"
 #include "model_or_plan.h"
 #include "npz.h"
@@ -16,34 +18,6 @@ namespace tenfold::cli {
 namespace {
 
 using Outputs = std::vector<std::pair<std::string, Tensor>>;
-
-// l0: elements that differ; l1, l2, l_inf: norms of the difference; relative: l_inf over the largest magnitude of the second.
-struct Distance {
-  std::string name, problem;
-  double l0 = 0, l1 = 0, l2 = 0, l_inf = 0, relative = 0, cosine = 1;
-};
-
-Distance distance(const std::string& name, const Tensor& a, const Tensor& b) {
-  Distance d{.name = name};
-  if (a.shape() != b.shape()) return d.problem = "shapes differ: " + text(a.shape()) + " and " + text(b.shape()), d;
-  if (a.dtype() == DType::string || b.dtype() == DType::string) return d.problem = "strings are not compared", d;
-  double aa = 0, bb = 0, ab = 0, largest = 0;
-  for (std::int64_t i = 0; i < a.size(); ++i) {
-    const double x = a.as_double(i), y = b.as_double(i);
-    if ((std::isnan(x) && std::isnan(y)) || x == y) {
-      if (!std::isfinite(x)) continue;  // equal infinities and NaNs agree and have no norm
-    } else {
-      const double gap = std::abs(x - y);
-      d.l0 += 1, d.l1 += gap, d.l2 += gap * gap;
-      d.l_inf = std::isnan(gap) || std::isnan(d.l_inf) ? std::nan("") : std::max(d.l_inf, gap);
-    }
-    aa += x * x, bb += y * y, ab += x * y, largest = std::max(largest, std::abs(y));
-  }
-  d.l2 = std::sqrt(d.l2);
-  d.cosine = aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : aa == bb ? 1 : 0;
-  d.relative = d.l_inf == 0 ? 0 : d.l_inf / std::max(largest, 1e-30);
-  return d;
-}
 
 std::vector<Distance> distances(const Outputs& a, const Outputs& b) {
   std::vector<Distance> all;
@@ -61,9 +35,10 @@ std::vector<Distance> distances(const Outputs& a, const Outputs& b) {
   return all;
 }
 
-Outputs run_once(const Engine& engine, const std::map<std::string, Shape>& shapes, const InputFiles& files) {
+Outputs run_once(const Engine& engine, const std::map<std::string, Shape>& shapes, const InputFiles& files, ObserverCallback observer) {
   const std::vector<Tensor> inputs = make_inputs(engine, run_shapes(engine, -1, shapes, files), files);
   const auto context = make_context(engine, -1, inputs);
+  context->set_observer(std::move(observer));
   measure({&context, 1}, {.iterations = 1, .warmup_ms = 0, .duration_s = 0});
   return outputs_of(engine, *context);
 }
@@ -92,23 +67,39 @@ void print_table(const std::vector<Distance>& all) {
   }
 }
 
-void print_json(const std::vector<Distance>& all, double tolerance) {
-  using Json = nlohmann::ordered_json;
-  Json list = Json::array();
+// What is a difference between layers where no tolerance is given: more than another order of summation makes.
+double layer_tolerance(double tolerance) { return tolerance >= 0 ? tolerance : 1e-3; }
+
+void print_first_difference(const Layers& layers, double tolerance) {
+  const double t = layer_tolerance(tolerance);
+  if (const auto first = layers.first_difference(t))
+    std::printf("\nfirst layer that differs: %s, value %s: lInf %.4g, lInf/max %.4g, cosine %.8f%s%s\n", first->step.c_str(), first->distance.name.c_str(),
+                first->distance.l_inf, first->distance.relative, first->distance.cosine, first->distance.problem.empty() ? "" : "; ",
+                first->distance.problem.c_str());
+  else
+    std::printf("\nno layer differs by more than %g of its largest value (%d values that both have were compared)\n", t, layers.compared());
+}
+
+using Json = nlohmann::ordered_json;
+Json to_json(const Distance& d) {
+  if (!d.problem.empty()) return {{"name", d.name}, {"problem", d.problem}};
+  return {{"name", d.name}, {"l0", d.l0}, {"l1", d.l1}, {"l2", d.l2}, {"lInf", d.l_inf}, {"relative", d.relative}, {"cosine", d.cosine}};
+}
+
+void print_json(const std::vector<Distance>& all, const Layers* layers, double tolerance) {
+  Json root{{"outputs", Json::array()}};
   for (const Distance& d : all) {
-    if (!d.problem.empty())
-      list.push_back({{"name", d.name}, {"problem", d.problem}, {"agrees", false}});
-    else
-      list.push_back({{"name", d.name},
-                      {"l0", d.l0},
-                      {"l1", d.l1},
-                      {"l2", d.l2},
-                      {"lInf", d.l_inf},
-                      {"relative", d.relative},
-                      {"cosine", d.cosine},
-                      {"agrees", within(d, tolerance)}});
+    Json one = to_json(d);
+    one["agrees"] = within(d, tolerance);
+    root["outputs"].push_back(std::move(one));
   }
-  std::printf("%s\n", list.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+  if (layers) {
+    const auto first = layers->first_difference(layer_tolerance(tolerance));
+    root["comparedLayers"] = layers->compared();
+    root["firstDifference"] = first ? to_json(first->distance) : Json();
+    if (first) root["firstDifference"]["step"] = first->step;
+  }
+  std::printf("%s\n", root.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
 struct Question {
@@ -121,19 +112,20 @@ struct Question {
 
 Flags make_flags(Question& q) {
   Flags flags("tenfold compare A [B] [--flags]",
-              "Runs A and B (models or plans) on the same inputs and prints how far their outputs lie apart. B may be an .npz of stored\n"
-              "outputs, or --reference: A's model on the reference kernels. Inputs are random unless given.");
+              "Runs A and B (models or plans) on the same inputs and prints how far their outputs lie apart, and the first layer that\n"
+              "differs. B may be an .npz of stored outputs, or --reference: A's model on the reference kernels. Inputs are random unless\n"
+              "given.");
   flags.group("Flags");
   flags.add_switch("reference", q.reference, "compare the model A with itself, run by the plain reference kernels");
   flags.add({"loadInputs", "SPEC", "name:file, .npy .npz .pb or raw", [&q](const std::string& text) {
                for (auto& [name, file] : parse_pairs("loadInputs", text)) q.files[name] = file;
              }});
-  flags.add({"tolerance", "T", "exit 5 if lInf is above T times the largest value of B's output, or shapes differ",
+  flags.add({"tolerance", "T", "exit 5 if lInf is above T times the largest value of B's output, or shapes differ; for layers: default 0.001",
              [&q](const std::string& text) {
                q.tolerance = parse_number("tolerance", text);
                if (!(q.tolerance >= 0)) throw UsageError("--tolerance takes a number of at least 0, not " + text);
              }});
-  flags.add_switch("json", q.json, "an array of {name, l0, l1, l2, lInf, relative, cosine, agrees}");
+  flags.add_switch("json", q.json, "{outputs: [{name, l0, l1, l2, lInf, relative, cosine, agrees}], comparedLayers, firstDifference}");
   add_build_flags(flags, q.config);
   flags.add_switch("help", q.help, "this text");
   flags.footer(
@@ -158,20 +150,24 @@ int compare_main(const Arguments& arguments) {
   if (q.config.profiles.empty()) q.config.profiles.emplace_back();
   for (const auto& [name, shape] : files.known_shapes()) q.config.profiles[0].emplace(name, ShapeRange{shape, shape, shape});
   const Engine first = open_model_or_plan(words[0], q.config);
-  const Outputs a = run_once(first, q.shapes, files);
+  Layers layers;
+  const bool has_layers = q.reference || extension(words[1]) != ".npz";
+  const Outputs a = run_once(first, q.shapes, files, has_layers ? layers.record() : nullptr);
   Outputs b;
   if (q.reference) {
     if (is_plan(words[0])) throw UsageError("--reference needs a model: a plan has its kernels chosen");
     BuildConfig plain = q.config;
     plain.tactic_sources = static_cast<std::uint32_t>(TacticSource::reference);
-    b = run_once(build_file(words[0], plain), q.shapes, files);
-  } else if (extension(words[1]) == ".npz") {
+    b = run_once(build_file(words[0], plain), q.shapes, files, layers.compare());
+  } else if (!has_layers) {
     b = stored_outputs(words[1], first);
   } else {
-    b = run_once(open_model_or_plan(words[1], q.config), q.shapes, files);
+    b = run_once(open_model_or_plan(words[1], q.config), q.shapes, files, layers.compare());
   }
   const std::vector<Distance> all = distances(a, b);
-  q.json ? print_json(all, q.tolerance) : print_table(all);
+  if (q.json) print_json(all, has_layers ? &layers : nullptr, q.tolerance);
+  else print_table(all);
+  if (!q.json && has_layers) print_first_difference(layers, q.tolerance);
   for (const Distance& d : all)
     if (!within(d, q.tolerance)) return kAccuracyFailed;
   return kOk;

@@ -1,6 +1,7 @@
 // The flags of `tenfold exec`: trtexec's names, defaults and order rules, and ours beside them.
 #include "exec_options.h"
 
+#include "model_or_plan.h"
 #include "specs.h"
 #include "tenfold/device.h"
 
@@ -94,6 +95,7 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   f.add({"maxTactics", "N", "+time at most N candidates for each problem",
          [&o](const std::string& text) { o.build.max_tactics = parse_int("maxTactics", text); }});
   f.add_switch("noBuilderCache", no_cache, "+forget --timingCacheFile");
+  add_pass_flags(f, o.build);
   f.add_switch("errorOnTimingCacheMiss", o.build.error_on_cache_miss, "+fail where a time is not in the cache");
   f.add({"cpuFeatures", "LIST", "+use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
          [&o](const std::string& text) { o.build.cpu_features = parse_cpu_features(text); }});

@@ -2,9 +2,11 @@
 #include "model_or_plan.h"
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <system_error>
 
+#include "files.h"
 #include "specs.h"
 #include "tenfold/device.h"
 
@@ -18,6 +20,21 @@ bool is_plan(const std::string& path) {
   return std::string_view(magic, 8) == std::string_view("\x89TFPLAN\n", 8);
 }
 
+void add_pass_flags(Flags& flags, BuildConfig& config) {
+  flags.add({"disablePasses", "LIST", "+leave out these graph passes: fuse_norm,fuse_attention (a wrong name lists all)",
+             [&config](const std::string& text) {
+               for (const std::string& name : split(text, ',')) config.disabled_passes.push_back(name);
+             }});
+  flags.add({"dumpPasses", "DIR", "+write the graph as imported and after each pass that changed it: DIR/01_fold_constants.txt", [&config](const std::string& dir) {
+               std::filesystem::create_directories(dir);
+               config.dump = [dir, number = 0](std::string_view pass, std::string_view graph) mutable {
+                 char order[16];
+                 std::snprintf(order, sizeof order, "%02d_", number++);
+                 write_whole((std::filesystem::path(dir) / (order + std::string(pass) + ".txt")).string(), std::string(graph));
+               };
+             }});
+}
+
 void add_build_flags(Flags& flags, BuildConfig& config) {
   flags.add({"shapes", "SPEC", "shapes of dynamic inputs: name:1x3x224x224,other:1x128", [&config](const std::string& text) {
                if (config.profiles.empty()) config.profiles.emplace_back();
@@ -29,6 +46,7 @@ void add_build_flags(Flags& flags, BuildConfig& config) {
   flags.add_switch("bf16", config.bf16, "permission to compute in bfloat16");
   flags.add({"cpuFeatures", "LIST", "use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
              [&config](const std::string& text) { config.cpu_features = parse_cpu_features(text); }});
+  add_pass_flags(flags, config);
   flags.add({"externalDataDir", "DIR", "a further folder that weights may lie in",
              [&config](const std::string& text) { config.external_data_dirs.push_back(text); }});
 }

@@ -66,10 +66,38 @@ class CommandLine(CliCase):
         self.refused(2, 'outside every profile', 'exec', f'--loadEngine={plan}', "--shapes='x:0':5x6", *ONCE)
         self.refused(1, '2x6', 'exec', f'--loadEngine={plan}', f"--loadInputs='x:0':{self.path('x.npy')}", "--shapes='x:0':2x6", *ONCE)
         stored = self.tenfold('compare', plan, out, f"--loadInputs='x:0':{self.path('x.npy')}", '--tolerance=0', '--json')
-        self.assertEqual(json.loads(stored.stdout)[0]['l0'], 0)
+        self.assertEqual(json.loads(stored.stdout)['outputs'][0]['l0'], 0)
         np.savez(out, y=np.tanh(x @ self.weights) + np.float32(0.01))
         self.tenfold('compare', plan, out, f"--loadInputs='x:0':{self.path('x.npy')}", '--tolerance=1e-3', code=5)
         self.tenfold('compare', self.model, '--reference', "--shapes='x:0':2x6", '--tolerance=1e-5')
+
+    def test_compare_names_the_first_layer_that_differs(self):
+        nodes = [helper.make_node('MatMul', ['x', 'w'], ['a']), helper.make_node('Softmax', ['a'], ['b']), helper.make_node('MatMul', ['b', 'u'], ['c']),
+                 helper.make_node('Softmax', ['c'], ['y'])]
+        u = np.random.default_rng(2).standard_normal((4, 4)).astype(np.float32)
+        models = []
+        for k in range(2):
+            weights = [numpy_helper.from_array(self.weights, 'w'), numpy_helper.from_array(u * (1 + k), 'u')]
+            models.append(save_model(self.path(f'layers{k}.onnx'), nodes, [('x', FLOAT, [3, 6])], [('y', FLOAT, [3, 4])], weights))
+        other = json.loads(self.tenfold('compare', *models, '--json').stdout)
+        self.assertEqual(other['firstDifference']['name'], 'c')
+        self.assertEqual(other['comparedLayers'], 4)
+        same = json.loads(self.tenfold('compare', models[0], '--reference', '--json').stdout)
+        self.assertIsNone(same['firstDifference'])
+        self.assertEqual(same['comparedLayers'], 4)
+        self.assertIn('first layer that differs: ', self.tenfold('compare', *models).stdout)
+
+    def test_passes_are_switched_off_and_dumped_by_name(self):
+        def dumped(*flags):
+            folder = self.path('dump' + str(len(flags)))
+            self.tenfold('exec', f'--onnx={self.model}', "--shapes='x:0':2x6", '--skipInference', f'--dumpPasses={folder}', *flags, *ONCE)
+            return {name[3:-4]: pathlib.Path(folder, name).read_text() for name in os.listdir(folder)}
+        plain, without = dumped(), dumped('--disablePasses=fuse_epilogue')
+        self.assertIn('Tanh', plain['import'])
+        self.assertIn('tanh', plain['fuse_epilogue'])
+        self.assertNotIn('fuse_epilogue', without)
+        self.refused(2, 'fuse_attention', 'exec', f'--onnx={self.model}', '--disablePasses=fuse_everything', *ONCE)
+        self.assertIn('--disablePasses', self.tenfold('exec', '--help=all').stdout)
 
     def test_every_profile_answers(self):
         x = np.random.default_rng(3).standard_normal((9, 6)).astype(np.float32)

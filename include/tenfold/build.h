@@ -42,7 +42,7 @@ struct BuildConfig {
   std::uint32_t cpu_features = 0;                 // restrict to these (backends' feature bits); 0: all the machine has
   std::string timing_cache;                       // file, read at the start and merged back at the end; empty: none
   bool error_on_cache_miss = false;
-  std::vector<std::string> disabled_passes;
+  std::vector<std::string> disabled_passes;       // by name; one that does not exist is refused with the names that do
   std::vector<std::string> external_data_dirs;    // allowed beside the model's own folder
   bool keep_portable_graph = true;                // so that the plan can be re-tuned elsewhere
   bool refittable = false;                        // to replace named weights without a rebuild; not there yet, so true is refused
@@ -50,7 +50,7 @@ struct BuildConfig {
   std::map<std::string, std::string> forced_tactics;   // problem line (or prefix) -> tactic name
   LogCallback log;
   std::function<bool(const Progress&)> progress;
-  std::function<void(std::string_view pass, std::string_view graph)> dump;   // the graph's text after each pass that changed it
+  std::function<void(std::string_view pass, std::string_view graph)> dump;   // "import", then after each pass that changed it
 };
 
 // What the builder tried for one step: for `inspect --why`.

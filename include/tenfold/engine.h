@@ -83,6 +83,8 @@ struct RunTimes { double host_to_device_ms = 0, compute_ms = 0, device_to_host_m
 
 // Seconds spent in one step, for a profiler.
 using ProfilerCallback = std::function<void(std::string_view step, double milliseconds)>;
+// A result of one step, copied to row-major order, under the name that the model gives it: to compare engines layer by layer.
+using ObserverCallback = std::function<void(std::string_view step, std::string_view value, const Tensor& result)>;
 
 // Not thread safe: one per thread. After set-up, run() neither allocates, locks nor throws.
 class ExecutionContext {
@@ -114,6 +116,7 @@ class ExecutionContext {
 
   void cancel() noexcept;                                         // from any thread: run() returns cancelled between steps
   void set_profiler(ProfilerCallback callback);
+  void set_observer(ObserverCallback callback);                   // null: none; an observed run is slow and allocates
   std::string describe(Status status) const;                      // "step 'conv1' (Conv): index out of range"
 
  private:

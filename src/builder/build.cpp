@@ -1,6 +1,7 @@
 // The story of a build, from top to bottom: import, rewrite, precision, fusion; then PlanMaker chooses and assembles.
 #include <chrono>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "backends/backend.h"
@@ -12,11 +13,24 @@
 #include "ir/text.h"
 #include "onnx_import/import.h"
 #include "passes/pass.h"
+#include "quant/qdq.h"
 #include "quant/quant.h"
 
 namespace tenfold::builder {
 
 namespace {
+
+void check_names(const std::vector<std::string>& disabled) {
+  std::vector<passes::Pass> all = passes::all_passes();
+  for (const passes::Pass& pass : quant::qdq_passes()) all.push_back(pass);
+  for (const std::string& name : disabled) {
+    std::set<std::string> known;
+    for (const passes::Pass& pass : all) known.insert(pass.name);
+    std::string list;
+    for (const std::string& one : known) list += (list.empty() ? "" : ", ") + one;
+    require(known.count(name), ErrorKind::invalid_argument, "there is no pass '", name, "' to switch off; there are ", list);
+  }
+}
 
 passes::RunOptions pass_options(const BuildConfig& config) {
   passes::RunOptions options{.disabled = config.disabled_passes};
@@ -27,6 +41,7 @@ passes::RunOptions pass_options(const BuildConfig& config) {
 // The rewriting that is done for one profile, on a graph of its own.
 void rewrite(ir::Graph& graph, const std::vector<plan::Range>& ranges, const backends::DeviceInfo& device, const BuildConfig& config) {
   specialise(graph, ranges);
+  if (config.dump) config.dump("import", ir::print(graph));
   passes::run(graph, passes::canonical(), pass_options(config));
   quant::apply(graph, config, device);
   passes::run(graph, passes::fuse(), pass_options(config));
@@ -36,6 +51,7 @@ void rewrite(ir::Graph& graph, const std::vector<plan::Range>& ranges, const bac
 
 plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name, std::shared_ptr<backends::Backend> backend,
                       BuildReport& report) {
+  check_names(config.disabled_passes);
   PlanMaker maker(config, model_name, *backend, report);
   std::vector<OptimizationProfile> profiles = config.profiles;
   if (profiles.empty()) profiles.emplace_back();

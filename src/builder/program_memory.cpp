@@ -92,6 +92,7 @@ plan::Operand ProgramBuilder::operand(const Value* v, const Stored& s) {
   o.strides = table_.add(s.dense ? backends::strides(s.layout, v->dims()) : s.strides);
   o.layout = s.layout;
   o.dense = s.dense;
+  if (!v->is_constant()) o.name = v->name;   // a constant has its name in the plan's table
   return o;
 }
 

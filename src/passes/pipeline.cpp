@@ -32,6 +32,7 @@ std::vector<Pass> canonical() {
       "fuse_softmax",       // before what follows would swallow its pieces, as
       "fuse_pooling",
       "fuse_norm",          // before regions would swallow its pieces
+      "fuse_group_norm",
       "fuse_attention",     // needs the softmax and both products as they are
       "merge_common",       // masks that the line above made once per layer
   });

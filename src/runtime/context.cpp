@@ -181,5 +181,6 @@ RunTimes ExecutionContext::last_times() const noexcept {
 
 void ExecutionContext::cancel() noexcept { state_->cancelled.store(true, std::memory_order_relaxed); }
 void ExecutionContext::set_profiler(ProfilerCallback callback) { state_->profiler = std::move(callback); }
+void ExecutionContext::set_observer(ObserverCallback callback) { state_->observer = std::move(callback); }
 
 }  // namespace tenfold

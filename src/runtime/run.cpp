@@ -103,6 +103,7 @@ Status run_frame(ContextState& c, Frame& frame) noexcept {
     } else {
       status = run_step(c, frame, bound);
     }
+    if (status && c.observer) status = observe(c, bound);
     if (!status) {   // in a body the step that owns it has to answer; binding numbers stay
       if (status.code == Status::invalid_binding && status.step >= 0) return status;
       // Sizes found in the run that contradict each other are the step's fault, not that of the shapes set.

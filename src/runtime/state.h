@@ -128,6 +128,7 @@ struct ContextState {
   bool shapes_dirty = true, addresses_dirty = true;
   std::atomic<bool> cancelled{false};
   ProfilerCallback profiler;
+  ObserverCallback observer;
   std::string last_error;                     // text of the last host step's exception
 };
 
@@ -156,6 +157,7 @@ Status run_loop(ContextState& context, Frame& frame, BoundStep& bound) noexcept;
 // Chooses the program for the shapes set and evaluates its dims. Fills `active`, `symbols`, `dims`.
 Status resolve_shapes(ContextState& context) noexcept;
 Status run_frame(ContextState& context, Frame& frame) noexcept;
+Status observe(ContextState& context, const BoundStep& step) noexcept;   // tells the observer the results of a step that ran
 
 // For devices whose memory the host cannot read (staging.cpp, replay.cpp).
 bool is_staged(const EngineState& engine) noexcept;

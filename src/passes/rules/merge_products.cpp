@@ -74,7 +74,7 @@ bool by_column(const Value* v, std::int64_t columns) {
 
 // Do the epilogues do the same, up to numbers and vectors?
 bool alike(const Node& a, const Node& b) {
-  if (a.op() != b.op() || a.in(0) != b.in(0) || a.in(1)->dtype() != b.in(1)->dtype() || own_inputs(a) != own_inputs(b)) return false;
+  if (a.op() != b.op() || a.in(0) != b.in(0) || ir::text(a.attributes) != ir::text(b.attributes) || a.in(1)->dtype() != b.in(1)->dtype() || own_inputs(a) != own_inputs(b)) return false;
   if (a.body.has_value() != b.body.has_value() || a.inputs.size() != b.inputs.size()) return false;
   for (int i = 2; i < own_inputs(a); ++i)
     if (!same_operand(a.in(i), b.in(i)) || (a.in(i) && !scalar_of(a.in(i)) && i == 3)) return false;
