@@ -37,6 +37,20 @@ void check_device(const ExecOptions& o) {
   throw UsageError("there is no device '" + o.build.device + "' here; Tenfold found " + names + (why.empty() ? "" : " (" + why + ")"));
 }
 
+Engine refitted(const ExecOptions& o, const Engine& engine) {
+  const Clock::time_point start = Clock::now();
+  Engine other = engine.refit(read_weights(o.refit_from, o.build));
+  o.console.info("Engine refitted from " + o.refit_from + " in " + std::to_string(seconds_since(start)) + " sec.");
+  return other;
+}
+
+void print_weights(const ExecOptions& o, const Engine& engine) {
+  const std::vector<WeightInfo> weights = engine.refittable_weights();
+  o.console.result(weights.empty() ? "The plan has no refittable weights: build it with --refit" : "Refittable weights:");
+  for (const WeightInfo& w : weights)
+    o.console.result(w.name + "  " + std::string(name(w.dtype)) + "[" + text(w.shape) + "]" + (w.fixed.empty() ? "" : "  fixed: its value was " + w.fixed));
+}
+
 Made make_engine(const ExecOptions& o, const InputFiles& files) {
   const Clock::time_point start = Clock::now();
   BuildConfig config = o.build;
@@ -46,6 +60,7 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
     const LoadOptions load{
         .verify_weights = o.verify_weights, .cpu_features = config.cpu_features, .device = config.device == "cpu" ? "" : config.device, .threads = config.threads, .log = config.log};
     Engine engine = o.retune ? retune_file(o.load_engine, config) : Engine::load(o.load_engine, load);
+    if (!o.refit_from.empty()) engine = refitted(o, engine);
     const double took = seconds_since(start);
     o.console.info(std::string(o.retune ? "Engine re-tuned in " : "Engine deserialized in ") + std::to_string(took) + " sec.");
     return {std::move(engine), 0, took * 1e3};
@@ -147,6 +162,7 @@ void work(const ExecOptions& o, const std::string& closing) {
     o.console.info("Plan saved to " + o.save_engine);
   }
   layer_info(o, made.engine);
+  if (o.dump_refit) print_weights(o, made.engine);
   if (o.skip_inference) {
     o.console.info("Skipped inference phase since --skipInference is added.");
     std::printf("&&&& PASSED %s\n", closing.c_str());

@@ -1,6 +1,8 @@
 // The flags of `tenfold exec`: trtexec's names, defaults and order rules, and ours beside them.
 #include "exec_options.h"
 
+#include <utility>
+
 #include "model_or_plan.h"
 #include "specs.h"
 #include "tenfold/device.h"
@@ -99,6 +101,10 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   f.add_switch("errorOnTimingCacheMiss", o.build.error_on_cache_miss, "+fail where a time is not in the cache");
   f.add({"cpuFeatures", "LIST", "+use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
          [&o](const std::string& text) { o.build.cpu_features = parse_cpu_features(text); }});
+  f.add_switch("refit", o.build.refittable,
+               "+a plan whose weights can be replaced without a rebuild; scalars and quantisation parameters stay fixed");
+  f.add({"refitFromOnnx", "[MODEL]", "+give a loaded plan the weights of MODEL, or of --onnx: same graph, other values",
+         [&o](const std::string& text) { o.refit_from_onnx = true, o.refit_from = text; }});
   f.add_switch("retune", o.retune, "+tune a plan made elsewhere for this machine");
   f.add({"profilingVerbosity", "layer_names_only|detailed|none", "+how much --dumpLayerInfo says", [&o](const std::string& text) {
            if (text != "layer_names_only" && text != "detailed" && text != "none" && text != "default" && text != "verbose")
@@ -152,6 +158,7 @@ void report_flags(Flags& f, ExecOptions& o) {
   f.add_switch("json", o.json, "the result as one JSON object on the last line");
   f.add_switch("dumpProfile", o.dump_profile, "time of every layer, from a run of its own");
   f.add_switch("dumpLayerInfo", o.dump_layer_info, "the layers of the plan");
+  f.add_switch("dumpRefit", o.dump_refit, "+print the weights of a refittable plan, and why some are fixed");
   f.add_switch("dumpOutput", o.dump_output, "+print the values of the outputs");
   f.add_text("exportTimes", o.export_times, "FILE", "+times of each run, JSON");
   f.add_text("exportProfile", o.export_profile, "FILE", "+what --dumpProfile prints, JSON");
@@ -172,6 +179,7 @@ void other_flags(Flags& f, ExecOptions& o) {
                                                     {"noDataTransfers", "a CPU has no host transfers"},
                                                     {"includeDataTransfers", "a CPU has no host transfers"},
                                                     {"separateProfileRun", "layers are always profiled in a run of their own"},
+                                                    {"timeRefit", "the time of a refit is always printed"},
                                                     {"stronglyTyped", "inputs and outputs always keep the model's types"}};
   for (const auto& [name, why] : notes)
     f.add({name, "", "+" + why,
@@ -205,6 +213,14 @@ Flags make_flags(ExecOptions& o, int& profile, bool& no_cache) {
   return f;
 }
 
+// trtexec names the model of a refit with --onnx; --refitFromOnnx=MODEL says it in one word.
+void take_refit_model(ExecOptions& o) {
+  if (o.load_engine.empty()) throw UsageError("--refitFromOnnx needs --loadEngine=PLAN");
+  if (o.retune) throw UsageError("--refitFromOnnx and --retune exclude each other: re-tune first, save, then refit");
+  if (o.refit_from.empty()) o.refit_from = std::exchange(o.onnx, "");
+  if (o.refit_from.empty()) throw UsageError("--refitFromOnnx takes the model with the new weights: --refitFromOnnx=MODEL");
+}
+
 }  // namespace
 
 ExecOptions parse_exec(const std::vector<std::string>& arguments) {
@@ -214,6 +230,7 @@ ExecOptions parse_exec(const std::vector<std::string>& arguments) {
   const std::vector<std::string> words = make_flags(o, profile, no_cache).parse(arguments);
   if (o.help) return o;
   if (!words.empty()) throw UsageError("unexpected '" + words.front() + "': models are given as --onnx=FILE, plans as --loadEngine=FILE");
+  if (o.refit_from_onnx) take_refit_model(o);
   if (o.onnx.empty() == o.load_engine.empty())
     throw UsageError(o.onnx.empty() ? "give a model with --onnx=FILE or a plan with --loadEngine=FILE"
                                     : "--onnx and --loadEngine exclude each other");

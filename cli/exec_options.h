@@ -13,6 +13,8 @@ namespace tenfold::cli {
 
 struct ExecOptions {
   std::string onnx, save_engine, load_engine;
+  std::string refit_from;          // a model whose weights the plan is to have
+  bool refit_from_onnx = false, dump_refit = false;
   // Per profile, as the flags gave them; profile_ranges() fills what is missing as trtexec does.
   struct Ranges {
     std::map<std::string, Shape> min, opt, max;

@@ -2,33 +2,12 @@
 #include "flags.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
-#include <numeric>
+
+#include "tenfold/nearest.h"
 
 namespace tenfold::cli {
 namespace {
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
-// The number of letters to insert, delete or replace.
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
 
 template <class T>
 T parse_with(const std::string& flag, const std::string& text, const char* what) {
@@ -49,14 +28,6 @@ std::string spelled(const Flag& flag) {
 
 int parse_int(const std::string& flag, const std::string& text) { return parse_with<int>(flag, text, "a whole number"); }
 double parse_number(const std::string& flag, const std::string& text) { return parse_with<double>(flag, text, "a number"); }
-
-std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
-  std::string best;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
-  for (const std::string& candidate : candidates)
-    if (const std::size_t distance = edit_distance(lower(word), lower(candidate)); distance < least) least = distance, best = candidate;
-  return best;
-}
 
 void Flags::add_switch(const std::string& name, bool& target, const std::string& help) {
   add({name, "", help, [&target](const std::string&) { target = true; }});

@@ -52,6 +52,5 @@ class Flags {
 
 int parse_int(const std::string& flag, const std::string& text);
 double parse_number(const std::string& flag, const std::string& text);
-std::string nearest(const std::string& word, const std::vector<std::string>& candidates);  // "" if none is near
 
 }  // namespace tenfold::cli

@@ -10,6 +10,7 @@
 #include "flags.h"
 #include "tenfold/device.h"
 #include "tenfold/error.h"
+#include "tenfold/nearest.h"
 #include "verbs.h"
 
 namespace tenfold::cli {

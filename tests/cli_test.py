@@ -168,6 +168,31 @@ class CommandLine(CliCase):
             for name in stored:
                 np.testing.assert_array_equal(arrays['y_' + name], (x != 0) if name == 'b' else x, name)
 
+    def test_refit(self):
+        plan, other, out = self.path('r.plan'), self.path('other.onnx'), self.path('out.npz')
+        x = np.random.default_rng(4).standard_normal((2, 6)).astype(np.float32)
+        np.save(self.path('x.npy'), x)
+        nodes = [helper.make_node('MatMul', ['x:0', 'w'], ['t']), helper.make_node('Tanh', ['t'], ['y'])]
+        shapes = [('x:0', FLOAT, BATCH)], [('y', FLOAT, ['batch', 4])]
+        save_model(other, nodes, *shapes, [numpy_helper.from_array(-self.weights, 'w')])
+        self.tenfold('exec', f'--onnx={self.model}', '--refit', "--shapes='x:0':2x6", f'--saveEngine={plan}', '--skipInference', '--dumpRefit',
+                     '--builderOptimizationLevel=0')
+        run = [f"--loadInputs='x:0':{self.path('x.npy')}", f'--exportOutput={out}', *ONCE]
+        refitted = self.path('refitted.plan')
+        for arguments, sign in (([f'--loadEngine={plan}'], 1), ([f'--loadEngine={plan}', f'--refitFromOnnx={other}', f'--saveEngine={refitted}'], -1),
+                                ([f'--loadEngine={plan}', f'--onnx={other}', '--refitFromOnnx'], -1), ([f'--loadEngine={refitted}'], -1)):
+            done = self.tenfold('exec', *arguments, '--dumpRefit', *run)
+            self.assertIn('w  f32[6x4]', done.stdout)
+            with np.load(out) as arrays:
+                np.testing.assert_allclose(arrays['y'], np.tanh(x @ (sign * self.weights)), rtol=1e-5, atol=1e-6)
+        nodes[0].input[1] = 'w_'
+        save_model(other, nodes, *shapes, [numpy_helper.from_array(self.weights, 'w_')])
+        self.refused(2, "did you mean 'w'", 'exec', f'--loadEngine={plan}', f'--refitFromOnnx={other}', *ONCE)
+        fixed = self.path('fixed.plan')
+        self.tenfold('exec', f'--onnx={self.model}', f'--saveEngine={fixed}', '--skipInference', '--builderOptimizationLevel=0')
+        self.refused(3, '--refit', 'exec', f'--loadEngine={fixed}', f'--refitFromOnnx={self.model}', *ONCE)
+        self.refused(2, '--loadEngine', 'exec', f'--onnx={self.model}', '--refitFromOnnx', *ONCE)
+
     def test_trtexec_form(self):
         link = self.path('trtexec')
         os.symlink(cli_case.TENFOLD, link)

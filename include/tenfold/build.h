@@ -45,9 +45,11 @@ struct BuildConfig {
   std::vector<std::string> disabled_passes;       // by name; one that does not exist is refused with the names that do
   std::vector<std::string> external_data_dirs;    // allowed beside the model's own folder
   bool keep_portable_graph = true;                // so that the plan can be re-tuned elsewhere
-  bool refittable = false;                        // to replace named weights without a rebuild; not there yet, so true is refused
+  // Keeps what Engine::refit needs. Weights of rank 0, and integers that give shapes or quantisation parameters, stay fixed.
+  bool refittable = false;
   std::uint64_t random_choices = 0;               // tests: choose tactics, layouts and cuts by this seed instead of by time
   std::map<std::string, std::string> forced_tactics;   // problem line (or prefix) -> tactic name
+  std::shared_ptr<const Plugins> plugins;         // operators and tactics beside the built-in ones; the engine keeps them alive
   LogCallback log;
   std::function<bool(const Progress&)> progress;
   std::function<void(std::string_view pass, std::string_view graph)> dump;   // "import", then after each pass that changed it
@@ -69,6 +71,9 @@ Engine build(const Network& network, const BuildConfig& config, BuildReport* rep
 // Re-tunes a plan made elsewhere for this machine, from its portable section.
 Engine retune(const Engine& engine, const BuildConfig& config, BuildReport* report = nullptr);
 Engine retune_file(const std::string& plan_path, const BuildConfig& config, BuildReport* report = nullptr);
+
+// The named weights of a model file, for Engine::refit.
+std::vector<std::pair<std::string, Tensor>> read_weights(const std::string& onnx_path, const BuildConfig& config = {});
 
 // The ONNX operators that models may use, by domain and name, with the first opset whose form is accepted.
 struct OperatorInfo { std::string domain, name; int since = 1; };

@@ -77,6 +77,7 @@ typedef struct {
   int32_t range_count;
   void (*log)(void* user, int32_t severity, const char* message);   /* may be null; 0 verbose .. 3 error; from any thread */
   void* log_user;
+  int32_t refittable;              /* 1: keep what tenfold_engine_refit() needs */
 } tenfold_build_config;
 /* `config` may be null: all defaults. */
 tenfold_status tenfold_build_file(const char* onnx_path, const tenfold_build_config* config, tenfold_engine** engine);
@@ -96,6 +97,28 @@ typedef struct {
 } tenfold_binding_info;
 /* Set info->struct_size before the call. */
 tenfold_status tenfold_engine_binding(const tenfold_engine* engine, int32_t binding, tenfold_binding_info* info);
+
+/* --- Refit: other values for named weights, without a rebuild --- */
+int32_t tenfold_engine_weights(const tenfold_engine* engine);   /* how many; 0 if the plan is not refittable */
+typedef struct {
+  size_t struct_size;
+  const char *name, *dtype;
+  const int64_t* shape;
+  int32_t rank;
+  const char* fixed;               /* why another value is refused; "": it may change */
+} tenfold_weight_info;
+/* Set info->struct_size before the call. */
+tenfold_status tenfold_engine_weight(const tenfold_engine* engine, int32_t weight, tenfold_weight_info* info);
+typedef struct {
+  size_t struct_size;
+  const char *name, *dtype;
+  const int64_t* shape;
+  int32_t rank;
+  const void* data;                /* dense, row major; copied */
+  size_t bytes;
+} tenfold_weight;
+/* A new engine that shares what does not change; contexts of the old one keep their weights. */
+tenfold_status tenfold_engine_refit(const tenfold_engine* engine, const tenfold_weight* weights, int32_t count, tenfold_engine** refitted);
 
 /* --- Contexts --- */
 tenfold_status tenfold_context_create(const tenfold_engine* engine, tenfold_context** context);

@@ -24,6 +24,16 @@ struct BindingInfo {
   bool is_input = true;
 };
 
+// A named weight of the model that a plan was made from.
+struct WeightInfo {
+  std::string name;
+  DType dtype = DType::f32;
+  Shape shape;
+  std::string fixed;                   // why refit() refuses another value; empty: it may change
+};
+
+class Plugins;                         // tenfold/plugin.h
+
 enum class WeightsMode : std::uint8_t { map, copy, lock };   // map the file; copy into huge pages; copy and lock
 struct LoadOptions {
   WeightsMode weights = WeightsMode::map;
@@ -31,6 +41,7 @@ struct LoadOptions {
   std::uint32_t cpu_features = 0;      // restrict to these; 0: all the machine has
   std::string device;                  // "cuda:1"; empty: the first of the kind that the plan was built for
   int threads = 0;                     // workers of the engine's pool; 0: from affinity mask and cgroup quota
+  std::shared_ptr<const Plugins> plugins = {};   // operators that the plan may use beside the built-in ones
   LogCallback log;
 };
 
@@ -64,10 +75,11 @@ class Engine {
   std::string inspect(int detail = 1) const;
   std::string inspect_json() const;
 
-  // A new engine with other values for named weights; shares everything that did not change. Running contexts keep the old one.
-  // Not there yet: refit() throws unsupported, and no weight is listed. Build again from the changed model.
+  // A new engine with other values for named weights (BuildConfig::refittable), folded and packed as the old ones were; shares
+  // everything that did not change. Running contexts keep the old one. Throws invalid_argument for an unknown name or another type,
+  // unsupported for a weight whose value is fixed in the plan; equal values are always accepted.
   Engine refit(const std::vector<std::pair<std::string, Tensor>>& weights) const;
-  std::vector<std::string> refittable_weights() const;
+  std::vector<WeightInfo> refittable_weights() const;  // in the model's order, fixed ones included; empty if the plan is not refittable
 
   std::unique_ptr<ExecutionContext> create_context() const;
 

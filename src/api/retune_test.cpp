@@ -100,16 +100,6 @@ TEST(Retune, Refusals) {
   refused(whole, {.device = "null"}, "built for 'cpu'");
 }
 
-// Until plans can be refitted, asking for it is refused and not ignored.
-TEST(Refit, IsRefused) {
-  BuildConfig config = two_profiles();
-  config.refittable = true;
-  EXPECT_THROW(build(model(), config), Error);
-  const Engine engine = build(model(), two_profiles());
-  EXPECT_THROW(engine.refit({{"w1", wave({16, 8, 3, 3}, 8)}}), Error);
-  EXPECT_TRUE(engine.refittable_weights().empty());
-}
-
 // A portable section that lies: every line dropped, and constants exchanged. Refused or nonsense, never a crash.
 TEST(Retune, DamagedSection) {
   const Engine engine = build(model(), two_profiles());

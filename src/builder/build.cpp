@@ -15,6 +15,7 @@
 #include "passes/pass.h"
 #include "quant/qdq.h"
 #include "quant/quant.h"
+#include "runtime/plugins.h"
 
 namespace tenfold::builder {
 
@@ -56,10 +57,11 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
   std::vector<OptimizationProfile> profiles = config.profiles;
   if (profiles.empty()) profiles.emplace_back();
   if (profiles.size() > 1) maker.name_bindings(graph);
+  const ir::Graph source = maker.tracked(graph);
   for (const OptimizationProfile& profile : profiles) {
     Stopwatch watch;
-    const std::vector<plan::Range> ranges = symbol_ranges(graph, profile, config.log);
-    ir::Graph rewritten = graph.clone();
+    const std::vector<plan::Range> ranges = symbol_ranges(source, profile, config.log);
+    ir::Graph rewritten = source.clone();
     rewrite(rewritten, ranges, backend->info(), config);
     report.passes_s += watch.seconds();
     maker.add(std::move(rewritten), ranges);
@@ -69,7 +71,7 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
 
 Engine build_graph(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name, BuildReport* report) {
   BuildReport unused;
-  auto backend = backends::open_backend(config.device, config.cpu_features);
+  auto backend = runtime::backend_with(backends::open_backend(config.device, config.cpu_features), config.plugins);
   plan::Plan plan = build_plan(graph, config, model_name, backend, report ? *report : unused);
   return open_built(std::move(plan), config, std::move(backend));
 }
@@ -100,13 +102,14 @@ namespace tenfold {
 
 Engine build_file(const std::string& path, const BuildConfig& config, BuildReport* report) {
   builder::Stopwatch watch;
-  const ir::Graph graph = onnx_import::import_file(path, builder::import_options(config));
+  const ir::Graph graph = onnx_import::import_file(path, builder::import_options(config), runtime::registry_with(config.plugins.get()));
   if (report) report->import_s = watch.seconds();
   return builder::build_graph(graph, config, std::filesystem::path(path).filename().string(), report);
 }
 
 Engine build_bytes(std::span<const std::byte> onnx, const BuildConfig& config, BuildReport* report) {
-  return builder::build_graph(onnx_import::import_bytes(onnx, builder::import_options(config)), config, "", report);
+  return builder::build_graph(onnx_import::import_bytes(onnx, builder::import_options(config), {}, runtime::registry_with(config.plugins.get())),
+                              config, "", report);
 }
 
 }  // namespace tenfold

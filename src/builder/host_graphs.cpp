@@ -1,6 +1,7 @@
 // Writing the graphs of a node into attributes; runtime/host_graphs.cpp reads them back.
 #include "builder/host_graphs.h"
 
+#include "ir/recipe.h"
 #include "ir/text.h"
 
 namespace tenfold::builder {
@@ -10,6 +11,7 @@ void store_graphs(const ir::Node& node, ir::Attributes& attributes) {
   ir::Strings texts;
   for (const auto& g : node.graphs) texts.push_back(ir::print(*g, {.names = true, .constants = &constants}));
   attributes.set("graphs", std::move(texts));
+  for (const auto& constant : constants) ir::fix(*constant, "stored inside a loop that runs on the host");
   for (std::size_t i = 0; i < constants.size(); ++i) attributes.set("constant_" + std::to_string(i), constants[i]->tensor);
 }
 

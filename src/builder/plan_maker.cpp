@@ -21,7 +21,6 @@ ir::SymbolValues opt_point(const ir::Graph& graph, const std::vector<plan::Range
 
 PlanMaker::PlanMaker(const BuildConfig& config, const std::string& model_name, backends::Backend& backend, BuildReport& report)
     : config_(config), backend_(backend), report_(report) {
-  require(!config.refittable, ErrorKind::unsupported, "refittable plans are not there yet: build again when weights change");
   plan_.device = backend.info();
   plan_.needs = plan_.device.features;  // tactics were chosen among all of them
   plan_.model_name = model_name;
@@ -34,8 +33,15 @@ void PlanMaker::name_bindings(const ir::Graph& graph) {
     for (const ir::Value* v : *list) plan_.bindings.push_back({v->name, v->type, list == &graph.inputs, backends::kPlain});
 }
 
+ir::Graph PlanMaker::tracked(const ir::Graph& graph) {
+  ir::Graph copy = graph.clone();
+  if (config_.refittable) refit_.track(copy);
+  return copy;
+}
+
 void PlanMaker::add(ir::Graph graph, const std::vector<plan::Range>& ranges) {
   Stopwatch watch;
+  registry_ = &graph.registry();
   if (config_.keep_portable_graph) portable_.add(graph);  // before the tuner cuts it to this machine's measure
   std::vector<plan::Range> open;                          // ranges that are still ranges
   for (const plan::Range& r : ranges)
@@ -50,13 +56,15 @@ void PlanMaker::add(ir::Graph graph, const std::vector<plan::Range>& ranges) {
 
 plan::Plan PlanMaker::finish() {
   if (config_.keep_portable_graph) plan_.portable = portable_.text(plan_, constants_, backend_, Log(config_.log));
+  if (old_refit_ && !old_refit_->weights.empty()) plan_.refit = rebase(*old_refit_, constants_.origins(), *registry_);
+  else if (config_.refittable) plan_.refit = refit_.write(constants_.origins(), *registry_);
   constants_.move_into(plan_);
   if (!config_.timing_cache.empty()) cache_.save(config_.timing_cache, Log(config_.log));
   return std::move(plan_);
 }
 
 Engine open_built(plan::Plan plan, const BuildConfig& config, std::shared_ptr<backends::Backend> backend) {
-  LoadOptions options{.cpu_features = config.cpu_features, .threads = config.threads, .log = config.log};
+  LoadOptions options{.cpu_features = config.cpu_features, .threads = config.threads, .plugins = config.plugins, .log = config.log};
   return Engine(runtime::open_engine(std::move(plan), options, std::move(backend)));
 }
 

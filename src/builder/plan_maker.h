@@ -7,6 +7,7 @@
 #include "builder/assemble.h"
 #include "builder/builder.h"
 #include "builder/portable.h"
+#include "builder/refit_book.h"
 #include "tune/timing_cache.h"
 
 namespace tenfold::builder {
@@ -28,8 +29,10 @@ class PlanMaker {
   PlanMaker(const BuildConfig& config, const std::string& model_name, backends::Backend& backend, BuildReport& report);
   // The names and types that callers see; without it those of the first graph added.
   void name_bindings(const ir::Graph& graph);
-  void take_bindings(const plan::Plan& other) { plan_.bindings = other.bindings, plan_.states = other.states; }
+  void take_bindings(const plan::Plan& other) { plan_.bindings = other.bindings, plan_.states = other.states, old_refit_ = &other.refit; }
   void add(ir::Graph graph, const std::vector<plan::Range>& ranges);
+  // The model to rewrite: a copy, whose weights are followed if the plan is to be refittable.
+  ir::Graph tracked(const ir::Graph& graph);
   plan::Plan finish();
 
  private:
@@ -39,6 +42,9 @@ class PlanMaker {
   tune::TimingCache cache_;
   ConstantPool constants_;
   PortableGraphs portable_;
+  RefitBook refit_;
+  const plan::Refit* old_refit_ = nullptr;   // when re-tuning
+  const ir::Registry* registry_ = nullptr;
   plan::Plan plan_;
 };
 

@@ -1,7 +1,11 @@
 // Writing and reading the portable section.
 #include "builder/portable.h"
 
+#include <algorithm>
+
 #include "base/check.h"
+#include "builder/refit_book.h"
+#include "ir/recipe.h"
 #include "ir/scan.h"
 #include "ir/text.h"
 #include "plan/step_problem.h"
@@ -72,7 +76,7 @@ struct Restorer {
     Shape shape = ir::constants(type.dims);
     require(byte_size(type.dtype, element_count(shape)) == c.bytes, ErrorKind::plan_refused, "the portable graph takes constant ", index,
             " for ", ir::text(type), ", it has ", c.bytes, " bytes");
-    return Tensor(type.dtype, std::move(shape), plan.weights_owner, plan.weights + c.offset);
+    return Tensor(type.dtype, std::move(shape), plan.weights_owner, plan.bytes_of(static_cast<std::size_t>(index)));
   }
   Tensor unpacked(const ir::TensorType& type, std::int64_t index) const {
     at(index);
@@ -84,7 +88,7 @@ struct Restorer {
     const ir::SymbolBounds box = plan::program_box(*reader.top);
     const backends::Problem problem = plan::step_problem(*reader.step, reader.top->dims, box, plan.device, registry);
     const plan::Operand& operand = reader.step->in[static_cast<std::size_t>(reader.operand)];
-    Tensor t = tactic->unpack(problem, reader.step->config, reader.operand, plan.weights + at(operand.at.index).offset + operand.at.offset);
+    Tensor t = tactic->unpack(problem, reader.step->config, reader.operand, plan.bytes_of(static_cast<std::size_t>(operand.at.index)) + operand.at.offset);
     require(t.dtype() == type.dtype && ir::to_dims(t.shape()) == type.dims, ErrorKind::plan_refused, "constant ", index, " unpacks to ",
             type_text(t), ", the portable graph expects ", ir::text(type));
     return t;
@@ -100,7 +104,7 @@ std::string PortableGraphs::text(const plan::Plan& plan, ConstantPool& pool, con
   std::string out = kHead;
   for (const auto& constant : constants_) {
     const Tensor& t = constant->tensor;
-    const ConstantPool::Place place = pool.find(t);
+    const ConstantPool::Place place = pool.find(constant);
     if (place.packed) {
       const Reader* reader = reader_of(readers, place.index, type_of(t));
       const backends::Tactic* tactic = reader ? tactic_of(*reader, backend) : nullptr;
@@ -110,10 +114,10 @@ std::string PortableGraphs::text(const plan::Plan& plan, ConstantPool& pool, con
         return "";
       }
       out += cat("packed ", type_text(t), " ", place.index, "\n");
-    } else if (place.index < 0 && t.size() <= kLongestLiteral) {
+    } else if (place.index < 0 && t.size() <= kLongestLiteral && !ir::may_change(*constant)) {
       out += cat("literal ", ir::text(ir::Attribute(t)), "\n");
     } else {
-      out += cat("stored ", type_text(t), " ", place.index < 0 ? pool.add("portable", t.raw(), t.bytes()) : place.index, "\n");
+      out += cat("stored ", type_text(t), " ", place.index < 0 ? pool.add("portable", constant) : place.index, "\n");
     }
   }
   for (const std::string& graph : graphs_) out += cat("graph\n", graph);
@@ -142,6 +146,8 @@ std::vector<ir::Graph> read_portable(const plan::Plan& plan, const backends::Bac
       if (type.kind != ir::ValueType::Kind::tensor || !ir::is_constant(type.tensor.dims)) in.bad("a constant needs a constant shape");
       const std::int64_t index = in.integer();
       constant->tensor = packed ? restorer.unpacked(type.tensor, index) : restorer.stored(type.tensor, index);
+      if (std::count(plan.refit.results.begin(), plan.refit.results.end(), index))
+        constant->recipe = weight_recipe(old_constant_name(index));
     }
     constants.push_back(std::move(constant));
   }

@@ -98,8 +98,7 @@ plan::Operand ProgramBuilder::operand(const Value* v, const Stored& s) {
 
 // A constant in the layout asked for. Only plain order is stored, but a layout that says nothing new needs no copy.
 plan::Operand ProgramBuilder::constant(const Value* v, Layout layout) {
-  const Tensor& t = v->constant->tensor;
-  Stored s{{Space::weights, constants_.add(v->name, t.raw(), t.bytes()), 0}, kPlain, true, {}};
+  Stored s{{Space::weights, constants_.add(v->name, v->constant), 0}, kPlain, true, {}};
   if (layout != kPlain && !backends::same_as_plain(layout, v->dims())) return operand(v, reformatted(v, s, layout));
   plan::Operand o = operand(v, s);
   o.constant = true;
@@ -109,14 +108,19 @@ plan::Operand ProgramBuilder::constant(const Value* v, Layout layout) {
 }
 
 plan::Operand ProgramBuilder::packed(const ir::Node& node, const backends::Problem& problem, const tune::NodeChoice& choice, int input) {
+  std::vector<SharedConstant> constants;
   std::vector<const Tensor*> tensors;
-  for (const Value* v : node.inputs) tensors.push_back(v && v->is_constant() ? &v->constant->tensor : nullptr);
+  for (const Value* v : node.inputs) {
+    constants.push_back(v ? v->constant : nullptr);
+    tensors.push_back(constants.back() ? &constants.back()->tensor : nullptr);
+  }
   const Value* v = node.in(input);
   const std::int64_t bytes = choice.tactic->packed_bytes(problem, choice.config, input);
   Tensor memory(DType::u8, {bytes});
   choice.tactic->pack(problem, choice.config, input, tensors, memory.mutable_raw());
+  const std::string packing = cat(choice.tactic->name, " ", choice.tactic->version, " ", tenfold::text(choice.config));
   plan::Operand o;
-  o.at = {Space::weights, constants_.add_packed(v->name, v->constant->tensor, memory), 0};
+  o.at = {Space::weights, constants_.add_packed(v->name, constants, input, memory, packing), 0};
   o.dtype = v->dtype();
   o.dims = table_.add(v->dims());
   o.strides = table_.add(backends::strides(kPlain, v->dims()));

@@ -4,6 +4,7 @@
 #include "ir/op_def.h"
 #include "plan/read.h"
 #include "plan/verify.h"
+#include "runtime/plugins.h"
 #include "runtime/state.h"
 
 namespace tenfold::builder {
@@ -31,19 +32,22 @@ class ForeignBackend final : public backends::Backend {
 
 Engine retune(const plan::Plan& old, const BuildConfig& config, BuildReport& report) {
   require(config.profiles.empty(), ErrorKind::invalid_argument, "re-tuning keeps the plan's profiles; build the model again for others");
-  auto backend = backends::open_backend(config.device, config.cpu_features);
+  auto backend = runtime::backend_with(backends::open_backend(config.device, config.cpu_features), config.plugins);
+  const ir::Registry& registry = runtime::registry_with(config.plugins.get());
   require(old.device.kind == backend->info().kind, ErrorKind::plan_refused, "the plan was built for '", old.device.kind,
           "', this device is '", backend->info().kind, "'");
+  require(!config.refittable || !old.refit.weights.empty(), ErrorKind::unsupported,
+          "re-tuning cannot make a plan refittable: build it again with BuildConfig::refittable (--refit)");
   Stopwatch watch;
   ForeignBackend foreign(*backend, old.device);
-  plan::verify(old, foreign, ir::Registry::builtin());
-  std::vector<ir::Graph> graphs = read_portable(old, foreign, ir::Registry::builtin());
+  plan::verify(old, foreign, registry);
+  std::vector<ir::Graph> graphs = read_portable(old, foreign, registry);
   report.import_s = watch.seconds();
   PlanMaker maker(config, old.model_name, *backend, report);
   maker.take_bindings(old);
   for (std::size_t i = 0; i < graphs.size(); ++i) maker.add(std::move(graphs[i]), old.programs[i].box);
   plan::Plan plan = maker.finish();
-  plan::verify(plan, *backend, ir::Registry::builtin());  // the graphs came from a file
+  plan::verify(plan, *backend, registry);  // the graphs came from a file
   return open_built(std::move(plan), config, std::move(backend));
 }
 

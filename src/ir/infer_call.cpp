@@ -1,8 +1,12 @@
 // InferCall: checked access to the operand types of the node whose result types are being inferred.
 #include "base/check.h"
 #include "ir/op_def.h"
+#include "ir/recipe.h"
 
 namespace tenfold::ir {
+namespace {
+constexpr std::string_view kDecidesTypes = "used to infer shapes";
+}  // namespace
 
 const ValueType& InferCall::type(int i) const {
   const Value* v = node_.in(i);
@@ -18,10 +22,13 @@ const TensorType& InferCall::in(int i) const {
 }
 const Tensor* InferCall::constant(int i) const {
   const Value* v = node_.in(i);
-  return v && v->is_constant() ? &v->constant->tensor : nullptr;
+  if (!v || !v->is_constant()) return nullptr;
+  ir::fix(*v->constant, kDecidesTypes);
+  return &v->constant->tensor;
 }
 const Dims* InferCall::contents(int i) const {
   const Value* v = node_.in(i);
+  if (v && v->is_constant() && v->contents) ir::fix(*v->constant, kDecidesTypes);
   return v && v->contents ? &*v->contents : nullptr;
 }
 Dims InferCall::need_contents(int i, const char* what) const {

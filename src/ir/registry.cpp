@@ -22,7 +22,9 @@ const OpDef* Registry::find(std::string_view name) const {
 
 const OpDef& Registry::get(std::string_view name) const {
   const OpDef* def = find(name);
-  require(def != nullptr, ErrorKind::unsupported, "there is no operator '", name, "'");
+  const bool foreign = name.find('.') != std::string_view::npos;   // of a domain of its own
+  require(def != nullptr, ErrorKind::unsupported, "there is no operator '", name, "'",
+          foreign ? ", which a plug-in has to give (BuildConfig::plugins, LoadOptions::plugins)" : "");
   return *def;
 }
 

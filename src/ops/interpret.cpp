@@ -138,7 +138,10 @@ std::vector<RuntimeValue> run_graph(const Graph& graph, const std::vector<Runtim
           inputs.size(), " given");
   std::unordered_map<const Value*, RuntimeValue> values;
   std::unordered_map<const Value*, std::size_t> uses;   // results are dropped after their last use
-  for (std::size_t i = 0; i < inputs.size(); ++i) values[graph.inputs[i]] = inputs[i];
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    values[graph.inputs[i]] = inputs[i];
+    uses[graph.inputs[i]] += graph.inputs[i]->users.size();
+  }
   for (const Value* v : graph.outputs) ++uses[v];
   const auto get = [&](const Value* v) -> RuntimeValue {
     if (!v) return std::monostate{};

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "passes/match.h"
+
 namespace tenfold::passes {
 
 std::optional<ir::Body> body_of(const ir::Node& n) {
@@ -21,13 +23,15 @@ void inline_scalars(ir::Body& body, std::vector<ir::Value*>& operands, int first
   for (std::size_t k = operands.size(); k-- > 0;) {
     const ir::Value* v = operands[k];
     if (!v->is_constant() || v->constant->tensor.size() != 1 || v->rank() > 1) continue;
+    if (v->dtype() == DType::i64 || v->dtype() == DType::u64) continue;   // a double cannot hold them all
     bool others = first_operand > 0;   // something else must keep the rank
     for (const ir::Value* o : operands) others = others || (o != v && o->rank() >= v->rank());
     if (!others) continue;
-    if (v->dtype() == DType::i64 || v->dtype() == DType::u64) continue;   // a double cannot hold them all
     const std::size_t input = k + static_cast<std::size_t>(first_operand);
     if (body.inputs.size() < 2) return;                                   // the last operand gives the region its shape
-    ir::Instr constant{.prim = ir::Prim::constant, .dtype = v->dtype(), .imm = v->constant->tensor.as_double(0)};
+    const std::optional<double> number = scalar_of(v);
+    if (!number) continue;                                                // a refit may change it
+    ir::Instr constant{.prim = ir::Prim::constant, .dtype = v->dtype(), .imm = *number};
     const auto renumber = [&](std::uint16_t value) {   // the constant takes the first place of the code, the input goes
       const std::size_t inputs = body.inputs.size();
       if (value == input) return static_cast<std::uint16_t>(inputs - 1);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ir/op_def.h"
+#include "ir/recipe.h"
 
 namespace tenfold::passes {
 
@@ -16,10 +17,21 @@ inline ir::Node* made_by(const ir::Value* v, std::string_view op) {
 inline ir::Node* only_user(const ir::Graph& graph, const ir::Value* v) {
   return v->users.size() == 1 && !graph.is_output(v) ? v->users[0] : nullptr;
 }
+// A constant's elements for a rule that decides by them; null if it may not. In a refittable build, of what may change only
+// scalars are looked at (factors, epsilon, limits), and keep their value from then on: see ir::fix.
+inline const Tensor* look(const ir::Value* v) {
+  if (!v || !v->is_constant() || v->dtype() == DType::string) return nullptr;
+  if (ir::may_change(*v->constant)) {
+    if (v->rank() > 0) return nullptr;
+    ir::fix(*v->constant, "built into the plan as a scalar");
+  }
+  return &v->constant->tensor;
+}
 // The value of a one-element constant.
 inline std::optional<double> scalar_of(const ir::Value* v) {
-  if (!v || !v->is_constant() || v->constant->tensor.size() != 1 || v->dtype() == DType::string) return std::nullopt;
-  return v->constant->tensor.as_double(0);
+  const bool one = v && v->is_constant() && v->constant->tensor.size() == 1;
+  const Tensor* t = one ? look(v) : nullptr;
+  return t ? std::optional(t->as_double(0)) : std::nullopt;
 }
 inline bool close(double a, double b, double relative = 1e-4) { return std::abs(a - b) <= relative * std::max(std::abs(a), std::abs(b)); }
 inline bool is_scalar(const ir::Value* v, double wanted) {

@@ -56,6 +56,12 @@ void fields(A& a, Tensor& x) {
   }
 }
 
+template <class A>
+void fields(A& a, RefitWeight& x) {
+  auto& [name, dtype, shape, hash, fixed, original] = x;
+  a(name, dtype, shape, hash, fixed, original);
+}
+
 // The alternatives of the variant keep their numbers: new ones are added at the end.
 template <std::size_t I = 0>
 ir::Attribute attribute_of_kind(std::size_t kind) {
@@ -173,9 +179,10 @@ void fields(A& a, Program& x) {
 }
 template <class A>
 void fields(A& a, Plan& x) {
-  auto& [device, needs, model_name, builder, bindings, states, constants, programs, weights_owner, weights, weights_bytes, portable] = x;
+  auto& [device, needs, model_name, builder, bindings, states, constants, programs, weights_owner, weights, weights_bytes, portable,
+         refit, replaced] = x;
   a(device, needs, model_name, builder, bindings, states, constants, programs);
-  (void)weights_owner, (void)weights, (void)weights_bytes, (void)portable;   // these have sections of their own
+  (void)weights_owner, (void)weights, (void)weights_bytes, (void)portable, (void)refit, (void)replaced;   // these have sections of their own
 }
 
 }  // namespace tenfold::plan

@@ -11,6 +11,7 @@
 #include "ir/attributes.h"
 #include "ir/body.h"
 #include "ir/type.h"
+#include "plan/refit.h"
 
 namespace tenfold::plan {
 
@@ -105,6 +106,13 @@ struct Plan {
   const std::byte* weights = nullptr;    // constants' bytes, 64-byte aligned
   std::int64_t weights_bytes = 0;
   std::string portable;                  // the graph as the tuner got it, text form; empty if dropped
+  Refit refit;
+  std::vector<Tensor> replaced;          // by constant: bytes that a refit put in the place of those in `weights`; undefined: none did
+
+  const std::byte* bytes_of(std::size_t constant) const {
+    const bool old = replaced.empty() || !replaced[constant].defined();
+    return old ? weights + constants[constant].offset : static_cast<const std::byte*>(replaced[constant].raw());
+  }
 };
 
 }  // namespace tenfold::plan

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "plan/fields.h"
 #include "plan/format.h"
+#include "plan/refit_section.h"
 #include "plan/weights.h"
 
 namespace tenfold::plan {
@@ -16,6 +17,17 @@ using Bytes = std::span<const std::byte>;
 
 template <class... Args>
 void need(bool condition, const Args&... args) { require(condition, ErrorKind::plan_refused, args...); }
+
+// Sizes that overflow and texts that do not parse are faults of the plan here.
+template <class Read>
+auto guarded(Read read) {
+  try {
+    return read();
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::plan_refused || e.kind() == ErrorKind::out_of_memory) throw;
+    throw Error(ErrorKind::plan_refused, e.what());
+  }
+}
 
 std::vector<Section> read_table(Bytes file) {
   need(file.size() >= kMagic.size() && std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0, "this is not a Tenfold plan (", file.size(),
@@ -64,22 +76,26 @@ void check_places(Bytes file, const std::vector<Section>& sections) {
 Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& options) {
   const std::vector<Section> sections = read_table(file);
   check_places(file, sections);
-  Bytes metadata, weights, portable;
+  Bytes metadata, weights, portable, refit, refit_tensors;
   for (const Section& s : sections) {
     const auto id = static_cast<std::uint32_t>(s.id);
     const Bytes bytes = file.subspan(s.offset, s.bytes);
-    if (s.id != SectionId::weights || options.verify_weights)
+    const bool bulk = s.id == SectionId::weights || s.id == SectionId::refit_tensors;
+    if (!bulk || options.verify_weights)
       need(hash64(bytes) == s.checksum, "the plan is damaged: the checksum of section ", id, " does not match");
     switch (s.id) {
       case SectionId::metadata: metadata = bytes; break;
       case SectionId::weights: weights = bytes; break;
       case SectionId::portable: portable = bytes; break;
+      case SectionId::refit: refit = bytes; break;
+      case SectionId::refit_tensors: refit_tensors = bytes; break;
       default: need((s.flags & kOptional) != 0, "the plan needs section ", id, ", which this version does not know: use the version that built it");
     }
   }
   need(!metadata.empty(), "the plan has no metadata");
   Plan plan = read_metadata(metadata);
   plan.portable.assign(reinterpret_cast<const char*>(portable.data()), portable.size());
+  if (!refit.empty()) plan.refit = guarded([&] { return read_refit(refit, refit_tensors, owner, plan); });
   place_weights(plan, weights, std::move(owner), options.weights);
   return plan;
 }
@@ -87,16 +103,13 @@ Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& opt
 }  // namespace
 
 Plan read_metadata(std::span<const std::byte> bytes) {
-  try {
+  return guarded([&] {
     Plan plan;
     Reader reader(bytes);
     fields(reader, plan);
     reader.finish();
     return plan;
-  } catch (const Error& e) {   // sizes that overflow and texts that do not parse are faults of the plan here
-    if (e.kind() == ErrorKind::plan_refused || e.kind() == ErrorKind::out_of_memory) throw;
-    throw Error(ErrorKind::plan_refused, e.what());
-  }
+  });
 }
 
 Plan load(const std::string& path, const ReadOptions& options) {

@@ -56,9 +56,7 @@ backends::OperandDesc describe(const Operand& o, const std::vector<ir::Dim>& dim
 backends::Problem step_problem(const Step& step, const std::vector<ir::Dim>& dims, const ir::SymbolBounds& box,
                                const backends::DeviceInfo& device, const ir::Registry& registry) {
   backends::Problem p;
-  p.op = registry.find(step.op);
-  require(p.op != nullptr, ErrorKind::plan_refused, "step '", step.name, "' needs the operator '", step.op,
-          "', which this version does not have: rebuild the plan");
+  p.op = &registry.get(step.op);
   p.attributes = &step.attributes;
   p.body = step.has_body ? &step.body : nullptr;
   p.anchor_inputs = step.anchor_inputs;

@@ -58,7 +58,7 @@ ir::Value* add_operand(const VerifyScope& scope, ir::Graph& graph, const Operand
     const Shape shape = ir::constants(dims);
     if (scope.plan.weights != nullptr && element_count(shape) <= 1024)
       return graph.add_constant(Tensor(o.dtype, shape, scope.plan.weights_owner ? scope.plan.weights_owner : std::make_shared<int>(0),
-                                       scope.plan.weights + c.offset + o.at.offset));
+                                       scope.plan.bytes_of(static_cast<std::size_t>(o.at.index)) + o.at.offset));
   }
   return graph.add_input("x", {.tensor = {o.dtype, dims}});
 }

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "plan/fields.h"
 #include "plan/format.h"
+#include "plan/refit_section.h"
 
 namespace tenfold::plan {
 namespace {
@@ -43,13 +44,29 @@ std::string head(const std::vector<Piece>& pieces, std::vector<std::uint64_t>& o
   return header.bytes + table.bytes;
 }
 
+// The weights in one piece, as they are after refits.
+std::string refitted_weights(const Plan& plan) {
+  std::string bytes(reinterpret_cast<const char*>(plan.weights), static_cast<std::size_t>(plan.weights_bytes));
+  for (std::size_t i = 0; i < plan.constants.size(); ++i)
+    bytes.replace(static_cast<std::size_t>(plan.constants[i].offset), static_cast<std::size_t>(plan.constants[i].bytes),
+                  reinterpret_cast<const char*>(plan.bytes_of(i)), static_cast<std::size_t>(plan.constants[i].bytes));
+  return bytes;
+}
+
 void write(const Plan& plan, const std::function<void(Bytes)>& put) {
   Writer metadata;
   fields(metadata, const_cast<Plan&>(plan));   // the one list of fields takes references for reading; a Writer changes nothing
   check(plan.weights_bytes == 0 || plan.weights != nullptr, "a plan with weights has no bytes for them");
+  const std::string refitted = plan.replaced.empty() ? "" : refitted_weights(plan);
+  const Bytes weights = plan.replaced.empty() ? Bytes{plan.weights, static_cast<std::size_t>(plan.weights_bytes)} : bytes_of(refitted);
   std::vector<Piece> pieces{{SectionId::metadata, 0, kSectionAlignment, bytes_of(metadata.bytes)},
-                            {SectionId::weights, 0, kWeightsAlignment, {plan.weights, static_cast<std::size_t>(plan.weights_bytes)}}};
+                            {SectionId::weights, 0, kWeightsAlignment, weights}};
   if (!plan.portable.empty()) pieces.push_back({SectionId::portable, kOptional, kSectionAlignment, bytes_of(plan.portable)});
+  const RefitBytes refit = write_refit(plan.refit);
+  if (!plan.refit.weights.empty()) {
+    pieces.push_back({SectionId::refit, kOptional, kSectionAlignment, bytes_of(refit.table)});
+    pieces.push_back({SectionId::refit_tensors, kOptional, kSectionAlignment, bytes_of(refit.tensors)});
+  }
   std::vector<std::uint64_t> offsets;
   const std::string top = head(pieces, offsets);
   put(bytes_of(top));

@@ -14,7 +14,7 @@
 //   y = Mul(b, s)
 #include "base/check.h"
 #include "base/element.h"
-#include "ops/interpret.h"
+#include "ops/fold.h"
 #include "quant/qdq.h"
 
 namespace tenfold::quant {
@@ -50,22 +50,13 @@ std::optional<Operands> operands_of(const ir::Node& node) {
 }
 
 // A constant of floats from a constant or the dequantisation of one (a bias of 32-bit integers); null if neither.
-std::optional<Tensor> constant_floats(const ir::Value* value) {
-  if (value->is_constant()) return value->constant->tensor;
-  const ir::Node* node = value->producer;
-  if (!is_dequantize(node)) return {};
-  std::vector<ops::RuntimeValue> operands;
-  for (const ir::Value* v : node->inputs) {
-    if (v != nullptr && !v->is_constant()) return {};
-    operands.push_back(v ? ops::RuntimeValue(v->constant->tensor) : ops::RuntimeValue());
+ir::Value* constant_floats(ir::Graph& graph, ir::Value* value) {
+  if (!value->is_constant()) {
+    const ir::Node* node = value->producer;
+    if (!is_dequantize(node) || !ops::operands_constant(*node)) return nullptr;
+    value = ops::fold(graph, *node)[0];
   }
-  return std::get<Tensor>(ops::run_node(*node, operands)[0]);
-}
-
-ir::Value* floats(ir::Graph& graph, const Shape& shape, const std::vector<float>& values, std::string_view stem) {
-  Tensor t(DType::f32, shape);
-  std::copy(values.begin(), values.end(), t.mutable_data<float>());
-  return graph.add_constant(std::move(t), graph.unique_name(stem));
+  return value->dtype() == DType::f32 ? value : nullptr;
 }
 
 // The zero points as the integer operator wants them; null if all are zero.
@@ -85,21 +76,9 @@ ir::Value* anchor(ir::Graph& graph, ir::Node& node, std::string_view op, const O
                                  zero_points(graph, o.w_params, node.name + "_w_zero")};
   while (inputs.back() == nullptr) inputs.pop_back();
   ir::Value* sum = graph.add(op, std::move(inputs), std::move(attributes), 1, node.name, &node)->out();
-  std::vector<float> scales;
-  for (const float s : o.w_params.scales) scales.push_back(s * o.x_params.scales[0]);
-  ir::Value* scale = floats(graph, o.w_params.per_tensor() ? Shape{} : shape, scales, node.name + "_scale");
+  ir::Value* scale = ops::fold(graph, "Mul", {o.w->in(1), o.x->in(1)}, {}, node.name + "_scale");
+  scale = ops::fold_reshape(graph, scale, o.w_params.per_tensor() ? Shape{} : shape, scale->name);
   return graph.make("Mul", {graph.make("Cast", {sum}, {{"to", "f32"}}, &node), scale}, {}, &node);
-}
-
-Tensor transposed(const Tensor& matrix) {
-  const std::int64_t rows = matrix.shape()[0], columns = matrix.shape()[1];
-  Tensor t(matrix.dtype(), {columns, rows});
-  const auto* from = matrix.data<std::uint8_t>();
-  auto* to = t.mutable_data<std::uint8_t>();
-  for (std::int64_t r = 0; r < rows; ++r) {
-    for (std::int64_t c = 0; c < columns; ++c) to[c * rows + r] = from[r * columns + c];
-  }
-  return t;
 }
 
 // The weight as k x n, if its scales lie along n and sums stay within 32 bits; null if not.
@@ -109,7 +88,7 @@ ir::Value* weight_of(ir::Graph& graph, const Operands& o, std::int64_t& n) {
   const std::int64_t k = w->dims()[o.turned ? 1 : 0].constant();
   n = w->dims()[o.turned ? 0 : 1].constant();
   if (k > kMaxDepth || (!o.w_params.per_tensor() && o.w_params.axis != (o.turned ? 0 : 1))) return nullptr;
-  return o.turned ? graph.add_constant(transposed(w->constant->tensor), graph.unique_name(w->name)) : w;
+  return o.turned ? ops::fold(graph, "Transpose", {w}, {{"perm", ir::Ints{1, 0}}}, w->name) : w;
 }
 
 bool fold_matmul(ir::Graph& graph, ir::Node& node) {
@@ -123,11 +102,14 @@ bool fold_matmul(ir::Graph& graph, ir::Node& node) {
 
 // The bias of a product as a constant that broadcasts to its result, times `factor`; null: not constant.
 ir::Value* bias_of(ir::Graph& graph, const ir::Node& node, const Shape& shape, float factor) {
-  const auto tensor = constant_floats(node.in(2));
-  if (!tensor || tensor->dtype() != DType::f32) return nullptr;
-  std::vector<float> values(tensor->data<float>(), tensor->data<float>() + tensor->size());
-  for (float& v : values) v *= factor;
-  return floats(graph, tensor->size() == element_count(shape) ? shape : tensor->shape(), values, node.name + "_bias");
+  ir::Value* bias = constant_floats(graph, node.in(2));
+  if (bias == nullptr) return nullptr;
+  const std::string name = node.name + "_bias";
+  if (factor != 1) {
+    ir::BodyBuilder b({DType::f32});
+    bias = ops::fold(graph, b.finish({b.binary(ir::Prim::mul, 0, b.constant(DType::f32, factor))}), {bias}, name);
+  }
+  return bias->constant->tensor.size() == element_count(shape) ? ops::fold_reshape(graph, bias, shape, name) : bias;
 }
 
 bool fold_gemm(ir::Graph& graph, ir::Node& node) {

@@ -9,7 +9,7 @@
 // after: (x u8[2,3])
 //   a = Region(x) body={(u8) %1=cast.f32(%0) %2=constant.f32(3.0) %3=sub.f32(%1,%2) %4=constant.f32(0.5) %5=mul.f32(%3,%4) -> %5}
 //   r = Region(a) body={(f32) %1=constant.f32(0.5) %2=div.f32(%0,%1) %3=round_even.f32(%2) %4=saturate.u8(%3) -> %4}
-#include "ops/interpret.h"
+#include "ops/fold.h"
 #include "quant/qdq.h"
 
 namespace tenfold::quant {
@@ -22,13 +22,12 @@ class Parameters {
   std::vector<ir::Value*> operands;
 
   // The operand's number among the body's inputs is fixed before code is appended.
-  void declare(std::vector<DType>& inputs, const std::vector<float>& values) {
+  void declare(std::vector<DType>& inputs, ir::Value* values) {
     if (params_.per_tensor()) return;
     Shape shape(static_cast<std::size_t>(rank_ - params_.axis), 1);
-    shape[0] = static_cast<std::int64_t>(values.size());
-    Tensor t(DType::f32, shape);
-    std::copy(values.begin(), values.end(), t.mutable_data<float>());
-    operands.push_back(graph_.add_constant(std::move(t), graph_.unique_name("scale")));
+    shape[0] = values->constant->tensor.size();
+    if (values->dtype() != DType::f32) values = ops::fold(graph_, "Cast", {values}, {{"to", std::string("f32")}}, values->name);
+    operands.push_back(ops::fold_reshape(graph_, values, shape, values->name));
     inputs.push_back(DType::f32);
   }
 
@@ -47,14 +46,13 @@ bool any_zero_point(const Params& p) {
 
 void to_region(ir::Graph& graph, ir::Node& node, const Params& p) {
   const bool quantize = is_quantize(&node), moved = any_zero_point(p);
-  const std::vector<float> zeros(p.zeros.begin(), p.zeros.end());
   std::vector<DType> inputs{node.in(0)->dtype()};
   Parameters parameters(graph, node.in(0), p);
-  parameters.declare(inputs, p.scales);
-  if (moved) parameters.declare(inputs, zeros);
+  parameters.declare(inputs, node.in(1));
+  if (moved) parameters.declare(inputs, node.in(2));
   ir::BodyBuilder b(inputs);
   const auto scale = [&] { return p.per_tensor() ? b.constant(DType::f32, p.scales[0]) : std::uint16_t{1}; };
-  const auto zero = [&] { return p.per_tensor() ? b.constant(DType::f32, zeros[0]) : std::uint16_t{2}; };
+  const auto zero = [&] { return p.per_tensor() ? b.constant(DType::f32, p.zeros[0]) : std::uint16_t{2}; };
   std::uint16_t y = 0;
   if (quantize) {
     const std::uint16_t divisor = scale();
@@ -76,13 +74,8 @@ void to_region(ir::Graph& graph, ir::Node& node, const Params& p) {
 }
 
 bool fold_constant(ir::Graph& graph, ir::Node& node) {
-  std::vector<ops::RuntimeValue> operands;
-  for (const ir::Value* v : node.inputs) {
-    if (v != nullptr && !v->is_constant()) return false;
-    operands.push_back(v ? ops::RuntimeValue(v->constant->tensor) : ops::RuntimeValue());
-  }
-  Tensor tensor = std::get<Tensor>(ops::run_node(node, operands)[0]);
-  graph.replace_uses(node.out(), graph.add_constant(std::move(tensor), graph.unique_name(node.out()->name)));
+  if (!ops::operands_constant(node)) return false;
+  graph.replace_uses(node.out(), ops::fold(graph, node)[0]);
   return true;
 }
 

@@ -1,7 +1,11 @@
 // Reading the parameters of QuantizeLinear and DequantizeLinear.
+#include "ir/recipe.h"
 #include "quant/qdq.h"
 
 namespace tenfold::quant {
+namespace {
+constexpr std::string_view kBuiltIn = "built into the plan as a parameter of its quantisation";
+}  // namespace
 
 bool is_quantize(const ir::Node* node) { return node != nullptr && node->op() == "QuantizeLinear"; }
 bool is_dequantize(const ir::Node* node) { return node != nullptr && node->op() == "DequantizeLinear"; }
@@ -18,6 +22,9 @@ std::optional<Params> params_of(const ir::Node* node) {
   p.dtype = narrow->dtype();
   if (p.dtype != DType::u8 && p.dtype != DType::i8 && p.dtype != DType::u16 && p.dtype != DType::i16) return {};
   const std::int64_t count = scale->constant->tensor.size();
+  // One scale goes into the code of the steps, and zero points decide what that code is; a scale per channel stays an operand.
+  if (count == 1) ir::fix(*scale->constant, kBuiltIn);
+  if (zero != nullptr) ir::fix(*zero->constant, kBuiltIn);
   for (std::int64_t i = 0; i < count; ++i) {
     const auto s = static_cast<float>(scale->constant->tensor.as_double(i));
     if (!(s > 0)) return {};

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "passes/match.h"
 #include "quant/qdq.h"
 
 namespace tenfold::quant {
@@ -28,8 +29,8 @@ bool never_negative(const ir::Value* value) {
   if (op == "Where") {
     for (int i = 1; i < 3; ++i) {
       const ir::Value* v = node->in(i);
-      const bool zero = v->is_constant() && v->constant->tensor.size() == 1 && v->constant->tensor.as_double(0) >= 0;
-      if (!zero && !never_negative(v)) return false;
+      const auto number = passes::scalar_of(v);
+      if (!(number && *number >= 0) && !never_negative(v)) return false;
     }
     return true;
   }

@@ -5,6 +5,8 @@
 #include "plan/step_problem.h"
 #include "plan/verify.h"
 #include "plan/write.h"
+#include "runtime/plugins.h"
+#include "runtime/refit.h"
 #include "runtime/state.h"
 #include "tenfold/engine.h"
 
@@ -12,8 +14,9 @@ namespace tenfold {
 namespace {
 
 Engine open(plan::Plan plan, const LoadOptions& options) {
-  auto backend = backends::open_backend(options.device.empty() ? plan.device.kind : options.device, options.cpu_features);
-  plan::verify(plan, *backend, ir::Registry::builtin());
+  const std::string device = options.device.empty() ? plan.device.kind : options.device;
+  auto backend = runtime::backend_with(backends::open_backend(device, options.cpu_features), options.plugins);
+  plan::verify(plan, *backend, runtime::registry_with(options.plugins.get()));
   return Engine(runtime::open_engine(std::move(plan), options, std::move(backend)));
 }
 
@@ -62,11 +65,14 @@ Engine::ProfileShapes Engine::profile_shapes(int profile, std::string_view input
 std::string Engine::inspect(int detail) const { return plan::inspect_text(state_->plan, detail); }
 std::string Engine::inspect_json() const { return plan::inspect_json(state_->plan); }
 
-// Packed and folded weights would have to follow, and plans do not say yet what they were made from.
 Engine Engine::refit(const std::vector<std::pair<std::string, Tensor>>& weights) const {
-  fail(ErrorKind::unsupported, cat("plans cannot be refitted yet (", weights.size(), " weights given): build again from the changed model"));
+  return Engine(runtime::open_engine(runtime::refit(*state_, weights), state_->options, state_->backend, state_->constants));
 }
-std::vector<std::string> Engine::refittable_weights() const { return {}; }
+std::vector<WeightInfo> Engine::refittable_weights() const {
+  std::vector<WeightInfo> list;
+  for (const plan::RefitWeight& w : state_->plan.refit.weights) list.push_back({w.name, w.dtype, w.shape, w.fixed});
+  return list;
+}
 
 std::unique_ptr<ExecutionContext> Engine::create_context() const { return std::make_unique<ExecutionContext>(state_); }
 

@@ -21,8 +21,7 @@ void* address_of(const plan::Operand& o, const Frame& frame, const ContextState&
   switch (o.at.space) {
     case plan::Space::none: return nullptr;
     case plan::Space::weights:
-      return const_cast<std::byte*>(static_cast<const std::byte*>(engine.constants.get())) +
-             engine.plan.constants[static_cast<std::size_t>(o.at.index)].offset + o.at.offset;
+      return const_cast<std::byte*>(engine.bytes_of(static_cast<std::size_t>(o.at.index))) + o.at.offset;
     case plan::Space::arena: return frame.arena + o.at.offset;
     case plan::Space::binding: {
       void* base = frame.bindings[static_cast<std::size_t>(o.at.index)];

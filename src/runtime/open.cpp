@@ -6,6 +6,7 @@
 #include "plan/extent.h"
 #include "plan/step_problem.h"
 #include "runtime/host_graphs.h"
+#include "runtime/plugins.h"
 #include "runtime/state.h"
 
 namespace tenfold::runtime {
@@ -162,14 +163,17 @@ void describe_bindings(EngineState& engine) {
 
 }  // namespace
 
-std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& options, std::shared_ptr<backends::Backend> backend) {
+std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& options, std::shared_ptr<backends::Backend> backend,
+                                         std::shared_ptr<const void> constants) {
   check_machine(plan, backend->info());
   auto engine = std::make_shared<EngineState>();
   engine->plan = std::move(plan);
   engine->options = options;
   engine->backend = std::move(backend);
-  engine->registry = &ir::Registry::builtin();
-  engine->constants = engine->backend->place_constants(engine->plan.weights, engine->plan.weights_bytes);
+  engine->registry = &registry_with(options.plugins.get());
+  engine->constants = constants ? std::move(constants) : engine->backend->place_constants(engine->plan.weights, engine->plan.weights_bytes);
+  for (const Tensor& t : engine->plan.replaced)
+    engine->replaced.push_back(t.defined() ? engine->backend->place_constants(static_cast<const std::byte*>(t.raw()), t.bytes()) : nullptr);
   describe_bindings(*engine);
   EngineInfo& info = engine->info;
   info.model_name = engine->plan.model_name, info.device = engine->backend->info().name, info.builder = engine->plan.builder;

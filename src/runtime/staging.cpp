@@ -20,7 +20,7 @@ std::int64_t bytes_now(const backends::Bound& bound, DType dtype) noexcept {
 
 // Memory that is not owned: constants lie on the host anyway.
 std::shared_ptr<void> constant_on_host(const EngineState& engine, const plan::Operand& o) {
-  const std::byte* data = engine.plan.weights + engine.plan.constants[static_cast<std::size_t>(o.at.index)].offset + o.at.offset;
+  const std::byte* data = engine.plan.bytes_of(static_cast<std::size_t>(o.at.index)) + o.at.offset;
   return {std::shared_ptr<void>(), const_cast<std::byte*>(data)};
 }
 

@@ -49,6 +49,7 @@ struct OpenTop {
 struct EngineState {
   plan::Plan plan;
   std::shared_ptr<const void> constants;      // plan.weights where tactics read them
+  std::vector<std::shared_ptr<const void>> replaced;   // by constant: what a refit put in its place, there; null: nothing
   LoadOptions options;
   std::shared_ptr<backends::Backend> backend;
   const ir::Registry* registry = nullptr;
@@ -57,10 +58,16 @@ struct EngineState {
   EngineInfo info;
   int inputs = 0;
   std::int64_t scratch_stride = 0;            // what the most demanding step wants for each worker
+
+  const std::byte* bytes_of(std::size_t constant) const {
+    const bool old = replaced.empty() || !replaced[constant];
+    return static_cast<const std::byte*>(old ? constants.get() : replaced[constant].get()) + (old ? plan.constants[constant].offset : 0);
+  }
 };
 
-// Opens every kernel of a plan on this machine. Throws plan_refused with both feature sets when the machine lacks some.
-std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& options, std::shared_ptr<backends::Backend> backend);
+// Opens every kernel of a plan on this machine; `constants`: its weights, if they are in place already. Throws plan_refused with both feature sets when the machine lacks some.
+std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& options, std::shared_ptr<backends::Backend> backend,
+                                         std::shared_ptr<const void> constants = nullptr);
 
 // A loop between two iterations: what its body's bindings are made of.
 struct LoopState {

@@ -1,6 +1,7 @@
 // A product that passes/merge_products made of several, against its parts: weighed like a cut.
 #include <algorithm>
 
+#include "ops/fold.h"
 #include "tune/cuts.h"
 
 namespace tenfold::tune {
@@ -27,16 +28,13 @@ Operand kind_of(const ir::Value* v, ir::Dim columns) {
   return vector ? Operand::by_column : Operand::other;
 }
 
-ir::Value* columns_of(ir::Graph& graph, const ir::Value* v, std::int64_t first, std::int64_t count) {
-  const Tensor& t = v->constant->tensor;
-  Shape shape = t.shape();
-  const std::int64_t width = shape.back(), size = bits(t.dtype()) / 8, rows = width == 0 ? 0 : t.size() / width;
-  shape.back() = count;
-  Tensor part(t.dtype(), shape);
-  for (std::int64_t r = 0; r < rows; ++r)
-    std::copy_n(static_cast<const std::byte*>(t.raw()) + (r * width + first) * size, count * size,
-                static_cast<std::byte*>(part.mutable_raw()) + r * count * size);
-  return graph.add_constant(std::move(part), v->name + "_part");
+ir::Value* columns_of(ir::Graph& graph, ir::Value* v, std::int64_t first, std::int64_t count) {
+  const auto number = [&](std::int64_t value) {
+    Tensor t(DType::i64, {1});
+    *t.mutable_data<std::int64_t>() = value;
+    return graph.add_constant(std::move(t));
+  };
+  return ops::fold(graph, "Slice", {v, number(first), number(first + count), number(v->rank() - 1)}, {}, v->name + "_part");
 }
 
 ir::Node* part_of(ir::Graph& graph, ir::Node& all, std::int64_t first, std::int64_t count) {

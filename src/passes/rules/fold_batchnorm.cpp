@@ -9,62 +9,75 @@
 //   w2 = constant f32[4,3,3,3]
 //   b2 = constant f32[4]
 //   y = Conv(x, w2, b2) kernel_shape=[3,3]
+#include "ops/fold.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 
 namespace tenfold::passes {
 namespace {
 
-struct Affine { std::vector<double> scale, shift; };
+using ir::BodyBuilder;
+using ir::Prim;
+using ir::Value;
 
-std::optional<Affine> affine_of(const ir::Node& n) {
+// What the normalisation multiplies each channel by, in f64: scale / sqrt(variance + epsilon). Null: not constant.
+Value* factor_of(ir::Graph& graph, const ir::Node& bn) {
   for (int i = 1; i <= 4; ++i)
-    if (!n.in(i) || !n.in(i)->is_constant()) return std::nullopt;
-  const auto at = [&](int i, std::int64_t c) { return n.in(i)->constant->tensor.as_double(c); };
-  const double epsilon = n.attributes.number("epsilon", 1e-5f);
-  Affine a;
-  for (std::int64_t c = 0; c < n.in(1)->constant->tensor.size(); ++c) {
-    a.scale.push_back(at(1, c) / std::sqrt(at(4, c) + epsilon));
-    a.shift.push_back(at(2, c) - at(3, c) * a.scale.back());
-  }
-  return a;
+    if (!bn.in(i) || !bn.in(i)->is_constant()) return nullptr;
+  BodyBuilder b({bn.in(1)->dtype(), bn.in(4)->dtype()});
+  const auto scale = b.cast(0, DType::f64), variance = b.cast(1, DType::f64);
+  const auto epsilon = b.constant(DType::f64, static_cast<double>(bn.attributes.number("epsilon", 1e-5f)));
+  const auto factor = b.binary(Prim::div, scale, b.unary(Prim::sqrt, b.binary(Prim::add, variance, epsilon)));
+  return ops::fold(graph, b.finish({factor}), {bn.in(1), bn.in(4)}, bn.name + "_factor");
 }
 
-Tensor vector_of(const std::vector<double>& values, Shape shape) {
-  Tensor t(DType::f32, std::move(shape));
-  for (std::size_t i = 0; i < values.size(); ++i) t.mutable_data<float>()[i] = static_cast<float>(values[i]);
-  return t;
+// What it adds to each channel: bias - mean * factor, and what the convolution before it added, times the factor.
+Value* shift_of(ir::Graph& graph, const ir::Node& bn, Value* factor, Value* added) {
+  std::vector<DType> types{bn.in(2)->dtype(), bn.in(3)->dtype(), DType::f64};
+  std::vector<Value*> operands{bn.in(2), bn.in(3), factor};
+  if (added) types.push_back(added->dtype()), operands.push_back(added);
+  BodyBuilder b(types);
+  auto shift = b.binary(Prim::sub, b.cast(0, DType::f64), b.binary(Prim::mul, b.cast(1, DType::f64), 2));
+  if (added) shift = b.binary(Prim::add, shift, b.binary(Prim::mul, b.cast(3, DType::f64), 2));
+  return ops::fold(graph, b.finish({b.cast(shift, DType::f32)}), std::move(operands), bn.name + "_shift");
 }
 
 // Output channel of a weight element: dim 0 of Conv's weights, dim 1 within its group of ConvTranspose's.
-Tensor scaled_weights(const Tensor& w, const Affine& a, bool transposed, std::int64_t groups) {
-  Tensor out(DType::f32, w.shape());
-  std::int64_t inner = 1;
-  for (std::size_t d = 2; d < w.shape().size(); ++d) inner *= w.shape()[d];
-  const std::int64_t rows = w.shape()[0], columns = w.shape()[1];
-  for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t k = 0; k < columns; ++k) {
-      const std::int64_t channel = transposed ? r / (rows / groups) * columns + k : r;
-      for (std::int64_t i = 0; i < inner; ++i) {
-        const std::int64_t at = (r * columns + k) * inner + i;
-        out.mutable_data<float>()[at] = static_cast<float>(w.data<float>()[at] * a.scale[static_cast<std::size_t>(channel)]);
-      }
-    }
-  return out;
+Value* scaled_weights(ir::Graph& graph, const ir::Node& conv, Value* factor) {
+  Value* w = conv.in(1);
+  const Shape shape = w->constant->tensor.shape();
+  const std::int64_t groups = conv.op() == "ConvTranspose" ? conv.attributes.integer("group", 1) : shape[0];
+  const std::int64_t rows = shape[0] / groups, columns = conv.op() == "ConvTranspose" ? shape[1] : 1;
+  Value* grouped = ops::fold_reshape(graph, w, {groups, rows, columns, element_count(shape) / (groups * rows * columns)}, w->name);
+  Value* factors = ops::fold_reshape(graph, factor, {groups, 1, columns, 1}, factor->name);
+  BodyBuilder b({DType::f32, DType::f64});
+  const auto scaled = b.cast(b.binary(Prim::mul, b.cast(0, DType::f64), 1), DType::f32);
+  return ops::fold_reshape(graph, ops::fold(graph, b.finish({scaled}), {grouped, factors}, w->name), shape, w->name + "_bn");
 }
 
-bool into_convolution(ir::Graph& graph, ir::Node& bn, Affine a) {
+bool into_convolution(ir::Graph& graph, ir::Node& bn) {
   ir::Node* conv = made_by(bn.in(0), "Conv");
   if (!conv) conv = made_by(bn.in(0), "ConvTranspose");
   if (!conv || only_user(graph, conv->out()) != &bn) return false;
-  if (!conv->in(1)->is_constant() || conv->in(1)->dtype() != DType::f32 || (conv->in(2) && !conv->in(2)->is_constant())) return false;
-  const Tensor& w = conv->in(1)->constant->tensor;
-  const bool transposed = conv->op() == "ConvTranspose";
-  if (conv->in(2))
-    for (std::size_t c = 0; c < a.shift.size(); ++c) a.shift[c] += conv->in(2)->constant->tensor.as_double(static_cast<std::int64_t>(c)) * a.scale[c];
-  ir::Value* weights = graph.add_constant(scaled_weights(w, a, transposed, conv->attributes.integer("group", 1)), conv->in(1)->name + "_bn");
-  ir::Value* bias = graph.add_constant(vector_of(a.shift, {static_cast<std::int64_t>(a.shift.size())}), conv->name + "_bn_bias");
+  if (!conv->in(1)->is_constant() || conv->in(1)->dtype() != DType::f32 || conv->in(1)->constant->tensor.size() == 0) return false;
+  if (conv->in(2) && !conv->in(2)->is_constant()) return false;
+  Value* factor = factor_of(graph, bn);
+  if (!factor) return false;
+  Value* bias = shift_of(graph, bn, factor, conv->in(2));
+  Value* weights = scaled_weights(graph, *conv, factor);
   graph.replace_uses(bn.out(), graph.add(conv->op(), {conv->in(0), weights, bias}, conv->attributes, 1, conv->name, &bn)->out());
+  return true;
+}
+
+// Alone it stays a factor and a shift per channel.
+bool into_pointwise(ir::Graph& graph, ir::Node& bn) {
+  Value* factor = factor_of(graph, bn);
+  if (!factor) return false;
+  Shape shape{factor->constant->tensor.size()};
+  for (int d = 2; d < bn.in(0)->rank(); ++d) shape.push_back(1);
+  Value* scale = ops::fold(graph, "Cast", {ops::fold_reshape(graph, factor, shape, factor->name)}, {{"to", std::string("f32")}}, bn.name + "_scale");
+  Value* shift = ops::fold_reshape(graph, shift_of(graph, bn, factor, nullptr), shape, bn.name + "_shift");
+  graph.replace_uses(bn.out(), graph.make("Add", {graph.make("Mul", {bn.in(0), scale}, {}, &bn), shift}, {}, &bn));
   return true;
 }
 
@@ -72,16 +85,7 @@ bool run(ir::Graph& graph) {
   bool changed = false;
   for (ir::Node* n : graph.node_list()) {
     if (n->op() != "BatchNormalization" || n->body || n->outputs.size() != 1 || n->out()->dtype() != DType::f32) continue;
-    std::optional<Affine> a = affine_of(*n);
-    if (!a) continue;
-    if (!into_convolution(graph, *n, *a)) {
-      Shape shape{static_cast<std::int64_t>(a->scale.size())};
-      for (int d = 2; d < n->in(0)->rank(); ++d) shape.push_back(1);
-      ir::Value* scale = graph.add_constant(vector_of(a->scale, shape), n->name + "_scale");
-      ir::Value* shift = graph.add_constant(vector_of(a->shift, shape), n->name + "_shift");
-      graph.replace_uses(n->out(), graph.make("Add", {graph.make("Mul", {n->in(0), scale}, {}, n), shift}, {}, n));
-    }
-    changed = true;
+    changed = into_convolution(graph, *n) || into_pointwise(graph, *n) || changed;
   }
   return changed;
 }

@@ -9,19 +9,13 @@
 //   c = f32[3]{1.5,2.5,3.5}
 //   y = Mul(x, c)
 #include "base/element.h"
-#include "ops/interpret.h"
+#include "ops/fold.h"
 #include "passes/pass.h"
 
 namespace tenfold::passes {
 namespace {
 
 constexpr std::int64_t kGrowthLimit = 1 << 20;   // a result may be this much larger than its operands, in bytes: Expand must not explode
-
-bool operands_constant(const ir::Node& node) {
-  for (const ir::Value* v : node.inputs)
-    if (v && !v->is_constant()) return false;
-  return true;
-}
 
 std::int64_t bytes_of(const std::vector<ir::Value*>& values) {
   std::int64_t bytes = 0;
@@ -35,10 +29,6 @@ bool known_from_shapes(const ir::Value& v) {
   return v.type.kind == ir::ValueType::Kind::tensor && v.contents && ir::is_constant(*v.contents) && ir::is_constant(v.dims());
 }
 
-void replace(ir::Graph& graph, ir::Value* old_value, Tensor tensor) {
-  graph.replace_uses(old_value, graph.add_constant(std::move(tensor), old_value->name));
-}
-
 bool fold_by_shape(ir::Graph& graph, ir::Node& node) {
   bool changed = false;
   for (ir::Value* v : node.outputs) {
@@ -49,7 +39,7 @@ bool fold_by_shape(ir::Graph& graph, ir::Node& node) {
       const std::int64_t value = (*v->contents)[static_cast<std::size_t>(i)].constant();
       with_native_type(t.dtype(), [&](auto type) { t.mutable_data<decltype(type)>()[i] = static_cast<decltype(type)>(value); });
     }
-    replace(graph, v, std::move(t));
+    graph.replace_uses(v, graph.add_constant(std::move(t), v->name));
     changed = true;
   }
   return changed;
@@ -57,14 +47,12 @@ bool fold_by_shape(ir::Graph& graph, ir::Node& node) {
 
 bool fold_by_value(ir::Graph& graph, ir::Node& node) {
   if (node.op() == "DequantizeLinear") return false;   // the precision stage decides whether a weight stays in 8 bits
-  if (node.inputs.empty() || !operands_constant(node) || !node.def->pure || !node.graphs.empty()) return false;
+  if (node.inputs.empty() || !ops::operands_constant(node) || !node.def->pure || !node.graphs.empty() || node.anchor_inputs >= 0) return false;
   for (const ir::Value* v : node.outputs)
     if (v->type.kind != ir::ValueType::Kind::tensor || v->dtype() == DType::string) return false;
   if (bytes_of(node.outputs) > bytes_of(node.inputs) + kGrowthLimit) return false;
-  std::vector<ops::RuntimeValue> operands;
-  for (const ir::Value* v : node.inputs) operands.push_back(v ? ops::RuntimeValue(v->constant->tensor) : ops::RuntimeValue());
-  std::vector<ops::RuntimeValue> results = ops::run_node(node, operands);
-  for (std::size_t i = 0; i < results.size(); ++i) replace(graph, node.outputs[i], std::get<Tensor>(std::move(results[i])));
+  const std::vector<ir::Value*> results = ops::fold(graph, node);
+  for (std::size_t i = 0; i < results.size(); ++i) graph.replace_uses(node.outputs[i], results[i]);
   return true;
 }
 

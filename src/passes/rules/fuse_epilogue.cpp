@@ -17,6 +17,7 @@
 #include <unordered_map>
 
 #include "passes/bodies.h"
+#include "ops/fold.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -33,10 +34,7 @@ void bias_to_body(ir::Graph& graph, ir::Node& n) {
   if ((n.op() != "Conv" && n.op() != "ConvTranspose") || n.body || !n.in(2) || !n.in(2)->is_constant() || n.out()->dtype() != DType::f32) return;
   Shape shape{n.in(2)->constant->tensor.size()};
   for (int d = 2; d < n.out()->rank(); ++d) shape.push_back(1);
-  auto constant = std::make_shared<ir::Constant>(*n.in(2)->constant);
-  constant->tensor = constant->tensor.reshaped(shape);
-  ir::Value* bias = graph.add_constant(std::move(constant), n.in(2)->name);
-  graph.set_input(n, 2, bias);
+  graph.set_input(n, 2, ops::fold_reshape(graph, n.in(2), shape, n.in(2)->name));
   ir::BodyBuilder b({DType::f32, DType::f32});
   n.body = b.finish({b.binary(ir::Prim::add, 0, 1)});
   n.anchor_inputs = 2;

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "ir/recipe.h"
 #include "passes/movement.h"
 #include "passes/pass.h"
 
@@ -31,6 +32,7 @@ bool merge_constants(ir::Graph& graph) {
   bool changed = false;
   for (const auto& v : graph.values()) {
     if (!v->is_constant() || v->users.empty() || v->constant->tensor.size() > 64 || !v->constant->weight_name.empty()) continue;
+    if (ir::may_change(*v->constant)) continue;   // equal now, but not after a refit
     auto [it, fresh] = seen.try_emplace(ir::text(ir::Attribute(v->constant->tensor)), v.get());
     if (fresh) continue;
     graph.replace_uses(v.get(), it->second);

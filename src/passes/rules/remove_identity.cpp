@@ -6,18 +6,18 @@
 //   y = Relu(b)
 // after: (x f32[2,3])
 //   y = Relu(x)
+#include "passes/match.h"
 #include "passes/pass.h"
 
 namespace tenfold::passes {
 namespace {
 
 bool all_elements(const ir::Value* v, double wanted) {
-  if (!v || !v->is_constant() || v->dtype() == DType::string) return false;
-  const Tensor& t = v->constant->tensor;
-  if (t.size() > 4096 || t.size() == 0) return false;
-  for (std::int64_t i = 0; i < t.size(); ++i)
-    if (t.as_double(i) != wanted) return false;
-  return true;
+  if (!v || !v->is_constant() || v->constant->tensor.size() > 4096 || v->constant->tensor.size() == 0) return false;
+  const Tensor* t = look(v);
+  for (std::int64_t i = 0; t && i < t->size(); ++i)
+    if (t->as_double(i) != wanted) return false;
+  return t != nullptr;
 }
 
 // Movement and casts are idle when the type stays: same element type, same dims, and nothing permuted.

@@ -1,0 +1,12 @@
+// The name that somebody may have meant: for messages about a name that is not there.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tenfold {
+
+// The candidate with the fewest edits from `word` (upper and lower case alike), "" if none is near.
+std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
+
+}  // namespace tenfold

@@ -1,0 +1,58 @@
+// Running from C.
+#include "api/c_api_common.h"
+
+using namespace tenfold;
+using namespace tenfold::c;
+
+struct tenfold_context {
+  Engine engine;
+  std::unique_ptr<ExecutionContext> context;
+};
+
+namespace {
+
+tenfold_status outcome(const ExecutionContext& context, Status status) noexcept {
+  if (status) return TENFOLD_OK;
+  std::string text;
+  try {
+    text = context.describe(status);
+  } catch (...) {
+  }
+  return failed(TENFOLD_RUN_FAILED + static_cast<tenfold_status>(status.code), text.c_str());
+}
+
+}  // namespace
+
+TENFOLD_C tenfold_status tenfold_context_create(const tenfold_engine* engine, tenfold_context** context) {
+  return guarded([&] {
+    const Engine& own = need(engine, "the engine").engine;
+    need(context, "the place for the context") = new tenfold_context{own, own.create_context()};
+  });
+}
+TENFOLD_C void tenfold_context_free(tenfold_context* context) { delete context; }
+
+TENFOLD_C tenfold_status tenfold_context_set_shape(tenfold_context* context, int32_t input, const int64_t* shape, int32_t rank) {
+  if (!context || rank < 0 || (rank > 0 && !shape)) return failed(TENFOLD_INVALID_ARGUMENT, "a null context or shape");
+  return outcome(*context->context, context->context->set_input_shape(input, {shape, static_cast<std::size_t>(rank)}));
+}
+TENFOLD_C tenfold_status tenfold_context_shape(const tenfold_context* context, int32_t binding, int64_t* shape, int32_t* rank) {
+  if (!context || !rank || *rank < 0 || (*rank > 0 && !shape)) return failed(TENFOLD_INVALID_ARGUMENT, "a null context, shape or rank");
+  int known = 0;
+  const Status status = context->context->shape(binding, {shape, static_cast<std::size_t>(*rank)}, known);
+  if (status) *rank = known;
+  return outcome(*context->context, status);
+}
+TENFOLD_C tenfold_status tenfold_context_bind(tenfold_context* context, int32_t binding, void* memory, size_t bytes) {
+  if (!context || bytes > INT64_MAX) return failed(TENFOLD_INVALID_ARGUMENT, "a null context, or memory that is too large");
+  return outcome(*context->context, context->context->bind(binding, memory, static_cast<std::int64_t>(bytes)));
+}
+TENFOLD_C tenfold_status tenfold_context_memory(tenfold_context* context, int32_t binding, void** memory) {
+  return guarded([&] { need(memory, "the place for the address") = need(context, "the context").context->own_memory(binding); });
+}
+TENFOLD_C tenfold_status tenfold_context_run(tenfold_context* context) {
+  if (!context) return failed(TENFOLD_INVALID_ARGUMENT, "the context is null");
+  return outcome(*context->context, context->context->run());
+}
+TENFOLD_C void tenfold_context_cancel(tenfold_context* context) {
+  if (context) context->context->cancel();
+}

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Writes docs/operators.md and docs/cli.md from what the program says: write_docs.py TENFOLD; --check only compares."""
+import json
+import pathlib
+import subprocess
+import sys
+
+DOCS = pathlib.Path(__file__).resolve().parent.parent / 'docs'
+VERBS = {'exec': ['--help=all'], 'inspect': ['--help'], 'compare': ['--help'], 'ops': ['--help'], 'devices': ['--help']}
+NOTE = '<!-- Written by tools/write_docs.py from the program itself: change the source, then run `tools/write_docs.py BUILD/cli/tenfold`. -->\n'
+
+
+def said(program, *arguments):
+    return subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def operators(program):
+    by_domain = {}
+    for op in json.loads(said(program, 'ops', '--json')):
+        by_domain.setdefault(op['domain'], []).append(op)
+    text = '# Operators\n\n' + NOTE + '\nThe ONNX operators that models may use, with the first opset whose form is accepted; later forms are too.\n'
+    for domain, ops in by_domain.items():
+        text += f'\n## {domain} ({len(ops)})\n\n' + ', '.join(f'{op["name"]} {op["since"]}' for op in ops) + '\n'
+    return text
+
+
+def command_line(program):
+    text = '# The command line\n\n' + NOTE + '\n```text\n' + said(program, '--help') + '```\n'
+    for verb, arguments in VERBS.items():
+        text += f'\n## tenfold {verb}\n\n```text\n' + said(program, verb, *arguments) + '```\n'
+    return text
+
+
+def main():
+    words = [word for word in sys.argv[1:] if word != '--check']
+    if len(words) != 1:
+        sys.exit(__doc__)
+    stale = []
+    for name, write in (('operators.md', operators), ('cli.md', command_line)):
+        path, text = DOCS / name, write(words[0])
+        if '--check' not in sys.argv:
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            stale.append(f'docs/{name}')
+    if stale:
+        sys.exit(f'{", ".join(stale)}: not what the program says; run tools/write_docs.py {words[0]}')
+
+
+if __name__ == '__main__':
+    main()
