@@ -17,7 +17,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "base/element.h"
+#include "ops/fold.h"
 
 namespace tenfold::quant {
 namespace {
@@ -52,12 +52,6 @@ const std::set<std::string, std::less<>> kNarrowed = {"MatMul",
                                                       "Identity",
                                                       "Pad"};
 
-Tensor converted(const Tensor& from, DType to) {
-  Tensor result(to, from.shape());
-  for (std::int64_t i = 0; i < from.size(); ++i) store_double(to, result.mutable_raw(), i, from.as_double(i));
-  return result;
-}
-
 // A constant survives if no finite number overflows; one number that stands alone (an epsilon, say) also if it stays nearly itself.
 bool survives(const Tensor& wide, const Tensor& narrow) {
   for (std::int64_t i = 0; i < wide.size(); ++i) {
@@ -83,7 +77,7 @@ class Narrower {
     if (!node.graphs.empty() || node.body || node.op() == "Cast") return false;
     if (!node.def->scalar && !kNarrowed.count(node.op())) return false;
     bool any = false;
-    for (const ir::Value* v : node.inputs) {
+    for (ir::Value* v : node.inputs) {
       if (!v || v->type.kind != ir::ValueType::Kind::tensor || v->dtype() != DType::f32) continue;
       if (v->is_constant() && !narrow_constant(*v)) return false;
       any = any || !v->is_constant() || node.op() == "Gather";   // rows of a table of weights
@@ -92,13 +86,11 @@ class Narrower {
     for (const ir::Value* v : node.outputs) gives = gives || v->dtype() == DType::f32;
     return any && gives;
   }
-  ir::Value* narrow_constant(const ir::Value& v) {
+  ir::Value* narrow_constant(ir::Value& v) {
     const auto known = twins_.find(&v);
     if (known != twins_.end()) return known->second;
-    Tensor narrow = converted(v.constant->tensor, to_);
-    ir::Value* twin = nullptr;
-    if (survives(v.constant->tensor, narrow)) twin = graph_.add_constant(std::move(narrow), v.name);
-    return twins_[&v] = twin;
+    ir::Value* twin = ops::fold(graph_, "Cast", {&v}, {{"to", std::string(name(to_))}}, v.name);   // with its recipe, so that refits follow
+    return twins_[&v] = survives(v.constant->tensor, twin->constant->tensor) ? twin : nullptr;
   }
   ir::Value* twin(ir::Value* v, ir::Node& before) {
     if (!v || v->type.kind != ir::ValueType::Kind::tensor || v->dtype() != DType::f32) return v;

@@ -39,9 +39,10 @@ using ir::Node;
 using ir::Value;
 
 bool all_are(const Value* v, double wanted) {
-  if (!v || !v->is_constant() || v->dtype() != DType::f32) return false;
-  for (std::int64_t i = 0; i < v->constant->tensor.size(); ++i)
-    if (v->constant->tensor.as_double(i) != wanted) return false;
+  const Tensor* elements = v && v->dtype() == DType::f32 ? look(v) : nullptr;
+  if (!elements) return false;
+  for (std::int64_t i = 0; i < elements->size(); ++i)
+    if (elements->as_double(i) != wanted) return false;
   return true;
 }
 
