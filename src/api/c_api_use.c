@@ -5,39 +5,6 @@
 
 #define EXPECT(condition) do { if (!(condition)) return __LINE__; } while (0)
 
-/* w becomes all ones: y = concat(relu(x0 + x1, x0 + x1), x). */
-static int refit_engine(const tenfold_engine* engine) {
-  const float ones[4] = {1, 1, 1, 1}, x[2] = {3, 4}, want[4] = {7, 7, 3, 4};
-  const int64_t dims[2] = {2, 2}, shape[2] = {1, 2};
-  int32_t i;
-  void* y;
-  tenfold_weight weight;
-  tenfold_weight_info info;
-  tenfold_engine* other;
-  tenfold_context* context;
-  info.struct_size = sizeof info;
-  EXPECT(tenfold_engine_weights(engine) == 1);
-  EXPECT(tenfold_engine_weight(engine, 0, &info) == TENFOLD_OK);
-  EXPECT(strcmp(info.name, "w") == 0 && strcmp(info.dtype, "f32") == 0 && info.rank == 2 && info.shape[1] == 2 && info.fixed[0] == '\0');
-  EXPECT(tenfold_engine_weight(engine, 1, &info) == TENFOLD_INVALID_ARGUMENT);
-  memset(&weight, 0, sizeof weight);
-  weight.struct_size = sizeof weight;
-  weight.name = "W", weight.dtype = "f32", weight.shape = dims, weight.rank = 2, weight.data = ones, weight.bytes = sizeof ones;
-  EXPECT(tenfold_engine_refit(engine, &weight, 1, &other) == TENFOLD_INVALID_ARGUMENT);
-  EXPECT(strstr(tenfold_last_error(), "did you mean 'w'") != NULL);
-  weight.name = "w";
-  EXPECT(tenfold_engine_refit(engine, &weight, 1, &other) == TENFOLD_OK);
-  EXPECT(tenfold_context_create(other, &context) == TENFOLD_OK);
-  EXPECT(tenfold_context_set_shape(context, 0, shape, 2) == TENFOLD_OK);
-  EXPECT(tenfold_context_bind(context, 0, (void*)x, sizeof x) == TENFOLD_OK);
-  EXPECT(tenfold_context_memory(context, 1, &y) == TENFOLD_OK);
-  EXPECT(tenfold_context_run(context) == TENFOLD_OK);
-  for (i = 0; i < 4; ++i) EXPECT(((float*)y)[i] == want[i]);
-  tenfold_context_free(context);
-  tenfold_engine_free(other);
-  return 0;
-}
-
 int tenfold_use_from_c(const char* plan_path);
 
 /* y = concat(relu(x * w), x) for x[n,2]. */
