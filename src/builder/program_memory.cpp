@@ -205,10 +205,20 @@ void ProgramBuilder::place(plan::Program& program) {
   for (const auto& [number, inputs] : in_place_) {   // lifetimes are complete now: merge where the operand dies here
     const Step& step = steps_[number];
     const std::int32_t result = resolve(step.out[0].at.index);
+    // The same memory may be read by a further operand, which the tactic does not let the result overlap (a residual, say).
+    const auto read_elsewhere = [&](std::int32_t buffer) {
+      for (std::size_t i = 0; i < step.in.size(); ++i)
+        if (step.in[i].at.space == Space::arena && resolve(step.in[i].at.index) == buffer &&
+            std::find(inputs.begin(), inputs.end(), static_cast<std::int32_t>(i)) == inputs.end())
+          return true;
+      return false;
+    };
     for (std::int32_t i : inputs) {
       const std::int32_t source = resolve(step.in[static_cast<std::size_t>(i)].at.index);
       Buffer &from = buffers_[static_cast<std::size_t>(source)], &to = buffers_[static_cast<std::size_t>(result)];
-      if (source == result || from.last != static_cast<std::int32_t>(number) || to.first != static_cast<std::int32_t>(number) || from.bytes != to.bytes) continue;
+      if (source == result || from.last != static_cast<std::int32_t>(number) || to.first != static_cast<std::int32_t>(number) || from.bytes != to.bytes ||
+          read_elsewhere(source))
+        continue;
       from.last = to.last;
       to.merged_into = source;
       break;

@@ -76,8 +76,8 @@ void verify_attributes(const ir::OpDef& def, const ir::Attributes& attributes) {
 }
 
 // A size that depends on data is a new symbol each time it is inferred: there the bound must hold, elsewhere equality.
-// Not so for a kernel that defines no size: the builder knew it from contents (a Slice that ends at a Shape), and kernels fill
-// what their results hold, whatever their operands say.
+// Not so for a step that defines no size: the builder knew it from contents (a Slice that ends at a Shape). Kernels fill what their
+// results hold, whatever their operands say, and reference kernels refuse to fill more than that (ops::settle_shape).
 void verify_result(const VerifyScope& scope, const ir::Graph& graph, const ir::TensorType& inferred, const Operand& o, bool sized_by_result) {
   must(inferred.dtype == o.dtype, "a result is ", name(o.dtype), ", the operator gives ", name(inferred.dtype));
   must(inferred.dims.size() == o.dims.size(), "a result has ", o.dims.size(), " dims, the operator gives ", inferred.dims.size());
@@ -173,7 +173,7 @@ void verify_meaning(const VerifyScope& scope, const Step& step) {
   for (std::size_t i = 0; i < step.out.size(); ++i) {
     const ir::ValueType& type = added->outputs[i]->type;
     must(type.kind == ir::ValueType::Kind::tensor && type.ranked, "a result is ", ir::text(type));
-    verify_result(scope, graph, type.tensor, step.out[i], step.kind == StepKind::kernel && step.defines.empty());
+    verify_result(scope, graph, type.tensor, step.out[i], (step.kind == StepKind::kernel || step.kind == StepKind::host) && step.defines.empty());
   }
 }
 
