@@ -13,7 +13,7 @@ struct OpaqueProgram;
 using Program = OpaqueProgram*;
 
 struct Loaded {
-  Library library{{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}};
+  Library library{{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}, "libnvrtc-builtins.so"};
   int (*version)(int* major, int* minor);
   int (*create)(Program* program, const char* source, const char* name, int headers, const char* const* texts, const char* const* names);
   int (*destroy)(Program* program);

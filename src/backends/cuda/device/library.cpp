@@ -38,6 +38,13 @@ void add_python_packages(const fs::path& prefix, std::vector<std::string>& place
   }
 }
 
+// Left open: whoever asks for one of them by name then gets it.
+void open_companions(const fs::path& place, const std::string& companion) {
+  std::error_code none;
+  for (fs::directory_iterator it(place, none), end; !none && it != end; it.increment(none))
+    if (it->path().filename().string().starts_with(companion)) dlopen(it->path().c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 }  // namespace
 
 void add_search_place(const std::string& folder) {
@@ -60,12 +67,16 @@ std::vector<std::string> search_places() {
   return places;
 }
 
-Library::Library(const std::vector<std::string>& names) {
+Library::Library(const std::vector<std::string>& names, const std::string& companion) {
   for (const std::string& name : names)
     if ((handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL))) return;
-  for (const std::string& place : search_places())
-    for (const std::string& name : names)
-      if ((handle_ = dlopen((fs::path(place) / name).c_str(), RTLD_NOW | RTLD_LOCAL))) return;
+  for (const std::string& place : search_places()) {
+    for (const std::string& name : names) {
+      if (!(handle_ = dlopen((fs::path(place) / name).c_str(), RTLD_NOW | RTLD_LOCAL))) continue;
+      if (!companion.empty()) open_companions(place, companion);
+      return;
+    }
+  }
   why_not_ = names.front() + " was not found";
 }
 

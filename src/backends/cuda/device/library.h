@@ -9,7 +9,8 @@ namespace tenfold::backends::cuda {
 class Library {
  public:
   // The first of these file names that can be opened: where the loader looks, then in the folders that search_places() lists.
-  explicit Library(const std::vector<std::string>& names);
+  // Files beside it whose names begin with `companion` are opened too: it asks the loader for them by name alone.
+  explicit Library(const std::vector<std::string>& names, const std::string& companion = "");
   ~Library();
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
