@@ -97,7 +97,7 @@ def write_table(a, rows, rival):
                 continue
             other = rival.get((PEER[r['model']], r['batch'])) if r['mode'] == 'fp16' else None
             ratio = f"{other / r['event_ms']:.2f}" if other else ''
-            f.write(f"| {r['model']} | {r['batch']} | {r['mode']} | {r['event_ms']:.4f} | {other or ''} | {ratio} | {r['host_ms']:.4f} | {r['cosine']:.6f} | {r['build_s']:.1f} |\n")
+            f.write(f"| {r['model']} | {r['batch']} | {r['mode']} | {r['event_ms']:.4f} | {f'{other:.4f}' if other else ''} | {ratio} | {r['host_ms']:.4f} | {r['cosine']:.6f} | {r['build_s']:.1f} |\n")
 
 
 def main():

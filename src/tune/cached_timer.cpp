@@ -9,9 +9,11 @@ namespace {
 
 class CachedTimer final : public Timer {
  public:
-  CachedTimer(Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options) : timer_(timer), options_(options) {
+  CachedTimer(Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options, bool cold_weights)
+      : timer_(timer), options_(options) {
     const int threads = options.config->threads > 0 ? options.config->threads : default_threads();
     machine_ = cat(device.name, "; ", backends::feature_text(device.features), "; ", threads, " threads");
+    if (cold_weights) machine_ += "; cold weights";   // other times: one cache serves small and large models
   }
   double time(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config, double best) override {
     const TimingKey key{machine_, problem.line(), cat(tactic.name, " v", tactic.version), config_text(config)};
@@ -34,8 +36,8 @@ class CachedTimer final : public Timer {
 
 }  // namespace
 
-std::unique_ptr<Timer> cached_timer(Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options) {
-  return std::make_unique<CachedTimer>(timer, device, options);
+std::unique_ptr<Timer> cached_timer(Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options, bool cold_weights) {
+  return std::make_unique<CachedTimer>(timer, device, options, cold_weights);
 }
 
 }  // namespace tenfold::tune
