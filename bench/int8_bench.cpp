@@ -177,8 +177,8 @@ double peak() {
   const double seconds = best_seconds(
       [&] {
         for (int i = 0; i < 100; ++i)
-          k.panel(k.mr, k.nr, static_cast<const char*>(a.data.get()), 256 + 64, static_cast<const char*>(b.data.get()), groups, order, static_cast<std::int32_t*>(init.data.get()),
-                 static_cast<std::int32_t*>(c.data.get()), 64, false);
+          k.panel(k.mr, k.nr, static_cast<const char*>(a.data.get()), 256 + 64, static_cast<const char*>(b.data.get()), groups, order,
+                  static_cast<std::int32_t*>(init.data.get()), static_cast<std::int32_t*>(c.data.get()), 64, false);
       },
       0.2);
   if (k.leave) k.leave();

@@ -51,7 +51,8 @@ void build(char** argv, bool bf16) {
   const tenfold::Engine engine = tenfold::build_file(argv[0], config);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   engine.save(plan);
-  std::ofstream(plan + ".facts") << "{\"weight_bytes\": " << engine.info().weight_bytes << ", \"arena_bytes\": " << engine.info().arena_bytes
+  std::ofstream(plan + ".facts") << "{\"weight_bytes\": " << engine.info().weight_bytes
+                                 << ", \"arena_bytes\": " << engine.info().arena_bytes
                                  << ", \"scratch_bytes\": " << engine.info().scratch_bytes << ", \"build_s\": " << seconds << "}\n";
 }
 
@@ -59,14 +60,16 @@ void build(char** argv, bool bf16) {
 std::pair<const char*, std::int64_t> bind_files(const tenfold::Engine& engine, tenfold::ExecutionContext& context, const Words& shapes,
                                                 const Words& files) {
   for (const auto& [name, text] : shapes)
-    if (!context.set_input_shape(engine.binding_index(name), shape_of(text))) throw std::runtime_error("shape " + text + " of " + name + " was refused");
+    if (!context.set_input_shape(engine.binding_index(name), shape_of(text)))
+      throw std::runtime_error("shape " + text + " of " + name + " was refused");
   std::pair<const char*, std::int64_t> first{nullptr, 0};
   for (const tenfold::BindingInfo& b : engine.bindings()) {
     const int index = engine.binding_index(b.name);
     auto* memory = static_cast<char*>(context.own_memory(index));
     const std::int64_t bytes = tenfold::byte_size(b.dtype, tenfold::element_count(context.shape(index)));
     if (!b.is_input && !first.first) first = {memory, bytes};
-    if (b.is_input && !std::ifstream(files.at(b.name), std::ios::binary).read(memory, bytes)) throw std::runtime_error("no input for " + b.name);
+    if (b.is_input && !std::ifstream(files.at(b.name), std::ios::binary).read(memory, bytes))
+      throw std::runtime_error("no input for " + b.name);
   }
   return first;
 }
@@ -110,5 +113,6 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     return std::fprintf(stderr, "one_model: %s\n", e.what()), 1;
   }
-  return std::fprintf(stderr, "usage: one_model build MODEL PLAN THREADS SHAPES [bf16] | run PLAN THREADS SECONDS SHAPES LOAD [FOLDER]\n"), 2;
+  return std::fprintf(stderr, "usage: one_model build MODEL PLAN THREADS SHAPES [bf16] | run PLAN THREADS SECONDS SHAPES LOAD [FOLDER]\n"),
+         2;
 }

@@ -73,9 +73,9 @@ double layer_tolerance(double tolerance) { return tolerance >= 0 ? tolerance : 1
 void print_first_difference(const Layers& layers, double tolerance) {
   const double t = layer_tolerance(tolerance);
   if (const auto first = layers.first_difference(t))
-    std::printf("\nfirst layer that differs: %s, value %s: lInf %.4g, lInf/max %.4g, cosine %.8f%s%s\n", first->step.c_str(), first->distance.name.c_str(),
-                first->distance.l_inf, first->distance.relative, first->distance.cosine, first->distance.problem.empty() ? "" : "; ",
-                first->distance.problem.c_str());
+    std::printf("\nfirst layer that differs: %s, value %s: lInf %.4g, lInf/max %.4g, cosine %.8f%s%s\n", first->step.c_str(),
+                first->distance.name.c_str(), first->distance.l_inf, first->distance.relative, first->distance.cosine,
+                first->distance.problem.empty() ? "" : "; ", first->distance.problem.c_str());
   else
     std::printf("\nno layer differs by more than %g of its largest value (%d values that both have were compared)\n", t, layers.compared());
 }
@@ -120,7 +120,8 @@ Flags make_flags(Question& q) {
   flags.add({"loadInputs", "SPEC", "name:file, .npy .npz .pb or raw", [&q](const std::string& text) {
                for (auto& [name, file] : parse_pairs("loadInputs", text)) q.files[name] = file;
              }});
-  flags.add({"tolerance", "T", "exit 5 if lInf is above T times the largest value of B's output, or shapes differ; for layers: default 0.001",
+  flags.add({"tolerance", "T",
+             "exit 5 if lInf is above T times the largest value of B's output, or shapes differ; for layers: default 0.001",
              [&q](const std::string& text) {
                q.tolerance = parse_number("tolerance", text);
                if (!(q.tolerance >= 0)) throw UsageError("--tolerance takes a number of at least 0, not " + text);

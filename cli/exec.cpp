@@ -48,7 +48,8 @@ void print_weights(const ExecOptions& o, const Engine& engine) {
   const std::vector<WeightInfo> weights = engine.refittable_weights();
   o.console.result(weights.empty() ? "The plan has no refittable weights: build it with --refit" : "Refittable weights:");
   for (const WeightInfo& w : weights)
-    o.console.result(w.name + "  " + std::string(name(w.dtype)) + "[" + text(w.shape) + "]" + (w.fixed.empty() ? "" : "  fixed: its value was " + w.fixed));
+    o.console.result(w.name + "  " + std::string(name(w.dtype)) + "[" + text(w.shape) + "]" +
+                     (w.fixed.empty() ? "" : "  fixed: its value was " + w.fixed));
 }
 
 Made make_engine(const ExecOptions& o, const InputFiles& files) {
@@ -57,8 +58,11 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
   config.log = o.console.callback();
   config.progress = progress_printer(o.progress);
   if (!o.load_engine.empty()) {
-    const LoadOptions load{
-        .verify_weights = o.verify_weights, .cpu_features = config.cpu_features, .device = config.device == "cpu" ? "" : config.device, .threads = config.threads, .log = config.log};
+    const LoadOptions load{.verify_weights = o.verify_weights,
+                           .cpu_features = config.cpu_features,
+                           .device = config.device == "cpu" ? "" : config.device,
+                           .threads = config.threads,
+                           .log = config.log};
     Engine engine = o.retune ? retune_file(o.load_engine, config) : Engine::load(o.load_engine, load);
     if (!o.refit_from.empty()) engine = refitted(o, engine);
     const double took = seconds_since(start);
@@ -82,7 +86,8 @@ void layer_info(const ExecOptions& o, const Engine& engine) {
 std::string settings_text(const ExecOptions& o, const Engine& engine) {
   std::ostringstream s;
   s << "device = " << engine.info().device << ", threads = " << engine.info().threads << ", streams = " << o.streams
-    << (engine.info().on_gpu ? ", CUDA graph = used where no step runs on the host, data transfers = always" : ", CUDA graph = none, spin-wait = short, data transfers = none");
+    << (engine.info().on_gpu ? ", CUDA graph = used where no step runs on the host, data transfers = always"
+                             : ", CUDA graph = none, spin-wait = short, data transfers = none");
   return s.str();
 }
 
@@ -101,7 +106,8 @@ std::int64_t peak_rss_bytes() {
 void print_json(const ExecOptions& o, const Made& made, const Trace* trace) {
   const EngineInfo& info = made.engine.info();
   Json result{{"model", o.onnx.empty() ? o.load_engine : o.onnx}, {"device", info.device}, {"threads", info.threads}};
-  for (const char* key : {"median_ms", "p99_ms", "gpu_compute_ms", "throughput_qps"}) result[key] = nullptr;  // null: not measured in this run
+  for (const char* key : {"median_ms", "p99_ms", "gpu_compute_ms", "throughput_qps"})
+    result[key] = nullptr;  // null: not measured in this run
   if (trace) {
     const Statistics s = statistics(latencies(*trace), {99});
     result["median_ms"] = s.median, result["p99_ms"] = s.percentiles[0];

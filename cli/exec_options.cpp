@@ -31,7 +31,8 @@ std::uint32_t parse_sources(std::uint32_t mask, const std::string& text) {
     for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     const auto found = known.find(word);
     if (found == known.end())
-      throw UsageError("--tacticSources: unknown source '" + word + "', expected reference, native, onednn, cublas_lt or cudnn, each with + or - or alone");
+      throw UsageError("--tacticSources: unknown source '" + word +
+                       "', expected reference, native, onednn, cublas_lt or cudnn, each with + or - or alone");
     const auto bit = static_cast<std::uint32_t>(found->second);
     if (sign != '+' && sign != '-' && std::exchange(fresh, false)) mask = 0;  // plain names: exactly these
     mask = sign == '-' ? mask & ~bit : mask | bit;
@@ -92,7 +93,8 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   f.add({"noTF32", "", "+products of float32 on a GPU keep all bits", [&o](const std::string&) { o.build.tf32 = false; }});
   f.add({"memPoolSize", "workspace:MiB", "+memory that a tactic may use while it runs; MiB, or with B, K, M, G",
          [&o](const std::string& text) { parse_pool(o, text); }});
-  f.add({"tacticSources", "LIST", "+reference, native, onednn, cublas_lt, cudnn: exactly these, or changed with + and - (default: all but onednn)",
+  f.add({"tacticSources", "LIST",
+         "+reference, native, onednn, cublas_lt, cudnn: exactly these, or changed with + and - (default: all but onednn)",
          [&o](const std::string& text) { o.build.tactic_sources = parse_sources(o.build.tactic_sources, text); }});
   f.add({"maxTactics", "N", "+time at most N candidates for each problem",
          [&o](const std::string& text) { o.build.max_tactics = parse_int("maxTactics", text); }});

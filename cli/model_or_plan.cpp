@@ -25,7 +25,8 @@ void add_pass_flags(Flags& flags, BuildConfig& config) {
              [&config](const std::string& text) {
                for (const std::string& name : split(text, ',')) config.disabled_passes.push_back(name);
              }});
-  flags.add({"dumpPasses", "DIR", "+write the graph as imported and after each pass that changed it: DIR/01_fold_constants.txt", [&config](const std::string& dir) {
+  flags.add({"dumpPasses", "DIR", "+write the graph as imported and after each pass that changed it: DIR/01_fold_constants.txt",
+             [&config](const std::string& dir) {
                std::filesystem::create_directories(dir);
                config.dump = [dir, number = 0](std::string_view pass, std::string_view graph) mutable {
                  char order[16];

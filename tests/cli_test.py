@@ -72,8 +72,8 @@ class CommandLine(CliCase):
         self.tenfold('compare', self.model, '--reference', "--shapes='x:0':2x6", '--tolerance=1e-5')
 
     def test_compare_names_the_first_layer_that_differs(self):
-        nodes = [helper.make_node('MatMul', ['x', 'w'], ['a']), helper.make_node('Softmax', ['a'], ['b']), helper.make_node('MatMul', ['b', 'u'], ['c']),
-                 helper.make_node('Softmax', ['c'], ['y'])]
+        nodes = [helper.make_node('MatMul', ['x', 'w'], ['a']), helper.make_node('Softmax', ['a'], ['b']),
+                 helper.make_node('MatMul', ['b', 'u'], ['c']), helper.make_node('Softmax', ['c'], ['y'])]
         u = np.random.default_rng(2).standard_normal((4, 4)).astype(np.float32)
         models = []
         for k in range(2):
@@ -175,11 +175,12 @@ class CommandLine(CliCase):
         nodes = [helper.make_node('MatMul', ['x:0', 'w'], ['t']), helper.make_node('Tanh', ['t'], ['y'])]
         shapes = [('x:0', FLOAT, BATCH)], [('y', FLOAT, ['batch', 4])]
         save_model(other, nodes, *shapes, [numpy_helper.from_array(-self.weights, 'w')])
-        self.tenfold('exec', f'--onnx={self.model}', '--refit', "--shapes='x:0':2x6", f'--saveEngine={plan}', '--skipInference', '--dumpRefit',
-                     '--builderOptimizationLevel=0')
+        self.tenfold('exec', f'--onnx={self.model}', '--refit', "--shapes='x:0':2x6", f'--saveEngine={plan}', '--skipInference',
+                     '--dumpRefit', '--builderOptimizationLevel=0')
         run = [f"--loadInputs='x:0':{self.path('x.npy')}", f'--exportOutput={out}', *ONCE]
         refitted = self.path('refitted.plan')
-        for arguments, sign in (([f'--loadEngine={plan}'], 1), ([f'--loadEngine={plan}', f'--refitFromOnnx={other}', f'--saveEngine={refitted}'], -1),
+        for arguments, sign in (([f'--loadEngine={plan}'], 1),
+                                ([f'--loadEngine={plan}', f'--refitFromOnnx={other}', f'--saveEngine={refitted}'], -1),
                                 ([f'--loadEngine={plan}', f'--onnx={other}', '--refitFromOnnx'], -1), ([f'--loadEngine={refitted}'], -1)):
             done = self.tenfold('exec', *arguments, '--dumpRefit', *run)
             self.assertIn('w  f32[6x4]', done.stdout)

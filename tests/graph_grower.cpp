@@ -17,7 +17,9 @@ std::string dims(const std::string& batch, const Shape& rest) {
 }  // namespace
 
 std::string Grower::grow() {
-  const Shape start = below(2) ? Shape{pick({1, 3, 8, 16}), pick({1, 5, 7}), pick({1, 4, 9})} : below(2) ? Shape{pick({5, 8}), pick({8, 12, 16})} : Shape{pick({1, 6, 8, 33})};
+  const Shape start = below(2)   ? Shape{pick({1, 3, 8, 16}), pick({1, 5, 7}), pick({1, 4, 9})}
+                      : below(2) ? Shape{pick({5, 8}), pick({8, 12, 16})}
+                                 : Shape{pick({1, 6, 8, 33})};
   values_.push_back({"x", start});
   header_ = "x f32" + dims("batch", start);
   for (int left = 2 + below(9); left > 0; --left) step();
@@ -150,7 +152,9 @@ void Grower::reduce(const Grown& v) {
   const std::size_t d = static_cast<std::size_t>(below(static_cast<int>(v.shape.size())));
   Shape shape = v.shape;
   shape[d] = 1;
-  add(cat(std::array{"ReduceMean(", "ReduceSum(", "ReduceMax("}[static_cast<std::size_t>(below(3))], v.name, ") axes=[", d + 1, "] keepdims=1"), shape);
+  add(cat(std::array{"ReduceMean(", "ReduceSum(", "ReduceMax("}[static_cast<std::size_t>(below(3))], v.name, ") axes=[", d + 1,
+          "] keepdims=1"),
+      shape);
 }
 void Grower::pool(const Grown& v) {
   const bool global = below(3) == 0;
@@ -164,8 +168,8 @@ void Grower::convolve(const Grown& v) {
   const std::string weight = constant({filters, depthwise ? 1 : v.shape[0], kernel, kernel});
   const std::string bias = below(2) ? ", " + constant({filters}) : "";
   const auto out = [&](std::int64_t n) { return (n + 2 * pad - kernel) / stride + 1; };
-  add(cat("Conv(", v.name, ", ", weight, bias, ") kernel_shape=[", kernel, ",", kernel, "] pads=[", pad, ",", pad, ",", pad, ",", pad, "] strides=[", stride,
-          ",", stride, "] group=", depthwise ? v.shape[0] : 1),
+  add(cat("Conv(", v.name, ", ", weight, bias, ") kernel_shape=[", kernel, ",", kernel, "] pads=[", pad, ",", pad, ",", pad, ",", pad,
+          "] strides=[", stride, ",", stride, "] group=", depthwise ? v.shape[0] : 1),
       {filters, out(v.shape[1]), out(v.shape[2])});
 }
 

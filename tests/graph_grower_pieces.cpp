@@ -27,7 +27,9 @@ void Grower::split(const Grown& v) {
   if (v.shape[d] < 2) return unary(v);
   const std::int64_t first = 1 + below(static_cast<int>(v.shape[d] - 1));
   const std::string sizes = ints({first, v.shape[d] - first});
-  const std::string name = node(cat("Split(", v.name, ", ", sizes, ") axis=", below(2) ? static_cast<int>(d) + 1 : static_cast<int>(d) - static_cast<int>(v.shape.size())), 2);
+  const std::string name = node(cat("Split(", v.name, ", ", sizes,
+                                    ") axis=", below(2) ? static_cast<int>(d) + 1 : static_cast<int>(d) - static_cast<int>(v.shape.size())),
+                                2);
   Shape a = v.shape, b = v.shape;
   a[d] = first, b[d] = v.shape[d] - first;
   keep(name, a);
@@ -97,7 +99,9 @@ void Grower::chain_of_concats(const Grown& v) {
 
 // Transposes around a convolution, with something between it and the next pair, as models from channels-last frameworks have them.
 void Grower::channels_last(const Grown& v) {
-  const auto turned = [&](const std::string& name, bool back) { return node(cat("Transpose(", name, ") perm=", back ? "[0,3,1,2]" : "[0,2,3,1]")); };
+  const auto turned = [&](const std::string& name, bool back) {
+    return node(cat("Transpose(", name, ") perm=", back ? "[0,3,1,2]" : "[0,2,3,1]"));
+  };
   std::string x = turned(v.name, false);
   Shape shape = v.shape;
   for (int n = 1 + below(2); n > 0; --n) {
@@ -175,7 +179,8 @@ void Grower::attention(const Grown& v) {
   if (below(2)) s = node(cat("Add(", s, ", ", constant({1, tokens, tokens}), ")"));
   if (below(3) == 0) {
     const std::string hidden = node(cat("Greater(", constant({tokens, tokens}), ", ", number(0.5), ")"));
-    s = below(2) ? node(cat("Where(", hidden, ", ", number(-1e9), ", ", s, ")")) : node(cat("Where(", hidden, ", ", s, ", ", number(-1e9), ")"));
+    s = below(2) ? node(cat("Where(", hidden, ", ", number(-1e9), ", ", s, ")"))
+                 : node(cat("Where(", hidden, ", ", s, ", ", number(-1e9), ")"));
   }
   std::string y = node(cat("MatMul(", node(cat("Softmax(", s, ") axis=-1")), ", ", values, ")"));
   if (merged) y = node(cat("Reshape(", y, ", ", ints({-1, heads, tokens, size}), ")"));

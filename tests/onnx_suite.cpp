@@ -49,7 +49,8 @@ std::string tensors_difference(const ir::HostObject& got, const ir::HostObject& 
 Tensor ramp(const ir::Value& input) {
   Tensor tensor(input.dtype(), ir::constants(input.dims()));
   check(tensor.dtype() == DType::f32, "a light model takes f32");
-  for (std::int64_t i = 0; i < tensor.size(); ++i) tensor.mutable_data<float>()[i] = static_cast<float>(i) / static_cast<float>(tensor.size());
+  for (std::int64_t i = 0; i < tensor.size(); ++i)
+    tensor.mutable_data<float>()[i] = static_cast<float>(i) / static_cast<float>(tensor.size());
   return tensor;
 }
 
@@ -94,7 +95,8 @@ Values run_reference(const fs::path& model, const Values& inputs) { return ops::
 
 std::string difference(const ops::RuntimeValue& got, const ops::RuntimeValue& want, double rtol, double atol, bool values) {
   if (got.index() != want.index()) return "one is a tensor, the other a sequence or optional";
-  if (const auto* object = std::get_if<ir::HostObject>(&want)) return tensors_difference(std::get<ir::HostObject>(got), *object, rtol, atol, values);
+  if (const auto* object = std::get_if<ir::HostObject>(&want))
+    return tensors_difference(std::get<ir::HostObject>(got), *object, rtol, atol, values);
   return tensor_difference(std::get<Tensor>(got), std::get<Tensor>(want), rtol, atol, values);
 }
 

@@ -1,4 +1,5 @@
-// Usage: onnx_suite [--folder node] [--filter softmax] [--failing | --list] | --import FILE...   (TENFOLD_SHARED=DIR if ../shared is elsewhere)
+// Usage: onnx_suite [--folder node] [--filter softmax] [--failing | --list] | --import FILE...   (TENFOLD_SHARED=DIR if ../shared is
+// elsewhere)
 //
 // Runs cases of the ONNX suite through import and the reference kernels; prints a verdict for each and a total.
 // --list prints those that do not pass as lines of onnx_suite_expected.txt.
@@ -72,6 +73,7 @@ int main(int argc, char** argv) {
     std::printf("%s%s%s\n", kNames[static_cast<int>(result.verdict)], result.why.empty() ? "" : ": ", result.why.c_str());
   }
   if (list) return 0;
-  std::printf("%s: %d pass, %d fail, %d unsupported\n", folder.c_str(), total[Verdict::pass], total[Verdict::fail], total[Verdict::unsupported]);
+  std::printf("%s: %d pass, %d fail, %d unsupported\n", folder.c_str(), total[Verdict::pass], total[Verdict::fail],
+              total[Verdict::unsupported]);
   return total[Verdict::fail] + total[Verdict::unsupported] == 0 ? 0 : 2;
 }

@@ -48,7 +48,8 @@ bool same_bits(const Tensor& a, const Tensor& b) {
 
 OptimizationProfile profile_of(const ir::Graph& graph, const std::vector<Tensor>& inputs) {
   OptimizationProfile profile;
-  for (std::size_t i = 0; i < inputs.size(); ++i) profile[graph.inputs.at(i)->name] = {inputs[i].shape(), inputs[i].shape(), inputs[i].shape()};
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    profile[graph.inputs.at(i)->name] = {inputs[i].shape(), inputs[i].shape(), inputs[i].shape()};
   return profile;
 }
 
@@ -64,7 +65,8 @@ Values run_optimised(const fs::path& model, const Values& inputs, const BuildCon
   const TemporaryFile file;
   built.save(file.path());
   const std::vector<Tensor> again = Engine::load(file.path(), {.threads = config.threads}).create_context()->run(given);
-  require(again.size() == results.size(), ErrorKind::internal, "the loaded plan has ", again.size(), " outputs instead of ", results.size());
+  require(again.size() == results.size(), ErrorKind::internal, "the loaded plan has ", again.size(), " outputs instead of ",
+          results.size());
   const bool random = model.string().find("bernoulli") != std::string::npos;
   for (std::size_t i = 0; i < results.size(); ++i)
     require(random || same_bits(results[i], again[i]), ErrorKind::internal, "output ", i, " of the loaded plan differs: ",

@@ -71,7 +71,8 @@ class Structure {
     std::string values;
     for (std::int64_t i = 0; i < t.size(); ++i) {
       const double x = t.as_double(i) * 1024;
-      if (t.size() > 16 || bits(t.dtype()) < 32 || x != std::floor(x)) return cat("constant ", name(t.dtype()), "[", tenfold::text(t.shape()), "]");
+      if (t.size() > 16 || bits(t.dtype()) < 32 || x != std::floor(x))
+        return cat("constant ", name(t.dtype()), "[", tenfold::text(t.shape()), "]");
       values += cat(i ? "," : "", t.as_double(i));
     }
     return cat("constant ", name(t.dtype()), "[", tenfold::text(t.shape()), "]{", values, "}");

@@ -66,8 +66,9 @@ Engine make(const std::shared_ptr<const Plugins>& plugins, bool refittable = fal
   BuildConfig config;
   config.plugins = plugins, config.optimization_level = 1, config.refittable = refittable;
   config.profiles = {{{"x", {{1, 3}, {2, 3}, {4, 3}}}}};
-  const ir::Graph graph = ir::parse_graph(kModel, plugins->impl().registry,
-                                          {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
+  const ir::Graph graph =
+      ir::parse_graph(kModel, plugins->impl().registry,
+                      {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
   return builder::build_graph(graph, config);
 }
 
@@ -78,7 +79,8 @@ void expect_right(const Engine& engine) {
   for (int r = 0; r < 2; ++r)
     for (int c = 0; c < 2; ++c) {
       double sum = 0;
-      for (int i = 0; i < 3; ++i) sum += std::max(0.0, x.as_double(r * 3 + i)) * 0.5 * (w.as_double(i * 2 + c) - w.as_double((i + 3) * 2 + c));
+      for (int i = 0; i < 3; ++i)
+        sum += std::max(0.0, x.as_double(r * 3 + i)) * 0.5 * (w.as_double(i * 2 + c) - w.as_double((i + 3) * 2 + c));
       EXPECT_NEAR(y.as_double(r * 2 + c), sum, 1e-5);
     }
 }

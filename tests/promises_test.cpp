@@ -1,4 +1,5 @@
-// What an engine promises besides right numbers: the same plan again, the same bits with any threads, contexts that do not meet, no allocation.
+// What an engine promises besides right numbers: the same plan again, the same bits with any threads, contexts that do not meet, no
+// allocation.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -39,7 +40,8 @@ ir::Graph network() {
     h = Reshape(g, shape)
     i = MatMul(h, m)
     y = Softmax(i) axis=-1)",
-                         ir::Registry::builtin(), {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
+                         ir::Registry::builtin(),
+                         {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
 }
 BuildConfig config(int threads) {
   BuildConfig c;
@@ -49,7 +51,9 @@ BuildConfig config(int threads) {
   return c;
 }
 Tensor input(std::uint64_t seed) { return ops::random_tensor(DType::f32, {4, 3, 12, 12}, seed); }
-bool same_bits(const Tensor& a, const Tensor& b) { return a.shape() == b.shape() && !std::memcmp(a.raw(), b.raw(), static_cast<std::size_t>(a.bytes())); }
+bool same_bits(const Tensor& a, const Tensor& b) {
+  return a.shape() == b.shape() && !std::memcmp(a.raw(), b.raw(), static_cast<std::size_t>(a.bytes()));
+}
 
 class Promises : public testing::Test {
  protected:
@@ -74,7 +78,8 @@ TEST_F(Promises, SameTimingCacheSamePlan) {
 TEST_F(Promises, SameBitsWithAnyThreads) {
   builder::build_graph(network(), config(1)).save(at("plan"));
   const Tensor one = Engine::load(at("plan"), {.threads = 1}).create_context()->run({input(1)})[0];
-  for (const int threads : {2, 3, 8}) EXPECT_TRUE(same_bits(Engine::load(at("plan"), {.threads = threads}).create_context()->run({input(1)})[0], one)) << threads;
+  for (const int threads : {2, 3, 8})
+    EXPECT_TRUE(same_bits(Engine::load(at("plan"), {.threads = threads}).create_context()->run({input(1)})[0], one)) << threads;
 }
 
 TEST_F(Promises, ContextsDoNotMeet) {
@@ -104,7 +109,8 @@ TEST_F(Promises, SteadyRunsAllocateNothing) {
   ASSERT_TRUE(static_cast<bool>(context->run()));
   const long before = allocations;
   for (int i = 0; i < 10; ++i) {
-    const Status set = context->set_input_shape(0, i % 2 ? std::span<const std::int64_t>(small) : std::span<const std::int64_t>(large.shape()));
+    const Status set =
+        context->set_input_shape(0, i % 2 ? std::span<const std::int64_t>(small) : std::span<const std::int64_t>(large.shape()));
     const Status ran = context->run();
     if (!set || !ran) FAIL();
   }

@@ -38,7 +38,8 @@ std::string run_both(const ir::Graph& graph, const Engine& engine, Shape shape, 
   const std::vector<Tensor> got = engine.create_context()->run({x});
   const std::vector<ops::RuntimeValue> want = ops::run_graph(graph, {x});
   for (std::size_t i = 0; i < want.size(); ++i)
-    if (const std::string found = difference(got.at(i), std::get<Tensor>(want[i])); !found.empty()) return cat("batch ", batch, ", output ", i, ": ", found);
+    if (const std::string found = difference(got.at(i), std::get<Tensor>(want[i])); !found.empty())
+      return cat("batch ", batch, ", output ", i, ": ", found);
   return "";
 }
 
@@ -64,7 +65,9 @@ void check_seed(std::uint64_t seed) {
   Grower grower(seed);
   const std::string text = grower.grow();
   try {
-    const ir::Graph graph = ir::parse_graph(text, ir::Registry::builtin(), {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
+    const ir::Graph graph =
+        ir::parse_graph(text, ir::Registry::builtin(),
+                        {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
     Shape low = grower.start(), opt = low, high = low;
     low.insert(low.begin(), 1), opt.insert(opt.begin(), 2), high.insert(high.begin(), 5);
     BuildConfig config;
@@ -76,7 +79,8 @@ void check_seed(std::uint64_t seed) {
     const Engine engine = builder::build_graph(graph, config);
     const Engine loaded = reloaded(engine);
     for (const std::int64_t batch : {1, 5, 3})
-      ASSERT_EQ(run_both(graph, batch == 5 ? engine : loaded, grower.start(), batch), "") << "seed " << seed << "\n" << text << engine.inspect(1);
+      ASSERT_EQ(run_both(graph, batch == 5 ? engine : loaded, grower.start(), batch), "") << "seed " << seed << "\n"
+                                                                                          << text << engine.inspect(1);
   } catch (const Error& error) {
     FAIL() << "seed " << seed << ": " << error.what() << "\n" << text;
   }

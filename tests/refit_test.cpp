@@ -268,7 +268,8 @@ TEST(Refit, EqualWeightsStayApart) {
   const auto with = [&](const Tensor& b) {
     ir::Graph copy = graph.clone();
     for (const auto& v : copy.values())
-      if (v->is_constant()) v->constant = std::make_shared<ir::Constant>(ir::Constant{.tensor = v->name == "a" ? same : b, .weight_name = v->name});
+      if (v->is_constant())
+        v->constant = std::make_shared<ir::Constant>(ir::Constant{.tensor = v->name == "a" ? same : b, .weight_name = v->name});
     return copy;
   };
   const Engine engine = builder::build_graph(with(same), config());

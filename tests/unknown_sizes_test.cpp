@@ -27,7 +27,8 @@ BuildConfig plain(std::vector<OptimizationProfile> profiles = {}) {
 void expect_near(const Tensor& got, const Tensor& want) {
   ASSERT_EQ(got.dtype(), want.dtype());
   ASSERT_EQ(got.shape(), want.shape());
-  for (std::int64_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got.as_double(i), want.as_double(i), 1e-5 * (1 + std::abs(want.as_double(i)))) << i;
+  for (std::int64_t i = 0; i < want.size(); ++i)
+    EXPECT_NEAR(got.as_double(i), want.as_double(i), 1e-5 * (1 + std::abs(want.as_double(i)))) << i;
 }
 
 // Each set of inputs through one context, built and loaded again, against the interpreter.
@@ -123,7 +124,8 @@ TEST(Loops, ScansAreProgramsThatAllocateNothing) {
   const Engine engine = builder::build_graph(parse(kRecurrent), plain(profile));
   EXPECT_FALSE(engine.info().allocates_in_run) << engine.inspect();
   for (const std::int64_t length : {1, 2, 7, 8})
-    expect_as_interpreted(kRecurrent, {{ops::random_tensor(DType::f32, {1, 8}, 1), ops::random_tensor(DType::f32, {length, 1, 8}, 2)}}, plain(profile));
+    expect_as_interpreted(kRecurrent, {{ops::random_tensor(DType::f32, {1, 8}, 1), ops::random_tensor(DType::f32, {length, 1, 8}, 2)}},
+                          plain(profile));
 }
 
 TEST(Loops, ScanBackwardsAlongOtherAxes) {
@@ -161,7 +163,12 @@ const char* const kLoop = R"((m i64[], x f32[2], z f32[2])
 
 TEST(Loops, CarryCollectAndEndEarly) {
   const std::string x = "f32[2]{1,2}", steep = "f32[2]{4,1}", z = "f32[2]{7,8}";
-  expect_as_interpreted(kLoop, sets({{"i64[]{3}", x, z}, {"i64[]{4}", x, z}, {"i64[]{9}", steep, z}, {"i64[]{0}", x, z}, {"i64[]{-2}", x, z}, {"i64[]{50}", "f32[2]{0,1}", z}}));
+  expect_as_interpreted(kLoop, sets({{"i64[]{3}", x, z},
+                                     {"i64[]{4}", x, z},
+                                     {"i64[]{9}", steep, z},
+                                     {"i64[]{0}", x, z},
+                                     {"i64[]{-2}", x, z},
+                                     {"i64[]{50}", "f32[2]{0,1}", z}}));
   EXPECT_NE(builder::build_graph(parse(kLoop), plain()).inspect().find("body:"), std::string::npos);
 }
 

@@ -57,8 +57,10 @@ def check_row(a, name, batch, mode, wanted, values):
     out = os.path.join(a.models, tag + '.npz')
     shapes = ','.join(f"{k}:{'x'.join(map(str, v.shape))}" for k, v in values.items())
     flags = {'fp16': ['--fp16'], 'bf16': ['--bf16'], 'fp32': ['--noTF32'], 'tf32': []}[mode]
-    command = [os.path.join(HERE, 'tenfold'), 'exec', f'--onnx={model}', '--device=cuda:0', f'--shapes={shapes}', f"--loadInputs={','.join(files)}",
-               f'--exportOutput={out}', f'--duration={a.seconds}', '--json', '--dumpLayerInfo', '--dumpProfile', f'--exportTimes={a.models}/times.json',
+    command = [os.path.join(HERE, 'tenfold'), 'exec', f'--onnx={model}', '--device=cuda:0', f'--shapes={shapes}',
+               f"--loadInputs={','.join(files)}",
+               f'--exportOutput={out}', f'--duration={a.seconds}', '--json', '--dumpLayerInfo', '--dumpProfile',
+               f'--exportTimes={a.models}/times.json',
                f'--timingCacheFile={a.out}/timing.cache', *flags, *a.exec]
     code, text, seconds = shell(command, os.path.join(a.out, tag + '.log'))
     row = dict(model=name, batch=batch, mode=mode, code=code, wall_s=round(seconds, 1))
@@ -78,26 +80,32 @@ def check_row(a, name, batch, mode, wanted, values):
 def peers(a, rows):
     names = ','.join(dict.fromkeys(PEER[name] for name, _ in rows))
     os.environ['OUT'] = a.out
-    code, text, _ = shell([sys.executable, os.path.join(HERE, 'gpu_peers.py'), str(a.peer_seconds), 'compile16', names], os.path.join(a.out, 'peers.log'), a.peer_seconds + 120)
+    command = [sys.executable, os.path.join(HERE, 'gpu_peers.py'), str(a.peer_seconds), 'compile16', names]
+    shell(command, os.path.join(a.out, 'peers.log'), a.peer_seconds + 120)
     path = os.path.join(a.out, 'results.json')
     return {(r['model'], r['batch']): r['event_ms'] for r in json.load(open(path))} if os.path.exists(path) else {}
 
 
 def write_table(a, rows, rival):
-    machine = subprocess.run(['nvidia-smi', '--query-gpu=name,driver_version,clocks.sm,clocks.max.sm', '--format=csv,noheader'], capture_output=True, text=True).stdout.strip()
+    query = ['nvidia-smi', '--query-gpu=name,driver_version,clocks.sm,clocks.max.sm', '--format=csv,noheader']
+    machine = subprocess.run(query, capture_output=True, text=True).stdout.strip()
     with open(os.path.join(a.out, 'performance-gpu.md'), 'w') as f:
         f.write('# Speed on a GPU\n\nWritten by `script/gpu-check`. '
                 f'{time.strftime("%Y-%m-%d")}, {machine} (name, driver, SM clock at the end, SM clock at most).\n\n'
-                'Event time: between two events around one replay of the graph, median. torch.compile: `../shared/peers/gpu_peers.py`, reduce-overhead, fp16, '
-                'channels-last, same run. Cosine: all outputs against ONNX Runtime on the CPU in fp32, the same inputs.\n\n'
-                '| model | batch | mode | event ms | torch.compile ms | ratio | host to host ms | cosine | build s |\n|---|---|---|---|---|---|---|---|---|\n')
+                'Event time: between two events around one replay of the graph, median. torch.compile: `../shared/peers/gpu_peers.py`, '
+                'reduce-overhead, fp16, channels-last, same run. Cosine: all outputs against ONNX Runtime on the CPU in fp32, '
+                'the same inputs.\n\n'
+                '| model | batch | mode | event ms | torch.compile ms | ratio | host to host ms | cosine | build s |\n'
+                '|---|---|---|---|---|---|---|---|---|\n')
         for r in rows:
             if 'event_ms' not in r:
                 f.write(f"| {r['model']} | {r['batch']} | {r['mode']} | failed | | | | | |\n")
                 continue
             other = rival.get((PEER[r['model']], r['batch'])) if r['mode'] == 'fp16' else None
             ratio = f"{other / r['event_ms']:.2f}" if other else ''
-            f.write(f"| {r['model']} | {r['batch']} | {r['mode']} | {r['event_ms']:.4f} | {f'{other:.4f}' if other else ''} | {ratio} | {r['host_ms']:.4f} | {r['cosine']:.6f} | {r['build_s']:.1f} |\n")
+            rival_ms = f'{other:.4f}' if other else ''
+            f.write(f"| {r['model']} | {r['batch']} | {r['mode']} | {r['event_ms']:.4f} | {rival_ms} | {ratio} | "
+                    f"{r['host_ms']:.4f} | {r['cosine']:.6f} | {r['build_s']:.1f} |\n")
 
 
 def main():
@@ -119,12 +127,15 @@ def main():
     print(shell([os.path.join(HERE, 'tenfold'), 'devices'], os.path.join(a.out, 'devices.log'))[1])
     make = [n for n in names if not os.path.exists(os.path.join(a.models, n + '.onnx'))]
     with ThreadPoolExecutor(8) as pool:   # models are made on the CPU while the GPU runs the cases
-        making = {n: pool.submit(shell, [sys.executable, os.path.join(HERE, 'make_models.py'), a.models, '--only', n], os.path.join(a.out, f'make-{n}.log')) for n in make}
+        script = [sys.executable, os.path.join(HERE, 'make_models.py'), a.models, '--only']
+        making = {n: pool.submit(shell, [*script, n], os.path.join(a.out, f'make-{n}.log')) for n in make}
         failed = False
         if not a.no_sweep:
-            code, text, seconds = shell([os.path.join(HERE, 'backends_test'), '--gtest_filter=Backends/Conformance.*/cuda'], os.path.join(a.out, 'sweep.log'), 200)
+            sweep = [os.path.join(HERE, 'backends_test'), '--gtest_filter=Backends/Conformance.*/cuda']
+            code, text, seconds = shell(sweep, os.path.join(a.out, 'sweep.log'), 200)
             failed = code != 0
-            print(f'operator cases: exit {code}, {seconds:.0f} s\n' + '\n'.join(text.splitlines()[-60:]) if code else f'operator cases passed, {seconds:.0f} s', flush=True)
+            failures = f'operator cases: exit {code}, {seconds:.0f} s\n' + '\n'.join(text.splitlines()[-60:])
+            print(failures if code else f'operator cases passed, {seconds:.0f} s', flush=True)
         rows, truths = [], {}
         for name, batch in wanted_rows:
             if name in making and making[name].result()[0] != 0:

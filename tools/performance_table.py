@@ -73,13 +73,15 @@ def table_lines(folder, table):
     shown = [(rival, 'tenfold', f'to {NAMES[rival]}') for rival in RIVALS if rival in there]
     if 'tenfold_bf16' in there:
         shown.append((RIVALS[0], 'tenfold_bf16', f'--bf16 to {NAMES[RIVALS[0]]}'))
-    titles = ['model', 'threads', 'ms', *(title for _, _, title in shown), 'MB', 'weights + arena', 'ONNX Runtime MB', 'start ms', 'ONNX Runtime start', 'output']
+    titles = ['model', 'threads', 'ms', *(title for _, _, title in shown), 'MB', 'weights + arena',
+              'ONNX Runtime MB', 'start ms', 'ONNX Runtime start', 'output']
     yield '| ' + ' | '.join(titles) + ' |'
     yield '|---' * len(titles) + '|'
     for (case, threads), runs in table.items():
         agrees = {True: 'agrees', False: '**differs**', None: 'not compared'}[runs[0]['tenfold'].get('agrees')]
         planned = plan_bytes(folder, case, threads)
-        cells = [case, str(threads), f'{median_of(runs, "tenfold", "median_ms"):.3f}', *(spread(ratios(runs, rival, ours)) for rival, ours, _ in shown),
+        cells = [case, str(threads), f'{median_of(runs, "tenfold", "median_ms"):.3f}',
+                 *(spread(ratios(runs, rival, ours)) for rival, ours, _ in shown),
                  cell(median_of(runs, 'tenfold', 'rss_mb'), '.0f'), cell(planned and planned / 1e6, '.0f'),
                  cell(median_of(runs, RIVALS[0], 'rss_mb'), '.0f'), cell(median_of(runs, 'tenfold', 'cold_ms'), '.0f'),
                  cell(median_of(runs, RIVALS[0], 'cold_ms'), '.0f'), agrees]
@@ -92,7 +94,8 @@ def summary_lines(table):
     for kind, wanted in groups.items():
         for rival in RIVALS:
             for ours in ('tenfold', 'tenfold_bf16'):
-                found = [statistics.median(r) for (case, _), runs in table.items() if wanted(case) for r in [ratios(runs, rival, ours)] if r]
+                rows = [ratios(runs, rival, ours) for (case, _), runs in table.items() if wanted(case)]
+                found = [statistics.median(r) for r in rows if r]
                 if found and (kind == 'fp32' or ours == 'tenfold'):
                     name = kind if ours == 'tenfold' else '--bf16'
                     mean = math.exp(sum(map(math.log, found)) / len(found))
@@ -104,10 +107,11 @@ def lines(folder):
     runs = max(map(len, table.values()))
     yield '# Performance'
     yield ''
-    yield f'{about["cpu"]}, {about["cores"]} processors; {datetime.date.today()}; {runs} runs, in each all engines take turns, {about["seconds"]} s a row.'
-    yield 'A ratio is the other engine\'s median time by ours in the same run: above 1 we are faster; the median of the runs, then the least and'
-    yield 'the largest. MB is the peak of a process that loads a plan and runs it; start is from the start of the process to the first answer'
-    yield '(ours from a plan; ONNX Runtime in Python, with its imports). Made by `script/bench`.'
+    yield (f'{about["cpu"]}, {about["cores"]} processors; {datetime.date.today()}; {runs} runs, in each all engines take turns, '
+           f'{about["seconds"]} s a row.')
+    yield 'A ratio is the other engine\'s median time by ours in the same run: above 1 we are faster; the median of the runs, then the'
+    yield 'least and the largest. MB is the peak of a process that loads a plan and runs it; start is from the start of the process to'
+    yield 'the first answer (ours from a plan; ONNX Runtime in Python, with its imports). Made by `script/bench`.'
     yield ''
     yield from table_lines(folder, table)
     yield ''

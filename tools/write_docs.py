@@ -7,7 +7,8 @@ import sys
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / 'docs'
 VERBS = {'exec': ['--help=all'], 'inspect': ['--help'], 'compare': ['--help'], 'ops': ['--help'], 'devices': ['--help']}
-NOTE = '<!-- Written by tools/write_docs.py from the program itself: change the source, then run `tools/write_docs.py BUILD/cli/tenfold`. -->\n'
+NOTE = ('<!-- Written by tools/write_docs.py from the program itself: change the source, then run '
+        '`tools/write_docs.py BUILD/cli/tenfold`. -->\n')
 
 
 def said(program, *arguments):
@@ -18,7 +19,8 @@ def operators(program):
     by_domain = {}
     for op in json.loads(said(program, 'ops', '--json')):
         by_domain.setdefault(op['domain'], []).append(op)
-    text = '# Operators\n\n' + NOTE + '\nThe ONNX operators that models may use, with the first opset whose form is accepted; later forms are too.\n'
+    text = ('# Operators\n\n' + NOTE + '\nThe ONNX operators that models may use, with the first opset whose form is accepted; '
+            'later forms are too.\n')
     for domain, ops in by_domain.items():
         text += f'\n## {domain} ({len(ops)})\n\n' + ', '.join(f'{op["name"]} {op["since"]}' for op in ops) + '\n'
     return text

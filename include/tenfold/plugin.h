@@ -61,7 +61,8 @@ class PluginOperator {
   // The fast kernel, if there is one: an empty answer says that fast() takes operands of these types, any other why not.
   virtual std::string refuse(const NetworkAttributes&, std::span<const PluginType>) const { return "the plug-in has no fast kernel"; }
   // Neither allocates, locks nor throws, and gives the same bits whatever the number of workers.
-  virtual void fast(const NetworkAttributes&, std::span<const PluginTensor>, std::span<const PluginTensor>, const PluginWorkers&) const noexcept {}
+  virtual void fast(const NetworkAttributes&, std::span<const PluginTensor>, std::span<const PluginTensor>,
+                    const PluginWorkers&) const noexcept {}
 };
 
 // A set of plug-ins. Filled first, then shared: builders and engines keep it alive.

@@ -19,13 +19,14 @@ std::vector<DeviceDescription> devices() {
                   backend->libraries()});
   std::string lacks;
   for (const backends::CudaDevice& gpu : backends::cuda_devices(lacks))
-    list.push_back({.device = cat("cuda:", gpu.info.ordinal),
-                    .name = gpu.info.name,
-                    .features = cat("sm_", gpu.info.arch),
-                    .l1_bytes = gpu.info.l1_bytes,
-                    .l2_bytes = gpu.info.l2_bytes,
-                    .libraries = lacks.empty() ? std::vector<std::string>{gpu.info.libraries} : std::vector<std::string>{gpu.info.libraries, lacks},
-                    .memory_bytes = gpu.memory_bytes});
+    list.push_back(
+        {.device = cat("cuda:", gpu.info.ordinal),
+         .name = gpu.info.name,
+         .features = cat("sm_", gpu.info.arch),
+         .l1_bytes = gpu.info.l1_bytes,
+         .l2_bytes = gpu.info.l2_bytes,
+         .libraries = lacks.empty() ? std::vector<std::string>{gpu.info.libraries} : std::vector<std::string>{gpu.info.libraries, lacks},
+         .memory_bytes = gpu.memory_bytes});
   return list;
 }
 

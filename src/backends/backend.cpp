@@ -13,7 +13,8 @@
 namespace tenfold::backends {
 
 void HostMarks::mark(int moment) noexcept {
-  nanoseconds_[moment & 3] = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  nanoseconds_[moment & 3] =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 double HostMarks::between(int first, int last) const noexcept {
   return static_cast<double>(nanoseconds_[last & 3] - nanoseconds_[first & 3]) / 1e6;

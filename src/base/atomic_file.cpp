@@ -79,7 +79,8 @@ void AtomicFile::commit() {
     if (::fsync(descriptor_) != 0) fail_write("flush");
     if (temporary_.empty()) {
       std::string name = temporary_name(path_);
-      if (::linkat(AT_FDCWD, cat("/proc/self/fd/", descriptor_).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) fail_write("name");
+      if (::linkat(AT_FDCWD, cat("/proc/self/fd/", descriptor_).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0)
+        fail_write("name");
       temporary_ = std::move(name);
     }
     if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_write("replace");

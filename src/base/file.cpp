@@ -90,7 +90,9 @@ FileLock::FileLock(const std::string& path) {
     }
     // Whoever held the lock may have replaced the file: then the lock is on one that has no name any more.
     struct stat locked {}, named {};
-    if (::fstat(descriptor_, &locked) == 0 && ::stat(path.c_str(), &named) == 0 && locked.st_ino == named.st_ino && locked.st_dev == named.st_dev) return;
+    if (::fstat(descriptor_, &locked) == 0 && ::stat(path.c_str(), &named) == 0 && locked.st_ino == named.st_ino &&
+        locked.st_dev == named.st_dev)
+      return;
     ::close(descriptor_);
   }
 }

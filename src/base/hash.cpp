@@ -8,7 +8,9 @@
 
 namespace tenfold {
 
-std::uint64_t hash64(std::span<const std::byte> bytes, std::uint64_t seed) { return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed); }
+std::uint64_t hash64(std::span<const std::byte> bytes, std::uint64_t seed) {
+  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
+}
 std::uint64_t hash64(std::string_view text, std::uint64_t seed) { return hash64(std::as_bytes(std::span(text)), seed); }
 
 Hash128 hash128(std::span<const std::byte> bytes, std::uint64_t seed) {

@@ -161,7 +161,8 @@ void ThreadPool::close() noexcept {
   constexpr int kMostMicroseconds = 80;
   gate_.fetch_and(~kOpen, std::memory_order_acq_rel);
   if (spin(std::min(options_.spin_microseconds, kMostMicroseconds), [&] { return gate_.load(std::memory_order_acquire) == 0; })) return;
-  for (std::uint32_t gate = gate_.fetch_or(kCallerSleeps) | kCallerSleeps; (gate & kInside) != 0; gate = gate_.load()) futex_wait(gate_, gate);
+  for (std::uint32_t gate = gate_.fetch_or(kCallerSleeps) | kCallerSleeps; (gate & kInside) != 0; gate = gate_.load())
+    futex_wait(gate_, gate);
 }
 
 bool ThreadPool::enter() noexcept {

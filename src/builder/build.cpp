@@ -50,8 +50,8 @@ void rewrite(ir::Graph& graph, const std::vector<plan::Range>& ranges, const bac
 
 }  // namespace
 
-plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name, std::shared_ptr<backends::Backend> backend,
-                      BuildReport& report) {
+plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name,
+                      std::shared_ptr<backends::Backend> backend, BuildReport& report) {
   check_names(config.disabled_passes);
   PlanMaker maker(config, model_name, *backend, report);
   std::vector<OptimizationProfile> profiles = config.profiles;
@@ -108,8 +108,9 @@ Engine build_file(const std::string& path, const BuildConfig& config, BuildRepor
 }
 
 Engine build_bytes(std::span<const std::byte> onnx, const BuildConfig& config, BuildReport* report) {
-  return builder::build_graph(onnx_import::import_bytes(onnx, builder::import_options(config), {}, runtime::registry_with(config.plugins.get())),
-                              config, "", report);
+  return builder::build_graph(
+      onnx_import::import_bytes(onnx, builder::import_options(config), {}, runtime::registry_with(config.plugins.get())), config, "",
+      report);
 }
 
 }  // namespace tenfold

@@ -10,8 +10,8 @@ namespace tenfold::onnx_import { struct ImportOptions; }
 
 namespace tenfold::builder {
 
-plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name, std::shared_ptr<backends::Backend> backend,
-                      BuildReport& report);
+plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name,
+                      std::shared_ptr<backends::Backend> backend, BuildReport& report);
 onnx_import::ImportOptions import_options(const BuildConfig& config);
 Engine build_graph(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name = "", BuildReport* report = nullptr);
 

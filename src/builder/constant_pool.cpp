@@ -71,7 +71,8 @@ std::int32_t ConstantPool::add_packed(const std::string& name, const std::vector
   return index;
 }
 
-std::int32_t ConstantPool::add(const std::string& name, const void* data, std::int64_t bytes, const std::string& refit_key, SharedConstant origin) {
+std::int32_t ConstantPool::add(const std::string& name, const void* data, std::int64_t bytes, const std::string& refit_key,
+                               SharedConstant origin) {
   const Key key{hash_of(data, bytes), bytes, refit_key};
   if (const std::int32_t known = find(data, bytes, key); known >= 0) return known;
   Chunk chunk{std::shared_ptr<std::byte[]>(new std::byte[static_cast<std::size_t>(bytes)]), bytes};
@@ -89,7 +90,8 @@ void ConstantPool::move_into(plan::Plan& plan) {
   const std::int64_t total = constants_.empty() ? 0 : round_up(constants_.back().offset + constants_.back().bytes, 64);
   Tensor storage(DType::u8, {total});
   for (std::size_t i = 0; i < constants_.size(); ++i) {
-    std::memcpy(static_cast<std::byte*>(storage.mutable_raw()) + constants_[i].offset, chunks_[i].data.get(), static_cast<std::size_t>(chunks_[i].bytes));
+    std::memcpy(static_cast<std::byte*>(storage.mutable_raw()) + constants_[i].offset, chunks_[i].data.get(),
+                static_cast<std::size_t>(chunks_[i].bytes));
     chunks_[i].data.reset();   // at most one constant is held twice at a time
   }
   plan.constants = std::move(constants_);

@@ -11,7 +11,8 @@ namespace {
 ir::SymbolValues opt_point(const ir::Graph& graph, const std::vector<plan::Range>& ranges) {
   ir::SymbolValues opt;
   constexpr std::int64_t kLarge = 1 << 20, kTypical = 64;
-  for (const auto& [name, range] : all_bounds(graph))   // symbols that steps define: the largest they can be, or a guess where that says nothing
+  for (const auto& [name, range] :
+       all_bounds(graph))  // symbols that steps define: the largest they can be, or a guess where that says nothing
     opt[name] = range.upper <= kLarge ? range.upper : std::max(range.lower, kTypical);
   for (const plan::Range& r : ranges) opt[r.symbol] = r.opt;
   return opt;

@@ -88,7 +88,8 @@ struct Restorer {
     const ir::SymbolBounds box = plan::program_box(*reader.top);
     const backends::Problem problem = plan::step_problem(*reader.step, reader.top->dims, box, plan.device, registry);
     const plan::Operand& operand = reader.step->in[static_cast<std::size_t>(reader.operand)];
-    Tensor t = tactic->unpack(problem, reader.step->config, reader.operand, plan.bytes_of(static_cast<std::size_t>(operand.at.index)) + operand.at.offset);
+    Tensor t = tactic->unpack(problem, reader.step->config, reader.operand,
+                              plan.bytes_of(static_cast<std::size_t>(operand.at.index)) + operand.at.offset);
     require(t.dtype() == type.dtype && ir::to_dims(t.shape()) == type.dims, ErrorKind::plan_refused, "constant ", index, " unpacks to ",
             type_text(t), ", the portable graph expects ", ir::text(type));
     return t;

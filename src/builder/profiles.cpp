@@ -14,23 +14,23 @@ plan::Range& range_of(std::vector<plan::Range>& ranges, const std::string& symbo
 }
 
 void set_once(std::int64_t& slot, std::int64_t value, const std::string& symbol, const std::string& input) {
-  require(slot < 0 || slot == value, ErrorKind::invalid_argument, "the profile gives '", symbol, "' the values ", slot, " and ", value, " (input '",
-          input, "'): equal names must have equal extents");
+  require(slot < 0 || slot == value, ErrorKind::invalid_argument, "the profile gives '", symbol, "' the values ", slot, " and ", value,
+          " (input '", input, "'): equal names must have equal extents");
   slot = value;
 }
 
 void apply_shapes(const ir::Value& input, const ShapeRange& shapes, std::vector<plan::Range>& ranges) {
   const ir::Dims& dims = input.dims();
   for (const Shape* s : {&shapes.min, &shapes.opt, &shapes.max})
-    require(s->size() == dims.size(), ErrorKind::invalid_argument, "input '", input.name, "' is ", ir::text(input.type), ", the profile gives it the shape ",
-            text(*s));
+    require(s->size() == dims.size(), ErrorKind::invalid_argument, "input '", input.name, "' is ", ir::text(input.type),
+            ", the profile gives it the shape ", text(*s));
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const std::int64_t min = shapes.min[d], opt = shapes.opt[d], max = shapes.max[d];
-    require(0 <= min && min <= opt && opt <= max && max <= ir::kUnbounded, ErrorKind::invalid_argument, "input '", input.name, "', dimension ", d,
-            ": min ", min, ", opt ", opt, ", max ", max, " must not decrease");
+    require(0 <= min && min <= opt && opt <= max && max <= ir::kUnbounded, ErrorKind::invalid_argument, "input '", input.name,
+            "', dimension ", d, ": min ", min, ", opt ", opt, ", max ", max, " must not decrease");
     if (dims[d].is_constant()) {
-      require(min == dims[d].constant() && max == min, ErrorKind::invalid_argument, "input '", input.name, "' has the fixed extent ", dims[d].constant(),
-              " in dimension ", d, ", the profile says ", min, " to ", max);
+      require(min == dims[d].constant() && max == min, ErrorKind::invalid_argument, "input '", input.name, "' has the fixed extent ",
+              dims[d].constant(), " in dimension ", d, ", the profile says ", min, " to ", max);
     } else if (dims[d].is_symbol()) {
       plan::Range& r = range_of(ranges, dims[d].text());
       set_once(r.min, min, r.symbol, input.name), set_once(r.opt, opt, r.symbol, input.name), set_once(r.max, max, r.symbol, input.name);
@@ -63,7 +63,8 @@ std::vector<plan::Range> symbol_ranges(const ir::Graph& graph, const Optimizatio
         plan::Range& r = range_of(ranges, symbol);
         if (r.max >= 0) continue;
         r.min = r.opt = r.max = 1;
-        log(Severity::warning, "input '", v->name, "' has the dynamic dimension '", symbol, "' and no profile: it is fixed to 1 (use --shapes, or --minShapes, --optShapes and --maxShapes)");
+        log(Severity::warning, "input '", v->name, "' has the dynamic dimension '", symbol,
+            "' and no profile: it is fixed to 1 (use --shapes, or --minShapes, --optShapes and --maxShapes)");
       }
   return ranges;
 }

@@ -53,8 +53,8 @@ void ProgramBuilder::bind_formals(plan::Program& program) {
   }
   for (std::size_t o = 0; o < graph_.outputs.size(); ++o) {
     const Value* v = graph_.outputs[o];
-    require(v->type.kind == ir::ValueType::Kind::tensor && v->type.ranked && v->dtype() != DType::string, ErrorKind::unsupported, "output '", v->name,
-            "' is ", ir::text(v->type), ": plans hold ranked tensors of numbers only, so far");
+    require(v->type.kind == ir::ValueType::Kind::tensor && v->type.ranked && v->dtype() != DType::string, ErrorKind::unsupported,
+            "output '", v->name, "' is ", ir::text(v->type), ": plans hold ranked tensors of numbers only, so far");
     program.outputs.push_back(formal(v, graph_.inputs.size() + o));
     output_index_.try_emplace(v, o);
   }
@@ -63,8 +63,8 @@ void ProgramBuilder::bind_formals(plan::Program& program) {
 void ProgramBuilder::add_node(const Node& node) {
   try {
     for (const Value* v : node.outputs)
-      require(v->type.kind == ir::ValueType::Kind::tensor && v->type.ranked && v->dtype() != DType::string, ErrorKind::unsupported, "'", v->name,
-              "' is ", ir::text(v->type), ": plans hold ranked tensors of numbers only, so far");
+      require(v->type.kind == ir::ValueType::Kind::tensor && v->type.ranked && v->dtype() != DType::string, ErrorKind::unsupported, "'",
+              v->name, "' is ", ir::text(v->type), ": plans hold ranked tensors of numbers only, so far");
     if (!storage_.needs_step(node)) {
       for (const Value* v : node.outputs) store_result(v, kPlain);
       return;
@@ -102,7 +102,8 @@ void ProgramBuilder::add_kernel(const Node& node, const tune::NodeChoice& choice
     const Value* v = node.inputs[i];
     const Layout layout = choice.formats.in[i];
     if (!v) step.in.push_back({});
-    else if (v->is_constant() && choice.tactic->packed_bytes && choice.tactic->packed_bytes(problem, choice.config, static_cast<int>(i)) >= 0)
+    else if (v->is_constant() && choice.tactic->packed_bytes &&
+             choice.tactic->packed_bytes(problem, choice.config, static_cast<int>(i)) >= 0)
       step.in.push_back(packed(node, problem, choice, static_cast<int>(i)));
     else step.in.push_back(read(v, layout, strided_ok));
   }

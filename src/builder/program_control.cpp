@@ -40,10 +40,13 @@ Dim bytes_of(const Value* v) { return ceil_div(ir::product(v->dims()) * Dim(bits
 bool loop_fits(const ir::Graph& outer, const Node& node, const plan::LoopForm& form) {
   const ir::Graph& body = *node.graphs[0];
   if (form.header && (!one_element(node.inputs[0]) || !one_element(node.inputs[1]) || !one_element(body.outputs[0]))) return false;
-  if (!from_the_front(node.attributes.ints("scan_input_axes", {})) || !from_the_front(node.attributes.ints("scan_output_axes", {}))) return false;
+  if (!from_the_front(node.attributes.ints("scan_input_axes", {})) || !from_the_front(node.attributes.ints("scan_output_axes", {})))
+    return false;
   for (std::size_t c = 0; c < form.carried; ++c) {
     const ir::Dims& dims = body.inputs[form.header + c]->dims();
-    if (dims != node.inputs[form.header + c]->dims() || dims != body.outputs[form.body_header() + c]->dims() || dims != node.outputs[c]->dims()) return false;
+    if (dims != node.inputs[form.header + c]->dims() || dims != body.outputs[form.body_header() + c]->dims() ||
+        dims != node.outputs[c]->dims())
+      return false;
   }
   for (std::size_t i = form.header + form.carried; i < node.inputs.size(); ++i) {
     const Value* v = node.inputs[i];
@@ -55,7 +58,8 @@ bool loop_fits(const ir::Graph& outer, const Node& node, const plan::LoopForm& f
   for (std::size_t s = 0; s < form.stacked; ++s) {
     const Value* slice = body.outputs[form.body_header() + form.carried + s];
     const ir::Dims& whole = node.outputs[form.carried + s]->dims();
-    if (!whole_bytes(slice) || defines_of_body(outer, slice->dims()) || !std::equal(slice->dims().begin(), slice->dims().end(), whole.begin() + 1, whole.end()))
+    if (!whole_bytes(slice) || defines_of_body(outer, slice->dims()) ||
+        !std::equal(slice->dims().begin(), slice->dims().end(), whole.begin() + 1, whole.end()))
       return false;
   }
   return true;
@@ -68,9 +72,9 @@ bool ProgramBuilder::fits_program(const Node& node) const {
     if (!holds_tensors(*body)) return false;
   if (node.op() != "If") return loop_fits(graph_, node, plan::loop_form(node.op(), node.attributes, node.outputs.size()));
   const auto bounded = [this](const Value* v) { return !must_grow(bytes_of(v)); };   // the taken branch fills the step's result
-  return std::all_of(node.outputs.begin(), node.outputs.end(), bounded) && std::all_of(node.graphs.begin(), node.graphs.end(), [&](const auto& body) {
-           return std::all_of(body->outputs.begin(), body->outputs.end(), bounded);
-         });
+  return std::all_of(node.outputs.begin(), node.outputs.end(), bounded) &&
+         std::all_of(node.graphs.begin(), node.graphs.end(),
+                     [&](const auto& body) { return std::all_of(body->outputs.begin(), body->outputs.end(), bounded); });
 }
 
 void ProgramBuilder::add_bodies(const Node& node, Step& step) {

@@ -54,7 +54,8 @@ plan::Address ProgramBuilder::new_place(const Value* v, Layout layout) {
 
 std::int32_t ProgramBuilder::new_buffer(Dim bytes) {
   const std::int64_t upper = bytes.bounds(box_).upper;
-  require(upper >= 0 && upper < std::int64_t{1} << 46, ErrorKind::unsupported, "a buffer of ", bytes.text(), " bytes has no usable upper bound");
+  require(upper >= 0 && upper < std::int64_t{1} << 46, ErrorKind::unsupported, "a buffer of ", bytes.text(),
+          " bytes has no usable upper bound");
   buffers_.push_back({bytes, upper});
   return static_cast<std::int32_t>(buffers_.size() - 1);
 }
@@ -64,7 +65,8 @@ const ProgramBuilder::Stored& ProgramBuilder::store_result(const Value* v, Layou
   if (auto it = stored_.find({v, layout}); it != stored_.end()) return it->second;
   // Written already, in a layout that differs in name only: a second buffer would never be filled.
   for (const auto& [key, there] : stored_)
-    if (key.first == v && there.dense && backends::same_as_plain(layout, v->dims()) && backends::same_as_plain(there.layout, v->dims())) return there;
+    if (key.first == v && there.dense && backends::same_as_plain(layout, v->dims()) && backends::same_as_plain(there.layout, v->dims()))
+      return there;
   Stored s{{}, layout, true, {}};
   if (const View* view = storage_.view(v)) {
     const Value* root = view->root;
@@ -216,8 +218,8 @@ void ProgramBuilder::place(plan::Program& program) {
     for (std::int32_t i : inputs) {
       const std::int32_t source = resolve(step.in[static_cast<std::size_t>(i)].at.index);
       Buffer &from = buffers_[static_cast<std::size_t>(source)], &to = buffers_[static_cast<std::size_t>(result)];
-      if (source == result || from.last != static_cast<std::int32_t>(number) || to.first != static_cast<std::int32_t>(number) || from.bytes != to.bytes ||
-          read_elsewhere(source))
+      if (source == result || from.last != static_cast<std::int32_t>(number) || to.first != static_cast<std::int32_t>(number) ||
+          from.bytes != to.bytes || read_elsewhere(source))
         continue;
       from.last = to.last;
       to.merged_into = source;
@@ -235,7 +237,9 @@ void ProgramBuilder::place(plan::Program& program) {
   memory::validate(problem, solution);
   program.arena_bytes = solution.height;
   program.arena_live_bytes = memory::lower_bound(problem);
-  const auto offset = [&](std::int32_t b) { return solution.offsets[static_cast<std::size_t>(number[static_cast<std::size_t>(resolve(b))])]; };
+  const auto offset = [&](std::int32_t b) {
+    return solution.offsets[static_cast<std::size_t>(number[static_cast<std::size_t>(resolve(b))])];
+  };
   for (Step& step : steps_)
     for (auto* list : {&step.in, &step.out})
       for (plan::Operand& o : *list)

@@ -140,8 +140,10 @@ plan::Refit RefitBook::write(const std::vector<SharedConstant>& origins, const i
   for (std::size_t i = 0; i < weights_.size(); ++i) {
     const Tensor& t = weights_[i]->tensor;
     plan::RefitWeight& weight = refit.weights.emplace_back();
-    weight.name = weights_[i]->weight_name, weight.dtype = t.dtype(), weight.shape = t.shape(), weight.fixed = ir::weight_of(*weights_[i])->fixed;
-    if (t.dtype() != DType::string) weight.hash = hash64(std::span(static_cast<const std::byte*>(t.raw()), static_cast<std::size_t>(t.bytes())));
+    weight.name = weights_[i]->weight_name, weight.dtype = t.dtype(), weight.shape = t.shape(),
+    weight.fixed = ir::weight_of(*weights_[i])->fixed;
+    if (t.dtype() != DType::string)
+      weight.hash = hash64(std::span(static_cast<const std::byte*>(t.raw()), static_cast<std::size_t>(t.bytes())));
     if (!kept.count(i)) continue;
     weight.original = static_cast<std::int32_t>(refit.tensors.size());
     refit.tensors.push_back(t);

@@ -11,8 +11,8 @@ plan::Refit rebase(const plan::Refit& old, const std::vector<SharedConstant>& or
   std::vector<SharedConstant> constants;
   for (const Tensor& t : old.tensors) constants.push_back(std::make_shared<ir::Constant>(ir::Constant{.tensor = t}));
   ir::Graph graph = ir::parse_graph(old.recipes, registry, {.constants = &constants});
-  require(graph.outputs.size() == old.results.size(), ErrorKind::plan_refused, "the plan's recipes have ", graph.outputs.size(), " results for ",
-          old.results.size(), " constants");
+  require(graph.outputs.size() == old.results.size(), ErrorKind::plan_refused, "the plan's recipes have ", graph.outputs.size(),
+          " results for ", old.results.size(), " constants");
   std::map<std::string, ir::Value*> made;
   for (std::size_t i = 0; i < old.results.size(); ++i) made[old_constant_name(old.results[i])] = graph.outputs[i];
   plan::Refit refit{.weights = old.weights, .recipes = {}, .results = {}, .tensors = {}};

@@ -23,7 +23,8 @@ bool reshape_view(const ir::Dims& dims, const ir::Dims& strides, const ir::Dims&
     }
     ir::Dim stride = strides[i_end - 1];
     for (std::size_t k = i_end - 1; k-- > i;)   // the old group must be contiguous up to its inner stride
-      if (dims[k] != ir::Dim(1) && strides[k] != strides[i_end - 1] * ir::product(std::span(dims).subspan(k + 1, i_end - k - 1))) return false;
+      if (dims[k] != ir::Dim(1) && strides[k] != strides[i_end - 1] * ir::product(std::span(dims).subspan(k + 1, i_end - k - 1)))
+        return false;
     for (std::size_t k = j_end; k-- > j;) {
       new_strides[k] = stride;
       stride = stride * new_dims[k];

@@ -95,7 +95,9 @@ bool Storage::accepted_by_producer(const Value* v, const View& view) const {
 }
 
 namespace {
-bool movable(const Value* v) { return v && !v->is_constant() && v->type.kind == ir::ValueType::Kind::tensor && v->dtype() != DType::string && bits(v->dtype()) >= 8; }
+bool movable(const Value* v) {
+  return v && !v->is_constant() && v->type.kind == ir::ValueType::Kind::tensor && v->dtype() != DType::string && bits(v->dtype()) >= 8;
+}
 bool dense_strides(const Dims& strides, const Dims& dims) {
   const Dims plain = backends::strides(backends::kPlain, dims);
   for (std::size_t i = 0; i < dims.size(); ++i)
@@ -122,7 +124,8 @@ void Storage::write_into_parent(const Node& node) {
   std::vector<std::pair<const Value*, View>> planned;
   Dim offset = parent.offset;
   for (const Value* v : node.inputs) {
-    const bool free = movable(v) && v->producer && !view(v) && !graph_.is_output(v) && layout_of(v) == backends::kPlain && choice_.count(v->producer);
+    const bool free =
+        movable(v) && v->producer && !view(v) && !graph_.is_output(v) && layout_of(v) == backends::kPlain && choice_.count(v->producer);
     if (!free || std::count(node.inputs.begin(), node.inputs.end(), v) != 1) return;
     View slice{parent.root, offset, parent.strides, false};
     if (transpose) {

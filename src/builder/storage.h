@@ -22,7 +22,10 @@ class Storage {
  public:
   Storage(const ir::Graph& graph, const tune::Choice& choice, const ir::SymbolBounds& box, const backends::DeviceInfo& device);
   const View* view(const ir::Value* v) const;
-  const ir::Value* output_of_root(const ir::Value* v) const { auto it = output_roots_.find(v); return it == output_roots_.end() ? nullptr : it->second; }
+  const ir::Value* output_of_root(const ir::Value* v) const {
+    auto it = output_roots_.find(v);
+    return it == output_roots_.end() ? nullptr : it->second;
+  }
   bool needs_step(const ir::Node& node) const { return !without_step_.count(&node); }
 
  private:

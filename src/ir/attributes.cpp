@@ -10,7 +10,8 @@
 namespace tenfold::ir {
 namespace {
 
-constexpr const char* kTypeNames[] = {"an integer", "a float", "a string", "a list of integers", "a list of floats", "a list of strings", "a tensor"};
+constexpr const char* kTypeNames[] = {"an integer",       "a float",           "a string", "a list of integers",
+                                      "a list of floats", "a list of strings", "a tensor"};
 
 std::string number_text(double value, bool is_f32) {
   char buffer[64];

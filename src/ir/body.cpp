@@ -49,7 +49,9 @@ std::uint16_t BodyBuilder::emit(Instr instr) {
   return static_cast<std::uint16_t>(body_.value_count() - 1);
 }
 std::uint16_t BodyBuilder::constant(DType dtype, double value) { return emit({.prim = Prim::constant, .dtype = dtype, .imm = value}); }
-std::uint16_t BodyBuilder::cast(std::uint16_t a, DType to) { return type_of(a) == to ? a : emit({.prim = Prim::cast, .dtype = to, .a = a}); }
+std::uint16_t BodyBuilder::cast(std::uint16_t a, DType to) {
+  return type_of(a) == to ? a : emit({.prim = Prim::cast, .dtype = to, .a = a});
+}
 std::uint16_t BodyBuilder::unary(Prim prim, std::uint16_t a) {
   return emit({.prim = prim, .dtype = gives_boolean(prim) ? DType::boolean : type_of(a), .a = a});
 }
@@ -74,7 +76,8 @@ void verify(const Body& body) {
     const Instr& instr = body.code[i];
     check(instr.prim < Prim::count_ && instr.dtype < DType::string, "instruction ", i, " of a body is malformed");
     for (int k = 0; k < arity(instr.prim); ++k)
-      check(operand(instr, k) < body.inputs.size() + i, "instruction ", i, " of a body uses value ", operand(instr, k), " before it is made");
+      check(operand(instr, k) < body.inputs.size() + i, "instruction ", i, " of a body uses value ", operand(instr, k),
+            " before it is made");
     const auto type = [&](int k) { return body.type_of(operand(instr, k)); };
     if (gives_boolean(instr.prim)) check(instr.dtype == DType::boolean, "a ", name(instr.prim), " gives booleans");
     const bool same = arity(instr.prim) == 2;
@@ -84,7 +87,8 @@ void verify(const Body& body) {
       check(type(0) == instr.dtype, name(instr.prim), " changes the type");
     if (instr.prim == Prim::select)
       check(type(0) == DType::boolean && type(1) == type(2) && type(1) == instr.dtype, "select has operands of other types");
-    if (instr.prim == Prim::fma) check(type(0) == type(1) && type(1) == type(2) && type(0) == instr.dtype, "fma has operands of other types");
+    if (instr.prim == Prim::fma)
+      check(type(0) == type(1) && type(1) == type(2) && type(0) == instr.dtype, "fma has operands of other types");
     reduces = reduces || is_reduction(instr.prim);
   }
   check(body.reduced_rank >= 0 && body.reduced_rank <= 64 && (!reduces || body.reduced_rank > 0), "a body reduces over no dims");

@@ -146,7 +146,8 @@ void Graph::set_input(Node& node, int index, Value* value) {
 void Graph::replace_uses(Value* old_value, Value* new_value) {
   if (old_value == new_value) return;
   // What was made to take the old value's place is known by its name from now on.
-  const bool takes_place = new_value->producer && new_value->users.empty() && !is_output(new_value) && !is_output(old_value) && old_value->producer;
+  const bool takes_place =
+      new_value->producer && new_value->users.empty() && !is_output(new_value) && !is_output(old_value) && old_value->producer;
   if (takes_place) std::swap(old_value->name, new_value->name);
   const std::vector<Node*> users = old_value->users;
   for (Node* user : users)

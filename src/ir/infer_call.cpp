@@ -17,7 +17,8 @@ const TensorType& InferCall::in(int i) const {
   const ValueType& t = type(i);
   if (t.kind != ValueType::Kind::tensor) bad(cat("operand ", i, " of ", node_.op(), " is ", text(t), ", a tensor expected"));
   if (!t.ranked)
-    fail(ErrorKind::unsupported, cat("operand ", i, " ('", node_.in(i)->name, "') of ", node_.op(), " has an unknown number of dimensions"));
+    fail(ErrorKind::unsupported,
+         cat("operand ", i, " ('", node_.in(i)->name, "') of ", node_.op(), " has an unknown number of dimensions"));
   return t.tensor;
 }
 const Tensor* InferCall::constant(int i) const {

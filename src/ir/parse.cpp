@@ -69,7 +69,8 @@ struct Parser {
     const ValueType type = parse_type(in);
     if (!in.take('#')) return g.add_constant(random(type), name, true);
     const std::int64_t number = in.integer();
-    if (!options.constants || number < 0 || number >= static_cast<std::int64_t>(options.constants->size())) in.bad("there is no such constant");
+    if (!options.constants || number < 0 || number >= static_cast<std::int64_t>(options.constants->size()))
+      in.bad("there is no such constant");
     auto stored = (*options.constants)[static_cast<std::size_t>(number)];
     if (TensorType{stored->tensor.dtype(), to_dims(stored->tensor.shape())} != type.tensor) in.bad("the constant has another type");
     return g.add_constant(std::move(stored), name);

@@ -9,7 +9,8 @@ namespace {
 constexpr std::int64_t kLiteralLimit = 16;   // longer constants are listed by number, or left out
 
 std::string word(const std::string& name) {
-  const bool plain = !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-$@") == std::string::npos;
+  const bool plain =
+      !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-$@") == std::string::npos;
   return plain ? name : text(Attribute(name));
 }
 
@@ -69,7 +70,8 @@ struct Printer {
     for (const Symbol& s : g.symbols) {
       static constexpr const char* kOrigins[] = {"input_dim", "host_value", "device_value"};
       if (options.symbols)
-        out += indent + "symbol " + s.name + " [" + s.lower.text() + " .. " + s.upper.text() + "] " + kOrigins[static_cast<int>(s.origin)] + "\n";
+        out += indent + "symbol " + s.name + " [" + s.lower.text() + " .. " + s.upper.text() + "] " + kOrigins[static_cast<int>(s.origin)] +
+               "\n";
     }
     out += indent;
     formals(g);

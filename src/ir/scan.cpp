@@ -44,14 +44,18 @@ void Scanner::expect_end() {
 std::string Scanner::name() {
   if (peek() == '"') return quoted();
   const std::size_t start = at_;
-  while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || std::string_view("_./:-$@").find(text_[at_]) != std::string_view::npos)) ++at_;
+  while (at_ < text_.size() &&
+         (std::isalnum(static_cast<unsigned char>(text_[at_])) || std::string_view("_./:-$@").find(text_[at_]) != std::string_view::npos))
+    ++at_;
   if (at_ == start) bad("a name expected");
   return std::string(text_.substr(start, at_ - start));
 }
 std::string Scanner::number() {
   skip_space();
   const std::size_t start = at_;
-  while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || std::string_view("+-.").find(text_[at_]) != std::string_view::npos)) ++at_;
+  while (at_ < text_.size() &&
+         (std::isalnum(static_cast<unsigned char>(text_[at_])) || std::string_view("+-.").find(text_[at_]) != std::string_view::npos))
+    ++at_;
   if (at_ == start) bad("a number expected");
   return std::string(text_.substr(start, at_ - start));
 }

@@ -21,7 +21,8 @@ TEST(Dim, NormalFormMakesEqualExpressionsIdentical) {
 TEST(Dim, BoundsEncloseEveryValue) {
   const Dim b = Dim::symbol("b"), s = Dim::symbol("s");
   const SymbolBounds box{{"b", {1, 8}}, {"s", {3, 128}}};
-  const Dim expressions[] = {b * s - Dim(3), floor_div(s + Dim(5), Dim(4)), ceil_div(s, b), mod(s, Dim(7)), max(b, s) - min(b, s), less(b, s), equal(b, s)};
+  const Dim expressions[] = {
+      b * s - Dim(3), floor_div(s + Dim(5), Dim(4)), ceil_div(s, b), mod(s, Dim(7)), max(b, s) - min(b, s), less(b, s), equal(b, s)};
   for (Dim e : expressions) {
     const Interval i = e.bounds(box);
     for (std::int64_t x = 1; x <= 8; ++x)
@@ -41,7 +42,8 @@ TEST(Dim, ErrorsInsteadOfOverflow) {
 }
 
 TEST(Type, RoundTrip) {
-  for (const char* t : {"f32[batch,128,2*sequence + 1]", "i64[]", "seq(f16[3])", "opt(bool[?])", "u4[7]"}) EXPECT_EQ(text(parse_type(t)), t);
+  for (const char* t : {"f32[batch,128,2*sequence + 1]", "i64[]", "seq(f16[3])", "opt(bool[?])", "u4[7]"})
+    EXPECT_EQ(text(parse_type(t)), t);
   EXPECT_THROW(parse_type("f31[2]"), Error);
   EXPECT_THROW(parse_type("f32[2"), Error);
 }

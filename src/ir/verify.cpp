@@ -21,7 +21,8 @@ void verify_node(const Graph& graph, const Node& node, const std::unordered_set<
     verify(*node.body);
     const std::size_t own = node.op() == "Region" ? 0 : static_cast<std::size_t>(std::max(node.anchor_inputs, 0));
     const std::size_t feeds = node.inputs.size() - own + (node.op() == "Region" ? 0 : 1);
-    check(node.body->inputs.size() == feeds, "the body of '", node.name, "' has ", node.body->inputs.size(), " inputs, ", feeds, " are given");
+    check(node.body->inputs.size() == feeds, "the body of '", node.name, "' has ", node.body->inputs.size(), " inputs, ", feeds,
+          " are given");
   }
   (void)graph;
 }

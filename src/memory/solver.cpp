@@ -19,7 +19,8 @@ constexpr int kExactBuffers = 10;
 
 class Solver {
  public:
-  explicit Solver(const Problem& problem) : buffers_(problem.buffers), count_(static_cast<int>(buffers_.size())), bound_(lower_bound(problem)) {
+  explicit Solver(const Problem& problem)
+      : buffers_(problem.buffers), count_(static_cast<int>(buffers_.size())), bound_(lower_bound(problem)) {
     neighbours_.resize(buffers_.size());
     for (int a = 0; a < count_; ++a) {
       check(at(a).size >= 0 && at(a).first <= at(a).last && at(a).alignment > 0, "buffer ", a, " is malformed");
@@ -52,7 +53,8 @@ class Solver {
   std::int64_t lowest(int i, const std::vector<std::int64_t>& offsets) {
     taken_.clear();
     for (int j : neighbours(i))
-      if (const std::int64_t start = offsets[static_cast<std::size_t>(j)]; start != kUnplaced) taken_.emplace_back(start, start + at(j).size);
+      if (const std::int64_t start = offsets[static_cast<std::size_t>(j)]; start != kUnplaced)
+        taken_.emplace_back(start, start + at(j).size);
     effort_ += static_cast<std::int64_t>(neighbours(i).size()) + 1;
     std::sort(taken_.begin(), taken_.end());
     std::int64_t offset = 0;
@@ -104,7 +106,9 @@ class Solver {
     Order order = best_order_;
     Solution current = best_;
     std::uint64_t state = 1;
-    const auto random = [&](std::size_t n) { return static_cast<std::size_t>((state = state * 6364136223846793005u + 1442695040888963407u) >> 33) % n; };
+    const auto random = [&](std::size_t n) {
+      return static_cast<std::size_t>((state = state * 6364136223846793005u + 1442695040888963407u) >> 33) % n;
+    };
     while (effort_ < kImproveEffort && best_.height > bound_) {
       Order next = order;
       for (std::size_t position = 0; position < next.size(); ++position) {

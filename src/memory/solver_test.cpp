@@ -15,7 +15,8 @@ Problem random_problem(std::mt19937& random, int buffers, int steps, int largest
   Problem problem;
   for (int i = 0; i < buffers; ++i) {
     const int a = static_cast<int>(random() % static_cast<unsigned>(steps)), b = static_cast<int>(random() % static_cast<unsigned>(steps));
-    problem.buffers.push_back({std::min(a, b), std::max(a, b), static_cast<std::int64_t>(random() % static_cast<unsigned>(largest)), 1 << random() % 4});
+    problem.buffers.push_back(
+        {std::min(a, b), std::max(a, b), static_cast<std::int64_t>(random() % static_cast<unsigned>(largest)), 1 << random() % 4});
   }
   return problem;
 }
@@ -32,7 +33,8 @@ std::int64_t optimum(const Problem& problem) {
       const Buffer& buffer = problem.buffers[order[k]];
       std::int64_t offset = 0;
       for (std::size_t j = 0; j < k; ++j)
-        if (buffer.size > 0 && problem.buffers[order[j]].size > 0 && buffer.overlaps(problem.buffers[order[j]])) offset = std::max(offset, tops[j]);
+        if (buffer.size > 0 && problem.buffers[order[j]].size > 0 && buffer.overlaps(problem.buffers[order[j]]))
+          offset = std::max(offset, tops[j]);
       offset = (offset + buffer.alignment - 1) / buffer.alignment * buffer.alignment;
       tops.push_back(buffer.size > 0 ? offset + buffer.size : 0);
       height = std::max(height, tops.back());

@@ -75,8 +75,8 @@ NodeAttributes resolve(onnx::NodeProto& proto, const Scope& scope) {
       result[attribute.name()] = &attribute;
       continue;
     }
-    require(scope.bindings != nullptr, ErrorKind::invalid_model, "attribute '", attribute.name(), "' refers to '", attribute.ref_attr_name(),
-            "' of a function, but stands outside functions");
+    require(scope.bindings != nullptr, ErrorKind::invalid_model, "attribute '", attribute.name(), "' refers to '",
+            attribute.ref_attr_name(), "' of a function, but stands outside functions");
     const auto bound = scope.bindings->find(attribute.ref_attr_name());
     if (bound == scope.bindings->end()) continue;   // optional, and the caller does not give it
     require(!is_graph(*bound->second), ErrorKind::unsupported, "attribute '", attribute.name(), "' is a graph given to a function");

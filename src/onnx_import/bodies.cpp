@@ -96,13 +96,14 @@ std::vector<ir::Value*> Importer::contents(onnx::GraphProto& proto, Scope& scope
 }
 
 // In place of a branch that cannot be typed, as in models that test their input's shape first.
-std::unique_ptr<ir::Graph> Importer::failing_body(const onnx::GraphProto& proto, const std::vector<ir::Value*>& captures, const std::string& prefix,
-                                                  const std::string& why) {
+std::unique_ptr<ir::Graph> Importer::failing_body(const onnx::GraphProto& proto, const std::vector<ir::Value*>& captures,
+                                                  const std::string& prefix, const std::string& why) {
   options_.log(Severity::warning, "the branch '", prefix, "' cannot run with these shapes, and fails if it is taken: ", why);
   auto graph = std::make_unique<ir::Graph>(registry_);
   graph->name = proto.name();
   for (const ir::Value* value : captures) graph->add_input(value->name, value->type);
-  ops::make_failing(*graph, static_cast<std::size_t>(proto.output_size()), cat("the branch '", prefix, "' cannot run with the shapes that the model was built for: ", why));
+  ops::make_failing(*graph, static_cast<std::size_t>(proto.output_size()),
+                    cat("the branch '", prefix, "' cannot run with the shapes that the model was built for: ", why));
   return graph;
 }
 
@@ -117,7 +118,8 @@ std::vector<ir::Value*> Importer::branch(const NodeAttributes& attributes, bool 
   const Nesting nesting(depth_);
   const std::string attribute = condition ? "then_branch" : "else_branch";
   const auto found = attributes.find(attribute);
-  require(found != attributes.end() && found->second->has_g(), ErrorKind::invalid_model, "the graph attribute '", attribute, "' is missing");
+  require(found != attributes.end() && found->second->has_g(), ErrorKind::invalid_model, "the graph attribute '", attribute,
+          "' is missing");
   onnx::GraphProto& proto = *found->second->mutable_g();
   Scope inner{.graph = scope.graph, .opsets = scope.opsets, .prefix = scope.graph->unique_name(name + "/" + attribute) + "/",
               .bindings = scope.bindings, .function = scope.function, .caller = scope.caller, .inlined = true};

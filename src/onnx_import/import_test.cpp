@@ -123,7 +123,8 @@ TEST(Import, ReportsAllUnsupportedNodesAtOnce) {
   const Failure found = failure(model);
   EXPECT_EQ(found.kind, ErrorKind::unsupported);
   EXPECT_NE(found.text.find("2 nodes are not supported"), std::string::npos) << found.text;
-  EXPECT_NE(found.text.find("node 'one' (NoSuchOperator, opset 17): there is no operator 'NoSuchOperator'"), std::string::npos) << found.text;
+  EXPECT_NE(found.text.find("node 'one' (NoSuchOperator, opset 17): there is no operator 'NoSuchOperator'"), std::string::npos)
+      << found.text;
   EXPECT_NE(found.text.find("node 'two' (com.acme.Strange, opset 3)"), std::string::npos) << found.text;
   EXPECT_EQ(found.text.find("after one"), std::string::npos) << found.text;
 }

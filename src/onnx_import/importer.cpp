@@ -125,8 +125,9 @@ void Importer::add_outputs(Scope& scope) {
       named_.insert(value = copy);
     }
     const std::int64_t declared = output.type().tensor_type().elem_type();
-    require(declared == 0 || ops::dtype_from_onnx(declared) == value->dtype(), ErrorKind::invalid_model, "the output '", name, "' is declared as ",
-            declared == 0 ? "" : tenfold::name(ops::dtype_from_onnx(declared)), ", but computed as ", tenfold::name(value->dtype()));
+    require(declared == 0 || ops::dtype_from_onnx(declared) == value->dtype(), ErrorKind::invalid_model, "the output '", name,
+            "' is declared as ", declared == 0 ? "" : tenfold::name(ops::dtype_from_onnx(declared)), ", but computed as ",
+            tenfold::name(value->dtype()));
     if (disagrees(output.type().tensor_type(), *value))
       options_.log(Severity::warning, "the output '", name, "' is declared with another shape than the [", ir::text(value->dims()),
                    "] that is computed");

@@ -30,7 +30,8 @@ std::unordered_map<std::string_view, int> producers(const Nodes& nodes) {
     for (const std::string& name : nodes[i].output()) {
       if (name.empty()) continue;
       const auto [entry, fresh] = result.try_emplace(name, i);
-      require(fresh, ErrorKind::invalid_model, "'", name, "' is defined twice: by ", shown(nodes[entry->second]), " and by ", shown(nodes[i]));
+      require(fresh, ErrorKind::invalid_model, "'", name, "' is defined twice: by ", shown(nodes[entry->second]), " and by ",
+              shown(nodes[i]));
     }
   return result;
 }

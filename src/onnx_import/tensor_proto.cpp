@@ -79,8 +79,8 @@ Tensor from_strings(const Shape& shape, const onnx::TensorProto& proto) {
 // A tensor over `bytes`, which belong to `owner`: borrowed if aligned for the type, copied otherwise.
 Tensor over_bytes(DType type, const Shape& shape, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
   const std::int64_t needed = byte_size(type, element_count(shape));
-  require(static_cast<std::int64_t>(bytes.size()) == needed, ErrorKind::invalid_model, "holds ", bytes.size(), " bytes of data, its shape [",
-          text(shape), "] of ", name(type), " needs ", needed);
+  require(static_cast<std::int64_t>(bytes.size()) == needed, ErrorKind::invalid_model, "holds ", bytes.size(),
+          " bytes of data, its shape [", text(shape), "] of ", name(type), " needs ", needed);
   const auto alignment = static_cast<std::uintptr_t>(std::max(bits(type) / 8, 1));
   const bool aligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % alignment == 0;
   if (needed > 256 && aligned && clean(type, bytes)) return Tensor(type, shape, std::move(owner), bytes.data());

@@ -10,7 +10,11 @@ namespace {
 
 // Null where no weight is behind it that may change.
 std::shared_ptr<const ir::Recipe> recipe_of(const ir::Node& node, int output) {
-  ir::Recipe recipe{.def = node.def, .attributes = node.attributes, .body = node.body, .outputs = static_cast<int>(node.outputs.size()), .output = output};
+  ir::Recipe recipe{.def = node.def,
+                    .attributes = node.attributes,
+                    .body = node.body,
+                    .outputs = static_cast<int>(node.outputs.size()),
+                    .output = output};
   bool may_change = false;
   for (const ir::Value* v : node.inputs) {
     recipe.operands.push_back(v ? v->constant : nullptr);

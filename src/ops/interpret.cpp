@@ -49,7 +49,8 @@ Tensor allocate(const Graph& graph, const ir::TensorType& type) {
   Shape shape;
   const ir::SymbolBounds box = graph.box();
   for (ir::Dim d : type.dims) shape.push_back(d.bounds(box).upper);
-  require(element_count(shape) <= std::int64_t{1} << 40, ErrorKind::out_of_memory, "a result of type ", ir::text(type), " may be too large");
+  require(element_count(shape) <= std::int64_t{1} << 40, ErrorKind::out_of_memory, "a result of type ", ir::text(type),
+          " may be too large");
   return Tensor(type.dtype, std::move(shape));
 }
 

@@ -30,11 +30,12 @@ Value* OnnxImport::scalar(DType dtype, double value) {
 
 void check_attributes(const OpDef& def, const Attributes& attributes) {
   for (const auto& [name, value] : attributes) {
-    const auto declared = std::find_if(def.attributes.begin(), def.attributes.end(), [&wanted = name](const auto& a) { return a.first == wanted; });
+    const auto declared =
+        std::find_if(def.attributes.begin(), def.attributes.end(), [&wanted = name](const auto& a) { return a.first == wanted; });
     const bool optional = std::find(def.optional_attributes.begin(), def.optional_attributes.end(), name) != def.optional_attributes.end();
     require(optional || declared != def.attributes.end(), ErrorKind::invalid_model, "it has no attribute '", name, "'");
-    require(optional || declared->second.index() == value.index(), ErrorKind::invalid_model, "attribute '", name, "' is ", kind(value), ", ",
-            optional ? "" : kind(declared->second), " was expected");
+    require(optional || declared->second.index() == value.index(), ErrorKind::invalid_model, "attribute '", name, "' is ", kind(value),
+            ", ", optional ? "" : kind(declared->second), " was expected");
   }
 }
 

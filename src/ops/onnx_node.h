@@ -14,7 +14,8 @@ void check_attributes(const OpDef& def, const Attributes& attributes);
 
 class OnnxImport {
  public:
-  OnnxImport(Graph& graph, std::string op, std::string name, int opset) : graph_(graph), op_(std::move(op)), name_(std::move(name)), opset_(opset) {}
+  OnnxImport(Graph& graph, std::string op, std::string name, int opset)
+      : graph_(graph), op_(std::move(op)), name_(std::move(name)), opset_(opset) {}
   virtual ~OnnxImport() = default;
 
   Graph& graph() { return graph_; }

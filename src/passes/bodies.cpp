@@ -80,7 +80,9 @@ ir::Body feed(const ir::Body& body, int input, const ir::Body& producer) {
     return code;
   };
   const auto in_producer = [&](int v) { return static_cast<std::uint16_t>(v == 0 ? input : v - 1 + inputs); };
-  const auto in_body = [&](int v) { return v == input ? in_producer(producer.outputs[0]) : static_cast<std::uint16_t>(v < inputs ? v : v + shift); };
+  const auto in_body = [&](int v) {
+    return v == input ? in_producer(producer.outputs[0]) : static_cast<std::uint16_t>(v < inputs ? v : v + shift);
+  };
   fed.inputs[static_cast<std::size_t>(input)] = producer.inputs[0];
   fed.code = moved(producer.code, in_producer);
   const std::vector<ir::Instr> rest = moved(body.code, in_body);

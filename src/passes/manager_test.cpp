@@ -41,7 +41,8 @@ constexpr const char* kGraph = R"((x f32[2,8,16], w f32[16,16]!, u f32[16,16]!, 
 )";
 
 ir::Graph graph() {
-  return ir::parse_graph(kGraph, ir::Registry::builtin(), {.random_constant = [](DType type, const Shape& shape, std::uint64_t) { return Tensor(type, shape); }});
+  return ir::parse_graph(kGraph, ir::Registry::builtin(),
+                         {.random_constant = [](DType type, const Shape& shape, std::uint64_t) { return Tensor(type, shape); }});
 }
 
 std::vector<std::string> dumped(const std::vector<std::string>& disabled) {

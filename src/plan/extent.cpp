@@ -106,7 +106,8 @@ bool must_grow(ir::Dim bytes, const ir::SymbolBounds& box, const std::function<b
   return !std::all_of(symbols.begin(), symbols.end(), is_input_symbol);
 }
 
-bool extents_fit(const Plan& plan, const Program& program, std::span<const std::int64_t> dims, std::span<const std::int64_t> grown) noexcept {
+bool extents_fit(const Plan& plan, const Program& program, std::span<const std::int64_t> dims,
+                 std::span<const std::int64_t> grown) noexcept {
   for (const Step& step : program.steps) {
     for (const std::vector<Operand>* side : {&step.in, &step.out})
       for (const Operand& o : *side)

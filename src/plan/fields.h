@@ -24,7 +24,8 @@ void fields(A& a, ir::Dim& x) {
   if constexpr (!A::kReading) {
     text = x.text();
     require(text.size() <= kMaxDimText && ir::Dim::parse(text) == x, ErrorKind::unsupported, "the dimension '", text,
-            "' cannot be stored: a name may hold no blanks, commas, parentheses or operators, the whole at most ", kMaxDimText, " characters");
+            "' cannot be stored: a name may hold no blanks, commas, parentheses or operators, the whole at most ", kMaxDimText,
+            " characters");
   }
   a(text);
   if constexpr (A::kReading) {
@@ -182,7 +183,7 @@ void fields(A& a, Plan& x) {
   auto& [device, needs, model_name, builder, bindings, states, constants, programs, weights_owner, weights, weights_bytes, portable,
          refit, replaced] = x;
   a(device, needs, model_name, builder, bindings, states, constants, programs);
-  (void)weights_owner, (void)weights, (void)weights_bytes, (void)portable, (void)refit, (void)replaced;   // these have sections of their own
+  (void)weights_owner, (void)weights, (void)weights_bytes, (void)portable, (void)refit, (void)replaced;  // these have sections of their own
 }
 
 }  // namespace tenfold::plan

@@ -30,7 +30,8 @@ void add_operands(std::string& out, const Plan& plan, const Program& top, const 
 void add_steps(std::string& out, const Plan& plan, const Program& top, const Program& program, int detail, const std::string& indent) {
   int number = 0;
   for (const Step& step : program.steps) {
-    out += cat(indent, number++, "  ", step.name, "  ", step.op, step.has_body && step.op != "Region" ? "+body" : "", "  ", kind_text(step.kind));
+    out += cat(indent, number++, "  ", step.name, "  ", step.op, step.has_body && step.op != "Region" ? "+body" : "", "  ",
+               kind_text(step.kind));
     if (step.kind == StepKind::host && plan.device.kind == "cuda") out += ", operands and results copied";
     if (step.kind == StepKind::kernel) out += cat(" ", step.tactic, " v", step.tactic_version, " [", config_text(step), "]");
     out += "\n";
@@ -63,7 +64,8 @@ std::string place_text(const Plan& plan, const Operand& o) {
   const auto index = static_cast<std::size_t>(o.at.index);
   switch (o.at.space) {
     case Space::none: return "-";
-    case Space::weights: return cat("constant ", o.at.index, index < plan.constants.size() ? " '" + plan.constants[index].name + "'" : "", moved);
+    case Space::weights:
+      return cat("constant ", o.at.index, index < plan.constants.size() ? " '" + plan.constants[index].name + "'" : "", moved);
     case Space::arena: return cat("arena+", o.at.offset);
     case Space::binding: return cat("binding ", o.at.index, moved);
     case Space::grown: return cat("grown ", o.at.index, moved);
@@ -83,9 +85,10 @@ std::string_view kind_text(StepKind kind) {
 }
 
 std::string inspect_text(const Plan& plan, int detail) {
-  std::string out = cat("plan of ", plan.model_name.empty() ? "a network" : plan.model_name, ", built by ", plan.builder, "\ndevice   ", plan.device.name,
-                        " (", plan.device.kind, "; needs ", plan.needs ? backends::feature_text(plan.needs) : "nothing special", ")\nweights  ",
-                        mebibytes(plan.weights_bytes), " in ", plan.constants.size(), " constants\n");
+  std::string out =
+      cat("plan of ", plan.model_name.empty() ? "a network" : plan.model_name, ", built by ", plan.builder, "\ndevice   ", plan.device.name,
+          " (", plan.device.kind, "; needs ", plan.needs ? backends::feature_text(plan.needs) : "nothing special", ")\nweights  ",
+          mebibytes(plan.weights_bytes), " in ", plan.constants.size(), " constants\n");
   for (const Binding& b : plan.bindings) out += cat(b.is_input ? "input    " : "output   ", b.name, "  ", ir::text(b.type), "\n");
   for (const StatePair& s : plan.states) out += cat("state    output ", s.output, " continues input ", s.input, "\n");
   if (!plan.portable.empty()) out += cat("portable graph of ", plan.portable.size(), " bytes: the plan can be tuned again elsewhere\n");
@@ -93,9 +96,11 @@ std::string inspect_text(const Plan& plan, int detail) {
     const Program& program = plan.programs[p];
     out += cat("program ", p, ":");
     for (const Range& r : program.box) out += cat(" ", r.symbol, "=", r.min, "..", r.max, " (tuned at ", r.opt, ")");
-    out += cat(" ", program.steps.size(), " steps, arena ", mebibytes(program.arena_bytes), ", largest live sum ", mebibytes(program.arena_live_bytes), "\n");
+    out += cat(" ", program.steps.size(), " steps, arena ", mebibytes(program.arena_bytes), ", largest live sum ",
+               mebibytes(program.arena_live_bytes), "\n");
     for (std::size_t g = 0; g < program.grown.size(); ++g)
-      out += cat("  grown ", g, " has ", program.dims.at(static_cast<std::size_t>(program.grown[g])).text(), " bytes, allocated in the run\n");
+      out +=
+          cat("  grown ", g, " has ", program.dims.at(static_cast<std::size_t>(program.grown[g])).text(), " bytes, allocated in the run\n");
     add_steps(out, plan, program, program, detail, "  ");
   }
   return out;

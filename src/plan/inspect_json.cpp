@@ -33,7 +33,9 @@ Json operands_json(const Plan& plan, const Program& top, const std::vector<Opera
       const ir::Dim dim = top.dims.at(static_cast<std::size_t>(d));
       dims.push_back(dim.is_constant() ? Json(dim.constant()) : Json(clean(dim.text())));
     }
-    list.push_back({{"Name", clean(o.name.empty() ? place_text(plan, o) : o.name)}, {"Location", clean(place_text(plan, o))}, {"Dimensions", dims},
+    list.push_back({{"Name", clean(o.name.empty() ? place_text(plan, o) : o.name)},
+                    {"Location", clean(place_text(plan, o))},
+                    {"Dimensions", dims},
                     {"Format/Datatype", cat(format_text(o), " ", name(o.dtype), o.packed ? " packed" : "")}});
   }
   return list;

@@ -30,8 +30,8 @@ auto guarded(Read read) {
 }
 
 std::vector<Section> read_table(Bytes file) {
-  need(file.size() >= kMagic.size() && std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0, "this is not a Tenfold plan (", file.size(),
-       " bytes, and the first ", kMagic.size(), " are not a plan's)");
+  need(file.size() >= kMagic.size() && std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0, "this is not a Tenfold plan (",
+       file.size(), " bytes, and the first ", kMagic.size(), " are not a plan's)");
   need(file.size() >= kHeaderBytes, "the plan is cut off: ", file.size(), " bytes, the header alone has ", kHeaderBytes);
   Reader header(file.subspan(kMagic.size()));
   std::uint32_t version = 0, count = 0;
@@ -89,7 +89,9 @@ Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& opt
       case SectionId::portable: portable = bytes; break;
       case SectionId::refit: refit = bytes; break;
       case SectionId::refit_tensors: refit_tensors = bytes; break;
-      default: need((s.flags & kOptional) != 0, "the plan needs section ", id, ", which this version does not know: use the version that built it");
+      default:
+        need((s.flags & kOptional) != 0, "the plan needs section ", id,
+             ", which this version does not know: use the version that built it");
     }
   }
   need(!metadata.empty(), "the plan has no metadata");

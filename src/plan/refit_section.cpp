@@ -39,7 +39,8 @@ RefitBytes write_refit(const Refit& refit) {
   return out;
 }
 
-Refit read_refit(std::span<const std::byte> table, std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner, const Plan& plan) {
+Refit read_refit(std::span<const std::byte> table, std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner,
+                 const Plan& plan) {
   Refit refit;
   std::vector<TensorPlace> places;
   Reader reader(table);

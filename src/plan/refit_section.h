@@ -11,6 +11,7 @@ namespace tenfold::plan {
 struct RefitBytes { std::string table, tensors; };
 RefitBytes write_refit(const Refit& refit);
 // Tensors borrow from `tensors`, kept alive by `owner`; without an owner they are copied. Throws plan_refused.
-Refit read_refit(std::span<const std::byte> table, std::span<const std::byte> tensors, const std::shared_ptr<const void>& owner, const Plan& plan);
+Refit read_refit(std::span<const std::byte> table, std::span<const std::byte> tensors, const std::shared_ptr<const void>& owner,
+                 const Plan& plan);
 
 }  // namespace tenfold::plan

@@ -41,7 +41,9 @@ inline Plan sample_plan() {
   region.name = "region", region.op = "Region", region.tactic = "sample", region.tactic_version = 3, region.config = {16, -1};
   region.has_body = true;
   region.body = {{DType::f32, DType::f32},
-                 {{ir::Prim::constant, DType::f32, 0, 0, 0, 0.0}, {ir::Prim::max, DType::f32, 0, 2}, {ir::Prim::mul, DType::f32, 3, 1}}, {4}, 0};
+                 {{ir::Prim::constant, DType::f32, 0, 0, 0, 0.0}, {ir::Prim::max, DType::f32, 0, 2}, {ir::Prim::mul, DType::f32, 3, 1}},
+                 {4},
+                 0};
   region.in = {operand(Space::binding, 0, 0, "x"), packed}, region.out = {operand(Space::arena, 0, 0, "scaled")};
   region.workspace_offset = 128, region.workspace_bytes = 64;
   Step& add = g.steps.emplace_back();
@@ -72,7 +74,9 @@ class SampleBackend final : public backends::Backend {
     t.name = "sample", t.version = 3, t.op = "Region";
     t.supports = [](const backends::Problem& p) { return backends::Verdict::only_if(p.in[0].dtype == DType::f32, "only f32"); };
     t.configs = [](const backends::Problem&) { return std::vector<backends::Config>{{16, -1}}; };
-    t.valid = [](const backends::Problem&, const backends::Config& c) { return backends::Verdict::only_if(c == backends::Config{16, -1}, "tile"); };
+    t.valid = [](const backends::Problem&, const backends::Config& c) {
+      return backends::Verdict::only_if(c == backends::Config{16, -1}, "tile");
+    };
     t.workspace = [](const backends::Problem& p, const backends::Config&) { return p.in[0].dims[0] * 8; };
     t.packed_bytes = [](const backends::Problem&, const backends::Config&, int input) -> std::int64_t { return input == 1 ? 64 : -1; };
     tactics_.push_back(t);
@@ -86,7 +90,10 @@ class SampleBackend final : public backends::Backend {
   const std::vector<backends::Tactic>& tactics() const override { return tactics_; }
   std::shared_ptr<void> allocate(std::int64_t) override { return nullptr; }
   std::unique_ptr<backends::Stream> open_stream(const backends::StreamOptions&) override { return nullptr; }
-  double measure(backends::Stream&, const backends::Tactic&, const void*, const backends::RunArgs&, const backends::MeasureBudget&) override { return 0; }
+  double measure(backends::Stream&, const backends::Tactic&, const void*, const backends::RunArgs&,
+                 const backends::MeasureBudget&) override {
+    return 0;
+  }
 
  private:
   backends::DeviceInfo info_;

@@ -33,7 +33,8 @@ std::vector<std::vector<std::int32_t>> symbols_of_steps(const Program& program) 
   for (ir::Dim d : program.dims) {
     auto& list = result.emplace_back();
     for (const std::string& symbol : d.symbols())
-      if (const auto found = number.find(symbol); found != number.end() && found->second >= static_cast<std::int32_t>(program.box.size())) list.push_back(found->second);
+      if (const auto found = number.find(symbol); found != number.end() && found->second >= static_cast<std::int32_t>(program.box.size()))
+        list.push_back(found->second);
   }
   return result;
 }

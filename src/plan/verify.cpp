@@ -39,7 +39,8 @@ void verify_symbols(const Program& program) {
   };
   for (const Range& r : program.box) {
     must(!r.symbol.empty() && known.insert(r.symbol).second, "the range of symbol '", r.symbol, "' is given twice, or has no name");
-    must(0 <= r.min && r.min <= r.opt && r.opt <= r.max && r.max <= ir::kUnbounded, "the range of '", r.symbol, "' is ", r.min, ", ", r.opt, ", ", r.max);
+    must(0 <= r.min && r.min <= r.opt && r.opt <= r.max && r.max <= ir::kUnbounded, "the range of '", r.symbol, "' is ", r.min, ", ", r.opt,
+         ", ", r.max);
   }
   for (std::size_t i = 0; i < program.symbols.size(); ++i) {
     const ir::Symbol& s = program.symbols[i];
@@ -84,13 +85,15 @@ void verify_copy(const VerifyScope& scope, const Step& step) {
 }
 
 void verify_step(const VerifyScope& scope, const Program& program, const Step& step, Known& known) {
-  must(step.workspace_offset >= 0 && step.workspace_bytes >= 0 && step.workspace_offset % 64 == 0 && step.workspace_offset <= program.arena_bytes &&
-           step.workspace_bytes <= program.arena_bytes - step.workspace_offset, "its workspace does not lie in the arena");
-  must(step.anchor_inputs >= 0 && static_cast<std::size_t>(step.anchor_inputs) <= step.in.size(), "it has ", step.anchor_inputs, " own operands of ",
-       step.in.size());
-  must(step.workspace_grown >= -1 && step.workspace_grown < static_cast<std::int32_t>(scope.top.grown.size()), "its workspace is growing buffer ",
-       step.workspace_grown, " of ", scope.top.grown.size());
-  must(step.defines.empty() || (step.kind != StepKind::kernel && step.kind != StepKind::copy), "it defines sizes, which only host steps, branches and loops do");
+  must(step.workspace_offset >= 0 && step.workspace_bytes >= 0 && step.workspace_offset % 64 == 0 &&
+           step.workspace_offset <= program.arena_bytes && step.workspace_bytes <= program.arena_bytes - step.workspace_offset,
+       "its workspace does not lie in the arena");
+  must(step.anchor_inputs >= 0 && static_cast<std::size_t>(step.anchor_inputs) <= step.in.size(), "it has ", step.anchor_inputs,
+       " own operands of ", step.in.size());
+  must(step.workspace_grown >= -1 && step.workspace_grown < static_cast<std::int32_t>(scope.top.grown.size()),
+       "its workspace is growing buffer ", step.workspace_grown, " of ", scope.top.grown.size());
+  must(step.defines.empty() || (step.kind != StepKind::kernel && step.kind != StepKind::copy),
+       "it defines sizes, which only host steps, branches and loops do");
   must(step.kind == StepKind::branch || step.kind == StepKind::loop || step.programs.empty(), "it owns programs but is no branch or loop");
   for (const Operand& o : step.in) verify_operand(scope, program, o, false);
   for (const Operand& o : step.out) verify_operand(scope, program, o, true);
@@ -105,7 +108,8 @@ void verify_step(const VerifyScope& scope, const Program& program, const Step& s
       break;
     case StepKind::host:
       // Loops keep their graphs in attributes; the interpreter infers every type afresh and compares each result with its room.
-      if (step.attributes.has("graphs")) must(step.op == "Loop" || step.op == "Scan" || step.op == "If", "it has graphs but is no control flow");
+      if (step.attributes.has("graphs"))
+        must(step.op == "Loop" || step.op == "Scan" || step.op == "If", "it has graphs but is no control flow");
       else verify_meaning(scope, step);
       break;
     case StepKind::copy: verify_copy(scope, step); break;
@@ -120,12 +124,14 @@ void verify_top(const Plan& plan, const Program& program, const backends::Backen
   for (const std::string& name : symbol_names(program)) scope.symbols.push_back(ir::Dim::symbol(name));
   scope.defined_by_steps = symbols_of_steps(program);
   scope.corners = corners(scope);
-  for (DimIndex d : program.grown) must(d >= 0 && static_cast<std::size_t>(d) < program.dims.size(), "a growing buffer has dim ", d, " bytes");
+  for (DimIndex d : program.grown)
+    must(d >= 0 && static_cast<std::size_t>(d) < program.dims.size(), "a growing buffer has dim ", d, " bytes");
   verify_formals(scope, program);
   for (const Operand& input : program.inputs)
-    for (DimIndex d : input.dims) must(scope.defined_by_steps[static_cast<std::size_t>(d)].empty(), "the shape of an input depends on what a step defines");
-  must(program.inputs.size() + program.outputs.size() == plan.bindings.size(), "a program has ", program.inputs.size() + program.outputs.size(),
-       " inputs and outputs, the plan ", plan.bindings.size(), " bindings");
+    for (DimIndex d : input.dims)
+      must(scope.defined_by_steps[static_cast<std::size_t>(d)].empty(), "the shape of an input depends on what a step defines");
+  must(program.inputs.size() + program.outputs.size() == plan.bindings.size(), "a program has ",
+       program.inputs.size() + program.outputs.size(), " inputs and outputs, the plan ", plan.bindings.size(), " bindings");
   for (std::size_t i = 0; i < plan.bindings.size(); ++i) {
     const Binding& b = plan.bindings[i];
     const bool input = i < program.inputs.size();

@@ -9,8 +9,9 @@ ir::Dim dim_at(const VerifyScope& scope, DimIndex i) { return scope.dims[static_
 
 // A body's binding against what the step gives: `skip` leading dims of `actual` are not the body's.
 void verify_same(const VerifyScope& scope, const Operand& formal, const Operand& actual, std::size_t skip = 0) {
-  must(actual.at.space != Space::none && actual.dense && !actual.packed && actual.layout == backends::kPlain && actual.dtype == formal.dtype &&
-           actual.dims.size() == formal.dims.size() + skip, "a body's binding is not what the step gives");
+  must(actual.at.space != Space::none && actual.dense && !actual.packed && actual.layout == backends::kPlain &&
+           actual.dtype == formal.dtype && actual.dims.size() == formal.dims.size() + skip,
+       "a body's binding is not what the step gives");
   for (std::size_t d = 0; d < formal.dims.size(); ++d) {
     const ir::Dim inner = dim_at(scope, formal.dims[d]), outer = dim_at(scope, actual.dims[d + skip]);
     must(inner == outer, "a body's binding has the extent ", inner.text(), ", the step gives ", outer.text());
@@ -45,9 +46,11 @@ void verify_formals(const VerifyScope& scope, const Program& program) {
   std::int32_t index = 0;
   for (const std::vector<Operand>* side : {&program.inputs, &program.outputs})
     for (const Operand& formal : *side) {
-      must(formal.at.space == Space::binding && formal.at.index == index++ && formal.at.offset == 0, "a formal operand is not the binding it stands for");
+      must(formal.at.space == Space::binding && formal.at.index == index++ && formal.at.offset == 0,
+           "a formal operand is not the binding it stands for");
       for (DimIndex d : formal.dims) must(d >= 0 && static_cast<std::size_t>(d) < scope.dims.size(), "a formal operand has dim ", d);
-      must(formal.dims.size() <= 64 && formal.dtype != DType::string, "a formal operand has ", formal.dims.size(), " dims of ", name(formal.dtype));
+      must(formal.dims.size() <= 64 && formal.dtype != DType::string, "a formal operand has ", formal.dims.size(), " dims of ",
+           name(formal.dtype));
     }
 }
 
@@ -57,8 +60,8 @@ void verify_branch(const VerifyScope& scope, const Step& step, const Known& know
   must(!step.in.empty(), "a branch has no condition");
   verify_scalar(scope, step.in[0], DType::boolean, "a branch's condition");
   for (const Program& body : step.programs) {
-    must(body.inputs.size() == step.in.size() - 1 && body.outputs.size() == step.out.size(), "a body has ", body.inputs.size(), " inputs and ",
-         body.outputs.size(), " outputs, the step gives ", step.in.size() - 1, " and ", step.out.size());
+    must(body.inputs.size() == step.in.size() - 1 && body.outputs.size() == step.out.size(), "a body has ", body.inputs.size(),
+         " inputs and ", body.outputs.size(), " outputs, the step gives ", step.in.size() - 1, " and ", step.out.size());
     verify_frame(scope, step, body);
     for (std::size_t i = 0; i < body.inputs.size(); ++i) verify_same(scope, body.inputs[i], step.in[i + 1]);
     for (std::size_t i = 0; i < body.outputs.size(); ++i) verify_result_room(scope, body.outputs[i], step.out[i]);
@@ -71,8 +74,9 @@ void verify_loop(const VerifyScope& scope, const Step& step, const Known& known)
   const Program& body = step.programs[0];
   const LoopForm form = loop_form(step);
   must(form.carried <= step.out.size() / 2 && form.sliced <= step.in.size() && form.header + form.carried + form.sliced <= step.in.size() &&
-           body.inputs.size() == step.in.size() && body.outputs.size() == form.body_header() + form.carried + form.stacked, "a loop has ", step.in.size(),
-       " operands and ", step.out.size(), " results, its body ", body.inputs.size(), " and ", body.outputs.size());
+           body.inputs.size() == step.in.size() && body.outputs.size() == form.body_header() + form.carried + form.stacked,
+       "a loop has ", step.in.size(), " operands and ", step.out.size(), " results, its body ", body.inputs.size(), " and ",
+       body.outputs.size());
   must(form.header != 0 || form.sliced > 0, "a loop has nothing to count");
   verify_frame(scope, step, body);
   if (form.header) {
@@ -115,7 +119,8 @@ void verify_order(const VerifyScope& scope, const Step& step, Known& known) {
   for (const Operand& o : step.in) need(o);
   if (step.workspace_grown >= 0) need_dim(scope.top.grown[static_cast<std::size_t>(step.workspace_grown)]);
   for (std::int32_t s : step.defines) {
-    must(s >= static_cast<std::int32_t>(scope.input_symbols) && static_cast<std::size_t>(s) < scope.symbols.size(), "it defines symbol ", s);
+    must(s >= static_cast<std::int32_t>(scope.input_symbols) && static_cast<std::size_t>(s) < scope.symbols.size(), "it defines symbol ",
+         s);
     const ir::Dim symbol = scope.symbols[static_cast<std::size_t>(s)];
     bool found = false;
     for (const Operand& o : step.out)

@@ -84,7 +84,8 @@ void verify_overlaps(const VerifyScope& scope, const Step& step) {
                              same_dims(scope, in.strides, out.strides);
       must(congruent && tactic && tactic->may_alias, "result ", o, " overlaps operand ", i);
       const backends::Problem problem = step_problem(step, scope.dims, scope.box, scope.backend.info(), scope.registry);
-      must(tactic->may_alias(problem, static_cast<int>(i), static_cast<int>(o)), "result ", o, " overlaps operand ", i, ", which the tactic forbids");
+      must(tactic->may_alias(problem, static_cast<int>(i), static_cast<int>(o)), "result ", o, " overlaps operand ", i,
+           ", which the tactic forbids");
     }
   }
   for (std::size_t i = 0; i < step.in.size(); ++i)

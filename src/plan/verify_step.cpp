@@ -29,8 +29,8 @@ void verify_extent(const VerifyScope& scope, const Program& program, const Opera
     for (const auto& values : scope.corners) {
       const auto range = byte_range(o, values);
       const auto bytes = formal_bytes(formal, values);
-      must(!range || !bytes || range->empty() || (range->first >= 0 && range->end <= *bytes), "an operand in binding ", index, " ends at byte ",
-           range ? range->end : 0, " of ", bytes.value_or(0));
+      must(!range || !bytes || range->empty() || (range->first >= 0 && range->end <= *bytes), "an operand in binding ", index,
+           " ends at byte ", range ? range->end : 0, " of ", bytes.value_or(0));
     }
     return;
   }
@@ -38,15 +38,16 @@ void verify_extent(const VerifyScope& scope, const Program& program, const Opera
     const DimIndex bytes = scope.top.grown[static_cast<std::size_t>(o.at.index)];
     for (const auto& values : scope.corners) {
       const auto range = byte_range(o, values);
-      must(!range || range->empty() || (range->first >= 0 && range->end <= values[static_cast<std::size_t>(bytes)]), "an operand at ", place(o), " ends at byte ",
-           range ? range->end : 0, " of ", values[static_cast<std::size_t>(bytes)]);
+      must(!range || range->empty() || (range->first >= 0 && range->end <= values[static_cast<std::size_t>(bytes)]), "an operand at ",
+           place(o), " ends at byte ", range ? range->end : 0, " of ", values[static_cast<std::size_t>(bytes)]);
     }
     return;
   }
-  const std::int64_t capacity = o.at.space == Space::weights ? scope.plan.constants[static_cast<std::size_t>(o.at.index)].bytes : program.arena_bytes;
+  const std::int64_t capacity =
+      o.at.space == Space::weights ? scope.plan.constants[static_cast<std::size_t>(o.at.index)].bytes : program.arena_bytes;
   const ByteRange range = byte_range(o, scope.dims, scope.box);
-  must(range.empty() || (range.first >= 0 && range.end <= capacity), "an operand at ", place(o), " reaches from byte ", range.first, " to ", range.end,
-       " of ", capacity);
+  must(range.empty() || (range.first >= 0 && range.end <= capacity), "an operand at ", place(o), " reaches from byte ", range.first, " to ",
+       range.end, " of ", capacity);
 }
 
 // Tensors whose values inference may ask for: small constants that are stored as they are.
@@ -67,18 +68,20 @@ void verify_attributes(const ir::OpDef& def, const ir::Attributes& attributes) {
   for (const auto& [key, standard] : def.attributes) must(attributes.has(key), "attribute '", key, "' is missing");
   for (const auto& [key, value] : attributes) {
     if (key == "precision" && std::holds_alternative<std::string>(value)) continue;   // permission, which quant gives any product
-    const auto known = std::find_if(def.attributes.begin(), def.attributes.end(), [&wanted = key](const auto& a) { return a.first == wanted; });
+    const auto known =
+        std::find_if(def.attributes.begin(), def.attributes.end(), [&wanted = key](const auto& a) { return a.first == wanted; });
     if (known != def.attributes.end()) must(known->second.index() == value.index(), "attribute '", key, "' has the wrong type");
     else
-      must(std::find(def.optional_attributes.begin(), def.optional_attributes.end(), key) != def.optional_attributes.end(), "attribute '", key,
-           "' is unknown");
+      must(std::find(def.optional_attributes.begin(), def.optional_attributes.end(), key) != def.optional_attributes.end(), "attribute '",
+           key, "' is unknown");
   }
 }
 
 // A size that depends on data is a new symbol each time it is inferred: there the bound must hold, elsewhere equality.
 // Not so for a step that defines no size: the builder knew it from contents (a Slice that ends at a Shape). Kernels fill what their
 // results hold, whatever their operands say, and reference kernels refuse to fill more than that (ops::settle_shape).
-void verify_result(const VerifyScope& scope, const ir::Graph& graph, const ir::TensorType& inferred, const Operand& o, bool sized_by_result) {
+void verify_result(const VerifyScope& scope, const ir::Graph& graph, const ir::TensorType& inferred, const Operand& o,
+                   bool sized_by_result) {
   must(inferred.dtype == o.dtype, "a result is ", name(o.dtype), ", the operator gives ", name(inferred.dtype));
   must(inferred.dims.size() == o.dims.size(), "a result has ", o.dims.size(), " dims, the operator gives ", inferred.dims.size());
   ir::SymbolBounds box = scope.box;
@@ -88,8 +91,8 @@ void verify_result(const VerifyScope& scope, const ir::Graph& graph, const ir::T
     if (stored == wanted) continue;
     const std::vector<std::string> symbols = wanted.symbols();
     const bool depends_on_data = std::any_of(symbols.begin(), symbols.end(), [&](const std::string& s) { return !scope.box.count(s); });
-    must(depends_on_data && (sized_by_result || wanted.bounds(box).upper <= stored.bounds(box).upper), "dim ", d, " of a result is ", stored.text(),
-         ", the operator gives ", wanted.text());
+    must(depends_on_data && (sized_by_result || wanted.bounds(box).upper <= stored.bounds(box).upper), "dim ", d, " of a result is ",
+         stored.text(), ", the operator gives ", wanted.text());
   }
 }
 
@@ -109,7 +112,8 @@ void verify_packed(const VerifyScope& scope, const Step& step, const backends::T
     const Operand& o = step.in[i];
     if (o.at.space == Space::none) continue;
     const std::int64_t wanted = o.constant && tactic.packed_bytes ? tactic.packed_bytes(problem, step.config, static_cast<int>(i)) : -1;
-    must(o.packed == (wanted >= 0), "operand ", i, o.packed ? " is packed, the tactic reads it as it is" : " is not packed as the tactic expects");
+    must(o.packed == (wanted >= 0), "operand ", i,
+         o.packed ? " is packed, the tactic reads it as it is" : " is not packed as the tactic expects");
     if (!o.packed) continue;
     const std::int64_t stored = scope.plan.constants[static_cast<std::size_t>(o.at.index)].bytes;
     must(o.at.offset == 0 && wanted <= stored, "packed operand ", i, " has ", stored, " bytes, the tactic reads ", wanted);
@@ -119,15 +123,18 @@ void verify_packed(const VerifyScope& scope, const Step& step, const backends::T
 }  // namespace
 
 void verify_operand(const VerifyScope& scope, const Program& program, const Operand& o, bool written) {
-  must(o.dims.size() == o.strides.size() && o.dims.size() <= 64, "an operand has ", o.dims.size(), " dims and ", o.strides.size(), " strides");
+  must(o.dims.size() == o.strides.size() && o.dims.size() <= 64, "an operand has ", o.dims.size(), " dims and ", o.strides.size(),
+       " strides");
   for (const auto* list : {&o.dims, &o.strides})
-    for (DimIndex d : *list) must(d >= 0 && static_cast<std::size_t>(d) < scope.dims.size(), "an operand refers to dim ", d, " of ", scope.dims.size());
-  must(o.layout.order == backends::Layout::channels_blocked ? o.layout.block == 8 || o.layout.block == 16 : o.layout.block == 0, "an operand has blocks of ",
-       int{o.layout.block});
+    for (DimIndex d : *list)
+      must(d >= 0 && static_cast<std::size_t>(d) < scope.dims.size(), "an operand refers to dim ", d, " of ", scope.dims.size());
+  must(o.layout.order == backends::Layout::channels_blocked ? o.layout.block == 8 || o.layout.block == 16 : o.layout.block == 0,
+       "an operand has blocks of ", int{o.layout.block});
   const int width = bits(o.dtype);
   must(width > 0, "strings cannot lie in a plan's memory");
   if (o.dense && o.at.space != Space::none && !o.packed)
-    must(dims_at(scope, o.strides) == backends::strides(o.layout, dims_at(scope, o.dims)), "an operand is called dense, its strides say otherwise");
+    must(dims_at(scope, o.strides) == backends::strides(o.layout, dims_at(scope, o.dims)),
+         "an operand is called dense, its strides say otherwise");
   const auto limit = [&](std::size_t count) {
     must(o.at.index >= 0 && static_cast<std::size_t>(o.at.index) < count, "an operand refers to ", place(o), ", there are ", count);
   };
@@ -139,11 +146,13 @@ void verify_operand(const VerifyScope& scope, const Program& program, const Oper
     case Space::binding: limit(inputs + program.outputs.size()); break;
     case Space::grown: limit(scope.top.grown.size()); break;
   }
-  must(!written || o.at.space == Space::arena || o.at.space == Space::grown || (o.at.space == Space::binding && static_cast<std::size_t>(o.at.index) >= inputs),
+  must(!written || o.at.space == Space::arena || o.at.space == Space::grown ||
+           (o.at.space == Space::binding && static_cast<std::size_t>(o.at.index) >= inputs),
        "a result would be written to ", place(o));
   must(!o.constant || o.at.space == Space::weights, "a constant operand lies in ", place(o));
   must(!o.packed || (o.constant && !written), "an operand that is not constant is packed");
-  must(o.at.offset >= 0 && o.at.offset % std::max(width / 8, 1) == 0, "an operand's offset ", o.at.offset, " does not suit ", name(o.dtype));
+  must(o.at.offset >= 0 && o.at.offset % std::max(width / 8, 1) == 0, "an operand's offset ", o.at.offset, " does not suit ",
+       name(o.dtype));
   if (!o.packed) verify_extent(scope, program, o);
 }
 
@@ -159,7 +168,8 @@ void verify_meaning(const VerifyScope& scope, const Step& step) {
     node.body = step.body;
     if (step.op != "Region") node.anchor_inputs = step.anchor_inputs;
     const std::size_t feeds = step.op == "Region" ? step.in.size() : step.in.size() - static_cast<std::size_t>(step.anchor_inputs) + 1;
-    must(step.body.inputs.size() == feeds && !step.body.outputs.empty(), "its body has ", step.body.inputs.size(), " inputs, ", feeds, " are given");
+    must(step.body.inputs.size() == feeds && !step.body.outputs.empty(), "its body has ", step.body.inputs.size(), " inputs, ", feeds,
+         " are given");
   }
   for (const Operand& o : step.in) node.inputs.push_back(add_operand(scope, graph, o));
   const ir::Node* added = nullptr;
@@ -173,7 +183,8 @@ void verify_meaning(const VerifyScope& scope, const Step& step) {
   for (std::size_t i = 0; i < step.out.size(); ++i) {
     const ir::ValueType& type = added->outputs[i]->type;
     must(type.kind == ir::ValueType::Kind::tensor && type.ranked, "a result is ", ir::text(type));
-    verify_result(scope, graph, type.tensor, step.out[i], (step.kind == StepKind::kernel || step.kind == StepKind::host) && step.defines.empty());
+    verify_result(scope, graph, type.tensor, step.out[i],
+                  (step.kind == StepKind::kernel || step.kind == StepKind::host) && step.defines.empty());
   }
 }
 
@@ -181,8 +192,8 @@ void verify_tactic(const VerifyScope& scope, const Step& step) {
   const std::vector<backends::Tactic>& all = scope.backend.tactics();
   const auto tactic = std::find_if(all.begin(), all.end(), [&](const backends::Tactic& t) { return t.name == step.tactic; });
   must(tactic != all.end(), "this version has no tactic '", step.tactic, "': rebuild the plan");
-  must(tactic->version == step.tactic_version, "tactic '", step.tactic, "' has version ", tactic->version, " here, the plan was built for version ",
-       step.tactic_version, ": rebuild the plan");
+  must(tactic->version == step.tactic_version, "tactic '", step.tactic, "' has version ", tactic->version,
+       " here, the plan was built for version ", step.tactic_version, ": rebuild the plan");
   const std::vector<const backends::Tactic*> fitting = backends::tactics_for(scope.backend, scope.registry.get(step.op));
   must(std::find(fitting.begin(), fitting.end(), &*tactic) != fitting.end(), "tactic '", step.tactic, "' computes ", tactic->op);
   const backends::Problem problem = step_problem(step, scope.dims, scope.box, scope.backend.info(), scope.registry);
@@ -192,7 +203,8 @@ void verify_tactic(const VerifyScope& scope, const Step& step) {
     const backends::Verdict valid = tactic->valid(problem, step.config);
     must(valid.yes, "tactic '", step.tactic, "' refuses its configuration: ", valid.reason);
   } else {
-    must(step.config.size() == tactic->configs(problem).at(0).size(), "the configuration of tactic '", step.tactic, "' has ", step.config.size(), " numbers");
+    must(step.config.size() == tactic->configs(problem).at(0).size(), "the configuration of tactic '", step.tactic, "' has ",
+         step.config.size(), " numbers");
   }
   const std::vector<backends::Formats> formats = tactic->formats ? tactic->formats(problem) : std::vector<backends::Formats>(1);
   must(std::any_of(formats.begin(), formats.end(), [&](const auto& f) { return uses_format(step, f); }), "tactic '", step.tactic,
@@ -201,9 +213,11 @@ void verify_tactic(const VerifyScope& scope, const Step& step) {
     const ir::Dim bytes = tactic->workspace(problem, step.config);
     const std::int64_t wanted = bytes.bounds(scope.box).upper;
     if (step.workspace_grown >= 0)
-      must(dim_at(scope, scope.top.grown[static_cast<std::size_t>(step.workspace_grown)]) == bytes, "tactic '", step.tactic, "' needs ", bytes.text(),
-           " bytes of workspace, its growing buffer has another size");
-    else must(wanted <= step.workspace_bytes, "tactic '", step.tactic, "' needs ", wanted, " bytes of workspace, the step has ", step.workspace_bytes);
+      must(dim_at(scope, scope.top.grown[static_cast<std::size_t>(step.workspace_grown)]) == bytes, "tactic '", step.tactic, "' needs ",
+           bytes.text(), " bytes of workspace, its growing buffer has another size");
+    else
+      must(wanted <= step.workspace_bytes, "tactic '", step.tactic, "' needs ", wanted, " bytes of workspace, the step has ",
+           step.workspace_bytes);
   }
   verify_packed(scope, step, *tactic, problem);
 }

@@ -142,7 +142,8 @@ Status check_sizes(const ContextState& c) noexcept {
     const plan::Operand& formal = b < inputs ? program.inputs[b] : program.outputs[b - inputs];
     std::int64_t elements = 1;
     for (plan::DimIndex d : formal.dims)
-      if (__builtin_mul_overflow(elements, c.dims[static_cast<std::size_t>(d)], &elements)) return {Status::invalid_shape, static_cast<int>(b)};
+      if (__builtin_mul_overflow(elements, c.dims[static_cast<std::size_t>(d)], &elements))
+        return {Status::invalid_shape, static_cast<int>(b)};
     if ((elements * bits(formal.dtype) + 7) / 8 > c.memory_bytes[b]) return {Status::invalid_binding, static_cast<int>(b)};
   }
   return {};

@@ -8,7 +8,8 @@ namespace {
 
 // Why input `b` may not have the shape that it was given: what each profile allows, or that other inputs have other extents.
 std::string shape_refusal(const runtime::ContextState& c, std::size_t b) {
-  if (!c.shapes_dirty) return cat(": it is declared as ", text(c.engine->bindings[b].shape), " (-1: dynamic)");   // another was not even kept
+  if (!c.shapes_dirty)
+    return cat(": it is declared as ", text(c.engine->bindings[b].shape), " (-1: dynamic)");  // another was not even kept
   if (!c.input_set[b]) return "";
   const Shape& given = c.input_shapes[b];
   std::string allowed;
@@ -72,7 +73,8 @@ std::vector<Tensor> ExecutionContext::run(const std::vector<Tensor>& inputs) {
 std::string ExecutionContext::describe(Status status) const {
   const runtime::ContextState& c = *state_;
   std::string what(name(status.code));
-  const bool about_binding = status.code == Status::not_ready || status.code == Status::invalid_shape || status.code == Status::invalid_binding;
+  const bool about_binding =
+      status.code == Status::not_ready || status.code == Status::invalid_shape || status.code == Status::invalid_binding;
   if (about_binding && status.step >= 0 && status.step < static_cast<int>(c.engine->bindings.size())) {
     const BindingInfo& b = c.engine->bindings[static_cast<std::size_t>(status.step)];
     what = cat(b.is_input ? "input '" : "output '", b.name, "': ", what);

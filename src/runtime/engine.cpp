@@ -48,7 +48,8 @@ int Engine::binding_index(std::string_view wanted) const {
 }
 
 Engine::ProfileShapes Engine::profile_shapes(int profile, std::string_view input) const {
-  require(profile >= 0 && profile < static_cast<int>(state_->programs.size()), ErrorKind::invalid_argument, "there is no profile ", profile);
+  require(profile >= 0 && profile < static_cast<int>(state_->programs.size()), ErrorKind::invalid_argument, "there is no profile ",
+          profile);
   const int index = binding_index(input);
   require(index < state_->inputs, ErrorKind::invalid_argument, "'", input, "' is an output");
   const plan::Program& program = state_->plan.programs[static_cast<std::size_t>(profile)];

@@ -83,7 +83,8 @@ void bind_iteration(BoundStep& bound) noexcept {
     const std::size_t s = i - form.header - form.carried;
     const backends::Bound& whole = bound.in[i];
     if (s >= form.sliced) bindings[at++] = whole.data;
-    else bindings[at++] = slice(whole, step.in[i].dtype, bound.open->in_backwards[s] ? whole.dims[0] - 1 - state.iteration : state.iteration);
+    else
+      bindings[at++] = slice(whole, step.in[i].dtype, bound.open->in_backwards[s] ? whole.dims[0] - 1 - state.iteration : state.iteration);
   }
   if (form.header) bindings[at++] = &state.next;
   for (std::size_t c = 0; c < form.carried; ++c) bindings[at++] = bound.out[written_place(bound, c, state.iteration)].data;

@@ -28,7 +28,9 @@ Status observe(ContextState& c, const BoundStep& bound) noexcept {
     for (std::size_t o = 0; o < step.out.size(); ++o) {
       const plan::Operand& out = step.out[o];
       // Blocked channels and elements of less than a byte have no strides to follow.
-      if (out.name.empty() || out.at.space == plan::Space::none || bits(out.dtype) < 8 || out.layout.order == backends::Layout::channels_blocked) continue;
+      if (out.name.empty() || out.at.space == plan::Space::none || bits(out.dtype) < 8 ||
+          out.layout.order == backends::Layout::channels_blocked)
+        continue;
       c.observer(step.name, out.name, dense_copy(bound.out[o], out.dtype));
     }
   } catch (const std::exception& e) {

@@ -40,14 +40,16 @@ struct Opener {
     const backends::Problem problem = plan::step_problem(step, *dims, *box, engine.backend->info(), *engine.registry);
     const backends::Verdict verdict = open.tactic->supports(problem);
     require(verdict.yes, ErrorKind::plan_refused, "tactic '", step.tactic, "' refuses its problem: ", verdict.reason);
-    const backends::Verdict valid = open.tactic->valid ? open.tactic->valid(problem, step.config)
-                                                       : backends::Verdict::only_if(step.config.size() == open.tactic->configs(problem).at(0).size(),
-                                                                                    "its configuration has another length");
+    const backends::Verdict valid = open.tactic->valid
+                                        ? open.tactic->valid(problem, step.config)
+                                        : backends::Verdict::only_if(step.config.size() == open.tactic->configs(problem).at(0).size(),
+                                                                     "its configuration has another length");
     require(valid.yes, ErrorKind::plan_refused, "tactic '", step.tactic, "': ", valid.reason);
     open.kernel = open.tactic->open(problem, step.config);
     if (open.tactic->worker_scratch) {
       const std::int64_t bytes = open.tactic->worker_scratch(problem, step.config).bounds(*box).upper;
-      require(bytes >= 0 && bytes < std::int64_t{1} << 40, ErrorKind::plan_refused, "tactic '", step.tactic, "' wants ", bytes, " bytes of scratch for each worker");
+      require(bytes >= 0 && bytes < std::int64_t{1} << 40, ErrorKind::plan_refused, "tactic '", step.tactic, "' wants ", bytes,
+              " bytes of scratch for each worker");
       engine.scratch_stride = std::max(engine.scratch_stride, backends::scratch_stride(bytes));
     }
   }
@@ -57,7 +59,8 @@ struct Opener {
     const Step& step = *open.step;
     open.host_graph = std::make_shared<ir::Graph>(*engine.registry);
     const ir::OpDef* def = engine.registry->find(step.op);
-    require(def && (def->reference || step.attributes.has("graphs")), ErrorKind::plan_refused, "this version cannot run the operator '", step.op, "': rebuild the plan");
+    require(def && (def->reference || step.attributes.has("graphs")), ErrorKind::plan_refused, "this version cannot run the operator '",
+            step.op, "': rebuild the plan");
     ir::Node node;
     node.def = def, node.name = step.name, node.attributes = step.attributes;
     if (step.has_body) node.body = step.body;
@@ -101,8 +104,8 @@ struct Opener {
       }
       if (step.kind == StepKind::loop) open_loop(open);
       open.grows = !step.defines.empty() && results_grow(program, step);
-      require(!is_staged(engine) || (step.kind != StepKind::loop && !open.grows), ErrorKind::unsupported, "step '", step.name, "' (", step.op,
-              "): loops, and sizes that have no bound, run on the CPU only so far");
+      require(!is_staged(engine) || (step.kind != StepKind::loop && !open.grows), ErrorKind::unsupported, "step '", step.name, "' (",
+              step.op, "): loops, and sizes that have no bound, run on the CPU only so far");
       if (step.kind == StepKind::host || open.grows) engine.info.allocates_in_run = true;
       result.defines.insert(result.defines.end(), step.defines.begin(), step.defines.end());
       for (const OpenProgram& p : open.programs) result.defines.insert(result.defines.end(), p.defines.begin(), p.defines.end());
@@ -113,9 +116,11 @@ struct Opener {
 };
 
 void check_machine(const plan::Plan& plan, const backends::DeviceInfo& here) {
-  require(plan.device.kind == here.kind, ErrorKind::plan_refused, "the plan was built for '", plan.device.kind, "', this device is '", here.kind, "'");
+  require(plan.device.kind == here.kind, ErrorKind::plan_refused, "the plan was built for '", plan.device.kind, "', this device is '",
+          here.kind, "'");
   require(plan.device.arch == here.arch, ErrorKind::plan_refused, "the plan was built for ", plan.device.name, " (sm_", plan.device.arch,
-          "), this device is ", here.name, " (sm_", here.arch, "): rebuild it here, or re-tune it with `tenfold exec --loadEngine=PLAN --retune`");
+          "), this device is ", here.name, " (sm_", here.arch,
+          "): rebuild it here, or re-tune it with `tenfold exec --loadEngine=PLAN --retune`");
   require((plan.needs & ~here.features) == 0, ErrorKind::plan_refused, "the plan was built for ", plan.device.name, " and uses ",
           backends::feature_text(plan.needs), "; this machine (", here.name, ") has ", backends::feature_text(here.features),
           ": rebuild it here, or re-tune it with `tenfold exec --loadEngine=PLAN --retune`");

@@ -49,8 +49,8 @@ void infer(ir::InferCall& call) {
   std::vector<PluginType> in;
   for (int i = 0; i < call.inputs(); ++i) in.push_back(call.has(i) ? type_of(call.dtype(i), call.dims(i)) : PluginType{});
   const std::vector<PluginType> out = self_of(def).infer(attributes_of(call.attributes()), in);
-  require(static_cast<int>(out.size()) == call.outputs(), ErrorKind::invalid_argument, "plug-in '", def.name, "' infers ", out.size(), " types for ",
-          call.outputs(), " results");
+  require(static_cast<int>(out.size()) == call.outputs(), ErrorKind::invalid_argument, "plug-in '", def.name, "' infers ", out.size(),
+          " types for ", call.outputs(), " results");
   for (int i = 0; i < call.outputs(); ++i) {
     ir::Dims dims;
     for (const std::string& d : out[static_cast<std::size_t>(i)].dims) dims.push_back(ir::Dim::parse(d));

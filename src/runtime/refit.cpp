@@ -16,7 +16,9 @@ namespace {
 
 using Tensors = std::map<std::int32_t, Tensor>;   // by number of a weight, or of a constant
 
-std::uint64_t hash_of(const Tensor& t) { return hash64(std::span(static_cast<const std::byte*>(t.raw()), static_cast<std::size_t>(t.bytes()))); }
+std::uint64_t hash_of(const Tensor& t) {
+  return hash64(std::span(static_cast<const std::byte*>(t.raw()), static_cast<std::size_t>(t.bytes())));
+}
 
 std::int32_t find_weight(const plan::Refit& refit, const std::string& name) {
   std::vector<std::string> names;
@@ -25,8 +27,8 @@ std::int32_t find_weight(const plan::Refit& refit, const std::string& name) {
     names.push_back(w.name);
   }
   const std::string hint = nearest(name, names);
-  fail(ErrorKind::invalid_argument, cat("the plan has no weight '", name, "'", hint.empty() ? "" : cat("; did you mean '", hint, "'?"), " (it has ",
-                                        names.size(), " named weights)"));
+  fail(ErrorKind::invalid_argument, cat("the plan has no weight '", name, "'", hint.empty() ? "" : cat("; did you mean '", hint, "'?"),
+                                        " (it has ", names.size(), " named weights)"));
 }
 
 // The weights that get another value, checked.
@@ -38,8 +40,8 @@ Tensors changed_weights(const plan::Refit& refit, const NamedWeights& given) {
     const std::int32_t number = find_weight(refit, name);
     const plan::RefitWeight& weight = refit.weights[static_cast<std::size_t>(number)];
     require(seen.insert(number).second, ErrorKind::invalid_argument, "weight '", name, "' is given twice");
-    require(tensor.defined() && tensor.dtype() == weight.dtype && tensor.shape() == weight.shape, ErrorKind::invalid_argument, "weight '", name,
-            "' is ", tenfold::name(weight.dtype), "[", text(weight.shape), "] in the plan, ",
+    require(tensor.defined() && tensor.dtype() == weight.dtype && tensor.shape() == weight.shape, ErrorKind::invalid_argument, "weight '",
+            name, "' is ", tenfold::name(weight.dtype), "[", text(weight.shape), "] in the plan, ",
             tensor.defined() ? cat(tenfold::name(tensor.dtype()), "[", text(tensor.shape()), "]") : "nothing", " is given");
     if (weight.dtype == DType::string || hash_of(tensor) == weight.hash) continue;
     require(weight.fixed.empty(), ErrorKind::unsupported, "weight '", name, "' cannot get another value: its old one was ", weight.fixed,
@@ -51,11 +53,12 @@ Tensors changed_weights(const plan::Refit& refit, const NamedWeights& given) {
 
 std::int32_t weight_number(const ir::Value& input, const plan::Refit& refit) {
   const std::string& name = input.name;
-  const std::size_t number = name.size() > 1 && name.size() < 9 && name[0] == 'w' ? std::strtoul(name.c_str() + 1, nullptr, 10) : refit.weights.size();
+  const std::size_t number =
+      name.size() > 1 && name.size() < 9 && name[0] == 'w' ? std::strtoul(name.c_str() + 1, nullptr, 10) : refit.weights.size();
   require(number < refit.weights.size(), ErrorKind::plan_refused, "the plan's recipes ask for '", name, "', which is no weight");
   const plan::RefitWeight& w = refit.weights[number];
-  require(input.type.tensor == ir::TensorType{w.dtype, ir::to_dims(w.shape)}, ErrorKind::plan_refused, "the plan's recipes take weight '", w.name,
-          "' for ", ir::text(input.type));
+  require(input.type.tensor == ir::TensorType{w.dtype, ir::to_dims(w.shape)}, ErrorKind::plan_refused, "the plan's recipes take weight '",
+          w.name, "' for ", ir::text(input.type));
   return static_cast<std::int32_t>(number);
 }
 
@@ -67,8 +70,8 @@ std::vector<std::int32_t> keep_affected(ir::Graph& graph, const plan::Refit& ref
   for (const auto& n : graph.nodes())
     if (std::any_of(n->inputs.begin(), n->inputs.end(), [&](const ir::Value* v) { return affected.count(v); }))
       affected.insert(n->outputs.begin(), n->outputs.end());
-  require(graph.outputs.size() == refit.results.size(), ErrorKind::plan_refused, "the plan's recipes have ", graph.outputs.size(), " results for ",
-          refit.results.size(), " constants");
+  require(graph.outputs.size() == refit.results.size(), ErrorKind::plan_refused, "the plan's recipes have ", graph.outputs.size(),
+          " results for ", refit.results.size(), " constants");
   std::vector<std::int32_t> constants;
   std::vector<ir::Value*> outputs;
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
@@ -95,7 +98,9 @@ Tensors replay(const plan::Refit& refit, const Tensors& changed, const ir::Regis
     if (it != changed.end()) inputs.emplace_back(it->second);
     else if (v->users.empty()) inputs.emplace_back();
     else if (original >= 0) inputs.emplace_back(refit.tensors[static_cast<std::size_t>(original)]);
-    else fail(ErrorKind::plan_refused, cat("the plan does not hold weight '", refit.weights[static_cast<std::size_t>(number)].name, "', which another one needs"));
+    else
+      fail(ErrorKind::plan_refused,
+           cat("the plan does not hold weight '", refit.weights[static_cast<std::size_t>(number)].name, "', which another one needs"));
   }
   const std::vector<ops::RuntimeValue> values = ops::run_graph(graph, inputs);
   Tensors made;
@@ -126,7 +131,8 @@ class Packer {
   void walk(const plan::Program& top, const plan::Program& program) {
     for (const plan::Step& step : program.steps) {
       for (const plan::Program& nested : step.programs) walk(top, nested);
-      const bool touched = std::any_of(step.in.begin(), step.in.end(), [&](const plan::Operand& o) { return is_weight(o) && made_.count(o.at.index); });
+      const bool touched =
+          std::any_of(step.in.begin(), step.in.end(), [&](const plan::Operand& o) { return is_weight(o) && made_.count(o.at.index); });
       if (touched) follow(top, step);
     }
   }
@@ -160,20 +166,22 @@ class Packer {
     }
   }
 
-  Tensor original(const backends::Problem& problem, const plan::Step& step, const backends::Tactic* tactic, int i, const plan::Program& top) const {
+  Tensor original(const backends::Problem& problem, const plan::Step& step, const backends::Tactic* tactic, int i,
+                  const plan::Program& top) const {
     const plan::Operand& o = step.in[static_cast<std::size_t>(i)];
     const auto made = made_.find(o.at.index);
     ir::Dims dims;
     for (plan::DimIndex d : o.dims) dims.push_back(top.dims[static_cast<std::size_t>(d)]);
     const Shape shape = ir::constants(dims);
     if (made != made_.end()) {
-      require(made->second.dtype() == o.dtype && made->second.size() == element_count(shape), ErrorKind::plan_refused, "a recipe of the plan gives step '",
-              step.name, "' a constant of another type");
+      require(made->second.dtype() == o.dtype && made->second.size() == element_count(shape), ErrorKind::plan_refused,
+              "a recipe of the plan gives step '", step.name, "' a constant of another type");
       return made->second.reshaped(shape);
     }
     const std::byte* bytes = plan_.bytes_of(static_cast<std::size_t>(o.at.index)) + o.at.offset;
     if (!o.packed) return Tensor(o.dtype, shape, plan_.weights_owner, bytes);
-    require(tactic && tactic->unpack, ErrorKind::unsupported, "the packing of tactic '", step.tactic, "' cannot be undone, so its neighbours cannot change");
+    require(tactic && tactic->unpack, ErrorKind::unsupported, "the packing of tactic '", step.tactic,
+            "' cannot be undone, so its neighbours cannot change");
     return tactic->unpack(problem, step.config, i, bytes);
   }
 
@@ -181,7 +189,8 @@ class Packer {
     require(bytes.bytes() == plan_.constants[static_cast<std::size_t>(index)].bytes, ErrorKind::plan_refused, "a recipe of the plan makes ",
             bytes.bytes(), " bytes for a constant of ", plan_.constants[static_cast<std::size_t>(index)].bytes);
     const auto [it, fresh] = packed_.try_emplace(index, bytes);
-    check(fresh || std::memcmp(it->second.raw(), bytes.raw(), static_cast<std::size_t>(bytes.bytes())) == 0, "two steps pack constant ", index, " differently");
+    check(fresh || std::memcmp(it->second.raw(), bytes.raw(), static_cast<std::size_t>(bytes.bytes())) == 0, "two steps pack constant ",
+          index, " differently");
   }
 
   plan::Plan& plan_;

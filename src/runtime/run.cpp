@@ -23,7 +23,8 @@ Status run_growing(ContextState& c, BoundStep& bound) {
   }
   if (const Status status = define_symbols(c, bound, shapes); !status) return status;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    if (shapes[i].shape != bound.call.out[i].shape) return {Status::invalid_shape, -1};   // two symbols of one size, or a size that is no symbol
+    if (shapes[i].shape != bound.call.out[i].shape)
+      return {Status::invalid_shape, -1};  // two symbols of one size, or a size that is no symbol
     const Tensor& t = std::get<Tensor>(results[i]);
     if (t.bytes() > 0) std::memcpy(bound.out[i].data, t.raw(), static_cast<std::size_t>(t.bytes()));
   }
@@ -38,7 +39,10 @@ Status run_host(ContextState& c, BoundStep& bound) noexcept {
     else run_graphs(bound.call);
   } catch (const Error& e) {
     c.last_error = e.what();
-    return {e.kind() == ErrorKind::out_of_memory ? Status::out_of_memory : e.kind() == ErrorKind::invalid_argument ? Status::bad_index : Status::failed, -1};
+    return {e.kind() == ErrorKind::out_of_memory      ? Status::out_of_memory
+            : e.kind() == ErrorKind::invalid_argument ? Status::bad_index
+                                                      : Status::failed,
+            -1};
   } catch (const std::bad_alloc&) {
     return {Status::out_of_memory, -1};
   } catch (const std::exception& e) {
@@ -70,7 +74,8 @@ Status run_step(ContextState& c, Frame& frame, BoundStep& bound) noexcept {
   const plan::Step& step = *open.step;
   switch (step.kind) {
     case StepKind::kernel: {
-      void* workspace = step.workspace_grown >= 0 ? c.grown[static_cast<std::size_t>(step.workspace_grown)].memory.get() : frame.arena + step.workspace_offset;
+      void* workspace = step.workspace_grown >= 0 ? c.grown[static_cast<std::size_t>(step.workspace_grown)].memory.get()
+                                                  : frame.arena + step.workspace_offset;
       const backends::RunArgs args{bound.in, bound.out, workspace, &c.stream->parallel(), c.scratch, c.engine->scratch_stride};
       return {c.stream->launch(*open.tactic, open.kernel.get(), args), -1};
     }

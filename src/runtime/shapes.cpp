@@ -72,7 +72,8 @@ namespace {
 
 Status evaluate_dims(ContextState& c, const OpenTop& top) noexcept {
   const std::span dims(c.dims.data(), top.dims.size());
-  if (!top.dims.evaluate({c.symbols.data(), top.symbols.size()}, dims, {c.known.data(), top.symbols.size()})) return {Status::invalid_shape, -1};
+  if (!top.dims.evaluate({c.symbols.data(), top.symbols.size()}, dims, {c.known.data(), top.symbols.size()}))
+    return {Status::invalid_shape, -1};
   return settle_memory(c);
 }
 
@@ -96,7 +97,8 @@ Status define_symbols(ContextState& c, const BoundStep& bound, const std::vector
     const auto symbol = static_cast<std::size_t>(s);
     for (std::size_t o = 0; o < step.out.size() && o < results.size(); ++o)
       for (std::size_t d = 0; d < step.out[o].dims.size(); ++d)
-        if (top.body.program->dims[static_cast<std::size_t>(step.out[o].dims[d])] == top.symbol_dims[symbol]) c.symbols[symbol] = results[o].shape[d];
+        if (top.body.program->dims[static_cast<std::size_t>(step.out[o].dims[d])] == top.symbol_dims[symbol])
+          c.symbols[symbol] = results[o].shape[d];
     if (c.symbols[symbol] < 0 || c.symbols[symbol] > top.symbol_defaults[symbol]) return {Status::too_large, -1};
     c.known[symbol] = ir::DimCode::Known::value;
   }

@@ -65,7 +65,8 @@ struct EngineState {
   }
 };
 
-// Opens every kernel of a plan on this machine; `constants`: its weights, if they are in place already. Throws plan_refused with both feature sets when the machine lacks some.
+// Opens every kernel of a plan on this machine; `constants`: its weights, if they are in place already. Throws plan_refused with both
+// feature sets when the machine lacks some.
 std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& options, std::shared_ptr<backends::Backend> backend,
                                          std::shared_ptr<const void> constants = nullptr);
 

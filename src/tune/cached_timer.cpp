@@ -21,7 +21,8 @@ class CachedTimer final : public Timer {
       if (options_.report) ++options_.report->cache_hits;
       return *known;
     }
-    require(!options_.config->error_on_cache_miss, ErrorKind::invalid_argument, "the timing cache has no entry for ", key.problem, " with ", key.tactic);
+    require(!options_.config->error_on_cache_miss, ErrorKind::invalid_argument, "the timing cache has no entry for ", key.problem, " with ",
+            key.tactic);
     const double ns = timer_.time(tactic, problem, config, best);
     if (options_.report) ++options_.report->timed;
     options_.cache->insert(key, ns);

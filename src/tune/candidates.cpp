@@ -30,7 +30,8 @@ std::int64_t memory_wanted(const backends::Tactic& tactic, const backends::Probl
 
 // Scratch is set aside for each worker when a context is made, so it needs a bound that holds over the whole box.
 bool scratch_fits(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config) {
-  return !tactic.worker_scratch || problem.bounds(tactic.worker_scratch(problem, config)).upper <= std::min<std::int64_t>(problem.workspace_limit, std::int64_t{1} << 32);
+  return !tactic.worker_scratch || problem.bounds(tactic.worker_scratch(problem, config)).upper <=
+                                       std::min<std::int64_t>(problem.workspace_limit, std::int64_t{1} << 32);
 }
 
 }  // namespace
@@ -39,7 +40,8 @@ Candidates::Candidates(backends::Backend& backend, Timer& timer, const TuneOptio
     : backend_(backend), timer_(timer), options_(options) {}
 
 std::int64_t Candidates::reformat_cost(const ir::Value& value) const {
-  return static_cast<std::int64_t>(backend_.reformat_ns(static_cast<std::int64_t>(elements_at(value, options_.opt) * bits(value.dtype()) / 4)));
+  return static_cast<std::int64_t>(
+      backend_.reformat_ns(static_cast<std::int64_t>(elements_at(value, options_.opt) * bits(value.dtype()) / 4)));
 }
 
 bool Candidates::source_allowed(backends::Source source) const {
@@ -80,8 +82,9 @@ const std::vector<Candidate>& Candidates::of(const ir::Node& node) {
     if (has_reference || node.op() == "Region" || found.empty()) {
       const double cost = 1e5 + kReferenceNsPerElement * elements_at(*node.outputs[0], options_.opt);
       if (found.empty() || options_.config->random_choices)
-        found.push_back({{nullptr, {}, {std::vector<backends::Layout>(node.inputs.size()), std::vector<backends::Layout>(node.outputs.size())}},
-                         static_cast<std::int64_t>(cost)});
+        found.push_back(
+            {{nullptr, {}, {std::vector<backends::Layout>(node.inputs.size()), std::vector<backends::Layout>(node.outputs.size())}},
+             static_cast<std::int64_t>(cost)});
       report.tried.push_back({"reference", "", "host fallback, not timed", -1, false});
     }
     if (options_.report) options_.report->steps.push_back(std::move(report));
@@ -95,7 +98,8 @@ void Candidates::add(const ir::Node& node, const backends::Tactic& tactic, std::
   if (tactic.formats) all = tactic.formats(plain);
   else all.push_back({std::vector<backends::Layout>(plain.in.size()), std::vector<backends::Layout>(plain.out.size())});
   for (const backends::Formats& formats : all) {
-    check(formats.in.size() == plain.in.size() && formats.out.size() == plain.out.size(), "tactic '", tactic.name, "' names too few layouts");
+    check(formats.in.size() == plain.in.size() && formats.out.size() == plain.out.size(), "tactic '", tactic.name,
+          "' names too few layouts");
     const backends::Problem problem = node_problem(node, &formats, options_.box, backend_.info(), options_.config->workspace_bytes);
     const backends::Verdict verdict = tactic.supports(problem);
     if (!verdict) {

@@ -64,8 +64,9 @@ struct Chooser {
 Choice choose(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options) {
   const int threads = options.config->threads;
   const bool cold_weights = weights_leave_caches(graph, backend.info());
-  std::unique_ptr<Timer> timer = options.config->random_choices ? random_timer(options.config->random_choices)
-                                                                : clock_timer(backend, threads, options.config->optimization_level, cold_weights);
+  std::unique_ptr<Timer> timer = options.config->random_choices
+                                     ? random_timer(options.config->random_choices)
+                                     : clock_timer(backend, threads, options.config->optimization_level, cold_weights);
   std::unique_ptr<Timer> cached = cached_timer(*timer, backend.info(), options, cold_weights);
   Chooser chooser{backend, options, Candidates(backend, *cached, options)};
   count_nodes(graph, chooser.total);

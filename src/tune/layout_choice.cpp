@@ -43,7 +43,8 @@ class Net {
     for (const Candidate& c : *parts_[p].candidates) {
       std::int64_t cost = c.nanoseconds;
       for (std::size_t i = 0; i < n.inputs.size(); ++i)
-        if (n.inputs[i] && !n.inputs[i]->is_constant() && !has_part(n.inputs[i]->producer)) cost += mismatch(c.choice.formats.in[i], backends::kPlain, *n.inputs[i]);
+        if (n.inputs[i] && !n.inputs[i]->is_constant() && !has_part(n.inputs[i]->producer))
+          cost += mismatch(c.choice.formats.in[i], backends::kPlain, *n.inputs[i]);
       for (std::size_t o = 0; o < n.outputs.size(); ++o)
         if (read_plain(n.outputs[o])) cost += mismatch(c.choice.formats.out[o], backends::kPlain, *n.outputs[o]);
       costs.push_back(cost);
@@ -82,7 +83,8 @@ void mark_chosen(const Choice& choice, BuildReport& report) {
     if (!chosen.tactic) continue;
     for (StepReport& step : report.steps)
       for (TacticReport& t : step.tried)
-        if (step.node == node->name && t.tactic == chosen.tactic->name && t.config == config_text(chosen.config) && t.verdict.empty()) t.chosen = true;
+        if (step.node == node->name && t.tactic == chosen.tactic->name && t.config == config_text(chosen.config) && t.verdict.empty())
+          t.chosen = true;
   }
 }
 

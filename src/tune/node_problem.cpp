@@ -9,8 +9,9 @@ namespace tenfold::tune {
 
 bool is_view(const ir::Node& n) {
   const std::string& op = n.op();
-  return !n.body && n.outputs.size() == 1 && (op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze" || op == "Identity") &&
-         n.in(0) && n.in(0)->type.kind == ir::ValueType::Kind::tensor && n.in(0)->dtype() != DType::string && !sizes_depend_on_data(n);
+  return !n.body && n.outputs.size() == 1 &&
+         (op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze" || op == "Identity") && n.in(0) &&
+         n.in(0)->type.kind == ir::ValueType::Kind::tensor && n.in(0)->dtype() != DType::string && !sizes_depend_on_data(n);
 }
 bool is_control_flow(const ir::Node& n) { return !n.graphs.empty(); }
 
@@ -57,8 +58,10 @@ backends::Problem node_problem(const ir::Node& node, const backends::Formats* fo
   p.attributes = &node.attributes;
   p.body = node.body ? &*node.body : nullptr;
   p.anchor_inputs = node.anchor_inputs >= 0 ? node.anchor_inputs : static_cast<int>(node.inputs.size());
-  for (std::size_t i = 0; i < node.inputs.size(); ++i) p.in.push_back(describe(node.inputs[i], formats ? formats->in.at(i) : backends::kPlain));
-  for (std::size_t i = 0; i < node.outputs.size(); ++i) p.out.push_back(describe(node.outputs[i], formats ? formats->out.at(i) : backends::kPlain));
+  for (std::size_t i = 0; i < node.inputs.size(); ++i)
+    p.in.push_back(describe(node.inputs[i], formats ? formats->in.at(i) : backends::kPlain));
+  for (std::size_t i = 0; i < node.outputs.size(); ++i)
+    p.out.push_back(describe(node.outputs[i], formats ? formats->out.at(i) : backends::kPlain));
   p.box = &box;
   p.device = &device;
   p.workspace_limit = workspace_limit;

@@ -23,7 +23,8 @@ struct TuneOptions {
 
 struct TuneOptions;
 // Looks into options.cache first, and writes what `timer` measures there.
-std::unique_ptr<class Timer> cached_timer(class Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options, bool cold_weights);
+std::unique_ptr<class Timer> cached_timer(class Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options,
+                                          bool cold_weights);
 
 // May cut fused nodes of `graph` (and of its bodies) in two. Deterministic in graph, options and a complete cache.
 Choice choose(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options);

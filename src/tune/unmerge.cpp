@@ -9,9 +9,11 @@ namespace {
 
 // The Split along columns that alone reads a product with constant weights, or null.
 const ir::Node* split_behind(const ir::Graph& graph, const ir::Node& n) {
-  if ((n.op() != "MatMul" && n.op() != "MatMulInteger") || n.outputs.size() != 1 || graph.is_output(n.out()) || n.out()->users.size() != 1) return nullptr;
+  if ((n.op() != "MatMul" && n.op() != "MatMulInteger") || n.outputs.size() != 1 || graph.is_output(n.out()) || n.out()->users.size() != 1)
+    return nullptr;
   const ir::Node* split = n.out()->users[0];
-  if (split->op() != "Split" || split->body || !n.in(1)->is_constant() || n.in(1)->rank() != 2 || bits(n.in(1)->dtype()) < 8) return nullptr;
+  if (split->op() != "Split" || split->body || !n.in(1)->is_constant() || n.in(1)->rank() != 2 || bits(n.in(1)->dtype()) < 8)
+    return nullptr;
   if (n.in(3) && (n.anchor_inputs < 0 || n.anchor_inputs > 3)) return nullptr;   // zero points of the weights
   const std::int64_t axis = split->attributes.integer("axis", 0);
   if (axis != -1 && axis != n.out()->rank() - 1) return nullptr;

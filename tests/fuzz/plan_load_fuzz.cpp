@@ -21,7 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     plan::inspect_text(p);
     plan::inspect_json(p);
     plan::serialize(p);
-    for (const plan::Program& program : p.programs) plan::extents_fit(p, program, std::vector<std::int64_t>(program.dims.size(), 3), std::vector<std::int64_t>(program.grown.size(), 3));
+    for (const plan::Program& program : p.programs)
+      plan::extents_fit(p, program, std::vector<std::int64_t>(program.dims.size(), 3), std::vector<std::int64_t>(program.grown.size(), 3));
   } catch (const Error& error) {
     check(error.kind() != ErrorKind::internal, "a plan made the loader contradict itself: ", error.what());
   }

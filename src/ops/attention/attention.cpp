@@ -210,7 +210,8 @@ bool is_plain(const OnnxImport& call) {
   }
   if (q->rank() != 4 || !q->dims()[3].is_constant()) return false;
   const Dim heads = q->dims()[1], shared = k->dims()[1];
-  return heads == shared || (heads.is_constant() && shared.is_constant() && shared.constant() > 0 && heads.constant() % shared.constant() == 0);
+  return heads == shared ||
+         (heads.is_constant() && shared.is_constant() && shared.constant() > 0 && heads.constant() % shared.constant() == 0);
 }
 
 // A mask that is added: what it is, or nothing where a boolean one is true and minus infinity where it is not.
@@ -226,7 +227,8 @@ std::vector<Value*> from_23(OnnxImport& call) {
   for (int i = kQuery; i <= kValue; ++i) {
     Value* value = call.in(i);
     if (packed) {
-      value = call.add("Reshape", {value, call.ints({0, 0, call.attributes.integer(i == kQuery ? "q_num_heads" : "kv_num_heads"), -1})}, {})[0];
+      value =
+          call.add("Reshape", {value, call.ints({0, 0, call.attributes.integer(i == kQuery ? "q_num_heads" : "kv_num_heads"), -1})}, {})[0];
       value = call.add("Transpose", {value}, {{"perm", Ints{0, 2, 1, 3}}})[0];
     }
     operands.push_back(value);

@@ -1,7 +1,7 @@
 // FusedAttention (internal): softmax(scale * q * k' + mask) * v over [batch, heads, rows, head size]; made by a fusion pass.
 //
-// Operands: q [B, H, S, D], k [B, G, T, D], v [B, G, T, V] with G dividing H (heads that share keys follow each other), mask that broadcasts to [B, H, S, T] and is added, row offsets
-// (reserved for unpadded batches). causal=1 hides from query s every key past s.
+// Operands: q [B, H, S, D], k [B, G, T, D], v [B, G, T, V] with G dividing H (heads that share keys follow each other), mask that
+// broadcasts to [B, H, S, T] and is added, row offsets (reserved for unpadded batches). causal=1 hides from query s every key past s.
 #include "ops/attention/attention_common.h"
 
 namespace tenfold::ir {
@@ -18,8 +18,8 @@ void infer(InferCall& call) {
   need_equal(call, q[0], k[0], "batches of queries and keys differ");
   need_equal(call, q[0], v[0], "batches of queries and values differ");
   need_equal(call, k[1], v[1], "heads of keys and values differ");
-  call.need(q[1] == k[1] || !q[1].is_constant() || !k[1].is_constant() || (k[1].constant() > 0 && q[1].constant() % k[1].constant() == 0), q[1].text(),
-            " query heads do not divide among ", k[1].text(), " heads of keys");
+  call.need(q[1] == k[1] || !q[1].is_constant() || !k[1].is_constant() || (k[1].constant() > 0 && q[1].constant() % k[1].constant() == 0),
+            q[1].text(), " query heads do not divide among ", k[1].text(), " heads of keys");
   need_equal(call, q[3], k[3], "head sizes of queries and keys differ");
   need_equal(call, k[2], v[2], "keys and values differ in number");
   require(!call.has(4), ErrorKind::unsupported, "attention over rows of unpadded batches");
@@ -35,7 +35,8 @@ void infer(InferCall& call) {
 template <class T>
 void run(Call& call) {
   const Shape &q = call.in[0].shape, &k = call.in[1].shape, &v = call.in[2].shape;
-  require(q[1] == k[1] || (k[1] > 0 && q[1] % k[1] == 0), ErrorKind::invalid_model, q[1], " query heads do not divide among ", k[1], " heads of keys");
+  require(q[1] == k[1] || (k[1] > 0 && q[1] % k[1] == 0), ErrorKind::invalid_model, q[1], " query heads do not divide among ", k[1],
+          " heads of keys");
   const bool masked = call.has(3), causal = call.attributes().integer("causal") != 0;
   const ops::RealIn<T> queries(call.in[0]), keys(call.in[1]), values(call.in[2]), mask(masked ? call.in[3] : TensorRef{});
   const ops::RealOut<T> y(call.out[0]);
@@ -80,7 +81,8 @@ OpDef op_fused_attention() {
                     "f32[1,12,33,32] f32[1,12,33,32] f32[1,12,33,32] f32[1,1,1,33](-9,0) scale=0.17677669",
                     "f32[2,2,5,8] f32[2,2,9,8] f32[2,2,9,11] f32[2,1,5,9](-3,3) scale=0.5",
                     "f32[1,2,6,4] f32[1,2,6,4] f32[1,2,6,4] causal=1 scale=0.5",
-                    "f32[2,6,5,8] f32[2,2,9,8] f32[2,2,9,8] f32[2,6,5,9](-3,3) scale=0.5", "f16[1,2,8,16] f16[1,2,8,16] f16[1,2,8,16] scale=0.25"}};
+                    "f32[2,6,5,8] f32[2,2,9,8] f32[2,2,9,8] f32[2,6,5,9](-3,3) scale=0.5",
+                    "f16[1,2,8,16] f16[1,2,8,16] f16[1,2,8,16] scale=0.25"}};
 }
 
 }  // namespace tenfold::ir

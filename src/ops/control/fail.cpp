@@ -17,8 +17,15 @@ void reference(Call& call) { fail(ErrorKind::unsupported, call.attributes().stri
 }  // namespace
 
 OpDef op_fail() {
-  return {.name = "Fail", .min_inputs = 0, .max_inputs = 0, .min_outputs = 0, .max_outputs = -1, .attributes = {{"message", ""}, {"types", Strings{}}},
-          .infer = infer, .reference = reference, .pure = false};
+  return {.name = "Fail",
+          .min_inputs = 0,
+          .max_inputs = 0,
+          .min_outputs = 0,
+          .max_outputs = -1,
+          .attributes = {{"message", ""}, {"types", Strings{}}},
+          .infer = infer,
+          .reference = reference,
+          .pure = false};
 }
 
 }  // namespace tenfold::ir

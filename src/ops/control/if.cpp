@@ -14,7 +14,8 @@ void infer_branches(InferCall& call) {
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::invalid_model || !why.empty()) throw;
       why = e.what();
-      ops::make_failing(*body, static_cast<std::size_t>(call.outputs()), cat("this branch of '", node.name, "' cannot run with the shapes that the model was built for: ", why));
+      ops::make_failing(*body, static_cast<std::size_t>(call.outputs()),
+                        cat("this branch of '", node.name, "' cannot run with the shapes that the model was built for: ", why));
     }
   }
   for (const std::size_t b : {0, 1})

@@ -231,7 +231,8 @@ TEST(Elementwise, TypesBroadcast) {
 // Shape arithmetic stays symbolic, and is given up where it would not be exact.
 TEST(Elementwise, ContentsAreComputed) {
   const std::string shape = "symbol b [1 .. 64] input_dim\nsymbol s [1 .. 512] input_dim\n(x f32[b,s])\n d = Shape(x)\n ";
-  EXPECT_EQ(type_of(shape + "y = Add(d, i64[]{1})"), "i64[2] {" + ir::Dim::parse("b + 1").text() + "," + ir::Dim::parse("s + 1").text() + "}");
+  EXPECT_EQ(type_of(shape + "y = Add(d, i64[]{1})"),
+            "i64[2] {" + ir::Dim::parse("b + 1").text() + "," + ir::Dim::parse("s + 1").text() + "}");
   EXPECT_EQ(type_of(shape + "y = Div(d, i64[2]{1,2})"), "i64[2] {b," + ir::Dim::parse("floor_div(s, 2)").text() + "}");
   EXPECT_EQ(type_of(shape + "y = Mod(d, i64[2]{1,2})"), "i64[2] {0," + ir::Dim::parse("mod(s, 2)").text() + "}");
   EXPECT_EQ(type_of(shape + "n = Neg(d)\n y = Div(n, i64[]{2})"), "i64[2]");

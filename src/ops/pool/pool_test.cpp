@@ -49,7 +49,8 @@ TEST(Pool, SameResults) {
 }
 
 TEST(Pool, CasesRun) {
-  for (const char* op : {"MaxPool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool", "MaxUnpool"}) expect_cases_run(op);
+  for (const char* op : {"MaxPool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool", "MaxUnpool"})
+    expect_cases_run(op);
 }
 
 }  // namespace

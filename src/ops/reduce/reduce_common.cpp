@@ -35,7 +35,8 @@ std::vector<bool> reduced_dims(const Ints& axes, const Attributes& attributes, i
 // Of the axes only their number is known: any dim may be reduced.
 void infer_any_axes(InferCall& call, bool keep) {
   const Dim count = call.rank(1) == 1 ? call.dims(1)[0] : Dim(1);
-  require(count.is_constant() || keep, ErrorKind::unsupported, "the number of axes is not known when building, and with it the result's rank");
+  require(count.is_constant() || keep, ErrorKind::unsupported,
+          "the number of axes is not known when building, and with it the result's rank");
   Dim longest = 1;
   for (const Dim& d : call.dims(0)) longest = max(longest, d);
   const std::int64_t rank = keep ? call.rank(0) : count.constant() == 0 ? 0 : call.rank(0) - count.constant();

@@ -49,7 +49,8 @@ void infer(InferCall& call) {
 void reference(Call& call) {
   const DType type = call.in[0].dtype;
   for (const TensorRef& operand : call.in)
-    require(operand.size() == 1, ErrorKind::invalid_argument, ops::describe(call), ": an operand has ", operand.size(), " elements, 1 expected");
+    require(operand.size() == 1, ErrorKind::invalid_argument, ops::describe(call), ": an operand has ", operand.size(),
+            " elements, 1 expected");
   auto number = [&](std::size_t i) { return load_double(type, call.in[i].data, 0); };
   auto integer = [&](std::size_t i) { return load_int(type, call.in[i].data, 0); };
   if (!is_integer(type)) {

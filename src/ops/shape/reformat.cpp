@@ -7,7 +7,8 @@ namespace {
 void infer(InferCall& c) { c.out(0, c.dtype(0), c.dims(0)); }
 // The reference sees dense plain operands, for which nothing changes.
 void reference(Call& c) {
-  if (const std::int64_t bytes = byte_size(c.in[0].dtype, c.in[0].size())) std::memcpy(c.out[0].data, c.in[0].data, static_cast<std::size_t>(bytes));
+  if (const std::int64_t bytes = byte_size(c.in[0].dtype, c.in[0].size()))
+    std::memcpy(c.out[0].data, c.in[0].data, static_cast<std::size_t>(bytes));
 }
 
 }  // namespace

@@ -75,7 +75,8 @@ bool into_pointwise(ir::Graph& graph, ir::Node& bn) {
   if (!factor) return false;
   Shape shape{factor->constant->tensor.size()};
   for (int d = 2; d < bn.in(0)->rank(); ++d) shape.push_back(1);
-  Value* scale = ops::fold(graph, "Cast", {ops::fold_reshape(graph, factor, shape, factor->name)}, {{"to", std::string("f32")}}, bn.name + "_scale");
+  Value* scale =
+      ops::fold(graph, "Cast", {ops::fold_reshape(graph, factor, shape, factor->name)}, {{"to", std::string("f32")}}, bn.name + "_scale");
   Value* shift = ops::fold_reshape(graph, shift_of(graph, bn, factor, nullptr), shape, bn.name + "_shift");
   graph.replace_uses(bn.out(), graph.make("Add", {graph.make("Mul", {bn.in(0), scale}, {}, &bn), shift}, {}, &bn));
   return true;

@@ -20,7 +20,8 @@ constexpr std::int64_t kGrowthLimit = 1 << 20;   // a result may be this much la
 std::int64_t bytes_of(const std::vector<ir::Value*>& values) {
   std::int64_t bytes = 0;
   for (const ir::Value* v : values)
-    if (v && ir::is_constant(v->dims()) && v->dtype() != DType::string) bytes += byte_size(v->dtype(), element_count(ir::constants(v->dims())));
+    if (v && ir::is_constant(v->dims()) && v->dtype() != DType::string)
+      bytes += byte_size(v->dtype(), element_count(ir::constants(v->dims())));
   return bytes;
 }
 
@@ -47,7 +48,8 @@ bool fold_by_shape(ir::Graph& graph, ir::Node& node) {
 
 bool fold_by_value(ir::Graph& graph, ir::Node& node) {
   if (node.op() == "DequantizeLinear") return false;   // the precision stage decides whether a weight stays in 8 bits
-  if (node.inputs.empty() || !ops::operands_constant(node) || !node.def->pure || !node.graphs.empty() || node.anchor_inputs >= 0) return false;
+  if (node.inputs.empty() || !ops::operands_constant(node) || !node.def->pure || !node.graphs.empty() || node.anchor_inputs >= 0)
+    return false;
   for (const ir::Value* v : node.outputs)
     if (v->type.kind != ir::ValueType::Kind::tensor || v->dtype() == DType::string) return false;
   if (bytes_of(node.outputs) > bytes_of(node.inputs) + kGrowthLimit) return false;

@@ -178,7 +178,9 @@ bool try_fuse(ir::Graph& graph, Node& product) {
   if (mask && (mask->rank() > rank || mask->dtype() != DType::f32)) return false;
   const ir::Dims &qd = qk->in(0)->dims(), &kd = qk->in(1)->dims(), &vd = product.in(1)->dims();
   for (int d = 0; d < rank - 2; ++d)   // no broadcast heads
-    if (qd[static_cast<std::size_t>(d)] != kd[static_cast<std::size_t>(d)] || qd[static_cast<std::size_t>(d)] != vd[static_cast<std::size_t>(d)]) return false;
+    if (qd[static_cast<std::size_t>(d)] != kd[static_cast<std::size_t>(d)] ||
+        qd[static_cast<std::size_t>(d)] != vd[static_cast<std::size_t>(d)])
+      return false;
   std::vector<Value*> operands{unscaled_operand(graph, qk->in(0), scale, &product),
                                untransposed(graph, unscaled_operand(graph, qk->in(1), scale, &product), &product), product.in(1)};
   if (rank == 3)

@@ -25,13 +25,15 @@ namespace tenfold::passes {
 namespace {
 
 bool is_anchor(const ir::Node& n) {
-  static constexpr std::array<std::string_view, 6> kAnchors{"MatMul", "Conv", "ConvTranspose", "MatMulInteger", "ConvInteger", "LayerNormalization"};
+  static constexpr std::array<std::string_view, 6> kAnchors{"MatMul",        "Conv",        "ConvTranspose",
+                                                            "MatMulInteger", "ConvInteger", "LayerNormalization"};
   return n.outputs.size() == 1 && std::find(kAnchors.begin(), kAnchors.end(), n.op()) != kAnchors.end();
 }
 
 // The bias operand of a convolution, as an addend that broadcasts over space.
 void bias_to_body(ir::Graph& graph, ir::Node& n) {
-  if ((n.op() != "Conv" && n.op() != "ConvTranspose") || n.body || !n.in(2) || !n.in(2)->is_constant() || n.out()->dtype() != DType::f32) return;
+  if ((n.op() != "Conv" && n.op() != "ConvTranspose") || n.body || !n.in(2) || !n.in(2)->is_constant() || n.out()->dtype() != DType::f32)
+    return;
   Shape shape{n.in(2)->constant->tensor.size()};
   for (int d = 2; d < n.out()->rank(); ++d) shape.push_back(1);
   graph.set_input(n, 2, ops::fold_reshape(graph, n.in(2), shape, n.in(2)->name));

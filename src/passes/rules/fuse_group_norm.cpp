@@ -52,7 +52,8 @@ Value* by_channel(const ir::Graph& graph, const Value* v, const char* op, Dim ch
   if (!next || next->op() != op || next->body || next->out()->dims() != v->dims()) return nullptr;
   Value* operand = other(*next, v);
   const int at = operand->rank() - (v->rank() - 1);   // where the channels stand
-  if (at < 0 || at > 1 || operand->dims()[static_cast<std::size_t>(at)] != channels || ir::product(operand->dims()) != channels) return nullptr;
+  if (at < 0 || at > 1 || operand->dims()[static_cast<std::size_t>(at)] != channels || ir::product(operand->dims()) != channels)
+    return nullptr;
   return operand;
 }
 

@@ -41,7 +41,8 @@ Mean mean_over_last(const Value* v) {
     const Mean m = mean_over_last(v->producer->in(0));
     if (!m.of || v->rank() != m.of->rank()) return {};
     for (int d = 0; d < v->rank(); ++d)
-      if (v->dims()[static_cast<std::size_t>(d)] != (d < v->rank() - m.dims ? m.of->dims()[static_cast<std::size_t>(d)] : ir::Dim(1))) return {};
+      if (v->dims()[static_cast<std::size_t>(d)] != (d < v->rank() - m.dims ? m.of->dims()[static_cast<std::size_t>(d)] : ir::Dim(1)))
+        return {};
     return m;
   }
   const Node* mean = made_by(v, "ReduceMean");

@@ -22,7 +22,8 @@ ir::Node* absorb_one(ir::Graph& graph, ir::Node& n) {
   if (!own) return nullptr;
   for (ir::Value* v : n.inputs) {
     ir::Node* producer = v->producer;
-    if (!producer || std::count(v->users.begin(), v->users.end(), &n) != static_cast<std::ptrdiff_t>(v->users.size()) || graph.is_output(v)) continue;
+    if (!producer || std::count(v->users.begin(), v->users.end(), &n) != static_cast<std::ptrdiff_t>(v->users.size()) || graph.is_output(v))
+      continue;
     if (producer->out() != v || v->dims() != n.out()->dims()) continue;
     const std::optional<ir::Body> first = body_of(*producer);
     if (!first || producer->inputs.size() + n.inputs.size() > kMostOperands) continue;

@@ -52,7 +52,8 @@ struct Side {
   }
 };
 
-Value* as_matrices(ir::Graph& graph, const Side& s, const std::string& batch, const std::string& rows, const std::string& columns, Node* before) {
+Value* as_matrices(ir::Graph& graph, const Side& s, const std::string& batch, const std::string& rows, const std::string& columns,
+                   Node* before) {
   ir::Ints perm;
   for (char c : batch + rows + columns) perm.push_back(static_cast<std::int64_t>(s.labels.find(c)));
   Dims dims = s.dims_of(batch);

@@ -53,7 +53,8 @@ using ir::Value;
 using Nodes = std::vector<Node*>;
 
 bool mergeable(const ir::Graph& graph, const Node& n) {
-  if ((n.op() != "MatMul" && n.op() != "MatMulInteger") || n.outputs.size() != 1 || n.in(0)->rank() < 2 || graph.is_output(n.out())) return false;
+  if ((n.op() != "MatMul" && n.op() != "MatMulInteger") || n.outputs.size() != 1 || n.in(0)->rank() < 2 || graph.is_output(n.out()))
+    return false;
   const Value* w = n.in(1);
   return w->is_constant() && w->rank() == 2 && n.out()->rank() == n.in(0)->rank();
 }
@@ -74,7 +75,9 @@ bool by_column(const Value* v, std::int64_t columns) {
 
 // Do the epilogues do the same, up to numbers and vectors?
 bool alike(const Node& a, const Node& b) {
-  if (a.op() != b.op() || a.in(0) != b.in(0) || ir::text(a.attributes) != ir::text(b.attributes) || a.in(1)->dtype() != b.in(1)->dtype() || own_inputs(a) != own_inputs(b)) return false;
+  if (a.op() != b.op() || a.in(0) != b.in(0) || ir::text(a.attributes) != ir::text(b.attributes) || a.in(1)->dtype() != b.in(1)->dtype() ||
+      own_inputs(a) != own_inputs(b))
+    return false;
   if (a.body.has_value() != b.body.has_value() || a.inputs.size() != b.inputs.size()) return false;
   for (int i = 2; i < own_inputs(a); ++i)
     if (!same_operand(a.in(i), b.in(i)) || (a.in(i) && !scalar_of(a.in(i)) && i == 3)) return false;
@@ -125,7 +128,8 @@ ir::Body lifted(const Nodes& nodes, std::vector<std::size_t>& differ) {
 Value* vector_of_numbers(ir::Graph& graph, const Nodes& nodes, std::size_t instruction) {
   Tensor t(DType::f32, {0});
   std::vector<float> values;
-  for (const Node* n : nodes) values.insert(values.end(), static_cast<std::size_t>(width(*n)), static_cast<float>(n->body->code[instruction].imm));
+  for (const Node* n : nodes)
+    values.insert(values.end(), static_cast<std::size_t>(width(*n)), static_cast<float>(n->body->code[instruction].imm));
   t = Tensor(DType::f32, {static_cast<std::int64_t>(values.size())});
   std::copy(values.begin(), values.end(), t.mutable_data<float>());
   return graph.add_constant(std::move(t), nodes[0]->name + "_by");
@@ -155,8 +159,8 @@ void merge(ir::Graph& graph, const Nodes& nodes) {
   Tensor sizes(DType::i64, {static_cast<std::int64_t>(nodes.size())});
   for (std::size_t i = 0; i < nodes.size(); ++i) sizes.mutable_data<std::int64_t>()[i] = width(*nodes[i]);
   Value* product = graph.add(std::move(all), 1, &first)->out();
-  const Node* split = graph.add("Split", {product, graph.add_constant(std::move(sizes))}, {{"axis", std::int64_t{-1}}}, static_cast<int>(nodes.size()),
-                                first.name + "_split", &first);
+  const Node* split = graph.add("Split", {product, graph.add_constant(std::move(sizes))}, {{"axis", std::int64_t{-1}}},
+                                static_cast<int>(nodes.size()), first.name + "_split", &first);
   for (std::size_t i = 0; i < nodes.size(); ++i) graph.replace_uses(nodes[i]->out(), split->outputs[i]);
 }
 
@@ -172,8 +176,8 @@ bool run(ir::Graph& graph) {
     if (n->out() == nullptr || n->out()->users.empty() || !mergeable(graph, *n)) continue;
     Nodes nodes{n};
     for (Node* user : n->in(0)->users)   // in order of the graph's making: the same every time
-      if (std::find(nodes.begin(), nodes.end(), user) == nodes.end() && !user->out()->users.empty() && mergeable(graph, *user) && alike(*n, *user) &&
-          liftable(*user))
+      if (std::find(nodes.begin(), nodes.end(), user) == nodes.end() && !user->out()->users.empty() && mergeable(graph, *user) &&
+          alike(*n, *user) && liftable(*user))
         nodes.push_back(user);
     if (nodes.size() < 2 || !liftable(*n)) continue;
     merge(graph, nodes);

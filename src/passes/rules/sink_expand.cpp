@@ -56,7 +56,8 @@ Value* past_pointwise(ir::Graph& graph, Node& n) {
     for (std::size_t k = 0; k < n.inputs.size(); ++k)
       if (k != i && n.inputs[k]) others = broadcast(others, n.inputs[k]->dims());
     const bool fits = broadcast(others, small->dims()) == n.out()->dims();
-    const bool alone = std::all_of(n.inputs.begin(), n.inputs.end(), [&](const Value* v) { return v == n.inputs[i] || (v && v->rank() == 0); });
+    const bool alone =
+        std::all_of(n.inputs.begin(), n.inputs.end(), [&](const Value* v) { return v == n.inputs[i] || (v && v->rank() == 0); });
     if (!fits && !alone) continue;
     std::vector<Value*> operands = n.inputs;
     std::replace(operands.begin(), operands.end(), n.inputs[i], small);
@@ -83,7 +84,9 @@ bool run(ir::Graph& graph) {
   bool changed = false;
   for (Node* n : graph.node_list()) {
     if (n->body || !n->graphs.empty() || n->outputs.size() != 1) continue;
-    Value* moved = n->def->scalar && n->def->pure ? past_pointwise(graph, *n) : is_reduction(*n) && reduced_axes(*n) ? past_reduction(graph, *n) : nullptr;
+    Value* moved = n->def->scalar && n->def->pure         ? past_pointwise(graph, *n)
+                   : is_reduction(*n) && reduced_axes(*n) ? past_reduction(graph, *n)
+                                                          : nullptr;
     if (!moved) continue;
     graph.replace_uses(n->out(), moved);
     changed = true;

@@ -54,7 +54,9 @@ std::optional<Regrouping> regrouping(const Value* v) {
   if (!v || !v->producer || !is_reshape(*v->producer)) return std::nullopt;
   Regrouping r{v->producer->in(0), v->producer->in(0)->dims(), v->dims()};
   const int most = static_cast<int>(std::min(r.from.size(), r.to.size()));
-  while (r.tail < most && r.from[r.from.size() - 1 - static_cast<std::size_t>(r.tail)] == r.to[r.to.size() - 1 - static_cast<std::size_t>(r.tail)]) ++r.tail;
+  while (r.tail < most &&
+         r.from[r.from.size() - 1 - static_cast<std::size_t>(r.tail)] == r.to[r.to.size() - 1 - static_cast<std::size_t>(r.tail)])
+    ++r.tail;
   if (r.tail == 0 || r.from == r.to) return std::nullopt;
   if (r.from.size() > 4 && r.from.size() > r.to.size()) return std::nullopt;   // kernels and attention know up to four dims
   return r;
@@ -100,11 +102,13 @@ Value* past_rows(ir::Graph& graph, Node& n) {
 
 Value* past_product(ir::Graph& graph, Node& n) {
   const auto a = regrouping(n.in(0)), b = regrouping(n.in(1));
-  if (a && n.in(1)->rank() == 2 && a->from.size() >= 2 && a->to.size() >= 2) return graph.add("MatMul", {a->source, n.in(1)}, n.attributes, 1, n.name, &n)->out();
+  if (a && n.in(1)->rank() == 2 && a->from.size() >= 2 && a->to.size() >= 2)
+    return graph.add("MatMul", {a->source, n.in(1)}, n.attributes, 1, n.name, &n)->out();
   if (!a || !b || a->from.size() != b->from.size() || a->to.size() != b->to.size()) return nullptr;
   Regrouping left = *a, right = *b;
   left.tail = right.tail = 2;
-  if (a->tail < 2 || b->tail < 2 || left.leading(a->from) != right.leading(b->from) || left.leading(a->to) != right.leading(b->to)) return nullptr;
+  if (a->tail < 2 || b->tail < 2 || left.leading(a->from) != right.leading(b->from) || left.leading(a->to) != right.leading(b->to))
+    return nullptr;
   return graph.add("MatMul", {a->source, b->source}, n.attributes, 1, n.name, &n)->out();
 }
 
@@ -134,7 +138,9 @@ Value* past(ir::Graph& graph, Node& n) {
 bool run(ir::Graph& graph) {
   bool changed = false;
   for (Node* n : graph.node_list()) {
-    if (n->body || !n->graphs.empty() || n->outputs.size() != 1 || n->out()->type.kind != ir::ValueType::Kind::tensor || !n->out()->type.ranked) continue;
+    if (n->body || !n->graphs.empty() || n->outputs.size() != 1 || n->out()->type.kind != ir::ValueType::Kind::tensor ||
+        !n->out()->type.ranked)
+      continue;
     const bool reshapes_again = is_reshape(*n) && n->in(0)->producer && is_reshape(*n->in(0)->producer) && !graph.is_output(n->out());
     Value* moved = reshapes_again ? n->in(0) : past(graph, *n);   // what sank this far may meet its opposite
     Value* result = moved ? reshape_to(graph, moved, n->out()->dims(), n) : nullptr;

@@ -145,13 +145,16 @@ Sunk past_pad(ir::Graph& graph, Node& n, Value* source, const Ints& perm) {
   if (!pads || n.in(3) || pads->size() != 2 * perm.size()) return {};
   Ints moved(pads->size());
   for (std::size_t i = 0; i < perm.size(); ++i)
-    for (std::size_t side = 0; side < 2; ++side) moved[static_cast<std::size_t>(perm[i]) + side * perm.size()] = (*pads)[i + side * perm.size()];
+    for (std::size_t side = 0; side < 2; ++side)
+      moved[static_cast<std::size_t>(perm[i]) + side * perm.size()] = (*pads)[i + side * perm.size()];
   std::vector<Value*> operands{source, list(graph, moved)};
   if (n.in(2)) operands.push_back(n.in(2));
   return {graph.add("Pad", operands, n.attributes, 1, n.name, &n), perm};
 }
 
-bool one_scale(const Node& n) { return n.in(1) && ir::product(n.in(1)->dims()) == ir::Dim(1) && n.attributes.integer("block_size", 0) == 0; }
+bool one_scale(const Node& n) {
+  return n.in(1) && ir::product(n.in(1)->dims()) == ir::Dim(1) && n.attributes.integer("block_size", 0) == 0;
+}
 
 Sunk past(ir::Graph& graph, Node& n, Value* source, const Ints& perm) {
   const std::string& op = n.op();
@@ -198,7 +201,9 @@ void sink_all(ir::Graph& graph) {
 int count(const ir::Graph& graph) {
   int transposes = 0;
   for (const auto& n : graph.nodes()) {
-    if (n->op() != "Transpose" || n->in(0)->is_constant() || (n->in(0)->producer && n->in(0)->producer->op() == "Reshape" && n->in(0)->producer->in(0)->is_constant())) continue;
+    if (n->op() != "Transpose" || n->in(0)->is_constant() ||
+        (n->in(0)->producer && n->in(0)->producer->op() == "Reshape" && n->in(0)->producer->in(0)->is_constant()))
+      continue;
     Ints moved;
     for (const std::int64_t axis : perm_of(*n))
       if (n->in(0)->dims()[static_cast<std::size_t>(axis)] != ir::Dim(1)) moved.push_back(axis);

@@ -47,8 +47,8 @@ enum Int8Class {
 };
 
 // The common end of an int8 product, on a tile that is still in L1:
-//   y = acc * scale[j] + bias[j];  round and clamp, * scale2[j] + bias2[j];  clamp;  round and clamp, * middle_scale;  + residual;  clamp;  then stored as f32, or rounded half
-//   to even, moved by its zero point and saturated, as QuantizeLinear defines it.
+//   y = acc * scale[j] + bias[j];  round and clamp, * scale2[j] + bias2[j];  clamp;  round and clamp, * middle_scale;  + residual;  clamp;
+//   then stored as f32, or rounded half to even, moved by its zero point and saturated, as QuantizeLinear defines it.
 // Scales are folded by the caller so that every rounding finds its value in units of its own grid: no division is left.
 struct Int8Finish {
   enum Type : std::int32_t { f32, u8, i8 };

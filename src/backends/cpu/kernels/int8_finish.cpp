@@ -101,7 +101,8 @@ void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_
   constexpr bool kBytes = sizeof(T) == 1, kResidual = sizeof(R) != 16;
   const bool clamps2 = f.low2 <= f.high2;
   const F16 low = set(f.low), high = set(f.high), middle_low = set(f.middle_low), middle_high = set(f.middle_high);
-  const F16 middle_scale = set(f.middle_scale), residual_scale = set(f.residual_scale), residual_start = set(-f.residual_zero * f.residual_scale);
+  const F16 middle_scale = set(f.middle_scale), residual_scale = set(f.residual_scale),
+            residual_start = set(-f.residual_zero * f.residual_scale);
   const auto zero = static_cast<std::int32_t>(f.out_zero);
   // Of the second clamp and the saturation only the tighter one is needed.
   float bottom = -kInfinity, top = kInfinity;

@@ -9,7 +9,8 @@ namespace {
 template <class V, int Vectors, int Rows>
 void int8_last_rows(std::int64_t rows, const char* a, std::int64_t a_stride, const char* b, std::int64_t k_groups,
                     const std::uint16_t* order, const std::int32_t* init, std::int32_t* c, std::int64_t c_stride) {
-  if (rows == Rows) return V::template tile<Rows, Vectors>(a, a_stride, b, k_groups, order, init ? init : c, init ? 0 : c_stride, c, c_stride);
+  if (rows == Rows)
+    return V::template tile<Rows, Vectors>(a, a_stride, b, k_groups, order, init ? init : c, init ? 0 : c_stride, c, c_stride);
   if constexpr (Rows > 1) int8_last_rows<V, Vectors, Rows - 1>(rows, a, a_stride, b, k_groups, order, init, c, c_stride);
 }
 

@@ -35,7 +35,8 @@ dnnl_memory_desc_t dense(const Sizes& sizes, bool channels_last = false) {
   for (std::size_t i = sizes.size(); i-- > 0;)
     if (!channels_last || i != 1) strides[i] = step, step *= sizes[i];
   dnnl_memory_desc_t desc;
-  must(functions().dnnl_memory_desc_init_by_strides(&desc, static_cast<int>(sizes.size()), sizes.data(), dnnl_f32, strides.data()), "a memory description");
+  must(functions().dnnl_memory_desc_init_by_strides(&desc, static_cast<int>(sizes.size()), sizes.data(), dnnl_f32, strides.data()),
+       "a memory description");
   return desc;
 }
 // In whatever packing an implementation likes.
@@ -114,8 +115,11 @@ class Primitives final : public Product {
     const Memory mx = memory(c.x, x + parts_[i].x_offset), mw = memory(c.w, w), my = memory(c.y, y + parts_[i].y_offset),
                  ms = memory(c.scratch, scratch), mb = bias ? memory(bias_, bias) : nullptr;
     if (!mx || !mw || !my || !ms || (bias && !mb)) return Status::out_of_memory;
-    dnnl_exec_arg_t args[] = {
-        {DNNL_ARG_SRC, mx.get()}, {DNNL_ARG_WEIGHTS, mw.get()}, {DNNL_ARG_DST, my.get()}, {DNNL_ARG_SCRATCHPAD, ms.get()}, {DNNL_ARG_BIAS, mb.get()}};
+    dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, mx.get()},
+                              {DNNL_ARG_WEIGHTS, mw.get()},
+                              {DNNL_ARG_DST, my.get()},
+                              {DNNL_ARG_SCRATCHPAD, ms.get()},
+                              {DNNL_ARG_BIAS, mb.get()}};
     const dnnl_status_t status = functions().dnnl_primitive_execute(c.primitive.get(), stream_.get(), bias ? 5 : 4, args);
     return status == dnnl_success ? Status::ok : status == dnnl_out_of_memory ? Status::out_of_memory : Status::failed;
   }
@@ -193,7 +197,8 @@ std::shared_ptr<const Product> Product::make(const MatrixProduct& p, std::int64_
   const Attr attr = attributes(clamp);
   for (std::int64_t i = 0; i < parts; ++i) {
     const Part part{i * p.m / parts, (i + 1) * p.m / parts, i * p.m / parts * p.k, i * p.m / parts * p.n};
-    const dnnl_memory_desc_t x = dense({part.last - part.first, p.k}), y = dense({part.last - part.first, p.n}), w = all->weights({p.k, p.n});
+    const dnnl_memory_desc_t x = dense({part.last - part.first, p.k}), y = dense({part.last - part.first, p.n}),
+                             w = all->weights({p.k, p.n});
     dnnl_matmul_desc_t operation;
     if (functions().dnnl_matmul_desc_init(&operation, &x, &w, bias ? &bias_desc : nullptr, &y) != dnnl_success) return nullptr;
     if (!all->add(operation, attr, part, x, y)) return nullptr;

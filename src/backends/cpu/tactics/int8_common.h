@@ -60,7 +60,8 @@ class Int8Packing {
   // The same of its order; null where panels have none.
   const std::uint16_t* order(const void* packed, std::int64_t group, std::int64_t column, std::int64_t k) const {
     if (!ordered_) return nullptr;
-    return reinterpret_cast<const std::uint16_t*>(start(packed, group) + order_at_) + column / nr_ * order_words() + k / chunk_ * chunk_words();
+    return reinterpret_cast<const std::uint16_t*>(start(packed, group) + order_at_) + column / nr_ * order_words() +
+           k / chunk_ * chunk_words();
   }
   Int8Chunk chunk(std::int64_t column, std::int64_t k) const { return {std::min(chunk_, depth_ - k) / 4, panel_width(column)}; }
 

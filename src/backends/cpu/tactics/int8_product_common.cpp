@@ -102,8 +102,8 @@ void Int8Product::run_block(const Int8Rows& rows, const Block& block, std::int32
       // Never read what a damaged plan would point at.
       if (order && !packing.chunk(block.column + j, k).has(order))
         order = (k + kernel.k_chunk < packing.depth() ? spare_order : last_spare_order).data();
-      kernel.panel(block.rows, static_cast<int>(panel), a, stride, b, depth / kernel.k_group, order, k == 0 ? s.start + j : nullptr, s.c + j,
-                   width, a_signed);
+      kernel.panel(block.rows, static_cast<int>(panel), a, stride, b, depth / kernel.k_group, order, k == 0 ? s.start + j : nullptr,
+                   s.c + j, width, a_signed);
       j += panel;
     }
     if (rests) {

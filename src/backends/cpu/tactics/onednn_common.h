@@ -22,7 +22,8 @@ class OnednnEnd {
   };
   void bind(const RunArgs& args, const TileAxes& axes, Binding& binding) const noexcept;
   // Rows of the output that a part has left in memory, all columns.
-  void apply(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t columns, const float* sums, void* scratch) const noexcept {
+  void apply(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t columns, const float* sums,
+             void* scratch) const noexcept {
     if (after_) epilogue_.apply(binding.epilogue, row, rows, 0, columns, sums, columns, scratch);
   }
 

@@ -44,7 +44,8 @@ TEST(Onednn, Convolutions) {
         "f32[1,3,9,6,7] f32[4,3,3,3,3]! pads=[1,1,1,1,1,1]", "f32[1,64,8,8] f32[48,64,1,1]! strides=[2,2]",
         "f32[1,32,12,12] f32[32,1,3,3]! f32[32]! group=32 pads=[1,1,1,1]"})
     check(cpu_onednn_conv(), {"Conv", text}, 2e-6);
-  const std::string text = "f32[2,10,16,7] f32[21,10,3,3]! pads=[1,1,1,1]", biased = "f32[2,10,16,7] f32[21,10,3,3]! f32[21]! pads=[1,1,1,1]";
+  const std::string text = "f32[2,10,16,7] f32[21,10,3,3]! pads=[1,1,1,1]",
+                    biased = "f32[2,10,16,7] f32[21,10,3,3]! f32[21]! pads=[1,1,1,1]";
   const std::string clip = " %3=constant.f32(0) %4=max.f32(%2,%3) -> %4";
   check(cpu_onednn_conv(), {"Conv", text, "(f32,f32) %2=add.f32(%0,%1)" + clip, {"f32[21,1,1]!"}}, 2e-6);
   check(cpu_onednn_conv(), {"Conv", biased, "(f32,f32) %2=add.f32(%0,%1)" + clip, {"f32[2,21,16,7]"}}, 2e-6);

@@ -13,8 +13,8 @@ struct Quads {
   static constexpr int lanes = 16, rows = 12;
 
   template <int Rows, int Vectors>
-  static void tile(const char* a, std::int64_t a_stride, const char* b, std::int64_t k_groups, const std::uint16_t*, const std::int32_t* init,
-                   std::int64_t init_stride, std::int32_t* c, std::int64_t c_stride) {
+  static void tile(const char* a, std::int64_t a_stride, const char* b, std::int64_t k_groups, const std::uint16_t*,
+                   const std::int32_t* init, std::int64_t init_stride, std::int32_t* c, std::int64_t c_stride) {
     __m512i acc[Rows][Vectors];
 #pragma GCC unroll 16
     for (int r = 0; r < Rows; ++r)
