@@ -1,4 +1,5 @@
-// Transforms of Winograd's F(2x2, 3x3): 4x4 input positions to 16 values and 16 sums to 2x2 results, vectors along the channels.
+// Transforms of Winograd's convolutions with kernels 3 wide: a patch of input positions to as many values, the products' sums to a
+// tile of results. Vectors lie along the channels.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +8,26 @@
 
 namespace tenfold::backends::cpu {
 
+// Results of a tile from positions of a patch: 2x2 from 4x4, 4x4 from 6x6, 2x2x2 from 4x4x4.
+enum WinogradForm : int { kWinograd2x2, kWinograd4x4, kWinograd2x2x2, kWinogradForms };
+inline constexpr int kWinogradMostPositions = 64, kWinogradMostResults = 16;
+
 struct WinogradOutput {
-  const float* sums = nullptr;  // of the first of the 16 matrices
+  const float* sums = nullptr;  // of the first matrix
   std::int64_t step = 0;        // elements from one matrix to the next
   std::int64_t channels = 0;
-  float* to[4] = {};  // rows of positions (0,0) (0,1) (1,0) (1,1); null: outside the result
-  const float* residual[4] = {};
+  float* to[kWinogradMostResults] = {};  // of the tile in row order; null: outside the result
+  const float* residual[kWinogradMostResults] = {};
   const GemmF32Finish* finish = nullptr;  // bias and clamp; its residual is not used
 };
 
-struct WinogradF32Kernels {
-  // positions[16] in row order; value i of every channel goes to values + i * step.
+struct WinogradF32Transforms {
+  // positions of the patch in row order; value i of every channel goes to values + i * step.
   void (*input)(const float* const* positions, std::int64_t channels, float* values, std::int64_t step) = nullptr;
   void (*output)(const WinogradOutput&) = nullptr;
+};
+struct WinogradF32Kernels {
+  WinogradF32Transforms form[kWinogradForms];
 };
 extern "C" const WinogradF32Kernels tenfold_winograd_f32_avx2, tenfold_winograd_f32_avx512;
 

@@ -70,11 +70,25 @@ TEST(ConvFirst, WindowsOfPlainAndChannelsLastInput) {
 TEST(ConvWinograd, WindowsAndEpilogues) {
   for (const char* text : {"f32[1,16,8,8] f32[24,16,3,3]! f32[24]! pads=[1,1,1,1]", "f32[2,9,11,7] f32[13,9,3,3]! pads=[0,1,2,1]",
                            "f32[1,40,3,3] f32[65,40,3,3]!", "f32[1,64,14,14] f32[32,64,3,3]! pads=[1,1,1,1]"})
-    check_f32(cpu_conv_winograd(), {"Conv", text}, 4e-6, {{0, 5, 3}, {0, 1, 1}, {1, 7, 2}, {0, 9, 4}});
+    check_f32(cpu_conv_winograd(), {"Conv", text}, 2e-5,
+              {{0, 5, 3, 0}, {0, 1, 1, 0}, {1, 7, 2, 0}, {0, 9, 4, 0}, {0, 5, 3, 1}, {1, 7, 2, 1}});
   const std::string text = "f32[2,10,5,7] f32[21,10,3,3]! f32[21]! pads=[1,1,1,1]";
+  for (const Config& form : std::vector<Config>{{0, 5, 3, 0}, {0, 3, 1, 1}, {1, 5, 2, 1}}) {
+    check_f32(cpu_conv_winograd(),
+              {"Conv", text, "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {"f32[2,21,5,7]"}}, 2e-5, {form});
+    check_f32(cpu_conv_winograd(), {"Conv", text, "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[2,21,5,7]"}}, 2e-5, {form});
+  }
+}
+
+TEST(ConvWinograd, Volumes) {
+  const std::vector<Config> cuts{{0, 5, 3, 2}, {0, 1, 1, 2}, {1, 7, 2, 2}};
+  for (const char* text : {"f32[1,16,4,6,8] f32[24,16,3,3,3]! f32[24]! pads=[1,1,1,1,1,1]",
+                           "f32[2,9,5,7,6] f32[13,9,3,3,3]! pads=[0,1,2,1,0,1]", "f32[1,33,3,3,3] f32[40,33,3,3,3]!"})
+    check_f32(cpu_conv_winograd(), {"Conv", text}, 8e-6, cuts);
+  const std::string text = "f32[2,10,3,5,7] f32[21,10,3,3,3]! f32[21]! pads=[1,1,1,1,1,1]";
   check_f32(cpu_conv_winograd(),
-            {"Conv", text, "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {"f32[2,21,5,7]"}}, 4e-6, {{0, 5, 3}});
-  check_f32(cpu_conv_winograd(), {"Conv", text, "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[2,21,5,7]"}}, 4e-6, {{0, 5, 3}});
+            {"Conv", text, "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {"f32[2,21,3,5,7]"}}, 8e-6, cuts);
+  check_f32(cpu_conv_winograd(), {"Conv", text, "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[2,21,3,5,7]"}}, 8e-6, cuts);
 }
 
 TEST(Conv, RefusalsNameTheReason) {
