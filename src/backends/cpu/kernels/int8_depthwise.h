@@ -30,7 +30,24 @@ struct Int8DepthwiseKernels {
 // The channel within a block that lies at position `i` of a vector pair: of each 8 channels the first 4 go to the first vector.
 constexpr int int8_depthwise_channel(int i, int block) { return i % (block / 2) / 4 * 8 + i / (block / 2) * 4 + i % 4; }
 
+// A line of windows of a 3x3 kernel, all channels of it. Weights: [block of 32 channels][column][vector][lane][line of the kernel, one
+// more of zeros]; channel 16 a + 4 b + c of a block is lane 4 a + c of vector b.
+struct Int8DepthwiseLine {
+  const char* lines[3];         // of the input, at the first tap of the first window
+  std::int64_t steps[3];        // to the next position; 0 where the line is border
+  std::int64_t first, last;     // positions that exist
+  const char* border;           // values of all channels
+  std::int64_t channels;
+  const std::int8_t* weights;
+  const std::int32_t* start;    // per channel; readable to the end of the last block
+  bool is_signed;
+};
+inline constexpr int kInt8LineBlock = 32, kInt8LineBytes = 12;   // bytes of weights of a channel
+using Int8DepthwiseLineFunction = void (*)(const Int8DepthwiseLine&, std::int64_t count, std::int64_t stride, std::int32_t* acc,
+                                           std::int64_t acc_stride);
+
 extern "C" {
+extern const Int8DepthwiseLineFunction tenfold_int8_depthwise_line_vnni;
 extern const Int8DepthwiseKernels tenfold_int8_depthwise_avx2, tenfold_int8_depthwise_avx512;
 }
 

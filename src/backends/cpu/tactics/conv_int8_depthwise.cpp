@@ -27,29 +27,54 @@ Verdict supports(const Problem& p) {
   return Verdict::only_if(s.taps() <= kMaxTaps, "the window has more than 128 taps");
 }
 
+// Whether the kernel that goes along lines takes it.
+bool line_takes(const DeviceInfo& device, const ConvInt8Shape& s) {
+  return (device.features & kAvx512) && (device.features & kVnni) && s.kernel == Three{1, 3, 3} && s.dilation == Three{1, 1, 1} &&
+         s.stride[2] <= 2;
+}
+
 // Channels that do not fill the last block of the wide kernels are copied pixel by pixel: the narrow ones may be faster then.
 std::vector<Config> configs(const Problem& p) {
   std::vector<Config> all;
+  if (line_takes(*p.device, ConvInt8Shape(p))) all.push_back({kInt8Vnni});
   if (p.device->features & kAvx512) all.push_back({kInt8Avx512});
   const bool fills = ConvInt8Shape(p).channels % tenfold_int8_depthwise_avx512.block == 0;
   if (all.empty() || !fills) all.insert(fills ? all.end() : all.begin(), {kInt8Avx2});
   return all;
 }
 Verdict valid(const Problem& p, const Config& c) {
+  if (c.size() == 1 && c[0] == kInt8Vnni)
+    return Verdict::only_if(line_takes(*p.device, ConvInt8Shape(p)), "needs avx512 and vnni, and a 3x3 kernel of stride 1 or 2");
   if (c.size() != 1 || (c[0] != kInt8Avx2 && c[0] != kInt8Avx512)) return Verdict::no("the config names an unknown instruction set");
   return Verdict::only_if(c[0] == kInt8Avx2 || (p.device->features & kAvx512), "needs avx512");
 }
 
-// Packed weights: 16-bit weights by channel block, then their sums and zero points.
+// Packed weights: 16-bit weights by channel block, then their sums and zero points; for lines also the weights in 8 bits, their sums
+// by channel, and whether there is one that does not fit.
 struct Packing {
   std::int64_t block, blocks, pairs;
-  Packing(const ConvInt8Shape& s, const Int8DepthwiseKernels& k)
-      : block(k.block), blocks(ceil_div(s.channels, k.block)), pairs(ceil_div(s.taps(), 2)) {}
+  bool has_lines;
+  Packing(const ConvInt8Shape& s, std::int64_t isa)
+      : block(kernels_of(isa).block), blocks(ceil_div(s.channels, block)), pairs(ceil_div(s.taps(), 2)), has_lines(isa == kInt8Vnni) {}
   std::int64_t weight_bytes() const { return checked_mul(checked_mul(blocks * block, pairs), 4); }
-  std::int64_t bytes() const { return checked_add(weight_bytes(), blocks * block * 8); }
+  std::int64_t lines_at() const { return checked_add(weight_bytes(), blocks * block * 8); }
+  std::int64_t bytes() const { return has_lines ? checked_add(lines_at(), blocks * block * (kInt8LineBytes + 4) + 4) : lines_at(); }
   std::int16_t* weights(void* packed) const { return static_cast<std::int16_t*>(packed); }
   std::int32_t* sums(void* packed) const { return reinterpret_cast<std::int32_t*>(static_cast<char*>(packed) + weight_bytes()); }
   std::int32_t* zeros(void* packed) const { return sums(packed) + blocks * block; }
+  std::int8_t* line_weights(void* packed) const { return reinterpret_cast<std::int8_t*>(packed) + lines_at(); }
+  std::int32_t* line_sums(void* packed) const {
+    return reinterpret_cast<std::int32_t*>(line_weights(packed) + blocks * block * kInt8LineBytes);
+  }
+  std::int32_t& misfit(void* packed) const { return line_sums(packed)[blocks * block]; }   // exactly 1: some weight needs 16 bits
+  static_assert(kInt8LineBlock == 32);
+  void pack_line(void* packed, std::int64_t channel, std::int64_t tap, std::int32_t value) const {
+    const std::int64_t i = channel % kInt8LineBlock, vector = i % 16 / 4, lane = i / 16 * 4 + i % 4;
+    const std::int64_t slot = (channel - i) * kInt8LineBytes + ((tap % 3 * 4 + vector) * 8 + lane) * 4 + tap / 3;
+    line_weights(packed)[slot] = static_cast<std::int8_t>(value);
+    line_sums(packed)[channel] += value;
+    if (value < -128 || value > 127) misfit(packed) = 1;
+  }
   // Calls f(channel, position of the channel, tap, index of the weight).
   template <class F>
   void for_each(const ConvInt8Shape& s, F&& f) const {
@@ -62,12 +87,12 @@ struct Packing {
 };
 
 std::int64_t packed_bytes(const Problem& p, const Config& c, int input) {
-  return input == 1 ? Packing(ConvInt8Shape(p), kernels_of(c[0])).bytes() : -1;
+  return input == 1 ? Packing(ConvInt8Shape(p), c[0]).bytes() : -1;
 }
 
 void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const> constants, void* packed) {
   const ConvInt8Shape s(p);
-  const Packing packing(s, kernels_of(c[0]));
+  const Packing packing(s, c[0]);
   std::memset(packed, 0, static_cast<std::size_t>(packing.bytes()));
   const std::vector<std::int32_t> zeros = conv_int8_zeros(p, constants);
   const Tensor& w = *constants[1];
@@ -77,12 +102,13 @@ void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const>
     packing.weights(packed)[to] = static_cast<std::int16_t>(value);
     packing.sums(packed)[at] += value;
     packing.zeros(packed)[at] = zero;
+    if (packing.has_lines) packing.pack_line(packed, channel, tap, value);
   });
 }
 
 Tensor unpack(const Problem& p, const Config& c, int, const void* data) {
   const ConvInt8Shape s(p);
-  const Packing packing(s, kernels_of(c[0]));
+  const Packing packing(s, c[0]);
   auto* packed = const_cast<void*>(data);
   Tensor w(p.in[1].dtype, ir::constants(p.in[1].dims));
   packing.for_each(s, [&](std::int64_t channel, std::int64_t at, std::int64_t tap, std::int64_t from) {
@@ -93,6 +119,7 @@ Tensor unpack(const Problem& p, const Config& c, int, const void* data) {
 
 struct Kernel {
   ConvInt8Shape shape;
+  Packing packing;
   const Int8DepthwiseKernels* kernels;
   Int8End end;
   DType x_type;
@@ -100,8 +127,9 @@ struct Kernel {
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
-  return std::make_shared<Kernel>(Kernel{ConvInt8Shape(p), &kernels_of(c[0]), Int8End(p, int8_finish_kernels(c[0]), 1), p.in[0].dtype,
-                                  int8_operand_given(p, 2)});
+  const ConvInt8Shape shape(p);
+  return std::make_shared<Kernel>(Kernel{shape, Packing(shape, c[0]), &kernels_of(c[0]), Int8End(p, int8_finish_kernels(c[0]), 1),
+                                         p.in[0].dtype, int8_operand_given(p, 2)});
 }
 
 // A line of output pixels for a block of channels.
@@ -149,6 +177,20 @@ struct Line {
     }
   }
 
+  void run_line(const std::int8_t* line_weights, std::int64_t first, std::int64_t count, std::int32_t* acc, std::int64_t acc_stride) const {
+    const ConvInt8Shape& s = kernel.shape;
+    const Three& in = extents.in;
+    const std::int64_t x = first * s.stride[2] - s.begin[2], y0 = y * s.stride[1] - s.begin[1], z0 = z * s.stride[0] - s.begin[0];
+    Int8DepthwiseLine l{.first = -x, .last = in[2] - x, .border = border, .channels = channels, .weights = line_weights, .start = start,
+                        .is_signed = kernel.x_type == DType::i8};
+    for (std::int64_t i = 0; i < 3; ++i) {
+      const bool inside = z0 >= 0 && z0 < in[0] && y0 + i >= 0 && y0 + i < in[1];
+      l.steps[i] = inside ? s.channels : 0;
+      l.lines[i] = inside ? image + (((n * in[0] + z0) * in[1] + y0 + i) * in[2] + x) * s.channels + channel : border;
+    }
+    tenfold_int8_depthwise_line_vnni(l, count, s.stride[2], acc, acc_stride);
+  }
+
   // Whether no window of the pixels [x, x + count) crosses the left or right border: then taps are inside for all or for none.
   bool between_borders(std::int64_t x, std::int64_t count) const {
     const ConvInt8Shape& s = kernel.shape;
@@ -176,7 +218,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const ConvInt8Shape& s = kernel.shape;
   const ConvInt8Extents extents(args.in[0], args.out[0]);
   const std::int32_t zero = kernel.has_zero ? int8_zero_point(args, 2, kernel.x_type) : 0;
-  const Packing packing(s, *kernel.kernels);
+  const Packing& packing = kernel.packing;
+  void* const packed = args.in[1].data;
+  const bool by_lines = packing.has_lines && packing.misfit(packed) != 1, is_signed = kernel.x_type == DType::i8;
   Int8End::Binding bound;
   kernel.end.bind(args, TileAxes::channels_last(args.out[0].rank), s.channels, bound);
   const Three& out = extents.out;
@@ -186,13 +230,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     alignas(64) char border[kChannels];
     const std::int64_t line = part / channel_blocks, channel = part % channel_blocks * kChannels;
     const std::int64_t channels = std::min(kChannels, s.channels - channel), padded = round_up_to(channels, packing.block);
-    const std::int32_t* sums = packing.sums(args.in[1].data) + channel;
-    for (std::int64_t i = 0; i < padded; ++i) start[i] = -zero * sums[i];
+    const std::int32_t* sums = (by_lines ? packing.line_sums(packed) : packing.sums(packed)) + channel;
+    const std::int32_t moved_zero = zero + (by_lines && is_signed ? 128 : 0);
+    for (std::int64_t i = 0; i < padded; ++i) start[i] = -moved_zero * sums[i];
     std::memset(border, zero, sizeof border);
     const Line work{kernel,
                     extents,
                     args.in[0].as<const char>(),
-                    packing.weights(args.in[1].data) + channel * packing.pairs * 2,
+                    packing.weights(packed) + channel * packing.pairs * 2,
                     line / out[1] / out[0],
                     line / out[1] % out[0],
                     line % out[1],
@@ -202,7 +247,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
                     border};
     for (std::int64_t x = 0; x < out[2]; x += kPixels) {
       const std::int64_t count = std::min(kPixels, out[2] - x);
-      work.run(x, count, acc, padded);
+      if (by_lines)
+        work.run_line(packing.line_weights(packed) + channel * kInt8LineBytes, x, count, acc, padded);
+      else
+        work.run(x, count, acc, padded);
       kernel.end.apply(bound, line * out[2] + x, count, channel, channels, acc, padded, args.scratch_of(worker));
     }
   });
@@ -216,6 +264,7 @@ ir::Dim workspace(const Problem& p, const Config& c) { return Int8End(p, int8_fi
 
 Tactic cpu_conv_int8_depthwise() {
   return {.name = "conv_int8_depthwise",
+          .version = 2,
           .op = "ConvInteger",
           .supports = supports,
           .configs = configs,

@@ -1,6 +1,8 @@
 // Convolution of 8-bit images as a product: the windows of a block of output positions are gathered as rows.
 //
 // Images are channels-last, so a window is one contiguous run of bytes for each of its lines, and weights are packed in that order.
+#include <emmintrin.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -16,10 +18,13 @@ using namespace cpu;
 // The windows of an image, one row for each output position.
 class WindowRows final : public Int8Rows {
  public:
-  WindowRows(const ConvInt8Shape& shape, const ConvInt8Extents& extents, const void* image, bool is_signed, std::int32_t zero)
+  WindowRows(const ConvInt8Shape& shape, const ConvInt8Extents& extents, const void* image, bool is_signed, std::int32_t zero,
+             const Int8Kernels& kernels)
       : shape_(shape), extents_(extents), image_(static_cast<const char*>(image)), signed_(is_signed) {
     // Neighbours along x that are also neighbours in memory make one run.
     merged_ = shape.groups == 1 && shape.dilation[2] == 1;
+    small_lines_ = merged_ && shape.kernel[2] * shape.depth <= kShortLine;
+    flip_ = kernels.signed_shift != 0 && is_signed ? 0x80 : 0;
     end_ = image_ + extents.batch * extents.in[0] * extents.in[1] * extents.in[2] * shape.channels;
     std::memset(border_, zero, sizeof border_);
   }
@@ -37,10 +42,11 @@ class WindowRows final : public Int8Rows {
       for (std::int64_t r = 0; r < rows; ++r) kernels.expand(from + r * shape_.channels, count, signed_, to + r * stride);
       return;
     }
+    const bool whole = k == 0 && count == shape_.depth * shape_.taps() && small_lines_ && stride >= count + kShortLine;
     const Three& out = extents_.out;
     std::int64_t x = row % out[2], y = row / out[2] % out[1], z = row / out[2] / out[1] % out[0], n = row / extents_.out_size();
     for (std::int64_t r = 0; r < rows; ++r) {
-      window(kernels, group, n, {z, y, x}, k, k + count, to + r * stride);
+      if (!whole || !inside_window(n, {z, y, x}, to + r * stride)) window(kernels, group, n, {z, y, x}, k, k + count, to + r * stride);
       if (++x < out[2]) continue;
       x = 0;
       if (++y < out[1]) continue;
@@ -52,6 +58,29 @@ class WindowRows final : public Int8Rows {
   }
 
  private:
+  // A whole window of short lines (a first layer has few channels) that the image and what follows it in memory cover: copied by
+  // fixed amounts, each line over what the one before wrote too much. False if it is none.
+  bool inside_window(std::int64_t n, const Three& at, char* to) const noexcept {
+    const Three &s = shape_.stride, &begin = shape_.begin, &in = extents_.in, &dilation = shape_.dilation;
+    Three low{at[0] * s[0] - begin[0], at[1] * s[1] - begin[1], at[2] * s[2] - begin[2]};
+    for (std::size_t d = 0; d < 3; ++d)
+      if (low[d] < 0 || low[d] + (shape_.kernel[d] - 1) * dilation[d] >= in[d]) return false;
+    const std::int64_t line = shape_.kernel[2] * shape_.depth, row_bytes = in[2] * shape_.channels;
+    const char* plane = image_ + ((n * in[0] + low[0]) * in[1] + low[1]) * row_bytes + low[2] * shape_.channels;
+    const char* last = plane + ((shape_.kernel[0] - 1) * dilation[0] * in[1] + (shape_.kernel[1] - 1) * dilation[1]) * row_bytes;
+    if (last + kShortLine > end_) return false;
+    const __m128i flip = _mm_set1_epi8(static_cast<char>(flip_));
+    for (std::int64_t a = 0; a < shape_.kernel[0]; ++a, plane += dilation[0] * in[1] * row_bytes) {
+      const char* from = plane;
+      for (std::int64_t b = 0; b < shape_.kernel[1]; ++b, from += dilation[1] * row_bytes, to += line) {
+        for (std::int64_t i = 0; i < line; i += 16)
+          _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
+                           _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)), flip));
+      }
+    }
+    return true;
+  }
+
   // Values [first, last) of one window, line by line.
   void window(const Int8Kernels& kernels, std::int64_t group, std::int64_t n, const Three& at, std::int64_t first, std::int64_t last,
               char* to) const noexcept {
@@ -109,11 +138,12 @@ class WindowRows final : public Int8Rows {
       kernels.expand(border_, std::min(kBorder, count - i), signed_, to + i);
   }
 
-  static constexpr std::int64_t kBorder = 1024;
+  static constexpr std::int64_t kBorder = 1024, kShortLine = 32;
   const ConvInt8Shape& shape_;
   const ConvInt8Extents& extents_;
   const char *image_, *end_;
-  bool signed_, merged_;
+  bool signed_, merged_, small_lines_;
+  int flip_;
   char border_[kBorder];  // the zero point, which counts as 0
 };
 
@@ -183,7 +213,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
   const ConvInt8Extents extents(args.in[0], args.out[0]);
   const std::int32_t zero = kernel.has_zero ? int8_zero_point(args, 2, kernel.x_type) : 0;
-  const WindowRows rows(kernel.shape, extents, args.in[0].data, kernel.product.a_signed, zero);
+  const WindowRows rows(kernel.shape, extents, args.in[0].data, kernel.product.a_signed, zero, *kernel.product.kernels);
   kernel.product.run(rows, extents.batch * extents.out_size(), zero, args, TileAxes::channels_last(args.out[0].rank));
   return Status::ok;
 }
