@@ -144,6 +144,7 @@ std::string expression(const Instr& i, DType type, const std::string& a, const s
     if (i.prim == Prim::max) return cat(a, " < ", b, " ? ", b, " : ", a);
     if (const char* f = whole_function(i.prim)) return cat(f, "<", compute_type(type), ">(", a, ", ", b, ")");
   }
+  if (i.prim == Prim::erf && (type == DType::f16 || type == DType::bf16)) return cat("erf_half(", a, ")");
   if (const char* f = float_function(i.prim)) return ir::arity(i.prim) == 1 ? cat(f, "(", a, ")") : cat(f, "(", a, ", ", b, ")");
   return cat(a, " ", infix(i.prim), " ", b);
 }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backends/cuda/codegen/body_text.h"
+#include "backends/cuda/codegen/gemm_tail.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "base/check.h"
 
@@ -216,33 +216,6 @@ void replace_once(std::string& text, const std::string& from, const std::string&
   text.replace(at, from.size(), to);
 }
 
-std::string tail_text(const GemmProblem& p) {
-  std::string out;
-  std::vector<std::string> inputs{"(sum[v])"}, results{"sum[v]"};
-  for (std::size_t o = 0; o < p.tail.size(); ++o) {
-    const DType dtype = p.tail[o].dtype;
-    const std::string array = cat("x", o), from = cat("(const ", storage_type(dtype), "*)a.tail[", o, "]");
-    if (p.tail[o].kind == TailKind::single) {
-      out += cat("    const ", storage_type(dtype), " ", array, " = *(", from, ");\n");
-      inputs.push_back(loaded(dtype, array));
-      continue;
-    }
-    out += cat("    ", storage_type(dtype), " ", array, "[WIDTH];\n    read<WIDTH>(", from,
-               p.tail[o].kind == TailKind::whole ? " + m * N + n, " : " + n, ", array, ");\n");
-    inputs.push_back(loaded(dtype, array + "[v]"));
-  }
-  out += "    #pragma unroll\n    for (int v = 0; v < WIDTH; ++v) {\n";
-  if (p.body) {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      out += cat("      const ", compute_type(p.body->inputs[i]), " e", i, " = ", inputs[i], ";\n");
-      names.push_back(cat("e", i));
-    }
-    out += print_body(*p.body, names, "t", "      ", results);
-  }
-  return out + cat("      y[v] = ", stored(p.out, results[0]), ";\n    }\n");
-}
-
 }  // namespace
 
 int GemmTile::shared_bytes() const { return std::max(stages * (rows + columns) * kDepth * 2, rows * (columns + 4) * 4); }
@@ -269,7 +242,7 @@ std::string generate_gemm(const GemmProblem& p, const GemmTile& tile) {
   for (int i = 0; i < count; ++i) list += cat(i ? ", " : "", "Row(a, first_row + threadIdx.x / 8 + ", i * row_step, ")");
   std::string main = kMain;
   replace_once(main, "ROW_LIST", list);
-  replace_once(main, "    TAIL\n", tail_text(p));
+  replace_once(main, "    TAIL\n", print_tail(p, -1, [&](const std::string& y) { return cat("y[v] = ", stored(p.out, y), ";"); }));
   return cat(prelude(), head, kHelpers, p.is_conv ? kConvRow : kMatrixRow, main);
 }
 

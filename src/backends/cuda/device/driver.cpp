@@ -33,6 +33,8 @@ struct Loaded {
     library.get(t.module_load, "cuModuleLoadData"), library.get(t.module_unload, "cuModuleUnload");
     library.get(t.module_function, "cuModuleGetFunction"), library.get(t.function_set, "cuFuncSetAttribute"),
         library.get(t.launch, "cuLaunchKernel");
+    library.get_if_there(t.tensor_map_tiled, "cuTensorMapEncodeTiled"),
+        library.get_if_there(t.tensor_map_im2col, "cuTensorMapEncodeIm2col");
     if (!library.opened()) {
       why_not = "no CUDA driver: " + library.why_not();
     } else if (const int result = t.init(0); result != kSuccess) {

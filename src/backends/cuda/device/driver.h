@@ -74,6 +74,13 @@ struct Driver {
   int (*function_set)(Function function, int attribute, int value);
   int (*launch)(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                 unsigned shared_bytes, StreamHandle stream, void** parameters, void** extra);
+  // Descriptions of tensors for TMA; null before CUDA 12.
+  int (*tensor_map_tiled)(void* map, int type, unsigned rank, void* address, const unsigned long long* dims,
+                          const unsigned long long* strides, const unsigned* box, const unsigned* steps, int interleave, int swizzle,
+                          int promotion, int fill);
+  int (*tensor_map_im2col)(void* map, int type, unsigned rank, void* address, const unsigned long long* dims,
+                           const unsigned long long* strides, const int* lower, const int* upper, unsigned channels, unsigned pixels,
+                           const unsigned* steps, int interleave, int swizzle, int promotion, int fill);
 };
 
 // The driver, opened and initialised once; null if this machine has none, and then `driver_why_not` says why in one line.

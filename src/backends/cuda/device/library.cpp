@@ -84,10 +84,11 @@ Library::~Library() {
   if (handle_) dlclose(handle_);
 }
 
+void* Library::optional_symbol(const char* name) const { return handle_ ? dlsym(handle_, name) : nullptr; }
+
 void* Library::symbol(const char* name) {
   if (!handle_) return nullptr;
-  void* found = dlsym(handle_, name);
-  if (found) return found;
+  if (void* found = optional_symbol(name)) return found;
   why_not_ = cat("it is too old: it has no ", name);
   dlclose(handle_);
   handle_ = nullptr;

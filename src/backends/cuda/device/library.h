@@ -22,8 +22,14 @@ class Library {
   void get(F*& function, const char* name) {
     function = reinterpret_cast<F*>(symbol(name));
   }
+  // One that older versions lack: null there.
+  template <class F>
+  void get_if_there(F*& function, const char* name) {
+    function = reinterpret_cast<F*>(optional_symbol(name));
+  }
 
  private:
+  void* optional_symbol(const char* name) const;
   void* symbol(const char* name);
   void* handle_ = nullptr;
   std::string why_not_;

@@ -61,7 +61,9 @@ void sweep(int arch, int most) {
   for (const ir::OpDef* op : ir::Registry::builtin().all())
     for (const std::string& text : op->cases) sweep.run(*op, text, most);
   for (const auto& [tactic, count] : sweep.opened)
-    EXPECT_GT(count, 0) << tactic << " was never compiled: give its operator a case that it supports";
+    if (arch == 90 || !tactic.ends_with("_wgmma")) {
+      EXPECT_GT(count, 0) << tactic << " was never compiled: give its operator a case that it supports";
+    }
 }
 
 // NVRTC may come with script/bootstrap's Python packages.

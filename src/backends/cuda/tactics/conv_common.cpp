@@ -95,9 +95,13 @@ std::vector<Formats> conv_formats(const Problem& p) {
   return {f};
 }
 
-std::int64_t conv_weight_bytes(const Problem& p) { return ir::product(p.in[1].dims).constant() * bits(p.in[1].dtype) / 8; }
-void pack_conv_weight(const Problem& p, const Tensor& weight, void* packed) { repack(p, weight.raw(), packed, false); }
-Tensor unpack_conv_weight(const Problem& p, const void* packed) {
+std::int64_t conv_weight_bytes(const Problem& p, const Config&, int input) {
+  return input == 1 ? ir::product(p.in[1].dims).constant() * bits(p.in[1].dtype) / 8 : -1;
+}
+void pack_conv_weight(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
+  repack(p, constants[1]->raw(), packed, false);
+}
+Tensor unpack_conv_weight(const Problem& p, const Config&, int, const void* packed) {
   Tensor w(p.in[1].dtype, ir::constants(p.in[1].dims));
   repack(p, packed, w.mutable_raw(), true);
   return w;

@@ -18,9 +18,9 @@ Verdict conv_is_regular(const Problem& p);
 // x, y and operands of the result's rank channels-last, all else plain.
 std::vector<Formats> conv_formats(const Problem& p);
 
-// Weights as [filter, spatial..., channel]; and back.
-std::int64_t conv_weight_bytes(const Problem& p);
-void pack_conv_weight(const Problem& p, const Tensor& weight, void* packed);
-Tensor unpack_conv_weight(const Problem& p, const void* packed);
+// Weights as [filter, spatial..., channel], and back; as a Tactic's functions.
+std::int64_t conv_weight_bytes(const Problem& p, const Config&, int input);
+void pack_conv_weight(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed);
+Tensor unpack_conv_weight(const Problem& p, const Config&, int, const void* packed);
 
 }  // namespace tenfold::backends::cuda

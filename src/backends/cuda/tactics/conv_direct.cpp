@@ -37,7 +37,6 @@ void repack(const Problem& p, const void* from, void* to, bool back) {
         std::memcpy(target + (back ? plain : own), source + (back ? own : plain), static_cast<std::size_t>(bytes));
       }
 }
-int64_t packed_bytes(const Problem& p, const Config&, int input) { return input == 1 ? conv_weight_bytes(p) : -1; }
 void pack(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
   repack(p, constants[1]->raw(), packed, false);
 }
@@ -89,7 +88,7 @@ Tactic cuda_conv_direct() {
           .supports = supports,
           .configs = one_config,
           .formats = conv_formats,
-          .packed_bytes = packed_bytes,
+          .packed_bytes = conv_weight_bytes,
           .pack = pack,
           .unpack = unpack,
           .open = open,

@@ -44,11 +44,6 @@ Verdict valid(const Problem&, const Config& c) {
                           "there is no such candidate");
 }
 ir::Dim workspace(const Problem&, const Config&) { return kWorkspace; }
-int64_t packed_bytes(const Problem& p, const Config&, int input) { return input == 1 ? conv_weight_bytes(p) : -1; }
-void pack(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
-  pack_conv_weight(p, *constants[1], packed);
-}
-Tensor unpack(const Problem& p, const Config&, int, const void* packed) { return unpack_conv_weight(p, packed); }
 
 // Strides of a dense channels-last tensor, by logical dim.
 std::vector<int64_t> strides_of(const std::vector<int64_t>& dims) {
@@ -164,9 +159,9 @@ Tactic cuda_conv_dnn() {
           .valid = valid,
           .formats = conv_formats,
           .workspace = workspace,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
+          .packed_bytes = conv_weight_bytes,
+          .pack = pack_conv_weight,
+          .unpack = unpack_conv_weight,
           .open = open,
           .run = run,
           .work = work};

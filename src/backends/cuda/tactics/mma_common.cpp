@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "backends/cuda/codegen/body_text.h"
 #include "base/checked.h"
 
 namespace tenfold::backends::cuda {
@@ -46,54 +45,8 @@ std::int64_t shared_limit(int arch) {
   }
 }
 
-Verdict mma_types(const Problem& p) {
-  const DType t = p.in[0].dtype;
-  if (t != DType::f16 && t != DType::bf16) return Verdict::no(cat("operands are ", name(t)));
-  if (p.in[1].dtype != t) return Verdict::no("operands differ in type");
-  return Verdict::only_if(t == DType::f16 || p.device->arch >= 80, "needs sm_80 for bf16");
-}
-
-Verdict match_any_tail(const Problem& p, bool (*by_column)(const OperandDesc&, const OperandDesc&), int bias, Tail& tail) {
-  const OperandDesc& y = p.out[0];
-  const auto add = [&](int i) {
-    const OperandDesc& o = p.in[static_cast<std::size_t>(i)];
-    TailKind kind;
-    if (i == bias)
-      kind = TailKind::column;
-    else if (ir::product(o.dims) == ir::Dim(1))
-      kind = TailKind::single;
-    else if (o.dense && by_column(o, y))
-      kind = TailKind::column;
-    else if (o.dims == y.dims && o.dense && o.layout == y.layout)
-      kind = TailKind::whole;
-    else
-      return false;
-    tail.inputs.push_back(i);
-    tail.operands.push_back({kind, o.dtype});
-    return true;
-  };
-  if (bias >= 0) {
-    const DType sum = p.in[0].dtype;
-    ir::BodyBuilder b({sum, p.in[static_cast<std::size_t>(bias)].dtype});
-    tail.body = b.finish({b.binary(ir::Prim::add, 0, 1)});
-    tail.has_body = true;
-    add(bias);
-  }
-  if (p.body) {
-    for (std::size_t i = static_cast<std::size_t>(p.anchor_inputs); i < p.in.size(); ++i)
-      if (!add(static_cast<int>(i))) return Verdict::no("an operand of the epilogue is neither of the result's shape nor by column");
-    std::vector<int> links(p.body->inputs.size(), -1);
-    if (tail.has_body) links[0] = tail.body.outputs[0];
-    tail.body = tail.has_body ? ir::compose(tail.body, *p.body, links) : *p.body;
-    tail.has_body = true;
-  }
-  if (tail.inputs.size() > kMostTail) return Verdict::no("the epilogue has too many operands");
-  if (tail.has_body && tail.body.inputs.size() != tail.inputs.size() + 1)
-    return Verdict::no("the epilogue has other operands than the problem");
-  return tail.has_body ? can_print(tail.body) : Verdict::ok();
-}
-
-std::vector<Config> mma_configs(const Problem& p, int64_t m, int64_t n, int64_t k) {
+std::vector<Config> mma_configs(const Problem& p, const Product& product) {
+  const int64_t m = product.rows, n = product.gemm.n, k = product.gemm.k;
   std::vector<std::pair<double, Config>> all;
   for (const auto& t : kTiles)
     for (int split : {1, 2, 4, 8}) {
@@ -121,11 +74,11 @@ Verdict mma_valid(const Problem& p, const Config& c) {
   return Verdict::only_if(tile_of(c).shared_bytes() <= shared_limit(p.device->arch), "the tile needs more shared memory than there is");
 }
 
-MmaKernel::MmaKernel(const Problem& p, GemmProblem gemm, Tail tail, const Config& c)
-    : gemm_(std::move(gemm)), tail_(std::move(tail)), tile_(tile_of(c)), ordinal_(p.device->ordinal) {
-  gemm_.in = p.in[0].dtype, gemm_.out = p.out[0].dtype;
+MmaKernel::MmaKernel(Product product, const Config& c, const DeviceInfo& device, bool now)
+    : gemm_(std::move(product.gemm)), tail_(std::move(product.tail)), tile_(tile_of(c)), ordinal_(device.ordinal) {
   gemm_.body = tail_.has_body ? &tail_.body : nullptr;
   gemm_.tail = tail_.operands;
+  if (!now) return;
   const bool rows_align = gemm_.n % 8 == 0 && gemm_.k % 8 == 0 && (!gemm_.is_conv || gemm_.channels % 8 == 0);
   if (rows_align)
     vectors_ = load(true);

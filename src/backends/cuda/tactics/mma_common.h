@@ -3,31 +3,21 @@
 
 #include <mutex>
 
-#include "backends/cuda/codegen/gemm.h"
 #include "backends/cuda/device/launch.h"
+#include "backends/cuda/tactics/product_common.h"
 
 namespace tenfold::backends::cuda {
 
-// What the result means and how its operands are read; the body is empty if there is nothing after the sum.
-struct Tail {
-  ir::Body body;
-  bool has_body = false;
-  std::vector<int> inputs;  // operands of the problem
-  std::vector<TailOperand> operands;
-};
-// `by_column`: whether an operand has one value for each column of the result. `bias`: an operand with one value for each column
-// that is added first, or -1.
-Verdict match_any_tail(const Problem& p, bool (*by_column)(const OperandDesc&, const OperandDesc& result), int bias, Tail& tail);
-
-Verdict mma_types(const Problem& p);
 std::int64_t shared_limit(int arch);  // bytes that a block may have
-// Tiles worth timing for a result of m x n, best guess first; each as numbers of a Config.
-std::vector<Config> mma_configs(const Problem& p, std::int64_t m, std::int64_t n, std::int64_t k);
+// Tiles worth timing, best guess first; each as numbers of a Config.
+std::vector<Config> mma_configs(const Problem& p, const Product& product);
 Verdict mma_valid(const Problem& p, const Config& c);
 
 class MmaKernel {
  public:
-  MmaKernel(const Problem& p, GemmProblem gemm, Tail tail, const Config& c);
+  // `now`: compile the kernel for aligned addresses; otherwise only that for others, when one is met.
+  MmaKernel(Product product, const Config& c, const DeviceInfo& device, bool now = true);
+  const GemmProblem& gemm() const { return gemm_; }
   Status::Code run(const RunArgs& args, std::int64_t m) const noexcept;
 
  private:

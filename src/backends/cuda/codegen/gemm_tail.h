@@ -1,0 +1,15 @@
+// What follows the sums of a product, as CUDA C: the operands of the epilogue are read, then its body is computed.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "backends/cuda/codegen/gemm.h"
+
+namespace tenfold::backends::cuda {
+
+// Statements for WIDTH neighbouring results sum[0 .. WIDTH) at row `m`, column `n`. `store` prints what happens to result v.
+// Operand `staged` was brought to shared memory and is read by read_staged(x) instead; -1: none.
+std::string print_tail(const GemmProblem& p, int staged, const std::function<std::string(const std::string&)>& store);
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,70 @@
+// Asking the driver for descriptions.
+#include "backends/cuda/device/tensor_map.h"
+
+namespace tenfold::backends::cuda {
+namespace {
+
+constexpr int kF16 = 6, kBf16 = 9, kNoInterleave = 0, kWholeSectors = 3, kZeros = 0;  // values that the driver's interface fixes
+constexpr int kSwizzle32 = 1, kSwizzle64 = 2, kSwizzle128 = 3;
+
+int type_of(DType dtype) { return dtype == DType::bf16 ? kBf16 : kF16; }
+
+}  // namespace
+
+template <std::size_t RANK>
+Status::Code describe(const BoxedTensor<RANK>& t, TensorMap& map) noexcept {
+  std::array<unsigned long long, RANK> dims{}, strides{};
+  std::array<unsigned, RANK> box{}, steps{};
+  unsigned long long stride = 2;
+  for (std::size_t d = 0; d < RANK; ++d) {
+    dims[d] = static_cast<unsigned long long>(t.dims[d]), box[d] = static_cast<unsigned>(t.box[d]), steps[d] = 1;
+    strides[d] = stride *= dims[d];
+  }
+  const int swizzle = t.box[0] == 64 ? kSwizzle128 : t.box[0] == 32 ? kSwizzle64 : kSwizzle32;
+  return status_of(driver()->tensor_map_tiled(&map, type_of(t.dtype), RANK, const_cast<void*>(t.data), dims.data(), strides.data(),
+                                              box.data(), steps.data(), kNoInterleave, swizzle, kWholeSectors, kZeros));
+}
+template Status::Code describe(const BoxedTensor<2>& t, TensorMap& map) noexcept;
+template Status::Code describe(const BoxedTensor<3>& t, TensorMap& map) noexcept;
+
+namespace {
+
+// Where TMA's window over the image begins and ends, relative to the image's own corners.
+int lower_corner(const GemmProblem& p, std::size_t d) { return -static_cast<int>(p.begin[d]); }
+int upper_corner(const GemmProblem& p, std::size_t d) {
+  return static_cast<int>((p.out_extent[d] - 1) * p.stride[d] - p.begin[d] - (p.in_extent[d] - 1));
+}
+
+}  // namespace
+
+bool can_describe_images(const GemmProblem& p) {
+  const int rank = spatial_rank(p), corner_bits[] = {16, 8, 5};
+  const std::int64_t half = std::int64_t{1} << (corner_bits[rank - 1] - 1);
+  for (std::size_t d = static_cast<std::size_t>(3 - rank); d < 3; ++d) {
+    const std::int64_t upper = (p.out_extent[d] - 1) * p.stride[d] - p.begin[d] - (p.in_extent[d] - 1);
+    if (p.begin[d] > half || p.begin[d] < 1 - half || upper < -half || upper >= half) return false;
+    if (p.stride[d] > 8 || (p.kernel[d] - 1) * p.dilation[d] >= 2 * half) return false;
+  }
+  return true;
+}
+
+Status::Code describe_images(const GemmProblem& p, const void* data, std::int64_t images, int pixels, TensorMap& map) noexcept {
+  const int rank = spatial_rank(p);
+  std::array<unsigned long long, 5> dims{}, strides{};
+  std::array<unsigned, 5> steps{};
+  std::array<int, 3> lower{}, upper{};
+  dims[0] = static_cast<unsigned long long>(p.channels), steps[0] = 1;
+  std::size_t at = 1;
+  for (std::size_t d = 2; at <= static_cast<std::size_t>(rank); --d, ++at) {
+    dims[at] = static_cast<unsigned long long>(p.in_extent[d]), steps[at] = static_cast<unsigned>(p.stride[d]);
+    lower[at - 1] = lower_corner(p, d), upper[at - 1] = upper_corner(p, d);
+  }
+  dims[at] = static_cast<unsigned long long>(images), steps[at] = 1;
+  unsigned long long stride = 2;
+  for (std::size_t d = 0; d < at; ++d) strides[d] = stride *= dims[d];
+  return status_of(driver()->tensor_map_im2col(&map, type_of(p.in), static_cast<unsigned>(at) + 1, const_cast<void*>(data), dims.data(),
+                                               strides.data(), lower.data(), upper.data(), kWgmmaDepth, static_cast<unsigned>(pixels),
+                                               steps.data(), kNoInterleave, kSwizzle128, kWholeSectors, kZeros));
+}
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,128 @@
+// Reading products.
+#include "backends/cuda/tactics/product_common.h"
+
+#include "backends/cuda/codegen/body_text.h"
+#include "backends/cuda/tactics/conv_common.h"
+
+namespace tenfold::backends::cuda {
+namespace {
+
+using std::int64_t;
+
+Verdict types(const Problem& p) {
+  const DType t = p.in[0].dtype;
+  if (t != DType::f16 && t != DType::bf16) return Verdict::no(cat("operands are ", name(t)));
+  if (p.in[1].dtype != t) return Verdict::no("operands differ in type");
+  return Verdict::only_if(t == DType::f16 || p.device->arch >= 80, "needs sm_80 for bf16");
+}
+
+// `by_column`: whether an operand has one value for each column of the result. `bias`: an operand with one value for each column
+// that is added first, or -1.
+Verdict match_any_tail(const Problem& p, bool (*by_column)(const OperandDesc&, const OperandDesc& result), int bias, Tail& tail) {
+  const OperandDesc& y = p.out[0];
+  const auto add = [&](int i) {
+    const OperandDesc& o = p.in[static_cast<std::size_t>(i)];
+    TailKind kind;
+    if (i == bias)
+      kind = TailKind::column;
+    else if (ir::product(o.dims) == ir::Dim(1))
+      kind = TailKind::single;
+    else if (o.dense && by_column(o, y))
+      kind = TailKind::column;
+    else if (o.dims == y.dims && o.dense && o.layout == y.layout)
+      kind = TailKind::whole;
+    else
+      return false;
+    tail.inputs.push_back(i);
+    tail.operands.push_back({kind, o.dtype});
+    return true;
+  };
+  if (bias >= 0) {
+    const DType sum = p.in[0].dtype;
+    ir::BodyBuilder b({sum, p.in[static_cast<std::size_t>(bias)].dtype});
+    tail.body = b.finish({b.binary(ir::Prim::add, 0, 1)});
+    tail.has_body = true;
+    add(bias);
+  }
+  if (p.body) {
+    for (std::size_t i = static_cast<std::size_t>(p.anchor_inputs); i < p.in.size(); ++i)
+      if (!add(static_cast<int>(i))) return Verdict::no("an operand of the epilogue is neither of the result's shape nor by column");
+    std::vector<int> links(p.body->inputs.size(), -1);
+    if (tail.has_body) links[0] = tail.body.outputs[0];
+    tail.body = tail.has_body ? ir::compose(tail.body, *p.body, links) : *p.body;
+    tail.has_body = true;
+  }
+  if (tail.inputs.size() > kMostTail) return Verdict::no("the epilogue has too many operands");
+  if (tail.has_body && tail.body.inputs.size() != tail.inputs.size() + 1)
+    return Verdict::no("the epilogue has other operands than the problem");
+  return tail.has_body ? can_print(tail.body) : Verdict::ok();
+}
+
+bool is_last(const OperandDesc& o, const OperandDesc& y) {
+  return !o.dims.empty() && o.dims.back() == y.dims.back() && ir::product(o.dims) == y.dims.back();
+}
+bool is_channel(const OperandDesc& o, const OperandDesc& y) { return is_by_channel(o, y.dims); }
+
+}  // namespace
+
+Verdict read_matmul(const Problem& p, Product& product) {
+  if (Verdict v = types(p); !v) return v;
+  const OperandDesc &a = p.in[0], &b = p.in[1], &y = p.out[0];
+  if (!b.constant || b.dims.size() != 2) return Verdict::no("the right operand is not one constant matrix");
+  if (a.dims.size() < 2 || y.dims.size() != a.dims.size())
+    return Verdict::no("the left operand is a vector, or the epilogue enlarges the result");
+  for (const OperandDesc* o : {&a, &y})
+    if (!o->dense || (o->layout != kPlain && !same_as_plain(o->layout, o->dims))) return Verdict::no("an operand is not dense and plain");
+  product.gemm.in = a.dtype, product.gemm.out = y.dtype;
+  product.rows = 1;
+  for (std::size_t d = 0; d + 1 < a.dims.size(); ++d) {
+    if (!(a.dims[d] == y.dims[d])) return Verdict::no("the epilogue enlarges the result");
+    product.rows = std::min<int64_t>(product.rows * std::clamp<int64_t>(p.bounds(a.dims[d]).upper, 1, 1 << 14), 1 << 24);
+  }
+  if (!(y.dims.back() == b.dims[1]) || b.dims[0].constant() < 1 || b.dims[1].constant() < 1)
+    return Verdict::no("the result has another width");
+  product.gemm.n = b.dims[1].constant(), product.gemm.k = b.dims[0].constant();
+  return match_any_tail(p, is_last, -1, product.tail);
+}
+
+Verdict read_conv(const Problem& p, Product& product) {
+  if (Verdict v = types(p); !v) return v;
+  if (Verdict v = conv_is_regular(p); !v) return v;
+  if (p.attributes->integer("group", 1) != 1) return Verdict::no("channels are in groups");
+  const ir::Dims &x = p.in[0].dims, &w = p.in[1].dims, &y = p.out[0].dims;
+  for (std::size_t d = 1; d < x.size(); ++d)
+    if (!x[d].is_constant() || !y[d].is_constant()) return Verdict::no("the extents of an image are not constant");
+  if (ir::product(std::span(x).subspan(1)).constant() >= int64_t{1} << 31) return Verdict::no("an image is too large");
+  if (ir::product(std::span(y).subspan(1)).constant() < 1) return Verdict::no("the result is empty");
+  const std::size_t rank = w.size() - 2, lead = 3 - rank;
+  const ir::Ints ones(rank, 1), none(2 * rank, 0), strides = p.attributes->ints("strides", ones),
+                                                   dilations = p.attributes->ints("dilations", ones),
+                                                   pads = p.attributes->ints("pads", none);
+  GemmProblem& g = product.gemm;
+  g.in = p.in[0].dtype, g.out = p.out[0].dtype;
+  g.channels = w[1].constant(), g.n = w[0].constant(), g.k = ir::product(std::span(w).subspan(1)).constant();
+  for (std::size_t i = 0; i < rank; ++i) {
+    g.in_extent[lead + i] = x[2 + i].constant(), g.out_extent[lead + i] = y[2 + i].constant(), g.kernel[lead + i] = w[2 + i].constant();
+    g.stride[lead + i] = strides[i], g.dilation[lead + i] = dilations[i], g.begin[lead + i] = pads[i];
+  }
+  const std::array<int64_t, 3> one{1, 1, 1}, zero{0, 0, 0};
+  g.is_conv = g.kernel != one || g.stride != one || g.begin != zero || g.in_extent != g.out_extent;
+  product.rows = std::clamp<int64_t>(p.bounds(x[0]).upper, 1, 1 << 12) * ir::product(std::span(y).subspan(2)).constant();
+  const int bias = p.anchor_inputs > 2 && p.in.size() > 2 && !p.in[2].missing ? 2 : -1;
+  return match_any_tail(p, is_channel, bias, product.tail);
+}
+
+double product_work(const Product& product) {
+  return 2.0 * static_cast<double>(product.rows) * static_cast<double>(product.gemm.n * product.gemm.k);
+}
+
+int64_t matmul_rows(const RunArgs& args) {
+  int64_t rows = 1;
+  for (int d = 0; d + 1 < args.in[0].rank; ++d) rows *= args.in[0].dims[d];
+  return rows;
+}
+int64_t conv_rows(const GemmProblem& p, const RunArgs& args) {
+  return args.in[0].dims[0] * p.out_extent[0] * p.out_extent[1] * p.out_extent[2];
+}
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,28 @@
+// MatMul and Conv problems as our tensor-core kernels see them: rows of a against rows of a packed constant, and an epilogue.
+#pragma once
+
+#include "backends/cuda/codegen/gemm.h"
+
+namespace tenfold::backends::cuda {
+
+// What the result means and how its operands are read; the body is empty if there is nothing after the sum.
+struct Tail {
+  ir::Body body;
+  bool has_body = false;
+  std::vector<int> inputs;  // operands of the problem
+  std::vector<TailOperand> operands;
+};
+struct Product {
+  GemmProblem gemm;  // but for its body and tail
+  Tail tail;
+  std::int64_t rows = 0;  // the most that are likely
+};
+Verdict read_matmul(const Problem& p, Product& product);
+Verdict read_conv(const Problem& p, Product& product);  // one that only mixes channels becomes a plain product
+double product_work(const Product& product);
+
+// Rows that a run has.
+std::int64_t matmul_rows(const RunArgs& args);
+std::int64_t conv_rows(const GemmProblem& p, const RunArgs& args);
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,144 @@
+// Choosing tiles, and launching.
+#include "backends/cuda/tactics/wgmma_common.h"
+
+#include <algorithm>
+
+#include "backends/cuda/device/tensor_map.h"
+#include "base/checked.h"
+
+namespace tenfold::backends::cuda {
+namespace {
+
+using std::int64_t;
+
+// {blocks of 64 rows, columns, groups, alternate}
+constexpr int kTiles[][4] = {{2, 128, 2, 1}, {2, 192, 2, 1}, {2, 96, 2, 1},  {2, 64, 2, 1},  {1, 128, 2, 1}, {1, 64, 2, 1},
+                             {1, 256, 2, 0}, {2, 128, 2, 0}, {1, 192, 2, 0}, {1, 128, 3, 0}, {1, 96, 2, 0},  {1, 64, 3, 0}};
+constexpr int kSharedBytes = 227 << 10;
+constexpr int64_t kMostRows = int64_t{1} << 30;  // TMA counts in 32 bits
+
+// As deep a pipeline as fits. What is staged comes one panel ahead of what is computed.
+WgmmaTile tile_of(const int (&t)[4], bool staged) {
+  WgmmaTile tile{t[0], t[1], t[2], t[3] != 0, 8, 2};
+  while (tile.shared_bytes() > kSharedBytes && tile.stages > 4) --tile.stages;
+  if (tile.shared_bytes() > kSharedBytes && !staged) tile.slots = 1;
+  while (tile.shared_bytes() > kSharedBytes) --tile.stages;
+  return tile;
+}
+WgmmaTile tile_of(const Config& c) {
+  const auto at = [&](std::size_t i) { return static_cast<int>(c[i]); };
+  return {at(0), at(1), at(2), c[3] != 0, at(4), at(5)};
+}
+
+// A guess in microseconds on an H200, its constants fitted to 430 times of kernels measured there: tiles in waves over the
+// multiprocessors, each limited by arithmetic or by loading; results cost time of their own unless groups alternate.
+double guess(const WgmmaTile& t, const GemmProblem& p, bool gelu, bool staged, int64_t m) {
+  constexpr double kProcessors = 132, kClock = 1900;
+  const double rows = t.rows(), columns = t.columns,
+               depth = static_cast<double>(p.is_conv ? ceil_div(p.channels, int64_t{64}) * (p.k / p.channels) : ceil_div(p.k, int64_t{64}));
+  const double waves = std::ceil(static_cast<double>(ceil_div(m, int64_t{t.rows()}) * ceil_div(p.n, int64_t{t.columns})) / kProcessors);
+  const double products = depth * std::max(rows * columns * 64 / 2000, (rows + columns) * 128 / 71) / kClock;
+  const double results = rows * columns * (125 + (gelu ? 124 : 0) + (staged ? 7 : 0)) * 1e-6;
+  double total = waves * (products + 0.55 * results);
+  if (t.alternate) {
+    const double tile = std::max({products, waves > 1 ? results / 2 : 0, (products + results) / 2});
+    total = waves * tile + results;
+  }
+  const double images = p.is_conv ? static_cast<double>(m) / static_cast<double>(p.out_extent[0] * p.out_extent[1] * p.out_extent[2]) : 0;
+  const double bytes_in = p.is_conv ? images * static_cast<double>(p.in_extent[0] * p.in_extent[1] * p.in_extent[2] * p.channels) * 2
+                                    : static_cast<double>(m * p.k) * 2;
+  const double memory = (bytes_in + static_cast<double>(p.n * p.k + m * p.n * (staged ? 2 : 1)) * 2) / 3.85e6;
+  return std::max(total + 0.5, memory) + 2.7;
+}
+
+bool has_erf(const Tail& tail) {
+  return std::any_of(tail.body.code.begin(), tail.body.code.end(), [](const ir::Instr& i) { return i.prim == ir::Prim::erf; });
+}
+
+}  // namespace
+
+Verdict wgmma_fits(const Problem& p, const Product& product) {
+  constexpr int64_t kFewRows = 512;
+  const GemmProblem& g = product.gemm;
+  if (p.device->arch != 90) return Verdict::no("wgmma needs sm_90");
+  if (driver() && !driver()->tensor_map_im2col) return Verdict::no("the driver is older than CUDA 12: it describes no tensors for TMA");
+  if (g.out != g.in) return Verdict::no("the result has another type");
+  if (g.n % 8 != 0 || g.k % 8 != 0 || g.channels % 8 != 0) return Verdict::no("rows do not begin at multiples of 16 bytes");
+  if (product.rows < kFewRows) return Verdict::no("so few rows that the sum should be split: matmul_mma and conv_mma do that");
+  if (g.is_conv && !can_describe_images(g)) return Verdict::no("TMA does not describe such pads, strides or taps");
+  return Verdict::ok();
+}
+
+std::vector<Config> wgmma_configs(const Product& product) {
+  GemmProblem g = product.gemm;
+  g.tail = product.tail.operands;
+  const bool staged = staged_operand(g) >= 0, gelu = has_erf(product.tail);
+  std::vector<std::pair<double, Config>> all;
+  for (const auto& t : kTiles) {
+    const WgmmaTile tile = tile_of(t, staged);
+    if (tile.columns > 64 && tile.columns >= 2 * g.n) continue;
+    all.push_back({guess(tile, g, gelu, staged, product.rows), {t[0], t[1], t[2], t[3], tile.stages, tile.slots}});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  constexpr std::size_t kMost = 3;  // each has to be compiled; the best of all, or one within 2 %, was among them for each of 27 shapes
+  std::vector<Config> best;
+  for (std::size_t i = 0; i < std::min(kMost, all.size()); ++i) best.push_back(all[i].second);
+  return best;
+}
+
+Verdict wgmma_valid(const Problem&, const Config& c) {
+  if (c.size() != 6) return Verdict::no("its configuration has another length");
+  const auto known = [&](const auto& t) { return std::equal(std::begin(t), std::end(t), c.begin()); };
+  if (std::none_of(std::begin(kTiles), std::end(kTiles), known) || c[4] < 2 || c[4] > 8 || c[5] < 1 || c[5] > 2)
+    return Verdict::no("there is no such tile");
+  return Verdict::only_if(tile_of(c).shared_bytes() <= kSharedBytes, "the tile needs more shared memory than there is");
+}
+
+WgmmaKernel::WgmmaKernel(Product product, const Config& c, const DeviceInfo& device)
+    : product_(std::move(product)), tile_(tile_of(c)), plain_(product_, {16, 64, 1, 4, 2, 1}, device, false) {
+  GemmProblem& g = product_.gemm;
+  g.body = product_.tail.has_body ? &product_.tail.body : nullptr;
+  g.tail = product_.tail.operands;
+  staged_ = staged_operand(g);
+  Device& gpu = Device::get(device.ordinal);
+  processors_ = gpu.multiprocessors();
+  module_ = gpu.load(generate_wgmma(g, tile_));
+  function_ = module_->function("gemm", tile_.shared_bytes());
+}
+
+Status::Code WgmmaKernel::describe_operands(const RunArgs& args, int64_t m, WgmmaArguments& a) const noexcept {
+  const GemmProblem& g = product_.gemm;
+  const int rows = tile_.rows(), columns = tile_.columns;
+  Status::Code code;
+  if (g.is_conv) {
+    code = describe_images(g, args.in[0].data, args.in[0].dims[0], rows, a.a);
+    if (code == Status::ok)
+      code = describe<3>({g.in, args.in[1].data, {g.channels, g.k / g.channels, g.n}, {kWgmmaDepth, 1, columns}}, a.b);
+  } else {
+    code = describe<2>({g.in, args.in[0].data, {g.k, m}, {kWgmmaDepth, rows}}, a.a);
+    if (code == Status::ok) code = describe<2>({g.in, args.in[1].data, {g.k, g.n}, {kWgmmaDepth, columns}}, a.b);
+  }
+  const std::array<int, 2> panel{tile_.panel(), 64 * tile_.blocks};
+  if (code == Status::ok) code = describe<2>({g.out, args.out[0].data, {g.n, m}, panel}, a.y);
+  if (code == Status::ok && staged_ >= 0) code = describe<2>({g.out, a.tail[staged_], {g.n, m}, panel}, a.r);
+  return code;
+}
+
+Status::Code WgmmaKernel::run(const RunArgs& args, int64_t m) const noexcept {
+  if (m == 0) return Status::ok;
+  WgmmaArguments a{};
+  a.m = m;
+  const auto address = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
+  std::uintptr_t bits = address(args.in[0].data) | address(args.in[1].data) | address(args.out[0].data);
+  for (std::size_t o = 0; o < product_.tail.inputs.size(); ++o) {
+    a.tail[o] = args.in[static_cast<std::size_t>(product_.tail.inputs[o])].data;
+    if (product_.tail.operands[o].kind != TailKind::single) bits |= address(a.tail[o]);
+  }
+  if (bits % 16 != 0 || m > kMostRows) return plain_.run(args, m);
+  if (const Status::Code code = describe_operands(args, m, a); code != Status::ok) return code;
+  const int64_t tiles = ceil_div(m, int64_t{tile_.rows()}) * ceil_div(product_.gemm.n, int64_t{tile_.columns});
+  return launch(queue_of(args), function_, {static_cast<unsigned>(std::min<int64_t>(tiles, processors_))},
+                static_cast<unsigned>(tile_.threads()), static_cast<unsigned>(tile_.shared_bytes()), &a);
+}
+
+}  // namespace tenfold::backends::cuda

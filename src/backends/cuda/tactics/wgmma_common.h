@@ -1,0 +1,30 @@
+// Products on Hopper's tensor cores: tiles worth timing, describing operands to TMA, launching.
+#pragma once
+
+#include "backends/cuda/codegen/gemm_wgmma.h"
+#include "backends/cuda/tactics/mma_common.h"
+
+namespace tenfold::backends::cuda {
+
+// Whether the product fits; `product` is as read_matmul() or read_conv() gave it.
+Verdict wgmma_fits(const Problem& p, const Product& product);
+std::vector<Config> wgmma_configs(const Product& product);
+Verdict wgmma_valid(const Problem& p, const Config& c);
+
+class WgmmaKernel {
+ public:
+  WgmmaKernel(Product product, const Config& c, const DeviceInfo& device);
+  const GemmProblem& gemm() const { return product_.gemm; }
+  Status::Code run(const RunArgs& args, std::int64_t m) const noexcept;
+
+ private:
+  Status::Code describe_operands(const RunArgs& args, std::int64_t m, WgmmaArguments& a) const noexcept;
+  Product product_;
+  WgmmaTile tile_;
+  int staged_, processors_;
+  std::shared_ptr<const LoadedModule> module_;
+  Function function_ = nullptr;
+  MmaKernel plain_;  // for addresses that are not multiples of 16, which TMA does not take
+};
+
+}  // namespace tenfold::backends::cuda
