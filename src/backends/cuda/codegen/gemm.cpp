@@ -210,13 +210,13 @@ extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Argume
 }
 )";
 
-void replace_once(std::string& text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  check(at != std::string::npos, "a kernel's text has no ", from);
-  text.replace(at, from.size(), to);
-}
-
 }  // namespace
+
+int GemmProblem::spatial_rank() const {
+  for (std::size_t d = 0; d < 2; ++d)
+    if (in_extent[d] != 1 || kernel[d] != 1 || begin[d] != 0 || out_extent[d] != 1) return 3 - static_cast<int>(d);
+  return 1;
+}
 
 int GemmTile::shared_bytes() const { return std::max(stages * (rows + columns) * kDepth * 2, rows * (columns + 4) * 4); }
 

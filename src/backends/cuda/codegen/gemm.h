@@ -35,6 +35,7 @@ struct GemmProblem {
   bool is_conv = false;
   std::int64_t channels = 0;
   std::array<std::int64_t, 3> in_extent{1, 1, 1}, out_extent{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, begin{0, 0, 0};
+  int spatial_rank() const;  // 1 to 3: dims of an image that a convolution moves along
 };
 inline constexpr int kMostTail = 8;
 // What the kernel `gemm` is given. Grid: tiles of columns, tiles of rows, split.

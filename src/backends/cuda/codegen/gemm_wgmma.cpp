@@ -2,63 +2,12 @@
 #include "backends/cuda/codegen/gemm_wgmma.h"
 
 #include "backends/cuda/codegen/gemm_tail.h"
+#include "backends/cuda/codegen/gemm_wgmma_parts.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
 namespace {
-
-constexpr const char* kHelpers = R"(
-struct alignas(64) TensorMap { u64 words[16]; };
-struct Arguments { TensorMap a, b, y, r; const void* tail[8]; i64 m; };
-constexpr int kGroupRows = 64 * BLOCKS, kTileRows = ALTERNATE ? kGroupRows : kGroupRows * GROUPS, kThreads = 128 * (GROUPS + 1);
-constexpr int kABytes = kTileRows * 128, kBBytes = COLUMNS * 128, kStageBytes = kABytes + kBBytes;
-constexpr int kPanels = COLUMNS / PANEL, kPanelRow = PANEL * 2, kSlotBytes = kGroupRows * kPanelRow;
-constexpr int kStagingAt = STAGES * kStageBytes, kBarriersAt = kStagingAt + GROUPS * SLOTS * kSlotBytes;
-constexpr int kAcross = (N + COLUMNS - 1) / COLUMNS, kShared = ALTERNATE ? 1 : GROUPS;
-
-__device__ __forceinline__ void wait_for(u32 barrier, u32 parity) {
-  asm volatile("{\n\t.reg .pred done;\n\tAGAIN:\n\tmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t@done bra DONE;\n\t"
-               "bra AGAIN;\n\tDONE:\n\t}" :: "r"(barrier), "r"(parity) : "memory");
-}
-__device__ __forceinline__ void start_barrier(u32 barrier, int count) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(barrier), "r"(count) : "memory");
-}
-__device__ __forceinline__ void expect_bytes(u32 barrier, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(barrier), "r"(bytes) : "memory");
-}
-__device__ __forceinline__ void arrive(u32 barrier) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(barrier) : "memory"); }
-__device__ __forceinline__ void group_barrier(int id, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(id), "r"(threads) : "memory"); }
-__device__ __forceinline__ void pass_on(int id, int threads) { asm volatile("bar.arrive %0, %1;" :: "r"(id), "r"(threads) : "memory"); }
-
-__device__ __forceinline__ void load_matrix(u32 to, const TensorMap& map, int c0, int c1, u32 barrier) {
-  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
-               :: "r"(to), "l"(&map), "r"(c0), "r"(c1), "r"(barrier) : "memory");
-}
-__device__ __forceinline__ void load_weight(u32 to, const TensorMap& map, int c0, int c1, int c2, u32 barrier) {
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];"
-               :: "r"(to), "l"(&map), "r"(c0), "r"(c1), "r"(c2), "r"(barrier) : "memory");
-}
-__device__ __forceinline__ void store_matrix(u32 from, const TensorMap& map, int c0, int c1) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];\n\tcp.async.bulk.commit_group;"
-               :: "l"(&map), "r"(c0), "r"(c1), "r"(from) : "memory");
-}
-// Until all but LEFT stores have read what they write.
-template <int LEFT> __device__ __forceinline__ void wait_for_stores() {
-  asm volatile("cp.async.bulk.wait_group.read %0;" :: "n"(LEFT) : "memory");
-}
-// A tile in shared memory as wgmma wants it: rows of 128 bytes in groups of eight, their pieces permuted as TMA leaves them.
-__device__ __forceinline__ u64 described(u32 address) { return (u64)(address >> 4 & 0x3fff) | 1ull << 16 | 64ull << 32 | 1ull << 62; }
-__device__ __forceinline__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ __forceinline__ void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-template <int LEFT> __device__ __forceinline__ void wait_for_products() { asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(LEFT) : "memory"); }
-#if BF16
-#define PAIR "cvt.rn.bf16x2.f32"
-#else
-#define PAIR "cvt.rn.f16x2.f32"
-#endif
-__device__ __forceinline__ u32 pair(float low, float high) { u32 y; asm(PAIR " %0, %1, %2;" : "=r"(y) : "f"(high), "f"(low)); return y; }
-)";
 
 constexpr const char* kMain = R"(
 extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_constant__ Arguments a) {
@@ -72,6 +21,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
   const auto slot_freed = [&](int g, int slot) { return barriers + 8 * (2 * STAGES + GROUPS * SLOTS + g * SLOTS + slot); };
   const int tiles = (int)((a.m + kTileRows - 1) / kTileRows) * kAcross;
   if (threadIdx.x == 0) {
+    fetch_description(a.a), fetch_description(a.b), fetch_description(a.y);
     for (int s = 0; s < STAGES; ++s) start_barrier(filled(s), 1), start_barrier(freed(s), 4 * kShared);
     for (int g = 0; g < GROUPS; ++g)
       for (int s = 0; s < SLOTS; ++s) start_barrier(slot_filled(g, s), 1), start_barrier(slot_freed(g, s), 1);
@@ -218,72 +168,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
 }
 )";
 
-void replace_once(std::string& text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  check(at != std::string::npos, "a kernel's text has no ", from);
-  text.replace(at, from.size(), to);
-}
-
-// multiply(c, a, b, add): c = a * b, added to c or not.
-std::string multiply_text(int columns, bool bf16) {
-  const int count = columns / 2;
-  std::string registers, operands;
-  for (int i = 0; i < count; ++i) registers += cat(i ? ", %" : "%", i), operands += cat(i ? ", " : "", "\"+f\"(c[", i, "])");
-  const char* type = bf16 ? "bf16" : "f16";
-  return cat("__device__ __forceinline__ void multiply(float (&c)[", count, "], u64 a, u64 b, int add) {\n",
-             "  asm volatile(\"{\\n\\t.reg .pred p;\\n\\tsetp.ne.b32 p, %", count + 2,
-             ", 0;\\n\\t\"\n  \"wgmma.mma_async.sync.aligned.m64n", columns, "k16.f32.", type, ".", type, " {", registers, "}, %", count,
-             ", %", count + 1, ", p, 1, 1, 0, 0;\\n\\t}\"\n  : ", operands, " : \"l\"(a), \"l\"(b), \"r\"(add));\n}\n");
-}
-
-// A convolution's loads: TMA walks over output positions itself (im2col), given where the first one reads and the tap.
-struct Walk {
-  std::string place, loads, steps;
-};
-Walk matrix_walk(const GemmProblem& p) {
-  return {"", "load_matrix(to, a.a, k * 64, (int)m0, barrier);\n          load_matrix(to_b, a.b, k * 64, n0, barrier);",
-          cat((p.k + 63) / 64)};
-}
-Walk conv_walk(const GemmProblem& p) {
-  const int rank = spatial_rank(p), lead = 3 - rank;
-  const std::int64_t depth = (p.channels + 63) / 64;
-  std::int64_t positions = 1, taps = 1;
-  for (std::size_t d = 0; d < 3; ++d) positions *= p.out_extent[d], taps *= p.kernel[d];
-  Walk w;
-  w.steps = cat(taps * depth);
-  w.place = cat("const int image = (int)(m0 / ", positions, "), position = (int)(m0 % ", positions, ");\n        int rest = position;\n");
-  std::string coordinates, offsets, arguments;
-  int count = 0;
-  for (int d = 2; d >= lead; --d, ++count) {
-    const auto i = static_cast<std::size_t>(d);
-    w.place += cat("        const int at", count, " = rest % ", p.out_extent[i], " * ", p.stride[i], " - ", p.begin[i],
-                   "; rest /= ", p.out_extent[i], ";\n");
-  }
-  w.loads = cat("const int tap = k / ", depth, ", channel = k % ", depth, " * 64;\n          int rest_taps = tap;\n");
-  for (int d = 2, i = 0; d >= lead; --d, ++i)
-    w.loads += cat("          const u16 offset", i, " = (u16)(rest_taps % ", p.kernel[static_cast<std::size_t>(d)], " * ",
-                   p.dilation[static_cast<std::size_t>(d)], "); rest_taps /= ", p.kernel[static_cast<std::size_t>(d)], ";\n");
-  int operand = 2;
-  coordinates = cat("%", operand++), arguments = ", \"r\"(channel)";
-  for (int i = 0; i < rank; ++i) coordinates += cat(", %", operand++), arguments += cat(", \"r\"(at", i, ")");
-  coordinates += cat(", %", operand++), arguments += ", \"r\"(image)";
-  const int barrier = operand++;
-  arguments += ", \"r\"(barrier)";
-  for (int i = 0; i < rank; ++i) offsets += cat(i ? ", %" : "%", operand++), arguments += cat(", \"h\"(offset", i, ")");
-  w.loads += cat("          asm volatile(\"cp.async.bulk.tensor.", rank + 2,
-                 "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {", coordinates, "}], [%", barrier, "], {",
-                 offsets, "};\" :: \"r\"(to), \"l\"(&a.a)", arguments, " : \"memory\");\n          ");
-  w.loads += "load_weight(to_b, a.b, channel, tap, n0, barrier);";
-  return w;
-}
-
 }  // namespace
-
-int spatial_rank(const GemmProblem& p) {
-  for (std::size_t d = 0; d < 2; ++d)
-    if (p.in_extent[d] != 1 || p.kernel[d] != 1 || p.begin[d] != 0 || p.out_extent[d] != 1) return 3 - static_cast<int>(d);
-  return 1;
-}
 
 int WgmmaTile::shared_bytes() const {
   return 1024 + stages * (rows() + columns) * 128 + groups * slots * 64 * blocks * panel() * 2 + 8 * (2 * stages + 2 * groups * slots);
@@ -302,13 +187,13 @@ std::string generate_wgmma(const GemmProblem& p, const WgmmaTile& tile) {
   define("BF16", p.out == DType::bf16 ? 1 : 0), define("N", p.n), define("BLOCKS", tile.blocks), define("COLUMNS", tile.columns);
   define("GROUPS", tile.groups), define("ALTERNATE", tile.alternate ? 1 : 0), define("STAGES", tile.stages);
   define("SLOTS", tile.slots), define("PANEL", tile.panel()), define("STAGED", staged >= 0 ? 1 : 0), define("WIDTH", 2);
-  const Walk walk = p.is_conv ? conv_walk(p) : matrix_walk(p);
-  define("kSteps", walk.steps);
+  const WgmmaLoads step = p.is_conv ? conv_loads(p) : matrix_loads(p);
+  define("kSteps", step.steps);
   std::string main = kMain;
-  replace_once(main, "PLACE\n", walk.place + "\n");
-  replace_once(main, "LOADS\n", walk.loads + "\n");
+  replace_once(main, "PLACE\n", step.place + "\n");
+  replace_once(main, "LOADS\n", step.loads + "\n");
   replace_once(main, "              TAIL\n", print_tail(p, staged, [](const std::string& y) { return cat("y[v] = ", y, ";"); }));
-  return cat(prelude(), head, kHelpers, multiply_text(tile.columns, p.in == DType::bf16), main);
+  return cat(prelude(), head, wgmma_helpers(), wgmma_multiply(tile.columns, p.in == DType::bf16), main);
 }
 
 }  // namespace tenfold::backends::cuda

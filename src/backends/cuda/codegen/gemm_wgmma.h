@@ -31,8 +31,6 @@ struct WgmmaArguments {
 };
 inline constexpr int kWgmmaDepth = 64;
 
-// 1 to 3: dims of an image that a convolution moves along.
-int spatial_rank(const GemmProblem& p);
 // The operand of the epilogue that comes by TMA as the results go: the first one of their shape and size; -1 if none.
 int staged_operand(const GemmProblem& p);
 std::string generate_wgmma(const GemmProblem& p, const WgmmaTile& tile);

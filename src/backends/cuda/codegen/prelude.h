@@ -17,4 +17,7 @@ std::string_view compute_type(DType dtype);                    // as it is compu
 std::string loaded(DType dtype, const std::string& stored);    // an expression: memory form to computing form
 std::string stored(DType dtype, const std::string& computed);  // and back, rounded to nearest even
 
+// Puts `to` where `from` stands first; it must be there.
+void replace_once(std::string& text, const std::string& from, const std::string& to);
+
 }  // namespace tenfold::backends::cuda

@@ -38,7 +38,7 @@ int upper_corner(const GemmProblem& p, std::size_t d) {
 }  // namespace
 
 bool can_describe_images(const GemmProblem& p) {
-  const int rank = spatial_rank(p), corner_bits[] = {16, 8, 5};
+  const int rank = p.spatial_rank(), corner_bits[] = {16, 8, 5};
   const std::int64_t half = std::int64_t{1} << (corner_bits[rank - 1] - 1);
   for (std::size_t d = static_cast<std::size_t>(3 - rank); d < 3; ++d) {
     const std::int64_t upper = (p.out_extent[d] - 1) * p.stride[d] - p.begin[d] - (p.in_extent[d] - 1);
@@ -49,7 +49,7 @@ bool can_describe_images(const GemmProblem& p) {
 }
 
 Status::Code describe_images(const GemmProblem& p, const void* data, std::int64_t images, int pixels, TensorMap& map) noexcept {
-  const int rank = spatial_rank(p);
+  const int rank = p.spatial_rank();
   std::array<unsigned long long, 5> dims{}, strides{};
   std::array<unsigned, 5> steps{};
   std::array<int, 3> lower{}, upper{};

@@ -12,8 +12,8 @@ namespace {
 using std::int64_t;
 
 // {blocks of 64 rows, columns, groups, alternate}
-constexpr int kTiles[][4] = {{2, 128, 2, 1}, {2, 192, 2, 1}, {2, 96, 2, 1},  {2, 64, 2, 1},  {1, 128, 2, 1}, {1, 64, 2, 1},
-                             {1, 256, 2, 0}, {2, 128, 2, 0}, {1, 192, 2, 0}, {1, 128, 3, 0}, {1, 96, 2, 0},  {1, 64, 3, 0}};
+constexpr int kTiles[][4] = {{2, 128, 2, 1}, {2, 192, 2, 1}, {2, 96, 2, 1},  {2, 64, 2, 1},  {1, 128, 2, 1}, {1, 96, 2, 1}, {1, 64, 2, 1},
+                             {4, 64, 2, 1},  {1, 256, 2, 0}, {2, 128, 2, 0}, {1, 192, 2, 0}, {1, 128, 3, 0}, {1, 96, 2, 0}, {1, 64, 3, 0}};
 constexpr int kSharedBytes = 227 << 10;
 constexpr int64_t kMostRows = int64_t{1} << 30;  // TMA counts in 32 bits
 
@@ -38,7 +38,7 @@ double guess(const WgmmaTile& t, const GemmProblem& p, bool gelu, bool staged, i
                depth = static_cast<double>(p.is_conv ? ceil_div(p.channels, int64_t{64}) * (p.k / p.channels) : ceil_div(p.k, int64_t{64}));
   const double waves = std::ceil(static_cast<double>(ceil_div(m, int64_t{t.rows()}) * ceil_div(p.n, int64_t{t.columns})) / kProcessors);
   const double products = depth * std::max(rows * columns * 64 / 2000, (rows + columns) * 128 / 71) / kClock;
-  const double results = rows * columns * (125 + (gelu ? 124 : 0) + (staged ? 7 : 0)) * 1e-6;
+  const double results = rows * columns * (125 + (gelu ? 60 : 0) + (staged ? 7 : 0)) * 1e-6;
   double total = waves * (products + 0.55 * results);
   if (t.alternate) {
     const double tile = std::max({products, waves > 1 ? results / 2 : 0, (products + results) / 2});
