@@ -28,6 +28,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
     asm volatile("fence.mbarrier_init.release.cluster;\n\tfence.proxy.async;" ::: "memory");
   }
   __syncthreads();
+  // What the kernel before wrote is there from here on, if this one was started early; the next one may be.
+  asm volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" ::: "memory");
 
   if (group == 0) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" :: "n"(GROUPS == 2 ? 40 : 32));

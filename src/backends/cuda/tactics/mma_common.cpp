@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "backends/cuda/tactics/wgmma_common.h"
 #include "base/checked.h"
 
 namespace tenfold::backends::cuda {
@@ -58,8 +59,9 @@ std::vector<Config> mma_configs(const Problem& p, const Product& product) {
     }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Config> best;
-  constexpr std::size_t kMost = 4;  // each has to be compiled
-  for (std::size_t i = 0; i < all.size() && i < kMost; ++i) best.push_back(all[i].second);
+  const bool for_wgmma = m * n > 64 * 64 * 264 && wgmma_fits(p, product);  // whose tiles then win
+  const std::size_t most = for_wgmma ? 1 : 4;                              // each has to be compiled
+  for (std::size_t i = 0; i < all.size() && i < most; ++i) best.push_back(all[i].second);
   if (best.empty()) best.push_back({16, 64, 1, 4, 2, 1});
   return best;
 }

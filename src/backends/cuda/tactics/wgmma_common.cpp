@@ -58,13 +58,14 @@ bool has_erf(const Tail& tail) {
 }  // namespace
 
 Verdict wgmma_fits(const Problem& p, const Product& product) {
-  constexpr int64_t kFewRows = 512;
+  constexpr int64_t kFewRows = 512, kFewResults = 64 * 64 * 66;  // tiles for half of an H200
   const GemmProblem& g = product.gemm;
   if (p.device->arch != 90) return Verdict::no("wgmma needs sm_90");
   if (driver() && !driver()->tensor_map_im2col) return Verdict::no("the driver is older than CUDA 12: it describes no tensors for TMA");
   if (g.out != g.in) return Verdict::no("the result has another type");
   if (g.n % 8 != 0 || g.k % 8 != 0 || g.channels % 8 != 0) return Verdict::no("rows do not begin at multiples of 16 bytes");
-  if (product.rows < kFewRows) return Verdict::no("so few rows that the sum should be split: matmul_mma and conv_mma do that");
+  if (product.rows < kFewRows || product.rows * g.n < kFewResults)
+    return Verdict::no("so few results that sums should be split: matmul_mma and conv_mma do that");
   if (g.is_conv && !can_describe_images(g)) return Verdict::no("TMA does not describe such pads, strides or taps");
   return Verdict::ok();
 }
