@@ -109,9 +109,12 @@ TEST(Verify, TacticsAreAskedAgain) {
   expect_refused("its body has 2 inputs", [](Program& g) { g.steps[0].in.pop_back(); });
 }
 
-TEST(Verify, AnyStepMayCarryAPermittedPrecision) {
-  EXPECT_EQ(refusal([](Plan& p) { p.programs[0].steps[0].attributes.set("precision", std::string("bf16")); }), "");
-  expect_refused("unknown", [](Program& g) { g.steps[0].attributes.set("precision", 16); });
+TEST(Verify, OnlyProductsMayCarryAPermittedPrecision) {
+  expect_refused("unknown", [](Program& g) { g.steps[0].attributes.set("precision", std::string("bf16")); });
+  for (const char* op : {"MatMul", "Conv", "ConvTranspose"}) {
+    const std::vector<std::string>& optional = ir::Registry::builtin().get(op).optional_attributes;
+    EXPECT_EQ(std::count(optional.begin(), optional.end(), "precision"), 1) << op;
+  }
 }
 
 TEST(Verify, ResultsAreWhatTheOperatorGives) {

@@ -33,8 +33,7 @@ void apply(ir::Graph& graph, const BuildConfig& config, const backends::DeviceIn
       log(Severity::info, "bf16 was allowed, but this machine has no AMX bf16: f32 is used");
     } else {
       for (const auto& n : graph.nodes())
-        if (n->op() == "MatMul" || n->op() == "Conv" || n->op() == "Gemm" || n->op() == "ConvTranspose")
-          n->attributes.set("precision", std::string("bf16"));
+        if (n->op() == "MatMul" || n->op() == "Conv" || n->op() == "ConvTranspose") n->attributes.set("precision", std::string("bf16"));
     }
   }
 }

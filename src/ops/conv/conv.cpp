@@ -33,7 +33,7 @@ OpDef op_conv() {
       .min_inputs = 2,
       .max_inputs = 3,
       .attributes = {{"auto_pad", "NOTSET"}, {"group", 1}},
-      .optional_attributes = {"kernel_shape", "strides", "dilations", "pads"},
+      .optional_attributes = {"kernel_shape", "strides", "dilations", "pads", "precision"},
       .infer = infer,
       .reference = reference,
       .from_onnx = {{"Conv", 1}},
