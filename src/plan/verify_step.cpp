@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plan/extent.h"
+#include "plan/step_node.h"
 #include "plan/step_problem.h"
 
 namespace tenfold::plan {
@@ -50,24 +51,9 @@ void verify_extent(const VerifyScope& scope, const Program& program, const Opera
        range.end, " of ", capacity);
 }
 
-// Tensors whose values inference may ask for: small constants that are stored as they are.
-ir::Value* add_operand(const VerifyScope& scope, ir::Graph& graph, const Operand& o) {
-  if (o.at.space == Space::none) return nullptr;
-  const ir::Dims dims = dims_at(scope, o.dims);
-  if (o.constant && !o.packed && o.dense && ir::is_constant(dims)) {
-    const Constant& c = scope.plan.constants[static_cast<std::size_t>(o.at.index)];
-    const Shape shape = ir::constants(dims);
-    if (scope.plan.weights != nullptr && element_count(shape) <= 1024)
-      return graph.add_constant(Tensor(o.dtype, shape, scope.plan.weights_owner ? scope.plan.weights_owner : std::make_shared<int>(0),
-                                       scope.plan.bytes_of(static_cast<std::size_t>(o.at.index)) + o.at.offset));
-  }
-  return graph.add_input("x", {.tensor = {o.dtype, dims}});
-}
-
 void verify_attributes(const ir::OpDef& def, const ir::Attributes& attributes) {
   for (const auto& [key, standard] : def.attributes) must(attributes.has(key), "attribute '", key, "' is missing");
   for (const auto& [key, value] : attributes) {
-    if (key == "precision" && std::holds_alternative<std::string>(value)) continue;   // permission, which quant gives any product
     const auto known =
         std::find_if(def.attributes.begin(), def.attributes.end(), [&wanted = key](const auto& a) { return a.first == wanted; });
     if (known != def.attributes.end()) must(known->second.index() == value.index(), "attribute '", key, "' has the wrong type");
@@ -162,19 +148,16 @@ void verify_meaning(const VerifyScope& scope, const Step& step) {
   must(step.has_body || step.op != "Region", "a region has no body");
   ir::Graph graph(scope.registry);
   for (const auto& [symbol, range] : scope.box) graph.symbols.push_back({symbol, range.lower, range.upper, ir::Origin::input_dim});
-  ir::Node node;
-  node.def = &def, node.name = step.name, node.attributes = step.attributes;
   if (step.has_body) {
-    node.body = step.body;
-    if (step.op != "Region") node.anchor_inputs = step.anchor_inputs;
     const std::size_t feeds = step.op == "Region" ? step.in.size() : step.in.size() - static_cast<std::size_t>(step.anchor_inputs) + 1;
     must(step.body.inputs.size() == feeds && !step.body.outputs.empty(), "its body has ", step.body.inputs.size(), " inputs, ", feeds,
          " are given");
   }
-  for (const Operand& o : step.in) node.inputs.push_back(add_operand(scope, graph, o));
+  std::vector<ir::Dims> operands;
+  for (const Operand& o : step.in) operands.push_back(dims_at(scope, o.dims));
   const ir::Node* added = nullptr;
   try {
-    added = graph.add(std::move(node), static_cast<int>(step.out.size()));
+    added = add_step(scope.plan, step, operands, graph);
   } catch (const Error& e) {
     // The builder knew contents that the plan holds only in its dims; the tactic, which sees these, has the word.
     if (e.kind() == ErrorKind::unsupported && step.kind == StepKind::kernel) return;

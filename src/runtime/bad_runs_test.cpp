@@ -113,5 +113,53 @@ TEST(BadData, IndicesOutsideTheirTensor) {
   }
 }
 
+// Extents that are symbols when a plan is built: where the run's values do not suit each other, no kernel may start.
+struct Disagreement {
+  const char *graph, *words;
+  std::vector<Shape> good, bad;
+};
+class Disagreements : public testing::TestWithParam<Disagreement> {};
+
+TEST_P(Disagreements, AreFoundBeforeAKernelRuns) {
+  const auto& [text, words, good, bad] = GetParam();
+  const ir::Graph graph = parse(text);
+  for (const int level : {0, 1}) {
+    BuildConfig config;
+    config.optimization_level = level, config.threads = 1;
+    OptimizationProfile& profile = config.profiles.emplace_back();
+    for (std::size_t i = 0; i < good.size(); ++i) {
+      Shape least(good[i].size(), 1), most = good[i];
+      for (std::int64_t& extent : most) extent += 4;
+      profile[graph.inputs[i]->name] = {least, good[i], most};
+    }
+    const auto context = builder::build_graph(graph, config).create_context();
+    const auto run = [&](const std::vector<Shape>& shapes) {
+      std::vector<Tensor> inputs;
+      for (const Shape& s : shapes) inputs.push_back(ops::random_tensor(DType::f32, s, inputs.size() + 1));
+      return context->run(inputs);
+    };
+    for (int again = 0; again < 2; ++again) {
+      EXPECT_NO_THROW(run(good)) << text;
+      try {
+        run(bad);
+        ADD_FAILURE() << text << ": wanted '" << words << "'";
+      } catch (const Error& e) {
+        EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << text << ": wanted '" << words << "', got '" << e.what() << "'";
+      }
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(
+    Symbols, Disagreements,
+    testing::Values(Disagreement{"(x f32[n,k], w f32[6,4]!)\n y = MatMul(x, w)", "cannot multiply", {{2, 6}}, {{2, 3}}},
+                    Disagreement{"(x f32[n,k], z f32[m,p])\n y = MatMul(x, z)", "cannot multiply", {{2, 6}, {6, 4}}, {{2, 6}, {5, 4}}},
+                    Disagreement{"(x f32[n,k], w f32[6]!)\n y = Add(x, w)", "broadcast", {{2, 6}}, {{2, 3}}},
+                    Disagreement{"(x f32[n,k], z f32[m,p])\n t = Add(x, z)\n y = Relu(t)", "broadcast", {{2, 6}, {2, 6}}, {{2, 6}, {2, 5}}},
+                    Disagreement{
+                        "(x f32[n,k,8,8], w f32[4,6,3,3]!)\n y = Conv(x, w) pads=[1,1,1,1]", "channels", {{1, 6, 8, 8}}, {{1, 3, 8, 8}}},
+                    Disagreement{"(x f32[n,k], z f32[m,p])\n y = Concat(x, z) axis=0", "differ", {{2, 6}, {1, 6}}, {{2, 6}, {1, 5}}},
+                    Disagreement{"(x f32[n,k])\n s = i64[2]{2,6}\n t = Relu(x)\n y = Reshape(t, s)", "reshape", {{2, 6}}, {{2, 5}}},
+                    Disagreement{"(x f32[n,k])\n a = i64[1]{1}\n t = Squeeze(x, a)\n y = Relu(t)", "squeezed", {{3, 1}}, {{3, 2}}}));
+
 }  // namespace
 }  // namespace tenfold

@@ -1,9 +1,10 @@
 // Opening a plan: machine check, kernels, the nodes of host steps, the facts that Engine tells.
 #include "base/checked.h"
-#include "base/thread_pool.h"
 #include "base/cpu_count.h"
+#include "base/thread_pool.h"
 #include "ops/interpret.h"
 #include "plan/extent.h"
+#include "plan/step_node.h"
 #include "plan/step_problem.h"
 #include "runtime/host_graphs.h"
 #include "runtime/plugins.h"
@@ -29,6 +30,7 @@ struct Opener {
   const std::vector<ir::Dim>* dims = nullptr;
   const ir::SymbolBounds* box = nullptr;
   const plan::Program* top = nullptr;
+  const plan::Disagreements disagreements{engine.plan, *top, *engine.registry};
 
   void open_kernel(OpenStep& open) {
     const Step& step = *open.step;
@@ -94,6 +96,7 @@ struct Opener {
     for (const Step& step : program.steps) {
       OpenStep open;
       open.step = &step;
+      open.may_disagree = disagreements.possible(step);
       try {
         if (step.kind == StepKind::kernel) open_kernel(open);
         if (open.tactic && open.tactic->source == backends::Source::onednn) engine.info.allocates_in_run = true;

@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "ops/interpret.h"
+#include "plan/step_node.h"
 #include "runtime/host_graphs.h"
 #include "runtime/state.h"
 
@@ -69,8 +70,34 @@ Status run_branch(ContextState& c, BoundStep& bound) noexcept {
   return define_symbols(c, bound, bound.result_shapes);
 }
 
+bool same_extents(const std::vector<Shape>& shapes, const std::vector<backends::Bound>& operands) noexcept {
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (i >= shapes.size() || !std::equal(shapes[i].begin(), shapes[i].end(), operands[i].dims, operands[i].dims + operands[i].rank))
+      return false;
+  return true;
+}
+
+// Kernels rely on extents that the operator wants equal; symbols in them are values only now. Allocates at new shapes only.
+Status check_agreement(ContextState& c, BoundStep& bound) noexcept {
+  if (bound.agreed.size() == bound.in.size() && same_extents(bound.agreed, bound.in)) return {};
+  try {
+    std::vector<Shape> extents;
+    for (const backends::Bound& b : bound.in) extents.emplace_back(b.dims, b.dims + b.rank);
+    plan::check_extents(c.engine->plan, *bound.open->step, extents, *c.engine->registry);
+    bound.agreed = std::move(extents);
+    return {};
+  } catch (const std::bad_alloc&) {
+    return {Status::out_of_memory, -1};
+  } catch (const std::exception& e) {
+    c.last_error = e.what();
+    return {Status::failed, -1};
+  }
+}
+
 Status run_step(ContextState& c, Frame& frame, BoundStep& bound) noexcept {
   const OpenStep& open = *bound.open;
+  if (open.may_disagree)
+    if (const Status status = check_agreement(c, bound); !status) return status;
   const plan::Step& step = *open.step;
   switch (step.kind) {
     case StepKind::kernel: {

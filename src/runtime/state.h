@@ -22,6 +22,7 @@ struct OpenStep {
   std::shared_ptr<const void> kernel;
   std::shared_ptr<ir::Graph> host_graph;      // owns host_node; host steps only
   const ir::Node* host_node = nullptr;
+  bool may_disagree = false;                  // extents that are symbols have to be compared before it runs
   bool grows = false;                         // its results get their memory when their sizes are known
   plan::LoopForm loop;
   std::vector<char> in_backwards, out_backwards;   // Scan: by slice or stack
@@ -85,6 +86,7 @@ struct BoundStep {
   std::vector<ir::TensorRef> result_shapes;   // branches and loops that define symbols
   std::vector<struct Frame> frames;           // one per nested program
   LoopState loop;
+  std::vector<Shape> agreed;  // extents of the operands that were last found to suit each other
   // Where the host cannot read the device's memory: host copies of a host step's operands, then results, and of a condition.
   std::vector<std::shared_ptr<void>> staged;
 };

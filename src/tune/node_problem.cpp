@@ -1,17 +1,20 @@
 // From a node to the problem that tactics are asked about.
 #include "tune/node_problem.h"
 
+#include <algorithm>
 #include <set>
 
 #include "tune/choice.h"
 
 namespace tenfold::tune {
 
+// Only where both shapes provably hold as many elements: a Squeeze of a dim that the run may find to be 3 has to say so, as a step.
 bool is_view(const ir::Node& n) {
   const std::string& op = n.op();
   return !n.body && n.outputs.size() == 1 &&
          (op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze" || op == "Identity") && n.in(0) &&
-         n.in(0)->type.kind == ir::ValueType::Kind::tensor && n.in(0)->dtype() != DType::string && !sizes_depend_on_data(n);
+         n.in(0)->type.kind == ir::ValueType::Kind::tensor && n.in(0)->dtype() != DType::string && !sizes_depend_on_data(n) &&
+         ir::product(n.in(0)->dims()) == ir::product(n.out()->dims());
 }
 bool is_control_flow(const ir::Node& n) { return !n.graphs.empty(); }
 
@@ -66,6 +69,33 @@ backends::Problem node_problem(const ir::Node& node, const backends::Formats* fo
   p.device = &device;
   p.workspace_limit = workspace_limit;
   return p;
+}
+
+bool agrees_at(const ir::Node& node, const ir::SymbolValues& point) {
+  const bool symbolic =
+      std::any_of(node.inputs.begin(), node.inputs.end(), [](const ir::Value* v) { return v && !ir::is_constant(v->dims()); });
+  if (!symbolic || !node.graphs.empty()) return true;
+  ir::Graph graph(ir::Registry::builtin());
+  ir::Node copy;
+  copy.def = node.def, copy.name = node.name, copy.attributes = node.attributes, copy.body = node.body;
+  copy.anchor_inputs = node.anchor_inputs;
+  for (const ir::Value* v : node.inputs) {
+    if (v && v->is_constant()) {
+      copy.inputs.push_back(graph.add_constant(v->constant->tensor));
+    } else if (v) {
+      ir::ValueType type = v->type;
+      for (ir::Dim& d : type.tensor.dims) d = ir::Dim(d.evaluate(point));
+      copy.inputs.push_back(graph.add_input("x", std::move(type)));
+    } else {
+      copy.inputs.push_back(nullptr);
+    }
+  }
+  try {
+    graph.add(std::move(copy), static_cast<int>(node.outputs.size()));
+    return true;
+  } catch (const Error& e) {
+    return e.kind() == ErrorKind::unsupported;  // contents that were known in the model
+  }
 }
 
 backends::Problem at_point(backends::Problem p, const ir::SymbolValues& point) {
