@@ -1,6 +1,9 @@
 // Asking every tactic about a node's problem, and timing those that say yes.
 #include "tune/candidates.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/check.h"
 #include "tune/node_problem.h"
 
@@ -34,10 +37,20 @@ bool scratch_fits(const backends::Tactic& tactic, const backends::Problem& probl
                                        std::min<std::int64_t>(problem.workspace_limit, std::int64_t{1} << 32);
 }
 
+std::string roofline_text(double least_ns, std::int64_t best_ns) {
+  return cat("not timed: its work takes at least ", std::llround(least_ns / 1000), " us, to be best it has to take less than ",
+             best_ns / 1000, " us");
+}
+
+std::vector<backends::Formats> formats_of(const backends::Tactic& tactic, const backends::Problem& plain) {
+  if (tactic.formats) return tactic.formats(plain);
+  return {backends::Formats{std::vector<backends::Layout>(plain.in.size()), std::vector<backends::Layout>(plain.out.size())}};
+}
+
 }  // namespace
 
 Candidates::Candidates(backends::Backend& backend, Timer& timer, const TuneOptions& options)
-    : backend_(backend), timer_(timer), options_(options) {}
+    : backend_(backend), timer_(timer), options_(options), roofline_(backend, timer) {}
 
 std::int64_t Candidates::reformat_cost(const ir::Value& value) const {
   return static_cast<std::int64_t>(
@@ -64,16 +77,73 @@ bool Candidates::forced_away(const std::string& line, const std::string& tactic)
   return false;
 }
 
+backends::Problem Candidates::problem_of(const ir::Node& node, const backends::Formats* formats) const {
+  return node_problem(node, formats, options_.box, backend_.info(), options_.config->workspace_bytes);
+}
+
+// In some layout.
+bool Candidates::runs(const backends::Tactic& tactic, const ir::Node& node) const {
+  for (const backends::Formats& formats : formats_of(tactic, problem_of(node, nullptr)))
+    if (tactic.supports(problem_of(node, &formats))) return true;
+  return false;
+}
+
+// Tactics that could be fastest go first, so that the others need not be timed where they cannot be.
+std::vector<const backends::Tactic*> Candidates::by_least_time(const ir::Node& node) {
+  std::vector<const backends::Tactic*> all = backends::tactics_for(backend_, *node.def);
+  if (!timing()) return all;
+  std::map<const backends::Tactic*, double> least;
+  for (const backends::Tactic* t : all) {
+    const std::vector<backends::Formats> formats = formats_of(*t, problem_of(node, nullptr));
+    if (t->work && !formats.empty()) least[t] = least_ns(*t, problem_of(node, &formats[0]));
+  }
+  std::stable_sort(all.begin(), all.end(), [&](const auto* a, const auto* b) { return least[a] < least[b]; });
+  return all;
+}
+
+double Candidates::least_ns(const backends::Tactic& tactic, const backends::Problem& problem) {
+  return timing() && tactic.work && tactic.supports(problem) ? roofline_.least_ns(tactic, at_point(problem, options_.opt)) : 0;
+}
+
+bool Candidates::may_reach(const ir::Node& anchor, const ir::Node& fused, std::int64_t limit) {
+  const backends::Problem plain = problem_of(anchor, nullptr);
+  if (!timing() || known_.count(plain.line()) || !agrees_at(anchor, options_.opt)) return true;
+  for (const backends::Tactic* t : backends::tactics_for(backend_, *anchor.def))
+    if (runs(*t, anchor) && !runs(*t, fused)) return true;
+  StepReport report{anchor.name, plain.line(), {}};
+  const auto allowed = static_cast<double>(limit);
+  for (const Candidate& c : of(fused)) {
+    const backends::Tactic* tactic = c.choice.tactic;
+    if (!tactic) continue;
+    backends::Formats formats = c.choice.formats;
+    formats.in.resize(plain.in.size());
+    const backends::Problem problem = problem_of(anchor, &formats);
+    if (!tactic->supports(problem) || (tactic->valid && !tactic->valid(problem, c.choice.config))) return true;
+    const double least = least_ns(*tactic, problem);
+    const bool hopeless = limit <= 0 || least > allowed;
+    const double ns = hopeless ? -1 : timer_.time(*tactic, at_point(problem, options_.opt), c.choice.config, allowed);
+    constexpr double kNear = 1.25;  // between the configuration that won with the epilogue and the best one without
+    if (!hopeless && ns < kNear * allowed) return true;
+    std::string why = limit <= 0 ? "not timed: its epilogue apart takes too long already" : hopeless ? roofline_text(least, limit) : "";
+    report.tried.push_back({tactic->name, config_text(c.choice.config), std::move(why), ns, false});
+  }
+  report.tried.push_back(
+      {"others", "", cat("not timed: a cut pays only below ", std::max<std::int64_t>(limit, 0) / 1000, " us"), -1, false});
+  if (options_.report) options_.report->steps.push_back(std::move(report));
+  return false;
+}
+
 const std::vector<Candidate>& Candidates::of(const ir::Node& node) {
-  const backends::Problem problem =
-      node_problem(node, nullptr, options_.box, backend_.info(), options_.config->workspace_bytes);
+  const backends::Problem problem = problem_of(node, nullptr);
   auto [it, fresh] = known_.try_emplace(problem.line());
   std::vector<Candidate>& found = it->second;
   StepReport report{node.name, it->first, {}};
   if (fresh) {
-    const bool decides_sizes = sizes_depend_on_data(node);
-    for (const backends::Tactic* tactic : backends::tactics_for(backend_, *node.def)) {
+    const bool decides_sizes = sizes_depend_on_data(node), agrees = !timing() || agrees_at(node, options_.opt);
+    for (const backends::Tactic* tactic : by_least_time(node)) {
       if (decides_sizes) report.tried.push_back({tactic->name, "", "the size of the result depends on data", -1, false});
+      else if (!agrees)
+        report.tried.push_back({tactic->name, "", "extents disagree at the sizes to tune for", -1, false});
       else if (!source_allowed(tactic->source)) report.tried.push_back({tactic->name, "", "its source is switched off", -1, false});
       else if (forced_away(it->first, tactic->name)) report.tried.push_back({tactic->name, "", "another tactic is forced", -1, false});
       else add(node, *tactic, found, report);
@@ -93,14 +163,11 @@ const std::vector<Candidate>& Candidates::of(const ir::Node& node) {
 }
 
 void Candidates::add(const ir::Node& node, const backends::Tactic& tactic, std::vector<Candidate>& found, StepReport& report) {
-  const backends::Problem plain = node_problem(node, nullptr, options_.box, backend_.info(), options_.config->workspace_bytes);
-  std::vector<backends::Formats> all;
-  if (tactic.formats) all = tactic.formats(plain);
-  else all.push_back({std::vector<backends::Layout>(plain.in.size()), std::vector<backends::Layout>(plain.out.size())});
-  for (const backends::Formats& formats : all) {
+  const backends::Problem plain = problem_of(node, nullptr);
+  for (const backends::Formats& formats : formats_of(tactic, plain)) {
     check(formats.in.size() == plain.in.size() && formats.out.size() == plain.out.size(), "tactic '", tactic.name,
           "' names too few layouts");
-    const backends::Problem problem = node_problem(node, &formats, options_.box, backend_.info(), options_.config->workspace_bytes);
+    const backends::Problem problem = problem_of(node, &formats);
     const backends::Verdict verdict = tactic.supports(problem);
     if (!verdict) {
       report.tried.push_back({tactic.name, "", verdict.reason, -1, false});
@@ -112,7 +179,7 @@ void Candidates::add(const ir::Node& node, const backends::Tactic& tactic, std::
 
 void Candidates::time_configs(const ir::Node& node, const backends::Tactic& tactic, const backends::Formats& formats,
                               std::vector<Candidate>& found, StepReport& report) {
-  const backends::Problem problem = node_problem(node, &formats, options_.box, backend_.info(), options_.config->workspace_bytes);
+  const backends::Problem problem = problem_of(node, &formats);
   const backends::Problem fixed = at_point(problem, options_.opt);
   Candidate* slot = nullptr;
   for (Candidate& c : found)
@@ -122,6 +189,10 @@ void Candidates::time_configs(const ir::Node& node, const backends::Tactic& tact
     if (left-- <= 0) break;
     if (fixed.workspace_limit < memory_wanted(tactic, fixed, config) || !scratch_fits(tactic, problem, config)) {
       report.tried.push_back({tactic.name, config_text(config), "needs more workspace than the limit", -1, false});
+      continue;
+    }
+    if (const double least = least_ns(tactic, problem); slot && least > static_cast<double>(slot->nanoseconds)) {
+      report.tried.push_back({tactic.name, config_text(config), roofline_text(least, slot->nanoseconds), -1, false});
       continue;
     }
     double ns = 1;   // level 0: the first that fits

@@ -3,6 +3,7 @@
 
 #include "tenfold/build.h"
 #include "tune/choice.h"
+#include "tune/roofline.h"
 #include "tune/timer.h"
 #include "tune/tuner.h"
 
@@ -19,9 +20,17 @@ class Candidates {
   Candidates(backends::Backend& backend, Timer& timer, const TuneOptions& options);
   // At least one: the reference kernel is always there. At most one per combination of layouts, in a fixed order.
   const std::vector<Candidate>& of(const ir::Node& node);
+  // Whether the best candidate of `anchor` could take at most `limit` nanoseconds. No if its work says so, or if the choices that
+  // won for `fused`, the same with an epilogue, are far from it; then nothing else of it is timed.
+  bool may_reach(const ir::Node& anchor, const ir::Node& fused, std::int64_t limit);
   std::int64_t reformat_cost(const ir::Value& value) const;   // nanoseconds of changing a value's layout
 
  private:
+  bool timing() const { return options_.config->optimization_level > 0 && !options_.config->random_choices; }
+  double least_ns(const backends::Tactic& tactic, const backends::Problem& problem);
+  backends::Problem problem_of(const ir::Node& node, const backends::Formats* formats) const;
+  bool runs(const backends::Tactic& tactic, const ir::Node& node) const;
+  std::vector<const backends::Tactic*> by_least_time(const ir::Node& node);
   void add(const ir::Node& node, const backends::Tactic& tactic, std::vector<Candidate>& found, StepReport& report);
   void time_configs(const ir::Node& node, const backends::Tactic& tactic, const backends::Formats& formats,
                     std::vector<Candidate>& found, StepReport& report);
@@ -31,6 +40,7 @@ class Candidates {
   backends::Backend& backend_;
   Timer& timer_;
   const TuneOptions& options_;
+  Roofline roofline_;
   std::map<std::string, std::vector<Candidate>> known_;
 };
 

@@ -35,7 +35,13 @@ bool cut_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates) {
   const std::vector<Candidate>& together = candidates.of(node);
   const bool runs = std::any_of(together.begin(), together.end(), [](const Candidate& c) { return c.choice.tactic != nullptr; });
   auto [anchor, region] = split(graph, node);
-  std::int64_t apart = best(candidates.of(*anchor)) + best(candidates.of(*region));
+  const std::int64_t after = best(candidates.of(*region));
+  if (runs && !candidates.may_reach(*anchor, node, largest_apart(best(together)) - after)) {
+    graph.erase(*region);
+    graph.erase(*anchor);
+    return false;
+  }
+  std::int64_t apart = best(candidates.of(*anchor)) + after;
   // Integer sums are four times as wide as the bytes they end in: in a busy cache a cut costs more than its timing says.
   if (anchor->outputs[0]->dtype() == DType::i32) apart += apart / 2;
   if (runs && !clearly_better(apart, best(together))) {

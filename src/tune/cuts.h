@@ -14,5 +14,6 @@ bool unmerge_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates)
 std::int64_t best(const std::vector<Candidate>& candidates);   // the least time among them
 // A cut must win clearly: noise cuts too, and fusing saves traffic that timing alone does not see.
 inline bool clearly_better(std::int64_t apart, std::int64_t together) { return together > apart + apart / 8; }
+inline std::int64_t largest_apart(std::int64_t together) { return together / 9 * 8 + 8; }  // above it, never clearly better
 
 }  // namespace tenfold::tune

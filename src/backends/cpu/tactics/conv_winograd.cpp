@@ -112,6 +112,11 @@ Tensor unpack(const Problem& p, const Config& c, int, const void* packed) {
   return weight;
 }
 
+double work(const Problem& p) {  // of its products alone
+  const ConvShape s(p);
+  return 2.0 * static_cast<double>(kMatrices * tiles_of(p)) * static_cast<double>(s.channels * s.filters);
+}
+
 struct Kernel {
   const GemmF32Kernels* kernels;
   const WinogradF32Transforms* transforms;
@@ -268,7 +273,7 @@ Tactic cpu_conv_winograd() {
           .unpack = unpack,
           .open = open,
           .run = run,
-          .work = conv_work};
+          .work = work};
 }
 
 }  // namespace tenfold::backends
