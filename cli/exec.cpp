@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "exec_options.h"
 #include "files.h"
 #include "inputs.h"
+#include "io_formats.h"
 #include "report.h"
 #include "tenfold/device.h"
+#include "tenfold/shape_values.h"
 #include "verbs.h"
 
 namespace tenfold::cli {
@@ -121,16 +123,32 @@ void print_json(const ExecOptions& o, const Made& made, const Trace* trace) {
   std::printf("%s\n", result.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
+// --shapes, and where it says nothing what a profile is tuned for: the values of shape tensors.
+std::map<std::string, Shape> shapes_given(const ExecOptions& o) {
+  std::map<std::string, Shape> given = o.shapes;
+  if (!o.profiles.empty()) given.insert(o.profiles.begin()->second.opt.begin(), o.profiles.begin()->second.opt.end());
+  return given;
+}
+
+bool is_value(const BindingInfo& b, const std::map<std::string, Shape>& given) {
+  const auto at = given.find(b.name);
+  return at != given.end() && gives_values(b.dtype, b.shape, at->second);
+}
+
 Trace infer(const ExecOptions& o, const Engine& engine, const InputFiles& files) {
   if (o.use_profile >= engine.info().profiles)
     throw UsageError("--useProfile=" + std::to_string(o.use_profile) + ": the plan has " + std::to_string(engine.info().profiles) +
                      " profile(s), numbered from 0");
-  const std::vector<Tensor> inputs = make_inputs(engine, run_shapes(engine, o.use_profile, o.shapes, files), files);
+  const std::map<std::string, Shape> given = shapes_given(o);
+  const std::vector<Tensor> inputs = make_inputs(engine, run_shapes(engine, o.use_profile, o.shapes, files), files, given);
   std::vector<std::unique_ptr<ExecutionContext>> contexts;
   for (int i = 0; i < o.streams; ++i) contexts.push_back(make_context(engine, o.use_profile, inputs));
   for (std::size_t i = 0; i < inputs.size(); ++i)
     o.console.info("Input '" + engine.bindings()[i].name + "': " + std::string(name(inputs[i].dtype())) + "[" + text(inputs[i].shape()) +
-                   "]" + (files.has(engine.bindings()[i].name) ? "" : ", random values"));
+                   "]" +
+                   (files.has(engine.bindings()[i].name)    ? ""
+                    : is_value(engine.bindings()[i], given) ? ", values given"
+                                                            : ", random values"));
   const MeasureOptions how{o.iterations, o.warmup_ms, o.duration_s, engine.info().on_gpu};
   const Trace trace = measure(contexts, how);
   std::ostringstream counts;
@@ -163,6 +181,7 @@ void work(const ExecOptions& o, const std::string& closing) {
   check_device(o);
   const InputFiles files(o.load_inputs);
   const Made made = make_engine(o, files);
+  check_io_formats(o, made.engine);
   if (!o.save_engine.empty()) {
     made.engine.save(o.save_engine);
     o.console.info("Plan saved to " + o.save_engine);

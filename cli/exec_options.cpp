@@ -10,14 +10,17 @@
 namespace tenfold::cli {
 namespace {
 
-void check_formats(const std::string& flag, const std::string& text) {
+// type:format,type:format in the order of the inputs or outputs; the types are compared once the model is known.
+std::vector<std::string> parse_formats(const std::string& flag, const std::string& text) {
+  std::vector<std::string> types;
   for (const std::string& spec : split(text, ',')) {
     const std::size_t colon = spec.find(':');
-    const std::string format = colon == std::string::npos ? "" : spec.substr(colon + 1);
-    if (format != "chw")
+    if (colon == std::string::npos || spec.substr(colon + 1) != "chw")
       throw UsageError("--" + flag + ": '" + spec +
                        "' is not supported by Tenfold: inputs and outputs keep the model's type and lie in row-major order (type:chw)");
+    types.push_back(spec.substr(0, colon));
   }
+  return types;
 }
 
 std::uint32_t parse_sources(std::uint32_t mask, const std::string& text) {
@@ -67,8 +70,9 @@ void model_flags(Flags& f, ExecOptions& o, int& profile) {
   f.add({"profile", "N", "+the shape ranges that follow belong to profile N",
          [&profile](const std::string& text) { profile = parse_int("profile", text); }});
   f.add_int("useProfile", o.use_profile, "+run with profile N; default: the first that fits");
-  for (const char* name : {"inputIOFormats", "outputIOFormats"})
-    f.add({name, "SPEC", "+type:chw is what there is", [name](const std::string& text) { check_formats(name, text); }});
+  for (const auto& [name, types] : {std::pair{"inputIOFormats", &o.input_types}, std::pair{"outputIOFormats", &o.output_types}})
+    f.add({name, "SPEC", "+the model's own types in row-major order, fp32:chw,int64:chw: there are no others",
+           [name = name, types = types](const std::string& text) { *types = parse_formats(name, text); }});
   f.add({"externalDataDir", "DIR", "+a further folder that the model's weights may lie in (repeatable)",
          [&o](const std::string& text) { o.build.external_data_dirs.push_back(text); }});
 }
@@ -172,42 +176,10 @@ void report_flags(Flags& f, ExecOptions& o) {
          }});
 }
 
-void other_flags(Flags& f, ExecOptions& o) {
-  f.group("Of trtexec, accepted with a note and without effect on a CPU");
-  const std::map<std::string, std::string> notes = {{"useCudaGraph", "there is no CUDA graph on a CPU"},
-                                                    {"noCudaGraph", "there is no CUDA graph on a CPU"},
-                                                    {"useSpinWait", "workers spin shortly, then park"},
-                                                    {"noSpinWait", "workers spin shortly, then park"},
-                                                    {"noDataTransfers", "a CPU has no host transfers"},
-                                                    {"includeDataTransfers", "a CPU has no host transfers"},
-                                                    {"separateProfileRun", "layers are always profiled in a run of their own"},
-                                                    {"timeRefit", "the time of a refit is always printed"},
-                                                    {"stronglyTyped", "inputs and outputs always keep the model's types"}};
-  for (const auto& [name, why] : notes)
-    f.add({name, "", "+" + why,
-           [&o, name = name, why = why](const std::string&) { o.notes.push_back("--" + name + " has no effect: " + why); }});
-  for (const char* name :
-       {"useDLACore", "allowGPUFallback", "buildDLAStandalone", "adjustForDLA", "reportCapabilityDLA", "uint8AsymmetricQuantizationDLA"})
-    f.refuse(name, "there is no DLA behind it");
-  for (const char* name : {"safe", "consistency", "safetyPlugins"}) f.refuse(name, "there is no safety runtime");
-  for (const char* name :
-       {"staticPlugins", "dynamicPlugins", "plugins", "setPluginsToSerialize", "ignoreParsedPluginLibs", "enablePluginOverride"})
-    f.refuse(name, "TensorRT plug-ins cannot be loaded");
-  for (const char* name :
-       {"versionCompatible", "vc", "excludeLeanRuntime", "useRuntime", "leanDLLPath", "hardwareCompatibilityLevel", "runtimePlatform"})
-    f.refuse(name, "a plan made elsewhere is tuned again for this machine with --retune");
-  for (const char* name : {"calib", "layerPrecisions", "precisionConstraints", "layerOutputTypes", "layerDeviceTypes"})
-    f.refuse(name, "precision follows the model; quantise it with QuantizeLinear and DequantizeLinear");
-  for (const char* name : {"uff", "caffe", "deploy", "model"}) f.refuse(name, "models come as ONNX (--onnx)");
-  for (const char* name :
-       {"exposeDMA", "useManagedMemory", "persistentCacheRatio", "l2LimitForTiling", "tilingOptimizationLevel", "maxAuxStreams"})
-    f.refuse(name, "it concerns GPU memory or streams");
-}
-
 Flags make_flags(ExecOptions& o, int& profile, bool& no_cache) {
   Flags f("tenfold exec --onnx=MODEL | --loadEngine=PLAN [--flags]          (--help=all explains every flag)",
           "Builds a model or loads a plan, runs it on random or given inputs and prints its speed. trtexec's flags keep their meaning.");
-  model_flags(f, o, profile), build_flags(f, o, no_cache), run_flags(f, o), report_flags(f, o), other_flags(f, o);
+  model_flags(f, o, profile), build_flags(f, o, no_cache), run_flags(f, o), report_flags(f, o), trtexec_flags(f, o.notes);
   f.footer(
       "SPEC is name:value,name:value; a name with ':' or ',' stands in 'single quotes'. Several shape ranges: --profile=0 --minShapes=... "
       "--profile=1 ...\n"

@@ -21,6 +21,7 @@ struct ExecOptions {
   };
   std::map<int, Ranges> profiles;
   std::map<std::string, Shape> shapes;
+  std::vector<std::string> input_types, output_types;  // as --inputIOFormats and --outputIOFormats name them
   int use_profile = -1;
   std::map<std::string, std::string> load_inputs;
   std::string export_output, export_times, export_profile, export_layer_info;
@@ -38,6 +39,8 @@ struct ExecOptions {
 // Throws UsageError.
 ExecOptions parse_exec(const std::vector<std::string>& arguments);
 std::string exec_help(bool full);
+// trtexec's other flags: taken with a note, or refused with the reason.
+void trtexec_flags(Flags& flags, std::vector<std::string>& notes);
 // The profiles for the builder: a missing min, opt or max is the nearest one given; without any, --shapes, then `known`
 // (shapes of loaded inputs).
 std::vector<OptimizationProfile> profile_ranges(const ExecOptions& options, const std::map<std::string, Shape>& known);

@@ -8,6 +8,7 @@
 
 #include "files.h"
 #include "npz.h"
+#include "tenfold/shape_values.h"
 #include "tensor_proto.h"
 
 namespace tenfold::cli {
@@ -133,7 +134,8 @@ std::vector<Shape> run_shapes(const Engine& engine, int profile, const std::map<
   for (const BindingInfo& b : engine.bindings()) {
     if (!b.is_input) continue;
     const bool dynamic = std::find(b.shape.begin(), b.shape.end(), -1) != b.shape.end();
-    if (const auto at = given.find(b.name); at != given.end())
+    const auto at = given.find(b.name);
+    if (at != given.end() && !gives_values(b.dtype, b.shape, at->second))
       shapes.push_back(at->second);
     else if (const auto file = known.find(b.name); file != known.end() && dynamic)
       shapes.push_back(file->second);
@@ -143,13 +145,33 @@ std::vector<Shape> run_shapes(const Engine& engine, int profile, const std::map<
   return shapes;
 }
 
-std::vector<Tensor> make_inputs(const Engine& engine, const std::vector<Shape>& shapes, const InputFiles& files) {
+namespace {
+Tensor of_values(const BindingInfo& info, const Shape& values) {
+  Tensor t(info.dtype, info.shape);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (info.dtype == DType::i64)
+      t.mutable_data<std::int64_t>()[i] = values[i];
+    else
+      t.mutable_data<std::int32_t>()[i] = static_cast<std::int32_t>(values[i]);
+  }
+  return t;
+}
+}  // namespace
+
+std::vector<Tensor> make_inputs(const Engine& engine, const std::vector<Shape>& shapes, const InputFiles& files,
+                                const std::map<std::string, Shape>& given) {
   std::vector<Tensor> inputs;
-  for (const BindingInfo& b : engine.bindings())
-    if (b.is_input) {
-      const Shape& shape = shapes[inputs.size()];
-      inputs.push_back(files.has(b.name) ? files.tensor(b, shape) : random_input(b, shape));
-    }
+  for (const BindingInfo& b : engine.bindings()) {
+    if (!b.is_input) continue;
+    const Shape& shape = shapes[inputs.size()];
+    const auto at = given.find(b.name);
+    if (files.has(b.name))
+      inputs.push_back(files.tensor(b, shape));
+    else if (at != given.end() && gives_values(b.dtype, b.shape, at->second))
+      inputs.push_back(of_values(b, at->second));
+    else
+      inputs.push_back(random_input(b, shape));
+  }
   return inputs;
 }
 

@@ -28,6 +28,18 @@ class CommandLine(CliCase):
         )
         self.refused(2, "the model's inputs are", 'exec', f'--onnx={self.model}', '--shapes=z:1x6')
         self.refused(2, 'in single quotes', 'exec', f'--onnx={self.model}', '--shapes=1x6')
+        self.refused(2, 'f32 in the model, not fp16', 'exec', f'--onnx={self.model}', '--inputIOFormats=fp16:chw', '--skipInference')
+        self.refused(2, '--memPoolSize=workspace', 'exec', f'--onnx={self.model}', '--workspace=16')
+
+    def test_shape_tensors_take_values(self):
+        model, out = self.path('reshape.onnx'), self.path('reshape.npz')
+        nodes = [helper.make_node('Reshape', ['x', 'target'], ['t']), helper.make_node('Relu', ['t'], ['y'])]
+        save_model(model, nodes, [('x', FLOAT, [4, 6]), ('target', TensorProto.INT64, [2])], [('y', FLOAT, ['a', 'b'])], [])
+        for shapes in (['--shapes=target:8x3'], ['--minShapes=target:1x1', '--optShapes=target:8x3', '--maxShapes=target:24x24']):
+            self.tenfold('exec', f'--onnx={model}', *shapes, f'--exportOutput={out}', *ONCE)
+            with np.load(out) as arrays:
+                self.assertEqual(arrays['y'].shape, (8, 3))
+        self.refused(2, 'must not decrease', 'exec', f'--onnx={model}', '--minShapes=target:9x1', '--optShapes=target:8x3')
 
     def test_build_save_load_run(self):
         x = np.random.default_rng(2).standard_normal((3, 6)).astype(np.float32)

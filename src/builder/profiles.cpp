@@ -2,6 +2,7 @@
 #include "builder/profiles.h"
 
 #include "base/log.h"
+#include "tenfold/shape_values.h"
 
 namespace tenfold::builder {
 namespace {
@@ -19,7 +20,21 @@ void set_once(std::int64_t& slot, std::int64_t value, const std::string& symbol,
   slot = value;
 }
 
+// A range of values, not of shapes. The run reads them, so what follows from them gets its memory there.
+bool takes_values(const ir::Value& input, const ShapeRange& shapes) {
+  Shape declared;
+  for (ir::Dim d : input.dims()) declared.push_back(d.is_constant() ? d.constant() : -1);
+  for (const Shape* s : {&shapes.min, &shapes.opt, &shapes.max})
+    if (s->size() != shapes.opt.size() || !(*s == declared || gives_values(input.dtype(), declared, *s))) return false;
+  if (shapes.min == declared && shapes.max == declared) return false;
+  for (std::size_t i = 0; i < shapes.opt.size(); ++i)
+    require(shapes.min[i] <= shapes.opt[i] && shapes.opt[i] <= shapes.max[i], ErrorKind::invalid_argument, "input '", input.name,
+            "', element ", i, ": min ", shapes.min[i], ", opt ", shapes.opt[i], ", max ", shapes.max[i], " must not decrease");
+  return true;
+}
+
 void apply_shapes(const ir::Value& input, const ShapeRange& shapes, std::vector<plan::Range>& ranges) {
+  if (takes_values(input, shapes)) return;
   const ir::Dims& dims = input.dims();
   for (const Shape* s : {&shapes.min, &shapes.opt, &shapes.max})
     require(s->size() == dims.size(), ErrorKind::invalid_argument, "input '", input.name, "' is ", ir::text(input.type),

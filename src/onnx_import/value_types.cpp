@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "onnx_import/tensor_proto.h"
 #include "ops/onnx_dtype.h"
+#include "tenfold/shape_values.h"
 
 namespace tenfold::onnx_import {
 namespace {
@@ -21,6 +22,14 @@ std::string identifier(const std::string& name) {
   while (!out.empty() && out.back() == '_') out.pop_back();
   if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0]))) out.insert(0, "d");
   return out.substr(0, 64);
+}
+
+// The elements of a shape tensor, which the run reads; they say nothing of its type.
+bool are_values(const onnx::TypeProto::Tensor& type, const Shape& given) {
+  if (!type.has_shape()) return false;
+  Shape declared;
+  for (const auto& dim : type.shape().dim()) declared.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
+  return gives_values(ops::dtype_from_onnx(type.elem_type()), declared, given);
 }
 
 ir::Dim extent(std::int64_t value) {
@@ -39,7 +48,7 @@ void ValueTypes::fix_names(const onnx::GraphProto& graph) {
       known += (known.empty() ? "" : ", ") + candidate.name();
     }
     require(input != nullptr, ErrorKind::invalid_argument, "a shape is given for '", name, "', but the model's inputs are: ", known);
-    if (!input->type().tensor_type().has_shape()) continue;
+    if (!input->type().tensor_type().has_shape() || are_values(input->type().tensor_type(), shape)) continue;
     const auto& declared = input->type().tensor_type().shape();
     require(declared.dim_size() == static_cast<int>(shape.size()), ErrorKind::invalid_argument, "the shape given for '", name, "' has ",
             shape.size(), " dimensions, the model declares ", declared.dim_size());
@@ -96,6 +105,7 @@ ir::ValueType ValueTypes::input(const onnx::ValueInfoProto& info) {
     const auto fixed = options_.input_shapes.find(info.name());
     if (fixed == options_.input_shapes.end()) return declared(info.type(), info.name());
     require(info.type().has_tensor_type(), ErrorKind::invalid_argument, "a shape is given, but it is no tensor");
+    if (are_values(info.type().tensor_type(), fixed->second)) return declared(info.type(), info.name());
     return {ir::ValueType::Kind::tensor, tensor(info.type().tensor_type(), info.name(), &fixed->second), true};
   } catch (Error& error) {
     throw error.within(cat("input '", info.name(), "'"));
