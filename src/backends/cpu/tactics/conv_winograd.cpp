@@ -112,9 +112,14 @@ Tensor unpack(const Problem& p, const Config& c, int, const void* packed) {
   return weight;
 }
 
-double work(const Problem& p) {  // of its products alone
+double work(const Problem& p) {   // of its products alone, in the form that has fewest
   const ConvShape s(p);
-  return 2.0 * static_cast<double>(kMatrices * tiles_of(p)) * static_cast<double>(s.channels * s.filters);
+  const auto products = [&](WinogradForm form) {
+    const WinogradTiles tiles(form);
+    return static_cast<double>(tiles.matrices() * likely_tiles(p, tiles));
+  };
+  const double least = is_volume(p) ? products(kWinograd2x2x2) : std::min(products(kWinograd2x2), products(kWinograd4x4));
+  return 2.0 * least * static_cast<double>(s.channels * s.filters);
 }
 
 struct Kernel {
