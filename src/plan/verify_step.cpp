@@ -17,10 +17,15 @@ ir::Dims dims_at(const VerifyScope& scope, const std::vector<DimIndex>& indices)
   return result;
 }
 
-std::string place(const Operand& o) {
+// Words are made where something is wrong: every operand of a plan comes by here, four times.
+struct Place {
+  const Address& at;
+};
+std::ostream& operator<<(std::ostream& out, const Place& place) {
   static constexpr const char* kNames[] = {"nowhere", "constant", "the arena", "binding", "growing buffer"};
-  return cat(kNames[static_cast<std::size_t>(o.at.space)], " ", o.at.index, " + ", o.at.offset);
+  return out << kNames[static_cast<std::size_t>(place.at.space)] << " " << place.at.index << " + " << place.at.offset;
 }
+Place place(const Operand& o) { return {o.at}; }
 
 // Inside fixed memory over the whole box; inside a binding, whose size changes with the shapes, at both ends of the box.
 void verify_extent(const VerifyScope& scope, const Program& program, const Operand& o) {

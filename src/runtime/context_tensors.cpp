@@ -86,7 +86,7 @@ std::string ExecutionContext::describe(Status status) const {
       const plan::Step& step = *steps[static_cast<std::size_t>(status.step)].step;
       what = cat("step '", step.name, "' (", step.op, "): ", what);
       if (status.code == Status::device && !c.stream->error().empty()) what += cat(": ", c.stream->error());
-      if (!c.last_error.empty() && step.kind != plan::StepKind::kernel) what += ": " + c.last_error;
+      if (!c.last_error.empty()) what += ": " + c.last_error;
     }
   }
   return what;

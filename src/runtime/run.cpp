@@ -124,6 +124,7 @@ Status run_step(ContextState& c, Frame& frame, BoundStep& bound) noexcept {
 Status run_frame(ContextState& c, Frame& frame) noexcept {
   const bool top = &frame == &c.frames[static_cast<std::size_t>(c.active)], profiled = c.profiler && top;
   int number = 0;
+  if (top) c.last_error.clear();
   for (BoundStep& bound : frame.steps) {
     if (c.cancelled.load(std::memory_order_relaxed)) return {Status::cancelled, top ? number : -1};
     Status status;

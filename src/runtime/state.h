@@ -139,7 +139,7 @@ struct ContextState {
   std::atomic<bool> cancelled{false};
   ProfilerCallback profiler;
   ObserverCallback observer;
-  std::string last_error;                     // text of the last host step's exception
+  std::string last_error;                     // of the step that failed: what its kernel or its extents have against it
 };
 
 // An output whose size has no usable bound: memory of the context's own grows to it in the run.

@@ -122,7 +122,7 @@ bool Candidates::may_reach(const ir::Node& anchor, const ir::Node& fused, std::i
     const double least = least_ns(*tactic, problem);
     const bool hopeless = limit <= 0 || least > allowed;
     const double ns = hopeless ? -1 : timer_.time(*tactic, at_point(problem, options_.opt), c.choice.config, allowed);
-    constexpr double kNear = 1.25;  // between the configuration that won with the epilogue and the best one without
+    constexpr double kNear = 1.06;  // between the configuration that won with the epilogue and the best one without
     if (!hopeless && ns < kNear * allowed) return true;
     std::string why = limit <= 0 ? "not timed: its epilogue apart takes too long already" : hopeless ? roofline_text(least, limit) : "";
     report.tried.push_back({tactic->name, config_text(c.choice.config), std::move(why), ns, false});
