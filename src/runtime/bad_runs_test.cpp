@@ -156,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Disagreement{"(x f32[n,k], w f32[6]!)\n y = Add(x, w)", "broadcast", {{2, 6}}, {{2, 3}}},
                     Disagreement{"(x f32[n,k], z f32[m,p])\n t = Add(x, z)\n y = Relu(t)", "broadcast", {{2, 6}, {2, 6}}, {{2, 6}, {2, 5}}},
                     Disagreement{
-                        "(x f32[n,k,8,8], w f32[4,6,3,3]!)\n y = Conv(x, w) pads=[1,1,1,1]", "channels", {{1, 6, 8, 8}}, {{1, 3, 8, 8}}},
+                        "(x f32[n,k,p,q], w f32[4,6,3,3]!)\n y = Conv(x, w) pads=[1,1,1,1]", "channels", {{1, 6, 8, 8}}, {{1, 3, 8, 8}}},
                     Disagreement{"(x f32[n,k], z f32[m,p])\n y = Concat(x, z) axis=0", "differ", {{2, 6}, {1, 6}}, {{2, 6}, {1, 5}}},
                     Disagreement{"(x f32[n,k])\n s = i64[2]{2,6}\n t = Relu(x)\n y = Reshape(t, s)", "reshape", {{2, 6}}, {{2, 5}}},
                     Disagreement{"(x f32[n,k])\n a = i64[1]{1}\n t = Squeeze(x, a)\n y = Relu(t)", "squeezed", {{3, 1}}, {{3, 2}}}));
