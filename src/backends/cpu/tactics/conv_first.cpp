@@ -159,10 +159,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const std::int64_t planes = on_copy.in[0], lines = on_copy.in[1], length = on_copy.in[2];
   on_copy.x_stride = {lines * length * c, length * c, c};
   on_copy.x_batch = planes * on_copy.x_stride[0];
-  constexpr std::int64_t kLines = 16;  // of one part
+  const std::int64_t some = ceil_div(16 << 10, length * c);  // lines of one part
   const std::int64_t all_lines = extents.batch * planes * lines;
-  args.parallel->for_each(ceil_div(all_lines, kLines), [&](std::int64_t part, int) noexcept {
-    for (std::int64_t i = part * kLines; i < std::min(all_lines, (part + 1) * kLines); ++i) {
+  args.parallel->for_each(ceil_div(all_lines, some), [&](std::int64_t part, int) noexcept {
+    for (std::int64_t i = part * some; i < std::min(all_lines, (part + 1) * some); ++i) {
       const std::int64_t plane = i / lines;
       copy_line(kernel.shape, extents, x.as<const float>() + plane / planes * extents.x_batch, x.strides[1], plane % planes, i % lines,
                 length, copy + i * length * c);

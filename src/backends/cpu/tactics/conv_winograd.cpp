@@ -48,6 +48,7 @@ std::int64_t likely_tiles(const Problem& p, const WinogradTiles& tiles) {
 std::vector<Config> configs(const Problem& p) {
   const ConvShape s(p);
   const std::int64_t isa = best_gemm_isa(*p.device);
+  const bool shared = conv_work(p) >= 2e7;  // less is some 40 microseconds: handing values to another core costs as much
   std::vector<Config> all;
   const auto offer = [&](WinogradForm form, std::int64_t blocks, std::int64_t pieces) {
     const std::int64_t most = table_rows(1, gemm_f32_kernels(isa).max_rows);
@@ -59,13 +60,13 @@ std::vector<Config> configs(const Problem& p) {
     const std::int64_t tiles = likely_tiles(p, form_tiles);
     const std::int64_t fit = std::max<std::int64_t>(p.device->l2_bytes / (form_tiles.matrices() * (s.channels + s.filters) * 4), 12);
     const auto blocks = [&](std::int64_t most) {
-      return std::max<std::int64_t>(ceil_div(tiles, std::max<std::int64_t>(most, 6)), tiles >= 24 ? 2 : 1);
+      return std::max<std::int64_t>(ceil_div(tiles, std::max<std::int64_t>(most, 6)), shared && tiles >= 24 ? 2 : 1);
     };
     offer(form, blocks(fit), 1);
     offer(form, blocks(fit / 2), 1);
     offer(form, blocks(2 * fit), 1);
     if (weights_of(s, isa).floats() * form_tiles.matrices() * 4 > p.device->l2_bytes) offer(form, blocks(4 * fit), 1);
-    if (ceil_div(tiles, fit) < 4 && weights_of(s, isa).panels() > 1) offer(form, ceil_div(tiles, fit), 2);
+    if (shared && ceil_div(tiles, fit) < 4 && weights_of(s, isa).panels() > 1) offer(form, ceil_div(tiles, fit), 2);
   };
   if (is_volume(p)) return offer_form(kWinograd2x2x2), all;
   offer_form(kWinograd2x2);

@@ -20,8 +20,14 @@ struct Quads {
     for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 4
       for (int v = 0; v < Vectors; ++v) acc[r][v] = _mm512_loadu_si512(init + r * init_stride + v * lanes);
+    // The panel that follows in memory is the next one, as a rule: fetched meanwhile, for weights of a large model lie in no cache.
+    const char* soon = b + k_groups * Vectors * lanes * 4;
     for (std::int64_t k = 0; k < k_groups; ++k) {
       __m512i panel[Vectors];
+      if constexpr (Rows == rows) {
+#pragma GCC unroll 4
+        for (int v = 0; v < Vectors; ++v, soon += lanes * 4) _mm_prefetch(soon, _MM_HINT_T1);
+      }
 #pragma GCC unroll 4
       for (int v = 0; v < Vectors; ++v) panel[v] = _mm512_loadu_si512(b + v * lanes * 4);
 #pragma GCC unroll 16
