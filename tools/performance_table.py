@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes docs/performance.md from the runs of script/bench: performance_table.py BENCH_FOLDER OUT.md
+"""Writes one machine's section of docs/performance.md from the runs of script/bench: performance_table.py BENCH_FOLDER OUT.md [TITLE]
 
+A section of the same title is replaced, the others stay. Without a title it names the widest instructions and the CPU.
 BENCH_FOLDER holds rows-*.json (one judge's run each; rows-signed-*.json: signed activations) and the plans' *.facts.
 """
 import datetime
@@ -9,6 +10,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import statistics
 import sys
 
@@ -103,16 +105,15 @@ def summary_lines(table):
                     yield f'* {name}, geometric mean to {rival}: {mean:.2f} over {len(found)} rows, the least {min(found):.2f}'
 
 
-def lines(folder):
-    table, about = read_runs(folder)
+def default_title(about):
+    flags = about.get('flags', ())
+    isa = 'AMX' if 'amx_tile' in flags else 'AVX-512 VNNI' if 'avx512_vnni' in flags else 'AVX-512' if 'avx512f' in flags else 'AVX2'
+    return f'{isa} ({about["cpu"]}, {about["cores"]} processors)'
+
+
+def lines(folder, table, about):
     runs = max(map(len, table.values()))
-    yield '# Performance'
-    yield ''
-    yield (f'{about["cpu"]}, {about["cores"]} processors; {datetime.date.today()}; {runs} runs, in each all engines take turns, '
-           f'{about["seconds"]} s a row.')
-    yield 'A ratio is the other engine\'s median time by ours in the same run: above 1 we are faster; the median of the runs, then the'
-    yield 'least and the largest. MB is the peak of a process that loads a plan and runs it; start is from the start of the process to'
-    yield 'the first answer (ours from a plan; ONNX Runtime in Python, with its imports). Made by `script/bench`.'
+    yield f'{about["cpu"]}, {about["cores"]} processors; {datetime.date.today()}; {runs} runs, in each all engines take turns, {about["seconds"]} s a row.'
     yield ''
     yield from table_lines(folder, table)
     yield ''
@@ -124,9 +125,8 @@ SHORT = ['minilm-l6-s128-b1', 'bert-base-s128-b1', 'resnet50-b1', 'mobilenet_v2-
          'resnet50.int8-b1']
 
 
-def short_lines(folder):
+def short_lines(table, about):
     """What README.md shows of it: some models at two threads."""
-    table, about = read_runs(folder)
     yield '| model | ms | ONNX Runtime\'s time by ours | MB | ONNX Runtime MB |'
     yield '|---|---|---|---|---|'
     for case in SHORT:
@@ -140,17 +140,30 @@ def short_lines(folder):
     yield f'{about["cpu"]}, two threads, {datetime.date.today()}; medians of {max(map(len, table.values()))} interleaved runs.'
 
 
-def replace_in_readme(folder):
+def replace_in_readme(table, about):
     start, end = '<!-- from tools/performance_table.py -->\n', '<!-- end -->'
     text = README.read_text()
     before, rest = text.split(start)
-    README.write_text(before + start + '\n'.join(short_lines(folder)) + '\n' + rest[rest.index(end):])
+    README.write_text(before + start + '\n'.join(short_lines(table, about)) + '\n' + rest[rest.index(end):])
+
+
+def replace_section(text, title, body):
+    """The text with the section `## title` replaced, or appended."""
+    parts = re.split(r'(?m)^(?=## )', text)
+    section = f'## {title}\n\n{body}\n'
+    kept = [section if p.startswith(f'## {title}\n') else p for p in parts]
+    if section not in kept:
+        kept.append(section)
+    return '\n\n'.join(p.strip('\n') for p in kept if p.strip()) + '\n'
 
 
 if __name__ == '__main__':
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
-    text = '\n'.join(lines(sys.argv[1]))
+    table, about = read_runs(sys.argv[1])
+    title = sys.argv[3] if len(sys.argv) == 4 else default_title(about)
+    before = open(sys.argv[2]).read() if os.path.exists(sys.argv[2]) else '# Performance\n'
+    text = replace_section(before, title, '\n'.join(lines(sys.argv[1], table, about)))
     with open(sys.argv[2], 'w') as f:
-        f.write(text + '\n')
-    replace_in_readme(sys.argv[1])
+        f.write(text)
+    replace_in_readme(table, about)

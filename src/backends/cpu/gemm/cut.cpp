@@ -51,7 +51,8 @@ std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t bat
   };
   offer(cut(panel_depth / 2, std::min<std::int64_t>(parts(2e6), 16)));
   offer(cut(4 * panel_depth, std::min<std::int64_t>(parts(2e6), 16)));
-  offer(cut(panel_depth, 1));
+  // One part is for small products alone: tuned on a busy machine a large one would never be shared again.
+  if (flops < 2e7) offer(cut(panel_depth, 1));
   // Two parts of some microseconds pay only where weights are what has to be read: between cores without a common cache rows of
   // a result that change hands cost as much as their product.
   if (flops >= 3e6 || m <= kernels.max_rows) offer(cut(panel_depth, 2));

@@ -58,6 +58,7 @@ std::vector<Config> configs(const Problem& p) {
   const auto offer_form = [&](WinogradForm form) {
     const WinogradTiles form_tiles(form);
     const std::int64_t tiles = likely_tiles(p, form_tiles);
+    const std::int64_t weight_floats = weights_of(s, isa).floats() * form_tiles.matrices();
     const std::int64_t fit = std::max<std::int64_t>(p.device->l2_bytes / (form_tiles.matrices() * (s.channels + s.filters) * 4), 12);
     const auto blocks = [&](std::int64_t most) {
       return std::max<std::int64_t>(ceil_div(tiles, std::max<std::int64_t>(most, 6)), shared && tiles >= 24 ? 2 : 1);
@@ -65,8 +66,10 @@ std::vector<Config> configs(const Problem& p) {
     offer(form, blocks(fit), 1);
     offer(form, blocks(fit / 2), 1);
     offer(form, blocks(2 * fit), 1);
-    if (weights_of(s, isa).floats() * form_tiles.matrices() * 4 > p.device->l2_bytes) offer(form, blocks(4 * fit), 1);
-    if (shared && ceil_div(tiles, fit) < 4 && weights_of(s, isa).panels() > 1) offer(form, ceil_div(tiles, fit), 2);
+    if (weight_floats * 4 > p.device->l2_bytes) offer(form, blocks(4 * fit), 1);
+    // Cores that keep their half of large weights gain more than small values cost that change hands.
+    const bool heavy = weight_floats >= 8 * tiles * form_tiles.results() * (s.channels + s.filters);
+    if ((shared || heavy) && ceil_div(tiles, fit) < 4 && weights_of(s, isa).panels() > 1) offer(form, ceil_div(tiles, fit), 2);
   };
   if (is_volume(p)) return offer_form(kWinograd2x2x2), all;
   offer_form(kWinograd2x2);
