@@ -165,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
         if (++slot == SLOTS) slot = 0, slot_parity ^= 1;
       }
     }
-    if (warp == 0 && lane == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    if (warp == 0 && lane == 0) wait_for_stores<0>();  // shared memory must outlast them
   }
 }
 )";

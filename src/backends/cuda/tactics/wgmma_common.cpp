@@ -32,13 +32,13 @@ WgmmaTile tile_of(const Config& c) {
 
 // A guess in microseconds on an H200, its constants fitted to 430 times of kernels measured there: tiles in waves over the
 // multiprocessors, each limited by arithmetic or by loading; results cost time of their own unless groups alternate.
-double guess(const WgmmaTile& t, const GemmProblem& p, bool gelu, bool staged, int64_t m) {
+double guess(const WgmmaTile& t, const GemmProblem& p, bool staged, int64_t m) {
   constexpr double kProcessors = 132, kClock = 1900;
   const double rows = t.rows(), columns = t.columns,
                depth = static_cast<double>(p.is_conv ? ceil_div(p.channels, int64_t{64}) * (p.k / p.channels) : ceil_div(p.k, int64_t{64}));
   const double waves = std::ceil(static_cast<double>(ceil_div(m, int64_t{t.rows()}) * ceil_div(p.n, int64_t{t.columns})) / kProcessors);
   const double products = depth * std::max(rows * columns * 64 / 2000, (rows + columns) * 128 / 71) / kClock;
-  const double results = rows * columns * (125 + (gelu ? 60 : 0) + (staged ? 7 : 0)) * 1e-6;
+  const double results = rows * columns * (125 + (staged ? 7 : 0)) * 1e-6;
   double total = waves * (products + 0.55 * results);
   if (t.alternate) {
     const double tile = std::max({products, waves > 1 ? results / 2 : 0, (products + results) / 2});
@@ -49,10 +49,6 @@ double guess(const WgmmaTile& t, const GemmProblem& p, bool gelu, bool staged, i
                                     : static_cast<double>(m * p.k) * 2;
   const double memory = (bytes_in + static_cast<double>(p.n * p.k + m * p.n * (staged ? 2 : 1)) * 2) / 3.85e6;
   return std::max(total + 0.5, memory) + 2.7;
-}
-
-bool has_erf(const Tail& tail) {
-  return std::any_of(tail.body.code.begin(), tail.body.code.end(), [](const ir::Instr& i) { return i.prim == ir::Prim::erf; });
 }
 
 }  // namespace
@@ -73,12 +69,12 @@ Verdict wgmma_fits(const Problem& p, const Product& product) {
 std::vector<Config> wgmma_configs(const Product& product) {
   GemmProblem g = product.gemm;
   g.tail = product.tail.operands;
-  const bool staged = staged_operand(g) >= 0, gelu = has_erf(product.tail);
+  const bool staged = staged_operand(g) >= 0;
   std::vector<std::pair<double, Config>> all;
   for (const auto& t : kTiles) {
     const WgmmaTile tile = tile_of(t, staged);
     if (tile.columns > 64 && tile.columns >= 2 * g.n) continue;
-    all.push_back({guess(tile, g, gelu, staged, product.rows), {t[0], t[1], t[2], t[3], tile.stages, tile.slots}});
+    all.push_back({guess(tile, g, staged, product.rows), {t[0], t[1], t[2], t[3], tile.stages, tile.slots}});
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   constexpr std::size_t kMost = 3;  // each has to be compiled; the best of all, or one within 2 %, was among them for each of 27 shapes
