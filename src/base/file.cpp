@@ -78,9 +78,12 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
-FileLock::FileLock(const std::string& path) {
+FileLock::FileLock(const std::string& path) : path_(path) {
+  constexpr int kHow = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK;
   for (;;) {
-    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    descriptor_ = ::open(path.c_str(), kHow | O_EXCL, 0666);
+    made_ = descriptor_ >= 0;
+    if (!made_) descriptor_ = ::open(path.c_str(), kHow, 0666);
     if (descriptor_ < 0) fail_io("open", path, errno);
     while (::flock(descriptor_, LOCK_EX) != 0) {
       if (errno == EINTR) continue;
@@ -88,17 +91,21 @@ FileLock::FileLock(const std::string& path) {
       ::close(descriptor_);
       fail_io("lock", path, error);
     }
-    // Whoever held the lock may have replaced the file: then the lock is on one that has no name any more.
-    struct stat locked {}, named {};
-    if (::fstat(descriptor_, &locked) == 0 && ::stat(path.c_str(), &named) == 0 && locked.st_ino == named.st_ino &&
-        locked.st_dev == named.st_dev)
-      return;
-    ::close(descriptor_);
+    if (is_named()) return;
+    ::close(descriptor_);   // whoever held the lock replaced the file, or took it away
   }
+}
+
+bool FileLock::is_named() const {
+  struct stat locked {}, named {};
+  return ::fstat(descriptor_, &locked) == 0 && ::stat(path_.c_str(), &named) == 0 && locked.st_ino == named.st_ino &&
+         locked.st_dev == named.st_dev;
 }
 
 // Unlocked by name: a child forked meanwhile holds the same open file, so closing alone would keep the lock.
 FileLock::~FileLock() {
+  struct stat info {};
+  if (made_ && is_named() && ::fstat(descriptor_, &info) == 0 && info.st_size == 0) ::unlink(path_.c_str());
   ::flock(descriptor_, LOCK_UN);
   ::close(descriptor_);
 }

@@ -50,7 +50,7 @@ void write_file(const std::string& path, std::span<const std::byte> bytes);   //
 void write_file(const std::string& path, std::string_view text);
 
 // An exclusive lock between processes, held while the object lives. It may be on the very file that its holder replaces with an
-// AtomicFile. The file is made, empty, if absent.
+// AtomicFile. The file is made, empty, if absent, and goes away with the lock if nobody put anything there.
 class FileLock {
  public:
   explicit FileLock(const std::string& path);
@@ -59,7 +59,10 @@ class FileLock {
   FileLock& operator=(const FileLock&) = delete;
 
  private:
+  bool is_named() const;     // is the locked file the one at the path?
+  std::string path_;
   int descriptor_ = -1;
+  bool made_ = false;
 };
 
 }  // namespace tenfold

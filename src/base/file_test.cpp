@@ -102,6 +102,16 @@ TEST_F(File, FailedAndKilledWritesLeaveTheOldFile) {
   EXPECT_EQ(entries(), 1);
 }
 
+TEST_F(File, LocksLeaveNothingOfTheirOwn) {
+  { FileLock lock(at("new")); }
+  EXPECT_EQ(entries(), 0);
+  write_file(at("empty"), "");
+  { FileLock lock(at("empty")); }
+  EXPECT_TRUE(fs::exists(at("empty")));   // somebody else's
+  { FileLock lock(at("cache")); write_file(at("cache"), "content"); }
+  EXPECT_EQ(read_file(at("cache")), "content");
+}
+
 TEST_F(File, LockExcludesOtherProcesses) {
   auto lock = std::make_unique<FileLock>(at("lock"));
   const pid_t child = fork();
