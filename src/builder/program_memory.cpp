@@ -73,7 +73,8 @@ const ProgramBuilder::Stored& ProgramBuilder::store_result(const Value* v, Layou
     s.at = store_result(root, kPlain).at;   // views are of plain memory
     const Dim offset = view->offset * Dim(bits(v->dtype()) / 8);
     require(offset.is_constant(), ErrorKind::internal, "a view at the symbolic offset ", offset.text());
-    s.at.offset += offset.constant();
+    // What is always empty starts where its root does: a plan's operands never start behind their memory.
+    if (ir::product(v->dims()).bounds(box_).upper > 0) s.at.offset += offset.constant();
     s.dense = view->dense;
     s.strides = view->strides;
   } else if (const Value* output = storage_.output_of_root(v); output && layout == kPlain) {

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/check.h"
+#include "ir/fault.h"
 #include "ir/op_def.h"
 
 namespace tenfold::ir {
@@ -92,10 +93,10 @@ Value* Graph::make(std::string_view op, std::vector<Value*> operands, Attributes
 Node* Graph::add(Node node, int outputs, Node* before) {
   const OpDef& def = *node.def;
   const int own = node.anchor_inputs >= 0 ? node.anchor_inputs : static_cast<int>(node.inputs.size());
-  require(own >= def.min_inputs && (def.max_inputs < 0 || own <= def.max_inputs), ErrorKind::invalid_model, def.name, " takes ",
+  require_sound(own >= def.min_inputs && (def.max_inputs < 0 || own <= def.max_inputs), def.name, " takes ",
           def.min_inputs, def.max_inputs < 0 ? " or more" : def.max_inputs == def.min_inputs ? "" : cat(" to ", def.max_inputs),
           " operands, ", own, " given");
-  require(outputs >= def.min_outputs && (def.max_outputs < 0 || outputs <= def.max_outputs), ErrorKind::invalid_model, def.name,
+  require_sound(outputs >= def.min_outputs && (def.max_outputs < 0 || outputs <= def.max_outputs), def.name,
           " cannot have ", outputs, " outputs");
   for (const auto& [key, value] : def.attributes)
     if (!node.attributes.has(key)) node.attributes.set(key, value);
@@ -122,18 +123,35 @@ Node* Graph::add(Node node, int outputs, Node* before) {
   return n;
 }
 
+namespace {
+// An epilogue broadcasts its operands to the anchor's result and may change the type. Plans and their texts hold bodies, too, so
+// nothing about them is taken for granted.
+void infer_epilogue(Node& node) {
+  const Body& body = *node.body;
+  TensorType& type = node.outputs.at(0)->type.tensor;
+  const auto own = static_cast<std::size_t>(node.anchor_inputs);
+  require_sound(node.anchor_inputs >= 0 && own <= node.inputs.size() && body.inputs.size() == node.inputs.size() - own + 1 &&
+                    !body.outputs.empty(),
+                "the body behind it has ", body.inputs.size(), " inputs, of ", node.inputs.size(), " operands ", node.anchor_inputs,
+                " are its own");
+  require_sound(body.inputs[0] == type.dtype, "the body behind it takes ", name(body.inputs[0]), ", it gives ", name(type.dtype));
+  for (std::size_t i = own; i < node.inputs.size(); ++i) {
+    require_sound(node.inputs[i] && node.inputs[i]->dtype() == body.inputs[i - own + 1], "operand ", i, " is ",
+                  node.inputs[i] ? name(node.inputs[i]->dtype()) : "missing", ", the body behind it takes ",
+                  name(body.inputs[i - own + 1]));
+    type.dims = broadcast(type.dims, node.inputs[i]->dims());
+  }
+  type.dtype = body.type_of(body.outputs[0]);
+  node.outputs[0]->contents.reset();
+}
+}  // namespace
+
 void Graph::infer(Node& node) {
   for (Value* v : node.outputs) v->contents.reset();
   if (!node.def->infer) fail(ErrorKind::internal, cat(node.op(), " has no shape inference"));
   InferCall call(*this, node);
   node.def->infer(call);
-  if (node.body && node.op() != "Region") {   // the epilogue broadcasts its operands to the anchor's result and may change the type
-    TensorType& type = node.outputs[0]->type.tensor;
-    for (std::size_t i = static_cast<std::size_t>(node.anchor_inputs); i < node.inputs.size(); ++i)
-      if (node.inputs[i]) type.dims = broadcast(type.dims, node.inputs[i]->dims());
-    type.dtype = node.body->type_of(node.body->outputs[0]);
-    node.outputs[0]->contents.reset();
-  }
+  if (node.body && node.op() != "Region") infer_epilogue(node);
 }
 
 void Graph::set_input(Node& node, int index, Value* value) {

@@ -107,6 +107,7 @@ void verify_step(const VerifyScope& scope, const Program& program, const Step& s
       verify_tactic(scope, step);
       break;
     case StepKind::host:
+      must(!step.has_body || step.op == "Region", "a host step with a body behind it");
       // Loops keep their graphs in attributes; the interpreter infers every type afresh and compares each result with its room.
       if (step.attributes.has("graphs"))
         must(step.op == "Loop" || step.op == "Scan" || step.op == "If", "it has graphs but is no control flow");

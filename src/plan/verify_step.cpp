@@ -27,31 +27,34 @@ std::ostream& operator<<(std::ostream& out, const Place& place) {
 }
 Place place(const Operand& o) { return {o.at}; }
 
-// Inside fixed memory over the whole box; inside a binding, whose size changes with the shapes, at both ends of the box.
+// Of an operand whose memory changes its size with the shapes: at both ends of the box. Where it is empty, only its start counts.
+template <class Capacity>
+void verify_at_corners(const VerifyScope& scope, const Operand& o, Capacity&& capacity_at) {
+  std::int64_t largest = scope.corners.empty() ? o.at.offset : 0;
+  for (const auto& values : scope.corners) {
+    const std::optional<ByteRange> range = byte_range(o, values);
+    const std::optional<std::int64_t> capacity = capacity_at(values);
+    largest = std::max(largest, capacity.value_or(o.at.offset));
+    must(!range || !capacity || range->empty() || (range->first >= 0 && range->end <= *capacity), "an operand at ", place(o),
+         " ends at byte ", range ? range->end : 0, " of ", capacity.value_or(0));
+  }
+  must(o.at.offset <= largest, "an operand at ", place(o), " starts behind the ", largest, " bytes there");
+}
+
+// Inside fixed memory over the whole box; a growing buffer is sized in the run, where the runtime compares again.
 void verify_extent(const VerifyScope& scope, const Program& program, const Operand& o) {
+  const auto index = static_cast<std::size_t>(o.at.index);
   if (o.at.space == Space::binding) {
-    const auto index = static_cast<std::size_t>(o.at.index);
     const Operand& formal = index < program.inputs.size() ? program.inputs[index] : program.outputs[index - program.inputs.size()];
-    for (const auto& values : scope.corners) {
-      const auto range = byte_range(o, values);
-      const auto bytes = formal_bytes(formal, values);
-      must(!range || !bytes || range->empty() || (range->first >= 0 && range->end <= *bytes), "an operand in binding ", index,
-           " ends at byte ", range ? range->end : 0, " of ", bytes.value_or(0));
-    }
-    return;
+    return verify_at_corners(scope, o, [&](const auto& values) { return formal_bytes(formal, values); });
   }
-  if (o.at.space == Space::grown) {   // sized in the run; the runtime compares again with what it allocated
-    const DimIndex bytes = scope.top.grown[static_cast<std::size_t>(o.at.index)];
-    for (const auto& values : scope.corners) {
-      const auto range = byte_range(o, values);
-      must(!range || range->empty() || (range->first >= 0 && range->end <= values[static_cast<std::size_t>(bytes)]), "an operand at ",
-           place(o), " ends at byte ", range ? range->end : 0, " of ", values[static_cast<std::size_t>(bytes)]);
-    }
-    return;
+  if (o.at.space == Space::grown) {
+    const auto bytes = static_cast<std::size_t>(scope.top.grown[index]);
+    return verify_at_corners(scope, o, [&](const auto& values) { return std::optional(values[bytes]); });
   }
-  const std::int64_t capacity =
-      o.at.space == Space::weights ? scope.plan.constants[static_cast<std::size_t>(o.at.index)].bytes : program.arena_bytes;
+  const std::int64_t capacity = o.at.space == Space::weights ? scope.plan.constants[index].bytes : program.arena_bytes;
   const ByteRange range = byte_range(o, scope.dims, scope.box);
+  must(o.at.offset <= capacity, "an operand at ", place(o), " starts behind the ", capacity, " bytes there");
   must(range.empty() || (range.first >= 0 && range.end <= capacity), "an operand at ", place(o), " reaches from byte ", range.first, " to ",
        range.end, " of ", capacity);
 }

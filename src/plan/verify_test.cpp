@@ -27,6 +27,13 @@ void expect_refused(const char* why, const std::function<void(Program&)>& change
   EXPECT_NE(message.find(why), std::string::npos) << "wanted '" << why << "', got '" << message << "'";
 }
 
+Operand& make_empty(Program& g, Operand& o) {
+  g.dims.push_back(0);
+  o.dense = false;
+  o.dims[0] = static_cast<DimIndex>(g.dims.size() - 1);
+  return o;
+}
+
 TEST(Verify, AcceptsTheSample) { EXPECT_EQ(refusal([](Plan&) {}), ""); }
 
 TEST(Verify, Tables) {
@@ -73,6 +80,13 @@ TEST(Verify, OperandsStayInTheirSpace) {
     g.steps[0].in[0].dims[0] = 4;
   });
   expect_refused("binding 2", [](Program& g) { g.steps[2].out[0].at.offset = 4; });
+}
+
+// Nothing may be read there, but a kernel that looks at a first element all the same must find memory of the plan.
+TEST(Verify, EmptyOperandsStartInTheirSpaceToo) {
+  expect_refused("starts behind the 512 bytes", [](Program& g) { make_empty(g, g.steps[0].out[0]).at.offset = 516; });
+  expect_refused("starts behind the 16 bytes", [](Program& g) { make_empty(g, g.steps[1].in[1]).at.offset = 1 << 20; });
+  expect_refused("starts behind the 128 bytes", [](Program& g) { make_empty(g, g.steps[0].in[0]).at.offset = INT64_MAX - 3; });
 }
 
 TEST(Verify, WritesOnlyWhatMayBeWritten) {
@@ -122,6 +136,32 @@ TEST(Verify, ResultsAreWhatTheOperatorGives) {
   expect_refused("the operator gives", [](Program& g) { g.steps[1].out[0].dtype = DType::i32; });
   expect_refused("no control flow", [](Program& g) { g.steps[1].attributes.set("graphs", ir::Strings{}); });
   expect_refused("No", [](Program& g) { g.steps[1].op = "NoSuchOperator"; });
+}
+
+// Fuzzing found it: the axis had no element, and was read all the same.
+TEST(Verify, AnOperandReadAsOneNumberHoldsOne) {
+  expect_refused("the axis has 0 elements, 1 expected", [](Program& g) {
+    Step& step = g.steps[1];
+    step.op = "CumSum", step.attributes = {{"axis", 0}, {"exclusive", 0}, {"reverse", 0}};
+    make_empty(g, step.in[1]).dtype = DType::i64;
+  });
+}
+
+// The body behind a kernel reads what the kernel gives and what else the step has, each in its own type.
+TEST(Verify, BodiesTakeTheTypesOfTheirOperands) {
+  const auto with_body = [](std::vector<DType> types) {
+    return [types](Program& g) {
+      Step& step = g.steps[1];
+      step.kind = StepKind::kernel, step.tactic = "sample", step.tactic_version = 3, step.config = {16, -1};
+      step.has_body = true, step.anchor_inputs = 1, step.op = "Softmax", step.attributes.set("axis", -1);
+      step.body = {types, {{ir::Prim::abs, types[0], 0}}, {static_cast<std::uint16_t>(types.size())}, 0};
+    };
+  };
+  expect_refused("tactic 'sample' computes Region", with_body({DType::f32, DType::f32}));   // nothing is wrong with the body
+  expect_refused("the body behind it takes f64, it gives f32", with_body({DType::f64, DType::f32}));
+  expect_refused("operand 1 is f32, the body behind it takes f64", with_body({DType::f32, DType::f64}));
+  expect_refused("its body has 1 inputs, 2 are given", with_body({DType::f32}));
+  expect_refused("a host step with a body", [&](Program& g) { with_body({DType::f32, DType::f32})(g), g.steps[1].kind = StepKind::host; });
 }
 
 TEST(Verify, BranchesGiveTheirBodiesWhatTheyExpect) {
@@ -178,6 +218,7 @@ TEST(Verify, GrowingBuffersAreUsedOnceTheirSizeIsKnown) {
   expect_refused("growing buffer has dim", changed([](Program& g) { g.grown[0] = 6; }));
   expect_refused("ends at byte", changed([](Program& g) { g.grown[1] = 4; }));
   expect_refused("ends at byte", changed([](Program& g) { g.steps[1].out[0].at.offset = 8; }));
+  expect_refused("starts behind", changed([](Program& g) { make_empty(g, g.steps[1].in[0]).at.offset = std::int64_t{1} << 50; }));
   expect_refused("shape of an input", changed([](Program& g) { g.inputs[0].dims[0] = 4; }));
 }
 
