@@ -87,6 +87,36 @@ class BadModels(CliCase):
         self.refuses(MODEL, 'no outputs', [node('Relu', ['x'], ['t'])], outputs=[])
         self.refuses(MODEL, 'declared as i64, but computed as f32', [node('Relu', ['x'], ['y'])], outputs=[('y', TensorProto.INT64, None)])
 
+    def test_branches(self):
+        """A branch that contradicts the shapes may stand there until it is taken; one that no shapes would mend may not."""
+
+        def choose(*then):
+            bodies = [helper.make_graph(nodes, name, [], [helper.make_tensor_value_info('r', FLOAT, None)]) for name, nodes in
+                      (('then', then), ('else', [node('Relu', ['x'], ['r'])]))]  # fmt: skip
+            return dict(
+                nodes=[node('If', ['c'], ['y'], name='choose', then_branch=bodies[0], else_branch=bodies[1])],
+                inputs=[*X, ('c', TensorProto.BOOL, [])],
+                initializers=[numpy_helper.from_array(np.array([7]), 'seven')],
+            )
+
+        misfit = node('Reshape', ['x', 'seven'], ['t'], name='misfit')
+        for expected, last in (
+            ("'choose/then_branch/odd' (Frobnicate, opset 21)", node('Frobnicate', ['t'], ['r'], name='odd')),
+            ("attribute 'axis' is a string, an int was expected", node('Softmax', ['t'], ['r'], axis='one')),
+            ("uses 'ghost', which nothing defines", node('Add', ['t', 'ghost'], ['r'])),
+        ):
+            self.refuses(MODEL, expected, **choose(misfit, last))
+            self.refuses(MODEL, expected, **choose(node('Relu', ['x'], ['t']), last))
+        self.refuses(MODEL, 'operand 1 is i64', **choose(node('Add', ['x', 'seven'], ['r'])))
+        self.refuses(MODEL, 'Reshape takes 2 operands, 1 given', **choose(node('Reshape', ['x'], ['r'])))
+
+        model = save_model(self.path('misfit.onnx'), outputs=Y, **choose(misfit, node('Relu', ['t'], ['r'])))
+        for taken in (True, False):
+            np.save(self.path(f'{taken}.npy'), np.array(taken))
+        run = ['exec', f'--onnx={model}', '--noBuilderCache', *ONCE]
+        self.assertRegex(self.tenfold(*run, f'--loadInputs=c:{self.path("False.npy")}').stderr, r"\[W\] .*'choose/then_branch/' cannot run")
+        self.refused(RUN_FAILED, 'misfit', *run, f'--loadInputs=c:{self.path("True.npy")}')
+
     def test_shapes(self):
         self.refuses(
             MODEL, 'cannot multiply [2,3] by [5,4]', [node('MatMul', ['x', 'w'], ['y'])], initializers=[tensor('w', [5, 4], bytes(80))]
@@ -250,14 +280,15 @@ class Saving(CliCase):
     def test_full_disk(self):
         disk = self.path('disk')
         os.mkdir(disk)
-        # A small disk of our own, which goes away with its name space; the old plan must be all that is on it afterwards.
+        # A small disk of our own, which goes away with its name space; the old file must be all that is on it afterwards.
         in_small_disk = [
             'unshare',
             '-m',
             'sh',
             '-c',
-            f'mount -t tmpfs -o size=96k none {disk} || exit 99; echo old >{disk}/p; "$@" || code=$?; '
-            f'[ "$(ls -A {disk}) $(cat {disk}/p)" = "p old" ] || exit 98; exit $code',
+            f'mount -t tmpfs -o size=96k none {disk} || exit 99; echo old >{disk}/p; head -c 99999 /dev/zero >{disk}/rest 2>/dev/null; '
+            f'"$@" || code=$?; '
+            f'rm {disk}/rest; [ "$(ls -A {disk}) $(cat {disk}/p)" = "p old" ] || exit 98; exit $code',
             'sh',
         ]
         if subprocess.run([*in_small_disk, 'true'], capture_output=True).returncode:
@@ -265,16 +296,19 @@ class Saving(CliCase):
         big = save_model(
             self.path('big.onnx'), [node('Add', ['x', 'w'], ['y'])], [('x', FLOAT, [1])], Y, [tensor('w', [40000], os.urandom(160000))]
         )
-        self.refused(
-            RUN_FAILED,
-            'No space left',
-            'exec',
-            f'--onnx={big}',
-            f'--saveEngine={disk}/p',
-            '--noBuilderCache',
-            *ONCE,
-            program=[*in_small_disk, cli_case.TENFOLD],
-        )
+        run, program = ['exec', f'--onnx={big}', *ONCE], [*in_small_disk, cli_case.TENFOLD]
+        for flag, name in (
+            ('saveEngine', 'p'),
+            ('exportOutput', 'o.npz'),
+            ('exportOutput', 'o.json'),
+            ('exportTimes', 'p'),
+            ('exportProfile', 'p'),
+            ('exportLayerInfo', 'p'),
+        ):
+            with self.subTest(flag):
+                self.refused(RUN_FAILED, 'No space left', *run, '--noBuilderCache', f'--{flag}={disk}/{name}', program=program)
+        done = self.tenfold(*run, f'--timingCacheFile={disk}/times', program=program)
+        self.assertRegex(done.stderr, r'\[W\] .*No space left')
 
     def test_killed_in_the_middle(self):
         size = 48 << 20

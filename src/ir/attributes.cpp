@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "ir/fault.h"
 #include "ir/scan.h"
 
 namespace tenfold::ir {
@@ -83,10 +84,10 @@ void Attributes::erase(std::string_view name) {
 template <class T>
 const T& Attributes::get(std::string_view name) const {
   auto it = values_.find(name);
-  require(it != values_.end(), ErrorKind::invalid_model, "attribute '", name, "' is missing");
+  require_sound(it != values_.end(), "attribute '", name, "' is missing");
   const T* value = std::get_if<T>(&it->second);
-  require(value != nullptr, ErrorKind::invalid_model, "attribute '", name, "' is ", kTypeNames[it->second.index()], ", expected ",
-          kTypeNames[Attribute(T{}).index()]);
+  require_sound(value != nullptr, "attribute '", name, "' is ", kTypeNames[it->second.index()], ", expected ",
+                kTypeNames[Attribute(T{}).index()]);
   return *value;
 }
 

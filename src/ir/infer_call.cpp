@@ -1,5 +1,6 @@
 // InferCall: checked access to the operand types of the node whose result types are being inferred.
 #include "base/check.h"
+#include "ir/fault.h"
 #include "ir/op_def.h"
 #include "ir/recipe.h"
 
@@ -10,7 +11,7 @@ constexpr std::string_view kDecidesTypes = "used to infer shapes";
 
 const ValueType& InferCall::type(int i) const {
   const Value* v = node_.in(i);
-  if (!v) bad(cat("operand ", i, " of ", node_.op(), " is missing"));
+  if (!v) require_sound(false, "operand ", i, " of ", node_.op(), " is missing");
   return v->type;
 }
 const TensorType& InferCall::in(int i) const {

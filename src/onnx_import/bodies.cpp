@@ -12,9 +12,23 @@ bool OnnxNode::has_graph(std::string_view attribute) const {
   return found != attributes_.end() && found->second->has_g();
 }
 
+// Whatever is wrong with a body beside what its nodes' operators find is a fault.
 std::vector<std::unique_ptr<ir::Graph>> OnnxNode::closed_bodies(const std::vector<std::string>& names,
                                                                 const std::vector<std::vector<ir::ValueType>>& formal,
                                                                 std::vector<ir::Value*>& captures) {
+  try {
+    return make_bodies(names, formal, captures);
+  } catch (const Disagreement&) {
+    throw;
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::invalid_model) throw;
+    throw ir::Fault(e);
+  }
+}
+
+std::vector<std::unique_ptr<ir::Graph>> OnnxNode::make_bodies(const std::vector<std::string>& names,
+                                                              const std::vector<std::vector<ir::ValueType>>& formal,
+                                                              std::vector<ir::Value*>& captures) {
   check(names.size() == formal.size(), "closed_bodies: ", names.size(), " names, ", formal.size(), " lists of types");
   // First what all bodies capture, because each of them gets an input for every capture.
   std::vector<std::map<std::string, ir::Value*>> meanings;
@@ -29,17 +43,17 @@ std::vector<std::unique_ptr<ir::Graph>> OnnxNode::closed_bodies(const std::vecto
     }
   }
   std::vector<std::unique_ptr<ir::Graph>> bodies;
-  std::optional<Error> failed;   // of one branch: it fails when it is taken
+  bool failed = false;   // one branch: it fails when it is taken
   for (std::size_t i = 0; i < names.size(); ++i) {
     auto& proto = *attributes_.at(names[i])->mutable_g();
     // Symbols are named after nodes, so names of nodes must differ between bodies; a body imported again keeps its own.
     std::string& prefix = prefixes_[names[i]];
     if (prefix.empty()) prefix = graph().unique_name(name() + "/" + names[i]) + "/";
     try {
-      bodies.push_back(importer_.body(proto, scope_, formal[i], {captures, meanings[i]}, prefix));
-    } catch (const Error& e) {
-      if (op() != "If" || e.kind() != ErrorKind::invalid_model || failed) throw;
-      failed = e;
+      bodies.push_back(importer_.body(proto, scope_, formal[i], {captures, meanings[i]}, prefix, op() == "If"));
+    } catch (const Disagreement& e) {
+      if (op() != "If" || failed) throw;
+      failed = true;
       bodies.push_back(importer_.failing_body(proto, captures, prefix, e.what()));
     }
   }
@@ -47,13 +61,13 @@ std::vector<std::unique_ptr<ir::Graph>> OnnxNode::closed_bodies(const std::vecto
 }
 
 std::unique_ptr<ir::Graph> Importer::body(onnx::GraphProto& proto, const Scope& outer, const std::vector<ir::ValueType>& formal,
-                                          const Captures& captures, const std::string& prefix) {
+                                          const Captures& captures, const std::string& prefix, bool may_fail) {
   const Nesting nesting(depth_);
   auto graph = std::make_unique<ir::Graph>(registry_);
   graph->name = proto.name();
   graph->symbols = outer.graph->symbols;
   Scope scope{.graph = graph.get(), .opsets = outer.opsets, .prefix = prefix, .bindings = outer.bindings, .function = outer.function,
-              .caller = outer.caller};
+              .caller = outer.caller, .may_fail = may_fail};
   std::unordered_set<std::string> initialized;
   for (const auto& tensor : proto.initializer()) initialized.insert(tensor.name());
   std::size_t own = 0;
@@ -85,6 +99,7 @@ std::vector<ir::Value*> Importer::contents(onnx::GraphProto& proto, Scope& scope
   add_initializers(proto, scope);
   nodes(*proto.mutable_node(), scope);
   if (problems_.size() > problems) fail(ErrorKind::unsupported, "its body has nodes that are not supported");
+  if (scope.failed) throw *scope.failed;
   std::vector<ir::Value*> results;
   for (const auto& output : proto.output()) {
     const auto found = scope.names.find(output.name());

@@ -197,6 +197,57 @@ TEST(Bodies, ErrorsNameTheBody) {
   EXPECT_NE(found.text.find("1 node is not supported:\n  node 'choose/then_branch/join' (Unheard"), std::string::npos) << found.text;
 }
 
+onnx::GraphProto& branch_of(onnx::ModelProto& model, int attribute) {
+  return *model.mutable_graph()->mutable_node(0)->mutable_attribute(attribute)->mutable_g();
+}
+
+// x is a matrix: joining along axis 5 is impossible for it, but not for every tensor.
+TEST(Bodies, ABranchThatContradictsTheShapesFailsWhenItIsTaken) {
+  auto model = if_model();
+  branch_of(model, 0).mutable_node(0)->mutable_attribute(0)->set_i(5);
+  std::string warned;
+  const ir::Graph graph = import_model(model, {.log = Log([&](Severity, std::string_view text) { warned += text; })});
+  EXPECT_NE(warned.find("choose/then_branch/' cannot run with these shapes, and fails if it is taken: importing node "
+                        "'choose/then_branch/join' (Concat"), std::string::npos) << warned;
+  Tensor c(DType::boolean, {});
+  c.mutable_data<bool>()[0] = false;
+  EXPECT_EQ(run(graph, {ramp(), c}), (std::vector<float>{9, 8, 7, 6}));
+  c.mutable_data<bool>()[0] = true;
+  EXPECT_THROW(run(graph, {ramp(), c}), Error);
+}
+
+// What no shapes would mend is refused in any branch, also behind a node that contradicts the shapes.
+TEST(Bodies, FaultsOfABranchAreRefused) {
+  for (const bool behind : {false, true}) {
+    const auto refuse = [&](const std::string& part, ErrorKind kind, const std::function<void(onnx::GraphProto&)>& change) {
+      auto model = if_model();
+      auto& yes = branch_of(model, 0);
+      if (behind) yes.mutable_node(0)->mutable_attribute(0)->set_i(5);
+      add_node(yes, "Relu", {"r"}, {"s"}, "next");
+      yes.mutable_output(0)->set_name("s");
+      change(yes);
+      expect_failure(model, kind, part);
+    };
+    refuse("'choose/then_branch/next' (Frobnicate", ErrorKind::unsupported,
+           [](auto& yes) { yes.mutable_node(1)->set_op_type("Frobnicate"); });
+    refuse("it has no attribute 'slope'", ErrorKind::invalid_model, [](auto& yes) { add_int(*yes.mutable_node(1), "slope", 1); });
+    refuse("uses 'ghost', which nothing defines", ErrorKind::invalid_model, [](auto& yes) { yes.mutable_node(1)->set_input(0, "ghost"); });
+    refuse("depends on its own result", ErrorKind::invalid_model, [](auto& yes) { yes.mutable_node(1)->set_input(0, "s"); });
+    refuse("uses 'ghost', which nothing defines", ErrorKind::invalid_model, [](auto& yes) { yes.mutable_output(0)->set_name("ghost"); });
+  }
+  auto model = if_model();
+  branch_of(model, 0).mutable_node(0)->mutable_attribute(0)->set_type(3);   // a string
+  branch_of(model, 0).mutable_node(0)->mutable_attribute(0)->clear_i();
+  branch_of(model, 0).mutable_node(0)->mutable_attribute(0)->set_s("rows");
+  expect_failure(model, ErrorKind::invalid_model, "attribute 'axis' is");
+  model = if_model();
+  branch_of(model, 0).mutable_node(0)->mutable_attribute(0)->set_i(5);
+  auto& no = branch_of(model, 1);
+  add_int(add_node(no, "Concat", {"x", "x"}, {"w2"}, "join"), "axis", 7);
+  no.mutable_output(0)->set_name("w2");
+  expect_failure(model, ErrorKind::invalid_model, "axis 7");   // neither branch can run
+}
+
 TEST(Bodies, DepthIsBounded) {
   auto model = model_of_x({"y"});
   add_input(*model.mutable_graph(), "c", {}, DType::boolean);

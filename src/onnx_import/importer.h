@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "ir/fault.h"
 #include "onnx_import/external_data.h"
 #include "onnx_import/import.h"
 #include "ops/onnx_node.h"
@@ -21,6 +22,12 @@ namespace tenfold::onnx_import {
 using Opsets = std::map<std::string, int>;                              // version by domain; "" is ai.onnx
 using NodeAttributes = std::map<std::string, onnx::AttributeProto*>;    // references to a function's attributes resolved
 using FunctionKey = std::tuple<std::string, std::string, std::string>;  // domain, name, overload
+
+// An operator refused its operands, which other shapes might mend: a branch of an If may wait with it until it is taken.
+class Disagreement : public Error {
+ public:
+  explicit Disagreement(const Error& error) : Error(error) {}
+};
 
 // Where names have a meaning: the main graph, one body, or one call of a function.
 struct Scope {
@@ -33,6 +40,8 @@ struct Scope {
   const onnx::FunctionProto* function = nullptr;            // null outside functions
   const Scope* caller = nullptr;                            // of a function's scope
   bool inlined = false;                                     // its nodes join another scope's graph: a function or a branch
+  bool may_fail = false;                                    // the body of an If's branch
+  std::optional<Disagreement> failed = {};                  // of such a body: why it cannot run
   // Functions are imported once for each call, a loop's body again with wider types: their tensors stay in the file's message.
   bool repeats() const { return function != nullptr || !prefix.empty(); }
 };
@@ -41,7 +50,7 @@ struct Scope {
 class Nesting {
  public:
   explicit Nesting(int& depth) : depth_(depth) {
-    require(depth < 64, ErrorKind::invalid_model, "bodies and functions are nested more than 64 deep");
+    ir::require_sound(depth < 64, "bodies and functions are nested more than 64 deep");
     ++depth_;
   }
   ~Nesting() { --depth_; }
@@ -51,6 +60,8 @@ class Nesting {
  private:
   int& depth_;
 };
+
+class OnnxNode;
 
 class Importer {
  public:
@@ -64,7 +75,7 @@ class Importer {
     std::map<std::string, ir::Value*> by_name;              // what names in this body mean outside
   };
   std::unique_ptr<ir::Graph> body(onnx::GraphProto& proto, const Scope& outer, const std::vector<ir::ValueType>& formal,
-                                  const Captures& captures, const std::string& prefix);
+                                  const Captures& captures, const std::string& prefix, bool may_fail);
   std::unique_ptr<ir::Graph> failing_body(const onnx::GraphProto& proto, const std::vector<ir::Value*>& captures, const std::string& prefix,
                                           const std::string& why);
 
@@ -87,6 +98,9 @@ class Importer {
                                   const std::vector<std::string>& outputs);
   std::vector<ir::Value*> call(onnx::FunctionProto& function, Scope& scope, const std::string& name, const std::vector<ir::Value*>& inputs,
                                const NodeAttributes& attributes, std::size_t outputs);
+  std::vector<ir::Value*> ask(OnnxNode& node, const ir::Registry::Found& found);
+  void judge_alone(onnx::NodeProto& proto, const Scope& scope);
+  ir::Attributes plain_attributes(const NodeAttributes& attributes, const ir::Registry::Found& found, const Scope& scope);
   const ir::Registry::Found* find(const onnx::NodeProto& proto, const Scope& scope);
   std::string missing(const std::string& domain, const std::string& op, int opset) const;
   int opset(const Scope& scope, const std::string& domain) const;
@@ -117,6 +131,9 @@ class OnnxNode final : public ir::OnnxImport {
                                                         std::vector<ir::Value*>& captures) override;
 
  private:
+  std::vector<std::unique_ptr<ir::Graph>> make_bodies(const std::vector<std::string>& names,
+                                                      const std::vector<std::vector<ir::ValueType>>& formal,
+                                                      std::vector<ir::Value*>& captures);
   Importer& importer_;
   const Scope& scope_;
   const NodeAttributes& attributes_;

@@ -50,9 +50,9 @@ void Importer::node(onnx::NodeProto& proto, Scope& scope, int index) {
     for (const auto& attribute : proto.attribute())
       if (attribute.has_g())
         for (const std::string& free : free_names(attribute.g())) broken |= scope.broken.count(free) > 0;
-    if (broken) {  // what it reads could not be imported and is reported; of this node only its operator can be judged
+    if (broken) {  // what it reads could not be imported
       scope.broken.insert(outputs.begin(), outputs.end());
-      find(proto, scope);
+      judge_alone(proto, scope);
       return;
     }
     const std::vector<ir::Value*> results = convert(proto, scope, name, inputs, outputs);
@@ -66,9 +66,15 @@ void Importer::node(onnx::NodeProto& proto, Scope& scope, int index) {
     const int version = scope.opsets->count(domain_of(proto)) ? scope.opsets->at(domain_of(proto)) : 0;
     const std::string what =
         cat("node '", name, "' (", proto.domain().empty() ? "" : proto.domain() + ".", proto.op_type(), ", opset ", version, ")");
-    if (error.kind() != ErrorKind::unsupported) throw error.within("importing " + what);
-    // Unsupported nodes are collected; a node whose body has some is not listed itself.
-    if (problems_.size() == problems) problems_.push_back(cat(what, ": ", error.what()));
+    if (error.kind() != ErrorKind::unsupported) {
+      error.within("importing " + what);
+      const auto* disagreement = dynamic_cast<const Disagreement*>(&error);
+      if (!disagreement || !scope.may_fail) throw;
+      if (!scope.failed) scope.failed = *disagreement;
+    } else if (problems_.size() == problems) {   // unsupported nodes are collected; a node whose body has some is not listed itself
+      problems_.push_back(cat(what, ": ", error.what()));
+    }
+    // What reads its results can still be judged by itself.
     scope.broken.insert(outputs.begin(), outputs.end());
   }
 }
@@ -100,17 +106,42 @@ std::vector<ir::Value*> Importer::convert(onnx::NodeProto& proto, Scope& scope, 
   const int version = opset(scope, domain);
   if (domain.empty() && proto.op_type() == "If")
     if (const auto condition = known_condition(inputs)) return branch(attributes, *condition, scope, name);
-  const auto& [def, form] = *find(proto, scope);
+  const ir::Registry::Found& found = *find(proto, scope);
   OnnxNode node(*this, scope, attributes, proto.op_type(), name, version);
   node.inputs = inputs;
   node.output_names = outputs;
+  node.attributes = plain_attributes(attributes, found, scope);
+  return ask(node, found);
+}
+
+// Attributes but for graphs, of the names and types that the operator declares if it has no import function to look at them.
+ir::Attributes Importer::plain_attributes(const NodeAttributes& attributes, const ir::Registry::Found& found, const Scope& scope) {
+  ir::Attributes plain;
   for (const auto& [key, value] : attributes) {
-    require(!is_graph(*value) || form->convert, ErrorKind::invalid_model, "it has no attribute '", key, "'");
-    if (!is_graph(*value)) node.attributes.set(key, to_attribute(*value, &files_, scope.repeats()));
+    require(!is_graph(*value) || found.form->convert, ErrorKind::invalid_model, "it has no attribute '", key, "'");
+    if (!is_graph(*value)) plain.set(key, to_attribute(*value, &files_, scope.repeats()));
   }
-  if (form->convert) return form->convert(node);
-  ir::check_attributes(*def, node.attributes);
-  return node.add(def->name, inputs, node.attributes, static_cast<int>(outputs.size()));
+  if (!found.form->convert) ir::check_attributes(*found.def, plain);
+  return plain;
+}
+
+// What the operator itself finds wrong, and what is no fault, other shapes might mend.
+std::vector<ir::Value*> Importer::ask(OnnxNode& node, const ir::Registry::Found& found) {
+  try {
+    return found.form->convert ? found.form->convert(node) : node.add(found.def->name, node.inputs, node.attributes, node.outputs());
+  } catch (const Disagreement&) {   // of a node in its body
+    throw;
+  } catch (const ir::Fault&) {
+    throw;
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::invalid_model) throw;
+    throw Disagreement(e);
+  }
+}
+
+// A node whose operands have no types: its operator and attributes.
+void Importer::judge_alone(onnx::NodeProto& proto, const Scope& scope) {
+  if (const ir::Registry::Found* found = find(proto, scope)) plain_attributes(resolve(proto, scope), *found, scope);
 }
 
 std::string Importer::missing(const std::string& domain, const std::string& op, int opset) const {

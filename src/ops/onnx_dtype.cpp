@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "ir/fault.h"
 
 namespace tenfold::ops {
 namespace {
@@ -22,8 +23,8 @@ constexpr std::array kEntries{
 
 DType dtype_from_onnx(std::int64_t number) {
   const auto* found = std::find_if(kEntries.begin(), kEntries.end(), [number](const Entry& e) { return e.number == number; });
-  require(found != kEntries.end(), number == 14 || number == 15 ? ErrorKind::unsupported : ErrorKind::invalid_model, "element type ",
-          number, number == 14 || number == 15 ? " (complex) is not supported" : " does not exist");
+  require(number != 14 && number != 15, ErrorKind::unsupported, "element type ", number, " (complex) is not supported");
+  ir::require_sound(found != kEntries.end(), "element type ", number, " does not exist");
   return found->type;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/element.h"
+#include "ir/fault.h"
 
 namespace tenfold::ir {
 namespace {
@@ -33,9 +34,9 @@ void check_attributes(const OpDef& def, const Attributes& attributes) {
     const auto declared =
         std::find_if(def.attributes.begin(), def.attributes.end(), [&wanted = name](const auto& a) { return a.first == wanted; });
     const bool optional = std::find(def.optional_attributes.begin(), def.optional_attributes.end(), name) != def.optional_attributes.end();
-    require(optional || declared != def.attributes.end(), ErrorKind::invalid_model, "it has no attribute '", name, "'");
-    require(optional || declared->second.index() == value.index(), ErrorKind::invalid_model, "attribute '", name, "' is ", kind(value),
-            ", ", optional ? "" : kind(declared->second), " was expected");
+    require_sound(optional || declared != def.attributes.end(), "it has no attribute '", name, "'");
+    require_sound(optional || declared->second.index() == value.index(), "attribute '", name, "' is ", kind(value), ", ",
+                  optional ? "" : kind(declared->second), " was expected");
   }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "ir/fault.h"
 #include "ir/op_def.h"
 
 namespace tenfold::ir {
@@ -28,7 +29,7 @@ class OnnxImport {
 
   int outputs() const { return static_cast<int>(output_names.size()); }
   Value* in(int i) const { return i < static_cast<int>(inputs.size()) ? inputs[static_cast<std::size_t>(i)] : nullptr; }
-  Value* need(int i) const { require(in(i), ErrorKind::invalid_model, "input ", i, " is missing"); return in(i); }
+  Value* need(int i) const { require_sound(in(i), "input ", i, " is missing"); return in(i); }
   // A constant operand, or an error that says which one has to be constant.
   const Tensor& constant(int i, const char* what) const {
     require(need(i)->is_constant(), ErrorKind::unsupported, what, " must be a constant");

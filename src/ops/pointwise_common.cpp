@@ -1,6 +1,7 @@
 // Derives shape inference and the reference kernel of a pointwise operator from its Body.
 #include "ops/pointwise_common.h"
 
+#include "ir/fault.h"
 #include "ops/body_contents.h"
 #include "ops/body_interpret.h"
 #include "ops/walk.h"
@@ -140,9 +141,9 @@ DType operand_type(const Node& node, Operands accepted, int first) {
     if (!node.inputs[i]) continue;
     const DType found = node.inputs[i]->dtype();
     require(found != DType::string, ErrorKind::unsupported, "operand ", i, " holds strings; only numbers and booleans are computed");
-    require(accepts(accepted, found), ErrorKind::invalid_model, "operand ", i, " is ", name(found), ", but must hold ", text(accepted));
-    require(!type || *type == found, ErrorKind::invalid_model, "operand ", i, " is ", name(found), ", the operands before it are ",
-            name(type.value_or(found)));
+    require_sound(accepts(accepted, found), "operand ", i, " is ", name(found), ", but must hold ", text(accepted));
+    require_sound(!type || *type == found, "operand ", i, " is ", name(found), ", the operands before it are ",
+                  name(type.value_or(found)));
     type = found;
   }
   require(type.has_value(), ErrorKind::invalid_model, "no operand is given");

@@ -128,8 +128,9 @@ TEST_P(Disagreements, AreFoundBeforeAKernelRuns) {
     config.optimization_level = level, config.threads = 1;
     OptimizationProfile& profile = config.profiles.emplace_back();
     for (std::size_t i = 0; i < good.size(); ++i) {
-      Shape least(good[i].size(), 1), most = good[i];
-      for (std::int64_t& extent : most) extent += 4;
+      Shape least = good[i], most = good[i];
+      for (std::size_t d = 0; d < most.size(); ++d)
+        if (!graph.inputs[i]->dims()[d].is_constant()) least[d] = 1, most[d] += 4;
       profile[graph.inputs[i]->name] = {least, good[i], most};
     }
     const auto context = builder::build_graph(graph, config).create_context();
@@ -160,6 +161,42 @@ INSTANTIATE_TEST_SUITE_P(
                     Disagreement{"(x f32[n,k], z f32[m,p])\n y = Concat(x, z) axis=0", "differ", {{2, 6}, {1, 6}}, {{2, 6}, {1, 5}}},
                     Disagreement{"(x f32[n,k])\n s = i64[2]{2,6}\n t = Relu(x)\n y = Reshape(t, s)", "reshape", {{2, 6}}, {{2, 5}}},
                     Disagreement{"(x f32[n,k])\n a = i64[1]{1}\n t = Squeeze(x, a)\n y = Relu(t)", "squeezed", {{3, 1}}, {{3, 2}}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    MoreSymbols, Disagreements,
+    testing::Values(Disagreement{"(x f32[n], z f32[m])\n y = Add(x, z)", "broadcast", {{4}, {4}}, {{2}, {3}}},
+                    Disagreement{"(x f32[p,4,4], z f32[q,4,4])\n y = MatMul(x, z)", "broadcast", {{4, 4, 4}, {1, 4, 4}},
+                                 {{2, 4, 4}, {3, 4, 4}}},
+                    Disagreement{"(x f32[1,c,8,8], w f32[4,d,3,3])\n y = Conv(x, w)", "channels", {{1, 4, 8, 8}, {4, 4, 3, 3}},
+                                 {{1, 3, 8, 8}, {4, 4, 3, 3}}},
+                    Disagreement{"(x f32[2,n], s f32[m])\n y = LayerNormalization(x, s)", "broadcast", {{2, 4}, {4}}, {{2, 4}, {3}}},
+                    Disagreement{"(x f32[2,n,3], s f32[m])\n y = BatchNormalization(x, s, s, s, s)", "channels", {{2, 4, 3}, {4}},
+                                 {{2, 4, 3}, {3}}},
+                    Disagreement{"(x f32[n,4], z f32[m])\n y = PRelu(x, z)", "broadcast", {{4, 4}, {4}}, {{4, 4}, {3}}},
+                    Disagreement{"(x f32[a,4], z f32[4,b], v f32[c,4])\n s = MatMul(x, z)\n p = Softmax(s) axis=-1\n y = MatMul(p, v)",
+                                 "cannot multiply", {{4, 4}, {4, 4}, {4, 4}}, {{4, 4}, {4, 3}, {2, 4}}}));
+
+// An operand that is read as one number, and has none.
+TEST(BadData, NoNumberWhereOneIsNeeded) {
+  for (const char* text : {"(x f32[3,3], n i64[k])\n y = CumSum(x, n)", "(x f32[3,3], n i64[k])\n y = Trilu(x, n)",
+                           "(x f32[3,3], n i64[k])\n y, i = TopK(x, n)", "(x f32[3], n i64[k])\n y = Range(n, n, n)",
+                           "(x f32[3], n i64[k], v f32[2])\n i = Cast(x) to=\"i64\"\n y = OneHot(i, n, v)",
+                           "(x i64[3], n i64[k])\n p = i64[2]{1,1}\n y = Pad(x, p, n) mode=\"constant\""}) {
+    SCOPED_TRACE(text);
+    BuildConfig config;
+    config.optimization_level = 0;
+    const ir::Graph graph = parse(text);
+    OptimizationProfile& profile = config.profiles.emplace_back();
+    for (const ir::Value* v : graph.inputs)
+      profile[v->name] = v->name == "n" ? ShapeRange{{0}, {1}, {1}}
+                                        : ShapeRange{ir::constants(v->dims()), ir::constants(v->dims()), ir::constants(v->dims())};
+    const Engine engine = builder::build_graph(parse(text), config);
+    std::vector<Tensor> inputs;
+    for (const BindingInfo& b : engine.bindings())
+      if (b.is_input) inputs.push_back(ops::random_tensor(b.dtype, b.name == "n" ? Shape{0} : b.shape, 1));
+    EXPECT_THROW(engine.create_context()->run(inputs), Error);
+  }
+}
 
 }  // namespace
 }  // namespace tenfold

@@ -50,6 +50,73 @@ TEST(Control, IfJoinsTypes) {
   EXPECT_EQ(symbol->lower.evaluate({{"n", 5}}), 5);
 }
 
+// The first branch could only run if w had 7 elements.
+const std::string kOnlyElse = R"((c bool[], x f32[n], w f32[3,2])
+  y = If(c, x, w) graphs=[
+    (a f32[n], u f32[p,q])
+      k = i64[1]{7}
+      r = Reshape(u, k)
+      return r
+    (b f32[n], v f32[3,2])
+      r = Add(b, b)
+      return r
+  ]
+  return y
+)";
+
+TEST(Control, ABranchThatContradictsTheShapesFailsWhenItIsTaken) {
+  EXPECT_EQ(ir::text(parse(kOnlyElse).outputs[0]->type), "f32[n]");
+  expect_run(kOnlyElse, {"bool[]{0}", "f32[2]{1,2}", "f32[3,2]{0,0,0,0,0,0}"}, "f32[2]{2,4}");
+  try {
+    expect_run(kOnlyElse, {"bool[]{1}", "f32[2]{1,2}", "f32[3,2]{0,0,0,0,0,0}"}, "f32[2]{2,4}");
+    ADD_FAILURE() << "a branch ran that cannot";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("cannot run with the shapes that the model was built for: "), std::string::npos) << e.what();
+  }
+}
+
+TEST(Control, ABranchWithAFaultIsRefused) {
+  const auto with = [](const char* then) {
+    return R"((c bool[], x f32[n])
+  y = If(c, x) graphs=[
+    (a f32[n])
+      i = i64[1]{7}
+      r = )" + std::string(then) + R"(
+      return r
+    (b f32[n])
+      r = Add(b, b)
+      return r
+  ]
+  return y
+)";
+  };
+  const auto refuse = [](const std::string& text, const char* why) {
+    try {
+      parse(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find(why), std::string::npos) << e.what();
+    }
+  };
+  refuse(with("Add(a, i)"), "i64");                        // element types
+  refuse(with("Softmax(a) axis=\"last\""), "attribute");   // an attribute's type
+  refuse(with("Gather(a)"), "operands");                   // one is missing
+  refuse(with("Frobnicate(a)"), "Frobnicate");
+  refuse(R"((c bool[], x f32[2])
+  y = If(c, x) graphs=[
+    (a f32[p])
+      k = i64[1]{7}
+      r = Reshape(a, k)
+      return r
+    (b f32[q])
+      k = i64[1]{5}
+      r = Reshape(b, k)
+      return r
+  ]
+  return y
+)", "Reshape");                                            // neither branch can run
+}
+
 // Sums i * x for i = 0, 1, 2 ... and collects the partial sums; ends when the sum's first element reaches 10.
 const std::string kLoop = R"((m i64[], x f32[2])
   zero = f32[2]{0,0}

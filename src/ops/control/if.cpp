@@ -1,16 +1,20 @@
 // If: one of two closed bodies, chosen by a condition. Operands: condition, captures; bodies: then, else.
+#include "ir/fault.h"
 #include "ops/control/control_common.h"
 
 namespace tenfold::ir {
 namespace {
 
-// A branch that contradicts the shapes, as models do that test them first, is no fault of the model unless it is taken.
+// A branch that contradicts the shapes, as models do that test them first, is no fault of the model unless it is taken. One that no
+// shapes would mend is.
 void infer_branches(InferCall& call) {
   const Node& node = call.node();
   std::string why;
   for (const auto& body : node.graphs) {
     try {
       ops::infer_body(call.graph(), *body, ops::captured(node, 1));
+    } catch (const Fault&) {
+      throw;
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::invalid_model || !why.empty()) throw;
       why = e.what();
@@ -25,7 +29,7 @@ void infer_branches(InferCall& call) {
 void infer(InferCall& call) {
   const Node& node = call.node();
   call.need(node.graphs.size() == 2, "If has ", node.graphs.size(), " bodies, expected two");
-  call.need(call.dtype(0) == DType::boolean, "the condition is ", name(call.dtype(0)), ", expected a boolean");
+  require_sound(call.dtype(0) == DType::boolean, "the condition is ", name(call.dtype(0)), ", expected a boolean");
   infer_branches(call);
   for (const auto& body : node.graphs) {
     call.need(static_cast<int>(body->outputs.size()) == call.outputs(), "a branch has ", body->outputs.size(), " results, If has ",

@@ -1,4 +1,5 @@
 // Gather: slices along an axis, chosen by a tensor of indices whose dims replace that axis.
+#include "ir/fault.h"
 #include "ops/dim_rules.h"
 #include "ops/index_map.h"
 
@@ -33,7 +34,7 @@ void infer_contents(InferCall& call, int axis, const Dims& result) {
 }
 
 void infer(InferCall& call) {
-  call.need(is_integer(call.dtype(1)), "indices are ", name(call.dtype(1)), ", integers expected");
+  require_sound(is_integer(call.dtype(1)), "indices are ", name(call.dtype(1)), ", integers expected");
   const Dims& data = call.dims(0);
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));
   Dims dims(data.begin(), data.begin() + axis);

@@ -1,11 +1,12 @@
 // GatherElements: each result element is taken from its own place, with the index along one axis replaced.
+#include "ir/fault.h"
 #include "ops/elements.h"
 
 namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.need(is_integer(call.dtype(1)), "indices are ", name(call.dtype(1)), ", integers expected");
+  require_sound(is_integer(call.dtype(1)), "indices are ", name(call.dtype(1)), ", integers expected");
   call.need(call.rank(1) == call.rank(0), "indices have rank ", call.rank(1), ", data has ", call.rank(0));
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));
   for (int d = 0; d < call.rank(0); ++d) {

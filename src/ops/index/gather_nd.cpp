@@ -1,4 +1,5 @@
 // GatherND: the last dim of the indices names a place in the data, after `batch_dims` dims that both share.
+#include "ir/fault.h"
 #include "ops/dim_rules.h"
 #include "ops/elements.h"
 
@@ -7,7 +8,7 @@ namespace {
 
 void infer(InferCall& call) {
   const Dims &data = call.dims(0), &indices = call.dims(1);
-  call.need(call.dtype(1) == DType::i64 || call.dtype(1) == DType::i32, "indices are ", name(call.dtype(1)), ", i64 expected");
+  require_sound(call.dtype(1) == DType::i64 || call.dtype(1) == DType::i32, "indices are ", name(call.dtype(1)), ", i64 expected");
   call.need(!data.empty() && !indices.empty(), "data and indices need at least one dim");
   const std::int64_t batch = call.attributes().integer("batch_dims");
   call.need(batch >= 0 && batch < std::min(call.rank(0), call.rank(1)), "batch_dims is ", batch, ", below ",

@@ -1,4 +1,5 @@
 // ScatterElements: a copy of the data in which each update has been put at its own place, with the index along one axis replaced.
+#include "ir/fault.h"
 #include "ops/index/index_common.h"
 #include "ops/onnx_node.h"
 
@@ -8,8 +9,8 @@ namespace {
 void infer(InferCall& call) {
   ops::reduction_of(call.attributes());
   call.axis(call.attributes().integer("axis"), call.rank(0));
-  call.need(is_integer(call.dtype(1)), "indices are ", name(call.dtype(1)), ", integers expected");
-  call.need(call.dtype(2) == call.dtype(0), "updates are ", name(call.dtype(2)), ", data is ", name(call.dtype(0)));
+  require_sound(is_integer(call.dtype(1)), "indices are ", name(call.dtype(1)), ", integers expected");
+  require_sound(call.dtype(2) == call.dtype(0), "updates are ", name(call.dtype(2)), ", data is ", name(call.dtype(0)));
   call.need(call.rank(1) == call.rank(0) && call.rank(2) == call.rank(0), "data, indices and updates have ranks ", call.rank(0), ", ",
             call.rank(1), " and ", call.rank(2), ", which have to be equal");
   call.out(0, call.dtype(0), call.dims(0));

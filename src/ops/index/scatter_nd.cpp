@@ -1,4 +1,5 @@
 // ScatterND: a copy of the data in which the slices that the last dim of the indices names have been updated.
+#include "ir/fault.h"
 #include "ops/dim_rules.h"
 #include "ops/index/index_common.h"
 
@@ -8,8 +9,8 @@ namespace {
 void infer(InferCall& call) {
   const Dims &data = call.dims(0), &indices = call.dims(1);
   ops::reduction_of(call.attributes());
-  call.need(call.dtype(1) == DType::i64 || call.dtype(1) == DType::i32, "indices are ", name(call.dtype(1)), ", i64 expected");
-  call.need(call.dtype(2) == call.dtype(0), "updates are ", name(call.dtype(2)), ", data is ", name(call.dtype(0)));
+  require_sound(call.dtype(1) == DType::i64 || call.dtype(1) == DType::i32, "indices are ", name(call.dtype(1)), ", i64 expected");
+  require_sound(call.dtype(2) == call.dtype(0), "updates are ", name(call.dtype(2)), ", data is ", name(call.dtype(0)));
   call.need(!data.empty() && !indices.empty(), "data and indices need at least one dim");
   require(indices.back().is_constant(), ErrorKind::unsupported, "the last dim of the indices is ", indices.back().text());
   const std::int64_t depth = indices.back().constant();

@@ -1,4 +1,5 @@
 // TensorScatter: writes new steps into a cache, for each batch entry from its own position on, around its end if circular.
+#include "ir/fault.h"
 #include "ops/dim_rules.h"
 #include "ops/elements.h"
 
@@ -9,7 +10,7 @@ void infer(InferCall& call) {
   const std::string& mode = call.attributes().string("mode");
   call.need(mode == "linear" || mode == "circular", "unknown mode '", mode, "'");
   call.need(call.rank(0) == call.rank(1) && call.rank(0) >= 2, "cache and update have ranks ", call.rank(0), " and ", call.rank(1));
-  call.need(call.dtype(0) == call.dtype(1), "cache is ", name(call.dtype(0)), ", update is ", name(call.dtype(1)));
+  require_sound(call.dtype(0) == call.dtype(1), "cache is ", name(call.dtype(0)), ", update is ", name(call.dtype(1)));
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));
   call.need(axis != 0, "axis 0 is the batch");
   for (int d = 0; d < call.rank(0); ++d)

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/element.h"
+#include "ir/fault.h"
 #include "ops/elements.h"
 
 namespace tenfold::ir {
@@ -90,7 +91,7 @@ void infer(InferCall& call) {
   std::vector<int> ranks;
   std::vector<Dims> dims;
   for (int i = 0; i < call.inputs(); ++i) {
-    call.need(call.dtype(i) == call.dtype(0), "operand ", i, " is ", name(call.dtype(i)), ", operand 0 is ", name(call.dtype(0)));
+    require_sound(call.dtype(i) == call.dtype(0), "operand ", i, " is ", name(call.dtype(i)), ", operand 0 is ", name(call.dtype(0)));
     ranks.push_back(call.rank(i));
     dims.push_back(call.dims(i));
   }

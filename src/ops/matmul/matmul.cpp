@@ -1,4 +1,5 @@
 // MatMul: numpy's matrix product, batch dims broadcast.
+#include "ir/fault.h"
 #include "ops/matmul/matmul_common.h"
 #include "ops/real_access.h"
 
@@ -6,7 +7,7 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.need(call.dtype(0) == call.dtype(1), "operands are ", name(call.dtype(0)), " and ", name(call.dtype(1)), ", expected one type");
+  require_sound(call.dtype(0) == call.dtype(1), "operands are ", name(call.dtype(0)), " and ", name(call.dtype(1)), ", expected one type");
   call.out(0, call.dtype(0), ops::matmul_dims(call, call.dims(0), call.dims(1)));
 }
 

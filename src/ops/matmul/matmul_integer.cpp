@@ -1,4 +1,5 @@
 // MatMulInteger: the product of 8-bit matrices less their zero points, in 32 bits.
+#include "ir/fault.h"
 #include "ops/matmul/matmul_common.h"
 #include "ops/real_access.h"
 
@@ -7,7 +8,8 @@ namespace {
 
 void infer(InferCall& call) {
   for (int i = 0; i < 2; ++i) {
-    call.need(call.dtype(i) == DType::i8 || call.dtype(i) == DType::u8, "operand ", i, " is ", name(call.dtype(i)), ", expected i8 or u8");
+    require_sound(call.dtype(i) == DType::i8 || call.dtype(i) == DType::u8, "operand ", i, " is ", name(call.dtype(i)),
+                  ", expected i8 or u8");
   }
   call.out(0, DType::i32, ops::matmul_dims(call, call.dims(0), call.dims(1)));
 }

@@ -1,4 +1,5 @@
 // DequantizeLinear: (x - zero point) * scale.
+#include "ir/fault.h"
 #include "ops/quantize/quantize_common.h"
 
 namespace tenfold::ir {
@@ -14,7 +15,7 @@ void infer(InferCall& call) {
     type = *named;
   }
   if (call.has(2))
-    call.need(call.dtype(2) == call.dtype(0), "the zero point is ", name(call.dtype(2)), ", the tensor ", name(call.dtype(0)));
+    require_sound(call.dtype(2) == call.dtype(0), "the zero point is ", name(call.dtype(2)), ", the tensor ", name(call.dtype(0)));
   call.out(0, type, call.dims(0));
 }
 

@@ -1,5 +1,6 @@
 // QuantizeLinear: saturate(round(x / scale) + zero point), or a cast to an 8- or 4-bit float after the division.
 #include "base/half.h"
+#include "ir/fault.h"
 #include "ops/quantize/quantize_common.h"
 
 namespace tenfold::ir {
@@ -15,7 +16,7 @@ void infer(InferCall& call) {
     type = *named;
   }
   if (call.has(2)) {
-    call.need(asked.empty() || call.dtype(2) == type, "the zero point is ", name(call.dtype(2)), ", but output_dtype is ", asked);
+    require_sound(asked.empty() || call.dtype(2) == type, "the zero point is ", name(call.dtype(2)), ", but output_dtype is ", asked);
     type = call.dtype(2);
   }
   call.need((is_integer(type) && bits(type) <= 32) || (is_float(type) && bits(type) <= 8), "cannot quantise to ", name(type));

@@ -1,5 +1,7 @@
 // CumSum: running sums along one axis, optionally from the end, optionally without the element itself.
 #include "base/element.h"
+#include "ir/fault.h"
+#include "ops/elements.h"
 #include "ops/reduce/reduce_common.h"
 
 namespace tenfold::ir {
@@ -12,7 +14,7 @@ void infer(InferCall& call) {
   } else {
     call.axis(call.attributes().integer("axis"), call.rank(0));
   }
-  call.need(is_float(call.dtype(0)) || is_integer(call.dtype(0)), "the operand is ", name(call.dtype(0)), ", numbers expected");
+  require_sound(is_float(call.dtype(0)) || is_integer(call.dtype(0)), "the operand is ", name(call.dtype(0)), ", numbers expected");
   call.out(0, call.dtype(0), call.dims(0));
 }
 
@@ -28,7 +30,7 @@ void for_each_line(const Shape& shape, std::size_t axis, std::int64_t inner, F&&
 void reference(Call& call) {
   const TensorRef &in = call.in[0], &out = call.out[0];
   const auto rank = static_cast<std::int64_t>(in.shape.size());
-  require(!call.has(1) || call.in[1].size() == 1, ErrorKind::invalid_argument, "the axis is no single number");
+  require(!call.has(1) || call.in[1].size() == 1, ErrorKind::invalid_argument, ops::describe(call), ": the axis is no single number");
   const std::int64_t wanted = call.has(1) ? load_int(call.in[1].dtype, call.in[1].data, 0) : call.attributes().integer("axis");
   require(wanted >= -rank && wanted < rank, ErrorKind::invalid_argument, "axis ", wanted, " is out of range for ", rank, " dimensions");
   const auto axis = static_cast<std::size_t>(wanted < 0 ? wanted + rank : wanted);

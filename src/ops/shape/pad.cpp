@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "ir/fault.h"
 #include "ops/dim_rules.h"
 #include "ops/index_map.h"
 #include "ops/onnx_node.h"
@@ -64,7 +65,11 @@ void infer_contents(InferCall& call, const Dims& result, const Dims& before, con
 void infer(InferCall& call) {
   const std::string& mode = call.attributes().string("mode");
   call.need(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap", "unknown mode '", mode, "'");
-  if (call.has(2)) call.need(call.dtype(2) == call.dtype(0), "constant_value is ", name(call.dtype(2)), ", data is ", name(call.dtype(0)));
+  if (call.has(2)) {
+    const Dim values = product(call.dims(2));
+    call.need(!values.is_constant() || values == Dim(1), "constant_value has the shape [", text(call.dims(2)), "], one number expected");
+    require_sound(call.dtype(2) == call.dtype(0), "constant_value is ", name(call.dtype(2)), ", data is ", name(call.dtype(0)));
+  }
   const bool any_axes = call.has(3) && !ops::knows_integers(call, 3);
   const std::vector<int> axes = call.has(3) && !any_axes ? ops::need_axes(call, 3, call.rank(0)) : all_axes(call.rank(0));
   Dims dims = call.dims(0);
@@ -102,6 +107,7 @@ void reference(Call& call) {
   const TensorRef& to = call.out[0];
   if (to.size() == 0) return;
   if (call.has(2)) {
+    require(call.in[2].size() == 1, ErrorKind::invalid_argument, ops::describe(call), ": constant_value is no single number");
     ops::fill_elements(to, call.in[2].data);
   } else {
     ops::fill_elements(to, Tensor(to.dtype, {1}).raw());

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/element.h"
+#include "ir/fault.h"
 #include "ops/dim_rules.h"
 #include "ops/elements.h"
 
@@ -30,7 +31,7 @@ void infer_integers(InferCall& call) {
 void infer(InferCall& call) {
   bool constant = true, integers = is_integer(call.dtype(0));
   for (int i = 0; i < 3; ++i) {
-    call.need(call.dtype(i) == call.dtype(0), "start, limit and delta differ in type");
+    require_sound(call.dtype(i) == call.dtype(0), "start, limit and delta differ in type");
     const Dim elements = product(call.dims(i));
     call.need(!elements.is_constant() || elements.constant() == 1, "input ", i, " has ", elements.text(), " elements, 1 expected");
     constant = constant && call.constant(i);
