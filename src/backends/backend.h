@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/code.h"
 #include "backends/measure.h"
 #include "backends/tactic.h"
 
@@ -64,6 +65,11 @@ class Backend {
   virtual std::shared_ptr<const void> place_constants(const void* data, std::int64_t bytes);
   // Nanoseconds of reading and writing `bytes` once in another order, roughly: what the tuner adds where layouts differ.
   virtual double reformat_ns(std::int64_t bytes) const { return 300 + 0.15 * static_cast<double>(bytes); }
+  // Machine code (code.h): whether opening tactics compiles; code from elsewhere to be used instead, of any compiler or only what
+  // the one here would make; all that was used so far.
+  virtual bool compiles() const { return false; }
+  virtual void take_code(const CodeList&, bool /*of_any_compiler*/) {}
+  virtual CodeList code() const { return {}; }
   virtual std::unique_ptr<Stream> open_stream(const StreamOptions& options) = 0;
   // Nanoseconds of one launch within a budget.
   virtual double measure(Stream& stream, const Tactic& tactic, const void* kernel, const RunArgs& args, const MeasureBudget& budget) = 0;
