@@ -84,7 +84,7 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
            if (o.build.optimization_level < 0 || o.build.optimization_level > 5)
              throw UsageError("--builderOptimizationLevel is 0 to 5, not " + text);
          }});
-  f.add_text("timingCacheFile", o.build.timing_cache, "FILE", "reuse and extend measured times: later builds are fast and identical");
+  f.add_text("timingCacheFile", o.build.timing_cache, "FILE", "reuse and extend measured times, and GPU kernels in FILE.kernels: later builds are fast and identical");
   f.add({"threads", "[N]", "tune for and run on N threads; default: what this process may use", [&o](const std::string& text) {
            if (text.empty()) return o.notes.emplace_back("--threads: every stream already has its own thread"), void();
            o.build.threads = parse_int("threads", text);
@@ -118,7 +118,8 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
            o.detailed = text == "detailed" || text == "verbose";
          }});
   f.add_text("progress", o.progress, "auto|none|json", "+a bar if stderr is a terminal; none; or JSON lines on stderr");
-  f.add({"device", "N", "cpu (default) or cuda:N; N alone means cuda:N", [&o](const std::string& text) {
+  f.add({"device", "N", "cpu (default) or cuda:N; N alone means cuda:N; of a list (cuda:0,cpu) the first that works",
+         [&o](const std::string& text) {
            const bool number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
            o.build.device = number ? "cuda:" + text : text;
          }});

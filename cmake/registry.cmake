@@ -13,14 +13,14 @@ function(tenfold_registry out kind type header namespace function)
   file(CONFIGURE OUTPUT ${out} CONTENT "${content}" @ONLY)
 endfunction()
 
-# Sources below a folder, tests left out, sorted.
+# Sources below a folder, tests and programs left out, sorted.
 function(tenfold_glob result)
   set(patterns "")
   foreach(pattern IN LISTS ARGN)
     list(APPEND patterns ${pattern})
   endforeach()
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${patterns})
-  list(FILTER files EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER files EXCLUDE REGEX "_(test|main)\\.cpp$")
   list(SORT files)
   set(${result} ${files} PARENT_SCOPE)
 endfunction()

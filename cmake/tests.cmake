@@ -9,7 +9,7 @@ function(tenfold_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_USES} GTest::gtest_main)
-  target_compile_definitions(${name} PRIVATE TENFOLD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_compile_definitions(${name} PRIVATE TENFOLD_SOURCE_DIR="${CMAKE_SOURCE_DIR}" TENFOLD_BINARY_DIR="${CMAKE_BINARY_DIR}")
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)   # what takes time is in the libraries; a third less to compile
   if(name STREQUAL "base_test")
     target_precompile_headers(${name} PRIVATE <gtest/gtest.h> ${CMAKE_SOURCE_DIR}/cmake/precompiled.h)
@@ -28,6 +28,7 @@ foreach(folder base ir ops onnx_import passes quant backends tune memory plan ru
   endif()
   tenfold_test(${folder}_test SOURCES ${sources} USES ${uses})
 endforeach()
+target_compile_definitions(backends_test PRIVATE TENFOLD_HELPER="$<TARGET_FILE:tenfold-nvrtc>")
 # The C interface is tried by a C file.
 enable_language(C)
 add_library(c_api_use OBJECT ${CMAKE_SOURCE_DIR}/src/api/c_api_use.c)

@@ -43,6 +43,7 @@ struct LoadOptions {
   int threads = 0;                     // workers of the engine's pool; 0: from affinity mask and cgroup quota
   std::shared_ptr<const Plugins> plugins = {};   // operators that the plan may use beside the built-in ones
   LogCallback log;
+  bool device_code = true;             // run GPU binaries that the plan carries; false: compile them again from its description
 };
 
 struct EngineInfo {

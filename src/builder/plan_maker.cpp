@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "runtime/state.h"
+#include "tune/code_cache.h"
 #include "tune/tuner.h"
 
 namespace tenfold::builder {
@@ -27,6 +28,7 @@ PlanMaker::PlanMaker(const BuildConfig& config, const std::string& model_name, b
   plan_.model_name = model_name;
   plan_.builder = "tenfold " TENFOLD_VERSION;
   if (!config.timing_cache.empty()) cache_ = tune::TimingCache::load(config.timing_cache, Log(config.log));
+  if (backend.compiles()) backend.take_code(tune::load_code(tune::code_cache_path(config.timing_cache), Log(config.log)), false);
 }
 
 void PlanMaker::name_bindings(const ir::Graph& graph) {
@@ -66,7 +68,11 @@ plan::Plan PlanMaker::finish() {
 
 Engine open_built(plan::Plan plan, const BuildConfig& config, std::shared_ptr<backends::Backend> backend) {
   LoadOptions options{.cpu_features = config.cpu_features, .threads = config.threads, .plugins = config.plugins, .log = config.log};
-  return Engine(runtime::open_engine(std::move(plan), options, std::move(backend)));
+  backends::Backend& device = *backend;
+  Engine engine(runtime::open_engine(std::move(plan), options, std::move(backend)));
+  // Now, for opening compiles too: what the tuner took from its cache without timing.
+  if (device.compiles()) tune::save_code(tune::code_cache_path(config.timing_cache), device.code(), Log(config.log));
+  return engine;
 }
 
 }  // namespace tenfold::builder

@@ -181,9 +181,10 @@ void fields(A& a, Program& x) {
 template <class A>
 void fields(A& a, Plan& x) {
   auto& [device, needs, model_name, builder, bindings, states, constants, programs, weights_owner, weights, weights_bytes, portable,
-         refit, replaced] = x;
+         code, refit, replaced] = x;
   a(device, needs, model_name, builder, bindings, states, constants, programs);
-  (void)weights_owner, (void)weights, (void)weights_bytes, (void)portable, (void)refit, (void)replaced;  // these have sections of their own
+  // These have sections of their own.
+  (void)weights_owner, (void)weights, (void)weights_bytes, (void)portable, (void)code, (void)refit, (void)replaced;
 }
 
 }  // namespace tenfold::plan

@@ -21,7 +21,7 @@ inline constexpr std::size_t kHeaderBytes = 32, kTableEntryBytes = 32;
 inline constexpr std::uint32_t kMaxSections = 64;
 inline constexpr std::size_t kWeightsAlignment = 4096, kSectionAlignment = 64, kConstantAlignment = 64;
 
-enum class SectionId : std::uint32_t { metadata = 1, weights = 2, portable = 3, refit = 4, refit_tensors = 5 };
+enum class SectionId : std::uint32_t { metadata = 1, weights = 2, portable = 3, refit = 4, refit_tensors = 5, code = 6 };
 enum SectionFlags : std::uint32_t { kOptional = 1 };           // a reader that does not know the section may skip it
 
 struct Section {

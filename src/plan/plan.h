@@ -1,4 +1,4 @@
-// Plan: everything needed to run a model on one kind of machine, as plain data. Saved as it is; holds no code and no pointer.
+// Plan: everything needed to run a model on one kind of machine, as plain data. Saved as it is; holds no pointer.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/code.h"
 #include "backends/device_info.h"
 #include "backends/layout.h"
 #include "ir/attributes.h"
@@ -106,6 +107,7 @@ struct Plan {
   const std::byte* weights = nullptr;    // constants' bytes, 64-byte aligned
   std::int64_t weights_bytes = 0;
   std::string portable;                  // the graph as the tuner got it, text form; empty if dropped
+  backends::CodeList code;               // compiled for the steps' tactics; what is missing is compiled when the plan is opened
   Refit refit;
   std::vector<Tensor> replaced;          // by constant: bytes that a refit put in the place of those in `weights`; undefined: none did
 

@@ -76,7 +76,7 @@ void check_places(Bytes file, const std::vector<Section>& sections) {
 Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& options) {
   const std::vector<Section> sections = read_table(file);
   check_places(file, sections);
-  Bytes metadata, weights, portable, refit, refit_tensors;
+  Bytes metadata, weights, portable, refit, refit_tensors, code;
   for (const Section& s : sections) {
     const auto id = static_cast<std::uint32_t>(s.id);
     const Bytes bytes = file.subspan(s.offset, s.bytes);
@@ -87,6 +87,7 @@ Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& opt
       case SectionId::metadata: metadata = bytes; break;
       case SectionId::weights: weights = bytes; break;
       case SectionId::portable: portable = bytes; break;
+      case SectionId::code: code = bytes; break;
       case SectionId::refit: refit = bytes; break;
       case SectionId::refit_tensors: refit_tensors = bytes; break;
       default:
@@ -97,6 +98,9 @@ Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& opt
   need(!metadata.empty(), "the plan has no metadata");
   Plan plan = read_metadata(metadata);
   plan.portable.assign(reinterpret_cast<const char*>(portable.data()), portable.size());
+  bool damaged = false;
+  if (options.code) plan.code = backends::read_code(code, damaged);
+  need(!damaged, "the plan is damaged: its device code is not in the form it should have");
   if (!refit.empty()) plan.refit = guarded([&] { return read_refit(refit, refit_tensors, owner, plan); });
   place_weights(plan, weights, std::move(owner), options.weights);
   return plan;

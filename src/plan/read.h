@@ -12,6 +12,7 @@ namespace tenfold::plan {
 struct ReadOptions {
   bool verify_weights = true;               // one pass over them for their checksum; all else is always checked
   WeightsMode weights = WeightsMode::map;
+  bool code = true;                         // device code that the plan carries; false: it is compiled again
 };
 
 // Throw io if the file cannot be read, plan_refused if it is damaged, of another format version, or no plan.

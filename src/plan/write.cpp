@@ -62,6 +62,8 @@ void write(const Plan& plan, const std::function<void(Bytes)>& put) {
   std::vector<Piece> pieces{{SectionId::metadata, 0, kSectionAlignment, bytes_of(metadata.bytes)},
                             {SectionId::weights, 0, kWeightsAlignment, weights}};
   if (!plan.portable.empty()) pieces.push_back({SectionId::portable, kOptional, kSectionAlignment, bytes_of(plan.portable)});
+  const std::string code = backends::write_code(plan.code);
+  if (!code.empty()) pieces.push_back({SectionId::code, kOptional, kSectionAlignment, bytes_of(code)});
   const RefitBytes refit = write_refit(plan.refit);
   if (!plan.refit.weights.empty()) {
     pieces.push_back({SectionId::refit, kOptional, kSectionAlignment, bytes_of(refit.table)});

@@ -169,6 +169,24 @@ void describe_bindings(EngineState& engine) {
   }
 }
 
+// Starts compiling what the steps need, on all cores. What is wrong with a step is found when it is opened.
+void compile_ahead(const EngineState& engine) {
+  const backends::CodeTrace ahead(true);
+  const auto start = [&](const auto& self, const plan::Program& program, const plan::Program& top, const ir::SymbolBounds& box) -> void {
+    for (const Step& step : program.steps) {
+      for (const plan::Program& p : step.programs) self(self, p, top, box);
+      for (const backends::Tactic& t : engine.backend->tactics()) {
+        if (step.kind != StepKind::kernel || t.name != step.tactic || t.source != backends::Source::native) continue;
+        try {
+          const backends::Problem problem = plan::step_problem(step, top.dims, box, engine.backend->info(), *engine.registry);
+          if (t.supports(problem).yes && (!t.valid || t.valid(problem, step.config).yes)) t.open(problem, step.config);
+        } catch (const Error&) {}
+      }
+    }
+  };
+  for (const plan::Program& p : engine.plan.programs) start(start, p, p, plan::program_box(p));
+}
+
 }  // namespace
 
 std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& options, std::shared_ptr<backends::Backend> backend,
@@ -189,11 +207,15 @@ std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& opt
   info.profiles = static_cast<int>(engine->plan.programs.size());
   info.threads = options.threads > 0 ? options.threads : default_threads();
   info.on_gpu = is_staged(*engine);
+  backends::CodeTrace trace;
+  engine->backend->take_code(engine->plan.code, true);
+  if (engine->plan.code.empty() && engine->backend->compiles()) compile_ahead(*engine);
   for (const plan::Program& p : engine->plan.programs) {
     engine->programs.push_back(open_top(*engine, p));
     if (p.arena_bytes >= info.arena_bytes) info.arena_bytes = p.arena_bytes, info.arena_live_bytes = p.arena_live_bytes;
     info.steps = std::max(info.steps, static_cast<int>(p.steps.size()));
   }
+  engine->plan.code = std::move(trace.used);   // whatever brought it: saved, the plan carries all that it needs
   info.scratch_bytes = engine->scratch_stride * info.threads;
   return engine;
 }

@@ -25,6 +25,8 @@ class Timer {
 std::unique_ptr<Timer> clock_timer(backends::Backend& backend, int threads, int level, bool cold_weights);
 // The same numbers for the same seed, problem and tactic, whatever the machine: for tests of everything that timing decides.
 std::unique_ptr<Timer> random_timer(std::uint64_t seed);
+// Starts compiling what is asked for and gives one guess for all: a first walk over the graph before the one that measures.
+std::unique_ptr<Timer> survey_timer();
 
 std::string config_text(const backends::Config& config);   // "16,256,0"
 

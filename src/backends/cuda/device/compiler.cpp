@@ -1,7 +1,10 @@
 // NVRTC, opened at run time.
 #include "backends/cuda/device/compiler.h"
 
+#include <dlfcn.h>
+
 #include <array>
+#include <vector>
 
 #include "backends/cuda/device/library.h"
 #include "base/check.h"
@@ -12,8 +15,15 @@ namespace {
 struct OpaqueProgram;
 using Program = OpaqueProgram*;
 
+constexpr const char* kOptions[] = {"--std=c++17", "--extra-device-vectorization"};
+
+std::vector<std::string>& names() {
+  static std::vector<std::string> list{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+  return list;
+}
+
 struct Loaded {
-  Library library{{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}, "libnvrtc-builtins.so"};
+  Library library{names(), "libnvrtc-builtins.so"};
   int (*version)(int* major, int* minor);
   int (*create)(Program* program, const char* source, const char* name, int headers, const char* const* texts, const char* const* names);
   int (*destroy)(Program* program);
@@ -35,18 +45,34 @@ const Loaded& nvrtc() {
   return once;
 }
 
+std::string target_option(int arch) { return cat("--gpu-architecture=sm_", arch, arch == 90 ? "a" : ""); }
+
 }  // namespace
 
 const std::string& compiler_why_not() { return nvrtc().library.why_not(); }
 
-std::string compiler_version() {
+void choose_compiler(const std::string& path) { names() = {path}; }
+
+std::string compiler_name() {
   if (!nvrtc().library.opened()) return "";
   int major = 0, minor = 0;
   nvrtc().version(&major, &minor);
-  return cat(major, ".", minor);
+  return cat("NVRTC ", major, ".", minor);
 }
 
-std::vector<char> compile(const std::string& source, int arch) {
+std::string compiler_path() {
+  Dl_info info{};
+  if (!nvrtc().library.opened() || dladdr(reinterpret_cast<void*>(nvrtc().version), &info) == 0 || !info.dli_fname) return "";
+  return info.dli_fname;
+}
+
+Hash128 code_key(const std::string& source, int arch) {
+  std::string all = target_option(arch);
+  for (const char* option : kOptions) all += option;
+  return hash128(all + '\n' + source);
+}
+
+std::string compile(const std::string& source, int arch) {
   const Loaded& n = nvrtc();
   require(n.library.opened(), ErrorKind::unsupported, "GPU kernels cannot be compiled here: ", n.library.why_not());
   Program program = nullptr;
@@ -56,8 +82,8 @@ std::vector<char> compile(const std::string& source, int arch) {
     Program* program;
     ~Destroy() { n.destroy(program); }
   } destroy{n, &program};
-  const std::string target = cat("--gpu-architecture=sm_", arch, arch == 90 ? "a" : "");
-  const std::array<const char*, 3> options{target.c_str(), "--std=c++17", "--extra-device-vectorization"};
+  const std::string target = target_option(arch);
+  const std::array<const char*, 3> options{target.c_str(), kOptions[0], kOptions[1]};
   if (n.compile(program, static_cast<int>(options.size()), options.data()) != 0) {
     std::size_t bytes = 0;
     n.log_bytes(program, &bytes);
@@ -67,7 +93,7 @@ std::vector<char> compile(const std::string& source, int arch) {
   }
   std::size_t bytes = 0;
   n.binary_bytes(program, &bytes);
-  std::vector<char> image(bytes);
+  std::string image(bytes, '\0');
   n.binary(program, image.data());
   return image;
 }

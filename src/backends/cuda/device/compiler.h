@@ -2,15 +2,22 @@
 #pragma once
 
 #include <string>
-#include <vector>
+
+#include "base/hash.h"
 
 namespace tenfold::backends::cuda {
 
 // Empty if NVRTC is there; else why not, in one line.
 const std::string& compiler_why_not();
-std::string compiler_version();  // "13.0"
+std::string compiler_name();   // "NVRTC 13.0"
+std::string compiler_path();   // the file that was opened
+// This file instead of those that are looked for; before anything else is asked.
+void choose_compiler(const std::string& path);
+
+// What compile() makes of equal sources for equal architectures is equal.
+Hash128 code_key(const std::string& source, int arch);
 // The binary of `source` for an architecture: 75, 80, 86, 89, 90 (compiled as 90a), 100, 120. Throws unsupported without NVRTC,
 // and internal with the compiler's own words if the source is wrong.
-std::vector<char> compile(const std::string& source, int arch);
+std::string compile(const std::string& source, int arch);
 
 }  // namespace tenfold::backends::cuda

@@ -1,11 +1,12 @@
 // Opening GPUs, and loading kernels on them.
 #include "backends/cuda/device/device.h"
 
-#include <vector>
+#include <unordered_map>
 
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/cublas_lt.h"
 #include "backends/cuda/device/cudnn.h"
+#include "backends/cuda/device/kernel_store.h"
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
@@ -16,7 +17,7 @@ int device_count() {
   return count;
 }
 
-LoadedModule::LoadedModule(std::span<const char> image) {
+LoadedModule::LoadedModule(std::string_view image) {
   if (!image.empty()) expect(driver()->module_load(&module_, image.data()), "loading a kernel");
 }
 LoadedModule::~LoadedModule() {
@@ -68,7 +69,7 @@ Device::Device(int ordinal) {
   info_.ordinal = ordinal;
   info_.l1_bytes = shared_bytes_, info_.l2_bytes = l2, info_.l3_bytes = 0;
   info_.libraries = cat("driver API ", version / 1000, ".", version % 1000 / 10);
-  if (compiler_why_not().empty()) info_.libraries += cat(", NVRTC ", compiler_version());
+  if (compiler_why_not().empty()) info_.libraries += cat(", ", compiler_name());
   if (cublas_lt()) info_.libraries += cat(", cuBLASLt ", cublas_lt()->version_text());
   if (cudnn()) info_.libraries += cat(", cuDNN ", cudnn()->version_text());
   expect(d.retain_primary(&context_, device), "starting the device");
@@ -79,12 +80,18 @@ void Device::make_current() const noexcept {
 }
 
 std::shared_ptr<const LoadedModule> Device::load(const std::string& source) {
+  CodeTrace* trace = CodeTrace::current();
+  if (trace && trace->ahead) {
+    KernelStore::get().start(source, info_.arch);
+    return std::make_shared<const LoadedModule>("");
+  }
+  const std::shared_ptr<const Code> code = KernelStore::get().find(source, info_.arch);
+  if (trace) trace->used.push_back(code);
   std::lock_guard lock(mutex_);
-  std::weak_ptr<const LoadedModule>& slot = modules_[source];
+  std::weak_ptr<const LoadedModule>& slot = modules_[code->key];
   if (auto loaded = slot.lock()) return loaded;
-  const std::vector<char> image = compile(source, info_.arch);
   make_current();
-  auto loaded = std::make_shared<const LoadedModule>(context_ ? std::span<const char>(image) : std::span<const char>());
+  auto loaded = std::make_shared<const LoadedModule>(context_ ? std::string_view(code->image) : std::string_view());
   slot = loaded;
   return loaded;
 }

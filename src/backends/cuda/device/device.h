@@ -1,14 +1,15 @@
 // One GPU of this machine: what it is, its context, and the kernels that were loaded on it. Shared by all backends of the process.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
-#include <unordered_map>
+#include <string_view>
 
 #include "backends/cuda/device/driver.h"
 #include "backends/device_info.h"
+#include "base/hash.h"
 
 namespace tenfold::backends::cuda {
 
@@ -18,7 +19,7 @@ int device_count();
 // A compiled kernel source, loaded; its functions live as long as it does.
 class LoadedModule {
  public:
-  explicit LoadedModule(std::span<const char> image);
+  explicit LoadedModule(std::string_view image);
   ~LoadedModule();
   LoadedModule(const LoadedModule&) = delete;
   LoadedModule& operator=(const LoadedModule&) = delete;
@@ -41,7 +42,8 @@ class Device {
   int shared_bytes() const { return shared_bytes_; }  // a block may ask for
   // To be called on every thread before it uses the device; cheap.
   void make_current() const noexcept;
-  // Compiles (or finds) and loads a source; equal sources are loaded once. Throws as compile() does.
+  // Finds (or compiles) and loads a source; equal sources are loaded once. Throws as compile() does. Noted in a CodeTrace; if that
+  // is ahead, compiling is only started.
   std::shared_ptr<const LoadedModule> load(const std::string& source);
 
  private:
@@ -51,7 +53,7 @@ class Device {
   std::int64_t memory_bytes_ = 0;
   int multiprocessors_ = 0, shared_bytes_ = 0;
   std::mutex mutex_;
-  std::unordered_map<std::string, std::weak_ptr<const LoadedModule>> modules_;
+  std::map<Hash128, std::weak_ptr<const LoadedModule>> modules_;
 };
 
 }  // namespace tenfold::backends::cuda

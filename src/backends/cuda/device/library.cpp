@@ -68,8 +68,11 @@ std::vector<std::string> search_places() {
 }
 
 Library::Library(const std::vector<std::string>& names, const std::string& companion) {
-  for (const std::string& name : names)
-    if ((handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL))) return;
+  for (const std::string& name : names) {
+    if (!(handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL))) continue;
+    if (!companion.empty() && name.find('/') != std::string::npos) open_companions(fs::path(name).parent_path(), companion);
+    return;
+  }
   for (const std::string& place : search_places()) {
     for (const std::string& name : names) {
       if (!(handle_ = dlopen((fs::path(place) / name).c_str(), RTLD_NOW | RTLD_LOCAL))) continue;

@@ -1,6 +1,10 @@
 // Every kernel that our own tactics generate for the operators' cases, compiled for every architecture. Needs NVRTC, but no GPU.
+#include <filesystem>
+#include <future>
+
 #include "backends/conformance_cases.h"
 #include "backends/cuda/device/compiler.h"
+#include "backends/cuda/device/helpers.h"
 #include "backends/cuda/device/library.h"
 #include "backends/tactic_check.h"
 #include "base/check.h"
@@ -72,6 +76,24 @@ std::string why_not() {
   return cuda::compiler_why_not();
 }
 
+TEST(CudaCompile, HelpersMakeTheSameBinary) {
+  if (const std::string why = why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
+  const std::string helper = TENFOLD_HELPER;
+  if (!std::filesystem::exists(helper)) GTEST_SKIP() << "tenfold-nvrtc is not built";
+  const auto source = [](int i) { return cat("extern \"C\" __global__ void kernel(int* x) { *x = ", i, "; }"); };
+  std::vector<std::promise<std::string>> made(5);
+  {
+    cuda::HelperPool pool(helper, cuda::compiler_path(), 2);
+    for (int i = 0; i < 5; ++i)
+      pool.compile(i == 4 ? "this is no CUDA" : source(i), 90, [&, i](std::string binary) { made[static_cast<std::size_t>(i)].set_value(std::move(binary)); });
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(made[static_cast<std::size_t>(i)].get_future().get(), cuda::compile(source(i), 90));
+    EXPECT_EQ(made[4].get_future().get(), "");
+  }
+  std::promise<std::string> none;
+  cuda::HelperPool pool("/there/is/no/such/program", "", 1);
+  pool.compile(source(0), 90, [&](std::string binary) { none.set_value(std::move(binary)); });
+  EXPECT_EQ(none.get_future().get(), "");
+}
 TEST(CudaCompile, ManyCasesForHopper) {
   if (const std::string why = why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
   sweep(90, 12);

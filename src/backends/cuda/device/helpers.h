@@ -1,0 +1,43 @@
+// Compiling in other processes: NVRTC takes one lock for the whole of its process, so threads alone gain nothing.
+//
+// A helper is the program `tenfold-nvrtc` (nvrtc_main.cpp). It reads requests from its standard input and answers on its standard
+// output, which are one socket: architecture (u32), bytes (u64), source; then 1 for success (u32), bytes (u64), binary or words.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace tenfold::backends::cuda {
+
+struct Message {
+  std::uint32_t number = 0;
+  std::string text;
+};
+// Whole messages through a socket; false when the other end is gone, or sends what cannot be one.
+bool send_message(int socket, const Message& message);
+bool receive_message(int socket, Message& message);
+
+// The helper's file, beside this program or in ../libexec/tenfold, or as TENFOLD_NVRTC_HELPER names it; empty: there is none.
+std::string find_helper();
+
+// Processes that compile, as many as there are cores and work, which end when there has been none for a while.
+class HelperPool {
+ public:
+  // `binary` is empty where the helper failed for any reason: the caller compiles in its own process and gets the words.
+  using Done = std::function<void(std::string binary)>;
+
+  explicit HelperPool(std::string helper, std::string compiler, int most);
+  ~HelperPool();   // what is not compiled yet is given up; `done` is called for it too
+  HelperPool(const HelperPool&) = delete;
+  HelperPool& operator=(const HelperPool&) = delete;
+  // Returns at once; `done` is called on a thread of the pool.
+  void compile(std::string source, int arch, Done done);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tenfold::backends::cuda
