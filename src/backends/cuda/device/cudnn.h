@@ -18,6 +18,7 @@ namespace dnn {
 enum Kind : int {
   kPointwise = 0,
   kConvolution = 1,
+  kEngine = 2,
   kEngineConfig = 3,
   kHeuristics = 4,
   kPlan = 5,
@@ -40,6 +41,7 @@ enum Attribute : int {
   kHeuristicMode = 200,
   kHeuristicGraph = 201,
   kHeuristicResults = 202,
+  kConfigEngine = 300,
   kPlanHandle = 400,
   kPlanConfig = 401,
   kPlanWorkspace = 402,
@@ -64,6 +66,7 @@ enum Attribute : int {
   kPackIds = 1000,
   kPackPointers = 1001,
   kPackWorkspace = 1003,
+  kEngineNotes = 1305,
 };
 enum Type : int {
   kHandle = 0,
@@ -75,8 +78,10 @@ enum Type : int {
   kConvModeType = 7,
   kHeuristicType = 8,
   kPointwiseType = 14,
-  kDescriptor = 15
+  kDescriptor = 15,
+  kNote = 19
 };
+enum Note : int { kCompiledAtRunTime = 0 };
 enum Pointwise : int { kAdd = 0, kReluForward = 100 };
 enum Heuristic : int { kModeB = 1, kModeA = 3 };
 enum Mode : int { kCrossCorrelation = 1 };

@@ -1,6 +1,7 @@
 // Convolution graphs of cuDNN.
 #include "backends/cuda/device/dnn_graph.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -9,10 +10,19 @@
 namespace tenfold::backends::cuda {
 namespace {
 
+// What a heuristic says about one graph, asked once, and the plans made of it.
+struct Proposals {
+  DnnObject graph, heuristics;
+  std::vector<DnnObject> configs;
+  std::map<int, std::shared_ptr<const DnnPlan>> plans;
+};
+constexpr std::size_t kMostProposals = 1024;
+
 // Plans are made with a handle of their own for each device; its lock also keeps makers apart.
 struct Maker {
   std::mutex mutex;
   DnnHandle handle = nullptr;
+  std::map<std::string, Proposals> known;
 };
 Maker& maker(int ordinal) {
   static std::mutex mutex;
@@ -119,32 +129,72 @@ class GraphMaker {
 
 }  // namespace
 
-DnnPlan plan_convolution(int ordinal, const DnnConvolution& c, int heuristic, int rank, std::int64_t most_workspace) {
+namespace {
+
+std::string key_of(const DnnConvolution& c, int heuristic) {
+  std::string key = cat(heuristic, ' ', c.has_bias, c.has_residual, c.relu, c.bias_first, ' ', c.precision);
+  const auto add = [&](const std::vector<std::int64_t>& list) {
+    key += ';';
+    for (std::int64_t n : list) key += cat(n, ',');
+  };
+  for (const auto* list : {&c.strides, &c.dilations, &c.begin, &c.end}) add(*list);
+  for (const DnnTensor* t : {&c.x, &c.w, &c.y, &c.bias, &c.residual}) key += cat('/', t->type), add(t->dims), add(t->strides);
+  return key;
+}
+
+void ask(Proposals& p, DnnHandle handle, const DnnConvolution& c, int heuristic) {
+  constexpr std::int64_t kMost = 16;
+  GraphMaker made(c);
+  p.graph = made.graph(handle);
+  p.heuristics = DnnObject(dnn::kHeuristics);
+  p.heuristics.set(dnn::kHeuristicGraph, p.graph);
+  p.heuristics.set(dnn::kHeuristicMode, dnn::kHeuristicType, 1, &heuristic);
+  if (!p.heuristics.finish()) return;
+  std::vector<DnnDescriptor> list;
+  for (std::int64_t i = 0; i < kMost; ++i) list.push_back(p.configs.emplace_back(dnn::kEngineConfig).get());
+  std::int64_t found = 0;
+  if (cudnn()->get(p.heuristics.get(), dnn::kHeuristicResults, dnn::kDescriptor, kMost, &found, list.data()) != 0) found = 0;
+  p.configs.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(found, 0, kMost)));
+}
+
+bool compiled_at_run_time(const DnnObject& config) {
+  DnnObject engine(dnn::kEngine);
+  DnnDescriptor descriptor = engine.get();
+  std::int64_t count = 0;
+  if (cudnn()->get(config.get(), dnn::kConfigEngine, dnn::kDescriptor, 1, &count, &descriptor) != 0 || count != 1) return false;
+  int notes[8] = {};
+  if (cudnn()->get(descriptor, dnn::kEngineNotes, dnn::kNote, 8, &count, notes) != 0) return false;
+  return std::find(notes, notes + std::min<std::int64_t>(count, 8), int{dnn::kCompiledAtRunTime}) != notes + std::min<std::int64_t>(count, 8);
+}
+
+std::shared_ptr<const DnnPlan> make_plan(const Proposals& p, DnnHandle handle, std::size_t rank, std::int64_t most_workspace) {
+  auto result = std::make_shared<DnnPlan>();
+  if (rank >= p.configs.size()) return result;
+  if (compiled_at_run_time(p.configs[rank]) &&
+      std::any_of(p.configs.begin(), p.configs.begin() + static_cast<std::ptrdiff_t>(rank), compiled_at_run_time))
+    return result;
+  DnnObject plan(dnn::kPlan);
+  plan.set(dnn::kPlanHandle, dnn::kHandle, 1, &handle);
+  plan.set(dnn::kPlanConfig, p.configs[rank]);
+  if (!plan.finish()) return result;
+  std::int64_t count = 0;
+  if (cudnn()->get(plan.get(), dnn::kPlanWorkspace, dnn::kInt64, 1, &count, &result->workspace) == 0 && result->workspace <= most_workspace)
+    result->plan = std::move(plan);
+  return result;
+}
+
+}  // namespace
+
+std::shared_ptr<const DnnPlan> plan_convolution(int ordinal, const DnnConvolution& c, int heuristic, int rank, std::int64_t most_workspace) {
   Maker& m = maker(ordinal);
   std::lock_guard lock(m.mutex);
   if (!m.handle) require(cudnn()->create(&m.handle) == 0, ErrorKind::unsupported, "cuDNN does not start");
-  GraphMaker made(c);
-  DnnObject graph = made.graph(m.handle);
-  DnnObject heuristics(dnn::kHeuristics);
-  heuristics.set(dnn::kHeuristicGraph, graph);
-  heuristics.set(dnn::kHeuristicMode, dnn::kHeuristicType, 1, &heuristic);
-  DnnPlan result;
-  if (!heuristics.finish()) return result;
-  std::vector<DnnObject> configs;
-  std::vector<DnnDescriptor> list;
-  for (int i = 0; i <= rank; ++i) list.push_back(configs.emplace_back(dnn::kEngineConfig).get());
-  std::int64_t found = 0;
-  if (cudnn()->get(heuristics.get(), dnn::kHeuristicResults, dnn::kDescriptor, rank + 1, &found, list.data()) != 0 || found <= rank)
-    return result;
-  result.config = std::move(configs[static_cast<std::size_t>(rank)]);
-  DnnObject plan(dnn::kPlan);
-  plan.set(dnn::kPlanHandle, dnn::kHandle, 1, &m.handle);
-  plan.set(dnn::kPlanConfig, result.config);
-  if (!plan.finish()) return result;
-  std::int64_t count = 0;
-  if (cudnn()->get(plan.get(), dnn::kPlanWorkspace, dnn::kInt64, 1, &count, &result.workspace) == 0 && result.workspace <= most_workspace)
-    result.plan = std::move(plan);
-  return result;
+  if (m.known.size() > kMostProposals) m.known.clear();
+  auto [it, fresh] = m.known.try_emplace(key_of(c, heuristic));
+  if (fresh) ask(it->second, m.handle, c, heuristic);
+  std::shared_ptr<const DnnPlan>& plan = it->second.plans[rank];
+  if (!plan) plan = make_plan(it->second, m.handle, static_cast<std::size_t>(rank), most_workspace);
+  return plan;
 }
 
 Status::Code run_plan(Queue& queue, const DnnPlan& plan, std::span<const std::int64_t> ids, std::span<void* const> pointers,

@@ -1,6 +1,7 @@
 // Building cuDNN graphs: descriptors that destroy themselves, and execution plans of a convolution with what follows it.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -55,14 +56,14 @@ struct DnnConvolution {
   bool bias_first = false;    // add the bias before the residual: other engines of the library match then
 };
 
-// A plan for the `rank`-th engine that a heuristic proposes; an object that is not good if there is none, or it needs more
-// workspace than allowed.
 struct DnnPlan {
-  DnnObject config, plan;
+  DnnObject plan;
   std::int64_t workspace = 0;
   bool good() const { return plan.good(); }
 };
-DnnPlan plan_convolution(int ordinal, const DnnConvolution& c, int heuristic, int rank, std::int64_t most_workspace);
+// A plan for the `rank`-th engine that a heuristic proposes, never null; an object that is not good if there is none, if it needs
+// more workspace than allowed, or if it takes half a second to compile and is not the first such. Equal ones are made once.
+std::shared_ptr<const DnnPlan> plan_convolution(int ordinal, const DnnConvolution& c, int heuristic, int rank, std::int64_t most_workspace);
 Status::Code run_plan(Queue& queue, const DnnPlan& plan, std::span<const std::int64_t> ids, std::span<void* const> pointers,
                       void* workspace) noexcept;
 

@@ -62,7 +62,7 @@ struct Kernel {
   bool is_1d = false;  // computed as two spatial dims, the first of extent 1
   // Plans by input and output extents: one when the plan is loaded, further ones when dynamic shapes are first recorded.
   mutable std::mutex mutex;
-  mutable std::map<std::vector<int64_t>, DnnPlan> plans;
+  mutable std::map<std::vector<int64_t>, std::shared_ptr<const DnnPlan>> plans;
 };
 
 std::vector<int64_t> widened(const Kernel& k, const int64_t* dims, int rank) {
@@ -84,7 +84,7 @@ const DnnPlan& plan_for(const Kernel& k, const int64_t* x, const int64_t* y, int
   std::lock_guard lock(k.mutex);
   auto [it, fresh] = k.plans.try_emplace(std::move(key));
   if (fresh) it->second = plan_convolution(k.ordinal, c, static_cast<int>(k.config[1]), static_cast<int>(k.config[2]), kWorkspace);
-  return it->second;
+  return *it->second;
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& config) {
@@ -152,6 +152,7 @@ double work(const Problem& p) {
 
 Tactic cuda_conv_dnn() {
   return {.name = "conv_dnn",
+          .version = 2,
           .op = "Conv",
           .source = Source::cudnn,
           .supports = supports,
