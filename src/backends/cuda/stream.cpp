@@ -29,15 +29,10 @@ CudaStream::~CudaStream() {
 }
 
 Status::Code CudaStream::noted(int result) noexcept {
-  if (result != kSuccess) failed_ = result;
+  if (result != kSuccess) describe(result, error_, sizeof error_);
   return status_of(result);
 }
-// The driver's words. After an error inside a kernel every later call fails alike: only a new process can use the GPU again.
-std::string_view CudaStream::error() const noexcept {
-  const char* words = nullptr;
-  if (failed_ != kSuccess) driver()->error_string(failed_, &words);
-  return words ? std::string_view(words) : std::string_view();
-}
+std::string_view CudaStream::error() const noexcept { return error_; }
 
 Status::Code CudaStream::launch(const Tactic& tactic, const void* kernel, const RunArgs& args) noexcept {
   queue_.device.make_current();
@@ -58,7 +53,10 @@ Status::Code CudaStream::fill(void* to, int byte, std::int64_t bytes) noexcept {
 }
 Status::Code CudaStream::wait() noexcept {
   queue_.device.make_current();
-  return noted(driver()->stream_wait(queue_.stream));
+  const Status::Code code = noted(driver()->stream_wait(queue_.stream));
+  const bool outside = *static_cast<volatile std::uint32_t*>(queue_.bad_index) != 0;
+  *queue_.bad_index = 0;
+  return code == Status::ok && outside ? Status::bad_index : code;
 }
 
 bool CudaStream::start_recording() noexcept {

@@ -26,7 +26,7 @@ class CudaStream final : public Stream {
   Queue queue_;
   Status::Code noted(int result) noexcept;
   Serial serial_;
-  int failed_ = 0;  // the last result of the driver that was no success
+  char error_[kErrorText] = "";  // the driver's words for its last result that was no success
   Event marks_[4] = {};
 };
 

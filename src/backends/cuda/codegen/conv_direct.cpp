@@ -10,6 +10,7 @@ namespace {
 constexpr const char* kKernel = R"(
 struct Arguments { const T *x, *w, *bias; T* y; i64 batch, in[3], out[3]; };
 extern "C" __global__ void __launch_bounds__(THREADS) conv(Arguments a) {
+  enter();
   const i64 linear = (i64)blockIdx.x * THREADS + threadIdx.x;
   if (linear >= a.batch * a.out[0] * a.out[1] * a.out[2] * FILTERS) return;
   const int filter = (int)(linear % FILTERS), group = filter / (FILTERS / GROUPS);

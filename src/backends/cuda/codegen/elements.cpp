@@ -22,7 +22,7 @@ class Printer {
   std::string kernel(const char* name) {
     const std::string type = space_.fits_32_bits(p_.box) ? "u32" : "i64";
     std::string out = cat("extern \"C\" __global__ void __launch_bounds__(", kElementsThreads, ") ", name, "(Arguments arguments) {\n");
-    out += "  const i64* n = arguments.n; (void)n;\n";
+    out += "  enter();\n  const i64* n = arguments.n; (void)n;\n";
     out += cat("  const i64 linear = (i64)blockIdx.x * ", kElementsThreads, " + threadIdx.x;\n");
     out += cat("  if (linear >= ", space_.count_text(), " / ", width_, ") return;\n");
     out += cat("  ", type, " i = (", type, ")linear; (void)i;\n", space_.decode(type, width_));

@@ -9,8 +9,9 @@ namespace {
 
 constexpr const char* kKernel = R"(
 struct alignas(BYTES) Piece { u8 bytes[BYTES]; };
-struct Arguments { const Piece* table; const INDEX* index; Piece* y; i64 outer, extent, count, row; };
+struct Arguments { const Piece* table; const INDEX* index; Piece* y; i64 outer, extent, count, row; u32* bad_index; };
 extern "C" __global__ void __launch_bounds__(THREADS) gather(Arguments a) {
+  enter();
   const i64 i = (i64)blockIdx.x * THREADS + threadIdx.x;
   if (i >= a.outer * a.count * a.row) return;
   const i64 within = i % a.row, r = i / a.row;
@@ -18,6 +19,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) gather(Arguments a) {
   if (at < 0) at += a.extent;
   Piece piece = {};
   if (at >= 0 && at < a.extent) piece = a.table[(r / a.count * a.extent + at) * a.row + within];
+  else *a.bad_index = 1;
   a.y[i] = piece;
 }
 )";

@@ -12,9 +12,10 @@ struct GatherArguments {
   const void *table, *index;
   void* y;
   std::int64_t outer, extent, count, row;
+  std::uint32_t* bad_index;
 };
 inline constexpr int kGatherThreads = 256;
-// `piece_bytes`: what a thread copies, 1 to 16. An index outside gives zeros and sets no error: the device cannot end a run.
+// `piece_bytes`: what a thread copies, 1 to 16. An index outside gives zeros and sets `bad_index`: the device cannot end a run.
 std::string generate_gather(DType index, int piece_bytes);
 
 }  // namespace tenfold::backends::cuda

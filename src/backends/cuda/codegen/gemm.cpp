@@ -91,6 +91,7 @@ struct Row {
 
 constexpr const char* kMain = R"(
 extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Arguments a) {
+  enter();
   extern __shared__ __align__(128) u8 shared[];
   const u32 base = (u32)__cvta_generic_to_shared(shared);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, piece = threadIdx.x % 8;

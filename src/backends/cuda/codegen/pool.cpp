@@ -16,6 +16,7 @@ template <int TAPS, int STEP> __device__ __forceinline__ void inside(int start, 
 }
 template <int TAPS, int STEP> __device__ __forceinline__ int padded(int start, int end) { return max(0, min(TAPS, (end - start + STEP - 1) / STEP)); }
 extern "C" __global__ void __launch_bounds__(THREADS) pool(Arguments a) {
+  enter();
   i64 i = (i64)blockIdx.x * THREADS + threadIdx.x;
   const u32 groups = (u32)(a.channels / V);
   u32 g, n, o[3];

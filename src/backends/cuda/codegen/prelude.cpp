@@ -11,6 +11,15 @@ typedef unsigned char u8; typedef signed char i8; typedef unsigned short u16; ty
 typedef long long i64; typedef unsigned long long u64;
 #define INFINITY_F __int_as_float(0x7f800000)
 
+// Every kernel starts with this: it may have been started while the one before it ran (device/launch.h), whose results are there
+// once it returns. The next one may come early if both are small enough to lie on the device together.
+__device__ __forceinline__ void enter() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  if (gridDim.x * gridDim.y * gridDim.z <= 264u) asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 __device__ __forceinline__ float from_f16(u16 x) { float y; asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x)); return y; }
 __device__ __forceinline__ u16 to_f16(float x) { u16 y; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x)); return y; }
 __device__ __forceinline__ float from_bf16(u16 x) { return __uint_as_float((u32)x << 16); }

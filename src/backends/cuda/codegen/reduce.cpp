@@ -22,6 +22,7 @@ __device__ __forceinline__ i64 place(i64 i, int axes, const i64* extents, const 
 __device__ __forceinline__ float element(const IN* x) { const float e = LOAD(*x); return MAP; }
 __device__ __forceinline__ void finish(OUT* y, float r, i64 length) { const float f = FINISH; *y = STORE(f); }
 extern "C" __global__ void __launch_bounds__(32 * ROWS) rows(Arguments a) {
+  enter();
   const i64 i = (i64)blockIdx.x * ROWS + threadIdx.x / 32;
   if (i >= a.results) return;
   const IN* x = a.x + place(i, (int)a.kept_axes, a.kept, a.x_kept);
@@ -31,6 +32,7 @@ extern "C" __global__ void __launch_bounds__(32 * ROWS) rows(Arguments a) {
   if (threadIdx.x % 32 == 0) finish(a.y + place(i, (int)a.kept_axes, a.kept, a.y_kept), r, a.length);
 }
 extern "C" __global__ void __launch_bounds__(32 * LANES) columns(Arguments a) {
+  enter();
   __shared__ float room[LANES][33];
   const int column = threadIdx.x % 32, lane = threadIdx.x / 32;
   const i64 i = (i64)blockIdx.x * 32 + column;

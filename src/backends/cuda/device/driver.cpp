@@ -1,6 +1,10 @@
 // Loading the driver's functions, and its errors in words.
 #include "backends/cuda/device/driver.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+
 #include "backends/cuda/device/library.h"
 #include "base/check.h"
 
@@ -32,7 +36,7 @@ struct Loaded {
     library.get(t.event_wait, "cuEventSynchronize"), library.get(t.event_elapsed, "cuEventElapsedTime");
     library.get(t.module_load, "cuModuleLoadData"), library.get(t.module_unload, "cuModuleUnload");
     library.get(t.module_function, "cuModuleGetFunction"), library.get(t.function_set, "cuFuncSetAttribute"),
-        library.get(t.launch, "cuLaunchKernel");
+        library.get(t.launch, "cuLaunchKernelEx");
     library.get_if_there(t.tensor_map_tiled, "cuTensorMapEncodeTiled"),
         library.get_if_there(t.tensor_map_im2col, "cuTensorMapEncodeIm2col");
     if (!library.opened()) {
@@ -57,10 +61,19 @@ const std::string& driver_why_not() { return loaded().why_not; }
 
 void expect(int result, const char* doing) {
   if (result == kSuccess) return;
+  char words[kErrorText];
+  describe(result, words, sizeof words);
+  fail(result == kOutOfMemory ? ErrorKind::out_of_memory : ErrorKind::device, cat("CUDA, ", doing, ": ", words));
+}
+
+void describe(int result, char* text, std::size_t bytes) noexcept {
+  // Illegal addresses, instructions and program counters, failed assertions and launches, memory that lost bits, hung kernels.
+  static constexpr int kForGood[] = {214, 220, 700, 702, 710, 714, 715, 716, 717, 718, 719};
   const char* words = nullptr;
   loaded().table.error_string(result, &words);
-  fail(result == kOutOfMemory ? ErrorKind::out_of_memory : ErrorKind::device,
-       cat("CUDA, ", doing, ": ", words ? words : "unknown error", " (", result, ")"));
+  const bool for_good = std::find(std::begin(kForGood), std::end(kForGood), result) != std::end(kForGood);
+  std::snprintf(text, bytes, "%s (%d)%s", words ? words : "unknown error", result,
+                for_good ? "; this process cannot use the GPU any more: start it again" : "");
 }
 
 Status::Code status_of(int result) noexcept {

@@ -36,6 +36,24 @@ enum DeviceAttribute : int {
 };
 inline constexpr int kFunctionMaxDynamicShared = 8, kStreamNonBlocking = 1, kCaptureThreadLocal = 1, kEventDefault = 0;
 
+// A launch and its attributes, as the interface lays them out.
+inline constexpr int kProgrammaticSerialization = 6;
+struct LaunchAttribute {
+  int id;
+  char padding[4];
+  union {
+    char all[64];
+    int number;
+  } value;
+};
+static_assert(sizeof(LaunchAttribute) == 72);
+struct LaunchConfig {
+  unsigned grid[3], block[3], shared_bytes;
+  StreamHandle stream;
+  LaunchAttribute* attributes;
+  unsigned attribute_count;
+};
+
 struct Driver {
   int (*init)(unsigned flags);
   int (*driver_version)(int* version);
@@ -72,8 +90,7 @@ struct Driver {
   int (*module_unload)(Module module);
   int (*module_function)(Function* function, Module module, const char* name);
   int (*function_set)(Function function, int attribute, int value);
-  int (*launch)(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
-                unsigned shared_bytes, StreamHandle stream, void** parameters, void** extra);
+  int (*launch)(const LaunchConfig* config, Function function, void** parameters, void** extra);
   // Descriptions of tensors for TMA; null before CUDA 12.
   int (*tensor_map_tiled)(void* map, int type, unsigned rank, void* address, const unsigned long long* dims,
                           const unsigned long long* strides, const unsigned* box, const unsigned* steps, int interleave, int swizzle,
@@ -87,8 +104,11 @@ struct Driver {
 const Driver* driver();
 const std::string& driver_why_not();
 
+inline constexpr std::size_t kErrorText = 256;
 // Throws device, or out_of_memory, with what was being done and the driver's words.
 void expect(int result, const char* doing);
 Status::Code status_of(int result) noexcept;
+// The driver's words, cut to fit. After an error inside a kernel every call of the process fails alike, and the text says so.
+void describe(int result, char* text, std::size_t bytes) noexcept;
 
 }  // namespace tenfold::backends::cuda

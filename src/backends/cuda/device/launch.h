@@ -9,11 +9,11 @@ struct Grid {
   unsigned x = 1, y = 1, z = 1;
 };
 
-inline Status::Code launch(const Queue& queue, Function function, Grid grid, unsigned threads, unsigned shared_bytes,
-                           const void* argument) noexcept {
-  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return Status::ok;  // nothing to compute
-  void* parameters[] = {const_cast<void*>(argument)};
-  return status_of(driver()->launch(function, grid.x, grid.y, grid.z, threads, 1, 1, shared_bytes, queue.stream, parameters, nullptr));
-}
+// `early`: the kernel's first line is enter() (codegen/prelude.cpp), so it may start before the one ahead of it has ended: a third
+// less from one small kernel to the next. Without that line it would read what is not written yet.
+enum class Start { after, early };
+
+Status::Code launch(const Queue& queue, Function function, Grid grid, unsigned threads, unsigned shared_bytes, const void* argument,
+                    Start start = Start::after) noexcept;
 
 }  // namespace tenfold::backends::cuda

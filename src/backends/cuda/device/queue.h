@@ -17,6 +17,8 @@ struct Queue {
 
   Device& device;
   StreamHandle stream = nullptr;
+  // Written by kernels that meet an index outside its table, read by the host after a wait. It lies in the host's memory.
+  std::uint32_t* bad_index = nullptr;
 
  private:
   DnnHandle dnn_ = nullptr;

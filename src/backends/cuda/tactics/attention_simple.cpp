@@ -32,7 +32,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const AttentionArguments a = attention_arguments(args, k.masked);
   const Bound& q = args.in[0];
   const Grid grid{static_cast<unsigned>(a.queries), static_cast<unsigned>(q.dims[1]), static_cast<unsigned>(q.dims[0])};
-  return launch(queue_of(args), k.function, grid, kSimpleThreads, static_cast<unsigned>(a.keys * 4), &a);
+  return launch(queue_of(args), k.function, grid, kSimpleThreads, static_cast<unsigned>(a.keys * 4), &a, Start::early);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ Status::Code OpenElements::run(const Queue& queue, const std::int64_t* dims, std
             argument.begin() + static_cast<std::ptrdiff_t>(first_out) + kernel_.outputs);
   const std::int64_t threads = aligned ? count / kernel_.width : count;
   return launch(queue, aligned ? vectors_ : singles_, {static_cast<unsigned>(ceil_div(threads, kElementsThreads))}, kElementsThreads, 0,
-                argument.data());
+                argument.data(), Start::early);
 }
 
 }  // namespace tenfold::backends::cuda

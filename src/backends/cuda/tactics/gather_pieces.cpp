@@ -1,4 +1,4 @@
-// gather_pieces: Gather along any axis, in pieces of up to 16 bytes. An index outside the table gives zeros.
+// gather_pieces: Gather along any axis, in pieces of up to 16 bytes. An index outside the table gives zeros and is noted.
 #include "backends/cuda/codegen/gather.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/copy_common.h"
@@ -43,7 +43,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   const Bound &table = args.in[0], &index = args.in[1];
-  GatherArguments a{table.data, index.data, args.out[0].data, 1, table.dims[k.axis], 1, k.element_bytes};
+  GatherArguments a{table.data, index.data, args.out[0].data, 1, table.dims[k.axis], 1, k.element_bytes, queue_of(args).bad_index};
   for (int64_t d = 0; d < k.axis; ++d) a.outer *= table.dims[d];
   for (int64_t d = k.axis + 1; d < table.rank; ++d) a.row *= table.dims[d];
   for (int d = 0; d < index.rank; ++d) a.count *= index.dims[d];
@@ -53,7 +53,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (!k.functions[s]) return Status::failed;
   a.row >>= s;
   return launch(queue_of(args), k.functions[s], {static_cast<unsigned>(ceil_div(a.outer * a.count * a.row, kGatherThreads))},
-                kGatherThreads, 0, &a);
+                kGatherThreads, 0, &a, Start::early);
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ Status::Code MmaKernel::run(const RunArgs& args, int64_t m) const noexcept {
   const Grid grid{static_cast<unsigned>(ceil_div(gemm_.n, std::int64_t{tile_.columns})),
                   static_cast<unsigned>(ceil_div(m, std::int64_t{tile_.rows})), static_cast<unsigned>(tile_.split)};
   return launch(queue_of(args), loaded->function, grid, static_cast<unsigned>(tile_.threads()), static_cast<unsigned>(tile_.shared_bytes()),
-                &a);
+                &a, Start::early);
 }
 
 }  // namespace tenfold::backends::cuda

@@ -81,7 +81,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const std::int64_t threads = a.batch * (a.channels / k.width) * a.out[0] * a.out[1] * a.out[2];
   if (k.width > 1 && (reinterpret_cast<std::uint64_t>(x.data) | reinterpret_cast<std::uint64_t>(y.data)) % 16 != 0)
     return Status::failed;  // layouts are dense: never
-  return launch(queue_of(args), k.function, {static_cast<unsigned>(ceil_div(threads, kPoolThreads))}, kPoolThreads, 0, &a);
+  return launch(queue_of(args), k.function, {static_cast<unsigned>(ceil_div(threads, kPoolThreads))}, kPoolThreads, 0, &a, Start::early);
 }
 
 }  // namespace

@@ -100,8 +100,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   a.kept_axes = kReduceAxes - kept, a.reduced_axes = kReduceAxes - reduced;
   if (reduced_inside)
     return launch(queue_of(args), k.rows, {static_cast<unsigned>(ceil_div(a.results, kReduceRowsPerBlock))}, 32 * kReduceRowsPerBlock, 0,
-                  &a);
-  return launch(queue_of(args), k.columns, {static_cast<unsigned>(ceil_div(a.results, 32))}, 32 * kReduceLanes, 0, &a);
+                  &a, Start::early);
+  return launch(queue_of(args), k.columns, {static_cast<unsigned>(ceil_div(a.results, 32))}, 32 * kReduceLanes, 0, &a, Start::early);
 }
 
 }  // namespace
