@@ -27,7 +27,15 @@ __device__ __forceinline__ void multiply(float (&c)[4], const u32 (&a)[4], u32 b
                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[2]), "r"(a[3]), "r"(b1));
 #endif
 }
-__device__ __forceinline__ u32 pair(float low, float high) { return (u32)STORE(low) | (u32)STORE(high) << 16; }
+__device__ __forceinline__ u32 pair(float low, float high) {
+#if __CUDA_ARCH__ >= 800
+  u32 both;
+  asm("cvt.rn." MMA_TYPE "x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+  return both;
+#else
+  return (u32)STORE(low) | (u32)STORE(high) << 16;
+#endif
+}
 __device__ __forceinline__ void load_transposed(u32& b0, u32& b1, const u16* row) {
   const u32 address = (u32)__cvta_generic_to_shared(row);
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];" : "=r"(b0), "=r"(b1) : "r"(address));
@@ -198,12 +206,13 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
     }
   }
 }
-extern "C" __global__ void __launch_bounds__(32 * WARPS) vectors(Arguments a) { attend<REAL_SIZE % 8 == 0 && REAL_VALUE % 8 == 0>(a); }
-extern "C" __global__ void __launch_bounds__(32 * WARPS) singles(Arguments a) { attend<false>(a); }
+extern "C" __global__ void __launch_bounds__(32 * WARPS) vectors(Arguments a) { enter(); attend<REAL_SIZE % 8 == 0 && REAL_VALUE % 8 == 0>(a); }
+extern "C" __global__ void __launch_bounds__(32 * WARPS) singles(Arguments a) { enter(); attend<false>(a); }
 )";
 
 constexpr const char* kSimple = R"(
 extern "C" __global__ void __launch_bounds__(THREADS) attention(Arguments a) {
+  enter();
   extern __shared__ float scores[];
   __shared__ float room[32];
   const i64 row = blockIdx.x, head = blockIdx.y, batch = blockIdx.z;
@@ -245,7 +254,8 @@ std::string definitions(const AttentionProblem& p) {
   define("MMA_TYPE", p.dtype == DType::bf16 ? "\"bf16\"" : "\"f16\"");
   define("REAL_SIZE", p.size), define("REAL_VALUE", p.value_size), define("SIZE", up(p.size, 16)), define("VALUE", up(p.value_size, 8));
   define("VALUE_STORED", up(p.value_size, 8)), define("MASK_TILES", p.mask_tiles ? 1 : 0);
-  define("KEYS", kAttentionKeys), define("WARPS", p.warps), define("THREADS", kSimpleThreads);
+  define("KEYS", p.whole > 0 ? p.whole : kAttentionKeys), define("MASK_ROW", p.mask_row ? 1 : 0), define("EXACTLY", p.exactly ? 1 : 0);
+  define("WARPS", p.warps), define("THREADS", kSimpleThreads);
   define("SCALE", cat("(float)", p.scale)), define("CAUSAL", p.causal ? "true" : "false"), define("MASKED", p.masked ? 1 : 0);
   return head;
 }
@@ -254,12 +264,16 @@ std::string definitions(const AttentionProblem& p) {
 
 int attention_shared_bytes(const AttentionProblem& p) {
   const auto up = [](std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; };
+  if (p.whole > 0)
+    return static_cast<int>(2 * ((up(p.size, 16) + 8) * (p.whole + 16 * p.warps) + (up(p.value_size, 16) + 8) * p.whole) + 4 * p.whole);
   const std::int64_t size_pitch = up(p.size, 16) + 8, value_pitch = up(p.value_size, 8) + 8, queries = 16 * p.warps;
   const std::int64_t stage = kAttentionKeys * (size_pitch + value_pitch) + (p.mask_tiles ? queries * (kAttentionKeys + 8) : 0);
   return static_cast<int>(2 * (2 * stage + queries * size_pitch));
 }
 
-std::string generate_attention_mma(const AttentionProblem& p) { return cat(prelude(), definitions(p), kArguments, kMma, kKernel); }
+std::string generate_attention_mma(const AttentionProblem& p) { 
+  return cat(prelude(), definitions(p), kArguments, kMma, p.whole > 0 ? attention_whole_text() : kKernel);
+}
 std::string generate_attention_simple(const AttentionProblem& p) { return cat(prelude(), definitions(p), kArguments, kSimple); }
 
 }  // namespace tenfold::backends::cuda

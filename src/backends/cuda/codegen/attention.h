@@ -1,4 +1,5 @@
-// Attention kernels: the scores of a block of queries stay in registers, keys and values pass through shared memory.
+// Attention kernels: the scores of a block of queries stay in registers, keys and values pass through shared memory or, where they
+// are few, lie there as a whole.
 #pragma once
 
 #include <string>
@@ -12,6 +13,9 @@ struct AttentionProblem {
   std::int64_t size = 0, value_size = 0;  // of a head
   double scale = 1;
   bool causal = false, masked = false;
+  bool mask_row = false;    // the mask is one row, the same for all queries
+  int whole = 0;            // 0: keys pass in steps; else all of them, at most so many, a multiple of 16, are there at once
+  bool exactly = false;     // and there are never fewer
   bool mask_tiles = false;  // the mask has 16 bits and a value for each key, side by side: it passes through shared memory too
   int warps = 4;            // of a block of `mma`: 16 queries each
 };
@@ -23,12 +27,14 @@ struct AttentionArguments {
   std::int64_t queries, keys, group, q_stride[3], k_stride[3], v_stride[3], y_stride[3], mask_stride[4];
 };
 inline constexpr int kAttentionKeys = 64;  // that pass through shared memory at a time
+inline constexpr int kMostWholeKeys = 256;
 inline constexpr int kSimpleThreads = 128;
 
 // Tensor cores: f16 and bf16, head sizes to 128. Exports `vectors`, for rows of Q, K, V and mask at multiples of 16 bytes and of
 // the result at multiples of 4, and `singles`; grid: blocks of queries, heads, batch.
 int attention_shared_bytes(const AttentionProblem& p);
 std::string generate_attention_mma(const AttentionProblem& p);
+std::string attention_whole_text();   // the kernel for `whole`, after what both have in common
 // `attention`: any float type, scores of one query in shared memory: for f32, and where nothing else runs. Grid: queries, heads, batch.
 std::string generate_attention_simple(const AttentionProblem& p);
 
