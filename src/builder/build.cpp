@@ -44,8 +44,10 @@ void rewrite(ir::Graph& graph, const std::vector<plan::Range>& ranges, const bac
   specialise(graph, ranges);
   if (config.dump) config.dump("import", ir::print(graph));
   passes::run(graph, passes::canonical(), pass_options(config));
+  if (device.kind == "cuda") passes::run(graph, passes::canonical_for_gpu(), pass_options(config));
   quant::apply(graph, config, device);
   passes::run(graph, passes::fuse(), pass_options(config));
+  if (device.kind == "cuda") passes::run(graph, passes::fuse_for_gpu(), pass_options(config));
 }
 
 }  // namespace

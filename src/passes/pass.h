@@ -22,9 +22,10 @@ struct Pass {
 std::vector<Pass> all_passes();              // generated from the file names, by name
 Pass find_pass(std::string_view name);       // throws invalid_argument naming what exists
 
-// The two lists of pipeline.cpp. Precision is settled between them, before products and epilogues are fused.
+// The lists of pipeline.cpp. Precision is settled between them, before products and epilogues are fused.
 std::vector<Pass> canonical();
 std::vector<Pass> fuse();
+std::vector<Pass> canonical_for_gpu(), fuse_for_gpu();   // after each
 
 struct RunOptions {
   std::vector<std::string> disabled = {};

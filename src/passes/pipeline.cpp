@@ -55,4 +55,17 @@ std::vector<Pass> fuse() {
   });
 }
 
+// What a GPU wants besides: there each step costs microseconds, and an epilogue next to nothing.
+std::vector<Pass> canonical_for_gpu() {
+  return named({
+      "regroup_heads",       // attention over tokens first reads views ...
+      "merge_movement",
+      "transpose_products",  // ... of products that are computed batch first
+      "merge_movement",
+      "fuse_masked_mean",
+      "fuse_sum_norm",
+  });
+}
+std::vector<Pass> fuse_for_gpu() { return named({"lift_reshape", "merge_movement", "join_regions", "merge_common"}); }
+
 }  // namespace tenfold::passes

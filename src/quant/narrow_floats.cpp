@@ -29,6 +29,8 @@ const std::set<std::string, std::less<>> kNarrowed = {"MatMul",
                                                       "Softmax",
                                                       "LogSoftmax",
                                                       "LayerNormalization",
+                                                      "SumNorm",
+                                                      "MaskedMean",
                                                       "RMSNormalization",
                                                       "MaxPool",
                                                       "AveragePool",
@@ -80,7 +82,7 @@ class Narrower {
     for (ir::Value* v : node.inputs) {
       if (!v || v->type.kind != ir::ValueType::Kind::tensor || v->dtype() != DType::f32) continue;
       if (v->is_constant() && !narrow_constant(*v)) return false;
-      any = any || !v->is_constant() || node.op() == "Gather";   // rows of a table of weights
+      any = any || !v->is_constant() || node.op() == "Gather" || node.op() == "SumNorm";   // rows of a table of weights
     }
     bool gives = false;
     for (const ir::Value* v : node.outputs) gives = gives || v->dtype() == DType::f32;

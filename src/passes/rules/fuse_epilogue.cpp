@@ -16,8 +16,9 @@
 #include <map>
 #include <unordered_map>
 
-#include "passes/bodies.h"
 #include "ops/fold.h"
+#include "passes/bodies.h"
+#include "passes/epilogue.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -60,8 +61,8 @@ void take_narrow_operands(ir::Body& body, std::vector<ir::Value*>& operands) {
 }
 
 // Takes `next`, the only reader of `n`, into its epilogue. Gives the fused node in its place, or null.
-ir::Node* absorb(ir::Graph& graph, ir::Node& n, ir::Node* next) {
-  if (!next || (next->op() == "Region" && !region_may_join(n, *next))) return nullptr;
+ir::Node* absorb(ir::Graph& graph, ir::Node& n, ir::Node* next, bool any_region) {
+  if (!next || (next->op() == "Region" && !any_region && !region_may_join(n, *next))) return nullptr;
   const std::optional<ir::Body> body = body_of(*next);
   if (!body || next->out()->dims() != n.out()->dims()) return nullptr;
   const int own = n.anchor_inputs >= 0 ? n.anchor_inputs : static_cast<int>(n.inputs.size());
@@ -80,9 +81,13 @@ ir::Node* absorb(ir::Graph& graph, ir::Node& n, ir::Node* next) {
   return added;
 }
 
+bool run(ir::Graph& graph) { return grow_epilogues(graph, false); }
+
+}  // namespace
+
 // The first anchor in the order of nodes grows by one node at a time and moves to where that stood: what two anchors could take (the
 // sum of a residual) goes to the one that is computed last, so that the other is there to be read.
-bool run(ir::Graph& graph) {
+bool grow_epilogues(ir::Graph& graph, bool any_region) {
   std::unordered_map<const ir::Node*, std::size_t> position;
   std::map<std::size_t, ir::Node*> waiting;
   for (ir::Node* n : graph.node_list()) {
@@ -97,7 +102,7 @@ bool run(ir::Graph& graph) {
     bias_to_body(graph, *n);
     ir::Node* next = only_user(graph, n->out());
     const std::size_t at = next ? position.at(next) : 0;
-    ir::Node* fused = absorb(graph, *n, next);
+    ir::Node* fused = absorb(graph, *n, next, any_region);
     if (!fused) continue;
     position[fused] = at;
     waiting[at] = fused;
@@ -105,8 +110,6 @@ bool run(ir::Graph& graph) {
   }
   return changed;
 }
-
-}  // namespace
 
 Pass pass_fuse_epilogue() { return {.name = "fuse_epilogue", .run = run}; }
 

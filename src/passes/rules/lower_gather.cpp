@@ -1,4 +1,5 @@
-// lower_gather: a Gather of one constant index is a Slice, which becomes a view where a Gather copies.
+// lower_gather: a Gather of one constant index, or of some that follow each other, is a Slice, which becomes a view where a Gather
+// copies.
 //
 // before: (x f32[3,4,5])
 //   i = i64[]{-1}
@@ -11,6 +12,15 @@
 //   to = i64[2]{4,5}
 //   s = Slice(x, first, end, axis)
 //   g = Reshape(s, to) allowzero=1
+//   y = Relu(g)
+//
+// before: (x f32[4,5])
+//   i = i64[1,4]{0,1,2,3}
+//   g = Gather(x, i) axis=0
+//   y = Relu(g)
+// after: (x f32[4,5])
+//   to = i64[3]{1,4,5}
+//   g = Reshape(x, to) allowzero=1
 //   y = Relu(g)
 //
 // kept: (x f32[3,4,5])
@@ -32,19 +42,31 @@ Value* index_of(ir::Graph& graph, std::int64_t value) {
   return graph.add_constant(std::move(t));
 }
 
+// The first of the indices, if each is one more than the one before.
+std::optional<std::int64_t> first_of(const Value* v) {
+  const Tensor* t = v->is_constant() ? look(v) : nullptr;
+  if (!t || t->size() < 1 || t->size() > 1 << 16) return std::nullopt;
+  const auto at = [&](std::int64_t i) { return static_cast<std::int64_t>(t->as_double(i)); };
+  for (std::int64_t i = 1; i < t->size(); ++i)
+    if (at(i) != at(i - 1) + 1 || at(i) == 0) return std::nullopt;
+  return at(0);
+}
+
 bool try_lower(ir::Graph& graph, Node& n) {
   if (n.op() != "Gather" || n.body || n.in(0)->is_constant() || n.out()->contents) return false;
-  const auto index = scalar_of(n.in(1));
+  const auto index = first_of(n.in(1));
   const int rank = n.in(0)->rank();
   std::int64_t axis = n.attributes.integer("axis", 0);
   axis = axis < 0 ? axis + rank : axis;
   const ir::Dim extent = n.in(0)->dims()[static_cast<std::size_t>(axis)];
   if (!index || !extent.is_constant()) return false;
-  const auto first = static_cast<std::int64_t>(*index) + (*index < 0 ? extent.constant() : 0);
-  if (first < 0 || first >= extent.constant()) return false;   // the reference kernel says what is wrong
-  Value* slice = graph.make("Slice", {n.in(0), index_of(graph, first), index_of(graph, first + 1), index_of(graph, axis)}, {}, &n);
-  Value* result = reshape_to(graph, slice, n.out()->dims(), &n);
-  if (!result) return false;
+  const std::int64_t first = *index + (*index < 0 ? extent.constant() : 0), end = first + n.in(1)->constant->tensor.size();
+  if (first < 0 || end > extent.constant()) return false;   // the reference kernel says what is wrong
+  Value* part = n.in(0);
+  if (end - first < extent.constant())
+    part = graph.make("Slice", {part, index_of(graph, first), index_of(graph, end), index_of(graph, axis)}, {}, &n);
+  Value* result = reshape_to(graph, part, n.out()->dims(), &n);
+  if (!result || (result == n.in(0) && graph.is_output(n.out()))) return false;
   graph.replace_uses(n.out(), result);
   return true;
 }

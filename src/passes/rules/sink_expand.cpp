@@ -16,6 +16,21 @@
 //   n = ReduceSum(c) axes=[1] keepdims=0
 //   y = Div(s, n)
 //
+// before: (x f32[1,2,8,8], m bool[1,1,1,8])
+//   all = bool[1,1,8,1]{1,1,1,1,1,1,1,1}
+//   zero = f32[]{0}
+//   low = f32[]{-9}
+//   b = And(all, m)
+//   w = Where(b, zero, low)
+//   y = Add(x, w)
+// after: (x f32[1,2,8,8], m bool[1,1,1,8])
+//   all = bool[]{1}
+//   zero = f32[]{0}
+//   low = f32[]{-9}
+//   b = And(all, m)
+//   w = Where(b, zero, low)
+//   y = Add(x, w)
+//
 // kept: (x f32[2,1,8], m f32[1,5,1])
 //   to = i64[3]{2,5,8}
 //   e = Expand(x, to)
@@ -37,9 +52,20 @@ Value* narrow(const Value* v) {
   Node* expand = made_by(v, "Expand");
   return expand ? expand->in(0) : nullptr;
 }
-Value* expanded(ir::Graph& graph, Value* v, const ir::Dims& dims, Value* shape, Node* before) {
+// The one number in a mask that is constant: exporters combine the caller's with a causal one that hides nothing.
+Value* single(ir::Graph& graph, const Value* v) {
+  if (!v || !v->is_constant() || v->dtype() != DType::boolean || v->rank() == 0) return nullptr;
+  const Tensor* t = look(v);
+  if (!t || t->size() < 2 || t->size() > 1 << 16) return nullptr;
+  const bool* all = t->data<bool>();
+  if (!std::all_of(all, all + t->size(), [&](bool one) { return one == all[0]; })) return nullptr;
+  Tensor number(DType::boolean, {});
+  *number.mutable_data<bool>() = all[0];
+  return graph.add_constant(std::move(number));
+}
+Value* expanded(ir::Graph& graph, Value* v, const ir::Dims& dims, const Value* shape, Node* before) {
   if (v->dims() == dims) return v;
-  if (shape->contents && *shape->contents == dims) return graph.make("Expand", {v, shape}, {}, before);
+  if (shape && shape->contents && *shape->contents == dims) return graph.make("Expand", {v, const_cast<Value*>(shape)}, {}, before);
   if (!ir::is_constant(dims)) return nullptr;
   Tensor t(DType::i64, {static_cast<std::int64_t>(dims.size())});
   for (std::size_t i = 0; i < dims.size(); ++i) t.mutable_data<std::int64_t>()[i] = dims[i].constant();
@@ -56,13 +82,27 @@ Value* past_pointwise(ir::Graph& graph, Node& n) {
     for (std::size_t k = 0; k < n.inputs.size(); ++k)
       if (k != i && n.inputs[k]) others = broadcast(others, n.inputs[k]->dims());
     const bool fits = broadcast(others, small->dims()) == n.out()->dims();
-    const bool alone =
-        std::all_of(n.inputs.begin(), n.inputs.end(), [&](const Value* v) { return v == n.inputs[i] || (v && v->rank() == 0); });
+    const bool alone = std::all_of(n.inputs.begin(), n.inputs.end(), [&](const Value* v) {
+      return v == n.inputs[i] || (v && v->rank() <= small->rank() && ir::product(v->dims()) == ir::Dim(1));
+    });
     if (!fits && !alone) continue;
     std::vector<Value*> operands = n.inputs;
     std::replace(operands.begin(), operands.end(), n.inputs[i], small);
     Value* result = graph.add(n.op(), operands, n.attributes, 1, n.name, &n)->out();
     return expanded(graph, result, n.out()->dims(), n.inputs[i]->producer->in(1), &n);
+  }
+  return nullptr;
+}
+
+Value* past_single(ir::Graph& graph, Node& n) {
+  for (std::size_t i = 0; i < n.inputs.size(); ++i) {
+    if (!ir::is_constant(n.out()->dims())) continue;
+    Value* number = single(graph, n.inputs[i]);
+    if (!number) continue;
+    std::vector<Value*> operands = n.inputs;
+    operands[i] = number;
+    Value* result = graph.add(n.op(), operands, n.attributes, 1, n.name, &n)->out();
+    return expanded(graph, result, n.out()->dims(), nullptr, &n);
   }
   return nullptr;
 }
@@ -84,9 +124,9 @@ bool run(ir::Graph& graph) {
   bool changed = false;
   for (Node* n : graph.node_list()) {
     if (n->body || !n->graphs.empty() || n->outputs.size() != 1) continue;
-    Value* moved = n->def->scalar && n->def->pure         ? past_pointwise(graph, *n)
-                   : is_reduction(*n) && reduced_axes(*n) ? past_reduction(graph, *n)
-                                                          : nullptr;
+    const bool pointwise = n->def->scalar && n->def->pure;
+    Value* moved = pointwise ? past_pointwise(graph, *n) : is_reduction(*n) && reduced_axes(*n) ? past_reduction(graph, *n) : nullptr;
+    if (pointwise && !moved) moved = past_single(graph, *n);
     if (!moved) continue;
     graph.replace_uses(n->out(), moved);
     changed = true;

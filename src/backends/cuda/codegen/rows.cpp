@@ -10,23 +10,20 @@ namespace tenfold::backends::cuda {
 namespace {
 
 constexpr const char* kFrame = R"(
-struct Arguments { const IN* x; OUT* y; const SCALE* scale; const BIAS* bias; i64 rows; };
+struct Arguments { SOURCES OUT* y; const SCALE* scale; const BIAS* bias; i64 rows; u32* bad_index; };
 template <int V> __device__ __forceinline__ void compute(const Arguments& a) {
   constexpr int kSteps = (N + THREADS * V - 1) / (THREADS * V);
   __shared__ float room[32];
   const int t = threadIdx.x % THREADS;
   const i64 row = (i64)blockIdx.x * ROWS + threadIdx.x / THREADS;
   if (row >= a.rows) return;
-  const IN* x = a.x + row * N;
+  PLACES
   OUT* y = a.y + row * N;
   float v[kSteps][V];
   #pragma unroll
   for (int k = 0; k < kSteps; ++k) {
     const int at = (k * THREADS + t) * V;
-    IN raw[V];
-    if (at < N) read<V>(x + at, raw);
-    #pragma unroll
-    for (int i = 0; i < V; ++i) v[k][i] = at < N ? LOAD(raw[i]) : NEUTRAL;
+    LOADING
   }
   STATISTICS
   #pragma unroll
@@ -38,9 +35,27 @@ template <int V> __device__ __forceinline__ void compute(const Arguments& a) {
     write<V>(y + at, raw);
   }
 }
-extern "C" __global__ void __launch_bounds__(THREADS * ROWS) singles(Arguments a) { compute<1>(a); }
-extern "C" __global__ void __launch_bounds__(THREADS * ROWS) vectors(Arguments a) { compute<WIDTH>(a); }
+extern "C" __global__ void __launch_bounds__(THREADS * ROWS) singles(Arguments a) { enter(); compute<1>(a); }
+extern "C" __global__ void __launch_bounds__(THREADS * ROWS) vectors(Arguments a) { enter(); compute<WIDTH>(a); }
 )";
+
+constexpr const char* kLoading = R"(
+    IN raw[V];
+    if (at < N) read<V>(x + at, raw);
+    #pragma unroll
+    for (int i = 0; i < V; ++i) v[k][i] = at < N ? LOAD(raw[i]) : NEUTRAL;)";
+constexpr const char* kAdding = R"(
+    if (at < N && x@ != nullptr) {
+      IN raw[V];
+      read<V>(x@ + at, raw);
+      #pragma unroll
+      for (int i = 0; i < V; ++i) v[k][i] += LOAD(raw[i]);
+    })";
+constexpr const char* kIndexed = R"(
+  i64 at@ = ((const INDEX@*)a.index[@])[(u32)row % (u32)a.count[@]];
+  if (at@ < 0) at@ += a.extent[@];
+  const IN* x@ = at@ >= 0 && at@ < a.extent[@] ? a.x[@] + at@ * N : nullptr;
+  if (x@ == nullptr && t == 0) *a.bad_index = 1;)";
 
 // #pragma unroll cannot stand in a macro, hence EACH.
 constexpr const char* kSoftmaxStatistics = R"(
@@ -93,6 +108,26 @@ std::string finish(const RowProblem& p) {
   return text;
 }
 
+// The text with its '@' replaced by the term's number.
+std::string numbered(std::string text, std::size_t term) {
+  replace_all(text, "@", std::to_string(term));
+  return text;
+}
+void fill_sources(const RowProblem& p, std::string& text) {
+  std::string places = "const IN* x = a.x + row * N;", loading = kLoading;
+  if (!p.terms.empty()) places.clear(), loading = "for (int i = 0; i < V; ++i) v[k][i] = 0.f;";
+  for (std::size_t t = 0; t < p.terms.size(); ++t) {
+    std::string place = p.terms[t].indexed ? kIndexed : "\n  const IN* x@ = a.x[@] + (u32)row % (u32)a.count[@] * (i64)N;";
+    replace_all(place, "INDEX@", std::string(storage_type(p.terms[t].index)));
+    places += numbered(place, t);
+    loading += numbered(kAdding, t);
+  }
+  replace_all(text, "SOURCES", p.terms.empty() ? "const IN* x;" : cat("const IN* x[", kMostRowTerms, "]; const void* index[", kMostRowTerms,
+                                                                      "]; i64 count[", kMostRowTerms, "], extent[", kMostRowTerms, "];"));
+  replace_all(text, "PLACES", places);
+  replace_all(text, "LOADING", loading);
+}
+
 }  // namespace
 
 RowKernel generate_rows(const RowProblem& p) {
@@ -105,6 +140,7 @@ RowKernel generate_rows(const RowProblem& p) {
   if (k.threads > 32 && k.threads < 128) k.threads = 128;
   k.rows = k.threads == 32 ? 4 : 1;
   std::string text = kFrame;
+  fill_sources(p, text);
   replace_all(text, "STATISTICS", statistics(p.kind));
   replace_all(text, "FINISH", finish(p));
   const bool softmax = p.kind == RowKind::softmax || p.kind == RowKind::log_softmax;

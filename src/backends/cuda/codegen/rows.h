@@ -2,21 +2,38 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tenfold/tensor.h"
 
 namespace tenfold::backends::cuda {
 
 enum class RowKind { softmax, log_softmax, layer_norm, rms_norm };
+// Instead of a row that is read: a sum, of rows of tables that indices name (index: their type) and of rows that lie in order.
+struct RowTerm {
+  bool indexed = false;
+  DType index = DType::i64;
+};
+inline constexpr int kMostRowTerms = 4;
 struct RowProblem {
   RowKind kind = RowKind::softmax;
   DType in = DType::f32, out = DType::f32, scale = DType::f32, bias = DType::f32;
   bool has_bias = false;
   std::int64_t length = 0;
   double epsilon = 0;
+  std::vector<RowTerm> terms = {};   // of type `in`
+};
+// What a kernel with terms is given: of each its rows, its indices and how many there are (they repeat), and how many rows a table has.
+struct RowTermArguments {
+  const void *x[kMostRowTerms], *index[kMostRowTerms];
+  std::int64_t count[kMostRowTerms], extent[kMostRowTerms];
+  void* y;
+  const void *scale, *bias;
+  std::int64_t rows;
+  void* bad_index;
 };
 struct RowKernel {
-  std::string source;  // exports `vectors` and `singles`; Arguments: x, y, scale, bias, number of rows
+  std::string source;  // exports `vectors` and `singles`; Arguments: x, y, scale, bias, number of rows; or RowTermArguments
   int threads = 32;    // of a row
   int rows = 1;        // of a block
   int width = 1;       // elements `vectors` reads at once

@@ -43,14 +43,15 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const struct {
     const void *x, *y, *scale, *bias;
     std::int64_t rows;
+    void* bad_index;
   } argument{args.in[0].data, args.out[0].data, k.scaled ? args.in[1].data : nullptr, k.biased ? args.in[2].data : nullptr,
-             elements / k.length};
+             elements / k.length, nullptr};
   bool aligned = true;
   for (const void* pointer : {argument.x, argument.y, argument.scale, argument.bias})
     aligned = aligned && reinterpret_cast<std::uint64_t>(pointer) % 16 == 0;
   const Grid grid{static_cast<unsigned>(ceil_div(argument.rows, std::int64_t{k.kernel.rows}))};
   return launch(queue_of(args), aligned ? k.vectors : k.singles, grid, static_cast<unsigned>(k.kernel.threads * k.kernel.rows), 0,
-                &argument);
+                &argument, Start::early);
 }
 
 bool may_alias(const Problem& p, int in, int out) { return in == 0 && out == 0 && p.in[0].dtype == p.out[0].dtype; }
