@@ -108,10 +108,11 @@ struct GrownBuffer {
   std::shared_ptr<void> memory;
   std::int64_t bytes = 0;
 };
-// The steps of a program at one set of shapes, as the stream can replay them.
+// The steps of a program at one set of shapes, as the stream can replay them; with the copies of bindings if `memory` names them.
 struct Recording {
   int program = -1;
   std::vector<std::int64_t> dims;
+  std::vector<void*> memory;
   std::shared_ptr<const void> steps;
 };
 
