@@ -199,6 +199,26 @@ void work(const ExecOptions& o, const std::string& closing) {
   if (o.json) print_json(o, made, &trace);
 }
 
+// The devices of a list in turn: answers come from the first that works. What is wrong on each of them is told by the last.
+void work_on_any(ExecOptions options, const std::string& closing) {
+  for (std::string left = options.build.device;;) {
+    const std::size_t end = left.find(',');
+    options.build.device = left.substr(0, end);
+    left.erase(0, end == std::string::npos ? end : end + 1);
+    std::string why;
+    try {
+      return work(options, closing);
+    } catch (const UsageError& e) {
+      if (end == std::string::npos) throw;
+      why = e.what();
+    } catch (const Error& e) {
+      if (end == std::string::npos || (e.kind() != ErrorKind::device && e.kind() != ErrorKind::out_of_memory)) throw;
+      why = e.what();
+    }
+    options.console.warn("'" + options.build.device + "' does not work (" + why + "): going on with '" + left + "'");
+  }
+}
+
 }  // namespace
 
 int exec_main(const Arguments& arguments, bool as_trtexec) {
@@ -211,7 +231,7 @@ int exec_main(const Arguments& arguments, bool as_trtexec) {
   std::printf("&&&& RUNNING %s\n", closing.c_str());
   std::fflush(stdout);
   try {
-    work(options, closing);
+    work_on_any(options, closing);
   } catch (...) {
     std::printf("&&&& FAILED %s\n", closing.c_str());
     throw;  // main says why and chooses the exit code

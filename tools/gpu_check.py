@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks Tenfold on a GPU: operator cases, model outputs against ONNX Runtime on the CPU, times beside torch.compile.
 
-    run OUT [--rows mlp256:1,resnet50:32,...] [--modes fp16,fp32] [--peers] [--no-sweep] [--seconds 2] [--exec 'more flags']
+    run OUT [--rows mlp256:1,resnet50:32,...] [--modes fp16,fp32] [--peers] [--no-sweep] [--sanitize CASES] [--seconds 2] [--exec 'more flags']
 
 Writes OUT/rows.json, OUT/performance-gpu.md and logs. Part of the bundle that script/gpu-check makes.
 """
@@ -86,6 +86,20 @@ def peers(a, rows):
     return {(r['model'], r['batch']): r['event_ms'] for r in json.load(open(path))} if os.path.exists(path) else {}
 
 
+def sanitize(a):
+    """The operator cases under compute-sanitizer's memcheck: false if it finds something. Slow: a filter chooses the cases."""
+    from glob import glob
+    from shutil import which
+    found = which('compute-sanitizer') or next(iter(sorted(glob('/usr/local/cuda*/bin/compute-sanitizer'), reverse=True)), None)
+    if not found:
+        print('compute-sanitizer is not here: memory was not checked')
+        return True
+    code, text, seconds = shell([found, '--tool=memcheck', '--error-exitcode=9', '--print-limit=20', os.path.join(HERE, 'backends_test'),
+                                 f'--gtest_filter={a.sanitize}'], os.path.join(a.out, 'memcheck.log'), 500)
+    print(f'memcheck: exit {code}, {seconds:.0f} s\n' + '\n'.join(text.splitlines()[-40:]) if code else f'memcheck clean, {seconds:.0f} s', flush=True)
+    return code == 0
+
+
 def write_table(a, rows, rival):
     query = ['nvidia-smi', '--query-gpu=name,driver_version,clocks.sm,clocks.max.sm', '--format=csv,noheader']
     machine = subprocess.run(query, capture_output=True, text=True).stdout.strip()
@@ -116,6 +130,7 @@ def main():
     p.add_argument('--peers', action='store_true')
     p.add_argument('--peer-seconds', type=int, default=300)
     p.add_argument('--no-sweep', action='store_true')
+    p.add_argument('--sanitize', metavar='CASES', help='run these cases of backends_test under memcheck, "Backends/Conformance.*/cuda" say')
     p.add_argument('--seconds', type=float, default=1)
     p.add_argument('--exec', type=str.split, default=[])
     a = p.parse_args()
@@ -136,7 +151,9 @@ def main():
             failed = code != 0
             failures = f'operator cases: exit {code}, {seconds:.0f} s\n' + '\n'.join(text.splitlines()[-60:])
             print(failures if code else f'operator cases passed, {seconds:.0f} s', flush=True)
-        rows, truths = [], {}
+        if a.sanitize:
+            failed = not sanitize(a) or failed
+        rows = []
         for name, batch in wanted_rows:
             if name in making and making[name].result()[0] != 0:
                 print(f'{name} could not be made:', making[name].result()[1][-500:])
