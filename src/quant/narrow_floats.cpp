@@ -56,6 +56,12 @@ const std::set<std::string, std::less<>> kNarrowed = {"MatMul",
 
 // A constant survives if no finite number overflows; one number that stands alone (an epsilon, say) also if it stays nearly itself.
 bool survives(const Tensor& wide, const Tensor& narrow) {
+  if (narrow.dtype() == DType::f16 && wide.size() > 1) {   // mostly at a glance: no infinity, so nothing overflowed
+    const auto* bits = static_cast<const std::uint16_t*>(narrow.raw());
+    std::uint16_t largest = 0;
+    for (std::int64_t i = 0; i < narrow.size(); ++i) largest = std::max<std::uint16_t>(largest, bits[i] & 0x7fff);
+    if (largest < 0x7c00) return true;
+  }
   for (std::int64_t i = 0; i < wide.size(); ++i) {
     const double a = wide.as_double(i), b = narrow.as_double(i);
     if (std::isfinite(a) && !std::isfinite(b)) return false;

@@ -1,4 +1,5 @@
 // Cast: elements as another type, named by `to` ("f16"). Floats become integers by truncation, 8-bit floats saturate.
+#include "base/halves.h"
 #include "ops/elementwise/cast_common.h"
 #include "ops/onnx_dtype.h"
 #include "ops/pointwise_common.h"
@@ -26,6 +27,13 @@ std::vector<Value*> import_cast(OnnxImport& node, DType to) {
 std::vector<Value*> from_cast(OnnxImport& node) { return import_cast(node, ops::dtype_from_onnx(node.attributes.integer("to"))); }
 std::vector<Value*> from_cast_like(OnnxImport& node) { return import_cast(node, node.need(1)->dtype()); }
 
+// Narrowing a model's weights is this and nothing else.
+void reference(Call& call) {
+  const TensorRef &x = call.in[0], &y = call.out[0];
+  if (x.dtype != DType::f32 || y.dtype != DType::f16 || call.node->body) return reference_pointwise(call);
+  floats_to_halves(x.as<float>(), y.as<std::uint16_t>(), static_cast<std::size_t>(x.size()));
+}
+
 }  // namespace
 
 DType cast_target(const Attributes& attributes) {
@@ -37,13 +45,15 @@ DType cast_target(const Attributes& attributes) {
 }
 
 OpDef op_cast() {
-  return pointwise({.name = "Cast",
+  OpDef def = pointwise({.name = "Cast",
                     .optional_attributes = {"to"},
                     .scalar = scalar,
                     .from_onnx = {{"Cast", 6, from_cast}, {"CastLike", 15, from_cast_like}},
                     .cases = {"f32[2,3,5] to=\"f16\"", "f16[7] to=\"f32\"", "f32[4](-300,300) to=\"i8\"", "i64[3,4] to=\"f32\"",
                               "f32[] to=\"i64\"", "bool[5] to=\"f32\"", "f32[0,4] to=\"f64\"", "f32[4]{0,0.5,nan,-2} to=\"bool\"",
                               "f32[9](-600,600) to=\"f8e4m3fn\"", "u4[5] to=\"f32\"", "i32[5] to=\"i4\"", "f32[5] to=\"bf16\""}});
+  def.reference = reference;
+  return def;
 }
 
 }  // namespace tenfold::ir
