@@ -135,7 +135,7 @@ Status::Code WgmmaKernel::run(const RunArgs& args, int64_t m) const noexcept {
   if (const Status::Code code = describe_operands(args, m, a); code != Status::ok) return code;
   const int64_t tiles = ceil_div(m, int64_t{tile_.rows()}) * ceil_div(product_.gemm.n, int64_t{tile_.columns});
   return launch(queue_of(args), function_, {static_cast<unsigned>(std::min<int64_t>(tiles, processors_))},
-                static_cast<unsigned>(tile_.threads()), static_cast<unsigned>(tile_.shared_bytes()), &a);
+                static_cast<unsigned>(tile_.threads()), static_cast<unsigned>(tile_.shared_bytes()), &a, Start::early);
 }
 
 }  // namespace tenfold::backends::cuda
