@@ -84,7 +84,8 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
            if (o.build.optimization_level < 0 || o.build.optimization_level > 5)
              throw UsageError("--builderOptimizationLevel is 0 to 5, not " + text);
          }});
-  f.add_text("timingCacheFile", o.build.timing_cache, "FILE", "reuse and extend measured times, and GPU kernels in FILE.kernels: later builds are fast and identical");
+  f.add_text("timingCacheFile", o.build.timing_cache, "FILE",
+             "reuse and extend measured times, and GPU kernels in FILE.kernels: later builds are fast and identical");
   f.add({"threads", "[N]", "tune for and run on N threads; default: what this process may use", [&o](const std::string& text) {
            if (text.empty()) return o.notes.emplace_back("--threads: every stream already has its own thread"), void();
            o.build.threads = parse_int("threads", text);

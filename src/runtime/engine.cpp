@@ -24,14 +24,16 @@ Engine open(plan::Plan plan, const LoadOptions& options) {
 
 Engine Engine::load(const std::string& path, const LoadOptions& options) {
   try {
-    return open(plan::load(path, {.verify_weights = options.verify_weights, .weights = options.weights, .code = options.device_code}), options);
+    return open(plan::load(path, {.verify_weights = options.verify_weights, .weights = options.weights, .code = options.device_code}),
+                options);
   } catch (Error& e) {
     throw e.within("loading plan '" + path + "'");
   }
 }
 
 Engine Engine::load(std::span<const std::byte> bytes, const LoadOptions& options) {
-  return open(plan::load(bytes, {.verify_weights = options.verify_weights, .weights = options.weights, .code = options.device_code}), options);
+  return open(plan::load(bytes, {.verify_weights = options.verify_weights, .weights = options.weights, .code = options.device_code}),
+              options);
 }
 
 void Engine::save(const std::string& path) const { plan::save(state_->plan, path); }

@@ -21,7 +21,8 @@ void infer(InferCall& call) {
   }
   call.need(!result.empty(), "there is nothing to add");
   for (int i = 0; i < 2; ++i)
-    call.need(call.rank(i) == 1 && call.dims(i)[0] == result.back(), "scale and bias need the extent of the last dim, ", result.back().text());
+    call.need(call.rank(i) == 1 && call.dims(i)[0] == result.back(), "scale and bias need the extent of the last dim, ",
+              result.back().text());
   call.out(0, call.dtype(2), result);
 }
 
@@ -41,9 +42,10 @@ void run(Call& call) {
     Shape leading(shape.begin(), shape.end() - 1);
     const ops::Broadcast at(call.in[i + 1].shape, leading);
     for (std::size_t r = 0; r < sum.size() / static_cast<std::size_t>(std::max<std::int64_t>(row, 1)); ++r) {
-      const std::int64_t index =
-          ops::wrap_index(call, static_cast<int>(i) + 1, indices[static_cast<std::size_t>(at(static_cast<std::int64_t>(r)))], call.in[i].shape[0]);
-      for (std::int64_t h = 0; h < row; ++h) sum[r * static_cast<std::size_t>(row) + static_cast<std::size_t>(h)] += static_cast<double>(term[index * row + h]);
+      const std::int64_t index = ops::wrap_index(call, static_cast<int>(i) + 1,
+                                                 indices[static_cast<std::size_t>(at(static_cast<std::int64_t>(r)))], call.in[i].shape[0]);
+      for (std::int64_t h = 0; h < row; ++h)
+        sum[r * static_cast<std::size_t>(row) + static_cast<std::size_t>(h)] += static_cast<double>(term[index * row + h]);
     }
   }
   const ops::RealIn<T> scale(call.in[0]), bias(call.in[1]);

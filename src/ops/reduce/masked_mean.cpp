@@ -9,8 +9,8 @@ namespace {
 
 void infer(InferCall& call) {
   const Dims &x = call.dims(0), &mask = call.dims(1);
-  call.need(x.size() == 3 && mask.size() == 2 && mask[0] == x[0] && mask[1] == x[1], "[", text(x), "] needs a mask of its first two dims, not [",
-            text(mask), "]");
+  call.need(x.size() == 3 && mask.size() == 2 && mask[0] == x[0] && mask[1] == x[1], "[", text(x),
+            "] needs a mask of its first two dims, not [", text(mask), "]");
   call.out(0, DType::f32, {x[0], x[2]});
 }
 

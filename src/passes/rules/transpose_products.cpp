@@ -80,7 +80,8 @@ Value* behind_split(ir::Graph& graph, Node& n) {
   if (perm.empty() || to.size() <= from.size()) return nullptr;
   const std::size_t lead = perm.size() - 1;
   std::size_t ones = 0;
-  while (ones + lead < to.size() && to[ones] == ir::Dim(1) && !std::equal(from.begin(), from.end() - 1, to.begin() + static_cast<std::ptrdiff_t>(ones)))
+  while (ones + lead < to.size() && to[ones] == ir::Dim(1) &&
+         !std::equal(from.begin(), from.end() - 1, to.begin() + static_cast<std::ptrdiff_t>(ones)))
     ++ones;
   if (ones + lead >= to.size() || !std::equal(from.begin(), from.end() - 1, to.begin() + static_cast<std::ptrdiff_t>(ones))) return nullptr;
   Dims split(ones, ir::Dim(1));
@@ -106,7 +107,8 @@ Value* before_product(ir::Graph& graph, Node& n) {
   Value* bias = nullptr;
   if (const Node* add = made_by(v, "Add"); add && only_user(graph, v))
     for (int side = 0; side < 2 && !bias; ++side)
-      if (add->in(side)->is_constant() && add->in(side)->rank() == 1 && is_plain_product(add->in(1 - side)->producer)) bias = add->in(side), v = add->in(1 - side);
+      if (add->in(side)->is_constant() && add->in(side)->rank() == 1 && is_plain_product(add->in(1 - side)->producer))
+        bias = add->in(side), v = add->in(1 - side);
   const Node* product = v->producer;
   if (!is_plain_product(product) || !only_user(graph, v) || !(v->dims().back() == shape.back())) return nullptr;
   const Value* x = product->in(0);

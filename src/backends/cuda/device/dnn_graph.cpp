@@ -164,7 +164,8 @@ bool compiled_at_run_time(const DnnObject& config) {
   if (cudnn()->get(config.get(), dnn::kConfigEngine, dnn::kDescriptor, 1, &count, &descriptor) != 0 || count != 1) return false;
   int notes[8] = {};
   if (cudnn()->get(descriptor, dnn::kEngineNotes, dnn::kNote, 8, &count, notes) != 0) return false;
-  return std::find(notes, notes + std::min<std::int64_t>(count, 8), int{dnn::kCompiledAtRunTime}) != notes + std::min<std::int64_t>(count, 8);
+  return std::find(notes, notes + std::min<std::int64_t>(count, 8), int{dnn::kCompiledAtRunTime}) !=
+         notes + std::min<std::int64_t>(count, 8);
 }
 
 std::shared_ptr<const DnnPlan> make_plan(const Proposals& p, DnnHandle handle, std::size_t rank, std::int64_t most_workspace) {
@@ -185,7 +186,8 @@ std::shared_ptr<const DnnPlan> make_plan(const Proposals& p, DnnHandle handle, s
 
 }  // namespace
 
-std::shared_ptr<const DnnPlan> plan_convolution(int ordinal, const DnnConvolution& c, int heuristic, int rank, std::int64_t most_workspace) {
+std::shared_ptr<const DnnPlan> plan_convolution(int ordinal, const DnnConvolution& c, int heuristic, int rank,
+                                                std::int64_t most_workspace) {
   Maker& m = maker(ordinal);
   std::lock_guard lock(m.mutex);
   if (!m.handle) require(cudnn()->create(&m.handle) == 0, ErrorKind::unsupported, "cuDNN does not start");

@@ -85,7 +85,8 @@ TEST(CudaCompile, HelpersMakeTheSameBinary) {
   {
     cuda::HelperPool pool(helper, cuda::compiler_path(), 2);
     for (int i = 0; i < 5; ++i)
-      pool.compile(i == 4 ? "this is no CUDA" : source(i), 90, [&, i](std::string binary) { made[static_cast<std::size_t>(i)].set_value(std::move(binary)); });
+      pool.compile(i == 4 ? "this is no CUDA" : source(i), 90,
+                   [&, i](std::string binary) { made[static_cast<std::size_t>(i)].set_value(std::move(binary)); });
     for (int i = 0; i < 4; ++i) EXPECT_EQ(made[static_cast<std::size_t>(i)].get_future().get(), cuda::compile(source(i), 90));
     EXPECT_EQ(made[4].get_future().get(), "");
   }

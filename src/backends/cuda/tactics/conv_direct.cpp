@@ -77,7 +77,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   DirectConvArguments a{x.data, args.in[1].data, k.has_bias ? args.in[2].data : nullptr, y.data, x.dims[0], {1, 1, 1}, {1, 1, 1}};
   int64_t results = a.batch * k.filters;
   for (int d = 2; d < x.rank; ++d) a.in[5 - x.rank + d - 2] = x.dims[d], a.out[5 - x.rank + d - 2] = y.dims[d], results *= y.dims[d];
-  return launch(queue_of(args), k.function, {static_cast<unsigned>(ceil_div(results, kDirectThreads))}, kDirectThreads, 0, &a, Start::early);
+  return launch(queue_of(args), k.function, {static_cast<unsigned>(ceil_div(results, kDirectThreads))}, kDirectThreads, 0, &a,
+                Start::early);
 }
 
 }  // namespace

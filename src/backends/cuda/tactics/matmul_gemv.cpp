@@ -21,7 +21,8 @@ Verdict supports(const Problem& p) {
   if (a.dtype != DType::f32 && a.dtype != DType::f16 && a.dtype != DType::bf16) return Verdict::no(cat("operands are ", name(a.dtype)));
   if (b.dtype != a.dtype) return Verdict::no("operands differ in type");
   if (!b.constant || b.dims.size() != 2) return Verdict::no("the right operand is not one constant matrix");
-  if (a.dims.empty() || y.dims.size() != a.dims.size() || p.bounds(rows_of(p)).upper > kMostGemvRows) return Verdict::no("more than a few rows");
+  if (a.dims.empty() || y.dims.size() != a.dims.size() || p.bounds(rows_of(p)).upper > kMostGemvRows)
+    return Verdict::no("more than a few rows");
   for (const OperandDesc* o : {&a, &y})
     if (!o->dense || (o->layout != kPlain && !same_as_plain(o->layout, o->dims))) return Verdict::no("an operand is not dense and plain");
   for (std::size_t d = 0; d + 1 < a.dims.size(); ++d)

@@ -1,4 +1,5 @@
-// sum_norm_rows: the row kernel of LayerNormalization on a sum of rows that it looks up. An index outside its table adds nothing and is noted.
+// sum_norm_rows: the row kernel of LayerNormalization on a sum of rows that it looks up. An index outside its table adds nothing and is
+// noted.
 #include "backends/cuda/codegen/prelude.h"
 #include "backends/cuda/codegen/rows.h"
 #include "backends/cuda/device/launch.h"
@@ -31,7 +32,8 @@ Verdict supports(const Problem& p) {
   if (p.in.size() > 2 + 2 * kMostRowTerms) return Verdict::no("too many terms");
   for (const auto* side : {&p.in, &p.out})
     for (const OperandDesc& o : *side)
-      if (!o.missing && (!o.dense || (o.layout != kPlain && !same_as_plain(o.layout, o.dims)))) return Verdict::no("an operand is not dense and plain");
+      if (!o.missing && (!o.dense || (o.layout != kPlain && !same_as_plain(o.layout, o.dims))))
+        return Verdict::no("an operand is not dense and plain");
   for (std::size_t i = 2; i < p.in.size(); i += 2) {
     if (p.in[i].dtype != t) return Verdict::no("terms differ in type");
     if (!is_indexed(p, i) && !(p.in[i].dims.back() == y.back() && repeats_as_a_whole(p.in[i].dims, y)))
@@ -43,7 +45,8 @@ Verdict supports(const Problem& p) {
   for (int i = 0; i < 2; ++i)
     if (!is_float(p.in[static_cast<std::size_t>(i)].dtype) || !has_c_type(p.in[static_cast<std::size_t>(i)].dtype))
       return Verdict::no("scale or bias is of another type");
-  if (!y.back().is_constant() || y.back().constant() < 1 || y.back().constant() > kLongestRow) return Verdict::no("rows are empty or too long");
+  if (!y.back().is_constant() || y.back().constant() < 1 || y.back().constant() > kLongestRow)
+    return Verdict::no("rows are empty or too long");
   return Verdict::only_if(p.bounds(ir::product(y)).upper < std::int64_t{1} << 31, "too many elements");
 }
 
@@ -92,8 +95,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     if (a.count[t] == 0) return Status::ok;   // then there are no rows either
   }
   const Grid grid{static_cast<unsigned>(ceil_div(a.rows, std::int64_t{k.kernel.rows}))};
-  return launch(queue_of(args), bits % 16 == 0 ? k.vectors : k.singles, grid, static_cast<unsigned>(k.kernel.threads * k.kernel.rows), 0, &a,
-                Start::early);
+  return launch(queue_of(args), bits % 16 == 0 ? k.vectors : k.singles, grid, static_cast<unsigned>(k.kernel.threads * k.kernel.rows), 0,
+                &a, Start::early);
 }
 
 }  // namespace
