@@ -9,11 +9,11 @@ namespace {
 
 using std::int64_t;
 
-Verdict types(const Problem& p) {
+Verdict types(const Problem& p, bool also_f32 = false) {
   const DType t = p.in[0].dtype;
-  if (t != DType::f16 && t != DType::bf16) return Verdict::no(cat("operands are ", name(t)));
+  if (t != DType::f16 && t != DType::bf16 && !(also_f32 && t == DType::f32)) return Verdict::no(cat("operands are ", name(t)));
   if (p.in[1].dtype != t) return Verdict::no("operands differ in type");
-  return Verdict::only_if(t == DType::f16 || p.device->arch >= 80, "needs sm_80 for bf16");
+  return Verdict::only_if(t != DType::bf16 || p.device->arch >= 80, "needs sm_80 for bf16");
 }
 
 // `by_column`: whether an operand has one value for each column of the result. `bias`: an operand with one value for each column
@@ -65,8 +65,8 @@ bool is_channel(const OperandDesc& o, const OperandDesc& y) { return is_by_chann
 
 }  // namespace
 
-Verdict read_matmul(const Problem& p, Product& product) {
-  if (Verdict v = types(p); !v) return v;
+Verdict read_matmul(const Problem& p, Product& product, bool also_f32) {
+  if (Verdict v = types(p, also_f32); !v) return v;
   const OperandDesc &a = p.in[0], &b = p.in[1], &y = p.out[0];
   if (!b.constant || b.dims.size() != 2) return Verdict::no("the right operand is not one constant matrix");
   if (a.dims.size() < 2 || y.dims.size() != a.dims.size())

@@ -17,7 +17,7 @@ struct Product {
   Tail tail;
   std::int64_t rows = 0;  // the most that are likely
 };
-Verdict read_matmul(const Problem& p, Product& product);
+Verdict read_matmul(const Problem& p, Product& product, bool also_f32 = false);
 Verdict read_conv(const Problem& p, Product& product);  // one that only mixes channels becomes a plain product
 double product_work(const Product& product);
 
