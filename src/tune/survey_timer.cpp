@@ -7,7 +7,7 @@ namespace {
 class SurveyTimer final : public Timer {
  public:
   double time(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config, double) override {
-    constexpr double kGuess = 1e4;
+    constexpr double kGuess = 1e9;   // so long that no candidate looks hopeless
     if (tactic.source != backends::Source::native) return kGuess;
     const backends::CodeTrace ahead(true);
     try {
