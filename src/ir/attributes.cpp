@@ -77,6 +77,17 @@ Attribute parse_list(Scanner& in) {
 
 }  // namespace
 
+Attributes::Attributes() = default;
+Attributes::Attributes(std::initializer_list<std::pair<const std::string, Attribute>> values) : values_(values) {}
+Attributes::Attributes(const Attributes&) = default;
+Attributes::Attributes(Attributes&&) noexcept = default;
+Attributes& Attributes::operator=(const Attributes&) = default;
+Attributes& Attributes::operator=(Attributes&&) noexcept = default;
+Attributes::~Attributes() = default;
+
+bool Attributes::has(std::string_view name) const { return values_.find(name) != values_.end(); }
+void Attributes::set(std::string name, Attribute value) { values_.insert_or_assign(std::move(name), std::move(value)); }
+
 void Attributes::erase(std::string_view name) {
   if (auto it = values_.find(name); it != values_.end()) values_.erase(it);
 }

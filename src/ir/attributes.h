@@ -16,13 +16,19 @@ using Strings = std::vector<std::string>;
 using Attribute = std::variant<std::int64_t, float, std::string, Ints, Floats, Strings, Tensor>;
 
 // Ordered by name, so that printing and hashing are deterministic. Getters throw invalid_model on a wrong type.
+// What copies, moves and stores a variant is defined in attributes.cpp alone: every source that includes this would pay for it.
 class Attributes {
  public:
-  Attributes() = default;
-  Attributes(std::initializer_list<std::pair<const std::string, Attribute>> values) : values_(values) {}
+  Attributes();
+  Attributes(std::initializer_list<std::pair<const std::string, Attribute>> values);
+  Attributes(const Attributes&);
+  Attributes(Attributes&&) noexcept;
+  Attributes& operator=(const Attributes&);
+  Attributes& operator=(Attributes&&) noexcept;
+  ~Attributes();
 
-  bool has(std::string_view name) const { return values_.find(name) != values_.end(); }
-  void set(std::string name, Attribute value) { values_.insert_or_assign(std::move(name), std::move(value)); }
+  bool has(std::string_view name) const;
+  void set(std::string name, Attribute value);
   void erase(std::string_view name);
 
   std::int64_t integer(std::string_view name) const;               // must be there

@@ -31,6 +31,11 @@ void remove_one(std::vector<Node*>& users, Node* node) {
 
 }  // namespace
 
+Graph::Graph(const Registry& registry) : registry_(&registry) {}
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+Graph::~Graph() = default;
+
 const std::string& Node::op() const { return def->name; }
 
 SymbolBounds Graph::box() const {

@@ -66,9 +66,10 @@ struct Node {
 
 class Graph {
  public:
-  explicit Graph(const Registry& registry) : registry_(&registry) {}
-  Graph(Graph&&) noexcept = default;
-  Graph& operator=(Graph&&) noexcept = default;
+  explicit Graph(const Registry& registry);
+  Graph(Graph&&) noexcept;
+  Graph& operator=(Graph&&) noexcept;
+  ~Graph();
 
   const Registry& registry() const { return *registry_; }
   std::string name;
