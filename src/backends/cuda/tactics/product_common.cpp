@@ -58,6 +58,20 @@ Verdict match_any_tail(const Problem& p, bool (*by_column)(const OperandDesc&, c
   return tail.has_body ? can_print(tail.body) : Verdict::ok();
 }
 
+// Windows side by side, as patches of a picture: taps along x are channels, for they lie beside each other; taps along y become an
+// axis of their own where they are more than the eight that TMA can step over. Neither changes where anything lies.
+void unfold_patches(GemmProblem& g) {
+  const auto side_by_side = [&](std::size_t d) {
+    return g.kernel[d] > 1 && g.stride[d] == g.kernel[d] && g.dilation[d] == 1 && g.begin[d] == 0 &&
+           g.in_extent[d] == g.out_extent[d] * g.kernel[d];
+  };
+  if (side_by_side(2)) g.channels *= g.kernel[2], g.in_extent[2] = g.out_extent[2], g.kernel[2] = g.stride[2] = 1;
+  if (side_by_side(1) && g.stride[1] > 8 && g.in_extent[0] == 1 && g.kernel[0] == 1 && g.begin[0] == 0) {
+    g.in_extent[0] = g.out_extent[0] = g.out_extent[1];
+    g.in_extent[1] = g.kernel[1], g.out_extent[1] = g.stride[1] = 1;
+  }
+}
+
 bool is_last(const OperandDesc& o, const OperandDesc& y) {
   return !o.dims.empty() && o.dims.back() == y.dims.back() && ir::product(o.dims) == y.dims.back();
 }
@@ -105,6 +119,7 @@ Verdict read_conv(const Problem& p, Product& product) {
     g.in_extent[lead + i] = x[2 + i].constant(), g.out_extent[lead + i] = y[2 + i].constant(), g.kernel[lead + i] = w[2 + i].constant();
     g.stride[lead + i] = strides[i], g.dilation[lead + i] = dilations[i], g.begin[lead + i] = pads[i];
   }
+  unfold_patches(g);
   const std::array<int64_t, 3> one{1, 1, 1}, zero{0, 0, 0};
   g.is_conv = g.kernel != one || g.stride != one || g.begin != zero || g.in_extent != g.out_extent;
   product.rows = std::clamp<int64_t>(p.bounds(x[0]).upper, 1, 1 << 12) * ir::product(std::span(y).subspan(2)).constant();
