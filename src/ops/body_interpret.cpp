@@ -2,6 +2,7 @@
 #include "ops/body_interpret.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/element.h"
 #include "ops/body_lane.h"
@@ -35,7 +36,17 @@ bool trailing_ones(const Shape& shape, int rank) {
   return true;
 }
 
+// float32, which the folding of weights is made of, goes without asking for the type at every element.
 void load(const ir::TensorRef& ref, Walk& walk, Lane& lane, std::int64_t count) {
+  if (ref.dtype == DType::f32 && lane.is_real()) {
+    const auto* from = static_cast<const std::byte*>(ref.data);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(lane.narrow ? 1 : count); ++i, walk.next()) {
+      float value;
+      std::memcpy(&value, from + walk.offset() * 4, 4);
+      lane.real[i] = value;
+    }
+    return;
+  }
   for (std::size_t i = 0; i < static_cast<std::size_t>(lane.narrow ? 1 : count); ++i, walk.next()) {
     if (lane.is_real()) lane.real[i] = load_double(ref.dtype, ref.data, walk.offset());
     else lane.whole[i] = load_int(ref.dtype, ref.data, walk.offset());
@@ -43,6 +54,14 @@ void load(const ir::TensorRef& ref, Walk& walk, Lane& lane, std::int64_t count) 
 }
 
 void store(const Lane& lane, Walk& walk, const ir::TensorRef& ref, std::int64_t count) {
+  if (ref.dtype == DType::f32 && lane.dtype == DType::f32) {
+    auto* to = static_cast<std::byte*>(ref.data);
+    for (std::int64_t i = 0; i < count; ++i, walk.next()) {
+      const auto value = static_cast<float>(lane.real_at(i));
+      std::memcpy(to + walk.offset() * 4, &value, 4);
+    }
+    return;
+  }
   for (std::int64_t i = 0; i < count; ++i, walk.next()) {
     if (lane.is_real()) store_double(ref.dtype, ref.data, walk.offset(), lane.real_at(i));
     else store_int(ref.dtype, ref.data, walk.offset(), lane.whole_at(i));

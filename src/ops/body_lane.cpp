@@ -121,6 +121,26 @@ std::int64_t reduce_whole(Prim prim, DType dtype, const Lane& a, std::int64_t co
   return result;
 }
 
+// The four operations and casts between float32 and float64, without asking for them at every element. False: another instruction.
+bool apply_quickly(const ir::Instr& instr, const Lane& a, const Lane& b, Lane& result, std::int64_t elements) {
+  if (instr.dtype != DType::f32 && instr.dtype != DType::f64) return false;
+  const auto each = [&](auto&& value) {
+    for (std::int64_t i = 0; i < elements; ++i) {
+      const double exact = value(i);
+      result.real[static_cast<std::size_t>(i)] = instr.dtype == DType::f32 ? static_cast<float>(exact) : exact;
+    }
+    return true;
+  };
+  switch (instr.prim) {
+    case Prim::add: return each([&](std::int64_t i) { return a.real_at(i) + b.real_at(i); });
+    case Prim::sub: return each([&](std::int64_t i) { return a.real_at(i) - b.real_at(i); });
+    case Prim::mul: return each([&](std::int64_t i) { return a.real_at(i) * b.real_at(i); });
+    case Prim::div: return each([&](std::int64_t i) { return a.real_at(i) / b.real_at(i); });
+    case Prim::cast: return a.is_real() && each([&](std::int64_t i) { return a.real_at(i); });
+    default: return false;
+  }
+}
+
 }  // namespace
 
 double round_to(DType dtype, double value) {
@@ -145,6 +165,7 @@ void apply(const ir::Instr& instr, const Lane& a, const Lane& b, const Lane& c, 
     return;
   }
   const std::int64_t elements = result.narrow ? 1 : count;
+  if (apply_quickly(instr, a, b, result, elements)) return;
   for (std::int64_t i = 0; i < elements; ++i) {
     if (result.is_real()) result.real[static_cast<std::size_t>(i)] = real_element(instr, a, b, c, i);
     else result.whole[static_cast<std::size_t>(i)] = whole_element(instr, a, b, c, i);
