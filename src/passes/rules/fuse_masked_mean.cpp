@@ -4,10 +4,10 @@
 // before: (x f32[2,5,8], k i64[2,5])
 //   to = i64[3]{2,5,1}
 //   least = f32[]{0.000001}
-//   t = Reshape(k, to)
-//   m = Cast(t) to="f32"
 //   row = i64[3]{2,1,5}
 //   flat = i64[2]{2,8}
+//   t = Reshape(k, to)
+//   m = Cast(t) to="f32"
 //   r = Reshape(m, row)
 //   p = MatMul(r, x)
 //   s = Reshape(p, flat)

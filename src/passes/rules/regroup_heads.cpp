@@ -16,6 +16,7 @@
 //   y = FusedAttention(q, k, v) scale=0.5
 // after: (x f32[5,2,12], z f32[5,2,12], u f32[5,2,12])
 //   s = i64[4]{5,2,3,4}
+//   h = i64[4]{1,6,5,4}
 //   a = Reshape(x, s) allowzero=1
 //   at = Transpose(a) perm=[1,2,0,3]
 //   b = Reshape(z, s) allowzero=1
@@ -23,7 +24,6 @@
 //   c = Reshape(u, s) allowzero=1
 //   ct = Transpose(c) perm=[1,2,0,3]
 //   r = FusedAttention(at, bt, ct) scale=0.5
-//   h = i64[4]{1,6,5,4}
 //   y = Reshape(r, h) allowzero=1
 #include "passes/match.h"
 #include "passes/movement.h"

@@ -119,11 +119,12 @@ Value* before_product(ir::Graph& graph, Node& n) {
   if (!std::equal(shape.begin(), shape.end() - 1, split.begin()) ||
       !(ir::product(std::span(split).subspan(lead)) == x->dims().back()))
     return nullptr;
-  Ints wide(perm.begin(), perm.end() - 1);
-  for (std::size_t i = lead; i < split.size(); ++i) wide.push_back(static_cast<std::int64_t>(i));
+  const Ints first = perm_of(*inner);
+  Ints both;   // the inner one, then that of its leading dims
+  for (std::size_t i = 0; i < split.size(); ++i) both.push_back(first[i < lead ? static_cast<std::size_t>(perm[i]) : i]);
   Dims dims = n.out()->dims();
   dims.back() = x->dims().back();
-  Value* operand = reshape_to(graph, transpose_by(graph, transpose_by(graph, inner->in(0), perm_of(*inner), &n), wide, &n), dims, &n);
+  Value* operand = reshape_to(graph, transpose_by(graph, inner->in(0), both, &n), dims, &n);
   if (!operand) return nullptr;
   Value* result = graph.add("MatMul", {operand, product->in(1)}, product->attributes, 1, product->name, &n)->out();
   return bias ? graph.make("Add", {result, bias}, {}, &n) : result;
