@@ -32,7 +32,9 @@ TEST(Code, AnyFlippedByteAndAnyCutIsNoticed) {
     EXPECT_TRUE(damaged) << at;
     const std::size_t whole = read_code(bytes(file.substr(0, at)), damaged).size();
     EXPECT_LT(whole, 2u);
-    if (at != 0 && whole == 0) EXPECT_TRUE(damaged) << at;
+    if (at != 0 && whole == 0) {
+      EXPECT_TRUE(damaged) << at;
+    }
   }
 }
 

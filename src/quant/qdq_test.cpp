@@ -107,7 +107,9 @@ TEST(Qdq, ResidualSumsAndMovementKeepEightBits) {
                                   1);
   EXPECT_EQ(count(graph, "ConvInteger"), 1);
   for (const auto& node : graph.nodes()) {
-    if (node->op() == "Reshape") EXPECT_EQ(node->in(0)->dtype(), DType::u8) << ir::print(graph);
+    if (node->op() == "Reshape") {
+      EXPECT_EQ(node->in(0)->dtype(), DType::u8) << ir::print(graph);
+    }
   }
 }
 

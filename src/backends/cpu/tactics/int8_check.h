@@ -49,7 +49,9 @@ inline void check_int8(const Tactic& tactic, const Int8Case& c, double quantum) 
     const Verdict verdict = tactic.supports(run.problem);
     ASSERT_TRUE(verdict.yes) << verdict.reason;
     for (const Config& config : tactic.configs(run.problem)) {
-      if (tactic.valid) ASSERT_TRUE(tactic.valid(run.problem, config).yes) << tactic.valid(run.problem, config).reason;
+      if (tactic.valid) {
+        ASSERT_TRUE(tactic.valid(run.problem, config).yes) << tactic.valid(run.problem, config).reason;
+      }
       Serial serial;
       Backwards backwards;
       const Tensor y = run.run(config, operands, serial)[0], again = run.run(config, operands, backwards)[0];

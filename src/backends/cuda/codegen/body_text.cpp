@@ -149,6 +149,12 @@ std::string expression(const Instr& i, DType type, const std::string& a, const s
   return cat(a, " ", infix(i.prim), " ", b);
 }
 
+// Is dividing by this constant, in a type of two bytes, as good as multiplying in f32? A division costs an epilogue as much as ten products.
+bool quick_reciprocal(const Instr& divisor, DType type) {
+  return divisor.prim == Prim::constant && (type == DType::f16 || type == DType::bf16) && std::abs(divisor.imm) > 1e-30 &&
+         std::abs(divisor.imm) < 1e30;
+}
+
 }  // namespace
 
 Verdict can_print(const ir::Body& body) {
@@ -170,8 +176,10 @@ std::string print_body(const ir::Body& body, const std::vector<std::string>& inp
     const std::string a = ir::arity(i.prim) > 0 ? value(i.a) : "", b = ir::arity(i.prim) > 1 ? value(i.b) : "",
                       c = ir::arity(i.prim) > 2 ? value(i.c) : "";
     const DType type = ir::arity(i.prim) > 0 ? body.type_of(i.a) : i.dtype;
+    const Instr* divisor = i.prim == Prim::div && i.b >= inputs.size() ? &body.code[i.b - inputs.size()] : nullptr;
     out += cat(indent, "const ", compute_type(i.dtype), " ", name, inputs.size() + k, " = (", compute_type(i.dtype), ")(",
-               expression(i, type, a, b, c), ");\n");
+               divisor && quick_reciprocal(*divisor, type) ? cat(a, " * ", literal(DType::f32, 1 / divisor->imm)) : expression(i, type, a, b, c),
+               ");\n");
   }
   outputs.clear();
   for (std::uint16_t v : body.outputs) outputs.push_back(value(v));

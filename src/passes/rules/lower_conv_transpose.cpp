@@ -1,0 +1,95 @@
+// lower_conv_transpose: a transposed convolution whose windows neither overlap nor leave gaps (the step up of a U-Net) is a 1x1 convolution
+// to every element of a window, moved to its place. For devices whose products are fast and that have no transposed convolution.
+//
+// before: (x f32[2,3,4,5], w f32[3,6,2,2]!, b f32[6]!)
+//   y = ConvTranspose(x, w, b) strides=[2,2]
+// after: (x f32[2,3,4,5], w f32[3,6,2,2]!, b f32[6]!)
+//   n = i64[1]{4}
+//   s = i64[4]{24,3,1,1}
+//   u = i64[6]{2,2,2,6,4,5}
+//   v = i64[4]{2,6,8,10}
+//   m = Transpose(w) perm=[2,3,1,0]
+//   k = Reshape(m, s)
+//   c = Tile(b, n)
+//   p = Conv(x, k, c)
+//   r = Reshape(p, u) allowzero=1
+//   t = Transpose(r) perm=[0,3,4,1,5,2]
+//   y = Reshape(t, v) allowzero=1
+#include <algorithm>
+
+#include "passes/match.h"
+#include "passes/movement.h"
+#include "passes/pass.h"
+
+namespace tenfold::passes {
+namespace {
+
+using ir::Dim;
+using ir::Dims;
+using ir::Ints;
+using ir::Value;
+
+bool all_are(const Ints& values, std::int64_t wanted) {
+  return std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v == wanted; });
+}
+
+// Do the windows tile the result? Shape inference has written out what auto_pad and output_shape imply.
+bool tiles(const ir::Node& n) {
+  if (n.op() != "ConvTranspose" || n.body || !n.in(1)->is_constant() || (n.in(2) && !n.in(2)->is_constant())) return false;
+  const Dims& w = n.in(1)->dims();
+  const Ints strides = n.attributes.ints("strides", Ints(w.size() - 2, 1));
+  for (std::size_t d = 2; d < w.size(); ++d)
+    if (!(w[d] == Dim(strides[d - 2]))) return false;
+  return n.attributes.integer("group") == 1 && all_are(n.attributes.ints("pads", {}), 0) && all_are(n.attributes.ints("dilations", {}), 1) &&
+         all_are(n.attributes.ints("output_padding", {}), 0) && w.size() <= 5 && n.attributes.string("auto_pad", "NOTSET") == "NOTSET";
+}
+
+Value* indices(ir::Graph& graph, const Ints& values) {
+  Tensor t(DType::i64, {static_cast<std::int64_t>(values.size())});
+  std::copy(values.begin(), values.end(), t.mutable_data<std::int64_t>());
+  return graph.add_constant(std::move(t));
+}
+
+// Null where a Reshape cannot say the dims: more than one is unknown.
+Value* lowered(ir::Graph& graph, ir::Node& n) {
+  const Dims x = n.in(0)->dims(), w = n.in(1)->dims(), y = n.out()->dims();
+  const std::size_t spatial = w.size() - 2;
+  const auto axis = [](std::size_t d) { return static_cast<std::int64_t>(d); };
+  Ints weight_order, weight_shape{w[1].constant(), w[0].constant()}, place{0, axis(1 + spatial)};
+  Dims split{x[0]};
+  for (std::size_t d = 0; d < spatial; ++d) {
+    weight_order.push_back(axis(2 + d));
+    weight_shape[0] *= w[2 + d].constant();
+    weight_shape.push_back(1);
+    split.push_back(w[2 + d]);
+    place.push_back(axis(2 + spatial + d));
+    place.push_back(axis(1 + d));
+  }
+  weight_order.insert(weight_order.end(), {1, 0});
+  split.push_back(w[1]);
+  split.insert(split.end(), x.begin() + 2, x.end());
+  Value* kernel = graph.make("Reshape", {transpose_by(graph, n.in(1), weight_order, &n), indices(graph, weight_shape)}, {}, &n);
+  std::vector<Value*> operands{n.in(0), kernel};
+  if (n.in(2)) operands.push_back(graph.make("Tile", {n.in(2), indices(graph, {weight_shape[0] / w[1].constant()})}, {}, &n));
+  Value* product = graph.add("Conv", operands, {}, 1, n.name, &n)->out();
+  Value* parts = reshape_to(graph, product, split, &n);
+  return parts ? reshape_to(graph, transpose_by(graph, parts, place, &n), y, &n) : nullptr;
+}
+
+bool run(ir::Graph& graph) {
+  bool changed = false;
+  for (ir::Node* n : graph.node_list()) {
+    if (!tiles(*n)) continue;
+    Value* made = lowered(graph, *n);
+    if (!made) continue;
+    graph.replace_uses(n->out(), made);
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+Pass pass_lower_conv_transpose() { return {.name = "lower_conv_transpose", .run = run}; }
+
+}  // namespace tenfold::passes
