@@ -209,7 +209,7 @@ void ProgramBuilder::place(plan::Program& program) {
     const Step& step = steps_[number];
     const std::int32_t result = resolve(step.out[0].at.index);
     // The same memory may be read by a further operand, which the tactic does not let the result overlap (a residual, say).
-    const auto read_elsewhere = [&](std::int32_t buffer) {
+    const auto read_elsewhere = [&, &inputs = inputs](std::int32_t buffer) {   // by name: clang 14 captures no structured binding
       for (std::size_t i = 0; i < step.in.size(); ++i)
         if (step.in[i].at.space == Space::arena && resolve(step.in[i].at.index) == buffer &&
             std::find(inputs.begin(), inputs.end(), static_cast<std::int32_t>(i)) == inputs.end())
