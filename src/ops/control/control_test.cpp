@@ -114,7 +114,7 @@ TEST(Control, ABranchWithAFaultIsRefused) {
       return r
   ]
   return y
-)", "Reshape");                                            // neither branch can run
+)", "cannot reshape");                                     // neither branch can run
 }
 
 // Sums i * x for i = 0, 1, 2 ... and collects the partial sums; ends when the sum's first element reaches 10.
