@@ -74,7 +74,11 @@ Body parse_body(Scanner& in) {
   if (in.take("over=")) body.reduced_rank = static_cast<int>(in.integer());
   if (!in.take("->")) in.bad("'->' expected");
   while (in.peek() == '%') body.outputs.push_back(value_number(in));
-  verify(body);
+  try {
+    verify(body);
+  } catch (const Error& e) {   // a text is nobody's contradiction but its writer's
+    in.bad(e.what());
+  }
   return body;
 }
 

@@ -59,6 +59,19 @@ TEST(Body, RoundTripAndSimplify) {
   EXPECT_THROW(parse_body("(f32) %1=nothing.f32(%0) -> %1"), Error);
 }
 
+// Plans hold bodies as text, too: what is wrong with one is not a contradiction of ours.
+TEST(Body, MalformedTextIsTheWritersFault) {
+  for (const char* text : {"(f32) ->", "(f32) ->%1", "(f32) %1=abs.f32(%2) ->%1", "(f32,f64) %2=add.f32(%0,%1) ->%2",
+                           "(f32) %1=select.f32(%0,%0,%0) ->%1"}) {
+    try {
+      parse_body(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::invalid_model) << text << ": " << e.what();
+    }
+  }
+}
+
 TEST(Body, ComposeLinksValues) {
   BodyBuilder first({DType::f32, DType::f32});
   const Body sum = first.finish({first.binary(Prim::add, 0, 1)});
