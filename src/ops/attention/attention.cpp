@@ -154,7 +154,8 @@ void run(Call& call) {
                cap = attributes.number("softcap");
   const std::int64_t stage = attributes.integer("qk_matmul_output_mode");
   const Bias bias(call, q.rows);
-  for (std::int64_t b = 0; b < q.batch; ++b) {
+  const std::int64_t batches = q.rows > 0 ? q.batch : 0;   // what is empty has no address
+  for (std::int64_t b = 0; b < batches; ++b) {
     for (std::int64_t h = 0; h < q.heads; ++h) {
       const std::int64_t group = b * k.heads + h / (q.heads / k.heads);
       const ops::Head<T> head{query.data() + b * q.batch_step + h * q.head_step,
