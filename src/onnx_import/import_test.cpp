@@ -194,6 +194,15 @@ TEST(Import, WarnsOfNanInWeights) {
   EXPECT_EQ(said, "");
 }
 
+// Fuzzing plans found that Pow looked at the types of operands that are not there.
+TEST(Import, OperandsOfPointwiseOperatorsAreNotLeftOut) {
+  auto model = small_model();
+  auto& node = *model.mutable_graph()->mutable_node(0);
+  node.set_op_type("Pow");
+  node.set_input(0, ""), node.add_input("x");
+  expect_failure(model, ErrorKind::invalid_model, "operand 0 of Pow is missing");
+}
+
 TEST(Import, EveryTruncationAndEveryFlippedByteEndsInAnError) {
   auto model = small_model();
   *model.mutable_graph()->add_initializer() = floats("w", {2}, {1, 2});

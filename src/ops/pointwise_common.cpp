@@ -86,6 +86,7 @@ const char* text(Operands accepted) {
 }  // namespace
 
 void infer_pointwise(InferCall& call) {
+  for (int i = 0; i < call.node().def->min_inputs; ++i) require_sound(call.has(i), "operand ", i, " of ", call.node().op(), " is missing");
   const std::vector<int> operands = present_operands(call);
   Dims space;
   for (const int i : operands) space = broadcast(space, call.dims(i));

@@ -147,6 +147,11 @@ TEST(Verify, AnOperandReadAsOneNumberHoldsOne) {
   });
 }
 
+TEST(Verify, PointwiseOperatorsHaveTheirOperands) {
+  for (const std::size_t missing : {0, 1})
+    expect_refused("of Pow is missing", [&](Program& g) { g.steps[1].op = "Pow", g.steps[1].in[missing] = {}; });
+}
+
 // The body behind a kernel reads what the kernel gives and what else the step has, each in its own type.
 TEST(Verify, BodiesTakeTheTypesOfTheirOperands) {
   const auto with_body = [](std::vector<DType> types) {
