@@ -9,6 +9,7 @@ function(tenfold_fuzz name)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
 endfunction()
 
+tenfold_fuzz(graph_text tenfold_ops)
 tenfold_fuzz(onnx_import tenfold_onnx_import)
 tenfold_fuzz(plan_load tenfold_plan)
 tenfold_fuzz(plan_run tenfold_runtime)

@@ -13,9 +13,20 @@ set(TENFOLD_FLAGS_avx512 ${TENFOLD_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -
 set(TENFOLD_FLAGS_vnni ${TENFOLD_FLAGS_avx512} -mavx512vnni)
 set(TENFOLD_FLAGS_amx ${TENFOLD_FLAGS_vnni} -mavx512bf16 -mamx-tile -mamx-int8 -mamx-bf16)
 
+set(TENFOLD_KERNELS "" CACHE PATH "Build folder whose kernels to take, instead of compiling them: they are a third of a sanitizer build")
+
 # Sets `result` to the joined objects of every instruction set.
 function(tenfold_isa_objects result root)
   set(joined "")
+  if(TENFOLD_KERNELS)
+    file(GLOB joined ${TENFOLD_KERNELS}/kernels_*.o)
+    if(NOT joined)
+      message(FATAL_ERROR "TENFOLD_KERNELS: ${TENFOLD_KERNELS} has no kernels; build its target tenfold_backends first")
+    endif()
+    set_source_files_properties(${joined} PROPERTIES EXTERNAL_OBJECT TRUE)
+    set(${result} ${joined} PARENT_SCOPE)
+    return()
+  endif()
   foreach(isa avx2 avx512 vnni amx)
     if(isa STREQUAL "avx2" OR isa STREQUAL "avx512")
       file(GLOB sources CONFIGURE_DEPENDS ${root}/kernels/*.cpp)

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Seeds for the fuzzers: seeds.py TENFOLD SUITE.tar.xz FOLDER writes FOLDER/onnx_import and FOLDER/plan_load.
+"""Seeds for the fuzzers: seeds.py TENFOLD MODELS FOLDER writes FOLDER/onnx_import, plan_load, plan_run and graph_text.
 
-Models are the small ones of the ONNX suite. Plans are built from some of them, for the CPU and for the null device: whole, and as
-metadata sections, behind the byte by which plan_load_fuzz.cpp chooses how to read them.
+MODELS is a folder or an archive of ONNX models; the small ones are taken. Plans are built from some of them, for the CPU and for the
+null device: whole, and as metadata sections, behind the byte by which the fuzzers of plans choose how to read them; and the graphs of
+their portable sections.
 """
 
 import os
+import pathlib
 import struct
 import subprocess
 import sys
 import tarfile
 import tempfile
 
-LARGEST_MODEL, LARGEST_PLAN, EVERY = 4000, 12000, 12
+LARGEST_MODEL, LARGEST_PLAN, PLANS = 4000, 12000, 150
 AS_IS, SIGNED, METADATA = 0, 1, 2
 NULL, CPU = 0, 4
 
@@ -27,18 +29,30 @@ def section(plan, wanted):
     return b''
 
 
-def main(tenfold, suite, folder):
-    models, plans = os.path.join(folder, 'onnx_import'), os.path.join(folder, 'plan_load')
-    os.makedirs(models, exist_ok=True)
-    os.makedirs(plans, exist_ok=True)
-    with tarfile.open(suite) as archive:
-        small = [m for m in archive if m.name.endswith('/model.onnx') and m.size <= LARGEST_MODEL]
-        for member in small:
-            with open(os.path.join(models, member.name.split('/')[-2]), 'wb') as f:
-                f.write(archive.extractfile(member).read())
+def small_models(source):
+    """Name and bytes of each."""
+    if os.path.isdir(source):
+        for path in sorted(pathlib.Path(source).rglob('*.onnx')):
+            if path.stat().st_size <= LARGEST_MODEL:
+                yield f'{path.parent.name}_{path.stem}', path.read_bytes()
+        return
+    with tarfile.open(source) as archive:
+        for member in archive:
+            if member.name.endswith('/model.onnx') and member.size <= LARGEST_MODEL:
+                yield member.name.split('/')[-2], archive.extractfile(member).read()
+
+
+def main(tenfold, source, folder):
+    models, plans, runs, texts = (os.path.join(folder, name) for name in ('onnx_import', 'plan_load', 'plan_run', 'graph_text'))
+    for path in (models, plans, runs, texts):
+        os.makedirs(path, exist_ok=True)
+    for name, data in small_models(source):
+        with open(os.path.join(models, name), 'wb') as f:
+            f.write(data)
     with tempfile.TemporaryDirectory() as scratch:
         path = os.path.join(scratch, 'plan')
-        for name in sorted(os.listdir(models))[::EVERY]:
+        names = sorted(os.listdir(models))
+        for name in names[:: max(1, len(names) // PLANS)]:
             for device, mark in (('null', NULL), ('cpu', CPU)):
                 done = subprocess.run(
                     [
@@ -57,10 +71,14 @@ def main(tenfold, suite, folder):
                     continue  # not every model of the suite can be a plan
                 with open(path, 'rb') as f:
                     plan = f.read()
+                for number, text in enumerate(section(plan, 3).split(b'\ngraph\n')[1:]):
+                    with open(os.path.join(texts, f'{name}-{number}'), 'wb') as f:
+                        f.write(text)
                 for form, data in ((METADATA, section(plan, 1)), (SIGNED, plan), (AS_IS, plan)):
                     if len(data) <= LARGEST_PLAN:
-                        with open(os.path.join(plans, f'{name}-{device}-{form}'), 'wb') as f:
-                            f.write(bytes([form | mark]) + data)
+                        for place in (plans, runs) if device == 'cpu' else (plans,):
+                            with open(os.path.join(place, f'{name}-{device}-{form}'), 'wb') as f:
+                                f.write(bytes([form | mark]) + data)
     print(f'{len(os.listdir(models))} models and {len(os.listdir(plans))} plans')
 
 
