@@ -10,6 +10,13 @@ namespace tenfold::backends::cuda {
 namespace {
 
 constexpr const char* kMain = R"(
+struct Arguments { TensorMap a, b, y, r; const void* tail[8]; i64 m; };
+constexpr int kGroupRows = 64 * BLOCKS, kTileRows = ALTERNATE ? kGroupRows : kGroupRows * GROUPS, kThreads = 128 * (GROUPS + 1);
+constexpr int kABytes = kTileRows * 128, kBBytes = COLUMNS * 128, kStageBytes = kABytes + kBBytes;
+constexpr int kPanels = COLUMNS / PANEL, kPanelRow = PANEL * 2, kSlotBytes = kGroupRows * kPanelRow;
+constexpr int kStagingAt = STAGES * kStageBytes, kBarriersAt = kStagingAt + GROUPS * SLOTS * kSlotBytes;
+constexpr int kAcross = (N + COLUMNS - 1) / COLUMNS, kShared = ALTERNATE ? 1 : GROUPS;
+
 extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_constant__ Arguments a) {
   extern __shared__ u8 shared[];
   const u32 base = (u32)__cvta_generic_to_shared(shared) + 1023 & ~1023u;

@@ -8,12 +8,6 @@ namespace {
 
 constexpr const char* kHelpers = R"(
 struct alignas(64) TensorMap { u64 words[16]; };
-struct Arguments { TensorMap a, b, y, r; const void* tail[8]; i64 m; };
-constexpr int kGroupRows = 64 * BLOCKS, kTileRows = ALTERNATE ? kGroupRows : kGroupRows * GROUPS, kThreads = 128 * (GROUPS + 1);
-constexpr int kABytes = kTileRows * 128, kBBytes = COLUMNS * 128, kStageBytes = kABytes + kBBytes;
-constexpr int kPanels = COLUMNS / PANEL, kPanelRow = PANEL * 2, kSlotBytes = kGroupRows * kPanelRow;
-constexpr int kStagingAt = STAGES * kStageBytes, kBarriersAt = kStagingAt + GROUPS * SLOTS * kSlotBytes;
-constexpr int kAcross = (N + COLUMNS - 1) / COLUMNS, kShared = ALTERNATE ? 1 : GROUPS;
 
 __device__ __forceinline__ void wait_for(u32 barrier, u32 parity) {
   asm volatile("{\n\t.reg .pred done;\n\tAGAIN:\n\tmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t@done bra DONE;\n\t"

@@ -5,7 +5,7 @@
 
 namespace tenfold::backends::cuda {
 
-const char* wgmma_helpers();
+const char* wgmma_helpers();  // expects BF16 to be defined: 0 or 1
 // A function multiply(c, a, b, add): c = a * b, added to c or not.
 std::string wgmma_multiply(int columns, bool bf16);
 
