@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "ir/fault.h"
 #include "ir/graph.h"
 
 namespace tenfold::ir {
@@ -38,6 +39,7 @@ class InferCall {
   void out_contents(int i, Dims values);                // only for integer and boolean tensors of at most 64 elements
   // A symbol for a data-dependent size, its name derived from the node's name.
   Dim new_symbol(std::string_view stem, Dim lower, Dim upper, Origin origin = Origin::host_value);
+  // Of shapes and what follows from them, which a branch of an If may contradict; of anything else: require_sound (ir/fault.h).
   [[noreturn]] void bad(const std::string& message) const { fail(ErrorKind::invalid_model, message); }
   template <class... Args> void need(bool condition, const Args&... args) const { if (!condition) bad(cat(args...)); }
   int axis(std::int64_t value, int rank) const;         // negative axes wrapped, range checked
@@ -90,6 +92,7 @@ struct OpDef {
   Body (*scalar)(const Node& node) = nullptr;
   bool movement = false;                                // only moves elements: results are copies of input elements
   bool pure = true;                                     // false: random, not to be folded or merged
+  bool returns = true;                                  // false: the kernel only throws; its results are never made room for
   std::vector<OnnxForm> from_onnx = {};
   std::vector<std::string> cases = {};                  // test problems, see ops/cases.h: "f32[2,8,16] axis=-1"
   double tolerance = 1e-5;                              // of a tactic against the reference, relative to the largest output

@@ -77,7 +77,7 @@ std::vector<RuntimeValue> run_reference(const Node& original, const std::vector<
     if (object) objects[i] = *object;
     call.in_objects.push_back(object ? &objects[i] : nullptr);
   }
-  if (node.op() == "Fail") node.def->reference(call);   // throws: there are no results to make room for
+  if (!node.def->returns) node.def->reference(call);   // throws
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     const ir::ValueType& type = node.outputs[i]->type;

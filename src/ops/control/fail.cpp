@@ -25,7 +25,8 @@ OpDef op_fail() {
           .attributes = {{"message", ""}, {"types", Strings{}}},
           .infer = infer,
           .reference = reference,
-          .pure = false};
+          .pure = false,
+          .returns = false};
 }
 
 }  // namespace tenfold::ir
