@@ -60,7 +60,7 @@ struct TacticReport { std::string tactic, config, verdict; double nanoseconds = 
 struct StepReport { std::string node, problem; std::vector<TacticReport> tried; };
 struct BuildReport {
   std::vector<StepReport> steps;
-  double import_s = 0, passes_s = 0, tune_s = 0, assemble_s = 0;
+  double device_s = 0, import_s = 0, passes_s = 0, tune_s = 0, assemble_s = 0, open_s = 0;
   int timed = 0, cache_hits = 0;
 };
 

@@ -130,6 +130,11 @@ tenfold_status tenfold_context_shape(const tenfold_context* context, int32_t bin
 tenfold_status tenfold_context_bind(tenfold_context* context, int32_t binding, void* memory, size_t bytes);
 tenfold_status tenfold_context_memory(tenfold_context* context, int32_t binding, void** memory);   /* the context's own */
 tenfold_status tenfold_context_run(tenfold_context* context);   /* neither allocates nor locks once it ran at these shapes */
+/* Starts a run on a CUstream or cudaStream_t of the engine's GPU (null: the context's own) and returns; ExecutionContext::enqueue()
+ * says when it waits. Bindings may be GPU memory. */
+tenfold_status tenfold_context_enqueue(tenfold_context* context, void* stream);
+tenfold_status tenfold_context_prepare(tenfold_context* context);  /* what the first run at these shapes and bindings would do */
+tenfold_status tenfold_context_wait(tenfold_context* context);     /* until what was enqueued is done */
 void tenfold_context_cancel(tenfold_context* context);          /* from any thread */
 
 #ifdef __cplusplus

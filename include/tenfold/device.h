@@ -10,6 +10,9 @@ namespace tenfold {
 
 std::string_view version();                                       // "0.1.0"
 
+// How the host waits for a GPU: it looks again and again, or lets the processor go. In between: it looks for a short while, then sleeps.
+enum class Wait : std::uint8_t { spin_shortly, spin, sleep };
+
 struct DeviceDescription {
   std::string device;                                             // as BuildConfig::device takes it: "cpu"
   std::string name;                                               // "AMD EPYC 7B13"

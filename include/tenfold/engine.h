@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tenfold/device.h"
 #include "tenfold/error.h"
 #include "tenfold/log.h"
 #include "tenfold/tensor.h"
@@ -54,6 +55,7 @@ struct EngineInfo {
   std::int64_t arena_live_bytes = 0;   // the largest sum of live activations: what arena_bytes is measured against
   int profiles = 1, steps = 0, threads = 1;
   bool on_gpu = false;
+  bool waits_in_run = false;           // on a GPU: steps run on the host or decide there, so enqueue() waits for them
   bool allocates_in_run = false;       // sequences, strings, steps that run on reference kernels or in oneDNN
 };
 
@@ -113,13 +115,23 @@ class ExecutionContext {
   // The shape of any binding for the shapes set; extents that depend on data are -1 until run() has finished.
   Status shape(int binding, std::span<std::int64_t> out, int& rank) const noexcept;
   Shape shape(int binding) const;                                 // the same; throws
-  // Caller's memory, dense row major, at least the size for the shapes set. Null: back to the context's own memory.
+  // Caller's memory, dense row major, at least the size for the shapes set. Null: back to the context's own memory. With a GPU it may
+  // be the GPU's own (nothing is copied then), or the host's.
   Status bind(int binding, void* memory, std::int64_t bytes) noexcept;
   // Allocated to the profile's largest shape on first use. Where an output's size has no bound, run() makes it larger: ask again
   // for its address then.
   void* own_memory(int binding);
   Status prepare() noexcept;                                      // does all that the first run at these shapes would do
   Status run() noexcept;
+
+  // Starts a run on a stream of the caller's (a CUstream or cudaStream_t of the engine's GPU; null: the context's own) and returns
+  // without waiting for it, if prepare() was called at these shapes and bindings lie on the GPU or in pinned memory, and no step
+  // runs on the host (EngineInfo::waits_in_run). Work that the caller puts on the stream before and after comes in that order. Before
+  // another stream is used, before bindings move to another kind of memory, and for the answer whether an index lay outside a tensor: wait().
+  // On CPUs it is run(), and a stream is refused.
+  Status enqueue(void* stream = nullptr) noexcept;
+  Status wait() noexcept;                                         // until all that was enqueued is done
+  void wait_how(Wait how) noexcept;                               // default: spin_shortly
 
   void measure_parts(bool on) noexcept;                           // take the times that last_times() gives; costs some microseconds
   RunTimes last_times() const noexcept;

@@ -53,6 +53,18 @@ TENFOLD_C tenfold_status tenfold_context_run(tenfold_context* context) {
   if (!context) return failed(TENFOLD_INVALID_ARGUMENT, "the context is null");
   return outcome(*context->context, context->context->run());
 }
+TENFOLD_C tenfold_status tenfold_context_enqueue(tenfold_context* context, void* stream) {
+  if (!context) return failed(TENFOLD_INVALID_ARGUMENT, "the context is null");
+  return outcome(*context->context, context->context->enqueue(stream));
+}
+TENFOLD_C tenfold_status tenfold_context_prepare(tenfold_context* context) {
+  if (!context) return failed(TENFOLD_INVALID_ARGUMENT, "the context is null");
+  return outcome(*context->context, context->context->prepare());
+}
+TENFOLD_C tenfold_status tenfold_context_wait(tenfold_context* context) {
+  if (!context) return failed(TENFOLD_INVALID_ARGUMENT, "the context is null");
+  return outcome(*context->context, context->context->wait());
+}
 TENFOLD_C void tenfold_context_cancel(tenfold_context* context) {
   if (context) context->context->cancel();
 }

@@ -10,6 +10,7 @@
 #include "backends/code.h"
 #include "backends/measure.h"
 #include "backends/tactic.h"
+#include "tenfold/device.h"
 
 namespace tenfold::backends {
 
@@ -25,11 +26,21 @@ class Stream {
   virtual Status::Code wait() noexcept = 0;                      // until everything launched is done
   virtual std::string_view error() const noexcept { return {}; } // why something gave Status::device, in words
 
+  // From now on work goes to this stream of the caller's, behind all that was asked of this one so far; null: to the stream's own again,
+  // behind what went to the caller's. Only devices have such.
+  virtual bool use(void* callers) noexcept { return callers == nullptr; }
+  virtual void wait_how(Wait) noexcept {}
+
   // Between start and finish nothing runs: launches and copies are kept, and replay() runs them at once. False, or null: the
-  // stream cannot.
+  // stream cannot. `previous`: a recording of the same steps with other addresses that is no longer wanted and may become this one.
   virtual bool start_recording() noexcept { return false; }
-  virtual std::shared_ptr<const void> finish_recording() noexcept { return nullptr; }
+  virtual std::shared_ptr<const void> finish_recording(std::shared_ptr<const void> /*previous*/ = nullptr) noexcept { return nullptr; }
   virtual Status::Code replay(const void* recording) noexcept { return recording ? Status::failed : Status::not_ready; }
+  // While recording, work may go to several lanes that do not wait for each other, but where `follow` says that what goes to one from
+  // here on comes after all that went to another so far. Lane 0 is there always; all others are joined to it before the end.
+  virtual int lanes() const noexcept { return 1; }
+  virtual Status::Code use_lane(int /*lane*/) noexcept { return Status::ok; }
+  virtual Status::Code follow(int /*lane*/, int /*other*/) noexcept { return Status::ok; }
   // Remembers this moment in the stream's order under a number below 4; milliseconds between two, once wait() has returned.
   virtual void mark(int moment) noexcept = 0;
   virtual double between(int first, int last) const noexcept = 0;
@@ -44,6 +55,9 @@ class HostMarks {
  private:
   std::int64_t nanoseconds_[4] = {};
 };
+
+// Where memory lies for a device that has its own: pinned is the host's, but fixed in place, so that the device reads it directly.
+enum class MemoryKind : std::uint8_t { pageable, pinned, device };
 
 struct StreamOptions {
   int threads = 0;                                               // 0: from affinity mask and cgroup quota
@@ -61,6 +75,8 @@ class Backend {
   // False: the host cannot read what allocate() gives. The runtime then copies the operands of host steps and the caller's bindings.
   virtual bool host_reads_memory() const { return true; }
   virtual std::shared_ptr<void> allocate_host(std::int64_t bytes) { return allocate(bytes); }   // quick to copy from and to
+  virtual MemoryKind kind_of(const void* /*memory*/) const noexcept { return MemoryKind::device; }
+  virtual bool reads_pinned() const { return false; }   // tactics may be given pinned memory of allocate_host() as if it were the device's
   // Constants where tactics can read them: as they are, or a copy.
   virtual std::shared_ptr<const void> place_constants(const void* data, std::int64_t bytes);
   // Nanoseconds of reading and writing `bytes` once in another order, roughly: what the tuner adds where layouts differ.

@@ -73,9 +73,15 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
 
 Engine build_graph(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name, BuildReport* report) {
   BuildReport unused;
+  BuildReport& times = report ? *report : unused;
+  Stopwatch watch;
   auto backend = runtime::backend_with(backends::open_backend(config.device, config.cpu_features), config.plugins);
-  plan::Plan plan = build_plan(graph, config, model_name, backend, report ? *report : unused);
-  return open_built(std::move(plan), config, std::move(backend));
+  times.device_s += watch.seconds();
+  plan::Plan plan = build_plan(graph, config, model_name, backend, times);
+  watch.seconds();
+  Engine engine = open_built(std::move(plan), config, std::move(backend));
+  times.open_s += watch.seconds();
+  return engine;
 }
 
 // Extents that every profile fixes at the same value: the importer decides branches and ranks by them. -1: not fixed.

@@ -114,25 +114,6 @@ void* ExecutionContext::own_memory(int binding) {
   return c.own[b].memory.get();
 }
 
-Status ExecutionContext::prepare() noexcept {
-  ContextState& c = *state_;
-  if (c.shapes_dirty)
-    if (Status s = runtime::resolve_shapes(c); !s) return s;
-  if (!c.addresses_dirty) return {};
-  runtime::Frame& frame = c.frames[static_cast<std::size_t>(c.active)];
-  for (std::size_t b = 0; b < c.memory.size(); ++b) {
-    if (!c.memory[b]) {
-      if (!c.own[b].memory) return {Status::not_ready, static_cast<int>(b)};
-      c.memory[b] = c.own[b].memory.get();
-      c.memory_bytes[b] = c.own[b].bytes;
-    }
-    frame.bindings[b] = c.mirrors.empty() ? c.memory[b] : c.mirrors[b].get();
-  }
-  runtime::resolve_addresses(c, frame);
-  c.addresses_dirty = false;
-  return c.mirrors.empty() ? Status{} : runtime::prepare_staged(c);
-}
-
 namespace {
 // Caller's memory must hold the shapes set; checked whenever shapes or addresses changed.
 Status check_sizes(const ContextState& c) noexcept {
@@ -150,30 +131,81 @@ Status check_sizes(const ContextState& c) noexcept {
 }
 }  // namespace
 
-Status ExecutionContext::run() noexcept {
+Status ExecutionContext::prepare() noexcept {
   ContextState& c = *state_;
-  const bool changed = c.shapes_dirty || c.addresses_dirty;
-  if (changed)
-    if (Status s = prepare(); !s) return s;
+  if (!c.shapes_dirty && !c.addresses_dirty) return {};
+  if (c.shapes_dirty)
+    if (Status s = runtime::resolve_shapes(c); !s) return s;
+  runtime::Frame& frame = c.frames[static_cast<std::size_t>(c.active)];
+  for (std::size_t b = 0; b < c.memory.size(); ++b) {
+    if (!c.memory[b]) {
+      if (!c.own[b].memory) return {Status::not_ready, static_cast<int>(b)};
+      c.memory[b] = c.own[b].memory.get();
+      c.memory_bytes[b] = c.own[b].bytes;
+    }
+    if (c.mirrors.empty()) frame.bindings[b] = c.memory[b];
+  }
+  c.addresses_dirty = true;   // until all that follows went well
+  if (Status s = runtime::forget_symbols(c, *frame.open); !s) return s;
+  if (Status s = check_sizes(c); !s) return s;
+  if (c.mirrors.empty()) runtime::resolve_addresses(c, frame);
+  else if (Status s = runtime::prepare_staged(c); !s) return s;
+  c.addresses_dirty = false;
+  return {};
+}
+
+namespace {
+// Up to the point where a GPU computes by itself; on a CPU all of the run.
+Status start(ExecutionContext& context, ContextState& c) noexcept {
+  if (Status s = context.prepare(); !s) return s;
   runtime::Frame& frame = c.frames[static_cast<std::size_t>(c.active)];
   if (Status s = runtime::forget_symbols(c, *frame.open); !s) return s;
-  if (changed)
-    if (Status s = check_sizes(c); !s) return s;
   const FloatState flush_denormals;   // restored on return
-  Status status;
-  if (!c.mirrors.empty()) {
-    status = runtime::run_staged(c);
-  } else {
-    if (c.measured) c.stream->mark(1);
-    status = runtime::run_frame(c, frame);
-    if (c.measured) c.stream->mark(2);
-    if (status) status.code = c.stream->wait();
-  }
+  if (!c.mirrors.empty()) return runtime::start_staged(c);
+  if (c.measured) c.stream->mark(1);
+  const Status status = runtime::run_frame(c, frame);
+  if (c.measured) c.stream->mark(2);
+  return status;
+}
+
+void set_enqueuing(ContextState& c, bool on) noexcept {
+  if (c.enqueuing == on) return;
+  c.enqueuing = on;
+  if (!c.mirrors.empty()) c.addresses_dirty = true;
+}
+}  // namespace
+
+Status ExecutionContext::run() noexcept {
+  ContextState& c = *state_;
+  set_enqueuing(c, false);
+  Status status = start(*this, c);
+  if (status) status = c.mirrors.empty() ? Status{c.stream->wait(), -1} : runtime::finish_staged(c);
   c.cancelled.store(false, std::memory_order_relaxed);
   return status;
 }
 
-void ExecutionContext::measure_parts(bool on) noexcept { state_->measured = on; }
+Status ExecutionContext::enqueue(void* stream) noexcept {
+  ContextState& c = *state_;
+  if (c.mirrors.empty() && !stream) return run();
+  set_enqueuing(c, true);
+  if (Status s = prepare(); !s) return s;
+  if (!c.stream->use(stream)) {
+    c.last_error = "streams of the caller's belong to GPUs";
+    return {Status::failed, -1};
+  }
+  const Status status = start(*this, c);
+  c.stream->use(nullptr);
+  c.cancelled.store(false, std::memory_order_relaxed);
+  return status;
+}
+
+Status ExecutionContext::wait() noexcept { return {state_->stream->wait(), -1}; }
+void ExecutionContext::wait_how(Wait how) noexcept { state_->stream->wait_how(how); }
+
+void ExecutionContext::measure_parts(bool on) noexcept {
+  if (!state_->mirrors.empty() && state_->measured != on) state_->addresses_dirty = true;   // copies stand apart to be measured
+  state_->measured = on;
+}
 RunTimes ExecutionContext::last_times() const noexcept {
   const backends::Stream& s = *state_->stream;
   if (state_->mirrors.empty()) return {0, s.between(1, 2), 0};
@@ -181,7 +213,13 @@ RunTimes ExecutionContext::last_times() const noexcept {
 }
 
 void ExecutionContext::cancel() noexcept { state_->cancelled.store(true, std::memory_order_relaxed); }
-void ExecutionContext::set_profiler(ProfilerCallback callback) { state_->profiler = std::move(callback); }
-void ExecutionContext::set_observer(ObserverCallback callback) { state_->observer = std::move(callback); }
+void ExecutionContext::set_profiler(ProfilerCallback callback) {
+  state_->profiler = std::move(callback);
+  state_->addresses_dirty = true;   // steps that run one by one find their bindings elsewhere
+}
+void ExecutionContext::set_observer(ObserverCallback callback) {
+  state_->observer = std::move(callback);
+  state_->addresses_dirty = true;
+}
 
 }  // namespace tenfold

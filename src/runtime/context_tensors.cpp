@@ -80,15 +80,17 @@ std::string ExecutionContext::describe(Status status) const {
     what = cat(b.is_input ? "input '" : "output '", b.name, "': ", what);
     if (status.code == Status::not_ready) what += " (bind memory and set its shape first)";
     if (status.code == Status::invalid_shape && b.is_input) what += shape_refusal(c, static_cast<std::size_t>(status.step));
-  } else if (c.active >= 0 && status.step >= 0) {
+    return what;
+  }
+  if (c.active >= 0 && status.step >= 0) {
     const auto& steps = c.engine->programs[static_cast<std::size_t>(c.active)].body.steps;
     if (status.step < static_cast<int>(steps.size())) {
       const plan::Step& step = *steps[static_cast<std::size_t>(status.step)].step;
       what = cat("step '", step.name, "' (", step.op, "): ", what);
-      if (status.code == Status::device && !c.stream->error().empty()) what += cat(": ", c.stream->error());
-      if (!c.last_error.empty()) what += ": " + c.last_error;
     }
   }
+  if (status.code == Status::device && !c.stream->error().empty()) what += cat(": ", c.stream->error());
+  if (!status && !c.last_error.empty()) what += ": " + c.last_error;
   return what;
 }
 

@@ -110,6 +110,7 @@ struct Opener {
       require(!is_staged(engine) || (step.kind != StepKind::loop && !open.grows), ErrorKind::unsupported, "step '", step.name, "' (",
               step.op, "): loops, and sizes that have no bound, run on the CPU only so far");
       if (step.kind == StepKind::host || open.grows) engine.info.allocates_in_run = true;
+      if (step.kind != StepKind::kernel && step.kind != StepKind::copy && is_staged(engine)) engine.info.waits_in_run = true;
       result.defines.insert(result.defines.end(), step.defines.begin(), step.defines.end());
       for (const OpenProgram& p : open.programs) result.defines.insert(result.defines.end(), p.defines.begin(), p.defines.end());
       result.steps.push_back(std::move(open));

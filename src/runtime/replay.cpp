@@ -1,124 +1,131 @@
-// A run on a device with memory of its own: bindings in, the steps as one recording where that is possible, bindings out.
+// A run on a device with memory of its own: the steps, and the copies of bindings in pinned memory, as one recording where that is
+// possible.
+#include <algorithm>
+
 #include "runtime/state.h"
 
 namespace tenfold::runtime {
 namespace {
 
-constexpr std::size_t kMostRecordings = 32;  // by shape, with copies and without; the oldest goes first
+constexpr std::size_t kMostRecordings = 32;       // by shape and addresses; the one unused for longest goes first
+constexpr std::size_t kMostOfOneShape = 4;        // with other addresses: the one unused for longest is changed
 
 bool can_record(const ContextState& c, const Frame& frame) noexcept {
-  if (c.profiler) return false;
+  if (c.profiler || c.observer || c.stream_cannot_record) return false;
   for (const BoundStep& bound : frame.steps)
     if (bound.open->step->kind != plan::StepKind::kernel && bound.open->step->kind != plan::StepKind::copy) return false;
   return true;
 }
 
+Frame& active_frame(ContextState& c) noexcept { return c.frames[static_cast<std::size_t>(c.active)]; }
 std::span<const std::int64_t> active_dims(const ContextState& c) noexcept {
   return {c.dims.data(), c.engine->programs[static_cast<std::size_t>(c.active)].dims.size()};
 }
-
-const void* known(const ContextState& c, std::span<void* const> memory = {}) noexcept {
+bool same_shape(const ContextState& c, const Recording& r) noexcept {
   const auto dims = active_dims(c);
-  for (const Recording& r : c.recordings)
-    if (r.program == c.active && std::equal(dims.begin(), dims.end(), r.dims.begin(), r.dims.end()) &&
-        std::equal(memory.begin(), memory.end(), r.memory.begin(), r.memory.end()))
-      return r.steps.get();
+  return r.program == c.active && std::equal(dims.begin(), dims.end(), r.dims.begin(), r.dims.end());
+}
+bool same_addresses(const ContextState& c, const Recording& r) noexcept {
+  return std::equal(c.transfers.begin(), c.transfers.end(), r.transfers.begin(), r.transfers.end(),
+                    [](const Transfer& a, const Transfer& b) { return a.used == b.used && a.pinned == b.pinned; });
+}
+
+// Recordings are in order of use, the last used last.
+const void* known(ContextState& c) noexcept {
+  for (auto it = c.recordings.rbegin(); it != c.recordings.rend(); ++it)
+    if (same_shape(c, *it) && same_addresses(c, *it)) {
+      if (it != c.recordings.rbegin()) std::rotate(it.base() - 1, it.base(), c.recordings.end());
+      return c.recordings.back().steps.get();
+    }
   return nullptr;
 }
 
-Status keep(ContextState& c, std::shared_ptr<const void> steps, std::span<void* const> memory) noexcept {
+void bind_frame(ContextState& c, Frame& frame, bool to_mirrors) noexcept {
+  for (std::size_t b = 0; b < c.mirrors.size(); ++b) frame.bindings[b] = to_mirrors ? c.mirrors[b].get() : c.transfers[b].used;
+  resolve_addresses(c, frame);
+}
+
+// Step by step on zeros, in memory of the context's own, so that libraries set up what they need at these shapes.
+Status warm_up(ContextState& c, Frame& frame) noexcept {
+  for (std::size_t b = 0; b < static_cast<std::size_t>(c.engine->inputs); ++b)
+    if (const Status::Code code = c.stream->fill(c.mirrors[b].get(), 0, largest_bytes(*c.engine, b)); code != Status::ok) return {code, -1};
+  bind_frame(c, frame, true);
+  Status status = run_frame(c, frame);
+  const Status::Code code = c.stream->wait();   // zeros need not be good indices: the caller's own values will be looked at
+  bind_frame(c, frame, false);
+  return !status || code == Status::bad_index ? status : Status{code, -1};
+}
+
+// One of this shape that is to be changed, out of the list; null if there is room for another.
+std::shared_ptr<const void> retired(ContextState& c) noexcept {
+  const auto same = [&](const Recording& r) { return same_shape(c, r); };
+  const bool many = std::count_if(c.recordings.begin(), c.recordings.end(), same) >= static_cast<std::ptrdiff_t>(kMostOfOneShape);
+  if (!many && c.recordings.size() < kMostRecordings) return nullptr;
+  const auto it = many ? std::find_if(c.recordings.begin(), c.recordings.end(), same) : c.recordings.begin();
+  std::shared_ptr<const void> steps = same(*it) ? std::move(it->steps) : nullptr;
+  c.recordings.erase(it);
+  return steps;
+}
+
+Status record(ContextState& c, Frame& frame) noexcept {
   try {
     const auto dims = active_dims(c);
-    if (c.recordings.size() == kMostRecordings) c.recordings.erase(c.recordings.begin());
-    c.recordings.push_back({c.active, {dims.begin(), dims.end()}, {memory.begin(), memory.end()}, std::move(steps)});
+    const bool first = std::none_of(c.recordings.begin(), c.recordings.end(), [&](const Recording& r) { return same_shape(c, r); });
+    if (first)
+      if (Status s = warm_up(c, frame); !s) return s;
+    Recording made{c.active, {dims.begin(), dims.end()}, c.transfers, nullptr};
+    std::shared_ptr<const void> previous = retired(c);
+    c.recordings.reserve(kMostRecordings);
+    if (!c.stream->start_recording()) return c.stream_cannot_record = true, Status{};
+    Status status = copy_pinned(c, true);
+    if (status) status = run_frame(c, frame);
+    if (status) status = copy_pinned(c, false);
+    made.steps = c.stream->finish_recording(std::move(previous));
+    if (!status) return status;
+    if (made.steps) c.recordings.push_back(std::move(made));
+    else c.stream_cannot_record = true;
+    return status;
   } catch (const std::bad_alloc&) {
     return {Status::out_of_memory, -1};
   }
-  return {};
 }
 
-// The first run at these shapes: once step by step, so that libraries set up what they need, then once more to record.
-Status record(ContextState& c, Frame& frame) noexcept {
+Status run_each(ContextState& c, Frame& frame) noexcept {
+  if (Status s = copy_pinned(c, true); !s) return s;
   if (Status s = run_frame(c, frame); !s) return s;
-  if (const Status::Code code = c.stream->wait(); code != Status::ok) return {code, -1};
-  if (!c.stream->start_recording()) return {};
-  const Status status = run_frame(c, frame);
-  std::shared_ptr<const void> steps = c.stream->finish_recording();
-  return status && steps ? keep(c, std::move(steps), {}) : status;
-}
-
-Status copy_bindings(ContextState& c, bool inputs) noexcept {
-  const plan::Program& program = *c.engine->programs[static_cast<std::size_t>(c.active)].body.program;
-  const auto first_output = static_cast<std::size_t>(c.engine->inputs);
-  const std::size_t first = inputs ? 0 : first_output, last = inputs ? first_output : c.mirrors.size();
-  for (std::size_t b = first; b < last; ++b) {
-    const plan::Operand& formal = inputs ? program.inputs[b] : program.outputs[b - first_output];
-    std::int64_t elements = 1;
-    for (plan::DimIndex d : formal.dims) elements *= c.dims[static_cast<std::size_t>(d)];
-    const std::int64_t bytes = (elements * bits(formal.dtype) + 7) / 8;
-    void *host = c.memory[b], *device = c.mirrors[b].get();
-    const Status::Code code = inputs ? c.stream->copy(device, host, bytes) : c.stream->copy(host, device, bytes);
-    if (code != Status::ok) return {code, -1};
-  }
-  return {};
-}
-
-// Copies in, steps and copies out at once: for bindings in the context's own memory, which stays where it is.
-bool owns_all_memory(const ContextState& c) noexcept {
-  for (std::size_t b = 0; b < c.memory.size(); ++b)
-    if (!c.own[b].memory || c.memory[b] != c.own[b].memory.get()) return false;
-  return true;
-}
-Status record_with_copies(ContextState& c, Frame& frame) noexcept {
-  if (!c.stream->start_recording()) return {};
-  Status status = copy_bindings(c, true);
-  if (status) status = run_frame(c, frame);
-  if (status) status = copy_bindings(c, false);
-  std::shared_ptr<const void> steps = c.stream->finish_recording();
-  return status && steps ? keep(c, std::move(steps), c.memory) : status;
-}
-
-Status compute(ContextState& c) noexcept {
-  Frame& frame = c.frames[static_cast<std::size_t>(c.active)];
-  if (!can_record(c, frame)) return run_frame(c, frame);
-  const void* recording = known(c);
-  if (!recording) {
-    if (Status s = record(c, frame); !s) return s;
-    recording = known(c);
-    if (!recording) return {};  // the stream does not record: record() has run the steps
-  }
-  return {c.stream->replay(recording), -1};
+  return copy_pinned(c, false);
 }
 
 }  // namespace
 
 Status prepare_staged(ContextState& c) noexcept {
-  Frame& frame = c.frames[static_cast<std::size_t>(c.active)];
-  if (!can_record(c, frame) || known(c)) return {};
-  // Whatever the inputs hold is as good as any: kernels stay inside their memory. Zeros are no surprise to anyone.
-  for (std::size_t b = 0; b < static_cast<std::size_t>(c.engine->inputs); ++b)
-    if (const Status::Code code = c.stream->fill(c.mirrors[b].get(), 0, largest_bytes(*c.engine, b)); code != Status::ok) return {code, -1};
-  Status status = record(c, frame);         // what these inputs make of it is of no interest; run() will try its own
-  if (status && known(c) && owns_all_memory(c)) status = record_with_copies(c, frame);
-  return status.code == Status::device || status.code == Status::out_of_memory ? status : Status{};
+  Frame& frame = active_frame(c);
+  if (Status s = choose_transfers(c); !s) return s;
+  bind_frame(c, frame, false);
+  return !can_record(c, frame) || known(c) ? Status{} : record(c, frame);
 }
 
-Status run_staged(ContextState& c) noexcept {
-  if (const void* recording = c.measured || c.profiler || c.observer ? nullptr : known(c, c.memory)) {
-    const Status::Code code = c.stream->replay(recording);
-    return {code == Status::ok ? c.stream->wait() : code, -1};
-  }
+Status start_staged(ContextState& c) noexcept {
+  Frame& frame = active_frame(c);
+  const void* recording = can_record(c, frame) ? known(c) : nullptr;
+  copy_by_host(c, true);
   const auto mark = [&](int moment) {
     if (c.measured) c.stream->mark(moment);
   };
   mark(0);
-  if (Status s = copy_bindings(c, true); !s) return s;
+  if (Status s = copy_apart(c, true); !s) return s;
   mark(1);
-  if (Status s = compute(c); !s) return s;
+  if (const Status s = recording ? Status{c.stream->replay(recording), -1} : run_each(c, frame); !s) return s;
   mark(2);
-  if (Status s = copy_bindings(c, false); !s) return s;
+  if (Status s = copy_apart(c, false); !s) return s;
   mark(3);
-  return {c.stream->wait(), -1};
+  return {};
+}
+
+Status finish_staged(ContextState& c) noexcept {
+  const Status status{c.stream->wait(), -1};
+  if (status) copy_by_host(c, false);
+  return status;
 }
 
 }  // namespace tenfold::runtime

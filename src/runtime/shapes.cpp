@@ -58,11 +58,11 @@ Status resolve_shapes(ContextState& c) noexcept {
     if (!read_symbols(c, top, symbols, status.step) || !top.dims.evaluate(symbols, dims, {c.known.data(), symbols.size()}) ||
         !inputs_agree(c, *top.body.program, dims, status.step))
       continue;
-    if (c.active != static_cast<int>(p)) c.addresses_dirty = true;
     c.active = static_cast<int>(p);
     if (const Status settled = settle_memory(c); settled.code == Status::invalid_shape) continue;
     else if (!settled) return settled;
     c.shapes_dirty = false;
+    c.addresses_dirty = true;   // memory has to be compared with the new sizes
     return {};
   }
   return status;

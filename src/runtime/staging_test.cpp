@@ -45,7 +45,7 @@ class FarStream final : public backends::Stream {
   }
   Status::Code wait() noexcept override { return Status::ok; }
   bool start_recording() noexcept override { return recording_ = std::make_shared<Steps>(), true; }
-  std::shared_ptr<const void> finish_recording() noexcept override { return std::exchange(recording_, nullptr); }
+  std::shared_ptr<const void> finish_recording(std::shared_ptr<const void>) noexcept override { return std::exchange(recording_, nullptr); }
   Status::Code replay(const void* recording) noexcept override {
     ++replays;
     for (const auto& step : *static_cast<const Steps*>(recording))

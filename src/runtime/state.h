@@ -108,11 +108,18 @@ struct GrownBuffer {
   std::shared_ptr<void> memory;
   std::int64_t bytes = 0;
 };
-// The steps of a program at one set of shapes, as the stream can replay them; with the copies of bindings if `memory` names them.
+// How a binding reaches a device with memory of its own (transfers.cpp).
+struct Transfer {
+  void* used = nullptr;                       // what the steps read or write
+  void* pinned = nullptr;                     // what a recording copies to or from there, unless it is the same
+  bool by_host = false;                       // the host copies between the caller's memory and `pinned`
+  bool apart = false;                         // the stream copies between the caller's memory and `used`, outside recordings
+};
+// The steps of a program at one set of shapes and addresses, with the copies of what is pinned, as the stream can replay them.
 struct Recording {
   int program = -1;
   std::vector<std::int64_t> dims;
-  std::vector<void*> memory;
+  std::vector<Transfer> transfers;
   std::shared_ptr<const void> steps;
 };
 
@@ -134,7 +141,11 @@ struct ContextState {
   std::vector<std::int64_t> memory_bytes;
   std::vector<GrownBuffer> own;
   std::vector<std::shared_ptr<void>> mirrors; // per binding: its memory on the device; empty where the device reads the host's
-  std::vector<Recording> recordings;          // of the shapes run last
+  std::vector<std::shared_ptr<void>> staging; // per binding: pinned memory for what the caller has elsewhere; made when needed
+  std::vector<Transfer> transfers;            // per binding
+  std::vector<Recording> recordings;          // the last used last
+  bool stream_cannot_record = false;
+  bool enqueuing = false;                     // runs are enqueued: the host copies nothing
   bool measured = false;                      // take times of the parts of a run
   bool shapes_dirty = true, addresses_dirty = true;
   std::atomic<bool> cancelled{false};
@@ -170,13 +181,19 @@ Status resolve_shapes(ContextState& context) noexcept;
 Status run_frame(ContextState& context, Frame& frame) noexcept;
 Status observe(ContextState& context, const BoundStep& step) noexcept;   // tells the observer the results of a step that ran
 
-// For devices whose memory the host cannot read (staging.cpp, replay.cpp).
+// For devices whose memory the host cannot read (staging.cpp, transfers.cpp, replay.cpp).
 bool is_staged(const EngineState& engine) noexcept;
 void make_mirrors(ContextState& context);                           // device memory for every binding
 void make_staging(Frame& frame, const EngineState& engine, const OpenTop& top);
 Status stage_in(ContextState& context, BoundStep& bound) noexcept;    // operands to the host; waits
 Status stage_out(ContextState& context, BoundStep& bound) noexcept;   // results of a host step to the device; waits
-Status prepare_staged(ContextState& context) noexcept;                // what the first run at these shapes would do
-Status run_staged(ContextState& context) noexcept;                    // copy in, replay or run, copy out
+Status choose_transfers(ContextState& context) noexcept;
+std::int64_t bytes_of_binding(const ContextState& context, std::size_t binding) noexcept;   // at the shapes set
+Status copy_apart(ContextState& context, bool inputs) noexcept;
+Status copy_pinned(ContextState& context, bool inputs) noexcept;
+void copy_by_host(ContextState& context, bool inputs) noexcept;
+Status prepare_staged(ContextState& context) noexcept;                // what the first run at these shapes and addresses would do
+Status start_staged(ContextState& context) noexcept;                  // copies in, replays or runs, copies out; waits for nothing
+Status finish_staged(ContextState& context) noexcept;
 
 }  // namespace tenfold::runtime

@@ -46,6 +46,13 @@ class CudaBackend final : public Backend {
             }};
   }
   bool host_reads_memory() const override { return false; }
+  bool reads_pinned() const override { return true; }
+  MemoryKind kind_of(const void* memory) const noexcept override {
+    device_.make_current();
+    unsigned type = 0;
+    const int result = driver()->pointer_attribute(&type, kMemoryType, reinterpret_cast<DevicePointer>(memory));
+    return result != kSuccess ? MemoryKind::pageable : type == kHostMemory ? MemoryKind::pinned : MemoryKind::device;
+  }
   std::shared_ptr<void> allocate_host(std::int64_t bytes) override {
     device_.make_current();
     void* memory = nullptr;

@@ -1,90 +1,112 @@
-// Launches, copies and graphs on one CUDA stream.
+// Launches and copies on one CUDA stream, its own or a caller's, and waiting for them.
 #include "backends/cuda/stream.h"
+
+#include <chrono>
+#include <utility>
 
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
 namespace {
 
-DevicePointer address(const void* p) { return reinterpret_cast<DevicePointer>(p); }
+constexpr std::chrono::microseconds kShortly{100};
 
-// A graph ready to be launched.
-struct Recorded {
-  GraphExec exec = nullptr;
-  Device* device = nullptr;
-  ~Recorded() {
-    device->make_current();
-    if (exec) driver()->graph_exec_destroy(exec);
-  }
-};
+DevicePointer address(const void* p) { return reinterpret_cast<DevicePointer>(p); }
 
 }  // namespace
 
 CudaStream::CudaStream(Device& device) : queue_(device) {
   for (Event& e : marks_) expect(driver()->event_create(&e, kEventDefault), "making an event");
+  expect(driver()->event_create(&done_, kEventSleeping), "making an event");
 }
 CudaStream::~CudaStream() {
   queue_.device.make_current();
+  wait();
   for (Event e : marks_) driver()->event_destroy(e);
+  for (Event e : lane_events_)
+    if (e) driver()->event_destroy(e);
+  for (StreamHandle s : lanes_)
+    if (s) driver()->stream_destroy(s);
+  driver()->event_destroy(done_);
 }
 
 Status::Code CudaStream::noted(int result) noexcept {
-  if (result != kSuccess) describe(result, error_, sizeof error_);
+  if (result == kSuccess) return Status::ok;
+  queue_.device.note(result);
+  describe(result, error_, sizeof error_);
   return status_of(result);
 }
-std::string_view CudaStream::error() const noexcept { return error_; }
+
+bool CudaStream::ready() noexcept {
+  if (const int lost = queue_.device.lost()) return noted(lost), false;
+  queue_.device.make_current();
+  if (queue_.stream != queue_.own) return true;
+  own_has_work_ = true;
+  if (std::exchange(callers_have_work_, false)) driver()->stream_follow(queue_.own, done_, 0);
+  return true;
+}
 
 Status::Code CudaStream::launch(const Tactic& tactic, const void* kernel, const RunArgs& args) noexcept {
-  queue_.device.make_current();
+  if (!ready()) return Status::device;
   RunArgs here = args;
   here.queue = &queue_;
-  return tactic.run(kernel, here);
+  const Status::Code code = tactic.run(kernel, here);
+  if (code == Status::device) noted(std::exchange(queue_.failure, kSuccess));
+  return code;
 }
 
 Status::Code CudaStream::copy(void* to, const void* from, std::int64_t bytes) noexcept {
   if (bytes <= 0) return Status::ok;
-  queue_.device.make_current();
+  if (!ready()) return Status::device;
   return noted(driver()->copy(address(to), address(from), static_cast<std::size_t>(bytes), queue_.stream));
 }
 Status::Code CudaStream::fill(void* to, int byte, std::int64_t bytes) noexcept {
   if (bytes <= 0) return Status::ok;
-  queue_.device.make_current();
+  if (!ready()) return Status::device;
   return noted(driver()->fill(address(to), static_cast<unsigned char>(byte), static_cast<std::size_t>(bytes), queue_.stream));
 }
-Status::Code CudaStream::wait() noexcept {
+
+bool CudaStream::use(void* callers) noexcept {
+  const StreamHandle to = callers ? static_cast<StreamHandle>(callers) : queue_.own;
+  if (to == queue_.stream || queue_.device.lost()) return true;   // a lost device answers when it is asked for work
   queue_.device.make_current();
-  const Status::Code code = noted(driver()->stream_wait(queue_.stream));
+  const bool leaves_own = queue_.stream == queue_.own;
+  if (!leaves_own || own_has_work_) {
+    driver()->event_record(done_, queue_.stream);   // now: the caller may end its stream before it is asked for again
+    callers_have_work_ = !leaves_own;
+    own_has_work_ = false;
+    if (leaves_own) driver()->stream_follow(to, done_, 0);
+  } else if (callers_have_work_) {
+    driver()->stream_follow(to, done_, 0);
+  }
+  queue_.redirect(to);
+  return true;
+}
+
+// An event costs the device nothing and lets the host sleep; asking again and again is what answers soonest.
+int CudaStream::wait_for_work() noexcept {
+  const Driver& d = *driver();
+  if (how_ == Wait::spin) return d.stream_wait(queue_.stream);
+  if (const int result = d.event_record(done_, queue_.stream); result != kSuccess) return result;
+  if (how_ == Wait::spin_shortly) {
+    const auto until = std::chrono::steady_clock::now() + kShortly;
+    while (std::chrono::steady_clock::now() < until)
+      if (const int result = d.event_query(done_); result != kNotReady) return result;
+  }
+  return d.event_wait(done_);
+}
+
+Status::Code CudaStream::wait() noexcept {
+  if (!ready()) return Status::device;
+  const Status::Code code = noted(wait_for_work());
+  own_has_work_ = false;
   const bool outside = *static_cast<volatile std::uint32_t*>(queue_.bad_index) != 0;
   *queue_.bad_index = 0;
   return code == Status::ok && outside ? Status::bad_index : code;
 }
 
-bool CudaStream::start_recording() noexcept {
-  queue_.device.make_current();
-  return driver()->capture_begin(queue_.stream, kCaptureThreadLocal) == kSuccess;
-}
-std::shared_ptr<const void> CudaStream::finish_recording() noexcept {
-  Graph graph = nullptr;
-  if (driver()->capture_end(queue_.stream, &graph) != kSuccess || !graph) return nullptr;
-  std::shared_ptr<Recorded> recorded;
-  try {
-    recorded = std::make_shared<Recorded>();
-    recorded->device = &queue_.device;
-    if (driver()->graph_instantiate(&recorded->exec, graph, 0) != kSuccess) recorded = nullptr;
-  } catch (const std::bad_alloc&) {
-    recorded = nullptr;
-  }
-  driver()->graph_destroy(graph);
-  return recorded;
-}
-Status::Code CudaStream::replay(const void* recording) noexcept {
-  queue_.device.make_current();
-  return noted(driver()->graph_launch(static_cast<const Recorded*>(recording)->exec, queue_.stream));
-}
-
 void CudaStream::mark(int moment) noexcept {
-  queue_.device.make_current();
-  driver()->event_record(marks_[moment & 3], queue_.stream);
+  if (ready()) driver()->event_record(marks_[moment & 3], queue_.stream);
 }
 double CudaStream::between(int first, int last) const noexcept {
   float ms = 0;

@@ -15,19 +15,34 @@ class CudaStream final : public Stream {
   Status::Code copy(void* to, const void* from, std::int64_t bytes) noexcept override;
   Status::Code fill(void* to, int byte, std::int64_t bytes) noexcept override;
   Status::Code wait() noexcept override;
+  void wait_how(Wait how) noexcept override { how_ = how; }
+  bool use(void* callers) noexcept override;
   bool start_recording() noexcept override;
-  std::shared_ptr<const void> finish_recording() noexcept override;
+  std::shared_ptr<const void> finish_recording(std::shared_ptr<const void> previous = nullptr) noexcept override;
   Status::Code replay(const void* recording) noexcept override;
+  int lanes() const noexcept override { return kLanes; }
+  Status::Code use_lane(int lane) noexcept override;
+  Status::Code follow(int lane, int other) noexcept override;
   void mark(int moment) noexcept override;
   double between(int first, int last) const noexcept override;
-  std::string_view error() const noexcept override;
+  std::string_view error() const noexcept override { return error_; }
 
  private:
-  Queue queue_;
+  static constexpr int kLanes = 4;
+  bool ready() noexcept;                       // the device is not lost, and the own stream follows what callers' streams were given
   Status::Code noted(int result) noexcept;
+  int wait_for_work() noexcept;
+  StreamHandle lane(int number) noexcept { return number == 0 ? queue_.own : lanes_[number - 1]; }
+
+  Queue queue_;
   Serial serial_;
-  char error_[kErrorText] = "";  // the driver's words for its last result that was no success
+  Wait how_ = Wait::spin_shortly;
+  char error_[kErrorText] = "";                // the driver's words for its last result that was no success
   Event marks_[4] = {};
+  Event done_ = nullptr;                       // behind the work that the stream used last was given
+  bool own_has_work_ = false, callers_have_work_ = false;
+  StreamHandle lanes_[kLanes - 1] = {};        // made when they are first used
+  Event lane_events_[kLanes] = {};
 };
 
 }  // namespace tenfold::backends::cuda

@@ -1,6 +1,7 @@
 // One GPU of this machine: what it is, its context, and the kernels that were loaded on it. Shared by all backends of the process.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -40,6 +41,11 @@ class Device {
   std::int64_t memory_bytes() const { return memory_bytes_; }
   int multiprocessors() const { return multiprocessors_; }
   int shared_bytes() const { return shared_bytes_; }  // a block may ask for
+  // An error inside a kernel takes the device from the whole process: the driver's number for it, or 0. note() keeps such, and only such.
+  int lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
+  void note(int result) noexcept {
+    if (is_for_good(result)) lost_.store(result, std::memory_order_relaxed);
+  }
   // To be called on every thread before it uses the device; cheap.
   void make_current() const noexcept;
   // Finds (or compiles) and loads a source; equal sources are loaded once. Throws as compile() does. Noted in a CodeTrace; if that
@@ -52,6 +58,7 @@ class Device {
   Context context_ = nullptr;
   std::int64_t memory_bytes_ = 0;
   int multiprocessors_ = 0, shared_bytes_ = 0;
+  std::atomic<int> lost_{0};
   std::mutex mutex_;
   std::map<Hash128, std::weak_ptr<const LoadedModule>> modules_;
 };

@@ -27,12 +27,16 @@ struct Loaded {
     library.get(t.allocate_host, "cuMemHostAlloc"), library.get(t.release_host, "cuMemFreeHost");
     library.get(t.copy, "cuMemcpyAsync"), library.get(t.fill, "cuMemsetD8Async");
     library.get(t.stream_create, "cuStreamCreate"), library.get(t.stream_destroy, "cuStreamDestroy_v2"),
-        library.get(t.stream_wait, "cuStreamSynchronize");
+        library.get(t.stream_wait, "cuStreamSynchronize"), library.get(t.stream_query, "cuStreamQuery"),
+        library.get(t.stream_follow, "cuStreamWaitEvent");
+    library.get(t.pointer_attribute, "cuPointerGetAttribute");
     library.get(t.capture_begin, "cuStreamBeginCapture_v2"), library.get(t.capture_end, "cuStreamEndCapture");
     library.get(t.graph_instantiate, "cuGraphInstantiateWithFlags"), library.get(t.graph_launch, "cuGraphLaunch");
+    library.get_if_there(t.graph_update, "cuGraphExecUpdate_v2");
     library.get(t.graph_exec_destroy, "cuGraphExecDestroy"), library.get(t.graph_destroy, "cuGraphDestroy");
     library.get(t.event_create, "cuEventCreate"), library.get(t.event_destroy, "cuEventDestroy_v2"),
         library.get(t.event_record, "cuEventRecord");
+    library.get(t.event_query, "cuEventQuery");
     library.get(t.event_wait, "cuEventSynchronize"), library.get(t.event_elapsed, "cuEventElapsedTime");
     library.get(t.module_load, "cuModuleLoadData"), library.get(t.module_unload, "cuModuleUnload");
     library.get(t.module_function, "cuModuleGetFunction"), library.get(t.function_set, "cuFuncSetAttribute"),
@@ -67,13 +71,16 @@ void expect(int result, const char* doing) {
 }
 
 void describe(int result, char* text, std::size_t bytes) noexcept {
-  // Illegal addresses, instructions and program counters, failed assertions and launches, memory that lost bits, hung kernels.
-  static constexpr int kForGood[] = {214, 220, 700, 702, 710, 714, 715, 716, 717, 718, 719};
   const char* words = nullptr;
   loaded().table.error_string(result, &words);
-  const bool for_good = std::find(std::begin(kForGood), std::end(kForGood), result) != std::end(kForGood);
   std::snprintf(text, bytes, "%s (%d)%s", words ? words : "unknown error", result,
-                for_good ? "; this process cannot use the GPU any more: start it again" : "");
+                is_for_good(result) ? "; this process cannot use the GPU any more: start it again" : "");
+}
+
+bool is_for_good(int result) noexcept {
+  // Illegal addresses, instructions and program counters, failed assertions and launches, memory that lost bits, hung kernels.
+  static constexpr int kForGood[] = {214, 220, 700, 702, 710, 714, 715, 716, 717, 718, 719};
+  return std::find(std::begin(kForGood), std::end(kForGood), result) != std::end(kForGood);
 }
 
 Status::Code status_of(int result) noexcept {

@@ -26,6 +26,8 @@ using GraphExec = OpaqueGraphExec*;
 
 // Values that the interface fixes.
 enum Result : int { kSuccess = 0, kOutOfMemory = 2, kNotReady = 600 };
+enum PointerAttribute : int { kMemoryType = 2 };
+enum MemoryType : unsigned { kHostMemory = 1 };
 enum DeviceAttribute : int {
   kSharedMemoryPerBlock = 8,
   kMultiprocessors = 16,
@@ -34,7 +36,7 @@ enum DeviceAttribute : int {
   kCapabilityMinor = 76,
   kSharedMemoryPerBlockOptIn = 97,
 };
-inline constexpr int kFunctionMaxDynamicShared = 8, kStreamNonBlocking = 1, kCaptureThreadLocal = 1, kEventDefault = 0;
+inline constexpr int kFunctionMaxDynamicShared = 8, kStreamNonBlocking = 1, kCaptureThreadLocal = 1, kEventDefault = 0, kEventUntimed = 2, kEventSleeping = 3;
 
 // A launch and its attributes, as the interface lays them out.
 inline constexpr int kProgrammaticSerialization = 6;
@@ -75,15 +77,20 @@ struct Driver {
   int (*stream_create)(StreamHandle* stream, unsigned flags);
   int (*stream_destroy)(StreamHandle stream);
   int (*stream_wait)(StreamHandle stream);
+  int (*stream_query)(StreamHandle stream);
+  int (*stream_follow)(StreamHandle stream, Event event, unsigned flags);
+  int (*pointer_attribute)(void* value, int attribute, DevicePointer pointer);
   int (*capture_begin)(StreamHandle stream, int mode);
   int (*capture_end)(StreamHandle stream, Graph* graph);
   int (*graph_instantiate)(GraphExec* exec, Graph graph, unsigned long long flags);
+  int (*graph_update)(GraphExec exec, Graph graph, void* result);  // null before CUDA 12
   int (*graph_launch)(GraphExec exec, StreamHandle stream);
   int (*graph_exec_destroy)(GraphExec exec);
   int (*graph_destroy)(Graph graph);
   int (*event_create)(Event* event, unsigned flags);
   int (*event_destroy)(Event event);
   int (*event_record)(Event event, StreamHandle stream);
+  int (*event_query)(Event event);
   int (*event_wait)(Event event);
   int (*event_elapsed)(float* milliseconds, Event first, Event last);
   int (*module_load)(Module* module, const void* image);
@@ -110,5 +117,6 @@ void expect(int result, const char* doing);
 Status::Code status_of(int result) noexcept;
 // The driver's words, cut to fit. After an error inside a kernel every call of the process fails alike, and the text says so.
 void describe(int result, char* text, std::size_t bytes) noexcept;
+bool is_for_good(int result) noexcept;
 
 }  // namespace tenfold::backends::cuda

@@ -22,11 +22,14 @@ Status::Code launch(const Queue& queue, Function function, Grid grid, unsigned t
                     Start start) noexcept {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return Status::ok;  // nothing to compute
   void* parameters[] = {const_cast<void*>(argument)};
-  const bool early = start == Start::early && queue.device.info().arch >= 90 && early_allowed();
+  const bool early = start == Start::early && !queue.joined && queue.device.info().arch >= 90 && early_allowed();
   LaunchAttribute attribute{};
   attribute.id = kProgrammaticSerialization, attribute.value.number = 1;
   const LaunchConfig config{{grid.x, grid.y, grid.z}, {threads, 1, 1}, shared_bytes, queue.stream, &attribute, early ? 1u : 0u};
-  return status_of(driver()->launch(&config, function, parameters, nullptr));
+  queue.joined = false;
+  const int result = driver()->launch(&config, function, parameters, nullptr);
+  if (result != kSuccess) queue.failure = result;
+  return status_of(result);
 }
 
 }  // namespace tenfold::backends::cuda

@@ -1,6 +1,8 @@
 // A stream and its handles.
 #include "backends/cuda/device/queue.h"
 
+#include <utility>
+
 namespace tenfold::backends::cuda {
 
 Queue::Queue(Device& d) : device(d) {
@@ -9,19 +11,24 @@ Queue::Queue(Device& d) : device(d) {
   expect(driver()->allocate_host(&word, sizeof *bad_index, 0), "allocating host memory");
   bad_index = static_cast<std::uint32_t*>(word);
   *bad_index = 0;
-  expect(driver()->stream_create(&stream, kStreamNonBlocking), "making a stream");
+  expect(driver()->stream_create(&own, kStreamNonBlocking), "making a stream");
+  stream = own;
 }
 Queue::~Queue() {
   device.make_current();
-  driver()->stream_wait(stream);
+  driver()->stream_wait(own);
   if (dnn_) cudnn()->destroy(dnn_);
-  driver()->stream_destroy(stream);
+  driver()->stream_destroy(own);
   driver()->release_host(bad_index);
 }
 
 DnnHandle Queue::dnn() noexcept {
   if (!dnn_ && cudnn() && cudnn()->create(&dnn_) == 0) cudnn()->set_stream(dnn_, stream);
   return dnn_;
+}
+
+void Queue::redirect(StreamHandle to) noexcept {
+  if (std::exchange(stream, to) != to && dnn_) cudnn()->set_stream(dnn_, to);
 }
 
 }  // namespace tenfold::backends::cuda

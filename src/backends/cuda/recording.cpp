@@ -1,0 +1,72 @@
+// Recordings of a CUDA stream: graphs, the lanes that run beside each other in them, and changing one instead of making another.
+#include "backends/cuda/stream.h"
+
+namespace tenfold::backends::cuda {
+namespace {
+
+// A graph ready to be launched.
+struct Recorded {
+  GraphExec exec = nullptr;
+  Device* device = nullptr;
+  ~Recorded() {
+    device->make_current();
+    if (exec) driver()->graph_exec_destroy(exec);
+  }
+};
+
+// As the interface lays it out: the kind of difference that was found, and where.
+struct UpdateResult {
+  int kind;
+  void *node, *other;
+};
+
+}  // namespace
+
+bool CudaStream::start_recording() noexcept {
+  if (!ready()) return false;
+  queue_.redirect(queue_.own);
+  return driver()->capture_begin(queue_.own, kCaptureThreadLocal) == kSuccess;
+}
+
+std::shared_ptr<const void> CudaStream::finish_recording(std::shared_ptr<const void> previous) noexcept {
+  queue_.redirect(queue_.own);
+  queue_.joined = false;
+  Graph graph = nullptr;
+  if (noted(driver()->capture_end(queue_.own, &graph)) != Status::ok || !graph) return nullptr;
+  std::shared_ptr<const void> result;
+  UpdateResult differences{};
+  if (previous && driver()->graph_update && driver()->graph_update(static_cast<const Recorded*>(previous.get())->exec, graph, &differences) == kSuccess) {
+    result = std::move(previous);
+  } else {
+    try {
+      auto recorded = std::make_shared<Recorded>();
+      recorded->device = &queue_.device;
+      if (noted(driver()->graph_instantiate(&recorded->exec, graph, 0)) == Status::ok) result = std::move(recorded);
+    } catch (const std::bad_alloc&) {}
+  }
+  driver()->graph_destroy(graph);
+  return result;
+}
+
+Status::Code CudaStream::replay(const void* recording) noexcept {
+  if (!ready()) return Status::device;
+  return noted(driver()->graph_launch(static_cast<const Recorded*>(recording)->exec, queue_.stream));
+}
+
+Status::Code CudaStream::use_lane(int number) noexcept {
+  if (number > 0 && !lanes_[number - 1])
+    if (const int result = driver()->stream_create(&lanes_[number - 1], kStreamNonBlocking); result != kSuccess) return noted(result);
+  queue_.redirect(lane(number));
+  return Status::ok;
+}
+
+Status::Code CudaStream::follow(int number, int other) noexcept {
+  Event& event = lane_events_[other];
+  if (!event)
+    if (const int result = driver()->event_create(&event, kEventUntimed); result != kSuccess) return noted(result);
+  if (const int result = driver()->event_record(event, lane(other)); result != kSuccess) return noted(result);
+  queue_.joined = true;
+  return noted(driver()->stream_follow(lane(number), event, 0));
+}
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,103 @@
+// How each binding reaches a device with memory of its own: read where it is, copied in the recording, by way of pinned memory of the
+// context's own, or by the stream from wherever it lies.
+#include <cstring>
+
+#include "runtime/state.h"
+
+namespace tenfold::runtime {
+namespace {
+
+using backends::MemoryKind;
+
+constexpr std::int64_t kAcrossTheBus = 4096;      // what a kernel may read or write in the host's memory: less than a copy costs
+constexpr std::int64_t kByTheHost = 1 << 20;      // what the host copies to pinned memory itself: above, the driver does it no slower
+constexpr std::uintptr_t kAlignment = 64;         // that tactics may count on
+
+bool aligned(const void* p) noexcept { return reinterpret_cast<std::uintptr_t>(p) % kAlignment == 0; }
+
+// Operands of the program's steps that are this binding; nested programs do not count, for theirs are not recorded.
+int uses(const plan::Program& program, std::size_t binding) noexcept {
+  int count = 0;
+  for (const plan::Step& step : program.steps)
+    for (const auto* side : {&step.in, &step.out})
+      for (const plan::Operand& o : *side)
+        count += o.at.space == plan::Space::binding && static_cast<std::size_t>(o.at.index) == binding;
+  return count;
+}
+
+Transfer way(ContextState& c, std::size_t b) {
+  const std::int64_t most = largest_bytes(*c.engine, b);
+  void *memory = c.memory[b], *mirror = c.mirrors[b].get();
+  const MemoryKind kind = memory == c.own[b].memory.get() ? MemoryKind::pinned : c.engine->backend->kind_of(memory);
+  if (kind == MemoryKind::device && aligned(memory)) return {.used = memory};
+  const Transfer apart{.used = mirror, .apart = true};
+  if (c.measured || kind == MemoryKind::device) return apart;
+  const bool by_host = kind == MemoryKind::pageable;
+  if (by_host && (c.enqueuing || most > kByTheHost)) return apart;
+  if (by_host && !c.staging[b]) c.staging[b] = c.engine->backend->allocate_host(most);
+  void* pinned = by_host ? c.staging[b].get() : memory;
+  const bool direct = c.engine->backend->reads_pinned() && most <= kAcrossTheBus && aligned(pinned) &&
+                      uses(*c.engine->programs[static_cast<std::size_t>(c.active)].body.program, b) == 1;
+  return {.used = direct ? pinned : mirror, .pinned = pinned, .by_host = by_host};
+}
+
+}  // namespace
+
+Status choose_transfers(ContextState& c) noexcept {
+  try {
+    c.staging.resize(c.memory.size());
+    c.transfers.resize(c.memory.size());
+    for (std::size_t b = 0; b < c.memory.size(); ++b) c.transfers[b] = way(c, b);
+    return {};
+  } catch (...) {
+    return {Status::out_of_memory, -1};
+  }
+}
+
+std::int64_t bytes_of_binding(const ContextState& c, std::size_t b) noexcept {
+  const plan::Program& program = *c.engine->programs[static_cast<std::size_t>(c.active)].body.program;
+  const auto inputs = static_cast<std::size_t>(c.engine->inputs);
+  const plan::Operand& formal = b < inputs ? program.inputs[b] : program.outputs[b - inputs];
+  std::int64_t elements = 1;
+  for (plan::DimIndex d : formal.dims) elements *= c.dims[static_cast<std::size_t>(d)];
+  return (elements * bits(formal.dtype) + 7) / 8;
+}
+
+namespace {
+
+std::pair<std::size_t, std::size_t> side(const ContextState& c, bool inputs) noexcept {
+  const auto first_output = static_cast<std::size_t>(c.engine->inputs);
+  return inputs ? std::pair{std::size_t{0}, first_output} : std::pair{first_output, c.memory.size()};
+}
+
+Status copy(ContextState& c, std::size_t b, bool in, void* host, void* used) noexcept {
+  const std::int64_t bytes = bytes_of_binding(c, b);
+  return {in ? c.stream->copy(used, host, bytes) : c.stream->copy(host, used, bytes), -1};
+}
+
+}  // namespace
+
+Status copy_apart(ContextState& c, bool inputs) noexcept {
+  for (auto [b, end] = side(c, inputs); b < end; ++b)
+    if (const Transfer& t = c.transfers[b]; t.apart)
+      if (Status s = copy(c, b, inputs, c.memory[b], t.used); !s) return s;
+  return {};
+}
+
+Status copy_pinned(ContextState& c, bool inputs) noexcept {
+  for (auto [b, end] = side(c, inputs); b < end; ++b)
+    if (const Transfer& t = c.transfers[b]; t.pinned && t.pinned != t.used)
+      if (Status s = copy(c, b, inputs, t.pinned, t.used); !s) return s;
+  return {};
+}
+
+void copy_by_host(ContextState& c, bool inputs) noexcept {
+  for (auto [b, end] = side(c, inputs); b < end; ++b) {
+    const Transfer& t = c.transfers[b];
+    if (!t.by_host) continue;
+    const auto bytes = static_cast<std::size_t>(bytes_of_binding(c, b));
+    if (bytes > 0) inputs ? std::memcpy(t.pinned, c.memory[b], bytes) : std::memcpy(c.memory[b], t.pinned, bytes);
+  }
+}
+
+}  // namespace tenfold::runtime
