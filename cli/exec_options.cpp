@@ -95,7 +95,7 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   f.add({"best", "", "+permission for every precision", [&o](const std::string&) { o.build.fp16 = o.build.bf16 = o.build.int8 = true; }});
   f.add_switch("int8", o.build.int8, "+permission for integer products of a quantised model (on by default)");
   f.add_switch("fp16", o.build.fp16, "permission to compute in fp16 on a GPU; CPUs use float32");
-  f.add({"noTF32", "", "+products of float32 on a GPU keep all bits", [&o](const std::string&) { o.build.tf32 = false; }});
+  f.add({"noTF32", "", "+float32 is not rounded: no TF32 on a GPU, no Winograd and no 24-bit weights on a CPU", [&o](const std::string&) { o.build.tf32 = false; }});
   f.add({"memPoolSize", "workspace:MiB", "+memory that a tactic may use while it runs; MiB, or with B, K, M, G",
          [&o](const std::string& text) { parse_pool(o, text); }});
   f.add({"tacticSources", "LIST",

@@ -32,7 +32,9 @@ struct BuildConfig {
   std::vector<OptimizationProfile> profiles;      // empty: dynamic dims are tuned at 1 (batch) and refused without a profile otherwise
   // Precisions that may be used where they pay; what the machine lacks runs in the next wider type and the log says so.
   bool fp16 = false, bf16 = false, int8 = true;
-  bool tf32 = true;                               // on GPUs: products of f32 tensors may round their operands to 10 bits of fraction
+  // Products of f32 tensors may round: on GPUs operands to 10 bits of fraction; on CPUs constants to 15 bits, and 3x3 windows may be
+  // computed by Winograd's transforms. On CPUs that stays within 1e-4 of the largest result.
+  bool tf32 = true;
   // 0: first tactic that fits, nothing timed; 1-2: few candidates; 3: default; 4: all configs; 5: all, timed longer.
   int optimization_level = 3;
   int max_tactics = -1;                           // candidates timed per problem and layout; -1: by level

@@ -78,6 +78,7 @@ typedef struct {
   void (*log)(void* user, int32_t severity, const char* message);   /* may be null; 0 verbose .. 3 error; from any thread */
   void* log_user;
   int32_t refittable;              /* 1: keep what tenfold_engine_refit() needs */
+  int32_t no_tf32;                 /* 1: float32 is not rounded: no TF32 on a GPU, no Winograd and no 24-bit weights on a CPU */
 } tenfold_build_config;
 /* `config` may be null: all defaults. */
 tenfold_status tenfold_build_file(const char* onnx_path, const tenfold_build_config* config, tenfold_engine** engine);

@@ -15,6 +15,7 @@ BuildConfig config_of(const tenfold_build_config* given) {
   if (c.optimization_level >= 0) config.optimization_level = c.optimization_level;
   config.bf16 = c.allow_bf16 != 0;
   config.refittable = c.refittable != 0;
+  config.tf32 = c.no_tf32 == 0;
   if (c.timing_cache) config.timing_cache = c.timing_cache;
   if (c.range_count > 0) need(c.ranges, "ranges");
   const auto* at = reinterpret_cast<const char*>(c.ranges);

@@ -96,6 +96,8 @@ struct Tactic {
   int version = 1;                                   // changes when packing or config change their meaning
   std::string op;                                    // OpDef name
   Source source = Source::native;
+  // Rounds f32 more coarsely than summing in another order does; BuildConfig::tf32 gives leave.
+  bool rounds_f32 = false;
 
   // Asked while building, and again for every step of a loaded plan: must not rely on constant values.
   Verdict (*supports)(const Problem&) = nullptr;

@@ -145,6 +145,8 @@ const std::vector<Candidate>& Candidates::of(const ir::Node& node) {
       else if (!agrees)
         report.tried.push_back({tactic->name, "", "extents disagree at the sizes to tune for", -1, false});
       else if (!source_allowed(tactic->source)) report.tried.push_back({tactic->name, "", "its source is switched off", -1, false});
+      else if (tactic->rounds_f32 && !options_.config->tf32)
+        report.tried.push_back({tactic->name, "", "it rounds float32, which is switched off (--noTF32)", -1, false});
       else if (forced_away(it->first, tactic->name)) report.tried.push_back({tactic->name, "", "another tactic is forced", -1, false});
       else add(node, *tactic, found, report);
     }

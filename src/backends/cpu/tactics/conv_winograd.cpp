@@ -272,6 +272,7 @@ Tactic cpu_conv_winograd() {
   return {.name = "conv_winograd",
           .version = 3,
           .op = "Conv",
+          .rounds_f32 = true,
           .supports = supports,
           .configs = configs,
           .valid = valid,
