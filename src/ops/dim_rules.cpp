@@ -78,7 +78,8 @@ MaybeDim scalar_contents(const ir::InferCall& call, int i) {
   }
   const Tensor* tensor = call.constant(i);
   if (!tensor) return {};
-  call.need(tensor->size() == 1 && tensor->dtype() != DType::string, "input ", i, " has to be one number");
+  ir::require_sound(tensor->dtype() != DType::string, "input ", i, " is a string, a number expected");
+  call.need(tensor->size() == 1, "input ", i, " has ", tensor->size(), " elements, 1 expected");
   const double value = tensor->as_double(0);
   call.need(std::abs(value) < static_cast<double>(ir::kUnbounded), "input ", i, " is ", value, ", out of range");
   return {true, tensor->as_int(0)};

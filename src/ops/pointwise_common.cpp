@@ -91,15 +91,15 @@ void infer_pointwise(InferCall& call) {
   Dims space;
   for (const int i : operands) space = broadcast(space, call.dims(i));
   const Body body = call.node().def->scalar(call.node());
-  call.need(body.inputs.size() == operands.size(), "the body has ", body.inputs.size(), " inputs, the node ", operands.size());
-  call.need(call.outputs() <= static_cast<int>(body.outputs.size()), "the body has ", body.outputs.size(), " outputs, the node ",
-            call.outputs());
+  require_sound(body.inputs.size() == operands.size(), "the body has ", body.inputs.size(), " inputs, the node ", operands.size());
+  require_sound(call.outputs() <= static_cast<int>(body.outputs.size()), "the body has ", body.outputs.size(), " outputs, the node ",
+                call.outputs());
   call.need(body.reduced_rank <= static_cast<int>(space.size()), "the body reduces ", body.reduced_rank, " dims, operands have ",
             space.size());
   std::vector<bool> narrow_inputs;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const DType type = call.dtype(operands[i]);
-    call.need(type == body.inputs[i], "operand ", operands[i], " is ", name(type), ", the body takes ", name(body.inputs[i]));
+    require_sound(type == body.inputs[i], "operand ", operands[i], " is ", name(type), ", the body takes ", name(body.inputs[i]));
     narrow_inputs.push_back(body.reduced_rank > 0 && trailing_ones(call.dims(operands[i]), body.reduced_rank));
   }
   const std::vector<bool> narrow = ops::narrow_values(body, narrow_inputs);
@@ -147,7 +147,7 @@ DType operand_type(const Node& node, Operands accepted, int first) {
                   name(type.value_or(found)));
     type = found;
   }
-  require(type.has_value(), ErrorKind::invalid_model, "no operand is given");
+  require_sound(type.has_value(), "no operand is given");
   return *type;
 }
 

@@ -14,6 +14,8 @@ void need_equal(const InferCall& call, Dim a, Dim b, const char* what) {
 void infer(InferCall& call) {
   for (int i = 0; i < 3; ++i)
     call.need(call.rank(i) == 4, "operand ", i, " has rank ", call.rank(i), ", expected batch, heads, rows, head size");
+  require_sound(call.dtype(0) == call.dtype(1) && call.dtype(0) == call.dtype(2), "queries, keys and values are ", name(call.dtype(0)),
+                ", ", name(call.dtype(1)), " and ", name(call.dtype(2)), ", expected one type");
   const Dims &q = call.dims(0), &k = call.dims(1), &v = call.dims(2);
   need_equal(call, q[0], k[0], "batches of queries and keys differ");
   need_equal(call, q[0], v[0], "batches of queries and values differ");

@@ -31,7 +31,7 @@ void adopt_symbols(const Graph& outer, Graph& body, Dim dim) {
 }  // namespace
 
 Bodies import_bodies(ir::OnnxImport& call, const std::vector<std::string>& attributes, const std::vector<std::vector<ValueType>>& formal) {
-  for (const std::string& name : attributes) require(call.has_graph(name), ErrorKind::invalid_model, "attribute ", name, " is missing");
+  for (const std::string& name : attributes) ir::require_sound(call.has_graph(name), "attribute ", name, " is missing");
   Bodies bodies;
   bodies.graphs = call.closed_bodies(attributes, formal, bodies.captures);
   return bodies;
@@ -49,8 +49,8 @@ std::vector<ir::Value*> add_control(ir::OnnxImport& call, Bodies bodies, std::ve
 }
 
 void infer_body(const Graph& outer, Graph& body, const std::vector<Formal>& inputs) {
-  require(inputs.size() == body.inputs.size(), ErrorKind::invalid_model, "a body has ", body.inputs.size(), " inputs, the node gives ",
-          inputs.size());
+  ir::require_sound(inputs.size() == body.inputs.size(), "a body has ", body.inputs.size(), " inputs, the node gives ",
+                    inputs.size());
   body.symbols.clear();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     for (Dim dim : inputs[i].type.tensor.dims) adopt_symbols(outer, body, dim);
@@ -80,8 +80,8 @@ ValueType lift(ir::InferCall& call, const Graph& body, ValueType type, const std
 }
 
 ValueType join(ir::InferCall& call, const ValueType& a, const ValueType& b, const std::string& stem) {
-  call.need(a.kind == b.kind && a.tensor.dtype == b.tensor.dtype, "a result is ", ir::text(a), " on one path and ", ir::text(b),
-            " on another");
+  ir::require_sound(a.kind == b.kind && a.tensor.dtype == b.tensor.dtype, "a result is ", ir::text(a), " on one path and ", ir::text(b),
+                    " on another");
   ValueType type = a;
   type.ranked = a.ranked && b.ranked && a.tensor.dims.size() == b.tensor.dims.size();
   if (!type.ranked) type.tensor.dims.clear();

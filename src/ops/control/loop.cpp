@@ -15,8 +15,8 @@ const ValueType kCondition{ValueType::Kind::tensor, {DType::boolean, {}}, true};
 // Makes `type` cover what one more iteration gives: a dim that changes becomes a symbol that stands for any extent. True if it
 // had to change.
 bool widen(Graph& graph, const std::string& node, std::size_t index, ValueType& type, const ValueType& next, std::vector<bool>& free) {
-  require(type.kind == next.kind && type.tensor.dtype == next.tensor.dtype, ErrorKind::invalid_model, "carried value ", index,
-          " enters as ", text(type), " and leaves as ", text(next));
+  require_sound(type.kind == next.kind && type.tensor.dtype == next.tensor.dtype, "carried value ", index,
+                " enters as ", text(type), " and leaves as ", text(next));
   if (!type.ranked) return false;
   if (!next.ranked || type.tensor.dims.size() != next.tensor.dims.size()) {
     type.ranked = false;
@@ -71,20 +71,20 @@ Dim trips(InferCall& call, const Graph& body) {
 
 void infer(InferCall& call) {
   const Node& node = call.node();
-  call.need(node.graphs.size() == 1, "Loop has ", node.graphs.size(), " bodies, expected one");
+  require_sound(node.graphs.size() == 1, "Loop has ", node.graphs.size(), " bodies, expected one");
   Graph& body = *node.graphs[0];
   const std::int64_t count = call.attributes().integer("carried");
-  call.need(count >= 0 && count + 2 <= call.inputs() && count <= call.outputs(), "Loop carries ", count, " values, but has ", call.inputs(),
-            " operands and ", call.outputs(), " results");
+  require_sound(count >= 0 && count + 2 <= call.inputs() && count <= call.outputs(), "Loop carries ", count, " values, but has ",
+                call.inputs(), " operands and ", call.outputs(), " results");
   const auto carried = static_cast<std::size_t>(count);
-  call.need(static_cast<int>(body.outputs.size()) == call.outputs() + 1, "the body has ", body.outputs.size(), " results, expected ",
-            call.outputs() + 1);
+  require_sound(static_cast<int>(body.outputs.size()) == call.outputs() + 1, "the body has ", body.outputs.size(), " results, expected ",
+                call.outputs() + 1);
   const std::vector<ValueType> types = settle(call, body, carried);
   const Dim iterations = trips(call, body);
   for (std::size_t i = 0; i < carried; ++i) call.out(static_cast<int>(i), types[i]);
   for (std::size_t i = carried; i + 1 < body.outputs.size(); ++i) {
     ValueType type = ops::lift(call, body, body.outputs[1 + i]->type, cat("scan", i));
-    call.need(type.kind == ValueType::Kind::tensor, "scan output ", i, " is ", text(type), ", expected a tensor");
+    require_sound(type.kind == ValueType::Kind::tensor, "scan output ", i, " is ", text(type), ", expected a tensor");
     type.tensor.dims.insert(type.tensor.dims.begin(), iterations);
     call.out(static_cast<int>(i), type);
   }
@@ -101,8 +101,8 @@ std::vector<Value*> from_onnx(OnnxImport& call) {
   for (;;) {
     ops::Bodies bodies = ops::import_bodies(call, {"body"}, {formal});
     const std::vector<Value*>& results = bodies.graphs[0]->outputs;
-    require(results.size() > carried, ErrorKind::invalid_model, "the body has ", results.size(), " results, but ", carried,
-            " values are carried");
+    require_sound(results.size() > carried, "the body has ", results.size(), " results, but ", carried,
+                  " values are carried");
     bool changed = false;
     for (std::size_t i = 0; i < carried; ++i) {
       changed |= widen(call.graph(), call.name(), i, formal[2 + i], results[1 + i]->type, free[i]);

@@ -10,19 +10,19 @@ namespace {
 // Entry i of a list of axes, 0 where the list is left out.
 std::int64_t axis_of(InferCall& call, std::string_view name, std::size_t i, int rank) {
   const Ints axes = call.attributes().ints(name);
-  call.need(axes.empty() || i < axes.size(), name, " has ", axes.size(), " values");
+  require_sound(axes.empty() || i < axes.size(), name, " has ", axes.size(), " values");
   return call.axis(axes.empty() ? 0 : axes[i], rank);
 }
 
 void infer(InferCall& call) {
   const Node& node = call.node();
-  call.need(node.graphs.size() == 1, "Scan has ", node.graphs.size(), " bodies, expected one");
+  require_sound(node.graphs.size() == 1, "Scan has ", node.graphs.size(), " bodies, expected one");
   Graph& body = *node.graphs[0];
   const std::int64_t states = call.attributes().integer("num_states"), scanned = call.attributes().integer("num_scan_inputs");
-  call.need(states >= 0 && scanned >= 1 && states <= call.inputs() && scanned <= call.inputs() - states && states <= call.outputs(),
-            "Scan has ", call.inputs(), " operands, ", states, " states and ", scanned, " scan inputs");
-  call.need(static_cast<int>(body.outputs.size()) == call.outputs(), "the body has ", body.outputs.size(), " results, expected ",
-            call.outputs());
+  require_sound(states >= 0 && scanned >= 1 && states <= call.inputs() && scanned <= call.inputs() - states && states <= call.outputs(),
+                "Scan has ", call.inputs(), " operands, ", states, " states and ", scanned, " scan inputs");
+  require_sound(static_cast<int>(body.outputs.size()) == call.outputs(), "the body has ", body.outputs.size(), " results, expected ",
+                call.outputs());
   std::vector<ops::Formal> formal;
   for (int i = 0; i < states; ++i) formal.push_back({call.type(i)});
   Dim length = 0;
@@ -75,7 +75,7 @@ Value* front_to_axis(OnnxImport& call, Value* value, std::int64_t axis) {
 std::vector<Value*> from_9(OnnxImport& call) {
   const std::int64_t scanned = call.attributes.integer("num_scan_inputs");
   const auto inputs = static_cast<std::int64_t>(call.inputs.size());
-  require(scanned >= 1 && scanned <= inputs, ErrorKind::invalid_model, "num_scan_inputs is ", scanned, " of ", inputs, " inputs");
+  require_sound(scanned >= 1 && scanned <= inputs, "num_scan_inputs is ", scanned, " of ", inputs, " inputs");
   std::vector<Value*> own = call.inputs;
   std::vector<ValueType> formal;
   for (std::int64_t i = 0; i < inputs; ++i) {
@@ -101,7 +101,7 @@ std::vector<Value*> from_9(OnnxImport& call) {
 std::vector<Value*> from_8(OnnxImport& call) {
   require(call.in(0) == nullptr, ErrorKind::unsupported, "sequence_lens of Scan at opset 8; export the model with opset 9 or later");
   const std::int64_t scanned = call.attributes.integer("num_scan_inputs"), operands = static_cast<std::int64_t>(call.inputs.size()) - 1;
-  require(scanned >= 1 && scanned <= operands, ErrorKind::invalid_model, "num_scan_inputs is ", scanned, " of ", operands, " inputs");
+  require_sound(scanned >= 1 && scanned <= operands, "num_scan_inputs is ", scanned, " of ", operands, " inputs");
   const Dims& first = call.need(1)->dims();
   require(!first.empty() && first[0].is_constant() && first[0].constant() >= 1 && first[0].constant() <= 64, ErrorKind::unsupported,
           "Scan at opset 8 over a batch of unknown or large size; export the model with opset 9 or later");

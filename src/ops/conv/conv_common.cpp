@@ -19,7 +19,7 @@ Ints checked_ints(const ir::Attributes& attributes, std::string_view name, std::
   if (values.empty()) values.assign(count, otherwise);
   require(values.size() == count, ErrorKind::invalid_model, name, " has ", values.size(), " values, expected ", count);
   for (std::int64_t v : values) {
-    require(v >= least && v < kLargest, ErrorKind::invalid_model, name, " has the value ", v, ", expected at least ", least);
+    ir::require_sound(v >= least && v < kLargest, name, " has the value ", v, ", expected at least ", least);
   }
   return values;
 }
@@ -41,7 +41,7 @@ Window window_of(const ir::Attributes& attributes, std::span<const Dim> spatial,
     for (std::size_t i = 0; i < rank; ++i) window.begin[i] = pads[i], window.end[i] = pads[rank + i];
     return window;
   }
-  require(mode == "VALID" || mode == "SAME_UPPER" || mode == "SAME_LOWER", ErrorKind::invalid_model, "auto_pad is \"", mode, "\"");
+  ir::require_sound(mode == "VALID" || mode == "SAME_UPPER" || mode == "SAME_LOWER", "auto_pad is \"", mode, "\"");
   if (mode == "VALID") return window;
   for (std::size_t i = 0; i < rank; ++i) {
     const Dim covered = (ceil_div(spatial[i], window.strides[i]) - 1) * window.strides[i] + window.reach(i);
@@ -54,7 +54,7 @@ Window window_of(const ir::Attributes& attributes, std::span<const Dim> spatial,
 }
 
 Ints pool_kernel(const ir::Attributes& attributes, std::size_t spatial_rank) {
-  require(attributes.has("kernel_shape"), ErrorKind::invalid_model, "kernel_shape is missing");
+  ir::require_sound(attributes.has("kernel_shape"), "kernel_shape is missing");
   return checked_ints(attributes, "kernel_shape", spatial_rank, 1, 1);
 }
 
@@ -104,7 +104,7 @@ Dims infer_window(ir::InferCall& call, const Ints& kernel, Dim channels, bool ce
 Dims infer_convolution(ir::InferCall& call) {
   const Dims &x = call.dims(0), &w = call.dims(1);
   const std::int64_t group = call.attributes().integer("group");
-  call.need(group > 0, "group is ", group);
+  ir::require_sound(group > 0, "group is ", group);
   call.need(x.size() >= 3 && w.size() == x.size(), "the input has rank ", x.size(), " and the weight ", w.size(),
             ", expected equal ranks of 3 or more");
   const Dim channels = w[1] * group;

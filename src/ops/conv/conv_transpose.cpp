@@ -39,8 +39,8 @@ Placement place(const Attributes& attributes, std::span<const Dim> spatial, cons
   if (shape.size() == rank + 2) shape.erase(shape.begin(), shape.begin() + 2);  // some exporters write batch and channels too
   require(shape.empty() || shape.size() == rank, ErrorKind::invalid_model, "output_shape has ", shape.size(), " values, expected ", rank);
   for (std::size_t i = 0; i < rank; ++i) {
-    require(p.output_padding[i] >= 0 && p.output_padding[i] < (std::int64_t{1} << 31), ErrorKind::invalid_model,
-            "output_padding has the value ", p.output_padding[i]);
+    require_sound(p.output_padding[i] >= 0 && p.output_padding[i] < (std::int64_t{1} << 31),
+                  "output_padding has the value ", p.output_padding[i]);
     const Dim full = (spatial[i] - 1) * p.window.strides[i] + p.output_padding[i] + p.window.reach(i);
     if (!shape.empty())
       pad_to(p, i, full, shape[i], mode == "SAME_UPPER");
@@ -57,7 +57,7 @@ Placement place(const Attributes& attributes, std::span<const Dim> spatial, cons
 void infer(InferCall& call) {
   const Dims &x = call.dims(0), &w = call.dims(1);
   const std::int64_t group = call.attributes().integer("group");
-  call.need(group > 0, "group is ", group);
+  require_sound(group > 0, "group is ", group);
   call.need(x.size() >= 3 && w.size() == x.size(), "the input has rank ", x.size(), " and the weight ", w.size(),
             ", expected equal ranks of 3 or more");
   require(x.size() <= 5, ErrorKind::unsupported, "more than three spatial dims: the input has rank ", x.size());

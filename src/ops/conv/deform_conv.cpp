@@ -14,7 +14,7 @@ void infer(InferCall& call) {
   const Dims dims = ops::infer_convolution(call);
   const Dims& w = call.dims(1);
   const std::int64_t groups = call.attributes().integer("offset_group");
-  call.need(groups > 0, "offset_group is ", groups);
+  require_sound(groups > 0, "offset_group is ", groups);
   const Dims offsets{dims[0], w[2] * w[3] * groups * 2, dims[2], dims[3]}, mask{dims[0], w[2] * w[3] * groups, dims[2], dims[3]};
   const auto fit = [&](int i, const Dims& expected, const char* what) {
     const bool known = is_constant(call.dims(i)) && is_constant(expected);

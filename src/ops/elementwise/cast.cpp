@@ -39,7 +39,7 @@ void reference(Call& call) {
 DType cast_target(const Attributes& attributes) {
   const std::string& to = attributes.string("to");
   const std::optional<DType> type = dtype_from_name(to);
-  require(type.has_value(), ErrorKind::invalid_model, "Cast to unknown type '", to, "'");
+  require_sound(type.has_value(), "Cast to unknown type '", to, "'");
   require(*type != DType::string, ErrorKind::unsupported, "Cast to strings is not supported");
   return *type;
 }

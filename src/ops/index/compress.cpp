@@ -6,7 +6,8 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.need(call.rank(1) == 1 && call.dtype(1) == DType::boolean, "the condition has to be a list of booleans");
+  require_sound(call.dtype(1) == DType::boolean, "the condition is ", name(call.dtype(1)), ", booleans expected");
+  call.need(call.rank(1) == 1, "the condition has rank ", call.rank(1), ", 1 expected");
   if (!call.attributes().has("axis")) {
     return call.out(0, call.dtype(0), {call.new_symbol("count", 0, product(call.dims(0)))});
   }

@@ -26,7 +26,7 @@ Reduction reduction_of(const ir::Attributes& attributes) {
   static constexpr std::string_view kNames[] = {"none", "add", "mul", "max", "min"};
   const std::string& name = attributes.string("reduction");
   const auto* found = std::find(std::begin(kNames), std::end(kNames), name);
-  require(found != std::end(kNames), ErrorKind::invalid_model, "unknown reduction '", name, "'");
+  ir::require_sound(found != std::end(kNames), "unknown reduction '", name, "'");
   return static_cast<Reduction>(found - std::begin(kNames));
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 void infer(InferCall& call) {
   const std::string& mode = call.attributes().string("mode");
-  call.need(mode == "linear" || mode == "circular", "unknown mode '", mode, "'");
+  require_sound(mode == "linear" || mode == "circular", "unknown mode '", mode, "'");
   call.need(call.rank(0) == call.rank(1) && call.rank(0) >= 2, "cache and update have ranks ", call.rank(0), " and ", call.rank(1));
   require_sound(call.dtype(0) == call.dtype(1), "cache is ", name(call.dtype(0)), ", update is ", name(call.dtype(1)));
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));

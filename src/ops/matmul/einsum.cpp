@@ -22,13 +22,13 @@ Labels parse_term(std::string_view term, int covered) {
   bool ellipsis = false;
   for (std::size_t i = 0; i < term.size(); ++i) {
     if (term.substr(i, 3) == "...") {
-      require(!ellipsis, ErrorKind::invalid_model, "'", term, "' has two ellipses");
+      require_sound(!ellipsis, "'", term, "' has two ellipses");
       ellipsis = true;
       for (int k = covered; k-- > 0;) labels.push_back(kEllipsis + k);
       i += 2;
     } else {
       const char c = term[i];
-      require((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), ErrorKind::invalid_model, "'", c, "' in '", term, "' is no label");
+      require_sound((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), "'", c, "' in '", term, "' is no label");
       labels.push_back(c);
     }
   }
@@ -54,8 +54,8 @@ Equation parse(std::string equation, const std::vector<int>& ranks) {
   for (std::size_t comma; (comma = left.find(',')) != std::string_view::npos; left.remove_prefix(comma + 1))
     terms.push_back(left.substr(0, comma));
   terms.push_back(left);
-  require(terms.size() == ranks.size(), ErrorKind::invalid_model, "'", equation, "' names ", terms.size(), " operands, the node has ",
-          ranks.size());
+  require_sound(terms.size() == ranks.size(), "'", equation, "' names ", terms.size(), " operands, the node has ",
+                ranks.size());
   Equation parsed;
   int most_covered = 0;
   for (std::size_t i = 0; i < terms.size(); ++i) {
@@ -81,8 +81,8 @@ std::map<int, Dim> extents_of(const Equation& equation, const std::vector<Dims>&
     }
   for (std::size_t k = 0; k < equation.result.size(); ++k) {
     const int label = equation.result[k];
-    require(extents.count(label), ErrorKind::invalid_model, "the result has a label that no operand has");
-    require(std::count(equation.result.begin(), equation.result.end(), label) == 1, ErrorKind::invalid_model, "the result repeats a label");
+    require_sound(extents.count(label), "the result has a label that no operand has");
+    require_sound(std::count(equation.result.begin(), equation.result.end(), label) == 1, "the result repeats a label");
   }
   return extents;
 }

@@ -10,7 +10,8 @@ void infer(InferCall& call) {
     const char* names[] = {"", "scale", "bias", "mean", "variance"};
     for (int i = 1; i < 5; ++i) ops::need_per_channel(call, i, names[i]);
   }
-  call.need(call.outputs() == 1 || call.attributes().integer("training_mode") != 0, "running statistics are results of training mode only");
+  const bool training = call.attributes().integer("training_mode") != 0;
+  require_sound(call.outputs() == 1 || training, "running statistics are results of training mode only");
   call.out(0, call.dtype(0), call.dims(0));
   call.out(1, call.dtype(3), call.dims(3));
   call.out(2, call.dtype(4), call.dims(4));

@@ -13,7 +13,8 @@ void infer(InferCall& call) {
   for (int i = 2; i < call.inputs(); i += 2) {
     Dims term = call.dims(i);
     if (call.has(i + 1)) {
-      call.need(term.size() == 2 && is_integer(call.dtype(i + 1)), "a table has rows, and integers name them");
+      require_sound(is_integer(call.dtype(i + 1)), "rows of a table are named by ", name(call.dtype(i + 1)), ", integers expected");
+      call.need(term.size() == 2, "a table has rank ", term.size(), ", 2 expected");
       term = call.dims(i + 1);
       term.push_back(call.dims(i)[1]);
     }

@@ -12,14 +12,14 @@ void infer(InferCall& call) {
   DType type = DType::u8;
   if (!asked.empty()) {
     const auto named = dtype_from_name(asked);
-    call.need(named.has_value(), "output_dtype is \"", asked, "\"");
+    require_sound(named.has_value(), "output_dtype is \"", asked, "\"");
     type = *named;
   }
   if (call.has(2)) {
     require_sound(asked.empty() || call.dtype(2) == type, "the zero point is ", name(call.dtype(2)), ", but output_dtype is ", asked);
     type = call.dtype(2);
   }
-  call.need((is_integer(type) && bits(type) <= 32) || (is_float(type) && bits(type) <= 8), "cannot quantise to ", name(type));
+  require_sound((is_integer(type) && bits(type) <= 32) || (is_float(type) && bits(type) <= 8), "cannot quantise to ", name(type));
   call.out(0, type, call.dims(0));
 }
 

@@ -11,8 +11,8 @@ using ir::Dims;
 
 std::int64_t directions_of(const ir::Attributes& attributes) {
   const std::string& direction = attributes.string("direction");
-  require(direction == "forward" || direction == "reverse" || direction == "bidirectional", ErrorKind::invalid_model, "direction is \"",
-          direction, "\"");
+  ir::require_sound(direction == "forward" || direction == "reverse" || direction == "bidirectional", "direction is \"",
+                    direction, "\"");
   return direction == "bidirectional" ? 2 : 1;
 }
 

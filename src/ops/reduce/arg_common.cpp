@@ -10,7 +10,7 @@ namespace {
 
 void infer(InferCall& call) {
   const auto axis = static_cast<std::size_t>(call.axis(call.attributes().integer("axis"), call.rank(0)));
-  require(call.dtype(0) != DType::string, ErrorKind::invalid_model, "strings have no order here");
+  require_sound(call.dtype(0) != DType::string, "strings have no order here");
   Dims dims = call.dims(0);
   call.need(dims[axis] != Dim(0), "axis ", axis, " is empty, so that no element can be chosen");
   if (call.attributes().integer("keepdims") != 0) dims[axis] = Dim(1);

@@ -49,7 +49,7 @@ void infer_any_axes(InferCall& call, bool keep) {
 }
 
 void infer(InferCall& call) {
-  require(call.dtype(0) != DType::string, ErrorKind::invalid_model, "strings cannot be reduced");
+  require_sound(call.dtype(0) != DType::string, "strings cannot be reduced");
   const bool keep = call.attributes().integer("keepdims") != 0;
   Ints axes = call.attributes().ints("axes", {});
   if (call.has(1)) {
@@ -102,8 +102,8 @@ std::optional<std::vector<std::int64_t>> known_integers(const Value& value) {
   if (value.contents && is_constant(*value.contents)) return constants(*value.contents);
   if (!value.is_constant()) return {};
   const Tensor& tensor = value.constant->tensor;
-  require(is_integer(tensor.dtype()) && tensor.rank() <= 1, ErrorKind::invalid_model, "operand '", value.name, "' is ",
-          text(value.type), ", a list of integers expected");
+  require_sound(is_integer(tensor.dtype()), "operand '", value.name, "' is ", text(value.type), ", integers expected");
+  require(tensor.rank() <= 1, ErrorKind::invalid_model, "operand '", value.name, "' is ", text(value.type), ", a list expected");
   std::vector<std::int64_t> values;
   for (std::int64_t e = 0; e < tensor.size(); ++e) values.push_back(tensor.as_int(e));
   return values;

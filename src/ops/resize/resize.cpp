@@ -35,7 +35,7 @@ void need_count(std::size_t found, std::size_t expected, const char* what) {
 std::optional<float> common_scale(const Attributes& attributes, const std::vector<double>& ratios) {
   const std::string& policy = attributes.string("keep_aspect_ratio_policy");
   if (policy == "stretch" || ratios.empty()) return std::nullopt;
-  require(policy == "not_larger" || policy == "not_smaller", ErrorKind::invalid_model, "keep_aspect_ratio_policy is \"", policy, "\"");
+  require_sound(policy == "not_larger" || policy == "not_smaller", "keep_aspect_ratio_policy is \"", policy, "\"");
   return static_cast<float>(policy == "not_larger" ? *std::min_element(ratios.begin(), ratios.end())
                                                    : *std::max_element(ratios.begin(), ratios.end()));
 }
@@ -82,7 +82,7 @@ void infer(InferCall& call) {
   if (call.has(3)) {
     dims = sized(call, dims, axes);
   } else {
-    call.need(call.has(2), "a Resize needs scales or sizes");
+    require_sound(call.has(2), "a Resize needs scales or sizes");
     dims = scaled(call, dims, axes);
   }
   for (const Dim& dim : dims) call.need(!dim.is_constant() || dim.constant() >= 0, "a Resize to the extent ", dim.text());

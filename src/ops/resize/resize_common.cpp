@@ -16,7 +16,7 @@ float coordinate(const std::string& mode, const ResizeAxis& axis, std::int64_t i
   if (mode == "align_corners") return wanted == 1 ? 0.0f : x * (in - 1) / (wanted - 1);
   if (mode == "asymmetric") return x / axis.scale;
   if (mode == "tf_half_pixel_for_nn") return (x + 0.5f) / axis.scale;
-  require(mode == "tf_crop_and_resize", ErrorKind::invalid_model, "coordinate_transformation_mode is \"", mode, "\"");
+  ir::require_sound(mode == "tf_crop_and_resize", "coordinate_transformation_mode is \"", mode, "\"");
   if (axis.output == 1) return 0.5f * (axis.start + axis.end) * (in - 1);
   return axis.start * (in - 1) + x * (axis.end - axis.start) * (in - 1) / (out - 1);
 }
@@ -25,7 +25,7 @@ std::int64_t nearest(const std::string& mode, float x) {
   if (mode == "round_prefer_floor") return static_cast<std::int64_t>(std::ceil(x - 0.5f));
   if (mode == "round_prefer_ceil") return static_cast<std::int64_t>(std::floor(x + 0.5f));
   if (mode == "floor") return static_cast<std::int64_t>(std::floor(x));
-  require(mode == "ceil", ErrorKind::invalid_model, "nearest_mode is \"", mode, "\"");
+  ir::require_sound(mode == "ceil", "nearest_mode is \"", mode, "\"");
   return static_cast<std::int64_t>(std::ceil(x));
 }
 
@@ -70,7 +70,7 @@ std::vector<Tap> resize_taps(const ir::Attributes& attributes, const ResizeAxis&
   if (mode == "nearest") {
     return {{std::clamp<std::int64_t>(nearest(attributes.string("nearest_mode"), x), 0, axis.input - 1), 1.0}};
   }
-  require(mode == "linear" || mode == "cubic", ErrorKind::invalid_model, "mode is \"", mode, "\"");
+  ir::require_sound(mode == "linear" || mode == "cubic", "mode is \"", mode, "\"");
   return filter(attributes, axis, x, mode == "linear");
 }
 

@@ -64,7 +64,7 @@ void infer_contents(InferCall& call, const Dims& result, const Dims& before, con
 
 void infer(InferCall& call) {
   const std::string& mode = call.attributes().string("mode");
-  call.need(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap", "unknown mode '", mode, "'");
+  require_sound(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap", "unknown mode '", mode, "'");
   if (call.has(2)) {
     const Dim values = product(call.dims(2));
     call.need(!values.is_constant() || values == Dim(1), "constant_value has the shape [", text(call.dims(2)), "], one number expected");

@@ -9,7 +9,7 @@ void infer(InferCall& call) {
   const Dims& dims = call.dims(0);
   const std::int64_t block = call.attributes().integer("blocksize");
   call.need(dims.size() == 4, "the input has rank ", dims.size(), ", 4 expected");
-  call.need(block > 0 && block < (1 << 20), "blocksize is ", block);
+  require_sound(block > 0 && block < (1 << 20), "blocksize is ", block);
   for (std::size_t d = 2; d < 4; ++d)
     call.need(!dims[d].is_constant() || dims[d].constant() % block == 0, "extent ", dims[d].text(), " does not divide into blocks of ",
               block);

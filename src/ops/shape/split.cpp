@@ -15,7 +15,7 @@ void set_size(InferCall& call, int output, int axis, Dim size) {
 Dims equal_sizes(const InferCall& call, Dim extent, const ops::DimRules& rules) {
   const int pieces = call.outputs();
   const std::int64_t asked = call.attributes().integer("num_outputs", pieces);
-  call.need(asked == pieces, "num_outputs is ", asked, ", the node has ", pieces, " outputs");
+  require_sound(asked == pieces, "num_outputs is ", asked, ", the node has ", pieces, " outputs");
   const Dim piece = ceil_div(extent, Dim(pieces));
   Dims sizes;
   for (int i = 0; i < pieces; ++i)
