@@ -5,7 +5,7 @@ namespace tenfold::backends::cuda {
 namespace {
 
 constexpr int kF16 = 6, kBf16 = 9, kNoInterleave = 0, kWholeSectors = 3, kZeros = 0;  // values that the driver's interface fixes
-constexpr int kSwizzle32 = 1, kSwizzle64 = 2, kSwizzle128 = 3;
+constexpr int kNoSwizzle = 0, kSwizzle32 = 1, kSwizzle64 = 2, kSwizzle128 = 3;
 
 int type_of(DType dtype) { return dtype == DType::bf16 ? kBf16 : kF16; }
 
@@ -20,12 +20,14 @@ Status::Code describe(const BoxedTensor<RANK>& t, TensorMap& map) noexcept {
     dims[d] = static_cast<unsigned long long>(t.dims[d]), box[d] = static_cast<unsigned>(t.box[d]), steps[d] = 1;
     strides[d] = stride *= dims[d];
   }
-  const int swizzle = t.box[0] == 64 ? kSwizzle128 : t.box[0] == 32 ? kSwizzle64 : kSwizzle32;
+  const int swizzle = t.box[0] == 64 ? kSwizzle128 : t.box[0] == 32 ? kSwizzle64 : t.box[0] == 16 ? kSwizzle32 : kNoSwizzle;
   return status_of(driver()->tensor_map_tiled(&map, type_of(t.dtype), RANK, const_cast<void*>(t.data), dims.data(), strides.data(),
                                               box.data(), steps.data(), kNoInterleave, swizzle, kWholeSectors, kZeros));
 }
 template Status::Code describe(const BoxedTensor<2>& t, TensorMap& map) noexcept;
 template Status::Code describe(const BoxedTensor<3>& t, TensorMap& map) noexcept;
+template Status::Code describe(const BoxedTensor<4>& t, TensorMap& map) noexcept;
+template Status::Code describe(const BoxedTensor<5>& t, TensorMap& map) noexcept;
 
 namespace {
 

@@ -10,7 +10,7 @@
 namespace tenfold::backends::cuda {
 
 // A dense tensor of f16 or bf16, innermost dim first, that is taken box by box; `box[0]` elements are a row in shared memory of 32, 64
-// or 128 bytes, permuted within groups of rows.
+// or 128 bytes, permuted within groups of rows, or of 16 bytes as they come.
 template <std::size_t RANK>
 struct BoxedTensor {
   DType dtype;
