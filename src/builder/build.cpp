@@ -46,6 +46,7 @@ void rewrite(ir::Graph& graph, const std::vector<plan::Range>& ranges, const bac
   passes::run(graph, passes::canonical(), pass_options(config));
   if (device.kind == "cuda") passes::run(graph, passes::canonical_for_gpu(), pass_options(config));
   quant::apply(graph, config, device);
+  if (device.kind == "cuda") passes::run(graph, passes::settled_for_gpu(), pass_options(config));
   passes::run(graph, passes::fuse(), pass_options(config));
   if (device.kind == "cuda") passes::run(graph, passes::fuse_for_gpu(), pass_options(config));
 }

@@ -25,7 +25,7 @@ Pass find_pass(std::string_view name);       // throws invalid_argument naming w
 // The lists of pipeline.cpp. Precision is settled between them, before products and epilogues are fused.
 std::vector<Pass> canonical();
 std::vector<Pass> fuse();
-std::vector<Pass> canonical_for_gpu(), fuse_for_gpu();   // after each
+std::vector<Pass> canonical_for_gpu(), settled_for_gpu(), fuse_for_gpu();   // after the first, after precision, after the second
 
 struct RunOptions {
   std::vector<std::string> disabled = {};

@@ -64,10 +64,9 @@ std::vector<Pass> canonical_for_gpu() {
       "merge_movement",
       "fuse_masked_mean",
       "fuse_sum_norm",
-      "lower_conv_transpose",
-      "fold_constants",      // its weights
   });
 }
+std::vector<Pass> settled_for_gpu() { return named({"lower_conv_transpose"}); }
 std::vector<Pass> fuse_for_gpu() { return named({"lift_reshape", "merge_movement", "join_regions", "merge_common"}); }
 
 }  // namespace tenfold::passes

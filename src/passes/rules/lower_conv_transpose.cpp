@@ -1,5 +1,5 @@
 // lower_conv_transpose: a transposed convolution whose windows neither overlap nor leave gaps (the step up of a U-Net) is a 1x1 convolution
-// to every element of a window, moved to its place. For devices whose products are fast and that have no transposed convolution.
+// to every element of a window, moved to its place. For GPUs, whose convolutions are fast; in two-byte types they have tactics of its own.
 //
 // before: (x f32[2,3,4,5], w f32[3,6,2,2]!, b f32[6]!)
 //   y = ConvTranspose(x, w, b) strides=[2,2]
@@ -15,6 +15,9 @@
 //   r = Reshape(p, u) allowzero=1
 //   t = Transpose(r) perm=[0,3,4,1,5,2]
 //   y = Reshape(t, v) allowzero=1
+//
+// kept: (x f16[2,3,4,5], w f16[3,6,2,2]!)
+//   y = ConvTranspose(x, w) strides=[2,2]
 #include <algorithm>
 
 #include "passes/match.h"
@@ -35,7 +38,7 @@ bool all_are(const Ints& values, std::int64_t wanted) {
 
 // Do the windows tile the result? Shape inference has written out what auto_pad and output_shape imply.
 bool tiles(const ir::Node& n) {
-  if (n.op() != "ConvTranspose" || n.body || !n.in(1)->is_constant() || (n.in(2) && !n.in(2)->is_constant())) return false;
+  if (n.op() != "ConvTranspose" || n.body || bits(n.out()->dtype()) == 16 || !n.in(1)->is_constant() || (n.in(2) && !n.in(2)->is_constant())) return false;
   const Dims& w = n.in(1)->dims();
   const Ints strides = n.attributes.ints("strides", Ints(w.size() - 2, 1));
   for (std::size_t d = 2; d < w.size(); ++d)

@@ -5,6 +5,7 @@
 
 #include "backends/cuda/codegen/gemm_tail.h"
 #include "backends/cuda/codegen/gemm_wgmma_parts.h"
+#include "backends/cuda/codegen/mma_parts.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "base/check.h"
 
@@ -39,20 +40,6 @@ __device__ __forceinline__ void load_bytes(u32 to, const void* from, int bytes, 
 __device__ __forceinline__ u64 laid_out(u32 address, int deeper, int further) {
   return (u64)(address >> 4 & 0x3fff) | (u64)(deeper >> 4) << 16 | (u64)(further >> 4) << 32;
 }
-// A thread of four has two columns of each of four pieces of eight; afterwards eight columns of one.
-__device__ __forceinline__ void exchange(u32 (&v)[4], int lane) {
-  #pragma unroll
-  for (int i = 0; i < 4; i += 2) {
-    const u32 other = __shfl_xor_sync(~0u, lane & 1 ? v[i] : v[i + 1], 1);
-    if (lane & 1) v[i] = other; else v[i + 1] = other;
-  }
-  #pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    const u32 other = __shfl_xor_sync(~0u, lane & 2 ? v[i] : v[i + 2], 2);
-    if (lane & 2) v[i] = other; else v[i + 2] = other;
-  }
-}
-
 // What a block computes before it goes elsewhere: a tile of positions, and some steps along the walk.
 struct Item {
   int x, y, z, length, image;
@@ -257,7 +244,7 @@ std::string generate_conv_planes(const PlanesProblem& p, const PlanesTile& tile)
   std::string main = kMain;
   replace_once(main, "            PRODUCTS\n", all);
   replace_once(main, "                  TAIL\n", print_tail(g, -1, [](const std::string& y) { return cat("y[v] = ", y, ";"); }));
-  return cat(prelude(), head, wgmma_helpers(), multiplies, kParts, main);
+  return cat(prelude(), head, wgmma_helpers(), exchange_helper(), multiplies, kParts, main);
 }
 
 }  // namespace tenfold::backends::cuda

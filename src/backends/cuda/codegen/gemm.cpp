@@ -178,9 +178,9 @@ extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Argume
 #endif
   constexpr int kAcross = COLUMNS / WIDTH, kOwnRows = ROWS / SPLIT;
   for (int i = threadIdx.x; i < kOwnRows * kAcross; i += kThreads) {
-    const int r = blockIdx.z * kOwnRows + i / kAcross, column = i % kAcross * WIDTH, n = first_column + column;
-    const i64 m = first_row + r;
-    if (m >= a.m || n >= N) continue;
+    const int r = blockIdx.z * kOwnRows + i / kAcross, column = i % kAcross * WIDTH, across = first_column + column;
+    const i64 down = first_row + r;
+    if (down >= a.m || across >= N) continue;
     float sum[WIDTH];
 #if SPLIT > 1
     const u32 own = (u32)__cvta_generic_to_shared(sums + r * kPitch + column);
@@ -202,8 +202,16 @@ extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Argume
     for (int v = 0; v < WIDTH; ++v) sum[v] = sums[r * kPitch + column + v];
 #endif
     OUT y[WIDTH];
+#if SPREADS
+    const int tap = across / RESULT, n = across % RESULT, position = (int)(down % (IZ * IY * IX));
+    const int result_z = position / (IY * IX) * KZ + tap / (KY * KX), result_y = position / IX % IY * KY + tap / KX % KY;
+    const i64 m = ((down / (IZ * IY * IX) * (IZ * KZ) + result_z) * (IY * KY) + result_y) * (i64)(IX * KX) + position % IX * KX + tap % KX;
+#else
+    const int n = across;
+    const i64 m = down;
+#endif
     TAIL
-    write<WIDTH>(a.y + m * N + n, y);
+    write<WIDTH>(a.y + m * RESULT + n, y);
   }
 #if SPLIT > 1
   asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");   // nobody leaves while others read
@@ -229,7 +237,8 @@ std::string generate_gemm(const GemmProblem& p, const GemmTile& tile) {
   define("WARPS_ACROSS", tile.warps_across), define("STAGES", tile.stages), define("SPLIT", tile.split);
   define("VECTORS", p.vectors ? 1 : 0), define("WIDTH", p.vectors ? 8 : 1);
   define("CLUSTER", tile.split > 1 ? cat("__cluster_dims__(1, 1, ", tile.split, ")") : "");
-  if (p.is_conv) {
+  define("SPREADS", p.spreads ? 1 : 0), define("RESULT", p.width());
+  if (p.is_conv || p.spreads) {
     define("C", p.channels);
     const char* axes[3] = {"Z", "Y", "X"};
     for (std::size_t d = 0; d < 3; ++d) {

@@ -35,6 +35,11 @@ struct GemmProblem {
   bool is_conv = false;
   std::int64_t channels = 0;
   std::array<std::int64_t, 3> in_extent{1, 1, 1}, out_extent{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, begin{0, 0, 0};
+  // A transposed convolution whose windows tile its result: rows are positions of the image, columns the taps of a window, each with a
+  // column for each channel of the result.
+  bool spreads = false;
+  std::int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
+  std::int64_t width() const { return spreads ? n / taps() : n; }  // channels of the result
   int spatial_rank() const;  // 1 to 3: dims of an image that a convolution moves along
 };
 inline constexpr int kMostTail = 8;

@@ -8,10 +8,6 @@
 namespace tenfold::backends::cuda {
 namespace {
 
-bool lies_last(const OperandDesc& o) {
-  return o.dense && (o.layout == kChannelsLast || (o.layout == kPlain && same_as_plain(kChannelsLast, o.dims)));
-}
-
 void repack(const Problem& p, const void* from, void* to, bool back) {
   const ir::Dims& w = p.in[1].dims;
   const std::int64_t filters = w[0].constant(), channels = w[1].constant(), taps = ir::product(std::span(w).subspan(2)).constant();
@@ -27,6 +23,10 @@ void repack(const Problem& p, const void* from, void* to, bool back) {
 }
 
 }  // namespace
+
+bool lies_last(const OperandDesc& o) {
+  return o.dense && (o.layout == kChannelsLast || (o.layout == kPlain && same_as_plain(kChannelsLast, o.dims)));
+}
 
 bool is_by_channel(const OperandDesc& o, const ir::Dims& result) {
   const std::size_t spatial = result.size() - 2, rank = o.dims.size();

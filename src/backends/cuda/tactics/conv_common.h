@@ -10,6 +10,8 @@ struct ConvTail {
   int bias = -1, residual = -1;
   bool relu = false;
 };
+// Whether a dense image's channels are innermost.
+bool lies_last(const OperandDesc& o);
 // An operand with one value for each channel of a result: [C, 1, 1] or [1, C, 1, 1];
 bool is_by_channel(const OperandDesc& o, const ir::Dims& result);
 Verdict match_conv_tail(const Problem& p, ConvTail& tail);

@@ -81,7 +81,7 @@ MmaKernel::MmaKernel(Product product, const Config& c, const DeviceInfo& device,
   gemm_.body = tail_.has_body ? &tail_.body : nullptr;
   gemm_.tail = tail_.operands;
   if (!now) return;
-  const bool rows_align = gemm_.n % 8 == 0 && gemm_.k % 8 == 0 && (!gemm_.is_conv || gemm_.channels % 8 == 0);
+  const bool rows_align = gemm_.width() % 8 == 0 && gemm_.k % 8 == 0 && (!gemm_.is_conv || gemm_.channels % 8 == 0);
   if (rows_align)
     vectors_ = load(true);
   else

@@ -1,6 +1,8 @@
 // Reading products.
 #include "backends/cuda/tactics/product_common.h"
 
+#include <algorithm>
+
 #include "backends/cuda/codegen/body_text.h"
 #include "backends/cuda/tactics/conv_common.h"
 
@@ -123,6 +125,38 @@ Verdict read_conv(const Problem& p, Product& product) {
   const std::array<int64_t, 3> one{1, 1, 1}, zero{0, 0, 0};
   g.is_conv = g.kernel != one || g.stride != one || g.begin != zero || g.in_extent != g.out_extent;
   product.rows = std::clamp<int64_t>(p.bounds(x[0]).upper, 1, 1 << 12) * ir::product(std::span(y).subspan(2)).constant();
+  const int bias = p.anchor_inputs > 2 && p.in.size() > 2 && !p.in[2].missing ? 2 : -1;
+  return match_any_tail(p, is_channel, bias, product.tail);
+}
+
+Verdict read_conv_transpose(const Problem& p, Product& product) {
+  if (Verdict v = types(p); !v) return v;
+  const OperandDesc &a = p.in[0], &b = p.in[1], &c = p.out[0];
+  const ir::Dims &x = a.dims, &w = b.dims, &y = c.dims;
+  if (!b.constant || !ir::is_constant(w)) return Verdict::no("the weight is not a constant");
+  if (x.size() < 3 || x.size() > 5 || w.size() != x.size() || y.size() != x.size()) return Verdict::no("not one to three spatial dims");
+  if (!lies_last(a) || !lies_last(c)) return Verdict::no("channels are not innermost");
+  const std::size_t rank = w.size() - 2, lead = 3 - rank;
+  const auto all_are = [&](const char* which, int64_t wanted) {
+    const ir::Ints values = p.attributes->ints(which, {});
+    return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == wanted; });
+  };
+  if (p.attributes->integer("group", 1) != 1) return Verdict::no("channels are in groups");
+  if (p.attributes->string("auto_pad", "NOTSET") != "NOTSET") return Verdict::no("pads depend on the run's extents");
+  if (!all_are("pads", 0) || !all_are("output_padding", 0) || !all_are("dilations", 1)) return Verdict::no("it pads or dilates");
+  if (p.attributes->ints("strides", ir::Ints(rank, 1)) != ir::constants(std::span(w).subspan(2)))
+    return Verdict::no("windows overlap or leave gaps");
+  if (x[1] != w[0] || y[0] != x[0] || y[1] != w[1]) return Verdict::no("the epilogue enlarges the result");
+  GemmProblem& g = product.gemm;
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (!x[2 + i].is_constant() || y[2 + i] != x[2 + i] * w[2 + i]) return Verdict::no("the extents of an image are not constant");
+    g.in_extent[lead + i] = x[2 + i].constant(), g.kernel[lead + i] = w[2 + i].constant();
+  }
+  if (ir::product(std::span(y).subspan(1)).constant() >= int64_t{1} << 31) return Verdict::no("an image is too large");
+  if (ir::product(w).constant() < 1 || ir::product(std::span(x).subspan(2)).constant() < 1) return Verdict::no("the result is empty");
+  g.in = a.dtype, g.out = c.dtype, g.spreads = true;
+  g.k = w[0].constant(), g.n = g.taps() * w[1].constant();
+  product.rows = std::clamp<int64_t>(p.bounds(x[0]).upper, 1, 1 << 12) * ir::product(std::span(x).subspan(2)).constant();
   const int bias = p.anchor_inputs > 2 && p.in.size() > 2 && !p.in[2].missing ? 2 : -1;
   return match_any_tail(p, is_channel, bias, product.tail);
 }

@@ -19,6 +19,7 @@ struct Product {
 };
 Verdict read_matmul(const Problem& p, Product& product, bool also_f32 = false);
 Verdict read_conv(const Problem& p, Product& product);  // one that only mixes channels becomes a plain product
+Verdict read_conv_transpose(const Problem& p, Product& product);  // whose windows tile its result
 double product_work(const Product& product);
 
 // Rows that a run has.

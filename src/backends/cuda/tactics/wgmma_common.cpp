@@ -59,6 +59,7 @@ Verdict wgmma_fits(const Problem& p, const Product& product) {
   if (p.device->arch != 90) return Verdict::no("wgmma needs sm_90");
   if (driver() && !driver()->tensor_map_im2col) return Verdict::no("the driver is older than CUDA 12: it describes no tensors for TMA");
   if (g.out != g.in) return Verdict::no("the result has another type");
+  if (g.spreads) return Verdict::no("a row of the product does not lie together in the result");
   if (g.n % 8 != 0 || g.k % 8 != 0 || g.channels % 8 != 0) return Verdict::no("rows do not begin at multiples of 16 bytes");
   if (product.rows < kFewRows || product.rows * g.n < kFewResults)
     return Verdict::no("so few results that sums should be split: matmul_mma and conv_mma do that");
