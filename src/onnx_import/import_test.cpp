@@ -194,6 +194,22 @@ TEST(Import, WarnsOfNanInWeights) {
   EXPECT_EQ(said, "");
 }
 
+// Fuzzing found that a number no integer can hold was cast to one.
+TEST(Import, NumbersThatFillIntegerTensorsFitThem) {
+  const auto padded = [](float value) {
+    auto model = new_model(7);
+    add_input(*model.mutable_graph(), "x", {"2"}, DType::i8);
+    auto& pad = add_node(*model.mutable_graph(), "Pad", {"x"}, {"y"}, "pad");
+    auto& pads = add_attribute(pad, "pads", 7);
+    pads.add_ints(1), pads.add_ints(0);
+    add_attribute(pad, "value", 1).set_f(value);
+    add_output(*model.mutable_graph(), "y");
+    return model;
+  };
+  import_model(padded(-128));
+  for (const float value : {-1.7e38f, 128.0f, std::nanf("")}) expect_failure(padded(value), ErrorKind::invalid_model, "is no value of i8");
+}
+
 // Fuzzing plans found that Pow looked at the types of operands that are not there.
 TEST(Import, OperandsOfPointwiseOperatorsAreNotLeftOut) {
   auto model = small_model();
