@@ -1,5 +1,6 @@
 // tenfold: one program, several verbs. Called under the name trtexec it behaves as `tenfold exec`.
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -77,6 +78,7 @@ int guarded(const std::string& program, const Arguments& arguments) {
 
 int main(int count, char** values) {
   if (const char* environment = std::getenv("VIRTUAL_ENV")) tenfold::look_for_libraries_in(environment);   // pip's nvidia-* packages
+  std::signal(SIGXFSZ, SIG_IGN);   // a limit on file sizes is a failed write with words, not a death
   const std::string program = count > 0 ? std::filesystem::path(values[0]).filename().string() : "tenfold";
   const int code = tenfold::cli::guarded(program, tenfold::cli::Arguments(values + (count > 0), values + count));
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;

@@ -4,7 +4,7 @@
 import os
 import pathlib
 import random
-import shutil
+import resource
 import signal
 import subprocess
 import time
@@ -276,6 +276,16 @@ class Saving(CliCase):
             done = self.tenfold('exec', f'--onnx={self.model}', f'--timingCacheFile={path}', *ONCE)
             self.assertRegex(done.stderr, r'\[W\] .*' + path)
         self.assertEqual(pathlib.Path(thesis).read_bytes(), b'my thesis\n')
+
+    def test_a_limit_on_file_sizes(self):
+        big = save_model(
+            self.path('big.onnx'), [node('Add', ['x', 'w'], ['y'])], [('x', FLOAT, [1])], Y, [tensor('w', [40000], os.urandom(160000))]
+        )
+        self.write('p', b'old')
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+        run = ['exec', f'--onnx={big}', '--noBuilderCache', f'--saveEngine={self.path("p")}', *ONCE]
+        self.refused(RUN_FAILED, 'File too large', *run, preexec_fn=limit)
+        self.assertEqual(pathlib.Path(self.path('p')).read_bytes(), b'old')
 
     def test_full_disk(self):
         disk = self.path('disk')
