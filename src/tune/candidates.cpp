@@ -125,7 +125,7 @@ bool Candidates::may_reach(const ir::Node& anchor, const ir::Node& fused, std::i
     constexpr double kNear = 1.06;  // between the configuration that won with the epilogue and the best one without
     if (!hopeless && ns < kNear * allowed) return true;
     std::string why = limit <= 0 ? "not timed: its epilogue apart takes too long already" : hopeless ? roofline_text(least, limit) : "";
-    report.tried.push_back({tactic->name, config_text(c.choice.config), std::move(why), ns, false});
+    report.tried.push_back({tactic->name, config_text(c.choice.config, c.choice.formats), std::move(why), ns, false});
   }
   report.tried.push_back(
       {"others", "", cat("not timed: a cut pays only below ", std::max<std::int64_t>(limit, 0) / 1000, " us"), -1, false});
@@ -190,21 +190,21 @@ void Candidates::time_configs(const ir::Node& node, const backends::Tactic& tact
   for (const backends::Config& config : tactic.configs(problem)) {
     if (left-- <= 0) break;
     if (fixed.workspace_limit < memory_wanted(tactic, fixed, config) || !scratch_fits(tactic, problem, config)) {
-      report.tried.push_back({tactic.name, config_text(config), "needs more workspace than the limit", -1, false});
+      report.tried.push_back({tactic.name, config_text(config, formats), "needs more workspace than the limit", -1, false});
       continue;
     }
     if (const double least = least_ns(tactic, problem); slot && least > static_cast<double>(slot->nanoseconds)) {
-      report.tried.push_back({tactic.name, config_text(config), roofline_text(least, slot->nanoseconds), -1, false});
+      report.tried.push_back({tactic.name, config_text(config, formats), roofline_text(least, slot->nanoseconds), -1, false});
       continue;
     }
     double ns = 1;   // level 0: the first that fits
     if (options_.config->optimization_level > 0 || options_.config->random_choices)
       ns = timer_.time(tactic, fixed, config, slot ? static_cast<double>(slot->nanoseconds) : 0);
     if (ns >= kCannotRun) {
-      report.tried.push_back({tactic.name, config_text(config), "it could not be opened here", -1, false});
+      report.tried.push_back({tactic.name, config_text(config, formats), "it could not be opened here", -1, false});
       continue;
     }
-    report.tried.push_back({tactic.name, config_text(config), "", ns, false});
+    report.tried.push_back({tactic.name, config_text(config, formats), "", ns, false});
     const auto nanoseconds = static_cast<std::int64_t>(ns);
     if (!slot) {
       found.push_back({{&tactic, config, formats}, nanoseconds});

@@ -117,4 +117,12 @@ std::string config_text(const backends::Config& config) {
   return out;
 }
 
+std::string config_text(const backends::Config& config, const backends::Formats& formats) {
+  const backends::Layout in = formats.in.empty() ? backends::kPlain : formats.in[0];
+  const backends::Layout out = formats.out.empty() ? backends::kPlain : formats.out[0];
+  std::string layouts = in == out ? text(out) : cat(text(in), ">", text(out));
+  if (layouts == text(backends::kPlain)) layouts.clear();
+  return config_text(config) + (config.empty() || layouts.empty() ? "" : " ") + layouts;
+}
+
 }  // namespace tenfold::tune

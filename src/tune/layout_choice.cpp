@@ -81,10 +81,10 @@ class Net {
 void mark_chosen(const Choice& choice, BuildReport& report) {
   for (const auto& [node, chosen] : choice) {
     if (!chosen.tactic) continue;
+    const std::string config = config_text(chosen.config, chosen.formats);
     for (StepReport& step : report.steps)
       for (TacticReport& t : step.tried)
-        if (step.node == node->name && t.tactic == chosen.tactic->name && t.config == config_text(chosen.config) && t.verdict.empty())
-          t.chosen = true;
+        if (step.node == node->name && t.tactic == chosen.tactic->name && t.config == config && t.verdict.empty()) t.chosen = true;
   }
 }
 

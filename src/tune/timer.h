@@ -29,5 +29,6 @@ std::unique_ptr<Timer> random_timer(std::uint64_t seed);
 std::unique_ptr<Timer> survey_timer();
 
 std::string config_text(const backends::Config& config);   // "16,256,0"
+std::string config_text(const backends::Config& config, const backends::Formats& formats);   // for people: "16,256,0 plain>cl"
 
 }  // namespace tenfold::tune
