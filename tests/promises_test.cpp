@@ -18,13 +18,14 @@
 namespace {
 std::atomic<long> allocations = 0;
 }
-void* operator new(std::size_t n) {
+// Not inlined: GCC 12 would warn of the free() that it sees.
+[[gnu::noinline]] void* operator new(std::size_t n) {
   ++allocations;
   if (void* p = std::malloc(n ? n : 1)) return p;
   throw std::bad_alloc();
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 namespace tenfold {
 namespace {
@@ -137,6 +138,50 @@ TEST_F(Promises, SteadyRunsAllocateNothing) {
     if (!set || !ran) FAIL();
   }
   EXPECT_EQ(allocations - before, 0);
+}
+
+// What the first run at new shapes would have to find out: here whether x's columns suit w's rows, which no profile says.
+TEST_F(Promises, NothingIsLeftToTheFirstRunAfterPrepare) {
+  BuildConfig c;
+  c.threads = 1, c.optimization_level = 0;
+  c.profiles = {{{"x", {{1, 5}, {2, 6}, {4, 6}}}}};
+  const Engine engine = builder::build_graph(
+      ir::parse_graph("(x f32[rows,k], w f32[6,4]!)\n y = MatMul(x, w)", ir::Registry::builtin(),
+                      {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }}), c);
+  ASSERT_FALSE(engine.info().allocates_in_run) << engine.inspect();
+  const auto context = engine.create_context();
+  for (int b = 0; b < 2; ++b) context->own_memory(b);
+  for (const std::int64_t rows : {2, 3}) {
+    ASSERT_TRUE(static_cast<bool>(context->set_input_shape(0, Shape{rows, 6})));
+    ASSERT_TRUE(static_cast<bool>(context->prepare()));
+    const long before = allocations;
+    if (!context->run()) FAIL();
+    EXPECT_EQ(allocations - before, 0);
+  }
+  ASSERT_TRUE(static_cast<bool>(context->set_input_shape(0, Shape{2, 5})));
+  const Status status = context->prepare();
+  EXPECT_FALSE(static_cast<bool>(status));
+  EXPECT_NE(context->describe(status).find("[2,5]"), std::string::npos) << context->describe(status);
+}
+
+TEST_F(Promises, CancelledRunsEndAndTheNextOneRuns) {
+  const Engine engine = builder::build_graph(network(), config(2));
+  const auto context = engine.create_context();
+  ASSERT_TRUE(static_cast<bool>(context->set_input_shape(0, Shape{4, 3, 12, 12})));
+  for (int b = 0; b < 2; ++b) context->own_memory(b);
+  ASSERT_TRUE(static_cast<bool>(context->run()));
+  std::atomic<bool> started = false;
+  std::thread other([&] {
+    while (!started) std::this_thread::yield();
+    context->cancel();
+  });
+  Status status = context->run();
+  started = true;
+  for (long runs = 0; status && runs < 10'000'000; ++runs) status = context->run();
+  other.join();
+  EXPECT_EQ(status.code, Status::cancelled);
+  EXPECT_NE(context->describe(status).find("cancelled"), std::string::npos) << context->describe(status);
+  EXPECT_TRUE(static_cast<bool>(context->run()));
 }
 
 TEST_F(Promises, SteadyLoopsAllocateNothing) {

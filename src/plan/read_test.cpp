@@ -1,8 +1,11 @@
 // A plan survives its file unchanged; every truncation and every flipped bit is refused; weights load in each mode.
 #include "plan/read.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <random>
@@ -10,6 +13,7 @@
 #include "base/file.h"
 #include "plan/format.h"
 #include "plan/sample_plan.h"
+#include "plan/weights.h"
 #include "plan/write.h"
 
 namespace tenfold::plan {
@@ -168,6 +172,32 @@ TEST(PlanFile, SavesAndLoadsInEveryMode) {
   std::filesystem::remove(path);
   EXPECT_EQ(reinterpret_cast<const float*>(mapped.weights)[3], 4.0f);   // the mapping outlives the name
   EXPECT_THROW(load(path), Error);
+}
+
+// Pages of this process that are mapped to memory, of those that hold the bytes.
+std::size_t pages_present(const void* from, std::size_t bytes) {
+  std::vector<std::uint64_t> entries(bytes / 4096);
+  const int map = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  const auto at = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(from) / 4096 * 8);
+  EXPECT_EQ(::pread(map, entries.data(), entries.size() * 8, at), static_cast<ssize_t>(entries.size() * 8));
+  ::close(map);
+  return static_cast<std::size_t>(std::count_if(entries.begin(), entries.end(), [](std::uint64_t e) { return e >> 63; }));
+}
+
+TEST(PlanFile, TouchedWeightsAreMapped) {
+  const std::string path = testing::TempDir() + "large_" + std::to_string(getpid()) + ".plan";
+  std::vector<float> weights(std::size_t{4} << 20);
+  std::memcpy(weights.data(), sample_plan().weights, 128);
+  Plan large = sample_plan();
+  large.weights = reinterpret_cast<const std::byte*>(weights.data());
+  const std::size_t bytes = weights.size() * sizeof(float);
+  large.weights_bytes = static_cast<std::int64_t>(bytes);
+  save(large, path);
+  const Plan plan = load(path, {.verify_weights = false});
+  std::filesystem::remove(path);
+  EXPECT_LT(pages_present(plan.weights, bytes), bytes / 4096);
+  touch_weights(plan);
+  EXPECT_EQ(pages_present(plan.weights, bytes), bytes / 4096);
 }
 
 TEST(PlanFile, RefusesToStoreADimensionThatCannotBeRead) {

@@ -46,4 +46,16 @@ void place_weights(Plan& plan, std::span<const std::byte> bytes, std::shared_ptr
   plan.weights_owner = copy;
 }
 
+void touch_weights(const Plan& plan) noexcept {
+  constexpr std::uintptr_t kPage = 4096;
+  if (plan.weights_bytes == 0) return;
+  const auto first = reinterpret_cast<std::uintptr_t>(plan.weights) / kPage * kPage;
+  const std::uintptr_t bytes = reinterpret_cast<std::uintptr_t>(plan.weights) + static_cast<std::uintptr_t>(plan.weights_bytes) - first;
+  void* const start = reinterpret_cast<void*>(first);
+#ifdef MADV_POPULATE_READ
+  if (::madvise(start, bytes, MADV_POPULATE_READ) == 0) return;   // since Linux 5.14
+#endif
+  for (std::uintptr_t at = 0; at < bytes; at += kPage) static_cast<void>(static_cast<const volatile std::byte*>(start)[at]);
+}
+
 }  // namespace tenfold::plan

@@ -11,5 +11,7 @@ namespace tenfold::plan {
 
 // Sets the plan's weights to `bytes`, kept alive by `owner`, or to a copy: if wanted, or if there is no owner. Throws out_of_memory.
 void place_weights(Plan& plan, std::span<const std::byte> bytes, std::shared_ptr<const void> owner, WeightsMode mode);
+// Maps every page of them now, so that the first run need not.
+void touch_weights(const Plan& plan) noexcept;
 
 }  // namespace tenfold::plan

@@ -2,6 +2,7 @@
 #include "base/checked.h"
 #include "base/float_state.h"
 #include "ops/cases.h"
+#include "plan/weights.h"
 #include "runtime/state.h"
 #include "tenfold/engine.h"
 
@@ -129,10 +130,9 @@ Status check_sizes(const ContextState& c) noexcept {
   }
   return {};
 }
-}  // namespace
 
-Status ExecutionContext::prepare() noexcept {
-  ContextState& c = *state_;
+// Shapes and addresses for the run that comes.
+Status settle(ContextState& c) noexcept {
   if (!c.shapes_dirty && !c.addresses_dirty) return {};
   if (c.shapes_dirty)
     if (Status s = runtime::resolve_shapes(c); !s) return s;
@@ -154,10 +154,9 @@ Status ExecutionContext::prepare() noexcept {
   return {};
 }
 
-namespace {
 // Up to the point where a GPU computes by itself; on a CPU all of the run.
-Status start(ExecutionContext& context, ContextState& c) noexcept {
-  if (Status s = context.prepare(); !s) return s;
+Status start(ContextState& c) noexcept {
+  if (Status s = settle(c); !s) return s;
   runtime::Frame& frame = c.frames[static_cast<std::size_t>(c.active)];
   if (Status s = runtime::forget_symbols(c, *frame.open); !s) return s;
   const FloatState flush_denormals;   // restored on return
@@ -175,10 +174,19 @@ void set_enqueuing(ContextState& c, bool on) noexcept {
 }
 }  // namespace
 
+Status ExecutionContext::prepare() noexcept {
+  ContextState& c = *state_;
+  if (Status s = settle(c); !s) return s;
+  if (!c.mirrors.empty()) return {};
+  const runtime::EngineState& engine = *c.engine;
+  if (!engine.options.verify_weights && engine.options.weights == WeightsMode::map) plan::touch_weights(engine.plan);
+  return runtime::check_agreements(c);
+}
+
 Status ExecutionContext::run() noexcept {
   ContextState& c = *state_;
   set_enqueuing(c, false);
-  Status status = start(*this, c);
+  Status status = start(c);
   if (status) status = c.mirrors.empty() ? Status{c.stream->wait(), -1} : runtime::finish_staged(c);
   c.cancelled.store(false, std::memory_order_relaxed);
   return status;
@@ -188,12 +196,12 @@ Status ExecutionContext::enqueue(void* stream) noexcept {
   ContextState& c = *state_;
   if (c.mirrors.empty() && !stream) return run();
   set_enqueuing(c, true);
-  if (Status s = prepare(); !s) return s;
+  if (Status s = settle(c); !s) return s;
   if (!c.stream->use(stream)) {
     c.last_error = "streams of the caller's belong to GPUs";
     return {Status::failed, -1};
   }
-  const Status status = start(*this, c);
+  const Status status = start(c);
   c.stream->use(nullptr);
   c.cancelled.store(false, std::memory_order_relaxed);
   return status;

@@ -121,6 +121,19 @@ Status run_step(ContextState& c, Frame& frame, BoundStep& bound) noexcept {
 
 }  // namespace
 
+Status check_agreements(ContextState& c) noexcept {
+  const OpenTop& top = c.engine->programs[static_cast<std::size_t>(c.active)];
+  if (top.steps_define()) return {};   // some extents are found in the run
+  c.last_error.clear();
+  int number = 0;
+  for (BoundStep& bound : c.frames[static_cast<std::size_t>(c.active)].steps) {
+    if (bound.open->may_disagree)
+      if (const Status status = check_agreement(c, bound); !status) return {status.code, number};
+    ++number;
+  }
+  return {};
+}
+
 Status run_frame(ContextState& c, Frame& frame) noexcept {
   const bool top = &frame == &c.frames[static_cast<std::size_t>(c.active)], profiled = c.profiler && top;
   int number = 0;

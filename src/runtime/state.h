@@ -179,6 +179,7 @@ Status run_loop(ContextState& context, Frame& frame, BoundStep& bound) noexcept;
 // Chooses the program for the shapes set and evaluates its dims. Fills `active`, `symbols`, `dims`.
 Status resolve_shapes(ContextState& context) noexcept;
 Status run_frame(ContextState& context, Frame& frame) noexcept;
+Status check_agreements(ContextState& context) noexcept;             // of all steps whose extents are known before the run
 Status observe(ContextState& context, const BoundStep& step) noexcept;   // tells the observer the results of a step that ran
 
 // For devices whose memory the host cannot read (staging.cpp, transfers.cpp, replay.cpp).
