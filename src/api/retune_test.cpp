@@ -1,4 +1,6 @@
 // Re-tuning: a plan's portable graphs give back the model, constants included, whatever packing the first choice used.
+#include <unistd.h>
+
 #include "api/network_for_tests.h"
 #include "plan/read.h"
 #include "runtime/state.h"
@@ -98,6 +100,27 @@ TEST(Retune, Refusals) {
   const Engine whole = build(model(), two_profiles());
   refused(whole, two_profiles(), "keeps the plan's profiles");
   refused(whole, {.device = "null"}, "built for 'cpu'");
+}
+
+// A plan of a larger machine, as this one sees it: refused with what each has, and tuned again where that is asked for.
+TEST(Retune, APlanOfAnotherMachine) {
+  constexpr const char* kAll = "avx2 avx512 vnni avx512bf16 amxint8 amxbf16";
+  const Engine engine = build(model(), two_profiles());
+  plan::Plan& plan = const_cast<plan::Plan&>(engine.state()->plan);  // this test's own engine
+  plan.device.name = "a larger machine", plan.needs = plan.device.features = backends::parse_features(kAll);
+  const std::string path = testing::TempDir() + "foreign_" + std::to_string(getpid()) + ".plan";
+  engine.save(path);
+  try {
+    Engine::load(path, {.cpu_features = backends::kAvx2});
+    ADD_FAILURE() << "it was loaded";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::plan_refused);
+    const std::string uses = cat("built for a larger machine and uses ", kAll, ";");
+    for (const std::string& part : {uses, std::string(") has avx2:"), std::string("--retune")})
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+  expect_same_answers(build(model(), two_profiles()), retune_file(path, {.optimization_level = 1}));
+  std::remove(path.c_str());
 }
 
 // A portable section that lies: every line dropped, and constants exchanged. Refused or nonsense, never a crash.

@@ -16,6 +16,7 @@ namespace {
 Engine open(plan::Plan plan, const LoadOptions& options) {
   const std::string device = options.device.empty() ? plan.device.kind : options.device;
   auto backend = runtime::backend_with(backends::open_backend(device, options.cpu_features), options.plugins);
+  runtime::check_machine(plan, backend->info());   // first: what the verifier says of a foreign tactic helps nobody
   plan::verify(plan, *backend, runtime::registry_with(options.plugins.get()));
   return Engine(runtime::open_engine(std::move(plan), options, std::move(backend)));
 }

@@ -119,17 +119,6 @@ struct Opener {
   }
 };
 
-void check_machine(const plan::Plan& plan, const backends::DeviceInfo& here) {
-  require(plan.device.kind == here.kind, ErrorKind::plan_refused, "the plan was built for '", plan.device.kind, "', this device is '",
-          here.kind, "'");
-  require(plan.device.arch == here.arch, ErrorKind::plan_refused, "the plan was built for ", plan.device.name, " (sm_", plan.device.arch,
-          "), this device is ", here.name, " (sm_", here.arch,
-          "): rebuild it here, or re-tune it with `tenfold exec --loadEngine=PLAN --retune`");
-  require((plan.needs & ~here.features) == 0, ErrorKind::plan_refused, "the plan was built for ", plan.device.name, " and uses ",
-          backends::feature_text(plan.needs), "; this machine (", here.name, ") has ", backends::feature_text(here.features),
-          ": rebuild it here, or re-tune it with `tenfold exec --loadEngine=PLAN --retune`");
-}
-
 // Sizes of results that grow are not even guessed before their step has run.
 void mark_growing(const OpenProgram& program, OpenTop& top) {
   for (const OpenStep& open : program.steps) {
@@ -190,9 +179,19 @@ void compile_ahead(const EngineState& engine) {
 
 }  // namespace
 
+void check_machine(const plan::Plan& plan, const backends::DeviceInfo& here) {
+  require(plan.device.kind == here.kind, ErrorKind::plan_refused, "the plan was built for '", plan.device.kind, "', this device is '",
+          here.kind, "'");
+  require(plan.device.arch == here.arch, ErrorKind::plan_refused, "the plan was built for ", plan.device.name, " (sm_", plan.device.arch,
+          "), this device is ", here.name, " (sm_", here.arch,
+          "): rebuild it here, or re-tune it with `tenfold exec --loadEngine=PLAN --retune`");
+  require((plan.needs & ~here.features) == 0, ErrorKind::plan_refused, "the plan was built for ", plan.device.name, " and uses ",
+          backends::feature_text(plan.needs), "; this machine (", here.name, ") has ", backends::feature_text(here.features),
+          ": rebuild it here, or re-tune it with `tenfold exec --loadEngine=PLAN --retune`");
+}
+
 std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& options, std::shared_ptr<backends::Backend> backend,
                                          std::shared_ptr<const void> constants) {
-  check_machine(plan, backend->info());
   auto engine = std::make_shared<EngineState>();
   engine->plan = std::move(plan);
   engine->options = options;
