@@ -79,13 +79,31 @@ typedef struct {
   void* log_user;
   int32_t refittable;              /* 1: keep what tenfold_engine_refit() needs */
   int32_t no_tf32;                 /* 1: float32 is not rounded: no TF32 on a GPU, no Winograd and no 24-bit weights on a CPU */
+  int32_t allow_fp16;
+  int32_t (*progress)(void* user, const char* phase, int32_t done, int32_t total);   /* may be null; 0 cancels the build */
+  void* progress_user;
 } tenfold_build_config;
 /* `config` may be null: all defaults. */
 tenfold_status tenfold_build_file(const char* onnx_path, const tenfold_build_config* config, tenfold_engine** engine);
 tenfold_status tenfold_build_bytes(const void* onnx, size_t bytes, const tenfold_build_config* config, tenfold_engine** engine);
 tenfold_status tenfold_build_network(const tenfold_network* network, const tenfold_build_config* config, tenfold_engine** engine);
+/* Tunes a plan made elsewhere for this machine; without ranges. */
+tenfold_status tenfold_retune_file(const char* plan_path, const tenfold_build_config* config, tenfold_engine** engine);
 
 /* --- Engines --- */
+enum { TENFOLD_WEIGHTS_MAP = 0, TENFOLD_WEIGHTS_COPY, TENFOLD_WEIGHTS_LOCK };
+typedef struct {
+  size_t struct_size;
+  const char* device;              /* "cuda:1"; null: the first of the kind that the plan was built for */
+  int32_t threads;                 /* 0: from affinity mask and cgroup quota */
+  int32_t weights;                 /* mapped from the file, copied into huge pages, or copied and locked in memory */
+  int32_t skip_verification;       /* 1: do not compare the weights with their checksums */
+  void (*log)(void* user, int32_t severity, const char* message);
+  void* log_user;
+} tenfold_load_options;
+/* `options` may be null: all defaults. The bytes of a plan are copied. */
+tenfold_status tenfold_engine_load_with(const char* plan_path, const tenfold_load_options* options, tenfold_engine** engine);
+tenfold_status tenfold_engine_load_bytes(const void* plan, size_t bytes, const tenfold_load_options* options, tenfold_engine** engine);
 tenfold_status tenfold_engine_load(const char* plan_path, tenfold_engine** engine);
 tenfold_status tenfold_engine_save(const tenfold_engine* engine, const char* plan_path);
 void tenfold_engine_free(tenfold_engine* engine);    /* contexts stay usable */

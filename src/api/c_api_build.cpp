@@ -13,7 +13,7 @@ BuildConfig config_of(const tenfold_build_config* given) {
   if (c.device) config.device = c.device;
   config.threads = c.threads;
   if (c.optimization_level >= 0) config.optimization_level = c.optimization_level;
-  config.bf16 = c.allow_bf16 != 0;
+  config.bf16 = c.allow_bf16 != 0, config.fp16 = c.allow_fp16 != 0;
   config.refittable = c.refittable != 0;
   config.tf32 = c.no_tf32 == 0;
   if (c.timing_cache) config.timing_cache = c.timing_cache;
@@ -28,9 +28,10 @@ BuildConfig config_of(const tenfold_build_config* given) {
     config.profiles[static_cast<std::size_t>(r.profile)][&need(r.input, "a range's input")] = {
         shape_of(r.min, r.rank), shape_of(r.opt, r.rank), shape_of(r.max, r.rank)};
   }
-  if (c.log)
-    config.log = [log = c.log, user = c.log_user](Severity severity, std::string_view text) {
-      log(user, static_cast<std::int32_t>(severity), std::string(text).c_str());
+  config.log = log_of(c.log, c.log_user);
+  if (c.progress)
+    config.progress = [progress = c.progress, user = c.progress_user](const Progress& p) {
+      return progress(user, std::string(p.phase).c_str(), p.done, p.total) != 0;
     };
   return config;
 }
@@ -48,4 +49,7 @@ TENFOLD_C tenfold_status tenfold_build_bytes(const void* onnx, size_t bytes, con
 TENFOLD_C tenfold_status tenfold_build_network(const tenfold_network* network, const tenfold_build_config* config,
                                                tenfold_engine** engine) {
   return make_engine(engine, [&] { return build(need(network, "the network").network, config_of(config)); });
+}
+TENFOLD_C tenfold_status tenfold_retune_file(const char* path, const tenfold_build_config* config, tenfold_engine** engine) {
+  return make_engine(engine, [&] { return retune_file(&need(path, "the path"), config_of(config)); });
 }

@@ -62,6 +62,13 @@ T taken(const T* from, const char* what) {
   return copy;
 }
 
+inline LogCallback log_of(void (*log)(void*, std::int32_t, const char*), void* user) {
+  if (!log) return {};
+  return [log, user](Severity severity, std::string_view text) {
+    log(user, static_cast<std::int32_t>(severity), std::string(text).c_str());
+  };
+}
+
 // Information for the caller, as much as his struct has room for.
 template <class T>
 void give(T* to, T full, const char* what) {

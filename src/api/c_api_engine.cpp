@@ -4,8 +4,35 @@
 using namespace tenfold;
 using namespace tenfold::c;
 
+namespace {
+
+LoadOptions options_of(const tenfold_load_options* given) {
+  LoadOptions options;
+  if (!given) return options;
+  const tenfold_load_options o = taken(given, "the load options");
+  require(o.weights >= TENFOLD_WEIGHTS_MAP && o.weights <= TENFOLD_WEIGHTS_LOCK, ErrorKind::invalid_argument, "weights is ", o.weights,
+          ", one of TENFOLD_WEIGHTS_MAP, _COPY and _LOCK was expected");
+  if (o.device) options.device = o.device;
+  options.threads = o.threads;
+  options.weights = static_cast<WeightsMode>(o.weights);
+  options.verify_weights = o.skip_verification == 0;
+  options.log = log_of(o.log, o.log_user);
+  return options;
+}
+
+}  // namespace
+
+TENFOLD_C tenfold_status tenfold_engine_load_with(const char* path, const tenfold_load_options* options, tenfold_engine** engine) {
+  return make_engine(engine, [&] { return Engine::load(std::string(&need(path, "the path")), options_of(options)); });
+}
+TENFOLD_C tenfold_status tenfold_engine_load_bytes(const void* plan, size_t bytes, const tenfold_load_options* options,
+                                                   tenfold_engine** engine) {
+  return make_engine(engine, [&] {
+    return Engine::load(std::span(&need(static_cast<const std::byte*>(plan), "the plan"), bytes), options_of(options));
+  });
+}
 TENFOLD_C tenfold_status tenfold_engine_load(const char* path, tenfold_engine** engine) {
-  return make_engine(engine, [&] { return Engine::load(std::string(&need(path, "the path"))); });
+  return tenfold_engine_load_with(path, nullptr, engine);
 }
 TENFOLD_C tenfold_status tenfold_engine_save(const tenfold_engine* engine, const char* path) {
   return guarded([&] { need(engine, "the engine").engine.save(&need(path, "the path")); });

@@ -54,6 +54,36 @@ static int build_engine(const tenfold_network* net, tenfold_engine** engine) {
   return 0;
 }
 
+static int32_t stop(void* user, const char* phase, int32_t done, int32_t total) {
+  *(int32_t*)user += phase[0] != '\0' && done <= total;
+  return 0;
+}
+
+/* A build that its callback ends, a plan that is no plan, weights copied, a plan tuned again. */
+static int build_and_load_with_options(const tenfold_network* net, const char* plan_path) {
+  tenfold_build_config config;
+  tenfold_load_options options;
+  tenfold_engine* engine;
+  int32_t calls = 0;
+  memset(&config, 0, sizeof config);
+  config.struct_size = sizeof config;
+  config.optimization_level = 1, config.progress = stop, config.progress_user = &calls;
+  EXPECT(tenfold_build_network(net, &config, &engine) == TENFOLD_CANCELLED && calls == 1);
+  memset(&options, 0, sizeof options);
+  options.struct_size = sizeof options;
+  options.threads = 1, options.weights = TENFOLD_WEIGHTS_COPY, options.skip_verification = 1;
+  EXPECT(tenfold_engine_load_with(plan_path, &options, &engine) == TENFOLD_OK);
+  tenfold_engine_free(engine);
+  EXPECT(tenfold_engine_load_bytes("no plan", 7, &options, &engine) == TENFOLD_PLAN_REFUSED);
+  options.weights = 3;
+  EXPECT(tenfold_engine_load_with(plan_path, &options, &engine) == TENFOLD_INVALID_ARGUMENT);
+  memset(&config, 0, sizeof config);
+  config.struct_size = sizeof config;
+  EXPECT(tenfold_retune_file(plan_path, &config, &engine) == TENFOLD_OK);
+  tenfold_engine_free(engine);
+  return 0;
+}
+
 static int run_engine(const tenfold_engine* engine) {
   const float x[6] = {1, 2, -3, 4, 5, -6}, want[12] = {1, 3, 1, 2, 0, 11, -3, 4, 5, 0, 5, -6};
   const int64_t shape[2] = {3, 2}, too_large[2] = {5, 2};
@@ -75,6 +105,7 @@ static int run_engine(const tenfold_engine* engine) {
   EXPECT(tenfold_context_bind(context, 0, (void*)x, sizeof x) == TENFOLD_OK);
   EXPECT(tenfold_context_memory(context, 1, &y) == TENFOLD_OK);
   EXPECT(tenfold_context_bind(context, 1, y, sizeof want) == TENFOLD_OK);
+  EXPECT(tenfold_context_prepare(context) == TENFOLD_OK);
   EXPECT(tenfold_context_run(context) == TENFOLD_OK);
   for (i = 0; i < 12; ++i) EXPECT(((float*)y)[i] == want[i]);
   EXPECT(tenfold_context_set_shape(context, 0, too_large, 2) > TENFOLD_RUN_FAILED || tenfold_context_run(context) > TENFOLD_RUN_FAILED);
@@ -122,9 +153,10 @@ int tenfold_use_from_c(const char* plan_path) {
   EXPECT(tenfold_network_create("from C", &net) == TENFOLD_OK);
   if ((line = make_network(net)) != 0) return line;
   if ((line = build_engine(net, &engine)) != 0) return line;
-  tenfold_network_free(net);
   if ((line = run_engine(engine)) != 0) return line;
   EXPECT(tenfold_engine_save(engine, plan_path) == TENFOLD_OK);
+  if ((line = build_and_load_with_options(net, plan_path)) != 0) return line;
+  tenfold_network_free(net);
   tenfold_engine_free(engine);
   EXPECT(tenfold_engine_load(plan_path, &loaded) == TENFOLD_OK);
   if ((line = run_engine(loaded)) != 0) return line;
