@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Writes docs/operators.md and docs/cli.md from what the program says: write_docs.py TENFOLD; --check only compares."""
+"""Writes docs/operators.md and docs/cli.md from what the program says: write_docs.py TENFOLD; --check only compares,
+and looks for the examples of CONTRIBUTING.md in the sources."""
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -33,6 +35,15 @@ def command_line(program):
     return text
 
 
+def invented_examples():
+    """Code of CONTRIBUTING.md that stands nowhere in the sources."""
+    sources = [path.read_text() for path in (DOCS.parent / 'src').rglob('*.cpp')]
+    blocks = re.findall(r'```c\+\+\n(.*?)```', (DOCS.parent / 'CONTRIBUTING.md').read_text(), re.DOTALL)
+    if not blocks:
+        sys.exit('CONTRIBUTING.md: its examples are gone')
+    return [block.splitlines()[0] for block in blocks if not any(block.strip() in text for text in sources)]
+
+
 def main():
     words = [word for word in sys.argv[1:] if word != '--check']
     if len(words) != 1:
@@ -44,6 +55,8 @@ def main():
             path.write_text(text)
         elif not path.exists() or path.read_text() != text:
             stale.append(f'docs/{name}')
+    for example in invented_examples():
+        sys.exit(f'CONTRIBUTING.md: the example that begins with "{example}" is not what the sources say')
     if stale:
         sys.exit(f'{", ".join(stale)}: not what the program says; run tools/write_docs.py {words[0]}')
 
