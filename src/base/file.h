@@ -1,4 +1,4 @@
-// Files: read whole, map read-only, replace atomically. Errors have kind io and name the path and the system's reason.
+// Files: read whole, map read-only, replace atomically. Errors have kind io (or out_of_memory) and name the path and the system's reason.
 #pragma once
 
 #include <cstddef>

@@ -37,6 +37,24 @@ std::string io_error(F f) {
   return "";
 }
 
+#ifndef TENFOLD_SANITIZED   // sanitizers need the addresses that the limit forbids
+TEST_F(File, MappingMoreThanThereIsRoomForIsOutOfMemory) {
+  write_file(at("sparse"), "x");
+  fs::resize_file(at("sparse"), std::uintmax_t{1} << 40);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  const rlimit tight{rlim_t{1} << 37, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &tight), 0);
+  try {
+    MappedFile::open(at("sparse"));
+    ADD_FAILURE() << "it was mapped";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::out_of_memory) << error.what();
+  }
+  ::setrlimit(RLIMIT_AS, &before);
+}
+#endif
+
 TEST_F(File, RoundTrip) {
   const std::string text("zero\0byte", 9);
   write_file(at("a"), text);
