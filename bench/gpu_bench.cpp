@@ -1,0 +1,176 @@
+// Every tactic and configuration of a GPU on problems of one node, results compared with each other, times from a graph of launches:
+// what docs/gpu-products.md was made with.
+//
+//   gpu_bench problems.txt [filter]     lines "name | graph in text form"; those whose line contains the filter
+//
+// Operands of FusedAttention lie as they do in an encoder: queries, keys and values side by side for each token.
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+
+#include "backends/backend.h"
+#include "base/check.h"
+#include "ir/op_def.h"
+#include "ir/text.h"
+#include "ops/cases.h"
+
+namespace {
+
+using namespace tenfold;
+using namespace tenfold::backends;
+using Strides = std::vector<std::int64_t>;
+
+Strides dense_strides(const Shape& shape) {
+  Strides s(shape.size(), 1);
+  for (std::size_t d = s.size(); d-- > 1;) s[d - 1] = s[d] * shape[d];
+  return s;
+}
+
+struct Operand {
+  Tensor data;
+  Strides strides;
+  std::shared_ptr<void> room;  // keeps `address`, which may lie within it, alive
+  void* address = nullptr;
+};
+
+class Bench {
+ public:
+  explicit Bench(const ir::Node& node) : node_(node), op_(*node.def) {
+    problem_.op = &op_, problem_.attributes = &node.attributes, problem_.body = node.body ? &*node.body : nullptr;
+    problem_.anchor_inputs = node.anchor_inputs < 0 ? static_cast<int>(node.inputs.size()) : node.anchor_inputs;
+    problem_.device = &backend_->info();
+    for (const ir::Value* v : node.inputs) in_.push_back(add(v, problem_.in));
+    out_ = add(node.out(), problem_.out);
+    if (op_.name == "FusedAttention") lay_side_by_side();
+  }
+
+  void run() {
+    std::vector<double> first;
+    for (const Tactic* tactic : tactics_for(*backend_, op_)) {
+      if (tactic->source == Source::reference || !tactic->supports(problem_)) continue;
+      if (tactic->formats) continue;  // of convolutions: their problems come in plain order here
+      for (const Config& config : tactic->configs(problem_)) time_one(*tactic, config, first);
+    }
+  }
+
+ private:
+  Operand add(const ir::Value* v, std::vector<OperandDesc>& all) {
+    OperandDesc& d = all.emplace_back();
+    d.missing = v == nullptr;
+    if (!v) return {};
+    d.dtype = v->dtype(), d.dims = v->dims(), d.constant = v->is_constant();
+    Operand o;
+    const Shape shape = ir::constants(d.dims);
+    o.data = d.constant ? v->constant->tensor : ops::random_tensor(d.dtype, shape, 7 + all.size());
+    o.strides = dense_strides(shape);
+    o.room = place(o.data.raw(), o.data.bytes()), o.address = o.room.get();
+    return o;
+  }
+  std::shared_ptr<void> place(const void* data, std::int64_t bytes) {
+    std::shared_ptr<void> room = backend_->allocate(std::max<std::int64_t>(bytes, 64));
+    stream_->copy(room.get(), data, bytes), stream_->wait();
+    return room;
+  }
+  // [batch, heads, tokens, size] as views of [batch, tokens, 3, heads, size], the result of [batch, tokens, heads, size].
+  void lay_side_by_side() {
+    const Shape s = in_[0].data.shape();
+    const auto view = [&](std::int64_t parts) { return Strides{s[2] * parts * s[1] * s[3], s[3], parts * s[1] * s[3], 1}; };
+    const Tensor all = ops::random_tensor(in_[0].data.dtype(), {s[0] * s[2] * 3 * s[1] * s[3]}, 3);
+    const std::shared_ptr<void> room = place(all.raw(), all.bytes());
+    const auto set = [](Operand& o, OperandDesc& d, const Strides& strides) {
+      o.strides = strides, d.dense = false;
+      d.strides = ir::to_dims(strides);
+    };
+    for (std::size_t i = 0; i < 3; ++i) {
+      set(in_[i], problem_.in[i], view(3));
+      in_[i].room = room;
+      in_[i].address = static_cast<char*>(room.get()) + static_cast<std::int64_t>(i) * s[1] * s[3] * bits(all.dtype()) / 8;
+    }
+    set(out_, problem_.out[0], view(1));
+  }
+
+  Bound bound(const Operand& o) const { return {o.address, o.data.shape().data(), o.strides.data(), o.data.rank()}; }
+
+  void time_one(const Tactic& tactic, const Config& config, std::vector<double>& first) try {
+    std::vector<Bound> in;
+    std::vector<std::shared_ptr<void>> packed;
+    std::vector<const Tensor*> constants;
+    for (std::size_t i = 0; i < in_.size(); ++i) constants.push_back(problem_.in[i].constant ? &in_[i].data : nullptr);
+    for (std::size_t i = 0; i < in_.size(); ++i) {
+      in.push_back(problem_.in[i].missing ? Bound{} : bound(in_[i]));
+      const std::int64_t bytes =
+          constants[i] && tactic.packed_bytes ? tactic.packed_bytes(problem_, config, static_cast<int>(i)) : -1;
+      if (bytes < 0) continue;
+      std::vector<char> host(static_cast<std::size_t>(bytes));
+      tactic.pack(problem_, config, static_cast<int>(i), constants, host.data());
+      in.back().data = packed.emplace_back(place(host.data(), bytes)).get();
+    }
+    const std::int64_t bytes = tactic.workspace ? tactic.workspace(problem_, config).constant() : 0;
+    const std::shared_ptr<void> workspace = backend_->allocate(std::max<std::int64_t>(bytes, 64));
+    const Bound y = bound(out_);
+    const auto kernel = tactic.open(problem_, config);
+    const RunArgs args{in, {&y, 1}, workspace.get()};
+    stream_->fill(out_.address, 0xff, out_.data.bytes());  // NaN: what is not written shows
+    const Status::Code code = stream_->launch(tactic, kernel.get(), args);
+    if (code != Status::ok || stream_->wait() != Status::ok) throw std::runtime_error(std::string(stream_->error()));
+    const double error = difference(first);
+    const double us = backend_->measure(*stream_, tactic, kernel.get(), args, {.least_ms = 5}) / 1000;
+    std::printf("  %-16s", tactic.name.c_str());
+    for (std::int64_t c : config) std::printf(" %lld", static_cast<long long>(c));
+    std::printf("  %.2f us  %.0f TFLOP/s  differs by %.1e%s\n", us, tactic.work ? tactic.work(problem_) / us / 1e6 : 0, error,
+                error < 4e-3 ? "" : "  WRONG");
+    std::fflush(stdout);
+  } catch (const std::exception& e) {
+    std::printf("  %s failed: %s\n", tactic.name.c_str(), e.what());
+  }
+
+  // Of 4,000 elements, from the first tactic's, relative to the largest.
+  double difference(std::vector<double>& first) {
+    Tensor y(out_.data.dtype(), out_.data.shape());
+    stream_->copy(y.mutable_raw(), out_.address, y.bytes()), stream_->wait();
+    double largest = 1e-30, error = 0;
+    const bool reference = first.empty();
+    const std::int64_t step = std::max<std::int64_t>(1, y.size() / 4000 | 1);
+    std::size_t at = 0;
+    for (std::int64_t i = 0; i < y.size(); i += step, ++at) {
+      const double x = y.as_double(i);
+      if (reference) first.push_back(x);
+      largest = std::max(largest, std::fabs(first[at]));
+      error = std::isnan(x) ? 1e9 : std::max(error, std::fabs(x - first[at]));
+    }
+    return error / largest;
+  }
+
+  const ir::Node& node_;
+  const ir::OpDef& op_;
+  std::shared_ptr<Backend> backend_ = open_backend("cuda:0");
+  std::unique_ptr<Stream> stream_ = backend_->open_stream({});
+  Problem problem_;
+  std::vector<Operand> in_;
+  Operand out_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc < 2) throw std::runtime_error("usage: gpu_bench problems.txt [filter]");
+  std::ifstream file(argv[1]);
+  if (!file) throw std::runtime_error(cat("cannot read ", argv[1]));
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t bar = line.find('|');
+    if (line.empty() || line[0] == '#' || bar == std::string::npos || (argc > 2 && line.find(argv[2]) == std::string::npos)) continue;
+    std::printf("%s\n", line.substr(0, bar).c_str());
+    std::string text = line.substr(bar + 1);
+    for (std::size_t at; (at = text.find(';')) != std::string::npos;) text[at] = '\n';
+    const auto constant = [](DType dtype, const Shape& shape, std::uint64_t seed) {
+      return ops::random_tensor(dtype, shape, seed, -0.05, 0.05);
+    };
+    const ir::Graph graph = ir::parse_graph(text, ir::Registry::builtin(), {.random_constant = constant});
+    Bench(*graph.nodes().front()).run();
+  }
+} catch (const std::exception& e) {
+  std::cerr << e.what() << "\n";
+  return 1;
+}
