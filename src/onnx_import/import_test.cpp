@@ -196,9 +196,9 @@ TEST(Import, WarnsOfNanInWeights) {
 
 // Fuzzing found that a number no integer can hold was cast to one.
 TEST(Import, NumbersThatFillIntegerTensorsFitThem) {
-  const auto padded = [](float value) {
+  const auto padded = [](float value, DType type = DType::i8) {
     auto model = new_model(7);
-    add_input(*model.mutable_graph(), "x", {"2"}, DType::i8);
+    add_input(*model.mutable_graph(), "x", {"2"}, type);
     auto& pad = add_node(*model.mutable_graph(), "Pad", {"x"}, {"y"}, "pad");
     auto& pads = add_attribute(pad, "pads", 7);
     pads.add_ints(1), pads.add_ints(0);
@@ -208,6 +208,7 @@ TEST(Import, NumbersThatFillIntegerTensorsFitThem) {
   };
   import_model(padded(-128));
   for (const float value : {-1.7e38f, 128.0f, std::nanf("")}) expect_failure(padded(value), ErrorKind::invalid_model, "is no value of i8");
+  expect_failure(padded(0, DType::string), ErrorKind::invalid_model, "cannot fill a tensor of strings");
 }
 
 // Fuzzing plans found that Pow looked at the types of operands that are not there.

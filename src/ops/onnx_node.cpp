@@ -24,6 +24,7 @@ Value* OnnxImport::ints(const std::vector<std::int64_t>& values) {
 }
 
 Value* OnnxImport::scalar(DType dtype, double value) {
+  require_sound(dtype != DType::string, "the number ", value, " cannot fill a tensor of strings");
   Tensor tensor(dtype, {});
   if (is_float(dtype)) {
     store_double(dtype, tensor.mutable_raw(), 0, value);
