@@ -17,6 +17,7 @@
 namespace tenfold::backends {
 Tactic cpu_matmul_packed();
 Tactic cpu_matmul_batched();
+Tactic cpu_matmul_gemv_f24();
 Tactic cpu_conv_igemm();
 Tactic cpu_conv_depthwise();
 Tactic cpu_conv_first();
@@ -68,7 +69,9 @@ const Line kShapes[] = {
     {"Conv", "f32[1,144,56,56] f32[144,1,3,3]! f32[144]! group=144 pads=[1,1,1,1]"},
     {"Conv", "f32[1,384,14,14] f32[384,1,3,3]! f32[384]! group=384 pads=[1,1,1,1]"},
     {"Conv", "f32[1,960,7,7] f32[960,1,3,3]! f32[960]! group=960 pads=[1,1,1,1]"},
+    {"Conv", "f32[1,32,112,112] f32[16,32,1,1]! f32[16]!"},
     {"Conv", "f32[1,16,112,112] f32[96,16,1,1]! f32[96]!"},
+    {"Conv", "f32[1,96,56,56] f32[24,96,1,1]! f32[24]!"},
     {"Conv", "f32[1,24,56,56] f32[144,24,1,1]! f32[144]!"},
     {"Conv", "f32[1,144,56,56] f32[24,144,1,1]! f32[24]!"},
     {"Conv", "f32[1,64,14,14] f32[384,64,1,1]! f32[384]!"},
@@ -235,8 +238,8 @@ int main(int argc, char** argv) {
   ThreadPool pool({.threads = threads});
   const double all = peak() * threads;
   std::printf("%s, %d thread(s), peak %.1f GFLOP/s\n", cpu::this_cpu().name.c_str(), threads, all);
-  const std::vector<Tactic> tactics{cpu_matmul_packed(), cpu_matmul_batched(), cpu_conv_igemm(),         cpu_conv_depthwise(),
-                                    cpu_conv_first(),    cpu_conv_winograd(),  cpu_conv_transpose_gemm()};
+  const std::vector<Tactic> tactics{cpu_matmul_packed(),  cpu_matmul_batched(), cpu_matmul_gemv_f24(), cpu_conv_igemm(),
+                                    cpu_conv_depthwise(), cpu_conv_first(),     cpu_conv_winograd(),   cpu_conv_transpose_gemm()};
   for (const Line& shape : kShapes) {
     const std::string line = std::string(shape.op) + " " + shape.text;
     if (line.find(filter) == std::string::npos) continue;

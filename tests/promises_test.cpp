@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <new>
 #include <random>
 #include <thread>
@@ -74,6 +75,24 @@ TEST_F(Promises, SameTimingCacheSamePlan) {
   builder::build_graph(network(), c, "", &report).save(at("again"));
   EXPECT_EQ(report.timed, 0);
   EXPECT_TRUE(read_file(at("warm")) == read_file(at("again")));
+}
+
+TEST_F(Promises, NoTf32LeavesOutWhatRounds) {
+  for (const bool allowed : {true, false}) {
+    BuildConfig c = config(1);
+    c.tf32 = allowed;
+    BuildReport report;
+    builder::build_graph(network(), c, "", &report);
+    std::map<std::string, int> refused = {{"conv_winograd", 0}, {"matmul_gemv_f24", 0}};
+    for (const StepReport& step : report.steps) {
+      for (const TacticReport& t : step.tried) {
+        if (!refused.contains(t.tactic)) continue;
+        refused[t.tactic] += t.verdict.find("--noTF32") != std::string::npos;
+        EXPECT_FALSE(t.chosen && !allowed) << step.problem;
+      }
+    }
+    for (const auto& [tactic, count] : refused) EXPECT_EQ(count > 0, !allowed) << tactic;
+  }
 }
 
 // The second build competes with more busy threads than there are processors: with every time in the cache nothing may depend on a clock.

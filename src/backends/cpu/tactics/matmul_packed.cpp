@@ -1,6 +1,7 @@
 // matmul_packed: activations times a constant matrix, which is packed at build time.
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/matrix_rows.h"
+#include "backends/cpu/tactics/constant_product_common.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -8,35 +9,9 @@ namespace {
 
 using namespace cpu;
 
-std::int64_t k_of(const Problem& p) { return p.in[1].dims[0].constant(); }
-std::int64_t n_of(const Problem& p) { return p.in[1].dims[1].constant(); }
-int rank_of(const OperandDesc& o) { return static_cast<int>(o.dims.size()); }
-
-bool result_is_product(const Problem& p) {
-  const ir::Dims &a = p.in[0].dims, &y = p.out[0].dims;
-  return a.size() == y.size() && std::equal(a.begin(), a.end() - 1, y.begin()) && y.back() == p.in[1].dims[1];
-}
-
-Verdict supports(const Problem& p) {
-  const OperandDesc &a = p.in[0], &b = p.in[1], &y = p.out[0];
-  if (a.dtype != DType::f32 || b.dtype != DType::f32) return Verdict::no("operands are not f32");
-  if (!b.constant) return Verdict::no("the right operand is not a constant");
-  if (b.dims.size() != 2 || a.dims.empty() || rank_of(a) > MatrixRows::kMaxAxes) return Verdict::no("the right operand is not one matrix");
-  if (!unit_innermost(a) || !unit_innermost(y)) return Verdict::no("rows are not contiguous");
-  if (!result_is_product(p)) return Verdict::no("the epilogue enlarges the result");
-  if (!uniform_rows(y, 0, rank_of(y) - 1)) return Verdict::no("rows of the result do not lie at one distance");
-  return F32End::supports(p, rank_of(y) - 1);
-}
-
 GemmF32Cut cut_of(const Config& c) { return {c[0], c[1], c[2], c[3]}; }
 GemmF32Weights weights_of(const Problem& p, const Config& c) {
   return {.taps = 1, .k = k_of(p), .n = n_of(p), .k_block = c[3], .panel = gemm_f32_kernels(c[0]).panel};
-}
-
-std::int64_t likely_rows(const Problem& p) {
-  std::int64_t rows = 1;
-  for (std::size_t i = 0; i + 1 < p.in[0].dims.size(); ++i) rows = std::min<std::int64_t>(rows * likely(p, p.in[0].dims[i], 128), 1 << 20);
-  return rows;
 }
 
 std::vector<Config> configs(const Problem& p) {
@@ -119,16 +94,12 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   return Status::ok;
 }
 
-double work(const Problem& p) {
-  return 2.0 * static_cast<double>(likely_rows(p)) * static_cast<double>(k_of(p)) * static_cast<double>(n_of(p));
-}
-
 }  // namespace
 
 Tactic cpu_matmul_packed() {
   return {.name = "matmul_packed",
           .op = "MatMul",
-          .supports = supports,
+          .supports = supports_constant_product,
           .configs = configs,
           .valid = valid,
           .worker_scratch = worker_scratch,
@@ -137,7 +108,7 @@ Tactic cpu_matmul_packed() {
           .unpack = unpack,
           .open = open,
           .run = run,
-          .work = work};
+          .work = constant_product_work};
 }
 
 }  // namespace tenfold::backends

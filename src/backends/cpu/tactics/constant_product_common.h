@@ -1,0 +1,16 @@
+// What the tactics of a product with a constant f32 matrix share.
+#pragma once
+
+#include "backends/cpu/tactics/epilogue_common.h"
+
+namespace tenfold::backends::cpu {
+
+Verdict supports_constant_product(const Problem& problem);
+std::int64_t likely_rows(const Problem& problem);
+double constant_product_work(const Problem& problem);
+
+inline std::int64_t k_of(const Problem& p) { return p.in[1].dims[0].constant(); }
+inline std::int64_t n_of(const Problem& p) { return p.in[1].dims[1].constant(); }
+inline int rank_of(const OperandDesc& o) { return static_cast<int>(o.dims.size()); }
+
+}  // namespace tenfold::backends::cpu
