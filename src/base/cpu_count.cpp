@@ -2,6 +2,7 @@
 #include "base/cpu_count.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -83,6 +84,8 @@ int cgroup_cpus(std::string_view membership, std::string_view root) {
   }
   return least;
 }
+
+int machine_cpus() { return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))); }
 
 int default_threads() {
   int threads = affinity_cpus();

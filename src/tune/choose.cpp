@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "base/check.h"
+#include "base/cpu_count.h"
 #include "tune/cuts.h"
 #include "tune/layout_choice.h"
 #include "tune/tuner.h"
@@ -23,13 +24,15 @@ void add_constants(const ir::Graph& graph, std::unordered_map<const ir::Constant
     for (const auto& g : n->graphs) add_constants(*g, bytes);
   }
 }
-// Whether a run's other weights have pushed a step's own out of the caches before it comes again.
-bool weights_leave_caches(const ir::Graph& graph, const backends::DeviceInfo& device) {
+// Whether a run's other weights have pushed a step's own out of the caches before it comes again. Of the last cache a fair share
+// counts: that of a large server holds many models, and is slow to read.
+bool weights_leave_caches(const ir::Graph& graph, const backends::DeviceInfo& device, int threads) {
   std::unordered_map<const ir::Constant*, std::int64_t> bytes;
   add_constants(graph, bytes);
   std::int64_t sum = 0;
   for (const auto& [constant, size] : bytes) sum += size;
-  return sum > device.l3_bytes / 2;
+  const std::int64_t share = device.l3_bytes / machine_cpus() * std::max(threads, 1);
+  return sum > std::min(share, device.l3_bytes / 2);
 }
 
 struct Chooser {
@@ -75,7 +78,7 @@ void compile_ahead(const ir::Graph& graph, backends::Backend& backend, const Tun
 
 Choice choose(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options) {
   const int threads = options.config->threads;
-  const bool cold_weights = weights_leave_caches(graph, backend.info());
+  const bool cold_weights = weights_leave_caches(graph, backend.info(), threads);
   if (backend.compiles()) compile_ahead(graph, backend, options, cold_weights);
   std::unique_ptr<Timer> timer = options.config->random_choices
                                      ? random_timer(options.config->random_choices)
