@@ -6,11 +6,18 @@
 
 #include "base/checked.h"
 #include "base/element.h"
+#include "base/huge_memory.h"
 
 namespace tenfold {
 namespace {
 
 std::shared_ptr<void> allocate(std::int64_t bytes) {
+  constexpr std::int64_t kLarge = 2 << 20;
+  if (bytes >= kLarge) {
+    std::shared_ptr<void> memory = map_huge(bytes);
+    require(memory != nullptr, ErrorKind::out_of_memory, "cannot allocate ", bytes, " bytes for a tensor");
+    return memory;
+  }
   void* memory = std::aligned_alloc(64, static_cast<std::size_t>(round_up(std::max<std::int64_t>(bytes, 1), 64)));
   require(memory != nullptr, ErrorKind::out_of_memory, "cannot allocate ", bytes, " bytes for a tensor");
   std::memset(memory, 0, static_cast<std::size_t>(bytes));

@@ -1,11 +1,13 @@
 // Storing constants once.
 #include "builder/constant_pool.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/check.h"
 #include "base/checked.h"
 #include "base/hash.h"
+#include "base/huge_memory.h"
 #include "ir/op_def.h"
 #include "ir/recipe.h"
 
@@ -42,7 +44,7 @@ std::int32_t ConstantPool::find(const void* data, std::int64_t bytes, const Key&
   const auto same_key = by_content_.find(key);
   if (same_key == by_content_.end()) return -1;
   for (std::int32_t index : same_key->second)
-    if (std::memcmp(chunks_[static_cast<std::size_t>(index)].data.get(), data, static_cast<std::size_t>(bytes)) == 0) return index;
+    if (std::memcmp(at(constants_[static_cast<std::size_t>(index)].offset), data, static_cast<std::size_t>(bytes)) == 0) return index;
   return -1;
 }
 
@@ -58,46 +60,60 @@ std::int32_t ConstantPool::add(const std::string& name, const SharedConstant& co
   return add(name, constant->tensor.raw(), constant->tensor.bytes(), key, key.empty() ? nullptr : constant);
 }
 
-std::int32_t ConstantPool::add_packed(const std::string& name, const std::vector<SharedConstant>& operands, int input, const Tensor& packed,
-                                      const std::string& packing) {
+std::int32_t ConstantPool::add_packed(const std::string& name, const std::vector<SharedConstant>& operands, int input, const void* packed,
+                                      std::int64_t bytes, const std::string& packing) {
   const SharedConstant& original = operands[static_cast<std::size_t>(input)];
   std::string key;
   for (const SharedConstant& operand : operands)
     if (operand && ir::may_change(*operand)) key += keys_.of(operand) + " ";
   if (!key.empty()) key += packing;
-  const std::int32_t index = add(name, packed.raw(), packed.bytes(), key, key.empty() ? nullptr : original);
+  const std::int32_t index = add(name, packed, bytes, key, key.empty() ? nullptr : original);
   const Tensor& t = original->tensor;
   packed_.try_emplace({hash_of(t.raw(), t.bytes()), t.bytes(), keys_.of(original)}, index);   // any packing will do
   return index;
 }
 
+std::int64_t ConstantPool::end() const {
+  return constants_.empty() ? 0 : round_up(constants_.back().offset + constants_.back().bytes, 64);
+}
+
+void* ConstantPool::space(std::int64_t bytes) {
+  const std::int64_t wanted = checked_add(end(), bytes);
+  if (wanted > capacity_) {
+    // Far more than is known to be needed: only what is touched costs memory, and growing costs a copy.
+    std::shared_ptr<void> larger;
+    for (capacity_ = std::max<std::int64_t>(2 * wanted, 1 << 30); !larger && capacity_ >= wanted; capacity_ /= 2) {
+      larger = map_huge(capacity_);
+      if (larger) break;
+    }
+    require(larger != nullptr, ErrorKind::out_of_memory, "cannot allocate ", wanted, " bytes for the weights of the plan");
+    if (memory_) std::memcpy(larger.get(), memory_.get(), static_cast<std::size_t>(end()));
+    memory_ = std::move(larger);
+  }
+  return at(end());
+}
+
 std::int32_t ConstantPool::add(const std::string& name, const void* data, std::int64_t bytes, const std::string& refit_key,
                                SharedConstant origin) {
   const Key key{hash_of(data, bytes), bytes, refit_key};
-  if (const std::int32_t known = find(data, bytes, key); known >= 0) return known;
-  Chunk chunk{std::shared_ptr<std::byte[]>(new std::byte[static_cast<std::size_t>(bytes)]), bytes};
-  std::memcpy(chunk.data.get(), data, static_cast<std::size_t>(bytes));
+  void* const place = space(bytes);
+  if (const std::int32_t known = find(data, bytes, key); known >= 0) {
+    if (place == data) std::memset(place, 0, static_cast<std::size_t>(bytes));
+    return known;
+  }
+  if (place != data && bytes > 0) std::memcpy(place, data, static_cast<std::size_t>(bytes));
   const auto index = static_cast<std::int32_t>(constants_.size());
-  const std::int64_t offset = constants_.empty() ? 0 : round_up(constants_.back().offset + constants_.back().bytes, 64);
-  constants_.push_back({name, offset, bytes, std::get<0>(key)});
-  chunks_.push_back(std::move(chunk));
+  constants_.push_back({name, end(), bytes, std::get<0>(key)});
   origins_.push_back(std::move(origin));
   by_content_[key].push_back(index);
   return index;
 }
 
 void ConstantPool::move_into(plan::Plan& plan) {
-  const std::int64_t total = constants_.empty() ? 0 : round_up(constants_.back().offset + constants_.back().bytes, 64);
-  Tensor storage(DType::u8, {total});
-  for (std::size_t i = 0; i < constants_.size(); ++i) {
-    std::memcpy(static_cast<std::byte*>(storage.mutable_raw()) + constants_[i].offset, chunks_[i].data.get(),
-                static_cast<std::size_t>(chunks_[i].bytes));
-    chunks_[i].data.reset();   // at most one constant is held twice at a time
-  }
+  plan.weights_bytes = end();
+  plan.weights = at(0);
+  plan.weights_owner = std::move(memory_);
   plan.constants = std::move(constants_);
-  plan.weights = static_cast<const std::byte*>(storage.raw());
-  plan.weights_bytes = total;
-  plan.weights_owner = std::make_shared<Tensor>(std::move(storage));
 }
 
 }  // namespace tenfold::builder

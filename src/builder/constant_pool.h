@@ -26,12 +26,12 @@ class RefitKeys {
 
 class ConstantPool {
  public:
-  // Bytes that no weight is behind.
-  std::int32_t add(const std::string& name, const void* data, std::int64_t bytes) { return add(name, data, bytes, "", nullptr); }
   std::int32_t add(const std::string& name, const SharedConstant& constant);
   // Constant `input` of `operands` in a tactic's packing, which may depend on the others; `packing` names tactic and configuration.
-  std::int32_t add_packed(const std::string& name, const std::vector<SharedConstant>& operands, int input, const Tensor& packed,
-                          const std::string& packing);
+  std::int32_t add_packed(const std::string& name, const std::vector<SharedConstant>& operands, int input, const void* packed,
+                          std::int64_t bytes, const std::string& packing);
+  // Zeroed memory behind the last constant: what is packed there and added next already lies where it will stay.
+  void* space(std::int64_t bytes);
   // Where a constant is stored: index and whether packed; -1 if no step reads it.
   struct Place { std::int32_t index = -1; bool packed = false; };
   Place find(const SharedConstant& constant);
@@ -41,13 +41,15 @@ class ConstantPool {
 
  private:
   using Key = std::tuple<std::uint64_t, std::int64_t, std::string>;   // hash and number of bytes, refit key
-  struct Chunk { std::shared_ptr<std::byte[]> data; std::int64_t bytes; };
   std::int32_t add(const std::string& name, const void* data, std::int64_t bytes, const std::string& key, SharedConstant origin);
   std::int32_t find(const void* data, std::int64_t bytes, const Key& key) const;
+  std::byte* at(std::int64_t offset) const { return static_cast<std::byte*>(memory_.get()) + offset; }
+  std::int64_t end() const;      // where the next constant begins
 
   RefitKeys keys_;
+  std::shared_ptr<void> memory_;   // of all constants, as a plan holds them
+  std::int64_t capacity_ = 0;
   std::vector<plan::Constant> constants_;
-  std::vector<Chunk> chunks_;
   std::vector<SharedConstant> origins_;
   std::map<Key, std::vector<std::int32_t>> by_content_;
   std::map<Key, std::int32_t> packed_;       // the original's -> constant

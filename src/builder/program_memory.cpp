@@ -119,11 +119,11 @@ plan::Operand ProgramBuilder::packed(const ir::Node& node, const backends::Probl
   }
   const Value* v = node.in(input);
   const std::int64_t bytes = choice.tactic->packed_bytes(problem, choice.config, input);
-  Tensor memory(DType::u8, {bytes});
-  choice.tactic->pack(problem, choice.config, input, tensors, memory.mutable_raw());
+  void* const memory = constants_.space(bytes);
+  choice.tactic->pack(problem, choice.config, input, tensors, memory);
   const std::string packing = cat(choice.tactic->name, " ", choice.tactic->version, " ", tenfold::text(choice.config));
   plan::Operand o;
-  o.at = {Space::weights, constants_.add_packed(v->name, constants, input, memory, packing), 0};
+  o.at = {Space::weights, constants_.add_packed(v->name, constants, input, memory, bytes, packing), 0};
   o.dtype = v->dtype();
   o.dims = table_.add(v->dims());
   o.strides = table_.add(backends::strides(kPlain, v->dims()));

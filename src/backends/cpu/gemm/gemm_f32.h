@@ -35,10 +35,12 @@ struct GemmF32Weights {
 // packed[slot] = value(tap, k, column), zeros in the columns that pad the last panel.
 template <class Value>
 void pack_f32(const GemmF32Weights& w, float* packed, Value&& value) {
-  for (std::int64_t tap = 0; tap < w.taps; ++tap)
-    for (std::int64_t i = 0; i < w.k; ++i)
-      for (std::int64_t column = 0; column < w.panels() * w.panel; ++column)
-        packed[w.slot(tap, i, column)] = column < w.n ? value(tap, i, column) : 0.f;
+  for (std::int64_t block = 0; block < w.k_blocks(); ++block)
+    for (std::int64_t panel = 0; panel < w.panels(); ++panel)
+      for (std::int64_t tap = 0; tap < w.taps; ++tap)
+        for (std::int64_t i = block * w.k_block; i < block * w.k_block + w.depth(block); ++i)
+          for (std::int64_t column = panel * w.panel; column < (panel + 1) * w.panel; ++column)
+            *packed++ = column < w.n ? value(tap, i, column) : 0.f;
 }
 
 // Rows of C are cut into tiles of nearly equal height. A table holds the pointers of one block of rows.

@@ -45,29 +45,24 @@ std::int64_t packed_bytes(const Problem& p, const Config& c, int input) {
   return input == 1 ? weights_of(s, c).floats() * s.groups * 4 : -1;
 }
 
-// Calls f(packed element, element of the weight [filters, depth, taps]) for all that exist.
-template <class F>
-void for_each_weight(const ConvShape& s, const GemmF32Weights& w, F&& f) {
-  for (std::int64_t o = 0; o < s.filters; ++o)
-    for (std::int64_t i = 0; i < s.depth; ++i)
-      for (std::int64_t tap = 0; tap < w.taps; ++tap)
-        f(o / s.width * w.floats() + w.slot(tap, i, o % s.width), (o * s.depth + i) * w.taps + tap);
-}
-
 void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const> constants, void* packed) {
   const ConvShape s(p);
   const GemmF32Weights w = weights_of(s, c);
-  auto* to = static_cast<float*>(packed);
   const float* from = constants[1]->data<float>();
-  std::fill(to, to + w.floats() * s.groups, 0.f);
-  for_each_weight(s, w, [&](std::int64_t a, std::int64_t b) { to[a] = from[b]; });
+  for (std::int64_t g = 0; g < s.groups; ++g, from += s.width * s.depth * w.taps)
+    pack_f32(w, static_cast<float*>(packed) + g * w.floats(),
+             [&](std::int64_t tap, std::int64_t i, std::int64_t column) { return from[(column * s.depth + i) * w.taps + tap]; });
 }
 
 Tensor unpack(const Problem& p, const Config& c, int, const void* packed) {
   const ConvShape s(p);
+  const GemmF32Weights w = weights_of(s, c);
   Tensor weight(DType::f32, ir::constants(p.in[1].dims));
   float* to = weight.mutable_data<float>();
-  for_each_weight(s, weights_of(s, c), [&](std::int64_t a, std::int64_t b) { to[b] = static_cast<const float*>(packed)[a]; });
+  for (std::int64_t o = 0; o < s.filters; ++o)
+    for (std::int64_t i = 0; i < s.depth; ++i)
+      for (std::int64_t tap = 0; tap < w.taps; ++tap)
+        *to++ = static_cast<const float*>(packed)[o / s.width * w.floats() + w.slot(tap, i, o % s.width)];
   return weight;
 }
 

@@ -100,8 +100,8 @@ void pack(const Problem& p, const Config& c, int input, std::span<const Tensor* 
   const float* from = constants[1]->data<float>();
   auto* to = static_cast<float*>(packed);
   std::memset(packed, 0, static_cast<std::size_t>(packed_bytes(p, c, input)));
-  for (std::int64_t o = 0; o < s.filters; ++o) {
-    for (std::int64_t i = 0; i < s.channels; ++i) {
+  for (std::int64_t i = 0; i < s.channels; ++i) {
+    for (std::int64_t o = 0; o < s.filters; ++o) {  // neighbours in memory, in each matrix
       double values[kWinogradMostPositions];
       tiles.transform(from + (o * s.channels + i) * s.taps(), values);
       for (std::int64_t m = 0; m < tiles.matrices(); ++m) to[m * w.floats() + w.slot(0, i, o)] = static_cast<float>(values[m]);
