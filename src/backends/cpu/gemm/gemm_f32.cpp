@@ -67,6 +67,7 @@ struct BlockLoop {
     const std::int64_t first = tiles.begin(i), row = block.row + first, column = block.column + panel * w.panel;
     t.rows = block.table + i * w.taps * kernels.max_rows;
     t.c = block.c + row * block.c_stride + column;
+    t.fetch = block.far;
     GemmF32Finish finish;
     if (bound.any && k_block + 1 == k_blocks) finish = bound.at(row, column), t.finish = &finish;
     (wide ? wide : kernels.tile[tiles.begin(i + 1) - first - 1])(t);

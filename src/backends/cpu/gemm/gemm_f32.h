@@ -70,7 +70,9 @@ struct GemmF32Block {
   std::int64_t column = 0;  // of C where panel 0 starts (a group's first channel)
   float* c = nullptr;       // element (0, 0) of all of C
   std::int64_t c_stride = 0;
+  bool far = false;         // C is too large to wait in the second cache
 };
+inline bool is_far(std::int64_t rows, std::int64_t columns) { return rows * columns * 4 > 512 << 10; }
 void gemm_f32_block(const GemmF32Kernels& kernels, const GemmF32Weights& w, const float* packed, const GemmF32Block& block,
                     const F32End& end, const F32End::Binding& bound, void* scratch) noexcept;
 

@@ -23,7 +23,21 @@ TENFOLD_INLINE void step(vf (&sum)[kRows][kWidth], const float* const (&a)[kRows
 }
 
 template <int kRows, int kWidth>
+TENFOLD_INLINE void fetch(const float* p, std::int64_t stride, bool write) {
+  constexpr int kLine = 16;
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r, p += stride) {
+#pragma GCC unroll 8
+    for (int at = 0; at < kWidth * kLanes; at += kLine) write ? __builtin_prefetch(p + at, 1) : __builtin_prefetch(p + at, 0);
+  }
+}
+
+template <int kRows, int kWidth>
 TENFOLD_INLINE void product(const GemmF32Tile& t) {
+  if (t.fetch) {
+    fetch<kRows, kWidth>(t.c, t.c_stride, true);
+    if (t.finish && t.finish->residual) fetch<kRows, kWidth>(t.finish->residual, t.finish->residual_stride, false);
+  }
   vf sum[kRows][kWidth];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {

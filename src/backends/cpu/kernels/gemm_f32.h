@@ -26,6 +26,7 @@ struct GemmF32Tile {
   float* c = nullptr;
   std::int64_t c_stride = 0;
   std::int64_t cols = 0;                  // columns that exist
+  bool fetch = false;                     // C and the residual are far: ask for their lines before the sums are made
   bool accumulate = false;                // C holds the sums of earlier blocks of K
   const GemmF32Finish* finish = nullptr;  // null: store the sums
   const void* soon = nullptr;             // weights of tiles to come: `soon_lines` cache lines of them are asked for every

@@ -113,7 +113,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
                                                    .last_panel = (j + 1) * panels / pieces,
                                                    .column = group * shape.width,
                                                    .c = y.as<float>(),
-                                                   .c_stride = y.strides[y.rank - 1]};
+                                                   .c_stride = y.strides[y.rank - 1],
+                                           .far = is_far(m, shape.filters)};
                           gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>() + group * w.floats(), block, kernel.end, bound,
                                          args.scratch_of(worker));
                         });

@@ -85,7 +85,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     block.row = i * m / row_blocks;
     block.rows = (i + 1) * m / row_blocks - block.row;
     block.first_panel = j * panels / column_blocks, block.last_panel = (j + 1) * panels / column_blocks;
-    block.c = y.as<float>(), block.c_stride = c_stride;
+    block.c = y.as<float>(), block.c_stride = c_stride, block.far = is_far(m, w.n);
     fill_table(RowTiles(block.rows, kernel.kernels->max_rows), 1, kernel.kernels->max_rows, table,
                [&](std::int64_t row, const float** entry) { *entry = a.as<const float>() + a_rows.offset(block.row + row); });
     gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>(), block, kernel.end, bound,
