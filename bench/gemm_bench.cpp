@@ -1,6 +1,7 @@
 // Speed of the f32 products and convolutions on shapes of real networks, as a share of this machine's measured FMA peak.
 //
 //   gemm_bench [threads=1] [filter]     every tactic and config of each shape whose line contains the filter; best of each tactic
+//   gemm_bench THREADS peaks            only the machine: FMA rate, memory's rate, instruction sets (for tools/step_profile.py)
 #include <time.h>
 
 #include <algorithm>
@@ -230,6 +231,20 @@ double peak() {
   return best;
 }
 
+// GB/s that `threads` threads read together from memory that no cache holds.
+double memory_rate(Parallel& parallel, int threads) {
+  using Four = float __attribute__((vector_size(16)));
+  constexpr std::int64_t kPart = 6 << 20;  // of 16 bytes each
+  const std::vector<Four> data(static_cast<std::size_t>(kPart * threads), Four{1, 1, 1, 1});
+  std::vector<Four> sums(static_cast<std::size_t>(threads) * 16);
+  const auto read = [&](std::int64_t part, int) noexcept {
+    Four a{}, b{}, c{}, d{};
+    for (const Four *p = data.data() + part * kPart, *end = p + kPart; p < end; p += 4) a += p[0], b += p[1], c += p[2], d += p[3];
+    sums[static_cast<std::size_t>(part) * 16] = a + b + c + d;
+  };
+  return 16.0 * static_cast<double>(kPart * threads) / shortest([&] { parallel.for_each(threads, read); }, false);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -238,6 +253,10 @@ int main(int argc, char** argv) {
   ThreadPool pool({.threads = threads});
   const double all = peak() * threads;
   std::printf("%s, %d thread(s), peak %.1f GFLOP/s\n", cpu::this_cpu().name.c_str(), threads, all);
+  if (std::string_view(filter) == "peaks") {
+    std::printf("memory %.1f GB/s, features %s\n", memory_rate(pool, threads), feature_text(cpu::this_cpu().features).c_str());
+    return 0;
+  }
   const std::vector<Tactic> tactics{cpu_matmul_packed(),  cpu_matmul_batched(), cpu_matmul_gemv_f24(), cpu_conv_igemm(),
                                     cpu_conv_depthwise(), cpu_conv_first(),     cpu_conv_winograd(),   cpu_conv_transpose_gemm()};
   for (const Line& shape : kShapes) {
