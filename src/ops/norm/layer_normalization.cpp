@@ -5,6 +5,7 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
+  require_sound(is_float(call.dtype(0)), "it normalises floats, not ", name(call.dtype(0)));
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));
   for (int i = 1; i < 3; ++i) {
     if (call.has(i)) broadcast(call.dims(i), call.dims(0));  // throws if they cannot meet

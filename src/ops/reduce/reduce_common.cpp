@@ -53,6 +53,7 @@ void infer(InferCall& call) {
   const bool keep = call.attributes().integer("keepdims") != 0;
   Ints axes = call.attributes().ints("axes", {});
   if (call.has(1)) {
+    require_sound(is_integer(call.dtype(1)), "axes are ", name(call.dtype(1)), ", integers expected");
     const auto known = known_integers(*call.node().in(1));
     if (!known) return infer_any_axes(call, keep);
     axes = *known;

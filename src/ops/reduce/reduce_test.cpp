@@ -118,6 +118,7 @@ TEST(Reduce, TypesStaySymbolic) {
   expect_refused("(x f32[b,s])\n y = ArgMax(x) axis=-3");
   expect_refused("(x f32[b,0])\n y = ArgMax(x) axis=1");
   expect_refused("(x f32[b,s])\n y = CumSum(x) axis=2");
+  expect_refused("(x f32[b,s], axes f8e8m0[1])\n y = ReduceSum(x, axes)");
 }
 
 // Which dims go is known only at run time: the result's extents are symbols, bounded by what they can be.

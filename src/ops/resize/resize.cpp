@@ -79,6 +79,8 @@ Dims scaled(InferCall& call, Dims dims, const std::vector<std::size_t>& axes) {
 void infer(InferCall& call) {
   Dims dims = call.dims(0);
   const std::vector<std::size_t> axes = axes_of(call.attributes(), dims.size());
+  require_sound(!call.has(3) || is_integer(call.dtype(3)), "sizes are integers");
+  require_sound(!call.has(2) || is_float(call.dtype(2)), "scales are floats");
   if (call.has(3)) {
     dims = sized(call, dims, axes);
   } else {

@@ -226,5 +226,12 @@ TEST(Shape, BadModelsAreRefused) {
     expect_refused(bad);
 }
 
+// Found by giving every operator every type.
+TEST(Shape, SizesAndDiagonalsAreIntegers) {
+  expect_refused("(x f32[4,4], s f32[2])\n a, b = Split(x, s) outputs=2\n return a, b");
+  expect_refused("(x f32[4,4], k f32[])\n y = Trilu(x, k)");
+  expect_refused("(x string[4,4])\n y = Trilu(x)");
+}
+
 }  // namespace
 }  // namespace tenfold::ops

@@ -48,6 +48,7 @@ void infer(InferCall& call) {
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));
   const Dim extent = call.dims(0)[static_cast<std::size_t>(axis)];
   Dims sizes;
+  require_sound(!call.has(1) || is_integer(call.dtype(1)), "the sizes of a Split are integers");
   if (!call.has(1)) {
     sizes = equal_sizes(call, extent, ops::DimRules(call));
   } else if (const Dims* given = call.contents(1)) {

@@ -8,13 +8,14 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
+  require_sound(call.dtype(0) != DType::string, "strings have no triangles");
+  require_sound(!call.has(1) || is_integer(call.dtype(1)), "k is an integer");
   call.need(call.rank(0) >= 2, "the input has rank ", call.rank(0), ", at least 2 expected");
   call.out(0, call.dtype(0), call.dims(0));
 }
 
 void reference(Call& call) {
   const TensorRef &from = call.in[0], &to = call.out[0];
-  require(from.dtype != DType::string, ErrorKind::unsupported, "triangles of strings");
   require(!call.has(1) || call.in[1].size() == 1, ErrorKind::invalid_argument, ops::describe(call), ": k is no single number");
   const std::int64_t k = call.has(1) ? ops::read_ints(call.in[1]).at(0) : 0;
   const bool upper = call.attributes().integer("upper") != 0;
