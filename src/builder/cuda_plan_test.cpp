@@ -37,11 +37,11 @@ class PaperGpu final : public backends::Backend {
   std::vector<backends::Tactic> tactics_;
 };
 
-plan::Plan plan_of(const char* text, BuildConfig config) {
+plan::Plan plan_of(const char* text, BuildConfig config, std::uint64_t choices = 7) {
   const ir::Graph graph =
       ir::parse_graph(text, ir::Registry::builtin(),
                       {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
-  config.random_choices = 7;  // no clock
+  config.random_choices = choices;  // no clock
   config.tactic_sources = static_cast<std::uint32_t>(TacticSource::native);
   BuildReport report;
   return builder::build_plan(graph, config, "", std::make_shared<PaperGpu>(), report);
@@ -97,6 +97,33 @@ TEST(CudaPlan, AConvolutionNetworkStaysOnTheGpu) {
                                     config);
     EXPECT_EQ(host_steps(plan), 0) << (half ? "fp16" : "fp32");
   }
+}
+
+// What goes up and what skips over are written side by side wherever the concatenation is channels-last, as some choices make it.
+TEST(CudaPlan, AStepUpWritesIntoTheConcatenation) {
+  BuildConfig config;
+  config.fp16 = true;
+  int in_place = 0;
+  for (std::uint64_t choices = 1; choices <= 20; ++choices) {
+    const plan::Plan plan = plan_of(R"((x f32[1,16,16,16], w f32[32,16,3,3]!, v f32[64,32,3,3]!, t f32[64,32,2,2]!, u f32[32,64,3,3]!)
+      a = Conv(x, w) pads=[1,1,1,1]
+      p = MaxPool(a) kernel_shape=[2,2] strides=[2,2]
+      b = Conv(p, v) pads=[1,1,1,1]
+      c = ConvTranspose(b, t) strides=[2,2]
+      d = Concat(a, c) axis=1
+      y = Conv(d, u) pads=[1,1,1,1])",
+                                    config, choices);
+    EXPECT_EQ(host_steps(plan), 0);
+    int concats = 0, slices = 0;
+    for (const plan::Step& s : plan.programs[0].steps) {
+      EXPECT_NE(s.op, "Transpose");
+      concats += s.op == "Concat";
+      for (const plan::Operand& o : s.out) slices += !o.dense && o.layout == backends::kChannelsLast;
+    }
+    EXPECT_EQ(slices, concats == 0 ? 2 : 0);
+    in_place += concats == 0;
+  }
+  EXPECT_GT(in_place, 0);
 }
 
 }  // namespace

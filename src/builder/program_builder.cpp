@@ -66,7 +66,7 @@ void ProgramBuilder::add_node(const Node& node) {
       require(v->type.kind == ir::ValueType::Kind::tensor && v->type.ranked && v->dtype() != DType::string, ErrorKind::unsupported, "'",
               v->name, "' is ", ir::text(v->type), ": plans hold ranked tensors of numbers only, so far");
     if (!storage_.needs_step(node)) {
-      for (const Value* v : node.outputs) store_result(v, kPlain);
+      for (const Value* v : node.outputs) store_result(v, storage_.stored_layout(v));
       return;
     }
     if (tune::is_control_flow(node)) {

@@ -35,15 +35,16 @@ Layout Storage::layout_of(const Value* v) const {
 
 View Storage::view_or_self(const Value* v) const {
   if (const View* known = view(v)) return *known;
-  return {v, Dim(0), backends::strides(layout_of(v), v->dims()), layout_of(v) == backends::kPlain};
+  const Layout layout = layout_of(v);
+  return {v, Dim(0), backends::strides(layout, v->dims()), layout == backends::kPlain, layout};
 }
 
 backends::Problem stored_problem(const Node& node, const tune::NodeChoice& choice, const Storage& storage, const ir::SymbolBounds& box,
                                  const backends::DeviceInfo& device) {
   backends::Problem p = tune::node_problem(node, &choice.formats, box, device, std::int64_t{1} << 40);
   const auto place = [&](backends::OperandDesc& d, const Value* v) {
-    const View* view = v && d.layout == backends::kPlain ? storage.view(v) : nullptr;
-    if (!view || view->dense) return;
+    const View* view = v ? storage.view(v) : nullptr;
+    if (!view || view->dense || d.layout != view->layout) return;
     d.dense = false;
     d.strides = view->strides;
   };
@@ -62,7 +63,7 @@ bool Storage::tactic_accepts(const Node& node, const Value* v, const View& view)
     if (operand != v) return true;
     d.dense = view.dense;
     d.strides = view.dense ? Dims{} : view.strides;
-    return d.layout == backends::kPlain || backends::same_as_plain(d.layout, d.dims);
+    return d.layout == view.layout || (view.layout == backends::kPlain && backends::same_as_plain(d.layout, d.dims));
   };
   for (std::size_t i = 0; i < p.in.size(); ++i)
     if (!change(p.in[i], node.inputs[i])) return false;
@@ -74,7 +75,7 @@ bool Storage::tactic_accepts(const Node& node, const Value* v, const View& view)
 // A reader accepts a view if its tactic does, or if it is itself a movement whose readers accept what it makes of the view.
 bool Storage::accepts(const Node& node, const Value* v, const View& view) const {
   if (without_step_.count(&node)) return false;
-  if (node.in(0) == v && !node.body) {
+  if (node.in(0) == v && !node.body && view.layout == backends::kPlain) {
     const std::vector<View> derived = derive(node, view);
     bool all = derived.size() == node.outputs.size();
     for (std::size_t i = 0; all && i < derived.size(); ++i)
@@ -119,15 +120,15 @@ void Storage::write_into_parent(const Node& node) {
   const Value* result = node.out();
   auto chosen = choice_.find(&node);
   const Layout layout = chosen == choice_.end() || !chosen->second.tactic ? backends::kPlain : chosen->second.formats.out[0];
-  if (layout != backends::kPlain) return;   // views of other layouts: later
+  if (layout != backends::kPlain && !(concat && layout == backends::kChannelsLast)) return;
   const View parent = view_or_self(result);
   std::vector<std::pair<const Value*, View>> planned;
   Dim offset = parent.offset;
   for (const Value* v : node.inputs) {
     const bool free =
-        movable(v) && v->producer && !view(v) && !graph_.is_output(v) && layout_of(v) == backends::kPlain && choice_.count(v->producer);
+        movable(v) && v->producer && !view(v) && !graph_.is_output(v) && layout_of(v) == layout && choice_.count(v->producer);
     if (!free || std::count(node.inputs.begin(), node.inputs.end(), v) != 1) return;
-    View slice{parent.root, offset, parent.strides, false};
+    View slice{parent.root, offset, parent.strides, false, parent.layout};
     if (transpose) {
       const auto perm = permutation(node);
       slice.strides.assign(perm.size(), Dim(0));
@@ -201,9 +202,11 @@ void Storage::read_as_view(const Node& node) {
   if (node.body || !movable(x) || tune::sizes_depend_on_data(node)) return;
   for (const Value* v : node.outputs)
     if (!movable(v) || view(v)) return;
-  // Views are of plain memory; a value in another layout is first brought to plain order by the step this node then needs.
-  if (!view(x) && layout_of(x) != backends::kPlain && !backends::same_as_plain(layout_of(x), x->dims())) return;
-  std::vector<View> views = derive(node, view_or_self(x));
+  // Movements are of plain memory; a value in another layout is first brought to plain order by the step this node then needs.
+  View source = view_or_self(x);
+  if (source.layout != backends::kPlain && (view(x) || !backends::same_as_plain(source.layout, x->dims()))) return;
+  source.layout = backends::kPlain;
+  std::vector<View> views = derive(node, source);
   if (views.empty() || views.size() != node.outputs.size()) return;
   for (std::size_t i = 0; i < views.size(); ++i) {
     const Value* v = node.outputs[i];

@@ -16,6 +16,7 @@ struct View {
   ir::Dim offset = ir::Dim(0);
   ir::Dims strides;
   bool dense = true;           // strides are those of a plain tensor of the value's own dims
+  backends::Layout layout = backends::kPlain;  // of the root: channels-last slices of a Concat are read and written as such only
 };
 
 class Storage {
@@ -26,6 +27,8 @@ class Storage {
     auto it = output_roots_.find(v);
     return it == output_roots_.end() ? nullptr : it->second;
   }
+  // The layout in which a value is first stored.
+  backends::Layout stored_layout(const ir::Value* v) const { return view(v) ? view(v)->layout : layout_of(v); }
   bool needs_step(const ir::Node& node) const { return !without_step_.count(&node); }
 
  private:

@@ -11,37 +11,36 @@ namespace {
 
 constexpr const char* kKernel = R"(
 struct Arguments { const u16 *x, *w; u16* y; const void* tail[8]; i64 images; };
-constexpr int kThreads = 32 * WARPS, kRow = (15 * SX + KX) * C, kRowPitch = (kRow + 3) / 2 * 2;  // elements of a row of the tile
+// A row of the tile, in elements; its pitch in whole words.
+constexpr int kThreads = 32 * WARPS, kRow = (15 * SX + KX) * C, kWords = (kRow + 2) / 2, kRowPitch = kWords * 2;
 constexpr int kRowsY = (TILE_Y - 1) * SY + (KY - 1) * DY + 1, kRowsZ = (TILE_Z - 1) * SZ + (KZ - 1) * DZ + 1, kRows = kRowsY * kRowsZ;
 constexpr int kCopy = (kRows * kRowPitch + 63) / 64 * 64 + 32, kSteps = DEPTH / 16, kWeights = PACKED_FILTERS * PITCH;
 constexpr int kAcross = (OX + 15) / 16, kDown = (OY + TILE_Y - 1) / TILE_Y, kDeep = (OZ + TILE_Z - 1) / TILE_Z;
+constexpr int kWhole = RUN / 2 * KY * KZ;  // pairs of elements that a window has; behind them come those of one element
 
 __device__ __forceinline__ void load_matrices(u32 (&r)[4], u32 address) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
 }
-// Where the pair of elements k, k + 1 of a window lies, and whether the second one is none of the window's.
-__device__ __forceinline__ int place_of(int k, bool& is_last) {
-  const int run = k / RUN, e = k % RUN;
-  is_last = e + 1 >= KX * C;
-  return k < RUN * KY * KZ ? (run / KY * DZ * kRowsY + run % KY * DY) * kRowPitch + e : -1;
+// Where a pair of a window's elements lies, counted from its first one; -1 if there is none.
+__device__ __forceinline__ int place_of(int pair) {
+  const int run = pair < kWhole ? pair / (RUN / 2 + (RUN < 2)) : pair - kWhole;
+  const int e = pair < kWhole ? pair % (RUN / 2 + (RUN < 2)) * 2 : RUN - 1;
+  return pair < kWhole + RUN % 2 * KY * KZ ? (run / KY * DZ * kRowsY + run % KY * DY) * kRowPitch + e : -1;
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS > 2 ? 1 : 2) conv(const Arguments a) {
   extern __shared__ __align__(128) u16 shared[];   // weights, zeros, the tile once or twice
   u16* const tile = shared + kWeights + 64;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, split = blockIdx.y;
+  const u32 weights = (u32)__cvta_generic_to_shared(shared);
   for (int i = threadIdx.x; i < kWeights / 8; i += kThreads) ((uint4*)shared)[i] = ((const uint4*)(a.w + (i64)split * kWeights))[i];
   for (int i = threadIdx.x; i < 64; i += kThreads) shared[kWeights + i] = 0;
   int place[kSteps][2];   // elements from a window's first
-  u32 ends = 0;
   #pragma unroll
   for (int s = 0; s < kSteps; ++s)
     #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      bool is_last;
-      place[s][h] = place_of(s * 16 + h * 8 + lane % 4 * 2, is_last);
-      if (is_last && KX * C % 2 != 0) ends |= 1u << (s * 2 + h) % 32;
-    }
+    for (int h = 0; h < 2; ++h) place[s][h] = place_of(s * 8 + h * 4 + lane % 4);
   enter();
   const i64 tiles = a.images * (kAcross * kDown * kDeep);
   for (i64 t = blockIdx.x; t < tiles; t += gridDim.x) {
@@ -51,12 +50,22 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS > 2 ? 1 : 2) conv(
     const u16* from = a.x + image * ((i64)IZ * IY * IX * C);
     __syncthreads();
     const int first = (ox * SX - BX) * C;   // element of an image's row
-    for (int i = threadIdx.x; i < kRows * kRowPitch; i += kThreads) {
-      const int row = i / kRowPitch, e = i % kRowPitch, iy = oy * SY - BY + row % kRowsY, iz = oz * SZ - BZ + row / kRowsY;
-      const bool ok = e < kRow && first + e >= 0 && first + e < IX * C && iy >= 0 && iy < IY && iz >= 0 && iz < IZ;
-      const u16 value = ok ? from[((i64)iz * IY + iy) * (IX * C) + first + e] : (u16)0;
-      tile[i] = value;
-      if (TWICE && i + 1 < kCopy) tile[kCopy + i + 1] = value;
+    for (int row = warp; row < kRows; row += WARPS) {
+      const int iy = oy * SY - BY + row % kRowsY, iz = oz * SZ - BZ + row / kRowsY;
+      const bool inside = iy >= 0 && iy < IY && iz >= 0 && iz < IZ;
+      const u16* line = from + ((i64)iz * IY + iy) * (IX * C);
+      #pragma unroll
+      for (int word = 0; word < (kWords + 31) / 32 * 32; word += 32) {
+        const int e = (word + lane) * 2;
+        const auto at = [&](int i) { return inside && (u32)(first + i) < (u32)(IX * C) && i < kRow ? (u32)line[first + i] : 0u; };
+        const u32 low = at(e), high = at(e + 1);
+        if (e >= kRowPitch) continue;
+        *(u32*)(tile + row * kRowPitch + e) = low | high << 16;
+        if (TWICE) {
+          tile[kCopy + row * kRowPitch + e + 1] = (u16)low;
+          tile[kCopy + row * kRowPitch + e + 2] = (u16)high;
+        }
+      }
     }
     __syncthreads();
 
@@ -78,43 +87,60 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS > 2 ? 1 : 2) conv(
         for (int q = 0; q < 4; ++q) {
           const int at = place[s][q / 2];
           const u32 both = *(const u32*)(s + 1 == kSteps && at < 0 ? shared + kWeights : window[b][q % 2] + at);
-          fa[b][q] = KX * C % 2 != 0 && (ends >> (s * 2 + q / 2) % 32 & 1) ? both & 0xffff : both;
+          fa[b][q] = s * 8 + 7 >= kWhole && s * 8 + q / 2 * 4 + lane % 4 >= kWhole ? both & 0xffff : both;
         }
       #pragma unroll
       for (int j = 0; j < PACKED_FILTERS / 16; ++j)
-        load_matrices(fb[j], (u32)__cvta_generic_to_shared(shared + (j * 16 + lane / 16 * 8 + lane % 8) * PITCH + s * 16 + lane / 8 % 2 * 8));
+        load_matrices(fb[j], weights + ((j * 16 + lane / 16 * 8 + lane % 8) * PITCH + s * 16 + lane / 8 % 2 * 8) * 2);
       #pragma unroll
       for (int b = 0; b < BLOCKS; ++b)
         #pragma unroll
         for (int j = 0; j < FILTERS / 8; ++j) multiply(c[b][j], fa[b], fb[j / 2][j % 2 * 2], fb[j / 2][j % 2 * 2 + 1]);
     }
 
+    i64 result[BLOCKS][2];   // which row, or -1
     #pragma unroll
     for (int b = 0; b < BLOCKS; ++b)
       #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        const int line = warp * BLOCKS + b, x = ox + lane / 4 + h * 8, y_at = oy + line % TILE_Y, z = oz + line / TILE_Y;
-        const bool there = x < OX && y_at < OY && z < OZ;
-        const i64 m = there ? ((image * OZ + z) * OY + y_at) * OX + x : 0;
+        const int line = warp * BLOCKS + b, x = ox + lane / 4 + h * 8, y = oy + line % TILE_Y, z = oz + line / TILE_Y;
+        result[b][h] = x < OX && y < OY && z < OZ ? ((image * OZ + z) * OY + y) * OX + x : -1;
+      }
+    #pragma unroll
+    for (int j0 = 0; j0 < FILTERS / 8; j0 += 4) {
+      u32 pairs[BLOCKS][2][4];
+      #pragma unroll
+      for (int j = 0; j < 4 && j0 + j < FILTERS / 8; ++j) {
+        const int column = split * FILTERS + (j0 + j) * 8 + lane % 4 * 2, n = N % FILTERS == 0 || column < N ? column : N - 2;
         #pragma unroll
-        for (int j0 = 0; j0 < FILTERS / 8; j0 += 4) {
-          u32 pairs[4];
+        for (int b = 0; b < BLOCKS; ++b)
           #pragma unroll
-          for (int j = 0; j < 4 && j0 + j < FILTERS / 8; ++j) {
-            const int column = split * FILTERS + (j0 + j) * 8 + lane % 4 * 2, n = N % FILTERS == 0 || column < N ? column : N - 2;
+          for (int h = 0; h < 2; ++h) {
+            const i64 m = max(result[b][h], (i64)0);
             const float sum[2] = {c[b][j0 + j][h * 2], c[b][j0 + j][h * 2 + 1]};
             float y[2];
             TAIL
-            pairs[j] = pair(y[0], y[1]);
-            if (FILTERS % 32 != 0 && there && column < N) *(u32*)(a.y + m * N + n) = pairs[j];
+            pairs[b][h][j] = pair(y[0], y[1]);
           }
+      }
+      #pragma unroll
+      for (int b = 0; b < BLOCKS; ++b)
+        #pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          u16* to = a.y + result[b][h] * ROW + split * FILTERS + j0 * 8;
+          if (FILTERS % 32 == 0) exchange(pairs[b][h], lane);
+          if (result[b][h] < 0) continue;
           if (FILTERS % 32 == 0) {
-            exchange(pairs, lane);
-            const int n = split * FILTERS + j0 * 8 + lane % 4 * 8;
-            if (there && n < N) *(uint4*)(a.y + m * N + n) = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+            if (N % FILTERS == 0 || split * FILTERS + j0 * 8 + lane % 4 * 8 < N)
+              *(uint4*)(to + lane % 4 * 8) = make_uint4(pairs[b][h][0], pairs[b][h][1], pairs[b][h][2], pairs[b][h][3]);
+          } else {
+            #pragma unroll
+            for (int j = 0; j < 4 && j0 + j < FILTERS / 8; ++j)
+              if (N % FILTERS == 0 || split * FILTERS + (j0 + j) * 8 + lane % 4 * 2 < N)
+                *(u32*)(to + j * 8 + lane % 4 * 2) = pairs[b][h][j];
           }
         }
-      }
+    }
   }
 }
 )";
@@ -128,17 +154,31 @@ int FewProblem::filters() const {
 }
 
 int FewProblem::shared_bytes(const FewTile& tile) const {
-  const auto rows = [&](std::size_t d, int results) { return (results - 1) * gemm.stride[d] + (gemm.kernel[d] - 1) * gemm.dilation[d] + 1; };
-  const std::int64_t pitch_x = ((15 * gemm.stride[2] + gemm.kernel[2]) * gemm.channels + 3) / 2 * 2;
+  const auto rows = [&](std::size_t d, int results) {
+    return (results - 1) * gemm.stride[d] + (gemm.kernel[d] - 1) * gemm.dilation[d] + 1;
+  };
+  const std::int64_t pitch_x = ((15 * gemm.stride[2] + gemm.kernel[2]) * gemm.channels + 2) / 2 * 2;
   const std::int64_t copy = (rows(1, tile.y) * rows(0, tile.z) * pitch_x + 63) / 64 * 64 + 32;
   return static_cast<int>((packed_filters() * pitch() + 64 + copy * (twice() ? 2 : 1)) * 2);
+}
+
+int FewProblem::place(int run_index, int element) const {
+  return element < run() / 2 * 2 ? run_index * (run() / 2 * 2) + element : run() / 2 * 2 * runs() + run_index * 2;
+}
+
+std::string few_weight_at(const FewProblem& p) {
+  const int run = p.run(), even = run / 2 * 2;
+  const std::string index = cat("(k) / ", run), element = cat("(k) % ", run);
+  return cat("(((n) / ", p.filters(), " * ", p.packed_filters(), " + (n) % ", p.filters(), ") * ", p.pitch(), " + (", element, " < ", even,
+             " ? ", index, " * ", even, " + ", element, " : ", even * p.runs(), " + ", index, " * 2))");
 }
 
 std::string generate_conv_few(const FewProblem& p, const FewTile& tile) {
   const GemmProblem& g = p.gemm;
   std::string head;
   const auto define = [&](const std::string& name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
-  define("MMA_TYPE", g.in == DType::bf16 ? "\"bf16\"" : "\"f16\""), define("WIDTH", 2), define("C", g.channels), define("N", g.n);
+  define("MMA_TYPE", g.in == DType::bf16 ? "\"bf16\"" : "\"f16\""), define("WIDTH", 2), define("C", g.channels), define("N", g.n),
+      define("ROW", g.row_pitch());
   define("RUN", p.run()), define("DEPTH", p.depth()), define("PITCH", p.pitch()), define("FILTERS", p.filters());
   define("PACKED_FILTERS", p.packed_filters()), define("TWICE", p.twice() ? 1 : 0);
   define("TILE_Y", tile.y), define("TILE_Z", tile.z), define("BLOCKS", tile.blocks), define("WARPS", tile.warps());

@@ -1,5 +1,6 @@
-// Convolutions of images with few channels (first layers) on tensor cores. What a window reads of one row of the image lies together in
-// memory, taps and channels alike: a block copies its part of the image to shared memory as it is, and fragments are read from there.
+// Convolutions of images with few channels (first layers) on tensor cores. What a window reads of one row of the image, a run, lies
+// together in memory, taps and channels alike: a block copies its part of the image to shared memory as it is, and fragments are read
+// from there in pairs of elements. The last elements of odd runs have no partner; they come behind all others.
 #pragma once
 
 #include "backends/cuda/codegen/gemm.h"
@@ -14,11 +15,12 @@ struct FewTile {
 
 struct FewProblem {
   GemmProblem gemm;
-  int run() const { return static_cast<int>((gemm.kernel[2] * gemm.channels + 1) / 2 * 2); }      // elements of a window's row, made even
+  int run() const { return static_cast<int>(gemm.kernel[2] * gemm.channels); }
   int runs() const { return static_cast<int>(gemm.kernel[0] * gemm.kernel[1]); }
-  int depth() const { return (run() * runs() + 15) / 16 * 16; }                                   // of the product
-  int pitch() const { return depth() + 8; }                                                       // of a row of weights
-  int filters() const;                                                                            // that a block computes
+  int depth() const { return ((run() + 1) / 2 * 2 * runs() + 15) / 16 * 16; }  // of the product
+  int pitch() const { return depth() + 8; }                                    // of a row of weights
+  int place(int run_index, int element) const;                                 // in such a row
+  int filters() const;                                                         // that a block computes
   int packed_filters() const { return (filters() + 15) / 16 * 16; }
   std::int64_t blocks_of_filters() const { return (gemm.n + filters() - 1) / filters(); }
   std::int64_t weight_bytes() const { return blocks_of_filters() * packed_filters() * pitch() * 2; }
@@ -27,7 +29,7 @@ struct FewProblem {
   bool twice() const { return gemm.stride[2] * gemm.channels % 2 != 0; }
 };
 
-// What the kernel `conv` is given. Weights: [block of filters][packed_filters][pitch], taps along x and channels innermost.
+// What the kernel `conv` is given. Weights: [block of filters][packed_filters][pitch].
 struct FewArguments {
   const void *x, *w;
   void* y;
@@ -35,6 +37,8 @@ struct FewArguments {
   std::int64_t images;
 };
 
+// Where tap and channel `k` of filter `n` lie among the weights, as an expression.
+std::string few_weight_at(const FewProblem& p);
 std::string generate_conv_few(const FewProblem& p, const FewTile& tile);
 
 }  // namespace tenfold::backends::cuda

@@ -14,14 +14,16 @@ namespace {
 
 constexpr int kSharedBytes = 227 << 10;
 
-// Tiles in shared memory: 8 channels of a position are 16 bytes, positions follow each other, then come the next 8 channels. Eight
-// positions along x are what wgmma reads at once, wherever they begin: a tap is an offset.
+// Tiles in shared memory: positions follow each other, each with the 16 or 32 channels of a stage; their pieces of 16 bytes are permuted as
+// TMA leaves them, by bits of the address. Eight positions along x are what wgmma reads at once, wherever they begin: a tap is an offset.
 constexpr const char* kParts = R"(
 struct Arguments { TensorMap x; const u8* w; u16* y; const void* tail[8]; int images, length; };
 constexpr int kThreads = 128 * (GROUPS + 1), kPatchesX = TILE_X / 8, kBoxX = TILE_X + KX - 1, kBoxY = TILE_Y + KY - 1;
-constexpr int kBoxBytes = kBoxX * kBoxY * 16, kBoxPitch = (kBoxBytes + 127) / 128 * 128, kStageBytes = DEPTH / 8 * kBoxPitch;
+constexpr int kBoxBytes = kBoxX * kBoxY * DEPTH * 2, kStageBytes = (kBoxBytes + 1023) / 1024 * 1024;
+constexpr int kPosition = DEPTH / 8, kDeeper = 2;   // of 16 bytes: from one position to the next, and to the next 16 channels
+constexpr u64 kSwizzle = (u64)(DEPTH == 64 ? 1 : DEPTH == 32 ? 2 : 3) << 62;
 constexpr int kPieces = C / DEPTH, kColumns = FOLD * FILTERS, kTapBytes = C * kColumns * 2, kWeightBytes = KY * KX * kTapBytes;
-constexpr int kBarriersAt = kWeightBytes + STAGES * kStageBytes, kSplits = N / FILTERS;
+constexpr int kStagesAt = (kWeightBytes + 1023) / 1024 * 1024, kBarriersAt = kStagesAt + STAGES * kStageBytes, kSplits = N / FILTERS;
 
 __device__ __forceinline__ void load_box(u32 to, const TensorMap& map, int c, int x, int y, int z, int image, u32 barrier) {
 #if ROWS_ARE_IMAGES
@@ -61,7 +63,7 @@ struct Item {
 constexpr const char* kMain = R"(
 extern "C" __global__ void __launch_bounds__(kThreads, 1) conv(const __grid_constant__ Arguments a) {
   extern __shared__ u8 shared[];
-  const u32 base = (u32)__cvta_generic_to_shared(shared) + 127 & ~127u, barriers = base + kBarriersAt;
+  const u32 base = (u32)__cvta_generic_to_shared(shared) + 1023 & ~1023u, barriers = base + kBarriersAt;
   const int group = __shfl_sync(~0u, threadIdx.x / 128, 0), lane = threadIdx.x % 32, warp = __shfl_sync(~0u, threadIdx.x / 32 % 4, 0);
   const auto filled = [&](int stage) { return barriers + 8 * stage; };
   const auto freed = [&](int stage) { return barriers + 8 * (STAGES + stage); };
@@ -92,11 +94,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) conv(const __grid_cons
           if (plane < 0 || plane >= IZ) continue;
           for (int piece = 0; piece < kPieces; ++piece) {
             wait_for(freed(stage), parity ^ 1);
-            expect_bytes(filled(stage), DEPTH / 8 * kBoxBytes);
-            #pragma unroll
-            for (int g = 0; g < DEPTH / 8; ++g)
-              load_box(base + kWeightBytes + stage * kStageBytes + g * kBoxPitch, a.x, piece * DEPTH + g * 8, it.x - BX, it.y - BY, plane,
-                       it.image, filled(stage));
+            expect_bytes(filled(stage), kBoxBytes);
+            load_box(base + kStagesAt + stage * kStageBytes, a.x, piece * DEPTH, it.x - BX, it.y - BY, plane, it.image, filled(stage));
             if (++stage == STAGES) stage = 0, parity ^= 1;
           }
         }
@@ -109,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) conv(const __grid_cons
     #pragma unroll
     for (int b = 0; b < BLOCKS; ++b) {
       const int q = (group - 1) * BLOCKS + b;
-      patch_x[b] = q % kPatchesX * 8, patch_y[b] = q / kPatchesX * 8, patch[b] = patch_y[b] * kBoxX + patch_x[b];
+      patch_x[b] = q % kPatchesX * 8, patch_y[b] = q / kPatchesX * 8, patch[b] = (patch_y[b] * kBoxX + patch_x[b]) * kPosition;
     }
     const auto release = [&](int s) {
       if (lane == 0) arrive(freed(s));
@@ -128,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) conv(const __grid_cons
           #pragma unroll 1
           for (int piece = 0; piece < kPieces; ++piece) {
             wait_for(filled(stage), parity);
-            const u64 da = laid_out(base + kWeightBytes + stage * kStageBytes, kBoxPitch, kBoxX * 16);
+            const u64 da = laid_out(base + kStagesAt + stage * kStageBytes, 16, kBoxX * kPosition * 16) | kSwizzle;
             const u64 db = weights + (piece * (DEPTH / 8 * kColumns) + first * FILTERS);
             begin_products();
             PRODUCTS
@@ -166,12 +165,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) conv(const __grid_cons
                   float y[2];
                   TAIL
                   pairs[j] = pair(y[0], y[1]);
-                  if (FILTERS % 32 != 0 && there) *(u32*)(a.y + m * N + n) = pairs[j];
+                  if (FILTERS % 32 != 0 && there) *(u32*)(a.y + m * PITCH + n) = pairs[j];
                 }
                 if (FILTERS % 32 == 0) {
                   exchange(pairs, lane);
                   if (there)
-                    *(uint4*)(a.y + m * N + split * FILTERS + j0 * 8 + lane % 4 * 8) = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+                    *(uint4*)(a.y + m * PITCH + split * FILTERS + j0 * 8 + lane % 4 * 8) =
+                        make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
                 }
               }
             }
@@ -207,7 +207,7 @@ std::string products(int count, int fold, int filters) {
                   for (int s = 0; s < DEPTH / 16; ++s)
                     #pragma unroll
                     for (int b = 0; b < BLOCKS; ++b)
-                      multiply_)", count * filters, R"((c[b], da + (patch[b] + ky * kBoxX + kx + s * 2 * (kBoxPitch / 16)),
+                      multiply_)", count * filters, R"((c[b], da + (patch[b] + (ky * kBoxX + kx) * kPosition + s * kDeeper),
                                  db + ((ky * KX + kx) * (C / 8) + s * 2) * kColumns);
             }
 )");
@@ -216,13 +216,23 @@ std::string products(int count, int fold, int filters) {
 }  // namespace
 
 int PlanesTile::stage_bytes(const PlanesProblem& p) const {
-  const int box = (x + static_cast<int>(p.gemm.kernel[2]) - 1) * (y + p.row_taps() - 1) * 16;
-  return depth(p) / 8 * ((box + 127) / 128 * 128);
+  const int positions = (x + static_cast<int>(p.gemm.kernel[2]) - 1) * (y + p.row_taps() - 1);
+  return (positions * depth(p) * 2 + 1023) / 1024 * 1024;
 }
 int PlanesTile::stages(const PlanesProblem& p) const {
-  return std::clamp((kSharedBytes - 512 - weight_bytes(p)) / stage_bytes(p), 0, 8);
+  return std::clamp((kSharedBytes - 1024 - 256 - (weight_bytes(p) + 1023) / 1024 * 1024) / stage_bytes(p), 0, 8);
 }
-int PlanesTile::shared_bytes(const PlanesProblem& p) const { return 512 + weight_bytes(p) + stages(p) * stage_bytes(p); }
+int PlanesTile::shared_bytes(const PlanesProblem& p) const {
+  return 1024 + 256 + (weight_bytes(p) + 1023) / 1024 * 1024 + stages(p) * stage_bytes(p);
+}
+
+std::string planes_weight_at(const PlanesProblem& p, const PlanesTile& tile) {
+  const std::int64_t channels = p.gemm.channels, filters = tile.filters, taps = p.taps();
+  const std::string tap = cat("((k) / ", channels, ")"), channel = cat("((k) % ", channels, ")");
+  const std::string row = cat("((", p.fold() - 1, " - ", tap, " / ", taps, ") * ", filters, " + (n) % ", filters, ")");
+  return cat("(((((n) / ", filters, " * ", taps, " + ", tap, " % ", taps, ") * ", channels / 8, " + ", channel, " / 8) * ",
+             tile.columns(p), " + ", row, ") * 8 + ", channel, " % 8)");
+}
 
 std::string generate_conv_planes(const PlanesProblem& p, const PlanesTile& tile) {
   const GemmProblem& g = p.gemm;
@@ -230,9 +240,11 @@ std::string generate_conv_planes(const PlanesProblem& p, const PlanesTile& tile)
   const bool bf16 = g.in == DType::bf16;
   std::string head;
   const auto define = [&](const char* name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
-  define("BF16", bf16 ? 1 : 0), define("WIDTH", 2), define("N", g.n), define("C", g.channels), define("FILTERS", tile.filters);
+  define("BF16", bf16 ? 1 : 0), define("WIDTH", 2), define("N", g.n), define("PITCH", g.row_pitch()), define("C", g.channels),
+      define("FILTERS", tile.filters);
   define("TILE_X", tile.x), define("TILE_Y", tile.y), define("GROUPS", tile.groups), define("BLOCKS", tile.blocks());
-  define("DEPTH", tile.depth(p)), define("STAGES", tile.stages(p)), define("ROWS_ARE_IMAGES", p.rows_are_images() ? 1 : 0);
+  define("DEPTH", tile.depth(p)), define("STAGES", tile.stages(p)),
+      define("ROWS_ARE_IMAGES", p.rows_are_images() ? 1 : 0);
   define("FOLD", p.fold()), define("KY", p.row_taps()), define("KX", g.kernel[2]);
   define("IZ", g.in_extent[walk]), define("OZ", g.out_extent[walk]), define("OY", g.out_extent[1]), define("OX", g.out_extent[2]);
   define("BZ", g.begin[walk]), define("BY", p.rows_are_images() ? 0 : g.begin[1]), define("BX", g.begin[2]);

@@ -31,7 +31,7 @@ struct PlanesTile {
   int shared_bytes(const PlanesProblem& p) const;
 };
 
-// What the kernel `conv` is given. Box of x: 8 channels of a tile's plane with its margin. Weights: [block of filters][taps of a
+// What the kernel `conv` is given. Box of x: a stage's channels of a tile's plane with its margin. Weights: [block of filters][taps of a
 // plane][channels / 8][taps of the walk, last first][filters][8 channels].
 struct PlanesArguments {
   TensorMap x;
@@ -41,6 +41,8 @@ struct PlanesArguments {
   int images, length;  // length: results along the walk that a block computes before it goes elsewhere
 };
 
+// Where tap and channel `k` of filter `n` lie among the weights, as an expression.
+std::string planes_weight_at(const PlanesProblem& p, const PlanesTile& tile);
 std::string generate_conv_planes(const PlanesProblem& p, const PlanesTile& tile);
 
 }  // namespace tenfold::backends::cuda

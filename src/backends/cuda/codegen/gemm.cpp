@@ -125,7 +125,7 @@ extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Argume
       const bool ok = n < N && k < K;
       copy16(to, ok ? a.b + (i64)n * K + k : a.b, ok);
 #else
-      place8(to, [&](int e) { return n < N && k + e < K ? a.b[(i64)n * K + k + e] : (u16)0; });
+      place8(to, [&](int e) { return n < N && k + e < K ? a.b[WEIGHT_AT(n, k + e)] : (u16)0; });
 #endif
     }
   };
@@ -211,7 +211,7 @@ extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Argume
     const i64 m = down;
 #endif
     TAIL
-    write<WIDTH>(a.y + m * RESULT + n, y);
+    write<WIDTH>(a.y + m * PITCH + n, y);
   }
 #if SPLIT > 1
   asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");   // nobody leaves while others read
@@ -235,9 +235,10 @@ std::string generate_gemm(const GemmProblem& p, const GemmTile& tile) {
   define("OUT", storage_type(p.out)), define("MMA_TYPE", p.in == DType::bf16 ? "\"bf16\"" : "\"f16\"");
   define("N", p.n), define("K", p.k), define("ROWS", tile.rows), define("COLUMNS", tile.columns), define("WARPS_DOWN", tile.warps_down);
   define("WARPS_ACROSS", tile.warps_across), define("STAGES", tile.stages), define("SPLIT", tile.split);
-  define("VECTORS", p.vectors ? 1 : 0), define("WIDTH", p.vectors ? 8 : 1);
+  define("WEIGHT_AT(n, k)", p.weight_at.empty() ? "((i64)(n) * K + (k))" : p.weight_at), define("VECTORS", p.vectors ? 1 : 0),
+      define("WIDTH", p.vectors ? 8 : 1);
   define("CLUSTER", tile.split > 1 ? cat("__cluster_dims__(1, 1, ", tile.split, ")") : "");
-  define("SPREADS", p.spreads ? 1 : 0), define("RESULT", p.width());
+  define("SPREADS", p.spreads ? 1 : 0), define("RESULT", p.width()), define("PITCH", p.row_pitch());
   if (p.is_conv || p.spreads) {
     define("C", p.channels);
     const char* axes[3] = {"Z", "Y", "X"};

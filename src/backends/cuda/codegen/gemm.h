@@ -31,6 +31,7 @@ struct GemmProblem {
   const ir::Body* body = nullptr;  // null: the sum itself
   std::vector<TailOperand> tail;   // feed body inputs 1, 2, ...
   bool vectors = true;             // rows of a, b and y lie at multiples of 16 bytes
+  std::string weight_at;           // without vectors: where element k of row n of b lies, if rows do not follow each other
   // A convolution over channels-last images: rows are output positions, k runs over taps, then channels.
   bool is_conv = false;
   std::int64_t channels = 0;
@@ -40,6 +41,8 @@ struct GemmProblem {
   bool spreads = false;
   std::int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
   std::int64_t width() const { return spreads ? n / taps() : n; }  // channels of the result
+  std::int64_t pitch = 0;                                          // from one row of the result to the next; 0: its width
+  std::int64_t row_pitch() const { return pitch > 0 ? pitch : width(); }
   int spatial_rank() const;  // 1 to 3: dims of an image that a convolution moves along
 };
 inline constexpr int kMostTail = 8;

@@ -17,16 +17,18 @@ template <int TAPS, int STEP> __device__ __forceinline__ void inside(int start, 
 template <int TAPS, int STEP> __device__ __forceinline__ int padded(int start, int end) { return max(0, min(TAPS, (end - start + STEP - 1) / STEP)); }
 extern "C" __global__ void __launch_bounds__(THREADS) pool(Arguments a) {
   enter();
-  i64 i = (i64)blockIdx.x * THREADS + threadIdx.x;
-  const u32 groups = (u32)(a.channels / V);
+  INDEX i = (INDEX)blockIdx.x * THREADS + threadIdx.x;
+  const INDEX groups = (INDEX)(CHANNELS) / V, extents[3] = {(INDEX)OUT0, (INDEX)OUT1, (INDEX)OUT2};
   u32 g, n, o[3];
-  if (i >= a.batch * groups * a.out[0] * a.out[1] * a.out[2]) return;
+  if (i >= a.batch * groups * extents[0] * extents[1] * extents[2]) return;
 #if CHANNELS_INNER
   g = (u32)(i % groups); i /= groups;
-  for (int d = 2; d >= 0; --d) { o[d] = (u32)(i % a.out[d]); i /= a.out[d]; }
+  #pragma unroll
+  for (int d = 2; d >= 0; --d) { o[d] = (u32)(i % extents[d]); i /= extents[d]; }
   n = (u32)i;
 #else
-  for (int d = 2; d >= 0; --d) { o[d] = (u32)(i % a.out[d]); i /= a.out[d]; }
+  #pragma unroll
+  for (int d = 2; d >= 0; --d) { o[d] = (u32)(i % extents[d]); i /= extents[d]; }
   g = (u32)(i % groups); n = (u32)(i / groups);
 #endif
   int start[3], first[3], last[3];
@@ -65,6 +67,8 @@ std::string generate_pool(const PoolProblem& p) {
     define(cat("K", d), p.kernel[d]), define(cat("S", d), p.stride[d]), define(cat("D", d), p.dilation[d]);
     define(cat("B", d), p.begin[d]), define(cat("E", d), p.end[d]);
   }
+  define("INDEX", p.few ? "u32" : "i64"), define("CHANNELS", p.channels > 0 ? cat(p.channels) : "a.channels");
+  for (std::size_t d = 0; d < 3; ++d) define(cat("OUT", d), p.out[d] > 0 ? cat(p.out[d]) : cat("a.out[", d, "]"));
   define("COUNT_PADS", p.count_pads ? 1 : 0);
   define("LOAD(e)", loaded(p.dtype, "(e)"));
   define("STORE(f)", is_float(p.dtype) ? stored(p.dtype, "(f)") : cat("(", storage_type(p.dtype), ")(f)"));

@@ -13,6 +13,9 @@ struct PoolProblem {
   bool is_max = true, count_pads = false;
   int width = 1;  // channels a thread takes; they must lie side by side
   std::array<std::int64_t, 3> kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, begin{0, 0, 0}, end{0, 0, 0};
+  std::int64_t channels = 0;                  // 0: only a run knows
+  std::array<std::int64_t, 3> out{0, 0, 0};   // likewise
+  bool few = false;                           // results can be counted in 32 bits
 };
 // What the kernel `pool` is given: extents outermost first, strides in elements in the order batch, channel, three spatial dims.
 struct PoolArguments {

@@ -18,7 +18,7 @@ Status::Code describe(const BoxedTensor<RANK>& t, TensorMap& map) noexcept {
   unsigned long long stride = 2;
   for (std::size_t d = 0; d < RANK; ++d) {
     dims[d] = static_cast<unsigned long long>(t.dims[d]), box[d] = static_cast<unsigned>(t.box[d]), steps[d] = 1;
-    strides[d] = stride *= dims[d];
+    strides[d] = stride *= d == 0 && t.pitch > 0 ? static_cast<unsigned long long>(t.pitch) : dims[d];
   }
   const int swizzle = t.box[0] == 64 ? kSwizzle128 : t.box[0] == 32 ? kSwizzle64 : t.box[0] == 16 ? kSwizzle32 : kNoSwizzle;
   return status_of(driver()->tensor_map_tiled(&map, type_of(t.dtype), RANK, const_cast<void*>(t.data), dims.data(), strides.data(),

@@ -9,7 +9,7 @@
 
 namespace tenfold::backends::cuda {
 
-// A dense tensor of f16 or bf16, innermost dim first, that is taken box by box; `box[0]` elements are a row in shared memory of 32, 64
+// A tensor of f16 or bf16, innermost dim first, that is taken box by box; `box[0]` elements are a row in shared memory of 32, 64
 // or 128 bytes, permuted within groups of rows, or of 16 bytes as they come.
 template <std::size_t RANK>
 struct BoxedTensor {
@@ -17,6 +17,7 @@ struct BoxedTensor {
   const void* data;
   std::array<std::int64_t, RANK> dims;
   std::array<int, RANK> box;
+  std::int64_t pitch = 0;  // elements from one row to the next; 0: rows, and all else, lie dense
 };
 template <std::size_t RANK>
 Status::Code describe(const BoxedTensor<RANK>& t, TensorMap& map) noexcept;

@@ -28,6 +28,16 @@ bool lies_last(const OperandDesc& o) {
   return o.dense && (o.layout == kChannelsLast || (o.layout == kPlain && same_as_plain(kChannelsLast, o.dims)));
 }
 
+std::int64_t position_pitch(const OperandDesc& o) {
+  if (o.dense || o.layout != kChannelsLast || !o.strides.back().is_constant())
+    return lies_last(o) && o.dims[1].is_constant() ? o.dims[1].constant() : -1;
+  if (o.strides[1] != ir::Dim(1)) return -1;
+  ir::Dim step = o.strides.back();
+  for (std::size_t d = o.dims.size(); d-- > 2; step = step * o.dims[d])
+    if (o.dims[d] != ir::Dim(1) && o.strides[d] != step) return -1;
+  return o.dims[0] == ir::Dim(1) || o.strides[0] == step ? o.strides.back().constant() : -1;
+}
+
 bool is_by_channel(const OperandDesc& o, const ir::Dims& result) {
   const std::size_t spatial = result.size() - 2, rank = o.dims.size();
   if (rank == 1) return false;  // broadcasts along the last dim
@@ -71,13 +81,13 @@ Verdict match_conv_tail(const Problem& p, ConvTail& tail) {
   return Verdict::only_if(body.outputs.size() == 1 && body.outputs[0] == current, "the epilogue gives something else");
 }
 
-Verdict conv_is_regular(const Problem& p) {
+Verdict conv_is_regular(const Problem& p, bool any_pitch) {
   const OperandDesc &x = p.in[0], &w = p.in[1], &y = p.out[0];
   if (!w.constant || !ir::is_constant(w.dims)) return Verdict::no("the weight is not a constant");
   if (x.dims.size() < 3 || x.dims.size() > 5 || w.dims.size() != x.dims.size() || y.dims.size() != x.dims.size())
     return Verdict::no("not one to three spatial dims");
   if (p.attributes->string("auto_pad", "NOTSET") != "NOTSET") return Verdict::no("pads depend on the run's extents");
-  if (!lies_last(x) || !lies_last(y)) return Verdict::no("channels are not innermost");
+  if (!lies_last(x) || !(any_pitch ? position_pitch(y) > 0 : lies_last(y))) return Verdict::no("channels are not innermost");
   if (!(y.dims[0] == x.dims[0]) || !(y.dims[1] == w.dims[0])) return Verdict::no("the epilogue enlarges the result");
   for (ir::Dim d : w.dims)
     if (d.constant() < 1) return Verdict::no("the weight is empty");

@@ -41,7 +41,8 @@ std::vector<Config> configs_of(const Problem& p, const Read& r) {
   std::vector<Config> all;
   const bool pictures = r.few.gemm.out_extent[0] == 1;
   const auto add = [&](const int(&t)[3]) {
-    if (r.few.shared_bytes({t[0], t[1], t[2]}) <= std::min<int64_t>(shared_limit(p.device->arch), 99 << 10)) all.push_back({t[0], t[1], t[2]});
+    if (r.few.shared_bytes({t[0], t[1], t[2]}) <= std::min<int64_t>(shared_limit(p.device->arch), 99 << 10))
+      all.push_back({t[0], t[1], t[2]});
   };
   for (const auto& t : kPictures)
     if (pictures) add(t);
@@ -83,7 +84,8 @@ void repack(const Problem& p, const void* from, void* to, bool back) {
       for (int64_t run = 0; run < few.runs(); ++run)
         for (int64_t x = 0; x < across; ++x) {
           const int64_t plain = ((f * channels + c) * few.runs() + run) * across + x;
-          const int64_t own = (f / filters * few.packed_filters() + f % filters) * few.pitch() + run * few.run() + x * channels + c;
+          const int64_t own = (f / filters * few.packed_filters() + f % filters) * few.pitch() +
+                              few.place(static_cast<int>(run), static_cast<int>(x * channels + c));
           target[back ? plain : own] = source[back ? own : plain];
         }
 }
@@ -108,12 +110,17 @@ struct Kernel {
   int processors = 0, shared = 0;
   std::shared_ptr<const LoadedModule> module;
   Function function = nullptr;
+  std::unique_ptr<MmaKernel> plain;  // for addresses that are not multiples of 16
 };
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   auto k = std::make_shared<Kernel>();
   cuda::Device& gpu = Device::get(p.device->ordinal);
   read(p, k->read);
   GemmProblem& g = k->read.few.gemm;
+  Product plain;
+  read_conv(p, plain);
+  plain.gemm.weight_at = few_weight_at(k->read.few);
+  k->plain = std::make_unique<MmaKernel>(std::move(plain), kPlainTile, *p.device, false);
   g.body = k->read.tail.has_body ? &k->read.tail.body : nullptr;
   k->tile = tile_of(c), k->processors = gpu.multiprocessors(), k->shared = k->read.few.shared_bytes(k->tile);
   k->module = gpu.load(generate_conv_few(k->read.few, k->tile));
@@ -127,6 +134,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   FewArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, args.in[0].dims[0]};
   for (std::size_t o = 0; o < k.read.tail.inputs.size(); ++o) a.tail[o] = args.in[static_cast<std::size_t>(k.read.tail.inputs[o])].data;
   if (a.images == 0) return Status::ok;
+  if (!lie_aligned(args, k.read.tail)) return k.plain->run(args, conv_rows(g, args));
   const int64_t tiles = a.images * ceil_div(g.out_extent[2], int64_t{16}) * ceil_div(g.out_extent[1], int64_t{k.tile.y}) *
                         ceil_div(g.out_extent[0], int64_t{k.tile.z});
   const Grid grid{static_cast<unsigned>(std::min<int64_t>(tiles, 2 * k.processors)),

@@ -51,13 +51,15 @@ std::vector<Config> mma_configs(const Problem& p, const Product& product) {
   std::vector<std::pair<double, Config>> all;
   for (const auto& t : kTiles)
     for (int split : {1, 2, 4, 8}) {
-      const GemmTile tile{t[0], t[1], t[2], t[3], p.device->arch >= 80 ? t[4] : 2, split};
+      const int steps = static_cast<int>(std::min<int64_t>(ceil_div(k, int64_t{64}) / split, 8));  // more stages would stay empty
+      const GemmTile tile{t[0], t[1], t[2], t[3], p.device->arch >= 80 ? std::clamp(steps + 1, 2, t[4]) : 2, split};
       if (tile.shared_bytes() > shared_limit(p.device->arch) || tile.rows % split != 0) continue;
       if (split > 1 && (p.device->arch < 90 || ceil_div(k, 64) < 2 * split)) continue;
       if ((tile.columns > 64 && tile.columns >= 2 * n) || (tile.rows > 16 && tile.rows >= 2 * m)) continue;
       all.push_back({guess(tile, m, n, k), {tile.rows, tile.columns, tile.warps_down, tile.warps_across, tile.stages, split}});
     }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  all.erase(std::unique(all.begin(), all.end()), all.end());  // tiles that differed in stages only
   std::vector<Config> best;
   const bool for_wgmma = m * n > 64 * 64 * 264 && wgmma_fits(p, product);  // whose tiles then win
   const std::size_t most = for_wgmma ? 1 : 4;                              // each has to be compiled
@@ -76,12 +78,21 @@ Verdict mma_valid(const Problem& p, const Config& c) {
   return Verdict::only_if(tile_of(c).shared_bytes() <= shared_limit(p.device->arch), "the tile needs more shared memory than there is");
 }
 
+bool lie_aligned(const RunArgs& args, const Tail& tail) noexcept {
+  const auto address = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
+  std::uintptr_t bits = address(args.in[0].data) | address(args.in[1].data) | address(args.out[0].data);
+  for (std::size_t o = 0; o < tail.inputs.size(); ++o)
+    if (tail.operands[o].kind != TailKind::single) bits |= address(args.in[static_cast<std::size_t>(tail.inputs[o])].data);
+  return bits % 16 == 0;
+}
+
 MmaKernel::MmaKernel(Product product, const Config& c, const DeviceInfo& device, bool now)
     : gemm_(std::move(product.gemm)), tail_(std::move(product.tail)), tile_(tile_of(c)), ordinal_(device.ordinal) {
   gemm_.body = tail_.has_body ? &tail_.body : nullptr;
   gemm_.tail = tail_.operands;
   if (!now) return;
-  const bool rows_align = gemm_.width() % 8 == 0 && gemm_.k % 8 == 0 && (!gemm_.is_conv || gemm_.channels % 8 == 0);
+  const bool rows_align =
+      gemm_.width() % 8 == 0 && gemm_.row_pitch() % 8 == 0 && gemm_.k % 8 == 0 && (!gemm_.is_conv || gemm_.channels % 8 == 0);
   if (rows_align)
     vectors_ = load(true);
   else
@@ -99,14 +110,9 @@ MmaKernel::Loaded MmaKernel::load(bool vectors) const {
 
 Status::Code MmaKernel::run(const RunArgs& args, int64_t m) const noexcept {
   GemmArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, m};
-  std::uintptr_t bits =
-      reinterpret_cast<std::uintptr_t>(a.a) | reinterpret_cast<std::uintptr_t>(a.b) | reinterpret_cast<std::uintptr_t>(a.y);
-  for (std::size_t o = 0; o < tail_.inputs.size(); ++o) {
-    a.tail[o] = args.in[static_cast<std::size_t>(tail_.inputs[o])].data;
-    if (tail_.operands[o].kind != TailKind::single) bits |= reinterpret_cast<std::uintptr_t>(a.tail[o]);
-  }
+  for (std::size_t o = 0; o < tail_.inputs.size(); ++o) a.tail[o] = args.in[static_cast<std::size_t>(tail_.inputs[o])].data;
   const Loaded* loaded = &vectors_;
-  if (bits % 16 != 0 || !vectors_.module) {
+  if (!vectors_.module || !lie_aligned(args, tail_)) {
     try {
       std::call_once(met_, [&] { singles_ = load(false); });
     } catch (...) {

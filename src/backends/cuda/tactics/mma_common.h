@@ -13,6 +13,10 @@ std::int64_t shared_limit(int arch);  // bytes that a block may have
 std::vector<Config> mma_configs(const Problem& p, const Product& product);
 Verdict mma_valid(const Problem& p, const Config& c);
 
+// Whether vectors of 16 bytes may be read and written: operands, result, and what the epilogue reads.
+bool lie_aligned(const RunArgs& args, const Tail& tail) noexcept;
+inline const Config kPlainTile{16, 64, 1, 4, 2, 1};  // of kernels for addresses that do not
+
 class MmaKernel {
  public:
   // `now`: compile the kernel for aligned addresses; otherwise only that for others, when one is met.

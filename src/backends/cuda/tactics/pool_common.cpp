@@ -36,16 +36,22 @@ Verdict supports(const Problem& p) {
 
 // Channels that a thread can take: they lie side by side, and rows of them stay aligned.
 int width_of(const Problem& p) {
-  const OperandDesc &x = p.in[0], &y = p.out[0];
-  if (!x.dense || !y.dense || x.layout != kChannelsLast || y.layout != kChannelsLast || !x.dims[1].is_constant()) return 1;
-  int width = 16 / (bits(x.dtype) / 8);
-  while (x.dims[1].constant() % width != 0) width /= 2;
+  if (!p.in[0].dims[1].is_constant()) return 1;
+  int width = 16 / (bits(p.in[0].dtype) / 8);
+  while (p.in[0].dims[1].constant() % width != 0) width /= 2;
+  for (const OperandDesc* o : {&p.in[0], &p.out[0]}) {
+    if (o->layout != kChannelsLast) return 1;
+    if (o->dense) continue;
+    if (o->strides[1] != ir::Dim(1)) return 1;
+    for (std::size_t d = 0; d < o->dims.size(); ++d)
+      while (d != 1 && width > 1 && !o->strides[d].divisible_by(width)) width /= 2;
+  }
   return width;
 }
 
 struct Kernel {
-  std::shared_ptr<const LoadedModule> module;
-  Function function = nullptr;
+  std::shared_ptr<const LoadedModule> vectors_module, singles_module;
+  Function vectors = nullptr, singles = nullptr;  // the latter for addresses that are not multiples of 16
   int width = 1;
 };
 
@@ -63,10 +69,25 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
     pool.kernel[at] = kernel[i], pool.stride[at] = strides[i], pool.dilation[at] = dilations[i], pool.begin[at] = pads[i],
     pool.end[at] = pads[n + i];
   }
+  const ir::Dims& y = p.out[0].dims;
+  if (y[1].is_constant()) pool.channels = y[1].constant();
+  ir::Dim results = y[0] * y[1];
+  for (std::size_t i = 0; i < 3; ++i) {
+    const ir::Dim extent = i < 3 - n ? ir::Dim(1) : y[2 + i - (3 - n)];
+    if (extent.is_constant()) pool.out[i] = extent.constant();
+    results = results * extent;
+  }
+  pool.few = p.bounds(results).upper < std::int64_t{1} << 31;
   auto k = std::make_shared<Kernel>();
-  k->module = Device::get(p.device->ordinal).load(generate_pool(pool));
-  k->function = k->module->function("pool");
+  cuda::Device& gpu = Device::get(p.device->ordinal);
   k->width = pool.width;
+  k->vectors_module = gpu.load(generate_pool(pool));
+  k->vectors = k->singles = k->vectors_module->function("pool");
+  if (pool.width > 1) {
+    pool.width = 1;
+    k->singles_module = gpu.load(generate_pool(pool));
+    k->singles = k->singles_module->function("pool");
+  }
   return k;
 }
 
@@ -78,10 +99,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     const int at = 3 - (x.rank - 2) + (d - 2);
     a.in[at] = x.dims[d], a.out[at] = y.dims[d], a.x_stride[2 + at] = x.strides[d], a.y_stride[2 + at] = y.strides[d];
   }
-  const std::int64_t threads = a.batch * (a.channels / k.width) * a.out[0] * a.out[1] * a.out[2];
-  if (k.width > 1 && (reinterpret_cast<std::uint64_t>(x.data) | reinterpret_cast<std::uint64_t>(y.data)) % 16 != 0)
-    return Status::failed;  // layouts are dense: never
-  return launch(queue_of(args), k.function, {static_cast<unsigned>(ceil_div(threads, kPoolThreads))}, kPoolThreads, 0, &a, Start::early);
+  const bool aligned = (reinterpret_cast<std::uint64_t>(x.data) | reinterpret_cast<std::uint64_t>(y.data)) % 16 == 0;
+  const std::int64_t threads = a.batch * (a.channels / (aligned ? k.width : 1)) * a.out[0] * a.out[1] * a.out[2];
+  return launch(queue_of(args), aligned ? k.vectors : k.singles, {static_cast<unsigned>(ceil_div(threads, kPoolThreads))}, kPoolThreads, 0,
+                &a, Start::early);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ Verdict match_any_tail(const Problem& p, bool (*by_column)(const OperandDesc&, c
       kind = TailKind::single;
     else if (o.dense && by_column(o, y))
       kind = TailKind::column;
-    else if (o.dims == y.dims && o.dense && o.layout == y.layout)
+    else if (o.dims == y.dims && o.dense && o.layout == y.layout)  // even where the result is not dense
       kind = TailKind::whole;
     else
       return false;
@@ -103,7 +103,7 @@ Verdict read_matmul(const Problem& p, Product& product, bool also_f32) {
 
 Verdict read_conv(const Problem& p, Product& product) {
   if (Verdict v = types(p); !v) return v;
-  if (Verdict v = conv_is_regular(p); !v) return v;
+  if (Verdict v = conv_is_regular(p, true); !v) return v;
   if (p.attributes->integer("group", 1) != 1) return Verdict::no("channels are in groups");
   const ir::Dims &x = p.in[0].dims, &w = p.in[1].dims, &y = p.out[0].dims;
   for (std::size_t d = 1; d < x.size(); ++d)
@@ -125,6 +125,7 @@ Verdict read_conv(const Problem& p, Product& product) {
   const std::array<int64_t, 3> one{1, 1, 1}, zero{0, 0, 0};
   g.is_conv = g.kernel != one || g.stride != one || g.begin != zero || g.in_extent != g.out_extent;
   product.rows = std::clamp<int64_t>(p.bounds(x[0]).upper, 1, 1 << 12) * ir::product(std::span(y).subspan(2)).constant();
+  g.pitch = position_pitch(p.out[0]);
   const int bias = p.anchor_inputs > 2 && p.in.size() > 2 && !p.in[2].missing ? 2 : -1;
   return match_any_tail(p, is_channel, bias, product.tail);
 }
@@ -135,7 +136,7 @@ Verdict read_conv_transpose(const Problem& p, Product& product) {
   const ir::Dims &x = a.dims, &w = b.dims, &y = c.dims;
   if (!b.constant || !ir::is_constant(w)) return Verdict::no("the weight is not a constant");
   if (x.size() < 3 || x.size() > 5 || w.size() != x.size() || y.size() != x.size()) return Verdict::no("not one to three spatial dims");
-  if (!lies_last(a) || !lies_last(c)) return Verdict::no("channels are not innermost");
+  if (!lies_last(a) || position_pitch(c) < 1) return Verdict::no("channels are not innermost");
   const std::size_t rank = w.size() - 2, lead = 3 - rank;
   const auto all_are = [&](const char* which, int64_t wanted) {
     const ir::Ints values = p.attributes->ints(which, {});
@@ -154,7 +155,7 @@ Verdict read_conv_transpose(const Problem& p, Product& product) {
   }
   if (ir::product(std::span(y).subspan(1)).constant() >= int64_t{1} << 31) return Verdict::no("an image is too large");
   if (ir::product(w).constant() < 1 || ir::product(std::span(x).subspan(2)).constant() < 1) return Verdict::no("the result is empty");
-  g.in = a.dtype, g.out = c.dtype, g.spreads = true;
+  g.in = a.dtype, g.out = c.dtype, g.spreads = true, g.pitch = position_pitch(c);
   g.k = w[0].constant(), g.n = g.taps() * w[1].constant();
   product.rows = std::clamp<int64_t>(p.bounds(x[0]).upper, 1, 1 << 12) * ir::product(std::span(x).subspan(2)).constant();
   const int bias = p.anchor_inputs > 2 && p.in.size() > 2 && !p.in[2].missing ? 2 : -1;

@@ -55,13 +55,14 @@ double guess(const WgmmaTile& t, const GemmProblem& p, bool staged, int64_t m) {
 }  // namespace
 
 Verdict wgmma_fits(const Problem& p, const Product& product) {
-  constexpr int64_t kFewRows = 512, kFewResults = 64 * 64 * 66;  // tiles for half of an H200
+  constexpr int64_t kFewRows = 512, kFewResults = 64 * 64 * 60;  // tiles for half of an H200, nearly
   const GemmProblem& g = product.gemm;
   if (p.device->arch != 90) return Verdict::no("wgmma needs sm_90");
   if (driver() && !driver()->tensor_map_im2col) return Verdict::no("the driver is older than CUDA 12: it describes no tensors for TMA");
   if (g.out != g.in) return Verdict::no("the result has another type");
   if (g.spreads) return Verdict::no("a row of the product does not lie together in the result");
-  if (g.n % 8 != 0 || g.k % 8 != 0 || g.channels % 8 != 0) return Verdict::no("rows do not begin at multiples of 16 bytes");
+  if (g.row_pitch() % 8 != 0 || g.n % 8 != 0 || g.k % 8 != 0 || g.channels % 8 != 0)
+    return Verdict::no("rows do not begin at multiples of 16 bytes");
   if (product.rows < kFewRows || product.rows * g.n < kFewResults)
     return Verdict::no("so few results that sums should be split: matmul_mma and conv_mma do that");
   if (g.is_conv && !can_describe_images(g)) return Verdict::no("TMA does not describe such pads, strides or taps");
@@ -94,7 +95,7 @@ Verdict wgmma_valid(const Problem&, const Config& c) {
 }
 
 WgmmaKernel::WgmmaKernel(Product product, const Config& c, const DeviceInfo& device)
-    : product_(std::move(product)), tile_(tile_of(c)), plain_(product_, {16, 64, 1, 4, 2, 1}, device, false) {
+    : product_(std::move(product)), tile_(tile_of(c)), plain_(product_, kPlainTile, device, false) {
   GemmProblem& g = product_.gemm;
   g.body = product_.tail.has_body ? &product_.tail.body : nullptr;
   g.tail = product_.tail.operands;
@@ -118,7 +119,7 @@ Status::Code WgmmaKernel::describe_operands(const RunArgs& args, int64_t m, Wgmm
     if (code == Status::ok) code = describe<2>({g.in, args.in[1].data, {g.k, g.n}, {kWgmmaDepth, columns}}, a.b);
   }
   const std::array<int, 2> panel{tile_.panel(), 64 * tile_.blocks};
-  if (code == Status::ok) code = describe<2>({g.out, args.out[0].data, {g.n, m}, panel}, a.y);
+  if (code == Status::ok) code = describe<2>({g.out, args.out[0].data, {g.n, m}, panel, g.row_pitch()}, a.y);
   if (code == Status::ok && staged_ >= 0) code = describe<2>({g.out, a.tail[staged_], {g.n, m}, panel}, a.r);
   return code;
 }
@@ -127,13 +128,8 @@ Status::Code WgmmaKernel::run(const RunArgs& args, int64_t m) const noexcept {
   if (m == 0) return Status::ok;
   WgmmaArguments a{};
   a.m = m;
-  const auto address = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
-  std::uintptr_t bits = address(args.in[0].data) | address(args.in[1].data) | address(args.out[0].data);
-  for (std::size_t o = 0; o < product_.tail.inputs.size(); ++o) {
-    a.tail[o] = args.in[static_cast<std::size_t>(product_.tail.inputs[o])].data;
-    if (product_.tail.operands[o].kind != TailKind::single) bits |= address(a.tail[o]);
-  }
-  if (bits % 16 != 0 || m > kMostRows) return plain_.run(args, m);
+  if (!lie_aligned(args, product_.tail) || m > kMostRows) return plain_.run(args, m);
+  for (std::size_t o = 0; o < product_.tail.inputs.size(); ++o) a.tail[o] = args.in[static_cast<std::size_t>(product_.tail.inputs[o])].data;
   if (const Status::Code code = describe_operands(args, m, a); code != Status::ok) return code;
   const int64_t tiles = ceil_div(m, int64_t{tile_.rows()}) * ceil_div(product_.gemm.n, int64_t{tile_.columns});
   return launch(queue_of(args), function_, {static_cast<unsigned>(std::min<int64_t>(tiles, processors_))},

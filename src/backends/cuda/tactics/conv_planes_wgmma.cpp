@@ -1,4 +1,4 @@
-// conv_planes: convolutions with few channels over channels-last images on Hopper's tensor cores, every plane loaded once.
+// conv_planes_wgmma: convolutions with few channels over channels-last images on Hopper's tensor cores, every plane loaded once.
 #include "backends/cuda/codegen/conv_planes.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/device/tensor_map.h"
 #include "backends/cuda/tactics/conv_common.h"
-#include "backends/cuda/tactics/product_common.h"
+#include "backends/cuda/tactics/mma_common.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -24,7 +24,7 @@ PlanesTile tile_of(const Config& c) {
   return {static_cast<int>(c[0]), static_cast<int>(c[1]), static_cast<int>(c[2]), static_cast<int>(c[3])};
 }
 bool fits(const PlanesProblem& p, const PlanesTile& t) {
-  return p.gemm.n % t.filters == 0 && t.columns(p) <= kMostColumns && t.blocks() * t.columns(p) / 2 <= (t.groups == 2 ? 192 : 128) &&
+  return p.gemm.n % t.filters == 0 && t.columns(p) <= kMostColumns && t.blocks() * t.columns(p) / 2 <= (t.groups == 2 ? 160 : 112) &&
          t.x + p.gemm.kernel[2] <= 256 && t.stages(p) >= 2;
 }
 
@@ -53,7 +53,7 @@ double guess(const PlanesProblem& p, const PlanesTile& t, int64_t images) {
   const double columns = t.columns(p), blocks = t.groups * t.blocks();
   const double product = std::max(columns / 2, (2048 + 32 * columns) / 128);
   const double step = p.taps() * static_cast<double>(p.gemm.channels) / 16 * blocks * product;
-  const double load = static_cast<double>(p.gemm.channels / 8) * (t.x + 2) * (t.y + p.row_taps() - 1) * 2;
+  const double load = static_cast<double>(p.gemm.channels / 16) * (t.x + 2) * (t.y + p.row_taps() - 1) * 2;
   return walk_of(p, t, images, kProcessors).steps * (std::max(step, load) + (t.blocks() == 1 ? 500 : 250)) + 2.0 * t.weight_bytes(p) / 64;
 }
 
@@ -73,7 +73,8 @@ Verdict read(const Problem& p, Read& r) {
   if (p.device->arch != 90) return Verdict::no("wgmma needs sm_90");
   if (g.out != g.in) return Verdict::no("the result has another type");
   const std::array<int64_t, 3> one{1, 1, 1};
-  if (!g.is_conv || g.stride != one || g.dilation != one || g.spatial_rank() == 1) return Verdict::no("it strides, or its images have one axis");
+  if (!g.is_conv || g.stride != one || g.dilation != one || g.spatial_rank() == 1)
+    return Verdict::no("it strides, or its images have one axis");
   if (g.channels % 16 != 0 || g.n % 16 != 0) return Verdict::no("channels are no multiple of 16");
   if (r.planes.fold() < 2 || r.planes.fold() > 5) return Verdict::no("the window has no extent of 2 to 5 along its first axis");
   for (const auto extent : {product.rows, g.in_extent[0] * g.in_extent[1] * g.in_extent[2]})
@@ -152,6 +153,7 @@ struct Kernel {
   int processors = 0;
   std::shared_ptr<const LoadedModule> module;
   Function function = nullptr;
+  std::unique_ptr<MmaKernel> plain;  // for addresses that are not multiples of 16, which TMA does not take
 };
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   auto k = std::make_shared<Kernel>();
@@ -159,6 +161,10 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   read(p, k->read);
   k->tile = tile_of(c), k->processors = gpu.multiprocessors();
   GemmProblem& g = k->read.planes.gemm;
+  Product plain;
+  read_conv(p, plain);
+  plain.gemm.weight_at = planes_weight_at(k->read.planes, k->tile);
+  k->plain = std::make_unique<MmaKernel>(std::move(plain), kPlainTile, *p.device, false);
   g.body = k->read.tail.has_body ? &k->read.tail.body : nullptr;
   k->module = gpu.load(generate_conv_planes(k->read.planes, k->tile));
   k->function = k->module->function("conv", k->tile.shared_bytes(k->read.planes));
@@ -170,8 +176,10 @@ Status::Code describe_x(const PlanesProblem& p, const PlanesTile& t, const RunAr
   const auto& e = g.in_extent;
   const int across = t.x + static_cast<int>(g.kernel[2]) - 1, down = t.y + p.row_taps() - 1;
   const int64_t images = args.in[0].dims[0];
-  if (p.rows_are_images()) return describe<4>({g.in, args.in[0].data, {g.channels, e[2], e[1], images}, {8, across, 1, down}}, map);
-  return describe<5>({g.in, args.in[0].data, {g.channels, e[2], e[1], e[0], images}, {8, across, down, 1, 1}}, map);
+  if (p.rows_are_images())
+    return describe<4>({g.in, args.in[0].data, {g.channels, e[2], e[1], images}, {t.depth(p), across, 1, down}}, map);
+  return describe<5>({g.in, args.in[0].data, {g.channels, e[2], e[1], e[0], images}, {t.depth(p), across, down, 1, 1}},
+                     map);
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
@@ -182,6 +190,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (images * planes.gemm.out_extent[0] * planes.gemm.out_extent[1] * planes.gemm.out_extent[2] >= kMostRows) return Status::failed;
   PlanesArguments a{};
   a.w = args.in[1].data, a.y = args.out[0].data, a.images = static_cast<int>(images);
+  if (!lie_aligned(args, k.read.tail)) return k.plain->run(args, conv_rows(planes.gemm, args));
   for (std::size_t o = 0; o < k.read.tail.inputs.size(); ++o) a.tail[o] = args.in[static_cast<std::size_t>(k.read.tail.inputs[o])].data;
   if (const Status::Code code = describe_x(planes, k.tile, args, a.x); code != Status::ok) return code;
   const Walk walk = walk_of(planes, k.tile, images, k.processors);
@@ -194,8 +203,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 }  // namespace
 
-Tactic cuda_conv_planes() {
-  return {.name = "conv_planes",
+Tactic cuda_conv_planes_wgmma() {
+  return {.name = "conv_planes_wgmma",
           .op = "Conv",
           .supports = supports,
           .configs = configs,
