@@ -127,11 +127,14 @@ class ExecutionContext {
   // Starts a run on a stream of the caller's (a CUstream or cudaStream_t of the engine's GPU; null: the context's own) and returns
   // without waiting for it, if prepare() was called at these shapes and bindings lie on the GPU or in pinned memory, and no step
   // runs on the host (EngineInfo::waits_in_run). Work that the caller puts on the stream before and after comes in that order. Before
-  // another stream is used, before bindings move to another kind of memory, and for the answer whether an index lay outside a tensor: wait().
-  // On CPUs it is run(), and a stream is refused.
+  // another stream is used, before bindings move to another kind of memory, and for the answer whether an index lay outside a tensor:
+  // wait(). On CPUs it is run(), and a stream is refused.
   Status enqueue(void* stream = nullptr) noexcept;
   Status wait() noexcept;                                         // until all that was enqueued is done
   void wait_how(Wait how) noexcept;                               // default: spin_shortly
+  // The GPU's memory that stands for a binding whose own memory is the host's; null on CPUs. If it is bound itself, nothing is copied.
+  void* device_memory(int binding) noexcept;
+  void replay_runs(bool on) noexcept;  // as a CUDA graph, which is the default; else step by step
 
   void measure_parts(bool on) noexcept;                           // take the times that last_times() gives; costs some microseconds
   RunTimes last_times() const noexcept;

@@ -36,11 +36,12 @@ class Stream {
   virtual bool start_recording() noexcept { return false; }
   virtual std::shared_ptr<const void> finish_recording(std::shared_ptr<const void> /*previous*/ = nullptr) noexcept { return nullptr; }
   virtual Status::Code replay(const void* recording) noexcept { return recording ? Status::failed : Status::not_ready; }
-  // While recording, work may go to several lanes that do not wait for each other, but where `follow` says that what goes to one from
-  // here on comes after all that went to another so far. Lane 0 is there always; all others are joined to it before the end.
+  // While recording, work may go to several lanes that do not wait for each other: note() gives the present moment of a lane a number,
+  // and what goes to a lane behind follow() comes after that moment. Every lane begins by following, and is followed by lane 0 at last.
   virtual int lanes() const noexcept { return 1; }
   virtual Status::Code use_lane(int /*lane*/) noexcept { return Status::ok; }
-  virtual Status::Code follow(int /*lane*/, int /*other*/) noexcept { return Status::ok; }
+  virtual Status::Code note(int /*lane*/, int /*moment*/) noexcept { return Status::ok; }
+  virtual Status::Code follow(int /*lane*/, int /*moment*/) noexcept { return Status::ok; }
   // Remembers this moment in the stream's order under a number below 4; milliseconds between two, once wait() has returned.
   virtual void mark(int moment) noexcept = 0;
   virtual double between(int first, int last) const noexcept = 0;

@@ -209,6 +209,14 @@ Status ExecutionContext::enqueue(void* stream) noexcept {
 
 Status ExecutionContext::wait() noexcept { return {state_->stream->wait(), -1}; }
 void ExecutionContext::wait_how(Wait how) noexcept { state_->stream->wait_how(how); }
+void* ExecutionContext::device_memory(int binding) noexcept {
+  const auto& mirrors = state_->mirrors;
+  return binding >= 0 && binding < static_cast<int>(mirrors.size()) ? mirrors[static_cast<std::size_t>(binding)].get() : nullptr;
+}
+void ExecutionContext::replay_runs(bool on) noexcept {
+  state_->stream_cannot_record = !on;
+  state_->addresses_dirty = true;
+}
 
 void ExecutionContext::measure_parts(bool on) noexcept {
   if (!state_->mirrors.empty() && state_->measured != on) state_->addresses_dirty = true;   // copies stand apart to be measured

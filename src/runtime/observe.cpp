@@ -1,4 +1,5 @@
 // Showing the results of steps to an observer, as dense tensors.
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/state.h"
@@ -6,7 +7,17 @@
 namespace tenfold::runtime {
 namespace {
 
-Tensor dense_copy(const backends::Bound& from, DType dtype) {
+// The bytes that an operand spans, where the host reads them: there, or copied into `room`. Null: they could not be copied.
+const std::byte* on_host(ContextState& c, const backends::Bound& from, DType dtype, std::vector<std::byte>& room) {
+  if (!is_staged(*c.engine)) return static_cast<const std::byte*>(from.data);
+  std::int64_t last = 0;
+  for (int d = 0; d < from.rank; ++d) last += std::max<std::int64_t>(from.dims[d] - 1, 0) * from.strides[d];
+  room.resize(static_cast<std::size_t>((last + 1) * bits(dtype) / 8));
+  const Status::Code copied = c.stream->copy(room.data(), from.data, static_cast<std::int64_t>(room.size()));
+  return copied == Status::ok && c.stream->wait() == Status::ok ? room.data() : nullptr;
+}
+
+Tensor dense_copy(const std::byte* data, const backends::Bound& from, DType dtype) {
   Tensor t(dtype, Shape(from.dims, from.dims + from.rank));
   const std::int64_t width = bits(dtype) / 8;
   Shape index(static_cast<std::size_t>(from.rank), 0);
@@ -14,7 +25,7 @@ Tensor dense_copy(const backends::Bound& from, DType dtype) {
   for (std::int64_t i = 0; i < t.size(); ++i) {
     std::int64_t offset = 0;
     for (std::size_t d = 0; d < index.size(); ++d) offset += index[d] * from.strides[d];
-    std::memcpy(to + i * width, static_cast<const std::byte*>(from.data) + offset * width, static_cast<std::size_t>(width));
+    std::memcpy(to + i * width, data + offset * width, static_cast<std::size_t>(width));
     for (std::size_t d = index.size(); d-- > 0 && ++index[d] == from.dims[d];) index[d] = 0;
   }
   return t;
@@ -25,13 +36,16 @@ Tensor dense_copy(const backends::Bound& from, DType dtype) {
 Status observe(ContextState& c, const BoundStep& bound) noexcept {
   const plan::Step& step = *bound.open->step;
   try {
+    std::vector<std::byte> room;
     for (std::size_t o = 0; o < step.out.size(); ++o) {
       const plan::Operand& out = step.out[o];
       // Blocked channels and elements of less than a byte have no strides to follow.
       if (out.name.empty() || out.at.space == plan::Space::none || bits(out.dtype) < 8 ||
           out.layout.order == backends::Layout::channels_blocked)
         continue;
-      c.observer(step.name, out.name, dense_copy(bound.out[o], out.dtype));
+      const std::byte* data = on_host(c, bound.out[o], out.dtype, room);
+      if (!data) return {Status::device, -1};
+      c.observer(step.name, out.name, dense_copy(data, bound.out[o], out.dtype));
     }
   } catch (const std::exception& e) {
     c.last_error = e.what();

@@ -67,18 +67,66 @@ std::shared_ptr<const void> retired(ContextState& c) noexcept {
   return steps;
 }
 
+// The steps, all behind each other or in lanes.
+Status record_steps(ContextState& c, Frame& frame, const LanePlan* lanes) noexcept {
+  c.lanes = lanes;
+  Status status = run_frame(c, frame);
+  c.lanes = nullptr;
+  if (!lanes) return status;
+  for (int end : lanes->joined_at_end)
+    if (status) status.code = c.stream->follow(0, end);
+  if (status) status.code = c.stream->use_lane(0);
+  return status;
+}
+
+// Milliseconds of the steps recorded in one way or the other, in memory of the context's own; 0 if that fails.
+double time_of(ContextState& c, Frame& frame, const LanePlan* lanes) noexcept {
+  if (!c.stream->start_recording()) return 0;
+  const Status status = record_steps(c, frame, lanes);
+  const std::shared_ptr<const void> steps = c.stream->finish_recording();
+  if (!status || !steps) return 0;
+  double best = 0;
+  for (int i = 0; i < 5; ++i) {
+    c.stream->mark(0);
+    if (c.stream->replay(steps.get()) != Status::ok) return 0;
+    c.stream->mark(1);
+    if (const Status::Code code = c.stream->wait(); code != Status::ok && code != Status::bad_index) return 0;
+    if (const double ms = c.stream->between(0, 1); i > 0 && (best == 0 || ms < best)) best = ms;
+  }
+  return best;
+}
+
+// Whether lanes pay is measured: branches may be too small, or fill the device each for itself.
+bool lanes_pay(ContextState& c, Frame& frame) {
+  if (c.stream->lanes() < 2) return false;
+  bind_frame(c, frame, true);
+  const LanePlan plan = plan_lanes(frame, c.stream->lanes());
+  bool pay = false;
+  if (plan.several) {
+    const double in_lanes = time_of(c, frame, &plan), in_order = time_of(c, frame, nullptr);
+    pay = in_lanes > 0 && in_lanes < 0.98 * in_order;
+  }
+  bind_frame(c, frame, false);
+  return pay;
+}
+
 Status record(ContextState& c, Frame& frame) noexcept {
   try {
     const auto dims = active_dims(c);
-    const bool first = std::none_of(c.recordings.begin(), c.recordings.end(), [&](const Recording& r) { return same_shape(c, r); });
-    if (first)
-      if (Status s = warm_up(c, frame); !s) return s;
-    Recording made{c.active, {dims.begin(), dims.end()}, c.transfers, nullptr};
+    Recording made{c.active, {dims.begin(), dims.end()}, c.transfers, nullptr, false};
+    const auto known_shape = std::find_if(c.recordings.begin(), c.recordings.end(), [&](const Recording& r) { return same_shape(c, r); });
+    if (known_shape != c.recordings.end())
+      made.lanes = known_shape->lanes;
+    else if (Status s = warm_up(c, frame); !s)
+      return s;
+    else
+      made.lanes = lanes_pay(c, frame);
+    const LanePlan plan = made.lanes ? plan_lanes(frame, c.stream->lanes()) : LanePlan{};
     std::shared_ptr<const void> previous = retired(c);
     c.recordings.reserve(kMostRecordings);
     if (!c.stream->start_recording()) return c.stream_cannot_record = true, Status{};
     Status status = copy_pinned(c, true);
-    if (status) status = run_frame(c, frame);
+    if (status) status = record_steps(c, frame, made.lanes ? &plan : nullptr);
     if (status) status = copy_pinned(c, false);
     made.steps = c.stream->finish_recording(std::move(previous));
     if (!status) return status;

@@ -134,6 +134,17 @@ Status check_agreements(ContextState& c) noexcept {
   return {};
 }
 
+namespace {
+// Sends the step to its lane, behind those of other lanes that it needs.
+Status enter_lane(ContextState& c, const LanePlan& plan, int number) noexcept {
+  const LanePlan::Place& place = plan.steps[static_cast<std::size_t>(number)];
+  Status status{c.stream->use_lane(place.lane), -1};
+  for (int other : place.follows)
+    if (status) status.code = c.stream->follow(place.lane, other);
+  return status;
+}
+}  // namespace
+
 Status run_frame(ContextState& c, Frame& frame) noexcept {
   const bool top = &frame == &c.frames[static_cast<std::size_t>(c.active)], profiled = c.profiler && top;
   int number = 0;
@@ -141,6 +152,8 @@ Status run_frame(ContextState& c, Frame& frame) noexcept {
   for (BoundStep& bound : frame.steps) {
     if (c.cancelled.load(std::memory_order_relaxed)) return {Status::cancelled, top ? number : -1};
     Status status;
+    if (c.lanes)
+      if (status = enter_lane(c, *c.lanes, number); !status) return status;
     if (profiled) {
       const auto start = std::chrono::steady_clock::now();
       status = run_step(c, frame, bound);
@@ -150,6 +163,8 @@ Status run_frame(ContextState& c, Frame& frame) noexcept {
       status = run_step(c, frame, bound);
     }
     if (status && c.observer) status = observe(c, bound);
+    if (status && c.lanes && c.lanes->steps[static_cast<std::size_t>(number)].followed)
+      status.code = c.stream->note(c.lanes->steps[static_cast<std::size_t>(number)].lane, number);
     if (!status) {   // in a body the step that owns it has to answer; binding numbers stay
       if (status.code == Status::invalid_binding && status.step >= 0) return status;
       // Sizes found in the run that contradict each other are the step's fault, not that of the shapes set.

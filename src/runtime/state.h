@@ -116,12 +116,25 @@ struct Transfer {
   bool by_host = false;                       // the host copies between the caller's memory and `pinned`
   bool apart = false;                         // the stream copies between the caller's memory and `used`, outside recordings
 };
+// Which lane of a recording each step goes to, and the steps of other lanes that it follows (lanes.cpp).
+struct LanePlan {
+  struct Place {
+    int lane = 0;
+    std::vector<int> follows;
+    bool followed = false;  // by a step of another lane
+  };
+  std::vector<Place> steps;
+  std::vector<int> joined_at_end;  // steps of other lanes that lane 0 has not followed before
+  bool several = false;
+};
+LanePlan plan_lanes(const struct Frame& frame, int lanes);
 // The steps of a program at one set of shapes and addresses, with the copies of what is pinned, as the stream can replay them.
 struct Recording {
   int program = -1;
   std::vector<std::int64_t> dims;
   std::vector<Transfer> transfers;
   std::shared_ptr<const void> steps;
+  bool lanes = false;  // steps lie beside each other: at these shapes that is faster
 };
 
 struct ContextState {
@@ -146,6 +159,7 @@ struct ContextState {
   std::vector<Transfer> transfers;            // per binding
   std::vector<Recording> recordings;          // the last used last
   bool stream_cannot_record = false;
+  const LanePlan* lanes = nullptr;            // while steps are recorded beside each other
   bool enqueuing = false;                     // runs are enqueued: the host copies nothing
   bool measured = false;                      // take times of the parts of a run
   bool shapes_dirty = true, addresses_dirty = true;

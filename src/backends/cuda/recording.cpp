@@ -35,7 +35,8 @@ std::shared_ptr<const void> CudaStream::finish_recording(std::shared_ptr<const v
   if (noted(driver()->capture_end(queue_.own, &graph)) != Status::ok || !graph) return nullptr;
   std::shared_ptr<const void> result;
   UpdateResult differences{};
-  if (previous && driver()->graph_update && driver()->graph_update(static_cast<const Recorded*>(previous.get())->exec, graph, &differences) == kSuccess) {
+  if (previous && driver()->graph_update &&
+      driver()->graph_update(static_cast<const Recorded*>(previous.get())->exec, graph, &differences) == kSuccess) {
     result = std::move(previous);
   } else {
     try {
@@ -60,13 +61,23 @@ Status::Code CudaStream::use_lane(int number) noexcept {
   return Status::ok;
 }
 
-Status::Code CudaStream::follow(int number, int other) noexcept {
-  Event& event = lane_events_[other];
-  if (!event)
+Status::Code CudaStream::note(int number, int moment) noexcept {
+  while (static_cast<int>(moments_.size()) <= moment) {
+    Event event = nullptr;
     if (const int result = driver()->event_create(&event, kEventUntimed); result != kSuccess) return noted(result);
-  if (const int result = driver()->event_record(event, lane(other)); result != kSuccess) return noted(result);
+    try {
+      moments_.push_back(event);
+    } catch (const std::bad_alloc&) {
+      driver()->event_destroy(event);
+      return Status::out_of_memory;
+    }
+  }
+  return noted(driver()->event_record(moments_[static_cast<std::size_t>(moment)], lane(number)));
+}
+
+Status::Code CudaStream::follow(int number, int moment) noexcept {
   queue_.joined = true;
-  return noted(driver()->stream_follow(lane(number), event, 0));
+  return noted(driver()->stream_follow(lane(number), moments_[static_cast<std::size_t>(moment)], 0));
 }
 
 }  // namespace tenfold::backends::cuda

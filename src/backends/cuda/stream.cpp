@@ -23,8 +23,7 @@ CudaStream::~CudaStream() {
   queue_.device.make_current();
   wait();
   for (Event e : marks_) driver()->event_destroy(e);
-  for (Event e : lane_events_)
-    if (e) driver()->event_destroy(e);
+  for (Event e : moments_) driver()->event_destroy(e);
   for (StreamHandle s : lanes_)
     if (s) driver()->stream_destroy(s);
   driver()->event_destroy(done_);

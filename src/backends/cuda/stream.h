@@ -1,6 +1,8 @@
 // A stream of one GPU, as the runtime sees it.
 #pragma once
 
+#include <vector>
+
 #include "backends/backend.h"
 #include "backends/cuda/device/queue.h"
 
@@ -22,7 +24,8 @@ class CudaStream final : public Stream {
   Status::Code replay(const void* recording) noexcept override;
   int lanes() const noexcept override { return kLanes; }
   Status::Code use_lane(int lane) noexcept override;
-  Status::Code follow(int lane, int other) noexcept override;
+  Status::Code note(int lane, int moment) noexcept override;
+  Status::Code follow(int lane, int moment) noexcept override;
   void mark(int moment) noexcept override;
   double between(int first, int last) const noexcept override;
   std::string_view error() const noexcept override { return error_; }
@@ -42,7 +45,7 @@ class CudaStream final : public Stream {
   Event done_ = nullptr;                       // behind the work that the stream used last was given
   bool own_has_work_ = false, callers_have_work_ = false;
   StreamHandle lanes_[kLanes - 1] = {};        // made when they are first used
-  Event lane_events_[kLanes] = {};
+  std::vector<Event> moments_;                 // of lanes, by number
 };
 
 }  // namespace tenfold::backends::cuda
