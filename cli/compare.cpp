@@ -37,7 +37,7 @@ std::vector<Distance> distances(const Outputs& a, const Outputs& b) {
 
 Outputs run_once(const Engine& engine, const std::map<std::string, Shape>& shapes, const InputFiles& files, ObserverCallback observer) {
   const std::vector<Tensor> inputs = make_inputs(engine, run_shapes(engine, -1, shapes, files), files, shapes);
-  const auto context = make_context(engine, -1, inputs);
+  const auto context = make_context(engine, inputs, {});
   context->set_observer(std::move(observer));
   measure({&context, 1}, {.iterations = 1, .warmup_ms = 0, .duration_s = 0});
   return outputs_of(engine, *context);

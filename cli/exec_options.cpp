@@ -95,7 +95,8 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   f.add({"best", "", "+permission for every precision", [&o](const std::string&) { o.build.fp16 = o.build.bf16 = o.build.int8 = true; }});
   f.add_switch("int8", o.build.int8, "+permission for integer products of a quantised model (on by default)");
   f.add_switch("fp16", o.build.fp16, "permission to compute in fp16 on a GPU; CPUs use float32");
-  f.add({"noTF32", "", "+float32 is not rounded: no TF32 on a GPU, no Winograd and no 24-bit weights on a CPU", [&o](const std::string&) { o.build.tf32 = false; }});
+  f.add({"noTF32", "", "+float32 is not rounded: no TF32 on a GPU, no Winograd and no 24-bit weights on a CPU",
+         [&o](const std::string&) { o.build.tf32 = false; }});
   f.add({"memPoolSize", "workspace:MiB", "+memory that a tactic may use while it runs; MiB, or with B, K, M, G",
          [&o](const std::string& text) { parse_pool(o, text); }});
   f.add({"tacticSources", "LIST",
@@ -119,10 +120,15 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
            o.detailed = text == "detailed" || text == "verbose";
          }});
   f.add_text("progress", o.progress, "auto|none|json", "+a bar if stderr is a terminal; none; or JSON lines on stderr");
-  f.add({"device", "N", "cpu (default) or cuda:N; N alone means cuda:N; of a list (cuda:0,cpu) the first that works",
+  f.add({"device", "N",
+         "cpu (default) or cuda:N; N alone means cuda:N; of a list (cuda:0,cpu) the first that works, and each has its own plan "
+         "(m.cuda0.plan)",
          [&o](const std::string& text) {
-           const bool number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-           o.build.device = number ? "cuda:" + text : text;
+           o.build.device.clear(), o.device_given = true;
+           for (const std::string& word : split(text, ',')) {
+             const bool number = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+             o.build.device += (o.build.device.empty() ? "" : ",") + (number ? "cuda:" + word : word);
+           }
          }});
 }
 
@@ -156,6 +162,15 @@ void run_flags(Flags& f, ExecOptions& o) {
   f.add({"streams", "N", "+old name of --infStreams", streams});
   f.add_switch("skipInference", o.skip_inference, "+stop when the plan is built");
   f.add_switch("buildOnly", o.skip_inference, "+the same");
+  const auto choose = [&f](const char* name, const char* help, auto& option, auto value) {
+    f.add({name, "", help, [&option, value](const std::string&) { option = value; }});
+  };
+  choose("useSpinWait", "+while a GPU computes, look again and again; default: for 0.1 ms, then sleep", o.wait, Wait::spin);
+  choose("noSpinWait", "+while a GPU computes, sleep", o.wait, Wait::sleep);
+  choose("useCudaGraph", "+replay a run on a GPU as a CUDA graph (default)", o.graphs, true);
+  choose("noCudaGraph", "+launch the steps of a run on a GPU one by one", o.graphs, false);
+  choose("noDataTransfers", "+leave inputs and outputs in the GPU's memory", o.transfers, false);
+  choose("includeDataTransfers", "+copy inputs to a GPU and outputs from it in every run (default)", o.transfers, true);
   f.add({"noWeightVerification", "", "+do not read the weights' checksums when loading",
          [&o](const std::string&) { o.verify_weights = false; }});
 }

@@ -29,6 +29,9 @@ struct ExecOptions {
   int iterations = 10, average_runs = 10, streams = 1;
   double warmup_ms = 200, duration_s = 3;
   std::vector<double> percentiles = {90, 95, 99};
+  // How a GPU is run: --useSpinWait, --useCudaGraph, --noDataTransfers and their opposites.
+  Wait wait = Wait::spin_shortly;
+  bool graphs = true, transfers = true, device_given = false;
   bool skip_inference = false, json = false, retune = false, verify_weights = true, detailed = false, help = false, full_help = false;
   std::vector<std::string> notes;  // accepted flags without effect here, said once
   BuildConfig build;

@@ -69,12 +69,14 @@ Trace merge(const std::vector<Lane>& lanes) {
 
 }  // namespace
 
-std::unique_ptr<ExecutionContext> make_context(const Engine& engine, int profile, const std::vector<Tensor>& inputs) {
+std::unique_ptr<ExecutionContext> make_context(const Engine& engine, const std::vector<Tensor>& inputs, const ContextOptions& options) {
   auto context = engine.create_context();
+  context->wait_how(options.wait);
+  context->replay_runs(options.graphs);
   const auto expect = [&](Status status) {
     if (!status) throw Error(ErrorKind::invalid_argument, context->describe(status));
   };
-  if (profile >= 0) expect(context->set_profile(profile));
+  if (options.profile >= 0) expect(context->set_profile(options.profile));
   for (std::size_t b = 0; b < engine.bindings().size(); ++b) {
     const int index = static_cast<int>(b);
     const BindingInfo& info = engine.bindings()[b];
@@ -90,6 +92,17 @@ std::unique_ptr<ExecutionContext> make_context(const Engine& engine, int profile
   }
   expect(context->prepare());
   return context;
+}
+
+void leave_on_device(const Engine& engine, ExecutionContext& context) {
+  for (std::size_t b = 0; b < engine.bindings().size(); ++b) {
+    const int index = static_cast<int>(b);
+    std::int64_t elements = 1;
+    for (const std::int64_t extent : context.shape(index)) elements *= extent;
+    if (Status s = context.bind(index, context.device_memory(index), byte_size(engine.bindings()[b].dtype, elements)); !s)
+      fail_run(context, s);
+  }
+  if (Status s = context.prepare(); !s) fail_run(context, s);
 }
 
 Trace measure(std::span<const std::unique_ptr<ExecutionContext>> contexts, const MeasureOptions& options) {

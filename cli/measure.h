@@ -29,8 +29,15 @@ struct MeasureOptions {
   bool parts = false;  // take the times of copies and computing apart
 };
 
+struct ContextOptions {
+  int profile = -1;
+  Wait wait = Wait::spin_shortly;
+  bool graphs = true;
+};
 // A context with its inputs bound to `inputs` (kept alive by the caller) and its outputs to its own memory. Throws Error.
-std::unique_ptr<ExecutionContext> make_context(const Engine& engine, int profile, const std::vector<Tensor>& inputs);
+std::unique_ptr<ExecutionContext> make_context(const Engine& engine, const std::vector<Tensor>& inputs, const ContextOptions& options);
+// After a first run: inputs and outputs stay in the GPU's memory from now on.
+void leave_on_device(const Engine& engine, ExecutionContext& context);
 // Throws Error if a run fails.
 Trace measure(std::span<const std::unique_ptr<ExecutionContext>> contexts, const MeasureOptions& options);
 // Milliseconds of each layer in each run, in plan order.

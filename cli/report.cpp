@@ -72,11 +72,12 @@ void print_averages(const Console& console, const Trace& trace, int runs) {
   }
 }
 
-void print_summary(const Console& console, const Trace& trace, const std::vector<double>& percentiles, const std::string& settings) {
+void print_summary(const Console& console, const Trace& trace, const Trace& parts, const std::vector<double>& percentiles,
+                   const std::string& settings) {
   const Statistics s = statistics(latencies(trace), percentiles);
   const std::string run = words(s, percentiles);
-  const auto line = [&](double RunTimes::*which) { return words(statistics(part(trace, which), percentiles), percentiles); };
-  const double compute_s = statistics(part(trace, &RunTimes::compute_ms), {}).mean * static_cast<double>(trace.samples.size()) / 1e3;
+  const auto line = [&](double RunTimes::*which) { return words(statistics(part(parts, which), percentiles), percentiles); };
+  const double compute_s = statistics(part(parts, &RunTimes::compute_ms), {}).mean * static_cast<double>(trace.samples.size()) / 1e3;
   console.result("");
   console.result("=== Performance summary ===");
   console.result(joined("Throughput: ", trace.wall_s > 0 ? static_cast<double>(trace.samples.size()) / trace.wall_s : 0, " qps"));

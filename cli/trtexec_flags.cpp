@@ -11,9 +11,6 @@ struct Reason {
 
 const std::vector<Reason>& without_effect() {
   static const std::vector<Reason> all = {
-      {"there is no CUDA graph on a CPU", {"useCudaGraph", "noCudaGraph"}},
-      {"workers spin shortly, then park", {"useSpinWait", "noSpinWait"}},
-      {"a CPU has no host transfers", {"noDataTransfers", "includeDataTransfers"}},
       {"layers are always profiled in a run of their own", {"separateProfileRun"}},
       {"the time is always printed", {"timeRefit", "timeDeserialize"}},
       {"inputs and outputs always keep the model's types", {"stronglyTyped"}},

@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import cli_case
 from cli_case import BATCH, FLOAT, ONCE, CliCase, TensorProto, helper, np, numpy_helper, save_model
@@ -238,6 +239,18 @@ class CommandLine(CliCase):
         self.assertEqual(read['exportProfile'][0], {'count': 20})
         self.assertGreater(len(read['exportLayerInfo']['Layers']), 0)
         self.assertEqual(read['exportOutput'][0]['dimensions'], '1x4')
+
+    def test_first_device_that_works(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plan = os.path.join(folder, 'm.plan')
+            flags = ('--device=99,cpu', "--shapes='x:0':2x6", '--useSpinWait', *ONCE)
+            text = self.tenfold('exec', f'--onnx={self.model}', f'--saveEngine={plan}', *flags)
+            self.assertIn("'cuda:99' does not work: there is no device 'cuda:99'", text.stdout + text.stderr)
+            self.assertIn("Answers come from 'cpu'", text.stdout + text.stderr)
+            self.assertEqual(os.listdir(folder), ['m.cpu.plan'])
+            text = self.tenfold('exec', f'--loadEngine={plan}', *flags)
+            self.assertIn("Answers come from 'cpu'", text.stdout + text.stderr)
+        self.refused(2, "there is no device 'cuda:98'", 'exec', f'--onnx={self.model}', '--device=cuda:99,cuda:98', *ONCE)
 
     def test_json_line(self):
         last = self.tenfold('exec', f'--onnx={self.model}', '--threads=1', '--json', *ONCE).stdout.splitlines()[-1]

@@ -1,0 +1,92 @@
+// Building and loading engines as exec was asked to.
+#include "engines.h"
+
+#include <chrono>
+#include <filesystem>
+#include <sstream>
+
+#include "inputs.h"
+#include "io_formats.h"
+#include "report.h"
+#include "tenfold/device.h"
+
+namespace tenfold::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+void check_device(const ExecOptions& o) {
+  if (o.build.device == "cpu" || o.build.device == "null") return;
+  std::string names;
+  for (const DeviceDescription& d : devices()) {
+    if (d.device == o.build.device) return;
+    names += (names.empty() ? "" : ", ") + d.device;
+  }
+  const std::string why = why_no_gpu();
+  throw UsageError("there is no device '" + o.build.device + "' here; Tenfold found " + names + (why.empty() ? "" : " (" + why + ")"));
+}
+
+Engine refitted(const ExecOptions& o, const Engine& engine) {
+  const Clock::time_point start = Clock::now();
+  Engine other = engine.refit(read_weights(o.refit_from, o.build));
+  o.console.info("Engine refitted from " + o.refit_from + " in " + std::to_string(seconds_since(start)) + " sec.");
+  return other;
+}
+
+Made make_engine(const ExecOptions& o, const InputFiles& files) {
+  const Clock::time_point start = Clock::now();
+  BuildConfig config = o.build;
+  config.log = o.console.callback();
+  config.progress = progress_printer(o.progress);
+  if (!o.load_engine.empty()) {
+    const LoadOptions load{.verify_weights = o.verify_weights,
+                           .cpu_features = config.cpu_features,
+                           .device = o.device_given ? config.device : "",
+                           .threads = config.threads,
+                           .log = config.log};
+    Engine engine = o.retune ? retune_file(o.load_engine, config) : Engine::load(o.load_engine, load);
+    if (!o.refit_from.empty()) engine = refitted(o, engine);
+    const double took = seconds_since(start);
+    o.console.info(std::string(o.retune ? "Engine re-tuned in " : "Engine deserialized in ") + std::to_string(took) + " sec.");
+    return {std::move(engine), 0, took * 1e3};
+  }
+  config.profiles = profile_ranges(o, files.known_shapes());
+  BuildReport report;
+  Engine engine = build_file(o.onnx, config, &report);
+  const double took = seconds_since(start);
+  o.console.info("Engine built in " + std::to_string(took) + " sec.");
+  std::ostringstream parts;
+  parts << "of which: opening the device " << report.device_s << ", import " << report.import_s << ", passes " << report.passes_s
+        << ", choice " << report.tune_s << ", assembling " << report.assemble_s << ", opening the plan " << report.open_s;
+  if (o.console.verbose) o.console.info(parts.str());
+  return {std::move(engine), took, -1};
+}
+
+}  // namespace
+
+Made make_and_save(const ExecOptions& o, const InputFiles& files) {
+  check_device(o);
+  Made made = make_engine(o, files);
+  check_io_formats(o, made.engine);
+  if (!o.save_engine.empty()) {
+    made.engine.save(o.save_engine);
+    o.console.info("Plan saved to " + o.save_engine);
+  }
+  return made;
+}
+
+std::string plan_name_for(const std::string& plan, std::string device) {
+  if (plan.empty()) return plan;
+  std::erase(device, ':');
+  const std::filesystem::path path = plan;
+  return (path.parent_path() / (path.stem().string() + "." + device + path.extension().string())).string();
+}
+
+bool may_work_elsewhere(const Error& e) {
+  return e.kind() == ErrorKind::device || e.kind() == ErrorKind::out_of_memory || e.kind() == ErrorKind::unsupported ||
+         e.kind() == ErrorKind::plan_refused;
+}
+
+}  // namespace tenfold::cli

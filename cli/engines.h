@@ -1,0 +1,22 @@
+// Building and loading engines as exec was asked to.
+#pragma once
+
+#include <string>
+
+#include "exec_options.h"
+#include "inputs.h"
+
+namespace tenfold::cli {
+
+struct Made {
+  Engine engine;
+  double build_s = 0, load_ms = -1;  // -1: nothing was loaded
+};
+// The engine for options.build.device, saved if that was asked. Throws UsageError if there is no such device, Error otherwise.
+Made make_and_save(const ExecOptions& options, const InputFiles& files);
+// Of several devices each has a plan of its own: "m.plan" becomes "m.cuda0.plan".
+std::string plan_name_for(const std::string& plan, std::string device);
+// What another device of a list may still do better.
+bool may_work_elsewhere(const Error& e);
+
+}  // namespace tenfold::cli
