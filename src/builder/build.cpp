@@ -1,5 +1,6 @@
 // The story of a build, from top to bottom: import, rewrite, precision, fusion; then PlanMaker chooses and assembles.
 #include <chrono>
+#include <future>
 #include <map>
 #include <set>
 #include <utility>
@@ -72,17 +73,35 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
   return maker.finish();
 }
 
-Engine build_graph(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name, BuildReport* report) {
+namespace {
+
+using OpenedBackend = std::future<std::shared_ptr<backends::Backend>>;
+
+// A GPU's driver takes a third of a second to start: the model is imported meanwhile.
+OpenedBackend open_aside(const BuildConfig& config) {
+  return std::async(std::launch::async, [&config] {
+    return runtime::backend_with(backends::open_backend(config.device, config.cpu_features), config.plugins);
+  });
+}
+
+Engine build_on(OpenedBackend opened, const ir::Graph& graph, const BuildConfig& config, const std::string& model_name,
+                BuildReport* report) {
   BuildReport unused;
   BuildReport& times = report ? *report : unused;
   Stopwatch watch;
-  auto backend = runtime::backend_with(backends::open_backend(config.device, config.cpu_features), config.plugins);
+  std::shared_ptr<backends::Backend> backend = opened.get();
   times.device_s += watch.seconds();
   plan::Plan plan = build_plan(graph, config, model_name, backend, times);
   watch.seconds();
   Engine engine = open_built(std::move(plan), config, std::move(backend));
   times.open_s += watch.seconds();
   return engine;
+}
+
+}  // namespace
+
+Engine build_graph(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name, BuildReport* report) {
+  return build_on(open_aside(config), graph, config, model_name, report);
 }
 
 // Extents that every profile fixes at the same value: the importer decides branches and ranks by them. -1: not fixed.
@@ -105,21 +124,35 @@ onnx_import::ImportOptions import_options(const BuildConfig& config) {
   return options;
 }
 
+namespace {
+
+// Import and start of the device beside each other, then the rest.
+Engine import_and_build(const std::function<ir::Graph()>& import, const BuildConfig& config, const std::string& model_name,
+                        BuildReport* report) {
+  OpenedBackend opened = open_aside(config);
+  Stopwatch watch;
+  const ir::Graph graph = import();
+  if (report) report->import_s = watch.seconds();
+  return build_on(std::move(opened), graph, config, model_name, report);
+}
+
+}  // namespace
 }  // namespace tenfold::builder
 
 namespace tenfold {
 
 Engine build_file(const std::string& path, const BuildConfig& config, BuildReport* report) {
-  builder::Stopwatch watch;
-  const ir::Graph graph = onnx_import::import_file(path, builder::import_options(config), runtime::registry_with(config.plugins.get()));
-  if (report) report->import_s = watch.seconds();
-  return builder::build_graph(graph, config, std::filesystem::path(path).filename().string(), report);
+  const auto import = [&] {
+    return onnx_import::import_file(path, builder::import_options(config), runtime::registry_with(config.plugins.get()));
+  };
+  return builder::import_and_build(import, config, std::filesystem::path(path).filename().string(), report);
 }
 
 Engine build_bytes(std::span<const std::byte> onnx, const BuildConfig& config, BuildReport* report) {
-  return builder::build_graph(
-      onnx_import::import_bytes(onnx, builder::import_options(config), {}, runtime::registry_with(config.plugins.get())), config, "",
-      report);
+  const auto import = [&] {
+    return onnx_import::import_bytes(onnx, builder::import_options(config), {}, runtime::registry_with(config.plugins.get()));
+  };
+  return builder::import_and_build(import, config, "", report);
 }
 
 }  // namespace tenfold
