@@ -32,7 +32,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const AttentionArguments a = attention_arguments(args, k.masked);
   const Bound& q = args.in[0];
   const Grid grid{static_cast<unsigned>(a.queries), static_cast<unsigned>(q.dims[1]), static_cast<unsigned>(q.dims[0])};
-  return launch(queue_of(args), k.function, grid, kSimpleThreads, static_cast<unsigned>(a.keys * 4), &a, Start::early);
+  const auto shared_bytes = static_cast<unsigned>((a.keys + 3) / 4 * 16);  // the compiler reads the last scores four at a time
+  return launch(queue_of(args), k.function, grid, kSimpleThreads, shared_bytes, &a, Start::early);
 }
 
 }  // namespace
