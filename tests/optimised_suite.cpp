@@ -74,8 +74,10 @@ Values run_optimised(const fs::path& model, const Values& inputs, const BuildCon
   return {results.begin(), results.end()};
 }
 
-Runner optimised_runner(std::uint64_t seed) {
+Runner optimised_runner(std::uint64_t seed, const std::string& device) {
   BuildConfig config;
+  config.device = device;
+  config.tf32 = false;
   config.threads = 1;
   config.optimization_level = 0;
   config.random_choices = seed;

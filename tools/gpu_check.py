@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks Tenfold on a GPU: operator cases, model outputs against ONNX Runtime on the CPU, times beside torch.compile.
 
-    run OUT [--rows mlp256:1,resnet50:32,...] [--modes fp16,fp32] [--peers] [--no-sweep] [--sanitize CASES] [--seconds 2] [--exec 'more flags']
+    run OUT [--rows mlp256:1,resnet50:32,...] [--modes fp16,fp32] [--peers] [--no-sweep] [--no-tests]
+            [--sanitize memcheck,racecheck,initcheck] [--seconds 2] [--exec 'more flags']
 
 Writes OUT/rows.json, OUT/performance-gpu.md and logs. Part of the bundle that script/gpu-check makes.
 """
@@ -17,10 +18,10 @@ PEER = {'minilm-l6': 'minilm-l6-s128', 'bert-base': 'bert-base-s128', 'resnet50'
 LEAST = {'fp32': 0.9999, 'fp16': 0.999, 'bf16': 0.999}   # cosine of outputs with ONNX Runtime's
 
 
-def shell(command, log, limit=300):
+def shell(command, log, limit=300, env=None):
     start = time.time()
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=env)
         text, code = done.stderr + done.stdout, done.returncode   # the result is the last line of stdout
     except subprocess.TimeoutExpired as e:
         text, code = f'{e.stdout or b""}\n{e.stderr or b""}\ntimed out', 124
@@ -86,18 +87,44 @@ def peers(a, rows):
     return {(r['model'], r['batch']): r['event_ms'] for r in json.load(open(path))} if os.path.exists(path) else {}
 
 
-def sanitize(a):
-    """The operator cases under compute-sanitizer's memcheck: false if it finds something. Slow: a filter chooses the cases."""
+def in_shares(tag, command, shares, variable, limit, log):
+    """Runs `command` as `shares` processes, each told its share by an environment variable or by {share} in its words: True if all pass."""
+    def one(k):
+        env = dict(os.environ, **({variable: f'{k}/{shares}'} if variable else {}))
+        words = [word.replace('{share}', f'{k}/{shares}') for word in command]
+        return shell(words, os.path.join(log, f'{tag}-{k}.log'), limit, env)
+    with ThreadPoolExecutor(shares) as pool:
+        results = list(pool.map(one, range(1, shares + 1)))
+    bad = [(k + 1, code, text) for k, (code, text, _) in enumerate(results) if code]
+    verdict = f'{len(bad)} of {shares} shares failed' if bad else 'passed'
+    print(f'{tag}: {verdict}, {max(s for _, _, s in results):.0f} s', flush=True)
+    for k, code, text in bad:
+        print(f'  share {k}: exit {code}\n' + '\n'.join('    ' + line[:200] for line in text.splitlines()[-25:]))
+    return not bad
+
+
+def sanitize(a, tool):
+    """The operator cases under one tool of compute-sanitizer: False if it finds something."""
     from glob import glob
     from shutil import which
     found = which('compute-sanitizer') or next(iter(sorted(glob('/usr/local/cuda*/bin/compute-sanitizer'), reverse=True)), None)
     if not found:
         print('compute-sanitizer is not here: memory was not checked')
         return True
-    code, text, seconds = shell([found, '--tool=memcheck', '--error-exitcode=9', '--print-limit=20', os.path.join(HERE, 'backends_test'),
-                                 f'--gtest_filter={a.sanitize}'], os.path.join(a.out, 'memcheck.log'), 500)
-    print(f'memcheck: exit {code}, {seconds:.0f} s\n' + '\n'.join(text.splitlines()[-40:]) if code else f'memcheck clean, {seconds:.0f} s', flush=True)
-    return code == 0
+    return in_shares(tool, [found, f'--tool={tool}', '--error-exitcode=9', '--print-limit=20', os.path.join(HERE, 'backends_test'),
+                            '--gtest_filter=Backends/Conformance.EveryCase*/cuda'], a.shares, 'TENFOLD_CASES', 200, a.out)
+
+
+def tests(a):
+    """What is neither speed nor a model: the run time's promises, graphs at random, the ONNX suite under CUDA plans."""
+    good = in_shares('gpu_test', [os.path.join(HERE, 'gpu_test')], 1, None, 200, a.out)
+    os.environ.update(TENFOLD_DEVICE='cuda:0', TENFOLD_GRAPH_SECONDS='45')
+    good = in_shares('random graphs', [os.path.join(HERE, 'random_graph_test')], 1, None, 200, a.out) and good
+    if os.path.isdir(os.path.join(HERE, 'conformance')):
+        os.environ['TENFOLD_SHARED'] = HERE
+        suite = [os.path.join(HERE, 'optimised_suite'), '--device', 'cuda:0', '--share', '{share}']
+        good = in_shares('ONNX suite', suite, a.shares, None, 300, a.out) and good
+    return good
 
 
 def write_table(a, rows, rival):
@@ -130,7 +157,10 @@ def main():
     p.add_argument('--peers', action='store_true')
     p.add_argument('--peer-seconds', type=int, default=300)
     p.add_argument('--no-sweep', action='store_true')
-    p.add_argument('--sanitize', metavar='CASES', help='run these cases of backends_test under memcheck, "Backends/Conformance.*/cuda" say')
+    p.add_argument('--no-tests', action='store_true')
+    p.add_argument('--sanitize', metavar='TOOLS', type=lambda text: text.split(','), default=[],
+                   help='run the operator cases under these tools of compute-sanitizer: memcheck,racecheck,initcheck')
+    p.add_argument('--shares', type=int, default=12, help='processes that share long tests')
     p.add_argument('--seconds', type=float, default=1)
     p.add_argument('--exec', type=str.split, default=[])
     a = p.parse_args()
@@ -147,12 +177,11 @@ def main():
         failed = False
         if not a.no_sweep:
             sweep = [os.path.join(HERE, 'backends_test'), '--gtest_filter=Backends/Conformance.*/cuda']
-            code, text, seconds = shell(sweep, os.path.join(a.out, 'sweep.log'), 200)
-            failed = code != 0
-            failures = f'operator cases: exit {code}, {seconds:.0f} s\n' + '\n'.join(text.splitlines()[-60:])
-            print(failures if code else f'operator cases passed, {seconds:.0f} s', flush=True)
-        if a.sanitize:
-            failed = not sanitize(a) or failed
+            failed = not in_shares('operator cases', sweep, a.shares, 'TENFOLD_CASES', 200, a.out)
+        if not a.no_tests:
+            failed = not tests(a) or failed
+        for tool in a.sanitize:
+            failed = not sanitize(a, tool) or failed
         rows = []
         for name, batch in wanted_rows:
             if name in making and making[name].result()[0] != 0:

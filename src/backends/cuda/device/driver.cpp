@@ -57,10 +57,15 @@ const Loaded& loaded() {
   static const Loaded once;
   return once;
 }
+const Driver*& other_driver() {
+  static const Driver* other = nullptr;
+  return other;
+}
 
 }  // namespace
 
-const Driver* driver() { return loaded().why_not.empty() ? &loaded().table : nullptr; }
+const Driver* driver() { return other_driver() ? other_driver() : loaded().why_not.empty() ? &loaded().table : nullptr; }
+void use_driver(const Driver* other) { other_driver() = other; }
 const std::string& driver_why_not() { return loaded().why_not; }
 
 void expect(int result, const char* doing) {
@@ -72,7 +77,7 @@ void expect(int result, const char* doing) {
 
 void describe(int result, char* text, std::size_t bytes) noexcept {
   const char* words = nullptr;
-  loaded().table.error_string(result, &words);
+  driver()->error_string(result, &words);
   std::snprintf(text, bytes, "%s (%d)%s", words ? words : "unknown error", result,
                 is_for_good(result) ? "; this process cannot use the GPU any more: start it again" : "");
 }

@@ -36,7 +36,8 @@ enum DeviceAttribute : int {
   kCapabilityMinor = 76,
   kSharedMemoryPerBlockOptIn = 97,
 };
-inline constexpr int kFunctionMaxDynamicShared = 8, kStreamNonBlocking = 1, kCaptureThreadLocal = 1, kEventDefault = 0, kEventUntimed = 2, kEventSleeping = 3;
+inline constexpr int kFunctionMaxDynamicShared = 8, kStreamNonBlocking = 1, kCaptureThreadLocal = 1, kEventDefault = 0, kEventUntimed = 2,
+                     kEventSleeping = 3;
 
 // A launch and its attributes, as the interface lays them out.
 inline constexpr int kProgrammaticSerialization = 6;
@@ -110,6 +111,7 @@ struct Driver {
 // The driver, opened and initialised once; null if this machine has none, and then `driver_why_not` says why in one line.
 const Driver* driver();
 const std::string& driver_why_not();
+void use_driver(const Driver* other);  // tests: this one instead from now on; null: the machine's own again
 
 inline constexpr std::size_t kErrorText = 256;
 // Throws device, or out_of_memory, with what was being done and the driver's words.

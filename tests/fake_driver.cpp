@@ -1,0 +1,134 @@
+// See fake_driver.h.
+#include "fake_driver.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+namespace tenfold::tests {
+namespace {
+
+using namespace backends::cuda;
+
+// The driver has one of its own kind for each handle; here handles are addresses of bytes that nobody reads.
+template <class Handle>
+int make(Handle* handle) {
+  *handle = reinterpret_cast<Handle>(std::malloc(1));
+  return kSuccess;
+}
+template <class Handle>
+int end(Handle handle) {
+  std::free(reinterpret_cast<void*>(handle));
+  return kSuccess;
+}
+FakeDriver& fake() { return FakeDriver::get(); }
+int answer() { return fake().failure; }
+
+int allocate(DevicePointer* pointer, std::size_t bytes) {
+  if (answer()) return answer();
+  if (fake().taken + bytes > fake().memory) return kOutOfMemory;
+  void* p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  fake().taken += bytes, fake().on_device[p] = bytes;
+  *pointer = reinterpret_cast<DevicePointer>(p);
+  return kSuccess;
+}
+int release(DevicePointer pointer) {
+  void* p = reinterpret_cast<void*>(pointer);
+  if (answer()) return answer();
+  fake().taken -= fake().on_device[p], fake().on_device.erase(p);
+  std::free(p);
+  return kSuccess;
+}
+int copy(DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle) {
+  if (answer()) return answer();
+  std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes);
+  return kSuccess;
+}
+int attribute(int* value, int which, int) {
+  *value = which == kCapabilityMajor ? 9 : which == kCapabilityMinor ? 0 : which == kMultiprocessors ? 132 : 227 << 10;
+  return kSuccess;
+}
+int error_string(int result, const char** text) {
+  *text = result == 719 ? "unspecified launch failure" : "some error";
+  return kSuccess;
+}
+int pointer_attribute(void* value, int, DevicePointer pointer) {
+  const void* p = reinterpret_cast<const void*>(pointer);
+  const bool pinned = fake().pinned.count(const_cast<void*>(p)) > 0;
+  if (!pinned && !fake().is_on_device(p)) return 1;
+  *static_cast<unsigned*>(value) = pinned ? 1 : 2;
+  return kSuccess;
+}
+
+Driver table() {
+  Driver t{};
+  t.init = [](unsigned) { return 0; };
+  t.driver_version = [](int* v) { return *v = 13000, 0; };
+  t.error_string = error_string;
+  t.device_count = [](int* count) { return *count = FakeDriver::kOrdinal + 1, 0; };
+  t.device_get = [](int* device, int ordinal) { return *device = ordinal, 0; };
+  t.device_name = [](char* name, int length, int) { return std::strncpy(name, "a GPU that is none", static_cast<std::size_t>(length)), 0; };
+  t.device_attribute = attribute;
+  t.device_memory = [](std::size_t* bytes, int) { return *bytes = std::size_t{1} << 40, 0; };
+  t.retain_primary = [](Context* context, int) { return make(context); };
+  t.set_current = [](Context) { return 0; };
+  t.memory_info = [](std::size_t* free, std::size_t* total) {
+    return *free = fake().memory - fake().taken, *total = fake().memory, answer();
+  };
+  t.allocate = allocate;
+  t.release = release;
+  t.allocate_host = [](void** p, std::size_t bytes, unsigned) {
+    *p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    fake().pinned.insert(*p);
+    return answer();
+  };
+  t.release_host = [](void* p) { return fake().pinned.erase(p), std::free(p), answer(); };
+  t.copy = copy;
+  t.fill = [](DevicePointer to, unsigned char value, std::size_t count, StreamHandle) {
+    return std::memset(reinterpret_cast<void*>(to), value, count), answer();
+  };
+  t.stream_create = [](StreamHandle* stream, unsigned) { return answer() ? answer() : make(stream); };
+  t.stream_destroy = [](StreamHandle stream) { return end(stream); };
+  t.stream_wait = [](StreamHandle) { return ++fake().waits, answer(); };
+  t.stream_query = [](StreamHandle) { return answer(); };
+  t.stream_follow = [](StreamHandle, Event, unsigned) { return answer(); };
+  t.pointer_attribute = pointer_attribute;
+  t.capture_begin = [](StreamHandle, int) { return answer(); };
+  t.capture_end = [](StreamHandle, Graph* graph) { return answer() ? answer() : make(graph); };
+  t.graph_instantiate = [](GraphExec* exec, Graph, unsigned long long) { return ++fake().instantiated, ++fake().alive, make(exec); };
+  t.graph_update = [](GraphExec, Graph, void*) { return ++fake().updated, answer(); };
+  t.graph_launch = [](GraphExec, StreamHandle stream) { return fake().graphs_ran_on.push_back(stream), answer(); };
+  t.graph_exec_destroy = [](GraphExec exec) { return --fake().alive, end(exec); };
+  t.graph_destroy = [](Graph graph) { return end(graph); };
+  t.event_create = [](Event* event, unsigned) { return answer() ? answer() : make(event); };
+  t.event_destroy = [](Event event) { return end(event); };
+  t.event_record = [](Event, StreamHandle) { return answer(); };
+  t.event_query = [](Event) { return answer(); };
+  t.event_wait = [](Event) { return ++fake().waits, answer(); };
+  t.event_elapsed = [](float* ms, Event, Event) { return *ms = 1, answer(); };
+  t.module_load = [](Module* module, const void*) { return answer() ? answer() : make(module); };
+  t.module_unload = [](Module module) { return end(module); };
+  t.module_function = [](Function* function, Module, const char*) { return *function = nullptr, answer(); };
+  t.function_set = [](Function, int, int) { return answer(); };
+  t.launch = [](const LaunchConfig*, Function, void**, void**) { return ++fake().launches, answer(); };
+  return t;
+}
+
+}  // namespace
+
+bool FakeDriver::is_on_device(const void* p) const {
+  auto it = on_device.upper_bound(const_cast<void*>(p));
+  if (it == on_device.begin()) return false;
+  --it;
+  return static_cast<const char*>(p) < static_cast<const char*>(it->first) + it->second;
+}
+
+FakeDriver& FakeDriver::get() {
+  static FakeDriver one;
+  static const Driver functions = table();
+  use_driver(&functions);
+  return one;
+}
+void FakeDriver::put() { use_driver(nullptr); }
+
+}  // namespace tenfold::tests

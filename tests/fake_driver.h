@@ -1,0 +1,29 @@
+// A CUDA driver that is none: memory is the host's, kernels are counted and compute nothing, graphs are lists of what was captured, and
+// calls fail when a test wants them to. For the run time's promises where there is no GPU.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "backends/cuda/device/driver.h"
+
+namespace tenfold::tests {
+
+struct FakeDriver {
+  static constexpr int kOrdinal = 7;  // its GPU is number 7 of 8, so that it is no other test's
+  static FakeDriver& get();           // used from the first call on; put() ends that
+  static void put();
+
+  std::size_t memory = std::size_t{1} << 30;  // what there is, and what is taken
+  std::size_t taken = 0;
+  int failure = 0;  // what every call that reaches the device answers, if it is not 0
+  int instantiated = 0, updated = 0, alive = 0, launches = 0, waits = 0;
+  std::vector<const void*> graphs_ran_on;  // streams
+  std::map<void*, std::size_t> on_device;  // addresses that count as the device's, with their sizes
+  std::set<void*> pinned;
+  bool is_on_device(const void* p) const;
+};
+
+}  // namespace tenfold::tests

@@ -1,0 +1,211 @@
+// The run time of CUDA engines on a driver that computes nothing: which calls are made, and what becomes of those that fail. What needs
+// a GPU is in gpu_test.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "backends/cuda/backend.h"
+#include "backends/cuda/device/compiler.h"
+#include "backends/cuda/device/device.h"
+#include "builder/builder.h"
+#include "builder/plan_maker.h"
+#include "fake_driver.h"
+#include "ir/text.h"
+#include "ops/cases.h"
+#include "plan/write.h"
+#include "runtime/state.h"
+
+namespace tenfold {
+namespace {
+
+using tests::FakeDriver;
+
+class FakeGpu : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string& why = backends::cuda::compiler_why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
+    fake_ = &FakeDriver::get();
+    *fake_ = {};
+    backend_ = backends::open_cuda(FakeDriver::kOrdinal);
+    engine_ = std::make_unique<Engine>(engine("(x f32[batch,6])\n y = Relu(x)"));
+  }
+  void TearDown() override {
+    if (!fake_) return;
+    fake_->failure = 0;
+    engine_.reset(), backend_.reset();
+    FakeDriver::put();
+  }
+  Engine engine(const char* text) {
+    const ir::Graph graph =
+        ir::parse_graph(text, ir::Registry::builtin(),
+                        {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
+    BuildConfig config;
+    config.threads = 1;
+    config.optimization_level = 0;
+    config.tactic_sources = static_cast<std::uint32_t>(TacticSource::native);
+    config.profiles = {{{"x", {{1, 6}, {2, 6}, {8, 6}}}}};
+    BuildReport report;
+    return builder::open_built(builder::build_plan(graph, config, "", backend_, report), config, backend_);
+  }
+  static void set_batch(ExecutionContext& context, std::int64_t batch) {
+    const Shape shape{batch, 6};
+    ASSERT_TRUE(context.set_input_shape(0, shape));
+  }
+  FakeDriver* fake_ = nullptr;
+  std::shared_ptr<backends::Backend> backend_;
+  std::unique_ptr<Engine> engine_;
+};
+
+TEST_F(FakeGpu, EnqueueWaitsForNothingAndUsesTheCallersStream) {
+  const auto context = engine_->create_context();
+  set_batch(*context, 3);
+  context->own_memory(0), context->own_memory(1);
+  ASSERT_TRUE(context->prepare());
+  fake_->waits = 0, fake_->graphs_ran_on.clear();
+  int mine = 0;
+  ASSERT_TRUE(context->enqueue(&mine));
+  EXPECT_EQ(fake_->waits, 0);
+  EXPECT_EQ(fake_->graphs_ran_on, std::vector<const void*>{&mine});
+  ASSERT_TRUE(context->wait());
+  ASSERT_TRUE(context->enqueue());
+  ASSERT_TRUE(context->run());
+  ASSERT_EQ(fake_->graphs_ran_on.size(), 3u);
+  EXPECT_NE(fake_->graphs_ran_on[1], &mine);
+  EXPECT_EQ(fake_->graphs_ran_on[2], fake_->graphs_ran_on[1]);
+}
+
+TEST_F(FakeGpu, OtherAddressesChangeGraphsAndShapesAreBounded) {
+  const auto context = engine_->create_context();
+  set_batch(*context, 3);
+  std::vector<std::shared_ptr<void>> memory;
+  const auto run_at = [&](std::size_t i) {
+    while (memory.size() < 2 * i + 2) memory.push_back(backend_->allocate(1024));
+    ASSERT_TRUE(context->bind(0, memory[2 * i].get(), 1024));
+    ASSERT_TRUE(context->bind(1, memory[2 * i + 1].get(), 1024));
+    ASSERT_TRUE(context->enqueue());
+  };
+  for (std::size_t i = 0; i < 20; ++i) run_at(i);
+  EXPECT_LE(fake_->instantiated, 4);
+  EXPECT_GE(fake_->updated, 16);
+  const int updated = fake_->updated;
+  for (int again = 0; again < 6; ++again) run_at(18), run_at(19);  // two buffers in turn need no change
+  EXPECT_EQ(fake_->updated, updated);
+  EXPECT_EQ(fake_->graphs_ran_on.size(), 32u);
+  for (int again = 0; again < 20; ++again)
+    for (std::int64_t batch = 1; batch <= 8; ++batch) {
+      set_batch(*context, batch);
+      run_at(static_cast<std::size_t>(again));
+    }
+  EXPECT_LE(fake_->alive, 32);
+}
+
+TEST_F(FakeGpu, HostMemoryElsewhereNeedsNoOtherGraph) {
+  const auto context = engine_->create_context();
+  for (int i = 0; i < 10; ++i) {
+    const Tensor x = ops::random_tensor(DType::f32, {3, 6}, static_cast<std::uint64_t>(i));
+    context->run(std::vector<Tensor>{x});
+  }
+  EXPECT_EQ(fake_->instantiated, 1);
+  EXPECT_EQ(fake_->updated, 0);
+}
+
+// Two products of one input, each with rows of its own, and their sum.
+TEST_F(FakeGpu, BranchesGoToLanesAndMeetAgain) {
+  const Engine branched = engine(R"((x f32[batch,6], w f32[6,600]!, v f32[6,600]!)
+    a = MatMul(x, w)
+    b = Softmax(a) axis=-1
+    c = MatMul(x, v)
+    d = LogSoftmax(c) axis=-1
+    y = Concat(b, d) axis=0)");
+  runtime::ContextState c;
+  c.engine = branched.state();
+  const runtime::OpenTop& top = c.engine->programs[0];
+  runtime::Frame frame = runtime::make_frame(top.body);
+  const auto memory = backend_->allocate(c.engine->info.arena_bytes + 3 * 65536);
+  frame.arena = static_cast<std::byte*>(memory.get());
+  for (std::size_t b = 0; b < 2; ++b) frame.bindings[b] = frame.arena + c.engine->info.arena_bytes + static_cast<std::ptrdiff_t>(b * 65536);
+  std::vector<std::int64_t> dims(top.dims.size());
+  std::vector<std::int64_t> symbols{3};
+  std::vector<ir::DimCode::Known> known{ir::DimCode::Known::value};
+  ASSERT_TRUE(top.dims.evaluate(symbols, dims, known));
+  runtime::resolve_extents(frame, dims);
+  runtime::resolve_addresses(c, frame);
+  const runtime::LanePlan plan = runtime::plan_lanes(frame, 4);
+  ASSERT_EQ(plan.steps.size(), frame.steps.size());
+  EXPECT_TRUE(plan.several) << branched.inspect(1);
+  // Whoever follows another lane names a step before it, and that step knows that it is followed.
+  for (std::size_t i = 0; i < plan.steps.size(); ++i)
+    for (const int other : plan.steps[i].follows) {
+      ASSERT_LT(other, static_cast<int>(i));
+      EXPECT_NE(plan.steps[static_cast<std::size_t>(other)].lane, plan.steps[i].lane);
+      EXPECT_TRUE(plan.steps[static_cast<std::size_t>(other)].followed);
+    }
+  const runtime::LanePlan alone = runtime::plan_lanes(frame, 1);
+  EXPECT_FALSE(alone.several);
+}
+
+TEST_F(FakeGpu, WithoutMemoryTheErrorNamesWhatIsWantedAndFree) {
+  const auto old = engine_->create_context();
+  const Tensor x = ops::random_tensor(DType::f32, {3, 6}, 1);
+  fake_->memory = fake_->taken + 32;
+  try {
+    engine_->create_context();
+    ADD_FAILURE() << "a context was made of 32 bytes";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::out_of_memory);
+    EXPECT_NE(std::string(e.what()).find("bytes of GPU memory wanted, 32 of"), std::string::npos) << e.what();
+  }
+  const std::size_t taken = fake_->taken;
+  EXPECT_NO_THROW(old->run(std::vector<Tensor>{x}));
+  EXPECT_EQ(fake_->taken, taken) << "a run took memory";
+  fake_->memory = std::size_t{1} << 30;
+  EXPECT_NO_THROW(engine_->create_context()->run(std::vector<Tensor>{x}));
+  EXPECT_EQ(fake_->taken, taken) << "a context left memory behind";
+}
+
+TEST_F(FakeGpu, APlanForAnotherArchitectureIsRefusedWithBothNamed) {
+  plan::Plan other = engine_->state()->plan;
+  other.device.arch = 80, other.device.name = "another GPU";
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / cat("tenfold_fake_gpu_", ::getpid(), ".plan");
+  plan::save(other, path.string());
+  try {
+    Engine::load(path.string(), {.device = cat("cuda:", FakeDriver::kOrdinal)});
+    ADD_FAILURE() << "it was opened";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::plan_refused);
+    for (const char* name : {"another GPU", "sm_80", "a GPU that is none", "sm_90"})
+      EXPECT_NE(std::string(e.what()).find(name), std::string::npos) << e.what();
+  }
+  std::filesystem::remove(path);
+}
+
+// The last of all: the device stays lost for this process.
+TEST_F(FakeGpu, ZLosingTheDeviceIsToldByEveryContextOfIt) {
+  const auto first = engine_->create_context(), second = engine_->create_context();
+  const Tensor x = ops::random_tensor(DType::f32, {3, 6}, 1);
+  first->run(std::vector<Tensor>{x}), second->run(std::vector<Tensor>{x});
+  fake_->failure = 719;
+  const auto told = [&](auto&& work) {
+    try {
+      work();
+      ADD_FAILURE() << "it went on";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::device);
+      EXPECT_NE(std::string(e.what()).find("start it again"), std::string::npos) << e.what();
+    }
+  };
+  told([&] { first->run(std::vector<Tensor>{x}); });
+  const std::size_t ran = fake_->graphs_ran_on.size();
+  told([&] { second->run(std::vector<Tensor>{x}); });
+  told([&] { first->run(std::vector<Tensor>{x}); });
+  EXPECT_EQ(fake_->graphs_ran_on.size(), ran) << "a lost device was given work";
+  told([&] { engine_->create_context(); });
+  ASSERT_TRUE(second->bind(0, const_cast<void*>(x.raw()), x.bytes()));
+  const Status status = second->enqueue();
+  EXPECT_EQ(status.code, Status::device);
+  EXPECT_NE(second->describe(status).find("start it again"), std::string::npos) << second->describe(status);
+}
+
+}  // namespace
+}  // namespace tenfold

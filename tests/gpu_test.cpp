@@ -1,0 +1,298 @@
+// What only a GPU shows: runs on callers' streams, in callers' memory, beside each other, without memory, and after a kernel has failed.
+// Where there is none every test is skipped, with the reason.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "backends/cuda/backend.h"
+#include "backends/cuda/device/launch.h"
+#include "builder/builder.h"
+#include "ir/text.h"
+#include "ops/cases.h"
+#include "ops/interpret.h"
+
+namespace tenfold {
+namespace {
+
+using backends::cuda::driver;
+using Clock = std::chrono::steady_clock;
+
+double ms_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+double seconds_for(double usual) {
+  const char* given = std::getenv("TENFOLD_SECONDS");
+  return given ? std::atof(given) : usual;
+}
+
+ir::Graph parsed(const std::string& text) {
+  return ir::parse_graph(text, ir::Registry::builtin(),
+                         {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
+}
+ir::Graph small_graph() {
+  return parsed(R"((x f32[batch,64], w f32[64,48]!, b f32[48]!, v f32[48,10]!)
+    h = MatMul(x, w)
+    i = Add(h, b)
+    j = Relu(i)
+    k = MatMul(j, v)
+    y = Softmax(k) axis=-1)");
+}
+Engine built(const ir::Graph& graph, std::int64_t width, std::int64_t most = 8) {
+  BuildConfig config;
+  config.device = "cuda:0";
+  config.tf32 = false;
+  config.optimization_level = 0;
+  config.profiles = {{{"x", {{1, width}, {std::min<std::int64_t>(2, most), width}, {most, width}}}}};
+  return builder::build_graph(graph, config);
+}
+Tensor expected(const ir::Graph& graph, const Tensor& x) { return std::get<Tensor>(ops::run_graph(graph, {x}).at(0)); }
+void expect_near(const float* got, const Tensor& want, const std::string& what) {
+  for (std::int64_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want.as_double(i), 1e-4) << what << " element " << i;
+}
+
+class Gpu : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string lacks;
+    const auto found = backends::cuda_devices(lacks);
+    if (found.empty()) GTEST_SKIP() << "no GPU: " << lacks;
+    device_ = &backends::cuda::Device::get(0);
+    device_->make_current();
+    backend_ = backends::open_cuda(0);
+  }
+  backends::cuda::StreamHandle new_stream() const {
+    backends::cuda::StreamHandle stream = nullptr;
+    EXPECT_EQ(driver()->stream_create(&stream, backends::cuda::kStreamNonBlocking), 0);
+    return stream;
+  }
+  static std::size_t free_bytes() {
+    std::size_t free = 0, total = 0;
+    EXPECT_EQ(driver()->memory_info(&free, &total), 0);
+    return free;
+  }
+  backends::cuda::Device* device_ = nullptr;
+  std::shared_ptr<backends::Backend> backend_;
+};
+
+TEST_F(Gpu, EightContextsOnEightThreads) {
+  const ir::Graph graph = small_graph();
+  const Engine engine = built(graph, 64);
+  std::vector<std::jthread> threads;
+  std::atomic<long> runs = 0, wrong = 0;
+  const auto until = Clock::now() + std::chrono::milliseconds(static_cast<int>(seconds_for(5) * 1000));
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      const auto context = engine.create_context();
+      std::vector<Tensor> inputs, wants;
+      for (std::int64_t batch : {1, 3, 8})
+        inputs.push_back(ops::random_tensor(DType::f32, {batch, 64}, static_cast<std::uint64_t>(100 * t + batch))),
+            wants.push_back(expected(graph, inputs.back()));
+      for (std::size_t i = 0; Clock::now() < until; ++i) {
+        const Tensor got = context->run(std::vector<Tensor>{inputs[i % 3]}).at(0), &want = wants[i % 3];
+        bool right = got.shape() == want.shape();
+        for (std::int64_t e = 0; right && e < want.size(); ++e) right = std::abs(got.as_double(e) - want.as_double(e)) < 1e-4;
+        ++runs, wrong += !right;
+      }
+    });
+  threads.clear();
+  std::printf("%ld runs\n", runs.load());
+  EXPECT_GT(runs, 100);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(Gpu, CreatingAndDestroyingLeavesMemoryWhereItWas) {
+  const ir::Graph graph = small_graph();
+  const Engine engine = built(graph, 64);
+  const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), want = expected(graph, x);
+  std::size_t before = 0;
+  for (int i = 0; i < 1020; ++i) {
+    if (i == 20) before = free_bytes();  // by then the driver has what it keeps
+    const auto context = engine.create_context();
+    const Tensor got = context->run(std::vector<Tensor>{x}).at(0);
+    if (i % 100 == 0) expect_near(got.data<float>(), want, "cycle");
+  }
+  EXPECT_EQ(free_bytes(), before);
+}
+
+TEST_F(Gpu, RunsInCallersMemoryOnCallersStream) {
+  const ir::Graph graph = small_graph();
+  const Engine engine = built(graph, 64);
+  EXPECT_FALSE(engine.info().waits_in_run);
+  const auto context = engine.create_context();
+  const auto stream = new_stream();
+  for (std::int64_t batch : {2, 8, 2}) {
+    ASSERT_TRUE(context->set_input_shape(0, Shape{batch, 64}));
+    for (int place = 0; place < 7; ++place) {  // more addresses than there are recordings of one shape; the last is not aligned
+      const Tensor x = ops::random_tensor(DType::f32, {batch, 64}, static_cast<std::uint64_t>(place + 10 * batch)),
+                   want = expected(graph, x);
+      const std::int64_t shift = place == 6 ? 4 : 0;
+      const auto in = backend_->allocate(x.bytes() + shift), out = backend_->allocate(want.bytes() + shift);
+      auto *in_at = static_cast<char*>(in.get()) + shift, *out_at = static_cast<char*>(out.get()) + shift;
+      const auto pinned = backend_->allocate_host(std::max(x.bytes(), want.bytes()));
+      ASSERT_TRUE(context->bind(0, in_at, x.bytes()));
+      ASSERT_TRUE(context->bind(1, out_at, want.bytes()));
+      ASSERT_TRUE(context->prepare());
+      std::memcpy(pinned.get(), x.raw(), static_cast<std::size_t>(x.bytes()));
+      const auto at = [](void* p) { return reinterpret_cast<backends::cuda::DevicePointer>(p); };
+      ASSERT_EQ(driver()->copy(at(in_at), at(pinned.get()), static_cast<std::size_t>(x.bytes()), stream), 0);
+      const Status status = context->enqueue(stream);
+      ASSERT_TRUE(status) << context->describe(status);
+      ASSERT_EQ(driver()->copy(at(pinned.get()), at(out_at), static_cast<std::size_t>(want.bytes()), stream), 0);
+      ASSERT_EQ(driver()->stream_wait(stream), 0);
+      expect_near(static_cast<const float*>(pinned.get()), want, "in the GPU's memory");
+      ASSERT_TRUE(context->wait());
+    }
+  }
+  // The host's memory, on no stream in particular, then a plain run: all in one context.
+  const Tensor x = ops::random_tensor(DType::f32, {2, 64}, 77), want = expected(graph, x);
+  std::vector<float> y(static_cast<std::size_t>(want.size()));
+  ASSERT_TRUE(context->bind(0, const_cast<void*>(x.raw()), x.bytes()));
+  ASSERT_TRUE(context->bind(1, y.data(), want.bytes()));
+  ASSERT_TRUE(context->enqueue());
+  ASSERT_TRUE(context->wait());
+  expect_near(y.data(), want, "in pageable memory");
+  std::fill(y.begin(), y.end(), 0.f);
+  ASSERT_TRUE(context->run());
+  expect_near(y.data(), want, "in a run");
+  driver()->stream_destroy(stream);
+}
+
+// A chain of products that leaves most of the GPU idle.
+ir::Graph long_graph(int steps) {
+  std::string text = "(x f32[batch,1024], w f32[1024,1024]!)\n";
+  for (int i = 0; i < steps; ++i)
+    text += "    " + std::string(i % 2 ? "a" : "b") + std::to_string(i) + " = MatMul(" +
+            (i ? std::string(i % 2 ? "b" : "a") + std::to_string(i - 1) : "x") + ", w)\n";
+  return parsed(text);
+}
+
+TEST_F(Gpu, TwoContextsOverlapAndEnqueueDoesNotWait) {
+  const Engine engine = built(long_graph(200), 1024, 2);
+  std::unique_ptr<ExecutionContext> contexts[2];
+  backends::cuda::StreamHandle streams[2];
+  for (int i = 0; i < 2; ++i) {
+    contexts[i] = engine.create_context(), streams[i] = new_stream();
+    ASSERT_TRUE(contexts[i]->set_input_shape(0, Shape{1, 1024}));
+    std::memset(contexts[i]->own_memory(0), 0, 4096);
+    contexts[i]->own_memory(1);
+    ASSERT_TRUE(contexts[i]->prepare());
+  }
+  const auto time_of = [&](int count, double* asked) {
+    double best = 1e9;
+    for (int again = 0; again < 5; ++again) {
+      const auto start = Clock::now();
+      for (int round = 0; round < 5; ++round)
+        for (int i = 0; i < count; ++i) EXPECT_TRUE(contexts[i]->enqueue(streams[i]));
+      if (asked) *asked = std::min(*asked, ms_since(start));
+      for (int i = 0; i < count; ++i) EXPECT_TRUE(contexts[i]->wait());
+      best = std::min(best, ms_since(start));
+    }
+    return best;
+  };
+  double asked = 1e9;
+  const double one = time_of(1, &asked), two = time_of(2, nullptr);
+  std::printf("five runs: one context %.2f ms (asked for in %.3f), two %.2f ms\n", one, asked, two);
+  EXPECT_LT(two, 1.6 * one) << "two contexts wait for each other";
+  EXPECT_LT(asked, 0.5 * one) << "enqueue() waits";
+  for (const auto stream : streams) driver()->stream_destroy(stream);
+}
+
+TEST_F(Gpu, WithoutMemoryAnErrorAndAllGoesOn) {
+  const ir::Graph graph = small_graph();
+  const Engine engine = built(graph, 64);
+  const auto old = engine.create_context();
+  const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), want = expected(graph, x);
+  expect_near(old->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "before");
+  const Engine large = built(parsed("(x f32[batch,1024])\n  y = Relu(x)\n"), 1024, std::int64_t{1} << 22);  // 16 GiB in and 16 out
+  {
+    std::vector<std::shared_ptr<void>> all;
+    for (std::int64_t piece = std::int64_t{32} << 30; piece >= std::int64_t{1} << 30; piece /= 2) {
+      try {
+        while (true) all.push_back(backend_->allocate(piece));
+      } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::out_of_memory) << e.what();
+      }
+    }
+    try {
+      large.create_context();
+      ADD_FAILURE() << "there was memory left";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::out_of_memory);
+      EXPECT_NE(std::string(e.what()).find("17179869184 bytes of GPU memory wanted"), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find(" are free"), std::string::npos) << e.what();
+    }
+    expect_near(old->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "while there is no memory");
+  }
+  EXPECT_NO_THROW(large.create_context());
+  expect_near(engine.create_context()->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "afterwards");
+}
+
+// In a process of its own, for it loses the GPU. 0: all was as it should be.
+int lose_the_gpu() {
+  using namespace backends::cuda;
+  const auto say = [](const char* what) { return std::fprintf(stderr, "%s\n", what), 1; };
+  const ir::Graph graph = small_graph();
+  const Engine engine = built(graph, 64);
+  BuildConfig on_cpu;
+  on_cpu.optimization_level = 0;
+  on_cpu.profiles = {{{"x", {{1, 64}, {2, 64}, {8, 64}}}}};
+  const Engine cpu = builder::build_graph(graph, on_cpu);
+  const auto first = engine.create_context(), second = engine.create_context(), other = cpu.create_context();
+  const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), want = expected(graph, x);
+  first->run(std::vector<Tensor>{x}), second->run(std::vector<Tensor>{x});
+  Device& device = Device::get(0);
+  Queue queue(device);
+  const auto module = device.load("extern \"C\" __global__ void fails(int) { __trap(); }\n");
+  if (launch(queue, module->function("fails"), {1}, 1, 0, &queue) != Status::ok) return say("the kernel was not launched");
+  for (ExecutionContext* context : {first.get(), second.get(), first.get()}) {
+    try {
+      context->run(std::vector<Tensor>{x});
+      return say("a context went on as if nothing had been");
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::device || !std::strstr(e.what(), "start it again")) return say(e.what());
+    }
+  }
+  try {
+    engine.create_context();
+    return say("a context was made on a lost device");
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::device || !std::strstr(e.what(), "start it again")) return say(e.what());
+  }
+  const Tensor got = other->run(std::vector<Tensor>{x}).at(0);
+  for (std::int64_t i = 0; i < want.size(); ++i)
+    if (std::abs(got.as_double(i) - want.as_double(i)) > 1e-4) return say("the CPU's answer is wrong");
+  return 0;
+}
+
+TEST_F(Gpu, AFailedKernelTakesTheGpuAndNothingElse) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::setenv("TENFOLD_LOSE_THE_GPU", "1", 1);
+    ::execl("/proc/self/exe", "gpu_test", "--gtest_filter=LoseTheGpu.*", nullptr);
+    ::_exit(127);
+  }
+  int status = 0;
+  const auto until = Clock::now() + std::chrono::seconds(60);
+  pid_t ended = 0;
+  while ((ended = ::waitpid(child, &status, WNOHANG)) == 0 && Clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  if (ended == 0) {
+    ::kill(child, SIGKILL);
+    ::waitpid(child, &status, 0);
+    FAIL() << "the process hangs";
+  }
+  EXPECT_TRUE(WIFEXITED(status)) << "the process died of signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+TEST(LoseTheGpu, InAProcessOfItsOwn) {
+  if (!std::getenv("TENFOLD_LOSE_THE_GPU")) GTEST_SKIP() << "Gpu.AFailedKernelTakesTheGpuAndNothingElse starts this";
+  EXPECT_EQ(lose_the_gpu(), 0);
+}
+
+}  // namespace
+}  // namespace tenfold
