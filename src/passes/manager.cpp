@@ -1,7 +1,9 @@
 // Running passes: bodies first, then the graph, with the sweep, the sort and the checks that every pass relies on.
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/check.h"
+#include "ir/check_types.h"
 #include "passes/pass.h"
 
 namespace tenfold::passes {
@@ -17,6 +19,11 @@ bool run_one(ir::Graph& graph, const Pass& pass) {
   return changed;
 }
 
+bool types_wanted() {
+  const char* text = std::getenv("TENFOLD_CHECK_TYPES");
+  return text && std::string_view(text) != "0";
+}
+
 }  // namespace
 
 Pass find_pass(std::string_view name) {
@@ -29,11 +36,13 @@ Pass find_pass(std::string_view name) {
 }
 
 void run(ir::Graph& graph, const std::vector<Pass>& passes, const RunOptions& options) {
+  const bool all_types = types_wanted();
   for (const Pass& pass : passes) {
     if (std::find(options.disabled.begin(), options.disabled.end(), pass.name) != options.disabled.end()) continue;
     try {
       const bool changed = run_one(graph, pass);
       ir::verify(graph);
+      if (changed && all_types) ir::check_types(graph);
       if (changed && options.changed) options.changed(pass.name, graph);
     } catch (Error& e) {
       throw e.within("pass '" + pass.name + "'");

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "builder/builder.h"
@@ -91,8 +92,11 @@ bool wrong_body(ir::Graph& g) {
   return true;
 }
 
+bool stale_type(ir::Graph& g) { return g.nodes().front()->outputs[0]->type.tensor.dims[0] = ir::Dim(3), true; }
+
 TEST(Manager, APassThatBreaksTheGraphIsCaughtAndNamed) {
-  for (const Pass& pass : {Pass{"lost_user", lost_user}, Pass{"wrong_body", wrong_body}}) {
+  ::setenv("TENFOLD_CHECK_TYPES", "1", 1);
+  for (const Pass& pass : {Pass{"lost_user", lost_user}, Pass{"wrong_body", wrong_body}, Pass{"stale_type", stale_type}}) {
     ir::Graph g = graph();
     try {
       run(g, {pass});
