@@ -56,6 +56,7 @@ class Grower {
   void masked_mean(const Grown& v);
   void attention(const Grown& v);
   void flat_product(const Grown& v);
+  void rows(const Grown& v);
 
   std::mt19937_64 random_;
   std::vector<Grown> values_;

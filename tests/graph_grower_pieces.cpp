@@ -7,7 +7,7 @@
 namespace tenfold {
 
 void Grower::piece(const Grown& v) {
-  switch (below(11)) {
+  switch (below(12)) {
     case 0: return split(v);
     case 1: return gather(v);
     case 2: return norm(v);
@@ -18,6 +18,7 @@ void Grower::piece(const Grown& v) {
     case 7: return v.shape.size() == 3 ? channels_last(v) : masked_mean(v);
     case 8: return masked_mean(v);
     case 9: return flat_product(v);
+    case 10: return rows(v);
     default: return attention(v);
   }
 }
@@ -121,6 +122,22 @@ void Grower::channels_last(const Grown& v) {
   }
   if (below(2)) return keep(turned(x, true), shape);
   add(cat("ReduceMean(", x, ") axes=[1,2] keepdims=0"), {shape[0]});
+}
+
+// Reductions over the last dim, what comes before, between and behind them, and sometimes a second reader.
+void Grower::rows(const Grown& v) {
+  std::string x = v.name;
+  for (int n = 1 + below(2); n > 0; --n) {
+    const std::string from = below(2) ? x : node(cat(below(2) ? "Tanh(" : "Abs(", x, ")"));
+    const std::array ops{"ReduceL2(", "ReduceMean(", "ReduceMax(", "ReduceSumSquare(", "ReduceL1("};
+    const char* op = ops[static_cast<std::size_t>(below(5))];
+    std::string one = node(cat(op, from, ") axes=[", below(2) ? -1 : static_cast<int>(v.shape.size()), "] keepdims=1"));
+    if (below(2)) one = node(cat("Max(", one, ", ", number(0.25), ")"));
+    if (below(3) == 0) one = node(cat("Sigmoid(", one, ")"));
+    x = node(below(2) ? cat("Sub(", below(2) ? x : from, ", ", one, ")") : cat("Div(", x, ", ", node(cat("Exp(", one, ")")), ")"));
+    if (below(4) == 0) keep(one, [&] { Shape s = v.shape; s.back() = 1; return s; }());
+  }
+  keep(x, v.shape);
 }
 
 void Grower::expand(const Grown& v) {

@@ -50,6 +50,7 @@ void rewrite(ir::Graph& graph, const std::vector<plan::Range>& ranges, const bac
   if (device.kind == "cuda") passes::run(graph, passes::settled_for_gpu(), pass_options(config));
   passes::run(graph, passes::fuse(), pass_options(config));
   if (device.kind == "cuda") passes::run(graph, passes::fuse_for_gpu(), pass_options(config));
+  if (device.kind == "cpu") passes::run(graph, passes::fuse_for_cpu(), pass_options(config));
 }
 
 }  // namespace

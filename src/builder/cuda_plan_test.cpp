@@ -5,6 +5,7 @@
 #include "builder/builder.h"
 #include "ir/text.h"
 #include "ops/cases.h"
+#include "runtime/refit.h"
 
 namespace tenfold::backends {
 std::vector<Tactic> cuda_tactics();
@@ -37,10 +38,15 @@ class PaperGpu final : public backends::Backend {
   std::vector<backends::Tactic> tactics_;
 };
 
+template <int kSeed = 0>
+ir::Graph parse(const char* text) {
+  return ir::parse_graph(text, ir::Registry::builtin(), {.random_constant = [](DType d, const Shape& s, std::uint64_t n) {
+                           return ops::random_tensor(d, s, n + kSeed);
+                         }});
+}
+template <int kSeed = 0>
 plan::Plan plan_of(const char* text, BuildConfig config, std::uint64_t choices = 7) {
-  const ir::Graph graph =
-      ir::parse_graph(text, ir::Registry::builtin(),
-                      {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
+  const ir::Graph graph = parse<kSeed>(text);
   config.random_choices = choices;  // no clock
   config.tactic_sources = static_cast<std::uint32_t>(TacticSource::native);
   BuildReport report;
@@ -124,6 +130,37 @@ TEST(CudaPlan, AStepUpWritesIntoTheConcatenation) {
     in_place += concats == 0;
   }
   EXPECT_GT(in_place, 0);
+}
+
+// A transposed convolution becomes a 1x1 convolution whose weights are made from the model's: a refit follows, byte for byte.
+TEST(CudaPlan, AStepUpOfAUNetIsRefitted) {
+  constexpr const char* kStepUp = R"((x f32[2,16,8,8], w f32[16,8,2,2]!, b f32[8]!)
+    t = ConvTranspose(x, w, b) strides=[2,2]
+    y = Relu(t))";
+  BuildConfig config;
+  config.refittable = true;
+  runtime::EngineState engine{.plan = plan_of(kStepUp, config)};
+  engine.backend = std::make_shared<PaperGpu>(), engine.registry = &ir::Registry::builtin();
+  const auto uses = [&](const char* op) {
+    const std::vector<plan::Step>& steps = engine.plan.programs[0].steps;
+    return std::any_of(steps.begin(), steps.end(), [&](const plan::Step& s) { return s.op == op; });
+  };
+  EXPECT_TRUE(uses("Conv") && !uses("ConvTranspose") && !uses("Tile"));
+  runtime::NamedWeights weights;
+  const ir::Graph second = parse<1000>(kStepUp);
+  for (const auto& v : second.values())
+    if (v->is_constant()) weights.emplace_back(v->constant->weight_name, v->constant->tensor);
+  ASSERT_EQ(weights.size(), 2u);
+  const plan::Plan turned = runtime::refit(engine, weights), fresh = plan_of<1000>(kStepUp, config);
+  ASSERT_EQ(turned.constants.size(), fresh.constants.size());
+  int changed = 0;
+  for (std::size_t i = 0; i < fresh.constants.size(); ++i) {
+    const auto bytes = static_cast<std::size_t>(fresh.constants[i].bytes);
+    ASSERT_EQ(turned.constants[i].bytes, fresh.constants[i].bytes);
+    EXPECT_EQ(std::memcmp(turned.bytes_of(i), fresh.bytes_of(i), bytes), 0) << fresh.constants[i].name;
+    changed += std::memcmp(turned.bytes_of(i), engine.plan.bytes_of(i), bytes) != 0;
+  }
+  EXPECT_EQ(changed, 2);
 }
 
 }  // namespace

@@ -67,6 +67,23 @@ ir::Body append(const ir::Body& first, std::vector<ir::Value*>& operands, int fi
   return ir::simplify(both);
 }
 
+bool read_by_alone(const ir::Graph& graph, const ir::Value* v, const ir::Node& reader) {
+  return !graph.is_output(v) && std::count(v->users.begin(), v->users.end(), &reader) == static_cast<std::ptrdiff_t>(v->users.size());
+}
+
+ir::Node* join_as_region(ir::Graph& graph, ir::Node& n, ir::Value* v, const ir::Body& first, const ir::Body& own) {
+  ir::Node &producer = *v->producer, region;
+  std::vector<ir::Value*> operands = producer.inputs;
+  region.def = &graph.registry().get("Region"), region.name = n.name;
+  region.body = append(first, operands, 0, own, n.inputs, v);
+  region.inputs = operands;
+  ir::Node* added = graph.add(std::move(region), 1, &n);
+  graph.replace_uses(n.out(), added->out());
+  graph.erase(n);
+  graph.erase(producer);
+  return added;
+}
+
 ir::Body feed(const ir::Body& body, int input, const ir::Body& producer) {
   ir::Body fed = body;
   const int inputs = static_cast<int>(body.inputs.size()), shift = static_cast<int>(producer.code.size());

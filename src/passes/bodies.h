@@ -15,6 +15,12 @@ ir::Body append(const ir::Body& first, std::vector<ir::Value*>& operands, int fi
 // `body` whose input number `input` is computed by `producer`, a body of one input and one result, from that body's input.
 ir::Body feed(const ir::Body& body, int input, const ir::Body& producer);
 
+// Does nothing but `reader` read `v`?
+bool read_by_alone(const ir::Graph& graph, const ir::Value* v, const ir::Node& reader);
+// One Region in the place of `n` and of the node before it, which makes `v` for it alone; `first` and `own` are their bodies.
+ir::Node* join_as_region(ir::Graph& graph, ir::Node& n, ir::Value* v, const ir::Body& first, const ir::Body& own);
+inline constexpr std::size_t kMostRegionOperands = 12;   // one that reads more streams than this runs out of registers and prefetchers
+
 void inline_scalars(ir::Body& body, std::vector<ir::Value*>& operands, int first_operand);
 
 }  // namespace tenfold::passes

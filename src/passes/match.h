@@ -9,6 +9,13 @@
 
 namespace tenfold::passes {
 
+// Tries a rule at every node that is there now; true if it changed something.
+inline bool try_each(ir::Graph& graph, bool (*rule)(ir::Graph&, ir::Node&)) {
+  bool changed = false;
+  for (ir::Node* n : graph.node_list()) changed = rule(graph, *n) || changed;
+  return changed;
+}
+
 // The node that makes `v`, if it is a plain (not fused) `op`; null otherwise.
 inline ir::Node* made_by(const ir::Value* v, std::string_view op) {
   return v && v->producer && v->producer->op() == op && !v->producer->body ? v->producer : nullptr;

@@ -26,12 +26,14 @@ Pass find_pass(std::string_view name);       // throws invalid_argument naming w
 std::vector<Pass> canonical();
 std::vector<Pass> fuse();
 std::vector<Pass> canonical_for_gpu(), settled_for_gpu(), fuse_for_gpu();   // after the first, after precision, after the second
+std::vector<Pass> fuse_for_cpu();                                             // after the second
 
 struct RunOptions {
   std::vector<std::string> disabled = {};
   std::function<void(std::string_view pass, const ir::Graph& graph)> changed = {};   // after each pass that changed the graph
 };
-// Runs each pass on the graph and on the bodies of its control flow, then sweeps, sorts and verifies.
+// Runs each pass on the graph and on the bodies of its control flow, then sweeps, sorts and verifies; where TENFOLD_CHECK_TYPES is set
+// (tests), types too.
 void run(ir::Graph& graph, const std::vector<Pass>& passes, const RunOptions& options = {});
 
 }  // namespace tenfold::passes

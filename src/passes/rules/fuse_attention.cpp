@@ -196,11 +196,7 @@ bool try_fuse(ir::Graph& graph, Node& product) {
   return true;
 }
 
-bool run(ir::Graph& graph) {
-  bool changed = false;
-  for (Node* n : graph.node_list()) changed = try_fuse(graph, *n) || changed;
-  return changed;
-}
+bool run(ir::Graph& graph) { return try_each(graph, try_fuse); }
 
 }  // namespace
 

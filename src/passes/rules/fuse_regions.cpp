@@ -13,8 +13,6 @@
 namespace tenfold::passes {
 namespace {
 
-constexpr std::size_t kMostOperands = 12;   // a region that reads more streams than this runs out of registers and prefetchers
-
 // A producer joins its reader when it is read there only and nothing is computed twice: the dims are equal. Gives the region that
 // takes the reader's place, or null.
 ir::Node* absorb_one(ir::Graph& graph, ir::Node& n) {
@@ -22,21 +20,9 @@ ir::Node* absorb_one(ir::Graph& graph, ir::Node& n) {
   if (!own) return nullptr;
   for (ir::Value* v : n.inputs) {
     ir::Node* producer = v->producer;
-    if (!producer || std::count(v->users.begin(), v->users.end(), &n) != static_cast<std::ptrdiff_t>(v->users.size()) || graph.is_output(v))
-      continue;
-    if (producer->out() != v || v->dims() != n.out()->dims()) continue;
+    if (!producer || producer->out() != v || v->dims() != n.out()->dims() || !read_by_alone(graph, v, n)) continue;
     const std::optional<ir::Body> first = body_of(*producer);
-    if (!first || producer->inputs.size() + n.inputs.size() > kMostOperands) continue;
-    std::vector<ir::Value*> operands = producer->inputs;
-    ir::Node region;
-    region.def = &graph.registry().get("Region"), region.name = n.name;
-    region.body = append(*first, operands, 0, *own, n.inputs, v);
-    region.inputs = operands;
-    ir::Node* added = graph.add(std::move(region), 1, &n);
-    graph.replace_uses(n.out(), added->out());
-    graph.erase(n);
-    graph.erase(*producer);
-    return added;
+    if (first && producer->inputs.size() + n.inputs.size() <= kMostRegionOperands) return join_as_region(graph, n, v, *first, *own);
   }
   return nullptr;
 }

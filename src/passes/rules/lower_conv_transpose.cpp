@@ -3,14 +3,11 @@
 //
 // before: (x f32[2,3,4,5], w f32[3,6,2,2]!, b f32[6]!)
 //   y = ConvTranspose(x, w, b) strides=[2,2]
-// after: (x f32[2,3,4,5], w f32[3,6,2,2]!, b f32[6]!)
-//   n = i64[1]{4}
-//   s = i64[4]{24,3,1,1}
+// after: (x f32[2,3,4,5])
+//   k = constant f32[24,3,1,1]
+//   c = constant f32[24]
 //   u = i64[6]{2,2,2,6,4,5}
 //   v = i64[4]{2,6,8,10}
-//   m = Transpose(w) perm=[2,3,1,0]
-//   k = Reshape(m, s)
-//   c = Tile(b, n)
 //   p = Conv(x, k, c)
 //   r = Reshape(p, u) allowzero=1
 //   t = Transpose(r) perm=[0,3,4,1,5,2]
@@ -20,6 +17,7 @@
 //   y = ConvTranspose(x, w) strides=[2,2]
 #include <algorithm>
 
+#include "ops/fold.h"
 #include "passes/match.h"
 #include "passes/movement.h"
 #include "passes/pass.h"
@@ -43,8 +41,9 @@ bool tiles(const ir::Node& n) {
   const Ints strides = n.attributes.ints("strides", Ints(w.size() - 2, 1));
   for (std::size_t d = 2; d < w.size(); ++d)
     if (!(w[d] == Dim(strides[d - 2]))) return false;
-  return n.attributes.integer("group") == 1 && all_are(n.attributes.ints("pads", {}), 0) && all_are(n.attributes.ints("dilations", {}), 1) &&
-         all_are(n.attributes.ints("output_padding", {}), 0) && w.size() <= 5 && n.attributes.string("auto_pad", "NOTSET") == "NOTSET";
+  const auto ints = [&](const char* name) { return n.attributes.ints(name, {}); };
+  return n.attributes.integer("group") == 1 && all_are(ints("pads"), 0) && all_are(ints("dilations"), 1) &&
+         all_are(ints("output_padding"), 0) && w.size() <= 5 && n.attributes.string("auto_pad", "NOTSET") == "NOTSET";
 }
 
 Value* indices(ir::Graph& graph, const Ints& values) {
@@ -71,9 +70,12 @@ Value* lowered(ir::Graph& graph, ir::Node& n) {
   weight_order.insert(weight_order.end(), {1, 0});
   split.push_back(w[1]);
   split.insert(split.end(), x.begin() + 2, x.end());
-  Value* kernel = graph.make("Reshape", {transpose_by(graph, n.in(1), weight_order, &n), indices(graph, weight_shape)}, {}, &n);
-  std::vector<Value*> operands{n.in(0), kernel};
-  if (n.in(2)) operands.push_back(graph.make("Tile", {n.in(2), indices(graph, {weight_shape[0] / w[1].constant()})}, {}, &n));
+  Value* turned = ops::fold(graph, "Transpose", {n.in(1)}, {{"perm", weight_order}}, n.in(1)->name);
+  std::vector<Value*> operands{n.in(0), ops::fold_reshape(graph, turned, weight_shape, n.in(1)->name + "_1x1")};
+  if (Value* bias = n.in(2)) {
+    Value* times = indices(graph, {weight_shape[0] / w[1].constant()});
+    operands.push_back(ops::fold(graph, "Tile", {bias, times}, {}, bias->name + "_tiled"));
+  }
   Value* product = graph.add("Conv", operands, {}, 1, n.name, &n)->out();
   Value* parts = reshape_to(graph, product, split, &n);
   return parts ? reshape_to(graph, transpose_by(graph, parts, place, &n), y, &n) : nullptr;

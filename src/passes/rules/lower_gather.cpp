@@ -71,11 +71,7 @@ bool try_lower(ir::Graph& graph, Node& n) {
   return true;
 }
 
-bool run(ir::Graph& graph) {
-  bool changed = false;
-  for (Node* n : graph.node_list()) changed = try_lower(graph, *n) || changed;
-  return changed;
-}
+bool run(ir::Graph& graph) { return try_each(graph, try_lower); }
 
 }  // namespace
 
