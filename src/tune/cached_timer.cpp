@@ -10,7 +10,7 @@ namespace {
 class CachedTimer final : public Timer {
  public:
   CachedTimer(Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options, bool cold_weights)
-      : timer_(timer), options_(options) {
+      : timer_(timer), options_(options), cold_weights_(cold_weights) {
     const int threads = options.config->threads > 0 ? options.config->threads : default_threads();
     machine_ = cat(device.name, "; ", backends::feature_text(device.features), "; ", threads, " threads");
     if (cold_weights) machine_ += "; cold weights";   // other times: one cache serves small and large models
@@ -29,9 +29,12 @@ class CachedTimer final : public Timer {
     return ns;
   }
 
+  bool cold_weights() const override { return cold_weights_; }
+
  private:
   Timer& timer_;
   const TuneOptions& options_;
+  bool cold_weights_;
   std::string machine_;
 };
 

@@ -37,14 +37,14 @@ bool scratch_fits(const backends::Tactic& tactic, const backends::Problem& probl
                                        std::min<std::int64_t>(problem.workspace_limit, std::int64_t{1} << 32);
 }
 
-std::string roofline_text(double least_ns, std::int64_t best_ns) {
-  return cat("not timed: its work takes at least ", std::llround(least_ns / 1000), " us, to be best it has to take less than ",
-             best_ns / 1000, " us");
+std::string roofline_text(const Least& least, std::int64_t best_ns) {
+  return cat("not timed: ", least.bytes ? "the bytes it moves take" : "its work takes", " at least ", std::llround(least.ns / 1000),
+             " us, to be best it has to take less than ", best_ns / 1000, " us");
 }
 
-std::vector<backends::Formats> formats_of(const backends::Tactic& tactic, const backends::Problem& plain) {
-  if (tactic.formats) return tactic.formats(plain);
-  return {backends::Formats{std::vector<backends::Layout>(plain.in.size()), std::vector<backends::Layout>(plain.out.size())}};
+bool has_blocks(const backends::Formats& formats) {
+  const auto blocked = [](backends::Layout layout) { return layout.order == backends::Layout::channels_blocked; };
+  return std::any_of(formats.in.begin(), formats.in.end(), blocked) || std::any_of(formats.out.begin(), formats.out.end(), blocked);
 }
 
 }  // namespace
@@ -77,6 +77,38 @@ bool Candidates::forced_away(const std::string& line, const std::string& tactic)
   return false;
 }
 
+std::vector<backends::Formats> Candidates::formats_of(const backends::Tactic& tactic, const backends::Problem& plain) const {
+  if (!tactic.formats)
+    return {backends::Formats{std::vector<backends::Layout>(plain.in.size()), std::vector<backends::Layout>(plain.out.size())}};
+  std::vector<backends::Formats> all = tactic.formats(plain);
+  if (!blocks_) std::erase_if(all, has_blocks);
+  return all;
+}
+
+bool Candidates::takes_blocks(const ir::Node& node) const {
+  if (is_view(node) || is_control_flow(node)) return false;
+  const backends::Problem plain = problem_of(node, nullptr);
+  for (const backends::Tactic* t : backends::tactics_for(backend_, *node.def)) {
+    if (!t->formats) continue;
+    const std::vector<backends::Formats> all = t->formats(plain);
+    if (std::any_of(all.begin(), all.end(), has_blocks)) return true;
+  }
+  return false;
+}
+
+bool Candidates::blocks_meet(const ir::Graph& graph) const {
+  const auto takes = [&](const ir::Node* n) { return n && takes_blocks(*n); };
+  for (const auto& n : graph.nodes()) {
+    for (const auto& body : n->graphs)
+      if (blocks_meet(*body)) return true;
+    if (n->op() != "Conv" || !takes_blocks(*n)) continue;
+    if (takes(n->in(0)->producer) || std::any_of(n->out()->users.begin(), n->out()->users.end(), takes)) return true;
+  }
+  return false;
+}
+
+void Candidates::prepare(const ir::Graph& graph) { blocks_ = !timing() || options_.config->optimization_level >= 4 || blocks_meet(graph); }
+
 backends::Problem Candidates::problem_of(const ir::Node& node, const backends::Formats* formats) const {
   return node_problem(node, formats, options_.box, backend_.info(), options_.config->workspace_bytes);
 }
@@ -95,14 +127,15 @@ std::vector<const backends::Tactic*> Candidates::by_least_time(const ir::Node& n
   std::map<const backends::Tactic*, double> least;
   for (const backends::Tactic* t : all) {
     const std::vector<backends::Formats> formats = formats_of(*t, problem_of(node, nullptr));
-    if (t->work && !formats.empty()) least[t] = least_ns(*t, problem_of(node, &formats[0]));
+    if (t->work && !formats.empty()) least[t] = least_of(*t, problem_of(node, &formats[0])).ns;
   }
   std::stable_sort(all.begin(), all.end(), [&](const auto* a, const auto* b) { return least[a] < least[b]; });
   return all;
 }
 
-double Candidates::least_ns(const backends::Tactic& tactic, const backends::Problem& problem) {
-  return timing() && tactic.work && tactic.supports(problem) ? roofline_.least_ns(tactic, at_point(problem, options_.opt)) : 0;
+Least Candidates::least_of(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config* config) {
+  if (!timing() || !tactic.work || !tactic.supports(problem)) return {};
+  return roofline_.least(tactic, at_point(problem, options_.opt), config ? *config : tactic.configs(problem).at(0));
 }
 
 bool Candidates::may_reach(const ir::Node& anchor, const ir::Node& fused, std::int64_t limit) {
@@ -119,8 +152,8 @@ bool Candidates::may_reach(const ir::Node& anchor, const ir::Node& fused, std::i
     formats.in.resize(plain.in.size());
     const backends::Problem problem = problem_of(anchor, &formats);
     if (!tactic->supports(problem) || (tactic->valid && !tactic->valid(problem, c.choice.config))) return true;
-    const double least = least_ns(*tactic, problem);
-    const bool hopeless = limit <= 0 || least > allowed;
+    const Least least = least_of(*tactic, problem, &c.choice.config);
+    const bool hopeless = limit <= 0 || least.ns > allowed;
     const double ns = hopeless ? -1 : timer_.time(*tactic, at_point(problem, options_.opt), c.choice.config, allowed);
     constexpr double kNear = 1.06;  // between the configuration that won with the epilogue and the best one without
     if (!hopeless && ns < kNear * allowed) return true;
@@ -193,7 +226,7 @@ void Candidates::time_configs(const ir::Node& node, const backends::Tactic& tact
       report.tried.push_back({tactic.name, config_text(config, formats), "needs more workspace than the limit", -1, false});
       continue;
     }
-    if (const double least = least_ns(tactic, problem); slot && least > static_cast<double>(slot->nanoseconds)) {
+    if (const Least least = least_of(tactic, problem, &config); slot && least.ns > static_cast<double>(slot->nanoseconds)) {
       report.tried.push_back({tactic.name, config_text(config, formats), roofline_text(least, slot->nanoseconds), -1, false});
       continue;
     }

@@ -71,7 +71,9 @@ void compile_ahead(const ir::Graph& graph, backends::Backend& backend, const Tun
   quiet.config = &config, quiet.cache = &cache, quiet.report = nullptr;
   const std::unique_ptr<Timer> survey = survey_timer(), cached = cached_timer(*survey, backend.info(), quiet, cold_weights);
   ir::Graph copy = graph.clone();
-  Chooser{backend, quiet, Candidates(backend, *cached, quiet)}.run(copy);
+  Chooser chooser{backend, quiet, Candidates(backend, *cached, quiet)};
+  chooser.candidates.prepare(copy);
+  chooser.run(copy);
 }
 
 }  // namespace
@@ -85,6 +87,7 @@ Choice choose(ir::Graph& graph, backends::Backend& backend, const TuneOptions& o
                                      : clock_timer(backend, threads, options.config->optimization_level, cold_weights);
   std::unique_ptr<Timer> cached = cached_timer(*timer, backend.info(), options, cold_weights);
   Chooser chooser{backend, options, Candidates(backend, *cached, options)};
+  chooser.candidates.prepare(graph);
   count_nodes(graph, chooser.total);
   chooser.run(graph);
   return std::move(chooser.choice);

@@ -40,6 +40,7 @@ class ClockTimer final : public Timer {
     if (cold_weights_) budget.cold = weights_;
     return backend_.measure(*stream_, tactic, kernel.get(), args, budget);
   }
+  bool cold_weights() const override { return cold_weights_; }
 
  private:
   static std::int64_t storage_bytes(const OperandDesc& d) {

@@ -1,4 +1,4 @@
-// Roofline: a time that no tactic can beat, from its work and the rate at which this machine multiplies.
+// Roofline: a time that no tactic can beat, from its work and the bytes it moves, and the rates at which this machine does both.
 #pragma once
 
 #include <optional>
@@ -7,19 +7,27 @@
 
 namespace tenfold::tune {
 
+struct Least {
+  double ns = 0;        // 0: nothing is known
+  bool bytes = false;   // what takes this long: moving bytes, or else work
+};
+
 class Roofline {
  public:
   Roofline(const backends::Backend& backend, Timer& timer) : backend_(backend), timer_(timer) {}
-  // Nanoseconds below which `tactic` cannot run `fixed`, a problem of constant extents; 0: nothing is known. The rate is that of
-  // a large float product, measured once and kept in the timing cache like any other time, with a margin for cooler moments.
-  double least_ns(const backends::Tactic& tactic, const backends::Problem& fixed);
+  // What `tactic` takes at least for `fixed`, a problem of constant extents. The rates are those of a large float product and of sums
+  // over operands in a cache and in memory, measured once and kept in the timing cache like any other time, with a margin each.
+  Least least(const backends::Tactic& tactic, const backends::Problem& fixed, const backends::Config& config);
 
  private:
+  double work_ns(const backends::Tactic& tactic, const backends::Problem& fixed);
+  double bytes_ns(const backends::Tactic& tactic, const backends::Problem& fixed, const backends::Config& config);
   double operations_per_ns();
+  double bytes_per_ns(bool from_memory);
 
   const backends::Backend& backend_;
   Timer& timer_;
-  std::optional<double> rate_;
+  std::optional<double> rate_, cache_rate_, memory_rate_;
 };
 
 }  // namespace tenfold::tune
