@@ -79,21 +79,21 @@ class OnStream final : public Target {
   std::vector<std::shared_ptr<void>> memory_;
 };
 
-// Elements of a dense tensor in the order of `layout`, and back.
-inline Tensor relaid(const Tensor& tensor, Layout layout, bool back = false) {
-  if (layout.order != Layout::channels_last || tensor.rank() < 3) return tensor;
-  const std::int64_t batch = tensor.shape()[0], channels = tensor.shape()[1], bytes = bits(tensor.dtype()) / 8;
-  const std::int64_t space = batch * channels == 0 ? 0 : tensor.size() / batch / channels;
-  Tensor result(tensor.dtype(), tensor.shape());
-  const auto* from = static_cast<const char*>(tensor.raw());
-  auto* to = static_cast<char*>(result.mutable_raw());
-  for (std::int64_t n = 0; n < batch; ++n) {
-    for (std::int64_t c = 0; c < channels; ++c) {
-      for (std::int64_t s = 0; s < space; ++s) {
-        const std::int64_t plain = ((n * channels + c) * space + s) * bytes, last = ((n * space + s) * channels + c) * bytes;
-        std::memcpy(to + (back ? plain : last), from + (back ? last : plain), static_cast<std::size_t>(bytes));
-      }
-    }
+// Elements of a dense tensor of dims `shape` as `layout` stores them, those that pad blocks of channels included; and back.
+inline Tensor relaid(const Tensor& tensor, Layout layout, const Shape& shape, bool back = false) {
+  if (layout == kPlain || shape.size() < 3) return tensor;
+  const ir::Dims dims = ir::to_dims(shape);
+  const std::int64_t bytes = bits(tensor.dtype()) / 8, block = layout.order == Layout::channels_blocked ? layout.block : 1;
+  const std::vector<std::int64_t> plain = ir::constants(strides(kPlain, dims)), laid = ir::constants(strides(layout, dims));
+  Tensor result(tensor.dtype(), back ? shape : Shape{storage_elements(layout, dims).constant()});
+  if (!back) std::memset(result.mutable_raw(), 0xff, static_cast<std::size_t>(result.bytes()));   // NaN: what pads must not matter
+  std::vector<std::int64_t> index(shape.size(), 0);
+  for (std::int64_t i = 0; i < element_count(shape); ++i) {
+    std::int64_t p = 0, l = index[1] % block;
+    for (std::size_t d = 0; d < shape.size(); ++d) p += index[d] * plain[d], l += (d == 1 ? index[d] / block : index[d]) * laid[d];
+    std::memcpy(static_cast<char*>(result.mutable_raw()) + (back ? p : l) * bytes,
+                static_cast<const char*>(tensor.raw()) + (back ? l : p) * bytes, static_cast<std::size_t>(bytes));
+    for (std::size_t d = shape.size(); d-- > 0 && ++index[d] == shape[d];) index[d] = 0;
   }
   return result;
 }
@@ -142,21 +142,9 @@ struct TacticRun {
     for (std::size_t i = 0; i < operands.size(); ++i) constants.push_back(problem.in[i].constant ? &operands[i] : nullptr);
     stride_store.reserve(operands.size() + problem.out.size());
     std::vector<Bound> in, out;
-    const auto bind = [&](const Tensor& t) {
-      std::vector<std::int64_t>& s = stride_store.emplace_back(t.shape().size(), 1);
-      for (std::size_t d = s.size(); d-- > 1;) s[d - 1] = s[d] * t.shape()[d];
-      return Bound{nullptr, t.shape().data(), s.data(), t.rank()};
-    };
-    const auto lay = [&](Bound& b, Layout layout) {
-      if (layout.order != Layout::channels_last || b.rank < 3) return;
-      auto* s = const_cast<std::int64_t*>(b.strides);
-      std::int64_t step = b.dims[1];
-      s[1] = 1;
-      for (int d = b.rank - 1; d > 1; --d) {
-        s[d] = step;
-        step *= b.dims[d];
-      }
-      s[0] = step;
+    const auto bind = [&](const Shape& shape, Layout layout) {
+      std::vector<std::int64_t>& s = stride_store.emplace_back(ir::constants(strides(layout, ir::to_dims(shape))));
+      return Bound{nullptr, shape.data(), s.data(), static_cast<int>(shape.size())};
     };
     kept.reserve(operands.size() + problem.out.size());
     for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -166,9 +154,8 @@ struct TacticRun {
         in.push_back({});
         continue;
       }
-      kept.push_back(relaid(operands[i], problem.in[i].layout));
-      in.push_back(bind(kept.back()));
-      lay(in.back(), problem.in[i].layout);
+      kept.push_back(relaid(operands[i], problem.in[i].layout, operands[i].shape()));
+      in.push_back(bind(operands[i].shape(), problem.in[i].layout));
       if (bytes < 0) {
         in.back().data = target.place(kept.back().raw(), kept.back().bytes());
         continue;
@@ -181,12 +168,14 @@ struct TacticRun {
       EXPECT_EQ(0, std::memcmp(back.raw(), operands[i].raw(), static_cast<std::size_t>(back.bytes()))) << "unpack(pack(x)) differs from x";
     }
     const std::size_t first_out = kept.size();
-    for (const OperandDesc& d : problem.out) {
-      Tensor& y = kept.emplace_back(d.dtype, ir::constants(d.dims));
+    std::vector<Shape> shapes;
+    for (const OperandDesc& d : problem.out) shapes.push_back(ir::constants(d.dims));
+    for (std::size_t o = 0; o < problem.out.size(); ++o) {
+      const OperandDesc& d = problem.out[o];
+      Tensor& y = kept.emplace_back(d.dtype, d.layout == kPlain ? shapes[o] : Shape{storage_elements(d.layout, d.dims).constant()});
       if (d.dtype != DType::string) std::memset(y.mutable_raw(), 0xa5, static_cast<std::size_t>(y.bytes()));  // what is not written shows
-      out.push_back(bind(y));
+      out.push_back(bind(shapes[o], d.layout));
       out.back().data = target.place(y.raw(), y.bytes());
-      lay(out.back(), d.layout);
     }
     const std::int64_t bytes = tactic.workspace ? tactic.workspace(problem, config).constant() : 0;
     std::shared_ptr<void> workspace(std::aligned_alloc(64, static_cast<std::size_t>((bytes + 127) / 64 * 64)),
@@ -201,7 +190,10 @@ struct TacticRun {
     std::vector<Tensor> results;
     for (std::size_t i = 0; i < problem.out.size(); ++i)
       target.fetch(kept[first_out + i].mutable_raw(), out[i].data, kept[first_out + i].bytes());
-    for (std::size_t i = 0; i < problem.out.size(); ++i) results.push_back(relaid(kept[first_out + i], problem.out[i].layout, true));
+    for (std::size_t i = 0; i < problem.out.size(); ++i) {
+      const Tensor& y = kept[first_out + i];
+      results.push_back(problem.out[i].layout == kPlain ? y : relaid(y, problem.out[i].layout, shapes[i], true));
+    }
     return results;
   }
 };

@@ -17,14 +17,16 @@ const std::byte* on_host(ContextState& c, const backends::Bound& from, DType dty
   return copied == Status::ok && c.stream->wait() == Status::ok ? room.data() : nullptr;
 }
 
-Tensor dense_copy(const std::byte* data, const backends::Bound& from, DType dtype) {
+// `block`: channels that lie together, 1 where they have a stride of their own.
+Tensor dense_copy(const std::byte* data, const backends::Bound& from, DType dtype, std::int64_t block) {
   Tensor t(dtype, Shape(from.dims, from.dims + from.rank));
   const std::int64_t width = bits(dtype) / 8;
   Shape index(static_cast<std::size_t>(from.rank), 0);
   auto* to = static_cast<std::byte*>(t.mutable_raw());
   for (std::int64_t i = 0; i < t.size(); ++i) {
     std::int64_t offset = 0;
-    for (std::size_t d = 0; d < index.size(); ++d) offset += index[d] * from.strides[d];
+    for (std::size_t d = 0; d < index.size(); ++d) offset += (d == 1 ? index[d] / block : index[d]) * from.strides[d];
+    if (block > 1) offset += index[1] % block;
     std::memcpy(to + i * width, data + offset * width, static_cast<std::size_t>(width));
     for (std::size_t d = index.size(); d-- > 0 && ++index[d] == from.dims[d];) index[d] = 0;
   }
@@ -39,13 +41,12 @@ Status observe(ContextState& c, const BoundStep& bound) noexcept {
     std::vector<std::byte> room;
     for (std::size_t o = 0; o < step.out.size(); ++o) {
       const plan::Operand& out = step.out[o];
-      // Blocked channels and elements of less than a byte have no strides to follow.
-      if (out.name.empty() || out.at.space == plan::Space::none || bits(out.dtype) < 8 ||
-          out.layout.order == backends::Layout::channels_blocked)
-        continue;
+      if (out.name.empty() || out.at.space == plan::Space::none || bits(out.dtype) < 8) continue;   // less than a byte has no strides
+      const bool blocked = out.layout.order == backends::Layout::channels_blocked && out.dims.size() >= 3;
+      if (blocked && is_staged(*c.engine)) continue;   // no device but a CPU has such tactics
       const std::byte* data = on_host(c, bound.out[o], out.dtype, room);
       if (!data) return {Status::device, -1};
-      c.observer(step.name, out.name, dense_copy(data, bound.out[o], out.dtype));
+      c.observer(step.name, out.name, dense_copy(data, bound.out[o], out.dtype, blocked ? out.layout.block : 1));
     }
   } catch (const std::exception& e) {
     c.last_error = e.what();
