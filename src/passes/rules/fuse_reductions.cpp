@@ -29,11 +29,10 @@ using ir::Dims;
 using ir::Node;
 using ir::Prim;
 
-constexpr std::int64_t kLongestRow = 1 << 16;   // elements: a row is read more than once, and should still be in cache then
-constexpr std::int64_t kSharedRow = 4096;       // longer ones need several rows, which are what threads share
+constexpr std::int64_t kLongestRow = 2048;   // elements: a row is read more than once, and long ones are faster by kernels of their own
 
 // How many of the last dims the node reduces; 0: it is no reduction over last dims, or its rows are unsuitable.
-int reduced_rank(const ir::Graph& graph, const Node& n) {
+int reduced_rank(const Node& n) {
   const std::optional<ir::Ints> axes = reduced_axes(n);
   if (!axes || n.attributes.integer("keepdims") == 0 || n.in(0)->dtype() != DType::f32) return 0;
   const Dims& dims = n.in(0)->dims();
@@ -45,15 +44,12 @@ int reduced_rank(const ir::Graph& graph, const Node& n) {
     if ((*axes)[i] != static_cast<std::int64_t>(kept + i) || !extent.is_constant() || extent.constant() > kLongestRow) return 0;
     row *= extent.constant();
   }
-  if (row < 2 || row > kLongestRow) return 0;
-  std::int64_t rows = 1;
-  for (std::size_t i = 0; i < kept; ++i) rows = std::min(rows * std::min(dims[i].bounds(graph.box()).lower, kLongestRow), kLongestRow);
-  return row <= kSharedRow || rows >= 8 ? static_cast<int>(axes->size()) : 0;
+  return row >= 2 && row <= kLongestRow ? static_cast<int>(axes->size()) : 0;
 }
 
 // A reduction as a body over its operand.
-std::optional<ir::Body> reduction_body(const ir::Graph& graph, const Node& n) {
-  const int rank = reduced_rank(graph, n);
+std::optional<ir::Body> reduction_body(const Node& n) {
+  const int rank = reduced_rank(n);
   if (rank == 0) return std::nullopt;
   ir::Body body{.inputs = {DType::f32}, .reduced_rank = rank};
   const auto emit = [&](Prim prim, std::uint16_t a, std::uint16_t b = 0, double imm = 0) {
@@ -78,10 +74,10 @@ std::optional<ir::Body> reduction_body(const ir::Graph& graph, const Node& n) {
   return body;
 }
 
-std::optional<ir::Body> row_body(const ir::Graph& graph, const Node& n) {
+std::optional<ir::Body> row_body(const Node& n) {
   if (n.op() == "Region" && n.body->reduced_rank > 0) return n.body->outputs.size() == 1 ? n.body : std::nullopt;
   if (std::optional<ir::Body> body = body_of(n)) return body;
-  return reduction_body(graph, n);
+  return reduction_body(n);
 }
 
 Dims space_of(const Node& n) {
@@ -116,12 +112,12 @@ bool suits(const Node& producer, const ir::Body& first, const ir::Value& v, cons
 }
 
 Node* absorb_one(ir::Graph& graph, Node& n) {
-  const std::optional<ir::Body> own = row_body(graph, n);
+  const std::optional<ir::Body> own = row_body(n);
   if (!own) return nullptr;
   for (ir::Value* v : n.inputs) {
     Node* producer = v->producer;
     if (!producer || !read_by_alone(graph, v, n) || producer->inputs.size() + n.inputs.size() > kMostRegionOperands) continue;
-    const std::optional<ir::Body> first = row_body(graph, *producer);
+    const std::optional<ir::Body> first = row_body(*producer);
     if (!first) continue;
     const int reduced = std::max(first->reduced_rank, own->reduced_rank);
     if (reduced == 0 || (first->reduced_rank && own->reduced_rank && first->reduced_rank != own->reduced_rank)) continue;
