@@ -16,7 +16,8 @@ namespace tenfold {
 namespace {
 
 [[noreturn]] void fail_io(const char* doing, const std::string& path, int error) {
-  fail(error == ENOMEM ? ErrorKind::out_of_memory : ErrorKind::io, cat("cannot ", doing, " '", path, "': ", std::generic_category().message(error)));
+  fail(error == ENOMEM ? ErrorKind::out_of_memory : ErrorKind::io,
+       cat("cannot ", doing, " '", path, "': ", std::generic_category().message(error)));
 }
 
 // An open descriptor that closes itself.

@@ -90,8 +90,8 @@ bool Candidates::takes_blocks(const ir::Node& node) const {
   const backends::Problem plain = problem_of(node, nullptr);
   for (const backends::Tactic* t : backends::tactics_for(backend_, *node.def)) {
     if (!t->formats) continue;
-    const std::vector<backends::Formats> all = t->formats(plain);
-    if (std::any_of(all.begin(), all.end(), has_blocks)) return true;
+    for (const backends::Formats& formats : t->formats(plain))
+      if (has_blocks(formats) && t->supports(problem_of(node, &formats))) return true;
   }
   return false;
 }
@@ -237,6 +237,7 @@ void Candidates::time_configs(const ir::Node& node, const backends::Tactic& tact
       report.tried.push_back({tactic.name, config_text(config, formats), "it could not be opened here", -1, false});
       continue;
     }
+    if (timing() && tactic.work) roofline_.learn(tactic, fixed, config, ns);
     report.tried.push_back({tactic.name, config_text(config, formats), "", ns, false});
     const auto nanoseconds = static_cast<std::int64_t>(ns);
     if (!slot) {

@@ -39,6 +39,16 @@ Least Roofline::least(const backends::Tactic& tactic, const backends::Problem& f
   return bytes > work ? Least{bytes, true} : Least{work, false};
 }
 
+void Roofline::learn(const backends::Tactic& tactic, const backends::Problem& fixed, const backends::Config& config, double ns) {
+  const Least found = least(tactic, fixed, config);
+  if (found.ns <= ns || ns <= 0) return;
+  const double faster = found.ns / ns;
+  if (!found.bytes) *rate_ *= faster;
+  else
+    for (std::optional<double>* rate : {&cache_rate_, &memory_rate_})
+      if (*rate) **rate *= faster;
+}
+
 double Roofline::work_ns(const backends::Tactic& tactic, const backends::Problem& fixed) {
   if (!in_plain_floats(fixed)) return 0;
   const double work = tactic.work(fixed);

@@ -55,6 +55,20 @@ TEST(Roofline, WorkAtTheRateOfTheMachineWithAMargin) {
   EXPECT_EQ(timer.asked, asked) << "the rate is measured once";
 }
 
+TEST(Roofline, LearnsFromTimesThatBeatIt) {
+  const auto backend = backends::open_backend("cpu");
+  TableTimer timer;
+  Roofline roofline(*backend, timer);
+  const ir::Attributes none{};
+  const backends::Problem p = product(*backend, none, 64);
+  const backends::Config config = packed(*backend).configs(p).at(0);
+  const double least = least_of(roofline, *backend, p).ns;
+  roofline.learn(packed(*backend), p, config, 2 * least);
+  EXPECT_EQ(least_of(roofline, *backend, p).ns, least);
+  roofline.learn(packed(*backend), p, config, least / 5);
+  EXPECT_NEAR(least_of(roofline, *backend, p).ns, least / 5, 1e-6 * least);
+}
+
 TEST(Roofline, KnowsNoWorkOfSmallOrNarrowProducts) {
   const auto backend = backends::open_backend("cpu");
   TableTimer timer;

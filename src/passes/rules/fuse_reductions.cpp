@@ -29,7 +29,7 @@ using ir::Dims;
 using ir::Node;
 using ir::Prim;
 
-constexpr std::int64_t kLongestRow = 2048;   // elements: a row is read more than once, and long ones are faster by kernels of their own
+constexpr std::int64_t kLongestRow = 1024;   // elements: longer ones leave the executor's blocks, and are faster by kernels of their own
 
 // How many of the last dims the node reduces; 0: it is no reduction over last dims, or its rows are unsuitable.
 int reduced_rank(const Node& n) {

@@ -36,7 +36,8 @@ bool all_are(const Ints& values, std::int64_t wanted) {
 
 // Do the windows tile the result? Shape inference has written out what auto_pad and output_shape imply.
 bool tiles(const ir::Node& n) {
-  if (n.op() != "ConvTranspose" || n.body || bits(n.out()->dtype()) == 16 || !n.in(1)->is_constant() || (n.in(2) && !n.in(2)->is_constant())) return false;
+  if (n.op() != "ConvTranspose" || n.body || bits(n.out()->dtype()) == 16) return false;
+  if (!n.in(1)->is_constant() || (n.in(2) && !n.in(2)->is_constant())) return false;
   const Dims& w = n.in(1)->dims();
   const Ints strides = n.attributes.ints("strides", Ints(w.size() - 2, 1));
   for (std::size_t d = 2; d < w.size(); ++d)
