@@ -79,6 +79,11 @@ inline constexpr std::pair<const char*, const char*> kHalves[] = {
     {"FusedAttention", "f16[3,4,128,32] f16[3,4,128,32] f16[3,4,128,32] f16[3,1,1,128](-9,0) scale=0.17"},
     {"FusedAttention", "f16[2,2,100,64] f16[2,2,90,64] f16[2,2,90,64] f16[2,1,1,90](-9,0) scale=0.2"},
     {"FusedAttention", "bf16[1,2,200,64] bf16[1,2,250,64] bf16[1,2,250,48] causal=1 scale=0.1"},
+    {"FusedAttention", "f16[12,6,128,32] f16[12,6,128,32] f16[12,6,128,32] f16[12,1,1,128](-9,0) scale=0.17"},  // for several blocks
+    {"FusedAttention", "f16[9,4,197,64] f16[9,4,197,64] f16[9,4,197,64] scale=0.125"},                             // on a multiprocessor
+    {"FusedAttention", "bf16[17,2,200,64] bf16[17,2,250,64] bf16[17,2,250,48] causal=1 scale=0.1"},
+    {"FusedAttention", "f16[12,12,40,32] f16[12,4,70,32] f16[12,4,70,32] scale=0.2"},
+    {"FusedAttention", "f16[23,3,100,32] f16[23,3,90,32] f16[23,3,90,40] f16[23,1,100,90](-9,0) scale=0.17"},
     {"LayerNormalization", "f16[3,130,384] f16[384] f16[384]"},
     {"LayerNormalization", "bf16[7,1003] bf16[1003]"},
     {"LayerNormalization", "f16[2,20000] f16[20000] f16[20000]"},

@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kArguments = R"(
 struct Arguments {
   const T *q, *k, *v; const MASK* mask; T* y;
-  i64 queries, keys, group, qs[3], ks[3], vs[3], ys[3], ms[4];
+  i64 queries, keys, group, heads, batches, qs[3], ks[3], vs[3], ys[3], ms[4];
 };
 )";
 
@@ -44,12 +44,37 @@ __device__ __forceinline__ void load_matrices(u32 (&r)[4], const u16* row) {
   const u32 address = (u32)__cvta_generic_to_shared(row);
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
 }
+__device__ __forceinline__ void load_transposed4(u32 (&r)[4], const u16* row) {
+  const u32 address = (u32)__cvta_generic_to_shared(row);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
+}
+constexpr float kLog2 = 1.4426950408889634f;
+__device__ __forceinline__ float power_of_2(float x) { float y; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
+// One row of a warp's result: of each 8 columns the two that a thread holds.
+template <bool ALIGNED, int BLOCKS_OF_8> __device__ __forceinline__ void store_row(T* y, const float (&out)[BLOCKS_OF_8][4], int h, float scale) {
+  #pragma unroll
+  for (int n = 0; n < BLOCKS_OF_8; ++n) {
+    const int column = n * 8 + threadIdx.x % 4 * 2;
+    if (ALIGNED && column < REAL_VALUE) *(u32*)(y + column) = pair(out[n][2 * h] * scale, out[n][2 * h + 1] * scale);
+    if (ALIGNED) continue;
+    if (column < REAL_VALUE) y[column] = STORE(out[n][2 * h] * scale);
+    if (column + 1 < REAL_VALUE) y[column + 1] = STORE(out[n][2 * h + 1] * scale);
+  }
+}
 __device__ __forceinline__ void copy16(u16* to, const u16* from, bool there) {
 #if __CUDA_ARCH__ >= 800
   const int bytes = there ? 16 : 0;
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes));
 #else
   *(uint4*)to = there ? *(const uint4*)from : make_uint4(0, 0, 0, 0);
+#endif
+}
+__device__ __forceinline__ void copy16(u16* to, const u16* from) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from));
+#else
+  *(uint4*)to = *(const uint4*)from;
 #endif
 }
 __device__ __forceinline__ void commit() {
@@ -64,15 +89,25 @@ template <int LEFT> __device__ __forceinline__ void wait_for() {
 }
 // ROWS rows of REAL elements into rows of PITCH in shared memory; rows past `count` and columns past `real` become zero.
 template <int ROWS, int WIDTH, int PITCH, bool ALIGNED> __device__ __forceinline__ void fetch(u16* to, const u16* from, i64 stride, int count, int real) {
-  constexpr int kRow = WIDTH / 8;
-  for (int i = threadIdx.x; i < ROWS * kRow; i += 32 * WARPS) {
-    const int row = i / kRow, column = i % kRow * 8;
+  constexpr int kRow = WIDTH / 8, kStep = 32 * WARPS / kRow;
+  const int column = threadIdx.x % kRow * 8;
+  int row = threadIdx.x / kRow;
+  if (row >= kStep) return;   // threads that are left over
+  const u16* next = from + row * stride + column;
+  if (ALIGNED && real == WIDTH && count >= ROWS) {   // nothing to ask about, and few instructions: they are what attention waits for
+    #pragma unroll
+    for (int i = 0; i < (ROWS + kStep - 1) / kStep; ++i, next += kStep * stride)
+      if (ROWS % kStep == 0 || row + i * kStep < ROWS) copy16(to + (row + i * kStep) * PITCH + column, next);
+    return;
+  }
+  #pragma unroll 1
+  for (; row < ROWS; row += kStep, next += kStep * stride) {
     u16* place = to + row * PITCH + column;
     if (ALIGNED) {
       const bool there = row < count && column < real;
-      copy16(place, there ? from + row * stride + column : from, there);
+      copy16(place, there ? next : from, there);
     } else {
-      for (int v = 0; v < 8; ++v) place[v] = row < count && column + v < real ? from[row * stride + column + v] : (u16)0;
+      for (int v = 0; v < 8; ++v) place[v] = row < count && column + v < real ? next[v] : (u16)0;
     }
   }
 }
@@ -193,17 +228,7 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
     const int row = first + group + 8 * h;
     if (row >= queries) continue;
     const float scale = 1.0f / sum[h];
-    T* y = a.y + batch * a.ys[0] + head * a.ys[1] + row * a.ys[2];
-    #pragma unroll
-    for (int n = 0; n < VALUE / 8; ++n) {
-      const int column = n * 8 + pairs;
-      if (ALIGNED) {
-        if (column < REAL_VALUE) *(u32*)(y + column) = pair(out[n][2 * h] * scale, out[n][2 * h + 1] * scale);
-        continue;
-      }
-      if (column < REAL_VALUE) y[column] = STORE(out[n][2 * h] * scale);
-      if (column + 1 < REAL_VALUE) y[column + 1] = STORE(out[n][2 * h + 1] * scale);
-    }
+    store_row<ALIGNED>(a.y + batch * a.ys[0] + head * a.ys[1] + row * a.ys[2], out, h, scale);
   }
 }
 extern "C" __global__ void __launch_bounds__(32 * WARPS) vectors(Arguments a) { enter(); attend<REAL_SIZE % 8 == 0 && REAL_VALUE % 8 == 0>(a); }
@@ -245,6 +270,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) attention(Arguments a) {
 }
 )";
 
+// Keys whose scores are in registers at a time where blocks stay: they divide all keys and are a multiple of 16.
+std::int64_t attention_part(const AttentionProblem& p) {
+  const int most = p.row_blocks == 1 ? 128 : 64;
+  for (int parts = p.whole > 64 ? 2 : 1; parts <= p.whole / 16; ++parts)
+    if (p.whole % (16 * parts) == 0 && p.whole / parts <= most) return p.whole / parts;
+  return 16;
+}
+
 std::string definitions(const AttentionProblem& p) {
   std::string head;
   const auto define = [&](const char* name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
@@ -255,6 +288,8 @@ std::string definitions(const AttentionProblem& p) {
   define("REAL_SIZE", p.size), define("REAL_VALUE", p.value_size), define("SIZE", up(p.size, 16)), define("VALUE", up(p.value_size, 8));
   define("VALUE_STORED", up(p.value_size, 8)), define("MASK_TILES", p.mask_tiles ? 1 : 0);
   define("KEYS", p.whole > 0 ? p.whole : kAttentionKeys), define("MASK_ROW", p.mask_row ? 1 : 0), define("EXACTLY", p.exactly ? 1 : 0);
+  define("BF16", p.dtype == DType::bf16 ? 1 : 0), define("ONES", p.dtype == DType::bf16 ? "0x3f803f80" : "0x3c003c00");
+  define("BLOCKS", p.blocks), define("PART", attention_part(p)), define("ROW_BLOCKS", p.row_blocks);
   define("WARPS", p.warps), define("THREADS", kSimpleThreads);
   define("SCALE", cat("(float)", p.scale)), define("CAUSAL", p.causal ? "true" : "false"), define("MASKED", p.masked ? 1 : 0);
   return head;
@@ -264,15 +299,18 @@ std::string definitions(const AttentionProblem& p) {
 
 int attention_shared_bytes(const AttentionProblem& p) {
   const auto up = [](std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; };
-  if (p.whole > 0)
-    return static_cast<int>(2 * ((up(p.size, 16) + 8) * (p.whole + 16 * p.warps) + (up(p.value_size, 16) + 8) * p.whole) + 4 * p.whole);
+  if (p.whole > 0) {  // keys, queries and values of one head, and the mask's row; twice where blocks stay
+    const std::int64_t queries = 16 * p.row_blocks * p.warps, row = up(p.size, 16) + 8, value_row = up(p.value_size, 16) + 8;
+    return static_cast<int>((p.blocks > 0 ? 2 : 1) * (2 * (row * (p.whole + queries) + value_row * p.whole) + 4 * p.whole));
+  }
   const std::int64_t size_pitch = up(p.size, 16) + 8, value_pitch = up(p.value_size, 8) + 8, queries = 16 * p.warps;
   const std::int64_t stage = kAttentionKeys * (size_pitch + value_pitch) + (p.mask_tiles ? queries * (kAttentionKeys + 8) : 0);
   return static_cast<int>(2 * (2 * stage + queries * size_pitch));
 }
 
 std::string generate_attention_mma(const AttentionProblem& p) { 
-  return cat(prelude(), definitions(p), kArguments, kMma, p.whole > 0 ? attention_whole_text() : kKernel);
+  const std::string kernel = p.blocks > 0 ? attention_stream_text() : p.whole > 0 ? attention_whole_text() : kKernel;
+  return cat(prelude(), definitions(p), kArguments, kMma, kernel);
 }
 std::string generate_attention_simple(const AttentionProblem& p) { return cat(prelude(), definitions(p), kArguments, kSimple); }
 

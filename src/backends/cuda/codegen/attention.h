@@ -18,13 +18,15 @@ struct AttentionProblem {
   bool exactly = false;     // and there are never fewer
   bool mask_tiles = false;  // the mask has 16 bits and a value for each key, side by side: it passes through shared memory too
   int warps = 4;            // of a block of `mma`: 16 queries each
+  int row_blocks = 1;       // of 16 queries, that a warp has where blocks stay
+  int blocks = 0;           // above 0: so many share a multiprocessor and stay, taking head after head; all keys are there at once
 };
 // What the kernels are given. `group`: heads of queries that share a head of keys. Strides in elements: batch, head, row; of the mask also
 // the key.
 struct AttentionArguments {
   const void *q, *k, *v, *mask;
   void* y;
-  std::int64_t queries, keys, group, q_stride[3], k_stride[3], v_stride[3], y_stride[3], mask_stride[4];
+  std::int64_t queries, keys, group, heads, batches, q_stride[3], k_stride[3], v_stride[3], y_stride[3], mask_stride[4];
 };
 inline constexpr int kAttentionKeys = 64;  // that pass through shared memory at a time
 inline constexpr int kMostWholeKeys = 256;
@@ -34,6 +36,7 @@ inline constexpr int kSimpleThreads = 128;
 // the result at multiples of 4, and `singles`; grid: blocks of queries, heads, batch.
 int attention_shared_bytes(const AttentionProblem& p);
 std::string generate_attention_mma(const AttentionProblem& p);
+std::string attention_stream_text();  // the kernel for `blocks`
 std::string attention_whole_text();   // the kernel for `whole`, after what both have in common
 // `attention`: any float type, scores of one query in shared memory: for f32, and where nothing else runs. Grid: queries, heads, batch.
 std::string generate_attention_simple(const AttentionProblem& p);

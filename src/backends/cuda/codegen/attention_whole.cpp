@@ -7,12 +7,6 @@ namespace {
 // Scores are kept in powers of two: one multiplication less for each.
 constexpr const char* kWhole = R"(
 constexpr int kQueries = 16 * WARPS, kPitch = SIZE + 8, kValues = (VALUE + 15) / 16 * 16, kValuePitch = kValues + 8;
-constexpr float kLog2 = 1.4426950408889634f;
-__device__ __forceinline__ float power_of_2(float x) { float y; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
-__device__ __forceinline__ void load_transposed4(u32 (&r)[4], const u16* row) {
-  const u32 address = (u32)__cvta_generic_to_shared(row);
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
-}
 template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& a) {
   extern __shared__ __align__(16) u16 shared[];
   u16 *const key_room = shared, *const value_room = key_room + KEYS * kPitch, *const query_room = value_room + KEYS * kValuePitch;
@@ -118,15 +112,7 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
     const int row = first + group + 8 * h;
     if (row >= queries) continue;
     const float scale = 1.0f / sum[h];
-    T* y = a.y + batch * a.ys[0] + head * a.ys[1] + row * a.ys[2];
-    #pragma unroll
-    for (int n = 0; n < kValues / 8; ++n) {
-      const int column = n * 8 + pairs;
-      if (ALIGNED && column < REAL_VALUE) *(u32*)(y + column) = pair(out[n][2 * h] * scale, out[n][2 * h + 1] * scale);
-      if (ALIGNED) continue;
-      if (column < REAL_VALUE) y[column] = STORE(out[n][2 * h] * scale);
-      if (column + 1 < REAL_VALUE) y[column + 1] = STORE(out[n][2 * h + 1] * scale);
-    }
+    store_row<ALIGNED>(a.y + batch * a.ys[0] + head * a.ys[1] + row * a.ys[2], out, h, scale);
   }
 }
 extern "C" __global__ void __launch_bounds__(32 * WARPS) vectors(Arguments a) { enter(); attend<REAL_SIZE % 8 == 0 && REAL_VALUE % 8 == 0>(a); }

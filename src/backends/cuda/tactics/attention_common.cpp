@@ -42,10 +42,10 @@ AttentionArguments attention_arguments(const RunArgs& args, bool masked) noexcep
   const Bound &q = args.in[0], &k = args.in[1], &v = args.in[2], &y = args.out[0];
   AttentionArguments a{q.data, k.data,    v.data,    masked ? args.in[3].data : nullptr,
                        y.data, q.dims[2], k.dims[2], k.dims[1] > 0 ? q.dims[1] / k.dims[1] : 1,
-                       {},     {},        {},        {},
-                       {}};
+                       q.dims[1], q.dims[0], {}, {}, {}, {}, {}};
+  const auto step = [](const Bound& b, int d) { return b.dims[d] == 1 ? 0 : b.strides[d]; };  // never taken: any number may stand there
   for (int d = 0; d < 3; ++d)
-    a.q_stride[d] = q.strides[d], a.k_stride[d] = k.strides[d], a.v_stride[d] = v.strides[d], a.y_stride[d] = y.strides[d];
+    a.q_stride[d] = step(q, d), a.k_stride[d] = step(k, d), a.v_stride[d] = step(v, d), a.y_stride[d] = step(y, d);
   if (!masked) return a;
   const Bound& mask = args.in[3];  // aligned to the right of four dims, broadcast where its extent is 1
   for (int d = 0; d < mask.rank; ++d) a.mask_stride[4 - mask.rank + d] = mask.dims[d] == 1 ? 0 : mask.strides[d];

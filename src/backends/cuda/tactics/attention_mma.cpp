@@ -1,5 +1,5 @@
-// attention_mma: attention of f16 and bf16 on tensor cores; configurations are the warps of a block, and whether all keys are there
-// at once.
+// attention_mma: attention of f16 and bf16 on tensor cores; configurations are the warps of a block, and how keys come: step by step, all
+// at once, or all at once in blocks that stay.
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/attention_common.h"
 #include "backends/cuda/tactics/mma_common.h"
@@ -10,14 +10,21 @@ namespace {
 
 using namespace cuda;
 
-// {warps, 1 for all keys at once}
+// {warps, 0 for keys in steps, 1 for all at once, 2 for blocks that stay, 3 for those with two rows of fragments}
+constexpr std::int64_t kSteps = 0, kAtOnce = 1, kStaying = 2, kTwoRows = 3;
+constexpr std::int64_t kMostWarps = 16;
 AttentionProblem configured(const Problem& p, const Config& c) {
   AttentionProblem a = attention_problem(p);
   a.warps = static_cast<int>(c[0]);
-  if (c[1] == 0) return a;
+  if (c[1] == kSteps) return a;
   const ir::Dim keys = p.in[1].dims[2];
-  a.whole = static_cast<int>(ceil_div(std::max<std::int64_t>(p.bounds(keys).upper, 1), std::int64_t{16}) * 16);
+  const std::int64_t step = c[1] >= kStaying ? 32 : 16;
+  a.whole = static_cast<int>(ceil_div(std::max<std::int64_t>(p.bounds(keys).upper, 1), step) * step);
   a.exactly = keys == ir::Dim(a.whole);
+  if (c[1] < kStaying) return a;
+  a.row_blocks = c[1] == kTwoRows ? 2 : 1;
+  a.blocks = std::max(1, (a.size <= 32 && a.value_size <= 32 ? 24 : 16) / a.row_blocks / a.warps);   // as registers allow
+  while (a.blocks > 1 && a.blocks * (attention_shared_bytes(a) + 1024) > shared_limit(p.device->arch)) --a.blocks;
   return a;
 }
 bool can_be_whole(const Problem& p) { return p.bounds(p.in[1].dims[2]).upper <= kMostWholeKeys; }
@@ -33,6 +40,13 @@ Verdict supports(const Problem& p) {
 
 std::vector<Config> configs(const Problem& p) {
   std::vector<Config> all;
+  const std::int64_t blocks_of_queries = ceil_div(std::max<std::int64_t>(p.bounds(p.in[0].dims[2]).upper, 1), std::int64_t{16});
+  if (can_be_whole(p) && p.device->arch >= 80 && blocks_of_queries <= kMostWarps) {
+    const std::int64_t half = std::max<std::int64_t>((blocks_of_queries + 1) / 2, 1);
+    const Config quarter{std::max<std::int64_t>(half / 2, 1), kTwoRows};
+    for (const Config& c : {Config{half, kTwoRows}, quarter, Config{blocks_of_queries, kStaying}})
+      if (fits(p, c)) all.push_back(c);
+  }
   for (std::int64_t whole : {1, 0})
     for (std::int64_t warps : {4, 8, 2, 1}) {
       if (whole == 1 && (warps == 1 || !can_be_whole(p))) continue;
@@ -42,15 +56,17 @@ std::vector<Config> configs(const Problem& p) {
   return all;
 }
 Verdict valid(const Problem& p, const Config& c) {
-  if (c.size() != 2 || (c[0] != 1 && c[0] != 2 && c[0] != 4 && c[0] != 8)) return Verdict::no("there is no such number of warps");
-  if (c[1] != 0 && (c[1] != 1 || !can_be_whole(p))) return Verdict::no("there are too many keys to be there at once");
+  if (c.size() != 2 || c[0] < 1 || c[0] > kMostWarps) return Verdict::no("there is no such number of warps");
+  if (c[1] != kSteps && (c[1] < kAtOnce || c[1] > kTwoRows || !can_be_whole(p)))
+    return Verdict::no("there are too many keys to be there at once");
   return Verdict::only_if(fits(p, c), "a step needs more shared memory than a block may have");
 }
 
 struct Kernel {
   std::shared_ptr<const LoadedModule> module;
   Function vectors = nullptr, singles = nullptr;
-  int warps = 4, shared_bytes = 0;
+  int queries = 64, warps = 4, shared_bytes = 0;  // of a block
+  std::int64_t resident = 0;  // blocks that stay; 0: none do
   bool masked = false, mask_tiles = false;
 };
 
@@ -60,14 +76,14 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   k->module = Device::get(p.device->ordinal).load(generate_attention_mma(a));
   k->shared_bytes = attention_shared_bytes(a);
   k->vectors = k->module->function("vectors", k->shared_bytes), k->singles = k->module->function("singles", k->shared_bytes);
-  k->warps = a.warps, k->masked = a.masked, k->mask_tiles = a.mask_tiles && a.whole == 0;
+  if (a.blocks > 0) k->resident = a.blocks * Device::get(p.device->ordinal).multiprocessors();
+  k->queries = 16 * a.row_blocks * a.warps, k->warps = a.warps, k->masked = a.masked, k->mask_tiles = a.mask_tiles && a.whole == 0;
   return k;
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   const AttentionArguments a = attention_arguments(args, k.masked);
-  const Bound& q = args.in[0];
   const auto number = [](const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); };
   std::uint64_t by_16 = number(a.q) | number(a.k) | number(a.v), by_4 = number(a.y);
   for (int d = 0; d < 3; ++d) {
@@ -76,8 +92,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     if (k.mask_tiles) by_16 |= static_cast<std::uint64_t>(a.mask_stride[d]) * 2;
   }
   if (k.mask_tiles) by_16 |= number(a.mask);
-  const Grid grid{static_cast<unsigned>(ceil_div(a.queries, std::int64_t{16} * k.warps)), static_cast<unsigned>(q.dims[1]),
-                  static_cast<unsigned>(q.dims[0])};
+  const std::int64_t across = ceil_div(a.queries, std::int64_t{k.queries});
+  const Grid grid = k.resident > 0 ? Grid{static_cast<unsigned>(std::min(k.resident, across * a.heads * a.batches))}
+                                   : Grid{static_cast<unsigned>(across), static_cast<unsigned>(a.heads), static_cast<unsigned>(a.batches)};
   return launch(queue_of(args), by_16 % 16 == 0 && by_4 % 4 == 0 ? k.vectors : k.singles, grid, static_cast<unsigned>(32 * k.warps),
                 static_cast<unsigned>(k.shared_bytes), &a, Start::early);
 }
@@ -86,7 +103,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_attention_mma() {
   return {.name = "attention_mma",
-          .version = 2,
+          .version = 3,
           .op = "FusedAttention",
           .supports = supports,
           .configs = configs,
