@@ -70,6 +70,17 @@ bool survives(const Tensor& wide, const Tensor& narrow) {
   return true;
 }
 
+// A product of few rows that alone reads an input, with a small matrix: on a GPU the input's conversion, a step of its own, would take
+// longer than reading such weights as they are.
+bool begins_small(const ir::Node& n) {
+  constexpr std::int64_t kFewRows = 8, kFewWeights = 1 << 17;
+  if (n.op() != "MatMul") return false;
+  const ir::Value *x = n.in(0), *w = n.in(1);
+  if (x->producer || x->is_constant() || x->users.size() != 1 || !w->is_constant() || w->rank() != 2 || x->rank() < 2) return false;
+  const ir::Dim rows = ir::product(std::span(x->dims()).first(x->dims().size() - 1));
+  return rows.is_constant() && rows.constant() <= kFewRows && w->constant->tensor.size() <= kFewWeights;
+}
+
 class Narrower {
  public:
   Narrower(ir::Graph& graph, DType to) : graph_(graph), to_(to) {}
@@ -82,7 +93,7 @@ class Narrower {
 
  private:
   bool can_narrow(const ir::Node& node) {
-    if (!node.graphs.empty() || node.body || node.op() == "Cast") return false;
+    if (!node.graphs.empty() || node.body || node.op() == "Cast" || begins_small(node)) return false;
     if (!node.def->scalar && !kNarrowed.count(node.op())) return false;
     bool any = false;
     for (ir::Value* v : node.inputs) {

@@ -30,7 +30,7 @@ void expect_near(const ir::Graph& a, const ir::Graph& b, const Tensor& x, double
 }
 
 TEST(NarrowFloats, ProductsTakeHalvesAndOutputsStayFloat) {
-  const ir::Graph wide = parse(R"((x f32[3,8], w f32[8,5]!, b f32[5]!)
+  const ir::Graph wide = parse(R"((x f32[9,8], w f32[8,5]!, b f32[5]!)
     m = MatMul(x, w)
     a = Add(m, b)
     y = Softmax(a) axis=-1)");
@@ -40,7 +40,19 @@ TEST(NarrowFloats, ProductsTakeHalvesAndOutputsStayFloat) {
   EXPECT_EQ(types_of(narrow, "Softmax"), (std::map<std::string, int>{{"f16", 1}}));
   EXPECT_EQ(types_of(narrow, "Cast"), (std::map<std::string, int>{{"f16", 1}, {"f32", 1}}));  // one way in, one way out
   EXPECT_EQ(narrow.outputs[0]->dtype(), DType::f32);
-  expect_near(wide, narrow, ops::random_tensor(DType::f32, {3, 8}, 7), 2e-3);
+  expect_near(wide, narrow, ops::random_tensor(DType::f32, {9, 8}, 7), 2e-3);
+}
+
+TEST(NarrowFloats, AFirstProductOfFewRowsStaysWide) {
+  const ir::Graph wide = parse(R"((x f32[3,8], w f32[8,5]!, b f32[5]!, u f32[5,4]!)
+    m = MatMul(x, w)
+    a = Add(m, b)
+    y = MatMul(a, u))");
+  ir::Graph narrow = wide.clone();
+  passes::run(narrow, {pass_narrow_floats(DType::f16)});
+  EXPECT_EQ(types_of(narrow, "MatMul"), (std::map<std::string, int>{{"f32", 1}, {"f16", 1}}));
+  EXPECT_EQ(types_of(narrow, "Add"), (std::map<std::string, int>{{"f16", 1}}));
+  expect_near(wide, narrow, ops::random_tensor(DType::f32, {3, 8}, 7), 2e-2);
 }
 
 TEST(NarrowFloats, ConstantsThatDoNotFitKeepTheirNodeWide) {
