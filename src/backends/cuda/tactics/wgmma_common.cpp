@@ -55,7 +55,7 @@ double guess(const WgmmaTile& t, const GemmProblem& p, bool staged, int64_t m) {
 }  // namespace
 
 Verdict wgmma_fits(const Problem& p, const Product& product) {
-  constexpr int64_t kFewRows = 512, kFewResults = 64 * 64 * 60;  // tiles for half of an H200, nearly
+  constexpr int64_t kFewRows = 128, kFewResults = 64 * 64 * 33;  // tiles for a quarter of an H200
   const GemmProblem& g = product.gemm;
   if (p.device->arch != 90) return Verdict::no("wgmma needs sm_90");
   if (driver() && !driver()->tensor_map_im2col) return Verdict::no("the driver is older than CUDA 12: it describes no tensors for TMA");
