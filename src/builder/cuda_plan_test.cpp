@@ -87,6 +87,29 @@ TEST(CudaPlan, AnEncoderStaysOnTheGpu) {
   EXPECT_EQ(halves, 2);
 }
 
+TEST(CudaPlan, NormsOfProductsAreTakenApartWhereNoKernelHoldsARow) {
+  for (const std::int64_t batch : {4, 64}) {  // 64 rows; 1024, enough for a kernel with the norm
+    BuildConfig config;
+    config.fp16 = true;
+    config.profiles = {{{"x", {{batch, 16, 64}, {batch, 16, 64}, {batch, 16, 64}}}}};
+    const plan::Plan plan = plan_of(R"((x f32[batch,16,64], w f32[64,128]!, c f32[128]!, g f32[128]!, b f32[128]!)
+      first = i64[]{0}
+      r = Relu(x)
+      m = MatMul(r, w)
+      q = Add(m, c)
+      n = LayerNormalization(q, g, b) axis=-1
+      y = Gather(n, first) axis=1
+      z = Exp(q)
+      return y, z)",
+                                    config);
+    EXPECT_EQ(host_steps(plan), 0);
+    for (const plan::Step& s : plan.programs[0].steps)
+      if (batch == 4) {
+        EXPECT_NE(s.op, "ProductNorm");
+      }
+  }
+}
+
 TEST(CudaPlan, AConvolutionNetworkStaysOnTheGpu) {
   for (const bool half : {false, true}) {
     BuildConfig config;

@@ -10,7 +10,7 @@ namespace tenfold::backends::cuda {
 namespace {
 
 constexpr const char* kMain = R"(
-struct Arguments { TensorMap a, b, y, r; const void* tail[8]; i64 m; };
+struct Arguments { TensorMap a, b, y, r, s; const void* tail[8]; i64 m; };
 constexpr int kGroupRows = 64 * BLOCKS, kTileRows = ALTERNATE ? kGroupRows : kGroupRows * GROUPS, kThreads = 128 * (GROUPS + 1);
 constexpr int kABytes = kTileRows * 128, kBBytes = COLUMNS * 128, kStageBytes = kABytes + kBBytes;
 constexpr int kPanels = COLUMNS / PANEL, kPanelRow = PANEL * 2, kSlotBytes = kGroupRows * kPanelRow;

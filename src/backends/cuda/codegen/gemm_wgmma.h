@@ -23,9 +23,10 @@ struct WgmmaTile {
 struct alignas(64) TensorMap {
   unsigned long long words[16];
 };
-// What the kernel `gemm` is given; boxes: a and b 64 deep and a tile high, y and r a panel wide and a group high.
+// What the kernel `gemm` is given; boxes: a and b 64 deep and a tile high; y, r (added) and s (the sum before a norm) a panel wide and a
+// group high.
 struct WgmmaArguments {
-  TensorMap a, b, y, r;
+  TensorMap a, b, y, r, s;
   const void* tail[kMostTail];
   std::int64_t m;
 };
@@ -34,5 +35,28 @@ inline constexpr int kWgmmaDepth = 64;
 // The operand of the epilogue that comes by TMA as the results go: the first one of their shape and size; -1 if none.
 int staged_operand(const GemmProblem& p);
 std::string generate_wgmma(const GemmProblem& p, const WgmmaTile& tile);
+
+// A product, a row and a tensor added, and LayerNormalization of that: the blocks of a cluster hold whole rows between them.
+struct WgmmaNormTile {
+  int columns = 192, cluster = 4, groups = 2, stages = 4;
+  WgmmaTile tile() const { return {1, columns, groups, false, stages, columns / WgmmaTile{1, columns}.panel()}; }
+  int shared_bytes() const;
+};
+struct ProductNormProblem {
+  DType type = DType::f16, scale = DType::f16, bias = DType::f16, row = DType::f16;
+  std::int64_t n = 0, k = 0;
+  bool has_row = false, added = false, kept = false;  // kept: the sum before the norm is a result too
+  double epsilon = 0;
+};
+// `gemm`: takes WgmmaArguments with scale, bias and row as tail.
+std::string generate_wgmma_norm(const ProductNormProblem& p, const WgmmaNormTile& tile);
+// `plain`: one block for each row, whatever the addresses are.
+inline constexpr int kPlainNormThreads = 256;
+struct PlainNormArguments {
+  const void *a, *b, *r;
+  void *y, *s;
+  const void* tail[3];
+};
+std::string generate_plain_norm(const ProductNormProblem& p);
 
 }  // namespace tenfold::backends::cuda

@@ -99,7 +99,8 @@ struct Driver {
   int (*module_function)(Function* function, Module module, const char* name);
   int (*function_set)(Function function, int attribute, int value);
   int (*launch)(const LaunchConfig* config, Function function, void** parameters, void** extra);
-  // Descriptions of tensors for TMA; null before CUDA 12.
+  // Clusters that a device holds at once, and descriptions of tensors for TMA; null before CUDA 12.
+  int (*max_clusters)(int* clusters, Function function, const LaunchConfig* config);
   int (*tensor_map_tiled)(void* map, int type, unsigned rank, void* address, const unsigned long long* dims,
                           const unsigned long long* strides, const unsigned* box, const unsigned* steps, int interleave, int swizzle,
                           int promotion, int fill);

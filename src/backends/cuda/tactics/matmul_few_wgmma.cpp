@@ -75,7 +75,9 @@ struct Kernel {
   Function function = nullptr;
   MmaKernel plain;  // for addresses that are not multiples of 16, which TMA does not take
   Kernel(Product given, const Config& c, const DeviceInfo& device)
-      : product(std::move(given)), tile{static_cast<int>(c[0]), static_cast<int>(c[1])}, plain(product, {16, 64, 1, 4, 2, 1}, device, false) {
+      : product(std::move(given)),
+        tile{static_cast<int>(c[0]), static_cast<int>(c[1])},
+        plain(product, {16, 64, 1, 4, 2, 1}, device, false) {
     GemmProblem& g = product.gemm;
     g.body = product.tail.has_body ? &product.tail.body : nullptr;
     g.tail = product.tail.operands;
