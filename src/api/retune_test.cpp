@@ -46,6 +46,7 @@ BuildConfig two_profiles() {
   return config;
 }
 
+// 1e-3, because weights of 24 bits may be chosen on one side: w2's waves nearly cancel out in the sums, which enlarges their rounding.
 void expect_same_answers(const Engine& a, const Engine& b) {
   for (const std::int64_t batch : {1, 3})
     for (const double flag : {0, 1}) {
@@ -53,7 +54,7 @@ void expect_same_answers(const Engine& a, const Engine& b) {
       const Tensor want = a.create_context()->run(inputs)[0], got = b.create_context()->run(inputs)[0];
       std::vector<double> values;
       for (std::int64_t i = 0; i < want.size(); ++i) values.push_back(want.as_double(i));
-      expect_values(got, want.shape(), values, 1e-4);
+      expect_values(got, want.shape(), values, 1e-3);
     }
 }
 
