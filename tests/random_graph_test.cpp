@@ -110,5 +110,29 @@ TEST(RandomGraphs, OptimisedAsReference) {
   EXPECT_GT(ran, 10);
 }
 
+// Where makes the scores of a row that is masked everywhere equal, however large they were: its answer is the mean of the values.
+TEST(RandomGraphs, RowsMaskedEverywhere) {
+  const std::string text = R"((x f32[batch,2,4,4])
+  many = f32[]{300.0}
+  half = f32[]{0.5}
+  rows = f32[4,1]{1.0,0.0,0.0,1.0}
+  low = f32[]{-1000000000.0}
+  q = Mul(x, many)
+  k = Transpose(x) perm=[0,1,3,2]
+  s = MatMul(q, k)
+  c = Greater(rows, half)
+  m = Where(c, low, s)
+  p = Softmax(m) axis=-1
+  y = MatMul(p, x)
+  return y
+)";
+  const ir::Graph graph = ir::parse_graph(text, ir::Registry::builtin());
+  BuildConfig config;
+  config.profiles = {{{"x", {{1, 2, 4, 4}, {2, 2, 4, 4}, {5, 2, 4, 4}}}}};
+  const Engine engine = builder::build_graph(graph, config);
+  EXPECT_NE(engine.inspect(1).find("FusedAttention"), std::string::npos);
+  EXPECT_EQ(run_both(graph, engine, {2, 4, 4}, 2), "");
+}
+
 }  // namespace
 }  // namespace tenfold

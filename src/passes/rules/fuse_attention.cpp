@@ -36,12 +36,11 @@
 //   p = Softmax(e)
 //   y = MatMul(p, vr)
 // after: (q f32[1,4,8,4], k f32[1,2,8,4], v f32[1,2,8,4], m f32[1,1,8,8], c bool[1,1,8,8])
-//   zero = f32[]{0.0}
-//   low = f32[]{-100000000.0}
-//   w = Where(c, low, zero)
-//   b = Add(w, m)
+//   low = f32[]{-1000000015047466219876688855040.0}
+//   b = Where(c, low, m)
 //   y = FusedAttention(q, k, v, b) scale=0.5
 #include <algorithm>
+#include <cmath>
 
 #include "passes/match.h"
 #include "passes/movement.h"
@@ -109,23 +108,22 @@ int scores_operand(const Node* n) {
   return -1;
 }
 
-// All masks on the way to the product, as one addend; null if there is none.
+// Where puts the low number in a score's place. As an addend it must be so low that no score shows beside it: in a row that is masked
+// everywhere all are equal then, as they are behind Where.
+double addend_for(double low) { return std::isinf(low) ? low : std::min(low, -1e30); }
+
+// All masks on the way to the product, as one addend; null if there is none. `scores` becomes what they are put on.
 Value* take_masks(ir::Graph& graph, Value*& scores, Node* before) {
-  Value* sum = nullptr;
-  for (int side; scores->producer && (side = scores_operand(scores->producer)) >= 0;) {
-    const Node& n = *scores->producer;
-    Value* mask = nullptr;
-    if (n.op() == "Add") {
-      mask = n.in(1 - side);
-    } else {
-      std::vector<Value*> operands = n.inputs;
-      operands[static_cast<std::size_t>(side)] = number(graph, 0);
-      mask = graph.make("Where", operands, {}, before);
-    }
-    sum = sum ? graph.make("Add", {sum, mask}, {}, before) : mask;
-    scores = n.in(side);
-  }
-  return sum;
+  const int side = scores->producer ? scores_operand(scores->producer) : -1;
+  if (side < 0) return nullptr;
+  const Node& n = *scores->producer;
+  scores = n.in(side);
+  Value* inner = take_masks(graph, scores, before);
+  if (n.op() == "Add") return inner ? graph.make("Add", {inner, n.in(1 - side)}, {}, before) : n.in(1 - side);
+  std::vector<Value*> operands = n.inputs;
+  operands[static_cast<std::size_t>(side)] = inner ? inner : number(graph, 0);
+  operands[static_cast<std::size_t>(3 - side)] = number(graph, addend_for(*scalar_of(n.in(3 - side))));
+  return graph.make("Where", operands, {}, before);
 }
 
 // k as [..., T, head] from its transposed form: the transpose is undone, or folded into the one that is there.
