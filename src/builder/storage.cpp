@@ -204,8 +204,10 @@ void Storage::read_as_view(const Node& node) {
     if (!movable(v) || view(v)) return;
   // Movements are of plain memory; a value in another layout is first brought to plain order by the step this node then needs.
   View source = view_or_self(x);
-  if (source.layout != backends::kPlain && (view(x) || !backends::same_as_plain(source.layout, x->dims()))) return;
-  source.layout = backends::kPlain;
+  if (source.layout != backends::kPlain) {
+    if (view(x) || !backends::same_as_plain(source.layout, x->dims())) return;
+    source = {x, Dim(0), backends::strides(backends::kPlain, x->dims()), true, backends::kPlain};   // blocks have no stride for channels
+  }
   std::vector<View> views = derive(node, source);
   if (views.empty() || views.size() != node.outputs.size()) return;
   for (std::size_t i = 0; i < views.size(); ++i) {
