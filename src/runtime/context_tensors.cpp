@@ -64,7 +64,7 @@ std::vector<Tensor> ExecutionContext::run(const std::vector<Tensor>& inputs) {
   std::vector<Tensor> results;
   for (std::size_t b = count; b < c.memory.size(); ++b) {
     Tensor t(c.engine->bindings[b].dtype, shape(static_cast<int>(b)));
-    std::memcpy(t.mutable_raw(), c.own[b].memory.get(), static_cast<std::size_t>(t.bytes()));
+    if (t.bytes() > 0) std::memcpy(t.mutable_raw(), c.own[b].memory.get(), static_cast<std::size_t>(t.bytes()));
     results.push_back(std::move(t));
   }
   return results;

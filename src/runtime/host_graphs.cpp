@@ -34,7 +34,7 @@ void run_graphs(ir::Call& call) {
     const Tensor& t = std::get<Tensor>(results.at(i));
     require(t.size() <= call.out[i].size() && t.dtype() == call.out[i].dtype, ErrorKind::out_of_memory, "a loop's result of shape ",
             text(t.shape()), " is larger than its upper bound ", text(call.out[i].shape));
-    std::memcpy(call.out[i].data, t.raw(), static_cast<std::size_t>(t.bytes()));
+    if (t.bytes() > 0) std::memcpy(call.out[i].data, t.raw(), static_cast<std::size_t>(t.bytes()));
     call.shrink(static_cast<int>(i), t.shape());
   }
 }

@@ -85,7 +85,7 @@ class FarBackend final : public backends::Backend {
   std::shared_ptr<void> allocate_host(std::int64_t bytes) override { return host_->allocate(bytes); }
   std::shared_ptr<const void> place_constants(const void* data, std::int64_t bytes) override {
     auto memory = allocate(bytes);
-    std::memcpy(near(memory.get()), data, static_cast<std::size_t>(bytes));
+    if (bytes > 0) std::memcpy(near(memory.get()), data, static_cast<std::size_t>(bytes));
     return memory;
   }
 
