@@ -1,6 +1,7 @@
 // Printing attention kernels: softmax is kept as a running maximum and sum, as in FlashAttention (Dao et al., 2022).
 #include "backends/cuda/codegen/attention.h"
 
+#include "backends/cuda/codegen/mma_parts.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "base/check.h"
 
@@ -16,26 +17,6 @@ struct Arguments {
 
 // Fragments are those of mma.m16n8k16: thread t holds rows t/4 and t/4+8, columns 2(t%4) and the next, of every 8.
 constexpr const char* kMma = R"(
-__device__ __forceinline__ void multiply(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." MMA_TYPE "." MMA_TYPE ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-#else
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(b0));
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[2]), "r"(a[3]), "r"(b1));
-#endif
-}
-__device__ __forceinline__ u32 pair(float low, float high) {
-#if __CUDA_ARCH__ >= 800
-  u32 both;
-  asm("cvt.rn." MMA_TYPE "x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-#else
-  return (u32)STORE(low) | (u32)STORE(high) << 16;
-#endif
-}
 __device__ __forceinline__ void load_transposed(u32& b0, u32& b1, const u16* row) {
   const u32 address = (u32)__cvta_generic_to_shared(row);
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];" : "=r"(b0), "=r"(b1) : "r"(address));
@@ -310,7 +291,7 @@ int attention_shared_bytes(const AttentionProblem& p) {
 
 std::string generate_attention_mma(const AttentionProblem& p) { 
   const std::string kernel = p.blocks > 0 ? attention_stream_text() : p.whole > 0 ? attention_whole_text() : kKernel;
-  return cat(prelude(), definitions(p), kArguments, kMma, kernel);
+  return cat(prelude(), definitions(p), kArguments, mma_helpers(), kMma, kernel);
 }
 std::string generate_attention_simple(const AttentionProblem& p) { return cat(prelude(), definitions(p), kArguments, kSimple); }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/cuda/codegen/gemm_tail.h"
+#include "backends/cuda/codegen/mma_parts.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "base/check.h"
 
@@ -18,17 +19,6 @@ constexpr int kThreads = 32 * WARPS_DOWN * WARPS_ACROSS, kTiles = (K + 63) / 64;
 constexpr int kWarpRows = ROWS / WARPS_DOWN, kWarpColumns = COLUMNS / WARPS_ACROSS, kMi = kWarpRows / 16, kNi = kWarpColumns / 8;
 constexpr int kStageBytes = (ROWS + COLUMNS) * 128, kPitch = COLUMNS + 4;
 
-__device__ __forceinline__ void multiply(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." MMA_TYPE "." MMA_TYPE ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-#else
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(b0));
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[2]), "r"(a[3]), "r"(b1));
-#endif
-}
 __device__ __forceinline__ void load_matrices(u32 (&r)[4], u32 address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
 }
@@ -254,7 +244,7 @@ std::string generate_gemm(const GemmProblem& p, const GemmTile& tile) {
   std::string main = kMain;
   replace_once(main, "ROW_LIST", list);
   replace_once(main, "    TAIL\n", print_tail(p, -1, [&](const std::string& y) { return cat("y[v] = ", stored(p.out, y), ";"); }));
-  return cat(prelude(), head, kHelpers, p.is_conv ? kConvRow : kMatrixRow, main);
+  return cat(prelude(), head, mma_helpers(), kHelpers, p.is_conv ? kConvRow : kMatrixRow, main);
 }
 
 }  // namespace tenfold::backends::cuda
