@@ -92,8 +92,11 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
            if (o.build.threads < 1) throw UsageError("--threads takes at least 1, not " + text);
          }});
   f.add_switch("bf16", o.build.bf16, "permission to compute in bfloat16 where that pays (--best: every precision)");
-  f.add({"best", "", "+permission for every precision", [&o](const std::string&) { o.build.fp16 = o.build.bf16 = o.build.int8 = true; }});
+  f.add({"best", "", "+permission for every precision", [&o](const std::string&) {
+           o.build.fp16 = o.build.bf16 = o.build.int8 = o.build.fp8 = true;
+         }});
   f.add_switch("int8", o.build.int8, "+permission for integer products of a quantised model (on by default)");
+  f.add_switch("fp8", o.build.fp8, "+permission for e4m3 products of a model that is quantised so, on a GPU (on by default)");
   f.add_switch("fp16", o.build.fp16, "permission to compute in fp16 on a GPU; CPUs use float32");
   f.add({"noTF32", "", "+float32 is not rounded: no TF32 on a GPU, no Winograd and no 24-bit weights on a CPU",
          [&o](const std::string&) { o.build.tf32 = false; }});

@@ -31,7 +31,7 @@ const std::vector<Reason>& refused() {
        {"versionCompatible", "vc", "excludeLeanRuntime", "useRuntime", "leanDLLPath", "hardwareCompatibilityLevel", "runtimePlatform",
         "cpuOnly", "remoteAutoTuningConfig"}},
       {"precision follows the model; quantise it with QuantizeLinear and DequantizeLinear",
-       {"calib", "layerPrecisions", "precisionConstraints", "layerOutputTypes", "layerDeviceTypes", "fp8", "int4"}},
+       {"calib", "layerPrecisions", "precisionConstraints", "layerOutputTypes", "layerDeviceTypes", "int4"}},
       {"models come as ONNX (--onnx)", {"uff", "caffe", "deploy", "model"}},
       {"it concerns GPU memory or streams",
        {"exposeDMA", "useManagedMemory", "persistentCacheRatio", "l2LimitForTiling", "tilingOptimizationLevel", "maxAuxStreams",

@@ -31,7 +31,8 @@ struct BuildConfig {
   int threads = 0;                                // tuned for this many; 0: from affinity mask and cgroup quota
   std::vector<OptimizationProfile> profiles;      // empty: dynamic dims are tuned at 1 (batch) and refused without a profile otherwise
   // Precisions that may be used where they pay; what the machine lacks runs in the next wider type and the log says so.
-  bool fp16 = false, bf16 = false, int8 = true;
+  // int8 and fp8: products of a model that is quantised already; others stay as they are.
+  bool fp16 = false, bf16 = false, int8 = true, fp8 = true;
   // Products of f32 tensors may round: on GPUs operands to 10 bits of fraction; on CPUs constants to 15 bits, and 3x3 windows may be
   // computed by Winograd's transforms. On CPUs that stays within 1e-4 of the largest result.
   bool tf32 = true;
