@@ -1,6 +1,7 @@
 # Writes a registry source from file names: a new operator, pass or tactic is one new file and nothing else.
 #   tenfold_registry(OUT kind type header function files...)
-# Each file <folder>/<stem>.cpp must define `<type> <kind>_<stem>();` in the given namespace; the table calls all of them.
+# Each file <folder>/<stem>.cpp must define `<type> <kind>_<stem>();` in the given namespace; the table calls all of them. The files are
+# kept in the global property `function`, for tests that make a table with more.
 function(tenfold_registry out kind type header namespace function)
   set(declarations "")
   set(calls "")
@@ -10,6 +11,7 @@ function(tenfold_registry out kind type header namespace function)
     string(APPEND calls "  all.push_back(${kind}_${stem}());\n")
   endforeach()
   set(content "// Written by cmake/registry.cmake from the file names; do not edit.\n#include \"${header}\"\n\n#include <vector>\n\nnamespace ${namespace} {\n${declarations}\nstd::vector<${type}> ${function}() {\n  std::vector<${type}> all;\n${calls}  return all;\n}\n}  // namespace ${namespace}\n")
+  set_property(GLOBAL PROPERTY ${function} "${ARGN}")
   file(CONFIGURE OUTPUT ${out} CONTENT "${content}" @ONLY)
 endfunction()
 

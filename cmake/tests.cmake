@@ -61,6 +61,21 @@ foreach(source IN LISTS sources)
   tenfold_test(${stem} SOURCES ${source} USES tenfold_builder tenfold_test_support)
 endforeach()
 
+# The recipes of CONTRIBUTING.md, each with its one file: these tables stand in for the libraries' own when the test is linked.
+set(recipes ${CMAKE_SOURCE_DIR}/tests/recipes)
+foreach(recipe "ops op OpDef ir/op_def.h tenfold::ir builtin_ops" "tactics cpu Tactic backends/tactic.h tenfold::backends cpu_tactics"
+               "rules pass Pass passes/pass.h tenfold::passes all_passes")
+  separate_arguments(recipe)
+  list(POP_FRONT recipe folder)
+  list(GET recipe -1 function)
+  get_property(files GLOBAL PROPERTY ${function})
+  file(GLOB own CONFIGURE_DEPENDS ${recipes}/${folder}/*.cpp)
+  tenfold_registry(${CMAKE_BINARY_DIR}/generated/recipes_${folder}.cpp ${recipe} ${files} ${own})
+  set_property(GLOBAL PROPERTY ${function} "${files}")
+  list(APPEND recipe_sources ${own} ${CMAKE_BINARY_DIR}/generated/recipes_${folder}.cpp)
+endforeach()
+tenfold_test(recipes_test SOURCES ${recipes}/recipes_test.cpp ${recipe_sources} USES tenfold_builder)
+
 # The installed package, used by a project of its own; the examples of README.md.
 string(REPLACE "," " -fsanitize=" sanitize "${TENFOLD_SANITIZE}")
 string(REGEX REPLACE "^(.+)$" "-fsanitize=\\1" sanitize "${sanitize}")

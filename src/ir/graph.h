@@ -114,7 +114,7 @@ class Graph {
 
 // Text form: what dumps, pictures and bug reports use. parse(print(g)) gives an equal graph (see ir/text.h).
 std::string print(const Graph& graph);
-// Throws Error(internal) naming the node when something that must hold does not: order, users, types as inferred, bodies.
+// Throws Error(internal) naming the node when something that must hold does not: order, users, bodies. Types: ir/check_types.h.
 void verify(const Graph& graph);
 
 }  // namespace tenfold::ir
