@@ -26,6 +26,11 @@ struct Progress { std::string_view phase; int done = 0, total = 0; };
 
 enum class TacticSource : std::uint32_t { reference = 1, native = 2, onednn = 4, cublas_lt = 8, cudnn = 16 };
 
+// Whether text encoders may compute only the tokens that the attention mask keeps.
+// where_equal: where nothing that the graph gives depends on the other tokens (mean pooling under the mask).
+// with_zeros: also where results hold a row for each token; those of masked tokens are zeros then.
+enum class PackTokens : std::uint8_t { no, where_equal, with_zeros };
+
 struct BuildConfig {
   std::string device = "cpu";                     // "cpu", "cuda:0", or "null" to plan without hardware
   int threads = 0;                                // tuned for this many; 0: from affinity mask and cgroup quota
@@ -36,6 +41,7 @@ struct BuildConfig {
   // Products of f32 tensors may round: on GPUs operands to 10 bits of fraction; on CPUs constants to 15 bits, and 3x3 windows may be
   // computed by Winograd's transforms. On CPUs that stays within 1e-4 of the largest result.
   bool tf32 = true;
+  PackTokens pack_tokens = PackTokens::no;        // pays where batches hold padding
   // 0: first tactic that fits, nothing timed; 1-2: few candidates; 3: default; 4: all configs; 5: all, timed longer.
   int optimization_level = 3;
   int max_tactics = -1;                           // candidates timed per problem and layout; -1: by level
