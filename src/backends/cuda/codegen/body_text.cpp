@@ -1,6 +1,7 @@
 // Printing instructions of a Body.
 #include "backends/cuda/codegen/body_text.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdio>
@@ -110,7 +111,7 @@ const char* infix(Prim prim) {
 
 std::string cast_text(DType from, DType to, const std::string& a) {
   if (to == DType::boolean) return cat("(", a, ") != 0");
-  if (to == DType::f16 || to == DType::bf16) return loaded(to, stored(to, cat("(float)", a)));
+  if (to == DType::f16 || to == DType::bf16 || to == DType::f8e4m3fn) return loaded(to, stored(to, cat("(float)", a)));
   if (is_float(from) && !is_float(to) && bits(to) < 64) return cat("(", compute_type(to), ")(i64)", a);  // wraps, as C++ does by way of i64
   return cat("(", compute_type(to), ")", a);
 }
@@ -149,10 +150,40 @@ std::string expression(const Instr& i, DType type, const std::string& a, const s
   return cat(a, " ", infix(i.prim), " ", b);
 }
 
-// Is dividing by this constant, in a type of two bytes, as good as multiplying in f32? A division costs an epilogue as much as ten products.
-bool quick_reciprocal(const Instr& divisor, DType type) {
-  return divisor.prim == Prim::constant && (type == DType::f16 || type == DType::bf16) && std::abs(divisor.imm) > 1e-30 &&
-         std::abs(divisor.imm) < 1e30;
+// Is `value` only read by what `rounds` accepts?
+template <class Rounds>
+bool only_read_by(const ir::Body& body, std::uint16_t value, Rounds rounds) {
+  if (std::find(body.outputs.begin(), body.outputs.end(), value) != body.outputs.end()) return false;
+  return std::all_of(body.code.begin(), body.code.end(), [&](const Instr& i) {
+    const int n = ir::arity(i.prim);
+    if ((n < 1 || i.a != value) && (n < 2 || i.b != value) && (n < 3 || i.c != value)) return true;
+    return rounds(i);
+  });
+}
+// To whole numbers or to 8 bits, as a quantisation does.
+bool rounds(const Instr& i) {
+  return i.prim == Prim::round_even || i.prim == Prim::saturate || (i.prim == Prim::cast && bits(i.dtype) == 8);
+}
+
+// Does instruction `k` round what is rounded again at once, or, in a wide body, to 16 bits?
+bool rounds_in_vain(const ir::Body& body, std::size_t k, bool wide) {
+  const Instr& i = body.code[k];
+  const auto saturates = [](const Instr& next) { return next.prim == Prim::saturate; };
+  if (i.prim == Prim::round_even && body.type_of(i.a) == DType::f32)
+    return only_read_by(body, static_cast<std::uint16_t>(body.inputs.size() + k), saturates);
+  return wide && i.prim == Prim::cast && (i.dtype == DType::f16 || i.dtype == DType::bf16) && body.type_of(i.a) == DType::f32;
+}
+
+// Is instruction `k` a division by a constant that may as well be a product in f32, because its result has few bits? A division costs an
+// epilogue as much as ten products.
+bool quick_reciprocal(const ir::Body& body, std::size_t k) {
+  const Instr& i = body.code[k];
+  if (i.prim != Prim::div || i.b < body.inputs.size()) return false;
+  const Instr& divisor = body.code[i.b - body.inputs.size()];
+  if (divisor.prim != Prim::constant || !(std::abs(divisor.imm) > 1e-30 && std::abs(divisor.imm) < 1e30)) return false;
+  const DType type = body.type_of(i.a);
+  return type == DType::f16 || type == DType::bf16 ||
+         (type == DType::f32 && only_read_by(body, static_cast<std::uint16_t>(body.inputs.size() + k), rounds));
 }
 
 }  // namespace
@@ -168,7 +199,7 @@ Verdict can_print(const ir::Body& body) {
 }
 
 std::string print_body(const ir::Body& body, const std::vector<std::string>& inputs, const std::string& name, const std::string& indent,
-                       std::vector<std::string>& outputs) {
+                       std::vector<std::string>& outputs, bool wide) {
   std::string out;
   const auto value = [&](std::uint16_t v) { return v < inputs.size() ? inputs[v] : cat(name, v); };
   for (std::size_t k = 0; k < body.code.size(); ++k) {
@@ -176,9 +207,10 @@ std::string print_body(const ir::Body& body, const std::vector<std::string>& inp
     const std::string a = ir::arity(i.prim) > 0 ? value(i.a) : "", b = ir::arity(i.prim) > 1 ? value(i.b) : "",
                       c = ir::arity(i.prim) > 2 ? value(i.c) : "";
     const DType type = ir::arity(i.prim) > 0 ? body.type_of(i.a) : i.dtype;
-    const Instr* divisor = i.prim == Prim::div && i.b >= inputs.size() ? &body.code[i.b - inputs.size()] : nullptr;
     out += cat(indent, "const ", compute_type(i.dtype), " ", name, inputs.size() + k, " = (", compute_type(i.dtype), ")(",
-               divisor && quick_reciprocal(*divisor, type) ? cat(a, " * ", literal(DType::f32, 1 / divisor->imm)) : expression(i, type, a, b, c),
+               rounds_in_vain(body, k, wide) ? a
+               : quick_reciprocal(body, k) ? cat(a, " * ", literal(DType::f32, 1 / body.code[i.b - inputs.size()].imm))
+                                         : expression(i, type, a, b, c),
                ");\n");
   }
   outputs.clear();

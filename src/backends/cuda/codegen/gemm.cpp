@@ -11,16 +11,20 @@
 namespace tenfold::backends::cuda {
 namespace {
 
-constexpr int kDepth = 64;  // of a tile along k: rows of 128 bytes, whose eight pieces are permuted so that no banks collide
+constexpr int kTileRow = 128;  // bytes of a tile's row, whose eight pieces are permuted so that no banks collide
 
 constexpr const char* kHelpers = R"(
-struct Arguments { const u16 *a, *b; OUT* y; const void* tail[8]; i64 m; };
-constexpr int kThreads = 32 * WARPS_DOWN * WARPS_ACROSS, kTiles = (K + 63) / 64;
+struct Arguments { const ELEMENT *a, *b; OUT* y; const void* tail[8]; i64 m; };
+constexpr int kPiece = 16 / sizeof(ELEMENT), kDepth = 8 * kPiece;   // elements of 16 bytes, and of a tile's row
+constexpr int kThreads = 32 * WARPS_DOWN * WARPS_ACROSS, kTiles = (K + kDepth - 1) / kDepth;
 constexpr int kWarpRows = ROWS / WARPS_DOWN, kWarpColumns = COLUMNS / WARPS_ACROSS, kMi = kWarpRows / 16, kNi = kWarpColumns / 8;
 constexpr int kStageBytes = (ROWS + COLUMNS) * 128, kPitch = COLUMNS + 4;
 
 __device__ __forceinline__ void load_matrices(u32 (&r)[4], u32 address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
+}
+__device__ __forceinline__ void place16(u32 to, uint4 x) {
+  asm volatile("st.shared.v4.b32 [%0], {%1,%2,%3,%4};" :: "r"(to), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w));
 }
 // 16 bytes, or zeros, from `from` to shared memory.
 __device__ __forceinline__ void copy16(u32 to, const void* from, bool there) {
@@ -30,7 +34,7 @@ __device__ __forceinline__ void copy16(u32 to, const void* from, bool there) {
 #else
   uint4 x = make_uint4(0, 0, 0, 0);
   if (there) x = *(const uint4*)from;
-  asm volatile("st.shared.v4.b32 [%0], {%1,%2,%3,%4};" :: "r"(to), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w));
+  place16(to, x);
 #endif
 }
 __device__ __forceinline__ void commit() {
@@ -43,12 +47,12 @@ template <int LEFT> __device__ __forceinline__ void wait_for() {
   asm volatile("cp.async.wait_group %0;" :: "n"(LEFT));
 #endif
 }
-// Elements one by one, for rows that do not lie at multiples of 16 bytes; get(i) gives element i of eight.
-template <class F> __device__ __forceinline__ void place8(u32 to, F get) {
-  u32 x[4];
+// Elements one by one, for rows that do not lie at multiples of 16 bytes; get(i) gives element i of 16 bytes.
+template <class F> __device__ __forceinline__ void place_each(u32 to, F get) {
+  u32 x[4] = {};
   #pragma unroll
-  for (int i = 0; i < 4; ++i) x[i] = (u32)get(2 * i) | (u32)get(2 * i + 1) << 16;
-  asm volatile("st.shared.v4.b32 [%0], {%1,%2,%3,%4};" :: "r"(to), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]));
+  for (int i = 0; i < kPiece; ++i) x[i * sizeof(ELEMENT) / 4] |= (u32)get(i) << 8 * (i * sizeof(ELEMENT) % 4);
+  place16(to, make_uint4(x[0], x[1], x[2], x[3]));
 }
 __device__ __forceinline__ u32 place_of(int row, int piece) { return row * 128 + ((piece ^ row & 7) << 4); }
 )";
@@ -56,14 +60,14 @@ __device__ __forceinline__ u32 place_of(int row, int piece) { return row * 128 +
 // Where row m of a begins, and whether element k of it is there.
 constexpr const char* kMatrixRow = R"(
 struct Row {
-  const u16* from; bool there;
+  const ELEMENT* from; bool there;
   __device__ __forceinline__ Row(const Arguments& a, i64 m) : from(a.a + m * K), there(m < a.m) {}
-  __device__ __forceinline__ const u16* at(int k, bool& ok) const { ok = there && k < K; return ok ? from + k : from; }
+  __device__ __forceinline__ const ELEMENT* at(int k, bool& ok) const { ok = there && k < K; return ok ? from + k : from; }
 };
 )";
 constexpr const char* kConvRow = R"(
 struct Row {
-  const u16* from; int z, y, x;
+  const ELEMENT* from; int z, y, x;
   __device__ __forceinline__ Row(const Arguments& a, i64 m) {
     const int position = (int)(m % (OZ * OY * OX));
     const i64 image = m / (OZ * OY * OX);
@@ -71,7 +75,7 @@ struct Row {
     z = position / (OY * OX) * SZ - BZ; y = position / OX % OY * SY - BY; x = position % OX * SX - BX;
     if (m >= a.m) z = -(1 << 28), from = a.a;
   }
-  __device__ __forceinline__ const u16* at(int k, bool& ok) const {
+  __device__ __forceinline__ const ELEMENT* at(int k, bool& ok) const {
     const int tap = k / C, c = k % C, iz = z + tap / (KY * KX) * DZ, iy = y + tap / KX % KY * DY, ix = x + tap % KX * DX;
     ok = k < K && iz >= 0 && iz < IZ && iy >= 0 && iy < IY && ix >= 0 && ix < IX;
     return ok ? from + ((iz * IY + iy) * (i64)IX + ix) * C + c : from;
@@ -91,19 +95,24 @@ extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Argume
   const int begin = (int)((i64)kTiles * blockIdx.z / SPLIT), end = (int)((i64)kTiles * (blockIdx.z + 1) / SPLIT);
 
   Row rows[kARows] = {ROW_LIST};
+  const ELEMENT pad = PAD;
   const auto load = [&](int tile) {
     const u32 stage = base + tile % STAGES * kStageBytes;
-    const int k = tile * 64 + piece * 8;
+    const int k = tile * kDepth + piece * kPiece;
     #pragma unroll
     for (int i = 0; i < kARows; ++i) {
       const int r = threadIdx.x / 8 + i * kRowStep;
       if (ROWS % kRowStep != 0 && r >= ROWS) continue;
 #if VECTORS
       bool ok;
-      const u16* from = rows[i].at(k, ok);
+      const ELEMENT* from = rows[i].at(k, ok);
+#if PADDED
+      if (!ok) place16(stage + place_of(r, piece), make_uint4(pad * 0x01010101u, pad * 0x01010101u, pad * 0x01010101u, pad * 0x01010101u));
+      else
+#endif
       copy16(stage + place_of(r, piece), from, ok);
 #else
-      place8(stage + place_of(r, piece), [&](int e) { bool ok; const u16* from = rows[i].at(k + e, ok); return ok ? *from : (u16)0; });
+      place_each(stage + place_of(r, piece), [&](int e) { bool ok; const ELEMENT* from = rows[i].at(k + e, ok); return ok ? *from : pad; });
 #endif
     }
     #pragma unroll
@@ -115,12 +124,12 @@ extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Argume
       const bool ok = n < N && k < K;
       copy16(to, ok ? a.b + (i64)n * K + k : a.b, ok);
 #else
-      place8(to, [&](int e) { return n < N && k + e < K ? a.b[WEIGHT_AT(n, k + e)] : (u16)0; });
+      place_each(to, [&](int e) { return n < N && k + e < K ? a.b[WEIGHT_AT(n, k + e)] : (ELEMENT)0; });
 #endif
     }
   };
 
-  float c[kMi][kNi][4] = {};
+  SUM c[kMi][kNi][4] = {};
   #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s) {
     if (begin + s < end) load(begin + s);
@@ -151,15 +160,15 @@ extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Argume
   __syncthreads();
 
   // Sums pass through shared memory, so that the epilogue reads and writes whole rows.
-  float* sums = (float*)shared;
+  SUM* sums = (SUM*)shared;
   #pragma unroll
   for (int i = 0; i < kMi; ++i)
     #pragma unroll
     for (int j = 0; j < kNi; ++j)
       #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        float* to = sums + (warp_row + i * 16 + lane / 4 + 8 * h) * kPitch + warp_column + j * 8 + lane % 4 * 2;
-        *(float2*)to = make_float2(c[i][j][2 * h], c[i][j][2 * h + 1]);
+        const SUM two[2] = {c[i][j][2 * h], c[i][j][2 * h + 1]};
+        write<2>(sums + (warp_row + i * 16 + lane / 4 + 8 * h) * kPitch + warp_column + j * 8 + lane % 4 * 2, two);
       }
 #if SPLIT > 1
   asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
@@ -171,19 +180,19 @@ extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Argume
     const int r = blockIdx.z * kOwnRows + i / kAcross, column = i % kAcross * WIDTH, across = first_column + column;
     const i64 down = first_row + r;
     if (down >= a.m || across >= N) continue;
-    float sum[WIDTH];
+    SUM sum[WIDTH];
 #if SPLIT > 1
     const u32 own = (u32)__cvta_generic_to_shared(sums + r * kPitch + column);
     #pragma unroll
-    for (int v = 0; v < WIDTH; ++v) sum[v] = 0.f;
+    for (int v = 0; v < WIDTH; ++v) sum[v] = 0;
     #pragma unroll
     for (int z = 0; z < SPLIT; ++z) {   // in one order: the same bits every time
       u32 there;
       asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(own), "r"(z));
       #pragma unroll
       for (int v = 0; v < WIDTH; ++v) {
-        float x;
-        asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(there + 4 * v));
+        SUM x;
+        asm volatile("ld.shared::cluster.b32 %0, [%1];" : SUM_REGISTER(x) : "r"(there + 4 * v));
         sum[v] += x;
       }
     }
@@ -217,12 +226,15 @@ int GemmProblem::spatial_rank() const {
   return 1;
 }
 
-int GemmTile::shared_bytes() const { return std::max(stages * (rows + columns) * kDepth * 2, rows * (columns + 4) * 4); }
+int GemmTile::shared_bytes() const { return std::max(stages * (rows + columns) * kTileRow, rows * (columns + 4) * 4); }
 
 std::string generate_gemm(const GemmProblem& p, const GemmTile& tile) {
   std::string head;
   const auto define = [&](const char* name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
-  define("OUT", storage_type(p.out)), define("MMA_TYPE", p.in == DType::bf16 ? "\"bf16\"" : "\"f16\"");
+  define("OUT", storage_type(p.out)), define("ELEMENT", bits(p.in) == 8 ? "u8" : "u16"), define("SUM", compute_type(p.sum()));
+  define("SUM_REGISTER(x)", is_float(p.sum()) ? "\"=f\"(x)" : "\"=r\"(x)"), define("MMA_TYPE", cat("\"", mma_type(p.in), "\""));
+  define("PADDED", p.is_conv && p.zero_point >= 0 ? 1 : 0);
+  define("PAD", p.is_conv && p.zero_point >= 0 ? cat("*(const u8*)a.tail[", p.zero_point, "]") : "0");
   define("N", p.n), define("K", p.k), define("ROWS", tile.rows), define("COLUMNS", tile.columns), define("WARPS_DOWN", tile.warps_down);
   define("WARPS_ACROSS", tile.warps_across), define("STAGES", tile.stages), define("SPLIT", tile.split);
   define("WEIGHT_AT(n, k)", p.weight_at.empty() ? "((i64)(n) * K + (k))" : p.weight_at), define("VECTORS", p.vectors ? 1 : 0),
@@ -244,7 +256,8 @@ std::string generate_gemm(const GemmProblem& p, const GemmTile& tile) {
   std::string main = kMain;
   replace_once(main, "ROW_LIST", list);
   replace_once(main, "    TAIL\n", print_tail(p, -1, [&](const std::string& y) { return cat("y[v] = ", stored(p.out, y), ";"); }));
-  return cat(prelude(), head, mma_helpers(), kHelpers, p.is_conv ? kConvRow : kMatrixRow, main);
+  const std::string products = bits(p.in) == 8 ? mma_bytes_helper(p.in, p.weight) : mma_helpers();
+  return cat(prelude(), head, products, kHelpers, p.is_conv ? kConvRow : kMatrixRow, main);
 }
 
 }  // namespace tenfold::backends::cuda

@@ -14,6 +14,7 @@ enum class TailKind { whole, column, single };
 struct TailOperand {
   TailKind kind = TailKind::column;
   DType dtype = DType::f16;
+  std::int64_t offset = 0;  // bytes from where the operand begins
 };
 
 struct GemmTile {
@@ -26,11 +27,12 @@ struct GemmTile {
 };
 
 struct GemmProblem {
-  DType in = DType::f16, out = DType::f16;
+  DType in = DType::f16, weight = DType::f16, out = DType::f16;  // a, b and y; a and b differ where one of two integers has no sign
   std::int64_t n = 0, k = 0;
   const ir::Body* body = nullptr;  // null: the sum itself
   std::vector<TailOperand> tail;   // feed body inputs 1, 2, ...
   bool vectors = true;             // rows of a, b and y lie at multiples of 16 bytes
+  int zero_point = -1;             // of the tail: the element that stands for nought, which pads of a convolution count as
   std::string weight_at;           // without vectors: where element k of row n of b lies, if rows do not follow each other
   // A convolution over channels-last images: rows are output positions, k runs over taps, then channels.
   bool is_conv = false;
@@ -42,6 +44,9 @@ struct GemmProblem {
   std::int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
   std::int64_t width() const { return spreads ? n / taps() : n; }  // channels of the result
   std::int64_t pitch = 0;                                          // from one row of the result to the next; 0: its width
+  DType sum() const { return is_float(in) ? DType::f32 : DType::i32; }
+  int per_piece() const { return 128 / bits(in); }   // elements of 16 bytes
+  int depth() const { return 8 * per_piece(); }      // of a tile along k: rows of 128 bytes
   std::int64_t row_pitch() const { return pitch > 0 ? pitch : width(); }
   int spatial_rank() const;  // 1 to 3: dims of an image that a convolution moves along
 };

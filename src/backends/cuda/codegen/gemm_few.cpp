@@ -111,7 +111,7 @@ std::string generate_gemm_few(const GemmProblem& p, const FewTile& t) {
   define("CLUSTER", t.split > 1 ? cat("__cluster_dims__(1, 1, ", t.split, ")") : "");
   std::string main = kMain;
   replace_once(main, "    TAIL\n", print_tail(p, -1, [&](const std::string& y) { return cat("y[v] = ", stored(p.out, y), ";"); }));
-  return cat(prelude(), head, wgmma_helpers(), wgmma_multiply(t.columns, p.in == DType::bf16), main);
+  return cat(prelude(), head, wgmma_helpers(), wgmma_multiply(t.columns, p.in, p.in), main);
 }
 
 }  // namespace tenfold::backends::cuda

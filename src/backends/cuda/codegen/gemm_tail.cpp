@@ -6,6 +6,26 @@
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
+namespace {
+
+// The body without a last rounding to the result's type, which storing does as well. What is rounded to 8 bits is multiplied, not divided.
+ir::Body unrounded(ir::Body body, DType out) {
+  const std::size_t inputs = body.inputs.size();
+  if (body.outputs[0] < inputs) return body;
+  const ir::Instr last = body.code[body.outputs[0] - inputs];
+  if (last.prim != ir::Prim::cast || last.dtype != out || !is_float(out) || body.type_of(last.a) != DType::f32) return body;
+  body.outputs[0] = last.a;
+  const ir::Instr before = last.a < inputs ? ir::Instr{} : body.code[last.a - inputs];
+  if (bits(out) == 8 && before.prim == ir::Prim::div && before.b >= inputs && body.code[before.b - inputs].prim == ir::Prim::constant) {
+    const auto factor = static_cast<std::uint16_t>(body.value_count());
+    body.code.push_back({.prim = ir::Prim::constant, .dtype = DType::f32, .imm = 1 / body.code[before.b - inputs].imm});
+    body.code.push_back({.prim = ir::Prim::mul, .dtype = DType::f32, .a = before.a, .b = factor});
+    body.outputs[0] = static_cast<std::uint16_t>(factor + 1);
+  }
+  return ir::simplify(body);
+}
+
+}  // namespace
 
 std::string print_tail(const GemmProblem& p, int staged, const std::function<std::string(const std::string&)>& store) {
   std::string out;
@@ -27,12 +47,13 @@ std::string print_tail(const GemmProblem& p, int staged, const std::function<std
   }
   out += "    #pragma unroll\n    for (int v = 0; v < WIDTH; ++v) {\n";
   if (p.body) {
+    const ir::Body body = unrounded(*p.body, p.out);
     std::vector<std::string> names;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      out += cat("      const ", compute_type(p.body->inputs[i]), " e", i, " = ", inputs[i], ";\n");
+      out += cat("      const ", compute_type(body.inputs[i]), " e", i, " = ", inputs[i], ";\n");
       names.push_back(cat("e", i));
     }
-    out += print_body(*p.body, names, "t", "      ", results);
+    out += print_body(body, names, "t", "      ", results, bits(p.in) == 8);
   }
   return out + cat("      ", store(results[0]), "\n    }\n");
 }

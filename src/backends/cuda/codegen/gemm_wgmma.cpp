@@ -13,7 +13,7 @@ constexpr const char* kMain = R"(
 struct Arguments { TensorMap a, b, y, r, s; const void* tail[8]; i64 m; };
 constexpr int kGroupRows = 64 * BLOCKS, kTileRows = ALTERNATE ? kGroupRows : kGroupRows * GROUPS, kThreads = 128 * (GROUPS + 1);
 constexpr int kABytes = kTileRows * 128, kBBytes = COLUMNS * 128, kStageBytes = kABytes + kBBytes;
-constexpr int kPanels = COLUMNS / PANEL, kPanelRow = PANEL * 2, kSlotBytes = kGroupRows * kPanelRow;
+constexpr int kPanels = COLUMNS / PANEL, kPanelRow = PANEL * sizeof(OUT), kSlotBytes = kGroupRows * kPanelRow;
 constexpr int kStagingAt = STAGES * kStageBytes, kBarriersAt = kStagingAt + GROUPS * SLOTS * kSlotBytes;
 constexpr int kAcross = (N + COLUMNS - 1) / COLUMNS, kShared = ALTERNATE ? 1 : GROUPS;
 
@@ -89,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
     };
     if (ALTERNATE && own == GROUPS - 1) pass_on(4, 256);  // the first group may begin
     for (int tile = blockIdx.x + (ALTERNATE ? own * gridDim.x : 0); tile < tiles; tile += (ALTERNATE ? GROUPS : 1) * gridDim.x) {
-      float c[BLOCKS][COLUMNS / 2];
+      SUM c[BLOCKS][COLUMNS / 2];
       if (ALTERNATE) group_barrier(4 + own, 256);
       int previous = 0;
       for (int k = 0; k < kSteps; ++k) {
@@ -120,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
       #pragma unroll
       for (int i = 0; i < BLOCKS; ++i)
         #pragma unroll
-        for (int e = 0; e < COLUMNS / 2; ++e) asm volatile("" : "+f"(c[i][e]));
+        for (int e = 0; e < COLUMNS / 2; ++e) asm volatile("" : SUM_REGISTER(c[i][e]));
 
       const int n0 = tile % kAcross * COLUMNS, row = warp * 16 + lane / 4;
       const i64 m0 = (i64)(tile / kAcross) * kTileRows + (ALTERNATE ? 0 : own * kGroupRows);
@@ -136,22 +136,19 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
         #pragma unroll
         for (int j = 0; j < PANEL / 8; ++j) {
           const int column = n0 + p * PANEL + j * 8 + lane % 4 * 2, n = N % COLUMNS == 0 || column < N ? column : N - 2;
-          const u32 piece = panel + row * kPanelRow + ((j ^ row * kPanelRow / 128 & PANEL / 8 - 1) << 4) + lane % 4 * 4;
+          const u32 at = (j * 8 + lane % 4 * 2) * sizeof(OUT);
+          const u32 piece = panel + row * kPanelRow + ((at >> 4 ^ row * kPanelRow / 128 & kPanelRow / 16 - 1) << 4) + (at & 15);
           #pragma unroll
           for (int i = 0; i < BLOCKS; ++i)
             #pragma unroll
             for (int h = 0; h < 2; ++h) {
               const u32 place = piece + (i * 64 + h * 8) * kPanelRow;
               const i64 m = min(m0 + i * 64 + h * 8 + row, a.m - 1);
-              const float sum[2] = {c[i][(p * PANEL / 8 + j) * 4 + h * 2], c[i][(p * PANEL / 8 + j) * 4 + h * 2 + 1]};
-              const auto read_staged = [&](u16 (&x)[2]) {
-                u32 both;
-                asm volatile("ld.shared.b32 %0, [%1];" : "=r"(both) : "r"(place));
-                x[0] = (u16)both, x[1] = (u16)(both >> 16);
-              };
-              float y[2];
+              const SUM sum[2] = {c[i][(p * PANEL / 8 + j) * 4 + h * 2], c[i][(p * PANEL / 8 + j) * 4 + h * 2 + 1]};
+              const auto read_staged = [&](OUT (&x)[2]) { get(place, x); };
+              RESULT y[2];
               TAIL
-              asm volatile("st.shared.b32 [%0], %1;" :: "r"(place), "r"(pair(y[0], y[1])));
+              put(place, y[0], y[1]);
             }
         }
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -180,7 +177,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
 }  // namespace
 
 int WgmmaTile::shared_bytes() const {
-  return 1024 + stages * (rows() + columns) * 128 + groups * slots * 64 * blocks * panel() * 2 + 8 * (2 * stages + 2 * groups * slots);
+  const int slot_bytes = 64 * blocks * panel() * result_bytes;
+  return 1024 + stages * (rows() + columns) * 128 + groups * slots * slot_bytes + 8 * (2 * stages + 2 * groups * slots);
 }
 
 int staged_operand(const GemmProblem& p) {
@@ -193,6 +191,8 @@ std::string generate_wgmma(const GemmProblem& p, const WgmmaTile& tile) {
   std::string head;
   const auto define = [&](const char* name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
   const int staged = staged_operand(p);
+  define("OUT", storage_type(p.out)), define("RESULT", compute_type(p.out)), define("SUM", compute_type(p.sum()));
+  define("SUM_REGISTER(x)", is_float(p.sum()) ? "\"+f\"(x)" : "\"+r\"(x)");
   define("BF16", p.out == DType::bf16 ? 1 : 0), define("N", p.n), define("BLOCKS", tile.blocks), define("COLUMNS", tile.columns);
   define("GROUPS", tile.groups), define("ALTERNATE", tile.alternate ? 1 : 0), define("STAGES", tile.stages);
   define("SLOTS", tile.slots), define("PANEL", tile.panel()), define("STAGED", staged >= 0 ? 1 : 0), define("WIDTH", 2);
@@ -202,7 +202,7 @@ std::string generate_wgmma(const GemmProblem& p, const WgmmaTile& tile) {
   replace_once(main, "PLACE\n", step.place + "\n");
   replace_once(main, "LOADS\n", step.loads + "\n");
   replace_once(main, "              TAIL\n", print_tail(p, staged, [](const std::string& y) { return cat("y[v] = ", y, ";"); }));
-  return cat(prelude(), head, wgmma_helpers(), wgmma_multiply(tile.columns, p.in == DType::bf16), main);
+  return cat(prelude(), head, wgmma_helpers(), panel_helpers(p.out), wgmma_multiply(tile.columns, p.in, p.weight), main);
 }
 
 }  // namespace tenfold::backends::cuda

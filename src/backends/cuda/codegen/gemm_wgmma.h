@@ -12,9 +12,14 @@ struct WgmmaTile {
   int groups = 2;          // of warps that multiply
   bool alternate = false;  // each group has tiles of its own: one writes results while the other multiplies
   int stages = 4;
-  int slots = 2;  // panels of results that a group holds in shared memory
+  int slots = 2;        // panels of results that a group holds in shared memory
+  int result_bytes = 2;  // of one result
   int rows() const { return alternate ? 64 * blocks : 64 * blocks * groups; }
-  int panel() const { return columns % 64 == 0 ? 64 : columns % 32 == 0 ? 32 : 16; }
+  int panel() const {   // columns whose results make rows of 128 bytes, or fewer so that panels fill the tile
+    int most = 128 / result_bytes;
+    while (columns % most != 0) most /= 2;
+    return most;
+  }
   int threads() const { return 128 * (groups + 1); }
   int shared_bytes() const;
 };
@@ -23,8 +28,8 @@ struct WgmmaTile {
 struct alignas(64) TensorMap {
   unsigned long long words[16];
 };
-// What the kernel `gemm` is given; boxes: a and b 64 deep and a tile high; y, r (added) and s (the sum before a norm) a panel wide and a
-// group high.
+// What the kernel `gemm` is given; boxes: a and b 128 bytes deep and a tile high; y, r (added) and s (the sum before a norm) a panel wide
+// and a group high.
 struct WgmmaArguments {
   TensorMap a, b, y, r, s;
   const void* tail[kMostTail];

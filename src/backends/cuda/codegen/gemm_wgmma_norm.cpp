@@ -305,7 +305,7 @@ std::string generate_wgmma_norm(const ProductNormProblem& p, const WgmmaNormTile
   define("COLUMNS", t.columns), define("GROUPS", t.groups), define("STAGES", t.stages);
   define("SLOTS", tile.slots), define("PANEL", tile.panel()), define("CLUSTER", t.cluster);
   define("kSteps", (p.k + kWgmmaDepth - 1) / kWgmmaDepth);
-  return cat(prelude(), head, wgmma_helpers(), wgmma_multiply(t.columns, p.type == DType::bf16), kMain);
+  return cat(prelude(), head, wgmma_helpers(), wgmma_multiply(t.columns, p.type, p.type), kMain);
 }
 
 std::string generate_plain_norm(const ProductNormProblem& p) { return cat(prelude(), definitions(p), kPlain); }

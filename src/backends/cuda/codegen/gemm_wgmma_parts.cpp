@@ -1,6 +1,8 @@
 // The parts that kernels for wgmma are put together from.
 #include "backends/cuda/codegen/gemm_wgmma_parts.h"
 
+#include "backends/cuda/codegen/mma_parts.h"
+#include "backends/cuda/codegen/prelude.h"
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
@@ -61,25 +63,47 @@ __device__ __forceinline__ u32 pair(float low, float high) { u32 y; asm(PAIR " %
 
 const char* wgmma_helpers() { return kHelpers; }
 
-std::string wgmma_multiply(int columns, bool bf16) {
+std::string wgmma_multiply(int columns, DType a, DType b) {
   const int count = columns / 2;
+  const bool whole = !is_float(a);
   std::string registers, operands;
-  for (int i = 0; i < count; ++i) registers += cat(i ? ", %" : "%", i), operands += cat(i ? ", " : "", "\"+f\"(c[", i, "])");
-  const char* type = bf16 ? "bf16" : "f16";
-  return cat("__device__ __forceinline__ void multiply(float (&c)[", count, "], u64 a, u64 b, int add) {\n",
+  const char* operand = whole ? "\"+r\"(c[" : "\"+f\"(c[";
+  for (int i = 0; i < count; ++i) registers += cat(i ? ", %" : "%", i), operands += cat(i ? ", " : "", operand, i, "])");
+  // Behind the predicate: signs of a and b, but for integers; which of them lies transposed, where a type may.
+  const char* rest = whole ? "" : bits(a) == 8 ? ", 1, 1" : ", 1, 1, 0, 0";
+  return cat("__device__ __forceinline__ void multiply(", whole ? "int" : "float", " (&c)[", count, "], u64 a, u64 b, int add) {\n",
              "  asm volatile(\"{\\n\\t.reg .pred p;\\n\\tsetp.ne.b32 p, %", count + 2,
-             ", 0;\\n\\t\"\n  \"wgmma.mma_async.sync.aligned.m64n", columns, "k16.f32.", type, ".", type, " {", registers, "}, %", count,
-             ", %", count + 1, ", p, 1, 1, 0, 0;\\n\\t}\"\n  : ", operands, " : \"l\"(a), \"l\"(b), \"r\"(add));\n}\n");
+             ", 0;\\n\\t\"\n  \"wgmma.mma_async.sync.aligned.m64n", columns, "k", 256 / bits(a), whole ? ".s32." : ".f32.",
+             mma_type(a), ".", mma_type(b), " {", registers, "}, %", count, ", %", count + 1, ", p", rest, ";\\n\\t}\"\n  : ", operands,
+             " : \"l\"(a), \"l\"(b), \"r\"(add));\n}\n");
+}
+
+std::string panel_helpers(DType result) {
+  const int size = bits(result) / 8;
+  const bool is_f32 = result == DType::f32;
+  const char *type = size == 1 ? "u16" : size == 2 ? "u32" : "u64", *letter = size == 1 ? "h" : size == 2 ? "r" : "l";
+  std::string both = "const u16 both = (u16)((u8)low | (u16)(u8)high << 8);";
+  if (result == DType::f8e4m3fn) both = R"(u16 both; asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(both) : "f"(high), "f"(low));)";
+  if (size == 2) both = "const u32 both = pair(low, high);";
+  if (size == 4) both = "const u64 both = (u64)(u32)high << 32 | (u32)low;";
+  if (is_f32) both = "const u64 both = (u64)__float_as_uint(high) << 32 | __float_as_uint(low);";
+  const std::string stored(storage_type(result)), from = is_f32 ? "__uint_as_float((u32)" : cat("(", stored, ")(");
+  return cat("__device__ __forceinline__ void put(u32 place, ", compute_type(result), " low, ", compute_type(result), " high) {\n  ", both,
+             "\n  asm volatile(\"st.shared.b", 16 * size, " [%0], %1;\" :: \"r\"(place), \"", letter, "\"(both));\n}\n",
+             "__device__ __forceinline__ void get(u32 place, ", stored, " (&x)[2]) {\n  ", type, " both;\n  asm volatile(\"ld.shared.b",
+             16 * size, " %0, [%1];\" : \"=", letter, "\"(both) : \"r\"(place));\n  x[0] = ", from, "both), x[1] = ", from, "(both >> ",
+             8 * size, "));\n}\n");
 }
 
 WgmmaLoads matrix_loads(const GemmProblem& p) {
-  return {"", "load_matrix(to, a.a, k * 64, (int)m0, barrier);\n          load_matrix(to_b, a.b, k * 64, n0, barrier);",
-          cat((p.k + 63) / 64)};
+  const std::string at = cat("k * ", p.depth());
+  return {"", cat("load_matrix(to, a.a, ", at, ", (int)m0, barrier);\n          load_matrix(to_b, a.b, ", at, ", n0, barrier);"),
+          cat((p.k + p.depth() - 1) / p.depth())};
 }
 // TMA walks over output positions itself (im2col), given where the first one reads and the tap.
 WgmmaLoads conv_loads(const GemmProblem& p) {
   const int rank = p.spatial_rank(), lead = 3 - rank;
-  const std::int64_t depth = (p.channels + 63) / 64;
+  const std::int64_t depth = (p.channels + p.depth() - 1) / p.depth();
   std::int64_t positions = 1, taps = 1;
   for (std::size_t d = 0; d < 3; ++d) positions *= p.out_extent[d], taps *= p.kernel[d];
   WgmmaLoads w;
@@ -92,7 +116,7 @@ WgmmaLoads conv_loads(const GemmProblem& p) {
     w.place += cat("        const int at", count, " = rest % ", p.out_extent[i], " * ", p.stride[i], " - ", p.begin[i],
                    "; rest /= ", p.out_extent[i], ";\n");
   }
-  w.loads = cat("const int tap = k / ", depth, ", channel = k % ", depth, " * 64;\n          int rest_taps = tap;\n");
+  w.loads = cat("const int tap = k / ", depth, ", channel = k % ", depth, " * ", p.depth(), ";\n          int rest_taps = tap;\n");
   for (int d = 2, i = 0; d >= lead; --d, ++i)
     w.loads += cat("          const u16 offset", i, " = (u16)(rest_taps % ", p.kernel[static_cast<std::size_t>(d)], " * ",
                    p.dilation[static_cast<std::size_t>(d)], "); rest_taps /= ", p.kernel[static_cast<std::size_t>(d)], ";\n");

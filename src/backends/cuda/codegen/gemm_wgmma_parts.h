@@ -6,10 +6,12 @@
 namespace tenfold::backends::cuda {
 
 const char* wgmma_helpers();  // expects BF16 to be defined: 0 or 1
-// A function multiply(c, a, b, add): c = a * b, added to c or not.
-std::string wgmma_multiply(int columns, bool bf16);
+// A function multiply(c, a, b, add) for 32 bytes along k: c = a * b, added to c or not.
+std::string wgmma_multiply(int columns, DType a, DType b);
+// Functions that put two neighbouring results into a panel of results in shared memory, and get two of another tensor from one.
+std::string panel_helpers(DType result);
 
-// Statements for each tile and for each step of 64 along k, and how many steps there are.
+// Statements for each tile and for each step of 128 bytes along k, and how many steps there are.
 struct WgmmaLoads {
   std::string place, loads, steps;
 };

@@ -35,6 +35,26 @@ __device__ __forceinline__ u16 to_bf16(float x) {
 #endif
 }
 
+// e4m3: f16 has the same form with more bits of both; what is too large becomes the largest number, 448.
+__device__ __forceinline__ float from_f8(u8 x) {
+  const float y = from_f16((u16)((x & 0x80u) << 8 | (x & 0x7fu) << 7)) * 256.f;
+  return (x & 0x7fu) == 0x7fu ? __int_as_float(0x7fffffff) : y;
+}
+__device__ __forceinline__ u8 to_f8(float x) {
+#if __CUDA_ARCH__ >= 890
+  u16 y;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(y) : "f"(0.f), "f"(x));
+  return (u8)y;
+#else
+  const u32 sign = __float_as_uint(x) >> 24 & 0x80u;
+  if (x != x) return (u8)(sign | 0x7fu);
+  const float magnitude = fminf(fabsf(x), 448.f);
+  if (magnitude < 0.015625f) return (u8)(sign | (u32)rintf(magnitude * 512.f));
+  const u32 b = __float_as_uint(magnitude);
+  return (u8)(sign | (((b + 0x7ffffu + (b >> 20 & 1u)) >> 20) - (120u << 3)));
+#endif
+}
+
 // V elements that are read or written at once.
 template <class T, int V> struct alignas(sizeof(T) * V >= 16 ? 16 : sizeof(T) * V) Pack { T v[V]; };
 template <int V, class T> __device__ __forceinline__ void read(const T* p, T (&x)[V]) {
@@ -92,6 +112,10 @@ template <class T, class F> __device__ __forceinline__ T saturated(F x, double l
   const double r = rint((double)x);
   return r != r ? T(0) : r <= lower ? (T)lower : r >= upper ? (T)upper : (T)r;
 }
+template <class T> __device__ __forceinline__ T saturated(float x, double lower, double upper) {
+  if constexpr (sizeof(T) > 2) return saturated<T, double>((double)x, lower, upper);
+  else return (T)min(max(__float2int_rn(x), (int)lower), (int)upper);   // NaN becomes 0
+}
 
 // Sums and maxima over a block of at most 1024 threads; `room` holds 32 values. Every thread gets the result.
 struct Sum { static __device__ __forceinline__ float apply(float a, float b) { return a + b; } };
@@ -122,6 +146,7 @@ Types types(DType dtype) {
     case DType::f64: return {"double", "double"};
     case DType::f16:
     case DType::bf16: return {"u16", "float"};
+    case DType::f8e4m3fn: return {"u8", "float"};
     case DType::i64: return {"i64", "i64"};
     case DType::i32: return {"int", "int"};
     case DType::i16: return {"short", "short"};
@@ -145,12 +170,14 @@ std::string_view compute_type(DType dtype) { return types(dtype).compute; }
 std::string loaded(DType dtype, const std::string& stored) {
   if (dtype == DType::f16) return cat("from_f16(", stored, ")");
   if (dtype == DType::bf16) return cat("from_bf16(", stored, ")");
+  if (dtype == DType::f8e4m3fn) return cat("from_f8(", stored, ")");
   if (dtype == DType::boolean) return cat("(", stored, " != 0)");
   return stored;
 }
 std::string stored(DType dtype, const std::string& computed) {
   if (dtype == DType::f16) return cat("to_f16(", computed, ")");
   if (dtype == DType::bf16) return cat("to_bf16(", computed, ")");
+  if (dtype == DType::f8e4m3fn) return cat("to_f8(", computed, ")");
   if (dtype == DType::boolean) return cat("(u8)(", computed, ")");
   return computed;
 }

@@ -11,7 +11,7 @@ namespace tenfold::backends::cuda {
 // Conversions, vectors of elements, and block-wide sums. Needs no CUDA header, so it compiles in milliseconds.
 std::string_view prelude();
 
-bool has_c_type(DType dtype);                                  // f32 f64 f16 bf16, integers of 8 to 64 bits, booleans
+bool has_c_type(DType dtype);                                  // f32 f64 f16 bf16 f8e4m3fn, integers of 8 to 64 bits, booleans
 std::string_view storage_type(DType dtype);                    // as it lies in memory: "unsigned short" for f16
 std::string_view compute_type(DType dtype);                    // as it is computed with: "float" for f16
 std::string loaded(DType dtype, const std::string& stored);    // an expression: memory form to computing form

@@ -4,10 +4,19 @@
 namespace tenfold::backends::cuda {
 namespace {
 
-constexpr int kF16 = 6, kBf16 = 9, kNoInterleave = 0, kWholeSectors = 3, kZeros = 0;  // values that the driver's interface fixes
+// Values that the driver's interface fixes.
+constexpr int kBytes = 0, kI32 = 3, kF16 = 6, kF32 = 7, kBf16 = 9, kNoInterleave = 0, kWholeSectors = 3, kZeros = 0;
 constexpr int kNoSwizzle = 0, kSwizzle32 = 1, kSwizzle64 = 2, kSwizzle128 = 3;
 
-int type_of(DType dtype) { return dtype == DType::bf16 ? kBf16 : kF16; }
+int type_of(DType dtype) {
+  switch (dtype) {
+    case DType::f16: return kF16;
+    case DType::bf16: return kBf16;
+    case DType::f32: return kF32;
+    case DType::i32: return kI32;
+    default: return kBytes;  // any type of 8 bits
+  }
+}
 
 }  // namespace
 
@@ -15,12 +24,13 @@ template <std::size_t RANK>
 Status::Code describe(const BoxedTensor<RANK>& t, TensorMap& map) noexcept {
   std::array<unsigned long long, RANK> dims{}, strides{};
   std::array<unsigned, RANK> box{}, steps{};
-  unsigned long long stride = 2;
+  unsigned long long stride = static_cast<unsigned long long>(bits(t.dtype) / 8);
+  const int row_bytes = t.box[0] * bits(t.dtype) / 8;
   for (std::size_t d = 0; d < RANK; ++d) {
     dims[d] = static_cast<unsigned long long>(t.dims[d]), box[d] = static_cast<unsigned>(t.box[d]), steps[d] = 1;
     strides[d] = stride *= d == 0 && t.pitch > 0 ? static_cast<unsigned long long>(t.pitch) : dims[d];
   }
-  const int swizzle = t.box[0] == 64 ? kSwizzle128 : t.box[0] == 32 ? kSwizzle64 : t.box[0] == 16 ? kSwizzle32 : kNoSwizzle;
+  const int swizzle = row_bytes == 128 ? kSwizzle128 : row_bytes == 64 ? kSwizzle64 : row_bytes == 32 ? kSwizzle32 : kNoSwizzle;
   return status_of(driver()->tensor_map_tiled(&map, type_of(t.dtype), RANK, const_cast<void*>(t.data), dims.data(), strides.data(),
                                               box.data(), steps.data(), kNoInterleave, swizzle, kWholeSectors, kZeros));
 }
@@ -62,10 +72,11 @@ Status::Code describe_images(const GemmProblem& p, const void* data, std::int64_
     lower[at - 1] = lower_corner(p, d), upper[at - 1] = upper_corner(p, d);
   }
   dims[at] = static_cast<unsigned long long>(images), steps[at] = 1;
-  unsigned long long stride = 2;
+  unsigned long long stride = static_cast<unsigned long long>(bits(p.in) / 8);
   for (std::size_t d = 0; d < at; ++d) strides[d] = stride *= dims[d];
+  const auto depth = static_cast<unsigned>(p.depth());
   return status_of(driver()->tensor_map_im2col(&map, type_of(p.in), static_cast<unsigned>(at) + 1, const_cast<void*>(data), dims.data(),
-                                               strides.data(), lower.data(), upper.data(), kWgmmaDepth, static_cast<unsigned>(pixels),
+                                               strides.data(), lower.data(), upper.data(), depth, static_cast<unsigned>(pixels),
                                                steps.data(), kNoInterleave, kSwizzle128, kWholeSectors, kZeros));
 }
 

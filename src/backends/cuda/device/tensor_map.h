@@ -9,8 +9,8 @@
 
 namespace tenfold::backends::cuda {
 
-// A tensor of f16 or bf16, innermost dim first, that is taken box by box; `box[0]` elements are a row in shared memory of 32, 64
-// or 128 bytes, permuted within groups of rows, or of 16 bytes as they come.
+// A tensor of elements of 8, 16 or 32 bits, innermost dim first, that is taken box by box; `box[0]` elements are a row in shared memory
+// of 32, 64 or 128 bytes, permuted within groups of rows, or of 16 bytes as they come.
 template <std::size_t RANK>
 struct BoxedTensor {
   DType dtype;
@@ -22,7 +22,7 @@ struct BoxedTensor {
 template <std::size_t RANK>
 Status::Code describe(const BoxedTensor<RANK>& t, TensorMap& map) noexcept;
 
-// The images of a convolution, channels-last: TMA walks over `pixels` output positions, 64 channels at a time.
+// The images of a convolution, channels-last: TMA walks over `pixels` output positions, 128 bytes of channels at a time.
 Status::Code describe_images(const GemmProblem& p, const void* data, std::int64_t images, int pixels, TensorMap& map) noexcept;
 // Whether TMA's fields hold the convolution's pads, strides and taps.
 bool can_describe_images(const GemmProblem& p);

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "backends/cuda/tactics/product_common.h"
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
@@ -106,10 +107,11 @@ std::vector<Formats> conv_formats(const Problem& p) {
 }
 
 std::int64_t conv_weight_bytes(const Problem& p, const Config&, int input) {
-  return input == 1 ? ir::product(p.in[1].dims).constant() * bits(p.in[1].dtype) / 8 : -1;
+  return input == 1 ? packed_weight_bytes(p) : -1;
 }
 void pack_conv_weight(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
   repack(p, constants[1]->raw(), packed, false);
+  add_weight_sums(p, p.in[1].dims[0].constant(), packed);
 }
 Tensor unpack_conv_weight(const Problem& p, const Config&, int, const void* packed) {
   Tensor w(p.in[1].dtype, ir::constants(p.in[1].dims));

@@ -22,11 +22,11 @@ GemmTile tile_of(const Config& c) {
 }
 
 // A guess in microseconds on a GPU like an H200: tiles in waves over the multiprocessors, each limited by arithmetic or by loading.
-double guess(const GemmTile& t, int64_t m, int64_t n, int64_t k) {
+double guess(const GemmTile& t, int64_t m, int64_t n, int64_t tiles) {
   constexpr double kProcessors = 132;
   const double blocks = static_cast<double>(ceil_div(m, t.rows) * ceil_div(n, t.columns) * t.split);
   const double at_once = std::max(1.0, std::min({2.0, std::floor(200e3 / t.shared_bytes()), std::floor(1024.0 / t.threads())}));
-  const double steps = std::ceil(static_cast<double>(ceil_div(k, 64)) / t.split);
+  const double steps = std::ceil(static_cast<double>(tiles) / t.split);
   const double sharing = std::min(at_once, std::ceil(blocks / kProcessors));
   const double arithmetic = sharing * t.rows * t.columns * 128.0 / 3.6e6, loading = sharing * (t.rows + t.columns) * 128.0 / 90e3;
   const double step = std::max({arithmetic, loading, 0.6 / t.stages});
@@ -47,16 +47,16 @@ std::int64_t shared_limit(int arch) {
 }
 
 std::vector<Config> mma_configs(const Problem& p, const Product& product) {
-  const int64_t m = product.rows, n = product.gemm.n, k = product.gemm.k;
+  const int64_t m = product.rows, n = product.gemm.n, tiles = ceil_div(product.gemm.k, int64_t{product.gemm.depth()});
   std::vector<std::pair<double, Config>> all;
   for (const auto& t : kTiles)
     for (int split : {1, 2, 4, 8}) {
-      const int steps = static_cast<int>(std::min<int64_t>(ceil_div(k, int64_t{64}) / split, 8));  // more stages would stay empty
+      const int steps = static_cast<int>(std::min<int64_t>(tiles / split, 8));  // more stages would stay empty
       const GemmTile tile{t[0], t[1], t[2], t[3], p.device->arch >= 80 ? std::clamp(steps + 1, 2, t[4]) : 2, split};
       if (tile.shared_bytes() > shared_limit(p.device->arch) || tile.rows % split != 0) continue;
-      if (split > 1 && (p.device->arch < 90 || ceil_div(k, 64) < 2 * split)) continue;
+      if (split > 1 && (p.device->arch < 90 || tiles < 2 * split)) continue;
       if ((tile.columns > 64 && tile.columns >= 2 * n) || (tile.rows > 16 && tile.rows >= 2 * m)) continue;
-      all.push_back({guess(tile, m, n, k), {tile.rows, tile.columns, tile.warps_down, tile.warps_across, tile.stages, split}});
+      all.push_back({guess(tile, m, n, tiles), {tile.rows, tile.columns, tile.warps_down, tile.warps_across, tile.stages, split}});
     }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   all.erase(std::unique(all.begin(), all.end()), all.end());  // tiles that differed in stages only
@@ -86,13 +86,19 @@ bool lie_aligned(const RunArgs& args, const Tail& tail) noexcept {
   return bits % 16 == 0;
 }
 
+void place_tail(const RunArgs& args, const Tail& tail, const void* (&to)[kMostTail]) noexcept {
+  for (std::size_t o = 0; o < tail.inputs.size(); ++o)
+    to[o] = static_cast<const char*>(args.in[static_cast<std::size_t>(tail.inputs[o])].data) + tail.operands[o].offset;
+}
+
 MmaKernel::MmaKernel(Product product, const Config& c, const DeviceInfo& device, bool now)
     : gemm_(std::move(product.gemm)), tail_(std::move(product.tail)), tile_(tile_of(c)), ordinal_(device.ordinal) {
   gemm_.body = tail_.has_body ? &tail_.body : nullptr;
   gemm_.tail = tail_.operands;
   if (!now) return;
+  const int piece = gemm_.per_piece();
   const bool rows_align =
-      gemm_.width() % 8 == 0 && gemm_.row_pitch() % 8 == 0 && gemm_.k % 8 == 0 && (!gemm_.is_conv || gemm_.channels % 8 == 0);
+      gemm_.width() % 8 == 0 && gemm_.row_pitch() % 8 == 0 && gemm_.k % piece == 0 && (!gemm_.is_conv || gemm_.channels % piece == 0);
   if (rows_align)
     vectors_ = load(true);
   else
@@ -110,7 +116,7 @@ MmaKernel::Loaded MmaKernel::load(bool vectors) const {
 
 Status::Code MmaKernel::run(const RunArgs& args, int64_t m) const noexcept {
   GemmArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, m};
-  for (std::size_t o = 0; o < tail_.inputs.size(); ++o) a.tail[o] = args.in[static_cast<std::size_t>(tail_.inputs[o])].data;
+  place_tail(args, tail_, a.tail);
   const Loaded* loaded = &vectors_;
   if (!vectors_.module || !lie_aligned(args, tail_)) {
     try {

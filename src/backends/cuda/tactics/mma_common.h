@@ -15,6 +15,8 @@ Verdict mma_valid(const Problem& p, const Config& c);
 
 // Whether vectors of 16 bytes may be read and written: operands, result, and what the epilogue reads.
 bool lie_aligned(const RunArgs& args, const Tail& tail) noexcept;
+// Where the epilogue's operands lie.
+void place_tail(const RunArgs& args, const Tail& tail, const void* (&to)[kMostTail]) noexcept;
 inline const Config kPlainTile{16, 64, 1, 4, 2, 1};  // of kernels for addresses that do not
 
 class MmaKernel {

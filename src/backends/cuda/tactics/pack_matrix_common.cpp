@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cuda/tactics/product_common.h"
+
 namespace tenfold::backends::cuda {
 namespace {
 
@@ -22,10 +24,11 @@ void transpose(const void* from, void* to, std::int64_t rows, std::int64_t colum
 
 std::int64_t packed_matrix_bytes(const Problem& p, const Config&, int input) {
   const OperandDesc& b = p.in[1];
-  return input == 1 && b.constant && b.dims.size() == 2 ? b.dims[0].constant() * b.dims[1].constant() * bits(b.dtype) / 8 : -1;
+  return input == 1 && b.constant && b.dims.size() == 2 ? packed_weight_bytes(p) : -1;
 }
 void pack_matrix(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
   transpose(constants[1]->raw(), packed, p.in[1].dims[0].constant(), p.in[1].dims[1].constant(), bits(p.in[1].dtype) / 8);
+  add_weight_sums(p, p.in[1].dims[1].constant(), packed);
 }
 Tensor unpack_matrix(const Problem& p, const Config&, int, const void* packed) {
   const std::int64_t k = p.in[1].dims[0].constant(), n = p.in[1].dims[1].constant();

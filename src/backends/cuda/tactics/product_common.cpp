@@ -5,29 +5,58 @@
 
 #include "backends/cuda/codegen/body_text.h"
 #include "backends/cuda/tactics/conv_common.h"
+#include "base/checked.h"
 
 namespace tenfold::backends::cuda {
 namespace {
 
 using std::int64_t;
 
+bool is_8_bit(DType t) { return t == DType::i8 || t == DType::u8; }
+
 Verdict types(const Problem& p, bool also_f32 = false) {
   const DType t = p.in[0].dtype;
+  if (t == DType::f8e4m3fn) return Verdict::only_if(p.device->arch >= 89, "needs sm_89 for e4m3");
+  if (is_8_bit(t)) {
+    if (!is_8_bit(p.in[1].dtype)) return Verdict::no("the weights are no integers of 8 bits");
+    if (has_zero_point(p) && !(ir::product(p.in[2].dims) == ir::Dim(1))) return Verdict::no("the zero point differs between rows");
+    return Verdict::only_if(p.anchor_inputs < 4 || p.in.size() < 4 || p.in[3].missing, "the weights have zero points");
+  }
   if (t != DType::f16 && t != DType::bf16 && !(also_f32 && t == DType::f32)) return Verdict::no(cat("operands are ", name(t)));
   if (p.in[1].dtype != t) return Verdict::no("operands differ in type");
   return Verdict::only_if(t != DType::bf16 || p.device->arch >= 80, "needs sm_80 for bf16");
 }
 
-// `by_column`: whether an operand has one value for each column of the result. `bias`: an operand with one value for each column
-// that is added first, or -1.
-Verdict match_any_tail(const Problem& p, bool (*by_column)(const OperandDesc&, const OperandDesc& result), int bias, Tail& tail) {
+// What comes before the epilogue: a convolution's bias; or what an integer zero point, multiplied like any element, added to each sum.
+void begin_tail(const Problem& p, Product& product) {
+  Tail& tail = product.tail;
+  GemmProblem& g = product.gemm;
+  g.in = p.in[0].dtype, g.weight = p.in[1].dtype, g.out = p.out[0].dtype;
+  if (has_zero_point(p)) {
+    const DType type = p.in[2].dtype;
+    ir::BodyBuilder b({DType::i32, type, DType::i32});
+    tail.body = b.finish({b.binary(ir::Prim::sub, 0, b.binary(ir::Prim::mul, b.cast(1, DType::i32), 2))});
+    tail.inputs = {2, 1};
+    tail.operands = {{TailKind::single, type}, {TailKind::column, DType::i32, weight_sums_at(p)}};
+    g.zero_point = 0;
+  } else if (p.anchor_inputs > 2 && p.in.size() > 2 && !p.in[2].missing) {
+    const DType sum = p.in[0].dtype, bias = p.in[2].dtype;
+    ir::BodyBuilder b({sum, bias});
+    tail.body = b.finish({b.binary(ir::Prim::add, 0, 1)});
+    tail.inputs = {2};
+    tail.operands = {{TailKind::column, bias}};
+  }
+  tail.has_body = !tail.inputs.empty();
+}
+
+// Adds the problem's epilogue to what the tail begins with. `by_column`: whether an operand has one value for each column of the result.
+Verdict match_any_tail(const Problem& p, bool (*by_column)(const OperandDesc&, const OperandDesc& result), Product& product) {
+  Tail& tail = product.tail;
   const OperandDesc& y = p.out[0];
   const auto add = [&](int i) {
     const OperandDesc& o = p.in[static_cast<std::size_t>(i)];
     TailKind kind;
-    if (i == bias)
-      kind = TailKind::column;
-    else if (ir::product(o.dims) == ir::Dim(1))
+    if (ir::product(o.dims) == ir::Dim(1))
       kind = TailKind::single;
     else if (o.dense && by_column(o, y))
       kind = TailKind::column;
@@ -39,13 +68,6 @@ Verdict match_any_tail(const Problem& p, bool (*by_column)(const OperandDesc&, c
     tail.operands.push_back({kind, o.dtype});
     return true;
   };
-  if (bias >= 0) {
-    const DType sum = p.in[0].dtype;
-    ir::BodyBuilder b({sum, p.in[static_cast<std::size_t>(bias)].dtype});
-    tail.body = b.finish({b.binary(ir::Prim::add, 0, 1)});
-    tail.has_body = true;
-    add(bias);
-  }
   if (p.body) {
     for (std::size_t i = static_cast<std::size_t>(p.anchor_inputs); i < p.in.size(); ++i)
       if (!add(static_cast<int>(i))) return Verdict::no("an operand of the epilogue is neither of the result's shape nor by column");
@@ -81,6 +103,28 @@ bool is_channel(const OperandDesc& o, const OperandDesc& y) { return is_by_chann
 
 }  // namespace
 
+bool has_zero_point(const Problem& p) { return is_8_bit(p.in[0].dtype) && p.anchor_inputs > 2 && p.in.size() > 2 && !p.in[2].missing; }
+int64_t weight_sums_at(const Problem& p) { return round_up(ir::product(p.in[1].dims).constant(), 64); }
+
+int64_t packed_weight_bytes(const Problem& p) {
+  const OperandDesc& w = p.in[1];
+  if (!has_zero_point(p)) return ir::product(w.dims).constant() * bits(w.dtype) / 8;
+  const std::size_t rows = p.op->name == "MatMulInteger" ? w.dims.size() - 1 : 0;
+  return weight_sums_at(p) + 4 * w.dims[rows].constant();
+}
+
+void add_weight_sums(const Problem& p, int64_t rows, void* packed) {
+  if (!has_zero_point(p)) return;
+  const auto* row = static_cast<const std::uint8_t*>(packed);
+  auto* sums = reinterpret_cast<std::int32_t*>(static_cast<char*>(packed) + weight_sums_at(p));
+  const int64_t length = ir::product(p.in[1].dims).constant() / rows;
+  const bool is_signed = p.in[1].dtype == DType::i8;
+  for (int64_t r = 0; r < rows; ++r, row += length) {
+    sums[r] = 0;
+    for (int64_t k = 0; k < length; ++k) sums[r] += is_signed ? static_cast<std::int8_t>(row[k]) : row[k];
+  }
+}
+
 Verdict read_matmul(const Problem& p, Product& product, bool also_f32) {
   if (Verdict v = types(p, also_f32); !v) return v;
   const OperandDesc &a = p.in[0], &b = p.in[1], &y = p.out[0];
@@ -89,7 +133,6 @@ Verdict read_matmul(const Problem& p, Product& product, bool also_f32) {
     return Verdict::no("the left operand is a vector, or the epilogue enlarges the result");
   for (const OperandDesc* o : {&a, &y})
     if (!o->dense || (o->layout != kPlain && !same_as_plain(o->layout, o->dims))) return Verdict::no("an operand is not dense and plain");
-  product.gemm.in = a.dtype, product.gemm.out = y.dtype;
   product.rows = 1;
   for (std::size_t d = 0; d + 1 < a.dims.size(); ++d) {
     if (!(a.dims[d] == y.dims[d])) return Verdict::no("the epilogue enlarges the result");
@@ -98,13 +141,15 @@ Verdict read_matmul(const Problem& p, Product& product, bool also_f32) {
   if (!(y.dims.back() == b.dims[1]) || b.dims[0].constant() < 1 || b.dims[1].constant() < 1)
     return Verdict::no("the result has another width");
   product.gemm.n = b.dims[1].constant(), product.gemm.k = b.dims[0].constant();
-  return match_any_tail(p, is_last, -1, product.tail);
+  begin_tail(p, product);
+  return match_any_tail(p, is_last, product);
 }
 
-Verdict read_conv(const Problem& p, Product& product) {
-  if (Verdict v = types(p); !v) return v;
+namespace {
+
+// Extents, strides and the like of a convolution, whatever its groups are.
+Verdict read_windows(const Problem& p, Product& product) {
   if (Verdict v = conv_is_regular(p, true); !v) return v;
-  if (p.attributes->integer("group", 1) != 1) return Verdict::no("channels are in groups");
   const ir::Dims &x = p.in[0].dims, &w = p.in[1].dims, &y = p.out[0].dims;
   for (std::size_t d = 1; d < x.size(); ++d)
     if (!x[d].is_constant() || !y[d].is_constant()) return Verdict::no("the extents of an image are not constant");
@@ -115,19 +160,45 @@ Verdict read_conv(const Problem& p, Product& product) {
                                                    dilations = p.attributes->ints("dilations", ones),
                                                    pads = p.attributes->ints("pads", none);
   GemmProblem& g = product.gemm;
-  g.in = p.in[0].dtype, g.out = p.out[0].dtype;
   g.channels = w[1].constant(), g.n = w[0].constant(), g.k = ir::product(std::span(w).subspan(1)).constant();
   for (std::size_t i = 0; i < rank; ++i) {
     g.in_extent[lead + i] = x[2 + i].constant(), g.out_extent[lead + i] = y[2 + i].constant(), g.kernel[lead + i] = w[2 + i].constant();
     g.stride[lead + i] = strides[i], g.dilation[lead + i] = dilations[i], g.begin[lead + i] = pads[i];
   }
+  product.rows = std::clamp<int64_t>(p.bounds(x[0]).upper, 1, 1 << 12) * ir::product(std::span(y).subspan(2)).constant();
+  g.pitch = position_pitch(p.out[0]);
+  return Verdict::ok();
+}
+
+}  // namespace
+
+Verdict read_conv(const Problem& p, Product& product) {
+  if (Verdict v = types(p); !v) return v;
+  if (p.attributes->integer("group", 1) != 1) return Verdict::no("channels are in groups");
+  if (Verdict v = read_windows(p, product); !v) return v;
+  GemmProblem& g = product.gemm;
   unfold_patches(g);
   const std::array<int64_t, 3> one{1, 1, 1}, zero{0, 0, 0};
   g.is_conv = g.kernel != one || g.stride != one || g.begin != zero || g.in_extent != g.out_extent;
-  product.rows = std::clamp<int64_t>(p.bounds(x[0]).upper, 1, 1 << 12) * ir::product(std::span(y).subspan(2)).constant();
-  g.pitch = position_pitch(p.out[0]);
-  const int bias = p.anchor_inputs > 2 && p.in.size() > 2 && !p.in[2].missing ? 2 : -1;
-  return match_any_tail(p, is_channel, bias, product.tail);
+  begin_tail(p, product);
+  return match_any_tail(p, is_channel, product);
+}
+
+Verdict read_depthwise(const Problem& p, Product& product) {
+  if (Verdict v = types(p, true); !v) return v;
+  if (Verdict v = read_windows(p, product); !v) return v;
+  GemmProblem& g = product.gemm;
+  if (g.channels != 1 || p.attributes->integer("group", 1) != g.n || p.in[0].dims[1].constant() != g.n)
+    return Verdict::no("not one filter for each channel");
+  if (g.taps() > kMostDepthwiseTaps) return Verdict::no("more taps than a thread unrolls");
+  g.is_conv = true;
+  begin_tail(p, product);
+  if (g.zero_point < 0) return match_any_tail(p, is_channel, product);
+  // The zero point is taken from each element, not from the sum.
+  const DType type = product.tail.operands[0].dtype;
+  product.tail.inputs.resize(1), product.tail.operands.resize(1);
+  product.tail.body = ir::BodyBuilder({DType::i32, type}).finish({0});
+  return match_any_tail(p, is_channel, product);
 }
 
 Verdict read_conv_transpose(const Problem& p, Product& product) {
@@ -155,11 +226,11 @@ Verdict read_conv_transpose(const Problem& p, Product& product) {
   }
   if (ir::product(std::span(y).subspan(1)).constant() >= int64_t{1} << 31) return Verdict::no("an image is too large");
   if (ir::product(w).constant() < 1 || ir::product(std::span(x).subspan(2)).constant() < 1) return Verdict::no("the result is empty");
-  g.in = a.dtype, g.out = c.dtype, g.spreads = true, g.pitch = position_pitch(c);
+  g.spreads = true, g.pitch = position_pitch(c);
   g.k = w[0].constant(), g.n = g.taps() * w[1].constant();
   product.rows = std::clamp<int64_t>(p.bounds(x[0]).upper, 1, 1 << 12) * ir::product(std::span(x).subspan(2)).constant();
-  const int bias = p.anchor_inputs > 2 && p.in.size() > 2 && !p.in[2].missing ? 2 : -1;
-  return match_any_tail(p, is_channel, bias, product.tail);
+  begin_tail(p, product);
+  return match_any_tail(p, is_channel, product);
 }
 
 double product_work(const Product& product) {

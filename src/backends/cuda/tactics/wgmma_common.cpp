@@ -19,16 +19,16 @@ constexpr int kSharedBytes = 227 << 10;
 constexpr int64_t kMostRows = int64_t{1} << 30;  // TMA counts in 32 bits
 
 // As deep a pipeline as fits. What is staged comes one panel ahead of what is computed.
-WgmmaTile tile_of(const int (&t)[4], bool staged) {
-  WgmmaTile tile{t[0], t[1], t[2], t[3] != 0, 8, 2};
+WgmmaTile tile_of(const int (&t)[4], const GemmProblem& p, bool staged) {
+  WgmmaTile tile{t[0], t[1], t[2], t[3] != 0, 8, 2, bits(p.out) / 8};
   while (tile.shared_bytes() > kSharedBytes && tile.stages > 4) --tile.stages;
   if (tile.shared_bytes() > kSharedBytes && !staged) tile.slots = 1;
   while (tile.shared_bytes() > kSharedBytes) --tile.stages;
   return tile;
 }
-WgmmaTile tile_of(const Config& c) {
+WgmmaTile tile_of(const Config& c, DType out) {
   const auto at = [&](std::size_t i) { return static_cast<int>(c[i]); };
-  return {at(0), at(1), at(2), c[3] != 0, at(4), at(5)};
+  return {at(0), at(1), at(2), c[3] != 0, at(4), at(5), bits(out) / 8};
 }
 
 // A guess in microseconds on an H200, its constants fitted to 430 times of kernels measured there: tiles in waves over the
@@ -36,7 +36,8 @@ WgmmaTile tile_of(const Config& c) {
 double guess(const WgmmaTile& t, const GemmProblem& p, bool staged, int64_t m) {
   constexpr double kProcessors = 132, kClock = 1900;
   const double rows = t.rows(), columns = t.columns,
-               depth = static_cast<double>(p.is_conv ? ceil_div(p.channels, int64_t{64}) * (p.k / p.channels) : ceil_div(p.k, int64_t{64}));
+               depth = static_cast<double>(p.is_conv ? ceil_div(p.channels, int64_t{p.depth()}) * (p.k / p.channels)
+                                                     : ceil_div(p.k, int64_t{p.depth()}));
   const double waves = std::ceil(static_cast<double>(ceil_div(m, int64_t{t.rows()}) * ceil_div(p.n, int64_t{t.columns})) / kProcessors);
   const double products = depth * std::max(rows * columns * 64 / 2000, (rows + columns) * 128 / 71) / kClock;
   const double results = rows * columns * (125 + (staged ? 7 : 0)) * 1e-6;
@@ -46,10 +47,22 @@ double guess(const WgmmaTile& t, const GemmProblem& p, bool staged, int64_t m) {
     total = waves * tile + results;
   }
   const double images = p.is_conv ? static_cast<double>(m) / static_cast<double>(p.out_extent[0] * p.out_extent[1] * p.out_extent[2]) : 0;
-  const double bytes_in = p.is_conv ? images * static_cast<double>(p.in_extent[0] * p.in_extent[1] * p.in_extent[2] * p.channels) * 2
-                                    : static_cast<double>(m * p.k) * 2;
-  const double memory = (bytes_in + static_cast<double>(p.n * p.k + m * p.n * (staged ? 2 : 1)) * 2) / 3.85e6;
+  const double elements = p.is_conv ? images * static_cast<double>(p.in_extent[0] * p.in_extent[1] * p.in_extent[2] * p.channels)
+                                    : static_cast<double>(m * p.k);
+  const double bytes_in = (elements + static_cast<double>(p.n * p.k)) * bits(p.in) / 8,
+               bytes_out = static_cast<double>(m * p.n * (staged ? 2 : 1)) * bits(p.out) / 8, memory = (bytes_in + bytes_out) / 3.85e6;
   return std::max(total + 0.5, memory) + 2.7;
+}
+
+bool has_8_bits(DType t) { return t == DType::u8 || t == DType::i8 || t == DType::f8e4m3fn; }
+
+// Whether some window reaches beyond its image.
+bool has_pads(const GemmProblem& g) {
+  for (std::size_t d = 0; g.is_conv && d < 3; ++d) {
+    const int64_t last = (g.out_extent[d] - 1) * g.stride[d] - g.begin[d] + (g.kernel[d] - 1) * g.dilation[d];
+    if (g.begin[d] > 0 || last >= g.in_extent[d]) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -59,9 +72,11 @@ Verdict wgmma_fits(const Problem& p, const Product& product) {
   const GemmProblem& g = product.gemm;
   if (p.device->arch != 90) return Verdict::no("wgmma needs sm_90");
   if (driver() && !driver()->tensor_map_im2col) return Verdict::no("the driver is older than CUDA 12: it describes no tensors for TMA");
-  if (g.out != g.in) return Verdict::no("the result has another type");
+  if (g.out != g.in && !(bits(g.in) == 8 && bits(g.out) <= 32) && !has_8_bits(g.out)) return Verdict::no("the result has another type");
   if (g.spreads) return Verdict::no("a row of the product does not lie together in the result");
-  if (g.row_pitch() % 8 != 0 || g.n % 8 != 0 || g.k % 8 != 0 || g.channels % 8 != 0)
+  if (g.zero_point >= 0 && has_pads(g)) return Verdict::no("TMA pads with nought, not with the zero point");
+  const auto aligned = [](int64_t elements, DType type) { return elements * bits(type) % 128 == 0; };
+  if (!aligned(g.row_pitch(), g.out) || !aligned(g.n, g.out) || g.n % 8 != 0 || !aligned(g.k, g.in) || !aligned(g.channels, g.in))
     return Verdict::no("rows do not begin at multiples of 16 bytes");
   if (product.rows < kFewRows || product.rows * g.n < kFewResults)
     return Verdict::no("so few results that sums should be split: matmul_mma and conv_mma do that");
@@ -75,7 +90,7 @@ std::vector<Config> wgmma_configs(const Product& product) {
   const bool staged = staged_operand(g) >= 0;
   std::vector<std::pair<double, Config>> all;
   for (const auto& t : kTiles) {
-    const WgmmaTile tile = tile_of(t, staged);
+    const WgmmaTile tile = tile_of(t, g, staged);
     if (tile.columns > 64 && tile.columns >= 2 * g.n) continue;
     all.push_back({guess(tile, g, staged, product.rows), {t[0], t[1], t[2], t[3], tile.stages, tile.slots}});
   }
@@ -86,16 +101,16 @@ std::vector<Config> wgmma_configs(const Product& product) {
   return best;
 }
 
-Verdict wgmma_valid(const Problem&, const Config& c) {
+Verdict wgmma_valid(const Problem& p, const Config& c) {
   if (c.size() != 6) return Verdict::no("its configuration has another length");
   const auto known = [&](const auto& t) { return std::equal(std::begin(t), std::end(t), c.begin()); };
   if (std::none_of(std::begin(kTiles), std::end(kTiles), known) || c[4] < 2 || c[4] > 8 || c[5] < 1 || c[5] > 2)
     return Verdict::no("there is no such tile");
-  return Verdict::only_if(tile_of(c).shared_bytes() <= kSharedBytes, "the tile needs more shared memory than there is");
+  return Verdict::only_if(tile_of(c, p.out[0].dtype).shared_bytes() <= kSharedBytes, "the tile needs more shared memory than there is");
 }
 
 WgmmaKernel::WgmmaKernel(Product product, const Config& c, const DeviceInfo& device)
-    : product_(std::move(product)), tile_(tile_of(c)), plain_(product_, kPlainTile, device, false) {
+    : product_(std::move(product)), tile_(tile_of(c, product_.gemm.out)), plain_(product_, kPlainTile, device, false) {
   GemmProblem& g = product_.gemm;
   g.body = product_.tail.has_body ? &product_.tail.body : nullptr;
   g.tail = product_.tail.operands;
@@ -108,15 +123,15 @@ WgmmaKernel::WgmmaKernel(Product product, const Config& c, const DeviceInfo& dev
 
 Status::Code WgmmaKernel::describe_operands(const RunArgs& args, int64_t m, WgmmaArguments& a) const noexcept {
   const GemmProblem& g = product_.gemm;
-  const int rows = tile_.rows(), columns = tile_.columns;
+  const int rows = tile_.rows(), columns = tile_.columns, depth = g.depth();
   Status::Code code;
   if (g.is_conv) {
     code = describe_images(g, args.in[0].data, args.in[0].dims[0], rows, a.a);
     if (code == Status::ok)
-      code = describe<3>({g.in, args.in[1].data, {g.channels, g.k / g.channels, g.n}, {kWgmmaDepth, 1, columns}}, a.b);
+      code = describe<3>({g.weight, args.in[1].data, {g.channels, g.k / g.channels, g.n}, {depth, 1, columns}}, a.b);
   } else {
-    code = describe<2>({g.in, args.in[0].data, {g.k, m}, {kWgmmaDepth, rows}}, a.a);
-    if (code == Status::ok) code = describe<2>({g.in, args.in[1].data, {g.k, g.n}, {kWgmmaDepth, columns}}, a.b);
+    code = describe<2>({g.in, args.in[0].data, {g.k, m}, {depth, rows}}, a.a);
+    if (code == Status::ok) code = describe<2>({g.weight, args.in[1].data, {g.k, g.n}, {depth, columns}}, a.b);
   }
   const std::array<int, 2> panel{tile_.panel(), 64 * tile_.blocks};
   if (code == Status::ok) code = describe<2>({g.out, args.out[0].data, {g.n, m}, panel, g.row_pitch()}, a.y);
@@ -129,7 +144,7 @@ Status::Code WgmmaKernel::run(const RunArgs& args, int64_t m) const noexcept {
   WgmmaArguments a{};
   a.m = m;
   if (!lie_aligned(args, product_.tail) || m > kMostRows) return plain_.run(args, m);
-  for (std::size_t o = 0; o < product_.tail.inputs.size(); ++o) a.tail[o] = args.in[static_cast<std::size_t>(product_.tail.inputs[o])].data;
+  place_tail(args, product_.tail, a.tail);
   if (const Status::Code code = describe_operands(args, m, a); code != Status::ok) return code;
   const int64_t tiles = ceil_div(m, int64_t{tile_.rows()}) * ceil_div(product_.gemm.n, int64_t{tile_.columns});
   return launch(queue_of(args), function_, {static_cast<unsigned>(std::min<int64_t>(tiles, processors_))},

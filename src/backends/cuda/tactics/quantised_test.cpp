@@ -1,0 +1,137 @@
+// Products of 8 bits with the ends that quantised models give them: compiled for every architecture that claims them, and, where there is
+// a GPU, compared with the reference kernels.
+#include <cmath>
+
+#include "backends/cuda/backend.h"
+#include "backends/cuda/device/compiler.h"
+#include "backends/cuda/device/library.h"
+#include "backends/tactic_check.h"
+#include "base/check.h"
+
+namespace tenfold::backends {
+
+std::vector<Tactic> cuda_tactics();
+
+namespace {
+
+struct QuantisedCase {
+  std::string op, text;            // as in ops/cases.h; sums become operands of the body
+  std::string body;                // ir::parse_body
+  std::vector<std::string> extra;  // operands of the body
+  DType out;
+  double step;                     // of the result's type: relative to the value for e4m3, absolute for integers
+};
+
+const QuantisedCase kCases[] = {
+    {"MatMulFloat8", "f8e4m3fn[1100,272] f8e4m3fn[272,144]!",
+     "(f32,f32,f16) %3=mul.f32(%0,%1) %4=cast.f16(%3) %5=add.f16(%4,%2) %6=constant.f16(0) %7=max.f16(%5,%6) %8=cast.f32(%7) "
+     "%9=constant.f32(0.37) %10=div.f32(%8,%9) %11=cast.f8e4m3fn(%10) -> %11",
+     {"f32[144](0.001,0.01)!", "f16[144](-3,3)!"}, DType::f8e4m3fn, 0.126},
+    {"MatMulFloat8", "f8e4m3fn[1100,272] f8e4m3fn[272,144]!",
+     "(f32,f32,f16,f16) %4=mul.f32(%0,%1) %5=cast.f16(%4) %6=add.f16(%5,%2) %7=add.f16(%6,%3) -> %7",
+     {"f32[144](0.001,0.01)!", "f16[144](-3,3)!", "f16[1100,144](-3,3)"}, DType::f16, 0.004},
+    {"MatMulFloat8", "f8e4m3fn[1100,272] f8e4m3fn[272,144]!", "(f32,f32) %2=mul.f32(%0,%1) -> %2",
+     {"f32[144](0.001,0.01)!"}, DType::f32, 1e-3},
+    {"MatMulInteger", "u8[1100,272] i8[272,144]! u8[]{131}",
+     "(i32,f32,f32) %3=cast.f32(%0) %4=mul.f32(%3,%1) %5=add.f32(%4,%2) %6=constant.f32(0) %7=max.f32(%5,%6) %8=constant.f32(0.3) "
+     "%9=div.f32(%7,%8) %10=round_even.f32(%9) %11=constant.f32(7) %12=add.f32(%10,%11) %13=saturate.u8(%12) -> %13",
+     {"f32[144](0.0001,0.001)!", "f32[144](-9,9)!"}, DType::u8, 1},
+    {"MatMulInteger", "i8[1100,272] i8[272,144]!",
+     "(i32,f32,i8) %3=cast.f32(%0) %4=mul.f32(%3,%1) %5=cast.f32(%2) %6=constant.f32(0.25) %7=mul.f32(%5,%6) %8=add.f32(%4,%7) "
+     "%9=constant.f32(0.3) %10=div.f32(%8,%9) %11=saturate.i8(%10) -> %11",
+     {"f32[144](0.0001,0.001)!", "i8[1100,144]"}, DType::i8, 1},
+    {"MatMulInteger", "u8[1100,272] i8[272,144]!", "(i32,f32) %2=cast.f32(%0) %3=mul.f32(%2,%1) %4=cast.f16(%3) -> %4",
+     {"f32[144](0.0001,0.001)!"}, DType::f16, 0.004},
+    {"ConvInteger", "u8[6,64,19,17] i8[80,64,3,3]! u8[]{9} pads=[1,1,1,1]",
+     "(i32,f32,u8) %3=cast.f32(%0) %4=mul.f32(%3,%1) %5=cast.f32(%2) %6=constant.f32(0.25) %7=mul.f32(%5,%6) %8=add.f32(%4,%7) "
+     "%9=constant.f32(0.3) %10=div.f32(%8,%9) %11=round_even.f32(%10) %12=saturate.u8(%11) -> %12",
+     {"f32[80,1,1](0.0001,0.001)!", "u8[6,80,19,17]"}, DType::u8, 1},
+    {"ConvInteger", "u8[6,64,19,17] i8[80,64,3,3]! pads=[1,1,1,1]",
+     "(i32,f32) %2=cast.f32(%0) %3=mul.f32(%2,%1) %4=constant.f32(0.3) %5=div.f32(%3,%4) %6=round_even.f32(%5) %7=saturate.i8(%6) -> %7",
+     {"f32[80,1,1](0.0001,0.001)!"}, DType::i8, 1},
+    {"ConvInteger", "u8[6,80,19,17] i8[80,1,3,3]! u8[]{9} group=80 pads=[1,1,1,1]",
+     "(i32,f32) %2=cast.f32(%0) %3=mul.f32(%2,%1) %4=constant.f32(0.3) %5=div.f32(%3,%4) %6=round_even.f32(%5) %7=saturate.i8(%6) -> %7",
+     {"f32[80,1,1](0.001,0.01)!"}, DType::i8, 1},
+};
+
+struct OneNode {
+  ir::Graph graph{ir::Registry::builtin()};
+  std::vector<Tensor> operands;
+
+  explicit OneNode(const QuantisedCase& c) {
+    const ir::OpDef& op = ir::Registry::builtin().get(c.op);
+    const ops::Case parsed = ops::parse_case(op, c.text);
+    ir::Node node;
+    node.def = &op, node.attributes = parsed.attributes, node.body = ir::parse_body(c.body);
+    for (const ops::CaseOperand& o : parsed.operands) node.inputs.push_back(add(o));
+    node.anchor_inputs = static_cast<int>(node.inputs.size());
+    const ir::OpDef& any = ir::Registry::builtin().get("Identity");
+    for (const std::string& text : c.extra) node.inputs.push_back(add(ops::parse_case(any, text).operands[0]));
+    graph.outputs = {graph.add(std::move(node), 1)->out()};
+  }
+  ir::Value* add(const ops::CaseOperand& o) {
+    operands.push_back(o.data);
+    const std::string name = cat("x", operands.size());
+    if (o.constant) return graph.add_constant(o.data, name);
+    return graph.add_input(name, {ir::ValueType::Kind::tensor, {o.data.dtype(), ir::to_dims(o.data.shape())}, true});
+  }
+};
+
+// The operator's own tactics that take it, in their layouts.
+template <class Visit>
+void each_tactic(const OneNode& one, const DeviceInfo& device, Visit visit) {
+  for (const Tactic& tactic : cuda_tactics()) {
+    if (tactic.op != one.graph.nodes().front()->op() || tactic.source != Source::native) continue;
+    testing::TacticRun run(tactic, one.graph, 0);
+    run.problem.device = &device;
+    if (tactic.formats) run.use(tactic.formats(run.problem).front());
+    if (tactic.supports(run.problem)) visit(tactic, run);
+  }
+}
+
+TEST(CudaQuantised, EndsCompile) {
+  cuda::add_search_place(TENFOLD_SOURCE_DIR "/build/venv");
+  if (const std::string why = cuda::compiler_why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
+  for (const QuantisedCase& c : kCases) {
+    SCOPED_TRACE(cat(c.op, " ", c.text, " ", c.body));
+    const OneNode one(c);
+    for (int arch : {75, 80, 89, 90, 120}) {
+      DeviceInfo device;
+      device.kind = "cuda", device.arch = arch, device.ordinal = -arch;
+      int opened = 0;
+      each_tactic(one, device, [&](const Tactic& tactic, const testing::TacticRun& run) {
+        ++opened;
+        EXPECT_NO_THROW(tactic.open(run.problem, tactic.configs(run.problem).front())) << tactic.name << " for sm_" << arch;
+      });
+      const bool refused = c.op == "MatMulFloat8" && arch < 89, padded = c.text.find("]{9}") != std::string::npos;
+      EXPECT_EQ(opened, refused ? 0 : arch == 90 && !padded ? 2 : 1) << "for sm_" << arch;
+    }
+  }
+}
+
+TEST(CudaQuantised, EndsAgreeWithTheReference) {
+  std::string lacks;
+  if (cuda_devices(lacks).empty()) GTEST_SKIP() << "no GPU: " << lacks;
+  const std::shared_ptr<Backend> backend = open_backend("cuda");
+  for (const QuantisedCase& c : kCases) {
+    const OneNode one(c);
+    std::vector<ops::RuntimeValue> values(one.operands.begin(), one.operands.end());
+    const Tensor want = std::get<Tensor>(ops::run_node(*one.graph.nodes().front(), values)[0]);
+    each_tactic(one, backend->info(), [&](const Tactic& tactic, const testing::TacticRun& run) {
+      for (const Config& config : tactic.configs(run.problem)) {
+        SCOPED_TRACE(cat(tactic.name, " on ", run.problem.line()));
+        testing::OnStream stream(*backend);
+        const Tensor got = run.run(config, one.operands, stream)[0];
+        std::int64_t wrong = 0;
+        for (std::int64_t i = 0; i < want.size(); ++i) {
+          const double g = got.as_double(i), w = want.as_double(i);
+          wrong += !(std::fabs(g - w) <= c.step * (is_float(c.out) ? std::max(std::fabs(w), 0.5) : 1));
+        }
+        EXPECT_EQ(wrong, 0) << "of " << want.size();
+      }
+    });
+  }
+}
+
+}  // namespace
+}  // namespace tenfold::backends
