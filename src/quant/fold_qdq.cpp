@@ -12,6 +12,8 @@
 //   a = MatMulInteger(x, w, xz)
 //   b = Cast(a) to="f32"
 //   y = Mul(b, s)
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/element.h"
 #include "ops/fold.h"
@@ -22,7 +24,20 @@ namespace {
 
 constexpr std::int64_t kMaxDepth = 65000;  // sums of products of 255 * 128 stay within 32 bits
 
-bool is_8_bit(DType type) { return type == DType::u8 || type == DType::i8; }
+enum class Kind { integers, integers_on_gpu, float8 };
+
+bool takes(Kind kind, DType type) { return kind == Kind::float8 ? type == DType::f8e4m3fn : type == DType::u8 || type == DType::i8; }
+
+// Tensor cores read 16 elements at once and know no zero points of weights; a first layer's few channels are better off as floats.
+bool fits_gpu(const ir::Node& node, const Params& weight) {
+  const bool conv = node.op() == "Conv";
+  const ir::Dim depth = node.in(0)->dims()[conv ? 1 : node.in(0)->dims().size() - 1];
+  if (!depth.is_constant() || !std::all_of(weight.zeros.begin(), weight.zeros.end(), [](std::int32_t z) { return z == 0; })) return false;
+  if (conv && node.attributes.string("auto_pad", "NOTSET") != "NOTSET") return false;
+  const std::int64_t groups = conv ? node.attributes.integer("group", 1) : 1;
+  const bool depthwise = conv && groups == depth.constant() && node.in(1)->dims()[0] == depth && depth.constant() > 1;
+  return depthwise ? depth.constant() % 8 == 0 : groups == 1 && depth.constant() % 16 == 0;
+}
 
 // The 8-bit operands of a product and their parameters.
 struct Operands {
@@ -31,7 +46,7 @@ struct Operands {
   bool turned = false;  // the product sees the weight transposed
 };
 
-std::optional<Operands> operands_of(const ir::Node& node) {
+std::optional<Operands> operands_of(const ir::Node& node, Kind kind) {
   Operands o;
   o.x = node.in(0)->producer;
   o.w = node.in(1)->producer;
@@ -41,9 +56,11 @@ std::optional<Operands> operands_of(const ir::Node& node) {
     o.w = o.w->in(0)->producer;
   }
   if (node.body || !is_dequantize(o.x) || !is_dequantize(o.w)) return {};
-  const auto xp = params_of(o.x), wp = params_of(o.w);
-  if (!xp || !wp || !xp->per_tensor() || !is_8_bit(xp->dtype) || !is_8_bit(wp->dtype)) return {};
+  const bool float8 = kind == Kind::float8;
+  const auto xp = params_of(o.x, float8), wp = params_of(o.w, float8);
+  if (!xp || !wp || !xp->per_tensor() || !takes(kind, xp->dtype) || !takes(kind, wp->dtype)) return {};
   if (o.x->in(0)->is_constant() || !o.w->in(0)->is_constant()) return {};
+  if (kind != Kind::integers && !fits_gpu(node, *wp)) return {};
   o.x_params = *xp;
   o.w_params = *wp;
   return o;
@@ -69,7 +86,7 @@ ir::Value* zero_points(ir::Graph& graph, const Params& p, std::string_view stem)
   return graph.add_constant(std::move(t), graph.unique_name(stem));
 }
 
-// The integer anchor and the scale behind it. `shape`: of per-channel constants, so that they broadcast to the result.
+// The anchor of 8 bits and the scale behind it. `shape`: of per-channel constants, so that they broadcast to the result.
 ir::Value* anchor(ir::Graph& graph, ir::Node& node, std::string_view op, const Operands& o, ir::Value* weight, ir::Attributes attributes,
                   const Shape& shape) {
   std::vector<ir::Value*> inputs{o.x->in(0), weight, zero_points(graph, o.x_params, node.name + "_x_zero"),
@@ -78,7 +95,8 @@ ir::Value* anchor(ir::Graph& graph, ir::Node& node, std::string_view op, const O
   ir::Value* sum = graph.add(op, std::move(inputs), std::move(attributes), 1, node.name, &node)->out();
   ir::Value* scale = ops::fold(graph, "Mul", {o.w->in(1), o.x->in(1)}, {}, node.name + "_scale");
   scale = ops::fold_reshape(graph, scale, o.w_params.per_tensor() ? Shape{} : shape, scale->name);
-  return graph.make("Mul", {graph.make("Cast", {sum}, {{"to", "f32"}}, &node), scale}, {}, &node);
+  if (sum->dtype() != DType::f32) sum = graph.make("Cast", {sum}, {{"to", "f32"}}, &node);
+  return graph.make("Mul", {sum, scale}, {}, &node);
 }
 
 // The weight as k x n, if its scales lie along n and sums stay within 32 bits; null if not.
@@ -91,12 +109,14 @@ ir::Value* weight_of(ir::Graph& graph, const Operands& o, std::int64_t& n) {
   return o.turned ? ops::fold(graph, "Transpose", {w}, {{"perm", ir::Ints{1, 0}}}, w->name) : w;
 }
 
-bool fold_matmul(ir::Graph& graph, ir::Node& node) {
-  const auto o = operands_of(node);
+const char* product(Kind kind) { return kind == Kind::float8 ? "MatMulFloat8" : "MatMulInteger"; }
+
+bool fold_matmul(ir::Graph& graph, ir::Node& node, Kind kind) {
+  const auto o = operands_of(node, kind);
   std::int64_t n = 0;
   ir::Value* weight = o && node.in(0)->rank() >= 2 ? weight_of(graph, *o, n) : nullptr;
   if (weight == nullptr) return false;
-  graph.replace_uses(node.out(), anchor(graph, node, "MatMulInteger", *o, weight, {}, {n}));
+  graph.replace_uses(node.out(), anchor(graph, node, product(kind), *o, weight, {}, {n}));
   return true;
 }
 
@@ -112,8 +132,8 @@ ir::Value* bias_of(ir::Graph& graph, const ir::Node& node, const Shape& shape, f
   return bias->constant->tensor.size() == element_count(shape) ? ops::fold_reshape(graph, bias, shape, name) : bias;
 }
 
-bool fold_gemm(ir::Graph& graph, ir::Node& node) {
-  auto o = operands_of(node);
+bool fold_gemm(ir::Graph& graph, ir::Node& node, Kind kind) {
+  auto o = operands_of(node, kind);
   if (!o || node.attributes.integer("transA", 0) != 0 || node.attributes.number("alpha", 1) != 1) return false;
   o->turned = node.attributes.integer("transB", 0) != 0;
   std::int64_t n = 0;
@@ -124,13 +144,14 @@ bool fold_gemm(ir::Graph& graph, ir::Node& node) {
     bias = bias_of(graph, node, {n}, node.attributes.number("beta", 1));
     if (bias == nullptr) return false;
   }
-  ir::Value* y = anchor(graph, node, "MatMulInteger", *o, weight, {}, {n});
+  ir::Value* y = anchor(graph, node, product(kind), *o, weight, {}, {n});
   graph.replace_uses(node.out(), bias ? graph.make("Add", {y, bias}, {}, &node) : y);
   return true;
 }
 
-bool fold_conv(ir::Graph& graph, ir::Node& node) {
-  const auto o = operands_of(node);
+bool fold_conv(ir::Graph& graph, ir::Node& node, Kind kind) {
+  if (kind == Kind::float8) return false;
+  const auto o = operands_of(node, kind);
   if (!o || (!o->w_params.per_tensor() && o->w_params.axis != 0)) return false;
   const std::vector<std::int64_t> w = ir::constants(o->w->in(0)->dims());
   if (element_count(w) > kMaxDepth * w[0]) return false;
@@ -146,18 +167,21 @@ bool fold_conv(ir::Graph& graph, ir::Node& node) {
   return true;
 }
 
+template <Kind kind>
 bool run(ir::Graph& graph) {
   bool changed = false;
   for (ir::Node* node : graph.node_list()) {
     const std::string& op = node->op();
-    changed = (op == "MatMul" && fold_matmul(graph, *node)) || (op == "Gemm" && fold_gemm(graph, *node)) ||
-              (op == "Conv" && fold_conv(graph, *node)) || changed;
+    changed = (op == "MatMul" && fold_matmul(graph, *node, kind)) || (op == "Gemm" && fold_gemm(graph, *node, kind)) ||
+              (op == "Conv" && fold_conv(graph, *node, kind)) || changed;
   }
   return changed;
 }
 
 }  // namespace
 
-passes::Pass pass_fold_qdq() { return {.name = "fold_qdq", .run = run}; }
+passes::Pass pass_fold_qdq() { return {.name = "fold_qdq", .run = run<Kind::integers>}; }
+passes::Pass pass_fold_qdq_for_gpu() { return {.name = "fold_qdq", .run = run<Kind::integers_on_gpu>}; }
+passes::Pass pass_fold_float8() { return {.name = "fold_float8", .run = run<Kind::float8>}; }
 
 }  // namespace tenfold::quant

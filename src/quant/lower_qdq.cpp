@@ -56,9 +56,10 @@ void to_region(ir::Graph& graph, ir::Node& node, const Params& p) {
   std::uint16_t y = 0;
   if (quantize) {
     const std::uint16_t divisor = scale();
-    y = b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, y, divisor));
+    y = b.binary(ir::Prim::div, y, divisor);
+    if (!is_float(p.dtype)) y = b.unary(ir::Prim::round_even, y);
     if (moved) y = b.binary(ir::Prim::add, y, zero());
-    y = b.emit({.prim = ir::Prim::saturate, .dtype = p.dtype, .a = y});
+    y = is_float(p.dtype) ? b.cast(y, p.dtype) : b.emit({.prim = ir::Prim::saturate, .dtype = p.dtype, .a = y});
   } else {
     y = b.cast(y, DType::f32);
     if (moved) y = b.binary(ir::Prim::sub, y, zero());
@@ -79,13 +80,14 @@ bool fold_constant(ir::Graph& graph, ir::Node& node) {
   return true;
 }
 
+template <bool float8>
 bool run(ir::Graph& graph) {
   bool changed = false;
   for (ir::Node* node : graph.node_list()) {
     if (!is_quantize(node) && !is_dequantize(node)) continue;
     if (fold_constant(graph, *node)) {
       changed = true;
-    } else if (const auto p = params_of(node)) {
+    } else if (const auto p = params_of(node, float8)) {
       to_region(graph, *node, *p);
       changed = true;
     }
@@ -95,6 +97,7 @@ bool run(ir::Graph& graph) {
 
 }  // namespace
 
-passes::Pass pass_lower_qdq() { return {.name = "lower_qdq", .run = run}; }
+passes::Pass pass_lower_qdq() { return {.name = "lower_qdq", .run = run<false>}; }
+passes::Pass pass_lower_qdq_for_gpu() { return {.name = "lower_qdq", .run = run<true>}; }
 
 }  // namespace tenfold::quant

@@ -81,6 +81,14 @@ bool begins_small(const ir::Node& n) {
   return rows.is_constant() && rows.constant() <= kFewRows && w->constant->tensor.size() <= kFewWeights;
 }
 
+// The scale of a sum of 8-bit products: the sum itself may be beyond what f16 holds.
+bool scales_sum(const ir::Node& n) {
+  if (n.op() != "Mul") return false;
+  const ir::Node* sum = n.in(0)->producer;
+  if (sum && sum->op() == "Cast") sum = sum->in(0)->producer;
+  return sum && (sum->op() == "MatMulInteger" || sum->op() == "ConvInteger" || sum->op() == "MatMulFloat8");
+}
+
 class Narrower {
  public:
   Narrower(ir::Graph& graph, DType to) : graph_(graph), to_(to) {}
@@ -93,7 +101,7 @@ class Narrower {
 
  private:
   bool can_narrow(const ir::Node& node) {
-    if (!node.graphs.empty() || node.body || node.op() == "Cast" || begins_small(node)) return false;
+    if (!node.graphs.empty() || node.body || node.op() == "Cast" || begins_small(node) || scales_sum(node)) return false;
     if (!node.def->scalar && !kNarrowed.count(node.op())) return false;
     bool any = false;
     for (ir::Value* v : node.inputs) {

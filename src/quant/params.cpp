@@ -10,7 +10,7 @@ constexpr std::string_view kBuiltIn = "built into the plan as a parameter of its
 bool is_quantize(const ir::Node* node) { return node != nullptr && node->op() == "QuantizeLinear"; }
 bool is_dequantize(const ir::Node* node) { return node != nullptr && node->op() == "DequantizeLinear"; }
 
-std::optional<Params> params_of(const ir::Node* node) {
+std::optional<Params> params_of(const ir::Node* node, bool float8) {
   const bool quantize = is_quantize(node);
   if (!quantize && !is_dequantize(node)) return {};
   const ir::Value *scale = node->in(1), *zero = node->in(2);
@@ -20,7 +20,8 @@ std::optional<Params> params_of(const ir::Node* node) {
   if (scale->dtype() != DType::f32 || wide->dtype() != DType::f32) return {};
   Params p;
   p.dtype = narrow->dtype();
-  if (p.dtype != DType::u8 && p.dtype != DType::i8 && p.dtype != DType::u16 && p.dtype != DType::i16) return {};
+  const bool is_float8 = p.dtype == DType::f8e4m3fn && float8 && !(quantize && node->attributes.integer("saturate", 1) == 0);
+  if (!is_float8 && p.dtype != DType::u8 && p.dtype != DType::i8 && p.dtype != DType::u16 && p.dtype != DType::i16) return {};
   const std::int64_t count = scale->constant->tensor.size();
   // One scale goes into the code of the steps, and zero points decide what that code is; a scale per channel stays an operand.
   if (count == 1) ir::fix(*scale->constant, kBuiltIn);
@@ -46,6 +47,17 @@ std::vector<passes::Pass> qdq_passes() {
       passes::find_pass("fuse_attention"),  // ... and only now look like attention
       pass_lower_qdq(),                     // the rest, for regions and epilogues to absorb
   };
+}
+
+std::vector<passes::Pass> qdq_passes_for_gpu(bool int8, bool fp8) {
+  std::vector<passes::Pass> list;
+  if (int8) list.push_back(pass_move_qdq());
+  if (int8) list.push_back(pass_fold_qdq_for_gpu());
+  if (fp8) list.push_back(pass_fold_float8());
+  if (int8) list.push_back(pass_remove_qdq());
+  list.push_back(passes::find_pass("fuse_attention"));
+  list.push_back(pass_lower_qdq_for_gpu());
+  return list;
 }
 
 }  // namespace tenfold::quant

@@ -140,5 +140,43 @@ TEST(Qdq, ARectifierHiddenInTheRangeStays) {
   EXPECT_EQ(count(graph, "Region"), 2) << ir::print(graph);
 }
 
+TEST(Qdq, ProductsOfFloat8OnGpus) {
+  const std::string text = R"((x f32[4,16])
+    xs = f32[]{0.01}
+    xz = f8e4m3fn[]{0}
+    w = constant f8e4m3fn[16,32]
+    ws = constant f32[32]
+    os = f32[]{0.5}
+    q = QuantizeLinear(x, xs, xz)
+    d = DequantizeLinear(q, xs, xz)
+    wd = DequantizeLinear(w, ws) axis=1
+    m = MatMul(d, wd)
+    r = Relu(m)
+    y = QuantizeLinear(r, os, xz)
+  )";
+  const ir::Graph allowed = run_all(text, 1, qdq_passes_for_gpu(true, true));
+  EXPECT_EQ(count(allowed, "MatMulFloat8"), 1) << ir::print(allowed);
+  EXPECT_EQ(count(allowed, "MatMul") + count(allowed, "QuantizeLinear") + count(allowed, "DequantizeLinear"), 0) << ir::print(allowed);
+  const ir::Graph refused = run_all(text, 1, qdq_passes_for_gpu(true, false));
+  EXPECT_EQ(count(refused, "MatMul"), 1) << ir::print(refused);
+  EXPECT_EQ(count(refused, "MatMulFloat8") + count(refused, "QuantizeLinear"), 0) << ir::print(refused);
+}
+
+TEST(Qdq, GpusTakeIntegersThatTensorCoresTake) {
+  const auto products = [](const std::string& weight_zero, const std::string& depth) {
+    const ir::Graph graph = run_all("(x u8[4," + depth + "])\n  xs = f32[]{0.05}\n  xz = u8[]{100}\n  w = constant i8[" + depth + R"(,32]
+      ws = constant f32[32]
+      wz = i8[]{)" + weight_zero + R"(}
+      d = DequantizeLinear(x, xs, xz)
+      wd = DequantizeLinear(w, ws, wz) axis=1
+      y = MatMul(d, wd)
+    )", 1e-2, qdq_passes_for_gpu(true, true));
+    return count(graph, "MatMulInteger");
+  };
+  EXPECT_EQ(products("0", "16"), 1);
+  EXPECT_EQ(products("3", "16"), 0);
+  EXPECT_EQ(products("0", "20"), 0);
+}
+
 }  // namespace
 }  // namespace tenfold::quant

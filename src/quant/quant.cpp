@@ -1,6 +1,9 @@
 // The precision stage in order.
 #include "quant/quant.h"
 
+#include <algorithm>
+
+#include "base/check.h"
 #include "base/log.h"
 #include "ir/text.h"
 #include "quant/narrow_floats.h"
@@ -10,8 +13,29 @@ namespace tenfold::quant {
 
 namespace {
 
+// What became of a quantised model's products.
+void tell(const ir::Graph& graph, const Log& log) {
+  int integers = 0, floats8 = 0, floats = 0;
+  for (const auto& n : graph.nodes()) {
+    integers += n->op() == "MatMulInteger" || n->op() == "ConvInteger";
+    floats8 += n->op() == "MatMulFloat8";
+    floats += (n->op() == "MatMul" || n->op() == "Conv") && n->in(1)->is_constant();
+  }
+  log(Severity::info, "of the quantised model's products with weights ", integers, " compute in int8, ", floats8, " in e4m3, ", floats,
+      " in floats, because they are not quantised on both sides or not as tensor cores take it");
+}
+
 // fp16 goes before bf16 where both are allowed: three more bits of fraction, and models that overflow it are rare.
-void apply_on_gpu(ir::Graph& graph, const BuildConfig& config, const passes::RunOptions& options) {
+void apply_on_gpu(ir::Graph& graph, const BuildConfig& config, const backends::DeviceInfo& device, const passes::RunOptions& options) {
+  constexpr int kFirstWithFloat8 = 89;
+  const auto& nodes = graph.nodes();
+  const bool quantised = std::any_of(nodes.begin(), nodes.end(), [](const auto& n) { return is_dequantize(n.get()); });
+  passes::run(graph, qdq_passes_for_gpu(config.int8, config.fp8 && device.arch >= kFirstWithFloat8), options);
+  const Log log(config.log, Severity::verbose);
+  if (quantised)
+    tell(graph, log);
+  else
+    log(Severity::verbose, "int8 and e4m3 are for models with QuantizeLinear and DequantizeLinear, of which this one has none");
   if (config.fp16 || config.bf16) passes::run(graph, {pass_narrow_floats(config.fp16 ? DType::f16 : DType::bf16)}, options);
   if (!config.tf32) return;
   for (const auto& n : graph.nodes())
@@ -25,8 +49,8 @@ void apply(ir::Graph& graph, const BuildConfig& config, const backends::DeviceIn
   const Log log(config.log);
   passes::RunOptions options{.disabled = config.disabled_passes};
   if (config.dump) options.changed = [&config](std::string_view pass, const ir::Graph& changed) { config.dump(pass, ir::print(changed)); };
+  if (device.kind == "cuda") return apply_on_gpu(graph, config, device, options);
   passes::run(graph, config.int8 ? qdq_passes() : std::vector<passes::Pass>{pass_lower_qdq()}, options);
-  if (device.kind == "cuda") return apply_on_gpu(graph, config, options);
   if (config.fp16) log(Severity::info, "fp16 was allowed, but CPUs here have no fp16 arithmetic that pays: f32 is used");
   if (config.bf16) {
     if (!(device.features & backends::kAmxBf16)) {

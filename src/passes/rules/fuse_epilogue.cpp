@@ -26,8 +26,8 @@ namespace tenfold::passes {
 namespace {
 
 bool is_anchor(const ir::Node& n) {
-  static constexpr std::array<std::string_view, 6> kAnchors{"MatMul",        "Conv",        "ConvTranspose",
-                                                            "MatMulInteger", "ConvInteger", "LayerNormalization"};
+  static constexpr std::array<std::string_view, 7> kAnchors{"MatMul",      "Conv",         "ConvTranspose",     "MatMulInteger",
+                                                            "ConvInteger", "MatMulFloat8", "LayerNormalization"};
   return n.outputs.size() == 1 && std::find(kAnchors.begin(), kAnchors.end(), n.op()) != kAnchors.end();
 }
 
@@ -45,7 +45,8 @@ void bias_to_body(ir::Graph& graph, ir::Node& n) {
 
 // A region joins if it narrows the result (quantises it) or if it is what an integer accumulator is made for.
 bool region_may_join(const ir::Node& anchor, const ir::Node& region) {
-  return bits(region.out()->dtype()) < bits(anchor.out()->dtype()) || anchor.op() == "MatMulInteger" || anchor.op() == "ConvInteger";
+  const std::string& op = anchor.op();
+  return bits(region.out()->dtype()) < bits(anchor.out()->dtype()) || op == "MatMulInteger" || op == "ConvInteger" || op == "MatMulFloat8";
 }
 
 // Operands that a region only widens (a dequantised residual) are read as they were before it, whoever else reads them.
