@@ -128,6 +128,56 @@ TEST(CudaPlan, AConvolutionNetworkStaysOnTheGpu) {
   }
 }
 
+// Quantised models keep to the GPU too, and their products to 8 bits.
+TEST(CudaPlan, QuantisedNetworksStayOnTheGpuInEightBits) {
+  BuildConfig config;
+  config.fp16 = true;
+  const auto products = [](const plan::Plan& plan, const char* op) {
+    const std::vector<plan::Step>& steps = plan.programs[0].steps;
+    return std::count_if(steps.begin(), steps.end(), [&](const plan::Step& s) { return s.op == op; });
+  };
+  const plan::Plan encoder = plan_of(R"((x f32[8,64], w f8e4m3fn[64,128]!, v f8e4m3fn[128,64]!, c f32[128]!, g f32[64]!, b f32[64]!)
+    s = f32[]{0.02}
+    z = f8e4m3fn[]{0}
+    ws = f32[]{0.01}
+    r = Relu(x)
+    n = LayerNormalization(r, g, b) axis=-1
+    q = QuantizeLinear(n, s, z)
+    d = DequantizeLinear(q, s, z)
+    wd = DequantizeLinear(w, ws)
+    m = MatMul(d, wd)
+    a = Add(m, c)
+    e = Gelu(a)
+    eq = QuantizeLinear(e, s, z)
+    ed = DequantizeLinear(eq, s, z)
+    vd = DequantizeLinear(v, ws)
+    o = MatMul(ed, vd)
+    h = Add(o, n)
+    y = LayerNormalization(h, g, b) axis=-1)",
+                                     config);
+  EXPECT_EQ(host_steps(encoder), 0);
+  EXPECT_EQ(products(encoder, "MatMulFloat8"), 2);
+  const plan::Plan network = plan_of(R"((x f32[2,16,12,12], w i8[32,16,3,3]!, v i8[32,1,3,3]!)
+    s = f32[]{0.02}
+    z = u8[]{7}
+    ws = f32[]{0.01}
+    q = QuantizeLinear(x, s, z)
+    d = DequantizeLinear(q, s, z)
+    wd = DequantizeLinear(w, ws)
+    a = Conv(d, wd) pads=[1,1,1,1]
+    r = Relu(a)
+    rq = QuantizeLinear(r, s, z)
+    rd = DequantizeLinear(rq, s, z)
+    vd = DequantizeLinear(v, ws)
+    p = Conv(rd, vd) pads=[1,1,1,1] group=32
+    t = Add(p, rd)
+    tq = QuantizeLinear(t, s, z)
+    y = DequantizeLinear(tq, s, z))",
+                                     config);
+  EXPECT_EQ(host_steps(network), 0);
+  EXPECT_EQ(products(network, "ConvInteger"), 2);
+}
+
 // What goes up and what skips over are written side by side wherever the concatenation is channels-last, as some choices make it.
 TEST(CudaPlan, AStepUpWritesIntoTheConcatenation) {
   BuildConfig config;

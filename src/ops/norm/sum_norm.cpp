@@ -1,7 +1,8 @@
 // SumNorm (internal): a sum of rows of tables and of plain tensors, then LayerNormalization over the last dim. Operands: scale,
-// bias, then for each term a table and the indices of its rows, or a tensor that broadcasts and no indices. Made by a fusion pass
-// for GPUs.
+// bias, then for each term a table and the indices of its rows, or a tensor that broadcasts and no indices. Results: the norm, then, if
+// asked for, the same quantised to 8 bits with one scale and zero point. Made by fusion passes for GPUs.
 #include "ops/norm/norm_common.h"
+#include "ops/quantize/quantize_common.h"
 
 namespace tenfold::ir {
 namespace {
@@ -25,6 +26,25 @@ void infer(InferCall& call) {
     call.need(call.rank(i) == 1 && call.dims(i)[0] == result.back(), "scale and bias need the extent of the last dim, ",
               result.back().text());
   call.out(0, call.dtype(2), result);
+  if (call.outputs() < 2) return;
+  const auto type = dtype_from_name(call.attributes().string("quantised"));
+  require_sound(type == DType::u8 || type == DType::i8 || type == DType::f8e4m3fn, "the second result is quantised to \"",
+                call.attributes().string("quantised"), "\", expected u8, i8 or f8e4m3fn");
+  call.out(1, *type, result);
+}
+
+// What QuantizeLinear would make of the first result.
+void quantise(Call& call) {
+  const ops::RealIn<float> y(call.out[0]);
+  const TensorRef& small = call.out[1];
+  const auto scale = static_cast<float>(call.attributes().number("scale"));
+  const auto zero = static_cast<double>(call.attributes().number("zero"));
+  for (std::int64_t i = 0; i < small.size(); ++i) {
+    if (is_float(small.dtype))
+      store_double(small.dtype, small.data, i, static_cast<double>(y[i] / scale));
+    else
+      store_int(small.dtype, small.data, i, static_cast<std::int64_t>(ops::quantized(y[i], scale, zero, ops::range_of(small.dtype))));
+  }
 }
 
 template <class T>
@@ -62,6 +82,7 @@ void run(Call& call) {
 
 void reference(Call& call) {
   ops::with_real(call.in[2].dtype, [&]<class T>(T) { run<T>(call); });
+  if (call.out.size() > 1) quantise(call);
 }
 
 }  // namespace
@@ -70,12 +91,15 @@ OpDef op_sum_norm() {
   return {.name = "SumNorm",
           .min_inputs = 3,
           .max_inputs = 10,
-          .attributes = {{"epsilon", 1e-5f}},
+          .max_outputs = 2,
+          .attributes = {{"epsilon", 1e-5f}, {"quantised", ""}, {"scale", 1.0f}, {"zero", 0.0f}},
           .infer = infer,
           .reference = reference,
           .cases = {"f32[8] f32[8] f32[10,8] i64[2,3](0,9)", "f16[64] f16[64] f16[9,64]! i64[2,5](0,8) f16[1,5,64]! _",
                     "f32[384]! f32[384]! f32[9,384]! i64[2,5](-9,8) f32[5,384]! _ f32[2,384]! i32[2,5](0,1)",
-                    "f16[100] f16[100] f16[9,100] i64[1,5](0,8) f16[3,5,100] _", "f16[384] f16[384] f16[6,384] _ f16[6,384] _ f16[384]!"}};
+                    "f16[100] f16[100] f16[9,100] i64[1,5](0,8) f16[3,5,100] _", "f16[384] f16[384] f16[6,384] _ f16[6,384] _ f16[384]!",
+                    "f16[100] f16[100] f16[9,100] _ f16[9,100] outputs=2 quantised=\"f8e4m3fn\" scale=0.01",
+                    "f32[384] f32[384] f32[6,384] _ f32[6,384] outputs=2 quantised=\"u8\" scale=0.02 zero=128.0"}};
 }
 
 }  // namespace tenfold::ir

@@ -2,6 +2,7 @@
 #include "backends/cuda/codegen/rows.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "backends/cuda/codegen/prelude.h"
 #include "base/check.h"
@@ -10,7 +11,7 @@ namespace tenfold::backends::cuda {
 namespace {
 
 constexpr const char* kFrame = R"(
-struct Arguments { SOURCES OUT* y; const SCALE* scale; const BIAS* bias; i64 rows; u32* bad_index; };
+struct Arguments { SOURCES OUT* y; const SCALE* scale; const BIAS* bias; i64 rows; u32* bad_index; QUANTISED* quantised; };
 template <int V> __device__ __forceinline__ void compute(const Arguments& a) {
   constexpr int kSteps = (N + THREADS * V - 1) / (THREADS * V);
   __shared__ float room[32];
@@ -33,6 +34,7 @@ template <int V> __device__ __forceinline__ void compute(const Arguments& a) {
     OUT raw[V];
     FINISH
     write<V>(y + at, raw);
+    QUANTISING
   }
 }
 extern "C" __global__ void __launch_bounds__(THREADS * ROWS) singles(Arguments a) { enter(); compute<1>(a); }
@@ -128,6 +130,21 @@ void fill_sources(const RowProblem& p, std::string& text) {
   replace_all(text, "LOADING", loading);
 }
 
+// The second result of `at` and the elements behind it.
+std::string quantising(const RowProblem& p) {
+  if (p.quantised == DType::count_) return "";
+  const auto factor = std::bit_cast<std::int32_t>(static_cast<float>(1 / p.quantised_scale));
+  std::string value = cat(loaded(p.out, "raw[i]"), " * __int_as_float(", factor, ")");
+  if (is_float(p.quantised)) {
+    value = stored(p.quantised, value);
+  } else {
+    const bool is_signed = p.quantised == DType::i8;
+    value = cat("saturated<QUANTISED>(rintf(", value, ") + (float)", p.quantised_zero, ", ", is_signed ? "-128, 127)" : "0, 255)");
+  }
+  return cat("QUANTISED small[V];\n    for (int i = 0; i < V; ++i) small[i] = ", value,
+             ";\n    write<V>(a.quantised + row * N + at, small);");
+}
+
 }  // namespace
 
 RowKernel generate_rows(const RowProblem& p) {
@@ -143,6 +160,7 @@ RowKernel generate_rows(const RowProblem& p) {
   fill_sources(p, text);
   replace_all(text, "STATISTICS", statistics(p.kind));
   replace_all(text, "FINISH", finish(p));
+  replace_all(text, "QUANTISING", quantising(p));
   const bool softmax = p.kind == RowKind::softmax || p.kind == RowKind::log_softmax;
   std::string head;
   const auto define = [&](const char* name, const std::string& value) { head += cat("#define ", name, " ", value, "\n"); };
@@ -151,6 +169,7 @@ RowKernel generate_rows(const RowProblem& p) {
   define("N", std::to_string(p.length)), define("THREADS", std::to_string(k.threads)), define("ROWS", std::to_string(k.rows));
   define("WIDTH", std::to_string(k.width)), define("EPSILON", cat(p.epsilon, "f")), define("NEUTRAL", softmax ? "-INFINITY_F" : "0.f");
   define("LOAD(r)", loaded(p.in, "(r)")), define("STORE(r)", stored(p.out, "(r)")), define("LOAD_SCALE(r)", loaded(p.scale, "(r)"));
+  define("QUANTISED", p.quantised == DType::count_ ? "void" : std::string(storage_type(p.quantised)));
   k.source = cat(prelude(), head, text);
   return k;
 }

@@ -22,6 +22,9 @@ struct RowProblem {
   std::int64_t length = 0;
   double epsilon = 0;
   std::vector<RowTerm> terms = {};   // of type `in`
+  // With terms: a second result, the first one quantised to 8 bits.
+  DType quantised = DType::count_;
+  double quantised_scale = 1, quantised_zero = 0;
 };
 // What a kernel with terms is given: of each its rows, its indices and how many there are (they repeat), and how many rows a table has.
 struct RowTermArguments {
@@ -31,6 +34,7 @@ struct RowTermArguments {
   const void *scale, *bias;
   std::int64_t rows;
   void* bad_index;
+  void* quantised;
 };
 struct RowKernel {
   std::string source;  // exports `vectors` and `singles`; Arguments: x, y, scale, bias, number of rows; or RowTermArguments
