@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Writes a model whose products with weights are quantised: quantise_products.py IN.onnx OUT.onnx float8|int8 [RUNS]
+
+Weights get a scale for each column, activations one for each tensor: the largest magnitude in RUNS (4) runs on random inputs becomes
+the type's largest number, 448 or 127. Needs onnx, onnxruntime and numpy; dynamic dims are run with batch 2 and 128 elsewhere. (The
+optimiser of ONNX Runtime 1.31 computes such e4m3 models wrongly: compare with the float model, or switch it off.)
+"""
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import TensorProto, helper, numpy_helper, version_converter
+
+LARGEST = {'float8': 448.0, 'int8': 127.0}
+TYPE = {'float8': TensorProto.FLOAT8E4M3FN, 'int8': TensorProto.INT8}
+
+
+def codes():
+    """The value of each code without a sign: exponent of 4 bits, biased by 7, and 3 bits of fraction."""
+    return np.array([(2.0 ** -6 * m / 8 if e == 0 else 2.0 ** (e - 7) * (1 + m / 8)) for e in range(16) for m in range(8)][:127])
+
+
+def to_float8(values):
+    table = codes()
+    magnitude = np.minimum(np.abs(values), table[-1])
+    above = np.clip(np.searchsorted(table, magnitude), 1, 126)
+    low, high = table[above - 1], table[above]
+    middle = (low + high) / 2
+    up = (magnitude > middle) | ((magnitude == middle) & (above % 2 == 0))   # ties to the even code
+    return (np.where(up, above, above - 1) | np.where(np.signbit(values), 128, 0)).astype(np.uint8)
+
+
+def small(kind, name, values):
+    """A tensor of 8 bits from values that are scaled already."""
+    data = to_float8(values) if kind == 'float8' else np.clip(np.rint(values), -127, 127).astype(np.int8)
+    return TensorProto(name=name, data_type=TYPE[kind], dims=values.shape, raw_data=data.tobytes())
+
+
+def random_inputs(session, rng):
+    feeds = {}
+    for i in session.get_inputs():
+        shape = [d if isinstance(d, int) else 2 if k == 0 else 128 for k, d in enumerate(i.shape)]
+        if 'float' in i.type:
+            feeds[i.name] = rng.uniform(-1, 1, shape).astype(np.float32)
+        else:
+            feeds[i.name] = np.ones(shape, np.int64) if 'mask' in i.name else rng.integers(1000, 30000, shape)
+    return feeds
+
+
+def largest_magnitudes(model, names, runs):
+    """By name: the largest magnitude of a tensor over some runs."""
+    watched = onnx.ModelProto()
+    watched.CopyFrom(model)
+    for name in names:
+        watched.graph.node.append(helper.make_node('Abs', [name], [name + '/abs']))
+        watched.graph.node.append(helper.make_node('ReduceMax', [name + '/abs'], [name + '/largest'], keepdims=0))
+        watched.graph.output.append(helper.make_tensor_value_info(name + '/largest', TensorProto.FLOAT, []))
+    session = ort.InferenceSession(watched.SerializeToString(), providers=['CPUExecutionProvider'])
+    rng = np.random.default_rng(7)
+    all_runs = [session.run([n + '/largest' for n in names], random_inputs(session, rng)) for _ in range(runs)]
+    return {n: float(max(r[i] for r in all_runs)) for i, n in enumerate(names)}
+
+
+def quantise(model, kind, runs):
+    weights = {t.name: t for t in model.graph.initializer}
+    products = [n for n in model.graph.node if n.op_type in ('MatMul', 'Gemm') and n.input[1] in weights and
+                len(weights[n.input[1]].dims) == 2]
+    largest = largest_magnitudes(model, list(dict.fromkeys(n.input[0] for n in products)), runs)
+    model = version_converter.convert_version(model, 19)   # the first with e4m3
+    weights = {t.name: t for t in model.graph.initializer}
+    new, begun = [], {}
+
+    def constant(name, value):
+        model.graph.initializer.append(numpy_helper.from_array(np.asarray(value, np.float32), name))
+        return name
+
+    for node in model.graph.node:
+        if node.op_type in ('MatMul', 'Gemm') and node.input[0] in largest and node.input[1] in weights:
+            x, w = node.input[0], node.input[1]
+            if x not in begun:
+                scale = constant(x + '/scale', max(largest[x], 1e-6) / LARGEST[kind])
+                model.graph.initializer.append(small(kind, x + '/zero', np.zeros([])))
+                new.append(helper.make_node('QuantizeLinear', [x, scale, x + '/zero'], [x + '/small']))
+                new.append(helper.make_node('DequantizeLinear', [x + '/small', scale, x + '/zero'], [x + '/back']))
+                begun[x] = x + '/back'
+            if w not in begun:
+                turned = node.op_type == 'Gemm' and any(a.name == 'transB' and a.i for a in node.attribute)
+                values = numpy_helper.to_array(weights[w])
+                scales = np.maximum(np.abs(values).max(axis=1 if turned else 0), 1e-8).astype(np.float32) / np.float32(LARGEST[kind])
+                scaled = values / (scales[:, None] if turned else scales[None, :])
+                model.graph.initializer.append(small(kind, w + '/small', scaled))
+                new.append(helper.make_node('DequantizeLinear', [w + '/small', constant(w + '/scale', scales)], [w + '/back'],
+                                            axis=0 if turned else 1))
+                begun[w] = w + '/back'
+            node.input[0], node.input[1] = begun[x], begun[w]
+        new.append(node)
+    del model.graph.node[:]
+    model.graph.node.extend(new)
+    used = {i for n in model.graph.node for i in n.input}
+    kept = [t for t in model.graph.initializer if t.name in used]
+    del model.graph.initializer[:]
+    model.graph.initializer.extend(kept)
+    del model.graph.value_info[:]
+    return model
+
+
+if __name__ == '__main__':
+    if len(sys.argv) not in (4, 5) or sys.argv[3] not in TYPE:
+        sys.exit(__doc__)
+    onnx.save(quantise(onnx.load(sys.argv[1]), sys.argv[3], int(sys.argv[4]) if len(sys.argv) > 4 else 4), sys.argv[2])
