@@ -50,6 +50,9 @@ void apply(ir::Graph& graph, const BuildConfig& config, const backends::DeviceIn
   passes::RunOptions options{.disabled = config.disabled_passes};
   if (config.dump) options.changed = [&config](std::string_view pass, const ir::Graph& changed) { config.dump(pass, ir::print(changed)); };
   if (device.kind == "cuda") return apply_on_gpu(graph, config, device, options);
+  const auto& nodes = graph.nodes();
+  if (std::any_of(nodes.begin(), nodes.end(), [](const auto& n) { return is_dequantize(n.get()) && n->in(0)->dtype() == DType::f8e4m3fn; }))
+    log(Severity::info, "CPUs have no products of e4m3: those that the model quantises so compute in f32, on rounded operands");
   passes::run(graph, config.int8 ? qdq_passes() : std::vector<passes::Pass>{pass_lower_qdq()}, options);
   if (config.fp16) log(Severity::info, "fp16 was allowed, but CPUs here have no fp16 arithmetic that pays: f32 is used");
   if (config.bf16) {
