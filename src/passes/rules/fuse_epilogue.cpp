@@ -49,13 +49,17 @@ bool region_may_join(const ir::Node& anchor, const ir::Node& region) {
   return bits(region.out()->dtype()) < bits(anchor.out()->dtype()) || op == "MatMulInteger" || op == "ConvInteger" || op == "MatMulFloat8";
 }
 
-// Operands that a region only widens (a dequantised residual) are read as they were before it, whoever else reads them.
+// Operands that a region only widens (a dequantised residual), and a cast makes 16 bits of, are read as they were before, whoever else
+// reads them.
 void take_narrow_operands(ir::Body& body, std::vector<ir::Value*>& operands) {
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    const ir::Node* producer = operands[i]->producer;
+    const ir::Node* cast = made_by(operands[i], "Cast");
+    if (cast && (bits(cast->out()->dtype()) != 16 || !is_float(cast->out()->dtype()))) cast = nullptr;
+    const ir::Node* producer = cast ? cast->in(0)->producer : operands[i]->producer;
     if (!producer || producer->op() != "Region" || producer->inputs.size() != 1 || producer->in(0)->dims() != operands[i]->dims()) continue;
     const std::optional<ir::Body> widening = body_of(*producer);
     if (!widening || bits(producer->in(0)->dtype()) >= bits(operands[i]->dtype())) continue;
+    if (cast) body = feed(body, static_cast<int>(i) + 1, *body_of(*cast));
     body = feed(body, static_cast<int>(i) + 1, *widening);
     operands[i] = producer->in(0);
   }
