@@ -8,6 +8,14 @@
 // after: (x f32[8,512], w f32[512,64]!, b f32[64]!)
 //   y = MatMul(x, w, b) anchor_inputs=2 body={(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4}
 //
+// before: (x f16[8,32], w f16[32,16]!, q u8[8,16])
+//   t = MatMul(x, w)
+//   d = Region(q) body={(u8) %1=cast.f32(%0) -> %1}
+//   h = Cast(d) to="f16"
+//   y = Add(t, h)
+// after: (x f16[8,32], w f16[32,16]!, q u8[8,16])
+//   y = MatMul(x, w, q) anchor_inputs=2 body={(f16,u8) %2=cast.f32(%1) %3=cast.f16(%2) %4=add.f16(%0,%3) -> %4}
+//
 // kept: (x f32[8,512], w f32[512,64]!)
 //   t = MatMul(x, w)
 //   u = Relu(t)
