@@ -71,6 +71,19 @@ TEST(NarrowFloats, ConstantsThatDoNotFitKeepTheirNodeWide) {
   expect_near(wide, narrow, ops::random_tensor(DType::f32, {3, 8}, 7), 2e-3);
 }
 
+TEST(NarrowFloats, ScaleAndBiasOfIntegerSumsStayWide) {  // 16 products of 100 and 100 are beyond f16
+  ir::Graph graph = parse(R"((x i8[4,16], w i8[16,32]!, s f32[32]!, b f32[32]!)
+    m = MatMulInteger(x, w)
+    c = Cast(m) to="f32"
+    d = Mul(c, s)
+    a = Add(b, d)
+    y = Relu(a))");
+  passes::run(graph, {pass_narrow_floats(DType::f16)});
+  EXPECT_EQ(types_of(graph, "Mul"), (std::map<std::string, int>{{"f32", 1}}));
+  EXPECT_EQ(types_of(graph, "Add"), (std::map<std::string, int>{{"f32", 1}}));
+  EXPECT_EQ(types_of(graph, "Relu"), (std::map<std::string, int>{{"f16", 1}}));
+}
+
 TEST(NarrowFloats, TablesOfWeightsAreNarrowed) {
   const ir::Graph wide = parse(R"((i i64[3], t f32[10,4]!)
     y = Gather(t, i) axis=0)");
