@@ -180,6 +180,37 @@ TEST_F(FakeGpu, APlanForAnotherArchitectureIsRefusedWithBothNamed) {
   std::filesystem::remove(path);
 }
 
+TEST_F(FakeGpu, APlanForAnotherArchitectureIsTunedAgainWhenAsked) {
+  plan::Plan other = engine_->state()->plan;
+  other.device.arch = 80, other.device.name = "another GPU";
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / cat("tenfold_fake_gpu_", ::getpid(), ".plan");
+  plan::save(other, path.string());
+  BuildConfig config;
+  config.device = cat("cuda:", FakeDriver::kOrdinal), config.optimization_level = 0;
+  config.tactic_sources = static_cast<std::uint32_t>(TacticSource::native);
+  const Engine tuned = retune_file(path.string(), config);
+  EXPECT_EQ(tuned.state()->plan.device.arch, 90);
+  EXPECT_NO_THROW(tuned.create_context()->run(std::vector<Tensor>{ops::random_tensor(DType::f32, {3, 6}, 1)}));
+  std::filesystem::remove(path);
+}
+
+// What it computes is tested where kernels compute: unknown_sizes_test.
+TEST_F(FakeGpu, TheHostDecidesInLoopsAndSaysSo) {
+  const Engine looped = engine(R"((x f32[batch,6], m i64[])
+    y = Loop(m, _, x) carried=1 graphs=[
+      (i i64[], go bool[], s f32[batch,6])
+        t = Relu(s)
+        return go, t
+    ]
+    return y)");
+  EXPECT_TRUE(looped.info().waits_in_run);
+  EXPECT_NE(looped.inspect(0).find("condition copied after each iteration, the host decides"), std::string::npos) << looped.inspect(0);
+  const auto context = looped.create_context();
+  Tensor m(DType::i64, {});
+  *m.mutable_data<std::int64_t>() = 3;
+  EXPECT_NO_THROW(context->run(std::vector<Tensor>{ops::random_tensor(DType::f32, {3, 6}, 1), m}));
+}
+
 // The last of all: the device stays lost for this process.
 TEST_F(FakeGpu, ZLosingTheDeviceIsToldByEveryContextOfIt) {
   const auto first = engine_->create_context(), second = engine_->create_context();

@@ -1,6 +1,7 @@
 // Usage: optimised_suite [--folder node] [--filter softmax] [--seed 1] [--device cuda:0] [--share 2/8] [--list]
 // (TENFOLD_SHARED=DIR if ../shared is elsewhere)
 //
+// The device "far" is the CPU behind memory that the host cannot read: what a GPU asks of the runtime.
 // Runs cases of the ONNX suite through the builder and the runtime; prints those that do not pass and a total.
 // --share K/N takes every N-th case from the K-th on, for N processes. --list prints them as lines of optimised_suite_expected.txt.
 #include <cstdio>
@@ -38,7 +39,10 @@ int main(int argc, char** argv) {
   for (const SuiteCase& test : suite_cases(*root, folder, filter)) {
     if (number++ % shares != share - 1) continue;
     std::fprintf(stderr, "\r%-80s\r", test.name.c_str());   // so that a crash names its case
-    const CaseResult result = run_case(test, optimised_runner(seed, device));
+    CaseResult result = run_case(test, optimised_runner(seed, device));
+    // What the CPU runs, every device has to run.
+    if (result.verdict == Verdict::unsupported && device != "cpu" && run_case(test, optimised_runner(seed)).verdict == Verdict::pass)
+      result.verdict = Verdict::fail;
     const int verdict = static_cast<int>(result.verdict);
     ++total[verdict];
     if (result.verdict == Verdict::pass) continue;
@@ -48,5 +52,5 @@ int main(int argc, char** argv) {
     else std::printf("%s %s: %s\n", kNames[verdict], test.name.c_str(), why.c_str());
   }
   if (!list) std::printf("%s: %d pass, %d fail, %d unsupported\n", folder.c_str(), total[0], total[1], total[2]);
-  return total[1] + (device == "cpu" ? total[2] : 0) == 0 ? 0 : 2;  // loops and sizes without a bound run on the CPU only
+  return total[1] + (device == "cpu" ? total[2] : 0) == 0 ? 0 : 2;
 }

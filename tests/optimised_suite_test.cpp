@@ -19,7 +19,7 @@ std::set<std::string> listed_in(const char* name) {
   return result;
 }
 
-void run_folder(const std::string& folder, std::uint64_t seed) {
+void run_folder(const std::string& folder, std::uint64_t seed, const std::string& device = "cpu") {
   const auto root = suite_root();
   if (!root) GTEST_SKIP() << "the conformance archive is not under " << shared_folder();
   // What even the reference kernels cannot run is the other test's matter.
@@ -29,7 +29,7 @@ void run_folder(const std::string& folder, std::uint64_t seed) {
   for (const SuiteCase& test : cases) {
     const std::string name = folder + "/" + test.name;
     if (without_plans.count(name)) continue;
-    const CaseResult result = run_case(test, optimised_runner(seed));
+    const CaseResult result = run_case(test, optimised_runner(seed, device));
     if (result.verdict != Verdict::pass && !listed.count(name)) ADD_FAILURE() << name << ", seed " << seed << ": " << result.why;
     if (result.verdict == Verdict::pass && listed.count(name)) ADD_FAILURE() << name << " passes now: take it off the list";
   }
@@ -37,6 +37,7 @@ void run_folder(const std::string& folder, std::uint64_t seed) {
 
 TEST(OptimisedSuite, Node) { run_folder("node", 0); }
 TEST(OptimisedSuite, NodeWithRandomChoices) { run_folder("node", 1); }
+TEST(OptimisedSuite, NodeWhereTheHostCannotReadTheMemory) { run_folder("node", 0, "far"); }
 TEST(OptimisedSuite, Simple) { run_folder("simple", 0); }
 TEST(OptimisedSuite, PytorchConverted) { run_folder("pytorch-converted", 0); }
 TEST(OptimisedSuite, PytorchConvertedWithRandomChoices) { run_folder("pytorch-converted", 2); }

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "builder/builder.h"
+#include "builder/plan_maker.h"
 #include "ir/scan.h"
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
+#include "runtime/far_backend.h"
 
 namespace tenfold {
 namespace {
@@ -31,14 +33,20 @@ void expect_near(const Tensor& got, const Tensor& want) {
     EXPECT_NEAR(got.as_double(i), want.as_double(i), 1e-5 * (1 + std::abs(want.as_double(i)))) << i;
 }
 
-// Each set of inputs through one context, built and loaded again, against the interpreter.
+Engine on_far_device(const ir::Graph& graph, const BuildConfig& config) {
+  auto backend = std::make_shared<runtime::FarBackend>();
+  BuildReport report;
+  return builder::open_built(builder::build_plan(graph, config, "", backend, report), config, backend);
+}
+
+// Each set of inputs through one context, built and loaded again, and on a device with memory of its own, against the interpreter.
 void expect_as_interpreted(const std::string& text, const std::vector<std::vector<Tensor>>& sets, const BuildConfig& config = plain()) {
   SCOPED_TRACE(text);
   const ir::Graph graph = parse(text);
   const Engine built = builder::build_graph(graph, config);
   const std::string path = testing::TempDir() + "unknown_sizes.plan";
   built.save(path);
-  for (const Engine& engine : {built, Engine::load(path, {.threads = 1})}) {
+  for (const Engine& engine : {built, Engine::load(path, {.threads = 1}), on_far_device(graph, config)}) {
     const auto context = engine.create_context();
     for (const std::vector<Tensor>& inputs : sets) {
       const auto want = ops::run_graph(graph, {inputs.begin(), inputs.end()});
@@ -85,11 +93,7 @@ TEST(UnknownSizes, ShapesFromInputsFeedKernels) {
               {"f32[1,2,4,4]{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16}", "i64[4]{1,2,9,11}"}}));
 }
 
-TEST(UnknownSizes, AreReportedWhenTheRunHasFoundThem) {
-  const Engine engine = builder::build_graph(parse(R"((n i64[])
-    zero = i64[]{0}
-    one = i64[]{1}
-    y = Range(zero, n, one))"), plain());
+void expect_reported(const Engine& engine) {
   EXPECT_TRUE(engine.info().allocates_in_run);
   const auto context = engine.create_context();
   std::int64_t n = 4, room[4] = {};
@@ -106,6 +110,15 @@ TEST(UnknownSizes, AreReportedWhenTheRunHasFoundThem) {
   n = 100000;
   ASSERT_TRUE(static_cast<bool>(context->run()));
   EXPECT_EQ(static_cast<const std::int64_t*>(context->own_memory(1))[99999], 99999);
+}
+
+TEST(UnknownSizes, AreReportedWhenTheRunHasFoundThem) {
+  const ir::Graph graph = parse(R"((n i64[])
+    zero = i64[]{0}
+    one = i64[]{1}
+    y = Range(zero, n, one))");
+  expect_reported(builder::build_graph(graph, plain()));
+  expect_reported(on_far_device(graph, plain()));
 }
 
 const char* const kRecurrent = R"((h f32[1,8], x f32[n,1,8], w f32[8,8]!)

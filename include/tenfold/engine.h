@@ -142,6 +142,9 @@ class ExecutionContext {
   // Convenience: whole tensors in, whole tensors out (by binding order). Throws.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
 
+  // Runs and their steps as NVTX ranges, for Nsight Systems. False: no profiler listens. Steps inside a CUDA graph have none of their own.
+  bool mark_ranges(bool on) noexcept;
+
   void cancel() noexcept;                                         // from any thread: run() returns cancelled between steps
   void set_profiler(ProfilerCallback callback);
   void set_observer(ObserverCallback callback);                   // null: none; an observed run is slow and allocates

@@ -135,7 +135,8 @@ std::vector<ir::Graph> read_portable(const plan::Plan& plan, const backends::Bac
   std::vector<std::shared_ptr<const ir::Constant>> constants;
   std::size_t end = plan.portable.find(kGraph);
   require(end != std::string::npos, ErrorKind::plan_refused, "the plan's portable section has no graph");
-  ir::Scanner in(std::string_view(plan.portable).substr(std::string_view(kHead).size(), end - std::string_view(kHead).size()));
+  const std::size_t head = std::string_view(kHead).size();  // without constants the graph begins with the head's own end of line
+  ir::Scanner in(std::string_view(plan.portable).substr(head, std::max(end, head) - head));
   while (in.peek() != '\0') {
     auto constant = std::make_shared<ir::Constant>();
     if (in.take("literal ")) {

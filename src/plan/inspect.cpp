@@ -27,12 +27,24 @@ void add_operands(std::string& out, const Plan& plan, const Program& top, const 
                o.name.empty() ? "" : "  " + o.name, "\n");
 }
 
+// Where a GPU waits for the host.
+std::string_view waits_text(const Step& step) {
+  switch (step.kind) {
+    case StepKind::host: return ", operands and results copied";
+    case StepKind::branch: return ", condition copied, the host decides";
+    case StepKind::loop: return step.op == "Scan" ? ", the host counts" : ", condition copied after each iteration, the host decides";
+    case StepKind::kernel:
+    case StepKind::copy: break;
+  }
+  return "";
+}
+
 void add_steps(std::string& out, const Plan& plan, const Program& top, const Program& program, int detail, const std::string& indent) {
   int number = 0;
   for (const Step& step : program.steps) {
     out += cat(indent, number++, "  ", step.name, "  ", step.op, step.has_body && step.op != "Region" ? "+body" : "", "  ",
                kind_text(step.kind));
-    if (step.kind == StepKind::host && plan.device.kind == "cuda") out += ", operands and results copied";
+    if (plan.device.kind == "cuda") out += waits_text(step);
     if (step.kind == StepKind::kernel) out += cat(" ", step.tactic, " v", step.tactic_version, " [", config_text(step), "]");
     out += "\n";
     if (detail > 0) {

@@ -156,6 +156,7 @@ Status settle(ContextState& c) noexcept {
 
 // Up to the point where a GPU computes by itself; on a CPU all of the run.
 Status start(ContextState& c) noexcept {
+  const runtime::MarkedRange range(c, c.engine->info.model_name.c_str());
   if (Status s = settle(c); !s) return s;
   runtime::Frame& frame = c.frames[static_cast<std::size_t>(c.active)];
   if (Status s = runtime::forget_symbols(c, *frame.open); !s) return s;
@@ -211,7 +212,7 @@ Status ExecutionContext::wait() noexcept { return {state_->stream->wait(), -1}; 
 void ExecutionContext::wait_how(Wait how) noexcept { state_->stream->wait_how(how); }
 void* ExecutionContext::device_memory(int binding) noexcept {
   const auto& mirrors = state_->mirrors;
-  return binding >= 0 && binding < static_cast<int>(mirrors.size()) ? mirrors[static_cast<std::size_t>(binding)].get() : nullptr;
+  return binding >= 0 && binding < static_cast<int>(mirrors.size()) ? mirrors[static_cast<std::size_t>(binding)].memory.get() : nullptr;
 }
 void ExecutionContext::replay_runs(bool on) noexcept {
   state_->stream_cannot_record = !on;
@@ -226,6 +227,11 @@ RunTimes ExecutionContext::last_times() const noexcept {
   const backends::Stream& s = *state_->stream;
   if (state_->mirrors.empty()) return {0, s.between(1, 2), 0};
   return {s.between(0, 1), s.between(1, 2), s.between(2, 3)};
+}
+
+bool ExecutionContext::mark_ranges(bool on) noexcept {
+  state_->ranges = on ? range_marks() : nullptr;
+  return state_->ranges != nullptr;
 }
 
 void ExecutionContext::cancel() noexcept { state_->cancelled.store(true, std::memory_order_relaxed); }

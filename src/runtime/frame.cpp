@@ -36,7 +36,9 @@ void* address_of(const plan::Operand& o, const Frame& frame, const ContextState&
 }
 
 // What a host step uses: its copy of operand `i`, or the operand itself.
-void* on_host(const BoundStep& bound, std::size_t i, void* data) { return data && i < bound.staged.size() ? bound.staged[i].get() : data; }
+void* on_host(const BoundStep& bound, std::size_t i, void* data) {
+  return data && i < bound.staged.size() ? bound.staged[i].memory.get() : data;
+}
 
 }  // namespace
 

@@ -12,9 +12,6 @@ std::int64_t slice_bytes(const backends::Bound& whole, DType dtype) noexcept {
   for (int d = 1; d < whole.rank; ++d) elements *= whole.dims[d];
   return elements * bits(dtype) / 8;
 }
-void* slice(const backends::Bound& whole, DType dtype, std::int64_t index) noexcept {
-  return whole.data ? static_cast<std::byte*>(whole.data) + index * slice_bytes(whole, dtype) : nullptr;
-}
 std::int64_t dense_bytes(const backends::Bound& b, DType dtype) noexcept {
   std::int64_t elements = 1;
   for (int d = 0; d < b.rank; ++d) elements *= b.dims[d];
@@ -70,47 +67,62 @@ Status finish_stacks(ContextState& c, BoundStep& bound, std::int64_t count) noex
 
 }  // namespace
 
-void bind_iteration(BoundStep& bound) noexcept {
+LoopSlice loop_slice(const BoundStep& bound, std::size_t s) noexcept {
   const plan::Step& step = *bound.open->step;
   const plan::LoopForm& form = bound.open->loop;
+  const bool cut = s < form.sliced;
+  const std::size_t i = cut ? form.header + form.carried + s : form.carried + s - form.sliced;
+  const backends::Bound& whole = cut ? bound.in[i] : bound.out[i];
+  const bool backwards = cut ? bound.open->in_backwards[s] : bound.open->out_backwards[s - form.sliced];
+  const std::int64_t index = backwards ? whole.dims[0] - 1 - bound.loop.iteration : bound.loop.iteration;
+  const std::int64_t bytes = slice_bytes(whole, cut ? step.in[i].dtype : step.out[i].dtype);
+  return {whole.data ? static_cast<std::byte*>(whole.data) + index * bytes : nullptr, bytes};
+}
+
+void bind_iteration(BoundStep& bound) noexcept {
+  const plan::LoopForm& form = bound.open->loop;
   LoopState& state = bound.loop;
+  const LoopOnDevice& there = bound.on_device;
+  const bool on_device = there.header != nullptr;
   std::vector<void*>& bindings = bound.frames[0].bindings;
   std::size_t at = 0;
-  if (form.header) bindings[at++] = &state.iteration, bindings[at++] = &state.go;
+  if (form.header) {
+    bindings[at++] = on_device ? there.iteration() : &state.iteration;
+    bindings[at++] = on_device ? there.go() : &state.go;
+  }
   for (std::size_t c = 0; c < form.carried; ++c)
     bindings[at++] = state.iteration == 0 ? bound.in[form.header + c].data : bound.out[written_place(bound, c, state.iteration - 1)].data;
   for (std::size_t i = form.header + form.carried; i < bound.in.size(); ++i) {
     const std::size_t s = i - form.header - form.carried;
-    const backends::Bound& whole = bound.in[i];
-    if (s >= form.sliced) bindings[at++] = whole.data;
-    else
-      bindings[at++] = slice(whole, step.in[i].dtype, bound.open->in_backwards[s] ? whole.dims[0] - 1 - state.iteration : state.iteration);
+    bindings[at++] = s < form.sliced ? placed_slice(bound, s) : bound.in[i].data;
   }
-  if (form.header) bindings[at++] = &state.next;
+  if (form.header) bindings[at++] = on_device ? there.next() : &state.next;
   for (std::size_t c = 0; c < form.carried; ++c) bindings[at++] = bound.out[written_place(bound, c, state.iteration)].data;
-  for (std::size_t s = 0; s < form.stacked; ++s) {
-    const backends::Bound& stack = bound.out[form.carried + s];
-    const DType dtype = step.out[form.carried + s].dtype;
-    bindings[at++] = slice(stack, dtype, bound.open->out_backwards[s] ? stack.dims[0] - 1 - state.iteration : state.iteration);
-  }
+  for (std::size_t s = 0; s < form.stacked; ++s) bindings[at++] = placed_slice(bound, form.sliced + s);
 }
 
 Status run_loop(ContextState& c, Frame& frame, BoundStep& bound) noexcept {
   const plan::LoopForm& form = bound.open->loop;
   LoopState& state = bound.loop;
   Frame& body = bound.frames[0];
-  std::int64_t limit = std::numeric_limits<std::int64_t>::max();
-  if (!form.header) limit = bound.in[form.carried].dims[0];
-  else if (bound.in[0].data) limit = *bound.in[0].as<std::int64_t>();
-  state.go = !form.header || !bound.in[1].data || *bound.in[1].as<std::uint8_t>() != 0;
+  if (Status s = stage_in(c, bound); !s) return s;
+  const void* const most = form.header ? decided_by(bound, 0) : nullptr;
+  const void* const go = form.header ? decided_by(bound, 1) : nullptr;
+  const std::int64_t limit = !form.header ? bound.in[form.carried].dims[0]
+                             : most       ? *static_cast<const std::int64_t*>(most)
+                                          : std::numeric_limits<std::int64_t>::max();
+  state.go = !go || *static_cast<const std::uint8_t*>(go) != 0;
   state.second_first = bound.in[0].data && limit % 2 == 0;   // if nothing ends it early, the last iteration writes the result
   state.iteration = 0;
+  if (Status s = start_loop(c, bound); !s) return s;
   for (; state.iteration < limit && state.go; ++state.iteration) {
     if (const Status room = make_room(c, frame, bound, state.iteration); !room) return room;
     if (const Status status = forget_symbols(c, *body.open); !status) return status;
     bind_iteration(bound);
     resolve_addresses(c, body);
+    if (const Status status = start_iteration(c, bound); !status) return status;
     if (const Status status = run_frame(c, body); !status) return status;
+    if (const Status status = finish_iteration(c, bound); !status) return status;
     if (form.header) state.go = state.next != 0;
   }
   const std::int64_t count = std::exchange(state.iteration, 0);

@@ -25,7 +25,35 @@ bool grow(ContextState& c, GrownBuffer& buffer, std::int64_t bytes) noexcept {
   }
 }
 
+bool grow_on_host(ContextState& c, GrownBuffer& buffer, std::int64_t bytes) noexcept {
+  if (bytes <= buffer.bytes && buffer.memory) return true;
+  try {
+    buffer.memory = c.engine->backend->allocate_host(bytes);
+    buffer.bytes = bytes;
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+bool output_grows(const ContextState& c, std::size_t binding) noexcept {
+  const OpenTop& top = c.engine->programs[static_cast<std::size_t>(c.active)];
+  const std::size_t inputs = top.body.program->inputs.size();
+  return binding >= inputs && top.outputs_grow[binding - inputs];
+}
+
 namespace {
+
+// Room for an output on a device with memory of its own, where steps write it unless the caller bound the device's memory.
+Status settle_mirror(ContextState& c, Frame& frame, std::size_t b, std::int64_t bytes, bool& moved) noexcept {
+  GrownBuffer& mirror = c.mirrors[b];
+  const void* const old = mirror.memory.get();
+  if (bytes <= mirror.bytes || frame.bindings[b] != old) return {};
+  if (!grow(c, mirror, bytes)) return {Status::out_of_memory, static_cast<int>(b)};
+  frame.bindings[b] = c.transfers[b].used = mirror.memory.get();
+  moved = true;
+  return {};
+}
 
 // True if an output of the context's own had to move.
 Status settle_outputs(ContextState& c, const plan::Program& program, Frame& frame, bool& moved) noexcept {
@@ -34,11 +62,16 @@ Status settle_outputs(ContextState& c, const plan::Program& program, Frame& fram
     if (!c.memory[b] || !is_known(c, formal.dims)) continue;   // prepare() asks for what is not bound
     const auto bytes = plan::formal_bytes(formal, c.dims);
     if (!bytes) return {Status::invalid_shape, -1};
+    const bool staged = !c.mirrors.empty();
+    if (staged)
+      if (Status s = settle_mirror(c, frame, b, *bytes, moved); !s) return s;
     if (*bytes <= c.memory_bytes[b]) continue;
     if (c.memory[b] != c.own[b].memory.get()) return {Status::invalid_binding, static_cast<int>(b)};
-    if (!grow(c, c.own[b], *bytes)) return {Status::out_of_memory, -1};
-    frame.bindings[b] = c.memory[b] = c.own[b].memory.get();
+    if (!(staged ? grow_on_host : grow)(c, c.own[b], *bytes)) return {Status::out_of_memory, -1};
+    c.memory[b] = c.own[b].memory.get();
     c.memory_bytes[b] = c.own[b].bytes;
+    if (staged) continue;
+    frame.bindings[b] = c.memory[b];
     moved = true;
   }
   return {};
@@ -72,6 +105,12 @@ Status grow_operand(ContextState& c, const Frame& frame, const plan::Operand& o,
   const bool output = o.at.space == plan::Space::binding && &frame == &top;
   if (bytes == 0) return {};
   if (o.at.offset != 0 || (!output && o.at.space != plan::Space::grown)) return {Status::too_large, -1};
+  if (output && !c.mirrors.empty() && top.bindings[index] == c.mirrors[index].memory.get()) {
+    bool moved = false;
+    const Status settled = bytes <= c.mirrors[index].bytes ? Status{} : settle_mirror(c, top, index, bytes + bytes / 2, moved);
+    if (moved) resolve_addresses(c, top);
+    return settled;
+  }
   if (bytes <= (output ? c.memory_bytes[index] : c.grown[index].bytes)) return {};
   if (output && c.memory[index] != c.own[index].memory.get()) return {Status::invalid_binding, static_cast<int>(index)};
   if (!grow(c, output ? c.own[index] : c.grown[index], bytes + bytes / 2)) return {Status::out_of_memory, -1};

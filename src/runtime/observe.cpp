@@ -17,10 +17,23 @@ const std::byte* on_host(ContextState& c, const backends::Bound& from, DType dty
   return copied == Status::ok && c.stream->wait() == Status::ok ? room.data() : nullptr;
 }
 
+bool row_major(const backends::Bound& b) {
+  std::int64_t stride = 1;
+  for (int d = b.rank - 1; d >= 0; --d) {
+    if (b.dims[d] != 1 && b.strides[d] != stride) return false;
+    stride *= b.dims[d];
+  }
+  return true;
+}
+
 // `block`: channels that lie together, 1 where they have a stride of their own.
 Tensor dense_copy(const std::byte* data, const backends::Bound& from, DType dtype, std::int64_t block) {
   Tensor t(dtype, Shape(from.dims, from.dims + from.rank));
   const std::int64_t width = bits(dtype) / 8;
+  if (block == 1 && row_major(from)) {
+    if (t.bytes() > 0) std::memcpy(t.mutable_raw(), data, static_cast<std::size_t>(t.bytes()));
+    return t;
+  }
   Shape index(static_cast<std::size_t>(from.rank), 0);
   auto* to = static_cast<std::byte*>(t.mutable_raw());
   for (std::int64_t i = 0; i < t.size(); ++i) {

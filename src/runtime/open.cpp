@@ -107,8 +107,6 @@ struct Opener {
       }
       if (step.kind == StepKind::loop) open_loop(open);
       open.grows = !step.defines.empty() && results_grow(program, step);
-      require(!is_staged(engine) || (step.kind != StepKind::loop && !open.grows), ErrorKind::unsupported, "step '", step.name, "' (",
-              step.op, "): loops, and sizes that have no bound, run on the CPU only so far");
       if (step.kind == StepKind::host || open.grows) engine.info.allocates_in_run = true;
       if (step.kind != StepKind::kernel && step.kind != StepKind::copy && is_staged(engine)) engine.info.waits_in_run = true;
       result.defines.insert(result.defines.end(), step.defines.begin(), step.defines.end());
@@ -140,6 +138,7 @@ OpenTop open_top(EngineState& engine, const plan::Program& program) {
     top.unknown.push_back(input ? ir::DimCode::Known::value : ir::DimCode::Known::bound);
   }
   top.defined_by_steps = plan::symbols_of_steps(program);
+  for (const plan::Operand& o : program.outputs) top.outputs_grow.push_back(output_grows(program, o, top.box));
   top.dims = ir::DimCode(program.dims, top.symbols);
   Opener opener{engine, &program.dims, &top.box, &program};
   top.body = opener.open(program);

@@ -41,14 +41,15 @@ const void* known(ContextState& c) noexcept {
 }
 
 void bind_frame(ContextState& c, Frame& frame, bool to_mirrors) noexcept {
-  for (std::size_t b = 0; b < c.mirrors.size(); ++b) frame.bindings[b] = to_mirrors ? c.mirrors[b].get() : c.transfers[b].used;
+  for (std::size_t b = 0; b < c.mirrors.size(); ++b) frame.bindings[b] = to_mirrors ? c.mirrors[b].memory.get() : c.transfers[b].used;
   resolve_addresses(c, frame);
 }
 
 // Step by step on zeros, in memory of the context's own, so that libraries set up what they need at these shapes.
 Status warm_up(ContextState& c, Frame& frame) noexcept {
   for (std::size_t b = 0; b < static_cast<std::size_t>(c.engine->inputs); ++b)
-    if (const Status::Code code = c.stream->fill(c.mirrors[b].get(), 0, largest_bytes(*c.engine, b)); code != Status::ok) return {code, -1};
+    if (const Status::Code code = c.stream->fill(c.mirrors[b].memory.get(), 0, largest_bytes(*c.engine, b)); code != Status::ok)
+      return {code, -1};
   bind_frame(c, frame, true);
   Status status = run_frame(c, frame);
   const Status::Code code = c.stream->wait();   // zeros need not be good indices: the caller's own values will be looked at

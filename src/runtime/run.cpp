@@ -27,9 +27,13 @@ Status run_growing(ContextState& c, BoundStep& bound) {
     if (shapes[i].shape != bound.call.out[i].shape)
       return {Status::invalid_shape, -1};  // two symbols of one size, or a size that is no symbol
     const Tensor& t = std::get<Tensor>(results[i]);
-    if (t.bytes() > 0) std::memcpy(bound.out[i].data, t.raw(), static_cast<std::size_t>(t.bytes()));
+    if (t.bytes() == 0) continue;
+    if (!is_staged(*c.engine))
+      std::memcpy(bound.out[i].data, t.raw(), static_cast<std::size_t>(t.bytes()));
+    else if (const Status::Code code = c.stream->copy(bound.out[i].data, t.raw(), t.bytes()); code != Status::ok)
+      return {code, -1};
   }
-  return {};
+  return is_staged(*c.engine) ? Status{c.stream->wait(), -1} : Status{};  // the results' tensors go away
 }
 
 Status run_host(ContextState& c, BoundStep& bound) noexcept {
@@ -57,8 +61,7 @@ Status run_host(ContextState& c, BoundStep& bound) noexcept {
 // The taken branch runs with the step's operands as its bindings.
 Status run_branch(ContextState& c, BoundStep& bound) noexcept {
   if (Status s = stage_in(c, bound); !s) return s;
-  const void* condition = bound.staged.empty() ? bound.in[0].data : bound.staged[0].get();
-  const bool taken = *static_cast<const std::uint8_t*>(condition) != 0;
+  const bool taken = *static_cast<const std::uint8_t*>(decided_by(bound, 0)) != 0;
   Frame& frame = bound.frames[taken ? 0 : 1];
   const Status status = run_frame(c, frame);
   if (!status || bound.open->step->defines.empty()) return status;
@@ -152,6 +155,7 @@ Status run_frame(ContextState& c, Frame& frame) noexcept {
   for (BoundStep& bound : frame.steps) {
     if (c.cancelled.load(std::memory_order_relaxed)) return {Status::cancelled, top ? number : -1};
     Status status;
+    const MarkedRange range(c, bound.open->step->name.c_str());
     if (c.lanes)
       if (status = enter_lane(c, *c.lanes, number); !status) return status;
     if (profiled) {

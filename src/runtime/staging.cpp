@@ -19,9 +19,29 @@ std::int64_t bytes_now(const backends::Bound& bound, DType dtype) noexcept {
 }
 
 // Memory that is not owned: constants lie on the host anyway.
-std::shared_ptr<void> constant_on_host(const EngineState& engine, const plan::Operand& o) {
+GrownBuffer constant_on_host(const EngineState& engine, const plan::Operand& o) {
   const std::byte* data = engine.plan.bytes_of(static_cast<std::size_t>(o.at.index)) + o.at.offset;
-  return {std::shared_ptr<void>(), const_cast<std::byte*>(data)};
+  return {{std::shared_ptr<void>(), const_cast<std::byte*>(data)}, 0};
+}
+
+GrownBuffer staging_for(const EngineState& engine, const plan::Operand& o, const OpenTop& top) {
+  if (o.at.space == plan::Space::none) return {};
+  if (o.at.space == plan::Space::weights) return constant_on_host(engine, o);
+  if (output_grows(*top.body.program, o, top.box)) return {};
+  const std::int64_t bytes = most_bytes(o, top);
+  return {engine.backend->allocate_host(bytes), bytes};
+}
+
+// Operands that the host needs: all of a host step, what a branch or a loop decides by.
+std::size_t operands_on_host(const OpenStep& open) {
+  switch (open.step->kind) {
+    case plan::StepKind::host: return open.step->in.size();
+    case plan::StepKind::branch: return 1;
+    case plan::StepKind::loop: return open.loop.header;
+    case plan::StepKind::kernel:
+    case plan::StepKind::copy: break;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -40,48 +60,65 @@ std::int64_t largest_bytes(const EngineState& engine, std::size_t binding) {
 }
 
 void make_mirrors(ContextState& c) {
-  for (std::size_t b = 0; b < c.engine->bindings.size(); ++b) c.mirrors.push_back(c.engine->backend->allocate(largest_bytes(*c.engine, b)));
+  for (std::size_t b = 0; b < c.engine->bindings.size(); ++b) {
+    const std::int64_t bytes = largest_bytes(*c.engine, b);
+    c.mirrors.push_back({c.engine->backend->allocate(bytes), bytes});
+  }
 }
 
 void make_staging(Frame& frame, const EngineState& engine, const OpenTop& top) {
   for (BoundStep& bound : frame.steps) {
     const plan::Step& step = *bound.open->step;
-    const auto stage = [&](const plan::Operand& o) {
-      if (o.at.space == plan::Space::none)
-        bound.staged.push_back(nullptr);
-      else if (o.at.space == plan::Space::weights)
-        bound.staged.push_back(constant_on_host(engine, o));
-      else
-        bound.staged.push_back(engine.backend->allocate_host(most_bytes(o, top)));
-    };
-    if (step.kind == plan::StepKind::host) {
-      for (const plan::Operand& o : step.in) stage(o);
-      for (const plan::Operand& o : step.out) stage(o);
-    }
-    if (step.kind == plan::StepKind::branch) stage(step.in[0]);
+    for (std::size_t i = 0; i < operands_on_host(*bound.open); ++i) bound.staged.push_back(staging_for(engine, step.in[i], top));
+    if (step.kind == plan::StepKind::host && !bound.open->grows)
+      for (const plan::Operand& o : step.out) bound.staged.push_back(staging_for(engine, o, top));
+    if (step.kind == plan::StepKind::loop) bound.on_device.header = engine.backend->allocate(3 * 64);
     for (Frame& nested : bound.frames) make_staging(nested, engine, top);
   }
 }
 
+const void* decided_by(const BoundStep& bound, std::size_t i) noexcept {
+  return bound.staged.empty() || !bound.in[i].data ? bound.in[i].data : bound.staged[i].memory.get();
+}
+
+namespace {
+bool lies_on_device(const plan::Operand& o) { return o.at.space != plan::Space::none && o.at.space != plan::Space::weights; }
+
+// Staged operands and results of a host step have the room that they need now.
+Status make_room(ContextState& c, BoundStep& bound) noexcept {
+  const plan::Step& step = *bound.open->step;
+  for (std::size_t i = 0; i < bound.staged.size(); ++i) {
+    const bool input = i < step.in.size();
+    const std::size_t o = input ? i : i - step.in.size();
+    const plan::Operand& operand = input ? step.in[o] : step.out[o];
+    if (!lies_on_device(operand)) continue;
+    const std::int64_t bytes = bytes_now(input ? bound.in[o] : bound.out[o], operand.dtype);
+    if (!grow_on_host(c, bound.staged[i], bytes)) return {Status::out_of_memory, -1};
+    if (step.kind == plan::StepKind::host) (input ? bound.call.in : bound.call.out)[o].data = bound.staged[i].memory.get();
+  }
+  return {};
+}
+}  // namespace
+
 Status stage_in(ContextState& c, BoundStep& bound) noexcept {
   if (bound.staged.empty()) return {};
+  if (Status s = make_room(c, bound); !s) return s;
   const plan::Step& step = *bound.open->step;
   for (std::size_t i = 0; i < step.in.size() && i < bound.staged.size(); ++i) {
-    const plan::Space space = step.in[i].at.space;
-    if (space == plan::Space::none || space == plan::Space::weights) continue;
-    const Status::Code code = c.stream->copy(bound.staged[i].get(), bound.in[i].data, bytes_now(bound.in[i], step.in[i].dtype));
+    if (!lies_on_device(step.in[i])) continue;
+    const Status::Code code = c.stream->copy(bound.staged[i].memory.get(), bound.in[i].data, bytes_now(bound.in[i], step.in[i].dtype));
     if (code != Status::ok) return {code, -1};
   }
   return {c.stream->wait(), -1};
 }
 
 Status stage_out(ContextState& c, BoundStep& bound) noexcept {
-  if (bound.staged.empty()) return {};
+  if (!is_staged(*c.engine)) return {};
   const plan::Step& step = *bound.open->step;
   for (std::size_t o = 0; o < step.out.size(); ++o) {
     if (step.out[o].at.space == plan::Space::none) continue;
     const Status::Code code =
-        c.stream->copy(bound.out[o].data, bound.staged[step.in.size() + o].get(), bytes_now(bound.out[o], step.out[o].dtype));
+        c.stream->copy(bound.out[o].data, bound.staged[step.in.size() + o].memory.get(), bytes_now(bound.out[o], step.out[o].dtype));
     if (code != Status::ok) return {code, -1};
   }
   return {c.stream->wait(), -1};  // the next run of this step writes the same host memory

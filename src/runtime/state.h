@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/backend.h"
+#include "base/nvtx.h"
 #include "ir/dim_code.h"
 #include "ir/op_def.h"
 #include "plan/loop_form.h"
@@ -43,6 +44,7 @@ struct OpenTop {
   std::vector<ir::DimCode::Known> unknown;    // what is known of each symbol before its step ran
   std::vector<std::vector<std::int32_t>> defined_by_steps;   // of each dim: its symbols that steps define
   int input_symbols = 0;                      // how many of them come from input shapes; they stand first
+  std::vector<char> outputs_grow;             // of each output: whether its size has no usable bound
   bool steps_define() const { return symbols.size() > static_cast<std::size_t>(input_symbols); }
   ir::SymbolBounds box;
 };
@@ -79,6 +81,22 @@ struct LoopState {
   bool second_first = false;                  // which of a carried value's two places the first iteration writes
 };
 
+// Memory that is allocated once its size is known, and kept.
+struct GrownBuffer {
+  std::shared_ptr<void> memory;
+  std::int64_t bytes = 0;
+};
+
+// What a loop has on a device with memory of its own (device_loop.cpp): its body's header, and places for one slice each of what is cut
+// or stacked, for slices that do not start where tactics may count on.
+struct LoopOnDevice {
+  std::shared_ptr<void> header;
+  std::vector<GrownBuffer> slices;
+  void* iteration() const noexcept { return header.get(); }
+  void* go() const noexcept { return static_cast<std::byte*>(header.get()) + 64; }
+  void* next() const noexcept { return static_cast<std::byte*>(header.get()) + 128; }
+};
+
 // One step bound to memory. Operands' extents and strides live in Frame::extents.
 struct BoundStep {
   const OpenStep* open = nullptr;
@@ -88,8 +106,10 @@ struct BoundStep {
   std::vector<struct Frame> frames;           // one per nested program
   LoopState loop;
   std::vector<Shape> agreed;  // extents of the operands that were last found to suit each other
-  // Where the host cannot read the device's memory: host copies of a host step's operands, then results, and of a condition.
-  std::vector<std::shared_ptr<void>> staged;
+  // Where the host cannot read the device's memory: host copies of a host step's operands, then results, and of what a branch or a
+  // loop decides by. Without memory until they are needed where no bound is known.
+  std::vector<GrownBuffer> staged;
+  LoopOnDevice on_device;
 };
 // One (possibly nested) program bound to a context. Moved, never copied: its steps point into its extents.
 struct Frame {
@@ -104,11 +124,6 @@ struct Frame {
   std::byte* arena = nullptr;
 };
 
-// Memory that is allocated once its size is known, and kept.
-struct GrownBuffer {
-  std::shared_ptr<void> memory;
-  std::int64_t bytes = 0;
-};
 // How a binding reaches a device with memory of its own (transfers.cpp).
 struct Transfer {
   void* used = nullptr;                       // what the steps read or write
@@ -154,7 +169,7 @@ struct ContextState {
   std::vector<void*> memory;                  // per binding: the caller's or own, on the host
   std::vector<std::int64_t> memory_bytes;
   std::vector<GrownBuffer> own;
-  std::vector<std::shared_ptr<void>> mirrors; // per binding: its memory on the device; empty where the device reads the host's
+  std::vector<GrownBuffer> mirrors;           // per binding: its memory on the device; empty where the device reads the host's
   std::vector<std::shared_ptr<void>> staging; // per binding: pinned memory for what the caller has elsewhere; made when needed
   std::vector<Transfer> transfers;            // per binding
   std::vector<Recording> recordings;          // the last used last
@@ -164,9 +179,26 @@ struct ContextState {
   bool measured = false;                      // take times of the parts of a run
   bool shapes_dirty = true, addresses_dirty = true;
   std::atomic<bool> cancelled{false};
+  const RangeMarks* ranges = nullptr;  // a profiler's, if it was asked to see runs and steps
   ProfilerCallback profiler;
   ObserverCallback observer;
   std::string last_error;                     // of the step that failed: what its kernel or its extents have against it
+};
+
+// As long as it lives, a profiler that listens shows the name.
+class MarkedRange {
+ public:
+  MarkedRange(const ContextState& c, const char* name) noexcept : marks_(c.ranges) {
+    if (marks_) marks_->open(name);
+  }
+  ~MarkedRange() {
+    if (marks_) marks_->close();
+  }
+  MarkedRange(const MarkedRange&) = delete;
+  MarkedRange& operator=(const MarkedRange&) = delete;
+
+ private:
+  const RangeMarks* marks_;
 };
 
 // An output whose size has no usable bound: memory of the context's own grows to it in the run.
@@ -186,11 +218,23 @@ Status settle_memory(ContextState& context) noexcept;
 // At least `bytes` for one operand of growing size (a stack of unknown length), its content kept.
 Status grow_operand(ContextState& context, const Frame& frame, const plan::Operand& operand, std::int64_t bytes) noexcept;
 bool grow(ContextState& context, GrownBuffer& buffer, std::int64_t bytes) noexcept;
+bool grow_on_host(ContextState& context, GrownBuffer& buffer, std::int64_t bytes) noexcept;  // what was in it is lost
 // Forgets what the steps of a program defined, before it runs again.
 Status forget_symbols(ContextState& context, const OpenProgram& program) noexcept;
 // After a step that defines symbols: their values from the shapes of its results, and everything that follows from them.
 Status define_symbols(ContextState& context, const BoundStep& bound, const std::vector<ir::TensorRef>& results) noexcept;
 Status run_loop(ContextState& context, Frame& frame, BoundStep& bound) noexcept;
+// Where slice `s` of this iteration lies: first of what is cut, then of the stacks.
+struct LoopSlice {
+  void* at = nullptr;
+  std::int64_t bytes = 0;
+};
+LoopSlice loop_slice(const BoundStep& bound, std::size_t s) noexcept;
+// What a device with memory of its own holds of a loop (device_loop.cpp); nothing elsewhere.
+void* placed_slice(const BoundStep& bound, std::size_t s) noexcept;  // where the body finds it
+Status start_loop(ContextState& context, BoundStep& bound) noexcept;
+Status start_iteration(ContextState& context, BoundStep& bound) noexcept;
+Status finish_iteration(ContextState& context, BoundStep& bound) noexcept;
 // Chooses the program for the shapes set and evaluates its dims. Fills `active`, `symbols`, `dims`.
 Status resolve_shapes(ContextState& context) noexcept;
 Status run_frame(ContextState& context, Frame& frame) noexcept;
@@ -202,7 +246,10 @@ bool is_staged(const EngineState& engine) noexcept;
 void make_mirrors(ContextState& context);                           // device memory for every binding
 void make_staging(Frame& frame, const EngineState& engine, const OpenTop& top);
 Status stage_in(ContextState& context, BoundStep& bound) noexcept;    // operands to the host; waits
+// The host's copy of an operand that a branch or a loop decides by, or the operand itself.
+const void* decided_by(const BoundStep& bound, std::size_t operand) noexcept;
 Status stage_out(ContextState& context, BoundStep& bound) noexcept;   // results of a host step to the device; waits
+bool output_grows(const ContextState& context, std::size_t binding) noexcept;
 Status choose_transfers(ContextState& context) noexcept;
 std::int64_t bytes_of_binding(const ContextState& context, std::size_t binding) noexcept;   // at the shapes set
 Status copy_apart(ContextState& context, bool inputs) noexcept;

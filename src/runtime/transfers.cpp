@@ -27,11 +27,11 @@ int uses(const plan::Program& program, std::size_t binding) noexcept {
 
 Transfer way(ContextState& c, std::size_t b) {
   const std::int64_t most = largest_bytes(*c.engine, b);
-  void *memory = c.memory[b], *mirror = c.mirrors[b].get();
+  void *memory = c.memory[b], *mirror = c.mirrors[b].memory.get();
   const MemoryKind kind = memory == c.own[b].memory.get() ? MemoryKind::pinned : c.engine->backend->kind_of(memory);
   if (kind == MemoryKind::device && aligned(memory)) return {.used = memory};
   const Transfer apart{.used = mirror, .apart = true};
-  if (c.measured || kind == MemoryKind::device) return apart;
+  if (c.measured || kind == MemoryKind::device || output_grows(c, b)) return apart;
   const bool by_host = kind == MemoryKind::pageable;
   if (by_host && (c.enqueuing || most > kByTheHost)) return apart;
   if (by_host && !c.staging[b]) c.staging[b] = c.engine->backend->allocate_host(most);
