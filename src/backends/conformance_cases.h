@@ -80,7 +80,7 @@ inline constexpr std::pair<const char*, const char*> kHalves[] = {
     {"FusedAttention", "f16[2,2,100,64] f16[2,2,90,64] f16[2,2,90,64] f16[2,1,1,90](-9,0) scale=0.2"},
     {"FusedAttention", "bf16[1,2,200,64] bf16[1,2,250,64] bf16[1,2,250,48] causal=1 scale=0.1"},
     {"FusedAttention", "f16[12,6,128,32] f16[12,6,128,32] f16[12,6,128,32] f16[12,1,1,128](-9,0) scale=0.17"},  // for several blocks
-    {"FusedAttention", "f16[9,4,197,64] f16[9,4,197,64] f16[9,4,197,64] scale=0.125"},                             // on a multiprocessor
+    {"FusedAttention", "f16[9,4,197,64] f16[9,4,197,64] f16[9,4,197,64] scale=0.125"},                          // on a multiprocessor
     {"FusedAttention", "bf16[17,2,200,64] bf16[17,2,250,64] bf16[17,2,250,48] causal=1 scale=0.1"},
     {"FusedAttention", "f16[12,12,40,32] f16[12,4,70,32] f16[12,4,70,32] scale=0.2"},
     {"FusedAttention", "f16[23,3,100,32] f16[23,3,90,32] f16[23,3,90,40] f16[23,1,100,90](-9,0) scale=0.17"},
@@ -154,6 +154,17 @@ inline constexpr std::pair<const char*, const char*> kHalves[] = {
     {"Concat", "f16[2,35,20,21] f16[2,3,20,21] axis=1"},
     {"Transpose", "f16[2,5,12,32] perm=[0,2,1,3]"},
     {"Reformat", "f16[2,35,20,21]"},
+    {"Pad", "f16[2,20,30,5] i64[8]{0,1,2,3,0,-1,4,2} mode=\"reflect\""},
+    {"Pad", "u8[2,20,30,5] i64[4]{3,2,1,-7} u8[]{7} i64[2]{1,-1}"},
+    {"Pad", "bf16[7,9] i64[4]{-2,11,1,14} mode=\"wrap\""},
+    {"Pad", "f32[70,9,8] i64[6]{0,3,2,1,3,2} mode=\"edge\""},
+    {"TopK", "f16[5,3000] i64[1]{100}"},
+    {"TopK", "bf16[2,3,700] i64[1]{700}"},
+    {"TopK", "i32[4,5000,2](-90,90) i64[1]{1000} axis=1 largest=0"},
+    {"TopK", "f32[3,40000] i64[1]{7}"},
+    {"Resize", "f16[2,19,13,17] _ f32[4]{1,1,2,2} mode=\"linear\""},
+    {"Resize", "bf16[2,19,17] _ _ i64[3]{2,19,40} coordinate_transformation_mode=\"pytorch_half_pixel\" nearest_mode=\"ceil\""},
+    {"Resize", "f32[1,8,13,17] _ f32[4]{1,1,0.6,1.7} nearest_mode=\"round_prefer_ceil\""},
 };
 
 }  // namespace tenfold::backends::testing
