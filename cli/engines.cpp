@@ -53,13 +53,16 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
     return {std::move(engine), 0, took * 1e3};
   }
   config.profiles = profile_ranges(o, files.known_shapes());
+  if (config.fp16)
+    if (auto typical = files.known_tensors(); !typical.empty()) config.typical_inputs = {std::move(typical)};
   BuildReport report;
   Engine engine = build_file(o.onnx, config, &report);
   const double took = seconds_since(start);
   o.console.info("Engine built in " + std::to_string(took) + " sec.");
   std::ostringstream parts;
   parts << "of which: opening the device " << report.device_s << ", import " << report.import_s << ", passes " << report.passes_s
-        << ", choice " << report.tune_s << ", assembling " << report.assemble_s << ", opening the plan " << report.open_s;
+        << ", check of fp16 " << report.check_s << ", choice " << report.tune_s << ", assembling " << report.assemble_s
+        << ", opening the plan " << report.open_s;
   if (o.console.verbose) o.console.info(parts.str());
   return {std::move(engine), took, -1};
 }
@@ -68,7 +71,9 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
 
 Made make_and_save(const ExecOptions& o, const InputFiles& files) {
   check_device(o);
+  const std::int64_t free_before = o.monitor_memory ? free_memory(o.build.device) : -1;
   Made made = make_engine(o, files);
+  made.free_before = free_before;
   check_io_formats(o, made.engine);
   if (!o.save_engine.empty()) {
     made.engine.save(o.save_engine);

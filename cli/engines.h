@@ -11,6 +11,7 @@ namespace tenfold::cli {
 struct Made {
   Engine engine;
   double build_s = 0, load_ms = -1;  // -1: nothing was loaded
+  std::int64_t free_before = -1;     // of a GPU's memory, before anything was made; -1: not asked for
 };
 // The engine for options.build.device, saved if that was asked. Throws UsageError if there is no such device, Error otherwise.
 Made make_and_save(const ExecOptions& options, const InputFiles& files);

@@ -69,6 +69,7 @@ std::int64_t peak_rss_bytes() {
 // both.
 struct Measured {
   Trace runs, parts;
+  std::int64_t device_bytes = -1;  // of a GPU's memory, with libraries that were loaded meanwhile; -1: not asked for
 };
 
 void print_json(const ExecOptions& o, const Made& made, const Measured* measured) {
@@ -86,6 +87,7 @@ void print_json(const ExecOptions& o, const Made& made, const Measured* measured
   result["build_s"] = o.onnx.empty() ? Json() : Json(made.build_s);
   result["load_ms"] = made.load_ms < 0 ? Json() : Json(made.load_ms);
   result["weight_bytes"] = info.weight_bytes, result["arena_bytes"] = info.arena_bytes;
+  if (measured && measured->device_bytes >= 0) result["device_bytes"] = measured->device_bytes;
   result["peak_rss_bytes"] = peak_rss_bytes();
   std::printf("%s\n", result.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
 }
@@ -103,19 +105,20 @@ bool is_value(const BindingInfo& b, const std::map<std::string, Shape>& given) {
 }
 
 Measured measure_all(const ExecOptions& o, const Engine& engine, std::span<const std::unique_ptr<ExecutionContext>> contexts) {
-  const Measured measured{measure(contexts, {o.iterations, o.warmup_ms, o.duration_s, false}), {}};
-  if (!engine.info().on_gpu) return {measured.runs, measured.runs};
-  return {measured.runs, measure(contexts, {o.iterations, std::min(o.warmup_ms, 20.0), std::min(o.duration_s, 1.0), true})};
+  const Measured measured{measure(contexts, {o.iterations, o.warmup_ms, o.duration_s, false}), {}, -1};
+  if (!engine.info().on_gpu) return {measured.runs, measured.runs, -1};
+  return {measured.runs, measure(contexts, {o.iterations, std::min(o.warmup_ms, 20.0), std::min(o.duration_s, 1.0), true}), -1};
 }
 
-Measured infer(const ExecOptions& o, const Engine& engine, const InputFiles& files) {
+Measured infer(const ExecOptions& o, const Made& made, const InputFiles& files) {
+  const Engine& engine = made.engine;
   if (o.use_profile >= engine.info().profiles)
     throw UsageError("--useProfile=" + std::to_string(o.use_profile) + ": the plan has " + std::to_string(engine.info().profiles) +
                      " profile(s), numbered from 0");
   const std::map<std::string, Shape> given = shapes_given(o);
   const std::vector<Tensor> inputs = make_inputs(engine, run_shapes(engine, o.use_profile, o.shapes, files), files, given);
   std::vector<std::unique_ptr<ExecutionContext>> contexts;
-  for (int i = 0; i < o.streams; ++i) contexts.push_back(make_context(engine, inputs, {o.use_profile, o.wait, o.graphs}));
+  for (int i = 0; i < o.streams; ++i) contexts.push_back(make_context(engine, inputs, {o.use_profile, o.wait, o.graphs, o.detailed}));
   for (std::size_t i = 0; i < inputs.size(); ++i)
     o.console.info("Input '" + engine.bindings()[i].name + "': " + std::string(name(inputs[i].dtype())) + "[" + text(inputs[i].shape()) +
                    "]" +
@@ -127,7 +130,11 @@ Measured infer(const ExecOptions& o, const Engine& engine, const InputFiles& fil
       measure({&context, 1}, {1, 0, 0, false});  // outputs are those of this run
       leave_on_device(engine, *context);
     }
-  const Measured measured = measure_all(o, engine, contexts);
+  Measured measured = measure_all(o, engine, contexts);
+  if (made.free_before >= 0) {
+    measured.device_bytes = made.free_before - free_memory(o.build.device);
+    o.console.info("GPU memory taken: " + std::to_string(measured.device_bytes) + " bytes");
+  }
   const Trace& trace = measured.runs;
   std::ostringstream counts;
   counts << "Warmup completed " << trace.warmup_runs << " queries over " << trace.warmup_ms << " ms; timing trace has "
@@ -162,7 +169,7 @@ void answer(const ExecOptions& o, const Made& made, const InputFiles& files, con
     if (o.json) print_json(o, made, nullptr);
     return;
   }
-  const Measured measured = infer(o, made.engine, files);
+  const Measured measured = infer(o, made, files);
   std::printf("&&&& PASSED %s\n", closing.c_str());
   if (o.json) print_json(o, made, &measured);
 }

@@ -100,6 +100,8 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   f.add_switch("fp16", o.build.fp16, "permission to compute in fp16 on a GPU; CPUs use float32");
   f.add({"noTF32", "", "+float32 is not rounded: no TF32 on a GPU, no Winograd and no 24-bit weights on a CPU",
          [&o](const std::string&) { o.build.tf32 = false; }});
+  f.add({"noOverflowCheck", "", "+with --fp16 on a GPU, do not look first for what 16 bits cannot hold (on --loadInputs, or random values)",
+         [&o](const std::string&) { o.build.check_overflow = false; }});
   f.add({"memPoolSize", "workspace:MiB", "+memory that a tactic may use while it runs; MiB, or with B, K, M, G",
          [&o](const std::string& text) { parse_pool(o, text); }});
   f.add({"tacticSources", "LIST",
@@ -117,11 +119,16 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   f.add({"refitFromOnnx", "[MODEL]", "+give a loaded plan the weights of MODEL, or of --onnx: same graph, other values",
          [&o](const std::string& text) { o.refit_from_onnx = true, o.refit_from = text; }});
   f.add_switch("retune", o.retune, "+tune a plan made elsewhere for this machine");
-  f.add({"profilingVerbosity", "layer_names_only|detailed|none", "+how much --dumpLayerInfo says", [&o](const std::string& text) {
-           if (text != "layer_names_only" && text != "detailed" && text != "none" && text != "default" && text != "verbose")
-             throw UsageError("--profilingVerbosity is layer_names_only, detailed or none, not '" + text + "'");
-           o.detailed = text == "detailed" || text == "verbose";
-         }});
+  const auto verbosity = [&f, &o](const char* name, const char* help) {
+    f.add({name, "layer_names_only|detailed|none", help, [&o, name](const std::string& text) {
+             if (text != "layer_names_only" && text != "detailed" && text != "none" && text != "default" && text != "verbose")
+               throw UsageError("--" + std::string(name) + " is layer_names_only, detailed or none, not '" + text + "'");
+             o.detailed = text == "detailed" || text == "verbose";
+           }});
+  };
+  verbosity("profilingVerbosity",
+            "+how much --dumpLayerInfo says; detailed: NVTX ranges too, of runs and (with --noCudaGraph) steps, for nsys");
+  verbosity("nvtxVerbosity", "+an older name of it");
   f.add_text("progress", o.progress, "auto|none|json", "+a bar if stderr is a terminal; none; or JSON lines on stderr");
   f.add({"device", "N",
          "cpu (default) or cuda:N; N alone means cuda:N; of a list (cuda:0,cpu) the first that works, and each has its own plan "
@@ -174,6 +181,7 @@ void run_flags(Flags& f, ExecOptions& o) {
   choose("noCudaGraph", "+launch the steps of a run on a GPU one by one", o.graphs, false);
   choose("noDataTransfers", "+leave inputs and outputs in the GPU's memory", o.transfers, false);
   choose("includeDataTransfers", "+copy inputs to a GPU and outputs from it in every run (default)", o.transfers, true);
+  f.add_switch("monitorMemory", o.monitor_memory, "+say how much of a GPU's memory the engine and its contexts took");
   f.add({"noWeightVerification", "", "+do not read the weights' checksums when loading",
          [&o](const std::string&) { o.verify_weights = false; }});
 }

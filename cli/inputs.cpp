@@ -83,6 +83,17 @@ std::map<std::string, Shape> InputFiles::known_shapes() const {
   return shapes;
 }
 
+std::map<std::string, Tensor> InputFiles::known_tensors() const {
+  std::map<std::string, Tensor> tensors;
+  for (const auto& [input, bytes] : bytes_) {
+    const std::string &path = paths_.at(input), end = extension(path);
+    if (end == ".npy") tensors[input] = to_tensor(parse_npy(bytes, path), path);
+    if (end == ".npz") tensors[input] = to_tensor(member(bytes, path, input), path);
+    if (end == ".pb") tensors[input] = parse_tensor_proto(bytes, path);
+  }
+  return tensors;
+}
+
 Tensor InputFiles::tensor(const BindingInfo& info, const Shape& shape) const {
   const std::string &bytes = bytes_.at(info.name), &path = paths_.at(info.name), end = extension(path);
   const auto refuse = [&](const std::string& why) { throw Error(ErrorKind::io, "input '" + info.name + "' from " + path + ": " + why); };

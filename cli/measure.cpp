@@ -73,6 +73,7 @@ std::unique_ptr<ExecutionContext> make_context(const Engine& engine, const std::
   auto context = engine.create_context();
   context->wait_how(options.wait);
   context->replay_runs(options.graphs);
+  if (options.ranges) context->mark_ranges(true);
   const auto expect = [&](Status status) {
     if (!status) throw Error(ErrorKind::invalid_argument, context->describe(status));
   };

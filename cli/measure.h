@@ -32,7 +32,7 @@ struct MeasureOptions {
 struct ContextOptions {
   int profile = -1;
   Wait wait = Wait::spin_shortly;
-  bool graphs = true;
+  bool graphs = true, ranges = false;  // ranges: runs and steps in a profiler's timeline
 };
 // A context with its inputs bound to `inputs` (kept alive by the caller) and its outputs to its own memory. Throws Error.
 std::unique_ptr<ExecutionContext> make_context(const Engine& engine, const std::vector<Tensor>& inputs, const ContextOptions& options);

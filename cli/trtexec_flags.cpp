@@ -35,7 +35,7 @@ const std::vector<Reason>& refused() {
       {"models come as ONNX (--onnx)", {"uff", "caffe", "deploy", "model"}},
       {"it concerns GPU memory or streams",
        {"exposeDMA", "useManagedMemory", "persistentCacheRatio", "l2LimitForTiling", "tilingOptimizationLevel", "maxAuxStreams",
-        "allocationStrategy", "nvtxVerbosity"}},
+        "allocationStrategy"}},
       {"plans hold their weights; --refit lets them be replaced",
        {"stripWeights", "stripAllWeights", "weightless", "allowWeightStreaming", "weightStreamingBudget"}},
       {"zeros in weights are multiplied like any number", {"sparsity"}},
@@ -49,7 +49,7 @@ const std::vector<Reason>& refused() {
       {"say --exportOutput=FILE.npz", {"dumpRawBindingsToFile"}},
       {"tenfold inspect PLAN names the version that wrote it", {"getPlanVersionOnly"}},
       {"builds write no temporary files", {"tempdir", "tempfileControls"}},
-      {"tenfold inspect shows the plan's memory and its profiles", {"monitorMemory", "dumpOptimizationProfile"}},
+      {"tenfold inspect shows the plan's memory and its profiles", {"dumpOptimizationProfile"}},
       {"the tuner searches by itself", {"tuneBuildRoutes", "setBuildRoute", "tuningSearch", "preview"}},
   };
   return all;

@@ -23,6 +23,7 @@ struct DeviceDescription {
   std::int64_t memory_bytes = 0;                                  // of a GPU
 };
 std::vector<DeviceDescription> devices();
+std::int64_t free_memory(const std::string& device);              // bytes that a GPU ("cuda:0") has free now; -1 of a CPU
 std::string why_no_gpu();                                         // one line; empty if devices() lists one
 // A further place for the GPU libraries: a folder with them, or a Python environment. To be called before a GPU is used.
 void look_for_libraries_in(const std::string& folder);

@@ -1,6 +1,8 @@
 // The public view of devices: thin words over the backends.
 #include "tenfold/device.h"
 
+#include <cstdlib>
+
 #include "backends/backend.h"
 #include "backends/cuda/backend.h"
 #include "backends/cuda/device/library.h"
@@ -33,6 +35,10 @@ std::vector<DeviceDescription> devices() {
 std::string why_no_gpu() {
   std::string lacks;
   return backends::cuda_devices(lacks).empty() ? lacks : "";
+}
+
+std::int64_t free_memory(const std::string& device) {
+  return device.starts_with("cuda:") ? backends::cuda_free_bytes(std::atoi(device.c_str() + 5)) : -1;
 }
 
 void look_for_libraries_in(const std::string& folder) { backends::cuda::add_search_place(folder); }

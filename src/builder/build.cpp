@@ -9,6 +9,7 @@
 #include "base/cpu_count.h"
 #include "base/log.h"
 #include "builder/builder.h"
+#include "builder/overflow.h"
 #include "builder/plan_maker.h"
 #include "builder/profiles.h"
 #include "ir/text.h"
@@ -40,13 +41,27 @@ passes::RunOptions pass_options(const BuildConfig& config) {
   return options;
 }
 
-// The rewriting that is done for one profile, on a graph of its own.
-void rewrite(ir::Graph& graph, const std::vector<plan::Range>& ranges, const backends::DeviceInfo& device, const BuildConfig& config) {
+// The rewriting that is done for one profile, on a graph of its own, up to where precision is settled.
+void rewrite(ir::Graph& graph, const std::vector<plan::Range>& ranges, const backends::DeviceInfo& device,
+             const passes::RunOptions& options) {
   specialise(graph, ranges);
-  if (config.dump) config.dump("import", ir::print(graph));
-  passes::run(graph, passes::canonical(), pass_options(config));
-  if (device.kind == "cuda") passes::run(graph, passes::canonical_for_gpu(), pass_options(config));
-  quant::apply(graph, config, device);
+  if (options.changed) options.changed("import", graph);
+  passes::run(graph, passes::canonical(), options);
+  if (device.kind == "cuda") passes::run(graph, passes::canonical_for_gpu(), options);
+}
+
+// Which values f16 cannot hold, where such a graph will be made of it.
+std::set<std::string> too_wide(const ir::Graph& source, const ir::Graph& graph, const std::vector<plan::Range>& ranges,
+                               const backends::DeviceInfo& device, const BuildConfig& config) {
+  if (device.kind != "cuda" || !config.fp16 || !config.check_overflow) return {};
+  const passes::RunOptions quiet{.disabled = config.disabled_passes};
+  return values_beyond_f16(source, graph, ranges,
+                           {config, [&](ir::Graph& copy, const std::vector<plan::Range>& at) { rewrite(copy, at, device, quiet); }});
+}
+
+// Precision, and what follows from it.
+void settle(ir::Graph& graph, const std::set<std::string>& wide, const backends::DeviceInfo& device, const BuildConfig& config) {
+  quant::apply(graph, config, device, wide);
   if (device.kind == "cuda") passes::run(graph, passes::settled_for_gpu(), pass_options(config));
   passes::run(graph, passes::fuse(), pass_options(config));
   if (device.kind == "cuda") passes::run(graph, passes::fuse_for_gpu(), pass_options(config));
@@ -67,7 +82,11 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
     Stopwatch watch;
     const std::vector<plan::Range> ranges = symbol_ranges(source, profile, config.log);
     ir::Graph rewritten = source.clone();
-    rewrite(rewritten, ranges, backend->info(), config);
+    rewrite(rewritten, ranges, backend->info(), pass_options(config));
+    report.passes_s += watch.seconds();
+    const std::set<std::string> wide = too_wide(source, rewritten, ranges, backend->info(), config);
+    report.check_s += watch.seconds();
+    settle(rewritten, wide, backend->info(), config);
     report.passes_s += watch.seconds();
     maker.add(std::move(rewritten), ranges);
   }

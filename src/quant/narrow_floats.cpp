@@ -96,7 +96,10 @@ bool scales_sum(const ir::Node& n) {
 
 class Narrower {
  public:
-  Narrower(ir::Graph& graph, DType to) : graph_(graph), to_(to) {}
+  Narrower(ir::Graph& graph, DType to, const std::set<std::string>& wide = {}) : graph_(graph), to_(to) {
+    for (const auto& v : graph.values())
+      if (wide.count(v->name)) wide_.insert(v.get());
+  }
   bool run() {
     bool changed = false;
     for (ir::Node* node : graph_.node_list())
@@ -108,6 +111,9 @@ class Narrower {
   bool can_narrow(const ir::Node& node) {
     if (!node.graphs.empty() || node.body || node.op() == "Cast" || begins_small(node) || scales_sum(node)) return false;
     if (!node.def->scalar && !kNarrowed.count(node.op())) return false;
+    const auto is_wide = [this](const ir::Value* v) { return wide_.count(v) > 0; };
+    if (std::any_of(node.inputs.begin(), node.inputs.end(), is_wide) || std::any_of(node.outputs.begin(), node.outputs.end(), is_wide))
+      return false;
     bool any = false;
     for (ir::Value* v : node.inputs) {
       if (!v || v->type.kind != ir::ValueType::Kind::tensor || v->dtype() != DType::f32) continue;
@@ -149,10 +155,17 @@ class Narrower {
 
   ir::Graph& graph_;
   DType to_;
+  std::set<const ir::Value*> wide_;                         // must not be narrowed; new values are none of them
   std::unordered_map<const ir::Value*, ir::Value*> twins_;  // f32 value -> the same in fewer bits; null: it must not be
 };
 
 }  // namespace
+
+void narrow_floats(ir::Graph& graph, DType to, const std::set<std::string>& wide) {
+  for (const auto& node : graph.nodes())
+    for (const auto& body : node->graphs) narrow_floats(*body, to, wide);
+  Narrower(graph, to, wide).run();
+}
 
 passes::Pass pass_narrow_floats(DType to) {
   if (to == DType::f16) return {.name = "narrow_floats", .run = [](ir::Graph& graph) { return Narrower(graph, DType::f16).run(); }};

@@ -25,8 +25,9 @@ void tell(const ir::Graph& graph, const Log& log) {
       " in floats, because they are not quantised on both sides or not as tensor cores take it");
 }
 
-// fp16 goes before bf16 where both are allowed: three more bits of fraction, and models that overflow it are rare.
-void apply_on_gpu(ir::Graph& graph, const BuildConfig& config, const backends::DeviceInfo& device, const passes::RunOptions& options) {
+// fp16 goes before bf16 where both are allowed: three more bits of fraction, and what overflows it stays wide.
+void apply_on_gpu(ir::Graph& graph, const BuildConfig& config, const backends::DeviceInfo& device, const passes::RunOptions& options,
+                  const std::set<std::string>& wide) {
   constexpr int kFirstWithFloat8 = 89;
   const auto& nodes = graph.nodes();
   const bool quantised = std::any_of(nodes.begin(), nodes.end(), [](const auto& n) { return is_dequantize(n.get()); });
@@ -36,7 +37,11 @@ void apply_on_gpu(ir::Graph& graph, const BuildConfig& config, const backends::D
     tell(graph, log);
   else
     log(Severity::verbose, "int8 and e4m3 are for models with QuantizeLinear and DequantizeLinear, of which this one has none");
-  if (config.fp16 || config.bf16) passes::run(graph, {pass_narrow_floats(config.fp16 ? DType::f16 : DType::bf16)}, options);
+  const auto disabled = std::find(options.disabled.begin(), options.disabled.end(), "narrow_floats") != options.disabled.end();
+  if (!disabled && (config.fp16 || config.bf16)) {
+    narrow_floats(graph, config.fp16 ? DType::f16 : DType::bf16, config.fp16 ? wide : std::set<std::string>{});
+    passes::run(graph, {{"narrow_floats", [](ir::Graph&) { return true; }}}, options);  // sorted, checked and shown as after any pass
+  }
   if (!config.tf32) return;
   for (const auto& n : graph.nodes())
     if ((n->op() == "MatMul" || n->op() == "Conv" || n->op() == "ConvTranspose") && n->in(0)->dtype() == DType::f32)
@@ -45,11 +50,11 @@ void apply_on_gpu(ir::Graph& graph, const BuildConfig& config, const backends::D
 
 }  // namespace
 
-void apply(ir::Graph& graph, const BuildConfig& config, const backends::DeviceInfo& device) {
+void apply(ir::Graph& graph, const BuildConfig& config, const backends::DeviceInfo& device, const std::set<std::string>& wide) {
   const Log log(config.log);
   passes::RunOptions options{.disabled = config.disabled_passes};
   if (config.dump) options.changed = [&config](std::string_view pass, const ir::Graph& changed) { config.dump(pass, ir::print(changed)); };
-  if (device.kind == "cuda") return apply_on_gpu(graph, config, device, options);
+  if (device.kind == "cuda") return apply_on_gpu(graph, config, device, options, wide);
   const auto& nodes = graph.nodes();
   if (std::any_of(nodes.begin(), nodes.end(), [](const auto& n) { return is_dequantize(n.get()) && n->in(0)->dtype() == DType::f8e4m3fn; }))
     log(Severity::info, "CPUs have no products of e4m3: those that the model quantises so compute in f32, on rounded operands");

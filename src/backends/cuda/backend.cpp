@@ -101,6 +101,13 @@ std::vector<CudaDevice> cuda_devices(std::string& what_lacks) {
   return list;
 }
 
+std::int64_t cuda_free_bytes(int ordinal) {
+  Device::get(ordinal).make_current();
+  std::size_t free = 0, total = 0;
+  expect(driver()->memory_info(&free, &total), "asking for free memory");
+  return static_cast<std::int64_t>(free);
+}
+
 std::shared_ptr<Backend> open_cuda(int ordinal) {
   require(ordinal >= 0, ErrorKind::device, "GPUs are named cuda:0, cuda:1 ...");
   return std::make_shared<CudaBackend>(ordinal);

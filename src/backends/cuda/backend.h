@@ -14,5 +14,6 @@ struct CudaDevice {
   std::int64_t memory_bytes = 0;
 };
 std::vector<CudaDevice> cuda_devices(std::string& what_lacks);
+std::int64_t cuda_free_bytes(int ordinal);  // of its memory, now
 
 }  // namespace tenfold::backends

@@ -74,6 +74,7 @@ Verdict supports(const Problem& p) {
 
 std::vector<Formats> formats(const Problem& p) {
   std::vector<Layout> plain(p.in.size(), kPlain), last = plain;
+  if (p.in[0].dims.size() < 3) return {{plain, {kPlain}}};
   last[0] = kChannelsLast;
   return {{plain, {kPlain}}, {last, {kChannelsLast}}};
 }

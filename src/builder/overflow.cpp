@@ -1,0 +1,161 @@
+// The run that finds them, and what it has found before.
+#include "builder/overflow.h"
+
+#include <cmath>
+
+#include "base/log.h"
+#include "builder/overflow_cache.h"
+#include "builder/plan_maker.h"
+#include "builder/profiles.h"
+#include "ops/cases.h"
+#include "runtime/plugins.h"
+
+namespace tenfold::builder {
+namespace {
+
+constexpr double kLargest = 65504 / 2;   // of f16, with room for inputs that go further than those tried
+constexpr std::size_t kMostNamed = 8;
+
+using Inputs = std::map<std::string, Tensor>;
+using Found = std::map<std::string, double>;   // value -> its largest finite magnitude
+
+double largest(const Tensor& t) {
+  float most = 0;
+  if (t.dtype() == DType::f32)
+    for (const float x : std::span(t.data<float>(), static_cast<std::size_t>(t.size())))
+      if (const float a = std::fabs(x); a > most && a <= std::numeric_limits<float>::max()) most = a;
+  return static_cast<double>(most);
+}
+
+std::vector<plan::Range> fixed_at(std::vector<plan::Range> ranges, const std::map<std::string, std::int64_t>& values) {
+  for (plan::Range& r : ranges)
+    if (const auto at = values.find(r.symbol); at != values.end()) r.min = r.opt = r.max = at->second;
+    else r.min = r.max = r.opt;
+  return ranges;
+}
+
+// Extents that stand first only, in inputs: how many examples there are is all the same here.
+std::map<std::string, std::int64_t> one_example(const ir::Graph& graph) {
+  std::map<std::string, std::int64_t> ones;
+  for (const ir::Value* v : graph.inputs)
+    if (v->rank() > 1 && v->dims()[0].is_symbol()) ones[v->dims()[0].text()] = 1;
+  for (const ir::Value* v : graph.inputs)
+    for (std::size_t d = 0; d < v->dims().size(); ++d)
+      for (const std::string& symbol : v->dims()[d].symbols())
+        if (d > 0 || !v->dims()[d].is_symbol() || v->rank() == 1) ones.erase(symbol);
+  return ones;
+}
+
+// Floats in [-1, 1]; ones are good indices, masks and types of tokens.
+Inputs with_random(const ir::Graph& graph, Inputs inputs) {
+  std::uint64_t seed = 1;
+  for (const ir::Value* v : graph.inputs) {
+    if (inputs.count(v->name)) continue;
+    Shape shape;
+    for (ir::Dim d : v->dims()) shape.push_back(d.bounds(graph.box()).upper);
+    const bool floats = v->dtype() == DType::f32 || v->dtype() == DType::f64 || v->dtype() == DType::f16 || v->dtype() == DType::bf16;
+    inputs[v->name] = floats ? ops::random_tensor(v->dtype(), shape, seed++) : ops::random_tensor(v->dtype(), shape, seed++, 1, 1);
+  }
+  return inputs;
+}
+
+// Runs every node of the graph by itself, on all cores.
+Found run(ir::Graph graph, const std::vector<plan::Range>& ranges, const Inputs& inputs, const BuildConfig& config) {
+  BuildConfig plain;
+  plain.optimization_level = 0, plain.keep_portable_graph = false, plain.tf32 = false, plain.plugins = config.plugins;
+  auto backend = runtime::backend_with(backends::open_backend("cpu", config.cpu_features), config.plugins);
+  BuildReport unused;
+  PlanMaker maker(plain, "", *backend, unused);
+  std::vector<Tensor> given;
+  Found found;
+  const auto look = [&found](std::string_view name, const Tensor& t) {
+    double& slot = found[std::string(name)];
+    slot = std::max(slot, largest(t));
+  };
+  for (const ir::Value* v : graph.inputs) {
+    given.push_back(inputs.at(v->name)), look(v->name, given.back());
+  }
+  const ir::Graph copy = graph.clone();
+  maker.add(std::move(graph), ranges);
+  const auto context = open_built(maker.finish(), plain, backend).create_context();
+  context->set_observer([&look](std::string_view, std::string_view value, const Tensor& result) { look(value, result); });
+  context->run(given);
+  for (const auto& node : copy.nodes())   // results that are views of operands
+    for (const ir::Value* v : node->outputs)
+      if (!found.count(v->name))
+        for (const ir::Value* in : node->inputs)
+          if (in && found.count(in->name)) found[v->name] = std::max(found[v->name], found[in->name]);
+  std::erase_if(found, [](const auto& one) { return one.second <= kLargest; });
+  return found;
+}
+
+Found run_at(const ir::Graph& source, const std::vector<plan::Range>& ranges, const Inputs* given, const OverflowCheck& check) {
+  ir::Graph graph = source.clone();
+  check.rewrite(graph, ranges);
+  const Inputs inputs = with_random(graph, given ? *given : Inputs{});
+  return run(std::move(graph), ranges, inputs, check.config);
+}
+
+bool all_known(const Found& found, const ir::Graph& graph) {
+  return std::all_of(found.begin(), found.end(), [&](const auto& one) {
+    return std::any_of(graph.values().begin(), graph.values().end(), [&](const auto& v) { return v->name == one.first; });
+  });
+}
+
+// On random data with one example first, as that is quick; in the shapes of the build if that gives no answer.
+Found search(const ir::Graph& source, const ir::Graph& rewritten, const std::vector<plan::Range>& ranges, const OverflowCheck& check) {
+  Found all;
+  for (const auto& set : check.config.typical_inputs) {
+    OptimizationProfile profile;
+    for (const auto& [name, tensor] : set) profile[name] = {tensor.shape(), tensor.shape(), tensor.shape()};
+    for (const auto& [name, most] : run_at(source, symbol_ranges(source, profile, {}), &set, check)) all[name] = std::max(all[name], most);
+  }
+  if (!check.config.typical_inputs.empty()) return all;
+  const std::map<std::string, std::int64_t> one = one_example(source);
+  if (!one.empty()) {
+    try {
+      if (Found found = run_at(source, fixed_at(ranges, one), nullptr, check); all_known(found, rewritten)) return found;
+    } catch (const Error&) {}
+  }
+  return run_at(source, fixed_at(ranges, {}), nullptr, check);
+}
+
+void tell(const Found& found, const ir::Graph& graph, const BuildConfig& config) {
+  const Log log(config.log);
+  const char* const source = config.typical_inputs.empty() ? " on random inputs only: give real ones (--loadInputs, typical_inputs)" : "";
+  std::string names;
+  std::size_t count = 0;
+  for (const auto& node : graph.nodes())
+    for (const ir::Value* v : node->outputs)
+      if (const auto at = found.find(v->name); at != found.end() && ++count <= kMostNamed)
+        names += cat(names.empty() ? "'" : ", '", node->name, "' (", node->op(), ", up to ", at->second, ")");
+  if (count > kMostNamed) names += cat(" and ", count - kMostNamed, " more");
+  if (found.empty()) log(Severity::info, "fp16: no value came near 65504", source);
+  else
+    log(Severity::warning, "fp16: kept in float32, for their results come near 65504 or exceed it: ", names, *source ? "; looked" : "",
+        source);
+}
+
+}  // namespace
+
+std::set<std::string> values_beyond_f16(const ir::Graph& source, const ir::Graph& rewritten, const std::vector<plan::Range>& ranges,
+                                        const OverflowCheck& check) {
+  try {
+    OverflowCache cache(check.config.timing_cache);
+    const Hash128 key = cache.used() ? overflow_key(source, ranges, check.config) : Hash128{};
+    std::optional<Found> found = cache.find(key);
+    if (!found) {
+      found = search(source, rewritten, ranges, check);
+      cache.add(key, *found, Log(check.config.log));
+    }
+    tell(*found, rewritten, check.config);
+    std::set<std::string> names;
+    for (const auto& [name, most] : *found) names.insert(name);
+    return names;
+  } catch (const Error& e) {
+    Log(check.config.log)(Severity::warning, "fp16: whether values exceed 65504 is not known, for the run that looks failed: ", e.what());
+    return {};
+  }
+}
+
+}  // namespace tenfold::builder
