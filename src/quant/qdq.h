@@ -14,13 +14,13 @@ std::vector<passes::Pass> qdq_passes();
 // On a GPU only products that its tensor cores take become integer ones, and e4m3 is a type to compute with.
 std::vector<passes::Pass> qdq_passes_for_gpu(bool int8, bool fp8);
 
-passes::Pass pass_move_qdq();          // dequantisation sinks past movement and maximum pooling; pairs that undo each other go away
-passes::Pass pass_fold_qdq();          // products of dequantised operands become integer products
-passes::Pass pass_fold_qdq_for_gpu();  // ... where tensor cores take them
-passes::Pass pass_fold_float8();       // ... and products of e4m3
-passes::Pass pass_remove_qdq();        // quantisation around products that stay float goes away
-passes::Pass pass_lower_qdq();         // what is left becomes pointwise bodies or constants
-passes::Pass pass_lower_qdq_for_gpu(); // e4m3 too
+passes::Pass pass_move_qdq();           // dequantisation sinks past movement and maximum pooling; pairs that undo each other go away
+passes::Pass pass_fold_qdq();           // products of dequantised operands become integer products
+passes::Pass pass_fold_qdq_for_gpu();   // ... where tensor cores take them
+passes::Pass pass_fold_float8();        // ... and products of e4m3
+passes::Pass pass_remove_qdq();         // quantisation around products that stay float goes away
+passes::Pass pass_lower_qdq();          // what is left becomes pointwise bodies or constants
+passes::Pass pass_lower_qdq_for_gpu();  // e4m3 too
 
 // The constant parameters of a QuantizeLinear or DequantizeLinear between f32 and 8 bits (integers of 16 bits too).
 struct Params {

@@ -170,7 +170,8 @@ TEST(Qdq, GpusTakeIntegersThatTensorCoresTake) {
       d = DequantizeLinear(x, xs, xz)
       wd = DequantizeLinear(w, ws, wz) axis=1
       y = MatMul(d, wd)
-    )", 1e-2, qdq_passes_for_gpu(true, true));
+    )",
+                                    1e-2, qdq_passes_for_gpu(true, true));
     return count(graph, "MatMulInteger");
   };
   EXPECT_EQ(products("0", "16"), 1);

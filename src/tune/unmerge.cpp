@@ -10,8 +10,7 @@ namespace {
 
 // The Split along columns that alone reads a product with constant weights, or null.
 const ir::Node* split_behind(const ir::Graph& graph, const ir::Node& n) {
-  if (!ops::is_matmul(n) || n.outputs.size() != 1 || graph.is_output(n.out()) || n.out()->users.size() != 1)
-    return nullptr;
+  if (!ops::is_matmul(n) || n.outputs.size() != 1 || graph.is_output(n.out()) || n.out()->users.size() != 1) return nullptr;
   const ir::Node* split = n.out()->users[0];
   if (split->op() != "Split" || split->body || !n.in(1)->is_constant() || n.in(1)->rank() != 2 || bits(n.in(1)->dtype()) < 8)
     return nullptr;

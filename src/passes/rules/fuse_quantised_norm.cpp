@@ -42,8 +42,8 @@ std::optional<Quantisation> quantisation_in(const ir::Body& body) {
     if (i.prim == ir::Prim::constant) continue;
     if (done || (i.a != current && !(i.prim == ir::Prim::add && i.b == current))) return {};
     const std::optional<double> other = ir::arity(i.prim) == 2 ? number(i.a == current ? i.b : i.a) : std::nullopt;
-    const bool narrows = i.prim == ir::Prim::saturate ? rounded && bits(i.dtype) == 8
-                                                      : i.prim == ir::Prim::cast && i.dtype == DType::f8e4m3fn && !rounded;
+    const bool narrows =
+        i.prim == ir::Prim::saturate ? rounded && bits(i.dtype) == 8 : i.prim == ir::Prim::cast && i.dtype == DType::f8e4m3fn && !rounded;
     if (i.prim == ir::Prim::cast && i.dtype == DType::f32 && !divided) {
       // f16 as it is stored
     } else if (i.prim == ir::Prim::div && other && !divided && i.dtype == DType::f32) {

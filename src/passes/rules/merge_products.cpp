@@ -54,8 +54,7 @@ using ir::Value;
 using Nodes = std::vector<Node*>;
 
 bool mergeable(const ir::Graph& graph, const Node& n) {
-  if (!ops::is_matmul(n) || n.outputs.size() != 1 || n.in(0)->rank() < 2 || graph.is_output(n.out()))
-    return false;
+  if (!ops::is_matmul(n) || n.outputs.size() != 1 || n.in(0)->rank() < 2 || graph.is_output(n.out())) return false;
   const Value* w = n.in(1);
   return w->is_constant() && w->rank() == 2 && n.out()->rank() == n.in(0)->rank();
 }

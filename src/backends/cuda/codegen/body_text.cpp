@@ -209,8 +209,8 @@ std::string print_body(const ir::Body& body, const std::vector<std::string>& inp
     const DType type = ir::arity(i.prim) > 0 ? body.type_of(i.a) : i.dtype;
     out += cat(indent, "const ", compute_type(i.dtype), " ", name, inputs.size() + k, " = (", compute_type(i.dtype), ")(",
                rounds_in_vain(body, k, wide) ? a
-               : quick_reciprocal(body, k) ? cat(a, " * ", literal(DType::f32, 1 / body.code[i.b - inputs.size()].imm))
-                                         : expression(i, type, a, b, c),
+               : quick_reciprocal(body, k)   ? cat(a, " * ", literal(DType::f32, 1 / body.code[i.b - inputs.size()].imm))
+                                             : expression(i, type, a, b, c),
                ");\n");
   }
   outputs.clear();

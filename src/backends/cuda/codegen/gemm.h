@@ -45,8 +45,8 @@ struct GemmProblem {
   std::int64_t width() const { return spreads ? n / taps() : n; }  // channels of the result
   std::int64_t pitch = 0;                                          // from one row of the result to the next; 0: its width
   DType sum() const { return is_float(in) ? DType::f32 : DType::i32; }
-  int per_piece() const { return 128 / bits(in); }   // elements of 16 bytes
-  int depth() const { return 8 * per_piece(); }      // of a tile along k: rows of 128 bytes
+  int per_piece() const { return 128 / bits(in); }  // elements of 16 bytes
+  int depth() const { return 8 * per_piece(); }     // of a tile along k: rows of 128 bytes
   std::int64_t row_pitch() const { return pitch > 0 ? pitch : width(); }
   int spatial_rank() const;  // 1 to 3: dims of an image that a convolution moves along
 };

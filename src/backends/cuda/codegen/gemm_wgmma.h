@@ -12,10 +12,10 @@ struct WgmmaTile {
   int groups = 2;          // of warps that multiply
   bool alternate = false;  // each group has tiles of its own: one writes results while the other multiplies
   int stages = 4;
-  int slots = 2;        // panels of results that a group holds in shared memory
+  int slots = 2;         // panels of results that a group holds in shared memory
   int result_bytes = 2;  // of one result
   int rows() const { return alternate ? 64 * blocks : 64 * blocks * groups; }
-  int panel() const {   // columns whose results make rows of 128 bytes, or fewer so that panels fill the tile
+  int panel() const {  // columns whose results make rows of 128 bytes, or fewer so that panels fill the tile
     int most = 128 / result_bytes;
     while (columns % most != 0) most /= 2;
     return most;

@@ -73,8 +73,8 @@ std::string wgmma_multiply(int columns, DType a, DType b) {
   const char* rest = whole ? "" : bits(a) == 8 ? ", 1, 1" : ", 1, 1, 0, 0";
   return cat("__device__ __forceinline__ void multiply(", whole ? "int" : "float", " (&c)[", count, "], u64 a, u64 b, int add) {\n",
              "  asm volatile(\"{\\n\\t.reg .pred p;\\n\\tsetp.ne.b32 p, %", count + 2,
-             ", 0;\\n\\t\"\n  \"wgmma.mma_async.sync.aligned.m64n", columns, "k", 256 / bits(a), whole ? ".s32." : ".f32.",
-             mma_type(a), ".", mma_type(b), " {", registers, "}, %", count, ", %", count + 1, ", p", rest, ";\\n\\t}\"\n  : ", operands,
+             ", 0;\\n\\t\"\n  \"wgmma.mma_async.sync.aligned.m64n", columns, "k", 256 / bits(a), whole ? ".s32." : ".f32.", mma_type(a),
+             ".", mma_type(b), " {", registers, "}, %", count, ", %", count + 1, ", p", rest, ";\\n\\t}\"\n  : ", operands,
              " : \"l\"(a), \"l\"(b), \"r\"(add));\n}\n");
 }
 

@@ -106,9 +106,7 @@ std::vector<Formats> conv_formats(const Problem& p) {
   return {f};
 }
 
-std::int64_t conv_weight_bytes(const Problem& p, const Config&, int input) {
-  return input == 1 ? packed_weight_bytes(p) : -1;
-}
+std::int64_t conv_weight_bytes(const Problem& p, const Config&, int input) { return input == 1 ? packed_weight_bytes(p) : -1; }
 void pack_conv_weight(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
   repack(p, constants[1]->raw(), packed, false);
   add_weight_sums(p, p.in[1].dims[0].constant(), packed);

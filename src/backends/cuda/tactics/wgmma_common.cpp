@@ -127,8 +127,7 @@ Status::Code WgmmaKernel::describe_operands(const RunArgs& args, int64_t m, Wgmm
   Status::Code code;
   if (g.is_conv) {
     code = describe_images(g, args.in[0].data, args.in[0].dims[0], rows, a.a);
-    if (code == Status::ok)
-      code = describe<3>({g.weight, args.in[1].data, {g.channels, g.k / g.channels, g.n}, {depth, 1, columns}}, a.b);
+    if (code == Status::ok) code = describe<3>({g.weight, args.in[1].data, {g.channels, g.k / g.channels, g.n}, {depth, 1, columns}}, a.b);
   } else {
     code = describe<2>({g.in, args.in[0].data, {g.k, m}, {depth, rows}}, a.a);
     if (code == Status::ok) code = describe<2>({g.weight, args.in[1].data, {g.k, g.n}, {depth, columns}}, a.b);
