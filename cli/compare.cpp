@@ -90,7 +90,7 @@ void print_json(const std::vector<Distance>& all, const Layers* layers, double t
   Json root{{"outputs", Json::array()}};
   for (const Distance& d : all) {
     Json one = to_json(d);
-    one["agrees"] = within(d, tolerance);
+    one["agrees"] = tolerance < 0 && d.problem.empty() ? Json() : Json(within(d, tolerance));   // null: nothing was asked
     root["outputs"].push_back(std::move(one));
   }
   if (layers) {
@@ -113,18 +113,17 @@ struct Question {
 Flags make_flags(Question& q) {
   Flags flags("tenfold compare A [B] [--flags]",
               "Runs A and B (models or plans) on the same inputs and prints how far their outputs lie apart, and the first layer that\n"
-              "differs. B may be an .npz of stored outputs, or --reference: A's model on the reference kernels. Inputs are random unless\n"
+              "differs. B may be an .npz of stored outputs, or --reference: A's graph on the reference kernels. Inputs are random unless\n"
               "given.");
   flags.group("Flags");
-  flags.add_switch("reference", q.reference, "compare the model A with itself, run by the plain reference kernels");
+  flags.add_switch("reference", q.reference, "compare A with itself, run by the plain reference kernels (a plan: the graph that it was tuned from)");
   flags.add({"loadInputs", "SPEC", "name:file, .npy .npz .pb or raw", [&q](const std::string& text) {
                for (auto& [name, file] : parse_pairs("loadInputs", text)) q.files[name] = file;
              }});
   flags.add({"tolerance", "T",
-             "exit 5 if lInf is above T times the largest value of B's output, or shapes differ; for layers: default 0.001",
+             "exit 5 if lInf is above T times the largest value of B's output, or shapes differ; a layer differs above T, or 0.001",
              [&q](const std::string& text) {
-               q.tolerance = parse_number("tolerance", text);
-               if (!(q.tolerance >= 0)) throw UsageError("--tolerance takes a number of at least 0, not " + text);
+               q.tolerance = parse_number("tolerance", text, 0);
              }});
   flags.add_switch("json", q.json, "{outputs: [{name, l0, l1, l2, lInf, relative, cosine, agrees}], comparedLayers, firstDifference}");
   add_build_flags(flags, q.config);
@@ -156,10 +155,10 @@ int compare_main(const Arguments& arguments) {
   const Outputs a = run_once(first, q.shapes, files, has_layers ? layers.record() : nullptr);
   Outputs b;
   if (q.reference) {
-    if (is_plan(words[0])) throw UsageError("--reference needs a model: a plan has its kernels chosen");
     BuildConfig plain = q.config;
     plain.tactic_sources = static_cast<std::uint32_t>(TacticSource::reference);
-    b = run_once(build_file(words[0], plain), q.shapes, files, layers.compare());
+    if (is_plan(words[0])) plain.profiles.clear();   // re-tuning keeps the plan's
+    b = run_once(is_plan(words[0]) ? retune_file(words[0], plain) : build_file(words[0], plain), q.shapes, files, layers.compare());
   } else if (!has_layers) {
     b = stored_outputs(words[1], first);
   } else {

@@ -36,7 +36,7 @@ void layer_info(const ExecOptions& o, const Engine& engine) {
   if (!o.export_layer_info.empty()) write_whole(o.export_layer_info, engine.inspect_json() + "\n");
   if (!o.dump_layer_info) return;
   o.console.result("Layer Information:");
-  std::fputs(engine.inspect(o.detailed ? 1 : 0).c_str(), stdout);
+  std::fputs(engine.inspect(o.detailed ? 1 : o.layers_hidden ? -1 : 0).c_str(), stdout);
 }
 
 std::string settings_text(const ExecOptions& o, const Engine& engine) {
@@ -136,10 +136,10 @@ Measured infer(const ExecOptions& o, const Made& made, const InputFiles& files) 
     o.console.info("GPU memory taken: " + std::to_string(measured.device_bytes) + " bytes");
   }
   const Trace& trace = measured.runs;
-  std::ostringstream counts;
-  counts << "Warmup completed " << trace.warmup_runs << " queries over " << trace.warmup_ms << " ms; timing trace has "
-         << trace.samples.size() << " queries over " << trace.wall_s << " s";
-  o.console.info(counts.str());
+  std::ostringstream warmup, counts;
+  warmup << "Warmup completed " << trace.warmup_runs << " queries over " << trace.warmup_ms << " ms";
+  counts << "Timing trace has " << trace.samples.size() << " queries over " << trace.wall_s << " s";
+  o.console.result(warmup.str()), o.console.result(counts.str());
   const auto outputs = outputs_of(engine, *contexts.front());
   if (!o.export_output.empty()) export_outputs(o.export_output, outputs);
   if (!o.export_times.empty()) export_times(o.export_times, measured.parts);

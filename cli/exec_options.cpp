@@ -1,6 +1,7 @@
 // The flags of `tenfold exec`: trtexec's names, defaults and order rules, and ours beside them.
 #include "exec_options.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "model_or_plan.h"
@@ -68,7 +69,7 @@ void model_flags(Flags& f, ExecOptions& o, int& profile) {
   shapes("minShapes", &ExecOptions::Ranges::min), shapes("optShapes", &ExecOptions::Ranges::opt),
       shapes("maxShapes", &ExecOptions::Ranges::max);
   f.add({"profile", "N", "+the shape ranges that follow belong to profile N",
-         [&profile](const std::string& text) { profile = parse_int("profile", text); }});
+         [&profile](const std::string& text) { profile = parse_int("profile", text, 0); }});
   f.add_int("useProfile", o.use_profile, "+run with profile N; default: the first that fits");
   for (const auto& [name, types] : {std::pair{"inputIOFormats", &o.input_types}, std::pair{"outputIOFormats", &o.output_types}})
     f.add({name, "SPEC", "+the model's own types in row-major order, fp32:chw,int64:chw: there are no others",
@@ -80,16 +81,13 @@ void model_flags(Flags& f, ExecOptions& o, int& profile) {
 void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   f.group("Building");
   f.add({"builderOptimizationLevel", "N", "0 times nothing, 3 is the default, 5 searches longest", [&o](const std::string& text) {
-           o.build.optimization_level = parse_int("builderOptimizationLevel", text);
-           if (o.build.optimization_level < 0 || o.build.optimization_level > 5)
-             throw UsageError("--builderOptimizationLevel is 0 to 5, not " + text);
+           o.build.optimization_level = parse_int("builderOptimizationLevel", text, 0, 5);
          }});
   f.add_text("timingCacheFile", o.build.timing_cache, "FILE",
              "reuse and extend measured times, and GPU kernels in FILE.kernels: later builds are fast and identical");
   f.add({"threads", "[N]", "tune for and run on N threads; default: what this process may use", [&o](const std::string& text) {
            if (text.empty()) return o.notes.emplace_back("--threads: every stream already has its own thread"), void();
-           o.build.threads = parse_int("threads", text);
-           if (o.build.threads < 1) throw UsageError("--threads takes at least 1, not " + text);
+           o.build.threads = parse_int("threads", text, 1, kMostThreads);
          }});
   f.add_switch("bf16", o.build.bf16, "permission to compute in bfloat16 where that pays (--best: every precision)");
   f.add({"best", "", "+permission for every precision", [&o](const std::string&) {
@@ -108,7 +106,7 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
          "+reference, native, onednn, cublas_lt, cudnn: exactly these, or changed with + and - (default: all but onednn)",
          [&o](const std::string& text) { o.build.tactic_sources = parse_sources(o.build.tactic_sources, text); }});
   f.add({"maxTactics", "N", "+time at most N candidates for each problem",
-         [&o](const std::string& text) { o.build.max_tactics = parse_int("maxTactics", text); }});
+         [&o](const std::string& text) { o.build.max_tactics = parse_int("maxTactics", text, 0); }});
   f.add_switch("noBuilderCache", no_cache, "+forget --timingCacheFile");
   add_pass_flags(f, o.build);
   f.add_switch("errorOnTimingCacheMiss", o.build.error_on_cache_miss, "+fail where a time is not in the cache");
@@ -123,11 +121,11 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
     f.add({name, "layer_names_only|detailed|none", help, [&o, name](const std::string& text) {
              if (text != "layer_names_only" && text != "detailed" && text != "none" && text != "default" && text != "verbose")
                throw UsageError("--" + std::string(name) + " is layer_names_only, detailed or none, not '" + text + "'");
-             o.detailed = text == "detailed" || text == "verbose";
+             o.detailed = text == "detailed" || text == "verbose", o.layers_hidden = text == "none";
            }});
   };
   verbosity("profilingVerbosity",
-            "+how much --dumpLayerInfo says; detailed: NVTX ranges too, of runs and (with --noCudaGraph) steps, for nsys");
+            "+how much --dumpLayerInfo says; none: bindings alone; detailed: NVTX ranges too, of runs and (with --noCudaGraph) steps, for nsys");
   verbosity("nvtxVerbosity", "+an older name of it");
   f.add_text("progress", o.progress, "auto|none|json", "+a bar if stderr is a terminal; none; or JSON lines on stderr");
   f.add({"device", "N",
@@ -149,12 +147,11 @@ void run_flags(Flags& f, ExecOptions& o) {
          }});
   f.add_int("iterations", o.iterations, "at least N runs (10) ...");
   f.add({"duration", "S", "... and at least S seconds (3)",
-         [&o](const std::string& text) { o.duration_s = parse_number("duration", text); }});
+         [&o](const std::string& text) { o.duration_s = parse_number("duration", text, 0); }});
   f.add({"warmUp", "MS", "after MS milliseconds that do not count (200)",
-         [&o](const std::string& text) { o.warmup_ms = parse_number("warmUp", text); }});
-  f.add({"avgRuns", "N", "+print averages of N runs", [&o](const std::string& text) {
-           o.average_runs = parse_int("avgRuns", text), o.average_given = true;
-           if (o.average_runs < 1) throw UsageError("--avgRuns takes at least 1, not " + text);
+         [&o](const std::string& text) { o.warmup_ms = parse_number("warmUp", text, 0); }});
+  f.add({"avgRuns", "N", "+print averages of N runs (--verbose: of 10)", [&o](const std::string& text) {
+           o.average_runs = parse_int("avgRuns", text, 1), o.average_given = true;
          }});
   f.add({"percentile", "P,...", "+percentiles of the summary (90,95,99)", [&o](const std::string& text) {
            o.percentiles.clear();
@@ -165,8 +162,7 @@ void run_flags(Flags& f, ExecOptions& o) {
            }
          }});
   const auto streams = [&o](const std::string& text) {
-    o.streams = parse_int("infStreams", text);
-    if (o.streams < 1) throw UsageError("--infStreams takes at least 1, not " + text);
+    o.streams = parse_int("infStreams", text, 1);
   };
   f.add({"infStreams", "N", "+N contexts, each on its own thread", streams});
   f.add({"streams", "N", "+old name of --infStreams", streams});
@@ -211,7 +207,7 @@ Flags make_flags(ExecOptions& o, int& profile, bool& no_cache) {
   f.footer(
       "SPEC is name:value,name:value; a name with ':' or ',' stands in 'single quotes'. Several shape ranges: --profile=0 --minShapes=... "
       "--profile=1 ...\n"
-      "Run exactly once: --iterations=1 --duration=0 --warmUp=0. Exit codes: 0 ok, 1 run, 2 usage, 3 model, 4 plan, 5 accuracy, 6 memory.");
+      "Run exactly once: --iterations=1 --duration=0 --warmUp=0. Exit codes: 0 ok, 1 run or files, 2 usage, 3 model, 4 plan, 5 accuracy, 6 memory.");
   return f;
 }
 
@@ -221,6 +217,16 @@ void take_refit_model(ExecOptions& o) {
   if (o.retune) throw UsageError("--refitFromOnnx and --retune exclude each other: re-tune first, save, then refit");
   if (o.refit_from.empty()) o.refit_from = std::exchange(o.onnx, "");
   if (o.refit_from.empty()) throw UsageError("--refitFromOnnx takes the model with the new weights: --refitFromOnnx=MODEL");
+}
+
+// What --onnx and --retune would look at.
+void note_what_a_plan_has_settled(ExecOptions& o) {
+  const BuildConfig none;
+  const auto note = [&](bool given, const char* flag) {
+    if (given) o.notes.push_back(std::string(flag) + " has no effect: the plan's kernels were chosen when it was built");
+  };
+  note(o.build.fp16 && !none.fp16, "--fp16"), note(o.build.bf16 && !none.bf16, "--bf16"), note(!o.build.timing_cache.empty(), "--timingCacheFile");
+  note(o.build.tactic_sources != none.tactic_sources, "--tacticSources"), note(!o.build.tf32 && none.tf32, "--noTF32");
 }
 
 }  // namespace
@@ -237,6 +243,10 @@ ExecOptions parse_exec(const std::vector<std::string>& arguments) {
     throw UsageError(o.onnx.empty() ? "give a model with --onnx=FILE or a plan with --loadEngine=FILE"
                                     : "--onnx and --loadEngine exclude each other");
   if (no_cache) o.build.timing_cache.clear();
+  if (!o.onnx.empty() && o.use_profile >= std::max<int>(1, static_cast<int>(o.profiles.size())))
+    throw UsageError("--useProfile=" + std::to_string(o.use_profile) + ": there are " +
+                     std::to_string(std::max<std::size_t>(1, o.profiles.size())) + " profile(s), numbered from 0");
+  if (!o.load_engine.empty() && !o.retune) note_what_a_plan_has_settled(o);
   if (!o.load_engine.empty() && !o.retune && !o.profiles.empty())
     throw UsageError("--minShapes, --optShapes and --maxShapes need --onnx: a plan's ranges are fixed when it is built");
   if (o.retune && o.load_engine.empty()) throw UsageError("--retune needs --loadEngine=PLAN");

@@ -32,8 +32,8 @@ struct ExecOptions {
   // How a GPU is run: --useSpinWait, --useCudaGraph, --noDataTransfers and their opposites.
   Wait wait = Wait::spin_shortly;
   bool graphs = true, transfers = true, device_given = false;
-  bool skip_inference = false, json = false, retune = false, verify_weights = true, detailed = false, monitor_memory = false, help = false,
-       full_help = false;
+  bool skip_inference = false, json = false, retune = false, verify_weights = true, monitor_memory = false, help = false, full_help = false;
+  bool detailed = false, layers_hidden = false;   // --profilingVerbosity
   std::vector<std::string> notes;  // accepted flags without effect here, said once
   BuildConfig build;
   std::string progress = "auto";

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <limits>
 
 #include "tenfold/nearest.h"
 
@@ -26,8 +28,22 @@ std::string spelled(const Flag& flag) {
 
 }  // namespace
 
-int parse_int(const std::string& flag, const std::string& text) { return parse_with<int>(flag, text, "a whole number"); }
-double parse_number(const std::string& flag, const std::string& text) { return parse_with<double>(flag, text, "a number"); }
+double parse_number(const std::string& flag, const std::string& text, double least) {
+  const double value = parse_with<double>(flag, text, "a number");
+  if (!std::isfinite(value)) throw UsageError("--" + flag + " takes a finite number, not '" + text + "'");
+  if (value < least) throw UsageError("--" + flag + " takes a number of at least " + std::to_string(static_cast<int>(least)) + ", not " + text);
+  return value;
+}
+
+int parse_int(const std::string& flag, const std::string& text, int least, int largest) {
+  const int value = parse_with<int>(flag, text, "a whole number");
+  if (value < least || value > largest)
+    throw UsageError("--" + flag + " takes " +
+                     (largest == std::numeric_limits<int>::max() ? "at least " + std::to_string(least)
+                                                                 : std::to_string(least) + " to " + std::to_string(largest)) +
+                     ", not " + text);
+  return value;
+}
 
 void Flags::add_switch(const std::string& name, bool& target, const std::string& help) {
   add({name, "", help, [&target](const std::string&) { target = true; }});
@@ -39,8 +55,7 @@ void Flags::add_text(const std::string& name, std::string& target, const std::st
 
 void Flags::add_int(const std::string& name, int& target, const std::string& help) {
   add({name, "N", help, [&target, name](const std::string& text) {
-         target = parse_int(name, text);
-         if (target < 0) throw UsageError("--" + name + " takes a number of at least 0, not " + text);
+         target = parse_int(name, text, 0);
        }});
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -50,7 +51,10 @@ class Flags {
   std::map<std::string, std::string> refused_;
 };
 
-int parse_int(const std::string& flag, const std::string& text);
-double parse_number(const std::string& flag, const std::string& text);
+inline constexpr int kMostThreads = 256;   // of a pool
+
+int parse_int(const std::string& flag, const std::string& text, int least = std::numeric_limits<int>::min(),
+              int largest = std::numeric_limits<int>::max());
+double parse_number(const std::string& flag, const std::string& text, double least = std::numeric_limits<double>::lowest());
 
 }  // namespace tenfold::cli

@@ -42,7 +42,7 @@ void add_build_flags(Flags& flags, BuildConfig& config) {
                for (auto& [name, shape] : parse_shapes("shapes", text)) config.profiles[0][name] = {shape, shape, shape};
              }});
   flags.add({"threads", "N", "threads to tune for and run on",
-             [&config](const std::string& text) { config.threads = parse_int("threads", text); }});
+             [&config](const std::string& text) { config.threads = parse_int("threads", text, 1, kMostThreads); }});
   flags.add_text("timingCacheFile", config.timing_cache, "FILE", "reuse and extend measured times");
   flags.add_switch("bf16", config.bf16, "permission to compute in bfloat16");
   flags.add({"cpuFeatures", "LIST", "use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",

@@ -24,7 +24,7 @@ const std::vector<Reason>& refused() {
   static const std::vector<Reason> all = {
       {"there is no DLA behind it",
        {"useDLACore", "allowGPUFallback", "buildDLAStandalone", "adjustForDLA", "reportCapabilityDLA", "uint8AsymmetricQuantizationDLA"}},
-      {"there is no safety runtime", {"safe", "consistency", "safetyPlugins"}},
+      {"there is no safety runtime", {"safe", "useSafe", "restricted", "consistency", "safetyPlugins"}},
       {"TensorRT plug-ins cannot be loaded",
        {"staticPlugins", "dynamicPlugins", "plugins", "setPluginsToSerialize", "ignoreParsedPluginLibs", "enablePluginOverride"}},
       {"a plan made elsewhere is tuned again for this machine with --retune",
@@ -50,7 +50,13 @@ const std::vector<Reason>& refused() {
       {"tenfold inspect PLAN names the version that wrote it", {"getPlanVersionOnly"}},
       {"builds write no temporary files", {"tempdir", "tempfileControls"}},
       {"tenfold inspect shows the plan's memory and its profiles", {"dumpOptimizationProfile"}},
-      {"the tuner searches by itself", {"tuneBuildRoutes", "setBuildRoute", "tuningSearch", "preview"}},
+      {"the tuner searches by itself, and --timingCacheFile keeps what it found",
+       {"tuneBuildRoutes", "tuneBuildRouteFile", "setBuildRoute", "helpBuildRoute", "tuningSearch", "tuningCacheFile", "tuningTimeOut",
+        "saveAllEngines", "dryRun", "continue", "preview"}},
+      {"attention and normalisation are recognised in any form, and cut again where that is faster",
+       {"pluginInstanceNorm", "decomposableAttentions", "distributiveIndependence"}},
+      {"tenfold inspect shows each step's kernel", {"dumpKernelText"}},
+      {"inputs and outputs keep the model's type and order", {"directIO"}},
   };
   return all;
 }

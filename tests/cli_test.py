@@ -83,6 +83,10 @@ class CommandLine(CliCase):
         np.savez(out, y=np.tanh(x @ self.weights) + np.float32(0.01))
         self.tenfold('compare', plan, out, f"--loadInputs='x:0':{self.path('x.npy')}", '--tolerance=1e-3', code=5)
         self.tenfold('compare', self.model, '--reference', "--shapes='x:0':2x6", '--tolerance=1e-5')
+        # A plan's own graph, here one without a constant.
+        bare = self.path('bare.plan')
+        self.tenfold('exec', f'--onnx={save_model(self.path("bare.onnx"), [helper.make_node("Relu", ["x"], ["y"])], [("x", FLOAT, [3])], [("y", FLOAT, [3])], [])}', f'--saveEngine={bare}', *ONCE)
+        self.tenfold('compare', bare, '--reference', '--tolerance=0')
 
     def test_compare_names_the_first_layer_that_differs(self):
         nodes = [helper.make_node('MatMul', ['x', 'w'], ['a']), helper.make_node('Softmax', ['a'], ['b']),

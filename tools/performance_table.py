@@ -127,7 +127,7 @@ SHORT = ['minilm-l6-s128-b1', 'bert-base-s128-b1', 'resnet50-b1', 'mobilenet_v2-
 
 def short_lines(table, about):
     """What README.md shows of it: some models at two threads."""
-    yield '| model | ms | ONNX Runtime\'s time by ours | MB | ONNX Runtime MB |'
+    yield '| model | ms | speed-up over ONNX Runtime | MB | ONNX Runtime MB |'
     yield '|---|---|---|---|---|'
     for case in SHORT:
         runs = table.get((case, 2))

@@ -74,7 +74,7 @@ class Engine {
   // min, opt and max shape of an input in a profile.
   struct ProfileShapes { Shape min, opt, max; };
   ProfileShapes profile_shapes(int profile, std::string_view input) const;
-  // The plan in words: `detail` 0 one line per step, 1 with operands; or as JSON in trtexec's layer-information form.
+  // The plan in words: `detail` -1 no steps, 0 one line per step, 1 with operands; or as JSON in trtexec's layer-information form.
   std::string inspect(int detail = 1) const;
   std::string inspect_json() const;
 

@@ -113,7 +113,7 @@ std::string inspect_text(const Plan& plan, int detail) {
     for (std::size_t g = 0; g < program.grown.size(); ++g)
       out +=
           cat("  grown ", g, " has ", program.dims.at(static_cast<std::size_t>(program.grown[g])).text(), " bytes, allocated in the run\n");
-    add_steps(out, plan, program, program, detail, "  ");
+    if (detail >= 0) add_steps(out, plan, program, program, detail, "  ");
   }
   return out;
 }
