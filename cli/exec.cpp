@@ -69,7 +69,7 @@ std::int64_t peak_rss_bytes() {
 // both.
 struct Measured {
   Trace runs, parts;
-  std::int64_t device_bytes = -1;  // of a GPU's memory, with libraries that were loaded meanwhile; -1: not asked for
+  std::int64_t device_bytes = 0;  // of a GPU's memory, with libraries and what others took meanwhile; see Made::free_before
 };
 
 void print_json(const ExecOptions& o, const Made& made, const Measured* measured) {
@@ -87,7 +87,7 @@ void print_json(const ExecOptions& o, const Made& made, const Measured* measured
   result["build_s"] = o.onnx.empty() ? Json() : Json(made.build_s);
   result["load_ms"] = made.load_ms < 0 ? Json() : Json(made.load_ms);
   result["weight_bytes"] = info.weight_bytes, result["arena_bytes"] = info.arena_bytes;
-  if (measured && measured->device_bytes >= 0) result["device_bytes"] = measured->device_bytes;
+  if (measured && made.free_before >= 0) result["device_bytes"] = measured->device_bytes;
   result["peak_rss_bytes"] = peak_rss_bytes();
   std::printf("%s\n", result.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
 }
@@ -105,9 +105,9 @@ bool is_value(const BindingInfo& b, const std::map<std::string, Shape>& given) {
 }
 
 Measured measure_all(const ExecOptions& o, const Engine& engine, std::span<const std::unique_ptr<ExecutionContext>> contexts) {
-  const Measured measured{measure(contexts, {o.iterations, o.warmup_ms, o.duration_s, false}), {}, -1};
-  if (!engine.info().on_gpu) return {measured.runs, measured.runs, -1};
-  return {measured.runs, measure(contexts, {o.iterations, std::min(o.warmup_ms, 20.0), std::min(o.duration_s, 1.0), true}), -1};
+  const Measured measured{measure(contexts, {o.iterations, o.warmup_ms, o.duration_s, false}), {}};
+  if (!engine.info().on_gpu) return {measured.runs, measured.runs};
+  return {measured.runs, measure(contexts, {o.iterations, std::min(o.warmup_ms, 20.0), std::min(o.duration_s, 1.0), true})};
 }
 
 Measured infer(const ExecOptions& o, const Made& made, const InputFiles& files) {

@@ -62,7 +62,8 @@ def check_row(a, name, batch, mode, wanted, values):
 
 
 def memory(a, tag):
-    """MB of the GPU's memory beyond weights and arena: with libraries and their workspaces, and with our own kernels alone."""
+    """MB of the GPU's memory beyond weights and arena: with libraries and their workspaces, and with our own kernels alone. Nobody else may
+    use the GPU meanwhile."""
     found = {}
     for key, plan in (('beyond_mb', tag), ('beyond_native_mb', tag + '-native')):
         path = os.path.join(a.models, plan + '.plan')
