@@ -20,6 +20,15 @@ bool is_plan(const std::string& path) {
   return std::string_view(magic, 8) == std::string_view("\x89TFPLAN\n", 8);
 }
 
+void add_packing_flag(Flags& flags, BuildConfig& config) {
+  flags.add({"packTokens", "[zeros]", "+text encoders compute only the tokens that the attention mask keeps, where results are means under it; "
+                                       "zeros: also where they have a row for each token, with zeros for the others",
+             [&config](const std::string& text) {
+               if (!text.empty() && text != "zeros") throw UsageError("--packTokens takes nothing or zeros, not '" + text + "'");
+               config.pack_tokens = text.empty() ? PackTokens::where_equal : PackTokens::with_zeros;
+             }});
+}
+
 void add_pass_flags(Flags& flags, BuildConfig& config) {
   flags.add({"disablePasses", "LIST", "+leave out these graph passes: fuse_norm,fuse_attention (a wrong name lists all)",
              [&config](const std::string& text) {
@@ -47,6 +56,7 @@ void add_build_flags(Flags& flags, BuildConfig& config) {
   flags.add_switch("bf16", config.bf16, "permission to compute in bfloat16");
   flags.add({"cpuFeatures", "LIST", "use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
              [&config](const std::string& text) { config.cpu_features = parse_cpu_features(text); }});
+  add_packing_flag(flags, config);
   add_pass_flags(flags, config);
   flags.add({"externalDataDir", "DIR", "a further folder that weights may lie in",
              [&config](const std::string& text) { config.external_data_dirs.push_back(text); }});

@@ -41,12 +41,21 @@ passes::RunOptions pass_options(const BuildConfig& config) {
   return options;
 }
 
+void tell_of_padding(const ir::Graph& graph, const BuildConfig& config) {
+  const bool packed = std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& n) { return n->op() == "TokenPositions"; });
+  if (config.pack_tokens == PackTokens::no || packed) return;
+  const bool zeros = config.pack_tokens == PackTokens::with_zeros;
+  Log(config.log)(Severity::warning, "tokens are not packed: no attention was found whose mask comes from an input of [batch, sequence] and ",
+                  zeros ? "whose results are read token by token" : "whose results are read by means under that mask alone (--packTokens=zeros)");
+}
+
 // The rewriting that is done for one profile, on a graph of its own, up to where precision is settled.
-void rewrite(ir::Graph& graph, const std::vector<plan::Range>& ranges, const backends::DeviceInfo& device,
+void rewrite(ir::Graph& graph, const std::vector<plan::Range>& ranges, const backends::DeviceInfo& device, PackTokens pack,
              const passes::RunOptions& options) {
   specialise(graph, ranges);
   if (options.changed) options.changed("import", graph);
   passes::run(graph, passes::canonical(), options);
+  if (pack != PackTokens::no) passes::run(graph, passes::pack_tokens(pack == PackTokens::with_zeros), options);
   if (device.kind == "cuda") passes::run(graph, passes::canonical_for_gpu(), options);
 }
 
@@ -56,7 +65,9 @@ std::set<std::string> too_wide(const ir::Graph& source, const ir::Graph& graph, 
   if (device.kind != "cuda" || !config.fp16 || !config.check_overflow) return {};
   const passes::RunOptions quiet{.disabled = config.disabled_passes};
   return values_beyond_f16(source, graph, ranges,
-                           {config, [&](ir::Graph& copy, const std::vector<plan::Range>& at) { rewrite(copy, at, device, quiet); }});
+                           {config, [&](ir::Graph& copy, const std::vector<plan::Range>& at) {
+                              rewrite(copy, at, device, config.pack_tokens, quiet);
+                            }});
 }
 
 // Precision, and what follows from it.
@@ -82,7 +93,8 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
     Stopwatch watch;
     const std::vector<plan::Range> ranges = symbol_ranges(source, profile, config.log);
     ir::Graph rewritten = source.clone();
-    rewrite(rewritten, ranges, backend->info(), pass_options(config));
+    rewrite(rewritten, ranges, backend->info(), config.pack_tokens, pass_options(config));
+    tell_of_padding(rewritten, config);
     report.passes_s += watch.seconds();
     const std::set<std::string> wide = too_wide(source, rewritten, ranges, backend->info(), config);
     report.check_s += watch.seconds();

@@ -16,6 +16,8 @@ ir::SymbolValues opt_point(const ir::Graph& graph, const std::vector<plan::Range
        all_bounds(graph))  // symbols that steps define: the largest they can be, or a guess where that says nothing
     opt[name] = range.upper <= kLarge ? range.upper : std::max(range.lower, kTypical);
   for (const plan::Range& r : ranges) opt[r.symbol] = r.opt;
+  for (const ir::Symbol& s : graph.symbols)   // packed tokens: all of the batch to tune for, not of the largest one
+    if (s.origin == ir::Origin::host_value && !s.upper.is_constant()) opt[s.name] = std::min(opt[s.name], s.upper.evaluate(opt));
   return opt;
 }
 

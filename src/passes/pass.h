@@ -28,6 +28,8 @@ std::vector<Pass> fuse();
 std::vector<Pass> canonical_for_gpu(), settled_for_gpu(), fuse_for_gpu();   // after the first, after precision, after the second
 std::vector<Pass> fuse_for_cpu();                                             // after the second
 
+std::vector<Pass> pack_tokens(bool with_zeros);                               // after the first, with BuildConfig::pack_tokens
+
 struct RunOptions {
   std::vector<std::string> disabled = {};
   std::function<void(std::string_view pass, const ir::Graph& graph)> changed = {};   // after each pass that changed the graph

@@ -55,9 +55,20 @@ std::vector<Pass> fuse() {
   });
 }
 
+// With leave to leave out the tokens that a mask hides.
+std::vector<Pass> pack_tokens(bool with_zeros) {
+  return named({
+      "fuse_masked_mean",   // where packed tokens end
+      with_zeros ? "pack_tokens_with_zeros" : "pack_tokens",
+      "merge_movement",
+      "merge_common",
+  });
+}
+
 // What a GPU wants besides: there each step costs microseconds, and an epilogue next to nothing.
 std::vector<Pass> canonical_for_gpu() {
   return named({
+      "round_tokens",
       "regroup_heads",       // attention over tokens first reads views ...
       "merge_movement",
       "transpose_products",  // ... of products that are computed batch first

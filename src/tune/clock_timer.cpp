@@ -46,12 +46,26 @@ class ClockTimer final : public Timer {
   static std::int64_t storage_bytes(const OperandDesc& d) {
     return byte_size(d.dtype, backends::storage_elements(d.layout, d.dims).evaluate({}));
   }
+  // Operands of packed sentences say where each begins (ops/attention/fused_attention.cpp). -1: operand i does not.
+  static std::int64_t rows_behind_offsets(const Problem& problem, int i) {
+    const bool attention = problem.op->name == "FusedAttention" && i == 4, mean = problem.op->name == "MaskedMean" && i == 2;
+    return attention || mean ? problem.in[0].dims[attention ? 2 : 1].constant() : -1;
+  }
+  // Sentences of one length.
+  void rise(const Bound& offsets, std::int64_t rows) {
+    const std::int64_t last = offsets.dims[0] - 1;
+    std::vector<std::int32_t> values(static_cast<std::size_t>(last + 1), 0);
+    for (std::int64_t s = 1; s <= last; ++s) values[static_cast<std::size_t>(s)] = static_cast<std::int32_t>(rows * s / last);
+    stream_->copy(offsets.data, values.data(), (last + 1) * 4);
+    stream_->wait();
+  }
   Bound operand(const backends::Tactic& tactic, const Problem& problem, const backends::Config& config, int i) {
     const OperandDesc& d = problem.in[static_cast<std::size_t>(i)];
     if (d.missing) return {};
     const std::int64_t packed = d.constant && tactic.packed_bytes ? tactic.packed_bytes(problem, config, i) : -1;
     const std::int64_t bytes = packed >= 0 ? packed : storage_bytes(d);
     const Bound bound = plain(d, bytes);
+    if (const std::int64_t rows = rows_behind_offsets(problem, i); rows >= 0) rise(bound, rows);
     if (d.constant && bytes > 0) weights_.emplace_back(static_cast<const std::byte*>(bound.data), static_cast<std::size_t>(bytes));
     return bound;
   }

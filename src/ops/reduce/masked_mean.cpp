@@ -1,8 +1,13 @@
 // MaskedMean (internal): the mean of vectors over dim 1, weighted by a mask of one number a vector, as sentence encoders pool their
-// tokens; `normalize`: divided by its length. Made by a fusion pass for GPUs.
-#include "ops/real_access.h"
-
+// tokens; `normalize`: divided by its length. Made by a fusion pass for GPUs, and for packed tokens.
+//
+// Offsets i32 [sentences + 1] make dim 1 packed sentences (dim 0 is 1): a mean for each of rows [offsets[i], offsets[i + 1]).
+#include <algorithm>
 #include <cmath>
+
+#include "ir/fault.h"
+#include "ops/dim_rules.h"
+#include "ops/real_access.h"
 
 namespace tenfold::ir {
 namespace {
@@ -11,7 +16,21 @@ void infer(InferCall& call) {
   const Dims &x = call.dims(0), &mask = call.dims(1);
   call.need(x.size() == 3 && mask.size() == 2 && mask[0] == x[0] && mask[1] == x[1], "[", text(x),
             "] needs a mask of its first two dims, not [", text(mask), "]");
-  call.out(0, DType::f32, {x[0], x[2]});
+  if (!call.has(2)) return call.out(0, DType::f32, {x[0], x[2]});
+  require_sound(call.dtype(2) == DType::i32, "offsets are ", name(call.dtype(2)), ", i32 expected");
+  call.need(call.rank(2) == 1 && x[0] == Dim(1), "offsets of rank ", call.rank(2), " and a batch of ", x[0].text(),
+            ", expected rank 1 and a batch of 1");
+  call.out(0, DType::f32, {ops::DimRules(call).not_negative(call.dims(2)[0] - Dim(1)), x[2]});
+}
+
+// The rows of x, all behind each other, that mean `b` is of.
+std::pair<std::int64_t, std::int64_t> tokens_of(const Call& call, std::int64_t b) {
+  const std::int64_t tokens = call.in[0].shape[1];
+  if (!call.has(2)) return {b * tokens, (b + 1) * tokens};
+  const auto* offsets = call.in[2].as<std::int32_t>();
+  require(offsets[b] >= 0 && offsets[b] <= offsets[b + 1] && offsets[b + 1] <= tokens, ErrorKind::invalid_argument, ops::describe(call),
+          ": offsets must rise from 0 to ", tokens, " at most");
+  return {offsets[b], offsets[b + 1]};
 }
 
 void reference(Call& call) {
@@ -20,12 +39,13 @@ void reference(Call& call) {
   const ops::RealOut<double> y(call.out[0]);
   const double least = call.attributes().number("least"), least_length = call.attributes().number("least_length");
   const bool normalize = call.attributes().integer("normalize") != 0;
-  for (std::int64_t b = 0; b < shape[0]; ++b) {
+  for (std::int64_t b = 0; b < call.out[0].shape[0]; ++b) {
+    const auto [first, last] = tokens_of(call, b);
     double weight = 0, squares = 0;
-    for (std::int64_t s = 0; s < shape[1]; ++s) weight += mask[b * shape[1] + s];
+    for (std::int64_t s = first; s < last; ++s) weight += mask[s];
     for (std::int64_t h = 0; h < shape[2]; ++h) {
       double sum = 0;
-      for (std::int64_t s = 0; s < shape[1]; ++s) sum += x[(b * shape[1] + s) * shape[2] + h] * mask[b * shape[1] + s];
+      for (std::int64_t s = first; s < last; ++s) sum += x[s * shape[2] + h] * mask[s];
       y[b * shape[2] + h] = sum / std::max(weight, least);
       squares += y[b * shape[2] + h] * y[b * shape[2] + h];
     }
@@ -38,12 +58,13 @@ void reference(Call& call) {
 OpDef op_masked_mean() {
   return {.name = "MaskedMean",
           .min_inputs = 2,
-          .max_inputs = 2,
+          .max_inputs = 3,
           .attributes = {{"least", 1e-9f}, {"least_length", 1e-12f}, {"normalize", 0}},
           .infer = infer,
           .reference = reference,
           .cases = {"f32[2,5,8] i64[2,5](0,1)", "f32[3,7,384] f32[3,7](0.1,1) normalize=1", "f16[2,130,64] i64[2,130](0,1) normalize=1",
-                    "f32[2,3,5] i32[2,3](0,1) least=1.0"}};
+                    "f32[2,3,5] i32[2,3](0,1) least=1.0", "f32[1,9,12] i64[1,9](0,1) i32[4]{0,4,4,8} normalize=1",
+                    "f16[1,40,64] i64[1,40](0,1) i32[3]{0,33,40}"}};
 }
 
 }  // namespace tenfold::ir

@@ -12,7 +12,28 @@ constexpr const char* kArguments = R"(
 struct Arguments {
   const T *q, *k, *v; const MASK* mask; T* y;
   i64 queries, keys, group, heads, batches, qs[3], ks[3], vs[3], ys[3], ms[4];
+  const int* offsets; i64 longest;
 };
+// The rows of a block's sentence, or of its batch.
+struct Rows { i64 begin; int queries, keys; };
+#if PACKED
+__device__ __forceinline__ i64 offset(const Arguments& a, i64 i) { return min(max((i64)a.offsets[i], (i64)0), a.queries); }
+__device__ __forceinline__ Rows rows_of(const Arguments& a, i64 batch) {
+  const i64 begin = offset(a, batch);
+  const int rows = (int)min(offset(a, batch + 1) - begin, a.longest);
+  return {begin, rows, rows};
+}
+// Zeros behind the last sentence, by the blocks of the batch after the last; true if this is one.
+__device__ __forceinline__ bool clears_rest(const Arguments& a) {
+  if (blockIdx.z != a.batches) return false;
+  for (i64 row = offset(a, a.batches) + blockIdx.x; row < a.queries; row += gridDim.x)
+    for (int d = threadIdx.x; d < REAL_VALUE; d += blockDim.x) a.y[blockIdx.y * a.ys[1] + row * a.ys[2] + d] = (T)0;
+  return true;
+}
+#else
+__device__ __forceinline__ Rows rows_of(const Arguments& a, i64) { return {0, (int)a.queries, (int)a.keys}; }
+__device__ __forceinline__ bool clears_rest(const Arguments&) { return false; }
+#endif
 )";
 
 // Fragments are those of mma.m16n8k16: thread t holds rows t/4 and t/4+8, columns 2(t%4) and the next, of every 8.
@@ -102,11 +123,14 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
   extern __shared__ __align__(16) u16 shared[];
   const int lane = threadIdx.x % 32, group = lane / 4, pairs = lane % 4 * 2, warp_row = threadIdx.x / 32 * 16;
   const int block_row = (int)blockIdx.x * kQueries, first = block_row + warp_row;
+  if (clears_rest(a)) return;
   const i64 head = blockIdx.y, batch = blockIdx.z;
-  const u16* q = a.q + batch * a.qs[0] + head * a.qs[1] + block_row * a.qs[2];
-  const u16* k = a.k + batch * a.ks[0] + head / a.group * a.ks[1];
-  const u16* v = a.v + batch * a.vs[0] + head / a.group * a.vs[1];
-  const int queries = (int)a.queries, keys = (int)a.keys;
+  const Rows rows = rows_of(a, batch);
+  const int queries = rows.queries, keys = rows.keys;
+  if (PACKED && block_row >= queries) return;
+  const u16* q = a.q + batch * a.qs[0] + head * a.qs[1] + (rows.begin + block_row) * a.qs[2];
+  const u16* k = a.k + batch * a.ks[0] + head / a.group * a.ks[1] + rows.begin * a.ks[2];
+  const u16* v = a.v + batch * a.vs[0] + head / a.group * a.vs[1] + rows.begin * a.vs[2];
 #if MASKED
   const MASK* mask = a.mask + batch * a.ms[0] + head * a.ms[1];
 #endif
@@ -209,7 +233,7 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
     const int row = first + group + 8 * h;
     if (row >= queries) continue;
     const float scale = 1.0f / sum[h];
-    store_row<ALIGNED>(a.y + batch * a.ys[0] + head * a.ys[1] + row * a.ys[2], out, h, scale);
+    store_row<ALIGNED>(a.y + batch * a.ys[0] + head * a.ys[1] + (rows.begin + row) * a.ys[2], out, h, scale);
   }
 }
 extern "C" __global__ void __launch_bounds__(32 * WARPS) vectors(Arguments a) { enter(); attend<REAL_SIZE % 8 == 0 && REAL_VALUE % 8 == 0>(a); }
@@ -221,12 +245,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) attention(Arguments a) {
   enter();
   extern __shared__ float scores[];
   __shared__ float room[32];
+  if (clears_rest(a)) return;
   const i64 row = blockIdx.x, head = blockIdx.y, batch = blockIdx.z;
-  const T* q = a.q + batch * a.qs[0] + head * a.qs[1] + row * a.qs[2];
-  const T* k = a.k + batch * a.ks[0] + head / a.group * a.ks[1];
-  const T* v = a.v + batch * a.vs[0] + head / a.group * a.vs[1];
+  const Rows rows = rows_of(a, batch);
+  const i64 keys = rows.keys;
+  if (PACKED && row >= rows.queries) return;
+  const T* q = a.q + batch * a.qs[0] + head * a.qs[1] + (rows.begin + row) * a.qs[2];
+  const T* k = a.k + batch * a.ks[0] + head / a.group * a.ks[1] + rows.begin * a.ks[2];
+  const T* v = a.v + batch * a.vs[0] + head / a.group * a.vs[1] + rows.begin * a.vs[2];
   float most = -INFINITY_F;
-  for (i64 key = threadIdx.x; key < a.keys; key += THREADS) {
+  for (i64 key = threadIdx.x; key < keys; key += THREADS) {
     float x = 0;
     for (int d = 0; d < REAL_SIZE; ++d) x += (float)LOAD(q[d]) * (float)LOAD(k[key * a.ks[2] + d]);
     x *= SCALE;
@@ -239,12 +267,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) attention(Arguments a) {
   }
   most = over_block<Max, THREADS>(most, -INFINITY_F, room);
   float sum = 0;
-  for (i64 key = threadIdx.x; key < a.keys; key += THREADS) sum += scores[key] = expf(scores[key] - most);
+  for (i64 key = threadIdx.x; key < keys; key += THREADS) sum += scores[key] = expf(scores[key] - most);
   sum = over_block<Sum, THREADS>(sum, 0.f, room);
   __syncthreads();
   for (int d = threadIdx.x; d < REAL_VALUE; d += THREADS) {
     float y = 0;
-    for (i64 key = 0; key < a.keys; ++key) y += scores[key] * (float)LOAD(v[key * a.vs[2] + d]);
+    for (i64 key = 0; key < keys; ++key) y += scores[key] * (float)LOAD(v[key * a.vs[2] + d]);
     const float r = y / sum;
     a.y[batch * a.ys[0] + head * a.ys[1] + row * a.ys[2] + d] = STORE(r);
   }
@@ -272,7 +300,7 @@ std::string definitions(const AttentionProblem& p) {
   define("BF16", p.dtype == DType::bf16 ? 1 : 0), define("ONES", p.dtype == DType::bf16 ? "0x3f803f80" : "0x3c003c00");
   define("BLOCKS", p.blocks), define("PART", attention_part(p)), define("ROW_BLOCKS", p.row_blocks);
   define("WARPS", p.warps), define("THREADS", kSimpleThreads);
-  define("SCALE", cat("(float)", p.scale)), define("CAUSAL", p.causal ? "true" : "false"), define("MASKED", p.masked ? 1 : 0);
+  define("SCALE", cat("(float)", p.scale)), define("CAUSAL", p.causal ? "true" : "false"), define("MASKED", p.masked ? 1 : 0), define("PACKED", p.packed ? 1 : 0);
   return head;
 }
 

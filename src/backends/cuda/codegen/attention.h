@@ -13,6 +13,7 @@ struct AttentionProblem {
   std::int64_t size = 0, value_size = 0;  // of a head
   double scale = 1;
   bool causal = false, masked = false;
+  bool packed = false;      // rows are sentences behind each other, each of which sees itself only
   bool mask_row = false;    // the mask is one row, the same for all queries
   int whole = 0;            // 0: keys pass in steps; else all of them, at most so many, a multiple of 16, are there at once
   bool exactly = false;     // and there are never fewer
@@ -22,11 +23,13 @@ struct AttentionProblem {
   int blocks = 0;           // above 0: so many share a multiprocessor and stay, taking head after head; all keys are there at once
 };
 // What the kernels are given. `group`: heads of queries that share a head of keys. Strides in elements: batch, head, row; of the mask also
-// the key.
+// the key. Packed: `batches` sentences, of `longest` rows at most, begin at `offsets`, and `queries` is all rows; the grid has one batch more.
 struct AttentionArguments {
   const void *q, *k, *v, *mask;
   void* y;
   std::int64_t queries, keys, group, heads, batches, q_stride[3], k_stride[3], v_stride[3], y_stride[3], mask_stride[4];
+  const std::int32_t* offsets;
+  std::int64_t longest;
 };
 inline constexpr int kAttentionKeys = 64;  // that pass through shared memory at a time
 inline constexpr int kMostWholeKeys = 256;

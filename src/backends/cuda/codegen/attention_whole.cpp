@@ -13,11 +13,14 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
   float* const mask_room = (float*)(query_room + kQueries * kPitch);
   const int lane = threadIdx.x % 32, group = lane / 4, pairs = lane % 4 * 2, warp_row = threadIdx.x / 32 * 16;
   const int block_row = (int)blockIdx.x * kQueries, first = block_row + warp_row;
+  if (clears_rest(a)) return;
   const i64 head = blockIdx.y, batch = blockIdx.z;
-  const u16* q = a.q + batch * a.qs[0] + head * a.qs[1] + block_row * a.qs[2];
-  const u16* k = a.k + batch * a.ks[0] + head / a.group * a.ks[1];
-  const u16* v = a.v + batch * a.vs[0] + head / a.group * a.vs[1];
-  const int queries = (int)a.queries, keys = (int)a.keys;
+  const Rows rows = rows_of(a, batch);
+  const int queries = rows.queries, keys = rows.keys;
+  if (PACKED && block_row >= queries) return;
+  const u16* q = a.q + batch * a.qs[0] + head * a.qs[1] + (rows.begin + block_row) * a.qs[2];
+  const u16* k = a.k + batch * a.ks[0] + head / a.group * a.ks[1] + rows.begin * a.ks[2];
+  const u16* v = a.v + batch * a.vs[0] + head / a.group * a.vs[1] + rows.begin * a.vs[2];
 #if MASKED
   const MASK* mask = a.mask + batch * a.ms[0] + head * a.ms[1];
 #endif
@@ -112,7 +115,7 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
     const int row = first + group + 8 * h;
     if (row >= queries) continue;
     const float scale = 1.0f / sum[h];
-    store_row<ALIGNED>(a.y + batch * a.ys[0] + head * a.ys[1] + row * a.ys[2], out, h, scale);
+    store_row<ALIGNED>(a.y + batch * a.ys[0] + head * a.ys[1] + (rows.begin + row) * a.ys[2], out, h, scale);
   }
 }
 extern "C" __global__ void __launch_bounds__(32 * WARPS) vectors(Arguments a) { enter(); attend<REAL_SIZE % 8 == 0 && REAL_VALUE % 8 == 0>(a); }

@@ -9,13 +9,20 @@ namespace {
 
 // Groups of threads take every so-manieth vector each; their sums meet in shared memory.
 constexpr const char* kKernel = R"(
-struct Arguments { const IN* x; const MASK* mask; float* y; i64 tokens; };
+struct Arguments { const IN* x; const MASK* mask; float* y; i64 tokens; const int* offsets; };
 template <int V> __device__ __forceinline__ void compute(const Arguments& a) {
   constexpr int kPieces = N / V < THREADS ? N / V : THREADS, kGroups = THREADS / kPieces;
   __shared__ float sums[kGroups * kPieces * V], weights[kGroups], room[32];
   const int piece = threadIdx.x % kPieces, group = threadIdx.x / kPieces;
-  const IN* x = a.x + blockIdx.x * a.tokens * N;
-  const MASK* mask = a.mask + blockIdx.x * a.tokens;
+#if PACKED
+  const i64 begin = min(max((i64)a.offsets[blockIdx.x], (i64)0), a.tokens);
+  const int tokens = (int)(min(max((i64)a.offsets[blockIdx.x + 1], begin), a.tokens) - begin);
+#else
+  const i64 begin = blockIdx.x * a.tokens;
+  const int tokens = (int)a.tokens;
+#endif
+  const IN* x = a.x + begin * N;
+  const MASK* mask = a.mask + begin;
   float* y = a.y + (i64)blockIdx.x * N;
   float squares = 0.f;
   for (int first = 0; first < N; first += kPieces * V) {
@@ -24,7 +31,7 @@ template <int V> __device__ __forceinline__ void compute(const Arguments& a) {
     float sum[V] = {}, weight = 0.f;
     if (group < kGroups && mine) {
       #pragma unroll 8
-      for (int s = group; s < (int)a.tokens; s += kGroups) {
+      for (int s = group; s < tokens; s += kGroups) {
         IN raw[V];
         read<V>(x + s * (i64)N + column, raw);
         const MASK m = mask[s];
@@ -80,6 +87,7 @@ std::string generate_masked_mean(const MaskedMeanProblem& p) {
   define("IN", storage_type(p.x)), define("MASK", storage_type(p.mask)), define("LOAD(r)", loaded(p.x, "(r)"));
   define("LOAD_MASK(r)", loaded(p.mask, "(r)")), define("N", p.length), define("THREADS", kMaskedMeanThreads);
   define("WIDTH", masked_mean_width(p)), define("LEAST", cat("(float)", p.least)), define("LEAST_LENGTH", cat("(float)", p.least_length));
+  define("PACKED", p.packed ? 1 : 0);
   define("NORMALIZE", p.normalize ? "true" : "false");
   return cat(prelude(), head, kKernel);
 }

@@ -12,11 +12,13 @@ struct MaskedMeanProblem {
   std::int64_t length = 0;   // of a vector
   double least = 0, least_length = 0;
   bool normalize = false;
+  bool packed = false;       // a mean of the rows from each offset to the next
 };
 struct MaskedMeanArguments {
   const void *x, *mask;
   float* y;
-  std::int64_t tokens;
+  std::int64_t tokens;       // of a mean; packed: of all
+  const std::int32_t* offsets;
 };
 inline constexpr int kMaskedMeanThreads = 1024;
 

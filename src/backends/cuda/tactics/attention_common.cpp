@@ -1,13 +1,25 @@
 // Reading an attention problem: heads may be strided views, elements of a row lie side by side.
 #include "backends/cuda/tactics/attention_common.h"
 
+#include <algorithm>
+
 namespace tenfold::backends::cuda {
+
+bool is_packed(const Problem& p) { return p.in.size() > 4 && !p.in[4].missing; }
+std::int64_t most_keys(const Problem& p) {
+  const std::int64_t rows = p.bounds(p.in[1].dims[2]).upper, longest = is_packed(p) ? p.attributes->integer("longest", 0) : 0;
+  return longest > 0 ? std::min(longest, rows) : rows;
+}
+std::int64_t most_queries(const Problem& p) { return is_packed(p) ? most_keys(p) : p.bounds(p.in[0].dims[2]).upper; }
 
 Verdict attention_is_regular(const Problem& p) {
   if (p.body) return Verdict::no("no epilogue is possible");
+  constexpr std::int64_t kMostBatches = 65534;   // of a grid, and one that clears what is behind the last sentence
+  if (is_packed(p) && (p.in[4].dtype != DType::i32 || !p.in[4].dense)) return Verdict::no("offsets are not dense i32");
+  if (is_packed(p) && p.bounds(p.in[4].dims[0]).upper > kMostBatches) return Verdict::no("more than 65533 sentences");
   for (const auto* side : {&p.in, &p.out})
     for (const OperandDesc& o : *side) {
-      if (o.missing) continue;
+      if (o.missing || (side == &p.in && &o - p.in.data() == 4)) continue;
       if (o.dtype != DType::f32 && o.dtype != DType::f16 && o.dtype != DType::bf16)
         return Verdict::no("an operand is not f32, f16 or bf16");
       if (o.layout != kPlain) return Verdict::no("an operand is not in plain layout");
@@ -16,7 +28,6 @@ Verdict attention_is_regular(const Problem& p) {
     if (o->dtype != p.in[0].dtype) return Verdict::no("operands differ in type");
     if (!o->dense && !(o->strides.back() == ir::Dim(1))) return Verdict::no("elements of a head are not side by side");
   }
-  if (p.in.size() > 4 && !p.in[4].missing) return Verdict::no("row offsets");
   const ir::Dim size = p.in[0].dims[3], value = p.in[2].dims[3];
   return Verdict::only_if(size.is_constant() && value.is_constant() && size.constant() > 0 && value.constant() > 0,
                           "the head size is not constant");
@@ -28,7 +39,7 @@ AttentionProblem attention_problem(const Problem& p) {
   a.size = p.in[0].dims[3].constant(), a.value_size = p.in[2].dims[3].constant();
   a.scale = static_cast<double>(p.attributes->number("scale"));
   a.causal = p.attributes->integer("causal", 0) != 0;
-  a.masked = p.in.size() > 3 && !p.in[3].missing;
+  a.masked = p.in.size() > 3 && !p.in[3].missing, a.packed = is_packed(p);
   if (!a.masked) return a;
   const OperandDesc& mask = p.in[3];
   a.mask = mask.dtype;
@@ -38,24 +49,31 @@ AttentionProblem attention_problem(const Problem& p) {
   return a;
 }
 
-AttentionArguments attention_arguments(const RunArgs& args, bool masked) noexcept {
+AttentionArguments attention_arguments(const RunArgs& args, bool masked, std::int64_t longest) noexcept {
   const Bound &q = args.in[0], &k = args.in[1], &v = args.in[2], &y = args.out[0];
   AttentionArguments a{q.data, k.data,    v.data,    masked ? args.in[3].data : nullptr,
                        y.data, q.dims[2], k.dims[2], k.dims[1] > 0 ? q.dims[1] / k.dims[1] : 1,
-                       q.dims[1], q.dims[0], {}, {}, {}, {}, {}};
+                       q.dims[1], q.dims[0], {}, {}, {}, {}, {}, nullptr, longest};
   const auto step = [](const Bound& b, int d) { return b.dims[d] == 1 ? 0 : b.strides[d]; };  // never taken: any number may stand there
   for (int d = 0; d < 3; ++d)
     a.q_stride[d] = step(q, d), a.k_stride[d] = step(k, d), a.v_stride[d] = step(v, d), a.y_stride[d] = step(y, d);
+  if (longest > 0) a.offsets = args.in[4].as<const std::int32_t>(), a.batches = std::max<std::int64_t>(args.in[4].dims[0] - 1, 0);
   if (!masked) return a;
   const Bound& mask = args.in[3];  // aligned to the right of four dims, broadcast where its extent is 1
   for (int d = 0; d < mask.rank; ++d) a.mask_stride[4 - mask.rank + d] = mask.dims[d] == 1 ? 0 : mask.strides[d];
   return a;
 }
 
+AttentionExtent attention_extent(const AttentionArguments& a) noexcept {
+  if (!a.offsets) return {a.queries, a.batches};
+  return {std::min(a.longest, a.queries), a.batches + 1};
+}
+
 double attention_work(const Problem& p) {
   const auto upper = [&](const ir::Dim& d) { return static_cast<double>(p.bounds(d).upper); };
   const ir::Dims &q = p.in[0].dims, &v = p.in[2].dims;
-  return 2 * upper(q[0]) * upper(q[1]) * upper(q[2]) * upper(v[2]) * (upper(q[3]) + upper(v[3]));
+  const double keys = is_packed(p) ? upper(v[2]) / std::max(upper(p.in[4].dims[0]) - 1, 1.0) : upper(v[2]);   // of its own sentence
+  return 2 * upper(q[0]) * upper(q[1]) * upper(q[2]) * keys * (upper(q[3]) + upper(v[3]));
 }
 
 }  // namespace tenfold::backends::cuda

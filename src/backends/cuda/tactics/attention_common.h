@@ -6,9 +6,16 @@
 
 namespace tenfold::backends::cuda {
 
+bool is_packed(const Problem& p);                  // sentences behind each other
+std::int64_t most_keys(const Problem& p);          // of one batch or sentence, over the box
+std::int64_t most_queries(const Problem& p);
 Verdict attention_is_regular(const Problem& p);
 AttentionProblem attention_problem(const Problem& p);
-AttentionArguments attention_arguments(const RunArgs& args, bool masked) noexcept;
+// `longest` of a sentence, 0 where they are not packed.
+AttentionArguments attention_arguments(const RunArgs& args, bool masked, std::int64_t longest) noexcept;
+// Rows of queries that a head has at most, and batches or sentences with the one more that clears the rest: what a grid covers.
+struct AttentionExtent { std::int64_t queries, batches; };
+AttentionExtent attention_extent(const AttentionArguments& a) noexcept;
 double attention_work(const Problem& p);
 
 }  // namespace tenfold::backends::cuda

@@ -17,17 +17,16 @@ AttentionProblem configured(const Problem& p, const Config& c) {
   AttentionProblem a = attention_problem(p);
   a.warps = static_cast<int>(c[0]);
   if (c[1] == kSteps) return a;
-  const ir::Dim keys = p.in[1].dims[2];
   const std::int64_t step = c[1] >= kStaying ? 32 : 16;
-  a.whole = static_cast<int>(ceil_div(std::max<std::int64_t>(p.bounds(keys).upper, 1), step) * step);
-  a.exactly = keys == ir::Dim(a.whole);
+  a.whole = static_cast<int>(ceil_div(std::max<std::int64_t>(most_keys(p), 1), step) * step);
+  a.exactly = !a.packed && p.in[1].dims[2] == ir::Dim(a.whole);
   if (c[1] < kStaying) return a;
   a.row_blocks = c[1] == kTwoRows ? 2 : 1;
   a.blocks = std::max(1, (a.size <= 32 && a.value_size <= 32 ? 24 : 16) / a.row_blocks / a.warps);   // as registers allow
   while (a.blocks > 1 && a.blocks * (attention_shared_bytes(a) + 1024) > shared_limit(p.device->arch)) --a.blocks;
   return a;
 }
-bool can_be_whole(const Problem& p) { return p.bounds(p.in[1].dims[2]).upper <= kMostWholeKeys; }
+bool can_be_whole(const Problem& p) { return most_keys(p) <= kMostWholeKeys; }
 bool fits(const Problem& p, const Config& c) { return attention_shared_bytes(configured(p, c)) <= shared_limit(p.device->arch); }
 
 Verdict supports(const Problem& p) {
@@ -40,8 +39,8 @@ Verdict supports(const Problem& p) {
 
 std::vector<Config> configs(const Problem& p) {
   std::vector<Config> all;
-  const std::int64_t blocks_of_queries = ceil_div(std::max<std::int64_t>(p.bounds(p.in[0].dims[2]).upper, 1), std::int64_t{16});
-  if (can_be_whole(p) && p.device->arch >= 80 && blocks_of_queries <= kMostWarps) {
+  const std::int64_t blocks_of_queries = ceil_div(std::max<std::int64_t>(most_queries(p), 1), std::int64_t{16});
+  if (can_be_whole(p) && !is_packed(p) && p.device->arch >= 80 && blocks_of_queries <= kMostWarps) {
     const std::int64_t half = std::max<std::int64_t>((blocks_of_queries + 1) / 2, 1);
     const Config quarter{std::max<std::int64_t>(half / 2, 1), kTwoRows};
     for (const Config& c : {Config{half, kTwoRows}, quarter, Config{blocks_of_queries, kStaying}})
@@ -59,6 +58,7 @@ Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 2 || c[0] < 1 || c[0] > kMostWarps) return Verdict::no("there is no such number of warps");
   if (c[1] != kSteps && (c[1] < kAtOnce || c[1] > kTwoRows || !can_be_whole(p)))
     return Verdict::no("there are too many keys to be there at once");
+  if (c[1] >= kStaying && is_packed(p)) return Verdict::no("blocks stay where all heads have as many rows");
   return Verdict::only_if(fits(p, c), "a step needs more shared memory than a block may have");
 }
 
@@ -67,6 +67,7 @@ struct Kernel {
   Function vectors = nullptr, singles = nullptr;
   int queries = 64, warps = 4, shared_bytes = 0;  // of a block
   std::int64_t resident = 0;  // blocks that stay; 0: none do
+  std::int64_t longest = 0;   // of packed sentences
   bool masked = false, mask_tiles = false;
 };
 
@@ -77,13 +78,15 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   k->shared_bytes = attention_shared_bytes(a);
   k->vectors = k->module->function("vectors", k->shared_bytes), k->singles = k->module->function("singles", k->shared_bytes);
   if (a.blocks > 0) k->resident = a.blocks * Device::get(p.device->ordinal).multiprocessors();
+  if (a.packed) k->longest = std::max<std::int64_t>(most_keys(p), 1);
   k->queries = 16 * a.row_blocks * a.warps, k->warps = a.warps, k->masked = a.masked, k->mask_tiles = a.mask_tiles && a.whole == 0;
   return k;
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
-  const AttentionArguments a = attention_arguments(args, k.masked);
+  const AttentionArguments a = attention_arguments(args, k.masked, k.longest);
+  const AttentionExtent extent = attention_extent(a);
   const auto number = [](const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); };
   std::uint64_t by_16 = number(a.q) | number(a.k) | number(a.v), by_4 = number(a.y);
   for (int d = 0; d < 3; ++d) {
@@ -92,9 +95,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     if (k.mask_tiles) by_16 |= static_cast<std::uint64_t>(a.mask_stride[d]) * 2;
   }
   if (k.mask_tiles) by_16 |= number(a.mask);
-  const std::int64_t across = ceil_div(a.queries, std::int64_t{k.queries});
+  const std::int64_t across = ceil_div(extent.queries, std::int64_t{k.queries});
   const Grid grid = k.resident > 0 ? Grid{static_cast<unsigned>(std::min(k.resident, across * a.heads * a.batches))}
-                                   : Grid{static_cast<unsigned>(across), static_cast<unsigned>(a.heads), static_cast<unsigned>(a.batches)};
+                                   : Grid{static_cast<unsigned>(across), static_cast<unsigned>(a.heads),
+                                          static_cast<unsigned>(extent.batches)};
   return launch(queue_of(args), by_16 % 16 == 0 && by_4 % 4 == 0 ? k.vectors : k.singles, grid, static_cast<unsigned>(32 * k.warps),
                 static_cast<unsigned>(k.shared_bytes), &a, Start::early);
 }

@@ -11,12 +11,13 @@ constexpr std::int64_t kMostKeys = 8192;  // their scores lie in shared memory
 
 Verdict supports(const Problem& p) {
   if (Verdict v = attention_is_regular(p); !v) return v;
-  return Verdict::only_if(p.bounds(p.in[1].dims[2]).upper <= kMostKeys, "more than 8192 keys");
+  return Verdict::only_if(most_keys(p) <= kMostKeys, "more than 8192 keys");
 }
 
 struct Kernel {
   std::shared_ptr<const LoadedModule> module;
   Function function = nullptr;
+  std::int64_t longest = 0;   // of packed sentences
   bool masked = false;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
@@ -25,14 +26,15 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   k->module = Device::get(p.device->ordinal).load(generate_attention_simple(a));
   k->function = k->module->function("attention");
   k->masked = a.masked;
+  if (a.packed) k->longest = std::max<std::int64_t>(most_keys(p), 1);
   return k;
 }
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
-  const AttentionArguments a = attention_arguments(args, k.masked);
-  const Bound& q = args.in[0];
-  const Grid grid{static_cast<unsigned>(a.queries), static_cast<unsigned>(q.dims[1]), static_cast<unsigned>(q.dims[0])};
-  const auto shared_bytes = static_cast<unsigned>((a.keys + 3) / 4 * 16);  // the compiler reads the last scores four at a time
+  const AttentionArguments a = attention_arguments(args, k.masked, k.longest);
+  const AttentionExtent extent = attention_extent(a);
+  const Grid grid{static_cast<unsigned>(extent.queries), static_cast<unsigned>(a.heads), static_cast<unsigned>(extent.batches)};
+  const auto shared_bytes = static_cast<unsigned>(((k.longest > 0 ? k.longest : a.keys) + 3) / 4 * 16);  // the compiler reads the last scores four at a time
   return launch(queue_of(args), k.function, grid, kSimpleThreads, shared_bytes, &a, Start::early);
 }
 
