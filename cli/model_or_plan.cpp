@@ -21,8 +21,9 @@ bool is_plan(const std::string& path) {
 }
 
 void add_packing_flag(Flags& flags, BuildConfig& config) {
-  flags.add({"packTokens", "[zeros]", "+text encoders compute only the tokens that the attention mask keeps, where results are means under it; "
-                                       "zeros: also where they have a row for each token, with zeros for the others",
+  flags.add({"packTokens", "[zeros]",
+             "+text encoders compute only tokens that the mask keeps, where results are means under it; zeros: also where they have "
+             "rows for tokens, zeros for the others",
              [&config](const std::string& text) {
                if (!text.empty() && text != "zeros") throw UsageError("--packTokens takes nothing or zeros, not '" + text + "'");
                config.pack_tokens = text.empty() ? PackTokens::where_equal : PackTokens::with_zeros;

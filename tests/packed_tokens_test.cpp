@@ -1,4 +1,4 @@
-// Text encoders on packed tokens: as the padded graph computed by the interpreter, for every way to write a mask; and what must not be packed.
+// Text encoders on packed tokens: as the padded graph run by the interpreter, for every way to write a mask; and what must not be packed.
 #include <gtest/gtest.h>
 
 #include "builder/builder.h"
@@ -121,8 +121,12 @@ Tensor words(const Shape& shape) { return ops::random_tensor(DType::i64, shape, 
 
 // Masks to the right, to the left, with holes, all ones, with an empty sentence, and all empty: sizes go up and down in one context.
 std::vector<Tensor> masks() {
-  return {numbers({2, 3}, {1, 1, 0, 1, 0, 0}), numbers({3, 4}, {0, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1, 1}), numbers({2, 9}, std::vector<std::int64_t>(18, 1)),
-          numbers({3, 2}, {1, 0, 0, 0, 1, 1}), numbers({2, 2}, {0, 0, 0, 0}), numbers({1, 5}, {1, 1, 1, 0, 0})};
+  return {numbers({2, 3}, {1, 1, 0, 1, 0, 0}),
+          numbers({3, 4}, {0, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1, 1}),
+          numbers({2, 9}, std::vector<std::int64_t>(18, 1)),
+          numbers({3, 2}, {1, 0, 0, 0, 1, 1}),
+          numbers({2, 2}, {0, 0, 0, 0}),
+          numbers({1, 5}, {1, 1, 1, 0, 0})};
 }
 void expect_as_padded(const std::string& text, PackTokens how, bool masked_rows_are_zero = false) {
   ASSERT_TRUE(packs(text, how)) << text;

@@ -36,7 +36,9 @@ std::int64_t axis_of(const Node& n, std::int64_t otherwise, int rank) {
 // Does it work along its own axis, or along those behind it, for each token by itself, whatever its further operands are?
 bool stays_in_token(const Node& n, TokenAxes axes) {
   const int rank = n.in(0)->rank();
-  const auto is = [&](std::initializer_list<std::string_view> names) { return std::find(names.begin(), names.end(), n.op()) != names.end(); };
+  const auto is = [&](std::initializer_list<std::string_view> names) {
+    return std::find(names.begin(), names.end(), n.op()) != names.end();
+  };
   if (is({"LayerNormalization", "RMSNormalization"})) return n.outputs.size() == 1 && axis_of(n, -1, rank) > axes.token;
   if (is({"Softmax", "LogSoftmax"})) return axis_of(n, -1, rank) > axes.token;
   if (n.op() == "Split") {

@@ -38,9 +38,10 @@ std::int64_t read_mask(const Call& call, std::vector<std::uint8_t>& keep) {
   const T* const from = mask.as<T>();
   std::int64_t kept = 0;
   for (std::int64_t i = 0; i < mask.size(); ++i) {
-    require(!strict || from[i] == 0 || from[i] == 1, ErrorKind::unsupported, ops::describe(call), ": the attention mask holds ",
-            static_cast<double>(from[i]), " at [", i / mask.shape[1], ", ", i % mask.shape[1],
-            "]; with packed tokens this model takes 0 and 1 only: set it so, or build without packTokens");
+    if (strict && from[i] != 0 && from[i] != 1)
+      fail(ErrorKind::unsupported, cat(ops::describe(call), ": the attention mask holds ", static_cast<double>(from[i]), " at [",
+                                       i / mask.shape[1], ", ", i % mask.shape[1],
+                                       "]; with packed tokens this model takes 0 and 1 only: set it so, or build without packTokens"));
     keep[static_cast<std::size_t>(i)] = from[i] != 0;
     kept += from[i] != 0;
   }

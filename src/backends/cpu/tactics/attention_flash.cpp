@@ -1,4 +1,4 @@
-// attention_flash: fused attention of f32 heads that may be strided views; the score matrix is never stored. Packed sentences are heads each.
+// attention_flash: fused attention of f32 heads that may be strided views; the score matrix is never stored.
 #include <algorithm>
 
 #include "backends/cpu/kernels/attention.h"

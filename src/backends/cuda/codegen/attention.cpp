@@ -274,7 +274,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) attention(Arguments a) {
     float y = 0;
     for (i64 key = 0; key < keys; ++key) y += scores[key] * (float)LOAD(v[key * a.vs[2] + d]);
     const float r = y / sum;
-    a.y[batch * a.ys[0] + head * a.ys[1] + row * a.ys[2] + d] = STORE(r);
+    a.y[batch * a.ys[0] + head * a.ys[1] + (rows.begin + row) * a.ys[2] + d] = STORE(r);
   }
 }
 )";
@@ -300,7 +300,8 @@ std::string definitions(const AttentionProblem& p) {
   define("BF16", p.dtype == DType::bf16 ? 1 : 0), define("ONES", p.dtype == DType::bf16 ? "0x3f803f80" : "0x3c003c00");
   define("BLOCKS", p.blocks), define("PART", attention_part(p)), define("ROW_BLOCKS", p.row_blocks);
   define("WARPS", p.warps), define("THREADS", kSimpleThreads);
-  define("SCALE", cat("(float)", p.scale)), define("CAUSAL", p.causal ? "true" : "false"), define("MASKED", p.masked ? 1 : 0), define("PACKED", p.packed ? 1 : 0);
+  define("SCALE", cat("(float)", p.scale)), define("CAUSAL", p.causal ? "true" : "false"), define("MASKED", p.masked ? 1 : 0);
+  define("PACKED", p.packed ? 1 : 0);
   return head;
 }
 
