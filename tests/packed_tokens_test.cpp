@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "builder/builder.h"
+#include "builder/plan_maker.h"
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
+#include "runtime/far_backend.h"
 
 namespace tenfold {
 namespace {
@@ -178,6 +180,29 @@ TEST(PackedTokens, OtherNumbersInTheMask) {
   } catch (const Error& e) {
     EXPECT_NE(std::string(e.what()).find("the attention mask holds 3 at [0, 0]"), std::string::npos) << e.what();
   }
+}
+
+// On a device the host counts the tokens; what follows runs step by step at a new number of them, then is recorded, then replayed.
+TEST(PackedTokens, RecordedForEachNumberOfTokens) {
+  const ir::Graph graph = parse(encoder(kWhere, kMean));
+  BuildConfig c = config(PackTokens::where_equal);
+  c.profiles = {{{"ids", {{3, 4}, {3, 4}, {3, 4}}}, {"m", {{3, 4}, {3, 4}, {3, 4}}}}};
+  BuildReport report;
+  const auto backend = std::make_shared<runtime::FarBackend>();
+  const Engine engine = builder::open_built(builder::build_plan(graph, c, "", backend, report), c, backend);
+  const auto context = engine.create_context();
+  const std::vector<Tensor> of_six = {numbers({3, 4}, {1, 1, 0, 0, 1, 1, 1, 0, 1, 0, 0, 0}),
+                                      numbers({3, 4}, {1, 0, 0, 0, 1, 1, 1, 0, 0, 1, 1, 0})};
+  const Tensor of_eleven = numbers({3, 4}, {1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1});
+  const int before = runtime::FarStream::replays;
+  std::vector<int> replays;
+  for (const Tensor& mask : {of_six[0], of_six[1], of_eleven, of_six[0], of_eleven, of_six[1], of_eleven}) {
+    const Tensor ids = words(mask.shape());
+    const Tensor want = std::get<Tensor>(ops::run_graph(graph, {ids, mask}).at(0)), got = context->run({ids, mask}).at(0);
+    for (std::int64_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got.as_double(i), want.as_double(i), 1e-5) << i;
+    replays.push_back(runtime::FarStream::replays - before);
+  }
+  EXPECT_EQ(replays, (std::vector<int>{0, 1, 1, 2, 3, 4, 5}));
 }
 
 }  // namespace

@@ -10,11 +10,22 @@ namespace {
 constexpr std::size_t kMostRecordings = 32;       // by shape and addresses; the one unused for longest goes first
 constexpr std::size_t kMostOfOneShape = 4;        // with other addresses: the one unused for longest is changed
 
+bool may_record(const ContextState& c) noexcept { return !c.profiler && !c.observer && !c.stream_cannot_record; }
 bool can_record(const ContextState& c, const Frame& frame) noexcept {
-  if (c.profiler || c.observer || c.stream_cannot_record) return false;
+  if (!may_record(c)) return false;
   for (const BoundStep& bound : frame.steps)
     if (bound.open->step->kind != plan::StepKind::kernel && bound.open->step->kind != plan::StepKind::copy) return false;
   return true;
+}
+
+// Where packed tokens have been counted on the host, and kernels and copies are all that is left; 0: nowhere.
+std::size_t behind_count(const Frame& frame) noexcept {
+  for (std::size_t i = frame.steps.size(); i-- > 0;) {
+    const plan::Step& step = *frame.steps[i].open->step;
+    if (step.kind == plan::StepKind::kernel || step.kind == plan::StepKind::copy) continue;
+    return step.kind == plan::StepKind::host && step.op == "TokenPositions" ? i + 1 : 0;
+  }
+  return 0;
 }
 
 Frame& active_frame(ContextState& c) noexcept { return c.frames[static_cast<std::size_t>(c.active)]; }
@@ -31,13 +42,17 @@ bool same_addresses(const ContextState& c, const Recording& r) noexcept {
 }
 
 // Recordings are in order of use, the last used last.
-const void* known(ContextState& c) noexcept {
+Recording* find_known(ContextState& c) noexcept {
   for (auto it = c.recordings.rbegin(); it != c.recordings.rend(); ++it)
     if (same_shape(c, *it) && same_addresses(c, *it)) {
       if (it != c.recordings.rbegin()) std::rotate(it.base() - 1, it.base(), c.recordings.end());
-      return c.recordings.back().steps.get();
+      return &c.recordings.back();
     }
   return nullptr;
+}
+const void* known(ContextState& c) noexcept {
+  const Recording* found = find_known(c);
+  return found ? found->steps.get() : nullptr;
 }
 
 void bind_frame(ContextState& c, Frame& frame, bool to_mirrors) noexcept {
@@ -145,6 +160,36 @@ Status run_each(ContextState& c, Frame& frame) noexcept {
   return copy_pinned(c, false);
 }
 
+// Steps behind the count of packed tokens: at a number of tokens first one by one, so that libraries set up what they need, the next time
+// they are recorded, then replayed.
+Status run_counted(ContextState& c, Frame& frame, std::size_t behind) noexcept {
+  if (Status s = copy_pinned(c, true); !s) return s;
+  if (Status s = run_steps(c, frame, 0, behind); !s) return s;
+  Recording* found = find_known(c);
+  if (found && found->steps) return {c.stream->replay(found->steps.get()), -1};
+  const bool wanted = found && !c.enqueuing;   // recording leaves the caller's stream
+  const bool records = wanted && c.stream->start_recording();
+  if (wanted && !records) c.stream_cannot_record = true;
+  Status status = run_steps(c, frame, behind, frame.steps.size());
+  if (status) status = copy_pinned(c, false);
+  if (records) {
+    std::shared_ptr<const void> steps = c.stream->finish_recording();
+    if (!status) return status;
+    if (!steps) return {Status::failed, -1};
+    found->steps = std::move(steps);
+    return {c.stream->replay(found->steps.get()), -1};
+  }
+  if (!status || found) return status;
+  try {
+    const auto dims = active_dims(c);
+    if (c.recordings.size() >= kMostRecordings) c.recordings.erase(c.recordings.begin());
+    c.recordings.push_back({c.active, {dims.begin(), dims.end()}, c.transfers, nullptr, false});
+  } catch (const std::bad_alloc&) {
+    return {Status::out_of_memory, -1};
+  }
+  return status;
+}
+
 }  // namespace
 
 Status prepare_staged(ContextState& c) noexcept {
@@ -164,7 +209,12 @@ Status start_staged(ContextState& c) noexcept {
   mark(0);
   if (Status s = copy_apart(c, true); !s) return s;
   mark(1);
-  if (const Status s = recording ? Status{c.stream->replay(recording), -1} : run_each(c, frame); !s) return s;
+  const std::size_t behind = !recording && may_record(c) ? behind_count(frame) : 0;
+  if (const Status s = recording    ? Status{c.stream->replay(recording), -1}
+                       : behind > 0 ? run_counted(c, frame, behind)
+                                    : run_each(c, frame);
+      !s)
+    return s;
   mark(2);
   if (Status s = copy_apart(c, false); !s) return s;
   mark(3);

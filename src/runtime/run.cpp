@@ -148,11 +148,14 @@ Status enter_lane(ContextState& c, const LanePlan& plan, int number) noexcept {
 }
 }  // namespace
 
-Status run_frame(ContextState& c, Frame& frame) noexcept {
+Status run_frame(ContextState& c, Frame& frame) noexcept { return run_steps(c, frame, 0, frame.steps.size()); }
+
+Status run_steps(ContextState& c, Frame& frame, std::size_t first, std::size_t last) noexcept {
   const bool top = &frame == &c.frames[static_cast<std::size_t>(c.active)], profiled = c.profiler && top;
-  int number = 0;
   if (top) c.last_error.clear();
-  for (BoundStep& bound : frame.steps) {
+  for (std::size_t step = first; step < last; ++step) {
+    BoundStep& bound = frame.steps[step];
+    const auto number = static_cast<int>(step);
     if (c.cancelled.load(std::memory_order_relaxed)) return {Status::cancelled, top ? number : -1};
     Status status;
     const MarkedRange range(c, bound.open->step->name.c_str());
@@ -174,7 +177,6 @@ Status run_frame(ContextState& c, Frame& frame) noexcept {
       // Sizes found in the run that contradict each other are the step's fault, not that of the shapes set.
       return {status.code == Status::invalid_shape ? Status::failed : status.code, top ? number : -1};
     }
-    ++number;
   }
   return {};
 }

@@ -148,7 +148,7 @@ struct Recording {
   int program = -1;
   std::vector<std::int64_t> dims;
   std::vector<Transfer> transfers;
-  std::shared_ptr<const void> steps;
+  std::shared_ptr<const void> steps;  // null: ran once step by step
   bool lanes = false;  // steps lie beside each other: at these shapes that is faster
 };
 
@@ -238,6 +238,7 @@ Status finish_iteration(ContextState& context, BoundStep& bound) noexcept;
 // Chooses the program for the shapes set and evaluates its dims. Fills `active`, `symbols`, `dims`.
 Status resolve_shapes(ContextState& context) noexcept;
 Status run_frame(ContextState& context, Frame& frame) noexcept;
+Status run_steps(ContextState& context, Frame& frame, std::size_t first, std::size_t last) noexcept;   // of the frame's
 Status check_agreements(ContextState& context) noexcept;             // of all steps whose extents are known before the run
 Status observe(ContextState& context, const BoundStep& step) noexcept;   // tells the observer the results of a step that ran
 

@@ -36,8 +36,9 @@ std::int64_t read_mask(const Call& call, std::vector<std::uint8_t>& keep) {
   const TensorRef& mask = call.in[0];
   const bool strict = call.attributes().integer("strict") != 0;
   const T* const from = mask.as<T>();
+  const std::int64_t size = mask.size();
   std::int64_t kept = 0;
-  for (std::int64_t i = 0; i < mask.size(); ++i) {
+  for (std::int64_t i = 0; i < size; ++i) {
     if (strict && from[i] != 0 && from[i] != 1)
       fail(ErrorKind::unsupported, cat(ops::describe(call), ": the attention mask holds ", static_cast<double>(from[i]), " at [",
                                        i / mask.shape[1], ", ", i % mask.shape[1],
