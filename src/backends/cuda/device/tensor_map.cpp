@@ -24,11 +24,14 @@ template <std::size_t RANK>
 Status::Code describe(const BoxedTensor<RANK>& t, TensorMap& map) noexcept {
   std::array<unsigned long long, RANK> dims{}, strides{};
   std::array<unsigned, RANK> box{}, steps{};
-  unsigned long long stride = static_cast<unsigned long long>(bits(t.dtype) / 8);
+  const auto element = static_cast<unsigned long long>(bits(t.dtype) / 8);
+  unsigned long long stride = element;
   const int row_bytes = t.box[0] * bits(t.dtype) / 8;
   for (std::size_t d = 0; d < RANK; ++d) {
     dims[d] = static_cast<unsigned long long>(t.dims[d]), box[d] = static_cast<unsigned>(t.box[d]), steps[d] = 1;
-    strides[d] = stride *= d == 0 && t.pitch > 0 ? static_cast<unsigned long long>(t.pitch) : dims[d];
+    stride *= dims[d];
+    if (d + 1 < RANK && t.strides[d] > 0) stride = element * static_cast<unsigned long long>(t.strides[d]);
+    strides[d] = stride;
   }
   const int swizzle = row_bytes == 128 ? kSwizzle128 : row_bytes == 64 ? kSwizzle64 : row_bytes == 32 ? kSwizzle32 : kNoSwizzle;
   return status_of(driver()->tensor_map_tiled(&map, type_of(t.dtype), RANK, const_cast<void*>(t.data), dims.data(), strides.data(),

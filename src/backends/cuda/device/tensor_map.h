@@ -17,7 +17,7 @@ struct BoxedTensor {
   const void* data;
   std::array<std::int64_t, RANK> dims;
   std::array<int, RANK> box;
-  std::int64_t pitch = 0;  // elements from one row to the next; 0: rows, and all else, lie dense
+  std::array<std::int64_t, RANK - 1> strides = {};  // elements from one to the next of each dim but the innermost; 0: dense
 };
 template <std::size_t RANK>
 Status::Code describe(const BoxedTensor<RANK>& t, TensorMap& map) noexcept;

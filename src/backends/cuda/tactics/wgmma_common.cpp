@@ -133,7 +133,7 @@ Status::Code WgmmaKernel::describe_operands(const RunArgs& args, int64_t m, Wgmm
     if (code == Status::ok) code = describe<2>({g.weight, args.in[1].data, {g.k, g.n}, {depth, columns}}, a.b);
   }
   const std::array<int, 2> panel{tile_.panel(), 64 * tile_.blocks};
-  if (code == Status::ok) code = describe<2>({g.out, args.out[0].data, {g.n, m}, panel, g.row_pitch()}, a.y);
+  if (code == Status::ok) code = describe<2>({g.out, args.out[0].data, {g.n, m}, panel, {g.row_pitch()}}, a.y);
   if (code == Status::ok && staged_ >= 0) code = describe<2>({g.out, a.tail[staged_], {g.n, m}, panel}, a.r);
   return code;
 }
