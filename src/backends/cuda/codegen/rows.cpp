@@ -47,7 +47,7 @@ constexpr const char* kLoading = R"(
     #pragma unroll
     for (int i = 0; i < V; ++i) v[k][i] = at < N ? LOAD(raw[i]) : NEUTRAL;)";
 constexpr const char* kAdding = R"(
-    if (at < N && x@ != nullptr) {
+    if (at < N THERE@) {
       IN raw[V];
       read<V>(x@ + at, raw);
       #pragma unroll
@@ -122,7 +122,9 @@ void fill_sources(const RowProblem& p, std::string& text) {
     std::string place = p.terms[t].indexed ? kIndexed : "\n  const IN* x@ = a.x[@] + (u32)row % (u32)a.count[@] * (i64)N;";
     replace_all(place, "INDEX@", std::string(storage_type(p.terms[t].index)));
     places += numbered(place, t);
-    loading += numbered(kAdding, t);
+    std::string adding = kAdding;
+    replace_all(adding, "THERE@", p.terms[t].indexed ? "&& x@ != nullptr" : "");   // a branch would keep loads from going out together
+    loading += numbered(adding, t);
   }
   replace_all(text, "SOURCES", p.terms.empty() ? "const IN* x;" : cat("const IN* x[", kMostRowTerms, "]; const void* index[", kMostRowTerms,
                                                                       "]; i64 count[", kMostRowTerms, "], extent[", kMostRowTerms, "];"));
@@ -153,8 +155,9 @@ RowKernel generate_rows(const RowProblem& p) {
   for (DType t : {p.in, p.out, p.scale, p.bias}) widest = std::max(widest, bits(t) / 8);
   k.width = 16 / widest;
   while (p.length % k.width != 0) k.width /= 2;
-  while (k.threads < 1024 && p.length > k.threads * 16) k.threads *= 2;
-  if (k.threads > 32 && k.threads < 128) k.threads = 128;
+  constexpr int kLongestOfWarp = 1024;   // its sums need no barrier: loads of other rows go on meanwhile
+  if (p.length > kLongestOfWarp) k.threads = 128;
+  while (k.threads > 32 && k.threads < 1024 && p.length > k.threads * 16) k.threads *= 2;
   k.rows = k.threads == 32 ? 4 : 1;
   std::string text = kFrame;
   fill_sources(p, text);
