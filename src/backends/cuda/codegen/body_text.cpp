@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "backends/cuda/codegen/gelu.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "base/check.h"
 
@@ -201,12 +202,19 @@ Verdict can_print(const ir::Body& body) {
 std::string print_body(const ir::Body& body, const std::vector<std::string>& inputs, const std::string& name, const std::string& indent,
                        std::vector<std::string>& outputs, bool wide) {
   std::string out;
-  const auto value = [&](std::uint16_t v) { return v < inputs.size() ? inputs[v] : cat(name, v); };
+  const auto value = [&](int v) {
+    const auto at = static_cast<std::size_t>(v);
+    return at < inputs.size() ? inputs[at] : cat(name, v);
+  };
   for (std::size_t k = 0; k < body.code.size(); ++k) {
     const Instr& i = body.code[k];
     const std::string a = ir::arity(i.prim) > 0 ? value(i.a) : "", b = ir::arity(i.prim) > 1 ? value(i.b) : "",
                       c = ir::arity(i.prim) > 2 ? value(i.c) : "";
     const DType type = ir::arity(i.prim) > 0 ? body.type_of(i.a) : i.dtype;
+    if (const int x = gelu_operand(body, k); x >= 0) {   // what led here is dead now
+      out += cat(indent, "const float ", name, inputs.size() + k, " = gelu_half(", value(x), ");\n");
+      continue;
+    }
     out += cat(indent, "const ", compute_type(i.dtype), " ", name, inputs.size() + k, " = (", compute_type(i.dtype), ")(",
                rounds_in_vain(body, k, wide) ? a
                : quick_reciprocal(body, k)   ? cat(a, " * ", literal(DType::f32, 1 / body.code[i.b - inputs.size()].imm))

@@ -87,6 +87,13 @@ __device__ __forceinline__ float erf_half(float x) {
   asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x * fmaf(fmaf(-1.7864772e-3f, t, 0.10408119f), t, 1.1281434f)));
   return y;
 }
+// x/2 (1 + erf(x / sqrt(2))) by the same polynomial, its constants scaled.
+__device__ __forceinline__ float gelu_half(float x) {
+  const float t = fminf(x * x, 32.f), half = 0.5f * x;
+  float y;
+  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x * fmaf(fmaf(-3.1580747e-4f, t, 0.036798258f), t, 0.79771785f)));
+  return fmaf(half, y, half);
+}
 template <class T> __device__ __forceinline__ T sign_of(T x) { return x != x ? x : T((x > T(0)) - (x < T(0))); }
 template <class T> __device__ __forceinline__ T floor_mod(T a, T b) {
   const T r = fmod(a, b);
