@@ -69,6 +69,7 @@ std::vector<Pass> pack_tokens(bool with_zeros) {
 std::vector<Pass> canonical_for_gpu() {
   return named({
       "round_tokens",
+      "lower_patches",       // a vision transformer's first product
       "regroup_heads",       // attention over tokens first reads views ...
       "merge_movement",
       "transpose_products",  // ... of products that are computed batch first
