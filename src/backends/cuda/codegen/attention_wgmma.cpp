@@ -274,8 +274,8 @@ std::string generate_attention_wgmma(const AttentionProblem& p, const AttentionT
   define("MASKED", p.masked ? 1 : 0), define("MASK_ROW", p.masked && p.mask_row ? 1 : 0);
   std::string main = kMain;
   replace_once(main, "      SOFTMAX\n", kSoftmax);
-  return cat(prelude(), head, wgmma_helpers(), exchange_helper(), wgmma_multiply(tile.keys, p.dtype, p.dtype), values_multiply(p.size, bf16),
-             kParts, main);
+  return cat(prelude(), head, wgmma_helpers(), exchange_helper(), wgmma_multiply(tile.keys, p.dtype, p.dtype),
+             values_multiply(p.size, bf16), kParts, main);
 }
 
 }  // namespace tenfold::backends::cuda

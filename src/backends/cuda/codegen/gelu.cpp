@@ -18,8 +18,18 @@ class Gelu {
     if (end.prim != Prim::mul || (end.dtype != DType::f16 && end.dtype != DType::bf16)) return -1;
     for (const auto& [a, b] : {std::pair(end.a, end.b), std::pair(end.b, end.a)}) {
       int x = -1;
-      if (is(b, 0.5) && product(a, [&](int factor, int other) { x = factor; return one_and_erf_of(other, factor); })) return x;
-      if (product(a, [&](int factor, int half) { x = factor; return is(half, 0.5); }) && one_and_erf_of(b, x)) return x;
+      if (is(b, 0.5) && product(a, [&](int factor, int other) {
+            x = factor;
+            return one_and_erf_of(other, factor);
+          }))
+        return x;
+      if (product(a,
+                  [&](int factor, int half) {
+                    x = factor;
+                    return is(half, 0.5);
+                  }) &&
+          one_and_erf_of(b, x))
+        return x;
     }
     return -1;
   }
@@ -36,7 +46,9 @@ class Gelu {
     return i && i->prim == prim && (fits(i->a, i->b) || fits(i->b, i->a));
   }
   template <class F>
-  bool product(int v, F&& fits) const { return pair_of(Prim::mul, v, fits); }
+  bool product(int v, F&& fits) const {
+    return pair_of(Prim::mul, v, fits);
+  }
   bool one_and_erf_of(int v, int x) const {
     return pair_of(Prim::add, v, [&](int e, int one) {
       const Instr* erf = at(e);

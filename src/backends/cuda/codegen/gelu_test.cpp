@@ -1,7 +1,7 @@
 // Which spellings of GELU are computed by one function.
-#include "backends/cuda/codegen/body_text.h"
-
 #include <gtest/gtest.h>
+
+#include "backends/cuda/codegen/body_text.h"
 
 namespace tenfold::backends::cuda {
 namespace {
@@ -13,24 +13,28 @@ bool prints_gelu(const char* body) {
 
 TEST(Gelu, IsFound) {
   // x * (1 + erf(x * 0.7071)) * 0.5, as BERT has it behind a bias
-  EXPECT_TRUE(prints_gelu("(f16,f16) %2=add.f16(%0,%1) %3=constant.f16(0.70710678) %4=mul.f16(%2,%3) %5=erf.f16(%4) %6=constant.f16(1) "
-                          "%7=add.f16(%5,%6) %8=mul.f16(%2,%7) %9=constant.f16(0.5) %10=mul.f16(%8,%9) -> %10"));
+  EXPECT_TRUE(
+      prints_gelu("(f16,f16) %2=add.f16(%0,%1) %3=constant.f16(0.70710678) %4=mul.f16(%2,%3) %5=erf.f16(%4) %6=constant.f16(1) "
+                  "%7=add.f16(%5,%6) %8=mul.f16(%2,%7) %9=constant.f16(0.5) %10=mul.f16(%8,%9) -> %10"));
   // 0.5 * x * (1 + erf(x / 1.4142))
-  EXPECT_TRUE(prints_gelu("(bf16,bf16) %2=constant.bf16(0.5) %3=mul.bf16(%2,%0) %4=constant.bf16(1.4142135) %5=div.bf16(%0,%4) "
-                          "%6=erf.bf16(%5) %7=constant.bf16(1) %8=add.bf16(%7,%6) %9=mul.bf16(%3,%8) -> %9"));
+  EXPECT_TRUE(
+      prints_gelu("(bf16,bf16) %2=constant.bf16(0.5) %3=mul.bf16(%2,%0) %4=constant.bf16(1.4142135) %5=div.bf16(%0,%4) "
+                  "%6=erf.bf16(%5) %7=constant.bf16(1) %8=add.bf16(%7,%6) %9=mul.bf16(%3,%8) -> %9"));
 }
 
 TEST(Gelu, IsNotFoundInWhatLooksAlike) {
   const std::string head = "(f16,f16) %2=constant.f16(0.5) %3=mul.f16(%0,%2) %4=constant.f16(";
   const auto tail = [](const char* inner, const char* one) {
-    return std::string(") %5=mul.f16(") + inner + ",%4) %6=erf.f16(%5) %7=constant.f16(" + one + ") %8=add.f16(%7,%6) %9=mul.f16(%3,%8) -> %9";
+    return std::string(") %5=mul.f16(") + inner + ",%4) %6=erf.f16(%5) %7=constant.f16(" + one +
+           ") %8=add.f16(%7,%6) %9=mul.f16(%3,%8) -> %9";
   };
   EXPECT_TRUE(prints_gelu((head + "0.70710678" + tail("%0", "1")).c_str()));
   EXPECT_FALSE(prints_gelu((head + "0.8" + tail("%0", "1")).c_str()));         // another scale
   EXPECT_FALSE(prints_gelu((head + "0.70710678" + tail("%1", "1")).c_str()));  // of another value
   EXPECT_FALSE(prints_gelu((head + "0.70710678" + tail("%0", "2")).c_str()));  // something else added
-  EXPECT_FALSE(prints_gelu("(f32,f32) %2=constant.f32(0.5) %3=mul.f32(%0,%2) %4=constant.f32(0.70710678) %5=mul.f32(%0,%4) %6=erf.f32(%5) "
-                           "%7=constant.f32(1) %8=add.f32(%7,%6) %9=mul.f32(%3,%8) -> %9"));  // in digits that the function has not
+  EXPECT_FALSE(
+      prints_gelu("(f32,f32) %2=constant.f32(0.5) %3=mul.f32(%0,%2) %4=constant.f32(0.70710678) %5=mul.f32(%0,%4) %6=erf.f32(%5) "
+                  "%7=constant.f32(1) %8=add.f32(%7,%6) %9=mul.f32(%3,%8) -> %9"));  // in digits that the function has not
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ bool fits(const Problem& p, const AttentionTile& t) {
   const AttentionProblem a = attention_problem(p);
   const int size = static_cast<int>(a.size);
   const int kept = t.keys >= upper(p, 1) ? std::max(t.keys / 2, t.keys / 4 + size / 2) : (t.keys + size) / 2;
-  constexpr int kOther = 32, kForInstruction = 26, kRegisters = 65536;   // the last: beside the scores, before registers are shared out
+  constexpr int kOther = 32, kForInstruction = 26, kRegisters = 65536;  // the last: beside the scores, before registers are shared out
   return t.shared_bytes(a) <= kSharedBytes && kept + kOther <= t.registers() &&
          std::max(t.keys, size) / 2 + kForInstruction <= std::min(255, kRegisters / t.threads() / 32 * 32);
 }
@@ -39,12 +39,12 @@ std::vector<Config> configs(const Problem& p) {
   std::vector<Config> all;
   const int64_t keys = upper(p, 1), groups = std::min(ceil_div(upper(p, 0), int64_t{64}), kMostGroups);
   // {groups, teams, keys of a step at most}
-  constexpr int64_t kTiles[][3] = {{2, 2, 128}, {4, 1, 128}, {2, 1, 208}, {3, 1, 128}, {1, 4, 128}, {1, 3, 128},
-                                   {2, 2, 96},  {4, 1, 96},  {2, 1, 128}, {1, 2, 64}};
+  constexpr int64_t kTiles[][3] = {{2, 2, 128}, {4, 1, 128}, {2, 1, 208}, {3, 1, 128}, {1, 4, 128},
+                                   {1, 3, 128}, {2, 2, 96},  {4, 1, 96},  {2, 1, 128}, {1, 2, 64}};
   for (const auto& t : kTiles) {
     if (t[0] > groups) continue;
     const int64_t steps = ceil_div(keys, t[2]), step = ceil_div(ceil_div(keys, steps), int64_t{16}) * 16;
-    for (int stages = kMostStages; stages > 0; --stages) {   // as many as fit
+    for (int stages = kMostStages; stages > 0; --stages) {  // as many as fit
       const Config c{t[0], t[1], step, stages};
       if (!fits(p, tile_of(c))) continue;
       if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
@@ -68,8 +68,8 @@ Verdict supports(const Problem& p) {
 }
 
 Verdict valid(const Problem& p, const Config& c) {
-  if (c.size() != 4 || std::any_of(c.begin(), c.end(), [](int64_t n) { return n < 1; }) || c[0] * c[1] > kMostGroups ||
-      c[2] % 16 != 0 || c[2] > 256 || c[3] > kMostStages)
+  if (c.size() != 4 || std::any_of(c.begin(), c.end(), [](int64_t n) { return n < 1; }) || c[0] * c[1] > kMostGroups || c[2] % 16 != 0 ||
+      c[2] > 256 || c[3] > kMostStages)
     return Verdict::no("there is no such tile");
   return Verdict::only_if(fits(p, tile_of(c)), "the tile does not fit registers and shared memory");
 }
@@ -115,7 +115,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const AttentionArguments a = attention_arguments(args, k.problem.masked);
   const int64_t units = ceil_div(a.queries, int64_t{k.tile.queries()}) * a.heads * a.batches;
   if (units == 0) return Status::ok;
-  const auto bits_of = [](const void* pointer, const int64_t (&strides)[3]) {
+  const auto bits_of = [](const void* pointer, const int64_t(&strides)[3]) {
     auto bits = reinterpret_cast<std::uintptr_t>(pointer);
     for (int64_t s : strides) bits |= static_cast<std::uintptr_t>(s) * 2;
     return bits;
@@ -128,9 +128,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   std::copy(std::begin(a.y_stride), std::end(a.y_stride), w.y_stride);
   w.queries = static_cast<int>(a.queries), w.keys = static_cast<int>(a.keys), w.heads = static_cast<int>(a.heads);
   w.group = static_cast<int>(a.group), w.batches = static_cast<int>(a.batches);
-  const auto heads = [&](const void* data, int64_t rows, int64_t count, const int64_t (&strides)[3], int box, TensorMap& map) {
-    return describe<4>({k.problem.dtype, data, {k.problem.size, rows, count, a.batches}, {attention_chunk(k.problem), box, 1, 1},
-                        {strides[2], strides[1], strides[0]}}, map);
+  const auto heads = [&](const void* data, int64_t rows, int64_t count, const int64_t(&strides)[3], int box, TensorMap& map) {
+    return describe<4>({k.problem.dtype,
+                        data,
+                        {k.problem.size, rows, count, a.batches},
+                        {attention_chunk(k.problem), box, 1, 1},
+                        {strides[2], strides[1], strides[0]}},
+                       map);
   };
   Status::Code code = heads(a.q, a.queries, a.heads, a.q_stride, k.tile.queries(), w.q);
   if (code == Status::ok) code = heads(a.k, a.keys, a.heads / a.group, a.k_stride, k.tile.keys, w.k);
