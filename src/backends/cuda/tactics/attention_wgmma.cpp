@@ -61,7 +61,7 @@ Verdict supports(const Problem& p) {
   if (p.in[0].dtype == DType::f32) return Verdict::no("f32 is computed without rounding to f16");
   const int64_t size = p.in[0].dims[3].constant();
   if (size != p.in[2].dims[3].constant()) return Verdict::no("values have another size than keys");
-  if (size % 8 != 0 || size > 128) return Verdict::no("the head size is above 128 or no multiple of 8");
+  if (size % 8 != 0 || (size > 64 && size != 128)) return Verdict::no("the head size is neither 128 nor a multiple of 8 up to 64");
   if (!(p.attributes->number("scale") > 0)) return Verdict::no("the scale is not positive");
   if (upper(p, 1) > kMostKeys) return Verdict::no("more than 8192 keys");
   return Verdict::only_if(!configs(p).empty(), "no tile fits registers and shared memory");
