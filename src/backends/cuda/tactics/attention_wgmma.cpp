@@ -56,6 +56,7 @@ std::vector<Config> configs(const Problem& p) {
 
 Verdict supports(const Problem& p) {
   if (Verdict v = attention_is_regular(p); !v) return v;
+  if (is_packed(p)) return Verdict::no("rows are sentences behind each other");
   if (p.device->arch != 90) return Verdict::no("wgmma needs sm_90");
   if (driver() && !driver()->tensor_map_tiled) return Verdict::no("the driver is older than CUDA 12: it describes no tensors for TMA");
   if (p.in[0].dtype == DType::f32) return Verdict::no("f32 is computed without rounding to f16");
@@ -112,7 +113,7 @@ Status::Code run_simple(const Kernel& k, const RunArgs& args, const AttentionArg
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
-  const AttentionArguments a = attention_arguments(args, k.problem.masked);
+  const AttentionArguments a = attention_arguments(args, k.problem.masked, 0);
   const int64_t units = ceil_div(a.queries, int64_t{k.tile.queries()}) * a.heads * a.batches;
   if (units == 0) return Status::ok;
   const auto bits_of = [](const void* pointer, const int64_t(&strides)[3]) {
