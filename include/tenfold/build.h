@@ -38,8 +38,9 @@ struct BuildConfig {
   // Precisions that may be used where they pay; what the machine lacks runs in the next wider type and the log says so.
   // int8 and fp8: products of a model that is quantised already; others stay as they are.
   bool fp16 = false, bf16 = false, int8 = true, fp8 = true;
-  // With fp16 on GPUs: run the model in f32 on the CPU first, and keep what 16 bits cannot hold in f32. On each of these sets of inputs, by
-  // name; on random ones if there are none, and then the log says so. What it finds is kept beside the timing cache.
+  // With fp16 on GPUs: run the model in f32 on the CPU first, and keep what 16 bits cannot hold in f32. On the first four examples of
+  // each of these sets of inputs, by name; on random ones if there are none, and then the log says so. What it finds is kept beside the
+  // timing cache.
   bool check_overflow = true;
   std::vector<std::map<std::string, Tensor>> typical_inputs;
   // Products of f32 tensors may round: on GPUs operands to 10 bits of fraction; on CPUs constants to 15 bits, and 3x3 windows may be

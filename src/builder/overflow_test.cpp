@@ -84,6 +84,19 @@ TEST(Overflow, GivenInputsDecide) {
   EXPECT_EQ(c.said.find("random"), std::string::npos) << c.said;
 }
 
+TEST(Overflow, OfALargeBatchTheFirstExamplesAreTried) {
+  const char* const mild = R"((x f32[batch,8])
+    s = f32[]{100.0}
+    y = Mul(x, s))";
+  Tensor x = ops::random_tensor(DType::f32, {6, 8}, 1);
+  BuildConfig config;
+  for (const std::size_t row : {5u, 3u}) {
+    x.mutable_data<float>()[row * 8] = 1000;
+    config.typical_inputs = {{{"x", x}}};
+    EXPECT_EQ(checked(mild, config, 6).wide.empty(), row == 5) << row;
+  }
+}
+
 TEST(Overflow, InfinitiesOfTheModelAreNoReason) {
   const Checked c = checked(R"((x f32[batch,8])
     s = f32[]{0.0}
