@@ -116,7 +116,8 @@ Flags make_flags(Question& q) {
               "differs. B may be an .npz of stored outputs, or --reference: A's graph on the reference kernels. Inputs are random unless\n"
               "given.");
   flags.group("Flags");
-  flags.add_switch("reference", q.reference, "compare A with itself, run by the plain reference kernels (a plan: the graph that it was tuned from)");
+  flags.add_switch("reference", q.reference,
+                   "compare A with itself, run by the plain reference kernels (a plan: the graph that it was tuned from)");
   flags.add({"loadInputs", "SPEC", "name:file, .npy .npz .pb or raw", [&q](const std::string& text) {
                for (auto& [name, file] : parse_pairs("loadInputs", text)) q.files[name] = file;
              }});

@@ -125,8 +125,9 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
              o.detailed = text == "detailed" || text == "verbose", o.layers_hidden = text == "none";
            }});
   };
-  verbosity("profilingVerbosity",
-            "+how much --dumpLayerInfo says; none: bindings alone; detailed: NVTX ranges too, of runs and (with --noCudaGraph) steps, for nsys");
+  verbosity(
+      "profilingVerbosity",
+      "+how much --dumpLayerInfo says; none: bindings alone; detailed: NVTX ranges too, of runs and (with --noCudaGraph) steps, for nsys");
   verbosity("nvtxVerbosity", "+an older name of it");
   f.add_text("progress", o.progress, "auto|none|json", "+a bar if stderr is a terminal; none; or JSON lines on stderr");
   f.add({"device", "N",
@@ -208,7 +209,8 @@ Flags make_flags(ExecOptions& o, int& profile, bool& no_cache) {
   f.footer(
       "SPEC is name:value,name:value; a name with ':' or ',' stands in 'single quotes'. Several shape ranges: --profile=0 --minShapes=... "
       "--profile=1 ...\n"
-      "Run exactly once: --iterations=1 --duration=0 --warmUp=0. Exit codes: 0 ok, 1 run or files, 2 usage, 3 model, 4 plan, 5 accuracy, 6 memory.");
+      "Run exactly once: --iterations=1 --duration=0 --warmUp=0. Exit codes: 0 ok, 1 run or files, 2 usage, 3 model, 4 plan, 5 accuracy, 6 "
+      "memory.");
   return f;
 }
 
@@ -226,7 +228,8 @@ void note_what_a_plan_has_settled(ExecOptions& o) {
   const auto note = [&](bool given, const char* flag) {
     if (given) o.notes.push_back(std::string(flag) + " has no effect: the plan's kernels were chosen when it was built");
   };
-  note(o.build.fp16 && !none.fp16, "--fp16"), note(o.build.bf16 && !none.bf16, "--bf16"), note(!o.build.timing_cache.empty(), "--timingCacheFile");
+  note(o.build.fp16 && !none.fp16, "--fp16"), note(o.build.bf16 && !none.bf16, "--bf16"),
+      note(!o.build.timing_cache.empty(), "--timingCacheFile");
   note(o.build.tactic_sources != none.tactic_sources, "--tacticSources"), note(!o.build.tf32 && none.tf32, "--noTF32");
 }
 

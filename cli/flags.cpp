@@ -31,7 +31,8 @@ std::string spelled(const Flag& flag) {
 double parse_number(const std::string& flag, const std::string& text, double least) {
   const double value = parse_with<double>(flag, text, "a number");
   if (!std::isfinite(value)) throw UsageError("--" + flag + " takes a finite number, not '" + text + "'");
-  if (value < least) throw UsageError("--" + flag + " takes a number of at least " + std::to_string(static_cast<int>(least)) + ", not " + text);
+  if (value < least)
+    throw UsageError("--" + flag + " takes a number of at least " + std::to_string(static_cast<int>(least)) + ", not " + text);
   return value;
 }
 

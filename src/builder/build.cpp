@@ -45,8 +45,9 @@ void tell_of_padding(const ir::Graph& graph, const BuildConfig& config) {
   const bool packed = std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& n) { return n->op() == "TokenPositions"; });
   if (config.pack_tokens == PackTokens::no || packed) return;
   const bool zeros = config.pack_tokens == PackTokens::with_zeros;
-  Log(config.log)(Severity::warning, "tokens are not packed: no attention was found whose mask comes from an input of [batch, sequence] and ",
-                  zeros ? "whose results are read token by token" : "whose results are read by means under that mask alone (--packTokens=zeros)");
+  Log(config.log)(
+      Severity::warning, "tokens are not packed: no attention was found whose mask comes from an input of [batch, sequence] and ",
+      zeros ? "whose results are read token by token" : "whose results are read by means under that mask alone (--packTokens=zeros)");
 }
 
 // The rewriting that is done for one profile, on a graph of its own, up to where precision is settled.

@@ -23,7 +23,8 @@ struct AttentionProblem {
   int blocks = 0;           // above 0: so many share a multiprocessor and stay, taking head after head; all keys are there at once
 };
 // What the kernels are given. `group`: heads of queries that share a head of keys. Strides in elements: batch, head, row; of the mask also
-// the key. Packed: `batches` sentences, of `longest` rows at most, begin at `offsets`, and `queries` is all rows; the grid has one batch more.
+// the key. Packed: `batches` sentences, of `longest` rows at most, begin at `offsets`, and `queries` is all rows; the grid has one batch
+// more.
 struct AttentionArguments {
   const void *q, *k, *v, *mask;
   void* y;

@@ -42,7 +42,8 @@ std::string print_tail(const GemmProblem& p, int staged, const std::function<std
     if (static_cast<int>(o) == staged)
       out += cat("    read_staged(", array, ");\n");
     else
-      out += cat("    read<WIDTH>(", from, p.tail[o].kind == TailKind::whole ? cat(" + m * ", p.width(), " + n, ") : " + n, ", array, ");\n");
+      out +=
+          cat("    read<WIDTH>(", from, p.tail[o].kind == TailKind::whole ? cat(" + m * ", p.width(), " + n, ") : " + n, ", array, ");\n");
     inputs.push_back(loaded(dtype, array + "[v]"));
   }
   out += "    #pragma unroll\n    for (int v = 0; v < WIDTH; ++v) {\n";
