@@ -42,8 +42,9 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
   BuildConfig config = o.build;
   config.log = o.console.callback();
   config.progress = progress_printer(o.progress);
-  if (!o.onnx.empty() && is_plan(o.onnx)) throw UsageError("'" + o.onnx + "' is a plan: give it as --loadEngine=FILE");
-  if (extension(o.load_engine) == ".onnx") throw UsageError("'" + o.load_engine + "' is a model: give it as --onnx=FILE");
+  if (!o.onnx.empty() && is_plan(o.onnx)) throw Error(ErrorKind::invalid_model, "'" + o.onnx + "' is a plan: give it as --loadEngine=FILE");
+  if (extension(o.load_engine) == ".onnx")
+    throw Error(ErrorKind::plan_refused, "'" + o.load_engine + "' is a model: give it as --onnx=FILE");
   if (!o.load_engine.empty()) {
     const LoadOptions load{.verify_weights = o.verify_weights,
                            .cpu_features = config.cpu_features,
