@@ -157,6 +157,8 @@ TEST(PackedTokens, RowsForEachTokenOnlyWithLeave) {
   const std::string text = encoder(kWhere, "    return h\n");
   EXPECT_FALSE(packs(text));
   expect_as_padded(text, PackTokens::with_zeros, true);
+  // Who reads masked rows as they were must not find zeros there, also beside a result or the first token's row.
+  EXPECT_FALSE(packs(encoder(kWhere, "    y = ReduceMean(h) axes=[1] keepdims=0\n    return h, y\n"), PackTokens::with_zeros));
 }
 
 TEST(PackedTokens, NotUnderOtherMasks) {

@@ -80,6 +80,8 @@ Hash128 overflow_key(const ir::Graph& source, const std::vector<plan::Range>& ra
   };
   for (const auto& constant : constants) add(constant->tensor);
   for (const plan::Range& r : ranges) text += cat(r.symbol, " ", r.opt, "\n");
+  text += cat("pack ", static_cast<int>(config.pack_tokens), "\n");   // which decide what values are called
+  for (const std::string& pass : config.disabled_passes) text += pass + "\n";
   for (const auto& set : config.typical_inputs)
     for (const auto& [input, tensor] : set) text += input, add(tensor);
   return hash128(text);

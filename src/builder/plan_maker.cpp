@@ -1,6 +1,8 @@
 // Choosing and assembling, program by program.
 #include "builder/plan_maker.h"
 
+#include <set>
+
 #include "base/log.h"
 #include "runtime/state.h"
 #include "tune/code_cache.h"
@@ -16,8 +18,15 @@ ir::SymbolValues opt_point(const ir::Graph& graph, const std::vector<plan::Range
        all_bounds(graph))  // symbols that steps define: the largest they can be, or a guess where that says nothing
     opt[name] = range.upper <= kLarge ? range.upper : std::max(range.lower, kTypical);
   for (const plan::Range& r : ranges) opt[r.symbol] = r.opt;
-  for (const ir::Symbol& s : graph.symbols)   // packed tokens: all of the batch to tune for, not of the largest one
-    if (s.origin == ir::Origin::host_value && !s.upper.is_constant()) opt[s.name] = std::min(opt[s.name], s.upper.evaluate(opt));
+  std::set<std::string> tokens;   // packed ones: all of the batch to tune for, not of the largest one
+  for (const auto& n : graph.nodes())
+    if (n->op() == "TokenPositions")
+      for (const ir::Value* v : n->outputs)
+        for (const ir::Dim d : v->dims())
+          for (const std::string& symbol : d.symbols()) tokens.insert(symbol);
+  for (const ir::Symbol& s : graph.symbols)
+    if (tokens.count(s.name) && s.origin == ir::Origin::host_value && !s.upper.is_constant())
+      opt[s.name] = std::min(opt[s.name], s.upper.evaluate(opt));
   return opt;
 }
 

@@ -41,12 +41,24 @@ bool pack_means(ir::Graph& graph, Packer& packer, TokenMask& mask) {
   return any;
 }
 
-// Results that have a row for each token, and what takes rows of certain columns, as models do that answer with the first token.
+// Takes rows of certain columns, as models do that answer with the first token.
+bool takes_columns(const Node* user, const Value* v) {
+  if (user->in(0) != v) return false;
+  if (user->op() == "Gather") return user->attributes.integer("axis", 0) == 1;
+  if (user->op() != "Slice" || !user->in(3) || !user->in(3)->is_constant()) return false;
+  const Tensor* axes = look(user->in(3));
+  return axes && axes->size() == 1 && axes->as_double(0) == 1;
+}
+// Results that have a row for each token, and what takes some of them. Whoever else reads all rows keeps the padded ones.
 bool ends_here(const ir::Graph& graph, const Value* v) {
-  const auto takes_columns = [&](const Node* user) {
-    return (user->op() == "Gather" && user->in(0) == v && (user->attributes.integer("axis", 0) == 1)) || user->op() == "Slice";
-  };
-  return graph.is_output(v) || std::any_of(v->users.begin(), v->users.end(), takes_columns);
+  return graph.is_output(v) || std::any_of(v->users.begin(), v->users.end(), [&](const Node* user) { return takes_columns(user, v); });
+}
+void end_in(ir::Graph& graph, Value* v, Value* rows) {
+  for (Node* user : std::vector<Node*>(v->users.begin(), v->users.end()))
+    if (takes_columns(user, v)) graph.set_input(*user, 0, rows);
+  if (!graph.is_output(v)) return;
+  std::swap(v->name, rows->name);   // the result's name
+  std::replace(graph.outputs.begin(), graph.outputs.end(), v, rows);
 }
 
 bool unpack_rows(ir::Graph& graph, Packer& packer, const TokenMask& mask) {
@@ -61,7 +73,7 @@ bool unpack_rows(ir::Graph& graph, Packer& packer, const TokenMask& mask) {
     Value* x = packer.pack(v, {0, 1});
     Value* rows = x ? packer.unpack(x) : nullptr;
     if (!rows) return false;
-    graph.replace_uses(v, rows);
+    end_in(graph, v, rows);
     any = true;
   }
   return any;

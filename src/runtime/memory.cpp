@@ -95,7 +95,7 @@ Status settle_memory(ContextState& c) noexcept {
   if (Status s = settle_outputs(c, program, frame, moved); !s) return s;
   if (!plan::extents_fit(c.engine->plan, program, c.dims, c.grown_bytes)) return {Status::invalid_shape, -1};
   resolve_extents(frame, c.dims);
-  if (moved) resolve_addresses(c, frame);
+  if (moved) c.recordings.clear(), resolve_addresses(c, frame);   // those hold what addresses were
   return {};
 }
 
@@ -108,7 +108,7 @@ Status grow_operand(ContextState& c, const Frame& frame, const plan::Operand& o,
   if (output && !c.mirrors.empty() && top.bindings[index] == c.mirrors[index].memory.get()) {
     bool moved = false;
     const Status settled = bytes <= c.mirrors[index].bytes ? Status{} : settle_mirror(c, top, index, bytes + bytes / 2, moved);
-    if (moved) resolve_addresses(c, top);
+    if (moved) c.recordings.clear(), resolve_addresses(c, top);
     return settled;
   }
   if (bytes <= (output ? c.memory_bytes[index] : c.grown[index].bytes)) return {};
@@ -118,6 +118,7 @@ Status grow_operand(ContextState& c, const Frame& frame, const plan::Operand& o,
     top.bindings[index] = c.memory[index] = c.own[index].memory.get();
     c.memory_bytes[index] = c.own[index].bytes;
   }
+  c.recordings.clear();
   resolve_addresses(c, top);
   return {};
 }

@@ -175,7 +175,13 @@ Status run_counted(ContextState& c, Frame& frame, std::size_t behind) noexcept {
   if (records) {
     std::shared_ptr<const void> steps = c.stream->finish_recording();
     if (!status) return status;
-    if (!steps) return {Status::failed, -1};
+    if (!steps) {   // nothing ran: once more, step by step, as all runs from now on
+      c.stream_cannot_record = true;
+      status = run_steps(c, frame, behind, frame.steps.size());
+      return status ? copy_pinned(c, false) : status;
+    }
+    found = find_known(c);   // anew: what grows drops recordings
+    if (!found) return {c.stream->replay(steps.get()), -1};
     found->steps = std::move(steps);
     return {c.stream->replay(found->steps.get()), -1};
   }

@@ -110,7 +110,7 @@ Status::Code run_packed(const Kernel& kernel, const RunArgs& args) noexcept {
   const auto* begin = offsets.as<const std::int32_t>();
   const int64_t sentences = offsets.dims[0] - 1, heads = q.dims[1], rows = q.dims[2];
   int64_t longest = 0;
-  if (sentences < 0 || begin[0] < 0 || begin[sentences] > rows) return Status::bad_index;
+  if (sentences < 0 || begin[0] != 0 || begin[sentences] > rows) return Status::bad_index;
   for (int64_t i = 0; i < sentences; ++i) {
     if (begin[i] > begin[i + 1]) return Status::bad_index;
     longest = std::max<int64_t>(longest, begin[i + 1] - begin[i]);
