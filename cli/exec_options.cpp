@@ -224,13 +224,11 @@ void take_refit_model(ExecOptions& o) {
 
 // What --onnx and --retune would look at.
 void note_what_a_plan_has_settled(ExecOptions& o) {
-  const BuildConfig none;
   const auto note = [&](bool given, const char* flag) {
     if (given) o.notes.push_back(std::string(flag) + " has no effect: the plan's kernels were chosen when it was built");
   };
-  note(o.build.fp16 && !none.fp16, "--fp16"), note(o.build.bf16 && !none.bf16, "--bf16"),
-      note(!o.build.timing_cache.empty(), "--timingCacheFile");
-  note(o.build.tactic_sources != none.tactic_sources, "--tacticSources"), note(!o.build.tf32 && none.tf32, "--noTF32");
+  note(o.build.fp16, "--fp16"), note(o.build.bf16, "--bf16"), note(!o.build.tf32, "--noTF32");
+  note(!o.build.timing_cache.empty(), "--timingCacheFile"), note(o.build.tactic_sources != BuildConfig{}.tactic_sources, "--tacticSources");
 }
 
 }  // namespace
