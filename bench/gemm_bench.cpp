@@ -19,6 +19,7 @@ namespace tenfold::backends {
 Tactic cpu_matmul_packed();
 Tactic cpu_matmul_batched();
 Tactic cpu_matmul_gemv_f24();
+Tactic cpu_matmul_strassen();
 Tactic cpu_conv_igemm();
 Tactic cpu_conv_depthwise();
 Tactic cpu_conv_first();
@@ -47,6 +48,11 @@ const Line kShapes[] = {
     {"MatMul", "f32[16,384] f32[384,1536]!", kBias, "f32[1536]!"},
     {"MatMul", "f32[16,1536] f32[1536,384]!", kBias, "f32[384]!"},
     {"MatMul", "f32[197,768] f32[768,3072]!", kBias, "f32[3072]!"},  // ViT
+    {"MatMul", "f32[197,768] f32[768,768]!", kBias, "f32[768]!"},
+    {"MatMul", "f32[197,3072] f32[3072,768]!", kBias, "f32[768]!"},
+    {"MatMul", "f32[1024,384] f32[384,384]!", kBias, "f32[384]!"},  // MiniLM, batch 8
+    {"MatMul", "f32[1024,384] f32[384,1536]!", kBias, "f32[1536]!"},
+    {"MatMul", "f32[1024,1536] f32[1536,384]!", kBias, "f32[384]!"},
     {"MatMul", "f32[1,256] f32[256,256]!", kRelu, "f32[256]!"},      // MLP
     {"MatMul", "f32[1,256] f32[256,10]!", kBias, "f32[10]!"},
     {"MatMul", "f32[1,2048] f32[2048,1000]!", kBias, "f32[1000]!"},
@@ -257,8 +263,9 @@ int main(int argc, char** argv) {
     std::printf("memory %.1f GB/s, features %s\n", memory_rate(pool, threads), feature_text(cpu::this_cpu().features).c_str());
     return 0;
   }
-  const std::vector<Tactic> tactics{cpu_matmul_packed(),  cpu_matmul_batched(), cpu_matmul_gemv_f24(), cpu_conv_igemm(),
-                                    cpu_conv_depthwise(), cpu_conv_first(),     cpu_conv_winograd(),   cpu_conv_transpose_gemm()};
+  const std::vector<Tactic> tactics{cpu_matmul_packed(),  cpu_matmul_batched(), cpu_matmul_gemv_f24(),
+                                    cpu_matmul_strassen(), cpu_conv_igemm(),     cpu_conv_depthwise(),
+                                    cpu_conv_first(),     cpu_conv_winograd(),  cpu_conv_transpose_gemm()};
   for (const Line& shape : kShapes) {
     const std::string line = std::string(shape.op) + " " + shape.text;
     if (line.find(filter) == std::string::npos) continue;

@@ -3,7 +3,8 @@
 
 For every step: time, arithmetic as a share of the peak of the unit that it runs on, bytes as a share of the rate of memory, and
 which of the two binds. The FMA peak and memory's rate are measured; VNNI has 4 times the FMA rate, AMX 16 (bf16) or 32 (int8).
-Arithmetic is that of the definition, so Winograd's may pass 100 %; bytes are those of operands and results once, wherever they lie.
+Arithmetic is that of the definition, so Winograd's and Strassen's may pass 100 %; bytes are those of operands and results
+once, wherever they lie.
 """
 import json
 import math

@@ -8,12 +8,16 @@ namespace tenfold::backends::cpu {
 namespace {
 
 // One step of K: a column of A times a row of the panels, of which `kWidth` vectors exist.
-template <int kRows, int kWidth>
-TENFOLD_INLINE void step(vf (&sum)[kRows][kWidth], const float* const (&a)[kRows], std::int64_t k, const float* b,
-                         std::int64_t panel_step) {
+template <int kRows, int kWidth, bool kDifference>
+TENFOLD_INLINE void step(vf (&sum)[kRows][kWidth], const float* const (&a)[kRows], std::int64_t k, const GemmF32Tile& t, const float* b) {
   vf right[kWidth];
 #pragma GCC unroll 8
-  for (int v = 0; v < kWidth; ++v) right[v] = load(b + v / kVectors * panel_step + v % kVectors * kLanes);
+  for (int v = 0; v < kWidth; ++v) {
+    right[v] = load(b + v / kVectors * t.panel_step + v % kVectors * kLanes);
+    if (!kDifference) continue;
+    right[v] = sub(right[v], load(t.minus + k * kPanel + v * kLanes));
+    store(t.made + k * kPanel + v * kLanes, right[v]);
+  }
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
     const vf left = set1(a[r][k]);
@@ -32,7 +36,7 @@ TENFOLD_INLINE void fetch(const float* p, std::int64_t stride, bool write) {
   }
 }
 
-template <int kRows, int kWidth>
+template <int kRows, int kWidth, bool kDifference = false>
 TENFOLD_INLINE void product(const GemmF32Tile& t) {
   if (t.fetch) {
     fetch<kRows, kWidth>(t.c, t.c_stride, true);
@@ -54,7 +58,7 @@ TENFOLD_INLINE void product(const GemmF32Tile& t) {
     for (std::int64_t k = 0; k < t.k;) {
       for (int line = 0; line < t.soon_lines; ++line, soon += 64) _mm_prefetch(soon, _MM_HINT_T1);
       const std::int64_t end = k + kSoonSteps < t.k ? k + kSoonSteps : t.k;
-      for (; k < end; ++k, b += kPanel) step<kRows, kWidth>(sum, a, k, b, t.panel_step);  // unrolled it is 7 % slower
+      for (; k < end; ++k, b += kPanel) step<kRows, kWidth, kDifference>(sum, a, k, t, b);  // unrolled it is 7 % slower
     }
   }
   end_tile(sum, t);
@@ -68,6 +72,10 @@ void tile(const GemmF32Tile& t) {
   else
     product<kRows, kVectors>(t);
 }
+template <int kRows>
+void difference(const GemmF32Tile& t) {
+  product<kRows, kVectors, true>(t);
+}
 template <int kRows, int kPanels>
 void wide(const GemmF32Tile& t) {
   product<kRows, kPanels * kVectors>(t);
@@ -76,13 +84,18 @@ void wide(const GemmF32Tile& t) {
 }  // namespace
 
 // Tiles of more rows than this instruction set has registers for are never asked for.
-#define TILE(rows) (rows <= kMaxRows ? tile<(rows <= kMaxRows ? rows : 1)> : nullptr)
+#define OF_ROWS(function, rows) (rows <= kMaxRows ? function<(rows <= kMaxRows ? rows : 1)> : nullptr)
+#define ALL_ROWS(f)                                                                                                               \
+  {OF_ROWS(f, 1), OF_ROWS(f, 2), OF_ROWS(f, 3), OF_ROWS(f, 4),  OF_ROWS(f, 5),  OF_ROWS(f, 6),                                   \
+   OF_ROWS(f, 7), OF_ROWS(f, 8), OF_ROWS(f, 9), OF_ROWS(f, 10), OF_ROWS(f, 11), OF_ROWS(f, 12)}
 extern "C" const GemmF32Kernels TENFOLD_TABLE(gemm_f32) = {
     kMaxRows,
     kPanel,
-    {TILE(1), TILE(2), TILE(3), TILE(4), TILE(5), TILE(6), TILE(7), TILE(8), TILE(9), TILE(10), TILE(11), TILE(12)},
+    ALL_ROWS(tile),
+    ALL_ROWS(difference),
     {4, 2, 2},
     {wide<1, 4>, wide<2, 2>, wide<3, 2>}};
-#undef TILE
+#undef ALL_ROWS
+#undef OF_ROWS
 
 }  // namespace tenfold::backends::cpu

@@ -28,6 +28,10 @@ struct GemmF32Tile {
   std::int64_t cols = 0;                  // columns that exist
   bool fetch = false;                     // C and the residual are far: ask for their lines before the sums are made
   bool accumulate = false;                // C holds the sums of earlier blocks of K
+  const float* addend = nullptr;          // [rows][panel], added to the sums; null: none
+  float* also = nullptr;                  // [rows][panel], the bare sums are added to it as well; null: nowhere
+  const float* minus = nullptr;           // of difference(): B is `panel` less this panel,
+  float* made = nullptr;                  //   and is stored here for other tiles
   const GemmF32Finish* finish = nullptr;  // null: store the sums
   const void* soon = nullptr;             // weights of tiles to come: `soon_lines` cache lines of them are asked for every
   int soon_lines = 0;                     //   kSoonSteps steps of k, so that memory works while this tile computes
@@ -40,6 +44,7 @@ inline constexpr int kGemmMostRows = 14, kGemmWideRows = 3;
 struct GemmF32Kernels {
   int max_rows = 0, panel = 0;               // rows of the largest tile, columns of a panel
   GemmF32Function tile[kGemmMostRows] = {};  // [rows - 1]: one panel
+  GemmF32Function difference[kGemmMostRows] = {};  // [rows - 1]: one panel, B a difference that is made on the way
   int wide_panels[kGemmWideRows] = {};       // [rows - 1]: few rows take several panels at once, to have sums enough in
   GemmF32Function wide[kGemmWideRows] = {};  //   flight; all but the last column range of C must exist
 };

@@ -53,6 +53,22 @@ TENFOLD_INLINE void finish(vf (&sum)[kRows][kWidth], const GemmF32Finish& f, std
 
 template <int kRows, int kWidth>
 TENFOLD_INLINE void store_tile(vf (&sum)[kRows][kWidth], const GemmF32Tile& t, bool whole) {
+  if (t.also) {
+    float* row = t.also;
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r, row += kPanel) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kWidth; ++v) store(row + v * kLanes, add(load(row + v * kLanes), sum[r][v]));
+    }
+  }
+  if (t.addend) {
+    const float* row = t.addend;
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r, row += kPanel) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kWidth; ++v) sum[r][v] = add(sum[r][v], load(row + v * kLanes));
+    }
+  }
   if (t.accumulate) {
     const float* row = t.c;
 #pragma GCC unroll 16
