@@ -70,6 +70,7 @@ const char* device() {
 bool check_seed(std::uint64_t seed) {
   Grower grower(seed);
   const std::string text = grower.grow();
+  std::string plan;
   try {
     const ir::Graph graph =
         ir::parse_graph(text, ir::Registry::builtin(),
@@ -85,13 +86,14 @@ bool check_seed(std::uint64_t seed) {
     config.profiles = {{{"x", {low, opt, high}}}};
     const double tolerance = !config.tf32 ? 2e-4 : config.device == "cpu" ? 2e-3 : 2e-2;
     const Engine engine = builder::build_graph(graph, config);
+    plan = engine.inspect(1);
     const Engine loaded = reloaded(engine);
     for (const std::int64_t batch : {1, 5, 3})
       EXPECT_EQ(run_both(graph, batch == 5 ? engine : loaded, grower.start(), batch, tolerance), "") << "seed " << seed << "\n"
-                                                                                          << text << engine.inspect(1);
+                                                                                                          << text << plan;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::unsupported && std::string_view(device()) != "cpu") return false;
-    ADD_FAILURE() << "seed " << seed << ": " << error.what() << "\n" << text;
+    ADD_FAILURE() << "seed " << seed << ": " << error.what() << "\n" << text << plan;
   }
   return true;
 }

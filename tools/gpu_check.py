@@ -56,14 +56,14 @@ def check_row(a, name, batch, mode, wanted, values):
         row['native_ms'], row['native_cosine'] = alone.get('event_ms'), alone.get('cosine')
         row['native_error'] = alone.get('error')
     if a.memory and row['code'] == 0:
-        row.update(memory(a, f'{name}-b{batch}-{mode}'))
+        row.update(memory(a, f'{name}-b{batch}-{mode}', sum(v.nbytes for v in [*values.values(), *wanted.values()])))
     row['took_s'] = round(time.time() - start, 1)
     return row
 
 
-def memory(a, tag):
-    """MB of the GPU's memory beyond weights and arena: with libraries and their workspaces, and with our own kernels alone. Nobody else may
-    use the GPU meanwhile."""
+def memory(a, tag, bindings):
+    """MB of the GPU's memory beyond weights, arena and the context's copies of inputs and outputs: with libraries and their workspaces, and
+    with our own kernels alone. Nobody else may use the GPU meanwhile."""
     found = {}
     for key, plan in (('beyond_mb', tag), ('beyond_native_mb', tag + '-native')):
         path = os.path.join(a.models, plan + '.plan')
@@ -75,7 +75,7 @@ def memory(a, tag):
                               os.path.join(a.out, plan + '-memory.log'))
         if code == 0:
             said = json.loads(text.strip().splitlines()[-1])
-            found[key] = round((said['device_bytes'] - said['weight_bytes'] - said['arena_bytes']) / 1e6, 1)
+            found[key] = round((said['device_bytes'] - said['weight_bytes'] - said['arena_bytes'] - bindings) / 1e6, 1)
     return found
 
 
@@ -158,10 +158,12 @@ def sanitize(a, tool):
         print('compute-sanitizer is not here: memory was not checked')
         return True
     start = time.time()
+    os.environ['TENFOLD_TACTICS'] = 'native'   # racecheck reports cuBLASLt's own kernels, too
     which = a.sanitize_shares or list(range(1, a.shares + 1))
     good = in_shares(tool, [found, f'--tool={tool}', '--error-exitcode=9', '--print-limit=20', os.path.join(HERE, 'backends_test'),
                             '--gtest_filter=Backends/Conformance.EveryCase*/cuda'], a.shares, 'TENFOLD_CASES', a.limit, a.out, which)
-    remember(a, f'compute-sanitizer {tool}, operator cases, shares {which[0]} to {which[-1]} of {a.shares}', good, time.time() - start)
+    del os.environ['TENFOLD_TACTICS']
+    remember(a, f'compute-sanitizer {tool}, operator cases through our own tactics, shares {which[0]} to {which[-1]} of {a.shares}', good, time.time() - start)
     return good
 
 
@@ -211,8 +213,8 @@ def write_promises(f, a, rows):
     if any('native_ms' in r or 'beyond_mb' in r for r in rows):
         f.write('\n## Own kernels alone, and memory\n\n'
                 'Own kernels: `--tacticSources=-cublas_lt,-cudnn`; at most 1.5 times the time of all sources is wanted. Memory: MB that a '
-                'loaded plan and one context take of the GPU beyond weights and arena, libraries with their workspaces included, and with '
-                'own kernels alone; at most 64 is wanted.\n\n'
+                'loaded plan and one context take of the GPU beyond weights, arena, inputs and outputs, libraries with their workspaces '
+                'included, and with own kernels alone; at most 64 is wanted.\n\n'
                 '| model | batch | mode | all sources ms | own kernels ms | ratio | cosine of own | MB beyond | MB beyond, own |\n'
                 '|---|---|---|---|---|---|---|---|---|\n')
         for r in rows:

@@ -52,6 +52,13 @@ void expect_agrees(const Tensor& got, const Tensor& want, double tolerance, cons
   }
 }
 
+// TENFOLD_OPS=Pad,TopK: only these operators; TENFOLD_TACTICS=native,conv_dnn: only these sources or tactics. So that a slow checker looks
+// at what is new, or not into libraries.
+bool listed(const char* variable, std::string_view name) {
+  const char* list = std::getenv(variable);
+  return !list || cat(",", list, ",").find(cat(",", name, ",")) != std::string::npos;
+}
+
 class Conformance : public ::testing::TestWithParam<Subject> {
  protected:
   std::shared_ptr<Backend> backend = open_backend(GetParam().backend, GetParam().features);
@@ -108,6 +115,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
       values.push_back(o.missing ? ops::RuntimeValue{} : ops::RuntimeValue{o.data});
     }
     for (const Tactic* tactic : tactics_for(*backend, op)) {
+      if (!listed("TENFOLD_TACTICS", tactic->name) && !listed("TENFOLD_TACTICS", name(tactic->source))) continue;
       TacticRun run(*tactic, graph, backend->info().features);
       run.problem.device = &backend->info();
       const Formats plain{std::vector<Layout>(run.problem.in.size()), std::vector<Layout>(run.problem.out.size())};
@@ -188,9 +196,9 @@ struct Share {
 
 TEST_P(Conformance, EveryCaseAgreesWithTheReference) {
   Share share;
-  const char* only = std::getenv("TENFOLD_OPS");  // "Pad,TopK": only these operators
+  const bool only = std::getenv("TENFOLD_OPS") || std::getenv("TENFOLD_TACTICS");
   const auto one = [&](const ir::OpDef& op, const std::string& text) {
-    if (only && cat(",", only, ",").find(cat(",", op.name, ",")) == std::string::npos) return;
+    if (!listed("TENFOLD_OPS", op.name)) return;
     ASSERT_NO_THROW(sweep(op, text, share.next())) << op.name << " " << text;
   };
   for (const ir::OpDef* op : ir::Registry::builtin().all())

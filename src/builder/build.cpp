@@ -61,14 +61,20 @@ void rewrite(ir::Graph& graph, const std::vector<plan::Range>& ranges, const bac
 }
 
 // Which values f16 cannot hold, where such a graph will be made of it.
-std::set<std::string> too_wide(const ir::Graph& source, const ir::Graph& graph, const std::vector<plan::Range>& ranges,
-                               const backends::DeviceInfo& device, const BuildConfig& config) {
+std::set<std::string> too_wide(const ir::Graph& source, const ir::Graph& graph, const OptimizationProfile& profile,
+                               const backends::DeviceInfo& device, const BuildConfig& config, const std::function<ir::Graph()>& open_graph) {
   if (device.kind != "cuda" || !config.fp16 || !config.check_overflow) return {};
   const passes::RunOptions quiet{.disabled = config.disabled_passes};
-  return values_beyond_f16(source, graph, ranges,
-                           {config, [&](ir::Graph& copy, const std::vector<plan::Range>& at) {
-                              rewrite(copy, at, device, config.pack_tokens, quiet);
-                            }});
+  OverflowCheck check{.config = config, .rewrite = [&](ir::Graph& copy, const std::vector<plan::Range>& at) {
+                        rewrite(copy, at, device, config.pack_tokens, quiet);
+                      }, .open = {}};
+  if (open_graph)
+    check.open = [&] {
+      ir::Graph open = open_graph();
+      std::vector<plan::Range> ranges = symbol_ranges(open, profile, {});
+      return std::pair(std::move(open), std::move(ranges));
+    };
+  return values_beyond_f16(source, graph, symbol_ranges(source, profile, {}), check);
 }
 
 // Precision, and what follows from it.
@@ -83,7 +89,7 @@ void settle(ir::Graph& graph, const std::set<std::string>& wide, const backends:
 }  // namespace
 
 plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name,
-                      std::shared_ptr<backends::Backend> backend, BuildReport& report) {
+                      std::shared_ptr<backends::Backend> backend, BuildReport& report, const std::function<ir::Graph()>& open_graph) {
   check_names(config.disabled_passes);
   PlanMaker maker(config, model_name, *backend, report);
   std::vector<OptimizationProfile> profiles = config.profiles;
@@ -97,7 +103,7 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
     rewrite(rewritten, ranges, backend->info(), config.pack_tokens, pass_options(config));
     tell_of_padding(rewritten, config);
     report.passes_s += watch.seconds();
-    const std::set<std::string> wide = too_wide(source, rewritten, ranges, backend->info(), config);
+    const std::set<std::string> wide = too_wide(source, rewritten, profile, backend->info(), config, open_graph);
     report.check_s += watch.seconds();
     settle(rewritten, wide, backend->info(), config);
     report.passes_s += watch.seconds();
@@ -118,13 +124,13 @@ OpenedBackend open_aside(const BuildConfig& config) {
 }
 
 Engine build_on(OpenedBackend opened, const ir::Graph& graph, const BuildConfig& config, const std::string& model_name,
-                BuildReport* report) {
+                BuildReport* report, const std::function<ir::Graph()>& open_graph = {}) {
   BuildReport unused;
   BuildReport& times = report ? *report : unused;
   Stopwatch watch;
   std::shared_ptr<backends::Backend> backend = opened.get();
   times.device_s += watch.seconds();
-  plan::Plan plan = build_plan(graph, config, model_name, backend, times);
+  plan::Plan plan = build_plan(graph, config, model_name, backend, times, open_graph);
   watch.seconds();
   Engine engine = open_built(std::move(plan), config, std::move(backend));
   times.open_s += watch.seconds();
@@ -160,13 +166,16 @@ onnx_import::ImportOptions import_options(const BuildConfig& config) {
 namespace {
 
 // Import and start of the device beside each other, then the rest.
-Engine import_and_build(const std::function<ir::Graph()>& import, const BuildConfig& config, const std::string& model_name,
-                        BuildReport* report) {
+Engine import_and_build(const std::function<ir::Graph(const onnx_import::ImportOptions&)>& import, const BuildConfig& config,
+                        const std::string& model_name, BuildReport* report) {
   OpenedBackend opened = open_aside(config);
   Stopwatch watch;
-  const ir::Graph graph = import();
+  const onnx_import::ImportOptions options = import_options(config);
+  const ir::Graph graph = import(options);
   if (report) report->import_s = watch.seconds();
-  return build_on(std::move(opened), graph, config, model_name, report);
+  onnx_import::ImportOptions open = options;
+  open.input_shapes.clear(), open.log = {};
+  return build_on(std::move(opened), graph, config, model_name, report, [&] { return import(open); });
 }
 
 }  // namespace
@@ -175,15 +184,15 @@ Engine import_and_build(const std::function<ir::Graph()>& import, const BuildCon
 namespace tenfold {
 
 Engine build_file(const std::string& path, const BuildConfig& config, BuildReport* report) {
-  const auto import = [&] {
-    return onnx_import::import_file(path, builder::import_options(config), runtime::registry_with(config.plugins.get()));
+  const auto import = [&](const onnx_import::ImportOptions& options) {
+    return onnx_import::import_file(path, options, runtime::registry_with(config.plugins.get()));
   };
   return builder::import_and_build(import, config, std::filesystem::path(path).filename().string(), report);
 }
 
 Engine build_bytes(std::span<const std::byte> onnx, const BuildConfig& config, BuildReport* report) {
-  const auto import = [&] {
-    return onnx_import::import_bytes(onnx, builder::import_options(config), {}, runtime::registry_with(config.plugins.get()));
+  const auto import = [&](const onnx_import::ImportOptions& options) {
+    return onnx_import::import_bytes(onnx, options, {}, runtime::registry_with(config.plugins.get()));
   };
   return builder::import_and_build(import, config, "", report);
 }

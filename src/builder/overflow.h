@@ -12,6 +12,8 @@ struct OverflowCheck {
   const BuildConfig& config;
   // Rewrites the source for these ranges as the build does, up to where precision is decided.
   std::function<void(ir::Graph&, const std::vector<plan::Range>&)> rewrite;
+  // The source with those extents open that profiles fix, and its ranges, so that a few examples of a batch will do; may be empty.
+  std::function<std::pair<ir::Graph, std::vector<plan::Range>>()> open;
 };
 
 // Names of values of `rewritten` (the source at `ranges`) that are to stay f32, told to the log with how large they became. A run that

@@ -44,7 +44,7 @@ Checked checked(const char* text, BuildConfig config, std::int64_t batch = 3) {
   const std::vector<plan::Range> ranges{{"batch", 1, batch, batch}};
   const ir::Graph source = result.narrowed.clone();
   specialise(result.narrowed, ranges);
-  result.wide = values_beyond_f16(source, result.narrowed, ranges, {config, specialise});
+  result.wide = values_beyond_f16(source, result.narrowed, ranges, {config, specialise, {}});
   backends::DeviceInfo gpu;
   gpu.kind = "cuda", gpu.arch = 90;
   quant::apply(result.narrowed, config, gpu, result.wide);
@@ -94,6 +94,30 @@ TEST(Overflow, OfALargeBatchTheFirstExamplesAreTried) {
     x.mutable_data<float>()[row * 8] = 1000;
     config.typical_inputs = {{{"x", x}}};
     EXPECT_EQ(checked(mild, config, 6).wide.empty(), row == 5) << row;
+  }
+}
+
+// As an import makes it where all profiles fix the batch.
+TEST(Overflow, OfAFixedBatchToo) {
+  const char* const fixed = R"((x f32[6,8])
+    s = f32[]{100.0}
+    y = Mul(x, s))";
+  const char* const open = R"((x f32[batch,8])
+    s = f32[]{100.0}
+    y = Mul(x, s))";
+  Tensor x = ops::random_tensor(DType::f32, {6, 8}, 1);
+  BuildConfig config;
+  const ir::Graph source = parse(fixed);
+  OverflowCheck check{.config = config, .rewrite = specialise, .open = {}};
+  for (const std::size_t row : {5u, 3u}) {
+    x.mutable_data<float>()[row * 8] = 1000;
+    config.typical_inputs = {{{"x", x}}};
+    check.open = {};
+    EXPECT_EQ(values_beyond_f16(source, source, {}, check), std::set<std::string>{"y"}) << row;
+    check.open = [&] { return std::pair(parse(open), std::vector<plan::Range>{{"batch", 6, 6, 6}}); };
+    EXPECT_EQ(values_beyond_f16(source, source, {}, check).empty(), row == 5) << row;
+    check.open = []() -> std::pair<ir::Graph, std::vector<plan::Range>> { throw Error(ErrorKind::invalid_argument, "branches"); };
+    EXPECT_EQ(values_beyond_f16(source, source, {}, check), std::set<std::string>{"y"}) << row;
   }
 }
 
