@@ -168,6 +168,7 @@ void run_flags(Flags& f, ExecOptions& o) {
   };
   f.add({"infStreams", "N", "+N contexts, each on its own thread", streams});
   f.add({"streams", "N", "+old name of --infStreams", streams});
+  add_hint_flag(f, o);
   f.add_switch("skipInference", o.skip_inference, "+stop when the plan is built");
   f.add_switch("buildOnly", o.skip_inference, "+the same");
   const auto choose = [&f](const char* name, const char* help, auto& option, auto value) {
@@ -245,6 +246,7 @@ ExecOptions parse_exec(const std::vector<std::string>& arguments) {
     throw UsageError(o.onnx.empty() ? "give a model with --onnx=FILE or a plan with --loadEngine=FILE"
                                     : "--onnx and --loadEngine exclude each other");
   if (no_cache) o.build.timing_cache.clear();
+  follow_hint(o);
   if (!o.onnx.empty() && o.use_profile >= std::max<int>(1, static_cast<int>(o.profiles.size())))
     throw UsageError("--useProfile=" + std::to_string(o.use_profile) + ": there are " +
                      std::to_string(std::max<std::size_t>(1, o.profiles.size())) + " profile(s), numbered from 0");

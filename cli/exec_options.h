@@ -26,13 +26,14 @@ struct ExecOptions {
   std::map<std::string, std::string> load_inputs;
   std::string export_output, export_times, export_profile, export_layer_info;
   bool dump_profile = false, dump_layer_info = false, dump_output = false, average_given = false;
-  int iterations = 10, average_runs = 10, streams = 1;
+  int iterations = 10, average_runs = 10, streams = 0;   // streams 0: as the hint says
   double warmup_ms = 200, duration_s = 3;
   std::vector<double> percentiles = {90, 95, 99};
   // How a GPU is run: --useSpinWait, --useCudaGraph, --noDataTransfers and their opposites.
   Wait wait = Wait::spin_shortly;
   bool graphs = true, transfers = true, device_given = false;
   bool skip_inference = false, json = false, retune = false, verify_weights = true, monitor_memory = false, help = false, full_help = false;
+  bool throughput = false;   // --hint
   bool detailed = false, layers_hidden = false;   // --profilingVerbosity
   std::vector<std::string> notes;  // accepted flags without effect here, said once
   BuildConfig build;
@@ -43,6 +44,9 @@ struct ExecOptions {
 // Throws UsageError.
 ExecOptions parse_exec(const std::vector<std::string>& arguments);
 std::string exec_help(bool full);
+void add_hint_flag(Flags& flags, ExecOptions& options);
+// The contexts and threads that were not given, once all flags are known.
+void follow_hint(ExecOptions& options);
 // trtexec's other flags: taken with a note, or refused with the reason.
 void trtexec_flags(Flags& flags, std::vector<std::string>& notes);
 // The profiles for the builder: a missing min, opt or max is the nearest one given; without any, --shapes, then `known`

@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -210,6 +211,20 @@ class CommandLine(CliCase):
         self.tenfold('exec', f'--onnx={self.model}', f'--saveEngine={fixed}', '--skipInference', '--builderOptimizationLevel=0')
         self.refused(3, '--refit', 'exec', f'--loadEngine={fixed}', f'--refitFromOnnx={self.model}', *ONCE)
         self.refused(2, '--loadEngine', 'exec', f'--onnx={self.model}', '--refitFromOnnx', *ONCE)
+
+    def test_hints(self):
+        def settings(*flags):
+            return re.search(r'threads = (\d+), streams = (\d+)', self.tenfold('exec', f'--onnx={self.model}', *flags, *ONCE).stdout).groups()
+
+        cores = len(os.sched_getaffinity(0))
+        self.assertEqual(settings('--hint=latency')[1], '1')
+        self.assertEqual(settings('--hint=latency'), settings())
+        threads, streams = settings('--hint=throughput')
+        self.assertEqual(threads, '1')
+        self.assertTrue(1 <= int(streams) <= cores, streams)   # a cgroup's share may be less
+        self.assertEqual(settings('--hint=throughput', '--infStreams=3'), ('1', '3'))
+        self.assertEqual(settings('--hint=throughput', f'--threads={cores}')[1], '1')
+        self.refused(2, 'latency or throughput', 'exec', f'--onnx={self.model}', '--hint=cheapest', *ONCE)
 
     def test_trtexec_form(self):
         link = self.path('trtexec')

@@ -68,15 +68,24 @@ def cell(value, form):
     return '-' if value is None else format(value, form)
 
 
-NAMES = {'onnxruntime': 'ONNX Runtime', 'openvino': 'OpenVINO'}
+NAMES = {'onnxruntime': 'ONNX Runtime', 'openvino': 'OpenVINO', 'openvino_default': "OpenVINO's bf16"}
+BF16 = ('onnxruntime', 'openvino_default')   # what --bf16 is compared with: OpenVINO chooses bf16 by itself where the CPU has AMX
+
+
+def tail(runs, peer):
+    """The median run's 99th percentile over its median: how even the times of one engine are."""
+    values = [p[peer]['p99_ms'] / p[peer]['median_ms'] for p in runs if peer in p]
+    return f'{statistics.median(values):.2f}' if values else '-'
 
 
 def table_lines(folder, table):
     there = {peer for runs in table.values() for p in runs for peer in p}
     shown = [(rival, 'tenfold', f'to {NAMES[rival]}') for rival in RIVALS if rival in there]
     if 'tenfold_bf16' in there:
-        shown.append((RIVALS[0], 'tenfold_bf16', f'--bf16 to {NAMES[RIVALS[0]]}'))
-    titles = ['model', 'threads', 'ms', *(title for _, _, title in shown), 'MB', 'weights + arena',
+        shown += [(rival, 'tenfold_bf16', f'--bf16 to {NAMES[rival]}') for rival in BF16 if rival in there]
+    timed = ['tenfold', *(rival for rival in RIVALS if rival in there)]
+    titles = ['model', 'threads', 'ms', *(title for _, _, title in shown),
+              'p99 / median: ours, ' + ', '.join(NAMES[rival] for rival in timed[1:]), 'MB', 'weights + arena',
               'ONNX Runtime MB', 'start ms', 'ONNX Runtime start', 'output']
     yield '| ' + ' | '.join(titles) + ' |'
     yield '|---' * len(titles) + '|'
@@ -84,7 +93,7 @@ def table_lines(folder, table):
         agrees = {True: 'agrees', False: '**differs**', None: 'not compared'}[runs[0]['tenfold'].get('agrees')]
         planned = plan_bytes(folder, case, threads)
         cells = [case, str(threads), f'{median_of(runs, "tenfold", "median_ms"):.3f}',
-                 *(spread(ratios(runs, rival, ours)) for rival, ours, _ in shown),
+                 *(spread(ratios(runs, rival, ours)) for rival, ours, _ in shown), ', '.join(tail(runs, peer) for peer in timed),
                  cell(median_of(runs, 'tenfold', 'rss_mb'), '.0f'), cell(planned and planned / 1e6, '.0f'),
                  cell(median_of(runs, RIVALS[0], 'rss_mb'), '.0f'), cell(median_of(runs, 'tenfold', 'cold_ms'), '.0f'),
                  cell(median_of(runs, RIVALS[0], 'cold_ms'), '.0f'), agrees]
@@ -95,14 +104,14 @@ def summary_lines(table):
     groups = {'fp32': lambda c: '.int8' not in c, 'int8, unsigned activations': lambda c: '.int8' in c and '(s8)' not in c,
               'int8, signed activations': lambda c: '(s8)' in c}
     for kind, wanted in groups.items():
-        for rival in RIVALS:
-            for ours in ('tenfold', 'tenfold_bf16'):
-                rows = [ratios(runs, rival, ours) for (case, _), runs in table.items() if wanted(case)]
-                found = [statistics.median(r) for r in rows if r]
-                if found and (kind == 'fp32' or ours == 'tenfold'):
-                    name = kind if ours == 'tenfold' else '--bf16'
-                    mean = math.exp(sum(map(math.log, found)) / len(found))
-                    yield f'* {name}, geometric mean to {rival}: {mean:.2f} over {len(found)} rows, the least {min(found):.2f}'
+        pairs = [(rival, 'tenfold') for rival in RIVALS] + [(rival, 'tenfold_bf16') for rival in BF16 if kind == 'fp32']
+        for rival, ours in pairs:
+            rows = [ratios(runs, rival, ours) for (case, _), runs in table.items() if wanted(case)]
+            found = [statistics.median(r) for r in rows if r]
+            if found:
+                name = kind if ours == 'tenfold' else '--bf16'
+                mean = math.exp(sum(map(math.log, found)) / len(found))
+                yield f'* {name}, geometric mean to {NAMES[rival]}: {mean:.2f} over {len(found)} rows, the least {min(found):.2f}'
 
 
 def default_title(about):
@@ -141,6 +150,8 @@ def short_lines(table, about):
 
 
 def replace_in_readme(table, about):
+    if not README.exists():   # a bundle without it
+        return
     start, end = '<!-- from tools/performance_table.py -->\n', '<!-- end -->'
     text = README.read_text()
     before, rest = text.split(start)

@@ -136,6 +136,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
             expect_refuses(run, config);
             continue;
           }
+          if (std::getenv("TENFOLD_TELL")) std::fprintf(stderr, "%s: %s\n", tactic->name.data(), text.c_str());   // what a crash was in
           if (want.empty())
             for (const ops::RuntimeValue& v : ops::run_node(*graph.nodes().front(), values)) want.push_back(std::get<Tensor>(v));
           expect_runs(run, config, operands, want);

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "backends/cuda/device/dnn_graph.h"
+#include "backends/cuda/device/library_workspace.h"
 #include "backends/cuda/tactics/conv_common.h"
 #include "base/check.h"
 
@@ -43,7 +44,7 @@ Verdict valid(const Problem&, const Config& c) {
   return Verdict::only_if(c.size() == 3 && c[0] >= 0 && c[0] <= 1 && (c[1] == dnn::kModeA || c[1] == dnn::kModeB) && c[2] >= 0 && c[2] < 32,
                           "there is no such candidate");
 }
-ir::Dim workspace(const Problem&, const Config&) { return kWorkspace; }
+ir::Dim workspace(const Problem&, const Config&) { return with_room_to_align(kWorkspace); }
 
 // Strides of a dense channels-last tensor, by logical dim.
 std::vector<int64_t> strides_of(const std::vector<int64_t>& dims) {
@@ -134,7 +135,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   try {
     const DnnPlan& plan = plan_for(k, x.dims, y.dims, x.rank);
     if (!plan.good()) return Status::failed;
-    return run_plan(queue_of(args), plan, {ids, count}, {pointers, count}, args.workspace);
+    return run_plan(queue_of(args), plan, {ids, count}, {pointers, count}, library_workspace(args.workspace));
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory;
   } catch (const Error&) {
@@ -152,7 +153,7 @@ double work(const Problem& p) {
 
 Tactic cuda_conv_dnn() {
   return {.name = "conv_dnn",
-          .version = 2,
+          .version = 3,
           .op = "Conv",
           .source = Source::cudnn,
           .supports = supports,

@@ -1,4 +1,5 @@
 // matmul_lt: matrix products by cuBLASLt, with bias, residual and ReLU; its configurations are the library's candidates.
+#include "backends/cuda/device/library_workspace.h"
 #include "backends/cuda/tactics/matmul_lt_common.h"
 #include "backends/cuda/tactics/pack_matrix_common.h"
 #include "base/check.h"
@@ -44,7 +45,7 @@ std::vector<Config> configs(const Problem&) {
 Verdict valid(const Problem&, const Config& c) {
   return Verdict::only_if(c.size() == 1 && c[0] >= 0 && c[0] < kCandidates, "there is no such candidate");
 }
-ir::Dim workspace(const Problem&, const Config&) { return kWorkspace; }
+ir::Dim workspace(const Problem&, const Config&) { return with_room_to_align(kWorkspace); }
 
 struct Kernel {
   LtHandle handle;
@@ -105,8 +106,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
       return Status::failed;
     plan = &now;
   }
-  return plan->run(k.handle, queue_of(args), args.in[0].data, args.in[1].data, args.out[0].data, bias, residual, args.workspace,
-                   kWorkspace);
+  return plan->run(k.handle, queue_of(args), args.in[0].data, args.in[1].data, args.out[0].data, bias, residual,
+                   library_workspace(args.workspace), kWorkspace);
 }
 
 double work(const Problem& p) {
@@ -119,6 +120,7 @@ double work(const Problem& p) {
 
 Tactic cuda_matmul_lt() {
   return {.name = "matmul_lt",
+          .version = 2,   // 1: no room to align its workspace
           .op = "MatMul",
           .source = Source::cublas_lt,
           .supports = supports,

@@ -112,7 +112,8 @@ Status::Code LtPlan::run(LtHandle handle, const Queue& queue, const void* a, con
   const void* beta_at = f64_ ? static_cast<const void*>(&beta64) : &beta;
   const int result = lt.multiply(handle, product, alpha_at, b, a_, a, b_, beta_at, residual ? residual : d, d_, d, d_, &algorithm_,
                                  workspace, static_cast<std::size_t>(workspace_bytes), queue.stream);
-  return result == 0 ? Status::ok : Status::device;
+  constexpr int kExecutionFailed = 13, kInternalError = 14;   // anything else is a refusal: the GPU is as it was
+  return result == 0 ? Status::ok : result == kExecutionFailed || result == kInternalError ? Status::device : Status::failed;
 }
 
 }  // namespace tenfold::backends::cuda

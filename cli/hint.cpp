@@ -1,0 +1,36 @@
+// --hint: what the machine is for, one answer soon or many in all. The flags that it stands for win over it.
+#include <algorithm>
+
+#include "exec_options.h"
+#include "tenfold/device.h"
+
+namespace tenfold::cli {
+namespace {
+
+constexpr int kGpuStreams = 2;   // copies of one beside the kernels of the other
+
+int processors() {
+  for (const DeviceDescription& d : devices())
+    if (d.device == "cpu") return std::max(1, d.threads);
+  return 1;
+}
+
+}  // namespace
+
+void add_hint_flag(Flags& f, ExecOptions& o) {
+  f.add({"hint", "latency|throughput",
+         "latency (default): one context on all threads; throughput: a context for each processor, of one thread, or as --threads and "
+         "--infStreams say; two contexts on a GPU",
+         [&o](const std::string& text) {
+           if (text != "latency" && text != "throughput") throw UsageError("--hint is latency or throughput, not '" + text + "'");
+           o.throughput = text == "throughput";
+         }});
+}
+
+void follow_hint(ExecOptions& o) {
+  const bool gpu = o.build.device.rfind("cuda", 0) == 0;
+  if (o.throughput && !gpu && o.build.threads == 0) o.build.threads = 1;
+  if (o.streams == 0) o.streams = !o.throughput ? 1 : gpu ? kGpuStreams : std::max(1, processors() / o.build.threads);
+}
+
+}  // namespace tenfold::cli
