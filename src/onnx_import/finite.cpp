@@ -1,10 +1,13 @@
 // A float is NaN or infinite when its exponent bits are all set; comparing integers lets the compiler use whole vectors.
 #include "onnx_import/finite.h"
 
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <future>
 
+#include "base/cpu_count.h"
 #include "base/element.h"
 
 namespace tenfold::onnx_import {
@@ -46,6 +49,24 @@ bool all_finite(const Tensor& tensor) {
       return codes_finite(tensor.dtype(), tensor.data<std::uint8_t>(), tensor.size());
     default: return true;
   }
+}
+
+std::vector<bool> all_finite(const std::vector<Tensor>& tensors) {
+  constexpr std::int64_t kBytesOfAThread = 16 << 20;   // several milliseconds: less is not worth a thread
+  constexpr std::int64_t kMostThreads = 8;
+  std::int64_t bytes = 0;
+  for (const Tensor& t : tensors) bytes += t.bytes();
+  std::vector<char> finite(tensors.size());   // bytes, as threads may not share one
+  std::atomic<std::size_t> next = 0;
+  const auto look = [&] {
+    for (std::size_t i; (i = next++) < tensors.size();) finite[i] = all_finite(tensors[i]);
+  };
+  std::vector<std::future<void>> others;
+  const std::int64_t threads = std::min<std::int64_t>({bytes / kBytesOfAThread, kMostThreads, default_threads()});
+  for (std::int64_t i = 1; i < threads; ++i) others.push_back(std::async(std::launch::async, look));
+  look();
+  for (auto& other : others) other.get();
+  return {finite.begin(), finite.end()};
 }
 
 }  // namespace tenfold::onnx_import

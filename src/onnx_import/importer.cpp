@@ -96,14 +96,19 @@ void Importer::add_inputs(Scope& scope) {
 
 void Importer::add_initializers(onnx::GraphProto& proto, Scope& scope) {
   require(proto.initializer_size() <= kMaxInitializers, ErrorKind::invalid_model, "has ", proto.initializer_size(), " initializers");
+  std::vector<std::string> names;   // of `weights`, of which NaN and infinity are told
+  std::vector<Tensor> weights;
   const auto add = [&](const std::string& name, auto& tensor_proto) {
     require(!name.empty(), ErrorKind::invalid_model, "an initializer has no name");
     const Tensor tensor = to_tensor(tensor_proto, &files_, scope.repeats());
-    if (options_.check_finite && !all_finite(tensor)) options_.log(Severity::warning, "the weight '", name, "' contains NaN or infinity");
+    if (options_.check_finite) names.push_back(name), weights.push_back(tensor);
     define(scope, name, scope.graph->add_constant(tensor, name, true));
   };
   for (auto& tensor : *proto.mutable_initializer()) add(std::string(tensor.name()), tensor);
   for (auto& tensor : *proto.mutable_sparse_initializer()) add(std::string(tensor.values().name()), tensor);
+  const std::vector<bool> finite = all_finite(weights);
+  for (std::size_t i = 0; i < finite.size(); ++i)
+    if (!finite[i]) options_.log(Severity::warning, "the weight '", names[i], "' contains NaN or infinity");
 }
 
 void Importer::add_outputs(Scope& scope) {

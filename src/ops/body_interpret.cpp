@@ -36,18 +36,22 @@ bool trailing_ones(const Shape& shape, int rank) {
   return true;
 }
 
-// float32, which the folding of weights is made of, goes without asking for the type at every element.
-void load(const ir::TensorRef& ref, Walk& walk, Lane& lane, std::int64_t count) {
-  if (ref.dtype == DType::f32 && lane.is_real()) {
-    const auto* from = static_cast<const std::byte*>(ref.data);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(lane.narrow ? 1 : count); ++i, walk.next()) {
-      float value;
-      std::memcpy(&value, from + walk.offset() * 4, 4);
-      lane.real[i] = value;
-    }
-    return;
+// float32, which the folding of weights is made of, goes stretch by stretch, without asking for the type at every element.
+void load_floats(const float* from, Walk& walk, double* to, std::int64_t count) {
+  for (std::int64_t i = 0, n; i < count; i += n, walk.skip(n)) {
+    n = std::min(count - i, walk.stretch());
+    const float* const start = from + walk.offset();
+    if (walk.stride() == 1) std::copy(start, start + n, to + i);
+    else if (walk.stride() == 0) std::fill(to + i, to + i + n, *start);
+    else
+      for (std::int64_t k = 0; k < n; ++k) to[i + k] = start[k * walk.stride()];
   }
-  for (std::size_t i = 0; i < static_cast<std::size_t>(lane.narrow ? 1 : count); ++i, walk.next()) {
+}
+
+void load(const ir::TensorRef& ref, Walk& walk, Lane& lane, std::int64_t count) {
+  if (lane.narrow) count = std::min<std::int64_t>(count, 1);
+  if (ref.dtype == DType::f32 && lane.is_real()) return load_floats(static_cast<const float*>(ref.data), walk, lane.real.data(), count);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i, walk.next()) {
     if (lane.is_real()) lane.real[i] = load_double(ref.dtype, ref.data, walk.offset());
     else lane.whole[i] = load_int(ref.dtype, ref.data, walk.offset());
   }
@@ -55,10 +59,10 @@ void load(const ir::TensorRef& ref, Walk& walk, Lane& lane, std::int64_t count) 
 
 void store(const Lane& lane, Walk& walk, const ir::TensorRef& ref, std::int64_t count) {
   if (ref.dtype == DType::f32 && lane.dtype == DType::f32) {
-    auto* to = static_cast<std::byte*>(ref.data);
-    for (std::int64_t i = 0; i < count; ++i, walk.next()) {
-      const auto value = static_cast<float>(lane.real_at(i));
-      std::memcpy(to + walk.offset() * 4, &value, 4);
+    auto* to = static_cast<float*>(ref.data);
+    for (std::int64_t i = 0, n; i < count; i += n, walk.skip(n)) {
+      n = std::min(count - i, walk.stretch());
+      for (std::int64_t k = 0; k < n; ++k) to[walk.offset() + k * walk.stride()] = static_cast<float>(lane.real_at(i + k));
     }
     return;
   }

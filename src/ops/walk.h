@@ -9,7 +9,12 @@ namespace tenfold::ops {
 
 class Walk {
  public:
-  Walk(Shape dims, Shape strides) : dims_(std::move(dims)), strides_(std::move(strides)), index_(dims_.size(), 0) {}
+  Walk(const Shape& dims, const Shape& strides) {
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      if (!dims_.empty() && dims[d] > 0 && strides_.back() == strides[d] * dims[d]) dims_.back() *= dims[d], strides_.back() = strides[d];
+      else dims_.push_back(dims[d]), strides_.push_back(strides[d]);   // dims that one step walks through are one
+    index_.assign(dims_.size(), 0);
+  }
 
   // The walk over `space` of a dense tensor that is broadcast to it as numpy does.
   static Walk broadcast(const Shape& space, const Shape& shape) {
@@ -19,7 +24,7 @@ class Walk {
       strides[s - 1] = shape[i - 1] == 1 ? 0 : stride;
       stride *= shape[i - 1];
     }
-    return Walk(space, std::move(strides));
+    return Walk(space, strides);
   }
 
   std::int64_t offset() const { return offset_; }
@@ -31,6 +36,15 @@ class Walk {
       linear /= extent;
       offset_ += index_[d - 1] * strides_[d - 1];
     }
+  }
+  // Elements from here on, this one included, that lie stride() apart from each other.
+  std::int64_t stretch() const { return dims_.empty() ? 1 : dims_.back() - index_.back(); }
+  std::int64_t stride() const { return dims_.empty() ? 0 : strides_.back(); }
+  // Past `count` elements, at most stretch().
+  void skip(std::int64_t count) {
+    if (dims_.empty()) return;
+    offset_ += (count - 1) * strides_.back(), index_.back() += count - 1;
+    next();
   }
   // To the next element; after the last one, to the first.
   void next() {
