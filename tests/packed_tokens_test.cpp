@@ -1,135 +1,16 @@
 // Text encoders on packed tokens: as the padded graph run by the interpreter, for every way to write a mask; and what must not be packed.
 #include <gtest/gtest.h>
 
-#include "builder/builder.h"
+#include <set>
+
 #include "builder/plan_maker.h"
-#include "ir/text.h"
-#include "ops/cases.h"
 #include "ops/interpret.h"
+#include "packed_encoder.h"
 #include "runtime/far_backend.h"
 
-namespace tenfold {
+namespace tenfold::packed {
 namespace {
 
-ir::Graph parse(const std::string& text) {
-  return ir::parse_graph(text, ir::Registry::builtin(), {.random_constant = [](DType d, const Shape& s, std::uint64_t n) {
-                           return ops::random_tensor(d, s, n, -0.5, 0.5);
-                         }});
-}
-
-// One layer with embeddings of words and places, attention of two heads under a mask `a` that `mask` makes of m, and a residual.
-std::string encoder(const std::string& mask, const std::string& end) {
-  return R"(symbol batch [1 .. 6] input_dim
-symbol sequence [1 .. 9] input_dim
-(ids i64[batch,sequence], m i64[batch,sequence], words f32[20,8]!, places f32[9,8]!, g f32[8]!, b f32[8]!, w f32[8,8]!, u f32[8,8]!)
-    heads = i64[4]{0,0,2,4}
-    rows = i64[3]{0,0,8}
-    one = i64[]{1}
-    zero_i = i64[]{0}
-    last = i64[1]{-1}
-    keys = i64[2]{1,2}
-    to4b = i64[4]{-1,1,1,1}
-    to4s = i64[4]{1,1,1,-1}
-    to4q = i64[4]{1,1,-1,1}
-    lead = i64[4]{0,1,1,-1}
-    zero = f32[]{0.0}
-    ones = f32[]{1.0}
-    low = f32[]{-inf}
-    big = f32[]{-10000.0}
-    least = f32[]{0.000001}
-    shape = Shape(ids)
-    length = Gather(shape, one)
-    places_used = Range(zero_i, length, one)
-    pe = Gather(places, places_used)
-    we = Gather(words, ids)
-    s0 = Add(we, pe)
-    x = LayerNormalization(s0, g, b) axis=-1
-    p = MatMul(x, w)
-    ph = Reshape(p, heads)
-    q = Transpose(ph) perm=[0,2,1,3]
-    qt = Transpose(ph) perm=[0,2,3,1]
-    sc = MatMul(q, qt)
-)" + mask + R"(
-    pr = Softmax(sm) axis=-1
-    c = MatMul(pr, q)
-    ct = Transpose(c) perm=[0,2,1,3]
-    cr = Reshape(ct, rows)
-    o = MatMul(cr, u)
-    h = Add(o, x)
-)" + end;
-}
-// True or false of the mask decides.
-const std::string kWhere = R"(    mb = Cast(m) to="bool"
-    mk = Unsqueeze(mb, keys)
-    a = Where(mk, zero, low)
-    sm = Add(sc, a))";
-// The mask as a number.
-const std::string kTimes = R"(    mf = Cast(m) to="f32"
-    mk = Unsqueeze(mf, keys)
-    mn = Sub(ones, mk)
-    a = Mul(mn, big)
-    sm = Add(sc, a))";
-// By place in the flattened mask, as torch exports its mask functions.
-const std::string kGathered = R"(    mb = Cast(m) to="bool"
-    flat = Flatten(mb) axis=2
-    count = Gather(shape, zero_i)
-    rb = Range(zero_i, count, one)
-    b4 = Reshape(rb, to4b)
-    s4 = Reshape(places_used, to4s)
-    bs = Mul(b4, length)
-    at = Add(s4, bs)
-    picked = Gather(flat, at)
-    mk = Reshape(picked, lead)
-    a = Where(mk, zero, low)
-    sm = Add(sc, a))";
-// Keys behind the query are hidden too.
-const std::string kCausal = R"(    mb = Cast(m) to="bool"
-    mk = Unsqueeze(mb, keys)
-    ks = Reshape(places_used, to4s)
-    qs = Reshape(places_used, to4q)
-    before = LessOrEqual(ks, qs)
-    both = And(mk, before)
-    a = Where(both, zero, low)
-    sm = Add(sc, a))";
-const std::string kMean = R"(    mu = Unsqueeze(m, last)
-    mw = Cast(mu) to="f32"
-    hw = Mul(h, mw)
-    sum = ReduceSum(hw) axes=[1] keepdims=0
-    n = ReduceSum(mw) axes=[1] keepdims=0
-    nc = Max(n, least)
-    y = Div(sum, nc)
-    return y
-)";
-
-BuildConfig config(PackTokens pack) {
-  BuildConfig c;
-  c.threads = 1, c.optimization_level = 0, c.pack_tokens = pack;
-  c.profiles = {{{"ids", {{1, 1}, {4, 6}, {6, 9}}}, {"m", {{1, 1}, {4, 6}, {6, 9}}}}};
-  return c;
-}
-bool packs(const std::string& text, PackTokens how = PackTokens::where_equal) {
-  BuildConfig c = config(how);
-  bool found = false;
-  c.dump = [&](std::string_view, std::string_view graph) { found = found || graph.find("TokenPositions") != std::string_view::npos; };
-  builder::build_graph(parse(text), c);
-  return found;
-}
-Tensor numbers(const Shape& shape, const std::vector<std::int64_t>& values) {
-  Tensor t(DType::i64, shape);
-  std::copy(values.begin(), values.end(), t.mutable_data<std::int64_t>());
-  return t;
-}
-Tensor words(const Shape& shape) { return ops::random_tensor(DType::i64, shape, 5, 0, 19); }
-
-// Masks to the right, to the left, with holes, all ones, with an empty sentence, and all empty: sizes go up and down in one context.
-std::vector<Tensor> masks() {
-  return {numbers({2, 3}, {1, 1, 0, 1, 0, 0}),
-          numbers({3, 4}, {0, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1, 1}),
-          numbers({2, 9}, std::vector<std::int64_t>(18, 1)),
-          numbers({3, 2}, {1, 0, 0, 0, 1, 1}),
-          numbers({2, 2}, {0, 0, 0, 0}),
-          numbers({1, 5}, {1, 1, 1, 0, 0})};
-}
 void expect_as_padded(const std::string& text, PackTokens how, bool masked_rows_are_zero = false) {
   ASSERT_TRUE(packs(text, how)) << text;
   const ir::Graph graph = parse(text);
@@ -184,28 +65,129 @@ TEST(PackedTokens, OtherNumbersInTheMask) {
   }
 }
 
-// On a device the host counts the tokens; what follows runs step by step at a new number of them, then is recorded, then replayed.
+// Encoders with masks of their own are each packed by theirs.
+TEST(PackedTokens, TwoEncodersWithTwoMasks) {
+  std::string text =
+      "(x f32[2,3,8], m bool[2,3], n bool[2,3])\n"
+      "heads = i64[4]{2,3,2,4}\nkeys = i64[4]{2,1,1,3}\nrows = i64[3]{2,3,8}\nzero = f32[]{0.0}\nlow = f32[]{-inf}\n";
+  for (const std::string mask : {"m", "n"}) {
+    for (const char* line : {"h_ = Reshape(x, heads)", "q_ = Transpose(h_) perm=[0,2,1,3]", "k_ = Reshape(_, keys)",
+                             "a_ = Where(k_, zero, low)", "c_ = FusedAttention(q_, q_, q_, a_) scale=0.5",
+                             "t_ = Transpose(c_) perm=[0,2,1,3]", "e_ = Reshape(t_, rows)", "y_ = MaskedMean(e_, _)"})
+      for (const char* c = line;; ++c) {
+        text += *c == '_' ? (c > line && std::isalpha(c[-1]) ? "_" + mask : mask) : std::string(1, *c ? *c : '\n');
+        if (!*c) break;
+      }
+  }
+  text += "return y_m, y_n\n";
+  const ir::Graph graph = parse(text);
+  BuildConfig c = config(PackTokens::where_equal);
+  c.profiles.clear();
+  std::string last;
+  c.dump = [&](std::string_view, std::string_view now) { last = now; };
+  const Engine engine = builder::build_graph(graph, c);
+  std::size_t counts = 0;
+  for (std::size_t at = 0; (at = last.find("= TokenPositions(", at)) != std::string::npos; ++at) ++counts;
+  EXPECT_EQ(counts, 2u) << last;
+  const Tensor x = ops::random_tensor(DType::f32, {2, 3, 8}, 3);
+  const auto mask = [](std::initializer_list<int> values) {
+    Tensor t(DType::boolean, {2, 3});
+    std::copy(values.begin(), values.end(), static_cast<std::uint8_t*>(t.mutable_raw()));
+    return t;
+  };
+  const std::vector<Tensor> inputs = {x, mask({1, 1, 0, 1, 0, 0}), mask({1, 1, 1, 0, 1, 1})};
+  const std::vector<Tensor> got = engine.create_context()->run(inputs);
+  const auto want = ops::run_graph(graph, {inputs[0], inputs[1], inputs[2]});
+  for (std::size_t o = 0; o < 2; ++o)
+    for (std::int64_t i = 0; i < got[o].size(); ++i) EXPECT_NEAR(got[o].as_double(i), std::get<Tensor>(want[o]).as_double(i), 1e-5);
+}
+
+// GPUs record what they run for each number of tokens: there must be few numbers, none much larger than what was counted.
+TEST(PackedTokens, FewNumbersOfTokens) {
+  ir::Graph graph = parse("(m i64[128,128])\n o, p = TokenPositions(m) multiple=64\n return p\n");
+  std::set<std::int64_t> numbers_of_tokens;
+  Tensor mask = numbers({128, 128}, std::vector<std::int64_t>(16384, 0));
+  for (std::int64_t kept = 0; kept <= 16384; kept += 61) {
+    std::fill_n(mask.mutable_data<std::int64_t>(), kept, 1);
+    const std::int64_t tokens = std::get<Tensor>(ops::run_graph(graph, {mask}).at(0)).size();
+    EXPECT_GE(tokens, std::max<std::int64_t>(kept, 1));
+    EXPECT_LE(tokens, kept + std::max<std::int64_t>(64, kept / 32));
+    EXPECT_EQ(tokens % 64, 0);
+    numbers_of_tokens.insert(tokens);
+  }
+  EXPECT_LE(numbers_of_tokens.size(), 129u);  // 64 up to 4096, 32 each up to 8192 and 16384, and what none is rounded to
+}
+
+class OnADevice {  // whose memory the host cannot read
+ public:
+  explicit OnADevice(const ir::Graph& graph) {
+    BuildConfig c = config(PackTokens::where_equal);
+    c.profiles = {{{"ids", {{3, 4}, {3, 4}, {3, 4}}}, {"m", {{3, 4}, {3, 4}, {3, 4}}}}};
+    BuildReport report;
+    engine_ = std::make_unique<Engine>(builder::open_built(builder::build_plan(graph, c, "", backend_, report), c, backend_));
+    context = engine_->create_context();
+  }
+  std::shared_ptr<runtime::FarBackend> backend_ = std::make_shared<runtime::FarBackend>();
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<ExecutionContext> context;
+};
+const std::vector<std::int64_t> kSix = {1, 1, 0, 0, 1, 1, 1, 0, 1, 0, 0, 0}, kOtherSix = {1, 0, 0, 0, 1, 1, 1, 0, 0, 1, 1, 0},
+                                kEleven = {1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1};
+
+// The host counts the tokens; what follows runs step by step at a new number of them, is recorded then, and later replayed.
 TEST(PackedTokens, RecordedForEachNumberOfTokens) {
   const ir::Graph graph = parse(encoder(kWhere, kMean));
-  BuildConfig c = config(PackTokens::where_equal);
-  c.profiles = {{{"ids", {{3, 4}, {3, 4}, {3, 4}}}, {"m", {{3, 4}, {3, 4}, {3, 4}}}}};
-  BuildReport report;
-  const auto backend = std::make_shared<runtime::FarBackend>();
-  const Engine engine = builder::open_built(builder::build_plan(graph, c, "", backend, report), c, backend);
-  const auto context = engine.create_context();
-  const std::vector<Tensor> of_six = {numbers({3, 4}, {1, 1, 0, 0, 1, 1, 1, 0, 1, 0, 0, 0}),
-                                      numbers({3, 4}, {1, 0, 0, 0, 1, 1, 1, 0, 0, 1, 1, 0})};
-  const Tensor of_eleven = numbers({3, 4}, {1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1});
+  const OnADevice device(graph);
   const int before = runtime::FarStream::replays;
   std::vector<int> replays;
-  for (const Tensor& mask : {of_six[0], of_six[1], of_eleven, of_six[0], of_eleven, of_six[1], of_eleven}) {
-    const Tensor ids = words(mask.shape());
-    const Tensor want = std::get<Tensor>(ops::run_graph(graph, {ids, mask}).at(0)), got = context->run({ids, mask}).at(0);
+  for (const auto* kept : {&kSix, &kOtherSix, &kEleven, &kSix, &kEleven, &kOtherSix, &kEleven}) {
+    const Tensor mask = numbers({3, 4}, *kept), ids = words(mask.shape());
+    const Tensor want = std::get<Tensor>(ops::run_graph(graph, {ids, mask}).at(0)), got = device.context->run({ids, mask}).at(0);
     for (std::int64_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got.as_double(i), want.as_double(i), 1e-5) << i;
     replays.push_back(runtime::FarStream::replays - before);
   }
   EXPECT_EQ(replays, (std::vector<int>{0, 1, 1, 2, 3, 4, 5}));
 }
 
+// A mask that lies on the host is read there; only one on the device has to be fetched and waited for.
+TEST(PackedTokens, MasksAreReadWhereTheyLie) {
+  const ir::Graph graph = parse(encoder(kWhere, kMean));
+  const OnADevice device(graph);
+  ExecutionContext& context = *device.context;
+  Tensor ids = words({3, 4});
+  const auto far = device.backend_->allocate(96);
+  const auto* y = static_cast<const float*>(context.own_memory(2));
+  for (const bool on_device : {false, true})
+    for (const auto* kept : {&kSix, &kEleven, &kSix, &kOtherSix}) {
+      Tensor mask = numbers({3, 4}, *kept);
+      void* const at = on_device ? far.get() : mask.mutable_raw();
+      if (on_device) std::memcpy(runtime::near(at), mask.raw(), 96);
+      ASSERT_TRUE(context.bind(0, ids.mutable_raw(), 96));
+      ASSERT_TRUE(context.bind(1, at, 96));
+      ASSERT_TRUE(context.prepare());
+      const int copies = runtime::FarStream::copies_to_host, waits = runtime::FarStream::waits;
+      ASSERT_TRUE(context.run());
+      EXPECT_EQ(runtime::FarStream::copies_to_host - copies, on_device ? 2 : 1);  // the result, and the mask
+      EXPECT_EQ(runtime::FarStream::waits - waits, on_device ? 2 : 1);
+      const Tensor want = std::get<Tensor>(ops::run_graph(graph, {ids, mask}).at(0));
+      for (std::int64_t i = 0; i < want.size(); ++i) EXPECT_NEAR(y[i], want.as_double(i), 1e-5) << i;
+    }
+}
+
+// A run that fails at the count leaves the context good for the next, at whatever number of tokens.
+TEST(PackedTokens, AMaskThatIsRefusedLeavesTheContextUsable) {
+  const ir::Graph graph = parse(encoder(kTimes, kMean));
+  const OnADevice device(graph);
+  const Tensor ids = words({3, 4});
+  for (const auto* kept : {&kSix, &kEleven, &kSix}) {
+    std::vector<std::int64_t> wrong = *kept;
+    wrong[5] = 3;
+    EXPECT_THROW(device.context->run({ids, numbers({3, 4}, wrong)}), Error);
+    const Tensor mask = numbers({3, 4}, *kept);
+    const Tensor want = std::get<Tensor>(ops::run_graph(graph, {ids, mask}).at(0)), got = device.context->run({ids, mask}).at(0);
+    for (std::int64_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got.as_double(i), want.as_double(i), 1e-5) << i;
+  }
+}
+
 }  // namespace
-}  // namespace tenfold
+}  // namespace tenfold::packed

@@ -106,7 +106,7 @@ def measured(a, name, batch, mode, wanted, values, tag, more):
         return row
     result = json.loads(text.strip().splitlines()[-1])
     row.update(event_ms=result['gpu_compute_ms'], host_ms=result['median_ms'], p99_ms=result['p99_ms'], build_s=result['build_s'])
-    row['host_steps'] = len(re.findall(r', operands and results copied|, the host (?:decides|counts)', text))
+    row['host_steps'] = len(re.findall(r', operands and results copied|, before the GPU begins|, the host (?:decides|counts)', text))
     got = np.load(out)
     row['cosine'] = min(cosine(got[k], v) for k, v in wanted.items())
     row['finite'] = all(bool(np.isfinite(got[k]).all()) for k in wanted)
@@ -195,6 +195,8 @@ def tests(a):
         return good
     good = part('the run time: callers\' streams and memory, overlap, lack of memory, lost device', 'gpu_test',
                 [os.path.join(HERE, 'gpu_test')], 1, 200)
+    good = part('packed text: wherever the mask lies, enqueued, bad offsets', 'packed_gpu_test', [os.path.join(HERE, 'packed_gpu_test')], 1,
+                60) and good
     os.environ.update(TENFOLD_DEVICE='cuda:0', TENFOLD_GRAPH_SECONDS='45')
     good = part('random graphs against the reference', 'random graphs', [os.path.join(HERE, 'random_graph_test')], 1, 200) and good
     if os.path.isdir(os.path.join(HERE, 'conformance')):

@@ -24,7 +24,9 @@ ProgramBuilder::ProgramBuilder(const ir::Graph& graph, const tune::Choice& choic
 plan::Program ProgramBuilder::build() {
   plan::Program program;
   bind_formals(program);
-  for (const auto& node : graph_.nodes()) add_node(*node);
+  for (const bool first : {true, false})
+    for (const auto& node : graph_.nodes())
+      if (stands_first(*node) == first) add_node(*node);
   for (std::size_t o = 0; o < graph_.outputs.size(); ++o) add_copy_to_output(o);
   place(program);
   program.steps = std::move(steps_);
@@ -58,6 +60,13 @@ void ProgramBuilder::bind_formals(plan::Program& program) {
     program.outputs.push_back(formal(v, graph_.inputs.size() + o));
     output_index_.try_emplace(v, o);
   }
+}
+
+// What the host counts of inputs comes before all that a GPU computes (plan/front.h).
+bool ProgramBuilder::stands_first(const Node& node) const {
+  const auto given = [](const Value* v) { return !v || !v->producer; };
+  return !backend_.host_reads_memory() && node.graphs.empty() && tune::sizes_depend_on_data(node) &&
+         std::all_of(node.inputs.begin(), node.inputs.end(), given);
 }
 
 void ProgramBuilder::add_node(const Node& node) {

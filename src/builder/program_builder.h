@@ -45,6 +45,7 @@ class ProgramBuilder {
   using Key = std::pair<const ir::Value*, backends::Layout>;
 
   void bind_formals(plan::Program& program);
+  bool stands_first(const ir::Node& node) const;
   void add_node(const ir::Node& node);
   void add_kernel(const ir::Node& node, const tune::NodeChoice& choice);
   void add_host(const ir::Node& node);

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/check.h"
+#include "plan/front.h"
 
 namespace tenfold::plan {
 namespace {
@@ -28,7 +29,8 @@ void add_operands(std::string& out, const Plan& plan, const Program& top, const 
 }
 
 // Where a GPU waits for the host.
-std::string_view waits_text(const Step& step) {
+std::string_view waits_text(const Step& step, bool in_front) {
+  if (in_front) return ", before the GPU begins if its inputs lie on the host";
   switch (step.kind) {
     case StepKind::host: return ", operands and results copied";
     case StepKind::branch: return ", condition copied, the host decides";
@@ -44,7 +46,8 @@ void add_steps(std::string& out, const Plan& plan, const Program& top, const Pro
   for (const Step& step : program.steps) {
     out += cat(indent, number++, "  ", step.name, "  ", step.op, step.has_body && step.op != "Region" ? "+body" : "", "  ",
                kind_text(step.kind));
-    if (plan.device.kind == "cuda") out += waits_text(step);
+    const bool in_front = &program == &top && static_cast<std::size_t>(number) <= front_steps(top);
+    if (plan.device.kind == "cuda") out += waits_text(step, in_front);
     if (step.kind == StepKind::kernel) out += cat(" ", step.tactic, " v", step.tactic_version, " [", config_text(step), "]");
     out += "\n";
     if (detail > 0) {

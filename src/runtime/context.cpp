@@ -159,7 +159,8 @@ Status start(ContextState& c) noexcept {
   const runtime::MarkedRange range(c, c.engine->info.model_name.c_str());
   if (Status s = settle(c); !s) return s;
   runtime::Frame& frame = c.frames[static_cast<std::size_t>(c.active)];
-  if (Status s = runtime::forget_symbols(c, *frame.open); !s) return s;
+  if (!frame.open->counts_in_front)
+    if (Status s = runtime::forget_symbols(c, *frame.open); !s) return s;
   const FloatState flush_denormals;   // restored on return
   if (!c.mirrors.empty()) return runtime::start_staged(c);
   if (c.measured) c.stream->mark(1);
@@ -204,6 +205,7 @@ Status ExecutionContext::enqueue(void* stream) noexcept {
   }
   const Status status = start(c);
   c.stream->use(nullptr);
+  runtime::record_seen(c);
   c.cancelled.store(false, std::memory_order_relaxed);
   return status;
 }

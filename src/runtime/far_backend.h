@@ -40,12 +40,13 @@ class FarStream final : public backends::Stream {
     return now_or_later([&tactic, kernel, in, out, here] { return tactic.run(kernel, here); });
   }
   Status::Code copy(void* to, const void* from, std::int64_t bytes) noexcept override {
+    copies_to_host += is_far(from) && !is_far(to);
     return now_or_later([=] { return std::memcpy(near(to), near(from), static_cast<std::size_t>(bytes)), Status::ok; });
   }
   Status::Code fill(void* to, int byte, std::int64_t bytes) noexcept override {
     return std::memset(near(to), byte, static_cast<std::size_t>(bytes)), Status::ok;
   }
-  Status::Code wait() noexcept override { return Status::ok; }
+  Status::Code wait() noexcept override { return ++waits, Status::ok; }
   std::string_view error() const noexcept override { return error_; }
   bool start_recording() noexcept override { return recording_ = std::make_shared<Steps>(), true; }
   std::shared_ptr<const void> finish_recording(std::shared_ptr<const void>) noexcept override { return std::exchange(recording_, nullptr); }
@@ -57,7 +58,7 @@ class FarStream final : public backends::Stream {
   }
   void mark(int moment) noexcept override { host_->mark(moment); }
   double between(int first, int last) const noexcept override { return host_->between(first, last); }
-  static inline int replays = 0, launches = 0;
+  static inline int replays = 0, launches = 0, copies_to_host = 0, waits = 0;  // copies: recorded ones count when they are recorded
 
  private:
   using Steps = std::vector<std::function<Status::Code()>>;

@@ -59,7 +59,7 @@ Frame make_frame(const OpenProgram& program) {
       bound.call.in_objects.assign(step.in.size(), nullptr);
       bound.call.out_objects.assign(step.out.size(), nullptr);
     }
-    if (step.kind == plan::StepKind::branch || step.kind == plan::StepKind::loop)
+    if (step.kind == plan::StepKind::branch || step.kind == plan::StepKind::loop || open.front)
       for (const plan::Operand& o : step.out) bound.result_shapes.push_back(host_reference(o));
     for (const OpenProgram& p : open.programs) bound.frames.push_back(make_frame(p));
   }

@@ -4,6 +4,7 @@
 #include "base/thread_pool.h"
 #include "ops/interpret.h"
 #include "plan/extent.h"
+#include "plan/front.h"
 #include "plan/step_node.h"
 #include "plan/step_problem.h"
 #include "runtime/host_graphs.h"
@@ -117,6 +118,13 @@ struct Opener {
   }
 };
 
+void mark_front(OpenProgram& program) {
+  std::size_t counted = 0;
+  program.front = plan::front_steps(*program.program);
+  for (std::size_t s = 0; s < program.front; ++s) program.steps[s].front = true, counted += program.steps[s].step->defines.size();
+  program.counts_in_front = program.front > 0 && counted == program.defines.size();
+}
+
 // Sizes of results that grow are not even guessed before their step has run.
 void mark_growing(const OpenProgram& program, OpenTop& top) {
   for (const OpenStep& open : program.steps) {
@@ -143,6 +151,7 @@ OpenTop open_top(EngineState& engine, const plan::Program& program) {
   Opener opener{engine, &program.dims, &top.box, &program};
   top.body = opener.open(program);
   mark_growing(top.body, top);
+  if (is_staged(engine)) mark_front(top.body);
   return top;
 }
 

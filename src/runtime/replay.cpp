@@ -10,22 +10,13 @@ namespace {
 constexpr std::size_t kMostRecordings = 32;       // by shape and addresses; the one unused for longest goes first
 constexpr std::size_t kMostOfOneShape = 4;        // with other addresses: the one unused for longest is changed
 
-bool may_record(const ContextState& c) noexcept { return !c.profiler && !c.observer && !c.stream_cannot_record; }
 bool can_record(const ContextState& c, const Frame& frame) noexcept {
-  if (!may_record(c)) return false;
-  for (const BoundStep& bound : frame.steps)
-    if (bound.open->step->kind != plan::StepKind::kernel && bound.open->step->kind != plan::StepKind::copy) return false;
-  return true;
-}
-
-// Where packed tokens have been counted on the host, and kernels and copies are all that is left; 0: nowhere.
-std::size_t behind_count(const Frame& frame) noexcept {
-  for (std::size_t i = frame.steps.size(); i-- > 0;) {
-    const plan::Step& step = *frame.steps[i].open->step;
-    if (step.kind == plan::StepKind::kernel || step.kind == plan::StepKind::copy) continue;
-    return step.kind == plan::StepKind::host && step.op == "TokenPositions" ? i + 1 : 0;
+  if (c.profiler || c.observer || c.stream_cannot_record) return false;
+  for (std::size_t i = frame.open->front; i < frame.steps.size(); ++i) {
+    const plan::StepKind kind = frame.steps[i].open->step->kind;
+    if (kind != plan::StepKind::kernel && kind != plan::StepKind::copy) return false;
   }
-  return 0;
+  return true;
 }
 
 Frame& active_frame(ContextState& c) noexcept { return c.frames[static_cast<std::size_t>(c.active)]; }
@@ -37,27 +28,39 @@ bool same_shape(const ContextState& c, const Recording& r) noexcept {
   return r.program == c.active && std::equal(dims.begin(), dims.end(), r.dims.begin(), r.dims.end());
 }
 bool same_addresses(const ContextState& c, const Recording& r) noexcept {
+  const bool copies = c.frames[static_cast<std::size_t>(c.active)].open->front == 0;  // in the recording
   return std::equal(c.transfers.begin(), c.transfers.end(), r.transfers.begin(), r.transfers.end(),
-                    [](const Transfer& a, const Transfer& b) { return a.used == b.used && a.pinned == b.pinned; });
+                    [&](const Transfer& a, const Transfer& b) { return a.used == b.used && (!copies || a.pinned == b.pinned); });
 }
 
 // Recordings are in order of use, the last used last.
-Recording* find_known(ContextState& c) noexcept {
+const void* known(ContextState& c) noexcept {
   for (auto it = c.recordings.rbegin(); it != c.recordings.rend(); ++it)
     if (same_shape(c, *it) && same_addresses(c, *it)) {
       if (it != c.recordings.rbegin()) std::rotate(it.base() - 1, it.base(), c.recordings.end());
-      return &c.recordings.back();
+      return c.recordings.back().steps.get();
     }
   return nullptr;
-}
-const void* known(ContextState& c) noexcept {
-  const Recording* found = find_known(c);
-  return found ? found->steps.get() : nullptr;
 }
 
 void bind_frame(ContextState& c, Frame& frame, bool to_mirrors) noexcept {
   for (std::size_t b = 0; b < c.mirrors.size(); ++b) frame.bindings[b] = to_mirrors ? c.mirrors[b].memory.get() : c.transfers[b].used;
   resolve_addresses(c, frame);
+}
+
+Status run_behind_front(ContextState& c, Frame& frame) noexcept { return run_steps(c, frame, frame.open->front, frame.steps.size()); }
+
+// Results of steps at the front: nothing counted, and as many of everything as can be.
+Status clear_front(ContextState& c, Frame& frame) noexcept {
+  for (std::size_t s = 0; s < frame.open->front; ++s)
+    for (std::size_t o = 0; o < frame.steps[s].out.size(); ++o) {
+      const backends::Bound& out = frame.steps[s].out[o];
+      std::int64_t elements = 1;
+      for (int d = 0; d < out.rank; ++d) elements *= out.dims[d];
+      const std::int64_t bytes = (elements * bits(frame.steps[s].open->step->out[o].dtype) + 7) / 8;
+      if (const Status::Code code = c.stream->fill(out.data, 0, bytes); code != Status::ok) return {code, -1};
+    }
+  return {};
 }
 
 // Step by step on zeros, in memory of the context's own, so that libraries set up what they need at these shapes.
@@ -66,19 +69,22 @@ Status warm_up(ContextState& c, Frame& frame) noexcept {
     if (const Status::Code code = c.stream->fill(c.mirrors[b].memory.get(), 0, largest_bytes(*c.engine, b)); code != Status::ok)
       return {code, -1};
   bind_frame(c, frame, true);
-  Status status = run_frame(c, frame);
+  Status status = clear_front(c, frame);
+  if (status) status = run_behind_front(c, frame);
   const Status::Code code = c.stream->wait();   // zeros need not be good indices: the caller's own values will be looked at
   bind_frame(c, frame, false);
   return !status || code == Status::bad_index ? status : Status{code, -1};
 }
 
-// One of this shape that is to be changed, out of the list; null if there is room for another.
+// One of this shape (or of these steps, where what is counted makes the shapes) that is to be changed, out of the list; null if there is
+// room for another.
 std::shared_ptr<const void> retired(ContextState& c) noexcept {
   const auto same = [&](const Recording& r) { return same_shape(c, r); };
   const bool many = std::count_if(c.recordings.begin(), c.recordings.end(), same) >= static_cast<std::ptrdiff_t>(kMostOfOneShape);
   if (!many && c.recordings.size() < kMostRecordings) return nullptr;
   const auto it = many ? std::find_if(c.recordings.begin(), c.recordings.end(), same) : c.recordings.begin();
-  std::shared_ptr<const void> steps = same(*it) ? std::move(it->steps) : nullptr;
+  const bool alike = same(*it) || (it->program == c.active && active_frame(c).open->front > 0);
+  std::shared_ptr<const void> steps = alike ? std::move(it->steps) : nullptr;
   c.recordings.erase(it);
   return steps;
 }
@@ -86,7 +92,7 @@ std::shared_ptr<const void> retired(ContextState& c) noexcept {
 // The steps, all behind each other or in lanes.
 Status record_steps(ContextState& c, Frame& frame, const LanePlan* lanes) noexcept {
   c.lanes = lanes;
-  Status status = run_frame(c, frame);
+  Status status = run_behind_front(c, frame);
   c.lanes = nullptr;
   if (!lanes) return status;
   for (int end : lanes->joined_at_end)
@@ -126,24 +132,26 @@ bool lanes_pay(ContextState& c, Frame& frame) {
   return pay;
 }
 
+// With the copies of what is pinned, but behind a front: those begin before the number of tokens is known, and stand apart.
 Status record(ContextState& c, Frame& frame) noexcept {
   try {
     const auto dims = active_dims(c);
+    const bool copies = frame.open->front == 0;
     Recording made{c.active, {dims.begin(), dims.end()}, c.transfers, nullptr, false};
     const auto known_shape = std::find_if(c.recordings.begin(), c.recordings.end(), [&](const Recording& r) { return same_shape(c, r); });
-    if (known_shape != c.recordings.end())
+    if (known_shape != c.recordings.end()) {
       made.lanes = known_shape->lanes;
-    else if (Status s = warm_up(c, frame); !s)
-      return s;
-    else
+    } else if (copies) {
+      if (Status s = warm_up(c, frame); !s) return s;
       made.lanes = lanes_pay(c, frame);
+    }
     const LanePlan plan = made.lanes ? plan_lanes(frame, c.stream->lanes()) : LanePlan{};
     std::shared_ptr<const void> previous = retired(c);
     c.recordings.reserve(kMostRecordings);
     if (!c.stream->start_recording()) return c.stream_cannot_record = true, Status{};
-    Status status = copy_pinned(c, true);
+    Status status = copies ? copy_pinned(c, true) : Status{};
     if (status) status = record_steps(c, frame, made.lanes ? &plan : nullptr);
-    if (status) status = copy_pinned(c, false);
+    if (status && copies) status = copy_pinned(c, false);
     made.steps = c.stream->finish_recording(std::move(previous));
     if (!status) return status;
     if (made.steps) c.recordings.push_back(std::move(made));
@@ -154,81 +162,68 @@ Status record(ContextState& c, Frame& frame) noexcept {
   }
 }
 
-Status run_each(ContextState& c, Frame& frame) noexcept {
-  if (Status s = copy_pinned(c, true); !s) return s;
-  if (Status s = run_frame(c, frame); !s) return s;
-  return copy_pinned(c, false);
-}
-
-// Steps behind the count of packed tokens: at a number of tokens first one by one, so that libraries set up what they need, the next time
-// they are recorded, then replayed.
-Status run_counted(ContextState& c, Frame& frame, std::size_t behind) noexcept {
-  if (Status s = copy_pinned(c, true); !s) return s;
-  if (Status s = run_steps(c, frame, 0, behind); !s) return s;
-  Recording* found = find_known(c);
-  if (found && found->steps) return {c.stream->replay(found->steps.get()), -1};
-  const bool wanted = found && !c.enqueuing;   // recording leaves the caller's stream
-  const bool records = wanted && c.stream->start_recording();
-  if (wanted && !records) c.stream_cannot_record = true;
-  Status status = run_steps(c, frame, behind, frame.steps.size());
-  if (status) status = copy_pinned(c, false);
-  if (records) {
-    std::shared_ptr<const void> steps = c.stream->finish_recording();
-    if (!status) return status;
-    if (!steps) {   // nothing ran: once more, step by step, as all runs from now on
-      c.stream_cannot_record = true;
-      status = run_steps(c, frame, behind, frame.steps.size());
-      return status ? copy_pinned(c, false) : status;
-    }
-    found = find_known(c);   // anew: what grows drops recordings
-    if (!found) return {c.stream->replay(steps.get()), -1};
-    found->steps = std::move(steps);
-    return {c.stream->replay(found->steps.get()), -1};
-  }
-  if (!status || found) return status;
-  try {
-    const auto dims = active_dims(c);
-    if (c.recordings.size() >= kMostRecordings) c.recordings.erase(c.recordings.begin());
-    c.recordings.push_back({c.active, {dims.begin(), dims.end()}, c.transfers, nullptr, false});
-  } catch (const std::bad_alloc&) {
-    return {Status::out_of_memory, -1};
-  }
-  return status;
+Status run_behind(ContextState& c, Frame& frame) noexcept {
+  const bool records = can_record(c, frame), copies = frame.open->front == 0;
+  if (const void* recording = records ? known(c) : nullptr) return {c.stream->replay(recording), -1};
+  if (copies)
+    if (Status s = copy_pinned(c, true); !s) return s;
+  if (Status s = run_behind_front(c, frame); !s) return s;
+  c.records_next = records && !copies;
+  return copies ? copy_pinned(c, false) : Status{};
 }
 
 }  // namespace
 
 Status prepare_staged(ContextState& c) noexcept {
   Frame& frame = active_frame(c);
+  c.records_next = false;
   if (Status s = choose_transfers(c); !s) return s;
   bind_frame(c, frame, false);
-  return !can_record(c, frame) || known(c) ? Status{} : record(c, frame);
+  note_largest_results(frame);
+  if (!can_record(c, frame)) return {};
+  if (frame.open->front == 0) return known(c) ? Status{} : record(c, frame);
+  const bool any = std::any_of(c.recordings.begin(), c.recordings.end(), [&](const Recording& r) { return r.program == c.active; });
+  return any ? Status{} : warm_up(c, frame);
 }
 
 Status start_staged(ContextState& c) noexcept {
   Frame& frame = active_frame(c);
-  const void* recording = can_record(c, frame) ? known(c) : nullptr;
+  const bool front = frame.open->front > 0;
+  // The host writes what an earlier run may still read, and reads what the caller's stream may still write.
+  if (c.uploading || (front && c.enqueuing))
+    if (const Status::Code code = c.stream->wait(); code != Status::ok) return {code, -1};
+  c.uploading = false;
   copy_by_host(c, true);
   const auto mark = [&](int moment) {
     if (c.measured) c.stream->mark(moment);
   };
   mark(0);
   if (Status s = copy_apart(c, true); !s) return s;
+  if (front) {
+    if (Status s = copy_pinned(c, true); !s) return s;
+    if (Status s = run_steps(c, frame, 0, frame.open->front); !s) return s;
+  }
   mark(1);
-  const std::size_t behind = !recording && may_record(c) ? behind_count(frame) : 0;
-  if (const Status s = recording    ? Status{c.stream->replay(recording), -1}
-                       : behind > 0 ? run_counted(c, frame, behind)
-                                    : run_each(c, frame);
-      !s)
-    return s;
+  if (Status s = run_behind(c, frame); !s) return s;
   mark(2);
+  if (front)
+    if (Status s = copy_pinned(c, false); !s) return s;
   if (Status s = copy_apart(c, false); !s) return s;
   mark(3);
   return {};
 }
 
+void record_seen(ContextState& c) noexcept {
+  if (!c.records_next) return;
+  c.records_next = false;
+  const Status status = record(c, active_frame(c));
+  if (!status && status.code != Status::cancelled) c.stream_cannot_record = true;
+}
+
 Status finish_staged(ContextState& c) noexcept {
+  record_seen(c);
   const Status status{c.stream->wait(), -1};
+  c.uploading = false;
   if (status) copy_by_host(c, false);
   return status;
 }

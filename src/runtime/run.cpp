@@ -54,8 +54,9 @@ Status run_host(ContextState& c, BoundStep& bound) noexcept {
     c.last_error = e.what();
     return {Status::failed, -1};
   }
-  if (Status s = stage_out(c, bound); !s) return s;
-  return bound.open->step->defines.empty() ? Status{} : define_symbols(c, bound, bound.call.out);
+  if (!bound.open->step->defines.empty())  // first, so that no more is copied than there is
+    if (Status s = define_symbols(c, bound, bound.call.out); !s) return s;
+  return stage_out(c, bound);
 }
 
 // The taken branch runs with the step's operands as its bindings.

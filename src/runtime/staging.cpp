@@ -84,6 +84,14 @@ const void* decided_by(const BoundStep& bound, std::size_t i) noexcept {
 namespace {
 bool lies_on_device(const plan::Operand& o) { return o.at.space != plan::Space::none && o.at.space != plan::Space::weights; }
 
+// An input where the caller has it, if that is on the host: of steps at the front alone, for later an output may lie there.
+const void* read_on_host(const ContextState& c, const BoundStep& bound, std::size_t i) noexcept {
+  const plan::Address& at = bound.open->step->in[i].at;
+  if (!bound.open->front || at.space != plan::Space::binding) return nullptr;
+  const void* memory = c.transfers[static_cast<std::size_t>(at.index)].on_host;
+  return memory ? static_cast<const std::byte*>(memory) + at.offset : nullptr;
+}
+
 // Staged operands and results of a host step have the room that they need now.
 Status make_room(ContextState& c, BoundStep& bound) noexcept {
   const plan::Step& step = *bound.open->step;
@@ -92,6 +100,10 @@ Status make_room(ContextState& c, BoundStep& bound) noexcept {
     const std::size_t o = input ? i : i - step.in.size();
     const plan::Operand& operand = input ? step.in[o] : step.out[o];
     if (!lies_on_device(operand)) continue;
+    if (const void* here = input ? read_on_host(c, bound, o) : nullptr) {
+      bound.call.in[o].data = const_cast<void*>(here);
+      continue;
+    }
     const std::int64_t bytes = bytes_now(input ? bound.in[o] : bound.out[o], operand.dtype);
     if (!grow_on_host(c, bound.staged[i], bytes)) return {Status::out_of_memory, -1};
     if (step.kind == plan::StepKind::host) (input ? bound.call.in : bound.call.out)[o].data = bound.staged[i].memory.get();
@@ -104,12 +116,24 @@ Status stage_in(ContextState& c, BoundStep& bound) noexcept {
   if (bound.staged.empty()) return {};
   if (Status s = make_room(c, bound); !s) return s;
   const plan::Step& step = *bound.open->step;
+  bool copies = false;
   for (std::size_t i = 0; i < step.in.size() && i < bound.staged.size(); ++i) {
-    if (!lies_on_device(step.in[i])) continue;
+    if (!lies_on_device(step.in[i]) || read_on_host(c, bound, i)) continue;
     const Status::Code code = c.stream->copy(bound.staged[i].memory.get(), bound.in[i].data, bytes_now(bound.in[i], step.in[i].dtype));
     if (code != Status::ok) return {code, -1};
+    copies = true;
   }
-  return {c.stream->wait(), -1};
+  if (bound.open->front)
+    for (std::size_t o = 0; o < bound.call.out.size(); ++o) bound.call.out[o].shape = bound.result_shapes[o].shape;
+  return copies ? Status{c.stream->wait(), -1} : Status{};
+}
+
+void note_largest_results(Frame& frame) noexcept {
+  for (std::size_t s = 0; s < frame.open->front; ++s) {
+    BoundStep& bound = frame.steps[s];
+    for (std::size_t o = 0; o < bound.out.size(); ++o)
+      std::copy_n(bound.out[o].dims, bound.out[o].rank, bound.result_shapes[o].shape.begin());
+  }
 }
 
 Status stage_out(ContextState& c, BoundStep& bound) noexcept {
@@ -121,6 +145,7 @@ Status stage_out(ContextState& c, BoundStep& bound) noexcept {
         c.stream->copy(bound.out[o].data, bound.staged[step.in.size() + o].memory.get(), bytes_now(bound.out[o], step.out[o].dtype));
     if (code != Status::ok) return {code, -1};
   }
+  if (bound.open->front) return c.uploading = true, Status{};  // the next run waits for it
   return {c.stream->wait(), -1};  // the next run of this step writes the same host memory
 }
 

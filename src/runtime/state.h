@@ -25,6 +25,7 @@ struct OpenStep {
   const ir::Node* host_node = nullptr;
   bool may_disagree = false;                  // extents that are symbols have to be compared before it runs
   bool grows = false;                         // its results get their memory when their sizes are known
+  bool front = false;                         // see OpenProgram
   plan::LoopForm loop;
   std::vector<char> in_backwards, out_backwards;   // Scan: by slice or stack
   std::vector<OpenProgram> programs;
@@ -33,6 +34,8 @@ struct OpenProgram {
   const plan::Program* program = nullptr;
   std::vector<OpenStep> steps;
   std::vector<std::int32_t> defines;          // symbols that its steps define, and those of the programs that they own
+  std::size_t front = 0;                      // of a top program on a device with memory of its own: steps of its front (plan/front.h)
+  bool counts_in_front = false;               // all that is counted
 };
 // A top-level program: the dims table of all its nested programs, compiled.
 struct OpenTop {
@@ -102,7 +105,7 @@ struct BoundStep {
   const OpenStep* open = nullptr;
   std::vector<backends::Bound> in, out;
   ir::Call call;                              // host steps
-  std::vector<ir::TensorRef> result_shapes;   // branches and loops that define symbols
+  std::vector<ir::TensorRef> result_shapes;   // branches and loops that define symbols; at the front: results at their largest
   std::vector<struct Frame> frames;           // one per nested program
   LoopState loop;
   std::vector<Shape> agreed;  // extents of the operands that were last found to suit each other
@@ -128,6 +131,7 @@ struct Frame {
 struct Transfer {
   void* used = nullptr;                       // what the steps read or write
   void* pinned = nullptr;                     // what a recording copies to or from there, unless it is the same
+  const void* on_host = nullptr;              // where the host reads it
   bool by_host = false;                       // the host copies between the caller's memory and `pinned`
   bool apart = false;                         // the stream copies between the caller's memory and `used`, outside recordings
 };
@@ -148,7 +152,7 @@ struct Recording {
   int program = -1;
   std::vector<std::int64_t> dims;
   std::vector<Transfer> transfers;
-  std::shared_ptr<const void> steps;  // null: ran once step by step
+  std::shared_ptr<const void> steps;
   bool lanes = false;  // steps lie beside each other: at these shapes that is faster
 };
 
@@ -175,6 +179,8 @@ struct ContextState {
   std::vector<Recording> recordings;          // the last used last
   bool stream_cannot_record = false;
   const LanePlan* lanes = nullptr;            // while steps are recorded beside each other
+  bool records_next = false;                  // the steps behind the front ran one by one: they are to be recorded
+  bool uploading = false;                     // what steps at the front gave may still be on its way to the device
   bool enqueuing = false;                     // runs are enqueued: the host copies nothing
   bool measured = false;                      // take times of the parts of a run
   bool shapes_dirty = true, addresses_dirty = true;
@@ -249,7 +255,8 @@ void make_staging(Frame& frame, const EngineState& engine, const OpenTop& top);
 Status stage_in(ContextState& context, BoundStep& bound) noexcept;    // operands to the host; waits
 // The host's copy of an operand that a branch or a loop decides by, or the operand itself.
 const void* decided_by(const BoundStep& bound, std::size_t operand) noexcept;
-Status stage_out(ContextState& context, BoundStep& bound) noexcept;   // results of a host step to the device; waits
+Status stage_out(ContextState& context, BoundStep& bound) noexcept;  // results of a host step to the device; waits, but at the front
+void note_largest_results(Frame& frame) noexcept;                    // of steps at the front, once dims are what they are at most
 bool output_grows(const ContextState& context, std::size_t binding) noexcept;
 Status choose_transfers(ContextState& context) noexcept;
 std::int64_t bytes_of_binding(const ContextState& context, std::size_t binding) noexcept;   // at the shapes set
@@ -258,6 +265,7 @@ Status copy_pinned(ContextState& context, bool inputs) noexcept;
 void copy_by_host(ContextState& context, bool inputs) noexcept;
 Status prepare_staged(ContextState& context) noexcept;                // what the first run at these shapes and addresses would do
 Status start_staged(ContextState& context) noexcept;                  // copies in, replays or runs, copies out; waits for nothing
+void record_seen(ContextState& context) noexcept;                     // what ran step by step, while the device is busy with it
 Status finish_staged(ContextState& context) noexcept;
 
 }  // namespace tenfold::runtime

@@ -30,7 +30,8 @@ Transfer way(ContextState& c, std::size_t b) {
   void *memory = c.memory[b], *mirror = c.mirrors[b].memory.get();
   const MemoryKind kind = memory == c.own[b].memory.get() ? MemoryKind::pinned : c.engine->backend->kind_of(memory);
   if (kind == MemoryKind::device && aligned(memory)) return {.used = memory};
-  const Transfer apart{.used = mirror, .apart = true};
+  const void* const on_host = kind == MemoryKind::device ? nullptr : memory;
+  const Transfer apart{.used = mirror, .on_host = on_host, .apart = true};
   if (c.measured || kind == MemoryKind::device || output_grows(c, b)) return apart;
   const bool by_host = kind == MemoryKind::pageable;
   if (by_host && (c.enqueuing || most > kByTheHost)) return apart;
@@ -38,7 +39,7 @@ Transfer way(ContextState& c, std::size_t b) {
   void* pinned = by_host ? c.staging[b].get() : memory;
   const bool direct = c.engine->backend->reads_pinned() && most <= kAcrossTheBus && aligned(pinned) &&
                       uses(*c.engine->programs[static_cast<std::size_t>(c.active)].body.program, b) == 1;
-  return {.used = direct ? pinned : mirror, .pinned = pinned, .by_host = by_host};
+  return {.used = direct ? pinned : mirror, .pinned = pinned, .on_host = on_host, .by_host = by_host};
 }
 
 }  // namespace
