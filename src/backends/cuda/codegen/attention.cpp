@@ -12,21 +12,22 @@ constexpr const char* kArguments = R"(
 struct Arguments {
   const T *q, *k, *v; const MASK* mask; T* y;
   i64 queries, keys, group, heads, batches, qs[3], ks[3], vs[3], ys[3], ms[4];
-  const int* offsets; i64 longest;
+  const int* offsets; i64 longest; u32* bad_index;
 };
 // The rows of a block's sentence, or of its batch.
 struct Rows { i64 begin; int queries, keys; };
 #if PACKED
-__device__ __forceinline__ i64 offset(const Arguments& a, i64 i) { return min(max((i64)a.offsets[i], (i64)0), a.queries); }
+// Offsets that do not rise from 0 to the rows there are, by no more than the longest sentence, fail the run; their sentence is empty.
 __device__ __forceinline__ Rows rows_of(const Arguments& a, i64 batch) {
-  const i64 begin = offset(a, batch);
-  const int rows = (int)min(offset(a, batch + 1) - begin, a.longest);
-  return {begin, rows, rows};
+  const i64 begin = a.offsets[batch], rows = a.offsets[batch + 1] - begin;
+  if ((batch > 0 || begin == 0) && begin >= 0 && rows >= 0 && rows <= a.longest && begin + rows <= a.queries) return {begin, (int)rows, (int)rows};
+  if (threadIdx.x == 0) *a.bad_index = 1;
+  return {0, 0, 0};
 }
 // Zeros behind the last sentence, by the blocks of the batch after the last; true if this is one.
 __device__ __forceinline__ bool clears_rest(const Arguments& a) {
   if (blockIdx.z != a.batches) return false;
-  for (i64 row = offset(a, a.batches) + blockIdx.x; row < a.queries; row += gridDim.x)
+  for (i64 row = max((i64)a.offsets[a.batches], (i64)0) + blockIdx.x; row < a.queries; row += gridDim.x)
     for (int d = threadIdx.x; d < REAL_VALUE; d += blockDim.x) a.y[blockIdx.y * a.ys[1] + row * a.ys[2] + d] = (T)0;
   return true;
 }
@@ -89,8 +90,10 @@ template <int LEFT> __device__ __forceinline__ void wait_for() {
   asm volatile("cp.async.wait_group %0;" :: "n"(LEFT));
 #endif
 }
-// ROWS rows of REAL elements into rows of PITCH in shared memory; rows past `count` and columns past `real` become zero.
-template <int ROWS, int WIDTH, int PITCH, bool ALIGNED> __device__ __forceinline__ void fetch(u16* to, const u16* from, i64 stride, int count, int real) {
+// ROWS rows of REAL elements into rows of PITCH in shared memory; rows past `count` and columns past `real` become zero. `rows`: there are
+// fewer rows to fill.
+template <int ROWS, int WIDTH, int PITCH, bool ALIGNED>
+__device__ __forceinline__ void fetch(u16* to, const u16* from, i64 stride, int count, int real, int rows = ROWS) {
   constexpr int kRow = WIDTH / 8, kStep = 32 * WARPS / kRow;
   const int column = threadIdx.x % kRow * 8;
   int row = threadIdx.x / kRow;
@@ -103,7 +106,7 @@ template <int ROWS, int WIDTH, int PITCH, bool ALIGNED> __device__ __forceinline
     return;
   }
   #pragma unroll 1
-  for (; row < ROWS; row += kStep, next += kStep * stride) {
+  for (; row < rows; row += kStep, next += kStep * stride) {
     u16* place = to + row * PITCH + column;
     if (ALIGNED) {
       const bool there = row < count && column < real;

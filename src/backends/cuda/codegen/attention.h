@@ -31,6 +31,7 @@ struct AttentionArguments {
   std::int64_t queries, keys, group, heads, batches, q_stride[3], k_stride[3], v_stride[3], y_stride[3], mask_stride[4];
   const std::int32_t* offsets;
   std::int64_t longest;
+  std::uint32_t* bad_index;  // becomes 1 if offsets are no such
 };
 inline constexpr int kAttentionKeys = 64;  // that pass through shared memory at a time
 inline constexpr int kMostWholeKeys = 256;

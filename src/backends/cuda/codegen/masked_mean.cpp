@@ -9,14 +9,18 @@ namespace {
 
 // Groups of threads take every so-manieth vector each; their sums meet in shared memory.
 constexpr const char* kKernel = R"(
-struct Arguments { const IN* x; const MASK* mask; float* y; i64 tokens; const int* offsets; };
+struct Arguments { const IN* x; const MASK* mask; float* y; i64 tokens; const int* offsets; u32* bad_index; };
 template <int V> __device__ __forceinline__ void compute(const Arguments& a) {
   constexpr int kPieces = N / V < THREADS ? N / V : THREADS, kGroups = THREADS / kPieces;
   __shared__ float sums[kGroups * kPieces * V], weights[kGroups], room[32];
   const int piece = threadIdx.x % kPieces, group = threadIdx.x / kPieces;
 #if PACKED
-  const i64 begin = min(max((i64)a.offsets[blockIdx.x], (i64)0), a.tokens);
-  const int tokens = (int)(min(max((i64)a.offsets[blockIdx.x + 1], begin), a.tokens) - begin);
+  i64 begin = a.offsets[blockIdx.x], end = a.offsets[blockIdx.x + 1];
+  if (begin < 0 || end < begin || end > a.tokens) {   // fails the run
+    if (threadIdx.x == 0) *a.bad_index = 1;
+    begin = end = 0;
+  }
+  const int tokens = (int)(end - begin);
 #else
   const i64 begin = blockIdx.x * a.tokens;
   const int tokens = (int)a.tokens;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "backends/cuda/device/queue.h"
+
 namespace tenfold::backends::cuda {
 
 bool is_packed(const Problem& p) { return p.in.size() > 4 && !p.in[4].missing; }
@@ -51,13 +53,18 @@ AttentionProblem attention_problem(const Problem& p) {
 
 AttentionArguments attention_arguments(const RunArgs& args, bool masked, std::int64_t longest) noexcept {
   const Bound &q = args.in[0], &k = args.in[1], &v = args.in[2], &y = args.out[0];
-  AttentionArguments a{q.data, k.data,    v.data,    masked ? args.in[3].data : nullptr,
-                       y.data, q.dims[2], k.dims[2], k.dims[1] > 0 ? q.dims[1] / k.dims[1] : 1,
-                       q.dims[1], q.dims[0], {}, {}, {}, {}, {}, nullptr, longest};
+  AttentionArguments a{q.data,    k.data,    v.data,    masked ? args.in[3].data : nullptr,
+                       y.data,    q.dims[2], k.dims[2], k.dims[1] > 0 ? q.dims[1] / k.dims[1] : 1,
+                       q.dims[1], q.dims[0], {},        {},
+                       {},        {},        {},        nullptr,
+                       longest,   nullptr};
   const auto step = [](const Bound& b, int d) { return b.dims[d] == 1 ? 0 : b.strides[d]; };  // never taken: any number may stand there
   for (int d = 0; d < 3; ++d)
     a.q_stride[d] = step(q, d), a.k_stride[d] = step(k, d), a.v_stride[d] = step(v, d), a.y_stride[d] = step(y, d);
-  if (longest > 0) a.offsets = args.in[4].as<const std::int32_t>(), a.batches = std::max<std::int64_t>(args.in[4].dims[0] - 1, 0);
+  if (longest > 0) {
+    a.offsets = args.in[4].as<const std::int32_t>(), a.batches = std::max<std::int64_t>(args.in[4].dims[0] - 1, 0);
+    a.bad_index = queue_of(args).bad_index;
+  }
   if (!masked) return a;
   const Bound& mask = args.in[3];  // aligned to the right of four dims, broadcast where its extent is 1
   for (int d = 0; d < mask.rank; ++d) a.mask_stride[4 - mask.rank + d] = mask.dims[d] == 1 ? 0 : mask.strides[d];

@@ -46,8 +46,12 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
-  const MaskedMeanArguments a{args.in[0].data, args.in[1].data, args.out[0].as<float>(), args.in[0].dims[1],
-                              k.packed ? args.in[2].as<const std::int32_t>() : nullptr};
+  const MaskedMeanArguments a{args.in[0].data,
+                              args.in[1].data,
+                              args.out[0].as<float>(),
+                              args.in[0].dims[1],
+                              k.packed ? args.in[2].as<const std::int32_t>() : nullptr,
+                              queue_of(args).bad_index};
   const bool aligned = reinterpret_cast<std::uint64_t>(a.x) % k.vector_bytes == 0;
   return launch(queue_of(args), aligned ? k.vectors : k.singles, {static_cast<unsigned>(args.out[0].dims[0])}, kMaskedMeanThreads, 0, &a,
                 Start::early);
