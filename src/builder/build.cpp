@@ -14,6 +14,7 @@
 #include "builder/profiles.h"
 #include "ir/text.h"
 #include "onnx_import/import.h"
+#include "passes/packing.h"
 #include "passes/pass.h"
 #include "quant/qdq.h"
 #include "quant/quant.h"
@@ -42,8 +43,7 @@ passes::RunOptions pass_options(const BuildConfig& config) {
 }
 
 void tell_of_padding(const ir::Graph& graph, const BuildConfig& config) {
-  const bool packed = std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& n) { return n->op() == "TokenPositions"; });
-  if (config.pack_tokens == PackTokens::no || packed) return;
+  if (config.pack_tokens == PackTokens::no || !passes::packed_token_symbols(graph).empty()) return;
   const bool zeros = config.pack_tokens == PackTokens::with_zeros;
   Log(config.log)(
       Severity::warning, "tokens are not packed: no attention was found whose mask comes from an input of [batch, sequence] and ",

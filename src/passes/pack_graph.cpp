@@ -93,14 +93,27 @@ bool try_pack(ir::Graph& graph, const Value* root, bool with_zeros) {
 }  // namespace
 
 bool pack_graph(ir::Graph& graph, bool with_zeros) {
-  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+  bool packed = false;
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {  // each mask has encoders of its own
     if (!could_be_mask(graph.inputs[i])) continue;
     ir::Graph trial = graph.clone();
     if (!try_pack(trial, trial.inputs[i], with_zeros)) continue;
     graph = std::move(trial);
-    return true;
+    packed = true;
   }
-  return false;
+  return packed;
+}
+
+std::map<std::string, const Value*> packed_token_symbols(const ir::Graph& graph) {
+  std::map<std::string, const Value*> found;
+  for (const auto& n : graph.nodes())
+    if (n->op() == "TokenPositions")
+      for (const std::string& symbol : n->out(1)->dims()[1].symbols()) found[symbol] = n->in(0);
+  for (auto it = found.begin(); it != found.end();) {  // where nothing remains to be counted, the number is the batch's
+    const auto is_count = [&](const ir::Symbol& s) { return s.name == it->first && s.origin == ir::Origin::host_value; };
+    it = std::any_of(graph.symbols.begin(), graph.symbols.end(), is_count) ? std::next(it) : found.erase(it);
+  }
+  return found;
 }
 
 }  // namespace tenfold::passes

@@ -13,6 +13,8 @@ namespace tenfold::passes {
 // Rewrites `graph` if that leaves no attention over padded rows; else it stays as it is. `with_zeros`: results with a row for each token
 // may get zeros in the rows of masked tokens.
 bool pack_graph(ir::Graph& graph, bool with_zeros);
+// The symbols that count packed tokens, each with the mask that it counts.
+std::map<std::string, const ir::Value*> packed_token_symbols(const ir::Graph& graph);
 
 // Which axes of a value number the rows of the batch and the tokens. Packed, the value has extent 1 in the first and all kept tokens in
 // the second.
