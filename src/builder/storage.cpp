@@ -36,7 +36,7 @@ Layout Storage::layout_of(const Value* v) const {
 View Storage::view_or_self(const Value* v) const {
   if (const View* known = view(v)) return *known;
   const Layout layout = layout_of(v);
-  return {v, Dim(0), backends::strides(layout, v->dims()), layout == backends::kPlain, layout};
+  return {v, Dim(0), backends::strides(layout, v->dims()), layout == backends::kPlain, layout, layout};
 }
 
 backends::Problem stored_problem(const Node& node, const tune::NodeChoice& choice, const Storage& storage, const ir::SymbolBounds& box,
@@ -99,10 +99,10 @@ namespace {
 bool movable(const Value* v) {
   return v && !v->is_constant() && v->type.kind == ir::ValueType::Kind::tensor && v->dtype() != DType::string && bits(v->dtype()) >= 8;
 }
-bool dense_strides(const Dims& strides, const Dims& dims) {
-  const Dims plain = backends::strides(backends::kPlain, dims);
+bool dense_strides(const Dims& strides, const Dims& dims, Layout layout = backends::kPlain) {
+  const Dims dense = backends::strides(layout, dims);
   for (std::size_t i = 0; i < dims.size(); ++i)
-    if (dims[i] != Dim(1) && strides[i] != plain[i]) return false;
+    if (dims[i] != Dim(1) && strides[i] != dense[i]) return false;
   return true;
 }
 std::vector<std::int64_t> permutation(const Node& node) {
@@ -113,22 +113,32 @@ std::vector<std::int64_t> permutation(const Node& node) {
 }
 }  // namespace
 
+// A transposed plain value may be the other side's channels-last order as it lies, if that is what was chosen there.
+void Storage::name_layout(View& v, const Dims& dims, Layout chosen) const {
+  v.dense = dense_strides(v.strides, dims);
+  if (v.layout != backends::kPlain || chosen != backends::kChannelsLast || !dense_strides(v.strides, dims, chosen)) return;
+  v.dense = true;
+  v.layout = chosen;
+}
+
 void Storage::write_into_parent(const Node& node) {
   const bool concat = node.op() == "Concat", transpose = node.op() == "Transpose";
   if ((!concat && !transpose) || node.body || !movable(node.out())) return;
   if (concat && node.inputs.size() < 2) return;
   const Value* result = node.out();
   auto chosen = choice_.find(&node);
-  const Layout layout = chosen == choice_.end() || !chosen->second.tactic ? backends::kPlain : chosen->second.formats.out[0];
+  const bool has_tactic = chosen != choice_.end() && chosen->second.tactic;
+  const Layout layout = has_tactic ? chosen->second.formats.out[0] : backends::kPlain;
+  const Layout read_as = transpose && has_tactic ? chosen->second.formats.in[0] : layout;
   if (layout != backends::kPlain && !(concat && layout == backends::kChannelsLast)) return;
   const View parent = view_or_self(result);
   std::vector<std::pair<const Value*, View>> planned;
   Dim offset = parent.offset;
   for (const Value* v : node.inputs) {
     const bool free =
-        movable(v) && v->producer && !view(v) && !graph_.is_output(v) && layout_of(v) == layout && choice_.count(v->producer);
+        movable(v) && v->producer && !view(v) && !graph_.is_output(v) && layout_of(v) == read_as && choice_.count(v->producer);
     if (!free || std::count(node.inputs.begin(), node.inputs.end(), v) != 1) return;
-    View slice{parent.root, offset, parent.strides, false, parent.layout};
+    View slice{parent.root, offset, parent.strides, false, parent.layout, parent.root_layout};
     if (transpose) {
       const auto perm = permutation(node);
       slice.strides.assign(perm.size(), Dim(0));
@@ -138,7 +148,7 @@ void Storage::write_into_parent(const Node& node) {
       const auto axis = static_cast<std::size_t>((node.attributes.integer("axis", 0) + rank) % rank);
       offset = offset + v->dims()[axis] * parent.strides[axis];
     }
-    slice.dense = dense_strides(slice.strides, v->dims());
+    name_layout(slice, v->dims(), read_as);
     if (!accepted_by_producer(v, slice) || !accepted_by_users(v, slice, &node)) return;
     planned.emplace_back(v, std::move(slice));
   }
@@ -193,7 +203,9 @@ std::vector<View> Storage::derive(const Node& node, const View& source) const {
   }
   for (const View& made : views)
     if (!made.offset.is_constant()) return {};   // addresses are fixed when the plan is built
-  for (std::size_t i = 0; i < views.size(); ++i) views[i].dense = dense_strides(views[i].strides, node.outputs[i]->dims());
+  const bool transpose = op == "Transpose";
+  for (std::size_t i = 0; i < views.size(); ++i)
+    name_layout(views[i], node.outputs[i]->dims(), transpose ? layout_of(node.outputs[i]) : backends::kPlain);
   return views;
 }
 
@@ -206,7 +218,7 @@ void Storage::read_as_view(const Node& node) {
   View source = view_or_self(x);
   if (source.layout != backends::kPlain) {
     if (view(x) || !backends::same_as_plain(source.layout, x->dims())) return;
-    source = {x, Dim(0), backends::strides(backends::kPlain, x->dims()), true, backends::kPlain};   // blocks have no stride for channels
+    source = {x, Dim(0), backends::strides(backends::kPlain, x->dims()), true};  // blocks have no stride for channels
   }
   std::vector<View> views = derive(node, source);
   if (views.empty() || views.size() != node.outputs.size()) return;

@@ -15,8 +15,9 @@ struct View {
   const ir::Value* root = nullptr;
   ir::Dim offset = ir::Dim(0);
   ir::Dims strides;
-  bool dense = true;           // strides are those of a plain tensor of the value's own dims
-  backends::Layout layout = backends::kPlain;  // of the root: channels-last slices of a Concat are read and written as such only
+  bool dense = true;                           // strides are those of a tensor of the value's own dims in `layout`
+  backends::Layout layout = backends::kPlain;  // the value is read and written as this only
+  backends::Layout root_layout = backends::kPlain;
 };
 
 class Storage {
@@ -40,6 +41,7 @@ class Storage {
   bool tactic_accepts(const ir::Node& node, const ir::Value* v, const View& view) const;
   backends::Layout layout_of(const ir::Value* v) const;
   View view_or_self(const ir::Value* v) const;
+  void name_layout(View& v, const ir::Dims& dims, backends::Layout chosen) const;
   std::vector<View> derive(const ir::Node& node, const View& source) const;
 
   const ir::Graph& graph_;

@@ -6,12 +6,30 @@ namespace {
 
 using namespace cpu;
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+ir::Ints permutation(const Problem& p) {
   const auto rank = static_cast<std::int64_t>(p.in[0].dims.size());
-  ir::Ints perm;
-  for (std::int64_t a = 0; a < rank; ++a) perm.push_back(rank - 1 - a);
-  return open_move(p, p.attributes->has("perm") ? p.attributes->ints("perm") : perm);
+  ir::Ints reversed;
+  for (std::int64_t a = 0; a < rank; ++a) reversed.push_back(rank - 1 - a);
+  return p.attributes->ints("perm", reversed);
 }
+
+// Where the channels move, channels-last order on the other side leaves all elements where they are: builder/storage.cpp makes that a view.
+std::vector<Formats> formats(const Problem& p) {
+  std::vector<Formats> all{{{kPlain}, {kPlain}}};
+  if (p.in[0].dims.size() < 3) return all;
+  const auto moved = [&](Layout in, Layout out) {
+    const ir::Dims from = strides(in, p.in[0].dims), to = strides(out, p.out[0].dims);
+    const ir::Ints perm = permutation(p);
+    for (std::size_t i = 0; i < perm.size(); ++i)
+      if (from[static_cast<std::size_t>(perm[i])] != to[i]) return true;
+    return false;
+  };
+  if (!moved(kPlain, kChannelsLast)) all.push_back({{kPlain}, {kChannelsLast}});
+  if (!moved(kChannelsLast, kPlain)) all.push_back({{kChannelsLast}, {kPlain}});
+  return all;
+}
+
+std::shared_ptr<const void> open(const Problem& p, const Config&) { return open_move(p, permutation(p)); }
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const MoveKernel*>(self);
   const Bound &in = args.in[0], &out = args.out[0];
@@ -24,7 +42,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_transpose_blocks() {
-  return {.name = "transpose_blocks", .op = "Transpose", .supports = can_move, .configs = one_config, .open = open, .run = run};
+  return {.name = "transpose_blocks",
+          .op = "Transpose",
+          .supports = can_move,
+          .configs = one_config,
+          .formats = formats,
+          .open = open,
+          .run = run};
 }
 
 }  // namespace tenfold::backends
