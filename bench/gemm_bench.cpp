@@ -1,6 +1,7 @@
 // Speed of the f32 products and convolutions on shapes of real networks, as a share of this machine's measured FMA peak.
 //
 //   gemm_bench [threads=1] [filter]     every tactic and config of each shape whose line contains the filter; best of each tactic
+//   gemm_bench [threads=1] 'MatMul f32[3,77,5] f32[5,9]!'     of this problem, which need not be in the list
 //   gemm_bench THREADS peaks            only the machine: FMA rate, memory's rate, instruction sets (for tools/step_profile.py)
 #include <time.h>
 
@@ -22,6 +23,7 @@ Tactic cpu_matmul_gemv_f24();
 Tactic cpu_matmul_strassen();
 Tactic cpu_conv_igemm();
 Tactic cpu_conv_depthwise();
+Tactic cpu_conv_grouped();
 Tactic cpu_conv_first();
 Tactic cpu_conv_winograd();
 Tactic cpu_conv_transpose_gemm();
@@ -195,7 +197,7 @@ class Bench {
       }
       in.push_back(bind(p.in[i], bytes >= 0 ? kept.back().get() : const_cast<void*>(data_[i].raw())));
     }
-    kept.push_back(memory(ir::product(p.out[0].dims).constant() * 4));
+    kept.push_back(memory(storage_elements(p.out[0].layout, p.out[0].dims).constant() * 4));
     const std::vector<Bound> out{bind(p.out[0], kept.back().get())};
     kept.push_back(memory(tactic.workspace ? tactic.workspace(p, config).constant() : 0));
     void* const workspace = kept.back().get();
@@ -263,12 +265,16 @@ int main(int argc, char** argv) {
     std::printf("memory %.1f GB/s, features %s\n", memory_rate(pool, threads), feature_text(cpu::this_cpu().features).c_str());
     return 0;
   }
-  const std::vector<Tactic> tactics{cpu_matmul_packed(),  cpu_matmul_batched(), cpu_matmul_gemv_f24(),
-                                    cpu_matmul_strassen(), cpu_conv_igemm(),     cpu_conv_depthwise(),
-                                    cpu_conv_first(),     cpu_conv_winograd(),  cpu_conv_transpose_gemm()};
-  for (const Line& shape : kShapes) {
+  const std::vector<Tactic> tactics{cpu_matmul_packed(), cpu_matmul_batched(),     cpu_matmul_gemv_f24(), cpu_matmul_strassen(),
+                                    cpu_conv_igemm(),    cpu_conv_depthwise(),     cpu_conv_grouped(),    cpu_conv_first(),
+                                    cpu_conv_winograd(), cpu_conv_transpose_gemm()};
+  std::vector<Line> shapes;
+  for (const Line& shape : kShapes)
+    if ((std::string(shape.op) + " " + shape.text).find(filter) != std::string::npos) shapes.push_back(shape);
+  const std::string own(filter), op = own.substr(0, own.find(' '));
+  if (shapes.empty() && own.find('[') != std::string::npos) shapes.push_back({op.c_str(), filter + op.size() + 1});
+  for (const Line& shape : shapes) {
     const std::string line = std::string(shape.op) + " " + shape.text;
-    if (line.find(filter) == std::string::npos) continue;
     Bench bench(shape);
     for (const Tactic& tactic : tactics) {
       std::string config;

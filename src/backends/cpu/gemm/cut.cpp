@@ -6,6 +6,9 @@
 namespace tenfold::backends::cpu {
 namespace {
 
+// Where vectors along K are worth a try: few columns would fill lanes, and sums of lanes are a small part.
+constexpr std::int64_t kMostDotColumns = 8, kLeastDotDepth = 6;
+
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 // The piece size that cuts `whole` into the fewest nearly equal pieces of at most `most`, a multiple of `unit`.
 std::int64_t even_piece(std::int64_t whole, std::int64_t most, std::int64_t unit) {
@@ -17,7 +20,7 @@ std::int64_t even_piece(std::int64_t whole, std::int64_t most, std::int64_t unit
 }  // namespace
 
 std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t taps,
-                                      std::int64_t k) {
+                                      std::int64_t k, bool dots) {
   batch = std::max<std::int64_t>(batch, 1), m = std::max<std::int64_t>(m, 1), n = std::max<std::int64_t>(n, 1);
   const std::int64_t isa = best_gemm_isa(device);
   const GemmF32Kernels& kernels = gemm_f32_kernels(isa);
@@ -46,9 +49,16 @@ std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t bat
   std::vector<GemmF32Cut> cuts{cut(panel_depth, std::min<std::int64_t>(parts(2e6), 16))};
   const auto offer = [&](const GemmF32Cut& c) {
     for (const GemmF32Cut& old : cuts)
-      if (old.rows == c.rows && old.cols == c.cols && old.k == c.k) return;
+      if (old.isa == c.isa && old.rows == c.rows && old.cols == c.cols && old.k == c.k) return;
     cuts.push_back(c);
   };
+  if (dots && n <= kMostDotColumns && k >= kLeastDotDepth) {
+    GemmF32Cut c = cuts[0];
+    c.isa = isa == kGemmAvx512 ? kGemmDotAvx512 : kGemmDotAvx2, c.k = k;
+    const int max_rows = gemm_f32_kernels(c.isa).max_rows;
+    c.rows = even_piece(m, std::min(std::max<std::int64_t>(c.rows, 64), table_rows(taps, max_rows)), max_rows);
+    offer(c);
+  }
   offer(cut(panel_depth / 2, std::min<std::int64_t>(parts(2e6), 16)));
   offer(cut(4 * panel_depth, std::min<std::int64_t>(parts(2e6), 16)));
   // One part is for small products alone: tuned on a busy machine a large one would never be shared again.

@@ -4,11 +4,19 @@
 
 namespace tenfold::backends::cpu {
 
-const GemmF32Kernels& gemm_f32_kernels(std::int64_t isa) { return isa == kGemmAvx512 ? tenfold_gemm_f32_avx512 : tenfold_gemm_f32_avx2; }
+const GemmF32Kernels& gemm_f32_kernels(std::int64_t isa) {
+  switch (isa) {
+    case kGemmAvx512: return tenfold_gemm_f32_avx512;
+    case kGemmDotAvx2: return tenfold_dot_f32_avx2;
+    case kGemmDotAvx512: return tenfold_dot_f32_avx512;
+    default: return tenfold_gemm_f32_avx2;
+  }
+}
 
-Verdict gemm_isa_runs(const DeviceInfo& device, std::int64_t isa) {
-  if (isa != kGemmAvx2 && isa != kGemmAvx512) return Verdict::no("it names no instruction set of this version");
-  return Verdict::only_if((device.features & (isa == kGemmAvx512 ? kAvx512 : kAvx2)) != 0, "this machine lacks its instruction set");
+Verdict gemm_isa_runs(const DeviceInfo& device, std::int64_t isa, bool dots) {
+  if (isa < 0 || isa >= (dots ? kGemmIsaCount : kGemmDotAvx2)) return Verdict::no("it names no instruction set of this version");
+  const bool wide = isa == kGemmAvx512 || isa == kGemmDotAvx512;
+  return Verdict::only_if((device.features & (wide ? kAvx512 : kAvx2)) != 0, "this machine lacks its instruction set");
 }
 
 namespace {
@@ -28,7 +36,7 @@ struct BlockLoop {
     t.offset = block.offset + k_block * w.k_block;
     t.taps = w.taps;
     t.k = w.depth(k_block);
-    t.panel_step = w.panel * w.taps * t.k;
+    t.panel_step = w.panel * w.taps * w.stored(t.k);
     t.panel = packed + k_block * w.k_block * w.taps * columns + panel * t.panel_step;  // w.at() without its division
     t.c_stride = block.c_stride;
     t.cols = std::min<std::int64_t>(std::int64_t{count} * w.panel, w.n - panel * w.panel);
@@ -76,12 +84,28 @@ struct BlockLoop {
   // B as a whole stays in L1 while each tile of rows passes over it: C is written row by row.
   bool fits_l1() const noexcept { return k_blocks == 1 && w.taps * w.k * (block.last_panel - block.first_panel) * w.panel * 4 <= 24 << 10; }
   void rows_first() const noexcept {
+    if (kernels.many[0]) {
+      many(0, tiles.higher);
+      return many(tiles.higher, tiles.count);
+    }
     for (std::int64_t i = 0; i < tiles.count; ++i) {
       for (std::int64_t panel = block.first_panel; panel < block.last_panel; ++panel) {
         GemmF32Tile t = shared(0, panel, 1);
         run(t, i, 0, panel, nullptr);
       }
     }
+  }
+  // Tiles [first, last), which have equally many rows.
+  void many(std::int64_t first, std::int64_t last) const noexcept {
+    if (first == last) return;
+    const std::int64_t row = block.row + tiles.begin(first), column = block.column + block.first_panel * w.panel;
+    GemmF32Tile t = shared(0, block.first_panel, static_cast<int>(block.last_panel - block.first_panel));
+    t.rows = block.table + first * w.taps * kernels.max_rows;
+    t.c = block.c + row * block.c_stride + column;
+    t.fetch = block.far;
+    GemmF32Finish finish;
+    if (bound.any) finish = bound.at(row, column), t.finish = &finish;
+    kernels.many[tiles.begin(first + 1) - tiles.begin(first) - 1](t, last - first);
   }
 
   // A panel of B stays in L1 while all rows pass.

@@ -8,39 +8,43 @@
 
 namespace tenfold::backends::cpu {
 
-enum GemmIsa : std::int64_t { kGemmAvx2, kGemmAvx512, kGemmIsaCount };
+enum GemmIsa : std::int64_t { kGemmAvx2, kGemmAvx512, kGemmDotAvx2, kGemmDotAvx512, kGemmIsaCount };
 inline GemmIsa best_gemm_isa(const DeviceInfo& device) { return device.features & kAvx512 ? kGemmAvx512 : kGemmAvx2; }
 const GemmF32Kernels& gemm_f32_kernels(std::int64_t isa);
-Verdict gemm_isa_runs(const DeviceInfo& device, std::int64_t isa);
+// Forms with vectors along K are for those who pack through GemmF32Weights alone.
+Verdict gemm_isa_runs(const DeviceInfo& device, std::int64_t isa, bool dots = false);
 
 // B of (taps * k) x n, packed as [block of k][panel][tap][k in block][panel column]: a block of K is contiguous for a range of panels.
+// With lanes above 1 there is one block of K, each tap of it [k / lanes, rounded up][panel column][lane].
 struct GemmF32Weights {
   std::int64_t taps = 1, k = 0, n = 0;
   std::int64_t k_block = 0;  // of k, the same for every tap; the last block may be smaller
-  int panel = 0;
+  int panel = 0, lanes = 1;
 
   std::int64_t panels() const { return (n + panel - 1) / panel; }
   std::int64_t k_blocks() const { return k == 0 ? 1 : (k + k_block - 1) / k_block; }
   std::int64_t depth(std::int64_t block) const { return std::min(k_block, k - block * k_block); }
-  std::int64_t floats() const { return taps * k * panels() * panel; }
+  std::int64_t stored(std::int64_t depth) const { return (depth + lanes - 1) / lanes * lanes; }
+  std::int64_t floats() const { return taps * stored(k) * panels() * panel; }
   std::int64_t at(std::int64_t block, std::int64_t p) const {  // where a panel starts
-    return block * k_block * taps * panels() * panel + p * panel * taps * depth(block);
+    return block * k_block * taps * panels() * panel + p * panel * taps * stored(depth(block));
   }
   // Where element (tap, k, column) lies.
   std::int64_t slot(std::int64_t tap, std::int64_t i, std::int64_t column) const {
-    const std::int64_t block = i / k_block;
-    return at(block, column / panel) + (tap * depth(block) + i % k_block) * panel + column % panel;
+    const std::int64_t block = i / k_block, in_block = i % k_block;
+    return at(block, column / panel) + (tap * stored(depth(block)) + in_block / lanes * lanes) * panel + column % panel * lanes +
+           in_block % lanes;
   }
 };
-// packed[slot] = value(tap, k, column), zeros in the columns that pad the last panel.
+// packed[slot] = value(tap, k, column), zeros in what pads panels and lanes.
 template <class Value>
 void pack_f32(const GemmF32Weights& w, float* packed, Value&& value) {
   for (std::int64_t block = 0; block < w.k_blocks(); ++block)
     for (std::int64_t panel = 0; panel < w.panels(); ++panel)
       for (std::int64_t tap = 0; tap < w.taps; ++tap)
-        for (std::int64_t i = block * w.k_block; i < block * w.k_block + w.depth(block); ++i)
+        for (std::int64_t first = block * w.k_block, end = first + w.depth(block); first < end; first += w.lanes)
           for (std::int64_t column = panel * w.panel; column < (panel + 1) * w.panel; ++column)
-            *packed++ = column < w.n ? value(tap, i, column) : 0.f;
+            for (std::int64_t i = first; i < first + w.lanes; ++i) *packed++ = column < w.n && i < end ? value(tap, i, column) : 0.f;
 }
 
 // Rows of C are cut into tiles of nearly equal height. A table holds the pointers of one block of rows.
@@ -80,8 +84,8 @@ void gemm_f32_block(const GemmF32Kernels& kernels, const GemmF32Weights& w, cons
 struct GemmF32Cut {
   std::int64_t isa = 0, rows = 0, cols = 0, k = 0;
 };
-// Cuts worth timing for `batch` products of m x (taps * k) x n, best guess first.
+// Cuts worth timing for `batch` products of m x (taps * k) x n, best guess first; `dots`: also forms with vectors along K.
 std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t taps,
-                                      std::int64_t k);
+                                      std::int64_t k, bool dots = false);
 
 }  // namespace tenfold::backends::cpu

@@ -1,6 +1,8 @@
 // Pointers of windows: inside the image by a table of offsets, at its edges tap by tap.
 #include "backends/cpu/gemm/window_rows.h"
 
+#include <algorithm>
+
 namespace tenfold::backends::cpu {
 
 WindowRows::WindowRows(const ConvShape& shape, const ConvExtents& extents, const float* x, const float* zeros) noexcept
@@ -13,7 +15,34 @@ WindowRows::WindowRows(const ConvShape& shape, const ConvExtents& extents, const
         offset_[tap++] = z * shape.dilation[0] * s[0] + y * shape.dilation[1] * s[1] + i * shape.dilation[2] * s[2];
   for (std::size_t d = 0; d < 3; ++d) reach_[d] = (shape.kernel[d] - 1) * shape.dilation[d] + 1;
   step_ = shape.stride[2] * s[2];
-  last_inside_ = extents.in[2] - reach_[2];
+  const std::int64_t begin = shape.begin[2], stride = shape.stride[2], last = extents.in[2] - reach_[2] + begin;
+  first_inside_ = (begin + stride - 1) / stride;
+  end_inside_ = last < 0 ? 0 : last / stride + 1;
+}
+
+void WindowRows::Cursor::write(const float** entry, std::int64_t step, std::int64_t count) noexcept {
+  while (count > 0) {
+    const std::int64_t run = std::min({count, w_.end_inside_ - out_[2], w_.extents_.out[2] - out_[2]});
+    if (!line_inside_ || out_[2] < w_.first_inside_ || run <= 0) {
+      write(entry++, step);
+      --count;
+      continue;
+    }
+    for (std::int64_t tap = 0; tap < w_.taps_; ++tap) {
+      const float *from = corner_ + w_.offset_[tap], **to = entry + tap * step;
+      for (std::int64_t i = 0; i < run; ++i, from += w_.step_) to[i] = from;
+    }
+    advance(run);
+    entry += run, count -= run;
+  }
+}
+
+void WindowRows::mark_padding(const RowTiles& tiles, int max_rows, const float** table) const noexcept {
+  for (std::int64_t t = 0; t < tiles.count; ++t) {
+    const std::int64_t rows = tiles.begin(t + 1) - tiles.begin(t);
+    for (std::int64_t tap = 0; tap < taps_; ++tap, table += max_rows)
+      if (std::all_of(table, table + rows, [&](const float* row) { return row == zeros_; })) table[0] = nullptr;
+  }
 }
 
 WindowRows::Cursor::Cursor(const WindowRows& rows, std::int64_t row) noexcept : w_(rows) {
@@ -46,16 +75,20 @@ void WindowRows::Cursor::next_line() noexcept {
 }
 
 void WindowRows::Cursor::write_edge(const float** entry, std::int64_t step) const noexcept {
-  const auto inside = [&](std::size_t d, std::int64_t k) {
-    const std::int64_t i = at_[d] + k * w_.shape_.dilation[d];
-    return i >= 0 && i < w_.extents_.in[d];
+  const Three &kernel = w_.shape_.kernel, &dilation = w_.shape_.dilation;
+  const auto exists = [&](std::size_t d, std::int64_t i) {
+    const std::int64_t at = at_[d] + i * dilation[d];
+    return at >= 0 && at < w_.extents_.in[d];
   };
-  std::int64_t tap = 0;
-  for (std::int64_t z = 0; z < w_.shape_.kernel[0]; ++z) {
-    for (std::int64_t y = 0; y < w_.shape_.kernel[1]; ++y) {
-      const bool row = inside(0, z) && inside(1, y);
-      for (std::int64_t i = 0; i < w_.shape_.kernel[2]; ++i, ++tap, entry += step)
-        *entry = row && inside(2, i) ? corner_ + w_.offset_[tap] : w_.zeros_;
+  std::int64_t first = 0, last = kernel[2];  // taps of a line that exist
+  while (first < last && !exists(2, first)) ++first;
+  while (last > first && !exists(2, last - 1)) --last;
+  const std::int64_t* offset = w_.offset_;
+  for (std::int64_t z = 0; z < kernel[0]; ++z) {
+    const bool plane = exists(0, z);
+    for (std::int64_t y = 0; y < kernel[1]; ++y, offset += kernel[2]) {
+      const bool line = plane && exists(1, y);
+      for (std::int64_t i = 0; i < kernel[2]; ++i, entry += step) *entry = line && i >= first && i < last ? corner_ + offset[i] : w_.zeros_;
     }
   }
 }

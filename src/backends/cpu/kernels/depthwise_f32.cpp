@@ -8,19 +8,21 @@ namespace tenfold::backends::cpu {
 namespace {
 
 // The sums of the channels from `channel` on. A last panel that is not whole reads its part of every position only.
-template <int kRows, bool kWhole>
-TENFOLD_INLINE void sum_panel(vf (&sum)[kRows][kVectors], const GemmF32Tile& t, const float* weights, std::int64_t channel) {
-#pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r) sum[r][0] = sum[r][1] = zero();
-  const float* const* rows = t.rows;
-  const std::int64_t at = t.offset + channel, left = t.cols - channel;
+template <int kRows, int kWidth, bool kWhole>
+TENFOLD_INLINE void sum_panel(vf (&sum)[kRows][kWidth], const GemmF32Tile& t, const float* const* rows, const float* weights,
+                              std::int64_t channel) {
+#pragma GCC unroll 32
+  for (int i = 0; i < kRows * kWidth; ++i) sum[i / kWidth][i % kWidth] = zero();
+  const std::int64_t at = t.offset + channel;
+  const Columns<kWidth, kWhole ? kWidth : kWidth - 1> columns(t.cols - channel);
   for (std::int64_t tap = 0; tap < t.taps; ++tap, rows += kMaxRows, weights += kPanel) {
-    const vf w0 = load(weights), w1 = load(weights + kLanes);
+    if (rows[0] == nullptr) continue;
+    const vf w0 = load(weights), w1 = load(weights + (kWidth - 1) * kLanes);
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
       const float* x = rows[r] + at;
-      sum[r][0] = fma(w0, load_part(x, 0, left, kWhole), sum[r][0]);
-      sum[r][1] = fma(w1, load_part(x, kLanes, left, kWhole), sum[r][1]);
+      sum[r][0] = fma(w0, columns.read(x, 0), sum[r][0]);
+      if (kWidth > 1) sum[r][kWidth - 1] = fma(w1, columns.read(x, kWidth - 1), sum[r][kWidth - 1]);
     }
   }
 }
@@ -31,7 +33,8 @@ TENFOLD_INLINE void sum_line(vf (&sum)[kRows][1], const GemmF32Tile& t, const De
                              std::int64_t channel) {
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) sum[r][0] = zero();
-  const std::int64_t at = t.offset + channel, left = t.cols - channel;
+  const std::int64_t at = t.offset + channel;
+  const Columns<1, kWhole> columns(t.cols - channel);
   const float* const zeros = lines.zeros + at;
   for (std::int64_t line = 0; line * kTaps < t.taps; ++line, weights += kTaps * kPanel) {
     vf w[kTaps];
@@ -42,7 +45,7 @@ TENFOLD_INLINE void sum_line(vf (&sum)[kRows][1], const GemmF32Tile& t, const De
 #pragma GCC unroll 32
     for (int i = 0; i < (kRows - 1) * kStride + kTaps; ++i, position += step) {
       const bool outside = (i < kTaps - 1 && i < lines.first) || (i > (kRows - 1) * kStride && i >= lines.last);
-      const vf x = held(load_part(outside ? zeros : position, 0, left, kWhole));
+      const vf x = held(columns.read(outside ? zeros : position, 0));
 #pragma GCC unroll 8
       for (int tap = 0; tap < kTaps; ++tap)
         if (i >= tap && (i - tap) % kStride == 0 && (i - tap) / kStride < kRows)
@@ -51,39 +54,67 @@ TENFOLD_INLINE void sum_line(vf (&sum)[kRows][1], const GemmF32Tile& t, const De
   }
 }
 
-// Walks over the channels in steps of `kStep`; sum_some(tile of all, weights, channel, whole) sums one step.
-template <int kRows, int kWidth, class Sum>
+// Walks over the channels in steps of one vector; sum_some(tile of all, weights, channel, whole) sums one step.
+template <int kRows, class Sum>
 TENFOLD_INLINE void each_step(const GemmF32Tile& all, Sum&& sum_some) {
-  constexpr int kStep = kWidth * kLanes;
   GemmF32Tile t = all;  // of one step
   GemmF32Finish f;
-  if (all.finish) f = *all.finish, t.finish = &f;
-  vf sum[kRows][kWidth];
-  for (std::int64_t channel = 0; channel < all.cols; channel += kStep, t.c += kStep) {
-    const bool whole = channel + kStep <= all.cols;
+  if (all.finish) {  // member by member: as a whole it would be read with wider loads than it was just stored with, and wait for that
+    const GemmF32Finish& g = *all.finish;
+    f.bias = g.bias, f.residual = g.residual, f.residual_stride = g.residual_stride;
+    f.clamp = g.clamp, f.low = g.low, f.high = g.high;
+    t.finish = &f;
+  }
+  vf sum[kRows][1];
+  for (std::int64_t channel = 0; channel < all.cols; channel += kLanes, t.c += kLanes) {
+    const bool whole = channel + kLanes <= all.cols;
     const float* weights = all.panel + channel / kPanel * all.taps * kPanel + channel % kPanel;
     sum_some(sum, weights, channel, whole);
+    t.cols = whole ? kLanes : all.cols - channel;
+    end_tile(sum, t);
+    if (f.bias) f.bias += kLanes;
+    if (f.residual) f.residual += kLanes;
+  }
+}
+
+// Panels, or half panels, of one tile of `all`: t and f are that tile's.
+template <int kRows, int kWidth>
+TENFOLD_INLINE void panels(const GemmF32Tile& all, GemmF32Tile& t, GemmF32Finish& f, std::int64_t first, std::int64_t last) {
+  constexpr int kStep = kWidth * kLanes;
+  vf sum[kRows][kWidth];
+  for (std::int64_t channel = first; channel < last; channel += kStep, t.c += kStep) {
+    const bool whole = channel + kStep <= all.cols;
+    const float* weights = all.panel + channel / kPanel * all.taps * kPanel;
     t.cols = whole ? kStep : all.cols - channel;
+    if (whole)
+      sum_panel<kRows, kWidth, true>(sum, all, t.rows, weights, channel);
+    else
+      sum_panel<kRows, kWidth, false>(sum, all, t.rows, weights, channel);
     end_tile(sum, t);
     if (f.bias) f.bias += kStep;
     if (f.residual) f.residual += kStep;
   }
 }
 
+// A last panel of which only half exists takes half the work.
 template <int kRows>
-void tile(const GemmF32Tile& all) {
-  each_step<kRows, kVectors>(
-      all, [&](vf(&sum)[kRows][kVectors], const float* weights, std::int64_t channel, bool whole) __attribute__((always_inline)) {
-        if (whole)
-          sum_panel<kRows, true>(sum, all, weights, channel);
-        else
-          sum_panel<kRows, false>(sum, all, weights, channel);
-      });
+void tile(const GemmF32Tile& all, std::int64_t tiles) {
+  const std::int64_t rest = all.cols % kPanel, last = rest > 0 && rest <= kLanes ? all.cols - rest : all.cols;
+  GemmF32Tile t = all;
+  GemmF32Finish f;
+  if (all.finish) t.finish = &f;
+  for (std::int64_t i = 0; i < tiles; ++i, t.rows += t.taps * kMaxRows) {
+    t.c = all.c + i * kRows * t.c_stride;
+    if (all.finish) f = *all.finish;
+    if (f.residual) f.residual += i * kRows * f.residual_stride;
+    panels<kRows, kVectors>(all, t, f, 0, last);
+    if (last < all.cols) panels<kRows, 1>(all, t, f, last, all.cols);
+  }
 }
 
 template <int kRows, int kTaps, int kStride>
 void line(const GemmF32Tile& all, const DepthwiseF32Lines& lines) {
-  each_step<kRows, 1>(
+  each_step<kRows>(
       all, [&](vf(&sum)[kRows][1], const float* weights, std::int64_t channel, bool whole) __attribute__((always_inline)) {
         if (whole)
           sum_line<kRows, kTaps, kStride, true>(sum, all, lines, weights, channel);

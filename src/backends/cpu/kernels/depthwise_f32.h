@@ -20,7 +20,8 @@ inline constexpr int kDepthwiseLine = 8;  // most results of a tile in a line
 
 struct DepthwiseF32Kernels {
   int max_rows = 0, panel = 0;                   // rows of a table as for products
-  GemmF32Function tile[kGemmMostRows] = {};      // [rows - 1]: any windows, by pointers
+  // [rows - 1]: any windows, by pointers; that many tiles, which follow each other in the table and in C
+  void (*tile[kGemmMostRows])(const GemmF32Tile&, std::int64_t tiles) = {};
   DepthwiseF32Line line[2][2][kDepthwiseLine] = {};  // [3 or 5 wide][stride 1 or 2][results - 1]
 };
 extern "C" const DepthwiseF32Kernels tenfold_depthwise_f32_avx2, tenfold_depthwise_f32_avx512;

@@ -43,15 +43,15 @@ TENFOLD_INLINE void product(const GemmF32Tile& t) {
     if (t.finish && t.finish->residual) fetch<kRows, kWidth>(t.finish->residual, t.finish->residual_stride, false);
   }
   vf sum[kRows][kWidth];
-#pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kWidth; ++v) sum[r][v] = zero();
-  }
+  const bool has_bias = begin_tile(sum, t);
   const float* b = t.panel;
   const float* const* rows = t.rows;
   const char* soon = static_cast<const char*>(t.soon);
   for (std::int64_t tap = 0; tap < t.taps; ++tap, rows += kMaxRows) {
+    if (rows[0] == nullptr) {
+      b += t.k * kPanel;
+      continue;
+    }
     const float* a[kRows];
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) a[r] = rows[r] + t.offset;
@@ -61,7 +61,7 @@ TENFOLD_INLINE void product(const GemmF32Tile& t) {
       for (; k < end; ++k, b += kPanel) step<kRows, kWidth, kDifference>(sum, a, k, t, b);  // unrolled it is 7 % slower
     }
   }
-  end_tile(sum, t);
+  end_tile(sum, t, has_bias);
 }
 
 // A panel of which only half exists takes half the work.
@@ -76,6 +76,28 @@ template <int kRows>
 void difference(const GemmF32Tile& t) {
   product<kRows, kVectors, true>(t);
 }
+// Tile by tile, in each panel by panel.
+template <int kRows>
+void many(const GemmF32Tile& all, std::int64_t tiles) {
+  GemmF32Tile t = all;
+  GemmF32Finish f;
+  if (all.finish) t.finish = &f;
+  for (std::int64_t i = 0; i < tiles; ++i, t.rows += t.taps * kMaxRows) {
+    t.panel = all.panel;
+    t.c = all.c + i * kRows * t.c_stride;
+    if (all.finish) f = *all.finish;
+    if (f.residual) f.residual += i * kRows * f.residual_stride;
+    for (std::int64_t left = all.cols; left > 0; left -= kPanel, t.panel += t.panel_step, t.c += kPanel) {
+      t.cols = left < kPanel ? left : kPanel;
+      if (t.cols <= kLanes)
+        product<kRows, 1>(t);
+      else
+        product<kRows, kVectors>(t);
+      if (f.bias) f.bias += kPanel;
+      if (f.residual) f.residual += kPanel;
+    }
+  }
+}
 template <int kRows, int kPanels>
 void wide(const GemmF32Tile& t) {
   product<kRows, kPanels * kVectors>(t);
@@ -89,12 +111,7 @@ void wide(const GemmF32Tile& t) {
   {OF_ROWS(f, 1), OF_ROWS(f, 2), OF_ROWS(f, 3), OF_ROWS(f, 4),  OF_ROWS(f, 5),  OF_ROWS(f, 6),                                   \
    OF_ROWS(f, 7), OF_ROWS(f, 8), OF_ROWS(f, 9), OF_ROWS(f, 10), OF_ROWS(f, 11), OF_ROWS(f, 12)}
 extern "C" const GemmF32Kernels TENFOLD_TABLE(gemm_f32) = {
-    kMaxRows,
-    kPanel,
-    ALL_ROWS(tile),
-    ALL_ROWS(difference),
-    {4, 2, 2},
-    {wide<1, 4>, wide<2, 2>, wide<3, 2>}};
+    kMaxRows, kPanel, ALL_ROWS(tile), ALL_ROWS(difference), {4, 2, 2}, {wide<1, 4>, wide<2, 2>, wide<3, 2>}, ALL_ROWS(many)};
 #undef ALL_ROWS
 #undef OF_ROWS
 

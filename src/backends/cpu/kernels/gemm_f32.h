@@ -18,7 +18,7 @@ struct GemmF32Finish {
 };
 
 struct GemmF32Tile {
-  const float* const* rows = nullptr;  // rows[tap * max_rows + r]
+  const float* const* rows = nullptr;  // rows[tap * max_rows + r]; null for r = 0: the tap adds nothing to any row
   std::int64_t offset = 0;             // elements added to every pointer
   std::int64_t taps = 1, k = 0;        // depth: k neighbouring elements for each tap
   const float* panel = nullptr;        // [taps * k][panel], zeros in columns that do not exist
@@ -47,8 +47,13 @@ struct GemmF32Kernels {
   GemmF32Function difference[kGemmMostRows] = {};  // [rows - 1]: one panel, B a difference that is made on the way
   int wide_panels[kGemmWideRows] = {};       // [rows - 1]: few rows take several panels at once, to have sums enough in
   GemmF32Function wide[kGemmWideRows] = {};  //   flight; all but the last column range of C must exist
+  // [rows - 1]: that many tiles of rows, which follow each other in the table and in C, times any number of panels, which had better
+  // be in L1; null: no such form.
+  void (*many[kGemmMostRows])(const GemmF32Tile&, std::int64_t tiles) = {};
+  int lanes = 1;  // steps of K that lie together for each column: panel is [taps][k / lanes, rounded up][panel][lanes]
 };
 
 extern "C" const GemmF32Kernels tenfold_gemm_f32_avx2, tenfold_gemm_f32_avx512;
+extern "C" const GemmF32Kernels tenfold_dot_f32_avx2, tenfold_dot_f32_avx512;  // for very few columns
 
 }  // namespace tenfold::backends::cpu

@@ -23,12 +23,31 @@ TENFOLD_INLINE void store_part(float* p, vf v, std::int64_t at, std::int64_t col
   if (at < cols) store_n(p + at, v, cols - at);
 }
 
-template <int kRows, int kWidth>
-TENFOLD_INLINE void finish(vf (&sum)[kRows][kWidth], const GemmF32Finish& f, std::int64_t cols, bool whole) {
-  if (f.bias) {
+// The columns of a tile that exist: the first kWhole vectors as a whole, masks of the others, made once for all its rows.
+template <int kWidth, int kWhole>
+struct Columns {
+  vmask exist[kWidth];
+  inline __attribute__((always_inline)) explicit Columns(std::int64_t cols) {
 #pragma GCC unroll 8
     for (int v = 0; v < kWidth; ++v) {
-      const vf bias = load_part(f.bias, v * kLanes, cols, whole);
+      const std::int64_t left = cols - v * kLanes;
+      exist[v] = lanes(left < 0 ? 0 : left < kLanes ? left : kLanes);
+    }
+  }
+  inline __attribute__((always_inline)) vf read(const float* row, int v) const {
+    return v < kWhole ? load(row + v * kLanes) : load_if(row + v * kLanes, exist[v]);
+  }
+  inline __attribute__((always_inline)) void write(float* row, int v, vf x) const {
+    v < kWhole ? store(row + v * kLanes, x) : store_if(row + v * kLanes, x, exist[v]);
+  }
+};
+
+template <int kRows, int kWidth, class Cols>
+TENFOLD_INLINE void finish(vf (&sum)[kRows][kWidth], const GemmF32Finish& f, const Cols& columns, bool has_bias) {
+  if (f.bias && !has_bias) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kWidth; ++v) {
+      const vf bias = columns.read(f.bias, v);
 #pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r) sum[r][v] = add(sum[r][v], bias);
     }
@@ -38,21 +57,29 @@ TENFOLD_INLINE void finish(vf (&sum)[kRows][kWidth], const GemmF32Finish& f, std
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r, row += f.residual_stride) {
 #pragma GCC unroll 8
-      for (int v = 0; v < kWidth; ++v) sum[r][v] = add(sum[r][v], load_part(row, v * kLanes, cols, whole));
+      for (int v = 0; v < kWidth; ++v) sum[r][v] = add(sum[r][v], columns.read(row, v));
     }
   }
   if (f.clamp) {
-    const vf low = set1(f.low), high = set1(f.high);
+    const vf low = set1(f.low), high = set1(f.high);  // the second operand if there is a NaN
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
-      for (int v = 0; v < kWidth; ++v) sum[r][v] = min(high, max(low, sum[r][v]));  // the second operand if there is a NaN
+      for (int v = 0; v < kWidth; ++v) sum[r][v] = max(low, sum[r][v]);
+    }
+    if (f.high == __builtin_inff()) return;
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kWidth; ++v) sum[r][v] = min(high, sum[r][v]);
     }
   }
 }
 
-template <int kRows, int kWidth>
-TENFOLD_INLINE void store_tile(vf (&sum)[kRows][kWidth], const GemmF32Tile& t, bool whole) {
+template <class Cols, int kRows, int kWidth>
+TENFOLD_INLINE void store_tile(vf (&sum)[kRows][kWidth], const GemmF32Tile& t, bool has_bias) {
+  const Cols columns(t.cols);
+  const std::int64_t stride = t.c_stride;
   if (t.also) {
     float* row = t.also;
 #pragma GCC unroll 16
@@ -72,26 +99,42 @@ TENFOLD_INLINE void store_tile(vf (&sum)[kRows][kWidth], const GemmF32Tile& t, b
   if (t.accumulate) {
     const float* row = t.c;
 #pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r, row += t.c_stride) {
+    for (int r = 0; r < kRows; ++r, row += stride) {
 #pragma GCC unroll 8
-      for (int v = 0; v < kWidth; ++v) sum[r][v] = add(load_part(row, v * kLanes, t.cols, whole), sum[r][v]);
+      for (int v = 0; v < kWidth; ++v) sum[r][v] = add(columns.read(row, v), sum[r][v]);
     }
   }
-  if (t.finish) finish(sum, *t.finish, t.cols, whole);
+  if (t.finish) finish(sum, *t.finish, columns, has_bias);
   float* row = t.c;
 #pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r, row += t.c_stride) {
+  for (int r = 0; r < kRows; ++r, row += stride) {
 #pragma GCC unroll 8
-    for (int v = 0; v < kWidth; ++v) store_part(row, sum[r][v], v * kLanes, t.cols, whole);
+    for (int v = 0; v < kWidth; ++v) columns.write(row, v, sum[r][v]);
   }
 }
 
 template <int kRows, int kWidth>
-TENFOLD_INLINE void end_tile(vf (&sum)[kRows][kWidth], const GemmF32Tile& t) {
+TENFOLD_INLINE void end_tile(vf (&sum)[kRows][kWidth], const GemmF32Tile& t, bool has_bias = false) {
   if (t.cols == kWidth * kLanes)
-    store_tile(sum, t, true);
+    store_tile<Columns<kWidth, kWidth>>(sum, t, has_bias);
+  else if (kWidth > 1 && t.cols > (kWidth - 1) * kLanes)
+    store_tile<Columns<kWidth, kWidth - 1>>(sum, t, has_bias);
   else
-    store_tile(sum, t, false);
+    store_tile<Columns<kWidth, 0>>(sum, t, has_bias);
+}
+
+// Where sums begin: at the bias of their columns if this tile is all of them, which is then done. True: it was the bias.
+template <int kRows, int kWidth>
+TENFOLD_INLINE bool begin_tile(vf (&sum)[kRows][kWidth], const GemmF32Tile& t) {
+  const bool has_bias = t.finish && t.finish->bias && !t.accumulate && !t.also;
+  const Columns<kWidth, 0> columns(has_bias ? t.cols : 0);
+#pragma GCC unroll 8
+  for (int v = 0; v < kWidth; ++v) {
+    const vf first = has_bias ? columns.read(t.finish->bias, v) : zero();
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) sum[r][v] = first;
+  }
+  return has_bias;
 }
 
 }  // namespace

@@ -24,7 +24,13 @@ TENFOLD_INLINE vi set1i(std::int32_t x) { return _mm512_set1_epi32(x); }
 TENFOLD_INLINE vf load(const float* p) { return _mm512_loadu_ps(p); }
 TENFOLD_INLINE vf load_n(const float* p, std::int64_t n) { return _mm512_maskz_loadu_ps(lanes(n), p); }
 TENFOLD_INLINE void store(float* p, vf v) { _mm512_storeu_ps(p, v); }
-TENFOLD_INLINE void store_n(float* p, vf v, std::int64_t n) { _mm512_mask_storeu_ps(p, lanes(n), v); }
+TENFOLD_INLINE vf load_if(const float* p, vmask m) { return _mm512_maskz_loadu_ps(m, p); }
+// In halves: Zen 4 takes nine cycles for a masked store of 64 bytes, two for one of 32.
+TENFOLD_INLINE void store_if(float* p, vf v, vmask m) {
+  _mm256_mask_storeu_ps(p, static_cast<__mmask8>(m), _mm512_castps512_ps256(v));
+  _mm256_mask_storeu_ps(p + 8, static_cast<__mmask8>(m >> 8), _mm512_extractf32x8_ps(v, 1));
+}
+TENFOLD_INLINE void store_n(float* p, vf v, std::int64_t n) { store_if(p, v, lanes(n)); }
 TENFOLD_INLINE vi loadi(const std::int32_t* p) { return _mm512_loadu_si512(p); }
 TENFOLD_INLINE vi loadi_n(const std::int32_t* p, std::int64_t n) { return _mm512_maskz_loadu_epi32(lanes(n), p); }
 TENFOLD_INLINE void storei(std::int32_t* p, vi v) { _mm512_storeu_si512(p, v); }
@@ -91,6 +97,7 @@ TENFOLD_INLINE vi widen_u16(const std::uint16_t* p) {
   return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
 }
 TENFOLD_INLINE void narrow16(std::uint16_t* p, vi v) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi32_epi16(v)); }
+TENFOLD_INLINE vf permute(vf v, vi index) { return _mm512_permutexvar_ps(index, v); }
 TENFOLD_INLINE vf gather(const float* p, vi index) { return _mm512_i32gather_ps(index, p, 4); }
 
 #else  // AVX2
@@ -109,6 +116,8 @@ TENFOLD_INLINE vf load(const float* p) { return _mm256_loadu_ps(p); }
 TENFOLD_INLINE vf load_n(const float* p, std::int64_t n) { return _mm256_maskload_ps(p, lane_mask(n)); }
 TENFOLD_INLINE void store(float* p, vf v) { _mm256_storeu_ps(p, v); }
 TENFOLD_INLINE void store_n(float* p, vf v, std::int64_t n) { _mm256_maskstore_ps(p, lane_mask(n), v); }
+TENFOLD_INLINE vf load_if(const float* p, vmask m) { return _mm256_maskload_ps(p, _mm256_castps_si256(m)); }
+TENFOLD_INLINE void store_if(float* p, vf v, vmask m) { _mm256_maskstore_ps(p, _mm256_castps_si256(m), v); }
 TENFOLD_INLINE vi loadi(const std::int32_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
 TENFOLD_INLINE vi loadi_n(const std::int32_t* p, std::int64_t n) { return _mm256_maskload_epi32(p, lane_mask(n)); }
 TENFOLD_INLINE void storei(std::int32_t* p, vi v) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v); }
@@ -182,8 +191,36 @@ TENFOLD_INLINE void store_half(std::uint16_t* p, vf v) {
 }
 TENFOLD_INLINE vi widen_u16(const std::uint16_t* p) { return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
 TENFOLD_INLINE void narrow16(std::uint16_t* p, vi v) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), low_halves(v)); }
+TENFOLD_INLINE vf permute(vf v, vi index) { return _mm256_permutevar8x32_ps(v, index); }
 TENFOLD_INLINE vf gather(const float* p, vi index) { return _mm256_i32gather_ps(p, index, 4); }
 #endif
+
+// Four floats, of which the first n are touched in memory.
+using four = __m128;
+TENFOLD_INLINE four set4(float x) { return _mm_set1_ps(x); }
+TENFOLD_INLINE four add4(four a, four b) { return _mm_add_ps(a, b); }
+TENFOLD_INLINE four min4(four a, four b) { return _mm_min_ps(a, b); }  // b if either is NaN
+TENFOLD_INLINE four max4(four a, four b) { return _mm_max_ps(a, b); }
+TENFOLD_INLINE four load4(const float* p, int n) {
+  if (n == 4) return _mm_loadu_ps(p);
+  const four first = n == 1 ? _mm_load_ss(p) : _mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double*>(p)));
+  return n == 3 ? _mm_movelh_ps(first, _mm_load_ss(p + 2)) : first;
+}
+TENFOLD_INLINE void store4(float* p, four v, int n) {
+  if (n == 4) return _mm_storeu_ps(p, v);
+  if (n == 1) return _mm_store_ss(p, v);
+  _mm_storel_pi(reinterpret_cast<__m64*>(p), v);
+  if (n == 3) _mm_store_ss(p + 2, _mm_movehl_ps(v, v));
+}
+#if defined(__AVX512F__)
+TENFOLD_INLINE __m256 fold(vf v) { return _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1)); }
+#else
+TENFOLD_INLINE __m256 fold(vf v) { return v; }
+#endif
+TENFOLD_INLINE four sum4(vf a, vf b, vf c, vf d) {  // of the lanes of each
+  const __m256 s = _mm256_hadd_ps(_mm256_hadd_ps(fold(a), fold(b)), _mm256_hadd_ps(fold(c), fold(d)));
+  return _mm_add_ps(_mm256_castps256_ps128(s), _mm256_extractf128_ps(s, 1));
+}
 
 // The value in a register: compilers like to load it again for each use.
 TENFOLD_INLINE vf held(vf v) {

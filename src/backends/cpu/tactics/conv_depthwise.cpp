@@ -134,7 +134,8 @@ class BlockRun {
     by_line_ = kernel.line != nullptr && (extents.out[2] - 1) * kernel.shape.stride[2] - kernel.shape.begin[2] < extents.in[2];
   }
 
-  // Positions [row, row + count) of one line of the result.
+  bool by_line() const noexcept { return by_line_; }
+  // Positions [row, row + count), if by_line() of one line of the result.
   void line(std::int64_t row, std::int64_t count, void* scratch) noexcept {
     if (by_line_)
       in_line(row, count);
@@ -165,15 +166,20 @@ class BlockRun {
       some = std::min(count, most);
       const RowTiles tiles(some, kernel_.kernels->max_rows);
       const float* table[kRowTable];
-      WindowRows::Cursor cursor(windows_, row);
-      fill_table(tiles, taps, kernel_.kernels->max_rows, table,
-                 [&](std::int64_t, const float** entry) { cursor.write(entry, kernel_.kernels->max_rows); });
-      tile_.rows = table;
-      each_tile(row, tiles, [&](std::int64_t height) {
-        kernel_.kernels->tile[height - 1](tile_);
-        tile_.rows += taps * kernel_.kernels->max_rows;
-      });
+      fill_windows(windows_, row, tiles, kernel_.kernels->max_rows, table);
+      windows_tiles(row, tiles, table, 0, tiles.higher);
+      windows_tiles(row, tiles, table, tiles.higher, tiles.count);
     }
+  }
+  // Tiles [first, last), which are equally high.
+  void windows_tiles(std::int64_t row, const RowTiles& tiles, const float* const* table, std::int64_t first, std::int64_t last) noexcept {
+    if (first == last) return;
+    const std::int64_t begin = row + tiles.begin(first);
+    const GemmF32Finish finish = bound_.at(begin, first_);
+    tile_.c = result(begin);
+    tile_.finish = bound_.any ? &finish : nullptr;
+    tile_.rows = table + first * tile_.taps * kernel_.kernels->max_rows;
+    kernel_.kernels->tile[tiles.begin(first + 1) - tiles.begin(first) - 1](tile_, last - first);
   }
 
   // A pointer for each line of the kernel.
@@ -221,7 +227,7 @@ class BlockRun {
 
 void run_lines(BlockRun& block, std::int64_t first, std::int64_t last, std::int64_t line, void* scratch) noexcept {
   for (std::int64_t row = first, count; row < last; row += count) {
-    count = std::min(last - row, line - row % line);
+    count = block.by_line() ? std::min(last - row, line - row % line) : last - row;
     block.line(row, count, scratch);
   }
 }

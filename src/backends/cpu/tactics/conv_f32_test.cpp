@@ -4,6 +4,7 @@
 namespace tenfold::backends {
 Tactic cpu_conv_igemm();
 Tactic cpu_conv_depthwise();
+Tactic cpu_conv_grouped();
 Tactic cpu_conv_first();
 Tactic cpu_conv_winograd();
 namespace {
@@ -23,6 +24,24 @@ TEST(ConvIgemm, Windows) {
         "f32[1,12,10,10] f32[20,3,5,5]! f32[20]! group=4 pads=[2,2,2,2]", "f32[1,4,3,3] f32[5,4,3,3]! pads=[5,4,3,6]",
         "f32[0,4,3,3] f32[5,4,3,3]!"})
     check_f32(cpu_conv_igemm(), {"Conv", text}, 2e-6, kOddCuts);
+}
+
+// Few filters, so that vectors along the channels are offered, and taps that whole tiles have in the padding.
+TEST(ConvIgemm, FewFiltersAndMuchPadding) {
+  for (const char* text : {"f32[1,37,5,4] f32[3,37,3,3]! f32[3]! pads=[1,1,1,1]", "f32[2,94,6,5] f32[1,94,5,5]! pads=[4,4,3,4]",
+                           "f32[1,40,3,3,3] f32[8,20,5,5,5]! f32[8]! group=2 pads=[2,2,2,2,2,2]",
+                           "f32[1,16,4,30] f32[7,16,1,7]! pads=[0,9,0,8] strides=[1,3]"})
+    check_f32(cpu_conv_igemm(), {"Conv", text}, 2e-6, kOddCuts);
+  const std::string relu = " %3=constant.f32(0) %4=max.f32(%2,%3) -> %4";
+  for (const int filters : {1, 2, 3, 4, 6}) {
+    const std::string y = "f32[1," + std::to_string(filters) + ",4,5]";
+    check_f32(cpu_conv_igemm(),
+              {"Conv",
+               "f32[1,29,4,5] f32[" + std::to_string(filters) + ",29,1,1]! f32[" + std::to_string(filters) + "]!",
+               "(f32,f32) %2=add.f32(%0,%1)" + relu,
+               {y}},
+              2e-6, kOddCuts);
+  }
 }
 
 TEST(ConvIgemm, Epilogues) {
@@ -57,11 +76,25 @@ TEST(ConvDepthwise, Epilogues) {
   check_f32(cpu_conv_depthwise(), {"Conv", text, "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5, kOddBlocks);
 }
 
+TEST(ConvGrouped, Windows) {
+  const std::vector<Config> small_blocks = {{0, 12}, {1, 12}};
+  for (const char* text :
+       {"f32[1,12,10,10] f32[20,3,5,5]! f32[20]! group=4 pads=[2,2,2,2]", "f32[2,33,9,8] f32[66,1,3,3]! f32[66]! group=33 pads=[1,1,1,1]",
+        "f32[1,6,9,9] f32[9,2,3,3]! group=3 dilations=[2,2] pads=[2,2,2,2]", "f32[3,40,11] f32[24,5,3]! f32[24]! group=8 strides=[2]",
+        "f32[1,4,5,6,7] f32[14,2,3,1,2]! group=2 pads=[2,0,1,2,0,1]", "f32[1,14,3,3] f32[14,7,6,6]! group=2 pads=[5,4,3,6]"})
+    check_f32(cpu_conv_grouped(), {"Conv", text}, 2e-6, small_blocks);
+  check_f32(cpu_conv_grouped(),
+            {"Conv", "f32[1,12,5,5] f32[20,3,3,3]! f32[20]! group=4", "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5,
+            small_blocks);
+}
+
 TEST(ConvFirst, WindowsOfPlainAndChannelsLastInput) {
   for (const char* text :
        {"f32[1,3,11,9] f32[8,3,3,3]! f32[8]! pads=[1,1,1,1]", "f32[2,3,17,15] f32[40,3,7,7]! pads=[3,3,3,3] strides=[2,2]",
         "f32[1,1,6,7,8] f32[17,1,3,3,3]! f32[17]! pads=[1,1,1,1,1,1]", "f32[1,4,50] f32[6,4,10]! strides=[5]",
-        "f32[1,2,9,8] f32[5,2,3,2]! pads=[4,5,6,7] dilations=[2,1]", "f32[1,3,9,10] f32[5,3,2,2]! strides=[3,3]"})
+        "f32[1,2,9,8] f32[5,2,3,2]! pads=[4,5,6,7] dilations=[2,1]", "f32[1,3,9,10] f32[5,3,2,2]! strides=[3,3]",
+        "f32[2,2,9,20] f32[9,2,5,3]! f32[9]! pads=[2,1,3,3] dilations=[1,2]",
+        "f32[1,11,30] f32[3,11,4]! pads=[5,4] dilations=[3] strides=[2]"})
     check_f32(cpu_conv_first(), {"Conv", text}, 2e-6, {{0, 7, 16}, {1, 13, 32}});
   check_f32(cpu_conv_first(),
             {"Conv", "f32[1,3,11,9] f32[21,3,3,3]! f32[21]! pads=[1,1,1,1]", "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5);

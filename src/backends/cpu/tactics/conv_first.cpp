@@ -18,6 +18,7 @@ ConvShape row_shape(const ConvShape& s) {
   ConvShape r = s;
   r.depth = s.channels * s.kernel[2];
   r.kernel[2] = 1;
+  if (s.dilation[2] > 1) r.stride[2] = 1;  // the copy then holds every window's row of its own
   r.begin = {0, 0, 0};
   return r;
 }
@@ -25,8 +26,7 @@ ConvShape row_shape(const ConvShape& s) {
 Verdict supports(const Problem& p) {
   if (const Verdict common = conv_supports(p); !common) return common;
   const ConvShape s(p);
-  if (s.groups != 1 || s.channels > 8) return Verdict::no("more than 8 channels, or groups");
-  if (s.dilation[2] != 1) return Verdict::no("rows of the kernel are dilated");
+  if (s.groups != 1 || s.channels > 16) return Verdict::no("more than 16 channels, or groups");
   if (s.taps() > kMostTaps) return Verdict::no("the kernel has too many taps");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
   return F32End::supports(p, 1, own_bias(p));
@@ -36,14 +36,15 @@ std::vector<Formats> formats(const Problem& p) {
 }
 
 GemmF32Weights weights_of(const ConvShape& rows, std::int64_t isa) {
-  return {.taps = rows.taps(), .k = rows.depth, .n = rows.width, .k_block = rows.depth, .panel = gemm_f32_kernels(isa).panel};
+  const GemmF32Kernels& kernels = gemm_f32_kernels(isa);
+  return {.taps = rows.taps(), .k = rows.depth, .n = rows.width, .k_block = rows.depth, .panel = kernels.panel, .lanes = kernels.lanes};
 }
 
 // {instruction set, positions of a block, columns of a block}
 std::vector<Config> configs(const Problem& p) {
   const ConvShape r = row_shape(ConvShape(p));
   std::vector<Config> all;
-  for (const GemmF32Cut& c : gemm_f32_cuts(*p.device, 1, conv_likely_rows(p), r.width, r.taps(), r.depth)) {
+  for (const GemmF32Cut& c : gemm_f32_cuts(*p.device, 1, conv_likely_rows(p), r.width, r.taps(), r.depth, true)) {
     const Config config{c.isa, c.rows, c.cols};
     if (std::find(all.begin(), all.end(), config) == all.end()) all.push_back(config);
   }
@@ -52,7 +53,7 @@ std::vector<Config> configs(const Problem& p) {
 
 Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 3) return Verdict::no("its configuration has another length");
-  if (const Verdict runs = gemm_isa_runs(*p.device, c[0]); !runs) return runs;
+  if (const Verdict runs = gemm_isa_runs(*p.device, c[0], true); !runs) return runs;
   const std::int64_t most = table_rows(row_shape(ConvShape(p)).taps(), gemm_f32_kernels(c[0]).max_rows);
   return Verdict::only_if(c[1] > 0 && c[1] <= most && c[2] > 0 && c[2] < 1 << 30, "its block sizes are out of range");
 }
@@ -106,9 +107,10 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   return kernel;
 }
 
-// Extent of the copy in one spatial dim: what the windows reach over.
+// Extent of the copy in one spatial dim: what the windows reach over, or where the rows of the kernel are dilated all rows one by one.
 template <class T>
 T padded(const ConvShape& s, std::size_t d, T out) {
+  if (d == 2 && s.dilation[2] > 1) return out * s.kernel[2];
   return (out - 1) * s.stride[d] + ((s.kernel[d] - 1) * s.dilation[d] + 1);
 }
 
@@ -121,6 +123,17 @@ ir::Dim workspace(const Problem& p, const Config&) {
 }
 ir::Dim worker_scratch(const Problem& p, const Config&) { return F32End(p, 1, own_bias(p)).scratch_bytes(); }
 
+// The rows of `count` dilated windows in a line, one after the other.
+void copy_rows(const ConvShape& s, const ConvExtents& e, const float* line, std::int64_t channel_stride, std::int64_t count,
+               float* to) noexcept {
+  for (std::int64_t i = 0; i < count; ++i)
+    for (std::int64_t tap = 0; tap < s.kernel[2]; ++tap) {
+      const std::int64_t x = i * s.stride[2] - s.begin[2] + tap * s.dilation[2];
+      for (std::int64_t channel = 0; channel < s.channels; ++channel)
+        *to++ = x < 0 || x >= e.in[2] ? 0 : line[x * e.x_stride[2] + channel * channel_stride];
+    }
+}
+
 // One line of the copy: line `y` of plane `z` of an image, zeros where it lies in the padding.
 void copy_line(const ConvShape& s, const ConvExtents& e, const float* image, std::int64_t channel_stride, std::int64_t z, std::int64_t y,
                std::int64_t length, float* to) noexcept {
@@ -132,6 +145,11 @@ void copy_line(const ConvShape& s, const ConvExtents& e, const float* image, std
   if (outside) return;
   const float* line = image + iz * e.x_stride[0] + iy * e.x_stride[1];
   const std::int64_t step = e.x_stride[2];
+  if (s.dilation[2] > 1) return copy_rows(s, e, line, channel_stride, length / s.kernel[2], to);
+  if (channel_stride == 1 && step == c) {
+    std::memcpy(to + first * c, line, static_cast<std::size_t>((last - first) * c) * 4);
+    return;
+  }
   if (c == 3 && step == 1) {  // colours of one position are stored together
     const float *red = line, *green = line + channel_stride, *blue = green + channel_stride;
     float* out = to + first * 3;
@@ -157,7 +175,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   ConvExtents on_copy = extents;
   for (std::size_t d = 0; d < 3; ++d) on_copy.in[d] = padded(kernel.shape, d, extents.out[d]);
   const std::int64_t planes = on_copy.in[0], lines = on_copy.in[1], length = on_copy.in[2];
-  on_copy.x_stride = {lines * length * c, length * c, c};
+  on_copy.x_stride = {lines * length * c, length * c, kernel.shape.dilation[2] > 1 ? kernel.rows.depth : c};
   on_copy.x_batch = planes * on_copy.x_stride[0];
   const std::int64_t some = ceil_div(16 << 10, length * c);  // lines of one part
   const std::int64_t all_lines = extents.batch * planes * lines;
@@ -169,6 +187,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     }
   });
 
+  if (kernel.shape.dilation[2] > 1) on_copy.in[2] = extents.out[2];
   const WindowRows windows(kernel.rows, on_copy, copy, copy);
   F32End::Binding bound;
   kernel.end.bind(args, TileAxes::channels_last(y.rank), bound);

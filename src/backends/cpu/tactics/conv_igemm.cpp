@@ -21,22 +21,24 @@ Verdict supports(const Problem& p) {
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
 
 GemmF32Weights weights_of(const ConvShape& s, const Config& c) {
-  return {.taps = s.taps(), .k = s.depth, .n = s.width, .k_block = c[3], .panel = gemm_f32_kernels(c[0]).panel};
+  const GemmF32Kernels& kernels = gemm_f32_kernels(c[0]);
+  return {.taps = s.taps(), .k = s.depth, .n = s.width, .k_block = c[3], .panel = kernels.panel, .lanes = kernels.lanes};
 }
 
 std::vector<Config> configs(const Problem& p) {
   const ConvShape s(p);
   std::vector<Config> all;
-  for (const GemmF32Cut& c : gemm_f32_cuts(*p.device, s.groups, conv_likely_rows(p), s.width, s.taps(), s.depth))
+  for (const GemmF32Cut& c : gemm_f32_cuts(*p.device, s.groups, conv_likely_rows(p), s.width, s.taps(), s.depth, true))
     all.push_back({c.isa, c.rows, c.cols, c.k});
   return all;
 }
 
 Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 4) return Verdict::no("its configuration has another length");
-  if (const Verdict runs = gemm_isa_runs(*p.device, c[0]); !runs) return runs;
+  if (const Verdict runs = gemm_isa_runs(*p.device, c[0], true); !runs) return runs;
   return Verdict::only_if(c[1] > 0 && c[1] <= table_rows(ConvShape(p).taps(), gemm_f32_kernels(c[0]).max_rows) && c[2] > 0 &&
-                              c[2] < 1 << 30 && c[3] > 0 && c[3] < 1 << 30,
+                              c[2] < 1 << 30 && c[3] > 0 && c[3] < 1 << 30 &&
+                              (gemm_f32_kernels(c[0]).lanes == 1 || c[3] >= ConvShape(p).depth),
                           "its block sizes are out of range");
 }
 

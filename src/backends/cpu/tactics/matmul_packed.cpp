@@ -11,21 +11,23 @@ using namespace cpu;
 
 GemmF32Cut cut_of(const Config& c) { return {c[0], c[1], c[2], c[3]}; }
 GemmF32Weights weights_of(const Problem& p, const Config& c) {
-  return {.taps = 1, .k = k_of(p), .n = n_of(p), .k_block = c[3], .panel = gemm_f32_kernels(c[0]).panel};
+  const GemmF32Kernels& kernels = gemm_f32_kernels(c[0]);
+  return {.taps = 1, .k = k_of(p), .n = n_of(p), .k_block = c[3], .panel = kernels.panel, .lanes = kernels.lanes};
 }
 
 std::vector<Config> configs(const Problem& p) {
   std::vector<Config> all;
-  for (const GemmF32Cut& c : gemm_f32_cuts(*p.device, 1, likely_rows(p), n_of(p), 1, k_of(p))) all.push_back({c.isa, c.rows, c.cols, c.k});
+  for (const GemmF32Cut& c : gemm_f32_cuts(*p.device, 1, likely_rows(p), n_of(p), 1, k_of(p), true))
+    all.push_back({c.isa, c.rows, c.cols, c.k});
   return all;
 }
 
 Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 4) return Verdict::no("its configuration has another length");
-  if (const Verdict runs = gemm_isa_runs(*p.device, c[0]); !runs) return runs;
-  return Verdict::only_if(
-      c[1] > 0 && c[1] <= table_rows(1, gemm_f32_kernels(c[0]).max_rows) && c[2] > 0 && c[2] < 1 << 30 && c[3] > 0 && c[3] < 1 << 30,
-      "its block sizes are out of range");
+  if (const Verdict runs = gemm_isa_runs(*p.device, c[0], true); !runs) return runs;
+  return Verdict::only_if(c[1] > 0 && c[1] <= table_rows(1, gemm_f32_kernels(c[0]).max_rows) && c[2] > 0 && c[2] < 1 << 30 && c[3] > 0 &&
+                              c[3] < 1 << 30 && (gemm_f32_kernels(c[0]).lanes == 1 || c[3] >= k_of(p)),
+                          "its block sizes are out of range");
 }
 
 std::int64_t packed_bytes(const Problem& p, const Config& c, int input) { return input == 1 ? weights_of(p, c).floats() * 4 : -1; }
