@@ -1,7 +1,7 @@
 // Times the int8 tactics on the layers of common networks: processor time of one thread, best of many runs, so that other load on
 // the machine hardly matters.
 //
-//   int8_bench [word]      only networks whose name contains the word
+//   int8_bench [word [inputs]]      only networks whose name contains the word, of these only layers of so many input channels
 //
 // `peak` is the rate of the machine's best int8 register tile alone, measured in the same minute; without VNNI for weights that fit
 // vpmaddubsw. The layers' weights are uniform, harder than those of any network.
@@ -148,7 +148,8 @@ double time_layer(const Layer& l, double& operations, std::string& config_text) 
   operations = 2.0 * static_cast<double>(out.size() * l.in / l.groups * (l.conv ? l.kernel * l.kernel : 1));
   double best = 1e9;
   for (const Config& config : tactic.configs(p)) {
-    Memory packed(tactic.packed_bytes(p, config, 1)), scratch(tactic.worker_scratch(p, config).constant());
+    Memory packed(tactic.packed_bytes(p, config, 1)), scratch(tactic.worker_scratch(p, config).constant()),
+        workspace(tactic.workspace(p, config).constant());
     const std::vector<const Tensor*> constants{nullptr, &b, &zero, &scale, &bias};
     tactic.pack(p, config, 1, constants, packed.data.get());
     std::vector<std::int64_t> s[6];
@@ -158,7 +159,7 @@ double time_layer(const Layer& l, double& operations, std::string& config_text) 
     const Bound outs[] = {bound(out.mutable_raw(), out.shape(), s[5], l.conv)};
     const auto kernel = tactic.open(p, config);
     Serial serial;
-    const double seconds = best_seconds([&] { tactic.run(kernel.get(), {in, outs, nullptr, &serial, scratch.data.get(), 0}); }, 0.05);
+    const double seconds = best_seconds([&] { tactic.run(kernel.get(), {in, outs, workspace.data.get(), &serial, scratch.data.get(), 0}); }, 0.05);
     if (seconds < best) best = seconds, config_text = cat("{", config[0], ",", config.size() > 1 ? config[1] : 0, ",", config.back(), "}");
   }
   return best;
@@ -178,7 +179,8 @@ double peak() {
       [&] {
         for (int i = 0; i < 100; ++i)
           k.panel(k.mr, k.nr, static_cast<const char*>(a.data.get()), 256 + 64, static_cast<const char*>(b.data.get()), groups, order,
-                  static_cast<std::int32_t*>(init.data.get()), static_cast<std::int32_t*>(c.data.get()), 64, false);
+                  static_cast<std::int32_t*>(init.data.get()), static_cast<std::int32_t*>(c.data.get()), 64, false,
+                  {static_cast<const char*>(b.data.get()), 0});
       },
       0.2);
   if (k.leave) k.leave();
@@ -201,7 +203,7 @@ int main(int argc, char** argv) {
     total = work = 0;
   };
   for (const Layer& l : kLayers) {
-    if (argc > 1 && !std::strstr(l.network, argv[1])) continue;
+    if ((argc > 1 && !std::strstr(l.network, argv[1])) || (argc > 2 && l.in != std::atoll(argv[2]))) continue;
     if (network != l.network) finish();
     network = l.network;
     double operations = 0;

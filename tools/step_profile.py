@@ -44,11 +44,11 @@ def operations(layer):
     dims = [x['Dimensions'] for x in layer['Inputs']]
     result = math.prod(layer['Outputs'][0]['Dimensions']) if layer['Outputs'] else 0
     kind = layer['LayerType'].split('+')[0]
-    if kind == 'Conv':
+    if kind in ('Conv', 'ConvInteger'):
         return 2 * result * math.prod(dims[1][1:])
     if kind == 'ConvTranspose':
         return 2 * math.prod(dims[0]) * math.prod(dims[1][1:])
-    if kind == 'MatMul':
+    if kind in ('MatMul', 'MatMulInteger'):
         return 2 * result * dims[0][-1]
     if kind == 'Attention' and len(dims[0]) == len(dims[1]) == 4:
         return 4 * math.prod(dims[0]) * dims[1][2]

@@ -114,13 +114,18 @@ __attribute__((always_inline)) inline void ordered_tile(const char* a, std::int6
 }
 
 struct Ordered {
-  static constexpr int lanes = Ops::lanes, rows = Ops::rows;
+  static constexpr int lanes = Ops::lanes, rows = Ops::rows, last_rows = rows;
   template <int Rows, int Vectors>
-  static void tile(const char* a, std::int64_t stride, const char* b, std::int64_t, const std::uint16_t* order, const std::int32_t* init,
+  static void tile(Int8Strided a, const char* b, std::int64_t, const std::uint16_t* order, const std::int32_t* init,
                    std::int64_t init_stride, std::int32_t* c, std::int64_t c_stride) {
-    ordered_tile<Rows, Vectors>(a, stride, b, order, init, init_stride, c, c_stride);
+    ordered_tile<Rows, Vectors>(a.first, a.stride, b, order, init, init_stride, c, c_stride);
   }
 };
+
+void panel(std::int64_t rows, int width, const char* a, std::int64_t a_stride, const char* b, std::int64_t k_groups,
+           const std::uint16_t* order, const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool, Int8Ahead) {
+  int8_panel<Ordered>(rows, width, Int8Strided{a, a_stride}, b, k_groups, order, init, c, c_stride);
+}
 
 void expand(const void* source, std::int64_t count, bool is_signed, void* packed) {
   const auto* from = static_cast<const char*>(source);
@@ -141,7 +146,8 @@ void expand(const void* source, std::int64_t count, bool is_signed, void* packed
 }  // namespace
 
 extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {
-    .mr = Ops::rows, .nr = 2 * Ops::lanes, .k_group = 4, .k_step = 1, .k_chunk = 1024, .ordered = true, .signed_shift = 128,
-    .direct_unsigned = true, .direct_signed = false, .enter = nullptr, .leave = nullptr, .expand = expand, .panel = int8_panel<Ordered>};
+    .mr = Ops::rows, .nr = 2 * Ops::lanes, .row_step = Ops::rows, .k_group = 4, .k_step = 1, .k_chunk = 1024, .ordered = true, .signed_shift = 128,
+    .expand_shifts = true, .direct_unsigned = true, .direct_signed = false, .enter = nullptr, .leave = nullptr, .expand = expand,
+    .panel = panel, .taps = nullptr};
 
 }  // namespace tenfold::backends::cpu

@@ -12,27 +12,45 @@
 
 namespace tenfold::backends::cpu {
 
+// A tap of the windows that are the rows of A: of row r it starts at rows[r] + offset.
+struct Int8WindowTap {
+  const char* const* rows;
+  std::int64_t offset;
+};
+
+// Weights that are wanted soon: kernels that care fetch them into the second-level cache meanwhile, a line in each step of k.
+struct Int8Ahead {
+  const char* at;
+  std::int64_t bytes;
+};
+
 struct Int8Kernels {
   int mr, nr;                  // rows and columns of the largest register tile
+  int row_step;                // blocks of rows had better be multiples of this
   int k_group;                 // neighbours in k that one 32-bit lane multiplies and adds
   int k_step;                  // groups of k that a tile of B holds: 1, but 16 for AMX, whose panels lie as two neighbouring tiles
   int k_chunk;                 // values of k between two visits of an accumulator, so that a panel of B stays in L1
   bool ordered;                // whether the groups of a chunk come in classes (Int8Class), with a list that says where each was
-  // What is added to every value of A while it is expanded: 128 for signed A where the instruction wants it unsigned.
+  // What is added to signed A before it is multiplied, 128 where the instruction wants it unsigned; by `expand` or, else, by the panel.
   int signed_shift;
+  bool expand_shifts;
   // True if rows of unsigned (signed) 8-bit A can be used where they lie, without expanding them.
   bool direct_unsigned, direct_signed;
   // Called on a worker before and after its tiles (AMX loads its tile shapes); null: nothing to do. `is_signed` is A's type.
   void (*enter)(bool is_signed);
   void (*leave)();
 
-  // Copies `count` values, moved by `signed_shift` if they are signed.
+  // Copies `count` values; adds `signed_shift` to signed ones if `expand_shifts`.
   void (*expand)(const void* source, std::int64_t count, bool is_signed, void* packed);
   // c[r][j] = (init ? init[j] : c[r][j]) + sum over k of a[r][k] * b[k][j], for r < rows and j < width (nr or nr / 2).
   // Strides of A in bytes, of C in elements. `order`: of the groups of this chunk, null where they are not ordered.
   // Rows are taken `mr` at a time; where mr > 16 (AMX), rows of A and C up to the next multiple of 16 are touched.
   void (*panel)(std::int64_t rows, int width, const char* a, std::int64_t a_stride, const char* b, std::int64_t k_groups,
-                const std::uint16_t* order, const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed);
+                const std::uint16_t* order, const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed,
+                Int8Ahead ahead);
+  // The same with rows that lie in `count` taps of 4 * k_groups bytes each, all of k at once; null: they have to be gathered.
+  void (*taps)(std::int64_t rows, int width, const Int8WindowTap* taps, std::int64_t count, const char* b, std::int64_t k_groups,
+               const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed, Int8Ahead ahead);
 };
 
 // vpmaddubsw adds two products of an unsigned and a signed byte in 16 bits, where they may not fit. What the weights of a panel
@@ -65,9 +83,15 @@ struct Int8Finish {
   float low2 = 0, high2 = 0;         // last clamp; low2 > high2: none
   Type out_type = f32;
   float out_zero = 0;                // added before the saturation
+  bool small = false;                // no value leaves 32 bits before it is clamped for the last time
 };
 
 struct Int8FinishKernels {
+  // What all blocks of a run share, column by column: accumulators start at constants[j] - zero * sums[j] (no constants: 0 - ...),
+  void (*start)(const std::int32_t* constants, const std::int32_t* sums, std::int32_t zero, std::int64_t count, std::int32_t* to);
+  // scales and biases are products and sums of terms (step 0: one value for all columns), and are they at most `limit`?
+  void (*combine)(bool multiply, const float* values, int step, std::int64_t count, float* to);
+  bool (*within)(const float* values, float limit, std::int64_t count);
   // Columns [0, cols) of `rows` rows; pointers in `finish` already point to the first column (and row, for the residual).
   void (*finish)(const Int8Finish& finish, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols,
                  void* out, std::int64_t out_stride);

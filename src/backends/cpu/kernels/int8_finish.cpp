@@ -93,17 +93,22 @@ TENFOLD_INLINE void store_some(T* out, F16 y, [[maybe_unused]] std::int32_t zero
   for (std::int64_t i = count & 8; i < count; ++i) out[i] = padded[i];
 }
 
-// 64 or 32 results: packing them together takes fewer operations than narrowing each vector.
+// 64 or 32 results: packing them together takes fewer operations than narrowing each vector, and clamps to the range of T.
+// kClamps: also to [least, most], whole numbers, before the zero point is added.
 #ifdef __AVX512F__
 constexpr bool kWideBytes = true;
-template <class T, int kWide>
-TENFOLD_INLINE void store_wide(T* out, const F16 (&y)[kWide], std::int32_t zero) {
-  __m512i whole[kWide];
-#pragma GCC unroll 4
-  for (int i = 0; i < kWide; ++i) whole[i] = simd::to_int(y[i].v[0]);
-  const __m512i moved = _mm512_set1_epi16(static_cast<short>(zero));
-  const __m512i first = _mm512_adds_epi16(_mm512_packs_epi32(whole[0], whole[1]), moved);
-  const __m512i last = kWide == 2 ? first : _mm512_adds_epi16(_mm512_packs_epi32(whole[kWide - 2], whole[kWide - 1]), moved);
+template <bool kClamps>
+TENFOLD_INLINE __m512i to_words(F16 a, F16 b, __m512i least, __m512i most, __m512i zero) {
+  __m512i words = _mm512_packs_epi32(simd::to_int(a.v[0]), simd::to_int(b.v[0]));
+  if constexpr (kClamps) words = _mm512_min_epi16(_mm512_max_epi16(words, least), most);
+  return _mm512_adds_epi16(words, zero);
+}
+template <bool kClamps, class T, int kWide>
+TENFOLD_INLINE void store_wide(T* out, const F16 (&y)[kWide], std::int32_t low, std::int32_t high, std::int32_t zero) {
+  const __m512i least = _mm512_set1_epi16(static_cast<short>(low)), most = _mm512_set1_epi16(static_cast<short>(high)),
+                moved = _mm512_set1_epi16(static_cast<short>(zero));
+  const __m512i first = to_words<kClamps>(y[0], y[1], least, most, moved);
+  const __m512i last = kWide == 2 ? first : to_words<kClamps>(y[kWide - 2], y[kWide - 1], least, most, moved);
   const __m512i bytes = T(-1) < T(0) ? _mm512_packs_epi16(first, last) : _mm512_packus_epi16(first, last);
   // Each quarter now holds four columns of each vector.
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
@@ -115,9 +120,11 @@ TENFOLD_INLINE void store_wide(T* out, const F16 (&y)[kWide], std::int32_t zero)
 }
 #else
 constexpr bool kWideBytes = false;
-template <class T, int kWide>
-void store_wide(T*, const F16 (&)[kWide], std::int32_t);
+template <bool kClamps, class T, int kWide>
+void store_wide(T*, const F16 (&)[kWide], std::int32_t, std::int32_t, std::int32_t);
 #endif
+
+enum Last { in_float, in_words, by_packing };
 
 // T: type of the output, R: of the residual. Clamps: a clamp before the residual, or before a result of type f32.
 template <class T, class R, bool Grid, bool Clamps, bool Middle>
@@ -133,13 +140,19 @@ void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_
   // Of the second clamp and the saturation only the tighter one is needed.
   float bottom = -kInfinity, top = kInfinity;
   if (kBytes) bottom = (T(-1) < T(0) ? -128.f : 0.f) - f.out_zero, top = (T(-1) < T(0) ? 127.f : 255.f) - f.out_zero;
-  const F16 least = set(clamps2 && f.low2 > bottom ? f.low2 : bottom), most = set(clamps2 && f.high2 < top ? f.high2 : top);
+  float highest = clamps2 && f.high2 < top ? f.high2 : top, lowest = clamps2 && f.low2 > bottom ? f.low2 : bottom;
+  highest = highest < bottom ? bottom : highest;
+  lowest = lowest > highest ? highest : lowest;
+  const F16 least = set(lowest), most = set(highest);
+  // Rounding keeps order: whole numbers are clamped to the rounded bounds.
+  const std::int32_t low_word = kBytes ? static_cast<std::int32_t>(__builtin_nearbyintf(lowest)) : 0,
+                     high_word = kBytes ? static_cast<std::int32_t>(__builtin_nearbyintf(highest)) : 0;
   const float *scale = f.scale, *bias = f.bias, *scale2 = f.scale2, *bias2 = f.bias2;
   const F16 grid_low = set(f.grid_low), grid_high = set(f.grid_high);
   const auto* residual = static_cast<const R*>(f.residual);
   const std::int64_t residual_stride = f.residual_stride;
-  // kWide x 16 columns of all rows: what belongs to the columns stays in registers.
-  const auto columns = [&]<int kWide>(std::int64_t j) __attribute__((always_inline)) {
+  // kWide x 16 columns of all rows: what belongs to the columns stays in registers. kLast: how bytes are clamped at last.
+  const auto columns = [&]<int kWide, Last kLast>(std::int64_t j) __attribute__((always_inline)) {
     F16 scales[kWide], biases[kWide], scales2[kWide], biases2[kWide];
 #pragma GCC unroll 4
     for (int w = 0; w < kWide; ++w) {
@@ -162,22 +175,35 @@ void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_
         } else if constexpr (Middle) {
           y = mul(y, middle_scale);
         }
-        if constexpr (kBytes || kResidual) y = clamp(y, least, most);
+        if constexpr ((kBytes || kResidual) && kLast == in_float) y = clamp(y, least, most);
         all[w] = y;
       }
       T* to = out + r * out_stride + j;
       if constexpr (kWide == 1)
         store_some(to, all[0], zero, left);
-      else
-        store_wide(to, all, zero);
+      else if constexpr (!kBytes) {
+#pragma GCC unroll 4
+        for (int w = 0; w < kWide; ++w) store(to + 16 * w, all[w]);
+      } else
+        store_wide<kLast == in_words>(to, all, low_word, high_word, zero);
     }
   };
   std::int64_t j = 0;
+  const auto wide = [&]<Last kLast>() __attribute__((always_inline)) {
+    for (; j + 64 <= cols; j += 64) columns.template operator()<4, kLast>(j);
+    if (j + 32 <= cols) columns.template operator()<2, kLast>(j), j += 32;
+  };
   if constexpr (kWideBytes && kBytes) {
-    for (; j + 64 <= cols; j += 64) columns.template operator()<4>(j);
-    if (j + 32 <= cols) columns.template operator()<2>(j), j += 32;
+    if (!f.small)
+      wide.template operator()<in_float>();
+    else if (lowest > bottom || highest < top)
+      wide.template operator()<in_words>();
+    else
+      wide.template operator()<by_packing>();
   }
-  for (; j < cols; j += 16) columns.template operator()<1>(j);
+  if constexpr (!kBytes)   // whole lines of memory, row by row
+    for (; j + 64 <= cols; j += 64) columns.template operator()<4, in_float>(j);
+  for (; j < cols; j += 16) columns.template operator()<1, in_float>(j);
 }
 
 struct NoResidual {
@@ -217,8 +243,39 @@ void finish(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_strid
   }
 }
 
+void start(const std::int32_t* constants, const std::int32_t* sums, std::int32_t zero, std::int64_t count, std::int32_t* to) {
+  const auto factor = static_cast<std::uint32_t>(zero);   // wraps as the instructions do
+  const auto less = [&](std::int32_t value, std::int32_t sum) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(value) - factor * static_cast<std::uint32_t>(sum));
+  };
+  if (constants)
+    for (std::int64_t j = 0; j < count; ++j) to[j] = less(constants[j], sums[j]);
+  else
+    for (std::int64_t j = 0; j < count; ++j) to[j] = less(0, sums[j]);
+}
+
+template <class F>
+TENFOLD_INLINE void combine_by(const float* values, int step, std::int64_t count, float* to, F f) {
+  if (step == 0)
+    for (std::int64_t j = 0; j < count; ++j) to[j] = f(to[j], *values);
+  else
+    for (std::int64_t j = 0; j < count; ++j) to[j] = f(to[j], values[j]);
+}
+void combine(bool multiply, const float* values, int step, std::int64_t count, float* to) {
+  if (multiply)
+    combine_by(values, step, count, to, [](float a, float b) { return a * b; });
+  else
+    combine_by(values, step, count, to, [](float a, float b) { return a + b; });
+}
+
+bool within(const float* values, float limit, std::int64_t count) {
+  int beyond = 0;
+  for (std::int64_t j = 0; j < count; ++j) beyond |= __builtin_fabsf(values[j]) <= limit ? 0 : 1;
+  return beyond == 0;
+}
+
 }  // namespace
 
-extern "C" const Int8FinishKernels TENFOLD_TABLE(int8_finish) = {.finish = finish};
+extern "C" const Int8FinishKernels TENFOLD_TABLE(int8_finish) = {.start = start, .combine = combine, .within = within, .finish = finish};
 
 }  // namespace tenfold::backends::cpu

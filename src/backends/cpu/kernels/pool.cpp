@@ -36,12 +36,34 @@ void position_f32(const float* x, const int64_t* offsets, int64_t taps, int64_t 
   }
 }
 template <class T>
-void max_position(const T* x, const int64_t* offsets, int64_t taps, int64_t channels, T* out, float) {
-  for (int64_t c = 0; c < channels; ++c) out[c] = x[offsets[0] + c];
+TENFOLD_INLINE __m256i max_bytes(__m256i a, __m256i b) {
+  return T(-1) < T(0) ? _mm256_max_epi8(a, b) : _mm256_max_epu8(a, b);
+}
+template <class T>
+TENFOLD_INLINE __m128i max_bytes(__m128i a, __m128i b) {
+  return T(-1) < T(0) ? _mm_max_epi8(a, b) : _mm_max_epu8(a, b);
+}
+// The maximum over taps of as many bytes as V holds.
+template <class V, class T>
+TENFOLD_INLINE void max_block(const T* x, const int64_t* offsets, int64_t taps, T* out) {
+  V most, next;
+  __builtin_memcpy(&most, x + offsets[0], sizeof(V));
   for (int64_t t = 1; t < taps; ++t) {
-    const T* p = x + offsets[t];
-#pragma GCC ivdep
-    for (int64_t c = 0; c < channels; ++c) out[c] = p[c] > out[c] ? p[c] : out[c];
+    __builtin_memcpy(&next, x + offsets[t], sizeof(V));
+    most = max_bytes<T>(most, next);
+  }
+  __builtin_memcpy(out, &most, sizeof(V));
+}
+template <class T>
+void max_position(const T* x, const int64_t* offsets, int64_t taps, int64_t channels, T* out, float) {
+  int64_t c = 0;
+  for (; c + 32 <= channels; c += 32) max_block<__m256i>(x + c, offsets, taps, out + c);
+  for (; c + 16 <= channels; c += 16) max_block<__m128i>(x + c, offsets, taps, out + c);
+  if (c == channels) return;
+  if (channels >= 16) return max_block<__m128i>(x + channels - 16, offsets, taps, out + channels - 16);   // some of them once more
+  for (; c < channels; ++c) {
+    out[c] = x[offsets[0] + c];
+    for (int64_t t = 1; t < taps; ++t) out[c] = x[offsets[t] + c] > out[c] ? x[offsets[t] + c] : out[c];
   }
 }
 

@@ -33,10 +33,11 @@ bool line_takes(const DeviceInfo& device, const ConvInt8Shape& s) {
          s.stride[2] <= 2;
 }
 
-// Channels that do not fill the last block of the wide kernels are copied pixel by pixel: the narrow ones may be faster then.
+// Lines are faster than the rest wherever they are possible. Channels that do not fill the last block of the wide kernels are copied
+// pixel by pixel: the narrow ones may be faster then.
 std::vector<Config> configs(const Problem& p) {
+  if (line_takes(*p.device, ConvInt8Shape(p))) return {{kInt8Vnni}};
   std::vector<Config> all;
-  if (line_takes(*p.device, ConvInt8Shape(p))) all.push_back({kInt8Vnni});
   if (p.device->features & kAvx512) all.push_back({kInt8Avx512});
   const bool fills = ConvInt8Shape(p).channels % tenfold_int8_depthwise_avx512.block == 0;
   if (all.empty() || !fills) all.insert(fills ? all.end() : all.begin(), {kInt8Avx2});
@@ -177,18 +178,19 @@ struct Line {
     }
   }
 
-  void run_line(const std::int8_t* line_weights, std::int64_t first, std::int64_t count, std::int32_t* acc, std::int64_t acc_stride) const {
+  void run_line(const std::int8_t* line_weights, std::int64_t first, std::int64_t count, const Int8Finish* finish, void* to,
+                std::int64_t to_stride) const {
     const ConvInt8Shape& s = kernel.shape;
     const Three& in = extents.in;
     const std::int64_t x = first * s.stride[2] - s.begin[2], y0 = y * s.stride[1] - s.begin[1], z0 = z * s.stride[0] - s.begin[0];
     Int8DepthwiseLine l{.first = -x, .last = in[2] - x, .border = border, .channels = channels, .weights = line_weights, .start = start,
-                        .is_signed = kernel.x_type == DType::i8};
+                        .is_signed = kernel.x_type == DType::i8, .finish = finish};
     for (std::int64_t i = 0; i < 3; ++i) {
       const bool inside = z0 >= 0 && z0 < in[0] && y0 + i >= 0 && y0 + i < in[1];
       l.steps[i] = inside ? s.channels : 0;
       l.lines[i] = inside ? image + (((n * in[0] + z0) * in[1] + y0 + i) * in[2] + x) * s.channels + channel : border;
     }
-    tenfold_int8_depthwise_line_vnni(l, count, s.stride[2], acc, acc_stride);
+    tenfold_int8_depthwise_line_vnni(l, count, s.stride[2], to, to_stride);
   }
 
   // Whether no window of the pixels [x, x + count) crosses the left or right border: then taps are inside for all or for none.
@@ -225,15 +227,15 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   kernel.end.bind(args, TileAxes::channels_last(args.out[0].rank), s.channels, bound);
   const Three& out = extents.out;
   const std::int64_t lines = extents.batch * out[0] * out[1], channel_blocks = ceil_div(s.channels, kChannels);
+  auto* start = reinterpret_cast<std::int32_t*>(static_cast<char*>(args.workspace) + kernel.end.workspace_bytes());
+  kernel.end.kernels().start(nullptr, by_lines ? packing.line_sums(packed) : packing.sums(packed), zero + (by_lines && is_signed ? 128 : 0),
+                             packing.blocks * packing.block, start);
+  alignas(64) char border[kChannels];
+  std::memset(border, zero, sizeof border);
   args.parallel->for_each(lines * channel_blocks, [&](std::int64_t part, int worker) {
-    alignas(64) std::int32_t acc[kPixels * kChannels], start[kChannels];
-    alignas(64) char border[kChannels];
+    alignas(64) std::int32_t acc[kPixels * kChannels];
     const std::int64_t line = part / channel_blocks, channel = part % channel_blocks * kChannels;
     const std::int64_t channels = std::min(kChannels, s.channels - channel), padded = round_up_to(channels, packing.block);
-    const std::int32_t* sums = (by_lines ? packing.line_sums(packed) : packing.sums(packed)) + channel;
-    const std::int32_t moved_zero = zero + (by_lines && is_signed ? 128 : 0);
-    for (std::int64_t i = 0; i < padded; ++i) start[i] = -moved_zero * sums[i];
-    std::memset(border, zero, sizeof border);
     const Line work{kernel,
                     extents,
                     args.in[0].as<const char>(),
@@ -243,12 +245,17 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
                     line % out[1],
                     channel,
                     channels,
-                    start,
+                    start + channel,
                     border};
+    const std::int8_t* line_weights = packing.line_weights(packed) + channel * kInt8LineBytes;
+    if (const auto finish = kernel.end.plain_bytes(bound, channel); by_lines && finish) {
+      char* to = args.out[0].as<char>() + line * out[2] * s.channels + channel;
+      return work.run_line(line_weights, 0, out[2], &*finish, to, s.channels);
+    }
     for (std::int64_t x = 0; x < out[2]; x += kPixels) {
       const std::int64_t count = std::min(kPixels, out[2] - x);
       if (by_lines)
-        work.run_line(packing.line_weights(packed) + channel * kInt8LineBytes, x, count, acc, padded);
+        work.run_line(line_weights, x, count, nullptr, acc, padded);
       else
         work.run(x, count, acc, padded);
       kernel.end.apply(bound, line * out[2] + x, count, channel, channels, acc, padded, args.scratch_of(worker));
@@ -258,13 +265,16 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }
 
 ir::Dim worker_scratch(const Problem& p, const Config& c) { return Int8End(p, int8_finish_kernels(c[0]), 1).scratch_bytes(); }
-ir::Dim workspace(const Problem& p, const Config& c) { return Int8End(p, int8_finish_kernels(c[0]), 1).workspace_bytes(); }
+ir::Dim workspace(const Problem& p, const Config& c) {
+  const Packing packing(ConvInt8Shape(p), c[0]);
+  return Int8End(p, int8_finish_kernels(c[0]), 1).workspace_bytes() + packing.blocks * packing.block * 4;
+}
 
 }  // namespace
 
 Tactic cpu_conv_int8_depthwise() {
   return {.name = "conv_int8_depthwise",
-          .version = 2,
+          .version = 3,
           .op = "ConvInteger",
           .supports = supports,
           .configs = configs,

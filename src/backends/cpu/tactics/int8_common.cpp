@@ -41,13 +41,13 @@ std::vector<Config> int8_configs(const DeviceInfo& device, std::int64_t rows, st
   const auto offer = [&](std::int64_t isa, std::int64_t most_rows, std::int64_t most_columns) {
     const Int8Kernels& kernels = int8_kernels(isa);
     const std::int64_t columns = std::min(balanced(n, most_columns, kernels.nr), kInt8MaxColumns);
-    const Config config{isa, balanced(rows, std::min(most_rows, kInt8MaxRows), kernels.mr), columns};
+    const Config config{isa, balanced(rows, std::min(most_rows, kInt8MaxRows), kernels.row_step), columns};
     if (std::find(configs.begin(), configs.end(), config) == configs.end()) configs.push_back(config);
   };
   if (best < 0) return configs;
   offer(best, 48, 64);
   offer(best, 48, 128);
-  offer(best, 24, 128);
+  offer(best, 26, 128);
   offer(best, 64, 64);
   if (best == kInt8Amx) offer(kInt8Vnni, 48, 64);  // a few rows do not fill a tile
   return configs;

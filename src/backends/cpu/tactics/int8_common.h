@@ -83,6 +83,15 @@ class Int8Packing {
   bool ordered_ = false;
 };
 
+// Where the taps of a block of rows lie: what Int8Kernels::taps reads.
+struct Int8TapTable {
+  static constexpr std::int64_t kMaxTaps = 64, kSpareBytes = 256;   // spare: of each row
+  const char* rows[(kMaxTaps + 1) * kInt8MaxRows];
+  char spare[kInt8MaxRows * kSpareBytes];
+  Int8WindowTap taps[kMaxTaps];
+  std::int64_t count, bytes;   // bytes: of each tap
+};
+
 // Source of the rows of A.
 class Int8Rows {
  public:
@@ -92,6 +101,8 @@ class Int8Rows {
                     char* to, std::int64_t stride) const noexcept = 0;
   // The row where it lies, if rows are `stride` bytes apart and complete; null if they have to be gathered.
   virtual const char* direct(std::int64_t group, std::int64_t row, std::int64_t& stride) const noexcept = 0;
+  // The taps of rows [row, row + rows) where they lie; false if they have to be gathered.
+  virtual bool find(std::int64_t /*group*/, std::int64_t /*row*/, std::int64_t /*rows*/, Int8TapTable&) const noexcept { return false; }
 };
 
 struct Int8Product {
@@ -105,14 +116,20 @@ struct Int8Product {
 
   Int8Product() = default;
   Int8Product(const Problem& problem, const Config& config, const Int8Weights& weights, bool a_signed, int channel_axis);
+  std::int64_t workspace_bytes() const { return end.workspace_bytes() + packing.columns() * weights.groups * 4; }
+  std::int64_t scratch_bytes() const { return end.scratch_bytes(); }
   // All rows of all groups; `zero` is A's zero point. args.in[1] is the packed weight.
   void run(const Int8Rows& rows, std::int64_t count, std::int32_t zero, const RunArgs& args, const TileAxes& axes) const noexcept;
 
  private:
   struct Block;
   struct Scratch;
-  void run_block(const Int8Rows& rows, const Block& block, std::int32_t zero, const void* packed, const Int8End::Binding& end,
-                 Scratch& s, void* scratch) const noexcept;
+  struct Call;
+  Int8Ahead ahead(const void* packed, const Block& block, std::int64_t row_blocks) const noexcept;
+  void run_block(const Call& call, const Block& block, Scratch& s, void* scratch) const noexcept;
+  void multiply_taps(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept;
+  void multiply(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept;
+  void correct_rests(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept;
 };
 
 // The zero point operand `input` of a run, 0 if it is left out.

@@ -2,6 +2,7 @@
 #include "backends/cpu/tactics/int8_end_common.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tenfold::backends::cpu {
 
@@ -20,19 +21,22 @@ Int8End::Int8End(const Problem& problem, const Int8FinishKernels& kernels, int c
 namespace {
 
 // Combines the terms into one value per column.
-template <class Combine>
-void gather(const Int8Form::Term* terms, int count, const Bound* operands, std::int64_t columns, float* to, Combine f) {
+void gather(const Int8FinishKernels& kernels, bool multiply, const Int8Form::Term* terms, int count, const Bound* operands,
+            std::int64_t columns, float* to) {
   for (int t = 0; t < count; ++t) {
     const Bound* operand = terms[t].operand > 0 ? &operands[terms[t].operand - 1] : nullptr;
-    bool one = operand == nullptr;
-    if (operand) {
-      std::int64_t size = 1;
-      for (int d = 0; d < operand->rank; ++d) size *= operand->dims[d];
-      one = size == 1;
-    }
-    const float* values = operand ? operand->as<const float>() : &terms[t].value;
-    for (std::int64_t j = 0; j < columns; ++j) to[j] = f(to[j], values[one ? 0 : j]);
+    std::int64_t size = 1;
+    for (int d = 0; operand && d < operand->rank; ++d) size *= operand->dims[d];
+    kernels.combine(multiply, operand ? operand->as<const float>() : &terms[t].value, size == 1 ? 0 : 1, columns, to);
   }
+}
+
+// Limits that together keep 32-bit accumulators within 32 bits all the way, whatever they hold.
+constexpr float kScale = 0.5f, kBias = 1 << 29, kGridScale = 1 << 19;
+
+bool small_numbers(const Int8Finish& f) {
+  const auto small = [](float low, float high) { return low > high || (low <= kBias && high >= -kBias); };
+  return small(f.low, f.high) && small(f.low2, f.high2) && std::abs(f.middle_scale) <= kGridScale && std::abs(f.residual_scale) <= kGridScale;
 }
 
 }  // namespace
@@ -46,24 +50,49 @@ void Int8End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t colum
   binding.scale = at;
   for (const Int8Form::Affine* part : {&form_->first, &form_->second}) {
     std::fill_n(at, padded_columns_, part->scale_unit);
-    gather(part->scales, part->scale_count, binding.operands, columns, at, [](float a, float b) { return a * b; });
+    gather(*kernels_, true, part->scales, part->scale_count, binding.operands, columns, at);
     at += padded_columns_;
     std::fill_n(at, padded_columns_, 0.0f);
-    gather(part->biases, part->bias_count, binding.operands, columns, at, [](float a, float b) { return a + b; });
-    for (std::int64_t j = 0; j < columns; ++j) at[j] *= part->bias_unit;
+    gather(*kernels_, false, part->biases, part->bias_count, binding.operands, columns, at);
+    kernels_->combine(true, &part->bias_unit, 0, columns, at);
     at += padded_columns_;
     if (!form_->finish.has_grid) break;
   }
+  const bool float_residual = form_->residual > 0 && form_->finish.residual_type == Int8Finish::f32;
+  const auto small = [&](const float* scales, float limit) {
+    return kernels_->within(scales, limit, columns) && kernels_->within(scales + padded_columns_, kBias, columns);
+  };
+  binding.small = !float_residual && small_numbers(form_->finish) && small(binding.scale, kScale) &&
+                  (!form_->finish.has_grid || small(binding.scale + 2 * padded_columns_, kGridScale));
 }
 
-void Int8End::apply(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
-                    const std::int32_t* acc, std::int64_t acc_stride, void* scratch) const noexcept {
-  if (!form_) return epilogue_.apply(binding.epilogue, row, rows, column, columns, acc, acc_stride, scratch);
+Int8Finish Int8End::finish_of(const Binding& binding, std::int64_t column) const noexcept {
   Int8Finish finish = form_->finish;
   finish.scale = binding.scale + column;
   finish.bias = finish.scale + padded_columns_;
   finish.scale2 = finish.bias + padded_columns_;
   finish.bias2 = finish.scale2 + padded_columns_;
+  finish.small = binding.small;
+  return finish;
+}
+
+std::optional<Int8Finish> Int8End::plain_bytes(const Binding& binding, std::int64_t column) const noexcept {
+  if (!form_ || !binding.small) return {};
+  const Int8Finish& f = form_->finish;
+  if (f.out_type == Int8Finish::f32 || form_->residual > 0 || f.has_grid || f.middle_scale != 0 || f.low <= f.high) return {};
+  Int8Finish finish = finish_of(binding, column);
+  if (f.low2 <= f.high2) {   // within what bytes can say, so that bounds fit 16 bits
+    const float bottom = (f.out_type == Int8Finish::i8 ? -128.0f : 0.0f) - f.out_zero;
+    finish.low2 = std::clamp(f.low2, bottom, bottom + 255);
+    finish.high2 = std::clamp(f.high2, bottom, bottom + 255);
+  }
+  return finish;
+}
+
+void Int8End::apply(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
+                    const std::int32_t* acc, std::int64_t acc_stride, void* scratch) const noexcept {
+  if (!form_) return epilogue_.apply(binding.epilogue, row, rows, column, columns, acc, acc_stride, scratch);
+  Int8Finish finish = finish_of(binding, column);
   const std::int64_t first = row * binding.columns + column;
   if (form_->residual > 0) {
     finish.residual = static_cast<const char*>(binding.operands[form_->residual - 1].data) + first * residual_bytes_;

@@ -13,6 +13,7 @@ class Int8End {
   static Verdict supports(const Problem& problem);
   Int8End() = default;
   Int8End(const Problem& problem, const Int8FinishKernels& kernels, int channel_axis);
+  const Int8FinishKernels& kernels() const { return *kernels_; }
   std::int64_t workspace_bytes() const { return form_ ? 4 * padded_columns_ * 4 : 0; }   // scales and biases of all columns
   std::int64_t scratch_bytes() const { return form_ ? 0 : epilogue_.scratch_bytes(); }   // per worker
 
@@ -22,14 +23,18 @@ class Int8End {
     char* out = nullptr;
     std::int64_t columns = 0;           // of the whole output
     const float* scale = nullptr;       // of all columns, followed by their biases
+    bool small = false;                 // Int8Finish::small
   };
   void bind(const RunArgs& args, const TileAxes& axes, std::int64_t columns, Binding& binding) const noexcept;
+  // For kernels that finish by themselves: what they need if results are bytes of a scale, a bias and a clamp of small values.
+  std::optional<Int8Finish> plain_bytes(const Binding& binding, std::int64_t column) const noexcept;
   void apply(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
              const std::int32_t* acc, std::int64_t acc_stride, void* scratch) const noexcept;
 
  private:
   Epilogue epilogue_;
   std::optional<Int8Form> form_;
+  Int8Finish finish_of(const Binding& binding, std::int64_t column) const noexcept;
   const Int8FinishKernels* kernels_ = nullptr;
   int anchor_inputs_ = 0, out_bytes_ = 4, residual_bytes_ = 4;
   std::int64_t padded_columns_ = 0;

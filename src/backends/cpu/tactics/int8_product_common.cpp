@@ -1,5 +1,5 @@
-// The blocked int8 product: a block of rows is read where it lies, or gathered once per chunk of k, multiplied with every panel of
-// weights of its block of columns, and finished while its accumulators are hot.
+// The blocked int8 product: a block of rows is read where it lies, in one piece or tap by tap, or gathered once per chunk of k, multiplied
+// with every panel of weights of its block of columns, and finished while its accumulators are hot.
 #include <algorithm>
 
 #include "backends/cpu/tactics/int8_common.h"
@@ -8,20 +8,44 @@
 namespace tenfold::backends::cpu {
 
 namespace {
+
 constexpr std::int64_t kEnoughParts = 16;
+
+// Of what is to be fetched, as much as [at, at + size) is of `all`; whole lines.
+Int8Ahead share(Int8Ahead ahead, std::int64_t at, std::int64_t size, std::int64_t all) {
+  const std::int64_t first = ahead.bytes * at / all / 64 * 64, last = ahead.bytes * (at + size) / all / 64 * 64;
+  return {ahead.at + first, last - first};
+}
+
 }  // namespace
 
 struct Int8Product::Block {
   std::int64_t group, row, rows, column, columns;
-  bool gathered;  // the rows of the only chunk already
+  Int8Ahead ahead;  // the weights of the next block of columns, or this block's share of them
+  bool first;  // of its rows: what the scratch knows of them serves the blocks of columns that follow
 };
 
-// Gathered rows and accumulators of one block: on the worker's stack.
+// Rows and accumulators of one block: on the worker's stack.
 struct Int8Product::Scratch {
-  alignas(64) char a[kInt8MaxRows * (kInt8MaxChunkBytes + 64) + 64];
+  union {
+    alignas(64) char a[kInt8MaxRows * (kInt8MaxChunkBytes + 64) + 64];   // gathered
+    Int8TapTable taps;
+  };
   alignas(64) std::int32_t c[kInt8MaxRows * kInt8MaxColumns];
-  alignas(64) std::int32_t start[kInt8MaxColumns];
   std::int32_t row_sums[kInt8MaxRows];
+  const char* direct;          // null: not in one piece
+  std::int64_t direct_stride;
+  bool by_taps;
+};
+
+// What all blocks of a run share.
+struct Int8Product::Call {
+  const Int8Rows& rows;
+  const void* packed;
+  const std::int32_t* start;   // what accumulators start at, columns() of each group
+  std::int32_t zero;           // of A, as its bytes are when they are added up
+  bool rests;
+  Int8End::Binding end;
 };
 
 Int8Product::Int8Product(const Problem& problem, const Config& config, const Int8Weights& shape, bool is_signed, int channel_axis)
@@ -39,9 +63,14 @@ Int8Product::Int8Product(const Problem& problem, const Config& config, const Int
 
 void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zero, const RunArgs& args,
                       const TileAxes& axes) const noexcept {
-  Int8End::Binding binding;
-  end.bind(args, axes, weights.n * weights.groups, binding);
   const void* packed = args.in[1].data;
+  auto* start = reinterpret_cast<std::int32_t*>(static_cast<char*>(args.workspace) + end.workspace_bytes());
+  const std::int32_t moved_zero = zero + (a_signed ? kernels->signed_shift : 0);
+  for (std::int64_t g = 0; g < weights.groups; ++g)
+    end.kernels().start(packing.constants(packed, g), packing.sums(packed, g), moved_zero, packing.columns(), start + g * packing.columns());
+  const bool shifted = a_signed && kernels->expand_shifts;
+  Call call{rows, packed, start, shifted ? moved_zero : zero, packing.has_rests(packed), {}};
+  end.bind(args, axes, weights.n * weights.groups, call.end);
   const std::int64_t row_blocks = ceil_div(count, block_rows), column_blocks = ceil_div(weights.n, block_columns);
   // Rows that were gathered serve all columns, unless only columns make enough parts; then neighbouring parts share their weights.
   const std::int64_t parts_of_rows = row_blocks * weights.groups, split = parts_of_rows >= kEnoughParts ? 1 : column_blocks;
@@ -55,10 +84,19 @@ void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zer
     for (std::int64_t c = first; c < last; ++c) {
       block.column = c * block_columns;
       block.columns = std::min(block_columns, weights.n - block.column);
-      block.gathered = c > first && weights.k <= kernels->k_chunk;
-      run_block(rows, block, zero, packed, binding, s, args.scratch_of(worker));
+      block.first = c == first;
+      block.ahead = ahead(packed, block, split > 1 ? row_blocks : 1);
+      run_block(call, block, s, args.scratch_of(worker));
     }
   });
+}
+
+// Blocks of rows that follow each other share the weights of a block of columns, and divide the fetching of the next one's.
+Int8Ahead Int8Product::ahead(const void* packed, const Block& block, std::int64_t row_blocks) const noexcept {
+  const std::int64_t next = block.column + block_columns;
+  if (next >= weights.n) return {static_cast<const char*>(packed), 0};
+  const std::int64_t bytes = std::min(block_columns, packing.columns() - next) * packing.depth();
+  return share({packing.panel(packed, block.group, next, 0), bytes}, row_blocks > 1 ? block.row / block_rows : 0, 1, row_blocks);
 }
 
 namespace {
@@ -71,55 +109,73 @@ std::int32_t sum_of(const char* row, std::int64_t count, bool is_signed) {
 
 }  // namespace
 
-void Int8Product::run_block(const Int8Rows& rows, const Block& block, std::int32_t zero, const void* packed, const Int8End::Binding& bound,
-                            Scratch& s, void* scratch) const noexcept {
-  const Int8Kernels& kernel = *kernels;
-  const std::int64_t width = std::min(round_up_to(block.columns, kernel.nr / 2), packing.columns() - block.column);
-  const std::int32_t moved_zero = zero + (a_signed ? kernel.signed_shift : 0);
-  const std::int32_t* sums = packing.sums(packed, block.group) + block.column;
-  const std::int32_t* constants = packing.constants(packed, block.group) + block.column;
-  for (std::int64_t j = 0; j < width; ++j)
-    s.start[j] = static_cast<std::int32_t>(static_cast<std::uint32_t>(constants[j]) -
-                                           static_cast<std::uint32_t>(moved_zero) * static_cast<std::uint32_t>(sums[j]));
-  const bool rests = packing.has_rests(packed);
-  if (rests) std::fill_n(s.row_sums, block.rows, 0);
+void Int8Product::run_block(const Call& call, const Block& block, Scratch& s, void* scratch) const noexcept {
+  const std::int64_t width = std::min(round_up_to(block.columns, kernels->nr / 2), packing.columns() - block.column);
+  if (block.first) {
+    const bool may_be_direct = (a_signed ? kernels->direct_signed : kernels->direct_unsigned) && weights.k == packing.depth();
+    s.direct = may_be_direct ? call.rows.direct(block.group, block.row, s.direct_stride) : nullptr;
+    s.by_taps = s.direct == nullptr && kernels->taps != nullptr && call.rows.find(block.group, block.row, block.rows, s.taps);
+  }
+  if (call.rests) std::fill_n(s.row_sums, block.rows, 0);
+  if (kernels->enter) kernels->enter(a_signed);
+  if (s.by_taps)
+    multiply_taps(call, block, width, s);
+  else
+    multiply(call, block, width, s);
+  if (kernels->leave) kernels->leave();
+  if (call.rests) correct_rests(call, block, width, s);
+  end.apply(call.end, block.row, block.rows, block.group * weights.n + block.column, block.columns, s.c, width, scratch);
+}
 
-  std::int64_t direct_stride = 0;
-  const bool may_be_direct = (a_signed ? kernel.direct_signed : kernel.direct_unsigned) && weights.k == packing.depth();
-  const char* direct = may_be_direct ? rows.direct(block.group, block.row, direct_stride) : nullptr;
-  if (kernel.enter) kernel.enter(a_signed);
+void Int8Product::multiply_taps(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept {
+  const Int8TapTable& t = s.taps;
+  const std::int32_t* start = call.start + block.group * packing.columns() + block.column;
+  for (std::int64_t j = 0; j < width;) {
+    const std::int64_t panel = packing.panel_width(block.column + j);
+    kernels->taps(block.rows, static_cast<int>(panel), t.taps, t.count, packing.panel(call.packed, block.group, block.column + j, 0),
+                  t.bytes / kernels->k_group, start + j, s.c + j, width, a_signed, share(block.ahead, j, panel, width));
+    j += panel;
+  }
+  if (!call.rests) return;
+  for (std::int64_t i = 0; i < t.count; ++i)
+    for (std::int64_t r = 0; r < block.rows; ++r) s.row_sums[r] += sum_of(t.taps[i].rows[r] + t.taps[i].offset, t.bytes, a_signed);
+}
+
+void Int8Product::multiply(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept {
+  const Int8Kernels& kernel = *kernels;
+  const std::int32_t* start = call.start + block.group * packing.columns() + block.column;
+  const bool gathered = !block.first && weights.k <= kernel.k_chunk;
   for (std::int64_t k = 0; k < weights.k; k += kernel.k_chunk) {
     const std::int64_t count = std::min<std::int64_t>(kernel.k_chunk, weights.k - k);
     const std::int64_t depth = std::min<std::int64_t>(kernel.k_chunk, packing.depth() - k);
     // One cache line more than the values, so that rows do not fall into the same sets.
-    const std::int64_t stride = direct ? direct_stride : round_up_to(depth, 64) + (depth >= 512 ? 64 : 0);
-    if (!direct && !block.gathered) rows.fill(kernel, block.group, block.row, block.rows, k, count, s.a, stride);
-    const char* a = direct ? direct + k : s.a;
+    const std::int64_t stride = s.direct ? s.direct_stride : round_up_to(depth, 64) + (depth >= 512 ? 64 : 0);
+    if (!s.direct && !gathered) call.rows.fill(kernel, block.group, block.row, block.rows, k, count, s.a, stride);
+    const char* a = s.direct ? s.direct + k : s.a;
+    const Int8Ahead ahead = share(block.ahead, k, depth, packing.depth());
     for (std::int64_t j = 0; j < width;) {
       const std::int64_t panel = packing.panel_width(block.column + j);
-      const char* b = packing.panel(packed, block.group, block.column + j, k);
-      const std::uint16_t* order = packing.order(packed, block.group, block.column + j, k);
+      const char* b = packing.panel(call.packed, block.group, block.column + j, k);
+      const std::uint16_t* order = packing.order(call.packed, block.group, block.column + j, k);
       // Never read what a damaged plan would point at.
       if (order && !packing.chunk(block.column + j, k).has(order))
         order = (k + kernel.k_chunk < packing.depth() ? spare_order : last_spare_order).data();
-      kernel.panel(block.rows, static_cast<int>(panel), a, stride, b, depth / kernel.k_group, order, k == 0 ? s.start + j : nullptr,
-                   s.c + j, width, a_signed);
+      kernel.panel(block.rows, static_cast<int>(panel), a, stride, b, depth / kernel.k_group, order, k == 0 ? start + j : nullptr, s.c + j,
+                   width, a_signed, share(ahead, j, panel, width));
       j += panel;
     }
-    if (rests) {
-      const bool bytes_signed = a_signed && kernel.signed_shift == 0;
-      for (std::int64_t r = 0; r < block.rows; ++r) s.row_sums[r] += sum_of(a + r * stride, count, bytes_signed);
-    }
+    if (!call.rests) continue;
+    const bool bytes_signed = a_signed && !kernel.expand_shifts;
+    for (std::int64_t r = 0; r < block.rows; ++r) s.row_sums[r] += sum_of(a + r * stride, count, bytes_signed);
   }
-  if (kernel.leave) kernel.leave();
-  if (rests) {
-    const std::int32_t* rest = packing.rests(packed, block.group) + block.column;
-    for (std::int64_t r = 0; r < block.rows; ++r) {
-      const std::int32_t sum = s.row_sums[r] - static_cast<std::int32_t>(weights.k) * moved_zero;
-      for (std::int64_t j = 0; j < width; ++j) s.c[r * width + j] -= rest[j] * sum;
-    }
+}
+
+void Int8Product::correct_rests(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept {
+  const std::int32_t* rest = packing.rests(call.packed, block.group) + block.column;
+  for (std::int64_t r = 0; r < block.rows; ++r) {
+    const std::int32_t sum = s.row_sums[r] - static_cast<std::int32_t>(weights.k) * call.zero;
+    for (std::int64_t j = 0; j < width; ++j) s.c[r * width + j] -= rest[j] * sum;
   }
-  end.apply(bound, block.row, block.rows, block.group * weights.n + block.column, block.columns, s.c, width, scratch);
 }
 
 }  // namespace tenfold::backends::cpu

@@ -90,12 +90,15 @@ struct Kernel {
   bool has_zero;
 };
 
+Int8Product product(const Problem& p, const Config& c) {
+  return Int8Product(p, c, weights_of(p), p.in[0].dtype == DType::i8, static_cast<int>(p.out[0].dims.size()) - 1);
+}
+
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
-  const int rank = static_cast<int>(p.out[0].dims.size());
   auto kernel = std::make_shared<Kernel>();
   kernel->a_type = p.in[0].dtype;
   kernel->has_zero = given(p, 2);
-  kernel->product = Int8Product(p, c, weights_of(p), kernel->a_type == DType::i8, rank - 1);
+  kernel->product = product(p, c);
   return kernel;
 }
 
@@ -110,19 +113,15 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   return Status::ok;
 }
 
-ir::Dim worker_scratch(const Problem& p, const Config& c) {
-  return Int8End(p, int8_finish_kernels(c[0]), static_cast<int>(p.out[0].dims.size()) - 1).scratch_bytes();
-}
-ir::Dim workspace(const Problem& p, const Config& c) {
-  return Int8End(p, int8_finish_kernels(c[0]), static_cast<int>(p.out[0].dims.size()) - 1).workspace_bytes();
-}
+ir::Dim worker_scratch(const Problem& p, const Config& c) { return product(p, c).scratch_bytes(); }
+ir::Dim workspace(const Problem& p, const Config& c) { return product(p, c).workspace_bytes(); }
 double work(const Problem& p) { return 2.0 * static_cast<double>(likely_rows(p)) * static_cast<double>(weights_of(p).k * weights_of(p).n); }
 
 }  // namespace
 
 Tactic cpu_matmul_int8() {
   return {.name = "matmul_int8",
-          .version = 2,
+          .version = 3,
           .op = "MatMulInteger",
           .supports = supports,
           .configs = configs,

@@ -148,5 +148,17 @@ TEST(MatmulInt8, RefusesWhatItCannotDo) {
   EXPECT_EQ(verdict("u8[2,3] i8[3,2]! u8[2]{1,2}"), "the zero point differs between rows");
 }
 
+// Values far beyond bytes, and beyond 32 bits, still saturate on the right side.
+TEST(MatmulInt8, SaturatesWhatIsLarge) {
+  for (const char* scale : {"f32[70](-30,30)!", "f32[70](-1e12,1e12)!"}) {
+    for (const DType to : {DType::u8, DType::i8}) {
+      Int8Case c{"MatMulInteger", "i8[5,64](-128,127) i8[64,70](-128,127)! i8[]{3}"};
+      c.body = quantised_end(to, 0.05, to == DType::u8 ? 128 : 0);
+      c.extra = {scale, "f32[70](-3,3)!"};
+      check_int8(cpu_matmul_int8(), c, 1);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenfold::backends

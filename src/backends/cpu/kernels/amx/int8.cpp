@@ -5,6 +5,7 @@
 #include <immintrin.h>
 
 #include "backends/cpu/kernels/int8.h"
+#include "backends/cpu/kernels/int8_copy.h"
 
 namespace tenfold::backends::cpu {
 namespace {
@@ -69,7 +70,7 @@ void tile_of(bool two_rows, bool two_columns, const char* a, std::int64_t a_stri
 }
 
 void panel(std::int64_t rows, int width, const char* a, std::int64_t a_stride, const char* b, std::int64_t k_groups, const std::uint16_t*,
-           const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed) {
+           const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed, Int8Ahead) {
   const bool two_columns = width > 16;
   const std::int64_t steps = k_groups / 16;
   const auto run = is_signed ? tile_of<true> : tile_of<false>;
@@ -77,21 +78,11 @@ void panel(std::int64_t rows, int width, const char* a, std::int64_t a_stride, c
     run(rows > kTileRows, two_columns, a, a_stride, b, steps, init, c, c_stride);
 }
 
-void expand(const void* source, std::int64_t count, bool, void* packed) {
-  const auto* from = static_cast<const char*>(source);
-  auto* to = static_cast<char*>(packed);
-  std::int64_t i = 0;
-  for (; i + 64 <= count; i += 64) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i));
-  if (i < count) {
-    const __mmask64 mask = _bzhi_u64(~0ULL, static_cast<unsigned>(count - i));
-    _mm512_mask_storeu_epi8(to + i, mask, _mm512_maskz_loadu_epi8(mask, from + i));
-  }
-}
-
 }  // namespace
 
 extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {
-    .mr = 2 * kTileRows, .nr = 32, .k_group = 4, .k_step = 16, .k_chunk = 1024, .ordered = false, .signed_shift = 0,
-    .direct_unsigned = false, .direct_signed = false, .enter = enter, .leave = leave, .expand = expand, .panel = panel};
+    .mr = 2 * kTileRows, .nr = 32, .row_step = 2 * kTileRows, .k_group = 4, .k_step = 16, .k_chunk = 1024, .ordered = false, .signed_shift = 0,
+    .expand_shifts = false, .direct_unsigned = false, .direct_signed = false, .enter = enter, .leave = leave, .expand = int8_copy,
+    .panel = panel, .taps = nullptr};
 
 }  // namespace tenfold::backends::cpu
