@@ -159,7 +159,11 @@ double time_layer(const Layer& l, double& operations, std::string& config_text) 
     const Bound outs[] = {bound(out.mutable_raw(), out.shape(), s[5], l.conv)};
     const auto kernel = tactic.open(p, config);
     Serial serial;
-    const double seconds = best_seconds([&] { tactic.run(kernel.get(), {in, outs, workspace.data.get(), &serial, scratch.data.get(), 0}); }, 0.05);
+    const double seconds = best_seconds(
+        [&] {
+          tactic.run(kernel.get(), {in, outs, workspace.data.get(), &serial, scratch.data.get(), 0});
+        },
+        0.05);
     if (seconds < best) best = seconds, config_text = cat("{", config[0], ",", config.size() > 1 ? config[1] : 0, ",", config.back(), "}");
   }
   return best;

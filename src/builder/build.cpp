@@ -62,7 +62,8 @@ void rewrite(ir::Graph& graph, const std::vector<plan::Range>& ranges, const bac
 
 // Which values f16 cannot hold, where such a graph will be made of it.
 std::set<std::string> too_wide(const ir::Graph& source, const ir::Graph& graph, const OptimizationProfile& profile,
-                               const backends::DeviceInfo& device, const BuildConfig& config, const std::function<ir::Graph()>& open_graph) {
+                               const backends::DeviceInfo& device, const BuildConfig& config,
+                               const std::function<ir::Graph()>& open_graph) {
   if (device.kind != "cuda" || !config.fp16 || !config.check_overflow) return {};
   const passes::RunOptions quiet{.disabled = config.disabled_passes};
   OverflowCheck check{.config = config, .rewrite = [&](ir::Graph& copy, const std::vector<plan::Range>& at) {

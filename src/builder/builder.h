@@ -10,7 +10,8 @@ namespace tenfold::onnx_import { struct ImportOptions; }
 
 namespace tenfold::builder {
 
-// `open_graph`, if there is one, makes the graph anew with the extents open that profiles fix: what is tried out on fewer examples needs it.
+// `open_graph`, if there is one, makes the graph anew with the extents open that profiles fix: what is tried out on fewer examples needs
+// it.
 plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name,
                       std::shared_ptr<backends::Backend> backend, BuildReport& report, const std::function<ir::Graph()>& open_graph = {});
 onnx_import::ImportOptions import_options(const BuildConfig& config);

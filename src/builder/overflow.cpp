@@ -140,7 +140,8 @@ Found search(const ir::Graph& source, const ir::Graph& rewritten, const std::vec
 }
 
 // Once all profiles fix a batch it is a number in the graph; a model whose branches hang on it runs only so.
-Found search_in_few(const ir::Graph& source, const ir::Graph& rewritten, const std::vector<plan::Range>& ranges, const OverflowCheck& check) {
+Found search_in_few(const ir::Graph& source, const ir::Graph& rewritten, const std::vector<plan::Range>& ranges,
+                    const OverflowCheck& check) {
   if (check.open && one_example(source).empty()) {
     try {
       const auto [graph, open_ranges] = check.open();
@@ -179,7 +180,8 @@ std::set<std::string> values_beyond_f16(const ir::Graph& source, const ir::Graph
       cache.add(key, *found, Log(check.config.log));
     }
     if (!all_known(*found, rewritten))
-      Log(check.config.log)(Severity::warning, "fp16: some values beyond 65504 have no name in the plan's graph and may be computed in f16");
+      Log(check.config.log)(Severity::warning,
+                            "fp16: some values beyond 65504 have no name in the plan's graph and may be computed in f16");
     tell(*found, rewritten, check.config);
     std::set<std::string> names;
     for (const auto& [name, most] : *found) names.insert(name);

@@ -13,8 +13,9 @@ namespace {
 
 // Steps of the plan; its results are compared with the interpreter's on the way.
 int steps_of(const char* text) {
-  const ir::Graph graph = ir::parse_graph(text, ir::Registry::builtin(),
-                                          {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
+  const ir::Graph graph =
+      ir::parse_graph(text, ir::Registry::builtin(),
+                      {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
   const Tensor x = ops::random_tensor(DType::f32, ir::constants(graph.inputs[0]->dims()), 7);
   BuildConfig config;
   config.optimization_level = 0;  // layouts by what reformats cost, not by a time that may be off

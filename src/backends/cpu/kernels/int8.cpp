@@ -145,9 +145,21 @@ void expand(const void* source, std::int64_t count, bool is_signed, void* packed
 
 }  // namespace
 
-extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {
-    .mr = Ops::rows, .nr = 2 * Ops::lanes, .row_step = Ops::rows, .k_group = 4, .k_step = 1, .k_chunk = 1024, .ordered = true, .signed_shift = 128,
-    .expand_shifts = true, .direct_unsigned = true, .direct_signed = false, .enter = nullptr, .leave = nullptr, .expand = expand,
-    .panel = panel, .taps = nullptr};
+extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {.mr = Ops::rows,
+                                                    .nr = 2 * Ops::lanes,
+                                                    .row_step = Ops::rows,
+                                                    .k_group = 4,
+                                                    .k_step = 1,
+                                                    .k_chunk = 1024,
+                                                    .ordered = true,
+                                                    .signed_shift = 128,
+                                                    .expand_shifts = true,
+                                                    .direct_unsigned = true,
+                                                    .direct_signed = false,
+                                                    .enter = nullptr,
+                                                    .leave = nullptr,
+                                                    .expand = expand,
+                                                    .panel = panel,
+                                                    .taps = nullptr};
 
 }  // namespace tenfold::backends::cpu

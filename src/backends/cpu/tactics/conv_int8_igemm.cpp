@@ -53,8 +53,9 @@ void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const>
   std::vector<std::int16_t> values;   // what fills up lines counts as zero
   for (std::int64_t g = 0; g < w.groups; ++g)
     for (std::int64_t k = 0; k < w.k; ++k) values.insert(values.end(), zeros.begin() + g * w.n, zeros.begin() + (g + 1) * w.n);
-  for_each_weight(
-      s, c, [&](std::int64_t from, std::size_t to) { values[to] = static_cast<std::int16_t>(load_int(weight.dtype(), weight.raw(), from)); });
+  for_each_weight(s, c, [&](std::int64_t from, std::size_t to) {
+    values[to] = static_cast<std::int16_t>(load_int(weight.dtype(), weight.raw(), from));
+  });
   Int8Packing(w, int8_kernels(c[0])).pack(values, zeros, packed);
 }
 

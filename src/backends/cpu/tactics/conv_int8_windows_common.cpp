@@ -177,7 +177,8 @@ bool ConvInt8Windows::find(std::int64_t group, std::int64_t row, std::int64_t ro
   const auto edge = [&](std::int64_t r, const Place& place) { edges[edge_count] = place, edge_rows[edge_count++] = r; };
   for (std::int64_t r = 0; r < rows;) {   // line by line of the output
     const std::int64_t at = row + r, x = at % out[2], count = std::min(out[2] - x, rows - r), y = at / out[2];
-    Place place{y / out[1] / out[0], {y / out[1] % out[0] * stride[0] - begin[0], y % out[1] * stride[1] - begin[1], x * stride[2] - begin[2]}};
+    Place place{y / out[1] / out[0],
+                {y / out[1] % out[0] * stride[0] - begin[0], y % out[1] * stride[1] - begin[1], x * stride[2] - begin[2]}};
     const char* address = address_of(group, place);
     bool inside = true;
     for (std::size_t d = 0; d < 2; ++d) inside = inside && place.at[d] >= 0 && place.at[d] <= last_inside_[d];

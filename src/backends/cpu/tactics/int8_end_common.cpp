@@ -36,7 +36,8 @@ constexpr float kScale = 0.5f, kBias = 1 << 29, kGridScale = 1 << 19;
 
 bool small_numbers(const Int8Finish& f) {
   const auto small = [](float low, float high) { return low > high || (low <= kBias && high >= -kBias); };
-  return small(f.low, f.high) && small(f.low2, f.high2) && std::abs(f.middle_scale) <= kGridScale && std::abs(f.residual_scale) <= kGridScale;
+  return small(f.low, f.high) && small(f.low2, f.high2) && std::abs(f.middle_scale) <= kGridScale &&
+         std::abs(f.residual_scale) <= kGridScale;
 }
 
 }  // namespace

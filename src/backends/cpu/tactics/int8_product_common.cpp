@@ -67,7 +67,8 @@ void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zer
   auto* start = reinterpret_cast<std::int32_t*>(static_cast<char*>(args.workspace) + end.workspace_bytes());
   const std::int32_t moved_zero = zero + (a_signed ? kernels->signed_shift : 0);
   for (std::int64_t g = 0; g < weights.groups; ++g)
-    end.kernels().start(packing.constants(packed, g), packing.sums(packed, g), moved_zero, packing.columns(), start + g * packing.columns());
+    end.kernels().start(packing.constants(packed, g), packing.sums(packed, g), moved_zero, packing.columns(),
+                        start + g * packing.columns());
   const bool shifted = a_signed && kernels->expand_shifts;
   Call call{rows, packed, start, shifted ? moved_zero : zero, packing.has_rests(packed), {}};
   end.bind(args, axes, weights.n * weights.groups, call.end);

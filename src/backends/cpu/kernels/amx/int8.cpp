@@ -80,9 +80,21 @@ void panel(std::int64_t rows, int width, const char* a, std::int64_t a_stride, c
 
 }  // namespace
 
-extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {
-    .mr = 2 * kTileRows, .nr = 32, .row_step = 2 * kTileRows, .k_group = 4, .k_step = 16, .k_chunk = 1024, .ordered = false, .signed_shift = 0,
-    .expand_shifts = false, .direct_unsigned = false, .direct_signed = false, .enter = enter, .leave = leave, .expand = int8_copy,
-    .panel = panel, .taps = nullptr};
+extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {.mr = 2 * kTileRows,
+                                                    .nr = 32,
+                                                    .row_step = 2 * kTileRows,
+                                                    .k_group = 4,
+                                                    .k_step = 16,
+                                                    .k_chunk = 1024,
+                                                    .ordered = false,
+                                                    .signed_shift = 0,
+                                                    .expand_shifts = false,
+                                                    .direct_unsigned = false,
+                                                    .direct_signed = false,
+                                                    .enter = enter,
+                                                    .leave = leave,
+                                                    .expand = int8_copy,
+                                                    .panel = panel,
+                                                    .taps = nullptr};
 
 }  // namespace tenfold::backends::cpu

@@ -87,8 +87,9 @@ struct Quads {
 
   // Inlined: `a` stays in registers.
   template <int Rows, int Vectors, class A>
-  __attribute__((always_inline)) static inline void tile(A a, const char* b, std::int64_t k_groups, const std::uint16_t*, const std::int32_t* init, std::int64_t init_stride,
-                   std::int32_t* c, std::int64_t c_stride) {
+  __attribute__((always_inline)) static inline void tile(A a, const char* b, std::int64_t k_groups, const std::uint16_t*,
+                                                         const std::int32_t* init, std::int64_t init_stride, std::int32_t* c,
+                                                         std::int64_t c_stride) {
     __m512i acc[Rows][Vectors];
 #pragma GCC unroll 16
     for (int r = 0; r < Rows; ++r)
