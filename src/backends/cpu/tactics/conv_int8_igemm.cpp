@@ -47,15 +47,13 @@ void for_each_weight(const ConvInt8Shape& s, const Config& config, F&& f) {
 
 void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const> constants, void* packed) {
   const ConvInt8Shape s(p);
-  const Tensor& weight = *constants[1];
+  const std::vector<std::int16_t> given = int8_values(*constants[1]);
   const Int8Weights w = weights_of(s, c);
   const std::vector<std::int32_t> zeros = conv_int8_zeros(p, constants);
   std::vector<std::int16_t> values;   // what fills up lines counts as zero
   for (std::int64_t g = 0; g < w.groups; ++g)
     for (std::int64_t k = 0; k < w.k; ++k) values.insert(values.end(), zeros.begin() + g * w.n, zeros.begin() + (g + 1) * w.n);
-  for_each_weight(s, c, [&](std::int64_t from, std::size_t to) {
-    values[to] = static_cast<std::int16_t>(load_int(weight.dtype(), weight.raw(), from));
-  });
+  for_each_weight(s, c, [&](std::int64_t from, std::size_t to) { values[to] = given[static_cast<std::size_t>(from)]; });
   Int8Packing(w, int8_kernels(c[0])).pack(values, zeros, packed);
 }
 

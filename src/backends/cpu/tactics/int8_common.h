@@ -31,6 +31,9 @@ struct Int8Weights {
   std::int64_t k = 0, n = 0, groups = 1;
 };
 
+// The elements of a tensor of u8 or s8, in their order.
+std::vector<std::int16_t> int8_values(const Tensor& weights);
+
 // Where everything lies in packed weights: for each group of the product a head of values per column, the orders of its panels if
 // the kernels want them, and its panels. Columns are padded to half panels, k to whole groups.
 class Int8Packing {
@@ -75,7 +78,9 @@ class Int8Packing {
   }
   std::int64_t chunk_words() const { return kInt8Classes + chunk_ / 4; }
   std::int64_t order_words() const { return (depth_ + chunk_ - 1) / chunk_ * kInt8Classes + depth_ / 4; }
-  std::int64_t slot(std::int64_t k, std::int64_t column) const;  // of a value in the body, where panels have no order
+  template <class F>
+  void for_row(std::int64_t k, const F& f) const;   // where the values of a row lie in the body, if panels have no order
+  std::vector<std::int32_t> moved_by(const std::int16_t* weights, const std::int32_t* zeros) const;
   void pack_body(const std::vector<std::int8_t>& stored, std::int64_t group, void* packed) const;  // stored: [depth][columns]
   std::vector<std::int8_t> unpack_body(const void* packed, std::int64_t group) const;
   Int8Weights weights_;

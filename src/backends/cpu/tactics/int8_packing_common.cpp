@@ -6,6 +6,12 @@
 
 namespace tenfold::backends::cpu {
 
+std::vector<std::int16_t> int8_values(const Tensor& weights) {
+  const auto count = static_cast<std::size_t>(weights.size());
+  if (weights.dtype() == DType::u8) return {weights.data<std::uint8_t>(), weights.data<std::uint8_t>() + count};
+  return {weights.data<std::int8_t>(), weights.data<std::int8_t>() + count};
+}
+
 Int8Packing::Int8Packing(const Int8Weights& weights, const Int8Kernels& kernels)
     : weights_(weights),
       nr_(kernels.nr),
@@ -22,22 +28,29 @@ Int8Packing::Int8Packing(const Int8Weights& weights, const Int8Kernels& kernels)
   checked_mul(group_bytes_, weights.groups);
 }
 
-std::int64_t Int8Packing::slot(std::int64_t k, std::int64_t column) const {
-  const std::int64_t first = column / nr_ * nr_, width = panel_width(first), lane = column - first;
-  // Half panels side by side where a tile of B is `k_step` groups deep (AMX); else the panel's columns are neighbours.
-  if (k_step_ > 1) {
-    const std::int64_t half = nr_ / 2, deep = k_group_ * k_step_;
-    return first * depth_ + k / deep * deep * width + lane / half * half * deep + k % deep / k_group_ * k_group_ * half +
-           lane % half * k_group_ + k % k_group_;
+// Calls f(value, slot, step, count) for stretches of row `k` of the stored values: the value's number, where it lies in the body, the bytes
+// from it to its neighbour's. Half panels lie side by side where a tile of B is `k_step` groups deep (AMX); else the panel's columns do.
+template <class F>
+void Int8Packing::for_row(std::int64_t k, const F& f) const {
+  const std::int64_t half = nr_ / 2, deep = k_group_ * k_step_;
+  for (std::int64_t first = 0; first < columns_; first += panel_width(first)) {
+    const std::int64_t width = panel_width(first), value = k * columns_ + first, panel = first * depth_;
+    if (k_step_ == 1) {
+      f(value, panel + k / k_group_ * k_group_ * width + k % k_group_, k_group_, width);
+      continue;
+    }
+    const std::int64_t row = panel + k / deep * deep * width + k % deep / k_group_ * k_group_ * half + k % k_group_;
+    for (std::int64_t lane = 0; lane < width; lane += half) f(value + lane, row + lane * deep, k_group_, half);
   }
-  return first * depth_ + k / k_group_ * k_group_ * width + lane * k_group_ + k % k_group_;
 }
 
 void Int8Packing::pack_body(const std::vector<std::int8_t>& stored, std::int64_t group, void* packed) const {
   auto* body = reinterpret_cast<std::int8_t*>(const_cast<char*>(panel(packed, group, 0, 0)));
   if (!ordered_) {
     for (std::int64_t k = 0; k < depth_; ++k)
-      for (std::int64_t j = 0; j < columns_; ++j) body[slot(k, j)] = stored[static_cast<std::size_t>(k * columns_ + j)];
+      for_row(k, [&](std::int64_t value, std::int64_t slot, std::int64_t step, std::int64_t count) {
+        for (std::int64_t i = 0; i < count; ++i) body[slot + i * step] = stored[static_cast<std::size_t>(value + i)];
+      });
     return;
   }
   auto* added = const_cast<std::int32_t*>(constants(packed, group));
@@ -61,7 +74,9 @@ std::vector<std::int8_t> Int8Packing::unpack_body(const void* packed, std::int64
   if (!ordered_) {
     const auto* body = reinterpret_cast<const std::int8_t*>(panel(packed, group, 0, 0));
     for (std::int64_t k = 0; k < depth_; ++k)
-      for (std::int64_t j = 0; j < columns_; ++j) stored[static_cast<std::size_t>(k * columns_ + j)] = body[slot(k, j)];
+      for_row(k, [&](std::int64_t value, std::int64_t slot, std::int64_t step, std::int64_t count) {
+        for (std::int64_t i = 0; i < count; ++i) stored[static_cast<std::size_t>(value + i)] = body[slot + i * step];
+      });
     return stored;
   }
   for (std::int64_t column = 0; column < columns_; column += panel_width(column)) {
@@ -76,33 +91,38 @@ std::vector<std::int8_t> Int8Packing::unpack_body(const void* packed, std::int64
   return stored;
 }
 
+// How far below their values the columns of a group are stored: unsigned values 128, signed ones not at all, and what fits in 8 bits less
+// its zero point by that.
+std::vector<std::int32_t> Int8Packing::moved_by(const std::int16_t* weights, const std::int32_t* zeros) const {
+  const auto n = static_cast<std::size_t>(weights_.n);
+  std::vector<std::int32_t> moved(zeros, zeros + n), least(moved), most(moved);
+  for (std::int64_t i = 0; i < weights_.k; ++i, weights += n)
+    for (std::size_t j = 0; j < n; ++j) least[j] = std::min<std::int32_t>(least[j], weights[j]), most[j] = std::max<std::int32_t>(most[j], weights[j]);
+  for (std::size_t j = 0; j < n; ++j)
+    if (least[j] - zeros[j] < -128 || most[j] - zeros[j] > 127) moved[j] = most[j] > 127 ? 128 : 0;
+  return moved;
+}
+
 void Int8Packing::pack(std::span<const std::int16_t> weights, std::span<const std::int32_t> zeros, void* packed) const {
   std::memset(packed, 0, static_cast<std::size_t>(bytes()));
   const std::int64_t n = weights_.n, k = weights_.k;
+  std::vector<std::int8_t> stored(static_cast<std::size_t>(depth_ * columns_));
   for (std::int64_t g = 0; g < weights_.groups; ++g) {
     auto* head = const_cast<std::int32_t*>(sums(packed, g));
-    std::vector<std::int8_t> stored(static_cast<std::size_t>(depth_ * columns_));
-    for (std::int64_t j = 0; j < n; ++j) {
-      const std::int16_t* column = weights.data() + g * k * n + j;
-      const std::int32_t zero = zeros[static_cast<std::size_t>(g * n + j)];
-      std::int32_t least = 0, most = 0;
-      for (std::int64_t i = 0; i < k; ++i) {
-        least = std::min(least, column[i * n] - zero);
-        most = std::max(most, column[i * n] - zero);
-      }
-      std::int32_t moved_by = zero;
-      if (least < -128 || most > 127) {  // unsigned values are stored less 128, signed ones as they are
-        moved_by = 0;
-        for (std::int64_t i = 0; i < k && moved_by == 0; ++i) moved_by = column[i * n] > 127 ? 128 : 0;
-        *static_cast<std::int32_t*>(packed) = 1;
-      }
-      for (std::int64_t i = 0; i < k; ++i) {
-        const std::int32_t value = column[i * n] - moved_by;
+    const std::int16_t* row = weights.data() + g * k * n;
+    const std::int32_t* zero = zeros.data() + g * n;
+    const std::vector<std::int32_t> moved = moved_by(row, zero);
+    for (std::int64_t i = 0; i < k; ++i, row += n)
+      for (std::int64_t j = 0; j < n; ++j) {
+        const std::int32_t value = row[j] - moved[static_cast<std::size_t>(j)];
         head[j] += value;
         stored[static_cast<std::size_t>(i * columns_ + j)] = static_cast<std::int8_t>(value);
       }
-      head[2 * columns_ + j] = zero - moved_by;
-      head[3 * columns_ + j] = moved_by;
+    for (std::int64_t j = 0; j < n; ++j) {
+      const std::int32_t by = moved[static_cast<std::size_t>(j)];
+      head[2 * columns_ + j] = zero[j] - by;
+      head[3 * columns_ + j] = by;
+      if (zero[j] != by) *static_cast<std::int32_t*>(packed) = 1;
     }
     pack_body(stored, g, packed);
   }

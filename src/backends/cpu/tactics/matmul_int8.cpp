@@ -64,16 +64,12 @@ std::int64_t packed_bytes(const Problem& p, const Config& c, int input) {
 
 void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const> constants, void* packed) {
   const Int8Weights w = weights_of(p);
-  const Tensor& b = *constants[1];
-  std::vector<std::int16_t> values(static_cast<std::size_t>(w.k * w.n));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<std::int16_t>(load_int(b.dtype(), b.raw(), static_cast<std::int64_t>(i)));
   std::vector<std::int32_t> zeros(static_cast<std::size_t>(w.n));
   if (given(p, 3)) {
     const Tensor& z = *constants[3];
     for (std::int64_t j = 0; j < w.n; ++j) zeros[static_cast<std::size_t>(j)] = static_cast<std::int32_t>(z.as_int(z.size() == 1 ? 0 : j));
   }
-  Int8Packing(w, int8_kernels(c[0])).pack(values, zeros, packed);
+  Int8Packing(w, int8_kernels(c[0])).pack(int8_values(*constants[1]), zeros, packed);
 }
 
 Tensor unpack(const Problem& p, const Config& c, int, const void* packed) {
