@@ -2,8 +2,10 @@
 // what docs/gpu-products.md was made with.
 //
 //   gpu_bench problems.txt [filter]     lines "name | graph in text form"; those whose line contains the filter
+//   gpu_bench copies                    the GPU's copy speed, for problems that only move data (gpu_memory_problems.txt)
 //
 // Operands of FusedAttention lie as they do in an encoder: queries, keys and values side by side for each token.
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -50,12 +52,19 @@ class Bench {
     std::vector<double> first;
     for (const Tactic* tactic : tactics_for(*backend_, op_)) {
       if (tactic->source == Source::reference || !tactic->supports(problem_)) continue;
-      if (tactic->formats) continue;  // of convolutions: their problems come in plain order here
+      if (tactic->formats && !takes_plain(*tactic)) continue;  // problems come in plain order here
       for (const Config& config : tactic->configs(problem_)) time_one(*tactic, config, first);
     }
   }
 
  private:
+  bool takes_plain(const Tactic& tactic) const {
+    const std::vector<Formats> offered = tactic.formats(problem_);
+    return std::any_of(offered.begin(), offered.end(), [](const Formats& f) {
+      const auto plain = [](const Layout& layout) { return layout == Layout{}; };
+      return std::all_of(f.in.begin(), f.in.end(), plain) && std::all_of(f.out.begin(), f.out.end(), plain);
+    });
+  }
   Operand add(const ir::Value* v, std::vector<OperandDesc>& all) {
     OperandDesc& d = all.emplace_back();
     d.missing = v == nullptr;
@@ -119,11 +128,19 @@ class Bench {
     const double us = backend_->measure(*stream_, tactic, kernel.get(), args, {.least_ms = 5}) / 1000;
     std::printf("  %-16s", tactic.name.c_str());
     for (std::int64_t c : config) std::printf(" %lld", static_cast<long long>(c));
-    std::printf("  %.2f us  %.0f TFLOP/s  differs by %.1e%s\n", us, tactic.work ? tactic.work(problem_) / us / 1e6 : 0, error,
-                error < 4e-3 ? "" : "  WRONG");
+    if (tactic.work) std::printf("  %.2f us  %.0f TFLOP/s", us, tactic.work(problem_) / us / 1e6);
+    else std::printf("  %.2f us  %.2f TB/s", us, static_cast<double>(moved()) / us / 1e6);
+    std::printf("  differs by %.1e%s\n", error, error < 4e-3 ? "" : "  WRONG");
     std::fflush(stdout);
   } catch (const std::exception& e) {
     std::printf("  %s failed: %s\n", tactic.name.c_str(), e.what());
+  }
+
+  // Bytes that are read or written at least once.
+  std::int64_t moved() const {
+    std::int64_t bytes = out_.data.bytes();
+    for (const Operand& o : in_) bytes += o.data.bytes();
+    return bytes;
   }
 
   // Of 4,000 elements, from the first tactic's, relative to the largest.
@@ -152,10 +169,29 @@ class Bench {
   Operand out_;
 };
 
+// What the driver's own copy of so many bytes within the GPU's memory reaches, read and written: the measure for whatever only moves data.
+void time_copies() {
+  const std::shared_ptr<Backend> backend = open_backend("cuda:0");
+  const std::unique_ptr<Stream> stream = backend->open_stream({});
+  for (const std::int64_t bytes : {std::int64_t{256} << 20, std::int64_t{32} << 20, std::int64_t{1} << 20}) {
+    const auto from = backend->allocate(bytes), to = backend->allocate(bytes);
+    constexpr int kCopies = 200;
+    double best = 1e30;
+    for (int round = 0; round < 5; ++round) {
+      const auto start = std::chrono::steady_clock::now();
+      for (int i = 0; i < kCopies; ++i) stream->copy(to.get(), from.get(), bytes);
+      stream->wait();
+      best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / kCopies);
+    }
+    std::printf("copy of %lld MiB: %.2f us  %.2f TB/s\n", static_cast<long long>(bytes >> 20), best * 1e6, 2e-12 * static_cast<double>(bytes) / best);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc < 2) throw std::runtime_error("usage: gpu_bench problems.txt [filter]");
+  if (argc < 2) throw std::runtime_error("usage: gpu_bench copies | problems.txt [filter]");
+  if (std::string_view(argv[1]) == "copies") return time_copies(), 0;
   std::ifstream file(argv[1]);
   if (!file) throw std::runtime_error(cat("cannot read ", argv[1]));
   for (std::string line; std::getline(file, line);) {

@@ -24,7 +24,8 @@ struct BoundView {
     std::copy_n(b.strides, b.rank, strides);
     bound.dims = dims, bound.strides = strides;
   }
-  BoundView(const BoundView&) = delete;
+  BoundView(const BoundView& other) noexcept : BoundView(other.bound) {}
+  BoundView& operator=(const BoundView&) = delete;
   Bound bound;
   std::int64_t dims[kMostDims], strides[kMostDims];
 };

@@ -1,22 +1,15 @@
 // transpose_copy: a permutation of dims, written in order and read with strides.
-#include "backends/cuda/tactics/copy_common.h"
+#include "backends/cuda/tactics/transpose_common.h"
 
 namespace tenfold::backends {
 namespace {
 
 using namespace cuda;
 
-std::vector<int> permutation(const Problem& p) {
-  ir::Ints perm;
-  for (auto d = static_cast<std::int64_t>(p.in[0].dims.size()); d-- > 0;) perm.push_back(d);
-  perm = p.attributes->ints("perm", perm);
-  return {perm.begin(), perm.end()};
-}
-
 OperandDesc permuted(const Problem& p) {
   const OperandDesc from = strided(p.in[0]);
   OperandDesc to = from;
-  const std::vector<int> perm = permutation(p);
+  const std::vector<int> perm = transpose_permutation(p);
   for (std::size_t d = 0; d < perm.size(); ++d)
     to.dims[d] = from.dims[static_cast<std::size_t>(perm[d])], to.strides[d] = from.strides[static_cast<std::size_t>(perm[d])];
   return to;
@@ -32,16 +25,12 @@ struct Kernel {
   std::vector<int> permutation;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
-  return std::make_shared<Kernel>(Kernel{open_copy(permuted(p), p.out[0], p), permutation(p)});
+  return std::make_shared<Kernel>(Kernel{open_copy(permuted(p), p.out[0], p), transpose_permutation(p)});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& kernel = *static_cast<const Kernel*>(self);
-  BoundView from(args.in[0]);
-  for (int d = 0; d < from.bound.rank; ++d) {
-    const int source = kernel.permutation[static_cast<std::size_t>(d)];
-    from.dims[d] = args.in[0].dims[source], from.strides[d] = args.in[0].strides[source];
-  }
+  const BoundView from = cuda::permuted(args.in[0], kernel.permutation);
   return run_copy(*kernel.copy, queue_of(args), from.bound, args.out[0]);
 }
 
