@@ -128,13 +128,13 @@ template <class T> __device__ __forceinline__ T saturated(float x, double lower,
 struct Sum { static __device__ __forceinline__ float apply(float a, float b) { return a + b; } };
 struct Max { static __device__ __forceinline__ float apply(float a, float b) { return max_nan(a, b); } };
 struct Min { static __device__ __forceinline__ float apply(float a, float b) { return min_nan(a, b); } };
-template <class Op> __device__ __forceinline__ float over_warp(float x) {
+template <class Op, int LANES = 32> __device__ __forceinline__ float over_warp(float x) {
   #pragma unroll
-  for (int d = 16; d > 0; d >>= 1) x = Op::apply(x, __shfl_xor_sync(0xffffffffu, x, d));
+  for (int d = LANES / 2; d > 0; d >>= 1) x = Op::apply(x, __shfl_xor_sync(0xffffffffu, x, d));
   return x;
 }
 template <class Op, int THREADS> __device__ __forceinline__ float over_block(float x, float start, float* room) {
-  x = over_warp<Op>(x);
+  x = over_warp<Op, (THREADS < 32 ? THREADS : 32)>(x);
   if (THREADS <= 32) return x;
   __syncthreads();
   if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = x;

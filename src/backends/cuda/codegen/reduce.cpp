@@ -8,7 +8,7 @@ namespace tenfold::backends::cuda {
 namespace {
 
 constexpr const char* kKernels = R"(
-struct Arguments { const IN* x; OUT* y; i64 results, length, kept_axes, reduced_axes, kept[AXES], x_kept[AXES], y_kept[AXES], reduced[AXES], x_reduced[AXES]; };
+struct Arguments { const IN* x; OUT* y; i64 results, length, kept_axes, reduced_axes, kept[AXES], x_kept[AXES], y_kept[AXES], reduced[AXES], x_reduced[AXES], wide; };
 // Axes are joined as far as possible, so mostly there is one; the outermost needs no remainder.
 __device__ __forceinline__ i64 place(i64 i, int axes, const i64* extents, const i64* strides) {
   i64 at = 0;
@@ -27,7 +27,18 @@ extern "C" __global__ void __launch_bounds__(32 * ROWS) rows(Arguments a) {
   if (i >= a.results) return;
   const IN* x = a.x + place(i, (int)a.kept_axes, a.kept, a.x_kept);
   float r = START;
-  for (i64 k = threadIdx.x % 32; k < a.length; k += 32) r = OP::apply(r, element(x + place(k, (int)a.reduced_axes, a.reduced, a.x_reduced)));
+  constexpr int kVector = 16 / sizeof(IN);
+  if (a.wide) {   // the row lies together: 16 bytes at once
+    struct alignas(16) Piece { IN elements[kVector]; };
+    #pragma unroll 4
+    for (i64 k = threadIdx.x % 32 * kVector; k < a.length; k += 32 * kVector) {
+      const Piece piece = *(const Piece*)(x + k);
+      #pragma unroll
+      for (int v = 0; v < kVector; ++v) r = OP::apply(r, element(piece.elements + v));
+    }
+  } else {
+    for (i64 k = threadIdx.x % 32; k < a.length; k += 32) r = OP::apply(r, element(x + place(k, (int)a.reduced_axes, a.reduced, a.x_reduced)));
+  }
   r = over_warp<OP>(r);
   if (threadIdx.x % 32 == 0) finish(a.y + place(i, (int)a.kept_axes, a.kept, a.y_kept), r, a.length);
 }

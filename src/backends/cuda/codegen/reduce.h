@@ -17,6 +17,7 @@ struct ReduceArguments {
   std::int64_t kept_axes, reduced_axes;
   std::int64_t kept[kReduceAxes], x_kept[kReduceAxes], y_kept[kReduceAxes];  // extents, strides
   std::int64_t reduced[kReduceAxes], x_reduced[kReduceAxes];
+  std::int64_t wide;   // each result's elements lie together, in pieces of 16 bytes at multiples of 16
 };
 inline constexpr int kReduceRowsPerBlock = 4, kReduceLanes = 16;  // warps of `rows`; rows of threads of `columns`
 

@@ -158,7 +158,8 @@ RowKernel generate_rows(const RowProblem& p) {
   constexpr int kLongestOfWarp = 1024;   // its sums need no barrier: loads of other rows go on meanwhile
   if (p.length > kLongestOfWarp) k.threads = 128;
   while (k.threads > 32 && k.threads < 1024 && p.length > k.threads * 16) k.threads *= 2;
-  k.rows = k.threads == 32 ? 4 : 1;
+  while (k.threads > 8 && k.threads <= 32 && p.length <= k.threads / 2 * k.width) k.threads /= 2;   // short rows share a warp
+  k.rows = k.threads <= 32 ? 128 / k.threads : 1;
   std::string text = kFrame;
   fill_sources(p, text);
   replace_all(text, "STATISTICS", statistics(p.kind));

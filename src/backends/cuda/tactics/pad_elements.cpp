@@ -1,4 +1,4 @@
-// pad_elements: Pad in every mode, a thread for each element of the result; the kernel reads the counts.
+// pad_elements: Pad in every mode, a group of threads for each row of the result; the kernel reads the counts.
 #include "backends/cuda/codegen/prelude.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/copy_common.h"
@@ -16,13 +16,13 @@ constexpr int kMostPadDims = 8, kThreads = 256;
 struct Arguments {
   const void *x, *pads, *axes, *value;
   void* y;
-  int64_t count, elements, x_dims[kMostPadDims], x_strides[kMostPadDims], y_dims[kMostPadDims], axis[kMostPadDims];
+  int64_t count, rows, group, x_dims[kMostPadDims], x_strides[kMostPadDims], y_dims[kMostPadDims], axis[kMostPadDims];
 };
 
 // As the reference: a negative count crops first; what is left is repeated as the mode says.
 constexpr const char* kKernel = R"(
 struct Arguments { const ELEMENT* x; const i64* pads; const AXIS* axes; const ELEMENT* value; ELEMENT* y;
-                   i64 count, elements, xd[8], xs[8], yd[8], axis[8]; };
+                   i64 count, rows, group, xd[8], xs[8], yd[8], axis[8]; };
 __device__ __forceinline__ i64 source(i64 i, i64 extent) {
   if (i >= 0 && i < extent) return i;
   if (MODE == 0 || extent <= 0) return -1;
@@ -32,25 +32,39 @@ __device__ __forceinline__ i64 source(i64 i, i64 extent) {
 }
 extern "C" __global__ void __launch_bounds__(THREADS) pad(const Arguments a) {
   enter();
-  const i64 i = (i64)blockIdx.x * THREADS + threadIdx.x;
-  if (i >= a.elements) return;
-  i64 rest = i, from = 0;
-  bool inside = true;
-  #pragma unroll
-  for (int d = RANK - 1; d >= 0; --d) {
+  __shared__ i64 moved[RANK], cropped[RANK], extent[RANK];   // of each dim: elements before, elements cut off before, elements left
+  if (threadIdx.x < RANK) {
+    const int d = threadIdx.x;
     i64 before = 0, after = 0;
     for (int s = 0; s < (int)a.count; ++s) {
       i64 axis = a.axes ? (i64)a.axes[s] : s;
       if (axis < 0) axis += RANK;
       if (axis == a.axis[d]) before = a.pads[s], after = a.pads[s + a.count];
     }
-    const i64 cropped = min(a.xd[d], max((i64)0, -before)), extent = max((i64)0, a.xd[d] - cropped + min((i64)0, after));
-    const i64 at = source(rest % a.yd[d] - max((i64)0, before), extent);
+    cropped[d] = min(a.xd[d], max((i64)0, -before)), moved[d] = max((i64)0, before);
+    extent[d] = max((i64)0, a.xd[d] - cropped[d] + min((i64)0, after));
+  }
+  __syncthreads();
+  const u32 lane = threadIdx.x % (u32)a.group;
+  const i64 row = ((i64)blockIdx.x * THREADS + threadIdx.x) / (u32)a.group;
+  if (row >= a.rows) return;
+  i64 rest = row, from = 0;
+  bool inside = true;
+  #pragma unroll
+  for (int d = RANK - 2; d >= 0; --d) {
+    const i64 at = source(rest % a.yd[d] - moved[d], extent[d]);
     inside = inside && at >= 0;
-    from += (at + cropped) * a.xs[d];
+    from += (at + cropped[d]) * a.xs[d];
     rest /= a.yd[d];
   }
-  a.y[i] = inside ? a.x[from] : a.value ? *a.value : (ELEMENT)0;
+  const ELEMENT fill = a.value ? *a.value : (ELEMENT)0;
+  constexpr int kLast = RANK - 1;
+  ELEMENT* const to = a.y + row * a.yd[kLast];
+  #pragma unroll 4
+  for (i64 k = lane; k < a.yd[kLast]; k += a.group) {
+    const i64 at = source(k - moved[kLast], extent[kLast]);
+    to[k] = inside && at >= 0 ? a.x[from + (at + cropped[kLast]) * a.xs[kLast]] : fill;
+  }
 }
 )";
 
@@ -105,14 +119,16 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   const Bound &x = args.in[0], &y = args.out[0];
   Arguments a{x.data, args.in[1].data, k.has_axes ? args.in[3].data : nullptr, k.has_value ? args.in[2].data : nullptr,
-              y.data, args.in[1].dims[0] / 2, 1, {}, {}, {}, {}};
+              y.data, args.in[1].dims[0] / 2, 1, 1, {}, {}, {}, {}};
   for (int d = 0; d < x.rank; ++d) {
     const int axis = !k.channels_last || d == 0 ? d : d == x.rank - 1 ? 1 : d + 1;
     a.axis[d] = axis, a.x_dims[d] = x.dims[axis], a.x_strides[d] = x.strides[axis], a.y_dims[d] = y.dims[axis];
-    a.elements *= y.dims[axis];
+    if (d < x.rank - 1) a.rows *= y.dims[axis];
   }
-  if (a.elements == 0) return Status::ok;
-  return launch(queue_of(args), k.function, {static_cast<unsigned>(ceil_div(a.elements, int64_t{kThreads}))}, kThreads, 0, &a,
+  const int64_t row = a.y_dims[x.rank - 1];
+  if (a.rows == 0 || row == 0) return Status::ok;
+  while (a.group < 32 && a.group < row) a.group *= 2;
+  return launch(queue_of(args), k.function, {static_cast<unsigned>(ceil_div(a.rows * a.group, int64_t{kThreads}))}, kThreads, 0, &a,
                 Start::early);
 }
 

@@ -52,8 +52,17 @@ ReduceKind kind_of(const std::string& op) {
   return op == "ReduceL2" ? ReduceKind::norm : ReduceKind::sum;
 }
 
+// Whether a result's elements may be read 16 bytes at once.
+bool is_wide(const ReduceArguments& a, int element_bytes) {
+  const std::int64_t vector = 16 / element_bytes;
+  bool wide = a.reduced_axes == 1 && a.x_reduced[kReduceAxes - 1] == 1 && a.length % vector == 0;
+  for (std::int64_t k = kReduceAxes - a.kept_axes; k < kReduceAxes; ++k) wide = wide && a.x_kept[k] % vector == 0;
+  return wide && reinterpret_cast<std::uintptr_t>(a.x) % 16 == 0;
+}
+
 struct Kernel {
   std::shared_ptr<const LoadedModule> module;
+  int element_bytes = 4;
   Function rows = nullptr, columns = nullptr;
   std::uint32_t axes = 0;
 };
@@ -62,6 +71,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   k->module = Device::get(p.device->ordinal).load(generate_reduce(kind_of(p.op->name), p.in[0].dtype, p.out[0].dtype));
   k->rows = k->module->function("rows"), k->columns = k->module->function("columns");
   k->axes = reduced_axes(p);
+  k->element_bytes = bits(p.in[0].dtype) / 8;
   return k;
 }
 
@@ -98,6 +108,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
       a.kept[--kept] = extent, a.x_kept[kept] = stride, a.y_kept[kept] = y.strides[own];
   }
   a.kept_axes = kReduceAxes - kept, a.reduced_axes = kReduceAxes - reduced;
+  a.wide = is_wide(a, k.element_bytes);
   if (reduced_inside)
     return launch(queue_of(args), k.rows, {static_cast<unsigned>(ceil_div(a.results, kReduceRowsPerBlock))}, 32 * kReduceRowsPerBlock, 0,
                   &a, Start::early);
