@@ -21,19 +21,43 @@ WindowRows::WindowRows(const ConvShape& shape, const ConvExtents& extents, const
 }
 
 void WindowRows::Cursor::write(const float** entry, std::int64_t step, std::int64_t count) noexcept {
-  while (count > 0) {
-    const std::int64_t run = std::min({count, w_.end_inside_ - out_[2], w_.extents_.out[2] - out_[2]});
-    if (!line_inside_ || out_[2] < w_.first_inside_ || run <= 0) {
-      write(entry++, step);
-      --count;
-      continue;
-    }
-    for (std::int64_t tap = 0; tap < w_.taps_; ++tap) {
-      const float *from = corner_ + w_.offset_[tap], **to = entry + tap * step;
-      for (std::int64_t i = 0; i < run; ++i, from += w_.step_) to[i] = from;
+  for (std::int64_t run; count > 0; entry += run, count -= run) {
+    run = std::min(count, w_.extents_.out[2] - out_[2]);
+    if (line_inside_ && out_[2] >= w_.first_inside_ && out_[2] + run <= w_.end_inside_) {
+      for (std::int64_t tap = 0; tap < w_.taps_; ++tap) {
+        const float *from = corner_ + w_.offset_[tap], **to = entry + tap * step;
+        for (std::int64_t i = 0; i < run; ++i, from += w_.step_) to[i] = from;
+      }
+    } else {
+      edges_ = true, write_edges(entry, step, run);
     }
     advance(run);
-    entry += run, count -= run;
+  }
+}
+
+// Positions of one line. Of each tap those from `first` to `last` lie inside the image.
+void WindowRows::Cursor::write_edges(const float** entry, std::int64_t step, std::int64_t run) const noexcept {
+  const Three kernel = w_.shape_.kernel, in = w_.extents_.in;  // copies: entries might alias what they are read from
+  const float *const corner = corner_, *const zeros = w_.zeros_;
+  const std::int64_t hop = w_.step_, at = at_[2];
+  const std::int64_t stride = w_.shape_.stride[2], dilation = w_.shape_.dilation[2];
+  const std::int64_t* offset = w_.offset_;
+  for (std::int64_t line = 0; line < kernel[0] * kernel[1]; ++line) {
+    const bool exists = exists_at(0, line / kernel[1]) && exists_at(1, line % kernel[1]);
+    for (std::int64_t i = 0; i < kernel[2]; ++i, ++offset, entry += step) {
+      std::int64_t first = 0, last = exists ? run : 0;
+      if (exists) {
+        const std::int64_t x = at + i * dilation;
+        if (x < 0) first = stride == 1 ? std::min(-x, run) : std::min((-x + stride - 1) / stride, run);
+        if (x + (run - 1) * stride >= in[2]) last = x >= in[2] ? 0 : stride == 1 ? in[2] - x : (in[2] - x - 1) / stride + 1;
+        first = std::min(first, last);
+      }
+      const float* from = corner + *offset + first * hop;
+      std::int64_t p = 0;
+      for (; p < first; ++p) entry[p] = zeros;
+      for (; p < last; ++p, from += hop) entry[p] = from;
+      for (; p < run; ++p) entry[p] = zeros;
+    }
   }
 }
 
@@ -75,20 +99,12 @@ void WindowRows::Cursor::next_line() noexcept {
 }
 
 void WindowRows::Cursor::write_edge(const float** entry, std::int64_t step) const noexcept {
-  const Three &kernel = w_.shape_.kernel, &dilation = w_.shape_.dilation;
-  const auto exists = [&](std::size_t d, std::int64_t i) {
-    const std::int64_t at = at_[d] + i * dilation[d];
-    return at >= 0 && at < w_.extents_.in[d];
-  };
-  std::int64_t first = 0, last = kernel[2];  // taps of a line that exist
-  while (first < last && !exists(2, first)) ++first;
-  while (last > first && !exists(2, last - 1)) --last;
-  const std::int64_t* offset = w_.offset_;
+  const Three& kernel = w_.shape_.kernel;
+  std::int64_t tap = 0;
   for (std::int64_t z = 0; z < kernel[0]; ++z) {
-    const bool plane = exists(0, z);
-    for (std::int64_t y = 0; y < kernel[1]; ++y, offset += kernel[2]) {
-      const bool line = plane && exists(1, y);
-      for (std::int64_t i = 0; i < kernel[2]; ++i, entry += step) *entry = line && i >= first && i < last ? corner_ + offset[i] : w_.zeros_;
+    for (std::int64_t y = 0; y < kernel[1]; ++y) {
+      const bool line = exists_at(0, z) && exists_at(1, y);
+      for (std::int64_t i = 0; i < kernel[2]; ++i, ++tap, entry += step) *entry = line && exists_at(2, i) ? corner_ + w_.offset_[tap] : w_.zeros_;
     }
   }
 }

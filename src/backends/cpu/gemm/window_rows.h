@@ -35,6 +35,11 @@ class WindowRows {
 
    private:
     void write_edge(const float** entry, std::int64_t step) const noexcept;
+    void write_edges(const float** entry, std::int64_t step, std::int64_t run) const noexcept;
+    bool exists_at(std::size_t d, std::int64_t tap) const noexcept {
+      const std::int64_t at = at_[d] + tap * w_.shape_.dilation[d];
+      return at >= 0 && at < w_.extents_.in[d];
+    }
     void next_line() noexcept;
     void advance(std::int64_t positions) noexcept {  // at most to the end of the line
       at_[2] += positions * w_.shape_.stride[2];
