@@ -1,6 +1,8 @@
 // What ends a tile of f32 sums: earlier sums added, the finish in registers, stores. Shared by the kernels of products.
 #pragma once
 
+#include <type_traits>
+
 #include "backends/cpu/kernels/gemm_f32.h"
 #include "backends/cpu/simd/f32.h"
 
@@ -40,6 +42,12 @@ struct Columns {
   inline __attribute__((always_inline)) void write(float* row, int v, vf x) const {
     v < kWhole ? store(row + v * kLanes, x) : store_if(row + v * kLanes, x, exist[v]);
   }
+};
+
+// At most half of one vector.
+struct FewColumns : Columns<1, 0> {
+  using Columns::Columns;
+  inline __attribute__((always_inline)) void write(float* row, int, vf x) const { store_if_low(row, x, exist[0]); }
 };
 
 template <int kRows, int kWidth, class Cols>
@@ -117,6 +125,8 @@ template <int kRows, int kWidth>
 TENFOLD_INLINE void end_tile(vf (&sum)[kRows][kWidth], const GemmF32Tile& t, bool has_bias = false) {
   if (t.cols == kWidth * kLanes)
     store_tile<Columns<kWidth, kWidth>>(sum, t, has_bias);
+  else if (kWidth == 1 && kLanes == 16 && t.cols <= 8)
+    store_tile<std::conditional_t<kWidth == 1, FewColumns, Columns<kWidth, 0>>>(sum, t, has_bias);
   else if (kWidth > 1 && t.cols > (kWidth - 1) * kLanes)
     store_tile<Columns<kWidth, kWidth - 1>>(sum, t, has_bias);
   else

@@ -30,6 +30,9 @@ TENFOLD_INLINE void store_if(float* p, vf v, vmask m) {
   _mm256_mask_storeu_ps(p, static_cast<__mmask8>(m), _mm512_castps512_ps256(v));
   _mm256_mask_storeu_ps(p + 8, static_cast<__mmask8>(m >> 8), _mm512_extractf32x8_ps(v, 1));
 }
+TENFOLD_INLINE void store_if_low(float* p, vf v, vmask m) {  // nothing of the upper half
+  _mm256_mask_storeu_ps(p, static_cast<__mmask8>(m), _mm512_castps512_ps256(v));
+}
 TENFOLD_INLINE void store_n(float* p, vf v, std::int64_t n) { store_if(p, v, lanes(n)); }
 TENFOLD_INLINE vi loadi(const std::int32_t* p) { return _mm512_loadu_si512(p); }
 TENFOLD_INLINE vi loadi_n(const std::int32_t* p, std::int64_t n) { return _mm512_maskz_loadu_epi32(lanes(n), p); }
@@ -118,6 +121,7 @@ TENFOLD_INLINE void store(float* p, vf v) { _mm256_storeu_ps(p, v); }
 TENFOLD_INLINE void store_n(float* p, vf v, std::int64_t n) { _mm256_maskstore_ps(p, lane_mask(n), v); }
 TENFOLD_INLINE vf load_if(const float* p, vmask m) { return _mm256_maskload_ps(p, _mm256_castps_si256(m)); }
 TENFOLD_INLINE void store_if(float* p, vf v, vmask m) { _mm256_maskstore_ps(p, _mm256_castps_si256(m), v); }
+TENFOLD_INLINE void store_if_low(float* p, vf v, vmask m) { store_if(p, v, m); }
 TENFOLD_INLINE vi loadi(const std::int32_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
 TENFOLD_INLINE vi loadi_n(const std::int32_t* p, std::int64_t n) { return _mm256_maskload_epi32(p, lane_mask(n)); }
 TENFOLD_INLINE void storei(std::int32_t* p, vi v) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v); }
