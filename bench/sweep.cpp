@@ -58,7 +58,6 @@ tenfold::Engine build_engine(const Problem& p, const Tensor& w, const Tensor& bi
   config.keep_portable_graph = false;
   config.tactic_sources =
       static_cast<std::uint32_t>(tenfold::TacticSource::native) | static_cast<std::uint32_t>(tenfold::TacticSource::reference);
-  if (const char* level = std::getenv("SWEEP_LEVEL")) config.optimization_level = std::atoi(level);
   tenfold::BuildReport report;
   tenfold::Engine engine = tenfold::build(net, config, &report);
   for (const tenfold::StepReport& step : report.steps)

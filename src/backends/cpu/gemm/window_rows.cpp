@@ -104,7 +104,8 @@ void WindowRows::Cursor::write_edge(const float** entry, std::int64_t step) cons
   for (std::int64_t z = 0; z < kernel[0]; ++z) {
     for (std::int64_t y = 0; y < kernel[1]; ++y) {
       const bool line = exists_at(0, z) && exists_at(1, y);
-      for (std::int64_t i = 0; i < kernel[2]; ++i, ++tap, entry += step) *entry = line && exists_at(2, i) ? corner_ + w_.offset_[tap] : w_.zeros_;
+      for (std::int64_t i = 0; i < kernel[2]; ++i, ++tap, entry += step)
+        *entry = line && exists_at(2, i) ? corner_ + w_.offset_[tap] : w_.zeros_;
     }
   }
 }
