@@ -46,6 +46,8 @@ def operations(layer):
     kind = layer['LayerType'].split('+')[0]
     if kind in ('Conv', 'ConvInteger'):
         return 2 * result * math.prod(dims[1][1:])
+    if kind == 'ExpandDepthwise':
+        return 2 * math.prod(dims[0]) * dims[1][0] + 2 * result * math.prod(dims[3][2:])
     if kind == 'ConvTranspose':
         return 2 * math.prod(dims[0]) * math.prod(dims[1][1:])
     if kind in ('MatMul', 'MatMulInteger'):

@@ -52,7 +52,8 @@ struct Chooser {
     for (ir::Node* node : graph.node_list())
       if (node->op().starts_with("MatMul")) products.push_back(node);
     for (ir::Node* node : products) unmerge_if_better(graph, *node, candidates);
-    for (ir::Node* node : graph.node_list()) split_norm_if_better(graph, *node, candidates);
+    for (ir::Node* node : graph.node_list())
+      split_norm_if_better(graph, *node, candidates) || split_expand_if_better(graph, *node, candidates);
     for (ir::Node* node : graph.node_list()) {
       for (const auto& body : node->graphs) run(*body);
       if (node->graphs.empty() && !is_view(*node)) cut_if_better(graph, *node, candidates);

@@ -12,6 +12,8 @@ bool cut_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates);
 bool unmerge_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates);
 // Takes a product with the norm of its rows apart, if that is faster. True if it did.
 bool split_norm_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates);
+// Takes a depthwise convolution and the 1x1 convolution before it apart, if that is faster. True if it did.
+bool split_expand_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates);
 
 std::int64_t best(const std::vector<Candidate>& candidates);   // the least time among them
 // A cut must win clearly: noise cuts too, and fusing saves traffic that timing alone does not see.

@@ -1,0 +1,251 @@
+// expand_depthwise_lines: a 1x1 convolution and the depthwise one behind it, channels-last. Each line of the first's result is made when
+// the second needs it, and stays in the second cache for as many lines as its window is high.
+#include "backends/cpu/gemm/conv_shape.h"
+#include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/gemm/window_rows.h"
+#include "backends/cpu/kernels/depthwise_f32.h"
+#include "backends/cpu/tactics/constant_product_common.h"
+#include "base/checked.h"
+
+namespace tenfold::backends {
+namespace {
+
+using namespace cpu;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+const DepthwiseF32Kernels& lines_of(std::int64_t isa) {
+  return isa == kGemmAvx512 ? tenfold_depthwise_f32_avx512 : tenfold_depthwise_f32_avx2;
+}
+
+// The window of the second convolution.
+struct Lines {
+  std::int64_t channels, width, high, wide, stride_y, stride_x, top, left, right;
+  explicit Lines(const Problem& p)
+      : channels(p.in[1].dims[1].constant()),
+        width(p.in[1].dims[0].constant()),
+        high(p.in[3].dims[2].constant()),
+        wide(p.in[3].dims[3].constant()) {
+    const ir::Ints strides = p.attributes->ints("strides", {1, 1}), pads = p.attributes->ints("pads", {0, 0, 0, 0});
+    stride_y = strides[0], stride_x = strides[1], top = pads[0], left = pads[1], right = pads[3];
+  }
+};
+
+bool in_range(const ir::Ints& values, std::size_t count, std::int64_t least) {
+  return values.size() == count && std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v >= least && v < 1 << 20; });
+}
+
+Verdict supports(const Problem& p) {
+  const ir::Dims &x = p.in[0].dims, &y = p.out[0].dims;
+  for (std::size_t i = 0; i < 4; ++i)
+    if (p.in[i].dtype != DType::f32) return Verdict::no("operands are not f32");
+  for (std::size_t i = 1; i < 4; ++i)
+    if (!p.in[i].constant || !ir::is_constant(p.in[i].dims)) return Verdict::no("a weight is not a constant");
+  if (p.attributes->string("auto_pad", "NOTSET") != "NOTSET") return Verdict::no("pads depend on the run's extents");
+  if (!in_range(p.attributes->ints("strides", {1, 1}), 2, 1) || !in_range(p.attributes->ints("pads", {0, 0, 0, 0}), 4, 0) ||
+      p.attributes->ints("dilations", {1, 1}) != ir::Ints{1, 1})
+    return Verdict::no("strides, dilations or pads are out of range");
+  for (const std::size_t i : {std::size_t{1}, std::size_t{3}})
+    for (ir::Dim d : p.in[i].dims)
+      if (d.constant() < 1 || d.constant() > 1 << 16) return Verdict::no("a weight is empty or too large");
+  const Lines s(p);
+  if ((s.wide != 3 && s.wide != 5) || s.high > kMostTaps / s.wide || s.stride_x > 2 || s.left >= s.wide || s.right >= s.wide)
+    return Verdict::no("there is no kernel for lines of this window");
+  if (!(y[0] == x[0] && y[1] == p.in[1].dims[0] && y.size() == 4)) return Verdict::no("the epilogue changes the result's extents");
+  if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");
+  if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
+  return F32End::supports(p, 1);
+}
+std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
+
+GemmF32Weights matrix_of(const Problem& p, std::int64_t isa) {
+  const Lines s(p);
+  return {.taps = 1, .k = s.channels, .n = s.width, .k_block = s.channels, .panel = gemm_f32_kernels(isa).panel};
+}
+GemmF32Weights filters_of(const Problem& p, std::int64_t isa) {
+  const Lines s(p);
+  return {.taps = s.high * s.wide, .k = 1, .n = s.width, .k_block = 1, .panel = lines_of(isa).panel};
+}
+
+// {instruction set, lines of a part}: a part's first lines of the first result are made twice.
+std::vector<Config> configs(const Problem& p) {
+  const std::int64_t isa = best_gemm_isa(*p.device), lines = likely(p, p.out[0].dims[2], 56);
+  std::vector<Config> all;
+  for (const std::int64_t parts : {1, 2, 4, 8}) {
+    const Config c{isa, std::max<std::int64_t>(ceil_div(lines, parts), 1)};
+    if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
+  }
+  return all;
+}
+
+Verdict valid(const Problem& p, const Config& c) {
+  if (c.size() != 2) return Verdict::no("its configuration has another length");
+  if (const Verdict runs = gemm_isa_runs(*p.device, c[0]); !runs) return runs;
+  return Verdict::only_if(c[1] > 0, "its block size is out of range");
+}
+
+std::int64_t packed_bytes(const Problem& p, const Config& c, int input) {
+  return input == 1 ? matrix_of(p, c[0]).floats() * 4 : input == 3 ? filters_of(p, c[0]).floats() * 4 : -1;
+}
+
+void pack(const Problem& p, const Config& c, int input, std::span<const Tensor* const> constants, void* packed) {
+  const GemmF32Weights w = input == 1 ? matrix_of(p, c[0]) : filters_of(p, c[0]);
+  const float* from = constants[static_cast<std::size_t>(input)]->data<float>();
+  pack_f32(w, static_cast<float*>(packed),
+           [&](std::int64_t tap, std::int64_t k, std::int64_t channel) { return from[channel * w.taps * w.k + tap * w.k + k]; });
+}
+
+Tensor unpack(const Problem& p, const Config& c, int input, const void* packed) {
+  const GemmF32Weights w = input == 1 ? matrix_of(p, c[0]) : filters_of(p, c[0]);
+  Tensor weight(DType::f32, ir::constants(p.in[static_cast<std::size_t>(input)].dims));
+  float* to = weight.mutable_data<float>();
+  for (std::int64_t channel = 0; channel < w.n; ++channel)
+    for (std::int64_t tap = 0; tap < w.taps; ++tap)
+      for (std::int64_t k = 0; k < w.k; ++k) *to++ = static_cast<const float*>(packed)[w.slot(tap, k, channel)];
+  return weight;
+}
+
+struct Kernel {
+  const GemmF32Kernels* product;
+  const DepthwiseF32Line* line;  // [results - 1]
+  Lines shape;
+  GemmF32Weights matrix, filters;
+  std::int64_t lines_of_part;
+  float low, high;
+  F32End end;
+  std::vector<float> zeros;  // a position of padding
+};
+
+std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+  const Lines s(p);
+  return std::make_shared<Kernel>(Kernel{&gemm_f32_kernels(c[0]), lines_of(c[0]).line[s.wide == 5][s.stride_x - 1], s, matrix_of(p, c[0]),
+                                         filters_of(p, c[0]), c[1], p.attributes->number("low", -kInfinity),
+                                         p.attributes->number("high", kInfinity), F32End(p, 1),
+                                         std::vector<float>(static_cast<std::size_t>(s.width))});
+}
+
+// Of a worker: as many lines of the first result as a window is high, then what the epilogue needs.
+ir::Dim ring_bytes(const Problem& p) { return p.in[0].dims[3] * (Lines(p).high * Lines(p).width * 4); }
+ir::Dim worker_scratch(const Problem& p, const Config&) { return ring_bytes(p) + F32End(p, 1).scratch_bytes(); }
+
+double work(const Problem& p) {
+  const Lines s(p);
+  double expanded = static_cast<double>(s.width * s.channels), filtered = static_cast<double>(s.width * s.high * s.wide);
+  for (const std::size_t i : {std::size_t{0}, std::size_t{2}, std::size_t{3}}) {
+    expanded *= static_cast<double>(likely(p, p.in[0].dims[i], i ? 56 : 1));
+    filtered *= static_cast<double>(likely(p, p.out[0].dims[i], i ? 56 : 1));
+  }
+  return 2 * (expanded + filtered);
+}
+
+// Some lines of one image's result.
+struct Part {
+  const Kernel& kernel;
+  const RunArgs& args;
+  const F32End::Binding& bound;
+  std::int64_t image;
+  float* ring;
+  void* scratch;
+  const Lines& s = kernel.shape;
+  const Bound &x = args.in[0], &y = args.out[0];
+  std::int64_t in_high = x.dims[2], in_wide = x.dims[3], out_high = y.dims[2], out_wide = y.dims[3];
+
+  float* line_of(std::int64_t i) const noexcept { return ring + i % s.high * in_wide * s.width; }
+
+  // Line i of the first result, with its bias and bounds.
+  void expand(std::int64_t i) const noexcept {
+    const float* from = x.as<const float>() + image * x.strides[0] + i * x.strides[2];
+    const int high = kernel.product->max_rows;
+    const F32End in_registers;
+    F32End::Binding first;
+    first.any = true;
+    first.finish.bias = args.in[2].as<const float>();
+    first.finish.clamp = kernel.low > -kInfinity || kernel.high < kInfinity;
+    first.finish.low = kernel.low, first.finish.high = kernel.high;
+    const std::int64_t most = table_rows(1, high);
+    for (std::int64_t at = 0, count; at < in_wide; at += count) {
+      count = std::min(in_wide - at, most);
+      const float* table[kRowTable];
+      fill_table(RowTiles(count, high), 1, high, table,
+                 [&](std::int64_t position, const float** entry) { *entry = from + (at + position) * x.strides[3]; });
+      const GemmF32Block block{.table = table, .rows = count, .row = at, .first_panel = 0, .last_panel = kernel.matrix.panels(),
+                               .c = line_of(i), .c_stride = s.width};
+      gemm_f32_block(*kernel.product, kernel.matrix, args.in[1].as<const float>(), block, in_registers, first, nullptr);
+    }
+  }
+
+  // Line `out` of the result.
+  void filter(std::int64_t out) const noexcept {
+    const float* lines[kMostTaps];
+    std::int64_t steps[kMostTaps];
+    for (std::int64_t k = 0; k < s.high; ++k) {
+      const std::int64_t i = out * s.stride_y - s.top + k;
+      const bool exists = i >= 0 && i < in_high;
+      steps[k] = exists ? s.width : 0;
+      lines[k] = exists ? line_of(i) - s.left * s.width : kernel.zeros.data();
+    }
+    const std::int64_t row = (image * out_high + out) * out_wide, stride = y.strides[3];
+    GemmF32Tile t;
+    t.taps = kernel.filters.taps;
+    t.panel = args.in[3].as<const float>();
+    t.rows = lines;
+    t.c_stride = stride, t.cols = s.width;
+    const RowTiles tiles(out_wide, kDepthwiseLine);
+    for (std::int64_t i = 0, at = -s.left; i < tiles.count; ++i) {
+      const std::int64_t first = row + tiles.begin(i), height = tiles.begin(i + 1) - tiles.begin(i);
+      const GemmF32Finish finish = bound.at(first, 0);
+      t.c = y.as<float>() + first * stride;
+      t.finish = bound.any ? &finish : nullptr;
+      kernel.line[height - 1](t, {.steps = steps, .first = -at, .last = in_wide - at, .zeros = kernel.zeros.data()});
+      at += height * s.stride_x;
+      for (std::int64_t k = 0; k < s.high; ++k) lines[k] += height * s.stride_x * steps[k];
+    }
+    if (!kernel.end.in_registers())
+      kernel.end.apply(bound, row, out_wide, 0, s.width, y.as<const float>() + row * stride, stride, scratch);
+  }
+
+  void all(std::int64_t first, std::int64_t last) const noexcept {
+    std::int64_t made = 0;
+    for (std::int64_t out = first; out < last; ++out) {
+      const std::int64_t begin = out * s.stride_y - s.top;
+      for (made = std::max({made, begin, std::int64_t{0}}); made < std::min(begin + s.high, in_high); ++made) expand(made);
+      filter(out);
+    }
+  }
+};
+
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  const auto& kernel = *static_cast<const Kernel*>(self);
+  const Bound& y = args.out[0];
+  if (y.dims[0] * y.dims[2] * y.dims[3] == 0) return Status::ok;
+  F32End::Binding bound;
+  kernel.end.bind(args, TileAxes::channels_last(y.rank), bound);
+  const std::int64_t lines = y.dims[2], pieces = ceil_div(lines, kernel.lines_of_part);
+  args.parallel->for_each(y.dims[0] * pieces, [&](std::int64_t part, int worker) noexcept {
+    auto* const ring = args.scratch_of<float>(worker);
+    const std::int64_t i = part % pieces;
+    const Part p{kernel, args, bound, part / pieces, ring, ring + kernel.shape.high * args.in[0].dims[3] * kernel.shape.width};
+    p.all(i * lines / pieces, (i + 1) * lines / pieces);
+  });
+  return Status::ok;
+}
+
+}  // namespace
+
+Tactic cpu_expand_depthwise_lines() {
+  return {.name = "expand_depthwise_lines",
+          .op = "ExpandDepthwise",
+          .supports = supports,
+          .configs = configs,
+          .valid = valid,
+          .formats = formats,
+          .worker_scratch = worker_scratch,
+          .packed_bytes = packed_bytes,
+          .pack = pack,
+          .unpack = unpack,
+          .open = open,
+          .run = run,
+          .work = work};
+}
+
+}  // namespace tenfold::backends

@@ -1,0 +1,63 @@
+// ExpandDepthwise (internal): a 1x1 convolution with a bias and bounds, and a depthwise convolution of its result. Operands: x, the
+// matrix [E,C,1,1], its bias [E,1,1], the filters [E,1,h,w]. Attributes: the second's window; low and high, the bounds. Made by a
+// fusion pass for CPUs, which need not write the first's result to memory.
+#include <limits>
+
+#include "ops/conv/conv_common.h"
+#include "ops/real_access.h"
+
+namespace tenfold::ir {
+namespace {
+
+void infer(InferCall& call) {
+  const Dims &x = call.dims(0), &matrix = call.dims(1), &filters = call.dims(3);
+  call.need(x.size() == 4 && matrix.size() == 4 && filters.size() == 4, "the image, the matrix and the filters need rank 4");
+  call.need(matrix == Dims{matrix[0], x[1], 1, 1}, "the matrix does not take ", x[1].text(), " channels in windows of one position");
+  call.need(call.dims(2) == Dims{matrix[0], 1, 1}, "the bias is not one value for each of ", matrix[0].text(), " channels");
+  call.need(filters[0] == matrix[0] && filters[1] == Dim(1), "not one filter for each of ", matrix[0].text(), " channels");
+  call.out(0, call.dtype(0), ops::infer_window(call, ops::conv_kernel(call.attributes(), std::span(filters).subspan(2)), filters[0]));
+}
+
+template <class T>
+void run(Call& call) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const float low = call.attributes().number("low", -kInfinity), high = call.attributes().number("high", kInfinity);
+  const Shape &input = call.in[0].shape, &matrix = call.in[1].shape, &filters = call.in[3].shape;
+  const Shape middle{input[0], matrix[0], input[2], input[3]};
+  const ops::RealIn<T> x(call.in[0]), w(call.in[1]), bias(call.in[2]), f(call.in[3]);
+  const ops::RealOut<T> y(call.out[0]);
+  const ops::Window point = ops::window_of({}, ops::spatial_dims(input), {1, 1});
+  std::vector<T> values(static_cast<std::size_t>(element_count(middle)));
+  ops::convolve<double>(ops::Geometry(input, middle, point), input, matrix, 1, x.data(), w.data(),
+                        [&](std::int64_t i, std::int64_t channel, double sum) {
+                          sum += static_cast<double>(bias[channel]);
+                          if (sum < low) sum = low;   // NaN stays
+                          if (sum > high) sum = high;
+                          values[static_cast<std::size_t>(i)] = static_cast<T>(sum);
+                        });
+  const ops::Window window = ops::window_of(call.attributes(), ops::spatial_dims(middle), Ints(filters.begin() + 2, filters.end()));
+  ops::convolve<double>(ops::Geometry(middle, call.out[0].shape, window), middle, filters, matrix[0], values.data(), f.data(),
+                        [&](std::int64_t i, std::int64_t, double sum) { y[i] = static_cast<T>(sum); });
+}
+
+void reference(Call& call) {
+  ops::with_real(call.in[0].dtype, [&]<class T>(T) { run<T>(call); });
+}
+
+}  // namespace
+
+OpDef op_expand_depthwise() {
+  return {.name = "ExpandDepthwise",
+          .min_inputs = 4,
+          .max_inputs = 4,
+          .attributes = {{"auto_pad", "NOTSET"}},
+          .optional_attributes = {"kernel_shape", "strides", "dilations", "pads", "low", "high"},
+          .infer = infer,
+          .reference = reference,
+          .cases = {"f32[2,5,9,11] f32[17,5,1,1]! f32[17,1,1]! f32[17,1,3,3]! pads=[1,1,1,1] low=0.0 high=6.0",
+                    "f32[1,16,13,14] f32[48,16,1,1]! f32[48,1,1]! f32[48,1,3,3]! pads=[1,1,1,1] strides=[2,2] low=0.0",
+                    "f32[1,3,12,10] f32[33,3,1,1]! f32[33,1,1]! f32[33,1,5,5]! pads=[2,2,2,2]",
+                    "f32[1,4,7,9] f32[8,4,1,1]! f32[8,1,1]! f32[8,1,3,3]! pads=[0,1,1,0] strides=[1,2] high=0.5"}};
+}
+
+}  // namespace tenfold::ir

@@ -1,0 +1,101 @@
+// fuse_expand_depthwise: a 1x1 convolution that only a depthwise one reads, both as one node: lines of the first's result are read
+// while they are in cache. For CPUs; the tuner takes it apart where that is faster (tune/split_expand.cpp).
+//
+// before: (x f32[1,4,6,6], w f32[8,4,1,1]!, b f32[8,1,1]!, f f32[8,1,3,3]!, c f32[8,1,1]!)
+//   e = Conv(x, w, b) dilations=[1,1] kernel_shape=[1,1] pads=[0,0,0,0] strides=[1,1] anchor_inputs=2 body={(f32,f32) %2=constant.f32(0) %3=constant.f32(6) %4=add.f32(%0,%1) %5=max.f32(%4,%2) %6=min.f32(%5,%3) -> %6}
+//   y = Conv(e, f, c) dilations=[1,1] group=8 kernel_shape=[3,3] pads=[1,1,1,1] strides=[2,2] anchor_inputs=2 body={(f32,f32) %2=add.f32(%0,%1) -> %2}
+// after: (x f32[1,4,6,6], w f32[8,4,1,1]!, b f32[8,1,1]!, f f32[8,1,3,3]!, c f32[8,1,1]!)
+//   y = ExpandDepthwise(x, w, b, f, c) dilations=[1,1] high=6.0 kernel_shape=[3,3] low=0.0 pads=[1,1,1,1] strides=[2,2] anchor_inputs=4 body={(f32,f32) %2=add.f32(%0,%1) -> %2}
+//
+// kept: (x f32[1,4,6,6], w f32[8,4,1,1]!, b f32[8,1,1]!, f f32[8,1,3,3]!)
+//   e = Conv(x, w, b) dilations=[1,1] kernel_shape=[1,1] pads=[0,0,0,0] strides=[1,1] anchor_inputs=2 body={(f32,f32) %2=add.f32(%0,%1) -> %2}
+//   y = Conv(e, f) dilations=[1,1] group=8 kernel_shape=[3,3] pads=[1,1,1,1] strides=[1,1]
+//   return e, y
+#include <algorithm>
+#include <limits>
+
+#include "passes/match.h"
+#include "passes/pass.h"
+
+namespace tenfold::passes {
+namespace {
+
+using ir::Dim;
+using ir::Dims;
+using ir::Ints;
+using ir::Node;
+
+// A bias for each channel, then bounds.
+struct Ending {
+  float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
+  bool add(const ir::Instr& i, const ir::Body& body) {
+    const std::size_t inputs = body.inputs.size();
+    if (i.b < inputs || body.code[i.b - inputs].prim != ir::Prim::constant) return false;
+    const auto bound = static_cast<float>(body.code[i.b - inputs].imm);
+    if (i.prim == ir::Prim::max && bound <= high) low = std::max(low, bound);
+    else if (i.prim == ir::Prim::min && bound >= low) high = std::min(high, bound);
+    else return false;
+    return true;
+  }
+  bool read(const ir::Body& body) {
+    if (body.inputs.size() != 2 || body.reduced_rank != 0 || body.outputs.size() != 1) return false;
+    std::uint16_t value = 0;
+    for (std::size_t at = 0; at < body.code.size(); ++at) {
+      const ir::Instr& i = body.code[at];
+      if (i.prim == ir::Prim::constant) continue;
+      const bool bias = value == 0 && i.prim == ir::Prim::add && i.a == 0 && i.b == 1;
+      if (i.dtype != DType::f32 || i.a != value || (!bias && (value == 0 || !add(i, body)))) return false;
+      value = static_cast<std::uint16_t>(body.inputs.size() + at);
+    }
+    return value != 0 && body.outputs[0] == value;
+  }
+};
+
+// A convolution of f32 images with a constant weight and no bias of its own.
+bool is_plain(const Node& n) {
+  const std::size_t own = n.body ? static_cast<std::size_t>(n.anchor_inputs) : n.inputs.size();
+  return n.op() == "Conv" && own == 2 && n.outputs.size() == 1 && n.in(1)->is_constant() && n.in(1)->rank() == 4 &&
+         n.in(0)->dtype() == DType::f32 && n.out()->dtype() == DType::f32 && !n.attributes.has("precision") &&
+         n.attributes.string("auto_pad", "NOTSET") == "NOTSET";
+}
+bool all_are(const Ints& values, std::int64_t wanted) {
+  return std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v == wanted; });
+}
+
+bool is_expansion(const Node& n, Ending& ending) {
+  if (!is_plain(n) || !n.body || n.inputs.size() != 3 || n.attributes.integer("group", 1) != 1) return false;
+  const Dims& w = n.in(1)->dims();
+  if (w[2] != Dim(1) || w[3] != Dim(1) || !all_are(n.attributes.ints("strides", {}), 1) || !all_are(n.attributes.ints("pads", {}), 0))
+    return false;
+  return n.in(2)->is_constant() && n.in(2)->dtype() == DType::f32 && n.in(2)->dims() == Dims{w[0], 1, 1} && ending.read(*n.body);
+}
+
+bool fuse(ir::Graph& graph, Node& n) {
+  if (!is_plain(n)) return false;
+  const Dims& filters = n.in(1)->dims();
+  if (filters[1] != Dim(1) || !filters[0].is_constant() || n.attributes.integer("group", 1) != filters[0].constant()) return false;
+  Node* first = n.in(0)->producer;
+  Ending ending;
+  if (!first || !only_user(graph, n.in(0)) || !is_expansion(*first, ending) || first->in(1)->dims()[0] != filters[0]) return false;
+  Node fused;
+  fused.def = &graph.registry().get("ExpandDepthwise"), fused.name = n.name, fused.place = n.place, fused.body = n.body;
+  for (const char* name : {"dilations", "kernel_shape", "pads", "strides"})
+    if (n.attributes.has(name)) fused.attributes.set(name, n.attributes.ints(name));
+  if (std::isfinite(ending.low)) fused.attributes.set("low", ending.low);
+  if (std::isfinite(ending.high)) fused.attributes.set("high", ending.high);
+  fused.inputs = {first->in(0), first->in(1), first->in(2), n.in(1)};
+  fused.inputs.insert(fused.inputs.end(), n.inputs.begin() + 2, n.inputs.end());
+  if (n.body) fused.anchor_inputs = 4;
+  const Node* added = graph.add(std::move(fused), 1, &n);
+  graph.replace_uses(n.out(), added->outputs[0]);
+  graph.erase(n);
+  return true;
+}
+
+bool run(ir::Graph& graph) { return try_each(graph, fuse); }
+
+}  // namespace
+
+Pass pass_fuse_expand_depthwise() { return {.name = "fuse_expand_depthwise", .run = run}; }
+
+}  // namespace tenfold::passes
