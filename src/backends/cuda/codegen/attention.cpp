@@ -20,7 +20,8 @@ struct Rows { i64 begin; int queries, keys; };
 // Offsets that do not rise from 0 to the rows there are, by no more than the longest sentence, fail the run; their sentence is empty.
 __device__ __forceinline__ Rows rows_of(const Arguments& a, i64 batch) {
   const i64 begin = a.offsets[batch], rows = a.offsets[batch + 1] - begin;
-  if ((batch > 0 || begin == 0) && begin >= 0 && rows >= 0 && rows <= a.longest && begin + rows <= a.queries) return {begin, (int)rows, (int)rows};
+  const bool good = (batch > 0 || begin == 0) && begin >= 0 && rows >= 0 && rows <= a.longest && begin + rows <= a.queries;
+  if (good) return {begin, (int)rows, (int)rows};
   if (threadIdx.x == 0) *a.bad_index = 1;
   return {0, 0, 0};
 }
@@ -90,8 +91,8 @@ template <int LEFT> __device__ __forceinline__ void wait_for() {
   asm volatile("cp.async.wait_group %0;" :: "n"(LEFT));
 #endif
 }
-// ROWS rows of REAL elements into rows of PITCH in shared memory; rows past `count` and columns past `real` become zero. `rows`: there are
-// fewer rows to fill.
+// ROWS rows of REAL elements into rows of PITCH in shared memory, or `rows` if only these are wanted; rows past `count` and columns past
+// `real` become zero.
 template <int ROWS, int WIDTH, int PITCH, bool ALIGNED>
 __device__ __forceinline__ void fetch(u16* to, const u16* from, i64 stride, int count, int real, int rows = ROWS) {
   constexpr int kRow = WIDTH / 8, kStep = 32 * WARPS / kRow;
@@ -313,7 +314,7 @@ std::string definitions(const AttentionProblem& p) {
 int attention_shared_bytes(const AttentionProblem& p) {
   const auto up = [](std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; };
   if (p.whole > 0) {  // keys, queries and values of one head, and the mask's row; twice where blocks stay
-    const std::int64_t queries = 16 * p.row_blocks * p.warps, row = up(p.size, 16) + 8, value_row = up(p.value_size, 16) + 8;
+    const std::int64_t queries = p.packed ? p.whole : 16 * p.row_blocks * p.warps, row = up(p.size, 16) + 8, value_row = up(p.value_size, 16) + 8;
     return static_cast<int>((p.blocks > 0 ? 2 : 1) * (2 * (row * (p.whole + queries) + value_row * p.whole) + 4 * p.whole));
   }
   const std::int64_t size_pitch = up(p.size, 16) + 8, value_pitch = up(p.value_size, 8) + 8, queries = 16 * p.warps;
@@ -321,8 +322,11 @@ int attention_shared_bytes(const AttentionProblem& p) {
   return static_cast<int>(2 * (2 * stage + queries * size_pitch));
 }
 
-std::string generate_attention_mma(const AttentionProblem& p) { 
-  const std::string kernel = p.blocks > 0 ? attention_stream_text() : p.whole > 0 ? attention_whole_text() : kKernel;
+std::string generate_attention_mma(const AttentionProblem& p) {
+  const std::string kernel = p.blocks > 0              ? attention_stream_text()
+                             : p.whole > 0 && p.packed ? attention_packed_text()
+                             : p.whole > 0             ? attention_whole_text()
+                                                       : kKernel;
   return cat(prelude(), definitions(p), kArguments, mma_helpers(), kMma, kernel);
 }
 std::string generate_attention_simple(const AttentionProblem& p) { return cat(prelude(), definitions(p), kArguments, kSimple); }

@@ -4,33 +4,28 @@
 namespace tenfold::backends::cuda {
 namespace {
 
-// Scores are kept in powers of two: one multiplication less for each. A packed sentence may be much shorter than the longest: what lies
-// behind its last 16 keys is neither fetched nor computed, and warps without a query of it only fetch.
+// Scores are kept in powers of two: one multiplication less for each.
 constexpr const char* kWhole = R"(
 constexpr int kQueries = 16 * WARPS, kPitch = SIZE + 8, kValues = (VALUE + 15) / 16 * 16, kValuePitch = kValues + 8;
-#define SKIPPED(sixteen) (PACKED && (sixteen) * 16 >= keys)
 template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& a) {
   extern __shared__ __align__(16) u16 shared[];
   u16 *const key_room = shared, *const value_room = key_room + KEYS * kPitch, *const query_room = value_room + KEYS * kValuePitch;
   float* const mask_room = (float*)(query_room + kQueries * kPitch);
   const int lane = threadIdx.x % 32, group = lane / 4, pairs = lane % 4 * 2, warp_row = threadIdx.x / 32 * 16;
   const int block_row = (int)blockIdx.x * kQueries, first = block_row + warp_row;
-  if (clears_rest(a)) return;
   const i64 head = blockIdx.y, batch = blockIdx.z;
   const Rows rows = rows_of(a, batch);
   const int queries = rows.queries, keys = rows.keys;
-  if (PACKED && block_row >= queries) return;
   const u16* q = a.q + batch * a.qs[0] + head * a.qs[1] + (rows.begin + block_row) * a.qs[2];
   const u16* k = a.k + batch * a.ks[0] + head / a.group * a.ks[1] + rows.begin * a.ks[2];
   const u16* v = a.v + batch * a.vs[0] + head / a.group * a.vs[1] + rows.begin * a.vs[2];
 #if MASKED
   const MASK* mask = a.mask + batch * a.ms[0] + head * a.ms[1];
 #endif
-  const int fetched = PACKED ? min(KEYS, (keys + 15) / 16 * 16) : KEYS, asked = PACKED ? min(kQueries, (queries - block_row + 15) / 16 * 16) : kQueries;
-  fetch<kQueries, SIZE, kPitch, ALIGNED>(query_room, q, a.qs[2], queries - block_row, REAL_SIZE, asked);
-  fetch<KEYS, SIZE, kPitch, ALIGNED>(key_room, k, a.ks[2], keys, REAL_SIZE, fetched);
+  fetch<kQueries, SIZE, kPitch, ALIGNED>(query_room, q, a.qs[2], queries - block_row, REAL_SIZE);
+  fetch<KEYS, SIZE, kPitch, ALIGNED>(key_room, k, a.ks[2], keys, REAL_SIZE);
   commit();
-  fetch<KEYS, kValues, kValuePitch, ALIGNED>(value_room, v, a.vs[2], keys, REAL_VALUE, fetched);
+  fetch<KEYS, kValues, kValuePitch, ALIGNED>(value_room, v, a.vs[2], keys, REAL_VALUE);
   commit();
 #if MASK_ROW || !EXACTLY
   for (int i = threadIdx.x; i < KEYS; i += 32 * WARPS) {
@@ -43,11 +38,6 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
 #endif
   wait_for<1>();
   __syncthreads();
-  if (PACKED && first >= queries) {   // others read what it fetched
-    wait_for<0>();
-    __syncthreads();
-    return;
-  }
   u32 query[SIZE / 16][4];
   #pragma unroll
   for (int s = 0; s < SIZE / 16; ++s) load_matrices(query[s], query_room + (warp_row + lane % 16) * kPitch + s * 16 + lane / 16 * 8);
@@ -56,7 +46,6 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
   for (int n = 0; n < KEYS / 8; n += 2) {
     #pragma unroll
     for (int f = 0; f < 4; ++f) score[n][f] = score[n + 1][f] = 0.f;
-    if (SKIPPED(n / 2)) continue;
     #pragma unroll
     for (int s = 0; s < SIZE / 16; ++s) {
       u32 b[4];   // of keys n * 8 to + 7 and the 8 after them
@@ -68,7 +57,6 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
   float most[2] = {-INFINITY_F, -INFINITY_F}, sum[2] = {0.f, 0.f};
   #pragma unroll
   for (int n = 0; n < KEYS / 8; ++n) {
-    if (SKIPPED(n / 2)) continue;
     const int key = n * 8 + pairs;
 #if MASK_ROW || !EXACTLY
     const float2 both = *(const float2*)(mask_room + key);
@@ -102,7 +90,6 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
   float out[kValues / 8][4] = {};
   #pragma unroll
   for (int s = 0; s < KEYS / 16; ++s) {
-    if (SKIPPED(s)) continue;
     u32 weight[4];
     #pragma unroll
     for (int f = 0; f < 4; ++f) {   // of the two blocks of 8 keys, rows group and group + 8

@@ -17,7 +17,7 @@ AttentionProblem configured(const Problem& p, const Config& c) {
   AttentionProblem a = attention_problem(p);
   a.warps = static_cast<int>(c[0]);
   if (c[1] == kSteps) return a;
-  const std::int64_t step = c[1] >= kStaying ? 32 : 16;
+  const std::int64_t step = c[1] >= kStaying || a.packed ? 32 : 16;
   a.whole = static_cast<int>(ceil_div(std::max<std::int64_t>(most_keys(p), 1), step) * step);
   a.exactly = !a.packed && p.in[1].dims[2] == ir::Dim(a.whole);
   if (c[1] < kStaying) return a;
@@ -79,7 +79,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   k->vectors = k->module->function("vectors", k->shared_bytes), k->singles = k->module->function("singles", k->shared_bytes);
   if (a.blocks > 0) k->resident = a.blocks * Device::get(p.device->ordinal).multiprocessors();
   if (a.packed) k->longest = std::max<std::int64_t>(most_keys(p), 1);
-  k->queries = 16 * a.row_blocks * a.warps, k->warps = a.warps, k->masked = a.masked, k->mask_tiles = a.mask_tiles && a.whole == 0;
+  k->queries = a.packed && a.whole > 0 ? a.whole : 16 * a.row_blocks * a.warps;
+  k->warps = a.warps, k->masked = a.masked, k->mask_tiles = a.mask_tiles && a.whole == 0;
   return k;
 }
 
@@ -107,7 +108,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_attention_mma() {
   return {.name = "attention_mma",
-          .version = 3,
+          .version = 4,
           .op = "FusedAttention",
           .supports = supports,
           .configs = configs,
