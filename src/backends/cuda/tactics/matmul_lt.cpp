@@ -97,14 +97,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   for (const void* pointer : {static_cast<const void*>(args.in[0].data), static_cast<const void*>(args.in[1].data),
                               static_cast<const void*>(args.out[0].data), bias, residual})
     aligned = aligned && reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0;
-  LtPlan now;
+  std::shared_ptr<const LtPlan> now;
   const LtPlan* plan = aligned ? &k.aligned : &k.any;
-  if (!k.known) {  // once for each shape: the launch is then replayed from a graph
+  if (!k.known) {
     const int alignment = aligned ? 16 : bits(k.dtype) / 8;
-    if (!now.make(k.handle, sizes, k.dtype, k.tf32, k.tail, alignment, aligned ? k.rank : 0, kWorkspace) &&
-        !now.make(k.handle, sizes, k.dtype, k.tf32, k.tail, alignment, 0, kWorkspace))
-      return Status::failed;
-    plan = &now;
+    now = lt_plan_at(k.handle, sizes, k.dtype, k.tf32, k.tail, alignment, aligned ? k.rank : 0, kWorkspace);
+    if (!now) return Status::failed;
+    plan = now.get();
   }
   return plan->run(k.handle, queue_of(args), args.in[0].data, args.in[1].data, args.out[0].data, bias, residual,
                    library_workspace(args.workspace), kWorkspace);

@@ -2,6 +2,9 @@
 #include "backends/cuda/tactics/matmul_lt_common.h"
 
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <tuple>
 #include <utility>
 
 namespace tenfold::backends::cuda {
@@ -114,6 +117,27 @@ Status::Code LtPlan::run(LtHandle handle, const Queue& queue, const void* a, con
                                  workspace, static_cast<std::size_t>(workspace_bytes), queue.stream);
   constexpr int kExecutionFailed = 13, kInternalError = 14;   // anything else is a refusal: the GPU is as it was
   return result == 0 ? Status::ok : result == kExecutionFailed || result == kInternalError ? Status::device : Status::failed;
+}
+
+std::shared_ptr<const LtPlan> lt_plan_at(LtHandle handle, const LtSizes& sizes, DType dtype, bool tf32, const LtTail& tail, int alignment,
+                                         int rank, std::int64_t workspace) noexcept {
+  using Key = std::tuple<LtHandle, LtSizes, DType, bool, bool, bool, int, int>;
+  constexpr std::size_t kMost = 1024;
+  static std::mutex mutex;
+  static auto& plans = *new std::map<Key, std::shared_ptr<const LtPlan>>;  // stays: the library may be gone when statics end
+  const Key key{handle, sizes, dtype, tf32, tail.relu, tail.bias >= 0, alignment, rank};
+  const std::lock_guard lock(mutex);
+  try {
+    if (const auto it = plans.find(key); it != plans.end()) return it->second;
+    const auto made = std::make_shared<LtPlan>();
+    if (!made->make(handle, sizes, dtype, tf32, tail, alignment, rank, workspace) &&
+        !made->make(handle, sizes, dtype, tf32, tail, alignment, 0, workspace))
+      return nullptr;
+    if (plans.size() >= kMost) plans.clear();
+    return plans[key] = made;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 }  // namespace tenfold::backends::cuda

@@ -17,6 +17,7 @@ Verdict match_tail(const Problem& p, LtTail& tail);
 struct LtSizes {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   bool b_batched = false, b_transposed = false;  // weights have the batch; lie as [n, k]
+  auto operator<=>(const LtSizes&) const = default;
 };
 
 // Descriptions and the chosen algorithm of one product. Made when a plan is loaded, or in a run whose sizes were not known then.
@@ -38,5 +39,10 @@ class LtPlan {
   LtAlgorithm algorithm_{};
   bool f64_ = false;
 };
+
+// For sizes that only a run knows: made once for each, for to ask the library for candidates takes long, and shared by all that multiply
+// so; the first candidate where there is no such. Null: there is none, or no memory.
+std::shared_ptr<const LtPlan> lt_plan_at(LtHandle handle, const LtSizes& sizes, DType dtype, bool tf32, const LtTail& tail, int alignment,
+                                         int rank, std::int64_t workspace) noexcept;
 
 }  // namespace tenfold::backends::cuda
