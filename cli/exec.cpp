@@ -43,7 +43,7 @@ std::string settings_text(const ExecOptions& o, const Engine& engine) {
   std::ostringstream s;
   s << "device = " << engine.info().device << ", threads = " << engine.info().threads << ", streams = " << o.streams << ", CUDA graph = "
     << (!engine.info().on_gpu || !o.graphs ? "none"
-        : engine.info().waits_in_run       ? "none, for steps run on the host"
+        : engine.info().waits_in_run       ? "as far as no step runs on the host"
                                            : "used")
     << ", spin-wait = "
     << (!engine.info().on_gpu || o.wait == Wait::spin_shortly ? "short"

@@ -174,7 +174,7 @@ void run_flags(Flags& f, ExecOptions& o) {
   const auto choose = [&f](const char* name, const char* help, auto& option, auto value) {
     f.add({name, "", help, [&option, value](const std::string&) { option = value; }});
   };
-  choose("useSpinWait", "+while a GPU computes, look again and again; default: for 0.1 ms, then sleep", o.wait, Wait::spin);
+  choose("useSpinWait", "+while a GPU computes, look again and again; default: for 2 ms, then sleep", o.wait, Wait::spin);
   choose("noSpinWait", "+while a GPU computes, sleep", o.wait, Wait::sleep);
   choose("useCudaGraph", "+replay a run on a GPU as a CUDA graph (default)", o.graphs, true);
   choose("noCudaGraph", "+launch the steps of a run on a GPU one by one", o.graphs, false);

@@ -9,7 +9,7 @@
 namespace tenfold::backends::cuda {
 namespace {
 
-constexpr std::chrono::microseconds kShortly{100};
+constexpr std::chrono::milliseconds kShortly{2};  // to be woken takes a tenth of one
 
 DevicePointer address(const void* p) { return reinterpret_cast<DevicePointer>(p); }
 
