@@ -314,7 +314,7 @@ std::string definitions(const AttentionProblem& p) {
 int attention_shared_bytes(const AttentionProblem& p) {
   const auto up = [](std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; };
   if (p.whole > 0) {  // keys, queries and values of one head, and the mask's row; twice where blocks stay
-    const std::int64_t queries = p.packed ? p.whole : 16 * p.row_blocks * p.warps, row = up(p.size, 16) + 8, value_row = up(p.value_size, 16) + 8;
+    const std::int64_t queries = 16 * p.row_blocks * p.warps, row = up(p.size, 16) + 8, value_row = up(p.value_size, 16) + 8;
     return static_cast<int>((p.blocks > 0 ? 2 : 1) * (2 * (row * (p.whole + queries) + value_row * p.whole) + 4 * p.whole));
   }
   const std::int64_t size_pitch = up(p.size, 16) + 8, value_pitch = up(p.value_size, 8) + 8, queries = 16 * p.warps;

@@ -79,8 +79,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   k->vectors = k->module->function("vectors", k->shared_bytes), k->singles = k->module->function("singles", k->shared_bytes);
   if (a.blocks > 0) k->resident = a.blocks * Device::get(p.device->ordinal).multiprocessors();
   if (a.packed) k->longest = std::max<std::int64_t>(most_keys(p), 1);
-  k->queries = a.packed && a.whole > 0 ? a.whole : 16 * a.row_blocks * a.warps;
-  k->warps = a.warps, k->masked = a.masked, k->mask_tiles = a.mask_tiles && a.whole == 0;
+  k->queries = 16 * a.row_blocks * a.warps, k->warps = a.warps, k->masked = a.masked, k->mask_tiles = a.mask_tiles && a.whole == 0;
   return k;
 }
 
