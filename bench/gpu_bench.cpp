@@ -1,7 +1,8 @@
 // Every tactic and configuration of a GPU on problems of one node, results compared with each other, times from a graph of launches:
 // what docs/gpu-products.md was made with.
 //
-//   gpu_bench problems.txt [filter]     lines "name | graph in text form"; those whose line contains the filter
+//   gpu_bench problems.txt [filter [tactic]]     lines "name | graph in text form"; those whose line contains the filter; only tactics
+//                                                whose name contains that
 //   gpu_bench copies                    the GPU's copy speed, for problems that only move data (gpu_memory_problems.txt)
 //
 // Operands of FusedAttention lie as they do in an encoder: queries, keys and values side by side for each token.
@@ -13,6 +14,7 @@
 #include <iostream>
 
 #include "backends/backend.h"
+#include "backends/code.h"
 #include "base/check.h"
 #include "ir/op_def.h"
 #include "ir/text.h"
@@ -39,22 +41,28 @@ struct Operand {
 
 class Bench {
  public:
-  explicit Bench(const ir::Node& node) : node_(node), op_(*node.def) {
+  Bench(std::string name, ir::Graph graph, std::string tactic)
+      : name_(std::move(name)), graph_(std::move(graph)), node_(*graph_.nodes().front()), op_(*node_.def), wanted_(std::move(tactic)) {
+    const ir::Node& node = node_;
     problem_.op = &op_, problem_.attributes = &node.attributes, problem_.body = node.body ? &*node.body : nullptr;
     problem_.anchor_inputs = node.anchor_inputs < 0 ? static_cast<int>(node.inputs.size()) : node.anchor_inputs;
     problem_.device = &backend_->info();
     for (const ir::Value* v : node.inputs) in_.push_back(add(v, problem_.in));
-    out_ = add(node.out(), problem_.out);
+    for (const ir::Value* v : node.outputs) outs_.push_back(add(v, problem_.out));
     if (op_.name == "FusedAttention") lay_side_by_side();
   }
 
+  // Compiles on all cores, if tenfold-nvrtc lies beside this program.
+  void start_compiling() {
+    const CodeTrace ahead(true);
+    for_each([&](const Tactic& tactic, const Config& config) {
+      if (tactic.source == Source::native) tactic.open(problem_, config);
+    });
+  }
   void run() {
+    std::printf("%s\n", name_.c_str());
     std::vector<double> first;
-    for (const Tactic* tactic : tactics_for(*backend_, op_)) {
-      if (tactic->source == Source::reference || !tactic->supports(problem_)) continue;
-      if (tactic->formats && !takes_plain(*tactic)) continue;  // problems come in plain order here
-      for (const Config& config : tactic->configs(problem_)) time_one(*tactic, config, first);
-    }
+    for_each([&](const Tactic& tactic, const Config& config) { time_one(tactic, config, first); });
   }
 
  private:
@@ -64,6 +72,14 @@ class Bench {
       const auto plain = [](const Layout& layout) { return layout == Layout{}; };
       return std::all_of(f.in.begin(), f.in.end(), plain) && std::all_of(f.out.begin(), f.out.end(), plain);
     });
+  }
+  template <class F>
+  void for_each(F&& f) {
+    for (const Tactic* tactic : tactics_for(*backend_, op_)) {
+      if (tactic->source == Source::reference || tactic->name.find(wanted_) == std::string::npos || !tactic->supports(problem_)) continue;
+      if (tactic->formats && !takes_plain(*tactic)) continue;  // problems come in plain order here
+      for (const Config& config : tactic->configs(problem_)) f(*tactic, config);
+    }
   }
   Operand add(const ir::Value* v, std::vector<OperandDesc>& all) {
     OperandDesc& d = all.emplace_back();
@@ -97,7 +113,7 @@ class Bench {
       in_[i].room = room;
       in_[i].address = static_cast<char*>(room.get()) + static_cast<std::int64_t>(i) * s[1] * s[3] * bits(all.dtype()) / 8;
     }
-    set(out_, problem_.out[0], view(1));
+    set(outs_[0], problem_.out[0], view(1));
   }
 
   Bound bound(const Operand& o) const { return {o.address, o.data.shape().data(), o.strides.data(), o.data.rank()}; }
@@ -118,10 +134,11 @@ class Bench {
     }
     const std::int64_t bytes = tactic.workspace ? tactic.workspace(problem_, config).constant() : 0;
     const std::shared_ptr<void> workspace = backend_->allocate(std::max<std::int64_t>(bytes, 64));
-    const Bound y = bound(out_);
+    std::vector<Bound> out;
+    for (const Operand& o : outs_) out.push_back(bound(o));
     const auto kernel = tactic.open(problem_, config);
-    const RunArgs args{in, {&y, 1}, workspace.get()};
-    stream_->fill(out_.address, 0xff, out_.data.bytes());  // NaN: what is not written shows
+    const RunArgs args{in, out, workspace.get()};
+    for (const Operand& o : outs_) stream_->fill(o.address, 0xff, o.data.bytes());  // NaN: what is not written shows
     const Status::Code code = stream_->launch(tactic, kernel.get(), args);
     if (code != Status::ok || stream_->wait() != Status::ok) throw std::runtime_error(std::string(stream_->error()));
     const double error = difference(first);
@@ -138,15 +155,17 @@ class Bench {
 
   // Bytes that are read or written at least once.
   std::int64_t moved() const {
-    std::int64_t bytes = out_.data.bytes();
-    for (const Operand& o : in_) bytes += o.data.bytes();
+    std::int64_t bytes = 0;
+    for (const auto* side : {&in_, &outs_})
+      for (const Operand& o : *side) bytes += o.data.bytes();
     return bytes;
   }
 
-  // Of 4,000 elements, from the first tactic's, relative to the largest.
+  // Of 4,000 elements of the first result, from the first tactic's, relative to the largest.
   double difference(std::vector<double>& first) {
-    Tensor y(out_.data.dtype(), out_.data.shape());
-    stream_->copy(y.mutable_raw(), out_.address, y.bytes()), stream_->wait();
+    const Operand& out = outs_[0];
+    Tensor y(out.data.dtype(), out.data.shape());
+    stream_->copy(y.mutable_raw(), out.address, y.bytes()), stream_->wait();
     double largest = 1e-30, error = 0;
     const bool reference = first.empty();
     const std::int64_t step = std::max<std::int64_t>(1, y.size() / 4000 | 1);
@@ -160,13 +179,16 @@ class Bench {
     return error / largest;
   }
 
+  std::string name_;
+  ir::Graph graph_;
   const ir::Node& node_;
   const ir::OpDef& op_;
+  std::string wanted_;
   std::shared_ptr<Backend> backend_ = open_backend("cuda:0");
   std::unique_ptr<Stream> stream_ = backend_->open_stream({});
   Problem problem_;
   std::vector<Operand> in_;
-  Operand out_;
+  std::vector<Operand> outs_;
 };
 
 // What the driver's own copy of so many bytes within the GPU's memory reaches, read and written: the measure for whatever only moves data.
@@ -190,22 +212,24 @@ void time_copies() {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc < 2) throw std::runtime_error("usage: gpu_bench copies | problems.txt [filter]");
+  if (argc < 2) throw std::runtime_error("usage: gpu_bench copies | problems.txt [filter [tactic]]");
   if (std::string_view(argv[1]) == "copies") return time_copies(), 0;
   std::ifstream file(argv[1]);
   if (!file) throw std::runtime_error(cat("cannot read ", argv[1]));
+  std::vector<std::unique_ptr<Bench>> all;
   for (std::string line; std::getline(file, line);) {
     const std::size_t bar = line.find('|');
     if (line.empty() || line[0] == '#' || bar == std::string::npos || (argc > 2 && line.find(argv[2]) == std::string::npos)) continue;
-    std::printf("%s\n", line.substr(0, bar).c_str());
     std::string text = line.substr(bar + 1);
     for (std::size_t at; (at = text.find(';')) != std::string::npos;) text[at] = '\n';
     const auto constant = [](DType dtype, const Shape& shape, std::uint64_t seed) {
       return ops::random_tensor(dtype, shape, seed, -0.05, 0.05);
     };
-    const ir::Graph graph = ir::parse_graph(text, ir::Registry::builtin(), {.random_constant = constant});
-    Bench(*graph.nodes().front()).run();
+    ir::Graph graph = ir::parse_graph(text, ir::Registry::builtin(), {.random_constant = constant});
+    all.push_back(std::make_unique<Bench>(line.substr(0, bar), std::move(graph), argc > 3 ? argv[3] : ""));
   }
+  for (const auto& bench : all) bench->start_compiling();
+  for (const auto& bench : all) bench->run();
 } catch (const std::exception& e) {
   std::cerr << e.what() << "\n";
   return 1;
