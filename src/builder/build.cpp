@@ -87,6 +87,23 @@ void settle(ir::Graph& graph, const std::set<std::string>& wide, const backends:
   if (device.kind == "cpu") passes::run(graph, passes::fuse_for_cpu(), pass_options(config));
 }
 
+// The graph, and what the tuner is to compare it with.
+std::vector<ir::Graph> forms_of(ir::Graph graph, const backends::DeviceInfo& device, const BuildConfig& config) {
+  std::vector<ir::Graph> forms;
+  forms.push_back(std::move(graph));
+  if (device.kind != "cuda" || !(config.fp16 || config.bf16)) return forms;
+  bool changed = false;
+  passes::RunOptions options = pass_options(config);
+  ir::Graph other = forms[0].clone();
+  options.changed = [&, dump = options.changed](std::string_view pass, const ir::Graph& result) {
+    changed = true;
+    if (dump) dump(pass, result);
+  };
+  passes::run(other, passes::other_form_for_gpu(), options);
+  if (changed) forms.push_back(std::move(other));
+  return forms;
+}
+
 }  // namespace
 
 plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name,
@@ -107,8 +124,9 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
     const std::set<std::string> wide = too_wide(source, rewritten, profile, backend->info(), config, open_graph);
     report.check_s += watch.seconds();
     settle(rewritten, wide, backend->info(), config);
+    std::vector<ir::Graph> forms = forms_of(std::move(rewritten), backend->info(), config);
     report.passes_s += watch.seconds();
-    maker.add(std::move(rewritten), ranges);
+    maker.add(std::move(forms), ranges);
   }
   return maker.finish();
 }

@@ -61,19 +61,40 @@ ir::Graph PlanMaker::tracked(const ir::Graph& graph) {
   return copy;
 }
 
-void PlanMaker::add(ir::Graph graph, const std::vector<plan::Range>& ranges) {
+void PlanMaker::add(std::vector<ir::Graph> forms, const std::vector<plan::Range>& ranges) {
   Stopwatch watch;
-  registry_ = &graph.registry();
-  if (config_.keep_portable_graph) portable_.add(graph);  // before the tuner cuts it to this machine's measure
-  std::vector<plan::Range> open;                          // ranges that are still ranges
+  registry_ = &forms[0].registry();
+  std::vector<plan::Range> open;  // ranges that are still ranges
   for (const plan::Range& r : ranges)
     if (r.min != r.max) open.push_back(r);
-  tune::TuneOptions options{&config_, all_bounds(graph), opt_point(graph, ranges, config_), &cache_, &report_};
-  const tune::Choice choice = tune::choose(graph, backend_, options);
+  ir::Graph graph(*registry_);
+  tune::Chosen chosen;
+  std::size_t best = 0;
+  const std::vector<StepReport> steps = report_.steps;
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    ir::Graph cut = forms[i].clone();
+    BuildReport report = report_;
+    report.steps = steps;
+    tune::TuneOptions options{&config_, all_bounds(cut), opt_point(cut, ranges, config_), &cache_, &report};
+    tune::Chosen times = tune::choose(cut, backend_, options);
+    report_.timed = report.timed, report_.cache_hits = report.cache_hits;
+    if (forms.size() > 1)
+      Log(config_.log)(Severity::verbose, "form ", i + 1, " of ", forms.size(), ": ", static_cast<double>(times.nanoseconds) / 1e6, " ms");
+    if (i > 0 && times.nanoseconds >= chosen.nanoseconds) continue;
+    graph = std::move(cut), chosen = std::move(times), best = i;
+    report_.steps = std::move(report.steps);
+  }
+  if (config_.keep_portable_graph) portable_.add(forms[best]);  // not cut to this machine's measure
   report_.tune_s += watch.seconds();
-  plan_.programs.push_back(assemble(graph, choice, constants_, {open, &backend_}, plan_.needs));
+  plan_.programs.push_back(assemble(graph, chosen.choice, constants_, {open, &backend_}, plan_.needs));
   if (plan_.bindings.empty()) name_bindings(graph);
   report_.assemble_s += watch.seconds();
+}
+
+void PlanMaker::add(ir::Graph graph, const std::vector<plan::Range>& ranges) {
+  std::vector<ir::Graph> one;
+  one.push_back(std::move(graph));
+  add(std::move(one), ranges);
 }
 
 plan::Plan PlanMaker::finish() {

@@ -30,6 +30,8 @@ class PlanMaker {
   // The names and types that callers see; without it those of the first graph added.
   void name_bindings(const ir::Graph& graph);
   void take_bindings(const plan::Plan& other) { plan_.bindings = other.bindings, plan_.states = other.states, old_refit_ = &other.refit; }
+  // Several forms of one graph, all computing the same: that is taken whose steps take least time, the first if they tie.
+  void add(std::vector<ir::Graph> forms, const std::vector<plan::Range>& ranges);
   void add(ir::Graph graph, const std::vector<plan::Range>& ranges);
   // The model to rewrite: a copy, whose weights are followed if the plan is to be refittable.
   ir::Graph tracked(const ir::Graph& graph);

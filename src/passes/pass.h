@@ -26,6 +26,7 @@ Pass find_pass(std::string_view name);       // throws invalid_argument naming w
 std::vector<Pass> canonical();
 std::vector<Pass> fuse();
 std::vector<Pass> canonical_for_gpu(), settled_for_gpu(), fuse_for_gpu();   // after the first, after precision, after the second
+std::vector<Pass> other_form_for_gpu();                                       // after all, on a copy: the tuner compares
 std::vector<Pass> fuse_for_cpu();                                             // after the second
 
 std::vector<Pass> pack_tokens(bool with_zeros);                               // after the first, with BuildConfig::pack_tokens

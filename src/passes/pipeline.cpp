@@ -84,4 +84,6 @@ std::vector<Pass> fuse_for_gpu() {
   return named({"lift_reshape", "merge_movement", "join_regions", "fuse_product_norm", "fuse_quantised_norm", "merge_common"});
 }
 
+std::vector<Pass> other_form_for_gpu() { return named({"defer_norms"}); }
+
 }  // namespace tenfold::passes

@@ -39,7 +39,7 @@ struct Chooser {
   backends::Backend& backend;
   const TuneOptions& options;
   Candidates candidates;
-  Choice choice = {};
+  Chosen chosen = {};
   int done = 0, total = 0;
 
   void step() {
@@ -60,7 +60,7 @@ struct Chooser {
       step();
     }
     graph.sort();
-    choose_layouts(graph, candidates, options, choice);
+    chosen.nanoseconds += choose_layouts(graph, candidates, options, chosen.choice);
   }
 };
 
@@ -80,7 +80,7 @@ void compile_ahead(const ir::Graph& graph, backends::Backend& backend, const Tun
 
 }  // namespace
 
-Choice choose(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options) {
+Chosen choose(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options) {
   const int threads = options.config->threads;
   const bool cold_weights = weights_leave_caches(graph, backend.info(), threads);
   if (backend.compiles()) compile_ahead(graph, backend, options, cold_weights);
@@ -92,7 +92,7 @@ Choice choose(ir::Graph& graph, backends::Backend& backend, const TuneOptions& o
   chooser.candidates.prepare(graph);
   count_nodes(graph, chooser.total);
   chooser.run(graph);
-  return std::move(chooser.choice);
+  return std::move(chooser.chosen);
 }
 
 }  // namespace tenfold::tune

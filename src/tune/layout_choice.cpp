@@ -24,10 +24,11 @@ class Net {
       for (std::size_t i = 0; i < parts_[p].node->inputs.size(); ++i) add_edge(p, i);
     }
   }
-  void solve(Choice& choice) const {
+  std::int64_t solve(Choice& choice) const {
     const std::vector<int> states = pbqp::solve(problem_);
     for (std::size_t p = 0; p < parts_.size(); ++p)
       choice[parts_[p].node] = (*parts_[p].candidates)[static_cast<std::size_t>(states[p])].choice;
+    return pbqp::evaluate(problem_, states);
   }
 
  private:
@@ -90,9 +91,10 @@ void mark_chosen(const Choice& choice, BuildReport& report) {
 
 }  // namespace
 
-void choose_layouts(const ir::Graph& graph, Candidates& candidates, const TuneOptions& options, Choice& choice) {
-  Net(graph, candidates).solve(choice);
+std::int64_t choose_layouts(const ir::Graph& graph, Candidates& candidates, const TuneOptions& options, Choice& choice) {
+  const std::int64_t nanoseconds = Net(graph, candidates).solve(choice);
   if (options.report) mark_chosen(choice, *options.report);
+  return nanoseconds;
 }
 
 }  // namespace tenfold::tune

@@ -27,6 +27,10 @@ std::unique_ptr<class Timer> cached_timer(class Timer& timer, const backends::De
                                           bool cold_weights);
 
 // May cut fused nodes of `graph` (and of its bodies) in two. Deterministic in graph, options and a complete cache.
-Choice choose(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options);
+struct Chosen {
+  Choice choice;
+  std::int64_t nanoseconds = 0;    // of all steps, bodies once
+};
+Chosen choose(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options);
 
 }  // namespace tenfold::tune

@@ -9,8 +9,8 @@
 
 namespace tenfold::backends::cuda {
 
-// How an operand of the epilogue is read: as the result lies, by column, or one value for all.
-enum class TailKind { whole, column, single };
+// How an operand of the epilogue is read: as the result lies, by column, by row, or one value for all.
+enum class TailKind { whole, column, row, single };
 struct TailOperand {
   TailKind kind = TailKind::column;
   DType dtype = DType::f16;
@@ -33,6 +33,7 @@ struct GemmProblem {
   std::vector<TailOperand> tail;   // feed body inputs 1, 2, ...
   bool vectors = true;             // rows of a, b and y lie at multiples of 16 bytes
   int zero_point = -1;             // of the tail: the element that stands for nought, which pads of a convolution count as
+  bool moments = false;            // gemm_wgmma.h: the results' rows are summarised, too
   std::string weight_at;           // without vectors: where element k of row n of b lies, if rows do not follow each other
   // A convolution over channels-last images: rows are output positions, k runs over taps, then channels.
   bool is_conv = false;

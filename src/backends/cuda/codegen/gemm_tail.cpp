@@ -27,14 +27,25 @@ ir::Body unrounded(ir::Body body, DType out) {
 
 }  // namespace
 
-std::string print_tail(const GemmProblem& p, int staged, const std::function<std::string(const std::string&)>& store) {
+std::string print_tail(const GemmProblem& p, int staged, const Printer& store, const Printer& by_row) {
   std::string out;
+  bool wide = bits(p.in) == 8;  // whether intermediate results stay in f32
   std::vector<std::string> inputs{"(sum[v])"}, results{"sum[v]"};
   for (std::size_t o = 0; o < p.tail.size(); ++o) {
     const DType dtype = p.tail[o].dtype;
     const std::string array = cat("x", o), from = cat("(const ", storage_type(dtype), "*)a.tail[", o, "]");
     if (p.tail[o].kind == TailKind::single) {
       out += cat("    const ", storage_type(dtype), " ", array, " = *(", from, ");\n");
+      inputs.push_back(loaded(dtype, array));
+      continue;
+    }
+    if (p.tail[o].kind == TailKind::row) {
+      wide = true;
+      if (by_row) {
+        inputs.push_back(by_row(std::to_string(o)));
+        continue;
+      }
+      out += cat("    const ", storage_type(dtype), " ", array, " = (", from, ")[m];\n");
       inputs.push_back(loaded(dtype, array));
       continue;
     }
@@ -54,7 +65,7 @@ std::string print_tail(const GemmProblem& p, int staged, const std::function<std
       out += cat("      const ", compute_type(body.inputs[i]), " e", i, " = ", inputs[i], ";\n");
       names.push_back(cat("e", i));
     }
-    out += print_body(body, names, "t", "      ", results, bits(p.in) == 8);
+    out += print_body(body, names, "t", "      ", results, wide);
   }
   return out + cat("      ", store(results[0]), "\n    }\n");
 }

@@ -9,7 +9,9 @@
 namespace tenfold::backends::cuda {
 
 // Statements for WIDTH neighbouring results sum[0 .. WIDTH) at row `m`, column `n`. `store` prints what happens to result v.
-// Operand `staged` was brought to shared memory and is read by read_staged(x) instead; -1: none.
-std::string print_tail(const GemmProblem& p, int staged, const std::function<std::string(const std::string&)>& store);
+// Operand `staged` was brought to shared memory and is read by read_staged(x) instead; -1: none. Operand o by row is the expression
+// `by_row`(o); by default it is read where it is needed.
+using Printer = std::function<std::string(const std::string&)>;
+std::string print_tail(const GemmProblem& p, int staged, const Printer& store, const Printer& by_row = {});
 
 }  // namespace tenfold::backends::cuda

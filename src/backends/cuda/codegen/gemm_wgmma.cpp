@@ -10,7 +10,7 @@ namespace tenfold::backends::cuda {
 namespace {
 
 constexpr const char* kMain = R"(
-struct Arguments { TensorMap a, b, y, r, s; const void* tail[8]; i64 m; };
+struct Arguments { TensorMap a, b, y, r, s; const void* tail[8]; i64 m; float2* parts; };
 constexpr int kGroupRows = 64 * BLOCKS, kTileRows = ALTERNATE ? kGroupRows : kGroupRows * GROUPS, kThreads = 128 * (GROUPS + 1);
 constexpr int kABytes = kTileRows * 128, kBBytes = COLUMNS * 128, kStageBytes = kABytes + kBBytes;
 constexpr int kPanels = COLUMNS / PANEL, kPanelRow = PANEL * sizeof(OUT), kSlotBytes = kGroupRows * kPanelRow;
@@ -90,6 +90,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
     if (ALTERNATE && own == GROUPS - 1) pass_on(4, 256);  // the first group may begin
     for (int tile = blockIdx.x + (ALTERNATE ? own * gridDim.x : 0); tile < tiles; tile += (ALTERNATE ? GROUPS : 1) * gridDim.x) {
       SUM c[BLOCKS][COLUMNS / 2];
+      const int n0 = tile % kAcross * COLUMNS, row = warp * 16 + lane / 4;
+      const i64 m0 = (i64)(tile / kAcross) * kTileRows + (ALTERNATE ? 0 : own * kGroupRows);
+      ROWS
       if (ALTERNATE) group_barrier(4 + own, 256);
       int previous = 0;
       for (int k = 0; k < kSteps; ++k) {
@@ -122,8 +125,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
         #pragma unroll
         for (int e = 0; e < COLUMNS / 2; ++e) asm volatile("" : SUM_REGISTER(c[i][e]));
 
-      const int n0 = tile % kAcross * COLUMNS, row = warp * 16 + lane / 4;
-      const i64 m0 = (i64)(tile / kAcross) * kTileRows + (ALTERNATE ? 0 : own * kGroupRows);
+#if MOMENTS
+      float total[BLOCKS][2] = {}, squares[BLOCKS][2] = {};
+#endif
       #pragma unroll
       for (int p = 0; p < kPanels; ++p) {
         const u32 panel = base + kStagingAt + (own * SLOTS + slot) * kSlotBytes;
@@ -133,11 +137,27 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
         if (warp == 0 && lane == 0) wait_for_stores<SLOTS - 1>();
         group_barrier(1 + own, 128);
 #endif
+        const auto piece_of = [&](int j) {
+          const u32 at = (j * 8 + lane % 4 * 2) * sizeof(OUT);
+          return panel + row * kPanelRow + ((at >> 4 ^ row * kPanelRow / 128 & kPanelRow / 16 - 1) << 4) + (at & 15);
+        };
+#if STAGED
+        OUT staged[2][BLOCKS][2][2];   // read one step ahead: reading and writing shared memory keep their order
+        const auto read_ahead = [&](int j) {
+          #pragma unroll
+          for (int i = 0; i < BLOCKS; ++i)
+            #pragma unroll
+            for (int h = 0; h < 2; ++h) get(piece_of(j) + (i * 64 + h * 8) * kPanelRow, staged[j % 2][i][h]);
+        };
+        read_ahead(0);
+#endif
         #pragma unroll
         for (int j = 0; j < PANEL / 8; ++j) {
           const int column = n0 + p * PANEL + j * 8 + lane % 4 * 2, n = N % COLUMNS == 0 || column < N ? column : N - 2;
-          const u32 at = (j * 8 + lane % 4 * 2) * sizeof(OUT);
-          const u32 piece = panel + row * kPanelRow + ((at >> 4 ^ row * kPanelRow / 128 & kPanelRow / 16 - 1) << 4) + (at & 15);
+          const u32 piece = piece_of(j);
+#if STAGED
+          if (j + 1 < PANEL / 8) read_ahead(j + 1);
+#endif
           #pragma unroll
           for (int i = 0; i < BLOCKS; ++i)
             #pragma unroll
@@ -145,10 +165,15 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
               const u32 place = piece + (i * 64 + h * 8) * kPanelRow;
               const i64 m = min(m0 + i * 64 + h * 8 + row, a.m - 1);
               const SUM sum[2] = {c[i][(p * PANEL / 8 + j) * 4 + h * 2], c[i][(p * PANEL / 8 + j) * 4 + h * 2 + 1]};
-              const auto read_staged = [&](OUT (&x)[2]) { get(place, x); };
+#if STAGED
+              const auto read_staged = [&](OUT (&x)[2]) { x[0] = staged[j % 2][i][h][0], x[1] = staged[j % 2][i][h][1]; };
+#endif
               RESULT y[2];
               TAIL
               put(place, y[0], y[1]);
+#if MOMENTS
+              total[i][h] += y[0] + y[1], squares[i][h] += y[0] * y[0], squares[i][h] += y[1] * y[1];
+#endif
             }
         }
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -168,13 +193,81 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
         }
         if (++slot == SLOTS) slot = 0, slot_parity ^= 1;
       }
+#if MOMENTS
+      #pragma unroll
+      for (int i = 0; i < BLOCKS; ++i)
+        #pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          const float2 part = make_float2(sum_of_four(total[i][h]), sum_of_four(squares[i][h]));
+          const i64 m = m0 + i * 64 + h * 8 + row;
+          if (lane % 4 == 0 && m < a.m) a.parts[tile % kAcross * a.m + m] = part;
+        }
+#endif
     }
     if (warp == 0 && lane == 0) wait_for_stores<0>();  // shared memory must outlast them
   }
 }
 )";
 
+// What the epilogue reads by row is in registers before the sums are.
+std::string load_rows(const GemmProblem& p) {
+  std::string out, loop;
+  for (std::size_t o = 0; o < p.tail.size(); ++o) {
+    if (p.tail[o].kind != TailKind::row) continue;
+    out += cat("float row", o, "[BLOCKS][2];\n      ");
+    loop += cat("row", o, "[i][h] = ", loaded(p.tail[o].dtype, cat("((const ", storage_type(p.tail[o].dtype), "*)a.tail[", o, "])[m]")), ";");
+  }
+  if (loop.empty()) return "\n";
+  return cat(out, "#pragma unroll\n      for (int i = 0; i < BLOCKS; ++i)\n        #pragma unroll\n        for (int h = 0; h < 2; ++h) {\n",
+             "          const i64 m = min(m0 + i * 64 + h * 8 + row, a.m - 1);\n          ", loop, "\n        }\n");
+}
+
+constexpr const char* kMoments = R"(
+struct Arguments { const void* from; float *inverse, *offset; i64 m; };
+constexpr int kParts = N / COLUMNS;
+__device__ __forceinline__ void tell(const Arguments& a, i64 m, float mean, float squares) {
+  const float inverse = rsqrtf(squares * (1.0f / N) + EPSILON);
+  a.inverse[m] = inverse, a.offset[m] = mean * inverse;
+}
+extern "C" __global__ void __launch_bounds__(THREADS) finish(Arguments a) {
+  enter();
+  const i64 m = (i64)blockIdx.x * THREADS + threadIdx.x;
+  if (m >= a.m) return;
+  float2 part[kParts];
+  float mean = 0.f, squares = 0.f;
+  #pragma unroll
+  for (int p = 0; p < kParts; ++p) part[p] = ((const float2*)a.from)[p * a.m + m];
+  #pragma unroll
+  for (int p = 0; p < kParts; ++p) {
+    part[p].x *= 1.0f / COLUMNS;
+    mean += part[p].x * (1.0f / kParts), squares += max(part[p].y - COLUMNS * part[p].x * part[p].x, 0.f);
+  }
+  #pragma unroll
+  for (int p = 0; p < kParts; ++p) squares += COLUMNS * (part[p].x - mean) * (part[p].x - mean);
+  tell(a, m, mean, squares);
+}
+extern "C" __global__ void __launch_bounds__(THREADS) plain(Arguments a) {
+  enter();
+  __shared__ float room[32];
+  const u16* x = (const u16*)a.from + (i64)blockIdx.x * N;
+  float sum = 0.f, squares = 0.f;
+  for (int n = threadIdx.x; n < N; n += THREADS) sum += LOAD(x[n]);
+  const float mean = over_block<Sum, THREADS>(sum, 0.f, room) * (1.0f / N);
+  for (int n = threadIdx.x; n < N; n += THREADS) squares += (LOAD(x[n]) - mean) * (LOAD(x[n]) - mean);
+  squares = over_block<Sum, THREADS>(squares, 0.f, room);
+  if (threadIdx.x == 0) tell(a, blockIdx.x, mean, squares);
+}
+)";
+
 }  // namespace
+
+std::string generate_moments(const GemmProblem& p, int columns, double epsilon) {
+  std::string head;
+  const auto define = [&](const char* name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
+  define("N", p.n), define("COLUMNS", columns), define("THREADS", kMomentsThreads), define("EPSILON", cat(epsilon, "f"));
+  define("LOAD(x)", loaded(p.out, "(x)"));
+  return cat(prelude(), head, kMoments);
+}
 
 int WgmmaTile::shared_bytes() const {
   const int slot_bytes = 64 * blocks * panel() * result_bytes;
@@ -196,12 +289,17 @@ std::string generate_wgmma(const GemmProblem& p, const WgmmaTile& tile) {
   define("BF16", p.out == DType::bf16 ? 1 : 0), define("N", p.n), define("BLOCKS", tile.blocks), define("COLUMNS", tile.columns);
   define("GROUPS", tile.groups), define("ALTERNATE", tile.alternate ? 1 : 0), define("STAGES", tile.stages);
   define("SLOTS", tile.slots), define("PANEL", tile.panel()), define("STAGED", staged >= 0 ? 1 : 0), define("WIDTH", 2);
+  define("MOMENTS", p.moments ? 1 : 0);
   const WgmmaLoads step = p.is_conv ? conv_loads(p) : matrix_loads(p);
   define("kSteps", step.steps);
   std::string main = kMain;
   replace_once(main, "PLACE\n", step.place + "\n");
   replace_once(main, "LOADS\n", step.loads + "\n");
-  replace_once(main, "              TAIL\n", print_tail(p, staged, [](const std::string& y) { return cat("y[v] = ", y, ";"); }));
+  replace_once(main, "ROWS\n", load_rows(p));
+  replace_once(main, "              TAIL\n",
+               print_tail(
+                   p, staged, [](const std::string& y) { return cat("y[v] = ", y, ";"); },
+                   [](const std::string& operand) { return cat("row", operand, "[i][h]"); }));
   return cat(prelude(), head, wgmma_helpers(), panel_helpers(p.out), wgmma_multiply(tile.columns, p.in, p.weight), main);
 }
 

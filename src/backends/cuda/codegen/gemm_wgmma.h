@@ -34,12 +34,22 @@ struct WgmmaArguments {
   TensorMap a, b, y, r, s;
   const void* tail[kMostTail];
   std::int64_t m;
+  void* parts;  // with GemmProblem::moments: of the results in each tile's columns, sum and sum of squares of each row
 };
 inline constexpr int kWgmmaDepth = 64;
 
 // The operand of the epilogue that comes by TMA as the results go: the first one of their shape and size; -1 if none.
 int staged_operand(const GemmProblem& p);
 std::string generate_wgmma(const GemmProblem& p, const WgmmaTile& tile);
+
+// `finish`: of whole rows the inverse deviation, and the mean times it, out of parts as above; `plain`: out of the rows themselves.
+struct MomentsArguments {
+  const void* from;
+  void *inverse, *offset;
+  std::int64_t m;
+};
+inline constexpr int kMomentsThreads = 128;  // each a row; of `plain` all of them one row
+std::string generate_moments(const GemmProblem& p, int columns, double epsilon);
 
 // A product, a row and a tensor added, and LayerNormalization of that: the blocks of a cluster hold whole rows between them.
 struct WgmmaNormTile {

@@ -31,10 +31,6 @@ __device__ __forceinline__ float2 read_two(u32 address) {
   asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(x.x), "=f"(x.y) : "r"(address));
   return x;
 }
-__device__ __forceinline__ float over_four(float x) {
-  x += __shfl_xor_sync(~0u, x, 1);
-  return x + __shfl_xor_sync(~0u, x, 2);
-}
 
 extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kThreads, 1) gemm(const __grid_constant__ Arguments a) {
   extern __shared__ u8 shared[];
@@ -170,13 +166,13 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
 #endif
       #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        mean[h] = over_four(mean[h]) * (1.0f / COLUMNS);
+        mean[h] = sum_of_four(mean[h]) * (1.0f / COLUMNS);
         #pragma unroll
         for (int e = 0; e < COLUMNS / 4; ++e) {
           const float d = c[0][e / 2 * 4 + h * 2 + e % 2] - mean[h];
           spread[h] += d * d;
         }
-        spread[h] = over_four(spread[h]);
+        spread[h] = sum_of_four(spread[h]);
       }
       // Each warp tells the warps with the same rows; two rooms take turns, for a faster one may be a tile ahead.
       const auto part_of = [&](int which, int h) {

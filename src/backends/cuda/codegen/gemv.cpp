@@ -61,7 +61,8 @@ std::string tail_of_one(const GemmProblem& p) {
   std::vector<std::string> inputs{"mine"}, results{"mine"};
   for (std::size_t o = 0; o < p.tail.size(); ++o) {
     const DType dtype = p.tail[o].dtype;
-    const char* at = p.tail[o].kind == TailKind::single ? "0" : p.tail[o].kind == TailKind::column ? "n" : "m * N + n";
+    const TailKind kind = p.tail[o].kind;
+    const char* at = kind == TailKind::single ? "0" : kind == TailKind::column ? "n" : kind == TailKind::row ? "m" : "m * N + n";
     out += cat("const ", storage_type(dtype), " x", o, " = ((const ", storage_type(dtype), "*)a.tail[", o, "])[", at, "];\n");
     out += cat("  const ", compute_type(dtype), " e", o, " = ", loaded(dtype, cat("x", o)), ";\n  ");
     inputs.push_back(cat("e", o));

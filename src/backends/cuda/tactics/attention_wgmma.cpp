@@ -142,7 +142,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (code == Status::ok) code = heads(a.v, a.keys, a.heads / a.group, a.v_stride, k.tile.keys, w.v);
   if (code != Status::ok) return code;
   return launch(queue_of(args), k.function, {static_cast<unsigned>(std::min<int64_t>(units, k.processors))},
-                static_cast<unsigned>(k.tile.threads()), static_cast<unsigned>(k.tile.shared_bytes(k.problem)), &w, Start::early);
+                static_cast<unsigned>(k.tile.threads()), static_cast<unsigned>(k.tile.shared_bytes(k.problem)), &w,
+                start_for((2 * a.queries * a.heads + 2 * a.keys * a.heads / a.group) * a.batches * k.problem.size * 2));
 }
 
 }  // namespace

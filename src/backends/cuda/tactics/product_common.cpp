@@ -49,6 +49,12 @@ void begin_tail(const Problem& p, Product& product) {
   tail.has_body = !tail.inputs.empty();
 }
 
+// One value for each row of a plain result.
+bool by_row(const OperandDesc& o, const OperandDesc& y) {
+  if (y.layout != kPlain || o.layout != kPlain || o.dims.size() != y.dims.size() || !(o.dims.back() == ir::Dim(1))) return false;
+  return std::equal(o.dims.begin(), o.dims.end() - 1, y.dims.begin());
+}
+
 // Adds the problem's epilogue to what the tail begins with. `by_column`: whether an operand has one value for each column of the result.
 Verdict match_any_tail(const Problem& p, bool (*by_column)(const OperandDesc&, const OperandDesc& result), Product& product) {
   Tail& tail = product.tail;
@@ -60,6 +66,8 @@ Verdict match_any_tail(const Problem& p, bool (*by_column)(const OperandDesc&, c
       kind = TailKind::single;
     else if (o.dense && by_column(o, y))
       kind = TailKind::column;
+    else if (o.dense && by_row(o, y))
+      kind = TailKind::row;
     else if (o.dims == y.dims && o.dense && o.layout == y.layout)  // even where the result is not dense
       kind = TailKind::whole;
     else

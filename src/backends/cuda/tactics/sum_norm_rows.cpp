@@ -54,7 +54,7 @@ struct Kernel {
   RowKernel kernel;
   std::shared_ptr<const LoadedModule> module;
   Function vectors = nullptr, singles = nullptr;
-  std::int64_t length = 0;
+  std::int64_t length = 0, bytes = 0;  // of a row, and of one of its elements in all terms and results
   std::vector<bool> indexed;
 };
 
@@ -77,6 +77,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   k->module = Device::get(p.device->ordinal).load(k->kernel.source);
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   k->length = rows.length;
+  k->bytes = static_cast<std::int64_t>(rows.terms.size()) * bits(rows.in) / 8 + bits(rows.out) / 8;
   return k;
 }
 
@@ -103,7 +104,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   }
   const Grid grid{static_cast<unsigned>(ceil_div(a.rows, std::int64_t{k.kernel.rows}))};
   return launch(queue_of(args), bits % 16 == 0 ? k.vectors : k.singles, grid, static_cast<unsigned>(k.kernel.threads * k.kernel.rows), 0,
-                &a, Start::early);
+                &a, start_for(a.rows * k.length * k.bytes));
 }
 
 }  // namespace

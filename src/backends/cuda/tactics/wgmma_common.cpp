@@ -92,6 +92,7 @@ std::vector<Config> wgmma_configs(const Product& product) {
   for (const auto& t : kTiles) {
     const WgmmaTile tile = tile_of(t, g, staged);
     if (tile.columns > 64 && tile.columns >= 2 * g.n) continue;
+    if (g.moments && g.n % tile.columns != 0) continue;  // each part of a row counts the same
     all.push_back({guess(tile, g, staged, product.rows), {t[0], t[1], t[2], t[3], tile.stages, tile.slots}});
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -138,16 +139,23 @@ Status::Code WgmmaKernel::describe_operands(const RunArgs& args, int64_t m, Wgmm
   return code;
 }
 
-Status::Code WgmmaKernel::run(const RunArgs& args, int64_t m) const noexcept {
+Start WgmmaKernel::start(int64_t m) const noexcept {
+  const GemmProblem& g = product_.gemm;
+  return start_for(m * (g.is_conv ? g.channels : g.k) * bits(g.in) / 8 + m * g.n * bits(g.out) / 8);
+}
+
+bool WgmmaKernel::takes(const RunArgs& args, int64_t m) const noexcept { return lie_aligned(args, product_.tail) && m <= kMostRows; }
+
+Status::Code WgmmaKernel::run(const RunArgs& args, int64_t m, void* parts) const noexcept {
   if (m == 0) return Status::ok;
   WgmmaArguments a{};
-  a.m = m;
-  if (!lie_aligned(args, product_.tail) || m > kMostRows) return plain_.run(args, m);
+  a.m = m, a.parts = parts;
+  if (!takes(args, m)) return plain_.run(args, m);
   place_tail(args, product_.tail, a.tail);
   if (const Status::Code code = describe_operands(args, m, a); code != Status::ok) return code;
   const int64_t tiles = ceil_div(m, int64_t{tile_.rows()}) * ceil_div(product_.gemm.n, int64_t{tile_.columns});
   return launch(queue_of(args), function_, {static_cast<unsigned>(std::min<int64_t>(tiles, processors_))},
-                static_cast<unsigned>(tile_.threads()), static_cast<unsigned>(tile_.shared_bytes()), &a, Start::early);
+                static_cast<unsigned>(tile_.threads()), static_cast<unsigned>(tile_.shared_bytes()), &a, start(m));
 }
 
 }  // namespace tenfold::backends::cuda

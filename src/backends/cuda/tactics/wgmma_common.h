@@ -15,7 +15,11 @@ class WgmmaKernel {
  public:
   WgmmaKernel(Product product, const Config& c, const DeviceInfo& device);
   const GemmProblem& gemm() const { return product_.gemm; }
-  Status::Code run(const RunArgs& args, std::int64_t m) const noexcept;
+  const WgmmaTile& tile() const { return tile_; }
+  Start start(std::int64_t m) const noexcept;
+  // `parts`: for GemmProblem::moments, used only where operands lie aligned.
+  Status::Code run(const RunArgs& args, std::int64_t m, void* parts = nullptr) const noexcept;
+  bool takes(const RunArgs& args, std::int64_t m) const noexcept;  // otherwise a plain kernel runs, without moments
 
  private:
   Status::Code describe_operands(const RunArgs& args, std::int64_t m, WgmmaArguments& a) const noexcept;

@@ -1,0 +1,151 @@
+// defer_norms: the norm of a product's rows is left to those who read it. The product tells each row's deviation along with the sum
+// that it writes (ProductMoments); a product behind it multiplies the sum itself by weights that hold the norm's scale, and no mean along
+// columns, so that a row's mean has no part in the result: only the deviation is left to divide by. Whoever adds the norm's result
+// computes it as it reads the sum; for all others a Region does. For GPUs and many rows, where a norm costs as much as its row's way to
+// memory and back; the builder keeps it where the whole graph takes less time so.
+//
+// before: (x f32[1100,8], w f32[8,16]!, r f32[1100,16], g f32[16]!, h f32[16]!, u f32[16,6]!, v f32[6,16]!, k f32[16]!, l f32[16]!)
+//   n = ProductNorm(x, w, g, h, _, r)
+//   e = MatMul(n, u) anchor_inputs=2 body={(f32) %1=abs.f32(%0) -> %1}
+//   y = ProductNorm(e, v, k, l, _, n)
+// after: (x f32[1100,8], w f32[8,16]!, r f32[1100,16], g f32[16]!, h f32[16]!, v f32[6,16]!, k f32[16]!, l f32[16]!)
+//   gu = constant f32[16,6]
+//   b = constant f32[6]
+//   s, i, o = ProductMoments(x, w, _, r)
+//   e = MatMul(s, gu, i, b) anchor_inputs=2 body={(f32,f32,f32) %3=mul.f32(%0,%1) %4=add.f32(%3,%2) %5=abs.f32(%4) -> %5}
+//   t, j, p = ProductMoments(e, v, h, s, i, o, g)
+//   y = Region(t, j, p, k, l) body={(f32,f32,f32,f32,f32) %5=mul.f32(%0,%1) %6=sub.f32(%5,%2) %7=mul.f32(%6,%3) %8=add.f32(%7,%4) -> %8}
+//
+// kept: (x f32[1100,8], w f32[8,16]!, g f32[16]!, h f32[16]!)
+//   n = ProductNorm(x, w, g, h)
+//   y = Softmax(n)
+#include <algorithm>
+#include <map>
+
+#include "ops/fold.h"
+#include "passes/match.h"
+#include "passes/pass.h"
+
+namespace tenfold::passes {
+namespace {
+
+using ir::BodyBuilder;
+using ir::Node;
+using ir::Prim;
+using ir::Value;
+
+constexpr std::int64_t kFewRows = 1024;  // whose norms cost little
+
+// What a norm would make: (sum * inverse - offset) * scale + bias.
+struct Norm {
+  Value *sum, *inverse, *offset, *scale, *bias;
+};
+using Norms = std::map<const Value*, Norm>;
+
+std::uint16_t wide(BodyBuilder& b, std::uint16_t v) { return b.type_of(v) == DType::f32 ? v : b.cast(v, DType::f32); }
+std::uint16_t narrow(BodyBuilder& b, std::uint16_t v, DType type) { return type == DType::f32 ? v : b.cast(v, type); }
+
+bool reads_once(const Node& user, const Value* v) { return std::count(user.inputs.begin(), user.inputs.end(), v) == 1; }
+bool multiplies(const Node& user, const Value* v) {
+  if (user.op() != "MatMul" || user.outputs.size() != 1 || user.in(0) != v || !reads_once(user, v) || !user.out()) return false;
+  return user.in(1)->is_constant() && user.in(1)->rank() == 2 && user.in(1)->dtype() == v->dtype();
+}
+bool adds(const Node& user, const Value* v) { return user.op() == "ProductNorm" && user.in(5) == v && reads_once(user, v); }
+
+bool has_many_rows(const ir::Graph& graph, const Node& n) {
+  const ir::Dims& dims = n.out()->dims();
+  return ir::product(std::span(dims).first(dims.size() - 1)).bounds(graph.box()).upper >= kFewRows;
+}
+
+// The rows that a product adds, in f32.
+Value* sum_of_rows(ir::Graph& graph, Value* a, Value* b) {
+  if (!a || !b) return a ? a : b;
+  BodyBuilder body({a->dtype(), b->dtype()});
+  return ops::fold(graph, body.finish({body.binary(Prim::add, wide(body, 0), wide(body, 1))}), {a, b}, b->name);
+}
+
+Norm defer(ir::Graph& graph, Node& n, const Norms& norms) {
+  std::vector<Value*> operands{n.in(0), n.in(1), n.in(4), n.in(5)};
+  if (const auto added = norms.find(n.in(5)); added != norms.end()) {
+    const Norm& norm = added->second;
+    operands[2] = sum_of_rows(graph, n.in(4), norm.bias), operands[3] = norm.sum;
+    operands.insert(operands.end(), {norm.inverse, norm.offset, norm.scale});
+  }
+  while (!operands.back()) operands.pop_back();
+  const Node* made = graph.add("ProductMoments", operands, {{"epsilon", n.attributes.number("epsilon")}}, 3, n.name, &n);
+  if (n.outputs.size() > 1) graph.replace_uses(n.outputs[1], made->outputs[0]);
+  return {made->outputs[0], made->outputs[1], made->outputs[2], n.in(2), n.in(3)};
+}
+
+Value* cast(ir::Graph& graph, Value* v, DType type) {
+  return v->dtype() == type ? v : ops::fold(graph, "Cast", {v}, {{"to", std::string(name(type))}}, v->name);
+}
+
+// The weights times the norm's scale, less the mean of each column.
+Value* centred(ir::Graph& graph, Value* w, Value* scale) {
+  const std::int64_t rows = scale->constant->tensor.size();
+  Value* sums = ops::fold(graph, "MatMul", {cast(graph, scale, w->dtype()), w}, {}, w->name + "_sums");
+  BodyBuilder b({w->dtype(), scale->dtype(), sums->dtype()});
+  const auto mean = b.binary(Prim::mul, wide(b, 2), b.constant(DType::f32, 1 / static_cast<double>(rows)));
+  const auto difference = b.binary(Prim::sub, b.binary(Prim::mul, wide(b, 0), wide(b, 1)), mean);
+  Value* column = ops::fold_reshape(graph, scale, {rows, 1}, scale->name);
+  return ops::fold(graph, b.finish({narrow(b, difference, w->dtype())}), {w, column, sums}, w->name + "_centred");
+}
+
+// The product of what the norm would make, out of that of the sum.
+void multiply_sum(ir::Graph& graph, Node& n, const Norm& norm) {
+  Value* w = n.in(1);
+  const DType type = w->dtype();
+  Value* shift = ops::fold(graph, "MatMul", {cast(graph, norm.bias, type), w}, {}, w->name + "_shift");
+  BodyBuilder b({type, DType::f32, type});
+  ir::Body body = b.finish({narrow(b, b.binary(Prim::add, b.binary(Prim::mul, wide(b, 0), 1), wide(b, 2)), type)});
+  if (n.body) {
+    std::vector<int> links(n.body->inputs.size(), -1);
+    links[0] = body.outputs[0];
+    body = ir::compose(body, *n.body, links);
+  }
+  Node product;
+  product.def = n.def, product.attributes = n.attributes, product.name = n.name, product.place = n.place, product.anchor_inputs = 2;
+  product.inputs = {norm.sum, centred(graph, w, norm.scale), norm.inverse, shift};
+  for (std::size_t i = n.body ? static_cast<std::size_t>(n.anchor_inputs) : n.inputs.size(); i < n.inputs.size(); ++i)
+    product.inputs.push_back(n.inputs[i]);
+  product.body = std::move(body);
+  graph.replace_uses(n.out(), graph.add(std::move(product), 1, &n)->out());
+}
+
+// What the norm makes, for all readers but those that do without.
+void compute(ir::Graph& graph, Node& n, const Norm& norm, const std::vector<Node*>& without) {
+  const DType type = n.out()->dtype();
+  BodyBuilder b({type, DType::f32, DType::f32, norm.scale->dtype(), norm.bias->dtype()});
+  const auto normal = b.binary(Prim::mul, b.binary(Prim::sub, b.binary(Prim::mul, wide(b, 0), 1), 2), wide(b, 3));
+  Node region;
+  region.def = &graph.registry().get("Region"), region.name = n.name + "_norm", region.place = n.place;
+  region.inputs = {norm.sum, norm.inverse, norm.offset, norm.scale, norm.bias};
+  region.body = b.finish({narrow(b, b.binary(Prim::add, normal, wide(b, 4)), type)});
+  graph.replace_uses(n.out(), graph.add(std::move(region), 1, &n)->out());
+  for (Node* user : without) graph.set_input(*user, user->op() == "MatMul" ? 0 : 5, n.out());
+}
+
+bool run(ir::Graph& graph) {
+  Norms norms;
+  for (Node* n : graph.node_list()) {  // a norm stands before its readers
+    Value* v = n->op() == "MatMul" ? n->in(0) : nullptr;
+    if (const auto norm = norms.find(v); norm != norms.end() && multiplies(*n, v)) multiply_sum(graph, *n, norm->second);
+    if (n->op() != "ProductNorm" || !has_many_rows(graph, *n)) continue;
+    Value* y = n->out();
+    std::vector<Node*> without;
+    for (Node* user : y->users)
+      if (multiplies(*user, y) || (adds(*user, y) && has_many_rows(graph, *user))) without.push_back(user);
+    if (!norms.contains(n->in(5)) && without.empty()) continue;
+    const bool needed = graph.is_output(y) || without.size() < y->users.size();
+    norms.emplace(y, defer(graph, *n, norms));
+    if (needed) compute(graph, *n, norms.at(y), without);
+  }
+  return !norms.empty();
+}
+
+}  // namespace
+
+Pass pass_defer_norms() { return {.name = "defer_norms", .run = run}; }
+
+}  // namespace tenfold::passes
