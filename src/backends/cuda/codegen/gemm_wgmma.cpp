@@ -1,6 +1,7 @@
 // Printing kernels for wgmma.
 #include "backends/cuda/codegen/gemm_wgmma.h"
 
+#include "backends/cuda/codegen/gelu.h"
 #include "backends/cuda/codegen/gemm_tail.h"
 #include "backends/cuda/codegen/gemm_wgmma_parts.h"
 #include "backends/cuda/codegen/prelude.h"
@@ -296,11 +297,14 @@ std::string generate_wgmma(const GemmProblem& p, const WgmmaTile& tile) {
   replace_once(main, "PLACE\n", step.place + "\n");
   replace_once(main, "LOADS\n", step.loads + "\n");
   replace_once(main, "ROWS\n", load_rows(p));
+  GemmProblem shown = p;
+  const std::optional<GeluEnd> gelu = p.body && !p.moments ? gelu_end(*p.body) : std::nullopt;
+  if (gelu) shown.body = &gelu->before, replace_once(main, "put(place, y[0], y[1]);", "put_gelu(place, y[0], y[1]);");
   replace_once(main, "              TAIL\n",
                print_tail(
-                   p, staged, [](const std::string& y) { return cat("y[v] = ", y, ";"); },
+                   shown, staged, [](const std::string& y) { return cat("y[v] = ", y, ";"); },
                    [](const std::string& operand) { return cat("row", operand, "[i][h]"); }));
-  return cat(prelude(), head, wgmma_helpers(), panel_helpers(p.out), wgmma_multiply(tile.columns, p.in, p.weight), main);
+  return cat(prelude(), head, wgmma_helpers(), panel_helpers(p.out), gelu ? gelu_of_two(p.out, gelu->factor) : "", wgmma_multiply(tile.columns, p.in, p.weight), main);
 }
 
 }  // namespace tenfold::backends::cuda

@@ -4,6 +4,7 @@
 #include "backends/cuda/codegen/mma_parts.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "base/check.h"
+#include "base/half.h"
 
 namespace tenfold::backends::cuda {
 namespace {
@@ -80,6 +81,21 @@ std::string wgmma_multiply(int columns, DType a, DType b) {
              ", 0;\\n\\t\"\n  \"wgmma.mma_async.sync.aligned.m64n", columns, "k", 256 / bits(a), whole ? ".s32." : ".f32.", mma_type(a),
              ".", mma_type(b), " {", registers, "}, %", count, ", %", count + 1, ", p", rest, ";\\n\\t}\"\n  : ", operands,
              " : \"l\"(a), \"l\"(b), \"r\"(add));\n}\n");
+}
+
+// Half the instructions that two single ones take.
+std::string gelu_of_two(DType result, double factor) {
+  const auto halves = [](double x) { return cat("\"r\"(", float_to_half(static_cast<float>(x)) * 0x10001u, "u)"); };
+  const bool small = result == DType::f8e4m3fn;
+  const char* end = small ? "mul.rn.f16x2 h, h, %8;\\n\\tcvt.rn.satfinite.e4m3x2.f16x2 y, h;\\n\\tst.shared.b16 [%0], y;"
+                          : "st.shared.b32 [%0], h;";
+  return cat(R"(
+__device__ __forceinline__ void put_gelu(u32 place, float low, float high) {
+  asm volatile("{\n\t.reg .b32 x, t, p, h;\n\t.reg .b16 y;\n\tcvt.rn.f16x2.f32 x, %2, %1;\n\tmul.rn.f16x2 t, x, x;\n\t"
+               "min.f16x2 t, t, %3;\n\tfma.rn.f16x2 p, t, %4, %5;\n\tfma.rn.f16x2 p, p, t, %6;\n\tmul.rn.f16x2 p, p, x;\n\t"
+               "tanh.approx.f16x2 p, p;\n\tmul.rn.f16x2 h, x, %7;\n\tfma.rn.f16x2 h, h, p, h;\n\t)",
+             end, "\\n\\t}\"\n               :: \"r\"(place), \"f\"(low), \"f\"(high), ", halves(32), ", ", halves(-3.1580747e-4), ", ",
+             halves(0.036798258), ", ", halves(0.79771785), ", ", halves(0.5), ", ", halves(factor), ");\n}\n");
 }
 
 std::string panel_helpers(DType result) {

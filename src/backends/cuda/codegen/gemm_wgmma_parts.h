@@ -10,6 +10,9 @@ const char* wgmma_helpers();  // expects BF16 to be defined: 0 or 1
 std::string wgmma_multiply(int columns, DType a, DType b);
 // Functions that put two neighbouring results into a panel of results in shared memory, and get two of another tensor from one.
 std::string panel_helpers(DType result);
+// A function put_gelu: of two values, in f16 or, times a factor, in e4m3. Its error is some 4e-4 of the larger of them, as rounding to
+// f16 has.
+std::string gelu_of_two(DType result, double factor);
 
 // Statements for each tile and for each step of 128 bytes along k, and how many steps there are.
 struct WgmmaLoads {
