@@ -92,7 +92,7 @@ TEST(CudaPlan, NormsAreComputedByTheirReadersWhereThatTakesLessTime) {
   config.fp16 = true;
   int deferred = 0, kept = 0;
   for (std::uint64_t choices = 1; choices < 9; ++choices) {  // random times: sometimes one form wins, sometimes the other
-    const plan::Plan plan = plan_of(R"((x f32[2048,64], w f32[64,128]!, c f32[128]!, g f32[128]!, b f32[128]!, u f32[128,256]!, v f32[256,128]!)
+    const plan::Plan plan = plan_of(R"((x f32[2048,64], w f32[64,96]!, c f32[96]!, g f32[96]!, b f32[96]!, u f32[96,96]!, v f32[96,96]!)
       r = Relu(x)
       m = MatMul(r, w)
       q = Add(m, c)

@@ -66,7 +66,8 @@ class Gelu {
 int gelu_operand(const ir::Body& body, std::size_t k) { return Gelu(body).operand(k); }
 
 std::optional<GeluEnd> gelu_end(const ir::Body& body) {
-  const auto at = [&](int v) { return v < static_cast<int>(body.inputs.size()) ? Instr{} : body.code[static_cast<std::size_t>(v) - body.inputs.size()]; };
+  const int inputs = static_cast<int>(body.inputs.size());
+  const auto at = [&](int v) { return v < inputs ? Instr{} : body.code[static_cast<std::size_t>(v - inputs)]; };
   int v = body.outputs[0];
   GeluEnd end;
   if (body.type_of(v) == DType::f8e4m3fn) {  // cast, divided by a number, of a cast to f32
@@ -75,8 +76,8 @@ std::optional<GeluEnd> gelu_end(const ir::Body& body) {
     end.factor = 1 / at(scaled.b).imm, v = at(scaled.a).a;
     if (!(end.factor > 1e-4 && end.factor < 6e4)) return {};  // as f16 holds it
   }
-  const int inputs = static_cast<int>(body.inputs.size());
-  const int x = body.outputs.size() == 1 && v >= inputs && body.type_of(v) == DType::f16 ? gelu_operand(body, static_cast<std::size_t>(v - inputs)) : -1;
+  if (body.outputs.size() != 1 || v < inputs || body.type_of(v) != DType::f16) return {};
+  const int x = gelu_operand(body, static_cast<std::size_t>(v - inputs));
   if (x < 0) return {};
   end.before = body;
   end.before.outputs[0] = static_cast<std::uint16_t>(x);

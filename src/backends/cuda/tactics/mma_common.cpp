@@ -82,7 +82,8 @@ bool lie_aligned(const RunArgs& args, const Tail& tail) noexcept {
   const auto address = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
   std::uintptr_t bits = address(args.in[0].data) | address(args.in[1].data) | address(args.out[0].data);
   for (std::size_t o = 0; o < tail.inputs.size(); ++o)
-    if (tail.operands[o].kind == TailKind::whole || tail.operands[o].kind == TailKind::column) bits |= address(args.in[static_cast<std::size_t>(tail.inputs[o])].data);
+    if (tail.operands[o].kind == TailKind::whole || tail.operands[o].kind == TailKind::column)
+      bits |= address(args.in[static_cast<std::size_t>(tail.inputs[o])].data);
   return bits % 16 == 0;
 }
 

@@ -21,7 +21,8 @@ std::vector<Config> configs(const Problem& p) { return mma_configs(p, read(p)); 
 double work(const Problem& p) { return product_work(read(p)); }
 
 struct Kernel {
-  Kernel(const Problem& p, const Config& c) : product(read(p), c, *p.device), moments(p, product.gemm(), static_cast<int>(product.gemm().n)) {}
+  Kernel(const Problem& p, const Config& c)
+      : product(read(p), c, *p.device), moments(p, product.gemm(), static_cast<int>(product.gemm().n)) {}
   MmaKernel product;
   MomentsKernel moments;
 };
