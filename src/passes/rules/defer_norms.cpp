@@ -77,26 +77,20 @@ Norm defer(ir::Graph& graph, Node& n, const Norms& norms) {
   return {made->outputs[0], made->outputs[1], made->outputs[2], n.in(2), n.in(3)};
 }
 
-Value* cast(ir::Graph& graph, Value* v, DType type) {
-  return v->dtype() == type ? v : ops::fold(graph, "Cast", {v}, {{"to", std::string(name(type))}}, v->name);
-}
-
-// The weights times the norm's scale, less the mean of each column.
-Value* centred(ir::Graph& graph, Value* w, Value* scale) {
-  const std::int64_t rows = scale->constant->tensor.size();
-  Value* sums = ops::fold(graph, "MatMul", {cast(graph, scale, w->dtype()), w}, {}, w->name + "_sums");
-  BodyBuilder b({w->dtype(), scale->dtype(), sums->dtype()});
-  const auto mean = b.binary(Prim::mul, wide(b, 2), b.constant(DType::f32, 1 / static_cast<double>(rows)));
-  const auto difference = b.binary(Prim::sub, b.binary(Prim::mul, wide(b, 0), wide(b, 1)), mean);
-  Value* column = ops::fold_reshape(graph, scale, {rows, 1}, scale->name);
-  return ops::fold(graph, b.finish({narrow(b, difference, w->dtype())}), {w, column, sums}, w->name + "_centred");
+// The matrix that multiplies the sum in place of what the norm makes, and what is to be added.
+std::vector<Value*> centred(ir::Graph& graph, Value* w, const Norm& norm) {
+  Value matrix, shift;
+  matrix.name = w->name + "_centred", shift.name = w->name + "_shift";
+  Node node;
+  node.def = &graph.registry().get("CentreWeights"), node.inputs = {w, norm.scale, norm.bias}, node.outputs = {&matrix, &shift};
+  return ops::fold(graph, node);
 }
 
 // The product of what the norm would make, out of that of the sum.
 void multiply_sum(ir::Graph& graph, Node& n, const Norm& norm) {
   Value* w = n.in(1);
   const DType type = w->dtype();
-  Value* shift = ops::fold(graph, "MatMul", {cast(graph, norm.bias, type), w}, {}, w->name + "_shift");
+  const std::vector<Value*> constants = centred(graph, w, norm);
   BodyBuilder b({type, DType::f32, type});
   ir::Body body = b.finish({narrow(b, b.binary(Prim::add, b.binary(Prim::mul, wide(b, 0), 1), wide(b, 2)), type)});
   if (n.body) {
@@ -106,7 +100,7 @@ void multiply_sum(ir::Graph& graph, Node& n, const Norm& norm) {
   }
   Node product;
   product.def = n.def, product.attributes = n.attributes, product.name = n.name, product.place = n.place, product.anchor_inputs = 2;
-  product.inputs = {norm.sum, centred(graph, w, norm.scale), norm.inverse, shift};
+  product.inputs = {norm.sum, constants[0], norm.inverse, constants[1]};
   for (std::size_t i = n.body ? static_cast<std::size_t>(n.anchor_inputs) : n.inputs.size(); i < n.inputs.size(); ++i)
     product.inputs.push_back(n.inputs[i]);
   product.body = std::move(body);
