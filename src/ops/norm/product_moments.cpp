@@ -70,7 +70,7 @@ OpDef op_product_moments() {
           .reference = reference,
           .cases = {"f32[2,3,5] f32[5,8]!", "f32[4,6] f32[6,9]! f32[9]! f32[4,9] f32[4,1](0.5,2) f32[4,1] f32[9]!",
                     "f16[3,16] f16[16,24]! _ f16[3,24]"},
-          .tolerance = 1e-3};
+          .tolerance = 4e-3};  // of the rows as they are stored, in bf16 too
 }
 
 }  // namespace tenfold::ir
