@@ -206,7 +206,8 @@ void time_copies() {
       stream->wait();
       best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / kCopies);
     }
-    std::printf("copy of %lld MiB: %.2f us  %.2f TB/s\n", static_cast<long long>(bytes >> 20), best * 1e6, 2e-12 * static_cast<double>(bytes) / best);
+    std::printf("copy of %lld MiB: %.2f us  %.2f TB/s\n", static_cast<long long>(bytes >> 20), best * 1e6,
+                2e-12 * static_cast<double>(bytes) / best);
   }
 }
 

@@ -46,12 +46,16 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
   if (extension(o.load_engine) == ".onnx")
     throw Error(ErrorKind::plan_refused, "'" + o.load_engine + "' is a model: give it as --onnx=FILE");
   if (!o.load_engine.empty()) {
-    const LoadOptions load{.verify_weights = o.verify_weights,
+    LoadOptions load{.verify_weights = o.verify_weights,
                            .cpu_features = config.cpu_features,
                            .device = o.device_given ? config.device : "",
                            .threads = config.threads,
                            .log = config.log};
     Engine engine = o.retune ? retune_file(o.load_engine, config) : Engine::load(o.load_engine, load);
+    if (o.throughput && config.threads == 0 && !engine.info().on_gpu && engine.info().threads > 1) {
+      load.threads = 1;
+      engine = Engine::load(o.load_engine, load);
+    }
     if (!o.refit_from.empty()) engine = refitted(o, engine);
     const double took = seconds_since(start);
     o.console.info(std::string(o.retune ? "Engine re-tuned in " : "Engine deserialized in ") + std::to_string(took) + " sec.");

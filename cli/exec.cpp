@@ -41,7 +41,8 @@ void layer_info(const ExecOptions& o, const Engine& engine) {
 
 std::string settings_text(const ExecOptions& o, const Engine& engine) {
   std::ostringstream s;
-  s << "device = " << engine.info().device << ", threads = " << engine.info().threads << ", streams = " << o.streams << ", CUDA graph = "
+  const EngineInfo info = engine.info();
+  s << "device = " << info.device << ", threads = " << info.threads << ", streams = " << streams_of(o, info) << ", CUDA graph = "
     << (!engine.info().on_gpu || !o.graphs ? "none"
         : engine.info().waits_in_run       ? "as far as no step runs on the host"
                                            : "used")
@@ -118,7 +119,8 @@ Measured infer(const ExecOptions& o, const Made& made, const InputFiles& files) 
   const std::map<std::string, Shape> given = shapes_given(o);
   const std::vector<Tensor> inputs = make_inputs(engine, run_shapes(engine, o.use_profile, o.shapes, files), files, given);
   std::vector<std::unique_ptr<ExecutionContext>> contexts;
-  for (int i = 0; i < o.streams; ++i) contexts.push_back(make_context(engine, inputs, {o.use_profile, o.wait, o.graphs, o.detailed}));
+  for (int i = streams_of(o, engine.info()); i > 0; --i)
+    contexts.push_back(make_context(engine, inputs, {o.use_profile, o.wait, o.graphs, o.detailed}));
   for (std::size_t i = 0; i < inputs.size(); ++i)
     o.console.info("Input '" + engine.bindings()[i].name + "': " + std::string(name(inputs[i].dtype())) + "[" + text(inputs[i].shape()) +
                    "]" +

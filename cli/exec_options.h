@@ -45,8 +45,10 @@ struct ExecOptions {
 ExecOptions parse_exec(const std::vector<std::string>& arguments);
 std::string exec_help(bool full);
 void add_hint_flag(Flags& flags, ExecOptions& options);
-// The contexts and threads that were not given, once all flags are known.
+// The threads that were not given, once all flags are known; of a plan that is loaded engines.cpp decides, for it names the device.
 void follow_hint(ExecOptions& options);
+// Contexts to run: as given, or as the hint has them for this engine.
+int streams_of(const ExecOptions& options, const EngineInfo& info);
 // trtexec's other flags: taken with a note, or refused with the reason.
 void trtexec_flags(Flags& flags, std::vector<std::string>& notes);
 // The profiles for the builder: a missing min, opt or max is the nearest one given; without any, --shapes, then `known`

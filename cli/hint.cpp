@@ -28,9 +28,14 @@ void add_hint_flag(Flags& f, ExecOptions& o) {
 }
 
 void follow_hint(ExecOptions& o) {
-  const bool gpu = o.build.device.rfind("cuda", 0) == 0;
-  if (o.throughput && !gpu && o.build.threads == 0) o.build.threads = 1;
-  if (o.streams == 0) o.streams = !o.throughput ? 1 : gpu ? kGpuStreams : std::max(1, processors() / o.build.threads);
+  const bool cpu = o.build.device.rfind("cuda", 0) != 0;
+  if (o.throughput && cpu && o.build.threads == 0 && (o.load_engine.empty() || o.retune)) o.build.threads = 1;
+}
+
+int streams_of(const ExecOptions& o, const EngineInfo& info) {
+  if (o.streams > 0) return o.streams;
+  if (!o.throughput) return 1;
+  return info.on_gpu ? kGpuStreams : std::max(1, processors() / std::max(1, info.threads));
 }
 
 }  // namespace tenfold::cli

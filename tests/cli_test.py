@@ -214,7 +214,8 @@ class CommandLine(CliCase):
 
     def test_hints(self):
         def settings(*flags):
-            return re.search(r'threads = (\d+), streams = (\d+)', self.tenfold('exec', f'--onnx={self.model}', *flags, *ONCE).stdout).groups()
+            said = self.tenfold('exec', f'--onnx={self.model}', *flags, *ONCE).stdout
+            return re.search(r'threads = (\d+), streams = (\d+)', said).groups()
 
         cores = len(os.sched_getaffinity(0))
         self.assertEqual(settings('--hint=latency')[1], '1')
@@ -224,6 +225,10 @@ class CommandLine(CliCase):
         self.assertTrue(1 <= int(streams) <= cores, streams)   # a cgroup's share may be less
         self.assertEqual(settings('--hint=throughput', '--infStreams=3'), ('1', '3'))
         self.assertEqual(settings('--hint=throughput', f'--threads={cores}')[1], '1')
+        plan = self.path('hint.plan')
+        self.tenfold('exec', f'--onnx={self.model}', f'--saveEngine={plan}', f'--threads={cores}', '--skipInference')
+        loaded = self.tenfold('exec', f'--loadEngine={plan}', '--hint=throughput', *ONCE).stdout
+        self.assertEqual(re.search(r'threads = (\d+), streams = (\d+)', loaded).groups(), (threads, streams))
         self.refused(2, 'latency or throughput', 'exec', f'--onnx={self.model}', '--hint=cheapest', *ONCE)
 
     def test_trtexec_form(self):

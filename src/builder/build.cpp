@@ -192,8 +192,9 @@ Engine import_and_build(const std::function<ir::Graph(const onnx_import::ImportO
   const onnx_import::ImportOptions options = import_options(config);
   const ir::Graph graph = import(options);
   if (report) report->import_s = watch.seconds();
+  if (options.input_shapes.empty()) return build_on(std::move(opened), graph, config, model_name, report);
   onnx_import::ImportOptions open = options;
-  open.input_shapes.clear(), open.log = {};
+  open.input_shapes.clear(), open.check_finite = false, open.log = {};
   return build_on(std::move(opened), graph, config, model_name, report, [&] { return import(open); });
 }
 

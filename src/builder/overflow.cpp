@@ -145,7 +145,7 @@ Found search_in_few(const ir::Graph& source, const ir::Graph& rewritten, const s
   if (check.open && one_example(source).empty()) {
     try {
       const auto [graph, open_ranges] = check.open();
-      return search(graph, rewritten, open_ranges, check);
+      if (Found found = search(graph, rewritten, open_ranges, check); all_known(found, rewritten)) return found;
     } catch (const Error&) {}
   }
   return search(source, rewritten, ranges, check);

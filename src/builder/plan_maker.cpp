@@ -84,7 +84,7 @@ void PlanMaker::add(std::vector<ir::Graph> forms, const std::vector<plan::Range>
     graph = std::move(cut), chosen = std::move(times), best = i;
     report_.steps = std::move(report.steps);
   }
-  if (config_.keep_portable_graph) portable_.add(forms[best]);  // not cut to this machine's measure
+  if (config_.keep_portable_graph) portable_.add(forms[best]);  // the form that was quicker here, without the cuts
   report_.tune_s += watch.seconds();
   plan_.programs.push_back(assemble(graph, chosen.choice, constants_, {open, &backend_}, plan_.needs));
   if (plan_.bindings.empty()) name_bindings(graph);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <future>
+#include <system_error>
 
 #include "base/cpu_count.h"
 #include "base/element.h"
@@ -63,7 +64,9 @@ std::vector<bool> all_finite(const std::vector<Tensor>& tensors) {
   };
   std::vector<std::future<void>> others;
   const std::int64_t threads = std::min<std::int64_t>({bytes / kBytesOfAThread, kMostThreads, default_threads()});
-  for (std::int64_t i = 1; i < threads; ++i) others.push_back(std::async(std::launch::async, look));
+  try {
+    for (std::int64_t i = 1; i < threads; ++i) others.push_back(std::async(std::launch::async, look));
+  } catch (const std::system_error&) {}   // no more threads: those that there are look at the rest
   look();
   for (auto& other : others) other.get();
   return {finite.begin(), finite.end()};

@@ -93,6 +93,10 @@ Status forget_symbols(ContextState& c, const OpenProgram& program) noexcept {
 Status define_symbols(ContextState& c, const BoundStep& bound, const std::vector<ir::TensorRef>& results) noexcept {
   const OpenTop& top = c.engine->programs[static_cast<std::size_t>(c.active)];
   const plan::Step& step = *bound.open->step;
+  const auto forget = [&](const Status& status) {   // dims are not what these symbols make them
+    for (std::int32_t s : step.defines) c.known[static_cast<std::size_t>(s)] = top.unknown[static_cast<std::size_t>(s)];
+    return status;
+  };
   bool same = true;
   for (std::int32_t s : step.defines) {
     const auto symbol = static_cast<std::size_t>(s);
@@ -101,15 +105,13 @@ Status define_symbols(ContextState& c, const BoundStep& bound, const std::vector
       for (std::size_t d = 0; d < step.out[o].dims.size(); ++d)
         if (top.body.program->dims[static_cast<std::size_t>(step.out[o].dims[d])] == top.symbol_dims[symbol])
           c.symbols[symbol] = results[o].shape[d];
-    if (c.symbols[symbol] < 0 || c.symbols[symbol] > top.symbol_defaults[symbol]) return {Status::too_large, -1};
+    if (c.symbols[symbol] < 0 || c.symbols[symbol] > top.symbol_defaults[symbol]) return forget({Status::too_large, -1});
     c.known[symbol] = ir::DimCode::Known::value;
     same = same && c.symbols[symbol] == before;
   }
   if (same) return {};
   const Status status = evaluate_dims(c, top);
-  if (!status)  // dims are not what these symbols make them
-    for (std::int32_t s : step.defines) c.known[static_cast<std::size_t>(s)] = top.unknown[static_cast<std::size_t>(s)];
-  return status;
+  return status ? status : forget(status);
 }
 
 }  // namespace tenfold::runtime

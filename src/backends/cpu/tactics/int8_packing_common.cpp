@@ -97,7 +97,10 @@ std::vector<std::int32_t> Int8Packing::moved_by(const std::int16_t* weights, con
   const auto n = static_cast<std::size_t>(weights_.n);
   std::vector<std::int32_t> moved(zeros, zeros + n), least(moved), most(moved);
   for (std::int64_t i = 0; i < weights_.k; ++i, weights += n)
-    for (std::size_t j = 0; j < n; ++j) least[j] = std::min<std::int32_t>(least[j], weights[j]), most[j] = std::max<std::int32_t>(most[j], weights[j]);
+    for (std::size_t j = 0; j < n; ++j) {
+      least[j] = std::min<std::int32_t>(least[j], weights[j]);
+      most[j] = std::max<std::int32_t>(most[j], weights[j]);
+    }
   for (std::size_t j = 0; j < n; ++j)
     if (least[j] - zeros[j] < -128 || most[j] - zeros[j] > 127) moved[j] = most[j] > 127 ? 128 : 0;
   return moved;

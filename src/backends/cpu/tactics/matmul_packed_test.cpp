@@ -41,7 +41,7 @@ TEST(MatmulPacked, EpiloguesInRegisters) {
                "(f32,f32,f32) %3=add.f32(%2,%0) %4=add.f32(%1,%3) %5=constant.f32(-1) %6=constant.f32(1) "
                "%7=min.f32(%4,%6) %8=max.f32(%5,%7) -> %8",
                {same, "f32[45]!"}},
-              4e-6, kOddCuts);  // clamped to less than the sums, whose rounding it is relative to
+              4e-6, kOddCuts);  // sums begin at the bias; clamped to less than they are, whose rounding it is relative to
     check_f32(cpu_matmul_packed(),
               {"MatMul", text, "(f32,f32,f32) %3=max.f32(%0,%1) %4=min.f32(%3,%2) -> %4", {"f32[]{-0.5}", "f32[]{0.5}"}}, 2e-6, kOddCuts);
   }

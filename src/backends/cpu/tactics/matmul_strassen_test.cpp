@@ -37,13 +37,15 @@ TEST(MatmulStrassen, Epilogues) {
 }
 
 TEST(MatmulStrassen, RefusesWhatItCannotDo) {
-  for (const char* text : {"f32[128,256] f32[256,256]", "f32[128,255] f32[255,256]!", "f32[63,256] f32[256,256]!", "f32[128,256] f32[256,64]!"}) {
+  for (const char* text :
+       {"f32[128,256] f32[256,256]", "f32[128,255] f32[255,256]!", "f32[63,256] f32[256,256]!", "f32[128,256] f32[256,64]!"}) {
     F32Problem problem({"MatMul", text});
     EXPECT_FALSE(cpu_matmul_strassen().supports(TacticRun(cpu_matmul_strassen(), problem.graph, kAvx2).problem).yes) << text;
   }
   F32Problem problem({"MatMul", "f32[128,256] f32[256,256]!"});
   const TacticRun run(cpu_matmul_strassen(), problem.graph, kAvx2);
-  for (const Config& c : std::vector<Config>{{0, 4, 16}, {7, 4, 16, 4}, {1, 4, 16, 4}, {0, 0, 16, 4}, {0, 241, 16, 4}, {0, 4, -1, 4}, {0, 4, 16, 0}})
+  const std::vector<Config> bad{{0, 4, 16}, {7, 4, 16, 4}, {1, 4, 16, 4}, {0, 0, 16, 4}, {0, 241, 16, 4}, {0, 4, -1, 4}, {0, 4, 16, 0}};
+  for (const Config& c : bad)
     EXPECT_FALSE(cpu_matmul_strassen().valid(run.problem, c).yes);
 }
 

@@ -19,7 +19,7 @@ struct MaskedMeanArguments {
   float* y;
   std::int64_t tokens;       // of a mean; packed: of all
   const std::int32_t* offsets;
-  std::uint32_t* bad_index;  // becomes 1 if they do not rise from 0 to `tokens`
+  std::uint32_t* bad_index;  // becomes 1 if one is less than that before it, or beyond `tokens`
 };
 inline constexpr int kMaskedMeanThreads = 1024;
 

@@ -8,7 +8,8 @@ namespace tenfold::backends::cuda {
 namespace {
 
 constexpr const char* kKernels = R"(
-struct Arguments { const IN* x; OUT* y; i64 results, length, kept_axes, reduced_axes, kept[AXES], x_kept[AXES], y_kept[AXES], reduced[AXES], x_reduced[AXES], wide; };
+struct Arguments { const IN* x; OUT* y; i64 results, length, kept_axes, reduced_axes, kept[AXES], x_kept[AXES], y_kept[AXES];
+                   i64 reduced[AXES], x_reduced[AXES], wide; };
 // Axes are joined as far as possible, so mostly there is one; the outermost needs no remainder.
 __device__ __forceinline__ i64 place(i64 i, int axes, const i64* extents, const i64* strides) {
   i64 at = 0;
@@ -37,7 +38,8 @@ extern "C" __global__ void __launch_bounds__(32 * ROWS) rows(Arguments a) {
       for (int v = 0; v < kVector; ++v) r = OP::apply(r, element(piece.elements + v));
     }
   } else {
-    for (i64 k = threadIdx.x % 32; k < a.length; k += 32) r = OP::apply(r, element(x + place(k, (int)a.reduced_axes, a.reduced, a.x_reduced)));
+    for (i64 k = threadIdx.x % 32; k < a.length; k += 32)
+      r = OP::apply(r, element(x + place(k, (int)a.reduced_axes, a.reduced, a.x_reduced)));
   }
   r = over_warp<OP>(r);
   if (threadIdx.x % 32 == 0) finish(a.y + place(i, (int)a.kept_axes, a.kept, a.y_kept), r, a.length);

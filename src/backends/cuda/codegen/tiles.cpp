@@ -39,7 +39,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(const Arguments g) {
   } else {
     for (int r = 0; r < kSide; r += kRows)
       for (int v = 0; v < VECTOR; ++v)
-        if (const i64 a = a0 + r + row, b = b0 + lane + 32 * v; a < g.a && b < g.b) tile[r + row][lane + 32 * v] = from[a * g.from_a + b * g.from_b];
+        if (const i64 a = a0 + r + row, b = b0 + lane + 32 * v; a < g.a && b < g.b)
+          tile[r + row][lane + 32 * v] = from[a * g.from_a + b * g.from_b];
   }
   __syncthreads();
   if (g.wide) {
@@ -55,7 +56,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(const Arguments g) {
   } else {
     for (int r = 0; r < kSide; r += kRows)
       for (int v = 0; v < VECTOR; ++v)
-        if (const i64 a = a0 + lane + 32 * v, b = b0 + r + row; a < g.a && b < g.b) to[a * g.to_a + b * g.to_b] = tile[lane + 32 * v][r + row];
+        if (const i64 a = a0 + lane + 32 * v, b = b0 + r + row; a < g.a && b < g.b)
+          to[a * g.to_a + b * g.to_b] = tile[lane + 32 * v][r + row];
   }
 }
 )";

@@ -13,7 +13,8 @@ inline constexpr int kTileThreads = 256;
 struct TileArguments {
   const void* from;
   void* to;
-  std::int64_t a, b, from_a, from_b, to_a, to_b, tiles_a, tiles_b, axes, wide, extent[kTileAxes], from_stride[kTileAxes], to_stride[kTileAxes];
+  std::int64_t a, b, from_a, from_b, to_a, to_b, tiles_a, tiles_b, axes, wide;
+  std::int64_t extent[kTileAxes], from_stride[kTileAxes], to_stride[kTileAxes];
 };
 // Elements that a thread moves at once (`wide`), which then need a common alignment; tiles have 32 times as many on a side.
 constexpr int tile_vector(int element_bytes) { return element_bytes < 4 ? 4 / element_bytes : 1; }

@@ -1,4 +1,4 @@
-// Memory that cuBLASLt and cuDNN work in: it must begin at a multiple of 256 bytes, where a plan promises 64 (cuBLASLt refuses it otherwise).
+// Memory that cuBLASLt and cuDNN work in: it must begin at a multiple of 256 bytes (cuBLASLt refuses it otherwise), where a plan promises 64.
 #pragma once
 
 #include <cstdint>

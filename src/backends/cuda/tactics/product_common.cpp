@@ -66,10 +66,10 @@ Verdict match_any_tail(const Problem& p, bool (*by_column)(const OperandDesc&, c
       kind = TailKind::single;
     else if (o.dense && by_column(o, y))
       kind = TailKind::column;
-    else if (o.dense && by_row(o, y))
-      kind = TailKind::row;
     else if (o.dims == y.dims && o.dense && o.layout == y.layout)  // even where the result is not dense
       kind = TailKind::whole;
+    else if (o.dense && by_row(o, y))
+      kind = TailKind::row;
     else
       return false;
     tail.inputs.push_back(i);
