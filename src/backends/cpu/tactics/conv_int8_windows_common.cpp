@@ -194,6 +194,15 @@ bool ConvInt8Windows::find(std::int64_t group, std::int64_t row, std::int64_t ro
   return true;
 }
 
+namespace {
+
+// An address that a tap's offset leads back from to `at`. It may lie outside of what `at` lies in, where pointers must not point.
+const char* before(const char* at, std::int64_t offset) {
+  return reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(at) - static_cast<std::uintptr_t>(offset));
+}
+
+}  // namespace
+
 void ConvInt8Windows::find_taps(const Place* edges, const std::int64_t* edge_rows, std::int64_t edge_count, std::int64_t rows,
                                 Int8TapTable& table) const noexcept {
   const Three &kernel = shape_.kernel, &dilation = shape_.dilation, &in = extents_.in;
@@ -210,7 +219,7 @@ void ConvInt8Windows::find_taps(const Place* edges, const std::int64_t* edge_row
           const std::int64_t x = edges[e].at[2] + c * dilation[2];
           if (line_inside(edges[e], a, b) && x >= 0 && x < in[2]) continue;
           if (tap->rows == table.rows) tap->rows = std::copy_n(table.rows, rows, own) - rows;
-          own[edge_rows[e]] = border_ - tap->offset;
+          own[edge_rows[e]] = before(border_, tap->offset);
         }
         if (tap->rows != table.rows) own += kInt8MaxRows;
       }
@@ -243,7 +252,7 @@ void ConvInt8Windows::find_lines(const Place* edges, const std::int64_t* edge_ro
           std::memset(spare, border_[0], static_cast<std::size_t>(lines_.pitch));
           std::copy_n(pixels + offset + left, right - left, spare + left);
         }
-        own[edge_rows[e]] = (line_inside(p, a, b) ? spare : border_) - start;
+        own[edge_rows[e]] = before(line_inside(p, a, b) ? spare : border_, start);
       }
       own += kInt8MaxRows;
     }
