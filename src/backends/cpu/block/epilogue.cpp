@@ -92,10 +92,12 @@ Verdict Epilogue::supports(const Problem& problem) {
 Epilogue::Epilogue(const Problem& problem, DType accumulator) {
   const std::uint32_t features = problem.device ? problem.device->features : 0;
   if (problem.body) {
-    executor_ = std::make_shared<BlockExecutor>(*problem.body, features);
+    const DType first = problem.body->inputs[0];
+    const bool first_wide = accumulator == DType::f32 && (first == DType::f16 || first == DType::bf16);
+    executor_ = std::make_shared<BlockExecutor>(*problem.body, features, first_wide);
     anchor_inputs_ = problem.anchor_inputs;
     extra_ = static_cast<int>(problem.in.size()) - anchor_inputs_;
-    check(extra_ + 1 == executor_->inputs() && problem.body->inputs[0] == accumulator, "the epilogue of ", problem.line(),
+    check(extra_ + 1 == executor_->inputs() && (first == accumulator || first_wide), "the epilogue of ", problem.line(),
           " does not fit its operands");
   } else {
     ir::BodyBuilder convert({accumulator});

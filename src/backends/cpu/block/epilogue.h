@@ -41,7 +41,8 @@ class Epilogue {
   static Verdict supports(const Problem& problem);
 
   Epilogue() = default;
-  // The problem's body, or, if it has none, a copy of the accumulator of type `accumulator` to the output's type.
+  // The problem's body, or, if it has none, a copy of the accumulator of type `accumulator` to the output's type. f32 accumulators
+  // serve bodies of f16 and bf16, too.
   Epilogue(const Problem& problem, DType accumulator);
   std::int64_t scratch_bytes() const { return executor_->scratch_bytes(); }  // per worker, 64-byte aligned
 

@@ -191,11 +191,11 @@ Verdict BlockExecutor::supports(const ir::Body& body) {
   return why.empty() ? Verdict::ok() : Verdict::no("the block executor has " + why);
 }
 
-BlockExecutor::BlockExecutor(const ir::Body& body, std::uint32_t features) {
+BlockExecutor::BlockExecutor(const ir::Body& body, std::uint32_t features, bool first_wide) {
   const Verdict verdict = supports(body);
   check(verdict.yes, verdict.reason);
   const PointwiseTables tables = PointwiseTables::of(features);
-  program_ = std::make_unique<Program>(Program::make(lower(body, tables), tables));
+  program_ = std::make_unique<Program>(Program::make(lower(body, tables, first_wide), tables));
 }
 BlockExecutor::~BlockExecutor() = default;
 BlockExecutor::BlockExecutor(BlockExecutor&&) noexcept = default;

@@ -2,6 +2,7 @@
 //
 // A tile is [rows x cols] elements of the body's iteration space. Execution goes block by block (at most kBlock elements), one
 // precompiled SIMD loop per instruction; the first and last instruction read and write the caller's memory directly.
+// f16 and bf16 are computed as f32, and rounded where the body casts to them or gives them out.
 // An elementwise result depends only on its own operands, never on how the space was cut into tiles. If the body has
 // reductions, a row of the tile is one reduction row, complete, and its order of summation depends on `cols` alone.
 #pragma once
@@ -33,7 +34,8 @@ class BlockExecutor {
   static Verdict supports(const ir::Body& body);
 
   // `features` chooses the instruction set (DeviceInfo::features). Throws Error(internal) if supports() says no.
-  BlockExecutor(const ir::Body& body, std::uint32_t features);
+  // `first_wide`: input 0 comes as f32 where the body takes an f16 or bf16: a sum that was not rounded yet.
+  BlockExecutor(const ir::Body& body, std::uint32_t features, bool first_wide = false);
   ~BlockExecutor();
   BlockExecutor(BlockExecutor&&) noexcept;
   BlockExecutor& operator=(BlockExecutor&&) noexcept;

@@ -1,4 +1,5 @@
-// Lowers a Body: every instruction becomes a loop of the kernel tables, 16-bit floats become f32 with roundings, constants fold.
+// Lowers a Body: every instruction becomes a loop of the kernel tables, 16-bit floats are computed as f32 and rounded where the body
+// casts or gives them out, constants fold.
 #include "backends/cpu/block/lower.h"
 
 #include <cmath>
@@ -39,11 +40,6 @@ Lane lane_of(DType t) {
 int bytes_of(DType t) { return bits(t) / 8; }
 int lane_bytes(DType t) { return is_half(t) ? 4 : bytes_of(t); }
 bool is_logical(Prim p) { return p == Prim::logical_and || p == Prim::logical_or || p == Prim::logical_xor || p == Prim::logical_not; }
-// Operations that give a value of one of their operands, or a 16-bit float's neighbour in sign: no rounding needed.
-bool is_exact(Prim p) {
-  return p == Prim::neg || p == Prim::abs || p == Prim::sign || p == Prim::min || p == Prim::max || p == Prim::select || p == Prim::floor ||
-         p == Prim::ceil || p == Prim::round_even || p == Prim::reduce_max || p == Prim::reduce_min;
-}
 
 PointwiseKernel find(const PointwiseTables& tables, Lane lane, Op op) {
   const int o = static_cast<int>(op);
@@ -53,12 +49,13 @@ PointwiseKernel find(const PointwiseTables& tables, Lane lane, Op op) {
 
 class Lowering {
  public:
-  Lowering(const ir::Body& body, const PointwiseTables& tables) : body_(body), tables_(tables) {}
+  Lowering(const ir::Body& body, const PointwiseTables& tables, bool first_wide) : body_(body), tables_(tables), first_wide_(first_wide) {}
   Lowered run() {
-    for (DType t : body_.inputs) out_.input_bytes.push_back(bytes_of(t));
+    const auto wide = [this](std::size_t i) { return i == 0 && first_wide_; };
+    for (std::size_t i = 0; i < body_.inputs.size(); ++i) out_.input_bytes.push_back(wide(i) ? 4 : bytes_of(body_.inputs[i]));
     for (std::size_t i = 0; i < body_.inputs.size(); ++i) {
       const int v = static_cast<int>(i);
-      value_.push_back(is_half(body_.inputs[i])
+      value_.push_back(is_half(body_.inputs[i]) && !wide(i)
                            ? conversion(v, body_.inputs[i] == DType::f16 ? tables_.cast->half_to_f32 : tables_.cast->bf16_to_f32, 4)
                            : v);
     }
@@ -142,12 +139,12 @@ class Lowering {
     else
       item.kernel = find(tables_, item.lane, item.op);
     check(item.kernel || item.reduce, "no loop for ", ir::name(instr.prim), " of ", name(type));
-    const int v = append(item);
-    return is_exact(instr.prim) ? v : round(v, instr.dtype);
+    return append(item);
   }
 
   const ir::Body& body_;
   const PointwiseTables& tables_;
+  const bool first_wide_;
   Lowered out_;
   std::vector<int> value_;  // of the body's values
 };
@@ -213,8 +210,8 @@ std::string why_not(const ir::Body& body) {
   return "";
 }
 
-Lowered lower(const ir::Body& body, const PointwiseTables& tables) {
-  Lowered out = Lowering(ir::simplify(body), tables).run();
+Lowered lower(const ir::Body& body, const PointwiseTables& tables, bool first_wide) {
+  Lowered out = Lowering(ir::simplify(body), tables, first_wide).run();
   recognize(out, tables);
   fuse_pairs(out, tables);
   out.sweep();

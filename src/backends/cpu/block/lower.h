@@ -48,7 +48,8 @@ struct Lowered {
 
 // Why a body cannot be lowered; empty: it can.
 std::string why_not(const ir::Body& body);
-Lowered lower(const ir::Body& body, const PointwiseTables& tables);
+// `first_wide`: input 0, an f16 or bf16 to the body, comes as f32.
+Lowered lower(const ir::Body& body, const PointwiseTables& tables, bool first_wide = false);
 // Replaces subtrees that compute GELU or SiLU of one value, however they are written, by one operation: they are recognised by
 // their values at sample points, so no spelling has to be listed.
 void recognize(Lowered& program, const PointwiseTables& tables);

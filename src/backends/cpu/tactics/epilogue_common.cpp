@@ -12,16 +12,16 @@ using ir::Prim;
 // Follows the one value that runs from the anchor's sum to the output, instruction by instruction.
 class Recogniser {
  public:
-  Recogniser(const Problem& problem, int channel_axis) : problem_(problem), channel_axis_(channel_axis) {}
+  Recogniser(const Problem& problem, int channel_axis, DType type) : problem_(problem), channel_axis_(channel_axis), type_(type) {}
 
   bool run() {
     const ir::Body& body = *problem_.body;
-    if (body.outputs.size() != 1 || body.reduced_rank != 0 || body.inputs[0] != DType::f32) return false;
+    if (body.outputs.size() != 1 || body.reduced_rank != 0 || body.inputs[0] != type_) return false;
     std::uint16_t value = 0;
     for (std::size_t i = 0; i < body.code.size(); ++i) {
       const Instr& instr = body.code[i];
       if (instr.prim == Prim::constant) continue;
-      if (instr.dtype != DType::f32 || !step(instr, value)) return false;
+      if (instr.dtype != type_ || !step(instr, value)) return false;
       value = static_cast<std::uint16_t>(body.inputs.size() + i);
     }
     return body.outputs[0] == value;
@@ -44,7 +44,7 @@ class Recogniser {
     if (value == 0 || value >= problem_.body->inputs.size()) return nullptr;
     index = problem_.anchor_inputs + value - 1;
     const OperandDesc& o = problem_.in[static_cast<std::size_t>(index)];
-    return o.missing || !o.dense || o.dtype != DType::f32 ? nullptr : &o;
+    return o.missing || !o.dense || o.dtype != type_ ? nullptr : &o;
   }
 
   bool add(std::uint16_t value) {
@@ -88,6 +88,7 @@ class Recogniser {
 
   const Problem& problem_;
   int channel_axis_;
+  DType type_;
 
  public:
   // One more bound on a clamped value.
@@ -99,10 +100,10 @@ class Recogniser {
 
 }  // namespace
 
-std::optional<SimpleEpilogue> simple_epilogue(const Problem& problem, int channel_axis) {
-  if (problem.out.size() != 1 || problem.out[0].dtype != DType::f32) return std::nullopt;
+std::optional<SimpleEpilogue> simple_epilogue(const Problem& problem, int channel_axis, DType type) {
+  if (problem.out.size() != 1 || problem.out[0].dtype != type) return std::nullopt;
   if (problem.body == nullptr) return SimpleEpilogue{};
-  Recogniser recogniser(problem, channel_axis);
+  Recogniser recogniser(problem, channel_axis, type);
   if (!recogniser.run()) return std::nullopt;
   return recogniser.form;
 }

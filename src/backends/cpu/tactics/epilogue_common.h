@@ -17,8 +17,8 @@ struct SimpleEpilogue {
   float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
   int low_operand = -1, high_operand = -1;  // bounds that are scalar operands, applied in this order after low and high
 };
-// The body in that form, if it is; also if there is no body. `channel_axis` counts in the output's dims.
-std::optional<SimpleEpilogue> simple_epilogue(const Problem& problem, int channel_axis);
+// The body in that form, if it is, all of one type; also if there is no body. `channel_axis` counts in the output's dims.
+std::optional<SimpleEpilogue> simple_epilogue(const Problem& problem, int channel_axis, DType type = DType::f32);
 
 // Takes over finished sums. The operator's own bias (operand `own_bias` of the problem, if given) is always added in registers.
 class F32End {
