@@ -44,9 +44,13 @@ bool in_range(const ir::Ints& values, std::size_t count, std::int64_t least) {
 }  // namespace
 
 Verdict conv_supports(const Problem& p) {
-  const ir::Dims &x = p.in[0].dims, &w = p.in[1].dims, &y = p.out[0].dims;
   for (std::size_t i = 0; i < 2; ++i)
     if (p.in[i].dtype != DType::f32) return Verdict::no("operands are not f32");
+  return conv_extents_supported(p);
+}
+
+Verdict conv_extents_supported(const Problem& p) {
+  const ir::Dims &x = p.in[0].dims, &w = p.in[1].dims, &y = p.out[0].dims;
   if (!p.in[1].constant || !ir::is_constant(w)) return Verdict::no("the weight is not a constant");
   if (x.size() < 3 || x.size() > 5 || w.size() != x.size() || y.size() != x.size()) return Verdict::no("not one to three spatial dims");
   const std::size_t rank = x.size() - 2;

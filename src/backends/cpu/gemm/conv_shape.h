@@ -30,7 +30,9 @@ struct ConvExtents {
   std::int64_t rows() const { return batch * positions(); }
 };
 
-// What all f32 convolutions ask: types, constant weights, explicit pads, a result of the convolution's own extents.
+// What all convolutions of floats ask: constant weights, explicit pads, a result of the convolution's own extents ...
+Verdict conv_extents_supported(const Problem& problem);
+// ... and that operands are f32.
 Verdict conv_supports(const Problem& problem);
 bool conv_has_bias(const Problem& problem);
 bool unit_channels(const OperandDesc& operand);  // the channels of a position are contiguous

@@ -1,62 +1,113 @@
-// The blocked bf16 product around the AMX kernel: rows given by pointers are rounded to bf16 once per block.
+// The blocked bf16 product around the AMX kernel: packed weights, rows where they lie or copied, and the loops over tiles.
 #pragma once
 
-#include "backends/cpu/gemm/gemm_f32.h"
+#include <cstring>
+
+#include "backends/cpu/gemm/bf16_end.h"
+#include "backends/cpu/gemm/matrix_rows.h"
 #include "backends/cpu/kernels/gemm_bf16.h"
+#include "backends/tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends::cpu {
 
 inline const GemmBf16Kernels& gemm_bf16_kernels() { return tenfold_gemm_bf16_amx; }
 
-// Whether a node may compute in bf16 (the precision stage says so) on this machine.
-Verdict bf16_permitted(const Problem& problem);
+// Whether a product may compute in bf16 on this machine: its operands are bf16, or f32 where the precision stage permits to round them.
+Verdict bf16_product(const Problem& problem);
 
-// B of (taps * k) x n as pairs of k for AMX; the original f32 values stand behind, for rounding cannot be undone.
+// B of (taps * k) x n, as the kernel reads it. Behind f32 weights the original values stand, for rounding cannot be undone.
 struct GemmBf16Weights {
   std::int64_t taps = 1, k = 0, n = 0;
-  std::int64_t depth() const { return round_up(taps * k, 32); }
+  DType type = DType::bf16;
+  std::int64_t steps() const { return ceil_div(k, 32); }   // of a tap
+  std::int64_t depth() const { return taps * steps() * 32; }
   std::int64_t panels() const { return ceil_div(n, 32); }
   std::int64_t values() const { return panels() * 32 * depth(); }
   std::int64_t slot(std::int64_t tap, std::int64_t i, std::int64_t column) const {
-    const std::int64_t at = tap * k + i;
-    return column / 32 * 32 * depth() + at / 32 * 1024 + column % 32 / 16 * 512 + at % 32 / 2 * 32 + column % 16 * 2 + at % 2;
+    const std::int64_t step = tap * steps() + i / 32;
+    return column / 32 * 32 * depth() + step * 1024 + column % 32 / 16 * 512 + i % 32 / 2 * 32 + column % 16 * 2 + i % 2;
   }
-  std::int64_t bytes() const { return values() * 2 + taps * k * n * 4; }
+  std::int64_t bytes() const { return values() * 2 + (type == DType::f32 ? taps * k * n * 4 : 0); }
 };
-// `original`: the weight; element(tap, k, column) is its index there.
+// element(tap, k, column) is a weight's index in `original`.
 template <class Element>
 void pack_bf16(const GemmBf16Weights& w, const Tensor& original, void* packed, Element&& element);
-Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed);
+template <class Element>
+Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed, Element&& element);
 
-// Memory of a lane: parts are dealt to lanes, each with rows of its own.
+// Values of one row of A as the kernel reads them: rounded if they are f32, and zeros up to whole steps.
+void lay_bf16_row(const GemmBf16Kernels& kernels, const void* from, DType type, std::int64_t count, std::int64_t padded,
+                  std::uint16_t* to) noexcept;
+
+// Rows of A at one distance. Of every `pitch` rows the first `line` are results, and follow each other in C from `first_out` on.
 struct GemmBf16Rows {
-  std::int64_t stride = 0;  // in values; an odd number of cache lines, so that rows spread over the cache
-  std::int64_t bytes = 0;
-  GemmBf16Rows(const GemmBf16Weights& w, std::int64_t rows) : stride(w.depth() + 32), bytes(round_up(rows, 32) * stride * 2) {}
+  const char* a = nullptr;
+  std::int64_t row_bytes = 0, count = 0;
+  // The last tile of rows, fewer than 16, if memory ends with them: a copy. Null: what lies behind them may be read.
+  const char* last = nullptr;
+  std::int64_t last_bytes = 0;   // from one of its rows to the next
+  std::int64_t line = 0, pitch = 0, first_out = 0;
+  const std::int64_t* taps = nullptr;   // in bytes
 };
+// All of `rows` times panels [first_panel, last_panel). The result does not depend on `panels_inside`: whether panels go round
+// while rows wait in cache, or the other way.
+void gemm_bf16(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, std::int64_t first_panel, std::int64_t last_panel,
+               bool panels_inside, const Bf16End& end, const Bf16End::Binding& bound, void* scratch) noexcept;
 
-struct GemmBf16Block {
-  const float* const* table = nullptr;  // [row][tap]
-  std::int64_t rows = 0, row = 0, first_panel = 0, last_panel = 0, column = 0;
-  std::int64_t offset = 0;  // elements added to every pointer
-  float* c = nullptr;
-  std::int64_t c_stride = 0;
+// The rows of a matrix of bf16 or f32 values.
+class Bf16Matrix {
+ public:
+  // Whether rows are copied before they are multiplied: f32, no whole steps of k, or not at one distance.
+  static bool copies(DType type, std::int64_t k, bool uniform) { return type == DType::f32 || k % 32 != 0 || !uniform; }
+  // Bytes of memory that blocks of `rows` rows need for copies, of all their rows or of the last tile.
+  static std::int64_t copy_bytes(const GemmBf16Weights& w, bool copies, std::int64_t rows);
+
+  Bf16Matrix(const void* data, DType type, const MatrixRows& where, bool copies) noexcept
+      : data_(static_cast<const char*>(data)), type_(type), where_(where), copies_(copies) {}
+  // Rows [first, first + count); `count` is a multiple of 16, or the matrix ends there.
+  GemmBf16Rows rows(const GemmBf16Weights& w, std::int64_t first, std::int64_t count, char* memory) const noexcept;
+
+ private:
+  void copy(const GemmBf16Weights& w, std::int64_t first, std::int64_t count, char* memory) const noexcept;
+  const char* at(std::int64_t row) const noexcept { return data_ + where_.offset(row) * (type_ == DType::f32 ? 4 : 2); }
+  const char* data_;
+  DType type_;
+  MatrixRows where_;
+  bool copies_;
 };
-void gemm_bf16_block(const GemmBf16Weights& w, const void* packed, const GemmBf16Block& block, std::uint16_t* rows, const F32End& end,
-                     const F32End::Binding& bound, void* scratch) noexcept;
 
 std::uint16_t round_to_bf16(float value);
 
 template <class Element>
 void pack_bf16(const GemmBf16Weights& w, const Tensor& original, void* packed, Element&& element) {
   auto* to = static_cast<std::uint16_t*>(packed);
-  const float* from = original.data<float>();
   std::fill(to, to + w.values(), std::uint16_t{0});
+  const bool wide = w.type == DType::f32;
+  const auto* floats = static_cast<const float*>(original.raw());
+  const auto* halves = static_cast<const std::uint16_t*>(original.raw());
   for (std::int64_t tap = 0; tap < w.taps; ++tap)
     for (std::int64_t k = 0; k < w.k; ++k)
-      for (std::int64_t n = 0; n < w.n; ++n) to[w.slot(tap, k, n)] = round_to_bf16(from[element(tap, k, n)]);
-  std::copy(from, from + original.size(), reinterpret_cast<float*>(to + w.values()));
+      for (std::int64_t n = 0; n < w.n; ++n) {
+        const std::int64_t at = element(tap, k, n);
+        to[w.slot(tap, k, n)] = wide ? round_to_bf16(floats[at]) : halves[at];
+      }
+  if (wide) std::copy(floats, floats + original.size(), reinterpret_cast<float*>(to + w.values()));
+}
+
+template <class Element>
+Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed, Element&& element) {
+  Tensor original(w.type, std::move(shape));
+  const auto* from = static_cast<const std::uint16_t*>(packed);
+  if (w.type == DType::f32) {
+    std::memcpy(original.mutable_raw(), from + w.values(), static_cast<std::size_t>(original.bytes()));
+    return original;
+  }
+  auto* to = static_cast<std::uint16_t*>(original.mutable_raw());
+  for (std::int64_t tap = 0; tap < w.taps; ++tap)
+    for (std::int64_t k = 0; k < w.k; ++k)
+      for (std::int64_t n = 0; n < w.n; ++n) to[element(tap, k, n)] = from[w.slot(tap, k, n)];
+  return original;
 }
 
 }  // namespace tenfold::backends::cpu

@@ -1,28 +1,40 @@
-// The bf16 product with f32 sums, on AMX tiles: 32 rows of A times 32 columns of B.
+// The bf16 product with f32 sums, on AMX tiles: up to 32 rows of A times 32 columns of B.
+//
+// Rows of A lie at one distance; k goes tap by tap, each tap a whole number of steps of 32 values (what pads the last step of A may be
+// anything finite: B is zero there). B comes as panels of 32 columns: [tap][step][2 tiles of columns][16 pairs of k][16 columns][2].
 #pragma once
 
 #include <cstdint>
 
-#include "backends/cpu/kernels/gemm_f32.h"
-
 namespace tenfold::backends::cpu {
 
 struct GemmBf16Tile {
-  int rows = 0, cols = 0;                // that exist, at most 32
-  const std::uint16_t* a = nullptr;      // 32 rows, `depth` values each; rows beyond `rows` may hold anything
-  std::int64_t a_stride = 0;             // in values
-  const std::uint16_t* panel = nullptr;  // [depth / 32][2 tiles of columns][16 pairs of k][16 columns][2]
-  std::int64_t depth = 0;                // a multiple of 32
-  float* c = nullptr;
-  std::int64_t c_stride = 0;
-  const GemmF32Finish* finish = nullptr;
+  const char* a[2] = {};            // the first row of either tile of 16 rows; null: there is no second one
+  std::int64_t row_bytes[2] = {};   // from one of its rows to the next
+  const std::int64_t* taps = nullptr;   // where each tap starts, in bytes from the row
+  std::int64_t tap_count = 0, steps = 0;
+  const std::uint16_t* panel = nullptr;
+};
+
+// What becomes of finished sums: + bias, + residual, clamped. Operands are bf16 or f32 each.
+struct GemmBf16Finish {
+  const char *bias = nullptr, *residual = nullptr;   // of the first row and column; null: none
+  bool bias_wide = false, residual_wide = false, out_wide = false;   // f32
+  std::int64_t residual_stride = 0;                  // in elements
+  bool clamp = false;
+  float low = 0, high = 0;
 };
 
 struct GemmBf16Kernels {
-  void (*enter)() = nullptr;                                                            // sets up the tile registers of this thread ...
-  void (*leave)() = nullptr;                                                            // ... and gives them back
-  void (*convert)(const float* from, std::int64_t count, std::uint16_t* to) = nullptr;  // to nearest even
-  void (*tile)(const GemmBf16Tile&) = nullptr;
+  static constexpr int kRows = 32, kColumns = 32;
+  void (*enter)() = nullptr;   // sets up the tile registers of this thread ...
+  void (*leave)() = nullptr;   // ... and gives them back
+  void (*convert)(const float* from, std::int64_t count, std::uint16_t* to) = nullptr;   // to nearest even
+  // sums[r][c] for 32 or, without a second tile, 16 rows.
+  void (*multiply)(const GemmBf16Tile&, float (*sums)[kColumns]) = nullptr;
+  // `rows` x `cols` of them to `out`, whose rows are `stride` elements apart.
+  void (*finish)(const GemmBf16Finish&, const float (*sums)[kColumns], std::int64_t rows, std::int64_t cols, char* out,
+                 std::int64_t stride) = nullptr;
 };
 extern "C" const GemmBf16Kernels tenfold_gemm_bf16_amx;
 

@@ -1,6 +1,6 @@
-// conv_amx_bf16: channels-last convolution in bf16 with f32 sums, where bf16 is permitted: windows are gathered as they are rounded.
-#include "backends/cpu/gemm/gemm_bf16.h"
-#include "backends/cpu/gemm/window_rows.h"
+// conv_amx_bf16: channels-last convolution in bf16 with f32 sums. 1x1 convolutions are products of the image's positions; others run
+// over a copy of some lines of the image (Bf16Windows).
+#include "backends/cpu/gemm/bf16_windows.h"
 
 namespace tenfold::backends {
 namespace {
@@ -10,29 +10,51 @@ using namespace cpu;
 int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
 
 Verdict supports(const Problem& p) {
-  if (const Verdict permitted = bf16_permitted(p); !permitted) return permitted;
-  if (const Verdict common = conv_supports(p); !common) return common;
+  if (const Verdict possible = bf16_product(p); !possible) return possible;
+  if (const Verdict common = conv_extents_supported(p); !common) return common;
   const ConvShape s(p);
-  if (s.taps() > kMostTaps) return Verdict::no("the kernel has too many taps");
+  if (s.taps() > Bf16Windows::kMostTaps) return Verdict::no("the kernel has too many taps");
   if (s.groups > 1) return Verdict::no("it has groups");
   if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
-  return F32End::supports(p, 1, own_bias(p));
+  return Bf16End::supports(p, 1, own_bias(p));
 }
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
 
-GemmBf16Weights weights_of(const ConvShape& s) { return {.taps = s.taps(), .k = s.depth, .n = s.width}; }
+// Whether every position of the result takes one position of the image, in their order.
+bool pointwise(const Problem& p) {
+  const ConvShape s(p);
+  const ir::Ints pads = p.attributes->ints("pads", {});
+  return s.taps() == 1 && s.stride == Three{1, 1, 1} && std::all_of(pads.begin(), pads.end(), [](std::int64_t v) { return v == 0; }) &&
+         uniform_positions(p.in[0]);
+}
 
-// {positions of a block, columns of a block, lanes}
+GemmBf16Weights weights_of(const Problem& p) {
+  const ConvShape s(p);
+  const Bf16Windows windows(s, p.in[0].dtype);
+  return {.taps = windows.taps(), .k = windows.tap_depth(), .n = s.filters, .type = p.in[1].dtype};
+}
+
+std::int64_t likely_lines(const Problem& p) {
+  const std::size_t rank = p.out[0].dims.size();
+  return rank < 4 ? 1 : likely(p, p.out[0].dims[rank - 2], 56);
+}
+
+// {positions (1x1) or lines of a block, columns of a block, whether panels go round inside}
 std::vector<Config> configs(const Problem& p) {
   const ConvShape s(p);
-  const std::int64_t rows = std::max<std::int64_t>(conv_likely_rows(p), 1), most_rows = kRowTable / s.taps();
+  const bool points = pointwise(p);
+  const std::int64_t rows = std::max<std::int64_t>(points ? conv_likely_rows(p) : likely_lines(p), 1);
   std::vector<Config> all;
-  for (const std::int64_t most : {64, 128, 32}) {
-    for (const std::int64_t pieces : {1, 4}) {
-      if (pieces > 1 && rows > 4 * most) continue;
-      const Config c{std::min(most, most_rows), round_up(ceil_div(s.width, pieces), 32), 8};
-      if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
+  for (const std::int64_t most : points ? std::vector<std::int64_t>{256, 128, 512, 64} : std::vector<std::int64_t>{8, 14, 32, 4, 2}) {
+    for (const std::int64_t pieces : {1, 2, 8}) {
+      for (const std::int64_t inside : {1, 0}) {
+        const std::int64_t block = ceil_div(rows, ceil_div(rows, most)), columns = round_up(ceil_div(s.filters, pieces), 32);
+        if (pieces > 1 && (columns >= s.filters || conv_likely_rows(p) > 4096)) continue;
+        if (columns <= 32 && inside == 0) continue;
+        const Config c{points ? round_up(block, GemmBf16Kernels::kRows) : block, columns, inside};
+        if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
+      }
     }
   }
   return all;
@@ -40,66 +62,93 @@ std::vector<Config> configs(const Problem& p) {
 
 Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 3) return Verdict::no("its configuration has another length");
-  return Verdict::only_if(c[0] > 0 && c[0] <= kRowTable / ConvShape(p).taps() && c[1] > 0 && c[1] < 1 << 30 && c[2] > 0 && c[2] <= 64,
+  if (pointwise(p) && c[0] % GemmBf16Kernels::kRows != 0) return Verdict::no("its block is no whole number of tiles");
+  return Verdict::only_if(c[0] > 0 && c[0] <= 1 << 16 && c[1] > 0 && c[1] % 32 == 0 && c[1] < 1 << 30 && c[2] >= 0 && c[2] <= 1,
                           "its block sizes are out of range");
 }
 
-std::int64_t packed_bytes(const Problem& p, const Config&, int input) { return input == 1 ? weights_of(ConvShape(p)).bytes() : -1; }
+std::int64_t packed_bytes(const Problem& p, const Config&, int input) { return input == 1 ? weights_of(p).bytes() : -1; }
+// The index of a weight in [filter][channel][tap of the kernel].
+struct Element {
+  Bf16Windows windows;
+  std::int64_t filter;
+  explicit Element(const Problem& p) : windows(ConvShape(p), p.in[0].dtype), filter(ConvShape(p).depth * ConvShape(p).taps()) {}
+  std::int64_t operator()(std::int64_t tap, std::int64_t k, std::int64_t n) const { return n * filter + windows.element(tap, k); }
+};
 void pack(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
-  const GemmBf16Weights w = weights_of(ConvShape(p));
-  pack_bf16(w, *constants[1], packed, [&](std::int64_t tap, std::int64_t k, std::int64_t n) { return (n * w.k + k) * w.taps + tap; });
+  pack_bf16(weights_of(p), *constants[1], packed, Element(p));
 }
 Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
-  return unpack_bf16(weights_of(ConvShape(p)), ir::constants(p.in[1].dims), packed);
+  return unpack_bf16(weights_of(p), ir::constants(p.in[1].dims), packed, Element(p));
 }
 
 struct Kernel {
   ConvShape shape;
+  Bf16Windows windows;
   GemmBf16Weights weights;
-  std::int64_t rows, cols, lanes;
-  F32End end;
-  std::vector<float> zeros;
+  std::int64_t block, cols;
+  bool panels_inside, points, copies;
+  DType type;
+  Bf16End end;
 };
 
-ir::Dim worker_scratch(const Problem& p, const Config& c) {
-  return GemmBf16Rows(weights_of(ConvShape(p)), c[0]).bytes + round_up(F32End(p, 1, own_bias(p)).scratch_bytes(), 64);
+bool copies(const Problem& p) { return Bf16Matrix::copies(p.in[0].dtype, weights_of(p).k, true); }
+
+ir::Dim copy_bytes(const Problem& p, const Config& c) {
+  if (pointwise(p)) return Bf16Matrix::copy_bytes(weights_of(p), copies(p), c[0]);
+  return Bf16Windows(ConvShape(p), p.in[0].dtype).bytes<ir::Dim>(c[0], p.out[0].dims.back());
 }
+// The end's scratch comes first: its extent is known.
+std::int64_t end_bytes(const Bf16End& end) { return round_up(end.scratch_bytes(), 64); }
+ir::Dim worker_scratch(const Problem& p, const Config& c) { return copy_bytes(p, c) + end_bytes(Bf16End(p, 1, own_bias(p))); }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   const ConvShape s(p);
-  return std::make_shared<Kernel>(Kernel{s, weights_of(s), c[0], c[1], c[2], F32End(p, 1, own_bias(p)),
-                                         std::vector<float>(static_cast<std::size_t>(s.channels))});
+  return std::make_shared<Kernel>(Kernel{s, Bf16Windows(s, p.in[0].dtype), weights_of(p), c[0], c[1], c[2] != 0, pointwise(p), copies(p),
+                                         p.in[0].dtype, Bf16End(p, 1, own_bias(p))});
+}
+
+// f(which block of rows, first panel, last panel, worker)
+template <class F>
+void for_each_block(const Kernel& k, const RunArgs& args, std::int64_t blocks, F&& f) noexcept {
+  const std::int64_t pieces = ceil_div(k.weights.panels() * 32, k.cols);
+  args.parallel->for_each(blocks * pieces, [&](std::int64_t part, int worker) noexcept {
+    const std::int64_t j = part % pieces;
+    f(part / pieces, j * k.weights.panels() / pieces, (j + 1) * k.weights.panels() / pieces, worker);
+  });
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
-  const auto& kernel = *static_cast<const Kernel*>(self);
-  const GemmBf16Weights& w = kernel.weights;
-  const Bound& y = args.out[0];
-  const ConvExtents extents(args.in[0], y);
+  const auto& k = *static_cast<const Kernel*>(self);
+  const Bound &x = args.in[0], &y = args.out[0];
+  const ConvExtents extents(x, y);
   const std::int64_t m = extents.rows();
   if (m == 0) return Status::ok;
-  const WindowRows windows(kernel.shape, extents, args.in[0].as<const float>(), kernel.zeros.data());
-  F32End::Binding bound;
-  kernel.end.bind(args, TileAxes::channels_last(y.rank), bound);
-  const std::int64_t row_blocks = ceil_div(m, kernel.rows), pieces = ceil_div(w.panels() * 32, std::max<std::int64_t>(kernel.cols, 32));
-  const std::int64_t parts = row_blocks * pieces;
-  args.parallel->for_each(std::min(kernel.lanes, parts), [&](std::int64_t lane, int worker) noexcept {
-    char* const memory = args.scratch_of<char>(worker);
-    const float* table[kRowTable];
-    for (std::int64_t part = lane; part < parts; part += kernel.lanes) {
-      const std::int64_t i = part / pieces, j = part % pieces, row = i * m / row_blocks;
-      const GemmBf16Block block{.table = table,
-                                .rows = (i + 1) * m / row_blocks - row,
-                                .row = row,
-                                .first_panel = j * w.panels() / pieces,
-                                .last_panel = (j + 1) * w.panels() / pieces,
-                                .c = y.as<float>(),
-                                .c_stride = y.strides[y.rank - 1]};
-      WindowRows::Cursor cursor(windows, row);
-      for (std::int64_t r = 0; r < block.rows; ++r) cursor.write(table + r * w.taps, 1);
-      gemm_bf16_block(w, args.in[1].data, block, reinterpret_cast<std::uint16_t*>(memory), kernel.end, bound,
-                      memory + GemmBf16Rows(w, kernel.rows).bytes);
-    }
+  Bf16End::Binding bound;
+  k.end.bind(args, TileAxes::channels_last(y.rank), y.strides[y.rank - 1], bound);
+  const auto multiply = [&](const GemmBf16Rows& rows, std::int64_t first, std::int64_t last, void* scratch) {
+    gemm_bf16(k.weights, args.in[1].data, rows, first, last, k.panels_inside, k.end, bound, scratch);
+  };
+  const std::int64_t end = end_bytes(k.end);
+  if (k.points) {
+    const std::int64_t dims[] = {m}, strides[] = {extents.x_stride[2]};
+    const Bound positions{.data = x.data, .dims = dims, .strides = strides, .rank = 1};
+    const Bf16Matrix matrix(x.data, k.type, MatrixRows(positions, 0, 1), k.copies);
+    for_each_block(k, args, ceil_div(m, k.block), [&](std::int64_t i, std::int64_t first, std::int64_t last, int worker) {
+      char* const scratch = args.scratch_of<char>(worker);
+      multiply(matrix.rows(k.weights, i * k.block, std::min(k.block, m - i * k.block), scratch + end), first, last, scratch);
+    });
+    return Status::ok;
+  }
+  const std::int64_t blocks = ceil_div(extents.out[1], k.block);
+  for_each_block(k, args, extents.batch * extents.out[0] * blocks, [&](std::int64_t i, std::int64_t first, std::int64_t last, int worker) {
+    char* const scratch = args.scratch_of<char>(worker);
+    std::int64_t taps[Bf16Windows::kMostTaps];
+    const std::int64_t b = i % blocks, plane = i / blocks, from = b * extents.out[1] / blocks;
+    const Bf16Windows::Lines lines{plane / extents.out[0], plane % extents.out[0], from, (b + 1) * extents.out[1] / blocks - from};
+    GemmBf16Rows rows = k.windows.rows(extents, x.data, lines, scratch + end, taps);
+    rows.taps = taps;
+    multiply(rows, first, last, scratch);
   });
   return Status::ok;
 }
@@ -108,6 +157,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_conv_amx_bf16() {
   return {.name = "conv_amx_bf16",
+          .version = 2,
           .op = "Conv",
           .supports = supports,
           .configs = configs,

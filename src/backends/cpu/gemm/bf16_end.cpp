@@ -1,0 +1,67 @@
+// Ends of products of bf16.
+#include "backends/cpu/gemm/bf16_end.h"
+
+namespace tenfold::backends::cpu {
+namespace {
+
+bool stores(DType t) { return t == DType::f32 || t == DType::bf16; }
+int bytes_of(DType t) { return t == DType::f32 ? 4 : 2; }
+
+// Bounds that are operands are left to the general way.
+std::optional<SimpleEpilogue> simple(const Problem& p, int channel_axis, int own_bias) {
+  auto form = simple_epilogue(p, channel_axis, p.out[0].dtype);
+  if (!form || (own_bias >= 0 && form->bias >= 0) || form->low_operand >= 0 || form->high_operand >= 0) return std::nullopt;
+  return form;
+}
+
+}  // namespace
+
+Verdict Bf16End::supports(const Problem& p, int channel_axis, int own_bias) {
+  if (simple(p, channel_axis, own_bias)) return Verdict::only_if(stores(p.out[0].dtype), "the result is neither f32 nor bf16");
+  return Epilogue::supports(p);
+}
+
+Bf16End::Bf16End(const Problem& p, int channel_axis, int own_bias) : own_bias_(own_bias), out_(p.out[0].dtype) {
+  const auto form = simple(p, channel_axis, own_bias);
+  simple_ = form.has_value();
+  if (simple_)
+    form_ = *form;
+  else
+    general_ = Epilogue(p, DType::f32);
+  const auto type = [&p](int index, DType& to) {
+    if (index >= 0) to = p.in[static_cast<std::size_t>(index)].dtype;
+  };
+  type(own_bias >= 0 ? own_bias : form_.bias, bias_);
+  type(form_.residual, residual_);
+}
+
+void Bf16End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t out_stride, Binding& binding) const noexcept {
+  const auto data = [&](int index) { return index < 0 ? nullptr : args.in[static_cast<std::size_t>(index)].as<const char>(); };
+  GemmBf16Finish& f = binding.finish;
+  f.bias = own_bias_ >= 0 ? data(own_bias_) : data(form_.bias);
+  f.bias_wide = bias_ == DType::f32;
+  f.residual = data(form_.residual);
+  f.residual_wide = residual_ == DType::f32;
+  if (f.residual) f.residual_stride = args.in[static_cast<std::size_t>(form_.residual)].dims[axes.cols[0]];   // it is dense
+  f.clamp = form_.clamp;
+  f.low = form_.low, f.high = form_.high;
+  f.out_wide = simple_ ? out_ == DType::f32 : true;
+  binding.out = args.out[0].as<char>();
+  binding.out_stride = out_stride;
+  binding.out_bytes = bytes_of(out_);
+  if (!simple_) general_.bind(args, axes, binding.general.emplace());
+}
+
+void Bf16End::apply(const GemmBf16Kernels& kernels, const Binding& b, std::int64_t row, std::int64_t rows, std::int64_t col,
+                    std::int64_t cols, float (*sums)[GemmBf16Kernels::kColumns], void* scratch) const noexcept {
+  GemmBf16Finish f = b.finish;
+  if (f.bias) f.bias += col * (f.bias_wide ? 4 : 2);
+  if (simple_) {
+    if (f.residual) f.residual += (row * f.residual_stride + col) * (f.residual_wide ? 4 : 2);
+    return kernels.finish(f, sums, rows, cols, b.out + (row * b.out_stride + col) * b.out_bytes, b.out_stride);
+  }
+  if (f.bias) kernels.finish(f, sums, rows, cols, reinterpret_cast<char*>(sums), GemmBf16Kernels::kColumns);
+  general_.apply(*b.general, row, rows, col, cols, sums, GemmBf16Kernels::kColumns, scratch);
+}
+
+}  // namespace tenfold::backends::cpu

@@ -1,0 +1,43 @@
+// Bf16End: what follows a product with f32 sums whose operands and result are bf16 or f32.
+#pragma once
+
+#include <optional>
+
+#include "backends/cpu/block/epilogue.h"
+#include "backends/cpu/kernels/gemm_bf16.h"
+#include "backends/cpu/tactics/epilogue_common.h"
+
+namespace tenfold::backends::cpu {
+
+// Simple ends run in registers, all others in the block executor, tile by tile. As F32End, but sums never pass through the result.
+class Bf16End {
+ public:
+  static Verdict supports(const Problem& problem, int channel_axis, int own_bias = -1);
+
+  Bf16End() = default;
+  Bf16End(const Problem& problem, int channel_axis, int own_bias = -1);
+  std::int64_t scratch_bytes() const { return simple_ ? 0 : general_.scratch_bytes(); }   // per worker
+
+  struct Binding {
+    GemmBf16Finish finish;   // of row 0, column 0
+    std::optional<Epilogue::Binding> general;
+    char* out = nullptr;
+    std::int64_t out_stride = 0;   // elements from one row of the result to the next
+    int out_bytes = 2;
+  };
+  // `out_stride`: rows of the result are all one stride apart.
+  void bind(const RunArgs& args, const TileAxes& axes, std::int64_t out_stride, Binding& binding) const noexcept;
+  // Rows [row, row + rows) and columns [col, col + cols) of the result from sums of at most 32 columns, which
+  // are overwritten.
+  void apply(const GemmBf16Kernels& kernels, const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t col,
+             std::int64_t cols, float (*sums)[GemmBf16Kernels::kColumns], void* scratch) const noexcept;
+
+ private:
+  bool simple_ = true;
+  SimpleEpilogue form_;
+  int own_bias_ = -1;
+  DType out_ = DType::bf16, bias_ = DType::bf16, residual_ = DType::bf16;
+  Epilogue general_;
+};
+
+}  // namespace tenfold::backends::cpu

@@ -1,0 +1,73 @@
+// Copies of image lines for bf16 convolutions.
+#include "backends/cpu/gemm/bf16_windows.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tenfold::backends::cpu {
+
+Bf16Windows::Bf16Windows(const ConvShape& shape, DType type) : shape_(shape), type_(type) {
+  constexpr std::int64_t kShortTap = 48;   // values: a step or one and a half for what would be a step for each pixel
+  merged_ = shape.kernel[2] > 1 && shape.dilation[2] == 1 && shape.kernel[2] * shape.channels <= kShortTap;
+  for (std::size_t d = 1; d < 3; ++d) {
+    const std::int64_t reach = (shape.kernel[d] - 1) * shape.dilation[d];
+    phases_[d] = std::min(shape.stride[d], reach + 1);
+    extra_[d] = reach / shape.stride[d];
+  }
+  if (merged_) phases_[2] = 1, extra_[2] = ceil_div(shape.kernel[2] - 1, shape.stride[2]);
+}
+
+// One line of the copy: `count` pixels of those of remainder `phase`; `from` is the image's line, null: outside.
+void Bf16Windows::line(const ConvExtents& e, const char* from, std::int64_t phase, std::int64_t count, char* to) const noexcept {
+  const std::int64_t step = merged_ ? 1 : shape_.stride[2], begin = shape_.begin[2] - phase, bytes = pixel_bytes();
+  // Pixel i is that at i * step - begin.
+  const std::int64_t first = std::clamp<std::int64_t>(ceil_div(std::max<std::int64_t>(begin, 0), step), 0, count);
+  const std::int64_t last = from ? std::clamp<std::int64_t>(ceil_div(e.in[2] + begin, step), first, count) : first;
+  std::memset(to, 0, static_cast<std::size_t>(first * bytes));
+  std::memset(to + last * bytes, 0, static_cast<std::size_t>((count - last) * bytes));
+  if (last == first) return;
+  const GemmBf16Kernels& kernels = gemm_bf16_kernels();
+  const std::int64_t element = type_ == DType::f32 ? 4 : 2, pixel = e.x_stride[2] * element;
+  from += (first * step - begin) * pixel;
+  to += first * bytes;
+  if (step == 1 && bytes == shape_.channels * 2 && e.x_stride[2] == shape_.channels)
+    return lay_bf16_row(kernels, from, type_, (last - first) * shape_.channels, 0, reinterpret_cast<std::uint16_t*>(to));
+  for (std::int64_t i = first; i < last; ++i, from += step * pixel, to += bytes)
+    lay_bf16_row(kernels, from, type_, shape_.channels, bytes / 2, reinterpret_cast<std::uint16_t*>(to));
+}
+
+GemmBf16Rows Bf16Windows::rows(const ConvExtents& e, const void* image, const Lines& lines, char* memory,
+                               std::int64_t* taps) const noexcept {
+  const Three &kernel = shape_.kernel, &stride = shape_.stride, &dilation = shape_.dilation;
+  const std::int64_t pitch = e.out[2] + extra_[2], height = lines.count + extra_[1], line_bytes = pitch * pitch_bytes();
+  const std::int64_t element = type_ == DType::f32 ? 4 : 2, pixels = merged_ ? pitch * stride[2] : pitch;
+  char* to = memory;
+  for (std::int64_t a = 0; a < kernel[0]; ++a) {
+    const std::int64_t z = lines.z * stride[0] - shape_.begin[0] + a * dilation[0];
+    for (std::int64_t py = 0; py < phases_[1]; ++py)
+      for (std::int64_t px = 0; px < phases_[2]; ++px)
+        for (std::int64_t l = 0; l < height; ++l, to += line_bytes) {
+          const std::int64_t y = (lines.y + l) * stride[1] + py - shape_.begin[1];
+          const bool inside = z >= 0 && z < e.in[0] && y >= 0 && y < e.in[1];
+          const std::int64_t at = lines.n * e.x_batch + z * e.x_stride[0] + y * e.x_stride[1];
+          line(e, inside ? static_cast<const char*>(image) + at * element : nullptr, px, pixels, to);
+        }
+  }
+  std::memset(to, 0, 64);   // the last window's last step reads on, and zeros times what is there must be zeros
+  for (std::int64_t a = 0; a < kernel[0]; ++a)
+    for (std::int64_t b = 0; b < kernel[1]; ++b) {
+      const std::int64_t plane = (a * phases_[1] + b * dilation[1] % stride[1]) * phases_[2];
+      if (merged_) {
+        *taps++ = (plane * height + b * dilation[1] / stride[1]) * line_bytes;
+        continue;
+      }
+      for (std::int64_t c = 0; c < kernel[2]; ++c)
+        *taps++ = ((plane + c * dilation[2] % stride[2]) * height + b * dilation[1] / stride[1]) * line_bytes +
+                  c * dilation[2] / stride[2] * pitch_bytes();
+    }
+  GemmBf16Rows rows{.a = memory, .row_bytes = pitch_bytes(), .count = (lines.count - 1) * pitch + e.out[2], .line = e.out[2], .pitch = pitch};
+  rows.first_out = ((lines.n * e.out[0] + lines.z) * e.out[1] + lines.y) * e.out[2];
+  return rows;
+}
+
+}  // namespace tenfold::backends::cpu
