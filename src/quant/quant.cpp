@@ -48,6 +48,18 @@ void apply_on_gpu(ir::Graph& graph, const BuildConfig& config, const backends::D
       n->attributes.set("precision", std::string("tf32"));
 }
 
+// What is between 8-bit products is finished in f32 with them; products of f32 left there may round their operands.
+void narrow_on_cpu(ir::Graph& graph, bool quantised, const passes::RunOptions& options) {
+  const auto disabled = std::find(options.disabled.begin(), options.disabled.end(), "narrow_floats") != options.disabled.end();
+  if (!quantised && !disabled) {
+    narrow_floats(graph, DType::bf16, {});
+    passes::run(graph, {{"narrow_floats", [](ir::Graph&) { return true; }}}, options);
+  }
+  for (const auto& n : graph.nodes())
+    if ((n->op() == "MatMul" || n->op() == "Conv" || n->op() == "ConvTranspose") && n->in(0)->dtype() == DType::f32)
+      n->attributes.set("precision", std::string("bf16"));
+}
+
 }  // namespace
 
 void apply(ir::Graph& graph, const BuildConfig& config, const backends::DeviceInfo& device, const std::set<std::string>& wide) {
@@ -56,18 +68,17 @@ void apply(ir::Graph& graph, const BuildConfig& config, const backends::DeviceIn
   if (config.dump) options.changed = [&config](std::string_view pass, const ir::Graph& changed) { config.dump(pass, ir::print(changed)); };
   if (device.kind == "cuda") return apply_on_gpu(graph, config, device, options, wide);
   const auto& nodes = graph.nodes();
+  const bool quantised = std::any_of(nodes.begin(), nodes.end(), [](const auto& n) { return is_dequantize(n.get()); });
   if (std::any_of(nodes.begin(), nodes.end(), [](const auto& n) { return is_dequantize(n.get()) && n->in(0)->dtype() == DType::f8e4m3fn; }))
     log(Severity::info, "CPUs have no products of e4m3: those that the model quantises so compute in f32, on rounded operands");
   passes::run(graph, config.int8 ? qdq_passes() : std::vector<passes::Pass>{pass_lower_qdq()}, options);
   if (config.fp16) log(Severity::info, "fp16 was allowed, but CPUs here have no fp16 arithmetic that pays: f32 is used");
-  if (config.bf16) {
-    if (!(device.features & backends::kAmxBf16)) {
-      log(Severity::info, "bf16 was allowed, but this machine has no AMX bf16: f32 is used");
-    } else {
-      for (const auto& n : graph.nodes())
-        if (n->op() == "MatMul" || n->op() == "Conv" || n->op() == "ConvTranspose") n->attributes.set("precision", std::string("bf16"));
-    }
+  if (!config.bf16) return;
+  if (!(device.features & backends::kAmxBf16)) {
+    log(Severity::info, "bf16 was allowed, but this machine has no AMX bf16: f32 is used");
+    return;
   }
+  narrow_on_cpu(graph, quantised, options);
 }
 
 }  // namespace tenfold::quant
