@@ -8,7 +8,7 @@ bool stores(DType t) { return t == DType::f32 || t == DType::bf16; }
 int bytes_of(DType t) { return t == DType::f32 ? 4 : 2; }
 
 // Bounds that are operands are left to the general way.
-std::optional<SimpleEpilogue> simple(const Problem& p, int channel_axis, int own_bias) {
+std::optional<SimpleEpilogue> simple_form(const Problem& p, int channel_axis, int own_bias) {
   auto form = simple_epilogue(p, channel_axis, p.out[0].dtype);
   if (!form || (own_bias >= 0 && form->bias >= 0) || form->low_operand >= 0 || form->high_operand >= 0) return std::nullopt;
   return form;
@@ -17,12 +17,12 @@ std::optional<SimpleEpilogue> simple(const Problem& p, int channel_axis, int own
 }  // namespace
 
 Verdict Bf16End::supports(const Problem& p, int channel_axis, int own_bias) {
-  if (simple(p, channel_axis, own_bias)) return Verdict::only_if(stores(p.out[0].dtype), "the result is neither f32 nor bf16");
+  if (simple_form(p, channel_axis, own_bias)) return Verdict::only_if(stores(p.out[0].dtype), "the result is neither f32 nor bf16");
   return Epilogue::supports(p);
 }
 
 Bf16End::Bf16End(const Problem& p, int channel_axis, int own_bias) : own_bias_(own_bias), out_(p.out[0].dtype) {
-  const auto form = simple(p, channel_axis, own_bias);
+  const auto form = simple_form(p, channel_axis, own_bias);
   simple_ = form.has_value();
   if (simple_)
     form_ = *form;
@@ -52,16 +52,17 @@ void Bf16End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t out_s
   if (!simple_) general_.bind(args, axes, binding.general.emplace());
 }
 
-void Bf16End::apply(const GemmBf16Kernels& kernels, const Binding& b, std::int64_t row, std::int64_t rows, std::int64_t col,
-                    std::int64_t cols, float (*sums)[GemmBf16Kernels::kColumns], void* scratch) const noexcept {
+void Bf16End::apply(const GemmBf16Kernels& kernels, const Binding& b, const Rows& rows, std::int64_t col, std::int64_t cols,
+                    float (*sums)[GemmBf16Kernels::kColumns], void* scratch) const noexcept {
   GemmBf16Finish f = b.finish;
   if (f.bias) f.bias += col * (f.bias_wide ? 4 : 2);
   if (simple_) {
-    if (f.residual) f.residual += (row * f.residual_stride + col) * (f.residual_wide ? 4 : 2);
-    return kernels.finish(f, sums, rows, cols, b.out + (row * b.out_stride + col) * b.out_bytes, b.out_stride);
+    if (f.residual) f.residual += (rows.first * f.residual_stride + col) * (f.residual_wide ? 4 : 2);
+    f.residual_stride *= rows.step;
+    return kernels.finish(f, sums, rows.count, cols, b.out + (rows.first * b.out_stride + col) * b.out_bytes, b.out_stride * rows.step);
   }
-  if (f.bias) kernels.finish(f, sums, rows, cols, reinterpret_cast<char*>(sums), GemmBf16Kernels::kColumns);
-  general_.apply(*b.general, row, rows, col, cols, sums, GemmBf16Kernels::kColumns, scratch);
+  if (f.bias) kernels.finish(f, sums, rows.count, cols, reinterpret_cast<char*>(sums), GemmBf16Kernels::kColumns);
+  general_.apply(*b.general, rows.first, rows.count, col, cols, sums, GemmBf16Kernels::kColumns, scratch);
 }
 
 }  // namespace tenfold::backends::cpu

@@ -65,7 +65,7 @@ GemmBf16Rows Bf16Windows::rows(const ConvExtents& e, const void* image, const Li
         *taps++ = ((plane + c * dilation[2] % stride[2]) * height + b * dilation[1] / stride[1]) * line_bytes +
                   c * dilation[2] / stride[2] * pitch_bytes();
     }
-  GemmBf16Rows rows{.a = memory, .row_bytes = pitch_bytes(), .count = (lines.count - 1) * pitch + e.out[2], .line = e.out[2], .pitch = pitch};
+  GemmBf16Rows rows{.a = memory, .row_bytes = pitch_bytes(), .count = (lines.count - 1) * pitch + e.out[2], .line = e.out[2], .pitch = pitch, .line_out = e.out[2]};
   rows.first_out = ((lines.n * e.out[0] + lines.z) * e.out[1] + lines.y) * e.out[2];
   return rows;
 }

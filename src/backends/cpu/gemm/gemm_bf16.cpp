@@ -27,7 +27,7 @@ void Bf16Matrix::copy(const GemmBf16Weights& w, std::int64_t first, std::int64_t
 
 GemmBf16Rows Bf16Matrix::rows(const GemmBf16Weights& w, std::int64_t first, std::int64_t count, char* memory) const noexcept {
   static constexpr std::int64_t kOneTap[1] = {0};
-  GemmBf16Rows rows{.count = count, .line = count, .pitch = count, .first_out = first, .taps = kOneTap};
+  GemmBf16Rows rows{.count = count, .line = count, .pitch = count, .first_out = first, .line_out = count, .taps = kOneTap};
   if (copies_) {
     copy(w, first, count, memory);
     rows.a = memory, rows.row_bytes = copied_row(w);
@@ -83,7 +83,8 @@ void finish(const GemmBf16Rows& rows, std::int64_t row, std::int64_t col, std::i
       continue;
     }
     const std::int64_t count = std::min(rows.line - x, last - r);
-    end.apply(gemm_bf16_kernels(), bound, rows.first_out + y * rows.line + x, count, col, cols, sums + (r - row), scratch);
+    end.apply(gemm_bf16_kernels(), bound, {rows.first_out + y * rows.line_out + x * rows.step_out, count, rows.step_out}, col, cols,
+              sums + (r - row), scratch);
     r += count;
   }
 }

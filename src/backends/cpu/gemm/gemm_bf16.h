@@ -40,14 +40,15 @@ Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed, El
 void lay_bf16_row(const GemmBf16Kernels& kernels, const void* from, DType type, std::int64_t count, std::int64_t padded,
                   std::uint16_t* to) noexcept;
 
-// Rows of A at one distance. Of every `pitch` rows the first `line` are results, and follow each other in C from `first_out` on.
+// Rows of A at one distance. Of every `pitch` rows the first `line` are results: rows of C from `first_out` on, `step_out` apart, and
+// `line_out` from one line to the next.
 struct GemmBf16Rows {
   const char* a = nullptr;
   std::int64_t row_bytes = 0, count = 0;
   // The last tile of rows, fewer than 16, if memory ends with them: a copy. Null: what lies behind them may be read.
   const char* last = nullptr;
   std::int64_t last_bytes = 0;   // from one of its rows to the next
-  std::int64_t line = 0, pitch = 0, first_out = 0;
+  std::int64_t line = 0, pitch = 0, first_out = 0, line_out = 0, step_out = 1;
   const std::int64_t* taps = nullptr;   // in bytes
 };
 // All of `rows` times panels [first_panel, last_panel). The result does not depend on `panels_inside`: whether panels go round

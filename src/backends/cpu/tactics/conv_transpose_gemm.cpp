@@ -1,7 +1,7 @@
 // conv_transpose_gemm: transposed convolution whose windows do not overlap (stride equals kernel): one product per tap, each
 // result row written to its place in the enlarged image.
-#include "backends/cpu/gemm/conv_shape.h"
 #include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/tactics/conv_transpose_common.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -10,39 +10,11 @@ namespace {
 using namespace cpu;
 
 int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
-bool all_are(const ir::Ints& values, std::int64_t v) {
-  return std::all_of(values.begin(), values.end(), [v](std::int64_t x) { return x == v; });
-}
-
-// As conv_shape.h, but the weight is [channels, filters, taps] here.
-ConvShape shape_of(const Problem& p) {
-  const ir::Dims& w = p.in[1].dims;
-  ConvShape s;
-  s.channels = s.depth = w[0].constant();
-  s.filters = s.width = w[1].constant();
-  for (std::size_t i = 2; i < w.size(); ++i) s.kernel[i + 3 - w.size()] = s.stride[i + 3 - w.size()] = w[i].constant();
-  return s;
-}
+ConvShape shape_of(const Problem& p) { return conv_transpose_shape(p); }
 
 Verdict supports(const Problem& p) {
-  const ir::Dims &x = p.in[0].dims, &w = p.in[1].dims, &y = p.out[0].dims;
   if (p.in[0].dtype != DType::f32 || p.in[1].dtype != DType::f32) return Verdict::no("operands are not f32");
-  if (!p.in[1].constant || !ir::is_constant(w)) return Verdict::no("the weight is not a constant");
-  if (x.size() < 3 || x.size() > 5 || w.size() != x.size() || y.size() != x.size()) return Verdict::no("not one to three spatial dims");
-  for (ir::Dim d : w)
-    if (d.constant() < 1 || d.constant() > 1 << 20) return Verdict::no("the weight is empty or too large");
-  const std::size_t rank = x.size() - 2;
-  if (p.attributes->integer("group", 1) != 1) return Verdict::no("it has groups");
-  if (p.attributes->string("auto_pad", "NOTSET") != "NOTSET") return Verdict::no("pads depend on the run's extents");
-  if (!all_are(p.attributes->ints("pads", {}), 0) || !all_are(p.attributes->ints("output_padding", {}), 0) ||
-      !all_are(p.attributes->ints("dilations", {}), 1))
-    return Verdict::no("it pads or dilates");
-  if (p.attributes->ints("strides", ir::Ints(rank, 1)) != ir::constants(std::span(w).subspan(2)))
-    return Verdict::no("windows overlap or leave gaps");
-  if (x[1] != w[0] || y[0] != x[0] || y[1] != w[1]) return Verdict::no("the epilogue changes the result's extents");
-  for (std::size_t i = 2; i < x.size(); ++i)
-    if (y[i] != x[i] * w[i]) return Verdict::no("the epilogue changes the result's extents");
-  if (!unit_channels(p.in[0]) || !uniform_positions(p.out[0])) return Verdict::no("not channels-last");
+  if (const Verdict apart = conv_transpose_apart(p); !apart) return apart;
   return F32End::supports(p, 1, own_bias(p));
 }
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
@@ -185,11 +157,6 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   return Status::ok;
 }
 
-double work(const Problem& p) {
-  const ConvShape s = shape_of(p);
-  return 2.0 * static_cast<double>(conv_likely_rows(p)) * static_cast<double>(s.filters * s.channels);
-}
-
 }  // namespace
 
 Tactic cpu_conv_transpose_gemm() {
@@ -205,7 +172,7 @@ Tactic cpu_conv_transpose_gemm() {
           .unpack = unpack,
           .open = open,
           .run = run,
-          .work = work};
+          .work = conv_transpose_work};
 }
 
 }  // namespace tenfold::backends
