@@ -125,7 +125,7 @@ TEST(Verify, TacticsAreAskedAgain) {
 
 TEST(Verify, OnlyProductsMayCarryAPermittedPrecision) {
   expect_refused("unknown", [](Program& g) { g.steps[0].attributes.set("precision", std::string("bf16")); });
-  for (const char* op : {"MatMul", "Conv", "ConvTranspose"}) {
+  for (const char* op : {"MatMul", "Conv", "ConvTranspose", "FusedAttention"}) {
     const std::vector<std::string>& optional = ir::Registry::builtin().get(op).optional_attributes;
     EXPECT_EQ(std::count(optional.begin(), optional.end(), "precision"), 1) << op;
   }

@@ -56,7 +56,8 @@ void narrow_on_cpu(ir::Graph& graph, bool quantised, const passes::RunOptions& o
     passes::run(graph, {{"narrow_floats", [](ir::Graph&) { return true; }}}, options);
   }
   for (const auto& n : graph.nodes())
-    if ((n->op() == "MatMul" || n->op() == "Conv" || n->op() == "ConvTranspose") && n->in(0)->dtype() == DType::f32)
+    if ((n->op() == "MatMul" || n->op() == "Conv" || n->op() == "ConvTranspose" || n->op() == "FusedAttention") &&
+        n->in(0)->dtype() == DType::f32)
       n->attributes.set("precision", std::string("bf16"));
 }
 

@@ -127,7 +127,7 @@ OpDef op_fused_attention() {
           .min_inputs = 3,
           .max_inputs = 5,
           .attributes = {{"causal", 0}, {"scale", 1.0f}},
-          .optional_attributes = {"longest", "mask_kind"},
+          .optional_attributes = {"longest", "mask_kind", "precision"},
           .infer = infer,
           .reference = reference,
           .cases = {"f32[2,3,7,16] f32[2,3,7,16] f32[2,3,7,16] scale=0.25",
@@ -139,7 +139,9 @@ OpDef op_fused_attention() {
                     "f32[1,2,11,8] f32[1,2,11,8] f32[1,2,11,8] _ i32[5]{0,3,3,8,10} scale=0.5",
                     "f32[1,4,150,32] f32[1,2,150,32] f32[1,2,150,32] _ i32[3]{0,130,150} longest=130 scale=0.17677669",
                     "f32[1,2,9,16] f32[1,2,9,16] f32[1,2,9,16] _ i32[3]{0,4,9} causal=1 scale=0.25",
-                    "f16[1,2,40,32] f16[1,2,40,32] f16[1,2,40,32] _ i32[4]{0,17,20,38} longest=20 scale=0.25"}};
+                    "f16[1,2,40,32] f16[1,2,40,32] f16[1,2,40,32] _ i32[4]{0,17,20,38} longest=20 scale=0.25",
+                    "bf16[1,3,5,24] bf16[1,3,7,24] bf16[1,3,7,17] bf16[1,1,5,7](-3,3) scale=0.25",
+                    "bf16[1,2,41,32] bf16[1,2,41,32] bf16[1,2,41,32] _ i32[4]{0,17,20,38} longest=20 scale=0.25"}};
 }
 
 }  // namespace tenfold::ir

@@ -161,17 +161,19 @@ TENFOLD_INLINE void soften(const AttentionHead& a, float* score, const float* ma
 void head(const AttentionHead& a, void* scratch) {
   const Scratch s = lay_out(a, static_cast<float*>(scratch));
   const float scale = a.scale * kLog2e;
+  const auto *q = static_cast<const float*>(a.q), *k = static_cast<const float*>(a.k), *v = static_cast<const float*>(a.v);
+  const auto* mask_begin = static_cast<const float*>(a.mask);
   for (int64_t r = 0; r < a.rows; ++r) {
     s.top[r] = kLowest;
     s.total[r] = 0;
-    for (int64_t i = 0; i < a.size; ++i) s.query[r * a.size + i] = a.q[r * a.q_row + i] * scale;
+    for (int64_t i = 0; i < a.size; ++i) s.query[r * a.size + i] = q[r * a.q_row + i] * scale;
   }
   if (a.keys == 0) __builtin_memset(s.sums, 0, static_cast<unsigned long>(a.rows * s.width) * 4);
   for (int64_t key = 0; key < a.keys; key += kKeys) {
     const int64_t keys = a.keys - key < kKeys ? a.keys - key : kKeys, wide = padded(keys);
     if (key > 0 && a.first_row + a.rows - 1 + a.causal_shift < key) break;  // no row of this call sees this block or a later one
-    pack_keys(a.k + key * a.k_row, a.k_row, keys, a.size, s.keys);
-    const float* values = a.v + key * a.v_row;
+    pack_keys(k + key * a.k_row, a.k_row, keys, a.size, s.keys);
+    const float* values = v + key * a.v_row;
     int64_t value_row = a.v_row;
     if (a.value_size % kNr) {
       pack_values(values, a.v_row, keys, a.value_size, s.values);
@@ -185,7 +187,7 @@ void head(const AttentionHead& a, void* scratch) {
       for (int64_t r = 0; r < rows; ++r) {
         const int64_t visible = a.first_row + row + r + a.causal_shift + 1 - key;
         const int64_t seen = visible < 0 ? 0 : visible < keys ? visible : keys;
-        const float* mask = a.mask ? a.mask + (row + r) * a.mask_row + key * a.mask_col : nullptr;
+        const float* mask = mask_begin ? mask_begin + (row + r) * a.mask_row + key * a.mask_col : nullptr;
         soften(a, s.scores + r * kKeys, mask, keys, seen, s.top + row + r, s.total + row + r, s.sums + (row + r) * s.width, s.width,
                key == 0);
       }
@@ -196,7 +198,7 @@ void head(const AttentionHead& a, void* scratch) {
   for (int64_t r = 0; r < a.rows; ++r) {
     const vf inverse = set1(s.total[r] == 0 ? 0.f : 1.f / s.total[r]);  // a row that sees no key gives zeros
     const float* from = s.sums + r * s.width;
-    float* to = a.out + r * a.out_row;
+    float* to = static_cast<float*>(a.out) + r * a.out_row;
     int64_t i = 0;
     for (; i + kLanes <= a.value_size; i += kLanes) store(to + i, mul(load(from + i), inverse));
     if (i < a.value_size) store_n(to + i, mul(load(from + i), inverse), a.value_size - i);

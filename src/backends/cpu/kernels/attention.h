@@ -6,14 +6,15 @@
 namespace tenfold::backends::cpu {
 
 struct AttentionHead {
-  const float *q, *k, *v, *mask;  // mask may be null: added to the scaled scores
-  float* out;
+  const void *q, *k, *v, *mask;  // mask may be null: added to the scaled scores
+  void* out;
   std::int64_t q_row, k_row, v_row, out_row;  // elements between rows; within a row they are contiguous
   std::int64_t mask_row, mask_col;            // 0 broadcasts; mask_col is 0 or 1
   std::int64_t rows, keys, size, value_size;  // query rows of this call, keys, head size of q and k, head size of v
   std::int64_t first_row;                     // the first query row's number, for causal
   std::int64_t causal_shift;                  // row i sees keys up to i + causal_shift; any large number: all
   float scale;
+  bool narrow, narrow_mask;                   // q, k, v and out are bf16, mask is; else f32
 };
 
 struct AttentionKernels {
@@ -23,7 +24,8 @@ struct AttentionKernels {
 };
 
 extern "C" {
-extern const AttentionKernels tenfold_attention_avx2, tenfold_attention_avx512;
+extern const AttentionKernels tenfold_attention_avx2, tenfold_attention_avx512;  // all of f32
+extern const AttentionKernels tenfold_attention_amx;                             // products of bf16, sums of f32
 }
 
 }  // namespace tenfold::backends::cpu
