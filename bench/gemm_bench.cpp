@@ -23,6 +23,7 @@ Tactic cpu_matmul_gemv_f24();
 Tactic cpu_matmul_strassen();
 Tactic cpu_conv_igemm();
 Tactic cpu_conv_depthwise();
+Tactic cpu_conv_depthwise_bf16();
 Tactic cpu_conv_grouped();
 Tactic cpu_conv_first();
 Tactic cpu_conv_winograd();
@@ -78,6 +79,11 @@ const Line kShapes[] = {
     {"Conv", "f32[1,144,56,56] f32[144,1,3,3]! f32[144]! group=144 pads=[1,1,1,1]"},
     {"Conv", "f32[1,384,14,14] f32[384,1,3,3]! f32[384]! group=384 pads=[1,1,1,1]"},
     {"Conv", "f32[1,960,7,7] f32[960,1,3,3]! f32[960]! group=960 pads=[1,1,1,1]"},
+    {"Conv", "bf16[1,32,112,112] bf16[32,1,3,3]! bf16[32]! group=32 pads=[1,1,1,1]"},
+    {"Conv", "bf16[1,96,112,112] bf16[96,1,3,3]! bf16[96]! group=96 pads=[1,1,1,1] strides=[2,2]"},
+    {"Conv", "bf16[1,144,56,56] bf16[144,1,3,3]! bf16[144]! group=144 pads=[1,1,1,1]"},
+    {"Conv", "bf16[1,384,14,14] bf16[384,1,3,3]! bf16[384]! group=384 pads=[1,1,1,1]"},
+    {"Conv", "bf16[1,960,7,7] bf16[960,1,3,3]! bf16[960]! group=960 pads=[1,1,1,1]"},
     {"Conv", "f32[1,32,112,112] f32[16,32,1,1]! f32[16]!"},
     {"Conv", "f32[1,16,112,112] f32[96,16,1,1]! f32[96]!"},
     {"Conv", "f32[1,96,56,56] f32[24,96,1,1]! f32[24]!"},
@@ -139,7 +145,7 @@ class Bench {
     problem_.device = &cpu::this_cpu();
     for (const ir::Value* v : node_->inputs)
       problem_.in.push_back({.dtype = v->dtype(), .dims = v->dims(), .layout = {}, .constant = v->is_constant()});
-    problem_.out.push_back({.dtype = DType::f32, .dims = node_->out()->dims(), .layout = {}});
+    problem_.out.push_back({.dtype = node_->out()->dtype(), .dims = node_->out()->dims(), .layout = {}});
   }
 
   // Nanoseconds of the tactic's best config; 0 if it refuses.
@@ -267,7 +273,7 @@ int main(int argc, char** argv) {
   }
   const std::vector<Tactic> tactics{cpu_matmul_packed(), cpu_matmul_batched(),     cpu_matmul_gemv_f24(), cpu_matmul_strassen(),
                                     cpu_conv_igemm(),    cpu_conv_depthwise(),     cpu_conv_grouped(),    cpu_conv_first(),
-                                    cpu_conv_winograd(), cpu_conv_transpose_gemm()};
+                                    cpu_conv_winograd(), cpu_conv_transpose_gemm(), cpu_conv_depthwise_bf16()};
   std::vector<Line> shapes;
   for (const Line& shape : kShapes)
     if ((std::string(shape.op) + " " + shape.text).find(filter) != std::string::npos) shapes.push_back(shape);
