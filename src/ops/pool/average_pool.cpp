@@ -47,7 +47,8 @@ OpDef op_average_pool() {
                     "f32[2,4,9,7] kernel_shape=[3,3] pads=[1,1,1,1] count_include_pad=1",
                     "f32[1,2,10,11] kernel_shape=[3,2] strides=[3,2] ceil_mode=1",
                     "f32[1,2,6,8] kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1] ceil_mode=1 count_include_pad=1",
-                    "f32[1,3,13] kernel_shape=[3] dilations=[2] pads=[2,2]", "f32[1,2,5,6,7] kernel_shape=[2,3,2]"}};
+                    "f32[1,3,13] kernel_shape=[3] dilations=[2] pads=[2,2]", "f32[1,2,5,6,7] kernel_shape=[2,3,2]",
+                    "bf16[2,40,9,7] kernel_shape=[3,3] pads=[1,1,1,1] strides=[2,2]", "bf16[1,6,5,6,7] kernel_shape=[2,3,2]"}};
 }
 
 }  // namespace tenfold::ir

@@ -21,7 +21,8 @@ OpDef op_global_average_pool() {
           .infer = infer,
           .reference = reference,
           .from_onnx = {{"GlobalAveragePool", 1}},
-          .cases = {"f32[2,5,7,7]", "f32[1,17,3,4,5]", "f32[2,3,1]", "f16[1,8,4,4]"}};
+          .cases = {"f32[2,5,7,7]", "f32[1,17,3,4,5]", "f32[2,3,1]", "f16[1,8,4,4]",
+                    "bf16[2,37,7,7]"}};
 }
 
 }  // namespace tenfold::ir

@@ -58,7 +58,9 @@ OpDef op_max_pool() {
                     "f32[1,2,10,11] kernel_shape=[3,2] strides=[3,2] ceil_mode=1 outputs=2",
                     "f32[1,3,13] kernel_shape=[3] dilations=[2] pads=[2,2]", "f32[1,2,5,6,7] kernel_shape=[2,3,2] pads=[0,1,0,1,1,1]",
                     "f32[1,1,5,5] kernel_shape=[3,3] auto_pad=\"SAME_UPPER\" strides=[2,2]", "u8[1,2,6,6] kernel_shape=[3,3]",
-                    "f16[1,2,6,6] kernel_shape=[2,2] storage_order=1 outputs=2"}};
+                    "f16[1,2,6,6] kernel_shape=[2,2] storage_order=1 outputs=2",
+                    "bf16[2,40,9,7] kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]",
+                    "bf16[1,35,5,6,37] kernel_shape=[2,2,2] strides=[2,2,1]"}};
 }
 
 }  // namespace tenfold::ir

@@ -1,7 +1,7 @@
 // Joins of pooling windows: over channels where they are innermost, along output rows where they are not.
 #include "backends/cpu/kernels/pool.h"
 
-#include "backends/cpu/simd/f32.h"
+#include "backends/cpu/simd/bf16.h"
 #include "backends/cpu/simd/isa.h"
 
 namespace tenfold::backends::cpu {
@@ -15,24 +15,24 @@ TENFOLD_INLINE vf join(vf a, vf b) {
   return kMax ? max_nan(a, b) : add(a, b);
 }
 
-template <bool kMax>
-void position_f32(const float* x, const int64_t* offsets, int64_t taps, int64_t channels, float* out, float scale) {
+template <bool kMax, class T>
+void position(const T* x, const int64_t* offsets, int64_t taps, int64_t channels, T* out, float scale) {
   const vf s = set1(scale);
   int64_t c = 0;
   for (; c + 2 * kLanes <= channels; c += 2 * kLanes) {
-    vf a = load(x + offsets[0] + c), b = load(x + offsets[0] + c + kLanes);
+    vf a = load_any(x + offsets[0] + c), b = load_any(x + offsets[0] + c + kLanes);
     for (int64_t t = 1; t < taps; ++t) {
-      a = join<kMax>(a, load(x + offsets[t] + c));
-      b = join<kMax>(b, load(x + offsets[t] + c + kLanes));
+      a = join<kMax>(a, load_any(x + offsets[t] + c));
+      b = join<kMax>(b, load_any(x + offsets[t] + c + kLanes));
     }
-    store(out + c, kMax ? a : mul(a, s));
-    store(out + c + kLanes, kMax ? b : mul(b, s));
+    store_any(out + c, kMax ? a : mul(a, s));
+    store_any(out + c + kLanes, kMax ? b : mul(b, s));
   }
   for (; c < channels; c += kLanes) {
     const int64_t n = channels - c < kLanes ? channels - c : kLanes;
-    vf a = load_n(x + offsets[0] + c, n);
-    for (int64_t t = 1; t < taps; ++t) a = join<kMax>(a, load_n(x + offsets[t] + c, n));
-    store_n(out + c, kMax ? a : mul(a, s), n);
+    vf a = load_any(x + offsets[0] + c, n);
+    for (int64_t t = 1; t < taps; ++t) a = join<kMax>(a, load_any(x + offsets[t] + c, n));
+    store_any(out + c, kMax ? a : mul(a, s), n);
   }
 }
 template <class T>
@@ -109,6 +109,22 @@ void row_f32(float* out, const float* x, int64_t stride, int64_t count) {
   for (; i < count; ++i) out[i] = join_one<kMax>(out[i], x[i * stride]);
 }
 
+void max_row_bf16(std::uint16_t* out, const std::uint16_t* x, int64_t stride, int64_t count) {
+  const auto wide = [](std::uint16_t bits) {
+    float f;
+    const std::uint32_t all = std::uint32_t{bits} << 16;
+    __builtin_memcpy(&f, &all, 4);
+    return f;
+  };
+  int64_t i = 0;
+  if (stride == 1)
+    for (; i + kLanes <= count; i += kLanes) store_any(out + i, max_nan(load_any(out + i), load_any(x + i)));
+  for (; i < count; ++i) {
+    const float a = wide(out[i]), b = wide(x[i * stride]);
+    if (b != b || b > a) out[i] = x[i * stride];
+  }
+}
+
 template <Reduce kHow>
 TENFOLD_INLINE vf take(vf acc, vf x) {
   if constexpr (kHow == Reduce::sum)
@@ -131,8 +147,8 @@ TENFOLD_INLINE vf start() {
   return set1(kHow == Reduce::max ? -__builtin_inff() : kHow == Reduce::min ? __builtin_inff() : 0.f);
 }
 
-template <Reduce kHow>
-void columns(float* acc, const float* x, int64_t row_stride, int64_t rows, int64_t cols, bool first) {
+template <Reduce kHow, class T>
+void columns(float* acc, const T* x, int64_t row_stride, int64_t rows, int64_t cols, bool first) {
   int64_t c = 0;
   for (; c + 4 * kLanes <= cols; c += 4 * kLanes) {
     vf a[4];
@@ -140,7 +156,7 @@ void columns(float* acc, const float* x, int64_t row_stride, int64_t rows, int64
     for (int i = 0; i < 4; ++i) a[i] = first ? start<kHow>() : load(acc + c + i * kLanes);
     for (int64_t r = 0; r < rows; ++r) {
 #pragma GCC unroll 4
-      for (int i = 0; i < 4; ++i) a[i] = take<kHow>(a[i], load(x + r * row_stride + c + i * kLanes));
+      for (int i = 0; i < 4; ++i) a[i] = take<kHow>(a[i], load_any(x + r * row_stride + c + i * kLanes));
     }
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) store(acc + c + i * kLanes, a[i]);
@@ -148,23 +164,23 @@ void columns(float* acc, const float* x, int64_t row_stride, int64_t rows, int64
   for (; c < cols; c += kLanes) {
     const int64_t n = cols - c < kLanes ? cols - c : kLanes;
     vf a = first ? start<kHow>() : load_n(acc + c, n);
-    for (int64_t r = 0; r < rows; ++r) a = take<kHow>(a, load_n(x + r * row_stride + c, n));
+    for (int64_t r = 0; r < rows; ++r) a = take<kHow>(a, load_any(x + r * row_stride + c, n));
     store_n(acc + c, a, n);
   }
 }
 
-template <Reduce kHow>
-float reduce_row(const float* x, int64_t count) {
+template <Reduce kHow, class T>
+float reduce_row(const T* x, int64_t count) {
   vf a = start<kHow>(), b = a, c = a, d = a;
   int64_t i = 0;
   for (; i + 4 * kLanes <= count; i += 4 * kLanes) {
-    a = take<kHow>(a, load(x + i));
-    b = take<kHow>(b, load(x + i + kLanes));
-    c = take<kHow>(c, load(x + i + 2 * kLanes));
-    d = take<kHow>(d, load(x + i + 3 * kLanes));
+    a = take<kHow>(a, load_any(x + i));
+    b = take<kHow>(b, load_any(x + i + kLanes));
+    c = take<kHow>(c, load_any(x + i + 2 * kLanes));
+    d = take<kHow>(d, load_any(x + i + 3 * kLanes));
   }
-  for (; i + kLanes <= count; i += kLanes) a = take<kHow>(a, load(x + i));
-  if (i < count) b = blend(b, take<kHow>(b, load_n(x + i, count - i)), lanes(count - i));
+  for (; i + kLanes <= count; i += kLanes) a = take<kHow>(a, load_any(x + i));
+  if (i < count) b = blend(b, take<kHow>(b, load_any(x + i, count - i)), lanes(count - i));
   float lane[2 * kLanes];
   store(lane, merge<kHow>(merge<kHow>(a, b), merge<kHow>(c, d)));
   for (int half = kLanes / 2; half; half /= 2) {
@@ -176,12 +192,23 @@ float reduce_row(const float* x, int64_t count) {
 
 }  // namespace
 
-extern "C" constinit const PoolKernels TENFOLD_TABLE(pool) = {position_f32<true>,        position_f32<false>,   max_position<std::uint8_t>,
-                                                              max_position<std::int8_t>, row_f32<true>,         row_f32<false>,
-                                                              row<true, std::uint8_t>,   row<true, std::int8_t>};
-extern "C" constinit const ReduceKernels TENFOLD_TABLE(reduce) = {
-    {columns<Reduce::sum>, columns<Reduce::max>, columns<Reduce::min>, columns<Reduce::squares>, columns<Reduce::absolutes>},
-    {reduce_row<Reduce::sum>, reduce_row<Reduce::max>, reduce_row<Reduce::min>, reduce_row<Reduce::squares>,
-     reduce_row<Reduce::absolutes>}};
+extern "C" constinit const PoolKernels TENFOLD_TABLE(pool) = {position<true, float>,
+                                                              position<false, float>,
+                                                              position<true, std::uint16_t>,
+                                                              position<false, std::uint16_t>,
+                                                              max_position<std::uint8_t>,
+                                                              max_position<std::int8_t>,
+                                                              row_f32<true>,
+                                                              row_f32<false>,
+                                                              max_row_bf16,
+                                                              row<true, std::uint8_t>,
+                                                              row<true, std::int8_t>};
+#define REDUCTIONS(T)                                                                                                   \
+  {{columns<Reduce::sum, T>, columns<Reduce::max, T>, columns<Reduce::min, T>, columns<Reduce::squares, T>,             \
+    columns<Reduce::absolutes, T>},                                                                                     \
+   {reduce_row<Reduce::sum, T>, reduce_row<Reduce::max, T>, reduce_row<Reduce::min, T>, reduce_row<Reduce::squares, T>, \
+    reduce_row<Reduce::absolutes, T>}}
+extern "C" constinit const ReduceKernels TENFOLD_TABLE(reduce) = {REDUCTIONS(float), REDUCTIONS(std::uint16_t)};
+#undef REDUCTIONS
 
 }  // namespace tenfold::backends::cpu

@@ -1,4 +1,5 @@
-// Kernels of poolings and reductions: joining taps over channels, rows over columns, and the elements of a row.
+// Kernels of poolings and reductions: joining taps over channels, rows over columns, and the elements of a row. bf16 elements are u16 here,
+// and joined as f32.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +15,26 @@ using PoolRow = void (*)(T* out, const T* x, std::int64_t stride, std::int64_t c
 
 struct PoolKernels {
   PoolPosition<float> max_position_f32, sum_position_f32;
+  PoolPosition<std::uint16_t> max_position_bf16, sum_position_bf16;
   PoolPosition<std::uint8_t> max_position_u8;
   PoolPosition<std::int8_t> max_position_i8;
   PoolRow<float> max_row_f32, sum_row_f32;
+  PoolRow<std::uint16_t> max_row_bf16;
   PoolRow<std::uint8_t> max_row_u8;
   PoolRow<std::int8_t> max_row_i8;
 };
 
 enum class Reduce : std::uint8_t { sum, max, min, squares, absolutes, count_ };
-struct ReduceKernels {
+template <class T>
+struct ReduceKernelsOf {
   // acc[c] = join(acc[c], x[r * row_stride + c]) over rows; what acc holds is ignored if `first`.
-  void (*columns[static_cast<int>(Reduce::count_)])(float* acc, const float* x, std::int64_t row_stride, std::int64_t rows,
-                                                    std::int64_t cols, bool first);
-  float (*row[static_cast<int>(Reduce::count_)])(const float* x, std::int64_t count);
+  void (*columns[static_cast<int>(Reduce::count_)])(float* acc, const T* x, std::int64_t row_stride, std::int64_t rows, std::int64_t cols,
+                                                    bool first);
+  float (*row[static_cast<int>(Reduce::count_)])(const T* x, std::int64_t count);
+};
+struct ReduceKernels {
+  ReduceKernelsOf<float> f32;
+  ReduceKernelsOf<std::uint16_t> bf16;
 };
 
 extern "C" {

@@ -22,7 +22,10 @@ Verdict supports(const Problem& p) {
   if (Verdict v = no_epilogue(p); !v) return v;
   const DType t = p.in[0].dtype;
   const bool is_max = p.op->name == "MaxPool";
-  if (t != DType::f32 && !(is_max && (t == DType::u8 || t == DType::i8))) return Verdict::no(cat("elements of type ", name(t)));
+  if (t != DType::f32 && t != DType::bf16 && !(is_max && (t == DType::u8 || t == DType::i8)))
+    return Verdict::no(cat("elements of type ", name(t)));
+  if (t == DType::bf16 && !is_max && p.in[0].layout != kChannelsLast)
+    return Verdict::no("sums of bf16 in a layout other than channels-last");
   if (p.out.size() > 1 && !p.out[1].missing) return Verdict::no("the indices are asked for");
   const auto rank = p.in[0].dims.size();
   if (rank < 3 || rank > 5) return Verdict::no("not one to three spatial dims");
@@ -49,6 +52,7 @@ Verdict supports(const Problem& p) {
 
 std::vector<Formats> formats(const Problem& p) {
   const auto all = [&](Layout layout) { return Formats{{layout}, std::vector<Layout>(p.out.size(), layout)}; };
+  if (p.in[0].dtype == DType::bf16 && p.op->name != "MaxPool") return {all(kChannelsLast)};
   std::vector<Formats> some{all(kPlain), all(kChannelsLast)};
   if (const Layout blocked = blocked_layout(*p.device); worth_blocking(p.in[0], blocked)) some.push_back(all(blocked));
   return some;
@@ -99,6 +103,7 @@ float scale_of(const Kernel& k, const Taps& z, const Taps& y, const Taps& x, int
 }
 template <class T>
 T lowest() {
+  if constexpr (std::is_same_v<T, std::uint16_t>) return 0xff80;  // bf16
   return std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
 }
 
@@ -176,14 +181,18 @@ Status::Code run_images(const Kernel& k, const RunArgs& args) noexcept {
   const ConvExtents e(args.in[0], args.out[0]);
   if (e.rows() * args.in[0].dims[1] == 0) return Status::ok;
   if (k.channels_last) {
-    if (k.dtype == DType::u8)
+    if (k.dtype == DType::bf16)
+      channels_last<std::uint16_t>(k, args, e, k.is_max ? f.max_position_bf16 : f.sum_position_bf16);
+    else if (k.dtype == DType::u8)
       channels_last<std::uint8_t>(k, args, e, f.max_position_u8);
     else if (k.dtype == DType::i8)
       channels_last<std::int8_t>(k, args, e, f.max_position_i8);
     else
       channels_last<float>(k, args, e, k.is_max ? f.max_position_f32 : f.sum_position_f32);
   } else {
-    if (k.dtype == DType::u8)
+    if (k.dtype == DType::bf16)
+      plain<std::uint16_t>(k, args, e, f.max_row_bf16);
+    else if (k.dtype == DType::u8)
       plain<std::uint8_t>(k, args, e, f.max_row_u8);
     else if (k.dtype == DType::i8)
       plain<std::int8_t>(k, args, e, f.max_row_i8);
