@@ -63,7 +63,7 @@ class Lowering {
     for (std::uint16_t v : body_.outputs) {
       const DType t = body_.type_of(v);
       out_.output_bytes.push_back(bytes_of(t));
-      out_.outputs.push_back(is_half(t) ? conversion(value_[v], t == DType::f16 ? tables_.cast->f32_to_half : tables_.cast->f32_to_bf16, 2)
+      out_.outputs.push_back(is_half(t) ? conversion(value_[v], t == DType::f16 ? tables_.cast->f32_to_half : tables_.f32_to_bf16, 2)
                                         : value_[v]);
     }
     return std::move(out_);
@@ -95,7 +95,7 @@ class Lowering {
   int round(int v, DType to) {
     if (!is_half(to)) return v;
     if (!out_.is_input(v)) out_.item(v).rounded = true;
-    return conversion(v, to == DType::f16 ? tables_.cast->round_to_half : tables_.cast->round_to_bf16, 4);
+    return conversion(v, to == DType::f16 ? tables_.cast->round_to_half : tables_.round_to_bf16, 4);
   }
   int constant(const ir::Instr& instr) {
     Item item{.lane = lane_of(instr.dtype), .bytes = lane_bytes(instr.dtype)};
@@ -168,9 +168,14 @@ std::string why_not_instr(const ir::Body& body, const ir::Instr& instr, const Po
 }  // namespace
 
 PointwiseTables PointwiseTables::of(std::uint32_t features) {
+  constexpr std::uint32_t kRounds = kAvx512 | kVnni | kAvx512Bf16;
+  PointwiseTables t{&tenfold_pointwise_f32_avx2, &tenfold_pointwise_lane_avx2, &tenfold_pointwise_cast_avx2, &tenfold_pointwise_row_avx2};
   if (features & kAvx512)
-    return {&tenfold_pointwise_f32_avx512, &tenfold_pointwise_lane_avx512, &tenfold_pointwise_cast_avx512, &tenfold_pointwise_row_avx512};
-  return {&tenfold_pointwise_f32_avx2, &tenfold_pointwise_lane_avx2, &tenfold_pointwise_cast_avx2, &tenfold_pointwise_row_avx2};
+    t = {&tenfold_pointwise_f32_avx512, &tenfold_pointwise_lane_avx512, &tenfold_pointwise_cast_avx512, &tenfold_pointwise_row_avx512};
+  const bool rounds = (features & kRounds) == kRounds;
+  t.f32_to_bf16 = rounds ? tenfold_pointwise_bf16_amx.f32_to_bf16 : t.cast->f32_to_bf16;
+  t.round_to_bf16 = rounds ? tenfold_pointwise_bf16_amx.round_to_bf16 : t.cast->round_to_bf16;
+  return t;
 }
 
 std::vector<int> Lowered::use_counts() const {

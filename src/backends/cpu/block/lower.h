@@ -15,6 +15,7 @@ struct PointwiseTables {
   const PointwiseLaneKernels* lane;
   const PointwiseCastKernels* cast;
   const PointwiseRowKernels* row;
+  PointwiseKernel f32_to_bf16, round_to_bf16;
   static PointwiseTables of(std::uint32_t features);
 };
 

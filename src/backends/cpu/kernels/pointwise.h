@@ -106,6 +106,10 @@ struct PointwiseCastKernels {
   PointwiseKernel half_to_f32, f32_to_half, round_to_half, bf16_to_f32, f32_to_bf16, round_to_bf16;
   PointwiseKernel copy[4];  // of elements of 1, 2, 4, 8 bytes
 };
+// What replaces kernels of the same names where the CPU rounds to bf16 by itself.
+struct PointwiseBf16Kernels {
+  PointwiseKernel f32_to_bf16, round_to_bf16;
+};
 // Copies columns at any stride, in elements: gather reads strided and writes dense, scatter the other way round.
 using PointwiseMove = void (*)(void* to, std::int64_t to_row, const void* from, std::int64_t from_row, std::int64_t col_stride,
                                std::int64_t rows, std::int64_t cols);
@@ -121,6 +125,7 @@ extern "C" {
 extern const PointwiseF32Kernels tenfold_pointwise_f32_avx2, tenfold_pointwise_f32_avx512;
 extern const PointwiseLaneKernels tenfold_pointwise_lane_avx2, tenfold_pointwise_lane_avx512;
 extern const PointwiseCastKernels tenfold_pointwise_cast_avx2, tenfold_pointwise_cast_avx512;
+extern const PointwiseBf16Kernels tenfold_pointwise_bf16_amx;  // needs AVX-512 VNNI and BF16 only
 extern const PointwiseRowKernels tenfold_pointwise_row_avx2, tenfold_pointwise_row_avx512;
 }
 

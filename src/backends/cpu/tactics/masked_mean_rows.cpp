@@ -1,8 +1,9 @@
-// masked_mean_rows: MaskedMean of f32 vectors, a mean for each part; tokens pass once, their sums stay in cache.
+// masked_mean_rows: MaskedMean of f32 or bf16 vectors, a mean for each part; tokens pass once, their sums stay in cache.
 #include <algorithm>
 #include <cmath>
 
 #include "backends/cpu/tactics/movement_common.h"
+#include "backends/cpu/tactics/row_floats_common.h"
 #include "base/element.h"
 
 namespace tenfold::backends {
@@ -15,24 +16,31 @@ bool has_offsets(const Problem& p) { return p.in.size() > 2 && !p.in[2].missing;
 
 Verdict supports(const Problem& p) {
   if (Verdict v = no_epilogue(p); !v) return v;
-  if (p.in[0].dtype != DType::f32) return Verdict::no("vectors are not f32");
+  if (!RowFloats::has(p.in[0].dtype) || !RowFloats::has(p.out[0].dtype)) return Verdict::no("vectors are neither f32 nor bf16");
   if (bits(p.in[1].dtype) < 8 || p.in[1].dtype == DType::string) return Verdict::no("the mask's elements are no bytes");
   if (has_offsets(p) && p.in[2].dtype != DType::i32) return Verdict::no("offsets are not i32");
   return dense_plain(p);
 }
 
 struct Kernel {
+  RowFloats rows, out;
   DType mask;
   float least, least_length;
   bool normalize, packed;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
-  return std::make_shared<Kernel>(Kernel{p.in[1].dtype, p.attributes->number("least"), p.attributes->number("least_length"),
+  return std::make_shared<Kernel>(Kernel{RowFloats(p, p.in[0].dtype), RowFloats(p, p.out[0].dtype), p.in[1].dtype, p.attributes->number("least"),
+                                         p.attributes->number("least_length"),
                                          p.attributes->integer("normalize") != 0, has_offsets(p)});
 }
 
-// The mean of rows [first, last).
-void mean_of(const Kernel& kernel, const float* x, const void* mask, int64_t first, int64_t last, int64_t length, float* y) {
+// Of vectors that are not f32: one of them, and their sum.
+ir::Dim worker_scratch(const Problem& p, const Config&) {
+  return p.in[0].dtype == DType::f32 && p.out[0].dtype == DType::f32 ? ir::Dim(0) : p.in[0].dims.back() * ir::Dim(8);
+}
+
+// The mean of rows [first, last). `memory`: of one vector, if they are not f32.
+void mean_of(const Kernel& kernel, const void* x, const void* mask, int64_t first, int64_t last, int64_t length, float* y, float* memory) {
   std::fill_n(y, length, 0.f);
   double weights = 0;
   for (int64_t row = first; row < last; ++row) {
@@ -40,7 +48,7 @@ void mean_of(const Kernel& kernel, const float* x, const void* mask, int64_t fir
     weights += weight;
     const float factor = static_cast<float>(weight);
     if (factor == 0) continue;
-    const float* from = x + row * length;
+    const float* from = kernel.rows.read(x, row * length, length, memory);
     for (int64_t i = 0; i < length; ++i) y[i] += factor * from[i];
   }
   const float count = std::max(static_cast<float>(weights), kernel.least);
@@ -61,9 +69,12 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto* offsets = kernel.packed ? args.in[2].as<const std::int32_t>() : nullptr;
   for (int64_t i = 0; offsets && i < means; ++i)
     if (offsets[i] < 0 || offsets[i] > offsets[i + 1] || offsets[i + 1] > tokens) return Status::bad_index;
-  args.parallel->for_each(means, [&](int64_t i, int) {
+  args.parallel->for_each(means, [&](int64_t i, int worker) {
     const int64_t first = offsets ? offsets[i] : i * tokens, last = offsets ? offsets[i + 1] : first + tokens;
-    mean_of(kernel, x.as<const float>(), args.in[1].data, first, last, length, out.as<float>() + i * length);
+    float* const memory = args.scratch_of<float>(worker);
+    float* const y = kernel.out.place(out.data, i * length, memory + length);
+    mean_of(kernel, x.data, args.in[1].data, first, last, length, y, memory);
+    kernel.out.done(out.data, i * length, length, y);
   });
   return Status::ok;
 }
@@ -71,7 +82,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_masked_mean_rows() {
-  return {.name = "masked_mean_rows", .op = "MaskedMean", .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "masked_mean_rows",
+          .op = "MaskedMean",
+          .supports = supports,
+          .configs = one_config,
+          .worker_scratch = worker_scratch,
+          .open = open,
+          .run = run};
 }
 
 }  // namespace tenfold::backends

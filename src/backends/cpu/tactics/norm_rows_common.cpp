@@ -2,6 +2,7 @@
 #include "backends/cpu/tactics/norm_rows_common.h"
 
 #include "backends/cpu/kernels/norm.h"
+#include "backends/cpu/tactics/row_floats_common.h"
 #include "backends/cpu/tactics/row_problem_common.h"
 
 namespace tenfold::backends::cpu {
@@ -36,22 +37,25 @@ Verdict supports(const Problem& p) {
       if (!p.out[i].missing) return Verdict::no("the mean and the deviation are asked for as outputs");
   }
   for (int i = 0; i < p.anchor_inputs; ++i)
-    if (!p.in[static_cast<std::size_t>(i)].missing && p.in[static_cast<std::size_t>(i)].dtype != DType::f32)
-      return Verdict::no("an operand is not f32");
+    if (!p.in[static_cast<std::size_t>(i)].missing && !RowFloats::has(p.in[static_cast<std::size_t>(i)].dtype))
+      return Verdict::no("an operand is neither f32 nor bf16");
   if (Verdict v = dense_plain(p); !v) return v;
   for (std::size_t i = 1; i < static_cast<std::size_t>(p.anchor_inputs); ++i)
     if (!p.in[i].missing && !is_full(p, i)) return Verdict::no("the scale or bias is broadcast along the row");
-  if (!p.body) return Verdict::only_if(p.out[0].dtype == DType::f32, "the output is not f32");
+  if (!p.body) return Verdict::only_if(RowFloats::has(p.out[0].dtype), "the output is neither f32 nor bf16");
   return Epilogue::supports(p);
 }
 
 struct Kernel {
   const NormKernels* kernels;
   Epilogue epilogue;
-  bool has_epilogue = false, is_rms = false;
-  int axis = 0, bias = -1;  // bias: operand, -1 if there is none
+  RowFloats x, scale, bias, out;
+  bool has_epilogue = false, is_rms = false, is_biased = false;
+  int axis = 0;
   float epsilon = 0;
 };
+
+bool is_biased(const Problem& p) { return p.op->name != "RMSNormalization" && p.anchor_inputs > 2 && !p.in[2].missing; }
 
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
   auto kernel = std::make_shared<Kernel>();
@@ -59,56 +63,60 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   kernel->is_rms = p.op->name == "RMSNormalization";
   kernel->axis = axis_of(p);
   kernel->epsilon = p.attributes->number("epsilon");
-  if (!kernel->is_rms && p.anchor_inputs > 2 && !p.in[2].missing) kernel->bias = 2;
+  kernel->is_biased = is_biased(p);
+  kernel->x = RowFloats(p, p.in[0].dtype);
+  kernel->scale = RowFloats(p, p.in[1].dtype);
+  if (kernel->is_biased) kernel->bias = RowFloats(p, p.in[2].dtype);
+  kernel->out = RowFloats(p, p.out[0].dtype);
   kernel->has_epilogue = p.body != nullptr;
   if (p.body) kernel->epilogue = Epilogue(p, DType::f32);
   return kernel;
 }
 
-// Scratch of the epilogue, then finished rows.
+// Scratch of the epilogue; rows that wait for it, or to be rounded; scale and bias as f32.
 ir::Dim worker_scratch(const Problem& p, const Config&) {
-  return p.body ? row_of(p) * ir::Dim(kRowsAtOnce * 4) + ir::Dim(Epilogue(p, DType::f32).scratch_bytes()) : ir::Dim(0);
+  const bool narrow = std::any_of(p.in.begin(), p.in.begin() + p.anchor_inputs, [](const OperandDesc& d) { return d.dtype == DType::bf16; });
+  if (!p.body && !narrow && p.out[0].dtype == DType::f32) return 0;
+  return row_of(p) * ir::Dim((kRowsAtOnce + 2) * 4) + ir::Dim(p.body ? Epilogue(p, DType::f32).scratch_bytes() : 0);
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& kernel = *static_cast<const Kernel*>(self);
-  const Bound& x = args.in[0];
+  const Bound &x = args.in[0], &out = args.out[0];
   const int64_t rows = product(x.dims, 0, kernel.axis), n = product(x.dims, kernel.axis, x.rank);
-  const float* scale = args.in[1].as<const float>();
-  const float* bias = kernel.bias < 0 ? nullptr : args.in[static_cast<std::size_t>(kernel.bias)].as<const float>();
-  const auto row = [&](const float* from, float* to) {
-    if (kernel.is_rms)
-      kernel.kernels->rms_norm(from, to, scale, n, kernel.epsilon);
-    else
-      kernel.kernels->layer_norm(from, to, scale, bias, n, kernel.epsilon);
-  };
-  const float* from = x.as<const float>();
-  if (!kernel.has_epilogue) {
-    float* to = args.out[0].as<float>();
-    for_row_parts(*args.parallel, rows, rows_per_part(n), [&](int64_t first, int64_t last, int) {
-      for (int64_t r = first; r < last; ++r) row(from + r * n, to + r * n);
-    });
-    return Status::ok;
-  }
-  TileAxes axes;
-  for (int a = 0; a < x.rank; ++a)
-    (a < kernel.axis ? axes.rows[axes.row_count++] : axes.cols[axes.col_count++]) = static_cast<std::int8_t>(a);
   Epilogue::Binding binding;
-  kernel.epilogue.bind(args, axes, binding);
+  if (kernel.has_epilogue) {
+    TileAxes axes;
+    for (int a = 0; a < x.rank; ++a)
+      (a < kernel.axis ? axes.rows[axes.row_count++] : axes.cols[axes.col_count++]) = static_cast<std::int8_t>(a);
+    kernel.epilogue.bind(args, axes, binding);
+  }
   for_row_parts(*args.parallel, rows, rows_per_part(n), [&](int64_t first, int64_t last, int worker) {
     char* const scratch = args.scratch_of<char>(worker);
-    float* const block = reinterpret_cast<float*>(scratch + kernel.epilogue.scratch_bytes());
+    float* const block = reinterpret_cast<float*>(scratch + (kernel.has_epilogue ? kernel.epilogue.scratch_bytes() : 0));
+    const float* const scale = kernel.scale.read(args.in[1].data, 0, n, block + kRowsAtOnce * n);
+    const float* const bias = kernel.is_biased ? kernel.bias.read(args.in[2].data, 0, n, block + (kRowsAtOnce + 1) * n) : nullptr;
     for (int64_t r = first; r < last; r += kRowsAtOnce) {
       const int64_t count = std::min(kRowsAtOnce, last - r);
-      for (int64_t i = 0; i < count; ++i) row(from + (r + i) * n, block + i * n);
-      kernel.epilogue.apply(binding, r, count, 0, n, block, n, scratch);
+      float* const to = kernel.has_epilogue ? block : kernel.out.place(out.data, r * n, block);
+      for (int64_t i = 0; i < count; ++i) {
+        const float* const from = kernel.x.read(x.data, (r + i) * n, n, block + i * n);
+        if (kernel.is_rms)
+          kernel.kernels->rms_norm(from, to + i * n, scale, n, kernel.epsilon);
+        else
+          kernel.kernels->layer_norm(from, to + i * n, scale, bias, n, kernel.epsilon);
+      }
+      if (kernel.has_epilogue)
+        kernel.epilogue.apply(binding, r, count, 0, n, block, n, scratch);
+      else
+        kernel.out.done(out.data, r * n, count * n, block);
     }
   });
   return Status::ok;
 }
 
 bool may_alias(const Problem& p, int in, int out) {
-  return in == 0 && out == 0 && p.in[0].dims == p.out[0].dims && p.out[0].dtype == DType::f32 && p.in[0].dense && p.out[0].dense;
+  return in == 0 && out == 0 && p.in[0].dims == p.out[0].dims && p.in[0].dtype == p.out[0].dtype && p.in[0].dense && p.out[0].dense;
 }
 double work(const Problem& p) { return 8.0 * static_cast<double>(p.bounds(ir::product(p.in[0].dims)).upper); }
 
