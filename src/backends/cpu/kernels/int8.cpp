@@ -148,6 +148,7 @@ void expand(const void* source, std::int64_t count, bool is_signed, void* packed
 extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {.mr = Ops::rows,
                                                     .nr = 2 * Ops::lanes,
                                                     .row_step = Ops::rows,
+                                                    .whole_rows = 1,
                                                     .k_group = 4,
                                                     .k_step = 1,
                                                     .k_chunk = 1024,
@@ -160,6 +161,7 @@ extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {.mr = Ops::rows,
                                                     .leave = nullptr,
                                                     .expand = expand,
                                                     .panel = panel,
-                                                    .taps = nullptr};
+                                                    .taps = nullptr,
+                                                    .laid = nullptr};
 
 }  // namespace tenfold::backends::cpu

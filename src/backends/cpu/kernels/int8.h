@@ -27,6 +27,7 @@ struct Int8Ahead {
 struct Int8Kernels {
   int mr, nr;                  // rows and columns of the largest register tile
   int row_step;                // blocks of rows had better be multiples of this
+  int whole_rows;              // rows that are read and written together, whether they exist or not
   int k_group;                 // neighbours in k that one 32-bit lane multiplies and adds
   int k_step;                  // groups of k that a tile of B holds: 1, but 16 for AMX, whose panels lie as two neighbouring tiles
   int k_chunk;                 // values of k between two visits of an accumulator, so that a panel of B stays in L1
@@ -34,7 +35,8 @@ struct Int8Kernels {
   // What is added to signed A before it is multiplied, 128 where the instruction wants it unsigned; by `expand` or, else, by the panel.
   int signed_shift;
   bool expand_shifts;
-  // True if rows of unsigned (signed) 8-bit A can be used where they lie, without expanding them.
+  // True if rows of unsigned (signed) 8-bit A can be used where they lie, without expanding them: all of them if k has whole steps;
+  // where whole_rows > 1, those that may be read in whole tiles.
   bool direct_unsigned, direct_signed;
   // Called on a worker before and after its tiles (AMX loads its tile shapes); null: nothing to do. `is_signed` is A's type.
   void (*enter)(bool is_signed);
@@ -44,13 +46,16 @@ struct Int8Kernels {
   void (*expand)(const void* source, std::int64_t count, bool is_signed, void* packed);
   // c[r][j] = (init ? init[j] : c[r][j]) + sum over k of a[r][k] * b[k][j], for r < rows and j < width (nr or nr / 2).
   // Strides of A in bytes, of C in elements. `order`: of the groups of this chunk, null where they are not ordered.
-  // Rows are taken `mr` at a time; where mr > 16 (AMX), rows of A and C up to the next multiple of 16 are touched.
+  // Rows of A and C up to the next multiple of `whole_rows` are touched.
   void (*panel)(std::int64_t rows, int width, const char* a, std::int64_t a_stride, const char* b, std::int64_t k_groups,
                 const std::uint16_t* order, const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed,
                 Int8Ahead ahead);
   // The same with rows that lie in `count` taps of 4 * k_groups bytes each, all of k at once; null: they have to be gathered.
   void (*taps)(std::int64_t rows, int width, const Int8WindowTap* taps, std::int64_t count, const char* b, std::int64_t k_groups,
                const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed, Int8Ahead ahead);
+  // The same with rows that lie `a_stride` bytes apart, and whose steps of 4 * k_step values lie at the offsets; null: not offered.
+  void (*laid)(std::int64_t rows, int width, const char* a, std::int64_t a_stride, const std::int32_t* offsets, const char* b,
+               std::int64_t k_groups, const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed, Int8Ahead ahead);
 };
 
 // vpmaddubsw adds two products of an unsigned and a signed byte in 16 bits, where they may not fit. What the weights of a panel

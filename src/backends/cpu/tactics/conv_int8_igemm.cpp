@@ -89,19 +89,24 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
   const ConvInt8Extents extents(args.in[0], args.out[0]);
   const std::int32_t zero = kernel.has_zero ? int8_zero_point(args, 2, kernel.x_type) : 0;
-  const ConvInt8Windows rows(kernel.shape, extents, args.in[0].data, kernel.product.a_signed, zero, *kernel.product.kernels);
+  const ConvInt8Windows rows(kernel.shape, extents, args.in[0].data, kernel.product.a_signed, zero, *kernel.product.kernels,
+                             kernel.product.block_rows);
   kernel.product.run(rows, extents.batch * extents.out_size(), zero, args, TileAxes::channels_last(args.out[0].rank));
   return Status::ok;
 }
 
-ir::Dim worker_scratch(const Problem& p, const Config& c) { return product(p, c).scratch_bytes(); }
+ir::Dim worker_scratch(const Problem& p, const Config& c) {
+  const ConvInt8Shape s(p);
+  const Int8Product made = product(p, c);
+  return made.scratch_bytes() + (ConvInt8Laid::takes(s, *made.kernels) ? ConvInt8Laid::bytes(s, made.block_rows) : 0);
+}
 ir::Dim workspace(const Problem& p, const Config& c) { return product(p, c).workspace_bytes(); }
 
 }  // namespace
 
 Tactic cpu_conv_int8_igemm() {
   return {.name = "conv_int8_igemm",
-          .version = 3,
+          .version = 4,
           .op = "ConvInteger",
           .supports = supports,
           .configs = configs,

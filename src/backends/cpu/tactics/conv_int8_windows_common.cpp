@@ -18,6 +18,11 @@ bool merged(const ConvInt8Shape& s) { return s.groups == 1 && s.dilation[2] == 1
 
 ConvInt8Lines::ConvInt8Lines(const ConvInt8Shape& s, const Int8Kernels& kernels)
     : count(s.kernel[0] * s.kernel[1]), pitch(s.kernel[2] * s.depth) {
+  if (ConvInt8Laid::takes(s, kernels)) {
+    how = laid;
+    pitch = round_up_to(pitch, ConvInt8Laid::kStep);
+    return;
+  }
   if (kernels.taps == nullptr) return;
   const std::int64_t whole = round_up_to(pitch, kernels.k_group);
   if (s.depth % kernels.k_group == 0) {
@@ -29,7 +34,7 @@ ConvInt8Lines::ConvInt8Lines(const ConvInt8Shape& s, const Int8Kernels& kernels)
 }
 
 ConvInt8Windows::ConvInt8Windows(const ConvInt8Shape& shape, const ConvInt8Extents& extents, const void* image, bool is_signed,
-                                 std::int32_t zero, const Int8Kernels& kernels)
+                                 std::int32_t zero, const Int8Kernels& kernels, std::int64_t block_rows)
     : shape_(shape),
       extents_(extents),
       lines_(shape, kernels),
@@ -39,6 +44,7 @@ ConvInt8Windows::ConvInt8Windows(const ConvInt8Shape& shape, const ConvInt8Exten
       merged_(merged(shape)),
       small_lines_(merged_ && shape.kernel[2] * shape.depth <= kShortLine),
       flip_(kernels.expand_shifts && is_signed ? 0x80 : 0) {
+  if (lines_.how == ConvInt8Lines::laid) laid_.emplace(shape, extents, image, zero, block_rows);
   std::memset(border_, zero, sizeof border_);
   for (std::size_t d = 0; d < 3; ++d) last_inside_[d] = extents.in[d] - 1 - (shape.kernel[d] - 1) * shape.dilation[d];
   // What fills up the last line is read, too.
@@ -170,7 +176,7 @@ void ConvInt8Windows::fill_border(const Int8Kernels& kernels, std::int64_t count
 }
 
 bool ConvInt8Windows::find(std::int64_t group, std::int64_t row, std::int64_t rows, Int8TapTable& table) const noexcept {
-  if (lines_.how == ConvInt8Lines::gathered) return false;
+  if (lines_.how != ConvInt8Lines::by_tap && lines_.how != ConvInt8Lines::by_line) return false;
   const Three &out = extents_.out, &stride = shape_.stride, &begin = shape_.begin;
   Place edges[kInt8MaxRows];   // windows of which a part lies outside
   std::int64_t edge_rows[kInt8MaxRows], edge_count = 0;

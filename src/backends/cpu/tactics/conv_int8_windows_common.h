@@ -3,13 +3,15 @@
 // A window is one contiguous run of bytes for each of its lines, and weights are packed in that order.
 #pragma once
 
-#include "backends/cpu/tactics/conv_int8_common.h"
+#include <optional>
+
+#include "backends/cpu/tactics/conv_int8_laid_common.h"
 
 namespace tenfold::backends::cpu {
 
 // How kernels read windows, and so how a window's lines lie in k.
 struct ConvInt8Lines {
-  enum How { gathered, by_tap, by_line } how = gathered;
+  enum How { gathered, by_tap, by_line, laid } how = gathered;
   std::int64_t count;   // of lines
   std::int64_t pitch;   // bytes from one to the next: what is read as lines has whole groups of k
   ConvInt8Lines(const ConvInt8Shape& shape, const Int8Kernels& kernels);
@@ -18,8 +20,10 @@ struct ConvInt8Lines {
 class ConvInt8Windows final : public Int8Rows {
  public:
   ConvInt8Windows(const ConvInt8Shape& shape, const ConvInt8Extents& extents, const void* image, bool is_signed, std::int32_t zero,
-                  const Int8Kernels& kernels);
+                  const Int8Kernels& kernels, std::int64_t block_rows);
   const char* direct(std::int64_t group, std::int64_t row, std::int64_t& stride) const noexcept override;
+  const char* end() const noexcept override { return end_; }
+  const Int8Laying* laying() const noexcept override { return laid_ ? &*laid_ : nullptr; }
   void fill(const Int8Kernels& kernels, std::int64_t group, std::int64_t row, std::int64_t rows, std::int64_t k, std::int64_t count,
             char* to, std::int64_t stride) const noexcept override;
   bool find(std::int64_t group, std::int64_t row, std::int64_t rows, Int8TapTable& table) const noexcept override;
@@ -51,6 +55,7 @@ class ConvInt8Windows final : public Int8Rows {
   const ConvInt8Shape& shape_;
   const ConvInt8Extents& extents_;
   ConvInt8Lines lines_;
+  std::optional<ConvInt8Laid> laid_;
   const char *image_, *end_;
   Three last_inside_;       // first taps of the last windows that do not cross the border behind them
   const char* last_read_;   // first tap of the last window that may be read where it lies

@@ -17,6 +17,8 @@ std::int64_t balanced(std::int64_t rows, std::int64_t limit, std::int64_t tile) 
   return std::min(ceil_div(ceil_div(rows, blocks), tile) * tile, limit);
 }
 
+std::int64_t most_rows_of(const Int8Kernels& kernels) { return kernels.laid ? kInt8MostRows : kInt8MaxRows; }
+
 }  // namespace
 
 const Int8Kernels& int8_kernels(std::int64_t isa) {
@@ -41,15 +43,22 @@ std::vector<Config> int8_configs(const DeviceInfo& device, std::int64_t rows, st
   const auto offer = [&](std::int64_t isa, std::int64_t most_rows, std::int64_t most_columns) {
     const Int8Kernels& kernels = int8_kernels(isa);
     const std::int64_t columns = std::min(balanced(n, most_columns, kernels.nr), kInt8MaxColumns);
-    const Config config{isa, balanced(rows, std::min(most_rows, kInt8MaxRows), kernels.row_step), columns};
+    const Config config{isa, balanced(rows, std::min(most_rows, most_rows_of(kernels)), kernels.row_step), columns};
     if (std::find(configs.begin(), configs.end(), config) == configs.end()) configs.push_back(config);
   };
   if (best < 0) return configs;
+  if (best == kInt8Amx) {   // a few rows do not fill a tile
+    offer(best, 128, 64);
+    offer(best, 64, 128);
+    offer(best, 128, 32);
+    offer(best, 32, 128);
+    offer(kInt8Vnni, 48, 64);
+    return configs;
+  }
   offer(best, 48, 64);
   offer(best, 48, 128);
   offer(best, 26, 128);
   offer(best, 64, 64);
-  if (best == kInt8Amx) offer(kInt8Vnni, 48, 64);  // a few rows do not fill a tile
   return configs;
 }
 
@@ -58,10 +67,11 @@ Verdict int8_valid(const DeviceInfo& device, const Config& config) {
   if (config[0] < 0 || config[0] >= kInt8IsaCount) return Verdict::no("the config names an unknown instruction set");
   const std::uint32_t needs = kNeeds[config[0]];
   if ((device.features & needs) != needs) return Verdict::no(cat("needs ", feature_text(needs)));
-  if (config[1] < 1 || config[1] > kInt8MaxRows) return Verdict::no("the block has too many rows");
-  const std::int64_t nr = int8_kernels(config[0]).nr;
-  return Verdict::only_if(config[2] >= nr && config[2] % nr == 0 && config[2] <= kInt8MaxColumns,
-                          "the block's columns are no whole panels");
+  const Int8Kernels& kernels = int8_kernels(config[0]);
+  if (config[1] < 1 || config[1] > most_rows_of(kernels)) return Verdict::no("the block has too many rows");
+  if (config[2] < kernels.nr || config[2] % kernels.nr != 0 || config[2] > kInt8MaxColumns)
+    return Verdict::no("the block's columns are no whole panels");
+  return Verdict::only_if(round_up_to(config[1], kernels.whole_rows) * config[2] <= kInt8MaxCells, "the block has too many results");
 }
 
 std::int32_t int8_zero_point(const RunArgs& args, int input, DType dtype) noexcept {

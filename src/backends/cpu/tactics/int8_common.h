@@ -18,7 +18,9 @@ namespace tenfold::backends::cpu {
 // Config of every int8 product: {instruction set, rows of a block, columns of a block}.
 enum Int8Isa : std::int64_t { kInt8Avx2, kInt8Avx512, kInt8Vnni, kInt8Amx, kInt8IsaCount };
 constexpr std::int64_t round_up_to(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
-inline constexpr std::int64_t kInt8MaxRows = 64, kInt8MaxColumns = 128, kInt8MaxChunkBytes = 1024;
+// A block's rows, twice as many where kernels stream weights past them (`laid`); its columns, its accumulators; values of k at a time.
+inline constexpr std::int64_t kInt8MaxRows = 64, kInt8MostRows = 128, kInt8MaxColumns = 128, kInt8MaxCells = 64 * 128,
+                              kInt8MaxChunkBytes = 1024, kInt8MaxSteps = 2048;
 static_assert(kInt8MaxColumns <= kInt8MostColumns);
 
 const Int8Kernels& int8_kernels(std::int64_t isa);
@@ -97,6 +99,21 @@ struct Int8TapTable {
   std::int64_t count, bytes;   // bytes: of each tap
 };
 
+// A block of rows as Int8Kernels::laid reads it. Rows come in lines of `line_rows`, of which the first `line_outputs` are rows of the
+// result and the others lie between lines; row 0 is number `x` of its line, whose row of the result number 0 is `out`.
+struct Int8Laid {
+  const char* first;
+  std::int64_t stride, rows, line_rows, line_outputs, x, out;
+};
+
+// Rows that overlap in memory: copied once for each block, not row by row.
+class Int8Laying {
+ public:
+  virtual ~Int8Laying() = default;
+  virtual std::int64_t blocks() const noexcept = 0;
+  virtual Int8Laid lay(std::int64_t block, char* to, std::int32_t* offsets) const noexcept = 0;
+};
+
 // Source of the rows of A.
 class Int8Rows {
  public:
@@ -104,10 +121,13 @@ class Int8Rows {
   // Copies values [k, k + count) of rows [row, row + rows) of a group to `to`, rows `stride` bytes apart, moved as kernels want them.
   virtual void fill(const Int8Kernels& kernels, std::int64_t group, std::int64_t row, std::int64_t rows, std::int64_t k, std::int64_t count,
                     char* to, std::int64_t stride) const noexcept = 0;
-  // The row where it lies, if rows are `stride` bytes apart and complete; null if they have to be gathered.
+  // The row where it lies, if rows are `stride` bytes apart and complete; null if they have to be gathered. Bytes up to end() may be read.
   virtual const char* direct(std::int64_t group, std::int64_t row, std::int64_t& stride) const noexcept = 0;
+  virtual const char* end() const noexcept = 0;
   // The taps of rows [row, row + rows) where they lie; false if they have to be gathered.
   virtual bool find(std::int64_t /*group*/, std::int64_t /*row*/, std::int64_t /*rows*/, Int8TapTable&) const noexcept { return false; }
+  // Not null: all rows are to be had this way, by kernels with `laid`.
+  virtual const Int8Laying* laying() const noexcept { return nullptr; }
 };
 
 struct Int8Product {
@@ -122,7 +142,7 @@ struct Int8Product {
   Int8Product() = default;
   Int8Product(const Problem& problem, const Config& config, const Int8Weights& weights, bool a_signed, int channel_axis);
   std::int64_t workspace_bytes() const { return end.workspace_bytes() + packing.columns() * weights.groups * 4; }
-  std::int64_t scratch_bytes() const { return end.scratch_bytes(); }
+  std::int64_t scratch_bytes() const { return round_up_to(end.scratch_bytes(), 64); }   // per worker; Int8Laying's memory lies behind it
   // All rows of all groups; `zero` is A's zero point. args.in[1] is the packed weight.
   void run(const Int8Rows& rows, std::int64_t count, std::int32_t zero, const RunArgs& args, const TileAxes& axes) const noexcept;
 
@@ -133,7 +153,10 @@ struct Int8Product {
   Int8Ahead ahead(const void* packed, const Block& block, std::int64_t row_blocks) const noexcept;
   void run_block(const Call& call, const Block& block, Scratch& s, void* scratch) const noexcept;
   void multiply_taps(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept;
+  void find_direct(const Call& call, const Block& block, Scratch& s) const noexcept;
   void multiply(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept;
+  void multiply_laid(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept;
+  void finish_laid(const Call& call, const Block& block, std::int64_t width, Scratch& s, void* scratch) const noexcept;
   void correct_rests(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept;
 };
 

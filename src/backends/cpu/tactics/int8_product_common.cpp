@@ -20,7 +20,7 @@ Int8Ahead share(Int8Ahead ahead, std::int64_t at, std::int64_t size, std::int64_
 }  // namespace
 
 struct Int8Product::Block {
-  std::int64_t group, row, rows, column, columns;
+  std::int64_t index, group, row, rows, column, columns;   // index: among the blocks of rows
   Int8Ahead ahead;  // the weights of the next block of columns, or this block's share of them
   bool first;  // of its rows: what the scratch knows of them serves the blocks of columns that follow
 };
@@ -28,14 +28,17 @@ struct Int8Product::Block {
 // Rows and accumulators of one block: on the worker's stack.
 struct Int8Product::Scratch {
   union {
-    alignas(64) char a[kInt8MaxRows * (kInt8MaxChunkBytes + 64) + 64];   // gathered
+    alignas(64) char a[kInt8MostRows * (kInt8MaxChunkBytes / 2 + 64) + 64];   // gathered
     Int8TapTable taps;
+    std::int32_t offsets[kInt8MaxSteps];
   };
-  alignas(64) std::int32_t c[kInt8MaxRows * kInt8MaxColumns];
-  std::int32_t row_sums[kInt8MaxRows];
-  const char* direct;          // null: not in one piece
-  std::int64_t direct_stride;
+  static_assert(sizeof a >= kInt8MaxRows * (kInt8MaxChunkBytes + 64));
+  alignas(64) std::int32_t c[kInt8MaxCells];
+  std::int32_t row_sums[kInt8MostRows];
+  const char* direct;
+  std::int64_t direct_stride, direct_rows;   // rows that are read where they lie; others follow
   bool by_taps;
+  Int8Laid laid;
 };
 
 // What all blocks of a run share.
@@ -72,14 +75,22 @@ void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zer
   const bool shifted = a_signed && kernels->expand_shifts;
   Call call{rows, packed, start, shifted ? moved_zero : zero, packing.has_rests(packed), {}};
   end.bind(args, axes, weights.n * weights.groups, call.end);
-  const std::int64_t row_blocks = ceil_div(count, block_rows), column_blocks = ceil_div(weights.n, block_columns);
+  const Int8Laying* const laying = rows.laying();
+  const std::int64_t row_blocks = laying ? laying->blocks() : ceil_div(count, block_rows),
+                     column_blocks = ceil_div(weights.n, block_columns);
   // Rows that were gathered serve all columns, unless only columns make enough parts; then neighbouring parts share their weights.
   const std::int64_t parts_of_rows = row_blocks * weights.groups, split = parts_of_rows >= kEnoughParts ? 1 : column_blocks;
   args.parallel->for_each(parts_of_rows * split, [&](std::int64_t part, int worker) {
     Scratch s;
     Block block;
-    block.row = part % row_blocks * block_rows;
+    block.index = part % row_blocks;
+    block.row = block.index * block_rows;
     block.rows = std::min(block_rows, count - block.row);
+    char* const scratch = static_cast<char*>(args.scratch_of(worker));
+    if (laying) {
+      s.laid = laying->lay(block.index, scratch + scratch_bytes(), s.offsets);
+      block.rows = s.laid.rows;
+    }
     block.group = part / row_blocks / split;
     const std::int64_t first = part / row_blocks % split, last = split == 1 ? column_blocks : first + 1;
     for (std::int64_t c = first; c < last; ++c) {
@@ -87,7 +98,7 @@ void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zer
       block.columns = std::min(block_columns, weights.n - block.column);
       block.first = c == first;
       block.ahead = ahead(packed, block, split > 1 ? row_blocks : 1);
-      run_block(call, block, s, args.scratch_of(worker));
+      run_block(call, block, s, scratch);
     }
   });
 }
@@ -97,7 +108,7 @@ Int8Ahead Int8Product::ahead(const void* packed, const Block& block, std::int64_
   const std::int64_t next = block.column + block_columns;
   if (next >= weights.n) return {static_cast<const char*>(packed), 0};
   const std::int64_t bytes = std::min(block_columns, packing.columns() - next) * packing.depth();
-  return share({packing.panel(packed, block.group, next, 0), bytes}, row_blocks > 1 ? block.row / block_rows : 0, 1, row_blocks);
+  return share({packing.panel(packed, block.group, next, 0), bytes}, row_blocks > 1 ? block.index : 0, 1, row_blocks);
 }
 
 namespace {
@@ -112,20 +123,66 @@ std::int32_t sum_of(const char* row, std::int64_t count, bool is_signed) {
 
 void Int8Product::run_block(const Call& call, const Block& block, Scratch& s, void* scratch) const noexcept {
   const std::int64_t width = std::min(round_up_to(block.columns, kernels->nr / 2), packing.columns() - block.column);
-  if (block.first) {
-    const bool may_be_direct = (a_signed ? kernels->direct_signed : kernels->direct_unsigned) && weights.k == packing.depth();
-    s.direct = may_be_direct ? call.rows.direct(block.group, block.row, s.direct_stride) : nullptr;
-    s.by_taps = s.direct == nullptr && kernels->taps != nullptr && call.rows.find(block.group, block.row, block.rows, s.taps);
+  const bool is_laid = call.rows.laying() != nullptr;
+  if (block.first && !is_laid) {
+    find_direct(call, block, s);
+    s.by_taps = s.direct_rows == 0 && kernels->taps != nullptr && call.rows.find(block.group, block.row, block.rows, s.taps);
   }
   if (call.rests) std::fill_n(s.row_sums, block.rows, 0);
   if (kernels->enter) kernels->enter(a_signed);
-  if (s.by_taps)
+  if (is_laid)
+    multiply_laid(call, block, width, s);
+  else if (s.by_taps)
     multiply_taps(call, block, width, s);
   else
     multiply(call, block, width, s);
   if (kernels->leave) kernels->leave();
   if (call.rests) correct_rests(call, block, width, s);
+  if (is_laid) return finish_laid(call, block, width, s, scratch);
   end.apply(call.end, block.row, block.rows, block.group * weights.n + block.column, block.columns, s.c, width, scratch);
+}
+
+// Rows that are read in whole tiles: those of which no byte lies behind the end.
+void Int8Product::find_direct(const Call& call, const Block& block, Scratch& s) const noexcept {
+  s.direct = nullptr;
+  s.direct_rows = 0;
+  if (!(a_signed ? kernels->direct_signed : kernels->direct_unsigned)) return;
+  if (kernels->whole_rows == 1 && weights.k != packing.depth()) return;
+  s.direct = call.rows.direct(block.group, block.row, s.direct_stride);
+  if (s.direct == nullptr) return;
+  const std::int64_t left = call.rows.end() - s.direct - packing.depth();   // from the end of the first row
+  const std::int64_t readable = left < 0 ? 0 : left / s.direct_stride + 1;
+  s.direct_rows = std::min(block.rows, readable) / kernels->whole_rows * kernels->whole_rows;
+}
+
+void Int8Product::multiply_laid(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept {
+  const std::int32_t* start = call.start + block.group * packing.columns() + block.column;
+  for (std::int64_t k = 0; k < packing.depth(); k += kernels->k_chunk) {
+    const std::int64_t depth = std::min<std::int64_t>(kernels->k_chunk, packing.depth() - k);
+    const Int8Ahead ahead = share(block.ahead, k, depth, packing.depth());
+    for (std::int64_t j = 0; j < width;) {
+      const std::int64_t panel = packing.panel_width(block.column + j);
+      kernels->laid(block.rows, static_cast<int>(panel), s.laid.first, s.laid.stride, s.offsets + k / (kernels->k_group * kernels->k_step),
+                    packing.panel(call.packed, block.group, block.column + j, k), depth / kernels->k_group, k == 0 ? start + j : nullptr,
+                    s.c + j, width, a_signed, share(ahead, j, panel, width));
+      j += panel;
+    }
+  }
+  if (!call.rests) return;
+  // Whatever fills up lines is part of k.
+  const std::int64_t step = kernels->k_group * kernels->k_step;
+  for (std::int64_t i = 0; i < packing.depth() / step; ++i)
+    for (std::int64_t r = 0; r < block.rows; ++r) s.row_sums[r] += sum_of(s.laid.first + r * s.laid.stride + s.offsets[i], step, a_signed);
+}
+
+// Line by line: what lies between lines is left out.
+void Int8Product::finish_laid(const Call& call, const Block& block, std::int64_t width, Scratch& s, void* scratch) const noexcept {
+  const Int8Laid& laid = s.laid;
+  for (std::int64_t r = 0, x = laid.x, out = laid.out; r < block.rows; r += laid.line_rows - x, x = 0, out += laid.line_outputs) {
+    const std::int64_t count = std::min(laid.line_outputs - x, block.rows - r);
+    if (count > 0)
+      end.apply(call.end, out + x, count, block.group * weights.n + block.column, block.columns, s.c + r * width, width, scratch);
+  }
 }
 
 void Int8Product::multiply_taps(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept {
@@ -145,14 +202,16 @@ void Int8Product::multiply_taps(const Call& call, const Block& block, std::int64
 void Int8Product::multiply(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept {
   const Int8Kernels& kernel = *kernels;
   const std::int32_t* start = call.start + block.group * packing.columns() + block.column;
-  const bool gathered = !block.first && weights.k <= kernel.k_chunk;
-  for (std::int64_t k = 0; k < weights.k; k += kernel.k_chunk) {
-    const std::int64_t count = std::min<std::int64_t>(kernel.k_chunk, weights.k - k);
-    const std::int64_t depth = std::min<std::int64_t>(kernel.k_chunk, packing.depth() - k);
+  const std::int64_t gathered_rows = block.rows - s.direct_rows;
+  const std::int64_t chunk = gathered_rows > kInt8MaxRows ? kInt8MaxChunkBytes / 2 : kernel.k_chunk;
+  const bool gathered = !block.first && weights.k <= chunk;
+  for (std::int64_t k = 0; k < weights.k; k += chunk) {
+    const std::int64_t count = std::min<std::int64_t>(chunk, weights.k - k);
+    const std::int64_t depth = std::min<std::int64_t>(chunk, packing.depth() - k);
     // One cache line more than the values, so that rows do not fall into the same sets.
-    const std::int64_t stride = s.direct ? s.direct_stride : round_up_to(depth, 64) + (depth >= 512 ? 64 : 0);
-    if (!s.direct && !gathered) call.rows.fill(kernel, block.group, block.row, block.rows, k, count, s.a, stride);
-    const char* a = s.direct ? s.direct + k : s.a;
+    const std::int64_t stride = round_up_to(depth, 64) + (depth >= 512 ? 64 : 0);
+    if (gathered_rows > 0 && !gathered)
+      call.rows.fill(kernel, block.group, block.row + s.direct_rows, gathered_rows, k, count, s.a, stride);
     const Int8Ahead ahead = share(block.ahead, k, depth, packing.depth());
     for (std::int64_t j = 0; j < width;) {
       const std::int64_t panel = packing.panel_width(block.column + j);
@@ -161,13 +220,20 @@ void Int8Product::multiply(const Call& call, const Block& block, std::int64_t wi
       // Never read what a damaged plan would point at.
       if (order && !packing.chunk(block.column + j, k).has(order))
         order = (k + kernel.k_chunk < packing.depth() ? spare_order : last_spare_order).data();
-      kernel.panel(block.rows, static_cast<int>(panel), a, stride, b, depth / kernel.k_group, order, k == 0 ? start + j : nullptr, s.c + j,
-                   width, a_signed, share(ahead, j, panel, width));
+      const auto rows = [&](std::int64_t first, std::int64_t number, const char* a, std::int64_t a_stride, Int8Ahead soon) {
+        if (number > 0)
+          kernel.panel(number, static_cast<int>(panel), a, a_stride, b, depth / kernel.k_group, order, k == 0 ? start + j : nullptr,
+                       s.c + first * width + j, width, a_signed, soon);
+      };
+      const Int8Ahead soon = share(ahead, j, panel, width);
+      rows(0, s.direct_rows, s.direct + k, s.direct_stride, soon);
+      rows(s.direct_rows, gathered_rows, s.a, stride, s.direct_rows > 0 ? Int8Ahead{soon.at, 0} : soon);
       j += panel;
     }
     if (!call.rests) continue;
     const bool bytes_signed = a_signed && !kernel.expand_shifts;
-    for (std::int64_t r = 0; r < block.rows; ++r) s.row_sums[r] += sum_of(a + r * stride, count, bytes_signed);
+    for (std::int64_t r = 0; r < block.rows; ++r)
+      s.row_sums[r] += sum_of(r < s.direct_rows ? s.direct + r * s.direct_stride + k : s.a + (r - s.direct_rows) * stride, count, bytes_signed);
   }
 }
 

@@ -12,7 +12,8 @@ using namespace cpu;
 // Rows of a dense row-major matrix.
 class MatrixRows final : public Int8Rows {
  public:
-  MatrixRows(const void* data, std::int64_t k, bool is_signed) : data_(static_cast<const char*>(data)), k_(k), signed_(is_signed) {}
+  MatrixRows(const void* data, std::int64_t rows, std::int64_t k, bool is_signed)
+      : data_(static_cast<const char*>(data)), rows_(rows), k_(k), signed_(is_signed) {}
   void fill(const Int8Kernels& kernels, std::int64_t, std::int64_t row, std::int64_t rows, std::int64_t k, std::int64_t count, char* to,
             std::int64_t stride) const noexcept override {
     for (std::int64_t r = 0; r < rows; ++r) kernels.expand(data_ + (row + r) * k_ + k, count, signed_, to + r * stride);
@@ -21,10 +22,11 @@ class MatrixRows final : public Int8Rows {
     stride = k_;
     return data_ + row * k_;
   }
+  const char* end() const noexcept override { return data_ + rows_ * k_; }
 
  private:
   const char* data_;
-  std::int64_t k_;
+  std::int64_t rows_, k_;
   bool signed_;
 };
 
@@ -103,7 +105,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Bound& a = args.in[0];
   std::int64_t rows = 1;
   for (int i = 0; i + 1 < a.rank; ++i) rows *= a.dims[i];
-  const MatrixRows source(a.data, kernel.product.weights.k, kernel.product.a_signed);
+  const MatrixRows source(a.data, rows, kernel.product.weights.k, kernel.product.a_signed);
   const std::int32_t zero = kernel.has_zero ? int8_zero_point(args, 2, kernel.a_type) : 0;
   kernel.product.run(source, rows, zero, args, TileAxes::last(args.out[0].rank));
   return Status::ok;
@@ -117,7 +119,7 @@ double work(const Problem& p) { return 2.0 * static_cast<double>(likely_rows(p))
 
 Tactic cpu_matmul_int8() {
   return {.name = "matmul_int8",
-          .version = 3,
+          .version = 4,
           .op = "MatMulInteger",
           .supports = supports,
           .configs = configs,

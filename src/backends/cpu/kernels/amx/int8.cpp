@@ -22,12 +22,29 @@ constexpr TileShapes kShapes;
 void enter(bool) { _tile_loadconfig(&kShapes); }
 void leave() { _tile_release(); }
 
+// Where A is: its value 64 * s of row r lies at first + r * stride + (offsets ? offsets[s] : 64 * s).
+struct Rows {
+  const char* first;
+  std::int64_t stride;
+  const std::int32_t* offsets;
+};
+
+// What a tile's steps fetch of the weights that follow: so many lines each, as long as there are any.
+struct Ahead {
+  const char* at;
+  std::int64_t lines, step;
+  Ahead(Int8Ahead ahead, std::int64_t steps) : at(ahead.at), lines(ahead.bytes / 64), step(steps > 0 ? (lines + steps - 1) / steps : 0) {}
+  void advance() {
+    const std::int64_t count = step < lines ? step : lines;
+    for (std::int64_t i = 0; i < count; ++i, at += 64) _mm_prefetch(at, _MM_HINT_T1);
+    lines -= count;
+  }
+};
+
 // Tile registers are literal numbers: 0-3 accumulators [row tile][column tile], 4-5 rows of A, 6-7 columns of B.
-template <bool Signed, bool TwoRows, bool TwoColumns>
-void product(const char* a, std::int64_t a_stride, const char* b, std::int64_t steps, const std::int32_t* init, std::int32_t* c,
-             std::int64_t c_stride) {
-  const std::int64_t b_step = (TwoColumns ? 2 : 1) * kTileRows * kTileBytes, bytes = c_stride * 4;
-  const char* a2 = a + kTileRows * a_stride;
+template <bool Signed, bool Offsets, bool TwoRows, bool TwoColumns>
+void product(Rows a, const char* b, std::int64_t steps, const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, Ahead& ahead) {
+  const std::int64_t b_step = (TwoColumns ? 2 : 1) * kTileRows * kTileBytes, bytes = c_stride * 4, next = kTileRows * a.stride;
   std::int32_t* c2 = c + kTileRows * c_stride;
   // Every row of an accumulator starts with the same values: a tile load of stride 0.
   _tile_loadd(0, init ? init : c, init ? 0 : bytes);
@@ -35,10 +52,12 @@ void product(const char* a, std::int64_t a_stride, const char* b, std::int64_t s
   if constexpr (TwoRows) _tile_loadd(2, init ? init : c2, init ? 0 : bytes);
   if constexpr (TwoRows && TwoColumns) _tile_loadd(3, (init ? init : c2) + 16, init ? 0 : bytes);
   for (std::int64_t s = 0; s < steps; ++s) {
+    const char* from = a.first + (Offsets ? a.offsets[s] : s * kTileBytes);
+    ahead.advance();
     _tile_loadd(6, b, kTileBytes);
     if constexpr (TwoColumns) _tile_loadd(7, b + kTileRows * kTileBytes, kTileBytes);
-    _tile_loadd(4, a, a_stride);
-    if constexpr (TwoRows) _tile_loadd(5, a2, a_stride);
+    _tile_loadd(4, from, a.stride);
+    if constexpr (TwoRows) _tile_loadd(5, from + next, a.stride);
     if constexpr (Signed) {
       _tile_dpbssd(0, 4, 6);
       if constexpr (TwoColumns) _tile_dpbssd(1, 4, 7);
@@ -50,8 +69,6 @@ void product(const char* a, std::int64_t a_stride, const char* b, std::int64_t s
       if constexpr (TwoRows) _tile_dpbusd(2, 5, 6);
       if constexpr (TwoRows && TwoColumns) _tile_dpbusd(3, 5, 7);
     }
-    a += kTileBytes;
-    a2 += kTileBytes;
     b += b_step;
   }
   _tile_stored(0, c, bytes);
@@ -60,22 +77,32 @@ void product(const char* a, std::int64_t a_stride, const char* b, std::int64_t s
   if constexpr (TwoRows && TwoColumns) _tile_stored(3, c2 + 16, bytes);
 }
 
-template <bool Signed>
-void tile_of(bool two_rows, bool two_columns, const char* a, std::int64_t a_stride, const char* b, std::int64_t steps,
-             const std::int32_t* init, std::int32_t* c, std::int64_t c_stride) {
-  if (two_rows && two_columns) return product<Signed, true, true>(a, a_stride, b, steps, init, c, c_stride);
-  if (two_rows) return product<Signed, true, false>(a, a_stride, b, steps, init, c, c_stride);
-  if (two_columns) return product<Signed, false, true>(a, a_stride, b, steps, init, c, c_stride);
-  return product<Signed, false, false>(a, a_stride, b, steps, init, c, c_stride);
+template <bool Signed, bool Offsets, bool TwoColumns>
+void rows_of(std::int64_t rows, Rows a, const char* b, std::int64_t steps, const std::int32_t* init, std::int32_t* c,
+             std::int64_t c_stride, Ahead ahead) {
+  for (; rows > kTileRows; rows -= 2 * kTileRows, a.first += 2 * kTileRows * a.stride, c += 2 * kTileRows * c_stride)
+    product<Signed, Offsets, true, TwoColumns>(a, b, steps, init, c, c_stride, ahead);
+  if (rows > 0) product<Signed, Offsets, false, TwoColumns>(a, b, steps, init, c, c_stride, ahead);
+}
+
+template <bool Signed, bool Offsets>
+void columns_of(int width, std::int64_t rows, Rows a, const char* b, std::int64_t k_groups, const std::int32_t* init, std::int32_t* c,
+                std::int64_t c_stride, Int8Ahead ahead) {
+  const std::int64_t steps = k_groups / 16;
+  const Ahead soon(ahead, (rows + 2 * kTileRows - 1) / (2 * kTileRows) * steps);
+  (width > 16 ? rows_of<Signed, Offsets, true> : rows_of<Signed, Offsets, false>)(rows, a, b, steps, init, c, c_stride, soon);
 }
 
 void panel(std::int64_t rows, int width, const char* a, std::int64_t a_stride, const char* b, std::int64_t k_groups, const std::uint16_t*,
-           const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed, Int8Ahead) {
-  const bool two_columns = width > 16;
-  const std::int64_t steps = k_groups / 16;
-  const auto run = is_signed ? tile_of<true> : tile_of<false>;
-  for (; rows > 0; rows -= 2 * kTileRows, a += 2 * kTileRows * a_stride, c += 2 * kTileRows * c_stride)
-    run(rows > kTileRows, two_columns, a, a_stride, b, steps, init, c, c_stride);
+           const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed, Int8Ahead ahead) {
+  (is_signed ? columns_of<true, false> : columns_of<false, false>)(width, rows, {a, a_stride, nullptr}, b, k_groups, init, c, c_stride,
+                                                                   ahead);
+}
+
+void laid(std::int64_t rows, int width, const char* a, std::int64_t a_stride, const std::int32_t* offsets, const char* b,
+          std::int64_t k_groups, const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed, Int8Ahead ahead) {
+  (is_signed ? columns_of<true, true> : columns_of<false, true>)(width, rows, {a, a_stride, offsets}, b, k_groups, init, c, c_stride,
+                                                                 ahead);
 }
 
 }  // namespace
@@ -83,18 +110,20 @@ void panel(std::int64_t rows, int width, const char* a, std::int64_t a_stride, c
 extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {.mr = 2 * kTileRows,
                                                     .nr = 32,
                                                     .row_step = 2 * kTileRows,
+                                                    .whole_rows = kTileRows,
                                                     .k_group = 4,
                                                     .k_step = 16,
                                                     .k_chunk = 1024,
                                                     .ordered = false,
                                                     .signed_shift = 0,
                                                     .expand_shifts = false,
-                                                    .direct_unsigned = false,
-                                                    .direct_signed = false,
+                                                    .direct_unsigned = true,
+                                                    .direct_signed = true,
                                                     .enter = enter,
                                                     .leave = leave,
                                                     .expand = int8_copy,
                                                     .panel = panel,
-                                                    .taps = nullptr};
+                                                    .taps = nullptr,
+                                                    .laid = laid};
 
 }  // namespace tenfold::backends::cpu

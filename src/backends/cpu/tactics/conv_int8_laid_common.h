@@ -1,0 +1,36 @@
+// The windows of 8-bit channels-last images as rows that are a constant number of bytes apart, across lines of the image, too.
+//
+// The lines that a block of windows sees are copied with their borders, one behind the other: then window x + 1 starts `stride`
+// pixels behind window x, and the first one of a line where the line before it ends. What lies between lines is computed and ignored.
+// Lines that a vertical stride takes from one window to the next become neighbours, too.
+#pragma once
+
+#include "backends/cpu/tactics/conv_int8_common.h"
+
+namespace tenfold::backends::cpu {
+
+class ConvInt8Laid final : public Int8Laying {
+ public:
+  static constexpr std::int64_t kStep = 64;   // bytes of a step of k
+  static bool takes(const ConvInt8Shape& shape, const Int8Kernels& kernels);
+  static std::int64_t bytes(const ConvInt8Shape& shape, std::int64_t block_rows);   // at most, of one block
+
+  ConvInt8Laid(const ConvInt8Shape& shape, const ConvInt8Extents& extents, const void* image, std::int32_t zero, std::int64_t block_rows);
+  std::int64_t blocks() const noexcept override { return images_ * blocks_; }
+  Int8Laid lay(std::int64_t block, char* to, std::int32_t* offsets) const noexcept override;
+
+ private:
+  struct Piece {   // the lines from y0 on, each from its input pixel x0 on
+    std::int64_t image, y0, x0, lines, pixels;
+  };
+  void copy(const Piece& piece, char* to, std::int32_t* offsets) const noexcept;
+  const ConvInt8Shape& shape_;
+  const ConvInt8Extents& extents_;
+  const char* image_;
+  std::int32_t zero_;
+  std::int64_t images_, blocks_;       // blocks: of an image
+  std::int64_t pitch_, line_rows_;     // pixels of a line with its borders, and windows from one line to the next; 0: lines are cut
+  std::int64_t rows_;                  // of a block
+};
+
+}  // namespace tenfold::backends::cpu
