@@ -19,22 +19,28 @@ std::int64_t even_piece(std::int64_t whole, std::int64_t most, std::int64_t unit
 
 }  // namespace
 
+std::vector<std::int64_t> gemm_isas(const DeviceInfo& device, std::int64_t rows, std::int64_t columns) {
+  if (!(device.features & kAvx512)) return {kGemmAvx2};
+  const int broad = gemm_f32_kernels(kGemmBroadAvx512).panel, rest = static_cast<int>(columns % broad);
+  const bool fits = rest == 0 || columns >= 4 * broad || rest > gemm_f32_kernels(kGemmAvx512).panel;
+  if (rows < gemm_f32_kernels(kGemmBroadAvx512).max_rows || !fits) return {kGemmAvx512};
+  return {kGemmAvx512, kGemmBroadAvx512};
+}
+
 std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t taps,
                                       std::int64_t k, bool dots) {
   batch = std::max<std::int64_t>(batch, 1), m = std::max<std::int64_t>(m, 1), n = std::max<std::int64_t>(n, 1);
   const std::int64_t isa = best_gemm_isa(device);
-  const GemmF32Kernels& kernels = gemm_f32_kernels(isa);
   const std::int64_t l2 = std::clamp<std::int64_t>(device.l2_bytes, 256 << 10, 2 << 20);
   const double flops = 2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(taps * k);
 
-  // Of K: a panel takes most of L1; with few rows it is not read again, so K stays whole.
-  const std::int64_t panel_depth = std::max<std::int64_t>(device.l1_bytes * 3 / 4 / (4 * kernels.panel), 64);
-  const auto k_block = [&](std::int64_t depth) {
-    if (m <= 2 * kernels.max_rows || taps * k <= depth * 3 / 2) return std::max<std::int64_t>(k, 1);
-    return even_piece(k, std::max<std::int64_t>(depth / taps, 1), 4);
-  };
-  const auto cut = [&](std::int64_t depth, std::int64_t parts) {
-    GemmF32Cut c{isa, 0, 0, k_block(depth)};
+  // Of K: a panel takes most of L1, times `deeper`; with few rows it is not read again, so K stays whole.
+  const auto cut = [&](std::int64_t of_isa, double deeper, std::int64_t parts) {
+    const GemmF32Kernels& kernels = gemm_f32_kernels(of_isa);
+    const std::int64_t panel_depth = std::max<std::int64_t>(device.l1_bytes * 3 / 4 / (4 * kernels.panel), 64);
+    const auto depth = static_cast<std::int64_t>(static_cast<double>(panel_depth) * deeper);
+    const bool whole = m <= 2 * kernels.max_rows || taps * k <= depth * 3 / 2;
+    GemmF32Cut c{of_isa, 0, 0, whole ? std::max<std::int64_t>(k, 1) : even_piece(k, std::max<std::int64_t>(depth / taps, 1), 4)};
     // Rows: half of L2, a table of pointers; columns: until there are parts enough.
     const std::int64_t most_rows =
         std::min(table_rows(taps, kernels.max_rows), std::max<std::int64_t>(l2 / 2 / (4 * taps * c.k), 2 * kernels.max_rows));
@@ -46,7 +52,7 @@ std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t bat
     return c;
   };
   const auto parts = [&](double each) { return std::clamp<std::int64_t>(static_cast<std::int64_t>(flops / each), 1, 64); };
-  std::vector<GemmF32Cut> cuts{cut(panel_depth, std::min<std::int64_t>(parts(2e6), 16))};
+  std::vector<GemmF32Cut> cuts{cut(isa, 1, std::min<std::int64_t>(parts(2e6), 16))};
   const auto offer = [&](const GemmF32Cut& c) {
     for (const GemmF32Cut& old : cuts)
       if (old.isa == c.isa && old.rows == c.rows && old.cols == c.cols && old.k == c.k) return;
@@ -59,14 +65,20 @@ std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t bat
     c.rows = even_piece(m, std::min(std::max<std::int64_t>(c.rows, 64), table_rows(taps, max_rows)), max_rows);
     offer(c);
   }
-  offer(cut(panel_depth / 2, std::min<std::int64_t>(parts(2e6), 16)));
-  offer(cut(4 * panel_depth, std::min<std::int64_t>(parts(2e6), 16)));
+  offer(cut(isa, 0.5, std::min<std::int64_t>(parts(2e6), 16)));
+  offer(cut(isa, 4, std::min<std::int64_t>(parts(2e6), 16)));
   // One part is for small products alone: tuned on a busy machine a large one would never be shared again.
-  if (flops < 2e7) offer(cut(panel_depth, 1));
+  if (flops < 2e7) offer(cut(isa, 1, 1));
   // Two parts of some microseconds pay only where weights are what has to be read: between cores without a common cache rows of
   // a result that change hands cost as much as their product.
-  if (flops >= 3e6 || m <= kernels.max_rows) offer(cut(panel_depth, 2));
-  offer(cut(panel_depth, parts(1e6)));
+  if (flops >= 3e6 || m <= gemm_f32_kernels(isa).max_rows) offer(cut(isa, 1, 2));
+  offer(cut(isa, 1, parts(1e6)));
+  for (const std::int64_t other : gemm_isas(device, m, n)) {
+    if (other == isa) continue;
+    for (const double deeper : {1., 4.}) offer(cut(other, deeper, std::min<std::int64_t>(parts(2e6), 16)));
+    offer(cut(other, 1, flops < 2e7 ? 1 : 2));
+    offer(cut(other, 1, parts(1e6)));
+  }
   return cuts;
 }
 

@@ -9,13 +9,15 @@ const GemmF32Kernels& gemm_f32_kernels(std::int64_t isa) {
     case kGemmAvx512: return tenfold_gemm_f32_avx512;
     case kGemmDotAvx2: return tenfold_dot_f32_avx2;
     case kGemmDotAvx512: return tenfold_dot_f32_avx512;
+    case kGemmBroadAvx512: return tenfold_gemm_f32_broad_avx512;
     default: return tenfold_gemm_f32_avx2;
   }
 }
 
 Verdict gemm_isa_runs(const DeviceInfo& device, std::int64_t isa, bool dots) {
-  if (isa < 0 || isa >= (dots ? kGemmIsaCount : kGemmDotAvx2)) return Verdict::no("it names no instruction set of this version");
-  const bool wide = isa == kGemmAvx512 || isa == kGemmDotAvx512;
+  if (isa < 0 || isa >= kGemmIsaCount || (!dots && (isa == kGemmDotAvx2 || isa == kGemmDotAvx512)))
+    return Verdict::no("it names no instruction set of this version");
+  const bool wide = isa == kGemmAvx512 || isa == kGemmDotAvx512 || isa == kGemmBroadAvx512;
   return Verdict::only_if((device.features & (wide ? kAvx512 : kAvx2)) != 0, "this machine lacks its instruction set");
 }
 

@@ -36,7 +36,7 @@ struct GemmF32Tile {
   const void* soon = nullptr;             // weights of tiles to come: `soon_lines` cache lines of them are asked for every
   int soon_lines = 0;                     //   kSoonSteps steps of k, so that memory works while this tile computes
 };
-inline constexpr int kSoonSteps = 8;
+inline constexpr int kSoonSteps = 16;
 
 using GemmF32Function = void (*)(const GemmF32Tile&);
 inline constexpr int kGemmMostRows = 14, kGemmWideRows = 3;
@@ -54,6 +54,7 @@ struct GemmF32Kernels {
 };
 
 extern "C" const GemmF32Kernels tenfold_gemm_f32_avx2, tenfold_gemm_f32_avx512;
+extern "C" const GemmF32Kernels tenfold_gemm_f32_broad_avx512;               // panels of three vectors
 extern "C" const GemmF32Kernels tenfold_dot_f32_avx2, tenfold_dot_f32_avx512;  // for very few columns
 
 }  // namespace tenfold::backends::cpu

@@ -11,9 +11,12 @@ namespace {  // every kernel file gets its own copy: nothing of one instruction 
 
 using namespace simd;
 
-constexpr int kVectors = 2;  // of a panel
+#ifndef TENFOLD_PANEL_VECTORS
+#define TENFOLD_PANEL_VECTORS 2
+#endif
+constexpr int kVectors = TENFOLD_PANEL_VECTORS;  // of a panel
 constexpr int kPanel = kVectors * kLanes;
-constexpr int kMaxRows = kLanes == 16 ? 12 : 6;  // leaves registers for the panel's vectors and one broadcast
+constexpr int kMaxRows = kLanes == 16 ? (kVectors == 2 ? 12 : 9) : 6;  // leaves registers for the panel's vectors and one broadcast
 
 // The vector of a row that starts at column `at`, touching only columns below `cols`.
 TENFOLD_INLINE vf load_part(const float* p, std::int64_t at, std::int64_t cols, bool whole) {

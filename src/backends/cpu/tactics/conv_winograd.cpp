@@ -15,7 +15,7 @@ using namespace cpu;
 
 int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
 const WinogradF32Kernels& transforms_of(std::int64_t isa) {
-  return isa == kGemmAvx512 ? tenfold_winograd_f32_avx512 : tenfold_winograd_f32_avx2;
+  return isa == kGemmAvx2 ? tenfold_winograd_f32_avx2 : tenfold_winograd_f32_avx512;
 }
 bool is_volume(const Problem& p) { return p.in[0].dims.size() == 5; }
 
@@ -47,29 +47,31 @@ std::int64_t likely_tiles(const Problem& p, const WinogradTiles& tiles) {
 // {instruction set, tiles of a block, pieces of its columns, form}: every piece transforms the input again.
 std::vector<Config> configs(const Problem& p) {
   const ConvShape s(p);
-  const std::int64_t isa = best_gemm_isa(*p.device);
   const bool shared = conv_work(p) >= 2e7;  // less is some 40 microseconds: handing values to another core costs as much
   std::vector<Config> all;
-  const auto offer = [&](WinogradForm form, std::int64_t blocks, std::int64_t pieces) {
+  const auto offer = [&](std::int64_t isa, WinogradForm form, std::int64_t blocks, std::int64_t pieces) {
     const std::int64_t most = table_rows(1, gemm_f32_kernels(isa).max_rows);
     const Config c{isa, std::clamp<std::int64_t>(ceil_div(likely_tiles(p, WinogradTiles(form)), blocks), 1, most), pieces, form};
     if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
   };
-  const auto offer_form = [&](WinogradForm form) {
-    const WinogradTiles form_tiles(form);
-    const std::int64_t tiles = likely_tiles(p, form_tiles);
+  const auto offer_tiles = [&](std::int64_t isa, const WinogradTiles& form_tiles, WinogradForm form, std::int64_t tiles) {
     const std::int64_t weight_floats = weights_of(s, isa).floats() * form_tiles.matrices();
     const std::int64_t fit = std::max<std::int64_t>(p.device->l2_bytes / (form_tiles.matrices() * (s.channels + s.filters) * 4), 12);
     const auto blocks = [&](std::int64_t most) {
       return std::max<std::int64_t>(ceil_div(tiles, std::max<std::int64_t>(most, 6)), shared && tiles >= 24 ? 2 : 1);
     };
-    offer(form, blocks(fit), 1);
-    offer(form, blocks(fit / 2), 1);
-    offer(form, blocks(2 * fit), 1);
-    if (weight_floats * 4 > p.device->l2_bytes) offer(form, blocks(4 * fit), 1);
+    offer(isa, form, blocks(fit), 1);
+    offer(isa, form, blocks(fit / 2), 1);
+    offer(isa, form, blocks(2 * fit), 1);
+    if (weight_floats * 4 > p.device->l2_bytes) offer(isa, form, blocks(4 * fit), 1);
     // Cores that keep their half of large weights gain more than small values cost that change hands.
     const bool heavy = weight_floats >= 8 * tiles * form_tiles.results() * (s.channels + s.filters);
-    if ((shared || heavy) && ceil_div(tiles, fit) < 4 && weights_of(s, isa).panels() > 1) offer(form, ceil_div(tiles, fit), 2);
+    if ((shared || heavy) && ceil_div(tiles, fit) < 4 && weights_of(s, isa).panels() > 1) offer(isa, form, ceil_div(tiles, fit), 2);
+  };
+  const auto offer_form = [&](WinogradForm form) {
+    const WinogradTiles form_tiles(form);
+    const std::int64_t tiles = likely_tiles(p, form_tiles);
+    for (const std::int64_t isa : gemm_isas(*p.device, tiles, s.filters)) offer_tiles(isa, form_tiles, form, tiles);
   };
   if (is_volume(p)) return offer_form(kWinograd2x2x2), all;
   offer_form(kWinograd2x2);

@@ -15,7 +15,7 @@ using namespace cpu;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 const DepthwiseF32Kernels& lines_of(std::int64_t isa) {
-  return isa == kGemmAvx512 ? tenfold_depthwise_f32_avx512 : tenfold_depthwise_f32_avx2;
+  return isa == kGemmAvx2 ? tenfold_depthwise_f32_avx2 : tenfold_depthwise_f32_avx512;
 }
 
 // The window of the second convolution.
@@ -69,11 +69,13 @@ GemmF32Weights filters_of(const Problem& p, std::int64_t isa) {
 
 // {instruction set, lines of a part}: a part's first lines of the first result are made twice.
 std::vector<Config> configs(const Problem& p) {
-  const std::int64_t isa = best_gemm_isa(*p.device), lines = likely(p, p.out[0].dims[2], 56);
+  const std::int64_t lines = likely(p, p.out[0].dims[2], 56);
   std::vector<Config> all;
-  for (const std::int64_t parts : {1, 2, 4, 8}) {
-    const Config c{isa, std::max<std::int64_t>(ceil_div(lines, parts), 1)};
-    if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
+  for (const std::int64_t isa : gemm_isas(*p.device, likely(p, p.in[0].dims[3], 56), Lines(p).width)) {
+    for (const std::int64_t parts : {1, 2, 4, 8}) {
+      const Config c{isa, std::max<std::int64_t>(ceil_div(lines, parts), 1)};
+      if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
+    }
   }
   return all;
 }

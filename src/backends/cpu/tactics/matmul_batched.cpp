@@ -87,6 +87,8 @@ void pack_panel(const GemmF32Weights& w, const float* b, std::int64_t k_stride, 
           std::memcpy(to, from, 64);  // of known length: two vector moves
         else if (cols == 32)
           std::memcpy(to, from, 128);
+        else if (cols == 48)
+          std::memcpy(to, from, 192);
         else
           std::memcpy(to, from, static_cast<std::size_t>(cols) * 4);
       }

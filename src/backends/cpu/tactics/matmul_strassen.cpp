@@ -16,7 +16,7 @@ using namespace cpu;
 constexpr std::int64_t kMostRows = 240;  // of a block: its pointers lie on the stack
 constexpr std::int64_t kLeastRows = 64, kLeastWidth = 128;
 
-const StrassenF32Kernels& sums_of(std::int64_t isa) { return isa == kGemmAvx512 ? tenfold_strassen_f32_avx512 : tenfold_strassen_f32_avx2; }
+const StrassenF32Kernels& sums_of(std::int64_t isa) { return isa == kGemmAvx2 ? tenfold_strassen_f32_avx2 : tenfold_strassen_f32_avx512; }
 
 Verdict supports(const Problem& p) {
   if (const Verdict common = supports_constant_product(p); !common) return common;
@@ -26,16 +26,18 @@ Verdict supports(const Problem& p) {
 
 // {instruction set, rows of a block, columns of a block, k of a block}, all of one half. A block's rows of A and their sums stay in L2.
 std::vector<Config> configs(const Problem& p) {
-  const std::int64_t isa = best_gemm_isa(*p.device), panel = gemm_f32_kernels(isa).panel;
   const std::int64_t rows = ceil_div(likely_rows(p), 2), columns = ceil_div(n_of(p), 2), k = k_of(p) / 2;
   const auto piece = [](std::int64_t whole, std::int64_t most) { return ceil_div(whole, ceil_div(whole, most)); };
-  const std::int64_t panel_depth = std::max<std::int64_t>(p.device->l1_bytes * 3 / 4 / (4 * panel), 64);
   std::vector<Config> all;
-  for (const std::int64_t depth : {panel_depth, 2 * panel_depth}) {
-    for (const std::int64_t most_rows : {110, 80}) {
-      for (const std::int64_t parts : {1, 2, 4}) {
-        const Config c{isa, piece(rows, most_rows), round_up(ceil_div(columns, parts), panel), piece(k, depth * 5 / 4)};
-        if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
+  for (const std::int64_t isa : gemm_isas(*p.device, rows, columns)) {
+    const std::int64_t panel = gemm_f32_kernels(isa).panel;
+    const std::int64_t panel_depth = std::max<std::int64_t>(p.device->l1_bytes * 3 / 4 / (4 * panel), 64);
+    for (const std::int64_t depth : {panel_depth, 2 * panel_depth}) {
+      for (const std::int64_t most_rows : {110, 80}) {
+        for (const std::int64_t parts : {1, 2, 4}) {
+          const Config c{isa, piece(rows, most_rows), round_up(ceil_div(columns, parts), panel), piece(k, depth * 5 / 4)};
+          if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
+        }
       }
     }
   }
