@@ -46,10 +46,36 @@ inline int64_t interleave_3(std::uint8_t* to, const std::uint8_t* from, int64_t 
   return c;
 }
 
+// The same of 16-bit elements, eight pixels at a time: where each result's elements lie in the three planes.
+inline int64_t interleave_3(std::uint16_t* to, const std::uint16_t* from, int64_t from_row, int64_t cols) {
+  struct Picks {
+    alignas(16) std::int8_t byte[3][3][16];  // [vector of the result][plane]
+  };
+  static constexpr Picks kPicks = [] {
+    Picks picks{};
+    for (int i = 0; i < 24; ++i)
+      for (int plane = 0; plane < 3; ++plane)
+        for (int half = 0; half < 2; ++half)
+          picks.byte[i / 8][plane][i % 8 * 2 + half] = static_cast<std::int8_t>(i % 3 == plane ? i / 3 * 2 + half : -1);
+    return picks;
+  }();
+  const auto load = [](const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); };
+  int64_t c = 0;
+  for (; c + 8 <= cols; c += 8) {
+    const __m128i plane[3] = {load(from + c), load(from + from_row + c), load(from + 2 * from_row + c)};
+    for (int v = 0; v < 3; ++v) {
+      __m128i all = _mm_shuffle_epi8(plane[0], load(kPicks.byte[v][0]));
+      for (int i = 1; i < 3; ++i) all = _mm_or_si128(all, _mm_shuffle_epi8(plane[i], load(kPicks.byte[v][i])));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 3 * c + 8 * v), all);
+    }
+  }
+  return c;
+}
+
 template <class T>
 void transpose_edge(T* to, int64_t to_row, const T* from, int64_t from_row, int64_t rows, int64_t cols) {
   int64_t done = 0;
-  if constexpr (sizeof(T) == 1)
+  if constexpr (sizeof(T) <= 2)
     if (rows == 3 && to_row == 3) done = interleave_3(to, from, from_row, cols);
   for (int64_t c = done; c < cols; ++c)
     for (int64_t r = 0; r < rows; ++r) to[c * to_row + r] = from[r * from_row + c];
@@ -66,6 +92,8 @@ void transpose(void* out, int64_t to_row, const void* in, int64_t from_row, int6
       if constexpr (sizeof(T) == 4) {
         simd::transpose_8x8(reinterpret_cast<const float*>(from + r * from_row + c), from_row,
                             reinterpret_cast<float*>(to + c * to_row + r), to_row);
+      } else if constexpr (sizeof(T) == 2) {
+        simd::transpose_8x8(from + r * from_row + c, from_row, to + c * to_row + r, to_row);
       } else {
         T block[kBlock * kBlock];
         for (int64_t i = 0; i < kBlock; ++i)

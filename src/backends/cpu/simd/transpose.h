@@ -27,4 +27,23 @@ static inline __attribute__((always_inline)) void transpose_8x8(const float* fro
   }
 }
 
+// The same of 16-bit elements.
+static inline __attribute__((always_inline)) void transpose_8x8(const std::uint16_t* from, std::int64_t from_row, std::uint16_t* to,
+                                                                std::int64_t to_row) {
+  __m128i a[8], b[8];
+  for (int i = 0; i < 8; ++i) a[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * from_row));
+  for (int i = 0; i < 4; ++i) {  // pairs of rows: columns 0-3, 4-7
+    b[i] = _mm_unpacklo_epi16(a[2 * i], a[2 * i + 1]);
+    b[i + 4] = _mm_unpackhi_epi16(a[2 * i], a[2 * i + 1]);
+  }
+  for (int i = 0; i < 4; ++i) {  // fours of rows: columns 0-1, 2-3, 4-5, 6-7, of the upper rows, then the lower
+    a[i] = i % 2 ? _mm_unpackhi_epi32(b[i / 2 * 4], b[i / 2 * 4 + 1]) : _mm_unpacklo_epi32(b[i / 2 * 4], b[i / 2 * 4 + 1]);
+    a[i + 4] = i % 2 ? _mm_unpackhi_epi32(b[i / 2 * 4 + 2], b[i / 2 * 4 + 3]) : _mm_unpacklo_epi32(b[i / 2 * 4 + 2], b[i / 2 * 4 + 3]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 2 * i * to_row), _mm_unpacklo_epi64(a[i], a[i + 4]));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + (2 * i + 1) * to_row), _mm_unpackhi_epi64(a[i], a[i + 4]));
+  }
+}
+
 }  // namespace tenfold::simd

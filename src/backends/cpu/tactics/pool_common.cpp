@@ -29,8 +29,10 @@ Verdict supports(const Problem& p) {
   if (p.out.size() > 1 && !p.out[1].missing) return Verdict::no("the indices are asked for");
   const auto rank = p.in[0].dims.size();
   if (rank < 3 || rank > 5) return Verdict::no("not one to three spatial dims");
-  if (!p.in[0].dense || !p.out[0].dense) return Verdict::no("an operand is strided");
-  if (is_blocked(p.in[0]) && (rank > kMaxRank || !p.in[0].dense)) return Verdict::no("strided blocks of channels");
+  for (const OperandDesc* operand : {&p.in[0], &p.out[0]})
+    if (!operand->dense && (operand->layout != kChannelsLast || !unit_channels(*operand)))
+      return Verdict::no("an operand is strided, and its channels are not innermost");
+  if (is_blocked(p.in[0]) && rank > kMaxRank) return Verdict::no("too many dims for blocks of channels");
   if (p.in[0].layout != p.out[0].layout) return Verdict::no("input and output differ in layout");
   if (p.attributes->string("auto_pad", "NOTSET") != "NOTSET") return Verdict::no("pads depend on the run's extents");
   const std::size_t n = rank - 2;
@@ -110,6 +112,8 @@ T lowest() {
 template <class T, class Position>
 void channels_last(const Kernel& k, const RunArgs& args, const ConvExtents& e, Position position) {
   const int64_t channels = args.in[0].dims[1], rows = e.batch * e.out[0] * e.out[1];
+  const Three& step = e.x_stride;
+  const Three to = ConvExtents(args.out[0], args.out[0]).x_stride;
   for_row_parts(*args.parallel, rows, rows_per_part(e.out[2] * channels * k.kernel[0] * k.kernel[1] * k.kernel[2] / 4),
                 [&](int64_t first, int64_t last, int) {
                   int64_t offsets[kMaxTaps];
@@ -117,16 +121,15 @@ void channels_last(const Kernel& k, const RunArgs& args, const ConvExtents& e, P
                     const int64_t n = r / (e.out[0] * e.out[1]);
                     const Taps z = taps(k, e, 0, r / e.out[1] % e.out[0]), y = taps(k, e, 1, r % e.out[1]);
                     const T* x = args.in[0].as<const T>() + n * e.x_batch;
-                    T* out = args.out[0].as<T>() + r * e.out[2] * channels;
-                    for (int64_t ox = 0; ox < e.out[2]; ++ox, out += channels) {
+                    T* out = args.out[0].as<T>() + n * args.out[0].strides[0] + r / e.out[1] % e.out[0] * to[0] + r % e.out[1] * to[1];
+                    for (int64_t ox = 0; ox < e.out[2]; ++ox, out += to[2]) {
                       const Taps w = taps(k, e, 2, ox);
                       int64_t count = 0;
                       for (int64_t kz = z.first; kz < z.last; ++kz)
                         for (int64_t ky = y.first; ky < y.last; ++ky)
                           for (int64_t kx = w.first; kx < w.last; ++kx)
-                            offsets[count++] = (((z.at + kz * k.dilation[0]) * e.in[1] + y.at + ky * k.dilation[1]) * e.in[2] + w.at +
-                                                kx * k.dilation[2]) *
-                                               channels;
+                            offsets[count++] = (z.at + kz * k.dilation[0]) * step[0] + (y.at + ky * k.dilation[1]) * step[1] +
+                                               (w.at + kx * k.dilation[2]) * step[2];
                       if (count == 0)
                         std::fill(out, out + channels, k.is_max ? lowest<T>() : T(0));
                       else
