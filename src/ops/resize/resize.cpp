@@ -211,7 +211,9 @@ OpDef op_resize() {
                 "f32[1,1,8,8] _ f32[4]{1,1,0.6,0.6} mode=\"cubic\" exclude_outside=1",
                 "f32[1,1,4,4] f32[8]{0,0,0.2,0.3,1,1,0.8,1.2} _ i64[4]{1,1,3,3} mode=\"linear\" "
                 "coordinate_transformation_mode=\"tf_crop_and_resize\" extrapolation_value=10.0",
-                "f32[1,2,5] _ f32[3]{1,1,3}", "u8[1,2,3,3] _ _ i64[4]{1,2,6,5}"}};
+                "f32[1,2,5] _ f32[3]{1,1,3}", "u8[1,2,3,3] _ _ i64[4]{1,2,6,5}",
+                "bf16[1,35,4,5] _ f32[4]{1,1,2,2} coordinate_transformation_mode=\"asymmetric\" nearest_mode=\"floor\"",
+                "bf16[2,19,4,5] _ _ i64[4]{2,19,7,9} mode=\"linear\""}};
 }
 
 }  // namespace tenfold::ir

@@ -1,7 +1,7 @@
 // Blends of Resize on vectors.
 #include "backends/cpu/kernels/resize.h"
 
-#include "backends/cpu/simd/f32.h"
+#include "backends/cpu/simd/bf16.h"
 #include "backends/cpu/simd/isa.h"
 
 namespace tenfold::backends::cpu {
@@ -10,15 +10,17 @@ namespace {
 using namespace simd;
 using std::int64_t;
 
-void blend_position(const float* x, const int64_t* offsets, const float* weights, int taps, int64_t channels, float* out) {
+template <class T>
+void blend_position(const T* x, const int64_t* offsets, const float* weights, int taps, int64_t channels, T* out) {
   for (int64_t c = 0; c < channels; c += kLanes) {
     const int64_t n = channels - c < kLanes ? channels - c : kLanes;
     vf sum = zero();
-    for (int t = 0; t < taps; ++t) sum = fma(set1(weights[t]), n == kLanes ? load(x + offsets[t] + c) : load_n(x + offsets[t] + c, n), sum);
+    for (int t = 0; t < taps; ++t)
+      sum = fma(set1(weights[t]), n == kLanes ? load_any(x + offsets[t] + c) : load_any(x + offsets[t] + c, n), sum);
     if (n == kLanes)
-      store(out + c, sum);
+      store_any(out + c, sum);
     else
-      store_n(out + c, sum, n);
+      store_any(out + c, sum, n);
   }
 }
 void blend_row(const float* const* rows, const float* row_weights, int count, const std::int32_t* left, const std::int32_t* right,
@@ -38,6 +40,6 @@ void pick_row(const float* row, const std::int32_t* index, int64_t n, float* out
 
 }  // namespace
 
-extern "C" constinit const ResizeKernels TENFOLD_TABLE(resize) = {blend_position, blend_row, pick_row};
+extern "C" constinit const ResizeKernels TENFOLD_TABLE(resize) = {blend_position<float>, blend_position<std::uint16_t>, blend_row, pick_row};
 
 }  // namespace tenfold::backends::cpu

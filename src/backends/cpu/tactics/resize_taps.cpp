@@ -21,7 +21,8 @@ Verdict supports(const Problem& p) {
   const ir::Attributes& a = *p.attributes;
   const std::string &mode = a.string("mode"), &transform = a.string("coordinate_transformation_mode");
   const auto rank = p.in[0].dims.size();
-  if (p.in[0].dtype != DType::f32) return Verdict::no(cat("elements of type ", name(p.in[0].dtype)));
+  if (p.in[0].dtype != DType::f32 && p.in[0].dtype != DType::bf16) return Verdict::no(cat("elements of type ", name(p.in[0].dtype)));
+  if (p.in[0].dtype == DType::bf16 && p.in[0].layout != kChannelsLast) return Verdict::no("bf16 in a layout other than channels-last");
   if (rank < 3 || rank > 5) return Verdict::no("not one to three spatial dims");
   if (p.out[0].dims[0] != p.in[0].dims[0] || p.out[0].dims[1] != p.in[0].dims[1]) return Verdict::no("batch or channels are resized");
   if (!p.in[0].dense || !p.out[0].dense) return Verdict::no("an operand is strided");
@@ -40,6 +41,7 @@ Verdict supports(const Problem& p) {
 std::vector<Formats> formats(const Problem& p) {
   std::vector<Layout> plain(p.in.size(), kPlain), last = plain;
   last[0] = kChannelsLast;
+  if (p.in[0].dtype == DType::bf16) return {{last, {kChannelsLast}}};
   return {{plain, {kPlain}}, {last, {kChannelsLast}}};
 }
 
@@ -47,7 +49,7 @@ struct Kernel {
   const ResizeKernels* kernels;
   Transform transform;
   Nearest nearest;
-  bool linear, by_sizes, channels_last;
+  bool linear, by_sizes, channels_last, narrow;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
   const std::string &transform = p.attributes->string("coordinate_transformation_mode"), &nearest = p.attributes->string("nearest_mode");
@@ -61,7 +63,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
                                          : nearest == "round_prefer_ceil" ? Nearest::prefer_ceil
                                                                           : Nearest::prefer_floor,
                                          p.attributes->string("mode") == "linear", p.in.size() > 3 && !p.in[3].missing,
-                                         p.in[0].layout == kChannelsLast});
+                                         p.in[0].layout == kChannelsLast, p.in[0].dtype == DType::bf16});
 }
 ir::Dim workspace(const Problem& p, const Config&) {
   ir::Dim n = 64;
@@ -155,7 +157,12 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
             for (; at[2] < e.out[2]; ++at[2]) {
               const int count = corners(k, tables, e, at, 3, offsets, weights);
               for (int c = 0; c < count; ++c) offsets[c] *= channels;
-              k.kernels->blend_position(image, offsets, weights, count, channels, to + (r * e.out[2] + at[2]) * channels);
+              const int64_t result = (r * e.out[2] + at[2]) * channels;
+              if (k.narrow)
+                k.kernels->blend_position_bf16(x.as<const std::uint16_t>() + r / lines * positions_in * channels, offsets, weights, count,
+                                               channels, y.as<std::uint16_t>() + result);
+              else
+                k.kernels->blend_position(image, offsets, weights, count, channels, to + result);
             }
             continue;
           }
