@@ -41,6 +41,7 @@ const std::set<std::string, std::less<>> kNarrowed = {"MatMul",
                                                       "ReduceMax",
                                                       "ReduceMin",
                                                       "ReduceL1",
+                                                      "Resize",
                                                       "Gather",
                                                       "Concat",
                                                       "Split",
@@ -96,7 +97,8 @@ bool scales_sum(const ir::Node& n) {
 
 class Narrower {
  public:
-  Narrower(ir::Graph& graph, DType to, const std::set<std::string>& wide = {}) : graph_(graph), to_(to) {
+  Narrower(ir::Graph& graph, DType to, const std::set<std::string>& wide = {}, Stays stays = nullptr)
+      : graph_(graph), to_(to), stays_(stays) {
     for (const auto& v : graph.values())
       if (wide.count(v->name)) wide_.insert(v.get());
   }
@@ -110,13 +112,14 @@ class Narrower {
  private:
   bool can_narrow(const ir::Node& node) {
     if (!node.graphs.empty() || node.body || node.op() == "Cast" || begins_small(node) || scales_sum(node)) return false;
-    if (!node.def->scalar && !kNarrowed.count(node.op())) return false;
+    if ((!node.def->scalar && !kNarrowed.count(node.op())) || (stays_ && stays_(node))) return false;
     const auto is_wide = [this](const ir::Value* v) { return wide_.count(v) > 0; };
     if (std::any_of(node.inputs.begin(), node.inputs.end(), is_wide) || std::any_of(node.outputs.begin(), node.outputs.end(), is_wide))
       return false;
     bool any = false;
     for (ir::Value* v : node.inputs) {
       if (!v || v->type.kind != ir::ValueType::Kind::tensor || v->dtype() != DType::f32) continue;
+      if (!may_narrow(node, v)) continue;
       if (v->is_constant() && !narrow_constant(*v)) return false;
       any = any || !v->is_constant() || node.op() == "Gather" || node.op() == "SumNorm";   // rows of a table of weights
     }
@@ -124,6 +127,8 @@ class Narrower {
     for (const ir::Value* v : node.outputs) gives = gives || v->dtype() == DType::f32;
     return any && gives;
   }
+  // Scales and regions of a Resize are no image.
+  static bool may_narrow(const ir::Node& node, const ir::Value* v) { return node.op() != "Resize" || v == node.in(0); }
   ir::Value* narrow_constant(ir::Value& v) {
     const auto known = twins_.find(&v);
     if (known != twins_.end()) return known->second;
@@ -140,7 +145,7 @@ class Narrower {
   void narrow(ir::Node& node) {
     ir::Node copy;
     copy.def = node.def, copy.name = node.name, copy.attributes = node.attributes, copy.anchor_inputs = node.anchor_inputs;
-    for (ir::Value* v : node.inputs) copy.inputs.push_back(twin(v, node));
+    for (ir::Value* v : node.inputs) copy.inputs.push_back(may_narrow(node, v) ? twin(v, node) : v);
     const ir::Node* made = graph_.add(std::move(copy), static_cast<int>(node.outputs.size()), &node);
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {
       ir::Value* result = made->outputs[o];
@@ -155,16 +160,17 @@ class Narrower {
 
   ir::Graph& graph_;
   DType to_;
+  Stays stays_;
   std::set<const ir::Value*> wide_;                         // must not be narrowed; new values are none of them
   std::unordered_map<const ir::Value*, ir::Value*> twins_;  // f32 value -> the same in fewer bits; null: it must not be
 };
 
 }  // namespace
 
-void narrow_floats(ir::Graph& graph, DType to, const std::set<std::string>& wide) {
+void narrow_floats(ir::Graph& graph, DType to, const std::set<std::string>& wide, Stays stays) {
   for (const auto& node : graph.nodes())
-    for (const auto& body : node->graphs) narrow_floats(*body, to, wide);
-  Narrower(graph, to, wide).run();
+    for (const auto& body : node->graphs) narrow_floats(*body, to, wide, stays);
+  Narrower(graph, to, wide, stays).run();
 }
 
 passes::Pass pass_narrow_floats(DType to) {

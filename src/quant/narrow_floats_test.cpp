@@ -107,5 +107,27 @@ TEST(NarrowFloats, IntegersAndIndicesAreLeftAlone) {
   expect_near(wide, narrow, ops::random_tensor(DType::f32, {10, 4}, 7), 1e-2);
 }
 
+TEST(NarrowFloats, ScalesOfAResizeStay) {
+  const ir::Graph wide = parse(R"((x f32[1,2,3,5])
+    s = f32[4]{1,1,2.001,2.001}
+    y = Resize(x, _, s) mode="linear")");
+  ir::Graph narrow = wide.clone();
+  passes::run(narrow, {pass_narrow_floats(DType::bf16)});
+  EXPECT_EQ(types_of(narrow, "Resize"), (std::map<std::string, int>{{"bf16", 1}}));
+  for (const auto& n : narrow.nodes())
+    EXPECT_TRUE(n->op() != "Resize" || n->in(2)->dtype() == DType::f32);
+  expect_near(wide, narrow, ops::random_tensor(DType::f32, {1, 2, 3, 5}, 7), 1e-2);
+}
+
+TEST(NarrowFloats, NodesMayStay) {
+  ir::Graph graph = parse(R"((x f32[10,4])
+    a = Relu(x)
+    y = Exp(a))");
+  narrow_floats(graph, DType::bf16, {}, [](const ir::Node& n) { return n.op() == "Exp"; });
+  graph.sweep();
+  EXPECT_EQ(types_of(graph, "Relu"), (std::map<std::string, int>{{"bf16", 1}}));
+  EXPECT_EQ(types_of(graph, "Exp"), (std::map<std::string, int>{{"f32", 1}}));
+}
+
 }  // namespace
 }  // namespace tenfold::quant

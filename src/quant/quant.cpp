@@ -48,11 +48,19 @@ void apply_on_gpu(ir::Graph& graph, const BuildConfig& config, const backends::D
       n->attributes.set("precision", std::string("tf32"));
 }
 
+// Convolutions of groups of channels, neither one group nor a group for each channel: the CPU's kernels for them are of f32.
+bool is_grouped(const ir::Node& n) {
+  if (n.op() != "Conv") return false;
+  const std::int64_t groups = n.attributes.integer("group", 1);
+  const ir::Dims& w = n.in(1)->dims();
+  return groups > 1 && !(w[1] == ir::Dim(1) && w[0] == ir::Dim(groups));
+}
+
 // What is between 8-bit products is finished in f32 with them; products of f32 left there may round their operands.
 void narrow_on_cpu(ir::Graph& graph, bool quantised, const passes::RunOptions& options) {
   const auto disabled = std::find(options.disabled.begin(), options.disabled.end(), "narrow_floats") != options.disabled.end();
   if (!quantised && !disabled) {
-    narrow_floats(graph, DType::bf16, {});
+    narrow_floats(graph, DType::bf16, {}, is_grouped);
     passes::run(graph, {{"narrow_floats", [](ir::Graph&) { return true; }}}, options);
   }
   for (const auto& n : graph.nodes())
