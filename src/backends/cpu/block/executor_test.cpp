@@ -10,6 +10,7 @@
 
 #include "backends/cpu/block/epilogue.h"
 #include "backends/cpu/block/lower.h"
+#include "backends/cpu/cpu_info.h"
 #include "base/element.h"
 #include "ops/body_interpret.h"
 #include "ops/cases.h"
@@ -21,14 +22,7 @@ using ir::Body;
 using ir::BodyBuilder;
 using ir::Prim;
 
-const DeviceInfo& device() {
-  static const DeviceInfo info = [] {
-    DeviceInfo d;
-    d.features = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") ? kAvx2 | kAvx512 : kAvx2;
-    return d;
-  }();
-  return info;
-}
+const DeviceInfo& device() { return this_cpu(); }
 
 struct Scratch {
   explicit Scratch(std::int64_t bytes) : tensor(DType::u8, {bytes}) {}
@@ -282,8 +276,30 @@ TEST(BlockExecutor, RecognisesActivationsHoweverTheyAreWritten) {
   EXPECT_EQ(items("(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0.7071067811865476) %4=mul.f32(%2,%3) %5=erf.f32(%4) %6=constant.f32(1) "
                   "%7=add.f32(%5,%6) %8=constant.f32(0.5) %9=mul.f32(%2,%8) %10=mul.f32(%9,%7) -> %10"),
             with_bias);
+  // Constants of bf16 bodies are rounded.
+  EXPECT_EQ(items("(bf16) %1=constant.bf16(1.4140625) %2=div.bf16(%0,%1) %3=erf.bf16(%2) %4=constant.bf16(1) %5=add.bf16(%3,%4) "
+                  "%6=mul.bf16(%0,%5) %7=constant.bf16(0.5) %8=mul.bf16(%6,%7) -> %8"),
+            (std::vector<Op>{Op::cast, Op::gelu_erf, Op::cast}));
   // A sigmoid of twice x is not SiLU.
   EXPECT_NE(items("(f32) %1=add.f32(%0,%0) %2=sigmoid.f32(%1) %3=mul.f32(%2,%0) -> %3"), silu);
+}
+
+TEST(BlockExecutor, GeluIsAsPreciseAsItsResult) {
+  const std::int64_t n = 40013;
+  for (const char* text : {"(bf16) %1=constant.bf16(0.70703125) %2=mul.bf16(%0,%1) %3=erf.bf16(%2) %4=constant.bf16(1) %5=add.bf16(%3,%4) "
+                           "%6=mul.bf16(%0,%5) %7=constant.bf16(0.5) %8=mul.bf16(%6,%7) -> %8",
+                           "(f32) %1=constant.f32(0.70710678) %2=mul.f32(%0,%1) %3=erf.f32(%2) %4=constant.f32(1) %5=add.f32(%3,%4) "
+                           "%6=mul.f32(%0,%5) %7=constant.f32(0.5) %8=mul.f32(%6,%7) %9=cast.bf16(%8) -> %9"}) {
+    const Body body = ir::parse_body(text);
+    Tensor in(body.inputs[0], {1, n});
+    for (std::int64_t i = 0; i < n; ++i) store_double(in.dtype(), in.mutable_raw(), i, -12 + 24. * static_cast<double>(i) / n);
+    const Tensor out = run(body, {in}, 1, n, {{1, n}})[0];
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double x = in.as_double(i), want = 0.5 * x * std::erfc(-x * std::sqrt(0.5));
+      const double off = x < -4 ? 1e-4 : 1.5e-3 * std::fabs(want);  // beside the rounding
+      ASSERT_NEAR(out.as_double(i), want, off + std::fabs(want) / 256) << text << " at " << x;
+    }
+  }
 }
 
 TEST(BlockExecutor, ElementaryFunctionsAreAccurate) {

@@ -130,7 +130,8 @@ class Lowering {
               .lane = lane_of(type),
               .bytes = lane_bytes(instr.dtype),
               .arity = ir::arity(instr.prim),
-              .in = {a}};
+              .in = {a},
+              .half = is_half(instr.dtype)};
     if (item.arity > 1) item.in[1] = value_[instr.b];
     if (item.arity > 2) item.in[2] = value_[instr.c];
     if (instr.prim == Prim::select) item.lane = lane_of(instr.dtype);
@@ -173,8 +174,9 @@ PointwiseTables PointwiseTables::of(std::uint32_t features) {
   if (features & kAvx512)
     t = {&tenfold_pointwise_f32_avx512, &tenfold_pointwise_lane_avx512, &tenfold_pointwise_cast_avx512, &tenfold_pointwise_row_avx512};
   const bool rounds = (features & kRounds) == kRounds;
-  t.f32_to_bf16 = rounds ? tenfold_pointwise_bf16_amx.f32_to_bf16 : t.cast->f32_to_bf16;
-  t.round_to_bf16 = rounds ? tenfold_pointwise_bf16_amx.round_to_bf16 : t.cast->round_to_bf16;
+  t.bf16 = rounds ? &tenfold_pointwise_bf16_amx : nullptr;
+  t.f32_to_bf16 = rounds ? t.bf16->f32_to_bf16 : t.cast->f32_to_bf16;
+  t.round_to_bf16 = rounds ? t.bf16->round_to_bf16 : t.cast->round_to_bf16;
   return t;
 }
 
@@ -219,6 +221,7 @@ Lowered lower(const ir::Body& body, const PointwiseTables& tables, bool first_wi
   Lowered out = Lowering(ir::simplify(body), tables, first_wide).run();
   recognize(out, tables);
   fuse_pairs(out, tables);
+  fuse_bf16(out, tables);
   out.sweep();
   return out;
 }

@@ -16,6 +16,7 @@ struct PointwiseTables {
   const PointwiseCastKernels* cast;
   const PointwiseRowKernels* row;
   PointwiseKernel f32_to_bf16, round_to_bf16;
+  const PointwiseBf16Kernels* bf16;  // null: the CPU does not round to bf16 by itself
   static PointwiseTables of(std::uint32_t features);
 };
 
@@ -30,6 +31,7 @@ struct Item {
   double value = 0;        // of a constant
   std::uint64_t bits = 0;  // of a constant, as its lane holds it
   bool rounded = false;    // an f16 or bf16 rounding follows, so that it must not be fused over
+  bool half = false;       // the body has it in f16 or bf16: constants near it were rounded
   bool is_constant() const { return op == Op::constant; }
 };
 
@@ -56,5 +58,7 @@ Lowered lower(const ir::Body& body, const PointwiseTables& tables, bool first_wi
 void recognize(Lowered& program, const PointwiseTables& tables);
 // Joins neighbours for which there is a combined loop: products with sums, conversions with scales, sums with ReLU, small powers.
 void fuse_pairs(Lowered& program, const PointwiseTables& tables);
+// Activations that end as bf16 are computed to its precision, and read bf16 where it comes from.
+void fuse_bf16(Lowered& program, const PointwiseTables& tables);
 
 }  // namespace tenfold::backends::cpu

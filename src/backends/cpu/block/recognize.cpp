@@ -1,4 +1,5 @@
 // Finds subtrees that compute GELU (with erf or tanh) or SiLU of one value, by evaluating them at sample points.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -47,13 +48,16 @@ std::optional<double> apply(Op op, double a, double b, double c) {
 class Subtree {
  public:
   Subtree(const Lowered& program, int root, int leaf) : program_(program), root_(root), leaf_(leaf) { ok_ = gather(root) && curved_ == 1; }
-  bool matches(double (*f)(double)) const {
-    if (!ok_) return false;
+  bool ok() const { return ok_; }
+  double largest_error(double (*f)(double)) const {
+    double largest = 0;
     for (double x : kSamples) {
       std::map<int, double> known{{leaf_, x}};
-      if (!(std::fabs(evaluate(root_, known) - f(x)) <= 1e-6 * (1 + std::fabs(x)))) return false;
+      const double error = std::fabs(evaluate(root_, known) - f(x)) / (1 + std::fabs(x));
+      if (std::isnan(error)) return INFINITY;
+      largest = std::max(largest, error);
     }
-    return true;
+    return largest;
   }
 
  private:
@@ -92,6 +96,16 @@ void candidates(const Lowered& program, int v, int depth, std::vector<int>& out)
   for (int k = 0; k < item.arity; ++k) candidates(program, item.in[k], depth - 1, out);
 }
 
+// The form that the subtree computes, or null. Constants of f16 and bf16 bodies are not what they were meant to be.
+const Form* form_of(const Subtree& tree, bool half) {
+  const Form* best = nullptr;
+  double least = half ? 2e-3 : 1e-6;
+  if (!tree.ok()) return nullptr;
+  for (const Form& form : kForms)
+    if (const double error = tree.largest_error(form.f); error <= least) best = &form, least = error;
+  return best;
+}
+
 }  // namespace
 
 void recognize(Lowered& program, const PointwiseTables& tables) {
@@ -104,14 +118,12 @@ void recognize(Lowered& program, const PointwiseTables& tables) {
     std::vector<int> leaves;
     for (int k = 0; k < program.item(root).arity; ++k) candidates(program, program.item(root).in[k], 3, leaves);
     for (int leaf : leaves) {
-      for (const Form& form : kForms) {
-        if (!Subtree(program, root, leaf).matches(form.f)) continue;
-        Item item{.op = form.op, .arity = 1, .in = {leaf}, .kernel = tables.f32->op[static_cast<int>(form.op)]};
-        program.item(root) = item;
-        leaves.clear();
-        break;
-      }
-      if (leaves.empty()) break;
+      const bool half = program.item(root).half;
+      const Form* form = form_of(Subtree(program, root, leaf), half);
+      if (!form) continue;
+      Item item{.op = form->op, .arity = 1, .in = {leaf}, .kernel = tables.f32->op[static_cast<int>(form->op)], .half = half};
+      program.item(root) = item;
+      break;
     }
   }
   program.sweep();

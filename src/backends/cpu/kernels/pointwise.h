@@ -106,9 +106,10 @@ struct PointwiseCastKernels {
   PointwiseKernel half_to_f32, f32_to_half, round_to_half, bf16_to_f32, f32_to_bf16, round_to_bf16;
   PointwiseKernel copy[4];  // of elements of 1, 2, 4, 8 bytes
 };
-// What replaces kernels of the same names where the CPU rounds to bf16 by itself.
+// Where the CPU rounds to bf16 by itself: what replaces kernels of the same names, and GELU to the precision of bf16.
 struct PointwiseBf16Kernels {
   PointwiseKernel f32_to_bf16, round_to_bf16;
+  PointwiseKernel gelu_erf[2];  // to bf16 from f32, from bf16
 };
 // Copies columns at any stride, in elements: gather reads strided and writes dense, scatter the other way round.
 using PointwiseMove = void (*)(void* to, std::int64_t to_row, const void* from, std::int64_t from_row, std::int64_t col_stride,
