@@ -52,17 +52,18 @@ void Bf16End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t out_s
   if (!simple_) general_.bind(args, axes, binding.general.emplace());
 }
 
-void Bf16End::apply(const GemmBf16Kernels& kernels, const Binding& b, const Rows& rows, std::int64_t col, std::int64_t cols,
-                    float (*sums)[GemmBf16Kernels::kColumns], void* scratch) const noexcept {
+void Bf16End::apply(const GemmBf16Kernels& kernels, const Binding& b, const Rows& rows, std::int64_t col, std::int64_t cols, float* sums,
+                    std::int64_t stride, void* scratch) const noexcept {
   GemmBf16Finish f = b.finish;
   if (f.bias) f.bias += col * (f.bias_wide ? 4 : 2);
   if (simple_) {
     if (f.residual) f.residual += (rows.first * f.residual_stride + col) * (f.residual_wide ? 4 : 2);
     f.residual_stride *= rows.step;
-    return kernels.finish(f, sums, rows.count, cols, b.out + (rows.first * b.out_stride + col) * b.out_bytes, b.out_stride * rows.step);
+    char* const out = b.out + (rows.first * b.out_stride + col) * b.out_bytes;
+    return kernels.finish(f, sums, stride, rows.count, cols, out, b.out_stride * rows.step);
   }
-  if (f.bias) kernels.finish(f, sums, rows.count, cols, reinterpret_cast<char*>(sums), GemmBf16Kernels::kColumns);
-  general_.apply(*b.general, rows.first, rows.count, col, cols, sums, GemmBf16Kernels::kColumns, scratch);
+  if (f.bias) kernels.finish(f, sums, stride, rows.count, cols, reinterpret_cast<char*>(sums), stride);
+  general_.apply(*b.general, rows.first, rows.count, col, cols, sums, stride, scratch);
 }
 
 }  // namespace tenfold::backends::cpu

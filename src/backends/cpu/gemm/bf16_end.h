@@ -31,9 +31,9 @@ class Bf16End {
   void bind(const RunArgs& args, const TileAxes& axes, std::int64_t out_stride, Binding& binding) const noexcept;
   struct Rows { std::int64_t first, count, step; };   // step: 1, unless the end is simple
   bool simple() const { return simple_; }
-  // These rows and columns [col, col + cols) of the result from sums of at most 32 columns, which are overwritten.
-  void apply(const GemmBf16Kernels& kernels, const Binding& binding, const Rows& rows, std::int64_t col, std::int64_t cols,
-             float (*sums)[GemmBf16Kernels::kColumns], void* scratch) const noexcept;
+  // These rows and columns [col, col + cols) of the result from sums whose rows are `stride` floats apart. They are overwritten.
+  void apply(const GemmBf16Kernels& kernels, const Binding& binding, const Rows& rows, std::int64_t col, std::int64_t cols, float* sums,
+             std::int64_t stride, void* scratch) const noexcept;
 
  private:
   bool simple_ = true;

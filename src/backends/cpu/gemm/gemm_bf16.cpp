@@ -9,6 +9,7 @@ namespace tenfold::backends::cpu {
 namespace {
 
 constexpr int kTile = 16, kPair = GemmBf16Kernels::kRows;
+constexpr std::int64_t kMostColumns = 512;   // of sums that wait for their end
 
 // Copied rows are an odd number of cache lines long, so that they spread over the cache.
 std::int64_t copied_row(const GemmBf16Weights& w) { return (w.depth() + 32) * 2; }
@@ -63,57 +64,85 @@ void lay_bf16_row(const GemmBf16Kernels& kernels, const void* from, DType type, 
 
 namespace {
 
-// Where the two tiles of 32 rows from `row` on begin.
-void place(const GemmBf16Rows& rows, std::int64_t row, GemmBf16Tile& t) noexcept {
-  for (int i = 0; i < 2; ++i, row += kTile) {
-    const bool copied = rows.last != nullptr && row + kTile > rows.count;
-    t.a[i] = row >= rows.count ? nullptr : copied ? rows.last : rows.a + row * rows.row_bytes;
-    t.row_bytes[i] = copied ? rows.last_bytes : rows.row_bytes;
+// The product of some panels with all rows, 32 rows at a time.
+class Product {
+ public:
+  Product(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, const Bf16End& end, const Bf16End::Binding& bound,
+          float* sums, void* scratch) noexcept
+      : w_(w), packed_(static_cast<const std::uint16_t*>(packed)), rows_(rows), end_(end), bound_(bound), sums_(sums), scratch_(scratch) {
+    tile_.taps = rows.taps;
+    tile_.tap_count = w.taps;
+    tile_.steps = w.steps();
   }
-}
 
-// Hands the results among 32 rows over, line by line.
-void finish(const GemmBf16Rows& rows, std::int64_t row, std::int64_t col, std::int64_t cols, const Bf16End& end,
-            const Bf16End::Binding& bound, float (*sums)[GemmBf16Kernels::kColumns], void* scratch) noexcept {
-  const std::int64_t last = std::min(row + kPair, rows.count);
-  for (std::int64_t r = row; r < last;) {
-    const std::int64_t y = r / rows.pitch, x = r - y * rows.pitch;
-    if (x >= rows.line) {
-      r = (y + 1) * rows.pitch;
-      continue;
+  // Rows [row, row + 32) of a segment times panels [first, last).
+  void run(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t last) noexcept {
+    const std::int64_t stride = (last - first) * 32, cols = std::min(stride, w_.n - first * 32);
+    place(segment, row);
+    for (std::int64_t panel = first; panel < last; ++panel) {
+      tile_.panel = packed_ + panel * 32 * w_.depth();
+      kernels_.multiply(tile_, sums_ + (panel - first) * 32, stride);
     }
-    const std::int64_t count = std::min(rows.line - x, last - r);
-    end.apply(gemm_bf16_kernels(), bound, {rows.first_out + y * rows.line_out + x * rows.step_out, count, rows.step_out}, col, cols,
-              sums + (r - row), scratch);
-    r += count;
+    for_each_line(segment, row, [&](const Bf16End::Rows& c, std::int64_t at) {
+      end_.apply(kernels_, bound_, c, first * 32, cols, sums_ + at * stride, stride, scratch_);
+    });
   }
-}
+
+ private:
+  // Where the two tiles of 32 rows from `row` on begin.
+  void place(std::int64_t segment, std::int64_t row) noexcept {
+    for (int i = 0; i < 2; ++i, row += kTile) {
+      const bool copied = rows_.last != nullptr && row + kTile > rows_.count;
+      const char* const at = copied ? rows_.last : rows_.a + segment * rows_.segment_bytes + row * rows_.row_bytes;
+      tile_.a[i] = row >= rows_.count ? nullptr : at;
+      tile_.row_bytes[i] = copied ? rows_.last_bytes : rows_.row_bytes;
+    }
+  }
+  // f(rows of C, index of the first one) for the results among 32 rows, line by line.
+  template <class F>
+  void for_each_line(std::int64_t segment, std::int64_t row, F&& f) const noexcept {
+    const std::int64_t last = std::min(row + kPair, rows_.count);
+    for (std::int64_t r = row; r < last;) {
+      const std::int64_t y = r / rows_.pitch, x = r - y * rows_.pitch;
+      if (x >= rows_.line) {
+        r = (y + 1) * rows_.pitch;
+        continue;
+      }
+      const std::int64_t count = std::min(rows_.line - x, last - r);
+      const std::int64_t first = rows_.first_out + segment * rows_.segment_out + y * rows_.line_out + x * rows_.step_out;
+      f(Bf16End::Rows{first, count, rows_.step_out}, r - row);
+      r += count;
+    }
+  }
+
+  const GemmBf16Kernels& kernels_ = gemm_bf16_kernels();
+  const GemmBf16Weights& w_;
+  const std::uint16_t* packed_;
+  const GemmBf16Rows& rows_;
+  const Bf16End& end_;
+  const Bf16End::Binding& bound_;
+  float* sums_;
+  void* scratch_;
+  GemmBf16Tile tile_;
+};
 
 }  // namespace
 
+std::int64_t gemm_bf16_scratch(const Bf16End& end, std::int64_t cols) {
+  return std::min(round_up(cols, 32), kMostColumns) * kPair * 4 + round_up(end.scratch_bytes(), 64);
+}
+
 void gemm_bf16(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, std::int64_t first_panel, std::int64_t last_panel,
-               bool panels_inside, const Bf16End& end, const Bf16End::Binding& bound, void* scratch) noexcept {
-  const GemmBf16Kernels& kernels = gemm_bf16_kernels();
-  alignas(64) float sums[kPair][GemmBf16Kernels::kColumns];
-  GemmBf16Tile t;
-  t.taps = rows.taps;
-  t.tap_count = w.taps;
-  t.steps = w.steps();
-  const auto tile = [&](std::int64_t row, std::int64_t panel) {
-    place(rows, row, t);
-    t.panel = static_cast<const std::uint16_t*>(packed) + panel * 32 * w.depth();
-    kernels.multiply(t, sums);
-    finish(rows, row, panel * 32, std::min<std::int64_t>(32, w.n - panel * 32), end, bound, sums, scratch);
-  };
-  kernels.enter();
-  if (panels_inside) {
-    for (std::int64_t row = 0; row < rows.count; row += kPair)
-      for (std::int64_t panel = first_panel; panel < last_panel; ++panel) tile(row, panel);
-  } else {
-    for (std::int64_t panel = first_panel; panel < last_panel; ++panel)
-      for (std::int64_t row = 0; row < rows.count; row += kPair) tile(row, panel);
-  }
-  kernels.leave();
+               bool panels_inside, const Bf16End& end, const Bf16End::Binding& bound, char* scratch) noexcept {
+  const std::int64_t end_bytes = round_up(end.scratch_bytes(), 64), most = kMostColumns / 32;
+  Product product(w, packed, rows, end, bound, reinterpret_cast<float*>(scratch + end_bytes), scratch);
+  gemm_bf16_kernels().enter();
+  const std::int64_t at_once = panels_inside ? most : 1;
+  for (std::int64_t panel = first_panel; panel < last_panel; panel += at_once)
+    for (std::int64_t segment = 0; segment < rows.segments; ++segment)
+      for (std::int64_t row = 0; row < rows.count; row += kPair)
+        product.run(segment, row, panel, std::min(panel + at_once, last_panel));
+  gemm_bf16_kernels().leave();
 }
 
 }  // namespace tenfold::backends::cpu

@@ -40,7 +40,7 @@ Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed, El
 void lay_bf16_row(const GemmBf16Kernels& kernels, const void* from, DType type, std::int64_t count, std::int64_t padded,
                   std::uint16_t* to) noexcept;
 
-// Rows of A at one distance. Of every `pitch` rows the first `line` are results: rows of C from `first_out` on, `step_out` apart, and
+// Rows of A at one distance, in segments (images, planes) that are treated alike. Of every `pitch` rows the first `line` are results: rows of C from `first_out` on, `step_out` apart, and
 // `line_out` from one line to the next.
 struct GemmBf16Rows {
   const char* a = nullptr;
@@ -49,12 +49,15 @@ struct GemmBf16Rows {
   const char* last = nullptr;
   std::int64_t last_bytes = 0;   // from one of its rows to the next
   std::int64_t line = 0, pitch = 0, first_out = 0, line_out = 0, step_out = 1;
+  std::int64_t segments = 1, segment_bytes = 0, segment_out = 0;   // and how far apart they are, in A and in rows of C
   const std::int64_t* taps = nullptr;   // in bytes
 };
-// All of `rows` times panels [first_panel, last_panel). The result does not depend on `panels_inside`: whether panels go round
-// while rows wait in cache, or the other way.
+// Bytes of scratch for blocks of `cols` columns.
+std::int64_t gemm_bf16_scratch(const Bf16End& end, std::int64_t cols);
+// All of `rows` times panels [first_panel, last_panel). `panels_inside`: panels go round while 32 rows wait in cache, and whole rows are
+// finished at once; else all rows pass by each panel. The result is the same.
 void gemm_bf16(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, std::int64_t first_panel, std::int64_t last_panel,
-               bool panels_inside, const Bf16End& end, const Bf16End::Binding& bound, void* scratch) noexcept;
+               bool panels_inside, const Bf16End& end, const Bf16End::Binding& bound, char* scratch) noexcept;
 
 // The rows of a matrix of bf16 or f32 values.
 class Bf16Matrix {

@@ -30,11 +30,11 @@ struct GemmBf16Kernels {
   void (*enter)() = nullptr;   // sets up the tile registers of this thread ...
   void (*leave)() = nullptr;   // ... and gives them back
   void (*convert)(const float* from, std::int64_t count, std::uint16_t* to) = nullptr;   // to nearest even
-  // sums[r][c] for 32 or, without a second tile, 16 rows.
-  void (*multiply)(const GemmBf16Tile&, float (*sums)[kColumns]) = nullptr;
-  // `rows` x `cols` of them to `out`, whose rows are `stride` elements apart.
-  void (*finish)(const GemmBf16Finish&, const float (*sums)[kColumns], std::int64_t rows, std::int64_t cols, char* out,
-                 std::int64_t stride) = nullptr;
+  // 32 columns of sums for 32 or, without a second tile, 16 rows, which lie `stride` floats apart.
+  void (*multiply)(const GemmBf16Tile&, float* sums, std::int64_t stride) = nullptr;
+  // `rows` x `cols` of them to `out`, whose rows are `out_stride` elements apart. Sums are read up to whole groups of 16.
+  void (*finish)(const GemmBf16Finish&, const float* sums, std::int64_t stride, std::int64_t rows, std::int64_t cols, char* out,
+                 std::int64_t out_stride) = nullptr;
 };
 extern "C" const GemmBf16Kernels tenfold_gemm_bf16_amx;
 

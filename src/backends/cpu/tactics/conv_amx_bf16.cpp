@@ -98,9 +98,8 @@ ir::Dim copy_bytes(const Problem& p, const Config& c) {
   if (pointwise(p)) return Bf16Matrix::copy_bytes(weights_of(p), copies(p), c[0]);
   return Bf16Windows(ConvShape(p), p.in[0].dtype).bytes<ir::Dim>(c[0], p.out[0].dims.back());
 }
-// The end's scratch comes first: its extent is known.
-std::int64_t end_bytes(const Bf16End& end) { return round_up(end.scratch_bytes(), 64); }
-ir::Dim worker_scratch(const Problem& p, const Config& c) { return copy_bytes(p, c) + end_bytes(Bf16End(p, 1, own_bias(p))); }
+// The product's scratch comes first: its extent is known.
+ir::Dim worker_scratch(const Problem& p, const Config& c) { return copy_bytes(p, c) + gemm_bf16_scratch(Bf16End(p, 1, own_bias(p)), c[1]); }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   const ConvShape s(p);
@@ -126,10 +125,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (m == 0) return Status::ok;
   Bf16End::Binding bound;
   k.end.bind(args, TileAxes::channels_last(y.rank), y.strides[y.rank - 1], bound);
-  const auto multiply = [&](const GemmBf16Rows& rows, std::int64_t first, std::int64_t last, void* scratch) {
+  const auto multiply = [&](const GemmBf16Rows& rows, std::int64_t first, std::int64_t last, char* scratch) {
     gemm_bf16(k.weights, args.in[1].data, rows, first, last, k.panels_inside, k.end, bound, scratch);
   };
-  const std::int64_t end = end_bytes(k.end);
+  const std::int64_t end = gemm_bf16_scratch(k.end, k.cols);
   if (k.points) {
     const std::int64_t dims[] = {m}, strides[] = {extents.x_stride[2]};
     const Bound positions{.data = x.data, .dims = dims, .strides = strides, .rank = 1};

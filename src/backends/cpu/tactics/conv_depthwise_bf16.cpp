@@ -151,8 +151,7 @@ class BlockRun {
     else
       tenfold_depthwise_bf16_amx.window(tile_);
     if (!tile_.sums) return;
-    auto* const sums = reinterpret_cast<float(*)[kVector]>(tile_.sums);
-    kernel_.end.apply(tenfold_gemm_bf16_amx, bound_, {row, count, 1}, first_, tile_.cols, sums,
+    kernel_.end.apply(tenfold_gemm_bf16_amx, bound_, {row, count, 1}, first_, tile_.cols, tile_.sums, kVector,
                       scratch_ + kernel_.weight_bytes() + kernel_.sum_bytes());
   }
 

@@ -76,7 +76,7 @@ struct Kernel {
 };
 
 bool copies(const Problem& p) { return Bf16Matrix::copies(p.in[0].dtype, weights_of(p).k, true); }
-std::int64_t end_bytes(const Problem& p) { return round_up(Bf16End(p, 1, own_bias(p)).scratch_bytes(), 64); }
+std::int64_t end_bytes(const Problem& p) { return gemm_bf16_scratch(Bf16End(p, 1, own_bias(p)), conv_transpose_shape(p).filters); }
 
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
   const std::int64_t row = Bf16Matrix::copy_bytes(weights_of(p), true, 1);   // of 16

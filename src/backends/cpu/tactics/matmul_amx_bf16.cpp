@@ -80,7 +80,7 @@ struct Kernel {
 
 std::int64_t copy_bytes(const Problem& p, const Config& c) { return Bf16Matrix::copy_bytes(weights_of(p), copies(p), c[0]); }
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
-  return copy_bytes(p, c) + round_up(Bf16End(p, rank_of(p.out[0]) - 1).scratch_bytes(), 64);
+  return copy_bytes(p, c) + gemm_bf16_scratch(Bf16End(p, rank_of(p.out[0]) - 1), c[1]);
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {

@@ -31,7 +31,7 @@ void convert(const float* from, std::int64_t count, std::uint16_t* to) {
 
 // Tile registers are literal numbers: 0-3 sums [row tile][column tile], 4-5 rows of A, 6-7 columns of B.
 template <bool kTwoRows>
-void multiply_rows(const GemmBf16Tile& t, float (*sums)[32]) {
+void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
   _tile_zero(0);
   _tile_zero(1);
   if constexpr (kTwoRows) {
@@ -54,58 +54,54 @@ void multiply_rows(const GemmBf16Tile& t, float (*sums)[32]) {
       }
     }
   }
-  _tile_stored(0, &sums[0][0], 128);
-  _tile_stored(1, &sums[0][16], 128);
+  const std::int64_t bytes = stride * 4;
+  _tile_stored(0, sums, bytes);
+  _tile_stored(1, sums + kTile, bytes);
   if constexpr (kTwoRows) {
-    _tile_stored(2, &sums[kTile][0], 128);
-    _tile_stored(3, &sums[kTile][16], 128);
+    _tile_stored(2, sums + kTile * stride, bytes);
+    _tile_stored(3, sums + kTile * stride + kTile, bytes);
   }
 }
 
-void multiply(const GemmBf16Tile& t, float (*sums)[32]) {
+void multiply(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
   if (t.a[1] != nullptr)
-    multiply_rows<true>(t, sums);
+    multiply_rows<true>(t, sums, stride);
   else
-    multiply_rows<false>(t, sums);
+    multiply_rows<false>(t, sums, stride);
 }
 
-template <bool kWide>
-__m512 load(__mmask16 lanes, const char* from) {
-  if constexpr (kWide) return _mm512_maskz_loadu_ps(lanes, from);
+__m512 load(bool wide, __mmask16 lanes, const char* from) {
+  if (wide) return _mm512_maskz_loadu_ps(lanes, from);
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(lanes, from)), 16));
 }
-__m512 load(bool wide, __mmask16 lanes, const char* from) { return wide ? load<true>(lanes, from) : load<false>(lanes, from); }
 
-// 16 columns of all rows.
-template <bool kWideOut>
-void finish_columns(const GemmBf16Finish& f, const float* sums, std::int64_t rows, std::int64_t column, __mmask16 lanes, char* out,
-                    std::int64_t stride) {
-  constexpr int kOut = kWideOut ? 4 : 2;
-  const __m512 bias = f.bias ? load(f.bias_wide, lanes, f.bias + column * (f.bias_wide ? 4 : 2)) : _mm512_setzero_ps();
+// One row, 16 values of f32 or bf16 at a time: memory is touched in its order, as the fetching ahead wants it.
+template <bool kResidual, bool kWide>
+void finish_row(const GemmBf16Finish& f, const float* sums, const char* residual, std::int64_t cols, char* out) {
   const __m512 low = _mm512_set1_ps(f.low), high = _mm512_set1_ps(f.high);
-  const int residual_bytes = f.residual_wide ? 4 : 2;
-  const char* residual = f.residual ? f.residual + column * residual_bytes : nullptr;
-  out += column * kOut;
-  for (std::int64_t r = 0; r < rows; ++r, sums += 32, out += stride * kOut) {
-    __m512 v = _mm512_add_ps(_mm512_loadu_ps(sums + column), bias);
-    if (residual) {
-      v = _mm512_add_ps(v, load(f.residual_wide, lanes, residual));
-      residual += f.residual_stride * residual_bytes;
-    }
+  const int bias_bytes = f.bias_wide ? 4 : 2, residual_bytes = f.residual_wide ? 4 : 2;
+  for (std::int64_t c = 0; c < cols; c += 16) {
+    const __mmask16 lanes = lanes_of(cols - c);
+    __m512 v = _mm512_loadu_ps(sums + c);
+    if (f.bias) v = _mm512_add_ps(v, load(f.bias_wide, lanes, f.bias + c * bias_bytes));
+    if constexpr (kResidual) v = _mm512_add_ps(v, load(f.residual_wide, lanes, residual + c * residual_bytes));
     if (f.clamp) v = _mm512_min_ps(high, _mm512_max_ps(low, v));   // keeps NaN
-    if constexpr (kWideOut)
-      _mm512_mask_storeu_ps(out, lanes, v);
+    if constexpr (kWide)
+      _mm512_mask_storeu_ps(out + c * 4, lanes, v);
     else
-      _mm256_mask_storeu_epi16(out, lanes, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(v)));
+      _mm256_mask_storeu_epi16(out + c * 2, lanes, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(v)));
   }
 }
 
-void finish(const GemmBf16Finish& f, const float (*sums)[32], std::int64_t rows, std::int64_t cols, char* out, std::int64_t stride) {
-  for (std::int64_t c = 0; c < cols; c += 16) {
-    if (f.out_wide)
-      finish_columns<true>(f, sums[0], rows, c, lanes_of(cols - c), out, stride);
-    else
-      finish_columns<false>(f, sums[0], rows, c, lanes_of(cols - c), out, stride);
+void finish(const GemmBf16Finish& f, const float* sums, std::int64_t stride, std::int64_t rows, std::int64_t cols, char* out,
+            std::int64_t out_stride) {
+  const auto row = f.residual ? (f.out_wide ? finish_row<true, true> : finish_row<true, false>)
+                              : (f.out_wide ? finish_row<false, true> : finish_row<false, false>);
+  const std::int64_t out_bytes = out_stride * (f.out_wide ? 4 : 2), residual_bytes = f.residual_stride * (f.residual_wide ? 4 : 2);
+  const char* residual = f.residual;
+  for (std::int64_t r = 0; r < rows; ++r, sums += stride, out += out_bytes) {
+    row(f, sums, residual, cols, out);
+    if (residual) residual += residual_bytes;
   }
 }
 
