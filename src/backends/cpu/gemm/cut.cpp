@@ -71,7 +71,7 @@ std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t bat
   if (flops < 2e7) offer(cut(isa, 1, 1));
   // Two parts of some microseconds pay only where weights are what has to be read: between cores without a common cache rows of
   // a result that change hands cost as much as their product.
-  if (flops >= 3e6 || m <= gemm_f32_kernels(isa).max_rows) offer(cut(isa, 1, 2));
+  if (flops >= 1.5e6 || m <= gemm_f32_kernels(isa).max_rows) offer(cut(isa, 1, 2));
   offer(cut(isa, 1, parts(1e6)));
   for (const std::int64_t other : gemm_isas(device, m, n)) {
     if (other == isa) continue;

@@ -83,8 +83,11 @@ struct BlockLoop {
     (wide ? wide : kernels.tile[tiles.begin(i + 1) - first - 1])(t);
   }
 
-  // B as a whole stays in L1 while each tile of rows passes over it: C is written row by row.
-  bool fits_l1() const noexcept { return k_blocks == 1 && w.taps * w.k * (block.last_panel - block.first_panel) * w.panel * 4 <= 24 << 10; }
+  // B as a whole stays near while each tile of rows passes over it: C is written row by row. Tiles of two vectors want it in L1.
+  bool stays_near() const noexcept {
+    const std::int64_t near = &kernels == &tenfold_gemm_f32_broad_avx512 ? 128 << 10 : 24 << 10;
+    return k_blocks == 1 && w.taps * w.k * (block.last_panel - block.first_panel) * w.panel * 4 <= near;
+  }
   void rows_first() const noexcept {
     if (kernels.many[0]) {
       many(0, tiles.higher);
@@ -130,7 +133,7 @@ struct BlockLoop {
   }
 
   void all() const noexcept {
-    if (tiles.count > 1 && fits_l1())
+    if (tiles.count > 1 && stays_near())
       rows_first();
     else
       panels_first();

@@ -75,12 +75,65 @@ void product(const GemmF32Tile& t) {
   end_tile(result, t);
 }
 
+// Three rows and more have sums enough in flight without a chain for each of the four, and time to fetch weights that lie in memory.
+template <int kRows, int kPanels, bool kMasked>
+void rows_product(const GemmF32Tile& t) {
+  constexpr std::int64_t kAhead = 24 * 3 * kLanes;
+  vf sum[kRows][kPanels];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int p = 0; p < kPanels; ++p) sum[r][p] = zero();
+  }
+  const float* a[kRows];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) a[r] = t.rows[r];
+  const auto four = [&](const float* panel, int steps) __attribute__((always_inline)) {
+    vf w[kPanels][4];
+#pragma GCC unroll 2
+    for (int p = 0; p < kPanels; ++p) {
+      unpack<kMasked>(panel + p * t.panel_step, w[p]);
+#pragma GCC unroll 3
+      for (int i = 0; i < 3 * kLanes; i += 16) _mm_prefetch(reinterpret_cast<const char*>(panel + p * t.panel_step + kAhead + i), _MM_HINT_T0);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      if (i == steps) break;
+#pragma GCC unroll 16
+      for (int r = 0; r < kRows; ++r) {
+        const vf left = set1(a[r][i]);
+#pragma GCC unroll 2
+        for (int p = 0; p < kPanels; ++p) sum[r][p] = fma(left, w[p][i], sum[r][p]);
+      }
+    }
+  };
+  const float* panel = t.panel;
+  std::int64_t k = 0;
+  for (; k + 4 <= t.k; k += 4, panel += 3 * kLanes) {
+    four(panel, 4);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) a[r] += 4;
+  }
+  if (k < t.k) four(panel, static_cast<int>(t.k - k));
+  end_tile(sum, t);
+}
+
 constexpr int kWide = kLanes == 16 ? 4 : 2;  // panels at once, as registers allow
+constexpr int kMostRows = kLanes == 16 ? 16 : 8;
 
 }  // namespace
 
-#define ROWS(rows, panels) {{product<rows, 1, false>, product<rows, panels, false>}, {product<rows, 1, true>, product<rows, panels, true>}}
-extern "C" const GemvF24Kernels TENFOLD_TABLE(gemv_f24) = {kLanes, {kWide, kWide / 2}, {ROWS(1, kWide), ROWS(2, kWide / 2)}};
-#undef ROWS
+#define FORMS(function, rows, panels) {{function<rows, 1, false>, function<rows, panels, false>}, {function<rows, 1, true>, function<rows, panels, true>}}
+#define FEW(rows, panels) FORMS(product, rows, panels)
+#define MORE(rows) FORMS(rows_product, (rows <= kMostRows ? rows : 3), (kLanes == 16 && rows < 8 ? 2 : 1))
+extern "C" const GemvF24Kernels TENFOLD_TABLE(gemv_f24) = {
+    kLanes,
+    kMostRows,
+    {kWide, kWide / 2, kWide / 2, kWide / 2, kWide / 2, kWide / 2, kWide / 2, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+    {FEW(1, kWide), FEW(2, kWide / 2), MORE(3), MORE(4), MORE(5), MORE(6), MORE(7), MORE(8), MORE(9), MORE(10), MORE(11), MORE(12), MORE(13),
+     MORE(14), MORE(15), MORE(16)}};
+#undef MORE
+#undef FEW
+#undef FORMS
 
 }  // namespace tenfold::backends::cpu

@@ -8,11 +8,12 @@
 
 namespace tenfold::backends::cpu {
 
-inline constexpr int kGemvMostRows = 2;
+inline constexpr int kGemvMostRows = 16;
 
 // Of the tile are read: rows, k, panel and panel_step (in floats), c, c_stride, cols, finish.
 struct GemvF24Kernels {
   int panel = 0;                      // columns: one vector
+  int max_rows = 0;
   int wide[kGemvMostRows] = {};       // [rows - 1]: panels that the wide form takes; all but the last column range must exist
   GemmF32Function tile[kGemvMostRows][2][2] = {};  // [rows - 1][bits below must go: weights hold Inf, NaN or extremes][wide]
 };

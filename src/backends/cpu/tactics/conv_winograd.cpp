@@ -61,6 +61,7 @@ std::vector<Config> configs(const Problem& p) {
       return std::max<std::int64_t>(ceil_div(tiles, std::max<std::int64_t>(most, 6)), shared && tiles >= 24 ? 2 : 1);
     };
     offer(isa, form, blocks(fit), 1);
+    if (!shared && conv_work(p) >= 8e6 && tiles >= 8) offer(isa, form, std::max<std::int64_t>(blocks(fit), 2), 1);
     offer(isa, form, blocks(fit / 2), 1);
     offer(isa, form, blocks(2 * fit), 1);
     if (weight_floats * 4 > p.device->l2_bytes) offer(isa, form, blocks(4 * fit), 1);

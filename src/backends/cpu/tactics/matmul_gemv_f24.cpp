@@ -12,7 +12,7 @@ namespace {
 
 using namespace cpu;
 
-constexpr std::int64_t kMostRows = 2 * kGemvMostRows;  // more rows share what a blocked product reads
+constexpr std::int64_t kMostRows = 2 * kGemvMostRows;  // more rows are bound by arithmetic
 
 const GemvF24Kernels& kernels_of(std::int64_t isa) { return isa == kGemmAvx512 ? tenfold_gemv_f24_avx512 : tenfold_gemv_f24_avx2; }
 WeightsF24 weights_of(const Problem& p, std::int64_t isa) { return {k_of(p), n_of(p), kernels_of(isa).panel}; }
@@ -97,8 +97,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const std::int64_t all = kernel.weights.panels();
   args.parallel->for_each(ceil_div(all, kernel.panels_of_part), [&](std::int64_t part, int worker) noexcept {
     const std::int64_t first = part * kernel.panels_of_part, last = std::min(first + kernel.panels_of_part, all);
-    for (std::int64_t row = 0; row < m; row += kGemvMostRows) {
-      const int rows = static_cast<int>(std::min<std::int64_t>(m - row, kGemvMostRows));
+    const std::int64_t tiles = ceil_div(m, kernel.kernels->max_rows);
+    for (std::int64_t tile = 0; tile < tiles; ++tile) {
+      const std::int64_t row = tile * m / tiles;
+      const int rows = static_cast<int>((tile + 1) * m / tiles - row);
       const float* table[kGemvMostRows];
       for (int r = 0; r < rows; ++r) table[r] = a.as<const float>() + a_rows.offset(row + r);
       GemmF32Tile t;

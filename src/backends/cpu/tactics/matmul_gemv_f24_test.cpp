@@ -14,7 +14,7 @@ const std::vector<Config> kParts = {{0, 1}, {0, 3}, {1, 1}, {1, 5}};
 
 TEST(MatmulGemvF24, AnyWidthAndDepth) {
   for (const int n : {1, 7, 8, 9, 16, 17, 63, 64, 65, 130})
-    for (const int m : {1, 2, 3, 4})
+    for (const int m : {1, 2, 3, 5, 8, 16, 21})
       for (const int k : {1, 3, 4, 33})
         check_f32(cpu_matmul_gemv_f24(), {"MatMul", cat("f32[", m, ",", k, "] f32[", k, ",", n, "]!")}, 2e-5, kParts);
   check_f32(cpu_matmul_gemv_f24(), {"MatMul", "f32[1,2048] f32[2048,520]!"}, 2e-5);
@@ -25,7 +25,7 @@ TEST(MatmulGemvF24, AnyWidthAndDepth) {
 
 TEST(MatmulGemvF24, Epilogues) {
   const std::string bias = "(f32,f32) %2=add.f32(%0,%1)";
-  for (const int m : {1, 3}) {
+  for (const int m : {1, 3, 13}) {
     const std::string text = cat("f32[", m, ",70] f32[70,45]!");
     check_f32(cpu_matmul_gemv_f24(), {"MatMul", text, bias + " %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {"f32[1,45]!"}}, 2e-5, kParts);
     check_f32(cpu_matmul_gemv_f24(), {"MatMul", text, bias + " %3=sigmoid.f32(%2) %4=mul.f32(%2,%3) -> %4", {"f32[45]!"}}, 2e-5, kParts);
@@ -33,16 +33,17 @@ TEST(MatmulGemvF24, Epilogues) {
 }
 
 TEST(MatmulGemvF24, WeightsThatCannotBeRounded) {
-  const std::string head = "f32[1,5]{1,1,1,1,1} f32[5,4]";
-  // Columns: Inf; NaN; the largest number alone; ordinary ones, which must stay near.
-  check_f32(cpu_matmul_gemv_f24(), {"MatMul", head + "{inf,0,3.4028235e38,.1, 1,nan,0,.2, 1,1,0,.3, 1,1,0,.4, 1,1,0,.5}"}, 4e-5, kParts);
-  check_f32(cpu_matmul_gemv_f24(), {"MatMul", head + "{0,-inf,1e-40,.1, 0,1,0,.2, 0,1,0,.3, 0,1,0,.4, 0,1,0,.5}"}, 4e-5, kParts);
-  // Zeros stay zeros beside neighbours whose bits stand below them.
-  check_f32(cpu_matmul_gemv_f24(), {"MatMul", head + "{0,0,0,0, 0,0,0,0, 0,0,0,0, .1,.2,.3,.7, 0,0,0,0}"}, 2e-5, kParts);
+  for (const std::string head : {"f32[1,5]{1,1,1,1,1} f32[5,4]", "f32[3,5]{1,1,1,1,1,1,1,1,1,1,1,1,1,1,1} f32[5,4]"}) {
+    // Columns: Inf; NaN; the largest number alone; ordinary ones, which must stay near.
+    check_f32(cpu_matmul_gemv_f24(), {"MatMul", head + "{inf,0,3.4028235e38,.1, 1,nan,0,.2, 1,1,0,.3, 1,1,0,.4, 1,1,0,.5}"}, 4e-5, kParts);
+    check_f32(cpu_matmul_gemv_f24(), {"MatMul", head + "{0,-inf,1e-40,.1, 0,1,0,.2, 0,1,0,.3, 0,1,0,.4, 0,1,0,.5}"}, 4e-5, kParts);
+    // Zeros stay zeros beside neighbours whose bits stand below them.
+    check_f32(cpu_matmul_gemv_f24(), {"MatMul", head + "{0,0,0,0, 0,0,0,0, 0,0,0,0, .1,.2,.3,.7, 0,0,0,0}"}, 2e-5, kParts);
+  }
 }
 
 TEST(MatmulGemvF24, RefusesManyRows) {
-  F32Problem problem({"MatMul", "f32[5,8] f32[8,4]!"});
+  F32Problem problem({"MatMul", "f32[33,8] f32[8,4]!"});
   EXPECT_FALSE(cpu_matmul_gemv_f24().supports(TacticRun(cpu_matmul_gemv_f24(), problem.graph, kAvx2).problem).yes);
 }
 

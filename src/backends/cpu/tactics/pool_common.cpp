@@ -114,26 +114,38 @@ void channels_last(const Kernel& k, const RunArgs& args, const ConvExtents& e, P
   const int64_t channels = args.in[0].dims[1], rows = e.batch * e.out[0] * e.out[1];
   const Three& step = e.x_stride;
   const Three to = ConvExtents(args.out[0], args.out[0]).x_stride;
-  for_row_parts(*args.parallel, rows, rows_per_part(e.out[2] * channels * k.kernel[0] * k.kernel[1] * k.kernel[2] / 4),
+  // Small parts: what the step ahead has shared out is read where it was written.
+  for_row_parts(*args.parallel, rows, rows_per_part(e.out[2] * channels * k.kernel[0] * k.kernel[1] * k.kernel[2] * 2),
                 [&](int64_t first, int64_t last, int) {
+                  // Windows of a line that lie inside have the same taps, some elements further on.
+                  const int64_t hop = k.stride[2] * step[2], reach = (k.kernel[2] - 1) * k.dilation[2] + 1;
+                  const int64_t left = std::min(e.out[2], ceil_div(k.begin[2], k.stride[2]));
+                  const int64_t right = std::clamp(floor_div(e.in[2] + k.begin[2] - reach, k.stride[2]) + 1, left, e.out[2]);
                   int64_t offsets[kMaxTaps];
                   for (int64_t r = first; r < last; ++r) {
                     const int64_t n = r / (e.out[0] * e.out[1]);
                     const Taps z = taps(k, e, 0, r / e.out[1] % e.out[0]), y = taps(k, e, 1, r % e.out[1]);
                     const T* x = args.in[0].as<const T>() + n * e.x_batch;
                     T* out = args.out[0].as<T>() + n * args.out[0].strides[0] + r / e.out[1] % e.out[0] * to[0] + r % e.out[1] * to[1];
+                    int64_t count = 0;
+                    float scale = 1;
                     for (int64_t ox = 0; ox < e.out[2]; ++ox, out += to[2]) {
+                      if (ox > left && ox < right && count > 0) {
+                        position(x + (ox - left) * hop, offsets, count, channels, out, scale);
+                        continue;
+                      }
                       const Taps w = taps(k, e, 2, ox);
-                      int64_t count = 0;
+                      count = 0;
                       for (int64_t kz = z.first; kz < z.last; ++kz)
                         for (int64_t ky = y.first; ky < y.last; ++ky)
                           for (int64_t kx = w.first; kx < w.last; ++kx)
                             offsets[count++] = (z.at + kz * k.dilation[0]) * step[0] + (y.at + ky * k.dilation[1]) * step[1] +
                                                (w.at + kx * k.dilation[2]) * step[2];
+                      if (!k.is_max) scale = scale_of(k, z, y, w, count);
                       if (count == 0)
                         std::fill(out, out + channels, k.is_max ? lowest<T>() : T(0));
                       else
-                        position(x, offsets, count, channels, out, k.is_max ? 1.f : scale_of(k, z, y, w, count));
+                        position(x, offsets, count, channels, out, scale);
                     }
                   }
                 });
