@@ -40,34 +40,41 @@ GemmBf16Rows Bf16Windows::rows(const ConvExtents& e, const void* image, const Li
                                std::int64_t* taps) const noexcept {
   const Three &kernel = shape_.kernel, &stride = shape_.stride, &dilation = shape_.dilation;
   const std::int64_t pitch = e.out[2] + extra_[2], height = lines.count + extra_[1], line_bytes = pitch * pitch_bytes();
-  const std::int64_t element = type_ == DType::f32 ? 4 : 2, pixels = merged_ ? pitch * stride[2] : pitch;
-  char* to = memory;
-  for (std::int64_t a = 0; a < kernel[0]; ++a) {
-    const std::int64_t z = lines.z * stride[0] - shape_.begin[0] + a * dilation[0];
+  const std::int64_t plane_bytes = phases_[1] * phases_[2] * height * line_bytes;
+  copy(e, image, lines, pitch, memory);
+  for (std::int64_t a = 0; a < kernel[0]; ++a)
+    for (std::int64_t b = 0; b < kernel[1]; ++b) {
+      const std::int64_t phase = b * dilation[1] % stride[1] * phases_[2], down = b * dilation[1] / stride[1];
+      for (std::int64_t c = 0; c < (merged_ ? 1 : kernel[2]); ++c)
+        *taps++ = a * dilation[0] * plane_bytes + ((phase + c * dilation[2] % stride[2]) * height + down) * line_bytes +
+                  c * dilation[2] / stride[2] * pitch_bytes();
+    }
+  GemmBf16Rows rows{.a = memory, .row_bytes = pitch_bytes(), .count = (lines.count - 1) * pitch + e.out[2], .line = e.out[2], .pitch = pitch};
+  rows.first_out = (lines.plane * e.out[1] + lines.y) * e.out[2];
+  rows.line_out = e.out[2];
+  rows.segments = lines.planes;
+  rows.segment_bytes = stride[0] * plane_bytes;
+  rows.segment_out = e.out[1] * e.out[2];
+  return rows;
+}
+
+// Line by line in the order [plane][remainder of y][of x][line].
+void Bf16Windows::copy(const ConvExtents& e, const void* image, const Lines& lines, std::int64_t pitch, char* to) const noexcept {
+  const std::int64_t height = lines.count + extra_[1], line_bytes = pitch * pitch_bytes(), element = type_ == DType::f32 ? 4 : 2;
+  const std::int64_t pixels = merged_ ? pitch * shape_.stride[2] : pitch;
+  for (std::int64_t p = 0; p < deep(lines.planes); ++p) {
+    const std::int64_t n = flat() ? (lines.plane + p) / e.out[0] : lines.plane / e.out[0];
+    const std::int64_t z = flat() ? (lines.plane + p) % e.out[0] : lines.plane % e.out[0] * shape_.stride[0] - shape_.begin[0] + p;
     for (std::int64_t py = 0; py < phases_[1]; ++py)
       for (std::int64_t px = 0; px < phases_[2]; ++px)
         for (std::int64_t l = 0; l < height; ++l, to += line_bytes) {
-          const std::int64_t y = (lines.y + l) * stride[1] + py - shape_.begin[1];
+          const std::int64_t y = (lines.y + l) * shape_.stride[1] + py - shape_.begin[1];
           const bool inside = z >= 0 && z < e.in[0] && y >= 0 && y < e.in[1];
-          const std::int64_t at = lines.n * e.x_batch + z * e.x_stride[0] + y * e.x_stride[1];
+          const std::int64_t at = n * e.x_batch + z * e.x_stride[0] + y * e.x_stride[1];
           line(e, inside ? static_cast<const char*>(image) + at * element : nullptr, px, pixels, to);
         }
   }
   std::memset(to, 0, 64);   // the last window's last step reads on, and zeros times what is there must be zeros
-  for (std::int64_t a = 0; a < kernel[0]; ++a)
-    for (std::int64_t b = 0; b < kernel[1]; ++b) {
-      const std::int64_t plane = (a * phases_[1] + b * dilation[1] % stride[1]) * phases_[2];
-      if (merged_) {
-        *taps++ = (plane * height + b * dilation[1] / stride[1]) * line_bytes;
-        continue;
-      }
-      for (std::int64_t c = 0; c < kernel[2]; ++c)
-        *taps++ = ((plane + c * dilation[2] % stride[2]) * height + b * dilation[1] / stride[1]) * line_bytes +
-                  c * dilation[2] / stride[2] * pitch_bytes();
-    }
-  GemmBf16Rows rows{.a = memory, .row_bytes = pitch_bytes(), .count = (lines.count - 1) * pitch + e.out[2], .line = e.out[2], .pitch = pitch, .line_out = e.out[2]};
-  rows.first_out = ((lines.n * e.out[0] + lines.z) * e.out[1] + lines.y) * e.out[2];
-  return rows;
 }
 
 }  // namespace tenfold::backends::cpu

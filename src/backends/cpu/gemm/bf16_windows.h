@@ -25,21 +25,29 @@ class Bf16Windows {
     if (!merged_) return k * shape_.taps() + tap;
     return k % shape_.channels * shape_.taps() + tap * shape_.kernel[2] + k / shape_.channels;
   }
-  // Bytes of a copy of `lines` output lines of `width` positions.
+  // Whether planes count on from image to image: a window lies in one plane, and each plane makes one.
+  bool flat() const { return shape_.kernel[0] == 1 && shape_.stride[0] == 1 && shape_.begin[0] == 0; }
+  // Bytes of a copy of `lines` output lines of `width` positions, in `planes` neighbouring planes each.
   template <class Number>
-  Number bytes(std::int64_t lines, Number width) const {
-    return (width + Number(extra_[2])) * Number(shape_.kernel[0] * phases_[1] * phases_[2] * (lines + extra_[1]) * pitch_bytes()) +
+  Number bytes(std::int64_t planes, std::int64_t lines, Number width) const {
+    return (width + Number(extra_[2])) * Number(deep(planes) * phases_[1] * phases_[2] * (lines + extra_[1]) * pitch_bytes()) +
            Number(slack());
   }
 
-  struct Lines { std::int64_t n, z, y, count; };   // output lines [y, y + count) of plane z of image n
-  // Copies what they need to `memory`; `taps` (taps() of them) are the rows'.
+  // Output lines [y, y + count) of `planes` planes from `plane` on, which counts the planes of all images. If not flat() they are
+  // of one image.
+  struct Lines { std::int64_t plane, planes, y, count; };
+  // Copies what they need to `memory`; `taps` (taps() of them) are the rows', a segment for each plane.
   GemmBf16Rows rows(const ConvExtents& extents, const void* image, const Lines& lines, char* memory, std::int64_t* taps) const noexcept;
 
  private:
   std::int64_t pixel_bytes() const { return (merged_ ? shape_.channels : round_up(shape_.channels, 32)) * 2; }
   std::int64_t pitch_bytes() const { return merged_ ? shape_.stride[2] * pixel_bytes() : pixel_bytes(); }   // of a position
   std::int64_t slack() const { return 64 + 32 * pitch_bytes(); }   // tiles begin at any position
+  std::int64_t deep(std::int64_t planes) const {   // planes of the image that make `planes`
+    return (planes - 1) * shape_.stride[0] + (shape_.kernel[0] - 1) * shape_.dilation[0] + 1;
+  }
+  void copy(const ConvExtents& extents, const void* image, const Lines& lines, std::int64_t pitch, char* to) const noexcept;
   void line(const ConvExtents& extents, const char* from, std::int64_t phase, std::int64_t count, char* to) const noexcept;
 
   ConvShape shape_;

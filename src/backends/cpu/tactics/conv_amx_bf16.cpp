@@ -35,35 +35,55 @@ GemmBf16Weights weights_of(const Problem& p) {
   return {.taps = windows.taps(), .k = windows.tap_depth(), .n = s.filters, .type = p.in[1].dtype};
 }
 
-std::int64_t likely_lines(const Problem& p) {
-  const std::size_t rank = p.out[0].dims.size();
-  return rank < 4 ? 1 : likely(p, p.out[0].dims[rank - 2], 56);
-}
-
-// {positions (1x1) or lines of a block, columns of a block, whether panels go round inside}
-std::vector<Config> configs(const Problem& p) {
-  const ConvShape s(p);
-  const bool points = pointwise(p);
-  const std::int64_t rows = std::max<std::int64_t>(points ? conv_likely_rows(p) : likely_lines(p), 1);
+// {positions of a block, columns of a block, whether panels go round inside, 1}
+std::vector<Config> point_configs(const Problem& p) {
+  const std::int64_t rows = std::max<std::int64_t>(conv_likely_rows(p), 1), filters = ConvShape(p).filters;
   std::vector<Config> all;
-  for (const std::int64_t most : points ? std::vector<std::int64_t>{256, 128, 512, 64} : std::vector<std::int64_t>{8, 14, 32, 4, 2}) {
-    for (const std::int64_t pieces : {1, 2, 8}) {
+  for (const std::int64_t most : {256, 128, 512, 64})
+    for (const std::int64_t pieces : {1, 2, 8})
       for (const std::int64_t inside : {1, 0}) {
-        const std::int64_t block = ceil_div(rows, ceil_div(rows, most)), columns = round_up(ceil_div(s.filters, pieces), 32);
-        if (pieces > 1 && (columns >= s.filters || conv_likely_rows(p) > 4096)) continue;
+        const std::int64_t block = ceil_div(rows, ceil_div(rows, most)), columns = round_up(ceil_div(filters, pieces), 32);
+        if (pieces > 1 && (columns >= filters || rows > 4096)) continue;
         if (columns <= 32 && inside == 0) continue;
-        const Config c{points ? round_up(block, GemmBf16Kernels::kRows) : block, columns, inside};
+        const Config c{round_up(block, GemmBf16Kernels::kRows), columns, inside, 1};
         if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
       }
-    }
-  }
   return all;
 }
 
+// {lines of a block, columns of a block, whether panels go round inside, planes of a block}: copies stay in the second cache.
+std::vector<Config> window_configs(const Problem& p) {
+  constexpr std::int64_t kMostBytes = 1 << 20, kMostRows = 2048;
+  const ConvShape s(p);
+  const Bf16Windows windows(s, p.in[0].dtype);
+  const ir::Dims& y = p.out[0].dims;
+  const std::size_t rank = y.size();
+  const std::int64_t width = likely(p, y[rank - 1], 56), lines = rank < 4 ? 1 : likely(p, y[rank - 2], 56);
+  const std::int64_t planes = (rank < 5 ? 1 : likely(p, y[rank - 3], 16)) * (windows.flat() ? likely(p, y[0], 1) : 1);
+  std::vector<Config> all;
+  for (const std::int64_t most_planes : {1, 4, 8})
+    for (const std::int64_t most : {8, 14, 32, 4, 2}) {
+      const std::int64_t deep = std::min(most_planes, planes), block = ceil_div(lines, ceil_div(lines, most));
+      const std::int64_t rows = deep * block * width;
+      if (!all.empty() && (windows.bytes<std::int64_t>(deep, block, width) > kMostBytes || (deep > 1 && rows > kMostRows))) continue;
+      for (const std::int64_t pieces : {1, 2, 8})
+        for (const std::int64_t inside : {1, 0}) {
+          const std::int64_t columns = round_up(ceil_div(s.filters, pieces), 32);
+          if ((pieces > 1 && (columns >= s.filters || rows < lines * planes * width / 4)) || (columns <= 32 && inside == 0)) continue;
+          const Config c{block, columns, inside, deep};
+          if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
+        }
+    }
+  return all;
+}
+
+std::vector<Config> configs(const Problem& p) { return pointwise(p) ? point_configs(p) : window_configs(p); }
+
 Verdict valid(const Problem& p, const Config& c) {
-  if (c.size() != 3) return Verdict::no("its configuration has another length");
+  if (c.size() != 4) return Verdict::no("its configuration has another length");
   if (pointwise(p) && c[0] % GemmBf16Kernels::kRows != 0) return Verdict::no("its block is no whole number of tiles");
-  return Verdict::only_if(c[0] > 0 && c[0] <= 1 << 16 && c[1] > 0 && c[1] % 32 == 0 && c[1] < 1 << 30 && c[2] >= 0 && c[2] <= 1,
+  return Verdict::only_if(c[0] > 0 && c[0] <= 1 << 16 && c[1] > 0 && c[1] % 32 == 0 && c[1] < 1 << 30 && c[2] >= 0 && c[2] <= 1 &&
+                              c[3] > 0 && c[3] <= 1 << 10,
                           "its block sizes are out of range");
 }
 
@@ -86,7 +106,7 @@ struct Kernel {
   ConvShape shape;
   Bf16Windows windows;
   GemmBf16Weights weights;
-  std::int64_t block, cols;
+  std::int64_t block, cols, planes;
   bool panels_inside, points, copies;
   DType type;
   Bf16End end;
@@ -96,14 +116,14 @@ bool copies(const Problem& p) { return Bf16Matrix::copies(p.in[0].dtype, weights
 
 ir::Dim copy_bytes(const Problem& p, const Config& c) {
   if (pointwise(p)) return Bf16Matrix::copy_bytes(weights_of(p), copies(p), c[0]);
-  return Bf16Windows(ConvShape(p), p.in[0].dtype).bytes<ir::Dim>(c[0], p.out[0].dims.back());
+  return Bf16Windows(ConvShape(p), p.in[0].dtype).bytes<ir::Dim>(c[3], c[0], p.out[0].dims.back());
 }
 // The product's scratch comes first: its extent is known.
 ir::Dim worker_scratch(const Problem& p, const Config& c) { return copy_bytes(p, c) + gemm_bf16_scratch(Bf16End(p, 1, own_bias(p)), c[1]); }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   const ConvShape s(p);
-  return std::make_shared<Kernel>(Kernel{s, Bf16Windows(s, p.in[0].dtype), weights_of(p), c[0], c[1], c[2] != 0, pointwise(p), copies(p),
+  return std::make_shared<Kernel>(Kernel{s, Bf16Windows(s, p.in[0].dtype), weights_of(p), c[0], c[1], c[3], c[2] != 0, pointwise(p), copies(p),
                                          p.in[0].dtype, Bf16End(p, 1, own_bias(p))});
 }
 
@@ -139,12 +159,16 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     });
     return Status::ok;
   }
-  const std::int64_t blocks = ceil_div(extents.out[1], k.block);
-  for_each_block(k, args, extents.batch * extents.out[0] * blocks, [&](std::int64_t i, std::int64_t first, std::int64_t last, int worker) {
+  // Planes of all images if windows lie in one, else those of each image.
+  const std::int64_t images = k.windows.flat() ? 1 : extents.batch, planes = extents.batch * extents.out[0] / images;
+  const std::int64_t blocks = ceil_div(extents.out[1], k.block), stacks = ceil_div(planes, k.planes);
+  for_each_block(k, args, images * stacks * blocks, [&](std::int64_t i, std::int64_t first, std::int64_t last, int worker) {
     char* const scratch = args.scratch_of<char>(worker);
     std::int64_t taps[Bf16Windows::kMostTaps];
-    const std::int64_t b = i % blocks, plane = i / blocks, from = b * extents.out[1] / blocks;
-    const Bf16Windows::Lines lines{plane / extents.out[0], plane % extents.out[0], from, (b + 1) * extents.out[1] / blocks - from};
+    const std::int64_t b = i % blocks, stack = i / blocks % stacks, image = i / blocks / stacks;
+    const std::int64_t from = b * extents.out[1] / blocks, plane = stack * planes / stacks;
+    const Bf16Windows::Lines lines{image * planes + plane, (stack + 1) * planes / stacks - plane, from,
+                                   (b + 1) * extents.out[1] / blocks - from};
     GemmBf16Rows rows = k.windows.rows(extents, x.data, lines, scratch + end, taps);
     rows.taps = taps;
     multiply(rows, first, last, scratch);
@@ -156,7 +180,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_conv_amx_bf16() {
   return {.name = "conv_amx_bf16",
-          .version = 2,
+          .version = 3,
           .op = "Conv",
           .supports = supports,
           .configs = configs,
