@@ -1,6 +1,8 @@
 // Printing attention kernels: softmax is kept as a running maximum and sum, as in FlashAttention (Dao et al., 2022).
 #include "backends/cuda/codegen/attention.h"
 
+#include "backends/cuda/codegen/body_text.h"
+#include "backends/cuda/codegen/gemm_tail.h"
 #include "backends/cuda/codegen/mma_parts.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "base/check.h"
@@ -10,7 +12,7 @@ namespace {
 
 constexpr const char* kArguments = R"(
 struct Arguments {
-  const T *q, *k, *v; const MASK* mask; T* y;
+  const T *q, *k, *v; const MASK* mask; RESULT* y;
   i64 queries, keys, group, heads, batches, qs[3], ks[3], vs[3], ys[3], ms[4];
   const int* offsets; i64 longest; u32* bad_index;
 };
@@ -29,7 +31,7 @@ __device__ __forceinline__ Rows rows_of(const Arguments& a, i64 batch) {
 __device__ __forceinline__ bool clears_rest(const Arguments& a) {
   if (blockIdx.z != a.batches) return false;
   for (i64 row = max((i64)a.offsets[a.batches], (i64)0) + blockIdx.x; row < a.queries; row += gridDim.x)
-    for (int d = threadIdx.x; d < REAL_VALUE; d += blockDim.x) a.y[blockIdx.y * a.ys[1] + row * a.ys[2] + d] = (T)0;
+    for (int d = threadIdx.x; d < REAL_VALUE; d += blockDim.x) a.y[blockIdx.y * a.ys[1] + row * a.ys[2] + d] = (RESULT)0;
   return true;
 }
 #else
@@ -278,7 +280,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) attention(Arguments a) {
     float y = 0;
     for (i64 key = 0; key < keys; ++key) y += scores[key] * (float)LOAD(v[key * a.vs[2] + d]);
     const float r = y / sum;
-    a.y[batch * a.ys[0] + head * a.ys[1] + (rows.begin + row) * a.ys[2] + d] = STORE(r);
+    a.y[batch * a.ys[0] + head * a.ys[1] + (rows.begin + row) * a.ys[2] + d] = STORE(ended(r));
   }
 }
 )";
@@ -295,8 +297,8 @@ std::string definitions(const AttentionProblem& p) {
   std::string head;
   const auto define = [&](const char* name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
   const auto up = [](std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; };
-  define("T", storage_type(p.dtype)), define("MASK", storage_type(p.mask)), define("LOAD(x)", loaded(p.dtype, "(x)"));
-  define("STORE(x)", stored(p.dtype, "(x)")), define("LOAD_MASK(x)", loaded(p.mask, "(x)"));
+  define("T", storage_type(p.dtype)), define("RESULT", storage_type(p.out)), define("MASK", storage_type(p.mask)), define("LOAD(x)", loaded(p.dtype, "(x)"));
+  define("STORE(x)", stored(p.out, "(x)")), define("LOAD_MASK(x)", loaded(p.mask, "(x)"));
   define("MMA_TYPE", p.dtype == DType::bf16 ? "\"bf16\"" : "\"f16\"");
   define("REAL_SIZE", p.size), define("REAL_VALUE", p.value_size), define("SIZE", up(p.size, 16)), define("VALUE", up(p.value_size, 8));
   define("VALUE_STORED", up(p.value_size, 8)), define("MASK_TILES", p.mask_tiles ? 1 : 0);
@@ -329,6 +331,14 @@ std::string generate_attention_mma(const AttentionProblem& p) {
                                                        : kKernel;
   return cat(prelude(), definitions(p), kArguments, mma_helpers(), kMma, kernel);
 }
-std::string generate_attention_simple(const AttentionProblem& p) { return cat(prelude(), definitions(p), kArguments, kSimple); }
+std::string generate_attention_simple(const AttentionProblem& p) {
+  return cat(prelude(), definitions(p), attention_end(p), kArguments, kSimple);
+}
+
+std::string attention_end(const AttentionProblem& p) {
+  std::vector<std::string> results{"x"};
+  const std::string code = p.body ? print_body(without_last_rounding(*p.body, p.out), {"x"}, "t", "  ", results, true) : "";
+  return cat("__device__ __forceinline__ ", compute_type(p.out), " ended(float x) {\n", code, "  return ", results[0], ";\n}\n");
+}
 
 }  // namespace tenfold::backends::cuda

@@ -2,14 +2,17 @@
 // are few, lie there as a whole.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "ir/body.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold::backends::cuda {
 
 struct AttentionProblem {
-  DType dtype = DType::f16, mask = DType::f16;
+  DType dtype = DType::f16, mask = DType::f16, out = DType::f16;
+  std::optional<ir::Body> body;           // what becomes of each result; `out` has 8 bits then
   std::int64_t size = 0, value_size = 0;  // of a head
   double scale = 1;
   bool causal = false, masked = false;
@@ -46,5 +49,8 @@ std::string attention_whole_text();   // the kernel for `whole`, after what both
 std::string attention_packed_text();  // the same where rows are packed sentences
 // `attention`: any float type, scores of one query in shared memory: for f32, and where nothing else runs. Grid: queries, heads, batch.
 std::string generate_attention_simple(const AttentionProblem& p);
+
+// A function ended(x): what is stored of a result, before it is rounded to `out`.
+std::string attention_end(const AttentionProblem& p);
 
 }  // namespace tenfold::backends::cuda

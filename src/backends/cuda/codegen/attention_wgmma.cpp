@@ -11,7 +11,7 @@ namespace tenfold::backends::cuda {
 namespace {
 
 constexpr const char* kParts = R"(
-struct Arguments { TensorMap q, k, v; const MASK* mask; u16* y; i64 ms[4], ys[3]; int queries, keys, heads, group, batches; };
+struct Arguments { TensorMap q, k, v; const MASK* mask; RESULT* y; i64 ms[4], ys[3]; int queries, keys, heads, group, batches; };
 constexpr int kRow = CHUNK * 2, kChunks = (SIZE + CHUNK - 1) / CHUNK, kRows = 64 * GROUPS, kThreads = 128 * (TEAMS * GROUPS + 1);
 constexpr int kQueryChunk = kRows * kRow, kQueryBytes = kChunks * kQueryChunk, kKeyChunk = KEYS * kRow, kKeyBytes = kChunks * kKeyChunk;
 constexpr int kStagesAt = 2 * kQueryBytes, kMasksAt = kStagesAt + STAGES * 2 * kKeyBytes, kBarriersAt = kMasksAt + STAGES * KEYS * 4;
@@ -150,29 +150,40 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) attention(const __grid
       if (lane == 0) arrive(freed(stage));
     }
     #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      sum[h] += __shfl_xor_sync(~0u, sum[h], 1);
-      sum[h] += __shfl_xor_sync(~0u, sum[h], 2);
-      sum[h] = 1.0f / sum[h];
-    }
+    for (int h = 0; h < 2; ++h) sum[h] = 1.0f / sum_of_four(sum[h]);
     #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const int row = u.row + own_row + h * 8;
-      u16* const y = a.y + u.batch * a.ys[0] + u.head * a.ys[1] + row * a.ys[2];
-      const auto two = [&](int n) { return pair(out[n * 4 + h * 2] * sum[h], out[n * 4 + h * 2 + 1] * sum[h]); };
+      RESULT* const y = a.y + u.batch * a.ys[0] + u.head * a.ys[1] + row * a.ys[2];
+      const auto two = [&](int n) { return both(out[n * 4 + h * 2] * sum[h], out[n * 4 + h * 2 + 1] * sum[h]); };
       #pragma unroll
       for (int n = 0; n + 4 <= SIZE / 8; n += 4) {   // a thread's two columns of four pieces become eight of one
         u32 v[4] = {two(n), two(n + 1), two(n + 2), two(n + 3)};
         exchange(v, lane);
-        if (row < a.queries) *(uint4*)(y + (n + lane % 4) * 8) = make_uint4(v[0], v[1], v[2], v[3]);
+        if (row < a.queries) put_eight(y + (n + lane % 4) * 8, v);
       }
       #pragma unroll
       for (int n = SIZE / 32 * 4; n < SIZE / 8; ++n)
-        if (row < a.queries) *(u32*)(y + n * 8 + pairs) = two(n);
+        if (row < a.queries) *(decltype(both(0.f, 0.f))*)(y + n * 8 + pairs) = two(n);
     }
   }
 }
 )";
+
+// Two neighbouring results as they lie in memory, and eight of them, of 16 or of 8 bits.
+std::string stores(const AttentionProblem& p) {
+  if (bits(p.out) == 16)
+    return R"(
+__device__ __forceinline__ u32 both(float low, float high) { return pair(low, high); }
+__device__ __forceinline__ void put_eight(u16* y, const u32 (&v)[4]) { *(uint4*)y = make_uint4(v[0], v[1], v[2], v[3]); }
+)";
+  const char* both = p.out == DType::f8e4m3fn
+                         ? R"(u16 y; asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(y) : "f"(ended(high)), "f"(ended(low))); return y;)"
+                         : "return (u16)((u8)ended(low) | (u16)(u8)ended(high) << 8);";
+  return cat(attention_end(p), "__device__ __forceinline__ u16 both(float low, float high) { ", both, " }\n",
+             "__device__ __forceinline__ void put_eight(RESULT* y, const u32 (&v)[4]) {\n"
+             "  *(uint2*)y = make_uint2(v[0] | v[1] << 16, v[2] | v[3] << 16);\n}\n");
+}
 
 // From scores to weights, rounded as the product with the values takes them.
 constexpr const char* kSoftmax = R"(
@@ -267,6 +278,7 @@ std::string generate_attention_wgmma(const AttentionProblem& p, const AttentionT
   const auto define = [&](const char* name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
   const bool bf16 = p.dtype == DType::bf16;
   define("BF16", bf16 ? 1 : 0), define("MASK", storage_type(p.mask)), define("LOAD_MASK(x)", loaded(p.mask, "(x)"));
+  define("RESULT", storage_type(p.out));
   define("SIZE", p.size), define("CHUNK", attention_chunk(p)), define("SCALE", p.scale);
   define("GROUPS", tile.groups), define("TEAMS", tile.teams), define("KEYS", tile.keys), define("STAGES", tile.stages);
   define("REGISTERS", tile.registers()), define("ALL_KEYS", keys), define("WHOLE", most_keys <= tile.keys ? 1 : 0);
@@ -275,7 +287,7 @@ std::string generate_attention_wgmma(const AttentionProblem& p, const AttentionT
   std::string main = kMain;
   replace_once(main, "      SOFTMAX\n", kSoftmax);
   return cat(prelude(), head, wgmma_helpers(), exchange_helper(), wgmma_multiply(tile.keys, p.dtype, p.dtype),
-             values_multiply(p.size, bf16), kParts, main);
+             values_multiply(p.size, bf16), stores(p), kParts, main);
 }
 
 }  // namespace tenfold::backends::cuda

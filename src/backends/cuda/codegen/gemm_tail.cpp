@@ -6,10 +6,8 @@
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
-namespace {
 
-// The body without a last rounding to the result's type, which storing does as well. What is rounded to 8 bits is multiplied, not divided.
-ir::Body unrounded(ir::Body body, DType out) {
+ir::Body without_last_rounding(ir::Body body, DType out) {
   const std::size_t inputs = body.inputs.size();
   if (body.outputs[0] < inputs) return body;
   const ir::Instr last = body.code[body.outputs[0] - inputs];
@@ -24,8 +22,6 @@ ir::Body unrounded(ir::Body body, DType out) {
   }
   return ir::simplify(body);
 }
-
-}  // namespace
 
 std::string print_tail(const GemmProblem& p, int staged, const Printer& store, const Printer& by_row) {
   std::string out;
@@ -59,7 +55,7 @@ std::string print_tail(const GemmProblem& p, int staged, const Printer& store, c
   }
   out += "    #pragma unroll\n    for (int v = 0; v < WIDTH; ++v) {\n";
   if (p.body) {
-    const ir::Body body = unrounded(*p.body, p.out);
+    const ir::Body body = without_last_rounding(*p.body, p.out);
     std::vector<std::string> names;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       out += cat("      const ", compute_type(body.inputs[i]), " e", i, " = ", inputs[i], ";\n");

@@ -14,4 +14,7 @@ namespace tenfold::backends::cuda {
 using Printer = std::function<std::string(const std::string&)>;
 std::string print_tail(const GemmProblem& p, int staged, const Printer& store, const Printer& by_row = {});
 
+// The body without a last rounding to the result's type, which storing does as well. What is rounded to 8 bits is multiplied, not divided.
+ir::Body without_last_rounding(ir::Body body, DType out);
+
 }  // namespace tenfold::backends::cuda

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "backends/cuda/codegen/body_text.h"
 #include "backends/cuda/device/queue.h"
 
 namespace tenfold::backends::cuda {
@@ -14,20 +15,32 @@ std::int64_t most_keys(const Problem& p) {
 }
 std::int64_t most_queries(const Problem& p) { return is_packed(p) ? most_keys(p) : p.bounds(p.in[0].dims[2]).upper; }
 
+namespace {
+// Results are of the operands' type, or an epilogue makes 8 bits of each.
+Verdict ends_well(const Problem& p) {
+  const DType out = p.out[0].dtype;
+  if (!p.body) return Verdict::only_if(out == p.in[0].dtype, "operands differ in type");
+  if (is_packed(p)) return Verdict::no("no epilogue is possible where rows are sentences behind each other");
+  if (p.in.size() != static_cast<std::size_t>(p.anchor_inputs)) return Verdict::no("the epilogue has operands of its own");
+  if (out != DType::f8e4m3fn && out != DType::i8 && out != DType::u8) return Verdict::no("the epilogue does not make 8 bits of a result");
+  return can_print(*p.body);
+}
+}  // namespace
+
 Verdict attention_is_regular(const Problem& p) {
-  if (p.body) return Verdict::no("no epilogue is possible");
   constexpr std::int64_t kMostBatches = 65534;   // of a grid, and one that clears what is behind the last sentence
   if (is_packed(p) && (p.in[4].dtype != DType::i32 || !p.in[4].dense)) return Verdict::no("offsets are not dense i32");
   if (is_packed(p) && p.bounds(p.in[4].dims[0]).upper > kMostBatches) return Verdict::no("more than 65533 sentences");
   for (const auto* side : {&p.in, &p.out})
     for (const OperandDesc& o : *side) {
       if (o.missing || (side == &p.in && &o - p.in.data() == 4)) continue;
-      if (o.dtype != DType::f32 && o.dtype != DType::f16 && o.dtype != DType::bf16)
+      if (side == &p.in && o.dtype != DType::f32 && o.dtype != DType::f16 && o.dtype != DType::bf16)
         return Verdict::no("an operand is not f32, f16 or bf16");
       if (o.layout != kPlain) return Verdict::no("an operand is not in plain layout");
     }
+  if (Verdict v = ends_well(p); !v) return v;
   for (const OperandDesc* o : {&p.in[0], &p.in[1], &p.in[2], &p.out[0]}) {
-    if (o->dtype != p.in[0].dtype) return Verdict::no("operands differ in type");
+    if (o->dtype != p.in[0].dtype && o != &p.out[0]) return Verdict::no("operands differ in type");
     if (!o->dense && !(o->strides.back() == ir::Dim(1))) return Verdict::no("elements of a head are not side by side");
   }
   const ir::Dim size = p.in[0].dims[3], value = p.in[2].dims[3];
@@ -37,7 +50,8 @@ Verdict attention_is_regular(const Problem& p) {
 
 AttentionProblem attention_problem(const Problem& p) {
   AttentionProblem a;
-  a.dtype = a.mask = p.in[0].dtype;
+  a.dtype = a.mask = p.in[0].dtype, a.out = p.out[0].dtype;
+  if (p.body) a.body = *p.body;
   a.size = p.in[0].dims[3].constant(), a.value_size = p.in[2].dims[3].constant();
   a.scale = static_cast<double>(p.attributes->number("scale"));
   a.causal = p.attributes->integer("causal", 0) != 0;

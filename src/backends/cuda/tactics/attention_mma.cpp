@@ -30,6 +30,7 @@ bool can_be_whole(const Problem& p) { return most_keys(p) <= kMostWholeKeys; }
 bool fits(const Problem& p, const Config& c) { return attention_shared_bytes(configured(p, c)) <= shared_limit(p.device->arch); }
 
 Verdict supports(const Problem& p) {
+  if (p.body) return Verdict::no("no epilogue is possible");
   if (Verdict v = attention_is_regular(p); !v) return v;
   if (p.in[0].dtype == DType::f32) return Verdict::no("f32 is computed without rounding to f16");
   if (p.in[0].dtype == DType::bf16 && p.device->arch < 80) return Verdict::no("needs sm_80 for bf16");

@@ -116,13 +116,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const AttentionArguments a = attention_arguments(args, k.problem.masked, 0);
   const int64_t units = ceil_div(a.queries, int64_t{k.tile.queries()}) * a.heads * a.batches;
   if (units == 0) return Status::ok;
-  const auto bits_of = [](const void* pointer, const int64_t(&strides)[3]) {
+  const auto bits_of = [](const void* pointer, const int64_t(&strides)[3], int bytes) {
     auto bits = reinterpret_cast<std::uintptr_t>(pointer);
-    for (int64_t s : strides) bits |= static_cast<std::uintptr_t>(s) * 2;
+    for (int64_t s : strides) bits |= static_cast<std::uintptr_t>(s * bytes);
     return bits;
   };
-  const auto bits = bits_of(a.q, a.q_stride) | bits_of(a.k, a.k_stride) | bits_of(a.v, a.v_stride) | bits_of(a.y, a.y_stride);
-  if (bits % 16 != 0 || a.keys == 0 || units >= int64_t{1} << 30) return run_simple(k, args, a);
+  const int y_bytes = bits(k.problem.out) / 8;   // eight results are written at once
+  const auto read = bits_of(a.q, a.q_stride, 2) | bits_of(a.k, a.k_stride, 2) | bits_of(a.v, a.v_stride, 2);
+  if (read % 16 != 0 || bits_of(a.y, a.y_stride, y_bytes) % static_cast<unsigned>(8 * y_bytes) != 0 || a.keys == 0 || units >= int64_t{1} << 30) return run_simple(k, args, a);
   AttentionWgmmaArguments w{};
   w.mask = a.mask, w.y = a.y;
   std::copy(std::begin(a.mask_stride), std::end(a.mask_stride), w.mask_stride);
