@@ -1,4 +1,6 @@
-// pad_elements: Pad in every mode, a group of threads for each row of the result; the kernel reads the counts.
+// pad_elements: Pad in every mode, 16 bytes of the result at a time; the kernel reads the counts.
+#include <algorithm>
+
 #include "backends/cuda/codegen/prelude.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/copy_common.h"
@@ -10,29 +12,44 @@ namespace {
 using namespace cuda;
 using std::int64_t;
 
-constexpr int kMostPadDims = 8, kThreads = 256;
+constexpr int kMostPadDims = 8, kThreads = 256, kBytes = 16;
 
 // Dims in the order of the result's memory, the innermost last; `axis` says which of the operator's each is.
 struct Arguments {
   const void *x, *pads, *axes, *value;
   void* y;
-  int64_t count, rows, group, x_dims[kMostPadDims], x_strides[kMostPadDims], y_dims[kMostPadDims], axis[kMostPadDims];
+  int64_t count, total, x_dims[kMostPadDims], x_strides[kMostPadDims], y_dims[kMostPadDims], axis[kMostPadDims];
 };
 
-// As the reference: a negative count crops first; what is left is repeated as the mode says.
+// As the reference: a negative count crops first; what is left is repeated as the mode says. A thread writes WIDTH elements side by side, of
+// one row or of two, and goes on with others: counts are read once for each block.
 constexpr const char* kKernel = R"(
 struct Arguments { const ELEMENT* x; const i64* pads; const AXIS* axes; const ELEMENT* value; ELEMENT* y;
-                   i64 count, rows, group, xd[8], xs[8], yd[8], axis[8]; };
-__device__ __forceinline__ i64 source(i64 i, i64 extent) {
+                   i64 count, total, xd[8], xs[8], yd[8], axis[8]; };
+struct Counts { INT moved[RANK], cropped[RANK], extent[RANK]; };   // of each dim: elements before, elements cut off before, elements left
+struct Row { i64 from; bool inside; };
+__device__ __forceinline__ INT source(INT i, INT extent) {
   if (i >= 0 && i < extent) return i;
   if (MODE == 0 || extent <= 0) return -1;
   if (MODE == 1) return i < 0 ? 0 : extent - 1;
-  const i64 period = MODE == 2 ? extent : max((i64)1, 2 * (extent - 1)), folded = (i % period + period) % period;
+  const INT period = MODE == 2 ? extent : max((INT)1, 2 * (extent - 1)), folded = (i % period + period) % period;
   return folded < extent ? folded : period - folded;
 }
-extern "C" __global__ void __launch_bounds__(THREADS) pad(const Arguments a) {
+__device__ __forceinline__ Row row_at(const Arguments& a, const Counts& c, INDEX row) {
+  Row r{0, true};
+  #pragma unroll
+  for (int d = RANK - 2; d >= 0; --d) {
+    const INDEX above = row / (INDEX)EXTENT(d);
+    const INT at = source((INT)(row - above * (INDEX)EXTENT(d)) - c.moved[d], c.extent[d]);
+    r.inside = r.inside && at >= 0;
+    r.from += (i64)(at + c.cropped[d]) * a.xs[d];
+    row = above;
+  }
+  return r;
+}
+template <int WIDTH> __device__ __forceinline__ void pad_by(const Arguments& a) {
   enter();
-  __shared__ i64 moved[RANK], cropped[RANK], extent[RANK];   // of each dim: elements before, elements cut off before, elements left
+  __shared__ Counts c;
   if (threadIdx.x < RANK) {
     const int d = threadIdx.x;
     i64 before = 0, after = 0;
@@ -41,31 +58,37 @@ extern "C" __global__ void __launch_bounds__(THREADS) pad(const Arguments a) {
       if (axis < 0) axis += RANK;
       if (axis == a.axis[d]) before = a.pads[s], after = a.pads[s + a.count];
     }
-    cropped[d] = min(a.xd[d], max((i64)0, -before)), moved[d] = max((i64)0, before);
-    extent[d] = max((i64)0, a.xd[d] - cropped[d] + min((i64)0, after));
+    const i64 cropped = min(a.xd[d], max((i64)0, -before));
+    c.cropped[d] = (INT)cropped, c.moved[d] = (INT)max((i64)0, before);
+    c.extent[d] = (INT)max((i64)0, a.xd[d] - cropped + min((i64)0, after));
   }
   __syncthreads();
-  const u32 lane = threadIdx.x % (u32)a.group;
-  const i64 row = ((i64)blockIdx.x * THREADS + threadIdx.x) / (u32)a.group;
-  if (row >= a.rows) return;
-  i64 rest = row, from = 0;
-  bool inside = true;
-  #pragma unroll
-  for (int d = RANK - 2; d >= 0; --d) {
-    const i64 at = source(rest % a.yd[d] - moved[d], extent[d]);
-    inside = inside && at >= 0;
-    from += (at + cropped[d]) * a.xs[d];
-    rest /= a.yd[d];
-  }
   const ELEMENT fill = a.value ? *a.value : (ELEMENT)0;
-  constexpr int kLast = RANK - 1;
-  ELEMENT* const to = a.y + row * a.yd[kLast];
-  #pragma unroll 4
-  for (i64 k = lane; k < a.yd[kLast]; k += a.group) {
-    const i64 at = source(k - moved[kLast], extent[kLast]);
-    to[k] = inside && at >= 0 ? a.x[from + (at + cropped[kLast]) * a.xs[kLast]] : fill;
+  const INDEX total = (INDEX)a.total, length = (INDEX)EXTENT(RANK - 1), stride = gridDim.x * (INDEX)THREADS * WIDTH;
+  for (INDEX first = ((INDEX)blockIdx.x * THREADS + threadIdx.x) * WIDTH; first < total; first += stride) {
+    const INDEX row = first / length;
+    const INT column = (INT)(first - row * length);
+    const Row here = row_at(a, c, row), next = WIDTH > 1 && column + WIDTH > (INT)length ? row_at(a, c, row + 1) : here;
+    ELEMENT v[WIDTH];
+    #pragma unroll
+    for (int i = 0; i < WIDTH; ++i) {
+      const bool over = column + i >= (INT)length;
+      const Row r = over ? next : here;
+      const INT at = source(column + i - (over ? (INT)length : 0) - c.moved[RANK - 1], c.extent[RANK - 1]);
+      const bool there = r.inside && at >= 0 && (WIDTH == 1 || first + i < total);
+      v[i] = there ? a.x[r.from + (i64)(at + c.cropped[RANK - 1]) * LAST_STRIDE] : fill;
+    }
+    if (WIDTH == 1 || first + WIDTH <= total) {
+      write<WIDTH>(a.y + first, v);
+    } else {
+      #pragma unroll
+      for (int i = 0; i < WIDTH; ++i)
+        if (first + i < total) a.y[first + i] = v[i];
+    }
   }
 }
+extern "C" __global__ void __launch_bounds__(THREADS) vectors(const Arguments a) { pad_by<WIDE>(a); }
+extern "C" __global__ void __launch_bounds__(THREADS) singles(const Arguments a) { pad_by<1>(a); }
 )";
 
 bool there(const Problem& p, std::size_t i) { return i < p.in.size() && !p.in[i].missing; }
@@ -95,23 +118,39 @@ std::vector<Formats> formats(const Problem& p) {
 
 struct Kernel {
   std::shared_ptr<const LoadedModule> module;
-  Function function = nullptr;
+  Function vectors = nullptr, singles = nullptr;
+  int width = 1;
+  int64_t most_blocks = 1;
   bool has_value = false, has_axes = false, channels_last = false;
+  // The operator's axis that is dim `d` of the result's memory.
+  int axis(int d, int rank) const { return !channels_last || d == 0 ? d : d == rank - 1 ? 1 : d + 1; }
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
   auto k = std::make_shared<Kernel>();
+  const ir::Dims &x = p.in[0].dims, &y = p.out[0].dims;
+  const int bytes = bits(p.in[0].dtype) / 8, rank = static_cast<int>(y.size());
   k->has_value = there(p, 2), k->has_axes = there(p, 3);
-  k->channels_last = p.in[0].layout == kChannelsLast && p.in[0].dims.size() > 2;
-  const int bytes = bits(p.in[0].dtype) / 8;
+  k->channels_last = p.in[0].layout == kChannelsLast && rank > 2;
+  k->width = kBytes / bytes;
+  constexpr int64_t kMost32 = (int64_t{1} << 31) - 1;
+  const bool narrow = p.bounds(ir::product(y)).upper <= kMost32 && p.bounds(ir::product(x)).upper <= kMost32;
+  std::string extents = cat("a.yd[d]");   // those that are known are divided by without a division
+  for (int d = 0; d < rank; ++d)
+    if (const ir::Dim extent = y[static_cast<std::size_t>(k->axis(d, rank))]; extent.is_constant() && extent.constant() > 0)
+      extents = cat("(d) == ", d, " ? ", extent.constant(), " : ", extents);
   const std::string& mode = p.attributes->string("mode");
   const std::string text =
       cat(prelude(), "#define ELEMENT ", bytes == 1 ? "u8" : bytes == 2 ? "u16" : bytes == 4 ? "u32" : "u64", "\n#define AXIS ",
           storage_type(k->has_axes ? p.in[3].dtype : DType::i64), "\n#define MODE ",
-          mode == "constant" ? 0 : mode == "edge" ? 1 : mode == "wrap" ? 2 : 3, "\n#define RANK ", p.in[0].dims.size(),
-          "\n#define THREADS ", kThreads, "\n", kKernel);
-  k->module = Device::get(p.device->ordinal).load(text);
-  k->function = k->module->function("pad");
+          mode == "constant" ? 0 : mode == "edge" ? 1 : mode == "wrap" ? 2 : 3, "\n#define RANK ", rank, "\n#define THREADS ", kThreads,
+          "\n#define WIDE ", k->width, "\n#define INDEX ", narrow ? "u32" : "u64", "\n#define INT ", narrow ? "int" : "i64",
+          "\n#define EXTENT(d) (", extents, ")\n#define LAST_STRIDE ", p.in[0].dense ? "1" : "a.xs[RANK - 1]", "\n", kKernel);
+  Device& gpu = Device::get(p.device->ordinal);
+  constexpr int64_t kBlocksOfOne = 8;
+  k->most_blocks = kBlocksOfOne * gpu.multiprocessors();
+  k->module = gpu.load(text);
+  k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   return k;
 }
 
@@ -119,16 +158,17 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   const Bound &x = args.in[0], &y = args.out[0];
   Arguments a{x.data, args.in[1].data, k.has_axes ? args.in[3].data : nullptr, k.has_value ? args.in[2].data : nullptr,
-              y.data, args.in[1].dims[0] / 2, 1, 1, {}, {}, {}, {}};
+              y.data, args.in[1].dims[0] / 2, 1, {}, {}, {}, {}};
   for (int d = 0; d < x.rank; ++d) {
-    const int axis = !k.channels_last || d == 0 ? d : d == x.rank - 1 ? 1 : d + 1;
+    const int axis = k.axis(d, x.rank);
     a.axis[d] = axis, a.x_dims[d] = x.dims[axis], a.x_strides[d] = x.strides[axis], a.y_dims[d] = y.dims[axis];
-    if (d < x.rank - 1) a.rows *= y.dims[axis];
+    a.total *= y.dims[axis];
   }
-  const int64_t row = a.y_dims[x.rank - 1];
-  if (a.rows == 0 || row == 0) return Status::ok;
-  while (a.group < 32 && a.group < row) a.group *= 2;
-  return launch(queue_of(args), k.function, {static_cast<unsigned>(ceil_div(a.rows * a.group, int64_t{kThreads}))}, kThreads, 0, &a,
+  if (a.total == 0) return Status::ok;
+  // What a thread writes touches two rows at most.
+  const bool wide = a.y_dims[x.rank - 1] >= k.width && reinterpret_cast<std::uintptr_t>(y.data) % kBytes == 0;
+  const int64_t blocks = ceil_div(a.total, int64_t{kThreads} * (wide ? k.width : 1));
+  return launch(queue_of(args), wide ? k.vectors : k.singles, {static_cast<unsigned>(std::min(blocks, k.most_blocks))}, kThreads, 0, &a,
                 Start::early);
 }
 

@@ -1,4 +1,7 @@
-// resize_points: Resize over one to three spatial axes by nearest element or linearly, a thread for each element of the result.
+// resize_points: Resize over one to three spatial axes by nearest element or linearly; a thread writes 16 bytes of the result where they lie
+// in one row, or are channels of one position.
+#include <algorithm>
+
 #include "backends/cuda/codegen/prelude.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/copy_common.h"
@@ -10,7 +13,7 @@ namespace {
 using namespace cuda;
 using std::int64_t;
 
-constexpr int kThreads = 256;
+constexpr int kThreads = 256, kBytes = 16;
 
 // Three spatial axes, the innermost last; those that a problem lacks have extent 1. `s` holds a scale for each axis of x, if sizes
 // do not decide.
@@ -33,34 +36,23 @@ __device__ __forceinline__ float coordinate(float x, float scale, float in, i64 
   return wide == 1.f ? 0.f : __fdiv_rn(__fmul_rn(x, __fsub_rn(in, 1.f)), __fsub_rn(wide, 1.f));
 }
 __device__ __forceinline__ i64 within(float at, i64 extent) { return max((i64)0, min(extent - 1, (i64)at)); }
-extern "C" __global__ void __launch_bounds__(THREADS) resize(const Arguments a) {
-  enter();
-  const i64 i = (i64)blockIdx.x * THREADS + threadIdx.x;
-  if (i >= a.elements) return;
-  i64 rest = i, channel = 0, at[3], left[3], right[3];
-  float along[3];
-  if (LAST) channel = rest % a.channels, rest /= a.channels;
-  #pragma unroll
-  for (int d = 2; d >= 0; --d) at[d] = rest % a.out[d], rest /= a.out[d];
-  if (!LAST) channel = rest % a.channels, rest /= a.channels;
-  #pragma unroll
-  for (int d = 0; d < 3; ++d) {
-    left[d] = right[d] = 0, along[d] = 0.f;
-    if (d < 3 - AXES) continue;
-    const float scale = SIZES ? a.scale[d] : a.scales[d - (3 - AXES) + 2], in = (float)a.in[d];
-    float x = a.in[d] == a.out[d] && scale == 1.f ? (float)at[d] : coordinate((float)at[d], scale, in, a.out[d]);
-    x = fminf(fmaxf(x, -1.f), in);
-    const float low = LINEAR ? floorf(x) : NEAREST == 0 ? floorf(x) : NEAREST == 1 ? ceilf(x)
-                             : NEAREST == 2 ? floorf(__fadd_rn(x, .5f)) : ceilf(__fsub_rn(x, .5f));
-    along[d] = LINEAR ? x - low : 0.f;
-    left[d] = within(low, a.in[d]), right[d] = LINEAR ? within(low + 1.f, a.in[d]) : left[d];
-  }
-  const T* image = a.x + rest * a.xs[0] + channel * a.xs[1];
+struct Along { i64 left, right; float part; };   // elements of an axis of x, in strides, and how far it is from one to the other
+__device__ __forceinline__ Along along(const Arguments& a, int d, INDEX position) {
+  const float scale = SIZES ? a.scale[d] : a.scales[d - (3 - AXES) + 2], in = (float)a.in[d], at = (float)(i64)position;
+  float x = a.in[d] == a.out[d] && scale == 1.f ? at : coordinate(at, scale, in, a.out[d]);
+  x = fminf(fmaxf(x, -1.f), in);
+  const float low = LINEAR ? floorf(x) : NEAREST == 0 ? floorf(x) : NEAREST == 1 ? ceilf(x)
+                           : NEAREST == 2 ? floorf(__fadd_rn(x, .5f)) : ceilf(__fsub_rn(x, .5f));
+  const i64 left = within(low, a.in[d]) * a.xs[2 + d];
+  return {left, LINEAR ? within(low + 1.f, a.in[d]) * a.xs[2 + d] : left, LINEAR ? x - low : 0.f};
+}
+// COUNT results that lie side by side in x as well.
+template <int COUNT> __device__ __forceinline__ void mix(const T* image, const Along (&at)[3], T (&y)[COUNT]) {
   if (!LINEAR) {
-    a.y[i] = image[left[0] * a.xs[2] + left[1] * a.xs[3] + left[2] * a.xs[4]];
+    read<COUNT>(image + at[0].left + at[1].left + at[2].left, y);
     return;
   }
-  float sum = 0.f;
+  float sum[COUNT] = {};
   #pragma unroll
   for (int corner = 0; corner < 1 << AXES; ++corner) {
     float weight = 1.f;
@@ -68,13 +60,47 @@ extern "C" __global__ void __launch_bounds__(THREADS) resize(const Arguments a) 
     #pragma unroll
     for (int d = 3 - AXES; d < 3; ++d) {
       const bool second = corner >> (d - (3 - AXES)) & 1;
-      weight *= second ? along[d] : 1.f - along[d];
-      from += (second ? right[d] : left[d]) * a.xs[2 + d];
+      weight *= second ? at[d].part : 1.f - at[d].part;
+      from += second ? at[d].right : at[d].left;
     }
-    if (weight != 0.f) sum += weight * LOADED(image[from]);
+    if (weight == 0.f) continue;
+    T x[COUNT];
+    read<COUNT>(image + from, x);
+    #pragma unroll
+    for (int v = 0; v < COUNT; ++v) sum[v] += weight * LOADED(x[v]);
   }
-  a.y[i] = STORED(sum);
+  #pragma unroll
+  for (int v = 0; v < COUNT; ++v) y[v] = STORED(sum[v]);
 }
+template <int WIDTH> __device__ __forceinline__ void resize_by(const Arguments& a) {
+  enter();
+  const INDEX i = ((INDEX)blockIdx.x * THREADS + threadIdx.x) * WIDTH;
+  if (i >= (INDEX)a.elements) return;
+  INDEX rest = i, channel = 0, position[3];
+  if (LAST) channel = rest % (INDEX)CHANNELS, rest /= (INDEX)CHANNELS;
+  #pragma unroll
+  for (int d = 2; d >= 0; --d) position[d] = rest % (INDEX)EXTENT(d), rest /= (INDEX)EXTENT(d);
+  if (!LAST) channel = rest % (INDEX)CHANNELS, rest /= (INDEX)CHANNELS;
+  Along at[3] = {};
+  #pragma unroll
+  for (int d = 3 - AXES; d < (LAST ? 3 : 2); ++d) at[d] = along(a, d, position[d]);
+  const T* image = a.x + (i64)rest * a.xs[0] + (i64)channel * a.xs[1];
+  T y[WIDTH];
+  if (LAST) {
+    mix<WIDTH>(image, at, y);
+  } else {
+    #pragma unroll
+    for (int v = 0; v < WIDTH; ++v) {
+      T one[1];
+      at[2] = along(a, 2, position[2] + v);
+      mix<1>(image, at, one);
+      y[v] = one[0];
+    }
+  }
+  write<WIDTH>(a.y + i, y);
+}
+extern "C" __global__ void __launch_bounds__(THREADS) vectors(const Arguments a) { resize_by<WIDE>(a); }
+extern "C" __global__ void __launch_bounds__(THREADS) singles(const Arguments a) { resize_by<1>(a); }
 )";
 
 bool there(const Problem& p, std::size_t i) { return i < p.in.size() && !p.in[i].missing; }
@@ -122,8 +148,9 @@ std::vector<Formats> formats(const Problem& p) {
 
 struct Kernel {
   std::shared_ptr<const LoadedModule> module;
-  Function function = nullptr;
-  bool by_sizes = false;
+  Function vectors = nullptr, singles = nullptr;
+  int width = 1;
+  bool by_sizes = false, channels_last = false;
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
@@ -131,14 +158,34 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   k->by_sizes = there(p, 3);
   const DType t = p.in[0].dtype;
   const int nearest = one_of(p.attributes->string("nearest_mode"), {"floor", "ceil", "round_prefer_ceil", "round_prefer_floor"});
+  const ir::Dims& y = p.out[0].dims;
+  const std::size_t axes = y.size() - 2;
+  std::string extents = "a.out[d]";   // those that are known are divided by without a division
+  for (std::size_t d = 0; d < axes; ++d)
+    if (y[2 + d].is_constant()) extents = cat("(d) == ", 3 - axes + d, " ? ", y[2 + d].constant(), " : ", extents);
+  for (std::size_t d = 0; d + axes < 3; ++d) extents = cat("(d) == ", d, " ? 1 : ", extents);
+  constexpr int64_t kMost32 = (int64_t{1} << 31) - 1;
+  k->width = kBytes * 8 / bits(t), k->channels_last = p.in[0].layout == kChannelsLast;
   const std::string text = cat(prelude(), "#define T ", storage_type(t), "\n#define LOADED(x) ", loaded(t, "(x)"), "\n#define STORED(x) ",
                                stored(t, "(x)"), "\n#define TRANSFORM ", transform_of(p), "\n#define NEAREST ", nearest < 0 ? 3 : nearest,
                                "\n#define LINEAR ", p.attributes->string("mode") == "linear" ? "true" : "false", "\n#define LAST ",
-                               p.in[0].layout == kChannelsLast ? "true" : "false", "\n#define SIZES ", k->by_sizes ? "true" : "false",
-                               "\n#define AXES ", p.in[0].dims.size() - 2, "\n#define THREADS ", kThreads, "\n", kKernel);
+                               k->channels_last ? "true" : "false", "\n#define SIZES ", k->by_sizes ? "true" : "false",
+                               "\n#define AXES ", axes, "\n#define THREADS ", kThreads, "\n#define WIDE ", k->width, "\n#define INDEX ",
+                               p.bounds(ir::product(y)).upper <= kMost32 ? "u32" : "u64", "\n#define EXTENT(d) (", extents,
+                               ")\n#define CHANNELS ", y[1].is_constant() ? cat(y[1].constant()) : "a.channels", "\n", kKernel);
   k->module = Device::get(p.device->ordinal).load(text);
-  k->function = k->module->function("resize");
+  k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   return k;
+}
+
+// Results of a thread lie in one row; or they are channels of one position, and lie side by side in x, too.
+bool writes_wide(const Kernel& k, const Arguments& a) noexcept {
+  const auto whole = [&](int64_t n) { return n % k.width == 0; };
+  const auto aligned = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p) % kBytes == 0; };
+  if (!aligned(a.y)) return false;
+  if (!k.channels_last) return whole(a.out[2]);
+  return whole(a.channels) && aligned(a.x) && a.x_strides[1] == 1 && whole(a.x_strides[0]) &&
+         std::all_of(a.x_strides + 2, a.x_strides + 5, whole);
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
@@ -154,7 +201,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     a.elements *= y.dims[axis];
   }
   if (a.elements == 0) return Status::ok;
-  return launch(queue_of(args), k.function, {static_cast<unsigned>(ceil_div(a.elements, int64_t{kThreads}))}, kThreads, 0, &a,
+  const bool wide = writes_wide(k, a);
+  const int64_t of_block = int64_t{kThreads} * (wide ? k.width : 1);
+  return launch(queue_of(args), wide ? k.vectors : k.singles, {static_cast<unsigned>(ceil_div(a.elements, of_block))}, kThreads, 0, &a,
                 Start::early);
 }
 
