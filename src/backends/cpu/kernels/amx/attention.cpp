@@ -217,12 +217,13 @@ inline __m512 exp2(__m512 x) {
   return _mm512_scalef_ps(p, x);
 }
 
-// The mask of one row over keys [key, key + keys) in units of log 2, and zeros up to a multiple of 32.
-void load_bias(const AttentionHead& a, int64_t row, int64_t key, int64_t keys, float* to) {
+// The mask of one row over keys [key, key + keys) in units of log 2, and zeros up to a multiple of 32. Whether it is not zero everywhere.
+bool load_bias(const AttentionHead& a, int64_t row, int64_t key, int64_t keys, float* to) {
   const int64_t at = row * a.mask_row + key * a.mask_col;
   const auto* wide = static_cast<const float*>(a.mask) + (a.narrow_mask ? 0 : at);
   const auto* narrow = static_cast<const uint16_t*>(a.mask) + (a.narrow_mask ? at : 0);
   const auto widened = [](__m256i x) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16)); };
+  __m512i any = _mm512_setzero_si512();
   for (int64_t j = 0; j < up_to(keys, 32); j += 16) {
     const __mmask16 here = lanes(keys - j);
     __m512 x;
@@ -230,13 +231,17 @@ void load_bias(const AttentionHead& a, int64_t row, int64_t key, int64_t keys, f
       x = a.narrow_mask ? widened(_mm256_set1_epi16(static_cast<short>(*narrow))) : _mm512_set1_ps(*wide);
     else
       x = a.narrow_mask ? widened(_mm256_maskz_loadu_epi16(here, narrow + j)) : _mm512_maskz_loadu_ps(here, wide + j);
-    _mm512_store_ps(to + j, _mm512_maskz_mul_ps(here, x, _mm512_set1_ps(kLog2e)));
+    x = _mm512_maskz_mul_ps(here, x, _mm512_set1_ps(kLog2e));
+    any = _mm512_or_si512(any, _mm512_castps_si512(x));
+    _mm512_store_ps(to + j, x);
   }
+  return _mm512_test_epi32_mask(any, any) != 0;
 }
 
 // Rows [row, row + rows) of a call, and what of a block of keys they see.
 struct Group {
   int64_t row, rows, key, keys;
+  bool masked;
   int64_t seen(const AttentionHead& a, int64_t r) const {  // keys that row r of the group sees
     const int64_t visible = a.first_row + row + r + a.causal_shift + 1 - key;
     return visible < 0 ? 0 : visible < keys ? visible : keys;
@@ -252,7 +257,7 @@ void look(const AttentionHead& a, const Scratch& s, const Group& g, int64_t wide
     for (int64_t j = seen; j < wide; j = (j / 16 + 1) * 16)
       _mm512_mask_storeu_ps(score + j / 16 * 16, static_cast<__mmask16>(0xffffu << j % 16), lowest);
     __m512 m0 = lowest, m1 = lowest;
-    if (!a.mask) {
+    if (!g.masked) {
       for (int64_t j = 0; j < wide; j += 32) {
         m0 = _mm512_max_ps(_mm512_load_ps(score + j), m0);  // NaN is left out here and comes back with the sum
         m1 = _mm512_max_ps(_mm512_load_ps(score + j + 16), m1);
@@ -273,7 +278,7 @@ void look(const AttentionHead& a, const Scratch& s, const Group& g, int64_t wide
 // Scores become weights in bf16, in their place; what was summed before is scaled where a row's maximum rises.
 void weigh(const AttentionHead& a, const Scratch& s, const Group& g, int64_t wide, float* sums, bool first) {
   look(a, s, g, wide);
-  const __m512 lowest = _mm512_set1_ps(kLowest), scale = _mm512_set1_ps(a.mask ? 1.f : a.scale * kLog2e);
+  const __m512 lowest = _mm512_set1_ps(kLowest), scale = _mm512_set1_ps(g.masked ? 1.f : a.scale * kLog2e);
   alignas(64) float shift[kGroup], factor[kGroup];
   for (int64_t r = 0; r < g.rows; r += 16) {
     const __m512 here = across(s.lanes + r * 16, [](__m512 x, __m512 y) __attribute__((always_inline)) { return _mm512_max_ps(x, y); });
@@ -314,13 +319,18 @@ void finish(const AttentionHead& a, const Scratch& s, const Group& g, const floa
   for (int64_t r = 0; r < g.rows; ++r) {
     const float total = s.total[g.row + r];
     const __m512 inverse = _mm512_set1_ps(total == 0 ? 0.f : 1.f / total);  // a row that sees no key gives zeros
-    for (int64_t i = 0; i < a.value_size; i += 16) {
-      const int64_t left = a.value_size - i, at = (g.row + r) * a.out_row + i;
-      const __m512 y = _mm512_mul_ps(_mm512_load_ps(sums + r * s.width + i), inverse);
-      if constexpr (kNarrow)
-        _mm256_mask_storeu_epi16(static_cast<uint16_t*>(a.out) + at, lanes(left), reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(y)));
-      else
-        _mm512_mask_storeu_ps(static_cast<float*>(a.out) + at, lanes(left), y);
+    const int64_t first = (g.row + r) * a.out_row, size = a.value_size;
+    int64_t i = 0;
+    const auto next = [&] { return _mm512_mul_ps(_mm512_load_ps(sums + r * s.width + i), inverse); };
+    if constexpr (kNarrow) {
+      auto* const to = static_cast<uint16_t*>(a.out) + first;
+      for (; i + 16 <= size; i += 16)
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(next())));
+      if (i < size) _mm256_mask_storeu_epi16(to + i, lanes(size - i), reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(next())));
+    } else {
+      auto* const to = static_cast<float*>(a.out) + first;
+      for (; i + 16 <= size; i += 16) _mm512_storeu_ps(to + i, next());
+      if (i < size) _mm512_mask_storeu_ps(to + i, lanes(size - i), next());
     }
   }
 }
@@ -334,9 +344,9 @@ void attend(const AttentionHead& a, const Scratch& s) {
     if (key > 0 && a.first_row + a.rows - 1 + a.causal_shift < key) break;  // no row of this call sees this block or a later one
     pack_keys<kNarrow>(row_of<kNarrow>(a.k, key, a.k_row), a.k_row, keys, a.size, s.depth, s.keys);
     pack_values<kNarrow>(row_of<kNarrow>(a.v, key, a.v_row), a.v_row, keys, a.value_size, steps, s.values);
-    if (a.mask && !a.mask_row) load_bias(a, 0, key, keys, s.bias);
+    const bool masked = a.mask && (a.mask_row || load_bias(a, 0, key, keys, s.bias));  // rows of zeros hide nothing
     for (int64_t row = 0; row < a.rows; row += kGroup) {
-      const Group g{row, a.rows - row < kGroup ? a.rows - row : kGroup, key, keys};
+      const Group g{row, a.rows - row < kGroup ? a.rows - row : kGroup, key, keys, masked};
       const int64_t wide = up_to(g.seen(a, g.rows - 1), 32);  // for the last row sees most
       float* const sums = s.sums + (once ? 0 : row * s.width);
       if (wide == 0 && key > 0) continue;
