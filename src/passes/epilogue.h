@@ -1,4 +1,4 @@
-// Growing epilogues: what fuse_epilogue and join_regions share.
+// Growing epilogues: what fuse_epilogue and those that join regions share.
 #pragma once
 
 #include "ir/graph.h"
@@ -6,7 +6,7 @@
 namespace tenfold::passes {
 
 // Anchors take the nodes behind them that only they are read by, one after the other; regions only where they narrow the result, or
-// all of them.
-bool grow_epilogues(ir::Graph& graph, bool any_region);
+// where `also` says so.
+bool grow_epilogues(ir::Graph& graph, bool (*also)(const ir::Node& anchor, const ir::Node& region) = nullptr);
 
 }  // namespace tenfold::passes

@@ -79,7 +79,9 @@ std::vector<Pass> canonical_for_gpu() {
   });
 }
 std::vector<Pass> settled_for_gpu() { return named({"lower_conv_transpose"}); }
-std::vector<Pass> fuse_for_cpu() { return named({"fuse_reductions", "fuse_expand_depthwise", "merge_common"}); }
+std::vector<Pass> fuse_for_cpu() {
+  return named({"join_bf16_regions", "fuse_reductions", "fuse_expand_depthwise", "merge_common"});
+}
 std::vector<Pass> fuse_for_gpu() {
   return named({"lift_reshape", "merge_movement", "join_regions", "fuse_product_norm", "fuse_quantised_norm", "fuse_quantised_attention",
                 "merge_common"});

@@ -73,9 +73,10 @@ void take_narrow_operands(ir::Body& body, std::vector<ir::Value*>& operands) {
   }
 }
 
+using AlsoJoins = bool (*)(const ir::Node&, const ir::Node&);
 // Takes `next`, the only reader of `n`, into its epilogue. Gives the fused node in its place, or null.
-ir::Node* absorb(ir::Graph& graph, ir::Node& n, ir::Node* next, bool any_region) {
-  if (!next || (next->op() == "Region" && !any_region && !region_may_join(n, *next))) return nullptr;
+ir::Node* absorb(ir::Graph& graph, ir::Node& n, ir::Node* next, AlsoJoins also) {
+  if (!next || (next->op() == "Region" && !region_may_join(n, *next) && !(also && also(n, *next)))) return nullptr;
   const std::optional<ir::Body> body = body_of(*next);
   if (!body || next->out()->dims() != n.out()->dims()) return nullptr;
   const int own = n.anchor_inputs >= 0 ? n.anchor_inputs : static_cast<int>(n.inputs.size());
@@ -94,13 +95,13 @@ ir::Node* absorb(ir::Graph& graph, ir::Node& n, ir::Node* next, bool any_region)
   return added;
 }
 
-bool run(ir::Graph& graph) { return grow_epilogues(graph, false); }
+bool run(ir::Graph& graph) { return grow_epilogues(graph); }
 
 }  // namespace
 
 // The first anchor in the order of nodes grows by one node at a time and moves to where that stood: what two anchors could take (the
 // sum of a residual) goes to the one that is computed last, so that the other is there to be read.
-bool grow_epilogues(ir::Graph& graph, bool any_region) {
+bool grow_epilogues(ir::Graph& graph, AlsoJoins also) {
   std::unordered_map<const ir::Node*, std::size_t> position;
   std::map<std::size_t, ir::Node*> waiting;
   for (ir::Node* n : graph.node_list()) {
@@ -115,7 +116,7 @@ bool grow_epilogues(ir::Graph& graph, bool any_region) {
     bias_to_body(graph, *n);
     ir::Node* next = only_user(graph, n->out());
     const std::size_t at = next ? position.at(next) : 0;
-    ir::Node* fused = absorb(graph, *n, next, any_region);
+    ir::Node* fused = absorb(graph, *n, next, also);
     if (!fused) continue;
     position[fused] = at;
     waiting[at] = fused;

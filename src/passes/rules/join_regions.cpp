@@ -12,7 +12,9 @@
 namespace tenfold::passes {
 namespace {
 
-bool run(ir::Graph& graph) { return grow_epilogues(graph, true); }
+bool run(ir::Graph& graph) {
+  return grow_epilogues(graph, [](const ir::Node&, const ir::Node&) { return true; });
+}
 
 }  // namespace
 

@@ -1,17 +1,69 @@
 // Ends of products of bf16.
 #include "backends/cpu/gemm/bf16_end.h"
 
+#include "backends/cpu/block/lower.h"
+
 namespace tenfold::backends::cpu {
 namespace {
 
 bool stores(DType t) { return t == DType::f32 || t == DType::bf16; }
 int bytes_of(DType t) { return t == DType::f32 ? 4 : 2; }
 
+// What `body` makes of its value `v` alone; nothing if it needs more.
+std::optional<ir::Body> behind(const ir::Body& body, int v) {
+  ir::Body tail{{body.type_of(v)}, {}, {}, 0};
+  std::vector<int> map(static_cast<std::size_t>(body.value_count()), -1);
+  map[static_cast<std::size_t>(v)] = 0;
+  for (std::size_t i = 0; i < body.code.size(); ++i) {
+    ir::Instr instr = body.code[i];
+    std::uint16_t* const operands[] = {&instr.a, &instr.b, &instr.c};
+    int& to = map[body.inputs.size() + i];
+    bool known = to < 0;
+    for (int k = 0; k < ir::arity(instr.prim) && known; ++k) {
+      known = map[*operands[k]] >= 0;
+      if (known) *operands[k] = static_cast<std::uint16_t>(map[*operands[k]]);
+    }
+    if (!known) continue;
+    to = tail.value_count();
+    tail.code.push_back(instr);
+  }
+  const int last = map[body.outputs[0]];
+  if (last < 0) return std::nullopt;
+  tail.outputs = {static_cast<std::uint16_t>(last)};
+  return ir::simplify(tail);
+}
+
+// The body that comes before a GELU at the end of the problem's.
+std::optional<ir::Body> before_gelu(const Problem& p) {
+  const auto is_erf = [](const ir::Instr& i) { return i.prim == ir::Prim::erf; };
+  if (!p.body || p.body->outputs.size() != 1 || std::none_of(p.body->code.begin(), p.body->code.end(), is_erf)) return std::nullopt;
+  const PointwiseTables tables = PointwiseTables::of(p.device->features);
+  for (int v = p.body->outputs[0]; tables.bf16 && v >= 0; --v) {
+    const auto tail = behind(*p.body, v);
+    if (!tail || !why_not(*tail).empty()) continue;
+    const Lowered items = lower(*tail, tables);
+    if (items.items.size() != 1 || (items.items[0].kernel != tables.bf16->gelu_erf[0] && items.items[0].kernel != tables.bf16->gelu_erf[1]))
+      continue;
+    ir::Body head = *p.body;
+    head.outputs = {static_cast<std::uint16_t>(v)};
+    return ir::simplify(head);
+  }
+  return std::nullopt;
+}
+
+struct SimpleForm {
+  SimpleEpilogue sum;
+  bool gelu = false;
+};
+
 // Bounds that are operands are left to the general way.
-std::optional<SimpleEpilogue> simple_form(const Problem& p, int channel_axis, int own_bias) {
-  auto form = simple_epilogue(p, channel_axis, p.out[0].dtype);
+std::optional<SimpleForm> simple_form(const Problem& p, int channel_axis, int own_bias) {
+  const auto head = before_gelu(p);
+  Problem summed = p;
+  if (head) summed.body = &*head;
+  const auto form = simple_epilogue(summed, channel_axis, p.out[0].dtype);
   if (!form || (own_bias >= 0 && form->bias >= 0) || form->low_operand >= 0 || form->high_operand >= 0) return std::nullopt;
-  return form;
+  return SimpleForm{*form, head.has_value()};
 }
 
 }  // namespace
@@ -25,7 +77,7 @@ Bf16End::Bf16End(const Problem& p, int channel_axis, int own_bias) : own_bias_(o
   const auto form = simple_form(p, channel_axis, own_bias);
   simple_ = form.has_value();
   if (simple_)
-    form_ = *form;
+    form_ = form->sum, gelu_ = form->gelu;
   else
     general_ = Epilogue(p, DType::f32);
   const auto type = [&p](int index, DType& to) {
@@ -43,7 +95,7 @@ void Bf16End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t out_s
   f.residual = data(form_.residual);
   f.residual_wide = residual_ == DType::f32;
   if (f.residual) f.residual_stride = args.in[static_cast<std::size_t>(form_.residual)].dims[axes.cols[0]];   // it is dense
-  f.clamp = form_.clamp;
+  f.clamp = form_.clamp, f.gelu = gelu_;
   f.low = form_.low, f.high = form_.high;
   f.out_wide = simple_ ? out_ == DType::f32 : true;
   binding.out = args.out[0].as<char>();

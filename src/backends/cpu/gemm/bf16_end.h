@@ -36,7 +36,7 @@ class Bf16End {
              std::int64_t stride, void* scratch) const noexcept;
 
  private:
-  bool simple_ = true;
+  bool simple_ = true, gelu_ = false;
   SimpleEpilogue form_;
   int own_bias_ = -1;
   DType out_ = DType::bf16, bias_ = DType::bf16, residual_ = DType::bf16;

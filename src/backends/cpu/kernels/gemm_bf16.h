@@ -16,12 +16,12 @@ struct GemmBf16Tile {
   const std::uint16_t* panel = nullptr;
 };
 
-// What becomes of finished sums: + bias, + residual, clamped. Operands are bf16 or f32 each.
+// What becomes of finished sums: + bias, + residual, clamped, GELU to the precision of bf16. Operands are bf16 or f32 each.
 struct GemmBf16Finish {
   const char *bias = nullptr, *residual = nullptr;   // of the first row and column; null: none
   bool bias_wide = false, residual_wide = false, out_wide = false;   // f32
   std::int64_t residual_stride = 0;                  // in elements
-  bool clamp = false;
+  bool clamp = false, gelu = false;
   float low = 0, high = 0;
 };
 

@@ -1,5 +1,6 @@
 // The bf16 tactics against the reference on operands that bf16 holds exactly, so that only the order of sums may differ; they
 // need a CPU with AMX.
+#include "backends/cpu/gemm/bf16_end.h"
 #include "backends/cpu/tactics/f32_check.h"
 
 namespace tenfold::backends {
@@ -66,6 +67,20 @@ TEST(AmxBf16, Products) {
   check(cpu_matmul_amx_bf16(), "MatMul", "f32[21,70] f32[70,45]!",
         "(f32,f32,f32) %3=add.f32(%0,%1) %4=add.f32(%2,%3) %5=constant.f32(0) %6=max.f32(%4,%5) -> %6", {"f32[45]!", "f32[21,45]"});
   check(cpu_matmul_amx_bf16(), "MatMul", "f32[21,70] f32[70,45]!", "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[21,45]"});
+  check(cpu_matmul_amx_bf16(), "MatMul", "f32[21,70] f32[70,45]!",
+        "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(1.4142135) %4=div.f32(%2,%3) %5=erf.f32(%4) %6=constant.f32(1) %7=add.f32(%5,%6) "
+        "%8=mul.f32(%2,%7) %9=constant.f32(0.5) %10=mul.f32(%8,%9) -> %10",
+        {"f32[45]!"});
+}
+
+TEST(AmxBf16, GeluEndsInRegisters) {
+  const auto is_simple = [](const char* body) {
+    const F32Problem problem({"MatMul", "bf16[5,7] bf16[7,3]!", body, {"bf16[3]!"}});
+    return cpu::Bf16End(TacticRun(cpu_matmul_amx_bf16(), problem.graph, 63).problem, 1).simple();
+  };
+  EXPECT_TRUE(is_simple("(bf16,bf16) %2=add.bf16(%0,%1) %3=constant.bf16(0.70703125) %4=mul.bf16(%2,%3) %5=erf.bf16(%4) "
+                        "%6=constant.bf16(1) %7=add.bf16(%5,%6) %8=mul.bf16(%2,%7) %9=constant.bf16(0.5) %10=mul.bf16(%8,%9) -> %10"));
+  EXPECT_FALSE(is_simple("(bf16,bf16) %2=add.bf16(%0,%1) %3=erf.bf16(%2) -> %3"));
 }
 
 TEST(AmxBf16, Convolutions) {

@@ -3,6 +3,7 @@
 
 #include <immintrin.h>
 
+#include "backends/cpu/kernels/amx/gelu.h"
 #include "backends/cpu/simd/isa.h"
 
 namespace tenfold::backends::cpu {
@@ -76,7 +77,7 @@ __m512 load(bool wide, __mmask16 lanes, const char* from) {
 }
 
 // One row, 16 values of f32 or bf16 at a time: memory is touched in its order, as the fetching ahead wants it.
-template <bool kResidual, bool kWide>
+template <bool kResidual, bool kWide, bool kGelu>
 void finish_row(const GemmBf16Finish& f, const float* sums, const char* residual, std::int64_t cols, char* out) {
   const __m512 low = _mm512_set1_ps(f.low), high = _mm512_set1_ps(f.high);
   const int bias_bytes = f.bias_wide ? 4 : 2, residual_bytes = f.residual_wide ? 4 : 2;
@@ -86,6 +87,7 @@ void finish_row(const GemmBf16Finish& f, const float* sums, const char* residual
     if (f.bias) v = _mm512_add_ps(v, load(f.bias_wide, lanes, f.bias + c * bias_bytes));
     if constexpr (kResidual) v = _mm512_add_ps(v, load(f.residual_wide, lanes, residual + c * residual_bytes));
     if (f.clamp) v = _mm512_min_ps(high, _mm512_max_ps(low, v));   // keeps NaN
+    if constexpr (kGelu) v = gelu_erf(v);
     if constexpr (kWide)
       _mm512_mask_storeu_ps(out + c * 4, lanes, v);
     else
@@ -95,8 +97,12 @@ void finish_row(const GemmBf16Finish& f, const float* sums, const char* residual
 
 void finish(const GemmBf16Finish& f, const float* sums, std::int64_t stride, std::int64_t rows, std::int64_t cols, char* out,
             std::int64_t out_stride) {
-  const auto row = f.residual ? (f.out_wide ? finish_row<true, true> : finish_row<true, false>)
-                              : (f.out_wide ? finish_row<false, true> : finish_row<false, false>);
+  using Row = decltype(&finish_row<false, false, false>);
+  static constexpr Row kRow[2][2][2] = {{{finish_row<false, false, false>, finish_row<false, false, true>},
+                                         {finish_row<false, true, false>, finish_row<false, true, true>}},
+                                        {{finish_row<true, false, false>, finish_row<true, false, true>},
+                                         {finish_row<true, true, false>, finish_row<true, true, true>}}};
+  const Row row = kRow[f.residual != nullptr][f.out_wide][f.gelu];
   const std::int64_t out_bytes = out_stride * (f.out_wide ? 4 : 2), residual_bytes = f.residual_stride * (f.residual_wide ? 4 : 2);
   const char* residual = f.residual;
   for (std::int64_t r = 0; r < rows; ++r, sums += stride, out += out_bytes) {
