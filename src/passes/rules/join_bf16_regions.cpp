@@ -1,5 +1,5 @@
-// join_bf16_regions: products of bf16 on CPUs end in f32 sums that have to be rounded anyhow, so what a region on bf16 makes of them (GELU)
-// is computed there, from sums that were not rounded yet. The tuner may cut it off again.
+// join_bf16_regions: products of bf16 on CPUs end in f32 sums that have to be rounded anyhow, so what a region on bf16 makes of them (a
+// GELU) is computed there, from sums that were not rounded yet. The tuner may cut it off again.
 //
 // before: (x bf16[8,512], w bf16[512,64]!)
 //   t = MatMul(x, w)
