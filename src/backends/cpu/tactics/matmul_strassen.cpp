@@ -18,15 +18,20 @@ constexpr std::int64_t kLeastRows = 64, kLeastWidth = 128;
 
 const StrassenF32Kernels& sums_of(std::int64_t isa) { return isa == kGemmAvx2 ? tenfold_strassen_f32_avx2 : tenfold_strassen_f32_avx512; }
 
+// Rows of one example of a batch: sums pair these alone, so that a NaN stays with its example.
+std::int64_t likely_own_rows(const Problem& p) {
+  return rank_of(p.in[0]) > 2 ? likely_rows(p) / std::max<std::int64_t>(likely(p, p.in[0].dims[0], 128), 1) : likely_rows(p);
+}
+
 Verdict supports(const Problem& p) {
   if (const Verdict common = supports_constant_product(p); !common) return common;
   if (k_of(p) % 2 != 0) return Verdict::no("its depth is odd");
-  return Verdict::only_if(likely_rows(p) >= kLeastRows && k_of(p) >= kLeastWidth && n_of(p) >= kLeastWidth, "too small for it to pay");
+  return Verdict::only_if(likely_own_rows(p) >= kLeastRows && k_of(p) >= kLeastWidth && n_of(p) >= kLeastWidth, "too small for it to pay");
 }
 
 // {instruction set, rows of a block, columns of a block, k of a block}, all of one half. A block's rows of A and their sums stay in L2.
 std::vector<Config> configs(const Problem& p) {
-  const std::int64_t rows = ceil_div(likely_rows(p), 2), columns = ceil_div(n_of(p), 2), k = k_of(p) / 2;
+  const std::int64_t rows = ceil_div(likely_own_rows(p), 2), columns = ceil_div(n_of(p), 2), k = k_of(p) / 2;
   const auto piece = [](std::int64_t whole, std::int64_t most) { return ceil_div(whole, ceil_div(whole, most)); };
   std::vector<Config> all;
   for (const std::int64_t isa : gemm_isas(*p.device, rows, columns)) {
@@ -131,25 +136,25 @@ struct Product {
   const Bound &a = args.in[0], &y = args.out[0];
   MatrixRows a_rows{a, 0, a.rank - 1};
   std::int64_t c_stride = y.rank > 1 ? MatrixRows(y, 0, y.rank - 1).stride() : 0;
-  std::int64_t m = rows(), half = (m + 1) / 2;
+  std::int64_t examples = a.rank > 2 ? a.dims[0] : 1, m = rows(), half = (m + 1) / 2;  // m: of one example
   F32End::Binding bound{};
 
   std::int64_t rows() const noexcept {
     std::int64_t n = 1;
-    for (int i = 0; i + 1 < a.rank; ++i) n *= a.dims[i];
+    for (int i = a.rank > 2 ? 1 : 0; i + 1 < a.rank; ++i) n *= a.dims[i];
     return n;
   }
-  const float* left(int quarter, std::int64_t row) const noexcept {
+  const float* left(int quarter, std::int64_t row, std::int64_t example_row) const noexcept {
     if (!is_second_row(quarter)) row += half;
-    const float* from = row < m ? a.as<const float>() + a_rows.offset(row) : kernel.zeros.data();
+    const float* from = row < m ? a.as<const float>() + a_rows.offset(example_row + row) : kernel.zeros.data();
     return from + (is_second_column(quarter) ? kernel.weights.k : 0);
   }
 };
 
-// A block of both halves' rows times a range of both halves' columns.
+// A block of both halves' rows of an example, which begins at `example_row`, times a range of both halves' columns.
 struct Block {
   const Product& product;
-  std::int64_t row, rows, first_panel, last_panel;
+  std::int64_t example_row, row, rows, first_panel, last_panel;
   float* scratch;
   const Kernel& kernel = product.kernel;
   const GemmF32Weights& w = kernel.weights;
@@ -162,7 +167,7 @@ struct Block {
   void all() noexcept {
     for (int left = 0; left < 8; ++left)
       fill_table(tiles, 1, high, tables[left], [&](std::int64_t r, const float** entry) {
-        *entry = left < 4 ? product.left(left, row + r) : sums + ((left - 4) * rows + r) * w.k_block;
+        *entry = left < 4 ? product.left(left, row + r, example_row) : sums + ((left - 4) * rows + r) * w.k_block;
       });
     for (std::int64_t k = 0; k < w.k_blocks(); ++k) {
       add_left(k);
@@ -177,15 +182,15 @@ struct Block {
     const std::int64_t offset = k * w.k_block, step = rows * w.k_block;
     for (std::int64_t r = 0; r < rows; ++r) {
       float* const to = sums + r * w.k_block;
-      kernel.sums({product.left(k11, row + r) + offset, product.left(k12, row + r) + offset, product.left(k21, row + r) + offset,
-                   product.left(k22, row + r) + offset},
+      kernel.sums({product.left(k11, row + r, example_row) + offset, product.left(k12, row + r, example_row) + offset, product.left(k21, row + r, example_row) + offset,
+                   product.left(k22, row + r, example_row) + offset},
                   w.depth(k), {to, to + step, to + 2 * step, to + 3 * step});
     }
   }
 
   std::int64_t c_row(int quarter) const noexcept { return row + (is_second_row(quarter) ? 0 : product.half); }
   std::int64_t c_column(int quarter, std::int64_t panel) const noexcept { return panel * w.panel + (is_second_column(quarter) ? 0 : w.n); }
-  float* c(std::int64_t r, std::int64_t column) const noexcept { return product.y.as<float>() + r * product.c_stride + column; }
+  float* c(std::int64_t r, std::int64_t column) const noexcept { return product.y.as<float>() + (example_row + r) * product.c_stride + column; }
 
   void step(int number, std::int64_t k, std::int64_t panel) const noexcept {
     const Step& s = kSteps[number];
@@ -201,7 +206,7 @@ struct Block {
     t.cols = ends ? std::min<std::int64_t>(w.panel, kernel.n - column) : w.panel;
     if (t.cols <= 0) return;
     t.accumulate = ends && k > 0;
-    t.fetch = ends && is_far(product.m, kernel.n);
+    t.fetch = ends && is_far(product.examples * product.m, kernel.n);
     Soon soon(*this, number, t, packed + 4 * floats);
     for (std::int64_t i = 0; i < tiles.count; ++i) {
       const std::int64_t at = tiles.begin(i), first = (ends ? c_row(s.to) : 0) + at;
@@ -214,7 +219,7 @@ struct Block {
       t.also = on_way(s.also);
       soon.give(t);
       GemmF32Finish finish;
-      if (ends && product.bound.any && k + 1 == w.k_blocks()) finish = product.bound.at(first, column), t.finish = &finish;
+      if (ends && product.bound.any && k + 1 == w.k_blocks()) finish = product.bound.at(example_row + first, column), t.finish = &finish;
       if (i == 0 && s.minus != kNone) {
         t.minus = right(s.minus), t.made = s.made == kT0 ? t0 : t1;
         kernel.kernels->difference[height - 1](t);
@@ -250,7 +255,7 @@ struct Block {
     const std::int64_t width = std::min((last_panel - first_panel) * w.panel, kernel.n - column);
     if (height <= 0 || width <= 0) return;
     float* const own = scratch + scratch_floats(w, kernel.rows);
-    kernel.end.apply(product.bound, first, height, column, width, c(first, column), product.c_stride, own);
+    kernel.end.apply(product.bound, example_row + first, height, column, width, c(first, column), product.c_stride, own);
   }
 };
 
@@ -260,13 +265,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
   const GemmF32Weights& w = kernel.weights;
   Product product{kernel, args};
-  if (product.m == 0) return Status::ok;
+  if (product.examples * product.m == 0) return Status::ok;
   kernel.end.bind(args, TileAxes::last(product.y.rank), product.bound);
   const std::int64_t row_blocks = ceil_div(product.half, kernel.rows), panels = w.panels();
   const std::int64_t column_blocks = ceil_div(w.n, std::max<std::int64_t>(kernel.cols, w.panel));
-  args.parallel->for_each(row_blocks * column_blocks, [&](std::int64_t part, int worker) noexcept {
-    const std::int64_t i = part / column_blocks, j = part % column_blocks, row = i * product.half / row_blocks;
-    Block block{product, row, (i + 1) * product.half / row_blocks - row, j * panels / column_blocks, (j + 1) * panels / column_blocks,
+  args.parallel->for_each(product.examples * row_blocks * column_blocks, [&](std::int64_t part, int worker) noexcept {
+    const std::int64_t j = part % column_blocks, i = part / column_blocks % row_blocks, example = part / column_blocks / row_blocks;
+    const std::int64_t row = i * product.half / row_blocks;
+    Block block{product, example * product.m, row, (i + 1) * product.half / row_blocks - row, j * panels / column_blocks, (j + 1) * panels / column_blocks,
                 args.scratch_of<float>(worker)};
     block.all();
   });

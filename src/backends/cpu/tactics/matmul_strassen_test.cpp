@@ -8,7 +8,7 @@ namespace {
 using namespace testing;
 
 constexpr double kTolerance = 5e-6;  // sums of sums: a few times that of a plain product
-const std::vector<Config> kOddCuts = {{0, 7, 16, 5}, {0, 24, 48, 64}, {0, 240, 1, 1000}, {1, 13, 32, 9}, {1, 40, 96, 64}};
+const std::vector<Config> kOddCuts = {{0, 7, 16, 5}, {0, 24, 48, 64}, {0, 240, 1, 1000}, {1, 13, 32, 9}, {1, 40, 96, 64}, {4, 11, 48, 30}};
 
 void check(const std::string& text, const std::string& body = "", const std::vector<std::string>& extra = {}) {
   check_f32(cpu_matmul_strassen(), {"MatMul", text, body, extra}, kTolerance, kOddCuts);
@@ -25,7 +25,18 @@ TEST(MatmulStrassen, AnyWidthAndDepth) {  // the right half is narrower than the
 
 TEST(MatmulStrassen, LargeAndStacked) {
   check("f32[130,1500] f32[1500,300]!");
-  check("f32[2,3,17,128] f32[128,160]!");
+  check("f32[2,5,17,128] f32[128,160]!");
+  check("f32[3,67,128] f32[128,160]!", "(f32,f32) %2=add.f32(%0,%1) -> %2", {"f32[3,67,160]"});
+}
+
+TEST(MatmulStrassen, NaNStaysInItsExample) {
+  F32Problem problem({"MatMul", "f32[3,66,128] f32[128,130]!"});
+  std::fill_n(problem.operands[0].mutable_data<float>() + 66 * 128, 66 * 128, std::nanf(""));
+  const Tensor truth = problem.truth();
+  const TacticRun run(cpu_matmul_strassen(), problem.graph, kAvx2);
+  Serial serial;
+  for (const Config& config : cpu_matmul_strassen().configs(run.problem))
+    EXPECT_LE(relative_difference(run.run(config, problem.operands, serial)[0], truth), kTolerance);
 }
 
 TEST(MatmulStrassen, Epilogues) {
@@ -38,7 +49,7 @@ TEST(MatmulStrassen, Epilogues) {
 
 TEST(MatmulStrassen, RefusesWhatItCannotDo) {
   for (const char* text :
-       {"f32[128,256] f32[256,256]", "f32[128,255] f32[255,256]!", "f32[63,256] f32[256,256]!", "f32[128,256] f32[256,64]!"}) {
+       {"f32[128,256] f32[256,256]", "f32[128,255] f32[255,256]!", "f32[63,256] f32[256,256]!", "f32[4,32,256] f32[256,256]!", "f32[128,256] f32[256,64]!"}) {
     F32Problem problem({"MatMul", text});
     EXPECT_FALSE(cpu_matmul_strassen().supports(TacticRun(cpu_matmul_strassen(), problem.graph, kAvx2).problem).yes) << text;
   }
