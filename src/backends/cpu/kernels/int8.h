@@ -71,11 +71,14 @@ enum Int8Class {
 
 // The common end of an int8 product, on a tile that is still in L1:
 //   y = acc * scale[j] + bias[j];  round and clamp, * scale2[j] + bias2[j];  clamp;  round and clamp, * middle_scale;  + residual;  clamp;
+// or
+//   y = gelu(acc * scale[j] + bias[j]) * gelu_scale;
 //   then stored as f32, or rounded half to even, moved by its zero point and saturated, as QuantizeLinear defines it.
 // Scales are folded by the caller so that every rounding finds its value in units of its own grid: no division is left.
 struct Int8Finish {
   enum Type : std::int32_t { f32, u8, i8 };
   const float *scale = nullptr, *bias = nullptr;   // per column; readable up to the next multiple of 16 columns, like the accumulators
+  float gelu_scale = 0;              // 0: no GELU (of erf); with one there is no grid, residual or clamp
   bool has_grid = false;             // a result on a grid of its own that is scaled and shifted again
   float grid_low = 0, grid_high = 0;
   const float *scale2 = nullptr, *bias2 = nullptr;   // like scale and bias; unused without a grid

@@ -4,6 +4,7 @@
 // nothing is divided here.
 #include "backends/cpu/kernels/int8.h"
 #include "backends/cpu/simd/f32.h"
+#include "backends/cpu/simd/math.h"
 
 namespace tenfold::backends::cpu {
 namespace {
@@ -127,7 +128,7 @@ void store_wide(T*, const F16 (&)[kWide], std::int32_t, std::int32_t, std::int32
 enum Last { in_float, in_words, by_packing };
 
 // T: type of the output, R: of the residual. Clamps: a clamp before the residual, or before a result of type f32.
-template <class T, class R, bool Grid, bool Clamps, bool Middle>
+template <class T, class R, bool Grid, bool Clamps, bool Middle, bool Gelu = false>
 void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, T* out,
                  std::int64_t out_stride) {
   constexpr float kInfinity = __builtin_inff();
@@ -148,6 +149,7 @@ void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_
   const std::int32_t low_word = kBytes ? static_cast<std::int32_t>(__builtin_nearbyintf(lowest)) : 0,
                      high_word = kBytes ? static_cast<std::int32_t>(__builtin_nearbyintf(highest)) : 0;
   const float *scale = f.scale, *bias = f.bias, *scale2 = f.scale2, *bias2 = f.bias2;
+  const F16 gelu_scale = set(f.gelu_scale);
   const F16 grid_low = set(f.grid_low), grid_high = set(f.grid_high);
   const auto* residual = static_cast<const R*>(f.residual);
   const std::int64_t residual_stride = f.residual_stride;
@@ -165,6 +167,7 @@ void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_
 #pragma GCC unroll 4
       for (int w = 0; w < kWide; ++w) {
         F16 y = fma(load(acc + r * acc_stride + j + 16 * w), scales[w], biases[w]);
+        if constexpr (Gelu) y = mul(each([&](int i) { return simd::gelu_erf(y.v[i]); }), gelu_scale);
         if constexpr (Grid) y = fma(clamp(round_even(y), grid_low, grid_high), scales2[w], biases2[w]);
         if constexpr (Clamps) y = clamp(y, low, high);
         if constexpr (Middle) y = clamp(round_even(y), middle_low, middle_high);
@@ -175,7 +178,7 @@ void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_
         } else if constexpr (Middle) {
           y = mul(y, middle_scale);
         }
-        if constexpr ((kBytes || kResidual) && kLast == in_float) y = clamp(y, least, most);
+        if constexpr ((kBytes || kResidual || Gelu) && kLast == in_float) y = clamp(y, least, most);
         all[w] = y;
       }
       T* to = out + r * out_stride + j;
@@ -219,6 +222,10 @@ auto* pick(const Int8Finish& f) {
 template <class T, class R>
 void finish_with(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, void* out,
                  std::int64_t out_stride) {
+  if constexpr (sizeof(R) == sizeof(NoResidual)) {
+    if (f.gelu_scale != 0)
+      return finish_rows<T, R, false, false, false, true>(f, acc, acc_stride, rows, cols, static_cast<T*>(out), out_stride);
+  }
   auto* run = f.has_grid ? pick<T, R, true>(f) : pick<T, R, false>(f);
   run(f, acc, acc_stride, rows, cols, static_cast<T*>(out), out_stride);
 }

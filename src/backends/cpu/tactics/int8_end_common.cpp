@@ -63,7 +63,7 @@ void Int8End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t colum
   const auto small = [&](const float* scales, float limit) {
     return kernels_->within(scales, limit, columns) && kernels_->within(scales + padded_columns_, kBias, columns);
   };
-  binding.small = !float_residual && small_numbers(form_->finish) && small(binding.scale, kScale) &&
+  binding.small = !float_residual && form_->finish.gelu_scale == 0 && small_numbers(form_->finish) && small(binding.scale, kScale) &&
                   (!form_->finish.has_grid || small(binding.scale + 2 * padded_columns_, kGridScale));
 }
 

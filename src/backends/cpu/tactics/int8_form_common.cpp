@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace tenfold::backends::cpu {
 namespace {
@@ -47,12 +48,18 @@ class Matcher {
     int current = 0;
     while (current != body_.outputs[0]) {
       const int next = only_user(current);
-      if (next < 0 || !take(code(next), current)) return {};
+      if (next < 0) {
+        current = take_gelu(current);
+        if (current < 0) return {};
+        continue;
+      }
+      if (!take(code(next), current)) return {};
       current = next;
     }
     const bool bytes = form_.finish.out_type != Int8Finish::f32;
     if (bytes != (stage_ == saturated) || (bytes && saturated_to_ != problem_.out[0].dtype)) return {};
     if (!bytes && (stage_ < floating || stage_ >= divided)) return {};
+    if (gelu_ && (middle_ != 0 || form_.residual > 0)) return {};
     fold_scales();
     return form_;
   }
@@ -92,6 +99,47 @@ class Matcher {
     if (count == Int8Form::kMaxTerms) return false;
     terms[count++] = t;
     return true;
+  }
+
+  // What every value gives if `leaf` is x; NaN where it needs anything else but numbers.
+  std::vector<double> values_at(int leaf, double x) const {
+    std::vector<double> v(body_.inputs.size() + body_.code.size(), std::nan(""));
+    for (int i = leaf; i < static_cast<int>(v.size()); ++i) {
+      const auto known = [&](int of) { return number(of).value_or(v[static_cast<std::size_t>(of)]); };
+      double& to = v[static_cast<std::size_t>(i)];
+      if (i == leaf) {
+        to = x;
+        continue;
+      }
+      switch (code(i).prim) {
+        case ir::Prim::add: to = known(code(i).a) + known(code(i).b); break;
+        case ir::Prim::mul: to = known(code(i).a) * known(code(i).b); break;
+        case ir::Prim::div: to = known(code(i).a) / known(code(i).b); break;
+        case ir::Prim::erf: to = std::erf(known(code(i).a)); break;
+        default: break;
+      }
+    }
+    return v;
+  }
+  // The first value that is the GELU of `x`, where nothing else uses x or what lies between; -1 if there is none.
+  int take_gelu(int x) {
+    const int end = static_cast<int>(body_.inputs.size() + body_.code.size());
+    if (stage_ < floating || stage_ > biased || grid_ != 0 || !is_code(x)) return -1;
+    std::vector<bool> fits(static_cast<std::size_t>(end), true);
+    for (const double v : {-3.7, -2.1, -1.3, -0.4, 0.2, 0.9, 1.6, 2.8, 4.4}) {
+      const std::vector<double> values = values_at(x, v);
+      const double truth = 0.5 * v * (1 + std::erf(v / std::sqrt(2.0)));
+      for (std::size_t i = 0; i < fits.size(); ++i) fits[i] = fits[i] && std::abs(values[i] - truth) <= 1e-6;
+    }
+    const int root = static_cast<int>(std::find(fits.begin(), fits.end(), true) - fits.begin());
+    const auto between = [&](int value) { return value >= x && value < root && !number(value); };
+    for (int i = root + 1; i < end; ++i) {
+      const int n = ir::arity(code(i).prim);
+      if ((n > 0 && between(code(i).a)) || (n > 1 && between(code(i).b)) || (n > 2 && between(code(i).c))) return -1;
+    }
+    gelu_ = true;
+    stage_ = requantised;   // only a quantisation may follow
+    return root < end ? root : -1;
   }
 
   // [mul by a number] [sub a number] [cast] of an operand as large as the output.
@@ -220,7 +268,7 @@ class Matcher {
   // What lies on a grid is scaled and shifted again, as by a normalisation that was not folded: all before belongs to the first part.
   bool begin_second() {
     Int8Finish& f = form_.finish;
-    if (grid_ != 0) return false;
+    if (grid_ != 0 || gelu_) return false;
     grid_ = middle_;
     f.grid_low = f.middle_low;
     f.grid_high = f.middle_high;
@@ -251,7 +299,8 @@ class Matcher {
     Int8Finish& f = form_.finish;
     const float last = f.out_type == Int8Finish::f32 ? 1 : 1 / scale_, next = middle_ != 0 ? 1 / middle_ : last;
     f.has_grid = grid_ != 0;
-    form_.first.scale_unit = form_.first.bias_unit = f.has_grid ? 1 / grid_ : next;
+    form_.first.scale_unit = form_.first.bias_unit = gelu_ ? 1 : f.has_grid ? 1 / grid_ : next;
+    if (gelu_) f.gelu_scale = last;
     form_.second.scale_unit = grid_ * next;
     form_.second.bias_unit = next;
     const bool clamps = f.low <= f.high;
@@ -275,7 +324,7 @@ class Matcher {
   int axis_;
   Stage stage_ = integer;
   DType saturated_to_ = DType::u8;
-  bool centred_ = false;
+  bool centred_ = false, gelu_ = false;
   // Scales: of the last quantisation, of one before a residual, and of one before a second scale and bias; 0: none.
   float scale_ = 1, middle_ = 0, grid_ = 0;
   Int8Form form_;

@@ -127,6 +127,37 @@ TEST(MatmulInt8, RecognisesTheUsualEnds) {
   }
 }
 
+// As torch writes it, and by a factor instead of a divisor.
+TEST(MatmulInt8, GeluAfterTheProduct) {
+  const ir::OpDef& op = ir::Registry::builtin().get("MatMulInteger");
+  const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, ops::parse_case(op, "u8[50,40] i8[40,70]!"));
+  for (const bool divides : {false, true}) {
+    for (const DType to : {DType::f32, DType::u8, DType::i8}) {
+      ir::BodyBuilder b({DType::i32, DType::f32, DType::f32});
+      const auto number = [&](double v) { return b.constant(DType::f32, v); };
+      const std::uint16_t x = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1), 2);
+      const std::uint16_t inner = divides ? b.binary(ir::Prim::div, x, number(1.4142135381698608)) : b.binary(ir::Prim::mul, x, number(0.70710678));
+      const std::uint16_t twice = b.binary(ir::Prim::mul, x, b.binary(ir::Prim::add, b.unary(ir::Prim::erf, inner), number(1)));
+      std::uint16_t y = b.binary(ir::Prim::mul, twice, number(0.5));
+      if (to != DType::f32) {
+        y = b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, y, number(0.02)));
+        if (to == DType::u8) y = b.binary(ir::Prim::add, y, number(16));
+        y = b.emit({.prim = ir::Prim::saturate, .dtype = to, .a = y});
+      }
+      Int8Case c{"MatMulInteger", "u8[50,40](0,255) i8[40,70](-128,127)! u8[]{128}"};
+      c.body = b.finish({y});
+      c.extra = {"f32[70](0.00001,0.0001)!", "f32[70](-3,3)!"};
+      c.out = to;
+      check_int8(cpu_matmul_int8(), c, to == DType::f32 ? 1e-5 : 1);
+      TacticRun run(cpu_matmul_int8(), graph, kAvx2);
+      run.problem.body = &*c.body;
+      run.problem.in.insert(run.problem.in.end(), 2, {DType::f32, {ir::Dim(70)}});
+      run.problem.out[0].dtype = to;
+      EXPECT_TRUE(cpu::recognise_int8_form(run.problem, 1).has_value()) << ir::text(*c.body);
+    }
+  }
+}
+
 // What the fused end does not know runs in the block executor.
 TEST(MatmulInt8, AnyOtherEnd) {
   ir::BodyBuilder b({DType::i32, DType::f32});
