@@ -89,6 +89,7 @@ struct Int8Finish {
   std::int64_t residual_stride = 0;
   float residual_zero = 0, residual_scale = 1;
   float low2 = 0, high2 = 0;         // last clamp; low2 > high2: none
+  float last_scale = 0;              // of a grid that a result of type f32 with a residual is rounded to, before its clamp; 0: none
   Type out_type = f32;
   float out_zero = 0;                // added before the saturation
   bool small = false;                // no value leaves 32 bits before it is clamped for the last time

@@ -150,6 +150,7 @@ void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_
                      high_word = kBytes ? static_cast<std::int32_t>(__builtin_nearbyintf(highest)) : 0;
   const float *scale = f.scale, *bias = f.bias, *scale2 = f.scale2, *bias2 = f.bias2;
   const F16 gelu_scale = set(f.gelu_scale);
+  const float last_scale = f.last_scale;
   const F16 grid_low = set(f.grid_low), grid_high = set(f.grid_high);
   const auto* residual = static_cast<const R*>(f.residual);
   const std::int64_t residual_stride = f.residual_stride;
@@ -178,7 +179,11 @@ void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_
         } else if constexpr (Middle) {
           y = mul(y, middle_scale);
         }
+        if constexpr (!kBytes && kResidual)
+          if (last_scale != 0) y = round_even(y);
         if constexpr ((kBytes || kResidual || Gelu) && kLast == in_float) y = clamp(y, least, most);
+        if constexpr (!kBytes && kResidual)
+          if (last_scale != 0) y = mul(y, set(last_scale));
         all[w] = y;
       }
       T* to = out + r * out_stride + j;

@@ -274,7 +274,7 @@ ir::Dim workspace(const Problem& p, const Config& c) {
 
 Tactic cpu_conv_int8_depthwise() {
   return {.name = "conv_int8_depthwise",
-          .version = 3,
+          .version = 4,
           .op = "ConvInteger",
           .supports = supports,
           .configs = configs,

@@ -106,7 +106,7 @@ ir::Dim workspace(const Problem& p, const Config& c) { return product(p, c).work
 
 Tactic cpu_conv_int8_igemm() {
   return {.name = "conv_int8_igemm",
-          .version = 4,
+          .version = 5,
           .op = "ConvInteger",
           .supports = supports,
           .configs = configs,

@@ -57,15 +57,14 @@ class Matcher {
       current = next;
     }
     const bool bytes = form_.finish.out_type != Int8Finish::f32;
+    if (stage_ == last) return bytes ? std::nullopt : fold();
     if (bytes != (stage_ == saturated) || (bytes && saturated_to_ != problem_.out[0].dtype)) return {};
     if (!bytes && (stage_ < floating || stage_ >= divided)) return {};
-    if (gelu_ && (middle_ != 0 || form_.residual > 0)) return {};
-    fold_scales();
-    return form_;
+    return fold();
   }
 
  private:
-  enum Stage { integer, floating, scaled, biased, clamped, requantised, added, clamped2, divided, rounded, moved, saturated, recast };
+  enum Stage { integer, floating, scaled, biased, clamped, requantised, added, clamped2, divided, rounded, moved, saturated, recast, last };
   const ir::Instr& code(int value) const { return body_.code[static_cast<std::size_t>(value) - body_.inputs.size()]; }
   bool is_code(int value) const { return value >= static_cast<int>(body_.inputs.size()); }
 
@@ -99,6 +98,12 @@ class Matcher {
     if (count == Int8Form::kMaxTerms) return false;
     terms[count++] = t;
     return true;
+  }
+
+  std::optional<Int8Form> fold() {
+    if (gelu_ && (middle_ != 0 || form_.residual > 0)) return {};
+    fold_scales();
+    return form_;
   }
 
   // What every value gives if `leaf` is x; NaN where it needs anything else but numbers.
@@ -199,7 +204,7 @@ class Matcher {
     switch (instr.prim) {
       case ir::Prim::cast:
         if (instr.dtype != DType::f32 ||
-            (stage_ != integer && (stage_ != saturated || middle_ != 0 || form_.residual > 0)))
+            (stage_ != integer && (stage_ != saturated || (middle_ != 0 && form_.residual <= 0))))
           return false;
         stage_ = stage_ == integer ? floating : recast;
         return true;
@@ -209,7 +214,7 @@ class Matcher {
         centred_ = true;
         return true;
       case ir::Prim::mul: {
-        if (stage_ == recast) return take_middle(number(other));
+        if (stage_ == recast) return form_.residual > 0 ? take_last(number(other)) : take_middle(number(other));
         const auto t = term(other);
         if (!t) return false;
         if (stage_ == requantised && !begin_second()) return false;
@@ -262,7 +267,19 @@ class Matcher {
     f.middle_low = (saturated_to_ == DType::i8 ? -128.0f : 0.0f) - f.out_zero;
     f.middle_high = (saturated_to_ == DType::i8 ? 127.0f : 255.0f) - f.out_zero;
     f.out_zero = 0;
+    centred_ = false;
     stage_ = requantised;
+    return true;
+  }
+  // The same at the very end: the result lies on a grid.
+  bool take_last(std::optional<double> scale) {
+    Int8Finish& f = form_.finish;
+    if (!scale || static_cast<float>(*scale) != scale_ || (f.out_zero != 0 && !centred_)) return false;
+    f.last_scale = scale_;
+    last_low_ = (saturated_to_ == DType::i8 ? -128.0f : 0.0f) - f.out_zero;
+    last_high_ = last_low_ + 255.0f;
+    f.out_zero = 0;
+    stage_ = last;
     return true;
   }
   // What lies on a grid is scaled and shifted again, as by a normalisation that was not folded: all before belongs to the first part.
@@ -297,7 +314,7 @@ class Matcher {
   // before it is rounded.
   void fold_scales() {
     Int8Finish& f = form_.finish;
-    const float last = f.out_type == Int8Finish::f32 ? 1 : 1 / scale_, next = middle_ != 0 ? 1 / middle_ : last;
+    const float last = f.out_type == Int8Finish::f32 && f.last_scale == 0 ? 1 : 1 / scale_, next = middle_ != 0 ? 1 / middle_ : last;
     f.has_grid = grid_ != 0;
     form_.first.scale_unit = form_.first.bias_unit = gelu_ ? 1 : f.has_grid ? 1 / grid_ : next;
     if (gelu_) f.gelu_scale = last;
@@ -306,6 +323,11 @@ class Matcher {
     const bool clamps = f.low <= f.high;
     if (clamps) f.low *= next, f.high *= next;
     if (f.low2 <= f.high2) f.low2 *= last, f.high2 *= last;
+    if (f.last_scale != 0) {
+      float low = last_low_, high = last_high_;
+      if (f.low2 <= f.high2) clamp_grid(f.low2, f.high2, low, high);
+      f.low2 = low, f.high2 = high;
+    }
     f.residual_scale *= last;
     f.middle_scale = middle_ * last;
     if (!clamps) return;
@@ -326,7 +348,7 @@ class Matcher {
   DType saturated_to_ = DType::u8;
   bool centred_ = false, gelu_ = false;
   // Scales: of the last quantisation, of one before a residual, and of one before a second scale and bias; 0: none.
-  float scale_ = 1, middle_ = 0, grid_ = 0;
+  float scale_ = 1, middle_ = 0, grid_ = 0, last_low_ = 0, last_high_ = 0;
   Int8Form form_;
 };
 

@@ -119,7 +119,7 @@ double work(const Problem& p) { return 2.0 * static_cast<double>(likely_rows(p))
 
 Tactic cpu_matmul_int8() {
   return {.name = "matmul_int8",
-          .version = 4,
+          .version = 5,
           .op = "MatMulInteger",
           .supports = supports,
           .configs = configs,

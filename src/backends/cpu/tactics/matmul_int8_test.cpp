@@ -127,6 +127,38 @@ TEST(MatmulInt8, RecognisesTheUsualEnds) {
   }
 }
 
+// Quantised with its residual and dequantised again, as before a step that is not quantised.
+TEST(MatmulInt8, OnAGridAfterTheResidual) {
+  const ir::OpDef& op = ir::Registry::builtin().get("MatMulInteger");
+  const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, ops::parse_case(op, "u8[50,40] i8[40,70]!"));
+  for (const DType grid : {DType::u8, DType::i8}) {
+    for (const double zero : {0.0, 100.0}) {
+      for (const bool relu : {false, true}) {
+        ir::BodyBuilder b({DType::i32, DType::f32, DType::f32, DType::u8});
+        const auto number = [&](double v) { return b.constant(DType::f32, v); };
+        std::uint16_t y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1), 2);
+        y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(3, DType::f32), number(0.05)), y);
+        if (relu) y = b.binary(ir::Prim::max, y, number(0));
+        y = b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, y, number(0.1)));
+        if (zero != 0) y = b.binary(ir::Prim::add, y, number(zero));
+        y = b.cast(b.emit({.prim = ir::Prim::saturate, .dtype = grid, .a = y}), DType::f32);
+        if (zero != 0) y = b.binary(ir::Prim::sub, y, number(zero));
+        Int8Case c{"MatMulInteger", "u8[50,40](0,255) i8[40,70](-128,127)! u8[]{128}"};
+        c.body = b.finish({b.binary(ir::Prim::mul, y, number(0.1))});
+        c.extra = {"f32[70](0.00001,0.0002)!", "f32[70](-3,3)!", "u8[50,70](0,255)"};
+        c.out = DType::f32;
+        check_int8(cpu_matmul_int8(), c, 0.101);
+        TacticRun run(cpu_matmul_int8(), graph, kAvx2);
+        run.problem.body = &*c.body;
+        run.problem.in.insert(run.problem.in.end(), 2, {DType::f32, {ir::Dim(70)}});
+        run.problem.in.push_back({DType::u8, {ir::Dim(50), ir::Dim(70)}});
+        run.problem.out[0].dtype = DType::f32;
+        EXPECT_TRUE(cpu::recognise_int8_form(run.problem, 1).has_value()) << ir::text(*c.body);
+      }
+    }
+  }
+}
+
 // As torch writes it, and by a factor instead of a divisor.
 TEST(MatmulInt8, GeluAfterTheProduct) {
   const ir::OpDef& op = ir::Registry::builtin().get("MatMulInteger");
