@@ -99,10 +99,11 @@ void expect_same_meaning(const std::vector<Tensor>& want, const std::vector<Tens
   ASSERT_EQ(want.size(), got.size());
   for (std::size_t o = 0; o < want.size(); ++o) {
     ASSERT_EQ(want[o].shape(), got[o].shape());
+    const double allowed = want[o].dtype() == DType::bf16 ? std::max(tolerance, 8e-3) : tolerance;
     double largest = 1;
     for (std::int64_t i = 0; i < want[o].size(); ++i) largest = std::max(largest, std::abs(want[o].as_double(i)));
     for (std::int64_t i = 0; i < want[o].size(); ++i)
-      ASSERT_NEAR(want[o].as_double(i), got[o].as_double(i), tolerance * largest) << "output " << o << ", element " << i;
+      ASSERT_NEAR(want[o].as_double(i), got[o].as_double(i), allowed * largest) << "output " << o << ", element " << i;
   }
 }
 

@@ -12,10 +12,11 @@ ir::Node* expansion_of(ir::Graph& graph, ir::Node& node) {
   first.attributes.set("kernel_shape", ir::Ints{1, 1});
   first.inputs = {node.in(0), node.in(1), node.in(2)};
   first.anchor_inputs = 2;
-  ir::BodyBuilder b({DType::f32, DType::f32});
+  const DType type = node.in(0)->dtype();
+  ir::BodyBuilder b({type, type});
   std::uint16_t sum = b.binary(ir::Prim::add, 0, 1);
-  if (node.attributes.has("low")) sum = b.binary(ir::Prim::max, sum, b.constant(DType::f32, node.attributes.number("low")));
-  if (node.attributes.has("high")) sum = b.binary(ir::Prim::min, sum, b.constant(DType::f32, node.attributes.number("high")));
+  if (node.attributes.has("low")) sum = b.binary(ir::Prim::max, sum, b.constant(type, node.attributes.number("low")));
+  if (node.attributes.has("high")) sum = b.binary(ir::Prim::min, sum, b.constant(type, node.attributes.number("high")));
   first.body = b.finish({sum});
   return graph.add(std::move(first), 1, &node);
 }
@@ -41,7 +42,7 @@ bool split_expand_if_better(ir::Graph& graph, ir::Node& node, Candidates& candid
   ir::Node* second = depthwise_of(graph, node, first->out());
   const std::int64_t apart = best(candidates.of(*first)) + best(candidates.of(*second));
   // Each is timed with warm operands, which what lies between them is not once it is larger than the second cache.
-  const ir::Dim between = ir::product(first->out()->dims()) * 4;
+  const ir::Dim between = ir::product(first->out()->dims()) * (bits(first->out()->dtype()) / 8);
   const bool large = !between.is_constant() || between.constant() > kSecondCache;
   if (large ? !clearly_better(apart, together) : apart >= together) {
     graph.erase(*second);

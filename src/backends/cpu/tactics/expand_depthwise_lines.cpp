@@ -1,10 +1,10 @@
 // expand_depthwise_lines: a 1x1 convolution and the depthwise one behind it, channels-last. Each line of the first's result is made when
 // the second needs it, and stays in the second cache for as many lines as its window is high.
-#include "backends/cpu/gemm/conv_shape.h"
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/window_rows.h"
 #include "backends/cpu/kernels/depthwise_f32.h"
 #include "backends/cpu/tactics/constant_product_common.h"
+#include "backends/cpu/tactics/expand_depthwise_common.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -18,52 +18,18 @@ const DepthwiseF32Kernels& lines_of(std::int64_t isa) {
   return isa == kGemmAvx2 ? tenfold_depthwise_f32_avx2 : tenfold_depthwise_f32_avx512;
 }
 
-// The window of the second convolution.
-struct Lines {
-  std::int64_t channels, width, high, wide, stride_y, stride_x, top, left, right;
-  explicit Lines(const Problem& p)
-      : channels(p.in[1].dims[1].constant()),
-        width(p.in[1].dims[0].constant()),
-        high(p.in[3].dims[2].constant()),
-        wide(p.in[3].dims[3].constant()) {
-    const ir::Ints strides = p.attributes->ints("strides", {1, 1}), pads = p.attributes->ints("pads", {0, 0, 0, 0});
-    stride_y = strides[0], stride_x = strides[1], top = pads[0], left = pads[1], right = pads[3];
-  }
-};
-
-bool in_range(const ir::Ints& values, std::size_t count, std::int64_t least) {
-  return values.size() == count && std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v >= least && v < 1 << 20; });
-}
-
 Verdict supports(const Problem& p) {
-  const ir::Dims &x = p.in[0].dims, &y = p.out[0].dims;
-  for (std::size_t i = 0; i < 4; ++i)
-    if (p.in[i].dtype != DType::f32) return Verdict::no("operands are not f32");
-  for (std::size_t i = 1; i < 4; ++i)
-    if (!p.in[i].constant || !ir::is_constant(p.in[i].dims)) return Verdict::no("a weight is not a constant");
-  if (p.attributes->string("auto_pad", "NOTSET") != "NOTSET") return Verdict::no("pads depend on the run's extents");
-  if (!in_range(p.attributes->ints("strides", {1, 1}), 2, 1) || !in_range(p.attributes->ints("pads", {0, 0, 0, 0}), 4, 0) ||
-      p.attributes->ints("dilations", {1, 1}) != ir::Ints{1, 1})
-    return Verdict::no("strides, dilations or pads are out of range");
-  for (const std::size_t i : {std::size_t{1}, std::size_t{3}})
-    for (ir::Dim d : p.in[i].dims)
-      if (d.constant() < 1 || d.constant() > 1 << 16) return Verdict::no("a weight is empty or too large");
-  const Lines s(p);
-  if ((s.wide != 3 && s.wide != 5) || s.high > kMostTaps / s.wide || s.stride_x > 2 || s.left >= s.wide || s.right >= s.wide)
-    return Verdict::no("there is no kernel for lines of this window");
-  if (!(y[0] == x[0] && y[1] == p.in[1].dims[0] && y.size() == 4)) return Verdict::no("the epilogue changes the result's extents");
-  if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");
-  if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
+  if (const Verdict common = expand_depthwise_supports(p, DType::f32); !common) return common;
   return F32End::supports(p, 1);
 }
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
 
 GemmF32Weights matrix_of(const Problem& p, std::int64_t isa) {
-  const Lines s(p);
+  const ExpandShape s(p);
   return {.taps = 1, .k = s.channels, .n = s.width, .k_block = s.channels, .panel = gemm_f32_kernels(isa).panel};
 }
 GemmF32Weights filters_of(const Problem& p, std::int64_t isa) {
-  const Lines s(p);
+  const ExpandShape s(p);
   return {.taps = s.high * s.wide, .k = 1, .n = s.width, .k_block = 1, .panel = lines_of(isa).panel};
 }
 
@@ -71,7 +37,7 @@ GemmF32Weights filters_of(const Problem& p, std::int64_t isa) {
 std::vector<Config> configs(const Problem& p) {
   const std::int64_t lines = likely(p, p.out[0].dims[2], 56);
   std::vector<Config> all;
-  for (const std::int64_t isa : gemm_isas(*p.device, likely(p, p.in[0].dims[3], 56), Lines(p).width)) {
+  for (const std::int64_t isa : gemm_isas(*p.device, likely(p, p.in[0].dims[3], 56), ExpandShape(p).width)) {
     for (const std::int64_t parts : {1, 2, 4, 8}) {
       const Config c{isa, std::max<std::int64_t>(ceil_div(lines, parts), 1)};
       if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
@@ -110,7 +76,7 @@ Tensor unpack(const Problem& p, const Config& c, int input, const void* packed) 
 struct Kernel {
   const GemmF32Kernels* product;
   const DepthwiseF32Line* line;  // [results - 1]
-  Lines shape;
+  ExpandShape shape;
   GemmF32Weights matrix, filters;
   std::int64_t lines_of_part;
   float low, high;
@@ -119,7 +85,7 @@ struct Kernel {
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
-  const Lines s(p);
+  const ExpandShape s(p);
   return std::make_shared<Kernel>(Kernel{&gemm_f32_kernels(c[0]), lines_of(c[0]).line[s.wide == 5][s.stride_x - 1], s, matrix_of(p, c[0]),
                                          filters_of(p, c[0]), c[1], p.attributes->number("low", -kInfinity),
                                          p.attributes->number("high", kInfinity), F32End(p, 1),
@@ -127,18 +93,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
 }
 
 // Of a worker: as many lines of the first result as a window is high, then what the epilogue needs.
-ir::Dim ring_bytes(const Problem& p) { return p.in[0].dims[3] * (Lines(p).high * Lines(p).width * 4); }
+ir::Dim ring_bytes(const Problem& p) { return p.in[0].dims[3] * (ExpandShape(p).high * ExpandShape(p).width * 4); }
 ir::Dim worker_scratch(const Problem& p, const Config&) { return ring_bytes(p) + F32End(p, 1).scratch_bytes(); }
-
-double work(const Problem& p) {
-  const Lines s(p);
-  double expanded = static_cast<double>(s.width * s.channels), filtered = static_cast<double>(s.width * s.high * s.wide);
-  for (const std::size_t i : {std::size_t{0}, std::size_t{2}, std::size_t{3}}) {
-    expanded *= static_cast<double>(likely(p, p.in[0].dims[i], i ? 56 : 1));
-    filtered *= static_cast<double>(likely(p, p.out[0].dims[i], i ? 56 : 1));
-  }
-  return 2 * (expanded + filtered);
-}
 
 // Some lines of one image's result.
 struct Part {
@@ -148,7 +104,7 @@ struct Part {
   std::int64_t image;
   float* ring;
   void* scratch;
-  const Lines& s = kernel.shape;
+  const ExpandShape& s = kernel.shape;
   const Bound &x = args.in[0], &y = args.out[0];
   std::int64_t in_high = x.dims[2], in_wide = x.dims[3], out_high = y.dims[2], out_wide = y.dims[3];
 
@@ -247,7 +203,7 @@ Tactic cpu_expand_depthwise_lines() {
           .unpack = unpack,
           .open = open,
           .run = run,
-          .work = work};
+          .work = expand_depthwise_work};
 }
 
 }  // namespace tenfold::backends
