@@ -12,8 +12,7 @@ struct ExpandBf16Line {
   std::int64_t positions = 0, step = 0, channels = 0;   // step: elements from a position to the next; an even number of channels
   const std::uint16_t* matrix = nullptr;   // panels of 32 columns, as of GemmBf16Weights
   std::int64_t panels = 0, depth = 0;      // values of a column
-  const std::uint16_t* bias = nullptr;     // of the first panel's first column
-  std::int64_t columns = 0;                // that have a bias; others of the last panel become anything
+  const float* bias = nullptr;             // of the panels' columns
   bool clamp = false;                      // NaN stays NaN
   float low = 0, high = 0;
   std::uint16_t* out = nullptr;

@@ -5,6 +5,7 @@
 #include "backends/cpu/kernels/expand_bf16.h"
 #include "backends/cpu/tactics/constant_product_common.h"
 #include "backends/cpu/tactics/expand_depthwise_common.h"
+#include "base/half.h"
 
 namespace tenfold::backends {
 namespace {
@@ -96,8 +97,8 @@ struct Kernel {
   std::vector<std::uint16_t> zeros;  // a position of padding
 
   std::int64_t taps() const { return shape.high * shape.wide; }
-  // Of a worker: filters as f32, then lines of the first result.
-  std::int64_t filter_bytes() const { return channels_of_part * taps() * 4; }
+  // Of a worker: filters and biases as f32, then lines of the first result.
+  std::int64_t filter_bytes() const { return channels_of_part * (taps() + 1) * 4; }
   std::int64_t line_bytes() const { return shape.high * channels_of_part * 2; }  // of a position
 };
 
@@ -125,6 +126,7 @@ struct Part {
   const Bound &x = args.in[0], &y = args.out[0];
   std::int64_t in_high = x.dims[2], in_wide = x.dims[3], out_high = y.dims[2], out_wide = y.dims[3];
   float* const filters = reinterpret_cast<float*>(scratch);
+  float* const bias = filters + k.channels_of_part * k.taps();
   std::uint16_t* const ring = reinterpret_cast<std::uint16_t*>(scratch + k.filter_bytes());
   std::int64_t step = k.channels_of_part;
 
@@ -139,8 +141,7 @@ struct Part {
                                   .matrix = args.in[1].as<const std::uint16_t>() + channel * k.matrix.depth(),
                                   .panels = ceil_div(channels, kVector),
                                   .depth = k.matrix.depth(),
-                                  .bias = args.in[2].as<const std::uint16_t>() + channel,
-                                  .columns = channels,
+                                  .bias = bias,
                                   .clamp = k.low > -kInfinity || k.high < kInfinity,
                                   .low = k.low,
                                   .high = k.high,
@@ -173,6 +174,8 @@ struct Part {
   void all(std::int64_t first, std::int64_t last) const noexcept {
     tenfold_depthwise_bf16_amx.widen(args.in[3].as<const std::uint16_t>() + channel * k.taps(), ceil_div(channels, kVector) * k.taps(),
                                      filters);
+    const auto* from = args.in[2].as<const std::uint16_t>() + channel;
+    for (std::int64_t c = 0; c < k.channels_of_part; ++c) bias[c] = c < channels ? bf16_to_float(from[c]) : 0.f;
     tenfold_expand_bf16_amx.enter(in_wide, s.channels);
     std::int64_t made = 0;
     for (std::int64_t out = first; out < last; ++out) {

@@ -31,14 +31,16 @@ void enter(std::int64_t positions, std::int64_t channels) {
 }
 void leave() { _tile_release(); }
 
-template <bool kTwo>
-void multiply(const ExpandBf16Line& l, const std::uint16_t* upper, const std::uint16_t* lower, const std::uint16_t* b,
-              float (&sums)[2 * kTile][kPanel]) {
-  _tile_zero(0);
-  _tile_zero(1);
+// Sums begin at the bias, the same in each row. meanwhile(): what there is to do until the last of them are made.
+template <bool kTwo, class Meanwhile>
+inline __attribute__((always_inline)) void multiply(const ExpandBf16Line& l, const std::uint16_t* upper, const std::uint16_t* lower,
+                                                    const std::uint16_t* b, const float* bias, float (&sums)[2 * kTile][kPanel],
+                                                    Meanwhile&& meanwhile) {
+  _tile_loadd(0, bias, 0);
+  _tile_loadd(1, bias + kTile, 0);
   if constexpr (kTwo) {
-    _tile_zero(2);
-    _tile_zero(3);
+    _tile_loadd(2, bias, 0);
+    _tile_loadd(3, bias + kTile, 0);
   }
   const std::int64_t stride = l.step * 2;
   std::int64_t c = 0;
@@ -68,6 +70,7 @@ void multiply(const ExpandBf16Line& l, const std::uint16_t* upper, const std::ui
       _tile_dpbf16ps(2, 6, 7);
     }
   }
+  meanwhile();
   _tile_stored(0, &sums[0][0], kPanel * 4);
   _tile_stored(1, &sums[0][kTile], kPanel * 4);
   if constexpr (kTwo) {
@@ -76,18 +79,17 @@ void multiply(const ExpandBf16Line& l, const std::uint16_t* upper, const std::ui
   }
 }
 
-__m512 wide(const std::uint16_t* p, std::int64_t count) {
-  const auto lanes = static_cast<__mmask16>(count >= kTile ? 0xffffu : count <= 0 ? 0u : (1u << count) - 1);
-  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(lanes, p)), 16));
-}
+// Rows of two tiles, of which the second may not be there.
+struct Sums {
+  alignas(64) float values[2 * kTile][kPanel];
+  std::uint16_t *first, *second;   // where they go
+};
 
 template <bool kClamp>
-void finish(const ExpandBf16Line& l, const float (*sums)[kPanel], std::int64_t rows, std::int64_t column, std::uint16_t* out) {
-  const __m512 first = wide(l.bias + column, l.columns - column), second = wide(l.bias + column + kTile, l.columns - column - kTile);
+void finish(const ExpandBf16Line& l, const float (*sums)[kPanel], std::int64_t rows, std::uint16_t* out) {
   const __m512 low = _mm512_set1_ps(l.low), high = _mm512_set1_ps(l.high);   // the second operand if there is a NaN
-  out += column;
   for (std::int64_t r = 0; r < rows; ++r, out += l.out_step) {
-    __m512 a = _mm512_add_ps(_mm512_load_ps(sums[r]), first), b = _mm512_add_ps(_mm512_load_ps(sums[r] + kTile), second);
+    __m512 a = _mm512_load_ps(sums[r]), b = _mm512_load_ps(sums[r] + kTile);
     if constexpr (kClamp) {
       a = _mm512_min_ps(high, _mm512_max_ps(low, a));
       b = _mm512_min_ps(high, _mm512_max_ps(low, b));
@@ -95,25 +97,38 @@ void finish(const ExpandBf16Line& l, const float (*sums)[kPanel], std::int64_t r
     _mm512_storeu_si512(out, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(b, a)));
   }
 }
+void finish(const ExpandBf16Line& l, const Sums& sums, std::int64_t rows) {
+  const auto end = l.clamp ? finish<true> : finish<false>;
+  end(l, sums.values, rows, sums.first);
+  if (sums.second) end(l, sums.values + kTile, rows, sums.second);
+}
 
-// Tiles overlap where the positions are no whole number of them: those are computed twice.
+// Tiles overlap where the positions are no whole number of them: those are computed twice. Sums are finished while the next ones are
+// made.
 void line(const ExpandBf16Line& l) {
   const std::int64_t rows = l.positions < kTile ? l.positions : kTile, last = l.positions - rows;
-  alignas(64) float sums[2 * kTile][kPanel];
+  Sums sums[2];
+  int now = 0;
+  const Sums* before = nullptr;
   for (std::int64_t at = 0; at < l.positions; at += 2 * kTile) {
     const bool two = at + kTile < l.positions;
     const std::int64_t first = at < last ? at : last, second = at + kTile < last ? at + kTile : last;
-    for (std::int64_t panel = 0; panel < l.panels; ++panel) {
+    for (std::int64_t panel = 0; panel < l.panels; ++panel, now ^= 1) {
       const std::uint16_t* const b = l.matrix + panel * kPanel * l.depth;
+      Sums& s = sums[now];
+      const auto meanwhile = [&]() __attribute__((always_inline)) {
+        if (before) finish(l, *before, rows);
+      };
       if (two)
-        multiply<true>(l, l.x + first * l.step, l.x + second * l.step, b, sums);
+        multiply<true>(l, l.x + first * l.step, l.x + second * l.step, b, l.bias + panel * kPanel, s.values, meanwhile);
       else
-        multiply<false>(l, l.x + first * l.step, nullptr, b, sums);
-      const auto end = l.clamp ? finish<true> : finish<false>;
-      end(l, sums, rows, panel * kPanel, l.out + first * l.out_step);
-      if (two) end(l, sums + kTile, rows, panel * kPanel, l.out + second * l.out_step);
+        multiply<false>(l, l.x + first * l.step, nullptr, b, l.bias + panel * kPanel, s.values, meanwhile);
+      s.first = l.out + first * l.out_step + panel * kPanel;
+      s.second = two ? l.out + second * l.out_step + panel * kPanel : nullptr;
+      before = &s;
     }
   }
+  if (before) finish(l, *before, rows);
 }
 
 }  // namespace
