@@ -150,6 +150,7 @@ struct Int8Product {
   struct Block;
   struct Scratch;
   struct Call;
+  std::int64_t splits(const Int8Rows& rows, std::int64_t row_blocks, std::int64_t workers) const noexcept;
   Int8Ahead ahead(const void* packed, const Block& block, std::int64_t row_blocks) const noexcept;
   void run_block(const Call& call, const Block& block, Scratch& s, void* scratch) const noexcept;
   void multiply_taps(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept;

@@ -9,7 +9,7 @@ namespace tenfold::backends::cpu {
 
 namespace {
 
-constexpr std::int64_t kEnoughParts = 16;
+constexpr std::int64_t kEnoughParts = 16, kPartsOfWorker = 4, kPartBytes = 1 << 19;
 
 // Of what is to be fetched, as much as [at, at + size) is of `all`; whole lines.
 Int8Ahead share(Int8Ahead ahead, std::int64_t at, std::int64_t size, std::int64_t all) {
@@ -78,8 +78,7 @@ void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zer
   const Int8Laying* const laying = rows.laying();
   const std::int64_t row_blocks = laying ? laying->blocks() : ceil_div(count, block_rows),
                      column_blocks = ceil_div(weights.n, block_columns);
-  // Rows that were gathered serve all columns, unless only columns make enough parts; then neighbouring parts share their weights.
-  const std::int64_t parts_of_rows = row_blocks * weights.groups, split = parts_of_rows >= kEnoughParts ? 1 : column_blocks;
+  const std::int64_t parts_of_rows = row_blocks * weights.groups, split = splits(rows, row_blocks, args.parallel->workers());
   args.parallel->for_each(parts_of_rows * split, [&](std::int64_t part, int worker) {
     Scratch s;
     Block block;
@@ -92,15 +91,29 @@ void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zer
       block.rows = s.laid.rows;
     }
     block.group = part / row_blocks / split;
-    const std::int64_t first = part / row_blocks % split, last = split == 1 ? column_blocks : first + 1;
+    const std::int64_t at = part / row_blocks % split, first = at * column_blocks / split, last = (at + 1) * column_blocks / split;
     for (std::int64_t c = first; c < last; ++c) {
       block.column = c * block_columns;
       block.columns = std::min(block_columns, weights.n - block.column);
       block.first = c == first;
-      block.ahead = ahead(packed, block, split > 1 ? row_blocks : 1);
+      // Parts of other rows find these columns' weights in the cache, and divide the fetching of those that follow.
+      block.ahead = ahead(packed, block, split > 1 && c + 1 == last ? row_blocks : 1);
+      if (kernels->laid != nullptr && c + 1 < last && block.index > 0) block.ahead.bytes = 0;
       run_block(call, block, s, scratch);
     }
   });
+}
+
+// Into how many parts the columns of a block of rows are cut. Sums are exact: no result depends on it.
+std::int64_t Int8Product::splits(const Int8Rows& rows, std::int64_t row_blocks, std::int64_t workers) const noexcept {
+  const std::int64_t column_blocks = ceil_div(weights.n, block_columns), parts_of_rows = std::max(row_blocks * weights.groups, std::int64_t{1});
+  if (parts_of_rows >= kEnoughParts) return 1;
+  std::int64_t stride;
+  if (rows.laying() == nullptr && rows.direct(0, 0, stride) != nullptr) return column_blocks;
+  // Rows that were gathered or laid serve all columns of a part, but other blocks of rows should find its weights in the cache.
+  const std::int64_t enough = workers > 1 ? kPartsOfWorker * workers : 1;
+  const std::int64_t by_size = row_blocks > 1 ? ceil_div(packing.columns() * packing.depth(), kPartBytes) : 1;
+  return std::clamp(std::max(ceil_div(enough, parts_of_rows), by_size), std::int64_t{1}, column_blocks);
 }
 
 // Blocks of rows that follow each other share the weights of a block of columns, and divide the fetching of the next one's.
