@@ -51,7 +51,8 @@ OpDef op_cast() {
                     .from_onnx = {{"Cast", 6, from_cast}, {"CastLike", 15, from_cast_like}},
                     .cases = {"f32[2,3,5] to=\"f16\"", "f16[7] to=\"f32\"", "f32[4](-300,300) to=\"i8\"", "i64[3,4] to=\"f32\"",
                               "f32[] to=\"i64\"", "bool[5] to=\"f32\"", "f32[0,4] to=\"f64\"", "f32[4]{0,0.5,nan,-2} to=\"bool\"",
-                              "f32[9](-600,600) to=\"f8e4m3fn\"", "u4[5] to=\"f32\"", "i32[5] to=\"i4\"", "f32[5] to=\"bf16\""}});
+                              "f32[9](-600,600) to=\"f8e4m3fn\"", "u4[5] to=\"f32\"", "i32[5] to=\"i4\"", "f32[5] to=\"bf16\"",
+                              "f32[2,3,5,7](-4,4) to=\"bf16\"", "f32[1,3,70](-4,4) to=\"bf16\""}});
   def.reference = reference;
   return def;
 }
