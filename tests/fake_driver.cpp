@@ -103,7 +103,6 @@ Driver table() {
   t.event_create = [](Event* event, unsigned) { return answer() ? answer() : make(event); };
   t.event_destroy = [](Event event) { return end(event); };
   t.event_record = [](Event, StreamHandle) { return answer(); };
-  t.event_query = [](Event) { return answer(); };
   t.event_wait = [](Event) { return ++fake().waits, answer(); };
   t.event_elapsed = [](float* ms, Event, Event) { return *ms = 1, answer(); };
   t.module_load = [](Module* module, const void*) { return answer() ? answer() : make(module); };

@@ -36,7 +36,6 @@ struct Loaded {
     library.get(t.graph_exec_destroy, "cuGraphExecDestroy"), library.get(t.graph_destroy, "cuGraphDestroy");
     library.get(t.event_create, "cuEventCreate"), library.get(t.event_destroy, "cuEventDestroy_v2"),
         library.get(t.event_record, "cuEventRecord");
-    library.get(t.event_query, "cuEventQuery");
     library.get(t.event_wait, "cuEventSynchronize"), library.get(t.event_elapsed, "cuEventElapsedTime");
     library.get(t.module_load, "cuModuleLoadData"), library.get(t.module_unload, "cuModuleUnload");
     library.get(t.module_function, "cuModuleGetFunction"), library.get(t.function_set, "cuFuncSetAttribute"),

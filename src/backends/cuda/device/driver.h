@@ -91,7 +91,6 @@ struct Driver {
   int (*event_create)(Event* event, unsigned flags);
   int (*event_destroy)(Event event);
   int (*event_record)(Event event, StreamHandle stream);
-  int (*event_query)(Event event);
   int (*event_wait)(Event event);
   int (*event_elapsed)(float* milliseconds, Event first, Event last);
   int (*module_load)(Module* module, const void* image);
