@@ -26,14 +26,12 @@ void Bf16Windows::line(const ConvExtents& e, const char* from, std::int64_t phas
   std::memset(to, 0, static_cast<std::size_t>(first * bytes));
   std::memset(to + last * bytes, 0, static_cast<std::size_t>((count - last) * bytes));
   if (last == first) return;
-  const GemmBf16Kernels& kernels = gemm_bf16_kernels();
-  const std::int64_t element = type_ == DType::f32 ? 4 : 2, pixel = e.x_stride[2] * element;
-  from += (first * step - begin) * pixel;
-  to += first * bytes;
-  if (step == 1 && bytes == shape_.channels * 2 && e.x_stride[2] == shape_.channels)
-    return lay_bf16_row(kernels, from, type_, (last - first) * shape_.channels, 0, reinterpret_cast<std::uint16_t*>(to));
-  for (std::int64_t i = first; i < last; ++i, from += step * pixel, to += bytes)
-    lay_bf16_row(kernels, from, type_, shape_.channels, bytes / 2, reinterpret_cast<std::uint16_t*>(to));
+  const std::int64_t pixel = e.x_stride[2] * (type_ == DType::f32 ? 4 : 2);
+  Bf16Copy c{.from = from + (first * step - begin) * pixel, .from_bytes = step * pixel, .wide = type_ == DType::f32, .rows = last - first,
+             .count = shape_.channels, .padded = bytes / 2, .to = to + first * bytes, .to_bytes = bytes};
+  // Pixels without gaps are one row.
+  if (step == 1 && c.padded == c.count && e.x_stride[2] == c.count) c.count = c.padded = c.rows * c.count, c.rows = 1;
+  gemm_bf16_kernels().copy(c);
 }
 
 GemmBf16Rows Bf16Windows::rows(const ConvExtents& e, const void* image, const Lines& lines, char* memory,

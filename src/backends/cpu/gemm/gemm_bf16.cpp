@@ -9,7 +9,7 @@ namespace tenfold::backends::cpu {
 namespace {
 
 constexpr int kTile = 16, kPair = GemmBf16Kernels::kRows;
-constexpr std::int64_t kMostColumns = 512;   // of sums that wait for their end
+constexpr std::int64_t kMostColumns = GemmBf16Finish::kColumns;   // of sums that wait for their end
 
 // Copied rows are an odd number of cache lines long, so that they spread over the cache.
 std::int64_t copied_row(const GemmBf16Weights& w) { return (w.depth() + 32) * 2; }
@@ -21,9 +21,15 @@ std::int64_t Bf16Matrix::copy_bytes(const GemmBf16Weights& w, bool copies, std::
 }
 
 void Bf16Matrix::copy(const GemmBf16Weights& w, std::int64_t first, std::int64_t count, char* memory) const noexcept {
-  for (std::int64_t r = 0; r < count; ++r)
-    lay_bf16_row(gemm_bf16_kernels(), at(first + r), type_, w.k, w.depth(),
-                 reinterpret_cast<std::uint16_t*>(memory + r * copied_row(w)));
+  const bool wide = type_ == DType::f32;
+  Bf16Copy c{.from_bytes = where_.stride() * (wide ? 4 : 2), .wide = wide, .rows = count, .count = w.k, .padded = w.depth()};
+  c.to_bytes = copied_row(w);
+  if (!where_.uniform()) c.rows = 1;
+  for (std::int64_t r = 0; r < count; r += c.rows) {
+    c.from = at(first + r);
+    c.to = memory + r * copied_row(w);
+    gemm_bf16_kernels().copy(c);
+  }
 }
 
 GemmBf16Rows Bf16Matrix::rows(const GemmBf16Weights& w, std::int64_t first, std::int64_t count, char* memory) const noexcept {
@@ -52,15 +58,6 @@ Verdict bf16_product(const Problem& p) {
 }
 
 std::uint16_t round_to_bf16(float value) { return float_to_bf16(value); }
-
-void lay_bf16_row(const GemmBf16Kernels& kernels, const void* from, DType type, std::int64_t count, std::int64_t padded,
-                  std::uint16_t* to) noexcept {
-  if (type == DType::f32)
-    kernels.convert(static_cast<const float*>(from), count, to);
-  else
-    std::memcpy(to, from, static_cast<std::size_t>(count) * 2);
-  if (padded > count) std::memset(to + count, 0, static_cast<std::size_t>(padded - count) * 2);
-}
 
 namespace {
 

@@ -36,10 +36,6 @@ void pack_bf16(const GemmBf16Weights& w, const Tensor& original, void* packed, E
 template <class Element>
 Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed, Element&& element);
 
-// Values of one row of A as the kernel reads them: rounded if they are f32, and zeros up to whole steps.
-void lay_bf16_row(const GemmBf16Kernels& kernels, const void* from, DType type, std::int64_t count, std::int64_t padded,
-                  std::uint16_t* to) noexcept;
-
 // Rows of A at one distance, in segments (images, planes) that are treated alike. Of every `pitch` rows the first `line` are results: rows of C from `first_out` on, `step_out` apart, and
 // `line_out` from one line to the next.
 struct GemmBf16Rows {

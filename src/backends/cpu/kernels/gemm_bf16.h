@@ -18,6 +18,7 @@ struct GemmBf16Tile {
 
 // What becomes of finished sums: + bias, + residual, clamped, GELU to the precision of bf16. Operands are bf16 or f32 each.
 struct GemmBf16Finish {
+  static constexpr int kColumns = 512;               // that are finished at once
   const char *bias = nullptr, *residual = nullptr;   // of the first row and column; null: none
   bool bias_wide = false, residual_wide = false, out_wide = false;   // f32
   std::int64_t residual_stride = 0;                  // in elements
@@ -25,14 +26,24 @@ struct GemmBf16Finish {
   float low = 0, high = 0;
 };
 
+// Rows of bf16 or f32 values to copy: of `count` values each, then zeros up to `padded`.
+struct Bf16Copy {
+  const char* from = nullptr;
+  std::int64_t from_bytes = 0;   // from one row to the next
+  bool wide = false;             // f32, to be rounded to nearest even
+  std::int64_t rows = 0, count = 0, padded = 0;
+  char* to = nullptr;
+  std::int64_t to_bytes = 0;
+};
+
 struct GemmBf16Kernels {
   static constexpr int kRows = 32, kColumns = 32;
   void (*enter)() = nullptr;   // sets up the tile registers of this thread ...
   void (*leave)() = nullptr;   // ... and gives them back
-  void (*convert)(const float* from, std::int64_t count, std::uint16_t* to) = nullptr;   // to nearest even
+  void (*copy)(const Bf16Copy&) = nullptr;
   // 32 columns of sums for 32 or, without a second tile, 16 rows, which lie `stride` floats apart.
   void (*multiply)(const GemmBf16Tile&, float* sums, std::int64_t stride) = nullptr;
-  // `rows` x `cols` of them to `out`, whose rows are `out_stride` elements apart. Sums are read up to whole groups of 16.
+  // `rows` x `cols` of them to `out`, whose rows are `out_stride` elements apart. Sums are read up to whole groups of 32.
   void (*finish)(const GemmBf16Finish&, const float* sums, std::int64_t stride, std::int64_t rows, std::int64_t cols, char* out,
                  std::int64_t out_stride) = nullptr;
 };

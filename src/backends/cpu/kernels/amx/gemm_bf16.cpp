@@ -3,6 +3,9 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "backends/cpu/kernels/amx/gelu.h"
 #include "backends/cpu/simd/isa.h"
 
@@ -21,13 +24,33 @@ constexpr TileShapes kShapes;
 void enter() { _tile_loadconfig(&kShapes); }
 void leave() { _tile_release(); }
 
-__mmask16 lanes_of(std::int64_t left) { return left >= 16 ? __mmask16{0xffff} : static_cast<__mmask16>((1u << left) - 1); }
+__mmask32 lanes32_of(std::int64_t left) { return left >= 32 ? ~__mmask32{0} : (__mmask32{1} << (left > 0 ? left : 0)) - 1; }
 
-void convert(const float* from, std::int64_t count, std::uint16_t* to) {
-  for (; count > 0; count -= 16, from += 16, to += 16) {
-    const __mmask16 lanes = lanes_of(count);
-    _mm256_mask_storeu_epi16(to, lanes, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(lanes, from))));
+template <bool kWide>
+__m512i load32(const char* from, std::int64_t at, __mmask32 lanes) {
+  if constexpr (!kWide) return _mm512_maskz_loadu_epi16(lanes, from + at * 2);
+  const __m512 low = _mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes), from + at * 4);
+  const __m512 high = _mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes >> 16), from + at * 4 + 64);
+  return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
+}
+
+template <bool kWide>
+void copy_rows(const Bf16Copy& c) {
+  const char* from = c.from;
+  char* to = c.to;
+  for (std::int64_t r = 0; r < c.rows; ++r, from += c.from_bytes, to += c.to_bytes) {
+    std::int64_t at = 0;
+    for (; at + 32 <= c.count; at += 32) _mm512_storeu_si512(to + at * 2, load32<kWide>(from, at, ~__mmask32{0}));
+    if (at < c.padded)
+      _mm512_mask_storeu_epi16(to + at * 2, lanes32_of(c.padded - at), load32<kWide>(from, at, lanes32_of(c.count - at)));
   }
+}
+
+void copy(const Bf16Copy& c) {
+  if (c.wide)
+    copy_rows<true>(c);
+  else
+    copy_rows<false>(c);
 }
 
 // Tile registers are literal numbers: 0-3 sums [row tile][column tile], 4-5 rows of A, 6-7 columns of B.
@@ -71,48 +94,78 @@ void multiply(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
     multiply_rows<false>(t, sums, stride);
 }
 
-__m512 load(bool wide, __mmask16 lanes, const char* from) {
-  if (wide) return _mm512_maskz_loadu_ps(lanes, from);
-  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(lanes, from)), 16));
+// 32 values of f32, or of bf16 as f32; `lanes`: those that exist.
+struct Pair {
+  __m512 low, high;
+};
+Pair load_pair(bool wide, __mmask32 lanes, const char* from) {
+  if (wide)
+    return {_mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes), from), _mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes >> 16), from + 64)};
+  const __m512i v = _mm512_maskz_loadu_epi16(lanes, from);
+  const auto widen = [](__m256i x) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16)); };
+  return {widen(_mm512_castsi512_si256(v)), widen(_mm512_extracti64x4_epi64(v, 1))};
 }
 
-// One row, 16 values of f32 or bf16 at a time: memory is touched in its order, as the fetching ahead wants it.
+struct RowEnd {
+  const float* bias;
+  __m512 low, high;
+  bool residual_wide;
+};
+// One row, 32 columns at a time: memory is touched in its order, as the fetching ahead wants it.
 template <bool kResidual, bool kWide, bool kGelu>
-void finish_row(const GemmBf16Finish& f, const float* sums, const char* residual, std::int64_t cols, char* out) {
-  const __m512 low = _mm512_set1_ps(f.low), high = _mm512_set1_ps(f.high);
-  const int bias_bytes = f.bias_wide ? 4 : 2, residual_bytes = f.residual_wide ? 4 : 2;
-  for (std::int64_t c = 0; c < cols; c += 16) {
-    const __mmask16 lanes = lanes_of(cols - c);
-    __m512 v = _mm512_loadu_ps(sums + c);
-    if (f.bias) v = _mm512_add_ps(v, load(f.bias_wide, lanes, f.bias + c * bias_bytes));
-    if constexpr (kResidual) v = _mm512_add_ps(v, load(f.residual_wide, lanes, residual + c * residual_bytes));
-    if (f.clamp) v = _mm512_min_ps(high, _mm512_max_ps(low, v));   // keeps NaN
-    if constexpr (kGelu) v = gelu_erf(v);
-    if constexpr (kWide)
-      _mm512_mask_storeu_ps(out + c * 4, lanes, v);
-    else
-      _mm256_mask_storeu_epi16(out + c * 2, lanes, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(v)));
+void finish_row(const RowEnd& e, const float* sums, const char* residual, std::int64_t cols, char* out) {
+  for (std::int64_t c = 0; c < cols; c += 32) {
+    const __mmask32 lanes = lanes32_of(cols - c);
+    Pair v{_mm512_add_ps(_mm512_loadu_ps(sums + c), _mm512_loadu_ps(e.bias + c)),
+           _mm512_add_ps(_mm512_loadu_ps(sums + c + 16), _mm512_loadu_ps(e.bias + c + 16))};
+    if constexpr (kResidual) {
+      const Pair r = load_pair(e.residual_wide, lanes, residual + c * (e.residual_wide ? 4 : 2));
+      v = {_mm512_add_ps(v.low, r.low), _mm512_add_ps(v.high, r.high)};
+    }
+    v = {_mm512_min_ps(e.high, _mm512_max_ps(e.low, v.low)), _mm512_min_ps(e.high, _mm512_max_ps(e.low, v.high))};   // keeps NaN
+    if constexpr (kGelu) v = {gelu_erf(v.low), gelu_erf(v.high)};
+    if constexpr (kWide) {
+      _mm512_mask_storeu_ps(out + c * 4, static_cast<__mmask16>(lanes), v.low);
+      _mm512_mask_storeu_ps(out + c * 4 + 64, static_cast<__mmask16>(lanes >> 16), v.high);
+    } else {
+      _mm512_mask_storeu_epi16(out + c * 2, lanes, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(v.high, v.low)));
+    }
   }
 }
 
-void finish(const GemmBf16Finish& f, const float* sums, std::int64_t stride, std::int64_t rows, std::int64_t cols, char* out,
-            std::int64_t out_stride) {
+void finish_columns(const GemmBf16Finish& f, const float* sums, std::int64_t stride, std::int64_t rows, std::int64_t cols, const char* bias,
+                    const char* residual, char* out, std::int64_t out_bytes) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  alignas(64) float wide_bias[GemmBf16Finish::kColumns];
+  for (std::int64_t c = 0; c < cols; c += 32) {
+    const Pair b = bias ? load_pair(f.bias_wide, lanes32_of(cols - c), bias + c * (f.bias_wide ? 4 : 2)) : Pair{};
+    _mm512_store_ps(wide_bias + c, b.low);
+    _mm512_store_ps(wide_bias + c + 16, b.high);
+  }
+  const RowEnd e{wide_bias, _mm512_set1_ps(f.clamp ? f.low : -kInfinity), _mm512_set1_ps(f.clamp ? f.high : kInfinity), f.residual_wide};
   using Row = decltype(&finish_row<false, false, false>);
   static constexpr Row kRow[2][2][2] = {{{finish_row<false, false, false>, finish_row<false, false, true>},
                                          {finish_row<false, true, false>, finish_row<false, true, true>}},
                                         {{finish_row<true, false, false>, finish_row<true, false, true>},
                                          {finish_row<true, true, false>, finish_row<true, true, true>}}};
-  const Row row = kRow[f.residual != nullptr][f.out_wide][f.gelu];
-  const std::int64_t out_bytes = out_stride * (f.out_wide ? 4 : 2), residual_bytes = f.residual_stride * (f.residual_wide ? 4 : 2);
-  const char* residual = f.residual;
+  const Row row = kRow[residual != nullptr][f.out_wide][f.gelu];
+  const std::int64_t residual_bytes = f.residual_stride * (f.residual_wide ? 4 : 2);
   for (std::int64_t r = 0; r < rows; ++r, sums += stride, out += out_bytes) {
-    row(f, sums, residual, cols, out);
+    row(e, sums, residual, cols, out);
     if (residual) residual += residual_bytes;
   }
 }
 
+void finish(const GemmBf16Finish& f, const float* sums, std::int64_t stride, std::int64_t rows, std::int64_t cols, char* out,
+            std::int64_t out_stride) {
+  const int element = f.out_wide ? 4 : 2, bias = f.bias_wide ? 4 : 2, residual = f.residual_wide ? 4 : 2;
+  for (std::int64_t c = 0; c < cols; c += GemmBf16Finish::kColumns)
+    finish_columns(f, sums + c, stride, rows, std::min<std::int64_t>(GemmBf16Finish::kColumns, cols - c), f.bias ? f.bias + c * bias : nullptr,
+                   f.residual ? f.residual + c * residual : nullptr, out + c * element, out_stride * element);
+}
+
 }  // namespace
 
-extern "C" const GemmBf16Kernels TENFOLD_TABLE(gemm_bf16) = {enter, leave, convert, multiply, finish};
+extern "C" const GemmBf16Kernels TENFOLD_TABLE(gemm_bf16) = {enter, leave, copy, multiply, finish};
 
 }  // namespace tenfold::backends::cpu
