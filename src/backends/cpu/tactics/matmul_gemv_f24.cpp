@@ -26,7 +26,9 @@ Verdict supports(const Problem& p) {
 std::vector<Config> configs(const Problem& p) {
   const std::int64_t isa = best_gemm_isa(*p.device), panels = weights_of(p, isa).panels(), wide = kernels_of(isa).wide[0];
   std::vector<Config> all;
-  for (const std::int64_t parts : {std::int64_t{1}, std::int64_t{2}, std::int64_t{4}, std::int64_t{16}}) {
+  // One part is for small products alone: tuned on a busy machine a large one would never be shared again.
+  const bool small = likely_rows(p) * k_of(p) * n_of(p) < 1 << 20;
+  for (const std::int64_t parts : {std::int64_t{small ? 1 : 2}, std::int64_t{2}, std::int64_t{4}, std::int64_t{16}}) {
     const std::int64_t of_part = round_up(ceil_div(std::max<std::int64_t>(panels, 1), parts), wide);
     // Below some microseconds nothing is gained by handing values to another core.
     if (all.empty() || (of_part != all.back()[1] && k_of(p) * n_of(p) >= parts * (1 << 14))) all.push_back({isa, of_part});
