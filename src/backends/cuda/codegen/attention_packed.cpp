@@ -58,8 +58,7 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
       }
     #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      peak[h] = fmaxf(peak[h], __shfl_xor_sync(0xffffffffu, peak[h], 1));
-      peak[h] = fmaxf(peak[h], __shfl_xor_sync(0xffffffffu, peak[h], 2));
+      peak[h] = over_warp<Max, 4>(peak[h]);
       const float shrink = part == 0 ? 1.f : power_of_2(most[h] - peak[h]);   // in the first part every row sees its sentence's first key
       sum[h] *= shrink;
       #pragma unroll
@@ -87,8 +86,7 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
   }
   #pragma unroll
   for (int h = 0; h < 2; ++h) {
-    sum[h] += __shfl_xor_sync(0xffffffffu, sum[h], 1);
-    sum[h] += __shfl_xor_sync(0xffffffffu, sum[h], 2);
+    sum[h] = over_warp<Sum, 4>(sum[h]);
     const int row = first + group + 8 * h;
     if (row >= keys) continue;
     const float scale = 1.0f / sum[h];

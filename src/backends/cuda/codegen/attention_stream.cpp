@@ -137,8 +137,7 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
         #pragma unroll
         for (int h = 0; h < 2; ++h) {
           float& top = peak[i][h];
-          top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 1));
-          top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));
+          top = over_warp<Max, 4>(top);
           const float base = top == -INFINITY_F ? 0.f : top;   // a row of which nothing is seen has weights of zero
           const float shrink = power_of_2(most[i][h] - base);
           most[i][h] = top, top = base;

@@ -33,10 +33,6 @@ template <int COUNT> __device__ __forceinline__ void settle(float (&x)[COUNT]) {
   #pragma unroll
   for (int i = 0; i < COUNT; ++i) asm volatile("" : "+f"(x[i]));
 }
-__device__ __forceinline__ float over_four(float x) {
-  x = fmaxf(x, __shfl_xor_sync(~0u, x, 1));
-  return fmaxf(x, __shfl_xor_sync(~0u, x, 2));
-}
 struct Unit {
   int row, head, batch, steps;   // first row of a tile of queries
   __device__ __forceinline__ Unit(const Arguments& a, int unit) {
@@ -150,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) attention(const __grid
       if (lane == 0) arrive(freed(stage));
     }
     #pragma unroll
-    for (int h = 0; h < 2; ++h) sum[h] = 1.0f / sum_of_four(sum[h]);
+    for (int h = 0; h < 2; ++h) sum[h] = 1.0f / over_warp<Sum, 4>(sum[h]);
     #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const int row = u.row + own_row + h * 8;
@@ -228,7 +224,7 @@ constexpr const char* kSoftmax = R"(
       for (int i = 0; i < KEYS / 2; ++i) peak[i % 4 / 2] = fmaxf(peak[i % 4 / 2], score[i]);
       #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        peak[h] = over_four(peak[h]);
+        peak[h] = over_warp<Max, 4>(peak[h]);
         const float base_score = peak[h] == -INFINITY_F ? 0.f : peak[h] * kFactor;   // a row of which nothing is seen has weights of zero
 #if !WHOLE
         const float shrink = power_of_2(most[h] * kFactor - base_score);

@@ -81,8 +81,7 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
   }
   #pragma unroll
   for (int h = 0; h < 2; ++h) {
-    most[h] = fmaxf(most[h], __shfl_xor_sync(0xffffffffu, most[h], 1));
-    most[h] = fmaxf(most[h], __shfl_xor_sync(0xffffffffu, most[h], 2));
+    most[h] = over_warp<Max, 4>(most[h]);
     if (most[h] == -INFINITY_F) most[h] = 0.f;   // a row of which nothing is seen has weights of zero
   }
   wait_for<0>();
@@ -108,8 +107,7 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
   }
   #pragma unroll
   for (int h = 0; h < 2; ++h) {
-    sum[h] += __shfl_xor_sync(0xffffffffu, sum[h], 1);
-    sum[h] += __shfl_xor_sync(0xffffffffu, sum[h], 2);
+    sum[h] = over_warp<Sum, 4>(sum[h]);
     const int row = first + group + 8 * h;
     if (row >= queries) continue;
     const float scale = 1.0f / sum[h];

@@ -199,7 +199,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
       for (int i = 0; i < BLOCKS; ++i)
         #pragma unroll
         for (int h = 0; h < 2; ++h) {
-          const float2 part = make_float2(sum_of_four(total[i][h]), sum_of_four(squares[i][h]));
+          const float2 part = make_float2(over_warp<Sum, 4>(total[i][h]), over_warp<Sum, 4>(squares[i][h]));
           const i64 m = m0 + i * 64 + h * 8 + row;
           if (lane % 4 == 0 && m < a.m) a.parts[tile % kAcross * a.m + m] = part;
         }

@@ -166,13 +166,13 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
 #endif
       #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        mean[h] = sum_of_four(mean[h]) * (1.0f / COLUMNS);
+        mean[h] = over_warp<Sum, 4>(mean[h]) * (1.0f / COLUMNS);
         #pragma unroll
         for (int e = 0; e < COLUMNS / 4; ++e) {
           const float d = c[0][e / 2 * 4 + h * 2 + e % 2] - mean[h];
           spread[h] += d * d;
         }
-        spread[h] = sum_of_four(spread[h]);
+        spread[h] = over_warp<Sum, 4>(spread[h]);
       }
       // Each warp tells the warps with the same rows; two rooms take turns, for a faster one may be a tile ahead.
       const auto part_of = [&](int which, int h) {

@@ -52,10 +52,6 @@ __device__ __forceinline__ void commit_products() { asm volatile("wgmma.commit_g
 template <int LEFT> __device__ __forceinline__ void wait_for_products() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(LEFT) : "memory");
 }
-__device__ __forceinline__ float sum_of_four(float x) {  // neighbouring lanes, which hold a row of results between them
-  x += __shfl_xor_sync(~0u, x, 1);
-  return x + __shfl_xor_sync(~0u, x, 2);
-}
 #if BF16
 #define PAIR "cvt.rn.bf16x2.f32"
 #else
