@@ -37,6 +37,7 @@ struct Kernel {
   Function vectors = nullptr, singles = nullptr;
   std::vector<int> tail;
   int64_t rows = 1, columns = 1;
+  int warps = 1;
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
@@ -46,7 +47,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   auto k = std::make_shared<Kernel>();
   k->module = Device::get(p.device->ordinal).load(generate_gemv(gemm, static_cast<int>(c[0])));
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
-  k->tail = product.tail.inputs, k->rows = c[0], k->columns = gemm.n;
+  k->tail = product.tail.inputs, k->rows = c[0], k->columns = gemm.n, k->warps = gemv_warps(gemm);
   return k;
 }
 
@@ -55,8 +56,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   GemmArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, matmul_rows(args)};
   for (std::size_t o = 0; o < k.tail.size(); ++o) a.tail[o] = args.in[static_cast<std::size_t>(k.tail[o])].data;
   const bool aligned = (reinterpret_cast<std::uintptr_t>(a.a) | reinterpret_cast<std::uintptr_t>(a.b)) % 16 == 0;
-  const Grid grid{static_cast<unsigned>(ceil_div(k.columns, int64_t{kGemvWarps})), static_cast<unsigned>(ceil_div(a.m, k.rows))};
-  return launch(queue_of(args), aligned ? k.vectors : k.singles, grid, 32 * kGemvWarps, 0, &a, Start::early);
+  const Grid grid{static_cast<unsigned>(ceil_div(k.columns, int64_t{k.warps})), static_cast<unsigned>(ceil_div(a.m, k.rows))};
+  return launch(queue_of(args), aligned ? k.vectors : k.singles, grid, 32u * static_cast<unsigned>(k.warps), 0, &a, Start::early);
 }
 
 double work(const Problem& p) { return product_work(read(p)); }
