@@ -101,6 +101,7 @@ inline constexpr std::pair<const char*, const char*> kHalves[] = {
     {"LayerNormalization", "bf16[7,1003] bf16[1003]"},
     {"LayerNormalization", "f16[2,20000] f16[20000] f16[20000]"},
     {"LayerNormalization", "bf16[3,130,384] bf16[384] bf16[384]"},
+    {"LayerNormalization", "bf16[9,77](900,910) bf16[77] bf16[77]"},
     {"RMSNormalization", "f16[7,768] f16[768]"},
     {"RMSNormalization", "bf16[7,769] bf16[769]"},
     {"Softmax", "f16[37,1003](-30,30)"},

@@ -19,7 +19,13 @@ struct NormKernels {
   void (*affine)(const float* x, float* y, std::int64_t n, float scale, float shift);
 };
 
+// The same from bf16 to bf16 where the CPU rounds to bf16 by itself. bias may be null; x and y may be the same.
+struct NormBf16Kernels {
+  void (*layer_norm)(const std::uint16_t* x, std::uint16_t* y, const float* scale, const float* bias, std::int64_t n, float epsilon);
+};
+
 extern "C" {
+extern const NormBf16Kernels tenfold_norm_bf16_amx;  // needs AVX-512 VNNI and BF16 only
 extern const NormKernels tenfold_norm_avx2, tenfold_norm_avx512;
 }
 

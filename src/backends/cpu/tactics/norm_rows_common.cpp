@@ -48,6 +48,7 @@ Verdict supports(const Problem& p) {
 
 struct Kernel {
   const NormKernels* kernels;
+  const NormBf16Kernels* direct = nullptr;  // from bf16 to bf16 at once
   Epilogue epilogue;
   RowFloats x, scale, bias, out;
   bool has_epilogue = false, is_rms = false, is_biased = false;
@@ -70,6 +71,9 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   kernel->out = RowFloats(p, p.out[0].dtype);
   kernel->has_epilogue = p.body != nullptr;
   if (p.body) kernel->epilogue = Epilogue(p, DType::f32);
+  constexpr std::uint32_t kRounds = kAvx512 | kVnni | kAvx512Bf16;
+  const bool narrow = kernel->x.narrow() && kernel->out.narrow(), rounds = (p.device->features & kRounds) == kRounds;
+  if (narrow && rounds && !p.body && !kernel->is_rms) kernel->direct = &tenfold_norm_bf16_amx;
   return kernel;
 }
 
@@ -96,6 +100,12 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     float* const block = reinterpret_cast<float*>(scratch + (kernel.has_epilogue ? kernel.epilogue.scratch_bytes() : 0));
     const float* const scale = kernel.scale.read(args.in[1].data, 0, n, block + kRowsAtOnce * n);
     const float* const bias = kernel.is_biased ? kernel.bias.read(args.in[2].data, 0, n, block + (kRowsAtOnce + 1) * n) : nullptr;
+    if (kernel.direct) {
+      const auto *from = x.as<const std::uint16_t>();
+      for (int64_t r = first; r < last; ++r)
+        kernel.direct->layer_norm(from + r * n, out.as<std::uint16_t>() + r * n, scale, bias, n, kernel.epsilon);
+      return;
+    }
     for (int64_t r = first; r < last; r += kRowsAtOnce) {
       const int64_t count = std::min(kRowsAtOnce, last - r);
       float* const to = kernel.has_epilogue ? block : kernel.out.place(out.data, r * n, block);
