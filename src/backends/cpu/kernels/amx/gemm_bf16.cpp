@@ -150,7 +150,11 @@ void finish_columns(const GemmBf16Finish& f, const float* sums, std::int64_t str
                                          {finish_row<true, true, false>, finish_row<true, true, true>}}};
   const Row row = kRow[residual != nullptr][f.out_wide][f.gelu];
   const std::int64_t residual_bytes = f.residual_stride * (f.residual_wide ? 4 : 2);
+  // Short rows with gaps between them: what fetches ahead on its own follows neighbouring lines only.
+  constexpr std::int64_t kRowsAhead = 16, kShortRow = 64;
+  const bool apart = cols * 2 <= kShortRow && out_bytes > 2 * kShortRow;
   for (std::int64_t r = 0; r < rows; ++r, sums += stride, out += out_bytes) {
+    if (apart) _m_prefetchw(out + kRowsAhead * out_bytes);
     row(e, sums, residual, cols, out);
     if (residual) residual += residual_bytes;
   }
