@@ -40,7 +40,7 @@ GemmBf16Rows Bf16Matrix::rows(const GemmBf16Weights& w, std::int64_t first, std:
     rows.a = memory, rows.row_bytes = copied_row(w);
     return rows;
   }
-  rows.a = at(first), rows.row_bytes = where_.stride() * 2;
+  rows.a = at(first), rows.row_bytes = where_.stride() * 2, rows.far = true;
   if (const std::int64_t rest = count % kTile; rest != 0) {
     copy(w, first + count - rest, rest, memory);
     rows.last = memory, rows.last_bytes = copied_row(w);
@@ -76,7 +76,10 @@ class Product {
   void run(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t last) noexcept {
     const std::int64_t stride = (last - first) * 32, cols = std::min(stride, w_.n - first * 32);
     place(segment, row);
+    const std::int64_t next = row + kPair, slice = kPair * rows_.row_bytes / (last - first);
     for (std::int64_t panel = first; panel < last; ++panel) {
+      for_each_line(segment, row, [&](const Bf16End::Rows& c, std::int64_t) { end_.fetch(kernels_, bound_, c, panel * 32); });
+      if (rows_.far && next + kPair <= rows_.count) kernels_.fetch(tile_.a[0] + kPair * rows_.row_bytes + (panel - first) * slice, 0, 1, slice);
       tile_.panel = packed_ + panel * 32 * w_.depth();
       kernels_.multiply(tile_, sums_ + (panel - first) * 32, stride);
     }

@@ -41,6 +41,7 @@ Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed, El
 struct GemmBf16Rows {
   const char* a = nullptr;
   std::int64_t row_bytes = 0, count = 0;
+  bool far = false;   // they lie where the caller has them, perhaps in no cache near
   // The last tile of rows, fewer than 16, if memory ends with them: a copy. Null: what lies behind them may be read.
   const char* last = nullptr;
   std::int64_t last_bytes = 0;   // from one of its rows to the next

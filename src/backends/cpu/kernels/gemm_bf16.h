@@ -41,6 +41,8 @@ struct GemmBf16Kernels {
   void (*enter)() = nullptr;   // sets up the tile registers of this thread ...
   void (*leave)() = nullptr;   // ... and gives them back
   void (*copy)(const Bf16Copy&) = nullptr;
+  // Asks for `rows` rows of `bytes` bytes, `stride` bytes apart, to be brought into the second cache.
+  void (*fetch)(const char* at, std::int64_t stride, std::int64_t rows, std::int64_t bytes) = nullptr;
   // 32 columns of sums for 32 or, without a second tile, 16 rows, which lie `stride` floats apart.
   void (*multiply)(const GemmBf16Tile&, float* sums, std::int64_t stride) = nullptr;
   // `rows` x `cols` of them to `out`, whose rows are `out_stride` elements apart. Sums are read up to whole groups of 32.

@@ -94,6 +94,11 @@ void multiply(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
     multiply_rows<false>(t, sums, stride);
 }
 
+void fetch(const char* at, std::int64_t stride, std::int64_t rows, std::int64_t bytes) {
+  for (; rows > 0; --rows, at += stride)
+    for (std::int64_t b = 0; b < bytes; b += 64) _mm_prefetch(at + b, _MM_HINT_T1);
+}
+
 // 32 values of f32, or of bf16 as f32; `lanes`: those that exist.
 struct Pair {
   __m512 low, high;
@@ -170,6 +175,6 @@ void finish(const GemmBf16Finish& f, const float* sums, std::int64_t stride, std
 
 }  // namespace
 
-extern "C" const GemmBf16Kernels TENFOLD_TABLE(gemm_bf16) = {enter, leave, copy, multiply, finish};
+extern "C" const GemmBf16Kernels TENFOLD_TABLE(gemm_bf16) = {enter, leave, copy, fetch, multiply, finish};
 
 }  // namespace tenfold::backends::cpu
