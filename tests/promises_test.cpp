@@ -15,6 +15,7 @@
 #include "builder/builder.h"
 #include "ir/text.h"
 #include "ops/cases.h"
+#include "ops/interpret.h"
 
 namespace {
 std::atomic<long> allocations = 0;
@@ -75,6 +76,36 @@ TEST_F(Promises, SameTimingCacheSamePlan) {
   builder::build_graph(network(), c, "", &report).save(at("again"));
   EXPECT_EQ(report.timed, 0);
   EXPECT_TRUE(read_file(at("warm")) == read_file(at("again")));
+}
+
+// What --bf16 narrows has a kernel for it: the reference kernels are hundreds of times slower.
+TEST_F(Promises, Bf16NeedsNoReferenceKernel) {
+  const ir::Graph graph = ir::parse_graph(R"((x f32[2,8,12,12], w f32[32,8,3,3]!, d f32[32,1,3,3]!, g f32[32,4,3,3]!, t f32[32,16,2,2]!, s f32[16]!)
+    a = Conv(x, w) pads=[1,1,1,1]
+    b = Conv(a, d) pads=[1,1,1,1] group=32
+    c = Conv(b, g) pads=[1,1,1,1] group=8
+    e = MaxPool(c) kernel_shape=[2,2] strides=[2,2]
+    f = ConvTranspose(e, t) strides=[2,2]
+    h = Transpose(f) perm=[0,2,3,1]
+    n = LayerNormalization(h, s, s)
+    m = Transpose(n) perm=[0,1,3,2]
+    p = MatMul(n, m)
+    q = Softmax(p)
+    y = MatMul(q, n))", ir::Registry::builtin(), {.random_constant = [](DType dtype, const Shape& shape, std::uint64_t seed) {
+                                                      return ops::random_tensor(dtype, shape, seed);
+                                                    }});
+  BuildConfig c;
+  c.bf16 = true;
+  const Engine engine = builder::build_graph(graph, c);
+  EXPECT_EQ(engine.inspect(0).find(" reference"), std::string::npos) << engine.inspect(0);
+  const Tensor x = ops::random_tensor(DType::f32, {2, 8, 12, 12}, 1);
+  const Tensor got = engine.create_context()->run({x})[0], want = std::get<Tensor>(ops::run_graph(graph, {x})[0]);
+  double worst = 0, largest = 1e-30;
+  for (std::int64_t i = 0; i < want.size(); ++i) {
+    worst = std::max(worst, std::abs(got.as_double(i) - want.as_double(i)));
+    largest = std::max(largest, std::abs(want.as_double(i)));
+  }
+  EXPECT_LE(worst, 5e-2 * largest);
 }
 
 TEST_F(Promises, NoTf32LeavesOutWhatRounds) {

@@ -17,7 +17,7 @@ class Bf16End {
   Bf16End() = default;
   Bf16End(const Problem& problem, int channel_axis, int own_bias = -1);
   // Whether a kernel may end its sums itself, as binding's `finish` says, of which everything is bf16.
-  bool all_bf16() const { return simple_ && out_ == DType::bf16 && bias_ == DType::bf16 && residual_ == DType::bf16; }
+  bool all_bf16() const { return simple_ && !gelu_ && out_ == DType::bf16 && bias_ == DType::bf16 && residual_ == DType::bf16; }
   std::int64_t scratch_bytes() const { return simple_ ? 0 : general_.scratch_bytes(); }   // per worker
 
   struct Binding {

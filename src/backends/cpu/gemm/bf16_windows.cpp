@@ -14,30 +14,47 @@ Bf16Windows::Bf16Windows(const ConvShape& shape, DType type) : shape_(shape), ty
     phases_[d] = std::min(shape.stride[d], reach + 1);
     extra_[d] = reach / shape.stride[d];
   }
-  if (merged_) phases_[2] = 1, extra_[2] = ceil_div(shape.kernel[2] - 1, shape.stride[2]);
+  if (merged_) phases_[2] = 1, extra_[2] = 0;
 }
 
-// One line of the copy: `count` pixels of those of remainder `phase`; `from` is the image's line, null: outside.
-void Bf16Windows::line(const ConvExtents& e, const char* from, std::int64_t phase, std::int64_t count, char* to) const noexcept {
-  const std::int64_t step = merged_ ? 1 : shape_.stride[2], begin = shape_.begin[2] - phase, bytes = pixel_bytes();
+bool Bf16Windows::fits(std::int64_t planes, std::int64_t lines) const {
+  constexpr double kMost = 1 << 28;
+  const double lines_deep = (static_cast<double>(planes) * static_cast<double>(shape_.stride[0]) +
+                             static_cast<double>(shape_.kernel[0]) * static_cast<double>(shape_.dilation[0])) *
+                            static_cast<double>(lines + extra_[1]);
+  return lines_deep * static_cast<double>(phases_[1]) * static_cast<double>(phases_[2]) * static_cast<double>(pixel_bytes()) <= kMost &&
+         static_cast<double>(shape_.stride[2]) * static_cast<double>(shape_.channels) <= kMost && static_cast<double>(extra_[2]) <= kMost;
+}
+
+// `from` is the image's line, null: outside.
+void Bf16Windows::line(const ConvExtents& e, const char* from, const Pixels& p, char* to) const noexcept {
   // Pixel i is that at i * step - begin.
-  const std::int64_t first = std::clamp<std::int64_t>(ceil_div(std::max<std::int64_t>(begin, 0), step), 0, count);
-  const std::int64_t last = from ? std::clamp<std::int64_t>(ceil_div(e.in[2] + begin, step), first, count) : first;
-  std::memset(to, 0, static_cast<std::size_t>(first * bytes));
-  std::memset(to + last * bytes, 0, static_cast<std::size_t>((count - last) * bytes));
+  const std::int64_t first = std::clamp<std::int64_t>(ceil_div(std::max<std::int64_t>(p.begin, 0), p.step), 0, p.count);
+  const std::int64_t last = from ? std::clamp<std::int64_t>(ceil_div(std::max<std::int64_t>(e.in[2] + p.begin, 0), p.step), first, p.count)
+                                 : first;
+  std::memset(to, 0, static_cast<std::size_t>(first * p.bytes));
+  std::memset(to + last * p.bytes, 0, static_cast<std::size_t>((p.count - last) * p.bytes));
   if (last == first) return;
   const std::int64_t pixel = e.x_stride[2] * (type_ == DType::f32 ? 4 : 2);
-  Bf16Copy c{.from = from + (first * step - begin) * pixel, .from_bytes = step * pixel, .wide = type_ == DType::f32, .rows = last - first,
-             .count = shape_.channels, .padded = bytes / 2, .to = to + first * bytes, .to_bytes = bytes};
+  Bf16Copy c{.from = from + (first * p.step - p.begin) * pixel, .from_bytes = p.step * pixel, .wide = type_ == DType::f32,
+             .rows = last - first, .count = shape_.channels, .padded = p.bytes / 2, .to = to + first * p.bytes, .to_bytes = p.bytes};
   // Pixels without gaps are one row.
-  if (step == 1 && c.padded == c.count && e.x_stride[2] == c.count) c.count = c.padded = c.rows * c.count, c.rows = 1;
+  if (p.step == 1 && c.padded == c.count && e.x_stride[2] == c.count) c.count = c.padded = c.rows * c.count, c.rows = 1;
   gemm_bf16_kernels().copy(c);
+}
+
+// The windows' pieces of one line of the image, each padded; `border`: memory for the line with its border.
+void Bf16Windows::windows_of_line(const ConvExtents& e, const char* from, char* border, char* to) const noexcept {
+  const std::int64_t step = shape_.stride[2] * shape_.channels * 2, pixels = (e.out[2] - 1) * shape_.stride[2] + shape_.kernel[2];
+  line(e, from, {shape_.begin[2], 1, pixels, shape_.channels * 2}, border);
+  gemm_bf16_kernels().copy({.from = border, .from_bytes = step, .rows = e.out[2], .count = tap_depth(), .padded = pixel_bytes() / 2, .to = to,
+                            .to_bytes = pixel_bytes()});
 }
 
 GemmBf16Rows Bf16Windows::rows(const ConvExtents& e, const void* image, const Lines& lines, char* memory,
                                std::int64_t* taps) const noexcept {
   const Three &kernel = shape_.kernel, &stride = shape_.stride, &dilation = shape_.dilation;
-  const std::int64_t pitch = e.out[2] + extra_[2], height = lines.count + extra_[1], line_bytes = pitch * pitch_bytes();
+  const std::int64_t pitch = e.out[2] + extra_[2], height = lines.count + extra_[1], line_bytes = pitch * pixel_bytes();
   const std::int64_t plane_bytes = phases_[1] * phases_[2] * height * line_bytes;
   copy(e, image, lines, pitch, memory);
   for (std::int64_t a = 0; a < kernel[0]; ++a)
@@ -45,9 +62,9 @@ GemmBf16Rows Bf16Windows::rows(const ConvExtents& e, const void* image, const Li
       const std::int64_t phase = b * dilation[1] % stride[1] * phases_[2], down = b * dilation[1] / stride[1];
       for (std::int64_t c = 0; c < (merged_ ? 1 : kernel[2]); ++c)
         *taps++ = a * dilation[0] * plane_bytes + ((phase + c * dilation[2] % stride[2]) * height + down) * line_bytes +
-                  c * dilation[2] / stride[2] * pitch_bytes();
+                  c * dilation[2] / stride[2] * pixel_bytes();
     }
-  GemmBf16Rows rows{.a = memory, .row_bytes = pitch_bytes(), .count = (lines.count - 1) * pitch + e.out[2], .line = e.out[2], .pitch = pitch};
+  GemmBf16Rows rows{.a = memory, .row_bytes = pixel_bytes(), .count = (lines.count - 1) * pitch + e.out[2], .line = e.out[2], .pitch = pitch};
   rows.first_out = (lines.plane * e.out[1] + lines.y) * e.out[2];
   rows.line_out = e.out[2];
   rows.segments = lines.planes;
@@ -58,9 +75,10 @@ GemmBf16Rows Bf16Windows::rows(const ConvExtents& e, const void* image, const Li
 
 // Line by line in the order [plane][remainder of y][of x][line].
 void Bf16Windows::copy(const ConvExtents& e, const void* image, const Lines& lines, std::int64_t pitch, char* to) const noexcept {
-  const std::int64_t height = lines.count + extra_[1], line_bytes = pitch * pitch_bytes(), element = type_ == DType::f32 ? 4 : 2;
-  const std::int64_t pixels = merged_ ? pitch * shape_.stride[2] : pitch;
-  for (std::int64_t p = 0; p < deep(lines.planes); ++p) {
+  const std::int64_t height = lines.count + extra_[1], line_bytes = pitch * pixel_bytes(), element = type_ == DType::f32 ? 4 : 2;
+  const std::int64_t planes = deep(lines.planes);
+  char* const border = to + planes * phases_[1] * phases_[2] * height * line_bytes + 32 * pixel_bytes();
+  for (std::int64_t p = 0; p < planes; ++p) {
     const std::int64_t n = flat() ? (lines.plane + p) / e.out[0] : lines.plane / e.out[0];
     const std::int64_t z = flat() ? (lines.plane + p) % e.out[0] : lines.plane % e.out[0] * shape_.stride[0] - shape_.begin[0] + p;
     for (std::int64_t py = 0; py < phases_[1]; ++py)
@@ -69,10 +87,13 @@ void Bf16Windows::copy(const ConvExtents& e, const void* image, const Lines& lin
           const std::int64_t y = (lines.y + l) * shape_.stride[1] + py - shape_.begin[1];
           const bool inside = z >= 0 && z < e.in[0] && y >= 0 && y < e.in[1];
           const std::int64_t at = n * e.x_batch + z * e.x_stride[0] + y * e.x_stride[1];
-          line(e, inside ? static_cast<const char*>(image) + at * element : nullptr, px, pixels, to);
+          const char* const from = inside ? static_cast<const char*>(image) + at * element : nullptr;
+          if (merged_)
+            windows_of_line(e, from, border, to);
+          else
+            line(e, from, {shape_.begin[2] - px, shape_.stride[2], pitch, pixel_bytes()}, to);
         }
   }
-  std::memset(to, 0, 64);   // the last window's last step reads on, and zeros times what is there must be zeros
 }
 
 }  // namespace tenfold::backends::cpu

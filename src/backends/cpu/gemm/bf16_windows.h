@@ -2,8 +2,8 @@
 //
 // Positions of the copy lie such that the windows of all positions, line after line, begin at one distance: AMX loads 16 of them at
 // once, for each tap at another offset. The columns that widen an image (its border) give rows without a meaning between lines.
-// Steps above 1 take the image apart: pixels of one remainder lie together. Few channels (first layers) count whole lines of a window
-// as one tap, side by side with their neighbours in x.
+// Steps above 1 take the image apart: pixels of one remainder lie together. Few channels (first layers) count a whole line of a window
+// as one tap: the copy holds each line of each window, padded with zeros, for what lies behind it may be no number.
 #pragma once
 
 #include "backends/cpu/gemm/conv_shape.h"
@@ -27,12 +27,14 @@ class Bf16Windows {
   }
   // Whether planes count on from image to image: a window lies in one plane, and each plane makes one.
   bool flat() const { return shape_.kernel[0] == 1 && shape_.stride[0] == 1 && shape_.begin[0] == 0; }
-  // Bytes of a copy of `lines` output lines of `width` positions, in `planes` neighbouring planes each.
+  // Bytes of a copy of `lines` output lines of `width` positions, in `planes` neighbouring planes each, of which fits() is true.
   template <class Number>
   Number bytes(std::int64_t planes, std::int64_t lines, Number width) const {
-    return (width + Number(extra_[2])) * Number(deep(planes) * phases_[1] * phases_[2] * (lines + extra_[1]) * pitch_bytes()) +
-           Number(slack());
+    return (width + Number(extra_[2])) * Number(deep(planes) * phases_[1] * phases_[2] * (lines + extra_[1]) * pixel_bytes()) +
+           (merged_ ? width * Number(shape_.stride[2] * shape_.channels * 2) : Number(0)) + Number(slack());
   }
+  // Whether that is a sensible amount for each position.
+  bool fits(std::int64_t planes, std::int64_t lines) const;
 
   // Output lines [y, y + count) of `planes` planes from `plane` on, which counts the planes of all images. If not flat() they are
   // of one image.
@@ -41,14 +43,17 @@ class Bf16Windows {
   GemmBf16Rows rows(const ConvExtents& extents, const void* image, const Lines& lines, char* memory, std::int64_t* taps) const noexcept;
 
  private:
-  std::int64_t pixel_bytes() const { return (merged_ ? shape_.channels : round_up(shape_.channels, 32)) * 2; }
-  std::int64_t pitch_bytes() const { return merged_ ? shape_.stride[2] * pixel_bytes() : pixel_bytes(); }   // of a position
-  std::int64_t slack() const { return 64 + 32 * pitch_bytes(); }   // tiles begin at any position
+  std::int64_t pixel_bytes() const { return round_up(tap_depth(), 32) * 2; }   // in the copy
+  // Tiles begin at any position; a line of the image with its border.
+  std::int64_t slack() const { return 32 * pixel_bytes() + (merged_ ? (shape_.kernel[2] + shape_.stride[2]) * shape_.channels * 2 + 64 : 0); }
   std::int64_t deep(std::int64_t planes) const {   // planes of the image that make `planes`
     return (planes - 1) * shape_.stride[0] + (shape_.kernel[0] - 1) * shape_.dilation[0] + 1;
   }
   void copy(const ConvExtents& extents, const void* image, const Lines& lines, std::int64_t pitch, char* to) const noexcept;
-  void line(const ConvExtents& extents, const char* from, std::int64_t phase, std::int64_t count, char* to) const noexcept;
+  // What a line of the copy holds: `count` pixels `step` apart in the image, from `begin` pixels before its line on.
+  struct Pixels { std::int64_t begin, step, count, bytes; };
+  void line(const ConvExtents& extents, const char* from, const Pixels& pixels, char* to) const noexcept;
+  void windows_of_line(const ConvExtents& extents, const char* from, char* border, char* to) const noexcept;
 
   ConvShape shape_;
   DType type_ = DType::bf16;

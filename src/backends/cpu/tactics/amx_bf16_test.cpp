@@ -7,6 +7,7 @@ namespace tenfold::backends {
 Tactic cpu_matmul_amx_bf16();
 Tactic cpu_conv_amx_bf16();
 Tactic cpu_conv_transpose_amx_bf16();
+Tactic cpu_matmul_batched_amx_bf16();
 namespace {
 
 using namespace testing;
@@ -40,6 +41,7 @@ void check_one(const Tactic& tactic, const F32Case& c) {
     EXPECT_EQ(0, std::memcmp(y.raw(), again.raw(), static_cast<std::size_t>(y.bytes()))) << "results depend on the order of parts";
     EXPECT_LE(relative_difference(y, truth), rounded ? 8e-3 : 2e-6);
   }
+  if (!tactic.packed_bytes) return;
   const Tensor& weight = problem.operands[1];
   std::vector<char> packed(static_cast<std::size_t>(tactic.packed_bytes(run.problem, tactic.configs(run.problem)[0], 1)));
   const std::vector<const Tensor*> constants{nullptr, &weight, nullptr};
@@ -105,6 +107,53 @@ TEST(AmxBf16, TransposedConvolutions) {
     check(cpu_conv_transpose_amx_bf16(), "ConvTranspose", text);
   check(cpu_conv_transpose_amx_bf16(), "ConvTranspose", "f32[2,10,3,4] f32[10,21,2,2]! f32[21]! strides=[2,2]",
         "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {"f32[2,21,6,8]"});
+}
+
+TEST(AmxBf16, Stacks) {
+  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  for (const char* text : {"bf16[5,7] bf16[7,3]", "bf16[2,3,4,5] bf16[3,5,6]", "bf16[2,1,9,64] bf16[1,4,64,33]", "bf16[4,5] bf16[3,5,6]",
+                           "bf16[3,17,40] bf16[40,50]", "bf16[2,12,131,64] bf16[2,12,64,31]", "bf16[2,3,0] bf16[2,0,5]",
+                           "bf16[0,3,4] bf16[0,4,5]"})
+    check_one(cpu_matmul_batched_amx_bf16(), {"MatMul", text});
+  check_one(cpu_matmul_batched_amx_bf16(), {"MatMul", "bf16[2,9,20] bf16[2,20,30]", "(bf16,bf16) %2=add.bf16(%0,%1) -> %2", {"bf16[2,1,30]"}});
+}
+
+// What pads a window to whole steps is multiplied by zeros, but zero times infinity is no number.
+TEST(AmxBf16, InfinityStaysInItsWindows) {
+  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  for (const char* text : {"bf16[1,3,8,40] bf16[8,3,3,3]! pads=[1,1,1,1]", "bf16[1,3,9,41] bf16[8,3,5,5]! strides=[2,2]",
+                           "bf16[1,40,6,7] bf16[8,40,3,3]! pads=[1,1,1,1]", "bf16[1,1,6,40] bf16[8,1,3,3]!"}) {
+    F32Problem problem({"Conv", text});
+    constexpr std::uint16_t kInfinity = 0x7f80;
+    static_cast<std::uint16_t*>(problem.operands[0].mutable_raw())[problem.operands[0].size() / 2] = kInfinity;
+    const Tensor truth = problem.truth();
+    const Tactic tactic = cpu_conv_amx_bf16();
+    TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
+    run.use(tactic.formats(run.problem).front());
+    Serial serial;
+    const Tensor y = run.run(tactic.configs(run.problem)[0], problem.operands, serial)[0];
+    int infinite = 0, spoiled = 0;
+    for (std::int64_t i = 0; i < y.size(); ++i) {
+      infinite += !std::isfinite(truth.as_double(i));
+      spoiled += std::isfinite(truth.as_double(i)) && !std::isfinite(y.as_double(i));
+    }
+    EXPECT_GT(infinite, 0) << text;
+    EXPECT_EQ(spoiled, 0) << text;
+  }
+}
+
+// Windows far apart would ask for copies of terabytes, and a plan for more than 64 bits count.
+TEST(AmxBf16, RefusesEndlessCopies) {
+  const Tactic tactic = cpu_conv_amx_bf16();
+  F32Problem problem({"Conv", "bf16[1,40,6,7] bf16[8,40,3,3]! pads=[1,1,1,1]"});
+  TacticRun run(tactic, problem.graph, 63);
+  run.use(tactic.formats(run.problem).front());
+  EXPECT_TRUE(tactic.valid(run.problem, {6, 32, 1, 1}).yes);
+  EXPECT_FALSE(tactic.valid(run.problem, {65536, 32, 1, 1024}).yes);
+  F32Problem far({"Conv", "bf16[1,40,2,2] bf16[8,40,2,2]! pads=[65536,65536,65536,65536] strides=[131072,131072] dilations=[131072,131072]"});
+  TacticRun apart(tactic, far.graph, 63);
+  apart.use(tactic.formats(apart.problem).front());
+  EXPECT_FALSE(tactic.supports(apart.problem).yes);
 }
 
 TEST(AmxBf16, NeedsPermission) {

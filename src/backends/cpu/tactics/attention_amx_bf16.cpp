@@ -14,6 +14,9 @@ Verdict supports(const Problem& p) {
   if (const Verdict possible = bf16_product(p); !possible) return possible;
   if (p.in.size() > 3 && !p.in[3].missing && p.in[3].dtype != DType::bf16 && p.in[3].dtype != DType::f32)
     return Verdict::no("the mask is neither bf16 nor f32");
+  const DType type = p.in[0].dtype;
+  if (p.in[1].dtype != type || p.in[2].dtype != type || p.out[0].dtype != type)
+    return Verdict::no("queries, keys, values and the result are not of one type");
   if (!(p.attributes->number("scale") > 0)) return Verdict::no("the scale is not positive");
   return attention_supports(p);
 }

@@ -15,6 +15,7 @@ Verdict supports(const Problem& p) {
   const ConvShape s(p);
   if (s.taps() > Bf16Windows::kMostTaps) return Verdict::no("the kernel has too many taps");
   if (s.groups > 1) return Verdict::no("it has groups");
+  if (!Bf16Windows(s, p.in[0].dtype).fits(1, 1)) return Verdict::no("its windows reach too far to be copied");
   if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
   return Bf16End::supports(p, 1, own_bias(p));
@@ -65,6 +66,7 @@ std::vector<Config> window_configs(const Problem& p) {
     for (const std::int64_t most : {8, 14, 32, 4, 2}) {
       const std::int64_t deep = std::min(most_planes, planes), block = ceil_div(lines, ceil_div(lines, most));
       const std::int64_t rows = deep * block * width;
+      if (!windows.fits(deep, block)) continue;
       if (!all.empty() && (windows.bytes<std::int64_t>(deep, block, width) > kMostBytes || (deep > 1 && rows > kMostRows))) continue;
       for (const std::int64_t pieces : {1, 2, 8})
         for (const std::int64_t inside : {1, 0}) {
@@ -74,6 +76,7 @@ std::vector<Config> window_configs(const Problem& p) {
           if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
         }
     }
+  if (all.empty()) all.push_back({1, round_up(s.filters, 32), 1, 1});
   return all;
 }
 
@@ -81,6 +84,8 @@ std::vector<Config> configs(const Problem& p) { return pointwise(p) ? point_conf
 
 Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 4) return Verdict::no("its configuration has another length");
+  if (!pointwise(p) && (c[0] <= 0 || c[3] <= 0 || c[0] > 1 << 16 || c[3] > 1 << 10 || !Bf16Windows(ConvShape(p), p.in[0].dtype).fits(c[3], c[0])))
+    return Verdict::no("its block is larger than what may be copied");
   if (pointwise(p) && c[0] % GemmBf16Kernels::kRows != 0) return Verdict::no("its block is no whole number of tiles");
   return Verdict::only_if(c[0] > 0 && c[0] <= 1 << 16 && c[1] > 0 && c[1] % 32 == 0 && c[1] < 1 << 30 && c[2] >= 0 && c[2] <= 1 &&
                               c[3] > 0 && c[3] <= 1 << 10,
@@ -180,7 +185,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_conv_amx_bf16() {
   return {.name = "conv_amx_bf16",
-          .version = 3,
+          .version = 4,
           .op = "Conv",
           .supports = supports,
           .configs = configs,

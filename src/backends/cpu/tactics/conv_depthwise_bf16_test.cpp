@@ -52,6 +52,9 @@ TEST_F(ConvDepthwiseBf16, Epilogues) {
   check({"Conv", "bf16[1,72,6,9] bf16[72,1,3,3]! f32[72]! group=72 pads=[1,1,1,1]"});
   check({"Conv", text, "(bf16) %1=sigmoid.bf16(%0) %2=mul.bf16(%0,%1) -> %2"});
   check({"Conv", text, "(bf16,bf16) %2=mul.bf16(%0,%1) %3=cast.f32(%2) -> %3", {"bf16[1,72,1,1]"}});
+  check({"Conv", text,
+         "(bf16) %1=constant.bf16(0.70703125) %2=mul.bf16(%0,%1) %3=erf.bf16(%2) %4=constant.bf16(1) %5=add.bf16(%3,%4) %6=mul.bf16(%0,%5) "
+         "%7=constant.bf16(0.5) %8=mul.bf16(%6,%7) -> %8"});
 }
 
 TEST(ConvDepthwiseBf16Refuses, MoreThanOneChannelAFilter) {

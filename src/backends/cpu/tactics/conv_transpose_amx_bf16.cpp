@@ -79,9 +79,9 @@ bool copies(const Problem& p) { return Bf16Matrix::copies(p.in[0].dtype, weights
 std::int64_t end_bytes(const Problem& p) { return gemm_bf16_scratch(Bf16End(p, 1, own_bias(p)), conv_transpose_shape(p).filters); }
 
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
-  const std::int64_t row = Bf16Matrix::copy_bytes(weights_of(p), true, 1);   // of 16
-  if (!copies(p)) return end_bytes(p) + row;
-  return p.in[0].dims.back() * ir::Dim(c[0] * row) + ir::Dim(end_bytes(p) + row);
+  const std::int64_t tile = Bf16Matrix::copy_bytes(weights_of(p), true, 16);
+  if (!copies(p)) return end_bytes(p) + tile;
+  return p.in[0].dims.back() * ir::Dim(c[0] * (tile / 16)) + ir::Dim(end_bytes(p) + tile);
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {

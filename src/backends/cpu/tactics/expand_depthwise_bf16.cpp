@@ -176,14 +176,15 @@ struct Part {
                                      filters);
     const auto* from = args.in[2].as<const std::uint16_t>() + channel;
     for (std::int64_t c = 0; c < k.channels_of_part; ++c) bias[c] = c < channels ? bf16_to_float(from[c]) : 0.f;
-    tenfold_expand_bf16_amx.enter(in_wide, s.channels);
+    if (in_wide > 0) tenfold_expand_bf16_amx.enter(in_wide, s.channels);
     std::int64_t made = 0;
     for (std::int64_t out = first; out < last; ++out) {
       const std::int64_t begin = out * s.stride_y - s.top;
-      for (made = std::max({made, begin, std::int64_t{0}}); made < std::min(begin + s.high, in_high); ++made) expand(made);
+      for (made = std::max({made, begin, std::int64_t{0}}); made < std::min(begin + s.high, in_high); ++made)
+        if (in_wide > 0) expand(made);
       filter(out);
     }
-    tenfold_expand_bf16_amx.leave();
+    if (in_wide > 0) tenfold_expand_bf16_amx.leave();
   }
 };
 

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "backends/cpu/gemm/gemm_f32.h"
-#include "backends/cpu/gemm/matrix_rows.h"
+#include "backends/cpu/tactics/matmul_stacks_common.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -12,25 +12,11 @@ using namespace cpu;
 
 std::size_t rank_of(const OperandDesc& o) { return o.dims.size(); }
 ir::Dim from_end(const OperandDesc& o, std::size_t i) { return o.dims[rank_of(o) - i]; }
-ir::Dim stacked(const OperandDesc& o) { return ir::product(std::span(o.dims).first(rank_of(o) - 2)); }  // how many matrices
 
 Verdict supports(const Problem& p) {
-  const OperandDesc &a = p.in[0], &b = p.in[1], &y = p.out[0];
-  if (a.dtype != DType::f32 || b.dtype != DType::f32) return Verdict::no("operands are not f32");
-  if (rank_of(a) < 2 || rank_of(b) < 2 || rank_of(y) > MatrixRows::kMaxAxes)
-    return Verdict::no("operands are not matrices or stacks of them");
-  if (rank_of(y) != std::max(rank_of(a), rank_of(b)) || from_end(y, 1) != from_end(b, 1) || from_end(y, 2) != from_end(a, 2))
-    return Verdict::no("the epilogue changes the result's extents");
-  for (std::size_t i = 3; i <= rank_of(y); ++i) {
-    const ir::Dim left = i <= rank_of(a) ? from_end(a, i) : ir::Dim(1), right = i <= rank_of(b) ? from_end(b, i) : ir::Dim(1);
-    if (left != ir::Dim(1) && right != ir::Dim(1) && left != right) return Verdict::no("extents of the stacks are not known to be equal");
-    if (from_end(y, i) != (left == ir::Dim(1) ? right : left)) return Verdict::no("the epilogue changes the result's extents");
-  }
-  if (!unit_innermost(a) || !unit_innermost(y)) return Verdict::no("rows are not contiguous");
-  if (!b.dense && b.strides.back() != ir::Dim(1) && b.strides[rank_of(b) - 2] != ir::Dim(1))
-    return Verdict::no("neither rows nor columns of the right operand are contiguous");
-  if (!uniform_rows(y, 0, static_cast<int>(rank_of(y)) - 1)) return Verdict::no("rows of the result do not lie at one distance");
-  return F32End::supports(p, static_cast<int>(rank_of(y)) - 1);
+  if (p.in[0].dtype != DType::f32 || p.in[1].dtype != DType::f32) return Verdict::no("operands are not f32");
+  if (const Verdict stacks = matmul_stacks_supported(p); !stacks) return stacks;
+  return F32End::supports(p, static_cast<int>(rank_of(p.out[0])) - 1);
 }
 
 // {instruction set, rows of a block, columns of a block, depth of a block}
@@ -69,7 +55,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
 ir::Dim worker_scratch(const Problem& p, const Config&) { return F32End(p, static_cast<int>(rank_of(p.out[0])) - 1).scratch_bytes(); }
 ir::Dim workspace(const Problem& p, const Config& c) {
   const ir::Dim panel = gemm_f32_kernels(c[0]).panel;
-  return stacked(p.in[1]) * from_end(p.in[1], 2) * ceil_div(from_end(p.in[1], 1), panel) * panel * 4;
+  return matmul_stacked(p.in[1]) * from_end(p.in[1], 2) * ceil_div(from_end(p.in[1], 1), panel) * panel * 4;
 }
 
 // One panel of one right operand, for all of K.
@@ -97,19 +83,6 @@ void pack_panel(const GemmF32Weights& w, const float* b, std::int64_t k_stride, 
         for (std::int64_t j = 0; j < w.panel; ++j) to[k * w.panel + j] = j < cols ? from[j * n_stride + k * k_stride] : 0.f;
     }
   }
-}
-
-// The matrix of an operand that a matrix of the result takes: axes of extent 1 are broadcast.
-std::int64_t matrix_of(const Bound& operand, const Bound& y, std::int64_t matrix, bool count) noexcept {
-  std::int64_t at = 0, below = 1;  // `count`: its number, else its element offset
-  for (int i = y.rank - 3, j = operand.rank - 3; i >= 0; --i, --j) {
-    const std::int64_t index = matrix % y.dims[i];
-    matrix /= y.dims[i];
-    if (j < 0) continue;
-    if (operand.dims[j] != 1) at += index * (count ? below : operand.strides[j]);
-    below *= operand.dims[j];
-  }
-  return at;
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
@@ -150,19 +123,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
                              .last_panel = (j + 1) * panels / column_blocks,
                              .c = y.as<float>(),
                              .c_stride = c_stride};
-    const float* left = a.as<const float>() + matrix_of(a, y, matrix, false);
+    const float* left = a.as<const float>() + matmul_matrix_of(a, y, matrix, false);
     fill_table(RowTiles(block.rows, kernel.kernels->max_rows), 1, kernel.kernels->max_rows, table,
                [&](std::int64_t r, const float** entry) { *entry = left + (row + r) * a.strides[a.rank - 2]; });
-    gemm_f32_block(*kernel.kernels, w, packed + matrix_of(b, y, matrix, true) * w.floats(), block, kernel.end, bound,
+    gemm_f32_block(*kernel.kernels, w, packed + matmul_matrix_of(b, y, matrix, true) * w.floats(), block, kernel.end, bound,
                    args.scratch_of(worker));
   });
   return Status::ok;
-}
-
-double work(const Problem& p) {
-  double flops = 2.0 * static_cast<double>(likely(p, from_end(p.in[0], 1), 128));
-  for (ir::Dim d : p.out[0].dims) flops *= static_cast<double>(likely(p, d, 128));
-  return flops;
 }
 
 }  // namespace
@@ -177,7 +144,7 @@ Tactic cpu_matmul_batched() {
           .worker_scratch = worker_scratch,
           .open = open,
           .run = run,
-          .work = work};
+          .work = matmul_stacks_work};
 }
 
 }  // namespace tenfold::backends

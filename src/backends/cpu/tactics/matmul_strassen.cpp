@@ -283,6 +283,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_matmul_strassen() {
   return {.name = "matmul_strassen",
+          .version = 2,
           .op = "MatMul",
           .rounds_f32 = true,
           .supports = supports,

@@ -133,7 +133,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   k->has_value = there(p, 2), k->has_axes = there(p, 3);
   k->channels_last = p.in[0].layout == kChannelsLast && rank > 2;
   k->width = kBytes / bytes;
-  constexpr int64_t kMost32 = (int64_t{1} << 31) - 1;
+  constexpr int64_t kMost32 = int64_t{1} << 30;   // reflecting doubles an extent
   const bool narrow = p.bounds(ir::product(y)).upper <= kMost32 && p.bounds(ir::product(x)).upper <= kMost32;
   std::string extents = cat("a.yd[d]");   // those that are known are divided by without a division
   for (int d = 0; d < rank; ++d)
