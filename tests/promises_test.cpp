@@ -80,7 +80,8 @@ TEST_F(Promises, SameTimingCacheSamePlan) {
 
 // What --bf16 narrows has a kernel for it: the reference kernels are hundreds of times slower.
 TEST_F(Promises, Bf16NeedsNoReferenceKernel) {
-  const ir::Graph graph = ir::parse_graph(R"((x f32[2,8,12,12], w f32[32,8,3,3]!, d f32[32,1,3,3]!, g f32[32,4,3,3]!, t f32[32,16,2,2]!, s f32[16]!)
+  const ir::Graph graph = ir::parse_graph(
+      R"((x f32[2,8,12,12], w f32[32,8,3,3]!, d f32[32,1,3,3]!, g f32[32,4,3,3]!, t f32[32,16,2,2]!, s f32[16]!)
     a = Conv(x, w) pads=[1,1,1,1]
     b = Conv(a, d) pads=[1,1,1,1] group=32
     c = Conv(b, g) pads=[1,1,1,1] group=8
@@ -91,9 +92,9 @@ TEST_F(Promises, Bf16NeedsNoReferenceKernel) {
     m = Transpose(n) perm=[0,1,3,2]
     p = MatMul(n, m)
     q = Softmax(p)
-    y = MatMul(q, n))", ir::Registry::builtin(), {.random_constant = [](DType dtype, const Shape& shape, std::uint64_t seed) {
-                                                      return ops::random_tensor(dtype, shape, seed);
-                                                    }});
+    y = MatMul(q, n))",
+      ir::Registry::builtin(),
+      {.random_constant = [](DType dtype, const Shape& shape, std::uint64_t seed) { return ops::random_tensor(dtype, shape, seed); }});
   BuildConfig c;
   c.bf16 = true;
   const Engine engine = builder::build_graph(graph, c);

@@ -96,11 +96,18 @@ std::vector<Value*> from_1(OnnxImport& import) {
 }  // namespace
 
 OpDef op_split() {
-  return {.name = "Split", .max_inputs = 2, .max_outputs = -1, .attributes = {{"axis", 0}}, .optional_attributes = {"num_outputs"},
-          .infer = infer, .reference = reference, .movement = true,
-          .from_onnx = {{"Split", 18}, {"Split", 13, from_13}, {"Split", 1, from_1}},
-          .cases = {"f32[2,6] axis=1 outputs=3", "f32[2,7] axis=-1 num_outputs=3 outputs=3", "f16[5,2] i64[2]{4,1} outputs=2",
-                    "i4[3,5] i64[2]{2,3} axis=1 outputs=2", "f32[4] i64[3]{0,3,1} outputs=3", "bf16[2,33,4] i64[2]{16,17} axis=1 outputs=2"}};
+  return {
+      .name = "Split",
+      .max_inputs = 2,
+      .max_outputs = -1,
+      .attributes = {{"axis", 0}},
+      .optional_attributes = {"num_outputs"},
+      .infer = infer,
+      .reference = reference,
+      .movement = true,
+      .from_onnx = {{"Split", 18}, {"Split", 13, from_13}, {"Split", 1, from_1}},
+      .cases = {"f32[2,6] axis=1 outputs=3", "f32[2,7] axis=-1 num_outputs=3 outputs=3", "f16[5,2] i64[2]{4,1} outputs=2",
+                "i4[3,5] i64[2]{2,3} axis=1 outputs=2", "f32[4] i64[3]{0,3,1} outputs=3", "bf16[2,33,4] i64[2]{16,17} axis=1 outputs=2"}};
 }
 
 }  // namespace tenfold::ir

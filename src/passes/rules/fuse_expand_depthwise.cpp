@@ -2,23 +2,26 @@
 // while they are in cache. For CPUs; the tuner takes it apart where that is faster (tune/split_expand.cpp).
 //
 // before: (x f32[1,4,6,6], w f32[8,4,1,1]!, b f32[8,1,1]!, f f32[8,1,3,3]!, c f32[8,1,1]!)
-//   e = Conv(x, w, b) dilations=[1,1] kernel_shape=[1,1] pads=[0,0,0,0] strides=[1,1] anchor_inputs=2 body={(f32,f32) %2=constant.f32(0) %3=constant.f32(6) %4=add.f32(%0,%1) %5=max.f32(%4,%2) %6=min.f32(%5,%3) -> %6}
-//   y = Conv(e, f, c) dilations=[1,1] group=8 kernel_shape=[3,3] pads=[1,1,1,1] strides=[2,2] anchor_inputs=2 body={(f32,f32) %2=add.f32(%0,%1) -> %2}
+//   e = Conv(x, w, b) dilations=[1,1] kernel_shape=[1,1] pads=[0,0,0,0] strides=[1,1] anchor_inputs=2 body={(f32,f32) %2=constant.f32(0)
+//   %3=constant.f32(6) %4=add.f32(%0,%1) %5=max.f32(%4,%2) %6=min.f32(%5,%3) -> %6} y = Conv(e, f, c) dilations=[1,1] group=8
+//   kernel_shape=[3,3] pads=[1,1,1,1] strides=[2,2] anchor_inputs=2 body={(f32,f32) %2=add.f32(%0,%1) -> %2}
 // after: (x f32[1,4,6,6], w f32[8,4,1,1]!, b f32[8,1,1]!, f f32[8,1,3,3]!, c f32[8,1,1]!)
-//   y = ExpandDepthwise(x, w, b, f, c) dilations=[1,1] high=6.0 kernel_shape=[3,3] low=0.0 pads=[1,1,1,1] strides=[2,2] anchor_inputs=4 body={(f32,f32) %2=add.f32(%0,%1) -> %2}
+//   y = ExpandDepthwise(x, w, b, f, c) dilations=[1,1] high=6.0 kernel_shape=[3,3] low=0.0 pads=[1,1,1,1] strides=[2,2] anchor_inputs=4
+//   body={(f32,f32) %2=add.f32(%0,%1) -> %2}
 //
 // before: (x bf16[1,4,6,6], w bf16[8,4,1,1]!, b bf16[8]!, f bf16[8,1,3,3]!, c bf16[8]!)
-//   e = Conv(x, w, b) dilations=[1,1] kernel_shape=[1,1] pads=[0,0,0,0] strides=[1,1] anchor_inputs=3 body={(bf16) %1=constant.bf16(0) %2=max.bf16(%0,%1) -> %2}
-//   y = Conv(e, f, c) dilations=[1,1] group=8 kernel_shape=[3,3] pads=[1,1,1,1] strides=[1,1] anchor_inputs=3 body={(bf16) %1=neg.bf16(%0) -> %1}
+//   e = Conv(x, w, b) dilations=[1,1] kernel_shape=[1,1] pads=[0,0,0,0] strides=[1,1] anchor_inputs=3 body={(bf16) %1=constant.bf16(0)
+//   %2=max.bf16(%0,%1) -> %2} y = Conv(e, f, c) dilations=[1,1] group=8 kernel_shape=[3,3] pads=[1,1,1,1] strides=[1,1] anchor_inputs=3
+//   body={(bf16) %1=neg.bf16(%0) -> %1}
 // after: (x bf16[1,4,6,6], w bf16[8,4,1,1]!, f bf16[8,1,3,3]!)
 //   v = bf16[8,1,1]{0,0,0,0,0,0,0,0}
 //   u = bf16[8,1,1]{0,0,0,0,0,0,0,0}
-//   y = ExpandDepthwise(x, w, v, f, u) dilations=[1,1] kernel_shape=[3,3] low=0.0 pads=[1,1,1,1] strides=[1,1] anchor_inputs=4 body={(bf16,bf16) %2=add.bf16(%0,%1) %3=neg.bf16(%2) -> %3}
+//   y = ExpandDepthwise(x, w, v, f, u) dilations=[1,1] kernel_shape=[3,3] low=0.0 pads=[1,1,1,1] strides=[1,1] anchor_inputs=4
+//   body={(bf16,bf16) %2=add.bf16(%0,%1) %3=neg.bf16(%2) -> %3}
 //
 // kept: (x f32[1,4,6,6], w f32[8,4,1,1]!, b f32[8,1,1]!, f f32[8,1,3,3]!)
-//   e = Conv(x, w, b) dilations=[1,1] kernel_shape=[1,1] pads=[0,0,0,0] strides=[1,1] anchor_inputs=2 body={(f32,f32) %2=add.f32(%0,%1) -> %2}
-//   y = Conv(e, f) dilations=[1,1] group=8 kernel_shape=[3,3] pads=[1,1,1,1] strides=[1,1]
-//   return e, y
+//   e = Conv(x, w, b) dilations=[1,1] kernel_shape=[1,1] pads=[0,0,0,0] strides=[1,1] anchor_inputs=2 body={(f32,f32) %2=add.f32(%0,%1) ->
+//   %2} y = Conv(e, f) dilations=[1,1] group=8 kernel_shape=[3,3] pads=[1,1,1,1] strides=[1,1] return e, y
 #include <algorithm>
 #include <limits>
 

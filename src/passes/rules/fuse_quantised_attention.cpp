@@ -9,9 +9,8 @@
 //   y = Region(r) body={(f16) %1=cast.f32(%0) %2=constant.f32(0.5) %3=div.f32(%1,%2) %4=cast.f8e4m3fn(%3) -> %4}
 // after: (q f16[2,3,5,8], k f16[2,3,7,8], v f16[2,3,7,8])
 //   s = i64[3]{2,5,24}
-//   a = FusedAttention(q, k, v) scale=0.5 anchor_inputs=3 body={(f16) %1=cast.f32(%0) %2=constant.f32(0.5) %3=div.f32(%1,%2) %4=cast.f8e4m3fn(%3) -> %4}
-//   t = Transpose(a) perm=[0,2,1,3]
-//   y = Reshape(t, s) allowzero=1
+//   a = FusedAttention(q, k, v) scale=0.5 anchor_inputs=3 body={(f16) %1=cast.f32(%0) %2=constant.f32(0.5) %3=div.f32(%1,%2)
+//   %4=cast.f8e4m3fn(%3) -> %4} t = Transpose(a) perm=[0,2,1,3] y = Reshape(t, s) allowzero=1
 //
 // kept: (q f16[2,3,5,8], k f16[2,3,7,8], v f16[2,3,7,8])
 //   a = FusedAttention(q, k, v) scale=0.5

@@ -47,7 +47,12 @@ void Bf16Windows::line(const ConvExtents& e, const char* from, const Pixels& p, 
 void Bf16Windows::windows_of_line(const ConvExtents& e, const char* from, char* border, char* to) const noexcept {
   const std::int64_t step = shape_.stride[2] * shape_.channels * 2, pixels = (e.out[2] - 1) * shape_.stride[2] + shape_.kernel[2];
   line(e, from, {shape_.begin[2], 1, pixels, shape_.channels * 2}, border);
-  gemm_bf16_kernels().copy({.from = border, .from_bytes = step, .rows = e.out[2], .count = tap_depth(), .padded = pixel_bytes() / 2, .to = to,
+  gemm_bf16_kernels().copy({.from = border,
+                            .from_bytes = step,
+                            .rows = e.out[2],
+                            .count = tap_depth(),
+                            .padded = pixel_bytes() / 2,
+                            .to = to,
                             .to_bytes = pixel_bytes()});
 }
 
@@ -64,7 +69,8 @@ GemmBf16Rows Bf16Windows::rows(const ConvExtents& e, const void* image, const Li
         *taps++ = a * dilation[0] * plane_bytes + ((phase + c * dilation[2] % stride[2]) * height + down) * line_bytes +
                   c * dilation[2] / stride[2] * pixel_bytes();
     }
-  GemmBf16Rows rows{.a = memory, .row_bytes = pixel_bytes(), .count = (lines.count - 1) * pitch + e.out[2], .line = e.out[2], .pitch = pitch};
+  GemmBf16Rows rows{
+      .a = memory, .row_bytes = pixel_bytes(), .count = (lines.count - 1) * pitch + e.out[2], .line = e.out[2], .pitch = pitch};
   rows.first_out = (lines.plane * e.out[1] + lines.y) * e.out[2];
   rows.line_out = e.out[2];
   rows.segments = lines.planes;

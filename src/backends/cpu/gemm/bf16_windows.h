@@ -45,7 +45,9 @@ class Bf16Windows {
  private:
   std::int64_t pixel_bytes() const { return round_up(tap_depth(), 32) * 2; }   // in the copy
   // Tiles begin at any position; a line of the image with its border.
-  std::int64_t slack() const { return 32 * pixel_bytes() + (merged_ ? (shape_.kernel[2] + shape_.stride[2]) * shape_.channels * 2 + 64 : 0); }
+  std::int64_t slack() const {
+    return 32 * pixel_bytes() + (merged_ ? (shape_.kernel[2] + shape_.stride[2]) * shape_.channels * 2 + 64 : 0);
+  }
   std::int64_t deep(std::int64_t planes) const {   // planes of the image that make `planes`
     return (planes - 1) * shape_.stride[0] + (shape_.kernel[0] - 1) * shape_.dilation[0] + 1;
   }

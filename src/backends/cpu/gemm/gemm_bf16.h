@@ -36,8 +36,8 @@ void pack_bf16(const GemmBf16Weights& w, const Tensor& original, void* packed, E
 template <class Element>
 Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed, Element&& element);
 
-// Rows of A at one distance, in segments (images, planes) that are treated alike. Of every `pitch` rows the first `line` are results: rows of C from `first_out` on, `step_out` apart, and
-// `line_out` from one line to the next.
+// Rows of A at one distance, in segments (images, planes) that are treated alike. Of every `pitch` rows the first `line` are results: rows
+// of C from `first_out` on, `step_out` apart, and `line_out` from one line to the next.
 struct GemmBf16Rows {
   const char* a = nullptr;
   std::int64_t row_bytes = 0, count = 0;

@@ -94,7 +94,8 @@ void rows_product(const GemmF32Tile& t) {
     for (int p = 0; p < kPanels; ++p) {
       unpack<kMasked>(panel + p * t.panel_step, w[p]);
 #pragma GCC unroll 3
-      for (int i = 0; i < 3 * kLanes; i += 16) _mm_prefetch(reinterpret_cast<const char*>(panel + p * t.panel_step + kAhead + i), _MM_HINT_T0);
+      for (int i = 0; i < 3 * kLanes; i += 16)
+        _mm_prefetch(reinterpret_cast<const char*>(panel + p * t.panel_step + kAhead + i), _MM_HINT_T0);
     }
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
@@ -123,15 +124,18 @@ constexpr int kMostRows = kLanes == 16 ? 16 : 8;
 
 }  // namespace
 
-#define FORMS(function, rows, panels) {{function<rows, 1, false>, function<rows, panels, false>}, {function<rows, 1, true>, function<rows, panels, true>}}
+#define FORMS(function, rows, panels)                                                                                    \
+  {                                                                                                                      \
+    {function<rows, 1, false>, function<rows, panels, false>}, { function<rows, 1, true>, function<rows, panels, true> } \
+  }
 #define FEW(rows, panels) FORMS(product, rows, panels)
 #define MORE(rows) FORMS(rows_product, (rows <= kMostRows ? rows : 3), (kLanes == 16 && rows < 8 ? 2 : 1))
 extern "C" const GemvF24Kernels TENFOLD_TABLE(gemv_f24) = {
     kLanes,
     kMostRows,
     {kWide, kWide / 2, kWide / 2, kWide / 2, kWide / 2, kWide / 2, kWide / 2, 1, 1, 1, 1, 1, 1, 1, 1, 1},
-    {FEW(1, kWide), FEW(2, kWide / 2), MORE(3), MORE(4), MORE(5), MORE(6), MORE(7), MORE(8), MORE(9), MORE(10), MORE(11), MORE(12), MORE(13),
-     MORE(14), MORE(15), MORE(16)}};
+    {FEW(1, kWide), FEW(2, kWide / 2), MORE(3), MORE(4), MORE(5), MORE(6), MORE(7), MORE(8), MORE(9), MORE(10), MORE(11), MORE(12),
+     MORE(13), MORE(14), MORE(15), MORE(16)}};
 #undef MORE
 #undef FEW
 #undef FORMS

@@ -40,6 +40,7 @@ void pick_row(const float* row, const std::int32_t* index, int64_t n, float* out
 
 }  // namespace
 
-extern "C" constinit const ResizeKernels TENFOLD_TABLE(resize) = {blend_position<float>, blend_position<std::uint16_t>, blend_row, pick_row};
+extern "C" constinit const ResizeKernels TENFOLD_TABLE(resize) = {blend_position<float>, blend_position<std::uint16_t>, blend_row,
+                                                                  pick_row};
 
 }  // namespace tenfold::backends::cpu

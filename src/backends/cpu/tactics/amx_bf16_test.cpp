@@ -88,10 +88,11 @@ TEST(AmxBf16, GeluEndsInRegisters) {
 TEST(AmxBf16, Convolutions) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
   for (const char* text :
-       {"f32[2,16,14,14] f32[24,16,1,1]! f32[24]!", "f32[1,64,9,5] f32[33,64,1,1]!", "f32[1,3,17,15] f32[8,3,3,3]! pads=[0,1,2,1] strides=[2,2]",
-        "f32[1,64,9,9] f32[70,64,3,3]! f32[70]! pads=[1,1,1,1]", "f32[1,5,6,5,4] f32[33,5,3,1,2]! pads=[1,0,0,1,0,1]",
-        "f32[2,3,23,21] f32[40,3,7,7]! f32[40]! pads=[3,3,3,3] strides=[2,2]", "f32[1,1,6,7,8] f32[32,1,3,3,3]! pads=[1,1,1,1,1,1]",
-        "f32[1,64,10,11] f32[32,64,1,1]! strides=[2,2]", "f32[1,32,13,12] f32[32,32,3,3]! pads=[2,2,2,2] dilations=[2,2]",
+       {"f32[2,16,14,14] f32[24,16,1,1]! f32[24]!", "f32[1,64,9,5] f32[33,64,1,1]!",
+        "f32[1,3,17,15] f32[8,3,3,3]! pads=[0,1,2,1] strides=[2,2]", "f32[1,64,9,9] f32[70,64,3,3]! f32[70]! pads=[1,1,1,1]",
+        "f32[1,5,6,5,4] f32[33,5,3,1,2]! pads=[1,0,0,1,0,1]", "f32[2,3,23,21] f32[40,3,7,7]! f32[40]! pads=[3,3,3,3] strides=[2,2]",
+        "f32[1,1,6,7,8] f32[32,1,3,3,3]! pads=[1,1,1,1,1,1]", "f32[1,64,10,11] f32[32,64,1,1]! strides=[2,2]",
+        "f32[1,32,13,12] f32[32,32,3,3]! pads=[2,2,2,2] dilations=[2,2]",
         "f32[1,20,16,17] f32[9,20,5,3]! pads=[1,4,0,2] strides=[3,2] dilations=[2,3]", "f32[1,32,9] f32[8,32,4]! pads=[3,3]"})
     check(cpu_conv_amx_bf16(), "Conv", text);
   check(cpu_conv_amx_bf16(), "Conv", "f32[1,40,6,7] f32[45,40,3,3]! f32[45]! pads=[1,1,1,1]",
@@ -115,7 +116,8 @@ TEST(AmxBf16, Stacks) {
                            "bf16[3,17,40] bf16[40,50]", "bf16[2,12,131,64] bf16[2,12,64,31]", "bf16[2,3,0] bf16[2,0,5]",
                            "bf16[0,3,4] bf16[0,4,5]"})
     check_one(cpu_matmul_batched_amx_bf16(), {"MatMul", text});
-  check_one(cpu_matmul_batched_amx_bf16(), {"MatMul", "bf16[2,9,20] bf16[2,20,30]", "(bf16,bf16) %2=add.bf16(%0,%1) -> %2", {"bf16[2,1,30]"}});
+  check_one(cpu_matmul_batched_amx_bf16(),
+            {"MatMul", "bf16[2,9,20] bf16[2,20,30]", "(bf16,bf16) %2=add.bf16(%0,%1) -> %2", {"bf16[2,1,30]"}});
 }
 
 // What pads a window to whole steps is multiplied by zeros, but zero times infinity is no number.
@@ -150,7 +152,8 @@ TEST(AmxBf16, RefusesEndlessCopies) {
   run.use(tactic.formats(run.problem).front());
   EXPECT_TRUE(tactic.valid(run.problem, {6, 32, 1, 1}).yes);
   EXPECT_FALSE(tactic.valid(run.problem, {65536, 32, 1, 1024}).yes);
-  F32Problem far({"Conv", "bf16[1,40,2,2] bf16[8,40,2,2]! pads=[65536,65536,65536,65536] strides=[131072,131072] dilations=[131072,131072]"});
+  F32Problem far(
+      {"Conv", "bf16[1,40,2,2] bf16[8,40,2,2]! pads=[65536,65536,65536,65536] strides=[131072,131072] dilations=[131072,131072]"});
   TacticRun apart(tactic, far.graph, 63);
   apart.use(tactic.formats(apart.problem).front());
   EXPECT_FALSE(tactic.supports(apart.problem).yes);

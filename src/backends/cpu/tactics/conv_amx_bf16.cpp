@@ -84,7 +84,8 @@ std::vector<Config> configs(const Problem& p) { return pointwise(p) ? point_conf
 
 Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 4) return Verdict::no("its configuration has another length");
-  if (!pointwise(p) && (c[0] <= 0 || c[3] <= 0 || c[0] > 1 << 16 || c[3] > 1 << 10 || !Bf16Windows(ConvShape(p), p.in[0].dtype).fits(c[3], c[0])))
+  if (!pointwise(p) &&
+      (c[0] <= 0 || c[3] <= 0 || c[0] > 1 << 16 || c[3] > 1 << 10 || !Bf16Windows(ConvShape(p), p.in[0].dtype).fits(c[3], c[0])))
     return Verdict::no("its block is larger than what may be copied");
   if (pointwise(p) && c[0] % GemmBf16Kernels::kRows != 0) return Verdict::no("its block is no whole number of tiles");
   return Verdict::only_if(c[0] > 0 && c[0] <= 1 << 16 && c[1] > 0 && c[1] % 32 == 0 && c[1] < 1 << 30 && c[2] >= 0 && c[2] <= 1 &&
@@ -128,8 +129,8 @@ ir::Dim worker_scratch(const Problem& p, const Config& c) { return copy_bytes(p,
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   const ConvShape s(p);
-  return std::make_shared<Kernel>(Kernel{s, Bf16Windows(s, p.in[0].dtype), weights_of(p), c[0], c[1], c[3], c[2] != 0, pointwise(p), copies(p),
-                                         p.in[0].dtype, Bf16End(p, 1, own_bias(p))});
+  return std::make_shared<Kernel>(Kernel{s, Bf16Windows(s, p.in[0].dtype), weights_of(p), c[0], c[1], c[3], c[2] != 0, pointwise(p),
+                                         copies(p), p.in[0].dtype, Bf16End(p, 1, own_bias(p))});
 }
 
 // f(which block of rows, first panel, last panel, worker)

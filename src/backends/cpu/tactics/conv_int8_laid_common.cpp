@@ -64,7 +64,8 @@ ConvInt8Laid::ConvInt8Laid(const ConvInt8Shape& shape, const ConvInt8Extents& ex
 Int8Laid ConvInt8Laid::lay(std::int64_t block, char* to, std::int32_t* offsets) const noexcept {
   const std::int64_t out = extents_.out[2], image = block / blocks_, stride = shape_.stride[2];
   block %= blocks_;
-  Int8Laid laid{.first = to, .stride = stride * shape_.depth, .rows = rows_, .line_rows = line_rows_, .line_outputs = out, .x = 0, .out = 0};
+  Int8Laid laid{
+      .first = to, .stride = stride * shape_.depth, .rows = rows_, .line_rows = line_rows_, .line_outputs = out, .x = 0, .out = 0};
   Piece piece{.image = image, .y0 = 0, .x0 = -shape_.begin[2], .lines = 1, .pixels = pitch_};
   if (line_rows_ > 0) {
     const std::int64_t row = block * rows_, all = (extents_.out[1] - 1) * line_rows_ + out;

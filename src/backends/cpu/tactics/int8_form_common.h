@@ -9,7 +9,8 @@
 namespace tenfold::backends::cpu {
 
 // A body of the form   acc -> f32, * scales, + biases, (quantise, dequantise, * scales, + biases,) clamp, (quantise, dequantise,)
-// + residual, clamp, quantise (, dequantise)   or   acc -> f32, * scales, + biases, GELU, quantise   as far as it is static: which operands play which part. Operands are read when the step runs.
+// + residual, clamp, quantise (, dequantise)   or   acc -> f32, * scales, + biases, GELU, quantise   as far as it is static: which operands
+// play which part. Operands are read when the step runs.
 struct Int8Form {
   static constexpr int kMaxTerms = 4;
   struct Term { int operand = -1; float value = 1; };   // an operand of the body, one value per column or one in all; or a number

@@ -106,7 +106,8 @@ void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zer
 
 // Into how many parts the columns of a block of rows are cut. Sums are exact: no result depends on it.
 std::int64_t Int8Product::splits(const Int8Rows& rows, std::int64_t row_blocks, std::int64_t workers) const noexcept {
-  const std::int64_t column_blocks = ceil_div(weights.n, block_columns), parts_of_rows = std::max(row_blocks * weights.groups, std::int64_t{1});
+  const std::int64_t column_blocks = ceil_div(weights.n, block_columns),
+                     parts_of_rows = std::max(row_blocks * weights.groups, std::int64_t{1});
   if (parts_of_rows >= kEnoughParts) return 1;
   std::int64_t stride;
   if (rows.laying() == nullptr && rows.direct(0, 0, stride) != nullptr) return column_blocks;
@@ -246,7 +247,8 @@ void Int8Product::multiply(const Call& call, const Block& block, std::int64_t wi
     if (!call.rests) continue;
     const bool bytes_signed = a_signed && !kernel.expand_shifts;
     for (std::int64_t r = 0; r < block.rows; ++r)
-      s.row_sums[r] += sum_of(r < s.direct_rows ? s.direct + r * s.direct_stride + k : s.a + (r - s.direct_rows) * stride, count, bytes_signed);
+      s.row_sums[r] +=
+          sum_of(r < s.direct_rows ? s.direct + r * s.direct_stride + k : s.a + (r - s.direct_rows) * stride, count, bytes_signed);
   }
 }
 

@@ -42,7 +42,8 @@ ir::Dim workspace(const Problem& p, const Config&) {
 }
 
 // One right operand; strides in elements.
-void pack_right(const GemmBf16Weights& w, const std::uint16_t* b, std::int64_t k_stride, std::int64_t n_stride, std::uint16_t* to) noexcept {
+void pack_right(const GemmBf16Weights& w, const std::uint16_t* b, std::int64_t k_stride, std::int64_t n_stride,
+                std::uint16_t* to) noexcept {
   for (std::int64_t panel = 0; panel < w.panels(); ++panel) {
     const std::int64_t cols = std::min<std::int64_t>(32, w.n - panel * 32);
     for (std::int64_t k = 0; k < w.depth(); ++k) {

@@ -168,7 +168,8 @@ TEST(MatmulInt8, GeluAfterTheProduct) {
       ir::BodyBuilder b({DType::i32, DType::f32, DType::f32});
       const auto number = [&](double v) { return b.constant(DType::f32, v); };
       const std::uint16_t x = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1), 2);
-      const std::uint16_t inner = divides ? b.binary(ir::Prim::div, x, number(1.4142135381698608)) : b.binary(ir::Prim::mul, x, number(0.70710678));
+      const std::uint16_t inner =
+          divides ? b.binary(ir::Prim::div, x, number(1.4142135381698608)) : b.binary(ir::Prim::mul, x, number(0.70710678));
       const std::uint16_t twice = b.binary(ir::Prim::mul, x, b.binary(ir::Prim::add, b.unary(ir::Prim::erf, inner), number(1)));
       std::uint16_t y = b.binary(ir::Prim::mul, twice, number(0.5));
       if (to != DType::f32) {

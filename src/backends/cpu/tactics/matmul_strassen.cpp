@@ -182,15 +182,17 @@ struct Block {
     const std::int64_t offset = k * w.k_block, step = rows * w.k_block;
     for (std::int64_t r = 0; r < rows; ++r) {
       float* const to = sums + r * w.k_block;
-      kernel.sums({product.left(k11, row + r, example_row) + offset, product.left(k12, row + r, example_row) + offset, product.left(k21, row + r, example_row) + offset,
-                   product.left(k22, row + r, example_row) + offset},
+      kernel.sums({product.left(k11, row + r, example_row) + offset, product.left(k12, row + r, example_row) + offset,
+                   product.left(k21, row + r, example_row) + offset, product.left(k22, row + r, example_row) + offset},
                   w.depth(k), {to, to + step, to + 2 * step, to + 3 * step});
     }
   }
 
   std::int64_t c_row(int quarter) const noexcept { return row + (is_second_row(quarter) ? 0 : product.half); }
   std::int64_t c_column(int quarter, std::int64_t panel) const noexcept { return panel * w.panel + (is_second_column(quarter) ? 0 : w.n); }
-  float* c(std::int64_t r, std::int64_t column) const noexcept { return product.y.as<float>() + (example_row + r) * product.c_stride + column; }
+  float* c(std::int64_t r, std::int64_t column) const noexcept {
+    return product.y.as<float>() + (example_row + r) * product.c_stride + column;
+  }
 
   void step(int number, std::int64_t k, std::int64_t panel) const noexcept {
     const Step& s = kSteps[number];
@@ -272,7 +274,12 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   args.parallel->for_each(product.examples * row_blocks * column_blocks, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t j = part % column_blocks, i = part / column_blocks % row_blocks, example = part / column_blocks / row_blocks;
     const std::int64_t row = i * product.half / row_blocks;
-    Block block{product, example * product.m, row, (i + 1) * product.half / row_blocks - row, j * panels / column_blocks, (j + 1) * panels / column_blocks,
+    Block block{product,
+                example * product.m,
+                row,
+                (i + 1) * product.half / row_blocks - row,
+                j * panels / column_blocks,
+                (j + 1) * panels / column_blocks,
                 args.scratch_of<float>(worker)};
     block.all();
   });

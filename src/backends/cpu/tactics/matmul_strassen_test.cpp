@@ -48,8 +48,8 @@ TEST(MatmulStrassen, Epilogues) {
 }
 
 TEST(MatmulStrassen, RefusesWhatItCannotDo) {
-  for (const char* text :
-       {"f32[128,256] f32[256,256]", "f32[128,255] f32[255,256]!", "f32[63,256] f32[256,256]!", "f32[4,32,256] f32[256,256]!", "f32[128,256] f32[256,64]!"}) {
+  for (const char* text : {"f32[128,256] f32[256,256]", "f32[128,255] f32[255,256]!", "f32[63,256] f32[256,256]!",
+                           "f32[4,32,256] f32[256,256]!", "f32[128,256] f32[256,64]!"}) {
     F32Problem problem({"MatMul", text});
     EXPECT_FALSE(cpu_matmul_strassen().supports(TacticRun(cpu_matmul_strassen(), problem.graph, kAvx2).problem).yes) << text;
   }

@@ -79,7 +79,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 
 // Scratch of the epilogue; rows that wait for it, or to be rounded; scale and bias as f32.
 ir::Dim worker_scratch(const Problem& p, const Config&) {
-  const bool narrow = std::any_of(p.in.begin(), p.in.begin() + p.anchor_inputs, [](const OperandDesc& d) { return d.dtype == DType::bf16; });
+  const bool narrow =
+      std::any_of(p.in.begin(), p.in.begin() + p.anchor_inputs, [](const OperandDesc& d) { return d.dtype == DType::bf16; });
   if (!p.body && !narrow && p.out[0].dtype == DType::f32) return 0;
   return row_of(p) * ir::Dim((kRowsAtOnce + 2) * 4) + ir::Dim(p.body ? Epilogue(p, DType::f32).scratch_bytes() : 0);
 }

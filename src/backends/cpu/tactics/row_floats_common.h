@@ -25,7 +25,9 @@ class RowFloats {
     return memory;
   }
   // Where to compute such elements: in place if they are f32, else in `memory`, which done() then rounds into their place.
-  float* place(void* data, std::int64_t first, float* memory) const noexcept { return narrow_ ? memory : static_cast<float*>(data) + first; }
+  float* place(void* data, std::int64_t first, float* memory) const noexcept {
+    return narrow_ ? memory : static_cast<float*>(data) + first;
+  }
   void done(void* data, std::int64_t first, std::int64_t count, const float* memory) const noexcept {
     const PointwiseArg from{memory, 0};
     if (narrow_) round_(at(data, first), 0, &from, 0, 1, count);

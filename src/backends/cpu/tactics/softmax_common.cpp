@@ -41,7 +41,8 @@ void columns_of(const Kernel& kernel, const RunArgs& args, int64_t at, int64_t n
   const void* from = args.in[0].data;
   void* to = args.out[0].data;
   if (!kernel.rows.narrow())
-    return kernel.kernels->softmax_columns(static_cast<const float*>(from) + at, static_cast<float*>(to) + at, n, inner, columns, kernel.log);
+    return kernel.kernels->softmax_columns(static_cast<const float*>(from) + at, static_cast<float*>(to) + at, n, inner, columns,
+                                           kernel.log);
   for (int64_t i = 0; i < n; ++i) kernel.rows.read(from, at + i * inner, columns, memory + i * columns);
   kernel.kernels->softmax_columns(memory, memory, n, columns, columns, kernel.log);
   for (int64_t i = 0; i < n; ++i) kernel.rows.done(to, at + i * inner, columns, memory + i * columns);
@@ -57,7 +58,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     for_row_parts(*args.parallel, outer, rows_per_part(n * 4), [&](int64_t first, int64_t last, int worker) {
       auto* const memory = args.scratch_of<float>(worker);
       for (int64_t r = first; r < last; ++r) {
-        kernel.kernels->softmax(kernel.rows.read(x.data, r * n, n, memory), kernel.rows.place(args.out[0].data, r * n, memory), n, kernel.log);
+        kernel.kernels->softmax(kernel.rows.read(x.data, r * n, n, memory), kernel.rows.place(args.out[0].data, r * n, memory), n,
+                                kernel.log);
         kernel.rows.done(args.out[0].data, r * n, n, memory);
       }
     });
@@ -67,7 +69,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   for_row_parts(*args.parallel, outer * strips, rows_per_part(n * 4 * kColumns), [&](int64_t first, int64_t last, int worker) {
     for (int64_t s = first; s < last; ++s) {
       const int64_t column = s % strips * kColumns;
-      columns_of(kernel, args, s / strips * n * inner + column, n, inner, std::min(kColumns, inner - column), args.scratch_of<float>(worker));
+      columns_of(kernel, args, s / strips * n * inner + column, n, inner, std::min(kColumns, inner - column),
+                 args.scratch_of<float>(worker));
     }
   });
   return Status::ok;

@@ -295,7 +295,8 @@ std::string definitions(const AttentionProblem& p) {
   std::string head;
   const auto define = [&](const char* name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
   const auto up = [](std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; };
-  define("T", storage_type(p.dtype)), define("RESULT", storage_type(p.out)), define("MASK", storage_type(p.mask)), define("LOAD(x)", loaded(p.dtype, "(x)"));
+  define("T", storage_type(p.dtype)), define("RESULT", storage_type(p.out)), define("MASK", storage_type(p.mask)),
+      define("LOAD(x)", loaded(p.dtype, "(x)"));
   define("STORE(x)", stored(p.out, "(x)")), define("LOAD_MASK(x)", loaded(p.mask, "(x)"));
   define("MMA_TYPE", p.dtype == DType::bf16 ? "\"bf16\"" : "\"f16\"");
   define("REAL_SIZE", p.size), define("REAL_VALUE", p.value_size), define("SIZE", up(p.size, 16)), define("VALUE", up(p.value_size, 8));

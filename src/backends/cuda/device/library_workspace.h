@@ -1,4 +1,5 @@
-// Memory that cuBLASLt and cuDNN work in: it must begin at a multiple of 256 bytes (cuBLASLt refuses it otherwise), where a plan promises 64.
+// Memory that cuBLASLt and cuDNN work in: it must begin at a multiple of 256 bytes (cuBLASLt refuses it otherwise), where a plan
+// promises 64.
 #pragma once
 
 #include <cstdint>

@@ -123,7 +123,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   };
   const int y_bytes = bits(k.problem.out) / 8;   // eight results are written at once
   const auto read = bits_of(a.q, a.q_stride, 2) | bits_of(a.k, a.k_stride, 2) | bits_of(a.v, a.v_stride, 2);
-  if (read % 16 != 0 || bits_of(a.y, a.y_stride, y_bytes) % static_cast<unsigned>(8 * y_bytes) != 0 || a.keys == 0 || units >= int64_t{1} << 30) return run_simple(k, args, a);
+  if (read % 16 != 0 || bits_of(a.y, a.y_stride, y_bytes) % static_cast<unsigned>(8 * y_bytes) != 0 || a.keys == 0 ||
+      units >= int64_t{1} << 30)
+    return run_simple(k, args, a);
   AttentionWgmmaArguments w{};
   w.mask = a.mask, w.y = a.y;
   std::copy(std::begin(a.mask_stride), std::end(a.mask_stride), w.mask_stride);

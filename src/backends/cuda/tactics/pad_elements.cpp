@@ -21,8 +21,8 @@ struct Arguments {
   int64_t count, total, x_dims[kMostPadDims], x_strides[kMostPadDims], y_dims[kMostPadDims], axis[kMostPadDims];
 };
 
-// As the reference: a negative count crops first; what is left is repeated as the mode says. A thread writes WIDTH elements side by side, of
-// one row or of two, and goes on with others: counts are read once for each block.
+// As the reference: a negative count crops first; what is left is repeated as the mode says. A thread writes WIDTH elements side by side,
+// of one row or of two, and goes on with others: counts are read once for each block.
 constexpr const char* kKernel = R"(
 struct Arguments { const ELEMENT* x; const i64* pads; const AXIS* axes; const ELEMENT* value; ELEMENT* y;
                    i64 count, total, xd[8], xs[8], yd[8], axis[8]; };

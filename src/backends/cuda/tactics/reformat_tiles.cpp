@@ -20,8 +20,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept { return run_ti
 }  // namespace
 
 Tactic cuda_reformat_tiles() {
-  return {
-      .name = "reformat_tiles", .op = "Reformat", .supports = supports, .configs = one_config, .formats = formats, .open = open, .run = run};
+  return {.name = "reformat_tiles",
+          .op = "Reformat",
+          .supports = supports,
+          .configs = one_config,
+          .formats = formats,
+          .open = open,
+          .run = run};
 }
 
 }  // namespace tenfold::backends

@@ -1,5 +1,5 @@
-// resize_points: Resize over one to three spatial axes by nearest element or linearly; a thread writes 16 bytes of the result where they lie
-// in one row, or are channels of one position.
+// resize_points: Resize over one to three spatial axes by nearest element or linearly; a thread writes 16 bytes of the result where they
+// lie in one row, or are channels of one position.
 #include <algorithm>
 
 #include "backends/cuda/codegen/prelude.h"

@@ -105,7 +105,8 @@ struct Pair {
 };
 Pair load_pair(bool wide, __mmask32 lanes, const char* from) {
   if (wide)
-    return {_mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes), from), _mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes >> 16), from + 64)};
+    return {_mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes), from),
+            _mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes >> 16), from + 64)};
   const __m512i v = _mm512_maskz_loadu_epi16(lanes, from);
   const auto widen = [](__m256i x) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16)); };
   return {widen(_mm512_castsi512_si256(v)), widen(_mm512_extracti64x4_epi64(v, 1))};
@@ -169,8 +170,9 @@ void finish(const GemmBf16Finish& f, const float* sums, std::int64_t stride, std
             std::int64_t out_stride) {
   const int element = f.out_wide ? 4 : 2, bias = f.bias_wide ? 4 : 2, residual = f.residual_wide ? 4 : 2;
   for (std::int64_t c = 0; c < cols; c += GemmBf16Finish::kColumns)
-    finish_columns(f, sums + c, stride, rows, std::min<std::int64_t>(GemmBf16Finish::kColumns, cols - c), f.bias ? f.bias + c * bias : nullptr,
-                   f.residual ? f.residual + c * residual : nullptr, out + c * element, out_stride * element);
+    finish_columns(f, sums + c, stride, rows, std::min<std::int64_t>(GemmBf16Finish::kColumns, cols - c),
+                   f.bias ? f.bias + c * bias : nullptr, f.residual ? f.residual + c * residual : nullptr, out + c * element,
+                   out_stride * element);
 }
 
 }  // namespace

@@ -123,9 +123,23 @@ void taps(std::int64_t rows, int width, const Int8WindowTap* taps, std::int64_t 
 
 }  // namespace
 
-extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {
-    .mr = Quads<false>::rows, .nr = 2 * Quads<false>::lanes, .row_step = 1, .whole_rows = 1, .k_group = 4, .k_step = 1, .k_chunk = 1024, .ordered = false,
-    .signed_shift = 128, .expand_shifts = false, .direct_unsigned = true, .direct_signed = true, .enter = nullptr, .leave = nullptr,
-    .expand = int8_copy, .panel = panel, .taps = taps, .laid = nullptr};
+extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {.mr = Quads<false>::rows,
+                                                    .nr = 2 * Quads<false>::lanes,
+                                                    .row_step = 1,
+                                                    .whole_rows = 1,
+                                                    .k_group = 4,
+                                                    .k_step = 1,
+                                                    .k_chunk = 1024,
+                                                    .ordered = false,
+                                                    .signed_shift = 128,
+                                                    .expand_shifts = false,
+                                                    .direct_unsigned = true,
+                                                    .direct_signed = true,
+                                                    .enter = nullptr,
+                                                    .leave = nullptr,
+                                                    .expand = int8_copy,
+                                                    .panel = panel,
+                                                    .taps = taps,
+                                                    .laid = nullptr};
 
 }  // namespace tenfold::backends::cpu
