@@ -106,7 +106,6 @@ void Bf16End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t out_s
 
 void Bf16End::fetch(const GemmBf16Kernels& kernels, const Binding& b, const Rows& rows, std::int64_t col) const noexcept {
   const GemmBf16Finish& f = b.finish;
-  if (f.residual == nullptr) return;
   const int bytes = f.residual_wide ? 4 : 2;
   kernels.fetch(f.residual + (rows.first * f.residual_stride + col) * bytes, f.residual_stride * rows.step * bytes, rows.count, 32 * bytes);
 }

@@ -78,7 +78,8 @@ class Product {
     place(segment, row);
     const std::int64_t next = row + kPair, slice = kPair * rows_.row_bytes / (last - first);
     for (std::int64_t panel = first; panel < last; ++panel) {
-      for_each_line(segment, row, [&](const Bf16End::Rows& c, std::int64_t) { end_.fetch(kernels_, bound_, c, panel * 32); });
+      if (bound_.finish.residual)
+        for_each_line(segment, row, [&](const Bf16End::Rows& c, std::int64_t) { end_.fetch(kernels_, bound_, c, panel * 32); });
       if (rows_.far && next + kPair <= rows_.count)
         kernels_.fetch(tile_.a[0] + kPair * rows_.row_bytes + (panel - first) * slice, 0, 1, slice);
       tile_.panel = packed_ + panel * 32 * w_.depth();

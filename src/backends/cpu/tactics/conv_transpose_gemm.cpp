@@ -10,8 +10,6 @@ namespace {
 using namespace cpu;
 
 int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
-ConvShape shape_of(const Problem& p) { return conv_transpose_shape(p); }
-
 Verdict supports(const Problem& p) {
   if (p.in[0].dtype != DType::f32 || p.in[1].dtype != DType::f32) return Verdict::no("operands are not f32");
   if (const Verdict apart = conv_transpose_apart(p); !apart) return apart;
@@ -26,7 +24,7 @@ GemmF32Weights weights_of(const ConvShape& s, const Config& c) {
 
 // {instruction set, lines of a part, depth of a block}
 std::vector<Config> configs(const Problem& p) {
-  const ConvShape s = shape_of(p);
+  const ConvShape s = conv_transpose_shape(p);
   const std::int64_t isa = best_gemm_isa(*p.device);
   std::vector<Config> all;
   for (const std::int64_t lines : {4, 16, 1})
@@ -42,12 +40,12 @@ Verdict valid(const Problem& p, const Config& c) {
 }
 
 std::int64_t packed_bytes(const Problem& p, const Config& c, int input) {
-  const ConvShape s = shape_of(p);
+  const ConvShape s = conv_transpose_shape(p);
   return input == 1 ? weights_of(s, c).floats() * s.taps() * 4 : -1;
 }
 
 void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const> constants, void* packed) {
-  const ConvShape s = shape_of(p);
+  const ConvShape s = conv_transpose_shape(p);
   const GemmF32Weights w = weights_of(s, c);
   const float* from = constants[1]->data<float>();
   for (std::int64_t tap = 0; tap < s.taps(); ++tap)
@@ -56,7 +54,7 @@ void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const>
 }
 
 Tensor unpack(const Problem& p, const Config& c, int, const void* packed) {
-  const ConvShape s = shape_of(p);
+  const ConvShape s = conv_transpose_shape(p);
   const GemmF32Weights w = weights_of(s, c);
   Tensor weight(DType::f32, ir::constants(p.in[1].dims));
   float* to = weight.mutable_data<float>();
@@ -78,7 +76,7 @@ struct Kernel {
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   auto kernel = std::make_shared<Kernel>();
   kernel->kernels = &gemm_f32_kernels(c[0]);
-  kernel->shape = shape_of(p);
+  kernel->shape = conv_transpose_shape(p);
   kernel->weights = weights_of(kernel->shape, c);
   kernel->lines = c[1];
   kernel->end = F32End(p, 1, own_bias(p));
