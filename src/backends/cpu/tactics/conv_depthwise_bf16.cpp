@@ -1,6 +1,7 @@
 // conv_depthwise_bf16: convolution of channels-last bf16 images in which every channel has a filter of its own, with f32 sums.
 #include "backends/cpu/gemm/bf16_end.h"
 #include "backends/cpu/gemm/conv_shape.h"
+#include "backends/cpu/gemm/depthwise_bf16_filters.h"
 #include "backends/cpu/kernels/depthwise_bf16.h"
 #include "base/checked.h"
 
@@ -48,32 +49,17 @@ Verdict valid(const Problem&, const Config& c) {
   return Verdict::only_if(c[0] > 0 && c[1] > 0 && c[1] < 1 << 30 && c[1] % kVector == 0, "its block sizes are out of range");
 }
 
-// Weights as [vector of channels][tap][channel], zeros in channels that do not exist.
-struct Packing {
-  std::int64_t taps, channels;
-  explicit Packing(const Problem& p) : taps(ConvShape(p).taps()), channels(ConvShape(p).channels) {}
-  std::int64_t values() const { return round_up(channels, kVector) * taps; }
-  std::int64_t slot(std::int64_t channel, std::int64_t tap) const {
-    return (channel / kVector * taps + tap) * kVector + channel % kVector;
-  }
-};
-
-std::int64_t packed_bytes(const Problem& p, const Config&, int input) { return input == 1 ? Packing(p).values() * 2 : -1; }
+DepthwiseBf16Filters filters_of(const Problem& p) {
+  const ConvShape s(p);
+  return {s.taps(), s.channels};
+}
+std::int64_t packed_bytes(const Problem& p, const Config&, int input) { return input == 1 ? filters_of(p).bytes() : -1; }
 void pack(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
-  const Packing packing(p);
-  const auto* from = static_cast<const std::uint16_t*>(constants[1]->raw());
-  auto* to = static_cast<std::uint16_t*>(packed);
-  std::fill_n(to, packing.values(), std::uint16_t{0});
-  for (std::int64_t channel = 0; channel < packing.channels; ++channel)
-    for (std::int64_t tap = 0; tap < packing.taps; ++tap) to[packing.slot(channel, tap)] = from[channel * packing.taps + tap];
+  filters_of(p).pack(*constants[1], packed);
 }
 Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
-  const Packing packing(p);
   Tensor weight(DType::bf16, ir::constants(p.in[1].dims));
-  auto* to = static_cast<std::uint16_t*>(weight.mutable_raw());
-  for (std::int64_t channel = 0; channel < packing.channels; ++channel)
-    for (std::int64_t tap = 0; tap < packing.taps; ++tap)
-      to[channel * packing.taps + tap] = static_cast<const std::uint16_t*>(packed)[packing.slot(channel, tap)];
+  filters_of(p).unpack(packed, weight);
   return weight;
 }
 

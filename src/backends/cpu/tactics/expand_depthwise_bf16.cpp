@@ -1,5 +1,6 @@
 // expand_depthwise_bf16: expand_depthwise_lines for bf16, the 1x1 convolution on AMX. A part is some lines of some channels: parts of
 // lines make their first lines of the first result twice, parts of channels nothing.
+#include "backends/cpu/gemm/depthwise_bf16_filters.h"
 #include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/kernels/depthwise_bf16.h"
 #include "backends/cpu/kernels/expand_bf16.h"
@@ -49,19 +50,13 @@ Verdict valid(const Problem&, const Config& c) {
   return Verdict::only_if(c[0] > 0 && c[1] > 0 && c[1] < 1 << 30 && c[1] % kVector == 0, "its block sizes are out of range");
 }
 
-// Filters as [vector of channels][tap][channel], zeros in channels that do not exist.
-struct Filters {
-  std::int64_t taps, channels;
-  explicit Filters(const Problem& p) : taps(ExpandShape(p).high * ExpandShape(p).wide), channels(ExpandShape(p).width) {}
-  std::int64_t values() const { return round_up(channels, kVector) * taps; }
-  std::int64_t slot(std::int64_t i) const {  // of value i of the original
-    const std::int64_t channel = i / taps;
-    return (channel / kVector * taps + i % taps) * kVector + channel % kVector;
-  }
-};
+DepthwiseBf16Filters filters_of(const Problem& p) {
+  const ExpandShape s(p);
+  return {s.high * s.wide, s.width};
+}
 
 std::int64_t packed_bytes(const Problem& p, const Config&, int input) {
-  return input == 1 ? matrix_of(p).bytes() : input == 3 ? Filters(p).values() * 2 : -1;
+  return input == 1 ? matrix_of(p).bytes() : input == 3 ? filters_of(p).bytes() : -1;
 }
 std::int64_t matrix_element(const GemmBf16Weights& w, std::int64_t k, std::int64_t n) { return n * w.k + k; }
 
@@ -69,10 +64,7 @@ void pack(const Problem& p, const Config&, int input, std::span<const Tensor* co
   const GemmBf16Weights w = matrix_of(p);
   if (input == 1)
     return pack_bf16(w, *constants[1], packed, [&](std::int64_t, std::int64_t k, std::int64_t n) { return matrix_element(w, k, n); });
-  const Filters filters(p);
-  auto* to = static_cast<std::uint16_t*>(packed);
-  std::fill_n(to, filters.values(), std::uint16_t{0});
-  for (std::int64_t i = 0; i < constants[3]->size(); ++i) to[filters.slot(i)] = static_cast<const std::uint16_t*>(constants[3]->raw())[i];
+  filters_of(p).pack(*constants[3], packed);
 }
 
 Tensor unpack(const Problem& p, const Config&, int input, const void* packed) {
@@ -80,10 +72,8 @@ Tensor unpack(const Problem& p, const Config&, int input, const void* packed) {
   if (input == 1)
     return unpack_bf16(w, ir::constants(p.in[1].dims), packed,
                        [&](std::int64_t, std::int64_t k, std::int64_t n) { return matrix_element(w, k, n); });
-  const Filters filters(p);
   Tensor original(DType::bf16, ir::constants(p.in[3].dims));
-  for (std::int64_t i = 0; i < original.size(); ++i)
-    static_cast<std::uint16_t*>(original.mutable_raw())[i] = static_cast<const std::uint16_t*>(packed)[filters.slot(i)];
+  filters_of(p).unpack(packed, original);
   return original;
 }
 
@@ -177,13 +167,7 @@ struct Part {
     const auto* from = args.in[2].as<const std::uint16_t>() + channel;
     for (std::int64_t c = 0; c < k.channels_of_part; ++c) bias[c] = c < channels ? bf16_to_float(from[c]) : 0.f;
     if (in_wide > 0) tenfold_expand_bf16_amx.enter(in_wide, s.channels);
-    std::int64_t made = 0;
-    for (std::int64_t out = first; out < last; ++out) {
-      const std::int64_t begin = out * s.stride_y - s.top;
-      for (made = std::max({made, begin, std::int64_t{0}}); made < std::min(begin + s.high, in_high); ++made)
-        if (in_wide > 0) expand(made);
-      filter(out);
-    }
+    s.walk(first, last, in_wide > 0 ? in_high : 0, [&](std::int64_t i) { expand(i); }, [&](std::int64_t out) { filter(out); });
     if (in_wide > 0) tenfold_expand_bf16_amx.leave();
   }
 };
@@ -194,12 +178,12 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (y.dims[0] * y.dims[2] * y.dims[3] == 0) return Status::ok;  // else the image has positions: windows begin inside it
   Bf16End::Binding bound;
   k.end.bind(args, TileAxes::channels_last(y.rank), y.strides[y.rank - 1], bound);
-  const std::int64_t lines = y.dims[2], blocks = ceil_div(lines, k.lines_of_part), pieces = ceil_div(k.shape.width, k.channels_of_part);
-  args.parallel->for_each(y.dims[0] * blocks * pieces, [&](std::int64_t part, int worker) noexcept {
-    const std::int64_t channel = part % pieces * k.channels_of_part, i = part / pieces % blocks;
-    const Part p{k, args, bound, part / pieces / blocks, channel, std::min(k.channels_of_part, k.shape.width - channel),
-                 args.scratch_of<char>(worker)};
-    p.all(i * lines / blocks, (i + 1) * lines / blocks);
+  const LineParts parts(y, k.lines_of_part, ceil_div(k.shape.width, k.channels_of_part));
+  args.parallel->for_each(parts.count(), [&](std::int64_t i, int worker) noexcept {
+    const LineParts::Part part = parts.part(i);
+    const std::int64_t channel = part.piece * k.channels_of_part;
+    const Part p{k, args, bound, part.image, channel, std::min(k.channels_of_part, k.shape.width - channel), args.scratch_of<char>(worker)};
+    p.all(part.first, part.last);
   });
   return Status::ok;
 }

@@ -163,12 +163,7 @@ struct Part {
   }
 
   void all(std::int64_t first, std::int64_t last) const noexcept {
-    std::int64_t made = 0;
-    for (std::int64_t out = first; out < last; ++out) {
-      const std::int64_t begin = out * s.stride_y - s.top;
-      for (made = std::max({made, begin, std::int64_t{0}}); made < std::min(begin + s.high, in_high); ++made) expand(made);
-      filter(out);
-    }
+    s.walk(first, last, in_high, [&](std::int64_t i) { expand(i); }, [&](std::int64_t out) { filter(out); });
   }
 };
 
@@ -178,12 +173,12 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (y.dims[0] * y.dims[2] * y.dims[3] == 0) return Status::ok;
   F32End::Binding bound;
   kernel.end.bind(args, TileAxes::channels_last(y.rank), bound);
-  const std::int64_t lines = y.dims[2], pieces = ceil_div(lines, kernel.lines_of_part);
-  args.parallel->for_each(y.dims[0] * pieces, [&](std::int64_t part, int worker) noexcept {
+  const LineParts parts(y, kernel.lines_of_part, 1);
+  args.parallel->for_each(parts.count(), [&](std::int64_t i, int worker) noexcept {
     auto* const ring = args.scratch_of<float>(worker);
-    const std::int64_t i = part % pieces;
-    const Part p{kernel, args, bound, part / pieces, ring, ring + kernel.shape.high * args.in[0].dims[3] * kernel.shape.width};
-    p.all(i * lines / pieces, (i + 1) * lines / pieces);
+    const LineParts::Part part = parts.part(i);
+    const Part p{kernel, args, bound, part.image, ring, ring + kernel.shape.high * args.in[0].dims[3] * kernel.shape.width};
+    p.all(part.first, part.last);
   });
   return Status::ok;
 }

@@ -6,6 +6,7 @@
 
 #include <immintrin.h>
 
+#include "backends/cpu/kernels/amx/tile_shapes.h"
 #include "backends/cpu/simd/isa.h"
 
 namespace tenfold::backends::cpu {
@@ -18,13 +19,6 @@ constexpr int64_t kKeys = 256;   // of a block
 constexpr int64_t kRows = 256;   // of a call
 constexpr int64_t kGroup = 32;   // rows whose scores are kept at once: two tiles
 constexpr float kLog2e = 1.44269504f, kLowest = -__builtin_inff();
-
-struct alignas(64) TileShapes {
-  std::uint8_t palette = 1, start = 0, reserved[14] = {};
-  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-constexpr TileShapes kShapes;
 
 int64_t up_to(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
@@ -371,7 +365,7 @@ void head(const AttentionHead& a, void* scratch) {
                        static_cast<unsigned long>(a.value_size * (a.narrow ? 2 : 4)));
     return;
   }
-  _tile_loadconfig(&kShapes);
+  _tile_loadconfig(&kWholeTiles);
   a.narrow ? attend<true>(a, s) : attend<false>(a, s);
   _tile_release();
 }

@@ -3,6 +3,7 @@
 
 #include <immintrin.h>
 
+#include "backends/cpu/kernels/amx/tile_shapes.h"
 #include "backends/cpu/simd/isa.h"
 
 namespace tenfold::backends::cpu {
@@ -10,21 +11,15 @@ namespace {
 
 constexpr std::int64_t kTile = 16, kDepth = 32, kPanel = 32;
 
-struct alignas(64) TileShapes {
-  std::uint8_t palette = 1, start = 0, reserved[14] = {};
-  std::uint16_t row_bytes[16] = {};
-  std::uint8_t rows[16] = {};
-};
-
 // Tile registers are literal numbers: 0-3 sums [tile of positions][tile of columns], 4 and 5 positions and columns of 32 channels,
 // 6 and 7 those of the channels that are left.
 void enter(std::int64_t positions, std::int64_t channels) {
   TileShapes shapes;
   const auto rows = static_cast<std::uint8_t>(positions < kTile ? positions : kTile);
   const std::int64_t rest = channels % kDepth;
-  for (int i = 0; i < 8; ++i) shapes.row_bytes[i] = 64, shapes.rows[i] = rows;
+  for (int i = 0; i < 8; ++i) shapes.rows[i] = rows;
   shapes.rows[5] = kTile;
-  shapes.row_bytes[6] = static_cast<std::uint16_t>(rest ? rest * 2 : 64);
+  if (rest) shapes.row_bytes[6] = static_cast<std::uint16_t>(rest * 2);
   shapes.rows[7] = static_cast<std::uint8_t>(rest ? rest / 2 : kTile);
   asm volatile("" : : "r"(&shapes) : "memory");   // GCC takes the intrinsic to read no more than eight bytes
   _tile_loadconfig(&shapes);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "backends/cpu/kernels/amx/gelu.h"
+#include "backends/cpu/kernels/amx/tile_shapes.h"
 #include "backends/cpu/simd/isa.h"
 
 namespace tenfold::backends::cpu {
@@ -14,14 +15,7 @@ namespace {
 
 constexpr int kTile = 16, kStepBytes = 64, kPanelTile = 512;   // rows of a tile, bytes of a step of A, values of a tile of B
 
-struct alignas(64) TileShapes {
-  std::uint8_t palette = 1, start = 0, reserved[14] = {};
-  std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-constexpr TileShapes kShapes;
-
-void enter() { _tile_loadconfig(&kShapes); }
+void enter() { _tile_loadconfig(&kWholeTiles); }
 void leave() { _tile_release(); }
 
 __mmask32 lanes32_of(std::int64_t left) { return left >= 32 ? ~__mmask32{0} : (__mmask32{1} << (left > 0 ? left : 0)) - 1; }

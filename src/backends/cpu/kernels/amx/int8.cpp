@@ -4,6 +4,7 @@
 // only A's sign chooses the instruction. Rows of A and of C beyond `rows` are computed and ignored: blocks are padded to whole tiles.
 #include <immintrin.h>
 
+#include "backends/cpu/kernels/amx/tile_shapes.h"
 #include "backends/cpu/kernels/int8.h"
 #include "backends/cpu/kernels/int8_copy.h"
 
@@ -12,14 +13,7 @@ namespace {
 
 constexpr int kTileRows = 16, kTileBytes = 64;
 
-struct alignas(64) TileShapes {
-  std::uint8_t palette = 1, start = 0, reserved[14] = {};
-  std::uint16_t row_bytes[16] = {kTileBytes, kTileBytes, kTileBytes, kTileBytes, kTileBytes, kTileBytes, kTileBytes, kTileBytes};
-  std::uint8_t rows[16] = {kTileRows, kTileRows, kTileRows, kTileRows, kTileRows, kTileRows, kTileRows, kTileRows};
-};
-constexpr TileShapes kShapes;
-
-void enter(bool) { _tile_loadconfig(&kShapes); }
+void enter(bool) { _tile_loadconfig(&kWholeTiles); }
 void leave() { _tile_release(); }
 
 // Where A is: its value 64 * s of row r lies at first + r * stride + (offsets ? offsets[s] : 64 * s).
