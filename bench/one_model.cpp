@@ -1,6 +1,6 @@
 // One row of the comparison of engines, in two processes so that what is measured only loads and runs.
 //
-//   one_model build MODEL.onnx PLAN THREADS SHAPES [bf16]                 builds the plan; PLAN.facts tells its sizes and times
+//   one_model build MODEL.onnx PLAN THREADS SHAPES fp32|bf16|no_tf32      builds the plan; PLAN.facts tells its sizes and times
 //   one_model run PLAN THREADS SECONDS SHAPES LOAD [OUTPUT_FOLDER]        prints median and p99 in ms; SECONDS 0: one run, for a cold start
 //
 // SHAPES input_ids:1x128,attention_mask:1x128   LOAD input_ids:FILE,attention_mask:FILE (raw)
@@ -38,12 +38,15 @@ tenfold::Shape shape_of(const std::string& text) {
   return shape;
 }
 
-// argv: MODEL PLAN THREADS SHAPES [bf16]
-void build(char** argv, bool bf16) {
-  const std::string plan = argv[1];
+// argv: MODEL PLAN THREADS SHAPES PRECISION
+void build(char** argv) {
+  const std::string plan = argv[1], precision = argv[4];
+  if (precision != "fp32" && precision != "bf16" && precision != "no_tf32")
+    throw std::runtime_error("unknown precision " + precision + " (fp32, bf16 or no_tf32)");
   tenfold::BuildConfig config;
   config.threads = std::atoi(argv[2]);
-  config.bf16 = bf16;
+  config.bf16 = precision == "bf16";
+  config.tf32 = precision != "no_tf32";
   config.timing_cache = plan + ".timings";
   config.profiles.emplace_back();
   for (const auto& [name, text] : pairs(argv[3])) config.profiles[0][name] = {shape_of(text), shape_of(text), shape_of(text)};
@@ -108,11 +111,12 @@ void measure(char** argv, const char* folder) {
 int main(int argc, char** argv) {
   const std::string verb = argc > 1 ? argv[1] : "";
   try {
-    if (verb == "build" && (argc == 6 || argc == 7)) return build(argv + 2, argc == 7), 0;
+    if (verb == "build" && argc == 7) return build(argv + 2), 0;
     if (verb == "run" && (argc == 7 || argc == 8)) return measure(argv + 2, argc == 8 ? argv[7] : nullptr), 0;
   } catch (const std::exception& e) {
     return std::fprintf(stderr, "one_model: %s\n", e.what()), 1;
   }
-  return std::fprintf(stderr, "usage: one_model build MODEL PLAN THREADS SHAPES [bf16] | run PLAN THREADS SECONDS SHAPES LOAD [FOLDER]\n"),
-         2;
+  std::fprintf(stderr, "usage: one_model build MODEL PLAN THREADS SHAPES fp32|bf16|no_tf32\n"
+                       "       one_model run PLAN THREADS SECONDS SHAPES LOAD [FOLDER]\n");
+  return 2;
 }

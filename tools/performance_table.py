@@ -81,6 +81,8 @@ def tail(runs, peer):
 def table_lines(folder, table):
     there = {peer for runs in table.values() for p in runs for peer in p}
     shown = [(rival, 'tenfold', f'to {NAMES[rival]}') for rival in RIVALS if rival in there]
+    if 'tenfold_no_tf32' in there:
+        shown += [(rival, 'tenfold_no_tf32', f'--noTF32 to {NAMES[rival]}') for rival in RIVALS if rival in there]
     if 'tenfold_bf16' in there:
         shown += [(rival, 'tenfold_bf16', f'--bf16 to {NAMES[rival]}') for rival in BF16 if rival in there]
     timed = ['tenfold', *(rival for rival in RIVALS if rival in there)]
@@ -104,12 +106,14 @@ def summary_lines(table):
     groups = {'fp32': lambda c: '.int8' not in c, 'int8, unsigned activations': lambda c: '.int8' in c and '(s8)' not in c,
               'int8, signed activations': lambda c: '(s8)' in c}
     for kind, wanted in groups.items():
-        pairs = [(rival, 'tenfold') for rival in RIVALS] + [(rival, 'tenfold_bf16') for rival in BF16 if kind == 'fp32']
+        pairs = [(rival, 'tenfold') for rival in RIVALS]
+        if kind == 'fp32':
+            pairs += [(rival, 'tenfold_no_tf32') for rival in RIVALS] + [(rival, 'tenfold_bf16') for rival in BF16]
         for rival, ours in pairs:
             rows = [ratios(runs, rival, ours) for (case, _), runs in table.items() if wanted(case)]
             found = [statistics.median(r) for r in rows if r]
             if found:
-                name = kind if ours == 'tenfold' else '--bf16'
+                name = {'tenfold': kind, 'tenfold_no_tf32': '--noTF32', 'tenfold_bf16': '--bf16'}[ours]
                 mean = math.exp(sum(map(math.log, found)) / len(found))
                 yield f'* {name}, geometric mean to {NAMES[rival]}: {mean:.2f} over {len(found)} rows, the least {min(found):.2f}'
 
