@@ -1,6 +1,8 @@
 // The loops of a bf16 product over tiles of 32 x 32.
 #include "backends/cpu/gemm/gemm_bf16.h"
 
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "base/half.h"
@@ -11,8 +13,9 @@ namespace {
 constexpr int kTile = 16, kPair = GemmBf16Kernels::kRows;
 constexpr std::int64_t kMostColumns = GemmBf16Finish::kColumns;   // of sums that wait for their end
 
-// Copied rows are an odd number of cache lines long, so that they spread over the cache.
-std::int64_t copied_row(const GemmBf16Weights& w) { return (w.depth() + 32) * 2; }
+// Copied rows, high parts before low ones, are an odd number of cache lines long, so that they spread over the cache.
+std::int64_t copied_row(const GemmBf16Weights& w) { return (w.depth() * w.parts / 32 | 1) * 64; }
+std::int64_t copied_low(const GemmBf16Weights& w) { return w.parts == 2 ? w.depth() * 2 : 0; }
 
 }  // namespace
 
@@ -23,7 +26,7 @@ std::int64_t Bf16Matrix::copy_bytes(const GemmBf16Weights& w, bool copies, std::
 void Bf16Matrix::copy(const GemmBf16Weights& w, std::int64_t first, std::int64_t count, char* memory) const noexcept {
   const bool wide = type_ == DType::f32;
   Bf16Copy c{.from_bytes = where_.stride() * (wide ? 4 : 2), .wide = wide, .rows = count, .count = w.k, .padded = w.depth()};
-  c.to_bytes = copied_row(w);
+  c.to_bytes = copied_row(w), c.low = copied_low(w);
   if (!where_.uniform()) c.rows = 1;
   for (std::int64_t r = 0; r < count; r += c.rows) {
     c.from = at(first + r);
@@ -37,7 +40,7 @@ GemmBf16Rows Bf16Matrix::rows(const GemmBf16Weights& w, std::int64_t first, std:
   GemmBf16Rows rows{.count = count, .line = count, .pitch = count, .first_out = first, .line_out = count, .taps = kOneTap};
   if (copies_) {
     copy(w, first, count, memory);
-    rows.a = memory, rows.row_bytes = copied_row(w);
+    rows.a = memory, rows.row_bytes = copied_row(w), rows.low = copied_low(w);
     return rows;
   }
   rows.a = at(first), rows.row_bytes = where_.stride() * 2, rows.far = true;
@@ -57,7 +60,19 @@ Verdict bf16_product(const Problem& p) {
   return Verdict::only_if((p.device->features & kAmxBf16) != 0, "this machine has no AMX");
 }
 
+Verdict split_product(const Problem& p) {
+  if (p.in[0].dtype != DType::f32 || p.in[1].dtype != DType::f32) return Verdict::no("operands are not f32");
+  return Verdict::only_if((p.device->features & kAmxBf16) != 0, "this machine has no AMX");
+}
+
 std::uint16_t round_to_bf16(float value) { return float_to_bf16(value); }
+
+Bf16Parts split_to_bf16(float value) {
+  if (!std::isfinite(value)) return {0, float_to_bf16(value)};
+  std::uint16_t high = float_to_bf16(value);
+  if (!std::isfinite(bf16_to_float(high))) high = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
+  return {high, float_to_bf16(value - bf16_to_float(high))};
+}
 
 namespace {
 
@@ -70,6 +85,7 @@ class Product {
     tile_.taps = rows.taps;
     tile_.tap_count = w.taps;
     tile_.steps = w.steps();
+    tile_.low = rows.low;
   }
 
   // Rows [row, row + 32) of a segment times panels [first, last).
@@ -82,7 +98,7 @@ class Product {
         for_each_line(segment, row, [&](const Bf16End::Rows& c, std::int64_t) { end_.fetch(kernels_, bound_, c, panel * 32); });
       if (rows_.far && next + kPair <= rows_.count)
         kernels_.fetch(tile_.a[0] + kPair * rows_.row_bytes + (panel - first) * slice, 0, 1, slice);
-      tile_.panel = packed_ + panel * 32 * w_.depth();
+      tile_.panel = packed_ + panel * w_.panel();
       kernels_.multiply(tile_, sums_ + (panel - first) * 32, stride);
     }
     for_each_line(segment, row, [&](const Bf16End::Rows& c, std::int64_t at) {

@@ -15,19 +15,25 @@ inline const GemmBf16Kernels& gemm_bf16_kernels() { return tenfold_gemm_bf16_amx
 
 // Whether a product may compute in bf16 on this machine: its operands are bf16, or f32 where the precision stage permits to round them.
 Verdict bf16_product(const Problem& problem);
+// Whether it may compute in two parts of bf16 for each f32.
+Verdict split_product(const Problem& problem);
 
 // B of (taps * k) x n, as the kernel reads it. Behind f32 weights the original values stand, for rounding cannot be undone.
 struct GemmBf16Weights {
   std::int64_t taps = 1, k = 0, n = 0;
   DType type = DType::bf16;
+  int parts = 1;   // 2: high and low parts of f32 values
   std::int64_t steps() const { return ceil_div(k, 32); }   // of a tap
   std::int64_t depth() const { return taps * steps() * 32; }
   std::int64_t panels() const { return ceil_div(n, 32); }
-  std::int64_t values() const { return panels() * 32 * depth(); }
+  std::int64_t panel() const { return 32 * depth() * parts; }   // values
+  std::int64_t values() const { return panels() * panel(); }
+  // Of a value's first part.
   std::int64_t slot(std::int64_t tap, std::int64_t i, std::int64_t column) const {
     const std::int64_t step = tap * steps() + i / 32;
-    return column / 32 * 32 * depth() + step * 1024 + column % 32 / 16 * 512 + i % 32 / 2 * 32 + column % 16 * 2 + i % 2;
+    return column / 32 * panel() + step * kPart * parts + column % 32 / 16 * 512 + i % 32 / 2 * 32 + column % 16 * 2 + i % 2;
   }
+  static constexpr std::int64_t kPart = 1024;   // from one part of a value to the next
   std::int64_t bytes() const { return values() * 2 + (type == DType::f32 ? taps * k * n * 4 : 0); }
 };
 // element(tap, k, column) is a weight's index in `original`.
@@ -45,6 +51,7 @@ struct GemmBf16Rows {
   // The last tile of rows, fewer than 16, if memory ends with them: a copy. Null: what lies behind them may be read.
   const char* last = nullptr;
   std::int64_t last_bytes = 0;   // from one of its rows to the next
+  std::int64_t low = 0;          // bytes from rows to their low parts, where weights have two parts
   std::int64_t line = 0, pitch = 0, first_out = 0, line_out = 0, step_out = 1;
   std::int64_t segments = 1, segment_bytes = 0, segment_out = 0;   // and how far apart they are, in A and in rows of C
   const std::int64_t* taps = nullptr;   // in bytes
@@ -79,6 +86,9 @@ class Bf16Matrix {
 };
 
 std::uint16_t round_to_bf16(float value);
+// A value's parts, as the kernel splits rows.
+struct Bf16Parts { std::uint16_t high, low; };
+Bf16Parts split_to_bf16(float value);
 
 template <class Element>
 void pack_bf16(const GemmBf16Weights& w, const Tensor& original, void* packed, Element&& element) {
@@ -91,7 +101,11 @@ void pack_bf16(const GemmBf16Weights& w, const Tensor& original, void* packed, E
     for (std::int64_t k = 0; k < w.k; ++k)
       for (std::int64_t n = 0; n < w.n; ++n) {
         const std::int64_t at = element(tap, k, n);
-        to[w.slot(tap, k, n)] = wide ? round_to_bf16(floats[at]) : halves[at];
+        std::uint16_t* const slot = to + w.slot(tap, k, n);
+        if (w.parts == 1)
+          *slot = wide ? round_to_bf16(floats[at]) : halves[at];
+        else
+          slot[0] = split_to_bf16(floats[at]).high, slot[w.kPart] = split_to_bf16(floats[at]).low;
       }
   if (wide) std::copy(floats, floats + original.size(), reinterpret_cast<float*>(to + w.values()));
 }

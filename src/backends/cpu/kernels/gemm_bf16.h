@@ -1,7 +1,11 @@
 // The bf16 product with f32 sums, on AMX tiles: up to 32 rows of A times 32 columns of B.
 //
 // Rows of A lie at one distance; k goes tap by tap, each tap a whole number of steps of 32 values (what pads the last step of A may be
-// anything finite: B is zero there). B comes as panels of 32 columns: [tap][step][2 tiles of columns][16 pairs of k][16 columns][2].
+// anything finite: B is zero there). B comes as panels of 32 columns: [tap][step][part][2 tiles of columns][16 pairs of k][16 columns][2].
+//
+// Products of f32 come as two parts of bf16 each, high and low: high * high + low * high + high * low is a product of f32 to 2^-16. After
+// Henry, Tang and Heinecke, "Leveraging the bfloat16 Artificial Intelligence Datatype For Higher-Precision Computations" (ARITH 2019),
+// which oneMKL knows as float_to_bf16x2 and x3.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +18,7 @@ struct GemmBf16Tile {
   const std::int64_t* taps = nullptr;   // where each tap starts, in bytes from the row
   std::int64_t tap_count = 0, steps = 0;
   const std::uint16_t* panel = nullptr;
+  std::int64_t low = 0;   // bytes from rows to their low parts; B has two parts then. 0: neither has
 };
 
 // What becomes of finished sums: + bias, + residual, clamped, GELU to the precision of bf16. Operands are bf16 or f32 each.
@@ -34,6 +39,7 @@ struct Bf16Copy {
   std::int64_t rows = 0, count = 0, padded = 0;
   char* to = nullptr;
   std::int64_t to_bytes = 0;
+  std::int64_t low = 0;   // if f32: bytes from there to where low parts go. 0: values are rounded
 };
 
 struct GemmBf16Kernels {

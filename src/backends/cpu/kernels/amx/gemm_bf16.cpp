@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "backends/cpu/kernels/amx/gelu.h"
+#include "backends/cpu/kernels/amx/split.h"
 #include "backends/cpu/kernels/amx/tile_shapes.h"
 #include "backends/cpu/simd/isa.h"
 
@@ -28,6 +29,24 @@ __m512i load32(const char* from, std::int64_t at, __mmask32 lanes) {
   return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
 }
 
+Split split32(const char* from, std::int64_t at, __mmask32 lanes) {
+  return split(_mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes), from + at * 4),
+               _mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes >> 16), from + at * 4 + 64));
+}
+
+void split_rows(const Bf16Copy& c) {
+  const char* from = c.from;
+  char* to = c.to;
+  for (std::int64_t r = 0; r < c.rows; ++r, from += c.from_bytes, to += c.to_bytes) {
+    for (std::int64_t at = 0; at < c.padded; at += 32) {
+      const __mmask32 lanes = lanes32_of(c.padded - at);
+      const Split parts = split32(from, at, lanes32_of(c.count - at));
+      _mm512_mask_storeu_epi16(to + at * 2, lanes, parts.high);
+      _mm512_mask_storeu_epi16(to + c.low + at * 2, lanes, parts.low);
+    }
+  }
+}
+
 template <bool kWide>
 void copy_rows(const Bf16Copy& c) {
   const char* from = c.from;
@@ -41,14 +60,39 @@ void copy_rows(const Bf16Copy& c) {
 }
 
 void copy(const Bf16Copy& c) {
-  if (c.wide)
+  if (c.wide && c.low != 0)
+    split_rows(c);
+  else if (c.wide)
     copy_rows<true>(c);
   else
     copy_rows<false>(c);
 }
 
 // Tile registers are literal numbers: 0-3 sums [row tile][column tile], 4-5 rows of A, 6-7 columns of B.
+inline void load_columns(const std::uint16_t* b) {
+  _tile_loadd(6, b, kStepBytes);
+  _tile_loadd(7, b + kPanelTile, kStepBytes);
+}
+
 template <bool kTwoRows>
+inline void add_products() {
+  _tile_dpbf16ps(0, 4, 6);
+  _tile_dpbf16ps(1, 4, 7);
+  if constexpr (kTwoRows) {
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+}
+
+template <bool kTwoRows>
+inline void add_products_of(const GemmBf16Tile& t, const char* upper, const char* lower) {
+  _tile_loadd(4, upper, t.row_bytes[0]);
+  if constexpr (kTwoRows) _tile_loadd(5, lower, t.row_bytes[1]);
+  add_products<kTwoRows>();
+}
+
+// Two parts are three products of 8 loads: low rows and then high ones times high columns, these rows times low columns.
+template <bool kTwoRows, bool kParts>
 void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
   _tile_zero(0);
   _tile_zero(1);
@@ -59,16 +103,15 @@ void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
   const std::uint16_t* b = t.panel;
   for (std::int64_t tap = 0; tap < t.tap_count; ++tap) {
     const char *upper = t.a[0] + t.taps[tap], *lower = t.a[kTwoRows ? 1 : 0] + t.taps[tap];
-    for (std::int64_t s = 0; s < t.steps; ++s, upper += kStepBytes, lower += kStepBytes, b += 2 * kPanelTile) {
-      _tile_loadd(6, b, kStepBytes);
-      _tile_loadd(7, b + kPanelTile, kStepBytes);
-      _tile_loadd(4, upper, t.row_bytes[0]);
-      _tile_dpbf16ps(0, 4, 6);
-      _tile_dpbf16ps(1, 4, 7);
-      if constexpr (kTwoRows) {
-        _tile_loadd(5, lower, t.row_bytes[1]);
-        _tile_dpbf16ps(2, 5, 6);
-        _tile_dpbf16ps(3, 5, 7);
+    for (std::int64_t s = 0; s < t.steps; ++s, upper += kStepBytes, lower += kStepBytes) {
+      load_columns(b);
+      if constexpr (kParts) add_products_of<kTwoRows>(t, upper + t.low, lower + t.low);
+      add_products_of<kTwoRows>(t, upper, lower);
+      b += 2 * kPanelTile;
+      if constexpr (kParts) {
+        load_columns(b);
+        add_products<kTwoRows>();
+        b += 2 * kPanelTile;
       }
     }
   }
@@ -82,10 +125,11 @@ void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
 }
 
 void multiply(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
-  if (t.a[1] != nullptr)
-    multiply_rows<true>(t, sums, stride);
+  const bool two = t.a[1] != nullptr;
+  if (t.low != 0)
+    two ? multiply_rows<true, true>(t, sums, stride) : multiply_rows<false, true>(t, sums, stride);
   else
-    multiply_rows<false>(t, sums, stride);
+    two ? multiply_rows<true, false>(t, sums, stride) : multiply_rows<false, false>(t, sums, stride);
 }
 
 void fetch(const char* at, std::int64_t stride, std::int64_t rows, std::int64_t bytes) {
