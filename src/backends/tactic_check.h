@@ -129,7 +129,21 @@ struct TacticRun {
     for (std::size_t i = 0; i < problem.out.size(); ++i) problem.out[i].layout = formats.out[i];
   }
 
-  // Outputs in logical order, for operands in logical order (inputs of the node, null for missing ones).
+  // The operand whose memory the result may take, as builder/program_memory.cpp decides it; -1: none.
+  int in_place() const {
+    if (!tactic.may_alias || problem.out.size() != 1) return -1;
+    const OperandDesc& y = problem.out[0];
+    for (std::size_t i = 0; i < problem.in.size(); ++i) {
+      const OperandDesc& x = problem.in[i];
+      if (!x.missing && !x.constant && x.dims == y.dims && x.layout == y.layout && bits(x.dtype) == bits(y.dtype) &&
+          tactic.may_alias(problem, static_cast<int>(i), 0))
+        return static_cast<int>(i);
+    }
+    return -1;
+  }
+
+  // Outputs in logical order, for operands in logical order (inputs of the node, null for missing ones). With several workers the
+  // result takes an operand's memory if it may.
   std::vector<Tensor> run(const Config& config, const std::vector<Tensor>& operands, Parallel& parallel) const {
     OnHost host(parallel);
     return run(config, operands, host);
@@ -174,8 +188,15 @@ struct TacticRun {
       const OperandDesc& d = problem.out[o];
       Tensor& y = kept.emplace_back(d.dtype, d.layout == kPlain ? shapes[o] : Shape{storage_elements(d.layout, d.dims).constant()});
       if (d.dtype != DType::string) std::memset(y.mutable_raw(), 0xa5, static_cast<std::size_t>(y.bytes()));  // what is not written shows
+      const int shared = target.workers() > 1 ? in_place() : -1;
+      if (shared >= 0) {
+        const auto i = static_cast<std::size_t>(shared);
+        const Tensor x = relaid(operands[i], problem.in[i].layout, operands[i].shape());
+        std::memcpy(y.mutable_raw(), x.raw(), static_cast<std::size_t>(y.bytes()));
+      }
       out.push_back(bind(shapes[o], d.layout));
       out.back().data = target.place(y.raw(), y.bytes());
+      if (shared >= 0) in[static_cast<std::size_t>(shared)].data = out.back().data;
     }
     const std::int64_t bytes = tactic.workspace ? tactic.workspace(problem, config).constant() : 0;
     std::shared_ptr<void> workspace(std::aligned_alloc(64, static_cast<std::size_t>((bytes + 127) / 64 * 64)),

@@ -18,6 +18,8 @@ class Bf16End {
   Bf16End(const Problem& problem, int channel_axis, int own_bias = -1);
   // Whether a kernel may end its sums itself, as binding's `finish` says, of which everything is bf16.
   bool all_bf16() const { return simple_ && !gelu_ && out_ == DType::bf16 && bias_ == DType::bf16 && residual_ == DType::bf16; }
+  // Whether the result may take the memory of operand `in`: a residual, of which each element is read where its result is stored.
+  bool in_place(int in) const { return simple_ && in == form_.residual && bits(residual_) == bits(out_); }
   std::int64_t scratch_bytes() const { return simple_ ? 0 : general_.scratch_bytes(); }   // per worker
 
   struct Binding {

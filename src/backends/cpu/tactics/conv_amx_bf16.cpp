@@ -182,6 +182,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   return Status::ok;
 }
 
+bool may_alias(const Problem& p, int in, int) { return Bf16End(p, 1, own_bias(p)).in_place(in); }
+
 }  // namespace
 
 Tactic cpu_conv_amx_bf16() {
@@ -198,6 +200,7 @@ Tactic cpu_conv_amx_bf16() {
           .unpack = unpack,
           .open = open,
           .run = run,
+          .may_alias = may_alias,
           .work = conv_work};
 }
 

@@ -101,6 +101,7 @@ ir::Dim worker_scratch(const Problem& p, const Config& c) {
   return made.scratch_bytes() + (ConvInt8Laid::takes(s, *made.kernels) ? ConvInt8Laid::bytes(s, made.block_rows) : 0);
 }
 ir::Dim workspace(const Problem& p, const Config& c) { return product(p, c).workspace_bytes(); }
+bool may_alias(const Problem& p, int in, int) { return Int8End(p, int8_finish_kernels(kInt8Avx2), 1).in_place(in); }
 
 }  // namespace
 
@@ -119,6 +120,7 @@ Tactic cpu_conv_int8_igemm() {
           .unpack = unpack,
           .open = open,
           .run = run,
+          .may_alias = may_alias,
           .work = conv_int8_work};
 }
 

@@ -13,6 +13,11 @@ class Int8End {
   static Verdict supports(const Problem& problem);
   Int8End() = default;
   Int8End(const Problem& problem, const Int8FinishKernels& kernels, int channel_axis);
+  // Whether the result may take the memory of the problem's operand `in`: a residual, of which each element is read where its result
+  // is stored.
+  bool in_place(int in) const {
+    return form_ && form_->residual > 0 && in == anchor_inputs_ + form_->residual - 1 && residual_bytes_ == out_bytes_;
+  }
   const Int8FinishKernels& kernels() const { return *kernels_; }
   std::int64_t workspace_bytes() const { return form_ ? 4 * padded_columns_ * 4 : 0; }   // scales and biases of all columns
   std::int64_t scratch_bytes() const { return form_ ? 0 : epilogue_.scratch_bytes(); }   // per worker

@@ -112,6 +112,7 @@ double work(const Problem& p) {
   const GemmBf16Weights w = weights_of(p);
   return 2.0 * static_cast<double>(likely_rows(p)) * static_cast<double>(w.k) * static_cast<double>(w.n);
 }
+bool may_alias(const Problem& p, int in, int) { return Bf16End(p, rank_of(p.out[0]) - 1).in_place(in); }
 
 }  // namespace
 
@@ -128,6 +129,7 @@ Tactic cpu_matmul_amx_bf16() {
           .unpack = unpack,
           .open = open,
           .run = run,
+          .may_alias = may_alias,
           .work = work};
 }
 

@@ -114,6 +114,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 ir::Dim worker_scratch(const Problem& p, const Config& c) { return product(p, c).scratch_bytes(); }
 ir::Dim workspace(const Problem& p, const Config& c) { return product(p, c).workspace_bytes(); }
 double work(const Problem& p) { return 2.0 * static_cast<double>(likely_rows(p)) * static_cast<double>(weights_of(p).k * weights_of(p).n); }
+bool may_alias(const Problem& p, int in, int) { return Int8End(p, int8_finish_kernels(kInt8Avx2), static_cast<int>(p.out[0].dims.size()) - 1).in_place(in); }
 
 }  // namespace
 
@@ -131,6 +132,7 @@ Tactic cpu_matmul_int8() {
           .unpack = unpack,
           .open = open,
           .run = run,
+          .may_alias = may_alias,
           .work = work};
 }
 
