@@ -104,23 +104,18 @@ void Bf16End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t out_s
   if (!simple_) general_.bind(args, axes, binding.general.emplace());
 }
 
-void Bf16End::fetch(const GemmBf16Kernels& kernels, const Binding& b, const Rows& rows, std::int64_t col) const noexcept {
+void Bf16End::place(const Binding& b, const Rows& rows, std::int64_t sums, GemmBf16Waiting::Row* to) const noexcept {
   const GemmBf16Finish& f = b.finish;
-  const int bytes = f.residual_wide ? 4 : 2;
-  kernels.fetch(f.residual + (rows.first * f.residual_stride + col) * bytes, f.residual_stride * rows.step * bytes, rows.count, 32 * bytes);
+  const std::int64_t out_step = b.out_stride * b.out_bytes, residual_step = f.residual ? f.residual_stride * (f.residual_wide ? 4 : 2) : 0;
+  for (std::int64_t r = 0, row = rows.first; r < rows.count; ++r, row += rows.step)
+    to[r] = {sums + r * GemmBf16Kernels::kColumns, b.out + row * out_step,
+             f.residual ? f.residual + row * residual_step : nullptr};
 }
 
 void Bf16End::apply(const GemmBf16Kernels& kernels, const Binding& b, const Rows& rows, std::int64_t col, std::int64_t cols, float* sums,
                     std::int64_t stride, void* scratch) const noexcept {
-  GemmBf16Finish f = b.finish;
-  if (f.bias) f.bias += col * (f.bias_wide ? 4 : 2);
-  if (simple_) {
-    if (f.residual) f.residual += (rows.first * f.residual_stride + col) * (f.residual_wide ? 4 : 2);
-    f.residual_stride *= rows.step;
-    char* const out = b.out + (rows.first * b.out_stride + col) * b.out_bytes;
-    return kernels.finish(f, sums, stride, rows.count, cols, out, b.out_stride * rows.step);
-  }
-  if (f.bias) kernels.finish(f, sums, stride, rows.count, cols, reinterpret_cast<char*>(sums), stride);
+  const GemmBf16Finish& f = b.finish;
+  if (f.bias) kernels.add_bias(f.bias + col * (f.bias_wide ? 4 : 2), f.bias_wide, sums, stride, rows.count, cols);
   general_.apply(*b.general, rows.first, rows.count, col, cols, sums, stride, scratch);
 }
 

@@ -33,9 +33,9 @@ class Bf16End {
   void bind(const RunArgs& args, const TileAxes& axes, std::int64_t out_stride, Binding& binding) const noexcept;
   struct Rows { std::int64_t first, count, step; };   // step: 1, unless the end is simple
   bool simple() const { return simple_; }
-  // Asks for the residual, which there is, of these rows and 32 columns from `col` on.
-  void fetch(const GemmBf16Kernels& kernels, const Binding& binding, const Rows& rows, std::int64_t col) const noexcept;
-  // These rows and columns [col, col + cols) of the result from sums whose rows are `stride` floats apart. They are overwritten.
+  // Where these rows, of which the first one's sums begin at `sums`, end if the end is simple.
+  void place(const Binding& binding, const Rows& rows, std::int64_t sums, GemmBf16Waiting::Row* to) const noexcept;
+  // If it is not: these rows and columns [col, col + cols) of the result from sums whose rows are `stride` floats apart, which are lost.
   void apply(const GemmBf16Kernels& kernels, const Binding& binding, const Rows& rows, std::int64_t col, std::int64_t cols, float* sums,
              std::int64_t stride, void* scratch) const noexcept;
 

@@ -11,7 +11,7 @@ namespace tenfold::backends::cpu {
 namespace {
 
 constexpr int kTile = 16, kPair = GemmBf16Kernels::kRows;
-constexpr std::int64_t kMostColumns = GemmBf16Finish::kColumns;   // of sums that wait for their end
+constexpr std::int64_t kMostColumns = GemmBf16Rows::kColumns;   // of sums that wait for their end
 
 // Copied rows, high parts before low ones, are an odd number of cache lines long, so that they spread over the cache.
 std::int64_t copied_row(const GemmBf16Weights& w) { return (w.depth() * w.parts / 32 | 1) * 64; }
@@ -86,18 +86,44 @@ class Product {
     tile_.tap_count = w.taps;
     tile_.steps = w.steps();
     tile_.low = rows.low;
+    before_.finish = &bound.finish;
   }
 
   // Rows [row, row + 32) of a segment times panels [first, last).
   void run(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t last) noexcept {
-    const std::int64_t stride = (last - first) * 32, cols = std::min(stride, w_.n - first * 32);
     place(segment, row);
-    const std::int64_t next = row + kPair, slice = kPair * rows_.row_bytes / (last - first);
+    if (end_.simple())
+      run_ending(segment, row, first, last);
+    else
+      run_then_end(segment, row, first, last);
+  }
+  void end() noexcept {
+    if (end_.simple()) kernels_.end(before_);
+  }
+
+ private:
+  // A simple end comes with the product of the next panel or rows.
+  void run_ending(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t last) noexcept {
+    GemmBf16Waiting own{.finish = &bound_.finish, .rows = ends_[turn_]};
+    for_each_line(segment, row, [&](const Bf16End::Rows& c, std::int64_t at) {
+      end_.place(bound_, c, at * GemmBf16Kernels::kColumns, ends_[turn_] + own.count);
+      own.count += c.count;
+    });
+    turn_ ^= 1;   // those before still wait with the other table
     for (std::int64_t panel = first; panel < last; ++panel) {
-      if (bound_.finish.residual)
-        for_each_line(segment, row, [&](const Bf16End::Rows& c, std::int64_t) { end_.fetch(kernels_, bound_, c, panel * 32); });
-      if (rows_.far && next + kPair <= rows_.count)
-        kernels_.fetch(tile_.a[0] + kPair * rows_.row_bytes + (panel - first) * slice, 0, 1, slice);
+      own.column = panel * 32;
+      own.columns = std::min<std::int64_t>(32, w_.n - own.column);
+      own.sums = before_.sums == sums_ ? sums_ + kPair * 32 : sums_;
+      fetch_rows(row, panel - first, last - first);
+      tile_.panel = packed_ + panel * w_.panel();
+      kernels_.multiply_and_end(tile_, own, before_);
+      before_ = own;
+    }
+  }
+  void run_then_end(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t last) noexcept {
+    const std::int64_t stride = (last - first) * 32, cols = std::min(stride, w_.n - first * 32);
+    for (std::int64_t panel = first; panel < last; ++panel) {
+      fetch_rows(row, panel - first, last - first);
       tile_.panel = packed_ + panel * w_.panel();
       kernels_.multiply(tile_, sums_ + (panel - first) * 32, stride);
     }
@@ -105,8 +131,11 @@ class Product {
       end_.apply(kernels_, bound_, c, first * 32, cols, sums_ + at * stride, stride, scratch_);
     });
   }
-
- private:
+  // Asks for the share that panel `i` of `panels` has of the rows that follow.
+  void fetch_rows(std::int64_t row, std::int64_t i, std::int64_t panels) const noexcept {
+    const std::int64_t slice = kPair * rows_.row_bytes / panels;
+    if (rows_.far && row + 2 * kPair <= rows_.count) kernels_.fetch(tile_.a[0] + kPair * rows_.row_bytes + i * slice, 0, 1, slice);
+  }
   // Where the two tiles of 32 rows from `row` on begin.
   void place(std::int64_t segment, std::int64_t row) noexcept {
     for (int i = 0; i < 2; ++i, row += kTile) {
@@ -142,12 +171,16 @@ class Product {
   float* sums_;
   void* scratch_;
   GemmBf16Tile tile_;
+  GemmBf16Waiting::Row ends_[2][kPair];
+  GemmBf16Waiting before_;
+  int turn_ = 0;
 };
 
 }  // namespace
 
 std::int64_t gemm_bf16_scratch(const Bf16End& end, std::int64_t cols) {
-  return std::min(round_up(cols, 32), kMostColumns) * kPair * 4 + round_up(end.scratch_bytes(), 64);
+  const std::int64_t waiting = end.simple() ? 2 * 32 : std::min(round_up(cols, 32), kMostColumns);   // two blocks take turns
+  return waiting * kPair * 4 + round_up(end.scratch_bytes(), 64);
 }
 
 void gemm_bf16(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, std::int64_t first_panel, std::int64_t last_panel,
@@ -160,6 +193,7 @@ void gemm_bf16(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows&
     for (std::int64_t segment = 0; segment < rows.segments; ++segment)
       for (std::int64_t row = 0; row < rows.count; row += kPair)
         product.run(segment, row, panel, std::min(panel + at_once, last_panel));
+  product.end();
   gemm_bf16_kernels().leave();
 }
 

@@ -45,6 +45,7 @@ Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed, El
 // Rows of A at one distance, in segments (images, planes) that are treated alike. Of every `pitch` rows the first `line` are results: rows
 // of C from `first_out` on, `step_out` apart, and `line_out` from one line to the next.
 struct GemmBf16Rows {
+  static constexpr std::int64_t kColumns = 512;   // that they are multiplied with before the next ones' turn
   const char* a = nullptr;
   std::int64_t row_bytes = 0, count = 0;
   bool far = false;   // they lie where the caller has them, perhaps in no cache near

@@ -23,12 +23,24 @@ struct GemmBf16Tile {
 
 // What becomes of finished sums: + bias, + residual, clamped, GELU to the precision of bf16. Operands are bf16 or f32 each.
 struct GemmBf16Finish {
-  static constexpr int kColumns = 512;               // that are finished at once
   const char *bias = nullptr, *residual = nullptr;   // of the first row and column; null: none
   bool bias_wide = false, residual_wide = false, out_wide = false;   // f32
   std::int64_t residual_stride = 0;                  // in elements
   bool clamp = false, gelu = false;
   float low = 0, high = 0;
+};
+
+// Sums of 32 rows x 32 columns that wait for their end, which comes while the next ones are added up.
+struct GemmBf16Waiting {
+  struct Row {
+    std::int64_t sums = 0;           // where they begin among `sums`
+    char* out = nullptr;             // where its column 0 goes ...
+    const char* residual = nullptr;  // ... and what is added there
+  };
+  const GemmBf16Finish* finish = nullptr;
+  const Row* rows = nullptr;
+  std::int64_t count = 0, column = 0, columns = 0;   // rows; the first column; how many
+  float* sums = nullptr;
 };
 
 // Rows of bf16 or f32 values to copy: of `count` values each, then zeros up to `padded`.
@@ -51,9 +63,11 @@ struct GemmBf16Kernels {
   void (*fetch)(const char* at, std::int64_t stride, std::int64_t rows, std::int64_t bytes) = nullptr;
   // 32 columns of sums for 32 or, without a second tile, 16 rows, which lie `stride` floats apart.
   void (*multiply)(const GemmBf16Tile&, float* sums, std::int64_t stride) = nullptr;
-  // `rows` x `cols` of them to `out`, whose rows are `out_stride` elements apart. Sums are read up to whole groups of 32.
-  void (*finish)(const GemmBf16Finish&, const float* sums, std::int64_t stride, std::int64_t rows, std::int64_t cols, char* out,
-                 std::int64_t out_stride) = nullptr;
+  // The same into `own`, while those `before`, which may be none, end.
+  void (*multiply_and_end)(const GemmBf16Tile&, const GemmBf16Waiting& own, const GemmBf16Waiting& before) = nullptr;
+  void (*end)(const GemmBf16Waiting&) = nullptr;
+  // To `rows` x `cols` sums; whole groups of 32 are touched.
+  void (*add_bias)(const char* bias, bool wide, float* sums, std::int64_t stride, std::int64_t rows, std::int64_t cols) = nullptr;
 };
 extern "C" const GemmBf16Kernels tenfold_gemm_bf16_amx;
 

@@ -188,7 +188,7 @@ bool may_alias(const Problem& p, int in, int) { return Bf16End(p, 1, own_bias(p)
 
 Tactic cpu_conv_amx_bf16() {
   return {.name = "conv_amx_bf16",
-          .version = 4,
+          .version = 5,
           .op = "Conv",
           .supports = supports,
           .configs = configs,

@@ -7,7 +7,7 @@ namespace {
 
 using namespace cpu;
 
-constexpr std::int64_t kColumnsAtOnce = GemmBf16Finish::kColumns;
+constexpr std::int64_t kColumnsAtOnce = GemmBf16Rows::kColumns;
 
 int rank_of(const OperandDesc& o) { return static_cast<int>(o.dims.size()); }
 ir::Dim from_end(const OperandDesc& o, std::size_t i) { return o.dims[o.dims.size() - i]; }

@@ -4,9 +4,8 @@
 #include <immintrin.h>
 
 #include <algorithm>
-#include <limits>
 
-#include "backends/cpu/kernels/amx/gelu.h"
+#include "backends/cpu/kernels/amx/row_end.h"
 #include "backends/cpu/kernels/amx/split.h"
 #include "backends/cpu/kernels/amx/tile_shapes.h"
 #include "backends/cpu/simd/isa.h"
@@ -18,8 +17,6 @@ constexpr int kTile = 16, kStepBytes = 64, kPanelTile = 512;   // rows of a tile
 
 void enter() { _tile_loadconfig(&kWholeTiles); }
 void leave() { _tile_release(); }
-
-__mmask32 lanes32_of(std::int64_t left) { return left >= 32 ? ~__mmask32{0} : (__mmask32{1} << (left > 0 ? left : 0)) - 1; }
 
 template <bool kWide>
 __m512i load32(const char* from, std::int64_t at, __mmask32 lanes) {
@@ -92,8 +89,8 @@ inline void add_products_of(const GemmBf16Tile& t, const char* upper, const char
 }
 
 // Two parts are three products of 8 loads: low rows and then high ones times high columns, these rows times low columns.
-template <bool kTwoRows, bool kParts>
-void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
+template <bool kTwoRows, bool kParts, class Between>
+inline void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t stride, Between&& between) {
   _tile_zero(0);
   _tile_zero(1);
   if constexpr (kTwoRows) {
@@ -113,6 +110,7 @@ void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
         add_products<kTwoRows>();
         b += 2 * kPanelTile;
       }
+      between();
     }
   }
   const std::int64_t bytes = stride * 4;
@@ -126,10 +124,11 @@ void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
 
 void multiply(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
   const bool two = t.a[1] != nullptr;
+  const auto nothing = [] {};
   if (t.low != 0)
-    two ? multiply_rows<true, true>(t, sums, stride) : multiply_rows<false, true>(t, sums, stride);
+    two ? multiply_rows<true, true>(t, sums, stride, nothing) : multiply_rows<false, true>(t, sums, stride, nothing);
   else
-    two ? multiply_rows<true, false>(t, sums, stride) : multiply_rows<false, false>(t, sums, stride);
+    two ? multiply_rows<true, false>(t, sums, stride, nothing) : multiply_rows<false, false>(t, sums, stride, nothing);
 }
 
 void fetch(const char* at, std::int64_t stride, std::int64_t rows, std::int64_t bytes) {
@@ -137,84 +136,56 @@ void fetch(const char* at, std::int64_t stride, std::int64_t rows, std::int64_t 
     for (std::int64_t b = 0; b < bytes; b += 64) _mm_prefetch(at + b, _MM_HINT_T1);
 }
 
-// 32 values of f32, or of bf16 as f32; `lanes`: those that exist.
-struct Pair {
-  __m512 low, high;
-};
-Pair load_pair(bool wide, __mmask32 lanes, const char* from) {
-  if (wide)
-    return {_mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes), from),
-            _mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes >> 16), from + 64)};
-  const __m512i v = _mm512_maskz_loadu_epi16(lanes, from);
-  const auto widen = [](__m256i x) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16)); };
-  return {widen(_mm512_castsi512_si256(v)), widen(_mm512_extracti64x4_epi64(v, 1))};
+// Of the rows that wait, some end in each step of the product of others: their instructions fill what tiles leave free. Meanwhile the
+// lines are asked for where the sums of this product will go.
+template <bool kTwoRows, bool kParts, bool kResidual, bool kWide, bool kGelu>
+void multiply_ending(const GemmBf16Tile& t, const GemmBf16Waiting& own, const GemmBf16Waiting& before) {
+  const std::int64_t steps = std::max<std::int64_t>(t.tap_count * t.steps, 1), each = (GemmBf16Kernels::kRows + steps - 1) / steps;
+  const RowEnd<kResidual, kWide, kGelu> end(before), later(own);
+  std::int64_t row = 0;
+  multiply_rows<kTwoRows, kParts>(t, own.sums, GemmBf16Kernels::kColumns, [&] {
+    const std::int64_t to = row + each, ended = std::min(to, before.count), asked = std::min(to, own.count);
+    for (std::int64_t r = row; r < asked; ++r) later.ask(own.rows[r]);
+    for (std::int64_t r = row; r < ended; ++r) end(before.rows[r]);
+    row = to;
+  });
 }
 
-struct RowEnd {
-  const float* bias;
-  __m512 low, high;
-  bool residual_wide;
-};
-// One row, 32 columns at a time: memory is touched in its order, as the fetching ahead wants it.
-template <bool kResidual, bool kWide, bool kGelu>
-void finish_row(const RowEnd& e, const float* sums, const char* residual, std::int64_t cols, char* out) {
+template <bool kTwoRows, bool kParts>
+void multiply_ending(const GemmBf16Tile& t, const GemmBf16Waiting& own, const GemmBf16Waiting& before) {
+  pick_row_end(*own.finish, [&]<bool kResidual, bool kWide, bool kGelu>() {
+    multiply_ending<kTwoRows, kParts, kResidual, kWide, kGelu>(t, own, before);
+  });
+}
+
+void multiply_and_end(const GemmBf16Tile& t, const GemmBf16Waiting& own, const GemmBf16Waiting& before) {
+  const bool two = t.a[1] != nullptr;
+  if (t.low != 0)
+    two ? multiply_ending<true, true>(t, own, before) : multiply_ending<false, true>(t, own, before);
+  else
+    two ? multiply_ending<true, false>(t, own, before) : multiply_ending<false, false>(t, own, before);
+}
+
+void end(const GemmBf16Waiting& waiting) {
+  pick_row_end(*waiting.finish, [&]<bool kResidual, bool kWide, bool kGelu>() {
+    const RowEnd<kResidual, kWide, kGelu> end(waiting);
+    for (std::int64_t r = 0; r < waiting.count; ++r) end(waiting.rows[r]);
+  });
+}
+
+void add_bias(const char* bias, bool wide, float* sums, std::int64_t stride, std::int64_t rows, std::int64_t cols) {
   for (std::int64_t c = 0; c < cols; c += 32) {
-    const __mmask32 lanes = lanes32_of(cols - c);
-    Pair v{_mm512_add_ps(_mm512_loadu_ps(sums + c), _mm512_loadu_ps(e.bias + c)),
-           _mm512_add_ps(_mm512_loadu_ps(sums + c + 16), _mm512_loadu_ps(e.bias + c + 16))};
-    if constexpr (kResidual) {
-      const Pair r = load_pair(e.residual_wide, lanes, residual + c * (e.residual_wide ? 4 : 2));
-      v = {_mm512_add_ps(v.low, r.low), _mm512_add_ps(v.high, r.high)};
-    }
-    v = {_mm512_min_ps(e.high, _mm512_max_ps(e.low, v.low)), _mm512_min_ps(e.high, _mm512_max_ps(e.low, v.high))};   // keeps NaN
-    if constexpr (kGelu) v = {gelu_erf(v.low), gelu_erf(v.high)};
-    if constexpr (kWide) {
-      _mm512_mask_storeu_ps(out + c * 4, static_cast<__mmask16>(lanes), v.low);
-      _mm512_mask_storeu_ps(out + c * 4 + 64, static_cast<__mmask16>(lanes >> 16), v.high);
-    } else {
-      _mm512_mask_storeu_epi16(out + c * 2, lanes, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(v.high, v.low)));
+    const Pair b = load_pair(wide, lanes32_of(cols - c), bias + c * (wide ? 4 : 2));
+    for (std::int64_t r = 0; r < rows; ++r) {
+      float* const at = sums + r * stride + c;
+      _mm512_storeu_ps(at, _mm512_add_ps(_mm512_loadu_ps(at), b.low));
+      _mm512_storeu_ps(at + 16, _mm512_add_ps(_mm512_loadu_ps(at + 16), b.high));
     }
   }
-}
-
-void finish_columns(const GemmBf16Finish& f, const float* sums, std::int64_t stride, std::int64_t rows, std::int64_t cols, const char* bias,
-                    const char* residual, char* out, std::int64_t out_bytes) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  alignas(64) float wide_bias[GemmBf16Finish::kColumns];
-  for (std::int64_t c = 0; c < cols; c += 32) {
-    const Pair b = bias ? load_pair(f.bias_wide, lanes32_of(cols - c), bias + c * (f.bias_wide ? 4 : 2)) : Pair{};
-    _mm512_store_ps(wide_bias + c, b.low);
-    _mm512_store_ps(wide_bias + c + 16, b.high);
-  }
-  const RowEnd e{wide_bias, _mm512_set1_ps(f.clamp ? f.low : -kInfinity), _mm512_set1_ps(f.clamp ? f.high : kInfinity), f.residual_wide};
-  using Row = decltype(&finish_row<false, false, false>);
-  static constexpr Row kRow[2][2][2] = {{{finish_row<false, false, false>, finish_row<false, false, true>},
-                                         {finish_row<false, true, false>, finish_row<false, true, true>}},
-                                        {{finish_row<true, false, false>, finish_row<true, false, true>},
-                                         {finish_row<true, true, false>, finish_row<true, true, true>}}};
-  const Row row = kRow[residual != nullptr][f.out_wide][f.gelu];
-  const std::int64_t residual_bytes = f.residual_stride * (f.residual_wide ? 4 : 2);
-  // Short rows with gaps between them: what fetches ahead on its own follows neighbouring lines only.
-  constexpr std::int64_t kRowsAhead = 16, kShortRow = 64;
-  const bool apart = cols * 2 <= kShortRow && out_bytes > 2 * kShortRow;
-  for (std::int64_t r = 0; r < rows; ++r, sums += stride, out += out_bytes) {
-    if (apart) _m_prefetchw(out + kRowsAhead * out_bytes);
-    row(e, sums, residual, cols, out);
-    if (residual) residual += residual_bytes;
-  }
-}
-
-void finish(const GemmBf16Finish& f, const float* sums, std::int64_t stride, std::int64_t rows, std::int64_t cols, char* out,
-            std::int64_t out_stride) {
-  const int element = f.out_wide ? 4 : 2, bias = f.bias_wide ? 4 : 2, residual = f.residual_wide ? 4 : 2;
-  for (std::int64_t c = 0; c < cols; c += GemmBf16Finish::kColumns)
-    finish_columns(f, sums + c, stride, rows, std::min<std::int64_t>(GemmBf16Finish::kColumns, cols - c),
-                   f.bias ? f.bias + c * bias : nullptr, f.residual ? f.residual + c * residual : nullptr, out + c * element,
-                   out_stride * element);
 }
 
 }  // namespace
 
-extern "C" const GemmBf16Kernels TENFOLD_TABLE(gemm_bf16) = {enter, leave, copy, fetch, multiply, finish};
+extern "C" const GemmBf16Kernels TENFOLD_TABLE(gemm_bf16) = {enter, leave, copy, fetch, multiply, multiply_and_end, end, add_bias};
 
 }  // namespace tenfold::backends::cpu
