@@ -76,6 +76,9 @@ struct BuildReport {
   std::vector<StepReport> steps;
   double device_s = 0, import_s = 0, passes_s = 0, check_s = 0, tune_s = 0, assemble_s = 0, open_s = 0;
   int timed = 0, cache_hits = 0;
+  // What may win is timed twice. Times that differed much, and the largest ratio of two: other programs took the processor meanwhile.
+  int timed_again = 0, disturbed = 0;
+  double disturbance = 1;
 };
 
 // All throw Error. Not thread safe with one BuildConfig shared by callbacks that are not; otherwise independent.

@@ -11,7 +11,7 @@ namespace tenfold::backends {
 struct MeasureBudget {
   double least_ms = 1;      // stop when this much time is spent and `least_runs` are done ...
   int least_runs = 5, most_runs = 200;
-  double give_up_ns = 0;    // ... or at once, when the first warm run takes longer than this (0: never)
+  double give_up_ns = 0;    // ... or at once, when the first two runs take longer than this (0: never)
   std::vector<std::span<const std::byte>> cold = {};   // to be out of the caches before every launch
 };
 // Nanoseconds of one call of `launch`: the median of the faster three quarters. `prepare`, if given, comes before each, not timed.

@@ -77,15 +77,18 @@ void PlanMaker::add(std::vector<ir::Graph> forms, const std::vector<plan::Range>
     report.steps = steps;
     tune::TuneOptions options{&config_, all_bounds(cut), opt_point(cut, ranges, config_), &cache_, &report};
     tune::Chosen times = tune::choose(cut, backend_, options);
-    report_.timed = report.timed, report_.cache_hits = report.cache_hits;
     if (forms.size() > 1)
       Log(config_.log)(Severity::verbose, "form ", i + 1, " of ", forms.size(), ": ", static_cast<double>(times.nanoseconds) / 1e6, " ms");
-    if (i > 0 && times.nanoseconds >= chosen.nanoseconds) continue;
-    graph = std::move(cut), chosen = std::move(times), best = i;
-    report_.steps = std::move(report.steps);
+    const bool better = i == 0 || times.nanoseconds < chosen.nanoseconds;
+    if (!better) report.steps = std::move(report_.steps);
+    report_ = std::move(report);
+    if (better) graph = std::move(cut), chosen = std::move(times), best = i;
   }
   if (config_.keep_portable_graph) portable_.add(forms[best]);  // the form that was quicker here, without the cuts
   report_.tune_s += watch.seconds();
+  if (report_.disturbed > 0)
+    Log(config_.log)(Severity::info, "the machine was busy while candidates were timed: ", report_.disturbed, " of ", report_.timed_again,
+                     " that were timed twice differ, by up to ", report_.disturbance, " times");
   plan_.programs.push_back(assemble(graph, chosen.choice, constants_, {open, &backend_}, plan_.needs));
   if (plan_.bindings.empty()) name_bindings(graph);
   report_.assemble_s += watch.seconds();

@@ -1,6 +1,7 @@
 // A timer that looks into the timing cache first and writes what it measures there.
 #include "base/check.h"
 #include "base/cpu_count.h"
+#include "tune/second_round.h"
 #include "tune/timer.h"
 #include "tune/tuner.h"
 
@@ -26,6 +27,7 @@ class CachedTimer final : public Timer {
     const double ns = timer_.time(tactic, problem, config, best);
     if (options_.report) ++options_.report->timed;
     options_.cache->insert(key, ns);
+    if (options_.second_round && ns < kCannotRun) options_.second_round->note(key, tactic, problem, config, ns);
     return ns;
   }
 

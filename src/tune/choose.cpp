@@ -5,6 +5,7 @@
 #include "base/cpu_count.h"
 #include "tune/cuts.h"
 #include "tune/layout_choice.h"
+#include "tune/second_round.h"
 #include "tune/tuner.h"
 
 namespace tenfold::tune {
@@ -46,7 +47,7 @@ struct Chooser {
 
   void step() {
     ++done;
-    if (options.config->progress)
+    if (options.config->progress && options.tells_progress)
       require(options.config->progress({"tune", done, total}), ErrorKind::cancelled, "the build was cancelled while tuning");
   }
   void run(ir::Graph& graph) {
@@ -82,19 +83,51 @@ void compile_ahead(const ir::Graph& graph, backends::Backend& backend, const Tun
 
 }  // namespace
 
-Chosen choose(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options) {
-  const int threads = options.config->threads;
-  const bool cold_weights = weights_leave_caches(graph, backend.info(), threads);
-  if (backend.compiles()) compile_ahead(graph, backend, options, cold_weights);
-  std::unique_ptr<Timer> timer = options.config->random_choices
-                                     ? random_timer(options.config->random_choices)
-                                     : clock_timer(backend, threads, options.config->optimization_level, cold_weights);
-  std::unique_ptr<Timer> cached = cached_timer(*timer, backend.info(), options, cold_weights);
+Chosen choose_once(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options, Timer& timer, bool cold_weights) {
+  const std::unique_ptr<Timer> cached = cached_timer(timer, backend.info(), options, cold_weights);
   Chooser chooser{backend, options, Candidates(backend, *cached, options)};
   chooser.candidates.prepare(graph);
   count_nodes(graph, chooser.total);
   chooser.run(graph);
   return std::move(chooser.chosen);
+}
+
+Chosen choose(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options) {
+  const int threads = options.config->threads;
+  const bool cold_weights = weights_leave_caches(graph, backend.info(), threads);
+  if (backend.compiles()) compile_ahead(graph, backend, options, cold_weights);
+  if (options.config->random_choices)
+    return choose_once(graph, backend, options, *random_timer(options.config->random_choices), cold_weights);
+  const int level = options.config->optimization_level;
+  const std::unique_ptr<Timer> timer = clock_timer(backend, threads, level, cold_weights);
+  // Programs that take a GPU's time are rare, and its candidates take longer to time.
+  if (level == 0 || !backend.host_reads_memory()) return choose_once(graph, backend, options, *timer, cold_weights);
+  return choose_twice(graph, backend, options, *timer, cold_weights);
+}
+
+// All that depends on time, cuts too, is decided anew once times have been confirmed. A walk that measures nothing was the last: so
+// does the same build that finds its times in the cache end.
+Chosen choose_twice(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options, Timer& timer, bool cold_weights) {
+  constexpr int kRounds = 2;
+  BuildReport ignored, &report = options.report ? *options.report : ignored;
+  for (int round = 0;; ++round) {
+    SecondRound second;
+    BuildReport walked;
+    TuneOptions now = options;
+    now.report = &walked, now.second_round = &second, now.tells_progress = round == 0;
+    ir::Graph copy = graph.clone();
+    Chosen chosen = choose_once(copy, backend, now, timer, cold_weights);
+    report.timed += walked.timed;
+    if (round == 0) report.cache_hits += walked.cache_hits;
+    if (second.empty() || round == kRounds) {
+      std::move(walked.steps.begin(), walked.steps.end(), std::back_inserter(report.steps));
+      graph = std::move(copy);
+      return chosen;
+    }
+    const SecondRound::Result result = second.run(timer, *options.cache);
+    report.timed_again += result.timed, report.disturbed += result.disturbed;
+    report.disturbance = std::max(report.disturbance, result.factor);
+  }
 }
 
 }  // namespace tenfold::tune

@@ -18,6 +18,10 @@ class Timer {
   // Nanoseconds of one launch; `problem` has constant dims. May stop early when it is clear that `best_so_far` is not reached.
   virtual double time(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config,
                       double best_so_far) = 0;
+  // The same once more, with less effort: to see whether a time holds.
+  virtual double again(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config) {
+    return time(tactic, problem, config, 0);
+  }
   // Are constants out of the caches when a launch is timed?
   virtual bool cold_weights() const { return false; }
 };

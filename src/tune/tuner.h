@@ -19,9 +19,10 @@ struct TuneOptions {
   ir::SymbolValues opt;            // the point to time at
   TimingCache* cache = nullptr;    // never null while building
   BuildReport* report = nullptr;
+  class SecondRound* second_round = nullptr;   // learns of what was measured; null: nothing is timed again
+  bool tells_progress = true;
 };
 
-struct TuneOptions;
 // Looks into options.cache first, and writes what `timer` measures there.
 std::unique_ptr<class Timer> cached_timer(class Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options,
                                           bool cold_weights);
@@ -32,5 +33,8 @@ struct Chosen {
   std::int64_t nanoseconds = 0;    // of all steps, bodies once
 };
 Chosen choose(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options);
+// The same by that timer: in one walk over the graph, or with a second round of timing for what may win.
+Chosen choose_once(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options, class Timer& timer, bool cold_weights);
+Chosen choose_twice(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options, class Timer& timer, bool cold_weights);
 
 }  // namespace tenfold::tune
