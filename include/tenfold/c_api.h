@@ -78,7 +78,7 @@ typedef struct {
   void (*log)(void* user, int32_t severity, const char* message);   /* may be null; 0 verbose .. 3 error; from any thread */
   void* log_user;
   int32_t refittable;              /* 1: keep what tenfold_engine_refit() needs */
-  int32_t no_tf32;                 /* 1: float32 is not rounded: no TF32 on a GPU, no Winograd, Strassen or 24-bit weights on a CPU */
+  int32_t no_tf32;                 /* 1: float32 is not rounded, as with --noTF32 */
   int32_t allow_fp16;
   int32_t (*progress)(void* user, const char* phase, int32_t done, int32_t total);   /* may be null; 0 cancels the build */
   void* progress_user;

@@ -58,7 +58,7 @@ struct SimpleForm {
 
 // Bounds that are operands are left to the general way.
 std::optional<SimpleForm> simple_form(const Problem& p, int channel_axis, int own_bias) {
-  const auto head = before_gelu(p);
+  const auto head = bf16_parts(p) == 1 ? before_gelu(p) : std::nullopt;   // that of registers is as good as bf16
   Problem summed = p;
   if (head) summed.body = &*head;
   const auto form = simple_epilogue(summed, channel_axis, p.out[0].dtype);
@@ -67,6 +67,11 @@ std::optional<SimpleForm> simple_form(const Problem& p, int channel_axis, int ow
 }
 
 }  // namespace
+
+int bf16_parts(const Problem& p) {
+  const bool wide = p.in[0].dtype == DType::f32 && p.in[1].dtype == DType::f32;
+  return wide && (!p.attributes || p.attributes->string("precision", "") != "bf16") ? 2 : 1;
+}
 
 Verdict Bf16End::supports(const Problem& p, int channel_axis, int own_bias) {
   if (simple_form(p, channel_axis, own_bias)) return Verdict::only_if(stores(p.out[0].dtype), "the result is neither f32 nor bf16");

@@ -9,6 +9,9 @@
 
 namespace tenfold::backends::cpu {
 
+// 2: operands are f32 and may not be rounded to bf16, so that each is taken as two parts. 1: as bf16.
+int bf16_parts(const Problem& problem);
+
 // Simple ends run in registers, all others in the block executor, tile by tile. As F32End, but sums never pass through the result.
 class Bf16End {
  public:

@@ -15,7 +15,7 @@ inline const GemmBf16Kernels& gemm_bf16_kernels() { return tenfold_gemm_bf16_amx
 
 // Whether a product may compute in bf16 on this machine: its operands are bf16, or f32 where the precision stage permits to round them.
 Verdict bf16_product(const Problem& problem);
-// Whether it may compute in two parts of bf16 for each f32.
+// Whether it may compute in two parts of bf16 for each f32: both operands are f32, and nothing permits to round them.
 Verdict split_product(const Problem& problem);
 
 // B of (taps * k) x n, as the kernel reads it. Behind f32 weights the original values stand, for rounding cannot be undone.

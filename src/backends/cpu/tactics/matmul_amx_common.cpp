@@ -1,0 +1,123 @@
+// Products with a constant matrix on AMX tiles. Rows of bf16 are read where they lie; rows of f32 and those that are no whole steps of k are
+// copied first.
+#include "backends/cpu/tactics/matmul_amx_common.h"
+
+#include "backends/cpu/gemm/gemm_bf16.h"
+#include "backends/cpu/tactics/constant_product_common.h"
+
+namespace tenfold::backends::cpu {
+namespace {
+
+constexpr std::int64_t kRows = GemmBf16Kernels::kRows;
+
+GemmBf16Weights weights_of(const Problem& p) {
+  return {.taps = 1, .k = k_of(p), .n = n_of(p), .type = p.in[1].dtype, .parts = bf16_parts(p)};
+}
+
+// {rows of a block, columns of a block, whether panels go round inside}
+std::vector<Config> configs(const Problem& p) {
+  const std::int64_t rows = std::max<std::int64_t>(likely_rows(p), 1), n = std::max<std::int64_t>(weights_of(p).n, 1);
+  std::vector<Config> all;
+  for (const std::int64_t most : {256, 128, 512, 64}) {
+    for (const std::int64_t pieces : {4, 1, 8}) {
+      for (const std::int64_t inside : {0, 1}) {
+        const std::int64_t blocks = ceil_div(rows, most);
+        const Config c{round_up(ceil_div(rows, blocks), kRows), round_up(ceil_div(n, pieces), 32), inside};
+        if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
+      }
+    }
+  }
+  return all;
+}
+
+Verdict valid(const Problem&, const Config& c) {
+  if (c.size() != 3) return Verdict::no("its configuration has another length");
+  return Verdict::only_if(c[0] > 0 && c[0] % kRows == 0 && c[0] <= 1 << 16 && c[1] > 0 && c[1] % 32 == 0 && c[1] < 1 << 30 && c[2] >= 0 &&
+                              c[2] <= 1,
+                          "its block sizes are out of range");
+}
+
+std::int64_t packed_bytes(const Problem& p, const Config&, int input) { return input == 1 ? weights_of(p).bytes() : -1; }
+void pack(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
+  const GemmBf16Weights w = weights_of(p);
+  pack_bf16(w, *constants[1], packed, [&](std::int64_t, std::int64_t k, std::int64_t n) { return k * w.n + n; });
+}
+Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
+  const GemmBf16Weights w = weights_of(p);
+  return unpack_bf16(w, {w.k, w.n}, packed, [&](std::int64_t, std::int64_t k, std::int64_t n) { return k * w.n + n; });
+}
+
+bool copies(const Problem& p) {
+  return Bf16Matrix::copies(p.in[0].dtype, weights_of(p).k, uniform_rows(p.in[0], 0, rank_of(p.in[0]) - 1));
+}
+
+struct Kernel {
+  GemmBf16Weights weights;
+  std::int64_t rows, cols, copied;
+  bool panels_inside, copies;
+  DType a_type;
+  Bf16End end;
+};
+
+std::int64_t copy_bytes(const Problem& p, const Config& c) { return Bf16Matrix::copy_bytes(weights_of(p), copies(p), c[0]); }
+ir::Dim worker_scratch(const Problem& p, const Config& c) {
+  return copy_bytes(p, c) + gemm_bf16_scratch(Bf16End(p, rank_of(p.out[0]) - 1), c[1]);
+}
+
+std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+  return std::make_shared<Kernel>(Kernel{weights_of(p), c[0], c[1], copy_bytes(p, c), c[2] != 0, copies(p), p.in[0].dtype,
+                                         Bf16End(p, rank_of(p.out[0]) - 1)});
+}
+
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  const auto& kernel = *static_cast<const Kernel*>(self);
+  const GemmBf16Weights& w = kernel.weights;
+  const Bound &a = args.in[0], &y = args.out[0];
+  std::int64_t m = 1;
+  for (int i = 0; i + 1 < a.rank; ++i) m *= a.dims[i];
+  if (m == 0 || w.n == 0) return Status::ok;
+  const Bf16Matrix matrix(a.data, kernel.a_type, MatrixRows(a, 0, a.rank - 1), kernel.copies);
+  Bf16End::Binding bound;
+  kernel.end.bind(args, TileAxes::last(y.rank), y.rank > 1 ? MatrixRows(y, 0, y.rank - 1).stride() : 0, bound);
+  const std::int64_t row_blocks = ceil_div(m, kernel.rows), pieces = ceil_div(w.panels() * 32, kernel.cols);
+  args.parallel->for_each(row_blocks * pieces, [&](std::int64_t part, int worker) noexcept {
+    char* const memory = args.scratch_of<char>(worker);
+    const std::int64_t i = part / pieces, j = part % pieces, row = i * kernel.rows;
+    gemm_bf16(w, args.in[1].data, matrix.rows(w, row, std::min(kernel.rows, m - row), memory), j * w.panels() / pieces,
+              (j + 1) * w.panels() / pieces, kernel.panels_inside, kernel.end, bound, memory + kernel.copied);
+  });
+  return Status::ok;
+}
+
+bool may_alias(const Problem& p, int in, int) { return Bf16End(p, rank_of(p.out[0]) - 1).in_place(in); }
+
+}  // namespace
+
+Verdict matmul_amx_supported(const Problem& p) {
+  const OperandDesc &a = p.in[0], &b = p.in[1], &y = p.out[0];
+  if (!b.constant || b.dims.size() != 2 || !ir::is_constant(b.dims)) return Verdict::no("the right operand is not one constant matrix");
+  if (a.dims.empty() || rank_of(a) > MatrixRows::kMaxAxes) return Verdict::no("the left operand has no rows");
+  if (!unit_innermost(a) || !unit_innermost(y)) return Verdict::no("rows are not contiguous");
+  if (a.dims.size() != y.dims.size() || !std::equal(a.dims.begin(), a.dims.end() - 1, y.dims.begin()) || y.dims.back() != b.dims[1])
+    return Verdict::no("the epilogue enlarges the result");
+  if (!uniform_rows(y, 0, rank_of(y) - 1)) return Verdict::no("rows of the result do not lie at one distance");
+  return Bf16End::supports(p, rank_of(y) - 1);
+}
+
+Tactic matmul_amx(const char* name, int version) {
+  return {.name = name,
+          .version = version,
+          .op = "MatMul",
+          .configs = configs,
+          .valid = valid,
+          .worker_scratch = worker_scratch,
+          .packed_bytes = packed_bytes,
+          .pack = pack,
+          .unpack = unpack,
+          .open = open,
+          .run = run,
+          .may_alias = may_alias,
+          .work = constant_product_work};
+}
+
+}  // namespace tenfold::backends::cpu
