@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "backends/cpu/cpu_info.h"
 #include "builder/builder.h"
 #include "ir/text.h"
 #include "ops/cases.h"
