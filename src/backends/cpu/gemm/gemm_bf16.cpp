@@ -81,8 +81,15 @@ namespace {
 class Product {
  public:
   Product(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, const Bf16End& end, const Bf16End::Binding& bound,
-          float* sums, void* scratch) noexcept
-      : w_(w), packed_(static_cast<const std::uint16_t*>(packed)), rows_(rows), end_(end), bound_(bound), sums_(sums), scratch_(scratch) {
+          std::int64_t last_panel, float* sums, void* scratch) noexcept
+      : w_(w),
+        packed_(static_cast<const std::uint16_t*>(packed)),
+        rows_(rows),
+        end_(end),
+        bound_(bound),
+        last_panel_(last_panel),
+        sums_(sums),
+        scratch_(scratch) {
     tile_.taps = rows.taps;
     tile_.tap_count = w.taps;
     tile_.steps = w.steps();
@@ -115,7 +122,7 @@ class Product {
       own.column = panel * 32;
       own.columns = std::min<std::int64_t>(32, w_.n - own.column);
       own.sums = before_.sums == sums_ ? sums_ + kPair * 32 : sums_;
-      fetch_rows(row, panel - first, last - first);
+      look_ahead(segment, row, first, panel, last);
       tile_.panel = packed_ + panel * w_.panel();
       kernels_.multiply_and_end(tile_, own, before_);
       before_ = own;
@@ -124,7 +131,7 @@ class Product {
   void run_then_end(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t last) noexcept {
     const std::int64_t stride = (last - first) * 32, cols = std::min(stride, w_.n - first * 32);
     for (std::int64_t panel = first; panel < last; ++panel) {
-      fetch_rows(row, panel - first, last - first);
+      look_ahead(segment, row, first, panel, last);
       tile_.panel = packed_ + panel * w_.panel();
       kernels_.multiply(tile_, sums_ + (panel - first) * 32, stride);
     }
@@ -132,10 +139,21 @@ class Product {
       end_.apply(kernels_, bound_, c, first * 32, cols, sums_ + at * stride, stride, scratch_);
     });
   }
-  // Asks for the share that panel `i` of `panels` has of the rows that follow.
-  void fetch_rows(std::int64_t row, std::int64_t i, std::int64_t panels) const noexcept {
-    const std::int64_t slice = kPair * rows_.row_bytes / panels;
-    if (rows_.far && row + 2 * kPair <= rows_.count) kernels_.fetch(tile_.a[0] + kPair * rows_.row_bytes + i * slice, 0, 1, slice);
+  // Asks for the share that panel `i` of `panels` has of the rows that follow, and for the panel that follows: its first rows find it in no
+  // cache near. One panel after the other: all rows share that.
+  void look_ahead(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t panel, std::int64_t last) noexcept {
+    const std::int64_t panels = last - first, slice = kPair * rows_.row_bytes / panels;
+    tile_.rows_ahead = {};
+    if (rows_.far && row + 2 * kPair <= rows_.count)
+      tile_.rows_ahead = {tile_.a[0] + kPair * rows_.row_bytes + (panel - first) * slice, slice};
+    tile_.panel_ahead = {};
+    if (panel + 1 >= last_panel_) return;
+    const char* const next = reinterpret_cast<const char*>(packed_ + (panel + 1) * w_.panel());
+    const std::int64_t bytes = w_.panel() * 2, groups = panels > 1 ? 1 : ceil_div(rows_.count, kPair) * rows_.segments;
+    const std::int64_t group = segment * ceil_div(rows_.count, kPair) + row / kPair;
+    if (group >= groups) return;
+    const std::int64_t from = bytes * group / groups / 64 * 64;
+    tile_.panel_ahead = {next + from, bytes * (group + 1) / groups / 64 * 64 - from};
   }
   // Where the two tiles of 32 rows from `row` on begin.
   void place(std::int64_t segment, std::int64_t row) noexcept {
@@ -169,6 +187,7 @@ class Product {
   const GemmBf16Rows& rows_;
   const Bf16End& end_;
   const Bf16End::Binding& bound_;
+  std::int64_t last_panel_;
   float* sums_;
   void* scratch_;
   GemmBf16Tile tile_;
@@ -187,7 +206,7 @@ std::int64_t gemm_bf16_scratch(const Bf16End& end, std::int64_t cols) {
 void gemm_bf16(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, std::int64_t first_panel, std::int64_t last_panel,
                bool panels_inside, const Bf16End& end, const Bf16End::Binding& bound, char* scratch) noexcept {
   const std::int64_t end_bytes = round_up(end.scratch_bytes(), 64), most = kMostColumns / 32;
-  Product product(w, packed, rows, end, bound, reinterpret_cast<float*>(scratch + end_bytes), scratch);
+  Product product(w, packed, rows, end, bound, last_panel, reinterpret_cast<float*>(scratch + end_bytes), scratch);
   gemm_bf16_kernels().enter();
   const std::int64_t at_once = panels_inside ? most : 1;
   for (std::int64_t panel = first_panel; panel < last_panel; panel += at_once)

@@ -12,6 +12,12 @@
 
 namespace tenfold::backends::cpu {
 
+// Lines of memory that are wanted soon: each step of k fetches some into the second cache.
+struct GemmBf16Ahead {
+  const char* at = nullptr;
+  std::int64_t bytes = 0;
+};
+
 struct GemmBf16Tile {
   const char* a[2] = {};            // the first row of either tile of 16 rows; null: there is no second one
   std::int64_t row_bytes[2] = {};   // from one of its rows to the next
@@ -19,6 +25,7 @@ struct GemmBf16Tile {
   std::int64_t tap_count = 0, steps = 0;
   const std::uint16_t* panel = nullptr;
   std::int64_t low = 0;   // bytes from rows to their low parts; B has two parts then. 0: neither has
+  GemmBf16Ahead rows_ahead, panel_ahead;
 };
 
 // What becomes of finished sums: + bias, + residual, clamped, GELU to the precision of bf16. Operands are bf16 or f32 each.
@@ -59,8 +66,6 @@ struct GemmBf16Kernels {
   void (*enter)() = nullptr;   // sets up the tile registers of this thread ...
   void (*leave)() = nullptr;   // ... and gives them back
   void (*copy)(const Bf16Copy&) = nullptr;
-  // Asks for `rows` rows of `bytes` bytes, `stride` bytes apart, to be brought into the second cache.
-  void (*fetch)(const char* at, std::int64_t stride, std::int64_t rows, std::int64_t bytes) = nullptr;
   // 32 columns of sums for 32 or, without a second tile, 16 rows, which lie `stride` floats apart.
   void (*multiply)(const GemmBf16Tile&, float* sums, std::int64_t stride) = nullptr;
   // The same into `own`, while those `before`, which may be none, end.

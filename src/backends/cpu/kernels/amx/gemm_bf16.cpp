@@ -88,6 +88,21 @@ inline void add_products_of(const GemmBf16Tile& t, const char* upper, const char
   add_products<kTwoRows>();
 }
 
+class Ahead {
+ public:
+  Ahead(const GemmBf16Ahead& a, std::int64_t steps)
+      : at_(a.at), lines_(a.bytes / 64), step_(steps > 0 ? (lines_ + steps - 1) / steps : 0) {}
+  void advance() {
+    const std::int64_t count = std::min(step_, lines_);
+    for (std::int64_t i = 0; i < count; ++i, at_ += 64) _mm_prefetch(at_, _MM_HINT_T1);
+    lines_ -= count;
+  }
+
+ private:
+  const char* at_;
+  std::int64_t lines_, step_;
+};
+
 // Two parts are three products of 8 loads: low rows and then high ones times high columns, these rows times low columns.
 template <bool kTwoRows, bool kParts, class Between>
 inline void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t stride, Between&& between) {
@@ -98,6 +113,7 @@ inline void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t strid
     _tile_zero(3);
   }
   const std::uint16_t* b = t.panel;
+  Ahead rows(t.rows_ahead, t.tap_count * t.steps), panel(t.panel_ahead, t.tap_count * t.steps);
   for (std::int64_t tap = 0; tap < t.tap_count; ++tap) {
     const char *upper = t.a[0] + t.taps[tap], *lower = t.a[kTwoRows ? 1 : 0] + t.taps[tap];
     for (std::int64_t s = 0; s < t.steps; ++s, upper += kStepBytes, lower += kStepBytes) {
@@ -110,6 +126,8 @@ inline void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t strid
         add_products<kTwoRows>();
         b += 2 * kPanelTile;
       }
+      rows.advance();
+      panel.advance();
       between();
     }
   }
@@ -129,11 +147,6 @@ void multiply(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
     two ? multiply_rows<true, true>(t, sums, stride, nothing) : multiply_rows<false, true>(t, sums, stride, nothing);
   else
     two ? multiply_rows<true, false>(t, sums, stride, nothing) : multiply_rows<false, false>(t, sums, stride, nothing);
-}
-
-void fetch(const char* at, std::int64_t stride, std::int64_t rows, std::int64_t bytes) {
-  for (; rows > 0; --rows, at += stride)
-    for (std::int64_t b = 0; b < bytes; b += 64) _mm_prefetch(at + b, _MM_HINT_T1);
 }
 
 // Of the rows that wait, some end in each step of the product of others: their instructions fill what tiles leave free. Meanwhile the
@@ -186,6 +199,6 @@ void add_bias(const char* bias, bool wide, float* sums, std::int64_t stride, std
 
 }  // namespace
 
-extern "C" const GemmBf16Kernels TENFOLD_TABLE(gemm_bf16) = {enter, leave, copy, fetch, multiply, multiply_and_end, end, add_bias};
+extern "C" const GemmBf16Kernels TENFOLD_TABLE(gemm_bf16) = {enter, leave, copy, multiply, multiply_and_end, end, add_bias};
 
 }  // namespace tenfold::backends::cpu
