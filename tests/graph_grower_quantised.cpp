@@ -66,7 +66,7 @@ void Grower::quantised() {
   std::string name = on_grid("x");
   Shape shape = values_[0].shape;
   for (int layers = 1 + below(3); layers > 0; --layers) quantised_layer(name, shape);
-  add("Neg(" + name + ")", shape);   // a float product would do without the rounding before it (remove_qdq)
+  add("Neg(" + name + ")", shape);   // a product of two activations would do without the rounding before it (remove_qdq)
 }
 
 }  // namespace tenfold

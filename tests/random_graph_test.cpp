@@ -15,6 +15,7 @@
 #include "ops/cases.h"
 #include "ops/interpret.h"
 #include "passes/pass.h"
+#include "quant/qdq.h"
 
 namespace tenfold {
 namespace {
@@ -119,6 +120,31 @@ TEST(RandomGraphs, OptimisedAsReference) {
   RecordProperty("graphs", ran);
   std::printf("%d graphs ran, %d were refused\n", ran, static_cast<int>(seed - first) - ran);
   EXPECT_GT(ran, 10);
+}
+
+// What the passes for a GPU make of a graph means the same, on reference kernels.
+TEST(RandomGraphs, RewrittenForGpus) {
+  const char* one = std::getenv("TENFOLD_GRAPH_SEED");
+  for (std::uint64_t seed = one ? std::strtoull(one, nullptr, 10) : 0; seed < 400 && !HasFailure(); ++seed) {
+    Grower grower(seed);
+    const std::string text = grower.grow();
+    const ir::Graph graph =
+        ir::parse_graph(text, ir::Registry::builtin(),
+                        {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
+    ir::Graph rewritten = graph.clone();
+    const bool float8 = true;
+    for (const auto& list : {passes::canonical(), passes::canonical_for_gpu(), quant::qdq_passes_for_gpu(true, float8),
+                             passes::settled_for_gpu(), passes::fuse(), passes::fuse_for_gpu()})
+      passes::run(rewritten, list);
+    Shape shape = grower.start();
+    shape.insert(shape.begin(), 2);
+    const Tensor x = ops::random_tensor(DType::f32, shape, seed);
+    const std::vector<ops::RuntimeValue> got = ops::run_graph(rewritten, {x}), want = ops::run_graph(graph, {x});
+    for (std::size_t i = 0; i < want.size(); ++i)
+      EXPECT_EQ(difference(std::get<Tensor>(got.at(i)), std::get<Tensor>(want[i]), 2e-4), "")
+          << "seed " << seed << ", output " << i << "\n" << text << ir::print(rewritten);
+    if (one) break;
+  }
 }
 
 // Where makes the scores of a row that is masked everywhere equal, however large they were: its answer is the mean of the values.

@@ -140,6 +140,23 @@ TEST(Qdq, ARectifierHiddenInTheRangeStays) {
   EXPECT_EQ(count(graph, "Region"), 2) << ir::print(graph);
 }
 
+// A depth that tensor cores do not take leaves a product with weights to floats, of the rounded activations as before.
+TEST(Qdq, WhatIsRoundedForWeightsStaysRounded) {
+  const auto quantised = [](const std::string& turn) {
+    return run_all(R"((x f32[4,5])
+      xs = f32[]{0.5}
+      xz = i8[]{3}
+      w = constant i8[)" + turn + R"(
+      q = QuantizeLinear(x, xs, xz)
+      d = DequantizeLinear(q, xs, xz)
+      y = MatMul(d, wt)
+    )",
+                   1e-4, qdq_passes_for_gpu(true, true));
+  };
+  EXPECT_EQ(count(quantised("5,7]\n  wt = DequantizeLinear(w, xs)"), "Region"), 2);
+  EXPECT_EQ(count(quantised("7,5]\n  wd = DequantizeLinear(w, xs)\n  wt = Transpose(wd) perm=[1,0]"), "Region"), 2);
+}
+
 TEST(Qdq, ProductsOfFloat8OnGpus) {
   const std::string text = R"((x f32[4,16])
     xs = f32[]{0.01}

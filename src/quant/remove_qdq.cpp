@@ -1,8 +1,9 @@
-// remove_qdq: a tensor that is quantised only to be dequantised for a product that stays float is left as it is.
+// remove_qdq: a tensor that is quantised only to be dequantised for a product of two activations is left as it is.
 //
-// Products of two activations (attention) run in float, where the rounding costs time and accuracy and saves nothing. The pair also
-// cuts off values, which may stand for a rectifier that an exporter dropped: it is removed only where the whole range was used on
-// both sides of zero, or where the operand cannot be negative.
+// Such products (attention) run in float, where the rounding costs time and accuracy and saves nothing. In front of a product with
+// weights it stays, whatever the device computes that in: results are the quantised model's. The pair also cuts off values, which may
+// stand for a rectifier that an exporter dropped: it is removed only where the whole range was used on both sides of zero, or where
+// the operand cannot be negative.
 //
 // before: (x f32[2,3,4], w f32[2,4,5])
 //   s = f32[]{0.05}
@@ -42,6 +43,18 @@ bool uses_both_signs(const Params& p) {
   return p.zeros[0] > least && p.zeros[0] < most;
 }
 
+// Known when the plan is built, as it is or dequantised, moved about or cast.
+bool is_weight(const ir::Value* value) {
+  const ir::Node* node = value->producer;
+  if (value->is_constant()) return true;
+  if (node == nullptr || node->inputs.empty() || node->op() == "Shape") return false;
+  return std::all_of(node->inputs.begin(), node->inputs.end(), [](const ir::Value* v) { return v == nullptr || is_weight(v); });
+}
+
+bool spares(const ir::Node* user, const ir::Value* value) {
+  return user->op() == "Shape" || (user->op() == "MatMul" && !is_weight(passes::other(*user, value)));
+}
+
 bool run(ir::Graph& graph) {
   bool changed = false;
   for (ir::Node* node : graph.node_list()) {
@@ -50,8 +63,7 @@ bool run(ir::Graph& graph) {
     const auto p = params_of(node);
     if (!p || p != params_of(quantize) || !p->per_tensor() || (p->dtype != DType::u8 && p->dtype != DType::i8)) continue;
     const std::vector<ir::Node*>& users = node->out()->users;
-    const auto is_product = [](const ir::Node* user) { return user->op() == "MatMul" || user->op() == "Shape"; };
-    if (users.empty() || !std::all_of(users.begin(), users.end(), is_product)) continue;
+    if (users.empty() || !std::all_of(users.begin(), users.end(), [&](const auto* user) { return spares(user, node->out()); })) continue;
     if (!uses_both_signs(*p) && !never_negative(quantize->in(0))) continue;
     graph.replace_uses(node->out(), quantize->in(0));
     changed = true;
