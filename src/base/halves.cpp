@@ -2,6 +2,7 @@
 #include "base/halves.h"
 
 #include "base/half.h"
+#include "base/spread.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -24,15 +25,22 @@ __attribute__((target("avx,f16c"))) std::size_t by_instruction(const float* from
 }
 #endif
 
-}  // namespace
-
-void floats_to_halves(const float* from, std::uint16_t* to, std::size_t count) {
+void stretch_to_halves(const float* from, std::uint16_t* to, std::size_t count) {
   std::size_t i = 0;
 #if defined(__x86_64__)
   // Every processor with AVX2 has F16C, too; clang 14 does not know that name.
   if (__builtin_cpu_supports("avx2")) i = by_instruction(from, to, count);
 #endif
   for (; i < count; ++i) to[i] = float_to_half(from[i]);
+}
+
+}  // namespace
+
+void floats_to_halves(const float* from, std::uint16_t* to, std::size_t count) {
+  const auto all = static_cast<std::int64_t>(count);
+  spread_stretches(all, 8, 6 * all, [&](std::int64_t begin, std::int64_t end) {
+    stretch_to_halves(from + begin, to + begin, static_cast<std::size_t>(end - begin));
+  });
 }
 
 }  // namespace tenfold

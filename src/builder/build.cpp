@@ -8,6 +8,7 @@
 #include "backends/backend.h"
 #include "base/cpu_count.h"
 #include "base/log.h"
+#include "base/spread.h"
 #include "builder/builder.h"
 #include "builder/overflow.h"
 #include "builder/plan_maker.h"
@@ -109,6 +110,7 @@ std::vector<ir::Graph> forms_of(ir::Graph graph, const backends::DeviceInfo& dev
 plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name,
                       std::shared_ptr<backends::Backend> backend, BuildReport& report, const std::function<ir::Graph()>& open_graph) {
   check_names(config.disabled_passes);
+  const MaySpread may_spread;
   PlanMaker maker(config, model_name, *backend, report);
   std::vector<OptimizationProfile> profiles = config.profiles;
   if (profiles.empty()) profiles.emplace_back();
@@ -188,6 +190,7 @@ namespace {
 Engine import_and_build(const std::function<ir::Graph(const onnx_import::ImportOptions&)>& import, const BuildConfig& config,
                         const std::string& model_name, BuildReport* report) {
   OpenedBackend opened = open_aside(config);
+  const MaySpread may_spread;
   Stopwatch watch;
   const onnx_import::ImportOptions options = import_options(config);
   const ir::Graph graph = import(options);

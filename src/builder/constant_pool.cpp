@@ -48,9 +48,16 @@ std::int32_t ConstantPool::find(const void* data, std::int64_t bytes, const Key&
   return -1;
 }
 
+ConstantPool::Key ConstantPool::key_of(const SharedConstant& constant) {
+  const Tensor& t = constant->tensor;
+  const auto [at, added] = hashes_.try_emplace(constant, 0);
+  if (added) at->second = hash_of(t.raw(), t.bytes());
+  return {at->second, t.bytes(), keys_.of(constant)};
+}
+
 ConstantPool::Place ConstantPool::find(const SharedConstant& constant) {
   const Tensor& t = constant->tensor;
-  const Key key{hash_of(t.raw(), t.bytes()), t.bytes(), keys_.of(constant)};
+  const Key key = key_of(constant);
   if (const auto packed = packed_.find(key); packed != packed_.end()) return {packed->second, true};
   return {find(t.raw(), t.bytes(), key), false};
 }
@@ -68,8 +75,7 @@ std::int32_t ConstantPool::add_packed(const std::string& name, const std::vector
     if (operand && ir::may_change(*operand)) key += keys_.of(operand) + " ";
   if (!key.empty()) key += packing;
   const std::int32_t index = add(name, packed, bytes, key, key.empty() ? nullptr : original);
-  const Tensor& t = original->tensor;
-  packed_.try_emplace({hash_of(t.raw(), t.bytes()), t.bytes(), keys_.of(original)}, index);   // any packing will do
+  packed_.try_emplace(key_of(original), index);   // any packing will do
   return index;
 }
 

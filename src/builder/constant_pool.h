@@ -43,6 +43,7 @@ class ConstantPool {
   using Key = std::tuple<std::uint64_t, std::int64_t, std::string>;   // hash and number of bytes, refit key
   std::int32_t add(const std::string& name, const void* data, std::int64_t bytes, const std::string& key, SharedConstant origin);
   std::int32_t find(const void* data, std::int64_t bytes, const Key& key) const;
+  Key key_of(const SharedConstant& constant);   // hashes its bytes once
   std::byte* at(std::int64_t offset) const { return static_cast<std::byte*>(memory_.get()) + offset; }
   std::int64_t end() const;      // where the next constant begins
 
@@ -52,6 +53,7 @@ class ConstantPool {
   std::vector<plan::Constant> constants_;
   std::vector<SharedConstant> origins_;
   std::map<Key, std::vector<std::int32_t>> by_content_;
+  std::map<SharedConstant, std::uint64_t> hashes_;
   std::map<Key, std::int32_t> packed_;       // the original's -> constant
 };
 

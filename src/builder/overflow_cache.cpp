@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "base/spread.h"
 #include "ir/text.h"
 
 namespace tenfold::builder {
@@ -18,6 +19,11 @@ std::string text_of(const Hash128& key) {
   std::ostringstream out;
   out << std::hex << key.high << '.' << key.low;
   return out.str();
+}
+
+std::string line_of(const Tensor& t) {
+  const std::span<const std::byte> bytes(static_cast<const std::byte*>(t.raw()), static_cast<std::size_t>(t.bytes()));
+  return cat(" ", name(t.dtype()), "[", text(t.shape()), "] ", t.dtype() == DType::string ? "" : text_of(hash128(bytes)), "\n");
 }
 
 std::string content(const std::string& path) {
@@ -74,16 +80,17 @@ void OverflowCache::add(const Hash128& key, const std::map<std::string, double>&
 Hash128 overflow_key(const ir::Graph& source, const std::vector<plan::Range>& ranges, const BuildConfig& config) {
   std::vector<std::shared_ptr<const ir::Constant>> constants;
   std::string text = cat(TENFOLD_VERSION, "\n", ir::print(source, {.constants = &constants}));
-  const auto add = [&text](const Tensor& t) {
-    const std::span<const std::byte> bytes(static_cast<const std::byte*>(t.raw()), static_cast<std::size_t>(t.bytes()));
-    text += cat(" ", name(t.dtype()), "[", tenfold::text(t.shape()), "] ", t.dtype() == DType::string ? "" : text_of(hash128(bytes)), "\n");
-  };
-  for (const auto& constant : constants) add(constant->tensor);
+  std::vector<std::string> lines(constants.size());
+  std::int64_t bytes = 0;
+  for (const auto& constant : constants) bytes += constant->tensor.bytes();
+  spread(static_cast<std::int64_t>(constants.size()), bytes,
+         [&](std::int64_t i) { lines[static_cast<std::size_t>(i)] = line_of(constants[static_cast<std::size_t>(i)]->tensor); });
+  for (const std::string& line : lines) text += line;
   for (const plan::Range& r : ranges) text += cat(r.symbol, " ", r.opt, "\n");
   text += cat("pack ", static_cast<int>(config.pack_tokens), "\n");   // which decide what values are called
   for (const std::string& pass : config.disabled_passes) text += pass + "\n";
   for (const auto& set : config.typical_inputs)
-    for (const auto& [input, tensor] : set) text += input, add(tensor);
+    for (const auto& [input, tensor] : set) text += input + line_of(tensor);
   return hash128(text);
 }
 

@@ -1,15 +1,12 @@
 // A float is NaN or infinite when its exponent bits are all set; comparing integers lets the compiler use whole vectors.
 #include "onnx_import/finite.h"
 
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <future>
-#include <system_error>
 
-#include "base/cpu_count.h"
 #include "base/element.h"
+#include "base/spread.h"
 
 namespace tenfold::onnx_import {
 namespace {
@@ -53,22 +50,13 @@ bool all_finite(const Tensor& tensor) {
 }
 
 std::vector<bool> all_finite(const std::vector<Tensor>& tensors) {
-  constexpr std::int64_t kBytesOfAThread = 16 << 20;   // several milliseconds: less is not worth a thread
-  constexpr std::int64_t kMostThreads = 8;
   std::int64_t bytes = 0;
   for (const Tensor& t : tensors) bytes += t.bytes();
   std::vector<char> finite(tensors.size());   // bytes, as threads may not share one
-  std::atomic<std::size_t> next = 0;
-  const auto look = [&] {
-    for (std::size_t i; (i = next++) < tensors.size();) finite[i] = all_finite(tensors[i]);
-  };
-  std::vector<std::future<void>> others;
-  const std::int64_t threads = std::min<std::int64_t>({bytes / kBytesOfAThread, kMostThreads, default_threads()});
-  try {
-    for (std::int64_t i = 1; i < threads; ++i) others.push_back(std::async(std::launch::async, look));
-  } catch (const std::system_error&) {}   // no more threads: those that there are look at the rest
-  look();
-  for (auto& other : others) other.get();
+  spread(static_cast<std::int64_t>(tensors.size()), bytes, [&](std::int64_t part) {
+    const auto i = static_cast<std::size_t>(part);
+    finite[i] = all_finite(tensors[i]);
+  });
   return {finite.begin(), finite.end()};
 }
 

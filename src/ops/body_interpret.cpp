@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/element.h"
+#include "base/spread.h"
 #include "ops/body_lane.h"
 #include "ops/walk.h"
 
@@ -84,8 +85,11 @@ class Interpreter {
     make_lanes();
   }
 
-  void run() {
-    for (std::int64_t start = 0; start < steps_; start += step_) {
+  std::int64_t steps() const { return steps_; }
+  std::int64_t step() const { return step_; }
+  // Elements from `begin`, a multiple of step(), to `end`.
+  void run(std::int64_t begin, std::int64_t end) {
+    for (std::int64_t start = begin; start < end; start += step_) {
       const std::int64_t count = hollow_ ? 0 : std::min(step_, steps_ - start);
       for (std::size_t i = 0; i < in_.size(); ++i) {
         readers_[i].seek(start);
@@ -157,7 +161,12 @@ std::vector<bool> narrow_values(const ir::Body& body, const std::vector<bool>& n
 }
 
 void interpret_body(const ir::Body& body, std::span<const ir::TensorRef> in, std::span<const ir::TensorRef> out) {
-  Interpreter(body, in, out).run();
+  Interpreter all(body, in, out);
+  constexpr std::int64_t kBytes = 32;   // an element costs as much as many bytes that are only moved
+  if (all.steps() <= kChunk) return all.run(0, all.steps());
+  spread_stretches(all.steps(), all.step(), kBytes * all.steps(), [&](std::int64_t begin, std::int64_t end) {
+    begin == 0 && end == all.steps() ? all.run(begin, end) : Interpreter(body, in, out).run(begin, end);
+  });
 }
 
 }  // namespace tenfold::ops

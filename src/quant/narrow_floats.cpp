@@ -13,10 +13,12 @@
 //   b = Max(a, e)
 #include "quant/narrow_floats.h"
 
+#include <atomic>
 #include <cmath>
 #include <set>
 #include <unordered_map>
 
+#include "base/spread.h"
 #include "ops/fold.h"
 
 namespace tenfold::quant {
@@ -59,9 +61,13 @@ const std::set<std::string, std::less<>> kNarrowed = {"MatMul",
 bool survives(const Tensor& wide, const Tensor& narrow) {
   if (narrow.dtype() == DType::f16 && wide.size() > 1) {   // mostly at a glance: no infinity, so nothing overflowed
     const auto* bits = static_cast<const std::uint16_t*>(narrow.raw());
-    std::uint16_t largest = 0;
-    for (std::int64_t i = 0; i < narrow.size(); ++i) largest = std::max<std::uint16_t>(largest, bits[i] & 0x7fff);
-    if (largest < 0x7c00) return true;
+    std::atomic<bool> infinite = false;
+    spread_stretches(narrow.size(), 1, narrow.bytes(), [&](std::int64_t begin, std::int64_t end) {
+      std::uint16_t largest = 0;
+      for (std::int64_t i = begin; i < end; ++i) largest = std::max<std::uint16_t>(largest, bits[i] & 0x7fff);
+      if (largest >= 0x7c00) infinite = true;
+    });
+    if (!infinite) return true;
   }
   for (std::int64_t i = 0; i < wide.size(); ++i) {
     const double a = wide.as_double(i), b = narrow.as_double(i);

@@ -1,26 +1,36 @@
 // Reading a convolution problem.
 #include "backends/cuda/tactics/conv_common.h"
 
-#include <cstring>
-
 #include "backends/cuda/tactics/product_common.h"
 #include "base/check.h"
+#include "base/spread.h"
 
 namespace tenfold::backends::cuda {
 namespace {
 
-void repack(const Problem& p, const void* from, void* to, bool back) {
+template <class Element>
+void repack_as(const Problem& p, const void* from, void* to, bool back) {
   const ir::Dims& w = p.in[1].dims;
   const std::int64_t filters = w[0].constant(), channels = w[1].constant(), taps = ir::product(std::span(w).subspan(2)).constant();
-  const std::int64_t bytes = bits(p.in[1].dtype) / 8;
-  const auto* source = static_cast<const char*>(from);
-  auto* target = static_cast<char*>(to);
-  for (std::int64_t f = 0; f < filters; ++f)
-    for (std::int64_t c = 0; c < channels; ++c)
-      for (std::int64_t t = 0; t < taps; ++t) {
-        const std::int64_t plain = ((f * channels + c) * taps + t) * bytes, last = ((f * taps + t) * channels + c) * bytes;
-        std::memcpy(target + (back ? plain : last), source + (back ? last : plain), static_cast<std::size_t>(bytes));
-      }
+  const auto* source = static_cast<const Element*>(from);
+  auto* target = static_cast<Element*>(to);
+  const std::int64_t bytes = filters * channels * taps * static_cast<std::int64_t>(sizeof(Element));
+  spread_stretches(filters, 1, bytes, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t f = begin; f < end; ++f)
+      for (std::int64_t c = 0; c < channels; ++c)
+        for (std::int64_t t = 0; t < taps; ++t) {
+          const std::int64_t plain = (f * channels + c) * taps + t, last = (f * taps + t) * channels + c;
+          target[back ? plain : last] = source[back ? last : plain];
+        }
+  });
+}
+
+void repack(const Problem& p, const void* from, void* to, bool back) {
+  const int width = bits(p.in[1].dtype);
+  if (width == 8) return repack_as<std::uint8_t>(p, from, to, back);
+  if (width == 16) return repack_as<std::uint16_t>(p, from, to, back);
+  check(width == 32, "weights of ", width, " bits are to be packed");
+  repack_as<std::uint32_t>(p, from, to, back);
 }
 
 }  // namespace

@@ -2,22 +2,32 @@
 #include "backends/cuda/tactics/pack_matrix_common.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "backends/cuda/tactics/product_common.h"
+#include "base/check.h"
+#include "base/spread.h"
 
 namespace tenfold::backends::cuda {
 namespace {
 
-void transpose(const void* from, void* to, std::int64_t rows, std::int64_t columns, std::int64_t bytes) {
-  const auto* source = static_cast<const char*>(from);
-  auto* target = static_cast<char*>(to);
+template <class Element>
+void transpose_as(const void* from, void* to, std::int64_t rows, std::int64_t columns) {
+  const auto* source = static_cast<const Element*>(from);
+  auto* target = static_cast<Element*>(to);
   constexpr std::int64_t kTile = 32;
-  for (std::int64_t r0 = 0; r0 < rows; r0 += kTile)
-    for (std::int64_t c0 = 0; c0 < columns; c0 += kTile)
-      for (std::int64_t r = r0; r < std::min(r0 + kTile, rows); ++r)
-        for (std::int64_t c = c0; c < std::min(c0 + kTile, columns); ++c)
-          std::memcpy(target + (c * rows + r) * bytes, source + (r * columns + c) * bytes, static_cast<std::size_t>(bytes));
+  spread_stretches(columns, kTile, rows * columns * static_cast<std::int64_t>(sizeof(Element)), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t c0 = begin; c0 < end; c0 += kTile)
+      for (std::int64_t r0 = 0; r0 < rows; r0 += kTile)
+        for (std::int64_t c = c0; c < std::min(c0 + kTile, end); ++c)
+          for (std::int64_t r = r0; r < std::min(r0 + kTile, rows); ++r) target[c * rows + r] = source[r * columns + c];
+  });
+}
+
+void transpose(const void* from, void* to, std::int64_t rows, std::int64_t columns, std::int64_t bytes) {
+  if (bytes == 1) return transpose_as<std::uint8_t>(from, to, rows, columns);
+  if (bytes == 2) return transpose_as<std::uint16_t>(from, to, rows, columns);
+  check(bytes == 4, "a matrix of ", bytes, " bytes an element is to be packed");
+  transpose_as<std::uint32_t>(from, to, rows, columns);
 }
 
 }  // namespace
