@@ -231,6 +231,43 @@ TEST_F(Gpu, WithoutMemoryAnErrorAndAllGoesOn) {
   expect_near(engine.create_context()->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "afterwards");
 }
 
+// Rows of bytes, more of them than 32-bit indices count: counts up to 2^30 take a narrower kernel, which is in the operator's cases.
+TEST_F(Gpu, PadOfMoreElementsThan32BitsCount) {
+  constexpr std::int64_t kWidth = 65536, kWide = kWidth + 3, kShifts = 997;
+  if (free_bytes() < std::size_t{24} << 30) GTEST_SKIP() << "24 GB of the GPU's memory are wanted";
+  const Engine engine = built(parsed(R"((x u8[batch,65536])
+    counts = i64[4]{0,1,0,2}
+    fill = u8[]{7}
+    y = Pad(x, counts, fill))"), kWidth, 66000);
+  const auto context = engine.create_context();
+  const Tensor pattern = ops::random_tensor(DType::u8, {kWidth + kShifts}, 3, 0, 255);
+  const auto row_of = [&](std::int64_t row) { return pattern.data<std::uint8_t>() + row * 31 % kShifts; };
+  const auto at = [](void* p, std::int64_t offset) { return reinterpret_cast<backends::cuda::DevicePointer>(p) + static_cast<std::uint64_t>(offset); };
+  const auto x = backend_->allocate(66000 * kWidth), y = backend_->allocate(66000 * kWide);
+  const auto stream = new_stream();
+  const auto whole = backend_->allocate_host(pattern.bytes());
+  std::memcpy(whole.get(), pattern.raw(), static_cast<std::size_t>(pattern.bytes()));
+  for (std::int64_t row = 0; row < 66000; ++row)
+    ASSERT_EQ(driver()->copy(at(x.get(), row * kWidth), at(whole.get(), row * 31 % kShifts), kWidth, stream), 0);
+  ASSERT_EQ(driver()->stream_wait(stream), 0);
+  const auto got = backend_->allocate_host(kWide);
+  for (const std::int64_t rows : {16500, 66000}) {   // beyond 2^30 and beyond 2^32 elements
+    ASSERT_TRUE(context->set_input_shape(0, Shape{rows, kWidth}));
+    ASSERT_TRUE(context->bind(0, x.get(), rows * kWidth));
+    ASSERT_TRUE(context->bind(1, y.get(), rows * kWide));
+    const Status status = context->run();
+    ASSERT_TRUE(status) << context->describe(status);
+    for (std::int64_t row = 0; row < rows; row = row == rows - 1 ? rows : std::min(row + 331, rows - 1)) {
+      ASSERT_EQ(driver()->copy(at(got.get(), 0), at(y.get(), row * kWide), kWide, stream), 0);
+      ASSERT_EQ(driver()->stream_wait(stream), 0);
+      const auto* bytes = static_cast<const std::uint8_t*>(got.get());
+      ASSERT_TRUE(bytes[0] == 7 && bytes[kWide - 2] == 7 && bytes[kWide - 1] == 7) << "row " << row << " of " << rows;
+      ASSERT_EQ(std::memcmp(bytes + 1, row_of(row), kWidth), 0) << "row " << row << " of " << rows;
+    }
+  }
+  driver()->stream_destroy(stream);
+}
+
 // In a process of its own, for it loses the GPU. 0: all was as it should be.
 int lose_the_gpu() {
   using namespace backends::cuda;
