@@ -6,7 +6,7 @@
 
 namespace tenfold::backends::cpu {
 
-Bf16Windows::Bf16Windows(const ConvShape& shape, DType type) : shape_(shape), type_(type) {
+Bf16Windows::Bf16Windows(const ConvShape& shape, DType type, int parts) : shape_(shape), type_(type), parts_(parts) {
   constexpr std::int64_t kShortTap = 48;   // values: a step or one and a half for what would be a step for each pixel
   merged_ = shape.kernel[2] > 1 && shape.dilation[2] == 1 && shape.kernel[2] * shape.channels <= kShortTap;
   for (std::size_t d = 1; d < 3; ++d) {
@@ -37,31 +37,36 @@ void Bf16Windows::line(const ConvExtents& e, const char* from, const Pixels& p, 
   if (last == first) return;
   const std::int64_t pixel = e.x_stride[2] * (type_ == DType::f32 ? 4 : 2);
   Bf16Copy c{.from = from + (first * p.step - p.begin) * pixel, .from_bytes = p.step * pixel, .wide = type_ == DType::f32,
-             .rows = last - first, .count = shape_.channels, .padded = p.bytes / 2, .to = to + first * p.bytes, .to_bytes = p.bytes};
+             .rows = last - first, .count = shape_.channels, .padded = p.padded, .to = to + first * p.bytes, .to_bytes = p.bytes};
+  c.parts = parts_, c.low = low();
+  if (parts_ > 1 && merged_) c.wide = false, c.parts = 1, c.count *= 2;   // f32 as they are, half by half
   // Pixels without gaps are one row.
-  if (p.step == 1 && c.padded == c.count && e.x_stride[2] == c.count) c.count = c.padded = c.rows * c.count, c.rows = 1;
+  if (p.step == 1 && c.parts == 1 && c.padded == c.count && e.x_stride[2] == shape_.channels)
+    c.count = c.padded = c.rows * c.count, c.rows = 1;
   gemm_bf16_kernels().copy(c);
 }
 
 // The windows' pieces of one line of the image, each padded; `border`: memory for the line with its border.
 void Bf16Windows::windows_of_line(const ConvExtents& e, const char* from, char* border, char* to) const noexcept {
-  const std::int64_t step = shape_.stride[2] * shape_.channels * 2, pixels = (e.out[2] - 1) * shape_.stride[2] + shape_.kernel[2];
-  line(e, from, {shape_.begin[2], 1, pixels, shape_.channels * 2}, border);
+  const std::int64_t step = shape_.stride[2] * border_pixel(), pixels = (e.out[2] - 1) * shape_.stride[2] + shape_.kernel[2];
+  line(e, from, {shape_.begin[2], 1, pixels, border_pixel() / 2, border_pixel()}, border);
   gemm_bf16_kernels().copy({.from = border,
                             .from_bytes = step,
+                            .wide = parts_ > 1,
                             .rows = e.out[2],
                             .count = tap_depth(),
-                            .padded = pixel_bytes() / 2,
+                            .padded = padded(),
                             .to = to,
-                            .to_bytes = pixel_bytes()});
+                            .to_bytes = pixel_bytes(),
+                            .parts = parts_,
+                            .low = low()});
 }
 
-GemmBf16Rows Bf16Windows::rows(const ConvExtents& e, const void* image, const Lines& lines, char* memory,
-                               std::int64_t* taps) const noexcept {
+GemmBf16Rows Bf16Windows::rows(const ConvExtents& e, const Lines& lines, const char* memory, std::int64_t* taps) const noexcept {
   const Three &kernel = shape_.kernel, &stride = shape_.stride, &dilation = shape_.dilation;
   const std::int64_t pitch = e.out[2] + extra_[2], height = lines.count + extra_[1], line_bytes = pitch * pixel_bytes();
   const std::int64_t plane_bytes = phases_[1] * phases_[2] * height * line_bytes;
-  copy(e, image, lines, pitch, memory);
+  const std::int64_t* const first_tap = taps;
   for (std::int64_t a = 0; a < kernel[0]; ++a)
     for (std::int64_t b = 0; b < kernel[1]; ++b) {
       const std::int64_t phase = b * dilation[1] % stride[1] * phases_[2], down = b * dilation[1] / stride[1];
@@ -71,6 +76,8 @@ GemmBf16Rows Bf16Windows::rows(const ConvExtents& e, const void* image, const Li
     }
   GemmBf16Rows rows{
       .a = memory, .row_bytes = pixel_bytes(), .count = (lines.count - 1) * pitch + e.out[2], .line = e.out[2], .pitch = pitch};
+  rows.low = low();
+  rows.taps = first_tap;
   rows.first_out = (lines.plane * e.out[1] + lines.y) * e.out[2];
   rows.line_out = e.out[2];
   rows.segments = lines.planes;
@@ -80,25 +87,23 @@ GemmBf16Rows Bf16Windows::rows(const ConvExtents& e, const void* image, const Li
 }
 
 // Line by line in the order [plane][remainder of y][of x][line].
-void Bf16Windows::copy(const ConvExtents& e, const void* image, const Lines& lines, std::int64_t pitch, char* to) const noexcept {
-  const std::int64_t height = lines.count + extra_[1], line_bytes = pitch * pixel_bytes(), element = type_ == DType::f32 ? 4 : 2;
-  const std::int64_t planes = deep(lines.planes);
-  char* const border = to + planes * phases_[1] * phases_[2] * height * line_bytes + 32 * pixel_bytes();
-  for (std::int64_t p = 0; p < planes; ++p) {
+void Bf16Windows::copy(const ConvExtents& e, const void* image, const Lines& lines, const Part& part, char* memory,
+                       char* border) const noexcept {
+  const std::int64_t pitch = e.out[2] + extra_[2], height = lines.count + extra_[1], line_bytes = pitch * pixel_bytes();
+  const std::int64_t element = type_ == DType::f32 ? 4 : 2, all = deep(lines.planes) * phases_[1] * phases_[2] * height;
+  for (std::int64_t i = part.part * all / part.parts; i < (part.part + 1) * all / part.parts; ++i) {
+    const std::int64_t l = i % height, px = i / height % phases_[2], py = i / height / phases_[2] % phases_[1];
+    const std::int64_t p = i / height / phases_[2] / phases_[1];
     const std::int64_t n = flat() ? (lines.plane + p) / e.out[0] : lines.plane / e.out[0];
     const std::int64_t z = flat() ? (lines.plane + p) % e.out[0] : lines.plane % e.out[0] * shape_.stride[0] - shape_.begin[0] + p;
-    for (std::int64_t py = 0; py < phases_[1]; ++py)
-      for (std::int64_t px = 0; px < phases_[2]; ++px)
-        for (std::int64_t l = 0; l < height; ++l, to += line_bytes) {
-          const std::int64_t y = (lines.y + l) * shape_.stride[1] + py - shape_.begin[1];
-          const bool inside = z >= 0 && z < e.in[0] && y >= 0 && y < e.in[1];
-          const std::int64_t at = n * e.x_batch + z * e.x_stride[0] + y * e.x_stride[1];
-          const char* const from = inside ? static_cast<const char*>(image) + at * element : nullptr;
-          if (merged_)
-            windows_of_line(e, from, border, to);
-          else
-            line(e, from, {shape_.begin[2] - px, shape_.stride[2], pitch, pixel_bytes()}, to);
-        }
+    const std::int64_t y = (lines.y + l) * shape_.stride[1] + py - shape_.begin[1];
+    const bool inside = z >= 0 && z < e.in[0] && y >= 0 && y < e.in[1];
+    const std::int64_t at = n * e.x_batch + z * e.x_stride[0] + y * e.x_stride[1];
+    const char* const from = inside ? static_cast<const char*>(image) + at * element : nullptr;
+    if (merged_)
+      windows_of_line(e, from, border, memory + i * line_bytes);
+    else
+      line(e, from, {shape_.begin[2] - px, shape_.stride[2], pitch, padded(), pixel_bytes()}, memory + i * line_bytes);
   }
 }
 

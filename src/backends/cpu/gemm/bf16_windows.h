@@ -1,4 +1,4 @@
-// The windows of some lines of an image as rows of a bf16 product, in a copy of those lines whose border is there.
+// The windows of some lines of an image as rows of a product of bf16, or of f32 in parts, in a copy of those lines whose border is there.
 //
 // Positions of the copy lie such that the windows of all positions, line after line, begin at one distance: AMX loads 16 of them at
 // once, for each tap at another offset. The columns that widen an image (its border) give rows without a meaning between lines.
@@ -15,7 +15,7 @@ class Bf16Windows {
  public:
   static constexpr std::int64_t kMostTaps = 512;
   Bf16Windows() = default;
-  Bf16Windows(const ConvShape& shape, DType type);
+  Bf16Windows(const ConvShape& shape, DType type, int parts);
 
   bool merges_x() const { return merged_; }
   std::int64_t taps() const { return merged_ ? shape_.kernel[0] * shape_.kernel[1] : shape_.taps(); }
@@ -31,7 +31,14 @@ class Bf16Windows {
   template <class Number>
   Number bytes(std::int64_t planes, std::int64_t lines, Number width) const {
     return (width + Number(extra_[2])) * Number(deep(planes) * phases_[1] * phases_[2] * (lines + extra_[1]) * pixel_bytes()) +
-           (merged_ ? width * Number(shape_.stride[2] * shape_.channels * 2) : Number(0)) + Number(slack());
+           Number(32 * pixel_bytes());   // tiles begin at any position
+  }
+  // Bytes that copying needs besides: a line of the image with its border.
+  template <class Number>
+  Number border_bytes(Number width) const {
+    if (!merged_) return Number(0);
+    return width * Number(shape_.stride[2] * border_pixel()) +
+           Number((shape_.kernel[2] + shape_.stride[2]) * border_pixel() + 64);
   }
   // Whether that is a sensible amount for each position.
   bool fits(std::int64_t planes, std::int64_t lines) const;
@@ -39,26 +46,29 @@ class Bf16Windows {
   // Output lines [y, y + count) of `planes` planes from `plane` on, which counts the planes of all images. If not flat() they are
   // of one image.
   struct Lines { std::int64_t plane, planes, y, count; };
-  // Copies what they need to `memory`; `taps` (taps() of them) are the rows', a segment for each plane.
-  GemmBf16Rows rows(const ConvExtents& extents, const void* image, const Lines& lines, char* memory, std::int64_t* taps) const noexcept;
+  // Copies part `part` of `parts` of what they need to `memory`.
+  struct Part { std::int64_t part = 0, parts = 1; };
+  void copy(const ConvExtents& extents, const void* image, const Lines& lines, const Part& part, char* memory, char* border) const noexcept;
+  // What was copied, a segment for each plane; `taps` (taps() of them) become the rows'.
+  GemmBf16Rows rows(const ConvExtents& extents, const Lines& lines, const char* memory, std::int64_t* taps) const noexcept;
 
  private:
-  std::int64_t pixel_bytes() const { return round_up(tap_depth(), 32) * 2; }   // in the copy
-  // Tiles begin at any position; a line of the image with its border.
-  std::int64_t slack() const {
-    return 32 * pixel_bytes() + (merged_ ? (shape_.kernel[2] + shape_.stride[2]) * shape_.channels * 2 + 64 : 0);
-  }
+  std::int64_t padded() const { return round_up(tap_depth(), 32); }
+  std::int64_t pixel_bytes() const { return padded() * 2 * parts_; }   // in the copy
+  std::int64_t low() const { return padded() * 2; }   // from a pixel's parts to the next lower ones
+  // Of the line from which windows are copied: f32 that is to be split waits until then.
+  std::int64_t border_pixel() const { return shape_.channels * (parts_ > 1 ? 4 : 2); }
   std::int64_t deep(std::int64_t planes) const {   // planes of the image that make `planes`
     return (planes - 1) * shape_.stride[0] + (shape_.kernel[0] - 1) * shape_.dilation[0] + 1;
   }
-  void copy(const ConvExtents& extents, const void* image, const Lines& lines, std::int64_t pitch, char* to) const noexcept;
-  // What a line of the copy holds: `count` pixels `step` apart in the image, from `begin` pixels before its line on.
-  struct Pixels { std::int64_t begin, step, count, bytes; };
+  // What a line of the copy holds: `count` pixels `step` apart in the image, from `begin` pixels before its line on, of `padded` values.
+  struct Pixels { std::int64_t begin, step, count, padded, bytes; };
   void line(const ConvExtents& extents, const char* from, const Pixels& pixels, char* to) const noexcept;
   void windows_of_line(const ConvExtents& extents, const char* from, char* border, char* to) const noexcept;
 
   ConvShape shape_;
   DType type_ = DType::bf16;
+  int parts_ = 1;
   bool merged_ = false;
   Three phases_{1, 1, 1}, extra_{0, 0, 0};   // remainders in use; positions or lines that windows reach beyond the last one
 };

@@ -13,11 +13,17 @@ namespace {
 constexpr int kTile = 16, kPair = GemmBf16Kernels::kRows;
 constexpr std::int64_t kMostColumns = GemmBf16Rows::kColumns;   // of sums that wait for their end
 
-// Copied rows, high parts before low ones, are an odd number of cache lines long, so that they spread over the cache.
-std::int64_t copied_row(const GemmBf16Weights& w) { return (w.depth() * w.parts / 32 | 1) * 64; }
-std::int64_t copied_low(const GemmBf16Weights& w) { return w.parts == 2 ? w.depth() * 2 : 0; }
+std::int64_t copied_low(const GemmBf16Weights& w) { return w.depth() * 2; }
+
+GemmBf16Rows plain_rows(std::int64_t first, std::int64_t count) {
+  static constexpr std::int64_t kOneTap[1] = {0};
+  return {.count = count, .line = count, .pitch = count, .first_out = first, .line_out = count, .taps = kOneTap};
+}
 
 }  // namespace
+
+// High parts before low ones; an odd number of cache lines, so that rows spread over the cache.
+std::int64_t Bf16Matrix::copied_row(const GemmBf16Weights& w) { return (w.depth() * w.parts / 32 | 1) * 64; }
 
 std::int64_t Bf16Matrix::copy_bytes(const GemmBf16Weights& w, bool copies, std::int64_t rows) {
   return copied_row(w) * (copies ? round_up(rows, kTile) : kTile);
@@ -26,7 +32,7 @@ std::int64_t Bf16Matrix::copy_bytes(const GemmBf16Weights& w, bool copies, std::
 void Bf16Matrix::copy(const GemmBf16Weights& w, std::int64_t first, std::int64_t count, char* memory) const noexcept {
   const bool wide = type_ == DType::f32;
   Bf16Copy c{.from_bytes = where_.stride() * (wide ? 4 : 2), .wide = wide, .rows = count, .count = w.k, .padded = w.depth()};
-  c.to_bytes = copied_row(w), c.low = copied_low(w);
+  c.to_bytes = copied_row(w), c.parts = w.parts, c.low = copied_low(w);
   if (!where_.uniform()) c.rows = 1;
   for (std::int64_t r = 0; r < count; r += c.rows) {
     c.from = at(first + r);
@@ -35,14 +41,18 @@ void Bf16Matrix::copy(const GemmBf16Weights& w, std::int64_t first, std::int64_t
   }
 }
 
+GemmBf16Rows Bf16Matrix::copied(const GemmBf16Weights& w, std::int64_t first, std::int64_t count, const char* memory) noexcept {
+  GemmBf16Rows rows = plain_rows(first, count);
+  rows.a = memory, rows.row_bytes = copied_row(w), rows.low = copied_low(w);
+  return rows;
+}
+
 GemmBf16Rows Bf16Matrix::rows(const GemmBf16Weights& w, std::int64_t first, std::int64_t count, char* memory) const noexcept {
-  static constexpr std::int64_t kOneTap[1] = {0};
-  GemmBf16Rows rows{.count = count, .line = count, .pitch = count, .first_out = first, .line_out = count, .taps = kOneTap};
   if (copies_) {
     copy(w, first, count, memory);
-    rows.a = memory, rows.row_bytes = copied_row(w), rows.low = copied_low(w);
-    return rows;
+    return copied(w, first, count, memory);
   }
+  GemmBf16Rows rows = plain_rows(first, count);
   rows.a = at(first), rows.row_bytes = where_.stride() * 2, rows.far = true;
   if (const std::int64_t rest = count % kTile; rest != 0) {
     copy(w, first + count - rest, rest, memory);
@@ -83,7 +93,7 @@ class Product {
   Product(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, const Bf16End& end, const Bf16End::Binding& bound,
           std::int64_t last_panel, float* sums, void* scratch) noexcept
       : w_(w),
-        packed_(static_cast<const std::uint16_t*>(packed)),
+        packed_(static_cast<const char*>(packed)),
         rows_(rows),
         end_(end),
         bound_(bound),
@@ -93,10 +103,12 @@ class Product {
     tile_.taps = rows.taps;
     tile_.tap_count = w.taps;
     tile_.steps = w.steps();
-    tile_.low = rows.low;
+    tile_.parts = w.parts, tile_.low = rows.low;
     before_.finish = &bound.finish;
   }
 
+  // Where panels from `first` on lie.
+  void use(std::int64_t first, const void* panels) noexcept { first_panel_ = first, panels_ = static_cast<const std::uint16_t*>(panels); }
   // Rows [row, row + 32) of a segment times panels [first, last).
   void run(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t last) noexcept {
     place(segment, row);
@@ -123,7 +135,7 @@ class Product {
       own.columns = std::min<std::int64_t>(32, w_.n - own.column);
       own.sums = before_.sums == sums_ ? sums_ + kPair * 32 : sums_;
       look_ahead(segment, row, first, panel, last);
-      tile_.panel = packed_ + panel * w_.panel();
+      tile_.panel = panels_ + (panel - first_panel_) * w_.panel();
       kernels_.multiply_and_end(tile_, own, before_);
       before_ = own;
     }
@@ -132,7 +144,7 @@ class Product {
     const std::int64_t stride = (last - first) * 32, cols = std::min(stride, w_.n - first * 32);
     for (std::int64_t panel = first; panel < last; ++panel) {
       look_ahead(segment, row, first, panel, last);
-      tile_.panel = packed_ + panel * w_.panel();
+      tile_.panel = panels_ + (panel - first_panel_) * w_.panel();
       kernels_.multiply(tile_, sums_ + (panel - first) * 32, stride);
     }
     for_each_line(segment, row, [&](const Bf16End::Rows& c, std::int64_t at) {
@@ -147,13 +159,12 @@ class Product {
     if (rows_.far && row + 2 * kPair <= rows_.count)
       tile_.rows_ahead = {tile_.a[0] + kPair * rows_.row_bytes + (panel - first) * slice, slice};
     tile_.panel_ahead = {};
-    if (panel + 1 >= last_panel_) return;
-    const char* const next = reinterpret_cast<const char*>(packed_ + (panel + 1) * w_.panel());
-    const std::int64_t bytes = w_.panel() * 2, groups = panels > 1 ? 1 : ceil_div(rows_.count, kPair) * rows_.segments;
+    if (panel + 1 >= last_panel_ || (w_.whole() && panel + 1 < last)) return;
+    const std::int64_t bytes = w_.panel_bytes(), groups = panels > 1 ? 1 : ceil_div(rows_.count, kPair) * rows_.segments;
     const std::int64_t group = segment * ceil_div(rows_.count, kPair) + row / kPair;
     if (group >= groups) return;
     const std::int64_t from = bytes * group / groups / 64 * 64;
-    tile_.panel_ahead = {next + from, bytes * (group + 1) / groups / 64 * 64 - from};
+    tile_.panel_ahead = {packed_ + (panel + 1) * bytes + from, bytes * (group + 1) / groups / 64 * 64 - from};
   }
   // Where the two tiles of 32 rows from `row` on begin.
   void place(std::int64_t segment, std::int64_t row) noexcept {
@@ -183,7 +194,7 @@ class Product {
 
   const GemmBf16Kernels& kernels_ = gemm_bf16_kernels();
   const GemmBf16Weights& w_;
-  const std::uint16_t* packed_;
+  const char* packed_;
   const GemmBf16Rows& rows_;
   const Bf16End& end_;
   const Bf16End::Binding& bound_;
@@ -194,6 +205,8 @@ class Product {
   GemmBf16Waiting::Row ends_[2][kPair];
   GemmBf16Waiting before_;
   int turn_ = 0;
+  std::int64_t first_panel_ = 0;
+  const std::uint16_t* panels_ = nullptr;
 };
 
 }  // namespace
@@ -203,16 +216,44 @@ std::int64_t gemm_bf16_scratch(const Bf16End& end, std::int64_t cols) {
   return waiting * kPair * 4 + round_up(end.scratch_bytes(), 64);
 }
 
+namespace {
+
+std::int64_t panels_at_once(bool panels_inside) { return panels_inside ? kMostColumns / 32 : 1; }
+
+}  // namespace
+
+std::int64_t gemm_bf16_split_bytes(const GemmBf16Weights& w, std::int64_t cols, bool panels_inside) {
+  return w.whole() ? std::min(ceil_div(cols, 32), panels_at_once(panels_inside)) * w.panel() * 2 : 0;
+}
+
+// Weights that are kept whole are split for all rows, some panels at a time.
 void gemm_bf16(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, std::int64_t first_panel, std::int64_t last_panel,
                bool panels_inside, const Bf16End& end, const Bf16End::Binding& bound, char* scratch) noexcept {
-  const std::int64_t end_bytes = round_up(end.scratch_bytes(), 64), most = kMostColumns / 32;
+  const std::int64_t end_bytes = round_up(end.scratch_bytes(), 64), at_once = panels_at_once(panels_inside);
+  char* const split = scratch;
+  scratch += gemm_bf16_split_bytes(w, (last_panel - first_panel) * 32, panels_inside);
   Product product(w, packed, rows, end, bound, last_panel, reinterpret_cast<float*>(scratch + end_bytes), scratch);
   gemm_bf16_kernels().enter();
-  const std::int64_t at_once = panels_inside ? most : 1;
-  for (std::int64_t panel = first_panel; panel < last_panel; panel += at_once)
+  product.use(0, packed);
+  for (std::int64_t panel = first_panel; panel < last_panel; panel += at_once) {
+    const std::int64_t last = std::min(panel + at_once, last_panel);
+    if (w.whole()) {
+      constexpr std::int64_t kStep = 32 * 32;
+      gemm_bf16_kernels().copy({.from = static_cast<const char*>(packed) + panel * w.panel_bytes(),
+                                .from_bytes = kStep * 4,
+                                .wide = true,
+                                .rows = (last - panel) * w.taps * w.steps(),
+                                .count = kStep,
+                                .padded = kStep,
+                                .to = split,
+                                .to_bytes = kStep * 2 * w.parts,
+                                .parts = w.parts,
+                                .low = kStep * 2});
+      product.use(panel, split);
+    }
     for (std::int64_t segment = 0; segment < rows.segments; ++segment)
-      for (std::int64_t row = 0; row < rows.count; row += kPair)
-        product.run(segment, row, panel, std::min(panel + at_once, last_panel));
+      for (std::int64_t row = 0; row < rows.count; row += kPair) product.run(segment, row, panel, last);
+  }
   product.end();
   gemm_bf16_kernels().leave();
 }

@@ -18,23 +18,28 @@ Verdict bf16_product(const Problem& problem);
 // Whether it may compute in two parts of bf16 for each f32: both operands are f32, and nothing permits to round them.
 Verdict split_product(const Problem& problem);
 
-// B of (taps * k) x n, as the kernel reads it. Behind f32 weights the original values stand, for rounding cannot be undone.
+// B of (taps * k) x n, as the kernel reads it. Behind f32 weights that are rounded the original values stand, for that cannot be undone.
 struct GemmBf16Weights {
   std::int64_t taps = 1, k = 0, n = 0;
   DType type = DType::bf16;
-  int parts = 1;   // 2: high and low parts of f32 values
+  int parts = 1;   // of an f32: two have 16 of its 24 bits, three have all
+  bool whole() const { return parts == 3; }   // kept as f32, a product splits them
   std::int64_t steps() const { return ceil_div(k, 32); }   // of a tap
   std::int64_t depth() const { return taps * steps() * 32; }
   std::int64_t panels() const { return ceil_div(n, 32); }
   std::int64_t panel() const { return 32 * depth() * parts; }   // values
   std::int64_t values() const { return panels() * panel(); }
+  std::int64_t panel_bytes() const { return whole() ? 32 * depth() * 4 : panel() * 2; }   // where they are kept
   // Of a value's first part.
   std::int64_t slot(std::int64_t tap, std::int64_t i, std::int64_t column) const {
-    const std::int64_t step = tap * steps() + i / 32;
-    return column / 32 * panel() + step * kPart * parts + column % 32 / 16 * 512 + i % 32 / 2 * 32 + column % 16 * 2 + i % 2;
+    const std::int64_t step = tap * steps() + i / 32, stored = whole() ? 1 : parts;
+    return column / 32 * 32 * depth() * stored + step * kPart * stored + column % 32 / 16 * 512 + i % 32 / 2 * 32 + column % 16 * 2 + i % 2;
   }
   static constexpr std::int64_t kPart = 1024;   // from one part of a value to the next
-  std::int64_t bytes() const { return values() * 2 + (type == DType::f32 ? taps * k * n * 4 : 0); }
+  std::int64_t bytes() const {
+    if (whole()) return panels() * panel_bytes();
+    return values() * 2 + (type == DType::f32 ? taps * k * n * 4 : 0);
+  }
 };
 // element(tap, k, column) is a weight's index in `original`.
 template <class Element>
@@ -52,13 +57,15 @@ struct GemmBf16Rows {
   // The last tile of rows, fewer than 16, if memory ends with them: a copy. Null: what lies behind them may be read.
   const char* last = nullptr;
   std::int64_t last_bytes = 0;   // from one of its rows to the next
-  std::int64_t low = 0;          // bytes from rows to their low parts, where weights have two parts
+  std::int64_t low = 0;          // bytes from rows to their next lower part, where weights have several
   std::int64_t line = 0, pitch = 0, first_out = 0, line_out = 0, step_out = 1;
   std::int64_t segments = 1, segment_bytes = 0, segment_out = 0;   // and how far apart they are, in A and in rows of C
   const std::int64_t* taps = nullptr;   // in bytes
 };
 // Bytes of scratch for blocks of `cols` columns.
 std::int64_t gemm_bf16_scratch(const Bf16End& end, std::int64_t cols);
+// ... and, before that, for weights that are kept whole.
+std::int64_t gemm_bf16_split_bytes(const GemmBf16Weights& w, std::int64_t cols, bool panels_inside);
 // All of `rows` times panels [first_panel, last_panel). `panels_inside`: panels go round while 32 rows wait in cache, and whole rows are
 // finished at once; else all rows pass by each panel. The result is the same.
 void gemm_bf16(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, std::int64_t first_panel, std::int64_t last_panel,
@@ -76,9 +83,12 @@ class Bf16Matrix {
       : data_(static_cast<const char*>(data)), type_(type), where_(where), copies_(copies) {}
   // Rows [first, first + count); `count` is a multiple of 16, or the matrix ends there.
   GemmBf16Rows rows(const GemmBf16Weights& w, std::int64_t first, std::int64_t count, char* memory) const noexcept;
+  // The same in two steps, of which the first may be taken piece by piece: rows lie copied_row() bytes apart.
+  void copy(const GemmBf16Weights& w, std::int64_t first, std::int64_t count, char* memory) const noexcept;
+  static GemmBf16Rows copied(const GemmBf16Weights& w, std::int64_t first, std::int64_t count, const char* memory) noexcept;
+  static std::int64_t copied_row(const GemmBf16Weights& w);
 
  private:
-  void copy(const GemmBf16Weights& w, std::int64_t first, std::int64_t count, char* memory) const noexcept;
   const char* at(std::int64_t row) const noexcept { return data_ + where_.offset(row) * (type_ == DType::f32 ? 4 : 2); }
   const char* data_;
   DType type_;
@@ -91,38 +101,55 @@ std::uint16_t round_to_bf16(float value);
 struct Bf16Parts { std::uint16_t high, low; };
 Bf16Parts split_to_bf16(float value);
 
+// f(tap, k, column)
+template <class F>
+void for_each_weight(const GemmBf16Weights& w, F&& f) {
+  for (std::int64_t tap = 0; tap < w.taps; ++tap)
+    for (std::int64_t k = 0; k < w.k; ++k)
+      for (std::int64_t n = 0; n < w.n; ++n) f(tap, k, n);
+}
+
 template <class Element>
 void pack_bf16(const GemmBf16Weights& w, const Tensor& original, void* packed, Element&& element) {
+  if (w.whole()) {
+    const auto* from = static_cast<const float*>(original.raw());
+    std::memset(packed, 0, static_cast<std::size_t>(w.bytes()));
+    return for_each_weight(w, [&](std::int64_t tap, std::int64_t k, std::int64_t n) {
+      static_cast<float*>(packed)[w.slot(tap, k, n)] = from[element(tap, k, n)];
+    });
+  }
   auto* to = static_cast<std::uint16_t*>(packed);
   std::fill(to, to + w.values(), std::uint16_t{0});
   const bool wide = w.type == DType::f32;
   const auto* floats = static_cast<const float*>(original.raw());
   const auto* halves = static_cast<const std::uint16_t*>(original.raw());
-  for (std::int64_t tap = 0; tap < w.taps; ++tap)
-    for (std::int64_t k = 0; k < w.k; ++k)
-      for (std::int64_t n = 0; n < w.n; ++n) {
-        const std::int64_t at = element(tap, k, n);
-        std::uint16_t* const slot = to + w.slot(tap, k, n);
-        if (w.parts == 1)
-          *slot = wide ? round_to_bf16(floats[at]) : halves[at];
-        else
-          slot[0] = split_to_bf16(floats[at]).high, slot[w.kPart] = split_to_bf16(floats[at]).low;
-      }
+  for_each_weight(w, [&](std::int64_t tap, std::int64_t k, std::int64_t n) {
+    const std::int64_t at = element(tap, k, n);
+    std::uint16_t* const slot = to + w.slot(tap, k, n);
+    if (w.parts == 1)
+      *slot = wide ? round_to_bf16(floats[at]) : halves[at];
+    else
+      slot[0] = split_to_bf16(floats[at]).high, slot[w.kPart] = split_to_bf16(floats[at]).low;
+  });
   if (wide) std::copy(floats, floats + original.size(), reinterpret_cast<float*>(to + w.values()));
 }
 
 template <class Element>
 Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed, Element&& element) {
   Tensor original(w.type, std::move(shape));
+  if (w.whole()) {
+    for_each_weight(w, [&](std::int64_t tap, std::int64_t k, std::int64_t n) {
+      original.mutable_data<float>()[element(tap, k, n)] = static_cast<const float*>(packed)[w.slot(tap, k, n)];
+    });
+    return original;
+  }
   const auto* from = static_cast<const std::uint16_t*>(packed);
   if (w.type == DType::f32) {
     std::memcpy(original.mutable_raw(), from + w.values(), static_cast<std::size_t>(original.bytes()));
     return original;
   }
   auto* to = static_cast<std::uint16_t*>(original.mutable_raw());
-  for (std::int64_t tap = 0; tap < w.taps; ++tap)
-    for (std::int64_t k = 0; k < w.k; ++k)
-      for (std::int64_t n = 0; n < w.n; ++n) to[element(tap, k, n)] = from[w.slot(tap, k, n)];
+  for_each_weight(w, [&](std::int64_t tap, std::int64_t k, std::int64_t n) { to[element(tap, k, n)] = from[w.slot(tap, k, n)]; });
   return original;
 }
 

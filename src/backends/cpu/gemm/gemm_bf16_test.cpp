@@ -38,6 +38,7 @@ TEST(GemmBf16, CopiesSplitAsWeightsDo) {
                             .count = 75,
                             .padded = 96,
                             .to = reinterpret_cast<char*>(to.data()),
+                            .parts = 2,
                             .low = kLow});
   for (std::size_t i = 0; i < 75; ++i) {
     const Bf16Parts parts = split_to_bf16(from[i]);
@@ -71,7 +72,7 @@ std::vector<float> product(const std::vector<float>& a, const std::vector<float>
   std::vector<float> c(static_cast<std::size_t>(round_up(rows, 16) * w.panels() * 32));
   gemm_bf16_kernels().enter();
   for (std::int64_t panel = 0; panel < w.panels(); ++panel) {
-    GemmBf16Tile tile{.taps = copied.taps, .tap_count = 1, .steps = w.steps(), .low = copied.low};
+    GemmBf16Tile tile{.taps = copied.taps, .tap_count = 1, .steps = w.steps(), .parts = 2, .low = copied.low};
     tile.panel = reinterpret_cast<const std::uint16_t*>(packed.data()) + panel * w.panel();
     for (int i = 0; i < (rows > 16 ? 2 : 1); ++i) tile.a[i] = copied.a + i * 16 * copied.row_bytes, tile.row_bytes[i] = copied.row_bytes;
     gemm_bf16_kernels().multiply(tile, c.data() + panel * 32, w.panels() * 32);

@@ -24,7 +24,8 @@ struct GemmBf16Tile {
   const std::int64_t* taps = nullptr;   // where each tap starts, in bytes from the row
   std::int64_t tap_count = 0, steps = 0;
   const std::uint16_t* panel = nullptr;
-  std::int64_t low = 0;   // bytes from rows to their low parts; B has two parts then. 0: neither has
+  int parts = 1;          // of a value, in B a step of each behind the other, the highest first
+  std::int64_t low = 0;   // bytes from rows to their next lower part
   GemmBf16Ahead rows_ahead, panel_ahead;
 };
 
@@ -58,7 +59,8 @@ struct Bf16Copy {
   std::int64_t rows = 0, count = 0, padded = 0;
   char* to = nullptr;
   std::int64_t to_bytes = 0;
-  std::int64_t low = 0;   // if f32: bytes from there to where low parts go. 0: values are rounded
+  int parts = 1;          // of a value, if f32: rounded; or two of its three bytes of significant bits, or all
+  std::int64_t low = 0;   // bytes from a part to the next lower one
 };
 
 struct GemmBf16Kernels {

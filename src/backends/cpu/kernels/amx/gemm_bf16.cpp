@@ -26,20 +26,21 @@ __m512i load32(const char* from, std::int64_t at, __mmask32 lanes) {
   return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
 }
 
-Split split32(const char* from, std::int64_t at, __mmask32 lanes) {
-  return split(_mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes), from + at * 4),
-               _mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes >> 16), from + at * 4 + 64));
-}
-
+template <int kParts>
 void split_rows(const Bf16Copy& c) {
   const char* from = c.from;
   char* to = c.to;
   for (std::int64_t r = 0; r < c.rows; ++r, from += c.from_bytes, to += c.to_bytes) {
     for (std::int64_t at = 0; at < c.padded; at += 32) {
-      const __mmask32 lanes = lanes32_of(c.padded - at);
-      const Split parts = split32(from, at, lanes32_of(c.count - at));
-      _mm512_mask_storeu_epi16(to + at * 2, lanes, parts.high);
-      _mm512_mask_storeu_epi16(to + c.low + at * 2, lanes, parts.low);
+      const __mmask32 lanes = lanes32_of(c.padded - at), known = lanes32_of(c.count - at);
+      const __m512 first = _mm512_maskz_loadu_ps(static_cast<__mmask16>(known), from + at * 4);
+      const __m512 second = _mm512_maskz_loadu_ps(static_cast<__mmask16>(known >> 16), from + at * 4 + 64);
+      __m512i part[kParts];
+      if constexpr (kParts == 2)
+        round_in_two(first, second, part);
+      else
+        cut_in_three(first, second, part);
+      for (int i = 0; i < kParts; ++i) _mm512_mask_storeu_epi16(to + at * 2 + i * c.low, lanes, part[i]);
     }
   }
 }
@@ -57,8 +58,10 @@ void copy_rows(const Bf16Copy& c) {
 }
 
 void copy(const Bf16Copy& c) {
-  if (c.wide && c.low != 0)
-    split_rows(c);
+  if (c.wide && c.parts == 3)
+    split_rows<3>(c);
+  else if (c.wide && c.parts == 2)
+    split_rows<2>(c);
   else if (c.wide)
     copy_rows<true>(c);
   else
@@ -103,8 +106,9 @@ class Ahead {
   std::int64_t lines_, step_;
 };
 
-// Two parts are three products of 8 loads: low rows and then high ones times high columns, these rows times low columns.
-template <bool kTwoRows, bool kParts, class Between>
+// Two parts make three products, three parts six: those that are as large as an error of the last bit are left out. The parts of rows
+// times high columns, the high ones last, for they go on with the other columns.
+template <bool kTwoRows, int kParts, class Between>
 inline void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t stride, Between&& between) {
   _tile_zero(0);
   _tile_zero(1);
@@ -118,14 +122,13 @@ inline void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t strid
     const char *upper = t.a[0] + t.taps[tap], *lower = t.a[kTwoRows ? 1 : 0] + t.taps[tap];
     for (std::int64_t s = 0; s < t.steps; ++s, upper += kStepBytes, lower += kStepBytes) {
       load_columns(b);
-      if constexpr (kParts) add_products_of<kTwoRows>(t, upper + t.low, lower + t.low);
-      add_products_of<kTwoRows>(t, upper, lower);
-      b += 2 * kPanelTile;
-      if constexpr (kParts) {
-        load_columns(b);
+      for (int part = kParts - 1; part >= 0; --part) add_products_of<kTwoRows>(t, upper + part * t.low, lower + part * t.low);
+      for (int part = kParts - 1; part > 0; --part) {
+        load_columns(b + part * 2 * kPanelTile);
         add_products<kTwoRows>();
-        b += 2 * kPanelTile;
       }
+      if constexpr (kParts == 3) add_products_of<kTwoRows>(t, upper + t.low, lower + t.low);
+      b += kParts * 2 * kPanelTile;
       rows.advance();
       panel.advance();
       between();
@@ -140,18 +143,27 @@ inline void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t strid
   }
 }
 
-void multiply(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
-  const bool two = t.a[1] != nullptr;
-  const auto nothing = [] {};
-  if (t.low != 0)
-    two ? multiply_rows<true, true>(t, sums, stride, nothing) : multiply_rows<false, true>(t, sums, stride, nothing);
+// f.template operator()<two tiles of rows, parts>()
+template <class F>
+void pick_form(const GemmBf16Tile& t, F&& f) {
+  const auto pick = [&]<int kParts>() {
+    t.a[1] != nullptr ? f.template operator()<true, kParts>() : f.template operator()<false, kParts>();
+  };
+  if (t.parts == 3)
+    pick.template operator()<3>();
+  else if (t.parts == 2)
+    pick.template operator()<2>();
   else
-    two ? multiply_rows<true, false>(t, sums, stride, nothing) : multiply_rows<false, false>(t, sums, stride, nothing);
+    pick.template operator()<1>();
+}
+
+void multiply(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
+  pick_form(t, [&]<bool kTwoRows, int kParts>() { multiply_rows<kTwoRows, kParts>(t, sums, stride, [] {}); });
 }
 
 // Of the rows that wait, some end in each step of the product of others: their instructions fill what tiles leave free. Meanwhile the
 // lines are asked for where the sums of this product will go.
-template <bool kTwoRows, bool kParts, bool kResidual, bool kWide, bool kGelu>
+template <bool kTwoRows, int kParts, bool kResidual, bool kWide, bool kGelu>
 void multiply_ending(const GemmBf16Tile& t, const GemmBf16Waiting& own, const GemmBf16Waiting& before) {
   const std::int64_t steps = std::max<std::int64_t>(t.tap_count * t.steps, 1), each = (GemmBf16Kernels::kRows + steps - 1) / steps;
   const RowEnd<kResidual, kWide, kGelu> end(before), later(own);
@@ -164,19 +176,10 @@ void multiply_ending(const GemmBf16Tile& t, const GemmBf16Waiting& own, const Ge
   });
 }
 
-template <bool kTwoRows, bool kParts>
-void multiply_ending(const GemmBf16Tile& t, const GemmBf16Waiting& own, const GemmBf16Waiting& before) {
-  pick_row_end(*own.finish, [&]<bool kResidual, bool kWide, bool kGelu>() {
-    multiply_ending<kTwoRows, kParts, kResidual, kWide, kGelu>(t, own, before);
-  });
-}
-
 void multiply_and_end(const GemmBf16Tile& t, const GemmBf16Waiting& own, const GemmBf16Waiting& before) {
-  const bool two = t.a[1] != nullptr;
-  if (t.low != 0)
-    two ? multiply_ending<true, true>(t, own, before) : multiply_ending<false, true>(t, own, before);
-  else
-    two ? multiply_ending<true, false>(t, own, before) : multiply_ending<false, false>(t, own, before);
+  pick_row_end(*own.finish, [&]<bool kResidual, bool kWide, bool kGelu>() {
+    pick_form(t, [&]<bool kTwoRows, int kParts>() { multiply_ending<kTwoRows, kParts, kResidual, kWide, kGelu>(t, own, before); });
+  });
 }
 
 void end(const GemmBf16Waiting& waiting) {

@@ -1,14 +1,12 @@
-// f32 as a sum of two bf16: the nearest one and what that leaves, 16 bits of a value's 24.
+// f32 as a sum of bf16: two, the nearest one and what that leaves, have 16 bits of a value's 24; three have all.
 #pragma once
 
 #include <immintrin.h>
 
+#include <cstdint>
+
 namespace tenfold::backends::cpu {
 namespace {
-
-struct Split {
-  __m512i high, low;   // 32 values
-};
 
 // The high part of each value, as f32. What rounding would make infinite is cut off. What is not finite has none, its low part is all of
 // it: so infinity meets one part of the other operand only; a second one may be zero or of the other sign.
@@ -23,14 +21,34 @@ inline __m512 high_part(__m512 value, __m512 nearest) {
   return _mm512_mask_mov_ps(nearest, large, _mm512_castsi512_ps(cut));
 }
 
-// Values 0 to 15 and 16 to 31.
-inline Split split(__m512 first, __m512 second) {
+// Values 0 to 15 and 16 to 31, to[0 .. 1].
+inline void round_in_two(__m512 first, __m512 second, __m512i* to) {
   const __m512i nearest = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(second, first));
   const auto widen = [](__m256i x) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16)); };
   const __m512 a = high_part(first, widen(_mm512_castsi512_si256(nearest)));
   const __m512 b = high_part(second, widen(_mm512_extracti64x4_epi64(nearest, 1)));
-  return {reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(b, a)),
-          reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(_mm512_sub_ps(second, b), _mm512_sub_ps(first, a)))};
+  to[0] = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(b, a));
+  to[1] = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(_mm512_sub_ps(second, b), _mm512_sub_ps(first, a)));
+}
+
+// Cut, not rounded, to[0 .. 2]: exact as well, and cheaper. What is not finite goes to the last part alone here, too.
+inline void cut_in_three(__m512 first, __m512 second, __m512i* to) {
+  constexpr int kNotFinite = 0x99;
+  alignas(64) static constexpr std::uint16_t kHighHalves[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
+                                                                33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
+  const __m512i high_halves = _mm512_load_si512(kHighHalves), high_bits = _mm512_set1_epi32(static_cast<int>(0xffff0000));
+  const auto narrow = [&](__m512 a, __m512 b) {
+    return _mm512_permutex2var_epi16(_mm512_castps_si512(a), high_halves, _mm512_castps_si512(b));
+  };
+  const auto finite = [](__m512 v) { return _knot_mask16(_mm512_fpclass_ps_mask(v, kNotFinite)); };
+  const __mmask16 finite1 = finite(first), finite2 = finite(second);
+  for (int part = 0; part < 2; ++part) {
+    const __m512 a = _mm512_castsi512_ps(_mm512_maskz_and_epi32(finite1, _mm512_castps_si512(first), high_bits));
+    const __m512 b = _mm512_castsi512_ps(_mm512_maskz_and_epi32(finite2, _mm512_castps_si512(second), high_bits));
+    to[part] = narrow(a, b);
+    first = _mm512_sub_ps(first, a), second = _mm512_sub_ps(second, b);
+  }
+  to[2] = narrow(first, second);
 }
 
 }  // namespace

@@ -1,0 +1,286 @@
+// Convolutions on AMX: 1x1 convolutions are products of the image's positions; others run over a copy of some lines of the image
+// (Bf16Windows).
+#include "backends/cpu/tactics/conv_amx_common.h"
+
+#include "backends/cpu/gemm/bf16_windows.h"
+
+namespace tenfold::backends::cpu {
+namespace {
+
+int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
+
+// Parts of a value: f32 that may not be rounded has three. Two would do for one product, but not for what fifty layers amplify.
+int parts_of(const Problem& p) { return bf16_parts(p) == 1 ? 1 : 3; }
+Bf16Windows windows_of(const Problem& p) { return Bf16Windows(ConvShape(p), p.in[0].dtype, parts_of(p)); }
+
+}  // namespace
+
+Verdict conv_amx_supports(const Problem& p) {
+  if (const Verdict common = conv_extents_supported(p); !common) return common;
+  const ConvShape s(p);
+  if (s.taps() > Bf16Windows::kMostTaps) return Verdict::no("the kernel has too many taps");
+  if (s.groups > 1) return Verdict::no("it has groups");
+  if (!windows_of(p).fits(1, 1)) return Verdict::no("its windows reach too far to be copied");
+  if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");
+  if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
+  return Bf16End::supports(p, 1, own_bias(p));
+}
+
+namespace {
+
+constexpr std::int64_t kMostSplit = 1 << 20;   // bytes of weights that stay in the second cache beside rows
+
+std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
+
+// Whether every position of the result takes one position of the image, in their order.
+bool pointwise(const Problem& p) {
+  const ConvShape s(p);
+  const ir::Ints pads = p.attributes->ints("pads", {});
+  return s.taps() == 1 && s.stride == Three{1, 1, 1} && std::all_of(pads.begin(), pads.end(), [](std::int64_t v) { return v == 0; }) &&
+         uniform_positions(p.in[0]);
+}
+
+GemmBf16Weights weights_of(const Problem& p) {
+  const Bf16Windows windows = windows_of(p);
+  return {.taps = windows.taps(), .k = windows.tap_depth(), .n = ConvShape(p).filters, .type = p.in[1].dtype, .parts = parts_of(p)};
+}
+
+// {positions of a block, columns of a block, whether panels go round inside, 1}
+std::vector<Config> point_configs(const Problem& p) {
+  const std::int64_t rows = std::max<std::int64_t>(conv_likely_rows(p), 1), filters = ConvShape(p).filters;
+  std::vector<Config> all;
+  for (const std::int64_t most : {256, 128, 512, 64})
+    for (const std::int64_t pieces : {1, 2, 8})
+      for (const std::int64_t inside : {1, 0}) {
+        const std::int64_t block = ceil_div(rows, ceil_div(rows, most)), columns = round_up(ceil_div(filters, pieces), 32);
+        if (pieces > 1 && (columns >= filters || rows > 4096)) continue;
+        if (columns <= 32 && inside == 0) continue;
+        if (inside && gemm_bf16_split_bytes(weights_of(p), columns, true) > kMostSplit) continue;
+        const Config c{round_up(block, GemmBf16Kernels::kRows), columns, inside, 1};
+        if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
+      }
+  return all;
+}
+
+// {lines of a block, columns of a block, whether panels go round inside, planes of a block}: copies stay in the second cache.
+std::vector<Config> window_configs(const Problem& p) {
+  constexpr std::int64_t kMostBytes = 1 << 20, kMostRows = 2048;
+  const ConvShape s(p);
+  const Bf16Windows windows = windows_of(p);
+  const ir::Dims& y = p.out[0].dims;
+  const std::size_t rank = y.size();
+  const std::int64_t width = likely(p, y[rank - 1], 56), lines = rank < 4 ? 1 : likely(p, y[rank - 2], 56);
+  const std::int64_t planes = (rank < 5 ? 1 : likely(p, y[rank - 3], 16)) * (windows.flat() ? likely(p, y[0], 1) : 1);
+  std::vector<Config> all;
+  for (const std::int64_t most_planes : {1, 4, 8})
+    for (const std::int64_t most : {8, 14, 32, 4, 2}) {
+      const std::int64_t deep = std::min(most_planes, planes), block = ceil_div(lines, ceil_div(lines, most));
+      const std::int64_t rows = deep * block * width;
+      if (!windows.fits(deep, block)) continue;
+      if (!all.empty() && (windows.bytes<std::int64_t>(deep, block, width) > kMostBytes || (deep > 1 && rows > kMostRows))) continue;
+      for (const std::int64_t pieces : {1, 2, 8})
+        for (const std::int64_t inside : {1, 0}) {
+          const std::int64_t columns = round_up(ceil_div(s.filters, pieces), 32);
+          if (inside && columns > 32 && gemm_bf16_split_bytes(weights_of(p), columns, true) > kMostSplit) continue;
+          if ((pieces > 1 && (columns >= s.filters || rows < lines * planes * width / 4)) || (columns <= 32 && inside == 0)) continue;
+          const Config c{block, columns, inside, deep};
+          if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
+        }
+    }
+  if (all.empty()) all.push_back({1, round_up(s.filters, 32), 1, 1});
+  return all;
+}
+
+std::vector<Config> configs(const Problem& p) { return pointwise(p) ? point_configs(p) : window_configs(p); }
+
+Verdict valid(const Problem& p, const Config& c) {
+  if (c.size() != 4) return Verdict::no("its configuration has another length");
+  if (!pointwise(p) &&
+      (c[0] <= 0 || c[3] <= 0 || c[0] > 1 << 16 || c[3] > 1 << 10 || !windows_of(p).fits(c[3], c[0])))
+    return Verdict::no("its block is larger than what may be copied");
+  if (pointwise(p) && c[0] % GemmBf16Kernels::kRows != 0) return Verdict::no("its block is no whole number of tiles");
+  return Verdict::only_if(c[0] > 0 && c[0] <= 1 << 16 && c[1] > 0 && c[1] % 32 == 0 && c[1] < 1 << 30 && c[2] >= 0 && c[2] <= 1 &&
+                              c[3] > 0 && c[3] <= 1 << 10,
+                          "its block sizes are out of range");
+}
+
+std::int64_t packed_bytes(const Problem& p, const Config&, int input) { return input == 1 ? weights_of(p).bytes() : -1; }
+// The index of a weight in [filter][channel][tap of the kernel].
+struct Element {
+  Bf16Windows windows;
+  std::int64_t filter;
+  explicit Element(const Problem& p) : windows(windows_of(p)), filter(ConvShape(p).depth * ConvShape(p).taps()) {}
+  std::int64_t operator()(std::int64_t tap, std::int64_t k, std::int64_t n) const { return n * filter + windows.element(tap, k); }
+};
+void pack(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
+  pack_bf16(weights_of(p), *constants[1], packed, Element(p));
+}
+Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
+  return unpack_bf16(weights_of(p), ir::constants(p.in[1].dims), packed, Element(p));
+}
+
+bool copies(const Problem& p) { return !pointwise(p) || Bf16Matrix::copies(p.in[0].dtype, weights_of(p).k, true); }
+
+// Windows have their taps before them.
+std::int64_t taps_bytes(const Problem& p) { return pointwise(p) ? 0 : round_up(weights_of(p).taps * 8, 64); }
+ir::Dim copy_bytes(const Problem& p, const Config& c) {
+  if (pointwise(p)) return Bf16Matrix::copy_bytes(weights_of(p), copies(p), c[0]);
+  return windows_of(p).bytes<ir::Dim>(c[3], c[0], p.out[0].dims.back()) + ir::Dim(taps_bytes(p));
+}
+
+// Pieces of the columns that are multiplied apart.
+std::int64_t pieces_of(const Problem& p, const Config& c) { return ceil_div(weights_of(p).panels() * 32, c[1]); }
+
+// How positions of the result are cut into blocks.
+struct Cut {
+  bool points, flat;
+  std::int64_t block, planes;   // positions, or lines and planes
+  Cut(const Problem& p, const Config& c) : points(pointwise(p)), flat(windows_of(p).flat()), block(c[0]), planes(c[3]) {}
+  // Planes of all images if windows lie in one, else those of each image.
+  std::int64_t images(std::int64_t batch) const { return flat ? 1 : batch; }
+  std::int64_t blocks(std::int64_t batch, const Three& out) const {
+    if (points) return ceil_div(batch * out[0] * out[1] * out[2], block);
+    return images(batch) * ceil_div(batch / images(batch) * out[0], planes) * ceil_div(out[1], block);
+  }
+};
+
+// Rows that several pieces of the columns take are copied once for all of them, block behind block, where extents are known.
+struct Shared {
+  std::int64_t blocks = 0, block_bytes = 0;   // no blocks: each part copies for itself
+  std::int64_t table_bytes() const { return round_up(blocks * static_cast<std::int64_t>(sizeof(GemmBf16Rows)), 64); }
+  std::int64_t bytes() const { return table_bytes() + blocks * block_bytes; }
+};
+Shared shared_of(const Problem& p, const Config& c) {
+  constexpr std::int64_t kMostBytes = 1 << 26;
+  const ir::Dims& y = p.out[0].dims;
+  if (pieces_of(p, c) == 1 || !copies(p) || !ir::is_constant(y)) return {};
+  Three out{1, 1, 1};
+  for (std::size_t i = y.size(), d = 3; i-- > 2;) out[--d] = y[i].constant();
+  const Shared all{Cut(p, c).blocks(y[0].constant(), out), round_up(copy_bytes(p, c).constant(), 64)};
+  return all.blocks > kMostBytes / all.block_bytes ? Shared{} : all;
+}
+ir::Dim workspace(const Problem& p, const Config& c) { return shared_of(p, c).bytes(); }
+std::int64_t product_scratch(const Problem& p, const Config& c) {
+  return gemm_bf16_scratch(Bf16End(p, 1, own_bias(p)), c[1]) + gemm_bf16_split_bytes(weights_of(p), c[1], c[2] != 0);
+}
+// The product's scratch comes first: its extent is known. Then the border, then what is copied.
+ir::Dim worker_scratch(const Problem& p, const Config& c) {
+  const ir::Dim copied = shared_of(p, c).blocks > 0 ? ir::Dim(0) : copy_bytes(p, c);
+  const ir::Dim border = pointwise(p) ? ir::Dim(0) : windows_of(p).border_bytes<ir::Dim>(p.out[0].dims.back());
+  return product_scratch(p, c) + border + copied;
+}
+
+struct Kernel {
+  Bf16Windows windows;
+  GemmBf16Weights weights;
+  Cut cut;
+  Shared shared;
+  std::int64_t pieces, end_bytes, taps_bytes;
+  bool panels_inside, copies;
+  DType type;
+  Bf16End end;
+};
+
+std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+  return std::make_shared<Kernel>(Kernel{windows_of(p), weights_of(p), Cut(p, c), shared_of(p, c), pieces_of(p, c),
+                                         product_scratch(p, c), taps_bytes(p), c[2] != 0, copies(p), p.in[0].dtype,
+                                         Bf16End(p, 1, own_bias(p))});
+}
+
+// The rows of a run, block by block.
+class Blocks {
+ public:
+  Blocks(const Kernel& k, const Bound& x, const ConvExtents& e) noexcept
+      : k_(k), image_(x.data), extents_(e), dims_{e.rows()}, strides_{e.x_stride[2]},
+        matrix_(x.data, k.type, MatrixRows({.data = x.data, .dims = dims_, .strides = strides_, .rank = 1}, 0, 1), k.copies) {}
+  std::int64_t count() const noexcept { return k_.cut.blocks(extents_.batch, extents_.out); }
+
+  // Copies a part of block i, if rows are copied at all.
+  void copy(std::int64_t i, const Bf16Windows::Part& part, char* memory, char* border) const noexcept {
+    if (!k_.cut.points) return k_.windows.copy(extents_, image_, lines(i), part, memory + k_.taps_bytes, border);
+    if (!k_.copies) return;
+    const std::int64_t first = part.part * points(i) / part.parts, last = (part.part + 1) * points(i) / part.parts;
+    matrix_.copy(k_.weights, i * k_.cut.block + first, last - first, memory + first * Bf16Matrix::copied_row(k_.weights));
+  }
+  // Its rows, copied before.
+  GemmBf16Rows rows(std::int64_t i, char* memory) const noexcept {
+    if (k_.cut.points && !k_.copies) return matrix_.rows(k_.weights, i * k_.cut.block, points(i), memory);
+    if (k_.cut.points) return Bf16Matrix::copied(k_.weights, i * k_.cut.block, points(i), memory);
+    return k_.windows.rows(extents_, lines(i), memory + k_.taps_bytes, reinterpret_cast<std::int64_t*>(memory));
+  }
+
+ private:
+  std::int64_t points(std::int64_t i) const noexcept { return std::min(k_.cut.block, dims_[0] - i * k_.cut.block); }
+  Bf16Windows::Lines lines(std::int64_t i) const noexcept {
+    const std::int64_t images = k_.cut.images(extents_.batch), planes = extents_.batch / images * extents_.out[0];
+    const std::int64_t blocks = ceil_div(extents_.out[1], k_.cut.block), stacks = ceil_div(planes, k_.cut.planes);
+    const std::int64_t b = i % blocks, stack = i / blocks % stacks, image = i / blocks / stacks;
+    const std::int64_t from = b * extents_.out[1] / blocks, plane = stack * planes / stacks;
+    return {image * planes + plane, (stack + 1) * planes / stacks - plane, from, (b + 1) * extents_.out[1] / blocks - from};
+  }
+
+  const Kernel& k_;
+  const void* image_;
+  const ConvExtents& extents_;
+  std::int64_t dims_[1], strides_[1];
+  Bf16Matrix matrix_;
+};
+
+// All blocks into the workspace; their rows stand in its table.
+const GemmBf16Rows* copy_all(const Kernel& k, const Blocks& blocks, const RunArgs& args) noexcept {
+  auto* const table = static_cast<GemmBf16Rows*>(args.workspace);
+  char* const memory = static_cast<char*>(args.workspace) + k.shared.table_bytes();
+  const std::int64_t parts = ceil_div(8, blocks.count());   // of a block: enough for some workers
+  args.parallel->for_each(blocks.count() * parts, [&](std::int64_t part, int worker) noexcept {
+    const std::int64_t i = part / parts;
+    char* const to = memory + i * k.shared.block_bytes;
+    blocks.copy(i, {part % parts, parts}, to, args.scratch_of<char>(worker) + k.end_bytes);
+    if (part % parts == 0) table[i] = blocks.rows(i, to);
+  });
+  return table;
+}
+
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  const auto& k = *static_cast<const Kernel*>(self);
+  const Bound &x = args.in[0], &y = args.out[0];
+  const ConvExtents extents(x, y);
+  if (extents.rows() == 0) return Status::ok;
+  Bf16End::Binding bound;
+  k.end.bind(args, TileAxes::channels_last(y.rank), y.strides[y.rank - 1], bound);
+  const Blocks blocks(k, x, extents);
+  const std::int64_t border_bytes = k.cut.points ? 0 : k.windows.border_bytes(extents.out[2]) / 64 * 64;
+  const GemmBf16Rows* const table = k.shared.blocks > 0 ? copy_all(k, blocks, args) : nullptr;
+  args.parallel->for_each(blocks.count() * k.pieces, [&](std::int64_t part, int worker) noexcept {
+    char *const scratch = args.scratch_of<char>(worker), *const border = scratch + k.end_bytes, *const memory = border + border_bytes;
+    const std::int64_t i = part / k.pieces, j = part % k.pieces, panels = k.weights.panels();
+    if (!table) blocks.copy(i, {}, memory, border);
+    const GemmBf16Rows rows = table ? table[i] : blocks.rows(i, memory);
+    gemm_bf16(k.weights, args.in[1].data, rows, j * panels / k.pieces, (j + 1) * panels / k.pieces, k.panels_inside, k.end, bound, scratch);
+  });
+  return Status::ok;
+}
+
+bool may_alias(const Problem& p, int in, int) { return Bf16End(p, 1, own_bias(p)).in_place(in); }
+
+}  // namespace
+
+Tactic conv_amx(std::string name, Verdict (*supports)(const Problem&)) {
+  return {.name = std::move(name),
+          .version = 6,
+          .op = "Conv",
+          .supports = supports,
+          .configs = configs,
+          .valid = valid,
+          .formats = formats,
+          .workspace = workspace,
+          .worker_scratch = worker_scratch,
+          .packed_bytes = packed_bytes,
+          .pack = pack,
+          .unpack = unpack,
+          .open = open,
+          .run = run,
+          .may_alias = may_alias,
+          .work = conv_work};
+}
+
+}  // namespace tenfold::backends::cpu

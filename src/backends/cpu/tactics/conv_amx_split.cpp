@@ -1,0 +1,22 @@
+// conv_amx_split: channels-last convolution of f32, whose values are sums of three parts in bf16: six products of parts on AMX come as
+// near as FMA does (Henry, Tang, Heinecke: Leveraging the bfloat16 Artificial Intelligence Datatype For Higher-Precision Computations).
+#include "backends/cpu/gemm/gemm_bf16.h"
+#include "backends/cpu/tactics/conv_amx_common.h"
+
+namespace tenfold::backends {
+namespace {
+
+Verdict supports(const Problem& p) {
+  if (const Verdict possible = cpu::split_product(p); !possible) return possible;
+  return cpu::conv_amx_supports(p);
+}
+
+}  // namespace
+
+Tactic cpu_conv_amx_split() {
+  Tactic tactic = cpu::conv_amx("conv_amx_split", supports);
+  tactic.rounds_f32 = true;
+  return tactic;
+}
+
+}  // namespace tenfold::backends
