@@ -86,6 +86,19 @@ GemmBf16Rows Bf16Windows::rows(const ConvExtents& e, const Lines& lines, const c
   return rows;
 }
 
+GemmBf16Rows::Soon Bf16Windows::soon(const ConvExtents& e, const void* image, const Lines& lines, const Lines& next) const noexcept {
+  if (next.plane != lines.plane || next.planes != lines.planes || next.y < lines.y + lines.count) return {};
+  const std::int64_t reach = (shape_.kernel[1] - 1) * shape_.dilation[1] - shape_.begin[1], element = type_ == DType::f32 ? 4 : 2;
+  const auto end = [&](const Lines& l) { return std::clamp<std::int64_t>((l.y + l.count - 1) * shape_.stride[1] + reach + 1, 0, e.in[1]); };
+  const std::int64_t planes = flat() ? e.out[0] : e.in[0];
+  const std::int64_t first = flat() ? lines.plane % e.out[0] : lines.plane % e.out[0] * shape_.stride[0] - shape_.begin[0];
+  const std::int64_t z = std::clamp<std::int64_t>(first, 0, planes), count = std::clamp<std::int64_t>(first + deep(lines.planes), z, planes) - z;
+  const std::int64_t at = lines.plane / e.out[0] * e.x_batch + z * e.x_stride[0] + end(lines) * e.x_stride[1];
+  const std::int64_t bytes = (end(next) - end(lines)) * e.x_stride[1] * element;
+  if (count <= 0 || bytes <= 0) return {};
+  return {static_cast<const char*>(image) + at * element, count, bytes, e.x_stride[0] * element};
+}
+
 // Line by line in the order [plane][remainder of y][of x][line].
 void Bf16Windows::copy(const ConvExtents& e, const void* image, const Lines& lines, const Part& part, char* memory,
                        char* border) const noexcept {

@@ -49,6 +49,8 @@ class Bf16Windows {
   // Copies part `part` of `parts` of what they need to `memory`.
   struct Part { std::int64_t part = 0, parts = 1; };
   void copy(const ConvExtents& extents, const void* image, const Lines& lines, const Part& part, char* memory, char* border) const noexcept;
+  // The lines of the image that copying `next` reads and copying `lines`, of the same planes, does not.
+  GemmBf16Rows::Soon soon(const ConvExtents& extents, const void* image, const Lines& lines, const Lines& next) const noexcept;
   // What was copied, a segment for each plane; `taps` (taps() of them) become the rows'.
   GemmBf16Rows rows(const ConvExtents& extents, const Lines& lines, const char* memory, std::int64_t* taps) const noexcept;
 

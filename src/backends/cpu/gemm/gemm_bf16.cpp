@@ -158,6 +158,7 @@ class Product {
     tile_.rows_ahead = {};
     if (rows_.far && row + 2 * kPair <= rows_.count)
       tile_.rows_ahead = {tile_.a[0] + kPair * rows_.row_bytes + (panel - first) * slice, slice};
+    if (rows_.soon.count > 0 && panel == 0) tile_.rows_ahead = share_of_soon(segment, row);
     tile_.panel_ahead = {};
     if (panel + 1 >= last_panel_ || (w_.whole() && panel + 1 < last)) return;
     const std::int64_t bytes = w_.panel_bytes(), groups = panels > 1 ? 1 : ceil_div(rows_.count, kPair) * rows_.segments;
@@ -165,6 +166,14 @@ class Product {
     if (group >= groups) return;
     const std::int64_t from = bytes * group / groups / 64 * 64;
     tile_.panel_ahead = {packed_ + (panel + 1) * bytes + from, bytes * (group + 1) / groups / 64 * 64 - from};
+  }
+  // Every 32 rows ask for an equal share of the stretches, to the end of one at most.
+  GemmBf16Ahead share_of_soon(std::int64_t segment, std::int64_t row) const noexcept {
+    const GemmBf16Rows::Soon& soon = rows_.soon;
+    const std::int64_t groups = ceil_div(rows_.count, kPair), all = groups * rows_.segments, group = segment * groups + row / kPair;
+    const std::int64_t bytes = soon.count * soon.bytes, at = bytes * group / all / 64 * 64, end = bytes * (group + 1) / all / 64 * 64;
+    const std::int64_t offset = at % soon.bytes;
+    return {soon.at + at / soon.bytes * soon.stride + offset, std::min(end - at, soon.bytes - offset)};
   }
   // Where the two tiles of 32 rows from `row` on begin.
   void place(std::int64_t segment, std::int64_t row) noexcept {

@@ -61,6 +61,11 @@ struct GemmBf16Rows {
   std::int64_t line = 0, pitch = 0, first_out = 0, line_out = 0, step_out = 1;
   std::int64_t segments = 1, segment_bytes = 0, segment_out = 0;   // and how far apart they are, in A and in rows of C
   const std::int64_t* taps = nullptr;   // in bytes
+  // What the caller reads next: `count` stretches of memory, to be fetched meanwhile.
+  struct Soon {
+    const char* at = nullptr;
+    std::int64_t count = 0, bytes = 0, stride = 0;
+  } soon;
 };
 // Bytes of scratch for blocks of `cols` columns.
 std::int64_t gemm_bf16_scratch(const Bf16End& end, std::int64_t cols);

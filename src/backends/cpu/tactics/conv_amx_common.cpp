@@ -209,6 +209,12 @@ class Blocks {
     return k_.windows.rows(extents_, lines(i), memory + k_.taps_bytes, reinterpret_cast<std::int64_t*>(memory));
   }
 
+  // What block i + 1 reads of the image besides.
+  GemmBf16Rows::Soon soon(std::int64_t i) const noexcept {
+    if (k_.cut.points || i + 1 >= count()) return {};
+    return k_.windows.soon(extents_, image_, lines(i), lines(i + 1));
+  }
+
  private:
   std::int64_t points(std::int64_t i) const noexcept { return std::min(k_.cut.block, dims_[0] - i * k_.cut.block); }
   Bf16Windows::Lines lines(std::int64_t i) const noexcept {
@@ -254,7 +260,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     char *const scratch = args.scratch_of<char>(worker), *const border = scratch + k.end_bytes, *const memory = border + border_bytes;
     const std::int64_t i = part / k.pieces, j = part % k.pieces, panels = k.weights.panels();
     if (!table) blocks.copy(i, {}, memory, border);
-    const GemmBf16Rows rows = table ? table[i] : blocks.rows(i, memory);
+    GemmBf16Rows rows = table ? table[i] : blocks.rows(i, memory);
+    if (!table) rows.soon = blocks.soon(i);
     gemm_bf16(k.weights, args.in[1].data, rows, j * panels / k.pieces, (j + 1) * panels / k.pieces, k.panels_inside, k.end, bound, scratch);
   });
   return Status::ok;
