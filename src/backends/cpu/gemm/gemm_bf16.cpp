@@ -160,7 +160,7 @@ class Product {
       tile_.rows_ahead = {tile_.a[0] + kPair * rows_.row_bytes + (panel - first) * slice, slice};
     if (rows_.soon.count > 0 && panel == 0) tile_.rows_ahead = share_of_soon(segment, row);
     tile_.panel_ahead = {};
-    if (panel + 1 >= last_panel_ || (w_.whole() && panel + 1 < last)) return;
+    if (panel + 1 >= last_panel_ || w_.whole()) return;
     const std::int64_t bytes = w_.panel_bytes(), groups = panels > 1 ? 1 : ceil_div(rows_.count, kPair) * rows_.segments;
     const std::int64_t group = segment * ceil_div(rows_.count, kPair) + row / kPair;
     if (group >= groups) return;
