@@ -4,6 +4,7 @@
 namespace tenfold::backends {
 Tactic cpu_conv_amx_bf16();
 Tactic cpu_conv_amx_split();
+Tactic cpu_conv_transpose_amx_split();
 namespace {
 
 using namespace testing;
@@ -56,6 +57,15 @@ TEST(ConvAmxSplit, Convolutions) {
   check(cpu_conv_amx_split(),
         {"Conv", residual, "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {"f32[1,45,6,7]"}});
   check(cpu_conv_amx_split(), {"Conv", residual, "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[1,45,6,7]"}});
+}
+
+TEST(ConvAmxSplit, TransposedConvolutions) {
+  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  for (const char* text : {"f32[1,20,5,4] f32[20,17,2,2]! f32[17]! strides=[2,2]", "f32[3,32,3,4,5] f32[32,33,2,2,2]! strides=[2,2,2]",
+                           "f32[1,6,9] f32[6,5,3]! f32[5]! strides=[3]", "f32[1,64,3,4] f32[64,40,1,3]! strides=[1,3]"})
+    check(cpu_conv_transpose_amx_split(), {"ConvTranspose", text});
+  check(cpu_conv_transpose_amx_split(), {"ConvTranspose", "f32[2,10,3,4] f32[10,21,2,2]! f32[21]! strides=[2,2]",
+                                         "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {"f32[2,21,6,8]"}});
 }
 
 // Else the tests above show nothing.

@@ -1,148 +1,17 @@
-// conv_transpose_amx_bf16: transposed convolution without overlap in bf16 with f32 sums: lines of the image times each tap's weights.
+// conv_transpose_amx_bf16: transposed convolution without overlap in bf16 with f32 sums.
 #include "backends/cpu/gemm/gemm_bf16.h"
-#include "backends/cpu/tactics/conv_transpose_common.h"
+#include "backends/cpu/tactics/conv_transpose_amx_common.h"
 
 namespace tenfold::backends {
 namespace {
 
-using namespace cpu;
-
-int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
-
 Verdict supports(const Problem& p) {
-  if (const Verdict possible = bf16_product(p); !possible) return possible;
-  if (const Verdict apart = conv_transpose_apart(p); !apart) return apart;
-  if (!uniform_positions(p.in[0])) return Verdict::no("positions of the image do not lie at one distance");
-  if (const Verdict end = Bf16End::supports(p, 1, own_bias(p)); !end) return end;
-  return Verdict::only_if(Bf16End(p, 1, own_bias(p)).simple(), "the epilogue is not a sum and a clamp");
-}
-std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
-
-// Each tap has packed weights of its own, one after the other.
-GemmBf16Weights weights_of(const Problem& p) {
-  const ConvShape s = conv_transpose_shape(p);
-  return {.taps = 1, .k = s.channels, .n = s.filters, .type = DType::bf16};
-}
-std::int64_t value_bytes(const Problem& p) { return weights_of(p).values() * 2 * conv_transpose_shape(p).taps(); }
-
-// {lines of a part}
-std::vector<Config> configs(const Problem&) { return {{4}, {16}, {1}}; }
-Verdict valid(const Problem&, const Config& c) {
-  return Verdict::only_if(c.size() == 1 && c[0] > 0 && c[0] <= 1 << 10, "its configuration is out of range");
-}
-
-// As GemmBf16Weights keeps them: values of f32 behind those that were rounded.
-std::int64_t packed_bytes(const Problem& p, const Config&, int input) {
-  if (input != 1) return -1;
-  const ConvShape s = conv_transpose_shape(p);
-  return value_bytes(p) + (p.in[1].dtype == DType::f32 ? s.channels * s.filters * s.taps() * 4 : 0);
-}
-void pack(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
-  const ConvShape s = conv_transpose_shape(p);
-  const GemmBf16Weights w = weights_of(p);
-  const Tensor& original = *constants[1];
-  auto* to = static_cast<std::uint16_t*>(packed);
-  std::fill(to, to + value_bytes(p) / 2, std::uint16_t{0});
-  const bool wide = original.dtype() == DType::f32;
-  for (std::int64_t i = 0; i < original.size(); ++i) {
-    const std::int64_t tap = i % s.taps(), n = i / s.taps() % s.filters, k = i / s.taps() / s.filters;
-    to[tap * w.values() + w.slot(0, k, n)] =
-        wide ? round_to_bf16(static_cast<const float*>(original.raw())[i]) : static_cast<const std::uint16_t*>(original.raw())[i];
-  }
-  if (wide) std::memcpy(static_cast<char*>(packed) + value_bytes(p), original.raw(), static_cast<std::size_t>(original.bytes()));
-}
-Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
-  const ConvShape s = conv_transpose_shape(p);
-  const GemmBf16Weights w = weights_of(p);
-  Tensor original(p.in[1].dtype, ir::constants(p.in[1].dims));
-  if (original.dtype() == DType::f32) {
-    std::memcpy(original.mutable_raw(), static_cast<const char*>(packed) + value_bytes(p), static_cast<std::size_t>(original.bytes()));
-    return original;
-  }
-  for (std::int64_t i = 0; i < original.size(); ++i) {
-    const std::int64_t tap = i % s.taps(), n = i / s.taps() % s.filters, k = i / s.taps() / s.filters;
-    static_cast<std::uint16_t*>(original.mutable_raw())[i] = static_cast<const std::uint16_t*>(packed)[tap * w.values() + w.slot(0, k, n)];
-  }
-  return original;
-}
-
-struct Kernel {
-  ConvShape shape;
-  GemmBf16Weights weights;
-  std::int64_t lines, end_bytes;
-  bool copies;
-  DType type;
-  Bf16End end;
-};
-
-bool copies(const Problem& p) { return Bf16Matrix::copies(p.in[0].dtype, weights_of(p).k, true); }
-std::int64_t end_bytes(const Problem& p) { return gemm_bf16_scratch(Bf16End(p, 1, own_bias(p)), conv_transpose_shape(p).filters); }
-
-ir::Dim worker_scratch(const Problem& p, const Config& c) {
-  const std::int64_t tile = Bf16Matrix::copy_bytes(weights_of(p), true, 16);
-  if (!copies(p)) return end_bytes(p) + tile;
-  return p.in[0].dims.back() * ir::Dim(c[0] * (tile / 16)) + ir::Dim(end_bytes(p) + tile);
-}
-
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
-  return std::make_shared<Kernel>(Kernel{conv_transpose_shape(p), weights_of(p), c[0], end_bytes(p), copies(p), p.in[0].dtype,
-                                         Bf16End(p, 1, own_bias(p))});
-}
-
-// Input lines [y, y + count) of plane `plane` (of all images), for all taps.
-struct Lines { std::int64_t plane, y, count; };
-void multiply(const Kernel& k, const ConvExtents& e, const Bf16Matrix& image, const Lines& lines, const void* packed,
-              const Bf16End::Binding& bound, char* scratch) noexcept {
-  const Three& taps = k.shape.kernel;
-  const std::int64_t first = (lines.plane * e.in[1] + lines.y) * e.in[2];
-  GemmBf16Rows rows = image.rows(k.weights, first, lines.count * e.in[2], scratch + k.end_bytes);
-  rows.line = rows.pitch = e.in[2];
-  rows.line_out = taps[1] * e.out[2];
-  rows.step_out = taps[2];
-  const auto* values = static_cast<const std::uint16_t*>(packed);
-  for (std::int64_t a = 0; a < taps[0]; ++a)
-    for (std::int64_t b = 0; b < taps[1]; ++b)
-      for (std::int64_t c = 0; c < taps[2]; ++c, values += k.weights.values()) {
-        rows.first_out = ((lines.plane * taps[0] + a) * e.out[1] + lines.y * taps[1] + b) * e.out[2] + c;
-        gemm_bf16(k.weights, values, rows, 0, k.weights.panels(), true, k.end, bound, scratch);
-      }
-}
-
-Status::Code run(const void* self, const RunArgs& args) noexcept {
-  const auto& k = *static_cast<const Kernel*>(self);
-  const Bound &x = args.in[0], &y = args.out[0];
-  const ConvExtents e(x, y);
-  if (e.rows() == 0) return Status::ok;
-  Bf16End::Binding bound;
-  k.end.bind(args, TileAxes::channels_last(y.rank), y.strides[y.rank - 1], bound);
-  const std::int64_t all[] = {e.batch * e.in[0] * e.in[1] * e.in[2]}, strides[] = {e.x_stride[2]};
-  const Bound positions{.data = x.data, .dims = all, .strides = strides, .rank = 1};
-  const Bf16Matrix image(x.data, k.type, MatrixRows(positions, 0, 1), k.copies);
-  const std::int64_t blocks = ceil_div(e.in[1], k.lines);
-  args.parallel->for_each(e.batch * e.in[0] * blocks, [&](std::int64_t part, int worker) noexcept {
-    const std::int64_t from = part % blocks * k.lines;
-    multiply(k, e, image, {part / blocks, from, std::min(k.lines, e.in[1] - from)}, args.in[1].data, bound,
-             args.scratch_of<char>(worker));
-  });
-  return Status::ok;
+  if (const Verdict possible = cpu::bf16_product(p); !possible) return possible;
+  return cpu::conv_transpose_amx_supports(p);
 }
 
 }  // namespace
 
-Tactic cpu_conv_transpose_amx_bf16() {
-  return {.name = "conv_transpose_amx_bf16",
-          .op = "ConvTranspose",
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .formats = formats,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = conv_transpose_work};
-}
+Tactic cpu_conv_transpose_amx_bf16() { return cpu::conv_transpose_amx("conv_transpose_amx_bf16", supports); }
 
 }  // namespace tenfold::backends
