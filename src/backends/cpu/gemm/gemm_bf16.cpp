@@ -90,6 +90,8 @@ namespace {
 // The product of some panels with all rows, 32 rows at a time.
 class Product {
  public:
+  struct Piece { std::int64_t number, count; };   // of k
+
   Product(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, const Bf16End& end, const Bf16End::Binding& bound,
           std::int64_t last_panel, float* sums, void* scratch) noexcept
       : w_(w),
@@ -109,6 +111,24 @@ class Product {
 
   // Where panels from `first` on lie.
   void use(std::int64_t first, const void* panels) noexcept { first_panel_ = first, panels_ = static_cast<const std::uint16_t*>(panels); }
+  // Rows [row, row + 32) of a segment times one panel: a piece of k.
+  void run_piece(std::int64_t row, std::int64_t panel, std::int64_t first_panel, const Piece& piece) noexcept {
+    const std::int64_t first = piece.number * w_.steps() / piece.count, pairs = ceil_div(rows_.count, kPair);
+    tile_.steps = (piece.number + 1) * w_.steps() / piece.count - first;
+    tile_.add = piece.number > 0;
+    waiting_ = sums_ + ((panel - first_panel) * pairs + row / kPair) * kPair * 32;
+    place(0, row);
+    for (const char*& a : tile_.a)
+      if (a) a += first * 64;
+    offset_ = first * GemmBf16Weights::kPart * w_.parts;
+    if (piece.number + 1 < piece.count) {
+      look_ahead(0, row, panel, panel, panel + 1);
+      place_panel(panel);
+      kernels_.multiply(tile_, waiting_, 32);
+    } else {
+      end_.simple() ? run_ending(0, row, panel, panel + 1) : run_then_end(0, row, panel, panel + 1);
+    }
+  }
   // Rows [row, row + 32) of a segment times panels [first, last).
   void run(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t last) noexcept {
     place(segment, row);
@@ -133,22 +153,23 @@ class Product {
     for (std::int64_t panel = first; panel < last; ++panel) {
       own.column = panel * 32;
       own.columns = std::min<std::int64_t>(32, w_.n - own.column);
-      own.sums = before_.sums == sums_ ? sums_ + kPair * 32 : sums_;
+      own.sums = waiting_ ? waiting_ : before_.sums == sums_ ? sums_ + kPair * 32 : sums_;
       look_ahead(segment, row, first, panel, last);
-      tile_.panel = panels_ + (panel - first_panel_) * w_.panel();
+      place_panel(panel);
       kernels_.multiply_and_end(tile_, own, before_);
       before_ = own;
     }
   }
   void run_then_end(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t last) noexcept {
     const std::int64_t stride = (last - first) * 32, cols = std::min(stride, w_.n - first * 32);
+    float* const sums = waiting_ ? waiting_ : sums_;
     for (std::int64_t panel = first; panel < last; ++panel) {
       look_ahead(segment, row, first, panel, last);
-      tile_.panel = panels_ + (panel - first_panel_) * w_.panel();
-      kernels_.multiply(tile_, sums_ + (panel - first) * 32, stride);
+      place_panel(panel);
+      kernels_.multiply(tile_, sums + (panel - first) * 32, stride);
     }
     for_each_line(segment, row, [&](const Bf16End::Rows& c, std::int64_t at) {
-      end_.apply(kernels_, bound_, c, first * 32, cols, sums_ + at * stride, stride, scratch_);
+      end_.apply(kernels_, bound_, c, first * 32, cols, sums + at * stride, stride, scratch_);
     });
   }
   // Asks for the share that panel `i` of `panels` has of the rows that follow, and for the panel that follows: its first rows find it in no
@@ -160,12 +181,14 @@ class Product {
       tile_.rows_ahead = {tile_.a[0] + kPair * rows_.row_bytes + (panel - first) * slice, slice};
     if (rows_.soon.count > 0 && panel == 0) tile_.rows_ahead = share_of_soon(segment, row);
     tile_.panel_ahead = {};
-    if (panel + 1 >= last_panel_ || w_.whole()) return;
-    const std::int64_t bytes = w_.panel_bytes(), groups = panels > 1 ? 1 : ceil_div(rows_.count, kPair) * rows_.segments;
+    constexpr std::int64_t kManyRows = 5 * kPair;   // of two parts: fewer wait longer for lines asked for than for those needed
+    if (panel + 1 >= last_panel_ || w_.whole() || (w_.parts == 2 && rows_.count <= kManyRows)) return;
+    const std::int64_t bytes = waiting_ ? tile_.steps * GemmBf16Weights::kPart * w_.parts * 2 : w_.panel_bytes();
+    const std::int64_t groups = panels > 1 ? 1 : ceil_div(rows_.count, kPair) * rows_.segments;
     const std::int64_t group = segment * ceil_div(rows_.count, kPair) + row / kPair;
     if (group >= groups) return;
     const std::int64_t from = bytes * group / groups / 64 * 64;
-    tile_.panel_ahead = {packed_ + (panel + 1) * bytes + from, bytes * (group + 1) / groups / 64 * 64 - from};
+    tile_.panel_ahead = {packed_ + (panel + 1) * w_.panel_bytes() + offset_ * 2 + from, bytes * (group + 1) / groups / 64 * 64 - from};
   }
   // Every 32 rows ask for an equal share of the stretches, to the end of one at most.
   GemmBf16Ahead share_of_soon(std::int64_t segment, std::int64_t row) const noexcept {
@@ -175,6 +198,7 @@ class Product {
     const std::int64_t offset = at % soon.bytes;
     return {soon.at + at / soon.bytes * soon.stride + offset, std::min(end - at, soon.bytes - offset)};
   }
+  void place_panel(std::int64_t panel) noexcept { tile_.panel = panels_ + (panel - first_panel_) * w_.panel() + offset_; }
   // Where the two tiles of 32 rows from `row` on begin.
   void place(std::int64_t segment, std::int64_t row) noexcept {
     for (int i = 0; i < 2; ++i, row += kTile) {
@@ -208,7 +232,8 @@ class Product {
   const Bf16End& end_;
   const Bf16End::Binding& bound_;
   std::int64_t last_panel_;
-  float* sums_;
+  float *sums_, *waiting_ = nullptr;   // those of a whole product; k in pieces: those at work
+  std::int64_t offset_ = 0;            // of the piece, in a panel
   void* scratch_;
   GemmBf16Tile tile_;
   GemmBf16Waiting::Row ends_[2][kPair];
@@ -220,7 +245,14 @@ class Product {
 
 }  // namespace
 
-std::int64_t gemm_bf16_scratch(const Bf16End& end, std::int64_t cols) {
+std::int64_t gemm_bf16_k_pieces(const GemmBf16Weights& w, std::int64_t rows) {
+  constexpr std::int64_t kMost = 5 << 18, kPiece = 1 << 20;   // bytes of rows
+  const std::int64_t bytes = rows * w.depth() * 2 * w.parts;
+  return w.taps > 1 || w.whole() || bytes <= kMost ? 1 : std::min(ceil_div(bytes, kPiece), w.steps());
+}
+
+std::int64_t gemm_bf16_scratch(const Bf16End& end, std::int64_t cols, std::int64_t k_pieces, std::int64_t rows) {
+  if (k_pieces > 1) return round_up(cols, 32) * round_up(rows, kPair) * 4 + round_up(end.scratch_bytes(), 64);
   const std::int64_t waiting = end.simple() ? 2 * 32 : std::min(round_up(cols, 32), kMostColumns);   // two blocks take turns
   return waiting * kPair * 4 + round_up(end.scratch_bytes(), 64);
 }
@@ -237,13 +269,18 @@ std::int64_t gemm_bf16_split_bytes(const GemmBf16Weights& w, std::int64_t cols, 
 
 // Weights that are kept whole are split for all rows, some panels at a time.
 void gemm_bf16(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, std::int64_t first_panel, std::int64_t last_panel,
-               bool panels_inside, const Bf16End& end, const Bf16End::Binding& bound, char* scratch) noexcept {
+               bool panels_inside, const Bf16End& end, const Bf16End::Binding& bound, char* scratch,
+               std::int64_t k_pieces) noexcept {
   const std::int64_t end_bytes = round_up(end.scratch_bytes(), 64), at_once = panels_at_once(panels_inside);
   char* const split = scratch;
   scratch += gemm_bf16_split_bytes(w, (last_panel - first_panel) * 32, panels_inside);
   Product product(w, packed, rows, end, bound, last_panel, reinterpret_cast<float*>(scratch + end_bytes), scratch);
   gemm_bf16_kernels().enter();
   product.use(0, packed);
+  for (std::int64_t piece = 0; k_pieces > 1 && piece < k_pieces; ++piece)
+    for (std::int64_t panel = first_panel; panel < last_panel; ++panel)
+      for (std::int64_t row = 0; row < rows.count; row += kPair) product.run_piece(row, panel, first_panel, {piece, k_pieces});
+  if (k_pieces > 1) first_panel = last_panel;
   for (std::int64_t panel = first_panel; panel < last_panel; panel += at_once) {
     const std::int64_t last = std::min(panel + at_once, last_panel);
     if (w.whole()) {

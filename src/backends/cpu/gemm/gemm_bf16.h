@@ -67,14 +67,17 @@ struct GemmBf16Rows {
     std::int64_t count = 0, bytes = 0, stride = 0;
   } soon;
 };
-// Bytes of scratch for blocks of `cols` columns.
-std::int64_t gemm_bf16_scratch(const Bf16End& end, std::int64_t cols);
+// In how many pieces k is taken, one after the other, so that `rows` rows of one tap stay in the second cache while panels pass by.
+std::int64_t gemm_bf16_k_pieces(const GemmBf16Weights& w, std::int64_t rows);
+// Bytes of scratch for blocks of `cols` columns; k in pieces: of `rows` rows, whose sums all wait.
+std::int64_t gemm_bf16_scratch(const Bf16End& end, std::int64_t cols, std::int64_t k_pieces = 1, std::int64_t rows = 0);
 // ... and, before that, for weights that are kept whole.
 std::int64_t gemm_bf16_split_bytes(const GemmBf16Weights& w, std::int64_t cols, bool panels_inside);
 // All of `rows` times panels [first_panel, last_panel). `panels_inside`: panels go round while 32 rows wait in cache, and whole rows are
-// finished at once; else all rows pass by each panel. The result is the same.
+// finished at once; else all rows pass by each panel, and k may come in pieces. The result is the same.
 void gemm_bf16(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, std::int64_t first_panel, std::int64_t last_panel,
-               bool panels_inside, const Bf16End& end, const Bf16End::Binding& bound, char* scratch) noexcept;
+               bool panels_inside, const Bf16End& end, const Bf16End::Binding& bound, char* scratch,
+               std::int64_t k_pieces = 1) noexcept;
 
 // The rows of a matrix of bf16 or f32 values.
 class Bf16Matrix {

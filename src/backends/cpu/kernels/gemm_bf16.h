@@ -26,6 +26,7 @@ struct GemmBf16Tile {
   const std::uint16_t* panel = nullptr;
   int parts = 1;          // of a value, in B a step of each behind the other, the highest first
   std::int64_t low = 0;   // bytes from rows to their next lower part
+  bool add = false;       // to the sums that are there
   GemmBf16Ahead rows_ahead, panel_ahead;
 };
 

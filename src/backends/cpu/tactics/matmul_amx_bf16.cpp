@@ -1,4 +1,4 @@
-// matmul_amx_bf16: activations times a constant matrix in bf16 with f32 sums; f32 operands are rounded, where the precision stage permits it.
+// matmul_amx_bf16: activations times a constant matrix in bf16 with f32 sums; f32 operands are rounded, where that is permitted.
 #include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/tactics/matmul_amx_common.h"
 

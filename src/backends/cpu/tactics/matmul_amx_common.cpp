@@ -1,5 +1,5 @@
-// Products with a constant matrix on AMX tiles. Rows of bf16 are read where they lie; rows of f32 and those that are no whole steps of k are
-// copied first.
+// Products with a constant matrix on AMX tiles. Rows of bf16 are read where they lie; rows of f32 and those that are no whole steps of k
+// are copied first.
 #include "backends/cpu/tactics/matmul_amx_common.h"
 
 #include "backends/cpu/gemm/gemm_bf16.h"
@@ -8,7 +8,7 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-constexpr std::int64_t kRows = GemmBf16Kernels::kRows;
+constexpr std::int64_t kRows = GemmBf16Kernels::kRows, kTile = 16;
 
 GemmBf16Weights weights_of(const Problem& p) {
   return {.taps = 1, .k = k_of(p), .n = n_of(p), .type = p.in[1].dtype, .parts = bf16_parts(p)};
@@ -53,19 +53,26 @@ bool copies(const Problem& p) {
 
 struct Kernel {
   GemmBf16Weights weights;
-  std::int64_t rows, cols, copied;
+  std::int64_t rows, cols, copied, k_pieces;
   bool panels_inside, copies;
   DType a_type;
   Bf16End end;
 };
 
-std::int64_t copy_bytes(const Problem& p, const Config& c) { return Bf16Matrix::copy_bytes(weights_of(p), copies(p), c[0]); }
+// Copies of all rows are made first, once for all blocks of columns; those of a last tile by whom it meets.
+ir::Dim workspace(const Problem& p, const Config&) {
+  const ir::Dim rows = ir::product(std::span(p.in[0].dims).first(p.in[0].dims.size() - 1));
+  return copies(p) ? ceil_div(rows, kTile) * Bf16Matrix::copy_bytes(weights_of(p), true, kTile) : ir::Dim(0);
+}
+std::int64_t copy_bytes(const Problem& p) { return copies(p) ? 0 : Bf16Matrix::copy_bytes(weights_of(p), false, 0); }
+std::int64_t k_pieces(const Problem& p, const Config& c) { return c[2] == 0 ? gemm_bf16_k_pieces(weights_of(p), c[0]) : 1; }
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
-  return copy_bytes(p, c) + gemm_bf16_scratch(Bf16End(p, rank_of(p.out[0]) - 1), c[1]);
+  return copy_bytes(p) +
+         gemm_bf16_scratch(Bf16End(p, rank_of(p.out[0]) - 1), std::min(c[1], round_up(n_of(p), 32)), k_pieces(p, c), c[0]);
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
-  return std::make_shared<Kernel>(Kernel{weights_of(p), c[0], c[1], copy_bytes(p, c), c[2] != 0, copies(p), p.in[0].dtype,
+  return std::make_shared<Kernel>(Kernel{weights_of(p), c[0], c[1], copy_bytes(p), k_pieces(p, c), c[2] != 0, copies(p), p.in[0].dtype,
                                          Bf16End(p, rank_of(p.out[0]) - 1)});
 }
 
@@ -80,11 +87,20 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   Bf16End::Binding bound;
   kernel.end.bind(args, TileAxes::last(y.rank), y.rank > 1 ? MatrixRows(y, 0, y.rank - 1).stride() : 0, bound);
   const std::int64_t row_blocks = ceil_div(m, kernel.rows), pieces = ceil_div(w.panels() * 32, kernel.cols);
+  char* const copies = static_cast<char*>(args.workspace);
+  const std::int64_t tile_bytes = Bf16Matrix::copy_bytes(w, true, kTile);
+  if (kernel.copies)
+    args.parallel->for_each(ceil_div(m, kTile), [&](std::int64_t tile, int) noexcept {
+      matrix.copy(w, tile * kTile, std::min(kTile, m - tile * kTile), copies + tile * tile_bytes);
+    });
   args.parallel->for_each(row_blocks * pieces, [&](std::int64_t part, int worker) noexcept {
     char* const memory = args.scratch_of<char>(worker);
     const std::int64_t i = part / pieces, j = part % pieces, row = i * kernel.rows;
-    gemm_bf16(w, args.in[1].data, matrix.rows(w, row, std::min(kernel.rows, m - row), memory), j * w.panels() / pieces,
-              (j + 1) * w.panels() / pieces, kernel.panels_inside, kernel.end, bound, memory + kernel.copied);
+    const std::int64_t count = std::min(kernel.rows, m - row);
+    const GemmBf16Rows rows = kernel.copies ? Bf16Matrix::copied(w, row, count, copies + row / kTile * tile_bytes)
+                                            : matrix.rows(w, row, count, memory);
+    gemm_bf16(w, args.in[1].data, rows, j * w.panels() / pieces, (j + 1) * w.panels() / pieces, kernel.panels_inside, kernel.end, bound,
+              memory + kernel.copied, kernel.k_pieces);
   });
   return Status::ok;
 }
@@ -110,6 +126,7 @@ Tactic matmul_amx(const char* name, int version) {
           .op = "MatMul",
           .configs = configs,
           .valid = valid,
+          .workspace = workspace,
           .worker_scratch = worker_scratch,
           .packed_bytes = packed_bytes,
           .pack = pack,

@@ -1,11 +1,13 @@
 // Fused attention with AMX: blocks of keys, products of bf16 on tiles, an online softmax of f32 between them in first-level cache.
 //
 // Scores of 32 query rows are computed at once, weighed, rounded to bf16 in their place, and multiplied with the values. Keys are packed
-// as pairs along the head, values as pairs of rows, as tiles want them. Exponents are in units of log 2.
+// as pairs along the head, values as pairs of rows, as tiles want them. Exponents are in units of log 2. Heads of f32 that may not be
+// rounded come in two parts, side by side, as in kernels/gemm_bf16.h.
 #include "backends/cpu/kernels/attention.h"
 
 #include <immintrin.h>
 
+#include "backends/cpu/kernels/amx/split.h"
 #include "backends/cpu/kernels/amx/tile_shapes.h"
 #include "backends/cpu/simd/isa.h"
 
@@ -22,8 +24,9 @@ constexpr float kLog2e = 1.44269504f, kLowest = -__builtin_inff();
 
 int64_t up_to(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
-// Panels of B have 32 columns: [steps of 32 along the sum][two tiles of columns][16 pairs][16 columns][2].
-constexpr int64_t kStep = 1024, kTile = 512;
+// Panels of B have 32 columns: [steps of 32 along the sum][part][two tiles of columns][16 pairs][16 columns][2]. Rows of A:
+// [steps][part][32 values].
+constexpr int64_t kStep = 1024, kTile = 512;   // of one part
 
 struct Scratch {
   uint16_t *query, *keys, *values;
@@ -32,7 +35,7 @@ struct Scratch {
   int64_t score_row;     // floats; odd in cache lines, so that rows spread over the cache
 };
 // Places all in `memory`, unless that is null; gives the bytes.
-int64_t lay_out(int64_t size, int64_t value_size, char* memory, Scratch& s) {
+int64_t lay_out(int64_t size, int64_t value_size, int64_t parts, char* memory, Scratch& s) {
   s.depth = up_to(size, 32), s.width = up_to(value_size, 32), s.score_row = kKeys + 16;
   int64_t at = 0;
   const auto take = [&](auto*& place, int64_t count) {
@@ -44,15 +47,16 @@ int64_t lay_out(int64_t size, int64_t value_size, char* memory, Scratch& s) {
   take(s.lanes, kGroup * 16);
   take(s.top, kRows);
   take(s.total, kRows);
-  take(s.query, kRows * s.depth);
-  take(s.keys, kKeys * s.depth);
-  take(s.values, kKeys * s.width);
+  take(s.query, kRows * s.depth * parts);
+  take(s.keys, kKeys * s.depth * parts);
+  take(s.values, kKeys * s.width * parts);
   take(s.sums, kRows * s.width);
   return at;
 }
+template <int kParts>
 int64_t scratch_bytes(int64_t size, int64_t value_size) {
   Scratch s{};
-  return lay_out(size, value_size, nullptr, s);
+  return lay_out(size, value_size, kParts, nullptr, s);
 }
 
 inline __mmask16 lanes(int64_t n) { return static_cast<__mmask16>(n >= 16 ? 0xffff : n <= 0 ? 0 : (1u << n) - 1); }
@@ -70,6 +74,19 @@ inline __m512i row_part(const void* row, int64_t at, int64_t end) {
     const __m512 low = _mm512_maskz_loadu_ps(lanes(left), from), high = _mm512_maskz_loadu_ps(lanes(left - 16), from + 16);
     return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
   }
+}
+// Part `part` of two.
+inline __m512i row_part_of(const void* row, int64_t at, int64_t end, int part) {
+  const auto* from = static_cast<const float*>(row) + at;
+  const int64_t left = end - at;
+  __m512i both[2];
+  round_in_two(_mm512_maskz_loadu_ps(lanes(left), from), _mm512_maskz_loadu_ps(lanes(left - 16), from + 16), both);
+  return part == 0 ? both[0] : both[1];
+}
+template <bool kNarrow, int kParts>
+inline __m512i row_part(const void* row, int64_t at, int64_t end, int part) {
+  if constexpr (kParts == 2) return row_part_of(row, at, end, part);
+  return row_part<kNarrow>(row, at, end);
 }
 template <bool kNarrow>
 inline const void* row_of(const void* first, int64_t row, int64_t stride) {
@@ -103,47 +120,67 @@ inline void transpose(__m512i (&v)[16]) {
   }
 }
 
-template <bool kNarrow>
+template <bool kNarrow, int kParts>
 void pack_keys(const void* k, int64_t k_row, int64_t keys, int64_t size, int64_t depth, uint16_t* to) {
-  for (int64_t key = 0; key < keys; key += 32, to += 32 * depth)
+  for (int64_t key = 0; key < keys; key += 32, to += 32 * depth * kParts)
     for (int64_t tile = 0; tile < 2; ++tile)
-      for (int64_t at = 0; at < depth; at += 32) {
+      for (int64_t step = 0; step < depth / 32 * kParts; ++step) {
         __m512i v[16];
 #pragma GCC unroll 16
         for (int i = 0; i < 16; ++i) {
           const int64_t row = key + tile * 16 + i;
-          v[i] = row < keys ? row_part<kNarrow>(row_of<kNarrow>(k, row, k_row), at, size) : _mm512_setzero_si512();
+          v[i] = row < keys ? row_part<kNarrow, kParts>(row_of<kNarrow>(k, row, k_row), step / kParts * 32, size, step % kParts)
+                          : _mm512_setzero_si512();
         }
         transpose(v);
 #pragma GCC unroll 16
-        for (int i = 0; i < 16; ++i) _mm512_store_si512(to + at / 32 * kStep + tile * kTile + i * 32, v[i]);
+        for (int i = 0; i < 16; ++i) _mm512_store_si512(to + step * kStep + tile * kTile + i * 32, v[i]);
       }
 }
 
-template <bool kNarrow>
+template <bool kNarrow, int kParts>
 void pack_values(const void* v, int64_t v_row, int64_t keys, int64_t size, int64_t steps, uint16_t* to) {
   const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
-  for (int64_t column = 0; column < size; column += 32, to += steps * kStep)
-    for (int64_t key = 0; key < steps * 32; key += 2) {
+  for (int64_t column = 0; column < size; column += 32, to += steps * kStep * kParts)
+    for (int64_t i = 0; i < steps * 16 * kParts; ++i) {
+      const int64_t key = i / kParts * 2;
+      const int part = static_cast<int>(i % kParts);
       const __m512i none = _mm512_setzero_si512();
-      const __m512i a = key < keys ? row_part<kNarrow>(row_of<kNarrow>(v, key, v_row), column, size) : none;
-      const __m512i b = key + 1 < keys ? row_part<kNarrow>(row_of<kNarrow>(v, key + 1, v_row), column, size) : none;
+      const __m512i a = key < keys ? row_part<kNarrow, kParts>(row_of<kNarrow>(v, key, v_row), column, size, part) : none;
+      const __m512i b = key + 1 < keys ? row_part<kNarrow, kParts>(row_of<kNarrow>(v, key + 1, v_row), column, size, part) : none;
       const __m512i x = _mm512_unpacklo_epi16(a, b), y = _mm512_unpackhi_epi16(a, b);
-      uint16_t* const pair = to + key / 32 * kStep + key % 32 * 16;
+      uint16_t* const pair = to + (key / 32 * kParts + part) * kStep + key % 32 * 16;
       _mm512_store_si512(pair, _mm512_permutex2var_epi64(x, low, y));
       _mm512_store_si512(pair + kTile, _mm512_permutex2var_epi64(x, high, y));
     }
 }
 
-template <bool kNarrow>
+template <bool kNarrow, int kParts>
 void copy_queries(const AttentionHead& a, const Scratch& s) {
+  const int64_t steps = s.depth / 32 * kParts;
   for (int64_t r = 0; r < a.rows; ++r)
-    for (int64_t at = 0; at < s.depth; at += 32)
-      _mm512_store_si512(s.query + r * s.depth + at, row_part<kNarrow>(row_of<kNarrow>(a.q, r, a.q_row), at, a.size));
+    for (int64_t i = 0; i < steps; ++i)
+      _mm512_store_si512(s.query + (r * steps + i) * 32, row_part<kNarrow, kParts>(row_of<kNarrow>(a.q, r, a.q_row), i / kParts * 32,
+                                                                                  a.size, static_cast<int>(i % kParts)));
 }
 
 // c[16 or 32 rows x 32] (+)= a * panel. Tile registers are literal numbers: 0-3 sums [row tile][column tile], 4-5 rows of a, 6-7 columns.
-template <bool kTwoRows, bool kAdd>
+template <bool kTwoRows>
+inline void add_products() {
+  _tile_dpbf16ps(0, 4, 6);
+  _tile_dpbf16ps(1, 4, 7);
+  if constexpr (kTwoRows) {
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+}
+template <bool kTwoRows>
+inline void add_products_of(const char* rows, int64_t a_bytes) {
+  _tile_loadd(4, rows, a_bytes);
+  if constexpr (kTwoRows) _tile_loadd(5, rows + 16 * a_bytes, a_bytes);
+  add_products<kTwoRows>();
+}
+template <bool kTwoRows, bool kAdd, int kParts>
 inline void multiply(const void* a, int64_t a_bytes, const uint16_t* panel, int64_t steps, float* c, int64_t c_row) {
   const int64_t c_bytes = c_row * 4;
   if constexpr (kAdd) {
@@ -158,16 +195,15 @@ inline void multiply(const void* a, int64_t a_bytes, const uint16_t* panel, int6
     if constexpr (kTwoRows) _tile_zero(3);
   }
   const char* rows = static_cast<const char*>(a);
-  for (int64_t i = 0; i < steps; ++i, rows += 64, panel += kStep) {
+  for (int64_t i = 0; i < steps; ++i, rows += 64 * kParts, panel += kStep * kParts) {
     _tile_loadd(6, panel, 64);
     _tile_loadd(7, panel + kTile, 64);
-    _tile_loadd(4, rows, a_bytes);
-    _tile_dpbf16ps(0, 4, 6);
-    _tile_dpbf16ps(1, 4, 7);
-    if constexpr (kTwoRows) {
-      _tile_loadd(5, rows + 16 * a_bytes, a_bytes);
-      _tile_dpbf16ps(2, 5, 6);
-      _tile_dpbf16ps(3, 5, 7);
+    if constexpr (kParts == 2) add_products_of<kTwoRows>(rows + 64, a_bytes);
+    add_products_of<kTwoRows>(rows, a_bytes);
+    if constexpr (kParts == 2) {
+      _tile_loadd(6, panel + kStep, 64);
+      _tile_loadd(7, panel + kStep + kTile, 64);
+      add_products<kTwoRows>();
     }
   }
   _tile_stored(0, c, c_bytes);
@@ -177,12 +213,12 @@ inline void multiply(const void* a, int64_t a_bytes, const uint16_t* panel, int6
     _tile_stored(3, c + 16 * c_row + 16, c_bytes);
   }
 }
-template <bool kAdd>
+template <bool kAdd, int kParts>
 void multiply_panels(int64_t rows, const void* a, int64_t a_bytes, const uint16_t* panels, int64_t panel_step, int64_t steps,
                      int64_t columns, float* c, int64_t c_row) {
-  for (int64_t column = 0; column < columns; column += 32, panels += panel_step)
-    rows > 16 ? multiply<true, kAdd>(a, a_bytes, panels, steps, c + column, c_row)
-              : multiply<false, kAdd>(a, a_bytes, panels, steps, c + column, c_row);
+  for (int64_t column = 0; column < columns; column += 32, panels += panel_step * kParts)
+    rows > 16 ? multiply<true, kAdd, kParts>(a, a_bytes, panels, steps, c + column, c_row)
+              : multiply<false, kAdd, kParts>(a, a_bytes, panels, steps, c + column, c_row);
 }
 
 // Lane r of the result joins all lanes of row r of v[16][16].
@@ -202,8 +238,17 @@ inline __m512 across(const float* v, Join join) {
   return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15), last);
 }
 
-// 2^x to 8e-5, a fraction of what bf16 rounds by; 2^-inf is 0.
+// 2^x to 8e-5, a fraction of what bf16 rounds by; of two parts, to 1e-7. 2^-inf is 0.
+template <int kParts>
 inline __m512 exp2(__m512 x) {
+  if constexpr (kParts == 2) {
+    constexpr float c[] = {1.000000072f, 0.6931469712f, 0.2402211997f, 0.05550708143f, 0.009675527457f, 0.001327786946f};
+    const __m512 r = _mm512_reduce_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    __m512 p = _mm512_set1_ps(c[5]);
+#pragma GCC unroll 5
+    for (int i = 4; i >= 0; --i) p = _mm512_fmadd_ps(r, p, _mm512_set1_ps(c[i]));
+    return _mm512_scalef_ps(p, _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  }
   const __m512 r = _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);  // x - floor(x)
   __m512 p = _mm512_fmadd_ps(r, _mm512_set1_ps(0.0780245212f), _mm512_set1_ps(0.2260671575f));
   p = _mm512_fmadd_ps(r, p, _mm512_set1_ps(0.6958335398f));
@@ -269,7 +314,8 @@ void look(const AttentionHead& a, const Scratch& s, const Group& g, int64_t wide
   }
 }
 
-// Scores become weights in bf16, in their place; what was summed before is scaled where a row's maximum rises.
+// Scores become weights in bf16, in their place (two parts fill it); what was summed before is scaled where a row's maximum rises.
+template <int kParts>
 void weigh(const AttentionHead& a, const Scratch& s, const Group& g, int64_t wide, float* sums, bool first) {
   look(a, s, g, wide);
   const __m512 lowest = _mm512_set1_ps(kLowest), scale = _mm512_set1_ps(g.masked ? 1.f : a.scale * kLog2e);
@@ -281,7 +327,7 @@ void weigh(const AttentionHead& a, const Scratch& s, const Group& g, int64_t wid
     const __mmask16 seen = _mm512_cmp_ps_mask(now, lowest, _CMP_NEQ_UQ);
     _mm512_store_ps(s.top + g.row + r, now);
     _mm512_store_ps(shift + r, _mm512_maskz_mov_ps(seen, now));
-    _mm512_store_ps(factor + r, exp2(_mm512_sub_ps(before, _mm512_maskz_mov_ps(seen, now))));
+    _mm512_store_ps(factor + r, exp2<kParts>(_mm512_sub_ps(before, _mm512_maskz_mov_ps(seen, now))));
   }
   for (int64_t r = 0; r < g.rows; ++r) {
     const float* const score = s.scores + r * s.score_row;
@@ -289,11 +335,18 @@ void weigh(const AttentionHead& a, const Scratch& s, const Group& g, int64_t wid
     const __m512 down = _mm512_set1_ps(-shift[r]);
     __m512 s0 = _mm512_setzero_ps(), s1 = s0;
     for (int64_t j = 0; j < wide; j += 32) {
-      const __m512 p0 = exp2(_mm512_fmadd_ps(_mm512_load_ps(score + j), scale, down));
-      const __m512 p1 = exp2(_mm512_fmadd_ps(_mm512_load_ps(score + j + 16), scale, down));
+      const __m512 p0 = exp2<kParts>(_mm512_fmadd_ps(_mm512_load_ps(score + j), scale, down));
+      const __m512 p1 = exp2<kParts>(_mm512_fmadd_ps(_mm512_load_ps(score + j + 16), scale, down));
       s0 = _mm512_add_ps(s0, p0);
       s1 = _mm512_add_ps(s1, p1);
-      _mm512_store_si512(weight + j, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(p1, p0)));
+      if constexpr (kParts == 2) {
+        __m512i parts[2];
+        round_in_two(p0, p1, parts);
+        _mm512_store_si512(weight + 2 * j, parts[0]);
+        _mm512_store_si512(weight + 2 * j + 32, parts[1]);
+      } else {
+        _mm512_store_si512(weight + j, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(p1, p0)));
+      }
     }
     _mm512_store_ps(s.lanes + r * 16, _mm512_add_ps(s0, s1));
     if (first || factor[r] == 1.f) continue;
@@ -329,36 +382,38 @@ void finish(const AttentionHead& a, const Scratch& s, const Group& g, const floa
   }
 }
 
-template <bool kNarrow>
+template <bool kNarrow, int kParts>
 void attend(const AttentionHead& a, const Scratch& s) {
-  copy_queries<kNarrow>(a, s);
+  copy_queries<kNarrow, kParts>(a, s);
   const bool once = a.keys <= kKeys;
   for (int64_t key = 0; key < a.keys; key += kKeys) {
     const int64_t keys = a.keys - key < kKeys ? a.keys - key : kKeys, steps = up_to(keys, 32) / 32;
     if (key > 0 && a.first_row + a.rows - 1 + a.causal_shift < key) break;  // no row of this call sees this block or a later one
-    pack_keys<kNarrow>(row_of<kNarrow>(a.k, key, a.k_row), a.k_row, keys, a.size, s.depth, s.keys);
-    pack_values<kNarrow>(row_of<kNarrow>(a.v, key, a.v_row), a.v_row, keys, a.value_size, steps, s.values);
+    pack_keys<kNarrow, kParts>(row_of<kNarrow>(a.k, key, a.k_row), a.k_row, keys, a.size, s.depth, s.keys);
+    pack_values<kNarrow, kParts>(row_of<kNarrow>(a.v, key, a.v_row), a.v_row, keys, a.value_size, steps, s.values);
     const bool masked = a.mask && (a.mask_row || load_bias(a, 0, key, keys, s.bias));  // rows of zeros hide nothing
     for (int64_t row = 0; row < a.rows; row += kGroup) {
       const Group g{row, a.rows - row < kGroup ? a.rows - row : kGroup, key, keys, masked};
       const int64_t wide = up_to(g.seen(a, g.rows - 1), 32);  // for the last row sees most
       float* const sums = s.sums + (once ? 0 : row * s.width);
       if (wide == 0 && key > 0) continue;
-      multiply_panels<false>(g.rows, s.query + row * s.depth, s.depth * 2, s.keys, 32 * s.depth, s.depth / 32, wide, s.scores, s.score_row);
-      weigh(a, s, g, wide, sums, key == 0);
+      multiply_panels<false, kParts>(g.rows, s.query + row * s.depth * kParts, s.depth * 2 * kParts, s.keys, 32 * s.depth, s.depth / 32,
+                                     wide, s.scores, s.score_row);
+      weigh<kParts>(a, s, g, wide, sums, key == 0);
       if (key == 0)
-        multiply_panels<false>(g.rows, s.scores, s.score_row * 4, s.values, steps * kStep, wide / 32, s.width, sums, s.width);
+        multiply_panels<false, kParts>(g.rows, s.scores, s.score_row * 4, s.values, steps * kStep, wide / 32, s.width, sums, s.width);
       else
-        multiply_panels<true>(g.rows, s.scores, s.score_row * 4, s.values, steps * kStep, wide / 32, s.width, sums, s.width);
+        multiply_panels<true, kParts>(g.rows, s.scores, s.score_row * 4, s.values, steps * kStep, wide / 32, s.width, sums, s.width);
       const bool last = key + kKeys >= a.keys || a.first_row + row + g.rows - 1 + a.causal_shift < key + kKeys;
       if (last) finish<kNarrow>(a, s, g, sums);
     }
   }
 }
 
+template <int kParts>
 void head(const AttentionHead& a, void* scratch) {
   Scratch s{};
-  lay_out(a.size, a.value_size, static_cast<char*>(scratch), s);
+  lay_out(a.size, a.value_size, kParts, static_cast<char*>(scratch), s);
   if (a.keys == 0) {
     for (int64_t r = 0; r < a.rows; ++r)
       __builtin_memset(static_cast<char*>(a.out) + r * a.out_row * (a.narrow ? 2 : 4), 0,
@@ -366,12 +421,16 @@ void head(const AttentionHead& a, void* scratch) {
     return;
   }
   _tile_loadconfig(&kWholeTiles);
-  a.narrow ? attend<true>(a, s) : attend<false>(a, s);
+  if constexpr (kParts == 2)
+    attend<false, 2>(a, s);
+  else
+    a.narrow ? attend<true, 1>(a, s) : attend<false, 1>(a, s);
   _tile_release();
 }
 
 }  // namespace
 
-extern "C" constinit const AttentionKernels TENFOLD_TABLE(attention) = {kRows, scratch_bytes, head};
+extern "C" constinit const AttentionKernels TENFOLD_TABLE(attention) = {kRows, scratch_bytes<1>, head<1>};
+extern "C" constinit const AttentionKernels TENFOLD_TABLE(attention_split) = {kRows, scratch_bytes<2>, head<2>};
 
 }  // namespace tenfold::backends::cpu

@@ -69,6 +69,27 @@ void copy(const Bf16Copy& c) {
 }
 
 // Tile registers are literal numbers: 0-3 sums [row tile][column tile], 4-5 rows of A, 6-7 columns of B.
+template <bool kTwoRows>
+inline void clear_sums() {
+  _tile_zero(0);
+  _tile_zero(1);
+  if constexpr (kTwoRows) {
+    _tile_zero(2);
+    _tile_zero(3);
+  }
+}
+
+template <bool kTwoRows>
+inline void load_sums(const float* sums, std::int64_t stride) {
+  const std::int64_t bytes = stride * 4;
+  _tile_loadd(0, sums, bytes);
+  _tile_loadd(1, sums + kTile, bytes);
+  if constexpr (kTwoRows) {
+    _tile_loadd(2, sums + kTile * stride, bytes);
+    _tile_loadd(3, sums + kTile * stride + kTile, bytes);
+  }
+}
+
 inline void load_columns(const std::uint16_t* b) {
   _tile_loadd(6, b, kStepBytes);
   _tile_loadd(7, b + kPanelTile, kStepBytes);
@@ -110,12 +131,11 @@ class Ahead {
 // times high columns, the high ones last, for they go on with the other columns.
 template <bool kTwoRows, int kParts, class Between>
 inline void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t stride, Between&& between) {
-  _tile_zero(0);
-  _tile_zero(1);
-  if constexpr (kTwoRows) {
-    _tile_zero(2);
-    _tile_zero(3);
-  }
+  const std::int64_t bytes = stride * 4;
+  if (t.add)
+    load_sums<kTwoRows>(sums, stride);
+  else
+    clear_sums<kTwoRows>();
   const std::uint16_t* b = t.panel;
   Ahead rows(t.rows_ahead, t.tap_count * t.steps), panel(t.panel_ahead, t.tap_count * t.steps);
   for (std::int64_t tap = 0; tap < t.tap_count; ++tap) {
@@ -134,7 +154,6 @@ inline void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t strid
       between();
     }
   }
-  const std::int64_t bytes = stride * 4;
   _tile_stored(0, sums, bytes);
   _tile_stored(1, sums + kTile, bytes);
   if constexpr (kTwoRows) {
