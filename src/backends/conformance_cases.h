@@ -116,6 +116,7 @@ inline constexpr std::pair<const char*, const char*> kHalves[] = {
     {"MatMul", "f32[3,101] f32[101,37]!"},
     {"MatMul", "f16[128,384] f16[384,1152]!"},
     {"MatMul", "bf16[7,100] bf16[100,36]!"},
+    {"MatMul", "bf16[2,100] bf16[100,75]!"},
     {"MatMul", "f16[3,33,40] f16[3,40,24]"},
     {"MatMul", "bf16[2,33,72] bf16[72,40]!"},
     {"MatMul", "f16[65,1032] f16[1032,200]!"},

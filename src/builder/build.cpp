@@ -88,10 +88,29 @@ void settle(ir::Graph& graph, const std::set<std::string>& wide, const backends:
   if (device.kind == "cpu") passes::run(graph, passes::fuse_for_cpu(), pass_options(config));
 }
 
-// The graph, and what the tuner is to compare it with.
-std::vector<ir::Graph> forms_of(ir::Graph graph, const backends::DeviceInfo& device, const BuildConfig& config) {
+// Whether f32 may be quicker than bf16: weights that stay in the caches are read so fast that converting values costs more than it saves.
+bool compares_f32(const ir::Graph& graph, const backends::DeviceInfo& device, const BuildConfig& config) {
+  if (device.kind != "cpu" || !config.bf16 || !(device.features & backends::kAmxBf16)) return false;
+  if (config.optimization_level == 0 || config.random_choices) return false;   // nothing is timed
+  constexpr std::int64_t kSmall = 4 << 20;
+  std::int64_t weights = 0;
+  for (const auto& v : graph.values())
+    if (v->is_constant()) weights += v->constant->tensor.bytes();
+  return weights <= kSmall;
+}
+
+// The settled graph, and what the tuner is to compare it with.
+std::vector<ir::Graph> forms_of(ir::Graph graph, const std::set<std::string>& wide, const backends::DeviceInfo& device,
+                                const BuildConfig& config) {
   std::vector<ir::Graph> forms;
-  forms.push_back(std::move(graph));
+  if (compares_f32(graph, device, config)) {
+    BuildConfig in_f32 = config;
+    in_f32.bf16 = false, in_f32.dump = nullptr;
+    forms.push_back(graph.clone());
+    settle(forms[0], wide, device, in_f32);
+  }
+  settle(graph, wide, device, config);
+  forms.insert(forms.begin(), std::move(graph));
   if (device.kind != "cuda" || !(config.fp16 || config.bf16)) return forms;
   bool changed = false;
   passes::RunOptions options = pass_options(config);
@@ -125,8 +144,7 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
     report.passes_s += watch.seconds();
     const std::set<std::string> wide = too_wide(source, rewritten, profile, backend->info(), config, open_graph);
     report.check_s += watch.seconds();
-    settle(rewritten, wide, backend->info(), config);
-    std::vector<ir::Graph> forms = forms_of(std::move(rewritten), backend->info(), config);
+    std::vector<ir::Graph> forms = forms_of(std::move(rewritten), wide, backend->info(), config);
     report.passes_s += watch.seconds();
     maker.add(std::move(forms), ranges);
   }

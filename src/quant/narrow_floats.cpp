@@ -77,6 +77,15 @@ bool survives(const Tensor& wide, const Tensor& narrow) {
   return true;
 }
 
+// f32 reaches as far as bf16, but for what would be rounded up to infinity: the lowest float, as masks have it, whose softmax over a row
+// that is masked whole would be NaN.
+constexpr float kLargestBf16 = 0x1.fep127f;
+bool all_finite(const Tensor& t) {
+  for (std::int64_t i = 0; i < t.size(); ++i)
+    if (!std::isfinite(t.as_double(i))) return false;
+  return true;
+}
+
 // A product of few rows that alone reads an input, with a small matrix: on a GPU the input's conversion, a step of its own, would take
 // longer than reading such weights as they are.
 bool begins_small(const ir::Node& n) {
@@ -138,8 +147,18 @@ class Narrower {
   ir::Value* narrow_constant(ir::Value& v) {
     const auto known = twins_.find(&v);
     if (known != twins_.end()) return known->second;
-    ir::Value* twin = ops::fold(graph_, "Cast", {&v}, {{"to", std::string(name(to_))}}, v.name);   // with its recipe, so that refits follow
+    const auto cast = [&](ir::Value* from) {   // with its recipe, so that refits follow
+      return ops::fold(graph_, "Cast", {from}, {{"to", std::string(name(to_))}}, v.name);
+    };
+    ir::Value* twin = cast(&v);
+    if (to_ == DType::bf16 && !survives(v.constant->tensor, twin->constant->tensor) && all_finite(v.constant->tensor))
+      twin = cast(ops::fold(graph_, "Clip", {&v, number(-kLargestBf16), number(kLargestBf16)}, {}, v.name));
     return twins_[&v] = survives(v.constant->tensor, twin->constant->tensor) ? twin : nullptr;
+  }
+  ir::Value* number(float value) {
+    Tensor t(DType::f32, {});
+    *t.mutable_data<float>() = value;
+    return graph_.add_constant(std::move(t));
   }
   ir::Value* twin(ir::Value* v, ir::Node& before) {
     if (!v || v->type.kind != ir::ValueType::Kind::tensor || v->dtype() != DType::f32) return v;

@@ -71,6 +71,37 @@ TEST(NarrowFloats, ConstantsThatDoNotFitKeepTheirNodeWide) {
   expect_near(wide, narrow, ops::random_tensor(DType::f32, {3, 8}, 7), 2e-3);
 }
 
+TEST(NarrowFloats, MasksOfTheLowestFloatStayFiniteInBf16) {
+  const ir::Graph wide = parse(R"((x f32[2,3])
+    one = f32[]{1}
+    low = f32[]{-3.4028235e38}
+    mask = f32[2,3]{0,-3.4028235e38,0,3.4028235e38,-3.4028235e38,-1}
+    h = Sub(one, x)
+    m = Mul(h, low)
+    a = Softmax(m) axis=-1
+    y = Max(a, mask))");
+  ir::Graph narrow = wide.clone();
+  passes::run(narrow, {pass_narrow_floats(DType::bf16)});
+  for (const char* op : {"Mul", "Softmax", "Max"}) EXPECT_EQ(types_of(narrow, op), (std::map<std::string, int>{{"bf16", 1}})) << op;
+  Tensor x(DType::f32, {2, 3});   // a row that is masked whole, and one of which one value is left
+  const float values[] = {0, 0, 0, 0, 1, 0};
+  std::copy_n(values, 6, x.mutable_data<float>());
+  const Tensor got = std::get<Tensor>(ops::run_graph(narrow, {x})[0]), want = std::get<Tensor>(ops::run_graph(wide, {x})[0]);
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_TRUE(std::isfinite(want.as_double(i)));
+    EXPECT_NEAR(got.as_double(i), want.as_double(i), 4e-3 * std::max(1.0, std::abs(want.as_double(i))));
+  }
+}
+
+TEST(NarrowFloats, InfiniteConstantsStayInfinite) {
+  const ir::Graph wide = parse(R"((x f32[3])
+    limits = f32[3]{-inf,3.4028235e38,1}
+    y = Max(x, limits))");
+  ir::Graph narrow = wide.clone();
+  passes::run(narrow, {pass_narrow_floats(DType::bf16)});
+  EXPECT_EQ(types_of(narrow, "Max"), (std::map<std::string, int>{{"f32", 1}}));
+}
+
 TEST(NarrowFloats, ScaleAndBiasOfIntegerSumsStayWide) {  // 16 products of 100 and 100 are beyond f16
   ir::Graph graph = parse(R"((x i8[4,16], w i8[16,32]!, s f32[32]!, b f32[32]!)
     m = MatMulInteger(x, w)

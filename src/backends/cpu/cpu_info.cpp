@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 
 namespace tenfold::backends::cpu {
@@ -76,6 +77,7 @@ DeviceInfo detect() {
   DeviceInfo info;
   info.name = detect_name();
   info.features = detect_features();
+  if (const char* fewer = std::getenv("TENFOLD_CPU_FEATURES")) info.features &= parse_features(fewer);   // tests of narrower machines
   detect_caches(info);
   return info;
 }

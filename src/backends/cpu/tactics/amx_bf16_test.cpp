@@ -5,6 +5,7 @@
 
 namespace tenfold::backends {
 Tactic cpu_matmul_amx_bf16();
+Tactic cpu_matmul_gemv_bf16();
 Tactic cpu_conv_amx_bf16();
 Tactic cpu_conv_transpose_amx_bf16();
 Tactic cpu_matmul_batched_amx_bf16();
@@ -73,6 +74,15 @@ TEST(AmxBf16, Products) {
         "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(1.4142135) %4=div.f32(%2,%3) %5=erf.f32(%4) %6=constant.f32(1) %7=add.f32(%5,%6) "
         "%8=mul.f32(%2,%7) %9=constant.f32(0.5) %10=mul.f32(%8,%9) -> %10",
         {"f32[45]!"});
+}
+
+TEST(AmxBf16, ProductsOfFewRows) {
+  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  for (const char* text : {"f32[1,32] f32[32,32]!", "f32[2,7] f32[7,3]!", "f32[1,70] f32[70,165]!", "f32[130] f32[130,250]!"})
+    check(cpu_matmul_gemv_bf16(), "MatMul", text);
+  check(cpu_matmul_gemv_bf16(), "MatMul", "f32[2,256] f32[256,300]!",
+        "(f32,f32,f32) %3=add.f32(%0,%1) %4=add.f32(%2,%3) %5=constant.f32(0) %6=max.f32(%4,%5) -> %6", {"f32[300]!", "f32[2,300]"});
+  check(cpu_matmul_gemv_bf16(), "MatMul", "f32[1,70] f32[70,45]!", "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[1,45]"});
 }
 
 TEST(AmxBf16, GeluEndsInRegisters) {
