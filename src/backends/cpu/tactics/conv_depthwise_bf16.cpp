@@ -13,6 +13,7 @@ using namespace cpu;
 constexpr std::int64_t kVector = kDepthwiseBf16Block, kMostTaps = 512, kMostLines = 64;
 constexpr std::int64_t kChunk = 192;  // channels of a pass over lines: their weights, as f32, stay in the first cache
 constexpr std::int64_t kSegment = 64;  // results of a line, of one vector of channels, whose sums wait for the epilogue
+static_assert(kVector == GemmBf16Kernels::kColumns);   // ends expect sums so far apart
 
 int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
 
@@ -136,9 +137,17 @@ class BlockRun {
       kernel_.line(tile_, count);
     else
       tenfold_depthwise_bf16_amx.window(tile_);
-    if (!tile_.sums) return;
-    kernel_.end.apply(tenfold_gemm_bf16_amx, bound_, {row, count, 1}, first_, tile_.cols, tile_.sums, kVector,
-                      scratch_ + kernel_.weight_bytes() + kernel_.sum_bytes());
+    if (tile_.sums) end(row, count);
+  }
+  void end(std::int64_t row, std::int64_t count) const noexcept {
+    const Bf16End::Rows rows{row, count, 1};
+    if (!kernel_.end.simple())
+      return kernel_.end.apply(tenfold_gemm_bf16_amx, bound_, rows, first_, tile_.cols, tile_.sums, kVector,
+                               scratch_ + kernel_.weight_bytes() + kernel_.sum_bytes());
+    GemmBf16Waiting::Row places[kSegment];
+    kernel_.end.place(bound_, rows, 0, places);
+    tenfold_gemm_bf16_amx.end({.finish = &bound_.finish, .rows = places, .count = count, .column = first_, .columns = tile_.cols,
+                               .sums = tile_.sums});
   }
 
   // A pointer for each line of the kernel, or for each tap.

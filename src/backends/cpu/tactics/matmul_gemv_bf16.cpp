@@ -85,7 +85,8 @@ void multiply(const Kernel& kernel, const void* packed, const float* x, std::int
   GemmBf16Waiting::Row place;
   kernel.end.place(bound, rows, 0, &place);
   for (std::int64_t panel = first; panel < last; ++panel, sums += 32)
-    gemm_bf16_kernels().end({&bound.finish, &place, 1, panel * 32, std::min<std::int64_t>(32, w.n - panel * 32), sums});
+    gemm_bf16_kernels().end({.finish = &bound.finish, .rows = &place, .count = 1, .column = panel * 32,
+                             .columns = std::min<std::int64_t>(32, w.n - panel * 32), .sums = sums});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
