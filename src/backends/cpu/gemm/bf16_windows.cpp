@@ -92,7 +92,8 @@ GemmBf16Rows::Soon Bf16Windows::soon(const ConvExtents& e, const void* image, co
   const auto end = [&](const Lines& l) { return std::clamp<std::int64_t>((l.y + l.count - 1) * shape_.stride[1] + reach + 1, 0, e.in[1]); };
   const std::int64_t planes = flat() ? e.out[0] : e.in[0];
   const std::int64_t first = flat() ? lines.plane % e.out[0] : lines.plane % e.out[0] * shape_.stride[0] - shape_.begin[0];
-  const std::int64_t z = std::clamp<std::int64_t>(first, 0, planes), count = std::clamp<std::int64_t>(first + deep(lines.planes), z, planes) - z;
+  const std::int64_t z = std::clamp<std::int64_t>(first, 0, planes);
+  const std::int64_t count = std::clamp<std::int64_t>(first + deep(lines.planes), z, planes) - z;
   const std::int64_t at = lines.plane / e.out[0] * e.x_batch + z * e.x_stride[0] + end(lines) * e.x_stride[1];
   const std::int64_t bytes = (end(next) - end(lines)) * e.x_stride[1] * element;
   if (count <= 0 || bytes <= 0) return {};

@@ -106,6 +106,8 @@ class Product {
     tile_.tap_count = w.taps;
     tile_.steps = w.steps();
     tile_.parts = w.parts, tile_.low = rows.low;
+    groups_ = ceil_div(rows.count, kPair);
+    count_steps();
     before_.finish = &bound.finish;
   }
 
@@ -121,8 +123,10 @@ class Product {
     for (const char*& a : tile_.a)
       if (a) a += first * 64;
     offset_ = first * GemmBf16Weights::kPart * w_.parts;
+    count_steps();
+    plan_ahead(0, row, panel, panel + 1);
     if (piece.number + 1 < piece.count) {
-      look_ahead(0, row, panel, panel, panel + 1);
+      look_ahead(panel, panel);
       place_panel(panel);
       kernels_.multiply(tile_, waiting_, 32);
     } else {
@@ -132,6 +136,7 @@ class Product {
   // Rows [row, row + 32) of a segment times panels [first, last).
   void run(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t last) noexcept {
     place(segment, row);
+    plan_ahead(segment, row, first, last);
     if (end_.simple())
       run_ending(segment, row, first, last);
     else
@@ -154,7 +159,7 @@ class Product {
       own.column = panel * 32;
       own.columns = std::min<std::int64_t>(32, w_.n - own.column);
       own.sums = waiting_ ? waiting_ : before_.sums == sums_ ? sums_ + kPair * 32 : sums_;
-      look_ahead(segment, row, first, panel, last);
+      look_ahead(first, panel);
       place_panel(panel);
       kernels_.multiply_and_end(tile_, own, before_);
       before_ = own;
@@ -164,7 +169,7 @@ class Product {
     const std::int64_t stride = (last - first) * 32, cols = std::min(stride, w_.n - first * 32);
     float* const sums = waiting_ ? waiting_ : sums_;
     for (std::int64_t panel = first; panel < last; ++panel) {
-      look_ahead(segment, row, first, panel, last);
+      look_ahead(first, panel);
       place_panel(panel);
       kernels_.multiply(tile_, sums + (panel - first) * 32, stride);
     }
@@ -172,31 +177,40 @@ class Product {
       end_.apply(kernels_, bound_, c, first * 32, cols, sums + at * stride, stride, scratch_);
     });
   }
-  // Asks for the share that panel `i` of `panels` has of the rows that follow, and for the panel that follows: its first rows find it in no
-  // cache near. One panel after the other: all rows share that.
-  void look_ahead(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t panel, std::int64_t last) noexcept {
-    const std::int64_t panels = last - first, slice = kPair * rows_.row_bytes / panels;
-    tile_.rows_ahead = {};
-    if (rows_.far && row + 2 * kPair <= rows_.count)
-      tile_.rows_ahead = {tile_.a[0] + kPair * rows_.row_bytes + (panel - first) * slice, slice};
-    if (rows_.soon.count > 0 && panel == 0) tile_.rows_ahead = share_of_soon(segment, row);
-    tile_.panel_ahead = {};
-    constexpr std::int64_t kManyRows = 5 * kPair;   // of two parts: fewer wait longer for lines asked for than for those needed
-    if (panel + 1 >= last_panel_ || w_.whole() || (w_.parts == 2 && rows_.count <= kManyRows)) return;
-    const std::int64_t bytes = waiting_ ? tile_.steps * GemmBf16Weights::kPart * w_.parts * 2 : w_.panel_bytes();
-    const std::int64_t groups = panels > 1 ? 1 : ceil_div(rows_.count, kPair) * rows_.segments;
-    const std::int64_t group = segment * ceil_div(rows_.count, kPair) + row / kPair;
-    if (group >= groups) return;
-    const std::int64_t from = bytes * group / groups / 64 * 64;
-    tile_.panel_ahead = {packed_ + (panel + 1) * w_.panel_bytes() + offset_ * 2 + from, bytes * (group + 1) / groups / 64 * 64 - from};
+  void count_steps() noexcept {
+    steps_ = std::max<std::int64_t>(w_.taps * tile_.steps, 1);
+    tile_.ends_each = ceil_div(kPair, steps_);
   }
+  // What 32 rows ask for, all that takes a division: of the rows that follow a share for each panel, or a share of what the caller reads
+  // next; and the panel that follows, which its first rows find in no cache near. One panel after the other: all rows share that.
+  void plan_ahead(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t last) noexcept {
+    const std::int64_t panels = last - first, group = segment * groups_ + row / kPair, groups = panels > 1 ? 1 : groups_ * rows_.segments;
+    soon_ = {.at = tile_.a[0]};
+    slice_ = kPair * rows_.row_bytes / panels;
+    if (rows_.far && row + 2 * kPair <= rows_.count)
+      soon_ = ahead(tile_.a[0] + kPair * rows_.row_bytes, slice_);
+    else if (rows_.soon.count > 0 && first == 0)
+      soon_ = share_of_soon(group);
+    panel_share_ = {.at = packed_};
+    constexpr std::int64_t kManyRows = 5 * kPair;   // of two parts: fewer wait longer for lines asked for than for those needed
+    if (group >= groups || w_.whole() || (w_.parts == 2 && rows_.count <= kManyRows)) return;
+    const std::int64_t bytes = waiting_ ? tile_.steps * GemmBf16Weights::kPart * w_.parts * 2 : w_.panel_bytes();
+    const std::int64_t from = bytes * group / groups / 64 * 64;
+    panel_share_ = ahead(packed_ + offset_ * 2 + from, bytes * (group + 1) / groups / 64 * 64 - from);
+  }
+  void look_ahead(std::int64_t first, std::int64_t panel) noexcept {
+    tile_.rows_ahead = rows_.far || panel == first ? soon_ : GemmBf16Ahead{};
+    soon_.at += slice_;
+    tile_.panel_ahead = {};
+    if (panel + 1 < last_panel_) tile_.panel_ahead = {panel_share_.at + (panel + 1) * w_.panel_bytes(), panel_share_.lines, panel_share_.each};
+  }
+  GemmBf16Ahead ahead(const char* at, std::int64_t bytes) const noexcept { return {at, bytes / 64, ceil_div(bytes / 64, steps_)}; }
   // Every 32 rows ask for an equal share of the stretches, to the end of one at most.
-  GemmBf16Ahead share_of_soon(std::int64_t segment, std::int64_t row) const noexcept {
+  GemmBf16Ahead share_of_soon(std::int64_t group) const noexcept {
     const GemmBf16Rows::Soon& soon = rows_.soon;
-    const std::int64_t groups = ceil_div(rows_.count, kPair), all = groups * rows_.segments, group = segment * groups + row / kPair;
-    const std::int64_t bytes = soon.count * soon.bytes, at = bytes * group / all / 64 * 64, end = bytes * (group + 1) / all / 64 * 64;
-    const std::int64_t offset = at % soon.bytes;
-    return {soon.at + at / soon.bytes * soon.stride + offset, std::min(end - at, soon.bytes - offset)};
+    const std::int64_t all = groups_ * rows_.segments, bytes = soon.count * soon.bytes, at = bytes * group / all / 64 * 64;
+    const std::int64_t end = bytes * (group + 1) / all / 64 * 64, offset = at % soon.bytes;
+    return ahead(soon.at + at / soon.bytes * soon.stride + offset, std::min(end - at, soon.bytes - offset));
   }
   void place_panel(std::int64_t panel) noexcept { tile_.panel = panels_ + (panel - first_panel_) * w_.panel() + offset_; }
   // Where the two tiles of 32 rows from `row` on begin.
@@ -236,6 +250,8 @@ class Product {
   std::int64_t offset_ = 0;            // of the piece, in a panel
   void* scratch_;
   GemmBf16Tile tile_;
+  GemmBf16Ahead soon_, panel_share_;
+  std::int64_t slice_ = 0, steps_ = 1, groups_ = 1;
   GemmBf16Waiting::Row ends_[2][kPair];
   GemmBf16Waiting before_;
   int turn_ = 0;

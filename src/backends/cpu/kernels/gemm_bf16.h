@@ -12,10 +12,10 @@
 
 namespace tenfold::backends::cpu {
 
-// Lines of memory that are wanted soon: each step of k fetches some into the second cache.
+// Lines of memory that are wanted soon: each step of k fetches `each` of them into the second cache.
 struct GemmBf16Ahead {
   const char* at = nullptr;
-  std::int64_t bytes = 0;
+  std::int64_t lines = 0, each = 0;
 };
 
 struct GemmBf16Tile {
@@ -28,6 +28,7 @@ struct GemmBf16Tile {
   std::int64_t low = 0;   // bytes from rows to their next lower part
   bool add = false;       // to the sums that are there
   GemmBf16Ahead rows_ahead, panel_ahead;
+  std::int64_t ends_each = 32;   // rows that end in each step
 };
 
 // What becomes of finished sums: + bias, + residual, clamped, GELU to the precision of bf16. Operands are bf16 or f32 each.

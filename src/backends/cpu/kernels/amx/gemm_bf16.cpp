@@ -13,7 +13,7 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-constexpr int kTile = 16, kStepBytes = 64, kPanelTile = 512;   // rows of a tile, bytes of a step of A, values of a tile of B
+constexpr int kFewSteps = 8, kTile = 16, kStepBytes = 64, kPanelTile = 512;   // rows of a tile, bytes of a step of A, values of a tile of B
 
 void enter() { _tile_loadconfig(&kWholeTiles); }
 void leave() { _tile_release(); }
@@ -112,20 +112,11 @@ inline void add_products_of(const GemmBf16Tile& t, const char* upper, const char
   add_products<kTwoRows>();
 }
 
-class Ahead {
- public:
-  Ahead(const GemmBf16Ahead& a, std::int64_t steps)
-      : at_(a.at), lines_(a.bytes / 64), step_(steps > 0 ? (lines_ + steps - 1) / steps : 0) {}
-  void advance() {
-    const std::int64_t count = std::min(step_, lines_);
-    for (std::int64_t i = 0; i < count; ++i, at_ += 64) _mm_prefetch(at_, _MM_HINT_T1);
-    lines_ -= count;
-  }
-
- private:
-  const char* at_;
-  std::int64_t lines_, step_;
-};
+inline void advance(GemmBf16Ahead& a) {
+  const std::int64_t count = std::min(a.each, a.lines);
+  for (std::int64_t i = 0; i < count; ++i, a.at += 64) _mm_prefetch(a.at, _MM_HINT_T1);
+  a.lines -= count;
+}
 
 // Two parts make three products, three parts six: those that are as large as an error of the last bit are left out. The parts of rows
 // times high columns, the high ones last, for they go on with the other columns.
@@ -137,7 +128,12 @@ inline void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t strid
   else
     clear_sums<kTwoRows>();
   const std::uint16_t* b = t.panel;
-  Ahead rows(t.rows_ahead, t.tap_count * t.steps), panel(t.panel_ahead, t.tap_count * t.steps);
+  GemmBf16Ahead rows = t.rows_ahead, panel = t.panel_ahead;
+  if (t.tap_count * t.steps < kFewSteps) {   // one loop: the ends of short ones are hard to predict
+    rows.each = rows.lines, panel.each = panel.lines;
+    advance(rows);
+    advance(panel);
+  }
   for (std::int64_t tap = 0; tap < t.tap_count; ++tap) {
     const char *upper = t.a[0] + t.taps[tap], *lower = t.a[kTwoRows ? 1 : 0] + t.taps[tap];
     for (std::int64_t s = 0; s < t.steps; ++s, upper += kStepBytes, lower += kStepBytes) {
@@ -149,8 +145,8 @@ inline void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t strid
       }
       if constexpr (kParts == 3) add_products_of<kTwoRows>(t, upper + t.low, lower + t.low);
       b += kParts * 2 * kPanelTile;
-      rows.advance();
-      panel.advance();
+      advance(rows);
+      advance(panel);
       between();
     }
   }
@@ -184,13 +180,13 @@ void multiply(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
 // lines are asked for where the sums of this product will go.
 template <bool kTwoRows, int kParts, bool kResidual, bool kWide, bool kGelu>
 void multiply_ending(const GemmBf16Tile& t, const GemmBf16Waiting& own, const GemmBf16Waiting& before) {
-  const std::int64_t steps = std::max<std::int64_t>(t.tap_count * t.steps, 1), each = (GemmBf16Kernels::kRows + steps - 1) / steps;
   const RowEnd<kResidual, kWide, kGelu> end(before), later(own);
   std::int64_t row = 0;
   multiply_rows<kTwoRows, kParts>(t, own.sums, GemmBf16Kernels::kColumns, [&] {
-    const std::int64_t to = row + each, ended = std::min(to, before.count), asked = std::min(to, own.count);
+    const std::int64_t to = row + t.ends_each, ended = std::min(to, before.count), asked = std::min(to, own.count);
+    for (; row < std::min(asked, ended); ++row) later.ask(own.rows[row]), end(before.rows[row]);
     for (std::int64_t r = row; r < asked; ++r) later.ask(own.rows[r]);
-    for (std::int64_t r = row; r < ended; ++r) end(before.rows[r]);
+    for (; row < ended; ++row) end(before.rows[row]);
     row = to;
   });
 }
