@@ -1,5 +1,6 @@
 // conv_amx_split: channels-last convolution of f32, whose values are sums of three parts in bf16: six products of parts on AMX come as
 // near as FMA does (Henry, Tang, Heinecke: Leveraging the bfloat16 Artificial Intelligence Datatype For Higher-Precision Computations).
+// So --noTF32 has no say in it. Values below 1e-33 keep 16 bits: tiles take parts that are denormal for zero.
 #include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/tactics/conv_amx_common.h"
 
@@ -13,10 +14,6 @@ Verdict supports(const Problem& p) {
 
 }  // namespace
 
-Tactic cpu_conv_amx_split() {
-  Tactic tactic = cpu::conv_amx("conv_amx_split", supports);
-  tactic.rounds_f32 = true;
-  return tactic;
-}
+Tactic cpu_conv_amx_split() { return cpu::conv_amx("conv_amx_split", supports); }
 
 }  // namespace tenfold::backends

@@ -12,10 +12,6 @@ Verdict supports(const Problem& p) {
 
 }  // namespace
 
-Tactic cpu_conv_transpose_amx_split() {
-  Tactic tactic = cpu::conv_transpose_amx("conv_transpose_amx_split", supports);
-  tactic.rounds_f32 = true;
-  return tactic;
-}
+Tactic cpu_conv_transpose_amx_split() { return cpu::conv_transpose_amx("conv_transpose_amx_split", supports); }
 
 }  // namespace tenfold::backends
