@@ -85,6 +85,13 @@ Bf16Parts split_to_bf16(float value) {
   return {high, float_to_bf16(value - bf16_to_float(high))};
 }
 
+float join_bf16(Bf16Parts parts, std::uint16_t low_bits) {
+  const bool finite = std::isfinite(bf16_to_float(parts.low));
+  const bool was_raised = finite && low_bits != 0 && ((parts.high ^ parts.low) & 0x8000) != 0;   // then the low part takes away
+  const std::uint32_t top = finite ? parts.high - (was_raised ? 1u : 0u) : parts.low;
+  return std::bit_cast<float>(top << 16 | low_bits);
+}
+
 namespace {
 
 // The product of some panels with all rows, 32 rows at a time.

@@ -1,6 +1,7 @@
 // The blocked bf16 product around the AMX kernel: packed weights, rows where they lie or copied, and the loops over tiles.
 #pragma once
 
+#include <bit>
 #include <cstring>
 
 #include "backends/cpu/gemm/bf16_end.h"
@@ -18,7 +19,8 @@ Verdict bf16_product(const Problem& problem);
 // Whether it may compute in two parts of bf16 for each f32: both operands are f32, and nothing permits to round them.
 Verdict split_product(const Problem& problem);
 
-// B of (taps * k) x n, as the kernel reads it. Behind f32 weights that are rounded the original values stand, for that cannot be undone.
+// B of (taps * k) x n, as the kernel reads it. Behind f32 weights that are rounded the original values stand, for that cannot be undone;
+// behind two parts the low 16 bits of each.
 struct GemmBf16Weights {
   std::int64_t taps = 1, k = 0, n = 0;
   DType type = DType::bf16;
@@ -38,7 +40,7 @@ struct GemmBf16Weights {
   static constexpr std::int64_t kPart = 1024;   // from one part of a value to the next
   std::int64_t bytes() const {
     if (whole()) return panels() * panel_bytes();
-    return values() * 2 + (type == DType::f32 ? taps * k * n * 4 : 0);
+    return values() * 2 + (type == DType::f32 ? taps * k * n * (parts == 2 ? 2 : 4) : 0);
   }
 };
 // element(tap, k, column) is a weight's index in `original`.
@@ -108,6 +110,7 @@ std::uint16_t round_to_bf16(float value);
 // A value's parts, as the kernel splits rows.
 struct Bf16Parts { std::uint16_t high, low; };
 Bf16Parts split_to_bf16(float value);
+float join_bf16(Bf16Parts parts, std::uint16_t low_bits);   // the value with these low 16 bits that has these parts
 
 // f(tap, k, column)
 template <class F>
@@ -127,6 +130,7 @@ void pack_bf16(const GemmBf16Weights& w, const Tensor& original, void* packed, E
     });
   }
   auto* to = static_cast<std::uint16_t*>(packed);
+  auto* const low_bits = to + w.values();
   std::fill(to, to + w.values(), std::uint16_t{0});
   const bool wide = w.type == DType::f32;
   const auto* floats = static_cast<const float*>(original.raw());
@@ -134,12 +138,15 @@ void pack_bf16(const GemmBf16Weights& w, const Tensor& original, void* packed, E
   for_each_weight(w, [&](std::int64_t tap, std::int64_t k, std::int64_t n) {
     const std::int64_t at = element(tap, k, n);
     std::uint16_t* const slot = to + w.slot(tap, k, n);
-    if (w.parts == 1)
+    if (w.parts == 1) {
       *slot = wide ? round_to_bf16(floats[at]) : halves[at];
-    else
-      slot[0] = split_to_bf16(floats[at]).high, slot[w.kPart] = split_to_bf16(floats[at]).low;
+      return;
+    }
+    const Bf16Parts parts = split_to_bf16(floats[at]);
+    slot[0] = parts.high, slot[w.kPart] = parts.low;
+    low_bits[at] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(floats[at]));
   });
-  if (wide) std::copy(floats, floats + original.size(), reinterpret_cast<float*>(to + w.values()));
+  if (wide && w.parts == 1) std::copy(floats, floats + original.size(), reinterpret_cast<float*>(to + w.values()));
 }
 
 template <class Element>
@@ -152,6 +159,13 @@ Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed, El
     return original;
   }
   const auto* from = static_cast<const std::uint16_t*>(packed);
+  if (w.parts == 2) {
+    for_each_weight(w, [&](std::int64_t tap, std::int64_t k, std::int64_t n) {
+      const std::int64_t at = element(tap, k, n), slot = w.slot(tap, k, n);
+      original.mutable_data<float>()[at] = join_bf16({from[slot], from[slot + w.kPart]}, from[w.values() + at]);
+    });
+    return original;
+  }
   if (w.type == DType::f32) {
     std::memcpy(original.mutable_raw(), from + w.values(), static_cast<std::size_t>(original.bytes()));
     return original;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -104,6 +105,21 @@ TEST(GemmBf16, TwoPartsComeNearF32) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
   for (const auto& [rows, k, n] : {std::array<std::int64_t, 3>{1, 1, 1}, {16, 32, 32}, {32, 64, 33}, {7, 45, 70}, {29, 300, 5}})
     compare(random_values(rows * k, 2), random_values(k * n, 3), rows, k, n);
+}
+
+TEST(GemmBf16, TwoPartsAndLowBitsAreTheValue) {
+  std::mt19937 random(7);
+  const auto same = [](std::uint32_t bits) {
+    const float value = std::bit_cast<float>(bits);
+    return std::isnan(value) ? std::isnan(join_bf16(split_to_bf16(value), static_cast<std::uint16_t>(bits)))
+                             : std::bit_cast<std::uint32_t>(join_bf16(split_to_bf16(value), static_cast<std::uint16_t>(bits))) == bits;
+  };
+  for (int i = 0; i < 1000000; ++i) {
+    const auto bits = static_cast<std::uint32_t>(random());
+    ASSERT_TRUE(same(bits)) << bits;
+  }
+  for (const std::uint32_t high : {0u, 1u, 2u, 0x3f80u, 0x7f7eu, 0x7f7fu, 0x7f80u, 0x8000u, 0x8001u, 0xbf81u, 0xff7fu, 0xff80u})
+    for (const std::uint32_t low : {0u, 1u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu}) EXPECT_TRUE(same(high << 16 | low)) << high << ' ' << low;
 }
 
 // The parts that meet infinity are zero, or of the other sign; neither may turn it into no number.
