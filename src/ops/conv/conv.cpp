@@ -1,4 +1,5 @@
 // Conv: grouped, strided, dilated convolution over one to three spatial dims.
+#include "ops/body_lane.h"
 #include "ops/conv/conv_common.h"
 #include "ops/real_access.h"
 
@@ -7,7 +8,9 @@ namespace {
 
 void infer(InferCall& call) {
   if (call.has(2)) call.need(call.rank(2) == 1, "the bias has rank ", call.rank(2), ", expected 1");
-  call.out(0, call.dtype(0), ops::infer_convolution(call));
+  // A wide image, whose elements are rounded to the weights' type as they are read.
+  const bool narrows = call.dtype(0) == DType::f32 && call.attributes().string("precision", "") == name(call.dtype(1));
+  call.out(0, call.dtype(narrows ? 1 : 0), ops::infer_convolution(call));
 }
 
 void reference(Call& call) {
@@ -15,10 +18,13 @@ void reference(Call& call) {
   const Ints kernel(weight.begin() + 2, weight.end());
   const ops::Window window = ops::window_of(call.attributes(), ops::spatial_dims(input), kernel);
   const ops::Geometry g(input, call.out[0].shape, window);
-  ops::with_real(call.in[0].dtype, [&]<class T>(T) {
-    const ops::RealIn<T> x(call.in[0]), w(call.in[1]), bias(call.has(2) ? call.in[2] : TensorRef{});
+  ops::with_real(call.out[0].dtype, [&]<class T>(T) {
+    std::vector<T> rounded;
+    if (call.in[0].dtype != call.out[0].dtype) rounded = ops::converted<T>(call.in[0]);
+    for (T& v : rounded) v = static_cast<T>(ops::round_to(call.out[0].dtype, static_cast<double>(v)));
+    const ops::RealIn<T> x(rounded.empty() ? call.in[0] : ir::TensorRef{}), w(call.in[1]), bias(call.has(2) ? call.in[2] : TensorRef{});
     const ops::RealOut<T> y(call.out[0]);
-    ops::convolve<double>(g, input, weight, call.attributes().integer("group"), x.data(), w.data(),
+    ops::convolve<double>(g, input, weight, call.attributes().integer("group"), rounded.empty() ? x.data() : rounded.data(), w.data(),
                           [&](std::int64_t i, std::int64_t channel, double sum) {
                             y[i] = static_cast<T>(bias.data() ? sum + static_cast<double>(bias[channel]) : sum);
                           });
@@ -42,6 +48,7 @@ OpDef op_conv() {
                 "f32[1,6,9,9] f32[9,2,3,3] group=3 dilations=[2,2] pads=[2,2,2,2]", "f32[2,4,20] f32[6,4,5] f32[6] strides=[3] pads=[2,1]",
                 "f32[1,3,5,6,7] f32[4,3,3,3,3] pads=[1,1,1,1,1,1]", "f32[1,2,7,8] f32[3,2,4,3] auto_pad=\"SAME_UPPER\" strides=[2,3]",
                 "f32[2,12,9,7] f32[20,3,3,3]! f32[20]! group=4 pads=[1,1,1,1]", "f16[1,3,8,8] f16[4,3,3,3] f16[4]",
+                "f32[2,3,9,8] f16[8,3,3,3]! f16[8]! pads=[1,1,1,1] precision=\"f16\"",
                 "bf16[1,40,9,11] bf16[40,1,3,3]! bf16[40]! group=40 pads=[1,1,1,1]",
                 "bf16[2,70,9,11] bf16[70,1,3,3]! bf16[70]! group=70 pads=[1,1,1,1] strides=[2,2]",
                 "bf16[1,230,3,2] bf16[230,1,5,5]! group=230 pads=[2,2,2,2]",

@@ -34,8 +34,8 @@ namespace tenfold::passes {
 namespace {
 
 bool is_anchor(const ir::Node& n) {
-  static constexpr std::array<std::string_view, 7> kAnchors{"MatMul",      "Conv",         "ConvTranspose",     "MatMulInteger",
-                                                            "ConvInteger", "MatMulFloat8", "LayerNormalization"};
+  static constexpr std::array<std::string_view, 8> kAnchors{"MatMul",        "Conv",        "ConvTranspose", "ConvMaxPool",
+                                                            "MatMulInteger", "ConvInteger", "MatMulFloat8",  "LayerNormalization"};
   return n.outputs.size() == 1 && std::find(kAnchors.begin(), kAnchors.end(), n.op()) != kAnchors.end();
 }
 

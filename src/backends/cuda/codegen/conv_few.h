@@ -15,6 +15,8 @@ struct FewTile {
 
 struct FewProblem {
   GemmProblem gemm;
+  bool wide = false;    // the image is of f32, plane by plane, and rounded as it is read
+  bool pooled = false;  // of each two by two sums of a picture only the largest goes on; blocks of a tile are even then
   int run() const { return static_cast<int>(gemm.kernel[2] * gemm.channels); }
   int runs() const { return static_cast<int>(gemm.kernel[0] * gemm.kernel[1]); }
   int depth() const { return ((run() + 1) / 2 * 2 * runs() + 15) / 16 * 16; }  // of the product
@@ -37,8 +39,7 @@ struct FewArguments {
   std::int64_t images;
 };
 
-// Where tap and channel `k` of filter `n` lie among the weights, as an expression.
-std::string few_weight_at(const FewProblem& p);
-std::string generate_conv_few(const FewProblem& p, const FewTile& tile);
+// `vectors`: results and operands of the epilogue lie at multiples of 16 bytes.
+std::string generate_conv_few(const FewProblem& p, const FewTile& tile, bool vectors);
 
 }  // namespace tenfold::backends::cuda

@@ -15,8 +15,9 @@ namespace {
 using namespace cuda;
 using std::int64_t;
 
-// {y, z, blocks}
-constexpr int kPictures[][3] = {{16, 1, 2}, {16, 1, 4}, {8, 1, 1}, {4, 1, 1}}, kVolumes[][3] = {{8, 4, 4}, {8, 2, 2}, {4, 2, 1}};
+// {y, z, blocks}; what is pooled has two blocks of a warp above each other
+constexpr int kPictures[][3] = {{16, 1, 2}, {16, 1, 4}, {8, 1, 1}, {4, 1, 1}},
+              kPooled[][3] = {{16, 1, 2}, {16, 1, 4}, {8, 1, 2}, {4, 1, 2}}, kVolumes[][3] = {{8, 4, 4}, {8, 2, 2}, {4, 2, 1}};
 
 FewTile tile_of(const Config& c) { return {static_cast<int>(c[0]), static_cast<int>(c[1]), static_cast<int>(c[2])}; }
 
@@ -24,13 +25,42 @@ struct Read {
   FewProblem few;
   Tail tail;
 };
+// Whether the image is wide: then the problem is read as if it were not, with channels innermost.
+bool is_wide(const Problem& p) { return p.in[0].dtype == DType::f32 && p.in[1].dtype != DType::f32; }
+
+// Dims of a picture's results before the largest are taken; as they are where something is not known.
+ir::Dims unpooled(const Problem& p) {
+  ir::Dims y = p.out[0].dims;
+  const ir::Dims &x = p.in[0].dims, &w = p.in[1].dims;
+  const ir::Ints ones(2, 1), none(4, 0), strides = p.attributes->ints("strides", ones), dilations = p.attributes->ints("dilations", ones),
+                                         pads = p.attributes->ints("pads", none);
+  for (std::size_t d = 2; d < 4 && w.size() == 4; ++d)
+    if (x[d].is_constant() && w[d].is_constant())
+      y[d] = (x[d].constant() + pads[d - 2] + pads[d] - (w[d].constant() - 1) * dilations[d - 2] - 1) / strides[d - 2] + 1;
+  return y;
+}
+
 Verdict read(const Problem& p, Read& r) {
   Product product;
-  if (Verdict v = read_conv(p, product); !v) return v;
+  Problem narrow = p;
+  r.few.wide = is_wide(p);
+  if (r.few.wide) {
+    if (p.attributes->string("precision", "") != name(p.in[1].dtype)) return Verdict::no("operands differ in type");
+    if (!p.in[0].dense || p.in[0].layout != kPlain) return Verdict::no("the image does not lie plane by plane");
+    narrow.in[0].dtype = p.in[1].dtype, narrow.in[0].layout = kChannelsLast;
+  }
+  r.few.pooled = p.op->name == "ConvMaxPool";
+  if (r.few.pooled) {
+    if (!p.out[0].dense || p.in[0].dims.size() != 4) return Verdict::no("the result is not dense, or no picture");
+    narrow.out[0].dims = unpooled(p);
+  }
+  if (Verdict v = read_conv(narrow, product); !v) return v;
+  if (r.few.pooled && product.gemm.out_extent[0] != 1) return Verdict::no("windows lie side by side");
   r.few.gemm = product.gemm, r.tail = std::move(product.tail);
   GemmProblem& g = r.few.gemm;
   g.tail = r.tail.operands;
   if (g.out != g.in) return Verdict::no("the result has another type");
+  if (r.few.wide && p.in[1].dims[1] != ir::Dim(g.channels)) return Verdict::no("windows lie side by side");
   if (!g.is_conv || g.channels > 7) return Verdict::no("there are more than 7 channels");
   if (g.n % 8 != 0 || g.dilation[2] != 1) return Verdict::no("filters are no multiple of 8, or the innermost axis is dilated");
   if (r.few.depth() > 256) return Verdict::no("the window is too large");
@@ -44,7 +74,7 @@ std::vector<Config> configs_of(const Problem& p, const Read& r) {
     if (r.few.shared_bytes({t[0], t[1], t[2]}) <= std::min<int64_t>(shared_limit(p.device->arch), 99 << 10))
       all.push_back({t[0], t[1], t[2]});
   };
-  for (const auto& t : kPictures)
+  for (const auto& t : r.few.pooled ? kPooled : kPictures)
     if (pictures) add(t);
   for (const auto& t : kVolumes)
     if (!pictures) add(t);
@@ -104,44 +134,71 @@ Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
   return w;
 }
 
-struct Kernel {
-  Read read;
-  FewTile tile;
-  int processors = 0, shared = 0;
-  std::shared_ptr<const LoadedModule> module;
-  Function function = nullptr;
-  std::unique_ptr<MmaKernel> plain;  // for addresses that are not multiples of 16
-};
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
-  auto k = std::make_shared<Kernel>();
-  cuda::Device& gpu = Device::get(p.device->ordinal);
-  read(p, k->read);
-  GemmProblem& g = k->read.few.gemm;
-  Product plain;
-  read_conv(p, plain);
-  plain.gemm.weight_at = few_weight_at(k->read.few);
-  k->plain = std::make_unique<MmaKernel>(std::move(plain), kPlainTile, *p.device, false);
-  g.body = k->read.tail.has_body ? &k->read.tail.body : nullptr;
-  k->tile = tile_of(c), k->processors = gpu.multiprocessors(), k->shared = k->read.few.shared_bytes(k->tile);
-  k->module = gpu.load(generate_conv_few(k->read.few, k->tile));
-  k->function = k->module->function("conv", k->shared);
-  return k;
+// A wide image as it comes; or channels-last.
+std::vector<Formats> formats(const Problem& p) {
+  std::vector<Formats> all = conv_formats(p);
+  if (is_wide(p)) all[0].in[0] = kPlain;
+  return all;
 }
 
-Status::Code run(const void* self, const RunArgs& args) noexcept {
-  const Kernel& k = *static_cast<const Kernel*>(self);
-  const GemmProblem& g = k.read.few.gemm;
-  FewArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, args.in[0].dims[0]};
-  for (std::size_t o = 0; o < k.read.tail.inputs.size(); ++o) a.tail[o] = args.in[static_cast<std::size_t>(k.read.tail.inputs[o])].data;
-  if (a.images == 0) return Status::ok;
-  if (!lie_aligned(args, k.read.tail)) return k.plain->run(args, conv_rows(g, args));
-  const int64_t tiles = a.images * ceil_div(g.out_extent[2], int64_t{16}) * ceil_div(g.out_extent[1], int64_t{k.tile.y}) *
-                        ceil_div(g.out_extent[0], int64_t{k.tile.z});
-  const Grid grid{static_cast<unsigned>(std::min<int64_t>(tiles, 2 * k.processors)),
-                  static_cast<unsigned>(k.read.few.blocks_of_filters()), 1};
-  return launch(queue_of(args), k.function, grid, static_cast<unsigned>(32 * k.tile.warps()), static_cast<unsigned>(k.shared), &a,
-                Start::early);
-}
+class Kernel {
+ public:
+  Kernel(const Problem& p, const Config& c) : tile_(tile_of(c)), ordinal_(p.device->ordinal) {
+    read(p, read_);
+    if (read_.tail.has_body) read_.few.gemm.body = &read_.tail.body;
+    processors_ = Device::get(ordinal_).multiprocessors(), shared_ = read_.few.shared_bytes(tile_);
+    vectors_ = load(true);
+  }
+  Status::Code run(const RunArgs& args) const noexcept {
+    const GemmProblem& g = read_.few.gemm;
+    FewArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, args.in[0].dims[0]};
+    place_tail(args, read_.tail, a.tail);
+    if (a.images == 0) return Status::ok;
+    const Loaded* loaded = &vectors_;
+    if (!lie_well(args)) {
+      try {
+        std::call_once(met_, [&] { singles_ = load(false); });
+      } catch (...) {
+        return Status::failed;
+      }
+      loaded = &singles_;
+    }
+    const int64_t tiles = a.images * ceil_div(g.out_extent[2], int64_t{16}) * ceil_div(g.out_extent[1], int64_t{tile_.y}) *
+                          ceil_div(g.out_extent[0], int64_t{tile_.z});
+    const Grid grid{static_cast<unsigned>(std::min<int64_t>(tiles, 2 * processors_)),
+                    static_cast<unsigned>(read_.few.blocks_of_filters()), 1};
+    return launch(queue_of(args), loaded->function, grid, static_cast<unsigned>(32 * tile_.warps()), static_cast<unsigned>(shared_), &a,
+                  Start::early);
+  }
+
+ private:
+  struct Loaded {
+    std::shared_ptr<const LoadedModule> module;
+    Function function = nullptr;
+  };
+  Loaded load(bool vectors) const {
+    Loaded loaded{Device::get(ordinal_).load(generate_conv_few(read_.few, tile_, vectors)), nullptr};
+    loaded.function = loaded.module->function("conv", shared_);
+    return loaded;
+  }
+  // The image may lie anywhere: it is read element by element.
+  bool lie_well(const RunArgs& args) const noexcept {
+    auto bits = reinterpret_cast<std::uintptr_t>(args.out[0].data);
+    for (std::size_t o = 0; o < read_.tail.inputs.size(); ++o)
+      if (read_.tail.operands[o].kind != TailKind::single)
+        bits |= reinterpret_cast<std::uintptr_t>(args.in[static_cast<std::size_t>(read_.tail.inputs[o])].data);
+    return bits % 16 == 0;
+  }
+
+  Read read_;
+  FewTile tile_;
+  int ordinal_, processors_ = 0, shared_ = 0;
+  Loaded vectors_;
+  mutable std::once_flag met_;   // addresses that are not multiples of 16
+  mutable Loaded singles_;
+};
+std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<Kernel>(p, c); }
+Status::Code run(const void* self, const RunArgs& args) noexcept { return static_cast<const Kernel*>(self)->run(args); }
 
 }  // namespace
 
@@ -151,7 +208,7 @@ Tactic cuda_conv_few() {
           .supports = supports,
           .configs = configs,
           .valid = valid,
-          .formats = conv_formats,
+          .formats = formats,
           .packed_bytes = packed_bytes,
           .pack = pack,
           .unpack = unpack,
