@@ -13,7 +13,7 @@ struct Arguments { const ELEMENT* from; ELEMENT* to; i64 a, b, from_a, from_b, t
                    extent[AXES], from_stride[AXES], to_stride[AXES]; };
 extern "C" __global__ void __launch_bounds__(THREADS) tiles(const Arguments g) {
   enter();
-  constexpr int kSide = 32 * VECTOR, kRows = THREADS / 32, kBits = 8 * sizeof(ELEMENT);
+  constexpr int kSide = SIDE, kStep = 32 * VECTOR, kRows = THREADS / 32, kBits = 8 * sizeof(ELEMENT);
   __shared__ ELEMENT tile[kSide][kSide + 1];
   i64 rest = blockIdx.x;
   const i64 b0 = rest % g.tiles_b * kSide;
@@ -28,34 +28,41 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(const Arguments g) {
   }
   const int row = threadIdx.x / 32, lane = threadIdx.x % 32;
   if (g.wide) {
-    const i64 b = b0 + lane * VECTOR;
+    WORD words[kSide / kRows][kSide / kStep];   // all that a thread reads is under way at once
     #pragma unroll
     for (int r = 0; r < kSide; r += kRows)
-      if (a0 + r + row < g.a && b < g.b) {
-        const WORD word = *(const WORD*)(from + (a0 + r + row) * g.from_a + b);
+      #pragma unroll
+      for (int s = 0; s < kSide; s += kStep)
+        if (const i64 b = b0 + s + lane * VECTOR; a0 + r + row < g.a && b < g.b)
+          words[r / kRows][s / kStep] = *(const WORD*)(from + (a0 + r + row) * g.from_a + b);
+    #pragma unroll
+    for (int r = 0; r < kSide; r += kRows)
+      #pragma unroll
+      for (int s = 0; s < kSide; s += kStep)
         #pragma unroll
-        for (int v = 0; v < VECTOR; ++v) tile[r + row][lane * VECTOR + v] = (ELEMENT)(word >> (v * kBits % (8 * sizeof(WORD))));
-      }
+        for (int v = 0; v < VECTOR; ++v)
+          tile[r + row][s + lane * VECTOR + v] = (ELEMENT)(words[r / kRows][s / kStep] >> (v * kBits % (8 * sizeof(WORD))));
   } else {
     for (int r = 0; r < kSide; r += kRows)
-      for (int v = 0; v < VECTOR; ++v)
+      for (int v = 0; v < kSide / 32; ++v)
         if (const i64 a = a0 + r + row, b = b0 + lane + 32 * v; a < g.a && b < g.b)
           tile[r + row][lane + 32 * v] = from[a * g.from_a + b * g.from_b];
   }
   __syncthreads();
   if (g.wide) {
-    const i64 a = a0 + lane * VECTOR;
     #pragma unroll
     for (int r = 0; r < kSide; r += kRows)
-      if (b0 + r + row < g.b && a < g.a) {
-        WORD word = 0;
-        #pragma unroll
-        for (int v = 0; v < VECTOR; ++v) word |= (WORD)tile[lane * VECTOR + v][r + row] << (v * kBits % (8 * sizeof(WORD)));
-        *(WORD*)(to + (b0 + r + row) * g.to_b + a) = word;
-      }
+      #pragma unroll
+      for (int s = 0; s < kSide; s += kStep)
+        if (const i64 a = a0 + s + lane * VECTOR; b0 + r + row < g.b && a < g.a) {
+          WORD word = 0;
+          #pragma unroll
+          for (int v = 0; v < VECTOR; ++v) word |= (WORD)tile[s + lane * VECTOR + v][r + row] << (v * kBits % (8 * sizeof(WORD)));
+          *(WORD*)(to + (b0 + r + row) * g.to_b + a) = word;
+        }
   } else {
     for (int r = 0; r < kSide; r += kRows)
-      for (int v = 0; v < VECTOR; ++v)
+      for (int v = 0; v < kSide / 32; ++v)
         if (const i64 a = a0 + lane + 32 * v, b = b0 + r + row; a < g.a && b < g.b)
           to[a * g.to_a + b * g.to_b] = tile[lane + 32 * v][r + row];
   }
@@ -64,9 +71,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) tiles(const Arguments g) {
 
 }  // namespace
 
-std::string generate_tiles(int element_bytes) {
+std::string generate_tiles(int element_bytes, bool large) {
   const int vector = tile_vector(element_bytes);
   return cat(prelude(), "#define ELEMENT u", 8 * element_bytes, "\n#define WORD u", 8 * element_bytes * vector, "\n#define VECTOR ", vector,
+             "\n#define SIDE ", tile_side(element_bytes, large),
              "\n#define AXES ", kTileAxes, "\n#define THREADS ", kTileThreads, "\n", kKernel);
 }
 

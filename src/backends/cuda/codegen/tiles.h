@@ -16,9 +16,12 @@ struct TileArguments {
   std::int64_t a, b, from_a, from_b, to_a, to_b, tiles_a, tiles_b, axes, wide;
   std::int64_t extent[kTileAxes], from_stride[kTileAxes], to_stride[kTileAxes];
 };
-// Elements that a thread moves at once (`wide`), which then need a common alignment; tiles have 32 times as many on a side.
+// Elements that a thread moves at once (`wide`), which then need a common alignment; tiles have 32 times as many on a side, or, if they are
+// large, 64 times.
 constexpr int tile_vector(int element_bytes) { return element_bytes < 4 ? 4 / element_bytes : 1; }
 
-std::string generate_tiles(int element_bytes);
+constexpr int tile_side(int element_bytes, bool large) { return 32 * tile_vector(element_bytes) * (large ? 2 : 1); }
+
+std::string generate_tiles(int element_bytes, bool large);
 
 }  // namespace tenfold::backends::cuda

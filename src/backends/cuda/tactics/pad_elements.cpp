@@ -16,7 +16,7 @@ constexpr int kMostPadDims = 8, kThreads = 256, kBytes = 16;
 
 // Dims in the order of the result's memory, the innermost last; `axis` says which of the operator's each is.
 struct Arguments {
-  const void *x, *pads, *axes, *value;
+  const void *x, *pads, *axes, *value, *x_end;
   void* y;
   int64_t count, total, x_dims[kMostPadDims], x_strides[kMostPadDims], y_dims[kMostPadDims], axis[kMostPadDims];
 };
@@ -24,7 +24,7 @@ struct Arguments {
 // As the reference: a negative count crops first; what is left is repeated as the mode says. A thread writes WIDTH elements side by side,
 // of one row or of two, and goes on with others: counts are read once for each block.
 constexpr const char* kKernel = R"(
-struct Arguments { const ELEMENT* x; const i64* pads; const AXIS* axes; const ELEMENT* value; ELEMENT* y;
+struct Arguments { const ELEMENT* x; const i64* pads; const AXIS* axes; const ELEMENT *value, *x_end; ELEMENT* y;
                    i64 count, total, xd[8], xs[8], yd[8], axis[8]; };
 struct Counts { INT moved[RANK], cropped[RANK], extent[RANK]; };   // of each dim: elements before, elements cut off before, elements left
 struct Row { i64 from; bool inside; };
@@ -47,6 +47,85 @@ __device__ __forceinline__ Row row_at(const Arguments& a, const Counts& c, INDEX
   }
   return r;
 }
+#if BY_WORDS
+constexpr int kSize = sizeof(ELEMENT);
+// 16 bytes of the source from anywhere, by whole words; what lies before or behind the source counts as nought.
+__device__ __forceinline__ void read_words(const Arguments& a, const ELEMENT* from, u32 (&w)[5]) {
+  const u32* const words = (const u32*)((u64)from & ~3ull);
+  if ((const void*)words >= (const void*)a.x && (const void*)(words + 5) <= (const void*)a.x_end) {
+    #pragma unroll
+    for (int i = 0; i < 5; ++i) w[i] = words[i];
+  } else {
+    #pragma unroll
+    for (int i = 0; i < 5; ++i)
+      w[i] = (const void*)(words + i + 1) > (const void*)a.x && (const void*)(words + i) < (const void*)a.x_end ? words[i] : 0;
+  }
+}
+// Where outer dims have no pads, what lies within them repeats: a thread finds out once where its 16 bytes come from, which touch two rows
+// at most, and writes them again and again, a period of whole 16 bytes further each time.
+__device__ __forceinline__ bool pad_periods(const Arguments& a, const Counts& c, ELEMENT fill) {
+  int dims = 0;
+  while (dims < RANK && c.moved[dims] == 0 && c.cropped[dims] == 0 && c.extent[dims] == (INT)a.yd[dims]) ++dims;
+  i64 inner = 1, outer = 1, source_inner = 1;
+  for (int d = 0; d < RANK; ++d) d < dims ? outer *= a.yd[d] : (inner *= a.yd[d], source_inner *= a.xd[d]);
+  int images = 1;   // of a period
+  while (images * inner % WIDE != 0) images *= 2;
+  const i64 periods = outer / images, vectors = images * inner / WIDE, threads = (i64)gridDim.x * THREADS;
+  if (outer % images != 0 || periods < 8 || vectors > threads) return false;
+  const i64 id = (i64)blockIdx.x * THREADS + threadIdx.x, v = id % vectors, first = id / vectors, step = threads / vectors;
+  if (first >= step) return true;
+  const INDEX length = (INDEX)EXTENT(RANK - 1), row = (INDEX)(v * WIDE) / length;
+  const INT column = (INT)((INDEX)(v * WIDE) - row * length), at = column - c.moved[RANK - 1];
+  const bool crosses = column + WIDE > (INT)length;
+  const Row here = row_at(a, c, row), next = crosses ? row_at(a, c, row + 1) : here;
+  u32 of_here[4] = {}, of_next[4] = {}, filled[4] = {};
+  bool any_here = false, any_next = false;
+  #pragma unroll
+  for (int i = 0; i < WIDE; ++i) {
+    const bool over = column + i >= (INT)length;
+    const INT place = at + i - (over ? (INT)length : 0);
+    const bool there = (over ? next.inside : here.inside) && place >= 0 && place < c.extent[RANK - 1];
+    any_here |= there && !over, any_next |= there && over;
+    #pragma unroll
+    for (int w = 0; w < (kSize + 3) / 4; ++w) {
+      const int word = i * kSize / 4 + w, shift = i * kSize % 4 * 8;
+      const u32 mask = (kSize >= 4 ? ~0u : (1u << kSize % 4 * 8) - 1) << shift;
+      of_here[word] |= there && !over ? mask : 0, of_next[word] |= there && over ? mask : 0;
+      filled[word] |= there ? 0 : (u32)((u64)fill >> w * 32) << shift & mask;
+    }
+  }
+  const ELEMENT* from = a.x + here.from + at + c.cropped[RANK - 1] + first * images * source_inner;
+  const ELEMENT* from_next = a.x + next.from + at - (INT)length + c.cropped[RANK - 1] + first * images * source_inner;
+  uint4* to = (uint4*)a.y + first * vectors + v;
+  const i64 ahead = step * images * source_inner;
+  const auto shifted = [](const u32 (&w)[5], int i, const ELEMENT* place) {
+    return __funnelshift_r(w[i], w[i + 1], ((u32)(u64)place & 3) * 8);
+  };
+  constexpr int kAtOnce = 4;
+  for (i64 p = first; p < periods; p += step * kAtOnce) {
+    u32 one[kAtOnce][5], two[kAtOnce][5];
+    #pragma unroll
+    for (int u = 0; u < kAtOnce; ++u)
+      if (any_here && p + u * step < periods) read_words(a, from + u * ahead, one[u]);
+    #pragma unroll
+    for (int u = 0; u < kAtOnce; ++u)
+      if (any_next && p + u * step < periods) read_words(a, from_next + u * ahead, two[u]);
+    #pragma unroll
+    for (int u = 0; u < kAtOnce; ++u) {
+      u32 y[4];
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        y[i] = filled[i];
+        if (any_here) y[i] |= shifted(one[u], i, from + u * ahead) & of_here[i];
+        if (any_next) y[i] |= shifted(two[u], i, from_next + u * ahead) & of_next[i];
+      }
+      if (p + u * step < periods) to[u * step * vectors] = make_uint4(y[0], y[1], y[2], y[3]);
+    }
+    from += kAtOnce * ahead, from_next += kAtOnce * ahead, to += kAtOnce * step * vectors;
+  }
+  return true;
+}
+#endif
 template <int WIDTH> __device__ __forceinline__ void pad_by(const Arguments& a) {
   enter();
   __shared__ Counts c;
@@ -64,6 +143,9 @@ template <int WIDTH> __device__ __forceinline__ void pad_by(const Arguments& a) 
   }
   __syncthreads();
   const ELEMENT fill = a.value ? *a.value : (ELEMENT)0;
+#if BY_WORDS
+  if (WIDTH == WIDE && pad_periods(a, c, fill)) return;
+#endif
   const INDEX total = (INDEX)a.total, length = (INDEX)EXTENT(RANK - 1), stride = gridDim.x * (INDEX)THREADS * WIDTH;
   for (INDEX first = ((INDEX)blockIdx.x * THREADS + threadIdx.x) * WIDTH; first < total; first += stride) {
     const INDEX row = first / length;
@@ -143,7 +225,9 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   const std::string text =
       cat(prelude(), "#define ELEMENT ", bytes == 1 ? "u8" : bytes == 2 ? "u16" : bytes == 4 ? "u32" : "u64", "\n#define AXIS ",
           storage_type(k->has_axes ? p.in[3].dtype : DType::i64), "\n#define MODE ",
-          mode == "constant" ? 0 : mode == "edge" ? 1 : mode == "wrap" ? 2 : 3, "\n#define RANK ", rank, "\n#define THREADS ", kThreads,
+          mode == "constant" ? 0 : mode == "edge" ? 1 : mode == "wrap" ? 2 : 3, "\n#define BY_WORDS ",
+          mode == "constant" && p.in[0].dense ? 1 : 0,
+          "\n#define RANK ", rank, "\n#define THREADS ", kThreads,
           "\n#define WIDE ", k->width, "\n#define INDEX ", narrow ? "u32" : "u64", "\n#define INT ", narrow ? "int" : "i64",
           "\n#define EXTENT(d) (", extents, ")\n#define LAST_STRIDE ", p.in[0].dense ? "1" : "a.xs[RANK - 1]", "\n", kKernel);
   Device& gpu = Device::get(p.device->ordinal);
@@ -158,12 +242,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   const Bound &x = args.in[0], &y = args.out[0];
   Arguments a{x.data, args.in[1].data, k.has_axes ? args.in[3].data : nullptr, k.has_value ? args.in[2].data : nullptr,
-              y.data, args.in[1].dims[0] / 2, 1, {}, {}, {}, {}};
+              nullptr, y.data, args.in[1].dims[0] / 2, 1, {}, {}, {}, {}};
+  int64_t elements = 1;
   for (int d = 0; d < x.rank; ++d) {
     const int axis = k.axis(d, x.rank);
     a.axis[d] = axis, a.x_dims[d] = x.dims[axis], a.x_strides[d] = x.strides[axis], a.y_dims[d] = y.dims[axis];
-    a.total *= y.dims[axis];
+    a.total *= y.dims[axis], elements *= x.dims[axis];
   }
+  a.x_end = static_cast<const char*>(x.data) + elements * (kBytes / k.width);
   if (a.total == 0) return Status::ok;
   // What a thread writes touches two rows at most.
   const bool wide = a.y_dims[x.rank - 1] >= k.width && reinterpret_cast<std::uintptr_t>(y.data) % kBytes == 0;

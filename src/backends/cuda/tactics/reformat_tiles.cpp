@@ -14,7 +14,7 @@ std::vector<Formats> formats(const Problem& p) {
   return all;
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) { return open_tiles(p.in[0].dtype, *p.device); }
+std::shared_ptr<const void> open(const Problem& p, const Config& c) { return open_tiles(p.in[0].dtype, c[0] != 0, *p.device); }
 Status::Code run(const void* self, const RunArgs& args) noexcept { return run_tiles(self, queue_of(args), args.in[0], args.out[0]); }
 
 }  // namespace
@@ -23,7 +23,8 @@ Tactic cuda_reformat_tiles() {
   return {.name = "reformat_tiles",
           .op = "Reformat",
           .supports = supports,
-          .configs = one_config,
+          .configs = tile_configs,
+          .valid = valid_tiles,
           .formats = formats,
           .open = open,
           .run = run};

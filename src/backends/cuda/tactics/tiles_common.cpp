@@ -12,7 +12,7 @@ using std::int64_t;
 struct Kernel {
   std::shared_ptr<const LoadedModule> module;
   Function function = nullptr;
-  int bytes = 1;
+  int bytes = 1, side = 32;
 };
 
 struct Axis {
@@ -58,10 +58,20 @@ Verdict can_tile(const OperandDesc& from, const OperandDesc& to) {
   return Verdict::only_if(to.dims.size() >= 2 && to.dims.size() <= kTileAxes, "fewer than two dims, or too many");
 }
 
-std::shared_ptr<const void> open_tiles(DType dtype, const DeviceInfo& device) {
+// Small tiles or large ones, which pay where there are many.
+std::vector<Config> tile_configs(const Problem& p) {
+  if (bits(p.in[0].dtype) == 8) return {{0}};   // which would be 64 KB
+  return {{0}, {1}};
+}
+Verdict valid_tiles(const Problem& p, const Config& c) {
+  return Verdict::only_if(c == Config{0} || (c == Config{1} && bits(p.in[0].dtype) > 8), "there is no such tile");
+}
+
+std::shared_ptr<const void> open_tiles(DType dtype, bool large, const DeviceInfo& device) {
   auto k = std::make_shared<Kernel>();
   k->bytes = bits(dtype) / 8;
-  k->module = Device::get(device.ordinal).load(generate_tiles(k->bytes));
+  k->side = tile_side(k->bytes, large);
+  k->module = Device::get(device.ordinal).load(generate_tiles(k->bytes, large));
   k->function = k->module->function("tiles");
   return k;
 }
@@ -73,15 +83,14 @@ Status::Code run_tiles(const void* opened, const Queue& queue, const Bound& from
   Axis axes[kMostDims];
   int count = joined(from, to, axes);
   const Axis a = take_innermost(axes, count, &Axis::to), b = take_innermost(axes, count, &Axis::from);
-  const int vector = tile_vector(k.bytes);
-  TileArguments t{from.data, to.data, a.extent, b.extent, a.from, b.from, a.to, b.to, ceil_div(a.extent, int64_t{32} * vector),
-                  ceil_div(b.extent, int64_t{32} * vector), count, 0, {}, {}, {}};
+  TileArguments t{from.data, to.data, a.extent, b.extent, a.from, b.from, a.to, b.to, ceil_div(a.extent, int64_t{k.side}),
+                  ceil_div(b.extent, int64_t{k.side}), count, 0, {}, {}, {}};
   int64_t blocks = t.tiles_a * t.tiles_b;
   for (int d = 0; d < count; ++d) {
     t.extent[d] = axes[d].extent, t.from_stride[d] = axes[d].from, t.to_stride[d] = axes[d].to;
     blocks *= axes[d].extent;
   }
-  t.wide = may_be_wide(t, vector);
+  t.wide = may_be_wide(t, tile_vector(k.bytes));
   if (blocks > INT32_MAX) return Status::failed;
   return launch(queue, k.function, {static_cast<unsigned>(blocks)}, kTileThreads, 0, &t, Start::early);
 }

@@ -2,7 +2,7 @@
 // these is good enough.
 #include "backends/cuda/codegen/prelude.h"
 #include "backends/cuda/device/launch.h"
-#include "backends/cuda/tactics/copy_common.h"
+#include "backends/cuda/tactics/topk_common.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -20,20 +20,9 @@ struct Arguments {
   int64_t n, k, inner;
 };
 
-// A key is larger where an element is better; the earlier of equals is. Its upper half orders elements: integers in the order of
-// floats, the two zeros equal, every NaN above infinity.
+// A key is larger where an element is better; the earlier of equals is.
 constexpr const char* kKernel = R"(
 struct Arguments { const T* x; T* values; i64* indices; i64 n, k, inner; };
-__device__ __forceinline__ u32 order(T stored) {
-  const COMPUTE value = LOADED(stored);
-#if FLOATS
-  const int bits = __float_as_int(value + 0.f);
-  const u32 up = (u32)(value != value ? 0x7fffffff : bits < 0 ? bits ^ 0x7fffffff : bits) ^ 0x80000000u;
-#else
-  const u32 up = (u32)value ^ 0x80000000u;
-#endif
-  return LARGEST ? up : ~up;
-}
 extern "C" __global__ void __launch_bounds__(HALF) topk(const Arguments a) {
   enter();
   __shared__ u64 keys[2 * HALF];
@@ -61,24 +50,9 @@ extern "C" __global__ void __launch_bounds__(HALF) topk(const Arguments a) {
 }
 )";
 
-std::size_t axis_of(const Problem& p) {
-  const auto rank = static_cast<int64_t>(p.in[0].dims.size());
-  return static_cast<std::size_t>((p.attributes->integer("axis") + rank) % rank);
-}
-
 Verdict supports(const Problem& p) {
-  if (p.body) return Verdict::no("no epilogue is possible");
-  const DType t = p.in[0].dtype;
-  if (t != DType::f32 && t != DType::f16 && t != DType::bf16 && t != DType::i32) return Verdict::no(cat("elements of type ", name(t)));
-  if (p.in[0].dims.empty()) return Verdict::no("a scalar");
-  if (!p.in[1].constant) return Verdict::no("k is not constant");
-  if (p.out.size() < 2 || p.out[0].missing || p.out[1].missing) return Verdict::no("an output is not wanted");
-  for (const OperandDesc* o : {&p.in[0], &p.out[0], &p.out[1]})
-    if (!o->dense || o->layout != kPlain) return Verdict::no("an operand is not dense and plain");
-  const std::size_t axis = axis_of(p);
-  if (p.bounds(p.out[0].dims[axis]).upper > kMostK) return Verdict::no(cat("k may be more than ", kMostK));
-  if (p.bounds(p.in[0].dims[axis]).upper >= int64_t{1} << 31) return Verdict::no("rows are too long");
-  return Verdict::only_if(p.bounds(ir::product(p.in[0].dims)).upper < int64_t{1} << 31, "too many elements");
+  if (Verdict v = topk_fits(p); !v) return v;
+  return Verdict::only_if(p.bounds(p.out[0].dims[topk_axis(p)]).upper <= kMostK, "k may be more than 1,024");
 }
 
 struct Kernel {
@@ -90,13 +64,10 @@ struct Kernel {
 
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
   auto k = std::make_shared<Kernel>();
-  k->axis = axis_of(p);
+  k->axis = topk_axis(p);
   const int64_t most = p.bounds(p.out[0].dims[k->axis]).upper, row = p.bounds(p.in[0].dims[k->axis]).upper;
   while (k->half < most || (k->half < 512 && 2 * k->half < row)) k->half *= 2;
-  const DType t = p.in[0].dtype;
-  const std::string text = cat(prelude(), "#define T ", storage_type(t), "\n#define COMPUTE ", compute_type(t), "\n#define LOADED(x) ",
-                               loaded(t, "(x)"), "\n#define FLOATS ", t == DType::i32 ? 0 : 1, "\n#define LARGEST ",
-                               p.attributes->integer("largest") != 0 ? "true" : "false", "\n#define HALF ", k->half, "\n", kKernel);
+  const std::string text = cat(prelude(), topk_order(p), "#define HALF ", k->half, "\n", kKernel);
   k->module = Device::get(p.device->ordinal).load(text);
   k->function = k->module->function("topk");
   return k;

@@ -18,8 +18,8 @@ struct Kernel {
   std::shared_ptr<const void> tiles;
   std::vector<int> permutation;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
-  return std::make_shared<Kernel>(Kernel{open_tiles(p.in[0].dtype, *p.device), transpose_permutation(p)});
+std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+  return std::make_shared<Kernel>(Kernel{open_tiles(p.in[0].dtype, c[0] != 0, *p.device), transpose_permutation(p)});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
@@ -31,7 +31,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_transpose_tiles() {
-  return {.name = "transpose_tiles", .op = "Transpose", .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "transpose_tiles",
+          .op = "Transpose",
+          .supports = supports,
+          .configs = tile_configs,
+          .valid = valid_tiles,
+          .open = open,
+          .run = run};
 }
 
 }  // namespace tenfold::backends
