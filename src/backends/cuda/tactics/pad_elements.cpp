@@ -65,7 +65,7 @@ __device__ __forceinline__ void read_words(const Arguments& a, const ELEMENT* fr
 // at most, and writes them again and again, a period of whole 16 bytes further each time.
 __device__ __forceinline__ bool pad_periods(const Arguments& a, const Counts& c, ELEMENT fill) {
   int dims = 0;
-  while (dims < RANK && c.moved[dims] == 0 && c.cropped[dims] == 0 && c.extent[dims] == (INT)a.yd[dims]) ++dims;
+  while (dims < RANK && c.moved[dims] == 0 && a.xd[dims] == a.yd[dims] && c.extent[dims] == (INT)a.yd[dims]) ++dims;
   i64 inner = 1, outer = 1, source_inner = 1;
   for (int d = 0; d < RANK; ++d) d < dims ? outer *= a.yd[d] : (inner *= a.yd[d], source_inner *= a.xd[d]);
   int images = 1;   // of a period
