@@ -143,6 +143,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) attention(const __grid
       commit_products();
       wait_for_products<0>();
       settle(out);
+      if (MASK_ROW) __syncwarp();   // all have read the mask
       if (lane == 0) arrive(freed(stage));
     }
     #pragma unroll

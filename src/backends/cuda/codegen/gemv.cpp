@@ -79,7 +79,7 @@ std::string generate_gemv(const GemmProblem& p, int rows) {
   std::int64_t width = 128 / bits(p.in);
   while (p.k % width != 0) width /= 2;
   define("IN", storage_type(p.in)), define("OUT", storage_type(p.out)), define("LOAD(x)", loaded(p.in, "(x)"));
-  define("N", p.n), define("K", p.k), define("ROWS", rows), define("WARPS", gemv_warps(p)), define("WIDTH", width);
+  define("N", p.n), define("K", p.k), define("ROWS", rows), define("WARPS", gemv_warps(p, rows)), define("WIDTH", width);
   define("TAIL_SLOTS", kMostTail);
   std::string text = kKernel;
   text.replace(text.find("TAIL\n"), 4, tail_of_one(p));

@@ -7,10 +7,11 @@
 namespace tenfold::backends::cuda {
 
 inline constexpr std::int64_t kMostGemvRows = 8;
-// Warps of a block. Each block reads the rows again: where they lie in the host's memory, 64 blocks took 3 us longer for them than 16.
-inline int gemv_warps(const GemmProblem& p) {
+// Warps of a block. Each block reads the rows again: where they lie in the host's memory, 64 blocks took 3 us longer for them than 16,
+// and those 0.4 us longer than 8, whose threads have registers for one row.
+inline int gemv_warps(const GemmProblem& p, int rows) {
   constexpr std::int64_t kSmall = 1 << 17;   // a matrix that few multiprocessors read as quickly
-  return p.n * p.k <= kSmall ? 16 : 4;
+  return p.n * p.k > kSmall ? 4 : rows == 1 ? 32 : 16;
 }
 
 // Takes GemmArguments, the matrix transposed. Exports `vectors`, for rows of both operands at multiples of 16 bytes, and `singles`;

@@ -47,7 +47,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   auto k = std::make_shared<Kernel>();
   k->module = Device::get(p.device->ordinal).load(generate_gemv(gemm, static_cast<int>(c[0])));
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
-  k->tail = product.tail.inputs, k->rows = c[0], k->columns = gemm.n, k->warps = gemv_warps(gemm);
+  k->tail = product.tail.inputs, k->rows = c[0], k->columns = gemm.n, k->warps = gemv_warps(gemm, static_cast<int>(c[0]));
   return k;
 }
 
