@@ -242,7 +242,9 @@ TEST_F(Gpu, PadOfMoreElementsThan32BitsCount) {
   const auto context = engine.create_context();
   const Tensor pattern = ops::random_tensor(DType::u8, {kWidth + kShifts}, 3, 0, 255);
   const auto row_of = [&](std::int64_t row) { return pattern.data<std::uint8_t>() + row * 31 % kShifts; };
-  const auto at = [](void* p, std::int64_t offset) { return reinterpret_cast<backends::cuda::DevicePointer>(p) + static_cast<std::uint64_t>(offset); };
+  const auto at = [](void* p, std::int64_t offset) {
+    return reinterpret_cast<backends::cuda::DevicePointer>(static_cast<std::byte*>(p) + offset);
+  };
   const auto x = backend_->allocate(66000 * kWidth), y = backend_->allocate(66000 * kWide);
   const auto stream = new_stream();
   const auto whole = backend_->allocate_host(pattern.bytes());
