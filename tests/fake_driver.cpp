@@ -91,10 +91,6 @@ Driver table() {
   t.stream_destroy = [](StreamHandle stream) { return end(stream); };
   t.stream_wait = [](StreamHandle) { return ++fake().waits, answer(); };
   t.stream_query = [](StreamHandle) { return answer(); };
-  t.stream_write = [](StreamHandle, DevicePointer to, unsigned value, unsigned) {
-    if (answer() == 0) *reinterpret_cast<unsigned*>(to) = value;
-    return answer();
-  };
   t.stream_follow = [](StreamHandle, Event, unsigned) { return answer(); };
   t.pointer_attribute = pointer_attribute;
   t.capture_begin = [](StreamHandle, int) { return answer(); };

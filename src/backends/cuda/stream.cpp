@@ -1,7 +1,6 @@
 // Launches and copies on one CUDA stream, its own or a caller's, and waiting for them.
 #include "backends/cuda/stream.h"
 
-#include <atomic>
 #include <chrono>
 #include <utility>
 
@@ -11,12 +10,6 @@ namespace tenfold::backends::cuda {
 namespace {
 
 constexpr std::chrono::milliseconds kShortly{2};  // to be woken takes a tenth of one
-
-void pause() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
 
 DevicePointer address(const void* p) { return reinterpret_cast<DevicePointer>(p); }
 
@@ -89,27 +82,15 @@ bool CudaStream::use(void* callers) noexcept {
   return true;
 }
 
-// Looking again and again at a word that the stream writes last is what answers soonest; asking the driver takes half a microsecond more.
-// A stream that has failed writes nothing: the driver is asked then. kNotReady after a while.
-int CudaStream::look_shortly() noexcept {
-  const Driver& d = *driver();
-  const auto until = std::chrono::steady_clock::now() + kShortly;
-  const bool writes = d.stream_write && d.stream_write(queue_.stream, address(queue_.reached), ++waits_, 0) == kSuccess;
-  constexpr int kGlances = 1000;
-  do {
-    for (int i = 0; writes && i < kGlances; ++i, pause())
-      if (std::atomic_ref(*queue_.reached).load(std::memory_order_acquire) == waits_) return kSuccess;
-    if (const int result = d.stream_query(queue_.stream); result != kNotReady) return result;
-  } while (std::chrono::steady_clock::now() < until);
-  return kNotReady;
-}
-
-// An event, which takes the host a microsecond to leave, lets it sleep.
+// Asking again and again is what answers soonest; an event, which takes the host a microsecond to leave, lets it sleep.
 int CudaStream::wait_for_work() noexcept {
   const Driver& d = *driver();
   if (how_ == Wait::spin) return d.stream_wait(queue_.stream);
-  if (how_ == Wait::spin_shortly)
-    if (const int result = look_shortly(); result != kNotReady) return result;
+  if (how_ == Wait::spin_shortly) {
+    const auto until = std::chrono::steady_clock::now() + kShortly;
+    while (std::chrono::steady_clock::now() < until)
+      if (const int result = d.stream_query(queue_.stream); result != kNotReady) return result;
+  }
   if (const int result = d.event_record(done_, queue_.stream); result != kSuccess) return result;
   return d.event_wait(done_);
 }

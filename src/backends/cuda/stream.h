@@ -35,7 +35,6 @@ class CudaStream final : public Stream {
   bool ready() noexcept;                       // the device is not lost, and the own stream follows what callers' streams were given
   Status::Code noted(int result) noexcept;
   int wait_for_work() noexcept;
-  int look_shortly() noexcept;
   StreamHandle lane(int number) noexcept { return number == 0 ? queue_.own : lanes_[number - 1]; }
 
   Queue queue_;
@@ -44,7 +43,6 @@ class CudaStream final : public Stream {
   char error_[kErrorText] = "";                // the driver's words for its last result that was no success
   Event marks_[4] = {};
   Event done_ = nullptr;                       // behind the work that the stream used last was given
-  std::uint32_t waits_ = 0;                    // the number that the stream writes when it has done what is waited for
   bool own_has_work_ = false, callers_have_work_ = false;
   StreamHandle lanes_[kLanes - 1] = {};        // made when they are first used
   std::vector<Event> moments_;                 // of lanes, by number

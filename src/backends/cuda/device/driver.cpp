@@ -40,7 +40,6 @@ struct Loaded {
     library.get(t.module_load, "cuModuleLoadData"), library.get(t.module_unload, "cuModuleUnload");
     library.get(t.module_function, "cuModuleGetFunction"), library.get(t.function_set, "cuFuncSetAttribute"),
         library.get(t.launch, "cuLaunchKernelEx");
-    library.get_if_there(t.stream_write, "cuStreamWriteValue32_v2");
     library.get_if_there(t.max_clusters, "cuOccupancyMaxActiveClusters");
     library.get_if_there(t.tensor_map_tiled, "cuTensorMapEncodeTiled"),
         library.get_if_there(t.tensor_map_im2col, "cuTensorMapEncodeIm2col");

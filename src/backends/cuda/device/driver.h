@@ -98,8 +98,6 @@ struct Driver {
   int (*module_function)(Function* function, Module module, const char* name);
   int (*function_set)(Function function, int attribute, int value);
   int (*launch)(const LaunchConfig* config, Function function, void** parameters, void** extra);
-  // Writes a number to the host's memory, behind what the stream does before; null if the driver cannot.
-  int (*stream_write)(StreamHandle stream, DevicePointer to, unsigned value, unsigned flags);
   // Clusters that a device holds at once, and descriptions of tensors for TMA; null before CUDA 12.
   int (*max_clusters)(int* clusters, Function function, const LaunchConfig* config);
   int (*tensor_map_tiled)(void* map, int type, unsigned rank, void* address, const unsigned long long* dims,

@@ -7,11 +7,10 @@ namespace tenfold::backends::cuda {
 
 Queue::Queue(Device& d) : device(d) {
   device.make_current();
-  constexpr std::size_t kApart = 32;   // words: not one cache line for both
-  void* words = nullptr;
-  expect(driver()->allocate_host(&words, 2 * kApart * sizeof *bad_index, 0), "allocating host memory");
-  bad_index = static_cast<std::uint32_t*>(words), reached = bad_index + kApart;
-  *bad_index = *reached = 0;
+  void* word = nullptr;
+  expect(driver()->allocate_host(&word, sizeof *bad_index, 0), "allocating host memory");
+  bad_index = static_cast<std::uint32_t*>(word);
+  *bad_index = 0;
   expect(driver()->stream_create(&own, kStreamNonBlocking), "making a stream");
   stream = own;
 }

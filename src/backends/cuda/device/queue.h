@@ -25,7 +25,6 @@ struct Queue {
   mutable int failure = 0;   // the driver's number for the last launch that failed
   // Written by kernels that meet an index outside its table, read by the host after a wait. It lies in the host's memory.
   std::uint32_t* bad_index = nullptr;
-  std::uint32_t* reached = nullptr;   // there, too: the stream counts in it how often it was waited for
 
  private:
   DnnHandle dnn_ = nullptr;
