@@ -32,8 +32,10 @@ void print_why(const BuildReport& report) {
                   t.verdict.empty() ? "" : "  ", t.verdict.c_str());
     }
   }
-  std::printf("\n%zu steps, %d candidates timed, %d of them twice, %d times from the cache; import %.3f s, passes %.3f s, tuning %.3f s, assembly %.3f s\n",
-              report.steps.size(), report.timed, report.timed_again, report.cache_hits, report.import_s, report.passes_s, report.tune_s, report.assemble_s);
+  std::printf("\n%zu steps, %d candidates timed, %d of them twice, %d times from the cache; ", report.steps.size(), report.timed,
+              report.timed_again, report.cache_hits);
+  std::printf("import %.3f s, passes %.3f s, tuning %.3f s, assembly %.3f s\n", report.import_s, report.passes_s, report.tune_s,
+              report.assemble_s);
   if (report.disturbed > 0)
     std::printf("%d of the times taken twice differ, by up to %.1f times: other programs took the processor meanwhile\n", report.disturbed,
                 report.disturbance);

@@ -86,7 +86,9 @@ class CommandLine(CliCase):
         self.tenfold('compare', self.model, '--reference', "--shapes='x:0':2x6", '--tolerance=1e-5')
         # A plan's own graph, here one without a constant.
         bare = self.path('bare.plan')
-        self.tenfold('exec', f'--onnx={save_model(self.path("bare.onnx"), [helper.make_node("Relu", ["x"], ["y"])], [("x", FLOAT, [3])], [("y", FLOAT, [3])], [])}', f'--saveEngine={bare}', *ONCE)
+        relu = [helper.make_node('Relu', ['x'], ['y'])]
+        model = save_model(self.path('bare.onnx'), relu, [('x', FLOAT, [3])], [('y', FLOAT, [3])], [])
+        self.tenfold('exec', f'--onnx={model}', f'--saveEngine={bare}', *ONCE)
         self.tenfold('compare', bare, '--reference', '--tolerance=0')
 
     def test_compare_names_the_first_layer_that_differs(self):

@@ -18,7 +18,8 @@ double measure_host(const std::function<void()>& launch, const MeasureBudget& bu
   const double cold = once();   // caches, page faults, branch predictors
   std::vector<double> times{once()};
   double total = times[0];
-  if (const double best = std::min(cold, total); budget.give_up_ns > 0 && best > budget.give_up_ns) return best;   // one was perhaps disturbed
+  // One of them may have been disturbed.
+  if (const double best = std::min(cold, total); budget.give_up_ns > 0 && best > budget.give_up_ns) return best;
   while (static_cast<int>(times.size()) < budget.most_runs &&
          (static_cast<int>(times.size()) < budget.least_runs || total < budget.least_ms * 1e6)) {
     times.push_back(once());

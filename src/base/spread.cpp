@@ -35,6 +35,7 @@ void spread(std::int64_t parts, std::int64_t bytes, const std::function<void(std
 
 void spread_stretches(std::int64_t count, std::int64_t step, std::int64_t bytes,
                       const std::function<void(std::int64_t begin, std::int64_t end)>& work) {
+  if (allowed == 0) return work(0, count);
   constexpr std::int64_t kStretches = 4 * kMostThreads;   // the last thread does not wait long for the slowest
   const std::int64_t steps = (count + step - 1) / step, each = std::max<std::int64_t>((steps + kStretches - 1) / kStretches, 1) * step;
   spread((count + each - 1) / each, bytes, [&](std::int64_t part) { work(part * each, std::min(count, (part + 1) * each)); });

@@ -53,7 +53,7 @@ class ConstantPool {
   std::vector<plan::Constant> constants_;
   std::vector<SharedConstant> origins_;
   std::map<Key, std::vector<std::int32_t>> by_content_;
-  std::map<SharedConstant, std::uint64_t> hashes_;
+  std::map<std::weak_ptr<const ir::Constant>, std::uint64_t, std::owner_less<>> hashes_;   // of constants that a program still has
   std::map<Key, std::int32_t> packed_;       // the original's -> constant
 };
 

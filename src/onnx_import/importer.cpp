@@ -2,7 +2,7 @@
 #include "onnx_import/importer.h"
 
 #include "base/check.h"
-#include "onnx_import/finite.h"
+#include "ir/finite.h"
 #include "onnx_import/tensor_proto.h"
 #include "onnx_import/value_types.h"
 #include "ops/onnx_dtype.h"
@@ -106,7 +106,7 @@ void Importer::add_initializers(onnx::GraphProto& proto, Scope& scope) {
   };
   for (auto& tensor : *proto.mutable_initializer()) add(std::string(tensor.name()), tensor);
   for (auto& tensor : *proto.mutable_sparse_initializer()) add(std::string(tensor.values().name()), tensor);
-  const std::vector<bool> finite = all_finite(weights);
+  const std::vector<bool> finite = ir::all_finite(weights);
   for (std::size_t i = 0; i < finite.size(); ++i)
     if (!finite[i]) options_.log(Severity::warning, "the weight '", names[i], "' contains NaN or infinity");
 }

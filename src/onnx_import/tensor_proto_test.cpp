@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/element.h"
-#include "onnx_import/finite.h"
+#include "ir/finite.h"
 #include "onnx_import/model_for_tests.h"
 
 namespace tenfold::onnx_import {
@@ -181,13 +181,13 @@ TEST(Finite, FindsTheOneBadElementOfEachType) {
     for (std::int64_t bad : {0, 4095, 4096, 9998}) {
       Tensor tensor(type, {9999});
       for (std::int64_t i = 0; i < tensor.size(); ++i) store_double(type, tensor.mutable_raw(), i, i % 2 ? 1.5 : -0.25);
-      EXPECT_TRUE(all_finite(tensor));
+      EXPECT_TRUE(ir::all_finite(tensor));
       store_double(type, tensor.mutable_raw(), bad, NAN);
-      EXPECT_FALSE(all_finite(tensor)) << name(type) << " at " << bad;
+      EXPECT_FALSE(ir::all_finite(tensor)) << name(type) << " at " << bad;
       if (type == DType::f8e4m3fn) continue;   // has no infinity
       store_double(type, tensor.mutable_raw(), bad, -INFINITY);
       if (type == DType::f8e5m2) tensor.mutable_data<std::uint8_t>()[bad] = 0xfc;   // storing saturates
-      EXPECT_FALSE(all_finite(tensor)) << name(type) << " at " << bad;
+      EXPECT_FALSE(ir::all_finite(tensor)) << name(type) << " at " << bad;
     }
   }
 }

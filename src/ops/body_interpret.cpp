@@ -160,10 +160,18 @@ std::vector<bool> narrow_values(const ir::Body& body, const std::vector<bool>& n
   return narrow;
 }
 
+// Whether stretches of the walk write bytes of their own: results that are smaller than the space are written by several.
+bool writes_apart(const ir::Body& body, std::span<const ir::TensorRef> out, std::int64_t steps, std::int64_t row) {
+  return std::all_of(out.begin(), out.end(), [&](const ir::TensorRef& ref) {
+    const bool one_of_row = body.reduced_rank > 0 && trailing_ones(ref.shape, body.reduced_rank);
+    return bits(ref.dtype) >= 8 && element_count(ref.shape) * (one_of_row ? row : 1) == steps;
+  });
+}
+
 void interpret_body(const ir::Body& body, std::span<const ir::TensorRef> in, std::span<const ir::TensorRef> out) {
   Interpreter all(body, in, out);
   constexpr std::int64_t kBytes = 32;   // an element costs as much as many bytes that are only moved
-  if (all.steps() <= kChunk) return all.run(0, all.steps());
+  if (all.steps() <= kChunk || !writes_apart(body, out, all.steps(), all.step())) return all.run(0, all.steps());
   spread_stretches(all.steps(), all.step(), kBytes * all.steps(), [&](std::int64_t begin, std::int64_t end) {
     begin == 0 && end == all.steps() ? all.run(begin, end) : Interpreter(body, in, out).run(begin, end);
   });

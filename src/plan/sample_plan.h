@@ -81,7 +81,7 @@ class SampleBackend final : public backends::Backend {
     t.packed_bytes = [](const backends::Problem&, const backends::Config&, int input) -> std::int64_t { return input == 1 ? 64 : -1; };
     tactics_.push_back(t);
     t.name = "in_place";
-    t.may_alias = [](const backends::Problem&, int in, int) { return in == 0; };
+    t.may_alias = [](const backends::Problem& p, int in, int) { return in == 0 && p.in.at(1).constant; };
     tactics_.push_back(t);
     info_.kind = "sample";
   }

@@ -108,6 +108,8 @@ TEST(Verify, InPlaceOnlyWhereTheTacticAllowsIt) {
   EXPECT_EQ(refusal([&](Plan& p) { in_place(p.programs[0], "in_place"); }), "");
   expect_refused("overlaps", [&](Program& g) { in_place(g, "sample"); });
   expect_refused("overlaps", [&](Program& g) { in_place(g, "in_place"), g.steps[0].in[0].at.offset = 16; });
+  // The tactic is asked only once it can trust that its operands are there.
+  expect_refused("its body has 2 inputs", [&](Program& g) { in_place(g, "in_place"), g.steps[0].in.pop_back(); });
 }
 
 TEST(Verify, TacticsAreAskedAgain) {

@@ -19,6 +19,7 @@
 #include <unordered_map>
 
 #include "base/spread.h"
+#include "ir/finite.h"
 #include "ops/fold.h"
 
 namespace tenfold::quant {
@@ -80,11 +81,6 @@ bool survives(const Tensor& wide, const Tensor& narrow) {
 // f32 reaches as far as bf16, but for what would be rounded up to infinity: the lowest float, as masks have it, whose softmax over a row
 // that is masked whole would be NaN.
 constexpr float kLargestBf16 = 0x1.fep127f;
-bool all_finite(const Tensor& t) {
-  for (std::int64_t i = 0; i < t.size(); ++i)
-    if (!std::isfinite(t.as_double(i))) return false;
-  return true;
-}
 
 // A product of few rows that alone reads an input, with a small matrix: on a GPU the input's conversion, a step of its own, would take
 // longer than reading such weights as they are.
@@ -151,7 +147,7 @@ class Narrower {
       return ops::fold(graph_, "Cast", {from}, {{"to", std::string(name(to_))}}, v.name);
     };
     ir::Value* twin = cast(&v);
-    if (to_ == DType::bf16 && !survives(v.constant->tensor, twin->constant->tensor) && all_finite(v.constant->tensor))
+    if (to_ == DType::bf16 && !survives(v.constant->tensor, twin->constant->tensor) && ir::all_finite(v.constant->tensor))
       twin = cast(ops::fold(graph_, "Clip", {&v, number(-kLargestBf16), number(kLargestBf16)}, {}, v.name));
     return twins_[&v] = survives(v.constant->tensor, twin->constant->tensor) ? twin : nullptr;
   }

@@ -38,6 +38,11 @@ bool weights_leave_caches(const ir::Graph& graph, const backends::DeviceInfo& de
   return sum > std::min(share, device.l3_bytes / 2);
 }
 
+void ask_whether_to_go_on(const TuneOptions& options, int done, int total) {
+  if (options.config->progress)
+    require(options.config->progress({"tune", done, total}), ErrorKind::cancelled, "the build was cancelled while tuning");
+}
+
 struct Chooser {
   backends::Backend& backend;
   const TuneOptions& options;
@@ -47,8 +52,7 @@ struct Chooser {
 
   void step() {
     ++done;
-    if (options.config->progress && options.tells_progress)
-      require(options.config->progress({"tune", done, total}), ErrorKind::cancelled, "the build was cancelled while tuning");
+    ask_whether_to_go_on(options, options.tells_progress ? done : total, total);
   }
   void run(ir::Graph& graph) {
     std::vector<ir::Node*> products;   // only these: taking one apart removes the Split behind it
@@ -124,7 +128,7 @@ Chosen choose_twice(ir::Graph& graph, backends::Backend& backend, const TuneOpti
       graph = std::move(copy);
       return chosen;
     }
-    const SecondRound::Result result = second.run(timer, *options.cache);
+    const SecondRound::Result result = second.run(timer, *options.cache, [&] { ask_whether_to_go_on(options, 1, 1); });
     report.timed_again += result.timed, report.disturbed += result.disturbed;
     report.disturbance = std::max(report.disturbance, result.factor);
   }

@@ -63,7 +63,8 @@ double Roofline::bytes_ns(const backends::Tactic& tactic, const backends::Proble
     const backends::OperandDesc& d = fixed.in[i];
     if (d.missing || (i == 0 && !d.constant && steps_over(fixed))) continue;
     const std::int64_t packed = d.constant && tactic.packed_bytes ? tactic.packed_bytes(fixed, config, static_cast<int>(i)) : -1;
-    (d.constant ? constants : others) += packed >= 0 ? static_cast<double>(packed) : bytes_of(d);
+    const double plain = bytes_of(d);   // packed, it may hold what only a refit reads
+    (d.constant ? constants : others) += packed >= 0 ? std::min(static_cast<double>(packed), plain) : plain;
   }
   for (const backends::OperandDesc& d : fixed.out) others += d.missing ? 0 : bytes_of(d);
   if (constants + others < kWorthMoving) return 0;

@@ -75,10 +75,25 @@ TEST(Roofline, KnowsNoWorkOfSmallOrNarrowProducts) {
   Roofline roofline(*backend, timer);
   ir::Attributes attributes{};
   EXPECT_TRUE(least_of(roofline, *backend, product(*backend, attributes, 1)).bytes);
-  EXPECT_TRUE(least_of(roofline, *backend, product(*backend, attributes, 64, DType::i8)).bytes);
+  EXPECT_TRUE(least_of(roofline, *backend, product(*backend, attributes, 64, DType::i8, 1024)).bytes);
   attributes.set("precision", std::string("bf16"));
   EXPECT_TRUE(least_of(roofline, *backend, product(*backend, attributes, 64)).bytes);
   EXPECT_EQ(timer.asked, 1) << "only the rate of bytes";
+}
+
+TEST(Roofline, WhatAPackingHoldsBeyondTheValuesIsNotRead) {
+  const auto backend = backends::open_backend("cpu");
+  TableTimer timer;
+  Roofline roofline(*backend, timer);
+  const ir::Attributes none{};
+  backends::Tactic tactic = packed(*backend);
+  const backends::Problem p = product(*backend, none, 1);
+  const backends::Config config = tactic.configs(p).at(0);
+  const double whole = roofline.least(tactic, p, config).ns;
+  tactic.packed_bytes = [](const backends::Problem&, const backends::Config&, int) { return std::int64_t{512 * 256 * 6}; };
+  EXPECT_EQ(roofline.least(tactic, p, config).ns, whole);
+  tactic.packed_bytes = [](const backends::Problem&, const backends::Config&, int) { return std::int64_t{512 * 256 * 3}; };
+  EXPECT_LT(roofline.least(tactic, p, config).ns, whole);
 }
 
 TEST(Roofline, BytesComeFromACacheOrFromMemory) {

@@ -11,6 +11,7 @@ constexpr double kNear = 1.15;            // of the best: a repetition can chang
 constexpr std::size_t kFinalists = 2;
 constexpr double kDisturbed = 1.3, kLeastNs = 2000;   // of two times, and between them: less is the clock's and the caches'
 constexpr double kManyDisturbed = 0.1;
+constexpr double kMostShared = 4;   // times slower, that other programs made all; one outlier may be larger
 
 }  // namespace
 
@@ -46,15 +47,20 @@ void SecondRound::time_near(Group& group, double factor, std::size_t most, Timer
   }
 }
 
-SecondRound::Result SecondRound::run(Timer& timer, TimingCache& cache) {
+SecondRound::Result SecondRound::run(Timer& timer, TimingCache& cache, const std::function<void()>& between) {
   Result result;
-  for (auto& [line, group] : groups_)
+  for (auto& [line, group] : groups_) {
+    between();
     if (group->measured.size() > 1) time_near(*group, kNear, kFinalists, timer, cache, result);
+  }
   // A short disturbance hits one problem; a long one hits many, and some whose best came through.
   const bool long_one = result.disturbed > result.timed * kManyDisturbed;
-  for (auto& [line, group] : groups_)
-    if (const double slower = long_one ? result.factor : group->slower; slower > 1)
+  const double longest = std::min(result.factor, kMostShared);
+  for (auto& [line, group] : groups_) {
+    between();
+    if (const double slower = long_one ? longest : group->slower; slower > 1)
       time_near(*group, kNear * slower, group->measured.size(), timer, cache, result);
+  }
   groups_.clear();
   return result;
 }

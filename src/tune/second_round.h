@@ -2,6 +2,7 @@
 // timed meanwhile look slow, and the plan would stay slow; here it shows as two times that differ.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,8 +26,8 @@ class SecondRound {
     double factor = 1;   // ... and the worst so much longer
   };
   // The best of every problem and the next if it is near; where one of them was disturbed, also what as large a disturbance may have kept
-  // from winning. The cache keeps the lesser time of each. Forgets all.
-  Result run(Timer& timer, TimingCache& cache);
+  // from winning. The cache keeps the lesser time of each. Forgets all. `between` is called before each problem, and may throw.
+  Result run(Timer& timer, TimingCache& cache, const std::function<void()>& between);
 
  private:
   struct Measured {

@@ -43,7 +43,7 @@ Tuned tune(ScriptedTimer& timer, bool twice = true, const TimingCache& known = {
     q = MatMul(p, b)
     y = MatMul(q, c))",
                                     ir::Registry::builtin(),
-                                    {.random_constant = [](DType dtype, const Shape& shape, std::uint64_t) { return Tensor(dtype, shape); }});
+                                    {.random_constant = [](DType t, const Shape& shape, std::uint64_t) { return Tensor(t, shape); }});
   const auto backend = backends::open_backend("cpu");
   BuildConfig config;
   Tuned tuned{.cache = known};

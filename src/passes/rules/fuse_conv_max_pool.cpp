@@ -32,9 +32,10 @@ bool pools_two_by_two(const ir::Node& n) {
 bool rule(ir::Graph& graph, ir::Node& n) {
   if (!pools_two_by_two(n)) return false;
   const ir::Node* relu = made_by(n.in(0), "Relu");
-  if (relu && !only_user(graph, relu->out())) return false;
+  if (relu && (relu->body || !only_user(graph, relu->out()))) return false;
   const ir::Node* conv = made_by(relu ? relu->in(0) : n.in(0), "Conv");
-  if (!conv || !only_user(graph, conv->out()) || (conv->out()->dtype() != DType::f16 && conv->out()->dtype() != DType::bf16)) return false;
+  if (!conv || conv->body || !only_user(graph, conv->out())) return false;
+  if (conv->out()->dtype() != DType::f16 && conv->out()->dtype() != DType::bf16) return false;
   if (!has_few_channels(*conv)) return false;
   ir::Value* result = graph.add("ConvMaxPool", conv->inputs, conv->attributes, 1, conv->name, &n)->out();
   if (relu) result = graph.make("Relu", {result}, {}, &n);

@@ -209,7 +209,8 @@ class Product {
     tile_.rows_ahead = rows_.far || panel == first ? soon_ : GemmBf16Ahead{};
     soon_.at += slice_;
     tile_.panel_ahead = {};
-    if (panel + 1 < last_panel_) tile_.panel_ahead = {panel_share_.at + (panel + 1) * w_.panel_bytes(), panel_share_.lines, panel_share_.each};
+    if (panel + 1 < last_panel_)
+      tile_.panel_ahead = {panel_share_.at + (panel + 1) * w_.panel_bytes(), panel_share_.lines, panel_share_.each};
   }
   GemmBf16Ahead ahead(const char* at, std::int64_t bytes) const noexcept { return {at, bytes / 64, ceil_div(bytes / 64, steps_)}; }
   // Every 32 rows ask for an equal share of the stretches, to the end of one at most.

@@ -75,8 +75,8 @@ std::int64_t gemm_bf16_k_pieces(const GemmBf16Weights& w, std::int64_t rows);
 std::int64_t gemm_bf16_scratch(const Bf16End& end, std::int64_t cols, std::int64_t k_pieces = 1, std::int64_t rows = 0);
 // ... and, before that, for weights that are kept whole.
 std::int64_t gemm_bf16_split_bytes(const GemmBf16Weights& w, std::int64_t cols, bool panels_inside);
-// All of `rows` times panels [first_panel, last_panel). `panels_inside`: panels go round while 32 rows wait in cache, and whole rows are
-// finished at once; else all rows pass by each panel, and k may come in pieces. The result is the same.
+// All of `rows` times panels [first_panel, last_panel). `panels_inside`: panels go round while 32 rows wait in cache; else all rows
+// pass by each panel, and k may come in pieces. The result is the same.
 void gemm_bf16(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, std::int64_t first_panel, std::int64_t last_panel,
                bool panels_inside, const Bf16End& end, const Bf16End::Binding& bound, char* scratch,
                std::int64_t k_pieces = 1) noexcept;
@@ -110,7 +110,7 @@ std::uint16_t round_to_bf16(float value);
 // A value's parts, as the kernel splits rows.
 struct Bf16Parts { std::uint16_t high, low; };
 Bf16Parts split_to_bf16(float value);
-float join_bf16(Bf16Parts parts, std::uint16_t low_bits);   // the value with these low 16 bits that has these parts
+float join_bf16(Bf16Parts parts, std::uint16_t low_bits);   // the value with these low 16 bits that has these parts; a NaN comes back quiet
 
 // f(tap, k, column)
 template <class F>

@@ -10,13 +10,9 @@ namespace {
 
 constexpr std::int64_t kRows = GemmBf16Kernels::kRows, kTile = 16;
 
-GemmBf16Weights weights_of(const Problem& p) {
-  return {.taps = 1, .k = k_of(p), .n = n_of(p), .type = p.in[1].dtype, .parts = bf16_parts(p)};
-}
-
 // {rows of a block, columns of a block, whether panels go round inside}
 std::vector<Config> configs(const Problem& p) {
-  const std::int64_t rows = std::max<std::int64_t>(likely_rows(p), 1), n = std::max<std::int64_t>(weights_of(p).n, 1);
+  const std::int64_t rows = std::max<std::int64_t>(likely_rows(p), 1), n = std::max<std::int64_t>(matmul_bf16_weights(p).n, 1);
   std::vector<Config> all;
   for (const std::int64_t most : {256, 128, 512, 64}) {
     for (const std::int64_t pieces : {4, 1, 8}) {
@@ -37,18 +33,8 @@ Verdict valid(const Problem&, const Config& c) {
                           "its block sizes are out of range");
 }
 
-std::int64_t packed_bytes(const Problem& p, const Config&, int input) { return input == 1 ? weights_of(p).bytes() : -1; }
-void pack(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
-  const GemmBf16Weights w = weights_of(p);
-  pack_bf16(w, *constants[1], packed, [&](std::int64_t, std::int64_t k, std::int64_t n) { return k * w.n + n; });
-}
-Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
-  const GemmBf16Weights w = weights_of(p);
-  return unpack_bf16(w, {w.k, w.n}, packed, [&](std::int64_t, std::int64_t k, std::int64_t n) { return k * w.n + n; });
-}
-
 bool copies(const Problem& p) {
-  return Bf16Matrix::copies(p.in[0].dtype, weights_of(p).k, uniform_rows(p.in[0], 0, rank_of(p.in[0]) - 1));
+  return Bf16Matrix::copies(p.in[0].dtype, matmul_bf16_weights(p).k, uniform_rows(p.in[0], 0, rank_of(p.in[0]) - 1));
 }
 
 struct Kernel {
@@ -62,17 +48,17 @@ struct Kernel {
 // Copies of all rows are made first, once for all blocks of columns; those of a last tile by whom it meets.
 ir::Dim workspace(const Problem& p, const Config&) {
   const ir::Dim rows = ir::product(std::span(p.in[0].dims).first(p.in[0].dims.size() - 1));
-  return copies(p) ? ceil_div(rows, kTile) * Bf16Matrix::copy_bytes(weights_of(p), true, kTile) : ir::Dim(0);
+  return copies(p) ? ceil_div(rows, kTile) * Bf16Matrix::copy_bytes(matmul_bf16_weights(p), true, kTile) : ir::Dim(0);
 }
-std::int64_t copy_bytes(const Problem& p) { return copies(p) ? 0 : Bf16Matrix::copy_bytes(weights_of(p), false, 0); }
-std::int64_t k_pieces(const Problem& p, const Config& c) { return c[2] == 0 ? gemm_bf16_k_pieces(weights_of(p), c[0]) : 1; }
+std::int64_t copy_bytes(const Problem& p) { return copies(p) ? 0 : Bf16Matrix::copy_bytes(matmul_bf16_weights(p), false, 0); }
+std::int64_t k_pieces(const Problem& p, const Config& c) { return c[2] == 0 ? gemm_bf16_k_pieces(matmul_bf16_weights(p), c[0]) : 1; }
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
   return copy_bytes(p) +
          gemm_bf16_scratch(Bf16End(p, rank_of(p.out[0]) - 1), std::min(c[1], round_up(n_of(p), 32)), k_pieces(p, c), c[0]);
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
-  return std::make_shared<Kernel>(Kernel{weights_of(p), c[0], c[1], copy_bytes(p), k_pieces(p, c), c[2] != 0, copies(p), p.in[0].dtype,
+  return std::make_shared<Kernel>(Kernel{matmul_bf16_weights(p), c[0], c[1], copy_bytes(p), k_pieces(p, c), c[2] != 0, copies(p), p.in[0].dtype,
                                          Bf16End(p, rank_of(p.out[0]) - 1)});
 }
 
@@ -109,6 +95,19 @@ bool may_alias(const Problem& p, int in, int) { return Bf16End(p, rank_of(p.out[
 
 }  // namespace
 
+GemmBf16Weights matmul_bf16_weights(const Problem& p) {
+  return {.taps = 1, .k = k_of(p), .n = n_of(p), .type = p.in[1].dtype, .parts = bf16_parts(p)};
+}
+std::int64_t matmul_bf16_bytes(const Problem& p, const Config&, int input) { return input == 1 ? matmul_bf16_weights(p).bytes() : -1; }
+void matmul_bf16_pack(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
+  const GemmBf16Weights w = matmul_bf16_weights(p);
+  pack_bf16(w, *constants[1], packed, [&](std::int64_t, std::int64_t k, std::int64_t n) { return k * w.n + n; });
+}
+Tensor matmul_bf16_unpack(const Problem& p, const Config&, int, const void* packed) {
+  const GemmBf16Weights w = matmul_bf16_weights(p);
+  return unpack_bf16(w, {w.k, w.n}, packed, [&](std::int64_t, std::int64_t k, std::int64_t n) { return k * w.n + n; });
+}
+
 Verdict matmul_amx_supported(const Problem& p) {
   const OperandDesc &a = p.in[0], &b = p.in[1], &y = p.out[0];
   if (!b.constant || b.dims.size() != 2 || !ir::is_constant(b.dims)) return Verdict::no("the right operand is not one constant matrix");
@@ -128,9 +127,9 @@ Tactic matmul_amx(const char* name, int version) {
           .valid = valid,
           .workspace = workspace,
           .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
+          .packed_bytes = matmul_bf16_bytes,
+          .pack = matmul_bf16_pack,
+          .unpack = matmul_bf16_unpack,
           .open = open,
           .run = run,
           .may_alias = may_alias,

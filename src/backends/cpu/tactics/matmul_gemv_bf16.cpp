@@ -12,8 +12,6 @@ using namespace cpu;
 
 constexpr std::int64_t kMostRows = 2;   // the weights are read again for each
 
-GemmBf16Weights weights_of(const Problem& p) { return {.taps = 1, .k = k_of(p), .n = n_of(p), .type = p.in[1].dtype}; }
-
 Verdict supports(const Problem& p) {
   if (const Verdict possible = bf16_product(p); !possible) return possible;
   if (const Verdict common = matmul_amx_supported(p); !common) return common;
@@ -22,7 +20,7 @@ Verdict supports(const Problem& p) {
 
 // {panels of a part}
 std::vector<Config> configs(const Problem& p) {
-  const std::int64_t panels = std::max<std::int64_t>(weights_of(p).panels(), 1);
+  const std::int64_t panels = std::max<std::int64_t>(matmul_bf16_weights(p).panels(), 1);
   std::vector<Config> all;
   // Below some microseconds nothing is gained by handing values to another core; one part is for small products alone.
   const bool small = k_of(p) * n_of(p) < 1 << 20;
@@ -38,16 +36,6 @@ Verdict valid(const Problem&, const Config& c) {
   return Verdict::only_if(c[0] > 0 && c[0] < 1 << 25, "its block size is out of range");
 }
 
-std::int64_t packed_bytes(const Problem& p, const Config&, int input) { return input == 1 ? weights_of(p).bytes() : -1; }
-void pack(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
-  const GemmBf16Weights w = weights_of(p);
-  pack_bf16(w, *constants[1], packed, [&](std::int64_t, std::int64_t k, std::int64_t n) { return k * w.n + n; });
-}
-Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
-  const GemmBf16Weights w = weights_of(p);
-  return unpack_bf16(w, {w.k, w.n}, packed, [&](std::int64_t, std::int64_t k, std::int64_t n) { return k * w.n + n; });
-}
-
 struct Kernel {
   GemmBf16Weights weights;
   std::int64_t panels_of_part;
@@ -60,7 +48,7 @@ struct Kernel {
 };
 
 Kernel kernel_of(const Problem& p, const Config& c) {
-  return {weights_of(p), c[0], p.in[0].dtype == DType::f32, Bf16End(p, rank_of(p.out[0]) - 1)};
+  return {matmul_bf16_weights(p), c[0], p.in[0].dtype == DType::f32, Bf16End(p, rank_of(p.out[0]) - 1)};
 }
 std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<Kernel>(kernel_of(p, c)); }
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
@@ -69,8 +57,8 @@ ir::Dim worker_scratch(const Problem& p, const Config& c) {
 }
 
 // Panels [first, last) of a row, whose values are `x`.
-void multiply(const Kernel& kernel, const void* packed, const float* x, std::int64_t row, std::int64_t first, std::int64_t last, float* sums,
-              const Bf16End::Binding& bound, void* scratch) noexcept {
+void multiply(const Kernel& kernel, const void* packed, const float* x, std::int64_t row, std::int64_t first, std::int64_t last,
+              float* sums, const Bf16End::Binding& bound, void* scratch) noexcept {
   const GemmBf16Weights& w = kernel.weights;
   GemvBf16 g{.x = x, .steps = w.steps(), .panel_step = w.panel(), .sums = sums};
   for (std::int64_t panel = first, count; panel < last; panel += count, g.sums += count * 32) {
@@ -122,9 +110,9 @@ Tactic cpu_matmul_gemv_bf16() {
           .configs = configs,
           .valid = valid,
           .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
+          .packed_bytes = matmul_bf16_bytes,
+          .pack = matmul_bf16_pack,
+          .unpack = matmul_bf16_unpack,
           .open = open,
           .run = run,
           .may_alias = may_alias,

@@ -114,7 +114,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 ir::Dim worker_scratch(const Problem& p, const Config& c) { return product(p, c).scratch_bytes(); }
 ir::Dim workspace(const Problem& p, const Config& c) { return product(p, c).workspace_bytes(); }
 double work(const Problem& p) { return 2.0 * static_cast<double>(likely_rows(p)) * static_cast<double>(weights_of(p).k * weights_of(p).n); }
-bool may_alias(const Problem& p, int in, int) { return Int8End(p, int8_finish_kernels(kInt8Avx2), static_cast<int>(p.out[0].dims.size()) - 1).in_place(in); }
+bool may_alias(const Problem& p, int in, int) {
+  return Int8End(p, int8_finish_kernels(kInt8Avx2), static_cast<int>(p.out[0].dims.size()) - 1).in_place(in);
+}
 
 }  // namespace
 

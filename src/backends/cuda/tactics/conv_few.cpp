@@ -96,9 +96,11 @@ Verdict valid(const Problem& p, const Config& c) {
   return Verdict::only_if(std::find(all.begin(), all.end(), c) != all.end(), "there is no such tile");
 }
 double work(const Problem& p) {
+  Problem plain = p;   // of the convolution before its pool, of whatever type its image is
+  plain.in[0].dtype = p.in[1].dtype, plain.out[0].dims = p.op->name == "ConvMaxPool" ? unpooled(p) : p.out[0].dims;
+  plain.in[0].layout = kChannelsLast;
   Product product;
-  read_conv(p, product);
-  return product_work(product);
+  return read_conv(plain, product) ? product_work(product) : 0;
 }
 
 // Weights as FewArguments has them, and back.

@@ -189,6 +189,7 @@ void multiply_ending(const GemmBf16Tile& t, const GemmBf16Waiting& own, const Ge
     for (; row < ended; ++row) end(before.rows[row]);
     row = to;
   });
+  for (; row < before.count; ++row) end(before.rows[row]);   // of a product without steps: its k is 0
 }
 
 void multiply_and_end(const GemmBf16Tile& t, const GemmBf16Waiting& own, const GemmBf16Waiting& before) {

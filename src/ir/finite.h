@@ -5,11 +5,11 @@
 
 #include "tenfold/tensor.h"
 
-namespace tenfold::onnx_import {
+namespace tenfold::ir {
 
 // True if no element is NaN or infinite; true for types that have neither.
 bool all_finite(const Tensor& tensor);
 // all_finite() of each, on several threads where there is much to read.
 std::vector<bool> all_finite(const std::vector<Tensor>& tensors);
 
-}  // namespace tenfold::onnx_import
+}  // namespace tenfold::ir

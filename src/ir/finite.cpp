@@ -1,5 +1,5 @@
 // A float is NaN or infinite when its exponent bits are all set; comparing integers lets the compiler use whole vectors.
-#include "onnx_import/finite.h"
+#include "ir/finite.h"
 
 #include <cmath>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include "base/element.h"
 #include "base/spread.h"
 
-namespace tenfold::onnx_import {
+namespace tenfold::ir {
 namespace {
 
 template <class Bits>
@@ -60,4 +60,4 @@ std::vector<bool> all_finite(const std::vector<Tensor>& tensors) {
   return {finite.begin(), finite.end()};
 }
 
-}  // namespace tenfold::onnx_import
+}  // namespace tenfold::ir
