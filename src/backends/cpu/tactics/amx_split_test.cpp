@@ -12,25 +12,7 @@ using namespace testing;
 
 constexpr double kTolerance = 2e-5;
 
-bool has_amx() { return (cpu::this_cpu().features & kAmxBf16) != 0; }
-
-void check(const Tactic& tactic, const F32Case& c) {
-  SCOPED_TRACE(c.op + " " + c.text + " " + c.body);
-  F32Problem problem(c);
-  const Tensor truth = problem.truth();
-  TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
-  if (tactic.formats) run.use(tactic.formats(run.problem).front());
-  const Verdict verdict = tactic.supports(run.problem);
-  ASSERT_TRUE(verdict.yes) << verdict.reason;
-  for (const Config& config : tactic.configs(run.problem)) {
-    ASSERT_TRUE(tactic.valid(run.problem, config).yes);
-    Serial serial;
-    Backwards backwards;
-    const Tensor y = run.run(config, problem.operands, serial)[0], again = run.run(config, problem.operands, backwards)[0];
-    EXPECT_EQ(0, std::memcmp(y.raw(), again.raw(), static_cast<std::size_t>(y.bytes()))) << "results depend on the order of parts";
-    EXPECT_LE(relative_difference(y, truth), kTolerance);
-  }
-}
+void check(const Tactic& tactic, const F32Case& c) { check_on_this_cpu(tactic, c, kTolerance); }
 
 constexpr const char* kGelu =
     "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(1.4142135) %4=div.f32(%2,%3) %5=erf.f32(%4) %6=constant.f32(1) %7=add.f32(%5,%6) "

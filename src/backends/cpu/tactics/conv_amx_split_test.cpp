@@ -11,24 +11,11 @@ using namespace testing;
 
 constexpr double kTolerance = 1e-6;   // relative to the largest value of the result; two parts give 4e-6
 
-bool has_amx() { return (cpu::this_cpu().features & kAmxBf16) != 0; }
-
 void check(const Tactic& tactic, const F32Case& c) {
-  SCOPED_TRACE(c.op + " " + c.text + " " + c.body);
+  check_on_this_cpu(tactic, c, kTolerance);
   F32Problem problem(c);
-  const Tensor truth = problem.truth();
   TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
   run.use(tactic.formats(run.problem).front());
-  const Verdict verdict = tactic.supports(run.problem);
-  ASSERT_TRUE(verdict.yes) << verdict.reason;
-  for (const Config& config : tactic.configs(run.problem)) {
-    ASSERT_TRUE(tactic.valid(run.problem, config).yes);
-    Serial serial;
-    Backwards backwards;
-    const Tensor y = run.run(config, problem.operands, serial)[0], again = run.run(config, problem.operands, backwards)[0];
-    EXPECT_EQ(0, std::memcmp(y.raw(), again.raw(), static_cast<std::size_t>(y.bytes()))) << "results depend on the order of parts";
-    EXPECT_LE(relative_difference(y, truth), kTolerance);
-  }
   const Tensor& weight = problem.operands[1];
   std::vector<char> packed(static_cast<std::size_t>(tactic.packed_bytes(run.problem, tactic.configs(run.problem)[0], 1)));
   const std::vector<const Tensor*> constants{nullptr, &weight, nullptr};

@@ -62,6 +62,27 @@ inline double relative_difference(const Tensor& y, const Tensor& truth) {
   return worst / largest;
 }
 
+inline bool has_amx() { return (cpu::this_cpu().features & kAmxBf16) != 0; }
+
+// Every config on this CPU as it is, in the first format; results must not depend on the order of parts.
+inline void check_on_this_cpu(const Tactic& tactic, const F32Case& c, double tolerance) {
+  SCOPED_TRACE(c.op + " " + c.text + " " + c.body);
+  F32Problem problem(c);
+  const Tensor truth = problem.truth();
+  TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
+  if (tactic.formats) run.use(tactic.formats(run.problem).front());
+  const Verdict verdict = tactic.supports(run.problem);
+  ASSERT_TRUE(verdict.yes) << verdict.reason;
+  for (const Config& config : tactic.configs(run.problem)) {
+    ASSERT_TRUE(tactic.valid(run.problem, config).yes);
+    Serial serial;
+    Backwards backwards;
+    const Tensor y = run.run(config, problem.operands, serial)[0], again = run.run(config, problem.operands, backwards)[0];
+    EXPECT_EQ(0, std::memcmp(y.raw(), again.raw(), static_cast<std::size_t>(y.bytes()))) << "results depend on the order of parts";
+    EXPECT_LE(relative_difference(y, truth), tolerance);
+  }
+}
+
 // Sweeps instruction sets, formats and configs (and `more` configs); results must not depend on the order of parts.
 inline void check_f32(const Tactic& tactic, const F32Case& c, double tolerance = 2e-6, const std::vector<Config>& more = {}) {
   SCOPED_TRACE(c.op + " " + c.text + " " + c.body);
