@@ -13,8 +13,6 @@ namespace {
 
 using namespace testing;
 
-bool has_amx() { return (cpu::this_cpu().features & kAmxBf16) != 0; }
-
 // Numbers that bf16 holds, so that products are exact.
 void make_coarse(F32Problem& problem) {
   for (std::size_t i = 0; i < 2; ++i)
