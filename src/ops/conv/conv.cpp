@@ -8,9 +8,7 @@ namespace {
 
 void infer(InferCall& call) {
   if (call.has(2)) call.need(call.rank(2) == 1, "the bias has rank ", call.rank(2), ", expected 1");
-  // A wide image, whose elements are rounded to the weights' type as they are read.
-  const bool narrows = call.dtype(0) == DType::f32 && call.attributes().string("precision", "") == name(call.dtype(1));
-  call.out(0, call.dtype(narrows ? 1 : 0), ops::infer_convolution(call));
+  call.out(0, ops::convolution_dtype(call), ops::infer_convolution(call));
 }
 
 void reference(Call& call) {

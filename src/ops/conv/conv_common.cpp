@@ -101,6 +101,11 @@ Dims infer_window(ir::InferCall& call, const Ints& kernel, Dim channels, bool ce
   return out;
 }
 
+DType convolution_dtype(ir::InferCall& call) {
+  const bool narrows = call.dtype(0) == DType::f32 && call.attributes().string("precision", "") == name(call.dtype(1));
+  return call.dtype(narrows ? 1 : 0);
+}
+
 Dims infer_convolution(ir::InferCall& call) {
   const Dims &x = call.dims(0), &w = call.dims(1);
   const std::int64_t group = call.attributes().integer("group");

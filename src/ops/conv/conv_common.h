@@ -34,6 +34,8 @@ ir::Dims infer_window(ir::InferCall& call, const ir::Ints& kernel, ir::Dim chann
 
 // Checks the operands of a convolution (input 0, weight 1) and infers its result as above.
 ir::Dims infer_convolution(ir::InferCall& call);
+// Its type: the image's, or the weights' where `precision` says that a wide image is rounded to it as it is read.
+DType convolution_dtype(ir::InferCall& call);
 
 // Geometry on concrete shapes, padded to three spatial dims by leading ones, for reference loops.
 struct Geometry {

@@ -15,8 +15,7 @@ void infer(InferCall& call) {
   Dims y = ops::infer_convolution(call);
   call.need(y.size() == 4 && y[2].is_constant() && y[3].is_constant(), "the results are no pictures of known extents");
   for (std::size_t d = 2; d < 4; ++d) y[d] = y[d].constant() / 2;
-  const bool narrows = call.dtype(0) == DType::f32 && call.attributes().string("precision", "") == name(call.dtype(1));
-  call.out(0, call.dtype(narrows ? 1 : 0), y);
+  call.out(0, ops::convolution_dtype(call), y);
 }
 
 void reference(Call& call) {
