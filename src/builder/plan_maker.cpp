@@ -61,6 +61,11 @@ ir::Graph PlanMaker::tracked(const ir::Graph& graph) {
   return copy;
 }
 
+tune::Chosen PlanMaker::choose(ir::Graph& form, const std::vector<plan::Range>& ranges, BuildReport& report) {
+  const tune::TuneOptions options{&config_, all_bounds(form), opt_point(form, ranges, config_), &cache_, &report};
+  return tune::choose(form, backend_, options);
+}
+
 void PlanMaker::add(std::vector<ir::Graph> forms, const std::vector<plan::Range>& ranges) {
   Stopwatch watch;
   registry_ = &forms[0].registry();
@@ -75,8 +80,7 @@ void PlanMaker::add(std::vector<ir::Graph> forms, const std::vector<plan::Range>
     ir::Graph cut = forms[i].clone();
     BuildReport report = report_;
     report.steps = steps;
-    tune::TuneOptions options{&config_, all_bounds(cut), opt_point(cut, ranges, config_), &cache_, &report};
-    tune::Chosen times = tune::choose(cut, backend_, options);
+    tune::Chosen times = choose(cut, ranges, report);
     if (forms.size() > 1)
       Log(config_.log)(Severity::verbose, "form ", i + 1, " of ", forms.size(), ": ", static_cast<double>(times.nanoseconds) / 1e6, " ms");
     const bool better = i == 0 || times.nanoseconds < chosen.nanoseconds;
@@ -91,6 +95,7 @@ void PlanMaker::add(std::vector<ir::Graph> forms, const std::vector<plan::Range>
                      " that were timed twice differ, by up to ", report_.disturbance, " times");
   plan_.programs.push_back(assemble(graph, chosen.choice, constants_, {open, &backend_}, plan_.needs));
   if (plan_.bindings.empty()) name_bindings(graph);
+  if (!config_.timing_cache.empty()) timed_.push_back({std::move(forms), ranges});
   report_.assemble_s += watch.seconds();
 }
 
@@ -100,12 +105,30 @@ void PlanMaker::add(ir::Graph graph, const std::vector<plan::Range>& ranges) {
   add(std::move(one), ranges);
 }
 
+// Least times of several processes can lead where none of them went: what they meet there is timed by the last to save, so that the
+// next build finds all it asks for. The plan keeps to the times it was chosen by.
+void PlanMaker::save_times() {
+  constexpr int kMostTimes = 8;   // others may save again and again
+  for (int i = 0; i < kMostTimes; ++i) {
+    tune::TimingCache shared = cache_.save(config_.timing_cache, Log(config_.log));
+    if (shared == cache_ || config_.error_on_cache_miss) return;
+    cache_ = std::move(shared);
+    BuildReport report;
+    for (const auto& [forms, ranges] : timed_)
+      for (const ir::Graph& form : forms) {
+        ir::Graph copy = form.clone();
+        choose(copy, ranges, report);
+      }
+    report_.timed += report.timed, report_.timed_again += report.timed_again;
+  }
+}
+
 plan::Plan PlanMaker::finish() {
   if (config_.keep_portable_graph) plan_.portable = portable_.text(plan_, constants_, backend_, Log(config_.log));
   if (old_refit_ && !old_refit_->weights.empty()) plan_.refit = rebase(*old_refit_, constants_.origins(), *registry_);
   else if (config_.refittable) plan_.refit = refit_.write(constants_.origins(), *registry_);
   constants_.move_into(plan_);
-  if (!config_.timing_cache.empty()) cache_.save(config_.timing_cache, Log(config_.log));
+  if (!config_.timing_cache.empty()) save_times();
   return std::move(plan_);
 }
 

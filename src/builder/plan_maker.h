@@ -9,6 +9,7 @@
 #include "builder/portable.h"
 #include "builder/refit_book.h"
 #include "tune/timing_cache.h"
+#include "tune/tuner.h"
 
 namespace tenfold::builder {
 
@@ -38,10 +39,18 @@ class PlanMaker {
   plan::Plan finish();
 
  private:
+  struct Timed {
+    std::vector<ir::Graph> forms;
+    std::vector<plan::Range> ranges;
+  };
+  tune::Chosen choose(ir::Graph& form, const std::vector<plan::Range>& ranges, BuildReport& report);
+  void save_times();
+
   const BuildConfig& config_;
   backends::Backend& backend_;
   BuildReport& report_;
   tune::TimingCache cache_;
+  std::vector<Timed> timed_;
   ConstantPool constants_;
   PortableGraphs portable_;
   RefitBook refit_;

@@ -110,19 +110,21 @@ TimingCache TimingCache::load(const std::string& path, const Log& log) {
   }
 }
 
-void TimingCache::save(const std::string& path, const Log& log) const {
+TimingCache TimingCache::save(const std::string& path, const Log& log) const {
   try {
     const FileLock lock(path);
     const std::string before = read_file(path);
     if (!is_cache(before)) {   // perhaps another program's file, named by mistake
       log(Severity::warning, "'", path, "' is not a timing cache of this version: left as it is, new timings are not kept");
-      return;
+      return *this;
     }
     TimingCache merged = parse(before, path, log);
     merged.merge(*this);
     if (std::string after = merged.text(); after != before) write_file(path, after);
+    return merged;
   } catch (const Error& e) {
     log(Severity::warning, "the timing cache is not saved: ", e.what());
+    return *this;
   }
 }
 

@@ -21,9 +21,10 @@ class TimingCache {
  public:
   // Reads the file once. A missing file is an empty cache; lines that make no sense are left out with one warning.
   static TimingCache load(const std::string& path, const Log& log = {});
-  // Merges with what other processes have written meanwhile, under a lock, and replaces the file atomically. This object stays as
-  // it is: a build must not see measurements that arrive while it runs.
-  void save(const std::string& path, const Log& log = {}) const;
+  // Merges with what other processes have written meanwhile, under a lock, and replaces the file atomically: returns what it holds
+  // then. This object stays as it is, and is returned if nothing could be saved: a build must not see measurements that arrive while it
+  // runs.
+  TimingCache save(const std::string& path, const Log& log = {}) const;
 
   std::optional<double> find(const TimingKey& key) const;
   // The least time of a key wins, here and in merge(): the order of inserting and merging does not matter.
