@@ -37,6 +37,21 @@ Engine refitted(const ExecOptions& o, const Engine& engine) {
   return other;
 }
 
+// For many answers in all a context of a CPU has one thread. What the plan is for is known once it is loaded: the few for GPUs with steps
+// of the host's are then loaded again.
+Engine loaded(const ExecOptions& o, const BuildConfig& config) {
+  const bool many = o.throughput && config.threads == 0;
+  LoadOptions load{.verify_weights = o.verify_weights,
+                   .cpu_features = config.cpu_features,
+                   .device = o.device_given ? config.device : "",
+                   .threads = many ? 1 : config.threads,
+                   .log = config.log};
+  Engine engine = Engine::load(o.load_engine, load);
+  if (!many || !engine.info().on_gpu || !engine.info().waits_in_run) return engine;
+  load.threads = 0;
+  return Engine::load(o.load_engine, load);
+}
+
 Made make_engine(const ExecOptions& o, const InputFiles& files) {
   const Clock::time_point start = Clock::now();
   BuildConfig config = o.build;
@@ -46,16 +61,7 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
   if (extension(o.load_engine) == ".onnx")
     throw Error(ErrorKind::plan_refused, "'" + o.load_engine + "' is a model: give it as --onnx=FILE");
   if (!o.load_engine.empty()) {
-    LoadOptions load{.verify_weights = o.verify_weights,
-                           .cpu_features = config.cpu_features,
-                           .device = o.device_given ? config.device : "",
-                           .threads = config.threads,
-                           .log = config.log};
-    Engine engine = o.retune ? retune_file(o.load_engine, config) : Engine::load(o.load_engine, load);
-    if (o.throughput && config.threads == 0 && !engine.info().on_gpu && engine.info().threads > 1) {
-      load.threads = 1;
-      engine = Engine::load(o.load_engine, load);
-    }
+    Engine engine = o.retune ? retune_file(o.load_engine, config) : loaded(o, config);
     if (!o.refit_from.empty()) engine = refitted(o, engine);
     const double took = seconds_since(start);
     o.console.info(std::string(o.retune ? "Engine re-tuned in " : "Engine deserialized in ") + std::to_string(took) + " sec.");

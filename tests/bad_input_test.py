@@ -223,6 +223,12 @@ class BadRuns(CliCase):
         self.refused(RUN_FAILED, "build for 'cpu' to run", 'exec', f'--onnx={self.model}', '--device=null', *ONCE)
         self.make_plan('null.plan', None, '--device=null')
 
+    def test_an_unknown_cpu_feature_in_the_environment(self):
+        odd = {'env': {**os.environ, 'TENFOLD_CPU_FEATURES': 'avx2,sse9'}}
+        for verb in (['exec', f'--onnx={self.model}', *ONCE], ['exec', f'--loadEngine={self.plan}', *ONCE], ['devices']):
+            done = self.refused(USAGE, "TENFOLD_CPU_FEATURES: unknown CPU feature 'sse9'", *verb, **odd)
+            self.assertIn('avx512bf16', done.stderr)
+
     def test_outputs_that_cannot_be_written(self):
         self.refuses(RUN_FAILED, 'No such file', '--exportOutput=' + self.path('no/such/folder.npz'))
         self.refuses(RUN_FAILED, 'No space left', '--exportTimes=/dev/full')

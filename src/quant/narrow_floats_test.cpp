@@ -8,6 +8,7 @@
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
+#include "quant/quant.h"
 
 namespace tenfold::quant {
 namespace {
@@ -158,6 +159,30 @@ TEST(NarrowFloats, NodesMayStay) {
   graph.sweep();
   EXPECT_EQ(types_of(graph, "Relu"), (std::map<std::string, int>{{"bf16", 1}}));
   EXPECT_EQ(types_of(graph, "Exp"), (std::map<std::string, int>{{"f32", 1}}));
+}
+
+// Grouped convolutions and what is quantised stay f32; their operands may be rounded, in bodies as outside of them.
+TEST(Precision, ProductsInBranchesAreGivenLeaveToo) {
+  ir::Graph graph = parse(R"((x f32[1,8,6,6], c bool[], w f32[8,4,3,3]!)
+    o = Conv(x, w) group=2 pads=[1,1,1,1]
+    y = If(c, o, w) graphs=[ (s f32[1,8,6,6], w f32[8,4,3,3])
+        a = Conv(s, w) group=2 pads=[1,1,1,1]
+        return a
+      (s f32[1,8,6,6], w f32[8,4,3,3])
+        a = Tanh(s)
+        return a ])");
+  BuildConfig config;
+  config.bf16 = true;
+  apply(graph, config, {.features = ~0u});
+  const auto leave_of = [](const ir::Graph& g) {
+    for (const auto& n : g.nodes())
+      if (n->op() == "Conv") return n->attributes.string("precision", "none");
+    return std::string("no convolution");
+  };
+  EXPECT_EQ(leave_of(graph), "bf16");
+  const ir::Node* branch = graph.outputs[0]->producer;
+  ASSERT_EQ(branch->op(), "If");
+  EXPECT_EQ(leave_of(*branch->graphs[0]), "bf16");
 }
 
 }  // namespace

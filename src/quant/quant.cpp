@@ -25,6 +25,15 @@ void tell(const ir::Graph& graph, const Log& log) {
       " in floats, because they are not quantised on both sides or not as tensor cores take it");
 }
 
+// Products of f32 may round their operands, in bodies too.
+void permit(ir::Graph& graph, const std::string& precision, bool (*may_round)(const ir::Node&)) {
+  for (const auto& n : graph.nodes()) {
+    for (const auto& body : n->graphs) permit(*body, precision, may_round);
+    if (may_round(*n) && n->in(0)->dtype() == DType::f32) n->attributes.set("precision", precision);
+  }
+}
+bool is_product(const ir::Node& n) { return n.op() == "MatMul" || n.op() == "Conv" || n.op() == "ConvTranspose"; }
+
 // fp16 goes before bf16 where both are allowed: three more bits of fraction, and what overflows it stays wide.
 void apply_on_gpu(ir::Graph& graph, const BuildConfig& config, const backends::DeviceInfo& device, const passes::RunOptions& options,
                   const std::set<std::string>& wide) {
@@ -42,10 +51,7 @@ void apply_on_gpu(ir::Graph& graph, const BuildConfig& config, const backends::D
     narrow_floats(graph, config.fp16 ? DType::f16 : DType::bf16, config.fp16 ? wide : std::set<std::string>{});
     passes::run(graph, {{"narrow_floats", [](ir::Graph&) { return true; }}}, options);  // sorted, checked and shown as after any pass
   }
-  if (!config.tf32) return;
-  for (const auto& n : graph.nodes())
-    if ((n->op() == "MatMul" || n->op() == "Conv" || n->op() == "ConvTranspose") && n->in(0)->dtype() == DType::f32)
-      n->attributes.set("precision", std::string("tf32"));
+  if (config.tf32) permit(graph, "tf32", is_product);
 }
 
 // Convolutions of groups of channels, neither one group nor a group for each channel: the CPU's kernels for them are of f32.
@@ -63,10 +69,7 @@ void narrow_on_cpu(ir::Graph& graph, bool quantised, const passes::RunOptions& o
     narrow_floats(graph, DType::bf16, {}, is_grouped);
     passes::run(graph, {{"narrow_floats", [](ir::Graph&) { return true; }}}, options);
   }
-  for (const auto& n : graph.nodes())
-    if ((n->op() == "MatMul" || n->op() == "Conv" || n->op() == "ConvTranspose" || n->op() == "FusedAttention") &&
-        n->in(0)->dtype() == DType::f32)
-      n->attributes.set("precision", std::string("bf16"));
+  permit(graph, "bf16", [](const ir::Node& n) { return is_product(n) || n.op() == "FusedAttention"; });
 }
 
 }  // namespace

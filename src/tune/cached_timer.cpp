@@ -1,6 +1,7 @@
 // A timer that looks into the timing cache first and writes what it measures there.
 #include "base/check.h"
 #include "base/cpu_count.h"
+#include "base/log.h"
 #include "tune/second_round.h"
 #include "tune/timer.h"
 #include "tune/tuner.h"
@@ -13,7 +14,13 @@ class CachedTimer final : public Timer {
   CachedTimer(Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options, bool cold_weights)
       : timer_(timer), options_(options), cold_weights_(cold_weights) {
     const int threads = options.config->threads > 0 ? options.config->threads : default_threads();
-    machine_ = cat(device.name, "; ", backends::feature_text(device.features), "; ", threads, " threads");
+    machine_ = device.name;
+    if (device.kind == "cpu")   // virtual machines may hide the model, but not what the caches hold
+      machine_ += cat("; caches of ", device.l1_bytes >> 10, ", ", device.l2_bytes >> 10, ", ", device.l3_bytes >> 10, " KiB");
+    machine_ += cat("; ", backends::feature_text(device.features), "; ", threads, " threads");
+    if (options.report && options.cache->size() > 0 && !options.cache->has_machine(machine_))
+      Log(options.config->log)(Severity::info, "of the ", options.cache->size(), " times in the timing cache none is of this machine (",
+                               machine_, "): all are measured anew");
     if (cold_weights) machine_ += "; cold weights";   // other times: one cache serves small and large models
   }
   double time(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config, double best) override {

@@ -59,6 +59,11 @@ std::optional<double> TimingCache::find(const TimingKey& key) const {
   return it == entries_.end() ? std::nullopt : std::optional<double>(it->second);
 }
 
+bool TimingCache::has_machine(std::string_view begins_with) const {
+  const auto it = entries_.lower_bound({std::string(begins_with), {}, {}, {}});
+  return it != entries_.end() && it->first.machine.starts_with(begins_with);
+}
+
 void TimingCache::insert(const TimingKey& key, double nanoseconds) {
   const auto [it, fresh] = entries_.try_emplace(key, nanoseconds);
   if (!fresh) it->second = std::min(it->second, nanoseconds);

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/check.h"
+
 namespace tenfold::backends::cpu {
 namespace {
 
@@ -60,6 +62,24 @@ std::string detect_name() {
   return first == std::string::npos ? "x86-64" : name.substr(first, last - first + 1);
 }
 
+// The brand alone does not tell cores apart: virtual machines of several generations are all an "Intel(R) Xeon(R) Processor".
+std::string detect_model() {
+  const unsigned a = cpuid(1).a, family = a >> 8 & 15, model = a >> 4 & 15;
+  return cat("family ", family == 15 ? family + (a >> 20 & 255) : family, " model ",
+             family == 6 || family == 15 ? model + (a >> 12 & 0xf0) : model, " stepping ", a & 15);
+}
+
+// TENFOLD_CPU_FEATURES, for tests of narrower machines.
+std::uint32_t features_allowed() {
+  const char* const list = std::getenv("TENFOLD_CPU_FEATURES");
+  if (!list) return ~0u;
+  try {
+    return parse_features(list);
+  } catch (Error& e) {
+    throw e.within("the environment's TENFOLD_CPU_FEATURES");
+  }
+}
+
 // Intel describes caches in leaf 4, AMD in leaf 0x8000001d, both in the same fields.
 void detect_caches(DeviceInfo& info) {
   const bool amd = bit(cpuid(0x80000001u).c, 22);
@@ -75,9 +95,8 @@ void detect_caches(DeviceInfo& info) {
 
 DeviceInfo detect() {
   DeviceInfo info;
-  info.name = detect_name();
-  info.features = detect_features();
-  if (const char* fewer = std::getenv("TENFOLD_CPU_FEATURES")) info.features &= parse_features(fewer);   // tests of narrower machines
+  info.name = cat(detect_name(), ", ", detect_model());
+  info.features = detect_features() & features_allowed();
   detect_caches(info);
   return info;
 }

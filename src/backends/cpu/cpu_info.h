@@ -5,7 +5,8 @@
 
 namespace tenfold::backends::cpu {
 
-// Detected once. A feature counts only if the operating system saves its registers too.
+// Detected once. A feature counts only if the operating system saves its registers too. Throws invalid_argument if TENFOLD_CPU_FEATURES
+// names one that there is not.
 const DeviceInfo& this_cpu();
 
 // Asks Linux for the AMX tile state of this process; without it the first tile instruction is a fault. Cheap to repeat.

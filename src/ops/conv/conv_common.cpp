@@ -74,6 +74,14 @@ Dim window_extent(const Window& window, std::size_t i, Dim input, bool ceil) {
   return extent;
 }
 
+Dims window_extents(const ir::Attributes& attributes, const Window& window, std::span<const Dim> spatial, bool ceil) {
+  const bool by_auto_pad = attributes.string("auto_pad", "NOTSET").starts_with("SAME");
+  Dims out;
+  for (std::size_t i = 0; i < spatial.size(); ++i)
+    out.push_back(by_auto_pad ? ceil_div(spatial[i], window.strides[i]) : window_extent(window, i, spatial[i], ceil));
+  return out;
+}
+
 void spell_out(ir::Attributes& attributes, const Window& window, bool with_kernel) {
   if (with_kernel) attributes.set("kernel_shape", window.kernel);
   attributes.set("strides", window.strides);
@@ -91,12 +99,9 @@ Dims infer_window(ir::InferCall& call, const Ints& kernel, Dim channels, bool ce
   call.need(in.size() >= 3, "the input has rank ", in.size(), ", expected batch, channels and one to three spatial dims");
   require(in.size() <= 5, ErrorKind::unsupported, "more than three spatial dims: the input has rank ", in.size());
   const std::span<const Dim> spatial(in.begin() + 2, in.end());
-  const bool by_auto_pad = call.attributes().string("auto_pad", "NOTSET").starts_with("SAME");
   const Window window = window_of(call.attributes(), spatial, kernel);
   Dims out{in[0], channels};
-  for (std::size_t i = 0; i < spatial.size(); ++i) {
-    out.push_back(by_auto_pad ? ceil_div(spatial[i], window.strides[i]) : window_extent(window, i, spatial[i], ceil));
-  }
+  for (Dim extent : window_extents(call.attributes(), window, spatial, ceil)) out.push_back(extent);
   spell_out(call.edit_attributes(), window);
   return out;
 }

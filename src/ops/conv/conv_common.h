@@ -26,6 +26,9 @@ ir::Ints conv_kernel(const ir::Attributes& attributes, std::span<const ir::Dim> 
 // Output extent of spatial dim i. With `ceil` a last window may reach past the end, if it starts inside the input or its begin pad.
 ir::Dim window_extent(const Window& window, std::size_t i, ir::Dim input, bool ceil = false);
 
+// Those of all spatial dims; with auto_pad SAME they follow from the strides alone.
+ir::Dims window_extents(const ir::Attributes& attributes, const Window& window, std::span<const ir::Dim> spatial, bool ceil = false);
+
 // Writes kernel_shape, strides, dilations and pads into the node, in place of auto_pad, if the pads are known by now.
 void spell_out(ir::Attributes& attributes, const Window& window, bool with_kernel = true);
 

@@ -20,13 +20,10 @@ void infer(InferCall& call) {
 
 void reference(Call& call) {
   const Shape &input = call.in[0].shape, &weight = call.in[1].shape, &pooled = call.out[0].shape;
-  const ops::Window window = ops::window_of(call.attributes(), ops::spatial_dims(input), Ints(weight.begin() + 2, weight.end()));
-  Shape middle = pooled;
-  for (std::size_t d = 2; d < 4; ++d) {
-    const auto i = d - 2;
-    const std::int64_t reach = (weight[d] - 1) * window.dilations[i] + 1;
-    middle[d] = (input[d] + window.begin[i].constant() + window.end[i].constant() - reach) / window.strides[i] + 1;
-  }
+  const Dims image = ops::spatial_dims(input);
+  const ops::Window window = ops::window_of(call.attributes(), image, Ints(weight.begin() + 2, weight.end()));
+  const Ints extents = constants(ops::window_extents(call.attributes(), window, image));
+  const Shape middle{pooled[0], pooled[1], extents[0], extents[1]};
   std::vector<float> x = ops::converted<float>(call.in[0]), values(static_cast<std::size_t>(element_count(middle)));
   for (float& v : x) v = static_cast<float>(ops::round_to(call.out[0].dtype, static_cast<double>(v)));
   const ops::RealIn<float> w(call.in[1]), bias(call.has(2) ? call.in[2] : TensorRef{});

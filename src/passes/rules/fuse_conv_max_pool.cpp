@@ -29,6 +29,14 @@ bool pools_two_by_two(const ir::Node& n) {
          n.attributes.string("auto_pad", "NOTSET") == "NOTSET" && n.attributes.integer("ceil_mode", 0) == 0;
 }
 
+// What ConvMaxPool gives is what the pool gave.
+bool halves(const ir::Value& conv, const ir::Value& pool) {
+  const ir::Dims &full = conv.dims(), &half = pool.dims();
+  for (std::size_t d = 2; d < 4; ++d)
+    if (!full[d].is_constant() || half[d] != ir::Dim(full[d].constant() / 2)) return false;
+  return conv.dtype() == pool.dtype() && full[0] == half[0] && full[1] == half[1];
+}
+
 bool rule(ir::Graph& graph, ir::Node& n) {
   if (!pools_two_by_two(n)) return false;
   const ir::Node* relu = made_by(n.in(0), "Relu");
@@ -36,10 +44,9 @@ bool rule(ir::Graph& graph, ir::Node& n) {
   const ir::Node* conv = made_by(relu ? relu->in(0) : n.in(0), "Conv");
   if (!conv || conv->body || !only_user(graph, conv->out())) return false;
   if (conv->out()->dtype() != DType::f16 && conv->out()->dtype() != DType::bf16) return false;
-  if (!has_few_channels(*conv)) return false;
+  if (!has_few_channels(*conv) || !halves(*conv->out(), *n.out())) return false;
   ir::Value* result = graph.add("ConvMaxPool", conv->inputs, conv->attributes, 1, conv->name, &n)->out();
   if (relu) result = graph.make("Relu", {result}, {}, &n);
-  if (result->type != n.out()->type) return false;
   graph.replace_uses(n.out(), result);
   return true;
 }

@@ -8,6 +8,7 @@
 #include "backends/cuda/tactics/conv_common.h"
 #include "backends/cuda/tactics/mma_common.h"
 #include "base/checked.h"
+#include "ops/conv/conv_common.h"
 
 namespace tenfold::backends {
 namespace {
@@ -32,11 +33,11 @@ bool is_wide(const Problem& p) { return p.in[0].dtype == DType::f32 && p.in[1].d
 ir::Dims unpooled(const Problem& p) {
   ir::Dims y = p.out[0].dims;
   const ir::Dims &x = p.in[0].dims, &w = p.in[1].dims;
-  const ir::Ints ones(2, 1), none(4, 0), strides = p.attributes->ints("strides", ones), dilations = p.attributes->ints("dilations", ones),
-                                         pads = p.attributes->ints("pads", none);
-  for (std::size_t d = 2; d < 4 && w.size() == 4; ++d)
-    if (x[d].is_constant() && w[d].is_constant())
-      y[d] = (x[d].constant() + pads[d - 2] + pads[d] - (w[d].constant() - 1) * dilations[d - 2] - 1) / strides[d - 2] + 1;
+  if (x.size() != 4 || w.size() != 4) return y;
+  const auto image = std::span(x).subspan(2), filter = std::span(w).subspan(2);
+  if (!ir::is_constant(image) || !ir::is_constant(filter)) return y;
+  const ops::Window window = ops::window_of(*p.attributes, image, ir::constants(filter));
+  std::ranges::copy(ops::window_extents(*p.attributes, window, image), y.begin() + 2);
   return y;
 }
 
