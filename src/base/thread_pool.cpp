@@ -4,6 +4,7 @@
 #include "base/thread_pool.h"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -36,9 +37,9 @@ void futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept {
   syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
 }
 
-// Calls `done` until it is true or the time is over.
-template <class Done>
-bool spin(int microseconds, Done done) noexcept {
+// Calls `done` until it is true, or the time is over, or `stop`, asked now and then, is true.
+template <class Done, class Stop>
+bool spin(int microseconds, Done done, Stop stop) noexcept {
   if (done()) return true;
   const auto start = std::chrono::steady_clock::now();
   const auto limit = std::chrono::microseconds(microseconds);
@@ -47,6 +48,7 @@ bool spin(int microseconds, Done done) noexcept {
       if (done()) return true;
       _mm_pause();
     }
+    if (stop()) return false;
   } while (std::chrono::steady_clock::now() - start < limit);
   return false;
 }
@@ -120,6 +122,7 @@ void ThreadPool::run(std::int64_t parts, Function function, void* context) noexc
   context_ = context;
   parts_ = parts;
   for (auto& word : claimed_) word.store(0, std::memory_order_relaxed);
+  caller_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
   gate_.store(kOpen, std::memory_order_release);
   jobs_.fetch_add(1);   // sequentially consistent with sleepers_: a worker going to sleep sees the job, or is seen here
   if (sleepers_.load() > 0) futex_wake(jobs_, static_cast<int>(std::min<std::int64_t>(parts - 1, INT_MAX)));
@@ -160,7 +163,9 @@ void ThreadPool::claim_parts(int worker) noexcept {
 void ThreadPool::close() noexcept {
   constexpr int kMostMicroseconds = 80;
   gate_.fetch_and(~kOpen, std::memory_order_acq_rel);
-  if (spin(std::min(options_.spin_microseconds, kMostMicroseconds), [&] { return gate_.load(std::memory_order_acquire) == 0; })) return;
+  if (spin(std::min(options_.spin_microseconds, kMostMicroseconds), [&] { return gate_.load(std::memory_order_acquire) == 0; },
+           [] { return false; }))
+    return;
   for (std::uint32_t gate = gate_.fetch_or(kCallerSleeps) | kCallerSleeps; (gate & kInside) != 0; gate = gate_.load())
     futex_wait(gate_, gate);
 }
@@ -191,8 +196,12 @@ void ThreadPool::work_loop(int worker) noexcept {
   }
 }
 
+// A worker on the caller's CPU keeps it from running: the scheduler puts both there while another program has the worker's CPU, and
+// each job would take as long as the spin. Woken for the next job it is placed anew.
 void ThreadPool::wait_for_work(std::uint32_t seen) noexcept {
-  if (spin(options_.spin_microseconds, [&] { return jobs_.load(std::memory_order_relaxed) != seen; })) return;
+  const auto new_job = [&] { return jobs_.load(std::memory_order_relaxed) != seen; };
+  const auto in_the_way = [&] { return sched_getcpu() == caller_cpu_.load(std::memory_order_relaxed); };
+  if (!in_the_way() && spin(options_.spin_microseconds, new_job, in_the_way)) return;
   sleepers_.fetch_add(1);
   while (jobs_.load() == seen) futex_wait(jobs_, seen);
   sleepers_.fetch_sub(1);

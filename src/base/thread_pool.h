@@ -59,6 +59,7 @@ class ThreadPool final : public Parallel {
   // the gate is closed and empty.
   alignas(64) std::atomic<std::uint32_t> jobs_{0};    // counts jobs; what sleeping workers wait on
   std::atomic<std::uint32_t> gate_{0};
+  std::atomic<int> caller_cpu_{-1};                   // where the caller last began a job
   Function function_ = nullptr;
   void* context_ = nullptr;
   std::int64_t parts_ = 0;

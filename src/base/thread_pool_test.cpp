@@ -2,6 +2,8 @@
 #include "base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -149,6 +151,28 @@ TEST(ThreadPool, ForkWhileBusyLeavesTheChildAFreePool) {
   finish = true;
   busy.join();
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+// On one CPU a worker that looked for work would keep the caller waiting: each job would take as long as it looks.
+TEST(ThreadPool, WorkerOnTheCallersCpuMakesRoom) {
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  constexpr int kSpin = 2000, kJobs = 50;
+  double least = 1e18;
+  {
+    ThreadPool pool({.threads = 2, .spin_microseconds = kSpin});   // its worker inherits the one CPU
+    for (int attempt = 0; attempt < 20 && least > kJobs * kSpin / 4; ++attempt) {
+      const auto start = std::chrono::steady_clock::now();
+      for (int job = 0; job < kJobs; ++job)   // parts that sleep let the other thread run
+        pool.for_each(2, [](std::int64_t, int) noexcept { std::this_thread::sleep_for(std::chrono::microseconds(20)); });
+      least = std::min(least, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+    }
+  }
+  sched_setaffinity(0, sizeof before, &before);
+  EXPECT_LT(least, kJobs * kSpin / 4);
 }
 
 }  // namespace
