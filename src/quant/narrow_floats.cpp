@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <unordered_map>
 
@@ -80,7 +81,19 @@ bool survives(const Tensor& wide, const Tensor& narrow) {
 
 // f32 reaches as far as bf16, but for what would be rounded up to infinity: the lowest float, as masks have it, whose softmax over a row
 // that is masked whole would be NaN.
-constexpr float kLargestBf16 = 0x1.fep127f;
+constexpr float kLargestBf16 = 0x1.fep127f, kLargestF16 = 65504;
+
+// What is added to the scores of a softmax, perhaps after it was moved.
+bool is_mask(const ir::Value& v) {
+  static const std::set<std::string, std::less<>> kMoves = {"Reshape",   "Squeeze", "Unsqueeze", "Expand",
+                                                            "Transpose", "Slice",   "Identity",  "Flatten"};
+  const auto softens = [](const ir::Node* n) { return n->op() == "Softmax"; };
+  return std::any_of(v.users.begin(), v.users.end(), [&](const ir::Node* n) {
+    if (n->op() == "FusedAttention") return n->inputs.size() > 3 && n->in(3) == &v;
+    if (n->op() == "Add") return std::any_of(n->out()->users.begin(), n->out()->users.end(), softens);
+    return kMoves.count(n->op()) > 0 && n->in(0) == &v && is_mask(*n->out());
+  });
+}
 
 // A product of few rows that alone reads an input, with a small matrix: on a GPU the input's conversion, a step of its own, would take
 // longer than reading such weights as they are.
@@ -159,9 +172,15 @@ class Narrower {
   ir::Value* twin(ir::Value* v, ir::Node& before) {
     if (!v || v->type.kind != ir::ValueType::Kind::tensor || v->dtype() != DType::f32) return v;
     if (v->is_constant()) return narrow_constant(*v);
-    ir::Value*& known = twins_[v];
-    if (!known) known = graph_.make("Cast", {v}, {{"to", std::string(name(to_))}}, &before);
-    return known;
+    if (const auto known = twins_.find(v); known != twins_.end()) return known->second;
+    ir::Value* from = !v->producer && is_mask(*v) ? within_range(v, before) : v;
+    return twins_[v] = graph_.make("Cast", {from}, {{"to", std::string(name(to_))}}, &before);
+  }
+  // The caller's masks: their lowest float becomes the lowest of the narrower type, while minus infinity stays.
+  ir::Value* within_range(ir::Value* v, ir::Node& before) {
+    ir::Value* infinite = graph_.make("Less", {v, number(std::numeric_limits<float>::lowest())}, {}, &before);
+    ir::Value* finite = graph_.make("Max", {v, number(to_ == DType::bf16 ? -kLargestBf16 : -kLargestF16)}, {}, &before);
+    return graph_.make("Where", {infinite, v, finite}, {}, &before);
   }
   void narrow(ir::Node& node) {
     ir::Node copy;

@@ -94,6 +94,27 @@ TEST(NarrowFloats, MasksOfTheLowestFloatStayFiniteInBf16) {
   }
 }
 
+TEST(NarrowFloats, TheCallersMasksOfTheLowestFloatStayFinite) {
+  const ir::Graph wide = parse(R"((x f32[3,2], mask f32[6])
+    shape = i64[2]{3,2}
+    m = Reshape(mask, shape)
+    a = Add(x, m)
+    y = Softmax(a) axis=-1)");
+  Tensor x(DType::f32, {3, 2}), mask(DType::f32, {6});
+  const float lowest = std::numeric_limits<float>::lowest(), hidden = -std::numeric_limits<float>::infinity();
+  const float values[] = {lowest, lowest, lowest, 0, hidden, 0};   // the first row is masked whole
+  std::copy_n(values, 6, mask.mutable_data<float>());
+  std::fill_n(x.mutable_data<float>(), 6, 0.f);
+  for (const DType to : {DType::bf16, DType::f16}) {
+    ir::Graph narrow = wide.clone();
+    passes::run(narrow, {pass_narrow_floats(to)});
+    EXPECT_EQ(types_of(narrow, "Softmax"), (std::map<std::string, int>{{std::string(name(to)), 1}}));
+    const Tensor got = std::get<Tensor>(ops::run_graph(narrow, {x, mask})[0]);
+    const double want[] = {0.5, 0.5, 0, 1, 0, 1};
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(got.as_double(i), want[i]) << i << " " << name(to);
+  }
+}
+
 TEST(NarrowFloats, InfiniteConstantsStayInfinite) {
   const ir::Graph wide = parse(R"((x f32[3])
     limits = f32[3]{-inf,3.4028235e38,1}

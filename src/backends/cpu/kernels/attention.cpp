@@ -18,7 +18,7 @@ constexpr int kMr = kLanes == 8 ? 6 : 12, kNr = 2 * kLanes;  // the micro-kernel
 constexpr int64_t kKeys = 128;                               // of a block
 constexpr int64_t kRows = 96;                                // of a call: their accumulators stay in scratch
 constexpr int64_t kGroup = 24;                               // rows whose scores are kept at once; a multiple of kMr
-constexpr float kLog2e = 1.44269504f, kLowest = -__builtin_inff();
+constexpr float kLog2e = 1.44269504f, kLowest = -__builtin_inff(), kLowestMask = -2.3e38f;  // the latter times log2(e) is finite
 
 constexpr int64_t padded(int64_t n) { return (n + kNr - 1) / kNr * kNr; }
 
@@ -98,6 +98,12 @@ Scratch lay_out(const AttentionHead& a, float* p) {
   return s;
 }
 
+// In units of log 2 too, without becoming infinite there: a row that is masked whole by the lowest float is an even mean of all values, one
+// that is masked by infinity gives zeros.
+TENFOLD_INLINE vf finite(vf mask) {
+  return blend(max(set1(kLowestMask), mask), mask, compare<_CMP_EQ_OQ>(mask, set1(kLowest)));
+}
+
 // One row of scores: adds the mask, raises the running maximum, leaves exponentials and their sum. Keys beyond `seen` weigh 0.
 TENFOLD_INLINE void soften(const AttentionHead& a, float* score, const float* mask, int64_t keys, int64_t seen, float* top, float* total,
                            float* sums, int64_t width, bool first) {
@@ -106,17 +112,17 @@ TENFOLD_INLINE void soften(const AttentionHead& a, float* score, const float* ma
   if (mask && seen > 0) {
     if (a.mask_col) {
       for (; j + kLanes <= seen; j += kLanes) {
-        const vf s = fma(load(mask + j), set1(kLog2e), load(score + j));
+        const vf s = fma(finite(load(mask + j)), set1(kLog2e), load(score + j));
         store(score + j, s);
         m = max(s, m);
       }
       if (j < seen) {
-        const vf s = fma(load_n(mask + j, seen - j), set1(kLog2e), load(score + j));
+        const vf s = fma(finite(load_n(mask + j, seen - j)), set1(kLog2e), load(score + j));
         store(score + j, s);
         m = max(blend(m, s, lanes(seen - j)), m);
       }
     } else {
-      const vf shift = set1(*mask * kLog2e);
+      const vf shift = mul(finite(set1(*mask)), set1(kLog2e));
       for (; j < seen; j += kLanes) {
         const vf s = add(load(score + j), shift);
         store(score + j, s);

@@ -57,6 +57,8 @@ __device__ __forceinline__ void load_transposed4(u32 (&r)[4], const u16* row) {
 }
 constexpr float kLog2 = 1.4426950408889634f;
 __device__ __forceinline__ float power_of_2(float x) { float y; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
+// A mask in powers of two. What is finite stays so: a row that the lowest float masks whole is an even mean of all values.
+__device__ __forceinline__ float in_powers(float m) { return m > -INFINITY_F ? fmaxf(m * kLog2, -3e38f) : m; }
 // One row of a warp's result: of each 8 columns the two that a thread holds.
 template <bool ALIGNED, int BLOCKS_OF_8> __device__ __forceinline__ void store_row(T* y, const float (&out)[BLOCKS_OF_8][4], int h, float scale) {
   #pragma unroll

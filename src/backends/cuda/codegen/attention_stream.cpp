@@ -51,7 +51,7 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
     #pragma unroll
     for (int i = 0; i < kMasks; ++i) {
       const int key = i * kThreads + threadIdx.x;
-      if (key < KEYS) mask_rooms[stage * KEYS + key] = key < keys ? LOAD_MASK(ahead[i]) * kLog2 : -INFINITY_F;
+      if (key < KEYS) mask_rooms[stage * KEYS + key] = key < keys ? in_powers(LOAD_MASK(ahead[i])) : -INFINITY_F;
     }
 #endif
   };
@@ -122,8 +122,8 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
             float x = score[i][n][2 * h] * (SCALE * kLog2) + both.x, y = score[i][n][2 * h + 1] * (SCALE * kLog2) + both.y;
 #if MASKED && !MASK_ROW
             if (row < queries) {
-              if (key < keys) { const MASK m = mask[row * a.ms[2] + key * a.ms[3]]; x += LOAD_MASK(m) * kLog2; }
-              if (key + 1 < keys) { const MASK m = mask[row * a.ms[2] + (key + 1) * a.ms[3]]; y += LOAD_MASK(m) * kLog2; }
+              if (key < keys) { const MASK m = mask[row * a.ms[2] + key * a.ms[3]]; x += in_powers(LOAD_MASK(m)); }
+              if (key + 1 < keys) { const MASK m = mask[row * a.ms[2] + (key + 1) * a.ms[3]]; y += in_powers(LOAD_MASK(m)); }
             }
 #endif
             if (CAUSAL && key > row) x = -INFINITY_F;

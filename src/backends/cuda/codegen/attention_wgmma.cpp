@@ -29,6 +29,8 @@ __device__ __forceinline__ void load_box(u32 to, const TensorMap& map, int colum
                :: "r"(to), "l"(&map), "r"(column), "r"(row), "r"(head), "r"(batch), "r"(barrier) : "memory");
 }
 __device__ __forceinline__ float power_of_2(float x) { float y; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
+// A mask in powers of two. What is finite stays so: a row that the lowest float masks whole is an even mean of all values.
+__device__ __forceinline__ float in_powers(float m) { return m > -INFINITY_F ? fmaxf(m * kLog2, -3e38f) : m; }
 template <int COUNT> __device__ __forceinline__ void settle(float (&x)[COUNT]) {   // nothing reads them before the products have ended
   #pragma unroll
   for (int i = 0; i < COUNT; ++i) asm volatile("" : "+f"(x[i]));
@@ -97,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) attention(const __grid
           const int key = step * KEYS + i;
           float m = -INFINITY_F;
           if (key < a.keys) { const MASK x = a.mask[u.batch * a.ms[0] + u.head * a.ms[1] + key * a.ms[3]]; m = LOAD_MASK(x); }
-          if (m > -INFINITY_F) m = fmaxf(m * kLog2, -3e38f);
+          m = in_powers(m);
           asm volatile("st.shared.f32 [%0], %1;" :: "r"(base + kMasksAt + (stage * KEYS + i) * 4), "f"(m) : "memory");
         }
         __syncwarp();
@@ -206,7 +208,7 @@ constexpr const char* kSoftmax = R"(
             const MASK raw = a.mask[u.batch * a.ms[0] + u.head * a.ms[1] + row * a.ms[2] + key * a.ms[3]];
             m = LOAD_MASK(raw);
           }
-          x = fmaf(x, kScale, m > -INFINITY_F ? fmaxf(m * kLog2, -3e38f) : m);
+          x = fmaf(x, kScale, in_powers(m));
 #endif
         }
       }

@@ -31,7 +31,7 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
   for (int i = threadIdx.x; i < KEYS; i += 32 * WARPS) {
     float m = i < keys ? 0.f : -INFINITY_F;
 #if MASK_ROW
-    if (i < keys) { const MASK e = mask[i * a.ms[3]]; m = LOAD_MASK(e) * kLog2; }
+    if (i < keys) { const MASK e = mask[i * a.ms[3]]; m = in_powers(LOAD_MASK(e)); }
 #endif
     mask_room[i] = m;
   }
@@ -69,8 +69,8 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
       float x = score[n][2 * h] * (SCALE * kLog2) + both.x, y = score[n][2 * h + 1] * (SCALE * kLog2) + both.y;
 #if MASKED && !MASK_ROW
       if (row < queries) {
-        if (key < keys) { const MASK m = mask[row * a.ms[2] + key * a.ms[3]]; x += LOAD_MASK(m) * kLog2; }
-        if (key + 1 < keys) { const MASK m = mask[row * a.ms[2] + (key + 1) * a.ms[3]]; y += LOAD_MASK(m) * kLog2; }
+        if (key < keys) { const MASK m = mask[row * a.ms[2] + key * a.ms[3]]; x += in_powers(LOAD_MASK(m)); }
+        if (key + 1 < keys) { const MASK m = mask[row * a.ms[2] + (key + 1) * a.ms[3]]; y += in_powers(LOAD_MASK(m)); }
       }
 #endif
       if (CAUSAL && key > row) x = -INFINITY_F;

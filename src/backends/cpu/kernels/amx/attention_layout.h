@@ -14,7 +14,7 @@ using std::uint16_t;
 constexpr int64_t kKeys = 256;   // of a block
 constexpr int64_t kRows = 256;   // of a call
 constexpr int64_t kGroup = 32;   // rows whose scores are kept at once: two tiles
-constexpr float kLog2e = 1.44269504f, kLowest = -__builtin_inff();
+constexpr float kLog2e = 1.44269504f, kLowest = -__builtin_inff(), kLowestMask = -2.3e38f;  // the latter times log2(e) is finite
 
 inline int64_t up_to(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 

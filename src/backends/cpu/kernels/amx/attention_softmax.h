@@ -57,6 +57,9 @@ inline bool load_bias(const AttentionHead& a, int64_t row, int64_t key, int64_t 
       x = a.narrow_mask ? widened(_mm256_set1_epi16(static_cast<short>(*narrow))) : _mm512_set1_ps(*wide);
     else
       x = a.narrow_mask ? widened(_mm256_maskz_loadu_epi16(here, narrow + j)) : _mm512_maskz_loadu_ps(here, wide + j);
+    // Only what is infinite stays so: a row that is masked whole by the lowest float is an even mean of all values.
+    const __mmask16 finite = _mm512_cmp_ps_mask(x, _mm512_set1_ps(kLowest), _CMP_NEQ_UQ);
+    x = _mm512_mask_max_ps(x, finite, _mm512_set1_ps(kLowestMask), x);
     x = _mm512_maskz_mul_ps(here, x, _mm512_set1_ps(kLog2e));
     any = _mm512_or_si512(any, _mm512_castps_si512(x));
     _mm512_store_ps(to + j, x);
