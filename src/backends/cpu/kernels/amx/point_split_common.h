@@ -1,0 +1,105 @@
+// What the products of f32 in three parts share: shapes of tiles, and the six products of parts that count.
+#pragma once
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "backends/cpu/kernels/amx/tile_shapes.h"
+#include "backends/cpu/kernels/point_split.h"
+
+namespace tenfold::backends::cpu {
+namespace {
+
+using K = PointSplitKernels;
+constexpr std::int64_t kTileBytes = 1024, kSumsFloats = 1024, kAhead = 12;  // steps of columns that are asked for in advance
+
+inline __mmask16 lanes_of(std::int64_t left) { return left >= 16 ? 0xffff : static_cast<__mmask16>((1u << (left > 0 ? left : 0)) - 1); }
+
+// 32 values of a row in three parts, to[0 .. 2], cut as in split.h, but in the order of pairs (i, i + 16), which takes fewer instructions.
+// What is not finite leaves no number, by which it is found, and is in the last part alone.
+inline void cut_in_pairs(__m512 low, __m512 high, __m512i* to) {
+  alignas(64) static constexpr std::uint32_t kUpperHalves[16] = {0x80800302, 0x80800706, 0x80800b0a, 0x80800f0e, 0x80800302, 0x80800706,
+                                                                 0x80800b0a, 0x80800f0e, 0x80800302, 0x80800706, 0x80800b0a, 0x80800f0e,
+                                                                 0x80800302, 0x80800706, 0x80800b0a, 0x80800f0e};
+  const __m512i upper = _mm512_load_si512(kUpperHalves), high_bits = _mm512_set1_epi32(static_cast<int>(0xffff0000));
+  const auto narrow = [&](__m512 a, __m512 b) {
+    return _mm512_mask_shuffle_epi8(_mm512_castps_si512(b), 0x3333333333333333, _mm512_castps_si512(a), upper);
+  };
+  const auto cut = [&](__m512 v) { return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(v), high_bits)); };
+  const __m512 low1 = _mm512_sub_ps(low, cut(low)), high1 = _mm512_sub_ps(high, cut(high));
+  const __m512 low2 = _mm512_sub_ps(low1, cut(low1)), high2 = _mm512_sub_ps(high1, cut(high1));
+  to[0] = narrow(low, high), to[1] = narrow(low1, high1), to[2] = narrow(low2, high2);
+  if (_mm512_cmp_ps_mask(low2, high2, _CMP_UNORD_Q) == 0) [[likely]]
+    return;
+  const __m512i whole = to[0];
+  const __mmask32 special = _mm512_cmpeq_epi16_mask(_mm512_and_si512(whole, _mm512_set1_epi16(0x7f80)), _mm512_set1_epi16(0x7f80));
+  to[0] = _mm512_maskz_mov_epi16(_knot_mask32(special), whole), to[1] = _mm512_maskz_mov_epi16(_knot_mask32(special), to[1]);
+  to[2] = _mm512_mask_mov_epi16(to[2], special, whole);
+}
+
+// Tiles of rows and of sums are `height` rows high, those of columns whole. Tables, for GCC 12 does not see what _tile_loadconfig reads.
+struct Heights {
+  TileShapes of[17];
+  constexpr Heights(int first_column, int last_column) {
+    for (int height = 1; height <= 16; ++height)
+      for (int tile = 0; tile < 8; ++tile)
+        if (tile < first_column || tile > last_column) of[height].rows[tile] = static_cast<std::uint8_t>(height);
+  }
+};
+
+// Tile registers are literal numbers: 0-3 sums, 4-6 the parts of the columns, 7 a part of rows, which meets the first `kParts` of columns.
+template <int kTile, int kParts>
+inline void add_rows() {
+  if constexpr (kTile == 0) {
+    if constexpr (kParts > 2) _tile_dpbf16ps(0, 7, 6);
+    if constexpr (kParts > 1) _tile_dpbf16ps(0, 7, 5);
+    _tile_dpbf16ps(0, 7, 4);
+  } else if constexpr (kTile == 1) {
+    if constexpr (kParts > 2) _tile_dpbf16ps(1, 7, 6);
+    if constexpr (kParts > 1) _tile_dpbf16ps(1, 7, 5);
+    _tile_dpbf16ps(1, 7, 4);
+  } else if constexpr (kTile == 2) {
+    if constexpr (kParts > 2) _tile_dpbf16ps(2, 7, 6);
+    if constexpr (kParts > 1) _tile_dpbf16ps(2, 7, 5);
+    _tile_dpbf16ps(2, 7, 4);
+  } else if constexpr (kTile == 3) {
+    if constexpr (kParts > 2) _tile_dpbf16ps(3, 7, 6);
+    if constexpr (kParts > 1) _tile_dpbf16ps(3, 7, 5);
+    _tile_dpbf16ps(3, 7, 4);
+  }
+}
+
+// The same with 4-6 the parts of rows, 7 one of columns.
+template <int kTile, int kParts>
+inline void add_columns() {
+  if constexpr (kTile == 0) {
+    if constexpr (kParts > 2) _tile_dpbf16ps(0, 6, 7);
+    if constexpr (kParts > 1) _tile_dpbf16ps(0, 5, 7);
+    _tile_dpbf16ps(0, 4, 7);
+  } else if constexpr (kTile == 1) {
+    if constexpr (kParts > 2) _tile_dpbf16ps(1, 6, 7);
+    if constexpr (kParts > 1) _tile_dpbf16ps(1, 5, 7);
+    _tile_dpbf16ps(1, 4, 7);
+  } else if constexpr (kTile == 2) {
+    if constexpr (kParts > 2) _tile_dpbf16ps(2, 6, 7);
+    if constexpr (kParts > 1) _tile_dpbf16ps(2, 5, 7);
+    _tile_dpbf16ps(2, 4, 7);
+  } else if constexpr (kTile == 3) {
+    if constexpr (kParts > 2) _tile_dpbf16ps(3, 6, 7);
+    if constexpr (kParts > 1) _tile_dpbf16ps(3, 5, 7);
+    _tile_dpbf16ps(3, 4, 7);
+  }
+}
+
+template <int kTile>
+inline void store_sums(float* sums) {
+  if constexpr (kTile == 0) _tile_stored(0, sums, 64);
+  if constexpr (kTile == 1) _tile_stored(1, sums, 64);
+  if constexpr (kTile == 2) _tile_stored(2, sums, 64);
+  if constexpr (kTile == 3) _tile_stored(3, sums, 64);
+}
+
+}  // namespace
+}  // namespace tenfold::backends::cpu

@@ -1,0 +1,190 @@
+// conv_points_split: 1x1 convolutions of f32 on AMX in three parts of bf16, as conv_amx_split, for products of which the ends and packing
+// weigh much: weights are packed in parts, tiles are as high as divides the positions best, and all ends run between products.
+#include "backends/cpu/gemm/conv_shape.h"
+#include "backends/cpu/gemm/gemm_bf16.h"
+#include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/kernels/point_split.h"
+#include "base/half.h"
+
+namespace tenfold::backends {
+namespace {
+
+using namespace cpu;
+using Kernels = PointSplitKernels;
+
+int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
+
+Verdict supports(const Problem& p) {
+  if (const Verdict possible = split_product(p); !possible) return possible;
+  if (const Verdict common = conv_supports(p); !common) return common;
+  const ConvShape s(p);
+  const ir::Ints pads = p.attributes->ints("pads", {});
+  if (s.taps() != 1 || s.groups > 1) return Verdict::no("it is no 1x1 convolution without groups");
+  if (s.stride != Three{1, 1, 1} || std::any_of(pads.begin(), pads.end(), [](std::int64_t v) { return v != 0; }))
+    return Verdict::no("it has strides or pads");
+  if (!unit_channels(p.in[0]) || !uniform_positions(p.in[0])) return Verdict::no("the input is not channels-last");
+  if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
+  if (const Verdict end = F32End::supports(p, 1, own_bias(p)); !end) return end;
+  return Verdict::only_if(F32End(p, 1, own_bias(p)).in_registers(), "the epilogue is more than a bias, a residual and bounds");
+}
+
+std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
+
+// {positions of a part, columns of a part, whether tiles of rows go by all panels instead of panels by all tiles}
+std::vector<Config> configs(const Problem& p) {
+  const std::int64_t rows = std::max<std::int64_t>(conv_likely_rows(p), 1), filters = ConvShape(p).filters;
+  std::vector<Config> all;
+  for (const std::int64_t most : {256, 64, 512, 128})
+    for (const std::int64_t pieces : {1, 2, 4})
+      for (const std::int64_t narrow : {0, 1}) {
+        const std::int64_t columns = round_up(ceil_div(filters, pieces), Kernels::kPanel);
+        if (pieces > 1 && (rows > 1024 || columns >= filters)) continue;
+        if (narrow ? columns > 192 : columns <= 32 && rows > 64) continue;
+        const Config c{ceil_div(rows, ceil_div(rows, most)), columns, narrow};
+        if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
+      }
+  return all;
+}
+
+Verdict valid(const Problem&, const Config& c) {
+  if (c.size() != 3) return Verdict::no("its configuration has another length");
+  return Verdict::only_if(
+      c[0] > 0 && c[0] <= 1 << 16 && c[1] > 0 && c[1] <= 1 << 20 && c[1] % Kernels::kPanel == 0 && c[2] >= 0 && c[2] <= 1,
+      "its block sizes are out of range");
+}
+
+// Of the heights of tiles for this many rows the one that adds the fewest.
+int height_of(std::int64_t rows) {
+  std::int64_t best = 16;
+  for (std::int64_t height = 15; height >= 12; --height)
+    if (ceil_div(rows, height) * height < ceil_div(rows, best) * best) best = height;
+  return static_cast<int>(best);
+}
+
+std::int64_t panels_of(const Problem& p) { return ceil_div(ConvShape(p).filters, Kernels::kPanel); }
+std::int64_t packed_bytes(const Problem& p, const Config&, int input) {
+  return input == 1 ? panels_of(p) * Kernels::panel(ConvShape(p).channels) * 2 : -1;
+}
+std::int64_t slot(std::int64_t channels, std::int64_t k, std::int64_t column) {
+  return column / 16 * Kernels::panel(channels) + k / 32 * 1536 + k % 16 * 32 + column % 16 * 2 + k % 32 / 16;
+}
+
+// A weight's parts, from which it comes back bit for bit, but for the kind of a NaN. What is not finite is in the last part alone. Of tiny
+// weights the lower parts would be denormal, which tiles take for zero: there these hold the low 16 bits, without an exponent.
+struct Parts {
+  std::uint16_t of[3] = {};
+  static constexpr std::uint32_t kTiny = 24;  // exponents below
+
+  explicit Parts(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    if (!std::isfinite(value)) {
+      of[2] = static_cast<std::uint16_t>(bits >> 16 | (std::isnan(value) ? 0x40 : 0));
+    } else if ((bits >> 23 & 0xff) < kTiny) {
+      of[0] = static_cast<std::uint16_t>(bits >> 16);
+      of[1] = static_cast<std::uint16_t>((bits & 0x8000) | (bits >> 8 & 0x7f));
+      of[2] = static_cast<std::uint16_t>((bits & 0x80) << 8 | (bits & 0x7f));
+    } else {
+      for (std::uint16_t& part : of) {
+        part = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
+        value -= bf16_to_float(part);
+      }
+    }
+  }
+  static float join(std::uint32_t high, std::uint32_t middle, std::uint32_t low) {
+    const float last = bf16_to_float(static_cast<std::uint16_t>(low));
+    if (!std::isfinite(last)) return last;
+    if ((high >> 7 & 0xff) < kTiny)
+      return std::bit_cast<float>(high << 16 | (middle & 0x8000) | (middle & 0x7f) << 8 | (low & 0x8000) >> 8 | (low & 0x7f));
+    return bf16_to_float(static_cast<std::uint16_t>(high)) + bf16_to_float(static_cast<std::uint16_t>(middle)) + last;
+  }
+};
+
+void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const> constants, void* packed) {
+  const ConvShape s(p);
+  const float* from = constants[1]->data<float>();
+  std::memset(packed, 0, static_cast<std::size_t>(packed_bytes(p, c, 1)));
+  for (std::int64_t column = 0; column < s.filters; ++column)
+    for (std::int64_t k = 0; k < s.channels; ++k) {
+      const Parts parts(*from++);
+      std::uint16_t* const at = static_cast<std::uint16_t*>(packed) + slot(s.channels, k, column);
+      for (int i = 0; i < 3; ++i) at[i * 512] = parts.of[i];
+    }
+}
+
+Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
+  const ConvShape s(p);
+  Tensor weight(DType::f32, ir::constants(p.in[1].dims));
+  float* to = weight.mutable_data<float>();
+  for (std::int64_t column = 0; column < s.filters; ++column)
+    for (std::int64_t k = 0; k < s.channels; ++k) {
+      const std::uint16_t* const at = static_cast<const std::uint16_t*>(packed) + slot(s.channels, k, column);
+      *to++ = Parts::join(at[0], at[512], at[1024]);
+    }
+  return weight;
+}
+
+struct Kernel {
+  std::int64_t channels, filters, rows, columns;  // the latter two of a part
+  bool narrow;
+  F32End end;
+};
+
+std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+  const ConvShape s(p);
+  return std::make_shared<Kernel>(Kernel{s.channels, s.filters, c[0], c[1], c[2] != 0, F32End(p, 1, own_bias(p))});
+}
+
+ir::Dim worker_scratch(const Problem& p, const Config& c) {
+  if (c[2]) return Kernels::narrow_scratch_bytes(ConvShape(p).channels, c[1]);
+  std::int64_t most = 0;  // fewer rows may have higher tiles
+  for (int height = 12; height <= 16; ++height) most = std::max(most, Kernels::scratch_bytes(c[0], height, ConvShape(p).channels));
+  return most;
+}
+
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto& k = *static_cast<const Kernel*>(self);
+  const Bound &x = args.in[0], &y = args.out[0];
+  const ConvExtents extents(x, y);
+  const std::int64_t rows = extents.rows(), blocks = ceil_div(rows, k.rows), pieces = ceil_div(k.filters, k.columns);
+  if (rows == 0) return Status::ok;
+  F32End::Binding bound;
+  k.end.bind(args, TileAxes::channels_last(y.rank), bound);
+  args.parallel->for_each(blocks * pieces, [&](std::int64_t part, int worker) noexcept {
+    const std::int64_t row = part / pieces * k.rows, column = part % pieces * k.columns;
+    const GemmF32Finish finish = bound.at(row, column);
+    PointSplit p;
+    p.a_stride = extents.x_stride[2], p.rows = std::min(k.rows, rows - row), p.k = k.channels;
+    p.a = x.as<const float>() + row * p.a_stride;
+    p.height = height_of(p.rows);
+    p.panels = args.in[1].as<const std::uint16_t>() + column / Kernels::kPanel * Kernels::panel(k.channels);
+    p.columns = std::min(k.columns, k.filters - column);
+    p.c_stride = y.strides[y.rank - 1];
+    p.c = y.as<float>() + row * p.c_stride + column;
+    p.bias = finish.bias, p.residual = finish.residual, p.residual_stride = finish.residual_stride;
+    p.low = finish.clamp ? finish.low : -kInfinity, p.high = finish.clamp ? finish.high : kInfinity;
+    p.scratch = args.scratch_of<char>(worker);
+    (k.narrow ? tenfold_point_split_amx.run_narrow : tenfold_point_split_amx.run)(p);
+  });
+  return Status::ok;
+}
+
+}  // namespace
+
+Tactic cpu_conv_points_split() {
+  return {.name = "conv_points_split",
+          .op = "Conv",
+          .supports = supports,
+          .configs = configs,
+          .valid = valid,
+          .formats = formats,
+          .worker_scratch = worker_scratch,
+          .packed_bytes = packed_bytes,
+          .pack = pack,
+          .unpack = unpack,
+          .open = open,
+          .run = run,
+          .work = conv_work};
+}
+
+}  // namespace tenfold::backends

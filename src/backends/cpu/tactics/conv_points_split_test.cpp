@@ -1,0 +1,91 @@
+// The 1x1 convolutions of f32 in three parts of bf16 against the reference, with a tolerance that two miss.
+#include "backends/cpu/tactics/f32_check.h"
+
+namespace tenfold::backends {
+Tactic cpu_conv_points_split();
+namespace {
+
+using namespace testing;
+
+constexpr double kTolerance = 1e-6;  // relative to the largest value of the result; two parts give 4e-6
+
+const char* const kConvolutions[] = {"f32[2,16,14,14] f32[24,16,1,1]! f32[24]!",
+                                     "f32[1,64,9,5] f32[133,64,1,1]!",
+                                     "f32[1,40,7,7] f32[330,40,1,1]! f32[330]!",
+                                     "f32[1,300,13,9] f32[96,300,1,1]!",
+                                     "f32[1,33,30,19] f32[47,33,1,1]! f32[47]!",
+                                     "f32[1,5,6,5,4] f32[33,5,1,1,1]!",
+                                     "f32[1,32,9] f32[8,32,1]!",
+                                     "f32[1,130,1,1] f32[70,130,1,1]!"};
+
+TEST(ConvPointsSplit, Convolutions) {
+  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  for (const char* text : kConvolutions) check_on_this_cpu(cpu_conv_points_split(), {"Conv", text}, kTolerance);
+  for (const char* text : {"f32[1,40,6,7] f32[145,40,1,1]! f32[145]!", "f32[2,150,16,17] f32[145,150,1,1]! f32[145]!"}) {
+    const std::string type = text[4] == '1' ? "f32[1,145,6,7]" : "f32[2,145,16,17]";
+    check_on_this_cpu(cpu_conv_points_split(),
+                      {"Conv", text, "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {type}}, kTolerance);
+  }
+}
+
+TEST(ConvPointsSplit, WeightsComeBack) {
+  for (const float value : {1.f, -0.f, 3e-42f, -1.2345678e-33f, 8.7654321e-32f, 1.9876543e-31f, -1.2345678e20f,
+                            std::numeric_limits<float>::infinity(), 3.4028235e38f}) {
+    F32Problem problem({"Conv", "f32[1,37,4,4] f32[19,37,1,1]!"});
+    problem.operands[1].mutable_data<float>()[100] = value;
+    const Tactic tactic = cpu_conv_points_split();
+    TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
+    run.use(tactic.formats(run.problem).front());
+    const Config config{16, 32, 0};
+    std::vector<char> packed(static_cast<std::size_t>(tactic.packed_bytes(run.problem, config, 1)));
+    const Tensor& weight = problem.operands[1];
+    const std::vector<const Tensor*> constants{nullptr, &weight};
+    tactic.pack(run.problem, config, 1, constants, packed.data());
+    const Tensor back = tactic.unpack(run.problem, config, 1, packed.data());
+    EXPECT_EQ(0, std::memcmp(back.raw(), weight.raw(), static_cast<std::size_t>(weight.bytes()))) << value;
+  }
+}
+
+// Parts of infinity must not make numbers of other rows into none.
+TEST(ConvPointsSplit, InfinityStaysInItsRow) {
+  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  for (const float value :
+       {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    F32Problem problem({"Conv", "f32[1,48,6,7] f32[40,48,1,1]!"});
+    problem.operands[0].mutable_data<float>()[problem.operands[0].size() / 2] = value;
+    const Tensor truth = problem.truth();
+    const Tactic tactic = cpu_conv_points_split();
+    TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
+    run.use(tactic.formats(run.problem).front());
+    for (const Config& config : tactic.configs(run.problem)) {
+      Serial serial;
+      const Tensor y = run.run(config, problem.operands, serial)[0];
+      int special = 0;
+      for (std::int64_t i = 0; i < y.size(); ++i) {
+        const double a = y.as_double(i), b = truth.as_double(i);
+        special += !std::isfinite(b);
+        EXPECT_TRUE(std::isfinite(b) ? std::isfinite(a) : std::isnan(b) ? std::isnan(a) : a == b) << a << " for " << b;
+      }
+      EXPECT_EQ(special, 40);
+    }
+  }
+}
+
+TEST(ConvPointsSplit, SaysWhatItRefuses) {
+  const Tactic tactic = cpu_conv_points_split();
+  const auto reason = [&](const F32Case& c, std::uint32_t features) {
+    F32Problem problem(c);
+    TacticRun run(tactic, problem.graph, features);
+    run.use(tactic.formats(run.problem).front());
+    return tactic.supports(run.problem).reason;
+  };
+  EXPECT_EQ(reason({"Conv", "f32[1,4,6,7] f32[8,4,3,3]!"}, 63), "it is no 1x1 convolution without groups");
+  EXPECT_EQ(reason({"Conv", "f32[1,4,6,7] f32[8,4,1,1]! strides=[2,2]"}, 63), "it has strides or pads");
+  EXPECT_EQ(reason({"Conv", "f32[1,4,6,7] f32[8,4,1,1]!"}, kAvx2 | kAvx512), "this machine has no AMX");
+  EXPECT_EQ(reason({"Conv", "bf16[1,4,6,7] bf16[8,4,1,1]!"}, 63), "operands are not f32");
+  EXPECT_EQ(reason({"Conv", "f32[1,4,6,7] f32[8,4,1,1]!", "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[1,8,6,7]"}}, 63),
+            "the epilogue is more than a bias, a residual and bounds");
+}
+
+}  // namespace
+}  // namespace tenfold::backends
