@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/hash.h"
 #include "base/huge_memory.h"
+#include "base/spread.h"
 #include "ir/op_def.h"
 #include "ir/recipe.h"
 
@@ -63,18 +64,48 @@ ConstantPool::Place ConstantPool::find(const SharedConstant& constant) {
 }
 
 std::int32_t ConstantPool::add(const std::string& name, const SharedConstant& constant) {
+  const Tensor& t = constant->tensor;
   const std::string key = keys_.of(constant);
-  return add(name, constant->tensor.raw(), constant->tensor.bytes(), key, key.empty() ? nullptr : constant);
+  return add(name, t.raw(), t.bytes(), hash_of(t.raw(), t.bytes()), key, key.empty() ? nullptr : constant);
 }
 
-std::int32_t ConstantPool::add_packed(const std::string& name, const std::vector<SharedConstant>& operands, int input, const void* packed,
-                                      std::int64_t bytes, const std::string& packing) {
-  const SharedConstant& original = operands[static_cast<std::size_t>(input)];
+std::vector<std::int32_t> ConstantPool::add(const std::vector<ToPack>& all) {
+  if (all.empty()) return {};
+  std::vector<std::int64_t> offsets;
+  std::vector<std::pair<const ir::Constant*, std::uint64_t*>> unknown;   // originals, to be hashed meanwhile
+  std::int64_t bytes = 0;
+  for (const ToPack& one : all) {
+    offsets.push_back(bytes);
+    bytes = checked_add(bytes, round_up(one.bytes, 64));
+    const SharedConstant& original = one.operands[static_cast<std::size_t>(one.input)];
+    if (const auto [at, added] = hashes_.try_emplace(original, 0); added) unknown.emplace_back(original.get(), &at->second);
+  }
+  auto* const memory = static_cast<std::byte*>(space(bytes));
+  std::vector<std::uint64_t> hashes(all.size());
+  spread(static_cast<std::int64_t>(all.size() + unknown.size()), 2 * bytes, [&](std::int64_t part) {
+    const auto i = static_cast<std::size_t>(part);
+    if (i >= all.size()) {
+      const auto& [constant, hash] = unknown[i - all.size()];
+      *hash = hash_of(constant->tensor.raw(), constant->tensor.bytes());
+      return;
+    }
+    all[i].pack(memory + offsets[i]);
+    hashes[i] = hash_of(memory + offsets[i], all[i].bytes);
+  });
+  std::vector<std::int32_t> indices;
+  for (std::size_t i = 0; i < all.size(); ++i) indices.push_back(add_packed(all[i], memory + offsets[i], hashes[i]));
+  std::byte* const behind = at(end());
+  std::memset(behind, 0, static_cast<std::size_t>(memory + bytes - behind));   // where equal ones were stored once
+  return indices;
+}
+
+std::int32_t ConstantPool::add_packed(const ToPack& one, void* packed, std::uint64_t hash) {
+  const SharedConstant& original = one.operands[static_cast<std::size_t>(one.input)];
   std::string key;
-  for (const SharedConstant& operand : operands)
+  for (const SharedConstant& operand : one.operands)
     if (operand && ir::may_change(*operand)) key += keys_.of(operand) + " ";
-  if (!key.empty()) key += packing;
-  const std::int32_t index = add(name, packed, bytes, key, key.empty() ? nullptr : original);
+  if (!key.empty()) key += one.packing;
+  const std::int32_t index = add(one.name, packed, one.bytes, hash, key, key.empty() ? nullptr : original);
   packed_.try_emplace(key_of(original), index);   // any packing will do
   return index;
 }
@@ -99,17 +130,17 @@ void* ConstantPool::space(std::int64_t bytes) {
   return at(end());
 }
 
-std::int32_t ConstantPool::add(const std::string& name, const void* data, std::int64_t bytes, const std::string& refit_key,
-                               SharedConstant origin) {
-  const Key key{hash_of(data, bytes), bytes, refit_key};
-  void* const place = space(bytes);
-  if (const std::int32_t known = find(data, bytes, key); known >= 0) {
-    if (place == data) std::memset(place, 0, static_cast<std::size_t>(bytes));
-    return known;
+std::int32_t ConstantPool::add(const std::string& name, const void* data, std::int64_t bytes, std::uint64_t hash,
+                               const std::string& refit_key, SharedConstant origin) {
+  const Key key{hash, bytes, refit_key};
+  if (const std::int32_t known = find(data, bytes, key); known >= 0) return known;
+  auto* const place = static_cast<std::byte*>(space(bytes));
+  if (place != data && bytes > 0) {   // perhaps packed a little further on
+    std::memmove(place, data, static_cast<std::size_t>(bytes));
+    std::memset(place + bytes, 0, static_cast<std::size_t>(round_up(bytes, 64) - bytes));
   }
-  if (place != data && bytes > 0) std::memcpy(place, data, static_cast<std::size_t>(bytes));
   const auto index = static_cast<std::int32_t>(constants_.size());
-  constants_.push_back({name, end(), bytes, std::get<0>(key)});
+  constants_.push_back({name, end(), bytes, hash});
   origins_.push_back(std::move(origin));
   by_content_[key].push_back(index);
   return index;

@@ -1,6 +1,7 @@
 // The constants of a plan as they grow: equal bytes are stored once, also across programs, unless a refit could make them differ.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,10 +29,16 @@ class ConstantPool {
  public:
   std::int32_t add(const std::string& name, const SharedConstant& constant);
   // Constant `input` of `operands` in a tactic's packing, which may depend on the others; `packing` names tactic and configuration.
-  std::int32_t add_packed(const std::string& name, const std::vector<SharedConstant>& operands, int input, const void* packed,
-                          std::int64_t bytes, const std::string& packing);
-  // Zeroed memory behind the last constant: what is packed there and added next already lies where it will stay.
-  void* space(std::int64_t bytes);
+  struct ToPack {
+    std::string name;
+    std::vector<SharedConstant> operands;
+    int input = 0;
+    std::int64_t bytes = 0;
+    std::string packing;
+    std::function<void(void* zeroed)> pack;
+  };
+  // The index of each. They are packed concurrently, right where they will stay.
+  std::vector<std::int32_t> add(const std::vector<ToPack>& all);
   // Where a constant is stored: index and whether packed; -1 if no step reads it.
   struct Place { std::int32_t index = -1; bool packed = false; };
   Place find(const SharedConstant& constant);
@@ -41,7 +48,10 @@ class ConstantPool {
 
  private:
   using Key = std::tuple<std::uint64_t, std::int64_t, std::string>;   // hash and number of bytes, refit key
-  std::int32_t add(const std::string& name, const void* data, std::int64_t bytes, const std::string& key, SharedConstant origin);
+  std::int32_t add(const std::string& name, const void* data, std::int64_t bytes, std::uint64_t hash, const std::string& refit_key,
+                   SharedConstant origin);
+  std::int32_t add_packed(const ToPack& one, void* packed, std::uint64_t hash);
+  void* space(std::int64_t bytes);   // behind the last constant: zeros, unless something waits there to be added
   std::int32_t find(const void* data, std::int64_t bytes, const Key& key) const;
   Key key_of(const SharedConstant& constant);   // hashes its bytes once
   std::byte* at(std::int64_t offset) const { return static_cast<std::byte*>(memory_.get()) + offset; }

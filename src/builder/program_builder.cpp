@@ -24,6 +24,7 @@ ProgramBuilder::ProgramBuilder(const ir::Graph& graph, const tune::Choice& choic
 plan::Program ProgramBuilder::build() {
   plan::Program program;
   bind_formals(program);
+  pack_weights();
   for (const bool first : {true, false})
     for (const auto& node : graph_.nodes())
       if (stands_first(*node) == first) add_node(*node);
@@ -110,10 +111,9 @@ void ProgramBuilder::add_kernel(const Node& node, const tune::NodeChoice& choice
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const Value* v = node.inputs[i];
     const Layout layout = choice.formats.in[i];
+    const auto packed_at = packed_.find({&node, static_cast<int>(i)});
     if (!v) step.in.push_back({});
-    else if (v->is_constant() && choice.tactic->packed_bytes &&
-             choice.tactic->packed_bytes(problem, choice.config, static_cast<int>(i)) >= 0)
-      step.in.push_back(packed(node, problem, choice, static_cast<int>(i)));
+    else if (packed_at != packed_.end()) step.in.push_back(packed(v, packed_at->second));
     else step.in.push_back(read(v, layout, strided_ok));
   }
   for (std::size_t o = 0; o < node.outputs.size(); ++o)

@@ -44,6 +44,7 @@ class ProgramBuilder {
   };
   using Key = std::pair<const ir::Value*, backends::Layout>;
 
+  void pack_weights();
   void bind_formals(plan::Program& program);
   bool stands_first(const ir::Node& node) const;
   void add_node(const ir::Node& node);
@@ -61,7 +62,7 @@ class ProgramBuilder {
   plan::Operand operand(const ir::Value* v, const Stored& stored);
   plan::Operand read(const ir::Value* v, backends::Layout layout, bool allow_strided);
   plan::Operand constant(const ir::Value* v, backends::Layout layout);
-  plan::Operand packed(const ir::Node& node, const backends::Problem& problem, const tune::NodeChoice& choice, int input);
+  plan::Operand packed(const ir::Value* v, std::int32_t index);
   const Stored& reformatted(const ir::Value* v, const Stored& from, backends::Layout layout);
   std::int32_t new_buffer(ir::Dim bytes);
   bool must_grow(ir::Dim bytes) const;
@@ -81,6 +82,7 @@ class ProgramBuilder {
   const backends::Backend& backend_;
   std::uint32_t& needs_;
   Storage storage_;
+  std::map<std::pair<const ir::Node*, int>, std::int32_t> packed_;   // operand -> constant; only ever looked up
   std::map<Key, Stored> stored_;           // ordered by address, but only ever looked up
   std::map<const ir::Value*, std::size_t> output_index_;
   std::vector<Buffer> buffers_;

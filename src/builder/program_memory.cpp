@@ -110,20 +110,43 @@ plan::Operand ProgramBuilder::constant(const Value* v, Layout layout) {
   return o;
 }
 
-plan::Operand ProgramBuilder::packed(const ir::Node& node, const backends::Problem& problem, const tune::NodeChoice& choice, int input) {
-  std::vector<SharedConstant> constants;
-  std::vector<const Tensor*> tensors;
-  for (const Value* v : node.inputs) {
-    constants.push_back(v ? v->constant : nullptr);
-    tensors.push_back(constants.back() ? &constants.back()->tensor : nullptr);
+// What a kernel packs: all of a program at once, for that takes longer than all else that is done for its steps.
+void ProgramBuilder::pack_weights() {
+  std::vector<ConstantPool::ToPack> all;
+  std::vector<std::pair<const ir::Node*, int>> whose;
+  for (const auto& node : graph_.nodes()) {
+    const auto chosen = choice_.find(node.get());
+    if (chosen == choice_.end() || !chosen->second.tactic || !chosen->second.tactic->packed_bytes || !storage_.needs_step(*node)) continue;
+    const tune::NodeChoice& choice = chosen->second;
+    const auto problem = std::make_shared<backends::Problem>(stored_problem(*node, choice, storage_, box_, backend_.info()));
+    for (std::size_t i = 0; i < node->inputs.size(); ++i) {
+      const Value* v = node->inputs[i];
+      const auto input = static_cast<int>(i);
+      const std::int64_t bytes = v && v->is_constant() ? choice.tactic->packed_bytes(*problem, choice.config, input) : -1;
+      if (bytes < 0) continue;
+      std::vector<SharedConstant> constants;
+      for (const Value* operand : node->inputs) constants.push_back(operand ? operand->constant : nullptr);
+      const auto pack = [node = node.get(), problem, &choice, input](void* memory) {
+        std::vector<const Tensor*> tensors;
+        for (const Value* operand : node->inputs) tensors.push_back(operand && operand->constant ? &operand->constant->tensor : nullptr);
+        try {
+          choice.tactic->pack(*problem, choice.config, input, tensors, memory);
+        } catch (Error& e) {
+          throw e.within("packing weights of node '" + node->name + "' (" + node->op() + ")");
+        }
+      };
+      const std::string packing = cat(choice.tactic->name, " ", choice.tactic->version, " ", tenfold::text(choice.config));
+      all.push_back({v->name, std::move(constants), input, bytes, packing, pack});
+      whose.emplace_back(node.get(), input);
+    }
   }
-  const Value* v = node.in(input);
-  const std::int64_t bytes = choice.tactic->packed_bytes(problem, choice.config, input);
-  void* const memory = constants_.space(bytes);
-  choice.tactic->pack(problem, choice.config, input, tensors, memory);
-  const std::string packing = cat(choice.tactic->name, " ", choice.tactic->version, " ", tenfold::text(choice.config));
+  const std::vector<std::int32_t> indices = constants_.add(all);
+  for (std::size_t i = 0; i < whose.size(); ++i) packed_.emplace(whose[i], indices[i]);
+}
+
+plan::Operand ProgramBuilder::packed(const Value* v, std::int32_t index) {
   plan::Operand o;
-  o.at = {Space::weights, constants_.add_packed(v->name, constants, input, memory, bytes, packing), 0};
+  o.at = {Space::weights, index, 0};
   o.dtype = v->dtype();
   o.dims = table_.add(v->dims());
   o.strides = table_.add(backends::strides(kPlain, v->dims()));

@@ -76,22 +76,6 @@ Verdict split_product(const Problem& p) {
   return Verdict::only_if((p.device->features & kAmxBf16) != 0, "this machine has no AMX");
 }
 
-std::uint16_t round_to_bf16(float value) { return float_to_bf16(value); }
-
-Bf16Parts split_to_bf16(float value) {
-  if (!std::isfinite(value)) return {0, float_to_bf16(value)};
-  std::uint16_t high = float_to_bf16(value);
-  if (!std::isfinite(bf16_to_float(high))) high = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
-  return {high, float_to_bf16(value - bf16_to_float(high))};
-}
-
-float join_bf16(Bf16Parts parts, std::uint16_t low_bits) {
-  const bool finite = std::isfinite(bf16_to_float(parts.low));
-  const bool was_raised = finite && low_bits != 0 && ((parts.high ^ parts.low) & 0x8000) != 0;   // then the low part takes away
-  const std::uint32_t top = finite ? parts.high - (was_raised ? 1u : 0u) : parts.low;
-  return std::bit_cast<float>(top << 16 | low_bits);
-}
-
 namespace {
 
 // The product of some panels with all rows, 32 rows at a time.

@@ -43,12 +43,6 @@ struct GemmBf16Weights {
     return values() * 2 + (type == DType::f32 ? taps * k * n * (parts == 2 ? 2 : 4) : 0);
   }
 };
-// element(tap, k, column) is a weight's index in `original`.
-template <class Element>
-void pack_bf16(const GemmBf16Weights& w, const Tensor& original, void* packed, Element&& element);
-template <class Element>
-Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed, Element&& element);
-
 // Rows of A at one distance, in segments (images, planes) that are treated alike. Of every `pitch` rows the first `line` are results: rows
 // of C from `first_out` on, `step_out` apart, and `line_out` from one line to the next.
 struct GemmBf16Rows {
@@ -105,74 +99,5 @@ class Bf16Matrix {
   MatrixRows where_;
   bool copies_;
 };
-
-std::uint16_t round_to_bf16(float value);
-// A value's parts, as the kernel splits rows.
-struct Bf16Parts { std::uint16_t high, low; };
-Bf16Parts split_to_bf16(float value);
-float join_bf16(Bf16Parts parts, std::uint16_t low_bits);   // the value with these low 16 bits that has these parts; a NaN comes back quiet
-
-// f(tap, k, column)
-template <class F>
-void for_each_weight(const GemmBf16Weights& w, F&& f) {
-  for (std::int64_t tap = 0; tap < w.taps; ++tap)
-    for (std::int64_t k = 0; k < w.k; ++k)
-      for (std::int64_t n = 0; n < w.n; ++n) f(tap, k, n);
-}
-
-template <class Element>
-void pack_bf16(const GemmBf16Weights& w, const Tensor& original, void* packed, Element&& element) {
-  if (w.whole()) {
-    const auto* from = static_cast<const float*>(original.raw());
-    std::memset(packed, 0, static_cast<std::size_t>(w.bytes()));
-    return for_each_weight(w, [&](std::int64_t tap, std::int64_t k, std::int64_t n) {
-      static_cast<float*>(packed)[w.slot(tap, k, n)] = from[element(tap, k, n)];
-    });
-  }
-  auto* to = static_cast<std::uint16_t*>(packed);
-  auto* const low_bits = to + w.values();
-  std::fill(to, to + w.values(), std::uint16_t{0});
-  const bool wide = w.type == DType::f32;
-  const auto* floats = static_cast<const float*>(original.raw());
-  const auto* halves = static_cast<const std::uint16_t*>(original.raw());
-  for_each_weight(w, [&](std::int64_t tap, std::int64_t k, std::int64_t n) {
-    const std::int64_t at = element(tap, k, n);
-    std::uint16_t* const slot = to + w.slot(tap, k, n);
-    if (w.parts == 1) {
-      *slot = wide ? round_to_bf16(floats[at]) : halves[at];
-      return;
-    }
-    const Bf16Parts parts = split_to_bf16(floats[at]);
-    slot[0] = parts.high, slot[w.kPart] = parts.low;
-    low_bits[at] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(floats[at]));
-  });
-  if (wide && w.parts == 1) std::copy(floats, floats + original.size(), reinterpret_cast<float*>(to + w.values()));
-}
-
-template <class Element>
-Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed, Element&& element) {
-  Tensor original(w.type, std::move(shape));
-  if (w.whole()) {
-    for_each_weight(w, [&](std::int64_t tap, std::int64_t k, std::int64_t n) {
-      original.mutable_data<float>()[element(tap, k, n)] = static_cast<const float*>(packed)[w.slot(tap, k, n)];
-    });
-    return original;
-  }
-  const auto* from = static_cast<const std::uint16_t*>(packed);
-  if (w.parts == 2) {
-    for_each_weight(w, [&](std::int64_t tap, std::int64_t k, std::int64_t n) {
-      const std::int64_t at = element(tap, k, n), slot = w.slot(tap, k, n);
-      original.mutable_data<float>()[at] = join_bf16({from[slot], from[slot + w.kPart]}, from[w.values() + at]);
-    });
-    return original;
-  }
-  if (w.type == DType::f32) {
-    std::memcpy(original.mutable_raw(), from + w.values(), static_cast<std::size_t>(original.bytes()));
-    return original;
-  }
-  auto* to = static_cast<std::uint16_t*>(original.mutable_raw());
-  for_each_weight(w, [&](std::int64_t tap, std::int64_t k, std::int64_t n) { to[element(tap, k, n)] = from[w.slot(tap, k, n)]; });
-  return original;
-}
 
 }  // namespace tenfold::backends::cpu

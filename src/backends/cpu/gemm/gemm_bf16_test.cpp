@@ -9,6 +9,7 @@
 #include <random>
 
 #include "backends/cpu/cpu_info.h"
+#include "backends/cpu/gemm/pack_bf16.h"
 #include "base/half.h"
 
 namespace tenfold::backends::cpu {

@@ -1,4 +1,6 @@
 // Convolution of 8-bit images as a product whose rows are the windows of output positions.
+#include <algorithm>
+
 #include "backends/cpu/tactics/conv_int8_windows_common.h"
 #include "base/checked.h"
 #include "base/element.h"
@@ -35,11 +37,13 @@ template <class F>
 void for_each_weight(const ConvInt8Shape& s, const Config& config, F&& f) {
   const Int8Weights w = weights_of(s, config);
   const ConvInt8Lines lines(s, int8_kernels(config[0]));
-  for (std::int64_t m = 0; m < s.filters; ++m) {
+  constexpr std::int64_t kFilters = 64;   // whose cache lines all stay, for each holds several weights of its filter
+  for (std::int64_t first = 0; first < s.filters; first += kFilters) {
     for (std::int64_t c = 0; c < s.depth; ++c) {
       for (std::int64_t t = 0; t < s.taps(); ++t) {
         const std::int64_t k = t / s.kernel[2] * lines.pitch + t % s.kernel[2] * s.depth + c;
-        f((m * s.depth + c) * s.taps() + t, static_cast<std::size_t>((m / w.n * w.k + k) * w.n + m % w.n));
+        for (std::int64_t m = first; m < std::min(first + kFilters, s.filters); ++m)
+          f((m * s.depth + c) * s.taps() + t, static_cast<std::size_t>((m / w.n * w.k + k) * w.n + m % w.n));
       }
     }
   }

@@ -2,6 +2,7 @@
 #include "backends/cpu/tactics/conv_transpose_amx_common.h"
 
 #include "backends/cpu/gemm/gemm_bf16.h"
+#include "backends/cpu/gemm/pack_bf16.h"
 #include "backends/cpu/tactics/conv_transpose_common.h"
 
 namespace tenfold::backends::cpu {

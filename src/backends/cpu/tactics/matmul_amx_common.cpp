@@ -3,6 +3,7 @@
 #include "backends/cpu/tactics/matmul_amx_common.h"
 
 #include "backends/cpu/gemm/gemm_bf16.h"
+#include "backends/cpu/gemm/pack_bf16.h"
 #include "backends/cpu/tactics/constant_product_common.h"
 
 namespace tenfold::backends::cpu {

@@ -1,0 +1,82 @@
+// Weights of a product into what the AMX kernel reads, and back. Pairs of k lie side by side in 16 columns: 32 values at a time.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "backends/cpu/gemm/gemm_bf16.h"
+#include "tenfold/tensor.h"
+
+namespace tenfold::backends::cpu {
+
+std::uint16_t round_to_bf16(float value);
+// A value's parts, as the kernel splits rows.
+struct Bf16Parts { std::uint16_t high, low; };
+Bf16Parts split_to_bf16(float value);
+float join_bf16(Bf16Parts parts, std::uint16_t low_bits);   // the value with these low 16 bits that has these parts; a NaN comes back quiet
+
+// 16 columns of two rows of k; what is beyond the matrix is zero.
+struct Bf16Pairs {
+  static constexpr int kValues = 32;
+  std::uint32_t bits[kValues];   // [column][row of two]
+  void round(std::uint16_t* to) const;                          // of f32
+  void split(std::uint16_t* high, std::uint16_t* low) const;
+};
+
+// f(index of 32 values in the packed weights, tap, k, column): k and k + 1, sixteen columns from that one on.
+template <class F>
+void for_each_pairs(const GemmBf16Weights& w, F&& f) {
+  for (std::int64_t column = 0; column < w.panels() * 32; column += 16)
+    for (std::int64_t tap = 0; tap < w.taps; ++tap)
+      for (std::int64_t k = 0; k < w.steps() * 32; k += 2) f(w.slot(tap, k, column), tap, k, column);
+}
+// f(its place among 32, element) of the values that are in the matrix.
+template <class Element, class F>
+void for_each_of_pairs(const GemmBf16Weights& w, std::int64_t tap, std::int64_t k, std::int64_t column, Element&& element, F&& f) {
+  const std::int64_t columns = std::min<std::int64_t>(w.n - column, 16);
+  for (std::int64_t row = 0; row < std::min<std::int64_t>(w.k - k, 2); ++row)
+    for (std::int64_t c = 0; c < columns; ++c) f(2 * c + row, element(tap, k + row, column + c));
+}
+
+// element(tap, k, column) is a weight's index in `original`.
+template <class Element>
+void pack_bf16(const GemmBf16Weights& w, const Tensor& original, void* packed, Element&& element) {
+  const bool wide = w.type == DType::f32;
+  const auto* const floats = static_cast<const std::uint32_t*>(original.raw());
+  const auto* const halves = static_cast<const std::uint16_t*>(original.raw());
+  auto* const to = static_cast<std::uint16_t*>(packed);
+  for_each_pairs(w, [&](std::int64_t slot, std::int64_t tap, std::int64_t k, std::int64_t column) {
+    Bf16Pairs pairs = {};
+    for_each_of_pairs(w, tap, k, column, element, [&](std::int64_t i, std::int64_t at) {
+      pairs.bits[i] = wide ? floats[at] : static_cast<std::uint32_t>(halves[at]) << 16;
+      if (w.parts == 2) to[w.values() + at] = static_cast<std::uint16_t>(floats[at]);
+    });
+    if (w.whole()) std::memcpy(static_cast<float*>(packed) + slot, pairs.bits, sizeof pairs.bits);
+    else if (w.parts == 2) pairs.split(to + slot, to + slot + w.kPart);
+    else if (wide) pairs.round(to + slot);
+    else for (int i = 0; i < Bf16Pairs::kValues; ++i) to[slot + i] = static_cast<std::uint16_t>(pairs.bits[i] >> 16);
+  });
+  if (wide && w.parts == 1) std::memcpy(to + w.values(), original.raw(), static_cast<std::size_t>(original.bytes()));
+}
+
+template <class Element>
+Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed, Element&& element) {
+  Tensor original(w.type, std::move(shape));
+  const auto* const from = static_cast<const std::uint16_t*>(packed);
+  if (w.type == DType::f32 && w.parts == 1) {
+    std::memcpy(original.mutable_raw(), from + w.values(), static_cast<std::size_t>(original.bytes()));
+    return original;
+  }
+  for_each_pairs(w, [&](std::int64_t first, std::int64_t tap, std::int64_t k, std::int64_t column) {
+    for_each_of_pairs(w, tap, k, column, element, [&](std::int64_t i, std::int64_t at) {
+      const std::int64_t slot = first + i;
+      if (w.whole()) original.mutable_data<float>()[at] = static_cast<const float*>(packed)[slot];
+      else if (w.parts == 2) original.mutable_data<float>()[at] = join_bf16({from[slot], from[slot + w.kPart]}, from[w.values() + at]);
+      else static_cast<std::uint16_t*>(original.mutable_raw())[at] = from[slot];
+    });
+  });
+  return original;
+}
+
+}  // namespace tenfold::backends::cpu
