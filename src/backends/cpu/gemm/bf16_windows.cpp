@@ -76,6 +76,8 @@ GemmBf16Rows Bf16Windows::rows(const ConvExtents& e, const Lines& lines, const c
     }
   GemmBf16Rows rows{
       .a = memory, .row_bytes = pixel_bytes(), .count = (lines.count - 1) * pitch + e.out[2], .line = e.out[2], .pitch = pitch};
+  if (e.out[2] % 16 == 0)   // whole tiles: none holds what lies between lines
+    rows.count = lines.count * e.out[2], rows.pitch = e.out[2], rows.line_bytes = line_bytes;
   rows.low = low();
   rows.taps = first_tap;
   rows.first_out = (lines.plane * e.out[1] + lines.y) * e.out[2];

@@ -205,11 +205,16 @@ class Product {
     return ahead(soon.at + at / soon.bytes * soon.stride + offset, std::min(end - at, soon.bytes - offset));
   }
   void place_panel(std::int64_t panel) noexcept { tile_.panel = panels_ + (panel - first_panel_) * w_.panel() + offset_; }
+  std::int64_t offset_of(std::int64_t row) const noexcept {
+    if (rows_.line_bytes == 0) return row * rows_.row_bytes;
+    const std::int64_t line = row / rows_.line;
+    return line * rows_.line_bytes + (row - line * rows_.line) * rows_.row_bytes;
+  }
   // Where the two tiles of 32 rows from `row` on begin.
   void place(std::int64_t segment, std::int64_t row) noexcept {
     for (int i = 0; i < 2; ++i, row += kTile) {
       const bool copied = rows_.last != nullptr && row + kTile > rows_.count;
-      const char* const at = copied ? rows_.last : rows_.a + segment * rows_.segment_bytes + row * rows_.row_bytes;
+      const char* const at = copied ? rows_.last : rows_.a + segment * rows_.segment_bytes + offset_of(row);
       tile_.a[i] = row >= rows_.count ? nullptr : at;
       tile_.row_bytes[i] = copied ? rows_.last_bytes : rows_.row_bytes;
     }

@@ -55,6 +55,7 @@ struct GemmBf16Rows {
   std::int64_t last_bytes = 0;   // from one of its rows to the next
   std::int64_t low = 0;          // bytes from rows to their next lower part, where weights have several
   std::int64_t line = 0, pitch = 0, first_out = 0, line_out = 0, step_out = 1;
+  std::int64_t line_bytes = 0;   // not 0: rows are results alone, in whole tiles of a line, and lines are that far apart
   std::int64_t segments = 1, segment_bytes = 0, segment_out = 0;   // and how far apart they are, in A and in rows of C
   const std::int64_t* taps = nullptr;   // in bytes
   // What the caller reads next: `count` stretches of memory, to be fetched meanwhile.
