@@ -63,27 +63,38 @@ void Bf16Windows::windows_of_line(const ConvExtents& e, const char* from, char* 
 }
 
 GemmBf16Rows Bf16Windows::rows(const ConvExtents& e, const Lines& lines, const char* memory, std::int64_t* taps) const noexcept {
+  return rows_of(e, lines, 0, memory, taps);
+}
+
+GemmBf16Rows Bf16Windows::rolled(const ConvExtents& e, const Lines& lines, std::int64_t step, const char* memory,
+                                 std::int64_t* taps) const noexcept {
+  return rows_of(e, {lines.plane + step, 1, lines.y, lines.count}, step, memory, taps);
+}
+
+// `turn`: which plane of the copy a window's first plane is, the others going round.
+GemmBf16Rows Bf16Windows::rows_of(const ConvExtents& e, const Lines& lines, std::int64_t turn, const char* memory,
+                                  std::int64_t* taps) const noexcept {
   const Three &kernel = shape_.kernel, &stride = shape_.stride, &dilation = shape_.dilation;
-  const std::int64_t pitch = e.out[2] + extra_[2], height = lines.count + extra_[1], line_bytes = pitch * pixel_bytes();
-  const std::int64_t plane_bytes = phases_[1] * phases_[2] * height * line_bytes;
+  const std::int64_t pitch = e.out[2] + extra_[2], line = line_bytes(e), plane = plane_lines(lines) * line;
   const std::int64_t* const first_tap = taps;
   for (std::int64_t a = 0; a < kernel[0]; ++a)
     for (std::int64_t b = 0; b < kernel[1]; ++b) {
       const std::int64_t phase = b * dilation[1] % stride[1] * phases_[2], down = b * dilation[1] / stride[1];
+      const std::int64_t deep = turn > 0 ? (a + turn) % kernel[0] : a * dilation[0];
       for (std::int64_t c = 0; c < (merged_ ? 1 : kernel[2]); ++c)
-        *taps++ = a * dilation[0] * plane_bytes + ((phase + c * dilation[2] % stride[2]) * height + down) * line_bytes +
+        *taps++ = deep * plane + ((phase + c * dilation[2] % stride[2]) * height(lines) + down) * line +
                   c * dilation[2] / stride[2] * pixel_bytes();
     }
   GemmBf16Rows rows{
       .a = memory, .row_bytes = pixel_bytes(), .count = (lines.count - 1) * pitch + e.out[2], .line = e.out[2], .pitch = pitch};
   if (e.out[2] % 16 == 0)   // whole tiles: none holds what lies between lines
-    rows.count = lines.count * e.out[2], rows.pitch = e.out[2], rows.line_bytes = line_bytes;
+    rows.count = lines.count * e.out[2], rows.pitch = e.out[2], rows.line_bytes = line;
   rows.low = low();
   rows.taps = first_tap;
   rows.first_out = (lines.plane * e.out[1] + lines.y) * e.out[2];
   rows.line_out = e.out[2];
   rows.segments = lines.planes;
-  rows.segment_bytes = stride[0] * plane_bytes;
+  rows.segment_bytes = stride[0] * plane;
   rows.segment_out = e.out[1] * e.out[2];
   return rows;
 }
@@ -102,25 +113,47 @@ GemmBf16Rows::Soon Bf16Windows::soon(const ConvExtents& e, const void* image, co
   return {static_cast<const char*>(image) + at * element, count, bytes, e.x_stride[0] * element};
 }
 
-// Line by line in the order [plane][remainder of y][of x][line].
+GemmBf16Rows::Soon Bf16Windows::soon_rolled(const ConvExtents& e, const void* image, const Lines& lines,
+                                            std::int64_t step) const noexcept {
+  const std::int64_t reach = (shape_.kernel[1] - 1) * shape_.dilation[1], element = type_ == DType::f32 ? 4 : 2;
+  const std::int64_t z = lines.plane % e.out[0] + step + shape_.kernel[0] - shape_.begin[0];
+  const std::int64_t first = std::clamp<std::int64_t>(lines.y * shape_.stride[1] - shape_.begin[1], 0, e.in[1]);
+  const std::int64_t last =
+      std::clamp<std::int64_t>((lines.y + lines.count - 1) * shape_.stride[1] - shape_.begin[1] + reach + 1, first, e.in[1]);
+  if (step + 1 >= lines.planes || z < 0 || z >= e.in[0] || last == first) return {};
+  const std::int64_t at = lines.plane / e.out[0] * e.x_batch + z * e.x_stride[0] + first * e.x_stride[1];
+  return {static_cast<const char*>(image) + at * element, 1, (last - first) * e.x_stride[1] * element, 0};
+}
+
+// Lines in the order [plane][remainder of y][of x][line].
 void Bf16Windows::copy(const ConvExtents& e, const void* image, const Lines& lines, const Part& part, char* memory,
                        char* border) const noexcept {
-  const std::int64_t pitch = e.out[2] + extra_[2], height = lines.count + extra_[1], line_bytes = pitch * pixel_bytes();
-  const std::int64_t element = type_ == DType::f32 ? 4 : 2, all = deep(lines.planes) * phases_[1] * phases_[2] * height;
-  for (std::int64_t i = part.part * all / part.parts; i < (part.part + 1) * all / part.parts; ++i) {
-    const std::int64_t l = i % height, px = i / height % phases_[2], py = i / height / phases_[2] % phases_[1];
-    const std::int64_t p = i / height / phases_[2] / phases_[1];
-    const std::int64_t n = flat() ? (lines.plane + p) / e.out[0] : lines.plane / e.out[0];
-    const std::int64_t z = flat() ? (lines.plane + p) % e.out[0] : lines.plane % e.out[0] * shape_.stride[0] - shape_.begin[0] + p;
-    const std::int64_t y = (lines.y + l) * shape_.stride[1] + py - shape_.begin[1];
-    const bool inside = z >= 0 && z < e.in[0] && y >= 0 && y < e.in[1];
-    const std::int64_t at = n * e.x_batch + z * e.x_stride[0] + y * e.x_stride[1];
-    const char* const from = inside ? static_cast<const char*>(image) + at * element : nullptr;
-    if (merged_)
-      windows_of_line(e, from, border, memory + i * line_bytes);
-    else
-      line(e, from, {shape_.begin[2] - px, shape_.stride[2], pitch, padded(), pixel_bytes()}, memory + i * line_bytes);
-  }
+  const std::int64_t each = plane_lines(lines), all = deep(lines.planes) * each;
+  for (std::int64_t i = part.part * all / part.parts; i < (part.part + 1) * all / part.parts; ++i)
+    copy_line(e, image, lines, i / each, i % each, memory + i * line_bytes(e), border);
+}
+
+void Bf16Windows::roll(const ConvExtents& e, const void* image, const Lines& lines, std::int64_t step, char* memory,
+                       char* border) const noexcept {
+  const std::int64_t each = plane_lines(lines), planes = shape_.kernel[0];
+  for (std::int64_t p = step == 0 ? 0 : step + planes - 1; p < step + planes; ++p)
+    for (std::int64_t i = 0; i < each; ++i)
+      copy_line(e, image, lines, p, i, memory + (p % planes * each + i) * line_bytes(e), border);
+}
+
+void Bf16Windows::copy_line(const ConvExtents& e, const void* image, const Lines& lines, std::int64_t p, std::int64_t i, char* to,
+                            char* border) const noexcept {
+  const std::int64_t l = i % height(lines), px = i / height(lines) % phases_[2], py = i / height(lines) / phases_[2];
+  const std::int64_t n = flat() ? (lines.plane + p) / e.out[0] : lines.plane / e.out[0];
+  const std::int64_t z = flat() ? (lines.plane + p) % e.out[0] : lines.plane % e.out[0] * shape_.stride[0] - shape_.begin[0] + p;
+  const std::int64_t y = (lines.y + l) * shape_.stride[1] + py - shape_.begin[1];
+  const bool inside = z >= 0 && z < e.in[0] && y >= 0 && y < e.in[1];
+  const std::int64_t at = n * e.x_batch + z * e.x_stride[0] + y * e.x_stride[1], element = type_ == DType::f32 ? 4 : 2;
+  const char* const from = inside ? static_cast<const char*>(image) + at * element : nullptr;
+  if (merged_)
+    windows_of_line(e, from, border, to);
+  else
+    line(e, from, {shape_.begin[2] - px, shape_.stride[2], e.out[2] + extra_[2], padded(), pixel_bytes()}, to);
 }
 
 }  // namespace tenfold::backends::cpu

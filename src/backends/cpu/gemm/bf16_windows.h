@@ -42,6 +42,8 @@ class Bf16Windows {
   }
   // Whether that is a sensible amount for each position.
   bool fits(std::int64_t planes, std::int64_t lines) const;
+  // Whether planes of results may come one after the other while the copy's planes go round: each is copied once for all that read it.
+  bool rolls() const { return shape_.kernel[0] > 1 && shape_.stride[0] == 1 && shape_.dilation[0] == 1; }
 
   // Output lines [y, y + count) of `planes` planes from `plane` on, which counts the planes of all images. If not flat() they are
   // of one image.
@@ -49,10 +51,15 @@ class Bf16Windows {
   // Copies part `part` of `parts` of what they need to `memory`.
   struct Part { std::int64_t part = 0, parts = 1; };
   void copy(const ConvExtents& extents, const void* image, const Lines& lines, const Part& part, char* memory, char* border) const noexcept;
+  // The same for plane `step` of them, whose results come one after the other, if windows roll: step 0 copies all planes of a window.
+  void roll(const ConvExtents& extents, const void* image, const Lines& lines, std::int64_t step, char* memory, char* border) const noexcept;
   // The lines of the image that copying `next` reads and copying `lines`, of the same planes, does not.
   GemmBf16Rows::Soon soon(const ConvExtents& extents, const void* image, const Lines& lines, const Lines& next) const noexcept;
+  // What rolling to `step` + 1 reads.
+  GemmBf16Rows::Soon soon_rolled(const ConvExtents& extents, const void* image, const Lines& lines, std::int64_t step) const noexcept;
   // What was copied, a segment for each plane; `taps` (taps() of them) become the rows'.
   GemmBf16Rows rows(const ConvExtents& extents, const Lines& lines, const char* memory, std::int64_t* taps) const noexcept;
+  GemmBf16Rows rolled(const ConvExtents& extents, const Lines& lines, std::int64_t step, const char* memory, std::int64_t* taps) const noexcept;
 
  private:
   std::int64_t padded() const { return round_up(tap_depth(), 32); }
@@ -67,6 +74,13 @@ class Bf16Windows {
   struct Pixels { std::int64_t begin, step, count, padded, bytes; };
   void line(const ConvExtents& extents, const char* from, const Pixels& pixels, char* to) const noexcept;
   void windows_of_line(const ConvExtents& extents, const char* from, char* border, char* to) const noexcept;
+  std::int64_t height(const Lines& lines) const { return lines.count + extra_[1]; }
+  std::int64_t line_bytes(const ConvExtents& extents) const { return (extents.out[2] + extra_[2]) * pixel_bytes(); }
+  std::int64_t plane_lines(const Lines& lines) const { return phases_[1] * phases_[2] * height(lines); }
+  // Line i of plane p of those that `lines` need.
+  void copy_line(const ConvExtents& extents, const void* image, const Lines& lines, std::int64_t p, std::int64_t i, char* to,
+                 char* border) const noexcept;
+  GemmBf16Rows rows_of(const ConvExtents& extents, const Lines& lines, std::int64_t turn, const char* memory, std::int64_t* taps) const noexcept;
 
   ConvShape shape_;
   DType type_ = DType::bf16;

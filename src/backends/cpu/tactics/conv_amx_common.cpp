@@ -46,7 +46,7 @@ GemmBf16Weights weights_of(const Problem& p) {
   return {.taps = windows.taps(), .k = windows.tap_depth(), .n = ConvShape(p).filters, .type = p.in[1].dtype, .parts = parts_of(p)};
 }
 
-// {positions of a block, columns of a block, whether panels go round inside, 1}
+// {positions of a block, columns of a block, whether panels go round inside, 1, 0}
 std::vector<Config> point_configs(const Problem& p) {
   const std::int64_t rows = std::max<std::int64_t>(conv_likely_rows(p), 1), filters = ConvShape(p).filters;
   std::vector<Config> all;
@@ -57,13 +57,29 @@ std::vector<Config> point_configs(const Problem& p) {
         if (pieces > 1 && (columns >= filters || rows > 4096)) continue;
         if (columns <= 32 && inside == 0) continue;
         if (inside && gemm_bf16_split_bytes(weights_of(p), columns, true) > kMostSplit) continue;
-        const Config c{round_up(block, GemmBf16Kernels::kRows), columns, inside, 1};
+        const Config c{round_up(block, GemmBf16Kernels::kRows), columns, inside, 1, 0};
         if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
       }
   return all;
 }
 
-// {lines of a block, columns of a block, whether panels go round inside, planes of a block}: copies stay in the second cache.
+// Planes of results one after the other, all columns at once: what comes first suits few threads.
+void add_rolling(const Problem& p, const Bf16Windows& windows, std::int64_t lines, std::int64_t planes, std::int64_t width,
+                 std::vector<Config>& all) {
+  constexpr std::int64_t kMostBytes = 5 << 18;
+  const std::int64_t columns = round_up(ConvShape(p).filters, 32);
+  std::int64_t pieces = 1;
+  while (pieces < lines && windows.bytes<std::int64_t>(1, ceil_div(lines, pieces), width) > kMostBytes) pieces *= 2;
+  if (planes < 16 || !windows.fits(1, ceil_div(lines, pieces))) return;
+  const bool inside = columns <= 32 || gemm_bf16_split_bytes(weights_of(p), columns, true) <= kMostSplit;
+  all.push_back({ceil_div(lines, pieces), columns, inside, ceil_div(planes, 2), 1});
+  if (lines >= 16) all.push_back({ceil_div(lines, 2 * pieces), columns, inside, ceil_div(planes, 2), 1});
+  if (columns > 32 && inside) all.push_back({ceil_div(lines, pieces), columns, 0, ceil_div(planes, 2), 1});
+  all.push_back({ceil_div(lines, 2 * pieces), columns, inside, ceil_div(planes, 8), 1});
+}
+
+// {lines of a block, columns of a block, whether panels go round inside, planes of a block, whether those roll}: copies stay in the second
+// cache.
 std::vector<Config> window_configs(const Problem& p) {
   constexpr std::int64_t kMostBytes = 1 << 20, kMostRows = 2048;
   const ConvShape s(p);
@@ -73,6 +89,7 @@ std::vector<Config> window_configs(const Problem& p) {
   const std::int64_t width = likely(p, y[rank - 1], 56), lines = rank < 4 ? 1 : likely(p, y[rank - 2], 56);
   const std::int64_t planes = (rank < 5 ? 1 : likely(p, y[rank - 3], 16)) * (windows.flat() ? likely(p, y[0], 1) : 1);
   std::vector<Config> all;
+  if (windows.rolls()) add_rolling(p, windows, lines, rank < 5 ? 1 : likely(p, y[rank - 3], 16), width, all);
   for (const std::int64_t most_planes : {1, 4, 8})
     for (const std::int64_t most : {8, 14, 32, 4, 2}) {
       const std::int64_t deep = std::min(most_planes, planes), block = ceil_div(lines, ceil_div(lines, most));
@@ -84,22 +101,24 @@ std::vector<Config> window_configs(const Problem& p) {
           const std::int64_t columns = round_up(ceil_div(s.filters, pieces), 32);
           if (inside && columns > 32 && gemm_bf16_split_bytes(weights_of(p), columns, true) > kMostSplit) continue;
           if ((pieces > 1 && (columns >= s.filters || rows < lines * planes * width / 4)) || (columns <= 32 && inside == 0)) continue;
-          const Config c{block, columns, inside, deep};
+          const Config c{block, columns, inside, deep, 0};
           if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
         }
     }
-  if (all.empty()) all.push_back({1, round_up(s.filters, 32), 1, 1});
+  if (all.empty()) all.push_back({1, round_up(s.filters, 32), 1, 1, 0});
   return all;
 }
 
 std::vector<Config> configs(const Problem& p) { return pointwise(p) ? point_configs(p) : window_configs(p); }
 
 Verdict valid(const Problem& p, const Config& c) {
-  if (c.size() != 4) return Verdict::no("its configuration has another length");
+  if (c.size() != 5) return Verdict::no("its configuration has another length");
   if (!pointwise(p) &&
-      (c[0] <= 0 || c[3] <= 0 || c[0] > 1 << 16 || c[3] > 1 << 10 || !windows_of(p).fits(c[3], c[0])))
+      (c[0] <= 0 || c[3] <= 0 || c[0] > 1 << 16 || c[3] > 1 << 10 || !windows_of(p).fits(c[4] == 1 ? 1 : c[3], c[0])))
     return Verdict::no("its block is larger than what may be copied");
   if (pointwise(p) && c[0] % GemmBf16Kernels::kRows != 0) return Verdict::no("its block is no whole number of tiles");
+  if (c[4] != 0 && (c[4] != 1 || pointwise(p) || !windows_of(p).rolls() || c[1] < weights_of(p).panels() * 32))
+    return Verdict::no("its planes cannot roll");
   return Verdict::only_if(c[0] > 0 && c[0] <= 1 << 16 && c[1] > 0 && c[1] % 32 == 0 && c[1] < 1 << 30 && c[2] >= 0 && c[2] <= 1 &&
                               c[3] > 0 && c[3] <= 1 << 10,
                           "its block sizes are out of range");
@@ -126,7 +145,7 @@ bool copies(const Problem& p) { return !pointwise(p) || Bf16Matrix::copies(p.in[
 std::int64_t taps_bytes(const Problem& p) { return pointwise(p) ? 0 : round_up(weights_of(p).taps * 8, 64); }
 ir::Dim copy_bytes(const Problem& p, const Config& c) {
   if (pointwise(p)) return Bf16Matrix::copy_bytes(weights_of(p), copies(p), c[0]);
-  return windows_of(p).bytes<ir::Dim>(c[3], c[0], p.out[0].dims.back()) + ir::Dim(taps_bytes(p));
+  return windows_of(p).bytes<ir::Dim>(c[4] == 1 ? 1 : c[3], c[0], p.out[0].dims.back()) + ir::Dim(taps_bytes(p));
 }
 
 // Pieces of the columns that are multiplied apart.
@@ -134,9 +153,9 @@ std::int64_t pieces_of(const Problem& p, const Config& c) { return ceil_div(weig
 
 // How positions of the result are cut into blocks.
 struct Cut {
-  bool points, flat;
+  bool points, flat, rolls;
   std::int64_t block, planes;   // positions, or lines and planes
-  Cut(const Problem& p, const Config& c) : points(pointwise(p)), flat(windows_of(p).flat()), block(c[0]), planes(c[3]) {}
+  Cut(const Problem& p, const Config& c) : points(pointwise(p)), flat(windows_of(p).flat()), rolls(c[4] == 1), block(c[0]), planes(c[3]) {}
   // Planes of all images if windows lie in one, else those of each image.
   std::int64_t images(std::int64_t batch) const { return flat ? 1 : batch; }
   std::int64_t blocks(std::int64_t batch, const Three& out) const {
@@ -210,6 +229,19 @@ class Blocks {
     return k_.windows.rows(extents_, lines(i), memory + k_.taps_bytes, reinterpret_cast<std::int64_t*>(memory));
   }
 
+  // Block i plane by plane: f(rows of one plane).
+  template <class F>
+  void roll(std::int64_t i, char* memory, char* border, F&& f) const noexcept {
+    const Bf16Windows::Lines all = lines(i);
+    char* const copied = memory + k_.taps_bytes;
+    for (std::int64_t step = 0; step < all.planes; ++step) {
+      k_.windows.roll(extents_, image_, all, step, copied, border);
+      GemmBf16Rows rows = k_.windows.rolled(extents_, all, step, copied, reinterpret_cast<std::int64_t*>(memory));
+      rows.soon = k_.windows.soon_rolled(extents_, image_, all, step);
+      f(rows);
+    }
+  }
+
   // What block i + 1 reads of the image besides.
   GemmBf16Rows::Soon soon(std::int64_t i) const noexcept {
     if (k_.cut.points || i + 1 >= count()) return {};
@@ -260,10 +292,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   args.parallel->for_each(blocks.count() * k.pieces, [&](std::int64_t part, int worker) noexcept {
     char *const scratch = args.scratch_of<char>(worker), *const border = scratch + k.end_bytes, *const memory = border + border_bytes;
     const std::int64_t i = part / k.pieces, j = part % k.pieces, panels = k.weights.panels();
+    const auto multiply = [&](const GemmBf16Rows& rows) {
+      gemm_bf16(k.weights, args.in[1].data, rows, j * panels / k.pieces, (j + 1) * panels / k.pieces, k.panels_inside, k.end, bound, scratch);
+    };
+    if (k.cut.rolls) return blocks.roll(i, memory, border, multiply);
     if (!table) blocks.copy(i, {}, memory, border);
     GemmBf16Rows rows = table ? table[i] : blocks.rows(i, memory);
     if (!table) rows.soon = blocks.soon(i);
-    gemm_bf16(k.weights, args.in[1].data, rows, j * panels / k.pieces, (j + 1) * panels / k.pieces, k.panels_inside, k.end, bound, scratch);
+    multiply(rows);
   });
   return Status::ok;
 }
@@ -274,7 +310,7 @@ bool may_alias(const Problem& p, int in, int) { return Bf16End(p, 1, own_bias(p)
 
 Tactic conv_amx(std::string name, Verdict (*supports)(const Problem&)) {
   return {.name = std::move(name),
-          .version = 6,
+          .version = 7,
           .op = "Conv",
           .supports = supports,
           .configs = configs,
