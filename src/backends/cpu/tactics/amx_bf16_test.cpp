@@ -100,7 +100,8 @@ TEST(AmxBf16, Convolutions) {
         "f32[1,3,17,15] f32[8,3,3,3]! pads=[0,1,2,1] strides=[2,2]", "f32[1,64,9,9] f32[70,64,3,3]! f32[70]! pads=[1,1,1,1]",
         "f32[1,5,6,5,4] f32[33,5,3,1,2]! pads=[1,0,0,1,0,1]", "f32[2,3,23,21] f32[40,3,7,7]! f32[40]! pads=[3,3,3,3] strides=[2,2]",
         "f32[1,1,6,7,8] f32[32,1,3,3,3]! pads=[1,1,1,1,1,1]", "f32[1,64,10,11] f32[32,64,1,1]! strides=[2,2]",
-        "f32[1,32,13,12] f32[32,32,3,3]! pads=[2,2,2,2] dilations=[2,2]",
+        "f32[1,32,13,12] f32[32,32,3,3]! pads=[2,2,2,2] dilations=[2,2]", "f32[1,32,6,16] f32[8,32,3,3]! pads=[1,1,1,1]",
+        "f32[2,5,17,6,7] f32[40,5,3,3,3]! f32[40]! pads=[1,1,1,1,1,1]", "f32[1,33,18,16,32] f32[9,33,2,3,3]! pads=[0,1,1,1,1,1]",
         "f32[1,20,16,17] f32[9,20,5,3]! pads=[1,4,0,2] strides=[3,2] dilations=[2,3]", "f32[1,32,9] f32[8,32,4]! pads=[3,3]"})
     check(cpu_conv_amx_bf16(), "Conv", text);
   check(cpu_conv_amx_bf16(), "Conv", "f32[1,40,6,7] f32[45,40,3,3]! f32[45]! pads=[1,1,1,1]",
@@ -158,8 +159,9 @@ TEST(AmxBf16, RefusesEndlessCopies) {
   F32Problem problem({"Conv", "bf16[1,40,6,7] bf16[8,40,3,3]! pads=[1,1,1,1]"});
   TacticRun run(tactic, problem.graph, 63);
   run.use(tactic.formats(run.problem).front());
-  EXPECT_TRUE(tactic.valid(run.problem, {6, 32, 1, 1}).yes);
-  EXPECT_FALSE(tactic.valid(run.problem, {65536, 32, 1, 1024}).yes);
+  EXPECT_TRUE(tactic.valid(run.problem, {6, 32, 1, 1, 0}).yes);
+  EXPECT_FALSE(tactic.valid(run.problem, {65536, 32, 1, 1024, 0}).yes);
+  EXPECT_FALSE(tactic.valid(run.problem, {6, 32, 1, 1, 1}).yes);   // a plane alone does not roll
   F32Problem far(
       {"Conv", "bf16[1,40,2,2] bf16[8,40,2,2]! pads=[65536,65536,65536,65536] strides=[131072,131072] dilations=[131072,131072]"});
   TacticRun apart(tactic, far.graph, 63);
