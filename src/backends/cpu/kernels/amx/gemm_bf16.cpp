@@ -178,9 +178,9 @@ void multiply(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
 
 // Of the rows that wait, some end in each step of the product of others: their instructions fill what tiles leave free. Meanwhile the
 // lines are asked for where the sums of this product will go.
-template <bool kTwoRows, int kParts, bool kResidual, bool kWide, bool kGelu>
+template <bool kTwoRows, int kParts, bool kResidual, bool kWide, RowBounds kBounds>
 void multiply_ending(const GemmBf16Tile& t, const GemmBf16Waiting& own, const GemmBf16Waiting& before) {
-  const RowEnd<kResidual, kWide, kGelu> end(before), later(own);
+  const RowEnd<kResidual, kWide, kBounds> end(before), later(own);
   std::int64_t row = 0;
   multiply_rows<kTwoRows, kParts>(t, own.sums, GemmBf16Kernels::kColumns, [&] {
     const std::int64_t to = row + t.ends_each, ended = std::min(to, before.count), asked = std::min(to, own.count);
@@ -193,14 +193,14 @@ void multiply_ending(const GemmBf16Tile& t, const GemmBf16Waiting& own, const Ge
 }
 
 void multiply_and_end(const GemmBf16Tile& t, const GemmBf16Waiting& own, const GemmBf16Waiting& before) {
-  pick_row_end(*own.finish, [&]<bool kResidual, bool kWide, bool kGelu>() {
-    pick_form(t, [&]<bool kTwoRows, int kParts>() { multiply_ending<kTwoRows, kParts, kResidual, kWide, kGelu>(t, own, before); });
+  pick_row_end(*own.finish, [&]<bool kResidual, bool kWide, RowBounds kBounds>() {
+    pick_form(t, [&]<bool kTwoRows, int kParts>() { multiply_ending<kTwoRows, kParts, kResidual, kWide, kBounds>(t, own, before); });
   });
 }
 
 void end(const GemmBf16Waiting& waiting) {
-  pick_row_end(*waiting.finish, [&]<bool kResidual, bool kWide, bool kGelu>() {
-    const RowEnd<kResidual, kWide, kGelu> end(waiting);
+  pick_row_end(*waiting.finish, [&]<bool kResidual, bool kWide, RowBounds kBounds>() {
+    const RowEnd<kResidual, kWide, kBounds> end(waiting);
     for (std::int64_t r = 0; r < waiting.count; ++r) end(waiting.rows[r]);
   });
 }

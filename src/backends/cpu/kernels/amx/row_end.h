@@ -22,11 +22,16 @@ inline Pair load_pair(bool wide, __mmask32 lanes, const char* from) {
     return {_mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes), from),
             _mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes >> 16), from + 64)};
   const __m512i v = _mm512_maskz_loadu_epi16(lanes, from);
-  const auto widen = [](__m256i x) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16)); };
-  return {widen(_mm512_castsi512_si256(v)), widen(_mm512_extracti64x4_epi64(v, 1))};
+  // Each twice: the upper half is kept. Held in registers, for a permutation that also loads its indices takes longer.
+  const __m512i first = _mm512_set_epi16(15, 15, 14, 14, 13, 13, 12, 12, 11, 11, 10, 10, 9, 9, 8, 8, 7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2,
+                                         1, 1, 0, 0);
+  const auto widen = [v](__m512i pick) { return _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(0xaaaaaaaau, pick, v)); };
+  return {widen(first), widen(_mm512_add_epi16(first, _mm512_set1_epi16(16)))};
 }
 
-template <bool kResidual, bool kWide, bool kGelu>
+enum class RowBounds { low, both, both_then_gelu };   // none is low: minus infinity
+
+template <bool kResidual, bool kWide, RowBounds kBounds>
 class RowEnd {
  public:
   explicit RowEnd(const GemmBf16Waiting& w)
@@ -35,13 +40,15 @@ class RowEnd {
     const GemmBf16Finish& f = *w.finish;
     residual_at_ = w.column * (residual_wide_ ? 4 : 2);
     if (f.bias) bias_ = load_pair(f.bias_wide, lanes_, f.bias + w.column * (f.bias_wide ? 4 : 2));
+    if constexpr (kResidual) in_place_ = w.count > 0 && w.rows[0].residual == w.rows[0].out && residual_at_ == out_at_;
     least_ = _mm512_set1_ps(f.clamp ? f.low : -kInfinity), most_ = _mm512_set1_ps(f.clamp ? f.high : kInfinity);
   }
 
   void ask(const GemmBf16Waiting::Row& row) const {
     _m_prefetchw(row.out + out_at_);
     if constexpr (kWide) _m_prefetchw(row.out + out_at_ + 64);
-    if constexpr (kResidual) _mm_prefetch(row.residual + residual_at_, _MM_HINT_T0);
+    if constexpr (kResidual)
+      if (!in_place_) _mm_prefetch(row.residual + residual_at_, _MM_HINT_T0);
   }
   void operator()(const GemmBf16Waiting::Row& row) const {
     const float* const sums = sums_ + row.sums;
@@ -50,8 +57,9 @@ class RowEnd {
       const Pair r = load_pair(residual_wide_, lanes_, row.residual + residual_at_);
       v = {_mm512_add_ps(v.low, r.low), _mm512_add_ps(v.high, r.high)};
     }
-    v = {_mm512_min_ps(most_, _mm512_max_ps(least_, v.low)), _mm512_min_ps(most_, _mm512_max_ps(least_, v.high))};   // keeps NaN
-    if constexpr (kGelu) v = {gelu_erf(v.low), gelu_erf(v.high)};
+    v = {_mm512_max_ps(least_, v.low), _mm512_max_ps(least_, v.high)};   // keeps NaN
+    if constexpr (kBounds != RowBounds::low) v = {_mm512_min_ps(most_, v.low), _mm512_min_ps(most_, v.high)};
+    if constexpr (kBounds == RowBounds::both_then_gelu) v = {gelu_erf(v.low), gelu_erf(v.high)};
     char* const out = row.out + out_at_;
     if constexpr (kWide) {
       _mm512_mask_storeu_ps(out, static_cast<__mmask16>(lanes_), v.low);
@@ -67,14 +75,19 @@ class RowEnd {
   __m512 least_, most_;
   std::int64_t out_at_, residual_at_;
   const float* sums_;
-  bool residual_wide_;
+  bool residual_wide_, in_place_;
 };
 
-// f<kResidual, kWide, kGelu>()
+// f<kResidual, kWide, kBounds>()
 template <class F>
 inline void pick_row_end(const GemmBf16Finish& f, F&& run) {
   const auto of_type = [&]<bool kResidual, bool kWide>() {
-    f.gelu ? run.template operator()<kResidual, kWide, true>() : run.template operator()<kResidual, kWide, false>();
+    if (f.gelu)
+      run.template operator()<kResidual, kWide, RowBounds::both_then_gelu>();
+    else if (f.clamp && f.high < std::numeric_limits<float>::infinity())
+      run.template operator()<kResidual, kWide, RowBounds::both>();
+    else
+      run.template operator()<kResidual, kWide, RowBounds::low>();
   };
   const auto with = [&]<bool kResidual>() {
     f.out_wide ? of_type.template operator()<kResidual, true>() : of_type.template operator()<kResidual, false>();
