@@ -7,6 +7,7 @@
 // (matmul, inner product; direct, automatic) the fastest counts. Ours includes the engine around the node.
 #include <omp.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -134,6 +135,14 @@ void compare(Kind kind, int index, int threads) {
   std::fflush(stdout);
 }
 
+// OpenMP's idle workers look for work so many times, by default for 15 ms: beside ours, whose workers would get no processor. Ours look
+// for 0.3 ms, and so do these, which the slice that does not count covers. Read when the program starts: hence once more.
+void look_shortly(char** argv) {
+  if (std::getenv("GOMP_SPINCOUNT")) return;
+  setenv("GOMP_SPINCOUNT", "6000", 1);
+  execv("/proc/self/exe", argv);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -142,6 +151,7 @@ int main(int argc, char** argv) {
     if (verb == "version" && argc == 2) return std::puts(onednn_version().c_str()), 0;
     if ((verb == "product" || verb == "convolution") && argc == 5) {
       const int threads = std::atoi(argv[4]);
+      look_shortly(argv);
       omp_set_num_threads(threads);
       for (int i = std::atoi(argv[2]); i < std::atoi(argv[3]); ++i)
         compare(verb == "product" ? Kind::product : Kind::convolution, i, threads);
