@@ -91,7 +91,8 @@ void time_in_turns(std::vector<Side>& sides, bool own_clock) {
   double all = 0;
   for (Side& side : sides) {
     side.call();
-    const double once = slice(side, own_clock);
+    double once = slice(side, own_clock);
+    for (double spent = once; spent < 5e5; spent += once) once = std::min(once, slice(side, own_clock));   // sleeping workers wake
     side.repeat = static_cast<int>(std::clamp(3e5 / std::max(once, 1.0), 1.0, 1e5));
     all += once * side.repeat;
   }

@@ -132,13 +132,16 @@ class BlockRun {
     tile_.cols = last - first;
     // The last window of a line has to begin inside it.
     by_line_ = kernel.line != nullptr && (extents.out[2] - 1) * kernel.shape.stride[2] - kernel.shape.begin[2] < extents.in[2];
+    by_strip_ = !by_line_ && extents.out[2] > 1;
   }
 
-  bool by_line() const noexcept { return by_line_; }
+  bool by_line() const noexcept { return by_line_ || by_strip_; }
   // Positions [row, row + count), if by_line() of one line of the result.
   void line(std::int64_t row, std::int64_t count, void* scratch) noexcept {
     if (by_line_)
       in_line(row, count);
+    else if (by_strip_)
+      in_strips(row, count);
     else
       by_windows(row, count);
     if (!kernel_.end.in_registers())
@@ -182,6 +185,58 @@ class BlockRun {
     kernel_.kernels->tile[tiles.begin(first + 1) - tiles.begin(first) - 1](tile_, last - first);
   }
 
+  // Windows of which all taps lie within the line together, those at its ends one by one.
+  void in_strips(std::int64_t row, std::int64_t count) noexcept {
+    const ConvShape& s = kernel_.shape;
+    const float* lines[kMostTaps];
+    std::int64_t numbers[kMostTaps];
+    DepthwiseF32Strip strip{.lines = lines,
+                            .first = numbers,
+                            .count = existing_lines(row, lines, numbers),
+                            .tap_step = s.dilation[2] * extents_.x_stride[2],
+                            .step = s.stride[2] * extents_.x_stride[2]};
+    const std::int64_t wide = s.kernel[2], length = extents_.in[2], begin = row % extents_.out[2] * s.stride[2] - s.begin[2];
+    const std::int64_t room = length - 1 - (wide - 1) * s.dilation[2] - begin;   // to where the last of them begins
+    const std::int64_t inside = begin < 0 ? std::min(count, ceil_div(-begin, s.stride[2])) : 0;
+    const std::int64_t outside = room < 0 ? inside : std::clamp(room / s.stride[2] + 1, inside, count);
+    const auto alone = [&](std::int64_t i) noexcept {
+      const std::int64_t at = begin + i * s.stride[2];
+      const std::int64_t first = at < 0 ? std::min(wide, ceil_div(-at, s.dilation[2])) : 0;
+      const std::int64_t last = at < length ? std::min(wide, (length - 1 - at) / s.dilation[2] + 1) : 0;
+      one_strip(strip, row, i, 1, first, std::max<std::int64_t>(last - first, 0));
+    };
+    for (std::int64_t i = 0; i < inside; ++i) alone(i);
+    const RowTiles tiles(outside - inside, kernel_.kernels->max_rows);
+    for (std::int64_t i = 0; i < tiles.count; ++i)
+      one_strip(strip, row, inside + tiles.begin(i), tiles.begin(i + 1) - tiles.begin(i), 0, wide);
+    for (std::int64_t i = outside; i < count; ++i) alone(i);
+  }
+
+  // Results [row + i, row + i + height), from `taps` taps of each line, of which `tap` is the first.
+  void one_strip(DepthwiseF32Strip& strip, std::int64_t row, std::int64_t i, std::int64_t height, std::int64_t tap,
+                 std::int64_t taps) noexcept {
+    const GemmF32Finish finish = bound_.at(row + i, first_);
+    GemmF32Tile tile = tile_;
+    tile.c = result(row + i);
+    tile.finish = bound_.any ? &finish : nullptr;
+    tile.offset += i * strip.step + tap * strip.tap_step;
+    tile.panel += tap * kernel_.weights.panel;
+    strip.taps = taps;
+    kernel_.kernels->strip[height - 1](tile, strip);
+  }
+
+  // The lines of the kernel that lie within the image, and the numbers of their first taps.
+  std::int64_t existing_lines(std::int64_t row, const float** lines, std::int64_t* numbers) const noexcept {
+    const std::int64_t all = find_lines(row, lines, numbers);
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < all; ++i) {
+      if (numbers[i] == 0) continue;   // no step: a line of zeros
+      lines[count] = lines[i];
+      numbers[count++] = i * kernel_.shape.kernel[2];
+    }
+    return count;
+  }
+
   // A pointer for each line of the kernel.
   void in_line(std::int64_t row, std::int64_t count) noexcept {
     const float* lines[kMostTaps];
@@ -221,7 +276,7 @@ class BlockRun {
   const WindowRows& windows_;
   const F32End::Binding& bound_;
   std::int64_t first_, last_;
-  bool by_line_;
+  bool by_line_, by_strip_;
   GemmF32Tile tile_;
 };
 
