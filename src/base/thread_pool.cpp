@@ -37,6 +37,16 @@ void futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept {
   syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
 }
 
+// Moves this thread off a CPU, if it may use others; it may come back.
+void leave_cpu(int cpu) noexcept {
+  cpu_set_t mine, others;
+  if (sched_getaffinity(0, sizeof mine, &mine) != 0) return;   // more CPUs than the set can name
+  others = mine;
+  CPU_CLR(static_cast<std::size_t>(cpu), &others);
+  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
+  sched_setaffinity(0, sizeof mine, &mine);
+}
+
 // Calls `done` until it is true, or the time is over, or `stop`, asked now and then, is true.
 template <class Done, class Stop>
 bool spin(int microseconds, Done done, Stop stop) noexcept {
@@ -185,6 +195,7 @@ void ThreadPool::leave() noexcept {
 void ThreadPool::work_loop(int worker) noexcept {
   FloatState::set();
   if (options_.set_up) options_.set_up(worker);
+  std::chrono::steady_clock::time_point moved{};
   for (;;) {
     const std::uint32_t seen = jobs_.load();   // before looking at the gate: a job opened after the look then ends the wait
     if (stop_.load()) return;
@@ -192,15 +203,20 @@ void ThreadPool::work_loop(int worker) noexcept {
       claim_parts(worker);
       leave();
     }
-    wait_for_work(seen);
+    wait_for_work(seen, moved);
   }
 }
 
 // A worker on the caller's CPU keeps it from running: the scheduler puts both there while another program has the worker's CPU, and
-// each job would take as long as the spin. Woken for the next job it is placed anew.
-void ThreadPool::wait_for_work(std::uint32_t seen) noexcept {
+// each job would take as long as the spin. It goes to another CPU, for the scheduler may leave both for many milliseconds; not often,
+// in case the others are taken, and sleeps.
+void ThreadPool::wait_for_work(std::uint32_t seen, std::chrono::steady_clock::time_point& moved) noexcept {
   const auto new_job = [&] { return jobs_.load(std::memory_order_relaxed) != seen; };
   const auto in_the_way = [&] { return sched_getcpu() == caller_cpu_.load(std::memory_order_relaxed); };
+  if (in_the_way()) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - moved > std::chrono::milliseconds(1)) moved = now, leave_cpu(caller_cpu_.load(std::memory_order_relaxed));
+  }
   if (!in_the_way() && spin(options_.spin_microseconds, new_job, in_the_way)) return;
   sleepers_.fetch_add(1);
   while (jobs_.load() == seen) futex_wait(jobs_, seen);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <vector>
 
@@ -41,7 +42,7 @@ class ThreadPool final : public Parallel {
   bool claim(std::int64_t chunk) noexcept;
   void run_chunk(std::int64_t chunk, int worker) noexcept;
   void close() noexcept;
-  void wait_for_work(std::uint32_t seen) noexcept;
+  void wait_for_work(std::uint32_t seen, std::chrono::steady_clock::time_point& moved) noexcept;
 
   // The gate: an open bit, a bit that says the caller sleeps on it, and the number of workers inside the job.
   static constexpr std::uint32_t kOpen = 1u << 31, kCallerSleeps = 1u << 30, kInside = kCallerSleeps - 1;

@@ -32,9 +32,10 @@ std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t bat
   batch = std::max<std::int64_t>(batch, 1), m = std::max<std::int64_t>(m, 1), n = std::max<std::int64_t>(n, 1);
   const std::int64_t isa = best_gemm_isa(device);
   const std::int64_t l2 = std::clamp<std::int64_t>(device.l2_bytes, 256 << 10, 2 << 20);
-  // What a result takes besides its sum, which is most of it where K is small.
+  // What a result takes besides its sum, which is most of it where K is small. Few columns take a whole vector.
   constexpr double kStore = 12;
-  const double results = static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n);
+  constexpr std::int64_t kVector = 16;
+  const double results = static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(std::max(n, kVector));
   const double flops = results * (2.0 * static_cast<double>(taps * k) + kStore);
 
   // Of K: a panel takes most of L1, times `deeper`; with few rows it is not read again, so K stays whole.
