@@ -162,6 +162,7 @@ extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {.mr = Ops::rows,
                                                     .expand = expand,
                                                     .panel = panel,
                                                     .taps = nullptr,
-                                                    .laid = nullptr};
+                                                    .laid = nullptr,
+                                                    .stream = nullptr};
 
 }  // namespace tenfold::backends::cpu

@@ -24,6 +24,55 @@ struct Int8Ahead {
   std::int64_t bytes;
 };
 
+// The common end of an int8 product, on a tile that is still in L1:
+//   y = acc * scale[j] + bias[j];  round and clamp, * scale2[j] + bias2[j];  clamp;  round and clamp, * middle_scale;  + residual;  clamp;
+// or
+//   y = gelu(acc * scale[j] + bias[j]) * gelu_scale;
+//   then stored as f32, or rounded half to even, moved by its zero point and saturated, as QuantizeLinear defines it.
+// Scales are folded by the caller so that every rounding finds its value in units of its own grid: no division is left.
+struct Int8Finish {
+  enum Type : std::int32_t { f32, u8, i8 };
+  const float *scale = nullptr, *bias = nullptr;   // per column; readable up to the next multiple of 16 columns, like the accumulators
+  float gelu_scale = 0;              // 0: no GELU (of erf); with one there is no grid, residual or clamp
+  bool has_grid = false;             // a result on a grid of its own that is scaled and shifted again
+  float grid_low = 0, grid_high = 0;
+  const float *scale2 = nullptr, *bias2 = nullptr;   // like scale and bias; unused without a grid
+  float low = 0, high = 0;           // first clamp; low > high: none; none where there is a middle
+  float middle_scale = 0, middle_low = 0, middle_high = 0;   // a result on a grid of its own before a residual; scale 0: none
+  const void* residual = nullptr;    // null: none
+  Type residual_type = f32;
+  std::int64_t residual_stride = 0;
+  float residual_zero = 0, residual_scale = 1;
+  float low2 = 0, high2 = 0;         // last clamp; low2 > high2: none
+  float last_scale = 0;              // of a grid that a result of type f32 with a residual is rounded to, before its clamp; 0: none
+  Type out_type = f32;
+  float out_zero = 0;                // added before the saturation
+  bool small = false;                // no value leaves 32 bits before it is clamped for the last time
+};
+
+// A product whose results are bytes, which end while later ones are added up: some tiles of 16 rows of A times panels of B.
+struct Int8Stream {
+  struct Tile {
+    const char* a;        // 16 rows that may be read, `stride` bytes apart
+    std::int64_t stride;
+    std::int64_t count;   // of them come from the problem ...
+    std::int64_t x;       // ... the first as number x of its line,
+    std::int64_t at;      // and this is where column 0 of the first one that is a result goes, and where its residual is, in elements
+  };
+  const Tile* tiles;
+  std::int64_t tile_count;
+  std::int64_t line_rows, line_outputs;   // rows come in lines, of which the first ones are results (Int8Laid)
+  std::int64_t row_elements;              // from a result to the next
+  const std::int32_t* offsets;   // where each step of k lies, in bytes from the start of a row
+  std::int64_t steps;
+  const char* b;                 // the first panel; the others follow
+  std::int64_t columns;          // whole panels
+  const std::int32_t* init;      // what accumulators start at; null: 0
+  bool is_signed, fetch_ahead;   // fetch_ahead: each block of columns fetches the next one's weights into the second cache
+  Int8Finish finish;             // of the first column, and of row 0 of the residual
+  void* out;
+};
+
 struct Int8Kernels {
   int mr, nr;                  // rows and columns of the largest register tile
   int row_step;                // blocks of rows had better be multiples of this
@@ -56,6 +105,8 @@ struct Int8Kernels {
   // The same with rows that lie `a_stride` bytes apart, and whose steps of 4 * k_step values lie at the offsets; null: not offered.
   void (*laid)(std::int64_t rows, int width, const char* a, std::int64_t a_stride, const std::int32_t* offsets, const char* b,
                std::int64_t k_groups, const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed, Int8Ahead ahead);
+  // Null: not offered. Of ends it takes those that Int8End::bytes() names.
+  void (*stream)(const Int8Stream&);
 };
 
 // vpmaddubsw adds two products of an unsigned and a signed byte in 16 bits, where they may not fit. What the weights of a panel
@@ -67,32 +118,6 @@ enum Int8Class {
   kInt8Flipped,   // every pair fits once odd weights are negated and odd values of A are complemented: 255 - a
   kInt8Wide,      // anything: widened to 16 bits
   kInt8Classes
-};
-
-// The common end of an int8 product, on a tile that is still in L1:
-//   y = acc * scale[j] + bias[j];  round and clamp, * scale2[j] + bias2[j];  clamp;  round and clamp, * middle_scale;  + residual;  clamp;
-// or
-//   y = gelu(acc * scale[j] + bias[j]) * gelu_scale;
-//   then stored as f32, or rounded half to even, moved by its zero point and saturated, as QuantizeLinear defines it.
-// Scales are folded by the caller so that every rounding finds its value in units of its own grid: no division is left.
-struct Int8Finish {
-  enum Type : std::int32_t { f32, u8, i8 };
-  const float *scale = nullptr, *bias = nullptr;   // per column; readable up to the next multiple of 16 columns, like the accumulators
-  float gelu_scale = 0;              // 0: no GELU (of erf); with one there is no grid, residual or clamp
-  bool has_grid = false;             // a result on a grid of its own that is scaled and shifted again
-  float grid_low = 0, grid_high = 0;
-  const float *scale2 = nullptr, *bias2 = nullptr;   // like scale and bias; unused without a grid
-  float low = 0, high = 0;           // first clamp; low > high: none; none where there is a middle
-  float middle_scale = 0, middle_low = 0, middle_high = 0;   // a result on a grid of its own before a residual; scale 0: none
-  const void* residual = nullptr;    // null: none
-  Type residual_type = f32;
-  std::int64_t residual_stride = 0;
-  float residual_zero = 0, residual_scale = 1;
-  float low2 = 0, high2 = 0;         // last clamp; low2 > high2: none
-  float last_scale = 0;              // of a grid that a result of type f32 with a residual is rounded to, before its clamp; 0: none
-  Type out_type = f32;
-  float out_zero = 0;                // added before the saturation
-  bool small = false;                // no value leaves 32 bits before it is clamped for the last time
 };
 
 struct Int8FinishKernels {

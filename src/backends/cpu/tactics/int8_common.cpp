@@ -50,7 +50,7 @@ std::vector<Config> int8_configs(const DeviceInfo& device, std::int64_t rows, st
   if (best == kInt8Amx) {   // a few rows do not fill a tile
     offer(best, 128, 64);
     offer(best, 64, 128);
-    offer(best, 128, 32);
+    offer(best, 256, 32);
     offer(best, 32, 128);
     offer(kInt8Vnni, 48, 64);
     return configs;

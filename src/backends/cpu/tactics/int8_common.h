@@ -19,7 +19,7 @@ namespace tenfold::backends::cpu {
 enum Int8Isa : std::int64_t { kInt8Avx2, kInt8Avx512, kInt8Vnni, kInt8Amx, kInt8IsaCount };
 constexpr std::int64_t round_up_to(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 // A block's rows, twice as many where kernels stream weights past them (`laid`); its columns, its accumulators; values of k at a time.
-inline constexpr std::int64_t kInt8MaxRows = 64, kInt8MostRows = 128, kInt8MaxColumns = 128, kInt8MaxCells = 64 * 128,
+inline constexpr std::int64_t kInt8MaxRows = 64, kInt8MostRows = 256, kInt8MaxColumns = 128, kInt8MaxCells = 64 * 128,
                               kInt8MaxChunkBytes = 1024, kInt8MaxSteps = 2048;
 static_assert(kInt8MaxColumns <= kInt8MostColumns);
 
@@ -151,10 +151,25 @@ struct Int8Product {
   struct Scratch;
   struct Call;
   std::int64_t splits(const Int8Rows& rows, std::int64_t row_blocks, std::int64_t workers) const noexcept;
+  // By kernels that end rows themselves (int8_stream_common.cpp): whether they can, and a part of the columns of a block of rows.
+  struct Streaming {
+    const Int8Rows& rows;
+    const void* packed;
+    const std::int32_t* start;   // null: all 0
+    Int8Finish finish;
+    char* out;
+  };
+  struct StreamPart {
+    std::int64_t block, group, first, last;   // of rows; columns of the group
+  };
+  bool can_stream(const Int8Rows& rows) const noexcept;
+  void stream_part(const Streaming& call, const StreamPart& part, std::int64_t count, char* scratch) const noexcept;
+  void stream(const Streaming& call, std::int64_t count, const RunArgs& args) const noexcept;
   Int8Ahead ahead(const void* packed, const Block& block, std::int64_t row_blocks) const noexcept;
   void run_block(const Call& call, const Block& block, Scratch& s, void* scratch) const noexcept;
   void multiply_taps(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept;
-  void find_direct(const Call& call, const Block& block, Scratch& s) const noexcept;
+  std::int64_t direct_rows(const Int8Rows& rows, std::int64_t group, std::int64_t row, std::int64_t count, const char*& first,
+                           std::int64_t& stride) const noexcept;
   void multiply(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept;
   void multiply_laid(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept;
   void finish_laid(const Call& call, const Block& block, std::int64_t width, Scratch& s, void* scratch) const noexcept;

@@ -77,17 +77,24 @@ Int8Finish Int8End::finish_of(const Binding& binding, std::int64_t column) const
   return finish;
 }
 
-std::optional<Int8Finish> Int8End::plain_bytes(const Binding& binding, std::int64_t column) const noexcept {
-  if (!form_ || !binding.small) return {};
+std::optional<Int8Finish> Int8End::bytes(const Binding& binding, std::int64_t column) const noexcept {
+  if (!form_ || !binding.small) return {};   // small: so a residual is one of bytes
   const Int8Finish& f = form_->finish;
-  if (f.out_type == Int8Finish::f32 || form_->residual > 0 || f.has_grid || f.middle_scale != 0 || f.low <= f.high) return {};
+  const bool residual = form_->residual > 0;
+  if (f.out_type == Int8Finish::f32 || f.has_grid || (f.middle_scale != 0 && !residual) || f.low <= f.high) return {};
   Int8Finish finish = finish_of(binding, column);
+  if (residual) finish.residual = static_cast<const char*>(binding.operands[form_->residual - 1].data) + column;
   if (f.low2 <= f.high2) {   // within what bytes can say, so that bounds fit 16 bits
     const float bottom = (f.out_type == Int8Finish::i8 ? -128.0f : 0.0f) - f.out_zero;
     finish.low2 = std::clamp(f.low2, bottom, bottom + 255);
     finish.high2 = std::clamp(f.high2, bottom, bottom + 255);
   }
   return finish;
+}
+
+std::optional<Int8Finish> Int8End::plain_bytes(const Binding& binding, std::int64_t column) const noexcept {
+  if (form_ && form_->residual > 0) return {};
+  return bytes(binding, column);
 }
 
 void Int8End::apply(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,

@@ -31,7 +31,10 @@ class Int8End {
     bool small = false;                 // Int8Finish::small
   };
   void bind(const RunArgs& args, const TileAxes& axes, std::int64_t columns, Binding& binding) const noexcept;
-  // For kernels that finish by themselves: what they need if results are bytes of a scale, a bias and a clamp of small values.
+  // For kernels that finish by themselves: what they need if results are bytes of small values, scaled, shifted, clamped, perhaps with a
+  // residual of bytes, before which they may lie on a grid; from `column` and the first row on.
+  std::optional<Int8Finish> bytes(const Binding& binding, std::int64_t column) const noexcept;
+  // The same without a residual.
   std::optional<Int8Finish> plain_bytes(const Binding& binding, std::int64_t column) const noexcept;
   void apply(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
              const std::int32_t* acc, std::int64_t acc_stride, void* scratch) const noexcept;

@@ -75,6 +75,12 @@ void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zer
   const bool shifted = a_signed && kernels->expand_shifts;
   Call call{rows, packed, start, shifted ? moved_zero : zero, packing.has_rests(packed), {}};
   end.bind(args, axes, weights.n * weights.groups, call.end);
+  if (!call.rests && can_stream(rows)) {
+    if (const auto finish = end.bytes(call.end, 0)) {
+      const bool zeros = std::all_of(start, start + packing.columns() * weights.groups, [](std::int32_t x) { return x == 0; });
+      return stream({rows, packed, zeros ? nullptr : start, *finish, call.end.out}, count, args);
+    }
+  }
   const Int8Laying* const laying = rows.laying();
   const std::int64_t row_blocks = laying ? laying->blocks() : ceil_div(count, block_rows),
                      column_blocks = ceil_div(weights.n, block_columns);
@@ -139,7 +145,7 @@ void Int8Product::run_block(const Call& call, const Block& block, Scratch& s, vo
   const std::int64_t width = std::min(round_up_to(block.columns, kernels->nr / 2), packing.columns() - block.column);
   const bool is_laid = call.rows.laying() != nullptr;
   if (block.first && !is_laid) {
-    find_direct(call, block, s);
+    s.direct_rows = direct_rows(call.rows, block.group, block.row, block.rows, s.direct, s.direct_stride);
     s.by_taps = s.direct_rows == 0 && kernels->taps != nullptr && call.rows.find(block.group, block.row, block.rows, s.taps);
   }
   if (call.rests) std::fill_n(s.row_sums, block.rows, 0);
@@ -156,17 +162,17 @@ void Int8Product::run_block(const Call& call, const Block& block, Scratch& s, vo
   end.apply(call.end, block.row, block.rows, block.group * weights.n + block.column, block.columns, s.c, width, scratch);
 }
 
-// Rows that are read in whole tiles: those of which no byte lies behind the end.
-void Int8Product::find_direct(const Call& call, const Block& block, Scratch& s) const noexcept {
-  s.direct = nullptr;
-  s.direct_rows = 0;
-  if (!(a_signed ? kernels->direct_signed : kernels->direct_unsigned)) return;
-  if (kernels->whole_rows == 1 && weights.k != packing.depth()) return;
-  s.direct = call.rows.direct(block.group, block.row, s.direct_stride);
-  if (s.direct == nullptr) return;
-  const std::int64_t left = call.rows.end() - s.direct - packing.depth();   // from the end of the first row
-  const std::int64_t readable = left < 0 ? 0 : left / s.direct_stride + 1;
-  s.direct_rows = std::min(block.rows, readable) / kernels->whole_rows * kernels->whole_rows;
+// How many of `count` rows are read where they lie, from `first` on; in whole tiles: those of which no byte lies behind the end.
+std::int64_t Int8Product::direct_rows(const Int8Rows& rows, std::int64_t group, std::int64_t row, std::int64_t count, const char*& first,
+                                      std::int64_t& stride) const noexcept {
+  first = nullptr;
+  if (!(a_signed ? kernels->direct_signed : kernels->direct_unsigned)) return 0;
+  if (kernels->whole_rows == 1 && weights.k != packing.depth()) return 0;
+  first = rows.direct(group, row, stride);
+  if (first == nullptr) return 0;
+  const std::int64_t left = rows.end() - first - packing.depth();   // from the end of the first row
+  const std::int64_t readable = left < 0 ? 0 : left / stride + 1;
+  return std::min(count, readable) / kernels->whole_rows * kernels->whole_rows;
 }
 
 void Int8Product::multiply_laid(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept {

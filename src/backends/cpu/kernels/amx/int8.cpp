@@ -4,6 +4,7 @@
 // only A's sign chooses the instruction. Rows of A and of C beyond `rows` are computed and ignored: blocks are padded to whole tiles.
 #include <immintrin.h>
 
+#include "backends/cpu/kernels/amx/int8_stream.h"
 #include "backends/cpu/kernels/amx/tile_shapes.h"
 #include "backends/cpu/kernels/int8.h"
 #include "backends/cpu/kernels/int8_copy.h"
@@ -118,6 +119,7 @@ extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {.mr = 2 * kTileRows,
                                                     .expand = int8_copy,
                                                     .panel = panel,
                                                     .taps = nullptr,
-                                                    .laid = laid};
+                                                    .laid = laid,
+                                                    .stream = int8_stream};
 
 }  // namespace tenfold::backends::cpu

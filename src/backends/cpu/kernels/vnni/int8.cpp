@@ -140,6 +140,7 @@ extern "C" const Int8Kernels TENFOLD_TABLE(int8) = {.mr = Quads<false>::rows,
                                                     .expand = int8_copy,
                                                     .panel = panel,
                                                     .taps = taps,
-                                                    .laid = nullptr};
+                                                    .laid = nullptr,
+                                                    .stream = nullptr};
 
 }  // namespace tenfold::backends::cpu

@@ -1,0 +1,89 @@
+// The end of a row of 32-bit sums that becomes bytes, as Int8Finish has it, for sums in tiles: same bits as its common kernel's.
+#pragma once
+
+#include <immintrin.h>
+
+#include "backends/cpu/kernels/int8.h"
+
+namespace tenfold::backends::cpu {
+namespace {
+
+template <bool kResidual, bool kMiddle>
+class Int8BytesEnd {
+ public:
+  explicit Int8BytesEnd(const Int8Finish& f) : out_signed_(f.out_type == Int8Finish::i8), residual_signed_(f.residual_type == Int8Finish::i8) {
+    const float bottom = (out_signed_ ? -128.0f : 0.0f) - f.out_zero, top = bottom + 255;
+    const bool clamps = f.low2 <= f.high2;
+    float most = clamps && f.high2 < top ? f.high2 : top, least = clamps && f.low2 > bottom ? f.low2 : bottom;
+    most = most < bottom ? bottom : most;
+    least = least > most ? most : least;
+    clamps_ = least > bottom || most < top;
+    // Rounding keeps order: whole numbers are clamped to the rounded bounds.
+    least_ = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(least)));
+    most_ = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(most)));
+    moved_ = f.out_zero != 0;
+    zero_ = _mm512_set1_epi16(static_cast<short>(f.out_zero));
+    middle_low_ = _mm512_set1_ps(f.middle_low), middle_high_ = _mm512_set1_ps(f.middle_high);
+    middle_scale_ = _mm512_set1_ps(f.middle_scale);
+    residual_scale_ = _mm512_set1_ps(f.residual_scale);
+    residual_start_ = _mm512_set1_ps(-f.residual_zero * f.residual_scale);
+  }
+
+  // Rows begin at `column`, and have so many vectors of 16.
+  __attribute__((always_inline)) inline void columns(const Int8Finish& f, std::int64_t column, int vectors) {
+    for (int i = 0; i < 2; ++i) {
+      scale_[i] = _mm512_loadu_ps(f.scale + column + 16 * i), bias_[i] = _mm512_loadu_ps(f.bias + column + 16 * i);
+      if (vectors == 4) {
+        scale_[i + 2] = _mm512_loadu_ps(f.scale + column + 32 + 16 * i);
+        bias_[i + 2] = _mm512_loadu_ps(f.bias + column + 32 + 16 * i);
+      }
+    }
+  }
+
+  // sums(i): 16 of them.
+  template <int kVectors, class Sums>
+  __attribute__((always_inline)) inline void row(const Sums& sums, const char* residual, char* out) const {
+    __m512i y[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < kVectors; ++i) y[i] = _mm512_cvtps_epi32(value(sums(i), i, residual));
+    const __m512i first = words(y[0], y[1]), last = kVectors == 4 ? words(y[2], y[3]) : first;
+    const __m512i bytes = out_signed_ ? _mm512_packs_epi16(first, last) : _mm512_packus_epi16(first, last);
+    // Each quarter holds four columns of each vector.
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i result = _mm512_permutexvar_epi32(order, bytes);
+    if constexpr (kVectors == 4)
+      _mm512_storeu_si512(out, result);
+    else
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_castsi512_si256(result));
+  }
+
+ private:
+  __attribute__((always_inline)) inline __m512 value(const std::int32_t* sums, int i, const char* residual) const {
+    __m512 y = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(sums)), scale_[i], bias_[i]);
+    if constexpr (kMiddle) {
+      // Between whole bounds of a few hundred a sum with 1.5 * 2^23 rounds as the instruction does, which takes longer.
+      const __m512 magic = _mm512_set1_ps(12582912.0f);
+      y = _mm512_min_ps(_mm512_max_ps(y, middle_low_), middle_high_);
+      y = _mm512_sub_ps(_mm512_add_ps(y, magic), magic);
+    }
+    if constexpr (kResidual) {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(residual + 16 * i));
+      const __m512i wide = residual_signed_ ? _mm512_cvtepi8_epi32(bytes) : _mm512_cvtepu8_epi32(bytes);
+      const __m512 other = _mm512_fmadd_ps(_mm512_cvtepi32_ps(wide), residual_scale_, residual_start_);
+      y = kMiddle ? _mm512_fmadd_ps(y, middle_scale_, other) : _mm512_add_ps(y, other);
+    }
+    return y;
+  }
+  __attribute__((always_inline)) inline __m512i words(__m512i a, __m512i b) const {
+    __m512i w = _mm512_packs_epi32(a, b);
+    if (clamps_) w = _mm512_min_epi16(_mm512_max_epi16(w, least_), most_);
+    return moved_ ? _mm512_adds_epi16(w, zero_) : w;
+  }
+
+  __m512 scale_[4] = {}, bias_[4] = {}, middle_low_, middle_high_, middle_scale_, residual_scale_, residual_start_;
+  __m512i least_, most_, zero_;
+  bool clamps_, moved_, out_signed_, residual_signed_;
+};
+
+}  // namespace
+}  // namespace tenfold::backends::cpu

@@ -1,0 +1,113 @@
+// The int8 product by kernels that end rows while they add up others: blocks of rows times all or some of the columns, in one call.
+#include "backends/cpu/tactics/int8_common.h"
+#include "base/checked.h"
+
+namespace tenfold::backends::cpu {
+namespace {
+
+constexpr std::int64_t kTileRows = 16, kMostTiles = kInt8MostRows / kTileRows, kColumns = 64;
+constexpr std::int64_t kPartsOfWorker = 4, kPartBytes = 1 << 19;
+
+// The rows of a block as kernels want them: on the worker's stack.
+struct Tiles {
+  Int8Stream::Tile tiles[kMostTiles];
+  std::int64_t count;
+  Int8Laid lines;   // of what rows come in
+
+  void cover(const Int8Laid& laid, std::int64_t columns) {
+    count = ceil_div(laid.rows, kTileRows);
+    for (std::int64_t t = 0; t < count; ++t) {
+      const std::int64_t row = laid.x + t * kTileRows, line = row / laid.line_rows, x = row % laid.line_rows;
+      tiles[t].count = std::min(kTileRows, laid.rows - t * kTileRows);
+      tiles[t].x = x;
+      tiles[t].at = (laid.out + line * laid.line_outputs + std::min(x, laid.line_outputs)) * columns;
+    }
+    lines = laid;
+  }
+  void place(std::int64_t first, std::int64_t until, const char* a, std::int64_t stride) {
+    for (std::int64_t t = first; t < until; ++t, a += kTileRows * stride) tiles[t].a = a, tiles[t].stride = stride;
+  }
+};
+
+struct Space {
+  alignas(64) char a[kInt8MostRows * (kInt8MaxChunkBytes / 2 + 64) + 64];   // gathered rows
+  std::int32_t offsets[kInt8MaxSteps];
+  Tiles tiles;
+};
+
+// Rows lie a line of the cache apart from what would make them fall into the same sets.
+std::int64_t gathered_stride(std::int64_t depth) { return depth >= 512 ? depth + 64 : depth; }
+
+}  // namespace
+
+bool Int8Product::can_stream(const Int8Rows& rows) const noexcept {
+  if (kernels->stream == nullptr || weights.n % kernels->nr != 0 || packing.depth() / (kernels->k_group * kernels->k_step) > kInt8MaxSteps)
+    return false;
+  if (rows.laying()) return true;
+  std::int64_t stride;
+  const bool direct = rows.direct(0, 0, stride) != nullptr;   // then the rows of one tile at most, or two, are gathered
+  return (direct ? 2 * kTileRows : round_up_to(block_rows, kTileRows)) * gathered_stride(packing.depth()) <=
+         static_cast<std::int64_t>(sizeof(Space::a));
+}
+
+void Int8Product::stream(const Streaming& call, std::int64_t count, const RunArgs& args) const noexcept {
+  const Int8Laying* const laying = call.rows.laying();
+  const std::int64_t row_blocks = laying ? laying->blocks() : ceil_div(count, block_rows), parts_of_rows = row_blocks * weights.groups;
+  const std::int64_t workers = args.parallel->workers(), enough = workers > 1 ? kPartsOfWorker * workers : 1;
+  // Other blocks of rows should find a part's weights in the cache.
+  const std::int64_t by_size = row_blocks > 1 ? ceil_div(packing.columns() * packing.depth(), kPartBytes) : 1;
+  const std::int64_t split = std::clamp(std::max(ceil_div(enough, std::max(parts_of_rows, std::int64_t{1})), by_size), std::int64_t{1},
+                                        ceil_div(weights.n, kColumns));
+  args.parallel->for_each(parts_of_rows * split, [&](std::int64_t part, int worker) {
+    const std::int64_t block = part % row_blocks, group = part / row_blocks / split, at = part / row_blocks % split;
+    const std::int64_t panels = ceil_div(weights.n, kColumns);
+    const std::int64_t first = at * panels / split * kColumns, last = std::min((at + 1) * panels / split * kColumns, weights.n);
+    stream_part(call, {block, group, first, last}, count, static_cast<char*>(args.scratch_of(worker)));
+  });
+}
+
+void Int8Product::stream_part(const Streaming& call, const StreamPart& part, std::int64_t count, char* scratch) const noexcept {
+  Space s;
+  const std::int64_t columns = weights.n * weights.groups, step = kernels->k_group * kernels->k_step, steps = packing.depth() / step;
+  if (const Int8Laying* laying = call.rows.laying()) {
+    const Int8Laid laid = laying->lay(part.block, scratch + scratch_bytes(), s.offsets);
+    s.tiles.cover(laid, columns);
+    s.tiles.place(0, s.tiles.count, laid.first, laid.stride);
+  } else {
+    const std::int64_t row = part.block * block_rows, rows = std::min(block_rows, count - row);
+    for (std::int64_t i = 0; i < steps; ++i) s.offsets[i] = static_cast<std::int32_t>(i * step);
+    s.tiles.cover({.rows = rows, .line_rows = rows, .line_outputs = rows, .x = 0, .out = row}, columns);
+    std::int64_t stride = 0;
+    const char* direct = nullptr;
+    const std::int64_t whole = direct_rows(call.rows, part.group, row, rows, direct, stride) / kTileRows;
+    s.tiles.place(0, whole, direct, stride);
+    if (whole < s.tiles.count) {
+      const std::int64_t gathered = gathered_stride(packing.depth()), from = whole * kTileRows;
+      call.rows.fill(*kernels, part.group, row + from, rows - from, 0, weights.k, s.a, gathered);
+      s.tiles.place(whole, s.tiles.count, s.a, gathered);
+    }
+  }
+  const std::int64_t column = part.group * weights.n + part.first;
+  Int8Finish finish = call.finish;
+  finish.scale += column;
+  finish.bias += column;
+  if (finish.residual) finish.residual = static_cast<const char*>(finish.residual) + column;
+  kernels->enter(a_signed);
+  kernels->stream({.tiles = s.tiles.tiles,
+                   .tile_count = s.tiles.count,
+                   .line_rows = s.tiles.lines.line_rows,
+                   .line_outputs = s.tiles.lines.line_outputs,
+                   .row_elements = columns,
+                   .offsets = s.offsets,
+                   .steps = steps,
+                   .b = packing.panel(call.packed, part.group, part.first, 0),
+                   .columns = part.last - part.first,
+                   .init = call.start ? call.start + part.group * packing.columns() + part.first : nullptr,
+                   .is_signed = a_signed,
+                   .fetch_ahead = part.block == 0,
+                   .finish = finish,
+                   .out = call.out + column});
+  kernels->leave();
+}
+
+}  // namespace tenfold::backends::cpu
