@@ -14,8 +14,8 @@ struct Int8Case {
   DType out = DType::i32;
 };
 
-// Sweeps every instruction set and config; results may differ from the reference by `quantum`.
-inline void check_int8(const Tactic& tactic, const Int8Case& c, double quantum) {
+// Sweeps every instruction set and config; results may differ from the reference by `quantum`, and, if `same_bits`, not from each other.
+inline void check_int8(const Tactic& tactic, const Int8Case& c, double quantum, bool same_bits = false) {
   SCOPED_TRACE(c.op + " " + c.text);
   const ir::OpDef& op = ir::Registry::builtin().get(c.op);
   const ops::Case parsed = ops::parse_case(op, c.text);
@@ -43,6 +43,7 @@ inline void check_int8(const Tactic& tactic, const Int8Case& c, double quantum) 
   graph.outputs = {graph.add(std::move(node), 1)->out()};
   const std::vector<ops::RuntimeValue> expected = ops::run_node(*graph.nodes().front(), as_values(operands));
   const Tensor& truth = std::get<Tensor>(expected[0]);
+  std::optional<Tensor> first;
   for (const std::uint32_t features : feature_sets()) {
     TacticRun run(tactic, graph, features);
     if (tactic.formats) run.use(tactic.formats(run.problem).front());
@@ -57,6 +58,11 @@ inline void check_int8(const Tactic& tactic, const Int8Case& c, double quantum) 
       const Tensor y = run.run(config, operands, serial)[0], again = run.run(config, operands, backwards)[0];
       ASSERT_EQ(y.shape(), truth.shape());
       EXPECT_EQ(0, std::memcmp(y.raw(), again.raw(), static_cast<std::size_t>(y.bytes()))) << "results depend on the order of parts";
+      if (!first) first = y;
+      if (same_bits) {
+        EXPECT_EQ(0, std::memcmp(y.raw(), first->raw(), static_cast<std::size_t>(y.bytes())))
+            << "features " << feature_text(features) << ", config {" << config[0] << "," << config[1] << "," << config.back() << "}";
+      }
       double worst = 0;
       for (std::int64_t i = 0; i < y.size(); ++i) worst = std::max(worst, std::abs(y.as_double(i) - truth.as_double(i)));
       EXPECT_LE(worst, quantum) << "features " << feature_text(features) << ", config {" << config[0] << "," << config[1] << ","

@@ -156,7 +156,7 @@ class Streamer {
     const std::int64_t panel = s_.steps * kStreamStep;
     const std::int64_t products = kSquare ? (s_.tile_count + 1) / 2 * 2 : s_.tile_count;
     for (std::int64_t column = 0; column < s_.columns; column += 64) {
-      const std::int64_t next = s_.fetch_ahead ? std::min<std::int64_t>(std::max<std::int64_t>(s_.columns - column - 64, 0), 64) : 0;
+      const std::int64_t next = s_.fetch_ahead ? std::clamp<std::int64_t>(s_.columns - column - 64, 0, 64) : 0;
       const char* b = s_.b + column / 32 * panel;
       ahead_ = b + 2 * panel;
       lines_ = next / 32 * panel / 64;
@@ -209,12 +209,15 @@ class Streamer {
   template <class Product>
   __attribute__((always_inline)) inline void ending(Product&& product) {
     const StreamEnding& e = waiting_[first_++ % kWaiting];
+    // Of the tile that ends next the residual is asked for now.
+    const StreamEnding& next = waiting_[first_ % kWaiting];
+    std::int64_t soon = kResidual && first_ != last_ && next.tile ? next.tile->at + next.column : -1;
     Int8BytesEnd<kResidual, kMiddle> end = end_;
     end.columns(s_.finish, e.column, e.vectors);
     const std::int64_t count = e.tile ? e.tile->count : 0, each = each_, each_line = each_line_;
     const std::int64_t line_rows = s_.line_rows, line_outputs = s_.line_outputs, row_elements = s_.row_elements;
     std::int64_t row = 0, x = e.tile ? e.tile->x : 0, at = e.tile ? e.tile->at : 0;
-    const char* const residual = static_cast<const char*>(s_.finish.residual) + e.column;
+    const char *const all = static_cast<const char*>(s_.finish.residual), *const residual = all + e.column;
     char* const out = static_cast<char*>(s_.out) + e.column;
     const std::int32_t* const sums = e.sums;
     const bool four = e.vectors == 4;
@@ -227,6 +230,7 @@ class Streamer {
           const auto part = [&](int i) __attribute__((always_inline)) { return from + (kSquare ? i * kStreamTile : kStreamAt[i]); };
           four ? end.template row<4>(part, residual + at, out + at) : end.template row<2>(part, residual + at, out + at);
           at += row_elements;
+          if (kResidual && soon >= 0) _mm_prefetch(all + soon, _MM_HINT_T0), soon += row_elements;
         }
         if (++x == line_rows) x = 0;
       }

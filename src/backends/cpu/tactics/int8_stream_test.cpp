@@ -1,0 +1,82 @@
+// Int8 products whose rows end while others are added up, against the reference, and with the bits of all other instruction sets.
+#include "backends/cpu/tactics/int8_check.h"
+
+namespace tenfold::backends {
+Tactic cpu_conv_int8_igemm();
+Tactic cpu_matmul_int8();
+namespace {
+
+using namespace testing;
+
+struct Shape {
+  const char *op, *text;
+  std::int64_t columns;
+  const char* out;   // its dims
+};
+
+// 64 columns and 32 more, k of few steps and of many, rows that fill no tile, signed values, zero points; windows whose lines leave gaps,
+// of one image and of two, strided ones that are gathered, groups.
+constexpr Shape kShapes[] = {
+    {"MatMulInteger", "u8[50,40](0,255) i8[40,96](-127,127)! u8[]{0}", 96, "[50,96]"},
+    {"MatMulInteger", "u8[300,128](0,255) i8[128,64](-127,127)! u8[]{131}", 64, "[300,64]"},
+    {"MatMulInteger", "i8[49,1300](-128,127) i8[1300,128](-127,127)! i8[]{-7}", 128, "[49,128]"},
+    {"MatMulInteger", "u8[17,1100](0,255) i8[1100,32](-127,127)! u8[]{3}", 32, "[17,32]"},
+    {"ConvInteger", "u8[1,64,9,30](0,255) i8[64,64,3,3](-127,127)! u8[]{0} pads=[1,1,1,1]", 64, "[1,64,9,30]"},
+    {"ConvInteger", "i8[2,128,7,7](-128,127) i8[128,128,3,3](-127,127)! i8[]{5} pads=[1,1,1,1]", 128, "[2,128,7,7]"},
+    {"ConvInteger", "u8[1,3,20,21](0,255) i8[96,3,7,7](-127,127)! u8[]{114} pads=[3,3,3,3] strides=[2,2]", 96, "[1,96,10,11]"},
+    {"ConvInteger", "u8[1,600,9,9](0,255) i8[64,600,1,1](-127,127)! u8[]{1} strides=[2,2]", 64, "[1,64,5,5]"},
+    {"ConvInteger", "u8[1,64,6,7](0,255) i8[64,32,1,1](-127,127)! u8[]{9} group=2", 64, "[1,64,6,7]"},
+};
+
+Int8Case case_of(const Shape& s) {
+  const bool conv = std::string_view(s.op) == "ConvInteger";
+  const std::string dims = cat("[", s.columns, conv ? ",1,1]" : "]");
+  Int8Case c{s.op, s.text};
+  c.extra = {cat("f32", dims, "(0.0001,0.0005)!"), cat("f32", dims, "(-3,3)!")};
+  return c;
+}
+const Tactic& tactic_of(const Shape& s) {
+  static const Tactic conv = cpu_conv_int8_igemm(), matmul = cpu_matmul_int8();
+  return std::string_view(s.op) == "ConvInteger" ? conv : matmul;
+}
+
+TEST(Int8Stream, Plain) {
+  for (const Shape& s : kShapes) {
+    for (const DType to : {DType::u8, DType::i8}) {
+      Int8Case c = case_of(s);
+      c.body = quantised_end(to, 0.25, to == DType::u8 ? 100 : 0, DType::i32, to == DType::u8);
+      check_int8(tactic_of(s), c, 1, true);
+    }
+  }
+}
+
+TEST(Int8Stream, Residual) {
+  for (const Shape& s : kShapes) {
+    for (const DType residual : {DType::u8, DType::i8}) {
+      Int8Case c = case_of(s);
+      c.body = quantised_end(DType::u8, 0.5, 3, residual, true);
+      c.extra.push_back(cat(name(residual), s.out));
+      check_int8(tactic_of(s), c, 1, true);
+    }
+  }
+}
+
+TEST(Int8Stream, ResidualAfterAGrid) {
+  for (const Shape& s : kShapes) {
+    ir::BodyBuilder b({DType::i32, DType::f32, DType::f32, DType::u8});
+    const auto number = [&](double v) { return b.constant(DType::f32, v); };
+    std::uint16_t y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1), 2);
+    y = b.binary(ir::Prim::add, b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, y, number(0.3))), number(120));
+    y = b.cast(b.emit({.prim = ir::Prim::saturate, .dtype = DType::u8, .a = y}), DType::f32);
+    y = b.binary(ir::Prim::mul, b.binary(ir::Prim::sub, y, number(120)), number(0.3));
+    y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.binary(ir::Prim::sub, b.cast(3, DType::f32), number(9)), number(0.5)), y);
+    y = b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, b.binary(ir::Prim::max, y, number(0)), number(0.4)));
+    Int8Case c = case_of(s);
+    c.body = b.finish({b.emit({.prim = ir::Prim::saturate, .dtype = DType::u8, .a = y})});
+    c.extra.push_back(cat("u8", s.out, "(0,255)"));
+    check_int8(tactic_of(s), c, 1, true);
+  }
+}
+
+}  // namespace
+}  // namespace tenfold::backends
