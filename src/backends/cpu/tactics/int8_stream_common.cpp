@@ -12,7 +12,7 @@ constexpr std::int64_t kPartsOfWorker = 4, kPartBytes = 1 << 19;
 struct Tiles {
   Int8Stream::Tile tiles[kMostTiles];
   std::int64_t count;
-  Int8Laid lines;   // of what rows come in
+  Int8Laid lines;  // of what rows come in
 
   void cover(const Int8Laid& laid, std::int64_t columns) {
     count = ceil_div(laid.rows, kTileRows);
@@ -30,7 +30,7 @@ struct Tiles {
 };
 
 struct Space {
-  alignas(64) char a[kInt8MostRows * (kInt8MaxChunkBytes / 2 + 64) + 64];   // gathered rows
+  alignas(64) char a[kInt8MostRows * (kInt8MaxChunkBytes / 2 + 64) + 64];  // gathered rows
   std::int32_t offsets[kInt8MaxSteps];
   Tiles tiles;
 };
@@ -45,7 +45,7 @@ bool Int8Product::can_stream(const Int8Rows& rows) const noexcept {
     return false;
   if (rows.laying()) return true;
   std::int64_t stride;
-  const bool direct = rows.direct(0, 0, stride) != nullptr;   // then the rows of one tile at most, or two, are gathered
+  const bool direct = rows.direct(0, 0, stride) != nullptr;  // then the rows of one tile at most, or two, are gathered
   return (direct ? 2 * kTileRows : round_up_to(block_rows, kTileRows)) * gathered_stride(packing.depth()) <=
          static_cast<std::int64_t>(sizeof(Space::a));
 }

@@ -11,7 +11,7 @@ using namespace testing;
 struct Shape {
   const char *op, *text;
   std::int64_t columns;
-  const char* out;   // its dims
+  const char* out;  // its dims
 };
 
 // 64 columns and 32 more, k of few steps and of many, rows that fill no tile, signed values, zero points; windows whose lines leave gaps,

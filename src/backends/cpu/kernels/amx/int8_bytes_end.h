@@ -11,7 +11,8 @@ namespace {
 template <bool kResidual, bool kMiddle>
 class Int8BytesEnd {
  public:
-  explicit Int8BytesEnd(const Int8Finish& f) : out_signed_(f.out_type == Int8Finish::i8), residual_signed_(f.residual_type == Int8Finish::i8) {
+  explicit Int8BytesEnd(const Int8Finish& f)
+      : out_signed_(f.out_type == Int8Finish::i8), residual_signed_(f.residual_type == Int8Finish::i8) {
     const float bottom = (out_signed_ ? -128.0f : 0.0f) - f.out_zero, top = bottom + 255;
     const bool clamps = f.low2 <= f.high2;
     float most = clamps && f.high2 < top ? f.high2 : top, least = clamps && f.low2 > bottom ? f.low2 : bottom;

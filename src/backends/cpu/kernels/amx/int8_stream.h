@@ -12,17 +12,17 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-constexpr std::int64_t kStreamStep = 2048;                           // bytes of a panel for a step of k: two tiles
-constexpr int kStreamTile = 256, kStreamRows = 16, kStreamNext = 1024;   // sums of a tile; its rows; bytes of a tile of B
+constexpr std::int64_t kStreamStep = 2048;                              // bytes of a panel for a step of k: two tiles
+constexpr int kStreamTile = 256, kStreamRows = 16, kStreamNext = 1024;  // sums of a tile; its rows; bytes of a tile of B
 // Sums 0 to 3 of a product, apart. What is stored and what is read meanwhile differ in the lower 12 bits of their addresses.
 constexpr int kStreamAt[4] = {0, kStreamTile, 4 * kStreamTile, 5 * kStreamTile};
 
 struct StreamProduct {
-  const char *a[2], *b[2];   // tiles of rows, panels; two of one kind or none of them
+  const char *a[2], *b[2];  // tiles of rows, panels; two of one kind or none of them
   std::int64_t stride[2];
   const std::int32_t *offsets, *init;
   std::int64_t steps;
-  std::int32_t* stored;   // where the sums before go
+  std::int32_t* stored;  // where the sums before go
 };
 
 // A tile whose rows wait for their end.
@@ -39,20 +39,28 @@ inline void stream_start(std::int32_t* to, const std::int32_t* init) {
   to += kStreamAt[kSum];
   if constexpr (kSum == 0) {
     _tile_stored(0, to, 64);
-    if (init) _tile_loadd(0, init, 0);
-    else _tile_zero(0);
+    if (init)
+      _tile_loadd(0, init, 0);
+    else
+      _tile_zero(0);
   } else if constexpr (kSum == 1) {
     _tile_stored(1, to, 64);
-    if (init) _tile_loadd(1, init, 0);
-    else _tile_zero(1);
+    if (init)
+      _tile_loadd(1, init, 0);
+    else
+      _tile_zero(1);
   } else if constexpr (kSum == 2) {
     _tile_stored(2, to, 64);
-    if (init) _tile_loadd(2, init, 0);
-    else _tile_zero(2);
+    if (init)
+      _tile_loadd(2, init, 0);
+    else
+      _tile_zero(2);
   } else {
     _tile_stored(3, to, 64);
-    if (init) _tile_loadd(3, init, 0);
-    else _tile_zero(3);
+    if (init)
+      _tile_loadd(3, init, 0);
+    else
+      _tile_zero(3);
   }
 }
 
@@ -174,9 +182,9 @@ class Streamer {
     const bool four = s_.columns - column >= 64;
     for (std::int64_t t = 0; t < s_.tile_count; ++t) {
       const Int8Stream::Tile& tile = s_.tiles[t];
-      const StreamProduct p = {{tile.a, nullptr}, {b, b + panel},           {tile.stride, 0}, s_.offsets,
-                               init_of(column),   s_.steps, stored_};
-      ending([&](auto&& between) __attribute__((always_inline)) { four ? stream_row<kSigned, true>(p, between) : stream_row<kSigned, false>(p, between); });
+      const StreamProduct p = {{tile.a, nullptr}, {b, b + panel}, {tile.stride, 0}, s_.offsets, init_of(column), s_.steps, stored_};
+      ending([&](auto&& between)
+                 __attribute__((always_inline)) { four ? stream_row<kSigned, true>(p, between) : stream_row<kSigned, false>(p, between); });
       stored_ = ring_ + turn_ * 2 * kStreamTile;
       push(&tile, stored_, column, four ? 4 : 2);
       turn_ ^= 1;
@@ -194,7 +202,9 @@ class Streamer {
                                  init_of(column + half * 32),
                                  s_.steps,
                                  stored_};
-        ending([&](auto&& between) __attribute__((always_inline)) { lower ? stream_square<kSigned, true>(p, between) : stream_square<kSigned, false>(p, between); });
+        ending([&](auto&& between) __attribute__((always_inline)) {
+          lower ? stream_square<kSigned, true>(p, between) : stream_square<kSigned, false>(p, between);
+        });
         stored_ = sums + half * 2 * kStreamTile;
       }
       push(upper, sums, column, 4);
@@ -263,9 +273,9 @@ class Streamer {
   alignas(4096) std::int32_t ring_[kSquare ? 16 * kStreamTile : 8 * kStreamTile];
   const Int8Stream& s_;
   const Int8BytesEnd<kResidual, kMiddle> end_;
-  const std::int64_t each_;   // rows that end in a step
+  const std::int64_t each_;  // rows that end in a step
   StreamEnding waiting_[kWaiting] = {};
-  unsigned first_ = 0, last_ = kSquare ? 3 : 2;   // none of these has a tile
+  unsigned first_ = 0, last_ = kSquare ? 3 : 2;  // none of these has a tile
   int turn_ = 0;
   std::int32_t* stored_ = ring_ + 2 * kStreamTile;
   const char* ahead_ = nullptr;
