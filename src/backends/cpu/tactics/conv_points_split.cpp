@@ -3,8 +3,7 @@
 #include "backends/cpu/gemm/conv_shape.h"
 #include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/gemm/gemm_f32.h"
-#include "backends/cpu/kernels/point_split.h"
-#include "base/half.h"
+#include "backends/cpu/gemm/point_weights.h"
 
 namespace tenfold::backends {
 namespace {
@@ -53,73 +52,14 @@ Verdict valid(const Problem&, const Config& c) {
       "its block sizes are out of range");
 }
 
-// Of the heights of tiles for this many rows the one that adds the fewest.
-int height_of(std::int64_t rows) {
-  std::int64_t best = 16;
-  for (std::int64_t height = 15; height >= 12; --height)
-    if (ceil_div(rows, height) * height < ceil_div(rows, best) * best) best = height;
-  return static_cast<int>(best);
+PointWeights weights_of(const Problem& p) { return {ConvShape(p).channels, ConvShape(p).filters}; }
+std::int64_t packed_bytes(const Problem& p, const Config&, int input) { return input == 1 ? weights_of(p).bytes() : -1; }
+void pack(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
+  weights_of(p).pack(constants[1]->data<float>(), packed);
 }
-
-std::int64_t panels_of(const Problem& p) { return ceil_div(ConvShape(p).filters, Kernels::kPanel); }
-std::int64_t packed_bytes(const Problem& p, const Config&, int input) {
-  return input == 1 ? panels_of(p) * Kernels::panel(ConvShape(p).channels) * 2 : -1;
-}
-std::int64_t slot(std::int64_t channels, std::int64_t k, std::int64_t column) {
-  return column / 16 * Kernels::panel(channels) + k / 32 * 1536 + k % 16 * 32 + column % 16 * 2 + k % 32 / 16;
-}
-
-// A weight's parts, from which it comes back bit for bit, but for the kind of a NaN. What is not finite is in the last part alone. Of tiny
-// weights the lower parts would be denormal, which tiles take for zero: there these hold the low 16 bits, without an exponent.
-struct Parts {
-  std::uint16_t of[3] = {};
-  static constexpr std::uint32_t kTiny = 24;  // exponents below
-
-  explicit Parts(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    if (!std::isfinite(value)) {
-      of[2] = static_cast<std::uint16_t>(bits >> 16 | (std::isnan(value) ? 0x40 : 0));
-    } else if ((bits >> 23 & 0xff) < kTiny) {
-      of[0] = static_cast<std::uint16_t>(bits >> 16);
-      of[1] = static_cast<std::uint16_t>((bits & 0x8000) | (bits >> 8 & 0x7f));
-      of[2] = static_cast<std::uint16_t>((bits & 0x80) << 8 | (bits & 0x7f));
-    } else {
-      for (std::uint16_t& part : of) {
-        part = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
-        value -= bf16_to_float(part);
-      }
-    }
-  }
-  static float join(std::uint32_t high, std::uint32_t middle, std::uint32_t low) {
-    const float last = bf16_to_float(static_cast<std::uint16_t>(low));
-    if (!std::isfinite(last)) return last;
-    if ((high >> 7 & 0xff) < kTiny)
-      return std::bit_cast<float>(high << 16 | (middle & 0x8000) | (middle & 0x7f) << 8 | (low & 0x8000) >> 8 | (low & 0x7f));
-    return bf16_to_float(static_cast<std::uint16_t>(high)) + bf16_to_float(static_cast<std::uint16_t>(middle)) + last;
-  }
-};
-
-void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const> constants, void* packed) {
-  const ConvShape s(p);
-  const float* from = constants[1]->data<float>();
-  std::memset(packed, 0, static_cast<std::size_t>(packed_bytes(p, c, 1)));
-  for (std::int64_t column = 0; column < s.filters; ++column)
-    for (std::int64_t k = 0; k < s.channels; ++k) {
-      const Parts parts(*from++);
-      std::uint16_t* const at = static_cast<std::uint16_t*>(packed) + slot(s.channels, k, column);
-      for (int i = 0; i < 3; ++i) at[i * 512] = parts.of[i];
-    }
-}
-
 Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
-  const ConvShape s(p);
   Tensor weight(DType::f32, ir::constants(p.in[1].dims));
-  float* to = weight.mutable_data<float>();
-  for (std::int64_t column = 0; column < s.filters; ++column)
-    for (std::int64_t k = 0; k < s.channels; ++k) {
-      const std::uint16_t* const at = static_cast<const std::uint16_t*>(packed) + slot(s.channels, k, column);
-      *to++ = Parts::join(at[0], at[512], at[1024]);
-    }
+  weights_of(p).unpack(packed, weight.mutable_data<float>());
   return weight;
 }
 
@@ -156,7 +96,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     PointSplit p;
     p.a_stride = extents.x_stride[2], p.rows = std::min(k.rows, rows - row), p.k = k.channels;
     p.a = x.as<const float>() + row * p.a_stride;
-    p.height = height_of(p.rows);
+    p.height = point_tile_height(p.rows);
     p.panels = args.in[1].as<const std::uint16_t>() + column / Kernels::kPanel * Kernels::panel(k.channels);
     p.columns = std::min(k.columns, k.filters - column);
     p.c_stride = y.strides[y.rank - 1];

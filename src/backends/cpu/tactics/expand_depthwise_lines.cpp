@@ -1,6 +1,9 @@
 // expand_depthwise_lines: a 1x1 convolution and the depthwise one behind it, channels-last. Each line of the first's result is made when
-// the second needs it, and stays in the second cache for as many lines as its window is high.
+// the second needs it, and stays in the second cache for as many lines as its window is high. With AMX the first may run on tiles, in three
+// parts of bf16.
+#include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/gemm/point_weights.h"
 #include "backends/cpu/gemm/window_rows.h"
 #include "backends/cpu/kernels/depthwise_f32.h"
 #include "backends/cpu/tactics/constant_product_common.h"
@@ -33,32 +36,41 @@ GemmF32Weights filters_of(const Problem& p, std::int64_t isa) {
   return {.taps = s.high * s.wide, .k = 1, .n = s.width, .k_block = 1, .panel = lines_of(isa).panel};
 }
 
-// {instruction set, lines of a part}: a part's first lines of the first result are made twice.
+PointWeights points_of(const Problem& p) { return {ExpandShape(p).channels, ExpandShape(p).width}; }
+
+// {instruction set, lines of a part, whether the first convolution runs on tiles}: a part's first lines of the first result are made twice.
 std::vector<Config> configs(const Problem& p) {
   const std::int64_t lines = likely(p, p.out[0].dims[2], 56);
   std::vector<Config> all;
   for (const std::int64_t isa : gemm_isas(*p.device, likely(p, p.in[0].dims[3], 56), ExpandShape(p).width)) {
-    for (const std::int64_t parts : {1, 2, 4, 8}) {
-      const Config c{isa, std::max<std::int64_t>(ceil_div(lines, parts), 1)};
-      if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
-    }
+    for (const std::int64_t tiles : {0, 1})
+      for (const std::int64_t parts : {1, 2, 4, 8}) {
+        const Config c{isa, std::max<std::int64_t>(ceil_div(lines, parts), 1), tiles};
+        if (tiles && (isa == kGemmAvx2 || !split_product(p))) continue;
+        if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
+      }
   }
   return all;
 }
 
 Verdict valid(const Problem& p, const Config& c) {
-  if (c.size() != 2) return Verdict::no("its configuration has another length");
+  if (c.size() != 3) return Verdict::no("its configuration has another length");
   if (const Verdict runs = gemm_isa_runs(*p.device, c[0]); !runs) return runs;
-  return Verdict::only_if(c[1] > 0, "its block size is out of range");
+  if (c[2] == 1) {
+    if (const Verdict possible = split_product(p); !possible) return possible;
+  }
+  return Verdict::only_if(c[1] > 0 && c[2] >= 0 && c[2] <= 1, "its block size is out of range");
 }
 
 std::int64_t packed_bytes(const Problem& p, const Config& c, int input) {
+  if (input == 1 && c[2]) return points_of(p).bytes();
   return input == 1 ? matrix_of(p, c[0]).floats() * 4 : input == 3 ? filters_of(p, c[0]).floats() * 4 : -1;
 }
 
 void pack(const Problem& p, const Config& c, int input, std::span<const Tensor* const> constants, void* packed) {
   const GemmF32Weights w = input == 1 ? matrix_of(p, c[0]) : filters_of(p, c[0]);
   const float* from = constants[static_cast<std::size_t>(input)]->data<float>();
+  if (input == 1 && c[2]) return points_of(p).pack(from, packed);
   pack_f32(w, static_cast<float*>(packed),
            [&](std::int64_t tap, std::int64_t k, std::int64_t channel) { return from[channel * w.taps * w.k + tap * w.k + k]; });
 }
@@ -67,6 +79,7 @@ Tensor unpack(const Problem& p, const Config& c, int input, const void* packed) 
   const GemmF32Weights w = input == 1 ? matrix_of(p, c[0]) : filters_of(p, c[0]);
   Tensor weight(DType::f32, ir::constants(p.in[static_cast<std::size_t>(input)].dims));
   float* to = weight.mutable_data<float>();
+  if (input == 1 && c[2]) return points_of(p).unpack(packed, to), weight;
   for (std::int64_t channel = 0; channel < w.n; ++channel)
     for (std::int64_t tap = 0; tap < w.taps; ++tap)
       for (std::int64_t k = 0; k < w.k; ++k) *to++ = static_cast<const float*>(packed)[w.slot(tap, k, channel)];
@@ -78,23 +91,27 @@ struct Kernel {
   const DepthwiseF32Line* line;  // [results - 1]
   ExpandShape shape;
   GemmF32Weights matrix, filters;
-  std::int64_t lines_of_part;
+  std::int64_t lines_of_part, tiles_bytes;   // of a worker's scratch, none: no tiles
   float low, high;
   F32End end;
   std::vector<float> zeros;  // a position of padding
 };
 
+std::int64_t tiles_bytes(const Problem& p, const Config& c) {
+  return c[2] ? PointSplitKernels::narrow_scratch_bytes(ExpandShape(p).channels, ExpandShape(p).width) : 0;
+}
+
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   const ExpandShape s(p);
   return std::make_shared<Kernel>(Kernel{&gemm_f32_kernels(c[0]), lines_of(c[0]).line[s.wide == 5][s.stride_x - 1], s, matrix_of(p, c[0]),
-                                         filters_of(p, c[0]), c[1], p.attributes->number("low", -kInfinity),
+                                         filters_of(p, c[0]), c[1], tiles_bytes(p, c), p.attributes->number("low", -kInfinity),
                                          p.attributes->number("high", kInfinity), F32End(p, 1),
                                          std::vector<float>(static_cast<std::size_t>(s.width))});
 }
 
-// Of a worker: as many lines of the first result as a window is high, then what the epilogue needs.
+// Of a worker: what tiles need, as many lines of the first result as a window is high, then what the epilogue needs.
 ir::Dim ring_bytes(const Problem& p) { return p.in[0].dims[3] * (ExpandShape(p).high * ExpandShape(p).width * 4); }
-ir::Dim worker_scratch(const Problem& p, const Config&) { return ring_bytes(p) + F32End(p, 1).scratch_bytes(); }
+ir::Dim worker_scratch(const Problem& p, const Config& c) { return ring_bytes(p) + (tiles_bytes(p, c) + F32End(p, 1).scratch_bytes()); }
 
 // Some lines of one image's result.
 struct Part {
@@ -102,6 +119,7 @@ struct Part {
   const RunArgs& args;
   const F32End::Binding& bound;
   std::int64_t image;
+  char* tiles;
   float* ring;
   void* scratch;
   const ExpandShape& s = kernel.shape;
@@ -113,6 +131,16 @@ struct Part {
   // Line i of the first result, with its bias and bounds.
   void expand(std::int64_t i) const noexcept {
     const float* from = x.as<const float>() + image * x.strides[0] + i * x.strides[2];
+    kernel.tiles_bytes ? expand_on_tiles(from, line_of(i)) : expand(from, line_of(i));
+  }
+  void expand_on_tiles(const float* from, float* to) const noexcept {
+    PointSplit p;
+    p.a = from, p.a_stride = x.strides[3], p.rows = in_wide, p.k = s.channels, p.height = point_tile_height(in_wide);
+    p.panels = args.in[1].as<const std::uint16_t>(), p.columns = s.width, p.c = to, p.c_stride = s.width;
+    p.bias = args.in[2].as<const float>(), p.low = kernel.low, p.high = kernel.high, p.scratch = tiles;
+    tenfold_point_split_amx.run_narrow(p);
+  }
+  void expand(const float* from, float* to) const noexcept {
     const int high = kernel.product->max_rows;
     const F32End in_registers;
     F32End::Binding first;
@@ -127,7 +155,7 @@ struct Part {
       fill_table(RowTiles(count, high), 1, high, table,
                  [&](std::int64_t position, const float** entry) { *entry = from + (at + position) * x.strides[3]; });
       const GemmF32Block block{.table = table, .rows = count, .row = at, .first_panel = 0, .last_panel = kernel.matrix.panels(),
-                               .c = line_of(i), .c_stride = s.width};
+                               .c = to, .c_stride = s.width};
       gemm_f32_block(*kernel.product, kernel.matrix, args.in[1].as<const float>(), block, in_registers, first, nullptr);
     }
   }
@@ -175,9 +203,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   kernel.end.bind(args, TileAxes::channels_last(y.rank), bound);
   const LineParts parts(y, kernel.lines_of_part, 1);
   args.parallel->for_each(parts.count(), [&](std::int64_t i, int worker) noexcept {
-    auto* const ring = args.scratch_of<float>(worker);
+    auto* const tiles = args.scratch_of<char>(worker);
+    auto* const ring = reinterpret_cast<float*>(tiles + kernel.tiles_bytes);
     const LineParts::Part part = parts.part(i);
-    const Part p{kernel, args, bound, part.image, ring, ring + kernel.shape.high * args.in[0].dims[3] * kernel.shape.width};
+    const Part p{kernel, args, bound, part.image, tiles, ring, ring + kernel.shape.high * args.in[0].dims[3] * kernel.shape.width};
     p.all(part.first, part.last);
   });
   return Status::ok;
@@ -187,6 +216,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_expand_depthwise_lines() {
   return {.name = "expand_depthwise_lines",
+          .version = 2,
           .op = "ExpandDepthwise",
           .supports = supports,
           .configs = configs,

@@ -1,0 +1,81 @@
+// Packing weights in three parts of bf16.
+#include "backends/cpu/gemm/point_weights.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "base/checked.h"
+#include "base/half.h"
+
+namespace tenfold::backends::cpu {
+namespace {
+
+using Kernels = PointSplitKernels;
+
+// A weight's parts. What is not finite is in the last part alone. Of tiny
+// weights the lower parts would be denormal, which tiles take for zero: there these hold the low 16 bits, without an exponent.
+struct Parts {
+  std::uint16_t of[3] = {};
+  static constexpr std::uint32_t kTiny = 24;  // exponents below
+
+  explicit Parts(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    if (!std::isfinite(value)) {
+      of[2] = static_cast<std::uint16_t>(bits >> 16 | (std::isnan(value) ? 0x40 : 0));
+    } else if ((bits >> 23 & 0xff) < kTiny) {
+      of[0] = static_cast<std::uint16_t>(bits >> 16);
+      of[1] = static_cast<std::uint16_t>((bits & 0x8000) | (bits >> 8 & 0x7f));
+      of[2] = static_cast<std::uint16_t>((bits & 0x80) << 8 | (bits & 0x7f));
+    } else {
+      for (std::uint16_t& part : of) {
+        part = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
+        value -= bf16_to_float(part);
+      }
+    }
+  }
+  static float join(std::uint32_t high, std::uint32_t middle, std::uint32_t low) {
+    const float last = bf16_to_float(static_cast<std::uint16_t>(low));
+    if (!std::isfinite(last)) return last;
+    if ((high >> 7 & 0xff) < kTiny)
+      return std::bit_cast<float>(high << 16 | (middle & 0x8000) | (middle & 0x7f) << 8 | (low & 0x8000) >> 8 | (low & 0x7f));
+    return bf16_to_float(static_cast<std::uint16_t>(high)) + bf16_to_float(static_cast<std::uint16_t>(middle)) + last;
+  }
+};
+
+// f(index of the first part, index in [filter][channel])
+template <class F>
+void for_each_weight(const PointWeights& w, F&& f) {
+  for (std::int64_t column = 0, i = 0; column < w.filters; ++column)
+    for (std::int64_t k = 0; k < w.channels; ++k, ++i)
+      f(column / 16 * Kernels::panel(w.channels) + k / 32 * 1536 + k % 16 * 32 + column % 16 * 2 + k % 32 / 16, i);
+}
+
+}  // namespace
+
+std::int64_t PointWeights::bytes() const { return ceil_div(filters, Kernels::kPanel) * Kernels::panel(channels) * 2; }
+
+void PointWeights::pack(const float* from, void* packed) const {
+  std::memset(packed, 0, static_cast<std::size_t>(bytes()));
+  for_each_weight(*this, [&](std::int64_t slot, std::int64_t i) {
+    const Parts parts(from[i]);
+    for (int part = 0; part < 3; ++part) static_cast<std::uint16_t*>(packed)[slot + part * 512] = parts.of[part];
+  });
+}
+
+void PointWeights::unpack(const void* packed, float* to) const {
+  for_each_weight(*this, [&](std::int64_t slot, std::int64_t i) {
+    const std::uint16_t* const at = static_cast<const std::uint16_t*>(packed) + slot;
+    to[i] = Parts::join(at[0], at[512], at[1024]);
+  });
+}
+
+// Of the heights of tiles for this many rows the one that adds the fewest.
+int point_tile_height(std::int64_t rows) {
+  std::int64_t best = 16;
+  for (std::int64_t height = 15; height >= 12; --height)
+    if (ceil_div(rows, height) * height < ceil_div(rows, best) * best) best = height;
+  return static_cast<int>(best);
+}
+
+}  // namespace tenfold::backends::cpu
