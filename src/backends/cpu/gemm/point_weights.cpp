@@ -1,6 +1,7 @@
 // Packing weights in three parts of bf16.
 #include "backends/cpu/gemm/point_weights.h"
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -43,12 +44,15 @@ struct Parts {
   }
 };
 
-// f(index of the first part, index in [filter][channel])
+// f(where each of a weight's parts lies, its index in [filter][channel])
 template <class F>
 void for_each_weight(const PointWeights& w, F&& f) {
+  const bool stacked = w.channels <= Kernels::kStacked;
   for (std::int64_t column = 0, i = 0; column < w.filters; ++column)
-    for (std::int64_t k = 0; k < w.channels; ++k, ++i)
-      f(column / 16 * Kernels::panel(w.channels) + k / 32 * 1536 + k % 16 * 32 + column % 16 * 2 + k % 32 / 16, i);
+    for (std::int64_t k = 0; k < w.channels; ++k, ++i) {
+      const std::int64_t at = column / 16 * Kernels::panel(w.channels) + k / 32 * 1536 + k % 16 * 32 + column % 16 * 2 + k % 32 / 16;
+      f(stacked ? std::array{at, at + 1, at + 513} : std::array{at, at + 512, at + 1024}, i);
+    }
 }
 
 }  // namespace
@@ -56,18 +60,19 @@ void for_each_weight(const PointWeights& w, F&& f) {
 std::int64_t PointWeights::bytes() const { return ceil_div(filters, Kernels::kPanel) * Kernels::panel(channels) * 2; }
 
 void PointWeights::pack(const float* from, void* packed) const {
+  auto* const to = static_cast<std::uint16_t*>(packed);
   std::memset(packed, 0, static_cast<std::size_t>(bytes()));
-  for_each_weight(*this, [&](std::int64_t slot, std::int64_t i) {
+  for_each_weight(*this, [&](const std::array<std::int64_t, 3>& at, std::int64_t i) {
     const Parts parts(from[i]);
-    for (int part = 0; part < 3; ++part) static_cast<std::uint16_t*>(packed)[slot + part * 512] = parts.of[part];
+    for (std::size_t part = 0; part < 3; ++part) to[at[part]] = parts.of[part];
+    if (channels <= Kernels::kStacked) to[at[0] + 512] = parts.of[0];
   });
 }
 
 void PointWeights::unpack(const void* packed, float* to) const {
-  for_each_weight(*this, [&](std::int64_t slot, std::int64_t i) {
-    const std::uint16_t* const at = static_cast<const std::uint16_t*>(packed) + slot;
-    to[i] = Parts::join(at[0], at[512], at[1024]);
-  });
+  const auto* const from = static_cast<const std::uint16_t*>(packed);
+  for_each_weight(
+      *this, [&](const std::array<std::int64_t, 3>& at, std::int64_t i) { to[i] = Parts::join(from[at[0]], from[at[1]], from[at[2]]); });
 }
 
 // Of the heights of tiles for this many rows the one that adds the fewest.

@@ -2,6 +2,7 @@
 // cut first, columns were cut when they were packed, and sums end while the next ones are added up.
 //
 // Columns come in panels of 16: [panel][step of 32 of k][part][16 pairs (i, i + 16) of k][16 columns][2], zero where k or columns end.
+// Where k is at most 16, parts lie side by side: [panel][first and second, first and third part][16 of k][16 columns][2].
 #pragma once
 
 #include <cstdint>
@@ -24,14 +25,14 @@ struct PointSplit {
 };
 
 struct PointSplitKernels {
-  static constexpr std::int64_t kGroup = 4, kPanel = 16, kStep = 32;  // tiles of rows that a panel meets at once
+  static constexpr std::int64_t kGroup = 4, kPanel = 16, kStep = 32, kStacked = 16;  // tiles of rows that a panel meets at once
   static constexpr std::int64_t kStepBytes = 3 * 1024;                // of a tile's or panel's parts
   void (*run)(const PointSplit&) = nullptr;
-  // The same, bit for bit, where columns are few: tiles of rows go by all panels one by one and are cut meanwhile.
+  // For few columns, or where k is at most 16, of which `run` knows nothing: tiles of rows go by all panels and are cut meanwhile.
   void (*run_narrow)(const PointSplit&) = nullptr;
 
   static constexpr std::int64_t steps(std::int64_t k) { return (k + kStep - 1) / kStep; }
-  static constexpr std::int64_t panel(std::int64_t k) { return steps(k) * 3 * kPanel * kStep; }  // values
+  static constexpr std::int64_t panel(std::int64_t k) { return (k <= kStacked ? 2 : steps(k) * 3) * kPanel * kStep; }  // values
   static constexpr std::int64_t groups(std::int64_t rows, std::int64_t height) { return (rows + kGroup * height - 1) / (kGroup * height); }
   static constexpr std::int64_t scratch_bytes(std::int64_t rows, std::int64_t height, std::int64_t k) {
     return 2 * 4096 + groups(rows, height) * steps(k) * 3 * kGroup * height * 64;

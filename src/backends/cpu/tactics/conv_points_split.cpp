@@ -29,6 +29,8 @@ Verdict supports(const Problem& p) {
 
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
 
+// Pieces of columns are for few positions alone: where there are more, what comes next, depthwise convolutions above all, finds its
+// lines in its own caches only if those were written by the same worker, which the tuner, timing steps one by one, does not see.
 // {positions of a part, columns of a part, whether tiles of rows go by all panels instead of panels by all tiles}
 std::vector<Config> configs(const Problem& p) {
   const std::int64_t rows = std::max<std::int64_t>(conv_likely_rows(p), 1), filters = ConvShape(p).filters;
@@ -37,16 +39,19 @@ std::vector<Config> configs(const Problem& p) {
     for (const std::int64_t pieces : {1, 2, 4})
       for (const std::int64_t narrow : {0, 1}) {
         const std::int64_t columns = round_up(ceil_div(filters, pieces), Kernels::kPanel);
-        if (pieces > 1 && (rows > 1024 || columns >= filters)) continue;
-        if (narrow ? columns > 192 : columns <= 32 && rows > 64) continue;
+        if (pieces > 1 && (rows > 128 || columns >= filters)) continue;
+        const bool stacked = ConvShape(p).channels <= Kernels::kStacked;
+        if (!stacked && (narrow ? columns > 192 : columns <= 32 && rows > 64)) continue;
+        if (stacked && !narrow) continue;
         const Config c{ceil_div(rows, ceil_div(rows, most)), columns, narrow};
         if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
       }
   return all;
 }
 
-Verdict valid(const Problem&, const Config& c) {
+Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 3) return Verdict::no("its configuration has another length");
+  if (!c[2] && ConvShape(p).channels <= Kernels::kStacked) return Verdict::no("panels of so few channels do not go by all tiles");
   return Verdict::only_if(
       c[0] > 0 && c[0] <= 1 << 16 && c[1] > 0 && c[1] <= 1 << 20 && c[1] % Kernels::kPanel == 0 && c[2] >= 0 && c[2] <= 1,
       "its block sizes are out of range");

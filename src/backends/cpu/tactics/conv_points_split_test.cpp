@@ -29,14 +29,14 @@ TEST(ConvPointsSplit, Convolutions) {
 }
 
 TEST(ConvPointsSplit, WeightsComeBack) {
-  for (const float value : {1.f, -0.f, 3e-42f, -1.2345678e-33f, 8.7654321e-32f, 1.9876543e-31f, -1.2345678e20f,
+  for (const float value : {1.f, -0.f, 3e-42f, -1.2345678e-33f, 8.7654321e-32f, 1.9876543e-31f, -1.2345678e20f, -1.f,
                             std::numeric_limits<float>::infinity(), 3.4028235e38f}) {
-    F32Problem problem({"Conv", "f32[1,37,4,4] f32[19,37,1,1]!"});
+    F32Problem problem({"Conv", value < 0 ? "f32[1,37,4,4] f32[19,37,1,1]!" : "f32[1,16,4,4] f32[19,16,1,1]!"});
     problem.operands[1].mutable_data<float>()[100] = value;
     const Tactic tactic = cpu_conv_points_split();
     TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
     run.use(tactic.formats(run.problem).front());
-    const Config config{16, 32, 0};
+    const Config config{16, 32, 1};
     std::vector<char> packed(static_cast<std::size_t>(tactic.packed_bytes(run.problem, config, 1)));
     const Tensor& weight = problem.operands[1];
     const std::vector<const Tensor*> constants{nullptr, &weight};
@@ -49,9 +49,13 @@ TEST(ConvPointsSplit, WeightsComeBack) {
 // Parts of infinity must not make numbers of other rows into none.
 TEST(ConvPointsSplit, InfinityStaysInItsRow) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
-  for (const float value :
-       {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
-    F32Problem problem({"Conv", "f32[1,48,6,7] f32[40,48,1,1]!"});
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const auto& [text, value] : std::vector<std::pair<const char*, float>>{{"f32[1,48,6,7] f32[40,48,1,1]!", kInfinity},
+                                                                              {"f32[1,48,6,7] f32[40,48,1,1]!", -kInfinity},
+                                                                              {"f32[1,48,6,7] f32[40,48,1,1]!", std::nanf("")},
+                                                                              {"f32[1,14,6,7] f32[40,14,1,1]!", -kInfinity},
+                                                                              {"f32[1,14,6,7] f32[40,14,1,1]!", std::nanf("")}}) {
+    F32Problem problem({"Conv", text});
     problem.operands[0].mutable_data<float>()[problem.operands[0].size() / 2] = value;
     const Tensor truth = problem.truth();
     const Tactic tactic = cpu_conv_points_split();

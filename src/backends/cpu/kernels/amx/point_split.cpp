@@ -165,7 +165,8 @@ void run(const PointSplit& p) {
 
 void run_narrow(const PointSplit& p) {
   _tile_loadconfig(&kNarrowHeights.of[p.height]);
-  p.residual ? NarrowProduct(p).run<true>() : NarrowProduct(p).run<false>();
+  const auto run = [&](auto&& product) { p.residual ? product.template run<true>() : product.template run<false>(); };
+  p.k <= K::kStacked ? run(NarrowProduct<true>(p)) : run(NarrowProduct<false>(p));
   _tile_release();
 }
 

@@ -39,6 +39,21 @@ inline void cut_in_pairs(__m512 low, __m512 high, __m512i* to) {
   to[2] = _mm512_mask_mov_epi16(to[2], special, whole);
 }
 
+// 16 values of a row in pairs of parts, to[0 .. 2]: the third and the first, the first twice, the second twice.
+inline void cut_in_stacks(__m512 v, __m512i* to) {
+  const __m512i high_bits = _mm512_set1_epi32(static_cast<int>(0xffff0000));
+  const auto rest = [&](__m512 x) { return _mm512_sub_ps(x, _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(x), high_bits))); };
+  const auto pair = [&](__m512 a, __m512 b) {  // of their high halves
+    return _mm512_or_si512(_mm512_srli_epi32(_mm512_castps_si512(a), 16), _mm512_and_si512(_mm512_castps_si512(b), high_bits));
+  };
+  __m512 v1 = rest(v), v2 = rest(v1);
+  if (const __mmask16 special = _mm512_cmp_ps_mask(v2, v2, _CMP_UNORD_Q); special != 0) [[unlikely]] {
+    v2 = _mm512_mask_mov_ps(v2, special, v);
+    v1 = _mm512_maskz_mov_ps(_knot_mask16(special), v1), v = _mm512_maskz_mov_ps(_knot_mask16(special), v);
+  }
+  to[0] = pair(v2, v), to[1] = pair(v, v), to[2] = pair(v1, v1);
+}
+
 // Tiles of rows and of sums are `height` rows high, those of columns whole. Tables, for GCC 12 does not see what _tile_loadconfig reads.
 struct Heights {
   TileShapes of[17];
@@ -90,6 +105,27 @@ inline void add_columns() {
     if constexpr (kParts > 2) _tile_dpbf16ps(3, 6, 7);
     if constexpr (kParts > 1) _tile_dpbf16ps(3, 5, 7);
     _tile_dpbf16ps(3, 4, 7);
+  }
+}
+
+// And 5 and 6 alone.
+template <int kTile>
+inline void add_stacks() {
+  if constexpr (kTile == 0) {
+    _tile_dpbf16ps(0, 5, 7);
+    _tile_dpbf16ps(0, 6, 7);
+  }
+  if constexpr (kTile == 1) {
+    _tile_dpbf16ps(1, 5, 7);
+    _tile_dpbf16ps(1, 6, 7);
+  }
+  if constexpr (kTile == 2) {
+    _tile_dpbf16ps(2, 5, 7);
+    _tile_dpbf16ps(2, 6, 7);
+  }
+  if constexpr (kTile == 3) {
+    _tile_dpbf16ps(3, 5, 7);
+    _tile_dpbf16ps(3, 6, 7);
   }
 }
 

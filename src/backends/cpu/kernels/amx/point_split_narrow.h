@@ -6,6 +6,8 @@
 namespace tenfold::backends::cpu {
 namespace {
 
+// `kStacked`: k is at most 16, and parts lie side by side in one step.
+template <bool kStacked>
 class NarrowProduct {
  public:
   explicit NarrowProduct(const PointSplit& p)
@@ -64,7 +66,10 @@ class NarrowProduct {
     char* to = rows_ + cut.slot * K::kStepBytes + first * 64;
     for (std::int64_t r = first; r < last; ++r, from += stride, to += 64) {
       __m512i part[3];
-      cut_in_pairs(_mm512_maskz_loadu_ps(lanes1, from), _mm512_maskz_loadu_ps(lanes2, from + 16), part);
+      if constexpr (kStacked)
+        cut_in_stacks(_mm512_maskz_loadu_ps(lanes1, from), part);
+      else
+        cut_in_pairs(_mm512_maskz_loadu_ps(lanes1, from), _mm512_maskz_loadu_ps(lanes2, from + 16), part);
       for (int j = 0; j < 3; ++j) _mm512_store_si512(to + j * kTileBytes, part[j]);
     }
   }
@@ -125,12 +130,12 @@ class NarrowProduct {
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
-    const std::int64_t steps = steps_, panel_bytes = steps * K::kStepBytes;
+    const std::int64_t steps = steps_, step_bytes = kStacked ? 2 * kTileBytes : K::kStepBytes, panel_bytes = steps * step_bytes;
     const std::int64_t each = (waiting_.rows + kPanels * steps - 1) / (kPanels * steps);
     const char* b = reinterpret_cast<const char*>(p_.panels) + first * panel_bytes;
     float* const sums = sums_ + turn_ * kSumsFloats;
     std::int64_t use = use_;
-    for (std::int64_t s = 0; s < steps; ++s, b += K::kStepBytes) {
+    for (std::int64_t s = 0; s < steps; ++s, b += step_bytes) {
       const char* const a = rows_ + use * K::kStepBytes;
       use = use + 1 == slots_ ? 0 : use + 1;
       const Cut cut = cut_;
@@ -142,14 +147,19 @@ class NarrowProduct {
       const auto panel = [&](auto number) {
         constexpr int kP = decltype(number)::value;
         const char* const from = b + kP * panel_bytes;
-        _tile_loadd(7, from + 2 * kTileBytes, 64);
+        _tile_loadd(7, from + (kStacked ? 1 : 2) * kTileBytes, 64);
         add_columns<kP, 1>();
         if (cuts) cut_rows(cut, kP * 16 / kPanels, (kP + 1) * 16 / kPanels);
-        _tile_loadd(7, from + kTileBytes, 64);
-        add_columns<kP, 2>();
+        if constexpr (!kStacked) {
+          _tile_loadd(7, from + kTileBytes, 64);
+          add_columns<kP, 2>();
+        }
         end<kResidual, kPanels>(each);
         _tile_loadd(7, from, 64);
-        add_columns<kP, 3>();
+        if constexpr (kStacked)
+          add_stacks<kP>();
+        else
+          add_columns<kP, 3>();
         if (s + 1 == steps) store_sums<kP>(sums + kP * 256);
       };
       panel(std::integral_constant<int, 0>());
