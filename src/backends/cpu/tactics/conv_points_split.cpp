@@ -18,6 +18,7 @@ Verdict supports(const Problem& p) {
   if (const Verdict common = conv_supports(p); !common) return common;
   const ConvShape s(p);
   const ir::Ints pads = p.attributes->ints("pads", {});
+  if (s.channels < 1 || s.filters < 1) return Verdict::no("there are no channels");
   if (s.taps() != 1 || s.groups > 1) return Verdict::no("it is no 1x1 convolution without groups");
   if (s.stride != Three{1, 1, 1} || std::any_of(pads.begin(), pads.end(), [](std::int64_t v) { return v != 0; }))
     return Verdict::no("it has strides or pads");
