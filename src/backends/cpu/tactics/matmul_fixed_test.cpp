@@ -1,0 +1,150 @@
+// Products with weights in fixed point against the reference: shapes around panels and tiles, ends, inputs in different units, and values
+// that fixed point cannot hold. They need AVX512_VNNI, or AMX.
+#include <bit>
+
+#include "backends/cpu/gemm/weights_fixed.h"
+#include "backends/cpu/tactics/f32_check.h"
+
+namespace tenfold::backends {
+Tactic cpu_matmul_amx_s24();
+Tactic cpu_matmul_gemv_s16();
+namespace {
+
+using namespace testing;
+
+bool has(std::uint32_t features) { return (cpu::this_cpu().features & features) == features; }
+
+// Tactics that this CPU runs, with the tolerance of each and the most rows it takes.
+struct Tried {
+  Tactic tactic;
+  double tolerance;
+  int rows;
+};
+std::vector<Tried> all_tried() {
+  std::vector<Tried> all;
+  if (has(kVnni)) all.push_back({cpu_matmul_gemv_s16(), 5e-5, 3});
+  if (has(kAmxInt8 | kAmxBf16)) all.push_back({cpu_matmul_amx_s24(), 2e-6, 1000});
+  return all;
+}
+void check(const Tried& t, const F32Case& c) { check_on_this_cpu(t.tactic, c, t.tolerance); }
+
+TEST(MatmulFixed, AnyShape) {
+  for (const Tried& t : all_tried()) {
+    EXPECT_TRUE(t.tactic.rounds_f32);
+    for (const int m : {1, 2, 3, 16, 17, 40, 130})
+      for (const int k : {1, 31, 32, 33, 64, 130, 300})
+        for (const int n : {1, 16, 31, 33, 100, 128, 129, 260})
+          if (m <= t.rows && (m < 16 || n % 2 == 0)) check(t, {"MatMul", cat("f32[", m, ",", k, "] f32[", k, ",", n, "]!")});
+    for (const char* text : {"f32[1,2048] f32[2048,520]!", "f32[2,1,64] f32[64,96]!", "f32[7] f32[7,40]!", "f32[0,8] f32[8,4]!",
+                             "f32[2,0] f32[0,4]!", "f32[2,3] f32[3,0]!"})
+      check(t, {"MatMul", text});
+    if (t.rows > 40) check(t, {"MatMul", "f32[2,40,96] f32[96,48]!"});
+  }
+}
+
+TEST(MatmulFixed, Ends) {
+  const std::string relu = "(f32,f32,f32) %3=add.f32(%0,%1) %4=add.f32(%2,%3) %5=constant.f32(0) %6=max.f32(%4,%5) -> %6";
+  const std::string swish = "(f32,f32) %2=add.f32(%0,%1) %3=sigmoid.f32(%2) %4=mul.f32(%2,%3) -> %4";
+  for (const Tried& t : all_tried()) {
+    for (const int m : {1, 3, 21, 70}) {
+      if (m > t.rows) continue;
+      const std::string text = cat("f32[", m, ",70] f32[70,45]!"), row = cat("f32[", m, ",45]");
+      check(t, {"MatMul", text, relu, {"f32[45]!", row}});
+      check(t, {"MatMul", text, swish, {"f32[45]!"}});
+      check(t, {"MatMul", text, "(f32,f32) %2=mul.f32(%0,%1) -> %2", {row}});
+    }
+  }
+}
+
+Tensor result(const Tactic& tactic, const F32Problem& problem, std::size_t config = 0) {
+  TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
+  Serial serial;
+  return run.run(tactic.configs(run.problem)[config], problem.operands, serial)[0];
+}
+
+// Element by element, for an infinite one would hide all others.
+void expect_same_kind(const Tensor& y, const Tensor& truth, double tolerance) {
+  for (std::int64_t i = 0; i < truth.size(); ++i) {
+    const double a = y.as_double(i), b = truth.as_double(i);
+    if (std::isfinite(b))
+      EXPECT_NEAR(a, b, tolerance * std::max(std::abs(b), 1.0)) << i;
+    else
+      EXPECT_TRUE(std::isnan(b) ? std::isnan(a) : a == b) << i << ": " << a << " for " << b;
+  }
+}
+
+TEST(MatmulFixed, ValuesThatDoNotFit) {
+  for (const Tried& t : all_tried()) {
+    for (const char* text : {"f32[2,4]{1,inf,2,3, 1,2,3,4} f32[4,3]{1,2,3, 4,5,0, 7,8,9, 1,1,1}",
+                             "f32[2,4]{1,nan,2,3, 1,2,3,4} f32[4,3]{1,2,3, 4,5,6, 7,8,9, 1,1,1}",
+                             "f32[2,4]{1,inf,-inf,3, 1,2,3,4} f32[4,3]{1,2,3, 4,5,6, 7,8,9, 1,1,1}",
+                             "f32[1,4]{1,1,1,1} f32[4,4]{inf,0,3.4028235e38,.1, 1,nan,0,.2, 1,1,0,.3, 1,1,0,.4}",
+                             "f32[1,4]{1,1,1,1} f32[4,4]{0,-inf,1e-40,.1, 0,1,0,.2, 0,1,0,.3, 0,1,0,.4}",
+                             "f32[1,4]{1e-40,1e-40,0,0} f32[4,2]{1e38,0, 1e38,0, 1,1, 1,1}",
+                             "f32[1,4]{3e38,3e38,0,0} f32[4,2]{1,1e-30, 1,1e-30, 1,0, 1,0}",
+                             "f32[1,4]{1e30,1e30,0,0} f32[4,2]{1e-40,0, 1e-40,0, 1,1, 1,1}",
+                             "f32[2,3]{0,0,0, 1,2,3} f32[3,3]{0,1,2, 0,3,4, 0,5,6}"}) {
+      SCOPED_TRACE(t.tactic.name + " " + text);
+      const F32Problem problem({"MatMul", text});
+      expect_same_kind(result(t.tactic, problem), problem.truth(), t.tolerance);
+    }
+  }
+}
+
+// An input in large units has small weights. Each contributes alike; without balance the small one would be lost in the large one's step.
+TEST(MatmulFixed, InputsInDifferentUnits) {
+  constexpr std::int64_t kDepth = 64, kColumns = 40;
+  for (const Tried& t : all_tried()) {
+    F32Problem problem({"MatMul", cat("f32[1,", kDepth, "] f32[", kDepth, ",", kColumns, "]!")});
+    Tensor a = problem.operands[0], b = problem.operands[1];
+    for (std::int64_t k = 0; k < kDepth; ++k) {
+      const float unit = k % 2 == 0 ? 1e6f : 1e-3f;
+      a.mutable_data<float>()[k] *= unit;
+      for (std::int64_t n = 0; n < kColumns; ++n) b.mutable_data<float>()[k * kColumns + n] /= unit;
+    }
+    ir::Graph graph(ir::Registry::builtin());
+    ir::Node node;
+    node.def = &ir::Registry::builtin().get("MatMul");
+    node.inputs = {graph.add_input("a", {ir::ValueType::Kind::tensor, {a.dtype(), ir::to_dims(a.shape())}, true}), graph.add_constant(b, "b")};
+    graph.outputs = {graph.add(std::move(node), 1)->out()};
+    TacticRun run(t.tactic, graph, cpu::this_cpu().features);
+    Serial serial;
+    const Tensor y = run.run(t.tactic.configs(run.problem)[0], {a, b}, serial)[0];
+    EXPECT_LE(relative_difference(y, problem.truth()), t.tolerance) << t.tactic.name;
+  }
+}
+
+TEST(MatmulFixed, SaysWhyNot) {
+  const auto reason = [](const Tactic& tactic, const char* text, std::uint32_t features) {
+    const F32Problem problem({"MatMul", text});
+    return tactic.supports(TacticRun(tactic, problem.graph, features).problem).reason;
+  };
+  EXPECT_EQ(reason(cpu_matmul_gemv_s16(), "f32[1,7] f32[7,3]!", kAvx2 | kAvx512), "this machine has no AVX512_VNNI");
+  EXPECT_EQ(reason(cpu_matmul_gemv_s16(), "f32[9,7] f32[7,3]!", 63), "too many rows to be bound by reading weights");
+  EXPECT_EQ(reason(cpu_matmul_amx_s24(), "f32[1,7] f32[7,3]!", kAvx2 | kAvx512 | kVnni), "this machine has no AMX");
+  EXPECT_EQ(reason(cpu_matmul_amx_s24(), "f32[1,33000] f32[33000,1]!", 63), "sums of so many products overflow");
+  EXPECT_EQ(reason(cpu_matmul_amx_s24(), "f32[1,7] f32[7,3]", 63), "the right operand is not a constant");
+}
+
+TEST(FixedWeights, GiveTheOriginalBack) {
+  constexpr std::int64_t kDepth = 37, kColumns = 141;
+  for (const bool extreme : {false, true}) {
+    std::vector<float> values(kDepth * kColumns), back(values.size());
+    std::uint32_t state = 1;
+    for (float& v : values) {
+      state = state * 1664525u + 1013904223u;
+      v = extreme ? std::bit_cast<float>(state) : static_cast<float>(static_cast<std::int32_t>(state)) * 1e-10f;
+    }
+    for (const auto order : {cpu::FixedWeights::Order::pairs, cpu::FixedWeights::Order::tiles}) {
+      const cpu::FixedWeights weights(kDepth, kColumns, order);
+      std::vector<char> packed(static_cast<std::size_t>(weights.bytes()));
+      weights.pack(values.data(), packed.data());
+      EXPECT_EQ(weights.ordinary(packed.data()), !extreme);
+      weights.unpack(packed.data(), back.data());
+      EXPECT_EQ(0, std::memcmp(values.data(), back.data(), values.size() * 4));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenfold::backends
