@@ -1,5 +1,5 @@
-// matmul_amx_s24: rows of f32 times a constant matrix in fixed point of 24 bits, on AMX tiles of bytes. With few rows that is bound by reading
-// the weights, of which this reads three quarters of what f32 or two parts of bf16 take.
+// matmul_amx_s24: rows of f32 times a constant matrix in fixed point of 24 bits, on AMX tiles of bytes. With few rows that is bound by
+// reading the weights, of which this reads three quarters of what f32 or two parts of bf16 take.
 #include <atomic>
 
 #include "backends/cpu/kernels/gemm_s24.h"
@@ -72,8 +72,8 @@ struct Sliced {
 };
 
 // Rows [row, row + count) of columns [first, last). Two blocks of sums take turns.
-void block(const Kernel& kernel, const FixedProduct& product, const Sliced& sliced, std::int64_t row, std::int64_t count, std::int64_t first,
-           std::int64_t last, char* scratch) noexcept {
+void block(const Kernel& kernel, const FixedProduct& product, const Sliced& sliced, std::int64_t row, std::int64_t count,
+           std::int64_t first, std::int64_t last, char* scratch) noexcept {
   const FixedWeights& w = kernel.weights;
   const std::int64_t tiles = ceil_div(count, kTile), panel_bytes = kPanel * w.depth() * 3, lines = panel_bytes / 64;
   GemmS24Tile g{.row_bytes = row_bytes(w), .steps = w.depth() / FixedWeights::kStep};
