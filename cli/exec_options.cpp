@@ -96,7 +96,7 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   f.add_switch("int8", o.build.int8, "+permission for integer products of a quantised model (on by default)");
   f.add_switch("fp8", o.build.fp8, "+permission for e4m3 products of a model that is quantised so, on a GPU (on by default)");
   f.add_switch("fp16", o.build.fp16, "permission to compute in fp16 on a GPU; CPUs use float32");
-  f.add({"noTF32", "", "+float32 is not rounded: no TF32 on a GPU, no Winograd, Strassen, weights in 16 or 24 bits or pairs of bf16 on a CPU",
+  f.add({"noTF32", "", "+float32 is not rounded: no TF32 on a GPU, no Winograd, Strassen, narrower weights or pairs of bf16 on a CPU",
          [&o](const std::string&) { o.build.tf32 = false; }});
   f.add({"noOverflowCheck", "", "+with --fp16 on a GPU, do not look first for what 16 bits cannot hold (on --loadInputs, or random values)",
          [&o](const std::string&) { o.build.check_overflow = false; }});
