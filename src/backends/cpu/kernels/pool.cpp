@@ -35,6 +35,35 @@ void position(const T* x, const int64_t* offsets, int64_t taps, int64_t channels
     store_any(out + c, kMax ? a : mul(a, s), n);
   }
 }
+#if defined(__AVX512BW__)
+// bf16 as signed integers in the order of numbers, and back. NaN with a sign comes below all others.
+TENFOLD_INLINE __m512i in_order(__m512i v) {
+  return _mm512_ternarylogic_epi64(v, _mm512_srai_epi16(v, 15), _mm512_set1_epi16(0x7fff), 0x78);   // v ^ (sign & 0x7fff)
+}
+// False if there is a NaN.
+TENFOLD_INLINE bool max_block_bf16(const std::uint16_t* x, const int64_t* offsets, int64_t taps, __mmask32 lanes, std::uint16_t* out) {
+  const __m512i no_sign = _mm512_set1_epi16(0x7fff), infinity = _mm512_set1_epi16(0x7f80);
+  __m512i v = _mm512_maskz_loadu_epi16(lanes, x + offsets[0]), most = in_order(v), size = _mm512_and_si512(v, no_sign);
+  for (int64_t t = 1; t < taps; ++t) {
+    v = _mm512_maskz_loadu_epi16(lanes, x + offsets[t]);
+    most = _mm512_max_epi16(most, in_order(v));
+    size = _mm512_max_epu16(size, _mm512_and_si512(v, no_sign));
+  }
+  if (_mm512_cmpgt_epu16_mask(size, infinity) != 0) return false;
+  _mm512_mask_storeu_epi16(out, lanes, in_order(most));
+  return true;
+}
+#endif
+void max_position_bf16(const std::uint16_t* x, const int64_t* offsets, int64_t taps, int64_t channels, std::uint16_t* out, float scale) {
+#if defined(__AVX512BW__)
+  for (int64_t c = 0; c < channels; c += 32) {
+    const int64_t n = channels - c < 32 ? channels - c : 32;
+    if (!max_block_bf16(x + c, offsets, taps, ~__mmask32{0} >> (32 - n), out + c)) position<true>(x + c, offsets, taps, n, out + c, scale);
+  }
+#else
+  position<true>(x, offsets, taps, channels, out, scale);
+#endif
+}
 template <class T>
 TENFOLD_INLINE __m256i max_bytes(__m256i a, __m256i b) {
   return T(-1) < T(0) ? _mm256_max_epi8(a, b) : _mm256_max_epu8(a, b);
@@ -194,7 +223,7 @@ float reduce_row(const T* x, int64_t count) {
 
 extern "C" constinit const PoolKernels TENFOLD_TABLE(pool) = {position<true, float>,
                                                               position<false, float>,
-                                                              position<true, std::uint16_t>,
+                                                              max_position_bf16,
                                                               position<false, std::uint16_t>,
                                                               max_position<std::uint8_t>,
                                                               max_position<std::int8_t>,
