@@ -81,17 +81,18 @@ TENFOLD_INLINE void sum_line(vf (&sum)[kRows][1], const GemmF32Tile& t, const De
   }
 }
 
+// Member by member: as a whole it would be read with wider loads than it was just stored with, and wait for that.
+TENFOLD_INLINE void copy_finish(GemmF32Finish& f, const GemmF32Finish& g) {
+  f.bias = g.bias, f.residual = g.residual, f.residual_stride = g.residual_stride;
+  f.clamp = g.clamp, f.low = g.low, f.high = g.high;
+}
+
 // Walks over the channels in steps of one vector; sum_some(tile of all, weights, channel, whole) sums one step.
 template <int kRows, class Sum>
 TENFOLD_INLINE void each_step(const GemmF32Tile& all, Sum&& sum_some) {
   GemmF32Tile t = all;  // of one step
   GemmF32Finish f;
-  if (all.finish) {  // member by member: as a whole it would be read with wider loads than it was just stored with, and wait for that
-    const GemmF32Finish& g = *all.finish;
-    f.bias = g.bias, f.residual = g.residual, f.residual_stride = g.residual_stride;
-    f.clamp = g.clamp, f.low = g.low, f.high = g.high;
-    t.finish = &f;
-  }
+  if (all.finish) copy_finish(f, *all.finish), t.finish = &f;
   vf sum[kRows][1];
   for (std::int64_t channel = 0; channel < all.cols; channel += kLanes, t.c += kLanes) {
     const bool whole = channel + kLanes <= all.cols;
@@ -151,9 +152,10 @@ void tile(const GemmF32Tile& all, std::int64_t tiles) {
 template <int kRows>
 void strip(const GemmF32Tile& all, const DepthwiseF32Strip& windows) {
   const std::int64_t last = whole_panels(all);
-  GemmF32Tile t = all;
+  GemmF32Tile t;   // what ends a tile: copied as a whole `all` would be read with wider loads than it was just stored with
+  t.c = all.c, t.c_stride = all.c_stride;
   GemmF32Finish f;
-  if (all.finish) f = *all.finish, t.finish = &f;
+  if (all.finish) copy_finish(f, *all.finish), t.finish = &f;
   const auto sum_some = [&](auto& sum, const float* weights, std::int64_t channel, auto whole) __attribute__((always_inline)) {
     constexpr int kWidth = sizeof sum[0] / sizeof sum[0][0];
     sum_strip<kRows, kWidth, whole>(sum, all, windows, weights, channel);

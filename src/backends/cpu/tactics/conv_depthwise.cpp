@@ -127,7 +127,8 @@ class BlockRun {
       : kernel_(kernel), args_(args), extents_(extents), windows_(windows), bound_(bound), first_(first), last_(last) {
     tile_.offset = first;
     tile_.taps = kernel.weights.taps;
-    tile_.panel = args.in[1].as<const float>() + kernel.weights.at(0, first / kernel.weights.panel) + first % kernel.weights.panel;
+    panel_ = args.in[1].as<const float>() + kernel.weights.at(0, first / kernel.weights.panel) + first % kernel.weights.panel;
+    tile_.panel = panel_;
     tile_.c_stride = args.out[0].strides[args.out[0].rank - 1];
     tile_.cols = last - first;
     // The last window of a line has to begin inside it.
@@ -216,13 +217,12 @@ class BlockRun {
   void one_strip(DepthwiseF32Strip& strip, std::int64_t row, std::int64_t i, std::int64_t height, std::int64_t tap,
                  std::int64_t taps) noexcept {
     const GemmF32Finish finish = bound_.at(row + i, first_);
-    GemmF32Tile tile = tile_;
-    tile.c = result(row + i);
-    tile.finish = bound_.any ? &finish : nullptr;
-    tile.offset += i * strip.step + tap * strip.tap_step;
-    tile.panel += tap * kernel_.weights.panel;
+    tile_.c = result(row + i);
+    tile_.finish = bound_.any ? &finish : nullptr;
+    tile_.offset = first_ + i * strip.step + tap * strip.tap_step;
+    tile_.panel = panel_ + tap * kernel_.weights.panel;
     strip.taps = taps;
-    kernel_.kernels->strip[height - 1](tile, strip);
+    kernel_.kernels->strip[height - 1](tile_, strip);
   }
 
   // The lines of the kernel that lie within the image, and the numbers of their first taps.
@@ -277,6 +277,7 @@ class BlockRun {
   const F32End::Binding& bound_;
   std::int64_t first_, last_;
   bool by_line_, by_strip_;
+  const float* panel_;   // of the first tap
   GemmF32Tile tile_;
 };
 
