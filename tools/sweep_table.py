@@ -27,8 +27,9 @@ oneDNN's side is the faster of matmul and inner product, or of direct and automa
 `format_tag::any`, its memory and arguments made beforehand. Weights are packed on both sides. Images lie channels-last on ours: the model
 transposes them at both ends, which takes no step where the convolution reads and writes channels-last, and is included where it
 does not. On oneDNN's side they lie as it likes, nothing is reordered in its time. Both take turns in slices of 0.3 ms or one call; the
-least time of a slice counts, by the thread's own clock where there is one thread. `ratio` is oneDNN's time by ours: above 1 we are
-faster. `difference` is that of the results, relative to the largest value.
+least time of a slice counts, by the thread's own clock where there is one thread. With more, each side first runs for 3 ms, and OpenMP's
+workers look for work as long as ours: spinning for 15 ms, as is their default, they keep ours from the processor. `ratio` is oneDNN's
+time by ours: above 1 we are faster. `difference` is that of the results, relative to the largest value.
 """
 
 

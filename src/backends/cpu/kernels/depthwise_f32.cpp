@@ -107,7 +107,8 @@ TENFOLD_INLINE void each_step(const GemmF32Tile& all, Sum&& sum_some) {
 
 // Panels, or half panels, of one tile of `all`: t and f are that tile's. sum_some(sums, weights, channel, whole) sums one of them.
 template <int kRows, int kWidth, class Sum>
-TENFOLD_INLINE void panels(const GemmF32Tile& all, GemmF32Tile& t, GemmF32Finish& f, std::int64_t first, std::int64_t last, Sum&& sum_some) {
+TENFOLD_INLINE void panels(const GemmF32Tile& all, GemmF32Tile& t, GemmF32Finish& f, std::int64_t first, std::int64_t last,
+                           Sum&& sum_some) {
   constexpr int kStep = kWidth * kLanes;
   vf sum[kRows][kWidth];
   for (std::int64_t channel = first; channel < last; channel += kStep, t.c += kStep) {

@@ -133,7 +133,7 @@ class BlockRun {
     tile_.cols = last - first;
     // The last window of a line has to begin inside it.
     by_line_ = kernel.line != nullptr && (extents.out[2] - 1) * kernel.shape.stride[2] - kernel.shape.begin[2] < extents.in[2];
-    by_strip_ = !by_line_ && extents.out[2] > 1;
+    by_strip_ = !by_line_ && extents.out[2] > 1 && kernel.weights.taps > 1;   // one pointer a position is no more than a strip's numbers
   }
 
   bool by_line() const noexcept { return by_line_ || by_strip_; }
