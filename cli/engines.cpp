@@ -46,8 +46,10 @@ Engine loaded(const ExecOptions& o, const BuildConfig& config) {
                    .device = o.device_given ? config.device : "",
                    .threads = many ? 1 : config.threads,
                    .log = config.log};
-  Engine engine = Engine::load(o.load_engine, load);
-  if (!many || !engine.info().on_gpu || !engine.info().waits_in_run) return engine;
+  {
+    Engine engine = Engine::load(o.load_engine, load);
+    if (!many || !engine.info().on_gpu || !engine.info().waits_in_run) return engine;
+  }   // a device has not room for two
   load.threads = 0;
   return Engine::load(o.load_engine, load);
 }

@@ -116,7 +116,7 @@ TEST_F(Promises, NoTf32LeavesOutWhatRounds) {
     c.tf32 = allowed;
     BuildReport report;
     builder::build_graph(network(), c, "", &report);
-    std::map<std::string, int> refused = {{"conv_winograd", 0}, {"matmul_gemv_f24", 0}, {"matmul_strassen", 0}};
+    std::map<std::string, int> refused = {{"conv_winograd", 0}, {"matmul_gemv_f24", 0}, {"matmul_gemv_s16", 0}, {"matmul_strassen", 0}};
     if (backends::cpu::this_cpu().features & backends::kAmxBf16) refused["matmul_amx_split"] = refused["matmul_amx_s24"] = 0;
     for (const StepReport& step : report.steps) {
       for (const TacticReport& t : step.tried) {

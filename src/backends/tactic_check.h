@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "backends/backend.h"
+#include "base/checked.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
 
@@ -27,18 +29,31 @@ class Backwards final : public Parallel {
 class Target {
  public:
   virtual ~Target() = default;
-  virtual void* place(const void* host, std::int64_t bytes) = 0;               // a copy of them, or they themselves
+  virtual void* place(const void* host, std::int64_t bytes, std::int64_t alignment = 64) = 0;   // a copy of them
   virtual void fetch(void* host, const void* placed, std::int64_t bytes) = 0;  // back, after the launch
   virtual Status::Code launch(const Tactic& tactic, const void* kernel, RunArgs args) = 0;
   virtual int workers() const = 0;
 };
 
-// In the test's own memory, by workers of the test's choice.
+// In memory of the test's own that ends where it must, by workers of the test's choice.
 class OnHost final : public Target {
  public:
   explicit OnHost(Parallel& parallel) : parallel_(parallel) {}
-  void* place(const void* host, std::int64_t) override { return const_cast<void*>(host); }
-  void fetch(void*, const void*, std::int64_t) override {}
+  // Before a page that may not be touched: reading or writing past an end is a fault.
+  void* place(const void* host, std::int64_t bytes, std::int64_t alignment) override {
+    constexpr std::int64_t kPage = 4096;
+    const auto whole = static_cast<std::size_t>(round_up(bytes, kPage)), mapped = whole + kPage;
+    auto* const pages = static_cast<std::byte*>(mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (pages == MAP_FAILED) throw std::bad_alloc();
+    memory_.emplace_back(pages, [mapped](std::byte* p) { munmap(p, mapped); });
+    EXPECT_EQ(mprotect(pages + whole, kPage, PROT_NONE), 0);
+    std::byte* const start = pages + whole - round_up(bytes, alignment);
+    if (host && bytes > 0) std::memcpy(start, host, static_cast<std::size_t>(bytes));
+    return start;
+  }
+  void fetch(void* to, const void* from, std::int64_t bytes) override {
+    if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  }
   Status::Code launch(const Tactic& tactic, const void* kernel, RunArgs args) override {
     args.parallel = &parallel_;
     return tactic.run(kernel, args);
@@ -47,13 +62,14 @@ class OnHost final : public Target {
 
  private:
   Parallel& parallel_;
+  std::vector<std::shared_ptr<std::byte>> memory_;
 };
 
 // In the backend's memory, on a stream of its: what the runtime does.
 class OnStream final : public Target {
  public:
   explicit OnStream(Backend& backend, int threads = 1) : backend_(backend), stream_(backend.open_stream({.threads = threads})) {}
-  void* place(const void* host, std::int64_t bytes) override {
+  void* place(const void* host, std::int64_t bytes, std::int64_t) override {
     std::shared_ptr<void> memory = backend_.allocate(bytes);
     if (bytes > 0) {
       EXPECT_EQ(stream_->copy(memory.get(), host, bytes), Status::ok) << stream_->error();
@@ -171,7 +187,7 @@ struct TacticRun {
       kept.push_back(relaid(operands[i], problem.in[i].layout, operands[i].shape()));
       in.push_back(bind(operands[i].shape(), problem.in[i].layout));
       if (bytes < 0) {
-        in.back().data = target.place(kept.back().raw(), kept.back().bytes());
+        in.back().data = target.place(kept.back().raw(), kept.back().bytes(), byte_size(kept.back().dtype(), 1));
         continue;
       }
       packed.emplace_back(std::aligned_alloc(64, static_cast<std::size_t>((bytes + 63) / 64 * 64)), [](void* p) { std::free(p); });
@@ -195,7 +211,7 @@ struct TacticRun {
         std::memcpy(y.mutable_raw(), x.raw(), static_cast<std::size_t>(y.bytes()));
       }
       out.push_back(bind(shapes[o], d.layout));
-      out.back().data = target.place(y.raw(), y.bytes());
+      out.back().data = target.place(y.raw(), y.bytes(), byte_size(y.dtype(), 1));
       if (shared >= 0) in[static_cast<std::size_t>(shared)].data = out.back().data;
     }
     const std::int64_t bytes = tactic.workspace ? tactic.workspace(problem, config).constant() : 0;

@@ -13,6 +13,7 @@
 #include <bit>
 #include <chrono>
 #include <climits>
+#include <cstring>
 #include <mutex>
 #include <new>
 
@@ -39,11 +40,14 @@ void futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept {
 
 // Moves this thread off a CPU, if it may use others; it may come back.
 void leave_cpu(int cpu) noexcept {
-  cpu_set_t mine, others;
-  if (sched_getaffinity(0, sizeof mine, &mine) != 0) return;   // more CPUs than the set can name
+  cpu_set_t mine, others, now;
+  if (cpu < 0 || sched_getaffinity(0, sizeof mine, &mine) != 0) return;   // more CPUs than the set can name
   others = mine;
   CPU_CLR(static_cast<std::size_t>(cpu), &others);
   if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
+  // Asking for all keeps it free to follow its container's CPUs when these change; unless it had been given fewer than those.
+  std::memset(&others, 0xff, sizeof others);
+  if (sched_setaffinity(0, sizeof others, &others) == 0 && sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&now, &mine)) return;
   sched_setaffinity(0, sizeof mine, &mine);
 }
 
@@ -212,7 +216,10 @@ void ThreadPool::work_loop(int worker) noexcept {
 // in case the others are taken, and sleeps.
 void ThreadPool::wait_for_work(std::uint32_t seen, std::chrono::steady_clock::time_point& moved) noexcept {
   const auto new_job = [&] { return jobs_.load(std::memory_order_relaxed) != seen; };
-  const auto in_the_way = [&] { return sched_getcpu() == caller_cpu_.load(std::memory_order_relaxed); };
+  const auto in_the_way = [&] {
+    const int cpu = sched_getcpu();
+    return cpu >= 0 && cpu == caller_cpu_.load(std::memory_order_relaxed);
+  };
   if (in_the_way()) {
     const auto now = std::chrono::steady_clock::now();
     if (now - moved > std::chrono::milliseconds(1)) moved = now, leave_cpu(caller_cpu_.load(std::memory_order_relaxed));

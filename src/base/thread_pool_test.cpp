@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <sched.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>

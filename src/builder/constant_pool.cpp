@@ -69,33 +69,48 @@ std::int32_t ConstantPool::add(const std::string& name, const SharedConstant& co
   return add(name, t.raw(), t.bytes(), hash_of(t.raw(), t.bytes()), key, key.empty() ? nullptr : constant);
 }
 
-std::vector<std::int32_t> ConstantPool::add(const std::vector<ToPack>& all) {
-  if (all.empty()) return {};
+std::vector<std::int32_t> ConstantPool::add(std::span<const ToPack> all) {
+  constexpr std::int64_t kBatch = 64 << 20;   // bytes beyond which nothing waits: what is equal to another needs memory until it is seen
+  std::vector<std::int32_t> indices;
+  while (!all.empty()) {
+    std::int64_t bytes = 0;
+    std::size_t count = 0;
+    while (count < all.size() && (count == 0 || bytes + all[count].bytes <= kBatch)) bytes += all[count++].bytes;
+    const std::vector<std::int32_t> batch = add_batch(all.first(count));
+    indices.insert(indices.end(), batch.begin(), batch.end());
+    all = all.subspan(count);
+  }
+  return indices;
+}
+
+std::vector<std::int32_t> ConstantPool::add_batch(std::span<const ToPack> batch) {
   std::vector<std::int64_t> offsets;
+  std::vector<std::size_t> order(batch.size());   // large ones first, so that none is left over for one thread
   std::vector<std::pair<const ir::Constant*, std::uint64_t*>> unknown;   // originals, to be hashed meanwhile
   std::int64_t bytes = 0;
-  for (const ToPack& one : all) {
+  for (const ToPack& one : batch) {
+    order[offsets.size()] = offsets.size();
     offsets.push_back(bytes);
     bytes = checked_add(bytes, round_up(one.bytes, 64));
     const SharedConstant& original = one.operands[static_cast<std::size_t>(one.input)];
     if (const auto [at, added] = hashes_.try_emplace(original, 0); added) unknown.emplace_back(original.get(), &at->second);
   }
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return batch[a].bytes > batch[b].bytes; });
   auto* const memory = static_cast<std::byte*>(space(bytes));
-  std::vector<std::uint64_t> hashes(all.size());
-  spread(static_cast<std::int64_t>(all.size() + unknown.size()), 2 * bytes, [&](std::int64_t part) {
-    const auto i = static_cast<std::size_t>(part);
-    if (i >= all.size()) {
-      const auto& [constant, hash] = unknown[i - all.size()];
+  std::vector<std::uint64_t> hashes(batch.size());
+  spread(static_cast<std::int64_t>(batch.size() + unknown.size()), 2 * bytes, [&](std::int64_t part) {
+    if (const auto i = static_cast<std::size_t>(part); i >= batch.size()) {
+      const auto& [constant, hash] = unknown[i - batch.size()];
       *hash = hash_of(constant->tensor.raw(), constant->tensor.bytes());
-      return;
+    } else {
+      const std::size_t one = order[i];
+      batch[one].pack(memory + offsets[one]);
+      hashes[one] = hash_of(memory + offsets[one], batch[one].bytes);
     }
-    all[i].pack(memory + offsets[i]);
-    hashes[i] = hash_of(memory + offsets[i], all[i].bytes);
   });
   std::vector<std::int32_t> indices;
-  for (std::size_t i = 0; i < all.size(); ++i) indices.push_back(add_packed(all[i], memory + offsets[i], hashes[i]));
-  std::byte* const behind = at(end());
-  std::memset(behind, 0, static_cast<std::size_t>(memory + bytes - behind));   // where equal ones were stored once
+  for (std::size_t i = 0; i < batch.size(); ++i) indices.push_back(add_packed(batch[i], memory + offsets[i], hashes[i]));
+  clear_pages(at(end()), memory + bytes);   // where equal ones were stored once
   return indices;
 }
 

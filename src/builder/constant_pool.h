@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -38,7 +39,7 @@ class ConstantPool {
     std::function<void(void* zeroed)> pack;
   };
   // The index of each. They are packed concurrently, right where they will stay.
-  std::vector<std::int32_t> add(const std::vector<ToPack>& all);
+  std::vector<std::int32_t> add(std::span<const ToPack> all);
   // Where a constant is stored: index and whether packed; -1 if no step reads it.
   struct Place { std::int32_t index = -1; bool packed = false; };
   Place find(const SharedConstant& constant);
@@ -50,6 +51,7 @@ class ConstantPool {
   using Key = std::tuple<std::uint64_t, std::int64_t, std::string>;   // hash and number of bytes, refit key
   std::int32_t add(const std::string& name, const void* data, std::int64_t bytes, std::uint64_t hash, const std::string& refit_key,
                    SharedConstant origin);
+  std::vector<std::int32_t> add_batch(std::span<const ToPack> batch);
   std::int32_t add_packed(const ToPack& one, void* packed, std::uint64_t hash);
   void* space(std::int64_t bytes);   // behind the last constant: zeros, unless something waits there to be added
   std::int32_t find(const void* data, std::int64_t bytes, const Key& key) const;

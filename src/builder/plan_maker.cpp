@@ -106,20 +106,28 @@ void PlanMaker::add(ir::Graph graph, const std::vector<plan::Range>& ranges) {
 }
 
 // Least times of several processes can lead where none of them went: what they meet there is timed by the last to save, so that the
-// next build finds all it asks for. The plan keeps to the times it was chosen by.
+// next build finds all it asks for. The plan keeps to the times it was chosen by, and is finished whatever happens here.
 void PlanMaker::save_times() {
   constexpr int kMostTimes = 8;   // others may save again and again
+  Stopwatch watch;
   for (int i = 0; i < kMostTimes; ++i) {
     tune::TimingCache shared = cache_.save(config_.timing_cache, Log(config_.log));
     if (shared == cache_ || config_.error_on_cache_miss) return;
     cache_ = std::move(shared);
     BuildReport report;
-    for (const auto& [forms, ranges] : timed_)
-      for (const ir::Graph& form : forms) {
-        ir::Graph copy = form.clone();
-        choose(copy, ranges, report);
-      }
+    try {
+      for (const auto& [forms, ranges] : timed_)
+        for (const ir::Graph& form : forms) {
+          ir::Graph copy = form.clone();
+          choose(copy, ranges, report);
+        }
+    } catch (const Error& e) {
+      if (e.kind() == ErrorKind::cancelled) throw;
+      Log(config_.log)(Severity::warning, "the timing cache lacks what other builds' times lead to: ", e.what());
+      return;
+    }
     report_.timed += report.timed, report_.timed_again += report.timed_again;
+    report_.tune_s += watch.seconds();
   }
 }
 

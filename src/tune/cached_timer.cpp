@@ -20,7 +20,7 @@ class CachedTimer final : public Timer {
     machine_ += cat("; ", backends::feature_text(device.features), "; ", threads, " threads");
     if (options.report && options.cache->size() > 0 && !options.cache->has_machine(machine_))
       Log(options.config->log)(Severity::info, "of the ", options.cache->size(), " times in the timing cache none is of this machine (",
-                               machine_, "): all are measured anew");
+                               machine_, ")");
     if (cold_weights) machine_ += "; cold weights";   // other times: one cache serves small and large models
   }
   double time(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config, double best) override {

@@ -2,6 +2,7 @@
 #include "tune/second_round.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace tenfold::tune {
@@ -24,34 +25,56 @@ void SecondRound::note(const TimingKey& key, const backends::Tactic& tactic, con
     if (problem.attributes) group->attributes = *problem.attributes, group->problem.attributes = &group->attributes;
     if (problem.body) group->body = std::make_shared<ir::Body>(*problem.body), group->problem.body = group->body.get();
   }
-  group->measured.push_back({key, &tactic, config, nanoseconds});
+  group->measured.push_back({key, &tactic, config, nanoseconds, group->measured.size()});
 }
 
 void SecondRound::time_near(Group& group, double factor, std::size_t most, Timer& timer, TimingCache& cache, Result& result) {
-  const auto faster = [](const Measured& a, const Measured& b) { return a.nanoseconds < b.nanoseconds; };
-  std::stable_sort(group.measured.begin(), group.measured.end(), faster);
+  std::ranges::stable_sort(group.measured, {}, &Measured::nanoseconds);
   const double limit = factor * group.measured.front().nanoseconds;
   for (std::size_t i = 0; i < std::min(most, group.measured.size()) && group.measured[i].nanoseconds <= limit; ++i) {
-    Measured& m = group.measured[i];
-    if (std::exchange(m.again, true)) continue;
-    const double first = m.nanoseconds, second = timer.again(*m.tactic, group.problem, m.config);
-    ++result.timed;
-    const auto [less, more] = std::minmax(first, second);
-    if (more > kDisturbed * less && more > less + kLeastNs) {
-      ++result.disturbed;
-      group.slower = std::max(group.slower, first / less);
-      result.factor = std::max(result.factor, more / less);
-    }
-    m.nanoseconds = less;
-    cache.insert(m.key, less);
+    if (!group.measured[i].again) time_again(group, group.measured[i], timer, cache, result);
   }
+}
+
+void SecondRound::time_again(Group& group, Measured& m, Timer& timer, TimingCache& cache, Result& result) {
+  m.again = true;
+  const double first = m.nanoseconds, second = timer.again(*m.tactic, group.problem, m.config);
+  ++result.timed;
+  const auto [less, more] = std::minmax(first, second);
+  if (more > kDisturbed * less && more > less + kLeastNs) {
+    ++result.disturbed;
+    group.slower = std::max(group.slower, first / less);
+    result.factor = std::max(result.factor, more / less);
+  }
+  m.nanoseconds = less;
+  cache.insert(m.key, less);
+}
+
+// A disturbance may have hit all but the finalists. It lasts for a while: a candidate from the middle of the longest time between those
+// that were timed again tells of it.
+void SecondRound::time_witness(Group& group, Timer& timer, TimingCache& cache, Result& result) {
+  std::vector<Measured*> in_time;
+  for (Measured& m : group.measured) in_time.push_back(&m);
+  std::ranges::sort(in_time, {}, &Measured::turn);
+  std::span<Measured*> longest;
+  for (auto at = in_time.begin(); at != in_time.end();) {
+    const auto end = std::find_if(at, in_time.end(), [](const Measured* m) { return m->again; });
+    if (static_cast<std::size_t>(end - at) > longest.size()) longest = std::span(at, end);
+    at = end == in_time.end() ? end : end + 1;
+  }
+  const double limit = kMostShared * group.measured.front().nanoseconds;
+  std::vector<Measured*> may_win;
+  std::ranges::copy_if(longest, std::back_inserter(may_win), [&](const Measured* m) { return m->nanoseconds <= limit; });
+  if (!may_win.empty()) time_again(group, *may_win[may_win.size() / 2], timer, cache, result);
 }
 
 SecondRound::Result SecondRound::run(Timer& timer, TimingCache& cache, const std::function<void()>& between) {
   Result result;
   for (auto& [line, group] : groups_) {
     between();
-    if (group->measured.size() > 1) time_near(*group, kNear, kFinalists, timer, cache, result);
+    if (group->measured.size() < 2) continue;
+    time_near(*group, kNear, kFinalists, timer, cache, result);
+    time_witness(*group, timer, cache, result);
   }
   // A short disturbance hits one problem; a long one hits many, and some whose best came through.
   const bool long_one = result.disturbed > result.timed * kManyDisturbed;

@@ -25,7 +25,7 @@ class SecondRound {
     int disturbed = 0;   // of them: so many took clearly longer in one round than in the other ...
     double factor = 1;   // ... and the worst so much longer
   };
-  // The best of every problem and the next if it is near; where one of them was disturbed, also what as large a disturbance may have kept
+  // The best of every problem, the next if it is near and one more as a witness; where one of them was disturbed, also what as large a disturbance may have kept
   // from winning. The cache keeps the lesser time of each. Forgets all. `between` is called before each problem, and may throw.
   Result run(Timer& timer, TimingCache& cache, const std::function<void()>& between);
 
@@ -35,6 +35,7 @@ class SecondRound {
     const backends::Tactic* tactic;
     backends::Config config;
     double nanoseconds;
+    std::size_t turn;   // in which it was timed first
     bool again = false;
   };
   struct Group {   // candidates of one problem
@@ -44,6 +45,8 @@ class SecondRound {
     std::vector<Measured> measured;
     double slower = 1;   // than the second, a disturbed first time of one of them
   };
+  void time_again(Group& group, Measured& m, Timer& timer, TimingCache& cache, Result& result);
+  void time_witness(Group& group, Timer& timer, TimingCache& cache, Result& result);
   void time_near(Group& group, double factor, std::size_t most, Timer& timer, TimingCache& cache, Result& result);
 
   std::map<std::string, std::unique_ptr<Group>> groups_;   // by problem line

@@ -80,14 +80,15 @@ std::uint32_t features_allowed() {
   }
 }
 
-// Intel describes caches in leaf 4, AMD in leaf 0x8000001d, both in the same fields.
+// Intel describes caches in leaf 4, AMD in leaf 0x8000001d, both in the same fields. Cores of two kinds differ in the first two levels, and
+// this might run on either: they keep what any has.
 void detect_caches(DeviceInfo& info) {
-  const bool amd = bit(cpuid(0x80000001u).c, 22);
+  const bool amd = bit(cpuid(0x80000001u).c, 22), hybrid = bit(cpuid(7).d, 15);
   for (unsigned i = 0; i < 8; ++i) {
     const Leaf r = cpuid(amd ? 0x8000001du : 4u, i);
     const unsigned type = r.a & 31, level = r.a >> 5 & 7;
     if (type == 0) break;
-    if (type == 2) continue;  // instructions
+    if (type == 2 || (hybrid && level < 3)) continue;  // instructions
     const std::int64_t ways = (r.b >> 22) + 1, partitions = (r.b >> 12 & 1023) + 1, line = (r.b & 4095) + 1, sets = std::int64_t{r.c} + 1;
     (level == 1 ? info.l1_bytes : level == 2 ? info.l2_bytes : info.l3_bytes) = ways * partitions * line * sets;
   }

@@ -93,7 +93,8 @@ inline void stream_add_square() {
 template <bool kSigned, bool kFour, bool kFirst>
 inline void stream_row_step(const StreamProduct& p, const char* a, const char* b, const char* b2) {
   const auto start = [&]<int kSum>() {
-    if constexpr (kFirst) stream_start<kSum>(p.stored, p.init ? p.init + 16 * kSum : nullptr);
+    const bool exists = kFour || kSum < 2;
+    if constexpr (kFirst) stream_start<kSum>(p.stored, exists && p.init ? p.init + 16 * kSum : nullptr);
   };
   _tile_loadd(4, a, p.stride[0]);
   _tile_loadd(5, b, 64);
