@@ -40,8 +40,12 @@ struct PointSplitKernels {
   static constexpr std::int64_t narrow_scratch_bytes(std::int64_t k, std::int64_t columns) {
     return 2 * 4096 + narrow_slots(k, columns) * kStepBytes;
   }
-  // Steps of cut rows that are kept: those of two tiles if several groups of panels read them.
-  static constexpr std::int64_t narrow_slots(std::int64_t k, std::int64_t columns) { return columns > kGroup * kPanel ? 2 * steps(k) : 4; }
+  // Steps of cut rows that are kept: those of two tiles if several groups of panels read them. Never fewer for more columns, for the
+  // scratch for a piece of columns also serves the last one, which may have less.
+  static constexpr std::int64_t narrow_slots(std::int64_t k, std::int64_t columns) {
+    constexpr std::int64_t kLeast = 4;
+    return columns > kGroup * kPanel && 2 * steps(k) > kLeast ? 2 * steps(k) : kLeast;
+  }
 };
 extern "C" const PointSplitKernels tenfold_point_split_amx;
 

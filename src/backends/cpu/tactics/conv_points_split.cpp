@@ -11,6 +11,8 @@ namespace {
 using namespace cpu;
 using Kernels = PointSplitKernels;
 
+constexpr std::int64_t kMostChannels = 1 << 16, kMostScratch = 1 << 28;
+
 int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
 
 Verdict supports(const Problem& p) {
@@ -19,6 +21,7 @@ Verdict supports(const Problem& p) {
   const ConvShape s(p);
   const ir::Ints pads = p.attributes->ints("pads", {});
   if (s.channels < 1 || s.filters < 1) return Verdict::no("there are no channels");
+  if (s.channels > kMostChannels) return Verdict::no("there are too many channels");
   if (s.taps() != 1 || s.groups > 1) return Verdict::no("it is no 1x1 convolution without groups");
   if (s.stride != Three{1, 1, 1} || std::any_of(pads.begin(), pads.end(), [](std::int64_t v) { return v != 0; }))
     return Verdict::no("it has strides or pads");
@@ -50,12 +53,19 @@ std::vector<Config> configs(const Problem& p) {
   return all;
 }
 
+std::int64_t scratch_bytes(const Problem& p, const Config& c) {
+  if (c[2]) return Kernels::narrow_scratch_bytes(ConvShape(p).channels, c[1]);
+  std::int64_t most = 0;  // fewer rows may have higher tiles
+  for (int height = 12; height <= 16; ++height) most = std::max(most, Kernels::scratch_bytes(c[0], height, ConvShape(p).channels));
+  return most;
+}
+
 Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 3) return Verdict::no("its configuration has another length");
   if (!c[2] && ConvShape(p).channels <= Kernels::kStacked) return Verdict::no("panels of so few channels do not go by all tiles");
-  return Verdict::only_if(
-      c[0] > 0 && c[0] <= 1 << 16 && c[1] > 0 && c[1] <= 1 << 20 && c[1] % Kernels::kPanel == 0 && c[2] >= 0 && c[2] <= 1,
-      "its block sizes are out of range");
+  if (c[0] <= 0 || c[0] > 1 << 16 || c[1] <= 0 || c[1] > 1 << 20 || c[1] % Kernels::kPanel != 0 || c[2] < 0 || c[2] > 1)
+    return Verdict::no("its block sizes are out of range");
+  return Verdict::only_if(scratch_bytes(p, c) <= kMostScratch, "its scratch is too large");
 }
 
 PointWeights weights_of(const Problem& p) { return {ConvShape(p).channels, ConvShape(p).filters}; }
@@ -80,12 +90,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   return std::make_shared<Kernel>(Kernel{s.channels, s.filters, c[0], c[1], c[2] != 0, F32End(p, 1, own_bias(p))});
 }
 
-ir::Dim worker_scratch(const Problem& p, const Config& c) {
-  if (c[2]) return Kernels::narrow_scratch_bytes(ConvShape(p).channels, c[1]);
-  std::int64_t most = 0;  // fewer rows may have higher tiles
-  for (int height = 12; height <= 16; ++height) most = std::max(most, Kernels::scratch_bytes(c[0], height, ConvShape(p).channels));
-  return most;
-}
+ir::Dim worker_scratch(const Problem& p, const Config& c) { return scratch_bytes(p, c); }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();

@@ -1,4 +1,6 @@
 // The 1x1 convolutions of f32 in three parts of bf16 against the reference, with a tolerance that two miss.
+#include <bit>
+
 #include "backends/cpu/tactics/f32_check.h"
 
 namespace tenfold::backends {
@@ -28,6 +30,44 @@ TEST(ConvPointsSplit, Convolutions) {
   }
 }
 
+constexpr std::int64_t kGuard = 1 << 16;
+constexpr char kUntouched = 0x5a;
+
+// The tactic with memory behind each worker's scratch that has to stay as it is.
+Tactic guarded() {
+  Tactic t = cpu_conv_points_split();
+  t.worker_scratch = [](const Problem& p, const Config& c) -> ir::Dim {
+    return scratch_stride(cpu_conv_points_split().worker_scratch(p, c).constant()) + kGuard;
+  };
+  t.run = [](const void* kernel, const RunArgs& args) noexcept {
+    const std::int64_t size = args.scratch_stride - kGuard;
+    for (int w = 0; w < args.parallel->workers(); ++w) std::fill_n(args.scratch_of<char>(w) + size, kGuard, kUntouched);
+    const Status::Code code = cpu_conv_points_split().run(kernel, args);
+    for (int w = 0; w < args.parallel->workers(); ++w) {
+      const char* const guard = args.scratch_of<char>(w) + size;
+      EXPECT_EQ(std::count(guard, guard + kGuard, kUntouched), kGuard) << "writes behind its scratch";
+    }
+    return code;
+  };
+  return t;
+}
+
+// Pieces of more and of fewer columns than a group of panels has, of one step and of several.
+TEST(ConvPointsSplit, StaysInItsScratch) {
+  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  for (const int channels : {16, 17, 32, 33, 100})
+    for (const int filters : {48, 130, 144})
+      check_on_this_cpu(guarded(), {"Conv", cat("f32[1,", channels, ",8,16] f32[", filters, ",", channels, ",1,1]!")}, kTolerance);
+}
+
+TEST(ConvPointsSplit, BoundsItsScratch) {
+  F32Problem problem({"Conv", "f32[1,1024,2,2] f32[16,1024,1,1]!"});
+  const Tactic tactic = cpu_conv_points_split();
+  TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
+  EXPECT_TRUE(tactic.valid(run.problem, {512, 16, 0}).yes);
+  EXPECT_EQ(tactic.valid(run.problem, {1 << 16, 16, 0}).reason, "its scratch is too large");
+}
+
 TEST(ConvPointsSplit, WeightsComeBack) {
   for (const float value : {1.f, -0.f, 3e-42f, -1.2345678e-33f, 8.7654321e-32f, 1.9876543e-31f, -1.2345678e20f, -1.f,
                             std::numeric_limits<float>::infinity(), 3.4028235e38f}) {
@@ -50,9 +90,12 @@ TEST(ConvPointsSplit, WeightsComeBack) {
 TEST(ConvPointsSplit, InfinityStaysInItsRow) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const float signalling = std::bit_cast<float>(0x7f800001u);  // its upper half alone is infinity
   for (const auto& [text, value] : std::vector<std::pair<const char*, float>>{{"f32[1,48,6,7] f32[40,48,1,1]!", kInfinity},
                                                                               {"f32[1,48,6,7] f32[40,48,1,1]!", -kInfinity},
                                                                               {"f32[1,48,6,7] f32[40,48,1,1]!", std::nanf("")},
+                                                                              {"f32[1,48,6,7] f32[40,48,1,1]!", signalling},
+                                                                              {"f32[1,14,6,7] f32[40,14,1,1]!", signalling},
                                                                               {"f32[1,14,6,7] f32[40,14,1,1]!", -kInfinity},
                                                                               {"f32[1,14,6,7] f32[40,14,1,1]!", std::nanf("")}}) {
     F32Problem problem({"Conv", text});

@@ -17,6 +17,12 @@ constexpr std::int64_t kTileBytes = 1024, kSumsFloats = 1024, kAhead = 12;  // s
 
 inline __mmask16 lanes_of(std::int64_t left) { return left >= 16 ? 0xffff : static_cast<__mmask16>((1u << (left > 0 ? left : 0)) - 1); }
 
+// Numbers as they are. The upper half of what is none stays none, of a signalling one, too, whose payload may lie in the lower half.
+inline __m512 quiet(__m512 v) {
+  const __m512i bits = _mm512_castps_si512(v);
+  return _mm512_castsi512_ps(_mm512_mask_or_epi32(bits, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), bits, _mm512_set1_epi32(1 << 22)));
+}
+
 // 32 values of a row in three parts, to[0 .. 2], cut as in split.h, but in the order of pairs (i, i + 16), which takes fewer instructions.
 // What is not finite leaves no number, by which it is found, and is in the last part alone.
 inline void cut_in_pairs(__m512 low, __m512 high, __m512i* to) {
@@ -33,7 +39,7 @@ inline void cut_in_pairs(__m512 low, __m512 high, __m512i* to) {
   to[0] = narrow(low, high), to[1] = narrow(low1, high1), to[2] = narrow(low2, high2);
   if (_mm512_cmp_ps_mask(low2, high2, _CMP_UNORD_Q) == 0) [[likely]]
     return;
-  const __m512i whole = to[0];
+  const __m512i whole = narrow(quiet(low), quiet(high));
   const __mmask32 special = _mm512_cmpeq_epi16_mask(_mm512_and_si512(whole, _mm512_set1_epi16(0x7f80)), _mm512_set1_epi16(0x7f80));
   to[0] = _mm512_maskz_mov_epi16(_knot_mask32(special), whole), to[1] = _mm512_maskz_mov_epi16(_knot_mask32(special), to[1]);
   to[2] = _mm512_mask_mov_epi16(to[2], special, whole);
@@ -48,7 +54,7 @@ inline void cut_in_stacks(__m512 v, __m512i* to) {
   };
   __m512 v1 = rest(v), v2 = rest(v1);
   if (const __mmask16 special = _mm512_cmp_ps_mask(v2, v2, _CMP_UNORD_Q); special != 0) [[unlikely]] {
-    v2 = _mm512_mask_mov_ps(v2, special, v);
+    v2 = _mm512_mask_mov_ps(v2, special, quiet(v));
     v1 = _mm512_maskz_mov_ps(_knot_mask16(special), v1), v = _mm512_maskz_mov_ps(_knot_mask16(special), v);
   }
   to[0] = pair(v2, v), to[1] = pair(v, v), to[2] = pair(v1, v1);
