@@ -11,7 +11,7 @@ namespace {
 using namespace cpu;
 
 Int8Weights weights_of(const ConvInt8Shape& s, const Config& c) {
-  const ConvInt8Lines lines(s, int8_kernels(c[0]));
+  const ConvInt8Lines lines(s, int8_kernels(c[0]), c[1]);
   return {.k = lines.count * lines.pitch, .n = s.filters / s.groups, .groups = s.groups};
 }
 
@@ -36,7 +36,7 @@ std::int64_t packed_bytes(const Problem& p, const Config& c, int input) {
 template <class F>
 void for_each_weight(const ConvInt8Shape& s, const Config& config, F&& f) {
   const Int8Weights w = weights_of(s, config);
-  const ConvInt8Lines lines(s, int8_kernels(config[0]));
+  const ConvInt8Lines lines(s, int8_kernels(config[0]), config[1]);
   constexpr std::int64_t kFilters = 64;   // whose cache lines all stay, for each holds several weights of its filter
   for (std::int64_t first = 0; first < s.filters; first += kFilters) {
     for (std::int64_t c = 0; c < s.depth; ++c) {
@@ -102,7 +102,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
   const ConvInt8Shape s(p);
   const Int8Product made = product(p, c);
-  return made.scratch_bytes() + (ConvInt8Laid::takes(s, *made.kernels) ? ConvInt8Laid::bytes(s, made.block_rows) : 0);
+  return made.scratch_bytes() + (ConvInt8Laid::takes(s, *made.kernels, made.block_rows) ? ConvInt8Laid::bytes(s, made.block_rows) : 0);
 }
 ir::Dim workspace(const Problem& p, const Config& c) { return product(p, c).workspace_bytes(); }
 bool may_alias(const Problem& p, int in, int) { return Int8End(p, int8_finish_kernels(kInt8Avx2), 1).in_place(in); }
@@ -111,7 +111,7 @@ bool may_alias(const Problem& p, int in, int) { return Int8End(p, int8_finish_ke
 
 Tactic cpu_conv_int8_igemm() {
   return {.name = "conv_int8_igemm",
-          .version = 6,
+          .version = 7,
           .op = "ConvInteger",
           .supports = supports,
           .configs = configs,

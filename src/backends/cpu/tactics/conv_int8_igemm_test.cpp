@@ -35,10 +35,34 @@ TEST(ConvInt8Igemm, IsExact) {
            "u8[3,70,9,20](0,255) i8[33,70,2,3](-128,127)! u8[]{255} pads=[0,0,2,3]",
            "i8[2,64,13,15](-128,127) i8[32,64,3,3](-128,127)! i8[]{4} pads=[3,1,3,1] dilations=[3,1] strides=[2,1]",
            "u8[2,16,30,31](0,255) u8[16,16,3,3](0,255)! u8[]{7} u8[16](0,255)! pads=[1,1,1,1] strides=[2,2]",
+           "u8[1,1024,29,29](0,255) i8[32,1024,3,3](-128,127)! u8[]{7} pads=[1,1,1,1] strides=[2,2]",
+           // Borders at least as wide as windows on both sides.
+           "u8[1,10,6,9](0,255) i8[64,10,3,2](-128,127)! u8[]{8} pads=[1,2,1,2]",
+           "u8[1,10,6,9](0,255) i8[40,10,3,2](-128,127)! u8[]{8} pads=[1,2,1,4]",
+           "i8[2,10,6,9](-128,127) i8[64,10,3,2](-128,127)! i8[]{8} pads=[3,2,3,4]",
+           "i8[2,33,7,9](-128,127) i8[33,33,3,1](-128,127)! i8[]{8} pads=[1,1,1,1]",
+           "u8[2,33,7,9](0,255) i8[64,33,3,1](-128,127)! u8[]{8} pads=[1,5,1,6] strides=[2,3]",
            "i8[2,4,3,5,7](-128,127) i8[20,4,2,3,3](-128,127)! i8[]{-5} pads=[1,1,1,0,1,1] dilations=[1,1,2]",
        }) {
     check_int8(cpu_conv_int8_igemm(), {"ConvInteger", text}, 0);
   }
+}
+
+// Blocks of 256 rows that are too large to be laid do not keep those of 128 from it.
+TEST(ConvInt8Igemm, LaysBlocksThatFit) {
+  ir::Graph graph(ir::Registry::builtin());
+  const auto image = [](ir::Dims dims) { return ir::ValueType{ir::ValueType::Kind::tensor, {DType::u8, std::move(dims)}, true}; };
+  ir::Node node;
+  node.def = &ir::Registry::builtin().get("ConvInteger");
+  node.attributes = ops::parse_case(*node.def, "u8[1,1,1,1] i8[1,1,1,1] strides=[2,2]").attributes;
+  node.inputs = {graph.add_input("x", image({1, 1024, 41, 41})), graph.add_constant(Tensor(DType::i8, {64, 1024, 3, 3}), "w")};
+  graph.outputs = {graph.add(std::move(node), 1)->out()};
+  const Tactic tactic = cpu_conv_int8_igemm();
+  TacticRun run(tactic, graph, kAvx2 | kAvx512 | kVnni | kAmxBf16 | kAmxInt8);
+  run.use(tactic.formats(run.problem).front());
+  const auto scratch = [&](std::int64_t rows) { return tactic.worker_scratch(run.problem, {cpu::kInt8Amx, rows, 32}).constant(); };
+  EXPECT_GT(scratch(128), 1 << 20);
+  EXPECT_LT(scratch(256), 1 << 20);
 }
 
 TEST(ConvInt8Igemm, EndsOfLayers) {

@@ -16,14 +16,14 @@ std::int64_t height(const ConvInt8Shape& s) { return (s.kernel[1] - 1) * s.dilat
 
 }  // namespace
 
-bool ConvInt8Laid::takes(const ConvInt8Shape& s, const Int8Kernels& kernels) {
+bool ConvInt8Laid::takes(const ConvInt8Shape& s, const Int8Kernels& kernels, std::int64_t block_rows) {
   if (kernels.laid == nullptr || s.taps() == 1 || s.groups > 1 || s.dilation[2] > 1) return false;   // one tap: nothing overlaps
   if (s.kernel[0] > 1 || s.stride[0] > 1 || s.begin[0] != 0) return false;
   const std::int64_t most = 1 << 16;   // keeps what follows within 64 bits
   if (s.depth > most || s.kernel[1] > most || s.kernel[2] > most || s.stride[1] > most || s.stride[2] > most || s.dilation[1] > most ||
       s.begin[1] > most || s.begin[2] > most || s.begin[2] < 0)
     return false;
-  return s.kernel[1] * ceil_div(run_bytes(s), kStep) <= kInt8MaxSteps && bytes(s, kInt8MostRows) <= kMostBytes;
+  return s.kernel[1] * ceil_div(run_bytes(s), kStep) <= kInt8MaxSteps && bytes(s, block_rows) <= kMostBytes;
 }
 
 // Whole lines: at most `block_rows` windows from one to the next, so at most three times as many in all the lines that a block touches.
@@ -46,8 +46,9 @@ ConvInt8Laid::ConvInt8Laid(const ConvInt8Shape& shape, const ConvInt8Extents& ex
   const std::int64_t needed = (out - 1) * shape.stride[2] + shape.kernel[2], beyond = std::max(needed - begin - in, std::int64_t{0});
   // The border before the next line also serves as the one behind this line.
   pitch_ = begin + std::clamp(needed - begin, std::int64_t{0}, in) + std::max(beyond - begin, std::int64_t{0});
-  pitch_ = round_up_to(pitch_, shape.stride[2]);
-  line_rows_ = pitch_ / shape.stride[2];
+  // Where it is as wide as a window, lines would begin before all windows of those before them have begun.
+  line_rows_ = std::max(ceil_div(pitch_, shape.stride[2]), out);
+  pitch_ = line_rows_ * shape.stride[2];
   if (out <= 0 || extents.out[1] <= 0) {
     blocks_ = 0;
   } else if (line_rows_ <= rows_) {

@@ -12,7 +12,7 @@ namespace tenfold::backends::cpu {
 class ConvInt8Laid final : public Int8Laying {
  public:
   static constexpr std::int64_t kStep = 64;   // bytes of a step of k
-  static bool takes(const ConvInt8Shape& shape, const Int8Kernels& kernels);
+  static bool takes(const ConvInt8Shape& shape, const Int8Kernels& kernels, std::int64_t block_rows);
   static std::int64_t bytes(const ConvInt8Shape& shape, std::int64_t block_rows);   // at most, of one block
 
   ConvInt8Laid(const ConvInt8Shape& shape, const ConvInt8Extents& extents, const void* image, std::int32_t zero, std::int64_t block_rows);

@@ -16,9 +16,9 @@ bool merged(const ConvInt8Shape& s) { return s.groups == 1 && s.dilation[2] == 1
 
 }  // namespace
 
-ConvInt8Lines::ConvInt8Lines(const ConvInt8Shape& s, const Int8Kernels& kernels)
+ConvInt8Lines::ConvInt8Lines(const ConvInt8Shape& s, const Int8Kernels& kernels, std::int64_t block_rows)
     : count(s.kernel[0] * s.kernel[1]), pitch(s.kernel[2] * s.depth) {
-  if (ConvInt8Laid::takes(s, kernels)) {
+  if (ConvInt8Laid::takes(s, kernels, block_rows)) {
     how = laid;
     pitch = round_up_to(pitch, ConvInt8Laid::kStep);
     return;
@@ -37,7 +37,7 @@ ConvInt8Windows::ConvInt8Windows(const ConvInt8Shape& shape, const ConvInt8Exten
                                  std::int32_t zero, const Int8Kernels& kernels, std::int64_t block_rows)
     : shape_(shape),
       extents_(extents),
-      lines_(shape, kernels),
+      lines_(shape, kernels, block_rows),
       image_(static_cast<const char*>(image)),
       end_(image_ + extents.batch * extents.in[0] * extents.in[1] * extents.in[2] * shape.channels),
       signed_(is_signed),

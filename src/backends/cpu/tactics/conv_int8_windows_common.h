@@ -14,7 +14,7 @@ struct ConvInt8Lines {
   enum How { gathered, by_tap, by_line, laid } how = gathered;
   std::int64_t count;   // of lines
   std::int64_t pitch;   // bytes from one to the next: what is read as lines has whole groups of k
-  ConvInt8Lines(const ConvInt8Shape& shape, const Int8Kernels& kernels);
+  ConvInt8Lines(const ConvInt8Shape& shape, const Int8Kernels& kernels, std::int64_t block_rows);
 };
 
 class ConvInt8Windows final : public Int8Rows {

@@ -15,7 +15,7 @@ struct Shape {
 };
 
 // 64 columns and 32 more, k of few steps and of many, rows that fill no tile, signed values, zero points; windows whose lines leave gaps,
-// of one image and of two, strided ones that are gathered, groups.
+// of one image and of two, whose lines share borders wider than windows, strided ones that are gathered, groups.
 constexpr Shape kShapes[] = {
     {"MatMulInteger", "u8[50,40](0,255) i8[40,96](-127,127)! u8[]{0}", 96, "[50,96]"},
     {"MatMulInteger", "u8[300,128](0,255) i8[128,64](-127,127)! u8[]{131}", 64, "[300,64]"},
@@ -24,6 +24,10 @@ constexpr Shape kShapes[] = {
     {"ConvInteger", "u8[1,64,9,30](0,255) i8[64,64,3,3](-127,127)! u8[]{0} pads=[1,1,1,1]", 64, "[1,64,9,30]"},
     {"ConvInteger", "i8[2,128,7,7](-128,127) i8[128,128,3,3](-127,127)! i8[]{5} pads=[1,1,1,1]", 128, "[2,128,7,7]"},
     {"ConvInteger", "u8[1,3,20,21](0,255) i8[96,3,7,7](-127,127)! u8[]{114} pads=[3,3,3,3] strides=[2,2]", 96, "[1,96,10,11]"},
+    {"ConvInteger", "u8[1,10,6,9](0,255) i8[64,10,3,2](-127,127)! u8[]{8} pads=[1,2,1,2]", 64, "[1,64,6,12]"},
+    {"ConvInteger", "u8[1,10,6,9](0,255) i8[64,10,3,2](-127,127)! u8[]{8} pads=[1,2,1,4]", 64, "[1,64,6,14]"},
+    {"ConvInteger", "i8[2,10,6,9](-128,127) i8[64,10,3,2](-127,127)! i8[]{8} pads=[3,2,3,4]", 64, "[2,64,10,14]"},
+    {"ConvInteger", "u8[1,70,8,9](0,255) i8[32,70,3,1](-127,127)! u8[]{8} pads=[1,1,1,1]", 32, "[1,32,8,11]"},
     {"ConvInteger", "u8[1,600,9,9](0,255) i8[64,600,1,1](-127,127)! u8[]{1} strides=[2,2]", 64, "[1,64,5,5]"},
     {"ConvInteger", "u8[1,64,6,7](0,255) i8[64,32,1,1](-127,127)! u8[]{9} group=2", 64, "[1,64,6,7]"},
 };
