@@ -50,7 +50,8 @@ class Bf16Windows {
   struct Lines { std::int64_t plane, planes, y, count; };
   // Copies part `part` of `parts` of what they need to `memory`.
   struct Part { std::int64_t part = 0, parts = 1; };
-  void copy(const ConvExtents& extents, const void* image, const Lines& lines, const Part& part, char* memory, char* border) const noexcept;
+  void copy(const ConvExtents& extents, const void* image, const Lines& lines, const Part& part, char* memory,
+            char* border) const noexcept;
   // The same for plane `step` of them, whose results come one after the other, if windows roll: step 0 copies all planes of a window.
   void roll(const ConvExtents& extents, const void* image, const Lines& lines, std::int64_t step, char* memory, char* border) const noexcept;
   // The lines of the image that copying `next` reads and copying `lines`, of the same planes, does not.
@@ -59,7 +60,8 @@ class Bf16Windows {
   GemmBf16Rows::Soon soon_rolled(const ConvExtents& extents, const void* image, const Lines& lines, std::int64_t step) const noexcept;
   // What was copied, a segment for each plane; `taps` (taps() of them) become the rows'.
   GemmBf16Rows rows(const ConvExtents& extents, const Lines& lines, const char* memory, std::int64_t* taps) const noexcept;
-  GemmBf16Rows rolled(const ConvExtents& extents, const Lines& lines, std::int64_t step, const char* memory, std::int64_t* taps) const noexcept;
+  GemmBf16Rows rolled(const ConvExtents& extents, const Lines& lines, std::int64_t step, const char* memory,
+                      std::int64_t* taps) const noexcept;
 
  private:
   std::int64_t padded() const { return round_up(tap_depth(), 32); }
@@ -80,7 +82,8 @@ class Bf16Windows {
   // Line i of plane p of those that `lines` need.
   void copy_line(const ConvExtents& extents, const void* image, const Lines& lines, std::int64_t p, std::int64_t i, char* to,
                  char* border) const noexcept;
-  GemmBf16Rows rows_of(const ConvExtents& extents, const Lines& lines, std::int64_t turn, const char* memory, std::int64_t* taps) const noexcept;
+  GemmBf16Rows rows_of(const ConvExtents& extents, const Lines& lines, std::int64_t turn, const char* memory,
+                       std::int64_t* taps) const noexcept;
 
   ConvShape shape_;
   DType type_ = DType::bf16;

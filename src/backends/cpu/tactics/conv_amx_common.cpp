@@ -293,7 +293,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     char *const scratch = args.scratch_of<char>(worker), *const border = scratch + k.end_bytes, *const memory = border + border_bytes;
     const std::int64_t i = part / k.pieces, j = part % k.pieces, panels = k.weights.panels();
     const auto multiply = [&](const GemmBf16Rows& rows) {
-      gemm_bf16(k.weights, args.in[1].data, rows, j * panels / k.pieces, (j + 1) * panels / k.pieces, k.panels_inside, k.end, bound, scratch);
+      gemm_bf16(k.weights, args.in[1].data, rows, j * panels / k.pieces, (j + 1) * panels / k.pieces, k.panels_inside, k.end, bound,
+                scratch);
     };
     if (k.cut.rolls) return blocks.roll(i, memory, border, multiply);
     if (!table) blocks.copy(i, {}, memory, border);

@@ -59,8 +59,8 @@ ir::Dim worker_scratch(const Problem& p, const Config& c) {
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
-  return std::make_shared<Kernel>(Kernel{matmul_bf16_weights(p), c[0], c[1], copy_bytes(p), k_pieces(p, c), c[2] != 0, copies(p), p.in[0].dtype,
-                                         Bf16End(p, rank_of(p.out[0]) - 1)});
+  return std::make_shared<Kernel>(Kernel{matmul_bf16_weights(p), c[0], c[1], copy_bytes(p), k_pieces(p, c), c[2] != 0, copies(p),
+                                         p.in[0].dtype, Bf16End(p, rank_of(p.out[0]) - 1)});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
