@@ -34,7 +34,8 @@ void check_graph(const char* text, const std::vector<Shape>& shapes, BuildConfig
   const std::vector<Tensor> got = engine.create_context()->run(inputs);
   const std::vector<ops::RuntimeValue> want = ops::run_graph(graph, values);
   ASSERT_EQ(got.size(), want.size());
-  for (std::size_t i = 0; i < got.size(); ++i) expect_close(got[i], std::get<Tensor>(want[i]), 1e-5);
+  const double tolerance = config.random_choices ? 5e-5 : 1e-5;   // chosen at random, a kernel may round; timed, not in so small a graph
+  for (std::size_t i = 0; i < got.size(); ++i) expect_close(got[i], std::get<Tensor>(want[i]), tolerance);
 }
 
 TEST(Tiny, Pointwise) {

@@ -57,6 +57,16 @@ std::int64_t Candidates::reformat_cost(const ir::Value& value) const {
       backend_.reformat_ns(static_cast<std::int64_t>(elements_at(value, options_.opt) * bits(value.dtype()) / 4)));
 }
 
+// Few numbers on a CPU: small models answer to all digits.
+bool Candidates::is_small(const ir::Node& node) const {
+  constexpr double kElements = 2048;
+  if (!backend_.host_reads_memory() || options_.config->random_choices) return false;
+  double elements = 0;
+  for (const auto* list : {&node.inputs, &node.outputs})
+    for (const ir::Value* v : *list) elements += v ? elements_at(*v, options_.opt) : 0;
+  return elements < kElements;
+}
+
 bool Candidates::source_allowed(backends::Source source) const {
   if (source == backends::Source::plugin) return true;
   const auto bit = [&] {
@@ -180,6 +190,8 @@ const std::vector<Candidate>& Candidates::of(const ir::Node& node) {
       else if (!source_allowed(tactic->source)) report.tried.push_back({tactic->name, "", "its source is switched off", -1, false});
       else if (tactic->rounds_f32 && !options_.config->tf32)
         report.tried.push_back({tactic->name, "", "it rounds float32, which is switched off (--noTF32)", -1, false});
+      else if (tactic->rounds_f32 && is_small(node))
+        report.tried.push_back({tactic->name, "", "it rounds float32, and gains nothing where all fits the first cache", -1, false});
       else if (forced_away(it->first, tactic->name)) report.tried.push_back({tactic->name, "", "another tactic is forced", -1, false});
       else add(node, *tactic, found, report);
     }

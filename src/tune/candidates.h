@@ -41,6 +41,7 @@ class Candidates {
   void add(const ir::Node& node, const backends::Tactic& tactic, std::vector<Candidate>& found, StepReport& report);
   void time_configs(const ir::Node& node, const backends::Tactic& tactic, const backends::Formats& formats,
                     std::vector<Candidate>& found, StepReport& report);
+  bool is_small(const ir::Node& node) const;
   bool source_allowed(backends::Source source) const;
   bool forced_away(const std::string& line, const std::string& tactic) const;
 
