@@ -44,8 +44,9 @@ struct BuildConfig {
   bool check_overflow = true;
   std::vector<std::map<std::string, Tensor>> typical_inputs;
   // Products of f32 tensors may round: on GPUs operands to 10 bits of fraction; on CPUs constants to 15 bits, operands to two parts of
-  // bf16 (AMX), 3x3 windows may be computed by Winograd's transforms, and large products by Strassen's algorithm. There that stays
-  // within 1e-4 of the largest result.
+  // bf16 or to fixed point (24 bits beside the largest of a row or column; 16 for up to three rows), 3x3 windows may be computed by
+  // Winograd's transforms, and large products by Strassen's algorithm. There that stays within 1e-4 of the largest result, and products
+  // of few numbers are not rounded.
   bool tf32 = true;
   PackTokens pack_tokens = PackTokens::no;        // pays where batches hold padding
   // 0: first tactic that fits, nothing timed; 1-2: few candidates; 3: default; 4: all configs; 5: all, timed longer.
