@@ -81,7 +81,8 @@ bool survives(const Tensor& wide, const Tensor& narrow) {
 
 // f32 reaches as far as bf16, but for what would be rounded up to infinity: the lowest float, as masks have it, whose softmax over a row
 // that is masked whole would be NaN.
-constexpr float kLargestBf16 = 0x1.fep127f, kLargestF16 = 65504;
+constexpr float kLargestBf16 = 0x1.fep127f;
+constexpr float kMaskF16 = -32768;   // and f16 has room for what is added to it
 
 // What is added to the scores of a softmax, perhaps after it was moved.
 bool is_mask(const ir::Value& v) {
@@ -179,7 +180,7 @@ class Narrower {
   // The caller's masks: their lowest float becomes the lowest of the narrower type, while minus infinity stays.
   ir::Value* within_range(ir::Value* v, ir::Node& before) {
     ir::Value* infinite = graph_.make("Less", {v, number(std::numeric_limits<float>::lowest())}, {}, &before);
-    ir::Value* finite = graph_.make("Max", {v, number(to_ == DType::bf16 ? -kLargestBf16 : -kLargestF16)}, {}, &before);
+    ir::Value* finite = graph_.make("Max", {v, number(to_ == DType::bf16 ? -kLargestBf16 : kMaskF16)}, {}, &before);
     return graph_.make("Where", {infinite, v, finite}, {}, &before);
   }
   void narrow(ir::Node& node) {

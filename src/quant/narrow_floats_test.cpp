@@ -104,7 +104,7 @@ TEST(NarrowFloats, TheCallersMasksOfTheLowestFloatStayFinite) {
   const float lowest = std::numeric_limits<float>::lowest(), hidden = -std::numeric_limits<float>::infinity();
   const float values[] = {lowest, lowest, lowest, 0, hidden, 0};   // the first row is masked whole
   std::copy_n(values, 6, mask.mutable_data<float>());
-  std::fill_n(x.mutable_data<float>(), 6, 0.f);
+  std::fill_n(x.mutable_data<float>(), 6, -20.f);
   for (const DType to : {DType::bf16, DType::f16}) {
     ir::Graph narrow = wide.clone();
     passes::run(narrow, {pass_narrow_floats(to)});
