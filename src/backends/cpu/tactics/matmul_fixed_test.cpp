@@ -29,6 +29,7 @@ std::vector<Tried> all_tried() {
 void check(const Tried& t, const F32Case& c) { check_on_this_cpu(t.tactic, c, t.tolerance); }
 
 TEST(MatmulFixed, AnyShape) {
+  if (all_tried().empty()) GTEST_SKIP() << "this CPU has neither AVX512_VNNI nor AMX";
   for (const Tried& t : all_tried()) {
     EXPECT_TRUE(t.tactic.rounds_f32);
     for (const int m : {1, 2, 3, 16, 17, 40, 130})
@@ -43,6 +44,7 @@ TEST(MatmulFixed, AnyShape) {
 }
 
 TEST(MatmulFixed, Ends) {
+  if (all_tried().empty()) GTEST_SKIP() << "this CPU has neither AVX512_VNNI nor AMX";
   const std::string relu = "(f32,f32,f32) %3=add.f32(%0,%1) %4=add.f32(%2,%3) %5=constant.f32(0) %6=max.f32(%4,%5) -> %6";
   const std::string swish = "(f32,f32) %2=add.f32(%0,%1) %3=sigmoid.f32(%2) %4=mul.f32(%2,%3) -> %4";
   for (const Tried& t : all_tried()) {
@@ -74,6 +76,7 @@ void expect_same_kind(const Tensor& y, const Tensor& truth, double tolerance) {
 }
 
 TEST(MatmulFixed, ValuesThatDoNotFit) {
+  if (all_tried().empty()) GTEST_SKIP() << "this CPU has neither AVX512_VNNI nor AMX";
   for (const Tried& t : all_tried()) {
     for (const char* text : {"f32[2,4]{1,inf,2,3, 1,2,3,4} f32[4,3]{1,2,3, 4,5,0, 7,8,9, 1,1,1}",
                              "f32[2,4]{1,nan,2,3, 1,2,3,4} f32[4,3]{1,2,3, 4,5,6, 7,8,9, 1,1,1}",
@@ -93,6 +96,7 @@ TEST(MatmulFixed, ValuesThatDoNotFit) {
 
 // An input in large units has small weights. Each contributes alike; without balance the small one would be lost in the large one's step.
 TEST(MatmulFixed, InputsInDifferentUnits) {
+  if (all_tried().empty()) GTEST_SKIP() << "this CPU has neither AVX512_VNNI nor AMX";
   constexpr std::int64_t kDepth = 64, kColumns = 40;
   for (const Tried& t : all_tried()) {
     F32Problem problem({"MatMul", cat("f32[1,", kDepth, "] f32[", kDepth, ",", kColumns, "]!")});
