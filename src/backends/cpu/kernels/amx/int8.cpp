@@ -36,7 +36,7 @@ struct Ahead {
   }
 };
 
-// Tile registers are literal numbers: 0-3 accumulators [row tile][column tile], 4-5 rows of A, 6-7 columns of B.
+// Tiles 0-3 are sums [row tile][column tile], 4-5 rows of A, 6-7 columns of B.
 template <bool Signed, bool Offsets, bool TwoRows, bool TwoColumns>
 void product(Rows a, const char* b, std::int64_t steps, const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, Ahead& ahead) {
   const std::int64_t b_step = (TwoColumns ? 2 : 1) * kTileRows * kTileBytes, bytes = c_stride * 4, next = kTileRows * a.stride;
@@ -53,17 +53,10 @@ void product(Rows a, const char* b, std::int64_t steps, const std::int32_t* init
     if constexpr (TwoColumns) _tile_loadd(7, b + kTileRows * kTileBytes, kTileBytes);
     _tile_loadd(4, from, a.stride);
     if constexpr (TwoRows) _tile_loadd(5, from + next, a.stride);
-    if constexpr (Signed) {
-      _tile_dpbssd(0, 4, 6);
-      if constexpr (TwoColumns) _tile_dpbssd(1, 4, 7);
-      if constexpr (TwoRows) _tile_dpbssd(2, 5, 6);
-      if constexpr (TwoRows && TwoColumns) _tile_dpbssd(3, 5, 7);
-    } else {
-      _tile_dpbusd(0, 4, 6);
-      if constexpr (TwoColumns) _tile_dpbusd(1, 4, 7);
-      if constexpr (TwoRows) _tile_dpbusd(2, 5, 6);
-      if constexpr (TwoRows && TwoColumns) _tile_dpbusd(3, 5, 7);
-    }
+    multiply_int8<Signed, 0, 4, 6>();
+    if constexpr (TwoColumns) multiply_int8<Signed, 1, 4, 7>();
+    if constexpr (TwoRows) multiply_int8<Signed, 2, 5, 6>();
+    if constexpr (TwoRows && TwoColumns) multiply_int8<Signed, 3, 5, 7>();
     b += b_step;
   }
   _tile_stored(0, c, bytes);

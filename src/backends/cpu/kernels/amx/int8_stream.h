@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "backends/cpu/kernels/amx/int8_bytes_end.h"
+#include "backends/cpu/kernels/amx/tile_registers.h"
 
 namespace tenfold::backends::cpu {
 namespace {
@@ -33,61 +34,26 @@ struct StreamEnding {
   int vectors = 4;
 };
 
-// Tile registers are literal numbers: 0-3 sums, 4-7 operands.
+// Tiles 0-3 are sums, 4-7 operands.
 template <int kSum>
 inline void stream_start(std::int32_t* to, const std::int32_t* init) {
-  to += kStreamAt[kSum];
-  if constexpr (kSum == 0) {
-    _tile_stored(0, to, 64);
-    if (init)
-      _tile_loadd(0, init, 0);
-    else
-      _tile_zero(0);
-  } else if constexpr (kSum == 1) {
-    _tile_stored(1, to, 64);
-    if (init)
-      _tile_loadd(1, init, 0);
-    else
-      _tile_zero(1);
-  } else if constexpr (kSum == 2) {
-    _tile_stored(2, to, 64);
-    if (init)
-      _tile_loadd(2, init, 0);
-    else
-      _tile_zero(2);
-  } else {
-    _tile_stored(3, to, 64);
-    if (init)
-      _tile_loadd(3, init, 0);
-    else
-      _tile_zero(3);
-  }
+  store_tile<kSum>(to + kStreamAt[kSum], 64);
+  if (init)
+    load_tile<kSum>(init, 0);
+  else
+    zero_tile<kSum>();
 }
 
 // Rows in tile 4, columns in 5, 6, 7 and 5 again.
 template <bool kSigned, int kSum>
 inline void stream_add_row() {
-  if constexpr (kSigned && kSum == 0) _tile_dpbssd(0, 4, 5);
-  if constexpr (!kSigned && kSum == 0) _tile_dpbusd(0, 4, 5);
-  if constexpr (kSigned && kSum == 1) _tile_dpbssd(1, 4, 6);
-  if constexpr (!kSigned && kSum == 1) _tile_dpbusd(1, 4, 6);
-  if constexpr (kSigned && kSum == 2) _tile_dpbssd(2, 4, 7);
-  if constexpr (!kSigned && kSum == 2) _tile_dpbusd(2, 4, 7);
-  if constexpr (kSigned && kSum == 3) _tile_dpbssd(3, 4, 5);
-  if constexpr (!kSigned && kSum == 3) _tile_dpbusd(3, 4, 5);
+  multiply_int8<kSigned, kSum, 4, 5 + kSum % 3>();
 }
 
 // Rows in tiles 4 and 5, columns in 6 and 7.
 template <bool kSigned, int kSum>
 inline void stream_add_square() {
-  if constexpr (kSigned && kSum == 0) _tile_dpbssd(0, 4, 6);
-  if constexpr (!kSigned && kSum == 0) _tile_dpbusd(0, 4, 6);
-  if constexpr (kSigned && kSum == 1) _tile_dpbssd(1, 4, 7);
-  if constexpr (!kSigned && kSum == 1) _tile_dpbusd(1, 4, 7);
-  if constexpr (kSigned && kSum == 2) _tile_dpbssd(2, 5, 6);
-  if constexpr (!kSigned && kSum == 2) _tile_dpbusd(2, 5, 6);
-  if constexpr (kSigned && kSum == 3) _tile_dpbssd(3, 5, 7);
-  if constexpr (!kSigned && kSum == 3) _tile_dpbusd(3, 5, 7);
+  multiply_int8<kSigned, kSum, 4 + kSum / 2, 6 + kSum % 2>();
 }
 
 template <bool kSigned, bool kFour, bool kFirst>

@@ -138,7 +138,7 @@ class Product {
         _tile_loadd(7, from, 64);
         add_rows<kT, 3>();
         end<kResidual>(before, each);
-        if (s + 1 == steps) store_sums<kT>(sums + kT * tile_bytes / 4);
+        if (s + 1 == steps) store_tile<kT>(sums + kT * tile_bytes / 4, 64);
       };
       tile(std::integral_constant<int, 0>());
       if constexpr (kTiles > 1) tile(std::integral_constant<int, 1>());

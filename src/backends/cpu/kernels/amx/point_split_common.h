@@ -1,11 +1,12 @@
 // What the products of f32 in three parts share: shapes of tiles, and the six products of parts that count.
 #pragma once
 
-#include <immintrin.h>
+#include <x86intrin.h>
 
 #include <algorithm>
 #include <type_traits>
 
+#include "backends/cpu/kernels/amx/tile_registers.h"
 #include "backends/cpu/kernels/amx/tile_shapes.h"
 #include "backends/cpu/kernels/point_split.h"
 
@@ -70,77 +71,27 @@ struct Heights {
   }
 };
 
-// Tile registers are literal numbers: 0-3 sums, 4-6 the parts of the columns, 7 a part of rows, which meets the first `kParts` of columns.
+// Tiles 0-3 are sums. The first `kParts` parts of columns, 4-6, times a part of rows, 7.
 template <int kTile, int kParts>
 inline void add_rows() {
-  if constexpr (kTile == 0) {
-    if constexpr (kParts > 2) _tile_dpbf16ps(0, 7, 6);
-    if constexpr (kParts > 1) _tile_dpbf16ps(0, 7, 5);
-    _tile_dpbf16ps(0, 7, 4);
-  } else if constexpr (kTile == 1) {
-    if constexpr (kParts > 2) _tile_dpbf16ps(1, 7, 6);
-    if constexpr (kParts > 1) _tile_dpbf16ps(1, 7, 5);
-    _tile_dpbf16ps(1, 7, 4);
-  } else if constexpr (kTile == 2) {
-    if constexpr (kParts > 2) _tile_dpbf16ps(2, 7, 6);
-    if constexpr (kParts > 1) _tile_dpbf16ps(2, 7, 5);
-    _tile_dpbf16ps(2, 7, 4);
-  } else if constexpr (kTile == 3) {
-    if constexpr (kParts > 2) _tile_dpbf16ps(3, 7, 6);
-    if constexpr (kParts > 1) _tile_dpbf16ps(3, 7, 5);
-    _tile_dpbf16ps(3, 7, 4);
-  }
+  if constexpr (kParts > 2) multiply_bf16<kTile, 7, 6>();
+  if constexpr (kParts > 1) multiply_bf16<kTile, 7, 5>();
+  multiply_bf16<kTile, 7, 4>();
 }
 
 // The same with 4-6 the parts of rows, 7 one of columns.
 template <int kTile, int kParts>
 inline void add_columns() {
-  if constexpr (kTile == 0) {
-    if constexpr (kParts > 2) _tile_dpbf16ps(0, 6, 7);
-    if constexpr (kParts > 1) _tile_dpbf16ps(0, 5, 7);
-    _tile_dpbf16ps(0, 4, 7);
-  } else if constexpr (kTile == 1) {
-    if constexpr (kParts > 2) _tile_dpbf16ps(1, 6, 7);
-    if constexpr (kParts > 1) _tile_dpbf16ps(1, 5, 7);
-    _tile_dpbf16ps(1, 4, 7);
-  } else if constexpr (kTile == 2) {
-    if constexpr (kParts > 2) _tile_dpbf16ps(2, 6, 7);
-    if constexpr (kParts > 1) _tile_dpbf16ps(2, 5, 7);
-    _tile_dpbf16ps(2, 4, 7);
-  } else if constexpr (kTile == 3) {
-    if constexpr (kParts > 2) _tile_dpbf16ps(3, 6, 7);
-    if constexpr (kParts > 1) _tile_dpbf16ps(3, 5, 7);
-    _tile_dpbf16ps(3, 4, 7);
-  }
+  if constexpr (kParts > 2) multiply_bf16<kTile, 6, 7>();
+  if constexpr (kParts > 1) multiply_bf16<kTile, 5, 7>();
+  multiply_bf16<kTile, 4, 7>();
 }
 
 // And 5 and 6 alone.
 template <int kTile>
 inline void add_stacks() {
-  if constexpr (kTile == 0) {
-    _tile_dpbf16ps(0, 5, 7);
-    _tile_dpbf16ps(0, 6, 7);
-  }
-  if constexpr (kTile == 1) {
-    _tile_dpbf16ps(1, 5, 7);
-    _tile_dpbf16ps(1, 6, 7);
-  }
-  if constexpr (kTile == 2) {
-    _tile_dpbf16ps(2, 5, 7);
-    _tile_dpbf16ps(2, 6, 7);
-  }
-  if constexpr (kTile == 3) {
-    _tile_dpbf16ps(3, 5, 7);
-    _tile_dpbf16ps(3, 6, 7);
-  }
-}
-
-template <int kTile>
-inline void store_sums(float* sums) {
-  if constexpr (kTile == 0) _tile_stored(0, sums, 64);
-  if constexpr (kTile == 1) _tile_stored(1, sums, 64);
-  if constexpr (kTile == 2) _tile_stored(2, sums, 64);
-  if constexpr (kTile == 3) _tile_stored(3, sums, 64);
+  multiply_bf16<kTile, 5, 7>();
+  multiply_bf16<kTile, 6, 7>();
 }
 
 }  // namespace

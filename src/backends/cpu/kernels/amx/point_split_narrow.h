@@ -160,7 +160,7 @@ class NarrowProduct {
           add_stacks<kP>();
         else
           add_columns<kP, 3>();
-        if (s + 1 == steps) store_sums<kP>(sums + kP * 256);
+        if (s + 1 == steps) store_tile<kP>(sums + kP * 256, 64);
       };
       panel(std::integral_constant<int, 0>());
       if constexpr (kPanels > 1) panel(std::integral_constant<int, 1>());

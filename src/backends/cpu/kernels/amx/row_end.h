@@ -1,7 +1,7 @@
 // The end of 32 sums of a row of a bf16 product: + bias, + residual, clamped, GELU, stored as bf16 or f32.
 #pragma once
 
-#include <immintrin.h>
+#include <x86intrin.h>
 
 #include <limits>
 
