@@ -1,6 +1,8 @@
 // Choosing and assembling, program by program.
 #include "builder/plan_maker.h"
 
+#include <algorithm>
+
 #include "base/checked.h"
 #include "base/log.h"
 #include "passes/packing.h"
@@ -62,7 +64,7 @@ ir::Graph PlanMaker::tracked(const ir::Graph& graph) {
 }
 
 tune::Chosen PlanMaker::choose(ir::Graph& form, const std::vector<plan::Range>& ranges, BuildReport& report) {
-  const tune::TuneOptions options{&config_, all_bounds(form), opt_point(form, ranges, config_), &cache_, &report};
+  const tune::TuneOptions options{&config_, all_bounds(form), opt_point(form, ranges, config_), &cache_, &asked_, &report};
   return tune::choose(form, backend_, options);
 }
 
@@ -106,13 +108,14 @@ void PlanMaker::add(ir::Graph graph, const std::vector<plan::Range>& ranges) {
 }
 
 // Least times of several processes can lead where none of them went: what they meet there is timed by the last to save, so that the
-// next build finds all it asks for. The plan keeps to the times it was chosen by, and is finished whatever happens here.
+// next build finds all it asks for. Times of other problems lead nowhere. The plan keeps to the times it was chosen by, and is finished whatever happens here.
 void PlanMaker::save_times() {
   constexpr int kMostTimes = 8;   // others may save again and again
   Stopwatch watch;
   for (int i = 0; i < kMostTimes; ++i) {
     tune::TimingCache shared = cache_.save(config_.timing_cache, Log(config_.log));
-    if (shared == cache_ || config_.error_on_cache_miss) return;
+    const auto changed = [&](const tune::TimingKey& key) { return shared.find(key) != cache_.find(key); };
+    if (std::none_of(asked_.begin(), asked_.end(), changed) || config_.error_on_cache_miss) return;
     cache_ = std::move(shared);
     BuildReport report;
     try {

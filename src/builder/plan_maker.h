@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <set>
 #include <utility>
 
 #include "builder/assemble.h"
@@ -50,6 +51,7 @@ class PlanMaker {
   backends::Backend& backend_;
   BuildReport& report_;
   tune::TimingCache cache_;
+  std::set<tune::TimingKey> asked_;   // of cache_
   std::vector<Timed> timed_;
   ConstantPool constants_;
   PortableGraphs portable_;

@@ -106,7 +106,7 @@ void ProgramBuilder::add_kernel(const Node& node, const tune::NodeChoice& choice
   if (node.body) step.body = *node.body;
   step.anchor_inputs = node.anchor_inputs >= 0 ? node.anchor_inputs : static_cast<int>(node.inputs.size());
   step.tactic = choice.tactic->name, step.tactic_version = choice.tactic->version, step.config = choice.config;
-  const backends::Problem problem = stored_problem(node, choice, storage_, box_, backend_.info());
+  const backends::Problem& problem = problem_of(node, choice);
   const bool strided_ok = choice.tactic->supports(problem).yes;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const Value* v = node.inputs[i];

@@ -44,6 +44,8 @@ class ProgramBuilder {
   };
   using Key = std::pair<const ir::Value*, backends::Layout>;
 
+  // What the node's kernel is to compute, with operands as they lie.
+  const backends::Problem& problem_of(const ir::Node& node, const tune::NodeChoice& choice);
   void pack_weights();
   void bind_formals(plan::Program& program);
   bool stands_first(const ir::Node& node) const;
@@ -82,6 +84,7 @@ class ProgramBuilder {
   const backends::Backend& backend_;
   std::uint32_t& needs_;
   Storage storage_;
+  std::unordered_map<const ir::Node*, backends::Problem> problems_;
   std::map<std::pair<const ir::Node*, int>, std::int32_t> packed_;   // operand -> constant; only ever looked up
   std::map<Key, Stored> stored_;           // ordered by address, but only ever looked up
   std::map<const ir::Value*, std::size_t> output_index_;

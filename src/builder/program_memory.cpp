@@ -110,6 +110,12 @@ plan::Operand ProgramBuilder::constant(const Value* v, Layout layout) {
   return o;
 }
 
+const backends::Problem& ProgramBuilder::problem_of(const ir::Node& node, const tune::NodeChoice& choice) {
+  const auto known = problems_.find(&node);
+  if (known != problems_.end()) return known->second;
+  return problems_.emplace(&node, stored_problem(node, choice, storage_, box_, backend_.info())).first->second;
+}
+
 // What a kernel packs: all of a program at once, for that takes longer than all else that is done for its steps.
 void ProgramBuilder::pack_weights() {
   std::vector<ConstantPool::ToPack> all;
@@ -118,19 +124,19 @@ void ProgramBuilder::pack_weights() {
     const auto chosen = choice_.find(node.get());
     if (chosen == choice_.end() || !chosen->second.tactic || !chosen->second.tactic->packed_bytes || !storage_.needs_step(*node)) continue;
     const tune::NodeChoice& choice = chosen->second;
-    const auto problem = std::make_shared<backends::Problem>(stored_problem(*node, choice, storage_, box_, backend_.info()));
+    const backends::Problem& problem = problem_of(*node, choice);
     for (std::size_t i = 0; i < node->inputs.size(); ++i) {
       const Value* v = node->inputs[i];
       const auto input = static_cast<int>(i);
-      const std::int64_t bytes = v && v->is_constant() ? choice.tactic->packed_bytes(*problem, choice.config, input) : -1;
+      const std::int64_t bytes = v && v->is_constant() ? choice.tactic->packed_bytes(problem, choice.config, input) : -1;
       if (bytes < 0) continue;
       std::vector<SharedConstant> constants;
       for (const Value* operand : node->inputs) constants.push_back(operand ? operand->constant : nullptr);
-      const auto pack = [node = node.get(), problem, &choice, input](void* memory) {
+      const auto pack = [node = node.get(), &problem, &choice, input](void* memory) {
         std::vector<const Tensor*> tensors;
         for (const Value* operand : node->inputs) tensors.push_back(operand && operand->constant ? &operand->constant->tensor : nullptr);
         try {
-          choice.tactic->pack(*problem, choice.config, input, tensors, memory);
+          choice.tactic->pack(problem, choice.config, input, tensors, memory);
         } catch (Error& e) {
           throw e.within("packing weights of node '" + node->name + "' (" + node->op() + ")");
         }

@@ -66,5 +66,32 @@ TEST(SaveTimes, LeavesTheSharedCacheComplete) {
   std::filesystem::remove_all(folder);
 }
 
+// Of this model's nodes another's times say nothing: the graph is walked once, as if nobody had saved.
+TEST(SaveTimes, OfOtherProblemsLeadNowhere) {
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / ("tenfold_others_" + std::to_string(::getpid()));
+  BuildConfig config;
+  config.timing_cache = path.string();
+  const ir::Graph graph = layers();
+  build_graph(graph, config, "layers");
+  const std::string own = read_file(path.string());
+  std::string others = own;
+  for (std::size_t at = 0; (at = others.find("[2,8,14,14]", at)) != std::string::npos;) others.replace(at, 11, "[2,8,15,15]");
+  ASSERT_NE(others, own);
+  const auto walks = [&](const std::string& saved_meanwhile) {
+    write_file(path.string(), own);
+    int count = 0;
+    config.progress = [&](const Progress& p) {
+      if (p.total > 1 && p.done == 1 && count++ == 0) write_file(path.string(), saved_meanwhile);
+      return true;
+    };
+    build_graph(graph, config, "layers");
+    return count;
+  };
+  EXPECT_EQ(walks(own), 1);
+  EXPECT_EQ(walks(others), 1);
+  EXPECT_GT(walks(other_times(own, 0)), 1);
+  std::filesystem::remove(path);
+}
+
 }  // namespace
 }  // namespace tenfold::builder

@@ -77,7 +77,7 @@ void compile_ahead(const ir::Graph& graph, backends::Backend& backend, const Tun
   BuildConfig config = *options.config;
   config.progress = nullptr, config.error_on_cache_miss = false;
   TuneOptions quiet = options;
-  quiet.config = &config, quiet.cache = &cache, quiet.report = nullptr;
+  quiet.config = &config, quiet.cache = &cache, quiet.asked = nullptr, quiet.report = nullptr;
   const std::unique_ptr<Timer> survey = survey_timer(), cached = cached_timer(*survey, backend.info(), quiet, cold_weights);
   ir::Graph copy = graph.clone();
   Chooser chooser{backend, quiet, Candidates(backend, *cached, quiet)};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "backends/backend.h"
@@ -18,6 +19,7 @@ struct TuneOptions {
   ir::SymbolBounds box;            // ranges of every symbol
   ir::SymbolValues opt;            // the point to time at
   TimingCache* cache = nullptr;    // never null while building
+  std::set<TimingKey>* asked = nullptr;   // learns which times the choice depends on
   BuildReport* report = nullptr;
   class SecondRound* second_round = nullptr;   // learns of what was measured; null: nothing is timed again
   bool tells_progress = true;
