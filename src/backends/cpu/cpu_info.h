@@ -9,6 +9,12 @@ namespace tenfold::backends::cpu {
 // names one that there is not.
 const DeviceInfo& this_cpu();
 
+// Whether kernels/avx512bf16 may run.
+inline bool has_bf16(std::uint32_t features) {
+  constexpr std::uint32_t kAll = kAvx512 | kVnni | kAvx512Bf16;
+  return (features & kAll) == kAll;
+}
+
 // Asks Linux for the AMX tile state of this process; without it the first tile instruction is a fault. Cheap to repeat.
 // Threads started later inherit the permission. this_cpu() has asked already: AMX bits are set only if it was granted.
 bool request_amx() noexcept;

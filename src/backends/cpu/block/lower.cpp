@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "backends/device_info.h"
+#include "backends/cpu/cpu_info.h"
 #include "base/check.h"
 #include "base/element.h"
 
@@ -169,12 +169,11 @@ std::string why_not_instr(const ir::Body& body, const ir::Instr& instr, const Po
 }  // namespace
 
 PointwiseTables PointwiseTables::of(std::uint32_t features) {
-  constexpr std::uint32_t kRounds = kAvx512 | kVnni | kAvx512Bf16;
   PointwiseTables t{&tenfold_pointwise_f32_avx2, &tenfold_pointwise_lane_avx2, &tenfold_pointwise_cast_avx2, &tenfold_pointwise_row_avx2};
   if (features & kAvx512)
     t = {&tenfold_pointwise_f32_avx512, &tenfold_pointwise_lane_avx512, &tenfold_pointwise_cast_avx512, &tenfold_pointwise_row_avx512};
-  const bool rounds = (features & kRounds) == kRounds;
-  t.bf16 = rounds ? &tenfold_pointwise_bf16_amx : nullptr;
+  const bool rounds = has_bf16(features);
+  t.bf16 = rounds ? &tenfold_pointwise_bf16_avx512bf16 : nullptr;
   t.f32_to_bf16 = rounds ? t.bf16->f32_to_bf16 : t.cast->f32_to_bf16;
   t.round_to_bf16 = rounds ? t.bf16->round_to_bf16 : t.cast->round_to_bf16;
   return t;

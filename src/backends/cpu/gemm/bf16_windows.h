@@ -53,7 +53,8 @@ class Bf16Windows {
   void copy(const ConvExtents& extents, const void* image, const Lines& lines, const Part& part, char* memory,
             char* border) const noexcept;
   // The same for plane `step` of them, whose results come one after the other, if windows roll: step 0 copies all planes of a window.
-  void roll(const ConvExtents& extents, const void* image, const Lines& lines, std::int64_t step, char* memory, char* border) const noexcept;
+  void roll(const ConvExtents& extents, const void* image, const Lines& lines, std::int64_t step, char* memory,
+            char* border) const noexcept;
   // The lines of the image that copying `next` reads and copying `lines`, of the same planes, does not.
   GemmBf16Rows::Soon soon(const ConvExtents& extents, const void* image, const Lines& lines, const Lines& next) const noexcept;
   // What rolling to `step` + 1 reads.

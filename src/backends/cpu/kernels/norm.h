@@ -25,7 +25,7 @@ struct NormBf16Kernels {
 };
 
 extern "C" {
-extern const NormBf16Kernels tenfold_norm_bf16_amx;  // needs AVX-512 VNNI and BF16 only
+extern const NormBf16Kernels tenfold_norm_bf16_avx512bf16;
 extern const NormKernels tenfold_norm_avx2, tenfold_norm_avx512;
 }
 

@@ -126,7 +126,7 @@ extern "C" {
 extern const PointwiseF32Kernels tenfold_pointwise_f32_avx2, tenfold_pointwise_f32_avx512;
 extern const PointwiseLaneKernels tenfold_pointwise_lane_avx2, tenfold_pointwise_lane_avx512;
 extern const PointwiseCastKernels tenfold_pointwise_cast_avx2, tenfold_pointwise_cast_avx512;
-extern const PointwiseBf16Kernels tenfold_pointwise_bf16_amx;  // needs AVX-512 VNNI and BF16 only
+extern const PointwiseBf16Kernels tenfold_pointwise_bf16_avx512bf16;
 extern const PointwiseRowKernels tenfold_pointwise_row_avx2, tenfold_pointwise_row_avx512;
 }
 

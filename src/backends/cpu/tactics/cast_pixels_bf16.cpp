@@ -1,5 +1,6 @@
 // cast_pixels_bf16: f32 planes of three channels to bf16 pixels, as images enter a network: apart, the conversion and the change of layout
 // each went over all of memory.
+#include "backends/cpu/cpu_info.h"
 #include "backends/cpu/kernels/cast_pixels.h"
 #include "backends/cpu/tactics/row_problem_common.h"
 
@@ -10,7 +11,7 @@ using namespace cpu;
 using std::int64_t;
 
 Verdict supports(const Problem& p) {
-  if (!(p.device->features & kAmxBf16)) return Verdict::no("needs a CPU with bf16 arithmetic");
+  if (!has_bf16(p.device->features)) return Verdict::no("needs a CPU with bf16 arithmetic");
   if (Verdict v = no_epilogue(p); !v) return v;
   if (p.in[0].dtype != DType::f32 || p.out[0].dtype != DType::bf16) return Verdict::no("not from f32 to bf16");
   const ir::Dims& dims = p.in[0].dims;
@@ -28,7 +29,7 @@ Status::Code run(const void*, const RunArgs& args) noexcept {
   const int64_t pieces = (plane + kPart - 1) / kPart;
   args.parallel->for_each(x.dims[0] * pieces, [&](int64_t part, int) noexcept {
     const int64_t image = part / pieces, first = part % pieces * kPart;
-    tenfold_cast_pixels_amx(x.as<const float>() + image * 3 * plane + first, plane, std::min(kPart, plane - first),
+    tenfold_cast_pixels_avx512bf16(x.as<const float>() + image * 3 * plane + first, plane, std::min(kPart, plane - first),
                             args.out[0].as<std::uint16_t>() + (image * plane + first) * 3);
   });
   return Status::ok;

@@ -1,6 +1,7 @@
 // Normalisation of contiguous rows, with an optional epilogue over blocks of finished rows.
 #include "backends/cpu/tactics/norm_rows_common.h"
 
+#include "backends/cpu/cpu_info.h"
 #include "backends/cpu/kernels/norm.h"
 #include "backends/cpu/tactics/row_floats_common.h"
 #include "backends/cpu/tactics/row_problem_common.h"
@@ -71,9 +72,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   kernel->out = RowFloats(p, p.out[0].dtype);
   kernel->has_epilogue = p.body != nullptr;
   if (p.body) kernel->epilogue = Epilogue(p, DType::f32);
-  constexpr std::uint32_t kRounds = kAvx512 | kVnni | kAvx512Bf16;
-  const bool narrow = kernel->x.narrow() && kernel->out.narrow(), rounds = (p.device->features & kRounds) == kRounds;
-  if (narrow && rounds && !p.body && !kernel->is_rms) kernel->direct = &tenfold_norm_bf16_amx;
+  const bool narrow = kernel->x.narrow() && kernel->out.narrow();
+  if (narrow && has_bf16(p.device->features) && !p.body && !kernel->is_rms) kernel->direct = &tenfold_norm_bf16_avx512bf16;
   return kernel;
 }
 

@@ -1,7 +1,7 @@
 // Rounding to bf16 by the CPU's own instruction, and what need not be more precise, in loops of the block executor.
 #include <immintrin.h>
 
-#include "backends/cpu/kernels/amx/gelu.h"
+#include "backends/cpu/kernels/avx512bf16/gelu.h"
 #include "backends/cpu/kernels/pointwise.h"
 #include "backends/cpu/simd/isa.h"
 
