@@ -1,44 +1,67 @@
 #!/usr/bin/env python3
 """Fails on an include that goes up or sideways in the layer table of ARCHITECTURE.md.
 
-The table's rows read `| folder | may include |`; the second column lists folders of src/, or "-". Test files may include
-anything below builder: they are not part of a library.
+Its rows read `| folder | may include |`; the second column lists folders of src/, or "-". Rows of a second table, `| in backends | may
+include |`, do the same for folders of src/backends: a file there may also include what lies in its own folder, and, unless that is one of
+ALONE, the headers of src/backends and of its device. Test files may include anything below builder: they are not part of a library.
 """
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+ALONE = ('cpu/kernels', 'cpu/simd')   # isolated objects, compiled once per instruction set: see cmake/isa.cmake
 
 
-def layers():
+def table(title):
+    """{folder: folders it may include}"""
     rows = {}
     inside = False
     for line in (ROOT / 'ARCHITECTURE.md').read_text().splitlines():
-        if line.startswith('| folder |'):
+        if line.startswith(f'| {title} |'):
             inside = True
         elif inside and line.startswith('|'):
             cells = [c.strip() for c in line.strip('|').split('|')]
             if set(cells[0]) <= {'-', ':'}:
                 continue
-            rows[cells[0].strip('`')] = set(re.findall(r'[a-z_]+', cells[1]))
+            rows[cells[0].strip('`')] = set(re.findall(r'[a-z_/]+', cells[1]))
         elif inside:
             break
     if not rows:
-        sys.exit('ARCHITECTURE.md has no layer table')
+        sys.exit(f'ARCHITECTURE.md has no table of "{title}"')
     return rows
 
 
+def sources(folder):
+    return [s for s in sorted(folder.rglob('*')) if s.suffix in ('.h', '.cpp') and not s.stem.endswith('_test')]
+
+
+def problems_in_backends():
+    allowed = table('in backends')
+    root = ROOT / 'src' / 'backends'
+    for folder in sorted(f.relative_to(root).as_posix() for f in root.glob('*/*') if f.is_dir()):
+        if folder not in allowed:
+            yield f'src/backends/{folder} is not in the table of folders of backends'
+            continue
+        near = {folder} | allowed[folder] | (set() if folder in ALONE else {'', folder.split('/')[0]})
+        for source in sources(root / folder):
+            for number, line in enumerate(source.read_text().splitlines(), 1):
+                found = re.match(r'#include "(?:backends/)?([^"]*)"', line)
+                if not found or not (folder in ALONE or line.startswith('#include "backends/')):
+                    continue
+                target = '/'.join(found.group(1).split('/')[:-1][:2])
+                if target not in near:
+                    yield f'{source.relative_to(ROOT)}:{number}: {folder} may not include {found.group(1)}'
+
+
 def main():
-    allowed = layers()
-    problems = []
+    allowed = table('folder')
+    problems = list(problems_in_backends())
     for folder in sorted(p.name for p in (ROOT / 'src').iterdir() if p.is_dir()):
         if folder not in allowed:
             problems.append(f'src/{folder} is not in the layer table')
             continue
-        for source in sorted((ROOT / 'src' / folder).rglob('*')):
-            if source.suffix not in ('.h', '.cpp') or source.stem.endswith('_test'):
-                continue
+        for source in sources(ROOT / 'src' / folder):
             for number, line in enumerate(source.read_text().splitlines(), 1):
                 found = re.match(r'#include "([a-z_]+)/', line)
                 target = found and found.group(1)

@@ -284,6 +284,18 @@ TEST(BlockExecutor, RecognisesActivationsHoweverTheyAreWritten) {
   EXPECT_NE(items("(f32) %1=add.f32(%0,%0) %2=sigmoid.f32(%1) %3=mul.f32(%2,%0) -> %3"), silu);
 }
 
+// By this ends of products of bf16 know what they can do in registers.
+TEST(BlockExecutor, GeluWithItsConversionsIsOneItem) {
+  const PointwiseTables tables = PointwiseTables::of(this_cpu().features);
+  if (!tables.bf16) GTEST_SKIP() << "this CPU does not round to bf16";
+  const Lowered program = lower(ir::parse_body("(bf16) %1=constant.bf16(1.4140625) %2=div.bf16(%0,%1) %3=erf.bf16(%2) %4=constant.bf16(1) "
+                                               "%5=add.bf16(%3,%4) %6=mul.bf16(%0,%5) %7=constant.bf16(0.5) %8=mul.bf16(%6,%7) -> %8"),
+                                tables);
+  ASSERT_EQ(program.items.size(), 1u);
+  EXPECT_EQ(program.items[0].op, Op::gelu_erf);
+  EXPECT_EQ(program.items[0].bytes, 2);
+}
+
 TEST(BlockExecutor, GeluIsAsPreciseAsItsResult) {
   const std::int64_t n = 40013;
   for (const char* text : {"(bf16) %1=constant.bf16(0.70703125) %2=mul.bf16(%0,%1) %3=erf.bf16(%2) %4=constant.bf16(1) %5=add.bf16(%3,%4) "

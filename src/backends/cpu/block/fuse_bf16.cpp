@@ -12,6 +12,7 @@ void fuse_bf16(Lowered& program, const PointwiseTables& tables) {
     if (activation.op != Op::gelu_erf || uses[static_cast<std::size_t>(item.in[0])] != 1) continue;
     const int x = activation.in[0];
     const bool widened = !program.is_input(x) && program.item(x).kernel == tables.cast->bf16_to_f32;
+    item.op = Op::gelu_erf;   // of two bytes
     item.kernel = tables.bf16->gelu_erf[widened ? 1 : 0];
     item.in[0] = widened ? program.item(x).in[0] : x;
   }

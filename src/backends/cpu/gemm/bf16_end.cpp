@@ -42,8 +42,7 @@ std::optional<ir::Body> before_gelu(const Problem& p) {
     const auto tail = behind(*p.body, v);
     if (!tail || !why_not(*tail).empty()) continue;
     const Lowered items = lower(*tail, tables);
-    if (items.items.size() != 1 || (items.items[0].kernel != tables.bf16->gelu_erf[0] && items.items[0].kernel != tables.bf16->gelu_erf[1]))
-      continue;
+    if (items.items.size() != 1 || items.items[0].op != Op::gelu_erf || items.items[0].bytes != 2) continue;
     ir::Body head = *p.body;
     head.outputs = {static_cast<std::uint16_t>(v)};
     return ir::simplify(head);

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "backends/cpu/block/epilogue.h"
+#include "backends/cpu/gemm/simple_epilogue.h"
 #include "backends/cpu/kernels/gemm_bf16.h"
-#include "backends/cpu/tactics/epilogue_common.h"
 
 namespace tenfold::backends::cpu {
 

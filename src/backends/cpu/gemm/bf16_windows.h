@@ -17,7 +17,6 @@ class Bf16Windows {
   Bf16Windows() = default;
   Bf16Windows(const ConvShape& shape, DType type, int parts);
 
-  bool merges_x() const { return merged_; }
   std::int64_t taps() const { return merged_ ? shape_.kernel[0] * shape_.kernel[1] : shape_.taps(); }
   std::int64_t tap_depth() const { return merged_ ? shape_.kernel[2] * shape_.channels : shape_.channels; }
   // Where the weight of value k of a tap of the product lies among those of one filter: [channel][tap of the kernel].

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/tactics/epilogue_common.h"
+#include "backends/cpu/gemm/likely.h"
 
 namespace tenfold::backends::cpu {
 

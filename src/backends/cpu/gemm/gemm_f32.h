@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "backends/cpu/gemm/f32_end.h"
 #include "backends/cpu/kernels/gemm_f32.h"
-#include "backends/cpu/tactics/epilogue_common.h"
 
 namespace tenfold::backends::cpu {
 

@@ -1,8 +1,8 @@
 // Fused attention on AMX tiles: what its tactics share, whatever the parts that heads are taken in.
 #pragma once
 
+#include "backends/cpu/gemm/likely.h"
 #include "backends/cpu/tactics/attention_common.h"
-#include "backends/cpu/tactics/epilogue_common.h"
 #include "base/checked.h"
 
 namespace tenfold::backends::cpu {

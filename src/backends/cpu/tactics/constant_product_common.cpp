@@ -1,5 +1,7 @@
 #include "backends/cpu/tactics/constant_product_common.h"
 
+#include "backends/cpu/gemm/f32_end.h"
+#include "backends/cpu/gemm/likely.h"
 #include "backends/cpu/gemm/matrix_rows.h"
 
 namespace tenfold::backends::cpu {

@@ -1,7 +1,7 @@
 // What the tactics of a product with a constant f32 matrix share.
 #pragma once
 
-#include "backends/cpu/tactics/epilogue_common.h"
+#include "backends/tactic.h"
 
 namespace tenfold::backends::cpu {
 

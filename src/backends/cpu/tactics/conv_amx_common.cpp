@@ -3,6 +3,7 @@
 #include "backends/cpu/tactics/conv_amx_common.h"
 
 #include "backends/cpu/gemm/bf16_windows.h"
+#include "backends/cpu/gemm/likely.h"
 #include "backends/cpu/gemm/pack_bf16.h"
 
 namespace tenfold::backends::cpu {

@@ -2,6 +2,7 @@
 // lines make their first lines of the first result twice, parts of channels nothing.
 #include "backends/cpu/gemm/depthwise_bf16_filters.h"
 #include "backends/cpu/gemm/gemm_bf16.h"
+#include "backends/cpu/gemm/likely.h"
 #include "backends/cpu/gemm/pack_bf16.h"
 #include "backends/cpu/kernels/depthwise_bf16.h"
 #include "backends/cpu/kernels/expand_bf16.h"

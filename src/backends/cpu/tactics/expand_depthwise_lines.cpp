@@ -3,6 +3,7 @@
 // parts of bf16.
 #include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/gemm/likely.h"
 #include "backends/cpu/gemm/point_weights.h"
 #include "backends/cpu/gemm/window_rows.h"
 #include "backends/cpu/kernels/depthwise_f32.h"

@@ -1,7 +1,7 @@
 // Reading stacks of products.
 #include "backends/cpu/tactics/matmul_stacks_common.h"
 
-#include "backends/cpu/tactics/epilogue_common.h"
+#include "backends/cpu/gemm/likely.h"
 
 namespace tenfold::backends::cpu {
 namespace {

@@ -2,8 +2,8 @@
 // that is all, else our epilogue over each part.
 #pragma once
 
+#include "backends/cpu/gemm/f32_end.h"
 #include "backends/cpu/onednn/product.h"
-#include "backends/cpu/tactics/epilogue_common.h"
 
 namespace tenfold::backends::cpu {
 

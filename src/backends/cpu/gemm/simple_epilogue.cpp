@@ -1,5 +1,5 @@
-// Recognition of simple epilogues, and their binding.
-#include "backends/cpu/tactics/epilogue_common.h"
+// Recognition of simple epilogues.
+#include "backends/cpu/gemm/simple_epilogue.h"
 
 #include <algorithm>
 
@@ -75,7 +75,7 @@ class Recogniser {
       if (form.low_operand >= 0 || form.high_operand >= 0) return false;
       const Instr& c = body.code[value - body.inputs.size()];
       if (c.prim != Prim::constant) return false;
-      narrow(static_cast<float>(c.imm), lower, form.low, form.high);
+      tighten(static_cast<float>(c.imm), lower, form.low, form.high);
     } else {
       int index = -1;
       const OperandDesc* o = operand(value, index);
@@ -89,13 +89,6 @@ class Recogniser {
   const Problem& problem_;
   int channel_axis_;
   DType type_;
-
- public:
-  // One more bound on a clamped value.
-  static void narrow(float bound, bool lower, float& low, float& high) {
-    low = lower ? std::max(low, bound) : std::min(low, bound);
-    high = lower ? std::max(high, bound) : std::min(high, bound);
-  }
 };
 
 }  // namespace
@@ -108,40 +101,9 @@ std::optional<SimpleEpilogue> simple_epilogue(const Problem& problem, int channe
   return recogniser.form;
 }
 
-Verdict F32End::supports(const Problem& problem, int channel_axis, int own_bias) {
-  if (problem.out[0].dtype != DType::f32) return Verdict::no("the result is not f32");
-  const auto form = simple_epilogue(problem, channel_axis);
-  if (form && (own_bias < 0 || form->bias < 0)) return Verdict::ok();
-  return Epilogue::supports(problem);
-}
-
-F32End::F32End(const Problem& problem, int channel_axis, int own_bias) : own_bias_(own_bias) {
-  const auto form = simple_epilogue(problem, channel_axis);
-  simple_ = form && (own_bias < 0 || form->bias < 0);
-  if (simple_)
-    form_ = *form;
-  else
-    general_ = Epilogue(problem, DType::f32);
-}
-
-void F32End::bind(const RunArgs& args, const TileAxes& axes, Binding& binding) const noexcept {
-  const auto data = [&](int index) { return index < 0 ? nullptr : args.in[static_cast<std::size_t>(index)].as<const float>(); };
-  GemmF32Finish& f = binding.finish;
-  f.bias = own_bias_ >= 0 ? data(own_bias_) : data(form_.bias);
-  f.residual = data(form_.residual);
-  if (f.residual) f.residual_stride = args.in[static_cast<std::size_t>(form_.residual)].dims[axes.cols[0]];  // it is dense
-  f.clamp = form_.clamp;
-  f.low = form_.low, f.high = form_.high;
-  if (form_.low_operand >= 0) Recogniser::narrow(*data(form_.low_operand), true, f.low, f.high);
-  if (form_.high_operand >= 0) Recogniser::narrow(*data(form_.high_operand), false, f.low, f.high);
-  binding.any = f.bias || f.residual || f.clamp;
-  if (!simple_) general_.bind(args, axes, binding.general.emplace());
-}
-
-std::int64_t likely(const Problem& problem, ir::Dim dim, std::int64_t guess) {
-  if (dim.is_constant()) return dim.constant();
-  const ir::Interval range = problem.bounds(dim);
-  return std::clamp(guess, range.lower, std::max(range.lower, range.upper));
+void tighten(float bound, bool lower, float& low, float& high) {
+  low = lower ? std::max(low, bound) : std::min(low, bound);
+  high = lower ? std::max(high, bound) : std::min(high, bound);
 }
 
 }  // namespace tenfold::backends::cpu

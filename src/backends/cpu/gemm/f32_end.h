@@ -1,24 +1,13 @@
-// What follows an f32 product: epilogues simple enough for registers are recognised here, all others go to the block executor.
+// What follows an f32 product.
 #pragma once
 
-#include <limits>
 #include <optional>
 
 #include "backends/cpu/block/epilogue.h"
+#include "backends/cpu/gemm/simple_epilogue.h"
 #include "backends/cpu/kernels/gemm_f32.h"
-#include "backends/tactic.h"
 
 namespace tenfold::backends::cpu {
-
-// (sum + a value per channel + a whole tensor), then clamped. Operands are indices into Problem::in, -1: none.
-struct SimpleEpilogue {
-  int bias = -1, residual = -1;
-  bool clamp = false;
-  float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
-  int low_operand = -1, high_operand = -1;  // bounds that are scalar operands, applied in this order after low and high
-};
-// The body in that form, if it is, all of one type; also if there is no body. `channel_axis` counts in the output's dims.
-std::optional<SimpleEpilogue> simple_epilogue(const Problem& problem, int channel_axis, DType type = DType::f32);
 
 // Takes over finished sums. The operator's own bias (operand `own_bias` of the problem, if given) is always added in registers.
 class F32End {
@@ -56,8 +45,5 @@ class F32End {
   int own_bias_ = -1;
   Epilogue general_;
 };
-
-// A dim for choosing configs by: its value, or a likely one inside its bounds.
-std::int64_t likely(const Problem& problem, ir::Dim dim, std::int64_t guess = 256);
 
 }  // namespace tenfold::backends::cpu
