@@ -4,31 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
+
+#include "backends/cpu/tactics/int8_body_common.h"
 
 namespace tenfold::backends::cpu {
 namespace {
-
-enum class Shape { one, column, full, other };
-
-// How an operand of the body broadcasts to the output.
-Shape shape_of(const Problem& problem, int input, int channel_axis) {
-  const OperandDesc& operand = problem.in[static_cast<std::size_t>(problem.anchor_inputs + input - 1)];
-  const ir::Dims& out = problem.out[0].dims;
-  if (!operand.dense || operand.dims.size() > out.size()) return Shape::other;
-  const std::size_t lead = out.size() - operand.dims.size();
-  bool one = true, column = true, full = lead == 0;
-  for (std::size_t i = 0; i < operand.dims.size(); ++i) {
-    const bool same = operand.dims[i] == out[lead + i];
-    full = full && same;
-    if (operand.dims[i] == ir::Dim(1)) continue;
-    one = false;
-    column = column && same && static_cast<int>(lead + i) == channel_axis;
-  }
-  if (one) return Shape::one;
-  if (column) return Shape::column;
-  return full && operand.layout == problem.out[0].layout ? Shape::full : Shape::other;
-}
 
 Int8Finish::Type finish_type(DType type) {
   return type == DType::u8 ? Int8Finish::u8 : type == DType::i8 ? Int8Finish::i8 : Int8Finish::f32;
@@ -38,62 +18,32 @@ bool finishable(DType type) { return type == DType::f32 || type == DType::u8 || 
 // Follows the accumulator through the body, one instruction after the other.
 class Matcher {
  public:
-  Matcher(const Problem& problem, int channel_axis) : problem_(problem), body_(*problem.body), axis_(channel_axis) {}
+  Matcher(const Problem& problem, int channel_axis) : body_(problem, channel_axis), result_(problem.out[0].dtype) {}
 
   std::optional<Int8Form> match() {
-    if (body_.outputs.size() != 1 || body_.reduced_rank != 0 || body_.inputs[0] != DType::i32) return {};
-    if (!finishable(problem_.out[0].dtype)) return {};
-    form_.finish.out_type = finish_type(problem_.out[0].dtype);
+    if (!finishable(result_)) return {};
+    form_.finish.out_type = finish_type(result_);
     form_.finish.low = form_.finish.low2 = 1;  // no clamp
     int current = 0;
-    while (current != body_.outputs[0]) {
-      const int next = only_user(current);
+    while (current != body_.result()) {
+      const int next = body_.only_user(current);
       if (next < 0) {
         current = take_gelu(current);
         if (current < 0) return {};
         continue;
       }
-      if (!take(code(next), current)) return {};
+      if (!take(body_.code(next), current)) return {};
       current = next;
     }
     const bool bytes = form_.finish.out_type != Int8Finish::f32;
     if (stage_ == last) return bytes ? std::nullopt : fold();
-    if (bytes != (stage_ == saturated) || (bytes && saturated_to_ != problem_.out[0].dtype)) return {};
+    if (bytes != (stage_ == saturated) || (bytes && saturated_to_ != result_)) return {};
     if (!bytes && (stage_ < floating || stage_ >= divided)) return {};
     return fold();
   }
 
  private:
   enum Stage { integer, floating, scaled, biased, clamped, requantised, added, clamped2, divided, rounded, moved, saturated, recast, last };
-  const ir::Instr& code(int value) const { return body_.code[static_cast<std::size_t>(value) - body_.inputs.size()]; }
-  bool is_code(int value) const { return value >= static_cast<int>(body_.inputs.size()); }
-
-  int only_user(int value) const {
-    int user = -1;
-    for (std::size_t i = 0; i < body_.code.size(); ++i) {
-      const ir::Instr& instr = body_.code[i];
-      const int n = ir::arity(instr.prim);
-      const bool uses = (n > 0 && instr.a == value) || (n > 1 && instr.b == value) || (n > 2 && instr.c == value);
-      if (!uses) continue;
-      if (user >= 0) return -1;
-      user = static_cast<int>(body_.inputs.size() + i);
-    }
-    return user;
-  }
-  std::optional<double> number(int value) const {
-    if (!is_code(value)) return {};
-    if (code(value).prim == ir::Prim::constant) return code(value).imm;
-    if (code(value).prim == ir::Prim::cast) return number(code(value).a);
-    return {};
-  }
-  // A factor or summand for whole columns: a number or a small operand.
-  std::optional<Int8Form::Term> term(int value) const {
-    if (const auto n = number(value)) return Int8Form::Term{-1, static_cast<float>(*n)};
-    if (is_code(value) || value == 0 || body_.inputs[static_cast<std::size_t>(value)] != DType::f32) return {};
-    const Shape shape = shape_of(problem_, value, axis_);
-    if (shape != Shape::one && shape != Shape::column) return {};
-    return Int8Form::Term{value, 1};
-  }
   static bool append(Int8Form::Term* terms, int& count, const Int8Form::Term& t) {
     if (count == Int8Form::kMaxTerms) return false;
     terms[count++] = t;
@@ -106,69 +56,37 @@ class Matcher {
     return form_;
   }
 
-  // What every value gives if `leaf` is x; NaN where it needs anything else but numbers.
-  std::vector<double> values_at(int leaf, double x) const {
-    std::vector<double> v(body_.inputs.size() + body_.code.size(), std::nan(""));
-    for (int i = leaf; i < static_cast<int>(v.size()); ++i) {
-      const auto known = [&](int of) { return number(of).value_or(v[static_cast<std::size_t>(of)]); };
-      double& to = v[static_cast<std::size_t>(i)];
-      if (i == leaf) {
-        to = x;
-        continue;
-      }
-      switch (code(i).prim) {
-        case ir::Prim::add: to = known(code(i).a) + known(code(i).b); break;
-        case ir::Prim::mul: to = known(code(i).a) * known(code(i).b); break;
-        case ir::Prim::div: to = known(code(i).a) / known(code(i).b); break;
-        case ir::Prim::erf: to = std::erf(known(code(i).a)); break;
-        default: break;
-      }
-    }
-    return v;
-  }
-  // The first value that is the GELU of `x`, where nothing else uses x or what lies between; -1 if there is none.
   int take_gelu(int x) {
-    const int end = static_cast<int>(body_.inputs.size() + body_.code.size());
-    if (stage_ < floating || stage_ > biased || grid_ != 0 || !is_code(x)) return -1;
-    std::vector<bool> fits(static_cast<std::size_t>(end), true);
-    for (const double v : {-3.7, -2.1, -1.3, -0.4, 0.2, 0.9, 1.6, 2.8, 4.4}) {
-      const std::vector<double> values = values_at(x, v);
-      const double truth = 0.5 * v * (1 + std::erf(v / std::sqrt(2.0)));
-      for (std::size_t i = 0; i < fits.size(); ++i) fits[i] = fits[i] && std::abs(values[i] - truth) <= 1e-6;
-    }
-    const int root = static_cast<int>(std::find(fits.begin(), fits.end(), true) - fits.begin());
-    const auto between = [&](int value) { return value >= x && value < root && !number(value); };
-    for (int i = root + 1; i < end; ++i) {
-      const int n = ir::arity(code(i).prim);
-      if ((n > 0 && between(code(i).a)) || (n > 1 && between(code(i).b)) || (n > 2 && between(code(i).c))) return -1;
-    }
+    const int root = stage_ < floating || stage_ > biased || grid_ != 0 ? -1 : body_.gelu_of(x);
+    if (root < 0) return -1;
     gelu_ = true;
     stage_ = requantised;   // only a quantisation may follow
-    return root < end ? root : -1;
+    return root;
   }
 
   // [mul by a number] [sub a number] [cast] of an operand as large as the output.
   bool take_residual(int value) {
     Int8Finish& f = form_.finish;
-    if (is_code(value) && code(value).prim == ir::Prim::mul) {
-      auto scale = number(code(value).b);
-      const int rest = scale ? code(value).a : code(value).b;
-      if (!scale) scale = number(code(value).a);
+    if (body_.is_code(value) && body_.code(value).prim == ir::Prim::mul) {
+      auto scale = body_.number(body_.code(value).b);
+      const int rest = scale ? body_.code(value).a : body_.code(value).b;
+      if (!scale) scale = body_.number(body_.code(value).a);
       if (!scale) return false;
       f.residual_scale = static_cast<float>(*scale);
       value = rest;
     }
-    if (is_code(value) && code(value).prim == ir::Prim::sub && code(value).dtype == DType::f32) {
-      const auto zero = number(code(value).b);
+    if (body_.is_code(value) && body_.code(value).prim == ir::Prim::sub && body_.code(value).dtype == DType::f32) {
+      const auto zero = body_.number(body_.code(value).b);
       if (!zero) return false;
       f.residual_zero = static_cast<float>(*zero);
-      value = code(value).a;
+      value = body_.code(value).a;
     }
-    if (is_code(value) && code(value).prim == ir::Prim::cast && code(value).dtype == DType::f32) value = code(value).a;
-    if (is_code(value) || value == 0 || !finishable(body_.inputs[static_cast<std::size_t>(value)])) return false;
-    if (shape_of(problem_, value, axis_) != Shape::full) return false;
+    if (body_.is_code(value) && body_.code(value).prim == ir::Prim::cast && body_.code(value).dtype == DType::f32)
+      value = body_.code(value).a;
+    if (body_.is_code(value) || value == 0 || !finishable(body_.type_of(value))) return false;
+    if (!body_.is_full(value)) return false;
     form_.residual = value;
-    f.residual_type = finish_type(body_.inputs[static_cast<std::size_t>(value)]);
+    f.residual_type = finish_type(body_.type_of(value));
     return true;
   }
 
@@ -209,13 +127,13 @@ class Matcher {
         stage_ = stage_ == integer ? floating : recast;
         return true;
       case ir::Prim::sub:  // dequantised again, with the same zero point
-        if (stage_ != recast || centred_ || instr.a != current || number(instr.b) != static_cast<double>(form_.finish.out_zero))
+        if (stage_ != recast || centred_ || instr.a != current || body_.number(instr.b) != static_cast<double>(form_.finish.out_zero))
           return false;
         centred_ = true;
         return true;
       case ir::Prim::mul: {
-        if (stage_ == recast) return form_.residual > 0 ? take_last(number(other)) : take_middle(number(other));
-        const auto t = term(other);
+        if (stage_ == recast) return form_.residual > 0 ? take_last(body_.number(other)) : take_middle(body_.number(other));
+        const auto t = body_.term(other);
         if (!t) return false;
         if (stage_ == requantised && !begin_second()) return false;
         if (stage_ < floating || stage_ > scaled) return false;
@@ -225,7 +143,7 @@ class Matcher {
       }
       case ir::Prim::add: {
         if (stage_ < floating) return false;
-        const auto t = term(other);
+        const auto t = body_.term(other);
         if (stage_ == rounded || stage_ == divided) return take_zero(other);
         if (t) {
           if (stage_ == requantised && !begin_second()) return false;
@@ -240,11 +158,11 @@ class Matcher {
       }
       case ir::Prim::max:
       case ir::Prim::min: {
-        const auto n = number(other);
+        const auto n = body_.number(other);
         return n && take_clamp(instr, *n);
       }
       case ir::Prim::div: {
-        const auto n = instr.a == current ? number(instr.b) : std::nullopt;
+        const auto n = instr.a == current ? body_.number(instr.b) : std::nullopt;
         return n && stage_ >= floating && stage_ < divided && take_divisor(*n);
       }
       case ir::Prim::round_even:
@@ -303,7 +221,7 @@ class Matcher {
   }
   // Zero points are added after rounding; without a rounding only an even one gives the same result for ties, so only zero is taken.
   bool take_zero(int other) {
-    const auto n = number(other);
+    const auto n = body_.number(other);
     if (!n || (stage_ == divided && *n != 0) || *n != static_cast<double>(static_cast<int>(*n)) || *n < -128 || *n > 255) return false;
     form_.finish.out_zero = static_cast<float>(*n);
     stage_ = moved;
@@ -341,9 +259,8 @@ class Matcher {
     f.low = 1, f.high = 0;
   }
 
-  const Problem& problem_;
-  const ir::Body& body_;
-  int axis_;
+  const Int8Body body_;
+  const DType result_;
   Stage stage_ = integer;
   DType saturated_to_ = DType::u8;
   bool centred_ = false, gelu_ = false;
@@ -355,7 +272,9 @@ class Matcher {
 }  // namespace
 
 std::optional<Int8Form> recognise_int8_form(const Problem& problem, int channel_axis) {
-  if (problem.body == nullptr || problem.out.size() != 1) return {};
+  const ir::Body* body = problem.body;
+  if (body == nullptr || problem.out.size() != 1 || body->outputs.size() != 1 || body->reduced_rank != 0 || body->inputs[0] != DType::i32)
+    return {};
   return Matcher(problem, channel_axis).match();
 }
 
