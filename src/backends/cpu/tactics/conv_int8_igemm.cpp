@@ -94,7 +94,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const ConvInt8Extents extents(args.in[0], args.out[0]);
   const std::int32_t zero = kernel.has_zero ? int8_zero_point(args, 2, kernel.x_type) : 0;
   const ConvInt8Windows rows(kernel.shape, extents, args.in[0].data, kernel.product.a_signed, zero, *kernel.product.kernels,
-                             kernel.product.block_rows);
+                             kernel.product.block_rows, args.parallel->workers());
   kernel.product.run(rows, extents.batch * extents.out_size(), zero, args, TileAxes::channels_last(args.out[0].rank));
   return Status::ok;
 }
@@ -111,7 +111,7 @@ bool may_alias(const Problem& p, int in, int) { return Int8End(p, int8_finish_ke
 
 Tactic cpu_conv_int8_igemm() {
   return {.name = "conv_int8_igemm",
-          .version = 7,
+          .version = 8,
           .op = "ConvInteger",
           .supports = supports,
           .configs = configs,

@@ -10,6 +10,7 @@ namespace tenfold::backends::cpu {
 namespace {
 
 constexpr std::int64_t kMostBytes = 4 << 20;   // of a block: beyond, windows are gathered
+constexpr std::int64_t kFewRows = 64;
 
 std::int64_t run_bytes(const ConvInt8Shape& s) { return s.kernel[2] * s.depth; }
 std::int64_t height(const ConvInt8Shape& s) { return (s.kernel[1] - 1) * s.dilation[1] + 1; }
@@ -35,7 +36,7 @@ std::int64_t ConvInt8Laid::bytes(const ConvInt8Shape& s, std::int64_t block_rows
 }
 
 ConvInt8Laid::ConvInt8Laid(const ConvInt8Shape& shape, const ConvInt8Extents& extents, const void* image, std::int32_t zero,
-                           std::int64_t block_rows)
+                           std::int64_t block_rows, std::int64_t workers)
     : shape_(shape),
       extents_(extents),
       image_(static_cast<const char*>(image)),
@@ -53,7 +54,10 @@ ConvInt8Laid::ConvInt8Laid(const ConvInt8Shape& shape, const ConvInt8Extents& ex
     blocks_ = 0;
   } else if (line_rows_ <= rows_) {
     const std::int64_t all = (extents.out[1] - 1) * line_rows_ + out;
-    rows_ = round_up_to(ceil_div(all, ceil_div(all, rows_)), 16);
+    // As many blocks for each worker, if they are not too small for the lines that two of them lay out.
+    const std::int64_t least = ceil_div(all, rows_), shared = images_ % workers == 0 ? least : round_up_to(least, workers);
+    const std::int64_t blocks = std::min(shared, std::max(all / kFewRows, least));
+    rows_ = round_up_to(ceil_div(all, blocks), 16);
     blocks_ = ceil_div(all, rows_);
   } else {
     line_rows_ = 0;

@@ -15,7 +15,8 @@ class ConvInt8Laid final : public Int8Laying {
   static bool takes(const ConvInt8Shape& shape, const Int8Kernels& kernels, std::int64_t block_rows);
   static std::int64_t bytes(const ConvInt8Shape& shape, std::int64_t block_rows);   // at most, of one block
 
-  ConvInt8Laid(const ConvInt8Shape& shape, const ConvInt8Extents& extents, const void* image, std::int32_t zero, std::int64_t block_rows);
+  ConvInt8Laid(const ConvInt8Shape& shape, const ConvInt8Extents& extents, const void* image, std::int32_t zero, std::int64_t block_rows,
+               std::int64_t workers);
   std::int64_t blocks() const noexcept override { return images_ * blocks_; }
   Int8Laid lay(std::int64_t block, char* to, std::int32_t* offsets) const noexcept override;
 

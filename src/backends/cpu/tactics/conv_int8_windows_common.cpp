@@ -34,7 +34,8 @@ ConvInt8Lines::ConvInt8Lines(const ConvInt8Shape& s, const Int8Kernels& kernels,
 }
 
 ConvInt8Windows::ConvInt8Windows(const ConvInt8Shape& shape, const ConvInt8Extents& extents, const void* image, bool is_signed,
-                                 std::int32_t zero, const Int8Kernels& kernels, std::int64_t block_rows)
+                                 std::int32_t zero, const Int8Kernels& kernels, std::int64_t block_rows,
+                                 std::int64_t workers)
     : shape_(shape),
       extents_(extents),
       lines_(shape, kernels, block_rows),
@@ -44,7 +45,7 @@ ConvInt8Windows::ConvInt8Windows(const ConvInt8Shape& shape, const ConvInt8Exten
       merged_(merged(shape)),
       small_lines_(merged_ && shape.kernel[2] * shape.depth <= kShortLine),
       flip_(kernels.expand_shifts && is_signed ? 0x80 : 0) {
-  if (lines_.how == ConvInt8Lines::laid) laid_.emplace(shape, extents, image, zero, block_rows);
+  if (lines_.how == ConvInt8Lines::laid) laid_.emplace(shape, extents, image, zero, block_rows, workers);
   std::memset(border_, zero, sizeof border_);
   for (std::size_t d = 0; d < 3; ++d) last_inside_[d] = extents.in[d] - 1 - (shape.kernel[d] - 1) * shape.dilation[d];
   // What fills up the last line is read, too.

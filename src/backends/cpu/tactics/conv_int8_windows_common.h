@@ -20,7 +20,7 @@ struct ConvInt8Lines {
 class ConvInt8Windows final : public Int8Rows {
  public:
   ConvInt8Windows(const ConvInt8Shape& shape, const ConvInt8Extents& extents, const void* image, bool is_signed, std::int32_t zero,
-                  const Int8Kernels& kernels, std::int64_t block_rows);
+                  const Int8Kernels& kernels, std::int64_t block_rows, std::int64_t workers);
   const char* direct(std::int64_t group, std::int64_t row, std::int64_t& stride) const noexcept override;
   const char* end() const noexcept override { return end_; }
   const Int8Laying* laying() const noexcept override { return laid_ ? &*laid_ : nullptr; }

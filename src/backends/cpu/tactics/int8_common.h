@@ -160,10 +160,14 @@ struct Int8Product {
     char* out;
   };
   struct StreamPart {
-    std::int64_t block, group, first, last;   // of rows; columns of the group
+    std::int64_t block, row, rows;    // of rows: those, unless they are laid
+    std::int64_t group, first, last;  // columns of the group
+    bool leads;                       // it is the first that reads these columns' weights
   };
+  struct StreamCut;
   bool can_stream(const Int8Rows& rows) const noexcept;
-  void stream_part(const Streaming& call, const StreamPart& part, std::int64_t count, char* scratch) const noexcept;
+  StreamCut stream_cut(const Int8Rows& rows, std::int64_t count, bool has_residual, std::int64_t workers) const noexcept;
+  void stream_part(const Streaming& call, const StreamPart& part, char* scratch) const noexcept;
   void stream(const Streaming& call, std::int64_t count, const RunArgs& args) const noexcept;
   Int8Ahead ahead(const void* packed, const Block& block, std::int64_t row_blocks) const noexcept;
   void run_block(const Call& call, const Block& block, Scratch& s, void* scratch) const noexcept;

@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::int64_t kTileRows = 16, kMostTiles = kInt8MostRows / kTileRows, kColumns = 64;
 constexpr std::int64_t kPartsOfWorker = 4, kPartBytes = 1 << 19;
+constexpr std::int64_t kUnitRows = 2 * kTileRows, kBlocksOfWorker = 2;  // rows that are cut by the number of workers
 
 // The rows of a block as kernels want them: on the worker's stack.
 struct Tiles {
@@ -50,23 +51,59 @@ bool Int8Product::can_stream(const Int8Rows& rows) const noexcept {
          static_cast<std::int64_t>(sizeof(Space::a));
 }
 
-void Int8Product::stream(const Streaming& call, std::int64_t count, const RunArgs& args) const noexcept {
-  const Int8Laying* const laying = call.rows.laying();
-  const std::int64_t row_blocks = laying ? laying->blocks() : ceil_div(count, block_rows), parts_of_rows = row_blocks * weights.groups;
-  const std::int64_t workers = args.parallel->workers(), enough = workers > 1 ? kPartsOfWorker * workers : 1;
+// How a run is cut: blocks of rows times pieces of the columns. A worker takes neighbouring parts (ThreadPool): all columns of a stretch of
+// the rows, which then are in its cache for the next product of the network, too, or some columns of all rows.
+struct Int8Product::StreamCut {
+  std::int64_t blocks, pieces = 1, stretches = 1;
+  std::int64_t units = 0;  // of kUnitRows rows, which blocks share; 0: each has so many as the configuration says
+};
+
+Int8Product::StreamCut Int8Product::stream_cut(const Int8Rows& rows, std::int64_t count, bool has_residual,
+                                               std::int64_t workers) const noexcept {
+  const Int8Laying* const laying = rows.laying();
+  const std::int64_t bytes = packing.columns() * packing.depth(), panels = ceil_div(weights.n, kColumns);
+  StreamCut cut{.blocks = laying ? laying->blocks() : ceil_div(count, block_rows)};
+  if (workers > 1) {
+    // Either each worker reads all weights, or all rows, much of which others wrote. Laying costs more than reading, but overlaps.
+    const std::int64_t taken = count * packing.depth() / (laying ? 2 : 1), made = count * weights.n * (has_residual ? 2 : 1);
+    const std::int64_t units = ceil_div(count, kUnitRows), least = std::max(cut.blocks, kBlocksOfWorker * workers);
+    const std::int64_t blocks = laying ? cut.blocks : std::min(round_up_to(least, workers), units / workers * workers);
+    const bool whole = laying || block_rows % kUnitRows == 0;  // then no block has more rows than that
+    const bool cheaper = (workers - 1) * bytes <= (2 * workers - 1) * taken + made;
+    if (weights.groups == 1 && cheaper && blocks >= std::max(cut.blocks, std::int64_t{1}) && blocks % workers == 0 && whole) {
+      cut.blocks = blocks, cut.stretches = workers;
+      if (!laying) cut.units = units;
+    } else {
+      cut.pieces = ceil_div(kPartsOfWorker * workers, std::max(cut.blocks * weights.groups, std::int64_t{1}));
+    }
+  }
   // Other blocks of rows should find a part's weights in the cache.
-  const std::int64_t by_size = row_blocks > 1 ? ceil_div(packing.columns() * packing.depth(), kPartBytes) : 1;
-  const std::int64_t split = std::clamp(std::max(ceil_div(enough, std::max(parts_of_rows, std::int64_t{1})), by_size), std::int64_t{1},
-                                        ceil_div(weights.n, kColumns));
-  args.parallel->for_each(parts_of_rows * split, [&](std::int64_t part, int worker) {
-    const std::int64_t block = part % row_blocks, group = part / row_blocks / split, at = part / row_blocks % split;
-    const std::int64_t panels = ceil_div(weights.n, kColumns);
-    const std::int64_t first = at * panels / split * kColumns, last = std::min((at + 1) * panels / split * kColumns, weights.n);
-    stream_part(call, {block, group, first, last}, count, static_cast<char*>(args.scratch_of(worker)));
+  if (cut.blocks > cut.stretches) cut.pieces = std::max(cut.pieces, ceil_div(bytes, kPartBytes));
+  cut.pieces = std::clamp(cut.pieces, std::int64_t{1}, panels);
+  return cut;
+}
+
+void Int8Product::stream(const Streaming& call, std::int64_t count, const RunArgs& args) const noexcept {
+  const StreamCut cut = stream_cut(call.rows, count, call.finish.residual != nullptr, args.parallel->workers());
+  const std::int64_t stretch = cut.blocks / cut.stretches, panels = ceil_div(weights.n, kColumns);
+  args.parallel->for_each(cut.blocks * weights.groups * cut.pieces, [&](std::int64_t part, int worker) {
+    const std::int64_t turn = part / stretch, at = turn % cut.pieces, group = cut.stretches > 1 ? 0 : turn / cut.pieces;
+    const std::int64_t block = part % stretch + (cut.stretches > 1 ? turn / cut.pieces * stretch : 0);
+    const std::int64_t row = cut.units > 0 ? block * cut.units / cut.blocks * kUnitRows : block * block_rows;
+    const std::int64_t next = cut.units > 0 ? (block + 1) * cut.units / cut.blocks * kUnitRows : row + block_rows;
+    stream_part(call,
+                {.block = block,
+                 .row = row,
+                 .rows = std::min(next, count) - row,
+                 .group = group,
+                 .first = at * panels / cut.pieces * kColumns,
+                 .last = std::min((at + 1) * panels / cut.pieces * kColumns, weights.n),
+                 .leads = part % stretch == 0},
+                static_cast<char*>(args.scratch_of(worker)));
   });
 }
 
-void Int8Product::stream_part(const Streaming& call, const StreamPart& part, std::int64_t count, char* scratch) const noexcept {
+void Int8Product::stream_part(const Streaming& call, const StreamPart& part, char* scratch) const noexcept {
   Space s;
   const std::int64_t columns = weights.n * weights.groups, step = kernels->k_group * kernels->k_step, steps = packing.depth() / step;
   if (const Int8Laying* laying = call.rows.laying()) {
@@ -74,7 +111,7 @@ void Int8Product::stream_part(const Streaming& call, const StreamPart& part, std
     s.tiles.cover(laid, columns);
     s.tiles.place(0, s.tiles.count, laid.first, laid.stride);
   } else {
-    const std::int64_t row = part.block * block_rows, rows = std::min(block_rows, count - row);
+    const std::int64_t row = part.row, rows = part.rows;
     for (std::int64_t i = 0; i < steps; ++i) s.offsets[i] = static_cast<std::int32_t>(i * step);
     s.tiles.cover({.rows = rows, .line_rows = rows, .line_outputs = rows, .x = 0, .out = row}, columns);
     std::int64_t stride = 0;
@@ -104,7 +141,7 @@ void Int8Product::stream_part(const Streaming& call, const StreamPart& part, std
                    .columns = part.last - part.first,
                    .init = call.start ? call.start + part.group * packing.columns() + part.first : nullptr,
                    .is_signed = a_signed,
-                   .fetch_ahead = part.block == 0,
+                   .fetch_ahead = part.leads,
                    .finish = finish,
                    .out = call.out + column});
   kernels->leave();

@@ -28,6 +28,7 @@ constexpr Shape kShapes[] = {
     {"ConvInteger", "u8[1,10,6,9](0,255) i8[64,10,3,2](-127,127)! u8[]{8} pads=[1,2,1,4]", 64, "[1,64,6,14]"},
     {"ConvInteger", "i8[2,10,6,9](-128,127) i8[64,10,3,2](-127,127)! i8[]{8} pads=[3,2,3,4]", 64, "[2,64,10,14]"},
     {"ConvInteger", "u8[1,70,8,9](0,255) i8[32,70,3,1](-127,127)! u8[]{8} pads=[1,1,1,1]", 32, "[1,32,8,11]"},
+    {"ConvInteger", "u8[1,64,19,21](0,255) i8[96,64,1,1](-127,127)! u8[]{0}", 96, "[1,96,19,21]"},
     {"ConvInteger", "u8[1,600,9,9](0,255) i8[64,600,1,1](-127,127)! u8[]{1} strides=[2,2]", 64, "[1,64,5,5]"},
     {"ConvInteger", "u8[1,64,6,7](0,255) i8[64,32,1,1](-127,127)! u8[]{9} group=2", 64, "[1,64,6,7]"},
 };
@@ -52,6 +53,13 @@ TEST(Int8Stream, Plain) {
       check_int8(tactic_of(s), c, 1, true);
     }
   }
+}
+
+// So large that workers' stretches of rows take them in pieces.
+TEST(Int8Stream, LargeWeights) {
+  Int8Case c = case_of({"MatMulInteger", "u8[390,1040](0,255) i8[1040,512](-127,127)! u8[]{0}", 512, "[390,512]"});
+  c.body = quantised_end(DType::u8, 0.25, 100, DType::i32, true);
+  check_int8(cpu_matmul_int8(), c, 1, true);
 }
 
 TEST(Int8Stream, Residual) {
