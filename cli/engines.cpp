@@ -70,6 +70,7 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
     return {std::move(engine), 0, took * 1e3};
   }
   config.profiles = profile_ranges(o, files.known_shapes());
+  config.keep_portable_graph = !o.save_engine.empty();   // nobody can tune again what is not kept
   if (config.fp16)
     if (auto typical = files.known_tensors(); !typical.empty()) config.typical_inputs = {std::move(typical)};
   BuildReport report;

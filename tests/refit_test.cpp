@@ -276,6 +276,35 @@ TEST(Refit, EqualWeightsStayApart) {
   EXPECT_TRUE(same_bits(run(engine.refit({{"b", other}})), run(builder::build_graph(with(other), config()))));
 }
 
+// Packings that round float32 cannot be undone: what does not change stays as it is, to the last bit.
+TEST(Refit, RoundedWeights) {
+  const char* text = R"((x f32[2,300], a f32[300,500]!, b f32[500]!, c f32[500,260]!)
+    t = MatMul(x, a)
+    u = Add(t, b)
+    v = Tanh(u)
+    y = MatMul(v, c))";
+  const ir::Graph first = parse<0>(text), second = parse<1>(text);
+  int tried = 0;
+  for (const char* tactic : {"matmul_amx_s24", "matmul_amx_split", "matmul_gemv_s16", "matmul_gemv_f24"}) {
+    SCOPED_TRACE(tactic);
+    BuildConfig how = config();
+    how.forced_tactics = {{"MatMul", tactic}};
+    const Engine engine = builder::build_graph(first, how);
+    if (tactics(engine).find(tactic) == std::string::npos) continue;   // this CPU has it not
+    ++tried;
+    for (const char* name : {"a", "b", "c"}) {
+      const Weights one = only(second, name);
+      ir::Graph mixed = first.clone();
+      for (const auto& v : mixed.values())
+        if (v->name == name) v->constant = std::make_shared<ir::Constant>(ir::Constant{.tensor = one[0].second, .weight_name = name});
+      const Engine turned = engine.refit(one);
+      EXPECT_TRUE(same_bits(run(turned), run(builder::build_graph(mixed, how)))) << name;
+      EXPECT_TRUE(*name != 'b' || own_bytes(turned) == 500 * 4) << own_bytes(turned);
+    }
+  }
+  EXPECT_GT(tried, 0);
+}
+
 // A table of recipes that lies ends in an error, never in a crash: each byte of the text changed in turn.
 TEST(Refit, DamagedRecipes) {
   const Engine engine = builder::build_graph(parse<0>(kResidual), batches());

@@ -87,7 +87,8 @@ struct BuildReport {
 Engine build_file(const std::string& onnx_path, const BuildConfig& config, BuildReport* report = nullptr);
 Engine build_bytes(std::span<const std::byte> onnx, const BuildConfig& config, BuildReport* report = nullptr);
 Engine build(const Network& network, const BuildConfig& config, BuildReport* report = nullptr);
-// Re-tunes a plan made elsewhere for this machine, from its portable section.
+// Re-tunes a plan made elsewhere for this machine, from its portable section: with weights as the plan multiplies them. Where these are
+// rounded (BuildConfig::tf32), that leave is needed again.
 Engine retune(const Engine& engine, const BuildConfig& config, BuildReport* report = nullptr);
 Engine retune_file(const std::string& plan_path, const BuildConfig& config, BuildReport* report = nullptr);
 

@@ -103,6 +103,32 @@ TEST(Retune, Refusals) {
   refused(whole, {.device = "null"}, "built for 'cpu'");
 }
 
+// A plan has the weights that it multiplies: where these were rounded, tuning again needs leave for that, too.
+TEST(Retune, RoundedWeights) {
+  Network n("rounded");
+  const NetworkTensor x = n.input("x", DType::f32, {2, 300});
+  n.mark_output(n.matrix_multiply(x, n.constant(wave({300, 400}, 1), "w")), "y");
+  const std::vector<Tensor> inputs{wave({2, 300}, 9)};
+  const auto outcome = [&](const Engine& engine) { return engine.create_context()->run(inputs)[0]; };
+  BuildConfig exact{.optimization_level = 0}, rounding = exact;
+  exact.tf32 = false, rounding.forced_tactics = {{"MatMul", "matmul_gemv_f24"}};
+  const Engine whole = build(n, exact), rounded = build(n, rounding);
+  ASSERT_NE(rounded.inspect().find("matmul_gemv_f24"), std::string::npos) << rounded.inspect();
+  const Tensor want = outcome(whole);
+  const auto expect_near = [&](const Tensor& got) {
+    for (std::int64_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got.as_double(i), want.as_double(i), 1e-3);
+  };
+  expect_near(outcome(retune(whole, exact)));
+  expect_near(outcome(retune(rounded, {.optimization_level = 0})));
+  EXPECT_LT(rounded.info().weight_bytes, 300 * 400 * 4);
+  try {
+    retune(rounded, exact);
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("--noTF32"), std::string::npos) << error.what();
+  }
+}
+
 // A plan of a larger machine, as this one sees it: refused with what each has, and tuned again where that is asked for.
 TEST(Retune, APlanOfAnotherMachine) {
   constexpr const char* kAll = "avx2 avx512 vnni avx512bf16 amxint8 amxbf16";

@@ -59,8 +59,10 @@ ConstantPool::Key ConstantPool::key_of(const SharedConstant& constant) {
 ConstantPool::Place ConstantPool::find(const SharedConstant& constant) {
   const Tensor& t = constant->tensor;
   const Key key = key_of(constant);
-  if (const auto packed = packed_.find(key); packed != packed_.end()) return {packed->second, true};
-  return {find(t.raw(), t.bytes(), key), false};
+  const auto packed = packed_.find(key);
+  if (packed != packed_.end() && !packed->second.rounded) return packed->second;
+  const std::int32_t plain = find(t.raw(), t.bytes(), key);
+  return plain < 0 && packed != packed_.end() ? packed->second : Place{.index = plain};
 }
 
 std::int32_t ConstantPool::add(const std::string& name, const SharedConstant& constant) {
@@ -121,7 +123,8 @@ std::int32_t ConstantPool::add_packed(const ToPack& one, void* packed, std::uint
     if (operand && ir::may_change(*operand)) key += keys_.of(operand) + " ";
   if (!key.empty()) key += one.packing;
   const std::int32_t index = add(one.name, packed, one.bytes, hash, key, key.empty() ? nullptr : original);
-  packed_.try_emplace(key_of(original), index);   // any packing will do
+  const auto [at, added] = packed_.try_emplace(key_of(original), Place{index, true, one.rounds});
+  if (!added && at->second.rounded && !one.rounds) at->second = {index, true};
   return index;
 }
 

@@ -135,7 +135,7 @@ void PlanMaker::save_times() {
 }
 
 plan::Plan PlanMaker::finish() {
-  if (config_.keep_portable_graph) plan_.portable = portable_.text(plan_, constants_, backend_, Log(config_.log));
+  if (config_.keep_portable_graph) plan_.portable = portable_.text(plan_, constants_, backend_, *registry_, Log(config_.log));
   if (old_refit_ && !old_refit_->weights.empty()) plan_.refit = rebase(*old_refit_, constants_.origins(), *registry_);
   else if (config_.refittable) plan_.refit = refit_.write(constants_.origins(), *registry_);
   constants_.move_into(plan_);

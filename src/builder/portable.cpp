@@ -2,6 +2,7 @@
 #include "builder/portable.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/check.h"
 #include "builder/refit_book.h"
@@ -57,6 +58,15 @@ const backends::Tactic* tactic_of(const Reader& reader, const backends::Backend&
   return nullptr;
 }
 
+// A constant of the plan as it is without a step's packing.
+Tensor unpacked(const std::byte* packed, const Reader& reader, const backends::Tactic& tactic, const backends::DeviceInfo& device,
+                const ir::Registry& registry) {
+  const ir::SymbolBounds box = plan::program_box(*reader.top);
+  const backends::Problem problem = plan::step_problem(*reader.step, reader.top->dims, box, device, registry);
+  const plan::Operand& operand = reader.step->in[static_cast<std::size_t>(reader.operand)];
+  return tactic.unpack(problem, reader.step->config, reader.operand, packed + operand.at.offset);
+}
+
 ir::TensorType type_of(const Tensor& t) { return {t.dtype(), ir::to_dims(t.shape())}; }
 std::string type_text(const Tensor& t) { return ir::text(type_of(t)); }
 
@@ -85,11 +95,8 @@ struct Restorer {
     const Reader& reader = *found;
     const backends::Tactic* tactic = tactic_of(reader, backend);
     require(tactic && tactic->unpack, ErrorKind::plan_refused, "the packing of tactic '", reader.step->tactic, "' cannot be undone here");
-    const ir::SymbolBounds box = plan::program_box(*reader.top);
-    const backends::Problem problem = plan::step_problem(*reader.step, reader.top->dims, box, plan.device, registry);
     const plan::Operand& operand = reader.step->in[static_cast<std::size_t>(reader.operand)];
-    Tensor t = tactic->unpack(problem, reader.step->config, reader.operand,
-                              plan.bytes_of(static_cast<std::size_t>(operand.at.index)) + operand.at.offset);
+    Tensor t = builder::unpacked(plan.bytes_of(static_cast<std::size_t>(operand.at.index)), reader, *tactic, plan.device, registry);
     require(t.dtype() == type.dtype && ir::to_dims(t.shape()) == type.dims, ErrorKind::plan_refused, "constant ", index, " unpacks to ",
             type_text(t), ", the portable graph expects ", ir::text(type));
     return t;
@@ -100,9 +107,11 @@ struct Restorer {
 
 void PortableGraphs::add(const ir::Graph& graph) { graphs_.push_back(ir::print(graph, {.names = true, .constants = &constants_})); }
 
-std::string PortableGraphs::text(const plan::Plan& plan, ConstantPool& pool, const backends::Backend& backend, const Log& log) const {
+std::string PortableGraphs::text(const plan::Plan& plan, ConstantPool& pool, const backends::Backend& backend,
+                                 const ir::Registry& registry, const Log& log) const {
   const Readers readers = readers_of(plan);
   std::string out = kHead;
+  bool rounded = false;
   for (const auto& constant : constants_) {
     const Tensor& t = constant->tensor;
     const ConstantPool::Place place = pool.find(constant);
@@ -114,6 +123,10 @@ std::string PortableGraphs::text(const plan::Plan& plan, ConstantPool& pool, con
             "' packs weights for good");
         return "";
       }
+      if (place.rounded && !rounded) {   // or perhaps not
+        const Tensor back = unpacked(pool.bytes_of(place.index), *reader, *tactic, backend.info(), registry);
+        rounded = std::memcmp(back.raw(), t.raw(), static_cast<std::size_t>(t.bytes())) != 0;
+      }
       out += cat("packed ", type_text(t), " ", place.index, "\n");
     } else if (place.index < 0 && t.size() <= kLongestLiteral && !ir::may_change(*constant)) {
       out += cat("literal ", ir::text(ir::Attribute(t)), "\n");
@@ -121,11 +134,12 @@ std::string PortableGraphs::text(const plan::Plan& plan, ConstantPool& pool, con
       out += cat("stored ", type_text(t), " ", place.index < 0 ? pool.add("portable", constant) : place.index, "\n");
     }
   }
+  if (rounded) out += "rounded\n";
   for (const std::string& graph : graphs_) out += cat("graph\n", graph);
   return out;
 }
 
-std::vector<ir::Graph> read_portable(const plan::Plan& plan, const backends::Backend& backend, const ir::Registry& registry) {
+std::vector<ir::Graph> read_portable(const plan::Plan& plan, const backends::Backend& backend, const ir::Registry& registry, bool tf32) {
   require(!plan.portable.empty(), ErrorKind::plan_refused,
           "the plan has no portable graph (built without keep_portable_graph, or with a packing "
           "that cannot be undone): build it again from the model");
@@ -138,6 +152,11 @@ std::vector<ir::Graph> read_portable(const plan::Plan& plan, const backends::Bac
   const std::size_t head = std::string_view(kHead).size();  // without constants the graph begins with the head's own end of line
   ir::Scanner in(std::string_view(plan.portable).substr(head, std::max(end, head) - head));
   while (in.peek() != '\0') {
+    if (in.take("rounded")) {
+      require(tf32, ErrorKind::plan_refused,
+              "the plan holds float32 weights rounded, as it multiplies them, and --noTF32 permits no rounding: build it again from the model");
+      continue;
+    }
     auto constant = std::make_shared<ir::Constant>();
     if (in.take("literal ")) {
       constant->tensor = ir::parse_literal(in);

@@ -142,7 +142,8 @@ void ProgramBuilder::pack_weights() {
         }
       };
       const std::string packing = cat(choice.tactic->name, " ", choice.tactic->version, " ", tenfold::text(choice.config));
-      all.push_back({v->name, std::move(constants), input, bytes, packing, pack});
+      const bool rounds = choice.tactic->rounds_f32 || (v->dtype() == DType::f32 && node->attributes.string("precision", "") == "bf16");
+      all.push_back({v->name, std::move(constants), input, bytes, packing, rounds, pack});
       whose.emplace_back(node.get(), input);
     }
   }

@@ -41,7 +41,7 @@ Engine retune(const plan::Plan& old, const BuildConfig& config, BuildReport& rep
   Stopwatch watch;
   ForeignBackend foreign(*backend, old.device);
   plan::verify(old, foreign, registry);
-  std::vector<ir::Graph> graphs = read_portable(old, foreign, registry);
+  std::vector<ir::Graph> graphs = read_portable(old, foreign, registry, config.tf32);
   report.import_s = watch.seconds();
   PlanMaker maker(config, old.model_name, *backend, report);
   maker.take_bindings(old);

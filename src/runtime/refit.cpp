@@ -138,7 +138,12 @@ class Packer {
   }
   static bool is_weight(const plan::Operand& o) { return o.at.space == plan::Space::weights; }
 
-  // Packings may look at their neighbours, so a step with any changed operand packs all of them again.
+  // What does not change of a packing that rounds f32: that cannot be undone, and it looks at no neighbour.
+  bool stays(const plan::Operand& o, const backends::Tactic* tactic) const {
+    return o.packed && tactic && tactic->rounds_f32 && !made_.count(o.at.index);
+  }
+
+  // Other packings may look at their neighbours, so a step with any changed operand packs all of them again.
   void follow(const plan::Program& top, const plan::Step& step) {
     const ir::SymbolBounds box = plan::program_box(top);
     const backends::Problem problem = plan::step_problem(step, top.dims, box, backend_.info(), registry_);
@@ -148,19 +153,20 @@ class Packer {
     std::vector<Tensor> tensors(step.in.size());
     std::vector<const Tensor*> operands(step.in.size());
     for (std::size_t i = 0; i < step.in.size(); ++i) {
-      if (!is_weight(step.in[i])) continue;
+      if (!is_weight(step.in[i]) || stays(step.in[i], tactic)) continue;
       tensors[i] = original(problem, step, tactic, static_cast<int>(i), top);
       operands[i] = &tensors[i];
     }
     for (std::size_t i = 0; i < step.in.size(); ++i) {
       const plan::Operand& o = step.in[i];
-      if (is_weight(o) && o.packed) {
+      if (!operands[i]) continue;
+      if (o.packed) {
         const std::int64_t bytes = tactic->packed_bytes(problem, step.config, static_cast<int>(i));
         require(bytes > 0 && o.at.offset == 0, ErrorKind::plan_refused, "step '", step.name, "' reads a packed constant from its middle");
         Tensor memory(DType::u8, {bytes});
         tactic->pack(problem, step.config, static_cast<int>(i), operands, memory.mutable_raw());
         put(o.at.index, std::move(memory));
-      } else if (is_weight(o) && made_.count(o.at.index)) {
+      } else if (made_.count(o.at.index)) {
         put(o.at.index, tensors[i]);
       }
     }

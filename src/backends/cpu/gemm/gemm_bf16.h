@@ -19,8 +19,7 @@ Verdict bf16_product(const Problem& problem);
 // Whether it may compute in two parts of bf16 for each f32: both operands are f32, and nothing permits to round them.
 Verdict split_product(const Problem& problem);
 
-// B of (taps * k) x n, as the kernel reads it. Behind f32 weights that are rounded the original values stand, for that cannot be undone;
-// behind two parts the low 16 bits of each.
+// B of (taps * k) x n, as the kernel reads it.
 struct GemmBf16Weights {
   std::int64_t taps = 1, k = 0, n = 0;
   DType type = DType::bf16;
@@ -38,10 +37,7 @@ struct GemmBf16Weights {
     return column / 32 * 32 * depth() * stored + step * kPart * stored + column % 32 / 16 * 512 + i % 32 / 2 * 32 + column % 16 * 2 + i % 2;
   }
   static constexpr std::int64_t kPart = 1024;   // from one part of a value to the next
-  std::int64_t bytes() const {
-    if (whole()) return panels() * panel_bytes();
-    return values() * 2 + (type == DType::f32 ? taps * k * n * (parts == 2 ? 2 : 4) : 0);
-  }
+  std::int64_t bytes() const { return panels() * panel_bytes(); }
 };
 // Rows of A at one distance, in segments (images, planes) that are treated alike. Of every `pitch` rows the first `line` are results: rows
 // of C from `first_out` on, `step_out` apart, and `line_out` from one line to the next.

@@ -2,6 +2,7 @@
 #include "backends/cpu/gemm/pack_bf16.h"
 
 #include <cmath>
+#include <limits>
 
 #include "base/half.h"
 
@@ -30,11 +31,10 @@ Bf16Parts split_to_bf16(float value) {
   return {high, float_to_bf16(value - bf16_to_float(high))};
 }
 
-float join_bf16(Bf16Parts parts, std::uint16_t low_bits) {
-  const bool finite = std::isfinite(bf16_to_float(parts.low));
-  const bool was_raised = finite && low_bits != 0 && ((parts.high ^ parts.low) & 0x8000) != 0;   // then the low part takes away
-  const std::uint32_t top = finite ? parts.high - (was_raised ? 1u : 0u) : parts.low;
-  return std::bit_cast<float>(top << 16 | low_bits);
+float join_bf16(Bf16Parts parts) {
+  constexpr float kMost = std::numeric_limits<float>::max();
+  const float high = bf16_to_float(parts.high), low = bf16_to_float(parts.low), sum = high + low;
+  return std::isinf(sum) && std::isfinite(low) ? std::copysign(kMost, sum) : sum;   // a low part that was rounded up
 }
 
 void Bf16Pairs::round(std::uint16_t* to) const {

@@ -1,4 +1,5 @@
-// Weights of a product into what the AMX kernel reads, and back. Pairs of k lie side by side in 16 columns: 32 values at a time.
+// Weights of a product into what the AMX kernel reads, and back to f32 as the kernel knows them: the nearest bf16, or the sum of two parts.
+// Pairs of k lie side by side in 16 columns: 32 values at a time.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <cstring>
 
 #include "backends/cpu/gemm/gemm_bf16.h"
+#include "base/half.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold::backends::cpu {
@@ -14,7 +16,7 @@ std::uint16_t round_to_bf16(float value);
 // A value's parts, as the kernel splits rows.
 struct Bf16Parts { std::uint16_t high, low; };
 Bf16Parts split_to_bf16(float value);
-float join_bf16(Bf16Parts parts, std::uint16_t low_bits);   // the value with these low 16 bits that has these parts; a NaN comes back quiet
+float join_bf16(Bf16Parts parts);   // their sum
 
 // 16 columns of two rows of k; what is beyond the matrix is zero.
 struct Bf16Pairs {
@@ -50,29 +52,24 @@ void pack_bf16(const GemmBf16Weights& w, const Tensor& original, void* packed, E
     Bf16Pairs pairs = {};
     for_each_of_pairs(w, tap, k, column, element, [&](std::int64_t i, std::int64_t at) {
       pairs.bits[i] = wide ? floats[at] : static_cast<std::uint32_t>(halves[at]) << 16;
-      if (w.parts == 2) to[w.values() + at] = static_cast<std::uint16_t>(floats[at]);
     });
     if (w.whole()) std::memcpy(static_cast<float*>(packed) + slot, pairs.bits, sizeof pairs.bits);
     else if (w.parts == 2) pairs.split(to + slot, to + slot + w.kPart);
     else if (wide) pairs.round(to + slot);
     else for (int i = 0; i < Bf16Pairs::kValues; ++i) to[slot + i] = static_cast<std::uint16_t>(pairs.bits[i] >> 16);
   });
-  if (wide && w.parts == 1) std::memcpy(to + w.values(), original.raw(), static_cast<std::size_t>(original.bytes()));
 }
 
 template <class Element>
 Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed, Element&& element) {
   Tensor original(w.type, std::move(shape));
   const auto* const from = static_cast<const std::uint16_t*>(packed);
-  if (w.type == DType::f32 && w.parts == 1) {
-    std::memcpy(original.mutable_raw(), from + w.values(), static_cast<std::size_t>(original.bytes()));
-    return original;
-  }
   for_each_pairs(w, [&](std::int64_t first, std::int64_t tap, std::int64_t k, std::int64_t column) {
     for_each_of_pairs(w, tap, k, column, element, [&](std::int64_t i, std::int64_t at) {
       const std::int64_t slot = first + i;
       if (w.whole()) original.mutable_data<float>()[at] = static_cast<const float*>(packed)[slot];
-      else if (w.parts == 2) original.mutable_data<float>()[at] = join_bf16({from[slot], from[slot + w.kPart]}, from[w.values() + at]);
+      else if (w.parts == 2) original.mutable_data<float>()[at] = join_bf16({from[slot], from[slot + w.kPart]});
+      else if (w.type == DType::f32) original.mutable_data<float>()[at] = bf16_to_float(from[slot]);
       else static_cast<std::uint16_t*>(original.mutable_raw())[at] = from[slot];
     });
   });

@@ -19,10 +19,9 @@ std::uint32_t quiet(std::uint32_t bits) { return (bits & kMagnitude) > 0x7f80000
 std::uint32_t nearest(std::uint32_t bits, std::uint32_t below) {
   return (bits & kMagnitude) == 0 ? bits : (bits - below + 128) & kUpper;
 }
-std::uint32_t original(std::uint32_t stored, std::uint8_t rest, bool masked) {
-  if (masked) return (stored & kUpper) | rest;
-  if ((stored & kMagnitude & kUpper) == 0) return stored & kUpper;
-  return stored + static_cast<std::uint32_t>(static_cast<std::int8_t>(rest - (stored & 255)));
+// A zero is one whatever stands below it.
+std::uint32_t multiplied(std::uint32_t stored, bool masked) {
+  return masked || (stored & kMagnitude & kUpper) == 0 ? stored & kUpper : stored;
 }
 
 }  // namespace
@@ -33,15 +32,11 @@ void WeightsF24::pack(const float* values, void* packed) const {
   for (std::int64_t i = 0; i < k_ * n_; ++i) masked = masked || !middling(std::bit_cast<std::uint32_t>(values[i]));
   *static_cast<std::uint8_t*>(packed) = masked;
   auto* words = reinterpret_cast<std::uint32_t*>(static_cast<char*>(packed) + kHead);
-  auto* rest = reinterpret_cast<std::uint8_t*>(words + panels() * panel_step());
   const auto upper = [&](std::uint32_t bits, std::uint32_t below) { return masked ? bits & kUpper : nearest(bits, below); };
   for (std::int64_t k = 0; k < k_; k += 4) {
     for (std::int64_t n = 0; n < n_; ++n) {
       std::uint32_t bits[4] = {}, *to = words + word(k, n);
-      for (std::int64_t i = 0; i < 4 && k + i < k_; ++i) {
-        bits[i] = quiet(std::bit_cast<std::uint32_t>(values[(k + i) * n_ + n]));
-        rest[(k + i) * n_ + n] = static_cast<std::uint8_t>(bits[i]);
-      }
+      for (std::int64_t i = 0; i < 4 && k + i < k_; ++i) bits[i] = quiet(std::bit_cast<std::uint32_t>(values[(k + i) * n_ + n]));
       const std::uint32_t fourth = upper(bits[3], 0);
       for (int i = 0; i < 3; ++i) {
         const std::uint32_t below = fourth >> (8 * (i + 1)) & 255;
@@ -53,12 +48,11 @@ void WeightsF24::pack(const float* values, void* packed) const {
 
 void WeightsF24::unpack(const void* packed, float* values) const {
   const auto* words = reinterpret_cast<const std::uint32_t*>(panel_0(packed));
-  const auto* rest = reinterpret_cast<const std::uint8_t*>(words + panels() * panel_step());
   for (std::int64_t k = 0; k < k_; ++k) {
     for (std::int64_t n = 0; n < n_; ++n) {
       const std::uint32_t* at = words + word(k, n);
       const std::uint32_t fourth = (at[0] & 255) << 8 | (at[panel_] & 255) << 16 | (at[2 * panel_] & 255) << 24;
-      const std::uint32_t bits = original(k % 4 < 3 ? at[k % 4 * panel_] : fourth, rest[k * n_ + n], masked(packed));
+      const std::uint32_t bits = multiplied(k % 4 < 3 ? at[k % 4 * panel_] : fourth, masked(packed));
       values[k * n_ + n] = std::bit_cast<float>(bits);
     }
   }

@@ -1,4 +1,4 @@
-// f32 weights in 24 bits for kernels/gemv_f24.h, and the bits that this leaves out, behind them: the original can be had back.
+// f32 weights in 24 bits for kernels/gemv_f24.h.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ class WeightsF24 {
 
   std::int64_t panels() const { return (n_ + panel_ - 1) / panel_; }
   std::int64_t panel_step() const { return groups() * 3 * panel_; }  // floats
-  std::int64_t bytes() const { return kHead + panels() * panel_step() * 4 + groups() * 4 * panels() * panel_; }
+  std::int64_t bytes() const { return kHead + panels() * panel_step() * 4; }
 
   // `values` is k x n. Rounded to nearest; weights that hold Inf, NaN or extremes keep their upper 24 bits as they are.
   void pack(const float* values, void* packed) const;
-  void unpack(const void* packed, float* values) const;  // every bit of what was packed, but for signalling NaNs
+  void unpack(const void* packed, float* values) const;  // what is multiplied, to the last bit
 
   // Nothing was rounded, and what stands below a weight has to go before use.
   static bool masked(const void* packed) { return *static_cast<const std::uint8_t*>(packed) != 0; }

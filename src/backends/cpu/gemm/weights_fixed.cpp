@@ -1,7 +1,10 @@
 #include "backends/cpu/gemm/weights_fixed.h"
 
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "base/checked.h"
@@ -12,72 +15,148 @@ namespace {
 constexpr int kMostExponent = 40;   // of what balances a row, and of a column beside that: products of the two stay far from overflow
 bool middling(float value) { return value > std::ldexp(1.f, -kMostExponent) && value < std::ldexp(1.f, kMostExponent); }
 
+constexpr float kLeast = std::numeric_limits<float>::min();
+constexpr double kMost = std::numeric_limits<float>::max();
+constexpr int kLine = 16;   // columns that are packed together
+using Line = std::array<int, kLine>;
+
+// Integers of weights that are beyond all others: +Inf, -Inf, NaN.
+int special(float value, int largest) { return std::isnan(value) ? -largest - 2 : value > 0 ? largest + 1 : -largest - 1; }
+
+// The integers of one row's next columns. Adding 1.5 * 2^52 rounds to an integer, in the lower half of a double's bits.
+void round_line(const float* values, double row, const double* columns, int largest, Line& to) {
+  const double most = largest;
+  for (int c = 0; c < kLine; ++c) {
+    const double scaled = std::clamp(double{values[c]} * row * columns[c], -most, most);
+    to[static_cast<std::size_t>(c)] = static_cast<int>(std::bit_cast<std::int64_t>(scaled + 0x1.8p52));
+  }
+}
+
 }  // namespace
 
 FixedWeights::FixedWeights(std::int64_t k, std::int64_t n, Order order)
     : k_(k),
       n_(n),
       order_(order),
-      largest_(order == Order::pairs ? 0x7fff : 0x7f7f7f),
+      largest_(order == Order::pairs ? 0x7ffd : 0x7f7f7e),
       depth_(round_up(k, order == Order::pairs ? 32 : kStep)),
       balance_at_(order == Order::pairs ? round_up(n, 16) * depth_ * 2 : round_up(n, kPanel) * depth_ * 3),
       step_at_(balance_at_ + round_up(k, kStep) * 4),
-      head_at_(step_at_ + round_up(n, kGroup) * 4),
-      originals_at_(head_at_ + 64),
-      originals_{.taps = 1, .k = k, .n = n, .k_block = std::max<std::int64_t>(k, 1), .panel = tenfold_gemm_f32_avx512.panel} {}
+      head_at_(step_at_ + round_up(n, kGroup) * 4) {}
 
-void FixedWeights::put(char* packed, std::int64_t k, std::int64_t n, int value) const {
+std::int64_t FixedWeights::place(std::int64_t k, std::int64_t n) const {
+  if (order_ == Order::tiles)
+    return n / kPanel * kPanel * depth_ * 3 + k / kStep * kStep * kPanel * 3 + n % kPanel / 16 * 1024 + k % kStep / 4 * 64 + n % 16 * 4;
+  const std::int64_t pair = k / 32 * 16 + k % 16;
+  return n / kGroup * kGroup * depth_ * 2 + (pair * group_panels(n / kGroup) * 32 + n % kGroup * 2) * 2;
+}
+
+int FixedWeights::read(const char* packed, std::int64_t k, std::int64_t n) const {
+  const char* const word = packed + place(k, n);
   if (order_ == Order::pairs) {
-    const std::int64_t pair = k / 32 * 16 + k % 16, slot = pair * group_panels(n / kGroup) * 32 + n % kGroup * 2 + k % 32 / 16;
-    const auto stored = static_cast<std::int16_t>(value);
-    std::memcpy(packed + n / kGroup * kGroup * depth_ * 2 + slot * 2, &stored, 2);
-    return;
+    std::int16_t value;
+    std::memcpy(&value, word + k % 32 / 16 * 2, 2);
+    return value;
   }
-  char* const slot = packed + n / kPanel * kPanel * depth_ * 3 + k / kStep * kStep * kPanel * 3 + n % kPanel / 16 * 1024 +
-                     k % kStep / 4 * 64 + n % 16 * 4 + k % 4;
-  for (int byte = 2; byte >= 0; --byte, value = (value + 128) >> 8) slot[byte * 2048] = static_cast<char>(value);
+  const auto byte = [&](int i) { return int{static_cast<signed char>(word[i * 2048 + k % 4])}; };
+  return byte(0) * 65536 + byte(1) * 256 + byte(2);
 }
 
 // What balances rows, the mean square of their weights, and the steps of columns. False where they are no ordinary numbers.
 bool FixedWeights::measure(const float* values, float* balance, float* step) const {
+  bool ordinary = true;
   for (std::int64_t k = 0; k < k_; ++k) {
+    const float* const row = values + k * n_;
     double squares = 0;
-    for (std::int64_t n = 0; n < n_; ++n) squares += double{values[k * n_ + n]} * double{values[k * n_ + n]};
-    balance[k] = squares == 0 ? 1.f : static_cast<float>(std::sqrt(squares / static_cast<double>(n_)));
-    if (!middling(balance[k])) return false;   // NaN is not
-    for (std::int64_t n = 0; n < n_; ++n) step[n] = std::max(step[n], std::abs(values[k * n_ + n]) / balance[k]);
+    for (std::int64_t n = 0; n < n_; ++n) squares += double{row[n]} * double{row[n]};
+    const bool finite = std::isfinite(squares);
+    if (!finite) {
+      squares = 0, ordinary = false;
+      for (std::int64_t n = 0; n < n_; ++n) squares += std::isfinite(row[n]) ? double{row[n]} * double{row[n]} : 0;
+    }
+    balance[k] = squares == 0 ? 1.f : std::max(static_cast<float>(std::sqrt(squares / static_cast<double>(n_))), kLeast);
+    ordinary = ordinary && middling(balance[k]);
+    for (std::int64_t n = 0; n < n_; ++n)
+      if (finite || std::isfinite(row[n])) step[n] = std::max(step[n], std::abs(row[n]) / balance[k]);
   }
   for (std::int64_t n = 0; n < n_; ++n) {
-    if (step[n] != 0 && !middling(step[n])) return false;
-    step[n] /= static_cast<float>(largest_);
+    if (step[n] == 0) continue;
+    ordinary = ordinary && middling(step[n]);
+    step[n] = std::max(step[n] / static_cast<float>(largest_), kLeast);
   }
-  return true;
+  return ordinary;
 }
 
 void FixedWeights::pack(const float* values, void* packed) const {
-  std::memset(packed, 0, static_cast<std::size_t>(originals_at_));
   auto* const to = static_cast<char*>(packed);
+  std::memset(to + balance_at_, 0, static_cast<std::size_t>(bytes() - balance_at_));
   auto* const balance = reinterpret_cast<float*>(to + balance_at_);
   auto* const step = reinterpret_cast<float*>(to + step_at_);
-  pack_f32(originals_, reinterpret_cast<float*>(to + originals_at_),
-           [&](std::int64_t, std::int64_t k, std::int64_t n) { return values[k * n_ + n]; });
   const bool ordinary = measure(values, balance, step);
   *reinterpret_cast<float*>(to + head_at_) = ordinary;
-  if (!ordinary) return;
-  std::vector<double> steps_of_one(static_cast<std::size_t>(n_));
-  for (std::int64_t n = 0; n < n_; ++n) steps_of_one[static_cast<std::size_t>(n)] = step[n] == 0 ? 0 : 1 / double{step[n]};
-  for (std::int64_t k = 0; k < k_; ++k) {
-    const double row = 1 / double{balance[k]};
-    for (std::int64_t n = 0; n < n_; ++n) {
-      const long value = std::lrint(double{values[k * n_ + n]} * row * steps_of_one[static_cast<std::size_t>(n)]);
-      put(to, k, n, static_cast<int>(std::clamp<long>(value, -largest_, largest_)));
+  const std::int64_t width = round_up(n_, order_ == Order::pairs ? kLine : kPanel);
+  std::vector<double> columns(static_cast<std::size_t>(width));
+  for (std::int64_t n = 0; n < n_; ++n) columns[static_cast<std::size_t>(n)] = step[n] == 0 ? 0 : 1 / double{step[n]};
+  const auto line = [&](std::int64_t k, std::int64_t n, Line& integers) {
+    integers = {};
+    if (k >= k_ || n >= n_) return;
+    const float* from = values + k * n_ + n;
+    float last[kLine] = {};
+    if (n + kLine > n_) from = static_cast<const float*>(std::memcpy(last, from, static_cast<std::size_t>(n_ - n) * 4));
+    round_line(from, 1 / double{balance[k]}, columns.data() + n, largest_, integers);
+    for (int c = 0; c < kLine && !ordinary; ++c)
+      if (!std::isfinite(from[c])) integers[static_cast<std::size_t>(c)] = special(from[c], largest_);
+  };
+  const auto put = [](char* at, const Line& a, const Line& b) {   // pairs
+    std::uint32_t words[kLine];
+    for (std::size_t c = 0; c < kLine; ++c) words[c] = (static_cast<std::uint32_t>(a[c]) & 0xffff) | static_cast<std::uint32_t>(b[c]) << 16;
+    std::memcpy(at, words, sizeof words);
+  };
+  const auto put_byte = [](char* at, std::array<Line, 4>& rows) {   // the lowest; what is left goes into the next, for bytes are signed
+    std::uint32_t words[kLine] = {};
+    for (int r = 0; r < 4; ++r)
+      for (std::size_t c = 0; c < kLine; ++c) {
+        int& value = rows[static_cast<std::size_t>(r)][c];
+        words[c] |= (static_cast<std::uint32_t>(value) & 255) << (8 * r);
+        value = (value + 128) >> 8;
+      }
+    std::memcpy(at, words, sizeof words);
+  };
+  std::array<Line, 4> rows;
+  for (std::int64_t k = 0; k < depth_; k += order_ == Order::tiles ? 4 : k % 32 < 15 ? 1 : 17) {
+    for (std::int64_t n = 0; n < width; n += kLine) {
+      char* const at = to + place(k, n);
+      if (order_ == Order::pairs) {
+        line(k, n, rows[0]), line(k + 16, n, rows[1]);
+        put(at, rows[0], rows[1]);
+        continue;
+      }
+      for (int r = 0; r < 4; ++r) line(k + r, n, rows[static_cast<std::size_t>(r)]);
+      for (int byte = 2; byte >= 0; --byte) put_byte(at + byte * 2048, rows);
     }
   }
 }
 
+void FixedWeights::decode(const void* packed, std::int64_t first, std::int64_t last, std::int64_t column, double* to) const {
+  const std::int64_t count = std::min(kPanel, n_ - column);
+  for (std::int64_t k = first; k < last; ++k, to += kPanel) {
+    for (std::int64_t c = 0; c < count; ++c) {
+      const int value = read(static_cast<const char*>(packed), k, column + c);
+      if (value == -largest_ - 2) to[c] = std::numeric_limits<double>::quiet_NaN();
+      else if (std::abs(value) > largest_) to[c] = std::copysign(std::numeric_limits<double>::infinity(), value);
+      else to[c] = std::clamp(value * (double{step(packed)[column + c]} * double{balance(packed)[k]}), -kMost, kMost);
+    }
+    for (std::int64_t c = count; c < kPanel; ++c) to[c] = 0;
+  }
+}
+
 void FixedWeights::unpack(const void* packed, float* values) const {
+  double row[kPanel];
   for (std::int64_t k = 0; k < k_; ++k)
-    for (std::int64_t n = 0; n < n_; ++n) values[k * n_ + n] = originals(packed)[originals_.slot(0, k, n)];
+    for (std::int64_t n = 0; n < n_; n += kPanel) {
+      decode(packed, k, k + 1, n, row);
+      for (std::int64_t c = 0; c < std::min(kPanel, n_ - n); ++c) values[k * n_ + n + c] = static_cast<float>(row[c]);
+    }
 }
 
 }  // namespace tenfold::backends::cpu

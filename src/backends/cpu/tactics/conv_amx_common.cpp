@@ -312,7 +312,7 @@ bool may_alias(const Problem& p, int in, int) { return Bf16End(p, 1, own_bias(p)
 
 Tactic conv_amx(std::string name, Verdict (*supports)(const Problem&)) {
   return {.name = std::move(name),
-          .version = 7,
+          .version = 8,
           .op = "Conv",
           .supports = supports,
           .configs = configs,

@@ -29,7 +29,6 @@ GemmBf16Weights weights_of(const Problem& p) {
   return {.taps = 1, .k = s.channels, .n = s.filters, .type = DType::bf16, .parts = bf16_parts(p) == 1 ? 1 : 3};
 }
 std::int64_t value_bytes(const Problem& p) { return weights_of(p).bytes() * conv_transpose_shape(p).taps(); }
-bool keeps_original(const Problem& p) { return p.in[1].dtype == DType::f32 && !weights_of(p).whole(); }
 
 // {lines of a part}
 std::vector<Config> configs(const Problem&) { return {{4}, {16}, {1}}; }
@@ -37,12 +36,7 @@ Verdict valid(const Problem&, const Config& c) {
   return Verdict::only_if(c.size() == 1 && c[0] > 0 && c[0] <= 1 << 10, "its configuration is out of range");
 }
 
-// As GemmBf16Weights keeps them: values of f32 behind those that were rounded.
-std::int64_t packed_bytes(const Problem& p, const Config&, int input) {
-  if (input != 1) return -1;
-  const ConvShape s = conv_transpose_shape(p);
-  return value_bytes(p) + (keeps_original(p) ? s.channels * s.filters * s.taps() * 4 : 0);
-}
+std::int64_t packed_bytes(const Problem& p, const Config&, int input) { return input == 1 ? value_bytes(p) : -1; }
 // f(packed value, value of the original)
 template <class F>
 void for_each_value(const Problem& p, F&& f) {
@@ -64,18 +58,15 @@ void pack(const Problem& p, const Config&, int, std::span<const Tensor* const> c
       static_cast<std::uint16_t*>(packed)[to] =
           wide ? round_to_bf16(static_cast<const float*>(from)[i]) : static_cast<const std::uint16_t*>(from)[i];
   });
-  if (keeps_original(p)) std::memcpy(static_cast<char*>(packed) + value_bytes(p), from, static_cast<std::size_t>(constants[1]->bytes()));
 }
 Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
   Tensor original(p.in[1].dtype, ir::constants(p.in[1].dims));
   void* const to = original.mutable_raw();
-  if (keeps_original(p)) {
-    std::memcpy(to, static_cast<const char*>(packed) + value_bytes(p), static_cast<std::size_t>(original.bytes()));
-    return original;
-  }
-  for_each_value(p, [&, whole = weights_of(p).whole()](std::int64_t at, std::int64_t i) {
+  for_each_value(p, [&, wide = original.dtype() == DType::f32, whole = weights_of(p).whole()](std::int64_t at, std::int64_t i) {
     if (whole)
       static_cast<float*>(to)[i] = static_cast<const float*>(packed)[at];
+    else if (wide)
+      static_cast<float*>(to)[i] = bf16_to_float(static_cast<const std::uint16_t*>(packed)[at]);
     else
       static_cast<std::uint16_t*>(to)[i] = static_cast<const std::uint16_t*>(packed)[at];
   });
@@ -150,6 +141,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic conv_transpose_amx(std::string name, Verdict (*supports)(const Problem&)) {
   return {.name = std::move(name),
+          .version = 2,
           .op = "ConvTranspose",
           .supports = supports,
           .configs = configs,

@@ -1,7 +1,5 @@
 // matmul_amx_s24: rows of f32 times a constant matrix in fixed point of 24 bits, on AMX tiles of bytes. With few rows that is bound by
 // reading the weights, of which this reads three quarters of what f32 or two parts of bf16 take.
-#include <atomic>
-
 #include "backends/cpu/kernels/gemm_s24.h"
 #include "backends/cpu/tactics/matmul_fixed_common.h"
 
@@ -68,8 +66,9 @@ ir::Dim worker_scratch(const Problem& p, const Config&) { return kSumBytes + F32
 
 struct Sliced {
   const char* rows;
-  const float* scale;
+  const float* scale;   // kUnfit: fixed point cannot hold the row
 };
+constexpr float kUnfit = -1;
 
 // Rows [row, row + count) of columns [first, last). Two blocks of sums take turns.
 void block(const Kernel& kernel, const FixedProduct& product, const Sliced& sliced, std::int64_t row, std::int64_t count,
@@ -112,20 +111,25 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (m == 0 || kernel.n == 0) return Status::ok;
   auto* const rows = static_cast<char*>(args.workspace);
   auto* const scale = reinterpret_cast<float*>(rows + round_up(m, kTile) * row_bytes(w));
-  std::atomic<bool> fits = product.ordinary();
-  if (fits)
+  const bool ordinary = product.ordinary();
+  if (ordinary)
     args.parallel->for_each(ceil_div(m, kTile), [&](std::int64_t tile, int) noexcept {
       for (std::int64_t r = tile * kTile; r < std::min(m, (tile + 1) * kTile); ++r)
-        if (!kernels().slice(product.row(r), w.balance(product.packed), kernel.k, rows + r * row_bytes(w), scale + r))
-          fits.store(false, std::memory_order_relaxed);
+        if (!kernels().slice(product.row(r), w.balance(product.packed), kernel.k, rows + r * row_bytes(w), scale + r)) scale[r] = kUnfit;
     });
   const std::int64_t row_blocks = ceil_div(m, kernel.rows), pieces = ceil_div(kernel.n, kernel.cols);
   args.parallel->for_each(row_blocks * pieces, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t row = part / pieces * kernel.rows, count = std::min(kernel.rows, m - row);
     const std::int64_t first = part % pieces * kernel.cols, last = std::min(kernel.n, first + kernel.cols);
     char* const scratch = args.scratch_of<char>(worker);
-    if (!fits.load(std::memory_order_relaxed)) return product.whole(row, count, first, last, scratch + kSumBytes);
+    if (!ordinary) return product.whole(row, count, first, last, scratch + kSumBytes);
     block(kernel, product, {rows, scale}, row, count, first, last, scratch);
+    // What is no number in some rows is computed again, in these alone.
+    for (std::int64_t r = row, next; r < row + count; r = next) {
+      for (next = r; next < row + count && scale[next] == kUnfit;) ++next;
+      if (next > r) product.whole(r, next - r, first, last, scratch + kSumBytes);
+      else ++next;
+    }
   });
   return Status::ok;
 }
@@ -134,6 +138,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_matmul_amx_s24() {
   return {.name = "matmul_amx_s24",
+          .version = 2,
           .op = "MatMul",
           .rounds_f32 = true,
           .supports = supports,

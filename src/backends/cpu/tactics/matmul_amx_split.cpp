@@ -13,7 +13,7 @@ Verdict supports(const Problem& p) {
 }  // namespace
 
 Tactic cpu_matmul_amx_split() {
-  Tactic tactic = cpu::matmul_amx("matmul_amx_split", 3);
+  Tactic tactic = cpu::matmul_amx("matmul_amx_split", 4);
   tactic.supports = supports;
   tactic.rounds_f32 = true;
   return tactic;

@@ -12,18 +12,40 @@ FixedProduct::FixedProduct(const FixedWeights& w, const F32End& end, const RunAr
 }
 
 void FixedProduct::whole(std::int64_t row, std::int64_t count, std::int64_t first, std::int64_t last, void* scratch) const noexcept {
-  const GemmF32Kernels& kernels = gemm_f32_kernels(kGemmAvx512);
-  const GemmF32Weights& w = weights.originals();
-  const float* table[kGemmMostRows];
-  for (std::int64_t end = row + count; row < end; row += count) {
-    count = std::min<std::int64_t>(kernels.max_rows, end - row);
-    for (std::int64_t r = 0; r < count; ++r) table[r] = this->row(row + r);
-    GemmF32Block block;
-    block.table = table, block.row = row, block.rows = count;
-    block.first_panel = first / w.panel, block.last_panel = ceil_div(last, w.panel);
-    block.c = c_, block.c_stride = c_stride_;
-    gemm_f32_block(kernels, w, weights.originals(packed), block, end_, bound_, scratch);
+  constexpr std::int64_t kRows = 8, kDepth = 32, kColumns = FixedWeights::kPanel;
+  double sums[kRows][kColumns], decoded[kDepth][kColumns];
+  const std::int64_t k = weights.k();
+  for (std::int64_t begin = row; begin < row + count; begin += kRows) {
+    const std::int64_t rows = std::min(kRows, row + count - begin);
+    for (std::int64_t column = first; column < last; column += kColumns) {
+      std::fill_n(sums[0], kRows * kColumns, 0.0);
+      for (std::int64_t from = 0; from < k; from += kDepth) {
+        const std::int64_t depth = std::min(kDepth, k - from);
+        weights.decode(packed, from, from + depth, column, decoded[0]);
+        for (std::int64_t r = 0; r < rows; ++r)
+          for (std::int64_t i = 0; i < depth; ++i) {
+            const double x = this->row(begin + r)[from + i];
+            for (std::int64_t c = 0; c < kColumns; ++c) sums[r][c] += x * decoded[i][c];
+          }
+      }
+      store(begin, rows, column, std::min(kColumns, last - column), sums[0]);
+    }
   }
+  end(row, count, first, last, scratch);
+}
+
+// The end in registers is that of a product that adds nothing to these sums.
+void FixedProduct::store(std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns, const double* sums) const noexcept {
+  const float* table[kGemmMostRows];
+  GemmF32Finish finish;
+  GemmF32Tile t = tile(row, column, columns, finish);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    table[r] = this->row(row + r);
+    for (std::int64_t c = 0; c < columns; ++c) t.c[r * c_stride_ + c] = static_cast<float>(sums[r * FixedWeights::kPanel + c]);
+  }
+  if (!t.finish) return;
+  t.rows = table, t.panel = weights.step(packed), t.accumulate = true;
+  gemm_f32_kernels(kGemmAvx512).tile[rows - 1](t);
 }
 
 GemmF32Tile FixedProduct::tile(std::int64_t row, std::int64_t column, std::int64_t columns, GemmF32Finish& finish) const noexcept {
