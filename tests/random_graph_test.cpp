@@ -134,7 +134,7 @@ TEST(RandomGraphs, RewrittenForGpus) {
     ir::Graph rewritten = graph.clone();
     const bool float8 = true;
     for (const auto& list : {passes::canonical(), passes::canonical_for_gpu(), quant::qdq_passes_for_gpu(true, float8),
-                             passes::settled_for_gpu(), passes::fuse(), passes::fuse_for_gpu()})
+                             passes::settled_for_gpu(true), passes::fuse(), passes::fuse_for_gpu()})
       passes::run(rewritten, list);
     Shape shape = grower.start();
     shape.insert(shape.begin(), 2);

@@ -83,11 +83,8 @@ std::set<std::string> too_wide(const ir::Graph& source, const ir::Graph& graph, 
 void settle(ir::Graph& graph, const std::set<std::string>& wide, const backends::DeviceInfo& device, const BuildConfig& config) {
   quant::apply(graph, config, device, wide);
   if (device.kind == "cuda") {
-    passes::RunOptions options = pass_options(config);
-    // What these make is for our own kernel alone.
-    if (!(config.tactic_sources & static_cast<std::uint32_t>(TacticSource::native)))
-      options.disabled.insert(options.disabled.end(), {"read_wide_images", "fuse_conv_max_pool"});
-    passes::run(graph, passes::settled_for_gpu(), options);
+    const bool own_kernels = config.tactic_sources & static_cast<std::uint32_t>(TacticSource::native);
+    passes::run(graph, passes::settled_for_gpu(own_kernels), pass_options(config));
   }
   passes::run(graph, passes::fuse(), pass_options(config));
   if (device.kind == "cuda") passes::run(graph, passes::fuse_for_gpu(), pass_options(config));

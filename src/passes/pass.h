@@ -25,7 +25,8 @@ Pass find_pass(std::string_view name);       // throws invalid_argument naming w
 // The lists of pipeline.cpp. Precision is settled between them, before products and epilogues are fused.
 std::vector<Pass> canonical();
 std::vector<Pass> fuse();
-std::vector<Pass> canonical_for_gpu(), settled_for_gpu(), fuse_for_gpu();   // after the first, after precision, after the second
+std::vector<Pass> canonical_for_gpu(), fuse_for_gpu();                        // after the first, after the second
+std::vector<Pass> settled_for_gpu(bool own_kernels);                          // after precision; may our own kernels be chosen?
 std::vector<Pass> other_form_for_gpu();                                       // after all, on a copy: the tuner compares
 std::vector<Pass> fuse_for_cpu();                                             // after the second
 

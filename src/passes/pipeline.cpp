@@ -78,7 +78,10 @@ std::vector<Pass> canonical_for_gpu() {
       "fuse_sum_norm",
   });
 }
-std::vector<Pass> settled_for_gpu() { return named({"lower_conv_transpose", "read_wide_images", "fuse_conv_max_pool"}); }
+std::vector<Pass> settled_for_gpu(bool own_kernels) {
+  if (!own_kernels) return named({"lower_conv_transpose"});
+  return named({"lower_conv_transpose", "read_wide_images", "fuse_conv_max_pool"});   // what the last two make no library computes
+}
 std::vector<Pass> fuse_for_cpu() {
   return named({"join_bf16_regions", "fuse_reductions", "fuse_expand_depthwise", "merge_common"});
 }

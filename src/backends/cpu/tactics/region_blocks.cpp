@@ -1,8 +1,7 @@
 // region_blocks: any pointwise operator or Region, block by block through the executor; any layout the operands agree on is one long row.
-#include <deque>
-
 #include "backends/cpu/block/channel_blocks.h"
 #include "backends/cpu/block/space.h"
+#include "backends/pointwise_body.h"
 #include "ir/op_def.h"
 
 namespace tenfold::backends {
@@ -12,27 +11,6 @@ using namespace cpu;
 using std::int64_t;
 
 constexpr int64_t kPart = 16 << 10;  // elements: 64 KB of f32, cache-sized and some microseconds of work
-
-// The operator's body over its present operands; an epilogue, if there is one, composed behind it.
-ir::Body body_of(const Problem& p) {
-  const bool is_region = p.op->name == "Region";
-  ir::Node node;
-  node.def = p.op;
-  node.attributes = *p.attributes;
-  if (is_region) node.body = *p.body;
-  std::deque<ir::Value> values;
-  const std::size_t own = is_region ? p.in.size() : std::min(p.in.size(), static_cast<std::size_t>(p.anchor_inputs));
-  for (std::size_t i = 0; i < own; ++i) {
-    node.inputs.push_back(p.in[i].missing ? nullptr : &values.emplace_back());
-    if (node.inputs.back()) node.inputs.back()->type.tensor = {p.in[i].dtype, p.in[i].dims};
-  }
-  for (std::size_t i = 0; i < p.out.size(); ++i) node.outputs.push_back(&values.emplace_back());
-  ir::Body body = p.op->scalar(node);
-  if (is_region || !p.body) return body;
-  std::vector<int> links(p.body->inputs.size(), -1);
-  links[0] = body.outputs[0];
-  return ir::compose(body, *p.body, links);
-}
 
 ir::Dims space_of(const Problem& p) {
   ir::Dims space;
@@ -82,7 +60,7 @@ Verdict supports(const Problem& p) {
   if (!p.op->scalar) return Verdict::no("the operator is not pointwise");
   const ir::Dims space = space_of(p);
   if (space.size() > kMaxRank) return Verdict::no(cat("rank ", space.size(), ", ", kMaxRank, " is possible"));
-  const ir::Body body = body_of(p);
+  const ir::Body body = whole_body(p);
   if (Verdict v = BlockExecutor::supports(body); !v) return v;
   if (body.outputs.size() < p.out.size()) return Verdict::no("more outputs than the body has");
   for (const auto* side : {&p.in, &p.out})
@@ -128,7 +106,7 @@ struct Kernel {
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
-  ir::Body body = body_of(p);
+  ir::Body body = whole_body(p);
   body.outputs.resize(p.out.size());
   auto kernel = std::make_shared<Kernel>(Kernel{BlockExecutor(body, p.device->features), {}, {}, {}, body.reduced_rank, c[0]});
   if (is_blocked(p.out[0])) kernel->block = p.out[0].layout.block;
@@ -145,7 +123,7 @@ std::vector<Config> configs(const Problem&) { return {{kPart}}; }
 Verdict valid(const Problem&, const Config& c) {
   return Verdict::only_if(c.size() == 1 && c[0] >= 256 && c[0] <= 1 << 24, "a part has 256 to 2^24 elements");
 }
-ir::Dim worker_scratch(const Problem& p, const Config&) { return BlockExecutor(body_of(p), p.device->features).scratch_bytes(); }
+ir::Dim worker_scratch(const Problem& p, const Config&) { return BlockExecutor(whole_body(p), p.device->features).scratch_bytes(); }
 
 // The numpy broadcast of all operands.
 int shape_of(const Kernel& kernel, const RunArgs& args, int64_t* dims) {
