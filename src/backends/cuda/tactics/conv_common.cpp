@@ -56,40 +56,15 @@ bool is_by_channel(const OperandDesc& o, const ir::Dims& result) {
   return o.dims[rank - spatial - 1] == result[1] && ir::product(o.dims) == result[1];
 }
 
-Verdict match_conv_tail(const Problem& p, ConvTail& tail) {
+Verdict match_conv_tail(const Problem& p, LibraryTail& tail) {
   if (p.anchor_inputs > 2 && p.in.size() > 2 && !p.in[2].missing) tail.bias = 2;
-  if (!p.body) return Verdict::ok();
-  const ir::Body& body = *p.body;
-  const auto inputs = static_cast<std::uint16_t>(body.inputs.size());
-  std::vector<bool> zero(static_cast<std::size_t>(body.value_count()), false);
-  std::uint16_t current = 0;
-  for (std::size_t k = 0; k < body.code.size(); ++k) {
-    const ir::Instr& i = body.code[k];
-    const auto value = static_cast<std::uint16_t>(inputs + k);
-    if (i.prim == ir::Prim::constant) {
-      zero[value] = i.imm == 0;
-      continue;
-    }
-    const bool commutes = i.a == current || i.b == current;
-    const std::uint16_t other = i.a == current ? i.b : i.a;
-    if (i.prim == ir::Prim::add && commutes && other > 0 && other < inputs && !tail.relu) {
-      const int operand = p.anchor_inputs + other - 1;
-      const OperandDesc& o = p.in[static_cast<std::size_t>(operand)];
-      if (o.dtype != p.out[0].dtype || !o.dense) return Verdict::no("an addend has another type or is strided");
-      if (tail.bias < 0 && is_by_channel(o, p.out[0].dims))
-        tail.bias = operand;
-      else if (tail.residual < 0 && o.dims == p.out[0].dims && lies_last(o))
-        tail.residual = operand;
-      else
-        return Verdict::no("an addend is neither a bias nor of the result's shape");
-    } else if (i.prim == ir::Prim::max && commutes && zero[other]) {
-      tail.relu = true;
-    } else {
-      return Verdict::no(cat("the epilogue has ", ir::name(i.prim)));
-    }
-    current = value;
-  }
-  return Verdict::only_if(body.outputs.size() == 1 && body.outputs[0] == current, "the epilogue gives something else");
+  const auto take = [](const Problem& q, int operand, LibraryTail& t) {
+    const OperandDesc& o = q.in[static_cast<std::size_t>(operand)];
+    if (t.bias < 0 && is_by_channel(o, q.out[0].dims)) return t.bias = operand, true;
+    if (t.residual < 0 && o.dims == q.out[0].dims && lies_last(o)) return t.residual = operand, true;
+    return false;
+  };
+  return match_library_tail(p, take, tail);
 }
 
 Verdict conv_is_regular(const Problem& p, bool any_pitch) {

@@ -1,22 +1,17 @@
 // What convolutions on a GPU ask of a problem, and what follows them.
 #pragma once
 
-#include "backends/tactic.h"
+#include "backends/cuda/tactics/library_tail_common.h"
 
 namespace tenfold::backends::cuda {
 
-// Bias by channel, a residual of the result's shape and layout, ReLU last: operands of the problem, -1 if there is none.
-struct ConvTail {
-  int bias = -1, residual = -1;
-  bool relu = false;
-};
 // Elements from one position of an image to the next where channels are innermost and positions follow each other: of a dense image,
 // or of some channels of one; -1 if they do not.
 std::int64_t position_pitch(const OperandDesc& o);
 bool lies_last(const OperandDesc& o);  // and is dense
 // An operand with one value for each channel of a result: [C, 1, 1] or [1, C, 1, 1];
 bool is_by_channel(const OperandDesc& o, const ir::Dims& result);
-Verdict match_conv_tail(const Problem& p, ConvTail& tail);
+Verdict match_conv_tail(const Problem& p, LibraryTail& tail);
 // Constant weights, explicit pads, x and y in channels-last order (or the same thing as plain), whole operands.
 Verdict conv_is_regular(const Problem& p, bool any_pitch = false);  // of the result
 // x, y and operands of the result's rank channels-last, all else plain.

@@ -24,13 +24,13 @@ Verdict supports(const Problem& p) {
   if (t == DType::f32 && p.attributes->string("precision", "") != "tf32")
     return Verdict::no("cuDNN's f32 convolutions round to TF32, which is not allowed");
   if (Verdict v = conv_is_regular(p); !v) return v;
-  ConvTail tail;
+  LibraryTail tail;
   return match_conv_tail(p, tail);
 }
 
 // {order of the additions, heuristic, rank}
 std::vector<Config> configs(const Problem& p) {
-  ConvTail tail;
+  LibraryTail tail;
   match_conv_tail(p, tail);
   std::vector<Config> all;
   for (int rank = 0; rank < 3; ++rank) all.push_back({0, dnn::kModeA, rank});
@@ -57,7 +57,7 @@ std::vector<int64_t> strides_of(const std::vector<int64_t>& dims) {
 
 struct Kernel {
   DnnConvolution convolution;  // with extents of 0 where only a run knows them
-  ConvTail tail;
+  LibraryTail tail;
   Config config;
   int ordinal = 0;
   bool is_1d = false;  // computed as two spatial dims, the first of extent 1

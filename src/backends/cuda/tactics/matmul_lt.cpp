@@ -33,8 +33,8 @@ Verdict supports(const Problem& p) {
     const ir::Dims left(a.dims.begin(), a.dims.end() - 2), right(b.dims.begin(), b.dims.end() - 2);
     if (left != right) return Verdict::no("batches are broadcast");
   }
-  LtTail tail;
-  return match_tail(p, tail);
+  LibraryTail tail;
+  return match_lt_tail(p, tail);
 }
 
 std::vector<Config> configs(const Problem&) {
@@ -50,7 +50,7 @@ ir::Dim workspace(const Problem&, const Config&) { return with_room_to_align(kWo
 struct Kernel {
   LtHandle handle;
   LtSizes sizes;  // m and batch: 0 where only a run knows them
-  LtTail tail;
+  LibraryTail tail;
   DType dtype;
   bool tf32, known;
   int rank;
@@ -68,7 +68,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   auto k = std::make_shared<Kernel>();
   Device::get(p.device->ordinal).make_current();
   k->handle = lt_handle(p.device->ordinal);
-  match_tail(p, k->tail);
+  match_lt_tail(p, k->tail);
   k->dtype = p.in[0].dtype;
   k->tf32 = p.attributes->string("precision", "") == "tf32";
   k->rank = static_cast<int>(c[0]);

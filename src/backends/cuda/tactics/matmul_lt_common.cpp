@@ -9,42 +9,18 @@
 
 namespace tenfold::backends::cuda {
 
-Verdict match_tail(const Problem& p, LtTail& tail) {
-  if (!p.body) return Verdict::ok();
-  const ir::Body& body = *p.body;
-  const ir::Dims& out = p.out[0].dims;
-  std::vector<bool> zero(static_cast<std::size_t>(body.value_count()), false);
-  std::uint16_t current = 0;
-  const auto inputs = static_cast<std::uint16_t>(body.inputs.size());
-  for (std::size_t k = 0; k < body.code.size(); ++k) {
-    const ir::Instr& i = body.code[k];
-    const auto value = static_cast<std::uint16_t>(inputs + k);
-    if (i.prim == ir::Prim::constant) {
-      zero[value] = i.imm == 0;
-      continue;
-    }
-    const bool commutes = i.a == current || i.b == current;
-    const std::uint16_t other = i.a == current ? i.b : i.a;
-    if (i.prim == ir::Prim::add && commutes && other > 0 && other < inputs && !tail.relu) {
-      const int operand = p.anchor_inputs + other - 1;
-      const OperandDesc& o = p.in[static_cast<std::size_t>(operand)];
-      if (o.dtype != p.out[0].dtype || !o.dense) return Verdict::no("an addend has another type or is strided");
-      if (tail.residual < 0 && o.dims == out && o.layout == p.out[0].layout && out.size() > 1 && !(out[out.size() - 2] == ir::Dim(1)))
-        tail.residual = operand;
-      else if (tail.bias < 0 && !o.dims.empty() && o.dims.back() == out.back() && ir::product(o.dims) == out.back())
-        tail.bias = operand;
-      else if (tail.residual < 0 && o.dims == out && o.layout == p.out[0].layout)
-        tail.residual = operand;
-      else
-        return Verdict::no("an addend is neither a bias nor of the result's shape");
-    } else if (i.prim == ir::Prim::max && commutes && zero[other]) {
-      tail.relu = true;
-    } else {
-      return Verdict::no(std::string("the epilogue has ") + ir::name(i.prim));
-    }
-    current = value;
-  }
-  return Verdict::only_if(body.outputs.size() == 1 && body.outputs[0] == current, "the epilogue gives something else");
+// What has one row may be both.
+Verdict match_lt_tail(const Problem& p, LibraryTail& tail) {
+  const auto take = [](const Problem& q, int operand, LibraryTail& t) {
+    const OperandDesc& o = q.in[static_cast<std::size_t>(operand)];
+    const ir::Dims& out = q.out[0].dims;
+    const bool whole = o.dims == out && o.layout == q.out[0].layout, rows = out.size() > 1 && out[out.size() - 2] != ir::Dim(1);
+    if (t.residual < 0 && whole && rows) return t.residual = operand, true;
+    if (t.bias < 0 && !o.dims.empty() && o.dims.back() == out.back() && ir::product(o.dims) == out.back()) return t.bias = operand, true;
+    if (t.residual < 0 && whole) return t.residual = operand, true;
+    return false;
+  };
+  return match_library_tail(p, take, tail);
 }
 
 LtPlan::~LtPlan() {
@@ -58,7 +34,7 @@ void LtPlan::swap(LtPlan& other) noexcept {
   std::swap(algorithm_, other.algorithm_), std::swap(f64_, other.f64_);
 }
 
-bool LtPlan::make(LtHandle handle, const LtSizes& s, DType dtype, bool tf32, const LtTail& tail, int alignment, int rank,
+bool LtPlan::make(LtHandle handle, const LtSizes& s, DType dtype, bool tf32, const LibraryTail& tail, int alignment, int rank,
                   std::int64_t workspace) noexcept {
   const CublasLt& lt = *cublas_lt();
   *this = LtPlan();
@@ -119,8 +95,8 @@ Status::Code LtPlan::run(LtHandle handle, const Queue& queue, const void* a, con
   return result == 0 ? Status::ok : result == kExecutionFailed || result == kInternalError ? Status::device : Status::failed;
 }
 
-std::shared_ptr<const LtPlan> lt_plan_at(LtHandle handle, const LtSizes& sizes, DType dtype, bool tf32, const LtTail& tail, int alignment,
-                                         int rank, std::int64_t workspace) noexcept {
+std::shared_ptr<const LtPlan> lt_plan_at(LtHandle handle, const LtSizes& sizes, DType dtype, bool tf32, const LibraryTail& tail,
+                                         int alignment, int rank, std::int64_t workspace) noexcept {
   using Key = std::tuple<LtHandle, LtSizes, DType, bool, bool, bool, int, int>;
   constexpr std::size_t kMost = 1024;
   static std::mutex mutex;
