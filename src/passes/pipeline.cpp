@@ -43,6 +43,7 @@ std::vector<Pass> fuse() {
   return named({
       "fold_constants",     // what settling the precision left constant
       "fold_batchnorm",     // a quantised model's, whose parameters are constants only now
+      "lower_channel_scale",  // convolutions that came without a neighbour to fold them into
       "remove_identity",
       "sink_reshape",       // past what the precision made of products and masks
       "merge_movement",
