@@ -32,11 +32,7 @@ std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t bat
   batch = std::max<std::int64_t>(batch, 1), m = std::max<std::int64_t>(m, 1), n = std::max<std::int64_t>(n, 1);
   const std::int64_t isa = best_gemm_isa(device);
   const std::int64_t l2 = std::clamp<std::int64_t>(device.l2_bytes, 256 << 10, 2 << 20);
-  // What a result takes besides its sum, which is most of it where K is small. Few columns take a whole vector.
-  constexpr double kStore = 12;
-  constexpr std::int64_t kVector = 16;
-  const double results = static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(std::max(n, kVector));
-  const double flops = results * (2.0 * static_cast<double>(taps * k) + kStore);
+  const double flops = gemm_f32_flops(batch, m, n, taps * k);
 
   // Of K: a panel takes most of L1, times `deeper`; with few rows it is not read again, so K stays whole.
   const auto cut = [&](std::int64_t of_isa, double deeper, std::int64_t parts) {
@@ -75,7 +71,7 @@ std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t bat
   if (flops < 2e7) offer(cut(isa, 1, 1));
   // Two parts of some microseconds pay only where weights are what has to be read: between cores without a common cache rows of
   // a result that change hands cost as much as their product.
-  if (flops >= 4e5 || m <= gemm_f32_kernels(isa).max_rows) offer(cut(isa, 1, 2));
+  if (flops >= kLeastSharedFlops || m <= gemm_f32_kernels(isa).max_rows) offer(cut(isa, 1, 2));
   // Few values make each of many columns: the lines of some rows are written side by side to their ends.
   if (const std::int64_t few = 2 * gemm_f32_kernels(isa).max_rows; taps * k <= 32 && n >= 256 && m > 2 * few)
     offer({isa, few, n, std::max<std::int64_t>(k, 1)});

@@ -83,6 +83,15 @@ inline bool is_far(std::int64_t rows, std::int64_t columns) { return rows * colu
 void gemm_f32_block(const GemmF32Kernels& kernels, const GemmF32Weights& w, const float* packed, const GemmF32Block& block,
                     const F32End& end, const F32End::Binding& bound, void* scratch) noexcept;
 
+// What a product costs as floating-point operations: besides those of its sums, what a result takes, which is most of it where K is small.
+// Few columns take a whole vector.
+inline double gemm_f32_flops(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t depth) {
+  return static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(std::max<std::int64_t>(n, 16)) *
+         (2.0 * static_cast<double>(depth) + 12);
+}
+// Less is over before another worker has answered: some microseconds.
+inline constexpr double kLeastSharedFlops = 4e5;
+
 // How a product is cut: rows and columns of a block, and k of a block.
 struct GemmF32Cut {
   std::int64_t isa = 0, rows = 0, cols = 0, k = 0;

@@ -318,7 +318,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const WindowRows windows(kernel.shape, extents, args.in[0].as<const float>(), kernel.zeros.data());
   F32End::Binding bound;
   kernel.end.bind(args, TileAxes::channels_last(args.out[0].rank), bound);
-  const std::int64_t panels = w.panels(), pieces = ceil_div(panels * w.panel, std::max<std::int64_t>(kernel.block_channels, w.panel));
+  const std::int64_t panels = w.panels(), pieces = ceil_div(w.n, std::max<std::int64_t>(kernel.block_channels, w.panel));
   const std::int64_t blocks = ceil_div(rows, kernel.block_rows), line = extents.out[2];
   args.parallel->for_each(blocks * pieces, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t i = part / pieces, j = part % pieces;

@@ -191,7 +191,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const WindowRows windows(kernel.rows, on_copy, copy, copy);
   F32End::Binding bound;
   kernel.end.bind(args, TileAxes::channels_last(y.rank), bound);
-  const std::int64_t panels = w.panels(), pieces = ceil_div(panels * w.panel, std::max<std::int64_t>(kernel.block_cols, w.panel));
+  const std::int64_t panels = w.panels(), pieces = ceil_div(w.n, std::max<std::int64_t>(kernel.block_cols, w.panel));
   for_each_window_block(
       *args.parallel, windows, extents.rows(), kernel.block_rows, pieces, kernel.kernels->max_rows, [&](const WindowBlock& b, int worker) {
         const GemmF32Block block{.table = b.table,

@@ -103,8 +103,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   kernel.end.bind(args, TileAxes::channels_last(y.rank), bound);
 
   const std::int64_t panels = w.panels();
-  const std::int64_t pieces = ceil_div(panels * w.panel, std::max<std::int64_t>(kernel.cut.cols, w.panel));  // of a group's columns
-  for_each_window_block(*args.parallel, windows, m, kernel.cut.rows, shape.groups * pieces, kernel.kernels->max_rows,
+  const std::int64_t pieces = ceil_div(w.n, std::max<std::int64_t>(kernel.cut.cols, w.panel));  // of a group's columns
+  Serial alone;   // groups are parts, however small
+  const bool shared = gemm_f32_flops(shape.groups, m, w.n, w.taps * w.k) >= kLeastSharedFlops;
+  for_each_window_block(shared ? *args.parallel : static_cast<Parallel&>(alone), windows, m, kernel.cut.rows, shape.groups * pieces, kernel.kernels->max_rows,
                         [&](const WindowBlock& b, int worker) {
                           const std::int64_t group = b.column / pieces, j = b.column % pieces;
                           const GemmF32Block block{.table = b.table,

@@ -98,9 +98,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (matrices * m * w.n == 0) return Status::ok;
   const std::int64_t panels = w.panels();
   float* const packed = static_cast<float*>(args.workspace);
+  // Matrices are parts, however small. Packing takes some time for each element of the right operands, too.
+  Serial alone;
+  const bool short_run = gemm_f32_flops(matrices, m, w.n, w.k) + 8.0 * static_cast<double>(rights * w.floats()) < kLeastSharedFlops;
+  Parallel& parallel = short_run ? static_cast<Parallel&>(alone) : *args.parallel;
 
   const std::int64_t pieces = std::min<std::int64_t>(panels, ceil_div(std::int64_t{8}, rights));  // parts enough for a few workers
-  args.parallel->for_each(rights * pieces, [&](std::int64_t part, int) noexcept {
+  parallel.for_each(rights * pieces, [&](std::int64_t part, int) noexcept {
     const std::int64_t right = part / pieces, piece = part % pieces;
     std::int64_t offset = 0;
     for (std::int64_t i = b.rank - 3, rest = right; i >= 0; --i) offset += rest % b.dims[i] * b.strides[i], rest /= b.dims[i];
@@ -112,8 +116,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   F32End::Binding bound;
   kernel.end.bind(args, TileAxes::last(y.rank), bound);
   const std::int64_t row_blocks = ceil_div(m, kernel.cut.rows);
-  const std::int64_t column_blocks = ceil_div(panels * w.panel, std::max<std::int64_t>(kernel.cut.cols, w.panel));
-  args.parallel->for_each(matrices * row_blocks * column_blocks, [&](std::int64_t part, int worker) noexcept {
+  const std::int64_t column_blocks = ceil_div(w.n, std::max<std::int64_t>(kernel.cut.cols, w.panel));
+  parallel.for_each(matrices * row_blocks * column_blocks, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t j = part % column_blocks, i = part / column_blocks % row_blocks, matrix = part / column_blocks / row_blocks;
     const float* table[kRowTable];
     const std::int64_t row = i * m / row_blocks;

@@ -78,7 +78,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   kernel.end.bind(args, TileAxes::last(y.rank), bound);
 
   const std::int64_t row_blocks = ceil_div(m, kernel.cut.rows), panels = w.panels();
-  const std::int64_t column_blocks = ceil_div(panels * w.panel, std::max<std::int64_t>(kernel.cut.cols, w.panel));
+  const std::int64_t column_blocks = ceil_div(w.n, std::max<std::int64_t>(kernel.cut.cols, w.panel));
   args.parallel->for_each(row_blocks * column_blocks, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t i = part / column_blocks, j = part % column_blocks;
     const float* table[kRowTable];
