@@ -28,11 +28,12 @@ std::vector<std::int64_t> gemm_isas(const DeviceInfo& device, std::int64_t rows,
 }
 
 std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t taps,
-                                      std::int64_t k, bool dots) {
+                                      std::int64_t k, bool dots, bool together) {
   batch = std::max<std::int64_t>(batch, 1), m = std::max<std::int64_t>(m, 1), n = std::max<std::int64_t>(n, 1);
   const std::int64_t isa = best_gemm_isa(device);
   const std::int64_t l2 = std::clamp<std::int64_t>(device.l2_bytes, 256 << 10, 2 << 20);
   const double flops = gemm_f32_flops(batch, m, n, taps * k);
+  const std::int64_t apart = together ? 1 : batch;   // products that are parts of their own
 
   // Of K: a panel takes most of L1, times `deeper`; with few rows it is not read again, so K stays whole.
   const auto cut = [&](std::int64_t of_isa, double deeper, std::int64_t parts) {
@@ -45,9 +46,9 @@ std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t bat
     const std::int64_t most_rows =
         std::min(table_rows(taps, kernels.max_rows), std::max<std::int64_t>(l2 / 2 / (4 * taps * c.k), 2 * kernels.max_rows));
     const bool narrow = n * taps * k * 4 <= l2 / 2;  // B stays in L2: rows may be cut freely
-    const std::int64_t row_parts = narrow ? divide_up(parts, batch) : 1;
+    const std::int64_t row_parts = narrow ? divide_up(parts, apart) : 1;
     c.rows = even_piece(m, std::min(most_rows, std::max<std::int64_t>(divide_up(m, row_parts), kernels.max_rows)), kernels.max_rows);
-    const std::int64_t blocks = batch * divide_up(m, c.rows);
+    const std::int64_t blocks = apart * divide_up(m, c.rows);
     c.cols = even_piece(n, std::max<std::int64_t>(divide_up(n, divide_up(parts, blocks)), kernels.panel), kernels.panel);
     return c;
   };

@@ -96,8 +96,9 @@ inline constexpr double kLeastSharedFlops = 4e5;
 struct GemmF32Cut {
   std::int64_t isa = 0, rows = 0, cols = 0, k = 0;
 };
-// Cuts worth timing for `batch` products of m x (taps * k) x n, best guess first; `dots`: also forms with vectors along K.
+// Cuts worth timing for `batch` products of m x (taps * k) x n, best guess first; `dots`: also forms with vectors along K; `together`: a
+// part takes its rows of all products.
 std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t taps,
-                                      std::int64_t k, bool dots = false);
+                                      std::int64_t k, bool dots = false, bool together = false);
 
 }  // namespace tenfold::backends::cpu

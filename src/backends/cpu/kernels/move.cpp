@@ -72,11 +72,35 @@ inline int64_t interleave_3(std::uint16_t* to, const std::uint16_t* from, int64_
   return c;
 }
 
+// Fewer than eight columns of eight or more rows of 32-bit elements, in blocks of eight rows; gives the number of rows done.
+inline int64_t narrow_columns(float* to, int64_t to_row, const float* from, int64_t from_row, int64_t rows, int64_t cols) {
+  int64_t r = 0;
+  for (; r + 8 <= rows; r += 8) simd::transpose_8x8(from + r * from_row, from_row, 8, to + r, to_row, static_cast<int>(cols));
+  return r;
+}
+// Fewer than eight rows that become the columns of results without gaps: each whole vector stored writes on into the next results, which
+// overwrite that. Gives the number of columns done.
+inline int64_t narrow_rows(float* to, const float* from, int64_t from_row, int64_t rows, int64_t cols) {
+  int64_t c = 0;
+  for (; c + 12 <= cols; c += 8) simd::transpose_8x8(from + c, from_row, static_cast<int>(rows), to + c * rows, rows, 8);
+  return c;
+}
+
 template <class T>
 void transpose_edge(T* to, int64_t to_row, const T* from, int64_t from_row, int64_t rows, int64_t cols) {
   int64_t done = 0;
   if constexpr (sizeof(T) <= 2)
     if (rows == 3 && to_row == 3) done = interleave_3(to, from, from_row, cols);
+  if constexpr (sizeof(T) == 4) {
+    auto* const to_f = reinterpret_cast<float*>(to);
+    const auto* const from_f = reinterpret_cast<const float*>(from);
+    if (cols < 8 && rows >= 8) {
+      const int64_t row = narrow_columns(to_f, to_row, from_f, from_row, rows, cols);
+      to += row, from += row * from_row, rows -= row;
+    } else if (rows < 8 && rows > 1 && rows == to_row) {
+      done = narrow_rows(to_f, from_f, from_row, rows, cols);
+    }
+  }
   for (int64_t c = done; c < cols; ++c)
     for (int64_t r = 0; r < rows; ++r) to[c * to_row + r] = from[r * from_row + c];
 }

@@ -7,10 +7,15 @@
 
 namespace tenfold::simd {
 
-// to[c * to_row + r] = from[r * from_row + c] for an 8 x 8 block of 32-bit elements.
-static inline __attribute__((always_inline)) void transpose_8x8(const float* from, std::int64_t from_row, float* to, std::int64_t to_row) {
+// to[c * to_row + r] = from[r * from_row + c] for a block of 32-bit elements: the first `rows` rows, the others count as zero, to the
+// first `columns` columns, all of whose eight elements are written. Of a row no more is read than the columns.
+static inline __attribute__((always_inline)) void transpose_8x8(const float* from, std::int64_t from_row, int rows, float* to,
+                                                                std::int64_t to_row, int columns) {
+  alignas(32) static const std::int32_t kExist[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+  const __m256i exist = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kExist + 8 - columns));
   __m256 a[8], b[8];
-  for (int i = 0; i < 8; ++i) a[i] = _mm256_loadu_ps(from + i * from_row);
+  for (int i = 0; i < 8; ++i)
+    a[i] = i >= rows ? _mm256_setzero_ps() : columns == 8 ? _mm256_loadu_ps(from + i * from_row) : _mm256_maskload_ps(from + i * from_row, exist);
   for (int i = 0; i < 4; ++i) {
     b[2 * i] = _mm256_unpacklo_ps(a[2 * i], a[2 * i + 1]);
     b[2 * i + 1] = _mm256_unpackhi_ps(a[2 * i], a[2 * i + 1]);
@@ -21,10 +26,12 @@ static inline __attribute__((always_inline)) void transpose_8x8(const float* fro
     a[4 * i + 2] = _mm256_shuffle_ps(b[4 * i + 1], b[4 * i + 3], 0x44);
     a[4 * i + 3] = _mm256_shuffle_ps(b[4 * i + 1], b[4 * i + 3], 0xee);
   }
-  for (int i = 0; i < 4; ++i) {
-    _mm256_storeu_ps(to + i * to_row, _mm256_permute2f128_ps(a[i], a[i + 4], 0x20));
-    _mm256_storeu_ps(to + (i + 4) * to_row, _mm256_permute2f128_ps(a[i], a[i + 4], 0x31));
-  }
+  for (int i = 0; i < 8; ++i)   // in order: a vector may write on into the next
+    if (i < columns)
+      _mm256_storeu_ps(to + i * to_row, i < 4 ? _mm256_permute2f128_ps(a[i], a[i + 4], 0x20) : _mm256_permute2f128_ps(a[i - 4], a[i], 0x31));
+}
+static inline __attribute__((always_inline)) void transpose_8x8(const float* from, std::int64_t from_row, float* to, std::int64_t to_row) {
+  transpose_8x8(from, from_row, 8, to, to_row, 8);
 }
 
 // The same of 16-bit elements.

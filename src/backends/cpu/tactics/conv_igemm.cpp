@@ -25,10 +25,14 @@ GemmF32Weights weights_of(const ConvShape& s, const Config& c) {
   return {.taps = s.taps(), .k = s.depth, .n = s.width, .k_block = c[3], .panel = kernels.panel, .lanes = kernels.lanes};
 }
 
+// Groups whose results share cache lines are computed by one worker, which makes the pointers for all of them once. Small weights alone:
+// positions have to be cut instead.
+bool groups_together(const ConvShape& s) { return s.groups > 1 && s.width < 64 && s.filters * s.depth * s.taps() * 4 <= 512 << 10; }
+
 std::vector<Config> configs(const Problem& p) {
   const ConvShape s(p);
   std::vector<Config> all;
-  for (const GemmF32Cut& c : gemm_f32_cuts(*p.device, s.groups, conv_likely_rows(p), s.width, s.taps(), s.depth, true))
+  for (const GemmF32Cut& c : gemm_f32_cuts(*p.device, s.groups, conv_likely_rows(p), s.width, s.taps(), s.depth, true, groups_together(s)))
     all.push_back({c.isa, c.rows, c.cols, c.k});
   return all;
 }
@@ -104,23 +108,24 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
   const std::int64_t panels = w.panels();
   const std::int64_t pieces = ceil_div(w.n, std::max<std::int64_t>(kernel.cut.cols, w.panel));  // of a group's columns
-  Serial alone;   // groups are parts, however small
-  const bool shared = gemm_f32_flops(shape.groups, m, w.n, w.taps * w.k) >= kLeastSharedFlops;
-  for_each_window_block(shared ? *args.parallel : static_cast<Parallel&>(alone), windows, m, kernel.cut.rows, shape.groups * pieces, kernel.kernels->max_rows,
+  const std::int64_t together = groups_together(shape) ? shape.groups : 1;
+  for_each_window_block(*args.parallel, windows, m, kernel.cut.rows, shape.groups / together * pieces, kernel.kernels->max_rows,
                         [&](const WindowBlock& b, int worker) {
-                          const std::int64_t group = b.column / pieces, j = b.column % pieces;
-                          const GemmF32Block block{.table = b.table,
-                                                   .rows = b.rows,
-                                                   .row = b.row,
-                                                   .offset = group * shape.depth,
-                                                   .first_panel = j * panels / pieces,
-                                                   .last_panel = (j + 1) * panels / pieces,
-                                                   .column = group * shape.width,
-                                                   .c = y.as<float>(),
-                                                   .c_stride = y.strides[y.rank - 1],
-                                           .far = is_far(m, shape.filters)};
-                          gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>() + group * w.floats(), block, kernel.end, bound,
-                                         args.scratch_of(worker));
+                          const std::int64_t first = b.column / pieces * together, j = b.column % pieces;
+                          for (std::int64_t group = first; group < first + together; ++group) {
+                            const GemmF32Block block{.table = b.table,
+                                                     .rows = b.rows,
+                                                     .row = b.row,
+                                                     .offset = group * shape.depth,
+                                                     .first_panel = j * panels / pieces,
+                                                     .last_panel = (j + 1) * panels / pieces,
+                                                     .column = group * shape.width,
+                                                     .c = y.as<float>(),
+                                                     .c_stride = y.strides[y.rank - 1],
+                                                     .far = is_far(m, shape.filters)};
+                            gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>() + group * w.floats(), block, kernel.end,
+                                           bound, args.scratch_of(worker));
+                          }
                         });
   return Status::ok;
 }
