@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "backends/cpu/block/program.h"
 #include "base/check.h"
@@ -17,6 +18,8 @@ struct Place {
   std::int64_t row_stride;          // elements, within a block
   bool uniform;                     // one element a row
 };
+
+constexpr std::int64_t kShortRow = 48;   // less than three vectors: kernels take longer to begin a row than to run it
 
 std::int64_t places_bytes(const BlockExecutor::Program& program) {
   return static_cast<std::int64_t>(program.values.size() * sizeof(Place));
@@ -33,11 +36,14 @@ class Run {
         cols_(cols),
         slots_(static_cast<char*>(scratch)),
         places_(reinterpret_cast<Place*>(slots_ + program.slots_bytes)) {
-    if (!program_.reduces && rows_ > 1 && is_flat()) {
+    const bool flat = !program_.reduces && rows_ > 1 && is_flat();
+    if (flat && repeats()) period_ = cols_;
+    if (flat) {
       cols_ *= rows_;
       rows_ = 1;
     }
     block_cols_ = std::min(cols_, program_.block);
+    if (period_ > 0) block_cols_ = std::min(cols_, program_.block / period_ * period_);
     block_rows_ = cols_ <= program_.block ? std::max<std::int64_t>(1, program_.block / std::max<std::int64_t>(1, cols_)) : 1;
     bind();
   }
@@ -55,13 +61,19 @@ class Run {
   }
 
  private:
-  // One long row: every operand goes on from row to row as it does from column to column.
+  // One long row: every operand goes on from row to row as it does from column to column, or begins again after a few columns.
   bool is_flat() const noexcept {
     for (const TileOperand& in : in_)
-      if (in.col_stride == 0 ? in.row_stride != 0 : in.col_stride != 1 || in.row_stride != cols_) return false;
+      if (in.col_stride == 0 ? in.row_stride != 0 : in.col_stride != 1 || (in.row_stride != cols_ && !repeats(in))) return false;
     for (const TileResult& out : out_)
       if (out.col_stride != 1 || out.row_stride != cols_) return false;
     return true;
+  }
+
+  // The same short row again and again (channels-last, few channels): rows of it side by side fill vectors.
+  bool repeats(const TileOperand& in) const noexcept { return in.col_stride == 1 && in.row_stride == 0 && cols_ < kShortRow; }
+  bool repeats() const noexcept {
+    return std::any_of(in_.begin(), in_.end(), [&](const TileOperand& in) { return repeats(in); });
   }
 
   void bind() noexcept {
@@ -70,11 +82,12 @@ class Run {
       const TileOperand& in = in_[static_cast<std::size_t>(v)];
       const BlockValue& value = program_.values[static_cast<std::size_t>(v)];
       if (in.col_stride != 0) wide |= std::uint32_t{1} << v;
-      if (in.col_stride == 0 || in.col_stride == 1)
+      if (in.col_stride == 0 || (in.col_stride == 1 && !side_by_side(in)))
         places_[v] = {static_cast<char*>(const_cast<void*>(in.data)), in.row_stride * value.bytes, in.col_stride * value.bytes,
                       in.row_stride, in.col_stride == 0};
       else
         places_[v] = {slots_ + value.slot, 0, 0, block_cols_, false};
+      if (side_by_side(in)) repeat(places_[v].base, in.data, period_ * value.bytes, block_cols_ * value.bytes);
     }
     for (std::size_t v = static_cast<std::size_t>(program_.inputs); v < program_.values.size(); ++v) {
       const BlockValue& value = program_.values[v];
@@ -117,6 +130,13 @@ class Run {
       program_.tables.row->gather[std::countr_zero(static_cast<unsigned>(bytes))](places_[v].base, block_cols_, from, in.row_stride,
                                                                                   in.col_stride, nr_, nc_);
     }
+  }
+
+  bool side_by_side(const TileOperand& in) const noexcept { return period_ > 0 && in.col_stride == 1 && in.row_stride == 0; }
+  static void repeat(char* to, const void* from, std::int64_t period, std::int64_t bytes) noexcept {
+    std::memcpy(to, from, static_cast<std::size_t>(std::min(period, bytes)));
+    for (std::int64_t done = period; done < bytes; done *= 2)
+      std::memcpy(to + done, to, static_cast<std::size_t>(std::min(done, bytes - done)));
   }
 
   char* at(const Place& place) const noexcept { return place.base + r0_ * place.row_step + c0_ * place.col_step; }
@@ -175,6 +195,7 @@ class Run {
   std::span<const TileOperand> in_;
   std::span<const TileResult> out_;
   std::int64_t rows_, cols_, block_rows_ = 1, block_cols_ = 1;
+  std::int64_t period_ = 0;                                       // columns after which repeated rows begin again; 0: there are none
   std::int64_t r0_ = 0, c0_ = 0, nr_ = 0, nc_ = 0;  // the block at hand
   char* slots_;
   Place* places_;

@@ -1,7 +1,9 @@
 // region_blocks: any pointwise operator or Region, block by block through the executor; any layout the operands agree on is one long row.
 #include "backends/cpu/block/channel_blocks.h"
 #include "backends/cpu/block/space.h"
+#include "backends/cpu/gemm/likely.h"
 #include "backends/pointwise_body.h"
+#include "base/checked.h"
 #include "ir/op_def.h"
 
 namespace tenfold::backends {
@@ -119,7 +121,13 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   return kernel;
 }
 
-std::vector<Config> configs(const Problem&) { return {{kPart}}; }
+// Of a few parts one may be left over while other workers wait: smaller ones, too.
+std::vector<Config> configs(const Problem& p) {
+  int64_t elements = 1;
+  for (const ir::Dim d : space_of(p)) elements = std::min<int64_t>(elements * likely(p, d), 1 << 24);
+  if (elements <= kPart / 2 || elements > 6 * kPart) return {{kPart}};
+  return {{kPart}, {round_up(ceil_div(elements, int64_t{8}), int64_t{256})}};
+}
 Verdict valid(const Problem&, const Config& c) {
   return Verdict::only_if(c.size() == 1 && c[0] >= 256 && c[0] <= 1 << 24, "a part has 256 to 2^24 elements");
 }
