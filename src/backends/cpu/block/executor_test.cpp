@@ -238,6 +238,24 @@ TEST(BlockExecutor, WorksInPlaceWithSeveralOutputs) {
   }
 }
 
+// Channels-last with few channels: operands of one short row, of one column, whole ones and a number, over blocks that end inside a row.
+TEST(BlockExecutor, ShortRowsThatRepeat) {
+  BodyBuilder b({DType::f32, DType::f32, DType::u8, DType::f32});
+  const Body body = b.finish({b.binary(Prim::add, b.binary(Prim::mul, 0, 1), b.binary(Prim::mul, b.cast(2, DType::f32), 3))});
+  std::mt19937 random(5);
+  for (const std::int64_t cols : {1, 2, 3, 7, 16, 31, 47, 48, 60})
+    for (const std::int64_t rows : {1, 2, 37, 700}) {
+      std::vector<Tensor> in{Tensor(DType::f32, {rows, cols}), Tensor(DType::f32, {1, cols}), Tensor(DType::u8, {1, cols}),
+                             Tensor(DType::f32, {1, 1})};
+      for (Tensor& t : in)
+        for (std::int64_t i = 0; i < t.size(); ++i)
+          t.dtype() == DType::u8 ? void(t.mutable_data<std::uint8_t>()[i] = static_cast<std::uint8_t>(random() % 9))
+                                 : void(t.mutable_data<float>()[i] = static_cast<float>(random() % 64) / 8 - 4);
+      const std::vector<Tensor> y = run(body, in, rows, cols, {{rows, cols}}), truth = interpret(body, in, {{rows, cols}});
+      EXPECT_EQ(0, std::memcmp(y[0].raw(), truth[0].raw(), static_cast<std::size_t>(y[0].bytes()))) << rows << " x " << cols;
+    }
+}
+
 TEST(BlockExecutor, GathersAndScattersStridedColumns) {
   const Body body = ir::parse_body("(f32,f32) %2=add.f32(%0,%1) -> %2");
   const BlockExecutor executor(body, device().features);
