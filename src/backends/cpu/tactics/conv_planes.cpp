@@ -3,9 +3,10 @@
 #include <cstring>
 
 #include "backends/cpu/gemm/conv_planes.h"
-#include "backends/cpu/kernels/planes_f32.h"
-#include "backends/cpu/tactics/epilogue_common.h"
+#include "backends/cpu/gemm/f32_end.h"
 #include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/gemm/likely.h"
+#include "backends/cpu/kernels/planes_f32.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
