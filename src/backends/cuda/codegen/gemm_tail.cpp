@@ -23,7 +23,7 @@ ir::Body without_last_rounding(ir::Body body, DType out) {
   return ir::simplify(body);
 }
 
-std::string print_tail(const GemmProblem& p, int staged, const Printer& store, const Printer& by_row) {
+std::string print_tail(const GemmProblem& p, int staged, const Printer& store, const Printer& by_row, const Printer& by_column) {
   std::string out;
   bool wide = bits(p.in) == 8;  // whether intermediate results stay in f32
   std::vector<std::string> inputs{"(sum[v])"}, results{"sum[v]"};
@@ -43,6 +43,10 @@ std::string print_tail(const GemmProblem& p, int staged, const Printer& store, c
       }
       out += cat("    const ", storage_type(dtype), " ", array, " = (", from, ")[m];\n");
       inputs.push_back(loaded(dtype, array));
+      continue;
+    }
+    if (const std::string at = p.tail[o].kind == TailKind::column && by_column ? by_column(std::to_string(o)) : ""; !at.empty()) {
+      inputs.push_back(loaded(dtype, at));
       continue;
     }
     out += cat("    ", storage_type(dtype), " ", array, "[WIDTH];\n");

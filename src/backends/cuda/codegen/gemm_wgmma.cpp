@@ -16,7 +16,10 @@ constexpr int kGroupRows = 64 * BLOCKS, kTileRows = ALTERNATE ? kGroupRows : kGr
 constexpr int kABytes = kTileRows * 128, kBBytes = COLUMNS * 128, kStageBytes = kABytes + kBBytes;
 constexpr int kPanels = COLUMNS / PANEL, kPanelRow = PANEL * sizeof(OUT), kSlotBytes = kGroupRows * kPanelRow;
 constexpr int kStagingAt = STAGES * kStageBytes, kBarriersAt = kStagingAt + GROUPS * SLOTS * kSlotBytes;
-constexpr int kAcross = (N + COLUMNS - 1) / COLUMNS, kShared = ALTERNATE ? 1 : GROUPS;
+constexpr int kAcross = (N + COLUMNS - 1) / COLUMNS, kShared = ALTERNATE ? 1 : GROUPS, kAhead = kSteps < STAGES ? kSteps : STAGES;
+
+__device__ __forceinline__ u32 of_lane(u32 x, int lane) { return __shfl_sync(~0u, x, lane); }
+__device__ __forceinline__ float of_lane(float x, int lane) { return __shfl_sync(~0u, x, lane); }
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_constant__ Arguments a) {
   extern __shared__ u8 shared[];
@@ -34,6 +37,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
     for (int g = 0; g < GROUPS; ++g)
       for (int s = 0; s < SLOTS; ++s) start_barrier(slot_filled(g, s), 1), start_barrier(slot_freed(g, s), 1);
     asm volatile("fence.mbarrier_init.release.cluster;\n\tfence.proxy.async;" ::: "memory");
+    // Weights are constant, so the first ones come while the kernel before still runs.
+    const int n0 = blockIdx.x % kAcross * COLUMNS;
+    for (int k = 0; k < kAhead; ++k) {
+      const u32 to_b = base + k * kStageBytes + kABytes, barrier = filled(k);
+      expect_bytes(barrier, kStageBytes);
+      WEIGHTS
+    }
   }
   __syncthreads();
   // What the kernel before wrote is there from here on, if this one was started early; the next one may be.
@@ -49,9 +59,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
         const i64 m0 = (i64)(tile / kAcross) * kTileRows;
         PLACE
         for (int k = 0; k < kSteps; ++k) {
-          wait_for(freed(stage), parity ^ 1);
-          expect_bytes(filled(stage), kStageBytes);
           const u32 to = base + stage * kStageBytes, to_b = to + kABytes, barrier = filled(stage);
+          if (k >= kAhead || tile != blockIdx.x) {
+            wait_for(freed(stage), parity ^ 1);
+            expect_bytes(barrier, kStageBytes);
+            WEIGHTS
+          }
           LOADS
           if (++stage == STAGES) stage = 0, parity ^= 1;
         }
@@ -94,6 +107,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
       const int n0 = tile % kAcross * COLUMNS, row = warp * 16 + lane / 4;
       const i64 m0 = (i64)(tile / kAcross) * kTileRows + (ALTERNATE ? 0 : own * kGroupRows);
       ROWS
+      COLUMNWISE
       if (ALTERNATE) group_barrier(4 + own, 256);
       int previous = 0;
       for (int k = 0; k < kSteps; ++k) {
@@ -155,7 +169,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
         #pragma unroll
         for (int j = 0; j < PANEL / 8; ++j) {
           const int column = n0 + p * PANEL + j * 8 + lane % 4 * 2, n = N % COLUMNS == 0 || column < N ? column : N - 2;
+          const int two = p * PANEL / 2 + j * 4;   // the pair of columns that the warp's first lane has
           const u32 piece = piece_of(j);
+          SHARED
 #if STAGED
           if (j + 1 < PANEL / 8) read_ahead(j + 1);
 #endif
@@ -210,20 +226,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
 }
 )";
 
-// What the epilogue reads by row is in registers before the sums are.
-std::string load_rows(const GemmProblem& p) {
-  std::string out, loop;
-  for (std::size_t o = 0; o < p.tail.size(); ++o) {
-    if (p.tail[o].kind != TailKind::row) continue;
-    out += cat("float row", o, "[BLOCKS][2];\n      ");
-    loop +=
-        cat("row", o, "[i][h] = ", loaded(p.tail[o].dtype, cat("((const ", storage_type(p.tail[o].dtype), "*)a.tail[", o, "])[m]")), ";");
-  }
-  if (loop.empty()) return "\n";
-  return cat(out, "#pragma unroll\n      for (int i = 0; i < BLOCKS; ++i)\n        #pragma unroll\n        for (int h = 0; h < 2; ++h) {\n",
-             "          const i64 m = min(m0 + i * 64 + h * 8 + row, a.m - 1);\n          ", loop, "\n        }\n");
-}
-
 }  // namespace
 
 int WgmmaTile::shared_bytes() const {
@@ -252,14 +254,20 @@ std::string generate_wgmma(const GemmProblem& p, const WgmmaTile& tile) {
   std::string main = kMain;
   replace_once(main, "PLACE\n", step.place + "\n");
   replace_once(main, "LOADS\n", step.loads + "\n");
+  for (int i = 0; i < 2; ++i) replace_once(main, "WEIGHTS\n", step.weights + "\n");
   replace_once(main, "ROWS\n", load_rows(p));
+  replace_once(main, "COLUMNWISE\n", load_columns(p));
+  replace_once(main, "SHARED\n", share_columns(p));
   GemmProblem shown = p;
   const std::optional<GeluEnd> gelu = p.body && !p.moments ? gelu_end(*p.body) : std::nullopt;
   if (gelu) shown.body = &gelu->before, replace_once(main, "put(place, y[0], y[1]);", "put_gelu(place, y[0], y[1]);");
   replace_once(main, "              TAIL\n",
                print_tail(
                    shown, staged, [](const std::string& y) { return cat("y[v] = ", y, ";"); },
-                   [](const std::string& operand) { return cat("row", operand, "[i][h]"); }));
+                   [](const std::string& operand) { return cat("row", operand, "[i][h]"); },
+                   [&](const std::string& operand) {
+                     return held_by_lanes(p.tail[std::stoul(operand)]) ? cat("column", operand, "[v]") : std::string();
+                   }));
   return cat(prelude(), head, wgmma_helpers(), panel_helpers(p.out), gelu ? gelu_of_two(p.out, gelu->factor) : "",
              wgmma_multiply(tile.columns, p.in, p.weight), main);
 }

@@ -14,6 +14,7 @@ constexpr int kGroupRows = 64, kTileRows = 64 * GROUPS, kThreads = 128 * (GROUPS
 constexpr int kABytes = kTileRows * 128, kBBytes = COLUMNS * 128, kStageBytes = kABytes + kBBytes;
 constexpr int kPanels = COLUMNS / PANEL, kPanelRow = PANEL * 2, kSlotBytes = kGroupRows * kPanelRow;
 constexpr int kStagingAt = STAGES * kStageBytes, kBarriersAt = kStagingAt + GROUPS * SLOTS * kSlotBytes;
+constexpr int kAhead = kSteps < STAGES ? kSteps : STAGES;
 constexpr int kMetAt = kBarriersAt + 8 * (2 * STAGES + 2 * GROUPS * SLOTS), kWarps = 4 * GROUPS;
 constexpr int kPartsAt = kMetAt + 8 * 2 * kWarps, kParts = 2 * CLUSTER * kTileRows, kRowAt = kPartsAt + 8 * kParts;
 __device__ __forceinline__ u32 of_block(u32 address, int block) {
@@ -51,6 +52,11 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
       for (int s = 0; s < SLOTS; ++s) start_barrier(slot_filled(g, s), 1), start_barrier(slot_freed(g, s), 1);
     for (int w = 0; w < kWarps; ++w) start_barrier(met(w, 0), CLUSTER), start_barrier(met(w, 1), CLUSTER);
     asm volatile("fence.mbarrier_init.release.cluster;\n\tfence.proxy.async;" ::: "memory");
+    // Weights are constant, so the first ones come while the kernel before still runs.
+    for (int k = 0; k < kAhead; ++k) {
+      expect_bytes(filled(k), kStageBytes);
+      load_matrix(base + k * kStageBytes + kABytes, a.b, k * 64, n0, filled(k));
+    }
   }
   // Scale, bias and the row that is added: constants, which no kernel before this one writes.
   for (int i = threadIdx.x; i < COLUMNS; i += kThreads) {
@@ -72,10 +78,12 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
       u32 parity = 0;
       for (int tile = blockIdx.x / CLUSTER; tile < tiles; tile += step)
         for (int k = 0; k < kSteps; ++k) {
-          wait_for(freed(stage), parity ^ 1);
-          expect_bytes(filled(stage), kStageBytes);
+          if (k >= kAhead || tile != blockIdx.x / CLUSTER) {
+            wait_for(freed(stage), parity ^ 1);
+            expect_bytes(filled(stage), kStageBytes);
+            load_matrix(base + stage * kStageBytes + kABytes, a.b, k * 64, n0, filled(stage));
+          }
           load_matrix(base + stage * kStageBytes, a.a, k * 64, tile * kTileRows, filled(stage));
-          load_matrix(base + stage * kStageBytes + kABytes, a.b, k * 64, n0, filled(stage));
           if (++stage == STAGES) stage = 0, parity ^= 1;
         }
     }

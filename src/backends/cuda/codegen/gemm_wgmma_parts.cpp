@@ -113,7 +113,7 @@ std::string panel_helpers(DType result) {
 
 WgmmaLoads matrix_loads(const GemmProblem& p) {
   const std::string at = cat("k * ", p.depth());
-  return {"", cat("load_matrix(to, a.a, ", at, ", (int)m0, barrier);\n          load_matrix(to_b, a.b, ", at, ", n0, barrier);"),
+  return {"", cat("load_matrix(to, a.a, ", at, ", (int)m0, barrier);"), cat("load_matrix(to_b, a.b, ", at, ", n0, barrier);"),
           cat((p.k + p.depth() - 1) / p.depth())};
 }
 // TMA walks over output positions itself (im2col), given where the first one reads and the tap.
@@ -145,9 +145,52 @@ WgmmaLoads conv_loads(const GemmProblem& p) {
   for (int i = 0; i < rank; ++i) offsets += cat(i ? ", %" : "%", operand++), arguments += cat(", \"h\"(offset", i, ")");
   w.loads += cat("          asm volatile(\"cp.async.bulk.tensor.", rank + 2,
                  "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {", coordinates, "}], [%", barrier, "], {",
-                 offsets, "};\" :: \"r\"(to), \"l\"(&a.a)", arguments, " : \"memory\");\n          ");
-  w.loads += "load_weight(to_b, a.b, channel, tap, n0, barrier);";
+                 offsets, "};\" :: \"r\"(to), \"l\"(&a.a)", arguments, " : \"memory\");");
+  w.weights = cat("load_weight(to_b, a.b, k % ", depth, " * ", p.depth(), ", k / ", depth, ", n0, barrier);");
   return w;
+}
+
+bool held_by_lanes(const TailOperand& o) {
+  return o.kind == TailKind::column && (o.dtype == DType::f16 || o.dtype == DType::bf16 || o.dtype == DType::f32);
+}
+std::string load_columns(const GemmProblem& p) {
+  std::string out, loop;
+  for (std::size_t o = 0; o < p.tail.size(); ++o) {
+    if (!held_by_lanes(p.tail[o])) continue;
+    const std::string type = p.tail[o].dtype == DType::f32 ? "float2" : "u32";
+    out += cat(type, " columns", o, "[kPairs];\n      ");
+    loop += cat("\n        columns", o, "[i] = *(const ", type, "*)((const ", storage_type(p.tail[o].dtype), "*)a.tail[", o, "] + n);");
+  }
+  if (loop.empty()) return "\n";
+  return cat("constexpr int kPairs = (COLUMNS / 2 + 31) / 32;\n      ", out,
+             "#pragma unroll\n      for (int i = 0; i < kPairs; ++i) {\n        const int n = min(n0 + (i * 32 + lane) * 2, N - 2);", loop,
+             "\n      }\n");
+}
+std::string share_columns(const GemmProblem& p) {
+  std::string out = "\n";
+  for (std::size_t o = 0; o < p.tail.size(); ++o) {
+    if (!held_by_lanes(p.tail[o])) continue;
+    const std::string from = cat("of_lane(columns", o, "[two / 32]"), lane = ", two % 32 + lane % 4)";
+    if (p.tail[o].dtype == DType::f32)
+      out += cat("          const float column", o, "[2] = {", from, ".x", lane, ", ", from, ".y", lane, "};\n");
+    else
+      out += cat("          const u32 both", o, " = ", from, lane, ";\n          const u16 column", o, "[2] = {(u16)both", o,
+                 ", (u16)(both", o, " >> 16)};\n");
+  }
+  return out;
+}
+
+std::string load_rows(const GemmProblem& p) {
+  std::string out, loop;
+  for (std::size_t o = 0; o < p.tail.size(); ++o) {
+    if (p.tail[o].kind != TailKind::row) continue;
+    out += cat("float row", o, "[BLOCKS][2];\n      ");
+    loop +=
+        cat("row", o, "[i][h] = ", loaded(p.tail[o].dtype, cat("((const ", storage_type(p.tail[o].dtype), "*)a.tail[", o, "])[m]")), ";");
+  }
+  if (loop.empty()) return "\n";
+  return cat(out, "#pragma unroll\n      for (int i = 0; i < BLOCKS; ++i)\n        #pragma unroll\n        for (int h = 0; h < 2; ++h) {\n",
+             "          const i64 m = min(m0 + i * 64 + h * 8 + row, a.m - 1);\n          ", loop, "\n        }\n");
 }
 
 }  // namespace tenfold::backends::cuda

@@ -14,11 +14,18 @@ std::string panel_helpers(DType result);
 // f16 has.
 std::string gelu_of_two(DType result, double factor);
 
-// Statements for each tile and for each step of 128 bytes along k, and how many steps there are.
+// Statements for each tile and for each step of 128 bytes along k, of a and of b, and how many steps there are.
 struct WgmmaLoads {
-  std::string place, loads, steps;
+  std::string place, loads, weights, steps;
 };
 WgmmaLoads matrix_loads(const GemmProblem& p);
 WgmmaLoads conv_loads(const GemmProblem& p);
+
+// What the epilogue reads by row or by column comes to registers before the sums are there. By column each lane holds every 32nd pair,
+// and lanes tell each other what they hold (of_lane); other types are read where they are needed.
+std::string load_rows(const GemmProblem& p);
+std::string load_columns(const GemmProblem& p);
+std::string share_columns(const GemmProblem& p);
+bool held_by_lanes(const TailOperand& o);
 
 }  // namespace tenfold::backends::cuda

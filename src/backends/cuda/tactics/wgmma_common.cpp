@@ -15,15 +15,21 @@ using std::int64_t;
 constexpr int kTiles[][4] = {{2, 128, 2, 1}, {2, 192, 2, 1}, {2, 96, 2, 1},  {2, 64, 2, 1},  {1, 128, 2, 1}, {1, 96, 2, 1}, {1, 64, 2, 1},
                              {4, 64, 2, 1},  {1, 256, 2, 0}, {2, 128, 2, 0}, {1, 192, 2, 0}, {1, 128, 3, 0}, {1, 96, 2, 0}, {1, 64, 3, 0},
                              {1, 192, 3, 0}};
-constexpr int kSharedBytes = 227 << 10;
+constexpr int kSharedBytes = 227 << 10, kMostSlots = 4;
 constexpr int64_t kMostRows = int64_t{1} << 30;  // TMA counts in 32 bits
 
-// As deep a pipeline as fits. What is staged comes one panel ahead of what is computed.
+// As deep a pipeline as fits. What is staged comes one panel ahead of what is computed, or, where room is left, with the tile.
 WgmmaTile tile_of(const int (&t)[4], const GemmProblem& p, bool staged) {
   WgmmaTile tile{t[0], t[1], t[2], t[3] != 0, 8, 2, bits(p.out) / 8};
   while (tile.shared_bytes() > kSharedBytes && tile.stages > 4) --tile.stages;
   if (tile.shared_bytes() > kSharedBytes && !staged) tile.slots = 1;
   while (tile.shared_bytes() > kSharedBytes) --tile.stages;
+  while (tile.slots < std::min(tile.columns / tile.panel(), kMostSlots)) {
+    ++tile.slots;
+    if (tile.shared_bytes() <= kSharedBytes) continue;
+    --tile.slots;
+    break;
+  }
   return tile;
 }
 WgmmaTile tile_of(const Config& c, DType out) {
@@ -106,7 +112,7 @@ std::vector<Config> wgmma_configs(const Product& product) {
 Verdict wgmma_valid(const Problem& p, const Config& c) {
   if (c.size() != 6) return Verdict::no("its configuration has another length");
   const auto known = [&](const auto& t) { return std::equal(std::begin(t), std::end(t), c.begin()); };
-  if (std::none_of(std::begin(kTiles), std::end(kTiles), known) || c[4] < 2 || c[4] > 8 || c[5] < 1 || c[5] > 2)
+  if (std::none_of(std::begin(kTiles), std::end(kTiles), known) || c[4] < 2 || c[4] > 8 || c[5] < 1 || c[5] > kMostSlots)
     return Verdict::no("there is no such tile");
   return Verdict::only_if(tile_of(c, p.out[0].dtype).shared_bytes() <= kSharedBytes, "the tile needs more shared memory than there is");
 }
