@@ -52,6 +52,8 @@ std::vector<Config> configs(const Problem& p) {
     if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
   }
   if (s.channels >= 128) all.push_back({isa, all.front()[1], round_up(ceil_div(s.channels, 4), kernels_of(isa).panel)});
+  // Channels that fill the shorter vector: without halves that stay empty.
+  if (s.channels <= kernels_of(kGemmAvx2).panel / 2 && isa != kGemmAvx2) all.push_back({kGemmAvx2, all.front()[1], s.channels});
   return all;
 }
 
