@@ -208,25 +208,41 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
                                          Bf16End(p, 1, own_bias(p))});
 }
 
+// What a run is cut into: blocks of rows times pieces of the columns.
+struct Parts {
+  std::int64_t blocks, pieces;
+};
+
+// Rows that lie where they are read can be cut by the number of workers: as many blocks for each, and all columns for each row where
+// reading all weights costs a worker less than reading all rows, much of which others wrote and read next.
+Parts cut_of(const Kernel& k, const ConvExtents& e, const GemmBf16Finish& finish, std::int64_t workers) noexcept {
+  Parts parts{k.cut.blocks(e.batch, e.out), k.pieces};
+  if (workers == 1 || !k.cut.points || k.copies || k.weights.parts > 1 || !k.end.simple()) return parts;
+  const std::int64_t rows = e.rows(), read = rows * k.weights.k * 2, made = rows * k.weights.n * (finish.residual ? 4 : 2);
+  if ((workers - 1) * k.weights.values() * 2 <= (2 * workers - 1) * read + made) parts.pieces = 1;
+  if (parts.pieces == 1) parts.blocks = std::min(round_up(parts.blocks, workers), ceil_div(rows, GemmBf16Kernels::kRows));
+  return parts;
+}
+
 // The rows of a run, block by block.
 class Blocks {
  public:
-  Blocks(const Kernel& k, const Bound& x, const ConvExtents& e) noexcept
-      : k_(k), image_(x.data), extents_(e), dims_{e.rows()}, strides_{e.x_stride[2]},
+  Blocks(const Kernel& k, const Bound& x, const ConvExtents& e, std::int64_t count) noexcept
+      : k_(k), count_(count), image_(x.data), extents_(e), dims_{e.rows()}, strides_{e.x_stride[2]},
         matrix_(x.data, k.type, MatrixRows({.data = x.data, .dims = dims_, .strides = strides_, .rank = 1}, 0, 1), k.copies) {}
-  std::int64_t count() const noexcept { return k_.cut.blocks(extents_.batch, extents_.out); }
+  std::int64_t count() const noexcept { return count_; }
 
   // Copies a part of block i, if rows are copied at all.
   void copy(std::int64_t i, const Bf16Windows::Part& part, char* memory, char* border) const noexcept {
     if (!k_.cut.points) return k_.windows.copy(extents_, image_, lines(i), part, memory + k_.taps_bytes, border);
     if (!k_.copies) return;
     const std::int64_t first = part.part * points(i) / part.parts, last = (part.part + 1) * points(i) / part.parts;
-    matrix_.copy(k_.weights, i * k_.cut.block + first, last - first, memory + first * Bf16Matrix::copied_row(k_.weights));
+    matrix_.copy(k_.weights, position(i) + first, last - first, memory + first * Bf16Matrix::copied_row(k_.weights));
   }
   // Its rows, copied before.
   GemmBf16Rows rows(std::int64_t i, char* memory) const noexcept {
-    if (k_.cut.points && !k_.copies) return matrix_.rows(k_.weights, i * k_.cut.block, points(i), memory);
-    if (k_.cut.points) return Bf16Matrix::copied(k_.weights, i * k_.cut.block, points(i), memory);
+    if (k_.cut.points && !k_.copies) return matrix_.rows(k_.weights, position(i), points(i), memory);
+    if (k_.cut.points) return Bf16Matrix::copied(k_.weights, position(i), points(i), memory);
     return k_.windows.rows(extents_, lines(i), memory + k_.taps_bytes, reinterpret_cast<std::int64_t*>(memory));
   }
 
@@ -250,7 +266,12 @@ class Blocks {
   }
 
  private:
-  std::int64_t points(std::int64_t i) const noexcept { return std::min(k_.cut.block, dims_[0] - i * k_.cut.block); }
+  // Pairs of tiles are shared out: a short last block would leave its worker idle, and what it could not take would lie in another's cache.
+  std::int64_t position(std::int64_t i) const noexcept {
+    constexpr std::int64_t kPair = GemmBf16Kernels::kRows;
+    return std::min(i * ceil_div(dims_[0], kPair) / count() * kPair, dims_[0]);
+  }
+  std::int64_t points(std::int64_t i) const noexcept { return position(i + 1) - position(i); }
   Bf16Windows::Lines lines(std::int64_t i) const noexcept {
     const std::int64_t images = k_.cut.images(extents_.batch), planes = extents_.batch / images * extents_.out[0];
     const std::int64_t blocks = ceil_div(extents_.out[1], k_.cut.block), stacks = ceil_div(planes, k_.cut.planes);
@@ -260,6 +281,7 @@ class Blocks {
   }
 
   const Kernel& k_;
+  std::int64_t count_;
   const void* image_;
   const ConvExtents& extents_;
   std::int64_t dims_[1], strides_[1];
@@ -287,14 +309,15 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (extents.rows() == 0) return Status::ok;
   Bf16End::Binding bound;
   k.end.bind(args, TileAxes::channels_last(y.rank), y.strides[y.rank - 1], bound);
-  const Blocks blocks(k, x, extents);
+  const Parts parts = cut_of(k, extents, bound.finish, args.parallel->workers());
+  const Blocks blocks(k, x, extents, parts.blocks);
   const std::int64_t border_bytes = k.cut.points ? 0 : k.windows.border_bytes(extents.out[2]) / 64 * 64;
   const GemmBf16Rows* const table = k.shared.blocks > 0 ? copy_all(k, blocks, args) : nullptr;
-  args.parallel->for_each(blocks.count() * k.pieces, [&](std::int64_t part, int worker) noexcept {
+  args.parallel->for_each(parts.blocks * parts.pieces, [&](std::int64_t part, int worker) noexcept {
     char *const scratch = args.scratch_of<char>(worker), *const border = scratch + k.end_bytes, *const memory = border + border_bytes;
-    const std::int64_t i = part / k.pieces, j = part % k.pieces, panels = k.weights.panels();
+    const std::int64_t i = part / parts.pieces, j = part % parts.pieces, panels = k.weights.panels();
     const auto multiply = [&](const GemmBf16Rows& rows) {
-      gemm_bf16(k.weights, args.in[1].data, rows, j * panels / k.pieces, (j + 1) * panels / k.pieces, k.panels_inside, k.end, bound,
+      gemm_bf16(k.weights, args.in[1].data, rows, j * panels / parts.pieces, (j + 1) * panels / parts.pieces, k.panels_inside, k.end, bound,
                 scratch);
     };
     if (k.cut.rolls) return blocks.roll(i, memory, border, multiply);
