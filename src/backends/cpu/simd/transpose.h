@@ -15,7 +15,9 @@ static inline __attribute__((always_inline)) void transpose_8x8(const float* fro
   const __m256i exist = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kExist + 8 - columns));
   __m256 a[8], b[8];
   for (int i = 0; i < 8; ++i)
-    a[i] = i >= rows ? _mm256_setzero_ps() : columns == 8 ? _mm256_loadu_ps(from + i * from_row) : _mm256_maskload_ps(from + i * from_row, exist);
+    a[i] = i >= rows ? _mm256_setzero_ps()
+           : columns == 8 ? _mm256_loadu_ps(from + i * from_row)
+                          : _mm256_maskload_ps(from + i * from_row, exist);
   for (int i = 0; i < 4; ++i) {
     b[2 * i] = _mm256_unpacklo_ps(a[2 * i], a[2 * i + 1]);
     b[2 * i + 1] = _mm256_unpackhi_ps(a[2 * i], a[2 * i + 1]);
@@ -28,7 +30,8 @@ static inline __attribute__((always_inline)) void transpose_8x8(const float* fro
   }
   for (int i = 0; i < 8; ++i)   // in order: a vector may write on into the next
     if (i < columns)
-      _mm256_storeu_ps(to + i * to_row, i < 4 ? _mm256_permute2f128_ps(a[i], a[i + 4], 0x20) : _mm256_permute2f128_ps(a[i - 4], a[i], 0x31));
+      _mm256_storeu_ps(to + i * to_row,
+                       i < 4 ? _mm256_permute2f128_ps(a[i], a[i + 4], 0x20) : _mm256_permute2f128_ps(a[i - 4], a[i], 0x31));
 }
 static inline __attribute__((always_inline)) void transpose_8x8(const float* from, std::int64_t from_row, float* to, std::int64_t to_row) {
   transpose_8x8(from, from_row, 8, to, to_row, 8);

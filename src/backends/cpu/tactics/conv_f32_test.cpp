@@ -106,13 +106,16 @@ TEST(ConvFirst, WindowsOfPlainAndChannelsLastInput) {
 TEST(ConvPlanes, Windows) {
   const std::vector<Config> odd_parts = {{0, 1, 3}, {0, 3, 5}, {0, 2, 100}, {1, 1, 17}, {1, 4, 7}, {1, 100, 100}};
   for (const int filters : {1, 2, 3, 4, 5, 6, 7, 9, 11, 15})
-    check_f32(cpu_conv_planes(), {"Conv", cat("f32[2,2,9,23] f32[", filters, ",2,3,2]! f32[", filters, "]! pads=[1,1,1,1]")}, 2e-6, odd_parts);
+    check_f32(cpu_conv_planes(), {"Conv", cat("f32[2,2,9,23] f32[", filters, ",2,3,2]! f32[", filters, "]! pads=[1,1,1,1]")}, 2e-6,
+              odd_parts);
   for (const char* text :
-       {"f32[1,3,11,9] f32[8,3,3,3]! f32[8]! pads=[1,1,1,1]", "f32[2,1,92,150] f32[1,1,1,1]!", "f32[3,7,41] f32[1,7,3]! strides=[3] pads=[1,1]",
+       {"f32[1,3,11,9] f32[8,3,3,3]! f32[8]! pads=[1,1,1,1]", "f32[2,1,92,150] f32[1,1,1,1]!",
+        "f32[3,7,41] f32[1,7,3]! strides=[3] pads=[1,1]",
         "f32[1,9,20,20] f32[2,9,6,6]! pads=[3,5,3,5] dilations=[1,2]", "f32[2,11,163] f32[3,11,2]! f32[3]!",
         "f32[1,1,6,7,8] f32[7,1,3,3,3]! f32[7]! pads=[1,1,1,1,1,1] strides=[2,1,3]", "f32[1,5,9,10] f32[5,5,2,2]! strides=[3,3]",
         "f32[1,2,9,8] f32[5,2,3,2]! pads=[4,5,6,7] dilations=[2,1]", "f32[1,4,3,3] f32[5,4,3,3]! pads=[5,4,3,6]",
-        "f32[2,6,9,31] f32[6,1,2,2]! f32[6]! group=6 strides=[2,2] pads=[1,1,1,1]", "f32[1,6,9,9] f32[9,2,3,3]! group=3 dilations=[2,3] strides=[3,2]",
+        "f32[2,6,9,31] f32[6,1,2,2]! f32[6]! group=6 strides=[2,2] pads=[1,1,1,1]",
+        "f32[1,6,9,9] f32[9,2,3,3]! group=3 dilations=[2,3] strides=[3,2]",
         "f32[1,8,4,5,40] f32[5,8,1,1,1]! strides=[1,2,1]", "f32[0,4,3,3] f32[5,4,3,3]!"})
     check_f32(cpu_conv_planes(), {"Conv", text}, 2e-6, odd_parts);
 }
@@ -120,8 +123,8 @@ TEST(ConvPlanes, Windows) {
 TEST(ConvPlanes, Epilogues) {
   const std::string text = "f32[2,3,9,23] f32[5,3,3,3]! f32[5]! pads=[1,1,1,1]";
   const std::vector<Config> odd_parts = {{0, 2, 9}, {1, 2, 100}, {1, 3, 20}};
-  check_f32(cpu_conv_planes(), {"Conv", text, "(f32) %1=constant.f32(0) %2=max.f32(%0,%1) %3=constant.f32(1) %4=min.f32(%2,%3) -> %4"}, 2e-6,
-            odd_parts);
+  check_f32(cpu_conv_planes(), {"Conv", text, "(f32) %1=constant.f32(0) %2=max.f32(%0,%1) %3=constant.f32(1) %4=min.f32(%2,%3) -> %4"},
+            2e-6, odd_parts);
   check_f32(cpu_conv_planes(), {"Conv", text, "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5, odd_parts);
   check_f32(cpu_conv_planes(), {"Conv", text, "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[2,5,9,23]"}}, 1e-5, odd_parts);
   check_f32(cpu_conv_planes(),
@@ -138,8 +141,8 @@ TEST(ConvSpread, FewChannels) {
     check_f32(cpu_conv_spread(), {"Conv", text}, 2e-6, odd_parts);
   for (int width = 1; width <= 40; ++width) check_f32(cpu_conv_spread(), {"Conv", cat("f32[1,2,2,", width, "] f32[3,2,1,1]! f32[3]!")});
   const std::string text = "f32[2,2,6,7] f32[5,2,1,1]! f32[5]!";
-  check_f32(cpu_conv_spread(), {"Conv", text, "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {"f32[2,5,6,7]"}}, 2e-6,
-            odd_parts);
+  check_f32(cpu_conv_spread(), {"Conv", text, "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {"f32[2,5,6,7]"}},
+            2e-6, odd_parts);
   check_f32(cpu_conv_spread(), {"Conv", text, "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5, odd_parts);
 }
 

@@ -56,7 +56,10 @@ std::vector<Config> configs(const Problem& p) {
     const std::int64_t of_image = ceil_div(parts, images);
     Config c{isa, ceil_div(lines, std::min(of_image, lines)), columns};
     if (of_image > lines) c[2] = std::max<std::int64_t>(ceil_div(columns, ceil_div(of_image, lines)), 64);
-    while (Space(s, c).floats(s) > kMostFloats / 4 && (c[1] > 1 || c[2] > 32)) (c[1] > 1 ? c[1] : c[2]) = ceil_div(c[1] > 1 ? c[1] : c[2], 2);
+    while (Space(s, c).floats(s) > kMostFloats / 4 && (c[1] > 1 || c[2] > 32)) {
+      std::int64_t& halved = c[1] > 1 ? c[1] : c[2];
+      halved = ceil_div(halved, 2);
+    }
     c[2] = std::max<std::int64_t>(std::min(c[2], columns), 1);
     c[1] = std::max<std::int64_t>(c[1], 1);
     if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);

@@ -11,7 +11,8 @@ const std::vector<Config> kOddParts = {{0, 1}, {0, 7}, {0, 1000}};
 
 TEST(MatmulSpread, RowsOfEveryLength) {
   for (int n = 1; n <= 40; ++n) check_f32(cpu_matmul_spread(), {"MatMul", cat("f32[11,1] f32[1,", n, "]!")}, 2e-6, kOddParts);
-  for (const int n : {4, 6, 7, 13, 53, 130, 700}) check_f32(cpu_matmul_spread(), {"MatMul", cat("f32[2,19,2] f32[2,", n, "]!")}, 2e-6, kOddParts);
+  for (const int n : {4, 6, 7, 13, 53, 130, 700})
+    check_f32(cpu_matmul_spread(), {"MatMul", cat("f32[2,19,2] f32[2,", n, "]!")}, 2e-6, kOddParts);
   for (const int k : {3, 4}) check_f32(cpu_matmul_spread(), {"MatMul", cat("f32[37,", k, "] f32[", k, ",29]!")}, 2e-6, kOddParts);
 }
 
