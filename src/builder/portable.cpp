@@ -154,7 +154,7 @@ std::vector<ir::Graph> read_portable(const plan::Plan& plan, const backends::Bac
   while (in.peek() != '\0') {
     if (in.take("rounded")) {
       require(tf32, ErrorKind::plan_refused,
-              "the plan holds float32 weights rounded, as it multiplies them, and --noTF32 permits no rounding: build it again from the model");
+              "the plan holds float32 weights rounded, as it multiplies them, and --noTF32 permits no rounding: build it again");
       continue;
     }
     auto constant = std::make_shared<ir::Constant>();

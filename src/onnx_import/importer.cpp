@@ -31,8 +31,9 @@ bool disagrees(const onnx::TypeProto::Tensor& declared, const ir::Value& value) 
 
 }  // namespace
 
-Importer::Importer(onnx::ModelProto& model, const ImportOptions& options, const ir::Registry& registry, ExternalData& files)
-    : model_(model), options_(options), registry_(registry), files_(files) {}
+Importer::Importer(onnx::ModelProto& model, const ImportOptions& options, const ir::Registry& registry, ExternalData& files,
+                   LargeData& large)
+    : model_(model), options_(options), registry_(registry), files_(files), large_(large) {}
 
 ir::Graph Importer::run() {
   require(model_.ir_version() >= 1, ErrorKind::invalid_model, "is not an ONNX model: it has no IR version");
@@ -98,14 +99,21 @@ void Importer::add_initializers(onnx::GraphProto& proto, Scope& scope) {
   require(proto.initializer_size() <= kMaxInitializers, ErrorKind::invalid_model, "has ", proto.initializer_size(), " initializers");
   std::vector<std::string> names;   // of `weights`, of which NaN and infinity are told
   std::vector<Tensor> weights;
+  const auto read = [&](auto& proto) {
+    if constexpr (std::is_same_v<decltype(proto), onnx::TensorProto&>)
+      return to_tensor(proto, &files_, scope.repeats(), scope.repeats() ? nullptr : &large_);
+    else
+      return to_tensor(proto, &files_, scope.repeats());
+  };
   const auto add = [&](const std::string& name, auto& tensor_proto) {
     require(!name.empty(), ErrorKind::invalid_model, "an initializer has no name");
-    const Tensor tensor = to_tensor(tensor_proto, &files_, scope.repeats());
+    const Tensor tensor = read(tensor_proto);
     if (options_.check_finite) names.push_back(name), weights.push_back(tensor);
     define(scope, name, scope.graph->add_constant(tensor, name, true));
   };
   for (auto& tensor : *proto.mutable_initializer()) add(std::string(tensor.name()), tensor);
   for (auto& tensor : *proto.mutable_sparse_initializer()) add(std::string(tensor.values().name()), tensor);
+  large_.read();
   const std::vector<bool> finite = ir::all_finite(weights);
   for (std::size_t i = 0; i < finite.size(); ++i)
     if (!finite[i]) options_.log(Severity::warning, "the weight '", names[i], "' contains NaN or infinity");

@@ -15,6 +15,7 @@
 #include "ir/fault.h"
 #include "onnx_import/external_data.h"
 #include "onnx_import/import.h"
+#include "onnx_import/large_data.h"
 #include "ops/onnx_node.h"
 
 namespace tenfold::onnx_import {
@@ -65,7 +66,8 @@ class OnnxNode;
 
 class Importer {
  public:
-  Importer(onnx::ModelProto& model, const ImportOptions& options, const ir::Registry& registry, ExternalData& files);
+  Importer(onnx::ModelProto& model, const ImportOptions& options, const ir::Registry& registry, ExternalData& files,
+           LargeData& large);
   ir::Graph run();
 
   // For OnnxNode (bodies.cpp): a body's own inputs get `formal` types, then follow the captures; captured constants are shared.
@@ -111,6 +113,7 @@ class Importer {
   const ImportOptions& options_;
   const ir::Registry& registry_;
   ExternalData& files_;
+  LargeData& large_;
   Opsets opsets_;
   std::map<FunctionKey, onnx::FunctionProto*> functions_;
   std::map<std::tuple<std::string, std::string, int>, std::optional<ir::Registry::Found>> found_;

@@ -99,7 +99,7 @@ std::int64_t parse_number(const std::string& key, const std::string& text) {
 
 Tensor from_file(DType type, const Shape& shape, const onnx::TensorProto& proto, ExternalData* files) {
   require(files != nullptr, ErrorKind::invalid_model, "external data is not allowed here");
-  require(!proto.has_raw_data(), ErrorKind::invalid_model, "has both raw and external data");
+  require(!proto.has_raw_data() && !proto.has_large_data(), ErrorKind::invalid_model, "has both raw and external data");
   std::string location;
   std::int64_t offset = 0, length = -1;
   for (const auto& entry : proto.external_data()) {
@@ -120,7 +120,7 @@ Tensor from_file(DType type, const Shape& shape, const onnx::TensorProto& proto,
   return over_bytes(type, shape, bytes, file);
 }
 
-Tensor decode(onnx::TensorProto& proto, ExternalData* files) {
+Tensor decode(onnx::TensorProto& proto, ExternalData* files, LargeData* large) {
   require(!proto.has_segment(), ErrorKind::unsupported, "is stored in segments");
   const DType type = ops::dtype_from_onnx(proto.data_type());
   const Shape shape = tensor_shape(proto.dims());
@@ -130,12 +130,20 @@ Tensor decode(onnx::TensorProto& proto, ExternalData* files) {
   }
   require(proto.data_location() == 0, ErrorKind::invalid_model, "data_location is ", proto.data_location(), ", 0 or 1 was expected");
   if (type == DType::string) return from_strings(shape, proto);
-  if (!proto.has_raw_data()) return from_typed(type, shape, proto);
+  const bool apart = proto.has_large_data();
+  if (!proto.has_raw_data() && !apart) return from_typed(type, shape, proto);
   const bool twice = proto.float_data_size() || proto.int32_data_size() || proto.int64_data_size() || proto.double_data_size() ||
                      proto.uint64_data_size();
   // Some writers set an empty raw_data beside a list.
-  if (twice && proto.raw_data().empty()) return from_typed(type, shape, proto);
+  if (twice && proto.raw_data().empty() && !apart) return from_typed(type, shape, proto);
   require(!twice, ErrorKind::invalid_model, "has raw data and a list of values");
+  if (apart) {
+    require(large != nullptr, ErrorKind::invalid_model, "holds a field that is not of the standard");
+    if (type != DType::boolean) return large->tensor(type, shape, proto.large_data());
+    const auto bytes = large->bytes(proto.large_data());   // to be cleaned, so now
+    const auto copy = std::make_shared<std::vector<std::byte>>(bytes.begin(), bytes.end());
+    return over_bytes(type, shape, *copy, copy);
+  }
   std::shared_ptr<std::string> owner(proto.release_raw_data());
   return over_bytes(type, shape, std::as_bytes(std::span(*owner)), owner);
 }
@@ -150,11 +158,11 @@ Shape tensor_shape(const google::protobuf::RepeatedField<std::int64_t>& dims) {
   return shape;
 }
 
-Tensor to_tensor(onnx::TensorProto& proto, ExternalData* files, bool keep) {
+Tensor to_tensor(onnx::TensorProto& proto, ExternalData* files, bool keep, LargeData* large) {
   try {
-    if (!keep) return decode(proto, files);
+    if (!keep) return decode(proto, files, large);
     onnx::TensorProto copy = proto;
-    return decode(copy, files);
+    return decode(copy, files, large);
   } catch (Error& error) {
     throw error.within(cat("tensor '", proto.name(), "'"));
   }

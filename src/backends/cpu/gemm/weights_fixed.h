@@ -42,7 +42,7 @@ class FixedWeights {
   const float* at(const void* packed, std::int64_t bytes) const {
     return reinterpret_cast<const float*>(static_cast<const char*>(packed) + bytes);
   }
-  std::int64_t place(std::int64_t k, std::int64_t n) const;   // where the four bytes begin that a weight's integer, or its highest byte, is in
+  std::int64_t place(std::int64_t k, std::int64_t n) const;   // of the four bytes that hold its integer, or the highest byte
   int read(const char* packed, std::int64_t k, std::int64_t n) const;
   bool measure(const float* values, float* balance, float* step) const;
 
