@@ -45,6 +45,7 @@ Engine loaded(const ExecOptions& o, const BuildConfig& config) {
                    .cpu_features = config.cpu_features,
                    .device = o.device_given ? config.device : "",
                    .threads = many ? 1 : config.threads,
+                   .pin_threads = config.pin_threads,
                    .log = config.log};
   {
     Engine engine = Engine::load(o.load_engine, load);

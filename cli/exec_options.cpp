@@ -168,6 +168,8 @@ void run_flags(Flags& f, ExecOptions& o) {
   };
   f.add({"infStreams", "N", "+N contexts, each on its own thread", streams});
   f.add({"streams", "N", "+old name of --infStreams", streams});
+  f.add_switch("pinThreads", o.build.pin_threads,
+               "+every thread of a context keeps a processor, and no two contexts share workers; off: the system places threads");
   add_hint_flag(f, o);
   f.add_switch("skipInference", o.skip_inference, "+stop when the plan is built");
   f.add_switch("buildOnly", o.skip_inference, "+the same");

@@ -231,6 +231,9 @@ class CommandLine(CliCase):
         self.tenfold('exec', f'--onnx={self.model}', f'--saveEngine={plan}', f'--threads={cores}', '--skipInference')
         loaded = self.tenfold('exec', f'--loadEngine={plan}', '--hint=throughput', *ONCE).stdout
         self.assertEqual(re.search(r'threads = (\d+), streams = (\d+)', loaded).groups(), (threads, streams))
+        self.assertEqual(settings('--hint=throughput', '--infStreams=3', '--pinThreads'), ('1', '3'))
+        pinned = self.tenfold('exec', f'--loadEngine={plan}', f'--threads={cores}', '--infStreams=2', '--pinThreads', *ONCE).stdout
+        self.assertRegex(pinned, r'streams = 2')
         self.refused(2, 'latency or throughput', 'exec', f'--onnx={self.model}', '--hint=cheapest', *ONCE)
 
     def test_trtexec_form(self):

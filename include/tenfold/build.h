@@ -34,6 +34,7 @@ enum class PackTokens : std::uint8_t { no, where_equal, with_zeros };
 struct BuildConfig {
   std::string device = "cpu";                     // "cpu", "cuda:0", or "null" to plan without hardware
   int threads = 0;                                // tuned for this many; 0: from affinity mask and cgroup quota
+  bool pin_threads = false;                       // of the engine that is returned: LoadOptions::pin_threads
   std::vector<OptimizationProfile> profiles;      // empty: dynamic dims are tuned at 1 (batch) and refused without a profile otherwise
   // Precisions that may be used where they pay; what the machine lacks runs in the next wider type and the log says so.
   // int8 and fp8: products of a model that is quantised already; others stay as they are.

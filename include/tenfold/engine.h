@@ -42,6 +42,9 @@ struct LoadOptions {
   std::uint32_t cpu_features = 0;      // restrict to these; 0: all the machine has
   std::string device;                  // "cuda:1"; empty: the first of the kind that the plan was built for
   int threads = 0;                     // workers of the engine's pool; 0: from affinity mask and cgroup quota
+  // Each context of a CPU has workers of its own, and all its threads keep one processor each, a core to each thread while there are
+  // enough: the workers, and the thread that calls run(), from its first call on. For processes that have the machine to themselves.
+  bool pin_threads = false;
   std::shared_ptr<const Plugins> plugins = {};   // operators that the plan may use beside the built-in ones
   LogCallback log;
   bool device_code = true;             // run GPU binaries that the plan carries; false: compile them again from its description

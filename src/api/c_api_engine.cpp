@@ -14,6 +14,7 @@ LoadOptions options_of(const tenfold_load_options* given) {
           ", one of TENFOLD_WEIGHTS_MAP, _COPY and _LOCK was expected");
   if (o.device) options.device = o.device;
   options.threads = o.threads;
+  options.pin_threads = o.pin_threads != 0;
   options.weights = static_cast<WeightsMode>(o.weights);
   options.verify_weights = o.skip_verification == 0;
   options.log = log_of(o.log, o.log_user);

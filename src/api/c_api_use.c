@@ -71,7 +71,7 @@ static int build_and_load_with_options(const tenfold_network* net, const char* p
   EXPECT(tenfold_build_network(net, &config, &engine) == TENFOLD_CANCELLED && calls == 1);
   memset(&options, 0, sizeof options);
   options.struct_size = sizeof options;
-  options.threads = 1, options.weights = TENFOLD_WEIGHTS_COPY, options.skip_verification = 1;
+  options.threads = 1, options.pin_threads = 1, options.weights = TENFOLD_WEIGHTS_COPY, options.skip_verification = 1;
   EXPECT(tenfold_engine_load_with(plan_path, &options, &engine) == TENFOLD_OK);
   tenfold_engine_free(engine);
   EXPECT(tenfold_engine_load_bytes("no plan", 7, &options, &engine) == TENFOLD_PLAN_REFUSED);

@@ -62,6 +62,7 @@ enum class MemoryKind : std::uint8_t { pageable, pinned, device };
 
 struct StreamOptions {
   int threads = 0;                                               // 0: from affinity mask and cgroup quota
+  bool pin_threads = false;                                      // on a CPU: workers of its own, each thread on one processor
 };
 
 class Backend {

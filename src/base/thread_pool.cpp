@@ -38,19 +38,6 @@ void futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept {
   syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
 }
 
-// Moves this thread off a CPU, if it may use others; it may come back.
-void leave_cpu(int cpu) noexcept {
-  cpu_set_t mine, others, now;
-  if (cpu < 0 || sched_getaffinity(0, sizeof mine, &mine) != 0) return;   // more CPUs than the set can name
-  others = mine;
-  CPU_CLR(static_cast<std::size_t>(cpu), &others);
-  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
-  // Asking for all keeps it free to follow its container's CPUs when these change; unless it had been given fewer than those.
-  std::memset(&others, 0xff, sizeof others);
-  if (sched_setaffinity(0, sizeof others, &others) == 0 && sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&now, &mine)) return;
-  sched_setaffinity(0, sizeof mine, &mine);
-}
-
 // Calls `done` until it is true, or the time is over, or `stop`, asked now and then, is true.
 template <class Done, class Stop>
 bool spin(int microseconds, Done done, Stop stop) noexcept {
@@ -74,9 +61,10 @@ struct ThreadPool::Start {
   int worker;
 };
 
-ThreadPool::ThreadPool(ThreadPoolOptions options) : options_(std::move(options)) {
+ThreadPool::ThreadPool(ThreadPoolOptions options) : options_(std::move(options)), places_(CpuPlaces::of_this_thread()) {
   count_forks();
   size_ = std::clamp(options_.threads > 0 ? options_.threads : default_threads(), 1, kMaxWorkers);
+  cores_suffice_ = size_ <= places_.cores();
   threads_.reserve(static_cast<std::size_t>(size_));
   start_workers();
 }
@@ -198,6 +186,7 @@ void ThreadPool::leave() noexcept {
 
 void ThreadPool::work_loop(int worker) noexcept {
   FloatState::set();
+  if (!options_.cpus.empty()) stay_on({options_.cpus[static_cast<std::size_t>(worker) % options_.cpus.size()]});
   if (options_.set_up) options_.set_up(worker);
   std::chrono::steady_clock::time_point moved{};
   for (;;) {
@@ -211,20 +200,40 @@ void ThreadPool::work_loop(int worker) noexcept {
   }
 }
 
+// On the caller's CPU, or on its core while there are enough of them.
+bool ThreadPool::in_the_way(int cpu) const noexcept {
+  const int caller = caller_cpu_.load(std::memory_order_relaxed);
+  return cpu >= 0 && caller >= 0 && (cpu == caller || (cores_suffice_ && places_.core_of(cpu) == places_.core_of(caller)));
+}
+
+// Moves this thread to CPUs where it is not in the way, if it may use any; it may come back.
+void ThreadPool::leave_caller() const noexcept {
+  cpu_set_t mine, others, now;
+  if (sched_getaffinity(0, sizeof mine, &mine) != 0) return;   // more CPUs than the set can name
+  others = mine;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (in_the_way(cpu)) CPU_CLR(static_cast<std::size_t>(cpu), &others);
+  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
+  // Asking for all keeps it free to follow its container's CPUs when these change; unless it had been given fewer than those.
+  std::memset(&others, 0xff, sizeof others);
+  if (sched_setaffinity(0, sizeof others, &others) == 0 && sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&now, &mine)) return;
+  sched_setaffinity(0, sizeof mine, &mine);
+}
+
 // A worker on the caller's CPU keeps it from running: the scheduler puts both there while another program has the worker's CPU, and
 // each job would take as long as the spin. It goes to another CPU, for the scheduler may leave both for many milliseconds; not often,
-// in case the others are taken, and sleeps.
+// in case the others are taken, and sleeps. On another hyperthread of the caller's core it only slows it, and may look on.
 void ThreadPool::wait_for_work(std::uint32_t seen, std::chrono::steady_clock::time_point& moved) noexcept {
   const auto new_job = [&] { return jobs_.load(std::memory_order_relaxed) != seen; };
-  const auto in_the_way = [&] {
+  const auto on_callers_cpu = [&] {
     const int cpu = sched_getcpu();
     return cpu >= 0 && cpu == caller_cpu_.load(std::memory_order_relaxed);
   };
-  if (in_the_way()) {
+  if (options_.cpus.empty() && in_the_way(sched_getcpu())) {
     const auto now = std::chrono::steady_clock::now();
-    if (now - moved > std::chrono::milliseconds(1)) moved = now, leave_cpu(caller_cpu_.load(std::memory_order_relaxed));
+    if (now - moved > std::chrono::milliseconds(1)) moved = now, leave_caller();
   }
-  if (!in_the_way() && spin(options_.spin_microseconds, new_job, in_the_way)) return;
+  if (!on_callers_cpu() && spin(options_.spin_microseconds, new_job, on_callers_cpu)) return;
   sleepers_.fetch_add(1);
   while (jobs_.load() == seen) futex_wait(jobs_, seen);
   sleepers_.fetch_sub(1);

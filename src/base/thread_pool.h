@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/cpu_places.h"
 #include "base/parallel.h"
 
 namespace tenfold {
@@ -15,6 +16,7 @@ namespace tenfold {
 struct ThreadPoolOptions {
   int threads = 0;                                // callers included; 0: default_threads()
   int spin_microseconds = 300;                    // how long an idle worker looks for work before it sleeps
+  std::vector<int> cpus = {};                     // worker w stays on cpus[w], counted round; empty: wherever the system puts it
   std::function<void(int worker)> set_up = {};    // run once in each worker as it starts, after denormals are flushed; must not throw
 };
 
@@ -42,6 +44,8 @@ class ThreadPool final : public Parallel {
   bool claim(std::int64_t chunk) noexcept;
   void run_chunk(std::int64_t chunk, int worker) noexcept;
   void close() noexcept;
+  bool in_the_way(int cpu) const noexcept;
+  void leave_caller() const noexcept;
   void wait_for_work(std::uint32_t seen, std::chrono::steady_clock::time_point& moved) noexcept;
 
   // The gate: an open bit, a bit that says the caller sleeps on it, and the number of workers inside the job.
@@ -49,6 +53,8 @@ class ThreadPool final : public Parallel {
 
   ThreadPoolOptions options_;
   int size_ = 1;
+  CpuPlaces places_;
+  bool cores_suffice_ = false;                    // for a core to each thread
   std::vector<pthread_t> threads_;                // plain handles: a forked child drops them without touching dead threads
   std::uint32_t made_in_ = 0;                     // fork generation in which threads_ were started
   std::atomic<bool> stop_{false};

@@ -103,6 +103,22 @@ TEST(ThreadPool, SetUpRunsOnceInEachWorker) {
   for (std::size_t worker = 1; worker < 4; ++worker) EXPECT_EQ(calls[worker].load(), 1);
 }
 
+TEST(ThreadPool, PinnedWorkersStayOnTheirCpus) {
+  const std::vector<int> order = CpuPlaces::of_this_thread().order();
+  ASSERT_FALSE(order.empty());
+  ThreadPool pool({.threads = 3, .cpus = order});
+  std::array<std::atomic<int>, 3> seen{-1, -1, -1};   // the CPU of each worker; -2: it may use several
+  std::atomic<int> inside{0};
+  pool.for_each(3, [&](std::int64_t, int worker) {
+    ++inside;
+    while (inside.load() < 3) std::this_thread::yield();
+    const std::vector<int> mine = CpuPlaces::of_this_thread().order();
+    seen[static_cast<std::size_t>(worker)] = mine.size() == 1 ? mine[0] : -2;
+  });
+  for (std::size_t worker = 1; worker < 3; ++worker) EXPECT_EQ(seen[worker].load(), order[worker % order.size()]);
+  EXPECT_EQ(seen[0].load(), order.size() == 1 ? order[0] : -2);   // the caller is left as it was
+}
+
 TEST(ThreadPool, WorksInAForkedChild) {
   if (kThreadSanitizer) GTEST_SKIP() << "ThreadSanitizer does not support threads after fork";
   auto pool = std::make_unique<ThreadPool>(ThreadPoolOptions{.threads = 3});

@@ -144,7 +144,8 @@ plan::Plan PlanMaker::finish() {
 }
 
 Engine open_built(plan::Plan plan, const BuildConfig& config, std::shared_ptr<backends::Backend> backend) {
-  LoadOptions options{.cpu_features = config.cpu_features, .threads = config.threads, .plugins = config.plugins, .log = config.log};
+  LoadOptions options{.cpu_features = config.cpu_features, .threads = config.threads, .pin_threads = config.pin_threads,
+                      .plugins = config.plugins, .log = config.log};
   backends::Backend& device = *backend;
   Engine engine(runtime::open_engine(std::move(plan), options, std::move(backend)));
   // Now, for opening compiles too: what the tuner took from its cache without timing.

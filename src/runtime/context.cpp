@@ -13,7 +13,7 @@ using runtime::ContextState;
 ExecutionContext::ExecutionContext(std::shared_ptr<runtime::EngineState> engine) : state_(std::make_unique<ContextState>()) {
   ContextState& c = *state_;
   c.engine = std::move(engine);
-  c.stream = c.engine->backend->open_stream({.threads = c.engine->options.threads});
+  c.stream = c.engine->backend->open_stream({.threads = c.engine->options.threads, .pin_threads = c.engine->options.pin_threads});
   const std::int64_t arena_bytes = backends::scratch_stride(c.engine->info.arena_bytes);
   c.arena = c.engine->backend->allocate(arena_bytes + c.engine->scratch_stride * c.stream->parallel().workers());
   c.scratch = static_cast<std::byte*>(c.arena.get()) + arena_bytes;

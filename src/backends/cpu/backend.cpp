@@ -12,6 +12,8 @@
 #include "backends/cpu/evict.h"
 #include "backends/cpu/onednn/library.h"
 #include "base/checked.h"
+#include "base/cpu_count.h"
+#include "base/placed.h"
 #include "base/thread_pool.h"
 
 namespace tenfold::backends {
@@ -70,6 +72,7 @@ class CpuBackend final : public Backend {
   // Streams with the same number of threads share one pool: a context that finds it busy runs its parts itself.
   std::unique_ptr<Stream> open_stream(const StreamOptions& options) override {
     std::lock_guard lock(mutex_);
+    if (options.pin_threads) return std::make_unique<CpuStream>(placed_pool(options.threads));
     std::shared_ptr<Parallel>& pool = pools_[options.threads];
     if (!pool) {
       if (options.threads == 1) pool = std::make_shared<Serial>();
@@ -89,10 +92,24 @@ class CpuBackend final : public Backend {
   }
 
  private:
+  // The streams take the processors in turn: those that the first one's thread may use, for it may be put on one itself.
+  std::shared_ptr<Parallel> placed_pool(int threads) {
+    if (processors_.empty()) processors_ = CpuPlaces::of_this_thread().order();
+    require(!processors_.empty(), ErrorKind::unsupported, "threads cannot be pinned: this system does not say which processors they may use");
+    std::vector<int> cpus(static_cast<std::size_t>(std::min(threads > 0 ? threads : default_threads(), kMaxWorkers)));
+    for (int& cpu : cpus) cpu = processors_[placed_++ % processors_.size()];
+    const int callers = cpus.front();
+    if (cpus.size() == 1) return std::make_shared<Placed>(std::make_shared<Serial>(), callers);
+    return std::make_shared<Placed>(std::make_shared<ThreadPool>(ThreadPoolOptions{.threads = static_cast<int>(cpus.size()), .cpus = cpus}),
+                                    callers);
+  }
+
   DeviceInfo info_;
   std::vector<Tactic> tactics_;
   std::mutex mutex_;
   std::map<int, std::shared_ptr<Parallel>> pools_;
+  std::vector<int> processors_;   // for streams that are pinned
+  std::size_t placed_ = 0;        // of them given out
 };
 
 }  // namespace
