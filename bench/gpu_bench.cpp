@@ -77,8 +77,8 @@ class Bench {
 
  private:
   bool takes_layouts(const Tactic& tactic) const {
-    const std::vector<Formats> offered = tactic.formats ? tactic.formats(problem_)
-                                                        : std::vector<Formats>{{std::vector<Layout>(problem_.in.size()), std::vector<Layout>(problem_.out.size())}};
+    const Formats plain{std::vector<Layout>(problem_.in.size()), std::vector<Layout>(problem_.out.size())};
+    const std::vector<Formats> offered = tactic.formats ? tactic.formats(problem_) : std::vector<Formats>{plain};
     return std::any_of(offered.begin(), offered.end(), [&](const Formats& f) {
       const auto same = [](const Layout& layout, const OperandDesc& d) { return layout == d.layout; };
       return std::equal(f.in.begin(), f.in.end(), problem_.in.begin(), problem_.in.end(), same) &&

@@ -64,7 +64,8 @@ inline constexpr std::pair<const char*, const char*> kLarger[] = {
     {"Resize", "f32[1,5,6,7,8] _ f32[5]{1,1,2,2,2} mode=\"linear\" coordinate_transformation_mode=\"align_corners\""},
     {"Resize", "f32[1,19,13,17] _ f32[4]{1,1,2,2} coordinate_transformation_mode=\"asymmetric\" nearest_mode=\"floor\""},
     {"Resize", "f32[2,3,5,12] _ f32[4]{1,1,3,2} mode=\"cubic\""},
-    {"Resize", "f32[1,8,9,7] _ _ i64[4]{1,8,5,16} mode=\"cubic\" exclude_outside=1 coordinate_transformation_mode=\"half_pixel_symmetric\""},
+    {"Resize", "f32[1,8,9,7] _ _ i64[4]{1,8,5,16} mode=\"cubic\" exclude_outside=1 "
+               "coordinate_transformation_mode=\"half_pixel_symmetric\""},
     {"Resize", "f32[1,2,3,4,8] _ f32[5]{1,1,2,3,2} mode=\"linear\" coordinate_transformation_mode=\"asymmetric\""},
     {"Resize", "f32[1,3,12,16] _ f32[4]{1,1,2.5,1} coordinate_transformation_mode=\"tf_half_pixel_for_nn\" nearest_mode=\"floor\""},
     {"MatMul", "f32[33,70] f32[70,65]!"},

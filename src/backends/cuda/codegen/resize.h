@@ -21,6 +21,7 @@ struct ResizeArguments {
   float scale[3];
   std::uint32_t strips;       // in all depths
   std::uint32_t by_windows;   // the source may be read `window` elements at a time
+  std::int32_t rows;          // of a strip
 };
 
 struct ResizeKernel {
@@ -32,6 +33,6 @@ struct ResizeKernel {
 // Elements of the source that an element of the result mixes along an axis; 0: a mode that there is no kernel for.
 int resize_taps_of(const Problem& p);
 int resize_transform_of(const Problem& p);   // < 0: likewise
-ResizeKernel generate_resize(const Problem& p, int rows);
+ResizeKernel generate_resize(const Problem& p, int rows, int blocks);   // rows of a strip, blocks of a multiprocessor
 
 }  // namespace tenfold::backends::cuda

@@ -47,13 +47,18 @@ Verdict supports(const Problem& p) {
   return Verdict::only_if(p.bounds(ir::product(y)).upper < int64_t{1} << 38, "too many elements");
 }
 
-// Rows that a thread writes: few for many threads, or many that share what they read.
+// Rows that a thread writes: few for many threads, or many that share what they read; and blocks that a multiprocessor is to hold.
 std::vector<Config> configs(const Problem& p) {
-  if (p.out[0].dims.size() == 3) return {{1}};
-  return {{16}, {4}, {8}, {32}};
+  const bool deep = p.out[0].dims.size() == 5;
+  const int taps = resize_taps_of(p), blocks = taps == 1 ? 4 : taps == 4 || deep ? 2 : 3;
+  if (p.out[0].dims.size() == 3) return {{1, blocks}};
+  std::vector<Config> all;
+  for (const int more : {0, 1})
+    for (const int rows : {16, 8, 32, 4}) all.push_back({rows, blocks + more});
+  return all;
 }
 Verdict valid(const Problem&, const Config& c) {
-  return Verdict::only_if(c.size() == 1 && c[0] >= 1 && c[0] <= 128, "a number of rows from 1 to 128");
+  return Verdict::only_if(c.size() == 2 && c[0] >= 1 && c[0] <= 128 && c[1] >= 1 && c[1] <= 8, "not 1 to 128 rows and 1 to 8 blocks");
 }
 
 std::vector<Formats> formats(const Problem& p) {
@@ -70,7 +75,7 @@ struct Kernel {
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
-  const ResizeKernel generated = generate_resize(p, static_cast<int>(c[0]));
+  const ResizeKernel generated = generate_resize(p, static_cast<int>(c[0]), static_cast<int>(c[1]));
   auto k = std::make_shared<Kernel>();
   k->width = generated.width, k->window = generated.window, k->rows = static_cast<int>(c[0]), k->bytes = bits(p.in[0].dtype) / 8;
   k->by_sizes = there(p, 3), k->channels_last = p.in[0].layout == kChannelsLast;
@@ -96,7 +101,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Bound &x = args.in[0], &y = args.out[0];
   const int axes = x.rank - 2;
   ResizeArguments a{x.data, k.by_sizes ? nullptr : args.in[2].data, y.data, 0, x.dims[1], {x.strides[0], x.strides[1], 0, 0, 0}, {1, 1, 1},
-                    {1, 1, 1}, {1, 1, 1}, 1, 0};
+                    {1, 1, 1}, {1, 1, 1}, 1, 0, 1};
   for (int d = 3 - axes; d < 3; ++d) {
     const int axis = d - (3 - axes) + 2;
     a.in[d] = static_cast<std::int32_t>(x.dims[axis]), a.out[d] = static_cast<std::int32_t>(y.dims[axis]);
@@ -106,11 +111,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const int64_t cut = k.channels_last ? a.channels : a.out[2];
   const bool wide = cut % k.width == 0 && lie_aligned(a.y, k.width, k.bytes) && (!k.channels_last || reads_at_once(k, a, k.width));
   a.by_windows = wide && k.window > 0 && reads_at_once(k, a, k.window);
-  a.strips = static_cast<std::uint32_t>(a.out[0] * ceil_div(int64_t{a.out[1]}, int64_t{k.rows}));
   a.items = y.dims[0] * a.channels * a.out[2] / (wide ? k.width : 1);
-  if (a.items == 0 || a.strips == 0) return Status::ok;
-  return launch(queue_of(args), wide ? k.vectors : k.singles, {static_cast<unsigned>(ceil_div(a.items, int64_t{kResizeThreads}) * a.strips)},
-                kResizeThreads, 0, &a, Start::early);
+  if (a.items == 0 || a.out[0] == 0 || a.out[1] == 0) return Status::ok;
+  const int64_t of_depth = ceil_div(int64_t{a.out[1]}, int64_t{k.rows});
+  a.strips = static_cast<std::uint32_t>(a.out[0] * of_depth);
+  a.rows = static_cast<std::int32_t>(ceil_div(int64_t{a.out[1]}, of_depth));   // alike, and not more than k.rows
+  const auto blocks = static_cast<unsigned>(ceil_div(a.items, int64_t{kResizeThreads}) * a.strips);
+  return launch(queue_of(args), wide ? k.vectors : k.singles, {blocks}, kResizeThreads, 0, &a, Start::early);
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ __device__ __forceinline__ u32 first_part(T x, int) { return order(x); }
 __device__ __forceinline__ Key whole_key(u32 first, int i) { return (u64)first << 32 | (u32)~(u32)i; }
 __device__ __forceinline__ int index_of(Key key) { return (int)~(u32)key; }
 #endif
-template <class U> __device__ __forceinline__ U larger_or_smaller(U x, U y, bool larger) { return larger ? max(x, y) : min(x, y); }
+__device__ __forceinline__ u32 larger_or_smaller(u32 x, u32 y, bool larger) { return larger ? max(x, y) : min(x, y); }
+__device__ __forceinline__ u64 larger_or_smaller(u64 x, u64 y, bool larger) { return (y > x) == larger ? y : x; }
 // The largest first, or last, among the lanes of a warp.
 template <bool RISES = false, class U> __device__ __forceinline__ void sort(U& x, int lane) {
   #pragma unroll
