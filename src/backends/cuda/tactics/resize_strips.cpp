@@ -50,11 +50,13 @@ Verdict supports(const Problem& p) {
 // Rows that a thread writes: few for many threads, or many that share what they read; and blocks that a multiprocessor is to hold.
 std::vector<Config> configs(const Problem& p) {
   const bool deep = p.out[0].dims.size() == 5;
-  const int taps = resize_taps_of(p), blocks = taps == 1 ? 4 : taps == 4 || deep ? 2 : 3;
+  const int taps = resize_taps_of(p), blocks = taps == 1 ? 4 : 3;
   if (p.out[0].dims.size() == 3) return {{1, blocks}};
   std::vector<Config> all;
-  for (const int more : {0, 1})
-    for (const int rows : {16, 8, 32, 4}) all.push_back({rows, blocks + more});
+  for (const int rows : {16, 8, 4}) {
+    all.push_back({rows, blocks});
+    if (taps == 2 && !deep) all.push_back({rows, blocks + 1});
+  }
   return all;
 }
 Verdict valid(const Problem&, const Config& c) {
