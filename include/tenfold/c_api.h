@@ -102,6 +102,7 @@ typedef struct {
   void (*log)(void* user, int32_t severity, const char* message);
   void* log_user;
   int32_t pin_threads;             /* 1: each context's threads, the one that calls run too, keep one processor each */
+  int32_t reserved;                /* 0 */
 } tenfold_load_options;
 /* `options` may be null: all defaults. The bytes of a plan are copied. */
 tenfold_status tenfold_engine_load_with(const char* plan_path, const tenfold_load_options* options, tenfold_engine** engine);

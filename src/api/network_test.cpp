@@ -26,6 +26,20 @@ TEST(Network, Convolution) {
                 {1, 2, 1, 1, 2}, {0, 2, 6, 9});
 }
 
+// At the usual effort, where kernels are timed: blocks of nothing must not be chosen.
+TEST(Network, ConvolutionsWithoutResults) {
+  for (const Shape& x : {Shape{0, 32, 5, 5}, {0, 32, 5, 5, 5}, {1, 32, 0, 5}, {1, 2, 0, 5}}) {
+    Network net;
+    Shape filters{96, x[1], 3, 1}, want{x[0], 96, x[2], x[3]};
+    if (x.size() == 5) filters = {96, 32, 3, 3, 3}, want = {0, 96, 5, 5, 5};
+    ConvolutionOptions options{.padding = {1, 0}};
+    if (x.size() == 5) options.padding = {1, 1, 1};
+    net.mark_output(net.convolution(net.input("x", DType::f32, std::vector<NetworkDim>(x.begin(), x.end())),
+                                    net.constant(counting(filters, 1e-4)), {}, options), "y");
+    EXPECT_EQ(build(net, {}).create_context()->run({Tensor(DType::f32, x)})[0].shape(), want);
+  }
+}
+
 TEST(Network, Deconvolution) {
   expect_values(run_layer(floats({1, 1, 3}, {1, 2, 3}),
                           [](Network& n, NetworkTensor v) {

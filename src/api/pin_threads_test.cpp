@@ -1,4 +1,8 @@
 // LoadOptions::pin_threads: contexts take the processors in turn, their callers stay there, and answers are the same.
+#include <sched.h>
+
+#include <algorithm>
+#include <filesystem>
 #include <thread>
 
 #include "api/network_for_tests.h"
@@ -35,22 +39,60 @@ Answer ask(const Engine& engine, const Tensor& x) {   // in a thread of its own,
   return answer;
 }
 
+std::vector<int> threads_of_process() {
+  std::vector<int> ids;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) ids.push_back(std::stoi(entry.path().filename()));
+  return ids;
+}
+
 TEST(PinThreads, ContextsTakeTheProcessorsInTurn) {
   const std::vector<int> order = CpuPlaces::of_this_thread().order();
   ASSERT_FALSE(order.empty());
   const Tensor x = counting({64, 96}, 1e-3);
+  // All engines of the process share the turn, wherever it stands.
+  const Answer one = ask(products(true, 1), x);
+  ASSERT_EQ(one.cpus.size(), 1u);
+  auto next = static_cast<std::size_t>(std::find(order.begin(), order.end(), one.cpus[0]) - order.begin()) + 1;
   for (const std::size_t threads : {1, 2}) {
     const Answer free = ask(products(false, static_cast<int>(threads)), x);
     EXPECT_EQ(free.cpus, order);
     const Engine engine = products(true, static_cast<int>(threads));
-    for (std::size_t context = 0; context < 3; ++context) {
+    for (std::size_t context = 0; context < 3; ++context, next += threads) {
       const Answer pinned = ask(engine, x);
-      EXPECT_EQ(pinned.cpus, std::vector<int>{order[context * threads % order.size()]}) << threads << " threads, context " << context;
+      EXPECT_EQ(pinned.cpus, std::vector<int>{order[next % order.size()]}) << threads << " threads, context " << context;
       ASSERT_EQ(pinned.y.bytes(), free.y.bytes());
       EXPECT_EQ(std::memcmp(pinned.y.raw(), free.y.raw(), static_cast<std::size_t>(free.y.bytes())), 0);
     }
   }
   EXPECT_EQ(CpuPlaces::of_this_thread().order(), order);
+}
+
+// The thread that made and ran one context has a single processor left; what it makes next has all of them nevertheless.
+TEST(PinThreads, WhatAPinnedThreadMakesIsNotConfined) {
+  const std::vector<int> order = CpuPlaces::of_this_thread().order();
+  if (order.size() < 2) GTEST_SKIP() << "there is one processor";
+  const Tensor x = counting({64, 96}, 1e-3);
+  const Engine all = products(true, 0), two = products(true, 2);
+  std::thread([&] {
+    const std::size_t before = threads_of_process().size();
+    const auto first = all.create_context();
+    const std::size_t after = threads_of_process().size();
+    first->run({x});
+    ASSERT_EQ(CpuPlaces::of_this_thread().order().size(), 1u);
+    const auto second = all.create_context();
+    const std::vector<int> known = threads_of_process();
+    EXPECT_EQ(known.size() - after, after - before) << "threads of the second context";
+    const auto third = two.create_context();
+    third->run({x});
+    const std::vector<int> own = CpuPlaces::of_this_thread().order();
+    for (const int id : threads_of_process()) {
+      if (std::find(known.begin(), known.end(), id) != known.end()) continue;
+      cpu_set_t set;
+      const auto settled = [&] { return sched_getaffinity(id, sizeof set, &set) == 0 && !CPU_ISSET(static_cast<std::size_t>(own[0]), &set); };
+      for (int i = 0; i < 1000 && !settled(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      EXPECT_TRUE(settled()) << "the worker is on its caller's processor";
+    }
+  }).join();
 }
 
 }  // namespace

@@ -129,6 +129,32 @@ TEST(Retune, RoundedWeights) {
   }
 }
 
+// The same bytes as matrices of two shapes, packed apart.
+TEST(Retune, EqualBytesOfOtherShapes) {
+  Network n("twice");
+  const NetworkTensor x = n.matrix_multiply(n.input("x", DType::f32, {2, 300}), n.constant(wave({300, 400}, 1), "w"));
+  n.mark_output(n.matrix_multiply(x, n.constant(wave({400, 300}, 1), "v")), "y");
+  const BuildConfig config{.optimization_level = 0};
+  EXPECT_NO_THROW(retune(build(n, config), config));
+}
+
+// Weights of products that the graph itself permits to round to bf16 need no other leave.
+TEST(Retune, RoundedByTheGraphItself) {
+  Network n("half quantised");
+  const NetworkTensor scale = n.constant(floats({}, {0.02})), zero = n.constant(numbers(DType::i8, {}, {0}));
+  Tensor bytes(DType::i8, {512, 512});
+  for (int i = 0; i < 512 * 512; ++i) bytes.mutable_data<std::int8_t>()[i] = static_cast<std::int8_t>(i * 37 % 200 - 100);
+  NetworkTensor x = n.matrix_multiply(n.input("x", DType::f32, {64, 512}), n.constant(wave({512, 512}, 1), "w"));
+  x = n.dequantize(n.quantize(n.activation(Activation::relu, x), scale, zero), scale, zero);
+  n.mark_output(n.matrix_multiply(x, n.dequantize(n.constant(bytes), scale, zero)), "y");
+  BuildConfig config{.optimization_level = 0};
+  config.tf32 = false, config.bf16 = config.int8 = true;
+  config.forced_tactics = {{"MatMul", "matmul_amx_bf16"}};
+  const Engine engine = build(n, config);
+  if (engine.inspect().find("matmul_amx_bf16") == std::string::npos) GTEST_SKIP() << "this CPU has no AMX";
+  EXPECT_NO_THROW(retune(engine, config));
+}
+
 // A plan of a larger machine, as this one sees it: refused with what each has, and tuned again where that is asked for.
 TEST(Retune, APlanOfAnotherMachine) {
   constexpr const char* kAll = "avx2 avx512 vnni avx512bf16 amxint8 amxbf16";

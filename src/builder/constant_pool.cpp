@@ -41,6 +41,9 @@ std::string RefitKeys::full(const SharedConstant& constant) {
   return known_[constant] = cat(hash.high, ".", hash.low);
 }
 
+// A packing is of one shape, whatever other weight has the same bytes.
+std::string ConstantPool::with_type(std::string key, const Tensor& t) { return cat(key, " ", name(t.dtype()), text(t.shape())); }
+
 std::int32_t ConstantPool::find(const void* data, std::int64_t bytes, const Key& key) const {
   const auto same_key = by_content_.find(key);
   if (same_key == by_content_.end()) return -1;
@@ -59,7 +62,7 @@ ConstantPool::Key ConstantPool::key_of(const SharedConstant& constant) {
 ConstantPool::Place ConstantPool::find(const SharedConstant& constant) {
   const Tensor& t = constant->tensor;
   const Key key = key_of(constant);
-  const auto packed = packed_.find(key);
+  const auto packed = packed_.find({std::get<0>(key), std::get<1>(key), with_type(std::get<2>(key), t)});
   if (packed != packed_.end() && !packed->second.rounded) return packed->second;
   const std::int32_t plain = find(t.raw(), t.bytes(), key);
   return plain < 0 && packed != packed_.end() ? packed->second : Place{.index = plain};
@@ -123,7 +126,9 @@ std::int32_t ConstantPool::add_packed(const ToPack& one, void* packed, std::uint
     if (operand && ir::may_change(*operand)) key += keys_.of(operand) + " ";
   if (!key.empty()) key += one.packing;
   const std::int32_t index = add(one.name, packed, one.bytes, hash, key, key.empty() ? nullptr : original);
-  const auto [at, added] = packed_.try_emplace(key_of(original), Place{index, true, one.rounds});
+  Key whose = key_of(original);
+  std::get<2>(whose) = with_type(std::get<2>(whose), original->tensor);
+  const auto [at, added] = packed_.try_emplace(std::move(whose), Place{index, true, one.rounds});
   if (!added && at->second.rounded && !one.rounds) at->second = {index, true};
   return index;
 }

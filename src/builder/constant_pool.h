@@ -58,6 +58,7 @@ class ConstantPool {
   void* space(std::int64_t bytes);   // behind the last constant: zeros, unless something waits there to be added
   std::int32_t find(const void* data, std::int64_t bytes, const Key& key) const;
   Key key_of(const SharedConstant& constant);   // hashes its bytes once
+  static std::string with_type(std::string key, const Tensor& t);
   std::byte* at(std::int64_t offset) const { return static_cast<std::byte*>(memory_.get()) + offset; }
   std::int64_t end() const;      // where the next constant begins
 
@@ -68,7 +69,7 @@ class ConstantPool {
   std::vector<SharedConstant> origins_;
   std::map<Key, std::vector<std::int32_t>> by_content_;
   std::map<std::weak_ptr<const ir::Constant>, std::uint64_t, std::owner_less<>> hashes_;   // of constants that a program still has
-  std::map<Key, Place> packed_;              // by the original's
+  std::map<Key, Place> packed_;              // by the original's and its type
 };
 
 }  // namespace tenfold::builder

@@ -123,7 +123,8 @@ std::string PortableGraphs::text(const plan::Plan& plan, ConstantPool& pool, con
             "' packs weights for good");
         return "";
       }
-      if (place.rounded && !rounded) {   // or perhaps not
+      // Perhaps not. Where the graph itself says bf16, no leave is asked for again.
+      if (place.rounded && tactic->rounds_f32 && !rounded) {
         const Tensor back = unpacked(pool.bytes_of(place.index), *reader, *tactic, backend.info(), registry);
         rounded = std::memcmp(back.raw(), t.raw(), static_cast<std::size_t>(t.bytes())) != 0;
       }

@@ -67,6 +67,12 @@ bool Candidates::is_small(const ir::Node& node) const {
   return elements < kElements;
 }
 
+// Nothing to compute on a CPU: no tactic has to choose blocks of nothing.
+bool Candidates::is_empty(const ir::Node& node) const {
+  if (!backend_.host_reads_memory() || !node.def->reference || node.body) return false;
+  return std::all_of(node.outputs.begin(), node.outputs.end(), [&](const ir::Value* v) { return !v || elements_at(*v, options_.opt) == 0; });
+}
+
 bool Candidates::source_allowed(backends::Source source) const {
   if (source == backends::Source::plugin) return true;
   const auto bit = [&] {
@@ -182,11 +188,12 @@ const std::vector<Candidate>& Candidates::of(const ir::Node& node) {
   std::vector<Candidate>& found = it->second;
   StepReport report{node.name, it->first, {}};
   if (fresh) {
-    const bool decides_sizes = sizes_depend_on_data(node), agrees = !timing() || agrees_at(node, options_.opt);
-    for (const backends::Tactic* tactic : by_least_time(node)) {
+    const bool decides_sizes = sizes_depend_on_data(node), agrees = !timing() || agrees_at(node, options_.opt), empty = is_empty(node);
+    for (const backends::Tactic* tactic : empty ? backends::tactics_for(backend_, *node.def) : by_least_time(node)) {
       if (decides_sizes) report.tried.push_back({tactic->name, "", "the size of the result depends on data", -1, false});
       else if (!agrees)
         report.tried.push_back({tactic->name, "", "extents disagree at the sizes to tune for", -1, false});
+      else if (empty) report.tried.push_back({tactic->name, "", "the result has no elements", -1, false});
       else if (!source_allowed(tactic->source)) report.tried.push_back({tactic->name, "", "its source is switched off", -1, false});
       else if (tactic->rounds_f32 && !options_.config->tf32)
         report.tried.push_back({tactic->name, "", "it rounds float32, which is switched off (--noTF32)", -1, false});

@@ -42,6 +42,7 @@ class Candidates {
   void time_configs(const ir::Node& node, const backends::Tactic& tactic, const backends::Formats& formats,
                     std::vector<Candidate>& found, StepReport& report);
   bool is_small(const ir::Node& node) const;
+  bool is_empty(const ir::Node& node) const;
   bool source_allowed(backends::Source source) const;
   bool forced_away(const std::string& line, const std::string& tactic) const;
 

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -92,12 +93,19 @@ class CpuBackend final : public Backend {
   }
 
  private:
-  // The streams take the processors in turn: those that the first one's thread may use, for it may be put on one itself.
-  std::shared_ptr<Parallel> placed_pool(int threads) {
-    if (processors_.empty()) processors_ = CpuPlaces::of_this_thread().order();
-    require(!processors_.empty(), ErrorKind::unsupported, "threads cannot be pinned: this system does not say which processors they may use");
-    std::vector<int> cpus(static_cast<std::size_t>(std::min(threads > 0 ? threads : default_threads(), kMaxWorkers)));
-    for (int& cpu : cpus) cpu = processors_[placed_++ % processors_.size()];
+  // Those of the process, as its first pinned stream found them: a thread that calls is put on one itself, and would know of no others.
+  struct Processors {
+    const std::vector<int> order = CpuPlaces::of_this_thread().order();
+    const int threads = default_threads();
+    std::atomic<std::size_t> given_out = 0;
+  };
+  // All engines' streams take the processors in turn.
+  static std::shared_ptr<Parallel> placed_pool(int threads) {
+    static Processors all;
+    require(!all.order.empty(), ErrorKind::unsupported, "threads cannot be pinned: this system does not say which processors they may use");
+    std::vector<int> cpus(static_cast<std::size_t>(std::min(threads > 0 ? threads : all.threads, kMaxWorkers)));
+    const std::size_t first = all.given_out.fetch_add(cpus.size());
+    for (std::size_t i = 0; i < cpus.size(); ++i) cpus[i] = all.order[(first + i) % all.order.size()];
     const int callers = cpus.front();
     if (cpus.size() == 1) return std::make_shared<Placed>(std::make_shared<Serial>(), callers);
     return std::make_shared<Placed>(std::make_shared<ThreadPool>(ThreadPoolOptions{.threads = static_cast<int>(cpus.size()), .cpus = cpus}),
@@ -108,8 +116,6 @@ class CpuBackend final : public Backend {
   std::vector<Tactic> tactics_;
   std::mutex mutex_;
   std::map<int, std::shared_ptr<Parallel>> pools_;
-  std::vector<int> processors_;   // for streams that are pinned
-  std::size_t placed_ = 0;        // of them given out
 };
 
 }  // namespace

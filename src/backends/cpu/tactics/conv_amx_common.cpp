@@ -87,8 +87,9 @@ std::vector<Config> window_configs(const Problem& p) {
   const Bf16Windows windows = windows_of(p);
   const ir::Dims& y = p.out[0].dims;
   const std::size_t rank = y.size();
-  const std::int64_t width = likely(p, y[rank - 1], 56), lines = rank < 4 ? 1 : likely(p, y[rank - 2], 56);
-  const std::int64_t planes = (rank < 5 ? 1 : likely(p, y[rank - 3], 16)) * (windows.flat() ? likely(p, y[0], 1) : 1);
+  const std::int64_t width = likely(p, y[rank - 1], 56), lines = rank < 4 ? 1 : std::max<std::int64_t>(likely(p, y[rank - 2], 56), 1);
+  const std::int64_t planes =
+      std::max<std::int64_t>((rank < 5 ? 1 : likely(p, y[rank - 3], 16)) * (windows.flat() ? likely(p, y[0], 1) : 1), 1);
   std::vector<Config> all;
   if (windows.rolls()) add_rolling(p, windows, lines, rank < 5 ? 1 : likely(p, y[rank - 3], 16), width, all);
   for (const std::int64_t most_planes : {1, 4, 8})
@@ -161,6 +162,7 @@ struct Cut {
   std::int64_t images(std::int64_t batch) const { return flat ? 1 : batch; }
   std::int64_t blocks(std::int64_t batch, const Three& out) const {
     if (points) return ceil_div(batch * out[0] * out[1] * out[2], block);
+    if (batch == 0) return 0;
     return images(batch) * ceil_div(batch / images(batch) * out[0], planes) * ceil_div(out[1], block);
   }
 };

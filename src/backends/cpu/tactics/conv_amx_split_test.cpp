@@ -37,6 +37,12 @@ const char* const kConvolutions[] = {
     "f32[1,20,16,17] f32[9,20,5,3]! pads=[1,4,0,2] strides=[3,2] dilations=[2,3]",
     "f32[1,32,9] f32[8,32,4]! pads=[3,3]"};
 
+TEST(ConvAmxSplit, NoPositions) {
+  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  for (const char* text : {"f32[1,32,0,5] f32[32,32,1,2]!", "f32[0,32,5,5] f32[96,32,3,3]!", "f32[0,32,5,5,5] f32[96,32,3,3,3]!"})
+    check(cpu_conv_amx_split(), {"Conv", text});
+}
+
 TEST(ConvAmxSplit, Convolutions) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
   for (const char* text : kConvolutions) check(cpu_conv_amx_split(), {"Conv", text});

@@ -335,6 +335,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_conv_depthwise() {
   return {.name = "conv_depthwise",
+          .version = 2,
           .op = "Conv",
           .supports = supports,
           .configs = configs,

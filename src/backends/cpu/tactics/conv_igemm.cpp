@@ -134,6 +134,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_conv_igemm() {
   return {.name = "conv_igemm",
+          .version = 2,
           .op = "Conv",
           .supports = supports,
           .configs = configs,

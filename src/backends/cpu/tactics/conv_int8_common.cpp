@@ -33,6 +33,7 @@ ConvInt8Shape::ConvInt8Shape(const Problem& p) {
     stride[to] = window.strides[i];
     dilation[to] = window.dilations[i];
     begin[to] = window.begin[i].constant();
+    padded = padded || !(window.begin[i] == ir::Dim(0) && window.end[i] == ir::Dim(0));
   }
 }
 

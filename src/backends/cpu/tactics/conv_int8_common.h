@@ -13,10 +13,11 @@ using Three = std::array<std::int64_t, 3>;
 struct ConvInt8Shape {
   std::int64_t channels = 0, filters = 0, groups = 1, depth = 0;   // depth: input channels of a group
   Three kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, begin{0, 0, 0};
+  bool padded = false;                                             // before or behind
   explicit ConvInt8Shape(const Problem& problem);                  // problem passed conv_int8_supports
   ConvInt8Shape() = default;
   std::int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
-  bool pointwise() const { return taps() == 1 && stride == Three{1, 1, 1} && begin == Three{0, 0, 0}; }
+  bool pointwise() const { return taps() == 1 && stride == Three{1, 1, 1} && !padded; }
 };
 
 // Known when it runs.

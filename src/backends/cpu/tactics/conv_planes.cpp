@@ -48,9 +48,9 @@ struct Space {
 std::vector<Config> configs(const Problem& p) {
   const ConvShape s(p);
   const std::size_t rank = p.out[0].dims.size();
-  const std::int64_t isa = best_gemm_isa(*p.device), columns = likely(p, p.out[0].dims[rank - 1], 56);
-  const std::int64_t lines = rank > 3 ? likely(p, p.out[0].dims[rank - 2], 56) : 1;
-  const std::int64_t images = std::max<std::int64_t>(conv_likely_rows(p) / std::max<std::int64_t>(lines * columns, 1), 1);
+  const auto extent = [&](std::size_t d) { return std::max<std::int64_t>(likely(p, p.out[0].dims[d], 56), 1); };
+  const std::int64_t isa = best_gemm_isa(*p.device), columns = extent(rank - 1), lines = rank > 3 ? extent(rank - 2) : 1;
+  const std::int64_t images = std::max<std::int64_t>(conv_likely_rows(p) / (lines * columns), 1);
   std::vector<Config> all;
   for (const std::int64_t parts : {1, 2, 4, 16}) {
     const std::int64_t of_image = ceil_div(parts, images);
@@ -60,8 +60,7 @@ std::vector<Config> configs(const Problem& p) {
       std::int64_t& halved = c[1] > 1 ? c[1] : c[2];
       halved = ceil_div(halved, 2);
     }
-    c[2] = std::max<std::int64_t>(std::min(c[2], columns), 1);
-    c[1] = std::max<std::int64_t>(c[1], 1);
+    c[2] = std::min(c[2], columns);
     if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
   }
   return all;

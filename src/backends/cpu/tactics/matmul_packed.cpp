@@ -100,6 +100,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_matmul_packed() {
   return {.name = "matmul_packed",
+          .version = 2,
           .op = "MatMul",
           .supports = supports_constant_product,
           .configs = configs,
