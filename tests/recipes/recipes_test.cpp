@@ -25,9 +25,10 @@ TEST(Recipes, ATacticIsOneFile) {
   for (const char* type : {"f32[5,7]", "i64[3]", "f16[1,2,3]", "f32[0,4]"}) {
     const ir::Graph graph = parse(cat("(x ", type, ")\ny = ReverseRows(x)\nreturn y\n"));
     const Engine engine = builder::build_graph(graph, {.threads = 2});
-    EXPECT_NE(engine.inspect().find("reverse_rows_copy"), std::string::npos) << engine.inspect();
     Shape shape;
     for (const ir::Dim d : graph.inputs[0]->dims()) shape.push_back(d.constant());
+    const bool chosen = engine.inspect().find("reverse_rows_copy") != std::string::npos;
+    EXPECT_EQ(chosen, element_count(shape) > 0) << engine.inspect();   // where there is nothing to compute no tactic is asked
     const Tensor x = ops::random_tensor(graph.inputs[0]->dtype(), shape, 2);
     const Tensor want = std::get<Tensor>(ops::run_graph(graph, {x}).at(0)), got = engine.create_context()->run({x}).at(0);
     ASSERT_EQ(got.shape(), want.shape());
