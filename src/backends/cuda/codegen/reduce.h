@@ -1,4 +1,5 @@
-// Reductions over some axes: a warp for each result where the reduced elements lie side by side, a block for 32 results elsewhere.
+// Reductions over some axes. Where the reduced elements lie side by side: a warp for each result, or a block for many short rows that lie
+// one behind the other. Elsewhere a block for 32 results, or for some vectors of them.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@ namespace tenfold::backends::cuda {
 
 enum class ReduceKind { sum, mean, max, min, absolutes, squares, norm };
 inline constexpr int kReduceAxes = 8;
-// What the kernels `rows` and `columns` are given: axes outermost first, at the ends of the arrays.
+// What the kernels are given: axes outermost first, at the ends of the arrays.
 struct ReduceArguments {
   const void* x;
   void* y;
@@ -17,9 +18,11 @@ struct ReduceArguments {
   std::int64_t kept_axes, reduced_axes;
   std::int64_t kept[kReduceAxes], x_kept[kReduceAxes], y_kept[kReduceAxes];  // extents, strides
   std::int64_t reduced[kReduceAxes], x_reduced[kReduceAxes];
-  std::int64_t wide;   // each result's elements lie together, in pieces of 16 bytes at multiples of 16
+  std::int64_t wide;     // `rows`: each result's elements lie together, in pieces of 16 bytes at multiples of 16
+  std::int64_t across;   // `packed_rows`: rows of a block; `column_vectors`: vectors of a block, a power of two up to 32
 };
 inline constexpr int kReduceRowsPerBlock = 4, kReduceLanes = 16;  // warps of `rows`; rows of threads of `columns`
+inline constexpr int kReduceThreads = 256, kReduceRoom = 16 << 10;  // of `packed_rows` and `column_vectors`; bytes that the former's rows take
 
 std::string generate_reduce(ReduceKind kind, DType in, DType out);
 

@@ -1,16 +1,14 @@
 // From pooling operators to pooling kernels.
 #include "backends/cuda/tactics/pool_common.h"
 
-#include "backends/cuda/codegen/pool.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/copy_common.h"
 #include "base/checked.h"
 #include "ir/op_def.h"
 
 namespace tenfold::backends::cuda {
-namespace {
 
-Verdict supports(const Problem& p) {
+Verdict pool_supports(const Problem& p) {
   if (p.body) return Verdict::no("no epilogue is possible");
   const DType t = p.in[0].dtype;
   const bool is_max = p.op->name == "MaxPool";
@@ -34,8 +32,7 @@ Verdict supports(const Problem& p) {
   return Verdict::ok();
 }
 
-// Channels that a thread can take: they lie side by side, and rows of them stay aligned.
-int width_of(const Problem& p) {
+int pool_channels_side_by_side(const Problem& p) {
   if (!p.in[0].dims[1].is_constant()) return 1;
   int width = 16 / (bits(p.in[0].dtype) / 8);
   while (p.in[0].dims[1].constant() % width != 0) width /= 2;
@@ -49,18 +46,11 @@ int width_of(const Problem& p) {
   return width;
 }
 
-struct Kernel {
-  std::shared_ptr<const LoadedModule> vectors_module, singles_module;
-  Function vectors = nullptr, singles = nullptr;  // the latter for addresses that are not multiples of 16
-  int width = 1;
-};
-
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+PoolProblem pool_problem(const Problem& p) {
   PoolProblem pool;
   pool.dtype = p.in[0].dtype;
   pool.is_max = p.op->name == "MaxPool";
   pool.count_pads = !pool.is_max && p.attributes->integer("count_include_pad", 0) != 0;
-  pool.width = width_of(p);
   const std::size_t n = p.in[0].dims.size() - 2;
   const ir::Ints ones(n, 1), kernel = p.attributes->ints("kernel_shape"), strides = p.attributes->ints("strides", ones),
                              dilations = p.attributes->ints("dilations", ones), pads = p.attributes->ints("pads", ir::Ints(2 * n, 0));
@@ -78,6 +68,30 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
     results = results * extent;
   }
   pool.few = p.bounds(results).upper < std::int64_t{1} << 31;
+  return pool;
+}
+
+PoolArguments pool_arguments(const RunArgs& args) noexcept {
+  const Bound &x = args.in[0], &y = args.out[0];
+  PoolArguments a{x.data, y.data, x.dims[0], x.dims[1], {1, 1, 1}, {1, 1, 1}, {x.strides[0], x.strides[1]}, {y.strides[0], y.strides[1]}};
+  for (int d = 2; d < x.rank; ++d) {
+    const int at = 3 - (x.rank - 2) + (d - 2);
+    a.in[at] = x.dims[d], a.out[at] = y.dims[d], a.x_stride[2 + at] = x.strides[d], a.y_stride[2 + at] = y.strides[d];
+  }
+  return a;
+}
+
+namespace {
+
+struct Kernel {
+  std::shared_ptr<const LoadedModule> vectors_module, singles_module;
+  Function vectors = nullptr, singles = nullptr;  // the latter for addresses that are not multiples of 16
+  int width = 1;
+};
+
+std::shared_ptr<const void> open(const Problem& p, const Config&) {
+  PoolProblem pool = pool_problem(p);
+  pool.width = pool_channels_side_by_side(p);
   auto k = std::make_shared<Kernel>();
   cuda::Device& gpu = Device::get(p.device->ordinal);
   k->width = pool.width;
@@ -93,13 +107,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
-  const Bound &x = args.in[0], &y = args.out[0];
-  PoolArguments a{x.data, y.data, x.dims[0], x.dims[1], {1, 1, 1}, {1, 1, 1}, {x.strides[0], x.strides[1]}, {y.strides[0], y.strides[1]}};
-  for (int d = 2; d < x.rank; ++d) {
-    const int at = 3 - (x.rank - 2) + (d - 2);
-    a.in[at] = x.dims[d], a.out[at] = y.dims[d], a.x_stride[2 + at] = x.strides[d], a.y_stride[2 + at] = y.strides[d];
-  }
-  const bool aligned = (reinterpret_cast<std::uint64_t>(x.data) | reinterpret_cast<std::uint64_t>(y.data)) % 16 == 0;
+  const PoolArguments a = pool_arguments(args);
+  const bool aligned = (reinterpret_cast<std::uint64_t>(a.x) | reinterpret_cast<std::uint64_t>(a.y)) % 16 == 0;
   const std::int64_t threads = a.batch * (a.channels / (aligned ? k.width : 1)) * a.out[0] * a.out[1] * a.out[2];
   return launch(queue_of(args), aligned ? k.vectors : k.singles, {static_cast<unsigned>(ceil_div(threads, kPoolThreads))}, kPoolThreads, 0,
                 &a, Start::early);
@@ -108,7 +117,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic pool_tactic(const char* name, const char* op) {
-  return {.name = name, .op = op, .supports = supports, .configs = one_config, .formats = same_layouts, .open = open, .run = run};
+  return {.name = name, .op = op, .supports = pool_supports, .configs = one_config, .formats = same_layouts, .open = open, .run = run};
 }
 
 }  // namespace tenfold::backends::cuda

@@ -60,16 +60,50 @@ bool is_wide(const ReduceArguments& a, int element_bytes) {
   return wide && reinterpret_cast<std::uintptr_t>(a.x) % 16 == 0;
 }
 
+// Whether results may be computed, and their elements read, 16 bytes at once.
+bool comes_in_vectors(const ReduceArguments& a, int element_bytes) {
+  constexpr int kInner = kReduceAxes - 1;
+  const std::int64_t vector = 16 / element_bytes;
+  bool whole = a.kept_axes > 0 && a.x_kept[kInner] == 1 && a.kept[kInner] % vector == 0;
+  for (std::int64_t k = kReduceAxes - a.kept_axes; k < kInner; ++k) whole = whole && a.x_kept[k] % vector == 0;
+  for (std::int64_t k = kReduceAxes - a.reduced_axes; k < kReduceAxes; ++k) whole = whole && a.x_reduced[k] % vector == 0;
+  return whole && reinterpret_cast<std::uintptr_t>(a.x) % 16 == 0;
+}
+
+// Rows that lie one behind the other and are so short that a warp would have little to do for each: how many of them a block takes, in
+// multiples of 8, so that the next block's begin at a multiple of 16 bytes; else 0.
+std::int64_t packed_rows(const ReduceArguments& a, int element_bytes) {
+  constexpr int kInner = kReduceAxes - 1;
+  constexpr std::int64_t kShort = 1024, kFewBlocks = 528;
+  const std::int64_t bytes = a.length * element_bytes;
+  const bool lie_behind = a.reduced_axes == 1 && a.x_reduced[kInner] == 1 && a.kept_axes == 1 && a.x_kept[kInner] == a.length;
+  if (!lie_behind || bytes < 1 || bytes > kShort || reinterpret_cast<std::uintptr_t>(a.x) % 16 != 0) return 0;
+  std::int64_t rows = kReduceRoom / bytes / 8 * 8;
+  while (rows > 8 && ceil_div(a.results, rows) < kFewBlocks) rows = rows / 16 * 8;
+  return rows;
+}
+
+// Vectors of a block of column_vectors: 128 bytes side by side, more where there are few elements for each thread, fewer where blocks are.
+std::int64_t vectors_across(const ReduceArguments& a, int element_bytes) {
+  constexpr std::int64_t kFewBlocks = 264, kElements = 4;
+  const std::int64_t vectors = ceil_div(a.results, std::int64_t{16 / element_bytes});
+  std::int64_t across = 8;
+  while (across < 32 && kReduceThreads / across * kElements > a.length) across *= 2;
+  while (across > 2 && ceil_div(vectors, across) < kFewBlocks) across /= 2;
+  return across;
+}
+
 struct Kernel {
   std::shared_ptr<const LoadedModule> module;
   int element_bytes = 4;
-  Function rows = nullptr, columns = nullptr;
+  Function rows = nullptr, columns = nullptr, packed_rows = nullptr, column_vectors = nullptr;
   std::uint32_t axes = 0;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
   auto k = std::make_shared<Kernel>();
   k->module = Device::get(p.device->ordinal).load(generate_reduce(kind_of(p.op->name), p.in[0].dtype, p.out[0].dtype));
   k->rows = k->module->function("rows"), k->columns = k->module->function("columns");
+  k->packed_rows = k->module->function("packed_rows"), k->column_vectors = k->module->function("column_vectors");
   k->axes = reduced_axes(p);
   k->element_bytes = bits(p.in[0].dtype) / 8;
   return k;
@@ -108,11 +142,18 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
       a.kept[--kept] = extent, a.x_kept[kept] = stride, a.y_kept[kept] = y.strides[own];
   }
   a.kept_axes = kReduceAxes - kept, a.reduced_axes = kReduceAxes - reduced;
-  a.wide = is_wide(a, k.element_bytes);
-  if (reduced_inside)
-    return launch(queue_of(args), k.rows, {static_cast<unsigned>(ceil_div(a.results, kReduceRowsPerBlock))}, 32 * kReduceRowsPerBlock, 0,
-                  &a, Start::early);
-  return launch(queue_of(args), k.columns, {static_cast<unsigned>(ceil_div(a.results, 32))}, 32 * kReduceLanes, 0, &a, Start::early);
+  const auto start = [&](Function f, std::int64_t results, int threads) {
+    return launch(queue_of(args), f, {static_cast<unsigned>(ceil_div(a.results, results))}, static_cast<unsigned>(threads), 0, &a, Start::early);
+  };
+  if (reduced_inside) {
+    a.across = packed_rows(a, k.element_bytes);
+    if (a.across > 0) return start(k.packed_rows, a.across, kReduceThreads);
+    a.wide = is_wide(a, k.element_bytes);
+    return start(k.rows, kReduceRowsPerBlock, 32 * kReduceRowsPerBlock);
+  }
+  if (!comes_in_vectors(a, k.element_bytes)) return start(k.columns, 32, 32 * kReduceLanes);
+  a.across = vectors_across(a, k.element_bytes);
+  return start(k.column_vectors, a.across * (16 / k.element_bytes), kReduceThreads);
 }
 
 }  // namespace
