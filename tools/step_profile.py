@@ -2,9 +2,10 @@
 """What bounds each step of a model: step_profile.py TENFOLD GEMM_BENCH MODEL.onnx|PLAN [flags of tenfold exec]   (--threads=1)
 
 For every step: time, arithmetic as a share of the peak of the unit that it runs on, bytes as a share of the rate of memory, and
-which of the two binds. The FMA peak and memory's rate are measured; VNNI has 4 times the FMA rate, AMX 16 (bf16) or 32 (int8).
-Arithmetic is that of the definition, so Winograd's and Strassen's may pass 100 %; bytes are those of operands and results
-once, wherever they lie.
+which of the two binds. The FMA peak and memory's rate are measured; VNNI has 4 times the FMA rate, AMX 16 (bf16) or 32 (int8); f32 that
+goes through a unit in parts has that rate by the number of products of parts. Arithmetic is that of the definition, so Winograd's and
+Strassen's may pass 100 %; bytes are those that the second cache cannot hold: a step's operands and results where they are more, and
+its weights (as they are packed) where all weights of the model are more.
 """
 import json
 import math
@@ -31,12 +32,25 @@ def profile(tenfold, model, flags):
         if run.returncode != 0:
             sys.exit(run.stdout[-2000:] + run.stderr[-2000:])
         with open(times) as t, open(layers) as l:
-            return [x for x in json.load(t) if 'name' in x], json.load(l)['Layers']
+            told = json.load(l)
+            return [x for x in json.load(t) if 'name' in x], told['Layers'], told['Summary']['WeightBytes']
 
 
 def size(operand):
+    if 'PackedBytes' in operand:
+        return operand['PackedBytes']
     words = operand['Format/Datatype'].replace(' packed', '').split()
     return math.prod(operand['Dimensions']) * SIZES.get(words[-1], 4)
+
+
+def far_bytes(layer, near, weights_are_far):
+    """Bytes that do not come from the second cache, of `near` bytes; of a table from which rows are gathered only those rows."""
+    operands = layer['Inputs'] + layer['Outputs']
+    if layer['LayerType'].split('+')[0] == 'Gather':
+        operands = layer['Inputs'][1:] + 2 * layer['Outputs']
+    weights = sum(size(o) for o in operands if o['Location'].startswith('constant'))
+    values = sum(map(size, operands)) - weights
+    return weights * weights_are_far + values * (values > near)
 
 
 def operations(layer):
@@ -52,27 +66,47 @@ def operations(layer):
         return 2 * math.prod(dims[0]) * math.prod(dims[1][1:])
     if kind in ('MatMul', 'MatMulInteger'):
         return 2 * result * dims[0][-1]
-    if kind == 'Attention' and len(dims[0]) == len(dims[1]) == 4:
-        return 4 * math.prod(dims[0]) * dims[1][2]
+    if kind in ('Attention', 'FusedAttention') and len(dims[0]) == len(dims[2]) == 4:   # the keys may come transposed
+        return 2 * math.prod(dims[0][:3]) * dims[2][2] * (dims[0][3] + dims[2][3])
     return 0
+
+
+# What a tactic multiplies with: a part of its name, the feature without which it falls back, the unit, its rate in FMAs of f32.
+UNITS = [
+    ('amx_s24', 'amxint8', 'amx int8', 32 / 6),              # six of the nine products of bytes
+    ('conv_transpose_amx_split', 'amxbf16', 'amx', 16 / 6),  # three parts, six of nine products
+    ('conv_amx_split', 'amxbf16', 'amx', 16 / 6),
+    ('conv_points_split', 'amxbf16', 'amx', 16 / 6),
+    ('expand_depthwise_lines', 'amxbf16', 'amx', 16 / 6),
+    ('amx_split', 'amxbf16', 'amx', 16 / 3),                 # two parts
+    ('amx_bf16', 'amxbf16', 'amx', 16),
+    ('gemv_bf16', 'avx512bf16', 'bf16', 2),
+    ('gemv_s16', 'vnni', 'vnni', 1),                         # 16-bit pairs, and two products for the bytes of an activation
+    ('int8_depthwise', 'vnni', 'vnni', 4),
+    ('int8', 'amxint8', 'amx int8', 32),
+    ('int8', 'vnni', 'vnni', 4),
+]
 
 
 def unit(layer, features):
     """Name of the unit and how often its rate is that of FMA."""
     tactic = layer.get('TacticName', '')
-    if 'amx_bf16' in tactic:
-        return 'amx', 16
-    if 'int8' in tactic and 'depthwise' not in tactic and 'amxint8' in features:
-        return 'amx', 32
-    return ('vnni', 4) if 'int8' in tactic and 'vnni' in features else ('fma', 1)
+    return next(((name, rate) for part, feature, name, rate in UNITS if part in tactic and feature in features), ('fma', 1))
+
+
+def second_cache():
+    """Bytes of a core's second cache; 1 MiB where the system does not tell."""
+    try:
+        with open('/sys/devices/system/cpu/cpu0/cache/index2/size') as f:
+            return int(f.read().strip().removesuffix('K')) * 1024
+    except (OSError, ValueError):
+        return 1 << 20
 
 
 def bound(us, compute, memory):
-    if memory > 1.05 and compute < 0.5:  # then it is not memory that they come from
-        return 'caches'
     if max(compute, memory) >= 0.5:
-        return 'arithmetic' if compute >= min(memory, 1) else 'memory'
-    return 'overhead of a step' if us < 2 else 'caches and latency'
+        return 'arithmetic' if compute >= min(memory, 1) else 'memory' if memory <= 1.05 else 'third cache'   # faster than memory
+    return 'overhead of a step' if us < 2 else 'second cache, latency'
 
 
 def main():
@@ -83,21 +117,25 @@ def main():
     if not any(f.startswith('--threads=') for f in flags):
         flags.append('--threads=1')
     fma, memory_rate, features = machine(gemm_bench, threads)
-    times, layers = profile(tenfold, model, flags)
+    times, layers, weights = profile(tenfold, model, flags)
     if [t['name'] for t in times] != [l['Name'] for l in layers][:len(times)]:
         sys.exit('the profile and the layers differ: a model with several profiles is read one plan at a time')
     print(f'{threads} thread(s): FMA {fma:.0f} GFLOP/s, memory {memory_rate:.1f} GB/s; {" ".join(features)}')
-    print(f'{"us":>9} {"of all":>6} {"peak":>10} {"memory":>6}  bound by              tactic                step')
-    total = sum(t['medianMs'] for t in times)
+    print(f'{"us":>9} {"of all":>6} {"peak":>13} {"memory":>6}  bound by               tactic                  step')
+    total, near, by_tactic = sum(t['medianMs'] for t in times), second_cache() * threads, {}
     for t, layer in zip(times, layers):
         us, (name, factor) = t['medianMs'] * 1e3, unit(layer, features)
         compute = operations(layer) / (fma * factor * 1e3) / us
-        memory = sum(map(size, layer['Inputs'] + layer['Outputs'])) / (memory_rate * 1e3) / us
-        share = f'{name} {compute:4.0%}' if compute else '-'
-        print(f'{us:9.1f} {us / total / 1e3:6.1%} {share:>10} {memory:6.0%}  {bound(us, compute, memory):20}  '
-              f'{layer.get("TacticName", "-"):20}  {t["name"][-60:]}')
+        memory = far_bytes(layer, near, weights > near) / (memory_rate * 1e3) / us
+        tactic = layer.get('TacticName', '-')
+        by_tactic[tactic] = by_tactic.get(tactic, 0) + us
+        share, far = f'{name} {compute:4.0%}' if compute else '-', f'{memory:.0%}' if memory else '-'
+        print(f'{us:9.1f} {us / total / 1e3:6.1%} {share:>13} {far:>6}  {bound(us, compute, memory):21}  '
+              f'{tactic:22}  {t["name"][-60:]}')
     work = sum(map(operations, layers[:len(times)]))
     print(f'{total * 1e3:9.1f} us in all, {work / total / 1e6:.1f} GFLOP/s')
+    for tactic, us in sorted(by_tactic.items(), key=lambda x: -x[1]):
+        print(f'{us:9.1f} {us / total / 1e3:6.1%}  {tactic}')
 
 
 if __name__ == '__main__':

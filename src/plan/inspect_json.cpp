@@ -33,10 +33,12 @@ Json operands_json(const Plan& plan, const Program& top, const std::vector<Opera
       const ir::Dim dim = top.dims.at(static_cast<std::size_t>(d));
       dims.push_back(dim.is_constant() ? Json(dim.constant()) : Json(clean(dim.text())));
     }
-    list.push_back({{"Name", clean(o.name.empty() ? place_text(plan, o) : o.name)},
-                    {"Location", clean(place_text(plan, o))},
-                    {"Dimensions", dims},
-                    {"Format/Datatype", cat(format_text(o), " ", name(o.dtype), o.packed ? " packed" : "")}});
+    Json item{{"Name", clean(o.name.empty() ? place_text(plan, o) : o.name)},
+              {"Location", clean(place_text(plan, o))},
+              {"Dimensions", dims},
+              {"Format/Datatype", cat(format_text(o), " ", name(o.dtype), o.packed ? " packed" : "")}};
+    if (o.packed) item["PackedBytes"] = plan.constants.at(static_cast<std::size_t>(o.at.index)).bytes;
+    list.push_back(std::move(item));
   }
   return list;
 }
