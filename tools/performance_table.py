@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Writes one machine's section of docs/performance.md from the runs of script/bench: performance_table.py BENCH_FOLDER OUT.md [TITLE]
 
+    performance_table.py --near BENCH_FOLDER    only names the rows whose ratio is within 3 % of what is wanted, for they are run again
+
 A section of the same title is replaced, the others stay. Without a title it names the widest instructions and the CPU.
 BENCH_FOLDER holds rows-*.json (one judge's run each; rows-signed-*.json: signed activations) and the plans' *.facts.
 """
@@ -64,6 +66,32 @@ def median_of(runs, peer, field):
     return statistics.median(values) if values else None
 
 
+# The ratio to the better of the peers that is wanted of a model in f32; AMX: of one that is quantised, and of --bf16 beside OpenVINO's.
+WANTED = {'minilm-l6-s16': 1.4, 'minilm-l6': 1.15, 'bert-base': 1.15, 'vit-b16': 1.15, 'resnet50': 1.0, 'mobilenet_v2': 1.3, 'unet3d': 1.1,
+          'smallcnn': 1.4, 'mlp256': 3.0}
+WANTED_INT8 = {True: 1.2, False: 1.15}
+WANTED_BF16 = 1.1
+
+
+def wanted(case, amx):
+    return WANTED_INT8[amx] if '.int8' in case else next(ratio for name, ratio in WANTED.items() if case.startswith(name))
+
+
+def to_the_better(runs, rivals=RIVALS, ours='tenfold'):
+    """The median over the runs of the ratio to the faster of the rivals in that run."""
+    return statistics.median(min(p[r]['median_ms'] for r in rivals if r in p) / p[ours]['median_ms'] for p in runs)
+
+
+def rows_near(table, about):
+    amx = 'amx_tile' in about.get('flags', ())
+    for (case, threads), runs in table.items():
+        pairs = [(to_the_better(runs), wanted(case, amx))]
+        if amx and '.int8' not in case and all('tenfold_bf16' in p and 'openvino_default' in p for p in runs):
+            pairs.append((to_the_better(runs, ('openvino_default',), 'tenfold_bf16'), WANTED_BF16))
+        if any(abs(ratio / goal - 1) <= 0.03 for ratio, goal in pairs):
+            yield case, threads
+
+
 def cell(value, form):
     return '-' if value is None else format(value, form)
 
@@ -78,7 +106,19 @@ def tail(runs, peer):
     return f'{statistics.median(values):.2f}' if values else '-'
 
 
-def table_lines(folder, table):
+def agreement(case, runs):
+    """How far outputs are from the first peer's: f32 by the largest difference, --bf16 by the cosine; int8 by the cosine to the f32 model,
+    and the peers' own."""
+    if not all(p['tenfold'].get('agrees') for p in runs):
+        return '**differs**' if runs[0]['tenfold'].get('agrees') is not None else 'not compared'
+    first = runs[0]
+    if '.int8' in case:
+        return ', '.join(f'{first[peer]["cosine_fp32"]:.4f}' for peer in ('tenfold', *RIVALS) if peer in first)
+    bf16 = f', bf16 {first["tenfold_bf16"]["cosine"]:.5f}' if 'tenfold_bf16' in first else ''
+    return f'{max(p["tenfold"]["max_rel_diff"] for p in runs):.0e}{bf16}'
+
+
+def table_lines(folder, table, amx):
     there = {peer for runs in table.values() for p in runs for peer in p}
     shown = [(rival, 'tenfold', f'to {NAMES[rival]}') for rival in RIVALS if rival in there]
     if 'tenfold_no_tf32' in there:
@@ -86,19 +126,18 @@ def table_lines(folder, table):
     if 'tenfold_bf16' in there:
         shown += [(rival, 'tenfold_bf16', f'--bf16 to {NAMES[rival]}') for rival in BF16 if rival in there]
     timed = ['tenfold', *(rival for rival in RIVALS if rival in there)]
-    titles = ['model', 'threads', 'ms', *(title for _, _, title in shown),
-              'p99 / median: ours, ' + ', '.join(NAMES[rival] for rival in timed[1:]), 'MB', 'weights + arena',
-              'ONNX Runtime MB', 'start ms', 'ONNX Runtime start', 'output']
+    others = ', '.join(NAMES[rival] for rival in timed[1:])
+    titles = ['model', 'threads', 'ms', 'wanted', *(title for _, _, title in shown), f'p99 / median: ours, {others}', f'MB: ours, {others}',
+              'weights + arena', 'start ms', 'ONNX Runtime start', 'difference']
     yield '| ' + ' | '.join(titles) + ' |'
     yield '|---' * len(titles) + '|'
     for (case, threads), runs in table.items():
-        agrees = {True: 'agrees', False: '**differs**', None: 'not compared'}[runs[0]['tenfold'].get('agrees')]
         planned = plan_bytes(folder, case, threads)
-        cells = [case, str(threads), f'{median_of(runs, "tenfold", "median_ms"):.3f}',
+        cells = [case, str(threads), f'{median_of(runs, "tenfold", "median_ms"):.3f}', f'{wanted(case, amx):g}',
                  *(spread(ratios(runs, rival, ours)) for rival, ours, _ in shown), ', '.join(tail(runs, peer) for peer in timed),
-                 cell(median_of(runs, 'tenfold', 'rss_mb'), '.0f'), cell(planned and planned / 1e6, '.0f'),
-                 cell(median_of(runs, RIVALS[0], 'rss_mb'), '.0f'), cell(median_of(runs, 'tenfold', 'cold_ms'), '.0f'),
-                 cell(median_of(runs, RIVALS[0], 'cold_ms'), '.0f'), agrees]
+                 ', '.join(cell(median_of(runs, peer, 'rss_mb'), '.0f') for peer in timed), cell(planned and planned / 1e6, '.0f'),
+                 cell(median_of(runs, 'tenfold', 'cold_ms'), '.0f'), cell(median_of(runs, RIVALS[0], 'cold_ms'), '.0f'),
+                 agreement(case, runs)]
         yield '| ' + ' | '.join(cells) + ' |'
 
 
@@ -125,10 +164,12 @@ def default_title(about):
 
 
 def lines(folder, table, about):
-    runs = max(map(len, table.values()))
-    yield f'{about["cpu"]}, {about["cores"]} processors; {datetime.date.today()}; {runs} runs, in each all engines take turns, {about["seconds"]} s a row.'
+    counts = sorted({len(runs) for runs in table.values()})
+    more = f' ({counts[-1]} of rows within 3 % of what is wanted)' if len(counts) > 1 else ''
+    yield (f'{about["cpu"]}, {about["cores"]} processors; {datetime.date.today()}; {counts[0]} runs{more}, in each all engines take turns, '
+           f'{about["seconds"]} s a row.')
     yield ''
-    yield from table_lines(folder, table)
+    yield from table_lines(folder, table, 'amx_tile' in about.get('flags', ()))
     yield ''
     yield from summary_lines(table)
 
@@ -173,6 +214,9 @@ def replace_section(text, title, body):
 
 
 if __name__ == '__main__':
+    if len(sys.argv) == 3 and sys.argv[1] == '--near':
+        print(*sorted({case for case, _ in rows_near(*read_runs(sys.argv[2]))}), sep=',')
+        sys.exit()
     if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
     table, about = read_runs(sys.argv[1])
