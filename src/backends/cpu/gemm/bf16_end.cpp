@@ -108,12 +108,12 @@ void Bf16End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t out_s
   if (!simple_) general_.bind(args, axes, binding.general.emplace());
 }
 
-void Bf16End::place(const Binding& b, const Rows& rows, std::int64_t sums, GemmBf16Waiting::Row* to) const noexcept {
+void Bf16End::place(const Binding& b, const Rows& rows, std::int64_t sums, GemmBf16Waiting::Row* to,
+                    std::int64_t step) const noexcept {
   const GemmBf16Finish& f = b.finish;
   const std::int64_t out_step = b.out_stride * b.out_bytes, residual_step = f.residual ? f.residual_stride * (f.residual_wide ? 4 : 2) : 0;
   for (std::int64_t r = 0, row = rows.first; r < rows.count; ++r, row += rows.step)
-    to[r] = {sums + r * GemmBf16Kernels::kColumns, b.out + row * out_step,
-             f.residual ? f.residual + row * residual_step : nullptr};
+    to[r] = {sums + r * step, b.out + row * out_step, f.residual ? f.residual + row * residual_step : nullptr};
 }
 
 void Bf16End::apply(const GemmBf16Kernels& kernels, const Binding& b, const Rows& rows, std::int64_t col, std::int64_t cols, float* sums,

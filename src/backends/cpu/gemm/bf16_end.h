@@ -36,8 +36,9 @@ class Bf16End {
   void bind(const RunArgs& args, const TileAxes& axes, std::int64_t out_stride, Binding& binding) const noexcept;
   struct Rows { std::int64_t first, count, step; };   // step: 1, unless the end is simple
   bool simple() const { return simple_; }
-  // Where these rows, of which the first one's sums begin at `sums`, end if the end is simple.
-  void place(const Binding& binding, const Rows& rows, std::int64_t sums, GemmBf16Waiting::Row* to) const noexcept;
+  // Where these rows, of which the first one's sums begin at `sums`, the next ones' each `step` floats behind, end if the end is simple.
+  void place(const Binding& binding, const Rows& rows, std::int64_t sums, GemmBf16Waiting::Row* to,
+             std::int64_t step = GemmBf16Kernels::kColumns) const noexcept;
   // If it is not: these rows and columns [col, col + cols) of the result from sums whose rows are `stride` floats apart, which are lost.
   void apply(const GemmBf16Kernels& kernels, const Binding& binding, const Rows& rows, std::int64_t col, std::int64_t cols, float* sums,
              std::int64_t stride, void* scratch) const noexcept;

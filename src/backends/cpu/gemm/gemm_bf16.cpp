@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "backends/cpu/gemm/gemm_bf16_lines.h"
+#include "backends/cpu/gemm/gemm_bf16_strips.h"
 #include "base/half.h"
 
 namespace tenfold::backends::cpu {
@@ -141,7 +143,7 @@ class Product {
   // A simple end comes with the product of the next panel or rows.
   void run_ending(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t last) noexcept {
     GemmBf16Waiting own{.finish = &bound_.finish, .rows = ends_[turn_]};
-    for_each_line(segment, row, [&](const Bf16End::Rows& c, std::int64_t at) {
+    for_each_line(rows_, segment, row, kPair, [&](const Bf16End::Rows& c, std::int64_t at) {
       end_.place(bound_, c, at * GemmBf16Kernels::kColumns, ends_[turn_] + own.count);
       own.count += c.count;
     });
@@ -164,7 +166,7 @@ class Product {
       place_panel(panel);
       kernels_.multiply(tile_, sums + (panel - first) * 32, stride);
     }
-    for_each_line(segment, row, [&](const Bf16End::Rows& c, std::int64_t at) {
+    for_each_line(rows_, segment, row, kPair, [&](const Bf16End::Rows& c, std::int64_t at) {
       end_.apply(kernels_, bound_, c, first * 32, cols, sums + at * stride, stride, scratch_);
     });
   }
@@ -205,34 +207,12 @@ class Product {
     return ahead(soon.at + at / soon.bytes * soon.stride + offset, std::min(end - at, soon.bytes - offset));
   }
   void place_panel(std::int64_t panel) noexcept { tile_.panel = panels_ + (panel - first_panel_) * w_.panel() + offset_; }
-  std::int64_t offset_of(std::int64_t row) const noexcept {
-    if (rows_.line_bytes == 0) return row * rows_.row_bytes;
-    const std::int64_t line = row / rows_.line;
-    return line * rows_.line_bytes + (row - line * rows_.line) * rows_.row_bytes;
-  }
   // Where the two tiles of 32 rows from `row` on begin.
   void place(std::int64_t segment, std::int64_t row) noexcept {
     for (int i = 0; i < 2; ++i, row += kTile) {
-      const bool copied = rows_.last != nullptr && row + kTile > rows_.count;
-      const char* const at = copied ? rows_.last : rows_.a + segment * rows_.segment_bytes + offset_of(row);
-      tile_.a[i] = row >= rows_.count ? nullptr : at;
-      tile_.row_bytes[i] = copied ? rows_.last_bytes : rows_.row_bytes;
-    }
-  }
-  // f(rows of C, index of the first one) for the results among 32 rows, line by line.
-  template <class F>
-  void for_each_line(std::int64_t segment, std::int64_t row, F&& f) const noexcept {
-    const std::int64_t last = std::min(row + kPair, rows_.count);
-    for (std::int64_t r = row; r < last;) {
-      const std::int64_t y = r / rows_.pitch, x = r - y * rows_.pitch;
-      if (x >= rows_.line) {
-        r = (y + 1) * rows_.pitch;
-        continue;
-      }
-      const std::int64_t count = std::min(rows_.line - x, last - r);
-      const std::int64_t first = rows_.first_out + segment * rows_.segment_out + y * rows_.line_out + x * rows_.step_out;
-      f(Bf16End::Rows{first, count, rows_.step_out}, r - row);
-      r += count;
+      const RowsOfTile at = rows_of_tile(rows_, segment, row, kTile);
+      tile_.a[i] = row >= rows_.count ? nullptr : at.first;
+      tile_.row_bytes[i] = at.bytes;
     }
   }
 
@@ -267,7 +247,7 @@ std::int64_t gemm_bf16_k_pieces(const GemmBf16Weights& w, std::int64_t rows) {
 std::int64_t gemm_bf16_scratch(const Bf16End& end, std::int64_t cols, std::int64_t k_pieces, std::int64_t rows) {
   if (k_pieces > 1) return round_up(cols, 32) * round_up(rows, kPair) * 4 + round_up(end.scratch_bytes(), 64);
   const std::int64_t waiting = end.simple() ? 2 * 32 : std::min(round_up(cols, 32), kMostColumns);   // two blocks take turns
-  return waiting * kPair * 4 + round_up(end.scratch_bytes(), 64);
+  return std::max<std::int64_t>(waiting * kPair, GemmBf16StripState::kSums) * 4 + round_up(end.scratch_bytes(), 64);
 }
 
 namespace {
@@ -285,6 +265,8 @@ void gemm_bf16(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows&
                bool panels_inside, const Bf16End& end, const Bf16End::Binding& bound, char* scratch,
                std::int64_t k_pieces) noexcept {
   const std::int64_t end_bytes = round_up(end.scratch_bytes(), 64), at_once = panels_at_once(panels_inside);
+  if (k_pieces == 1 && takes_strips(w, first_panel, last_panel, end))
+    return gemm_bf16_strips(w, packed, rows, first_panel, last_panel, panels_inside, end, bound, reinterpret_cast<float*>(scratch));
   char* const split = scratch;
   scratch += gemm_bf16_split_bytes(w, (last_panel - first_panel) * 32, panels_inside);
   Product product(w, packed, rows, end, bound, last_panel, reinterpret_cast<float*>(scratch + end_bytes), scratch);

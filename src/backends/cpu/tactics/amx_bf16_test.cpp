@@ -113,6 +113,24 @@ TEST(AmxBf16, Convolutions) {
         {"f32[1,45,6,7]"});
 }
 
+// One to eight steps of k times whole pairs of panels: strips of rows of which some are whole, some ragged, and lines that end inside.
+TEST(AmxBf16, Strips) {
+  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  const std::string sum = "(bf16,bf16) %2=add.bf16(%0,%1) %3=constant.bf16(0) %4=max.bf16(%2,%3)";
+  for (const int channels : {32, 64, 70, 100, 160, 256}) {
+    const std::string weights = std::to_string(channels) + ",1,1]! bf16[128]!";
+    check_one(cpu_conv_amx_bf16(), {"Conv", "bf16[1," + std::to_string(channels) + ",9,13] bf16[128," + weights});
+    check_one(cpu_conv_amx_bf16(), {"Conv", "bf16[2," + std::to_string(channels) + ",4,8] bf16[128," + weights, sum + " -> %4",
+                                    {"bf16[2,128,4,8]"}});
+    check_one(cpu_conv_amx_bf16(), {"Conv", "bf16[1," + std::to_string(channels) + ",3,5] bf16[128," + weights,
+                                    sum + " %5=constant.bf16(2) %6=min.bf16(%4,%5) -> %6", {"bf16[1,128,3,5]"}});
+  }
+  for (const char* text : {"bf16[1,3,23,70] bf16[64,3,7,7]! bf16[64]! pads=[3,3,3,3] strides=[2,2]", "bf16[2,8,9,64] bf16[64,8,3,3]!",
+                           "bf16[1,3,20,67] bf16[192,3,7,7]! pads=[3,3,3,3] strides=[2,2]", "bf16[1,32,3,6,16] bf16[64,32,2,1,3]!"})
+    check_one(cpu_conv_amx_bf16(), {"Conv", text});
+  check_one(cpu_matmul_amx_bf16(), {"MatMul", "bf16[37,96] bf16[96,192]!", "(bf16,bf16) %2=add.bf16(%0,%1) -> %2", {"bf16[192]!"}});
+}
+
 TEST(AmxBf16, TransposedConvolutions) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
   for (const char* text : {"f32[1,20,5,4] f32[20,17,2,2]! f32[17]! strides=[2,2]", "f32[2,32,3,4,5] f32[32,33,2,2,2]! strides=[2,2,2]",

@@ -337,7 +337,7 @@ bool may_alias(const Problem& p, int in, int) { return Bf16End(p, 1, own_bias(p)
 
 Tactic conv_amx(std::string name, Verdict (*supports)(const Problem&)) {
   return {.name = std::move(name),
-          .version = 8,
+          .version = 9,
           .op = "Conv",
           .supports = supports,
           .configs = configs,

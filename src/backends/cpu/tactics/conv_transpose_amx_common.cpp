@@ -141,7 +141,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic conv_transpose_amx(std::string name, Verdict (*supports)(const Problem&)) {
   return {.name = std::move(name),
-          .version = 2,
+          .version = 3,
           .op = "ConvTranspose",
           .supports = supports,
           .configs = configs,

@@ -1,0 +1,189 @@
+// The bf16 product for few steps of k: one tile of rows times four of columns.
+#include "backends/cpu/kernels/gemm_bf16_strips.h"
+
+#include <algorithm>
+
+#include "backends/cpu/kernels/amx/row_end.h"
+#include "backends/cpu/kernels/amx/tile_registers.h"
+#include "backends/cpu/simd/isa.h"
+
+namespace tenfold::backends::cpu {
+namespace {
+
+constexpr int kRows = GemmBf16Strip::kRows, kStepBytes = 64, kPanelTile = 512, kTileSums = 256;
+
+// What 64 columns end with. Values that loops keep in registers: an object that lambdas share would be read from memory for each row.
+struct Ends {
+  Pair first{_mm512_setzero_ps(), _mm512_setzero_ps()}, second{_mm512_setzero_ps(), _mm512_setzero_ps()};
+  __m512 least, most;
+  Ends(const GemmBf16Finish& f, std::int64_t column) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    const char* const bias = f.bias + column * 2;
+    if (f.bias) first = load_pair(false, ~__mmask32{0}, bias), second = load_pair(false, ~__mmask32{0}, bias + 64);
+    least = _mm512_set1_ps(f.clamp ? f.low : -kInfinity), most = _mm512_set1_ps(f.clamp ? f.high : kInfinity);
+  }
+};
+
+// 32 of its columns: their sums are in two tiles.
+template <bool kResidual, RowBounds kBounds>
+__attribute__((always_inline)) inline void end_half(const float* sums, const char* residual, char* out, __m512 low, __m512 high,
+                                                    __m512 least, __m512 most) {
+  Pair v{_mm512_add_ps(_mm512_loadu_ps(sums), low), _mm512_add_ps(_mm512_loadu_ps(sums + kTileSums), high)};
+  if constexpr (kResidual) {
+    const Pair r = load_pair(false, ~__mmask32{0}, residual);
+    v = {_mm512_add_ps(v.low, r.low), _mm512_add_ps(v.high, r.high)};
+  }
+  v = {_mm512_max_ps(least, v.low), _mm512_max_ps(least, v.high)};   // keeps NaN
+  if constexpr (kBounds == RowBounds::both) v = {_mm512_min_ps(most, v.low), _mm512_min_ps(most, v.high)};
+  _mm512_storeu_si512(out, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(v.high, v.low)));
+}
+
+// All rows of a block, one by one.
+template <bool kResidual, RowBounds kBounds>
+void end_rows(const GemmBf16Finish& f, const GemmBf16StripState::Block& block) {
+  const Ends e(f, block.column);
+  for (std::int64_t r = 0; r < block.count; ++r) {
+    const GemmBf16Waiting::Row* const row = block.step == 0 ? block.rows + r : nullptr;
+    const float* const sums = block.sums + (row ? row->sums : r * kRows);
+    char* const out = row ? row->out + block.column * 2 : block.out + r * block.step;
+    const char* const residual = row ? row->residual + block.column * 2 : block.residual + r * block.step;
+    end_half<kResidual, kBounds>(sums, residual, out, e.first.low, e.first.high, e.least, e.most);
+    end_half<kResidual, kBounds>(sums + 2 * kTileSums, residual + 64, out + 64, e.second.low, e.second.high, e.least, e.most);
+  }
+}
+
+inline void advance(GemmBf16Ahead& a) {
+  const std::int64_t count = std::min(a.each, a.lines);
+  for (std::int64_t i = 0; i < count; ++i, a.at += 64) _mm_prefetch(a.at, _MM_HINT_T1);
+  a.lines -= count;
+}
+
+// kEnding: the steps of a pair of panels in which rows end, an equal number behind each multiplication. Tile registers: 0-3 sums, 4 rows
+// of A, 6-7 columns of B.
+template <bool kResidual, RowBounds kBounds, int kEnding>
+void multiply_strip(const GemmBf16Strip& t, GemmBf16StripState& s) {
+  GemmBf16Ahead rows_ahead = t.rows_ahead, panels_ahead = t.panels_ahead;
+  const char* const a = t.a;
+  const std::int64_t row_bytes = t.row_bytes, panel_values = t.panel, steps = t.steps;
+  for (std::int64_t panel = t.first; panel < t.last; panel += 2) {
+    advance(rows_ahead);
+    advance(panels_ahead);
+    GemmBf16StripState::Block& own = s.block(0);
+    const GemmBf16StripState::Block& earlier = s.block(2);
+    const GemmBf16Waiting::Row* const first_row = t.rows.table;
+    own.rows = first_row, own.count = t.rows.count, own.step = t.rows.step, own.column = panel * 32;
+    own.out = first_row->out + panel * 64, own.residual = first_row->residual + panel * 64;
+    const Ends e(*s.finish, earlier.column);
+    const __m512 b0 = e.first.low, b1 = e.first.high, b2 = e.second.low, b3 = e.second.high, least = e.least, most = e.most;
+    const std::int64_t step = earlier.step, own_step = t.rows.step;
+    const float* const sums = earlier.sums;
+    float* const before = s.block(1).sums;
+    if (step == 0) end_rows<kResidual, kBounds>(*s.finish, earlier);
+    char *const out = earlier.out, *const own_out = own.out;
+    const char *const residual = earlier.residual, *const own_residual = own.residual;
+    const bool asks = t.ask && own_step != 0, asks_residual = kResidual && own_out != own_residual;
+    const auto between = [&](int i) __attribute__((always_inline)) {
+      constexpr int kRounds = kEnding == 8 ? 8 : kEnding * 4, kSkip = kEnding * 4 / kRounds;
+      const int first = i / kSkip * kRows / kRounds, last = (i / kSkip + 1) * kRows / kRounds;
+      if (i % kSkip != kSkip - 1) return;
+      if (asks)
+        for (int r = first; r < last; ++r) {
+          _m_prefetchw(own_out + r * own_step);
+          _m_prefetchw(own_out + r * own_step + 64);
+          if (!asks_residual) continue;
+          _mm_prefetch(own_residual + r * own_step, _MM_HINT_T0);
+          _mm_prefetch(own_residual + r * own_step + 64, _MM_HINT_T0);
+        }
+      if (step == 0) return;
+      for (int r = first; r < last; ++r) {
+        const std::int64_t at = r * step;
+        end_half<kResidual, kBounds>(sums + r * 16, residual + at, out + at, b0, b1, least, most);
+        end_half<kResidual, kBounds>(sums + r * 16 + 2 * kTileSums, residual + at + 64, out + at + 64, b2, b3, least, most);
+      }
+    };
+    const std::uint16_t* b = t.panels + panel * panel_values;
+    const auto add = [&]<int kSums, int kColumns, bool kFirst>(const std::uint16_t* columns) __attribute__((always_inline)) {
+      load_tile<kColumns>(columns, kStepBytes);
+      if constexpr (kFirst) {
+        store_tile<kSums>(before + kSums * kTileSums, 64);
+        zero_tile<kSums>();
+      }
+      multiply_bf16<kSums, 4, kColumns>();
+    };
+    load_tile<4>(a + t.offsets[0], row_bytes);
+    add.template operator()<0, 6, true>(b);
+    between(0);
+    add.template operator()<1, 7, true>(b + kPanelTile);
+    between(1);
+    add.template operator()<2, 6, true>(b + panel_values);
+    between(2);
+    add.template operator()<3, 7, true>(b + panel_values + kPanelTile);
+    between(3);
+#pragma GCC unroll 8
+    for (int i = 1; i < kEnding; ++i) {
+      b += 2 * kPanelTile;
+      load_tile<4>(a + t.offsets[i], row_bytes);
+      add.template operator()<0, 6, false>(b);
+      between(4 * i);
+      add.template operator()<1, 7, false>(b + kPanelTile);
+      between(4 * i + 1);
+      add.template operator()<2, 6, false>(b + panel_values);
+      between(4 * i + 2);
+      add.template operator()<3, 7, false>(b + panel_values + kPanelTile);
+      between(4 * i + 3);
+    }
+#pragma GCC unroll 1
+    for (std::int64_t i = kEnding; i < steps; ++i) {
+      b += 2 * kPanelTile;
+      load_tile<4>(a + t.offsets[i], row_bytes);
+      add.template operator()<0, 6, false>(b);
+      add.template operator()<1, 7, false>(b + kPanelTile);
+      add.template operator()<2, 6, false>(b + panel_values);
+      add.template operator()<3, 7, false>(b + panel_values + kPanelTile);
+    }
+    ++s.turn;
+  }
+}
+
+// f<kResidual, kBounds>()
+template <class F>
+void pick(const GemmBf16Finish& f, F&& run) {
+  const auto with = [&]<bool kResidual>() {
+    if (f.clamp && f.high < std::numeric_limits<float>::infinity())
+      run.template operator()<kResidual, RowBounds::both>();
+    else
+      run.template operator()<kResidual, RowBounds::low>();
+  };
+  f.residual ? with.template operator()<true>() : with.template operator()<false>();
+}
+
+void multiply(const GemmBf16Strip& t, GemmBf16StripState& state) {
+  pick(*state.finish, [&]<bool kResidual, RowBounds kBounds>() {
+    if (t.steps == 8)
+      multiply_strip<kResidual, kBounds, 8>(t, state);
+    else if (t.steps >= 4)
+      multiply_strip<kResidual, kBounds, 4>(t, state);
+    else if (t.steps >= 2)
+      multiply_strip<kResidual, kBounds, 2>(t, state);
+    else
+      multiply_strip<kResidual, kBounds, 1>(t, state);
+  });
+}
+
+void end(GemmBf16StripState& s) {
+  float* const sums = s.block(1).sums;
+  store_tile<0>(sums, 64);
+  store_tile<1>(sums + kTileSums, 64);
+  store_tile<2>(sums + 2 * kTileSums, 64);
+  store_tile<3>(sums + 3 * kTileSums, 64);
+  pick(*s.finish, [&]<bool kResidual, RowBounds kBounds>() {
+    end_rows<kResidual, kBounds>(*s.finish, s.block(2));
+    end_rows<kResidual, kBounds>(*s.finish, s.block(1));
+  });
+}
+
+}  // namespace
+
+extern "C" const GemmBf16Strips TENFOLD_TABLE(gemm_bf16_strips) = {multiply, end};
+
+}  // namespace tenfold::backends::cpu
