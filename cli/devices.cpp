@@ -25,6 +25,7 @@ int devices_main(const Arguments& arguments) {
                     {"l2_bytes", d.l2_bytes},
                     {"l3_bytes", d.l3_bytes},
                     {"threads", d.threads},
+                    {"cores", d.cores},
                     {"memory_bytes", d.memory_bytes},
                     {"libraries", d.libraries}});
     if (!json && d.memory_bytes > 0)
@@ -32,9 +33,9 @@ int devices_main(const Arguments& arguments) {
                   d.name.c_str(), d.features.c_str(), static_cast<long long>(d.l1_bytes >> 10), static_cast<long long>(d.l2_bytes >> 10),
                   static_cast<long long>(d.memory_bytes >> 20));
     else if (!json)
-      std::printf("%s: %s\n  features  %s\n  caches    %lld KiB L1, %lld KiB L2, %lld KiB L3\n  threads   %d\n", d.device.c_str(),
-                  d.name.c_str(), d.features.c_str(), static_cast<long long>(d.l1_bytes >> 10), static_cast<long long>(d.l2_bytes >> 10),
-                  static_cast<long long>(d.l3_bytes >> 10), d.threads);
+      std::printf("%s: %s\n  features  %s\n  caches    %lld KiB L1, %lld KiB L2, %lld KiB L3\n  threads   %d on %d cores\n",
+                  d.device.c_str(), d.name.c_str(), d.features.c_str(), static_cast<long long>(d.l1_bytes >> 10),
+                  static_cast<long long>(d.l2_bytes >> 10), static_cast<long long>(d.l3_bytes >> 10), d.threads, d.cores);
     for (const std::string& library : d.libraries)
       if (!json) std::printf("  library   %s\n", library.c_str());
   }

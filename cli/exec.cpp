@@ -119,7 +119,9 @@ Measured infer(const ExecOptions& o, const Made& made, const InputFiles& files) 
   const std::map<std::string, Shape> given = shapes_given(o);
   const std::vector<Tensor> inputs = make_inputs(engine, run_shapes(engine, o.use_profile, o.shapes, files), files, given);
   std::vector<std::unique_ptr<ExecutionContext>> contexts;
-  for (int i = streams_of(o, engine.info()); i > 0; --i)
+  const int streams = streams_of(o, engine.info());
+  if (const std::string note = workers_note(o, streams, engine.info()); !note.empty()) o.console.warn(note);
+  for (int i = streams; i > 0; --i)
     contexts.push_back(make_context(engine, inputs, {o.use_profile, o.wait, o.graphs, o.detailed}));
   for (std::size_t i = 0; i < inputs.size(); ++i)
     o.console.info("Input '" + engine.bindings()[i].name + "': " + std::string(name(inputs[i].dtype())) + "[" + text(inputs[i].shape()) +

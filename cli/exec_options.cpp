@@ -166,7 +166,7 @@ void run_flags(Flags& f, ExecOptions& o) {
   const auto streams = [&o](const std::string& text) {
     o.streams = parse_int("infStreams", text, 1);
   };
-  f.add({"infStreams", "N", "+N contexts, each on its own thread", streams});
+  f.add({"infStreams", "N", "+N contexts, each on its own thread, with workers of its own while there are processors", streams});
   f.add({"streams", "N", "+old name of --infStreams", streams});
   f.add_switch("pinThreads", o.build.pin_threads,
                "+every thread of a context keeps a processor, and no two contexts share workers; off: the system places threads");

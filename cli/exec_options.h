@@ -49,6 +49,8 @@ void add_hint_flag(Flags& flags, ExecOptions& options);
 void follow_hint(ExecOptions& options);
 // Contexts to run: as given, or as the hint has them for this engine.
 int streams_of(const ExecOptions& options, const EngineInfo& info);
+// What to tell where contexts have more threads than there are processors; else empty.
+std::string workers_note(const ExecOptions& options, int streams, const EngineInfo& info);
 // trtexec's other flags: taken with a note, or refused with the reason.
 void trtexec_flags(Flags& flags, std::vector<std::string>& notes);
 // The profiles for the builder: a missing min, opt or max is the nearest one given; without any, --shapes, then `known`

@@ -9,17 +9,17 @@ namespace {
 
 constexpr int kGpuStreams = 2;   // copies of one beside the kernels of the other
 
-int processors() {
+DeviceDescription cpu() {
   for (const DeviceDescription& d : devices())
-    if (d.device == "cpu") return std::max(1, d.threads);
-  return 1;
+    if (d.device == "cpu") return d;
+  return {};
 }
 
 }  // namespace
 
 void add_hint_flag(Flags& f, ExecOptions& o) {
   f.add({"hint", "latency|throughput",
-         "latency (default): one context on all threads; throughput: a context for each processor, of one thread, or as --threads and "
+         "latency (default): one context on all threads; throughput: a context for each core, of one thread, or as --threads and "
          "--infStreams say; two contexts on a GPU",
          [&o](const std::string& text) {
            if (text != "latency" && text != "throughput") throw UsageError("--hint is latency or throughput, not '" + text + "'");
@@ -35,7 +35,15 @@ void follow_hint(ExecOptions& o) {
 int streams_of(const ExecOptions& o, const EngineInfo& info) {
   if (o.streams > 0) return o.streams;
   if (!o.throughput) return 1;
-  return info.on_gpu ? kGpuStreams : std::max(1, processors() / std::max(1, info.threads));
+  return info.on_gpu ? kGpuStreams : std::max(1, cpu().cores / std::max(1, info.threads));
+}
+
+std::string workers_note(const ExecOptions& o, int streams, const EngineInfo& info) {
+  if (info.on_gpu || info.threads <= 1 || streams <= 1 || o.build.pin_threads) return "";
+  const int own = std::max(1, cpu().threads / info.threads);
+  if (streams <= own) return "";
+  return std::to_string(streams) + " contexts of " + std::to_string(info.threads) + " threads share the workers of " + std::to_string(own) +
+         ": one that finds them busy runs on its own thread";
 }
 
 }  // namespace tenfold::cli

@@ -234,6 +234,9 @@ class CommandLine(CliCase):
         self.assertEqual(settings('--hint=throughput', '--infStreams=3', '--pinThreads'), ('1', '3'))
         pinned = self.tenfold('exec', f'--loadEngine={plan}', f'--threads={cores}', '--infStreams=2', '--pinThreads', *ONCE).stdout
         self.assertRegex(pinned, r'streams = 2')
+        self.assertNotIn('share the workers', pinned)
+        many = self.tenfold('exec', f'--loadEngine={plan}', f'--threads={cores + 1}', '--infStreams=2', *ONCE)
+        self.assertIn(f'2 contexts of {cores + 1} threads share the workers of 1', many.stdout + many.stderr)
         self.refused(2, 'latency or throughput', 'exec', f'--onnx={self.model}', '--hint=cheapest', *ONCE)
 
     def test_trtexec_form(self):

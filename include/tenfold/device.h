@@ -21,6 +21,7 @@ struct DeviceDescription {
   int threads = 0;                                                // what this process may use
   std::vector<std::string> libraries;                             // "oneDNN 2.6.3", "cuBLASLt 13.1.0": what kernels may call, or why not
   std::int64_t memory_bytes = 0;                                  // of a GPU
+  int cores = 0;                                                  // that those threads can have, each with all of its hyperthreads
 };
 std::vector<DeviceDescription> devices();
 std::int64_t free_memory(const std::string& device);              // bytes that a GPU ("cuda:0") has free now; -1 of a CPU

@@ -1,6 +1,7 @@
 // The public view of devices: thin words over the backends.
 #include "tenfold/device.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "backends/backend.h"
@@ -8,6 +9,7 @@
 #include "backends/cuda/device/library.h"
 #include "base/check.h"
 #include "base/cpu_count.h"
+#include "base/cpu_places.h"
 
 namespace tenfold {
 
@@ -19,6 +21,7 @@ std::vector<DeviceDescription> devices() {
   std::vector<DeviceDescription> list;
   list.push_back({"cpu", info.name, backends::feature_text(info.features), info.l1_bytes, info.l2_bytes, info.l3_bytes, default_threads(),
                   backend->libraries()});
+  list[0].cores = std::clamp(CpuPlaces::of_this_thread().cores(), 1, list[0].threads);
   std::string lacks;
   for (const backends::CudaDevice& gpu : backends::cuda_devices(lacks))
     list.push_back(

@@ -1,4 +1,4 @@
-// The CPU backend: what the machine is, its tactics, aligned memory, and streams over a shared pool of workers.
+// The CPU backend: what the machine is, its tactics, aligned memory, and streams over pools of workers.
 #include "backends/cpu/backend.h"
 
 #include <sys/mman.h>
@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <map>
-#include <mutex>
 
 #include "backends/cpu/cpu_info.h"
 #include "backends/cpu/evict.h"
@@ -15,6 +13,7 @@
 #include "base/checked.h"
 #include "base/cpu_count.h"
 #include "base/placed.h"
+#include "base/pools.h"
 #include "base/thread_pool.h"
 
 namespace tenfold::backends {
@@ -70,16 +69,8 @@ class CpuBackend final : public Backend {
     return {memory, std::free};
   }
 
-  // Streams with the same number of threads share one pool: a context that finds it busy runs its parts itself.
   std::unique_ptr<Stream> open_stream(const StreamOptions& options) override {
-    std::lock_guard lock(mutex_);
-    if (options.pin_threads) return std::make_unique<CpuStream>(placed_pool(options.threads));
-    std::shared_ptr<Parallel>& pool = pools_[options.threads];
-    if (!pool) {
-      if (options.threads == 1) pool = std::make_shared<Serial>();
-      else pool = std::make_shared<ThreadPool>(ThreadPoolOptions{.threads = options.threads});
-    }
-    return std::make_unique<CpuStream>(pool);
+    return std::make_unique<CpuStream>(options.pin_threads ? placed_pool(options.threads) : pools_.take(options.threads));
   }
 
   double measure(Stream& stream, const Tactic& tactic, const void* kernel, const RunArgs& args, const MeasureBudget& budget) override {
@@ -114,8 +105,7 @@ class CpuBackend final : public Backend {
 
   DeviceInfo info_;
   std::vector<Tactic> tactics_;
-  std::mutex mutex_;
-  std::map<int, std::shared_ptr<Parallel>> pools_;
+  Pools pools_{default_threads()};
 };
 
 }  // namespace
