@@ -7,13 +7,13 @@
 # src/backends/cpu/kernels/*.cpp        compiled for avx2 and for avx512 (TENFOLD_ISA names which)
 # src/backends/cpu/kernels/vnni/*.cpp   compiled for vnni (avx512 + AVX512_VNNI)
 # src/backends/cpu/kernels/avx512bf16/*.cpp   compiled for avx512bf16 (avx512 + VNNI + AVX512_BF16: Zen 4 has it, and all with AMX)
-# src/backends/cpu/kernels/amx/*.cpp    compiled for amx (avx512 + VNNI + AMX tile, int8, bf16)
+# src/backends/cpu/kernels/amx/*.cpp    compiled for amx (avx512bf16 + VBMI + AMX tile, int8, bf16)
 # A file exports one table per instruction set: `extern "C" const GemmF32Kernels TENFOLD_TABLE(gemm_f32);`
 set(TENFOLD_FLAGS_avx2 -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -mtune=haswell)
 set(TENFOLD_FLAGS_avx512 ${TENFOLD_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mprefer-vector-width=512 -mtune=skylake-avx512 -Wno-uninitialized -Wno-maybe-uninitialized)   # GCC 12 on its own intrinsics
 set(TENFOLD_FLAGS_vnni ${TENFOLD_FLAGS_avx512} -mavx512vnni)
 set(TENFOLD_FLAGS_avx512bf16 ${TENFOLD_FLAGS_vnni} -mavx512bf16)
-set(TENFOLD_FLAGS_amx ${TENFOLD_FLAGS_avx512bf16} -mamx-tile -mamx-int8 -mamx-bf16)
+set(TENFOLD_FLAGS_amx ${TENFOLD_FLAGS_avx512bf16} -mavx512vbmi -mamx-tile -mamx-int8 -mamx-bf16)
 
 set(TENFOLD_KERNELS "" CACHE PATH "Build folder whose kernels to take, instead of compiling them: they are a third of a sanitizer build")
 

@@ -44,7 +44,7 @@ std::uint32_t detect_features() {
   if (bit(seven.c, 11)) f |= kVnni;
   if (bit(seven1.a, 5)) f |= kAvx512Bf16;
   // AMX kernels use the AVX-512 extensions of the same generation for what surrounds the tiles.
-  if (saves(kTiles) && bit(seven.d, 24) && (f & kVnni) && (f & kAvx512Bf16) && request_amx()) {
+  if (saves(kTiles) && bit(seven.d, 24) && bit(seven.c, 1) && (f & kVnni) && (f & kAvx512Bf16) && request_amx()) {
     if (bit(seven.d, 25)) f |= kAmxInt8;
     if (bit(seven.d, 22)) f |= kAmxBf16;
   }

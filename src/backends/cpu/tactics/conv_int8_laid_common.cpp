@@ -11,9 +11,18 @@ namespace {
 
 constexpr std::int64_t kMostBytes = 4 << 20;   // of a block: beyond, windows are gathered
 constexpr std::int64_t kFewRows = 64;
+constexpr std::int64_t kBlocks = 4, kBlocksBytes = 1 << 20;   // laid as one: half of the second cache at most
 
 std::int64_t run_bytes(const ConvInt8Shape& s) { return s.kernel[2] * s.depth; }
 std::int64_t height(const ConvInt8Shape& s) { return (s.kernel[1] - 1) * s.dilation[1] + 1; }
+
+// Whole lines: at most `block_rows` windows from one to the next, so at most three times as many in all the lines that a block touches.
+// Cut lines: the windows of one. Behind either the rows that fill up the last tile, a border and a step are read.
+std::int64_t block_bytes(const ConvInt8Shape& s, std::int64_t block_rows) {
+  const std::int64_t rows = round_up_to(block_rows, 16), lines = height(s) + s.stride[1];
+  const std::int64_t whole = (3 * rows * s.stride[1] + lines * rows) * s.stride[2], cut = lines * (rows * s.stride[2] + s.kernel[2]);
+  return round_up_to((std::max(whole, cut) + 16 * s.stride[2] + s.kernel[2] + s.begin[2]) * s.depth + 2 * ConvInt8Laid::kStep, 64);
+}
 
 }  // namespace
 
@@ -24,15 +33,15 @@ bool ConvInt8Laid::takes(const ConvInt8Shape& s, const Int8Kernels& kernels, std
   if (s.depth > most || s.kernel[1] > most || s.kernel[2] > most || s.stride[1] > most || s.stride[2] > most || s.dilation[1] > most ||
       s.begin[1] > most || s.begin[2] > most || s.begin[2] < 0)
     return false;
-  return s.kernel[1] * ceil_div(run_bytes(s), kStep) <= kInt8MaxSteps && bytes(s, block_rows) <= kMostBytes;
+  return s.kernel[1] * ceil_div(run_bytes(s), kStep) <= kInt8MaxSteps && block_bytes(s, block_rows) <= kMostBytes;
 }
 
-// Whole lines: at most `block_rows` windows from one to the next, so at most three times as many in all the lines that a block touches.
-// Cut lines: the windows of one. Behind either the rows that fill up the last tile, a border and a step are read.
+// Fewer lines are copied for several blocks then, and kernels end fewer times with nothing to do meanwhile.
+std::int64_t ConvInt8Laid::most(const ConvInt8Shape& s, std::int64_t block_rows) {
+  return block_bytes(s, kBlocks * block_rows) <= kBlocksBytes ? kBlocks : 1;
+}
 std::int64_t ConvInt8Laid::bytes(const ConvInt8Shape& s, std::int64_t block_rows) {
-  const std::int64_t rows = round_up_to(block_rows, 16), lines = height(s) + s.stride[1];
-  const std::int64_t whole = (3 * rows * s.stride[1] + lines * rows) * s.stride[2], cut = lines * (rows * s.stride[2] + s.kernel[2]);
-  return round_up_to((std::max(whole, cut) + 16 * s.stride[2] + s.kernel[2] + s.begin[2]) * s.depth + 2 * kStep, 64);
+  return block_bytes(s, most(s, block_rows) * block_rows);
 }
 
 ConvInt8Laid::ConvInt8Laid(const ConvInt8Shape& shape, const ConvInt8Extents& extents, const void* image, std::int32_t zero,
@@ -42,6 +51,7 @@ ConvInt8Laid::ConvInt8Laid(const ConvInt8Shape& shape, const ConvInt8Extents& ex
       image_(static_cast<const char*>(image)),
       zero_(zero),
       images_(extents.batch * extents.out[0]),
+      most_(most(shape, block_rows)),
       rows_(round_up_to(block_rows, 16)) {
   const std::int64_t out = extents.out[2], begin = shape.begin[2], in = extents.in[2];
   const std::int64_t needed = (out - 1) * shape.stride[2] + shape.kernel[2], beyond = std::max(needed - begin - in, std::int64_t{0});
@@ -66,7 +76,7 @@ ConvInt8Laid::ConvInt8Laid(const ConvInt8Shape& shape, const ConvInt8Extents& ex
   }
 }
 
-Int8Laid ConvInt8Laid::lay(std::int64_t block, char* to, std::int32_t* offsets) const noexcept {
+Int8Laid ConvInt8Laid::lay(std::int64_t block, std::int64_t count, char* to, std::int32_t* offsets) const noexcept {
   const std::int64_t out = extents_.out[2], image = block / blocks_, stride = shape_.stride[2];
   block %= blocks_;
   Int8Laid laid{
@@ -76,7 +86,7 @@ Int8Laid ConvInt8Laid::lay(std::int64_t block, char* to, std::int32_t* offsets) 
     const std::int64_t row = block * rows_, all = (extents_.out[1] - 1) * line_rows_ + out;
     piece.y0 = row / line_rows_;
     laid.x = row % line_rows_;
-    laid.rows = std::min(rows_, all - row);
+    laid.rows = std::min(count * rows_, all - row);
     piece.lines = (row + laid.rows - 1) / line_rows_ - piece.y0 + 1;
     laid.first = to + laid.x * laid.stride;
   } else {

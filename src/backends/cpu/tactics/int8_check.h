@@ -72,14 +72,15 @@ inline void check_int8(const Tactic& tactic, const Int8Case& c, double quantum, 
 }
 
 // acc * scale[column] + bias[column], quantised to `to`; with a residual of type `residual` before that if it is not i32.
-inline ir::Body quantised_end(DType to, double scale, double zero, DType residual = DType::i32, bool relu = false) {
+inline ir::Body quantised_end(DType to, double scale, double zero, DType residual = DType::i32, bool relu = false,
+                              double residual_zero = 7) {
   std::vector<DType> inputs{DType::i32, DType::f32, DType::f32};
   if (residual != DType::i32) inputs.push_back(residual);
   ir::BodyBuilder b(inputs);
   std::uint16_t y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1), 2);
   if (residual != DType::i32) {
     std::uint16_t r = residual == DType::f32 ? std::uint16_t{3} : b.cast(3, DType::f32);
-    if (residual != DType::f32) r = b.binary(ir::Prim::sub, r, b.constant(DType::f32, 7));
+    if (residual != DType::f32 && residual_zero != 0) r = b.binary(ir::Prim::sub, r, b.constant(DType::f32, residual_zero));
     y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, r, b.constant(DType::f32, 0.25)), y);
   }
   if (relu) y = b.binary(ir::Prim::max, y, b.constant(DType::f32, 0));

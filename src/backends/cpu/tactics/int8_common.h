@@ -110,8 +110,10 @@ struct Int8Laid {
 class Int8Laying {
  public:
   virtual ~Int8Laying() = default;
-  virtual std::int64_t blocks() const noexcept = 0;
-  virtual Int8Laid lay(std::int64_t block, char* to, std::int32_t* offsets) const noexcept = 0;
+  virtual std::int64_t images() const noexcept = 0;
+  virtual std::int64_t blocks() const noexcept = 0;   // as many of each image
+  virtual std::int64_t most() const noexcept = 0;     // blocks of an image that can be laid as one
+  virtual Int8Laid lay(std::int64_t block, std::int64_t count, char* to, std::int32_t* offsets) const noexcept = 0;
 };
 
 // Source of the rows of A.
@@ -160,7 +162,8 @@ struct Int8Product {
     char* out;
   };
   struct StreamPart {
-    std::int64_t block, row, rows;    // of rows: those, unless they are laid
+    std::int64_t block, blocks;       // of laid rows
+    std::int64_t row, rows;           // of others
     std::int64_t group, first, last;  // columns of the group
     bool leads;                       // it is the first that reads these columns' weights
   };

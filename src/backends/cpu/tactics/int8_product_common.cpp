@@ -93,7 +93,7 @@ void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zer
     block.rows = std::min(block_rows, count - block.row);
     char* const scratch = static_cast<char*>(args.scratch_of(worker));
     if (laying) {
-      s.laid = laying->lay(block.index, scratch + scratch_bytes(), s.offsets);
+      s.laid = laying->lay(block.index, 1, scratch + scratch_bytes(), s.offsets);
       block.rows = s.laid.rows;
     }
     block.group = part / row_blocks / split;

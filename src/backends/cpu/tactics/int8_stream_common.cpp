@@ -1,13 +1,16 @@
 // The int8 product by kernels that end rows while they add up others: blocks of rows times all or some of the columns, in one call.
+#include <numeric>
+
 #include "backends/cpu/tactics/int8_common.h"
 #include "base/checked.h"
 
 namespace tenfold::backends::cpu {
 namespace {
 
-constexpr std::int64_t kTileRows = 16, kMostTiles = kInt8MostRows / kTileRows, kColumns = 64;
+constexpr std::int64_t kMostRows = 4 * kInt8MostRows, kMostBytes = 1 << 19;   // of a block: a quarter of the second cache
+constexpr std::int64_t kTileRows = 16, kMostTiles = kMostRows / kTileRows, kColumns = 64;
 constexpr std::int64_t kPartsOfWorker = 4, kPartBytes = 1 << 19;
-constexpr std::int64_t kUnitRows = 2 * kTileRows, kBlocksOfWorker = 2;  // rows that are cut by the number of workers
+constexpr std::int64_t kUnitRows = 2 * kTileRows, kBlocksOfWorker = 2;  // rows that blocks share; blocks for each of several workers
 
 // The rows of a block as kernels want them: on the worker's stack.
 struct Tiles {
@@ -55,24 +58,47 @@ bool Int8Product::can_stream(const Int8Rows& rows) const noexcept {
 // the rows, which then are in its cache for the next product of the network, too, or some columns of all rows.
 struct Int8Product::StreamCut {
   std::int64_t blocks, pieces = 1, stretches = 1;
-  std::int64_t units = 0;  // of kUnitRows rows, which blocks share; 0: each has so many as the configuration says
+  std::int64_t images = 1, units, most;   // units: what blocks of an image share, at most so many each ...
+  std::int64_t unit_rows = 0;             // ... of so many rows; 0: blocks as they are laid
+
+  // The unit at which a block begins.
+  std::int64_t begin(std::int64_t index) const {
+    const std::int64_t each = blocks / images;
+    return index / each * units + index % each * units / each;
+  }
+  // As many blocks for each worker, at least `least` if there are units enough; 0 if that cannot be.
+  std::int64_t shared(std::int64_t least, std::int64_t workers) const {
+    const std::int64_t step = workers / std::gcd(images, workers), wanted = std::max(ceil_div(least, images), ceil_div(units, most));
+    const std::int64_t each = std::min(round_up_to(wanted, step), units / step * step);
+    return each * most >= units ? each * images : 0;
+  }
 };
 
 Int8Product::StreamCut Int8Product::stream_cut(const Int8Rows& rows, std::int64_t count, bool has_residual,
                                                std::int64_t workers) const noexcept {
   const Int8Laying* const laying = rows.laying();
   const std::int64_t bytes = packing.columns() * packing.depth(), panels = ceil_div(weights.n, kColumns);
-  StreamCut cut{.blocks = laying ? laying->blocks() : ceil_div(count, block_rows)};
+  StreamCut cut{};
+  if (laying) {
+    cut.images = std::max(laying->images(), std::int64_t{1});
+    cut.units = laying->blocks() / cut.images, cut.most = laying->most();
+  } else {
+    // Rows that are gathered have to fit the space for that.
+    std::int64_t stride;
+    const bool direct = rows.direct(0, 0, stride) != nullptr;
+    const std::int64_t block = direct ? std::clamp(kMostBytes / std::max(stride, std::int64_t{1}), kInt8MostRows, kMostRows) : block_rows;
+    cut.unit_rows = direct || block_rows % kUnitRows == 0 ? kUnitRows : block_rows;
+    cut.units = ceil_div(count, cut.unit_rows), cut.most = block / cut.unit_rows;
+  }
+  cut.blocks = ceil_div(cut.units, cut.most) * cut.images;
   if (workers > 1) {
     // Either each worker reads all weights, or all rows, much of which others wrote. Laying costs more than reading, but overlaps.
     const std::int64_t taken = count * packing.depth() / (laying ? 2 : 1), made = count * weights.n * (has_residual ? 2 : 1);
-    const std::int64_t units = ceil_div(count, kUnitRows), least = std::max(cut.blocks, kBlocksOfWorker * workers);
-    const std::int64_t blocks = laying ? cut.blocks : std::min(round_up_to(least, workers), units / workers * workers);
-    const bool whole = laying || block_rows % kUnitRows == 0;  // then no block has more rows than that
+    const std::int64_t fine = laying ? laying->blocks() : ceil_div(count, block_rows);
+    const std::int64_t blocks = cut.shared(std::clamp(fine, kBlocksOfWorker * workers, 2 * kBlocksOfWorker * workers), workers);
     const bool cheaper = (workers - 1) * bytes <= (2 * workers - 1) * taken + made;
-    if (weights.groups == 1 && cheaper && blocks >= std::max(cut.blocks, std::int64_t{1}) && blocks % workers == 0 && whole) {
+    if (weights.groups == 1 && cheaper && blocks > 0) {
       cut.blocks = blocks, cut.stretches = workers;
-      if (!laying) cut.units = units;
     } else {
       cut.pieces = ceil_div(kPartsOfWorker * workers, std::max(cut.blocks * weights.groups, std::int64_t{1}));
     }
@@ -89,12 +115,12 @@ void Int8Product::stream(const Streaming& call, std::int64_t count, const RunArg
   args.parallel->for_each(cut.blocks * weights.groups * cut.pieces, [&](std::int64_t part, int worker) {
     const std::int64_t turn = part / stretch, at = turn % cut.pieces, group = cut.stretches > 1 ? 0 : turn / cut.pieces;
     const std::int64_t block = part % stretch + (cut.stretches > 1 ? turn / cut.pieces * stretch : 0);
-    const std::int64_t row = cut.units > 0 ? block * cut.units / cut.blocks * kUnitRows : block * block_rows;
-    const std::int64_t next = cut.units > 0 ? (block + 1) * cut.units / cut.blocks * kUnitRows : row + block_rows;
+    const std::int64_t begin = cut.begin(block), end = cut.begin(block + 1), row = begin * cut.unit_rows;
     stream_part(call,
-                {.block = block,
+                {.block = begin,
+                 .blocks = end - begin,
                  .row = row,
-                 .rows = std::min(next, count) - row,
+                 .rows = std::min(end * cut.unit_rows, count) - row,
                  .group = group,
                  .first = at * panels / cut.pieces * kColumns,
                  .last = std::min((at + 1) * panels / cut.pieces * kColumns, weights.n),
@@ -107,7 +133,7 @@ void Int8Product::stream_part(const Streaming& call, const StreamPart& part, cha
   Space s;
   const std::int64_t columns = weights.n * weights.groups, step = kernels->k_group * kernels->k_step, steps = packing.depth() / step;
   if (const Int8Laying* laying = call.rows.laying()) {
-    const Int8Laid laid = laying->lay(part.block, scratch + scratch_bytes(), s.offsets);
+    const Int8Laid laid = laying->lay(part.block, part.blocks, scratch + scratch_bytes(), s.offsets);
     s.tiles.cover(laid, columns);
     s.tiles.place(0, s.tiles.count, laid.first, laid.stride);
   } else {

@@ -15,7 +15,7 @@ struct Shape {
 };
 
 // 64 columns and 32 more, k of few steps and of many, rows that fill no tile, signed values, zero points; windows whose lines leave gaps,
-// of one image and of two, whose lines share borders wider than windows, strided ones that are gathered, groups.
+// of one image and of two, also in several blocks, whose lines share borders wider than windows, strided ones that are gathered, groups.
 constexpr Shape kShapes[] = {
     {"MatMulInteger", "u8[50,40](0,255) i8[40,96](-127,127)! u8[]{0}", 96, "[50,96]"},
     {"MatMulInteger", "u8[300,128](0,255) i8[128,64](-127,127)! u8[]{131}", 64, "[300,64]"},
@@ -31,6 +31,8 @@ constexpr Shape kShapes[] = {
     {"ConvInteger", "u8[1,64,19,21](0,255) i8[96,64,1,1](-127,127)! u8[]{0}", 96, "[1,96,19,21]"},
     {"ConvInteger", "u8[1,600,9,9](0,255) i8[64,600,1,1](-127,127)! u8[]{1} strides=[2,2]", 64, "[1,64,5,5]"},
     {"ConvInteger", "u8[2,64,3,5](0,255) i8[64,64,1,1](-127,127)! u8[]{9} pads=[0,0,2,1]", 64, "[2,64,5,6]"},
+    {"ConvInteger", "u8[2,10,33,21](0,255) i8[32,10,3,3](-127,127)! u8[]{0} pads=[1,1,1,1]", 32, "[2,32,33,21]"},
+    {"MatMulInteger", "u8[1201,64](0,255) i8[64,64](-127,127)! u8[]{0}", 64, "[1201,64]"},
     {"ConvInteger", "u8[1,64,6,7](0,255) i8[64,32,1,1](-127,127)! u8[]{9} group=2", 64, "[1,64,6,7]"},
 };
 
@@ -50,8 +52,11 @@ TEST(Int8Stream, Plain) {
   for (const Shape& s : kShapes) {
     for (const DType to : {DType::u8, DType::i8}) {
       Int8Case c = case_of(s);
-      c.body = quantised_end(to, 0.25, to == DType::u8 ? 100 : 0, DType::i32, to == DType::u8);
-      check_int8(tactic_of(s), c, 1, true);
+      for (const double zero : {0, 100}) {
+        if (zero != 0 && to == DType::i8) continue;
+        c.body = quantised_end(to, 0.25, zero, DType::i32, to == DType::u8);
+        check_int8(tactic_of(s), c, 1, true);
+      }
     }
   }
 }
@@ -67,27 +72,36 @@ TEST(Int8Stream, Residual) {
   for (const Shape& s : kShapes) {
     for (const DType residual : {DType::u8, DType::i8}) {
       Int8Case c = case_of(s);
-      c.body = quantised_end(DType::u8, 0.5, 3, residual, true);
       c.extra.push_back(cat(name(residual), s.out));
-      check_int8(tactic_of(s), c, 1, true);
+      for (const double zero : {0, 3}) {
+        c.body = quantised_end(DType::u8, 0.5, zero, residual, true, zero);
+        check_int8(tactic_of(s), c, 1, true);
+      }
     }
   }
 }
 
+ir::Body end_after_a_grid(double residual_zero) {
+  ir::BodyBuilder b({DType::i32, DType::f32, DType::f32, DType::u8});
+  const auto number = [&](double v) { return b.constant(DType::f32, v); };
+  std::uint16_t y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1), 2), r = b.cast(3, DType::f32);
+  y = b.binary(ir::Prim::add, b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, y, number(0.3))), number(120));
+  y = b.cast(b.emit({.prim = ir::Prim::saturate, .dtype = DType::u8, .a = y}), DType::f32);
+  y = b.binary(ir::Prim::mul, b.binary(ir::Prim::sub, y, number(120)), number(0.3));
+  if (residual_zero != 0) r = b.binary(ir::Prim::sub, r, number(residual_zero));
+  y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, r, number(0.5)), y);
+  y = b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, b.binary(ir::Prim::max, y, number(0)), number(0.4)));
+  return b.finish({b.emit({.prim = ir::Prim::saturate, .dtype = DType::u8, .a = y})});
+}
+
 TEST(Int8Stream, ResidualAfterAGrid) {
   for (const Shape& s : kShapes) {
-    ir::BodyBuilder b({DType::i32, DType::f32, DType::f32, DType::u8});
-    const auto number = [&](double v) { return b.constant(DType::f32, v); };
-    std::uint16_t y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1), 2);
-    y = b.binary(ir::Prim::add, b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, y, number(0.3))), number(120));
-    y = b.cast(b.emit({.prim = ir::Prim::saturate, .dtype = DType::u8, .a = y}), DType::f32);
-    y = b.binary(ir::Prim::mul, b.binary(ir::Prim::sub, y, number(120)), number(0.3));
-    y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.binary(ir::Prim::sub, b.cast(3, DType::f32), number(9)), number(0.5)), y);
-    y = b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, b.binary(ir::Prim::max, y, number(0)), number(0.4)));
-    Int8Case c = case_of(s);
-    c.body = b.finish({b.emit({.prim = ir::Prim::saturate, .dtype = DType::u8, .a = y})});
-    c.extra.push_back(cat("u8", s.out, "(0,255)"));
-    check_int8(tactic_of(s), c, 1, true);
+    for (const double zero : {0, 9}) {
+      Int8Case c = case_of(s);
+      c.body = end_after_a_grid(zero);
+      c.extra.push_back(cat("u8", s.out, "(0,255)"));
+      check_int8(tactic_of(s), c, 1, true);
+    }
   }
 }
 

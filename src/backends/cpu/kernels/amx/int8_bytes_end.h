@@ -8,9 +8,19 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-template <bool kResidual, bool kMiddle>
+// What is known of the bytes of a residual; `counts`: unsigned, with a zero point of 0.
+enum class ResidualBytes { none, counts, any };
+
+// Whether results are unsigned with a zero point of 0 and bounds that such bytes have anyway.
+inline bool int8_plain_bytes(const Int8Finish& f) {
+  return f.out_type == Int8Finish::u8 && f.out_zero == 0 && (f.low2 > f.high2 || (f.low2 <= 0 && f.high2 >= 255));
+}
+
+// kPlain: int8_plain_bytes(). Where each row asked for that, ends would be bound by branches and by the masks that GCC keeps flags in.
+template <ResidualBytes kBytes, bool kMiddle, bool kPlain>
 class Int8BytesEnd {
  public:
+  static constexpr bool kResidual = kBytes != ResidualBytes::none;
   explicit Int8BytesEnd(const Int8Finish& f)
       : out_signed_(f.out_type == Int8Finish::i8), residual_signed_(f.residual_type == Int8Finish::i8) {
     const float bottom = (out_signed_ ? -128.0f : 0.0f) - f.out_zero, top = bottom + 255;
@@ -27,7 +37,10 @@ class Int8BytesEnd {
     middle_low_ = _mm512_set1_ps(f.middle_low), middle_high_ = _mm512_set1_ps(f.middle_high);
     middle_scale_ = _mm512_set1_ps(f.middle_scale);
     residual_scale_ = _mm512_set1_ps(f.residual_scale);
-    residual_start_ = _mm512_set1_ps(-f.residual_zero * f.residual_scale);
+    // A byte in the last bits of 2^23 is a float of that much more, exactly.
+    residual_start_ = _mm512_set1_ps((kBytes == ResidualBytes::counts ? -8388608.0f : -f.residual_zero) * f.residual_scale);
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    for (int i = 0; i < 4; ++i) part_[i] = _mm512_add_epi32(lanes, _mm512_set1_epi32(16 * i));
   }
 
   // Rows begin at `column`, and have so many vectors of 16.
@@ -44,11 +57,14 @@ class Int8BytesEnd {
   // sums(i): 16 of them.
   template <int kVectors, class Sums>
   __attribute__((always_inline)) inline void row(const Sums& sums, const char* residual, char* out) const {
-    __m512i y[4];
+    __m512i y[4], all = {};
+    if constexpr (kBytes == ResidualBytes::counts)
+      all = kVectors == 4 ? _mm512_loadu_si512(residual)
+                          : _mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(residual)));
 #pragma GCC unroll 4
-    for (int i = 0; i < kVectors; ++i) y[i] = _mm512_cvtps_epi32(value(sums(i), i, residual));
+    for (int i = 0; i < kVectors; ++i) y[i] = _mm512_cvtps_epi32(value(sums(i), i, residual, all));
     const __m512i first = words(y[0], y[1]), last = kVectors == 4 ? words(y[2], y[3]) : first;
-    const __m512i bytes = out_signed_ ? _mm512_packs_epi16(first, last) : _mm512_packus_epi16(first, last);
+    const __m512i bytes = !kPlain && out_signed_ ? _mm512_packs_epi16(first, last) : _mm512_packus_epi16(first, last);
     // Each quarter holds four columns of each vector.
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     const __m512i result = _mm512_permutexvar_epi32(order, bytes);
@@ -59,7 +75,7 @@ class Int8BytesEnd {
   }
 
  private:
-  __attribute__((always_inline)) inline __m512 value(const std::int32_t* sums, int i, const char* residual) const {
+  __attribute__((always_inline)) inline __m512 value(const std::int32_t* sums, int i, const char* residual, __m512i all) const {
     __m512 y = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(sums)), scale_[i], bias_[i]);
     if constexpr (kMiddle) {
       // Between whole bounds of a few hundred a sum with 1.5 * 2^23 rounds as the instruction does, which takes longer.
@@ -68,21 +84,28 @@ class Int8BytesEnd {
       y = _mm512_sub_ps(_mm512_add_ps(y, magic), magic);
     }
     if constexpr (kResidual) {
-      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(residual + 16 * i));
-      const __m512i wide = residual_signed_ ? _mm512_cvtepi8_epi32(bytes) : _mm512_cvtepu8_epi32(bytes);
-      const __m512 other = _mm512_fmadd_ps(_mm512_cvtepi32_ps(wide), residual_scale_, residual_start_);
+      const __m512 other = _mm512_fmadd_ps(residual_value(i, residual, all), residual_scale_, residual_start_);
       y = kMiddle ? _mm512_fmadd_ps(y, middle_scale_, other) : _mm512_add_ps(y, other);
     }
     return y;
   }
+  __attribute__((always_inline)) inline __m512 residual_value(int i, const char* residual, __m512i all) const {
+    if constexpr (kBytes == ResidualBytes::counts) {
+      const __m512i power = _mm512_set1_epi32(0x4b000000);   // 2^23
+      return _mm512_castsi512_ps(_mm512_mask_permutexvar_epi8(power, 0x1111'1111'1111'1111, part_[i], all));
+    }
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(residual + 16 * i));
+    return _mm512_cvtepi32_ps(residual_signed_ ? _mm512_cvtepi8_epi32(bytes) : _mm512_cvtepu8_epi32(bytes));
+  }
   __attribute__((always_inline)) inline __m512i words(__m512i a, __m512i b) const {
     __m512i w = _mm512_packs_epi32(a, b);
+    if constexpr (kPlain) return w;
     if (clamps_) w = _mm512_min_epi16(_mm512_max_epi16(w, least_), most_);
     return moved_ ? _mm512_adds_epi16(w, zero_) : w;
   }
 
   __m512 scale_[4] = {}, bias_[4] = {}, middle_low_, middle_high_, middle_scale_, residual_scale_, residual_start_;
-  __m512i least_, most_, zero_;
+  __m512i least_, most_, zero_, part_[4];
   bool clamps_, moved_, out_signed_, residual_signed_;
 };
 

@@ -122,7 +122,7 @@ __attribute__((always_inline)) inline void stream_square(const StreamProduct& p,
   }
 }
 
-template <bool kResidual, bool kMiddle, bool kSigned, bool kSquare>
+template <class End, bool kSigned, bool kSquare>
 class Streamer {
  public:
   explicit Streamer(const Int8Stream& s) : s_(s), end_(s.finish), each_((kStreamRows + s.steps - 1) / s.steps) {}
@@ -188,8 +188,8 @@ class Streamer {
     const StreamEnding& e = waiting_[first_++ % kWaiting];
     // Of the tile that ends next the residual is asked for now.
     const StreamEnding& next = waiting_[first_ % kWaiting];
-    std::int64_t soon = kResidual && first_ != last_ && next.tile ? next.tile->at + next.column : -1;
-    Int8BytesEnd<kResidual, kMiddle> end = end_;
+    std::int64_t soon = End::kResidual && first_ != last_ && next.tile ? next.tile->at + next.column : -1;
+    End end = end_;
     end.columns(s_.finish, e.column, e.vectors);
     const std::int64_t count = e.tile ? e.tile->count : 0, each = each_, each_line = each_line_;
     const std::int64_t line_rows = s_.line_rows, line_outputs = s_.line_outputs, row_elements = s_.row_elements;
@@ -207,7 +207,7 @@ class Streamer {
           const auto part = [&](int i) __attribute__((always_inline)) { return from + (kSquare ? i * kStreamTile : kStreamAt[i]); };
           four ? end.template row<4>(part, residual + at, out + at) : end.template row<2>(part, residual + at, out + at);
           at += row_elements;
-          if (kResidual && soon >= 0) _mm_prefetch(all + soon, _MM_HINT_T0), soon += row_elements;
+          if (End::kResidual && soon >= 0) _mm_prefetch(all + soon, _MM_HINT_T0), soon += row_elements;
         }
         if (++x == line_rows) x = 0;
       }
@@ -239,7 +239,7 @@ class Streamer {
   static constexpr unsigned kWaiting = 4;
   alignas(4096) std::int32_t ring_[kSquare ? 16 * kStreamTile : 8 * kStreamTile];
   const Int8Stream& s_;
-  const Int8BytesEnd<kResidual, kMiddle> end_;
+  const End end_;
   const std::int64_t each_;  // rows that end in a step
   StreamEnding waiting_[kWaiting] = {};
   unsigned first_ = 0, last_ = kSquare ? 3 : 2;  // none of these has a tile
@@ -249,27 +249,39 @@ class Streamer {
   std::int64_t lines_ = 0, each_line_ = 0;
 };
 
-template <bool kResidual, bool kMiddle>
+template <class End>
 void int8_stream_with(const Int8Stream& s) {
   // Beyond, panels come from the second cache in each product, and tiles of two rows ask for half as much of them.
   constexpr std::int64_t kFirstCacheSteps = 16;
   const bool square = s.steps > kFirstCacheSteps && s.columns % 64 == 0;
   const auto run = [&]<bool kSigned>() {
     if (square)
-      Streamer<kResidual, kMiddle, kSigned, true>(s).run();
+      Streamer<End, kSigned, true>(s).run();
     else
-      Streamer<kResidual, kMiddle, kSigned, false>(s).run();
+      Streamer<End, kSigned, false>(s).run();
   };
   s.is_signed ? run.template operator()<true>() : run.template operator()<false>();
 }
 
-void int8_stream(const Int8Stream& s) {
-  if (s.finish.residual == nullptr)
-    int8_stream_with<false, false>(s);
-  else if (s.finish.middle_scale != 0)
-    int8_stream_with<true, true>(s);
+template <bool kMiddle>
+void int8_stream_residual(const Int8Stream& s) {
+  const Int8Finish& f = s.finish;
+  const bool plain = int8_plain_bytes(f), counts = f.residual_type == Int8Finish::u8 && f.residual_zero == 0;
+  if (plain && counts)
+    int8_stream_with<Int8BytesEnd<ResidualBytes::counts, kMiddle, true>>(s);
+  else if (plain)
+    int8_stream_with<Int8BytesEnd<ResidualBytes::any, kMiddle, true>>(s);
   else
-    int8_stream_with<true, false>(s);
+    int8_stream_with<Int8BytesEnd<ResidualBytes::any, kMiddle, false>>(s);
+}
+
+void int8_stream(const Int8Stream& s) {
+  if (s.finish.residual)
+    s.finish.middle_scale != 0 ? int8_stream_residual<true>(s) : int8_stream_residual<false>(s);
+  else if (int8_plain_bytes(s.finish))
+    int8_stream_with<Int8BytesEnd<ResidualBytes::none, false, true>>(s);
+  else
+    int8_stream_with<Int8BytesEnd<ResidualBytes::none, false, false>>(s);
 }
 
 }  // namespace
