@@ -43,9 +43,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const struct {
     const void *x, *y, *scale, *bias;
     std::int64_t rows;
-    void* bad_index;
+    void *bad_index, *quantised;
   } argument{args.in[0].data, args.out[0].data, k.scaled ? args.in[1].data : nullptr, k.biased ? args.in[2].data : nullptr,
-             elements / k.length, nullptr};
+             elements / k.length, nullptr, nullptr};
   bool aligned = true;
   for (const void* pointer : {argument.x, argument.y, argument.scale, argument.bias})
     aligned = aligned && reinterpret_cast<std::uint64_t>(pointer) % 16 == 0;
