@@ -92,9 +92,10 @@ class Strips {
 }  // namespace
 
 bool takes_strips(const GemmBf16Weights& w, std::int64_t first_panel, std::int64_t last_panel, const Bf16End& end) noexcept {
+  constexpr std::int64_t kMostBytes = 1 << 18;   // 256 to 1024 channels: rows come from the second cache for each pair
   const std::int64_t steps = w.taps * w.steps();
-  return w.parts == 1 && steps > 0 && steps <= GemmBf16Strip::kMostSteps && (last_panel - first_panel) % 2 == 0 &&
-         last_panel * 32 <= w.n && end.all_bf16();
+  return w.parts == 1 && steps > 0 && steps <= GemmBf16Strip::kMostSteps && w.bytes() <= kMostBytes &&
+         (last_panel - first_panel) % 2 == 0 && last_panel * 32 <= w.n && end.all_bf16();
 }
 
 void gemm_bf16_strips(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, std::int64_t first_panel,

@@ -6,7 +6,8 @@
 
 namespace tenfold::backends::cpu {
 
-// Whether gemm_bf16 takes this way: 64 columns of weights fit the first cache, and columns are whole pairs of panels.
+// Whether gemm_bf16 takes this way: 64 columns of weights fit the first cache, all of them easily the second one, and columns are whole
+// pairs of panels.
 bool takes_strips(const GemmBf16Weights& w, std::int64_t first_panel, std::int64_t last_panel, const Bf16End& end) noexcept;
 void gemm_bf16_strips(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, std::int64_t first_panel,
                       std::int64_t last_panel, bool panels_inside, const Bf16End& end, const Bf16End::Binding& bound,
