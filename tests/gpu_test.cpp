@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "backends/cuda/backend.h"
+#include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/launch.h"
 #include "builder/builder.h"
 #include "ir/text.h"
@@ -122,6 +123,7 @@ TEST_F(Gpu, RunsInCallersMemoryOnCallersStream) {
   const ir::Graph graph = small_graph();
   const Engine engine = built(graph, 64);
   EXPECT_FALSE(engine.info().waits_in_run);
+  const std::int64_t compiled = backends::cuda::compilations();
   const auto context = engine.create_context();
   const auto stream = new_stream();
   for (std::int64_t batch : {2, 8, 2}) {
@@ -158,6 +160,7 @@ TEST_F(Gpu, RunsInCallersMemoryOnCallersStream) {
   std::fill(y.begin(), y.end(), 0.f);
   ASSERT_TRUE(context->run());
   expect_near(y.data(), want, "in a run");
+  EXPECT_EQ(backends::cuda::compilations(), compiled) << "kernels of runs";
   driver()->stream_destroy(stream);
 }
 

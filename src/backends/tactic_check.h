@@ -10,7 +10,9 @@
 #include <memory>
 #include <vector>
 
+#include "backends/addresses.h"
 #include "backends/backend.h"
+#include "backends/cuda/device/compiler.h"
 #include "base/checked.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
@@ -30,7 +32,8 @@ class Backwards final : public Parallel {
 class Target {
  public:
   virtual ~Target() = default;
-  virtual void* place(const void* host, std::int64_t bytes, std::int64_t alignment = 64) = 0;   // a copy of them
+  // A copy of them; `odd`: behind an address that is aligned, as views lie.
+  virtual void* place(const void* host, std::int64_t bytes, std::int64_t alignment = 64, bool odd = false) = 0;
   virtual void fetch(void* host, const void* placed, std::int64_t bytes) = 0;  // back, after the launch
   virtual Status::Code launch(const Tactic& tactic, const void* kernel, RunArgs args) = 0;
   virtual int workers() const = 0;
@@ -41,7 +44,7 @@ class OnHost final : public Target {
  public:
   explicit OnHost(Parallel& parallel) : parallel_(parallel) {}
   // Before a page that may not be touched: reading or writing past an end is a fault.
-  void* place(const void* host, std::int64_t bytes, std::int64_t alignment) override {
+  void* place(const void* host, std::int64_t bytes, std::int64_t alignment, bool) override {
     constexpr std::int64_t kPage = 4096;
     const auto whole = static_cast<std::size_t>(round_up(bytes, kPage)), mapped = whole + kPage;
     auto* const pages = static_cast<std::byte*>(mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -70,12 +73,13 @@ class OnHost final : public Target {
 class OnStream final : public Target {
  public:
   explicit OnStream(Backend& backend, int threads = 1) : backend_(backend), stream_(backend.open_stream({.threads = threads})) {}
-  void* place(const void* host, std::int64_t bytes, std::int64_t) override {
-    std::shared_ptr<void> memory = backend_.allocate(bytes);
+  void* place(const void* host, std::int64_t bytes, std::int64_t alignment, bool odd) override {
+    const std::int64_t before = odd ? alignment : 0;
+    void* const start = static_cast<std::byte*>(memory_.emplace_back(backend_.allocate(before + bytes)).get()) + before;
     if (bytes > 0) {
-      EXPECT_EQ(stream_->copy(memory.get(), host, bytes), Status::ok) << stream_->error();
+      EXPECT_EQ(stream_->copy(start, host, bytes), Status::ok) << stream_->error();
     }
-    return memory_.emplace_back(std::move(memory)).get();
+    return start;
   }
   void fetch(void* host, const void* placed, std::int64_t bytes) override {
     if (bytes > 0) {
@@ -85,7 +89,9 @@ class OnStream final : public Target {
   }
   Status::Code launch(const Tactic& tactic, const void* kernel, RunArgs args) override {
     args.parallel = &stream_->parallel();
+    const std::int64_t compiled = cuda::compilations();
     const Status::Code launched = stream_->launch(tactic, kernel, args), done = stream_->wait();
+    EXPECT_EQ(cuda::compilations(), compiled) << tactic.name << " compiles in a run";
     return launched == Status::ok ? done : launched;
   }
   int workers() const override { return stream_->parallel().workers(); }
@@ -120,6 +126,7 @@ struct TacticRun {
   const ir::Graph& graph;  // one node; its inputs are the graph's inputs or constants
   DeviceInfo device;
   Problem problem;
+  bool odd = false;  // operands lie as views may
 
   TacticRun(const Tactic& t, const ir::Graph& g, std::uint32_t features) : tactic(t), graph(g) {
     device.features = features;
@@ -201,7 +208,8 @@ struct TacticRun {
       kept.push_back(relaid(operands[i], problem.in[i].layout, operands[i].shape()));
       in.push_back(bind(operands[i].shape(), problem.in[i].layout));
       if (bytes < 0) {
-        in.back().data = target.place(kept.back().raw(), kept.back().bytes(), byte_size(kept.back().dtype(), 1));
+        in.back().data = target.place(kept.back().raw(), kept.back().bytes(), byte_size(kept.back().dtype(), 1),
+                                      odd && !problem.in[i].constant);
         continue;
       }
       packed.emplace_back(std::aligned_alloc(64, static_cast<std::size_t>((bytes + 63) / 64 * 64)), [](void* p) { std::free(p); });
@@ -225,12 +233,13 @@ struct TacticRun {
         std::memcpy(y.mutable_raw(), x.raw(), static_cast<std::size_t>(y.bytes()));
       }
       out.push_back(bind(shapes[o], d.layout));
-      out.back().data = target.place(y.raw(), y.bytes(), byte_size(y.dtype(), 1));
+      out.back().data = target.place(y.raw(), y.bytes(), byte_size(y.dtype(), 1), odd);
       if (shared >= 0) in[static_cast<std::size_t>(shared)].data = out.back().data;
     }
     const std::int64_t bytes = tactic.workspace ? tactic.workspace(problem, config).constant() : 0;
     std::shared_ptr<void> workspace(std::aligned_alloc(64, static_cast<std::size_t>((bytes + 127) / 64 * 64)),
                                     [](void* p) { std::free(p); });
+    const OperandAddresses addresses(odd);
     const auto kernel = tactic.open(problem, config);
     const std::int64_t stride = tactic.worker_scratch ? scratch_stride(tactic.worker_scratch(problem, config).constant()) : 0;
     const std::int64_t scratch_bytes = stride * target.workers() + 64;

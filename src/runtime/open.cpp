@@ -1,4 +1,5 @@
 // Opening a plan: machine check, kernels, the nodes of host steps, the facts that Engine tells.
+#include "backends/addresses.h"
 #include "base/checked.h"
 #include "base/cpu_count.h"
 #include "base/thread_pool.h"
@@ -26,6 +27,15 @@ namespace {
 using plan::Step;
 using plan::StepKind;
 
+// Views lie somewhere behind an aligned address; what the body of a branch or loop is given, wherever that may be.
+backends::OperandAddresses addresses_of(const Step& step, bool nested) {
+  bool odd = false;
+  for (const auto* side : {&step.in, &step.out})
+    for (const plan::Operand& o : *side)
+      odd = odd || o.at.offset % backends::kVectorBytes != 0 || (nested && o.at.space == plan::Space::binding);
+  return backends::OperandAddresses(odd);
+}
+
 struct Opener {
   EngineState& engine;
   const std::vector<ir::Dim>* dims = nullptr;
@@ -33,7 +43,7 @@ struct Opener {
   const plan::Program* top = nullptr;
   const plan::Disagreements disagreements{engine.plan, *top, *engine.registry};
 
-  void open_kernel(OpenStep& open) {
+  void open_kernel(OpenStep& open, bool nested) {
     const Step& step = *open.step;
     for (const backends::Tactic& t : engine.backend->tactics())
       if (t.name == step.tactic) open.tactic = &t;
@@ -48,6 +58,7 @@ struct Opener {
                                         : backends::Verdict::only_if(step.config.size() == open.tactic->configs(problem).at(0).size(),
                                                                      "its configuration has another length");
     require(valid.yes, ErrorKind::plan_refused, "tactic '", step.tactic, "': ", valid.reason);
+    const backends::OperandAddresses addresses = addresses_of(step, nested);
     open.kernel = open.tactic->open(problem, step.config);
     if (open.tactic->worker_scratch) {
       const std::int64_t bytes = open.tactic->worker_scratch(problem, step.config).bounds(*box).upper;
@@ -99,7 +110,7 @@ struct Opener {
       open.step = &step;
       open.may_disagree = disagreements.possible(step);
       try {
-        if (step.kind == StepKind::kernel) open_kernel(open);
+        if (step.kind == StepKind::kernel) open_kernel(open, &program != top);
         if (open.tactic && open.tactic->source == backends::Source::onednn) engine.info.allocates_in_run = true;
         if (step.kind == StepKind::host) open_host(open);
         for (const plan::Program& p : step.programs) open.programs.push_back(this->open(p));
@@ -176,6 +187,7 @@ void compile_ahead(const EngineState& engine) {
       for (const backends::Tactic& t : engine.backend->tactics()) {
         if (step.kind != StepKind::kernel || t.name != step.tactic || t.source != backends::Source::native) continue;
         try {
+          const backends::OperandAddresses addresses = addresses_of(step, &program != &top);
           const backends::Problem problem = plan::step_problem(step, top.dims, box, engine.backend->info(), *engine.registry);
           if (t.supports(problem).yes && (!t.valid || t.valid(problem, step.config).yes)) t.open(problem, step.config);
         } catch (const Error&) {}

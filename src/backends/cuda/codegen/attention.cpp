@@ -1,44 +1,12 @@
-// Printing attention kernels: softmax is kept as a running maximum and sum, as in FlashAttention (Dao et al., 2022).
+// Printing attention kernels for tensor cores: softmax is kept as a running maximum and sum, as in FlashAttention (Dao et al., 2022).
 #include "backends/cuda/codegen/attention.h"
 
-#include "backends/cuda/codegen/body_text.h"
-#include "backends/cuda/codegen/gemm_tail.h"
 #include "backends/cuda/codegen/mma_parts.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
 namespace {
-
-constexpr const char* kArguments = R"(
-struct Arguments {
-  const T *q, *k, *v; const MASK* mask; RESULT* y;
-  i64 queries, keys, group, heads, batches, qs[3], ks[3], vs[3], ys[3], ms[4];
-  const int* offsets; i64 longest; u32* bad_index;
-};
-// The rows of a block's sentence, or of its batch.
-struct Rows { i64 begin; int queries, keys; };
-#if PACKED
-// Offsets that do not rise from 0 to the rows there are, by no more than the longest sentence, fail the run; their sentence is empty.
-__device__ __forceinline__ Rows rows_of(const Arguments& a, i64 batch) {
-  const i64 begin = a.offsets[batch], rows = a.offsets[batch + 1] - begin;
-  const bool good = (batch > 0 || begin == 0) && begin >= 0 && rows >= 0 && rows <= a.longest && begin + rows <= a.queries;
-  if (good) return {begin, (int)rows, (int)rows};
-  if (threadIdx.x == 0) *a.bad_index = 1;
-  return {0, 0, 0};
-}
-// Zeros behind the last sentence, by the blocks of the batch after the last; true if this is one.
-__device__ __forceinline__ bool clears_rest(const Arguments& a) {
-  if (blockIdx.z != a.batches) return false;
-  for (i64 row = max((i64)a.offsets[a.batches], (i64)0) + blockIdx.x; row < a.queries; row += gridDim.x)
-    for (int d = threadIdx.x; d < REAL_VALUE; d += blockDim.x) a.y[blockIdx.y * a.ys[1] + row * a.ys[2] + d] = (RESULT)0;
-  return true;
-}
-#else
-__device__ __forceinline__ Rows rows_of(const Arguments& a, i64) { return {0, (int)a.queries, (int)a.keys}; }
-__device__ __forceinline__ bool clears_rest(const Arguments&) { return false; }
-#endif
-)";
 
 // Fragments are those of mma.m16n8k16: thread t holds rows t/4 and t/4+8, columns 2(t%4) and the next, of every 8.
 constexpr const char* kMma = R"(
@@ -246,72 +214,6 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) vectors(Arguments a) { 
 extern "C" __global__ void __launch_bounds__(32 * WARPS) singles(Arguments a) { enter(); attend<false>(a); }
 )";
 
-constexpr const char* kSimple = R"(
-extern "C" __global__ void __launch_bounds__(THREADS) attention(Arguments a) {
-  enter();
-  extern __shared__ float scores[];
-  __shared__ float room[32];
-  if (clears_rest(a)) return;
-  const i64 row = blockIdx.x, head = blockIdx.y, batch = blockIdx.z;
-  const Rows rows = rows_of(a, batch);
-  const i64 keys = rows.keys;
-  if (PACKED && row >= rows.queries) return;
-  const T* q = a.q + batch * a.qs[0] + head * a.qs[1] + (rows.begin + row) * a.qs[2];
-  const T* k = a.k + batch * a.ks[0] + head / a.group * a.ks[1] + rows.begin * a.ks[2];
-  const T* v = a.v + batch * a.vs[0] + head / a.group * a.vs[1] + rows.begin * a.vs[2];
-  float most = -INFINITY_F;
-  for (i64 key = threadIdx.x; key < keys; key += THREADS) {
-    float x = 0;
-    for (int d = 0; d < REAL_SIZE; ++d) x += (float)LOAD(q[d]) * (float)LOAD(k[key * a.ks[2] + d]);
-    x *= SCALE;
-#if MASKED
-    { const MASK m = a.mask[batch * a.ms[0] + head * a.ms[1] + row * a.ms[2] + key * a.ms[3]]; x += LOAD_MASK(m); }
-#endif
-    if (CAUSAL && key > row) x = -INFINITY_F;
-    scores[key] = x;
-    most = max_nan(most, x);
-  }
-  most = over_block<Max, THREADS>(most, -INFINITY_F, room);
-  float sum = 0;
-  for (i64 key = threadIdx.x; key < keys; key += THREADS) sum += scores[key] = expf(scores[key] - most);
-  sum = over_block<Sum, THREADS>(sum, 0.f, room);
-  __syncthreads();
-  for (int d = threadIdx.x; d < REAL_VALUE; d += THREADS) {
-    float y = 0;
-    for (i64 key = 0; key < keys; ++key) y += scores[key] * (float)LOAD(v[key * a.vs[2] + d]);
-    const float r = y / sum;
-    a.y[batch * a.ys[0] + head * a.ys[1] + (rows.begin + row) * a.ys[2] + d] = STORE(ended(r));
-  }
-}
-)";
-
-// Keys whose scores are in registers at a time where blocks stay: they divide all keys and are a multiple of 16.
-std::int64_t attention_part(const AttentionProblem& p) {
-  const int most = p.row_blocks == 1 ? 128 : 64;
-  for (int parts = p.whole > 64 ? 2 : 1; parts <= p.whole / 16; ++parts)
-    if (p.whole % (16 * parts) == 0 && p.whole / parts <= most) return p.whole / parts;
-  return 16;
-}
-
-std::string definitions(const AttentionProblem& p) {
-  std::string head;
-  const auto define = [&](const char* name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
-  const auto up = [](std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; };
-  define("T", storage_type(p.dtype)), define("RESULT", storage_type(p.out)), define("MASK", storage_type(p.mask)),
-      define("LOAD(x)", loaded(p.dtype, "(x)"));
-  define("STORE(x)", stored(p.out, "(x)")), define("LOAD_MASK(x)", loaded(p.mask, "(x)"));
-  define("MMA_TYPE", p.dtype == DType::bf16 ? "\"bf16\"" : "\"f16\"");
-  define("REAL_SIZE", p.size), define("REAL_VALUE", p.value_size), define("SIZE", up(p.size, 16)), define("VALUE", up(p.value_size, 8));
-  define("VALUE_STORED", up(p.value_size, 8)), define("MASK_TILES", p.mask_tiles ? 1 : 0);
-  define("KEYS", p.whole > 0 ? p.whole : kAttentionKeys), define("MASK_ROW", p.mask_row ? 1 : 0), define("EXACTLY", p.exactly ? 1 : 0);
-  define("BF16", p.dtype == DType::bf16 ? 1 : 0), define("ONES", p.dtype == DType::bf16 ? "0x3f803f80" : "0x3c003c00");
-  define("BLOCKS", p.blocks), define("PART", attention_part(p)), define("ROW_BLOCKS", p.row_blocks);
-  define("WARPS", p.warps), define("THREADS", kSimpleThreads);
-  define("SCALE", cat("(float)", p.scale)), define("CAUSAL", p.causal ? "true" : "false"), define("MASKED", p.masked ? 1 : 0);
-  define("PACKED", p.packed ? 1 : 0);
-  return head;
-}
-
 }  // namespace
 
 int attention_shared_bytes(const AttentionProblem& p) {
@@ -330,16 +232,7 @@ std::string generate_attention_mma(const AttentionProblem& p) {
                              : p.whole > 0 && p.packed ? attention_packed_text()
                              : p.whole > 0             ? attention_whole_text()
                                                        : kKernel;
-  return cat(prelude(), definitions(p), kArguments, mma_helpers(), kMma, kernel);
-}
-std::string generate_attention_simple(const AttentionProblem& p) {
-  return cat(prelude(), definitions(p), attention_end(p), kArguments, kSimple);
-}
-
-std::string attention_end(const AttentionProblem& p) {
-  std::vector<std::string> results{"x"};
-  const std::string code = p.body ? print_body(without_last_rounding(*p.body, p.out), {"x"}, "t", "  ", results, true) : "";
-  return cat("__device__ __forceinline__ ", compute_type(p.out), " ended(float x) {\n", code, "  return ", results[0], ";\n}\n");
+  return cat(prelude(), attention_head(p), mma_helpers(), kMma, kernel);
 }
 
 }  // namespace tenfold::backends::cuda

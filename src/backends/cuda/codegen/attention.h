@@ -50,6 +50,7 @@ std::string attention_packed_text();  // the same where rows are packed sentence
 // `attention`: any float type, scores of one query in shared memory: for f32, and where nothing else runs. Grid: queries, heads, batch.
 std::string generate_attention_simple(const AttentionProblem& p);
 
+std::string attention_head(const AttentionProblem& p);   // what those of above begin with
 // A function ended(x): what is stored of a result, before it is rounded to `out`.
 std::string attention_end(const AttentionProblem& p);
 

@@ -61,7 +61,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) attention(const __grid
   const int units = (a.queries + kRows - 1) / kRows * a.heads * a.batches;
   if (threadIdx.x == 0) fetch_description(a.q), fetch_description(a.k), fetch_description(a.v);
   if (asks && lane == 0 && team < TEAMS) {
-    for (int s = 0; s < STAGES; ++s) start_barrier(filled(s), MASK_ROW ? 2 : 1), start_barrier(freed(s), 4 * GROUPS);
+    for (int s = 0; s < STAGES; ++s) {
+      start_barrier(filled(s), MASK_ROW ? 1 + kArriving : 1);
+      start_barrier(freed(s), 4 * GROUPS * kArriving);
+    }
     for (int r = 0; r < 2; ++r) start_barrier(queries_filled(r), 1), start_barrier(queries_freed(r), 4 * GROUPS);
     asm volatile("fence.mbarrier_init.release.cluster;\n\tfence.proxy.async;" ::: "memory");
   }
@@ -103,7 +106,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) attention(const __grid
           asm volatile("st.shared.f32 [%0], %1;" :: "r"(base + kMasksAt + (stage * KEYS + i) * 4), "f"(m) : "memory");
         }
         __syncwarp();
-        if (lane == 0) arrive(filled(stage));
+        if (arrives(lane)) arrive(filled(stage));
 #endif
       }
     }
@@ -146,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) attention(const __grid
       wait_for_products<0>();
       settle(out);
       if (MASK_ROW) __syncwarp();   // all have read the mask
-      if (lane == 0) arrive(freed(stage));
+      if (arrives(lane)) arrive(freed(stage));
     }
     #pragma unroll
     for (int h = 0; h < 2; ++h) sum[h] = 1.0f / over_warp<Sum, 4>(sum[h]);
@@ -286,7 +289,7 @@ std::string generate_attention_wgmma(const AttentionProblem& p, const AttentionT
   define("MASKED", p.masked ? 1 : 0), define("MASK_ROW", p.masked && p.mask_row ? 1 : 0);
   std::string main = kMain;
   replace_once(main, "      SOFTMAX\n", kSoftmax);
-  return cat(prelude(), head, wgmma_helpers(), exchange_helper(), wgmma_multiply(tile.keys, p.dtype, p.dtype),
+  return cat(prelude(), head, wgmma_helpers(), arrivals(), exchange_helper(), wgmma_multiply(tile.keys, p.dtype, p.dtype),
              values_multiply(p.size, bf16), stores(p), kParts, main);
 }
 

@@ -73,5 +73,6 @@ struct PlainNormArguments {
   const void* tail[3];
 };
 std::string generate_plain_norm(const ProductNormProblem& p);
+std::string norm_definitions(const ProductNormProblem& p);   // that both begin with
 
 }  // namespace tenfold::backends::cuda

@@ -47,10 +47,10 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
   const int tiles = (int)((a.m + kTileRows - 1) / kTileRows);
   if (threadIdx.x == 0) {
     fetch_description(a.a), fetch_description(a.b), fetch_description(a.y);
-    for (int s = 0; s < STAGES; ++s) start_barrier(filled(s), 1), start_barrier(freed(s), 4 * GROUPS);
+    for (int s = 0; s < STAGES; ++s) start_barrier(filled(s), 1), start_barrier(freed(s), 4 * GROUPS * kArriving);
     for (int g = 0; g < GROUPS; ++g)
       for (int s = 0; s < SLOTS; ++s) start_barrier(slot_filled(g, s), 1), start_barrier(slot_freed(g, s), 1);
-    for (int w = 0; w < kWarps; ++w) start_barrier(met(w, 0), CLUSTER), start_barrier(met(w, 1), CLUSTER);
+    for (int w = 0; w < 2 * kWarps; ++w) start_barrier(met(w / 2, w % 2), CLUSTER * kArriving);
     asm volatile("fence.mbarrier_init.release.cluster;\n\tfence.proxy.async;" ::: "memory");
     // Weights are constant, so the first ones come while the kernel before still runs.
     for (int k = 0; k < kAhead; ++k) {
@@ -118,13 +118,13 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
         commit_products();
         if (k > 0) {
           wait_for_products<1>();
-          if (lane == 0) arrive(freed(previous));
+          if (arrives(lane)) arrive(freed(previous));
         }
         previous = stage;
         if (++stage == STAGES) stage = 0, parity ^= 1;
       }
       wait_for_products<0>();
-      if (lane == 0) arrive(freed(previous));
+      if (arrives(lane)) arrive(freed(previous));
       #pragma unroll
       for (int e = 0; e < COLUMNS / 2; ++e) asm volatile("" : "+f"(c[0][e]));
 
@@ -196,9 +196,14 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
       }
       asm volatile("fence.acq_rel.cluster;" ::: "memory");
       __syncwarp();
-      if (lane < CLUSTER)
-        asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" 
-                     :: "r"(of_block(met(own_warp, turn), lane)) : "memory");
+      const auto tell = [&](int which) {
+        asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];"
+                     :: "r"(of_block(met(own_warp, turn), which)) : "memory");
+      };
+      if (kArriving > 1)
+        for (int r = 0; r < CLUSTER; ++r) tell(r);
+      else if (lane < CLUSTER)
+        tell(lane);
       wait_for_cluster(met(own_warp, turn), met_parity);
       float inverse[2];
       #pragma unroll
@@ -249,53 +254,6 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
 }
 )";
 
-// For addresses that TMA does not take.
-constexpr const char* kPlain = R"(
-struct Arguments { const u16 *a, *b, *r; u16 *y, *s; const void* tail[3]; };
-constexpr int kSteps = (N + THREADS - 1) / THREADS;
-extern "C" __global__ void __launch_bounds__(THREADS) plain(Arguments a) {
-  enter();
-  __shared__ float room[32];
-  const u16* x = a.a + (i64)blockIdx.x * K;
-  float v[kSteps], sum = 0.f, squares = 0.f;
-  #pragma unroll
-  for (int i = 0; i < kSteps; ++i) {
-    const int n = i * THREADS + threadIdx.x;
-    v[i] = 0.f;
-    if (n >= N) continue;
-    for (int k = 0; k < K; ++k) v[i] += LOAD(x[k]) * LOAD(a.b[(i64)n * K + k]);
-    if (HAS_ROW) v[i] += LOAD_ROW(((const ROW*)a.tail[2])[n]);
-    if (STAGED) v[i] += LOAD(a.r[(i64)blockIdx.x * N + n]);
-    if (KEPT) a.s[(i64)blockIdx.x * N + n] = STORE(v[i]);
-    sum += v[i];
-  }
-  const float mean = over_block<Sum, THREADS>(sum, 0.f, room) * (1.0f / N);
-  #pragma unroll
-  for (int i = 0; i < kSteps; ++i) squares += i * THREADS + threadIdx.x < N ? (v[i] - mean) * (v[i] - mean) : 0.f;
-  const float inverse = rsqrtf(over_block<Sum, THREADS>(squares, 0.f, room) * (1.0f / N) + EPSILON);
-  #pragma unroll
-  for (int i = 0; i < kSteps; ++i) {
-    const int n = i * THREADS + threadIdx.x;
-    if (n >= N) continue;
-    const float y = (v[i] - mean) * inverse * LOAD_SCALE(((const SCALE*)a.tail[0])[n]) + LOAD_BIAS(((const BIAS*)a.tail[1])[n]);
-    a.y[(i64)blockIdx.x * N + n] = STORE(y);
-  }
-}
-)";
-
-std::string definitions(const ProductNormProblem& p) {
-  std::string head;
-  const auto define = [&](const std::string& name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
-  define("BF16", p.type == DType::bf16 ? 1 : 0), define("N", p.n), define("K", p.k), define("THREADS", kPlainNormThreads);
-  define("STAGED", p.added ? 1 : 0), define("KEPT", p.kept ? 1 : 0), define("HAS_ROW", p.has_row ? 1 : 0);
-  define("EPSILON", cat(p.epsilon, "f")), define("LOAD(x)", loaded(p.type, "(x)")), define("STORE(x)", stored(p.type, "(x)"));
-  const auto constant = [&](const std::string& name, DType type) {
-    define(name, storage_type(type)), define("LOAD_" + name + "(x)", loaded(type, "(x)"));
-  };
-  constant("SCALE", p.scale), constant("BIAS", p.bias), constant("ROW", p.row);
-  return head;
-}
-
 }  // namespace
 
 int WgmmaNormTile::shared_bytes() const {
@@ -303,15 +261,13 @@ int WgmmaNormTile::shared_bytes() const {
 }
 
 std::string generate_wgmma_norm(const ProductNormProblem& p, const WgmmaNormTile& t) {
-  std::string head = definitions(p);
+  std::string head = norm_definitions(p);
   const auto define = [&](const std::string& name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
   const WgmmaTile tile = t.tile();
   define("COLUMNS", t.columns), define("GROUPS", t.groups), define("STAGES", t.stages);
   define("SLOTS", tile.slots), define("PANEL", tile.panel()), define("CLUSTER", t.cluster);
   define("kSteps", (p.k + kWgmmaDepth - 1) / kWgmmaDepth);
-  return cat(prelude(), head, wgmma_helpers(), wgmma_multiply(t.columns, p.type, p.type), kMain);
+  return cat(prelude(), head, wgmma_helpers(), arrivals(), wgmma_multiply(t.columns, p.type, p.type), kMain);
 }
-
-std::string generate_plain_norm(const ProductNormProblem& p) { return cat(prelude(), definitions(p), kPlain); }
 
 }  // namespace tenfold::backends::cuda

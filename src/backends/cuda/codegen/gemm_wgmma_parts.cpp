@@ -1,6 +1,9 @@
 // The parts that kernels for wgmma are put together from.
 #include "backends/cuda/codegen/gemm_wgmma_parts.h"
 
+#include <cstdlib>
+#include <cstring>
+
 #include "backends/cuda/codegen/mma_parts.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "base/check.h"
@@ -61,6 +64,13 @@ __device__ __forceinline__ u32 pair(float low, float high) { u32 y; asm(PAIR " %
 )";
 
 }  // namespace
+
+std::string arrivals() {
+  const char* text = std::getenv("TENFOLD_EVERY_LANE_ARRIVES");
+  const bool all = text && std::strcmp(text, "1") == 0;
+  return cat("constexpr int kArriving = ", all ? 32 : 1, ";\n",
+             "__device__ __forceinline__ bool arrives(int lane) { return kArriving > 1 || lane == 0; }\n");
+}
 
 const char* wgmma_helpers() { return kHelpers; }
 

@@ -6,6 +6,9 @@
 namespace tenfold::backends::cuda {
 
 const char* wgmma_helpers();  // expects BF16 to be defined: 0 or 1
+// kArriving and arrives(lane): lanes that arrive on a barrier for their warp, one. All do under TENFOLD_EVERY_LANE_ARRIVES=1, for
+// compute-sanitizer's racecheck takes an arrival for the arriving thread's alone, whatever __syncwarp put before it.
+std::string arrivals();
 // A function multiply(c, a, b, add) for 32 bytes along k: c = a * b, added to c or not.
 std::string wgmma_multiply(int columns, DType a, DType b);
 // Functions that put two neighbouring results into a panel of results in shared memory, and get two of another tensor from one.

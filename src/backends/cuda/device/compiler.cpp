@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <atomic>
 #include <vector>
 
 #include "backends/cuda/device/library.h"
@@ -16,6 +17,8 @@ struct OpaqueProgram;
 using Program = OpaqueProgram*;
 
 constexpr const char* kOptions[] = {"--std=c++17", "--extra-device-vectorization"};
+
+std::atomic<std::int64_t> begun{0};
 
 std::vector<std::string>& names() {
   static std::vector<std::string> list{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
@@ -72,7 +75,11 @@ Hash128 code_key(const std::string& source, int arch) {
   return hash128(all + '\n' + source);
 }
 
+std::int64_t compilations() noexcept { return begun.load(std::memory_order_relaxed); }
+void count_compilation() noexcept { begun.fetch_add(1, std::memory_order_relaxed); }
+
 std::string compile(const std::string& source, int arch) {
+  count_compilation();
   const Loaded& n = nvrtc();
   require(n.library.opened(), ErrorKind::unsupported, "GPU kernels cannot be compiled here: ", n.library.why_not());
   Program program = nullptr;

@@ -1,6 +1,7 @@
 // From CUDA C to machine code for one architecture, by NVRTC.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/hash.h"
@@ -14,6 +15,9 @@ std::string compiler_path();   // the file that was opened
 // This file instead of those that are looked for; before anything else is asked.
 void choose_compiler(const std::string& path);
 
+// Sources that this process began to compile, itself or by helpers: none in a run, which tests ask.
+std::int64_t compilations() noexcept;
+void count_compilation() noexcept;
 // What compile() makes of equal sources for equal architectures is equal.
 Hash128 code_key(const std::string& source, int arch);
 // The binary of `source` for an architecture: 75, 80, 86, 89, 90 (compiled as 90a), 100, 120. Throws unsupported without NVRTC,

@@ -40,6 +40,7 @@ void KernelStore::start(const std::string& source, int arch) {
   const Hash128 key = code_key(source, arch);
   std::lock_guard lock(mutex_);
   if (known_.contains(key) || !helpers() || !under_way_.insert(key).second) return;
+  count_compilation();
   helpers_->compile(source, arch, [this, key](std::string binary) {
     std::shared_ptr<const Code> code = binary.empty() ? nullptr : as_code(key, compiler_, std::move(binary));
     std::lock_guard done(mutex_);

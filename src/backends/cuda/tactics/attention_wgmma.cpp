@@ -3,10 +3,10 @@
 #include "backends/cuda/codegen/attention_wgmma.h"
 
 #include <algorithm>
-#include <mutex>
 
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/device/tensor_map.h"
+#include "backends/addresses.h"
 #include "backends/cuda/tactics/attention_common.h"
 #include "base/checked.h"
 
@@ -17,7 +17,7 @@ using namespace cuda;
 using std::int64_t;
 
 constexpr int kSharedBytes = 227 << 10, kMostStages = 4;
-constexpr int64_t kMostKeys = 8192, kMostGroups = 4;  // keys: attention_simple takes over where addresses are odd
+constexpr int64_t kMostUnits = int64_t{1} << 30, kMostKeys = 8192, kMostGroups = 4;  // keys: attention_simple takes over where addresses are odd
 
 int64_t upper(const Problem& p, std::size_t operand) { return std::max<int64_t>(p.bounds(p.in[operand].dims[2]).upper, 1); }
 AttentionTile tile_of(const Config& c) {
@@ -78,35 +78,42 @@ Verdict valid(const Problem& p, const Config& c) {
 struct Kernel {
   AttentionProblem problem;
   AttentionTile tile;
-  int ordinal = 0, processors = 1;
-  std::shared_ptr<const LoadedModule> module;
-  Function function = nullptr;
-  // For addresses that TMA does not take: compiled when they are first met.
-  mutable std::once_flag met;
-  mutable std::shared_ptr<const LoadedModule> simple_module;
-  mutable Function simple = nullptr;
+  int processors = 1;
+  std::shared_ptr<const LoadedModule> module, simple_module;
+  Function function = nullptr, simple = nullptr;  // the second for what TMA does not take
 };
+
+// Whether addresses or strides may be such that a simple kernel has to run, or there may be no keys or very many units.
+bool may_be_odd(const Problem& p) {
+  const auto odd = [](const OperandDesc& o, int bytes) {
+    const ir::Dims all = o.dense ? strides(o.layout, o.dims) : o.strides;
+    return std::any_of(all.begin(), all.end() - 1, [&](ir::Dim s) {
+      return !(s * ir::Dim(bits(o.dtype) / 8)).divisible_by(bytes);
+    });
+  };
+  const OperandDesc& y = p.out[0];
+  const ir::Dims& q = p.in[0].dims;
+  return OperandAddresses::may_be_odd() || odd(p.in[0], 16) || odd(p.in[1], 16) || odd(p.in[2], 16) || odd(y, bits(y.dtype)) || p.bounds(p.in[1].dims[2]).lower < 1 ||
+         p.bounds(q[0] * q[1] * q[2]).upper >= kMostUnits;
+}
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   auto k = std::make_shared<Kernel>();
-  k->problem = attention_problem(p), k->tile = tile_of(c), k->ordinal = p.device->ordinal;
-  Device& gpu = Device::get(k->ordinal);
+  k->problem = attention_problem(p), k->tile = tile_of(c);
+  Device& gpu = Device::get(p.device->ordinal);
   const ir::Dim keys = p.in[1].dims[2];
   k->module = gpu.load(generate_attention_wgmma(k->problem, k->tile, keys.is_constant() ? keys.constant() : -1, upper(p, 1)));
   k->function = k->module->function("attention", k->tile.shared_bytes(k->problem));
   k->processors = gpu.multiprocessors();
+  if (may_be_odd(p)) {
+    k->simple_module = gpu.load(generate_attention_simple(k->problem));
+    k->simple = k->simple_module->function("attention");
+  }
   return k;
 }
 
 Status::Code run_simple(const Kernel& k, const RunArgs& args, const AttentionArguments& a) noexcept {
-  try {
-    std::call_once(k.met, [&] {
-      k.simple_module = Device::get(k.ordinal).load(generate_attention_simple(k.problem));
-      k.simple = k.simple_module->function("attention");
-    });
-  } catch (...) {
-    return Status::failed;
-  }
+  if (!k.simple_module) return Status::failed;
   const Grid grid{static_cast<unsigned>(a.queries), static_cast<unsigned>(a.heads), static_cast<unsigned>(a.batches)};
   return launch(queue_of(args), k.simple, grid, kSimpleThreads, static_cast<unsigned>((a.keys + 3) / 4 * 16), &a, Start::early);
 }
@@ -124,7 +131,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const int y_bytes = bits(k.problem.out) / 8;   // eight results are written at once
   const auto read = bits_of(a.q, a.q_stride, 2) | bits_of(a.k, a.k_stride, 2) | bits_of(a.v, a.v_stride, 2);
   if (read % 16 != 0 || bits_of(a.y, a.y_stride, y_bytes) % static_cast<unsigned>(8 * y_bytes) != 0 || a.keys == 0 ||
-      units >= int64_t{1} << 30)
+      units >= kMostUnits)
     return run_simple(k, args, a);
   AttentionWgmmaArguments w{};
   w.mask = a.mask, w.y = a.y;

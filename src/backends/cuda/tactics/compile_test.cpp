@@ -47,6 +47,7 @@ class CompileSweep {
         run.use(formats);
         if (!t.supports(run.problem)) continue;
         ++opened[t.name];
+        const OperandAddresses anywhere(true);   // the kernels for odd ones, too
         EXPECT_NO_THROW(t.open(run.problem, t.configs(run.problem).front())) << t.name << " on " << run.problem.line();
       }
     }

@@ -151,26 +151,20 @@ class Kernel {
     if (read_.tail.has_body) read_.few.gemm.body = &read_.tail.body;
     processors_ = Device::get(ordinal_).multiprocessors(), shared_ = read_.few.shared_bytes(tile_);
     vectors_ = load(true);
+    if (OperandAddresses::may_be_odd()) singles_ = load(false);
   }
   Status::Code run(const RunArgs& args) const noexcept {
     const GemmProblem& g = read_.few.gemm;
     FewArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, args.in[0].dims[0]};
     place_tail(args, read_.tail, a.tail);
     if (a.images == 0) return Status::ok;
-    const Loaded* loaded = &vectors_;
-    if (!lie_well(args)) {
-      try {
-        std::call_once(met_, [&] { singles_ = load(false); });
-      } catch (...) {
-        return Status::failed;
-      }
-      loaded = &singles_;
-    }
+    const Loaded& loaded = lie_well(args) ? vectors_ : singles_;
+    if (!loaded.module) return Status::failed;
     const int64_t tiles = a.images * ceil_div(g.out_extent[2], int64_t{16}) * ceil_div(g.out_extent[1], int64_t{tile_.y}) *
                           ceil_div(g.out_extent[0], int64_t{tile_.z});
     const Grid grid{static_cast<unsigned>(std::min<int64_t>(tiles, 2 * processors_)),
                     static_cast<unsigned>(read_.few.blocks_of_filters()), 1};
-    return launch(queue_of(args), loaded->function, grid, static_cast<unsigned>(32 * tile_.warps()), static_cast<unsigned>(shared_), &a,
+    return launch(queue_of(args), loaded.function, grid, static_cast<unsigned>(32 * tile_.warps()), static_cast<unsigned>(shared_), &a,
                   Start::early);
   }
 
@@ -196,9 +190,7 @@ class Kernel {
   Read read_;
   FewTile tile_;
   int ordinal_, processors_ = 0, shared_ = 0;
-  Loaded vectors_;
-  mutable std::once_flag met_;   // addresses that are not multiples of 16
-  mutable Loaded singles_;
+  Loaded vectors_, singles_;   // the second for addresses that are not multiples of 16
 };
 std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<Kernel>(p, c); }
 Status::Code run(const void* self, const RunArgs& args) noexcept { return static_cast<const Kernel*>(self)->run(args); }

@@ -153,7 +153,7 @@ struct Kernel {
   int processors = 0;
   std::shared_ptr<const LoadedModule> module;
   Function function = nullptr;
-  std::unique_ptr<MmaKernel> plain;  // for addresses that are not multiples of 16, which TMA does not take
+  std::unique_ptr<const MmaKernel> plain;  // for addresses that TMA does not take; null: there are none
 };
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   auto k = std::make_shared<Kernel>();
@@ -161,10 +161,12 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   read(p, k->read);
   k->tile = tile_of(c), k->processors = gpu.multiprocessors();
   GemmProblem& g = k->read.planes.gemm;
-  Product plain;
-  read_conv(p, plain);
-  plain.gemm.weight_at = planes_weight_at(k->read.planes, k->tile);
-  k->plain = std::make_unique<MmaKernel>(std::move(plain), kPlainTile, *p.device, false);
+  if (OperandAddresses::may_be_odd()) {
+    Product plain;
+    read_conv(p, plain);
+    plain.gemm.weight_at = planes_weight_at(k->read.planes, k->tile);
+    k->plain = std::make_unique<const MmaKernel>(std::move(plain), *p.device);
+  }
   g.body = k->read.tail.has_body ? &k->read.tail.body : nullptr;
   k->module = gpu.load(generate_conv_planes(k->read.planes, k->tile));
   k->function = k->module->function("conv", k->tile.shared_bytes(k->read.planes));
@@ -190,7 +192,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (images * planes.gemm.out_extent[0] * planes.gemm.out_extent[1] * planes.gemm.out_extent[2] >= kMostRows) return Status::failed;
   PlanesArguments a{};
   a.w = args.in[1].data, a.y = args.out[0].data, a.images = static_cast<int>(images);
-  if (!lie_aligned(args, k.read.tail)) return k.plain->run(args, conv_rows(planes.gemm, args));
+  if (!lie_aligned(args, k.read.tail)) return k.plain ? k.plain->run(args, conv_rows(planes.gemm, args)) : Status::failed;
   for (std::size_t o = 0; o < k.read.tail.inputs.size(); ++o) a.tail[o] = args.in[static_cast<std::size_t>(k.read.tail.inputs[o])].data;
   if (const Status::Code code = describe_x(planes, k.tile, args, a.x); code != Status::ok) return code;
   const Walk walk = walk_of(planes, k.tile, images, k.processors);

@@ -42,7 +42,7 @@ Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
   return w;
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<MmaKernel>(read(p), c, *p.device); }
+std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<MmaKernel>(read(p), c, p); }
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const MmaKernel& kernel = *static_cast<const MmaKernel*>(self);
   const auto& e = kernel.gemm().in_extent;

@@ -73,20 +73,19 @@ struct Kernel {
   FewTile tile;
   std::shared_ptr<const LoadedModule> module;
   Function function = nullptr;
-  MmaKernel plain;  // for addresses that are not multiples of 16, which TMA does not take
-  Kernel(Product given, const Config& c, const DeviceInfo& device)
-      : product(std::move(given)),
-        tile{static_cast<int>(c[0]), static_cast<int>(c[1])},
-        plain(product, {16, 64, 1, 4, 2, 1}, device, false) {
+  std::unique_ptr<const MmaKernel> plain;  // for addresses that TMA does not take; null: there are none
+  Kernel(Product given, const Config& c, const Problem& p)
+      : product(std::move(given)), tile{static_cast<int>(c[0]), static_cast<int>(c[1])} {
+    if (OperandAddresses::may_be_odd()) plain = std::make_unique<const MmaKernel>(product, *p.device);
     GemmProblem& g = product.gemm;
     g.body = product.tail.has_body ? &product.tail.body : nullptr;
     g.tail = product.tail.operands;
-    module = Device::get(device.ordinal).load(generate_gemm_few(g, tile));
+    module = Device::get(p.device->ordinal).load(generate_gemm_few(g, tile));
     function = module->function("gemm", tile.shared_bytes(g.k));
   }
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<Kernel>(read(p), c, *p.device); }
+std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<Kernel>(read(p), c, p); }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
@@ -100,7 +99,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     a.tail[o] = args.in[static_cast<std::size_t>(k.product.tail.inputs[o])].data;
     if (k.product.tail.operands[o].kind != TailKind::single) bits |= address(a.tail[o]);
   }
-  if (bits % 16 != 0) return k.plain.run(args, a.m);
+  if (bits % 16 != 0) return k.plain ? k.plain->run(args, a.m) : Status::failed;
   Status::Code code = describe<2>({g.in, args.in[0].data, {g.k, a.m}, {kWgmmaDepth, 64}}, a.a);
   if (code == Status::ok) code = describe<2>({g.in, args.in[1].data, {g.k, g.n}, {kWgmmaDepth, k.tile.columns}}, a.b);
   if (code != Status::ok) return code;

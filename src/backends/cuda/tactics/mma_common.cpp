@@ -92,18 +92,23 @@ void place_tail(const RunArgs& args, const Tail& tail, const void* (&to)[kMostTa
     to[o] = static_cast<const char*>(args.in[static_cast<std::size_t>(tail.inputs[o])].data) + tail.operands[o].offset;
 }
 
-MmaKernel::MmaKernel(Product product, const Config& c, const DeviceInfo& device, bool now)
-    : gemm_(std::move(product.gemm)), tail_(std::move(product.tail)), tile_(tile_of(c)), ordinal_(device.ordinal) {
+MmaKernel::MmaKernel(Product product, const GemmTile& tile, int ordinal)
+    : gemm_(std::move(product.gemm)), tail_(std::move(product.tail)), tile_(tile), ordinal_(ordinal) {
   gemm_.body = tail_.has_body ? &tail_.body : nullptr;
   gemm_.tail = tail_.operands;
-  if (!now) return;
+}
+
+MmaKernel::MmaKernel(Product product, const DeviceInfo& device) : MmaKernel(std::move(product), {16, 64, 1, 4, 2, 1}, device.ordinal) {
+  singles_ = load(false);
+}
+
+MmaKernel::MmaKernel(Product product, const Config& c, const Problem& p)
+    : MmaKernel(std::move(product), tile_of(c), p.device->ordinal) {
   const int piece = gemm_.per_piece();
   const bool rows_align =
       gemm_.width() % 8 == 0 && gemm_.row_pitch() % 8 == 0 && gemm_.k % piece == 0 && (!gemm_.is_conv || gemm_.channels % piece == 0);
-  if (rows_align)
-    vectors_ = load(true);
-  else
-    std::call_once(met_, [&] { singles_ = load(false); });
+  if (rows_align) vectors_ = load(true);
+  if (!rows_align || OperandAddresses::may_be_odd()) singles_ = load(false);
 }
 
 MmaKernel::Loaded MmaKernel::load(bool vectors) const {
@@ -118,18 +123,11 @@ MmaKernel::Loaded MmaKernel::load(bool vectors) const {
 Status::Code MmaKernel::run(const RunArgs& args, int64_t m) const noexcept {
   GemmArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, m};
   place_tail(args, tail_, a.tail);
-  const Loaded* loaded = &vectors_;
-  if (!vectors_.module || !lie_aligned(args, tail_)) {
-    try {
-      std::call_once(met_, [&] { singles_ = load(false); });
-    } catch (...) {
-      return Status::failed;
-    }
-    loaded = &singles_;
-  }
+  const Loaded& loaded = vectors_.module && lie_aligned(args, tail_) ? vectors_ : singles_;
+  if (!loaded.module) return Status::failed;
   const Grid grid{static_cast<unsigned>(ceil_div(gemm_.n, std::int64_t{tile_.columns})),
                   static_cast<unsigned>(ceil_div(m, std::int64_t{tile_.rows})), static_cast<unsigned>(tile_.split)};
-  return launch(queue_of(args), loaded->function, grid, static_cast<unsigned>(tile_.threads()), static_cast<unsigned>(tile_.shared_bytes()),
+  return launch(queue_of(args), loaded.function, grid, static_cast<unsigned>(tile_.threads()), static_cast<unsigned>(tile_.shared_bytes()),
                 &a, Start::early);
 }
 

@@ -1,9 +1,8 @@
 // Products and convolutions by our own tensor-core kernels: tiles worth timing, the epilogue's operands, loading and launching.
 #pragma once
 
-#include <mutex>
-
 #include "backends/cuda/device/launch.h"
+#include "backends/addresses.h"
 #include "backends/cuda/tactics/product_common.h"
 
 namespace tenfold::backends::cuda {
@@ -17,12 +16,13 @@ Verdict mma_valid(const Problem& p, const Config& c);
 bool lie_aligned(const RunArgs& args, const Tail& tail) noexcept;
 // Where the epilogue's operands lie.
 void place_tail(const RunArgs& args, const Tail& tail, const void* (&to)[kMostTail]) noexcept;
-inline const Config kPlainTile{16, 64, 1, 4, 2, 1};  // of kernels for addresses that do not
 
 class MmaKernel {
  public:
-  // `now`: compile the kernel for aligned addresses; otherwise only that for others, when one is met.
-  MmaKernel(Product product, const Config& c, const DeviceInfo& device, bool now = true);
+  // For wherever the operands of `p` may lie.
+  MmaKernel(Product product, const Config& c, const Problem& p);
+  // In a small tile, element by element, wherever they lie: for what a kernel that reads by TMA does not take.
+  MmaKernel(Product product, const DeviceInfo& device);
   const GemmProblem& gemm() const { return gemm_; }
   Status::Code run(const RunArgs& args, std::int64_t m) const noexcept;
 
@@ -31,15 +31,13 @@ class MmaKernel {
     std::shared_ptr<const LoadedModule> module;
     Function function = nullptr;
   };
+  MmaKernel(Product product, const GemmTile& tile, int ordinal);
   Loaded load(bool vectors) const;
   GemmProblem gemm_;
   Tail tail_;
   GemmTile tile_;
   int ordinal_;
-  Loaded vectors_;
-  // For addresses that are not multiples of 16: compiled when they are first met.
-  mutable std::once_flag met_;
-  mutable Loaded singles_;
+  Loaded vectors_, singles_;  // the second for addresses that are not multiples of 16
 };
 
 }  // namespace tenfold::backends::cuda

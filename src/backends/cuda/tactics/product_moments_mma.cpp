@@ -22,7 +22,7 @@ double work(const Problem& p) { return product_work(read(p)); }
 
 struct Kernel {
   Kernel(const Problem& p, const Config& c)
-      : product(read(p), c, *p.device), moments(p, product.gemm(), static_cast<int>(product.gemm().n)) {}
+      : product(read(p), c, p), moments(p, product.gemm(), static_cast<int>(product.gemm().n)) {}
   MmaKernel product;
   MomentsKernel moments;
 };

@@ -34,7 +34,7 @@ ir::Dim workspace(const Problem& p, const Config& c) {
 double work(const Problem& p) { return product_work(read(p)); }
 
 struct Kernel {
-  Kernel(const Problem& p, const Config& c) : product(read(p), c, *p.device), moments(p, product.gemm(), product.tile().columns) {}
+  Kernel(const Problem& p, const Config& c) : product(read(p), c, p), moments(p, product.gemm(), product.tile().columns) {}
   WgmmaKernel product;
   MomentsKernel moments;
 };

@@ -1,11 +1,11 @@
 // product_norm_wgmma: a product with a constant matrix and the norm of its rows in one kernel, where a cluster of blocks holds rows; the
 // configuration is the columns of a block.
 #include <algorithm>
-#include <mutex>
 
 #include "backends/cuda/codegen/gemm_wgmma.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/device/tensor_map.h"
+#include "backends/addresses.h"
 #include "backends/cuda/tactics/pack_matrix_common.h"
 #include "backends/cuda/tactics/product_common.h"
 #include "base/checked.h"
@@ -80,21 +80,20 @@ struct Kernel {
   ProductNormProblem problem;
   WgmmaNormTile tile;
   int64_t clusters = 1;  // that are on the device at once
-  int ordinal = 0;
-  std::shared_ptr<const LoadedModule> module;
-  Function function = nullptr;
-  // For addresses that TMA does not take: compiled when they are first met.
-  mutable std::once_flag met;
-  mutable std::shared_ptr<const LoadedModule> plain_module;
-  mutable Function plain = nullptr;
+  std::shared_ptr<const LoadedModule> module, plain_module;
+  Function function = nullptr, plain = nullptr;  // the second for addresses that TMA does not take
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   auto k = std::make_shared<Kernel>();
-  k->problem = read(p), k->tile = tile_of(c[0], k->problem.n), k->ordinal = p.device->ordinal;
-  Device& gpu = Device::get(k->ordinal);
+  k->problem = read(p), k->tile = tile_of(c[0], k->problem.n);
+  Device& gpu = Device::get(p.device->ordinal);
   k->module = gpu.load(generate_wgmma_norm(k->problem, k->tile));
   k->function = k->module->function("gemm", k->tile.shared_bytes());
+  if (OperandAddresses::may_be_odd()) {
+    k->plain_module = gpu.load(generate_plain_norm(k->problem));
+    k->plain = k->plain_module->function("plain");
+  }
   const auto cluster = static_cast<unsigned>(k->tile.cluster);
   int held = 0;
   const LaunchConfig config{{cluster * 132, 1, 1}, {static_cast<unsigned>(k->tile.tile().threads()), 1, 1},
@@ -107,14 +106,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
 }
 
 Status::Code run_plain(const Kernel& k, const RunArgs& args, const WgmmaArguments& a) noexcept {
-  try {
-    std::call_once(k.met, [&] {
-      k.plain_module = Device::get(k.ordinal).load(generate_plain_norm(k.problem));
-      k.plain = k.plain_module->function("plain");
-    });
-  } catch (...) {
-    return Status::failed;
-  }
+  if (!k.plain_module) return Status::failed;
   const PlainNormArguments plain{args.in[0].data, args.in[1].data, k.problem.added ? args.in[5].data : nullptr, args.out[0].data,
                                  k.problem.kept ? args.out[1].data : nullptr, {a.tail[0], a.tail[1], a.tail[2]}};
   return launch(queue_of(args), k.plain, {static_cast<unsigned>(a.m)}, kPlainNormThreads, 0, &plain, Start::early);

@@ -117,13 +117,15 @@ Verdict wgmma_valid(const Problem& p, const Config& c) {
   return Verdict::only_if(tile_of(c, p.out[0].dtype).shared_bytes() <= kSharedBytes, "the tile needs more shared memory than there is");
 }
 
-WgmmaKernel::WgmmaKernel(Product product, const Config& c, const DeviceInfo& device)
-    : product_(std::move(product)), tile_(tile_of(c, product_.gemm.out)), plain_(product_, kPlainTile, device, false) {
+WgmmaKernel::WgmmaKernel(Product product, const Config& c, const Problem& p)
+    : product_(std::move(product)), tile_(tile_of(c, product_.gemm.out)) {
+  const bool many = p.bounds(ir::product(p.out[0].dims)).upper / product_.gemm.n > kMostRows;
+  if (many || OperandAddresses::may_be_odd()) plain_ = std::make_unique<const MmaKernel>(product_, *p.device);
   GemmProblem& g = product_.gemm;
   g.body = product_.tail.has_body ? &product_.tail.body : nullptr;
   g.tail = product_.tail.operands;
   staged_ = staged_operand(g);
-  Device& gpu = Device::get(device.ordinal);
+  Device& gpu = Device::get(p.device->ordinal);
   processors_ = gpu.multiprocessors();
   module_ = gpu.load(generate_wgmma(g, tile_));
   function_ = module_->function("gemm", tile_.shared_bytes());
@@ -158,7 +160,7 @@ Status::Code WgmmaKernel::run(const RunArgs& args, int64_t m, void* parts) const
   if (m == 0) return Status::ok;
   WgmmaArguments a{};
   a.m = m, a.parts = parts;
-  if (!takes(args, m)) return plain_.run(args, m);
+  if (!takes(args, m)) return plain_ ? plain_->run(args, m) : Status::failed;
   place_tail(args, product_.tail, a.tail);
   if (const Status::Code code = describe_operands(args, m, a); code != Status::ok) return code;
   const int64_t tiles = ceil_div(m, int64_t{tile_.rows()}) * ceil_div(product_.gemm.n, int64_t{tile_.columns});

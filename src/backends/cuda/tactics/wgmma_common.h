@@ -1,6 +1,8 @@
 // Products on Hopper's tensor cores: tiles worth timing, describing operands to TMA, launching.
 #pragma once
 
+#include <memory>
+
 #include "backends/cuda/codegen/gemm_wgmma.h"
 #include "backends/cuda/tactics/mma_common.h"
 
@@ -13,7 +15,7 @@ Verdict wgmma_valid(const Problem& p, const Config& c);
 
 class WgmmaKernel {
  public:
-  WgmmaKernel(Product product, const Config& c, const DeviceInfo& device);
+  WgmmaKernel(Product product, const Config& c, const Problem& p);
   const GemmProblem& gemm() const { return product_.gemm; }
   const WgmmaTile& tile() const { return tile_; }
   Start start(std::int64_t m) const noexcept;
@@ -28,7 +30,7 @@ class WgmmaKernel {
   int staged_, processors_;
   std::shared_ptr<const LoadedModule> module_;
   Function function_ = nullptr;
-  MmaKernel plain_;  // for addresses that are not multiples of 16, which TMA does not take
+  std::unique_ptr<const MmaKernel> plain_;  // for addresses and numbers of rows that TMA does not take; null: there are none
 };
 
 }  // namespace tenfold::backends::cuda

@@ -1,0 +1,192 @@
+"""Figures that are no row of a table: text without padding, fp8 beside fp16, latency, times of builds and of loading. Part of the bundle
+that script/gpu-check makes; gpu_check.py --figures calls it.
+
+Plans that are compared are timed in turns, ROUNDS times each; medians of these.
+"""
+import json, os, shutil, statistics, subprocess, sys, time
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROUNDS = 5
+TENFOLD = os.path.join(HERE, 'tenfold')
+
+
+class Failed(Exception):
+    pass
+
+
+def run(log, *words, limit=200):
+    """What tenfold says in JSON, and the seconds of the whole process."""
+    start = time.time()
+    done = subprocess.run([TENFOLD, 'exec', '--device=cuda:0', '--json', *words], capture_output=True, text=True, timeout=limit)
+    seconds = time.time() - start
+    with open(log, 'a') as f:
+        f.write(' '.join(words) + '\n' + done.stderr + done.stdout)
+    if done.returncode != 0:
+        raise Failed((done.stderr + done.stdout).strip().splitlines()[-1][:300])
+    return json.loads(done.stdout.strip().splitlines()[-1]), seconds
+
+
+def spec(values):
+    return '--shapes=' + ','.join(f"{k}:{'x'.join(map(str, v.shape))}" for k, v in values.items())
+
+
+def saved(folder, tag, values):
+    """--loadInputs for arrays."""
+    files = []
+    for key, value in values.items():
+        path = os.path.join(folder, f'{tag}-{key}.npy')
+        np.save(path, value)
+        files.append(f'{key}:{path}')
+    return '--loadInputs=' + ','.join(files)
+
+
+def in_turns(log, plans, words, key):
+    """The median over ROUNDS rounds of `key`, by name of the plan."""
+    found = {name: [] for name in plans}
+    for _ in range(ROUNDS):
+        for name, plan in plans.items():
+            found[name].append(run(log, f'--loadEngine={plan}', *words)[0][key])
+    return {name: statistics.median(values) for name, values in found.items()}
+
+
+def mixed_lengths(batch=128, longest=128, mean=40, seed=3):
+    """Lengths of sentences: `mean` on average, of which one has `longest` tokens."""
+    rng = np.random.default_rng(seed)
+    lengths = np.clip(rng.lognormal(np.log(mean * 0.82), 0.62, batch).astype(int), 3, longest)
+    lengths[0] = longest
+    while lengths.mean() < mean:
+        lengths[rng.integers(1, batch)] += 1
+    while lengths.mean() > mean:
+        at = rng.integers(1, batch)
+        lengths[at] = max(3, lengths[at] - 1)
+    return np.minimum(lengths, longest)
+
+
+def unpadded(a, model_of, log):
+    """128 sentences of 40 tokens in the mean through MiniLM, computed with and without their padding."""
+    lengths = mixed_lengths()
+    rng = np.random.default_rng(0)
+    mask = (np.arange(128)[None, :] < lengths[:, None]).astype(np.int64)
+    values = {'input_ids': rng.integers(1000, 30000, mask.shape, dtype=np.int64) * mask, 'attention_mask': mask}
+    inputs, shapes = saved(a.models, 'mixed', values), spec(values)
+    plans = {}
+    for name, flags in (('padded', []), ('packed', ['--packTokens'])):
+        plans[name] = os.path.join(a.models, f'mixed-{name}.plan')
+        run(log, f"--onnx={model_of('minilm-l6')}", '--fp16', shapes, inputs, f'--saveEngine={plans[name]}', '--duration=0', *flags,
+            f'--exportOutput={plans[name]}.npz', f'--timingCacheFile={a.out}/timing.cache')
+    words = [inputs, shapes, f'--duration={a.seconds}']
+    event = in_turns(log, plans, words, 'gpu_compute_ms')
+    host = in_turns(log, plans, words, 'median_ms')
+    x, y = (np.load(plans[name] + '.npz') for name in plans)
+    agree = min(float((x[k] * y[k]).sum() / np.linalg.norm(x[k]) / np.linalg.norm(y[k])) for k in x.files)
+    tokens = int(mask.sum())
+    yield (f'MiniLM-L6 fp16, 128 sentences of {tokens / 128:.0f} tokens in the mean, the longest 128: padded / unpadded, GPU time', 2.0,
+           event['padded'] / event['packed'], f"{event['padded']:.3f} / {event['packed']:.3f} ms, cosine {agree:.6f}")
+    yield ('the same, host to host', None, host['padded'] / host['packed'], f"{host['padded']:.3f} / {host['packed']:.3f} ms")
+
+
+def fp8(a, model_of, log):
+    """BERT-base whose products are quantised to e4m3, beside fp16, 32 sentences of 128 tokens."""
+    import make_models
+    source, small = model_of('bert-base'), os.path.join(a.models, 'bert-base.fp8.onnx')
+    if not os.path.exists(small):
+        subprocess.run([sys.executable, os.path.join(HERE, 'quantise_products.py'), source, small, 'float8', '2'], check=True, timeout=200)
+    values = make_models.inputs('bert-base', batch=32, seq=128)
+    inputs, shapes, plans = saved(a.models, 'fp8', values), spec(values), {}
+    for name, model in (('fp16', source), ('fp8', small)):
+        plans[name] = os.path.join(a.models, f'bert-{name}.plan')
+        run(log, f'--onnx={model}', '--fp16', shapes, inputs, f'--saveEngine={plans[name]}', '--duration=0',
+            f'--exportOutput={plans[name]}.npz', f'--timingCacheFile={a.out}/timing.cache')
+    event = in_turns(log, plans, [inputs, shapes, f'--duration={a.seconds}'], 'gpu_compute_ms')
+    x, y = (np.load(plans[name] + '.npz') for name in plans)
+    agree = min(float((x[k] * y[k]).sum() / np.linalg.norm(x[k]) / np.linalg.norm(y[k])) for k in x.files)
+    yield ('BERT-base, batch 32: fp16 / fp8', 1.3, event['fp16'] / event['fp8'],
+           f"{event['fp16']:.4f} / {event['fp8']:.4f} ms, cosine of the two {agree:.6f}")
+
+
+def latency(a, model_of, log):
+    """Host to host, through a context, inputs in pageable memory: the median of ROUNDS processes."""
+    import make_models
+    values = make_models.inputs('mlp256', batch=1)
+    inputs, shapes, plan = saved(a.models, 'latency', values), spec(values), os.path.join(a.models, 'latency.plan')
+    run(log, f"--onnx={model_of('mlp256')}", '--fp16', shapes, f'--saveEngine={plan}', '--duration=0')
+    said = [run(log, f'--loadEngine={plan}', inputs, shapes, '--duration=1')[0] for _ in range(ROUNDS)]
+    middle, late = (statistics.median(s[key] for s in said) * 1e3 for key in ('median_ms', 'p99_ms'))
+    yield 'MLP 256-256-10, host to host: median, us', -12.0, middle, f"{min(s['median_ms'] for s in said) * 1e3:.1f} at best"
+    yield 'the same: p99, us', -30.0, late, f"{max(s['p99_ms'] for s in said) * 1e3:.1f} at worst"
+
+
+def builds(a, model_of, log):
+    """Builds without and with timing and kernel caches; and what lies between the start of a process and its first answer."""
+    import make_models
+    cache = os.path.join(a.out, 'build-cache')
+    for name in ('resnet50', 'bert-base'):
+        for batch in (1, 32):
+            values = make_models.inputs(name, batch=batch, seq=128)
+            plan = os.path.join(a.models, f'{name}-built.plan')
+            words = [f'--onnx={model_of(name)}', '--fp16', spec(values), f'--timingCacheFile={cache}/timing.cache', '--duration=0',
+                     f'--saveEngine={plan}']
+            shutil.rmtree(cache, ignore_errors=True)
+            os.makedirs(cache)
+            cold = run(log, *words)[0]['build_s']
+            cached = statistics.median(run(log, *words)[0]['build_s'] for _ in range(3))
+            yield f'{name}, batch {batch}: cold build, s', -10.0, cold, f'{os.cpu_count()} processors'
+            yield 'the same with caches, s', -1.0, cached, ''
+    shutil.rmtree(cache, ignore_errors=True)
+    values = make_models.inputs('bert-base', batch=1, seq=128)
+    words = [f"--loadEngine={os.path.join(a.models, 'bert-base-built.plan')}", spec(values), '--iterations=1', '--duration=0', '--warmUp=0']
+    run(log, f"--onnx={model_of('bert-base')}", '--fp16', spec(values), f"--saveEngine={words[0].split('=')[1]}", '--duration=0',
+        f'--timingCacheFile={a.out}/timing.cache')
+    whole, driver = [], []
+    for _ in range(3):
+        whole.append(run(log, *words)[1])
+        start = time.time()
+        subprocess.run([TENFOLD, 'devices'], capture_output=True)
+        driver.append(time.time() - start)
+    whole, driver = statistics.median(whole), statistics.median(driver)
+    yield ('bert-base: from start of the process to the first answer of a loaded plan, beside `tenfold devices`, s', -0.5, whole - driver,
+           f'{whole:.2f} in all, {driver:.2f} for `tenfold devices`')
+
+
+PARTS = {'fp8': fp8, 'unpadded': unpadded, 'latency': latency, 'builds': builds}
+MODELS = {'fp8': ['bert-base'], 'unpadded': ['minilm-l6'], 'latency': ['mlp256'], 'builds': ['resnet50', 'bert-base']}
+
+
+def measure(a, parts, model_of):
+    """Adds to OUT/figures.json: what, wanted (at least; at most where it is below 0), got, detail. True if all is as wanted."""
+    path = os.path.join(a.out, 'figures.json')
+    kept = json.load(open(path)) if os.path.exists(path) else []
+    good = True
+    for part in parts:
+        found = []
+        try:
+            for what, wanted, got, detail in PARTS[part](a, model_of, os.path.join(a.out, part + '.log')):
+                found.append(dict(part=part, what=what, wanted=wanted, got=got, detail=detail))
+        except Exception as e:   # whatever it is, the other parts go on
+            found.append(dict(part=part, what=part, wanted=None, got=None, detail=f'failed: {e}'))
+            good = False
+        for f in found:
+            print('figure', json.dumps(f), flush=True)
+            good = good and (f['wanted'] is None or meets(f))
+        kept = [k for k in kept if k['part'] != part] + found
+        json.dump(kept, open(path, 'w'), indent=1)
+    return good
+
+
+def meets(figure):
+    wanted, got = figure['wanted'], figure['got']
+    return got is not None and (got >= wanted if wanted >= 0 else got <= -wanted)
+
+
+def write(f, a):
+    """The table of what measure() kept."""
+    path = os.path.join(a.out, 'figures.json')
+    if not os.path.exists(path):
+        return
+    f.write('\n## Further figures\n\nRatios: plans timed in turns, medians of five.\n\n| what | wanted | measured | |\n|---|---|---|---|\n')
+    for k in json.load(open(path)):
+        wanted = '' if k['wanted'] is None else f"at least {k['wanted']:g}" if k['wanted'] >= 0 else f"at most {-k['wanted']:g}"
+        got = '' if k['got'] is None else f"{k['got']:.2f}" + ('' if k['wanted'] is None or meets(k) else ' (missed)')
+        f.write(f"| {k['what']} | {wanted} | {got} | {k['detail']} |\n")
