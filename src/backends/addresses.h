@@ -6,8 +6,8 @@ namespace tenfold::backends {
 // Arenas, weights and bindings that a backend stages lie at multiples of 64 bytes; views into them need not.
 inline constexpr int kVectorBytes = 16;
 
-// While one lives, tactics that this thread opens are for operands that may lie at no multiple of kVectorBytes (`odd`), or that never
-// do. Without one they never do.
+// While one lives, tactics that this thread opens, or asks for support, are for operands that may lie at no multiple of kVectorBytes
+// (`odd`), or that never do. Without one they never do.
 class OperandAddresses {
  public:
   explicit OperandAddresses(bool odd);

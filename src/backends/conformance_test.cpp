@@ -124,6 +124,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
   // `runs`: else it is only asked which tactics accept the case. `odd`: operands lie where vectors cannot be read, in the best config alone.
   void sweep(const ir::OpDef& op, const std::string& text, bool runs = true, bool odd = false) {
     SCOPED_TRACE(cat(op.name, " ", text));
+    const OperandAddresses addresses(odd);
     const ops::Case c = ops::parse_case(op, text);
     const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, c);
     if (graph.nodes().size() != 1) return;

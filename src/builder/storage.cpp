@@ -1,6 +1,7 @@
 // Deciding views, in two sweeps: backwards for producers that can write into their reader's memory, forwards for readers.
 #include "builder/storage.h"
 
+#include "backends/addresses.h"
 #include "base/check.h"
 #include "tune/node_problem.h"
 
@@ -53,10 +54,27 @@ backends::Problem stored_problem(const Node& node, const tune::NodeChoice& choic
   return p;
 }
 
-// Would the node's tactic still run if value `v` lay as `view` says, with all other operands as they lie now?
+namespace {
+bool lies_odd(const Value* v, const View& view) {
+  return !(view.offset * Dim(bits(v->dtype()))).divisible_by(8 * backends::kVectorBytes);
+}
+}  // namespace
+
+// Whether any operand of the node lies at an odd address if `v` lies as `view` says.
+bool Storage::any_odd(const Node& node, const Value* v, const View& view) const {
+  bool odd = lies_odd(v, view);
+  for (const auto* side : {&node.inputs, &node.outputs})
+    for (const Value* other : *side)
+      if (const View* known = other && other != v ? this->view(other) : nullptr) odd = odd || lies_odd(other, *known);
+  return odd;
+}
+
+// Would the node's tactic still run if value `v` lay as `view` says, with all other operands as they lie now? Steps of a body are told of
+// no odd addresses that they are given.
 bool Storage::tactic_accepts(const Node& node, const Value* v, const View& view) const {
   auto it = choice_.find(&node);
-  if (it == choice_.end() || !it->second.tactic) return view.dense && it != choice_.end();
+  const bool odd = any_odd(node, v, view);
+  if (it == choice_.end() || !it->second.tactic) return view.dense && it != choice_.end() && (!odd || node.graphs.empty());
   const tune::NodeChoice& c = it->second;
   backends::Problem p = stored_problem(node, c, *this, box_, device_);
   const auto change = [&](backends::OperandDesc& d, const Value* operand) {
@@ -69,6 +87,7 @@ bool Storage::tactic_accepts(const Node& node, const Value* v, const View& view)
     if (!change(p.in[i], node.inputs[i])) return false;
   for (std::size_t o = 0; o < p.out.size(); ++o)
     if (!change(p.out[o], node.outputs[o])) return false;
+  const backends::OperandAddresses addresses(odd);
   return c.tactic->supports(p).yes;
 }
 

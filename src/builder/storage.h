@@ -38,6 +38,7 @@ class Storage {
   bool accepted_by_users(const ir::Value* v, const View& view, const ir::Node* except) const;
   bool accepted_by_producer(const ir::Value* v, const View& view) const;
   bool accepts(const ir::Node& node, const ir::Value* v, const View& view) const;
+  bool any_odd(const ir::Node& node, const ir::Value* v, const View& view) const;
   bool tactic_accepts(const ir::Node& node, const ir::Value* v, const View& view) const;
   backends::Layout layout_of(const ir::Value* v) const;
   View view_or_self(const ir::Value* v) const;

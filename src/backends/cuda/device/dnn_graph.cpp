@@ -14,7 +14,7 @@ namespace {
 struct Proposals {
   DnnObject graph, heuristics;
   std::vector<DnnObject> configs;
-  std::map<int, std::shared_ptr<const DnnPlan>> plans;
+  std::map<std::pair<int, bool>, std::shared_ptr<const DnnPlan>> plans;   // by rank, and whether made in a run
 };
 constexpr std::size_t kMostProposals = 1024;
 
@@ -184,18 +184,28 @@ std::shared_ptr<const DnnPlan> make_plan(const Proposals& p, DnnHandle handle, s
   return result;
 }
 
+// Of engines that are not compiled at run time: the wanted one, or else the first that can be had.
+std::shared_ptr<const DnnPlan> make_plan_in_run(const Proposals& p, DnnHandle handle, std::size_t rank, std::int64_t most_workspace) {
+  auto result = std::make_shared<const DnnPlan>();
+  for (std::size_t i = 0; i <= p.configs.size() && !result->good(); ++i) {
+    const std::size_t at = i == 0 ? rank : i - 1;
+    if (at < p.configs.size() && !compiled_at_run_time(p.configs[at])) result = make_plan(p, handle, at, most_workspace);
+  }
+  return result;
+}
+
 }  // namespace
 
 std::shared_ptr<const DnnPlan> plan_convolution(int ordinal, const DnnConvolution& c, int heuristic, int rank,
-                                                std::int64_t most_workspace) {
+                                                std::int64_t most_workspace, bool in_run) {
   Maker& m = maker(ordinal);
   std::lock_guard lock(m.mutex);
   if (!m.handle) require(cudnn()->create(&m.handle) == 0, ErrorKind::unsupported, "cuDNN does not start");
   if (m.known.size() > kMostProposals) m.known.clear();
   auto [it, fresh] = m.known.try_emplace(key_of(c, heuristic));
   if (fresh) ask(it->second, m.handle, c, heuristic);
-  std::shared_ptr<const DnnPlan>& plan = it->second.plans[rank];
-  if (!plan) plan = make_plan(it->second, m.handle, static_cast<std::size_t>(rank), most_workspace);
+  std::shared_ptr<const DnnPlan>& plan = it->second.plans[{rank, in_run}];
+  if (!plan) plan = (in_run ? make_plan_in_run : make_plan)(it->second, m.handle, static_cast<std::size_t>(rank), most_workspace);
   return plan;
 }
 

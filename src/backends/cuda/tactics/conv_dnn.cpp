@@ -2,6 +2,7 @@
 #include <map>
 #include <mutex>
 
+#include "backends/addresses.h"
 #include "backends/cuda/device/dnn_graph.h"
 #include "backends/cuda/device/library_workspace.h"
 #include "backends/cuda/tactics/conv_common.h"
@@ -18,6 +19,7 @@ enum Id : int64_t { kX = 1, kW = 2, kY = 3, kBiasId = 4, kResidualId = 5 };
 
 Verdict supports(const Problem& p) {
   if (!cudnn()) return Verdict::no(cudnn_why_not());
+  if (OperandAddresses::may_be_odd()) return Verdict::no("its operands are described as lying at multiples of 16 bytes");
   const DType t = p.in[0].dtype;
   if (t != DType::f32 && t != DType::f16 && t != DType::bf16) return Verdict::no(cat("operands are ", name(t)));
   if (p.in[1].dtype != t || p.out[0].dtype != t) return Verdict::no("operands differ in type");
@@ -72,7 +74,7 @@ std::vector<int64_t> widened(const Kernel& k, const int64_t* dims, int rank) {
   return all;
 }
 
-const DnnPlan& plan_for(const Kernel& k, const int64_t* x, const int64_t* y, int rank) {
+const DnnPlan& plan_for(const Kernel& k, const int64_t* x, const int64_t* y, int rank, bool in_run) {
   std::vector<int64_t> key = widened(k, x, rank);
   const std::vector<int64_t> out = widened(k, y, rank);
   DnnConvolution c = k.convolution;
@@ -84,7 +86,7 @@ const DnnPlan& plan_for(const Kernel& k, const int64_t* x, const int64_t* y, int
   key.insert(key.end(), out.begin(), out.end());
   std::lock_guard lock(k.mutex);
   auto [it, fresh] = k.plans.try_emplace(std::move(key));
-  if (fresh) it->second = plan_convolution(k.ordinal, c, static_cast<int>(k.config[1]), static_cast<int>(k.config[2]), kWorkspace);
+  if (fresh) it->second = plan_convolution(k.ordinal, c, static_cast<int>(k.config[1]), static_cast<int>(k.config[2]), kWorkspace, in_run);
   return *it->second;
 }
 
@@ -116,7 +118,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& config) {
   if (!ir::is_constant(p.in[0].dims) || !ir::is_constant(p.out[0].dims)) return k;
   const std::vector<int64_t> x = ir::constants(p.in[0].dims), y = ir::constants(p.out[0].dims);
   if (ir::product(p.in[0].dims) == ir::Dim(0) || ir::product(p.out[0].dims) == ir::Dim(0)) return k;
-  require(plan_for(*k, x.data(), y.data(), static_cast<int>(x.size())).good(), ErrorKind::unsupported, "cuDNN has no such candidate for ",
+  require(plan_for(*k, x.data(), y.data(), static_cast<int>(x.size()), false).good(), ErrorKind::unsupported, "cuDNN has no such candidate for ",
           p.line());
   return k;
 }
@@ -132,8 +134,11 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   std::size_t count = 3;
   if (k.tail.bias >= 0) ids[count] = kBiasId, pointers[count++] = args.in[static_cast<std::size_t>(k.tail.bias)].data;
   if (k.tail.residual >= 0) ids[count] = kResidualId, pointers[count++] = args.in[static_cast<std::size_t>(k.tail.residual)].data;
+  std::uintptr_t bits = 0;
+  for (std::size_t i = 0; i < count; ++i) bits |= reinterpret_cast<std::uintptr_t>(pointers[i]);
+  if (bits % kVectorBytes != 0) return Status::failed;
   try {
-    const DnnPlan& plan = plan_for(k, x.dims, y.dims, x.rank);
+    const DnnPlan& plan = plan_for(k, x.dims, y.dims, x.rank, true);
     if (!plan.good()) return Status::failed;
     return run_plan(queue_of(args), plan, {ids, count}, {pointers, count}, library_workspace(args.workspace));
   } catch (const std::bad_alloc&) {
