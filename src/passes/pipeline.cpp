@@ -21,6 +21,7 @@ std::vector<Pass> canonical() {
       "lower_einsum",       // ... for this one too
       "fold_batchnorm",     // into the weights before anything looks at them
       "lower_gather",       // one form of slice
+      "lower_resize",       // tactics see which axes are resized
       "sink_expand",        // masks are computed once, not once for each element they hide
       "merge_movement",     // transposes and reshapes that undo each other
       "sink_reshape",       // products meet their residuals, attention shows its heads

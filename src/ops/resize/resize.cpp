@@ -204,15 +204,17 @@ OpDef op_resize() {
                     {"Resize", 10, with_scales_operand},
                     {"Upsample", 9, with_scales_operand},
                     {"Upsample", 7, with_scales_attribute}},
-      .cases = {"f32[1,2,4,5] _ f32[4]{1,1,2,2} coordinate_transformation_mode=\"asymmetric\" nearest_mode=\"floor\"",
-                "f32[1,2,4,5] _ f32[4]{1,1,2.5,1.5} mode=\"linear\"",
+      .cases = {"f32[1,2,4,5] _ f32[2]{2,2} axes=[2,3] coordinate_transformation_mode=\"asymmetric\" nearest_mode=\"floor\"",
+                "f32[1,2,4,5] _ f32[2]{2.5,1.5} axes=[2,3] mode=\"linear\"",
                 "f32[2,3,7,6] _ _ i64[4]{2,3,10,11} mode=\"linear\" coordinate_transformation_mode=\"align_corners\"",
-                "f32[1,2,6,6] _ _ i64[2]{9,4} axes=[2,3] mode=\"cubic\"", "f32[1,1,8,8] _ f32[4]{1,1,0.5,0.5} mode=\"linear\" antialias=1",
-                "f32[1,1,8,8] _ f32[4]{1,1,0.6,0.6} mode=\"cubic\" exclude_outside=1",
+                "f32[1,2,6,6] _ _ i64[2]{9,4} axes=[2,3] mode=\"cubic\"",
+                "f32[1,3,4,5] _ f32[4]{1,1.2,2,1} mode=\"linear\"", "f32[1,2,4,5] _ f32[4]{1,1,1.1,2}",
+                "f32[1,1,8,8] _ f32[2]{0.5,0.5} axes=[2,3] mode=\"linear\" antialias=1",
+                "f32[1,1,8,8] _ f32[2]{0.6,0.6} axes=[2,3] mode=\"cubic\" exclude_outside=1",
                 "f32[1,1,4,4] f32[8]{0,0,0.2,0.3,1,1,0.8,1.2} _ i64[4]{1,1,3,3} mode=\"linear\" "
                 "coordinate_transformation_mode=\"tf_crop_and_resize\" extrapolation_value=10.0",
-                "f32[1,2,5] _ f32[3]{1,1,3}", "u8[1,2,3,3] _ _ i64[4]{1,2,6,5}",
-                "bf16[1,35,4,5] _ f32[4]{1,1,2,2} coordinate_transformation_mode=\"asymmetric\" nearest_mode=\"floor\"",
+                "f32[1,2,5] _ f32[1]{3} axes=[2]", "u8[1,2,3,3] _ _ i64[4]{1,2,6,5}",
+                "bf16[1,35,4,5] _ f32[2]{2,2} axes=[2,3] coordinate_transformation_mode=\"asymmetric\" nearest_mode=\"floor\"",
                 "bf16[2,19,4,5] _ _ i64[4]{2,19,7,9} mode=\"linear\""}};
 }
 

@@ -4,6 +4,7 @@
 #include "backends/cpu/gemm/conv_shape.h"
 #include "backends/cpu/kernels/resize.h"
 #include "backends/cpu/tactics/row_problem_common.h"
+#include "backends/resize_axes.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -33,9 +34,7 @@ Verdict supports(const Problem& p) {
     return Verdict::no("coordinates by " + transform);
   if (a.integer("antialias") != 0) return Verdict::no("antialias");
   if (a.string("keep_aspect_ratio_policy") != "stretch") return Verdict::no("the aspect ratio is kept");
-  if (a.has("axes")) return Verdict::no("axes are given");
-  if (p.in.size() < 4 && (p.in[2].missing || p.in[2].dtype != DType::f32)) return Verdict::no("neither sizes nor f32 scales");
-  return Verdict::ok();
+  return resizes_spatial_axes(p);
 }
 
 std::vector<Formats> formats(const Problem& p) {
@@ -137,7 +136,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     const int axis = d - (3 - (x.rank - 2)) + 2;
     const float scale = axis < 2     ? 1.f
                         : k.by_sizes ? static_cast<float>(static_cast<double>(out) / static_cast<double>(in))
-                                     : args.in[2].as<const float>()[axis];
+                                     : args.in[2].as<const float>()[axis - 2];
     tables[d] = {memory, memory + out, reinterpret_cast<float*>(memory + 2 * out)};
     memory += 3 * out;
     fill(k, tables[d], in, out, scale);

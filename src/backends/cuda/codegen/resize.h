@@ -14,7 +14,7 @@ inline constexpr int kResizeThreads = 256;
 // Three spatial axes, the innermost last; those that a problem lacks have extent 1. Strides of x: batch, channel, spatial.
 struct ResizeArguments {
   const void* x;
-  const void* scales;   // of every axis of x; null where sizes decide, and `scale` holds what they make of the spatial ones
+  const void* scales;   // of the spatial axes; null where sizes decide, and `scale` holds what they make of the spatial ones
   void* y;
   std::int64_t items, channels, x_strides[5];
   std::int32_t in[3], out[3];

@@ -30,7 +30,7 @@ __device__ __forceinline__ float cubic(float d) {
 __device__ __forceinline__ Place place(const Arguments& a, int d, int position) {
   float x = (float)position;
   if (d >= 3 - AXES) {
-    const float scale = SIZES ? a.scale[d] : a.scales[d - (3 - AXES) + 2];
+    const float scale = SIZES ? a.scale[d] : a.scales[d - (3 - AXES)];
     if (a.in[d] != a.out[d] || scale != 1.f) x = coordinate(x, scale, (float)a.in[d], a.out[d]);
   }
   constexpr float kBeyond = TAPS == 4 ? 2.f : 1.f;   // further out nothing changes

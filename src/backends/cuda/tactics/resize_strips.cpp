@@ -5,6 +5,7 @@
 #include "backends/cuda/codegen/resize.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/copy_common.h"
+#include "backends/resize_axes.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -33,8 +34,7 @@ Verdict supports(const Problem& p) {
   if (resize_transform_of(p) < 0) return Verdict::no("coordinates by " + a.string("coordinate_transformation_mode"));
   if (a.integer("antialias") != 0) return Verdict::no("antialias");
   if (a.string("keep_aspect_ratio_policy") != "stretch") return Verdict::no("the aspect ratio is kept");
-  if (a.has("axes")) return Verdict::no("axes are given");
-  if (!there(p, 3) && (!there(p, 2) || p.in[2].dtype != DType::f32 || !p.in[2].dense)) return Verdict::no("neither sizes nor f32 scales");
+  if (Verdict v = resizes_spatial_axes(p); !v) return v;
   for (ir::Dim d : x)
     if (p.bounds(d).lower < 1) return Verdict::no("the operand may be empty");
   constexpr int64_t kMost = int64_t{1} << 30;   // extents, and blocks of a launch
