@@ -59,13 +59,14 @@ ConstantPool::Key ConstantPool::key_of(const SharedConstant& constant) {
   return {at->second, t.bytes(), keys_.of(constant)};
 }
 
-ConstantPool::Place ConstantPool::find(const SharedConstant& constant) {
+std::vector<ConstantPool::Place> ConstantPool::find(const SharedConstant& constant) {
   const Tensor& t = constant->tensor;
   const Key key = key_of(constant);
   const auto packed = packed_.find({std::get<0>(key), std::get<1>(key), with_type(std::get<2>(key), t)});
-  if (packed != packed_.end() && !packed->second.rounded) return packed->second;
+  if (packed != packed_.end() && !packed->second.front().rounded) return packed->second;
   const std::int32_t plain = find(t.raw(), t.bytes(), key);
-  return plain < 0 && packed != packed_.end() ? packed->second : Place{.index = plain};
+  if (plain >= 0) return {{.index = plain}};
+  return packed == packed_.end() ? std::vector<Place>() : packed->second;
 }
 
 std::int32_t ConstantPool::add(const std::string& name, const SharedConstant& constant) {
@@ -128,8 +129,10 @@ std::int32_t ConstantPool::add_packed(const ToPack& one, void* packed, std::uint
   const std::int32_t index = add(one.name, packed, one.bytes, hash, key, key.empty() ? nullptr : original);
   Key whose = key_of(original);
   std::get<2>(whose) = with_type(std::get<2>(whose), original->tensor);
-  const auto [at, added] = packed_.try_emplace(std::move(whose), Place{index, true, one.rounds});
-  if (!added && at->second.rounded && !one.rounds) at->second = {index, true};
+  std::vector<Place>& places = packed_[std::move(whose)];
+  const bool exact = !places.empty() && !places.front().rounded, known = std::ranges::count(places, index, &Place::index) > 0;
+  if (!exact && !one.rounds) places = {{index, true}};
+  else if (!exact && !known) places.push_back({index, true, true});
   return index;
 }
 

@@ -41,9 +41,9 @@ class ConstantPool {
   };
   // The index of each. They are packed concurrently, right where they will stay.
   std::vector<std::int32_t> add(std::span<const ToPack> all);
-  // Where a constant is stored, as exactly as it is anywhere: index, whether packed and then perhaps rounded; -1 if no step reads it.
+  // Where a constant is stored exactly; else all packings of it that may have rounded it; nothing if no step reads it.
   struct Place { std::int32_t index = -1; bool packed = false, rounded = false; };
-  Place find(const SharedConstant& constant);
+  std::vector<Place> find(const SharedConstant& constant);
   const std::byte* bytes_of(std::int32_t index) const { return at(constants_[static_cast<std::size_t>(index)].offset); }
   // By constant: what it was before packing; null where no weight is behind it.
   const std::vector<SharedConstant>& origins() const { return origins_; }
@@ -69,7 +69,7 @@ class ConstantPool {
   std::vector<SharedConstant> origins_;
   std::map<Key, std::vector<std::int32_t>> by_content_;
   std::map<std::weak_ptr<const ir::Constant>, std::uint64_t, std::owner_less<>> hashes_;   // of constants that a program still has
-  std::map<Key, Place> packed_;              // by the original's and its type
+  std::map<Key, std::vector<Place>> packed_;   // by the original's and its type; one where it is exact
 };
 
 }  // namespace tenfold::builder

@@ -31,7 +31,10 @@ class PlanMaker {
   PlanMaker(const BuildConfig& config, const std::string& model_name, backends::Backend& backend, BuildReport& report);
   // The names and types that callers see; without it those of the first graph added.
   void name_bindings(const ir::Graph& graph);
-  void take_bindings(const plan::Plan& other) { plan_.bindings = other.bindings, plan_.states = other.states, old_refit_ = &other.refit; }
+  void take_over(const plan::Plan& old, bool rounded) {
+    plan_.bindings = old.bindings, plan_.states = old.states, old_refit_ = &old.refit;
+    if (rounded) portable_.say_rounded();
+  }
   // Several forms of one graph, all computing the same: that is taken whose steps take least time, the first if they tie.
   void add(std::vector<ir::Graph> forms, const std::vector<plan::Range>& ranges);
   void add(ir::Graph graph, const std::vector<plan::Range>& ranges);

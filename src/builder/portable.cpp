@@ -2,7 +2,9 @@
 #include "builder/portable.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/check.h"
 #include "builder/refit_book.h"
@@ -103,6 +105,43 @@ struct Restorer {
   }
 };
 
+// The packed copy of a constant that is nearest to it.
+struct Copy {
+  std::int32_t index = -1;   // -1: no packing can be undone
+  bool rounded = false;      // or may be after a refit; not where the graph itself says bf16: no leave is asked for that
+  std::string tactic = "a tactic";
+};
+
+// Sum of absolute differences; 0 for equal bytes, whatever their type.
+double distance(const Tensor& a, const Tensor& b) {
+  if (std::memcmp(a.raw(), b.raw(), static_cast<std::size_t>(a.bytes())) == 0) return 0;
+  double sum = 0;
+  for (std::int64_t i = 0; i < a.size(); ++i) sum += std::abs(a.as_double(i) - b.as_double(i));
+  return sum > 0 ? sum : std::numeric_limits<double>::max();   // NaN, too
+}
+
+Copy nearest_copy(const ir::Constant& constant, const std::vector<ConstantPool::Place>& places, const Readers& readers,
+                  const ConstantPool& pool, const backends::Backend& backend, const ir::Registry& registry) {
+  Copy best;
+  double least = 0;
+  const bool may_change = ir::may_change(constant);
+  for (const ConstantPool::Place& place : places) {
+    const Reader* reader = reader_of(readers, place.index, type_of(constant.tensor));
+    const backends::Tactic* tactic = reader ? tactic_of(*reader, backend) : nullptr;
+    if (!tactic || !tactic->unpack) {
+      if (reader && best.index < 0) best.tactic = reader->step->tactic;
+      continue;
+    }
+    const bool needs_leave = place.rounded && tactic->rounds_f32, compare = places.size() > 1 || (needs_leave && !may_change);
+    const double far =
+        compare ? distance(unpacked(pool.bytes_of(place.index), *reader, *tactic, backend.info(), registry), constant.tensor) : 0;
+    if (best.index >= 0 && !(far < least)) continue;
+    best = {place.index, needs_leave && (may_change || far > 0), reader->step->tactic};
+    least = far;
+  }
+  return best;
+}
+
 }  // namespace
 
 void PortableGraphs::add(const ir::Graph& graph) { graphs_.push_back(ir::print(graph, {.names = true, .constants = &constants_})); }
@@ -111,28 +150,22 @@ std::string PortableGraphs::text(const plan::Plan& plan, ConstantPool& pool, con
                                  const ir::Registry& registry, const Log& log) const {
   const Readers readers = readers_of(plan);
   std::string out = kHead;
-  bool rounded = false;
+  bool rounded = rounded_;
   for (const auto& constant : constants_) {
     const Tensor& t = constant->tensor;
-    const ConstantPool::Place place = pool.find(constant);
-    if (place.packed) {
-      const Reader* reader = reader_of(readers, place.index, type_of(t));
-      const backends::Tactic* tactic = reader ? tactic_of(*reader, backend) : nullptr;
-      if (!tactic || !tactic->unpack) {
-        log(Severity::warning, "the plan cannot be re-tuned on another machine: '", reader ? reader->step->tactic : "a tactic",
-            "' packs weights for good");
+    const std::vector<ConstantPool::Place> places = pool.find(constant);
+    if (!places.empty() && places.front().packed) {
+      const Copy copy = nearest_copy(*constant, places, readers, pool, backend, registry);
+      if (copy.index < 0) {
+        log(Severity::warning, "the plan cannot be re-tuned on another machine: '", copy.tactic, "' packs weights for good");
         return "";
       }
-      // Perhaps not. Where the graph itself says bf16, no leave is asked for again.
-      if (place.rounded && tactic->rounds_f32 && !rounded) {
-        const Tensor back = unpacked(pool.bytes_of(place.index), *reader, *tactic, backend.info(), registry);
-        rounded = std::memcmp(back.raw(), t.raw(), static_cast<std::size_t>(t.bytes())) != 0;
-      }
-      out += cat("packed ", type_text(t), " ", place.index, "\n");
-    } else if (place.index < 0 && t.size() <= kLongestLiteral && !ir::may_change(*constant)) {
+      rounded = rounded || copy.rounded;
+      out += cat("packed ", type_text(t), " ", copy.index, "\n");
+    } else if (places.empty() && t.size() <= kLongestLiteral && !ir::may_change(*constant)) {
       out += cat("literal ", ir::text(ir::Attribute(t)), "\n");
     } else {
-      out += cat("stored ", type_text(t), " ", place.index < 0 ? pool.add("portable", constant) : place.index, "\n");
+      out += cat("stored ", type_text(t), " ", places.empty() ? pool.add("portable", constant) : places.front().index, "\n");
     }
   }
   if (rounded) out += "rounded\n";
@@ -140,7 +173,7 @@ std::string PortableGraphs::text(const plan::Plan& plan, ConstantPool& pool, con
   return out;
 }
 
-std::vector<ir::Graph> read_portable(const plan::Plan& plan, const backends::Backend& backend, const ir::Registry& registry, bool tf32) {
+PortableModel read_portable(const plan::Plan& plan, const backends::Backend& backend, const ir::Registry& registry, bool tf32) {
   require(!plan.portable.empty(), ErrorKind::plan_refused,
           "the plan has no portable graph (built without keep_portable_graph, or with a packing "
           "that cannot be undone): build it again from the model");
@@ -152,10 +185,12 @@ std::vector<ir::Graph> read_portable(const plan::Plan& plan, const backends::Bac
   require(end != std::string::npos, ErrorKind::plan_refused, "the plan's portable section has no graph");
   const std::size_t head = std::string_view(kHead).size();  // without constants the graph begins with the head's own end of line
   ir::Scanner in(std::string_view(plan.portable).substr(head, std::max(end, head) - head));
+  PortableModel model;
   while (in.peek() != '\0') {
     if (in.take("rounded")) {
       require(tf32, ErrorKind::plan_refused,
               "the plan holds float32 weights rounded, as it multiplies them, and --noTF32 permits no rounding: build it again");
+      model.rounded = true;
       continue;
     }
     auto constant = std::make_shared<ir::Constant>();
@@ -173,16 +208,15 @@ std::vector<ir::Graph> read_portable(const plan::Plan& plan, const backends::Bac
     }
     constants.push_back(std::move(constant));
   }
-  std::vector<ir::Graph> graphs;
   while (end != std::string::npos) {
     const std::size_t begin = end + std::string_view(kGraph).size();
     end = plan.portable.find(kGraph, begin - 1);
-    graphs.push_back(ir::parse_graph(std::string_view(plan.portable).substr(begin, end == std::string::npos ? end : end + 1 - begin),
-                                     registry, {.constants = &constants}));
+    const auto length = end == std::string::npos ? end : end + 1 - begin;
+    model.graphs.push_back(ir::parse_graph(std::string_view(plan.portable).substr(begin, length), registry, {.constants = &constants}));
   }
-  require(graphs.size() == plan.programs.size(), ErrorKind::plan_refused, "the plan has ", plan.programs.size(), " programs and ",
-          graphs.size(), " portable graphs");
-  return graphs;
+  require(model.graphs.size() == plan.programs.size(), ErrorKind::plan_refused, "the plan has ", plan.programs.size(), " programs and ",
+          model.graphs.size(), " portable graphs");
+  return model;
 }
 
 }  // namespace tenfold::builder

@@ -4,7 +4,8 @@
 //   stored f32[768] 12          constant 0 of the graphs: the plan's constant 12, as it is
 //   packed f32[768,3072] 13     constant 1: the plan's constant 13, through unpack of a step that reads it
 //   literal i64[2]{1,-1}        constant 2: no step reads it
-//   rounded                     a packing does not give back every bit: what the plan multiplies is all there is
+//   rounded                     packings do not give back every bit, or did not when the plan was tuned before: what the plan multiplies
+//                               is all there is. Of weights that a refit may change this is said beforehand
 //   graph                       one per program; constants by number
 //     (x f32[batch,768]) ...
 #pragma once
@@ -17,6 +18,7 @@ namespace tenfold::builder {
 class PortableGraphs {
  public:
   void add(const ir::Graph& graph);
+  void say_rounded() { rounded_ = true; }   // the graphs' own constants are
   // Empty, with a message, where a packing cannot be undone. Long constants that no step reads join the plan's.
   std::string text(const plan::Plan& plan, ConstantPool& pool, const backends::Backend& backend, const ir::Registry& registry,
                    const Log& log) const;
@@ -24,10 +26,15 @@ class PortableGraphs {
  private:
   std::vector<std::shared_ptr<const ir::Constant>> constants_;
   std::vector<std::string> graphs_;
+  bool rounded_ = false;
 };
 
-// The graphs of a plan, one per program. Throws plan_refused where the section is missing or does not fit the plan. The plan must
-// have been verified with `backend`, whose device must be the plan's. Rounded weights take `tf32`, as they did when they were packed.
-std::vector<ir::Graph> read_portable(const plan::Plan& plan, const backends::Backend& backend, const ir::Registry& registry, bool tf32);
+struct PortableModel {
+  std::vector<ir::Graph> graphs;   // one per program
+  bool rounded = false;
+};
+// Throws plan_refused where the section is missing or does not fit the plan. The plan must have been verified with `backend`, whose
+// device must be the plan's. Rounded weights take `tf32`, as they did when they were packed.
+PortableModel read_portable(const plan::Plan& plan, const backends::Backend& backend, const ir::Registry& registry, bool tf32);
 
 }  // namespace tenfold::builder

@@ -41,11 +41,15 @@ Engine retune(const plan::Plan& old, const BuildConfig& config, BuildReport& rep
   Stopwatch watch;
   ForeignBackend foreign(*backend, old.device);
   plan::verify(old, foreign, registry);
-  std::vector<ir::Graph> graphs = read_portable(old, foreign, registry, config.tf32);
+  PortableModel model = read_portable(old, foreign, registry, config.tf32);
+  if (model.rounded)
+    Log(config.log)(Severity::warning,
+                    "the plan holds float32 weights as its kernels multiply them, rounded: these are the model from here on "
+                    "(a build with --noTF32 keeps all bits)");
   report.import_s = watch.seconds();
   PlanMaker maker(config, old.model_name, *backend, report);
-  maker.take_bindings(old);
-  for (std::size_t i = 0; i < graphs.size(); ++i) maker.add(std::move(graphs[i]), old.programs[i].box);
+  maker.take_over(old, model.rounded);
+  for (std::size_t i = 0; i < model.graphs.size(); ++i) maker.add(std::move(model.graphs[i]), old.programs[i].box);
   plan::Plan plan = maker.finish();
   plan::verify(plan, *backend, registry);  // the graphs came from a file
   return open_built(std::move(plan), config, std::move(backend));
