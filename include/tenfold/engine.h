@@ -44,8 +44,8 @@ struct LoadOptions {
   int threads = 0;                     // workers of the engine's pool; 0: from affinity mask and cgroup quota
   // Each context of a CPU has workers of its own, and all its threads keep one processor each, a core to each thread while there are
   // enough: the workers, and the thread that calls run(), from its first call on. For processes that have the machine to themselves.
-  // A thread that has called it stays on its processor, and threads and unpinned engines that it makes later inherit that: build,
-  // load and start threads before. GPUs ignore it.
+  // A context gives its processors back when it goes. A thread that has called it stays on its processor, and threads and unpinned
+  // engines that it makes later inherit that: build, load and start threads before. GPUs ignore it.
   bool pin_threads = false;
   std::shared_ptr<const Plugins> plugins = {};   // operators that the plan may use beside the built-in ones
   LogCallback log;

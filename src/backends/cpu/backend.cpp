@@ -4,12 +4,12 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 
 #include "backends/cpu/cpu_info.h"
 #include "backends/cpu/evict.h"
 #include "backends/cpu/onednn/library.h"
+#include "backends/cpu/processors.h"
 #include "base/checked.h"
 #include "base/cpu_count.h"
 #include "base/placed.h"
@@ -24,7 +24,8 @@ namespace {
 
 class CpuStream final : public Stream {
  public:
-  explicit CpuStream(std::shared_ptr<Parallel> pool) : pool_(std::move(pool)) {}
+  explicit CpuStream(std::shared_ptr<Parallel> pool, cpu::Processors::Lease cpus = nullptr)
+      : cpus_(std::move(cpus)), pool_(std::move(pool)) {}
   Parallel& parallel() noexcept override { return *pool_; }
   Status::Code launch(const Tactic& tactic, const void* kernel, const RunArgs& args) noexcept override { return tactic.run(kernel, args); }
   Status::Code copy(void* to, const void* from, std::int64_t bytes) noexcept override {
@@ -40,6 +41,7 @@ class CpuStream final : public Stream {
   double between(int first, int last) const noexcept override { return marks_.between(first, last); }
 
  private:
+  cpu::Processors::Lease cpus_;   // where the pool's threads are; null: anywhere
   std::shared_ptr<Parallel> pool_;
   HostMarks marks_;
 };
@@ -70,7 +72,8 @@ class CpuBackend final : public Backend {
   }
 
   std::unique_ptr<Stream> open_stream(const StreamOptions& options) override {
-    return std::make_unique<CpuStream>(options.pin_threads ? placed_pool(options.threads) : pools_.take(options.threads));
+    if (options.pin_threads) return placed_stream(options.threads);
+    return std::make_unique<CpuStream>(pools_.take(options.threads));
   }
 
   double measure(Stream& stream, const Tactic& tactic, const void* kernel, const RunArgs& args, const MeasureBudget& budget) override {
@@ -84,23 +87,17 @@ class CpuBackend final : public Backend {
   }
 
  private:
-  // Those of the process, as its first pinned stream found them: a thread that calls is put on one itself, and would know of no others.
-  struct Processors {
-    const std::vector<int> order = CpuPlaces::of_this_thread().order();
-    const int threads = default_threads();
-    std::atomic<std::size_t> given_out = 0;
-  };
-  // All engines' streams take the processors in turn.
-  static std::shared_ptr<Parallel> placed_pool(int threads) {
-    static Processors all;
-    require(!all.order.empty(), ErrorKind::unsupported, "threads cannot be pinned: this system does not say which processors they may use");
-    std::vector<int> cpus(static_cast<std::size_t>(std::min(threads > 0 ? threads : all.threads, kMaxWorkers)));
-    const std::size_t first = all.given_out.fetch_add(cpus.size());
-    for (std::size_t i = 0; i < cpus.size(); ++i) cpus[i] = all.order[(first + i) % all.order.size()];
-    const int callers = cpus.front();
-    if (cpus.size() == 1) return std::make_shared<Placed>(std::make_shared<Serial>(), callers);
-    return std::make_shared<Placed>(std::make_shared<ThreadPool>(ThreadPoolOptions{.threads = static_cast<int>(cpus.size()), .cpus = cpus}),
-                                    callers);
+  // All engines' streams share the processors of the process, as its first pinned stream found them: a thread that calls is put on one
+  // itself, and would know of no others.
+  static std::unique_ptr<Stream> placed_stream(int threads) {
+    static cpu::Processors& all = *new cpu::Processors(CpuPlaces::of_this_thread().order());   // streams may outlive statics
+    static const int threads_of_process = default_threads();
+    cpu::Processors::Lease cpus = all.take(static_cast<std::size_t>(std::min(threads > 0 ? threads : threads_of_process, kMaxWorkers)));
+    require(!cpus->empty(), ErrorKind::unsupported, "threads cannot be pinned: this system does not say which processors they may use");
+    std::shared_ptr<Parallel> pool;
+    if (cpus->size() == 1) pool = std::make_shared<Serial>();
+    else pool = std::make_shared<ThreadPool>(ThreadPoolOptions{.threads = static_cast<int>(cpus->size()), .cpus = *cpus});
+    return std::make_unique<CpuStream>(std::make_shared<Placed>(std::move(pool), cpus->front()), cpus);
   }
 
   DeviceInfo info_;
