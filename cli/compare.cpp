@@ -118,9 +118,8 @@ Flags make_flags(Question& q) {
   flags.group("Flags");
   flags.add_switch("reference", q.reference,
                    "compare A with itself, run by the plain reference kernels (a plan: the graph that it was tuned from)");
-  flags.add({"loadInputs", "SPEC", "name:file, .npy .npz .pb or raw", [&q](const std::string& text) {
-               for (auto& [name, file] : parse_pairs("loadInputs", text)) q.files[name] = file;
-             }});
+  flags.add({"loadInputs", "SPEC", "name:file, .npy .npz .pb or raw; or one .npz of all",
+             [&q](const std::string& text) { parse_files("loadInputs", text, q.files); }});
   flags.add({"tolerance", "T",
              "exit 5 if lInf is above T times the largest value of B's output, or shapes differ; a layer differs above T, or 0.001",
              [&q](const std::string& text) {

@@ -144,9 +144,8 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
 
 void run_flags(Flags& f, ExecOptions& o) {
   f.group("Running and measuring");
-  f.add({"loadInputs", "SPEC", "name:file for each input: raw, .npy, .npz, .pb; random values otherwise", [&o](const std::string& text) {
-           for (auto& [name, file] : parse_pairs("loadInputs", text)) o.load_inputs[name] = file;
-         }});
+  f.add({"loadInputs", "SPEC", "name:file for each input: raw, .npy, .npz, .pb; or one .npz of all; random values otherwise",
+         [&o](const std::string& text) { parse_files("loadInputs", text, o.load_inputs); }});
   f.add_int("iterations", o.iterations, "at least N runs (10) ...");
   f.add({"duration", "S", "... and at least S seconds (3)",
          [&o](const std::string& text) { o.duration_s = parse_number("duration", text, 0); }});

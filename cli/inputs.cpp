@@ -69,16 +69,21 @@ void fill_int(Tensor& t, std::mt19937& random, std::uint32_t limit, std::uint32_
 }  // namespace
 
 InputFiles::InputFiles(const std::map<std::string, std::string>& files) : paths_(files) {
-  for (const auto& [input, path] : files) bytes_[input] = read_whole(path);
+  std::map<std::string, std::shared_ptr<const std::string>> read;
+  for (const auto& [input, path] : files)
+    if (!read[path]) read[path] = std::make_shared<const std::string>(read_whole(path));
+  if (const auto all = paths_.extract(""); !all.empty())
+    for (const auto& [name, array] : parse_npz(*read[all.mapped()], all.mapped())) paths_.emplace(name, all.mapped());
+  for (const auto& [input, path] : paths_) bytes_[input] = read[path];
 }
 
 std::map<std::string, Shape> InputFiles::known_shapes() const {
   std::map<std::string, Shape> shapes;
   for (const auto& [input, bytes] : bytes_) {
     const std::string& path = paths_.at(input);
-    if (extension(path) == ".npy") shapes[input] = parse_npy(bytes, path).shape;
-    if (extension(path) == ".npz") shapes[input] = member(bytes, path, input).shape;
-    if (extension(path) == ".pb") shapes[input] = parse_tensor_proto(bytes, path).shape();
+    if (extension(path) == ".npy") shapes[input] = parse_npy(*bytes, path).shape;
+    if (extension(path) == ".npz") shapes[input] = member(*bytes, path, input).shape;
+    if (extension(path) == ".pb") shapes[input] = parse_tensor_proto(*bytes, path).shape();
   }
   return shapes;
 }
@@ -87,15 +92,15 @@ std::map<std::string, Tensor> InputFiles::known_tensors() const {
   std::map<std::string, Tensor> tensors;
   for (const auto& [input, bytes] : bytes_) {
     const std::string &path = paths_.at(input), end = extension(path);
-    if (end == ".npy") tensors[input] = to_tensor(parse_npy(bytes, path), path);
-    if (end == ".npz") tensors[input] = to_tensor(member(bytes, path, input), path);
-    if (end == ".pb") tensors[input] = parse_tensor_proto(bytes, path);
+    if (end == ".npy") tensors[input] = to_tensor(parse_npy(*bytes, path), path);
+    if (end == ".npz") tensors[input] = to_tensor(member(*bytes, path, input), path);
+    if (end == ".pb") tensors[input] = parse_tensor_proto(*bytes, path);
   }
   return tensors;
 }
 
 Tensor InputFiles::tensor(const BindingInfo& info, const Shape& shape) const {
-  const std::string &bytes = bytes_.at(info.name), &path = paths_.at(info.name), end = extension(path);
+  const std::string &bytes = *bytes_.at(info.name), &path = paths_.at(info.name), end = extension(path);
   const auto refuse = [&](const std::string& why) { throw Error(ErrorKind::io, "input '" + info.name + "' from " + path + ": " + why); };
   Tensor t;
   if (end == ".npy")
@@ -138,10 +143,17 @@ Tensor random_input(const BindingInfo& info, const Shape& shape) {
 std::vector<Shape> run_shapes(const Engine& engine, int profile, const std::map<std::string, Shape>& given, const InputFiles& files) {
   const std::map<std::string, Shape> known = files.known_shapes();
   std::vector<Shape> shapes;
+  std::map<std::string, std::int64_t> settled;   // sizes that have a name, by what is given
   for (const auto* named : {&given, &known})
     for (const auto& [input, shape] : *named)
       if (!engine.bindings()[static_cast<std::size_t>(engine.binding_index(input))].is_input)
         throw Error(ErrorKind::invalid_argument, "'" + input + "' is an output; shapes and values are given for inputs");
+  for (const auto* named : {&known, &given})
+    for (const auto& [input, shape] : *named) {
+      const BindingInfo& b = engine.bindings()[static_cast<std::size_t>(engine.binding_index(input))];
+      for (std::size_t d = 0; d < b.names.size() && shape.size() == b.shape.size(); ++d)
+        if (!b.names[d].empty() && !gives_values(b.dtype, b.shape, shape)) settled[b.names[d]] = shape[d];
+    }
   for (const BindingInfo& b : engine.bindings()) {
     if (!b.is_input) continue;
     const bool dynamic = std::find(b.shape.begin(), b.shape.end(), -1) != b.shape.end();
@@ -152,6 +164,9 @@ std::vector<Shape> run_shapes(const Engine& engine, int profile, const std::map<
       shapes.push_back(file->second);
     else
       shapes.push_back(dynamic ? engine.profile_shapes(std::max(profile, 0), b.name).opt : b.shape);
+    if (at != given.end() || known.count(b.name)) continue;
+    for (std::size_t d = 0; d < b.names.size(); ++d)
+      if (const auto size = settled.find(b.names[d]); size != settled.end()) shapes.back()[d] = size->second;
   }
   return shapes;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,20 +13,21 @@ namespace tenfold::cli {
 // Files named by --loadInputs, read once; raw files get their type and shape from the engine.
 class InputFiles {
  public:
-  explicit InputFiles(const std::map<std::string, std::string>& files);  // by input name; throws Error(io)
+  explicit InputFiles(const std::map<std::string, std::string>& files);  // by input name, "": an .npz of all; throws Error(io)
   std::map<std::string, Shape> known_shapes() const;                     // of inputs whose file says its shape
   std::map<std::string, Tensor> known_tensors() const;                   // of inputs whose file says its shape and type
   bool has(const std::string& input) const { return bytes_.count(input) > 0; }
   Tensor tensor(const BindingInfo& info, const Shape& shape) const;  // checked against the type and the shape wanted
 
  private:
-  std::map<std::string, std::string> paths_, bytes_;
+  std::map<std::string, std::string> paths_;
+  std::map<std::string, std::shared_ptr<const std::string>> bytes_;
 };
 
 // Floats in [-1, 1], small non-negative integers; integers of an input named like a mask are ones. The same for the same name.
 Tensor random_input(const BindingInfo& info, const Shape& shape);
 
-// The shape of each input for a run: --shapes, else what its file says, else the profile's opt.
+// The shape of each input for a run: --shapes, else what its file says, else the profile's opt, with the sizes that the others settle.
 std::vector<Shape> run_shapes(const Engine& engine, int profile, const std::map<std::string, Shape>& given, const InputFiles& files);
 // `given`: what --shapes says; of a shape tensor it is the values.
 std::vector<Tensor> make_inputs(const Engine& engine, const std::vector<Shape>& shapes, const InputFiles& files,

@@ -38,6 +38,12 @@ std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& 
   return pairs;
 }
 
+void parse_files(const std::string& flag, const std::string& text, std::map<std::string, std::string>& files) {
+  if (text.ends_with(".npz") && text.find(':') == std::string::npos) files[""] = text;
+  else
+    for (auto& [name, file] : parse_pairs(flag, text)) files[name] = file;
+}
+
 std::map<std::string, Shape> parse_shapes(const std::string& flag, const std::string& text) {
   std::map<std::string, Shape> shapes;
   for (const auto& [name, value] : parse_pairs(flag, text)) {

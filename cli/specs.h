@@ -10,8 +10,10 @@
 
 namespace tenfold::cli {
 
-// "name:value,name:value"; a name with ':' or ',' stands in single quotes. The last colon outside quotes ends the name.
+// "name:value,name:value"; a name with ':' or ',' stands in single quotes. The first colon outside quotes ends the name.
 std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& flag, const std::string& text);
+// Files by name of an input; an .npz without a name, whose arrays have the inputs' names, is that of "".
+void parse_files(const std::string& flag, const std::string& text, std::map<std::string, std::string>& files);
 std::map<std::string, Shape> parse_shapes(const std::string& flag, const std::string& text);
 std::vector<std::string> split(const std::string& text, char separator);     // not inside single quotes
 std::int64_t parse_bytes(const std::string& flag, const std::string& text);  // "64" MiB, "1G", "512K", "100B"
