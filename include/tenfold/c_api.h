@@ -70,7 +70,7 @@ typedef struct {
   size_t struct_size;
   const char* device;              /* null: "cpu" */
   int32_t threads;                 /* 0: from affinity mask and cgroup quota */
-  int32_t optimization_level;      /* 0 to 5; TensorRT's meaning; -1: the default */
+  int32_t optimization_level;      /* 0 to 5; TensorRT's meaning; -1: the default. 0, as in a zeroed struct, times nothing */
   int32_t allow_bf16;
   const char* timing_cache;        /* file, or null */
   const tenfold_range* ranges;

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <fstream>
 
 extern "C" int tenfold_use_from_c(const char* plan_path);
 
@@ -37,6 +39,24 @@ TEST(CApi, StructsOfOlderCallers) {
   EXPECT_EQ(tenfold_build_network(net, &config, &engine), TENFOLD_INVALID_ARGUMENT);
   tenfold_engine_free(engine);
   tenfold_network_free(net);
+}
+
+TEST(CApi, ModelsInMemory) {
+  EXPECT_NE(std::strchr(tenfold_version(), '.'), nullptr) << tenfold_version();
+  std::ifstream file(TENFOLD_SOURCE_DIR "/tests/install/relu.onnx", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  tenfold_engine* engine = nullptr;
+  ASSERT_EQ(tenfold_build_bytes(bytes.data(), bytes.size(), nullptr, &engine), TENFOLD_OK) << tenfold_last_error();
+  tenfold_context* context = nullptr;
+  ASSERT_EQ(tenfold_context_create(engine, &context), TENFOLD_OK);
+  float x[3] = {1, -2, -0.5f}, y[3] = {};
+  ASSERT_EQ(tenfold_context_bind(context, 0, x, sizeof x), TENFOLD_OK);
+  ASSERT_EQ(tenfold_context_bind(context, 1, y, sizeof y), TENFOLD_OK);
+  ASSERT_EQ(tenfold_context_run(context), TENFOLD_OK) << tenfold_last_error();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(y[i], std::max(x[i], 0.f));
+  tenfold_context_free(context), tenfold_engine_free(engine);
+  EXPECT_EQ(tenfold_build_bytes(bytes.data(), bytes.size() / 2, nullptr, &engine), TENFOLD_INVALID_MODEL);
+  EXPECT_EQ(tenfold_build_bytes(nullptr, 3, nullptr, &engine), TENFOLD_INVALID_ARGUMENT);
 }
 
 TEST(CApi, Nulls) {

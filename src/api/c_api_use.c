@@ -108,6 +108,9 @@ static int run_engine(const tenfold_engine* engine) {
   EXPECT(tenfold_context_prepare(context) == TENFOLD_OK);
   EXPECT(tenfold_context_run(context) == TENFOLD_OK);
   for (i = 0; i < 12; ++i) EXPECT(((float*)y)[i] == want[i]);
+  memset(y, 0, sizeof want);
+  EXPECT(tenfold_context_enqueue(context, NULL) == TENFOLD_OK && tenfold_context_wait(context) == TENFOLD_OK); /* a CPU: a plain run */
+  for (i = 0; i < 12; ++i) EXPECT(((float*)y)[i] == want[i]);
   EXPECT(tenfold_context_set_shape(context, 0, too_large, 2) > TENFOLD_RUN_FAILED || tenfold_context_run(context) > TENFOLD_RUN_FAILED);
   tenfold_context_free(context);
   return 0;
