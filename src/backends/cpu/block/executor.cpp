@@ -224,7 +224,6 @@ BlockExecutor& BlockExecutor::operator=(BlockExecutor&&) noexcept = default;
 
 int BlockExecutor::inputs() const noexcept { return program_->inputs; }
 int BlockExecutor::outputs() const noexcept { return static_cast<int>(program_->outputs.size()); }
-bool BlockExecutor::has_reductions() const noexcept { return program_->reduces; }
 std::int64_t BlockExecutor::scratch_bytes() const noexcept { return (program_->slots_bytes + places_bytes(*program_) + 63) / 64 * 64; }
 
 void BlockExecutor::run(std::int64_t rows, std::int64_t cols, std::span<const TileOperand> in, std::span<const TileResult> out,

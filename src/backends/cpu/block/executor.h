@@ -42,7 +42,6 @@ class BlockExecutor {
 
   int inputs() const noexcept;
   int outputs() const noexcept;
-  bool has_reductions() const noexcept;
   // Bytes of 64-byte aligned scratch that every concurrent run() needs for itself.
   std::int64_t scratch_bytes() const noexcept;
 

@@ -8,8 +8,6 @@
 #include <limits>
 #include <random>
 
-#include "backends/cpu/block/epilogue.h"
-#include "backends/cpu/block/lower.h"
 #include "backends/cpu/cpu_info.h"
 #include "base/element.h"
 #include "ops/body_interpret.h"
@@ -271,49 +269,6 @@ TEST(BlockExecutor, GathersAndScattersStridedColumns) {
       ASSERT_EQ(z[static_cast<std::size_t>(c * 7 + r)], x[static_cast<std::size_t>(c * 7 + r)] + y[static_cast<std::size_t>(c)]);
 }
 
-TEST(BlockExecutor, RecognisesActivationsHoweverTheyAreWritten) {
-  const PointwiseTables tables = PointwiseTables::of(kAvx2);
-  const auto items = [&](const char* text) {
-    std::vector<Op> ops;
-    for (const Item& item : lower(ir::parse_body(text), tables).items) ops.push_back(item.op);
-    return ops;
-  };
-  const std::vector<Op> erf{Op::gelu_erf}, tanh{Op::gelu_tanh}, silu{Op::silu};
-  EXPECT_EQ(items("(f32) %1=constant.f32(1.4142135381698608) %2=div.f32(%0,%1) %3=erf.f32(%2) %4=constant.f32(1) %5=add.f32(%3,%4) "
-                  "%6=mul.f32(%0,%5) %7=constant.f32(0.5) %8=mul.f32(%6,%7) -> %8"),
-            erf);
-  EXPECT_EQ(items("(f32) %1=constant.f32(0.7071067811865476) %2=mul.f32(%0,%1) %3=erf.f32(%2) %4=constant.f32(0.5) %5=mul.f32(%4,%0) "
-                  "%6=fma.f32(%5,%3,%5) -> %6"),
-            erf);
-  EXPECT_EQ(items("(f32) %1=constant.f32(3) %2=pow.f32(%0,%1) %3=constant.f32(0.044715) %4=mul.f32(%2,%3) %5=add.f32(%0,%4) "
-                  "%6=constant.f32(0.7978845608028654) %7=mul.f32(%5,%6) %8=tanh.f32(%7) %9=constant.f32(1) %10=add.f32(%8,%9) "
-                  "%11=constant.f32(0.5) %12=mul.f32(%0,%11) %13=mul.f32(%12,%10) -> %13"),
-            tanh);
-  EXPECT_EQ(items("(f32) %1=sigmoid.f32(%0) %2=mul.f32(%1,%0) -> %2"), silu);
-  const std::vector<Op> with_bias{Op::add, Op::gelu_erf};
-  EXPECT_EQ(items("(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0.7071067811865476) %4=mul.f32(%2,%3) %5=erf.f32(%4) %6=constant.f32(1) "
-                  "%7=add.f32(%5,%6) %8=constant.f32(0.5) %9=mul.f32(%2,%8) %10=mul.f32(%9,%7) -> %10"),
-            with_bias);
-  // Constants of bf16 bodies are rounded.
-  EXPECT_EQ(items("(bf16) %1=constant.bf16(1.4140625) %2=div.bf16(%0,%1) %3=erf.bf16(%2) %4=constant.bf16(1) %5=add.bf16(%3,%4) "
-                  "%6=mul.bf16(%0,%5) %7=constant.bf16(0.5) %8=mul.bf16(%6,%7) -> %8"),
-            (std::vector<Op>{Op::cast, Op::gelu_erf, Op::cast}));
-  // A sigmoid of twice x is not SiLU.
-  EXPECT_NE(items("(f32) %1=add.f32(%0,%0) %2=sigmoid.f32(%1) %3=mul.f32(%2,%0) -> %3"), silu);
-}
-
-// By this ends of products of bf16 know what they can do in registers.
-TEST(BlockExecutor, GeluWithItsConversionsIsOneItem) {
-  const PointwiseTables tables = PointwiseTables::of(this_cpu().features);
-  if (!tables.bf16) GTEST_SKIP() << "this CPU does not round to bf16";
-  const Lowered program = lower(ir::parse_body("(bf16) %1=constant.bf16(1.4140625) %2=div.bf16(%0,%1) %3=erf.bf16(%2) %4=constant.bf16(1) "
-                                               "%5=add.bf16(%3,%4) %6=mul.bf16(%0,%5) %7=constant.bf16(0.5) %8=mul.bf16(%6,%7) -> %8"),
-                                tables);
-  ASSERT_EQ(program.items.size(), 1u);
-  EXPECT_EQ(program.items[0].op, Op::gelu_erf);
-  EXPECT_EQ(program.items[0].bytes, 2);
-}
-
 TEST(BlockExecutor, GeluIsAsPreciseAsItsResult) {
   const std::int64_t n = 40013;
   for (const char* text : {"(bf16) %1=constant.bf16(0.70703125) %2=mul.bf16(%0,%1) %3=erf.bf16(%2) %4=constant.bf16(1) %5=add.bf16(%3,%4) "
@@ -365,56 +320,6 @@ TEST(BlockExecutor, ElementaryFunctionsAreAccurate) {
     }
     EXPECT_LE(worst, f.relative) << f.name << " on [" << f.low << ", " << f.high << "]";
   }
-}
-
-OperandDesc f32(const Shape& shape) {
-  OperandDesc operand;
-  operand.dims = ir::to_dims(shape);
-  return operand;
-}
-
-TEST(Epilogue, BroadcastsOperandsOverTiles) {
-  // out[b,s,n] = max(acc + bias[n] + table[b,1,n] * scale[s,1], 0), with the residual table not mergeable over rows.
-  const std::int64_t B = 3, S = 5, N = 40;
-  const Body body =
-      ir::parse_body("(f32,f32,f32,f32) %4=add.f32(%0,%1) %5=mul.f32(%2,%3) %6=add.f32(%4,%5) %7=constant.f32(0) %8=max.f32(%6,%7) -> %8");
-  const Tensor acc = ops::random_tensor(DType::f32, {B, S, N}, 1), bias = ops::random_tensor(DType::f32, {N}, 2),
-               table = ops::random_tensor(DType::f32, {B, 1, N}, 3), scale = ops::random_tensor(DType::f32, {S, 1}, 4);
-  Tensor out(DType::f32, {B, S, N});
-  Problem problem;
-  problem.body = &body;
-  problem.anchor_inputs = 2;
-  problem.device = &device();
-  for (const Shape& shape : {Shape{B, S, 7}, Shape{7, N}, Shape{N}, Shape{B, 1, N}, Shape{S, 1}}) problem.in.push_back(f32(shape));
-  problem.out = {f32(out.shape())};
-  ASSERT_TRUE(Epilogue::supports(problem));
-  const Epilogue epilogue(problem, DType::f32);
-  std::vector<std::vector<std::int64_t>> strides;
-  std::vector<Bound> in(2), outs;
-  const auto bound = [&](const Tensor& t) {
-    std::vector<std::int64_t> s(t.shape().size(), 1);
-    for (std::size_t i = s.size(); i-- > 1;) s[i - 1] = s[i] * t.shape()[i];
-    strides.push_back(std::move(s));
-    return Bound{const_cast<void*>(t.raw()), t.shape().data(), strides.back().data(), t.rank()};
-  };
-  strides.reserve(8);
-  for (const Tensor* t : {&bias, &table, &scale}) in.push_back(bound(*t));
-  outs.push_back(bound(out));
-  Epilogue::Binding binding;
-  epilogue.bind({in, outs, nullptr, nullptr}, TileAxes::last(3), binding);
-  EXPECT_FALSE(binding.simple);
-  Scratch scratch(epilogue.scratch_bytes());
-  for (std::int64_t r = 0; r < B * S; r += 4)
-    for (std::int64_t c = 0; c < N; c += 16)
-      epilogue.apply(binding, r, std::min<std::int64_t>(4, B * S - r), c, std::min<std::int64_t>(16, N - c), acc.data<float>() + r * N + c,
-                     N, scratch.get());
-  for (std::int64_t b = 0; b < B; ++b)
-    for (std::int64_t s = 0; s < S; ++s)
-      for (std::int64_t n = 0; n < N; ++n) {
-        const float want = std::max(
-            0.f, acc.data<float>()[(b * S + s) * N + n] + bias.data<float>()[n] + table.data<float>()[b * N + n] * scale.data<float>()[s]);
-        ASSERT_NEAR(out.data<float>()[(b * S + s) * N + n], want, 1e-6);
-      }
 }
 
 }  // namespace
