@@ -61,8 +61,7 @@ void pack_bf16(const GemmBf16Weights& w, const Tensor& original, void* packed, E
 }
 
 template <class Element>
-Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed, Element&& element) {
-  Tensor original(w.type, std::move(shape));
+void unpack_bf16(const GemmBf16Weights& w, Tensor& original, const void* packed, Element&& element) {
   const auto* const from = static_cast<const std::uint16_t*>(packed);
   for_each_pairs(w, [&](std::int64_t first, std::int64_t tap, std::int64_t k, std::int64_t column) {
     for_each_of_pairs(w, tap, k, column, element, [&](std::int64_t i, std::int64_t at) {
@@ -73,6 +72,11 @@ Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed, El
       else static_cast<std::uint16_t*>(original.mutable_raw())[at] = from[slot];
     });
   });
+}
+template <class Element>
+Tensor unpack_bf16(const GemmBf16Weights& w, Shape shape, const void* packed, Element&& element) {
+  Tensor original(w.type, std::move(shape));
+  unpack_bf16(w, original, packed, element);
   return original;
 }
 

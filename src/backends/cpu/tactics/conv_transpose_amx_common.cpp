@@ -26,7 +26,7 @@ std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChanne
 // Each tap has packed weights of its own, one after the other.
 GemmBf16Weights weights_of(const Problem& p) {
   const ConvShape s = conv_transpose_shape(p);
-  return {.taps = 1, .k = s.channels, .n = s.filters, .type = DType::bf16, .parts = bf16_parts(p) == 1 ? 1 : 3};
+  return {.taps = 1, .k = s.channels, .n = s.filters, .type = p.in[1].dtype, .parts = bf16_parts(p) == 1 ? 1 : 3};
 }
 std::int64_t value_bytes(const Problem& p) { return weights_of(p).bytes() * conv_transpose_shape(p).taps(); }
 
@@ -37,38 +37,22 @@ Verdict valid(const Problem&, const Config& c) {
 }
 
 std::int64_t packed_bytes(const Problem& p, const Config&, int input) { return input == 1 ? value_bytes(p) : -1; }
-// f(packed value, value of the original)
+// f(tap's weights' first byte, index of the original by tap of the product, k and column) for each tap of the kernel.
 template <class F>
-void for_each_value(const Problem& p, F&& f) {
+void for_each_tap(const Problem& p, F&& f) {
   const ConvShape s = conv_transpose_shape(p);
-  const GemmBf16Weights w = weights_of(p);
-  const std::int64_t apart = w.bytes() / (w.whole() ? 4 : 2);
-  for (std::int64_t i = 0; i < s.channels * s.filters * s.taps(); ++i) {
-    const std::int64_t tap = i % s.taps(), n = i / s.taps() % s.filters, k = i / s.taps() / s.filters;
-    f(tap * apart + w.slot(0, k, n), i);
-  }
+  for (std::int64_t tap = 0; tap < s.taps(); ++tap)
+    f(tap * weights_of(p).bytes(), [&](std::int64_t, std::int64_t k, std::int64_t n) { return (k * s.filters + n) * s.taps() + tap; });
 }
 void pack(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
-  const void* const from = constants[1]->raw();
-  std::memset(packed, 0, static_cast<std::size_t>(value_bytes(p)));
-  for_each_value(p, [&, wide = constants[1]->dtype() == DType::f32, whole = weights_of(p).whole()](std::int64_t to, std::int64_t i) {
-    if (whole)
-      static_cast<float*>(packed)[to] = static_cast<const float*>(from)[i];
-    else
-      static_cast<std::uint16_t*>(packed)[to] =
-          wide ? round_to_bf16(static_cast<const float*>(from)[i]) : static_cast<const std::uint16_t*>(from)[i];
+  for_each_tap(p, [&](std::int64_t at, auto element) {
+    pack_bf16(weights_of(p), *constants[1], static_cast<char*>(packed) + at, element);
   });
 }
 Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
   Tensor original(p.in[1].dtype, ir::constants(p.in[1].dims));
-  void* const to = original.mutable_raw();
-  for_each_value(p, [&, wide = original.dtype() == DType::f32, whole = weights_of(p).whole()](std::int64_t at, std::int64_t i) {
-    if (whole)
-      static_cast<float*>(to)[i] = static_cast<const float*>(packed)[at];
-    else if (wide)
-      static_cast<float*>(to)[i] = bf16_to_float(static_cast<const std::uint16_t*>(packed)[at]);
-    else
-      static_cast<std::uint16_t*>(to)[i] = static_cast<const std::uint16_t*>(packed)[at];
+  for_each_tap(p, [&](std::int64_t at, auto element) {
+    unpack_bf16(weights_of(p), original, static_cast<const char*>(packed) + at, element);
   });
   return original;
 }
