@@ -103,6 +103,18 @@ void block(const Kernel& kernel, const FixedProduct& product, const Sliced& slic
   product.end(row, count, first, last, scratch + kSumBytes);
 }
 
+// Another program may hold up a worker for a while: the others take over what it has not begun, if pieces are many and small. Each
+// column is summed in the same way whatever the piece.
+std::int64_t columns_of_piece(const Kernel& kernel, std::int64_t rows, std::int64_t row_blocks, int workers) {
+  constexpr std::int64_t kPartsEach = 8, kLeastWork = 1 << 23;   // products of a part: 50 us
+  if (workers == 1) return kernel.cols;
+  const std::int64_t all = ceil_div(kernel.n, kPanel), least = kLeastWork / (std::min(rows, kernel.rows) * kernel.k * kPanel + 1) + 1;
+  const std::int64_t each = std::max<std::int64_t>(all * row_blocks / workers, 1);   // panels of a worker
+  std::int64_t panels = std::min(std::max(each / kPartsEach, least), std::min(each, kernel.cols / kPanel));
+  while (panels > 1 && ceil_div(all, panels) * row_blocks % workers != 0) --panels;
+  return panels * kPanel;
+}
+
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
   const FixedWeights& w = kernel.weights;
@@ -117,10 +129,11 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
       for (std::int64_t r = tile * kTile; r < std::min(m, (tile + 1) * kTile); ++r)
         if (!kernels().slice(product.row(r), w.balance(product.packed), kernel.k, rows + r * row_bytes(w), scale + r)) scale[r] = kUnfit;
     });
-  const std::int64_t row_blocks = ceil_div(m, kernel.rows), pieces = ceil_div(kernel.n, kernel.cols);
+  const std::int64_t row_blocks = ceil_div(m, kernel.rows), cols = columns_of_piece(kernel, m, row_blocks, args.parallel->workers());
+  const std::int64_t pieces = ceil_div(kernel.n, cols);
   args.parallel->for_each(row_blocks * pieces, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t row = part / pieces * kernel.rows, count = std::min(kernel.rows, m - row);
-    const std::int64_t first = part % pieces * kernel.cols, last = std::min(kernel.n, first + kernel.cols);
+    const std::int64_t first = part % pieces * cols, last = std::min(kernel.n, first + cols);
     char* const scratch = args.scratch_of<char>(worker);
     if (!ordinary) return product.whole(row, count, first, last, scratch + kSumBytes);
     block(kernel, product, {rows, scale}, row, count, first, last, scratch);
