@@ -15,7 +15,7 @@ const std::vector<Reason>& without_effect() {
       {"the time is always printed", {"timeRefit", "timeDeserialize"}},
       {"inputs and outputs always keep the model's types", {"stronglyTyped"}},
       {"nothing is compiled ahead that could be cached", {"noCompilationCache"}},
-      {"plans are mapped, not read", {"asyncFileReader"}},
+      {"large plans are read in several threads, small ones mapped", {"asyncFileReader"}},
   };
   return all;
 }

@@ -35,9 +35,11 @@ struct WeightInfo {
 
 class Plugins;                         // tenfold/plugin.h
 
-enum class WeightsMode : std::uint8_t { map, copy, lock };   // map the file; copy into huge pages; copy and lock
+// automatic: copy 16 MiB and more for a CPU, else map. map: the file's own pages, which processes share and the system may drop; small
+// pages cost up to a tenth of the speed. copy: into huge pages, while loading. lock: copy, and lock in memory.
+enum class WeightsMode : std::uint8_t { automatic, map, copy, lock };
 struct LoadOptions {
-  WeightsMode weights = WeightsMode::map;
+  WeightsMode weights = WeightsMode::automatic;
   bool verify_weights = true;          // one pass over the weights' checksum
   std::uint32_t cpu_features = 0;      // restrict to these; 0: all the machine has
   std::string device;                  // "cuda:1"; empty: the first of the kind that the plan was built for

@@ -10,8 +10,8 @@ LoadOptions options_of(const tenfold_load_options* given) {
   LoadOptions options;
   if (!given) return options;
   const tenfold_load_options o = taken(given, "the load options");
-  require(o.weights >= TENFOLD_WEIGHTS_MAP && o.weights <= TENFOLD_WEIGHTS_LOCK, ErrorKind::invalid_argument, "weights is ", o.weights,
-          ", one of TENFOLD_WEIGHTS_MAP, _COPY and _LOCK was expected");
+  require(o.weights >= TENFOLD_WEIGHTS_AUTO && o.weights <= TENFOLD_WEIGHTS_LOCK, ErrorKind::invalid_argument, "weights is ", o.weights,
+          ", one of TENFOLD_WEIGHTS_AUTO, _MAP, _COPY and _LOCK was expected");
   if (o.device) options.device = o.device;
   options.threads = o.threads;
   options.pin_threads = o.pin_threads != 0;

@@ -75,7 +75,7 @@ static int build_and_load_with_options(const tenfold_network* net, const char* p
   EXPECT(tenfold_engine_load_with(plan_path, &options, &engine) == TENFOLD_OK);
   tenfold_engine_free(engine);
   EXPECT(tenfold_engine_load_bytes("no plan", 7, &options, &engine) == TENFOLD_PLAN_REFUSED);
-  options.weights = 3;
+  options.weights = 4;
   EXPECT(tenfold_engine_load_with(plan_path, &options, &engine) == TENFOLD_INVALID_ARGUMENT);
   memset(&config, 0, sizeof config);
   config.struct_size = sizeof config;

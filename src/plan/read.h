@@ -11,7 +11,7 @@ namespace tenfold::plan {
 
 struct ReadOptions {
   bool verify_weights = true;               // one pass over them for their checksum; all else is always checked
-  WeightsMode weights = WeightsMode::map;
+  WeightsMode weights = WeightsMode::automatic;
   bool code = true;                         // device code that the plan carries; false: it is compiled again
 };
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 #include <random>
 
 #include "base/file.h"
@@ -163,7 +164,7 @@ TEST(PlanFile, SavesAndLoadsInEveryMode) {
   const std::string path = testing::TempDir() + "sample_" + std::to_string(getpid()) + ".plan";
   save(sample_plan(), path);
   EXPECT_EQ(read_file(path), serialize(sample_plan()));
-  for (WeightsMode mode : {WeightsMode::map, WeightsMode::copy, WeightsMode::lock}) {
+  for (WeightsMode mode : {WeightsMode::automatic, WeightsMode::map, WeightsMode::copy, WeightsMode::lock}) {
     const Plan plan = load(path, {.weights = mode});
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(plan.weights) % kConstantAlignment, 0u);
     EXPECT_EQ(std::memcmp(plan.weights, sample_plan().weights, 128), 0);
@@ -184,16 +185,39 @@ std::size_t pages_present(const void* from, std::size_t bytes) {
   return static_cast<std::size_t>(std::count_if(entries.begin(), entries.end(), [](std::uint64_t e) { return e >> 63; }));
 }
 
-TEST(PlanFile, TouchedWeightsAreMapped) {
+// Saves a plan with `bytes` of weights that are all different.
+std::string save_large(std::string kind, std::size_t bytes, std::vector<std::uint32_t>& weights) {
   const std::string path = testing::TempDir() + "large_" + std::to_string(getpid()) + ".plan";
-  std::vector<float> weights(std::size_t{4} << 20);
+  weights.resize(bytes / 4);
+  std::iota(weights.begin() + 32, weights.end(), 0u);
   std::memcpy(weights.data(), sample_plan().weights, 128);
   Plan large = sample_plan();
+  large.device.kind = std::move(kind);
   large.weights = reinterpret_cast<const std::byte*>(weights.data());
-  const std::size_t bytes = weights.size() * sizeof(float);
   large.weights_bytes = static_cast<std::int64_t>(bytes);
   save(large, path);
-  const Plan plan = load(path, {.verify_weights = false});
+  return path;
+}
+
+TEST(PlanFile, LargeWeightsAreCopiedForCpus) {
+  std::vector<std::uint32_t> weights;
+  const std::size_t bytes = (std::size_t{17} << 20) + 4096 + 64;   // no whole number of chunks
+  const std::string path = save_large("cpu", bytes, weights);
+  const Plan copied = load(path), mapped = load(path, {.weights = WeightsMode::map});
+  const Plan of_gpu = load(save_large("cuda", bytes, weights));
+  std::filesystem::remove(path);
+  EXPECT_EQ(std::memcmp(copied.weights, weights.data(), bytes), 0);
+  const auto offset = [](const Plan& plan) { return reinterpret_cast<std::uintptr_t>(plan.weights) % (2 << 20); };
+  EXPECT_EQ(offset(copied), 0u);
+  EXPECT_NE(offset(mapped), 0u);   // behind the file's header
+  EXPECT_NE(offset(of_gpu), 0u);
+}
+
+TEST(PlanFile, TouchedWeightsAreMapped) {
+  std::vector<std::uint32_t> weights;
+  const std::size_t bytes = 16 << 20;
+  const std::string path = save_large("cpu", bytes, weights);
+  const Plan plan = load(path, {.verify_weights = false, .weights = WeightsMode::map});
   std::filesystem::remove(path);
   EXPECT_LT(pages_present(plan.weights, bytes), bytes / 4096);
   touch_weights(plan);

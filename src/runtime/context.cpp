@@ -181,7 +181,7 @@ Status ExecutionContext::prepare() noexcept {
   if (Status s = settle(c); !s) return s;
   if (!c.mirrors.empty()) return {};
   const runtime::EngineState& engine = *c.engine;
-  if (!engine.options.verify_weights && engine.options.weights == WeightsMode::map) plan::touch_weights(engine.plan);
+  if (!engine.options.verify_weights && engine.options.weights <= WeightsMode::map) plan::touch_weights(engine.plan);
   return runtime::check_agreements(c);
 }
 
