@@ -4,6 +4,7 @@
 
 #include "backends/cpu/gemm/weights_fixed.h"
 #include "backends/cpu/tactics/f32_check.h"
+#include "base/thread_pool.h"
 
 namespace tenfold::backends {
 Tactic cpu_matmul_amx_s24();
@@ -40,6 +41,26 @@ TEST(MatmulFixed, AnyShape) {
                              "f32[2,0] f32[0,4]!", "f32[2,3] f32[3,0]!"})
       check(t, {"MatMul", text});
     if (t.rows > 40) check(t, {"MatMul", "f32[2,40,96] f32[96,48]!"});
+  }
+}
+
+// Several workers get smaller pieces of columns, also where these are no whole panels or fewer than the workers.
+TEST(MatmulFixed, AnyNumberOfThreads) {
+  if (!has(kAmxInt8 | kAmxBf16)) GTEST_SKIP() << "this CPU has no AMX";
+  const Tactic tactic = cpu_matmul_amx_s24();
+  for (const char* text : {"f32[128,512] f32[512,1570]!", "f32[300,64] f32[64,96]!", "f32[16,256] f32[256,33]!"}) {
+    F32Problem problem({"MatMul", text});
+    TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
+    for (const Config& config : tactic.configs(run.problem)) {
+      Serial serial;
+      const Tensor y = run.run(config, problem.operands, serial)[0];
+      EXPECT_LE(relative_difference(y, problem.truth()), 2e-6) << text;
+      for (const int threads : {2, 3, 7}) {
+        ThreadPool pool({.threads = threads});
+        const Tensor again = run.run(config, problem.operands, pool)[0];
+        EXPECT_EQ(0, std::memcmp(y.raw(), again.raw(), static_cast<std::size_t>(y.bytes()))) << text << ", " << threads << " threads";
+      }
+    }
   }
 }
 
