@@ -97,7 +97,8 @@ int inspect_main(const Arguments& arguments) {
   config.optimization_level = level >= 0 ? level : why ? 3 : 0;
   config.log = console.callback();
   BuildReport report;
-  const Engine engine = plan ? Engine::load(words[0], {.weights = WeightsMode::map, .log = config.log}) : build_file(words[0], config, &report);
+  const LoadOptions mapped{.weights = WeightsMode::map, .log = config.log};
+  const Engine engine = plan ? Engine::load(words[0], mapped) : build_file(words[0], config, &report);
   if (json) {
     Json root = Json::parse(engine.inspect_json());
     if (why) root["Why"] = why_json(report);
