@@ -18,8 +18,8 @@ struct Ends {
   __m512 least, most;
   Ends(const GemmBf16Finish& f, std::int64_t column) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    const char* const bias = f.bias + column * 2;
-    if (f.bias) first = load_pair(false, ~__mmask32{0}, bias), second = load_pair(false, ~__mmask32{0}, bias + 64);
+    if (const char* const bias = f.bias)
+      first = load_pair(false, ~__mmask32{0}, bias + column * 2), second = load_pair(false, ~__mmask32{0}, bias + column * 2 + 64);
     least = _mm512_set1_ps(f.clamp ? f.low : -kInfinity), most = _mm512_set1_ps(f.clamp ? f.high : kInfinity);
   }
 };
@@ -46,7 +46,8 @@ void end_rows(const GemmBf16Finish& f, const GemmBf16StripState::Block& block) {
     const GemmBf16Waiting::Row* const row = block.step == 0 ? block.rows + r : nullptr;
     const float* const sums = block.sums + (row ? row->sums : r * kRows);
     char* const out = row ? row->out + block.column * 2 : block.out + r * block.step;
-    const char* const residual = row ? row->residual + block.column * 2 : block.residual + r * block.step;
+    const char* residual = out;   // of none nothing is read
+    if constexpr (kResidual) residual = row ? row->residual + block.column * 2 : block.residual + r * block.step;
     end_half<kResidual, kBounds>(sums, residual, out, e.first.low, e.first.high, e.least, e.most);
     end_half<kResidual, kBounds>(sums + 2 * kTileSums, residual + 64, out + 64, e.second.low, e.second.high, e.least, e.most);
   }
@@ -72,7 +73,7 @@ void multiply_strip(const GemmBf16Strip& t, GemmBf16StripState& s) {
     const GemmBf16StripState::Block& earlier = s.block(2);
     const GemmBf16Waiting::Row* const first_row = t.rows.table;
     own.rows = first_row, own.count = t.rows.count, own.step = t.rows.step, own.column = panel * 32;
-    own.out = first_row->out + panel * 64, own.residual = first_row->residual + panel * 64;
+    if (own.step != 0) own.out = first_row->out + panel * 64, own.residual = kResidual ? first_row->residual + panel * 64 : own.out;
     const Ends e(*s.finish, earlier.column);
     const __m512 b0 = e.first.low, b1 = e.first.high, b2 = e.second.low, b3 = e.second.high, least = e.least, most = e.most;
     const std::int64_t step = earlier.step, own_step = t.rows.step;
