@@ -22,10 +22,14 @@ namespace tenfold::backends::testing {
 // A stream of workers that hands parts out back to front and claims several workers, to catch reliance on their order.
 class Backwards final : public Parallel {
  public:
+  explicit Backwards(int workers = 3) : workers_(workers) {}
   void run(std::int64_t parts, Function function, void* context) noexcept override {
-    for (std::int64_t part = parts; part-- > 0;) function(context, part, static_cast<int>(part % 3));
+    for (std::int64_t part = parts; part-- > 0;) function(context, part, static_cast<int>(part % workers_));
   }
-  int workers() const noexcept override { return 3; }
+  int workers() const noexcept override { return workers_; }
+
+ private:
+  int workers_;
 };
 
 // Where a tactic runs: memory that it can reach, and the launch.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/gemm/many_threads.h"
 
 namespace tenfold::backends::cpu {
 namespace {
@@ -77,6 +78,16 @@ std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t bat
   if (const std::int64_t few = 2 * gemm_f32_kernels(isa).max_rows; taps * k <= 32 && n >= 256 && m > 2 * few)
     offer({isa, few, n, std::max<std::int64_t>(k, 1)});
   offer(cut(isa, 1, parts(1e6)));
+  if (many_threads())
+    for (const std::int64_t wanted : {16, 32, 64}) {   // blocks of rows, too, where weights are large and columns few
+      if (parts(1e6) < wanted || apart > 1) continue;
+      const GemmF32Kernels& kernels = gemm_f32_kernels(isa);
+      GemmF32Cut c = cuts[0];
+      c.cols = even_piece(n, std::max<std::int64_t>(divide_up(n, 8), kernels.panel), kernels.panel);
+      const std::int64_t blocks = divide_up(wanted, divide_up(n, c.cols));
+      c.rows = std::min(c.rows, even_piece(m, std::max<std::int64_t>(divide_up(m, blocks), kernels.max_rows), kernels.max_rows));
+      offer(c);
+    }
   for (const std::int64_t other : gemm_isas(device, m, n)) {
     if (other == isa) continue;
     for (const double deeper : {1., 4.}) offer(cut(other, deeper, std::min<std::int64_t>(parts(2e6), 16)));

@@ -4,6 +4,7 @@
 
 #include "backends/cpu/gemm/bf16_windows.h"
 #include "backends/cpu/gemm/likely.h"
+#include "backends/cpu/gemm/many_threads.h"
 #include "backends/cpu/gemm/pack_bf16.h"
 
 namespace tenfold::backends::cpu {
@@ -52,8 +53,9 @@ std::vector<Config> point_configs(const Problem& p) {
   const std::int64_t rows = std::max<std::int64_t>(conv_likely_rows(p), 1), filters = ConvShape(p).filters;
   std::vector<Config> all;
   for (const std::int64_t most : {256, 128, 512, 64})
-    for (const std::int64_t pieces : {1, 2, 8})
+    for (const std::int64_t pieces : {1, 2, 8, 16})
       for (const std::int64_t inside : {1, 0}) {
+        if (pieces > 8 && (rows > most || !many_threads())) continue;
         const std::int64_t block = ceil_div(rows, ceil_div(rows, most)), columns = round_up(ceil_div(filters, pieces), 32);
         if (pieces > 1 && (columns >= filters || rows > 4096)) continue;
         if (columns <= 32 && inside == 0) continue;
@@ -98,8 +100,9 @@ std::vector<Config> window_configs(const Problem& p) {
       const std::int64_t rows = deep * block * width;
       if (!windows.fits(deep, block)) continue;
       if (!all.empty() && (windows.bytes<std::int64_t>(deep, block, width) > kMostBytes || (deep > 1 && rows > kMostRows))) continue;
-      for (const std::int64_t pieces : {1, 2, 8})
+      for (const std::int64_t pieces : {1, 2, 8, 16})
         for (const std::int64_t inside : {1, 0}) {
+          if (pieces > 8 && (rows < lines * planes * width || !many_threads())) continue;
           const std::int64_t columns = round_up(ceil_div(s.filters, pieces), 32);
           if (inside && columns > 32 && gemm_bf16_split_bytes(weights_of(p), columns, true) > kMostSplit) continue;
           if ((pieces > 1 && (columns >= s.filters || rows < lines * planes * width / 4)) || (columns <= 32 && inside == 0)) continue;

@@ -3,6 +3,7 @@
 #include "backends/cpu/gemm/conv_shape.h"
 #include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/gemm/many_threads.h"
 #include "backends/cpu/gemm/point_weights.h"
 
 namespace tenfold::backends {
@@ -38,15 +39,17 @@ std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChanne
 // {positions of a part, columns of a part, whether tiles of rows go by all panels instead of panels by all tiles}
 std::vector<Config> configs(const Problem& p) {
   const std::int64_t rows = std::max<std::int64_t>(conv_likely_rows(p), 1), filters = ConvShape(p).filters;
+  const std::int64_t few = many_threads() ? 256 : 128, most_pieces = many_threads() ? 16 : 4;
   std::vector<Config> all;
   for (const std::int64_t most : {256, 64, 512, 128})
-    for (const std::int64_t pieces : {1, 2, 4})
+    for (std::int64_t pieces = 1; pieces <= most_pieces; pieces *= 2)
       for (const std::int64_t narrow : {0, 1}) {
         const std::int64_t columns = round_up(ceil_div(filters, pieces), Kernels::kPanel);
-        if (pieces > 1 && (rows > 128 || columns >= filters)) continue;
+        if (pieces > 1 && (rows > few || columns >= filters)) continue;
         const bool stacked = ConvShape(p).channels <= Kernels::kStacked;
         if (!stacked && (narrow ? columns > 192 : columns <= 32 && rows > 64)) continue;
         if (stacked && !narrow) continue;
+        if (pieces > 4 && ceil_div(rows, most) * pieces > 64) continue;
         const Config c{ceil_div(rows, ceil_div(rows, most)), columns, narrow};
         if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
       }

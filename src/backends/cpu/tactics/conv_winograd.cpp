@@ -5,6 +5,7 @@
 
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/likely.h"
+#include "backends/cpu/gemm/many_threads.h"
 #include "backends/cpu/gemm/window_rows.h"
 #include "backends/cpu/gemm/winograd_tiles.h"
 #include "base/checked.h"
@@ -69,6 +70,13 @@ std::vector<Config> configs(const Problem& p) {
     // Cores that keep their half of large weights gain more than small values cost that change hands.
     const bool heavy = weight_floats >= 8 * tiles * form_tiles.results() * (s.channels + s.filters);
     if ((shared || heavy) && ceil_div(tiles, fit) < 4 && weights_of(s, isa).panels() > 1) offer(isa, form, ceil_div(tiles, fit), 2);
+    if (!shared || !many_threads()) return;
+    for (const std::int64_t parts : {16, 32, 64}) {   // blocks of few tiles read weights more often, pieces transform the input again
+      std::int64_t of_rows = parts;
+      while (of_rows > 1 && tiles < 6 * of_rows) of_rows /= 2;
+      if (const std::int64_t pieces = parts / of_rows; pieces <= std::min<std::int64_t>(weights_of(s, isa).panels(), 8))
+        offer(isa, form, of_rows, pieces);
+    }
   };
   const auto offer_form = [&](WinogradForm form) {
     const WinogradTiles form_tiles(form);
