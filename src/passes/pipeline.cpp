@@ -70,6 +70,8 @@ std::vector<Pass> pack_tokens(bool with_zeros) {
 // What a GPU wants besides: there each step costs microseconds, and an epilogue next to nothing.
 std::vector<Pass> canonical_for_gpu() {
   return named({
+      "lower_mean_variance",     // no kernel of their own ...
+      "lower_dynamic_quantize",  // ... but kernels for all their parts
       "round_tokens",
       "lower_patches",       // a vision transformer's first product
       "regroup_heads",       // attention over tokens first reads views ...

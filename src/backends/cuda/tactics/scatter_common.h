@@ -1,0 +1,17 @@
+// Scattered updates that are combined: in the order of the updates, so that sums come out the same each time.
+#pragma once
+
+#include "backends/cuda/tactics/threads_common.h"
+
+namespace tenfold::backends::cuda {
+
+// Text: `combined(old, more)`, and a rule `copy` from the first operand to the result.
+extern const char* const kScatterText;
+// "#define HOW n"; types that only move are not combined.
+Verdict can_combine(const Problem& p);
+std::string scatter_defines(const Problem& p);
+// Data is copied, then come the updates: one thread for each lane of them where there are lanes enough or the data is large, else one for
+// each element of the data that looks through its lane. Kernels: copy, lane, owner.
+Status::Code run_scatter(const OpenThreads& k, const RunArgs& args, std::int64_t lanes, std::int64_t updates_of_lane) noexcept;
+
+}  // namespace tenfold::backends::cuda

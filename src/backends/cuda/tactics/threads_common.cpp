@@ -1,0 +1,69 @@
+// Operands become the kernel's arguments: inputs, outputs, the number of elements, where wrong indices are noted.
+#include "backends/cuda/tactics/threads_common.h"
+
+#include <array>
+#include <bit>
+
+#include "base/checked.h"
+
+namespace tenfold::backends::cuda {
+
+OpenThreads::OpenThreads(const Problem& p, const std::string& defines, std::string_view text, const std::vector<std::string>& functions)
+    : inputs_(std::max<std::size_t>(p.in.size(), 1)), outputs_(p.out.size()) {
+  std::vector<std::string> made;
+  for (const std::string& f : functions)
+    if (text.find(cat("kernel_", f, "(")) == std::string_view::npos) made.push_back(f);
+  module_ = Device::get(p.device->ordinal).load(generate_threads(p, defines, text, made));
+  for (const std::string& f : functions) functions_.push_back(module_->function(cat("kernel_", f).c_str()));
+  for (std::size_t i = 0; i < p.in.size(); ++i) given_ |= p.in[i].missing ? 0u : 1u << i;
+  for (std::size_t i = 0; i < p.out.size(); ++i) wanted_ |= p.out[i].missing ? 0u : 1u << i;
+}
+
+Status::Code OpenThreads::run(const RunArgs& args, std::size_t function, std::int64_t count, std::int64_t blocks) const noexcept {
+  struct Tail {
+    std::int64_t count;
+    std::uint32_t* bad_index;
+  };
+  alignas(8) std::array<std::byte, (2 * kMostThreadsOperands) * sizeof(ThreadsOperand) + sizeof(Tail)> room{};
+  std::byte* to = room.data();
+  const auto put = [&](const Bound& b) {
+    ThreadsOperand o{b.data, {}, {}};
+    for (int d = 0; d < b.rank && d < kMostThreadsDims; ++d) o.dims[d] = b.dims[d], o.strides[d] = b.strides[d];
+    std::memcpy(to, &o, sizeof o);
+  };
+  for (std::size_t i = 0; i < inputs_; ++i, to += sizeof(ThreadsOperand))
+    if (given_ >> i & 1) put(args.in[i]);
+  for (std::size_t i = 0; i < outputs_; ++i, to += sizeof(ThreadsOperand))
+    if (wanted_ >> i & 1) put(args.out[i]);
+  const Tail tail{count, queue_of(args).bad_index};
+  std::memcpy(to, &tail, sizeof tail);
+  if (blocks < 0) blocks = ceil_div(count, std::int64_t{kThreadsOfBlock});
+  return launch(queue_of(args), functions_[function], {static_cast<unsigned>(blocks)}, kThreadsOfBlock, 0, room.data(), Start::early);
+}
+
+Status::Code OpenThreads::run_each(const void* self, const RunArgs& args) noexcept {
+  return static_cast<const OpenThreads*>(self)->run(args, 0, elements_of(args.out[0]));
+}
+
+std::int64_t elements_of(const Bound& b) noexcept {
+  std::int64_t count = 1;
+  for (int d = 0; d < b.rank; ++d) count *= b.dims[d];
+  return count;
+}
+
+std::string listed(const ir::Ints& values) {
+  std::string text;
+  for (std::int64_t v : values) text += cat(text.empty() ? "" : ", ", v);
+  return text;
+}
+std::string window_defines(const Problem& p) {
+  const std::size_t spatial = p.out[0].dims.size() - 2;
+  const auto of = [&](const char* name, std::size_t count, std::int64_t otherwise) {
+    return listed(p.attributes->ints(name, ir::Ints(count, otherwise)));
+  };
+  return defined("STRIDES", of("strides", spatial, 1)) + defined("DILATIONS", of("dilations", spatial, 1)) +
+         defined("PADS", of("pads", 2 * spatial, 0));
+}
+std::string exact(double value) { return cat("__int_as_float(", std::bit_cast<std::int32_t>(static_cast<float>(value)), ")"); }
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,44 @@
+// Loading and launching kernels with a thread for each element (codegen/threads.h).
+#pragma once
+
+#include "backends/cuda/codegen/prelude.h"
+#include "backends/cuda/codegen/threads.h"
+#include "backends/cuda/device/launch.h"
+#include "backends/cuda/tactics/elements_common.h"
+
+namespace tenfold::backends::cuda {
+
+class OpenThreads {
+ public:
+  OpenThreads(const Problem& p, const std::string& defines, std::string_view text, const std::vector<std::string>& functions = {"element"});
+  // One thread for each of `count` elements; `blocks`: that many blocks, of a kernel that the text itself defines.
+  Status::Code run(const RunArgs& args, std::size_t function, std::int64_t count, std::int64_t blocks = -1) const noexcept;
+  // One for each element of the first result.
+  static Status::Code run_each(const void* self, const RunArgs& args) noexcept;
+  Function function(std::size_t i) const { return functions_[i]; }
+
+ private:
+  std::shared_ptr<const LoadedModule> module_;
+  std::vector<Function> functions_;
+  std::size_t inputs_, outputs_;
+  std::uint32_t given_ = 0, wanted_ = 0;   // a bit for each operand
+};
+
+std::int64_t elements_of(const Bound& b) noexcept;
+inline bool given(const Problem& p, std::size_t i) { return i < p.in.size() && !p.in[i].missing; }
+inline bool own(const Problem& p, std::size_t i) { return given(p, i) && static_cast<int>(i) < p.anchor_inputs; }
+inline bool is_index(DType t) { return t == DType::i64 || t == DType::i32; }
+inline bool is_short_float(DType t) { return t == DType::f32 || t == DType::f16 || t == DType::bf16; }   // computed as f32
+// "#define NAME value"
+template <class T>
+std::string defined(const char* name, const T& value) {
+  return cat("#define ", name, " ", value, "\n");
+}
+// "2, 3": what an array begins with.
+std::string listed(const ir::Ints& values);
+// STRIDES, DILATIONS and PADS of a window over all dims of the result but two.
+std::string window_defines(const Problem& p);
+// A float as CUDA C reads it back, bit for bit.
+std::string exact(double value);
+
+}  // namespace tenfold::backends::cuda

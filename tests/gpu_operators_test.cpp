@@ -1,0 +1,113 @@
+// Which operators GPUs compute: for every operator a typical node (the first of its cases; any of them, if only our passes make it) must
+// become, on every architecture, steps that some tactic of our own takes, after the passes that a build for a GPU runs. What the host
+// computes is named here, with the reason.
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "backends/tactic.h"
+#include "ops/cases.h"
+#include "passes/pass.h"
+#include "quant/quant.h"
+#include "tune/node_problem.h"
+
+namespace tenfold::backends {
+std::vector<Tactic> cuda_tactics();
+}
+
+namespace tenfold {
+namespace {
+
+constexpr int kArchitectures[] = {75, 80, 86, 89, 90, 100, 120};
+
+// Operators that no GPU tactic takes, and why.
+const std::map<std::string, std::string> kOnHost = {
+    {"Attention", "import makes FusedAttention of it, but where a cache, a soft cap or the scores are asked for"},
+    {"CastF8", "conversions to 8-bit floats without saturation, which no GPU has"},
+    {"CentreWeights", "only folded, of constants"},
+    {"Compress", "the host needs the size of the result"},
+    {"ExpandDepthwise", "made for CPUs alone"},
+    {"NonMaxSuppression", "the host needs the size of the result"},
+    {"ProductNorm", "of few rows it is cut into product and norm; large ones run on sm_90"},
+};
+
+// What only moves no bytes: views, and shape arithmetic that inference does.
+bool is_view(const ir::Node& n) {
+  for (const char* op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Shape", "Size", "Constant"})
+    if (n.op() == op) return true;
+  return false;
+}
+
+class Taker {
+ public:
+  explicit Taker(int arch) {
+    device_.kind = "cuda", device_.arch = arch, device_.ordinal = -arch;
+    for (const backends::Tactic& t : backends::cuda_tactics())
+      if (t.source == backends::Source::native) tactics_.push_back(t);
+  }
+  // Empty: every node of the case's graph is taken. Else the first that is not, and what its tactics say.
+  std::string refusal(const ir::OpDef& op, const std::string& text) const {
+    ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, ops::parse_case(op, text));
+    for (const auto& list : {passes::canonical(), passes::canonical_for_gpu()}) passes::run(graph, list);
+    quant::apply(graph, {}, device_, {});
+    for (const auto& list : {passes::settled_for_gpu(true), passes::fuse(), passes::fuse_for_gpu()}) passes::run(graph, list);
+    for (const auto& n : graph.nodes())
+      if (!is_view(*n)) {
+        std::string why = node_refusal(*n);
+        if (!why.empty()) return why;
+      }
+    return "";
+  }
+
+ private:
+  std::string node_refusal(const ir::Node& n) const {
+    std::string why = n.op() + ":";
+    static const ir::SymbolBounds box;
+    backends::Problem p;
+    try {
+      p = tune::node_problem(n, nullptr, box, device_, std::int64_t{1} << 40);
+    } catch (const Error& e) {
+      return cat(why, " ", e.what());
+    }
+    for (const backends::Tactic& t : tactics_) {
+      if (t.op != n.op() && !(t.op == "*pointwise" && (n.def->scalar || n.op() == "Region"))) continue;
+      const backends::Formats plain{std::vector<backends::Layout>(p.in.size()), std::vector<backends::Layout>(p.out.size())};
+      std::string reason;
+      for (const backends::Formats& f : t.formats ? t.formats(p) : std::vector<backends::Formats>{plain}) {
+        const backends::Verdict v = t.supports(tune::node_problem(n, &f, box, device_, std::int64_t{1} << 40));
+        if (v) return "";
+        reason = v.reason;
+      }
+      why += cat(" ", t.name, " (", reason, ")");
+    }
+    return why;
+  }
+  backends::DeviceInfo device_;
+  std::vector<backends::Tactic> tactics_;
+};
+
+TEST(GpuOperators, EveryOperatorHasAKernelForEveryArchitecture) {
+  for (int arch : kArchitectures) {
+    const Taker taker(arch);
+    int taken = 0, refused = 0;
+    for (const ir::OpDef* op : ir::Registry::builtin().all()) {
+      if (op->cases.empty()) continue;
+      std::string all;
+      const bool internal = op->from_onnx.empty();
+      bool typical = !internal;
+      for (const std::string& text : op->cases) {
+        const std::string why = taker.refusal(*op, text);
+        (why.empty() ? taken : refused)++;
+        if (!why.empty()) all += cat("\n    ", text, "  ->  ", why);
+        if (internal ? why.empty() : &text == &op->cases.front()) typical = why.empty();
+      }
+      if (std::getenv("TENFOLD_TELL") && arch == 90 && !all.empty()) std::cerr << op->name << all << "\n";
+      if (op->name == "MatMulFloat8" && arch < 89) continue;   // only made where the device multiplies 8-bit floats
+      EXPECT_EQ(typical, !kOnHost.contains(op->name)) << op->name << " on sm_" << arch << ": " << all;
+    }
+    if (std::getenv("TENFOLD_TELL")) std::cerr << "sm_" << arch << ": " << taken << " cases taken, " << refused << " on the host\n";
+  }
+}
+
+}  // namespace
+}  // namespace tenfold
