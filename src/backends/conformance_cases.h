@@ -89,7 +89,8 @@ inline constexpr std::pair<const char*, const char*> kLarger[] = {
     {"LSTM", "f32[5,1,30] f32[2,20,30]! f32[2,20,5]! f32[2,40]! _ f32[2,1,5] f32[2,1,5] direction=\"bidirectional\" outputs=3"},
     {"LSTM", "f32[2,5,3] f32[1,20,3]! f32[1,20,5]! layout=1 direction=\"reverse\" outputs=3"},
     {"RNN", "f32[7,4,30] f32[1,40,30]! f32[1,40,40]! f32[1,80] outputs=2"},
-    {"RNN", "f32[5,2,30] f32[2,5,30]! f32[2,5,5]! f32[2,10]! _ f32[2,2,5] direction=\"bidirectional\" activations=[\"Relu\",\"Relu\"] outputs=2"},
+    {"RNN", "f32[5,2,30] f32[2,5,30]! f32[2,5,5]! f32[2,10]! _ f32[2,2,5] direction=\"bidirectional\" "
+            "activations=[\"Relu\",\"Relu\"] outputs=2"},
     {"GRU", "f32[7,4,30] f32[1,120,30]! f32[1,120,40]! f32[1,240] outputs=2"},
     {"GRU", "f32[5,2,30] f32[2,15,30]! f32[2,15,5]! f32[2,30]! _ f32[2,2,5] direction=\"bidirectional\" linear_before_reset=1 outputs=2"},
     {"Resize", "f32[2,19,13,17] _ _ i64[4]{2,19,29,40} mode=\"linear\""},

@@ -41,7 +41,7 @@ using ir::Value;
 bool try_lower(ir::Graph& graph, ir::Node& n) {
   if (n.op() != "DynamicQuantizeLinear" || n.body || n.in(0)->dtype() != DType::f32 || n.in(0)->rank() == 0) return false;
   for (const ir::Dim d : n.in(0)->dims())
-    if (d == ir::Dim(0)) return false;   // extremes of nothing are no numbers
+    if (d == ir::Dim(0)) return false;  // extremes of nothing are no numbers
   ir::Ints axes(static_cast<std::size_t>(n.in(0)->rank()));
   for (std::size_t d = 0; d < axes.size(); ++d) axes[d] = static_cast<std::int64_t>(d);
   const ir::Attributes over{{"axes", axes}, {"keepdims", 0}}, narrow{{"to", "u8"}};
@@ -50,7 +50,7 @@ bool try_lower(ir::Graph& graph, ir::Node& n) {
   };
   Value *none = number(graph, 0), *one = number(graph, 1), *most = number(graph, 255);
   const auto clamped = [&](Value* v) { return make("Min", {make("Max", {v, none}), most}); };
-  Value* low = make("Min", {make("ReduceMin", {n.in(0)}, over), none});   // zero has to be among the values that can be written
+  Value* low = make("Min", {make("ReduceMin", {n.in(0)}, over), none});  // zero has to be among the values that can be written
   Value* high = make("Max", {make("ReduceMax", {n.in(0)}, over), none});
   Value* span = make("Sub", {high, low});
   Value* scale = make("Where", {make("Equal", {span, none}), one, make("Div", {span, most})});

@@ -30,7 +30,7 @@ bool try_lower(ir::Graph& graph, ir::Node& n) {
   };
   Value* apart = make("Sub", {n.in(0), make("ReduceMean", {n.in(0)}, over)});
   Value* variance = make("ReduceMean", {make("Mul", {apart, apart})}, over);
-  Value* deviation = make("Add", {make("Sqrt", {variance}), number(graph, 1e-9f)});   // the operator's guard against zero
+  Value* deviation = make("Add", {make("Sqrt", {variance}), number(graph, 1e-9f)});  // the operator's guard against zero
   graph.replace_uses(n.out(), make("Div", {apart, deviation}));
   return true;
 }

@@ -1,5 +1,5 @@
-// Kernels that turn each line of a tensor along an axis into another, whatever its length: what rows.h has no registers for, or cannot know.
-// A line is read twice or three times: for its statistics, then for its results.
+// Kernels that turn each line of a tensor along an axis into another, whatever its length: what rows.h has no registers for, or cannot
+// know. A line is read twice or three times: for its statistics, then for its results.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct LineProblem {
 // channel_norm, whose lines are groups of channels, that of channel r % groups * per_group + k / spatial.
 struct LineArguments {
   const void *x, *scale, *bias;
-  void *y, *mean, *inverse;   // the last two may be null, else f32 for each line
+  void *y, *mean, *inverse;  // the last two may be null, else f32 for each line
   std::int64_t lines, length, inner, scale_step, bias_step, groups, per_group, spatial;
 };
 inline constexpr int kLineThreads = 512, kFewLineThreads = 128, kLineColumns = 32;

@@ -75,7 +75,8 @@ template <int R> __device__ __forceinline__ i64 broadcast(const Operand& o, cons
 
 // `finish`: with as many results as the body has.
 std::string finish_text(const Problem& p) {
-  std::string text = cat(kBroadcast, "template <class R> __device__ __forceinline__ void finish(const Arguments& a, const i64 (&at)[8], R r) {\n");
+  std::string text =
+      cat(kBroadcast, "template <class R> __device__ __forceinline__ void finish(const Arguments& a, const i64 (&at)[8], R r) {\n");
   std::vector<std::string> results{"(CY0)r"};
   if (p.body) {
     std::vector<std::string> inputs{cat("(", compute_type(p.body->inputs[0]), ")r")};
@@ -115,7 +116,8 @@ Verdict can_generate_threads(const Problem& p, bool finishes) {
   return Verdict::only_if(!p.out.empty() && !p.out[0].missing, "nothing is asked for");
 }
 
-std::string generate_threads(const Problem& p, const std::string& defines, std::string_view text, const std::vector<std::string>& functions) {
+std::string generate_threads(const Problem& p, const std::string& defines, std::string_view text,
+                             const std::vector<std::string>& functions) {
   std::string source = cat(prelude(), "#define INPUTS ", std::max<std::size_t>(p.in.size(), 1), "\n#define OUTPUTS ", p.out.size(),
                            "\n#define INDEX ", is_narrow(p) ? "u32" : "u64", "\n#define THREADS ", kThreadsOfBlock, "\n");
   for (std::size_t i = 0; i < static_cast<std::size_t>(kMostThreadsOperands); ++i) {
@@ -126,8 +128,10 @@ std::string generate_threads(const Problem& p, const std::string& defines, std::
   }
   source += cat(defines, kFrame, finish_text(p), text);
   for (const std::string& f : functions)
-    source += cat("extern \"C\" __global__ void __launch_bounds__(THREADS) kernel_", f, "(const __grid_constant__ Arguments a) {\n  enter();\n"
-                  "  const i64 i = (i64)blockIdx.x * THREADS + threadIdx.x;\n  if (i < a.count) ", f, "(a, i);\n}\n");
+    source += cat("extern \"C\" __global__ void __launch_bounds__(THREADS) kernel_", f,
+                  "(const __grid_constant__ Arguments a) {\n  enter();\n"
+                  "  const i64 i = (i64)blockIdx.x * THREADS + threadIdx.x;\n  if (i < a.count) ",
+                  f, "(a, i);\n}\n");
   return source;
 }
 

@@ -24,7 +24,8 @@ Verdict supports(const Problem& p) {
   for (std::size_t i = 0; i < 5; ++i) {
     if (!is_short_float(p.in[i].dtype)) return Verdict::no(cat("an operand is ", name(p.in[i].dtype)));
     if (i > 0 && p.in[i].dims.size() != 1) return Verdict::no("the parameters are no vectors");
-    if (i > 0 && p.in[0].dims.size() > 1 && p.in[i].dims[0] != p.in[0].dims[1]) return Verdict::no("there may be more or fewer parameters than channels");
+    if (i > 0 && p.in[0].dims.size() > 1 && p.in[i].dims[0] != p.in[0].dims[1])
+      return Verdict::no("there may be more or fewer parameters than channels");
   }
   return can_generate_threads(p);
 }
@@ -37,7 +38,12 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 }  // namespace
 
 Tactic cuda_batch_norm_elements() {
-  return {.name = "batch_norm_elements", .op = "BatchNormalization", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "batch_norm_elements",
+          .op = "BatchNormalization",
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each};
 }
 
 }  // namespace tenfold::backends

@@ -22,18 +22,19 @@ RULE(element) {
 }
 )";
 
-Verdict supports(const Problem& p) {
-  return can_generate_threads(p);
-}
+Verdict supports(const Problem& p) { return can_generate_threads(p); }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
-  return std::make_shared<OpenThreads>(p, "", kRule);
-}
+std::shared_ptr<const void> open(const Problem& p, const Config&) { return std::make_shared<OpenThreads>(p, "", kRule); }
 
 }  // namespace
 
 Tactic cuda_center_crop_pad_elements() {
-  return {.name = "center_crop_pad_elements", .op = "CenterCropPad", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "center_crop_pad_elements",
+          .op = "CenterCropPad",
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each};
 }
 
 }  // namespace tenfold::backends

@@ -32,7 +32,8 @@ class CompileSweep {
   }
   // Opens what accepts the case; of each tactic at most `most` problems.
   void run(const ir::OpDef& op, const std::string& text, int most) {
-    if (const char* only = std::getenv("TENFOLD_OPS"); only && cat(",", only, ",").find(cat(",", op.name, ",")) == std::string::npos) return;
+    if (const char* only = std::getenv("TENFOLD_OPS"); only && cat(",", only, ",").find(cat(",", op.name, ",")) == std::string::npos)
+      return;
     const ops::Case c = ops::parse_case(op, text);
     const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, c);
     if (graph.nodes().size() != 1) return;
@@ -66,7 +67,7 @@ void sweep(int arch, int most) {
   for (const auto& [op, text] : testing::kHalves) sweep.run(ir::Registry::builtin().get(op), text, most);
   for (const ir::OpDef* op : ir::Registry::builtin().all())
     for (const std::string& text : op->cases) sweep.run(*op, text, most);
-  if (std::getenv("TENFOLD_OPS")) return;   // only these operators
+  if (std::getenv("TENFOLD_OPS")) return;  // only these operators
   for (const auto& [tactic, count] : sweep.opened)
     if (tactic.ends_with("_wgmma") ? arch == 90 : tactic != "matmul_float8_mma" || arch >= 89) {
       EXPECT_GT(count, 0) << tactic << " was never compiled: give its operator a case that it supports";

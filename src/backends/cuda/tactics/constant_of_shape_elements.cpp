@@ -19,7 +19,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   const Tensor& value = p.attributes->tensor("value");
   std::uint64_t raw = 0;
   std::memcpy(&raw, value.raw(), static_cast<std::size_t>(bits(value.dtype()) / 8));
-  Problem moved = p;   // bits, whatever they stand for
+  Problem moved = p;  // bits, whatever they stand for
   const int size = bits(value.dtype());
   moved.out[0].dtype = size == 8 ? DType::u8 : size == 16 ? DType::u16 : size == 32 ? DType::u32 : DType::u64;
   return std::make_shared<OpenThreads>(moved, defined("VALUE", cat(raw, "ull")), kRule);
@@ -28,7 +28,12 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 }  // namespace
 
 Tactic cuda_constant_of_shape_elements() {
-  return {.name = "constant_of_shape_elements", .op = "ConstantOfShape", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "constant_of_shape_elements",
+          .op = "ConstantOfShape",
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each};
 }
 
 }  // namespace tenfold::backends

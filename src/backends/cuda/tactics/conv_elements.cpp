@@ -45,14 +45,17 @@ Verdict supports(const Problem& p) {
   if (x.size() < 3) return Verdict::no("there are no spatial dims");
   // What the operator wants of its operands is compared by the reference alone, unless the types say it.
   if (p.in[1].constant && groups == 1 && bits(p.in[1].dtype) == 16) return Verdict::no("matrix units compute it");
-  if (!w[0].is_constant() || w[0].constant() % groups != 0 || w[1] * ir::Dim(groups) != x[1]) return Verdict::no("channels do not suit the groups");
+  if (!w[0].is_constant() || w[0].constant() % groups != 0 || w[1] * ir::Dim(groups) != x[1])
+    return Verdict::no("channels do not suit the groups");
   if (own(p, 2) && p.in[2].dims != ir::Dims{w[0]}) return Verdict::no("the bias is not one number for each channel");
   return can_generate_threads(p, true);
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
   const std::string head = window_defines(p) + defined("GROUP", p.attributes->integer("group")) +
-                           defined("SUM", is_short_float(p.in[0].dtype) ? "float" : is_float(p.in[0].dtype) ? "double" : "int");
+                           defined("SUM", is_short_float(p.in[0].dtype) ? "float"
+                                          : is_float(p.in[0].dtype)     ? "double"
+                                                                        : "int");
   return std::make_shared<OpenThreads>(p, head, kRule);
 }
 

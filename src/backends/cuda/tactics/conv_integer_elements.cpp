@@ -47,9 +47,11 @@ Verdict supports(const Problem& p) {
   if (x.size() < 3) return Verdict::no("there are no spatial dims");
   // What the operator wants of its operands is compared by the reference alone, unless the types say it.
   if (p.in[1].constant && !own(p, 3) && groups == 1) return Verdict::no("matrix units compute it");
-  if (!w[0].is_constant() || w[0].constant() % groups != 0 || w[1] * ir::Dim(groups) != x[1]) return Verdict::no("channels do not suit the groups");
+  if (!w[0].is_constant() || w[0].constant() % groups != 0 || w[1] * ir::Dim(groups) != x[1])
+    return Verdict::no("channels do not suit the groups");
   if (own(p, 2) && ir::product(p.in[2].dims) != ir::Dim(1)) return Verdict::no("several zero points of the image");
-  if (own(p, 3) && ir::product(p.in[3].dims) != ir::Dim(1) && p.in[3].dims != ir::Dims{w[0]}) return Verdict::no("zero points are not one for each channel");
+  if (own(p, 3) && ir::product(p.in[3].dims) != ir::Dim(1) && p.in[3].dims != ir::Dims{w[0]})
+    return Verdict::no("zero points are not one for each channel");
   return can_generate_threads(p, true);
 }
 
@@ -61,7 +63,12 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 }  // namespace
 
 Tactic cuda_conv_integer_elements() {
-  return {.name = "conv_integer_elements", .op = "ConvInteger", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "conv_integer_elements",
+          .op = "ConvInteger",
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each};
 }
 
 }  // namespace tenfold::backends

@@ -51,14 +51,21 @@ Verdict supports(const Problem& p) {
 
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
   const std::string head = window_defines(p) + defined("GROUP", p.attributes->integer("group")) +
-                           defined("SUM", is_short_float(p.in[0].dtype) ? "float" : is_float(p.in[0].dtype) ? "double" : "int");
+                           defined("SUM", is_short_float(p.in[0].dtype) ? "float"
+                                          : is_float(p.in[0].dtype)     ? "double"
+                                                                        : "int");
   return std::make_shared<OpenThreads>(p, head, kRule);
 }
 
 }  // namespace
 
 Tactic cuda_conv_transpose_elements() {
-  return {.name = "conv_transpose_elements", .op = "ConvTranspose", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "conv_transpose_elements",
+          .op = "ConvTranspose",
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each};
 }
 
 }  // namespace tenfold::backends

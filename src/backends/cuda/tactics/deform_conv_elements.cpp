@@ -66,15 +66,20 @@ Verdict supports(const Problem& p) {
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
-  const std::string head = window_defines(p) + defined("GROUP", p.attributes->integer("group")) +
-                           defined("OFFSET_GROUP", p.attributes->integer("offset_group"));
+  const std::string head =
+      window_defines(p) + defined("GROUP", p.attributes->integer("group")) + defined("OFFSET_GROUP", p.attributes->integer("offset_group"));
   return std::make_shared<OpenThreads>(p, head, kRule);
 }
 
 }  // namespace
 
 Tactic cuda_deform_conv_elements() {
-  return {.name = "deform_conv_elements", .op = "DeformConv", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "deform_conv_elements",
+          .op = "DeformConv",
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each};
 }
 
 }  // namespace tenfold::backends

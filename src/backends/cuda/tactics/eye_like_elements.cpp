@@ -27,7 +27,12 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 }  // namespace
 
 Tactic cuda_eye_like_elements() {
-  return {.name = "eye_like_elements", .op = "EyeLike", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "eye_like_elements",
+          .op = "EyeLike",
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each};
 }
 
 }  // namespace tenfold::backends

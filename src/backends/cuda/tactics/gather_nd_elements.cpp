@@ -42,7 +42,12 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 }  // namespace
 
 Tactic cuda_gather_nd_elements() {
-  return {.name = "gather_nd_elements", .op = "GatherND", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "gather_nd_elements",
+          .op = "GatherND",
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each};
 }
 
 }  // namespace tenfold::backends

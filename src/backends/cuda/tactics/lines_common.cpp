@@ -23,7 +23,7 @@ LineKind kind_of(const Problem& p) {
   if (op == "RMSNormalization") return LineKind::rms_norm;
   if (op == "Hardmax") return LineKind::hardmax;
   if (op == "LpNormalization") return p.attributes->integer("p") == 1 ? LineKind::absolutes : LineKind::squares;
-  return LineKind::channel_norm;   // Instance- and GroupNormalization
+  return LineKind::channel_norm;  // Instance- and GroupNormalization
 }
 bool is_norm(LineKind kind) { return kind == LineKind::layer_norm || kind == LineKind::rms_norm; }
 
@@ -39,7 +39,8 @@ Verdict operands(const Problem& p) {
   for (const auto* side : {&p.in, &p.out})
     for (const OperandDesc& o : *side) {
       if (o.missing) continue;
-      if (o.dtype != DType::f32 && o.dtype != DType::f16 && o.dtype != DType::bf16) return Verdict::no(cat("an operand is ", name(o.dtype)));
+      if (o.dtype != DType::f32 && o.dtype != DType::f16 && o.dtype != DType::bf16)
+        return Verdict::no(cat("an operand is ", name(o.dtype)));
       if (!o.dense || (o.layout != kPlain && !same_as_plain(o.layout, o.dims))) return Verdict::no("an operand is not dense and plain");
     }
   return Verdict::only_if(p.bounds(ir::product(p.in[0].dims)).upper < int64_t{1} << 31, "too many elements");
@@ -61,10 +62,12 @@ Verdict supports(const Problem& p) {
   }
   for (std::size_t i = 1; i < p.in.size(); ++i) {
     const bool whole = given(p.in, i) && ir::product(p.in[i].dims) == length && p.in[i].dims.size() <= p.in[0].dims.size();
-    if (given(p.in, i) && !whole && ir::product(p.in[i].dims) != ir::Dim(1)) return Verdict::no("scale or bias are broadcast along a part of the line");
+    if (given(p.in, i) && !whole && ir::product(p.in[i].dims) != ir::Dim(1))
+      return Verdict::no("scale or bias are broadcast along a part of the line");
   }
   for (std::size_t i = 1; i < p.out.size(); ++i)
-    if (given(p.out, i) && (kind != LineKind::layer_norm || p.out[i].dtype != DType::f32)) return Verdict::no("the statistics are asked for");
+    if (given(p.out, i) && (kind != LineKind::layer_norm || p.out[i].dtype != DType::f32))
+      return Verdict::no("the statistics are asked for");
   RowProblem rows;
   return Verdict::only_if(!as_rows(p, rows), "registers can hold a row");
 }
@@ -106,9 +109,20 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   const Bound& x = args.in[0];
   const int axis = static_cast<int>(k.axis), end = is_norm(k.kind) ? x.rank : axis + 1;
-  LineArguments a{.x = x.data, .scale = nullptr, .bias = nullptr, .y = args.out[0].data, .mean = nullptr, .inverse = nullptr,
-                  .lines = elements(x, 0, axis), .length = elements(x, axis, end), .inner = elements(x, end, x.rank),
-                  .scale_step = 0, .bias_step = 0, .groups = 1, .per_group = 1, .spatial = 1};
+  LineArguments a{.x = x.data,
+                  .scale = nullptr,
+                  .bias = nullptr,
+                  .y = args.out[0].data,
+                  .mean = nullptr,
+                  .inverse = nullptr,
+                  .lines = elements(x, 0, axis),
+                  .length = elements(x, axis, end),
+                  .inner = elements(x, end, x.rank),
+                  .scale_step = 0,
+                  .bias_step = 0,
+                  .groups = 1,
+                  .per_group = 1,
+                  .spatial = 1};
   if (k.kind == LineKind::channel_norm) {
     a.groups = k.groups, a.per_group = x.dims[1] / k.groups, a.spatial = elements(x, 2, x.rank);
     a.lines = x.dims[0] * k.groups, a.length = a.per_group * a.spatial, a.inner = 1;

@@ -46,14 +46,16 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   const ir::Ints kernel = p.attributes->ints("kernel_shape", ir::Ints(p.in[0].dims.size() - 2, 1));
   std::int64_t taps = 1;
   for (std::int64_t k : kernel) taps *= k;
-  const std::string head = window_defines(p) + defined("KERNEL", listed(kernel)) + defined("TAPS", taps) + defined("POWER", p.attributes->integer("p"));
+  const std::string head =
+      window_defines(p) + defined("KERNEL", listed(kernel)) + defined("TAPS", taps) + defined("POWER", p.attributes->integer("p"));
   return std::make_shared<OpenThreads>(p, head, kRule);
 }
 
 }  // namespace
 
 Tactic cuda_lp_pool_elements() {
-  return {.name = "lp_pool_elements", .op = "LpPool", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {
+      .name = "lp_pool_elements", .op = "LpPool", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
 }
 
 }  // namespace tenfold::backends

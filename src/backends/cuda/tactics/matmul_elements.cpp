@@ -36,7 +36,8 @@ Verdict supports(const Problem& p) {
     if (!has_c_type(o->dtype)) return Verdict::no(cat("an operand is ", name(o->dtype)));
   if (p.in[0].dims.empty() || p.in[1].dims.empty()) return Verdict::no("an operand is a scalar");
   if (p.in[1].constant && bits(p.in[0].dtype) == 16) return Verdict::no("matrix units compute it");
-  if (p.in[0].dims.back() != p.in[1].dims[p.in[1].dims.size() > 1 ? p.in[1].dims.size() - 2 : 0]) return Verdict::no("rows and columns may differ in length");
+  if (p.in[0].dims.back() != p.in[1].dims[p.in[1].dims.size() > 1 ? p.in[1].dims.size() - 2 : 0])
+    return Verdict::no("rows and columns may differ in length");
   return can_generate_threads(p, true);
 }
 
@@ -48,7 +49,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 }  // namespace
 
 Tactic cuda_matmul_elements() {
-  return {.name = "matmul_elements", .op = "MatMul", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {
+      .name = "matmul_elements", .op = "MatMul", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
 }
 
 }  // namespace tenfold::backends

@@ -8,7 +8,9 @@ using namespace cuda;
 
 constexpr const char* kRule = R"(
 // A zero point: none, one for all, or one for each row or column.
-template <class T> __device__ __forceinline__ int zero_at(const Operand& o, i64 i) { return (int)((const T*)o.p)[o.d[0] > 1 ? i * o.s[0] : 0]; }
+template <class T> __device__ __forceinline__ int zero_at(const Operand& o, i64 i) {
+  return (int)((const T*)o.p)[o.d[0] > 1 ? i * o.s[0] : 0];
+}
 RULE(element) {
   constexpr int kA = RANK0 < 2 ? 0 : RANK0 - 2, kB = RANK1 < 2 ? 0 : RANK1 - 2, kRow = RANK0 > 1, kColumn = RANK1 > 1;
   constexpr int kBatch = RANKY0 - kRow - kColumn;
@@ -45,23 +47,29 @@ Verdict supports(const Problem& p) {
     return Verdict::no("matrix units compute it");
   for (std::size_t i = 2; i < 4; ++i)
     if (given(p, i) && p.in[i].dims.size() > 1) return Verdict::no("zero points of more than one dim");
-  const auto extent = [](const ir::Dims& dims, std::size_t from_end) { return dims.size() >= from_end ? dims[dims.size() - from_end] : ir::Dim(1); };
+  const auto extent = [](const ir::Dims& dims, std::size_t from_end) {
+    return dims.size() >= from_end ? dims[dims.size() - from_end] : ir::Dim(1);
+  };
   if (own(p, 2) && !p.in[2].dims.empty() && p.in[2].dims[0] != ir::Dim(1) && p.in[2].dims[0] != extent(p.in[0].dims, 2))
     return Verdict::no("zero points are not one for each row");
   if (own(p, 3) && !p.in[3].dims.empty() && p.in[3].dims[0] != ir::Dim(1) && p.in[3].dims[0] != p.in[1].dims.back())
     return Verdict::no("zero points are not one for each column");
-  if (p.in[0].dims.back() != p.in[1].dims[p.in[1].dims.size() > 1 ? p.in[1].dims.size() - 2 : 0]) return Verdict::no("rows and columns may differ in length");
+  if (p.in[0].dims.back() != p.in[1].dims[p.in[1].dims.size() > 1 ? p.in[1].dims.size() - 2 : 0])
+    return Verdict::no("rows and columns may differ in length");
   return can_generate_threads(p, true);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
-  return std::make_shared<OpenThreads>(p, "", kRule);
-}
+std::shared_ptr<const void> open(const Problem& p, const Config&) { return std::make_shared<OpenThreads>(p, "", kRule); }
 
 }  // namespace
 
 Tactic cuda_matmul_integer_elements() {
-  return {.name = "matmul_integer_elements", .op = "MatMulInteger", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "matmul_integer_elements",
+          .op = "MatMulInteger",
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each};
 }
 
 }  // namespace tenfold::backends

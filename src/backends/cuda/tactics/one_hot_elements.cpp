@@ -34,7 +34,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 }  // namespace
 
 Tactic cuda_one_hot_elements() {
-  return {.name = "one_hot_elements", .op = "OneHot", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {
+      .name = "one_hot_elements", .op = "OneHot", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
 }
 
 }  // namespace tenfold::backends

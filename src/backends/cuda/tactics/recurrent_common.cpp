@@ -11,7 +11,7 @@ namespace {
 using std::int64_t;
 
 constexpr int kThreads = 1024;
-constexpr int64_t kSharedBytes = 48 << 10;   // what every block may have
+constexpr int64_t kSharedBytes = 48 << 10;  // what every block may have
 
 bool is_lstm(const Problem& p) { return p.op->name == "LSTM"; }
 bool given(const Problem& p, std::size_t i) { return p.in.size() > i && !p.in[i].missing; }
@@ -31,8 +31,7 @@ std::string activation_of(const Problem& p) {
 struct Extents {
   int64_t directions, gates, input, hidden;
   explicit Extents(const Problem& p)
-      : directions(p.in[1].dims[0].constant()), gates(gates_of(p)), input(p.in[1].dims[2].constant()),
-        hidden(p.in[2].dims[2].constant()) {}
+      : directions(p.in[1].dims[0].constant()), gates(gates_of(p)), input(p.in[1].dims[2].constant()), hidden(p.in[2].dims[2].constant()) {}
   int64_t shared_bytes() const { return 4 * (input + (gates + 3) * hidden); }
 };
 
@@ -178,13 +177,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Bound& x = args.in[0];
   const int64_t steps = x.dims[k.batch_first ? 1 : 0], batch = x.dims[k.batch_first ? 0 : 1], input = x.dims[2],
                 hidden = args.in[2].dims[2], directions = k.directions;
-  Arguments a{in(0), in(1), in(2), in(3), in(5), k.lstm ? in(6) : nullptr, out(0), out(1), k.lstm ? out(2) : nullptr, steps, 0, 0, 0, 0,
-              0, 0, 0};
-  if (k.batch_first) {   // x [batch, steps, input], y [batch, steps, directions, hidden], states [batch, directions, hidden]
+  Arguments a{in(0), in(1), in(2), in(3), in(5), k.lstm ? in(6) : nullptr, out(0), out(1), k.lstm ? out(2) : nullptr, steps, 0, 0,
+              0,     0,     0,     0,     0};
+  if (k.batch_first) {  // x [batch, steps, input], y [batch, steps, directions, hidden], states [batch, directions, hidden]
     a.x_sample = steps * input, a.x_step = input;
     a.y_sample = steps * directions * hidden, a.y_step = directions * hidden, a.y_direction = hidden;
     a.state_sample = directions * hidden, a.state_direction = hidden;
-  } else {               // x [steps, batch, input], y [steps, directions, batch, hidden], states [directions, batch, hidden]
+  } else {  // x [steps, batch, input], y [steps, directions, batch, hidden], states [directions, batch, hidden]
     a.x_step = batch * input, a.x_sample = input;
     a.y_step = directions * batch * hidden, a.y_direction = batch * hidden, a.y_sample = hidden;
     a.state_direction = batch * hidden, a.state_sample = hidden;

@@ -99,7 +99,7 @@ std::uint32_t reduced_axes(const Problem& p) {  // a bit each
 // What each operator does with an element x, what was found so far (r) and another part of it (e), and at the end.
 struct Rule {
   const char *map = "x", *join = "r + e", *start = "0", *finish = "r";
-  bool logarithm = false, shifted = false, own = false;   // own: nothing else computes it
+  bool logarithm = false, shifted = false, own = false;  // own: nothing else computes it
 };
 const std::map<std::string, Rule>& rules() {
   static const std::map<std::string, Rule> all{
@@ -111,8 +111,10 @@ const std::map<std::string, Rule>& rules() {
       {"ReduceL1", {.map = "x < (ACC)0 ? -x : x"}},
       {"ReduceL2", {.map = "x * x", .finish = "(ACC)sqrt((double)r)"}},
       {"ReduceSumSquare", {.map = "x * x"}},
-      {"GlobalLpPool", {.map = "P == 1 ? fabs(x) : P == 2 ? x * x : pow(fabs(x), (ACC)P)",
-                        .finish = "P == 1 ? r : P == 2 ? sqrt(r) : pow(r, (ACC)1 / (ACC)P)", .own = true}},
+      {"GlobalLpPool",
+       {.map = "P == 1 ? fabs(x) : P == 2 ? x * x : pow(fabs(x), (ACC)P)",
+        .finish = "P == 1 ? r : P == 2 ? sqrt(r) : pow(r, (ACC)1 / (ACC)P)",
+        .own = true}},
       {"ReduceLogSum", {.finish = "(ACC)log(r)", .logarithm = true}},
       {"ReduceLogSumExp", {.map = "exp(x - most)", .finish = "(ACC)log(r) + most", .logarithm = true, .shifted = true}}};
   return all;
@@ -141,7 +143,8 @@ Verdict supports(const Problem& p) {
     return Verdict::no("an extreme of nothing");
   if (t == DType::u64 && p.op->name == "ReduceL1") return Verdict::no("the reference takes the sum for signed");
   const bool plain = p.op->name != "ReduceProd" && !rules().at(p.op->name).logarithm && !rules().at(p.op->name).own;
-  if (plain && is_short_float(t) && !p.in[0].dims.empty() && reduced_axes(p) != 0 && p.bounds(ir::product(p.in[0].dims)).upper < std::int64_t{1} << 31)
+  if (plain && is_short_float(t) && !p.in[0].dims.empty() && reduced_axes(p) != 0 &&
+      p.bounds(ir::product(p.in[0].dims)).upper < std::int64_t{1} << 31)
     return Verdict::no("there are quicker kernels for floats");
   if (p.bounds(ir::product(p.out[0].dims)).upper >= std::int64_t{1} << 31) return Verdict::no("too many results");
   return can_generate_threads(p);

@@ -32,7 +32,12 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 }  // namespace
 
 Tactic cuda_reverse_sequence_elements() {
-  return {.name = "reverse_sequence_elements", .op = "ReverseSequence", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "reverse_sequence_elements",
+          .op = "ReverseSequence",
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each};
 }
 
 }  // namespace tenfold::backends

@@ -43,7 +43,8 @@ Verdict supports(const Problem& p) {
   // What the operator wants of its tables is compared by the reference alone, unless the types say it.
   const ir::Dims& x = p.in[0].dims;
   const std::int64_t heads = p.attributes->integer("num_heads"), asked = p.attributes->integer("rotary_embedding_dim");
-  if (!x.back().is_constant() || (x.size() == 3 && (heads < 1 || x[2].constant() % heads != 0))) return Verdict::no("heads of no constant size");
+  if (!x.back().is_constant() || (x.size() == 3 && (heads < 1 || x[2].constant() % heads != 0)))
+    return Verdict::no("heads of no constant size");
   const std::int64_t size = x.size() == 4 ? x[3].constant() : x[2].constant() / heads, turned = asked == 0 ? size : asked;
   if (turned < 2 || turned > size || turned % 2 != 0) return Verdict::no("an odd number of elements is turned, or too many");
   const ir::Dim batch = x[0], rows = x[x.size() - 2], half(turned / 2);
@@ -63,7 +64,12 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 }  // namespace
 
 Tactic cuda_rotary_embedding_elements() {
-  return {.name = "rotary_embedding_elements", .op = "RotaryEmbedding", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "rotary_embedding_elements",
+          .op = "RotaryEmbedding",
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each};
 }
 
 }  // namespace tenfold::backends

@@ -68,8 +68,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   const auto rank = static_cast<std::int64_t>(p.in[0].dims.size());
   const std::int64_t axis = (p.attributes->integer("axis") + rank) % rank;
   const std::vector<std::string> functions{"copy", "lane", "owner"};
-  return std::make_shared<Kernel>(
-      Kernel{OpenThreads(p, defined("AXIS", axis) + scatter_defines(p), cat(kScatterText, kRule), functions), static_cast<std::size_t>(axis)});
+  return std::make_shared<Kernel>(Kernel{OpenThreads(p, defined("AXIS", axis) + scatter_defines(p), cat(kScatterText, kRule), functions),
+                                         static_cast<std::size_t>(axis)});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {

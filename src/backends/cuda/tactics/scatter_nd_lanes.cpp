@@ -1,5 +1,5 @@
-// scatter_nd_lanes: ScatterND whose updates are combined. Those of one element of the slices follow each other. An index outside the data is
-// noted and its update left out.
+// scatter_nd_lanes: ScatterND whose updates are combined. Those of one element of the slices follow each other. An index outside the data
+// is noted and its update left out.
 #include "backends/cuda/tactics/scatter_common.h"
 
 namespace tenfold::backends {
@@ -24,7 +24,9 @@ __device__ __forceinline__ i64 target(const Arguments& a, i64 k) {
   return there ? to : -1;
 }
 // Element i of slice k of the updates, and its place in the result.
-__device__ __forceinline__ T0 update(const Arguments& a, i64 k, i64 i, i64 slice) { return ((const T0*)a.in[2].p)[linear<RANK2>(a.in[2], k * slice + i)]; }
+__device__ __forceinline__ T0 update(const Arguments& a, i64 k, i64 i, i64 slice) {
+  return ((const T0*)a.in[2].p)[linear<RANK2>(a.in[2], k * slice + i)];
+}
 __device__ __forceinline__ i64 rows(const Arguments& a) {
   i64 count = 1;
   #pragma unroll
@@ -56,7 +58,8 @@ RULE(owner) {
 )";
 
 Verdict supports(const Problem& p) {
-  if (p.attributes->string("reduction", "none") == "none") return Verdict::no("updates are not combined, so they need not wait for each other");
+  if (p.attributes->string("reduction", "none") == "none")
+    return Verdict::no("updates are not combined, so they need not wait for each other");
   if (!p.in[1].dims.back().is_constant()) return Verdict::no("how many dims are indexed is not known");
   // What the operator wants of the updates is compared by the reference alone, unless the types say it.
   const auto depth = static_cast<std::ptrdiff_t>(p.in[1].dims.back().constant());

@@ -17,9 +17,7 @@ RULE(element) {
 }
 )";
 
-Verdict supports(const Problem& p) {
-  return can_generate_threads(p);
-}
+Verdict supports(const Problem& p) { return can_generate_threads(p); }
 
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
   const std::string head = defined("BLOCK", p.attributes->integer("blocksize"));
@@ -29,7 +27,12 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 }  // namespace
 
 Tactic cuda_space_to_depth_elements() {
-  return {.name = "space_to_depth_elements", .op = "SpaceToDepth", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "space_to_depth_elements",
+          .op = "SpaceToDepth",
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each};
 }
 
 }  // namespace tenfold::backends

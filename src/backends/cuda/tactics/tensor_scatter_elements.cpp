@@ -1,4 +1,5 @@
-// tensor_scatter_elements: TensorScatter, a thread for each element of the cache: it comes of the update or stays. A position that leaves no room is noted.
+// tensor_scatter_elements: TensorScatter, a thread for each element of the cache: it comes of the update or stays. A position that leaves
+// no room is noted.
 #include "backends/cuda/tactics/threads_common.h"
 
 namespace tenfold::backends {
@@ -49,7 +50,12 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 }  // namespace
 
 Tactic cuda_tensor_scatter_elements() {
-  return {.name = "tensor_scatter_elements", .op = "TensorScatter", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "tensor_scatter_elements",
+          .op = "TensorScatter",
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each};
 }
 
 }  // namespace tenfold::backends

@@ -21,14 +21,14 @@ class OpenThreads {
   std::shared_ptr<const LoadedModule> module_;
   std::vector<Function> functions_;
   std::size_t inputs_, outputs_;
-  std::uint32_t given_ = 0, wanted_ = 0;   // a bit for each operand
+  std::uint32_t given_ = 0, wanted_ = 0;  // a bit for each operand
 };
 
 std::int64_t elements_of(const Bound& b) noexcept;
 inline bool given(const Problem& p, std::size_t i) { return i < p.in.size() && !p.in[i].missing; }
 inline bool own(const Problem& p, std::size_t i) { return given(p, i) && static_cast<int>(i) < p.anchor_inputs; }
 inline bool is_index(DType t) { return t == DType::i64 || t == DType::i32; }
-inline bool is_short_float(DType t) { return t == DType::f32 || t == DType::f16 || t == DType::bf16; }   // computed as f32
+inline bool is_short_float(DType t) { return t == DType::f32 || t == DType::f16 || t == DType::bf16; }  // computed as f32
 // "#define NAME value"
 template <class T>
 std::string defined(const char* name, const T& value) {
