@@ -21,24 +21,7 @@ namespace {
 constexpr int kArchitectures[] = {75, 80, 86, 89, 90, 100, 120};
 
 // Operators that no GPU tactic takes, and why.
-constexpr const char* kNoKernel = "no kernel of our own for the first case (a library, or constant weights in 16 bits, may have one)";
 const std::map<std::string, std::string> kOnHost = {
-    {"BatchNormalization", kNoKernel},
-    {"Conv", kNoKernel},
-    {"ConvInteger", kNoKernel},
-    {"ConvTranspose", kNoKernel},
-    {"DepthToSpace", kNoKernel},
-    {"Einsum", kNoKernel},
-    {"Gemm", kNoKernel},
-    {"GlobalLpPool", kNoKernel},
-    {"GroupNormalization", kNoKernel},
-    {"Hardmax", kNoKernel},
-    {"InstanceNormalization", kNoKernel},
-    {"LpNormalization", kNoKernel},
-    {"MatMul", kNoKernel},
-    {"MatMulInteger", kNoKernel},
-    {"RNN", kNoKernel},
-    {"SpaceToDepth", kNoKernel},
     {"Attention", "import makes FusedAttention of it, but where a cache, a soft cap or the scores are asked for"},
     {"CastF8", "conversions to 8-bit floats without saturation, which no GPU has"},
     {"CentreWeights", "only folded, of constants"},

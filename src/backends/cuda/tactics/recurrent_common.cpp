@@ -1,4 +1,4 @@
-// LSTM and GRU: state and gates of a sample stay in a block's shared memory, a warp sums up a gate's row of weights at a time.
+// RNN, LSTM and GRU: state and gates of a sample stay in a block's shared memory, a warp sums up a gate's row of weights at a time.
 #include "backends/cuda/tactics/recurrent_common.h"
 
 #include "backends/cuda/codegen/prelude.h"
@@ -11,16 +11,27 @@ namespace {
 using std::int64_t;
 
 constexpr int kThreads = 1024;
-constexpr int64_t kSharedBytes = 48 << 10;   // what every block may have
+constexpr int64_t kSharedBytes = 48 << 10;  // what every block may have
 
 bool is_lstm(const Problem& p) { return p.op->name == "LSTM"; }
 bool given(const Problem& p, std::size_t i) { return p.in.size() > i && !p.in[i].missing; }
 
+int64_t gates_of(const Problem& p) { return is_lstm(p) ? 4 : p.op->name == "GRU" ? 3 : 1; }
+
+// An RNN's own function, if that is one for all directions; nothing if it is another.
+std::string activation_of(const Problem& p) {
+  if (!p.attributes->has("activations")) return "tanhf(x)";
+  const auto& names = p.attributes->strings("activations");
+  for (const std::string& n : names)
+    if (n != names.front()) return "";
+  const std::string n = names.empty() ? "Tanh" : names.front();
+  return n == "Tanh" ? "tanhf(x)" : n == "Relu" ? "x < 0.f ? 0.f : x" : n == "Sigmoid" ? "sigmoid(x)" : "";
+}
+
 struct Extents {
   int64_t directions, gates, input, hidden;
   explicit Extents(const Problem& p)
-      : directions(p.in[1].dims[0].constant()), gates(is_lstm(p) ? 4 : 3), input(p.in[1].dims[2].constant()),
-        hidden(p.in[2].dims[2].constant()) {}
+      : directions(p.in[1].dims[0].constant()), gates(gates_of(p)), input(p.in[1].dims[2].constant()), hidden(p.in[2].dims[2].constant()) {}
   int64_t shared_bytes() const { return 4 * (input + (gates + 3) * hidden); }
 };
 
@@ -63,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) walk(const Arguments a) {
     for (int k = threadIdx.x; k < INPUT; k += THREADS) x[k] = LOAD(a.x[step * a.x_step + sample * a.x_sample + k]);
     __syncthreads();
     for (int row = warp; row < kRows; row += kWarps) {
-      const bool apart = !LSTM && row >= 2 * HIDDEN;   // a GRU's candidate: what comes of the state is weighed first
+      const bool apart = GATES == 3 && row >= 2 * HIDDEN;   // a GRU's candidate: what comes of the state is weighed first
       float from_input = row_product(w + (i64)row * INPUT, x, INPUT), from_state = 0.f;
       if (!apart || PRODUCT_FIRST) from_state = row_product(r + (i64)row * HIDDEN, h, HIDDEN);
       if (!first_lane) continue;
@@ -76,6 +87,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) walk(const Arguments a) {
     for (int u = threadIdx.x; u < HIDDEN; u += THREADS) {
       c[u] = sigmoid(gates[2 * HIDDEN + u]) * c[u] + sigmoid(gates[u]) * tanhf(gates[3 * HIDDEN + u]);
       h[u] = sigmoid(gates[HIDDEN + u]) * tanhf(c[u]);
+    }
+#elif GATES == 1
+    for (int u = threadIdx.x; u < HIDDEN; u += THREADS) {
+      const float x = gates[u];
+      h[u] = ACTIVATION;
     }
 #else
     if (!PRODUCT_FIRST) {
@@ -112,8 +128,8 @@ Verdict supports(const Problem& p) {
   }
   if (given(p, 4)) return Verdict::no("sequences of different lengths");
   if (given(p, 7)) return Verdict::no("peepholes");
-  for (const char* option : {"activations", "activation_alpha", "activation_beta"})
-    if (p.attributes->has(option)) return Verdict::no("activations of its own");
+  if (gates_of(p) > 1 && p.attributes->has("activations")) return Verdict::no("activations of its own");
+  if (activation_of(p).empty()) return Verdict::no("an activation that is none of Tanh, Relu and Sigmoid, or several");
   if (p.attributes->number("clip", 0) != 0) return Verdict::no("clipping");
   if (p.attributes->integer("input_forget", 0) != 0) return Verdict::no("input and forget gates are coupled");
   const DType type = p.in[0].dtype;
@@ -142,6 +158,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   const auto define = [&](const char* name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
   define("T", storage_type(type)), define("LOAD(x)", loaded(type, "(x)")), define("STORE(x)", stored(type, "(x)"));
   define("GATES", e.gates), define("HIDDEN", e.hidden), define("INPUT", e.input), define("THREADS", kThreads);
+  define("ACTIVATION", activation_of(p));
   define("LSTM", is_lstm(p) ? 1 : 0), define("REVERSE", p.attributes->string("direction") == "reverse" ? "true" : "false");
   define("PRODUCT_FIRST", p.attributes->integer("linear_before_reset", 0) != 0 ? "true" : "false");
   k->module = Device::get(p.device->ordinal).load(head + kKernel);
@@ -160,13 +177,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Bound& x = args.in[0];
   const int64_t steps = x.dims[k.batch_first ? 1 : 0], batch = x.dims[k.batch_first ? 0 : 1], input = x.dims[2],
                 hidden = args.in[2].dims[2], directions = k.directions;
-  Arguments a{in(0), in(1), in(2), in(3), in(5), k.lstm ? in(6) : nullptr, out(0), out(1), k.lstm ? out(2) : nullptr, steps, 0, 0, 0, 0,
-              0, 0, 0};
-  if (k.batch_first) {   // x [batch, steps, input], y [batch, steps, directions, hidden], states [batch, directions, hidden]
+  Arguments a{in(0), in(1), in(2), in(3), in(5), k.lstm ? in(6) : nullptr, out(0), out(1), k.lstm ? out(2) : nullptr, steps, 0, 0,
+              0,     0,     0,     0,     0};
+  if (k.batch_first) {  // x [batch, steps, input], y [batch, steps, directions, hidden], states [batch, directions, hidden]
     a.x_sample = steps * input, a.x_step = input;
     a.y_sample = steps * directions * hidden, a.y_step = directions * hidden, a.y_direction = hidden;
     a.state_sample = directions * hidden, a.state_direction = hidden;
-  } else {               // x [steps, batch, input], y [steps, directions, batch, hidden], states [directions, batch, hidden]
+  } else {  // x [steps, batch, input], y [steps, directions, batch, hidden], states [directions, batch, hidden]
     a.x_step = batch * input, a.x_sample = input;
     a.y_step = directions * batch * hidden, a.y_direction = batch * hidden, a.y_sample = hidden;
     a.state_direction = batch * hidden, a.state_sample = hidden;

@@ -1,4 +1,4 @@
-// The tactic that LSTM and GRU share: a block for each sample and direction walks through all steps.
+// The tactic that RNN, LSTM and GRU share: a block for each sample and direction walks through all steps.
 #pragma once
 
 #include "backends/tactic.h"

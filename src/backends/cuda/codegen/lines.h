@@ -1,0 +1,31 @@
+// Kernels that turn each line of a tensor along an axis into another, whatever its length: what rows.h has no registers for, or cannot
+// know. A line is read twice or three times: for its statistics, then for its results.
+#pragma once
+
+#include <string>
+
+#include "tenfold/tensor.h"
+
+namespace tenfold::backends::cuda {
+
+enum class LineKind { softmax, log_softmax, layer_norm, rms_norm, channel_norm, hardmax, absolutes, squares };
+struct LineProblem {
+  LineKind kind = LineKind::softmax;
+  DType in = DType::f32, out = DType::f32, scale = DType::f32, bias = DType::f32;
+  bool has_bias = false;
+  double epsilon = 0;
+};
+// Element k of line r lies at r / inner * length * inner + r % inner + k * inner. Of the parameters it reads the one at k * step; of
+// channel_norm, whose lines are groups of channels, that of channel r % groups * per_group + k / spatial.
+struct LineArguments {
+  const void *x, *scale, *bias;
+  void *y, *mean, *inverse;  // the last two may be null, else f32 for each line
+  std::int64_t lines, length, inner, scale_step, bias_step, groups, per_group, spatial;
+};
+inline constexpr int kLineThreads = 512, kFewLineThreads = 128, kLineColumns = 32;
+
+// Exports `many` and `few`, a block of kLineThreads or kFewLineThreads for each line, and `columns`, a block of kLineThreads for
+// kLineColumns lines beside each other.
+std::string generate_lines(const LineProblem& p);
+
+}  // namespace tenfold::backends::cuda
