@@ -22,6 +22,23 @@ std::string time_text(double nanoseconds) {
   return text;
 }
 
+constexpr const char* kCheckedOn[] = {"nothing", "random inputs", "typical inputs"};
+
+void print_overflow(const BuildReport& report) {
+  if (report.overflow_checked_on == CheckedOn::nothing) return;
+  std::printf("\nResults beyond what f16 holds were looked for on %s%s: %s\n", kCheckedOn[static_cast<int>(report.overflow_checked_on)],
+              report.overflow_checked_on == CheckedOn::random_inputs ? " only (give real ones: --loadInputs)" : "",
+              report.kept_in_f32.empty() ? "none" : "these stay f32");
+  for (const WideReport& w : report.kept_in_f32)
+    std::printf("  %s (%s), up to %g\n", w.node.c_str(), w.op.c_str(), w.largest);
+}
+
+Json overflow_json(const BuildReport& report) {
+  Json kept = Json::array();
+  for (const WideReport& w : report.kept_in_f32) kept.push_back({{"node", w.node}, {"op", w.op}, {"largest", w.largest}});
+  return {{"checked_on", kCheckedOn[static_cast<int>(report.overflow_checked_on)]}, {"kept_in_f32", std::move(kept)}};
+}
+
 void print_why(const BuildReport& report) {
   std::printf("Why each step runs as it does (* chosen; a time, or the reason against it)\n");
   for (const StepReport& step : report.steps) {
@@ -36,6 +53,7 @@ void print_why(const BuildReport& report) {
               report.timed_again, report.cache_hits);
   std::printf("import %.3f s, passes %.3f s, tuning %.3f s, assembly %.3f s\n", report.import_s, report.passes_s, report.tune_s,
               report.assemble_s);
+  print_overflow(report);
   if (report.disturbed > 0)
     std::printf("%d of the times taken twice differ, by up to %.1f times: other programs took the processor meanwhile\n", report.disturbed,
                 report.disturbance);
@@ -84,7 +102,7 @@ int inspect_main(const Arguments& arguments) {
               "Shows the steps of a plan, or of the plan that a model would become: operators, tactics, shapes, places in memory.");
   flags.group("Flags");
   flags.add_switch("why", why, "builds the model and lists for every step each tactic tried, its time, or why it was refused");
-  flags.add_switch("json", json, "the layer information of --exportLayerInfo; with --why a key \"Why\" beside it");
+  flags.add_switch("json", json, "the layer information of --exportLayerInfo; with --why a key \"Why\" beside it, with --fp16 on a GPU a key \"Overflow\"");
   flags.add_int("builderOptimizationLevel", level, "0 to 5; default: 3 with --why, else 0 (nothing is timed)");
   add_build_flags(flags, config);
   flags.add_switch("verbose", console.verbose, "what the build says");
@@ -102,11 +120,13 @@ int inspect_main(const Arguments& arguments) {
   if (json) {
     Json root = Json::parse(engine.inspect_json());
     if (why) root["Why"] = why_json(report);
+    if (report.overflow_checked_on != CheckedOn::nothing) root["Overflow"] = overflow_json(report);
     std::printf("%s\n", root.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   } else if (why) {
     print_why(report);
   } else {
     print_text(engine);
+    print_overflow(report);
   }
   return kOk;
 }

@@ -75,6 +75,9 @@ struct BuildConfig {
 // What the builder tried for one step: for `inspect --why`.
 struct TacticReport { std::string tactic, config, verdict; double nanoseconds = -1; bool chosen = false; };
 struct StepReport { std::string node, problem; std::vector<TacticReport> tried; };
+// A node whose result stays in f32 in a plan of f16, for so large it became.
+struct WideReport { std::string node, op; double largest = 0; };
+enum class CheckedOn : std::uint8_t { nothing, random_inputs, typical_inputs };
 struct BuildReport {
   std::vector<StepReport> steps;
   double device_s = 0, import_s = 0, passes_s = 0, check_s = 0, tune_s = 0, assemble_s = 0, open_s = 0;
@@ -82,6 +85,9 @@ struct BuildReport {
   // What may win is timed twice. Times that differed much, and the largest ratio of two: other programs took the processor meanwhile.
   int timed_again = 0, disturbed = 0;
   double disturbance = 1;
+  // BuildConfig::check_overflow: what it looked at, and what it found. Random inputs prove little.
+  CheckedOn overflow_checked_on = CheckedOn::nothing;
+  std::vector<WideReport> kept_in_f32;
 };
 
 // All throw Error. Not thread safe with one BuildConfig shared by callbacks that are not; otherwise independent.

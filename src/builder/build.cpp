@@ -64,12 +64,12 @@ void rewrite(ir::Graph& graph, const std::vector<plan::Range>& ranges, const bac
 // Which values f16 cannot hold, where such a graph will be made of it.
 std::set<std::string> too_wide(const ir::Graph& source, const ir::Graph& graph, const OptimizationProfile& profile,
                                const backends::DeviceInfo& device, const BuildConfig& config,
-                               const std::function<ir::Graph()>& open_graph) {
+                               const std::function<ir::Graph()>& open_graph, BuildReport& report) {
   if (device.kind != "cuda" || !config.fp16 || !config.check_overflow) return {};
   const passes::RunOptions quiet{.disabled = config.disabled_passes};
   OverflowCheck check{.config = config, .rewrite = [&](ir::Graph& copy, const std::vector<plan::Range>& at) {
                         rewrite(copy, at, device, config.pack_tokens, quiet);
-                      }, .open = {}};
+                      }, .open = {}, .report = &report};
   if (open_graph)
     check.open = [&] {
       ir::Graph open = open_graph();
@@ -145,7 +145,7 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
     rewrite(rewritten, ranges, backend->info(), config.pack_tokens, pass_options(config));
     tell_of_padding(rewritten, config);
     report.passes_s += watch.seconds();
-    const std::set<std::string> wide = too_wide(source, rewritten, profile, backend->info(), config, open_graph);
+    const std::set<std::string> wide = too_wide(source, rewritten, profile, backend->info(), config, open_graph, report);
     report.check_s += watch.seconds();
     std::vector<ir::Graph> forms = forms_of(std::move(rewritten), wide, backend->info(), config);
     report.passes_s += watch.seconds();

@@ -151,15 +151,28 @@ Found search_in_few(const ir::Graph& source, const ir::Graph& rewritten, const s
   return search(source, rewritten, ranges, check);
 }
 
-void tell(const Found& found, const ir::Graph& graph, const BuildConfig& config) {
+void report_to(BuildReport& report, const WideReport& one) {
+  const auto same = [&](const WideReport& r) { return r.node == one.node; };   // in another profile
+  const auto at = std::find_if(report.kept_in_f32.begin(), report.kept_in_f32.end(), same);
+  if (at == report.kept_in_f32.end()) report.kept_in_f32.push_back(one);
+  else at->largest = std::max(at->largest, one.largest);
+}
+
+void tell(const Found& found, const ir::Graph& graph, const OverflowCheck& check) {
+  const BuildConfig& config = check.config;
   const Log log(config.log);
+  BuildReport unused, &report = check.report ? *check.report : unused;
+  report.overflow_checked_on = config.typical_inputs.empty() ? CheckedOn::random_inputs : CheckedOn::typical_inputs;
   const char* const source = config.typical_inputs.empty() ? " on random inputs only: give real ones (--loadInputs, typical_inputs)" : "";
   std::string names;
   std::size_t count = 0;
   for (const auto& node : graph.nodes())
     for (const ir::Value* v : node->outputs)
-      if (const auto at = found.find(v->name); at != found.end() && ++count <= kMostNamed)
-        names += cat(names.empty() ? "'" : ", '", node->name, "' (", node->op(), ", up to ", at->second, ")");
+      if (const auto at = found.find(v->name); at != found.end()) {
+        report_to(report, {node->name, std::string(node->op()), at->second});
+        if (++count <= kMostNamed)
+          names += cat(names.empty() ? "'" : ", '", node->name, "' (", node->op(), ", up to ", at->second, ")");
+      }
   if (count > kMostNamed) names += cat(" and ", count - kMostNamed, " more");
   if (found.empty()) log(Severity::info, "fp16: no value came near 65504", source);
   else
@@ -182,7 +195,7 @@ std::set<std::string> values_beyond_f16(const ir::Graph& source, const ir::Graph
     if (!all_known(*found, rewritten))
       Log(check.config.log)(Severity::warning,
                             "fp16: some values beyond 65504 have no name in the plan's graph and may be computed in f16");
-    tell(*found, rewritten, check.config);
+    tell(*found, rewritten, check);
     std::set<std::string> names;
     for (const auto& [name, most] : *found) names.insert(name);
     return names;

@@ -14,9 +14,10 @@ struct OverflowCheck {
   std::function<void(ir::Graph&, const std::vector<plan::Range>&)> rewrite;
   // The source with those extents open that profiles fix, and its ranges, so that a few examples of a batch will do; may be empty.
   std::function<std::pair<ir::Graph, std::vector<plan::Range>>()> open;
+  BuildReport* report = nullptr;
 };
 
-// Names of values of `rewritten` (the source at `ranges`) that are to stay f32, told to the log with how large they became. A run that
+// Names of values of `rewritten` (the source at `ranges`) that are to stay f32, told to the log and the report with how large they became. A run that
 // fails is told, too, and finds nothing.
 std::set<std::string> values_beyond_f16(const ir::Graph& source, const ir::Graph& rewritten, const std::vector<plan::Range>& ranges,
                                         const OverflowCheck& check);

@@ -33,18 +33,19 @@ ir::Graph parse(const char* text) {
 
 struct Checked {
   std::string said;
+  BuildReport report;
   std::set<std::string> wide;
   ir::Graph narrowed;
 };
 
 Checked checked(const char* text, BuildConfig config, std::int64_t batch = 3) {
-  Checked result{"", {}, parse(text)};
+  Checked result{"", {}, {}, parse(text)};
   config.fp16 = true, config.tf32 = false;
   config.log = [&result](Severity, std::string_view line) { result.said += std::string(line) + "\n"; };
   const std::vector<plan::Range> ranges{{"batch", 1, batch, batch}};
   const ir::Graph source = result.narrowed.clone();
   specialise(result.narrowed, ranges);
-  result.wide = values_beyond_f16(source, result.narrowed, ranges, {config, specialise, {}});
+  result.wide = values_beyond_f16(source, result.narrowed, ranges, {config, specialise, {}, &result.report});
   backends::DeviceInfo gpu;
   gpu.kind = "cuda", gpu.arch = 90;
   quant::apply(result.narrowed, config, gpu, result.wide);
@@ -66,6 +67,10 @@ TEST(Overflow, WhatIsTooLargeStaysWideAndIsNamed) {
   EXPECT_EQ(types(c.narrowed, "MatMul"), "f16 f16");
   EXPECT_NE(c.said.find("(Mul, up to "), std::string::npos) << c.said;
   EXPECT_NE(c.said.find("on random inputs only"), std::string::npos) << c.said;
+  EXPECT_EQ(c.report.overflow_checked_on, CheckedOn::random_inputs);
+  ASSERT_EQ(c.report.kept_in_f32.size(), 2u);
+  EXPECT_EQ(c.report.kept_in_f32[0].op, "Mul");
+  EXPECT_GT(c.report.kept_in_f32[0].largest, 65504 / 2);
 }
 
 TEST(Overflow, GivenInputsDecide) {
@@ -82,6 +87,7 @@ TEST(Overflow, GivenInputsDecide) {
   const Checked c = checked(mild, config);
   EXPECT_EQ(c.wide, (std::set<std::string>{"y", "z"}));
   EXPECT_EQ(c.said.find("random"), std::string::npos) << c.said;
+  EXPECT_EQ(c.report.overflow_checked_on, CheckedOn::typical_inputs);
 }
 
 TEST(Overflow, OfALargeBatchTheFirstExamplesAreTried) {
@@ -108,7 +114,7 @@ TEST(Overflow, OfAFixedBatchToo) {
   Tensor x = ops::random_tensor(DType::f32, {6, 8}, 1);
   BuildConfig config;
   const ir::Graph source = parse(fixed);
-  OverflowCheck check{.config = config, .rewrite = specialise, .open = {}};
+  OverflowCheck check{.config = config, .rewrite = specialise, .open = {}, .report = nullptr};
   for (const std::size_t row : {5u, 3u}) {
     x.mutable_data<float>()[row * 8] = 1000;
     config.typical_inputs = {{{"x", x}}};
