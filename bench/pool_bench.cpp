@@ -1,4 +1,6 @@
-// pool_bench: what it costs to hand a step to all workers and to wait for them. pool_bench [THREADS]   (default: 1, 2, 4 ... all processors)
+// pool_bench: what it costs to hand a step to all workers and to wait for them.
+//
+//   pool_bench [THREADS]    (default: 1, 2, 4 ... all processors)
 //
 // Steps follow each other as in a run, so workers are awake. A step of no work shows the cost alone; of 20 us of work for each worker, what
 // that adds to a step of the size of a small layer's.
@@ -31,8 +33,8 @@ void measure(int threads, double us_each) {
     if (i >= kWarm) times.push_back(microseconds(start, Clock::now()) - us_each);
   }
   std::sort(times.begin(), times.end());
-  std::printf("%2d threads, %2.0f us each: %5.2f us more at the median, %5.2f in the slowest tenth, %5.1f in the slowest hundredth\n", threads,
-              us_each, times[kSteps / 2], times[kSteps * 9 / 10], times[kSteps * 99 / 100]);
+  std::printf("%2d threads, %2.0f us each: %5.2f us more at the median, %5.2f in the slowest tenth, %5.1f in the slowest hundredth\n",
+              threads, us_each, times[kSteps / 2], times[kSteps * 9 / 10], times[kSteps * 99 / 100]);
 }
 
 }  // namespace

@@ -102,7 +102,8 @@ int inspect_main(const Arguments& arguments) {
               "Shows the steps of a plan, or of the plan that a model would become: operators, tactics, shapes, places in memory.");
   flags.group("Flags");
   flags.add_switch("why", why, "builds the model and lists for every step each tactic tried, its time, or why it was refused");
-  flags.add_switch("json", json, "the layer information of --exportLayerInfo; with --why a key \"Why\" beside it, with --fp16 on a GPU a key \"Overflow\"");
+  flags.add_switch("json", json,
+                   "the layer information of --exportLayerInfo; with --why a key \"Why\" beside it, with --fp16 on a GPU \"Overflow\"");
   flags.add_int("builderOptimizationLevel", level, "0 to 5; default: 3 with --why, else 0 (nothing is timed)");
   add_build_flags(flags, config);
   flags.add_switch("verbose", console.verbose, "what the build says");

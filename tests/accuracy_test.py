@@ -218,13 +218,15 @@ class Accuracy(unittest.TestCase):
     def test_text_without_padding(self):
         """64 sentences and paragraphs of very different lengths at once, beside each alone; embeddings have length 1."""
         model, encode = self.sentence_encoder()
-        texts = self.sentences(52) + [' '.join(text.split()) for text in (unittest.__doc__, csv.__doc__, tempfile.__doc__, wave.__doc__)] * 3
+        long = [' '.join(module.__doc__.split()) for module in (unittest, csv, tempfile, wave)]
+        texts = self.sentences(52) + long * 3
         feed = encode(texts)
         (got,) = self.plan(model, feed, flags=('--packTokens',))(feed).values()
         single, theirs = encode([texts[0]]), onnxruntime(model)
         alone = self.plan(model, single, {n: (1, 128) for n in single})
         worst = max(np.abs(got[i] - alone(encode([texts[i]]))['embedding'][0]).max() for i in range(0, len(texts), 7))
-        self.say(f'{feed["attention_mask"].mean():.0%} of {feed["attention_mask"].size} tokens count; largest difference to single runs {worst:.1e}')
+        mask = feed['attention_mask']
+        self.say(f'{mask.mean():.0%} of {mask.size} tokens count; largest difference to single runs {worst:.1e}')
         self.assertLessEqual(worst, 1e-5)
         peers = np.concatenate([theirs(encode([text]))['embedding'] for text in texts])
         self.assertLessEqual(relative_difference(got, peers), 1e-4)

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""From the start of a process to its first answer, from an ONNX file, beside ONNX Runtime in Python: cold_start.py TENFOLD MODELS JUDGE OUT.md
+"""From the start of a process to its first answer, from an ONNX file, beside ONNX Runtime in Python.
 
-JUDGE is ../shared/peers/cpu_peers.py, which names the rows; MODELS holds what ../shared/peers/make_models.py --int8 writes. Ours is `tenfold
-exec --onnx=... --builderOptimizationLevel=0`, which times nothing. Each round takes both in turn; a cell is the median of the rounds and the
-least. The section of that name in OUT.md is replaced.
+    cold_start.py TENFOLD MODELS JUDGE OUT.md
+
+JUDGE is ../shared/peers/cpu_peers.py, which names the rows; MODELS holds what ../shared/peers/make_models.py --int8 writes. Ours is
+`tenfold exec --onnx=... --builderOptimizationLevel=0`, which times nothing. Each round takes both in turn; a cell is the median of the
+rounds and the least. The section of that name in OUT.md is replaced.
 """
 import datetime
 import importlib.util
@@ -61,8 +63,9 @@ def rows(tenfold, models, judge):
 
 
 def lines(found):
-    yield (f'{datetime.date.today()}, seconds, median of {ROUNDS} rounds in turn, in brackets the least (`script/bench --start MODELS`): `tenfold '
-           'exec --onnx=... --iterations=1 --builderOptimizationLevel=0`, which times nothing, and ONNX Runtime in Python, with its imports.')
+    yield (f'{datetime.date.today()}, seconds, median of {ROUNDS} rounds in turn, in brackets the least (`script/bench --start MODELS`):')
+    yield '`tenfold exec --onnx=... --iterations=1 --builderOptimizationLevel=0`, which times nothing, and ONNX Runtime in Python, with'
+    yield 'its imports.'
     yield ''
     yield '| model | threads | Tenfold | ONNX Runtime |'
     yield '|---|---|---|---|'

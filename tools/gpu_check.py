@@ -174,7 +174,8 @@ def sanitize(a, tool):
                             '--gtest_filter=Backends/Conformance.EveryCase*/cuda'], a.shares, 'TENFOLD_CASES', a.limit, a.out, which)
     del os.environ['TENFOLD_TACTICS']
     os.environ.pop('TENFOLD_EVERY_LANE_ARRIVES', None)
-    remember(a, f'compute-sanitizer {tool}, operator cases through our own tactics, shares {which[0]} to {which[-1]} of {a.shares}', good, time.time() - start)
+    remember(a, f'compute-sanitizer {tool}, operator cases through our own tactics, shares {which[0]} to {which[-1]} of {a.shares}', good,
+             time.time() - start)
     return good
 
 
@@ -309,6 +310,8 @@ def main():
     wanted_rows = [(r.split(':')[0], int(r.split(':')[1])) for r in a.rows.split(',')] if not a.no_rows else []
     if a.figures == ['all']:
         a.figures = list(gpu_figures.PARTS)
+    if unknown := [part for part in a.figures if part not in gpu_figures.PARTS]:
+        p.error(f'--figures: {", ".join(unknown)}: not one of all, {", ".join(gpu_figures.PARTS)}')
     names = list(dict.fromkeys([n for n, _ in wanted_rows] + [n for part in a.figures for n in gpu_figures.MODELS[part]]))
     print(shell([os.path.join(HERE, 'tenfold'), 'devices'], os.path.join(a.out, 'devices.log'))[1])
     make = [n for n in names if not os.path.exists(os.path.join(a.models, n + '.onnx'))]

@@ -92,12 +92,12 @@ tenfold_status tenfold_build_network(const tenfold_network* network, const tenfo
 tenfold_status tenfold_retune_file(const char* plan_path, const tenfold_build_config* config, tenfold_engine** engine);
 
 /* --- Engines --- */
-enum { TENFOLD_WEIGHTS_AUTO = 0, TENFOLD_WEIGHTS_MAP, TENFOLD_WEIGHTS_COPY, TENFOLD_WEIGHTS_LOCK };
+enum { TENFOLD_WEIGHTS_AUTO = 0, TENFOLD_WEIGHTS_COPY, TENFOLD_WEIGHTS_LOCK, TENFOLD_WEIGHTS_MAP };
 typedef struct {
   size_t struct_size;
   const char* device;              /* "cuda:1"; null: the first of the kind that the plan was built for */
   int32_t threads;                 /* 0: from affinity mask and cgroup quota */
-  int32_t weights;                 /* 0: copied if large and for a CPU, else mapped; mapped; copied into huge pages; copied and locked */
+  int32_t weights;                 /* 0: copied if large and for a CPU, else mapped; copied into huge pages; copied and locked; mapped */
   int32_t skip_verification;       /* 1: do not compare the weights with their checksums */
   void (*log)(void* user, int32_t severity, const char* message);
   void* log_user;

@@ -35,15 +35,15 @@ struct WeightInfo {
 
 class Plugins;                         // tenfold/plugin.h
 
-// automatic: copy 16 MiB and more for a CPU, else map. map: the file's own pages, which processes share and the system may drop; small
+// automatic: copy 16 MiB and more for a CPU if there is memory for it, else map. map: the file's own pages, which processes share and the system may drop; small
 // pages cost up to a tenth of the speed. copy: into huge pages, while loading. lock: copy, and lock in memory.
-enum class WeightsMode : std::uint8_t { automatic, map, copy, lock };
+enum class WeightsMode : std::uint8_t { automatic, copy, lock, map };
 struct LoadOptions {
   WeightsMode weights = WeightsMode::automatic;
   bool verify_weights = true;          // one pass over the weights' checksum
   std::uint32_t cpu_features = 0;      // restrict to these; 0: all the machine has
   std::string device;                  // "cuda:1"; empty: the first of the kind that the plan was built for
-  int threads = 0;                     // workers of the engine's pool; 0: from affinity mask and cgroup quota
+  int threads = 0;                     // workers of each context; 0: from affinity mask and cgroup quota
   // Each context of a CPU has workers of its own, and all its threads keep one processor each, a core to each thread while there are
   // enough: the workers, and the thread that calls run(), from its first call on. For processes that have the machine to themselves.
   // A context gives its processors back when it goes. A thread that has called it stays on its processor, and threads and unpinned

@@ -10,11 +10,12 @@ LoadOptions options_of(const tenfold_load_options* given) {
   LoadOptions options;
   if (!given) return options;
   const tenfold_load_options o = taken(given, "the load options");
-  require(o.weights >= TENFOLD_WEIGHTS_AUTO && o.weights <= TENFOLD_WEIGHTS_LOCK, ErrorKind::invalid_argument, "weights is ", o.weights,
-          ", one of TENFOLD_WEIGHTS_AUTO, _MAP, _COPY and _LOCK was expected");
+  require(o.weights >= TENFOLD_WEIGHTS_AUTO && o.weights <= TENFOLD_WEIGHTS_MAP, ErrorKind::invalid_argument, "weights is ", o.weights,
+          ", one of TENFOLD_WEIGHTS_AUTO, _COPY, _LOCK and _MAP was expected");
   if (o.device) options.device = o.device;
   options.threads = o.threads;
   options.pin_threads = o.pin_threads != 0;
+  static_assert(static_cast<int>(WeightsMode::map) == TENFOLD_WEIGHTS_MAP && static_cast<int>(WeightsMode::lock) == TENFOLD_WEIGHTS_LOCK);
   options.weights = static_cast<WeightsMode>(o.weights);
   options.verify_weights = o.skip_verification == 0;
   options.log = log_of(o.log, o.log_user);

@@ -21,7 +21,8 @@ std::vector<DeviceDescription> devices() {
   std::vector<DeviceDescription> list;
   list.push_back({"cpu", info.name, backends::feature_text(info.features), info.l1_bytes, info.l2_bytes, info.l3_bytes, default_threads(),
                   backend->libraries()});
-  list[0].cores = std::clamp(CpuPlaces::of_this_thread().cores(), 1, list[0].threads);
+  const int cores = CpuPlaces::of_this_thread().cores();   // 0: more processors than a mask can name
+  list[0].cores = cores > 0 ? std::min(cores, list[0].threads) : list[0].threads;
   std::string lacks;
   for (const backends::CudaDevice& gpu : backends::cuda_devices(lacks))
     list.push_back(

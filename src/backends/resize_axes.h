@@ -15,6 +15,7 @@ inline Verdict resizes_spatial_axes(const Problem& p) {
     return Verdict::no("neither sizes nor f32 scales");
   const ir::Ints axes = p.attributes->ints("axes", {});
   bool spatial = axes.size() + 2 == p.in[0].dims.size();
+  if (p.in[2].dims != ir::Dims{static_cast<std::int64_t>(axes.size())}) return Verdict::no("not a scale for each axis");
   for (std::size_t i = 0; i < axes.size(); ++i) spatial = spatial && axes[i] == static_cast<std::int64_t>(i) + 2;
   return Verdict::only_if(spatial, "scales of other axes than the spatial ones");
 }

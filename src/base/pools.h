@@ -1,4 +1,4 @@
-// Pools: workers for several callers at once, no more in all than there are processors.
+// Pools: workers for several callers at once, of one size no more than there are processors.
 #pragma once
 
 #include <map>

@@ -1,5 +1,8 @@
 #include "base/spread.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <algorithm>
 #include <atomic>
 #include <future>
@@ -26,9 +29,13 @@ void spread(std::int64_t parts, std::int64_t bytes, const std::function<void(std
     for (std::int64_t part; (part = next++) < parts;) work(part);
   };
   std::vector<std::future<void>> others;
+  sigset_t all, before;   // the host program's handlers run on its own threads
+  sigfillset(&all);
+  if (threads > 1) pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     for (std::int64_t i = 1; i < threads; ++i) others.push_back(std::async(std::launch::async, take));
   } catch (const std::system_error&) {}   // no more threads: those that there are do the rest
+  if (threads > 1) pthread_sigmask(SIG_SETMASK, &before, nullptr);
   take();
   for (auto& other : others) other.get();
 }

@@ -1,4 +1,4 @@
-// spread: one large piece of work on several threads, started for it. Only where plans are made: a run has its pool.
+// spread: one large piece of work on several threads, started for it. Only where plans are made and loaded: a run has its pool.
 #pragma once
 
 #include <cstdint>

@@ -213,6 +213,17 @@ TEST(PlanFile, LargeWeightsAreCopiedForCpus) {
   EXPECT_NE(offset(of_gpu), 0u);
 }
 
+TEST(PlanFile, WeightsThatCannotBeCopiedAreMapped) {
+  const std::byte here{};
+  const std::span<const std::byte> huge(&here, std::size_t{1} << 60);   // none of it is read
+  const std::shared_ptr<const void> file(&here, [](const void*) {});
+  Plan plan = sample_plan();
+  plan.device.kind = "cpu";
+  place_weights(plan, huge, file, WeightsMode::automatic);
+  EXPECT_EQ(plan.weights, &here);
+  EXPECT_THROW(place_weights(plan, huge, file, WeightsMode::copy), Error);
+}
+
 TEST(PlanFile, TouchedWeightsAreMapped) {
   std::vector<std::uint32_t> weights;
   const std::size_t bytes = 16 << 20;

@@ -5,26 +5,24 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
-#include <thread>
-#include <vector>
 
 #include "base/check.h"
-#include "base/cpu_count.h"
+#include "base/spread.h"
 
 namespace tenfold::plan {
 namespace {
 
 constexpr std::size_t kHugePage = 2 << 20;
 
-// Anonymous memory that starts on a huge page. The mapping is larger by one page; what is not needed stays untouched.
+// Anonymous memory that starts on a huge page; nothing where there is no room. The mapping is larger by one page; what is not needed stays
+// untouched.
 std::shared_ptr<std::byte> allocate(std::size_t bytes) {
   const std::size_t mapped = bytes + kHugePage;
   void* start = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  require(start != MAP_FAILED, ErrorKind::out_of_memory, "cannot allocate ", bytes, " bytes for the plan's weights");
+  if (start == MAP_FAILED) return {};
   const std::shared_ptr<void> owner(start, [mapped](void* memory) { ::munmap(memory, mapped); });
   const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(start) % kHugePage;
   auto* aligned = static_cast<std::byte*>(start) + (misaligned ? kHugePage - misaligned : 0);
@@ -43,23 +41,14 @@ void drop(std::span<const std::byte> bytes) {
 // Fresh pages have to be cleared, which takes the system as long as copying: several threads share both.
 void copy(std::byte* to, std::span<const std::byte> from, bool from_file) {
   constexpr std::size_t kChunk = 2 << 20;   // what each thread holds twice
-  const std::size_t chunks = (from.size() + kChunk - 1) / kChunk;
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < chunks;) {
-      const auto chunk = from.subspan(i * kChunk, std::min(kChunk, from.size() - i * kChunk));
-      std::memcpy(to + i * kChunk, chunk.data(), chunk.size());
-      if (from_file) drop(chunk);
-    }
-  };
-  std::vector<std::thread> helpers;
-  try {
-    const auto most = std::min(chunks, static_cast<std::size_t>(std::min(default_threads(), 8)));
-    for (std::size_t i = 1; i < most; ++i) helpers.emplace_back(work);
-  } catch (const std::exception&) {   // no further thread: those that there are do it
-  }
-  work();
-  for (std::thread& helper : helpers) helper.join();
+  const MaySpread may_spread;
+  const auto chunks = static_cast<std::int64_t>((from.size() + kChunk - 1) / kChunk);
+  spread(chunks, static_cast<std::int64_t>(from.size()), [&](std::int64_t i) {
+    const std::size_t begin = static_cast<std::size_t>(i) * kChunk;
+    const auto chunk = from.subspan(begin, std::min(kChunk, from.size() - begin));
+    std::memcpy(to + begin, chunk.data(), chunk.size());
+    if (from_file) drop(chunk);
+  });
 }
 
 }  // namespace
@@ -68,14 +57,15 @@ void place_weights(Plan& plan, std::span<const std::byte> bytes, std::shared_ptr
   plan.weights_bytes = static_cast<std::int64_t>(bytes.size());
   if (bytes.empty()) return;
   constexpr std::size_t kLarge = 16 << 20;
-  if (mode == WeightsMode::automatic)
-    mode = plan.device.kind == "cpu" && bytes.size() >= kLarge ? WeightsMode::copy : WeightsMode::map;
-  if (owner && mode == WeightsMode::map) {
+  const bool large = plan.device.kind == "cpu" && bytes.size() >= kLarge, automatic = mode == WeightsMode::automatic;
+  const bool mapped = owner && (mode == WeightsMode::map || (automatic && !large));
+  const std::shared_ptr<std::byte> own = mapped ? nullptr : allocate(bytes.size());
+  if (mapped || (!own && owner && automatic)) {
     plan.weights = bytes.data();
     plan.weights_owner = std::move(owner);
     return;
   }
-  const std::shared_ptr<std::byte> own = allocate(bytes.size());
+  require(own != nullptr, ErrorKind::out_of_memory, "cannot allocate ", bytes.size(), " bytes for the plan's weights");
   copy(own.get(), bytes, owner != nullptr);
   if (mode == WeightsMode::lock)
     require(::mlock(own.get(), bytes.size()) == 0, ErrorKind::out_of_memory, "cannot lock ", bytes.size(), " bytes of weights in memory: ",

@@ -13,17 +13,20 @@ Processors::Lease Processors::take(std::size_t count) {
   auto cpus = std::make_unique<std::vector<int>>();
   if (order_.empty()) return Lease(std::move(cpus));
   places.reserve(count), cpus->reserve(count);
-  std::lock_guard lock(mutex_);
-  while (places.size() < count) {
-    places.push_back(freest());
-    cpus->push_back(order_[places.back()]);
-    ++users_[places.back()];
+  {
+    std::lock_guard lock(mutex_);
+    while (places.size() < count) {
+      places.push_back(freest());
+      cpus->push_back(order_[places.back()]);
+      ++users_[places.back()];
+    }
   }
-  return Lease(cpus.release(), [this, places](const std::vector<int>* taken) {
-    std::lock_guard back(mutex_);
+  const auto give_back = [this, places = std::move(places)](const std::vector<int>* taken) {   // also where a lease cannot be made
+    std::lock_guard lock(mutex_);
     for (const std::size_t place : places) --users_[place];
     delete taken;
-  });
+  };
+  return Lease(cpus.release(), give_back);
 }
 
 }  // namespace tenfold::backends::cpu

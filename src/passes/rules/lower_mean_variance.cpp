@@ -24,7 +24,9 @@ using ir::Value;
 
 bool try_lower(ir::Graph& graph, ir::Node& n) {
   if (n.op() != "MeanVarianceNormalization" || n.body || n.out()->dtype() != DType::f32) return false;
-  const ir::Attributes over{{"axes", n.attributes.ints("axes")}};
+  const ir::Ints axes = n.attributes.ints("axes");
+  if (axes.empty()) return false;   // nothing is reduced then, where ReduceMean would reduce everything
+  const ir::Attributes over{{"axes", axes}};
   const auto make = [&](const char* op, std::vector<Value*> operands, const ir::Attributes& attributes = {}) {
     return graph.make(op, std::move(operands), attributes, &n);
   };

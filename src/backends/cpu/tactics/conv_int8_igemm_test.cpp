@@ -48,6 +48,17 @@ TEST(ConvInt8Igemm, IsExact) {
   }
 }
 
+// As a plan may ask for them.
+TEST(ConvInt8Igemm, BlocksOfOneRow) {
+  Tactic tactic = cpu_conv_int8_igemm();
+  tactic.configs = [](const Problem& p) {
+    std::vector<Config> all = cpu_conv_int8_igemm().configs(p);
+    for (Config& c : all) c[1] = 1;
+    return all;
+  };
+  check_int8(tactic, {"ConvInteger", "u8[1,64,28,113](0,255) i8[16,64,1,3](-128,127)! u8[]{7} pads=[1,1,1,1] strides=[3,3]"}, 0);
+}
+
 // Blocks of 256 rows that are too large to be laid do not keep those of 128 from it.
 TEST(ConvInt8Igemm, LaysBlocksThatFit) {
   ir::Graph graph(ir::Registry::builtin());

@@ -38,10 +38,10 @@ bool ConvInt8Laid::takes(const ConvInt8Shape& s, const Int8Kernels& kernels, std
 
 // Fewer lines are copied for several blocks then, and kernels end fewer times with nothing to do meanwhile.
 std::int64_t ConvInt8Laid::most(const ConvInt8Shape& s, std::int64_t block_rows) {
-  return block_bytes(s, kBlocks * block_rows) <= kBlocksBytes ? kBlocks : 1;
+  return block_bytes(s, kBlocks * round_up_to(block_rows, 16)) <= kBlocksBytes ? kBlocks : 1;
 }
 std::int64_t ConvInt8Laid::bytes(const ConvInt8Shape& s, std::int64_t block_rows) {
-  return block_bytes(s, most(s, block_rows) * block_rows);
+  return block_bytes(s, most(s, block_rows) * round_up_to(block_rows, 16));   // lay() takes whole tiles of each block
 }
 
 ConvInt8Laid::ConvInt8Laid(const ConvInt8Shape& shape, const ConvInt8Extents& extents, const void* image, std::int32_t zero,

@@ -151,7 +151,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_matmul_amx_s24() {
   return {.name = "matmul_amx_s24",
-          .version = 2,
+          .version = 3,
           .op = "MatMul",
           .rounds_f32 = true,
           .supports = supports,

@@ -122,7 +122,7 @@ bool may_alias(const Problem& p, int in, int) {
 
 Tactic cpu_matmul_int8() {
   return {.name = "matmul_int8",
-          .version = 7,
+          .version = 8,
           .op = "MatMulInteger",
           .supports = supports,
           .configs = configs,

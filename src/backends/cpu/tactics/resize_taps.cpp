@@ -182,6 +182,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_resize_taps() {
   return {.name = "resize_taps",
+          .version = 2,
           .op = "Resize",
           .supports = supports,
           .configs = one_config,

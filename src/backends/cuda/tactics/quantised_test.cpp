@@ -107,7 +107,7 @@ TEST(CudaQuantised, EndsCompile) {
       device.kind = "cuda", device.arch = arch, device.ordinal = -arch;
       int opened = 0;
       each_tactic(one, device, [&](const Tactic& tactic, const testing::TacticRun& run) {
-        ++opened;
+        opened += !tactic.name.ends_with("_elements");   // those take everything
         EXPECT_NO_THROW(tactic.open(run.problem, tactic.configs(run.problem).front())) << tactic.name << " for sm_" << arch;
       });
       const bool refused = c.op == "MatMulFloat8" && arch < 89;
