@@ -235,6 +235,31 @@ TEST_F(Gpu, WithoutMemoryAnErrorAndAllGoesOn) {
 }
 
 // Rows of bytes, more of them than 32-bit indices count: counts up to 2^30 take a narrower kernel, which is in the operator's cases.
+// Batches that are broadcast, and rows, columns and terms of no known number: our own kernels take them, and the same one every time.
+TEST_F(Gpu, ProductsWhoseSizesOnlyARunKnows) {
+  const ir::Graph graph = parsed(R"((q f32[b,3,m,16], k f32[b,1,16,n], c f32[16]!)
+    s = MatMul(q, k)
+    r = Relu(s)
+    t = Transpose(k) perm=[0,1,3,2]
+    o = MatMul(r, t)
+    y = Add(o, c))");
+  BuildConfig config;
+  config.device = "cuda:0", config.tf32 = false, config.optimization_level = 0;
+  config.tactic_sources = static_cast<std::uint32_t>(TacticSource::native);
+  config.profiles = {{{"q", {{1, 3, 1, 16}, {2, 3, 30, 16}, {4, 3, 300, 16}}}, {"k", {{1, 1, 16, 1}, {2, 1, 16, 40}, {4, 1, 16, 300}}}}};
+  const Engine engine = builder::build_graph(graph, config);
+  const auto context = engine.create_context();
+  for (const std::int64_t b : {1, 4})
+    for (const std::int64_t m : {1, 77, 300})
+      for (const std::int64_t n : {1, 64, 131, 300}) {
+        const Tensor q = ops::random_tensor(DType::f32, {b, 3, m, 16}, 3), k = ops::random_tensor(DType::f32, {b, 1, 16, n}, 4);
+        const Tensor want = std::get<Tensor>(ops::run_graph(graph, {q, k}).at(0)), got = context->run(std::vector<Tensor>{q, k}).at(0);
+        ASSERT_EQ(got.shape(), want.shape());
+        for (std::int64_t i = 0; i < want.size(); ++i)
+          ASSERT_NEAR(got.as_double(i), want.as_double(i), 1e-3) << b << " x " << m << " x " << n << ", element " << i;
+      }
+}
+
 TEST_F(Gpu, PadOfMoreElementsThan32BitsCount) {
   constexpr std::int64_t kWidth = 65536, kWide = kWidth + 3, kShifts = 997;
   if (free_bytes() < std::size_t{24} << 30) GTEST_SKIP() << "24 GB of the GPU's memory are wanted";

@@ -87,6 +87,33 @@ TEST(CudaPlan, AnEncoderStaysOnTheGpu) {
   EXPECT_EQ(halves, 2);
 }
 
+// In f32, where no tensor core multiplies, and with products of two activations, which batches, widths and terms of no known extent have.
+TEST(CudaPlan, ProductsOfFloatsStayOnTheGpu) {
+  for (const bool tf32 : {false, true}) {
+    BuildConfig config;
+    config.tf32 = tf32;
+    config.profiles = {{{"ids", {{1, 16}, {4, 16}, {8, 16}}}}};
+    EXPECT_EQ(host_steps(plan_of(kEncoder, config)), 0);
+    config.profiles = {{{"q", {{1, 4, 7, 16}, {2, 4, 30, 16}, {3, 4, 99, 16}}}, {"k", {{1, 1, 16, 5}, {2, 1, 16, 40}, {3, 1, 16, 80}}}}};
+    for (const char* type : {"f32", "f16", "bf16"}) {
+      std::string text = R"((q T[b,4,m,16], k T[b,1,16,n], w T[4,16,8]!)
+        s = MatMul(q, k)
+        r = Relu(s)
+        t = Transpose(k) perm=[0,1,3,2]
+        o = MatMul(r, t)
+        y = MatMul(o, w))";
+      for (std::size_t at; (at = text.find('T')) != std::string::npos && text[at + 1] == '[';) text.replace(at, 1, type);
+      EXPECT_EQ(host_steps(plan_of(text.c_str(), config)), 0) << type;
+    }
+  }
+  BuildConfig config;
+  const plan::Plan gemm = plan_of(R"((x f16[20,9], w f16[20,11]!, c f16[11]!)
+    a = Relu(x)
+    g = Gemm(a, w, c) transA=1
+    y = Relu(g))", config);
+  EXPECT_EQ(host_steps(gemm), 0);
+}
+
 TEST(CudaPlan, NormsAreComputedByTheirReadersWhereThatTakesLessTime) {
   BuildConfig config;
   config.fp16 = true;
