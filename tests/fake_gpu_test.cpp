@@ -214,7 +214,6 @@ TEST_F(FakeGpu, TheHostDecidesInLoopsAndSaysSo) {
   EXPECT_NO_THROW(context->run(std::vector<Tensor>{ops::random_tensor(DType::f32, {3, 6}, 1), m}));
 }
 
-// The last of all: the device stays lost for this process.
 // What lies at odd addresses in the arena has its kernels from the build, as what callers have at such addresses has: that is staged.
 TEST_F(FakeGpu, NothingIsCompiledInARun) {
   constexpr const char* kProduct = R"((x f16[8193], w f16[64,64]!)
@@ -263,12 +262,15 @@ TEST_F(FakeGpu, NothingIsCompiledInARun) {
         ASSERT_TRUE(context->bind(0, static_cast<std::byte*>(x.get()) + 2, in));
         ASSERT_TRUE(context->bind(1, static_cast<std::byte*>(y.get()) + 2, out));
         ASSERT_TRUE(context->run()) << made.inspect(1);
-        if (batch == 1) EXPECT_GE(fake_->launches, 2);   // later runs may replay that
+        if (batch == 1) {
+          EXPECT_GE(fake_->launches, 2);   // later runs may replay that
+        }
         EXPECT_EQ(backends::cuda::compilations(), compiled) << made.inspect(1);
       }
     }
 }
 
+// The last of all: the device stays lost for this process.
 TEST_F(FakeGpu, ZLosingTheDeviceIsToldByEveryContextOfIt) {
   const auto first = engine_->create_context(), second = engine_->create_context();
   const Tensor x = ops::random_tensor(DType::f32, {3, 6}, 1);

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "backends/tactic.h"
+#include "ir/text.h"
 #include "ops/cases.h"
 #include "passes/pass.h"
 #include "quant/quant.h"
@@ -44,6 +45,15 @@ class Taker {
     device_.kind = "cuda", device_.arch = arch, device_.ordinal = -arch;
     for (const backends::Tactic& t : backends::cuda_tactics())
       if (t.source == backends::Source::native) tactics_.push_back(t);
+  }
+  // Why what takes an element for each thread does not take the only node of a graph whose symbols are in [1, 64]; empty if it does.
+  std::string refusal_of(const std::string& tactic, const std::string& text) const {
+    const ir::Graph graph = ir::parse_graph(text, ir::Registry::builtin());
+    const ir::SymbolBounds box{{"h", {1, 64}}, {"n", {1, 64}}};
+    for (const backends::Tactic& t : tactics_)
+      if (t.name == tactic)
+        return t.supports(tune::node_problem(*graph.nodes().front(), nullptr, box, device_, std::int64_t{1} << 40)).reason;
+    return "there is no such tactic";
   }
   // Empty: every node of the case's graph is taken. Else the first that is not, and what its tactics say.
   std::string refusal(const ir::OpDef& op, const std::string& text) const {
@@ -107,6 +117,37 @@ TEST(GpuOperators, EveryOperatorHasAKernelForEveryArchitecture) {
     }
     if (std::getenv("TENFOLD_TELL")) std::cerr << "sm_" << arch << ": " << taken << " cases taken, " << refused << " on the host\n";
   }
+}
+
+// A kernel with pads of nought would give wrong results without a word.
+TEST(GpuOperators, PadsThatDependOnTheRunAreNotTakenForNought) {
+  const Taker taker(90);
+  const struct { const char *tactic, *text; } cases[] = {
+      {"conv_elements", "(x f32[n,2,h,9], w f32[3,2,3,3])\n y = Conv(x, w)"},
+      {"conv_integer_elements", "(x u8[n,2,h,9], w i8[3,2,3,3])\n y = ConvInteger(x, w)"},
+      {"conv_transpose_elements", "(x f32[n,2,h,9], w f32[2,3,3,3])\n y = ConvTranspose(x, w)"},
+      {"lp_pool_elements", "(x f32[n,2,h,9])\n y = LpPool(x) kernel_shape=[3,3]"},
+  };
+  const std::string unknown = "pads depend on the run's extents";
+  for (const auto& c : cases) {
+    const std::string plain = cat(c.text, " strides=[2,2]");
+    EXPECT_EQ(taker.refusal_of(c.tactic, plain), "") << plain;
+    EXPECT_EQ(taker.refusal_of(c.tactic, cat(plain, " pads=[1,1,1,1]")), "") << plain;
+    EXPECT_EQ(taker.refusal_of(c.tactic, cat(plain, " auto_pad=\"VALID\"")), "") << plain;
+    EXPECT_EQ(taker.refusal_of(c.tactic, cat(plain, " auto_pad=\"SAME_UPPER\"")), c.tactic == cases[2].tactic ? "" : unknown) << plain;
+  }
+  const std::string transpose = cases[2].text;
+  EXPECT_EQ(taker.refusal_of("conv_transpose_elements", transpose + " strides=[2,2] output_shape=[30,19]"), unknown);
+  EXPECT_EQ(taker.refusal_of("conv_transpose_elements", transpose + " strides=[5,5] auto_pad=\"SAME_UPPER\""), "");
+}
+
+// Threads in turn: as many as fit into a moment, and no more.
+TEST(GpuOperators, GridsAndThreadsHaveLimits) {
+  const Taker taker(80);
+  EXPECT_EQ(taker.refusal_of("scatter_nd_lanes", "(x f32[9,4], i i64[65536,1], u f32[65536,4])\n y = ScatterND(x, i, u) reduction=\"add\""),
+            "");
+  EXPECT_NE(taker.refusal_of("scatter_nd_lanes", "(x f32[9,4], i i64[65537,1], u f32[65537,4])\n y = ScatterND(x, i, u) reduction=\"add\""),
+            "");
 }
 
 }  // namespace

@@ -69,8 +69,8 @@ bool Storage::any_odd(const Node& node, const Value* v, const View& view) const 
   return odd;
 }
 
-// Would the node's tactic still run if value `v` lay as `view` says, with all other operands as they lie now? Steps of a body are told of
-// no odd addresses that they are given.
+// Would the node's tactic still run if value `v` lay as `view` says, with all other operands as they lie now? Steps without a tactic read
+// and write dense memory; of a node with graphs, the inner steps are not asked here what they make of odd addresses.
 bool Storage::tactic_accepts(const Node& node, const Value* v, const View& view) const {
   auto it = choice_.find(&node);
   const bool odd = any_odd(node, v, view);
@@ -98,7 +98,8 @@ bool Storage::accepts(const Node& node, const Value* v, const View& view) const 
     const std::vector<View> derived = derive(node, view);
     bool all = derived.size() == node.outputs.size();
     for (std::size_t i = 0; all && i < derived.size(); ++i)
-      all = !graph_.is_output(node.outputs[i]) && (derived[i].dense || accepted_by_users(node.outputs[i], derived[i], nullptr));
+      all = !graph_.is_output(node.outputs[i]) && ((derived[i].dense && !lies_odd(node.outputs[i], derived[i])) ||
+                                               accepted_by_users(node.outputs[i], derived[i], nullptr));
     if (all) return true;
   }
   return tactic_accepts(node, v, view);
@@ -249,7 +250,7 @@ void Storage::read_as_view(const Node& node) {
           layout_of(root) != backends::kPlain || views[i].offset != Dim(0) || ir::product(root->dims()) != ir::product(v->dims()))
         return;
       output_roots_[root] = v;
-    } else if (!views[i].dense && !accepted_by_users(v, views[i], nullptr)) {
+    } else if ((!views[i].dense || lies_odd(v, views[i])) && !accepted_by_users(v, views[i], nullptr)) {
       return;
     }
   }

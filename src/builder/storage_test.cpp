@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "backends/addresses.h"
 #include "builder/builder.h"
 #include "ir/text.h"
 #include "ops/cases.h"
@@ -52,6 +53,39 @@ TEST(Storage, OtherTransposesAreSteps) {
     a = Transpose(x) perm=[0,3,2,1]
     b = Conv(a, w) pads=[1,1,1,1]
     y = Transpose(b) perm=[0,3,2,1])"));
+}
+
+// A tactic is asked whether it takes odd addresses, however dense what lies there is: kernels that describe their operands to a library
+// load and then fail every run.
+TEST(Storage, OddAddressesAreAskedFor) {
+  const auto viewed = [](int length, bool takes) {
+    const ir::Graph graph = ir::parse_graph(cat("(x f16[2,1,", length, R"(], w f16[4,1,3])
+    r = Relu(x)
+    a, b = Split(r) axis=0
+    y = Conv(a, w)
+    z = Conv(b, w)
+    return y, z)"),
+                                            ir::Registry::builtin());
+    const auto never = [](const backends::Problem&) {
+      return backends::Verdict::only_if(!backends::OperandAddresses::may_be_odd(), "odd addresses");
+    };
+    const backends::Tactic tactic{.name = "aligned", .op = "Conv", .supports = never};
+    const backends::Tactic any{.name = "any", .op = "Conv", .supports = [](const backends::Problem&) { return backends::Verdict::ok(); }};
+    tune::Choice choice;
+    const ir::Node* split = nullptr;
+    for (const auto& n : graph.nodes()) {
+      if (n->op() == "Split") split = n.get();
+      tune::NodeChoice& c = choice[n.get()];
+      c.formats = {std::vector<backends::Layout>(n->inputs.size()), std::vector<backends::Layout>(n->outputs.size())};
+      if (n->op() == "Conv") c.tactic = takes ? &any : &tactic;
+    }
+    const ir::SymbolBounds box;
+    const backends::DeviceInfo device;
+    return !Storage(graph, choice, box, device).needs_step(*split);
+  };
+  EXPECT_FALSE(viewed(16001, false));
+  EXPECT_TRUE(viewed(16001, true));
+  EXPECT_TRUE(viewed(16000, false));
 }
 
 }  // namespace

@@ -17,7 +17,9 @@ struct Arguments { const T* x; T* y; i64 batch, channels, in[3], out[3], xs[5], 
 __device__ constexpr int kFrom[READS] = {FROM}, kWide[READS] = {WIDE}, kWord[READS] = {WORD}, kAt[V * K2] = {AT};
 constexpr int kHeight = (ROWS - 1) * S1 + (K1 - 1) * D1 + 1, kResultWords = V * sizeof(T) > 4 ? V * sizeof(T) / 4 : 1;
 constexpr int kHeld = LAST ? kResultWords : WORDS;
-__device__ __forceinline__ constexpr bool needs(int row, int y) { return y >= row * S1 && (y - row * S1) % D1 == 0 && (y - row * S1) / D1 < K1; }
+__device__ __forceinline__ constexpr bool needs(int row, int y) {
+  return y >= row * S1 && (y - row * S1) % D1 == 0 && (y - row * S1) / D1 < K1;
+}
 __device__ __forceinline__ constexpr bool is_needed(int y) {
   bool any = false;
   for (int r = 0; r < ROWS; ++r) any = any || needs(r, y);
@@ -29,7 +31,8 @@ template <int N> __device__ __forceinline__ void fetch(const T* from, u32* to) {
   #pragma unroll
   for (int i = 0; i < N; ++i) to[i] = x[i];
 }
-__device__ __forceinline__ void get(const T* line, const int column, const int extent, const i64 step, const bool there, u32 (&raw)[WORDS]) {
+__device__ __forceinline__ void get(const T* line, const int column, const int extent, const i64 step, const bool there,
+                                    u32 (&raw)[WORDS]) {
   #pragma unroll
   for (int l = 0; l < READS; ++l) {
     constexpr int kBytes = sizeof(T);

@@ -48,6 +48,12 @@ Verdict attention_is_regular(const Problem& p) {
                           "the head size is not constant");
 }
 
+Verdict heads_fit_a_grid(const Problem& p) {
+  constexpr std::int64_t kMost = 65535;
+  return Verdict::only_if((is_packed(p) || p.bounds(p.in[0].dims[0]).upper <= kMost) && p.bounds(p.in[0].dims[1]).upper <= kMost,
+                          "more than 65535 batches or heads");
+}
+
 AttentionProblem attention_problem(const Problem& p) {
   AttentionProblem a;
   a.dtype = a.mask = p.in[0].dtype, a.out = p.out[0].dtype;

@@ -10,6 +10,8 @@ bool is_packed(const Problem& p);                  // sentences behind each othe
 std::int64_t most_keys(const Problem& p);          // of one batch or sentence, over the box
 std::int64_t most_queries(const Problem& p);
 Verdict attention_is_regular(const Problem& p);
+// Whether a grid has places for a block of every head of every batch.
+Verdict heads_fit_a_grid(const Problem& p);
 AttentionProblem attention_problem(const Problem& p);
 // `longest` of a sentence, 0 where they are not packed.
 AttentionArguments attention_arguments(const RunArgs& args, bool masked, std::int64_t longest) noexcept;

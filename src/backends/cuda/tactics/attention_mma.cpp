@@ -32,6 +32,7 @@ bool fits(const Problem& p, const Config& c) { return attention_shared_bytes(con
 Verdict supports(const Problem& p) {
   if (p.body) return Verdict::no("no epilogue is possible");
   if (Verdict v = attention_is_regular(p); !v) return v;
+  if (Verdict v = heads_fit_a_grid(p); !v) return v;
   if (p.in[0].dtype == DType::f32) return Verdict::no("f32 is computed without rounding to f16");
   if (p.in[0].dtype == DType::bf16 && p.device->arch < 80) return Verdict::no("needs sm_80 for bf16");
   if (p.in[0].dims[3].constant() > 128 || p.in[2].dims[3].constant() > 128) return Verdict::no("a head of more than 128");

@@ -11,6 +11,7 @@ constexpr std::int64_t kMostKeys = 8192;  // their scores lie in shared memory
 
 Verdict supports(const Problem& p) {
   if (Verdict v = attention_is_regular(p); !v) return v;
+  if (Verdict v = heads_fit_a_grid(p); !v) return v;
   return Verdict::only_if(most_keys(p) <= kMostKeys, "more than 8192 keys");
 }
 

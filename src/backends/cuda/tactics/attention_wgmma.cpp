@@ -17,7 +17,8 @@ using namespace cuda;
 using std::int64_t;
 
 constexpr int kSharedBytes = 227 << 10, kMostStages = 4;
-constexpr int64_t kMostUnits = int64_t{1} << 30, kMostKeys = 8192, kMostGroups = 4;  // keys: attention_simple takes over where addresses are odd
+constexpr int64_t kMostUnits = int64_t{1} << 30, kMostGroups = 4;
+constexpr int64_t kMostKeys = 8192;  // attention_simple takes over where addresses are odd
 
 int64_t upper(const Problem& p, std::size_t operand) { return std::max<int64_t>(p.bounds(p.in[operand].dims[2]).upper, 1); }
 AttentionTile tile_of(const Config& c) {
@@ -54,6 +55,20 @@ std::vector<Config> configs(const Problem& p) {
   return all;
 }
 
+// Whether addresses or strides may be such that a simple kernel has to run, or there may be no keys or very many units.
+bool may_be_odd(const Problem& p) {
+  const auto odd = [](const OperandDesc& o, int bytes) {
+    const ir::Dims all = o.dense ? strides(o.layout, o.dims) : o.strides;
+    return std::any_of(all.begin(), all.end() - 1, [&](ir::Dim s) {
+      return !(s * ir::Dim(bits(o.dtype) / 8)).divisible_by(bytes);
+    });
+  };
+  const OperandDesc& y = p.out[0];
+  const ir::Dims& q = p.in[0].dims;
+  return OperandAddresses::may_be_odd() || odd(p.in[0], 16) || odd(p.in[1], 16) || odd(p.in[2], 16) ||
+         odd(y, bits(y.dtype)) || p.bounds(p.in[1].dims[2]).lower < 1 || p.bounds(q[0] * q[1] * q[2]).upper >= kMostUnits;
+}
+
 Verdict supports(const Problem& p) {
   if (Verdict v = attention_is_regular(p); !v) return v;
   if (is_packed(p)) return Verdict::no("rows are sentences behind each other");
@@ -65,6 +80,7 @@ Verdict supports(const Problem& p) {
   if (size % 8 != 0 || (size > 64 && size != 128)) return Verdict::no("the head size is neither 128 nor a multiple of 8 up to 64");
   if (!(p.attributes->number("scale") > 0)) return Verdict::no("the scale is not positive");
   if (upper(p, 1) > kMostKeys) return Verdict::no("more than 8192 keys");
+  if (Verdict v = may_be_odd(p) ? heads_fit_a_grid(p) : Verdict::ok(); !v) return v;
   return Verdict::only_if(!configs(p).empty(), "no tile fits registers and shared memory");
 }
 
@@ -82,20 +98,6 @@ struct Kernel {
   std::shared_ptr<const LoadedModule> module, simple_module;
   Function function = nullptr, simple = nullptr;  // the second for what TMA does not take
 };
-
-// Whether addresses or strides may be such that a simple kernel has to run, or there may be no keys or very many units.
-bool may_be_odd(const Problem& p) {
-  const auto odd = [](const OperandDesc& o, int bytes) {
-    const ir::Dims all = o.dense ? strides(o.layout, o.dims) : o.strides;
-    return std::any_of(all.begin(), all.end() - 1, [&](ir::Dim s) {
-      return !(s * ir::Dim(bits(o.dtype) / 8)).divisible_by(bytes);
-    });
-  };
-  const OperandDesc& y = p.out[0];
-  const ir::Dims& q = p.in[0].dims;
-  return OperandAddresses::may_be_odd() || odd(p.in[0], 16) || odd(p.in[1], 16) || odd(p.in[2], 16) || odd(y, bits(y.dtype)) || p.bounds(p.in[1].dims[2]).lower < 1 ||
-         p.bounds(q[0] * q[1] * q[2]).upper >= kMostUnits;
-}
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   auto k = std::make_shared<Kernel>();

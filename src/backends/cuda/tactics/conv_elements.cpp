@@ -43,11 +43,13 @@ Verdict supports(const Problem& p) {
   const ir::Dims &x = p.in[0].dims, &w = p.in[1].dims;
   const std::int64_t groups = p.attributes->integer("group");
   if (x.size() < 3) return Verdict::no("there are no spatial dims");
+  if (Verdict v = pads_are_known(p); !v) return v;
   // What the operator wants of its operands is compared by the reference alone, unless the types say it.
   if (p.in[1].constant && groups == 1 && bits(p.in[1].dtype) == 16) return Verdict::no("matrix units compute it");
   if (!w[0].is_constant() || w[0].constant() % groups != 0 || w[1] * ir::Dim(groups) != x[1])
     return Verdict::no("channels do not suit the groups");
   if (own(p, 2) && p.in[2].dims != ir::Dims{w[0]}) return Verdict::no("the bias is not one number for each channel");
+  if (Verdict v = keeps_extents(p, p.body ? conv_extents(p) : p.out[0].dims); !v) return v;
   return can_generate_threads(p, true);
 }
 

@@ -165,7 +165,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
     Product plain;
     read_conv(p, plain);
     plain.gemm.weight_at = planes_weight_at(k->read.planes, k->tile);
-    k->plain = std::make_unique<const MmaKernel>(std::move(plain), *p.device);
+    k->plain = std::make_unique<const MmaKernel>(std::move(plain), p);
   }
   g.body = k->read.tail.has_body ? &k->read.tail.body : nullptr;
   k->module = gpu.load(generate_conv_planes(k->read.planes, k->tile));

@@ -15,7 +15,8 @@ Product read(const Problem& p) {
 }
 Verdict supports(const Problem& p) {
   Product product;
-  return read_conv_transpose(p, product);
+  const Verdict v = read_conv_transpose(p, product);
+  return v ? mma_fits(p, product) : v;
 }
 std::vector<Config> configs(const Problem& p) { return mma_configs(p, read(p)); }
 double work(const Problem& p) { return product_work(read(p)); }

@@ -54,6 +54,7 @@ Verdict supports(const Problem& p) {
   const ir::Dims &x = p.in[0].dims, &w = p.in[1].dims, &y = p.out[0].dims;
   const std::int64_t groups = p.attributes->integer("group"), offset_groups = p.attributes->integer("offset_group");
   if (x.size() != 4) return Verdict::no("not two spatial dims");
+  if (Verdict v = pads_are_known(p); !v) return v;
   // What the operator wants of its operands is compared by the reference alone, unless the types say it.
   if (!x[1].is_constant() || x[1].constant() % offset_groups != 0 || !w[0].is_constant() || w[0].constant() % groups != 0)
     return Verdict::no("channels do not divide into groups");

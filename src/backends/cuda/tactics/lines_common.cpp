@@ -51,6 +51,9 @@ Verdict supports(const Problem& p) {
   const LineKind kind = kind_of(p);
   if (kind == LineKind::channel_norm) {
     const int64_t groups = p.attributes->integer("num_groups", 1);
+    for (std::size_t i = 1; i < 3; ++i)
+      if (p.in[0].dims.size() >= 2 && given(p.in, i) && p.in[i].dims != ir::Dims{p.in[0].dims[1]})
+        return Verdict::no("scale or bias are not one number for each channel");
     return Verdict::only_if(p.in[0].dims.size() >= 2 && p.in[0].dims[1].is_constant() && p.in[0].dims[1].constant() % groups == 0,
                             "channels do not divide into groups");
   }

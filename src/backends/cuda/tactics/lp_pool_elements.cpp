@@ -37,6 +37,7 @@ RULE(element) {
 Verdict supports(const Problem& p) {
   if (!is_short_float(p.in[0].dtype)) return Verdict::no(cat("elements are ", name(p.in[0].dtype)));
   if (p.in[0].dims.size() < 3) return Verdict::no("there are no spatial dims");
+  if (Verdict v = pads_are_known(p); !v) return v;
   std::int64_t taps = 1;
   for (std::int64_t k : p.attributes->ints("kernel_shape", {})) taps *= std::min<std::int64_t>(k, 1 << 16);
   return taps < 1 << 20 ? can_generate_threads(p) : Verdict::no("the window is too large");

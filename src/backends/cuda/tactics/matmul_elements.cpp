@@ -38,6 +38,7 @@ Verdict supports(const Problem& p) {
   if (p.in[1].constant && bits(p.in[0].dtype) == 16) return Verdict::no("matrix units compute it");
   if (p.in[0].dims.back() != p.in[1].dims[p.in[1].dims.size() > 1 ? p.in[1].dims.size() - 2 : 0])
     return Verdict::no("rows and columns may differ in length");
+  if (Verdict v = keeps_extents(p, p.body ? product_extents(p) : p.out[0].dims); !v) return v;
   return can_generate_threads(p, true);
 }
 

@@ -33,7 +33,19 @@ double guess(const GemmTile& t, int64_t m, int64_t n, int64_t tiles) {
   return std::ceil(blocks / (kProcessors * at_once)) * (steps * step + 1.0 + 0.2 * sharing) + (t.split > 1 ? 0.7 : 0);
 }
 
+// Tiles follow each other down the second dim of a grid. Tiles of kTallRows rows suit every GPU and every width.
+constexpr int64_t kMostTilesDown = 65535;
+constexpr int kTallRows = 128;
+bool fits_a_grid(const Problem& p, int64_t columns, int rows) {
+  const int64_t most = p.bounds(ir::product(p.out[0].dims)).upper;
+  return most >= ir::kUnbounded || ceil_div(most / columns, int64_t{rows}) <= kMostTilesDown;  // what data decide is told by the launch
+}
+
 }  // namespace
+
+Verdict mma_fits(const Problem& p, const Product& product) {
+  return Verdict::only_if(fits_a_grid(p, product.gemm.n, kTallRows), "more rows than a grid has tiles for");
+}
 
 std::int64_t shared_limit(int arch) {
   switch (arch) {
@@ -54,8 +66,10 @@ std::vector<Config> mma_configs(const Problem& p, const Product& product) {
       const int steps = static_cast<int>(std::min<int64_t>(tiles / split, 8));  // more stages would stay empty
       const GemmTile tile{t[0], t[1], t[2], t[3], p.device->arch >= 80 ? std::clamp(steps + 1, 2, t[4]) : 2, split};
       if (tile.shared_bytes() > shared_limit(p.device->arch) || tile.rows % split != 0) continue;
+      if (!fits_a_grid(p, n, tile.rows)) continue;
       if (split > 1 && (p.device->arch < 90 || tiles < 2 * split)) continue;
-      if ((tile.columns > 64 && tile.columns >= 2 * n) || (tile.rows > 16 && tile.rows >= 2 * m)) continue;
+      const bool too_tall = tile.rows > 16 && tile.rows >= 2 * m && fits_a_grid(p, n, tile.rows / 2);
+      if (too_tall || (tile.columns > 64 && tile.columns >= 2 * n)) continue;
       all.push_back({guess(tile, m, n, tiles), {tile.rows, tile.columns, tile.warps_down, tile.warps_across, tile.stages, split}});
     }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -64,7 +78,7 @@ std::vector<Config> mma_configs(const Problem& p, const Product& product) {
   const bool for_wgmma = m * n > 64 * 64 * 264 && wgmma_fits(p, product);  // whose tiles then win
   const std::size_t most = for_wgmma ? 1 : 4;                              // each has to be compiled
   for (std::size_t i = 0; i < all.size() && i < most; ++i) best.push_back(all[i].second);
-  if (best.empty()) best.push_back({16, 64, 1, 4, 2, 1});
+  if (best.empty() && fits_a_grid(p, n, 16)) best.push_back({16, 64, 1, 4, 2, 1});
   return best;
 }
 
@@ -98,12 +112,15 @@ MmaKernel::MmaKernel(Product product, const GemmTile& tile, int ordinal)
   gemm_.tail = tail_.operands;
 }
 
-MmaKernel::MmaKernel(Product product, const DeviceInfo& device) : MmaKernel(std::move(product), {16, 64, 1, 4, 2, 1}, device.ordinal) {
+MmaKernel::MmaKernel(Product product, const Problem& p)
+    : MmaKernel(product, fits_a_grid(p, product.gemm.n, 16) ? GemmTile{16, 64, 1, 4, 2, 1} : GemmTile{kTallRows, 64, 4, 2, 2, 1},
+                p.device->ordinal) {
   singles_ = load(false);
 }
 
 MmaKernel::MmaKernel(Product product, const Config& c, const Problem& p)
     : MmaKernel(std::move(product), tile_of(c), p.device->ordinal) {
+  require(fits_a_grid(p, gemm_.n, tile_.rows), ErrorKind::unsupported, "a grid has too few tiles of ", tile_.rows, " rows for ", p.line());
   const int piece = gemm_.per_piece();
   const bool rows_align =
       gemm_.width() % 8 == 0 && gemm_.row_pitch() % 8 == 0 && gemm_.k % piece == 0 && (!gemm_.is_conv || gemm_.channels % piece == 0);

@@ -8,6 +8,8 @@
 namespace tenfold::backends::cuda {
 
 std::int64_t shared_limit(int arch);  // bytes that a block may have
+// Whether there are tiles of which a grid holds as many as there may be rows; `product` has been read.
+Verdict mma_fits(const Problem& p, const Product& product);
 // Tiles worth timing, best guess first; each as numbers of a Config.
 std::vector<Config> mma_configs(const Problem& p, const Product& product);
 Verdict mma_valid(const Problem& p, const Config& c);
@@ -22,7 +24,7 @@ class MmaKernel {
   // For wherever the operands of `p` may lie.
   MmaKernel(Product product, const Config& c, const Problem& p);
   // In a small tile, element by element, wherever they lie: for what a kernel that reads by TMA does not take.
-  MmaKernel(Product product, const DeviceInfo& device);
+  MmaKernel(Product product, const Problem& p);
   const GemmProblem& gemm() const { return gemm_; }
   Status::Code run(const RunArgs& args, std::int64_t m) const noexcept;
 

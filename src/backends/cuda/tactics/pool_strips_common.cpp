@@ -13,7 +13,7 @@
 namespace tenfold::backends::cuda {
 namespace {
 
-constexpr int kBytes = 16, kMostReads = 64, kMostResults = 16, kMostStep = 16;
+constexpr int kBytes = 16, kMostReads = 64, kMostResults = 16, kMostHeight = 128;
 
 // Elements of a row that lie at multiples of as many, rows of channels included.
 int piece_of(const OperandDesc& o) {
@@ -45,8 +45,13 @@ int least_width(const Problem& p) {
 }
 
 Verdict valid(const Problem& p, const Config& c) {
-  if (c.size() != 2 || c[0] < 1 || c[0] > kMostResults || c[1] < 1 || c[1] > 8) return Verdict::no("not 1 to 16 results by 1 to 8 rows");
-  if (p.in[0].layout == kChannelsLast ? c[0] != least_width(p) : c[0] % least_width(p) != 0) return Verdict::no("results that are not aligned");
+  const bool power = c.size() == 2 && c[0] >= 1 && c[0] <= kMostResults && (c[0] & (c[0] - 1)) == 0;  // else results end within a word
+  if (!power || c[1] < 1 || c[1] > 8) return Verdict::no("not 1, 2, 4, 8 or 16 results by 1 to 8 rows");
+  if (p.in[0].layout == kChannelsLast ? c[0] != least_width(p) : c[0] % least_width(p) != 0)
+    return Verdict::no("results that are not aligned");
+  const PoolProblem window = pool_problem(p);
+  if ((c[1] - 1) * window.stride[1] + (window.kernel[1] - 1) * window.dilation[1] + 1 > kMostHeight)
+    return Verdict::no("windows that are higher than 128 rows");  // of which each is code of its own
   return Verdict::only_if(pool_strips_reads(problem(p, c)) <= kMostReads, "more reads than registers hold");
 }
 
@@ -103,7 +108,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     return a.batch * ceil_div(a.channels, std::int64_t{channels}) * a.out[0] * ceil_div(a.out[1], std::int64_t{rows}) *
            ceil_div(a.out[2], std::int64_t{across});
   };
-  const auto blocks = [](std::int64_t threads, int of_block) { return Grid{static_cast<unsigned>(ceil_div(threads, std::int64_t{of_block}))}; };
+  const auto blocks = [](std::int64_t threads, int of_block) {
+    return Grid{static_cast<unsigned>(ceil_div(threads, std::int64_t{of_block}))};
+  };
   if ((reinterpret_cast<std::uintptr_t>(a.x) | reinterpret_cast<std::uintptr_t>(a.y)) % kBytes != 0)
     return launch(queue_of(args), k.singles, blocks(count(1, 1, 1), kPoolThreads), kPoolThreads, 0, &a, Start::early);
   const std::int64_t threads = k.channels_last ? count(1, k.rows, k.width) : count(k.width, k.rows, 1);
@@ -113,7 +120,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic pool_strips_tactic(const char* name, const char* op) {
-  return {.name = name, .op = op, .supports = supports, .configs = configs, .valid = valid, .formats = same_layouts, .open = open, .run = run};
+  return {.name = name,
+          .op = op,
+          .supports = supports,
+          .configs = configs,
+          .valid = valid,
+          .formats = same_layouts,
+          .open = open,
+          .run = run};
 }
 
 }  // namespace tenfold::backends::cuda

@@ -126,6 +126,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_resize_strips() {
   return {.name = "resize_strips",
+          .version = 2,
           .op = "Resize",
           .supports = supports,
           .configs = configs,

@@ -8,7 +8,8 @@ namespace tenfold::backends::cuda {
 // Text: `combined(old, more)`, and a rule `copy` from the first operand to the result.
 extern const char* const kScatterText;
 // "#define HOW n"; types that only move are not combined.
-Verdict can_combine(const Problem& p);
+// `updates`: those that may fall on one lane, one after the other.
+Verdict can_combine(const Problem& p, ir::Dim updates);
 std::string scatter_defines(const Problem& p);
 // Data is copied, then come the updates: one thread for each lane of them where there are lanes enough or the data is large, else one for
 // each element of the data that looks through its lane. Kernels: copy, lane, owner.

@@ -56,7 +56,7 @@ Verdict supports(const Problem& p) {
   if (p.in[1].dims != p.in[2].dims) return Verdict::no("there may be more or fewer updates than indices");
   for (std::size_t d = 0; d < p.in[0].dims.size(); ++d)
     if (d != axis && p.bounds(p.in[2].dims[d] - p.in[0].dims[d]).upper > 0) return Verdict::no("the updates may be larger than the data");
-  return can_combine(p);
+  return can_combine(p, p.in[2].dims[axis]);
 }
 
 struct Kernel {

@@ -66,7 +66,7 @@ Verdict supports(const Problem& p) {
   ir::Dims wanted(p.in[1].dims.begin(), p.in[1].dims.end() - 1);
   wanted.insert(wanted.end(), p.in[0].dims.begin() + depth, p.in[0].dims.end());
   if (p.in[2].dims != wanted) return Verdict::no("the updates' extents are not those that indices and data ask for");
-  return can_combine(p);
+  return can_combine(p, ir::product(std::span(p.in[1].dims).first(p.in[1].dims.size() - 1)));
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config&) {

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/checked.h"
+#include "ops/conv/conv_common.h"
 
 namespace tenfold::backends::cuda {
 
@@ -64,6 +65,35 @@ std::string window_defines(const Problem& p) {
   return defined("STRIDES", of("strides", spatial, 1)) + defined("DILATIONS", of("dilations", spatial, 1)) +
          defined("PADS", of("pads", 2 * spatial, 0));
 }
+
+// Inference spells pads out unless they follow from extents that only a run knows.
+Verdict pads_are_known(const Problem& p) {
+  const bool known = p.attributes->string("auto_pad", "NOTSET") == "NOTSET" && p.attributes->ints("output_shape", {}).empty();
+  return Verdict::only_if(known, "pads depend on the run's extents");
+}
+Verdict keeps_extents(const Problem& p, const ir::Dims& own) {
+  return Verdict::only_if(p.out[0].dims == own, "the epilogue enlarges the result");
+}
+ir::Dims conv_extents(const Problem& p, bool transposed) {
+  const ir::Dims &x = p.in[0].dims, &w = p.in[1].dims;
+  const std::span<const ir::Dim> spatial = std::span(x).subspan(2);
+  const ops::Window window = ops::window_of(*p.attributes, spatial, ops::conv_kernel(*p.attributes, std::span(w).subspan(2)));
+  ir::Dims own{x[0], transposed ? w[1] * ir::Dim(p.attributes->integer("group")) : w[0]};
+  const ir::Ints more = p.attributes->ints("output_padding", {});
+  for (std::size_t i = 0; i < spatial.size(); ++i)
+    own.push_back(transposed ? (spatial[i] - 1) * window.strides[i] + (more.empty() ? 0 : more[i]) + window.reach(i) - window.begin[i] -
+                                   window.end[i]
+                             : ops::window_extent(window, i, spatial[i], false));
+  return own;
+}
+ir::Dims product_extents(const Problem& p) {
+  const std::span<const ir::Dim> a = p.in[0].dims, b = p.in[1].dims;
+  ir::Dims own = ir::broadcast(a.first(a.size() < 2 ? 0 : a.size() - 2), b.first(b.size() < 2 ? 0 : b.size() - 2));
+  if (a.size() > 1) own.push_back(a[a.size() - 2]);
+  if (b.size() > 1) own.push_back(b.back());
+  return own;
+}
+
 std::string exact(double value) { return cat("__int_as_float(", std::bit_cast<std::int32_t>(static_cast<float>(value)), ")"); }
 
 }  // namespace tenfold::backends::cuda

@@ -36,8 +36,15 @@ std::string defined(const char* name, const T& value) {
 }
 // "2, 3": what an array begins with.
 std::string listed(const ir::Ints& values);
-// STRIDES, DILATIONS and PADS of a window over all dims of the result but two.
+// STRIDES, DILATIONS and PADS of a window over all dims of the result but two, whose pads are known.
 std::string window_defines(const Problem& p);
+Verdict pads_are_known(const Problem& p);
+// Whether the result has the extents that the operator itself gives it: a thread's place in the one is that in the other.
+Verdict keeps_extents(const Problem& p, const ir::Dims& own);
+// The extents that a convolution gives its result; `transposed`: ConvTranspose. Its pads are known.
+ir::Dims conv_extents(const Problem& p, bool transposed = false);
+// The same of a product, whose operands are no scalars.
+ir::Dims product_extents(const Problem& p);
 // A float as CUDA C reads it back, bit for bit.
 std::string exact(double value);
 

@@ -86,6 +86,8 @@ Verdict wgmma_fits(const Problem& p, const Product& product) {
     return Verdict::no("rows do not begin at multiples of 16 bytes");
   if (product.rows < kFewRows || product.rows * g.n < kFewResults)
     return Verdict::no("so few results that sums should be split: matmul_mma and conv_mma do that");
+  if (p.bounds(ir::product(p.out[0].dims)).upper / g.n > kMostRows) return Verdict::no("more rows than TMA counts");
+  if (Verdict v = OperandAddresses::may_be_odd() ? mma_fits(p, product) : Verdict::ok(); !v) return v;
   if (g.is_conv && !can_describe_images(g)) return Verdict::no("TMA does not describe such pads, strides or taps");
   return Verdict::ok();
 }
@@ -119,8 +121,7 @@ Verdict wgmma_valid(const Problem& p, const Config& c) {
 
 WgmmaKernel::WgmmaKernel(Product product, const Config& c, const Problem& p)
     : product_(std::move(product)), tile_(tile_of(c, product_.gemm.out)) {
-  const bool many = p.bounds(ir::product(p.out[0].dims)).upper / product_.gemm.n > kMostRows;
-  if (many || OperandAddresses::may_be_odd()) plain_ = std::make_unique<const MmaKernel>(product_, *p.device);
+  if (OperandAddresses::may_be_odd()) plain_ = std::make_unique<const MmaKernel>(product_, p);
   GemmProblem& g = product_.gemm;
   g.body = product_.tail.has_body ? &product_.tail.body : nullptr;
   g.tail = product_.tail.operands;
