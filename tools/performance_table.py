@@ -191,7 +191,7 @@ def short_lines(table, about):
         yield (f'| {case} | {median_of(runs, "tenfold", "median_ms"):.2f} | {ratio:.2f} | {median_of(runs, "tenfold", "rss_mb"):.0f} | '
                f'{median_of(runs, RIVALS[0], "rss_mb"):.0f} |')
     yield ''
-    yield f'{about["cpu"]}, two threads, {datetime.date.today()}; medians of {max(map(len, table.values()))} interleaved runs.'
+    yield f'{about["cpu"]}, two threads, {datetime.date.today()}; medians of {min(map(len, table.values()))} interleaved runs or more.'
 
 
 def replace_in_readme(table, about):
