@@ -52,11 +52,7 @@ Verdict supports(const Problem& p) {
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
-  const std::string head = window_defines(p) + defined("GROUP", p.attributes->integer("group")) +
-                           defined("SUM", is_short_float(p.in[0].dtype) ? "float"
-                                          : is_float(p.in[0].dtype)     ? "double"
-                                                                        : "int");
-  return std::make_shared<OpenThreads>(p, head, kRule);
+  return std::make_shared<OpenThreads>(p, window_defines(p) + defined("GROUP", p.attributes->integer("group")) + sum_define(p), kRule);
 }
 
 }  // namespace

@@ -20,5 +20,8 @@ class OpenElements {
 };
 
 inline std::vector<Config> one_config(const Problem&) { return {{0}}; }
+// Whether the problem has operand i on that side.
+inline bool given(const std::vector<OperandDesc>& side, std::size_t i) { return i < side.size() && !side[i].missing; }
+inline bool given(const Problem& p, std::size_t i) { return given(p.in, i); }
 
 }  // namespace tenfold::backends::cuda

@@ -13,7 +13,6 @@ namespace {
 
 using std::int64_t;
 
-bool given(const std::vector<OperandDesc>& side, std::size_t i) { return i < side.size() && !side[i].missing; }
 
 LineKind kind_of(const Problem& p) {
   const std::string& op = p.op->name;

@@ -42,10 +42,7 @@ Verdict supports(const Problem& p) {
   return can_generate_threads(p, true);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
-  const std::string head = defined("SUM", is_short_float(p.in[0].dtype) ? "float" : is_float(p.in[0].dtype) ? "double" : "i64");
-  return std::make_shared<OpenThreads>(p, head, kRule);
-}
+std::shared_ptr<const void> open(const Problem& p, const Config&) { return std::make_shared<OpenThreads>(p, sum_define(p), kRule); }
 
 }  // namespace
 

@@ -14,7 +14,6 @@ constexpr int kThreads = 1024;
 constexpr int64_t kSharedBytes = 48 << 10;  // what every block may have
 
 bool is_lstm(const Problem& p) { return p.op->name == "LSTM"; }
-bool given(const Problem& p, std::size_t i) { return p.in.size() > i && !p.in[i].missing; }
 
 int64_t gates_of(const Problem& p) { return is_lstm(p) ? 4 : p.op->name == "GRU" ? 3 : 1; }
 

@@ -57,6 +57,11 @@ std::string listed(const ir::Ints& values) {
   for (std::int64_t v : values) text += cat(text.empty() ? "" : ", ", v);
   return text;
 }
+std::string sum_define(const Problem& p) {
+  const DType t = p.in[0].dtype;
+  return defined("SUM", is_short_float(t) ? "float" : is_float(t) ? "double" : "i64");
+}
+
 std::string window_defines(const Problem& p) {
   const std::size_t spatial = p.out[0].dims.size() - 2;
   const auto of = [&](const char* name, std::size_t count, std::int64_t otherwise) {

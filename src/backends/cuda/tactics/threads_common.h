@@ -25,7 +25,6 @@ class OpenThreads {
 };
 
 std::int64_t elements_of(const Bound& b) noexcept;
-inline bool given(const Problem& p, std::size_t i) { return i < p.in.size() && !p.in[i].missing; }
 inline bool own(const Problem& p, std::size_t i) { return given(p, i) && static_cast<int>(i) < p.anchor_inputs; }
 inline bool is_index(DType t) { return t == DType::i64 || t == DType::i32; }
 inline bool is_short_float(DType t) { return t == DType::f32 || t == DType::f16 || t == DType::bf16; }  // computed as f32
@@ -36,6 +35,8 @@ std::string defined(const char* name, const T& value) {
 }
 // "2, 3": what an array begins with.
 std::string listed(const ir::Ints& values);
+// "#define SUM" with the type in which products of the first operand's elements are added up.
+std::string sum_define(const Problem& p);
 // STRIDES, DILATIONS and PADS of a window over all dims of the result but two, whose pads are known.
 std::string window_defines(const Problem& p);
 Verdict pads_are_known(const Problem& p);
