@@ -2,6 +2,7 @@
 //
 //   one_model build MODEL.onnx PLAN THREADS SHAPES fp32|bf16|no_tf32      builds the plan; PLAN.facts tells its sizes and times
 //   one_model run PLAN THREADS SECONDS SHAPES LOAD [OUTPUT_FOLDER]        prints median and p99 in ms; SECONDS 0: one run, for a cold start
+//   one_model serve PLAN THREADS SHAPES LOAD      stays: for each line of seconds on its input prints the median in ms of that long
 //
 // SHAPES input_ids:1x128,attention_mask:1x128   LOAD input_ids:FILE,attention_mask:FILE (raw)
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -106,17 +108,35 @@ void measure(char** argv, const char* folder) {
   std::printf("%.6f %.6f\n", times[times.size() / 2], times[std::min(times.size() - 1, times.size() * 99 / 100)]);
 }
 
+// argv: PLAN THREADS SHAPES LOAD
+void serve(char** argv) {
+  tenfold::LoadOptions options;
+  options.threads = std::atoi(argv[1]);
+  const tenfold::Engine engine = tenfold::Engine::load(argv[0], options);
+  const auto context = engine.create_context();
+  bind_files(engine, *context, pairs(argv[2]), pairs(argv[3]));
+  time_runs(*context, 0);
+  std::printf("ready\n"), std::fflush(stdout);
+  for (double seconds = 0; std::cin >> seconds;) {
+    std::vector<double> times = time_runs(*context, seconds);
+    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+    std::printf("%.6f\n", times[times.size() / 2]), std::fflush(stdout);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string verb = argc > 1 ? argv[1] : "";
   try {
     if (verb == "build" && argc == 7) return build(argv + 2), 0;
+    if (verb == "serve" && argc == 6) return serve(argv + 2), 0;
     if (verb == "run" && (argc == 7 || argc == 8)) return measure(argv + 2, argc == 8 ? argv[7] : nullptr), 0;
   } catch (const std::exception& e) {
     return std::fprintf(stderr, "one_model: %s\n", e.what()), 1;
   }
   std::fprintf(stderr, "usage: one_model build MODEL PLAN THREADS SHAPES fp32|bf16|no_tf32\n"
-                       "       one_model run PLAN THREADS SECONDS SHAPES LOAD [FOLDER]\n");
+                       "       one_model run PLAN THREADS SECONDS SHAPES LOAD [FOLDER]\n"
+                       "       one_model serve PLAN THREADS SHAPES LOAD\n");
   return 2;
 }
