@@ -88,6 +88,7 @@ void print_json(const ExecOptions& o, const Made& made, const Measured* measured
   result["build_s"] = o.onnx.empty() ? Json() : Json(made.build_s);
   result["load_ms"] = made.load_ms < 0 ? Json() : Json(made.load_ms);
   result["weight_bytes"] = info.weight_bytes, result["arena_bytes"] = info.arena_bytes;
+  result["library_workspace_bytes"] = info.library_workspace_bytes;
   if (measured && made.free_before >= 0) result["device_bytes"] = measured->device_bytes;
   result["peak_rss_bytes"] = peak_rss_bytes();
   std::printf("%s\n", result.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
@@ -103,6 +104,15 @@ std::map<std::string, Shape> shapes_given(const ExecOptions& o) {
 bool is_value(const BindingInfo& b, const std::map<std::string, Shape>& given) {
   const auto at = given.find(b.name);
   return at != given.end() && gives_values(b.dtype, b.shape, at->second);
+}
+
+// The rest: bindings, kernels, and what driver and libraries take for themselves.
+std::string memory_text(std::int64_t taken, const EngineInfo& info, int contexts) {
+  const std::int64_t arenas = info.arena_bytes * contexts;
+  std::ostringstream s;
+  s << taken << " bytes: weights " << info.weight_bytes << ", arenas " << arenas << " (of which workspaces of libraries "
+    << info.library_workspace_bytes * contexts << "), all else " << taken - info.weight_bytes - arenas;
+  return s.str();
 }
 
 Measured measure_all(const ExecOptions& o, const Engine& engine, std::span<const std::unique_ptr<ExecutionContext>> contexts) {
@@ -137,7 +147,7 @@ Measured infer(const ExecOptions& o, const Made& made, const InputFiles& files) 
   Measured measured = measure_all(o, engine, contexts);
   if (made.free_before >= 0) {
     measured.device_bytes = made.free_before - free_memory(o.build.device);
-    o.console.info("GPU memory taken: " + std::to_string(measured.device_bytes) + " bytes");
+    o.console.info("GPU memory taken: " + memory_text(measured.device_bytes, engine.info(), streams));
   }
   const Trace& trace = measured.runs;
   std::ostringstream warmup, counts;
@@ -153,7 +163,7 @@ Measured infer(const ExecOptions& o, const Made& made, const InputFiles& files) 
     if (o.dump_profile) print_profile(o.console, layers);
   }
   if (o.dump_output) print_outputs(o.console, outputs);
-  if (o.average_given || o.console.verbose) print_averages(o.console, trace, o.average_runs);
+  if (o.average_given || o.console.verbose) print_averages(o.console, measured.parts, o.average_runs);
   print_summary(o.console, trace, measured.parts, o.percentiles, settings_text(o, engine));
   return measured;
 }

@@ -31,7 +31,7 @@ void export_times(const std::string& path, const Trace& trace) {
   for (const Sample& s : trace.samples) {
     const double ms = s.end_ms - s.start_ms, copied = s.start_ms + s.parts.host_to_device_ms, computed = copied + s.parts.compute_ms;
     all.push_back({{"startEnqMs", s.start_ms},
-                   {"endEnqMs", s.end_ms},
+                   {"endEnqMs", s.start_ms + s.parts.enqueue_ms},
                    {"startH2dMs", s.start_ms},
                    {"endH2dMs", copied},
                    {"startComputeMs", copied},

@@ -84,9 +84,10 @@ void print_text(const Engine& engine) {
     }
     std::printf("%s %s %s[%s]\n", b.is_input ? "input " : "output", b.name.c_str(), std::string(name(b.dtype)).c_str(), shape.c_str());
   }
-  std::printf("%d steps, %d profile(s), weights %lld bytes, arena %lld bytes (largest live sum %lld)\n\n", info.steps, info.profiles,
-              static_cast<long long>(info.weight_bytes), static_cast<long long>(info.arena_bytes),
-              static_cast<long long>(info.arena_live_bytes));
+  const auto bytes = [](std::int64_t n) { return static_cast<long long>(n); };
+  std::printf("%d steps, %d profile(s), weights %lld bytes, arena %lld bytes (largest live sum %lld; workspaces of libraries %lld)\n\n",
+              info.steps, info.profiles, bytes(info.weight_bytes), bytes(info.arena_bytes), bytes(info.arena_live_bytes),
+              bytes(info.library_workspace_bytes));
   std::fputs(engine.inspect(1).c_str(), stdout);
 }
 

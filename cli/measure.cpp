@@ -47,7 +47,7 @@ struct Lane {
       span.start = Clock::now();
       status = context->run();
       span.end = Clock::now();
-      span.parts = options.parts ? context->last_times() : RunTimes{0, ms(span.end - span.start), 0};
+      span.parts = options.parts ? context->last_times() : RunTimes{0, ms(span.end - span.start), 0, ms(span.end - span.start)};
       spans.push_back(span);
     }
   }

@@ -14,7 +14,7 @@ namespace tenfold::cli {
 
 struct Sample {
   double start_ms = 0, end_ms = 0;  // since the start of measuring
-  RunTimes parts;                   // on a GPU by its own clock; on a CPU all is computing
+  RunTimes parts;                   // on a CPU all is computing
 };
 
 struct Trace {

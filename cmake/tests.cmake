@@ -61,6 +61,10 @@ foreach(source IN LISTS sources)
   tenfold_test(${stem} SOURCES ${source} USES tenfold_builder tenfold_test_support)
 endforeach()
 
+# What a profiler would hear (tests/nvtx_listener.c says how); command-line tests and tools/gpu_cli.py load it.
+add_library(nvtx_listener MODULE ${CMAKE_SOURCE_DIR}/tests/nvtx_listener.c)
+set_target_properties(nvtx_listener PROPERTIES PREFIX "" C_STANDARD 99)
+
 # The recipes of CONTRIBUTING.md, each with its one file: these tables stand in for the libraries' own when the test is linked.
 set(recipes ${CMAKE_SOURCE_DIR}/tests/recipes)
 foreach(recipe "ops op OpDef ir/op_def.h tenfold::ir builtin_ops" "tactics cpu Tactic backends/tactic.h tenfold::backends cpu_tactics"
@@ -87,7 +91,8 @@ find_program(TENFOLD_PYTHON NAMES python3 HINTS ${CMAKE_SOURCE_DIR}/build/venv/b
 if(TENFOLD_PYTHON)
   foreach(name cli_test cli_cache_test bad_input_test accuracy_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
-    set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
+      ENVIRONMENT TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>)
   endforeach()
   add_test(NAME docs_test COMMAND ${TENFOLD_PYTHON} ${CMAKE_SOURCE_DIR}/tools/write_docs.py --check $<TARGET_FILE:tenfold>)
 endif()

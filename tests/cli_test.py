@@ -301,6 +301,21 @@ class CommandLine(CliCase):
         self.assertGreater(len(read['exportLayerInfo']['Layers']), 0)
         self.assertEqual(read['exportOutput'][0]['dimensions'], '1x4')
 
+    def test_ranges_for_a_profiler(self):
+        listener, log = os.environ.get('TENFOLD_NVTX_LISTENER', ''), self.path('heard')
+        if not os.path.exists(listener):
+            self.skipTest('TENFOLD_NVTX_LISTENER names no library')
+        env = dict(os.environ, NVTX_INJECTION64_PATH=listener, NVTX_LISTENER_LOG=log)
+        run = ('exec', f'--onnx={self.model}', '--iterations=3', '--duration=0', '--warmUp=0', '--builderOptimizationLevel=0')
+        self.tenfold(*run, env=env)
+        self.assertFalse(os.path.exists(log), 'ranges that nobody asked for')
+        self.tenfold(*run, '--profilingVerbosity=detailed', env=env)
+        heard = pathlib.Path(log).read_text().splitlines()
+        outer = [line for line in heard if not line.startswith(' ')]
+        self.assertEqual(len(outer), 3)
+        self.assertEqual(len(set(outer)), 1)
+        self.assertGreaterEqual(len(heard), 2 * len(outer), 'every run has a step')
+
     def test_first_device_that_works(self):
         with tempfile.TemporaryDirectory() as folder:
             plan = os.path.join(folder, 'm.plan')
@@ -330,6 +345,7 @@ class CommandLine(CliCase):
                 'load_ms',
                 'weight_bytes',
                 'arena_bytes',
+                'library_workspace_bytes',
                 'peak_rss_bytes',
             ],
         )

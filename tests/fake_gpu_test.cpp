@@ -76,6 +76,9 @@ TEST_F(FakeGpu, EnqueueWaitsForNothingAndUsesTheCallersStream) {
   ASSERT_EQ(fake_->graphs_ran_on.size(), 3u);
   EXPECT_NE(fake_->graphs_ran_on[1], &mine);
   EXPECT_EQ(fake_->graphs_ran_on[2], fake_->graphs_ran_on[1]);
+  context->measure_parts(true);
+  ASSERT_TRUE(context->run());
+  EXPECT_GT(context->last_times().enqueue_ms, 0);
 }
 
 TEST_F(FakeGpu, OtherAddressesChangeGraphsAndShapesAreBounded) {

@@ -1,83 +1,21 @@
-// What only a GPU shows: runs on callers' streams, in callers' memory, beside each other, without memory, and after a kernel has failed.
+// What only a GPU shows: runs on callers' streams, in callers' memory, beside each other, and after a kernel has failed.
 // Where there is none every test is skipped, with the reason.
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
 
-#include "backends/cuda/backend.h"
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/launch.h"
-#include "builder/builder.h"
-#include "ir/text.h"
-#include "ops/cases.h"
-#include "ops/interpret.h"
+#include "on_a_gpu.h"
 
 namespace tenfold {
 namespace {
 
-using backends::cuda::driver;
-using Clock = std::chrono::steady_clock;
-
-double ms_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
-double seconds_for(double usual) {
-  const char* given = std::getenv("TENFOLD_SECONDS");
-  return given ? std::atof(given) : usual;
-}
-
-ir::Graph parsed(const std::string& text) {
-  return ir::parse_graph(text, ir::Registry::builtin(),
-                         {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
-}
-ir::Graph small_graph() {
-  return parsed(R"((x f32[batch,64], w f32[64,48]!, b f32[48]!, v f32[48,10]!)
-    h = MatMul(x, w)
-    i = Add(h, b)
-    j = Relu(i)
-    k = MatMul(j, v)
-    y = Softmax(k) axis=-1)");
-}
-Engine built(const ir::Graph& graph, std::int64_t width, std::int64_t most = 8) {
-  BuildConfig config;
-  config.device = "cuda:0";
-  config.tf32 = false;
-  config.optimization_level = 0;
-  config.profiles = {{{"x", {{1, width}, {std::min<std::int64_t>(2, most), width}, {most, width}}}}};
-  return builder::build_graph(graph, config);
-}
-Tensor expected(const ir::Graph& graph, const Tensor& x) { return std::get<Tensor>(ops::run_graph(graph, {x}).at(0)); }
-void expect_near(const float* got, const Tensor& want, const std::string& what) {
-  for (std::int64_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want.as_double(i), 1e-4) << what << " element " << i;
-}
-
-class Gpu : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string lacks;
-    const auto found = backends::cuda_devices(lacks);
-    if (found.empty()) GTEST_SKIP() << "no GPU: " << lacks;
-    device_ = &backends::cuda::Device::get(0);
-    device_->make_current();
-    backend_ = backends::open_cuda(0);
-  }
-  backends::cuda::StreamHandle new_stream() const {
-    backends::cuda::StreamHandle stream = nullptr;
-    EXPECT_EQ(driver()->stream_create(&stream, backends::cuda::kStreamNonBlocking), 0);
-    return stream;
-  }
-  static std::size_t free_bytes() {
-    std::size_t free = 0, total = 0;
-    EXPECT_EQ(driver()->memory_info(&free, &total), 0);
-    return free;
-  }
-  backends::cuda::Device* device_ = nullptr;
-  std::shared_ptr<backends::Backend> backend_;
-};
+using namespace on_a_gpu;
 
 TEST_F(Gpu, EightContextsOnEightThreads) {
   const ir::Graph graph = small_graph();
@@ -103,20 +41,6 @@ TEST_F(Gpu, EightContextsOnEightThreads) {
   std::printf("%ld runs\n", runs.load());
   EXPECT_GT(runs, 100);
   EXPECT_EQ(wrong, 0);
-}
-
-TEST_F(Gpu, CreatingAndDestroyingLeavesMemoryWhereItWas) {
-  const ir::Graph graph = small_graph();
-  const Engine engine = built(graph, 64);
-  const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), want = expected(graph, x);
-  std::size_t before = 0;
-  for (int i = 0; i < 1020; ++i) {
-    if (i == 20) before = free_bytes();  // by then the driver has what it keeps
-    const auto context = engine.create_context();
-    const Tensor got = context->run(std::vector<Tensor>{x}).at(0);
-    if (i % 100 == 0) expect_near(got.data<float>(), want, "cycle");
-  }
-  EXPECT_EQ(free_bytes(), before);
 }
 
 TEST_F(Gpu, RunsInCallersMemoryOnCallersStream) {
@@ -204,37 +128,6 @@ TEST_F(Gpu, TwoContextsOverlapAndEnqueueDoesNotWait) {
   for (const auto stream : streams) driver()->stream_destroy(stream);
 }
 
-TEST_F(Gpu, WithoutMemoryAnErrorAndAllGoesOn) {
-  const ir::Graph graph = small_graph();
-  const Engine engine = built(graph, 64);
-  const auto old = engine.create_context();
-  const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), want = expected(graph, x);
-  expect_near(old->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "before");
-  const Engine large = built(parsed("(x f32[batch,1024])\n  y = Relu(x)\n"), 1024, std::int64_t{1} << 22);  // 16 GiB in and 16 out
-  {
-    std::vector<std::shared_ptr<void>> all;
-    for (std::int64_t piece = std::int64_t{32} << 30; piece >= std::int64_t{1} << 30; piece /= 2) {
-      try {
-        while (true) all.push_back(backend_->allocate(piece));
-      } catch (const Error& e) {
-        EXPECT_EQ(e.kind(), ErrorKind::out_of_memory) << e.what();
-      }
-    }
-    try {
-      large.create_context();
-      ADD_FAILURE() << "there was memory left";
-    } catch (const Error& e) {
-      EXPECT_EQ(e.kind(), ErrorKind::out_of_memory);
-      EXPECT_NE(std::string(e.what()).find("17179869184 bytes of GPU memory wanted"), std::string::npos) << e.what();
-      EXPECT_NE(std::string(e.what()).find(" are free"), std::string::npos) << e.what();
-    }
-    expect_near(old->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "while there is no memory");
-  }
-  EXPECT_NO_THROW(large.create_context());
-  expect_near(engine.create_context()->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "afterwards");
-}
-
-// Rows of bytes, more of them than 32-bit indices count: counts up to 2^30 take a narrower kernel, which is in the operator's cases.
 // Batches that are broadcast, and rows, columns and terms of no known number: our own kernels take them, and the same one every time.
 TEST_F(Gpu, ProductsWhoseSizesOnlyARunKnows) {
   const ir::Graph graph = parsed(R"((q f32[b,3,m,16], k f32[b,1,16,n], c f32[16]!)
@@ -260,6 +153,7 @@ TEST_F(Gpu, ProductsWhoseSizesOnlyARunKnows) {
       }
 }
 
+// Rows of bytes, more of them than 32-bit indices count: counts up to 2^30 take a narrower kernel, which is in the operator's cases.
 TEST_F(Gpu, PadOfMoreElementsThan32BitsCount) {
   constexpr std::int64_t kWidth = 65536, kWide = kWidth + 3, kShifts = 997;
   if (free_bytes() < std::size_t{24} << 30) GTEST_SKIP() << "24 GB of the GPU's memory are wanted";

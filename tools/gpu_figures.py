@@ -1,5 +1,5 @@
-"""Figures that are no row of a table: text without padding, fp8 beside fp16, latency, times of builds and of loading. Part of the bundle
-that script/gpu-check makes; gpu_check.py --figures calls it.
+"""Figures that are no row of a table: real sentences, text without padding, fp8 beside fp16, latency, times of builds and of loading. Part
+of the bundle that script/gpu-check makes; gpu_check.py --figures calls it.
 
 Plans that are compared are timed in turns, ROUNDS times each; medians of these.
 """
@@ -7,9 +7,10 @@ import json, os, shutil, statistics, subprocess, sys, time
 
 import numpy as np
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+from gpu_common import HERE, TENFOLD, saved, spec, truth
+
 ROUNDS = 5
-TENFOLD = os.path.join(HERE, 'tenfold')
+DEVICE = os.environ.get('TENFOLD_DEVICE', 'cuda:0')   # another one only to try this file
 
 
 class Failed(Exception):
@@ -19,27 +20,13 @@ class Failed(Exception):
 def run(log, *words, limit=200):
     """What tenfold says in JSON, and the seconds of the whole process."""
     start = time.time()
-    done = subprocess.run([TENFOLD, 'exec', '--device=cuda:0', '--json', *words], capture_output=True, text=True, timeout=limit)
+    done = subprocess.run([TENFOLD, 'exec', f'--device={DEVICE}', '--json', *words], capture_output=True, text=True, timeout=limit)
     seconds = time.time() - start
     with open(log, 'a') as f:
         f.write(' '.join(words) + '\n' + done.stderr + done.stdout)
     if done.returncode != 0:
         raise Failed((done.stderr + done.stdout).strip().splitlines()[-1][:300])
     return json.loads(done.stdout.strip().splitlines()[-1]), seconds
-
-
-def spec(values):
-    return '--shapes=' + ','.join(f"{k}:{'x'.join(map(str, v.shape))}" for k, v in values.items())
-
-
-def saved(folder, tag, values):
-    """--loadInputs for arrays."""
-    files = []
-    for key, value in values.items():
-        path = os.path.join(folder, f'{tag}-{key}.npy')
-        np.save(path, value)
-        files.append(f'{key}:{path}')
-    return '--loadInputs=' + ','.join(files)
 
 
 def in_turns(log, plans, words, key):
@@ -62,6 +49,28 @@ def mixed_lengths(batch=128, longest=128, mean=40, seed=3):
         at = rng.integers(1, batch)
         lengths[at] = max(3, lengths[at] - 1)
     return np.minimum(lengths, longest)
+
+
+def sentences(a, model_of, log):
+    """MiniLM with its real weights on real sentences, beside ONNX Runtime in fp32: the means of their embeddings' cosines."""
+    from gpu_sentences import FOLDER, cosines
+    folder = os.path.join(HERE, FOLDER)
+    if not os.path.isdir(folder):
+        raise Failed('the bundle has no sentences: script/gpu-check says what it wants for them')
+    model = os.path.join(folder, 'model.onnx')
+    with np.load(os.path.join(folder, 'tokens.npz')) as arrays:
+        values = dict(arrays)
+    want, = truth(model, values).values()
+    inputs, shapes, out = saved(a.models, 'sentences', values), spec(values), os.path.join(a.models, 'sentences.npz')
+    count, tokens = len(want), values['attention_mask'].sum()
+    for name, least, flags in (('fp32, no TF32', 0.9999, ['--noTF32']), ('fp16', 0.9999, ['--fp16']), ('bf16', 0.999, ['--bf16']),
+                               ('fp16, padding not computed', 0.9999, ['--fp16', '--packTokens'])):
+        run(log, f'--onnx={model}', shapes, inputs, f'--exportOutput={out}', f'--timingCacheFile={a.out}/timing.cache', '--iterations=1',
+            '--duration=0', '--warmUp=0', *flags)
+        with np.load(out) as arrays:
+            found = cosines(next(iter(dict(arrays).values())), want)
+        yield (f'MiniLM-L6, real weights, {count} real sentences of {tokens / count:.0f} tokens in the mean, {name}: mean cosine', least,
+               float(found.mean()), f'{found.min():.6f} at least')
 
 
 def unpadded(a, model_of, log):
@@ -150,8 +159,8 @@ def builds(a, model_of, log):
            f'{whole:.2f} in all, {driver:.2f} for `tenfold devices`')
 
 
-PARTS = {'fp8': fp8, 'unpadded': unpadded, 'latency': latency, 'builds': builds}
-MODELS = {'fp8': ['bert-base'], 'unpadded': ['minilm-l6'], 'latency': ['mlp256'], 'builds': ['resnet50', 'bert-base']}
+PARTS = {'sentences': sentences, 'fp8': fp8, 'unpadded': unpadded, 'latency': latency, 'builds': builds}
+MODELS = {'sentences': [], 'fp8': ['bert-base'], 'unpadded': ['minilm-l6'], 'latency': ['mlp256'], 'builds': ['resnet50', 'bert-base']}
 
 
 def measure(a, parts, model_of):
@@ -188,5 +197,5 @@ def write(f, a):
     f.write('\n## Further figures\n\nRatios: plans timed in turns, medians of five.\n\n| what | wanted | measured | |\n|---|---|---|---|\n')
     for k in json.load(open(path)):
         wanted = '' if k['wanted'] is None else f"at least {k['wanted']:g}" if k['wanted'] >= 0 else f"at most {-k['wanted']:g}"
-        got = '' if k['got'] is None else f"{k['got']:.2f}" + ('' if k['wanted'] is None or meets(k) else ' (missed)')
+        got = '' if k['got'] is None else f"{k['got']:.{6 if 'cosine' in k['what'] else 2}f}" + ('' if k['wanted'] is None or meets(k) else ' (missed)')
         f.write(f"| {k['what']} | {wanted} | {got} | {k['detail']} |\n")

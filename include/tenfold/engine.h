@@ -60,6 +60,7 @@ struct EngineInfo {
   std::int64_t arena_bytes = 0;        // of the largest profile
   std::int64_t scratch_bytes = 0;      // that a context has beside its arena, for its workers
   std::int64_t arena_live_bytes = 0;   // the largest sum of live activations: what arena_bytes is measured against
+  std::int64_t library_workspace_bytes = 0;   // of arena_bytes: the most that a step in cuBLASLt, cuDNN or oneDNN works in
   int profiles = 1, steps = 0, threads = 1;
   bool on_gpu = false;
   bool waits_in_run = false;           // on a GPU: steps run on the host or decide there, so enqueue() waits for them
@@ -100,8 +101,9 @@ class Engine {
   std::shared_ptr<runtime::EngineState> state_;
 };
 
-// Where the time of the last run went, by the device's clock. On CPUs nothing is copied.
-struct RunTimes { double host_to_device_ms = 0, compute_ms = 0, device_to_host_ms = 0; };
+// Where the time of the last run went, by the device's clock; enqueue_ms: how long the host took to ask for the computing, by its own. On
+// CPUs nothing is copied, and asking is computing.
+struct RunTimes { double host_to_device_ms = 0, compute_ms = 0, device_to_host_ms = 0, enqueue_ms = 0; };
 
 // Seconds spent in one step, for a profiler.
 using ProfilerCallback = std::function<void(std::string_view step, double milliseconds)>;

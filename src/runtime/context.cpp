@@ -227,8 +227,8 @@ void ExecutionContext::measure_parts(bool on) noexcept {
 }
 RunTimes ExecutionContext::last_times() const noexcept {
   const backends::Stream& s = *state_->stream;
-  if (state_->mirrors.empty()) return {0, s.between(1, 2), 0};
-  return {s.between(0, 1), s.between(1, 2), s.between(2, 3)};
+  if (state_->mirrors.empty()) return {0, s.between(1, 2), 0, s.between(1, 2)};
+  return {s.between(0, 1), s.between(1, 2), s.between(2, 3), state_->enqueue_ms};
 }
 
 bool ExecutionContext::mark_ranges(bool on) noexcept {

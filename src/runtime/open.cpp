@@ -166,6 +166,18 @@ OpenTop open_top(EngineState& engine, const plan::Program& program) {
   return top;
 }
 
+// Of steps that a library computes, bodies of branches and loops included. Workspaces of unknown size are no part of the arena.
+std::int64_t library_workspace(const OpenProgram& program) {
+  using backends::Source;
+  std::int64_t most = 0;
+  for (const OpenStep& s : program.steps) {
+    const Source source = s.tactic ? s.tactic->source : Source::reference;
+    if (source == Source::onednn || source == Source::cublas_lt || source == Source::cudnn) most = std::max(most, s.step->workspace_bytes);
+    for (const OpenProgram& body : s.programs) most = std::max(most, library_workspace(body));
+  }
+  return most;
+}
+
 void describe_bindings(EngineState& engine) {
   for (const plan::Binding& b : engine.plan.bindings) {
     BindingInfo info{.name = b.name, .dtype = b.type.tensor.dtype, .shape = {}, .names = {}, .is_input = b.is_input};
@@ -234,6 +246,7 @@ std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& opt
     engine->programs.push_back(open_top(*engine, p));
     if (p.arena_bytes >= info.arena_bytes) info.arena_bytes = p.arena_bytes, info.arena_live_bytes = p.arena_live_bytes;
     info.steps = std::max(info.steps, static_cast<int>(p.steps.size()));
+    info.library_workspace_bytes = std::max(info.library_workspace_bytes, library_workspace(engine->programs.back().body));
   }
   engine->plan.code = std::move(trace.used);   // whatever brought it: saved, the plan carries all that it needs
   info.scratch_bytes = engine->scratch_stride * info.threads;

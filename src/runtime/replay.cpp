@@ -1,6 +1,7 @@
 // A run on a device with memory of its own: the steps, and the copies of bindings in pinned memory, as one recording where that is
 // possible.
 #include <algorithm>
+#include <chrono>
 
 #include "runtime/state.h"
 
@@ -199,12 +200,15 @@ Status start_staged(ContextState& c) noexcept {
   };
   mark(0);
   if (Status s = copy_apart(c, true); !s) return s;
-  if (front) {
+  if (front)
     if (Status s = copy_pinned(c, true); !s) return s;
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point asking = c.measured ? Clock::now() : Clock::time_point{};
+  if (front)
     if (Status s = run_steps(c, frame, 0, frame.open->front); !s) return s;
-  }
   mark(1);
   if (Status s = run_behind(c, frame); !s) return s;
+  if (c.measured) c.enqueue_ms = std::chrono::duration<double, std::milli>(Clock::now() - asking).count();
   mark(2);
   if (front)
     if (Status s = copy_pinned(c, false); !s) return s;

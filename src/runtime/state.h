@@ -183,6 +183,7 @@ struct ContextState {
   bool uploading = false;                     // what steps at the front gave may still be on its way to the device
   bool enqueuing = false;                     // runs are enqueued: the host copies nothing
   bool measured = false;                      // take times of the parts of a run
+  double enqueue_ms = 0;                      // of the last run that was measured, where the host asks and the device computes
   bool shapes_dirty = true, addresses_dirty = true;
   std::atomic<bool> cancelled{false};
   const RangeMarks* ranges = nullptr;  // a profiler's, if it was asked to see runs and steps

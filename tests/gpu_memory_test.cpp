@@ -1,0 +1,78 @@
+// A GPU's memory: lacking, and given back to the last byte by contexts and engines that go.
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/check.h"
+#include "on_a_gpu.h"
+
+namespace tenfold {
+namespace {
+
+using namespace on_a_gpu;
+
+TEST_F(Gpu, CreatingAndDestroyingLeavesMemoryWhereItWas) {
+  const ir::Graph graph = small_graph();
+  const Engine engine = built(graph, 64);
+  const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), want = expected(graph, x);
+  std::size_t before = 0;
+  for (int i = 0; i < 1020; ++i) {
+    if (i == 20) before = free_bytes();  // by then the driver has what it keeps
+    const auto context = engine.create_context();
+    const Tensor got = context->run(std::vector<Tensor>{x}).at(0);
+    if (i % 100 == 0) expect_near(got.data<float>(), want, "cycle");
+  }
+  EXPECT_EQ(free_bytes(), before);
+}
+
+
+// Loading brings weights and kernels to the GPU, unloading takes them away.
+TEST_F(Gpu, LoadingAndUnloadingLeavesMemoryWhereItWas) {
+  const ir::Graph graph = small_graph();
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / cat("tenfold_gpu_memory_", ::getpid(), ".plan");
+  built(graph, 64).save(path.string());
+  const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), want = expected(graph, x);
+  std::size_t before = 0;
+  for (int i = 0; i < 1020; ++i) {
+    if (i == 20) before = free_bytes();
+    const Engine engine = Engine::load(path.string(), {.device = "cuda:0"});
+    const Tensor got = engine.create_context()->run(std::vector<Tensor>{x}).at(0);
+    if (i % 100 == 0) expect_near(got.data<float>(), want, "cycle");
+  }
+  EXPECT_EQ(free_bytes(), before);
+  std::filesystem::remove(path);
+}
+
+TEST_F(Gpu, WithoutMemoryAnErrorAndAllGoesOn) {
+  const ir::Graph graph = small_graph();
+  const Engine engine = built(graph, 64);
+  const auto old = engine.create_context();
+  const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), want = expected(graph, x);
+  expect_near(old->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "before");
+  const Engine large = built(parsed("(x f32[batch,1024])\n  y = Relu(x)\n"), 1024, std::int64_t{1} << 22);  // 16 GiB in and 16 out
+  {
+    std::vector<std::shared_ptr<void>> all;
+    for (std::int64_t piece = std::int64_t{32} << 30; piece >= std::int64_t{1} << 30; piece /= 2) {
+      try {
+        while (true) all.push_back(backend_->allocate(piece));
+      } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::out_of_memory) << e.what();
+      }
+    }
+    try {
+      large.create_context();
+      ADD_FAILURE() << "there was memory left";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::out_of_memory);
+      EXPECT_NE(std::string(e.what()).find("17179869184 bytes of GPU memory wanted"), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find(" are free"), std::string::npos) << e.what();
+    }
+    expect_near(old->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "while there is no memory");
+  }
+  EXPECT_NO_THROW(large.create_context());
+  expect_near(engine.create_context()->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "afterwards");
+}
+
+
+}  // namespace
+}  // namespace tenfold

@@ -1,0 +1,87 @@
+"""What the parts of gpu_check.py share: processes with their logs, shares of long tests, what was promised and kept, cosines."""
+import json, os, subprocess, time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TENFOLD = os.path.join(HERE, 'tenfold')
+
+
+def shell(command, log, limit=300, env=None):
+    """Exit code, text (the result of tenfold is the last line of stdout) and seconds."""
+    start = time.time()
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=env)
+        text, code = done.stderr + done.stdout, done.returncode
+    except subprocess.TimeoutExpired as e:
+        text, code = f'{e.stdout or b""}\n{e.stderr or b""}\ntimed out', 124
+    with open(log, 'w') as f:
+        f.write(' '.join(command) + '\n' + text)
+    return code, text, time.time() - start
+
+
+def last_line(text):
+    return text.strip().splitlines()[-1][:300] if text.strip() else 'no output'
+
+
+def in_shares(tag, command, shares, variable, limit, log, only=None, env=None):
+    """Runs `command` as `shares` processes (or `only` some of them), each told its share by an environment variable or by {share} in its
+    words: True if all pass."""
+    def one(k):
+        mine = dict(os.environ, **(env or {}), **({variable: f'{k}/{shares}'} if variable else {}))
+        words = [word.replace('{share}', f'{k}/{shares}') for word in command]
+        return shell(words, os.path.join(log, f'{tag}-{k}.log'), limit, mine)
+    which = only or list(range(1, shares + 1))
+    with ThreadPoolExecutor(len(which)) as pool:
+        results = list(pool.map(one, which))
+    bad = [(k, code, text) for k, (code, text, _) in zip(which, results) if code]
+    verdict = f'{len(bad)} of {len(which)} shares failed' if bad else 'passed'
+    print(f'{tag}: {verdict}, {max(s for _, _, s in results):.0f} s', flush=True)
+    for k, code, text in bad:
+        print(f'  share {k}: exit {code}\n' + '\n'.join('    ' + line[:200] for line in text.splitlines()[-25:]))
+    return not bad
+
+
+def kept(a, name, otherwise):
+    """What earlier calls left in OUT."""
+    path = os.path.join(a.out, name)
+    return json.load(open(path)) if os.path.exists(path) else otherwise
+
+
+def keep(a, name, value):
+    with open(os.path.join(a.out, name), 'w') as f:
+        json.dump(value, f, indent=1)
+
+
+def remember(a, what, good, took, detail=''):
+    """One line of the table of promises."""
+    promises = kept(a, 'promises.json', {})
+    promises[what] = dict(good=bool(good), took_s=round(took, 1), detail=detail)
+    keep(a, 'promises.json', promises)
+
+
+def cosine(a, b):
+    a, b = a.ravel().astype(np.float64), b.ravel().astype(np.float64)
+    return float(a @ b / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-30))
+
+
+def truth(model, values):
+    """What ONNX Runtime computes on the CPU in fp32."""
+    import onnxruntime as ort
+    session = ort.InferenceSession(model, providers=['CPUExecutionProvider'])
+    return dict(zip([o.name for o in session.get_outputs()], session.run(None, values)))
+
+
+def spec(values):
+    return '--shapes=' + ','.join(f"{k}:{'x'.join(map(str, v.shape))}" for k, v in values.items())
+
+
+def saved(folder, tag, values):
+    """--loadInputs for arrays."""
+    files = []
+    for key, value in values.items():
+        path = os.path.join(folder, f'{tag}-{key}.npy')
+        np.save(path, value)
+        files.append(f'{key}:{path}')
+    return '--loadInputs=' + ','.join(files)

@@ -1,0 +1,139 @@
+"""What Nsight Compute reads of the kernels of rows that miss their aim: where the time is, and what each kernel is bound by. Part of the
+bundle that script/gpu-check makes; gpu_check.py --kernels calls it.
+
+ncu runs every kernel alone, several times, with cold caches and without the others that lie beside it: times are longer than in a graph.
+"""
+import csv, os, shutil
+from glob import glob
+
+from gpu_common import TENFOLD, keep, kept, saved, shell, spec
+
+# Milliseconds that were aimed at, for the rows that miss them.
+AIMS = {('minilm-l6', 1): 0.09, ('minilm-l6', 32): 0.24, ('minilm-l6', 128): 0.73, ('bert-base', 1): 0.26, ('bert-base', 32): 1.25,
+        ('bert-base', 128): 4.9, ('resnet50', 1): 0.17, ('resnet50', 32): 0.72, ('resnet50', 128): 2.5, ('vit-b16', 1): 0.28,
+        ('unet3d', 1): 0.30}
+SECTIONS = ['SpeedOfLight', 'Occupancy', 'LaunchStats', 'ComputeWorkloadAnalysis', 'WarpStateStats']
+MOST_LAUNCHES, SHOWN = 120, 4
+
+
+def find_ncu():
+    return shutil.which('ncu') or next(iter(sorted(glob('/usr/local/cuda*/bin/ncu') + glob('/opt/nvidia/nsight-compute/*/ncu'),
+                                                   reverse=True)), None)
+
+
+def read(a, ncu, name, batch):
+    """The CSV that ncu writes of the first run of a plan, its kernels under the names of their steps."""
+    import gpu_rows
+    values = gpu_rows.feeds(name, batch)
+    inputs, shapes = saved(a.models, f'{name}-b{batch}', values), spec(values)
+    plan, tag = os.path.join(a.models, f'{name}-b{batch}-fp16.plan'), f'ncu-{name}-b{batch}'
+    if not os.path.exists(plan):
+        shell([TENFOLD, 'exec', f"--onnx={os.path.join(a.models, name + '.onnx')}", '--device=cuda:0', '--fp16', shapes, inputs,
+               f'--saveEngine={plan}', f'--timingCacheFile={a.out}/timing.cache', '--skipInference'], os.path.join(a.out, tag + '-build.log'))
+    path = os.path.join(a.out, tag + '.csv')
+    command = [ncu, '--clock-control', 'none', '--nvtx', '--print-nvtx-rename', 'kernel', '--csv', '--page', 'raw', '--log-file', path,
+               '--launch-count', str(MOST_LAUNCHES), '--kill', 'yes']
+    for section in SECTIONS:
+        command += ['--section', section]
+    shell([*command, TENFOLD, 'exec', f'--loadEngine={plan}', '--device=cuda:0', shapes, inputs, '--noCudaGraph', '--iterations=1',
+           '--duration=0', '--warmUp=0', '--profilingVerbosity=detailed'], os.path.join(a.out, tag + '.log'), 120)
+    return path
+
+
+def number(text):
+    try:
+        return float(text.replace(',', ''))
+    except (ValueError, AttributeError):
+        return None
+
+
+MICRO = {'ns': 1e-3, 'nsecond': 1e-3, 'us': 1, 'usecond': 1, 'ms': 1e3, 'msecond': 1e3, 's': 1e6, 'second': 1e6}
+STALL = 'smsp__average_warps_issue_stalled_'
+
+
+def launches(path):
+    """One dictionary for each kernel that ncu saw, of one run."""
+    with open(path, newline='') as f:
+        lines = [line for line in f if line.startswith('"')]
+    rows = list(csv.reader(lines))
+    if len(rows) < 3:
+        return []
+    head, units, found = rows[0], rows[1], []
+    at = {name: i for i, name in enumerate(head)}
+    for row in rows[2:]:
+        def value(name):
+            return number(row[at[name]]) if name in at and at[name] < len(row) else None
+        duration = value('gpu__time_duration.sum')
+        if duration is None:
+            continue
+        tensor = [number(row[i]) for n, i in at.items() if 'pipe_tensor' in n and 'pct' in n]
+        stalls = {n[len(STALL):].split('_per_')[0].removesuffix('_not_issued'): number(row[i]) or 0 for n, i in at.items()
+                  if n.startswith(STALL) and 'selected' not in n}
+        found.append(dict(
+            name=row[at['Kernel Name']], grid=row[at['Grid Size']] if 'Grid Size' in at else '',
+            us=duration * MICRO.get(units[at['gpu__time_duration.sum']], 1),
+            sm=value('sm__throughput.avg.pct_of_peak_sustained_elapsed'),
+            dram=value('gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed'),
+            tensor=max((t for t in tensor if t is not None), default=None),
+            registers=value('launch__registers_per_thread'), waves=value('launch__waves_per_multiprocessor'),
+            occupancy=value('sm__warps_active.avg.pct_of_peak_sustained_active'),
+            stall=max(stalls, key=stalls.get) if stalls else ''))
+    again = next((i for i, one in enumerate(found) if i and one['name'] == found[0]['name'] and one['grid'] == found[0]['grid'] and
+                  found[i:i + 3] and [x['name'] for x in found[i:i + 3]] == [x['name'] for x in found[:len(found[i:i + 3])]]), len(found))
+    return found[:again]
+
+
+def alike(launch):
+    """What layers of the same form share: the step's name without its numbers, and the launch."""
+    return ''.join(c for c in launch['name'] if not c.isdigit()), launch['grid'], launch['registers']
+
+
+def summary(found):
+    """The kinds of kernels that take most, with the numbers of the longest of each."""
+    groups = {}
+    for one in found:
+        groups.setdefault(alike(one), []).append(one)
+    total, kinds = sum(one['us'] for one in found), []
+    for members in groups.values():
+        kinds.append(dict(max(members, key=lambda one: one['us']), times=len(members), share=sum(one['us'] for one in members) / total))
+    return dict(kernels=len(found), total_us=total, kinds=sorted(kinds, key=lambda kind: -kind['share'])[:SHOWN])
+
+
+def measure(a, rows):
+    ncu = find_ncu() if rows else None
+    if rows and not ncu:
+        print('ncu is not here: kernels were not read')
+        return
+    for name, batch in rows:
+        try:
+            found = launches(read(a, ncu, name, batch))
+        except OSError as e:
+            found, why = [], str(e)
+        else:
+            why = 'ncu said nothing'
+        if not found:
+            print(f'ncu {name} {batch}: {why}; see ncu-{name}-b{batch}.log', flush=True)
+            continue
+        keep(a, 'kernels.json', dict(kept(a, 'kernels.json', {}), **{f'{name}:{batch}': summary(found)}))
+
+
+def percent(value):
+    return '' if value is None else f'{value:.0f}'
+
+
+def write(f, a):
+    """The table of what measure() kept."""
+    every = kept(a, 'kernels.json', {})
+    if not every:
+        return
+    f.write('\n## What ncu says\n\nKernels of one run, each alone with cold caches (`--clock-control none`). The kinds that take most: how many '
+            'there are, and of the longest: its time; SM, tensor pipes and memory in percent of their peaks; registers a thread, warps '
+            'in percent of the most, waves of blocks, and what its warps wait for most.\n\n'
+            '| row | kernels | kind | share | us | SM | tensor | DRAM | registers | warps | waves | waits for |\n'
+            '|---|---|---|---|---|---|---|---|---|---|---|---|\n')
+    for row, said in every.items():
+        for i, kind in enumerate(said['kinds']):
+            first = f"{row} | {said['kernels']}, {said['total_us']:.0f} us" if i == 0 else ' | '
+            f.write(f"| {first} | {kind['times']} x {kind['name'][:60]} | {100 * kind['share']:.0f} % | {kind['us']:.1f} | "
+                    f"{percent(kind['sm'])} | {percent(kind['tensor'])} | {percent(kind['dram'])} | {percent(kind['registers'])} | "
+                    f"{percent(kind['occupancy'])} | {kind['waves'] if kind['waves'] is not None else ''} | {kind['stall']} |\n")

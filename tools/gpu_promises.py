@@ -1,0 +1,73 @@
+"""What was promised and is neither speed nor a model: operator cases, the run time, graphs at random, the ONNX suite, memory, sanitizers."""
+import os, re, time
+from concurrent.futures import ThreadPoolExecutor
+from glob import glob
+from shutil import which
+
+from gpu_common import HERE, in_shares, remember, shell
+
+
+def program(name):
+    return os.path.join(HERE, name)
+
+
+def part(a, what, tag, command, shares, limit, variable=None, **more):
+    start = time.time()
+    good = in_shares(tag, command, shares, variable, limit, a.out, **more)
+    remember(a, what, good, time.time() - start)
+    return good
+
+
+def sweep(a):
+    return part(a, 'operator cases through every CUDA tactic that accepts them', 'operator cases',
+                [program('backends_test'), '--gtest_filter=Backends/Conformance.*/cuda'], a.shares, 200, 'TENFOLD_CASES')
+
+
+def alone(a):
+    """What needs the GPU's memory, or all its time, for itself."""
+    good = part(a, 'the run time: callers\' streams and memory, overlap, lost device', 'gpu_test',
+                [program('gpu_test'), '--gtest_filter=-*EightContexts*'], 1, 200)
+    return part(a, 'lack of memory; 1,000 contexts made, run and destroyed, 1,000 plans loaded, run and unloaded: memory is where it was',
+                'gpu_memory_test', [program('gpu_memory_test')], 1, 200) and good
+
+
+def eight_threads(a, seconds):
+    start = time.time()
+    code, text, _ = shell([program('gpu_test'), '--gtest_filter=Gpu.EightContextsOnEightThreads'], os.path.join(a.out, 'eight threads.log'),
+                          200, dict(os.environ, TENFOLD_SECONDS=str(seconds)))
+    runs = re.search(r'(\d+) runs', text)
+    print(f'eight threads: {"passed" if code == 0 else f"FAILED, exit {code}"}', runs.group(0) if runs else '', flush=True)
+    remember(a, f'eight threads with eight contexts for {seconds} s, beside the tests above and below', code == 0, time.time() - start,
+             runs.group(0) if runs else '')
+    return code == 0
+
+
+def together(a):
+    """What asks for right answers alone, side by side."""
+    env = dict(TENFOLD_DEVICE='cuda:0', TENFOLD_GRAPH_SECONDS='45', TENFOLD_SHARED=HERE)
+    jobs = [lambda: part(a, 'packed text: wherever the mask lies, enqueued, bad offsets', 'packed_gpu_test', [program('packed_gpu_test')], 1,
+                         100),
+            lambda: part(a, 'random graphs against the reference', 'random graphs', [program('random_graph_test')], 1, 200, env=env)]
+    if a.minute:
+        jobs.append(lambda: eight_threads(a, 60))
+    if os.path.isdir(program('conformance')):
+        suite = [program('optimised_suite'), '--device', 'cuda:0', '--share', '{share}']
+        jobs.append(lambda: part(a, 'ONNX suite: what the CPU runs, loops and sizes without a bound included', 'ONNX suite', suite, a.shares,
+                                 300, env=env))
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        return all([job.result() for job in [pool.submit(job) for job in jobs]])
+
+
+def sanitize(a, tool):
+    """The operator cases under one tool of compute-sanitizer: False if it finds something."""
+    found = which('compute-sanitizer') or next(iter(sorted(glob('/usr/local/cuda*/bin/compute-sanitizer'), reverse=True)), None)
+    if not found:
+        print('compute-sanitizer is not here: memory was not checked')
+        return True
+    env = dict(TENFOLD_TACTICS='native')   # racecheck reports cuBLASLt's own kernels, too
+    if tool == 'racecheck':   # it does not see that __syncwarp orders a warp before the one lane that arrives for it
+        env['TENFOLD_EVERY_LANE_ARRIVES'] = '1'
+    shares = a.sanitize_shares or list(range(1, a.shares + 1))
+    return part(a, f'compute-sanitizer {tool}, operator cases through our own tactics, shares {shares[0]} to {shares[-1]} of {a.shares}', tool,
+                [found, f'--tool={tool}', '--error-exitcode=9', '--print-limit=20', program('backends_test'),
+                 '--gtest_filter=Backends/Conformance.EveryCase*/cuda'], a.shares, a.limit, 'TENFOLD_CASES', only=shares, env=env)
