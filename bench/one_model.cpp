@@ -2,7 +2,7 @@
 //
 //   one_model build MODEL.onnx PLAN THREADS SHAPES fp32|bf16|no_tf32      builds the plan; PLAN.facts tells its sizes and times
 //   one_model run PLAN THREADS SECONDS SHAPES LOAD [OUTPUT_FOLDER]        prints median and p99 in ms; SECONDS 0: one run, for a cold start
-//   one_model serve PLAN THREADS SHAPES LOAD      stays: for each line of seconds on its input prints the median in ms of that long
+//   one_model serve PLAN THREADS SHAPES LOAD      stays: for each line of seconds on its input runs that long, prints each run's ms
 //
 // SHAPES input_ids:1x128,attention_mask:1x128   LOAD input_ids:FILE,attention_mask:FILE (raw)
 #include <algorithm>
@@ -118,9 +118,8 @@ void serve(char** argv) {
   time_runs(*context, 0);
   std::printf("ready\n"), std::fflush(stdout);
   for (double seconds = 0; std::cin >> seconds;) {
-    std::vector<double> times = time_runs(*context, seconds);
-    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
-    std::printf("%.6f\n", times[times.size() / 2]), std::fflush(stdout);
+    for (const double ms : time_runs(*context, seconds)) std::printf("%.6f ", ms);
+    std::printf("\n"), std::fflush(stdout);
   }
 }
 

@@ -76,12 +76,15 @@ class Ours:
             sys.exit(f'{plan} does not run')
         self.process.send_signal(signal.SIGSTOP)
 
-    def slice(self, seconds):
+    def times(self, seconds):
         self.process.send_signal(signal.SIGCONT)
         self.process.stdin.write(f'{seconds}\n')
-        median = float(self.process.stdout.readline())
+        times = [float(ms) for ms in self.process.stdout.readline().split()]
         self.process.send_signal(signal.SIGSTOP)
-        return median
+        return times
+
+    def slice(self, seconds):
+        return statistics.median(self.times(seconds))
 
     def close(self):
         self.process.kill()
@@ -93,10 +96,13 @@ class Theirs:
     def __init__(self, judge, row, peer):
         self.peer = judge.Peer(peer, row.path, row.threads, row.folder, row.inputs, 1)
 
-    def slice(self, seconds):
+    def times(self, seconds):
         known = len(self.peer.times)
         self.peer.slice(seconds)
-        return float(np.median(self.peer.times[known:]))
+        return self.peer.times[known:]
+
+    def slice(self, seconds):
+        return statistics.median(self.times(seconds))
 
     def close(self):
         self.peer.close()

@@ -16,9 +16,11 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "base/cpu_count.h"
 #include "base/float_state.h"
+#include "base/preempted.h"
 
 namespace tenfold {
 namespace {
@@ -26,9 +28,22 @@ namespace {
 // How often this process has been forked, from 1. Workers of an older generation exist only in the parent.
 std::atomic<std::uint32_t> fork_generation{1};
 
+// How long another thread of the job may keep one waiting before this looks whether it runs, and how long it looks.
+constexpr int kPatienceMicroseconds = 30, kLookMicroseconds = 15;
+constexpr std::chrono::microseconds kBackAfter{150};
+
 void count_forks() {
   static std::once_flag once;
   std::call_once(once, [] { pthread_atfork(nullptr, nullptr, [] { fork_generation.fetch_add(1, std::memory_order_relaxed); }); });
+}
+
+// This thread's number; asking the system costs too much to do so for each job.
+pid_t this_thread() noexcept {
+  thread_local pid_t number = 0;
+  thread_local std::uint32_t asked_in = 0;
+  const std::uint32_t generation = fork_generation.load(std::memory_order_relaxed);
+  if (asked_in != generation) number = gettid(), asked_in = generation;
+  return number;
 }
 
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
@@ -66,6 +81,7 @@ ThreadPool::ThreadPool(ThreadPoolOptions options) : options_(std::move(options))
   size_ = std::clamp(options_.threads > 0 ? options_.threads : default_threads(), 1, kMaxWorkers);
   cores_suffice_ = size_ <= places_.cores();
   threads_.reserve(static_cast<std::size_t>(size_));
+  seats_ = std::make_unique<Seat[]>(static_cast<std::size_t>(size_));
   start_workers();
 }
 
@@ -84,6 +100,9 @@ void ThreadPool::start_workers() noexcept {
   made_in_ = fork_generation.load(std::memory_order_relaxed);
   gate_.store(0);
   sleepers_.store(0);
+  helping_.store(false);
+  brought_ = 0;
+  for (int worker = 0; worker < size_; ++worker) seats_[worker].inside.store(false);
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -125,6 +144,8 @@ void ThreadPool::run(std::int64_t parts, Function function, void* context) noexc
   parts_ = parts;
   for (auto& word : claimed_) word.store(0, std::memory_order_relaxed);
   caller_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
+  seats_[0].thread.store(this_thread(), std::memory_order_relaxed);
+  if (brought_ != 0) send_back();
   gate_.store(kOpen, std::memory_order_release);
   jobs_.fetch_add(1);   // sequentially consistent with sleepers_: a worker going to sleep sees the job, or is seen here
   if (sleepers_.load() > 0) futex_wake(jobs_, static_cast<int>(std::min<std::int64_t>(parts - 1, INT_MAX)));
@@ -160,43 +181,69 @@ void ThreadPool::claim_parts(int worker) noexcept {
   }
 }
 
-// Shuts the gate and waits until the workers inside have left; sleeps soon, for one that is late was likely taken off its CPU
-// and can have this one.
-void ThreadPool::close() noexcept {
-  constexpr int kMostMicroseconds = 80;
-  gate_.fetch_and(~kOpen, std::memory_order_acq_rel);
-  if (spin(std::min(options_.spin_microseconds, kMostMicroseconds), [&] { return gate_.load(std::memory_order_acquire) == 0; },
-           [] { return false; }))
-    return;
-  for (std::uint32_t gate = gate_.fetch_or(kCallerSleeps) | kCallerSleeps; (gate & kInside) != 0; gate = gate_.load())
-    futex_wait(gate_, gate);
+// A worker inside that has stood still is brought to this CPU, for which the caller has no use meanwhile; 0 if there is none.
+pid_t ThreadPool::bring_preempted_worker() noexcept {
+  std::int64_t before[kMaxWorkers];
+  const auto ran = [&](int w) { return seats_[w].inside.load(std::memory_order_acquire) ? run_time(seats_[w].thread.load()) : -1; };
+  for (int w = 1; w < size_; ++w) before[w] = ran(w);
+  if (spin(kLookMicroseconds, [&] { return (gate_.load(std::memory_order_acquire) & kInside) == 0; }, [] { return false; })) return 0;
+  for (int w = 1; w < size_; ++w)
+    if (before[w] >= 0 && ran(w) == before[w] && bring_here(seats_[w].thread.load())) return seats_[w].thread.load();
+  return 0;
 }
 
-bool ThreadPool::enter() noexcept {
+// Shuts the gate and waits until the workers inside have left. Sleeps where one of them was preempted, for then it has this CPU.
+void ThreadPool::close() noexcept {
+  const auto start = std::chrono::steady_clock::now();
+  const auto all_left = [&] { return gate_.load(std::memory_order_acquire) == 0; };
+  gate_.fetch_and(~kOpen, std::memory_order_acq_rel);
+  const auto late = [&] { return std::chrono::steady_clock::now() - start > std::chrono::microseconds(options_.spin_microseconds); };
+  pid_t brought = 0;
+  do {
+    if (spin(std::min(options_.spin_microseconds, kPatienceMicroseconds), all_left, [] { return false; })) return;
+    if (options_.cpus.empty()) brought = bring_preempted_worker();
+  } while (!brought && !late());
+  for (std::uint32_t gate = gate_.fetch_or(kCallerSleeps) | kCallerSleeps; (gate & kInside) != 0; gate = gate_.load())
+    futex_wait(gate_, gate);
+  brought_ = brought, brought_at_ = std::chrono::steady_clock::now();
+}
+
+// What took a worker's CPU has often gone when the worker is still queued behind the caller.
+void ThreadPool::send_back() noexcept {
+  if (std::chrono::steady_clock::now() - brought_at_ < kBackAfter) return;
+  leave_caller(std::exchange(brought_, 0));
+}
+
+bool ThreadPool::enter(int worker) noexcept {
   std::uint32_t gate = gate_.load(std::memory_order_relaxed);
   while (gate & kOpen)
-    if (gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+    if (gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acquire, std::memory_order_relaxed)) {
+      seats_[worker].inside.store(true, std::memory_order_release);
+      return true;
+    }
   return false;
 }
 
-void ThreadPool::leave() noexcept {
+void ThreadPool::leave(int worker) noexcept {
+  seats_[worker].inside.store(false, std::memory_order_relaxed);
   const std::uint32_t before = gate_.fetch_sub(1, std::memory_order_acq_rel);
   if ((before & kCallerSleeps) && (before & kInside) == 1) futex_wake(gate_, 1);
 }
 
 void ThreadPool::work_loop(int worker) noexcept {
   FloatState::set();
+  seats_[worker].thread.store(this_thread());
   if (!options_.cpus.empty()) stay_on({options_.cpus[static_cast<std::size_t>(worker) % options_.cpus.size()]});
   if (options_.set_up) options_.set_up(worker);
   std::chrono::steady_clock::time_point moved{};
   for (;;) {
     const std::uint32_t seen = jobs_.load();   // before looking at the gate: a job opened after the look then ends the wait
     if (stop_.load()) return;
-    if (enter()) {
+    if (enter(worker)) {
       claim_parts(worker);
-      leave();
+      leave(worker);
     }
-    wait_for_work(seen, moved);
+    wait_for_work(worker, seen, moved);
   }
 }
 
@@ -206,24 +253,39 @@ bool ThreadPool::in_the_way(int cpu) const noexcept {
   return cpu >= 0 && caller >= 0 && (cpu == caller || (cores_suffice_ && places_.core_of(cpu) == places_.core_of(caller)));
 }
 
-// Moves this thread to CPUs where it is not in the way, if it may use any; it may come back.
-void ThreadPool::leave_caller() const noexcept {
-  cpu_set_t mine, others, now;
-  if (sched_getaffinity(0, sizeof mine, &mine) != 0) return;   // more CPUs than the set can name
+// Moves a worker (0: this one) to CPUs where it is not in the way, if it may use any; it may come back.
+void ThreadPool::leave_caller(pid_t worker) const noexcept {
+  cpu_set_t mine, others;
+  if (sched_getaffinity(worker, sizeof mine, &mine) != 0) return;   // more CPUs than the set can name
   others = mine;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
     if (in_the_way(cpu)) CPU_CLR(static_cast<std::size_t>(cpu), &others);
-  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
-  // Asking for all keeps it free to follow its container's CPUs when these change; unless it had been given fewer than those.
-  std::memset(&others, 0xff, sizeof others);
-  if (sched_setaffinity(0, sizeof others, &others) == 0 && sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&now, &mine)) return;
-  sched_setaffinity(0, sizeof mine, &mine);
+  if (CPU_COUNT(&others) > 0) move_once(worker, others, mine);
+}
+
+// The same for a caller that has begun a job and not come back to it. It cannot go away while this worker is inside.
+bool ThreadPool::bring_preempted_caller(int worker) noexcept {
+  if (helping_.exchange(true, std::memory_order_relaxed)) return false;
+  bool brought = false;
+  if (enter(worker)) {
+    const pid_t caller = seats_[0].thread.load(std::memory_order_relaxed);
+    const std::int64_t before = run_time(caller);
+    const auto came_back = [&] { return (gate_.load(std::memory_order_relaxed) & kOpen) == 0; };
+    const auto stood_still = [&] { return before >= 0 && run_time(caller) == before; };
+    if (!spin(kLookMicroseconds, came_back, [] { return false; }) && stood_still() && bring_here(caller)) {
+      brought = true;
+      caller_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
+    }
+    leave(worker);
+  }
+  helping_.store(false, std::memory_order_relaxed);
+  return brought;
 }
 
 // A worker on the caller's CPU keeps it from running: the scheduler puts both there while another program has the worker's CPU, and
 // each job would take as long as the spin. It goes to another CPU, for the scheduler may leave both for many milliseconds; not often,
 // in case the others are taken, and sleeps. On another hyperthread of the caller's core it only slows it, and may look on.
-void ThreadPool::wait_for_work(std::uint32_t seen, std::chrono::steady_clock::time_point& moved) noexcept {
+void ThreadPool::wait_for_work(int worker, std::uint32_t seen, std::chrono::steady_clock::time_point& moved) noexcept {
   const auto new_job = [&] { return jobs_.load(std::memory_order_relaxed) != seen; };
   const auto on_callers_cpu = [&] {
     const int cpu = sched_getcpu();
@@ -231,9 +293,14 @@ void ThreadPool::wait_for_work(std::uint32_t seen, std::chrono::steady_clock::ti
   };
   if (options_.cpus.empty() && in_the_way(sched_getcpu())) {
     const auto now = std::chrono::steady_clock::now();
-    if (now - moved > std::chrono::milliseconds(1)) moved = now, leave_caller();
+    if (now - moved > std::chrono::milliseconds(1)) moved = now, leave_caller(0);
   }
-  if (!on_callers_cpu() && spin(options_.spin_microseconds, new_job, on_callers_cpu)) return;
+  const int patience = std::min(options_.spin_microseconds, kPatienceMicroseconds);
+  if (!on_callers_cpu()) {
+    if (spin(patience, new_job, on_callers_cpu)) return;
+    if (options_.cpus.empty() && bring_preempted_caller(worker)) leave_caller(0);
+    if (!on_callers_cpu() && spin(options_.spin_microseconds - patience, new_job, on_callers_cpu)) return;
+  }
   sleepers_.fetch_add(1);
   while (jobs_.load() == seen) futex_wait(jobs_, seen);
   sleepers_.fetch_sub(1);

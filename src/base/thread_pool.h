@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "base/cpu_places.h"
@@ -35,18 +36,26 @@ class ThreadPool final : public Parallel {
 
  private:
   struct Start;
+  // What the others know of a thread of a job.
+  struct alignas(64) Seat {
+    std::atomic<pid_t> thread{0};
+    std::atomic<bool> inside{false};   // a worker's: between enter() and leave()
+  };
   bool lock() noexcept;
   void start_workers() noexcept;
   void work_loop(int worker) noexcept;
-  bool enter() noexcept;
-  void leave() noexcept;
+  bool enter(int worker) noexcept;
+  void leave(int worker) noexcept;
   void claim_parts(int worker) noexcept;
   bool claim(std::int64_t chunk) noexcept;
   void run_chunk(std::int64_t chunk, int worker) noexcept;
   void close() noexcept;
   bool in_the_way(int cpu) const noexcept;
-  void leave_caller() const noexcept;
-  void wait_for_work(std::uint32_t seen, std::chrono::steady_clock::time_point& moved) noexcept;
+  void leave_caller(pid_t worker) const noexcept;
+  pid_t bring_preempted_worker() noexcept;
+  bool bring_preempted_caller(int worker) noexcept;
+  void send_back() noexcept;
+  void wait_for_work(int worker, std::uint32_t seen, std::chrono::steady_clock::time_point& moved) noexcept;
 
   // The gate: an open bit, a bit that says the caller sleeps on it, and the number of workers inside the job.
   static constexpr std::uint32_t kOpen = 1u << 31, kCallerSleeps = 1u << 30, kInside = kCallerSleeps - 1;
@@ -56,11 +65,15 @@ class ThreadPool final : public Parallel {
   CpuPlaces places_;
   bool cores_suffice_ = false;                    // for a core to each thread
   std::vector<pthread_t> threads_;                // plain handles: a forked child drops them without touching dead threads
+  std::unique_ptr<Seat[]> seats_;                 // the caller's first
   std::uint32_t made_in_ = 0;                     // fork generation in which threads_ were started
   std::atomic<bool> stop_{false};
 
   alignas(64) std::atomic<std::uint32_t> owner_{0};   // 0: free; else the fork generation of the thread inside run()
+  pid_t brought_ = 0;                                 // the worker that the caller brought to its CPU last; 0: none
+  std::chrono::steady_clock::time_point brought_at_{};
   alignas(64) std::atomic<std::int32_t> sleepers_{0};
+  std::atomic<bool> helping_{false};              // a worker looks after the caller
 
   // The job, in one cache line, which is all that moves between CPUs when one begins. What is not atomic is written only while
   // the gate is closed and empty.
