@@ -1,4 +1,4 @@
-// A float is NaN or infinite when its exponent bits are all set; comparing integers lets the compiler use whole vectors.
+// A float is NaN or infinite when its exponent bits are all set.
 #include "ir/finite.h"
 
 #include <cmath>
@@ -13,13 +13,19 @@ namespace {
 
 template <class Bits>
 bool exponent_free(const void* data, std::int64_t count, Bits exponent) {
+  constexpr std::int64_t kLanes = 64 / sizeof(Bits), kBlock = 64 * kLanes;   // loops of known length become vectors without -O3
   const auto* values = static_cast<const Bits*>(data);
-  for (std::int64_t start = 0; start < count; start += 4096) {
-    const std::int64_t end = std::min(count, start + 4096);
-    Bits bad = 0;   // no early exit inside a block, so that it vectorises
-    for (std::int64_t i = start; i < end; ++i) bad |= static_cast<Bits>((values[i] & exponent) == exponent);
-    if (bad) return false;
+  const auto is_bad = [&](Bits value) { return static_cast<Bits>((value & exponent) == exponent); };
+  std::int64_t i = 0;
+  for (; i + kBlock <= count; i += kBlock) {
+    Bits bad[kLanes] = {};
+    for (std::int64_t line = i; line < i + kBlock; line += kLanes)
+      for (std::int64_t lane = 0; lane < kLanes; ++lane) bad[lane] |= is_bad(values[line + lane]);
+    for (const Bits lane : bad)
+      if (lane) return false;
   }
+  for (; i < count; ++i)
+    if (is_bad(values[i])) return false;
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "backends/cpu/gemm/fixed_rows.h"
 #include "base/checked.h"
 
 namespace tenfold::backends::cpu {
@@ -64,11 +65,11 @@ int FixedWeights::read(const char* packed, std::int64_t k, std::int64_t n) const
 
 // What balances rows, the mean square of their weights, and the steps of columns. False where they are no ordinary numbers.
 bool FixedWeights::measure(const float* values, float* balance, float* step) const {
+  const FixedRows& rows = fixed_rows();
   bool ordinary = true;
   for (std::int64_t k = 0; k < k_; ++k) {
     const float* const row = values + k * n_;
-    double squares = 0;
-    for (std::int64_t n = 0; n < n_; ++n) squares += double{row[n]} * double{row[n]};
+    double squares = rows.squares(row, n_);
     const bool finite = std::isfinite(squares);
     if (!finite) {
       squares = 0, ordinary = false;
@@ -76,8 +77,9 @@ bool FixedWeights::measure(const float* values, float* balance, float* step) con
     }
     balance[k] = squares == 0 ? 1.f : std::max(static_cast<float>(std::sqrt(squares / static_cast<double>(n_))), kLeast);
     ordinary = ordinary && middling(balance[k]);
-    for (std::int64_t n = 0; n < n_; ++n)
-      if (finite || std::isfinite(row[n])) step[n] = std::max(step[n], std::abs(row[n]) / balance[k]);
+    if (finite) rows.raise(row, n_, balance[k], step);
+    for (std::int64_t n = 0; n < n_ && !finite; ++n)
+      if (std::isfinite(row[n])) step[n] = std::max(step[n], std::abs(row[n]) / balance[k]);
   }
   for (std::int64_t n = 0; n < n_; ++n) {
     if (step[n] == 0) continue;
@@ -124,7 +126,14 @@ void FixedWeights::pack(const float* values, void* packed) const {
   };
   std::array<Line, 4> rows;
   for (std::int64_t k = 0; k < depth_; k += order_ == Order::tiles ? 4 : k % 32 < 15 ? 1 : 17) {
-    for (std::int64_t n = 0; n < width; n += kLine) {
+    std::int64_t done = 0;
+    if (order_ == Order::tiles && ordinary && k + 4 <= k_) {
+      const double inverse[4] = {1 / double{balance[k]}, 1 / double{balance[k + 1]}, 1 / double{balance[k + 2]}, 1 / double{balance[k + 3]}};
+      fixed_rows().bytes({.from = values + k * n_, .stride = n_, .lines = n_ / kLine, .panel = kPanel * depth_ * 3, .rows = inverse,
+                          .columns = columns.data(), .largest = largest_, .to = to + place(k, 0)});
+      done = n_ / kLine * kLine;
+    }
+    for (std::int64_t n = done; n < width; n += kLine) {
       char* const at = to + place(k, n);
       if (order_ == Order::pairs) {
         line(k, n, rows[0]), line(k + 16, n, rows[1]);
