@@ -21,7 +21,7 @@ import host_table
 import performance_table
 
 SLICE, LEAST = 0.15, 300
-SECTION = 'p99 beside the median'
+SECTION = 'The slowest hundredth of runs'
 CASES = ['minilm-l6-s16-b1', 'minilm-l6-s128-b1', 'mobilenet_v2-b1', 'smallcnn-b1', 'mlp256-b1', 'minilm-l6.int8-s128-b1',
          'resnet50.int8-b1', 'mobilenet_v2.int8-b1']
 

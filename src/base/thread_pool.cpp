@@ -29,7 +29,7 @@ namespace {
 std::atomic<std::uint32_t> fork_generation{1};
 
 // How long another thread of the job may keep one waiting before this looks whether it runs, and how long it looks.
-constexpr int kPatienceMicroseconds = 30, kLookMicroseconds = 15;
+constexpr int kPatienceMicroseconds = 60, kLookMicroseconds = 20;
 constexpr std::chrono::microseconds kBackAfter{150};
 
 void count_forks() {
@@ -194,18 +194,17 @@ pid_t ThreadPool::bring_preempted_worker() noexcept {
 
 // Shuts the gate and waits until the workers inside have left. Sleeps where one of them was preempted, for then it has this CPU.
 void ThreadPool::close() noexcept {
-  const auto start = std::chrono::steady_clock::now();
   const auto all_left = [&] { return gate_.load(std::memory_order_acquire) == 0; };
+  const int patience = std::min(options_.spin_microseconds, kPatienceMicroseconds);
   gate_.fetch_and(~kOpen, std::memory_order_acq_rel);
-  const auto late = [&] { return std::chrono::steady_clock::now() - start > std::chrono::microseconds(options_.spin_microseconds); };
   pid_t brought = 0;
-  do {
-    if (spin(std::min(options_.spin_microseconds, kPatienceMicroseconds), all_left, [] { return false; })) return;
+  for (int waited = 0; brought == 0 && waited <= options_.spin_microseconds; waited += patience + kLookMicroseconds) {
+    if (spin(patience, all_left, [] { return false; })) return;
     if (options_.cpus.empty()) brought = bring_preempted_worker();
-  } while (!brought && !late());
+  }
   for (std::uint32_t gate = gate_.fetch_or(kCallerSleeps) | kCallerSleeps; (gate & kInside) != 0; gate = gate_.load())
     futex_wait(gate_, gate);
-  brought_ = brought, brought_at_ = std::chrono::steady_clock::now();
+  if (brought != 0) brought_ = brought, brought_at_ = std::chrono::steady_clock::now();
 }
 
 // What took a worker's CPU has often gone when the worker is still queued behind the caller.
