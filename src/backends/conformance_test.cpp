@@ -9,6 +9,7 @@
 #include "backends/cpu/feature_sets.h"
 #include "backends/cuda/backend.h"
 #include "backends/tactic_check.h"
+#include "ir/text.h"
 
 namespace tenfold::backends {
 namespace {
@@ -125,14 +126,20 @@ class Conformance : public ::testing::TestWithParam<Subject> {
   void sweep(const ir::OpDef& op, const std::string& text, bool runs = true, bool odd = false) {
     SCOPED_TRACE(cat(op.name, " ", text));
     const OperandAddresses addresses(odd);
-    const ops::Case c = ops::parse_case(op, text);
-    const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, c);
+    const bool is_case = op.name != "Region";   // else a graph, whose node has a body
+    const ops::Case c = is_case ? ops::parse_case(op, text) : ops::Case{};
+    const ir::Graph graph =
+        is_case ? ops::case_graph(ir::Registry::builtin(), op, c) : ir::parse_graph(text, ir::Registry::builtin());
     if (graph.nodes().size() != 1) return;
     std::vector<Tensor> operands, want;
     std::vector<ops::RuntimeValue> values;  // nothing where an operand is left out
     for (const ops::CaseOperand& o : c.operands) {
       operands.push_back(o.data);
       values.push_back(o.missing ? ops::RuntimeValue{} : ops::RuntimeValue{o.data});
+    }
+    for (const ir::Value* v : is_case ? std::vector<ir::Value*>{} : graph.inputs) {
+      operands.push_back(ops::random_tensor(v->dtype(), ir::constants(v->dims()), operands.size() + 1));
+      values.push_back(operands.back());
     }
     for (const Tactic* tactic : tactics_for(*backend, op)) {
       if (!listed("TENFOLD_TACTICS", tactic->name) && !listed("TENFOLD_TACTICS", name(tactic->source))) continue;
@@ -176,6 +183,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
       for (const std::string& text : op->cases) one(*op, text);
     for (const auto& [op, text] : testing::kLarger) one(ir::Registry::builtin().get(op), text);
     for (const auto& [op, text] : testing::kHalves) one(ir::Registry::builtin().get(op), text);
+    for (const char* text : testing::kRegions) one(ir::Registry::builtin().get("Region"), text);
   }
 };
 

@@ -9,6 +9,7 @@
 #include "backends/tactic_check.h"
 #include "base/check.h"
 #include "ir/op_def.h"
+#include "ir/text.h"
 
 namespace tenfold::backends {
 
@@ -34,8 +35,8 @@ class CompileSweep {
   void run(const ir::OpDef& op, const std::string& text, int most) {
     if (const char* only = std::getenv("TENFOLD_OPS"); only && cat(",", only, ",").find(cat(",", op.name, ",")) == std::string::npos)
       return;
-    const ops::Case c = ops::parse_case(op, text);
-    const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, c);
+    const ir::Graph graph = op.name == "Region" ? ir::parse_graph(text, ir::Registry::builtin())
+                                                : ops::case_graph(ir::Registry::builtin(), op, ops::parse_case(op, text));
     if (graph.nodes().size() != 1) return;
     for (const Tactic& t : tactics_) {
       if (t.op != op.name && !(t.op == "*pointwise" && op.scalar)) continue;
@@ -65,6 +66,7 @@ void sweep(int arch, int most) {
   CompileSweep sweep(arch);
   for (const auto& [op, text] : testing::kLarger) sweep.run(ir::Registry::builtin().get(op), text, most);
   for (const auto& [op, text] : testing::kHalves) sweep.run(ir::Registry::builtin().get(op), text, most);
+  for (const char* text : testing::kRegions) sweep.run(ir::Registry::builtin().get("Region"), text, most);
   for (const ir::OpDef* op : ir::Registry::builtin().all())
     for (const std::string& text : op->cases) sweep.run(*op, text, most);
   if (std::getenv("TENFOLD_OPS")) return;  // only these operators

@@ -1,0 +1,117 @@
+// fuse_long_reductions: reductions over the last dims, of any length and float type, join the pointwise nodes around them in one Region. For
+// GPUs, whose kernel holds a row in the registers of a block, and shares longer ones between blocks.
+//
+// before: (x f16[4,3000])
+//   n = ReduceL2(x) axes=[-1]
+//   y = Div(x, n)
+// after: (x f16[4,3000])
+//   y = Region(x) body={(f16) %1=cast.f32(%0) %2=mul.f32(%1,%1) %3=reduce_sum.f32(%2) %4=sqrt.f32(%3) %5=cast.f16(%4) %6=div.f16(%0,%5) over=1 -> %6}
+//
+// before: (x f32[4,8,5], z f32[4,8,5])
+//   p = Mul(x, z)
+//   y = ReduceSum(p) axes=[1,2] keepdims=0
+// after: (x f32[4,8,5], z f32[4,8,5])
+//   flat = i64[1]{4}
+//   s = Region(x, z) body={(f32,f32) %2=mul.f32(%0,%1) %3=reduce_sum.f32(%2) over=2 -> %3}
+//   y = Reshape(s, flat) allowzero=1
+//
+// before: (x f32[4,8], k f32[8])
+//   m = Add(x, k)
+//   y = Softmax(m) axis=-1
+// after: (x f32[4,8], k f32[8])
+//   y = Region(x, k) body={(f32,f32) %2=add.f32(%0,%1) %3=reduce_max.f32(%2) %4=sub.f32(%2,%3) %5=exp.f32(%4) %6=reduce_sum.f32(%5) %7=reciprocal.f32(%6) %8=mul.f32(%5,%7) over=1 -> %8}
+//
+// before: (x f32[4,8])
+//   least = f32[]{0.5}
+//   at = i64[1]{1}
+//   n = ReduceL2(x) axes=[-1] keepdims=0
+//   c = Max(n, least)
+//   u = Unsqueeze(c, at)
+//   y = Div(x, u)
+// after: (x f32[4,8])
+//   y = Region(x) body={(f32) %1=constant.f32(0.5) %2=mul.f32(%0,%0) %3=reduce_sum.f32(%2) %4=sqrt.f32(%3) %5=max.f32(%4,%1) %6=div.f32(%0,%5) over=1 -> %6}
+//
+// kept: (x f32[2,8,16])
+//   m = ReduceMean(x) axes=[1]
+//   y = Sub(x, m)
+#include "passes/bodies.h"
+#include "passes/match.h"
+#include "passes/movement.h"
+#include "passes/pass.h"
+#include "passes/row_chains.h"
+
+namespace tenfold::passes {
+namespace {
+
+using ir::Node;
+
+// A reduction over the last dims, as many as it has axes, that drops them.
+std::optional<ir::Ints> dropped_dims(const Node& n) {
+  std::optional<ir::Ints> axes = reduced_axes(n);
+  if (!axes || axes->empty() || n.attributes.integer("keepdims") != 0) return std::nullopt;
+  for (std::size_t i = 0; i < axes->size(); ++i)
+    if ((*axes)[i] != n.in(0)->rank() - static_cast<int>(axes->size() - i)) return std::nullopt;
+  return axes;
+}
+ir::Value* with_dims_kept(ir::Graph& graph, const Node& n, const ir::Ints& axes, Node* before) {
+  return graph.make(n.op(), {n.in(0)}, {{"axes", axes}, {"keepdims", std::int64_t{1}}}, before);
+}
+
+// They are dropped behind it instead, where the node ahead may join it.
+bool drop_behind(ir::Graph& graph, Node& n) {
+  const std::optional<ir::Ints> axes = dropped_dims(n);
+  if (!axes || !n.in(0)->producer || !read_by_alone(graph, n.in(0), n) || !body_of(*n.in(0)->producer)) return false;
+  if (static_cast<std::size_t>(n.in(0)->rank()) == axes->size()) return false;
+  ir::Value* flat = reshape_to(graph, with_dims_kept(graph, n, *axes, &n), n.out()->dims(), &n);
+  if (!flat) return false;
+  graph.replace_uses(n.out(), flat);
+  graph.erase(n);
+  return true;
+}
+
+// What `v` would be with `ones` more dims of 1, if it is made of reductions that dropped as many, element by element; else null.
+ir::Value* with_ones(ir::Graph& graph, ir::Value* v, std::size_t ones, Node* before) {
+  const Node* n = v->producer;
+  if (!n || v->users.size() != 1 || graph.is_output(v)) return nullptr;
+  if (const std::optional<ir::Ints> axes = dropped_dims(*n))
+    return axes->size() == ones ? with_dims_kept(graph, *n, *axes, before) : nullptr;
+  if (!body_of(*n)) return nullptr;
+  Node copy;
+  copy.def = n->def, copy.attributes = n->attributes, copy.name = n->name, copy.body = n->body, copy.inputs = n->inputs;
+  int changed = 0;
+  for (ir::Value*& in : copy.inputs) {
+    if (ir::product(in->dims()) == ir::Dim(1) && in->rank() < 2) continue;
+    in = with_ones(graph, in, ones, before);
+    if (!in) return nullptr;
+    ++changed;
+  }
+  return changed > 0 ? graph.add(std::move(copy), 1, before)->out() : nullptr;
+}
+
+// Dims that are dropped, and come back further down, stay.
+bool keep_dims(ir::Graph& graph, Node& n) {
+  if (!is_reshape(n) || n.out()->rank() <= n.in(0)->rank()) return false;
+  const ir::Dims &from = n.in(0)->dims(), &to = n.out()->dims();
+  if (!std::equal(from.begin(), from.end(), to.begin())) return false;
+  for (std::size_t d = from.size(); d < to.size(); ++d)
+    if (to[d] != ir::Dim(1)) return false;
+  ir::Value* kept = with_ones(graph, n.in(0), to.size() - from.size(), &n);
+  if (!kept) return false;
+  graph.replace_uses(n.out(), kept);
+  return true;
+}
+
+bool run(ir::Graph& graph) {
+  constexpr std::int64_t kAny = std::int64_t{1} << 40;
+  bool pictures = true;   // may lie channels-last where convolutions are
+  for (const auto& n : graph.nodes()) pictures = pictures && n->op().find("Conv") == std::string::npos;
+  const bool kept = try_each(graph, keep_dims), dropped = try_each(graph, drop_behind);
+  graph.sweep();   // what was copied would be read twice
+  return fuse_row_chains(graph, {.longest = kAny, .pictures = pictures, .halves = true, .unknown = true, .norms = true}) || kept || dropped;
+}
+
+}  // namespace
+
+Pass pass_fuse_long_reductions() { return {.name = "fuse_long_reductions", .run = run}; }
+
+}  // namespace tenfold::passes
