@@ -276,6 +276,9 @@ inline constexpr std::pair<const char*, const char*> kHalves[] = {
     {"Resize", "f16[1,24,22,32] _ f32[2]{0.5,0.5} axes=[2,3] mode=\"linear\""},
     {"Resize", "f16[1,3,11,16] _ f32[2]{2.1,4.01} axes=[2,3] mode=\"linear\""},
     {"Resize", "f16[2,8,9,16] _ f32[2]{4,4} axes=[2,3] mode=\"cubic\""},
+    {"Resize", "f16[3,5,20,28] _ _ i64[4]{3,5,27,75} mode=\"linear\""},  // rows that no vector divides
+    {"Resize", "bf16[2,3,31,40] _ _ i64[4]{2,3,50,63}"},
+    {"Resize", "f32[1,2,9,30] _ _ i64[4]{1,2,20,45} mode=\"cubic\""},
 };
 
 // Regions that reduce, as graphs: softmax, norms, lengths, masks that are whole numbers, scales along a part of the row, reductions of

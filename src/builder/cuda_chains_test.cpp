@@ -1,6 +1,7 @@
 // Which chains of pointwise operators, casts, broadcasts, movements and reductions a plan for a GPU computes in one kernel.
 #include <iostream>
 
+#include "backends/cuda/device/compiler.h"
 #include "builder/paper_gpu.h"
 
 namespace tenfold {
@@ -10,7 +11,7 @@ using builder::testing::plan_of;
 
 struct Chain {
   const char *what, *graph;
-  int kernels = 1;
+  int kernels = 1, halves = 1;   // in f32; with leave for f16, where a graph's f32 inputs are narrowed first unless what reads them does that
 };
 const Chain kChains[] = {
     {"pointwise, reduce", "(x f32[64,512], z f32[64,512])\n p = Mul(x, z)\n q = Abs(p)\n y = ReduceMean(q) axes=[-1]"},
@@ -105,7 +106,7 @@ const Chain kChains[] = {
       s = ReduceSum(p) axes=[1] keepdims=0
       n = ReduceSum(m) axes=[1] keepdims=0
       c = Clip(n, least)
-      y = Div(s, c))"},
+      y = Div(s, c))", 1, 2},
     {"cast, reduce a slice, cast", R"((x f16[64,600])
       from = i64[1]{8}
       to = i64[1]{520}
@@ -115,15 +116,16 @@ const Chain kChains[] = {
       m = ReduceMean(h) axes=[-1]
       d = Sub(h, m)
       y = Cast(d) to="f16")"},
-    {"transpose, pointwise, reduce", "(x f32[64,32,48])\n t = Transpose(x) perm=[0,2,1]\n e = Exp(t)\n y = ReduceSum(e) axes=[-1]"},
-    {"columns: reduce, pointwise", "(x f32[8,128,384])\n m = ReduceMax(x) axes=[1]\n y = Sub(x, m)"},
-    {"columns: L2 normalisation of channels", "(x f32[8,128,28,28])\n n = ReduceL2(x) axes=[1]\n y = Div(x, n)"},
-    {"columns: pointwise, reduce", "(x f32[8,128,384], z f32[8,128,384])\n p = Mul(x, z)\n y = ReduceSum(p) axes=[1]"},
-    {"concat, reduce", "(x f32[64,256], z f32[64,256])\n c = Concat(x, z) axis=1\n n = ReduceL2(c) axes=[-1]\n y = Div(c, n)", 2},
+    {"transpose, pointwise, reduce", "(x f32[64,32,48])\n t = Transpose(x) perm=[0,2,1]\n e = Exp(t)\n y = ReduceSum(e) axes=[-1]", 1, 2},
+    {"columns: reduce, pointwise", "(x f32[8,128,384])\n m = ReduceMax(x) axes=[1]\n y = Sub(x, m)", 2, 3},
+    {"columns: L2 normalisation of channels", "(x f32[8,128,28,28])\n n = ReduceL2(x) axes=[1]\n y = Div(x, n)", 2, 3},
+    {"columns: pointwise, reduce", "(x f32[8,128,384], z f32[8,128,384])\n p = Mul(x, z)\n y = ReduceSum(p) axes=[1]", 2, 4},
+    {"concat, reduce", "(x f32[64,256], z f32[64,256])\n c = Concat(x, z) axis=1\n n = ReduceL2(c) axes=[-1]\n y = Div(c, n)", 2, 3},
     {"symbolic rows", "(x f32[n,m])\n k = ReduceMax(x) axes=[-1]\n d = Sub(x, k)\n y = Exp(d)"},
 };
 
 TEST(CudaChains, BecomeOneKernel) {
+  if (const std::string& why = backends::cuda::compiler_why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
   for (const bool half : {false, true})
     for (const Chain& c : kChains) {
       BuildConfig config;
@@ -137,7 +139,7 @@ TEST(CudaChains, BecomeOneKernel) {
         ++kernels;
       }
       if (std::getenv("TENFOLD_TELL")) std::cerr << (half ? "f16 " : "f32 ") << c.what << ": " << kernels << steps << "\n";
-      EXPECT_EQ(kernels, c.kernels) << c.what << steps;
+      EXPECT_EQ(kernels, half ? c.halves : c.kernels) << (half ? "f16 " : "f32 ") << c.what << steps;
     }
 }
 

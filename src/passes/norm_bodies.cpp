@@ -68,4 +68,19 @@ std::optional<ir::Body> norm_body(const ir::Node& n) {
   return ir::simplify(ir::compose(body, *n.body, links));
 }
 
+std::optional<ir::Body> channel_norm_body(const ir::Node& n, std::int64_t length) {
+  Code c{.body = {.inputs = {}, .code = {}, .outputs = {}, .reduced_rank = 2}};
+  for (const ir::Value* v : n.inputs) {
+    if (!v || !is_short_float(v->dtype())) return std::nullopt;
+    c.body.inputs.push_back(v->dtype());
+  }
+  if (c.body.inputs.size() != 3) return std::nullopt;
+  std::uint16_t y = norm(c, c.widened(0), true, static_cast<double>(length), static_cast<double>(n.attributes.number("epsilon")));
+  y = c.emit(Prim::mul, y, c.widened(1));
+  y = c.emit(Prim::add, y, c.widened(2));
+  if (n.out()->dtype() != DType::f32) y = c.emit(Prim::cast, y, 0, n.out()->dtype());
+  c.body.outputs = {y};
+  return c.body;
+}
+
 }  // namespace tenfold::passes

@@ -91,7 +91,7 @@ std::vector<Pass> fuse_for_cpu() {
 }
 std::vector<Pass> fuse_for_gpu() {
   return named({"lift_reshape", "merge_movement", "join_regions", "fuse_product_norm", "fuse_quantised_norm", "fuse_quantised_attention",
-                "fuse_long_reductions", "merge_common"});
+                "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common"});
 }
 
 std::vector<Pass> other_form_for_gpu() { return named({"defer_norms"}); }

@@ -116,9 +116,22 @@ Node* absorb_one(ir::Graph& graph, Node& n, const RowChains& what) {
     if (!first) continue;
     const int reduced = std::max(first->reduced_rank, own->reduced_rank);
     if (reduced == 0 || (first->reduced_rank && own->reduced_rank && first->reduced_rank != own->reduced_rank)) continue;
-    if (suits(*producer, *first, *v, n, *own, reduced)) return join_as_region(graph, n, v, *first, *own);
+    // What is computed from one operand, element by element, may as well be computed where it is read, repeated or not.
+    const bool unary = what.repeats && first->reduced_rank == 0 && producer->inputs.size() == 1 && producer->in(0)->dims() == v->dims();
+    if (unary || suits(*producer, *first, *v, n, *own, reduced)) return join_as_region(graph, n, v, *first, *own);
   }
   return nullptr;
+}
+
+// Longer than what the kernels for softmax and norms hold in registers.
+bool has_long_rows(const Node& n) {
+  constexpr std::int64_t kHeld = 32768;
+  if (n.inputs.empty() || !n.in(0)) return false;
+  const Dims& dims = n.in(0)->dims();
+  const std::int64_t rank = static_cast<std::int64_t>(dims.size()), axis = n.attributes.integer("axis", -1);
+  if (rank == 0 || !n.attributes.has("axis") || axis < -rank || axis >= rank) return false;
+  const Dim row = ir::product(std::span(dims).subspan(static_cast<std::size_t>((axis + rank) % rank)));
+  return row.is_constant() && row.constant() > kHeld;
 }
 
 Node* as_region(ir::Graph& graph, Node& n, const ir::Body& body) {
@@ -135,11 +148,20 @@ Node* as_region(ir::Graph& graph, Node& n, const ir::Body& body) {
 bool fuse_row_chains(ir::Graph& graph, const RowChains& what) {
   bool changed = false;
   for (Node* n : graph.node_list()) {
-    if (what.norms && n->body && n->op() != "Region")
+    if (what.norms && n->op() != "Region" && (n->body || has_long_rows(*n)))
       if (const std::optional<ir::Body> body = norm_body(*n)) n = as_region(graph, *n, *body), changed = true;
     while ((n = absorb_one(graph, *n, what))) changed = true;
   }
   return changed;
+}
+
+ir::Value* with_reader(ir::Graph& graph, ir::Value* same, ir::Value*& last) {
+  Node* next = only_user(graph, last);
+  if (!next || next->inputs.size() != 1 || !body_of(*next) || next->out()->dims() != last->dims()) return nullptr;
+  Node copy;
+  copy.def = next->def, copy.attributes = next->attributes, copy.name = next->name, copy.body = next->body, copy.inputs = {same};
+  last = next->out();
+  return graph.add(std::move(copy), 1, next)->out();
 }
 
 }  // namespace tenfold::passes

@@ -17,6 +17,21 @@
 //   bs = Reshape(b, six) allowzero=1
 //   y = GroupNormalization(x, ws, bs) epsilon=0.001 num_groups=3
 //
+// before: (x f32[2,6,4,4], w f32[6,1,1]!, b f32[6,1,1]!)
+//   one = f32[32]{1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0}
+//   groups = i64[3]{0,3,-1}
+//   all = i64[4]{2,6,4,4}
+//   g = Reshape(x, groups)
+//   i = LayerNormalization(g, one) epsilon=0.001
+//   r = Reshape(i, all)
+//   s = Mul(r, w)
+//   y = Add(s, b)
+// after: (x f32[2,6,4,4], w f32[6,1,1]!, b f32[6,1,1]!)
+//   six = i64[1]{6}
+//   ws = Reshape(w, six) allowzero=1
+//   bs = Reshape(b, six) allowzero=1
+//   y = GroupNormalization(x, ws, bs) epsilon=0.001 num_groups=3
+//
 // kept: (x f32[2,6,4,4], w f32[4]!, b f32[6,1,1]!)
 //   one = f32[3]{1.0,1.0,1.0}
 //   zero = f32[3]{0.0,0.0,0.0}
@@ -57,9 +72,16 @@ Value* by_channel(const ir::Graph& graph, const Value* v, const char* op, Dim ch
   return operand;
 }
 
+// Of each group alone: by channels that are groups, or, written in pieces, by rows that are.
+bool norms_groups(const Node& n) {
+  if (n.body || n.out()->dtype() != DType::f32) return false;
+  if (n.op() == "InstanceNormalization") return all_are(n.in(1), 1) && all_are(n.in(2), 0);
+  const bool rows = n.op() == "LayerNormalization" && n.outputs.size() == 1 && n.in(0)->rank() == 3 && n.attributes.integer("axis", -1) == -1;
+  return rows && all_are(n.in(1), 1) && !n.in(2);
+}
+
 bool try_fuse(ir::Graph& graph, Node& norm) {
-  if (norm.op() != "InstanceNormalization" || norm.body || norm.out()->dtype() != DType::f32) return false;
-  if (!all_are(norm.in(1), 1) || !all_are(norm.in(2), 0)) return false;
+  if (!norms_groups(norm)) return false;
   const Node* groups = norm.in(0)->producer;
   const Node* back = only_user(graph, norm.out());
   if (!groups || !is_reshape(*groups) || !back || !is_reshape(*back) || groups->in(0)->dims() != back->out()->dims()) return false;

@@ -62,10 +62,11 @@ bool drop_behind(ir::Graph& graph, Node& n) {
   const std::optional<ir::Ints> axes = dropped_dims(n);
   if (!axes || !n.in(0)->producer || !read_by_alone(graph, n.in(0), n) || !body_of(*n.in(0)->producer)) return false;
   if (static_cast<std::size_t>(n.in(0)->rank()) == axes->size()) return false;
-  ir::Value* flat = reshape_to(graph, with_dims_kept(graph, n, *axes, &n), n.out()->dims(), &n);
+  ir::Value *kept = with_dims_kept(graph, n, *axes, &n), *last = n.out();
+  while (ir::Value* more = with_reader(graph, kept, last)) kept = more;
+  ir::Value* flat = reshape_to(graph, kept, last->dims(), last->producer);
   if (!flat) return false;
-  graph.replace_uses(n.out(), flat);
-  graph.erase(n);
+  graph.replace_uses(last, flat);
   return true;
 }
 
@@ -88,6 +89,22 @@ ir::Value* with_ones(ir::Graph& graph, ir::Value* v, std::size_t ones, Node* bef
   return changed > 0 ? graph.add(std::move(copy), 1, before)->out() : nullptr;
 }
 
+// A sum of rows with its norm, of rows in order alone, is an Add and a norm where something pointwise follows, which then joins.
+bool split_sum(ir::Graph& graph, Node& n) {
+  if (n.op() != "SumNorm" || n.outputs.size() != 1 || n.inputs.size() < 5) return false;
+  const Node* next = only_user(graph, n.out());
+  if (!next || !body_of(*next) || next->out()->dims() != n.out()->dims()) return false;
+  ir::Value* sum = nullptr;
+  const int count = static_cast<int>(n.inputs.size());
+  for (int i = 2; i < count; i += 2)
+    if (n.in(i + 1) || n.in(i)->dtype() != n.out()->dtype()) return false;
+  for (int i = 2; i < count; i += 2) sum = sum ? graph.make("Add", {sum, n.in(i)}, {}, &n) : n.in(i);
+  if (sum->dims() != n.out()->dims()) return false;
+  const ir::Attributes attributes{{"epsilon", n.attributes.number("epsilon")}, {"axis", std::int64_t{-1}}};
+  graph.replace_uses(n.out(), graph.make("LayerNormalization", {sum, n.in(0), n.in(1)}, attributes, &n));
+  return true;
+}
+
 // Dims that are dropped, and come back further down, stay.
 bool keep_dims(ir::Graph& graph, Node& n) {
   if (!is_reshape(n) || n.out()->rank() <= n.in(0)->rank()) return false;
@@ -105,9 +122,9 @@ bool run(ir::Graph& graph) {
   constexpr std::int64_t kAny = std::int64_t{1} << 40;
   bool pictures = true;   // may lie channels-last where convolutions are
   for (const auto& n : graph.nodes()) pictures = pictures && n->op().find("Conv") == std::string::npos;
-  const bool kept = try_each(graph, keep_dims), dropped = try_each(graph, drop_behind);
+  const bool split = try_each(graph, split_sum), kept = try_each(graph, keep_dims), dropped = try_each(graph, drop_behind);
   graph.sweep();   // what was copied would be read twice
-  return fuse_row_chains(graph, {.longest = kAny, .pictures = pictures, .halves = true, .unknown = true, .norms = true}) || kept || dropped;
+  return fuse_row_chains(graph, {.longest = kAny, .pictures = pictures, .halves = true, .unknown = true, .repeats = true, .norms = true}) || split || kept || dropped;
 }
 
 }  // namespace

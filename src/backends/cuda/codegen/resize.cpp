@@ -74,7 +74,11 @@ ResizeKernel generate_resize(const Problem& p, int rows, int blocks) {
   k.width = 16 * 8 / bits(t);
   const ir::Dim cut = last ? y[1] : y.back();
   while (k.width > 1 && cut.is_constant() && cut.constant() % k.width != 0) k.width /= 2;
-  const Windows w = windows_of(p, k.width, taps);
+  // Rows that no vector divides: some elements of a thread, as far apart as the row's first threads, so that stores lie side by side.
+  if (k.width == 1 && !last && cut.is_constant())
+    for (int apart : {4, 3, 5, 7, 2})
+      if (k.width == 1 && cut.constant() % apart == 0 && cut.constant() >= 8 * apart) k.width = apart, k.apart = true;
+  const Windows w = k.apart ? Windows{} : windows_of(p, k.width, taps);
   k.window = w.length;
   std::string extents = "a.out[d]";   // those that are known are divided by without a division
   for (std::size_t d = 0; d < axes; ++d)
@@ -90,7 +94,7 @@ ResizeKernel generate_resize(const Problem& p, int rows, int blocks) {
   define("CUBIC", cat("__int_as_float(", std::bit_cast<std::int32_t>(static_cast<float>(a.number("cubic_coeff_a"))), ")"));
   define("EXCLUDES", a.integer("exclude_outside") != 0 ? "true" : "false");
   define("SIZES", p.in.size() > 3 && !p.in[3].missing ? "true" : "false"), define("THREADS", kResizeThreads);
-  define("BLOCKS", blocks), define("WIDE", k.width), define("WINDOW", w.length), define("FIRSTS", w.firsts), define("WEIGHTS", w.weights);
+  define("BLOCKS", blocks), define("WIDE", k.width), define("APART", k.apart ? 1 : 0), define("WINDOW", w.length), define("FIRSTS", w.firsts), define("WEIGHTS", w.weights);
   define("BEFORE", w.before), define("BEHIND", w.behind), define("INDEX", narrow ? "u32" : "u64");
   define("OFFSET", narrow ? "int" : "i64"), define("EXTENT(d)", cat("(", extents, ")"));
   define("CHANNELS", y[1].is_constant() ? cat(y[1].constant()) : "a.channels");

@@ -27,6 +27,7 @@ struct ResizeArguments {
 struct ResizeKernel {
   std::string source;        // exports `vectors` and `singles`
   int width = 1;             // elements a thread of `vectors` writes at once: of a row, or channels of a position
+  bool apart = false;        // they do not lie side by side: no vector divides a row
   int window = 0;            // elements of a row of the source that these lie over; 0: any
 };
 

@@ -162,7 +162,7 @@ constexpr const char* kWalk = R"(
 // Where a result needs a row of the source, the one below it is soon needed, too (AHEAD): it is fetched before that.
 template <int V, class Raw, bool AHEAD>
 __device__ __forceinline__ void walk(const Arguments& a, const T* image, const Columns<V>& c, const Place& deep, const Place* rows,
-                                     int count, T* to, OFFSET step) {
+                                     int count, T* to, OFFSET step, OFFSET apart) {
   constexpr int kDeep = AXES == 3 ? TAPS : 1;
   Raw raw[kDeep];
   int at = -1;
@@ -226,7 +226,12 @@ __device__ __forceinline__ void walk(const Arguments& a, const T* image, const C
       #pragma unroll
       for (int v = 0; v < V; ++v) y[v] = STORED(sum[v]);
     }
-    write<V>(to, y);
+    if constexpr (APART && V == WIDE) {
+      #pragma unroll
+      for (int v = 0; v < V; ++v) to[v * apart] = y[v];
+    } else {
+      write<V>(to, y);
+    }
   }
 }
 template <int V> __device__ __forceinline__ void strips(const Arguments& a) {
@@ -246,7 +251,8 @@ template <int V> __device__ __forceinline__ void strips(const Arguments& a) {
     channel = rest % vectors * V, rest /= vectors;
   }
   const INDEX along_row = (INDEX)EXTENT(2) / kColumns;
-  const int column = (int)(rest % along_row) * kColumns;
+  constexpr bool kApart = APART && V == WIDE;
+  const int column = (int)(rest % along_row) * (kApart ? 1 : kColumns), apart = kApart ? (int)along_row : 1;
   rest /= along_row;
   const INDEX row = (rest * (INDEX)EXTENT(0) + depth) * (INDEX)EXTENT(1) + top;
   T* to = a.y + (LAST ? (row * (INDEX)EXTENT(2) + column) * (INDEX)CHANNELS + channel : row * (INDEX)EXTENT(2) + column);
@@ -257,7 +263,7 @@ template <int V> __device__ __forceinline__ void strips(const Arguments& a) {
   bool usual = WINDOW && V == WIDE && a.by_windows;
   #pragma unroll
   for (int v = 0; v < kColumns; ++v) {
-    const Place p = COLUMNS ? columns[COLUMNS ? column + v : 0] : place(a, 2, column + v);
+    const Place p = COLUMNS ? columns[COLUMNS ? column + v * apart : 0] : place(a, 2, column + v * apart);
 #if WINDOW
     usual = usual && is_usual(p, c.window, v % WIDE);
 #endif
@@ -268,9 +274,9 @@ template <int V> __device__ __forceinline__ void strips(const Arguments& a) {
   const OFFSET step = (OFFSET)EXTENT(2) * (LAST ? (OFFSET)CHANNELS : 1);
 #if WINDOW
   if constexpr (V == WIDE)
-    if (usual) return walk<V, Window, GROWS && (TAPS > 1)>(a, image, c, deep, rows, count, to, step);
+    if (usual) return walk<V, Window, GROWS && (TAPS > 1)>(a, image, c, deep, rows, count, to, step, 1);
 #endif
-  walk<V, Any<V>, GROWS && LAST && (TAPS == 2)>(a, image, c, deep, rows, count, to, step);
+  walk<V, Any<V>, GROWS && (LAST || kApart || V == 1) && (TAPS == 2)>(a, image, c, deep, rows, count, to, step, apart);
 }
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) vectors(const Arguments a) { strips<WIDE>(a); }
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) singles(const Arguments a) { strips<1>(a); }

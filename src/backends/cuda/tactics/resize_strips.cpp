@@ -73,14 +73,14 @@ struct Kernel {
   std::shared_ptr<const LoadedModule> module;
   Function vectors = nullptr, singles = nullptr;
   int width = 1, window = 0, rows = 1, bytes = 1;
-  bool by_sizes = false, channels_last = false;
+  bool by_sizes = false, channels_last = false, apart = false;
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   const ResizeKernel generated = generate_resize(p, static_cast<int>(c[0]), static_cast<int>(c[1]));
   auto k = std::make_shared<Kernel>();
   k->width = generated.width, k->window = generated.window, k->rows = static_cast<int>(c[0]), k->bytes = bits(p.in[0].dtype) / 8;
-  k->by_sizes = there(p, 3), k->channels_last = p.in[0].layout == kChannelsLast;
+  k->by_sizes = there(p, 3), k->channels_last = p.in[0].layout == kChannelsLast, k->apart = generated.apart;
   k->module = Device::get(p.device->ordinal).load(generated.source);
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   return k;
@@ -111,7 +111,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     a.scale[d] = static_cast<float>(static_cast<double>(a.out[d]) / static_cast<double>(a.in[d]));
   }
   const int64_t cut = k.channels_last ? a.channels : a.out[2];
-  const bool wide = cut % k.width == 0 && lie_aligned(a.y, k.width, k.bytes) && (!k.channels_last || reads_at_once(k, a, k.width));
+  const bool wide = cut % k.width == 0 && (k.apart || lie_aligned(a.y, k.width, k.bytes)) && (!k.channels_last || reads_at_once(k, a, k.width));
   a.by_windows = wide && k.window > 0 && reads_at_once(k, a, k.window);
   a.items = y.dims[0] * a.channels * a.out[2] / (wide ? k.width : 1);
   if (a.items == 0 || a.out[0] == 0 || a.out[1] == 0) return Status::ok;
