@@ -1,5 +1,5 @@
-// A profiler that only listens: named by NVTX_INJECTION64_PATH it writes ranges into the file that NVTX_LISTENER_LOG names, one line each as
-// they open, indented by their depth.
+// A profiler that only listens: named by NVTX_INJECTION64_PATH it writes ranges into the file that NVTX_LISTENER_LOG names, one line each
+// as they open, indented by their depth.
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -94,8 +94,8 @@ def flags(runs):
     want(steps > graph, f'asking for steps takes {steps} ms, for a graph {graph}')
     want(asleep > latency, f'asleep {asleep} ms, awake {latency}')
     want(without < copies, f'copies take {copies} ms, left out {without}')
-    return (f'median us: latency {latency * 1e3:.1f}, asleep {asleep * 1e3:.1f}; enqueue {graph * 1e3:.1f}, step by step {steps * 1e3:.1f}; '
-            f'copies {copies * 1e3:.1f}, left out {without * 1e3:.1f}')
+    return (f'median us: latency {latency * 1e3:.1f}, asleep {asleep * 1e3:.1f}; enqueue {graph * 1e3:.1f}, step by step '
+            f'{steps * 1e3:.1f}; copies {copies * 1e3:.1f}, left out {without * 1e3:.1f}')
 
 
 def times(runs):
@@ -150,7 +150,8 @@ def memory(runs):
 CHECKS = {'--device=cuda:0,cpu and other lists, one device missing': devices,
           '--useCudaGraph, --useSpinWait, --noDataTransfers and their opposites': flags,
           '--exportTimes and the summary: copies, computing, enqueueing': times,
-          '--profilingVerbosity=detailed: NVTX ranges of runs and steps': ranges, '--monitorMemory: weights, arenas, workspaces, the rest': memory}
+          '--profilingVerbosity=detailed: NVTX ranges of runs and steps': ranges,
+          '--monitorMemory: weights, arenas, workspaces, the rest': memory}
 
 
 def check(a):

@@ -197,5 +197,6 @@ def write(f, a):
     f.write('\n## Further figures\n\nRatios: plans timed in turns, medians of five.\n\n| what | wanted | measured | |\n|---|---|---|---|\n')
     for k in json.load(open(path)):
         wanted = '' if k['wanted'] is None else f"at least {k['wanted']:g}" if k['wanted'] >= 0 else f"at most {-k['wanted']:g}"
-        got = '' if k['got'] is None else f"{k['got']:.{6 if 'cosine' in k['what'] else 2}f}" + ('' if k['wanted'] is None or meets(k) else ' (missed)')
+        digits = 6 if 'cosine' in k['what'] else 2
+        got = '' if k['got'] is None else f"{k['got']:.{digits}f}" + ('' if k['wanted'] is None or meets(k) else ' (missed)')
         f.write(f"| {k['what']} | {wanted} | {got} | {k['detail']} |\n")

@@ -29,7 +29,8 @@ def read(a, ncu, name, batch):
     plan, tag = os.path.join(a.models, f'{name}-b{batch}-fp16.plan'), f'ncu-{name}-b{batch}'
     if not os.path.exists(plan):
         shell([TENFOLD, 'exec', f"--onnx={os.path.join(a.models, name + '.onnx')}", '--device=cuda:0', '--fp16', shapes, inputs,
-               f'--saveEngine={plan}', f'--timingCacheFile={a.out}/timing.cache', '--skipInference'], os.path.join(a.out, tag + '-build.log'))
+               f'--saveEngine={plan}', f'--timingCacheFile={a.out}/timing.cache', '--skipInference'],
+              os.path.join(a.out, tag + '-build.log'))
     path = os.path.join(a.out, tag + '.csv')
     command = [ncu, '--clock-control', 'none', '--nvtx', '--print-nvtx-rename', 'kernel', '--csv', '--page', 'raw', '--log-file', path,
                '--launch-count', str(MOST_LAUNCHES), '--kill', 'yes']
@@ -130,8 +131,8 @@ def write(f, a):
     every = kept(a, 'kernels.json', {})
     if not every:
         return
-    f.write('\n## What ncu says\n\nKernels of one run, each alone with cold caches (`--clock-control none`). The kinds that take most: how many '
-            'there are, and of the longest: its time; SM, tensor pipes and memory in percent of their peaks; registers a thread, warps '
+    f.write('\n## What ncu says\n\nKernels of one run, each alone with cold caches (`--clock-control none`). The kinds that take most: how '
+            'many there are, and of the longest: its time; SM, tensor pipes and memory in percent of their peaks; registers a thread, warps '
             'in percent of the most, waves of blocks, and what its warps wait for most.\n\n'
             '| row | kernels | kind | share | us | SM | tensor | DRAM | registers | warps | waves | waits for |\n'
             '|---|---|---|---|---|---|---|---|---|---|---|---|\n')

@@ -1,4 +1,5 @@
-"""What was promised and is neither speed nor a model: operator cases, the run time, graphs at random, the ONNX suite, memory, sanitizers."""
+"""What was promised and is neither speed nor a model: operator cases, the run time, graphs at random, the ONNX suite,
+memory, sanitizers."""
 import os, re, time
 from concurrent.futures import ThreadPoolExecutor
 from glob import glob
@@ -45,15 +46,15 @@ def eight_threads(a, seconds):
 def together(a):
     """What asks for right answers alone, side by side."""
     env = dict(TENFOLD_DEVICE='cuda:0', TENFOLD_GRAPH_SECONDS='45', TENFOLD_SHARED=HERE)
-    jobs = [lambda: part(a, 'packed text: wherever the mask lies, enqueued, bad offsets', 'packed_gpu_test', [program('packed_gpu_test')], 1,
-                         100),
+    jobs = [lambda: part(a, 'packed text: wherever the mask lies, enqueued, bad offsets', 'packed_gpu_test',
+                         [program('packed_gpu_test')], 1, 100),
             lambda: part(a, 'random graphs against the reference', 'random graphs', [program('random_graph_test')], 1, 200, env=env)]
     if a.minute:
         jobs.append(lambda: eight_threads(a, 60))
     if os.path.isdir(program('conformance')):
         suite = [program('optimised_suite'), '--device', 'cuda:0', '--share', '{share}']
-        jobs.append(lambda: part(a, 'ONNX suite: what the CPU runs, loops and sizes without a bound included', 'ONNX suite', suite, a.shares,
-                                 300, env=env))
+        jobs.append(lambda: part(a, 'ONNX suite: what the CPU runs, loops and sizes without a bound included', 'ONNX suite', suite,
+                                 a.shares, 300, env=env))
     with ThreadPoolExecutor(len(jobs)) as pool:
         return all([job.result() for job in [pool.submit(job) for job in jobs]])
 
@@ -68,6 +69,6 @@ def sanitize(a, tool):
     if tool == 'racecheck':   # it does not see that __syncwarp orders a warp before the one lane that arrives for it
         env['TENFOLD_EVERY_LANE_ARRIVES'] = '1'
     shares = a.sanitize_shares or list(range(1, a.shares + 1))
-    return part(a, f'compute-sanitizer {tool}, operator cases through our own tactics, shares {shares[0]} to {shares[-1]} of {a.shares}', tool,
-                [found, f'--tool={tool}', '--error-exitcode=9', '--print-limit=20', program('backends_test'),
+    return part(a, f'compute-sanitizer {tool}, operator cases through our own tactics, shares {shares[0]} to {shares[-1]} of {a.shares}',
+                tool, [found, f'--tool={tool}', '--error-exitcode=9', '--print-limit=20', program('backends_test'),
                  '--gtest_filter=Backends/Conformance.EveryCase*/cuda'], a.shares, a.limit, 'TENFOLD_CASES', only=shares, env=env)

@@ -24,7 +24,8 @@ def tokens_of(tokenizer_file, texts):
     tokenizer.enable_padding()
     tokenizer.enable_truncation(128)
     encoded = tokenizer.encode_batch(texts)
-    return {'input_ids': np.array([e.ids for e in encoded], np.int64), 'attention_mask': np.array([e.attention_mask for e in encoded], np.int64)}
+    return {'input_ids': np.array([e.ids for e in encoded], np.int64),
+            'attention_mask': np.array([e.attention_mask for e in encoded], np.int64)}
 
 
 def keep_rows(model, rows):

@@ -49,7 +49,8 @@ def main_row(r, rival):
 def own_row(r):
     ratio = f"{r['native_ms'] / r['event_ms']:.2f}" if r.get('native_ms') else (r.get('native_error') or '')[:60]
     return (f"| {r['model']} | {r['batch']} | {r['mode']} | {r['event_ms']:.4f} | {cell(r, 'native_ms', 4)} | {ratio} | "
-            f"{cell(r, 'native_cosine', 6)} | {cell(r, 'beyond_mb', 1)} | {cell(r, 'beyond_native_mb', 1)} | {cell(r, 'library_mb', 1)} |\n")
+            f"{cell(r, 'native_cosine', 6)} | {cell(r, 'beyond_mb', 1)} | {cell(r, 'beyond_native_mb', 1)} | "
+            f"{cell(r, 'library_mb', 1)} |\n")
 
 
 def write_promises(f, a):
@@ -57,7 +58,8 @@ def write_promises(f, a):
     if promises:
         f.write('\n## Promises tested\n\n| what | verdict | seconds |\n|---|---|---|\n')
     for what, said in promises.items():
-        f.write(f"| {what} | {'passed' if said['good'] else 'FAILED'}{', ' + said['detail'] if said['detail'] else ''} | {said['took_s']} |\n")
+        verdict = 'passed' if said['good'] else 'FAILED'
+        f.write(f"| {what} | {verdict}{', ' + said['detail'] if said['detail'] else ''} | {said['took_s']} |\n")
 
 
 def write(a):
