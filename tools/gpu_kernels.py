@@ -22,7 +22,7 @@ def find_ncu():
 
 
 def read(a, ncu, name, batch):
-    """The CSV that ncu writes of the first run of a plan, its kernels under the names of their steps."""
+    """The CSV that ncu writes of the first run of a plan; the steps that its kernels belong to are in the log beside it, in order."""
     import gpu_rows
     values = gpu_rows.feeds(name, batch)
     inputs, shapes = saved(a.models, f'{name}-b{batch}', values), spec(values)
@@ -32,12 +32,11 @@ def read(a, ncu, name, batch):
                f'--saveEngine={plan}', f'--timingCacheFile={a.out}/timing.cache', '--skipInference'],
               os.path.join(a.out, tag + '-build.log'))
     path = os.path.join(a.out, tag + '.csv')
-    command = [ncu, '--clock-control', 'none', '--nvtx', '--print-nvtx-rename', 'kernel', '--csv', '--page', 'raw', '--log-file', path,
-               '--launch-count', str(MOST_LAUNCHES), '--kill', 'yes']
+    command = ['timeout', '-k', '5', '60', ncu, '--clock-control', 'none', '--csv', '--page', 'raw', '--log-file', path, '--launch-count', str(MOST_LAUNCHES)]
     for section in SECTIONS:
         command += ['--section', section]
     shell([*command, TENFOLD, 'exec', f'--loadEngine={plan}', '--device=cuda:0', shapes, inputs, '--noCudaGraph', '--iterations=1',
-           '--duration=0', '--warmUp=0', '--profilingVerbosity=detailed'], os.path.join(a.out, tag + '.log'), 120)
+           '--duration=0', '--warmUp=0', '--dumpLayerInfo'], os.path.join(a.out, tag + '.log'), 70)
     return path
 
 

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <future>
 
+#include "backends/code.h"
 #include "backends/conformance_cases.h"
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/helpers.h"
@@ -31,8 +32,8 @@ class CompileSweep {
     for (Tactic& t : cuda_tactics())
       if (t.source == Source::native) tactics_.push_back(t), opened[t.name] = 0;
   }
-  // Opens what accepts the case; of each tactic at most `most` problems.
-  void run(const ir::OpDef& op, const std::string& text, int most) {
+  // Opens what accepts the case; of each tactic at most `most` problems, each in its first configuration or in every one.
+  void run(const ir::OpDef& op, const std::string& text, int most, bool every) {
     if (const char* only = std::getenv("TENFOLD_OPS"); only && cat(",", only, ",").find(cat(",", op.name, ",")) == std::string::npos)
       return;
     const ir::Graph graph = op.name == "Region" ? ir::parse_graph(text, ir::Registry::builtin())
@@ -51,24 +52,42 @@ class CompileSweep {
         if (!t.supports(run.problem)) continue;
         ++opened[t.name];
         const OperandAddresses anywhere(true);   // the kernels for odd ones, too
-        EXPECT_NO_THROW(t.open(run.problem, t.configs(run.problem).front())) << t.name << " on " << run.problem.line();
+        std::vector<Config> configs = t.configs(run.problem);
+        if (!every) configs.resize(1);
+        for (const Config& config : configs) {
+          EXPECT_NO_THROW(t.open(run.problem, config)) << t.name << " " << ::testing::PrintToString(config) << " on " << run.problem.line();
+          ++configurations;
+        }
       }
     }
   }
   std::map<std::string, int> opened;
+  int configurations = 0;
 
  private:
   DeviceInfo device_;
   std::vector<Tactic> tactics_;
 };
 
-void sweep(int arch, int most) {
+CompileSweep swept(int arch, int most, bool every) {
   CompileSweep sweep(arch);
-  for (const auto& [op, text] : testing::kLarger) sweep.run(ir::Registry::builtin().get(op), text, most);
-  for (const auto& [op, text] : testing::kHalves) sweep.run(ir::Registry::builtin().get(op), text, most);
-  for (const char* text : testing::kRegions) sweep.run(ir::Registry::builtin().get("Region"), text, most);
+  for (const auto& [op, text] : testing::kLarger) sweep.run(ir::Registry::builtin().get(op), text, most, every);
+  for (const auto& [op, text] : testing::kHalves) sweep.run(ir::Registry::builtin().get(op), text, most, every);
+  for (const char* text : testing::kRegions) sweep.run(ir::Registry::builtin().get("Region"), text, most, every);
   for (const ir::OpDef* op : ir::Registry::builtin().all())
-    for (const std::string& text : op->cases) sweep.run(*op, text, most);
+    for (const std::string& text : op->cases) sweep.run(*op, text, most, every);
+  return sweep;
+}
+
+// Helpers compile on all cores what a first pass asks for; the second takes it, and compiles again, to say why, what they could not.
+void sweep(int arch, int most, bool every = false) {
+  ::setenv("TENFOLD_NVRTC_HELPER", TENFOLD_HELPER, 0);
+  {
+    const CodeTrace ahead(true);
+    swept(arch, most, every);
+  }
+  const CompileSweep sweep = swept(arch, most, every);
+  std::printf("sm_%d: %d configurations\n", arch, sweep.configurations);
   if (std::getenv("TENFOLD_OPS")) return;  // only these operators
   for (const auto& [tactic, count] : sweep.opened)
     if (tactic.ends_with("_wgmma") ? arch == 90 : tactic != "matmul_float8_mma" || arch >= 89) {
@@ -104,6 +123,15 @@ TEST(CudaCompile, HelpersMakeTheSameBinary) {
 TEST(CudaCompile, ManyCasesForHopper) {
   if (const std::string why = why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
   sweep(90, std::getenv("TENFOLD_OPS") ? 1000 : 12);   // of named operators every case
+}
+// What the tuner may pick: two problems of each tactic, in all configurations.
+TEST(CudaCompile, EveryConfigurationForHopper) {
+  if (const std::string why = why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
+  sweep(90, 2, true);
+}
+TEST(CudaCompile, EveryConfigurationForAmpere) {
+  if (const std::string why = why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
+  sweep(80, 2, true);
 }
 TEST(CudaCompile, EveryTacticForEveryArchitecture) {
   if (const std::string why = why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
