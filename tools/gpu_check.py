@@ -93,7 +93,10 @@ def main():
     read_rows = [row for row in gpu_kernels.AIMS if a.kernels and (a.all or row in wanted_rows)]
     names = dict.fromkeys([n for n, _ in wanted_rows + read_rows] + [n for part in a.figures for n in gpu_figures.MODELS[part]] +
                           (['mlp256'] if a.cli else []))
-    print(shell([TENFOLD, 'devices'], os.path.join(a.out, 'devices.log'))[1], flush=True)
+    found = shell([TENFOLD, 'devices'], os.path.join(a.out, 'devices.log'))[1]
+    print(found, flush=True)
+    if 'cuda:0' not in found:
+        sys.exit('there is no GPU here')   # tests would only be skipped
     verdicts = []
     with ThreadPoolExecutor(8) as pool:   # models are made on the CPU while the GPU runs the cases
         script = [sys.executable, os.path.join(HERE, 'make_models.py'), a.models, '--only']
