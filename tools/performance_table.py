@@ -100,12 +100,6 @@ NAMES = {'onnxruntime': 'ONNX Runtime', 'openvino': 'OpenVINO', 'openvino_defaul
 BF16 = ('onnxruntime', 'openvino_default')   # what --bf16 is compared with: OpenVINO chooses bf16 by itself where the CPU has AMX
 
 
-def tail(runs, peer):
-    """The median run's 99th percentile over its median: how even the times of one engine are."""
-    values = [p[peer]['p99_ms'] / p[peer]['median_ms'] for p in runs if peer in p]
-    return f'{statistics.median(values):.2f}' if values else '-'
-
-
 def agreement(case, runs):
     """How far outputs are from the first peer's: f32 by the largest difference, --bf16 by the cosine; int8 by the cosine to the f32 model,
     and the peers' own."""
@@ -127,14 +121,14 @@ def table_lines(folder, table, amx):
         shown += [(rival, 'tenfold_bf16', f'--bf16 to {NAMES[rival]}') for rival in BF16 if rival in there]
     timed = ['tenfold', *(rival for rival in RIVALS if rival in there)]
     others = ', '.join(NAMES[rival] for rival in timed[1:])
-    titles = ['model', 'threads', 'ms', 'wanted', *(title for _, _, title in shown), f'p99 / median: ours, {others}', f'MB: ours, {others}',
+    titles = ['model', 'threads', 'ms', 'wanted', *(title for _, _, title in shown), f'MB: ours, {others}',
               'weights + arena', 'start ms', 'ONNX Runtime start', 'difference']
     yield '| ' + ' | '.join(titles) + ' |'
     yield '|---' * len(titles) + '|'
     for (case, threads), runs in table.items():
         planned = plan_bytes(folder, case, threads)
         cells = [case, str(threads), f'{median_of(runs, "tenfold", "median_ms"):.3f}', f'{wanted(case, amx):g}',
-                 *(spread(ratios(runs, rival, ours)) for rival, ours, _ in shown), ', '.join(tail(runs, peer) for peer in timed),
+                 *(spread(ratios(runs, rival, ours)) for rival, ours, _ in shown),
                  ', '.join(cell(median_of(runs, peer, 'rss_mb'), '.0f') for peer in timed), cell(planned and planned / 1e6, '.0f'),
                  cell(median_of(runs, 'tenfold', 'cold_ms'), '.0f'), cell(median_of(runs, RIVALS[0], 'cold_ms'), '.0f'),
                  agreement(case, runs)]
