@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "backends/cuda/codegen/gemm_rows.h"
 #include "backends/cuda/codegen/gemm_tail.h"
 #include "backends/cuda/codegen/mma_parts.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "base/check.h"
+#include "base/checked.h"
 
 namespace tenfold::backends::cuda {
 namespace {
@@ -16,7 +18,7 @@ constexpr int kTileRow = 128;  // bytes of a tile's row, whose eight pieces are 
 constexpr const char* kHelpers = R"(
 struct Arguments { const ELEMENT *a, *b; OUT* y; const void* tail[8]; i64 m; };
 constexpr int kPiece = 16 / sizeof(ELEMENT), kDepth = 8 * kPiece;   // elements of 16 bytes, and of a tile's row
-constexpr int kThreads = 32 * WARPS_DOWN * WARPS_ACROSS, kTiles = (K + kDepth - 1) / kDepth;
+constexpr int kThreads = 32 * WARPS_DOWN * WARPS_ACROSS, kAcross = (N + COLUMNS - 1) / COLUMNS;
 constexpr int kWarpRows = ROWS / WARPS_DOWN, kWarpColumns = COLUMNS / WARPS_ACROSS, kMi = kWarpRows / 16, kNi = kWarpColumns / 8;
 constexpr int kStageBytes = (ROWS + COLUMNS) * 128, kPitch = COLUMNS + 4;
 
@@ -57,42 +59,19 @@ template <class F> __device__ __forceinline__ void place_each(u32 to, F get) {
 __device__ __forceinline__ u32 place_of(int row, int piece) { return row * 128 + ((piece ^ row & 7) << 4); }
 )";
 
-// Where row m of a begins, and whether element k of it is there.
-constexpr const char* kMatrixRow = R"(
-struct Row {
-  const ELEMENT* from; bool there;
-  __device__ __forceinline__ Row(const Arguments& a, i64 m) : from(a.a + m * K), there(m < a.m) {}
-  __device__ __forceinline__ const ELEMENT* at(int k, bool& ok) const { ok = there && k < K; return ok ? from + k : from; }
-};
-)";
-constexpr const char* kConvRow = R"(
-struct Row {
-  const ELEMENT* from; int z, y, x;
-  __device__ __forceinline__ Row(const Arguments& a, i64 m) {
-    const int position = (int)(m % (OZ * OY * OX));
-    const i64 image = m / (OZ * OY * OX);
-    from = a.a + image * ((i64)IZ * IY * IX * C);
-    z = position / (OY * OX) * SZ - BZ; y = position / OX % OY * SY - BY; x = position % OX * SX - BX;
-    if (m >= a.m) z = -(1 << 28), from = a.a;
-  }
-  __device__ __forceinline__ const ELEMENT* at(int k, bool& ok) const {
-    const int tap = k / C, c = k % C, iz = z + tap / (KY * KX) * DZ, iy = y + tap / KX % KY * DY, ix = x + tap % KX * DX;
-    ok = k < K && iz >= 0 && iz < IZ && iy >= 0 && iy < IY && ix >= 0 && ix < IX;
-    return ok ? from + ((iz * IY + iy) * (i64)IX + ix) * C + c : from;
-  }
-};
-)";
-
 constexpr const char* kMain = R"(
 extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Arguments a) {
   enter();
   extern __shared__ __align__(128) u8 shared[];
   const u32 base = (u32)__cvta_generic_to_shared(shared);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, piece = threadIdx.x % 8;
-  const i64 first_row = (i64)blockIdx.y * ROWS;
-  const int first_column = blockIdx.x * COLUMNS;
+  const int first_column = blockIdx.x % kAcross * COLUMNS, parts = PHASES * GROUPS;
+  const Part part(blockIdx.x / kAcross % parts);
+  const i64 first_row = (i64)(blockIdx.x / kAcross / parts) * ROWS;
   constexpr int kRowStep = kThreads / 8, kARows = (ROWS + kRowStep - 1) / kRowStep, kBRows = (COLUMNS + kRowStep - 1) / kRowStep;
-  const int begin = (int)((i64)kTiles * blockIdx.z / SPLIT), end = (int)((i64)kTiles * (blockIdx.z + 1) / SPLIT);
+  const int tiles = (part.terms + kDepth - 1) / kDepth;
+  const int begin = (int)((i64)tiles * blockIdx.z / SPLIT), end = (int)((i64)tiles * (blockIdx.z + 1) / SPLIT);
+  const ELEMENT* weights = a.b + (i64)part.weights() * ((i64)N * K);
 
   Row rows[kARows] = {ROW_LIST};
   const ELEMENT pad = PAD;
@@ -105,14 +84,14 @@ extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Argume
       if (ROWS % kRowStep != 0 && r >= ROWS) continue;
 #if VECTORS
       bool ok;
-      const ELEMENT* from = rows[i].at(k, ok);
+      const ELEMENT* from = rows[i].at(part, k, ok);
 #if PADDED
       if (!ok) place16(stage + place_of(r, piece), make_uint4(pad * 0x01010101u, pad * 0x01010101u, pad * 0x01010101u, pad * 0x01010101u));
       else
 #endif
       copy16(stage + place_of(r, piece), from, ok);
 #else
-      place_each(stage + place_of(r, piece), [&](int e) { bool ok; const ELEMENT* from = rows[i].at(k + e, ok); return ok ? *from : pad; });
+      place_each(stage + place_of(r, piece), [&](int e) { bool ok; const ELEMENT* from = rows[i].at(part, k + e, ok); return ok ? *from : pad; });
 #endif
     }
     #pragma unroll
@@ -121,10 +100,10 @@ extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Argume
       if (COLUMNS % kRowStep != 0 && r >= COLUMNS) continue;
       const u32 to = stage + ROWS * 128 + place_of(r, piece);
 #if VECTORS
-      const bool ok = n < N && k < K;
-      copy16(to, ok ? a.b + (i64)n * K + k : a.b, ok);
+      const bool ok = n < N && k < part.terms;
+      copy16(to, ok ? weights + (i64)n * K + k : weights, ok);
 #else
-      place_each(to, [&](int e) { return n < N && k + e < K ? a.b[WEIGHT_AT(n, k + e)] : (ELEMENT)0; });
+      place_each(to, [&](int e) { return n < N && k + e < part.terms ? weights[WEIGHT_AT(n, k + e)] : (ELEMENT)0; });
 #endif
     }
   };
@@ -175,9 +154,9 @@ extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Argume
 #else
   __syncthreads();
 #endif
-  constexpr int kAcross = COLUMNS / WIDTH, kOwnRows = ROWS / SPLIT;
-  for (int i = threadIdx.x; i < kOwnRows * kAcross; i += kThreads) {
-    const int r = blockIdx.z * kOwnRows + i / kAcross, column = i % kAcross * WIDTH, across = first_column + column;
+  constexpr int kVectors = COLUMNS / WIDTH, kOwnRows = ROWS / SPLIT;
+  for (int i = threadIdx.x; i < kOwnRows * kVectors; i += kThreads) {
+    const int r = blockIdx.z * kOwnRows + i / kVectors, column = i % kVectors * WIDTH, across = first_column + column;
     const i64 down = first_row + r;
     if (down >= a.m || across >= N) continue;
     SUM sum[WIDTH];
@@ -206,8 +185,9 @@ extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Argume
     const int result_z = position / (IY * IX) * KZ + tap / (KY * KX), result_y = position / IX % IY * KY + tap / KX % KY;
     const i64 m = ((down / (IZ * IY * IX) * (IZ * KZ) + result_z) * (IY * KY) + result_y) * (i64)(IX * KX) + position % IX * KX + tap % KX;
 #else
-    const int n = across;
-    const i64 m = down;
+    const int n = part.group * N + across;
+    const i64 m = RESULT_ROW(down);
+    if (m < 0) continue;
 #endif
     TAIL
     write<WIDTH>(a.y + m * PITCH + n, y);
@@ -220,6 +200,10 @@ extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Argume
 
 }  // namespace
 
+std::int64_t GemmProblem::phase_count() const {
+  return has_phases() ? std::ssize(phases[0]) * std::ssize(phases[1]) * std::ssize(phases[2]) : 1;
+}
+
 int GemmProblem::spatial_rank() const {
   for (std::size_t d = 0; d < 2; ++d)
     if (in_extent[d] != 1 || kernel[d] != 1 || begin[d] != 0 || out_extent[d] != 1) return 3 - static_cast<int>(d);
@@ -227,6 +211,10 @@ int GemmProblem::spatial_rank() const {
 }
 
 int GemmTile::shared_bytes() const { return std::max(stages * (rows + columns) * kTileRow, rows * (columns + 4) * 4); }
+
+std::int64_t blocks(const GemmProblem& p, const GemmTile& tile, std::int64_t m) {
+  return ceil_div(m, std::int64_t{tile.rows}) * ceil_div(p.n, std::int64_t{tile.columns}) * p.groups * p.phase_count();
+}
 
 std::string generate_gemm(const GemmProblem& p, const GemmTile& tile) {
   std::string head;
@@ -241,23 +229,15 @@ std::string generate_gemm(const GemmProblem& p, const GemmTile& tile) {
       define("WIDTH", p.vectors ? 8 : 1);
   define("CLUSTER", tile.split > 1 ? cat("__cluster_dims__(1, 1, ", tile.split, ")") : "");
   define("SPREADS", p.spreads ? 1 : 0), define("RESULT", p.width()), define("PITCH", p.row_pitch());
-  if (p.is_conv || p.spreads) {
-    define("C", p.channels);
-    const char* axes[3] = {"Z", "Y", "X"};
-    for (std::size_t d = 0; d < 3; ++d) {
-      const auto axis = [&](const char* what, std::int64_t value) { head += cat("#define ", what, axes[d], " ", value, "\n"); };
-      axis("I", p.in_extent[d]), axis("O", p.out_extent[d]), axis("K", p.kernel[d]), axis("S", p.stride[d]), axis("D", p.dilation[d]),
-          axis("B", p.begin[d]);
-    }
-  }
+  define("GROUPS", p.groups), define("PHASES", p.phase_count()), define("RESULT_ROW(m)", p.has_phases() ? "part.result(m)" : "(m)");
   const int row_step = tile.threads() / 8, count = (tile.rows + row_step - 1) / row_step;
   std::string list;
-  for (int i = 0; i < count; ++i) list += cat(i ? ", " : "", "Row(a, first_row + threadIdx.x / 8 + ", i * row_step, ")");
+  for (int i = 0; i < count; ++i) list += cat(i ? ", " : "", "Row(a, part, first_row + threadIdx.x / 8 + ", i * row_step, ")");
   std::string main = kMain;
   replace_once(main, "ROW_LIST", list);
   replace_once(main, "    TAIL\n", print_tail(p, -1, [&](const std::string& y) { return cat("y[v] = ", stored(p.out, y), ";"); }));
   const std::string products = bits(p.in) == 8 ? mma_bytes_helper(p.in, p.weight) : mma_helpers();
-  return cat(prelude(), head, products, kHelpers, p.is_conv ? kConvRow : kMatrixRow, main);
+  return cat(prelude(), head, products, kHelpers, print_rows(p), main);
 }
 
 }  // namespace tenfold::backends::cuda

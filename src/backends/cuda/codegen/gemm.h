@@ -43,7 +43,19 @@ struct GemmProblem {
   // column for each channel of the result.
   bool spreads = false;
   std::int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
-  std::int64_t width() const { return spreads ? n / taps() : n; }  // channels of the result
+  // Channels in groups: n, k and `channels` are of one; b has a matrix for each.
+  std::int64_t groups = 1;
+  // A transposed convolution whose windows overlap, leave gaps or are cut off: results whose place modulo `result_stride` is the same
+  // are a convolution of the image with some of the taps. Rows are positions of such a phase (`out_extent`, of the largest), b has a
+  // matrix of k columns for each phase, then group, of which a phase with fewer taps reads the first ones.
+  struct Phase {
+    std::int64_t taps = 1, begin = 0;  // along one axis
+  };
+  std::array<std::vector<Phase>, 3> phases;  // by place modulo stride; empty: it is no such convolution
+  std::array<std::int64_t, 3> result_extent{1, 1, 1};
+  bool has_phases() const { return !phases[0].empty(); }
+  std::int64_t phase_count() const;
+  std::int64_t width() const { return spreads ? n / taps() : groups * n; }  // channels of the result
   std::int64_t pitch = 0;                                          // from one row of the result to the next; 0: its width
   DType sum() const { return is_float(in) ? DType::f32 : DType::i32; }
   int per_piece() const { return 128 / bits(in); }  // elements of 16 bytes
@@ -52,7 +64,7 @@ struct GemmProblem {
   int spatial_rank() const;  // 1 to 3: dims of an image that a convolution moves along
 };
 inline constexpr int kMostTail = 8;
-// What the kernel `gemm` is given. Grid: tiles of columns, tiles of rows, split.
+// What the kernel `gemm` is given. Grid: blocks(), 1, split; neighbours share rows of a, for columns, groups and phases turn first.
 struct GemmArguments {
   const void *a, *b;
   void* y;
@@ -60,6 +72,7 @@ struct GemmArguments {
   std::int64_t m;
 };
 
+std::int64_t blocks(const GemmProblem& p, const GemmTile& tile, std::int64_t m);
 std::string generate_gemm(const GemmProblem& p, const GemmTile& tile);
 
 }  // namespace tenfold::backends::cuda

@@ -14,7 +14,9 @@ using std::int64_t;
 // {rows, columns, warps down, warps across, stages}
 constexpr int kTiles[][5] = {{16, 64, 1, 4, 6},   {16, 128, 1, 4, 5}, {32, 64, 1, 4, 6},  {64, 32, 4, 1, 6},  {32, 128, 1, 4, 4},
                              {64, 64, 2, 2, 4},   {64, 64, 2, 2, 6},  {128, 64, 4, 2, 4}, {64, 128, 2, 4, 4}, {128, 128, 2, 4, 4},
-                             {128, 128, 2, 2, 3}, {256, 64, 4, 2, 3}, {128, 256, 2, 4, 3}};
+                             {128, 128, 2, 2, 3}, {256, 64, 4, 2, 3}, {128, 256, 2, 4, 3}, {128, 32, 4, 1, 4}};
+
+constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;  // of a grid
 
 GemmTile tile_of(const Config& c) {
   return {static_cast<int>(c[0]), static_cast<int>(c[1]), static_cast<int>(c[2]),
@@ -22,9 +24,9 @@ GemmTile tile_of(const Config& c) {
 }
 
 // A guess in microseconds on a GPU like an H200: tiles in waves over the multiprocessors, each limited by arithmetic or by loading.
-double guess(const GemmTile& t, int64_t m, int64_t n, int64_t tiles) {
+double guess(const GemmTile& t, const GemmProblem& p, int64_t m, int64_t tiles) {
   constexpr double kProcessors = 132;
-  const double blocks = static_cast<double>(ceil_div(m, t.rows) * ceil_div(n, t.columns) * t.split);
+  const double blocks = static_cast<double>(cuda::blocks(p, t, m) * t.split);
   const double at_once = std::max(1.0, std::min({2.0, std::floor(200e3 / t.shared_bytes()), std::floor(1024.0 / t.threads())}));
   const double steps = std::ceil(static_cast<double>(tiles) / t.split);
   const double sharing = std::min(at_once, std::ceil(blocks / kProcessors));
@@ -33,19 +35,7 @@ double guess(const GemmTile& t, int64_t m, int64_t n, int64_t tiles) {
   return std::ceil(blocks / (kProcessors * at_once)) * (steps * step + 1.0 + 0.2 * sharing) + (t.split > 1 ? 0.7 : 0);
 }
 
-// Tiles follow each other down the second dim of a grid. Tiles of kTallRows rows suit every GPU and every width.
-constexpr int64_t kMostTilesDown = 65535;
-constexpr int kTallRows = 128;
-bool fits_a_grid(const Problem& p, int64_t columns, int rows) {
-  const int64_t most = p.bounds(ir::product(p.out[0].dims)).upper;
-  return most >= ir::kUnbounded || ceil_div(most / columns, int64_t{rows}) <= kMostTilesDown;  // what data decide is told by the launch
-}
-
 }  // namespace
-
-Verdict mma_fits(const Problem& p, const Product& product) {
-  return Verdict::only_if(fits_a_grid(p, product.gemm.n, kTallRows), "more rows than a grid has tiles for");
-}
 
 std::int64_t shared_limit(int arch) {
   switch (arch) {
@@ -66,11 +56,9 @@ std::vector<Config> mma_configs(const Problem& p, const Product& product) {
       const int steps = static_cast<int>(std::min<int64_t>(tiles / split, 8));  // more stages would stay empty
       const GemmTile tile{t[0], t[1], t[2], t[3], p.device->arch >= 80 ? std::clamp(steps + 1, 2, t[4]) : 2, split};
       if (tile.shared_bytes() > shared_limit(p.device->arch) || tile.rows % split != 0) continue;
-      if (!fits_a_grid(p, n, tile.rows)) continue;
       if (split > 1 && (p.device->arch < 90 || tiles < 2 * split)) continue;
-      const bool too_tall = tile.rows > 16 && tile.rows >= 2 * m && fits_a_grid(p, n, tile.rows / 2);
-      if (too_tall || (tile.columns > 64 && tile.columns >= 2 * n)) continue;
-      all.push_back({guess(tile, m, n, tiles), {tile.rows, tile.columns, tile.warps_down, tile.warps_across, tile.stages, split}});
+      if ((tile.rows > 16 && tile.rows >= 2 * m) || (tile.columns > 64 && tile.columns >= 2 * n)) continue;
+      all.push_back({guess(tile, product.gemm, m, tiles), {tile.rows, tile.columns, tile.warps_down, tile.warps_across, tile.stages, split}});
     }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   all.erase(std::unique(all.begin(), all.end()), all.end());  // tiles that differed in stages only
@@ -78,7 +66,7 @@ std::vector<Config> mma_configs(const Problem& p, const Product& product) {
   const bool for_wgmma = m * n > 64 * 64 * 264 && wgmma_fits(p, product);  // whose tiles then win
   const std::size_t most = for_wgmma ? 1 : 4;                              // each has to be compiled
   for (std::size_t i = 0; i < all.size() && i < most; ++i) best.push_back(all[i].second);
-  if (best.empty() && fits_a_grid(p, n, 16)) best.push_back({16, 64, 1, 4, 2, 1});
+  if (best.empty()) best.push_back({16, 64, 1, 4, 2, 1});
   return best;
 }
 
@@ -113,17 +101,15 @@ MmaKernel::MmaKernel(Product product, const GemmTile& tile, int ordinal)
 }
 
 MmaKernel::MmaKernel(Product product, const Problem& p)
-    : MmaKernel(product, fits_a_grid(p, product.gemm.n, 16) ? GemmTile{16, 64, 1, 4, 2, 1} : GemmTile{kTallRows, 64, 4, 2, 2, 1},
-                p.device->ordinal) {
+    : MmaKernel(std::move(product), GemmTile{16, 64, 1, 4, 2, 1}, p.device->ordinal) {
   singles_ = load(false);
 }
 
 MmaKernel::MmaKernel(Product product, const Config& c, const Problem& p)
     : MmaKernel(std::move(product), tile_of(c), p.device->ordinal) {
-  require(fits_a_grid(p, gemm_.n, tile_.rows), ErrorKind::unsupported, "a grid has too few tiles of ", tile_.rows, " rows for ", p.line());
   const int piece = gemm_.per_piece();
   const bool rows_align =
-      gemm_.width() % 8 == 0 && gemm_.row_pitch() % 8 == 0 && gemm_.k % piece == 0 && (!gemm_.is_conv || gemm_.channels % piece == 0);
+      gemm_.width() % 8 == 0 && (gemm_.groups == 1 || gemm_.n % 8 == 0) && gemm_.row_pitch() % 8 == 0 && gemm_.k % piece == 0 && (!gemm_.is_conv || gemm_.channels % piece == 0);
   if (rows_align) vectors_ = load(true);
   if (!rows_align || OperandAddresses::may_be_odd()) singles_ = load(false);
 }
@@ -142,8 +128,9 @@ Status::Code MmaKernel::run(const RunArgs& args, int64_t m) const noexcept {
   place_tail(args, tail_, a.tail);
   const Loaded& loaded = vectors_.module && lie_aligned(args, tail_) ? vectors_ : singles_;
   if (!loaded.module) return Status::failed;
-  const Grid grid{static_cast<unsigned>(ceil_div(gemm_.n, std::int64_t{tile_.columns})),
-                  static_cast<unsigned>(ceil_div(m, std::int64_t{tile_.rows})), static_cast<unsigned>(tile_.split)};
+  const int64_t count = blocks(gemm_, tile_, m);
+  if (count > kMostBlocks) return Status::failed;
+  const Grid grid{static_cast<unsigned>(count), 1, static_cast<unsigned>(tile_.split)};
   return launch(queue_of(args), loaded.function, grid, static_cast<unsigned>(tile_.threads()), static_cast<unsigned>(tile_.shared_bytes()),
                 &a, Start::early);
 }

@@ -8,8 +8,6 @@
 namespace tenfold::backends::cuda {
 
 std::int64_t shared_limit(int arch);  // bytes that a block may have
-// Whether there are tiles of which a grid holds as many as there may be rows; `product` has been read.
-Verdict mma_fits(const Problem& p, const Product& product);
 // Tiles worth timing, best guess first; each as numbers of a Config.
 std::vector<Config> mma_configs(const Problem& p, const Product& product);
 Verdict mma_valid(const Problem& p, const Config& c);

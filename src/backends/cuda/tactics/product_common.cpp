@@ -5,6 +5,8 @@
 
 #include "backends/cuda/codegen/body_text.h"
 #include "backends/cuda/tactics/conv_common.h"
+#include "backends/cuda/tactics/conv_weights_common.h"
+#include "backends/cuda/tactics/threads_common.h"
 #include "base/checked.h"
 
 namespace tenfold::backends::cuda {
@@ -28,7 +30,7 @@ Verdict types(const Problem& p, bool also_f32 = false) {
 }
 
 // What comes before the epilogue: a convolution's bias; or what an integer zero point, multiplied like any element, added to each sum.
-void begin_tail(const Problem& p, Product& product) {
+void begin_tail(const Problem& p, Product& product, int64_t together = 1) {
   Tail& tail = product.tail;
   GemmProblem& g = product.gemm;
   g.in = p.in[0].dtype, g.weight = p.in[1].dtype, g.out = p.out[0].dtype;
@@ -37,7 +39,7 @@ void begin_tail(const Problem& p, Product& product) {
     ir::BodyBuilder b({DType::i32, type, DType::i32});
     tail.body = b.finish({b.binary(ir::Prim::sub, 0, b.binary(ir::Prim::mul, b.cast(1, DType::i32), 2))});
     tail.inputs = {2, 1};
-    tail.operands = {{TailKind::single, type}, {TailKind::column, DType::i32, weight_sums_at(p)}};
+    tail.operands = {{TailKind::single, type}, {TailKind::column, DType::i32, weight_sums_at(p, together)}};
     g.zero_point = 0;
   } else if (p.anchor_inputs > 2 && p.in.size() > 2 && !p.in[2].missing) {
     const DType sum = p.in[0].dtype, bias = p.in[2].dtype;
@@ -112,20 +114,20 @@ bool is_channel(const OperandDesc& o, const OperandDesc& y) { return is_by_chann
 }  // namespace
 
 bool has_zero_point(const Problem& p) { return is_8_bit(p.in[0].dtype) && p.anchor_inputs > 2 && p.in.size() > 2 && !p.in[2].missing; }
-int64_t weight_sums_at(const Problem& p) { return round_up(ir::product(p.in[1].dims).constant(), 64); }
+int64_t weight_sums_at(const Problem& p, int64_t together) { return round_up(ir::product(p.in[1].dims).constant() * together, 64); }
 
-int64_t packed_weight_bytes(const Problem& p) {
+int64_t packed_weight_bytes(const Problem& p, int64_t together) {
   const OperandDesc& w = p.in[1];
-  if (!has_zero_point(p)) return ir::product(w.dims).constant() * bits(w.dtype) / 8;
+  if (!has_zero_point(p)) return ir::product(w.dims).constant() * together * bits(w.dtype) / 8;
   const std::size_t rows = p.op->name == "MatMulInteger" ? w.dims.size() - 1 : 0;
-  return weight_sums_at(p) + 4 * w.dims[rows].constant();
+  return weight_sums_at(p, together) + 4 * w.dims[rows].constant();
 }
 
-void add_weight_sums(const Problem& p, int64_t rows, void* packed) {
+void add_weight_sums(const Problem& p, int64_t rows, void* packed, int64_t together) {
   if (!has_zero_point(p)) return;
   const auto* row = static_cast<const std::uint8_t*>(packed);
-  auto* sums = reinterpret_cast<std::int32_t*>(static_cast<char*>(packed) + weight_sums_at(p));
-  const int64_t length = ir::product(p.in[1].dims).constant() / rows;
+  auto* sums = reinterpret_cast<std::int32_t*>(static_cast<char*>(packed) + weight_sums_at(p, together));
+  const int64_t length = ir::product(p.in[1].dims).constant() * together / rows;
   const bool is_signed = p.in[1].dtype == DType::i8;
   for (int64_t r = 0; r < rows; ++r, row += length) {
     sums[r] = 0;
@@ -180,15 +182,21 @@ Verdict read_windows(const Problem& p, Product& product) {
 
 }  // namespace
 
-Verdict read_conv(const Problem& p, Product& product) {
+Verdict read_conv(const Problem& p, Product& product, bool in_groups) {
   if (Verdict v = types(p); !v) return v;
-  if (p.attributes->integer("group", 1) != 1) return Verdict::no("channels are in groups");
+  const int64_t groups = p.attributes->integer("group", 1);
+  if (groups != 1 && !in_groups) return Verdict::no("channels are in groups");
   if (Verdict v = read_windows(p, product); !v) return v;
   GemmProblem& g = product.gemm;
-  unfold_patches(g);
+  if (groups > 1 && g.channels == 1 && groups == g.n && g.taps() <= kMostDepthwiseTaps)
+    return Verdict::no("one filter for each channel: conv_depthwise computes that");
+  if (g.n % groups != 0 || g.channels * groups != p.in[0].dims[1].constant()) return Verdict::no("channels do not suit the groups");
+  const int64_t together = groups_together(groups, g.channels, g.n / groups, g.in);
+  if (groups == 1) unfold_patches(g);
+  g.groups = groups / together, g.n /= g.groups, g.channels *= together, g.k *= together;
   const std::array<int64_t, 3> one{1, 1, 1}, zero{0, 0, 0};
-  g.is_conv = g.kernel != one || g.stride != one || g.begin != zero || g.in_extent != g.out_extent;
-  begin_tail(p, product);
+  g.is_conv = g.groups > 1 || g.kernel != one || g.stride != one || g.begin != zero || g.in_extent != g.out_extent;
+  begin_tail(p, product, together);
   return match_any_tail(p, is_channel, product);
 }
 
@@ -209,6 +217,21 @@ Verdict read_depthwise(const Problem& p, Product& product) {
   return match_any_tail(p, is_channel, product);
 }
 
+namespace {
+
+// Of a transposed convolution of one group: whether they lie side by side, all of them within the result.
+bool windows_tile(const Problem& p) {
+  const std::span<const ir::Dim> taps = std::span(p.in[1].dims).subspan(2);
+  const auto all_are = [&](const char* which, int64_t wanted) {
+    const ir::Ints values = p.attributes->ints(which, {});
+    return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == wanted; });
+  };
+  return p.attributes->integer("group", 1) == 1 && all_are("pads", 0) && all_are("output_padding", 0) && all_are("dilations", 1) &&
+         p.attributes->ints("strides", ir::Ints(taps.size(), 1)) == ir::constants(taps);
+}
+
+}  // namespace
+
 Verdict read_conv_transpose(const Problem& p, Product& product) {
   if (Verdict v = types(p); !v) return v;
   const OperandDesc &a = p.in[0], &b = p.in[1], &c = p.out[0];
@@ -217,28 +240,35 @@ Verdict read_conv_transpose(const Problem& p, Product& product) {
   if (x.size() < 3 || x.size() > 5 || w.size() != x.size() || y.size() != x.size()) return Verdict::no("not one to three spatial dims");
   if (!lies_last(a) || position_pitch(c) < 1) return Verdict::no("channels are not innermost");
   const std::size_t rank = w.size() - 2, lead = 3 - rank;
-  const auto all_are = [&](const char* which, int64_t wanted) {
-    const ir::Ints values = p.attributes->ints(which, {});
-    return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == wanted; });
-  };
-  if (p.attributes->integer("group", 1) != 1) return Verdict::no("channels are in groups");
-  if (p.attributes->string("auto_pad", "NOTSET") != "NOTSET") return Verdict::no("pads depend on the run's extents");
-  if (!all_are("pads", 0) || !all_are("output_padding", 0) || !all_are("dilations", 1)) return Verdict::no("it pads or dilates");
-  if (p.attributes->ints("strides", ir::Ints(rank, 1)) != ir::constants(std::span(w).subspan(2)))
-    return Verdict::no("windows overlap or leave gaps");
-  if (x[1] != w[0] || y[0] != x[0] || y[1] != w[1]) return Verdict::no("the epilogue enlarges the result");
+  const int64_t groups = p.attributes->integer("group", 1);
+  if (Verdict v = pads_are_known(p); !v) return v;
+  for (std::size_t d = 1; d < x.size(); ++d)
+    if (!x[d].is_constant() || !y[d].is_constant()) return Verdict::no("the extents of an image are not constant");
+  if (x[1] != w[0] || w[0].constant() % groups != 0) return Verdict::no("channels do not suit the groups");
+  if (y != conv_extents(p, true)) return Verdict::no("the epilogue enlarges the result");
+  for (const ir::Dims* image : {&x, &y})
+    if (ir::product(std::span(*image).subspan(1)).constant() >= int64_t{1} << 31) return Verdict::no("an image is too large");
+  for (const ir::Dim d : {ir::product(w), ir::product(std::span(x).subspan(2)), ir::product(std::span(y).subspan(2))})
+    if (d.constant() < 1) return Verdict::no("an operand is empty");
   GemmProblem& g = product.gemm;
-  for (std::size_t i = 0; i < rank; ++i) {
-    if (!x[2 + i].is_constant() || y[2 + i] != x[2 + i] * w[2 + i]) return Verdict::no("the extents of an image are not constant");
-    g.in_extent[lead + i] = x[2 + i].constant(), g.kernel[lead + i] = w[2 + i].constant();
+  g.pitch = position_pitch(c);
+  const int64_t together = groups_together(groups, w[0].constant() / groups, w[1].constant(), a.dtype);
+  g.groups = groups / together, g.n = w[1].constant() * together, g.channels = w[0].constant() / g.groups;
+  if (windows_tile(p)) {
+    for (std::size_t i = 0; i < rank; ++i) g.in_extent[lead + i] = x[2 + i].constant(), g.kernel[lead + i] = w[2 + i].constant();
+    g.spreads = true, g.k = g.channels, g.n *= g.taps();
+  } else {
+    if (Verdict v = read_phases(p, g); !v) return v;
+    g.k = g.taps() * g.channels;
   }
-  if (ir::product(std::span(y).subspan(1)).constant() >= int64_t{1} << 31) return Verdict::no("an image is too large");
-  if (ir::product(w).constant() < 1 || ir::product(std::span(x).subspan(2)).constant() < 1) return Verdict::no("the result is empty");
-  g.spreads = true, g.pitch = position_pitch(c);
-  g.k = w[0].constant(), g.n = g.taps() * w[1].constant();
-  product.rows = std::clamp<int64_t>(p.bounds(x[0]).upper, 1, 1 << 12) * ir::product(std::span(x).subspan(2)).constant();
+  const auto& rows = g.spreads ? g.in_extent : g.out_extent;
+  product.rows = std::clamp<int64_t>(p.bounds(x[0]).upper, 1, 1 << 12) * rows[0] * rows[1] * rows[2];
   begin_tail(p, product);
   return match_any_tail(p, is_channel, product);
+}
+
+double conv_work(const Problem& p, const Product& product) {
+  return 2.0 * static_cast<double>(product.rows) * static_cast<double>(ir::product(p.in[1].dims).constant());
 }
 
 double product_work(const Product& product) {

@@ -19,16 +19,20 @@ struct Product {
   std::int64_t rows = 0;  // the most that are likely
 };
 Verdict read_matmul(const Problem& p, Product& product, bool also_f32 = false);
-Verdict read_conv(const Problem& p, Product& product);  // one that only mixes channels becomes a plain product
+// One that only mixes channels becomes a plain product. `in_groups`: channels may be in groups, several of which are taken as one.
+Verdict read_conv(const Problem& p, Product& product, bool in_groups = false);
 Verdict read_depthwise(const Problem& p, Product& product);  // one filter for each channel
 inline constexpr std::int64_t kMostDepthwiseTaps = 49;
-Verdict read_conv_transpose(const Problem& p, Product& product);  // whose windows tile its result
+// Where windows tile the result one product, otherwise one for each phase.
+Verdict read_conv_transpose(const Problem& p, Product& product);
 // Of an integer product whose left operand has a zero point: the sums of the weights' rows, which then lie behind the packed weights.
 bool has_zero_point(const Problem& p);
-std::int64_t weight_sums_at(const Problem& p);  // bytes
-std::int64_t packed_weight_bytes(const Problem& p);
-void add_weight_sums(const Problem& p, std::int64_t rows, void* packed);  // nothing without a zero point
+// `together`: groups that share a matrix, which is as many times as large.
+std::int64_t weight_sums_at(const Problem& p, std::int64_t together = 1);  // bytes
+std::int64_t packed_weight_bytes(const Problem& p, std::int64_t together = 1);
+void add_weight_sums(const Problem& p, std::int64_t rows, void* packed, std::int64_t together = 1);  // nothing without a zero point
 double product_work(const Product& product);
+double conv_work(const Problem& p, const Product& product);  // without what is multiplied by nought between groups
 
 // Rows that a run has.
 std::int64_t matmul_rows(const RunArgs& args);

@@ -15,8 +15,7 @@ Product read(const Problem& p) {
 }
 Verdict supports(const Problem& p) {
   Product product;
-  const Verdict v = read_product_moments(p, product);
-  return v ? mma_fits(p, product) : v;
+  return read_product_moments(p, product);
 }
 std::vector<Config> configs(const Problem& p) { return mma_configs(p, read(p)); }
 double work(const Problem& p) { return product_work(read(p)); }

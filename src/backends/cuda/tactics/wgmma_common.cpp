@@ -79,7 +79,8 @@ Verdict wgmma_fits(const Problem& p, const Product& product) {
   if (p.device->arch != 90) return Verdict::no("wgmma needs sm_90");
   if (driver() && !driver()->tensor_map_im2col) return Verdict::no("the driver is older than CUDA 12: it describes no tensors for TMA");
   if (g.out != g.in && !(bits(g.in) == 8 && bits(g.out) <= 32) && !has_8_bits(g.out)) return Verdict::no("the result has another type");
-  if (g.spreads) return Verdict::no("a row of the product does not lie together in the result");
+  if (g.spreads || g.has_phases()) return Verdict::no("a row of the product does not lie together in the result");
+  if (g.groups > 1) return Verdict::no("channels are in groups");
   if (g.zero_point >= 0 && has_pads(g)) return Verdict::no("TMA pads with nought, not with the zero point");
   const auto aligned = [](int64_t elements, DType type) { return elements * bits(type) % 128 == 0; };
   if (!aligned(g.row_pitch(), g.out) || !aligned(g.n, g.out) || g.n % 8 != 0 || !aligned(g.k, g.in) || !aligned(g.channels, g.in))
@@ -87,7 +88,6 @@ Verdict wgmma_fits(const Problem& p, const Product& product) {
   if (product.rows < kFewRows || product.rows * g.n < kFewResults)
     return Verdict::no("so few results that sums should be split: matmul_mma and conv_mma do that");
   if (p.bounds(ir::product(p.out[0].dims)).upper / g.n > kMostRows) return Verdict::no("more rows than TMA counts");
-  if (Verdict v = OperandAddresses::may_be_odd() ? mma_fits(p, product) : Verdict::ok(); !v) return v;
   if (g.is_conv && !can_describe_images(g)) return Verdict::no("TMA does not describe such pads, strides or taps");
   return Verdict::ok();
 }
