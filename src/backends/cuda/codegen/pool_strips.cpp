@@ -183,13 +183,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) strips(Arguments a
     for (int v = 0; v < V; v += STORED) {
       T* at = to + r * a.ys[3] + v;
       if (!LAST && right + v >= (int)OUT2) break;
-      const u32* words = results[r] + v * sizeof(T) / 4;
-      constexpr int kWords = STORED * sizeof(T) / 4;
-      if (kWords == 0) *(u16*)at = (u16)(words[0] >> v % 2 * 16);
-      u32 out[kWords ? kWords : 1];
+      PIECE out[STORED * sizeof(T) / sizeof(PIECE)];
       #pragma unroll
-      for (int w = 0; w < kWords; ++w) out[w] = words[w];
-      if (kWords > 0) write<(kWords ? kWords : 1)>((u32*)at, out);
+      for (int w = 0; w < STORED * sizeof(T) / sizeof(PIECE); ++w)
+        out[w] = (PIECE)(results[r][v * sizeof(T) / 4 + w] >> v * sizeof(T) % 4 * 8);
+      write<STORED * sizeof(T) / sizeof(PIECE)>((PIECE*)at, out);
     }
   }
 }
@@ -268,7 +266,9 @@ std::string generate_pool_strips(const PoolStripsProblem& p) {
   const PoolProblem& w = p.pool;
   const Reads reads = reads_of(p);
   define("T", storage_type(w.dtype)), define("V", w.width), define("ROWS", p.rows), define("LAST", p.channels_last ? 1 : 0);
-  define("THREADS", kPoolStripsThreads), define("BLOCKS", kBlocks), define("STORED", p.channels_last ? w.width : p.stored);
+  define("THREADS", kPoolStripsThreads), define("BLOCKS", kBlocks);
+  const int at_once = p.channels_last ? w.width : p.stored;
+  define("STORED", at_once), define("PIECE", at_once * bytes_of(p) < 4 ? "u16" : "u32");
   for (std::size_t d = 0; d < 3; ++d) {
     define(cat("K", d), w.kernel[d]), define(cat("S", d), w.stride[d]), define(cat("D", d), w.dilation[d]);
     define(cat("B", d), w.begin[d]), define(cat("E", d), w.end[d]);
