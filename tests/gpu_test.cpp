@@ -153,6 +153,29 @@ TEST_F(Gpu, ProductsWhoseSizesOnlyARunKnows) {
       }
 }
 
+// Groups, several of which one product takes, and phases of windows that overlap, with what follows them.
+TEST_F(Gpu, GroupedAndTransposedConvolutionsWithWhatFollowsThem) {
+  const ir::Graph graph = parsed(R"((x f16[b,64,9,11], r f16[b,48,19,22], w f16[96,8,3,3]!, c f16[96]!, v f16[96,6,4,4]!, d f16[48]!)
+    h = Conv(x, w, c) group=8 pads=[1,1,1,1]
+    i = Relu(h)
+    t = ConvTranspose(i, v, d) group=8 strides=[2,2] pads=[1,1,1,1] output_padding=[1,0]
+    s = Add(t, r)
+    y = Relu(s))");
+  BuildConfig config;
+  config.device = "cuda:0", config.optimization_level = 0;
+  config.tactic_sources = static_cast<std::uint32_t>(TacticSource::native);
+  config.profiles = {{{"x", {{1, 64, 9, 11}, {2, 64, 9, 11}, {5, 64, 9, 11}}}, {"r", {{1, 48, 19, 22}, {2, 48, 19, 22}, {5, 48, 19, 22}}}}};
+  const Engine engine = builder::build_graph(graph, config);
+  const auto context = engine.create_context();
+  for (const std::int64_t b : {1, 5}) {
+    const Tensor x = ops::random_tensor(DType::f16, {b, 64, 9, 11}, 3), r = ops::random_tensor(DType::f16, {b, 48, 19, 22}, 4);
+    const Tensor want = std::get<Tensor>(ops::run_graph(graph, {x, r}).at(0)), got = context->run(std::vector<Tensor>{x, r}).at(0);
+    ASSERT_EQ(got.shape(), want.shape());
+    for (std::int64_t i = 0; i < want.size(); ++i)
+      ASSERT_NEAR(got.as_double(i), want.as_double(i), 0.05 + 0.01 * std::abs(want.as_double(i))) << "batch " << b << ", element " << i;
+  }
+}
+
 // Rows of bytes, more of them than 32-bit indices count: counts up to 2^30 take a narrower kernel, which is in the operator's cases.
 TEST_F(Gpu, PadOfMoreElementsThan32BitsCount) {
   constexpr std::int64_t kWidth = 65536, kWide = kWidth + 3, kShifts = 997;
