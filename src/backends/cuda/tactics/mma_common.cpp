@@ -57,6 +57,7 @@ std::vector<Config> mma_configs(const Problem& p, const Product& product) {
       const GemmTile tile{t[0], t[1], t[2], t[3], p.device->arch >= 80 ? std::clamp(steps + 1, 2, t[4]) : 2, split};
       if (tile.shared_bytes() > shared_limit(p.device->arch) || tile.rows % split != 0) continue;
       if (split > 1 && (p.device->arch < 90 || tiles < 2 * split)) continue;
+      if (tile.rows == 128 && tile.columns == 32 && n > 32) continue;  // for groups and phases of few columns
       if ((tile.rows > 16 && tile.rows >= 2 * m) || (tile.columns > 64 && tile.columns >= 2 * n)) continue;
       all.push_back({guess(tile, product.gemm, m, tiles), {tile.rows, tile.columns, tile.warps_down, tile.warps_across, tile.stages, split}});
     }
