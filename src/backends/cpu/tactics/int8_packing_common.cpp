@@ -1,10 +1,51 @@
 // Packed int8 weights: values as they are stored, their sums, and what corrects results for the difference.
+#include <algorithm>
 #include <cstring>
 
 #include "backends/cpu/tactics/int8_common.h"
 #include "base/checked.h"
 
 namespace tenfold::backends::cpu {
+namespace {
+
+// f(j) for each j below count, in loops of known length, which become vectors without -O3.
+template <class F>
+inline void for_lines(std::int64_t count, const F& f) {
+  constexpr std::int64_t kLine = 16;
+  std::int64_t j = 0;
+  for (; j + kLine <= count; j += kLine)
+    for (std::int64_t c = 0; c < kLine; ++c) f(j + c);
+  for (; j < count; ++j) f(j);
+}
+
+void widen_range(const std::int16_t* __restrict row, std::int64_t count, std::int16_t* __restrict least, std::int16_t* __restrict most) {
+  for_lines(count, [&](std::int64_t j) {
+    least[j] = std::min(least[j], row[j]);
+    most[j] = std::max(most[j], row[j]);
+  });
+}
+
+// Stores a row less what each column is moved by, and adds it to the columns' sums.
+void store_row(const std::int16_t* __restrict row, const std::int16_t* __restrict moved, std::int64_t count, std::int32_t* __restrict sums,
+               std::int8_t* __restrict stored) {
+  for_lines(count, [&](std::int64_t j) {
+    const auto value = static_cast<std::int16_t>(row[j] - moved[j]);
+    sums[j] += value;
+    stored[j] = static_cast<std::int8_t>(value);
+  });
+}
+
+// Four rows, `stride` apart, column by column.
+void interleave(const std::int8_t* __restrict rows, std::int64_t stride, std::int64_t count, std::int8_t* __restrict to) {
+  const auto *first = reinterpret_cast<const std::uint8_t*>(rows), *second = first + stride, *third = second + stride,
+             *fourth = third + stride;
+  auto* words = reinterpret_cast<std::uint32_t*>(to);
+  for_lines(count, [&](std::int64_t j) {
+    words[j] = std::uint32_t{first[j]} | std::uint32_t{second[j]} << 8 | std::uint32_t{third[j]} << 16 | std::uint32_t{fourth[j]} << 24;
+  });
+}
+
+}  // namespace
 
 std::vector<std::int16_t> int8_values(const Tensor& weights) {
   const auto count = static_cast<std::size_t>(weights.size());
@@ -46,6 +87,13 @@ void Int8Packing::for_row(std::int64_t k, const F& f) const {
 
 void Int8Packing::pack_body(const std::vector<std::int8_t>& stored, std::int64_t group, void* packed) const {
   auto* body = reinterpret_cast<std::int8_t*>(const_cast<char*>(panel(packed, group, 0, 0)));
+  if (!ordered_ && k_group_ == 4) {
+    for (std::int64_t k = 0; k < depth_; k += 4)
+      for_row(k, [&](std::int64_t value, std::int64_t slot, std::int64_t, std::int64_t count) {
+        interleave(stored.data() + value, columns_, count, body + slot);
+      });
+    return;
+  }
   if (!ordered_) {
     for (std::int64_t k = 0; k < depth_; ++k)
       for_row(k, [&](std::int64_t value, std::int64_t slot, std::int64_t step, std::int64_t count) {
@@ -95,12 +143,9 @@ std::vector<std::int8_t> Int8Packing::unpack_body(const void* packed, std::int64
 // its zero point by that.
 std::vector<std::int32_t> Int8Packing::moved_by(const std::int16_t* weights, const std::int32_t* zeros) const {
   const auto n = static_cast<std::size_t>(weights_.n);
-  std::vector<std::int32_t> moved(zeros, zeros + n), least(moved), most(moved);
-  for (std::int64_t i = 0; i < weights_.k; ++i, weights += n)
-    for (std::size_t j = 0; j < n; ++j) {
-      least[j] = std::min<std::int32_t>(least[j], weights[j]);
-      most[j] = std::max<std::int32_t>(most[j], weights[j]);
-    }
+  std::vector<std::int32_t> moved(zeros, zeros + n);
+  std::vector<std::int16_t> least(zeros, zeros + n), most(least);
+  for (std::int64_t i = 0; i < weights_.k; ++i, weights += n) widen_range(weights, weights_.n, least.data(), most.data());
   for (std::size_t j = 0; j < n; ++j)
     if (least[j] - zeros[j] < -128 || most[j] - zeros[j] > 127) moved[j] = most[j] > 127 ? 128 : 0;
   return moved;
@@ -115,12 +160,8 @@ void Int8Packing::pack(std::span<const std::int16_t> weights, std::span<const st
     const std::int16_t* row = weights.data() + g * k * n;
     const std::int32_t* zero = zeros.data() + g * n;
     const std::vector<std::int32_t> moved = moved_by(row, zero);
-    for (std::int64_t i = 0; i < k; ++i, row += n)
-      for (std::int64_t j = 0; j < n; ++j) {
-        const std::int32_t value = row[j] - moved[static_cast<std::size_t>(j)];
-        head[j] += value;
-        stored[static_cast<std::size_t>(i * columns_ + j)] = static_cast<std::int8_t>(value);
-      }
+    const std::vector<std::int16_t> less(moved.begin(), moved.end());
+    for (std::int64_t i = 0; i < k; ++i, row += n) store_row(row, less.data(), n, head, stored.data() + i * columns_);
     for (std::int64_t j = 0; j < n; ++j) {
       const std::int32_t by = moved[static_cast<std::size_t>(j)];
       head[2 * columns_ + j] = zero[j] - by;
