@@ -60,7 +60,8 @@ __device__ __forceinline__ u32 place_of(int row, int piece) { return row * 128 +
 )";
 
 constexpr const char* kMain = R"(
-extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Arguments a) {
+// With room for one block wanted: otherwise the compiler saves registers and reads fragments late.
+extern "C" __global__ void CLUSTER __launch_bounds__(kThreads, 1) gemm(const Arguments a) {
   enter();
   extern __shared__ __align__(128) u8 shared[];
   const u32 base = (u32)__cvta_generic_to_shared(shared);
@@ -162,18 +163,27 @@ extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const Argume
     SUM sum[WIDTH];
 #if SPLIT > 1
     const u32 own = (u32)__cvta_generic_to_shared(sums + r * kPitch + column);
+    SUM shares[SPLIT][WIDTH];   // all of them are under way before the first is added
     #pragma unroll
-    for (int v = 0; v < WIDTH; ++v) sum[v] = 0;
-    #pragma unroll
-    for (int z = 0; z < SPLIT; ++z) {   // in one order: the same bits every time
+    for (int z = 0; z < SPLIT; ++z) {
       u32 there;
       asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(own), "r"(z));
+#if VECTORS
       #pragma unroll
-      for (int v = 0; v < WIDTH; ++v) {
-        SUM x;
-        asm volatile("ld.shared::cluster.b32 %0, [%1];" : SUM_REGISTER(x) : "r"(there + 4 * v));
-        sum[v] += x;
-      }
+      for (int v = 0; v < WIDTH; v += 4)
+        asm volatile("ld.shared::cluster.v4.b32 {%0,%1,%2,%3}, [%4];"
+                     : SUM_REGISTER(shares[z][v]), SUM_REGISTER(shares[z][v + 1]), SUM_REGISTER(shares[z][v + 2]),
+                       SUM_REGISTER(shares[z][v + 3])
+                     : "r"(there + 4 * v));
+#else
+      asm volatile("ld.shared::cluster.b32 %0, [%1];" : SUM_REGISTER(shares[z][0]) : "r"(there));
+#endif
+    }
+    #pragma unroll
+    for (int v = 0; v < WIDTH; ++v) {
+      sum[v] = 0;
+      #pragma unroll
+      for (int z = 0; z < SPLIT; ++z) sum[v] += shares[z][v];   // in one order: the same bits every time
     }
 #else
     #pragma unroll
