@@ -139,15 +139,19 @@ def load(judge, a, rows):
             row.engines[name] = engine.result()
 
 
-def measure(a, rows):
+def measure(judge, a, rows):
     end = time.monotonic() + a.budget
     for r in range(a.rounds):
+        if r >= 2 and time.monotonic() >= end:
+            break
         for row in rows:
             if r < 2 or time.monotonic() < end:
                 row.time(a.seconds)
         print(f'round {r + 1}, {end - time.monotonic():.0f} s left', file=sys.stderr, flush=True)
+        write(judge, a, rows)   # what has been timed is kept, whatever ends this program
     while a.budget < float('inf') and time.monotonic() < end and len(rows[0].rounds) > 1:
         max(rows, key=lambda row: row.unrest() / len(row.rounds)).time(a.seconds)
+    write(judge, a, rows)
 
 
 def spread(values, form):
@@ -180,8 +184,18 @@ def lines(judge, a, rows):
                 cells += [spread(row.ratios('bf16' if c == 'openvino_default' else 'fp32'), '.2f') if times else '-']
         yield '| ' + ' | '.join(cells) + ' |'
     yield ''
-    yield ("ratio: the better of ONNX Runtime and OpenVINO by ours, OpenVINO's bf16 by our `--bf16`, each of one round; medians, in brackets the "
-           '10th and 90th percentile.')
+    yield ("ratio: the better of ONNX Runtime and OpenVINO by ours, OpenVINO's bf16 by our `--bf16`, each of one round; medians, in brackets "
+           'the 10th and 90th percentile.')
+
+
+def write(judge, a, rows):
+    timed = [row for row in rows if row.rounds]
+    text = open(a.out).read() if os.path.exists(a.out) else '# Performance\n'
+    with open(a.out, 'w') as f:
+        f.write(performance_table.replace_section(text, a.title, '\n'.join(lines(judge, a, timed))))
+    if a.json:
+        with open(a.json, 'w') as f:
+            json.dump([{'case': r.case, 'threads': r.threads, 'rounds': r.rounds} for r in timed], f, indent=1)
 
 
 def main():
@@ -210,17 +224,11 @@ def main():
         try:
             load(judge, a, rows)
             print(f'engines: {time.monotonic() - begin:.0f} s', file=sys.stderr, flush=True)
-            measure(a, rows)
+            measure(judge, a, rows)
         finally:
             for row in rows:
                 for engine in row.engines.values():
                     engine.close()
-    text = open(a.out).read() if os.path.exists(a.out) else '# Performance\n'
-    with open(a.out, 'w') as f:
-        f.write(performance_table.replace_section(text, a.title, '\n'.join(lines(judge, a, rows))))
-    if a.json:
-        with open(a.json, 'w') as f:
-            json.dump([{'case': r.case, 'threads': r.threads, 'rounds': r.rounds} for r in rows], f, indent=1)
 
 
 if __name__ == '__main__':
