@@ -320,6 +320,12 @@ inline constexpr const char* kRegions[] = {
     "(x f32[300,40001])\n y = Region(x) body={(f32) %1=abs.f32(%0) %2=reduce_max.f32(%1) %3=div.f32(%0,%2) over=1 -> %3}",
     "(x f16[3,5,64], s f16[3,5,1])\n y, m = Region(x, s) body={(f16,f16) %2=cast.f32(%0) %3=reduce_sum.f32(%2) %4=cast.f32(%1) %5=mul.f32(%3,%4) "
     "%6=sub.f32(%2,%5) %7=cast.f16(%6) over=1 -> %7 %5}",
+    "(x f16[3,70000], s f16[70000])\n y = Region(x, s) body={(f16,f16) %2=cast.f32(%0) %3=cast.f32(%1) %4=mul.f32(%2,%3) %5=reduce_max.f32(%4) "
+    "%6=sub.f32(%4,%5) %7=exp.f32(%6) %8=reduce_sum.f32(%7) %9=reduce_min.f32(%4) %10=add.f32(%8,%9) %11=div.f32(%7,%10) %12=cast.f16(%11) over=1 -> "
+    "%12}",  // by a cluster of blocks
+    "(x f32[5,2,3,40000], w f32[2,3,1])\n y = Region(x, w) body={(f32,f32) %2=reduce_sum.f32(%0) %3=constant.f32(8.333333e-06) %4=mul.f32(%2,%3) "
+    "%5=sub.f32(%0,%4) %6=mul.f32(%5,%5) %7=reduce_sum.f32(%6) %8=mul.f32(%7,%3) %9=rsqrt.f32(%8) %10=mul.f32(%5,%9) %11=mul.f32(%10,%1) over=2 -> "
+    "%11}",
 };
 
 }  // namespace tenfold::backends::testing

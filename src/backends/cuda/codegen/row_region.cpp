@@ -22,9 +22,27 @@ std::vector<const OperandDesc*> pointers(const std::vector<OperandDesc>& in, con
 
 struct Shape {
   std::int64_t length = -1;   // of a row; -1: only a run knows
-  int width = 1, threads = kRowRegionThreads, rows_per_block = 1;
-  bool held = false;
+  int width = 1, threads = kRowRegionThreads, rows_per_block = 1, cluster = 1;
+  bool held = false, keeps = false;
 };
+
+// Sums and maxima over the blocks of a row: each leaves its own in a slot, all read them in the same order.
+constexpr const char* kClusterText = R"(
+__device__ __forceinline__ void meet() { asm volatile("barrier.cluster.arrive;\n\tbarrier.cluster.wait;" ::: "memory"); }
+template <class Op, int BLOCKS> __device__ __forceinline__ float over_cluster(const float* slot) {
+  const u32 own = (u32)__cvta_generic_to_shared(slot);
+  float all = 0.f;
+  #pragma unroll
+  for (int block = 0; block < BLOCKS; ++block) {
+    u32 there;
+    float x;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(own), "r"(block));
+    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(there) : "memory");
+    all = block == 0 ? x : Op::apply(all, x);
+  }
+  return all;
+}
+)";
 
 class Printer {
  public:
@@ -33,20 +51,26 @@ class Printer {
 
   // All walks of a row by the threads that have it.
   std::string whole(const char* name) {
-    std::string out = head(name, shape_.threads * shape_.rows_per_block, shape_.threads);
-    out += cat("  i64 line = (i64)blockIdx.x * ", shape_.rows_per_block, " + threadIdx.x / ", shape_.threads, ";\n");
+    const bool clusters = shape_.cluster > 1;
+    std::string out = head(name, shape_.threads * shape_.rows_per_block, shape_.threads, shape_.cluster);
+    if (clusters) out += cat("  __shared__ float slots[", phases_.reductions, "];\n  i64 line = blockIdx.x / ", shape_.cluster, ";\n");
+    else out += cat("  i64 line = (i64)blockIdx.x * ", shape_.rows_per_block, " + threadIdx.x / ", shape_.threads, ";\n");
     out += "  const bool there = line < a.rows;\n  if (!there) line = a.rows - 1;\n";   // every lane takes part in the sums
-    out += cat("  const ", index(), " begin = 0, end = ", vectors_of_row(), ";\n", rows());
+    out += cat("  const ", index(), " begin = ", clusters ? cat("blockIdx.x % ", shape_.cluster, " * ", steps(), " * kThreads") : "0",
+               ", end = ", vectors_of_row(), "; (void)end;\n", rows());
     if (shape_.held) out += hold();
+    int slot = 0;
     for (const RowPhase& phase : phases_.phases)
       for (int v : phase.kept) out += cat("  float k", v, "[", steps(), "][", width_, "];\n");
     for (const RowPhase& phase : phases_.phases) {
       out += walk(phase);
-      for (int r : phase.reductions) out += cat("  const float r", r, " = ", over(r, cat("s", r)), ";\n");
+      out += clusters ? over_blocks(phase, slot) : "";
+      for (int r : phase.reductions)
+        if (!clusters) out += cat("  const float r", r, " = ", over(r, cat("s", r)), ";\n");
       out += numbers(phase.behind);
     }
     out += "  next_may_start();\n";
-    return out + results("there") + "}\n";
+    return out + results("there") + (clusters ? "  meet();   // nobody leaves while others read\n}\n" : "}\n");
   }
   // Walk `k` by one of the blocks that share a row; the last one makes the results.
   std::string shared(const char* name, std::size_t k) {
@@ -81,15 +105,27 @@ class Printer {
     const ir::Prim prim = instr(r).prim;
     return prim == ir::Prim::reduce_sum ? "Sum" : prim == ir::Prim::reduce_max ? "Max" : "Min";
   }
+  std::string over_own_block(int r, const std::string& own) const {
+    return cat("over_block<", operation(r), ", kThreads>(", own, ", ", neutral(r), ", room)");
+  }
   // In the type of the body's value.
-  std::string over(int r, const std::string& own) const {
+  std::string typed(int r, const std::string& all) const {
     const DType t = instr(r).dtype;
-    const std::string all = cat("over_block<", operation(r), ", kThreads>(", own, ", ", neutral(r), ", room)");
     return t == DType::f32 ? all : loaded(t, stored(t, all));
   }
+  std::string over(int r, const std::string& own) const { return typed(r, over_own_block(r, own)); }
+  // One barrier for all reductions of a walk; each has a slot of its own, so that none is written while others read.
+  std::string over_blocks(const RowPhase& phase, int& slot) const {
+    std::string out, back;
+    for (int r : phase.reductions) {
+      out += cat("  const float b", r, " = ", over_own_block(r, cat("s", r)), ";\n  if (threadIdx.x == 0) slots[", slot, "] = b", r, ";\n");
+      back += cat("  const float r", r, " = ", typed(r, cat("over_cluster<", operation(r), ", ", shape_.cluster, ">(slots + ", slot++, ")")), ";\n");
+    }
+    return out + "  meet();\n" + back;
+  }
 
-  std::string head(const char* name, int of_block, int of_row) const {
-    return cat("extern \"C\" __global__ void __launch_bounds__(", of_block, ") ", name,
+  std::string head(const char* name, int of_block, int of_row, int cluster = 1) const {
+    return cat("extern \"C\" __global__ void ", cluster > 1 ? cat("__cluster_dims__(", cluster, ", 1, 1) ") : "", "__launch_bounds__(", of_block, ") ", name,
                "(const __grid_constant__ Arguments a) {\n  enter();\n  __shared__ float room[32]; (void)room;\n  constexpr int kThreads = ",
                of_row, ";\n  const int t = threadIdx.x % kThreads;\n");
   }
@@ -142,8 +178,9 @@ class Printer {
     return cat("  ", storage_type(p_.in[o].dtype), " x", o, steps, "[", is_one(o) ? 1 : width_, "];\n");
   }
   std::int64_t vectors() const { return shape_.length / width_; }
-  std::int64_t steps() const { return ceil_div(vectors(), std::int64_t{shape_.threads}); }
-  bool fills() const { return vectors() % shape_.threads == 0; }
+  std::int64_t together() const { return std::int64_t{shape_.threads} * shape_.cluster; }   // vectors of a step
+  std::int64_t steps() const { return ceil_div(vectors(), together()); }
+  bool fills() const { return vectors() % together() == 0; }
 
   std::string hold() {
     std::string out;
@@ -156,7 +193,7 @@ class Printer {
     return out + "  }\n";
   }
   std::string each_step() const {
-    return cat("  #pragma unroll\n  for (int k = 0; k < ", steps(), "; ++k) {\n    const ", index(), " at = k * kThreads + t;\n",
+    return cat("  #pragma unroll\n  for (int k = 0; k < ", steps(), "; ++k) {\n    const ", index(), " at = ", shape_.cluster > 1 ? "begin + " : "", "k * kThreads + t;\n",
                fills() ? "" : cat("    if (at >= ", vectors(), ") continue;\n"));
   }
   // The loop over the row's vectors: their operands are in xO, or xO[k]. `part` follows for every element v; ends within that loop.
@@ -244,24 +281,31 @@ int width_of(const RowRegionProblem& p, const IndexSpace& outer, const IndexSpac
   return width;
 }
 
-// Threads of a row: as few as can hold it with some reads under way each, more where there are few rows.
+// Threads of a row: as few as can hold it with some reads under way each, more where there are few rows; several blocks of a cluster where
+// the registers of one are too few.
 Shape shape_of(const RowRegionProblem& p, const IndexSpace& outer, const IndexSpace& row) {
-  constexpr std::int64_t kFewRows = 1056, kMostBytes = 256;
+  constexpr std::int64_t kFewRows = 1056, kBytes = 128, kMostBytes = 256, kMostBlocks = 8;
   static const ir::SymbolBounds nothing_known;
   Shape s{.width = width_of(p, outer, row)};
   const Dim length = ir::product(p.row);
   if (!length.is_constant() || length.constant() < 1) return s;
   s.length = length.constant();
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0, operands = 0;
   for (std::size_t o = 0; o < p.in.size(); ++o)
-    if (!p.narrow_in[o]) bytes += bits(p.in[o].dtype) / 8;
+    if (!p.narrow_in[o]) bytes += bits(p.in[o].dtype) / 8, ++operands;
   const std::int64_t vectors = s.length / s.width, vector_bytes = std::max<std::int64_t>(bytes * s.width, 1);
+  const auto of_thread = [&](std::int64_t threads) { return ceil_div(vectors, threads) * vector_bytes; };
   const bool few = ir::product(p.outer).bounds(p.box ? *p.box : nothing_known).upper <= kFewRows;
-  const std::int64_t wanted = few ? 32 : 64;
-  int threads = 8;
-  while (threads < kRowRegionThreads && ceil_div(vectors, std::int64_t{threads}) * vector_bytes > wanted) threads *= 2;
-  if (ceil_div(vectors, std::int64_t{threads}) * vector_bytes > kMostBytes) return s;
-  s.held = true, s.threads = threads, s.rows_per_block = threads > 32 ? 1 : 128 / threads;
+  const std::int64_t wanted = few ? 32 : operands > 1 ? 128 : 64;
+  int threads = 8, cluster = 1;
+  while (threads < kRowRegionThreads && of_thread(threads) > wanted) threads *= 2;
+  while (p.clusters && cluster < kMostBlocks && of_thread(threads * cluster) > kBytes) cluster *= 2;
+  if (of_thread(threads * cluster) > kMostBytes) return s;
+  s.held = true, s.threads = threads, s.cluster = cluster, s.rows_per_block = threads > 32 ? 1 : 128 / threads;
+  // What is kept takes registers, too, 4 bytes for each element.
+  std::int64_t kept = 0;
+  for (const RowPhase& phase : row_phases(p.body, p.narrow_in, true).phases) kept += static_cast<std::int64_t>(phase.kept.size());
+  s.keeps = of_thread(threads * cluster) + ceil_div(vectors, std::int64_t{threads} * cluster) * s.width * 4 * kept <= 320;
   return s;
 }
 
@@ -279,14 +323,15 @@ RowRegionKernel generate_row_region(const RowRegionProblem& p) {
   outer.merge(), row.merge();
   const Shape shape = shape_of(p, outer, row);
   RowRegionKernel k{.source = {}, .outer = outer, .row = row, .width = shape.width, .threads = shape.threads,
-                    .rows_per_block = shape.rows_per_block, .shares = !shape.held};
+                    .rows_per_block = shape.rows_per_block, .cluster = shape.cluster, .shares = !shape.held};
   std::string kernels;
   for (const bool vectors : {true, false}) {
     const char* suffix = vectors ? "vectors" : "singles";
     // One by one a row that registers hold in vectors would take as many steps as it has elements: it is walked.
     Shape own = shape;
     own.held = shape.held && (vectors || shape.width == 1);
-    const RowPhases phases = row_phases(p.body, p.narrow_in, own.held);
+    if (!vectors) own.cluster = 1, own.held = own.held && shape.cluster == 1;
+    const RowPhases phases = row_phases(p.body, p.narrow_in, own.held && own.keeps);
     k.walks = static_cast<int>(phases.phases.size()) + 1;
     Printer print(p, phases, outer, row, own, vectors ? shape.width : 1);
     kernels += print.whole(cat("whole_", suffix).c_str());
@@ -294,7 +339,7 @@ RowRegionKernel generate_row_region(const RowRegionProblem& p) {
   }
   k.outer = outer, k.row = row;
   const auto room = [](std::size_t n) { return std::max<std::size_t>(n, 1); };
-  k.source = cat(prelude(), "struct Arguments { const void* in[", room(p.in.size()), "]; void* out[", p.out.size(),
+  k.source = cat(prelude(), shape.cluster > 1 ? kClusterText : "", "struct Arguments { const void* in[", room(p.in.size()), "]; void* out[", p.out.size(),
                  "]; i64 rows, chunk; float* parts; i64 n[", room(outer.arguments().size()), "], m[", room(row.arguments().size()), "]; };\n",
                  kernels);
   return k;

@@ -1,6 +1,6 @@
 // Kernels for bodies that reduce the last dims of their space: chains of pointwise operators, casts, broadcasts and reductions in one
-// kernel. Rows that registers can hold are read once; of longer ones each walk reads its elements again, and where there are few of
-// them several blocks share a row: a kernel for each walk, which leave their parts of the sums in memory.
+// kernel. Rows that registers can hold, of a block or of a cluster of blocks, are read once; of longer ones each walk reads its elements
+// again, and where there are few of them several blocks share a row: a kernel for each walk, which leave their parts of the sums in memory.
 #pragma once
 
 #include <string>
@@ -17,6 +17,7 @@ struct RowRegionProblem {
   std::vector<OperandDesc> in_outer, out_outer, in_row, out_row;  // ... and along each half of the space, as strided views
   std::vector<bool> narrow_in, narrow_out;    // one number for each row
   const ir::SymbolBounds* box = nullptr;
+  bool clusters = false;                      // the device has them
 };
 
 struct RowRegionKernel {
@@ -24,6 +25,7 @@ struct RowRegionKernel {
   IndexSpace outer, row;
   int width = 1;        // elements that `vectors` reads at once
   int threads = 32, rows_per_block = 1;
+  int cluster = 1;      // blocks of a row, by vectors
   int walks = 1;
   bool shares = false;
 };

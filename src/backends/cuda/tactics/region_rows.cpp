@@ -37,7 +37,7 @@ std::pair<OperandDesc, OperandDesc> halves(const OperandDesc& o, std::size_t red
 
 Verdict as_rows(const Problem& p, RowRegionProblem& r) {
   if (!p.op->scalar || (p.body && p.op->name != "Region")) return Verdict::no("no Region");
-  r.body = whole_body(p), r.box = p.box;
+  r.body = whole_body(p), r.box = p.box, r.clusters = p.device->arch >= 90;
   if (r.body.reduced_rank == 0) return Verdict::no("nothing is reduced");
   const auto reduced = static_cast<std::size_t>(r.body.reduced_rank);
   Dims space;
@@ -171,7 +171,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   put(k.kernel.row, space + k.outer_rank, all);
   const std::size_t how = aligned ? 0 : 1;
   if (shares.count == 1) {
-    const Grid grid{static_cast<unsigned>(ceil_div(rows, std::int64_t{k.kernel.rows_per_block}))};
+    const std::int64_t cluster = aligned ? k.kernel.cluster : 1;
+    const Grid grid{static_cast<unsigned>(ceil_div(rows, std::int64_t{k.kernel.rows_per_block}) * cluster)};
     return launch(queue_of(args), k.functions[0][how], grid, static_cast<unsigned>(k.kernel.threads * k.kernel.rows_per_block), 0, argument.data(),
                   Start::early);
   }
