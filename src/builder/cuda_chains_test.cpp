@@ -11,7 +11,8 @@ using builder::testing::plan_of;
 
 struct Chain {
   const char *what, *graph;
-  int kernels = 1, halves = 1;   // in f32; with leave for f16, where a graph's f32 inputs are narrowed first unless what reads them does that
+  // In f32; with leave for f16, where a graph's f32 inputs are narrowed first unless what reads them does that.
+  int kernels = 1, halves = 1;
 };
 const Chain kChains[] = {
     {"pointwise, reduce", "(x f32[64,512], z f32[64,512])\n p = Mul(x, z)\n q = Abs(p)\n y = ReduceMean(q) axes=[-1]"},
@@ -46,7 +47,8 @@ const Chain kChains[] = {
       g = Mul(n, w)
       y = Add(g, b))"},
     {"LayerNorm, GELU", "(x f32[64,512], w f32[512]!, b f32[512]!)\n n = LayerNormalization(x, w, b)\n y = Gelu(n)"},
-    {"residual, LayerNorm, ReLU", "(x f32[64,512], z f32[64,512], w f32[512]!, b f32[512]!)\n s = Add(x, z)\n n = LayerNormalization(s, w, b)\n y = Relu(n)"},
+    {"residual, LayerNorm, ReLU",
+     "(x f32[64,512], z f32[64,512], w f32[512]!, b f32[512]!)\n s = Add(x, z)\n n = LayerNormalization(s, w, b)\n y = Relu(n)"},
     {"RMSNorm in f32 among f16", R"((x f16[64,512], w f16[512]!)
       two = f32[]{2.0}
       eps = f32[]{0.00001}
@@ -59,14 +61,16 @@ const Chain kChains[] = {
       n = Mul(h, r)
       c = Cast(n) to="f16"
       y = Mul(c, w))"},
-    {"softmax in pieces", "(x f32[64,512])\n m = ReduceMax(x) axes=[-1]\n d = Sub(x, m)\n e = Exp(d)\n s = ReduceSum(e) axes=[-1]\n y = Div(e, s)"},
+    {"softmax in pieces",
+     "(x f32[64,512])\n m = ReduceMax(x) axes=[-1]\n d = Sub(x, m)\n e = Exp(d)\n s = ReduceSum(e) axes=[-1]\n y = Div(e, s)"},
     {"scale, mask, softmax", R"((x f32[4,8,64,64], k f32[4,1,1,64])
       c = f32[]{0.125}
       a = Mul(x, c)
       b = Add(a, k)
       y = Softmax(b) axis=-1)"},
     {"softmax, pointwise", "(x f32[64,512], z f32[64,512])\n s = Softmax(x) axis=-1\n y = Mul(s, z)"},
-    {"log-sum-exp", "(x f32[64,512])\n m = ReduceMax(x) axes=[-1]\n d = Sub(x, m)\n e = Exp(d)\n s = ReduceSum(e) axes=[-1]\n l = Log(s)\n y = Add(l, m)"},
+    {"log-sum-exp",
+     "(x f32[64,512])\n m = ReduceMax(x) axes=[-1]\n d = Sub(x, m)\n e = Exp(d)\n s = ReduceSum(e) axes=[-1]\n l = Log(s)\n y = Add(l, m)"},
     {"long rows", "(x f32[2,300000])\n n = ReduceL2(x) axes=[-1]\n y = Div(x, n)"},
     {"all of a tensor", "(x f32[64,64,64], z f32[64,64,64])\n d = Sub(x, z)\n q = Mul(d, d)\n y = ReduceMean(q)"},
     {"GroupNorm in pieces", R"((x f32[2,32,16,16], w f32[32,1,1]!, b f32[32,1,1]!)
@@ -106,7 +110,8 @@ const Chain kChains[] = {
       s = ReduceSum(p) axes=[1] keepdims=0
       n = ReduceSum(m) axes=[1] keepdims=0
       c = Clip(n, least)
-      y = Div(s, c))", 1, 2},
+      y = Div(s, c))",
+     1, 2},
     {"cast, reduce a slice, cast", R"((x f16[64,600])
       from = i64[1]{8}
       to = i64[1]{520}

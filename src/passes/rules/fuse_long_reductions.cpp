@@ -1,5 +1,5 @@
-// fuse_long_reductions: reductions over the last dims, of any length and float type, join the pointwise nodes around them in one Region. For
-// GPUs, whose kernel holds a row in the registers of a block, and shares longer ones between blocks.
+// fuse_long_reductions: reductions over the last dims, softmax and norms among them, of any length and float type, join the pointwise nodes
+// around them in one Region. For GPUs, whose kernel holds a row in the registers of a block or a cluster, and shares longer ones.
 //
 // before: (x f16[4,3000])
 //   n = ReduceL2(x) axes=[-1]
@@ -98,7 +98,8 @@ bool split_sum(ir::Graph& graph, Node& n) {
   const int count = static_cast<int>(n.inputs.size());
   for (int i = 2; i < count; i += 2)
     if (n.in(i + 1) || n.in(i)->dtype() != n.out()->dtype()) return false;
-  for (int i = 2; i < count; i += 2) sum = sum ? graph.make("Add", {sum, n.in(i)}, {}, &n) : n.in(i);
+  for (int i = 2; i < count; i += 2)
+    sum = sum ? graph.make("Add", {sum, n.in(i)}, {}, &n) : n.in(i);
   if (sum->dims() != n.out()->dims()) return false;
   const ir::Attributes attributes{{"epsilon", n.attributes.number("epsilon")}, {"axis", std::int64_t{-1}}};
   graph.replace_uses(n.out(), graph.make("LayerNormalization", {sum, n.in(0), n.in(1)}, attributes, &n));
@@ -124,7 +125,8 @@ bool run(ir::Graph& graph) {
   for (const auto& n : graph.nodes()) pictures = pictures && n->op().find("Conv") == std::string::npos;
   const bool split = try_each(graph, split_sum), kept = try_each(graph, keep_dims), dropped = try_each(graph, drop_behind);
   graph.sweep();   // what was copied would be read twice
-  return fuse_row_chains(graph, {.longest = kAny, .pictures = pictures, .halves = true, .unknown = true, .repeats = true, .norms = true}) || split || kept || dropped;
+  const RowChains what{.longest = kAny, .pictures = pictures, .halves = true, .unknown = true, .repeats = true, .norms = true};
+  return fuse_row_chains(graph, what) || split || kept || dropped;
 }
 
 }  // namespace

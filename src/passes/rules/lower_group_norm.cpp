@@ -1,5 +1,5 @@
-// lower_group_norm: GroupNormalization and InstanceNormalization are rows of channels that a Region normalises, with what follows element by
-// element. For GPUs, whose kernel for such Regions holds a row in registers or shares it between blocks.
+// lower_group_norm: GroupNormalization and InstanceNormalization are rows of channels that a Region normalises, with what follows element
+// by element. For GPUs, whose kernel for such Regions holds a row in registers or shares it between blocks.
 //
 // before: (x f32[2,6,4,5], w f32[6], b f32[6])
 //   n = GroupNormalization(x, w, b) num_groups=3 epsilon=0.5
@@ -46,8 +46,8 @@ bool try_lower(ir::Graph& graph, Node& n) {
   if (!body) return false;
   Node region;
   region.def = &graph.registry().get("Region"), region.name = n.name, region.body = body;
-  region.inputs = {reshape_to(graph, n.in(0), {dims[0], Dim(groups), each, spatial}, &n), reshape_to(graph, n.in(1), {Dim(groups), each, Dim(1)}, &n),
-                   reshape_to(graph, n.in(2), {Dim(groups), each, Dim(1)}, &n)};
+  region.inputs = {reshape_to(graph, n.in(0), {dims[0], Dim(groups), each, spatial}, &n),
+                   reshape_to(graph, n.in(1), {Dim(groups), each, Dim(1)}, &n), reshape_to(graph, n.in(2), {Dim(groups), each, Dim(1)}, &n)};
   for (const Value* v : region.inputs)
     if (!v) return false;
   Value *rows = graph.add(std::move(region), 1, &n)->out(), *last = n.out();

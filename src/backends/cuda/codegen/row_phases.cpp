@@ -55,7 +55,8 @@ class Parts {
       if (!needed[static_cast<std::size_t>(v)] || is_given(v)) continue;
       Instr i = *instr(v);
       const int n = ir::arity(i.prim);
-      i.a = n > 0 ? number[i.a] : std::uint16_t{0}, i.b = n > 1 ? number[i.b] : std::uint16_t{0}, i.c = n > 2 ? number[i.c] : std::uint16_t{0};
+      i.a = n > 0 ? number[i.a] : std::uint16_t{0}, i.b = n > 1 ? number[i.b] : std::uint16_t{0},
+      i.c = n > 2 ? number[i.c] : std::uint16_t{0};
       p.body.code.push_back(i);
       number[static_cast<std::size_t>(v)] = static_cast<std::uint16_t>(p.body.value_count() - 1);
     }

@@ -5,6 +5,7 @@
 
 #include "backends/cuda/codegen/body_text.h"
 #include "backends/cuda/codegen/prelude.h"
+#include "backends/cuda/codegen/row_shape.h"
 #include "base/check.h"
 #include "base/checked.h"
 
@@ -12,19 +13,6 @@ namespace tenfold::backends::cuda {
 namespace {
 
 using ir::Dim;
-
-std::vector<const OperandDesc*> pointers(const std::vector<OperandDesc>& in, const std::vector<OperandDesc>& out) {
-  std::vector<const OperandDesc*> all;
-  for (const auto* side : {&in, &out})
-    for (const OperandDesc& o : *side) all.push_back(&o);
-  return all;
-}
-
-struct Shape {
-  std::int64_t length = -1;   // of a row; -1: only a run knows
-  int width = 1, threads = kRowRegionThreads, rows_per_block = 1, cluster = 1;
-  bool held = false, keeps = false;
-};
 
 // Sums and maxima over the blocks of a row: each leaves its own in a slot, all read them in the same order.
 constexpr const char* kClusterText = R"(
@@ -46,7 +34,7 @@ template <class Op, int BLOCKS> __device__ __forceinline__ float over_cluster(co
 
 class Printer {
  public:
-  Printer(const RowRegionProblem& p, const RowPhases& phases, IndexSpace& outer, IndexSpace& row, const Shape& shape, int width)
+  Printer(const RowRegionProblem& p, const RowPhases& phases, IndexSpace& outer, IndexSpace& row, const RowShape& shape, int width)
       : p_(p), phases_(phases), outer_(outer), row_(row), shape_(shape), width_(width) {}
 
   // All walks of a row by the threads that have it.
@@ -119,17 +107,21 @@ class Printer {
     std::string out, back;
     for (int r : phase.reductions) {
       out += cat("  const float b", r, " = ", over_own_block(r, cat("s", r)), ";\n  if (threadIdx.x == 0) slots[", slot, "] = b", r, ";\n");
-      back += cat("  const float r", r, " = ", typed(r, cat("over_cluster<", operation(r), ", ", shape_.cluster, ">(slots + ", slot++, ")")), ";\n");
+      back += cat("  const float r", r, " = ",
+                  typed(r, cat("over_cluster<", operation(r), ", ", shape_.cluster, ">(slots + ", slot++, ")")), ";\n");
     }
     return out + "  meet();\n" + back;
   }
 
   std::string head(const char* name, int of_block, int of_row, int cluster = 1) const {
-    return cat("extern \"C\" __global__ void ", cluster > 1 ? cat("__cluster_dims__(", cluster, ", 1, 1) ") : "", "__launch_bounds__(", of_block, ") ", name,
+    return cat("extern \"C\" __global__ void ", cluster > 1 ? cat("__cluster_dims__(", cluster, ", 1, 1) ") : "", "__launch_bounds__(",
+               of_block, ") ", name,
                "(const __grid_constant__ Arguments a) {\n  enter();\n  __shared__ float room[32]; (void)room;\n  constexpr int kThreads = ",
                of_row, ";\n  const int t = threadIdx.x % kThreads;\n");
   }
-  std::string vectors_of_row() { return cat("(", index(), ")([&] { const i64* n = a.m; (void)n; return ", row_.count_text(), " / ", width_, "; }())"); }
+  std::string vectors_of_row() {
+    return cat("(", index(), ")([&] { const i64* n = a.m; (void)n; return ", row_.count_text(), " / ", width_, "; }())");
+  }
   // Where the row's operands begin, and what it has one number of.
   std::string rows() {
     const std::string type = outer_.fits_32_bits(p_.box) ? "u32" : "i64";
@@ -164,7 +156,9 @@ class Printer {
 
   Dim step(int operand) const { return row_.axes().empty() ? Dim(0) : row_.axes().back().strides[static_cast<std::size_t>(operand)]; }
   bool is_one(std::size_t o) const { return width_ > 1 && step(static_cast<int>(o)) == Dim(0); }   // for all elements of a vector
-  std::string decode() { return cat("    const i64* n = a.m; (void)n;\n    ", index(), " i = at; (void)i;\n", row_.decode(index(), width_)); }
+  std::string decode() {
+    return cat("    const i64* n = a.m; (void)n;\n    ", index(), " i = at; (void)i;\n", row_.decode(index(), width_));
+  }
 
   std::string read_operand(std::size_t o, const std::string& to) {
     const std::string from = cat("p", o, " + (", row_.offset(static_cast<int>(o)), ")");
@@ -193,7 +187,8 @@ class Printer {
     return out + "  }\n";
   }
   std::string each_step() const {
-    return cat("  #pragma unroll\n  for (int k = 0; k < ", steps(), "; ++k) {\n    const ", index(), " at = ", shape_.cluster > 1 ? "begin + " : "", "k * kThreads + t;\n",
+    return cat("  #pragma unroll\n  for (int k = 0; k < ", steps(), "; ++k) {\n    const ", index(),
+               " at = ", shape_.cluster > 1 ? "begin + " : "", "k * kThreads + t;\n",
                fills() ? "" : cat("    if (at >= ", vectors(), ") continue;\n"));
   }
   // The loop over the row's vectors: their operands are in xO, or xO[k]. `part` follows for every element v; ends within that loop.
@@ -230,7 +225,8 @@ class Printer {
     for (std::size_t i = 0; i < phase.kept.size(); ++i)
       out += cat("      k", phase.kept[i], "[k][v] = ", computed[phase.reductions.size() + i], ";\n");
     for (std::size_t i = 0; i < phase.reductions.size(); ++i)
-      out += cat("      s", phase.reductions[i], " = ", operation(phase.reductions[i]), "::apply(s", phase.reductions[i], ", ", computed[i], ");\n");
+      out += cat("      s", phase.reductions[i], " = ", operation(phase.reductions[i]), "::apply(s", phase.reductions[i], ", ", computed[i],
+                 ");\n");
     return out + "    }\n  }\n";
   }
   std::string results(const char* there) {
@@ -264,50 +260,9 @@ class Printer {
   const RowRegionProblem& p_;
   const RowPhases& phases_;
   IndexSpace &outer_, &row_;
-  const Shape& shape_;
+  const RowShape& shape_;
   int width_;
 };
-
-// Rows begin at multiples of the width, too.
-int width_of(const RowRegionProblem& p, const IndexSpace& outer, const IndexSpace& row) {
-  int widest = 1;
-  for (const OperandDesc* o : pointers(p.in, p.out)) widest = std::max(widest, std::min(4, bits(o->dtype) / 8));
-  int width = row.axes().empty() ? 1 : row.vector_width(std::min(8, 16 / widest), p.box);
-  for (std::size_t o = 0; o < p.in.size() + p.out.size() && width > 1; ++o) {
-    if (row.axes().back().strides[o] != Dim(1)) continue;
-    for (const IndexAxis& a : outer.axes())
-      while (width > 1 && !a.strides[o].divisible_by(width)) width /= 2;
-  }
-  return width;
-}
-
-// Threads of a row: as few as can hold it with some reads under way each, more where there are few rows; several blocks of a cluster where
-// the registers of one are too few.
-Shape shape_of(const RowRegionProblem& p, const IndexSpace& outer, const IndexSpace& row) {
-  constexpr std::int64_t kFewRows = 1056, kBytes = 128, kMostBytes = 256, kMostBlocks = 8;
-  static const ir::SymbolBounds nothing_known;
-  Shape s{.width = width_of(p, outer, row)};
-  const Dim length = ir::product(p.row);
-  if (!length.is_constant() || length.constant() < 1) return s;
-  s.length = length.constant();
-  std::int64_t bytes = 0, operands = 0;
-  for (std::size_t o = 0; o < p.in.size(); ++o)
-    if (!p.narrow_in[o]) bytes += bits(p.in[o].dtype) / 8, ++operands;
-  const std::int64_t vectors = s.length / s.width, vector_bytes = std::max<std::int64_t>(bytes * s.width, 1);
-  const auto of_thread = [&](std::int64_t threads) { return ceil_div(vectors, threads) * vector_bytes; };
-  const bool few = ir::product(p.outer).bounds(p.box ? *p.box : nothing_known).upper <= kFewRows;
-  const std::int64_t wanted = few ? 32 : operands > 1 ? 128 : 64;
-  int threads = 8, cluster = 1;
-  while (threads < kRowRegionThreads && of_thread(threads) > wanted) threads *= 2;
-  while (p.clusters && cluster < kMostBlocks && of_thread(threads * cluster) > kBytes) cluster *= 2;
-  if (of_thread(threads * cluster) > kMostBytes) return s;
-  s.held = true, s.threads = threads, s.cluster = cluster, s.rows_per_block = threads > 32 ? 1 : 128 / threads;
-  // What is kept takes registers, too, 4 bytes for each element.
-  std::int64_t kept = 0;
-  for (const RowPhase& phase : row_phases(p.body, p.narrow_in, true).phases) kept += static_cast<std::int64_t>(phase.kept.size());
-  s.keeps = of_thread(threads * cluster) + ceil_div(vectors, std::int64_t{threads} * cluster) * s.width * 4 * kept <= 320;
-  return s;
-}
 
 }  // namespace
 
@@ -321,27 +276,28 @@ Verdict can_generate(const RowRegionProblem& p) {
 RowRegionKernel generate_row_region(const RowRegionProblem& p) {
   IndexSpace outer(p.outer, pointers(p.in_outer, p.out_outer)), row(p.row, pointers(p.in_row, p.out_row));
   outer.merge(), row.merge();
-  const Shape shape = shape_of(p, outer, row);
+  const RowShape shape = row_shape(p, outer, row);
   RowRegionKernel k{.source = {}, .outer = outer, .row = row, .width = shape.width, .threads = shape.threads,
                     .rows_per_block = shape.rows_per_block, .cluster = shape.cluster, .shares = !shape.held};
   std::string kernels;
   for (const bool vectors : {true, false}) {
     const char* suffix = vectors ? "vectors" : "singles";
     // One by one a row that registers hold in vectors would take as many steps as it has elements: it is walked.
-    Shape own = shape;
+    RowShape own = shape;
     own.held = shape.held && (vectors || shape.width == 1);
     if (!vectors) own.cluster = 1, own.held = own.held && shape.cluster == 1;
     const RowPhases phases = row_phases(p.body, p.narrow_in, own.held && own.keeps);
     k.walks = static_cast<int>(phases.phases.size()) + 1;
     Printer print(p, phases, outer, row, own, vectors ? shape.width : 1);
     kernels += print.whole(cat("whole_", suffix).c_str());
-    for (std::size_t w = 0; k.shares && w < static_cast<std::size_t>(k.walks); ++w) kernels += print.shared(cat("walk", w, "_", suffix).c_str(), w);
+    for (std::size_t w = 0; k.shares && w < static_cast<std::size_t>(k.walks); ++w)
+      kernels += print.shared(cat("walk", w, "_", suffix).c_str(), w);
   }
   k.outer = outer, k.row = row;
   const auto room = [](std::size_t n) { return std::max<std::size_t>(n, 1); };
-  k.source = cat(prelude(), shape.cluster > 1 ? kClusterText : "", "struct Arguments { const void* in[", room(p.in.size()), "]; void* out[", p.out.size(),
-                 "]; i64 rows, chunk; float* parts; i64 n[", room(outer.arguments().size()), "], m[", room(row.arguments().size()), "]; };\n",
-                 kernels);
+  k.source = cat(prelude(), shape.cluster > 1 ? kClusterText : "", "struct Arguments { const void* in[", room(p.in.size()), "]; void* out[",
+                 p.out.size(), "]; i64 rows, chunk; float* parts; i64 n[", room(outer.arguments().size()), "], m[",
+                 room(row.arguments().size()), "]; };\n", kernels);
   return k;
 }
 

@@ -1,4 +1,5 @@
-// region_rows: a Region with reductions over the last dims of its space as one kernel; of long rows, where there are few, one for each walk.
+// region_rows: a Region with reductions over the last dims of its space as one kernel; of long rows, where there are few, one for each
+// walk.
 #include <algorithm>
 #include <array>
 
@@ -116,7 +117,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 Dim workspace(const Problem& p, const Config&) {
   RowRegionProblem r;
   if (!as_rows(p, r)) return Dim(0);
-  const auto reductions = std::count_if(r.body.code.begin(), r.body.code.end(), [](const ir::Instr& i) { return ir::is_reduction(i.prim); });
+  const auto reductions =
+      std::count_if(r.body.code.begin(), r.body.code.end(), [](const ir::Instr& i) { return ir::is_reduction(i.prim); });
   return Dim(static_cast<std::int64_t>(reductions) * kRowSharesOfAll * std::int64_t{sizeof(float)});
 }
 
@@ -127,7 +129,8 @@ struct Shares {
 Shares shares_of(const Kernel& k, std::int64_t rows, std::int64_t vectors) noexcept {
   constexpr std::int64_t kBlocks = 528, kLeast = 2 * kRowRegionThreads;   // vectors of a block
   if (!k.kernel.shares || rows * 2 > kBlocks) return {};
-  const std::int64_t count = std::min({ceil_div(kBlocks, rows), ceil_div(vectors, kLeast), std::int64_t{kMostRowShares}, kRowSharesOfAll / rows});
+  const std::int64_t count =
+      std::min({ceil_div(kBlocks, rows), ceil_div(vectors, kLeast), std::int64_t{kMostRowShares}, kRowSharesOfAll / rows});
   if (count < 2) return {};
   const std::int64_t chunk = ceil_div(vectors, count);
   return {ceil_div(vectors, chunk), chunk};
@@ -165,7 +168,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   std::array<std::int64_t, kMostNumbers> numbers{};
   const auto put = [&](const IndexSpace& part, const std::int64_t* dims, const Bound* const* bound) {
     part.fill(dims, {bound, count}, numbers.data());
-    for (std::size_t i = 0; i < std::max<std::size_t>(part.arguments().size(), 1); ++i) argument[at++] = static_cast<std::uint64_t>(numbers[i]);
+    for (std::size_t i = 0; i < std::max<std::size_t>(part.arguments().size(), 1); ++i)
+      argument[at++] = static_cast<std::uint64_t>(numbers[i]);
   };
   put(k.kernel.outer, space, leading);
   put(k.kernel.row, space + k.outer_rank, all);
@@ -173,8 +177,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (shares.count == 1) {
     const std::int64_t cluster = aligned ? k.kernel.cluster : 1;
     const Grid grid{static_cast<unsigned>(ceil_div(rows, std::int64_t{k.kernel.rows_per_block}) * cluster)};
-    return launch(queue_of(args), k.functions[0][how], grid, static_cast<unsigned>(k.kernel.threads * k.kernel.rows_per_block), 0, argument.data(),
-                  Start::early);
+    return launch(queue_of(args), k.functions[0][how], grid, static_cast<unsigned>(k.kernel.threads * k.kernel.rows_per_block), 0,
+                  argument.data(), Start::early);
   }
   for (std::size_t w = 1; w < k.functions.size(); ++w) {
     const Grid grid{static_cast<unsigned>(shares.count), static_cast<unsigned>(rows)};
