@@ -13,7 +13,7 @@ AIMS = {('minilm-l6', 1): 0.09, ('minilm-l6', 32): 0.24, ('minilm-l6', 128): 0.7
         ('bert-base', 128): 4.9, ('resnet50', 1): 0.17, ('resnet50', 32): 0.72, ('resnet50', 128): 2.5, ('vit-b16', 1): 0.28,
         ('unet3d', 1): 0.30}
 SECTIONS = ['SpeedOfLight', 'Occupancy', 'LaunchStats', 'ComputeWorkloadAnalysis', 'WarpStateStats']
-MOST_LAUNCHES, SHOWN = 120, 4
+MOST_LAUNCHES, SHOWN = 40, 5   # a kernel takes ncu a third of a second; layers come again
 
 
 def find_ncu():
@@ -22,7 +22,7 @@ def find_ncu():
 
 
 def read(a, ncu, name, batch):
-    """The CSV that ncu writes of the first run of a plan; the steps that its kernels belong to are in the log beside it, in order."""
+    """The CSV that ncu writes of the first kernels of a plan, named by their steps."""
     import gpu_rows
     values = gpu_rows.feeds(name, batch)
     inputs, shapes = saved(a.models, f'{name}-b{batch}', values), spec(values)
@@ -32,11 +32,12 @@ def read(a, ncu, name, batch):
                f'--saveEngine={plan}', f'--timingCacheFile={a.out}/timing.cache', '--skipInference'],
               os.path.join(a.out, tag + '-build.log'))
     path = os.path.join(a.out, tag + '.csv')
-    command = ['timeout', '-k', '5', '60', ncu, '--clock-control', 'none', '--csv', '--page', 'raw', '--log-file', path, '--launch-count', str(MOST_LAUNCHES)]
+    command = ['timeout', '-k', '5', '60', ncu, '--clock-control', 'none', '--nvtx', '--print-nvtx-rename', 'kernel', '--csv',
+               '--page', 'raw', '--log-file', path, '--launch-count', str(MOST_LAUNCHES)]
     for section in SECTIONS:
         command += ['--section', section]
     shell([*command, TENFOLD, 'exec', f'--loadEngine={plan}', '--device=cuda:0', shapes, inputs, '--noCudaGraph', '--iterations=1',
-           '--duration=0', '--warmUp=0', '--dumpLayerInfo'], os.path.join(a.out, tag + '.log'), 70)
+           '--duration=0', '--warmUp=0', '--profilingVerbosity=detailed'], os.path.join(a.out, tag + '.log'), 70)
     return path
 
 
@@ -51,33 +52,33 @@ MICRO = {'ns': 1e-3, 'nsecond': 1e-3, 'us': 1, 'usecond': 1, 'ms': 1e3, 'msecond
 STALL = 'smsp__average_warps_issue_stalled_'
 
 
+def launch_of(row, at, units):
+    """What the table wants of one line; None if it is no kernel's."""
+    def value(name):
+        return number(row[at[name]]) if name in at and at[name] < len(row) else None
+    duration = value('gpu__time_duration.sum')
+    if duration is None:
+        return None
+    stalls = {n[len(STALL):].split('_per_')[0]: value(n) or 0 for n in at
+              if n.startswith(STALL) and 'selected' not in n and 'not_issued' not in n}
+    return dict(name=row[at['Kernel Name']], grid=row[at['Grid Size']] if 'Grid Size' in at else '',
+                us=duration * MICRO.get(units[at['gpu__time_duration.sum']], 1),
+                sm=value('sm__throughput.avg.pct_of_peak_sustained_elapsed'),
+                dram=value('gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed'),
+                tensor=value('sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed'),
+                registers=value('launch__registers_per_thread'), waves=value('launch__waves_per_multiprocessor'),
+                occupancy=value('sm__warps_active.avg.pct_of_peak_sustained_active'),
+                stall=max(stalls, key=stalls.get) if stalls else '')
+
+
 def launches(path):
     """One dictionary for each kernel that ncu saw, of one run."""
     with open(path, newline='') as f:
-        lines = [line for line in f if line.startswith('"')]
-    rows = list(csv.reader(lines))
+        rows = list(csv.reader(line for line in f if line.startswith('"')))
     if len(rows) < 3:
         return []
-    head, units, found = rows[0], rows[1], []
-    at = {name: i for i, name in enumerate(head)}
-    for row in rows[2:]:
-        def value(name):
-            return number(row[at[name]]) if name in at and at[name] < len(row) else None
-        duration = value('gpu__time_duration.sum')
-        if duration is None:
-            continue
-        tensor = [number(row[i]) for n, i in at.items() if 'pipe_tensor' in n and 'pct' in n]
-        stalls = {n[len(STALL):].split('_per_')[0].removesuffix('_not_issued'): number(row[i]) or 0 for n, i in at.items()
-                  if n.startswith(STALL) and 'selected' not in n}
-        found.append(dict(
-            name=row[at['Kernel Name']], grid=row[at['Grid Size']] if 'Grid Size' in at else '',
-            us=duration * MICRO.get(units[at['gpu__time_duration.sum']], 1),
-            sm=value('sm__throughput.avg.pct_of_peak_sustained_elapsed'),
-            dram=value('gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed'),
-            tensor=max((t for t in tensor if t is not None), default=None),
-            registers=value('launch__registers_per_thread'), waves=value('launch__waves_per_multiprocessor'),
-            occupancy=value('sm__warps_active.avg.pct_of_peak_sustained_active'),
-            stall=max(stalls, key=stalls.get) if stalls else ''))
+    at = {name: i for i, name in enumerate(rows[0])}
+    found = [one for one in (launch_of(row, at, rows[1]) for row in rows[2:]) if one]
     return found[:second_run(found)]
 
 
@@ -130,7 +131,7 @@ def write(f, a):
     every = kept(a, 'kernels.json', {})
     if not every:
         return
-    f.write('\n## What ncu says\n\nKernels of one run, each alone with cold caches (`--clock-control none`). The kinds that take most: how '
+    f.write('\n## What ncu says\n\nThe first kernels of a run, each alone with cold caches (`--clock-control none`). The kinds that take most: how '
             'many there are, and of the longest: its time; SM, tensor pipes and memory in percent of their peaks; registers a thread, warps '
             'in percent of the most, waves of blocks, and what its warps wait for most.\n\n'
             '| row | kernels | kind | share | us | SM | tensor | DRAM | registers | warps | waves | waits for |\n'
