@@ -131,9 +131,9 @@ def write(f, a):
     every = kept(a, 'kernels.json', {})
     if not every:
         return
-    f.write('\n## What ncu says\n\nThe first kernels of a run, each alone with cold caches (`--clock-control none`). The kinds that take most: how '
-            'many there are, and of the longest: its time; SM, tensor pipes and memory in percent of their peaks; registers a thread, warps '
-            'in percent of the most, waves of blocks, and what its warps wait for most.\n\n'
+    f.write('\n## What ncu says\n\nThe first kernels of a run, each alone with cold caches (`--clock-control none`). The kinds that take '
+            'most: how many there are, and of the longest: its time; SM, tensor pipes and memory in percent of their peaks; registers a '
+            'thread, warps in percent of the most, waves of blocks, and what its warps wait for most.\n\n'
             '| row | kernels | kind | share | us | SM | tensor | DRAM | registers | warps | waves | waits for |\n'
             '|---|---|---|---|---|---|---|---|---|---|---|---|\n')
     for row, said in every.items():
