@@ -40,7 +40,8 @@ std::vector<Subject> subjects() {
 double tolerance(const ir::OpDef& op, const Problem& problem, DType result, bool rounds_f32) {
   if (!is_float(result)) return 0;
   if (result == DType::bf16 || problem.attributes->string("precision", "") == "bf16") return 1.6e-2;
-  if (result == DType::f16) return std::max(op.tolerance, 2e-3);
+  const bool tf32 = problem.attributes->string("precision", "") == "tf32";   // as many bits of operands as f16 has
+  if (result == DType::f16 || tf32) return std::max(op.tolerance, 2e-3);
   if (rounds_f32) return std::max(op.tolerance, 5e-5);  // their own tests know better
   return problem.device->kind == "cuda" ? std::max(op.tolerance, 2e-5) : op.tolerance;  // GPUs' functions are right to two bits or so
 }

@@ -24,6 +24,10 @@ constexpr int kStageBytes = (ROWS + COLUMNS) * 128, kPitch = COLUMNS + 4;
 
 __device__ __forceinline__ void load_matrices(u32 (&r)[4], u32 address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
+#if TF32
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) asm("cvt.rna.tf32.f32 %0, %0;" : "+r"(r[i]));
+#endif
 }
 __device__ __forceinline__ void place16(u32 to, uint4 x) {
   asm volatile("st.shared.v4.b32 [%0], {%1,%2,%3,%4};" :: "r"(to), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w));
@@ -229,9 +233,9 @@ std::int64_t blocks(const GemmProblem& p, const GemmTile& tile, std::int64_t m) 
 std::string generate_gemm(const GemmProblem& p, const GemmTile& tile) {
   std::string head;
   const auto define = [&](const char* name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
-  define("OUT", storage_type(p.out)), define("ELEMENT", bits(p.in) == 8 ? "u8" : "u16"), define("SUM", compute_type(p.sum()));
+  define("OUT", storage_type(p.out)), define("ELEMENT", bits(p.in) == 8 ? "u8" : bits(p.in) == 16 ? "u16" : "u32"), define("SUM", compute_type(p.sum()));
   define("SUM_REGISTER(x)", is_float(p.sum()) ? "\"=f\"(x)" : "\"=r\"(x)"), define("MMA_TYPE", cat("\"", mma_type(p.in), "\""));
-  define("PADDED", p.is_conv && p.zero_point >= 0 ? 1 : 0);
+  define("TF32", p.in == DType::f32 ? 1 : 0), define("PADDED", p.is_conv && p.zero_point >= 0 ? 1 : 0);
   define("PAD", p.is_conv && p.zero_point >= 0 ? cat("*(const u8*)a.tail[", p.zero_point, "]") : "0");
   define("N", p.n), define("K", p.k), define("ROWS", tile.rows), define("COLUMNS", tile.columns), define("WARPS_DOWN", tile.warps_down);
   define("WARPS_ACROSS", tile.warps_across), define("STAGES", tile.stages), define("SPLIT", tile.split);
@@ -246,7 +250,7 @@ std::string generate_gemm(const GemmProblem& p, const GemmTile& tile) {
   std::string main = kMain;
   replace_once(main, "ROW_LIST", list);
   replace_once(main, "    TAIL\n", print_tail(p, -1, [&](const std::string& y) { return cat("y[v] = ", stored(p.out, y), ";"); }));
-  const std::string products = bits(p.in) == 8 ? mma_bytes_helper(p.in, p.weight) : mma_helpers();
+  const std::string products = bits(p.in) == 8 ? mma_bytes_helper(p.in, p.weight) : bits(p.in) == 32 ? mma_tf32_helper() : mma_helpers();
   return cat(prelude(), head, products, kHelpers, print_rows(p), main);
 }
 

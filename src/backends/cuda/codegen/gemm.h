@@ -1,4 +1,5 @@
 // Matrix products and convolutions on tensor cores (mma.sync), with any epilogue: y[m, n] = body(sum over k of a[m, k] * b[n, k]).
+// f32 is rounded to tf32 on its way: to the nearest, the larger of two as near, by whoever brings it to a register (cvt.rna), or by TMA.
 #pragma once
 
 #include <array>

@@ -27,13 +27,13 @@ extern "C" __global__ void CLUSTER __launch_bounds__(kThreads) gemm(const __grid
     asm volatile("fence.mbarrier_init.release.cluster;\n\tfence.proxy.async;" ::: "memory");
     for (int s = 0; s < count; ++s) {
       expect_bytes(barriers + 8 * s, kStageBytes);
-      load_matrix(base + s * kStageBytes + kABytes, a.b, (begin + s) * 64, first_column, barriers + 8 * s);
+      load_matrix(base + s * kStageBytes + kABytes, a.b, (begin + s) * DEPTH, first_column, barriers + 8 * s);
     }
   }
   // The matrix is constant; what the kernel before wrote is there from here on.
   asm volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" ::: "memory");
   if (threadIdx.x == 0)
-    for (int s = 0; s < count; ++s) load_matrix(base + s * kStageBytes, a.a, (begin + s) * 64, first_row, barriers + 8 * s);
+    for (int s = 0; s < count; ++s) load_matrix(base + s * kStageBytes, a.a, (begin + s) * DEPTH, first_row, barriers + 8 * s);
   __syncthreads();
 
   float c[COLUMNS / 2];
@@ -99,15 +99,15 @@ int room(const FewTile& t, std::int64_t k) {
 
 }  // namespace
 
-int FewTile::steps(std::int64_t k) const { return static_cast<int>(ceil_div(ceil_div(k, std::int64_t{kWgmmaDepth}), std::int64_t{split})); }
+int FewTile::steps(std::int64_t k) const { return static_cast<int>(ceil_div(ceil_div(k, std::int64_t{depth}), std::int64_t{split})); }
 int FewTile::shared_bytes(std::int64_t k) const { return 1024 + room(*this, k) + 8 * steps(k); }
 
 std::string generate_gemm_few(const GemmProblem& p, const FewTile& t) {
   std::string head;
   const auto define = [&](const char* name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
   define("OUT", storage_type(p.out)), define("BF16", p.in == DType::bf16 ? 1 : 0), define("N", p.n), define("COLUMNS", t.columns);
-  define("SPLIT", t.split), define("WIDTH", kWidth), define("kSteps", ceil_div(p.k, std::int64_t{kWgmmaDepth}));
-  define("BARRIERS_AT", room(t, p.k));
+  define("SPLIT", t.split), define("WIDTH", kWidth), define("kSteps", ceil_div(p.k, std::int64_t{t.depth}));
+  define("DEPTH", t.depth), define("BARRIERS_AT", room(t, p.k));
   define("CLUSTER", t.split > 1 ? cat("__cluster_dims__(1, 1, ", t.split, ")") : "");
   std::string main = kMain;
   replace_once(main, "    TAIL\n", print_tail(p, -1, [&](const std::string& y) { return cat("y[v] = ", stored(p.out, y), ";"); }));

@@ -9,7 +9,8 @@ namespace tenfold::backends::cuda {
 struct FewTile {
   int columns = 64;  // of a block; it has 64 rows
   int split = 1;     // blocks of a cluster that share a sum
-  int steps(std::int64_t k) const;         // of 64 along k, all in shared memory at once
+  int depth = 64;    // elements along k that are 128 bytes
+  int steps(std::int64_t k) const;         // along k, all in shared memory at once
   int shared_bytes(std::int64_t k) const;
 };
 // What the kernel `gemm` is given. Grid: tiles of columns, tiles of rows, split.

@@ -81,7 +81,7 @@ std::string wgmma_multiply(int columns, DType a, DType b) {
   const char* operand = whole ? "\"+r\"(c[" : "\"+f\"(c[";
   for (int i = 0; i < count; ++i) registers += cat(i ? ", %" : "%", i), operands += cat(i ? ", " : "", operand, i, "])");
   // Behind the predicate: signs of a and b, but for integers; which of them lies transposed, where a type may.
-  const char* rest = whole ? "" : bits(a) == 8 ? ", 1, 1" : ", 1, 1, 0, 0";
+  const char* rest = whole ? "" : bits(a) == 16 ? ", 1, 1, 0, 0" : ", 1, 1";
   return cat("__device__ __forceinline__ void multiply(", whole ? "int" : "float", " (&c)[", count, "], u64 a, u64 b, int add) {\n",
              "  asm volatile(\"{\\n\\t.reg .pred p;\\n\\tsetp.ne.b32 p, %", count + 2,
              ", 0;\\n\\t\"\n  \"wgmma.mma_async.sync.aligned.m64n", columns, "k", 256 / bits(a), whole ? ".s32." : ".f32.", mma_type(a),

@@ -36,18 +36,29 @@ const char* mma_type(DType dtype) {
     case DType::f8e4m3fn: return "e4m3";
     case DType::i8: return "s8";
     case DType::u8: return "u8";
+    case DType::f32: return "tf32";
     default: return "f16";
   }
 }
 
+namespace {
+
+// One product of fragments into sums of f32, for elements that are 32 bytes `depth` by `depth` along k.
+std::string float_multiply(int depth, const std::string& types) {
+  return cat("__device__ __forceinline__ void multiply(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {\n"
+             "  asm volatile(\"mma.sync.aligned.m16n8k", depth, ".row.col.f32.", types, ".f32 \"\n"
+             "               \"{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};\"\n"
+             "               : \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3])\n"
+             "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n}\n");
+}
+
+}  // namespace
+
+std::string mma_tf32_helper() { return float_multiply(8, "tf32.tf32"); }
+
 std::string mma_bytes_helper(DType a, DType b) {
   const std::string types = cat(mma_type(a), ".", mma_type(b));
-  if (a == DType::f8e4m3fn)
-    return cat("__device__ __forceinline__ void multiply(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {\n"
-               "  asm volatile(\"mma.sync.aligned.m16n8k32.row.col.f32.", types, ".f32 \"\n"
-               "               \"{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};\"\n"
-               "               : \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3])\n"
-               "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b0), \"r\"(b1));\n}\n");
+  if (a == DType::f8e4m3fn) return float_multiply(32, types);
   return cat("#define BYTES_OF_MMA \"", types, "\"\n", R"(
 __device__ __forceinline__ void multiply(int (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {
 #if __CUDA_ARCH__ >= 800

@@ -5,10 +5,11 @@ namespace tenfold::backends::cuda {
 namespace {
 
 // Values that the driver's interface fixes.
-constexpr int kBytes = 0, kI32 = 3, kF16 = 6, kF32 = 7, kBf16 = 9, kNoInterleave = 0, kWholeSectors = 3, kZeros = 0;
+constexpr int kBytes = 0, kI32 = 3, kF16 = 6, kF32 = 7, kBf16 = 9, kTf32 = 11, kNoInterleave = 0, kWholeSectors = 3, kZeros = 0;
 constexpr int kNoSwizzle = 0, kSwizzle32 = 1, kSwizzle64 = 2, kSwizzle128 = 3;
 
-int type_of(DType dtype) {
+int type_of(DType dtype, bool to_tf32 = false) {
+  if (to_tf32) return kTf32;
   switch (dtype) {
     case DType::f16: return kF16;
     case DType::bf16: return kBf16;
@@ -34,7 +35,7 @@ Status::Code describe(const BoxedTensor<RANK>& t, TensorMap& map) noexcept {
     strides[d] = stride;
   }
   const int swizzle = row_bytes == 128 ? kSwizzle128 : row_bytes == 64 ? kSwizzle64 : row_bytes == 32 ? kSwizzle32 : kNoSwizzle;
-  return status_of(driver()->tensor_map_tiled(&map, type_of(t.dtype), RANK, const_cast<void*>(t.data), dims.data(), strides.data(),
+  return status_of(driver()->tensor_map_tiled(&map, type_of(t.dtype, t.to_tf32), RANK, const_cast<void*>(t.data), dims.data(), strides.data(),
                                               box.data(), steps.data(), kNoInterleave, swizzle, kWholeSectors, kZeros));
 }
 template Status::Code describe(const BoxedTensor<2>& t, TensorMap& map) noexcept;
@@ -78,7 +79,7 @@ Status::Code describe_images(const GemmProblem& p, const void* data, std::int64_
   unsigned long long stride = static_cast<unsigned long long>(bits(p.in) / 8);
   for (std::size_t d = 0; d < at; ++d) strides[d] = stride *= dims[d];
   const auto depth = static_cast<unsigned>(p.depth());
-  return status_of(driver()->tensor_map_im2col(&map, type_of(p.in), static_cast<unsigned>(at) + 1, const_cast<void*>(data), dims.data(),
+  return status_of(driver()->tensor_map_im2col(&map, type_of(p.in, p.in == DType::f32), static_cast<unsigned>(at) + 1, const_cast<void*>(data), dims.data(),
                                                strides.data(), lower.data(), upper.data(), depth, static_cast<unsigned>(pixels),
                                                steps.data(), kNoInterleave, kSwizzle128, kWholeSectors, kZeros));
 }

@@ -18,11 +18,12 @@ struct BoxedTensor {
   std::array<std::int64_t, RANK> dims;
   std::array<int, RANK> box;
   std::array<std::int64_t, RANK - 1> strides = {};  // elements from one to the next of each dim but the innermost; 0: dense
+  bool to_tf32 = false;  // f32 is rounded to tf32 on its way to shared memory
 };
 template <std::size_t RANK>
 Status::Code describe(const BoxedTensor<RANK>& t, TensorMap& map) noexcept;
 
-// The images of a convolution, channels-last: TMA walks over `pixels` output positions, 128 bytes of channels at a time.
+// The images of a convolution, channels-last: TMA walks over `pixels` output positions, 128 bytes of channels at a time; f32 as tf32.
 Status::Code describe_images(const GemmProblem& p, const void* data, std::int64_t images, int pixels, TensorMap& map) noexcept;
 // Whether TMA's fields hold the convolution's pads, strides and taps.
 bool can_describe_images(const GemmProblem& p);

@@ -10,12 +10,12 @@ using namespace cuda;
 
 Product read(const Problem& p) {
   Product product;
-  read_conv(p, product, true);
+  read_conv(p, product, F32::tf32, true);
   return product;
 }
 Verdict supports(const Problem& p) {
   Product product;
-  return read_conv(p, product, true);
+  return read_conv(p, product, F32::tf32, true);
 }
 std::vector<Config> configs(const Problem& p) { return mma_configs(p, read(p)); }
 double work(const Problem& p) { return conv_work(p, read(p)); }

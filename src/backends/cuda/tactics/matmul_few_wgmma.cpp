@@ -20,7 +20,7 @@ constexpr int64_t kMostRows = 768;
 
 Product read(const Problem& p) {
   Product product;
-  read_matmul(p, product);
+  read_matmul(p, product, F32::tf32);
   return product;
 }
 
@@ -36,8 +36,8 @@ std::vector<Config> all_configs(const Product& product) {
   std::vector<std::pair<double, Config>> all;
   for (int columns : kColumns)
     for (int split : kSplits) {
-      const FewTile tile{columns, split};
-      const bool whole_steps = ceil_div(product.gemm.k, int64_t{kWgmmaDepth}) >= split;
+      const FewTile tile{columns, split, product.gemm.depth()};
+      const bool whole_steps = ceil_div(product.gemm.k, int64_t{tile.depth}) >= split;
       if (whole_steps && tile.shared_bytes(product.gemm.k) <= kSharedBytes) all.push_back({guess(tile, product), {columns, split}});
     }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -48,11 +48,11 @@ std::vector<Config> all_configs(const Product& product) {
 
 Verdict supports(const Problem& p) {
   Product product;
-  if (Verdict v = read_matmul(p, product); !v) return v;
+  if (Verdict v = read_matmul(p, product, F32::tf32); !v) return v;
   const GemmProblem& g = product.gemm;
   if (p.device->arch != 90) return Verdict::no("wgmma needs sm_90");
   if (driver() && !driver()->tensor_map_tiled) return Verdict::no("the driver is older than CUDA 12: it describes no tensors for TMA");
-  if (g.n % 8 != 0 || g.k % 8 != 0) return Verdict::no("rows do not begin at multiples of 16 bytes");
+  if (g.n % 8 != 0 || g.k % g.per_piece() != 0) return Verdict::no("rows do not begin at multiples of 16 bytes");
   if (product.rows > kMostRows) return Verdict::no("more than a few rows");
   return Verdict::only_if(!all_configs(product).empty(), "the matrix has too many rows to be in shared memory at once");
 }
@@ -75,7 +75,7 @@ struct Kernel {
   Function function = nullptr;
   std::unique_ptr<const MmaKernel> plain;  // for addresses that TMA does not take; null: there are none
   Kernel(Product given, const Config& c, const Problem& p)
-      : product(std::move(given)), tile{static_cast<int>(c[0]), static_cast<int>(c[1])} {
+      : product(std::move(given)), tile{static_cast<int>(c[0]), static_cast<int>(c[1]), product.gemm.depth()} {
     if (OperandAddresses::may_be_odd()) plain = std::make_unique<const MmaKernel>(product, p);
     GemmProblem& g = product.gemm;
     g.body = product.tail.has_body ? &product.tail.body : nullptr;
@@ -100,8 +100,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     if (k.product.tail.operands[o].kind != TailKind::single) bits |= address(a.tail[o]);
   }
   if (bits % 16 != 0) return k.plain ? k.plain->run(args, a.m) : Status::failed;
-  Status::Code code = describe<2>({g.in, args.in[0].data, {g.k, a.m}, {kWgmmaDepth, 64}}, a.a);
-  if (code == Status::ok) code = describe<2>({g.in, args.in[1].data, {g.k, g.n}, {kWgmmaDepth, k.tile.columns}}, a.b);
+  const bool to_tf32 = g.in == DType::f32;
+  Status::Code code = describe<2>({g.in, args.in[0].data, {g.k, a.m}, {k.tile.depth, 64}, {}, to_tf32}, a.a);
+  if (code == Status::ok) code = describe<2>({g.in, args.in[1].data, {g.k, g.n}, {k.tile.depth, k.tile.columns}, {}, to_tf32}, a.b);
   if (code != Status::ok) return code;
   const Grid grid{static_cast<unsigned>(ceil_div(g.n, int64_t{k.tile.columns})), static_cast<unsigned>(ceil_div(a.m, int64_t{64})),
                   static_cast<unsigned>(k.tile.split)};

@@ -13,13 +13,13 @@ using std::int64_t;
 
 Product read(const Problem& p) {
   Product product;
-  read_matmul(p, product, true);
+  read_matmul(p, product, F32::exact);
   return product;
 }
 
 Verdict supports(const Problem& p) {
   Product product;
-  if (Verdict v = read_matmul(p, product, true); !v) return v;
+  if (Verdict v = read_matmul(p, product, F32::exact); !v) return v;
   return Verdict::only_if(product.rows <= kMostGemvRows, "more than a few rows");
 }
 

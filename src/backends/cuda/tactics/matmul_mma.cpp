@@ -9,12 +9,12 @@ using namespace cuda;
 
 Product read(const Problem& p) {
   Product product;
-  read_matmul(p, product);
+  read_matmul(p, product, F32::tf32);
   return product;
 }
 Verdict supports(const Problem& p) {
   Product product;
-  return read_matmul(p, product);
+  return read_matmul(p, product, F32::tf32);
 }
 std::vector<Config> configs(const Problem& p) { return mma_configs(p, read(p)); }
 double work(const Problem& p) { return product_work(read(p)); }

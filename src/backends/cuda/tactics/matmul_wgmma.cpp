@@ -9,12 +9,12 @@ using namespace cuda;
 
 Product read(const Problem& p) {
   Product product;
-  read_matmul(p, product);
+  read_matmul(p, product, F32::tf32);
   return product;
 }
 Verdict supports(const Problem& p) {
   Product product;
-  const Verdict v = read_matmul(p, product);
+  const Verdict v = read_matmul(p, product, F32::tf32);
   return v ? wgmma_fits(p, product) : v;
 }
 std::vector<Config> configs(const Problem& p) { return wgmma_configs(read(p)); }

@@ -16,7 +16,7 @@ using std::int64_t;
 
 bool is_8_bit(DType t) { return t == DType::i8 || t == DType::u8; }
 
-Verdict types(const Problem& p, bool also_f32 = false) {
+Verdict types(const Problem& p, F32 f32 = F32::none) {
   const DType t = p.in[0].dtype;
   if (t == DType::f8e4m3fn) return Verdict::only_if(p.device->arch >= 89, "needs sm_89 for e4m3");
   if (is_8_bit(t)) {
@@ -24,8 +24,12 @@ Verdict types(const Problem& p, bool also_f32 = false) {
     if (has_zero_point(p) && !(ir::product(p.in[2].dims) == ir::Dim(1))) return Verdict::no("the zero point differs between rows");
     return Verdict::only_if(p.anchor_inputs < 4 || p.in.size() < 4 || p.in[3].missing, "the weights have zero points");
   }
-  if (t != DType::f16 && t != DType::bf16 && !(also_f32 && t == DType::f32)) return Verdict::no(cat("operands are ", name(t)));
+  if (t != DType::f16 && t != DType::bf16 && !(f32 != F32::none && t == DType::f32)) return Verdict::no(cat("operands are ", name(t)));
   if (p.in[1].dtype != t) return Verdict::no("operands differ in type");
+  if (t == DType::f32 && f32 == F32::tf32) {
+    if (p.attributes->string("precision", "") != "tf32") return Verdict::no("tensor cores round f32 to tf32, which is not allowed");
+    return Verdict::only_if(p.device->arch >= 80, "needs sm_80 for tf32");
+  }
   return Verdict::only_if(t != DType::bf16 || p.device->arch >= 80, "needs sm_80 for bf16");
 }
 
@@ -135,8 +139,8 @@ void add_weight_sums(const Problem& p, int64_t rows, void* packed, int64_t toget
   }
 }
 
-Verdict read_matmul(const Problem& p, Product& product, bool also_f32) {
-  if (Verdict v = types(p, also_f32); !v) return v;
+Verdict read_matmul(const Problem& p, Product& product, F32 f32) {
+  if (Verdict v = types(p, f32); !v) return v;
   const OperandDesc &a = p.in[0], &b = p.in[1], &y = p.out[0];
   if (!b.constant || b.dims.size() != 2) return Verdict::no("the right operand is not one constant matrix");
   if (a.dims.size() < 2 || y.dims.size() != a.dims.size())
@@ -182,10 +186,11 @@ Verdict read_windows(const Problem& p, Product& product) {
 
 }  // namespace
 
-Verdict read_conv(const Problem& p, Product& product, bool in_groups) {
-  if (Verdict v = types(p); !v) return v;
+Verdict read_conv(const Problem& p, Product& product, F32 f32, bool in_groups) {
+  if (Verdict v = types(p, f32); !v) return v;
   const int64_t groups = p.attributes->integer("group", 1);
   if (groups != 1 && !in_groups) return Verdict::no("channels are in groups");
+  if (groups != 1 && p.in[0].dtype == DType::f32) return Verdict::no("channels of f32 are in groups");
   if (Verdict v = read_windows(p, product); !v) return v;
   GemmProblem& g = product.gemm;
   if (groups > 1 && g.channels == 1 && groups == g.n && g.taps() <= kMostDepthwiseTaps)
@@ -201,7 +206,7 @@ Verdict read_conv(const Problem& p, Product& product, bool in_groups) {
 }
 
 Verdict read_depthwise(const Problem& p, Product& product) {
-  if (Verdict v = types(p, true); !v) return v;
+  if (Verdict v = types(p, F32::exact); !v) return v;
   if (Verdict v = read_windows(p, product); !v) return v;
   GemmProblem& g = product.gemm;
   if (g.channels != 1 || p.attributes->integer("group", 1) != g.n || p.in[0].dims[1].constant() != g.n)

@@ -18,9 +18,12 @@ struct Product {
   Tail tail;
   std::int64_t rows = 0;  // the most that are likely
 };
-Verdict read_matmul(const Problem& p, Product& product, bool also_f32 = false);
+// What a kernel makes of f32: it takes none, multiplies it as it is, or as tensor cores do: rounded to tf32, which has f16's ten bits of
+// fraction, where the build gave leave (BuildConfig::tf32). Weights stay f32 in plans; kernels round both operands to the nearest value.
+enum class F32 { none, exact, tf32 };
+Verdict read_matmul(const Problem& p, Product& product, F32 f32 = F32::none);
 // One that only mixes channels becomes a plain product. `in_groups`: channels may be in groups, several of which are taken as one.
-Verdict read_conv(const Problem& p, Product& product, bool in_groups = false);
+Verdict read_conv(const Problem& p, Product& product, F32 f32 = F32::none, bool in_groups = false);
 Verdict read_depthwise(const Problem& p, Product& product);  // one filter for each channel
 inline constexpr std::int64_t kMostDepthwiseTaps = 49;
 // Where windows tile the result one product, otherwise one for each phase.

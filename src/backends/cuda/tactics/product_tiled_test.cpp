@@ -5,8 +5,7 @@
 #include "backends/cuda/backend.h"
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/library.h"
-#include "backends/tactic_check.h"
-#include "base/check.h"
+#include "backends/cuda/tactics/one_node_check.h"
 
 namespace tenfold::backends {
 
@@ -14,9 +13,11 @@ Tactic cuda_matmul_tiled();
 
 namespace {
 
+using testing::OneNode;
+
 struct TiledCase {
   const char *text, *body;
-  std::vector<const char*> extra;   // operands of the body
+  std::vector<std::string> extra;   // operands of the body
 };
 
 const TiledCase kCases[] = {
@@ -34,27 +35,6 @@ const TiledCase kCases[] = {
     {"f32[2,3,4,8] f32[2,3,8,4]", "(f32,bool,f32) %3=select.f32(%1,%0,%2) -> %3", {"bool[4,4]", "f32[]"}},
 };
 
-struct OneProduct {
-  ir::Graph graph{ir::Registry::builtin()};
-  std::vector<Tensor> operands;
-
-  explicit OneProduct(const TiledCase& c) {
-    const ir::OpDef &op = ir::Registry::builtin().get("MatMul"), &any = ir::Registry::builtin().get("Identity");
-    ir::Node node;
-    node.def = &op, node.body = ir::parse_body(c.body);
-    for (const ops::CaseOperand& o : ops::parse_case(op, c.text).operands) node.inputs.push_back(add(o));
-    node.anchor_inputs = 2;
-    for (const char* text : c.extra) node.inputs.push_back(add(ops::parse_case(any, text).operands[0]));
-    graph.outputs = {graph.add(std::move(node), 1)->out()};
-  }
-  ir::Value* add(const ops::CaseOperand& o) {
-    operands.push_back(o.data);
-    const std::string name = cat("x", operands.size());
-    if (o.constant) return graph.add_constant(o.data, name);
-    return graph.add_input(name, {ir::ValueType::Kind::tensor, {o.data.dtype(), ir::to_dims(o.data.shape())}, true});
-  }
-};
-
 const Config kTiles[] = {{128, 128}, {64, 64}, {32, 32}, {16, 64}};
 
 TEST(CudaTiledProduct, EpiloguesCompile) {
@@ -63,9 +43,8 @@ TEST(CudaTiledProduct, EpiloguesCompile) {
   const Tactic tactic = cuda_matmul_tiled();
   for (const TiledCase& c : kCases) {
     SCOPED_TRACE(cat(c.text, " ", c.body));
-    const OneProduct one(c);
-    DeviceInfo device;
-    device.kind = "cuda", device.arch = 75, device.ordinal = -75;
+    const OneNode one("MatMul", c.text, c.body, c.extra);
+    const DeviceInfo device = testing::compile_only(75);
     testing::TacticRun run(tactic, one.graph, 0);
     run.problem.device = &device;
     const Verdict verdict = tactic.supports(run.problem);
@@ -80,9 +59,8 @@ TEST(CudaTiledProduct, EpiloguesAgreeWithTheReference) {
   const std::shared_ptr<Backend> backend = open_backend("cuda");
   const Tactic tactic = cuda_matmul_tiled();
   for (const TiledCase& c : kCases) {
-    const OneProduct one(c);
-    const std::vector<ops::RuntimeValue> values(one.operands.begin(), one.operands.end());
-    const Tensor want = std::get<Tensor>(ops::run_node(*one.graph.nodes().front(), values)[0]);
+    const OneNode one("MatMul", c.text, c.body, c.extra);
+    const Tensor want = one.reference();
     testing::TacticRun run(tactic, one.graph, 0);
     run.problem.device = &backend->info();
     for (const bool odd : {false, true})
@@ -105,7 +83,7 @@ TEST(CudaTiledProduct, EpiloguesAgreeWithTheReference) {
 // Its sizes are a run's: the same kernel multiplies whatever comes.
 TEST(CudaTiledProduct, TakesWhatOnlyARunKnows) {
   const Tactic tactic = cuda_matmul_tiled();
-  const OneProduct one(kCases[0]);
+  const OneNode one("MatMul", kCases[0].text, kCases[0].body, kCases[0].extra);
   testing::TacticRun run(tactic, one.graph, 0);
   ir::SymbolBounds box;
   run.problem.body = nullptr, run.problem.in.resize(2), run.problem.box = &box;

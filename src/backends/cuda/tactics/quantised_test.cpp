@@ -5,14 +5,14 @@
 #include "backends/cuda/backend.h"
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/library.h"
-#include "backends/tactic_check.h"
-#include "base/check.h"
+#include "backends/cuda/tactics/one_node_check.h"
 
 namespace tenfold::backends {
 
-std::vector<Tactic> cuda_tactics();
-
 namespace {
+
+using testing::each_tactic;
+using testing::OneNode;
 
 struct QuantisedCase {
   std::string op, text;            // as in ops/cases.h; sums become operands of the body
@@ -61,50 +61,14 @@ const QuantisedCase kCases[] = {
      "%7=saturate.u8(%6) -> %7", {}, DType::u8, 1},
 };
 
-struct OneNode {
-  ir::Graph graph{ir::Registry::builtin()};
-  std::vector<Tensor> operands;
-
-  explicit OneNode(const QuantisedCase& c) {
-    const ir::OpDef& op = ir::Registry::builtin().get(c.op);
-    const ops::Case parsed = ops::parse_case(op, c.text);
-    ir::Node node;
-    node.def = &op, node.attributes = parsed.attributes, node.body = ir::parse_body(c.body);
-    for (const ops::CaseOperand& o : parsed.operands) node.inputs.push_back(add(o));
-    node.anchor_inputs = static_cast<int>(node.inputs.size());
-    const ir::OpDef& any = ir::Registry::builtin().get("Identity");
-    for (const std::string& text : c.extra) node.inputs.push_back(add(ops::parse_case(any, text).operands[0]));
-    graph.outputs = {graph.add(std::move(node), 1)->out()};
-  }
-  ir::Value* add(const ops::CaseOperand& o) {
-    operands.push_back(o.data);
-    const std::string name = cat("x", operands.size());
-    if (o.constant) return graph.add_constant(o.data, name);
-    return graph.add_input(name, {ir::ValueType::Kind::tensor, {o.data.dtype(), ir::to_dims(o.data.shape())}, true});
-  }
-};
-
-// The operator's own tactics that take it, in their layouts.
-template <class Visit>
-void each_tactic(const OneNode& one, const DeviceInfo& device, Visit visit) {
-  for (const Tactic& tactic : cuda_tactics()) {
-    if (tactic.op != one.graph.nodes().front()->op() || tactic.source != Source::native) continue;
-    testing::TacticRun run(tactic, one.graph, 0);
-    run.problem.device = &device;
-    if (tactic.formats) run.use(tactic.formats(run.problem).front());
-    if (tactic.supports(run.problem)) visit(tactic, run);
-  }
-}
-
 TEST(CudaQuantised, EndsCompile) {
   cuda::add_search_place(TENFOLD_SOURCE_DIR "/build/venv");
   if (const std::string why = cuda::compiler_why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
   for (const QuantisedCase& c : kCases) {
     SCOPED_TRACE(cat(c.op, " ", c.text, " ", c.body));
-    const OneNode one(c);
+    const OneNode one(c.op, c.text, c.body, c.extra);
     for (int arch : {75, 80, 89, 90, 120}) {
-      DeviceInfo device;
-      device.kind = "cuda", device.arch = arch, device.ordinal = -arch;
+      const DeviceInfo device = testing::compile_only(arch);
       int opened = 0;
       each_tactic(one, device, [&](const Tactic& tactic, const testing::TacticRun& run) {
         opened += !tactic.name.ends_with("_elements");   // those take everything
@@ -122,9 +86,8 @@ TEST(CudaQuantised, EndsAgreeWithTheReference) {
   if (cuda_devices(lacks).empty()) GTEST_SKIP() << "no GPU: " << lacks;
   const std::shared_ptr<Backend> backend = open_backend("cuda");
   for (const QuantisedCase& c : kCases) {
-    const OneNode one(c);
-    std::vector<ops::RuntimeValue> values(one.operands.begin(), one.operands.end());
-    const Tensor want = std::get<Tensor>(ops::run_node(*one.graph.nodes().front(), values)[0]);
+    const OneNode one(c.op, c.text, c.body, c.extra);
+    const Tensor want = one.reference();
     each_tactic(one, backend->info(), [&](const Tactic& tactic, const testing::TacticRun& run) {
       for (const Config& config : tactic.configs(run.problem)) {
         SCOPED_TRACE(cat(tactic.name, " on ", run.problem.line()));

@@ -135,13 +135,15 @@ WgmmaKernel::WgmmaKernel(Product product, const Config& c, const Problem& p)
 Status::Code WgmmaKernel::describe_operands(const RunArgs& args, int64_t m, WgmmaArguments& a) const noexcept {
   const GemmProblem& g = product_.gemm;
   const int rows = tile_.rows(), columns = tile_.columns, depth = g.depth();
+  const bool to_tf32 = g.in == DType::f32;
   Status::Code code;
   if (g.is_conv) {
     code = describe_images(g, args.in[0].data, args.in[0].dims[0], rows, a.a);
-    if (code == Status::ok) code = describe<3>({g.weight, args.in[1].data, {g.channels, g.k / g.channels, g.n}, {depth, 1, columns}}, a.b);
+    const std::array<int, 3> box{depth, 1, columns};
+    if (code == Status::ok) code = describe<3>({g.weight, args.in[1].data, {g.channels, g.k / g.channels, g.n}, box, {}, to_tf32}, a.b);
   } else {
-    code = describe<2>({g.in, args.in[0].data, {g.k, m}, {depth, rows}}, a.a);
-    if (code == Status::ok) code = describe<2>({g.weight, args.in[1].data, {g.k, g.n}, {depth, columns}}, a.b);
+    code = describe<2>({g.in, args.in[0].data, {g.k, m}, {depth, rows}, {}, to_tf32}, a.a);
+    if (code == Status::ok) code = describe<2>({g.weight, args.in[1].data, {g.k, g.n}, {depth, columns}, {}, to_tf32}, a.b);
   }
   const std::array<int, 2> panel{tile_.panel(), 64 * tile_.blocks};
   if (code == Status::ok) code = describe<2>({g.out, args.out[0].data, {g.n, m}, panel, {g.row_pitch()}}, a.y);
