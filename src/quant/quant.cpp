@@ -51,7 +51,7 @@ void apply_on_gpu(ir::Graph& graph, const BuildConfig& config, const backends::D
     narrow_floats(graph, config.fp16 ? DType::f16 : DType::bf16, config.fp16 ? wide : std::set<std::string>{});
     passes::run(graph, {{"narrow_floats", [](ir::Graph&) { return true; }}}, options);  // sorted, checked and shown as after any pass
   }
-  if (config.tf32) permit(graph, "tf32", is_product);
+  if (config.tf32) permit(graph, "tf32", [](const ir::Node& n) { return is_product(n) || n.op() == "FusedAttention"; });
 }
 
 // Convolutions of groups of channels, neither one group nor a group for each channel: the CPU's kernels for them are of f32.

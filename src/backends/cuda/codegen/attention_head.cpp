@@ -54,6 +54,7 @@ std::string definitions(const AttentionProblem& p) {
   define("MMA_TYPE", p.dtype == DType::bf16 ? "\"bf16\"" : "\"f16\"");
   define("REAL_SIZE", p.size), define("REAL_VALUE", p.value_size), define("SIZE", up(p.size, 16)), define("VALUE", up(p.value_size, 8));
   define("VALUE_STORED", up(p.value_size, 8)), define("MASK_TILES", p.mask_tiles ? 1 : 0);
+  define("TF32", p.dtype == DType::f32 ? 1 : 0), define("DEPTH", 256 / bits(p.dtype));  // elements along k of one product
   define("KEYS", p.whole > 0 ? p.whole : kAttentionKeys), define("MASK_ROW", p.mask_row ? 1 : 0), define("EXACTLY", p.exactly ? 1 : 0);
   define("BF16", p.dtype == DType::bf16 ? 1 : 0), define("ONES", p.dtype == DType::bf16 ? "0x3f803f80" : "0x3c003c00");
   define("BLOCKS", p.blocks), define("PART", attention_part(p)), define("ROW_BLOCKS", p.row_blocks);

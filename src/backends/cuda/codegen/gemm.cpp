@@ -26,7 +26,7 @@ __device__ __forceinline__ void load_matrices(u32 (&r)[4], u32 address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
 #if TF32
   #pragma unroll
-  for (int i = 0; i < 4; ++i) asm("cvt.rna.tf32.f32 %0, %0;" : "+r"(r[i]));
+  for (int i = 0; i < 4; ++i) r[i] = to_tf32(r[i]);
 #endif
 }
 __device__ __forceinline__ void place16(u32 to, uint4 x) {

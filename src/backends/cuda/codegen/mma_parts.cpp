@@ -54,7 +54,10 @@ std::string float_multiply(int depth, const std::string& types) {
 
 }  // namespace
 
-std::string mma_tf32_helper() { return float_multiply(8, "tf32.tf32"); }
+std::string mma_tf32_helper() {
+  return cat("__device__ __forceinline__ u32 to_tf32(u32 x) { asm(\"cvt.rna.tf32.f32 %0, %0;\" : \"+r\"(x)); return x; }\n",
+             float_multiply(8, "tf32.tf32"));
+}
 
 std::string mma_bytes_helper(DType a, DType b) {
   const std::string types = cat(mma_type(a), ".", mma_type(b));

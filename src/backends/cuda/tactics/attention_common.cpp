@@ -66,7 +66,7 @@ AttentionProblem attention_problem(const Problem& p) {
   const OperandDesc& mask = p.in[3];
   a.mask = mask.dtype;
   a.mask_row = mask.dims.size() < 2 || mask.dims[mask.dims.size() - 2] == ir::Dim(1);
-  a.mask_tiles = bits(mask.dtype) == 16 && !mask.dims.empty() && mask.dims.back() == p.in[1].dims[2] &&
+  a.mask_tiles = bits(mask.dtype) == 16 && a.dtype != DType::f32 && !mask.dims.empty() && mask.dims.back() == p.in[1].dims[2] &&
                  (mask.dense || mask.strides.back() == ir::Dim(1));
   return a;
 }

@@ -1,4 +1,4 @@
-// attention_mma: attention of f16 and bf16 on tensor cores; configurations are the warps of a block, and how keys come: step by step, all
+// attention_mma: attention of f16, bf16 and, where it may be rounded to tf32, f32 on tensor cores; configurations are the warps of a block, and how keys come: step by step, all
 // at once, or all at once in blocks that stay.
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/attention_common.h"
@@ -26,15 +26,17 @@ AttentionProblem configured(const Problem& p, const Config& c) {
   while (a.blocks > 1 && a.blocks * (attention_shared_bytes(a) + 1024) > shared_limit(p.device->arch)) --a.blocks;
   return a;
 }
-bool can_be_whole(const Problem& p) { return most_keys(p) <= kMostWholeKeys; }
+bool can_be_whole(const Problem& p) { return most_keys(p) <= kMostWholeKeys && p.in[0].dtype != DType::f32; }
 bool fits(const Problem& p, const Config& c) { return attention_shared_bytes(configured(p, c)) <= shared_limit(p.device->arch); }
 
 Verdict supports(const Problem& p) {
   if (p.body) return Verdict::no("no epilogue is possible");
   if (Verdict v = attention_is_regular(p); !v) return v;
   if (Verdict v = heads_fit_a_grid(p); !v) return v;
-  if (p.in[0].dtype == DType::f32) return Verdict::no("f32 is computed without rounding to f16");
-  if (p.in[0].dtype == DType::bf16 && p.device->arch < 80) return Verdict::no("needs sm_80 for bf16");
+  const DType type = p.in[0].dtype;
+  if (type == DType::f32 && p.attributes->string("precision", "") != "tf32")
+    return Verdict::no("tensor cores round f32 to tf32, which is not allowed");
+  if (type != DType::f16 && p.device->arch < 80) return Verdict::no(type == DType::f32 ? "needs sm_80 for tf32" : "needs sm_80 for bf16");
   if (p.in[0].dims[3].constant() > 128 || p.in[2].dims[3].constant() > 128) return Verdict::no("a head of more than 128");
   return Verdict::only_if(fits(p, {1, 0}), "a step needs more shared memory than a block may have");
 }
@@ -68,6 +70,7 @@ struct Kernel {
   std::shared_ptr<const LoadedModule> module;
   Function vectors = nullptr, singles = nullptr;
   int queries = 64, warps = 4, shared_bytes = 0;  // of a block
+  std::uint64_t element = 2;  // bytes
   std::int64_t resident = 0;  // blocks that stay; 0: none do
   std::int64_t longest = 0;   // of packed sentences
   bool masked = false, mask_tiles = false;
@@ -81,6 +84,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   k->vectors = k->module->function("vectors", k->shared_bytes), k->singles = k->module->function("singles", k->shared_bytes);
   if (a.blocks > 0) k->resident = a.blocks * Device::get(p.device->ordinal).multiprocessors();
   if (a.packed) k->longest = std::max<std::int64_t>(most_keys(p), 1);
+  k->element = static_cast<std::uint64_t>(bits(a.dtype) / 8);
   k->queries = 16 * a.row_blocks * a.warps, k->warps = a.warps, k->masked = a.masked, k->mask_tiles = a.mask_tiles && a.whole == 0;
   return k;
 }
@@ -90,10 +94,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const AttentionArguments a = attention_arguments(args, k.masked, k.longest);
   const AttentionExtent extent = attention_extent(a);
   const auto number = [](const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); };
-  std::uint64_t by_16 = number(a.q) | number(a.k) | number(a.v), by_4 = number(a.y);
+  std::uint64_t by_16 = number(a.q) | number(a.k) | number(a.v), by_two = number(a.y);   // elements of the result
   for (int d = 0; d < 3; ++d) {
-    by_16 |= static_cast<std::uint64_t>(a.q_stride[d] | a.k_stride[d] | a.v_stride[d]) * 2;
-    by_4 |= static_cast<std::uint64_t>(a.y_stride[d]) * 2;
+    by_16 |= static_cast<std::uint64_t>(a.q_stride[d] | a.k_stride[d] | a.v_stride[d]) * k.element;
+    by_two |= static_cast<std::uint64_t>(a.y_stride[d]) * k.element;
     if (k.mask_tiles) by_16 |= static_cast<std::uint64_t>(a.mask_stride[d]) * 2;
   }
   if (k.mask_tiles) by_16 |= number(a.mask);
@@ -101,7 +105,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Grid grid = k.resident > 0 ? Grid{static_cast<unsigned>(std::min(k.resident, across * a.heads * a.batches))}
                                    : Grid{static_cast<unsigned>(across), static_cast<unsigned>(a.heads),
                                           static_cast<unsigned>(extent.batches)};
-  return launch(queue_of(args), by_16 % 16 == 0 && by_4 % 4 == 0 ? k.vectors : k.singles, grid, static_cast<unsigned>(32 * k.warps),
+  return launch(queue_of(args), by_16 % 16 == 0 && by_two % (2 * k.element) == 0 ? k.vectors : k.singles, grid, static_cast<unsigned>(32 * k.warps),
                 static_cast<unsigned>(k.shared_bytes), &a, Start::early);
 }
 
