@@ -123,6 +123,29 @@ TEST(CudaPlan, NormsOfProductsAreTakenApartWhereNoKernelHoldsARow) {
   }
 }
 
+// Leave to round follows a product of f32 through whatever it becomes: a norm's, and again a product of its own.
+TEST(CudaPlan, ProductsKeepTheirLeaveToRound) {
+  for (const bool tf32 : {false, true}) {
+    BuildConfig config;
+    config.tf32 = tf32;
+    const plan::Plan plan = plan_of(R"((x f32[64,64], w f32[64,128]!, c f32[128]!, g f32[128]!, b f32[128]!, u f32[128,96]!, p f32[1,8,4,4], q f32[8,6,2,2]!)
+      m = MatMul(x, w)
+      a = Add(m, c)
+      n = LayerNormalization(a, g, b) axis=-1
+      y = MatMul(n, u)
+      z = ConvTranspose(p, q) strides=[2,2]
+      return y, z)",
+                                    config);
+    int products = 0, rounded = 0;
+    for (const plan::Step& s : plan.programs[0].steps) {
+      if (s.op != "MatMul" && s.op != "Conv" && s.op != "ProductNorm") continue;
+      ++products, rounded += s.attributes.string("precision", "") == "tf32";
+    }
+    EXPECT_EQ(products, 3);
+    EXPECT_EQ(rounded, tf32 ? 3 : 0);
+  }
+}
+
 TEST(CudaPlan, AConvolutionNetworkStaysOnTheGpu) {
   for (const bool half : {false, true}) {
     BuildConfig config;

@@ -8,6 +8,7 @@ namespace {
 ir::Node* product_of(ir::Graph& graph, ir::Node& node, bool kept) {
   ir::Node product;
   product.def = &graph.registry().get("MatMul"), product.name = node.name + "_product", product.place = node.place;
+  if (node.attributes.has("precision")) product.attributes.set("precision", node.attributes.string("precision"));
   product.inputs = {node.in(0), node.in(1)};
   product.anchor_inputs = 2;
   std::vector<DType> types{node.in(0)->dtype()};
