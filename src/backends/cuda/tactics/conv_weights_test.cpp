@@ -50,7 +50,7 @@ void compare(const std::string& op_name, const std::string& text, int& compared)
   Problem& p = run.problem;
   p.in[0].layout = p.out[0].layout = kChannelsLast;
   Product product;
-  const Verdict v = op_name == "ConvTranspose" ? read_conv_transpose(p, product) : read_conv(p, product, true);
+  const Verdict v = op_name == "ConvTranspose" ? read_conv_transpose(p, product) : read_conv(p, product, F32::none, true);
   const GemmProblem& g = product.gemm;
   if (!v || g.in == DType::i8 || g.spreads) return;
   ++compared;
