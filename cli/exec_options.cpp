@@ -98,6 +98,10 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   f.add_switch("fp16", o.build.fp16, "permission to compute in fp16 on a GPU; CPUs use float32");
   f.add({"noTF32", "", "+float32 is not rounded: no TF32 on a GPU, no Winograd, Strassen, narrower weights or pairs of bf16 on a CPU",
          [&o](const std::string&) { o.build.tf32 = false; }});
+  f.add({"noWinograd", "", "+no convolution by Winograd's transforms on a CPU", [&o](const std::string&) { o.build.winograd = false; }});
+  f.add({"noStrassen", "", "+no product by Strassen's algorithm on a CPU", [&o](const std::string&) { o.build.strassen = false; }});
+  f.add({"noFastExp", "", "+softmax on a CPU as the model writes it, by the exponential of all other steps; attention is not fused",
+         [&o](const std::string&) { o.build.fast_exp = false; }});
   f.add({"noOverflowCheck", "", "+with --fp16 on a GPU, do not look first for what 16 bits cannot hold (on --loadInputs, or random values)",
          [&o](const std::string&) { o.build.check_overflow = false; }});
   add_packing_flag(f, o.build);
@@ -230,6 +234,7 @@ void note_what_a_plan_has_settled(ExecOptions& o) {
     if (given) o.notes.push_back(std::string(flag) + " has no effect: the plan's kernels were chosen when it was built");
   };
   note(o.build.fp16, "--fp16"), note(o.build.bf16, "--bf16"), note(!o.build.tf32, "--noTF32");
+  note(!o.build.winograd, "--noWinograd"), note(!o.build.strassen, "--noStrassen"), note(!o.build.fast_exp, "--noFastExp");
   note(!o.build.timing_cache.empty(), "--timingCacheFile"), note(o.build.tactic_sources != BuildConfig{}.tactic_sources, "--tacticSources");
 }
 

@@ -49,6 +49,10 @@ struct BuildConfig {
   // Winograd's transforms, and large products by Strassen's algorithm. There that stays within 1e-4 of the largest result, and products
   // of few numbers are not rounded.
   bool tf32 = true;
+  // Parts of that, on CPUs, each by itself: Winograd's and Strassen's algorithms. And what is no part of it: exponentials of softmax and
+  // fused attention by powers of two, to 1e-7 in f32 and to 1e-4 where bf16 follows. Without them softmax is computed by the exponential
+  // of all other steps, and attention is not fused.
+  bool winograd = true, strassen = true, fast_exp = true;
   PackTokens pack_tokens = PackTokens::no;        // pays where batches hold padding
   // 0: first tactic that fits, nothing timed; 1-2: few candidates; 3: default; 4: all configs; 5: all, timed longer.
   int optimization_level = 3;

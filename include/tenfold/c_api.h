@@ -83,6 +83,7 @@ typedef struct {
   int32_t (*progress)(void* user, const char* phase, int32_t done, int32_t total);   /* may be null; 0 cancels the build */
   void* progress_user;
   int32_t pack_tokens;             /* 1: compute only tokens that the attention mask keeps, where that is equal; 2: zeros for the others */
+  int32_t no_winograd, no_strassen, no_fast_exp;   /* 1: not this one on a CPU, as with --noWinograd, --noStrassen, --noFastExp */
 } tenfold_build_config;
 /* `config` may be null: all defaults. */
 tenfold_status tenfold_build_file(const char* onnx_path, const tenfold_build_config* config, tenfold_engine** engine);

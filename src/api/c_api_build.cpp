@@ -16,6 +16,7 @@ BuildConfig config_of(const tenfold_build_config* given) {
   config.bf16 = c.allow_bf16 != 0, config.fp16 = c.allow_fp16 != 0;
   config.refittable = c.refittable != 0;
   config.tf32 = c.no_tf32 == 0;
+  config.winograd = c.no_winograd == 0, config.strassen = c.no_strassen == 0, config.fast_exp = c.no_fast_exp == 0;
   require(c.pack_tokens >= 0 && c.pack_tokens <= 2, ErrorKind::invalid_argument, "pack_tokens is ", c.pack_tokens, ", expected 0, 1 or 2");
   config.pack_tokens = static_cast<PackTokens>(c.pack_tokens);
   if (c.timing_cache) config.timing_cache = c.timing_cache;

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/spread.h"
 #include "builder/builder.h"
+#include "builder/exact_forms.h"
 #include "builder/overflow.h"
 #include "builder/plan_maker.h"
 #include "builder/profiles.h"
@@ -89,6 +90,7 @@ void settle(ir::Graph& graph, const std::set<std::string>& wide, const backends:
   passes::run(graph, passes::fuse(), pass_options(config));
   if (device.kind == "cuda") passes::run(graph, passes::fuse_for_gpu(), pass_options(config));
   if (device.kind == "cpu") passes::run(graph, passes::fuse_for_cpu(), pass_options(config));
+  if (device.kind == "cpu") forbid(graph, config);
 }
 
 // Whether f32 may be quicker than bf16: weights that stay in the caches are read so fast that converting values costs more than it saves.
@@ -129,8 +131,10 @@ std::vector<ir::Graph> forms_of(ir::Graph graph, const std::set<std::string>& wi
 
 }  // namespace
 
-plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name,
+plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& wanted, const std::string& model_name,
                       std::shared_ptr<backends::Backend> backend, BuildReport& report, const std::function<ir::Graph()>& open_graph) {
+  BuildConfig config = wanted;
+  if (!config.fast_exp && backend->info().kind == "cpu") config.disabled_passes.push_back("fuse_attention");   // it has an exp of its own
   check_names(config.disabled_passes);
   const MaySpread may_spread;
   PlanMaker maker(config, model_name, *backend, report);

@@ -1,5 +1,6 @@
 // Re-tuning: a plan's portable graphs through the tuner once more, on this machine.
 #include "base/log.h"
+#include "builder/exact_forms.h"
 #include "builder/plan_maker.h"
 #include "ir/op_def.h"
 #include "plan/read.h"
@@ -49,6 +50,7 @@ Engine retune(const plan::Plan& old, const BuildConfig& config, BuildReport& rep
   report.import_s = watch.seconds();
   PlanMaker maker(config, old.model_name, *backend, report);
   maker.take_over(old, model.rounded);
+  for (ir::Graph& graph : model.graphs) forbid(graph, config);
   for (std::size_t i = 0; i < model.graphs.size(); ++i) maker.add(std::move(model.graphs[i]), old.programs[i].box);
   plan::Plan plan = maker.finish();
   plan::verify(plan, *backend, registry);  // the graphs came from a file

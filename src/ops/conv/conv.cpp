@@ -37,7 +37,7 @@ OpDef op_conv() {
       .min_inputs = 2,
       .max_inputs = 3,
       .attributes = {{"auto_pad", "NOTSET"}, {"group", 1}},
-      .optional_attributes = {"kernel_shape", "strides", "dilations", "pads", "precision"},
+      .optional_attributes = {"kernel_shape", "strides", "dilations", "pads", "precision", "winograd"},
       .infer = infer,
       .reference = reference,
       .from_onnx = {{"Conv", 1}},

@@ -80,7 +80,14 @@ void rms_norm(const float* x, float* y, const float* scale, int64_t n, float eps
 
 constexpr float kLowest = -__builtin_inff();
 
-void softmax(const float* x, float* y, int64_t n, bool log) {
+template <bool kExact>
+TENFOLD_INLINE vf weight(vf x) {
+  if constexpr (kExact) return simd::exp(x);
+  return exp_nonpositive(x);
+}
+
+template <bool kExact>
+void softmax_row(const float* x, float* y, int64_t n, bool log) {
   vf top = set1(kLowest);
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) top = max(load(x + i), top);  // NaN is left out here and returns with the sum
@@ -88,12 +95,12 @@ void softmax(const float* x, float* y, int64_t n, bool log) {
   const vf m = set1(max_lane(top));
   vf total = zero();
   for (i = 0; i + kLanes <= n; i += kLanes) {
-    const vf e = exp_nonpositive(sub(load(x + i), m));
+    const vf e = weight<kExact>(sub(load(x + i), m));
     if (!log) store(y + i, e);
     total = add(total, e);
   }
   if (i < n) {
-    const vf e = blend(zero(), exp_nonpositive(sub(load_n(x + i, n - i), m)), lanes(n - i));
+    const vf e = blend(zero(), weight<kExact>(sub(load_n(x + i, n - i), m)), lanes(n - i));
     if (!log) store_n(y + i, e, n - i);
     total = add(total, e);
   }
@@ -110,11 +117,12 @@ void softmax(const float* x, float* y, int64_t n, bool log) {
 }
 
 // kLanes columns or fewer; each runs down its own lane.
+template <bool kExact>
 void softmax_lane(const float* x, float* y, int64_t n, int64_t stride, int64_t width, bool log) {
   vf m = set1(kLowest), total = zero();
   for (int64_t i = 0; i < n; ++i) m = max(load_n(x + i * stride, width), m);
   for (int64_t i = 0; i < n; ++i) {
-    const vf e = exp_nonpositive(sub(load_n(x + i * stride, width), m));
+    const vf e = weight<kExact>(sub(load_n(x + i * stride, width), m));
     if (!log) store_n(y + i * stride, e, width);
     total = add(total, e);
   }
@@ -124,8 +132,17 @@ void softmax_lane(const float* x, float* y, int64_t n, int64_t stride, int64_t w
     store_n(y + i * stride, v, width);
   }
 }
-void softmax_columns(const float* x, float* y, int64_t n, int64_t stride, int64_t columns, bool log) {
-  for (int64_t c = 0; c < columns; c += kLanes) softmax_lane(x + c, y + c, n, stride, columns - c < kLanes ? columns - c : kLanes, log);
+template <bool kExact>
+void softmax_lanes(const float* x, float* y, int64_t n, int64_t stride, int64_t columns, bool log) {
+  for (int64_t c = 0; c < columns; c += kLanes)
+    softmax_lane<kExact>(x + c, y + c, n, stride, columns - c < kLanes ? columns - c : kLanes, log);
+}
+
+void softmax(const float* x, float* y, int64_t n, SoftmaxForm form) {
+  (form.exact ? softmax_row<true> : softmax_row<false>)(x, y, n, form.log);
+}
+void softmax_columns(const float* x, float* y, int64_t n, int64_t stride, int64_t columns, SoftmaxForm form) {
+  (form.exact ? softmax_lanes<true> : softmax_lanes<false>)(x, y, n, stride, columns, form.log);
 }
 
 }  // namespace

@@ -23,11 +23,12 @@ struct Kernel {
   const NormKernels* kernels;
   RowFloats rows;
   std::int64_t axis;
-  bool log;
+  SoftmaxForm form;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
   return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_norm_avx2, tenfold_norm_avx512), RowFloats(p, p.in[0].dtype),
-                                         p.attributes->integer("axis"), p.op->name == "LogSoftmax"});
+                                         p.attributes->integer("axis"),
+                                         {.log = p.op->name == "LogSoftmax", .exact = p.attributes->integer("fast_exp", 1) == 0}});
 }
 // What is not f32 is computed here: a row, or a strip of columns.
 ir::Dim worker_scratch(const Problem& p, const Config&) {
@@ -42,9 +43,9 @@ void columns_of(const Kernel& kernel, const RunArgs& args, int64_t at, int64_t n
   void* to = args.out[0].data;
   if (!kernel.rows.narrow())
     return kernel.kernels->softmax_columns(static_cast<const float*>(from) + at, static_cast<float*>(to) + at, n, inner, columns,
-                                           kernel.log);
+                                           kernel.form);
   for (int64_t i = 0; i < n; ++i) kernel.rows.read(from, at + i * inner, columns, memory + i * columns);
-  kernel.kernels->softmax_columns(memory, memory, n, columns, columns, kernel.log);
+  kernel.kernels->softmax_columns(memory, memory, n, columns, columns, kernel.form);
   for (int64_t i = 0; i < n; ++i) kernel.rows.done(to, at + i * inner, columns, memory + i * columns);
 }
 
@@ -59,7 +60,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
       auto* const memory = args.scratch_of<float>(worker);
       for (int64_t r = first; r < last; ++r) {
         kernel.kernels->softmax(kernel.rows.read(x.data, r * n, n, memory), kernel.rows.place(args.out[0].data, r * n, memory), n,
-                                kernel.log);
+                                kernel.form);
         kernel.rows.done(args.out[0].data, r * n, n, memory);
       }
     });

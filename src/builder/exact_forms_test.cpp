@@ -1,0 +1,94 @@
+// Winograd, Strassen and the exponential of softmax, each switched off by itself.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "builder/builder.h"
+#include "ir/text.h"
+#include "ops/cases.h"
+
+namespace tenfold::builder {
+namespace {
+
+ir::Graph parse(const char* text) {
+  return ir::parse_graph(text, ir::Registry::builtin(),
+                         {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
+}
+
+// What the report of a build of the graph tells of a tactic.
+std::string told_of(const char* text, const std::string& tactic, const BuildConfig& config) {
+  BuildReport report;
+  build_graph(parse(text), config, "exact", &report);
+  std::string told;
+  for (const StepReport& step : report.steps)
+    for (const TacticReport& t : step.tried) {
+      if (t.tactic == tactic && t.chosen) return "chosen";
+      if (t.tactic == tactic) told += t.verdict + "; ";
+    }
+  return told;
+}
+
+constexpr const char* kConv = "(x f32[1,32,28,28], w f32[32,32,3,3]!)\n y = Conv(x, w) pads=[1,1,1,1]";
+constexpr const char* kProduct = "(x f32[512,512], w f32[512,512]!)\n y = MatMul(x, w)";
+
+TEST(ExactForms, EachAlgorithmIsOfferedUnlessItIsSwitchedOff) {
+  struct Case { const char *graph, *op, *tactic, *flag; bool BuildConfig::*switched, BuildConfig::*other; };
+  for (const Case& c : {Case{kConv, "Conv", "conv_winograd", "--noWinograd", &BuildConfig::winograd,
+                             &BuildConfig::strassen},
+                        Case{kProduct, "MatMul", "matmul_strassen", "--noStrassen", &BuildConfig::strassen,
+                             &BuildConfig::winograd}}) {
+    BuildConfig config;
+    config.optimization_level = 1, config.forced_tactics = {{c.op, c.tactic}};
+    EXPECT_EQ(told_of(c.graph, c.tactic, config), "chosen") << c.tactic;
+    config.forced_tactics.clear(), config.*c.switched = false;
+    EXPECT_NE(told_of(c.graph, c.tactic, config).find(c.flag), std::string::npos) << c.tactic;
+    config.*c.switched = true, config.*c.other = false, config.forced_tactics = {{c.op, c.tactic}};
+    EXPECT_EQ(told_of(c.graph, c.tactic, config), "chosen") << c.tactic << " while the other one is switched off";
+  }
+}
+
+std::vector<float> softmax(bool fast_exp, const char* text, const std::vector<float>& x) {
+  BuildConfig config;
+  config.optimization_level = 1, config.fast_exp = fast_exp;
+  const Engine engine = build_graph(parse(text), config);
+  const auto context = engine.create_context();
+  std::copy(x.begin(), x.end(), static_cast<float*>(context->own_memory(engine.binding_index("x"))));
+  const auto* const y = static_cast<const float*>(context->own_memory(engine.binding_index("y")));
+  EXPECT_TRUE(context->run());
+  return {y, y + x.size()};
+}
+
+TEST(ExactForms, SoftmaxWithoutTheFastExponentialIsAnotherKernelAndRight) {
+  std::vector<float> x(333);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i)) * 9;
+  double sum = 0;
+  for (const float v : x) sum += std::exp(static_cast<double>(v));
+  for (const char* graph : {"(x f32[1,333])\n y = Softmax(x)", "(x f32[333,1,1])\n y = Softmax(x) axis=0"}) {
+    const std::vector<float> exact = softmax(false, graph, x);
+    EXPECT_NE(exact, softmax(true, graph, x)) << graph;
+    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(exact[i] / (std::exp(static_cast<double>(x[i])) / sum), 1, 2e-6) << graph << i;
+  }
+}
+
+TEST(ExactForms, AttentionIsNotFusedWithoutTheFastExponential) {
+  constexpr const char* kAttention = R"((q f32[2,7,16], k f32[2,16,9], v f32[2,9,16])
+    s = MatMul(q, k)
+    p = Softmax(s)
+    y = MatMul(p, v))";
+  const auto ops = [&](bool fast_exp) {
+    BuildConfig config;
+    config.optimization_level = 1, config.fast_exp = fast_exp;
+    BuildReport report;
+    build_graph(parse(kAttention), config, "attention", &report);
+    std::string lines;
+    for (const StepReport& step : report.steps) lines += step.problem + "\n";
+    return lines;
+  };
+  EXPECT_NE(ops(true).find("FusedAttention"), std::string::npos) << ops(true);
+  EXPECT_EQ(ops(false).find("FusedAttention"), std::string::npos) << ops(false);
+  EXPECT_NE(ops(false).find("fast_exp=0"), std::string::npos) << ops(false);
+}
+
+}  // namespace
+}  // namespace tenfold::builder
