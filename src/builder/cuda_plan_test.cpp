@@ -128,7 +128,8 @@ TEST(CudaPlan, ProductsKeepTheirLeaveToRound) {
   for (const bool tf32 : {false, true}) {
     BuildConfig config;
     config.tf32 = tf32;
-    const plan::Plan plan = plan_of(R"((x f32[64,64], w f32[64,128]!, c f32[128]!, g f32[128]!, b f32[128]!, u f32[128,96]!, p f32[1,8,4,4], q f32[8,6,2,2]!)
+    const plan::Plan plan = plan_of(R"((x f32[64,64], w f32[64,128]!, c f32[128]!, g f32[128]!, b f32[128]!, u f32[128,96]!,
+      p f32[1,8,4,4], q f32[8,6,2,2]!)
       m = MatMul(x, w)
       a = Add(m, c)
       n = LayerNormalization(a, g, b) axis=-1

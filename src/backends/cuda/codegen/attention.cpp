@@ -250,7 +250,10 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
     store_row<ALIGNED>(a.y + batch * a.ys[0] + head * a.ys[1] + (rows.begin + row) * a.ys[2], out, h, scale);
   }
 }
-extern "C" __global__ void __launch_bounds__(32 * WARPS) vectors(Arguments a) { enter(); attend<REAL_SIZE % kPiece == 0 && REAL_VALUE % kPiece == 0>(a); }
+extern "C" __global__ void __launch_bounds__(32 * WARPS) vectors(Arguments a) {
+  enter();
+  attend<REAL_SIZE % kPiece == 0 && REAL_VALUE % kPiece == 0>(a);
+}
 extern "C" __global__ void __launch_bounds__(32 * WARPS) singles(Arguments a) { enter(); attend<false>(a); }
 )";
 
@@ -262,7 +265,8 @@ int attention_shared_bytes(const AttentionProblem& p) {
     const std::int64_t queries = 16 * p.row_blocks * p.warps, row = up(p.size, 16) + 8, value_row = up(p.value_size, 16) + 8;
     return static_cast<int>((p.blocks > 0 ? 2 : 1) * (2 * (row * (p.whole + queries) + value_row * p.whole) + 4 * p.whole));
   }
-  const std::int64_t bytes = bits(p.dtype) / 8, piece = 16 / bytes, size_pitch = up(p.size, 16) + piece, value_pitch = up(p.value_size, 8) + piece;
+  const std::int64_t bytes = bits(p.dtype) / 8, piece = 16 / bytes;
+  const std::int64_t size_pitch = up(p.size, 16) + piece, value_pitch = up(p.value_size, 8) + piece;
   const std::int64_t queries = 16 * p.warps;
   const std::int64_t stage = kAttentionKeys * (size_pitch + value_pitch) + (p.mask_tiles ? queries * (kAttentionKeys + 8) : 0);
   return static_cast<int>(bytes * (2 * stage + queries * size_pitch));

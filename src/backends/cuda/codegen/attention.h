@@ -40,8 +40,8 @@ inline constexpr int kAttentionKeys = 64;  // that pass through shared memory at
 inline constexpr int kMostWholeKeys = 256;
 inline constexpr int kSimpleThreads = 128;
 
-// Tensor cores: f16, bf16 and, keys in steps, f32 rounded to tf32; head sizes to 128. Exports `vectors`, for rows of Q, K, V and mask at multiples of 16 bytes and of
-// the result at multiples of 4, and `singles`; grid: blocks of queries, heads, batch.
+// Tensor cores: f16, bf16 and, keys in steps, f32 rounded to tf32; head sizes to 128. Exports `vectors`, for rows of Q, K, V and mask at
+// multiples of 16 bytes and of the result at multiples of two elements, and `singles`; grid: blocks of queries, heads, batch.
 int attention_shared_bytes(const AttentionProblem& p);
 std::string generate_attention_mma(const AttentionProblem& p);
 std::string attention_stream_text();  // the kernel for `blocks`

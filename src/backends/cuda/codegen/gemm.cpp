@@ -233,7 +233,8 @@ std::int64_t blocks(const GemmProblem& p, const GemmTile& tile, std::int64_t m) 
 std::string generate_gemm(const GemmProblem& p, const GemmTile& tile) {
   std::string head;
   const auto define = [&](const char* name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
-  define("OUT", storage_type(p.out)), define("ELEMENT", bits(p.in) == 8 ? "u8" : bits(p.in) == 16 ? "u16" : "u32"), define("SUM", compute_type(p.sum()));
+  define("OUT", storage_type(p.out)), define("ELEMENT", bits(p.in) == 8 ? "u8" : bits(p.in) == 16 ? "u16" : "u32");
+  define("SUM", compute_type(p.sum()));
   define("SUM_REGISTER(x)", is_float(p.sum()) ? "\"=f\"(x)" : "\"=r\"(x)"), define("MMA_TYPE", cat("\"", mma_type(p.in), "\""));
   define("TF32", p.in == DType::f32 ? 1 : 0), define("PADDED", p.is_conv && p.zero_point >= 0 ? 1 : 0);
   define("PAD", p.is_conv && p.zero_point >= 0 ? cat("*(const u8*)a.tail[", p.zero_point, "]") : "0");

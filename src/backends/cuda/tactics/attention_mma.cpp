@@ -1,5 +1,5 @@
-// attention_mma: attention of f16, bf16 and, where it may be rounded to tf32, f32 on tensor cores; configurations are the warps of a block, and how keys come: step by step, all
-// at once, or all at once in blocks that stay.
+// attention_mma: attention of f16, bf16 and, where it may be rounded to tf32, f32 on tensor cores; configurations are the warps of a block,
+// and how keys come: step by step, all at once, or all at once in blocks that stay; f32 step by step.
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/attention_common.h"
 #include "backends/cuda/tactics/mma_common.h"
@@ -105,8 +105,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Grid grid = k.resident > 0 ? Grid{static_cast<unsigned>(std::min(k.resident, across * a.heads * a.batches))}
                                    : Grid{static_cast<unsigned>(across), static_cast<unsigned>(a.heads),
                                           static_cast<unsigned>(extent.batches)};
-  return launch(queue_of(args), by_16 % 16 == 0 && by_two % (2 * k.element) == 0 ? k.vectors : k.singles, grid, static_cast<unsigned>(32 * k.warps),
-                static_cast<unsigned>(k.shared_bytes), &a, Start::early);
+  const Function function = by_16 % 16 == 0 && by_two % (2 * k.element) == 0 ? k.vectors : k.singles;
+  return launch(queue_of(args), function, grid, static_cast<unsigned>(32 * k.warps), static_cast<unsigned>(k.shared_bytes), &a, Start::early);
 }
 
 }  // namespace

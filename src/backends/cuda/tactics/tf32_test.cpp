@@ -28,7 +28,8 @@ const std::string kResidual = "(f32,f32,f32) %3=add.f32(%0,%1) %4=add.f32(%3,%2)
 const Case kCases[] = {
     {"MatMul", "f32[1100,136] f32[136,144]! precision=\"tf32\"", kGelu, {"f32[144]!"}, {"matmul_mma", "matmul_wgmma"}},
     {"MatMul", "f32[3,430,72] f32[72,208]! precision=\"tf32\"", kResidual, {"f32[208]!", "f32[3,430,208]"}, {"matmul_mma", "matmul_wgmma"}},
-    {"MatMul", "f32[128,772] f32[772,104]! precision=\"tf32\"", kResidual, {"f32[104]!", "f32[128,104]"}, {"matmul_mma", "matmul_few_wgmma"}},
+    {"MatMul", "f32[128,772] f32[772,104]! precision=\"tf32\"", kResidual, {"f32[104]!", "f32[128,104]"},
+     {"matmul_mma", "matmul_few_wgmma"}},
     {"MatMul", "f32[65,133] f32[133,71]! precision=\"tf32\"", kGelu, {"f32[71]!"}, {"matmul_mma"}},
     {"Conv", "f32[6,64,19,23] f32[80,64,3,3]! f32[80]! pads=[1,1,1,1] strides=[1,1] precision=\"tf32\"", kResidual,
      {"f32[80,1,1]!", "f32[6,80,19,23]"}, {"conv_mma", "conv_wgmma"}},
@@ -78,7 +79,8 @@ TEST(CudaTf32, RefusesWithTheReason) {
     }
     return std::string("there is no such tactic");
   };
-  const OneNode rounded("MatMul", "f32[1100,136] f32[136,144]! precision=\"tf32\"", "", {}), exact("MatMul", "f32[1100,136] f32[136,144]!", "", {});
+  const OneNode rounded("MatMul", "f32[1100,136] f32[136,144]! precision=\"tf32\"", "", {});
+  const OneNode exact("MatMul", "f32[1100,136] f32[136,144]!", "", {});
   const OneNode image("Conv", "f32[6,64,19,23] f32[80,64,3,3]!", "", {});
   for (const char* name : {"matmul_mma", "matmul_wgmma", "matmul_few_wgmma"}) {
     EXPECT_EQ(reason(name, rounded, 75), "needs sm_80 for tf32") << name;
