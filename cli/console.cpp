@@ -33,9 +33,23 @@ void draw_bar(const Progress& p) {
 
 }  // namespace
 
+std::string printable(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if ((code >= ' ' && code != 0x7F) || c == '\n' || c == '\t') {
+      out += c;
+    } else {
+      static constexpr char kDigits[] = "0123456789abcdef";
+      out += "\\x", out += kDigits[code >> 4], out += kDigits[code & 15];
+    }
+  }
+  return out;
+}
+
 void Console::log(Severity severity, const std::string& text) const {
   if ((severity == Severity::verbose && !verbose) || (severity == Severity::info && !show_info)) return;
-  std::fprintf(stderr, "%s%s\n", prefix(severity).c_str(), text.c_str());
+  std::fprintf(stderr, "%s%s\n", prefix(severity).c_str(), printable(text).c_str());
 }
 
 void Console::result(const std::string& text) const { std::printf("%s%s\n", prefix(Severity::info).c_str(), text.c_str()); }

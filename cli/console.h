@@ -3,11 +3,15 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "tenfold/build.h"
 #include "tenfold/log.h"
 
 namespace tenfold::cli {
+
+// Names inside messages come from files: what would steer a terminal is written as \x1b.
+std::string printable(std::string_view text);
 
 class Console {
  public:

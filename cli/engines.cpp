@@ -9,7 +9,6 @@
 #include "files.h"
 #include "io_formats.h"
 #include "model_or_plan.h"
-#include "report.h"
 #include "tenfold/device.h"
 
 namespace tenfold::cli {

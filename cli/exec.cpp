@@ -12,7 +12,6 @@
 #include "exec_options.h"
 #include "files.h"
 #include "inputs.h"
-#include "io_formats.h"
 #include "report.h"
 #include "specs.h"
 #include "tenfold/device.h"

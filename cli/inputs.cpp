@@ -19,6 +19,8 @@ bool named_like(const std::string& name, std::string_view word) {
   return std::search(name.begin(), name.end(), word.begin(), word.end(), same) != name.end();
 }
 
+std::string member_name(const std::string& path, const std::string& input) { return path + "['" + input + "']"; }
+
 NpyArray member(const std::string& bytes, const std::string& path, const std::string& input) {
   const std::map<std::string, NpyArray> arrays = parse_npz(bytes, path);
   const auto found = arrays.find(input);
@@ -93,7 +95,7 @@ std::map<std::string, Tensor> InputFiles::known_tensors() const {
   for (const auto& [input, bytes] : bytes_) {
     const std::string &path = paths_.at(input), end = extension(path);
     if (end == ".npy") tensors[input] = to_tensor(parse_npy(*bytes, path), path);
-    if (end == ".npz") tensors[input] = to_tensor(member(*bytes, path, input), path);
+    if (end == ".npz") tensors[input] = to_tensor(member(*bytes, path, input), member_name(path, input));
     if (end == ".pb") tensors[input] = parse_tensor_proto(*bytes, path);
   }
   return tensors;
@@ -106,7 +108,7 @@ Tensor InputFiles::tensor(const BindingInfo& info, const Shape& shape) const {
   if (end == ".npy")
     t = to_tensor(parse_npy(bytes, path), info.dtype, path);
   else if (end == ".npz")
-    t = to_tensor(member(bytes, path, info.name), info.dtype, path);
+    t = to_tensor(member(bytes, path, info.name), info.dtype, member_name(path, info.name));
   else if (end == ".pb")
     t = parse_tensor_proto(bytes, path);
   if (t.defined()) {

@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "console.h"
 #include "flags.h"
 #include "tenfold/device.h"
 #include "tenfold/error.h"
@@ -62,7 +63,7 @@ int dispatch(const std::string& program, Arguments arguments) {
 }
 
 int guarded(const std::string& program, const Arguments& arguments) {
-  const auto report = [](const char* text, int code) { return std::fprintf(stderr, "tenfold: %s\n", text), code; };
+  const auto report = [](const char* text, int code) { return std::fprintf(stderr, "tenfold: %s\n", printable(text).c_str()), code; };
   try {
     return dispatch(program, arguments);
   } catch (const UsageError& e) {

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <optional>
 
 #include "tenfold/error.h"
 
@@ -61,6 +62,14 @@ Shape parse_extents(std::string_view text, const std::string& what) {
     shape.push_back(extent);
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   }
+}
+
+// Nothing if they cannot be counted.
+std::optional<std::int64_t> bytes_of(const NpyArray& array) {
+  std::int64_t bytes = array.width;
+  for (const std::int64_t extent : array.shape)
+    if (__builtin_mul_overflow(bytes, extent, &bytes)) return {};
+  return bytes;
 }
 
 void append_utf8(std::string& out, std::uint32_t c) {
@@ -127,14 +136,13 @@ NpyArray parse_npy(std::string_view bytes, const std::string& what) {
   array.kind = descr[1];
   const auto [end, error] = std::from_chars(descr.data() + 2, descr.data() + descr.size(), array.width);
   const bool known = std::string_view("fiubU").find(array.kind) != std::string_view::npos;
-  if (error != std::errc() || end != descr.data() + descr.size() || array.width < 0 || array.width > (1 << 24) || !known)
+  if (error != std::errc() || end != descr.data() + descr.size() || array.width < 1 || array.width > (1 << 24) || !known)
     bad(what, "element type '" + std::string(descr) + "' is not supported; numbers, bool and Unicode are");
   if (array.kind == 'U') array.width *= 4;
-  std::int64_t need = 0;
-  if (__builtin_mul_overflow(element_count(array.shape), std::int64_t{array.width}, &need) ||
-      need > static_cast<std::int64_t>(array.data.size()))
+  const auto need = bytes_of(array);
+  if (!need || *need > static_cast<std::int64_t>(array.data.size()))
     bad(what, "the array " + text(array.shape) + " needs more bytes than the file has");
-  array.data = array.data.substr(0, static_cast<std::size_t>(need));
+  array.data = array.data.substr(0, static_cast<std::size_t>(*need));
   return array;
 }
 

@@ -50,10 +50,10 @@ struct Reader {
 
 std::size_t find_end(const Reader& in) {
   constexpr std::size_t kEndSize = 22, kLongestComment = 65535;
-  if (in.bytes.size() < kEndSize) bad(in.what, "this is no .npz archive");
+  if (in.bytes.size() < kEndSize) bad(in.what, "this is no .npz archive, or it is cut off");
   for (std::size_t back = kEndSize; back <= in.bytes.size() && back <= kEndSize + kLongestComment; ++back)
     if (in.get(in.bytes.size() - back, 4) == kEnd) return in.bytes.size() - back;
-  bad(in.what, "this is no .npz archive");
+  bad(in.what, "this is no .npz archive, or it is cut off");
 }
 
 // The sizes of a member: zip64 archives, as NumPy writes them, keep them in an extra field of the directory.

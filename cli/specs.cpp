@@ -41,7 +41,8 @@ std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& 
 void parse_files(const std::string& flag, const std::string& text, std::map<std::string, std::string>& files) {
   if (text.ends_with(".npz") && text.find(':') == std::string::npos) files[""] = text;
   else
-    for (auto& [name, file] : parse_pairs(flag, text)) files[name] = file;
+    for (auto& [name, file] : parse_pairs(flag, text))
+      if (!files.emplace(name, file).second) throw UsageError("--" + flag + " gives '" + name + "' two files");
 }
 
 std::map<std::string, Shape> parse_shapes(const std::string& flag, const std::string& text) {
@@ -76,7 +77,7 @@ std::int64_t parse_bytes(const std::string& flag, const std::string& text) {
     digits.pop_back();
   }
   const double bytes = parse_number(flag, digits) * unit;
-  if (!(bytes >= 0 && bytes < 9e18)) throw UsageError("--" + flag + ": '" + text + "' is out of range");
+  if (!(bytes >= 0 && bytes < 9e18)) throw UsageError("--" + flag + ": '" + text + "' is out of range, expected 0 to 8 EiB");
   return static_cast<std::int64_t>(bytes);
 }
 

@@ -10,7 +10,8 @@
 # src/backends/cpu/kernels/amx/*.cpp    compiled for amx (avx512bf16 + VBMI + AMX tile, int8, bf16)
 # A file exports one table per instruction set: `extern "C" const GemmF32Kernels TENFOLD_TABLE(gemm_f32);`
 set(TENFOLD_FLAGS_avx2 -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -mtune=haswell)
-set(TENFOLD_FLAGS_avx512 ${TENFOLD_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mprefer-vector-width=512 -mtune=skylake-avx512 -Wno-uninitialized -Wno-maybe-uninitialized)   # GCC 12 on its own intrinsics
+set(TENFOLD_FLAGS_avx512 ${TENFOLD_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd
+  -mprefer-vector-width=512 -mtune=skylake-avx512 -Wno-uninitialized -Wno-maybe-uninitialized)   # GCC 12 on its own intrinsics
 set(TENFOLD_FLAGS_vnni ${TENFOLD_FLAGS_avx512} -mavx512vnni)
 set(TENFOLD_FLAGS_avx512bf16 ${TENFOLD_FLAGS_vnni} -mavx512bf16)
 set(TENFOLD_FLAGS_amx ${TENFOLD_FLAGS_avx512bf16} -mavx512vbmi -mamx-tile -mamx-int8 -mamx-bf16)
@@ -38,8 +39,9 @@ function(tenfold_isa_objects result root)
     list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
     if(sources)
       add_library(tenfold_kernels_${isa} OBJECT ${sources})
-      target_compile_options(tenfold_kernels_${isa} PRIVATE ${TENFOLD_FLAGS_${isa}} -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
-        -fno-exceptions -fno-rtti -fno-stack-protector -Wno-uninitialized -Wno-maybe-uninitialized)   # GCC 12 warns inside its own AVX-512 headers
+      target_compile_options(tenfold_kernels_${isa} PRIVATE ${TENFOLD_FLAGS_${isa}} -O3 -ffp-contract=fast
+        -fno-math-errno -fno-trapping-math -fno-exceptions -fno-rtti -fno-stack-protector
+        -Wno-uninitialized -Wno-maybe-uninitialized)   # GCC 12 warns inside its own AVX-512 headers
       target_compile_definitions(tenfold_kernels_${isa} PRIVATE TENFOLD_ISA=${isa} TENFOLD_ISA_${isa}=1)
       target_include_directories(tenfold_kernels_${isa} PRIVATE ${CMAKE_SOURCE_DIR}/src)
       target_link_libraries(tenfold_kernels_${isa} PRIVATE tenfold_options)

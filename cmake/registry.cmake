@@ -10,7 +10,11 @@ function(tenfold_registry out kind type header namespace function)
     string(APPEND declarations "${type} ${kind}_${stem}();\n")
     string(APPEND calls "  all.push_back(${kind}_${stem}());\n")
   endforeach()
-  set(content "// Written by cmake/registry.cmake from the file names; do not edit.\n#include \"${header}\"\n\n#include <vector>\n\nnamespace ${namespace} {\n${declarations}\nstd::vector<${type}> ${function}() {\n  std::vector<${type}> all;\n${calls}  return all;\n}\n}  // namespace ${namespace}\n")
+  string(CONCAT content "// Written by cmake/registry.cmake from the file names; do not edit.\n"
+    "#include \"${header}\"\n\n#include <vector>\n\n"
+    "namespace ${namespace} {\n${declarations}\n"
+    "std::vector<${type}> ${function}() {\n  std::vector<${type}> all;\n${calls}  return all;\n}\n"
+    "}  // namespace ${namespace}\n")
   set_property(GLOBAL PROPERTY ${function} "${ARGN}")
   file(CONFIGURE OUTPUT ${out} CONTENT "${content}" @ONLY)
 endfunction()

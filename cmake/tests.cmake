@@ -86,10 +86,11 @@ string(REGEX REPLACE "^(.+)$" "-fsanitize=\\1" sanitize "${sanitize}")
 add_test(NAME install_test COMMAND ${CMAKE_SOURCE_DIR}/tests/install/run ${CMAKE_BINARY_DIR} "${sanitize}")
 add_test(NAME readme_test COMMAND ${CMAKE_SOURCE_DIR}/tests/readme/run ${CMAKE_BINARY_DIR} "${sanitize}")
 
-# What a user would try, from Python: NumPy, onnx and ONNX Runtime are the independent truth, from script/bootstrap's environment if it is there.
+# What a user would try, from Python: NumPy, onnx and ONNX Runtime are the independent truth, from script/bootstrap's environment if it
+# is there.
 find_program(TENFOLD_PYTHON NAMES python3 HINTS ${CMAKE_SOURCE_DIR}/build/venv/bin NO_CACHE)
 if(TENFOLD_PYTHON)
-  foreach(name cli_test cli_cache_test bad_input_test accuracy_test)
+  foreach(name cli_test cli_flags_test cli_cache_test bad_input_test accuracy_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
       ENVIRONMENT TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>)

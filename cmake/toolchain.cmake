@@ -15,11 +15,13 @@ endif()
 
 add_library(tenfold_options INTERFACE)
 target_include_directories(tenfold_options INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>)
-target_compile_options(tenfold_options INTERFACE -Wall -Wextra -Wvla -Walloca -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds -Wno-missing-field-initializers -fno-math-errno -ffp-contract=off
+target_compile_options(tenfold_options INTERFACE -Wall -Wextra -Wvla -Walloca
+  -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds -Wno-missing-field-initializers -fno-math-errno -ffp-contract=off
   $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-warning-option> $<$<BOOL:${TENFOLD_WERROR}>:-Werror> $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 if(TENFOLD_SANITIZE)
   target_compile_options(tenfold_options INTERFACE
-    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TENFOLD_UNSANITIZED>>>:-fsanitize=${TENFOLD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined>)
+    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TENFOLD_UNSANITIZED>>>:-fsanitize=${TENFOLD_SANITIZE}
+    -fno-omit-frame-pointer -fno-sanitize-recover=undefined>)
   target_link_options(tenfold_options INTERFACE -fsanitize=${TENFOLD_SANITIZE})
   add_compile_definitions(TENFOLD_SANITIZED)
 endif()

@@ -130,11 +130,16 @@ class BadModels(CliCase):
             "'y' is declared with another shape than the [2,3]", self.tenfold('exec', f'--onnx={warned}', '--noBuilderCache', *ONCE).stderr
         )
 
+    def test_names_that_would_steer_a_terminal(self):
+        model = save_model(self.path('steer.onnx'), [node('Frobnicate', ['x'], ['y'], name='\x1b[2J')], X, Y)
+        self.assertNotIn('\x1b', self.refused(MODEL, r"'\x1b[2J' (Frobnicate", 'exec', f'--onnx={model}', *ONCE).stderr)
+
     def test_shapes_larger_than_memory(self):
         shape = [numpy_helper.from_array(np.array([2**40]), 's')]
         nodes = [node('ConstantOfShape', ['s'], ['c']), node('ReduceMax', ['c'], ['m'], keepdims=0), node('Add', ['x', 'm'], ['y'])]
         model = save_model(self.path('big.onnx'), nodes, X, Y, shape)
-        self.refused(MEMORY, 'bytes', 'exec', f'--onnx={model}', '--noBuilderCache', *ONCE)
+        said = self.refused(MEMORY, 'bytes of host memory for a context', 'exec', f'--onnx={model}', '--noBuilderCache', *ONCE).stderr
+        self.assertIn('smaller shapes (--maxShapes) or fewer threads take less', said)
 
     def test_initializers(self):
         add = [node('Add', ['x', 'w'], ['y'])]
@@ -199,6 +204,25 @@ class BadRuns(CliCase):
         self.refuses(USAGE, "no input or output 'z'", f'--loadInputs=z:{self.path("many.npy")}')
         self.refuses(RUN_FAILED, 'No such file', "--loadInputs='x:0':" + self.path('absent.npy'))
         self.refuses(RUN_FAILED, 'it is a folder', "--loadInputs='x:0':" + self.folder)
+        self.refuses(USAGE, "gives 'x:0' two files", "--loadInputs='x:0':a.npy,'x:0':b.npy")
+
+    def test_archives(self):
+        np.savez(self.path('f64.npz'), **{'x:0': np.ones((2, 6))})
+        np.savez(self.path('other.npz'), z=np.ones((2, 6), np.float32))
+        whole = pathlib.Path(self.path('f64.npz')).read_bytes()
+        self.write('cut.npz', whole[: len(whole) // 2])
+        for code, expected, name in (
+            (RUN_FAILED, "f64.npz['x:0']: the array has type <f8, but f32 is needed", 'f64.npz'),
+            (USAGE, "'z'", 'other.npz'),
+            (RUN_FAILED, 'this is no .npz archive, or it is cut off', 'cut.npz'),
+        ):
+            self.refuses(code, expected, f'--loadInputs={self.path(name)}')
+
+    def test_an_array_that_cannot_be_counted(self):
+        header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }".ljust(117) + b'\n'
+        path = self.write('huge.npy', b'\x93NUMPY\x01\x00' + len(header).to_bytes(2, 'little') + header + bytes(24))
+        expected = 'huge.npy: the array 4611686018427387904x4 needs more bytes than the file has'
+        self.refuses(RUN_FAILED, expected, f"--loadInputs='x:0':{path}")
         self.refuses(
             RUN_FAILED, 'has 5 bytes; f32[2x6] needs 48', "--loadInputs='x:0':" + self.write('raw.bin', b'12345'), "--shapes='x:0':2x6"
         )

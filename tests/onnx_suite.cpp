@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 
 #include "base/check.h"
 #include "onnx_import/import.h"
@@ -139,6 +140,16 @@ std::vector<SuiteCase> suite_cases(const fs::path& root, const std::string& fold
   }
   std::sort(cases.begin(), cases.end(), [](const SuiteCase& a, const SuiteCase& b) { return a.name < b.name; });
   return cases;
+}
+
+std::set<std::string> listed_in(const std::string& file) {
+  std::set<std::string> result;
+  std::ifstream lines(std::string(TENFOLD_SOURCE_DIR) + "/tests/" + file);
+  for (std::string line; std::getline(lines, line);) {
+    line = line.substr(0, line.find_first_of(" #"));
+    if (!line.empty()) result.insert(line);
+  }
+  return result;
 }
 
 CaseResult run_case(const SuiteCase& test, const Runner& runner) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ std::filesystem::path shared_folder();
 std::optional<std::filesystem::path> suite_root();
 // Cases of one folder (node, simple, pytorch-converted, pytorch-operator, light) whose name contains `filter`, by name.
 std::vector<SuiteCase> suite_cases(const std::filesystem::path& root, const std::string& folder, const std::string& filter = "");
+// The cases that tests/`file` lists: lines "folder/case", '#' begins a comment.
+std::set<std::string> listed_in(const std::string& file);
 CaseResult run_case(const SuiteCase& test, const Runner& runner);
 
 // Empty if `got` is `want`: same type and shape, strings equal, numbers within atol + rtol * |want|, NaN equal to NaN.

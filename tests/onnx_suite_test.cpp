@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <random>
 #include <set>
 
@@ -14,21 +13,10 @@
 namespace tenfold::tests {
 namespace {
 
-// Lines "folder/case", '#' begins a comment.
-std::set<std::string> allowed_failures() {
-  std::set<std::string> result;
-  std::ifstream file(std::string(TENFOLD_SOURCE_DIR) + "/tests/onnx_suite_expected.txt");
-  for (std::string line; std::getline(file, line);) {
-    line = line.substr(0, line.find_first_of(" #"));
-    if (!line.empty()) result.insert(line);
-  }
-  return result;
-}
-
 void run_folder(const std::string& folder) {
   const auto root = suite_root();
   if (!root) GTEST_SKIP() << "the conformance archive is not under " << shared_folder();
-  const std::set<std::string> allowed = allowed_failures();
+  const std::set<std::string> allowed = listed_in("onnx_suite_expected.txt");
   const auto cases = suite_cases(*root, folder);
   ASSERT_FALSE(cases.empty());
   for (const SuiteCase& test : cases) {

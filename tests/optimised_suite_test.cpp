@@ -3,21 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <set>
 
 namespace tenfold::tests {
 namespace {
-
-std::set<std::string> listed_in(const char* name) {
-  std::set<std::string> result;
-  std::ifstream file(std::string(TENFOLD_SOURCE_DIR) + "/tests/" + name);
-  for (std::string line; std::getline(file, line);) {
-    line = line.substr(0, line.find_first_of(" #"));
-    if (!line.empty()) result.insert(line);
-  }
-  return result;
-}
 
 void run_folder(const std::string& folder, std::uint64_t seed, const std::string& device = "cpu") {
   const auto root = suite_root();

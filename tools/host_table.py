@@ -184,8 +184,8 @@ def lines(judge, a, rows):
                 cells += [spread(row.ratios('bf16' if c == 'openvino_default' else 'fp32'), '.2f') if times else '-']
         yield '| ' + ' | '.join(cells) + ' |'
     yield ''
-    yield ("ratio: the better of ONNX Runtime and OpenVINO by ours, OpenVINO's bf16 by our `--bf16`, each of one round; medians, in brackets "
-           'the 10th and 90th percentile.')
+    yield ("ratio: the better of ONNX Runtime and OpenVINO by ours, OpenVINO's bf16 by our `--bf16`, each of one round; medians, in "
+           'brackets the 10th and 90th percentile.')
 
 
 def write(judge, a, rows):

@@ -57,8 +57,8 @@ def cells(case, threads, found):
 
 
 def table(a, rows):
-    yield (f'{datetime.datetime.now():%F %H:%M}, {len(os.sched_getaffinity(0))} processors, `script/bench --tails MODELS`: median in ms and, '
-           'by it, the 95th, 99th and, of 3000 runs, 99.9th percentile.')
+    yield (f'{datetime.datetime.now():%F %H:%M}, {len(os.sched_getaffinity(0))} processors, `script/bench --tails MODELS`: median in ms '
+           'and, by it, the 95th, 99th and, of 3000 runs, 99.9th percentile.')
     yield ''
     names = {'tenfold': 'ours'} | {f'tenfold{i}': f'build {i}' for i in range(1, 9)} | performance_table.NAMES
     titles = ['model', 'threads', 'runs'] + [t for engine in rows[0][2] for t in (names[engine], 'tail')]

@@ -79,8 +79,9 @@ class Tenfold:
         self.plan = os.path.join(cache, f'{os.path.basename(path)}-{threads}-{bf16}.plan')
         shapes = '--shapes=' + ','.join(f'{n}:{"x".join(map(str, v.shape))}' for n, v in given.items())
         if not os.path.exists(self.plan):
-            subprocess.run([program, 'exec', f'--onnx={path}', shapes, f'--threads={threads}', f'--saveEngine={self.plan}', '--skipInference',
-                            *(['--bf16'] if bf16 else [])], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.run([program, 'exec', f'--onnx={path}', shapes, f'--threads={threads}', f'--saveEngine={self.plan}',
+                            '--skipInference', *(['--bf16'] if bf16 else [])],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.command = [program, 'exec', f'--loadEngine={self.plan}', shapes, '--hint=throughput', f'--threads={threads}',
                         f'--infStreams={streams}', '--json', '--warmUp=200', '--iterations=1']
 

@@ -35,8 +35,9 @@ struct WeightInfo {
 
 class Plugins;                         // tenfold/plugin.h
 
-// automatic: copy 16 MiB and more for a CPU if there is memory for it, else map. map: the file's own pages, which processes share and the system may drop; small
-// pages cost up to a tenth of the speed. copy: into huge pages, while loading. lock: copy, and lock in memory.
+// automatic: copy 16 MiB and more for a CPU if there is memory for it, else map. map: the file's own pages, which processes
+// share and the system may drop; small pages cost up to a tenth of the speed. copy: into huge pages, while loading. lock: copy, and lock
+// in memory.
 enum class WeightsMode : std::uint8_t { automatic, copy, lock, map };
 struct LoadOptions {
   WeightsMode weights = WeightsMode::automatic;

@@ -88,7 +88,9 @@ TEST(PinThreads, WhatAPinnedThreadMakesIsNotConfined) {
     for (const int id : threads_of_process()) {
       if (std::find(known.begin(), known.end(), id) != known.end()) continue;
       cpu_set_t set;
-      const auto settled = [&] { return sched_getaffinity(id, sizeof set, &set) == 0 && !CPU_ISSET(static_cast<std::size_t>(own[0]), &set); };
+      const auto settled = [&] {
+        return sched_getaffinity(id, sizeof set, &set) == 0 && !CPU_ISSET(static_cast<std::size_t>(own[0]), &set);
+      };
       for (int i = 0; i < 1000 && !settled(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       EXPECT_TRUE(settled()) << "the worker is on its caller's processor";
     }

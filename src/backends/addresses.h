@@ -1,4 +1,5 @@
-// Where the operands of a step may lie, for its tactic to know when it is opened: what it needs for odd addresses is made then, not in a run.
+// Where the operands of a step may lie, for its tactic to know when it is opened: what it needs for odd addresses is made then, not in a
+// run.
 #pragma once
 
 namespace tenfold::backends {

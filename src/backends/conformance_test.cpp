@@ -123,7 +123,8 @@ class Conformance : public ::testing::TestWithParam<Subject> {
     return run.tactic.supports(problem).yes;
   }
 
-  // `runs`: else it is only asked which tactics accept the case. `odd`: operands lie where vectors cannot be read, in the best config alone.
+  // `runs`: else it is only asked which tactics accept the case. `odd`: operands lie where vectors cannot be
+  // read, in the best config alone.
   void sweep(const ir::OpDef& op, const std::string& text, bool runs = true, bool odd = false) {
     SCOPED_TRACE(cat(op.name, " ", text));
     const OperandAddresses addresses(odd);

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "backends/backend.h"
-#include "base/cpu_count.h"
 #include "base/log.h"
 #include "base/spread.h"
 #include "builder/builder.h"
@@ -164,9 +163,14 @@ using OpenedBackend = std::future<std::shared_ptr<backends::Backend>>;
 
 // A GPU's driver takes a third of a second to start: the model is imported meanwhile.
 OpenedBackend open_aside(const BuildConfig& config) {
-  return std::async(std::launch::async, [&config] {
+  const auto open = [&config] {
     return runtime::backend_with(backends::open_backend(config.device, config.cpu_features), config.plugins);
-  });
+  };
+  try {
+    return std::async(std::launch::async, open);
+  } catch (const std::system_error&) {   // this process may start no more threads
+    return std::async(std::launch::deferred, open);
+  }
 }
 
 Engine build_on(OpenedBackend opened, const ir::Graph& graph, const BuildConfig& config, const std::string& model_name,

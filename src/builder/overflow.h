@@ -17,8 +17,8 @@ struct OverflowCheck {
   BuildReport* report = nullptr;
 };
 
-// Names of values of `rewritten` (the source at `ranges`) that are to stay f32, told to the log and the report with how large they became. A run that
-// fails is told, too, and finds nothing.
+// Names of values of `rewritten` (the source at `ranges`) that are to stay f32, told to the log and the report with how large they became.
+// A run that fails is told, too, and finds nothing.
 std::set<std::string> values_beyond_f16(const ir::Graph& source, const ir::Graph& rewritten, const std::vector<plan::Range>& ranges,
                                         const OverflowCheck& check);
 

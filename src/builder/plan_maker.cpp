@@ -108,7 +108,8 @@ void PlanMaker::add(ir::Graph graph, const std::vector<plan::Range>& ranges) {
 }
 
 // Least times of several processes can lead where none of them went: what they meet there is timed by the last to save, so that the
-// next build finds all it asks for. Times of other problems lead nowhere. The plan keeps to the times it was chosen by, and is finished whatever happens here.
+// next build finds all it asks for. Times of other problems lead nowhere. The plan keeps to the times it was chosen by, and is finished
+// whatever happens here.
 void PlanMaker::save_times() {
   constexpr int kMostTimes = 8;   // others may save again and again
   Stopwatch watch;

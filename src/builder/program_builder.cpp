@@ -3,7 +3,6 @@
 
 #include "base/check.h"
 #include "builder/host_graphs.h"
-#include "tune/node_problem.h"
 
 namespace tenfold::builder {
 
@@ -99,12 +98,25 @@ void ProgramBuilder::add_node(const Node& node) {
   }
 }
 
-void ProgramBuilder::add_kernel(const Node& node, const tune::NodeChoice& choice) {
+namespace {
+Step step_of(const Node& node, StepKind kind) {
   Step step;
+  step.kind = kind;
   step.name = node.name, step.op = node.op(), step.attributes = node.attributes;
   step.has_body = node.body.has_value();
   if (node.body) step.body = *node.body;
   step.anchor_inputs = node.anchor_inputs >= 0 ? node.anchor_inputs : static_cast<int>(node.inputs.size());
+  return step;
+}
+}  // namespace
+
+void ProgramBuilder::add_plain_operands(const Node& node, Step& step) {
+  for (const Value* v : node.inputs) step.in.push_back(v ? read(v, kPlain, false) : plan::Operand{});
+  for (const Value* v : node.outputs) step.out.push_back(operand(v, store_result(v, kPlain)));
+}
+
+void ProgramBuilder::add_kernel(const Node& node, const tune::NodeChoice& choice) {
+  Step step = step_of(node, StepKind::kernel);
   step.tactic = choice.tactic->name, step.tactic_version = choice.tactic->version, step.config = choice.config;
   const backends::Problem& problem = problem_of(node, choice);
   const bool strided_ok = choice.tactic->supports(problem).yes;
@@ -131,18 +143,9 @@ void ProgramBuilder::add_kernel(const Node& node, const tune::NodeChoice& choice
 }
 
 void ProgramBuilder::add_host(const Node& node) {
-  Step step;
-  step.kind = StepKind::host;
-  step.name = node.name, step.op = node.op(), step.attributes = node.attributes;
-  step.has_body = node.body.has_value();
-  if (node.body) step.body = *node.body;
-  step.anchor_inputs = node.anchor_inputs >= 0 ? node.anchor_inputs : static_cast<int>(node.inputs.size());
+  Step step = step_of(node, StepKind::host);
   if (tune::is_control_flow(node)) store_graphs(node, step.attributes);
-  for (const Value* v : node.inputs) {
-    if (v) step.in.push_back(read(v, kPlain, false));
-    else step.in.push_back({});
-  }
-  for (const Value* v : node.outputs) step.out.push_back(operand(v, store_result(v, kPlain)));
+  add_plain_operands(node, step);
   define_symbols(node, step);
   push(std::move(step));
 }

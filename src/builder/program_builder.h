@@ -55,6 +55,7 @@ class ProgramBuilder {
   void add_branch(const ir::Node& node);
   void add_loop(const ir::Node& node);
   void add_bodies(const ir::Node& node, plan::Step& step);
+  void add_plain_operands(const ir::Node& node, plan::Step& step);   // all of them in row-major order
   // Can its bodies be programs? Not if they hold sequences or strings, or change the shapes of what they carry.
   bool fits_program(const ir::Node& node) const;
   void add_copy_to_output(std::size_t output);

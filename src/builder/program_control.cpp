@@ -92,8 +92,7 @@ void ProgramBuilder::add_branch(const Node& node) {
   Step step;
   step.kind = StepKind::branch;
   step.name = node.name, step.op = node.op();
-  for (const Value* v : node.inputs) step.in.push_back(read(v, kPlain, false));
-  for (const Value* v : node.outputs) step.out.push_back(operand(v, store_result(v, kPlain)));
+  add_plain_operands(node, step);
   add_bodies(node, step);
   push(std::move(step));
 }
@@ -102,8 +101,7 @@ void ProgramBuilder::add_loop(const Node& node) {
   Step step;
   step.kind = StepKind::loop;
   step.name = node.name, step.op = node.op(), step.attributes = node.attributes;
-  for (const Value* v : node.inputs) step.in.push_back(v ? read(v, kPlain, false) : plan::Operand{});
-  for (const Value* v : node.outputs) step.out.push_back(operand(v, store_result(v, kPlain)));
+  add_plain_operands(node, step);
   const plan::LoopForm form = plan::loop_form(node.op(), node.attributes, node.outputs.size());
   for (std::size_t c = 0; c < form.carried; ++c) {   // the second place of each carried value
     const Stored spare{new_place(node.outputs[c], kPlain), kPlain, true, {}};

@@ -60,7 +60,7 @@ Opsets Importer::read_opsets(const google::protobuf::RepeatedPtrField<onnx::Oper
   for (const auto& import : imports) {
     const std::string domain = domain_of(import.domain());
     require(import.version() >= 1 && import.version() < 1'000'000, ErrorKind::invalid_model, "imports version ", import.version(),
-            " of domain '", import.domain(), "'");
+            " of domain '", import.domain(), "', expected 1 or more");
     const auto [entry, fresh] = opsets.try_emplace(domain, static_cast<int>(import.version()));
     require(fresh || entry->second == import.version(), ErrorKind::invalid_model, "imports two versions of domain '", import.domain(), "'");
     if (main && domain.empty() && entry->second > kNewestOpset)

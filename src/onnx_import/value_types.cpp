@@ -47,7 +47,8 @@ void ValueTypes::fix_names(const onnx::GraphProto& graph) {
       if (candidate.name() == name) input = &candidate;
       known += (known.empty() ? "" : ", ") + candidate.name();
     }
-    require(input != nullptr, ErrorKind::invalid_argument, "a shape is given for '", name, "', but the model's inputs are: ", known);
+    require(input != nullptr, ErrorKind::invalid_argument, "a shape or an array is given for '", name,
+            "', but the model's inputs are: ", known);
     if (!input->type().tensor_type().has_shape() || are_values(input->type().tensor_type(), shape)) continue;
     const auto& declared = input->type().tensor_type().shape();
     require(declared.dim_size() == static_cast<int>(shape.size()), ErrorKind::invalid_argument, "the shape given for '", name, "' has ",

@@ -18,8 +18,11 @@ bool has_few_channels(const ir::Node& n) {
   const Dims &image = x->dims(), &window = w->dims();
   if (!ir::is_constant(window)) return false;
   std::int64_t elements = 1;   // of an image, which the kernel counts in 31 bits
-  for (std::size_t d = 1; d < image.size(); ++d)
-    if (!image[d].is_constant() || image[d].constant() > 1 << 12 || (elements *= image[d].constant()) >= std::int64_t{1} << 31) return false;
+  for (std::size_t d = 1; d < image.size(); ++d) {
+    if (!image[d].is_constant() || image[d].constant() > 1 << 12) return false;
+    elements *= image[d].constant();
+    if (elements >= std::int64_t{1} << 31) return false;
+  }
   if (window[1].constant() > kChannels || window[0].constant() % 8 != 0 || window.back().constant() < 2) return false;
   std::int64_t runs = 1;
   for (std::size_t d = 2; d < window.size(); ++d) {

@@ -10,12 +10,25 @@ namespace tenfold {
 
 using runtime::ContextState;
 
+namespace {
+// What lies between steps, at the largest shapes of all profiles, and behind it the scratch of each worker.
+std::shared_ptr<void> allocate_arena(const runtime::EngineState& engine, std::int64_t arena_bytes, std::int64_t workers) try {
+  return engine.backend->allocate(arena_bytes + engine.scratch_stride * workers);
+} catch (const Error& error) {
+  if (error.kind() != ErrorKind::out_of_memory) throw;
+  const std::string parts = cat("results of steps take ", arena_bytes, " at the largest shapes of the profiles, the scratch of ", workers,
+                                " threads ", engine.scratch_stride * workers);
+  throw Error(ErrorKind::out_of_memory,
+              cat(error.what(), " for a context: ", parts, "; smaller shapes (--maxShapes) or fewer threads take less"));
+}
+}  // namespace
+
 ExecutionContext::ExecutionContext(std::shared_ptr<runtime::EngineState> engine) : state_(std::make_unique<ContextState>()) {
   ContextState& c = *state_;
   c.engine = std::move(engine);
   c.stream = c.engine->backend->open_stream({.threads = c.engine->options.threads, .pin_threads = c.engine->options.pin_threads});
   const std::int64_t arena_bytes = backends::scratch_stride(c.engine->info.arena_bytes);
-  c.arena = c.engine->backend->allocate(arena_bytes + c.engine->scratch_stride * c.stream->parallel().workers());
+  c.arena = allocate_arena(*c.engine, arena_bytes, c.stream->parallel().workers());
   c.scratch = static_cast<std::byte*>(c.arena.get()) + arena_bytes;
   std::size_t symbols = 0, dims = 0, grown = 0;
   for (const runtime::OpenTop& top : c.engine->programs) {
@@ -118,15 +131,10 @@ void* ExecutionContext::own_memory(int binding) {
 namespace {
 // Caller's memory must hold the shapes set; checked whenever shapes or addresses changed.
 Status check_sizes(const ContextState& c) noexcept {
-  const plan::Program& program = *c.engine->programs[static_cast<std::size_t>(c.active)].body.program;
   for (std::size_t b = 0; b < c.memory.size(); ++b) {
-    const auto inputs = static_cast<std::size_t>(c.engine->inputs);
-    const plan::Operand& formal = b < inputs ? program.inputs[b] : program.outputs[b - inputs];
-    std::int64_t elements = 1;
-    for (plan::DimIndex d : formal.dims)
-      if (__builtin_mul_overflow(elements, c.dims[static_cast<std::size_t>(d)], &elements))
-        return {Status::invalid_shape, static_cast<int>(b)};
-    if ((elements * bits(formal.dtype) + 7) / 8 > c.memory_bytes[b]) return {Status::invalid_binding, static_cast<int>(b)};
+    const std::int64_t bytes = runtime::bytes_of_binding(c, b);
+    if (bytes < 0) return {Status::invalid_shape, static_cast<int>(b)};
+    if (bytes > c.memory_bytes[b]) return {Status::invalid_binding, static_cast<int>(b)};
   }
   return {};
 }

@@ -2,7 +2,6 @@
 #include "base/check.h"
 #include "plan/inspect.h"
 #include "plan/read.h"
-#include "plan/step_problem.h"
 #include "plan/verify.h"
 #include "plan/write.h"
 #include "runtime/plugins.h"

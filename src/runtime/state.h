@@ -260,7 +260,7 @@ Status stage_out(ContextState& context, BoundStep& bound) noexcept;  // results 
 void note_largest_results(Frame& frame) noexcept;                    // of steps at the front, once dims are what they are at most
 bool output_grows(const ContextState& context, std::size_t binding) noexcept;
 Status choose_transfers(ContextState& context) noexcept;
-std::int64_t bytes_of_binding(const ContextState& context, std::size_t binding) noexcept;   // at the shapes set
+std::int64_t bytes_of_binding(const ContextState& context, std::size_t binding) noexcept;   // at the shapes set; -1: not to be counted
 Status copy_apart(ContextState& context, bool inputs) noexcept;
 Status copy_pinned(ContextState& context, bool inputs) noexcept;
 void copy_by_host(ContextState& context, bool inputs) noexcept;

@@ -59,9 +59,10 @@ std::int64_t bytes_of_binding(const ContextState& c, std::size_t b) noexcept {
   const plan::Program& program = *c.engine->programs[static_cast<std::size_t>(c.active)].body.program;
   const auto inputs = static_cast<std::size_t>(c.engine->inputs);
   const plan::Operand& formal = b < inputs ? program.inputs[b] : program.outputs[b - inputs];
-  std::int64_t elements = 1;
-  for (plan::DimIndex d : formal.dims) elements *= c.dims[static_cast<std::size_t>(d)];
-  return (elements * bits(formal.dtype) + 7) / 8;
+  std::int64_t bits_of_all = bits(formal.dtype);
+  for (plan::DimIndex d : formal.dims)
+    if (__builtin_mul_overflow(bits_of_all, c.dims[static_cast<std::size_t>(d)], &bits_of_all)) return -1;
+  return bits_of_all / 8 + (bits_of_all % 8 != 0);
 }
 
 namespace {

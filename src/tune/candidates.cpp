@@ -70,7 +70,8 @@ bool Candidates::is_small(const ir::Node& node) const {
 // Nothing to compute on a CPU: no tactic has to choose blocks of nothing.
 bool Candidates::is_empty(const ir::Node& node) const {
   if (!backend_.host_reads_memory() || !node.def->reference || node.body) return false;
-  return std::all_of(node.outputs.begin(), node.outputs.end(), [&](const ir::Value* v) { return !v || elements_at(*v, options_.opt) == 0; });
+  const auto nothing = [&](const ir::Value* v) { return !v || elements_at(*v, options_.opt) == 0; };
+  return std::all_of(node.outputs.begin(), node.outputs.end(), nothing);
 }
 
 bool Candidates::source_allowed(backends::Source source) const {

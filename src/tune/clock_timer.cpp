@@ -1,5 +1,4 @@
 // Timing by the clock: operands in scratch memory, filled with harmless data.
-#include "base/checked.h"
 #include "tune/timer.h"
 #include "tune/timing_data.h"
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/checked.h"
 #include "ir/op_def.h"
 
 namespace tenfold::tune {

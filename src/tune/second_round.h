@@ -25,8 +25,9 @@ class SecondRound {
     int disturbed = 0;   // of them: so many took clearly longer in one round than in the other ...
     double factor = 1;   // ... and the worst so much longer
   };
-  // The best of every problem, the next if it is near and one more as a witness; where one of them was disturbed, also what as large a disturbance may have kept
-  // from winning. The cache keeps the lesser time of each. Forgets all. `between` is called before each problem, and may throw.
+  // The best of every problem, the next if it is near and one more as a witness; where one of them was disturbed, also what as large a
+  // disturbance may have kept from winning. The cache keeps the lesser time of each. Forgets all. `between` is called before each problem,
+  // and may throw.
   Result run(Timer& timer, TimingCache& cache, const std::function<void()>& between);
 
  private:

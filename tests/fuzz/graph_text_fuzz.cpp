@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "base/checked.h"
 #include "cpu_limit.h"
 #include "ir/text.h"
 #include "ops/interpret.h"

@@ -1,6 +1,5 @@
 // Fail: stands for a branch that cannot run with the shapes that are known. Types its results as the other branch does, and says
 // why if it is taken.
-#include "ops/control/control_common.h"
 #include "ops/elements.h"
 
 namespace tenfold::ir {

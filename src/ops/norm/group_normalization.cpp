@@ -15,24 +15,7 @@ void infer(InferCall& call) {
   call.out(0, call.dtype(0), call.dims(0));
 }
 
-void reference(Call& call) {
-  const double epsilon = call.attributes().number("epsilon");
-  const std::int64_t groups = call.attributes().integer("num_groups"), channels = call.in[0].shape[1], per_group = channels / groups;
-  const std::int64_t lanes = call.in[0].shape[0] * groups, size = lanes ? call.in[0].size() / lanes : 0;
-  ops::with_real(call.in[0].dtype, [&]<class T>(T) {
-    const ops::RealIn<T> x(call.in[0]), scale(call.in[1]), bias(call.in[2]);
-    const ops::RealOut<T> y(call.out[0]);
-    for (std::int64_t lane = 0; lane < lanes; ++lane) {
-      const ops::Moments m = ops::moments(x.data() + lane * size, size);
-      const double inverse = 1 / std::sqrt(m.variance + epsilon);
-      for (std::int64_t i = 0; i < size; ++i) {
-        const std::int64_t channel = lane % groups * per_group + i / (size / per_group);
-        const double normal = (static_cast<double>(x[lane * size + i]) - m.mean) * inverse;
-        y[lane * size + i] = static_cast<T>(normal * static_cast<double>(scale[channel]) + static_cast<double>(bias[channel]));
-      }
-    }
-  });
-}
+void reference(Call& call) { ops::normalise_groups(call, call.attributes().integer("num_groups")); }
 
 // At opset 18 scale and bias have one value for each group: repeat them for its channels.
 Value* per_channel(OnnxImport& call, Value* parameter, std::int64_t groups, std::int64_t channels) {

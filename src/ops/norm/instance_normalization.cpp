@@ -11,21 +11,7 @@ void infer(InferCall& call) {
   call.out(0, call.dtype(0), call.dims(0));
 }
 
-void reference(Call& call) {
-  const double epsilon = call.attributes().number("epsilon");
-  const std::int64_t channels = call.in[0].shape[1], lanes = call.in[0].shape[0] * channels, size = lanes ? call.in[0].size() / lanes : 0;
-  ops::with_real(call.in[0].dtype, [&]<class T>(T) {
-    const ops::RealIn<T> x(call.in[0]), scale(call.in[1]), bias(call.in[2]);
-    const ops::RealOut<T> y(call.out[0]);
-    for (std::int64_t lane = 0; lane < lanes; ++lane) {
-      const ops::Moments m = ops::moments(x.data() + lane * size, size);
-      const double factor = static_cast<double>(scale[lane % channels]) / std::sqrt(m.variance + epsilon);
-      for (std::int64_t i = lane * size; i < (lane + 1) * size; ++i) {
-        y[i] = static_cast<T>((static_cast<double>(x[i]) - m.mean) * factor + static_cast<double>(bias[lane % channels]));
-      }
-    }
-  });
-}
+void reference(Call& call) { ops::normalise_groups(call, call.in[0].shape[1]); }
 
 }  // namespace
 

@@ -45,6 +45,9 @@ Moments moments(const T* x, std::int64_t count) {
   return m;
 }
 
+// Zero mean and unit variance for each group of channels (dim 1), then scale (input 1) and bias (input 2) of each channel.
+void normalise_groups(ir::Call& call, std::int64_t groups);
+
 // Infers "same type and shape as input 0", with an axis that has to exist.
 void infer_along_axis(ir::InferCall& call);
 

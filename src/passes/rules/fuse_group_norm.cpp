@@ -76,7 +76,8 @@ Value* by_channel(const ir::Graph& graph, const Value* v, const char* op, Dim ch
 bool norms_groups(const Node& n) {
   if (n.body || n.out()->dtype() != DType::f32) return false;
   if (n.op() == "InstanceNormalization") return all_are(n.in(1), 1) && all_are(n.in(2), 0);
-  const bool rows = n.op() == "LayerNormalization" && n.outputs.size() == 1 && n.in(0)->rank() == 3 && n.attributes.integer("axis", -1) == -1;
+  const bool rows = n.op() == "LayerNormalization" && n.outputs.size() == 1 && n.in(0)->rank() == 3 &&
+                    n.attributes.integer("axis", -1) == -1;
   return rows && all_are(n.in(1), 1) && !n.in(2);
 }
 

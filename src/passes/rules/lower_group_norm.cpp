@@ -47,7 +47,8 @@ bool try_lower(ir::Graph& graph, Node& n) {
   Node region;
   region.def = &graph.registry().get("Region"), region.name = n.name, region.body = body;
   region.inputs = {reshape_to(graph, n.in(0), {dims[0], Dim(groups), each, spatial}, &n),
-                   reshape_to(graph, n.in(1), {Dim(groups), each, Dim(1)}, &n), reshape_to(graph, n.in(2), {Dim(groups), each, Dim(1)}, &n)};
+                   reshape_to(graph, n.in(1), {Dim(groups), each, Dim(1)}, &n),
+                   reshape_to(graph, n.in(2), {Dim(groups), each, Dim(1)}, &n)};
   for (const Value* v : region.inputs)
     if (!v) return false;
   Value *rows = graph.add(std::move(region), 1, &n)->out(), *last = n.out();

@@ -23,7 +23,8 @@ bool rule(ir::Graph& graph, ir::Node& n) {
   if (!cast || !only_user(graph, cast->out())) return false;
   const DType narrow = cast->out()->dtype();
   ir::Value* image = cast->in(0);
-  if (image->producer || image->is_constant() || image->dtype() != DType::f32 || (narrow != DType::f16 && narrow != DType::bf16)) return false;
+  if (image->producer || image->is_constant() || image->dtype() != DType::f32) return false;
+  if (narrow != DType::f16 && narrow != DType::bf16) return false;
   if (n.in(1)->dtype() != narrow || n.attributes.has("precision") || !has_few_channels(n)) return false;
   n.attributes.set("precision", std::string(name(narrow)));
   graph.set_input(n, 0, image);

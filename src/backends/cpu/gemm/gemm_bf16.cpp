@@ -7,7 +7,6 @@
 
 #include "backends/cpu/gemm/gemm_bf16_lines.h"
 #include "backends/cpu/gemm/gemm_bf16_strips.h"
-#include "base/half.h"
 
 namespace tenfold::backends::cpu {
 namespace {

@@ -128,7 +128,8 @@ void FixedWeights::pack(const float* values, void* packed) const {
   for (std::int64_t k = 0; k < depth_; k += order_ == Order::tiles ? 4 : k % 32 < 15 ? 1 : 17) {
     std::int64_t done = 0;
     if (order_ == Order::tiles && ordinary && k + 4 <= k_) {
-      const double inverse[4] = {1 / double{balance[k]}, 1 / double{balance[k + 1]}, 1 / double{balance[k + 2]}, 1 / double{balance[k + 3]}};
+      const double inverse[4] = {1 / double{balance[k]}, 1 / double{balance[k + 1]}, 1 / double{balance[k + 2]},
+                                 1 / double{balance[k + 3]}};
       fixed_rows().bytes({.from = values + k * n_, .stride = n_, .lines = n_ / kLine, .panel = kPanel * depth_ * 3, .rows = inverse,
                           .columns = columns.data(), .largest = largest_, .to = to + place(k, 0)});
       done = n_ / kLine * kLine;

@@ -26,27 +26,8 @@ void check_one(const Tactic& tactic, const F32Case& c) {
   SCOPED_TRACE(c.text);
   F32Problem problem(c);
   make_coarse(problem);
-  const Tensor truth = problem.truth();
-  TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
-  if (tactic.formats) run.use(tactic.formats(run.problem).front());
-  const Verdict verdict = tactic.supports(run.problem);
-  ASSERT_TRUE(verdict.yes) << verdict.reason;
-  const bool rounded = truth.dtype() == DType::bf16;
-  for (const Config& config : tactic.configs(run.problem)) {
-    ASSERT_TRUE(tactic.valid(run.problem, config).yes);
-    Serial serial;
-    Backwards backwards;
-    const Tensor y = run.run(config, problem.operands, serial)[0], again = run.run(config, problem.operands, backwards)[0];
-    EXPECT_EQ(0, std::memcmp(y.raw(), again.raw(), static_cast<std::size_t>(y.bytes()))) << "results depend on the order of parts";
-    EXPECT_LE(relative_difference(y, truth), rounded ? 8e-3 : 2e-6);
-  }
-  if (!tactic.packed_bytes) return;
-  const Tensor& weight = problem.operands[1];
-  std::vector<char> packed(static_cast<std::size_t>(tactic.packed_bytes(run.problem, tactic.configs(run.problem)[0], 1)));
-  const std::vector<const Tensor*> constants{nullptr, &weight, nullptr};
-  tactic.pack(run.problem, tactic.configs(run.problem)[0], 1, constants, packed.data());
-  const Tensor back = tactic.unpack(run.problem, tactic.configs(run.problem)[0], 1, packed.data());
-  EXPECT_EQ(0, std::memcmp(back.raw(), weight.raw(), static_cast<std::size_t>(weight.bytes()))) << "unpacking gives another weight";
+  check_on_this_cpu(tactic, problem, problem.truth().dtype() == DType::bf16 ? 8e-3 : 2e-6);
+  if (tactic.packed_bytes) check_unpacks(tactic, problem);
 }
 
 // f32 operands that may be rounded, and operands of bf16.

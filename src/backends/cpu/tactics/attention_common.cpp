@@ -12,7 +12,6 @@ namespace {
 using std::int64_t;
 
 bool has_mask(const Problem& p) { return p.in.size() > 3 && !p.in[3].missing; }
-bool has_offsets(const Problem& p) { return p.in.size() > 4 && !p.in[4].missing; }
 
 Verdict is_view_of_rows(const OperandDesc& operand) {
   if (operand.layout != kPlain) return Verdict::no("an operand is not in plain layout");
@@ -138,13 +137,6 @@ Status::Code AttentionPlan::run(const RunArgs& args) const noexcept {
     kernels->head(piece_of(args, *this, {b, h, 0, first, std::min(per_piece, rows - first), k.dims[2]}), args.scratch_of(worker));
   });
   return Status::ok;
-}
-
-double attention_work(const Problem& p) {
-  const auto upper = [&](const ir::Dim& d) { return static_cast<double>(p.bounds(d).upper); };
-  const ir::Dims &q = p.in[0].dims, &v = p.in[2].dims;
-  const double sentences = has_offsets(p) ? std::max(upper(p.in[4].dims[0]) - 1, 1.0) : 1;   // rows see those of their own only
-  return 2 * upper(q[0]) * upper(q[1]) * upper(q[2]) * upper(v[2]) / sentences * (upper(q[3]) + upper(v[3]));
 }
 
 }  // namespace tenfold::backends::cpu

@@ -1,6 +1,7 @@
 // What the tactics of fused attention share: checks of their operands, and heads cut into parts that a kernel computes.
 #pragma once
 
+#include "backends/attention_problem.h"
 #include "backends/cpu/kernels/attention.h"
 #include "backends/cpu/tactics/row_problem_common.h"
 
@@ -19,7 +20,5 @@ struct AttentionPlan {
   AttentionPlan(const Problem& problem, const AttentionKernels& kernels, std::int64_t most_rows, std::int64_t unit);
   Status::Code run(const RunArgs& args) const noexcept;
 };
-
-double attention_work(const Problem& problem);
 
 }  // namespace tenfold::backends::cpu

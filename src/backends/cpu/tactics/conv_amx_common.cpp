@@ -2,19 +2,13 @@
 // (Bf16Windows).
 #include "backends/cpu/tactics/conv_amx_common.h"
 
-#include "backends/cpu/gemm/bf16_windows.h"
-#include "backends/cpu/gemm/likely.h"
-#include "backends/cpu/gemm/many_threads.h"
 #include "backends/cpu/gemm/pack_bf16.h"
+#include "backends/cpu/tactics/conv_amx_blocks_common.h"
 
 namespace tenfold::backends::cpu {
 namespace {
 
 int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
-
-// Parts of a value: f32 that may not be rounded has three. Two would do for one product, but not for what fifty layers amplify.
-int parts_of(const Problem& p) { return bf16_parts(p) == 1 ? 1 : 3; }
-Bf16Windows windows_of(const Problem& p) { return Bf16Windows(ConvShape(p), p.in[0].dtype, parts_of(p)); }
 
 }  // namespace
 
@@ -23,7 +17,7 @@ Verdict conv_amx_supports(const Problem& p) {
   const ConvShape s(p);
   if (s.taps() > Bf16Windows::kMostTaps) return Verdict::no("the kernel has too many taps");
   if (s.groups > 1) return Verdict::no("it has groups");
-  if (!windows_of(p).fits(1, 1)) return Verdict::no("its windows reach too far to be copied");
+  if (!conv_amx_windows(p).fits(1, 1)) return Verdict::no("its windows reach too far to be copied");
   if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
   return Bf16End::supports(p, 1, own_bias(p));
@@ -31,136 +25,41 @@ Verdict conv_amx_supports(const Problem& p) {
 
 namespace {
 
-constexpr std::int64_t kMostSplit = 1 << 20;   // bytes of weights that stay in the second cache beside rows
-
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
 
-// Whether every position of the result takes one position of the image, in their order.
-bool pointwise(const Problem& p) {
-  const ConvShape s(p);
-  const ir::Ints pads = p.attributes->ints("pads", {});
-  return s.taps() == 1 && s.stride == Three{1, 1, 1} && std::all_of(pads.begin(), pads.end(), [](std::int64_t v) { return v == 0; }) &&
-         uniform_positions(p.in[0]);
-}
-
-GemmBf16Weights weights_of(const Problem& p) {
-  const Bf16Windows windows = windows_of(p);
-  return {.taps = windows.taps(), .k = windows.tap_depth(), .n = ConvShape(p).filters, .type = p.in[1].dtype, .parts = parts_of(p)};
-}
-
-// {positions of a block, columns of a block, whether panels go round inside, 1, 0}
-std::vector<Config> point_configs(const Problem& p) {
-  const std::int64_t rows = std::max<std::int64_t>(conv_likely_rows(p), 1), filters = ConvShape(p).filters;
-  std::vector<Config> all;
-  for (const std::int64_t most : {256, 128, 512, 64})
-    for (const std::int64_t pieces : {1, 2, 8, 16})
-      for (const std::int64_t inside : {1, 0}) {
-        if (pieces > 8 && (rows > most || !many_threads())) continue;
-        const std::int64_t block = ceil_div(rows, ceil_div(rows, most)), columns = round_up(ceil_div(filters, pieces), 32);
-        if (pieces > 1 && (columns >= filters || rows > 4096)) continue;
-        if (columns <= 32 && inside == 0) continue;
-        if (inside && gemm_bf16_split_bytes(weights_of(p), columns, true) > kMostSplit) continue;
-        const Config c{round_up(block, GemmBf16Kernels::kRows), columns, inside, 1, 0};
-        if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
-      }
-  return all;
-}
-
-// Planes of results one after the other, all columns at once: what comes first suits few threads.
-void add_rolling(const Problem& p, const Bf16Windows& windows, std::int64_t lines, std::int64_t planes, std::int64_t width,
-                 std::vector<Config>& all) {
-  constexpr std::int64_t kMostBytes = 5 << 18;
-  const std::int64_t columns = round_up(ConvShape(p).filters, 32);
-  std::int64_t pieces = 1;
-  while (pieces < lines && windows.bytes<std::int64_t>(1, ceil_div(lines, pieces), width) > kMostBytes) pieces *= 2;
-  if (planes < 16 || !windows.fits(1, ceil_div(lines, pieces))) return;
-  const bool inside = columns <= 32 || gemm_bf16_split_bytes(weights_of(p), columns, true) <= kMostSplit;
-  all.push_back({ceil_div(lines, pieces), columns, inside, ceil_div(planes, 2), 1});
-  if (lines >= 16) all.push_back({ceil_div(lines, 2 * pieces), columns, inside, ceil_div(planes, 2), 1});
-  if (columns > 32 && inside) all.push_back({ceil_div(lines, pieces), columns, 0, ceil_div(planes, 2), 1});
-  all.push_back({ceil_div(lines, 2 * pieces), columns, inside, ceil_div(planes, 8), 1});
-}
-
-// {lines of a block, columns of a block, whether panels go round inside, planes of a block, whether those roll}: copies stay in the second
-// cache.
-std::vector<Config> window_configs(const Problem& p) {
-  constexpr std::int64_t kMostBytes = 1 << 20, kMostRows = 2048;
-  const ConvShape s(p);
-  const Bf16Windows windows = windows_of(p);
-  const ir::Dims& y = p.out[0].dims;
-  const std::size_t rank = y.size();
-  const std::int64_t width = likely(p, y[rank - 1], 56), lines = rank < 4 ? 1 : std::max<std::int64_t>(likely(p, y[rank - 2], 56), 1);
-  const std::int64_t planes =
-      std::max<std::int64_t>((rank < 5 ? 1 : likely(p, y[rank - 3], 16)) * (windows.flat() ? likely(p, y[0], 1) : 1), 1);
-  std::vector<Config> all;
-  if (windows.rolls()) add_rolling(p, windows, lines, rank < 5 ? 1 : likely(p, y[rank - 3], 16), width, all);
-  for (const std::int64_t most_planes : {1, 4, 8})
-    for (const std::int64_t most : {8, 14, 32, 4, 2}) {
-      const std::int64_t deep = std::min(most_planes, planes), block = ceil_div(lines, ceil_div(lines, most));
-      const std::int64_t rows = deep * block * width;
-      if (!windows.fits(deep, block)) continue;
-      if (!all.empty() && (windows.bytes<std::int64_t>(deep, block, width) > kMostBytes || (deep > 1 && rows > kMostRows))) continue;
-      for (const std::int64_t pieces : {1, 2, 8, 16})
-        for (const std::int64_t inside : {1, 0}) {
-          if (pieces > 8 && (rows < lines * planes * width || !many_threads())) continue;
-          const std::int64_t columns = round_up(ceil_div(s.filters, pieces), 32);
-          if (inside && columns > 32 && gemm_bf16_split_bytes(weights_of(p), columns, true) > kMostSplit) continue;
-          if ((pieces > 1 && (columns >= s.filters || rows < lines * planes * width / 4)) || (columns <= 32 && inside == 0)) continue;
-          const Config c{block, columns, inside, deep, 0};
-          if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
-        }
-    }
-  if (all.empty()) all.push_back({1, round_up(s.filters, 32), 1, 1, 0});
-  return all;
-}
-
-std::vector<Config> configs(const Problem& p) { return pointwise(p) ? point_configs(p) : window_configs(p); }
-
-Verdict valid(const Problem& p, const Config& c) {
-  if (c.size() != 5) return Verdict::no("its configuration has another length");
-  if (!pointwise(p) &&
-      (c[0] <= 0 || c[3] <= 0 || c[0] > 1 << 16 || c[3] > 1 << 10 || !windows_of(p).fits(c[4] == 1 ? 1 : c[3], c[0])))
-    return Verdict::no("its block is larger than what may be copied");
-  if (pointwise(p) && c[0] % GemmBf16Kernels::kRows != 0) return Verdict::no("its block is no whole number of tiles");
-  if (c[4] != 0 && (c[4] != 1 || pointwise(p) || !windows_of(p).rolls() || c[1] < weights_of(p).panels() * 32))
-    return Verdict::no("its planes cannot roll");
-  return Verdict::only_if(c[0] > 0 && c[0] <= 1 << 16 && c[1] > 0 && c[1] % 32 == 0 && c[1] < 1 << 30 && c[2] >= 0 && c[2] <= 1 &&
-                              c[3] > 0 && c[3] <= 1 << 10,
-                          "its block sizes are out of range");
-}
-
-std::int64_t packed_bytes(const Problem& p, const Config&, int input) { return input == 1 ? weights_of(p).bytes() : -1; }
+std::int64_t packed_bytes(const Problem& p, const Config&, int input) { return input == 1 ? conv_amx_weights(p).bytes() : -1; }
 // The index of a weight in [filter][channel][tap of the kernel].
 struct Element {
   Bf16Windows windows;
   std::int64_t filter;
-  explicit Element(const Problem& p) : windows(windows_of(p)), filter(ConvShape(p).depth * ConvShape(p).taps()) {}
+  explicit Element(const Problem& p) : windows(conv_amx_windows(p)), filter(ConvShape(p).depth * ConvShape(p).taps()) {}
   std::int64_t operator()(std::int64_t tap, std::int64_t k, std::int64_t n) const { return n * filter + windows.element(tap, k); }
 };
 void pack(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
-  pack_bf16(weights_of(p), *constants[1], packed, Element(p));
+  pack_bf16(conv_amx_weights(p), *constants[1], packed, Element(p));
 }
 Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
-  return unpack_bf16(weights_of(p), ir::constants(p.in[1].dims), packed, Element(p));
+  return unpack_bf16(conv_amx_weights(p), ir::constants(p.in[1].dims), packed, Element(p));
 }
 
-bool copies(const Problem& p) { return !pointwise(p) || Bf16Matrix::copies(p.in[0].dtype, weights_of(p).k, true); }
+bool copies(const Problem& p) { return !conv_amx_is_pointwise(p) || Bf16Matrix::copies(p.in[0].dtype, conv_amx_weights(p).k, true); }
 
 // Windows have their taps before them.
-std::int64_t taps_bytes(const Problem& p) { return pointwise(p) ? 0 : round_up(weights_of(p).taps * 8, 64); }
+std::int64_t taps_bytes(const Problem& p) { return conv_amx_is_pointwise(p) ? 0 : round_up(conv_amx_weights(p).taps * 8, 64); }
 ir::Dim copy_bytes(const Problem& p, const Config& c) {
-  if (pointwise(p)) return Bf16Matrix::copy_bytes(weights_of(p), copies(p), c[0]);
-  return windows_of(p).bytes<ir::Dim>(c[4] == 1 ? 1 : c[3], c[0], p.out[0].dims.back()) + ir::Dim(taps_bytes(p));
+  if (conv_amx_is_pointwise(p)) return Bf16Matrix::copy_bytes(conv_amx_weights(p), copies(p), c[0]);
+  return conv_amx_windows(p).bytes<ir::Dim>(c[4] == 1 ? 1 : c[3], c[0], p.out[0].dims.back()) + ir::Dim(taps_bytes(p));
 }
 
 // Pieces of the columns that are multiplied apart.
-std::int64_t pieces_of(const Problem& p, const Config& c) { return ceil_div(weights_of(p).panels() * 32, c[1]); }
+std::int64_t pieces_of(const Problem& p, const Config& c) { return ceil_div(conv_amx_weights(p).panels() * 32, c[1]); }
 
 // How positions of the result are cut into blocks.
 struct Cut {
   bool points, flat, rolls;
   std::int64_t block, planes;   // positions, or lines and planes
-  Cut(const Problem& p, const Config& c) : points(pointwise(p)), flat(windows_of(p).flat()), rolls(c[4] == 1), block(c[0]), planes(c[3]) {}
+  Cut(const Problem& p, const Config& c)
+      : points(conv_amx_is_pointwise(p)), flat(conv_amx_windows(p).flat()), rolls(c[4] == 1), block(c[0]), planes(c[3]) {}
   // Planes of all images if windows lie in one, else those of each image.
   std::int64_t images(std::int64_t batch) const { return flat ? 1 : batch; }
   std::int64_t blocks(std::int64_t batch, const Three& out) const {
@@ -187,12 +86,12 @@ Shared shared_of(const Problem& p, const Config& c) {
 }
 ir::Dim workspace(const Problem& p, const Config& c) { return shared_of(p, c).bytes(); }
 std::int64_t product_scratch(const Problem& p, const Config& c) {
-  return gemm_bf16_scratch(Bf16End(p, 1, own_bias(p)), c[1]) + gemm_bf16_split_bytes(weights_of(p), c[1], c[2] != 0);
+  return gemm_bf16_scratch(Bf16End(p, 1, own_bias(p)), c[1]) + gemm_bf16_split_bytes(conv_amx_weights(p), c[1], c[2] != 0);
 }
 // The product's scratch comes first: its extent is known. Then the border, then what is copied.
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
   const ir::Dim copied = shared_of(p, c).blocks > 0 ? ir::Dim(0) : copy_bytes(p, c);
-  const ir::Dim border = pointwise(p) ? ir::Dim(0) : windows_of(p).border_bytes<ir::Dim>(p.out[0].dims.back());
+  const ir::Dim border = conv_amx_is_pointwise(p) ? ir::Dim(0) : conv_amx_windows(p).border_bytes<ir::Dim>(p.out[0].dims.back());
   return product_scratch(p, c) + border + copied;
 }
 
@@ -208,7 +107,7 @@ struct Kernel {
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
-  return std::make_shared<Kernel>(Kernel{windows_of(p), weights_of(p), Cut(p, c), shared_of(p, c), pieces_of(p, c),
+  return std::make_shared<Kernel>(Kernel{conv_amx_windows(p), conv_amx_weights(p), Cut(p, c), shared_of(p, c), pieces_of(p, c),
                                          product_scratch(p, c), taps_bytes(p), c[2] != 0, copies(p), p.in[0].dtype,
                                          Bf16End(p, 1, own_bias(p))});
 }
@@ -343,8 +242,8 @@ Tactic conv_amx(std::string name, Verdict (*supports)(const Problem&)) {
           .version = 9,
           .op = "Conv",
           .supports = supports,
-          .configs = configs,
-          .valid = valid,
+          .configs = conv_amx_configs,
+          .valid = conv_amx_valid,
           .formats = formats,
           .workspace = workspace,
           .worker_scratch = worker_scratch,

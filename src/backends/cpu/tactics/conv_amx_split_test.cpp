@@ -13,15 +13,7 @@ constexpr double kTolerance = 1e-6;   // relative to the largest value of the re
 
 void check(const Tactic& tactic, const F32Case& c) {
   check_on_this_cpu(tactic, c, kTolerance);
-  F32Problem problem(c);
-  TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
-  run.use(tactic.formats(run.problem).front());
-  const Tensor& weight = problem.operands[1];
-  std::vector<char> packed(static_cast<std::size_t>(tactic.packed_bytes(run.problem, tactic.configs(run.problem)[0], 1)));
-  const std::vector<const Tensor*> constants{nullptr, &weight, nullptr};
-  tactic.pack(run.problem, tactic.configs(run.problem)[0], 1, constants, packed.data());
-  const Tensor back = tactic.unpack(run.problem, tactic.configs(run.problem)[0], 1, packed.data());
-  EXPECT_EQ(0, std::memcmp(back.raw(), weight.raw(), static_cast<std::size_t>(weight.bytes()))) << "unpacking gives another weight";
+  check_unpacks(tactic, F32Problem(c));
 }
 
 const char* const kConvolutions[] = {
@@ -91,13 +83,7 @@ TEST(ConvAmxSplit, InfinityStaysInItsWindows) {
       run.use(tactic.formats(run.problem).front());
       Serial serial;
       const Tensor y = run.run(tactic.configs(run.problem)[0], problem.operands, serial)[0];
-      int special = 0;
-      for (std::int64_t i = 0; i < y.size(); ++i) {
-        const double a = y.as_double(i), b = truth.as_double(i);
-        special += !std::isfinite(b);
-          EXPECT_TRUE(std::isfinite(b) ? std::isfinite(a) : std::isnan(b) ? std::isnan(a) : a == b) << text << ": " << a << " for " << b;
-      }
-      EXPECT_GT(special, 0) << text;
+      EXPECT_GT(check_special_values(y, truth), 0) << text;
     }
   }
 }

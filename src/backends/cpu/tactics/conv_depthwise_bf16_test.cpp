@@ -7,25 +7,8 @@ namespace {
 
 using namespace testing;
 
-void check(const F32Case& c) {
-  SCOPED_TRACE(c.text + " " + c.body);
-  F32Problem problem(c);
-  const Tensor truth = problem.truth();
-  const Tactic tactic = cpu_conv_depthwise_bf16();
-  TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
-  run.use(tactic.formats(run.problem).front());
-  const Verdict verdict = tactic.supports(run.problem);
-  ASSERT_TRUE(verdict.yes) << verdict.reason;
-  for (const Config& config : tactic.configs(run.problem)) {
-    ASSERT_TRUE(tactic.valid(run.problem, config).yes);
-    Serial serial;
-    Backwards backwards;
-    const Tensor y = run.run(config, problem.operands, serial)[0], again = run.run(config, problem.operands, backwards)[0];
-    ASSERT_EQ(y.dtype(), truth.dtype());
-    EXPECT_EQ(0, std::memcmp(y.raw(), again.raw(), static_cast<std::size_t>(y.bytes()))) << "results depend on the order of parts";
-    EXPECT_LE(relative_difference(y, truth), 8e-3);  // the reference rounds each step of an epilogue
-  }
-}
+// The reference rounds each step of an epilogue.
+void check(const F32Case& c) { check_on_this_cpu(cpu_conv_depthwise_bf16(), c, 8e-3); }
 
 class ConvDepthwiseBf16 : public ::testing::Test {
   void SetUp() override {

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "backends/cpu/tactics/conv_int8_windows_common.h"
-#include "base/checked.h"
 #include "base/element.h"
 
 namespace tenfold::backends {

@@ -73,16 +73,8 @@ TEST(ConvPointsSplit, WeightsComeBack) {
                             std::numeric_limits<float>::infinity(), 3.4028235e38f}) {
     F32Problem problem({"Conv", value < 0 ? "f32[1,37,4,4] f32[19,37,1,1]!" : "f32[1,16,4,4] f32[19,16,1,1]!"});
     problem.operands[1].mutable_data<float>()[100] = value;
-    const Tactic tactic = cpu_conv_points_split();
-    TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
-    run.use(tactic.formats(run.problem).front());
-    const Config config{16, 32, 1};
-    std::vector<char> packed(static_cast<std::size_t>(tactic.packed_bytes(run.problem, config, 1)));
-    const Tensor& weight = problem.operands[1];
-    const std::vector<const Tensor*> constants{nullptr, &weight};
-    tactic.pack(run.problem, config, 1, constants, packed.data());
-    const Tensor back = tactic.unpack(run.problem, config, 1, packed.data());
-    EXPECT_EQ(0, std::memcmp(back.raw(), weight.raw(), static_cast<std::size_t>(weight.bytes()))) << value;
+    SCOPED_TRACE(value);
+    check_unpacks(cpu_conv_points_split(), problem, Config{16, 32, 1});
   }
 }
 
@@ -107,13 +99,7 @@ TEST(ConvPointsSplit, InfinityStaysInItsRow) {
     for (const Config& config : tactic.configs(run.problem)) {
       Serial serial;
       const Tensor y = run.run(config, problem.operands, serial)[0];
-      int special = 0;
-      for (std::int64_t i = 0; i < y.size(); ++i) {
-        const double a = y.as_double(i), b = truth.as_double(i);
-        special += !std::isfinite(b);
-        EXPECT_TRUE(std::isfinite(b) ? std::isfinite(a) : std::isnan(b) ? std::isnan(a) : a == b) << a << " for " << b;
-      }
-      EXPECT_EQ(special, 40);
+      EXPECT_EQ(check_special_values(y, truth), 40);
     }
   }
 }

@@ -65,9 +65,7 @@ inline double relative_difference(const Tensor& y, const Tensor& truth) {
 inline bool has_amx() { return (cpu::this_cpu().features & kAmxBf16) != 0; }
 
 // Every config on this CPU as it is, in the first format; results must not depend on the order of parts.
-inline void check_on_this_cpu(const Tactic& tactic, const F32Case& c, double tolerance) {
-  SCOPED_TRACE(c.op + " " + c.text + " " + c.body);
-  F32Problem problem(c);
+inline void check_on_this_cpu(const Tactic& tactic, const F32Problem& problem, double tolerance) {
   const Tensor truth = problem.truth();
   TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
   if (tactic.formats) run.use(tactic.formats(run.problem).front());
@@ -78,9 +76,38 @@ inline void check_on_this_cpu(const Tactic& tactic, const F32Case& c, double tol
     Serial serial;
     Backwards backwards;
     const Tensor y = run.run(config, problem.operands, serial)[0], again = run.run(config, problem.operands, backwards)[0];
+    ASSERT_EQ(y.dtype(), truth.dtype());
     EXPECT_EQ(0, std::memcmp(y.raw(), again.raw(), static_cast<std::size_t>(y.bytes()))) << "results depend on the order of parts";
     EXPECT_LE(relative_difference(y, truth), tolerance);
   }
+}
+inline void check_on_this_cpu(const Tactic& tactic, const F32Case& c, double tolerance) {
+  SCOPED_TRACE(c.op + " " + c.text + " " + c.body);
+  check_on_this_cpu(tactic, F32Problem(c), tolerance);
+}
+
+// Packed and unpacked, the weight (operand 1) is what it was, bit for bit.
+inline void check_unpacks(const Tactic& tactic, const F32Problem& problem, std::optional<Config> config = {}) {
+  TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
+  if (tactic.formats) run.use(tactic.formats(run.problem).front());
+  if (!config) config = tactic.configs(run.problem)[0];
+  const Tensor& weight = problem.operands[1];
+  std::vector<char> packed(static_cast<std::size_t>(tactic.packed_bytes(run.problem, *config, 1)));
+  const std::vector<const Tensor*> constants{nullptr, &weight, nullptr};
+  tactic.pack(run.problem, *config, 1, constants, packed.data());
+  const Tensor back = tactic.unpack(run.problem, *config, 1, packed.data());
+  EXPECT_EQ(0, std::memcmp(back.raw(), weight.raw(), static_cast<std::size_t>(weight.bytes()))) << "unpacking gives another weight";
+}
+
+// Infinities and values that are no numbers stand where the truth has them, and nowhere else. How many the truth has.
+inline int check_special_values(const Tensor& y, const Tensor& truth) {
+  int special = 0;
+  for (std::int64_t i = 0; i < y.size(); ++i) {
+    const double a = y.as_double(i), b = truth.as_double(i);
+    special += !std::isfinite(b);
+    EXPECT_TRUE(std::isfinite(b) ? std::isfinite(a) : std::isnan(b) ? std::isnan(a) : a == b) << a << " for " << b;
+  }
+  return special;
 }
 
 // Sweeps instruction sets, formats and configs (and `more` configs); results must not depend on the order of parts.

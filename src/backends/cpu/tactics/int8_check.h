@@ -71,23 +71,39 @@ inline void check_int8(const Tactic& tactic, const Int8Case& c, double quantum, 
   }
 }
 
+// Ends of quantised layers: operand 0 is the sum, 1 and 2 are scale and bias of each column.
+struct EndBuilder : ir::BodyBuilder {
+  using Id = std::uint16_t;
+  using ir::BodyBuilder::BodyBuilder;
+  Id number(double v) { return constant(DType::f32, v); }
+  Id scaled() { return binary(ir::Prim::add, binary(ir::Prim::mul, cast(0, DType::f32), 1), 2); }
+  Id quantised(Id x, double scale, double zero, DType to) {
+    x = unary(ir::Prim::round_even, binary(ir::Prim::div, x, number(scale)));
+    if (zero != 0) x = binary(ir::Prim::add, x, number(zero));
+    return emit({.prim = ir::Prim::saturate, .dtype = to, .a = x});
+  }
+  // Quantised and dequantised again.
+  Id on_grid(Id x, double scale, double zero, DType grid = DType::u8) {
+    x = cast(quantised(x, scale, zero, grid), DType::f32);
+    if (zero != 0) x = binary(ir::Prim::sub, x, number(zero));
+    return binary(ir::Prim::mul, x, number(scale));
+  }
+};
+
 // acc * scale[column] + bias[column], quantised to `to`; with a residual of type `residual` before that if it is not i32.
 inline ir::Body quantised_end(DType to, double scale, double zero, DType residual = DType::i32, bool relu = false,
                               double residual_zero = 7) {
   std::vector<DType> inputs{DType::i32, DType::f32, DType::f32};
   if (residual != DType::i32) inputs.push_back(residual);
-  ir::BodyBuilder b(inputs);
-  std::uint16_t y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1), 2);
+  EndBuilder b(inputs);
+  std::uint16_t y = b.scaled();
   if (residual != DType::i32) {
     std::uint16_t r = residual == DType::f32 ? std::uint16_t{3} : b.cast(3, DType::f32);
-    if (residual != DType::f32 && residual_zero != 0) r = b.binary(ir::Prim::sub, r, b.constant(DType::f32, residual_zero));
-    y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, r, b.constant(DType::f32, 0.25)), y);
+    if (residual != DType::f32 && residual_zero != 0) r = b.binary(ir::Prim::sub, r, b.number(residual_zero));
+    y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, r, b.number(0.25)), y);
   }
-  if (relu) y = b.binary(ir::Prim::max, y, b.constant(DType::f32, 0));
-  if (to == DType::f32) return b.finish({y});
-  y = b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, y, b.constant(DType::f32, scale)));
-  if (zero != 0) y = b.binary(ir::Prim::add, y, b.constant(DType::f32, zero));
-  return b.finish({b.emit({.prim = ir::Prim::saturate, .dtype = to, .a = y})});
+  if (relu) y = b.binary(ir::Prim::max, y, b.number(0));
+  return b.finish({to == DType::f32 ? y : b.quantised(y, scale, zero, to)});
 }
 
 }  // namespace tenfold::backends::testing

@@ -82,16 +82,12 @@ TEST(Int8Stream, Residual) {
 }
 
 ir::Body end_after_a_grid(double residual_zero) {
-  ir::BodyBuilder b({DType::i32, DType::f32, DType::f32, DType::u8});
-  const auto number = [&](double v) { return b.constant(DType::f32, v); };
-  std::uint16_t y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1), 2), r = b.cast(3, DType::f32);
-  y = b.binary(ir::Prim::add, b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, y, number(0.3))), number(120));
-  y = b.cast(b.emit({.prim = ir::Prim::saturate, .dtype = DType::u8, .a = y}), DType::f32);
-  y = b.binary(ir::Prim::mul, b.binary(ir::Prim::sub, y, number(120)), number(0.3));
-  if (residual_zero != 0) r = b.binary(ir::Prim::sub, r, number(residual_zero));
-  y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, r, number(0.5)), y);
-  y = b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, b.binary(ir::Prim::max, y, number(0)), number(0.4)));
-  return b.finish({b.emit({.prim = ir::Prim::saturate, .dtype = DType::u8, .a = y})});
+  EndBuilder b({DType::i32, DType::f32, DType::f32, DType::u8});
+  std::uint16_t y = b.scaled(), r = b.cast(3, DType::f32);
+  y = b.on_grid(y, 0.3, 120);
+  if (residual_zero != 0) r = b.binary(ir::Prim::sub, r, b.number(residual_zero));
+  y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, r, b.number(0.5)), y);
+  return b.finish({b.quantised(b.binary(ir::Prim::max, y, b.number(0)), 0.4, 0, DType::u8)});
 }
 
 TEST(Int8Stream, ResidualAfterAGrid) {

@@ -35,7 +35,8 @@ void FixedProduct::whole(std::int64_t row, std::int64_t count, std::int64_t firs
 }
 
 // The end in registers is that of a product that adds nothing to these sums.
-void FixedProduct::store(std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns, const double* sums) const noexcept {
+void FixedProduct::store(std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
+                         const double* sums) const noexcept {
   const float* table[kGemmMostRows];
   GemmF32Finish finish;
   GemmF32Tile t = tile(row, column, columns, finish);

@@ -208,8 +208,8 @@ TEST(FixedWeights, GiveBackWhatIsMultiplied) {
           const double other = values[k * kColumns + i % kColumns];
           if (std::isfinite(other)) largest = std::max(largest, std::abs(other) / weights.balance(packed.data())[k]);
         }
-        EXPECT_LE(std::abs(b - v), std::max(std::ldexp(largest, -bits - 1), std::ldexp(1., -127)) * 1.01 * balance + std::ldexp(std::abs(v), -24) + 1e-45)
-            << i << ": " << v;
+        const double step = std::max(std::ldexp(largest, -bits - 1), std::ldexp(1., -127));
+        EXPECT_LE(std::abs(b - v), step * 1.01 * balance + std::ldexp(std::abs(v), -24) + 1e-45) << i << ": " << v;
       }
     }
   }

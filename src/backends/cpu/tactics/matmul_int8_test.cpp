@@ -7,6 +7,18 @@ namespace {
 
 using namespace testing;
 
+// An end that kernels have must not fall back to the block executor unnoticed. `columns`: operands of one value for each column.
+void expect_recognised(const ir::Body& body, DType to, std::size_t columns, DType residual = DType::i32) {
+  const ir::OpDef& op = ir::Registry::builtin().get("MatMulInteger");
+  const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, ops::parse_case(op, "u8[50,40] i8[40,70]!"));
+  TacticRun run(cpu_matmul_int8(), graph, kAvx2);
+  run.problem.body = &body;
+  run.problem.in.insert(run.problem.in.end(), columns, {DType::f32, {ir::Dim(70)}});
+  if (residual != DType::i32) run.problem.in.push_back({residual, {ir::Dim(50), ir::Dim(70)}});
+  run.problem.out[0].dtype = to;
+  EXPECT_TRUE(cpu::recognise_int8_form(run.problem, 1).has_value()) << ir::text(body);
+}
+
 TEST(MatmulInt8, IsExactForAnySigns) {
   for (const char* a : {"u8", "i8"}) {
     for (const char* b : {"u8", "i8"}) {
@@ -52,18 +64,12 @@ TEST(MatmulInt8, EndsOfLayers) {
 // A residual sum after a result that is quantised for itself, as residual networks have it.
 TEST(MatmulInt8, QuantisedMiddle) {
   for (const double zero : {0.0, 20.0}) {
-    ir::BodyBuilder b({DType::i32, DType::f32, DType::f32, DType::u8});
-    const auto number = [&](double v) { return b.constant(DType::f32, v); };
-    std::uint16_t y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1), 2);
-    y = b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, y, number(0.3)));
-    if (zero != 0) y = b.binary(ir::Prim::add, y, number(zero));
-    y = b.cast(b.emit({.prim = ir::Prim::saturate, .dtype = DType::u8, .a = y}), DType::f32);
-    if (zero != 0) y = b.binary(ir::Prim::sub, y, number(zero));
-    y = b.binary(ir::Prim::mul, y, number(0.3));
-    y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.binary(ir::Prim::sub, b.cast(3, DType::f32), number(9)), number(0.5)), y);
-    y = b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, b.binary(ir::Prim::max, y, number(0)), number(0.4)));
+    EndBuilder b({DType::i32, DType::f32, DType::f32, DType::u8});
+    const std::uint16_t residual = b.binary(ir::Prim::sub, b.cast(3, DType::f32), b.number(9));
+    std::uint16_t y = b.on_grid(b.scaled(), 0.3, zero);
+    y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, residual, b.number(0.5)), y);
     Int8Case c{"MatMulInteger", "u8[50,40](0,255) i8[40,70](-128,127)! u8[]{128}"};
-    c.body = b.finish({b.emit({.prim = ir::Prim::saturate, .dtype = DType::u8, .a = y})});
+    c.body = b.finish({b.quantised(b.binary(ir::Prim::max, y, b.number(0)), 0.4, 0, DType::u8)});
     c.extra = {"f32[70](0.0001,0.002)!", "f32[70](-3,3)!", "u8[50,70](0,255)"};
     check_int8(cpu_matmul_int8(), c, 1);
   }
@@ -72,88 +78,45 @@ TEST(MatmulInt8, QuantisedMiddle) {
 // A normalisation that was not folded: a result that is quantised for itself is scaled and shifted by column, quantised once more,
 // and added to a residual, or not.
 TEST(MatmulInt8, ScaledAgainAfterAGrid) {
-  const ir::OpDef& op = ir::Registry::builtin().get("MatMulInteger");
   for (const bool residual : {false, true}) {
     for (const DType to : {DType::u8, DType::i8, DType::f32}) {
       std::vector<DType> inputs{DType::i32, DType::f32, DType::f32, DType::f32, DType::f32};
       if (residual) inputs.push_back(DType::u8);
-      ir::BodyBuilder b(inputs);
-      const auto number = [&](double v) { return b.constant(DType::f32, v); };
-      const auto on_grid = [&](std::uint16_t x, double scale, double zero) {
-        x = b.binary(ir::Prim::add, b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, x, number(scale))), number(zero));
-        x = b.cast(b.emit({.prim = ir::Prim::saturate, .dtype = DType::u8, .a = x}), DType::f32);
-        return b.binary(ir::Prim::mul, b.binary(ir::Prim::sub, x, number(zero)), number(scale));
-      };
-      std::uint16_t y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1), 2);
-      y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, on_grid(y, 0.3, 120), 3), 4);
-      if (residual) {
-        y = b.binary(ir::Prim::add, on_grid(y, 0.25, 100), b.binary(ir::Prim::mul, b.cast(5, DType::f32), number(0.5)));
-      }
-      y = b.binary(ir::Prim::max, y, number(0));
-      if (to != DType::f32) {
-        y = b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, y, number(0.4)));
-        y = b.emit({.prim = ir::Prim::saturate, .dtype = to, .a = y});
-      }
+      EndBuilder b(inputs);
+      std::uint16_t y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.on_grid(b.scaled(), 0.3, 120), 3), 4);
+      if (residual) y = b.binary(ir::Prim::add, b.on_grid(y, 0.25, 100), b.binary(ir::Prim::mul, b.cast(5, DType::f32), b.number(0.5)));
+      y = b.binary(ir::Prim::max, y, b.number(0));
+      if (to != DType::f32) y = b.quantised(y, 0.4, 0, to);
       Int8Case c{"MatMulInteger", "u8[50,40](0,255) i8[40,70](-128,127)! u8[]{128}"};
       c.body = b.finish({y});
       c.extra = {"f32[70](0.0001,0.002)!", "f32[70](-3,3)!", "f32[70](0.5,1.5)!", "f32[70](-3,3)!"};
       if (residual) c.extra.push_back("u8[50,70](0,255)");
       check_int8(cpu_matmul_int8(), c, to == DType::f32 ? 0.5 : 2);
-      const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, ops::parse_case(op, "u8[50,40] i8[40,70]!"));
-      TacticRun run(cpu_matmul_int8(), graph, kAvx2);
-      run.problem.body = &*c.body;
-      run.problem.in.insert(run.problem.in.end(), 4, {DType::f32, {ir::Dim(70)}});
-      if (residual) run.problem.in.push_back({DType::u8, {ir::Dim(50), ir::Dim(70)}});
-      run.problem.out[0].dtype = to;
-      EXPECT_TRUE(cpu::recognise_int8_form(run.problem, 1).has_value()) << ir::text(*c.body);
+      expect_recognised(*c.body, to, 4, residual ? DType::u8 : DType::i32);
     }
   }
 }
 
-// The forms above must not fall back to the block executor unnoticed.
 TEST(MatmulInt8, RecognisesTheUsualEnds) {
-  const ir::OpDef& op = ir::Registry::builtin().get("MatMulInteger");
-  const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, ops::parse_case(op, "u8[50,40] i8[40,70]!"));
-  for (const DType residual : {DType::i32, DType::f32, DType::u8}) {
-    for (const DType to : {DType::f32, DType::u8, DType::i8}) {
-      const ir::Body body = quantised_end(to, 0.5, 3, residual, true);
-      TacticRun run(cpu_matmul_int8(), graph, kAvx2);
-      run.problem.body = &body;
-      run.problem.in.insert(run.problem.in.end(), 2, {DType::f32, {ir::Dim(70)}});
-      if (residual != DType::i32) run.problem.in.push_back({residual, {ir::Dim(50), ir::Dim(70)}});
-      run.problem.out[0].dtype = to;
-      EXPECT_TRUE(cpu::recognise_int8_form(run.problem, 1).has_value()) << ir::text(body);
-    }
-  }
+  for (const DType residual : {DType::i32, DType::f32, DType::u8})
+    for (const DType to : {DType::f32, DType::u8, DType::i8}) expect_recognised(quantised_end(to, 0.5, 3, residual, true), to, 2, residual);
 }
 
 // Quantised with its residual and dequantised again, as before a step that is not quantised.
 TEST(MatmulInt8, OnAGridAfterTheResidual) {
-  const ir::OpDef& op = ir::Registry::builtin().get("MatMulInteger");
-  const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, ops::parse_case(op, "u8[50,40] i8[40,70]!"));
   for (const DType grid : {DType::u8, DType::i8}) {
     for (const double zero : {0.0, 100.0}) {
       for (const bool relu : {false, true}) {
-        ir::BodyBuilder b({DType::i32, DType::f32, DType::f32, DType::u8});
-        const auto number = [&](double v) { return b.constant(DType::f32, v); };
-        std::uint16_t y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1), 2);
-        y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(3, DType::f32), number(0.05)), y);
-        if (relu) y = b.binary(ir::Prim::max, y, number(0));
-        y = b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, y, number(0.1)));
-        if (zero != 0) y = b.binary(ir::Prim::add, y, number(zero));
-        y = b.cast(b.emit({.prim = ir::Prim::saturate, .dtype = grid, .a = y}), DType::f32);
-        if (zero != 0) y = b.binary(ir::Prim::sub, y, number(zero));
+        EndBuilder b({DType::i32, DType::f32, DType::f32, DType::u8});
+        std::uint16_t y = b.scaled();
+        y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(3, DType::f32), b.number(0.05)), y);
+        if (relu) y = b.binary(ir::Prim::max, y, b.number(0));
         Int8Case c{"MatMulInteger", "u8[50,40](0,255) i8[40,70](-128,127)! u8[]{128}"};
-        c.body = b.finish({b.binary(ir::Prim::mul, y, number(0.1))});
+        c.body = b.finish({b.on_grid(y, 0.1, zero, grid)});
         c.extra = {"f32[70](0.00001,0.0002)!", "f32[70](-3,3)!", "u8[50,70](0,255)"};
         c.out = DType::f32;
         check_int8(cpu_matmul_int8(), c, 0.101);
-        TacticRun run(cpu_matmul_int8(), graph, kAvx2);
-        run.problem.body = &*c.body;
-        run.problem.in.insert(run.problem.in.end(), 2, {DType::f32, {ir::Dim(70)}});
-        run.problem.in.push_back({DType::u8, {ir::Dim(50), ir::Dim(70)}});
-        run.problem.out[0].dtype = DType::f32;
-        EXPECT_TRUE(cpu::recognise_int8_form(run.problem, 1).has_value()) << ir::text(*c.body);
+        expect_recognised(*c.body, DType::f32, 2, DType::u8);
       }
     }
   }
@@ -161,32 +124,21 @@ TEST(MatmulInt8, OnAGridAfterTheResidual) {
 
 // As torch writes it, and by a factor instead of a divisor.
 TEST(MatmulInt8, GeluAfterTheProduct) {
-  const ir::OpDef& op = ir::Registry::builtin().get("MatMulInteger");
-  const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, ops::parse_case(op, "u8[50,40] i8[40,70]!"));
   for (const bool divides : {false, true}) {
     for (const DType to : {DType::f32, DType::u8, DType::i8}) {
-      ir::BodyBuilder b({DType::i32, DType::f32, DType::f32});
-      const auto number = [&](double v) { return b.constant(DType::f32, v); };
-      const std::uint16_t x = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1), 2);
+      EndBuilder b({DType::i32, DType::f32, DType::f32});
+      const std::uint16_t x = b.scaled();
       const std::uint16_t inner =
-          divides ? b.binary(ir::Prim::div, x, number(1.4142135381698608)) : b.binary(ir::Prim::mul, x, number(0.70710678));
-      const std::uint16_t twice = b.binary(ir::Prim::mul, x, b.binary(ir::Prim::add, b.unary(ir::Prim::erf, inner), number(1)));
-      std::uint16_t y = b.binary(ir::Prim::mul, twice, number(0.5));
-      if (to != DType::f32) {
-        y = b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, y, number(0.02)));
-        if (to == DType::u8) y = b.binary(ir::Prim::add, y, number(16));
-        y = b.emit({.prim = ir::Prim::saturate, .dtype = to, .a = y});
-      }
+          divides ? b.binary(ir::Prim::div, x, b.number(1.4142135381698608)) : b.binary(ir::Prim::mul, x, b.number(0.70710678));
+      const std::uint16_t twice = b.binary(ir::Prim::mul, x, b.binary(ir::Prim::add, b.unary(ir::Prim::erf, inner), b.number(1)));
+      std::uint16_t y = b.binary(ir::Prim::mul, twice, b.number(0.5));
+      if (to != DType::f32) y = b.quantised(y, 0.02, to == DType::u8 ? 16 : 0, to);
       Int8Case c{"MatMulInteger", "u8[50,40](0,255) i8[40,70](-128,127)! u8[]{128}"};
       c.body = b.finish({y});
       c.extra = {"f32[70](0.00001,0.0001)!", "f32[70](-3,3)!"};
       c.out = to;
       check_int8(cpu_matmul_int8(), c, to == DType::f32 ? 1e-5 : 1);
-      TacticRun run(cpu_matmul_int8(), graph, kAvx2);
-      run.problem.body = &*c.body;
-      run.problem.in.insert(run.problem.in.end(), 2, {DType::f32, {ir::Dim(70)}});
-      run.problem.out[0].dtype = to;
-      EXPECT_TRUE(cpu::recognise_int8_form(run.problem, 1).has_value()) << ir::text(*c.body);
+      expect_recognised(*c.body, to, 2);
     }
   }
 }

@@ -12,28 +12,13 @@ using namespace testing;
 #define NEEDS_ONEDNN() \
   if (!cpu::onednn::found().absence.empty()) GTEST_SKIP() << cpu::onednn::found().absence
 
-void check(const Tactic& tactic, const F32Case& c, double tolerance) {
-  SCOPED_TRACE(c.op + " " + c.text + " " + c.body);
-  F32Problem problem(c);
-  TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
-  if (tactic.formats) run.use(tactic.formats(run.problem)[0]);
-  const Verdict verdict = tactic.supports(run.problem);
-  ASSERT_TRUE(verdict.yes) << verdict.reason;
-  const Tensor truth = problem.truth();
-  for (const Config& config : tactic.configs(run.problem)) {
-    ASSERT_TRUE(tactic.valid(run.problem, config).yes);
-    Backwards backwards;
-    EXPECT_LE(relative_difference(run.run(config, problem.operands, backwards)[0], truth), tolerance) << config[0] << " parts";
-  }
-}
-
 TEST(Onednn, MatrixProducts) {
   NEEDS_ONEDNN();
   const std::string relu = "%2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4";
-  check(cpu_onednn_matmul(), {"MatMul", "f32[2,19,33] f32[33,50]!"}, 2e-6);
-  check(cpu_onednn_matmul(), {"MatMul", "f32[130,64] f32[64,96]!", "(f32,f32) " + relu, {"f32[96]!"}}, 2e-6);
-  check(cpu_onednn_matmul(), {"MatMul", "f32[40,64] f32[64,96]!", "(f32,f32) %2=add.f32(%0,%1) -> %2", {"f32[40,96]"}}, 2e-6);
-  check(cpu_onednn_matmul(), {"MatMul", "f32[17,8] f32[8,5]!", "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5);
+  check_on_this_cpu(cpu_onednn_matmul(), {"MatMul", "f32[2,19,33] f32[33,50]!"}, 2e-6);
+  check_on_this_cpu(cpu_onednn_matmul(), {"MatMul", "f32[130,64] f32[64,96]!", "(f32,f32) " + relu, {"f32[96]!"}}, 2e-6);
+  check_on_this_cpu(cpu_onednn_matmul(), {"MatMul", "f32[40,64] f32[64,96]!", "(f32,f32) %2=add.f32(%0,%1) -> %2", {"f32[40,96]"}}, 2e-6);
+  check_on_this_cpu(cpu_onednn_matmul(), {"MatMul", "f32[17,8] f32[8,5]!", "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5);
 }
 
 TEST(Onednn, Convolutions) {
@@ -43,13 +28,13 @@ TEST(Onednn, Convolutions) {
         "f32[1,6,9,9] f32[9,2,3,3]! group=3 dilations=[2,2] pads=[2,2,2,2]", "f32[2,4,20] f32[6,4,5]! f32[6]! strides=[3] pads=[2,1]",
         "f32[1,3,9,6,7] f32[4,3,3,3,3]! pads=[1,1,1,1,1,1]", "f32[1,64,8,8] f32[48,64,1,1]! strides=[2,2]",
         "f32[1,32,12,12] f32[32,1,3,3]! f32[32]! group=32 pads=[1,1,1,1]"})
-    check(cpu_onednn_conv(), {"Conv", text}, 2e-6);
+    check_on_this_cpu(cpu_onednn_conv(), {"Conv", text}, 2e-6);
   const std::string text = "f32[2,10,16,7] f32[21,10,3,3]! pads=[1,1,1,1]",
                     biased = "f32[2,10,16,7] f32[21,10,3,3]! f32[21]! pads=[1,1,1,1]";
   const std::string clip = " %3=constant.f32(0) %4=max.f32(%2,%3) -> %4";
-  check(cpu_onednn_conv(), {"Conv", text, "(f32,f32) %2=add.f32(%0,%1)" + clip, {"f32[21,1,1]!"}}, 2e-6);
-  check(cpu_onednn_conv(), {"Conv", biased, "(f32,f32) %2=add.f32(%0,%1)" + clip, {"f32[2,21,16,7]"}}, 2e-6);
-  check(cpu_onednn_conv(), {"Conv", biased, "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5);
+  check_on_this_cpu(cpu_onednn_conv(), {"Conv", text, "(f32,f32) %2=add.f32(%0,%1)" + clip, {"f32[21,1,1]!"}}, 2e-6);
+  check_on_this_cpu(cpu_onednn_conv(), {"Conv", biased, "(f32,f32) %2=add.f32(%0,%1)" + clip, {"f32[2,21,16,7]"}}, 2e-6);
+  check_on_this_cpu(cpu_onednn_conv(), {"Conv", biased, "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5);
 }
 
 TEST(Onednn, APlanOfAnotherVersionIsRefused) {

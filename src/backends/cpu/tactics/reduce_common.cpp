@@ -6,6 +6,7 @@
 #include "backends/cpu/block/space.h"
 #include "backends/cpu/kernels/pool.h"
 #include "backends/cpu/tactics/row_problem_common.h"
+#include "backends/reduce_axes.h"
 #include "base/checked.h"
 #include "base/half.h"
 
@@ -13,17 +14,6 @@ namespace tenfold::backends::cpu {
 namespace {
 
 using std::int64_t;
-
-bool is_global(const Problem& p) { return p.op->name.starts_with("Global"); }
-std::uint32_t reduced_axes(const Problem& p) {  // a bit each
-  const int rank = static_cast<int>(p.in[0].dims.size());
-  if (is_global(p)) return ((1u << rank) - 1) & ~3u;
-  const ir::Ints axes = p.attributes->ints("axes", {});
-  if (axes.empty()) return p.attributes->integer("noop_with_empty_axes", 0) != 0 ? 0 : (1u << rank) - 1;
-  std::uint32_t mask = 0;
-  for (int64_t a : axes) mask |= 1u << wrapped(a, rank);
-  return mask;
-}
 
 Verdict supports(const Problem& p) {
   if (Verdict v = needs_avx2(p); !v) return v;

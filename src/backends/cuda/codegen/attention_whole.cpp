@@ -114,7 +114,10 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
     store_row<ALIGNED>(a.y + batch * a.ys[0] + head * a.ys[1] + (rows.begin + row) * a.ys[2], out, h, scale);
   }
 }
-extern "C" __global__ void __launch_bounds__(32 * WARPS) vectors(Arguments a) { enter(); attend<REAL_SIZE % 8 == 0 && REAL_VALUE % 8 == 0>(a); }
+extern "C" __global__ void __launch_bounds__(32 * WARPS) vectors(Arguments a) {
+  enter();
+  attend<REAL_SIZE % 8 == 0 && REAL_VALUE % 8 == 0>(a);
+}
 extern "C" __global__ void __launch_bounds__(32 * WARPS) singles(Arguments a) { enter(); attend<false>(a); }
 )";
 

@@ -26,7 +26,8 @@ struct Part {
 )";
 constexpr const char* kPhasePart = R"(
 constexpr int kPhasesZ = RSZ, kPhasesY = RSY, kPhasesX = RSX;
-__constant__ int kTapsZ[] = {TAPSZ}, kTapsY[] = {TAPSY}, kTapsX[] = {TAPSX}, kBeginZ[] = {BEGINZ}, kBeginY[] = {BEGINY}, kBeginX[] = {BEGINX};
+__constant__ int kTapsZ[] = {TAPSZ}, kTapsY[] = {TAPSY}, kTapsX[] = {TAPSX};
+__constant__ int kBeginZ[] = {BEGINZ}, kBeginY[] = {BEGINY}, kBeginX[] = {BEGINX};
 struct Part {
   int group, z, y, x, terms, bz, by, bx, ky, kx;
   u32 by_plane, by_row;   // 2^32 divided by taps, for dividing fewer than 65536 of them

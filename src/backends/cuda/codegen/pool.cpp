@@ -14,7 +14,9 @@ template <int TAPS, int STEP> __device__ __forceinline__ void inside(int start, 
   first = start < 0 ? (-start + STEP - 1) / STEP : 0;
   last = start >= extent ? 0 : min(TAPS, (extent - start + STEP - 1) / STEP);
 }
-template <int TAPS, int STEP> __device__ __forceinline__ int padded(int start, int end) { return max(0, min(TAPS, (end - start + STEP - 1) / STEP)); }
+template <int TAPS, int STEP> __device__ __forceinline__ int padded(int start, int end) {
+  return max(0, min(TAPS, (end - start + STEP - 1) / STEP));
+}
 extern "C" __global__ void __launch_bounds__(THREADS) pool(Arguments a) {
   enter();
   INDEX i = (INDEX)blockIdx.x * THREADS + threadIdx.x;
@@ -49,7 +51,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) pool(Arguments a) {
         ++count;
       }
 #if COUNT_PADS
-  count = padded<K0, D0>(start[0], (int)a.in[0] + E0) * padded<K1, D1>(start[1], (int)a.in[1] + E1) * padded<K2, D2>(start[2], (int)a.in[2] + E2);
+  count = padded<K0, D0>(start[0], (int)a.in[0] + E0) * padded<K1, D1>(start[1], (int)a.in[1] + E1) *
+          padded<K2, D2>(start[2], (int)a.in[2] + E2);
 #endif
   T y[V];
   for (int v = 0; v < V; ++v) { const float f = FINISH; y[v] = STORE(f); }

@@ -106,7 +106,9 @@ template <class T> __device__ __forceinline__ T floor_mod(T a, T b) {
   const T r = fmod(a, b);
   return r != T(0) && ((r < T(0)) != (b < T(0))) ? r + b : r;
 }
-template <class T> __device__ __forceinline__ T whole_div(T a, T b) { return b == T(0) ? T(0) : T(-1) < T(0) && b == T(-1) ? T(0 - a) : T(a / b); }
+template <class T> __device__ __forceinline__ T whole_div(T a, T b) {
+  return b == T(0) ? T(0) : T(-1) < T(0) && b == T(-1) ? T(0 - a) : T(a / b);
+}
 template <class T> __device__ __forceinline__ T whole_rem(T a, T b) { return b == T(0) || (T(-1) < T(0) && b == T(-1)) ? T(0) : T(a % b); }
 template <class T> __device__ __forceinline__ T whole_mod(T a, T b) {
   const T r = whole_rem(a, b);

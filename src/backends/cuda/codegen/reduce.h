@@ -22,7 +22,8 @@ struct ReduceArguments {
   std::int64_t across;   // `packed_rows`: rows of a block; `column_vectors`: vectors of a block, a power of two up to 32
 };
 inline constexpr int kReduceRowsPerBlock = 4, kReduceLanes = 16;  // warps of `rows`; rows of threads of `columns`
-inline constexpr int kReduceThreads = 256, kReduceRoom = 16 << 10;  // of `packed_rows` and `column_vectors`; bytes that the former's rows take
+inline constexpr int kReduceThreads = 256;      // of `packed_rows` and `column_vectors`
+inline constexpr int kReduceRoom = 16 << 10;    // bytes that the rows of `packed_rows` take
 
 std::string generate_reduce(ReduceKind kind, DType in, DType out);
 

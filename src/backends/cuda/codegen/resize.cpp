@@ -94,7 +94,8 @@ ResizeKernel generate_resize(const Problem& p, int rows, int blocks) {
   define("CUBIC", cat("__int_as_float(", std::bit_cast<std::int32_t>(static_cast<float>(a.number("cubic_coeff_a"))), ")"));
   define("EXCLUDES", a.integer("exclude_outside") != 0 ? "true" : "false");
   define("SIZES", p.in.size() > 3 && !p.in[3].missing ? "true" : "false"), define("THREADS", kResizeThreads);
-  define("BLOCKS", blocks), define("WIDE", k.width), define("APART", k.apart ? 1 : 0), define("WINDOW", w.length), define("FIRSTS", w.firsts), define("WEIGHTS", w.weights);
+  define("BLOCKS", blocks), define("WIDE", k.width), define("APART", k.apart ? 1 : 0), define("WINDOW", w.length);
+  define("FIRSTS", w.firsts), define("WEIGHTS", w.weights);
   define("BEFORE", w.before), define("BEHIND", w.behind), define("INDEX", narrow ? "u32" : "u64");
   define("OFFSET", narrow ? "int" : "i64"), define("EXTENT(d)", cat("(", extents, ")"));
   define("CHANNELS", y[1].is_constant() ? cat(y[1].constant()) : "a.channels");

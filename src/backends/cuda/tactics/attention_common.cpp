@@ -8,19 +8,18 @@
 
 namespace tenfold::backends::cuda {
 
-bool is_packed(const Problem& p) { return p.in.size() > 4 && !p.in[4].missing; }
 std::int64_t most_keys(const Problem& p) {
-  const std::int64_t rows = p.bounds(p.in[1].dims[2]).upper, longest = is_packed(p) ? p.attributes->integer("longest", 0) : 0;
+  const std::int64_t rows = p.bounds(p.in[1].dims[2]).upper, longest = has_offsets(p) ? p.attributes->integer("longest", 0) : 0;
   return longest > 0 ? std::min(longest, rows) : rows;
 }
-std::int64_t most_queries(const Problem& p) { return is_packed(p) ? most_keys(p) : p.bounds(p.in[0].dims[2]).upper; }
+std::int64_t most_queries(const Problem& p) { return has_offsets(p) ? most_keys(p) : p.bounds(p.in[0].dims[2]).upper; }
 
 namespace {
 // Results are of the operands' type, or an epilogue makes 8 bits of each.
 Verdict ends_well(const Problem& p) {
   const DType out = p.out[0].dtype;
   if (!p.body) return Verdict::only_if(out == p.in[0].dtype, "operands differ in type");
-  if (is_packed(p)) return Verdict::no("no epilogue is possible where rows are sentences behind each other");
+  if (has_offsets(p)) return Verdict::no("no epilogue is possible where rows are sentences behind each other");
   if (p.in.size() != static_cast<std::size_t>(p.anchor_inputs)) return Verdict::no("the epilogue has operands of its own");
   if (out != DType::f8e4m3fn && out != DType::i8 && out != DType::u8) return Verdict::no("the epilogue does not make 8 bits of a result");
   return can_print(*p.body);
@@ -29,8 +28,8 @@ Verdict ends_well(const Problem& p) {
 
 Verdict attention_is_regular(const Problem& p) {
   constexpr std::int64_t kMostBatches = 65534;   // of a grid, and one that clears what is behind the last sentence
-  if (is_packed(p) && (p.in[4].dtype != DType::i32 || !p.in[4].dense)) return Verdict::no("offsets are not dense i32");
-  if (is_packed(p) && p.bounds(p.in[4].dims[0]).upper > kMostBatches) return Verdict::no("more than 65533 sentences");
+  if (has_offsets(p) && (p.in[4].dtype != DType::i32 || !p.in[4].dense)) return Verdict::no("offsets are not dense i32");
+  if (has_offsets(p) && p.bounds(p.in[4].dims[0]).upper > kMostBatches) return Verdict::no("more than 65533 sentences");
   for (const auto* side : {&p.in, &p.out})
     for (const OperandDesc& o : *side) {
       if (o.missing || (side == &p.in && &o - p.in.data() == 4)) continue;
@@ -50,7 +49,7 @@ Verdict attention_is_regular(const Problem& p) {
 
 Verdict heads_fit_a_grid(const Problem& p) {
   constexpr std::int64_t kMost = 65535;
-  return Verdict::only_if((is_packed(p) || p.bounds(p.in[0].dims[0]).upper <= kMost) && p.bounds(p.in[0].dims[1]).upper <= kMost,
+  return Verdict::only_if((has_offsets(p) || p.bounds(p.in[0].dims[0]).upper <= kMost) && p.bounds(p.in[0].dims[1]).upper <= kMost,
                           "more than 65535 batches or heads");
 }
 
@@ -61,7 +60,7 @@ AttentionProblem attention_problem(const Problem& p) {
   a.size = p.in[0].dims[3].constant(), a.value_size = p.in[2].dims[3].constant();
   a.scale = static_cast<double>(p.attributes->number("scale"));
   a.causal = p.attributes->integer("causal", 0) != 0;
-  a.masked = p.in.size() > 3 && !p.in[3].missing, a.packed = is_packed(p);
+  a.masked = p.in.size() > 3 && !p.in[3].missing, a.packed = has_offsets(p);
   if (!a.masked) return a;
   const OperandDesc& mask = p.in[3];
   a.mask = mask.dtype;
@@ -94,13 +93,6 @@ AttentionArguments attention_arguments(const RunArgs& args, bool masked, std::in
 AttentionExtent attention_extent(const AttentionArguments& a) noexcept {
   if (!a.offsets) return {a.queries, a.batches};
   return {std::min(a.longest, a.queries), a.batches + 1};
-}
-
-double attention_work(const Problem& p) {
-  const auto upper = [&](const ir::Dim& d) { return static_cast<double>(p.bounds(d).upper); };
-  const ir::Dims &q = p.in[0].dims, &v = p.in[2].dims;
-  const double keys = is_packed(p) ? upper(v[2]) / std::max(upper(p.in[4].dims[0]) - 1, 1.0) : upper(v[2]);   // of its own sentence
-  return 2 * upper(q[0]) * upper(q[1]) * upper(q[2]) * keys * (upper(q[3]) + upper(v[3]));
 }
 
 }  // namespace tenfold::backends::cuda

@@ -1,12 +1,11 @@
 // What attention kernels ask of a problem, and what they are given.
 #pragma once
 
+#include "backends/attention_problem.h"
 #include "backends/cuda/codegen/attention.h"
-#include "backends/tactic.h"
 
 namespace tenfold::backends::cuda {
 
-bool is_packed(const Problem& p);                  // sentences behind each other
 std::int64_t most_keys(const Problem& p);          // of one batch or sentence, over the box
 std::int64_t most_queries(const Problem& p);
 Verdict attention_is_regular(const Problem& p);
@@ -18,6 +17,5 @@ AttentionArguments attention_arguments(const RunArgs& args, bool masked, std::in
 // Rows of queries that a head has at most, and batches or sentences with the one more that clears the rest: what a grid covers.
 struct AttentionExtent { std::int64_t queries, batches; };
 AttentionExtent attention_extent(const AttentionArguments& a) noexcept;
-double attention_work(const Problem& p);
 
 }  // namespace tenfold::backends::cuda

@@ -44,7 +44,7 @@ Verdict supports(const Problem& p) {
 std::vector<Config> configs(const Problem& p) {
   std::vector<Config> all;
   const std::int64_t blocks_of_queries = ceil_div(std::max<std::int64_t>(most_queries(p), 1), std::int64_t{16});
-  if (can_be_whole(p) && !is_packed(p) && p.device->arch >= 80 && blocks_of_queries <= kMostWarps) {
+  if (can_be_whole(p) && !has_offsets(p) && p.device->arch >= 80 && blocks_of_queries <= kMostWarps) {
     const std::int64_t half = std::max<std::int64_t>((blocks_of_queries + 1) / 2, 1);
     const Config quarter{std::max<std::int64_t>(half / 2, 1), kTwoRows};
     for (const Config& c : {Config{half, kTwoRows}, quarter, Config{blocks_of_queries, kStaying}})
@@ -62,7 +62,7 @@ Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 2 || c[0] < 1 || c[0] > kMostWarps) return Verdict::no("there is no such number of warps");
   if (c[1] != kSteps && (c[1] < kAtOnce || c[1] > kTwoRows || !can_be_whole(p)))
     return Verdict::no("there are too many keys to be there at once");
-  if (c[1] >= kStaying && is_packed(p)) return Verdict::no("blocks stay where all heads have as many rows");
+  if (c[1] >= kStaying && has_offsets(p)) return Verdict::no("blocks stay where all heads have as many rows");
   return Verdict::only_if(fits(p, c), "a step needs more shared memory than a block may have");
 }
 

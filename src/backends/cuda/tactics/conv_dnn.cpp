@@ -118,8 +118,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config& config) {
   if (!ir::is_constant(p.in[0].dims) || !ir::is_constant(p.out[0].dims)) return k;
   const std::vector<int64_t> x = ir::constants(p.in[0].dims), y = ir::constants(p.out[0].dims);
   if (ir::product(p.in[0].dims) == ir::Dim(0) || ir::product(p.out[0].dims) == ir::Dim(0)) return k;
-  require(plan_for(*k, x.data(), y.data(), static_cast<int>(x.size()), false).good(), ErrorKind::unsupported, "cuDNN has no such candidate for ",
-          p.line());
+  require(plan_for(*k, x.data(), y.data(), static_cast<int>(x.size()), false).good(), ErrorKind::unsupported,
+          "cuDNN has no such candidate for ", p.line());
   return k;
 }
 

@@ -59,7 +59,8 @@ std::vector<Config> mma_configs(const Problem& p, const Product& product) {
       if (split > 1 && (p.device->arch < 90 || tiles < 2 * split)) continue;
       if (tile.rows == 128 && tile.columns == 32 && n > 32) continue;  // for groups and phases of few columns
       if ((tile.rows > 16 && tile.rows >= 2 * m) || (tile.columns > 64 && tile.columns >= 2 * n)) continue;
-      all.push_back({guess(tile, product.gemm, m, tiles), {tile.rows, tile.columns, tile.warps_down, tile.warps_across, tile.stages, split}});
+      all.push_back({guess(tile, product.gemm, m, tiles),
+                     {tile.rows, tile.columns, tile.warps_down, tile.warps_across, tile.stages, split}});
     }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   all.erase(std::unique(all.begin(), all.end()), all.end());  // tiles that differed in stages only
@@ -110,7 +111,8 @@ MmaKernel::MmaKernel(Product product, const Config& c, const Problem& p)
     : MmaKernel(std::move(product), tile_of(c), p.device->ordinal) {
   const int piece = gemm_.per_piece();
   const bool rows_align =
-      gemm_.width() % 8 == 0 && (gemm_.groups == 1 || gemm_.n % 8 == 0) && gemm_.row_pitch() % 8 == 0 && gemm_.k % piece == 0 && (!gemm_.is_conv || gemm_.channels % piece == 0);
+      gemm_.width() % 8 == 0 && (gemm_.groups == 1 || gemm_.n % 8 == 0) && gemm_.row_pitch() % 8 == 0 && gemm_.k % piece == 0 &&
+      (!gemm_.is_conv || gemm_.channels % piece == 0);
   if (rows_align) vectors_ = load(true);
   if (!rows_align || OperandAddresses::may_be_odd()) singles_ = load(false);
 }

@@ -7,21 +7,12 @@
 #include "backends/cuda/codegen/reduce.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/copy_common.h"
+#include "backends/reduce_axes.h"
 #include "base/checked.h"
 #include "ir/op_def.h"
 
 namespace tenfold::backends::cuda {
 namespace {
-
-std::uint32_t reduced_axes(const Problem& p) {  // a bit each
-  const auto rank = static_cast<std::int64_t>(p.in[0].dims.size());
-  if (p.op->name.starts_with("Global")) return ((1u << rank) - 1) & ~3u;
-  const ir::Ints axes = p.attributes->ints("axes", {});
-  if (axes.empty()) return p.attributes->integer("noop_with_empty_axes", 0) != 0 ? 0 : (1u << rank) - 1;
-  std::uint32_t mask = 0;
-  for (std::int64_t a : axes) mask |= 1u << ((a + rank) % rank);
-  return mask;
-}
 
 bool is_supported(DType t) { return t == DType::f32 || t == DType::f16 || t == DType::bf16; }
 
@@ -143,7 +134,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   }
   a.kept_axes = kReduceAxes - kept, a.reduced_axes = kReduceAxes - reduced;
   const auto start = [&](Function f, std::int64_t results, int threads) {
-    return launch(queue_of(args), f, {static_cast<unsigned>(ceil_div(a.results, results))}, static_cast<unsigned>(threads), 0, &a, Start::early);
+    const Grid grid = {static_cast<unsigned>(ceil_div(a.results, results))};
+    return launch(queue_of(args), f, grid, static_cast<unsigned>(threads), 0, &a, Start::early);
   };
   if (reduced_inside) {
     a.across = packed_rows(a, k.element_bytes);

@@ -2,6 +2,7 @@
 #include "backends/cuda/tactics/reduce_elements_common.h"
 
 #include "backends/cuda/tactics/threads_common.h"
+#include "backends/reduce_axes.h"
 #include "ir/op_def.h"
 
 namespace tenfold::backends::cuda {
@@ -85,16 +86,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) kernel_block(const __grid_
   if (t == 0) finish(a, blockIdx.x, room[0], most, lane.count);
 }
 )";
-
-std::uint32_t reduced_axes(const Problem& p) {  // a bit each
-  const auto rank = static_cast<std::int64_t>(p.in[0].dims.size());
-  if (p.op->name == "GlobalLpPool") return ((1u << rank) - 1) & ~3u;
-  const ir::Ints axes = p.attributes->ints("axes", {});
-  if (axes.empty()) return p.attributes->integer("noop_with_empty_axes", 0) != 0 ? 0 : (1u << rank) - 1;
-  std::uint32_t mask = 0;
-  for (std::int64_t a : axes) mask |= 1u << ((a + rank) % rank);
-  return mask;
-}
 
 // What each operator does with an element x, what was found so far (r) and another part of it (e), and at the end.
 struct Rule {

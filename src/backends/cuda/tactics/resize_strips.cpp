@@ -111,7 +111,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     a.scale[d] = static_cast<float>(static_cast<double>(a.out[d]) / static_cast<double>(a.in[d]));
   }
   const int64_t cut = k.channels_last ? a.channels : a.out[2];
-  const bool wide = cut % k.width == 0 && (k.apart || lie_aligned(a.y, k.width, k.bytes)) && (!k.channels_last || reads_at_once(k, a, k.width));
+  const bool wide = cut % k.width == 0 && (k.apart || lie_aligned(a.y, k.width, k.bytes)) &&
+                    (!k.channels_last || reads_at_once(k, a, k.width));
   a.by_windows = wide && k.window > 0 && reads_at_once(k, a, k.window);
   a.items = y.dims[0] * a.channels * a.out[2] / (wide ? k.width : 1);
   if (a.items == 0 || a.out[0] == 0 || a.out[1] == 0) return Status::ok;

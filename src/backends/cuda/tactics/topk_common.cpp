@@ -39,7 +39,8 @@ __device__ __forceinline__ u32 order(T stored) {
 }
 )";
   return cat("#define T ", storage_type(t), "\n#define COMPUTE ", compute_type(t), "\n#define LOADED(x) ", loaded(t, "(x)"),
-             "\n#define FLOATS ", t == DType::i32 ? 0 : 1, "\n#define LARGEST ", p.attributes->integer("largest") != 0 ? "true" : "false", kOrder);
+             "\n#define FLOATS ", t == DType::i32 ? 0 : 1, "\n#define LARGEST ",
+             p.attributes->integer("largest") != 0 ? "true" : "false", kOrder);
 }
 
 }  // namespace tenfold::backends::cuda

@@ -1,0 +1,21 @@
+// What tactics of every device read of a fused attention problem.
+#pragma once
+
+#include <algorithm>
+
+#include "backends/tactic.h"
+
+namespace tenfold::backends {
+
+// Operand 4: where each sentence begins, for rows that are sentences behind each other.
+inline bool has_offsets(const Problem& p) { return p.in.size() > 4 && !p.in[4].missing; }
+
+// Operations at the upper bounds; rows see those of their own sentence only.
+inline double attention_work(const Problem& p) {
+  const auto upper = [&](const ir::Dim& d) { return static_cast<double>(p.bounds(d).upper); };
+  const ir::Dims &q = p.in[0].dims, &v = p.in[2].dims;
+  const double sentences = has_offsets(p) ? std::max(upper(p.in[4].dims[0]) - 1, 1.0) : 1;
+  return 2 * upper(q[0]) * upper(q[1]) * upper(q[2]) * upper(v[2]) / sentences * (upper(q[3]) + upper(v[3]));
+}
+
+}  // namespace tenfold::backends

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""What single flags of `tenfold exec` change on a CPU: cli_flags_test.py TENFOLD. Each test fails if its flag does nothing."""
+
+import json
+import pathlib
+
+import cli_case
+from cli_case import FLOAT, ONCE, CliCase, helper, np, numpy_helper, save_model
+
+TIMED = ['--iterations=1', '--duration=0', '--warmUp=0', '--builderOptimizationLevel=1']
+
+
+class Flags(CliCase):
+    def run_model(self, *flags, times=ONCE, **options):
+        return self.tenfold('exec', f'--onnx={self.model}', "--shapes='x:0':3x6", '--noBuilderCache', *times, *flags, **options)
+
+    def layers(self, *flags):
+        out = self.path('layers.json')
+        self.run_model(f'--exportLayerInfo={out}', *flags)
+        return json.loads(pathlib.Path(out).read_text())['Layers']
+
+    def test_averages(self):
+        done = self.run_model('--avgRuns=2', '--iterations=6')
+        self.assertEqual(done.stdout.count('Average on 2 runs'), 3)
+        self.assertNotIn('Average on', self.run_model('--iterations=6').stdout)
+        self.assertIn('Average on 10 runs', self.run_model('--verbose', '--iterations=10').stdout)
+        self.assertIn('percentile(50%)', self.run_model('--percentile=50').stdout)
+
+    def test_building_alone(self):
+        for flag in ('--buildOnly', '--skipInference'):
+            self.assertNotIn('Performance summary', self.run_model(flag).stdout)
+
+    def test_features_and_sources_of_kernels(self):
+        plan = self.path('narrow.plan')
+        self.run_model('--cpuFeatures=avx2', f'--saveEngine={plan}')
+        self.assertRegex(self.tenfold('inspect', plan).stdout, r'device .*needs avx2\)')
+        self.refused(2, "unknown CPU feature 'mmx', expected some of avx2", 'exec', f'--onnx={self.model}', '--cpuFeatures=mmx', *ONCE)
+        self.assertIn('kernel ', self.run_model('--dumpLayerInfo').stdout)
+        self.assertNotIn('kernel ', self.run_model('--dumpLayerInfo', '--tacticSources=reference').stdout)
+        self.refused(2, "unknown source 'mkl', expected reference", 'exec', f'--onnx={self.model}', '--tacticSources=+mkl', *ONCE)
+
+    def test_how_much_is_told_of_layers(self):
+        for flag in ('--profilingVerbosity', '--nvtxVerbosity'):
+            told = {how: self.run_model('--dumpLayerInfo', f'{flag}={how}').stdout for how in ('none', 'layer_names_only', 'detailed')}
+            self.assertEqual([how for how, text in told.items() if 'MatMul' in text], ['layer_names_only', 'detailed'])
+            self.assertEqual([how for how, text in told.items() if 'constant 0' in text], ['detailed'])
+            expected = f"{flag} is layer_names_only, detailed or none, not 'loud'"
+            self.refused(2, expected, 'exec', f'--onnx={self.model}', f'{flag}=loud', *ONCE)
+
+    def test_values_of_outputs(self):
+        np.save(self.path('x.npy'), np.zeros((3, 6), np.float32))
+        told = self.run_model('--dumpOutput', f"--loadInputs='x:0':{self.path('x.npy')}").stdout
+        self.assertRegex(told, r'y: \(3x4\)\n.*\] (0 ){11}0\n')
+
+    def test_progress(self):
+        steps = [json.loads(line) for line in self.run_model('--progress=json').stderr.splitlines() if line.startswith('{')]
+        self.assertEqual(steps[-1]['done'], steps[-1]['total'])
+        self.assertNotIn('{', self.run_model('--progress=none').stderr)
+
+    def test_types_of_results(self):
+        self.run_model('--outputIOFormats=fp32:chw')
+        self.run_model('--outputIOFormats=int8:chw', code=2)
+
+    def test_precisions_that_a_cpu_does_not_have(self):
+        for flag in ('--fp16', '--best'):
+            self.assertIn('no fp16 arithmetic that pays', self.run_model(flag).stderr)
+        for flag in ('--fp8', '--noOverflowCheck', '--noCudaGraph', '--useCudaGraph', '--noDataTransfers', '--includeDataTransfers',
+                     '--noSpinWait', '--monitorMemory'):  # fmt: skip
+            self.run_model(flag)
+
+    def test_flags_without_effect_say_so(self):
+        for flag in ('separateProfileRun', 'timeRefit', 'timeDeserialize', 'stronglyTyped', 'noCompilationCache', 'asyncFileReader'):
+            self.assertIn(f'--{flag} has no effect: ', self.run_model(f'--{flag}').stderr)
+
+    def test_times_that_are_not_in_the_cache(self):
+        cache = f'--timingCacheFile={self.path("times")}'
+        run = ['exec', f'--onnx={self.model}', "--shapes='x:0':3x6", cache, *TIMED]
+        self.tenfold(*run, '--errorOnTimingCacheMiss', code=2)
+        self.tenfold(*run)
+        self.tenfold(*run, '--errorOnTimingCacheMiss')
+
+    def test_few_candidates(self):
+        def timed(*flags):
+            cache = pathlib.Path(self.path('times'))
+            self.tenfold('exec', f'--onnx={self.model}', "--shapes='x:0':64x6", f'--timingCacheFile={cache}', *TIMED, *flags)
+            count = len(cache.read_text().splitlines())
+            cache.unlink()
+            return count
+
+        self.assertLess(timed('--maxTactics=1'), timed())
+
+    def test_weights_that_are_not_verified(self):
+        values = np.random.default_rng(4).standard_normal(50000).astype(np.float32)
+        add = [helper.make_node('Add', ['x', 'w'], ['y'])]
+        model = save_model(self.path('w.onnx'), add, [('x', FLOAT, [1])], [('y', FLOAT, [50000])], [numpy_helper.from_array(values, 'w')])
+        plan = pathlib.Path(self.make_plan('w.plan', model))
+        whole = bytearray(plan.read_bytes())
+        whole[whole.index(values.tobytes()[:64])] ^= 1
+        plan.write_bytes(whole)
+        self.refused(4, 'w.plan', 'exec', f'--loadEngine={plan}', *ONCE)
+        self.tenfold('exec', f'--loadEngine={plan}', '--noWeightVerification', *ONCE)
+
+
+if __name__ == '__main__':
+    cli_case.main()

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Fails on a source line of more than 140 characters, a source file of more than 600 lines, and one that does not open with a comment.
+
+Tables of problems and expectations (*.txt), presets and the like are data and may be as wide as they are; so is a node of a rule's
+picture, whose body is one line.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+WIDTH, LENGTH = 140, 600
+FOLDERS = ('.ci', 'bench', 'cli', 'cmake', 'examples', 'include', 'script', 'src', 'tests', 'tools')
+SUFFIXES = ('.c', '.cmake', '.cpp', '.h', '.proto', '.py')
+PICTURE = re.compile(r'//   [\w, ]+ = \w+(\[[\d,]*\])?[({]')   # in the graph's text form
+OPENINGS = ('//', '/*', '#', '"""')
+
+
+def is_source(path):
+    return path.suffix in SUFFIXES or path.name == 'CMakeLists.txt' or not path.suffix and path.parts[0] in ('.ci', 'script', 'tests')
+
+
+def problems():
+    for file in [ROOT / 'CMakeLists.txt', *sorted(f for folder in FOLDERS for f in (ROOT / folder).rglob('*'))]:
+        path = file.relative_to(ROOT)
+        if not is_source(path) or not file.is_file():
+            continue
+        lines = file.read_text().splitlines()
+        for number, line in enumerate(lines, 1):
+            if len(line) > WIDTH and not PICTURE.match(line):
+                yield f'{path}:{number}: {len(line)} characters, at most {WIDTH} are wanted'
+        if len(lines) > LENGTH:
+            yield f'{path}: {len(lines)} lines, at most {LENGTH} are wanted: split it by what its parts do'
+        if lines and not lines[0].startswith(OPENINGS):
+            yield f'{path}:1: it opens without saying what it is'
+
+
+def main():
+    found = list(problems())
+    print('\n'.join(found) or 'style: ok')
+    sys.exit(bool(found))
+
+
+if __name__ == '__main__':
+    main()
