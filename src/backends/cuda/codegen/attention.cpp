@@ -26,7 +26,8 @@ __device__ __forceinline__ void load_transposed(u32& b0, u32& b1, const T* row) 
 }
 __device__ __forceinline__ void load_matrices(u32 (&r)[4], const T* row) {
   const u32 address = (u32)__cvta_generic_to_shared(row);
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
 }
 __device__ __forceinline__ void load_transposed4(u32 (&r)[4], const T* row) {
   const u32 address = (u32)__cvta_generic_to_shared(row);
@@ -38,7 +39,8 @@ __device__ __forceinline__ float power_of_2(float x) { float y; asm("ex2.approx.
 // A mask in powers of two. What is finite stays so: a row that the lowest float masks whole is an even mean of all values.
 __device__ __forceinline__ float in_powers(float m) { return m > -INFINITY_F ? fmaxf(m * kLog2, -3e38f) : m; }
 // One row of a warp's result: of each 8 columns the two that a thread holds.
-template <bool ALIGNED, int BLOCKS_OF_8> __device__ __forceinline__ void store_row(T* y, const float (&out)[BLOCKS_OF_8][4], int h, float scale) {
+template <bool ALIGNED, int BLOCKS_OF_8>
+__device__ __forceinline__ void store_row(T* y, const float (&out)[BLOCKS_OF_8][4], int h, float scale) {
   #pragma unroll
   for (int n = 0; n < BLOCKS_OF_8; ++n) {
     const int column = n * 8 + threadIdx.x % 4 * 2;
@@ -131,8 +133,8 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
     fetch<KEYS, SIZE, kSizePitch, ALIGNED>(stage, k + start * a.ks[2], a.ks[2], count, REAL_SIZE);
     fetch<KEYS, VALUE_STORED, kValuePitch, ALIGNED>(stage + KEYS * kSizePitch, v + start * a.vs[2], a.vs[2], count, REAL_VALUE);
 #if MASK_TILES
-    fetch<kQueries, KEYS, kMaskPitch, ALIGNED>(stage + KEYS * (kSizePitch + kValuePitch), (const T*)mask + block_row * a.ms[2] + start, a.ms[2],
-                                               queries - block_row, count);
+    fetch<kQueries, KEYS, kMaskPitch, ALIGNED>(stage + KEYS * (kSizePitch + kValuePitch),
+                                               (const T*)mask + block_row * a.ms[2] + start, a.ms[2], queries - block_row, count);
 #endif
   };
   const int steps = (keys + KEYS - 1) / KEYS;

@@ -23,7 +23,8 @@ constexpr int kWarpRows = ROWS / WARPS_DOWN, kWarpColumns = COLUMNS / WARPS_ACRO
 constexpr int kStageBytes = (ROWS + COLUMNS) * 128, kPitch = COLUMNS + 4;
 
 __device__ __forceinline__ void load_matrices(u32 (&r)[4], u32 address) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
 #if TF32
   #pragma unroll
   for (int i = 0; i < 4; ++i) r[i] = to_tf32(r[i]);
@@ -96,7 +97,11 @@ extern "C" __global__ void CLUSTER __launch_bounds__(kThreads, 1) gemm(const Arg
 #endif
       copy16(stage + place_of(r, piece), from, ok);
 #else
-      place_each(stage + place_of(r, piece), [&](int e) { bool ok; const ELEMENT* from = rows[i].at(part, k + e, ok); return ok ? *from : pad; });
+      place_each(stage + place_of(r, piece), [&](int e) {
+        bool ok;
+        const ELEMENT* from = rows[i].at(part, k + e, ok);
+        return ok ? *from : pad;
+      });
 #endif
     }
     #pragma unroll

@@ -35,8 +35,8 @@ Status::Code describe(const BoxedTensor<RANK>& t, TensorMap& map) noexcept {
     strides[d] = stride;
   }
   const int swizzle = row_bytes == 128 ? kSwizzle128 : row_bytes == 64 ? kSwizzle64 : row_bytes == 32 ? kSwizzle32 : kNoSwizzle;
-  return status_of(driver()->tensor_map_tiled(&map, type_of(t.dtype, t.to_tf32), RANK, const_cast<void*>(t.data), dims.data(), strides.data(),
-                                              box.data(), steps.data(), kNoInterleave, swizzle, kWholeSectors, kZeros));
+  return status_of(driver()->tensor_map_tiled(&map, type_of(t.dtype, t.to_tf32), RANK, const_cast<void*>(t.data), dims.data(),
+                                              strides.data(), box.data(), steps.data(), kNoInterleave, swizzle, kWholeSectors, kZeros));
 }
 template Status::Code describe(const BoxedTensor<2>& t, TensorMap& map) noexcept;
 template Status::Code describe(const BoxedTensor<3>& t, TensorMap& map) noexcept;

@@ -106,7 +106,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
                                    : Grid{static_cast<unsigned>(across), static_cast<unsigned>(a.heads),
                                           static_cast<unsigned>(extent.batches)};
   const Function function = by_16 % 16 == 0 && by_two % (2 * k.element) == 0 ? k.vectors : k.singles;
-  return launch(queue_of(args), function, grid, static_cast<unsigned>(32 * k.warps), static_cast<unsigned>(k.shared_bytes), &a, Start::early);
+  return launch(queue_of(args), function, grid, static_cast<unsigned>(32 * k.warps), static_cast<unsigned>(k.shared_bytes), &a,
+                Start::early);
 }
 
 }  // namespace
