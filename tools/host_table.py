@@ -136,7 +136,10 @@ def load(judge, a, rows):
         made = [(row, p, pool.submit(Ours, a.one_model, row, row.plan(a, p))) for row in rows for p in row.precisions]
         made += [(row, p, pool.submit(Theirs, judge, row, p)) for row in rows for p in row.peers]
         for row, name, engine in made:
-            row.engines[name] = engine.result()
+            if engine.exception() is None:   # to be closed, whatever becomes of the others
+                row.engines[name] = engine.result()
+        for _, _, engine in made:
+            engine.result()
 
 
 def measure(judge, a, rows):
@@ -147,7 +150,7 @@ def measure(judge, a, rows):
         for row in rows:
             if r < 2 or time.monotonic() < end:
                 row.time(a.seconds)
-        print(f'round {r + 1}, {end - time.monotonic():.0f} s left', file=sys.stderr, flush=True)
+        print(f'round {r + 1}, {max(0, end - time.monotonic()):.0f} s left', file=sys.stderr, flush=True)
         write(judge, a, rows)   # what has been timed is kept, whatever ends this program
     while a.budget < float('inf') and time.monotonic() < end and len(rows[0].rounds) > 1:
         max(rows, key=lambda row: row.unrest() / len(row.rounds)).time(a.seconds)
@@ -207,7 +210,7 @@ def main():
     p.add_argument('--cases', type=lambda t: t.split(','), default=['bert-base-s128-b1', 'resnet50-b1', 'unet3d-b1'])
     p.add_argument('--seconds', type=float, default=0.2)
     p.add_argument('--rounds', type=int, default=7)
-    p.add_argument('--budget', type=float, default=float('inf'), help='seconds of timing; what the rounds leave goes to uneven rows')
+    p.add_argument('--budget', type=float, default=float('inf'), help='seconds of timing, but two rounds at least; what the rounds leave goes to uneven rows')
     p.add_argument('--plans', default='build/bench/host')
     p.add_argument('--title', default=f'Threads ({cores} processors)')
     p.add_argument('--json')

@@ -100,9 +100,8 @@ void ThreadPool::start_workers() noexcept {
   made_in_ = fork_generation.load(std::memory_order_relaxed);
   gate_.store(0);
   sleepers_.store(0);
-  helping_.store(false);
   brought_ = 0;
-  for (int worker = 0; worker < size_; ++worker) seats_[worker].inside.store(false);
+  for (int worker = 0; worker < size_; ++worker) seats_[worker].inside.store(false), seats_[worker].moving.store(false);
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -181,14 +180,25 @@ void ThreadPool::claim_parts(int worker) noexcept {
   }
 }
 
+// Calls `move` unless another thread moves that worker (0: the caller) already: it restores where the worker may run, which it has to
+// find as it was. The other may itself wait for a CPU, so nobody waits for it.
+template <class Move>
+bool ThreadPool::alone(int worker, Move move) noexcept {
+  std::atomic<bool>& moving = seats_[worker].moving;
+  if (moving.exchange(true, std::memory_order_acquire)) return false;
+  const bool moved = move();
+  moving.store(false, std::memory_order_release);
+  return moved;
+}
+
 // A worker inside that has stood still is brought to this CPU, for which the caller has no use meanwhile; 0 if there is none.
-pid_t ThreadPool::bring_preempted_worker() noexcept {
+int ThreadPool::bring_preempted_worker() noexcept {
   std::int64_t before[kMaxWorkers];
   const auto ran = [&](int w) { return seats_[w].inside.load(std::memory_order_acquire) ? run_time(seats_[w].thread.load()) : -1; };
   for (int w = 1; w < size_; ++w) before[w] = ran(w);
   if (spin(kLookMicroseconds, [&] { return (gate_.load(std::memory_order_acquire) & kInside) == 0; }, [] { return false; })) return 0;
   for (int w = 1; w < size_; ++w)
-    if (before[w] >= 0 && ran(w) == before[w] && bring_here(seats_[w].thread.load())) return seats_[w].thread.load();
+    if (before[w] >= 0 && ran(w) == before[w] && alone(w, [&] { return bring_here(seats_[w].thread.load()); })) return w;
   return 0;
 }
 
@@ -197,7 +207,7 @@ void ThreadPool::close() noexcept {
   const auto all_left = [&] { return gate_.load(std::memory_order_acquire) == 0; };
   const int patience = std::min(options_.spin_microseconds, kPatienceMicroseconds);
   gate_.fetch_and(~kOpen, std::memory_order_acq_rel);
-  pid_t brought = 0;
+  int brought = 0;
   for (int waited = 0; brought == 0 && waited <= options_.spin_microseconds; waited += patience + kLookMicroseconds) {
     if (spin(patience, all_left, [] { return false; })) return;
     if (options_.cpus.empty()) brought = bring_preempted_worker();
@@ -252,33 +262,32 @@ bool ThreadPool::in_the_way(int cpu) const noexcept {
   return cpu >= 0 && caller >= 0 && (cpu == caller || (cores_suffice_ && places_.core_of(cpu) == places_.core_of(caller)));
 }
 
-// Moves a worker (0: this one) to CPUs where it is not in the way, if it may use any; it may come back.
-void ThreadPool::leave_caller(pid_t worker) const noexcept {
-  cpu_set_t mine, others;
-  if (sched_getaffinity(worker, sizeof mine, &mine) != 0) return;   // more CPUs than the set can name
-  others = mine;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (in_the_way(cpu)) CPU_CLR(static_cast<std::size_t>(cpu), &others);
-  if (CPU_COUNT(&others) > 0) move_once(worker, others, mine);
+// Moves a worker to CPUs where it is not in the way, if it may use any; it may come back.
+void ThreadPool::leave_caller(int worker) noexcept {
+  alone(worker, [&] {
+    const pid_t thread = seats_[worker].thread.load();
+    cpu_set_t mine, others;
+    if (sched_getaffinity(thread, sizeof mine, &mine) != 0) return false;   // more CPUs than the set can name
+    others = mine;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (in_the_way(cpu)) CPU_CLR(static_cast<std::size_t>(cpu), &others);
+    return CPU_COUNT(&others) > 0 && move_once(thread, others, mine);
+  });
 }
 
-// The same for a caller that has begun a job and not come back to it. It cannot go away while this worker is inside.
+// The same as for a worker, for a caller that has begun a job and not come back to it. It cannot go away while this worker is inside.
 bool ThreadPool::bring_preempted_caller(int worker) noexcept {
-  if (helping_.exchange(true, std::memory_order_relaxed)) return false;
-  bool brought = false;
-  if (enter(worker)) {
+  return alone(0, [&] {
+    if (!enter(worker)) return false;
     const pid_t caller = seats_[0].thread.load(std::memory_order_relaxed);
     const std::int64_t before = run_time(caller);
     const auto came_back = [&] { return (gate_.load(std::memory_order_relaxed) & kOpen) == 0; };
     const auto stood_still = [&] { return before >= 0 && run_time(caller) == before; };
-    if (!spin(kLookMicroseconds, came_back, [] { return false; }) && stood_still() && bring_here(caller)) {
-      brought = true;
-      caller_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
-    }
+    const bool brought = !spin(kLookMicroseconds, came_back, [] { return false; }) && stood_still() && bring_here(caller);
+    if (brought) caller_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
     leave(worker);
-  }
-  helping_.store(false, std::memory_order_relaxed);
-  return brought;
+    return brought;
+  });
 }
 
 // A worker on the caller's CPU keeps it from running: the scheduler puts both there while another program has the worker's CPU, and
@@ -292,12 +301,12 @@ void ThreadPool::wait_for_work(int worker, std::uint32_t seen, std::chrono::stea
   };
   if (options_.cpus.empty() && in_the_way(sched_getcpu())) {
     const auto now = std::chrono::steady_clock::now();
-    if (now - moved > std::chrono::milliseconds(1)) moved = now, leave_caller(0);
+    if (now - moved > std::chrono::milliseconds(1)) moved = now, leave_caller(worker);
   }
   const int patience = std::min(options_.spin_microseconds, kPatienceMicroseconds);
   if (!on_callers_cpu()) {
     if (spin(patience, new_job, on_callers_cpu)) return;
-    if (options_.cpus.empty() && bring_preempted_caller(worker)) leave_caller(0);
+    if (options_.cpus.empty() && bring_preempted_caller(worker)) leave_caller(worker);
     if (!on_callers_cpu() && spin(options_.spin_microseconds - patience, new_job, on_callers_cpu)) return;
   }
   sleepers_.fetch_add(1);

@@ -40,6 +40,7 @@ class ThreadPool final : public Parallel {
   struct alignas(64) Seat {
     std::atomic<pid_t> thread{0};
     std::atomic<bool> inside{false};   // a worker's: between enter() and leave()
+    std::atomic<bool> moving{false};   // someone moves it: where it may run is not what it was, and not for others to take for that
   };
   bool lock() noexcept;
   void start_workers() noexcept;
@@ -51,8 +52,10 @@ class ThreadPool final : public Parallel {
   void run_chunk(std::int64_t chunk, int worker) noexcept;
   void close() noexcept;
   bool in_the_way(int cpu) const noexcept;
-  void leave_caller(pid_t worker) const noexcept;
-  pid_t bring_preempted_worker() noexcept;
+  template <class Move>
+  bool alone(int worker, Move move) noexcept;
+  void leave_caller(int worker) noexcept;
+  int bring_preempted_worker() noexcept;
   bool bring_preempted_caller(int worker) noexcept;
   void send_back() noexcept;
   void wait_for_work(int worker, std::uint32_t seen, std::chrono::steady_clock::time_point& moved) noexcept;
@@ -70,10 +73,9 @@ class ThreadPool final : public Parallel {
   std::atomic<bool> stop_{false};
 
   alignas(64) std::atomic<std::uint32_t> owner_{0};   // 0: free; else the fork generation of the thread inside run()
-  pid_t brought_ = 0;                                 // the worker that the caller brought to its CPU last; 0: none
+  int brought_ = 0;                                   // the worker that the caller brought to its CPU last; 0: none
   std::chrono::steady_clock::time_point brought_at_{};
   alignas(64) std::atomic<std::int32_t> sleepers_{0};
-  std::atomic<bool> helping_{false};              // a worker looks after the caller
 
   // The job, in one cache line, which is all that moves between CPUs when one begins. What is not atomic is written only while
   // the gate is closed and empty.

@@ -190,5 +190,33 @@ TEST(ThreadPool, WorkerOnTheCallersCpuMakesRoom) {
   EXPECT_LT(least, kJobs * kSpin / 4);
 }
 
+// Beside programs that take their CPUs, threads move each other; where they may run stays as it was.
+TEST(ThreadPool, ThreadsThatWereMovedMayRunWhereTheyCould) {
+  if (CpuPlaces::of_this_thread().order().size() < 2) GTEST_SKIP() << "needs two CPUs";
+  const auto allowed = [](pid_t thread) {
+    cpu_set_t set;
+    EXPECT_EQ(sched_getaffinity(thread, sizeof set, &set), 0);
+    return set;
+  };
+  const cpu_set_t mine = allowed(0);
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> others;
+  for (int i = 0; i < 2; ++i)
+    others.emplace_back([&] { while (!stop) {} });
+  std::array<std::atomic<pid_t>, 3> numbers{};
+  {
+    ThreadPool pool({.threads = 3, .set_up = [&](int worker) { numbers[static_cast<std::size_t>(worker)] = gettid(); }});
+    for (const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500); std::chrono::steady_clock::now() < until;)
+      run_and_count(pool, 40);
+    stop = true;
+    for (auto& other : others) other.join();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));   // a move that was begun ends
+    for (std::size_t worker = 0; worker < 3; ++worker) {
+      const cpu_set_t now = allowed(worker == 0 ? 0 : numbers[worker].load());
+      EXPECT_TRUE(CPU_EQUAL(&now, &mine)) << "worker " << worker << " may use " << CPU_COUNT(&now) << " of " << CPU_COUNT(&mine) << " CPUs";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenfold

@@ -141,6 +141,7 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& wanted, const s
   if (profiles.empty()) profiles.emplace_back();
   if (profiles.size() > 1) maker.name_bindings(graph);
   const ir::Graph source = maker.tracked(graph);
+  if (backend->info().kind == "cpu") tell_of_fused_attention(source, config);
   for (const OptimizationProfile& profile : profiles) {
     Stopwatch watch;
     const std::vector<plan::Range> ranges = symbol_ranges(source, profile, config.log);

@@ -71,11 +71,12 @@ TEST(ExactForms, SoftmaxWithoutTheFastExponentialIsAnotherKernelAndRight) {
   }
 }
 
-TEST(ExactForms, AttentionIsNotFusedWithoutTheFastExponential) {
-  constexpr const char* kAttention = R"((q f32[2,7,16], k f32[2,16,9], v f32[2,9,16])
+constexpr const char* kAttention = R"((q f32[2,7,16], k f32[2,16,9], v f32[2,9,16])
     s = MatMul(q, k)
     p = Softmax(s)
     y = MatMul(p, v))";
+
+TEST(ExactForms, AttentionIsNotFusedWithoutTheFastExponential) {
   const auto ops = [&](bool fast_exp) {
     BuildConfig config;
     config.optimization_level = 1, config.fast_exp = fast_exp;
@@ -88,6 +89,37 @@ TEST(ExactForms, AttentionIsNotFusedWithoutTheFastExponential) {
   EXPECT_NE(ops(true).find("FusedAttention"), std::string::npos) << ops(true);
   EXPECT_EQ(ops(false).find("FusedAttention"), std::string::npos) << ops(false);
   EXPECT_NE(ops(false).find("fast_exp=0"), std::string::npos) << ops(false);
+}
+
+TEST(ExactForms, RetuningKeepsWhatWasSwitchedOffAndSwitchesOffMore) {
+  BuildConfig config, without;
+  config.optimization_level = without.optimization_level = 1, config.forced_tactics = {{"MatMul", "matmul_strassen"}};
+  without.strassen = false;
+  const Engine plain = build_graph(parse(kProduct), config), exact = build_graph(parse(kProduct), without);
+  ASSERT_NE(plain.inspect().find("matmul_strassen"), std::string::npos) << plain.inspect();
+  EXPECT_EQ(retune(plain, without).inspect().find("matmul_strassen"), std::string::npos);
+  config.forced_tactics.clear();
+  BuildReport report;
+  retune(exact, config, &report);
+  ASSERT_FALSE(report.steps.empty());
+  EXPECT_NE(report.steps[0].problem.find("strassen=0"), std::string::npos) << report.steps[0].problem;
+}
+
+TEST(ExactForms, SaysWhereAttentionStaysFused) {
+  std::string said;
+  BuildConfig config;
+  config.optimization_level = 1, config.fast_exp = false;
+  config.log = [&](Severity severity, std::string_view text) { said += severity == Severity::warning ? text : ""; };
+  build_graph(parse("(q f32[1,2,7,8], k f32[1,2,9,8], v f32[1,2,9,8])\n y = FusedAttention(q, k, v) scale=0.5"), config);
+  EXPECT_NE(said.find("--noFastExp"), std::string::npos) << said;
+  said.clear(), config.fast_exp = true;
+  const Engine fused = build_graph(parse(kAttention), config);
+  EXPECT_EQ(said, "");
+  config.fast_exp = false;
+  build_graph(parse(kAttention), config);
+  EXPECT_EQ(said, "");
+  retune(fused, config);
+  EXPECT_NE(said.find("--noFastExp"), std::string::npos) << said;
 }
 
 }  // namespace

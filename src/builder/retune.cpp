@@ -50,7 +50,10 @@ Engine retune(const plan::Plan& old, const BuildConfig& config, BuildReport& rep
   report.import_s = watch.seconds();
   PlanMaker maker(config, old.model_name, *backend, report);
   maker.take_over(old, model.rounded);
-  for (ir::Graph& graph : model.graphs) forbid(graph, config);
+  if (old.device.kind == "cpu") {
+    if (!model.graphs.empty()) tell_of_fused_attention(model.graphs[0], config);
+    for (ir::Graph& graph : model.graphs) forbid(graph, config);
+  }
   for (std::size_t i = 0; i < model.graphs.size(); ++i) maker.add(std::move(model.graphs[i]), old.programs[i].box);
   plan::Plan plan = maker.finish();
   plan::verify(plan, *backend, registry);  // the graphs came from a file
