@@ -210,7 +210,8 @@ def main():
     p.add_argument('--cases', type=lambda t: t.split(','), default=['bert-base-s128-b1', 'resnet50-b1', 'unet3d-b1'])
     p.add_argument('--seconds', type=float, default=0.2)
     p.add_argument('--rounds', type=int, default=7)
-    p.add_argument('--budget', type=float, default=float('inf'), help='seconds of timing, but two rounds at least; what the rounds leave goes to uneven rows')
+    p.add_argument('--budget', type=float, default=float('inf'),
+                   help='seconds of timing, but two rounds at least; what the rounds leave goes to uneven rows')
     p.add_argument('--plans', default='build/bench/host')
     p.add_argument('--title', default=f'Threads ({cores} processors)')
     p.add_argument('--json')
