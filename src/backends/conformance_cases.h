@@ -348,6 +348,12 @@ inline constexpr const char* kRegions[] = {
     "%5=sub.f32(%0,%4) %6=mul.f32(%5,%5) %7=reduce_sum.f32(%6) %8=mul.f32(%7,%3) %9=rsqrt.f32(%8) %10=mul.f32(%5,%9) %11=mul.f32(%10,%1) "
     "over=2 -> "
     "%11}",
+    "(x f32[37,100], s f32[37,1])\n y = Region(x, s) body={(f32,f32) %2=constant.f32(0) %3=div.f32(%1,%2) %4=min.f32(%0,%3) "
+    "%5=reduce_max.f32(%4) %6=sub.f32(%4,%5) %7=exp.f32(%6) %8=reduce_sum.f32(%7) %9=div.f32(%7,%8) over=1 -> %9}",   // some all -inf
+    "(x f16[9,5000])\n y, s = Region(x) body={(f16) %1=constant.f16(8000) %2=mul.f16(%0,%1) %3=abs.f16(%2) "
+    "%4=reduce_sum.f16(%3) %5=reduce_max.f16(%3) %6=sub.f16(%2,%5) over=1 -> %6 %4}",   // sums of f16 that overflow
+    "(x f32[1,3,1], z f32[2,3,9000])\n y = Region(x, z) body={(f32,f32) %2=mul.f32(%0,%1) %3=abs.f32(%2) %4=reduce_max.f32(%3) "
+    "%5=log.f32(%2) %6=reduce_min.f32(%5) %7=sub.f32(%5,%6) %8=add.f32(%7,%4) over=1 -> %8}",   // NaN
 };
 
 }  // namespace tenfold::backends::testing

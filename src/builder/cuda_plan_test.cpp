@@ -123,6 +123,21 @@ TEST(CudaPlan, NormsOfProductsAreTakenApartWhereNoKernelHoldsARow) {
   }
 }
 
+// Rows of which data decide how many there are have no bound: norms of them, and what follows, stay on the GPU.
+TEST(CudaPlan, NormsOfAsManyRowsAsDataSayStayOnTheGpu) {
+  const plan::Plan plan = plan_of(R"((m f32[100], t f32[100,64], w f32[64], b f32[64])
+    flat = i64[1]{-1}
+    at = NonZero(m)
+    rows = Reshape(at, flat)
+    x = Gather(t, rows) axis=0
+    n = LayerNormalization(x, w, b)
+    y = Tanh(n))", {});
+  const auto& steps = plan.programs[0].steps;
+  const auto region = std::find_if(steps.begin(), steps.end(), [](const plan::Step& s) { return s.op == "Region"; });
+  ASSERT_NE(region, steps.end());
+  EXPECT_EQ(region->tactic, "region_rows");
+}
+
 // Leave to round follows a product of f32 through whatever it becomes: a norm's, and again a product of its own.
 TEST(CudaPlan, ProductsKeepTheirLeaveToRound) {
   for (const bool tf32 : {false, true}) {

@@ -18,6 +18,7 @@ using ir::Dim;
 using ir::Dims;
 
 constexpr std::size_t kMostOperands = 24, kMostNumbers = 64, kMostRank = 16;
+constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;   // of a grid
 
 // One number for each row: an operand of fewer dims than a row, all 1, is that, too.
 bool has_ones_last(const Dims& dims, std::size_t count) {
@@ -54,7 +55,9 @@ Verdict as_rows(const Problem& p, RowRegionProblem& r) {
   r.body.outputs.resize(p.out.size());
   if (space.size() > kMostRank) return Verdict::no("too many dims");
   if (reduced > space.size()) return Verdict::no("the body reduces more dims than there are");
-  if (p.bounds(ir::product(space)).upper >= std::int64_t{1} << 38) return Verdict::no("too many elements");
+  const std::int64_t most = p.bounds(ir::product(space)).upper;
+  // A launch tells of what data decide.
+  if (most >= std::int64_t{1} << 38 && most < ir::kUnbounded) return Verdict::no("too many elements");
   r.outer.assign(space.begin(), space.end() - static_cast<std::ptrdiff_t>(reduced));
   r.row.assign(space.end() - static_cast<std::ptrdiff_t>(reduced), space.end());
   if (has_ones_last(space, reduced)) return Verdict::no("rows have one element");
@@ -176,7 +179,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const std::size_t how = aligned ? 0 : 1;
   if (shares.count == 1) {
     const std::int64_t cluster = aligned ? k.kernel.cluster : 1;
-    const Grid grid{static_cast<unsigned>(ceil_div(rows, std::int64_t{k.kernel.rows_per_block}) * cluster)};
+    const std::int64_t blocks = ceil_div(rows, std::int64_t{k.kernel.rows_per_block}) * cluster;
+    if (blocks > kMostBlocks) return Status::failed;
+    const Grid grid{static_cast<unsigned>(blocks)};
     return launch(queue_of(args), k.functions[0][how], grid, static_cast<unsigned>(k.kernel.threads * k.kernel.rows_per_block), 0,
                   argument.data(), Start::early);
   }
