@@ -97,6 +97,18 @@ std::optional<Int8Finish> Int8End::plain_bytes(const Binding& binding, std::int6
   return bytes(binding, column);
 }
 
+void Int8End::fetch(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) const noexcept {
+  if (!form_ || out_bytes_ != 1) return;
+  const std::int64_t first = row * binding.columns + column;
+  const auto lines = [&](const char* at) {
+    for (std::int64_t r = 0; r < rows; ++r, at += binding.columns)
+      for (std::int64_t j = 0; j < columns; j += 64) __builtin_prefetch(at + j);
+  };
+  const char* const residual = form_->residual > 0 ? static_cast<const char*>(binding.operands[form_->residual - 1].data) : nullptr;
+  if (residual && residual_bytes_ == 1) lines(residual + first);
+  if (residual != binding.out) lines(binding.out + first);
+}
+
 void Int8End::apply(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
                     const std::int32_t* acc, std::int64_t acc_stride, void* scratch) const noexcept {
   if (!form_) return epilogue_.apply(binding.epilogue, row, rows, column, columns, acc, acc_stride, scratch);

@@ -36,6 +36,8 @@ class Int8End {
   std::optional<Int8Finish> bytes(const Binding& binding, std::int64_t column) const noexcept;
   // The same without a residual.
   std::optional<Int8Finish> plain_bytes(const Binding& binding, std::int64_t column) const noexcept;
+  // Asks for what apply() will read and write beside the sums: lines of rows that lie apart, which come too late otherwise.
+  void fetch(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) const noexcept;
   void apply(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
              const std::int32_t* acc, std::int64_t acc_stride, void* scratch) const noexcept;
 

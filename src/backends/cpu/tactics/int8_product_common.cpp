@@ -149,7 +149,10 @@ void Int8Product::run_block(const Call& call, const Block& block, Scratch& s, vo
     s.by_taps = s.direct_rows == 0 && kernels->taps != nullptr && call.rows.find(block.group, block.row, block.rows, s.taps);
   }
   if (call.rests) std::fill_n(s.row_sums, block.rows, 0);
-  if (kernels->enter) kernels->enter(a_signed);
+  if (kernels->enter)
+    kernels->enter(a_signed);
+  else
+    end.fetch(call.end, block.row, block.rows, block.group * weights.n + block.column, block.columns);
   if (is_laid)
     multiply_laid(call, block, width, s);
   else if (s.by_taps)
