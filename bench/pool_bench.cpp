@@ -36,7 +36,8 @@ void measure(int threads, double us_each) {
   std::sort(times.begin(), times.end());
   const double mean = std::accumulate(times.begin(), times.end(), 0.0) / kSteps;
   std::printf("%2d threads, %2.0f us each: %5.2f us more at the median, %5.2f in the mean, %5.2f in the slowest tenth, "
-              "%5.1f in the slowest hundredth\n", threads, us_each, times[kSteps / 2], mean, times[kSteps * 9 / 10], times[kSteps * 99 / 100]);
+              "%5.1f in the slowest hundredth\n",
+              threads, us_each, times[kSteps / 2], mean, times[kSteps * 9 / 10], times[kSteps * 99 / 100]);
 }
 
 }  // namespace

@@ -46,6 +46,9 @@ passes::RunOptions pass_options(const BuildConfig& config) {
 void tell_of_padding(const ir::Graph& graph, const BuildConfig& config) {
   if (config.pack_tokens == PackTokens::no || !passes::packed_token_symbols(graph).empty()) return;
   const bool zeros = config.pack_tokens == PackTokens::with_zeros;
+  if (std::count(config.disabled_passes.begin(), config.disabled_passes.end(), "fuse_attention") > 0)
+    return Log(config.log)(Severity::warning,
+                           "tokens are not packed: that needs fused attention, which --noFastExp or disabling fuse_attention leaves out");
   Log(config.log)(
       Severity::warning, "tokens are not packed: no attention was found whose mask comes from an input of [batch, sequence] and ",
       zeros ? "whose results are read token by token" : "whose results are read by means under that mask alone (--packTokens=zeros)");

@@ -118,6 +118,10 @@ TEST(ExactForms, SaysWhereAttentionStaysFused) {
   config.fast_exp = false;
   build_graph(parse(kAttention), config);
   EXPECT_EQ(said, "");
+  config.pack_tokens = PackTokens::where_equal;
+  build_graph(parse(kAttention), config);
+  EXPECT_NE(said.find("not packed: that needs fused attention"), std::string::npos) << said;
+  said.clear(), config.pack_tokens = PackTokens::no;
   retune(fused, config);
   EXPECT_NE(said.find("--noFastExp"), std::string::npos) << said;
 }
