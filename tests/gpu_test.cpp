@@ -278,5 +278,23 @@ TEST(LoseTheGpu, InAProcessOfItsOwn) {
   EXPECT_EQ(lose_the_gpu(), 0);
 }
 
+TEST_F(Gpu, NormsTakeAsManyRowsAsDataSay) {
+  const ir::Graph graph = parsed(R"((row f32[1,64], to i64[2], w f32[64], b f32[64])
+    x = Expand(row, to)
+    n = LayerNormalization(x, w, b)
+    y = Tanh(n))");
+  BuildConfig config;
+  config.device = "cuda:0", config.optimization_level = 0;
+  const auto context = builder::build_graph(graph, config).create_context();
+  std::vector<Tensor> inputs{ops::random_tensor(DType::f32, {1, 64}, 1), Tensor(DType::i64, {2}), ops::random_tensor(DType::f32, {64}, 2),
+                             ops::random_tensor(DType::f32, {64}, 3)};
+  for (const std::int64_t rows : {5, 1, 700}) {
+    inputs[1].mutable_data<std::int64_t>()[0] = rows, inputs[1].mutable_data<std::int64_t>()[1] = 64;
+    const Tensor want = std::get<Tensor>(ops::run_graph(graph, {inputs.begin(), inputs.end()}).at(0)), got = context->run(inputs).at(0);
+    ASSERT_EQ(got.shape(), want.shape());
+    expect_near(got.data<float>(), want, cat(rows, " rows"));
+  }
+}
+
 }  // namespace
 }  // namespace tenfold
