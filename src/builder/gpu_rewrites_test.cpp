@@ -49,6 +49,12 @@ const Rewrite kRewrites[] = {
       s = Add(p, q)
       u = Unsqueeze(s, at)
       y = Mul(x, u))"},
+    {"dims that cannot come back, for something else has none to keep", R"((x f32[4,70], k f32[4])
+      at = i64[1]{-1}
+      e = Exp(x)
+      s = ReduceSum(e) axes=[-1] keepdims=0
+      a = Add(s, k)
+      y = Unsqueeze(a, at))"},
     {"a group norm whose inside is a result", R"((x f32[n,6,4,5], w f32[6], b f32[6])
       g = GroupNormalization(x, w, b) num_groups=3
       r = Relu(g)

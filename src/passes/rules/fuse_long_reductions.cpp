@@ -123,8 +123,10 @@ bool run(ir::Graph& graph) {
   constexpr std::int64_t kAny = std::int64_t{1} << 40;
   bool pictures = true;   // may lie channels-last where convolutions are
   for (const auto& n : graph.nodes()) pictures = pictures && n->op().find("Conv") == std::string::npos;
-  const bool split = try_each(graph, split_sum), kept = try_each(graph, keep_dims), dropped = try_each(graph, drop_behind);
-  graph.sweep();   // what was copied would be read twice
+  const bool split = try_each(graph, split_sum), kept = try_each(graph, keep_dims);
+  graph.sweep();   // what was copied, or begun in vain, would be read twice
+  const bool dropped = try_each(graph, drop_behind);
+  graph.sweep();
   const RowChains what{.longest = kAny, .pictures = pictures, .halves = true, .unknown = true, .repeats = true, .norms = true};
   return fuse_row_chains(graph, what) || split || kept || dropped;
 }
