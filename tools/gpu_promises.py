@@ -48,6 +48,8 @@ def together(a):
     env = dict(TENFOLD_DEVICE='cuda:0', TENFOLD_GRAPH_SECONDS='45', TENFOLD_SHARED=HERE)
     jobs = [lambda: part(a, 'packed text: wherever the mask lies, enqueued, bad offsets', 'packed_gpu_test',
                          [program('packed_gpu_test')], 1, 100),
+            lambda: part(a, 'epilogues of products and convolutions in 8 bits, tf32 and f32; what tf32 rounds to', 'epilogues',
+                         [program('backends_test'), '--gtest_filter=Cuda*.*AgreeWithTheReference:CudaTf32.Rounds*'], 1, 200),
             lambda: part(a, 'random graphs against the reference', 'random graphs', [program('random_graph_test')], 1, 200, env=env)]
     if a.minute:
         jobs.append(lambda: eight_threads(a, 60))
@@ -60,11 +62,11 @@ def together(a):
 
 
 def sanitize(a, tool):
-    """The operator cases under one tool of compute-sanitizer: False if it finds something."""
+    """The operator cases under one tool of compute-sanitizer: False if it finds something or is not here."""
     found = which('compute-sanitizer') or next(iter(sorted(glob('/usr/local/cuda*/bin/compute-sanitizer'), reverse=True)), None)
     if not found:
         print('compute-sanitizer is not here: memory was not checked')
-        return True
+        return False
     env = dict(TENFOLD_TACTICS='native')   # racecheck reports cuBLASLt's own kernels, too
     if tool == 'racecheck':   # it does not see that __syncwarp orders a warp before the one lane that arrives for it
         env['TENFOLD_EVERY_LANE_ARRIVES'] = '1'
