@@ -42,6 +42,10 @@ const Rewrite kRewrites[] = {
       n = LayerNormalization(x, c, b)
       y = Tanh(n))"},
     {"a result larger than the norm", "(x f32[1,16], z f32[5,16])\n s = Softmax(x) axis=-1\n y = Mul(s, z)", false},
+    {"what follows a norm enlarges its rows",
+     "(x f32[3,4,1], w f32[4,1], b f32[4,1], k f32[8])\n n = LayerNormalization(x, w, b) axis=1\n y = Add(n, k)", false},
+    {"what follows a norm enlarges their number",
+     "(x f32[1,16], w f32[16], b f32[16], k f32[2,5,16])\n n = LayerNormalization(x, w, b)\n y = Add(n, k)", false},
     {"reductions that drop different dims", R"((x f32[3,4,8], z f32[4,8])
       at = i64[1]{-1}
       p = ReduceSum(x) axes=[-1] keepdims=0
@@ -69,6 +73,11 @@ const Rewrite kRewrites[] = {
     {"no axes, and leave to do nothing", "(x f32[4,16])\n m = ReduceSum(x) noop_with_empty_axes=1\n y = Exp(m)", false},
     {"no axes: all of them", "(x f32[4,16])\n e = Exp(x)\n y = ReduceSum(e) keepdims=0", false},
     {"rows of no elements", "(x f32[4,m])\n e = Exp(x)\n y = ReduceSum(e) axes=[-1] keepdims=0\n"},
+    {"a norm of halves whose squares f16 does not hold", R"((x f16[3,600], w f16[600])
+      k = f16[]{300}
+      s = Mul(x, k)
+      n = RMSNormalization(s, w)
+      y = Abs(n))"},
     {"no rows", "(x f32[n,16], w f32[16], b f32[16])\n l = LayerNormalization(x, w, b)\n y = Relu(l)"},
     {"rows masked from end to end", R"((x f32[4,16], k f32[4,1])
       none = f32[]{0}

@@ -40,6 +40,7 @@ std::optional<ir::Body> norm_body(const ir::Node& n) {
   for (const ir::Value* v : n.inputs)
     if (!v) return std::nullopt;
   const ir::Dims& dims = n.in(0)->dims();
+  if (n.out()->dims() != dims) return std::nullopt;   // longer rows would be reduced
   const auto rank = static_cast<std::int64_t>(dims.size());
   if (rank == 0) return std::nullopt;
   const std::int64_t axis = (n.attributes.integer("axis", -1) + rank) % rank;
