@@ -25,7 +25,6 @@ TEST_F(Gpu, CreatingAndDestroyingLeavesMemoryWhereItWas) {
   EXPECT_EQ(free_bytes(), before);
 }
 
-
 // Loading brings weights and kernels to the GPU, unloading takes them away. The driver keeps 64 KiB more or less for kernels; what were
 // lost in every cycle would be more.
 TEST_F(Gpu, LoadingAndUnloadingLeavesMemoryWhereItWas) {
@@ -73,7 +72,6 @@ TEST_F(Gpu, WithoutMemoryAnErrorAndAllGoesOn) {
   EXPECT_NO_THROW(large.create_context());
   expect_near(engine.create_context()->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "afterwards");
 }
-
 
 }  // namespace
 }  // namespace tenfold
