@@ -90,7 +90,7 @@ add_test(NAME readme_test COMMAND ${CMAKE_SOURCE_DIR}/tests/readme/run ${CMAKE_B
 # is there.
 find_program(TENFOLD_PYTHON NAMES python3 HINTS ${CMAKE_SOURCE_DIR}/build/venv/bin NO_CACHE)
 if(TENFOLD_PYTHON)
-  foreach(name cli_test cli_flags_test cli_cache_test bad_input_test accuracy_test)
+  foreach(name cli_test cli_flags_test cli_cache_test bad_input_test saving_test accuracy_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
       ENVIRONMENT TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>)

@@ -5,8 +5,10 @@
 
 namespace tenfold::backends::cuda {
 
+// Blocks along each axis, of which a device takes 2^31 - 1, 65,535 and 65,535; more makes a launch fail, and runs nothing.
 struct Grid {
-  unsigned x = 1, y = 1, z = 1;
+  std::int64_t x = 1, y = 1, z = 1;
+  bool fits() const { return x < std::int64_t{1} << 31 && y < 1 << 16 && z < 1 << 16; }
 };
 
 // `early`: the kernel's first line is enter() (codegen/prelude.cpp), so it may start before the one ahead of it has ended: a third

@@ -102,9 +102,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   }
   if (k.mask_tiles) by_16 |= number(a.mask);
   const std::int64_t across = ceil_div(extent.queries, std::int64_t{k.queries});
-  const Grid grid = k.resident > 0 ? Grid{static_cast<unsigned>(std::min(k.resident, across * a.heads * a.batches))}
-                                   : Grid{static_cast<unsigned>(across), static_cast<unsigned>(a.heads),
-                                          static_cast<unsigned>(extent.batches)};
+  const Grid grid = k.resident > 0 ? Grid{std::min(k.resident, across * a.heads * a.batches)} : Grid{across, a.heads, extent.batches};
   const Function function = by_16 % 16 == 0 && by_two % (2 * k.element) == 0 ? k.vectors : k.singles;
   return launch(queue_of(args), function, grid, static_cast<unsigned>(32 * k.warps), static_cast<unsigned>(k.shared_bytes), &a,
                 Start::early);

@@ -34,7 +34,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   const AttentionArguments a = attention_arguments(args, k.masked, k.longest);
   const AttentionExtent extent = attention_extent(a);
-  const Grid grid{static_cast<unsigned>(extent.queries), static_cast<unsigned>(a.heads), static_cast<unsigned>(extent.batches)};
+  const Grid grid{extent.queries, a.heads, extent.batches};
   const auto shared_bytes =
       static_cast<unsigned>(((k.longest > 0 ? k.longest : a.keys) + 3) / 4 * 16);  // the compiler reads the last scores four at a time
   return launch(queue_of(args), k.function, grid, kSimpleThreads, shared_bytes, &a, Start::early);

@@ -116,7 +116,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
 
 Status::Code run_simple(const Kernel& k, const RunArgs& args, const AttentionArguments& a) noexcept {
   if (!k.simple_module) return Status::failed;
-  const Grid grid{static_cast<unsigned>(a.queries), static_cast<unsigned>(a.heads), static_cast<unsigned>(a.batches)};
+  const Grid grid{a.queries, a.heads, a.batches};
   return launch(queue_of(args), k.simple, grid, kSimpleThreads, static_cast<unsigned>((a.keys + 3) / 4 * 16), &a, Start::early);
 }
 

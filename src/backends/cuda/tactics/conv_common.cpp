@@ -1,36 +1,20 @@
 // Reading a convolution problem.
 #include "backends/cuda/tactics/conv_common.h"
 
+#include "backends/cuda/tactics/conv_weights_common.h"
 #include "backends/cuda/tactics/product_common.h"
-#include "base/check.h"
-#include "base/spread.h"
 
 namespace tenfold::backends::cuda {
 namespace {
 
-template <class Element>
-void repack_as(const Problem& p, const void* from, void* to, bool back) {
+// A row for each filter: along it taps, then channels.
+WeightOrder rows_of_filters(const Problem& p) {
   const ir::Dims& w = p.in[1].dims;
-  const std::int64_t filters = w[0].constant(), channels = w[1].constant(), taps = ir::product(std::span(w).subspan(2)).constant();
-  const auto* source = static_cast<const Element*>(from);
-  auto* target = static_cast<Element*>(to);
-  const std::int64_t bytes = filters * channels * taps * static_cast<std::int64_t>(sizeof(Element));
-  spread_stretches(filters, 1, bytes, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t f = begin; f < end; ++f)
-      for (std::int64_t c = 0; c < channels; ++c)
-        for (std::int64_t t = 0; t < taps; ++t) {
-          const std::int64_t plain = (f * channels + c) * taps + t, last = (f * taps + t) * channels + c;
-          target[back ? plain : last] = source[back ? last : plain];
-        }
-  });
-}
-
-void repack(const Problem& p, const void* from, void* to, bool back) {
-  const int width = bits(p.in[1].dtype);
-  if (width == 8) return repack_as<std::uint8_t>(p, from, to, back);
-  if (width == 16) return repack_as<std::uint16_t>(p, from, to, back);
-  check(width == 32, "weights of ", width, " bits are to be packed");
-  repack_as<std::uint32_t>(p, from, to, back);
+  WeightOrder o;
+  o.filters = w[0].constant(), o.channels = w[1].constant();
+  for (std::int64_t t = 0, taps = ir::product(std::span(w).subspan(2)).constant(); t < taps; ++t) o.taps.push_back({0, t});
+  o.k = o.channels * std::ssize(o.taps);
+  return o;
 }
 
 }  // namespace
@@ -93,13 +77,11 @@ std::vector<Formats> conv_formats(const Problem& p) {
 
 std::int64_t conv_weight_bytes(const Problem& p, const Config&, int input) { return input == 1 ? packed_weight_bytes(p) : -1; }
 void pack_conv_weight(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
-  repack(p, constants[1]->raw(), packed, false);
+  pack_weights(p, rows_of_filters(p), constants[1]->raw(), packed);
   add_weight_sums(p, p.in[1].dims[0].constant(), packed);
 }
 Tensor unpack_conv_weight(const Problem& p, const Config&, int, const void* packed) {
-  Tensor w(p.in[1].dtype, ir::constants(p.in[1].dims));
-  repack(p, packed, w.mutable_raw(), true);
-  return w;
+  return unpack_weights(p, rows_of_filters(p), packed);
 }
 
 }  // namespace tenfold::backends::cuda

@@ -162,8 +162,7 @@ class Kernel {
     if (!loaded.module) return Status::failed;
     const int64_t tiles = a.images * ceil_div(g.out_extent[2], int64_t{16}) * ceil_div(g.out_extent[1], int64_t{tile_.y}) *
                           ceil_div(g.out_extent[0], int64_t{tile_.z});
-    const Grid grid{static_cast<unsigned>(std::min<int64_t>(tiles, 2 * processors_)),
-                    static_cast<unsigned>(read_.few.blocks_of_filters()), 1};
+    const Grid grid{std::min<int64_t>(tiles, 2 * processors_), read_.few.blocks_of_filters()};
     return launch(queue_of(args), loaded.function, grid, static_cast<unsigned>(32 * tile_.warps()), static_cast<unsigned>(shared_), &a,
                   Start::early);
   }

@@ -3,9 +3,12 @@
 #include "backends/cuda/tactics/conv_weights_common.h"
 
 #include "backends/conformance_cases.h"
+#include "backends/cuda/tactics/conv_common.h"
 #include "backends/tactic_check.h"
 #include "base/check.h"
 #include "ir/op_def.h"
+
+#include <numeric>
 
 namespace tenfold::backends::cuda {
 namespace {
@@ -89,6 +92,23 @@ TEST(CudaConvWeights, WindowsAndPackedWeightsGiveTheReferencesResults) {
     if ((std::string(op) == "Conv" || std::string(op) == "ConvTranspose") && std::string(text).find("precision") == std::string::npos)
       if (std::string(op) == "ConvTranspose" || std::string(text).find("group") != std::string::npos) compare(op, text, compared);
   EXPECT_GE(compared, 14);
+}
+
+TEST(CudaConvWeights, PlainOnesLieByFilterTapAndChannelAndComeBack) {
+  Problem p;
+  p.in = {OperandDesc{.dtype = DType::f16}, OperandDesc{.dtype = DType::f16, .dims = {2, 3, 1, 2}}};
+  Tensor weights(DType::f16, {2, 3, 1, 2}), packed(DType::f16, {12});
+  auto* plain = weights.mutable_data<std::uint16_t>();
+  std::iota(plain, plain + 12, std::uint16_t{0});
+  const Tensor* constants[] = {nullptr, &weights};
+  pack_conv_weight(p, {}, 1, constants, packed.mutable_raw());
+  const auto* last = packed.data<std::uint16_t>();
+  for (int filter = 0; filter < 2; ++filter)
+    for (int tap = 0; tap < 2; ++tap)
+      for (int channel = 0; channel < 3; ++channel)
+        EXPECT_EQ(last[(filter * 2 + tap) * 3 + channel], plain[(filter * 3 + channel) * 2 + tap]);
+  const Tensor back = unpack_conv_weight(p, {}, 1, packed.raw());
+  EXPECT_TRUE(std::equal(plain, plain + 12, back.data<std::uint16_t>()));
 }
 
 }  // namespace

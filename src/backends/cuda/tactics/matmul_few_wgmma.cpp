@@ -104,8 +104,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   Status::Code code = describe<2>({g.in, args.in[0].data, {g.k, a.m}, {k.tile.depth, 64}, {}, to_tf32}, a.a);
   if (code == Status::ok) code = describe<2>({g.in, args.in[1].data, {g.k, g.n}, {k.tile.depth, k.tile.columns}, {}, to_tf32}, a.b);
   if (code != Status::ok) return code;
-  const Grid grid{static_cast<unsigned>(ceil_div(g.n, int64_t{k.tile.columns})), static_cast<unsigned>(ceil_div(a.m, int64_t{64})),
-                  static_cast<unsigned>(k.tile.split)};
+  const Grid grid{ceil_div(g.n, int64_t{k.tile.columns}), ceil_div(a.m, int64_t{64}), k.tile.split};
   return launch(queue_of(args), k.function, grid, kFewThreads, static_cast<unsigned>(k.tile.shared_bytes(g.k)), &a, Start::early);
 }
 

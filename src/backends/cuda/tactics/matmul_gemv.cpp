@@ -56,7 +56,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   GemmArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, matmul_rows(args)};
   for (std::size_t o = 0; o < k.tail.size(); ++o) a.tail[o] = args.in[static_cast<std::size_t>(k.tail[o])].data;
   const bool aligned = (reinterpret_cast<std::uintptr_t>(a.a) | reinterpret_cast<std::uintptr_t>(a.b)) % 16 == 0;
-  const Grid grid{static_cast<unsigned>(ceil_div(k.columns, int64_t{k.warps})), static_cast<unsigned>(ceil_div(a.m, k.rows))};
+  const Grid grid{ceil_div(k.columns, int64_t{k.warps}), ceil_div(a.m, k.rows)};
   return launch(queue_of(args), aligned ? k.vectors : k.singles, grid, 32u * static_cast<unsigned>(k.warps), 0, &a, Start::early);
 }
 

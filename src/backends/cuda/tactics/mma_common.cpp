@@ -16,7 +16,6 @@ constexpr int kTiles[][5] = {{16, 64, 1, 4, 6},   {16, 128, 1, 4, 5}, {32, 64, 1
                              {64, 64, 2, 2, 4},   {64, 64, 2, 2, 6},  {128, 64, 4, 2, 4}, {64, 128, 2, 4, 4}, {128, 128, 2, 4, 4},
                              {128, 128, 2, 2, 3}, {256, 64, 4, 2, 3}, {128, 256, 2, 4, 3}, {128, 32, 4, 1, 4}};
 
-constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;  // of a grid
 
 GemmTile tile_of(const Config& c) {
   return {static_cast<int>(c[0]), static_cast<int>(c[1]), static_cast<int>(c[2]),
@@ -131,9 +130,7 @@ Status::Code MmaKernel::run(const RunArgs& args, int64_t m) const noexcept {
   place_tail(args, tail_, a.tail);
   const Loaded& loaded = vectors_.module && lie_aligned(args, tail_) ? vectors_ : singles_;
   if (!loaded.module) return Status::failed;
-  const int64_t count = blocks(gemm_, tile_, m);
-  if (count > kMostBlocks) return Status::failed;
-  const Grid grid{static_cast<unsigned>(count), 1, static_cast<unsigned>(tile_.split)};
+  const Grid grid{blocks(gemm_, tile_, m), 1, tile_.split};
   return launch(queue_of(args), loaded.function, grid, static_cast<unsigned>(tile_.threads()), static_cast<unsigned>(tile_.shared_bytes()),
                 &a, Start::early);
 }

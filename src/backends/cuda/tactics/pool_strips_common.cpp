@@ -108,9 +108,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     return a.batch * ceil_div(a.channels, std::int64_t{channels}) * a.out[0] * ceil_div(a.out[1], std::int64_t{rows}) *
            ceil_div(a.out[2], std::int64_t{across});
   };
-  const auto blocks = [](std::int64_t threads, int of_block) {
-    return Grid{static_cast<unsigned>(ceil_div(threads, std::int64_t{of_block}))};
-  };
+  const auto blocks = [](std::int64_t threads, int of_block) { return Grid{ceil_div(threads, std::int64_t{of_block})}; };
   if ((reinterpret_cast<std::uintptr_t>(a.x) | reinterpret_cast<std::uintptr_t>(a.y)) % kBytes != 0)
     return launch(queue_of(args), k.singles, blocks(count(1, 1, 1), kPoolThreads), kPoolThreads, 0, &a, Start::early);
   const std::int64_t threads = k.channels_last ? count(1, k.rows, k.width) : count(k.width, k.rows, 1);

@@ -73,7 +73,7 @@ MomentsKernel::MomentsKernel(const Problem& p, const GemmProblem& gemm, int colu
 
 Status::Code MomentsKernel::run(const RunArgs& args, int64_t m, const void* parts, Start start) const noexcept {
   const MomentsArguments a{parts ? parts : args.out[0].data, args.out[1].data, args.out[2].data, m};
-  const Grid grid{static_cast<unsigned>(parts ? ceil_div(m, int64_t{kMomentsThreads}) : m)};
+  const Grid grid{parts ? ceil_div(m, int64_t{kMomentsThreads}) : m};
   return launch(queue_of(args), parts ? finish_ : plain_, grid, kMomentsThreads, 0, &a, start);
 }
 

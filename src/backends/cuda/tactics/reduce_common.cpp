@@ -134,7 +134,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   }
   a.kept_axes = kReduceAxes - kept, a.reduced_axes = kReduceAxes - reduced;
   const auto start = [&](Function f, std::int64_t results, int threads) {
-    const Grid grid = {static_cast<unsigned>(ceil_div(a.results, results))};
+    const Grid grid{ceil_div(a.results, results)};
     return launch(queue_of(args), f, grid, static_cast<unsigned>(threads), 0, &a, Start::early);
   };
   if (reduced_inside) {

@@ -18,7 +18,6 @@ using ir::Dim;
 using ir::Dims;
 
 constexpr std::size_t kMostOperands = 24, kMostNumbers = 64, kMostRank = 16;
-constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;   // of a grid
 
 // One number for each row: an operand of fewer dims than a row, all 1, is that, too.
 bool has_ones_last(const Dims& dims, std::size_t count) {
@@ -180,13 +179,11 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (shares.count == 1) {
     const std::int64_t cluster = aligned ? k.kernel.cluster : 1;
     const std::int64_t blocks = ceil_div(rows, std::int64_t{k.kernel.rows_per_block}) * cluster;
-    if (blocks > kMostBlocks) return Status::failed;
-    const Grid grid{static_cast<unsigned>(blocks)};
-    return launch(queue_of(args), k.functions[0][how], grid, static_cast<unsigned>(k.kernel.threads * k.kernel.rows_per_block), 0,
+    return launch(queue_of(args), k.functions[0][how], Grid{blocks}, static_cast<unsigned>(k.kernel.threads * k.kernel.rows_per_block), 0,
                   argument.data(), Start::early);
   }
   for (std::size_t w = 1; w < k.functions.size(); ++w) {
-    const Grid grid{static_cast<unsigned>(shares.count), static_cast<unsigned>(rows)};
+    const Grid grid{shares.count, rows};
     if (const Status::Code code = launch(queue_of(args), k.functions[w][how], grid, kRowRegionThreads, 0, argument.data(), Start::early);
         code != Status::ok)
       return code;

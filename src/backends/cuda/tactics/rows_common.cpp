@@ -49,7 +49,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   bool aligned = true;
   for (const void* pointer : {argument.x, argument.y, argument.scale, argument.bias})
     aligned = aligned && reinterpret_cast<std::uint64_t>(pointer) % 16 == 0;
-  const Grid grid{static_cast<unsigned>(ceil_div(argument.rows, std::int64_t{k.kernel.rows}))};
+  const Grid grid{ceil_div(argument.rows, std::int64_t{k.kernel.rows})};
   return launch(queue_of(args), aligned ? k.vectors : k.singles, grid, static_cast<unsigned>(k.kernel.threads * k.kernel.rows), 0,
                 &argument, Start::early);
 }

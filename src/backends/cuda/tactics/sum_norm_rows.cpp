@@ -102,7 +102,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     bits |= reinterpret_cast<std::uint64_t>(a.x[t]);
     if (a.count[t] == 0) return Status::ok;   // then there are no rows either
   }
-  const Grid grid{static_cast<unsigned>(ceil_div(a.rows, std::int64_t{k.kernel.rows}))};
+  const Grid grid{ceil_div(a.rows, std::int64_t{k.kernel.rows})};
   return launch(queue_of(args), bits % 16 == 0 ? k.vectors : k.singles, grid, static_cast<unsigned>(k.kernel.threads * k.kernel.rows), 0,
                 &a, start_for(a.rows * k.length * k.bytes));
 }
