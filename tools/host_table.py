@@ -15,7 +15,6 @@ import concurrent.futures
 import datetime
 import json
 import os
-import signal
 import statistics
 import subprocess
 import sys
@@ -25,87 +24,10 @@ import time
 import numpy as np
 
 import cold_start
+import engines
 import performance_table
 
 OURS = {'fp32': 'fp32', 'bf16': '--bf16'}
-PEERS = ('onnxruntime', 'openvino', 'openvino_default')
-
-
-class Row:
-    """One model at one number of threads: its engines, and what each round found of them."""
-
-    def __init__(self, judge, a, case, threads):
-        self.case, self.threads, self.engines, self.rounds = case, threads, {}, []
-        self.model, batch, sequence, _ = judge.CASES[case]
-        self.path = os.path.join(a.models, self.model + '.onnx')
-        self.shapes = cold_start.shapes_of(judge, self.model, batch, sequence)
-        self.inputs = judge.make_inputs(self.model, batch, sequence)
-        self.precisions = ['fp32'] if '.int8' in case or not a.bf16 else ['fp32', 'bf16']
-        self.peers = [p for p in PEERS if p != 'openvino_default' or 'bf16' in self.precisions]
-        self.folder = tempfile.mkdtemp(prefix=f'{case}-{threads}-', dir=a.scratch)
-        for name, value in self.inputs.items():
-            np.save(os.path.join(self.folder, name + '.npy'), value)
-            value.tofile(os.path.join(self.folder, name + '.bin'))
-
-    def plan(self, a, precision):
-        return os.path.join(a.plans, f'{self.case}-{precision}-t{self.threads}.plan')
-
-    def ratios(self, ours):
-        """Of each round; what --bf16 is compared with is OpenVINO as it comes, which is bf16 where the CPU has it."""
-        rivals = ('openvino_default',) if ours == 'bf16' else ('onnxruntime', 'openvino')
-        return [min(r[p] for p in rivals) / r[ours] for r in self.rounds]
-
-    def unrest(self):
-        """How far the rounds lie apart: what decides which rows are timed again."""
-        return max(np.percentile(self.ratios(p), 90) / np.percentile(self.ratios(p), 10) for p in self.precisions)
-
-    def time(self, seconds):
-        names = list(self.engines)
-        first = len(self.rounds) % len(names)
-        self.rounds.append({name: self.engines[name].slice(seconds) for name in names[first:] + names[:first]})
-
-
-class Ours:
-    """`one_model serve`, stopped while others are timed."""
-
-    def __init__(self, program, row, plan):
-        load = ','.join(f'{n}:{os.path.join(row.folder, n)}.bin' for n in row.inputs)
-        self.process = subprocess.Popen([program, 'serve', plan, str(row.threads), row.shapes, load], text=True, bufsize=1,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        if self.process.stdout.readline() != 'ready\n':
-            sys.exit(f'{plan} does not run')
-        self.process.send_signal(signal.SIGSTOP)
-
-    def times(self, seconds):
-        self.process.send_signal(signal.SIGCONT)
-        self.process.stdin.write(f'{seconds}\n')
-        times = [float(ms) for ms in self.process.stdout.readline().split()]
-        self.process.send_signal(signal.SIGSTOP)
-        return times
-
-    def slice(self, seconds):
-        return statistics.median(self.times(seconds))
-
-    def close(self):
-        self.process.kill()
-
-
-class Theirs:
-    """A worker of the judge's; it keeps all times, of which a slice is the latest."""
-
-    def __init__(self, judge, row, peer):
-        self.peer = judge.Peer(peer, row.path, row.threads, row.folder, row.inputs, 1)
-
-    def times(self, seconds):
-        known = len(self.peer.times)
-        self.peer.slice(seconds)
-        return self.peer.times[known:]
-
-    def slice(self, seconds):
-        return statistics.median(self.times(seconds))
-
-    def close(self):
-        self.peer.close()
 
 
 def build(a, jobs):
@@ -133,8 +55,8 @@ def build(a, jobs):
 
 def load(judge, a, rows):
     with concurrent.futures.ThreadPoolExecutor(max(1, a.processors // 2)) as pool:
-        made = [(row, p, pool.submit(Ours, a.one_model, row, row.plan(a, p))) for row in rows for p in row.precisions]
-        made += [(row, p, pool.submit(Theirs, judge, row, p)) for row in rows for p in row.peers]
+        made = [(row, p, pool.submit(engines.Ours, a.one_model, row, row.plan(a, p))) for row in rows for p in row.precisions]
+        made += [(row, p, pool.submit(engines.Theirs, judge, row, p)) for row in rows for p in row.peers]
         for row, name, engine in made:
             if engine.exception() is None:   # to be closed, whatever becomes of the others
                 row.engines[name] = engine.result()
@@ -142,7 +64,7 @@ def load(judge, a, rows):
             engine.result()
 
 
-def measure(judge, a, rows):
+def measure(a, rows):
     end = time.monotonic() + a.budget
     for r in range(a.rounds):
         if r >= 2 and time.monotonic() >= end:
@@ -151,10 +73,10 @@ def measure(judge, a, rows):
             if r < 2 or time.monotonic() < end:
                 row.time(a.seconds)
         print(f'round {r + 1}, {max(0, end - time.monotonic()):.0f} s left', file=sys.stderr, flush=True)
-        write(judge, a, rows)   # what has been timed is kept, whatever ends this program
+        write(a, rows)   # what has been timed is kept, whatever ends this program
     while a.budget < float('inf') and time.monotonic() < end and len(rows[0].rounds) > 1:
         max(rows, key=lambda row: row.unrest() / len(row.rounds)).time(a.seconds)
-    write(judge, a, rows)
+    write(a, rows)
 
 
 def spread(values, form):
@@ -166,7 +88,7 @@ def digits(value):
     return '.1f' if value >= 10 else '.2f' if value >= 1 else '.3f'
 
 
-def lines(judge, a, rows):
+def lines(a, rows):
     cpu = next((line.split(':')[1].strip() for line in open('/proc/cpuinfo') if line.startswith('model name')), '?')
     yield (f'{cpu}, {a.processors} processors; {datetime.datetime.now():%F %H:%M}, `script/bench --host MODELS` (`tools/host_table.py`): '
            f'plans built before, {a.seconds} s for each engine and round. Milliseconds.')
@@ -191,11 +113,11 @@ def lines(judge, a, rows):
            'brackets the 10th and 90th percentile.')
 
 
-def write(judge, a, rows):
+def write(a, rows):
     timed = [row for row in rows if row.rounds]
     text = open(a.out).read() if os.path.exists(a.out) else '# Performance\n'
     with open(a.out, 'w') as f:
-        f.write(performance_table.replace_section(text, a.title, '\n'.join(lines(judge, a, timed))))
+        f.write(performance_table.replace_section(text, a.title, '\n'.join(lines(a, timed))))
     if a.json:
         with open(a.json, 'w') as f:
             json.dump([{'case': r.case, 'threads': r.threads, 'rounds': r.rounds} for r in timed], f, indent=1)
@@ -221,14 +143,14 @@ def main():
     a.bf16, a.processors = 'amx_bf16' in judge.CPU_FLAGS, cores
     os.makedirs(a.plans, exist_ok=True)
     with tempfile.TemporaryDirectory() as a.scratch:
-        rows = [Row(judge, a, case, threads) for case in a.cases for threads in a.threads]
+        rows = [engines.Row(judge, a, case, threads) for case in a.cases for threads in a.threads]
         begin = time.monotonic()
         build(a, [(row, precision) for row in rows for precision in row.precisions])
         print(f'plans: {time.monotonic() - begin:.0f} s', file=sys.stderr, flush=True)
         try:
             load(judge, a, rows)
             print(f'engines: {time.monotonic() - begin:.0f} s', file=sys.stderr, flush=True)
-            measure(judge, a, rows)
+            measure(a, rows)
         finally:
             for row in rows:
                 for engine in row.engines.values():

@@ -17,7 +17,7 @@ import tempfile
 import numpy as np
 
 import cold_start
-import host_table
+import engines
 import performance_table
 
 SLICE, LEAST = 0.15, 300
@@ -28,22 +28,22 @@ CASES = ['minilm-l6-s16-b1', 'minilm-l6-s128-b1', 'mobilenet_v2-b1', 'smallcnn-b
 
 def pooled(judge, a, case, threads):
     """{engine: times}, equally many."""
-    row = host_table.Row(judge, a, case, threads)
+    row = engines.Row(judge, a, case, threads)
     plan = row.plan(a, 'fp32')
     if not os.path.exists(plan):
         subprocess.run([a.one_model[0], 'build', row.path, plan, str(threads), row.shapes, 'fp32'], check=True)
-    engines, turns = {}, []
+    loaded, turns = {}, []
     try:
         for i, program in enumerate(a.one_model):
-            engines['tenfold' + (str(i) if i else '')] = host_table.Ours(program, row, plan)
+            loaded['tenfold' + (str(i) if i else '')] = engines.Ours(program, row, plan)
         for peer in a.peers:
-            engines[peer] = host_table.Theirs(judge, row, peer)
-        names = list(engines)
+            loaded[peer] = engines.Theirs(judge, row, peer)
+        names = list(loaded)
         for turn in range(max(1, round(a.seconds / SLICE))):
             first = turn % len(names)
-            turns.append({name: engines[name].times(SLICE) for name in names[first:] + names[:first]})
+            turns.append({name: loaded[name].times(SLICE) for name in names[first:] + names[:first]})
     finally:
-        for engine in engines.values():
+        for engine in loaded.values():
             engine.close()
     return {name: [t for turn in turns for t in turn[name][:min(map(len, turn.values()))]] for name in names}
 
