@@ -23,6 +23,7 @@ Tactic cpu_matmul_gemv_f24();
 Tactic cpu_matmul_strassen();
 Tactic cpu_matmul_amx_s24();
 Tactic cpu_matmul_amx_split();
+Tactic cpu_matmul_amx_whole();
 Tactic cpu_matmul_gemv_s16();
 Tactic cpu_conv_igemm();
 Tactic cpu_conv_depthwise();
@@ -277,7 +278,8 @@ int main(int argc, char** argv) {
   const std::vector<Tactic> tactics{cpu_matmul_packed(), cpu_matmul_batched(),     cpu_matmul_gemv_f24(), cpu_matmul_strassen(),
                                     cpu_conv_igemm(),    cpu_conv_depthwise(),     cpu_conv_grouped(),    cpu_conv_first(),
                                     cpu_conv_winograd(), cpu_conv_transpose_gemm(), cpu_conv_depthwise_bf16(),
-                                    cpu_matmul_amx_split(), cpu_matmul_amx_s24(), cpu_matmul_gemv_s16()};
+                                    cpu_matmul_amx_split(), cpu_matmul_amx_whole(), cpu_matmul_amx_s24(),
+                                    cpu_matmul_gemv_s16()};
   std::vector<Line> shapes;
   for (const Line& shape : kShapes)
     if ((std::string(shape.op) + " " + shape.text).find(filter) != std::string::npos) shapes.push_back(shape);

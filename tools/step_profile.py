@@ -78,6 +78,7 @@ UNITS = [
     ('conv_amx_split', 'amxbf16', 'amx', 16 / 6),
     ('conv_points_split', 'amxbf16', 'amx', 16 / 6),
     ('expand_depthwise_lines', 'amxbf16', 'amx', 16 / 6),
+    ('amx_whole', 'amxbf16', 'amx', 16 / 6),
     ('amx_split', 'amxbf16', 'amx', 16 / 3),                 # two parts
     ('amx_bf16', 'amxbf16', 'amx', 16),
     ('gemv_bf16', 'avx512bf16', 'bf16', 2),

@@ -98,6 +98,7 @@ class Product {
     tile_.tap_count = w.taps;
     tile_.steps = w.steps();
     tile_.parts = w.parts, tile_.low = rows.low;
+    tile_.finite = w.whole() && packed_[w.panels() * w.panel_bytes()] != 0;
     groups_ = ceil_div(rows.count, kPair);
     count_steps();
     before_.finish = &bound.finish;
@@ -128,6 +129,7 @@ class Product {
   // Rows [row, row + 32) of a segment times panels [first, last).
   void run(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t last) noexcept {
     place(segment, row);
+    cuts_ = w_.whole() && segment == 0 && row == 0;
     plan_ahead(segment, row, first, last);
     if (end_.simple())
       run_ending(segment, row, first, last);
@@ -205,7 +207,12 @@ class Product {
     const std::int64_t end = bytes * (group + 1) / all / 64 * 64, offset = at % soon.bytes;
     return ahead(soon.at + at / soon.bytes * soon.stride + offset, std::min(end - at, soon.bytes - offset));
   }
-  void place_panel(std::int64_t panel) noexcept { tile_.panel = panels_ + (panel - first_panel_) * w_.panel() + offset_; }
+  void place_panel(std::int64_t panel) noexcept {
+    const bool passing = cuts_ && groups_ * rows_.segments == 1;   // no other rows meet what is cut: it need not be kept
+    tile_.panel = panels_ + (passing ? 0 : (panel - first_panel_) * w_.cut_panel() + offset_);
+    tile_.whole = cuts_ ? reinterpret_cast<const float*>(packed_ + panel * w_.panel_bytes()) : nullptr;
+    tile_.ring = passing;
+  }
   // Where the two tiles of 32 rows from `row` on begin.
   void place(std::int64_t segment, std::int64_t row) noexcept {
     for (int i = 0; i < 2; ++i, row += kTile) {
@@ -233,6 +240,7 @@ class Product {
   int turn_ = 0;
   std::int64_t first_panel_ = 0;
   const std::uint16_t* panels_ = nullptr;
+  bool cuts_ = false;   // weights for the rows behind as well
 };
 
 }  // namespace
@@ -256,10 +264,11 @@ std::int64_t panels_at_once(bool panels_inside) { return panels_inside ? kMostCo
 }  // namespace
 
 std::int64_t gemm_bf16_split_bytes(const GemmBf16Weights& w, std::int64_t cols, bool panels_inside) {
-  return w.whole() ? std::min(ceil_div(cols, 32), panels_at_once(panels_inside)) * w.panel() * 2 : 0;
+  if (!w.whole()) return 0;
+  return std::min(ceil_div(cols, 32), panels_at_once(panels_inside)) * w.cut_panel() * 2;
 }
 
-// Weights that are kept whole are split for all rows, some panels at a time.
+// Weights that are kept whole are cut by the first rows for all, some panels at a time.
 void gemm_bf16(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, std::int64_t first_panel, std::int64_t last_panel,
                bool panels_inside, const Bf16End& end, const Bf16End::Binding& bound, char* scratch,
                std::int64_t k_pieces) noexcept {
@@ -277,20 +286,7 @@ void gemm_bf16(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows&
   if (k_pieces > 1) first_panel = last_panel;
   for (std::int64_t panel = first_panel; panel < last_panel; panel += at_once) {
     const std::int64_t last = std::min(panel + at_once, last_panel);
-    if (w.whole()) {
-      constexpr std::int64_t kStep = 32 * 32;
-      gemm_bf16_kernels().copy({.from = static_cast<const char*>(packed) + panel * w.panel_bytes(),
-                                .from_bytes = kStep * 4,
-                                .wide = true,
-                                .rows = (last - panel) * w.taps * w.steps(),
-                                .count = kStep,
-                                .padded = kStep,
-                                .to = split,
-                                .to_bytes = kStep * 2 * w.parts,
-                                .parts = w.parts,
-                                .low = kStep * 2});
-      product.use(panel, split);
-    }
+    if (w.whole()) product.use(panel, split);
     for (std::int64_t segment = 0; segment < rows.segments; ++segment)
       for (std::int64_t row = 0; row < rows.count; row += kPair) product.run(segment, row, panel, last);
   }

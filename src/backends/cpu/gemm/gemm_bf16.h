@@ -37,7 +37,11 @@ struct GemmBf16Weights {
     return column / 32 * 32 * depth() * stored + step * kPart * stored + column % 32 / 16 * 512 + i % 32 / 2 * 32 + column % 16 * 2 + i % 2;
   }
   static constexpr std::int64_t kPart = 1024;   // from one part of a value to the next
-  std::int64_t bytes() const { return panels() * panel_bytes(); }
+  std::int64_t bytes() const { return panels() * panel_bytes() + (whole() ? 64 : 0); }
+  // Behind weights that are kept whole: whether all are finite. Such are cut without a look at each.
+  char* finite(void* packed) const { return whole() ? static_cast<char*>(packed) + panels() * panel_bytes() : nullptr; }
+  // Values of a panel that a product reads: steps of parts go in pairs.
+  std::int64_t cut_panel() const { return whole() ? round_up(taps * steps(), 2) * 32 * 32 * parts : panel(); }
 };
 // Rows of A at one distance, in segments (images, planes) that are treated alike. Of every `pitch` rows the first `line` are results: rows
 // of C from `first_out` on, `step_out` apart, and `line_out` from one line to the next.

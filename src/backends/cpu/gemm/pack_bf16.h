@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "backends/cpu/gemm/gemm_bf16.h"
@@ -48,6 +49,11 @@ void pack_bf16(const GemmBf16Weights& w, const Tensor& original, void* packed, E
   const auto* const floats = static_cast<const std::uint32_t*>(original.raw());
   const auto* const halves = static_cast<const std::uint16_t*>(original.raw());
   auto* const to = static_cast<std::uint16_t*>(packed);
+  if (char* const finite = w.finite(packed)) {
+    std::memset(finite, 0, 64);
+    const float* const values = original.data<float>();
+    *finite = std::all_of(values, values + original.size(), [](float v) { return std::isfinite(v); });
+  }
   for_each_pairs(w, [&](std::int64_t slot, std::int64_t tap, std::int64_t k, std::int64_t column) {
     Bf16Pairs pairs = {};
     for_each_of_pairs(w, tap, k, column, element, [&](std::int64_t i, std::int64_t at) {

@@ -24,6 +24,11 @@ struct GemmBf16Tile {
   const std::int64_t* taps = nullptr;   // where each tap starts, in bytes from the row
   std::int64_t tap_count = 0, steps = 0;
   const std::uint16_t* panel = nullptr;
+  // Not null: B in f32, to be cut into its three parts at `panel` on the way, which has room for all steps or, a ring, for two. Pairs of
+  // steps lie there as [part][step of two]: what is cut for a step differs in the lower 12 bits of its addresses from what tiles read for
+  // the one before, so that these do not wait for its stores.
+  const float* whole = nullptr;
+  bool ring = false, finite = false;
   int parts = 1;          // of a value, in B a step of each behind the other, the highest first
   std::int64_t low = 0;   // bytes from rows to their next lower part
   bool add = false;       // to the sums that are there

@@ -239,7 +239,7 @@ bool may_alias(const Problem& p, int in, int) { return Bf16End(p, 1, own_bias(p)
 
 Tactic conv_amx(std::string name, Verdict (*supports)(const Problem&)) {
   return {.name = std::move(name),
-          .version = 9,
+          .version = 10,
           .op = "Conv",
           .supports = supports,
           .configs = conv_amx_configs,

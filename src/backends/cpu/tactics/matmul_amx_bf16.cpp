@@ -13,7 +13,7 @@ Verdict supports(const Problem& p) {
 }  // namespace
 
 Tactic cpu_matmul_amx_bf16() {
-  Tactic tactic = cpu::matmul_amx("matmul_amx_bf16", 6);
+  Tactic tactic = cpu::matmul_amx("matmul_amx_bf16", 7);
   tactic.supports = supports;
   return tactic;
 }

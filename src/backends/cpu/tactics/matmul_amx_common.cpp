@@ -11,15 +11,15 @@ namespace {
 
 constexpr std::int64_t kRows = GemmBf16Kernels::kRows, kTile = 16;
 
-// {rows of a block, columns of a block, whether panels go round inside}
-std::vector<Config> configs(const Problem& p) {
+// {rows of a block, columns of a block, whether panels go round inside, parts of a value}
+std::vector<Config> configs_of(const Problem& p, int parts) {
   const std::int64_t rows = std::max<std::int64_t>(likely_rows(p), 1), n = std::max<std::int64_t>(matmul_bf16_weights(p).n, 1);
   std::vector<Config> all;
   for (const std::int64_t most : {256, 128, 512, 64}) {
     for (const std::int64_t pieces : {4, 1, 8}) {
       for (const std::int64_t inside : {0, 1}) {
         const std::int64_t blocks = ceil_div(rows, most);
-        const Config c{round_up(ceil_div(rows, blocks), kRows), round_up(ceil_div(n, pieces), 32), inside};
+        const Config c{round_up(ceil_div(rows, blocks), kRows), round_up(ceil_div(n, pieces), 32), inside, parts};
         if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
       }
     }
@@ -27,10 +27,19 @@ std::vector<Config> configs(const Problem& p) {
   return all;
 }
 
-Verdict valid(const Problem&, const Config& c) {
-  if (c.size() != 3) return Verdict::no("its configuration has another length");
+std::vector<Config> configs(const Problem& p) { return configs_of(p, bf16_parts(p)); }
+std::vector<Config> whole_configs(const Problem& p) { return configs_of(p, 3); }
+
+GemmBf16Weights weights_of(const Problem& p, const Config& c) {
+  GemmBf16Weights w = matmul_bf16_weights(p);
+  w.parts = static_cast<int>(c[3]);
+  return w;
+}
+
+Verdict valid(const Problem& p, const Config& c) {
+  if (c.size() != 4) return Verdict::no("its configuration has another length");
   return Verdict::only_if(c[0] > 0 && c[0] % kRows == 0 && c[0] <= 1 << 16 && c[1] > 0 && c[1] % 32 == 0 && c[1] < 1 << 30 && c[2] >= 0 &&
-                              c[2] <= 1,
+                              c[2] <= 1 && (c[3] == bf16_parts(p) || (c[3] == 3 && bf16_parts(p) == 2)),
                           "its block sizes are out of range");
 }
 
@@ -47,19 +56,20 @@ struct Kernel {
 };
 
 // Copies of all rows are made first, once for all blocks of columns; those of a last tile by whom it meets.
-ir::Dim workspace(const Problem& p, const Config&) {
+ir::Dim workspace(const Problem& p, const Config& c) {
   const ir::Dim rows = ir::product(std::span(p.in[0].dims).first(p.in[0].dims.size() - 1));
-  return copies(p) ? ceil_div(rows, kTile) * Bf16Matrix::copy_bytes(matmul_bf16_weights(p), true, kTile) : ir::Dim(0);
+  return copies(p) ? ceil_div(rows, kTile) * Bf16Matrix::copy_bytes(weights_of(p, c), true, kTile) : ir::Dim(0);
 }
 std::int64_t copy_bytes(const Problem& p) { return copies(p) ? 0 : Bf16Matrix::copy_bytes(matmul_bf16_weights(p), false, 0); }
-std::int64_t k_pieces(const Problem& p, const Config& c) { return c[2] == 0 ? gemm_bf16_k_pieces(matmul_bf16_weights(p), c[0]) : 1; }
+std::int64_t k_pieces(const Problem& p, const Config& c) { return c[2] == 0 ? gemm_bf16_k_pieces(weights_of(p, c), c[0]) : 1; }
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
-  return copy_bytes(p) +
-         gemm_bf16_scratch(Bf16End(p, rank_of(p.out[0]) - 1), std::min(c[1], round_up(n_of(p), 32)), k_pieces(p, c), c[0]);
+  const std::int64_t cols = std::min(c[1], round_up(n_of(p), 32));
+  return copy_bytes(p) + gemm_bf16_scratch(Bf16End(p, rank_of(p.out[0]) - 1), cols, k_pieces(p, c), c[0]) +
+         gemm_bf16_split_bytes(weights_of(p, c), cols, c[2] != 0);
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
-  return std::make_shared<Kernel>(Kernel{matmul_bf16_weights(p), c[0], c[1], copy_bytes(p), k_pieces(p, c), c[2] != 0, copies(p),
+  return std::make_shared<Kernel>(Kernel{weights_of(p, c), c[0], c[1], copy_bytes(p), k_pieces(p, c), c[2] != 0, copies(p),
                                          p.in[0].dtype, Bf16End(p, rank_of(p.out[0]) - 1)});
 }
 
@@ -92,6 +102,12 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   return Status::ok;
 }
 
+std::int64_t packed_bytes(const Problem& p, const Config& c, int input) { return input == 1 ? weights_of(p, c).bytes() : -1; }
+void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const> constants, void* packed) {
+  matmul_bf16_pack(weights_of(p, c), constants, packed);
+}
+Tensor unpack(const Problem& p, const Config& c, int, const void* packed) { return matmul_bf16_unpack(weights_of(p, c), packed); }
+
 bool may_alias(const Problem& p, int in, int) { return Bf16End(p, rank_of(p.out[0]) - 1).in_place(in); }
 
 }  // namespace
@@ -99,13 +115,10 @@ bool may_alias(const Problem& p, int in, int) { return Bf16End(p, rank_of(p.out[
 GemmBf16Weights matmul_bf16_weights(const Problem& p) {
   return {.taps = 1, .k = k_of(p), .n = n_of(p), .type = p.in[1].dtype, .parts = bf16_parts(p)};
 }
-std::int64_t matmul_bf16_bytes(const Problem& p, const Config&, int input) { return input == 1 ? matmul_bf16_weights(p).bytes() : -1; }
-void matmul_bf16_pack(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
-  const GemmBf16Weights w = matmul_bf16_weights(p);
+void matmul_bf16_pack(const GemmBf16Weights& w, std::span<const Tensor* const> constants, void* packed) {
   pack_bf16(w, *constants[1], packed, [&](std::int64_t, std::int64_t k, std::int64_t n) { return k * w.n + n; });
 }
-Tensor matmul_bf16_unpack(const Problem& p, const Config&, int, const void* packed) {
-  const GemmBf16Weights w = matmul_bf16_weights(p);
+Tensor matmul_bf16_unpack(const GemmBf16Weights& w, const void* packed) {
   return unpack_bf16(w, {w.k, w.n}, packed, [&](std::int64_t, std::int64_t k, std::int64_t n) { return k * w.n + n; });
 }
 
@@ -120,17 +133,17 @@ Verdict matmul_amx_supported(const Problem& p) {
   return Bf16End::supports(p, rank_of(y) - 1);
 }
 
-Tactic matmul_amx(const char* name, int version) {
+Tactic matmul_amx(const char* name, int version, bool whole) {
   return {.name = name,
           .version = version,
           .op = "MatMul",
-          .configs = configs,
+          .configs = whole ? whole_configs : configs,
           .valid = valid,
           .workspace = workspace,
           .worker_scratch = worker_scratch,
-          .packed_bytes = matmul_bf16_bytes,
-          .pack = matmul_bf16_pack,
-          .unpack = matmul_bf16_unpack,
+          .packed_bytes = packed_bytes,
+          .pack = pack,
+          .unpack = unpack,
           .open = open,
           .run = run,
           .may_alias = may_alias,

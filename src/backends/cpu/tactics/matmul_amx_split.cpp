@@ -13,7 +13,7 @@ Verdict supports(const Problem& p) {
 }  // namespace
 
 Tactic cpu_matmul_amx_split() {
-  Tactic tactic = cpu::matmul_amx("matmul_amx_split", 4);
+  Tactic tactic = cpu::matmul_amx("matmul_amx_split", 5);
   tactic.supports = supports;
   tactic.rounds_f32 = true;
   return tactic;

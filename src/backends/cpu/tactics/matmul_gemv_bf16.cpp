@@ -36,6 +36,12 @@ Verdict valid(const Problem&, const Config& c) {
   return Verdict::only_if(c[0] > 0 && c[0] < 1 << 25, "its block size is out of range");
 }
 
+std::int64_t packed_bytes(const Problem& p, const Config&, int input) { return input == 1 ? matmul_bf16_weights(p).bytes() : -1; }
+void pack(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
+  matmul_bf16_pack(matmul_bf16_weights(p), constants, packed);
+}
+Tensor unpack(const Problem& p, const Config&, int, const void* packed) { return matmul_bf16_unpack(matmul_bf16_weights(p), packed); }
+
 struct Kernel {
   GemmBf16Weights weights;
   std::int64_t panels_of_part;
@@ -111,9 +117,9 @@ Tactic cpu_matmul_gemv_bf16() {
           .configs = configs,
           .valid = valid,
           .worker_scratch = worker_scratch,
-          .packed_bytes = matmul_bf16_bytes,
-          .pack = matmul_bf16_pack,
-          .unpack = matmul_bf16_unpack,
+          .packed_bytes = packed_bytes,
+          .pack = pack,
+          .unpack = unpack,
           .open = open,
           .run = run,
           .may_alias = may_alias,

@@ -118,9 +118,47 @@ inline void advance(GemmBf16Ahead& a) {
   a.lines -= count;
 }
 
+// Where a step of B begins, and its next part: parts of two steps take turns (GemmBf16Tile::whole).
+template <int kParts>
+struct Columns {
+  static constexpr std::int64_t kStep = 2 * kPanelTile, kPart = kParts == 3 ? 2 * kStep : kStep;
+  static std::int64_t at(std::int64_t step) {
+    return kParts == 3 ? step / 2 * (kParts * kPart) + step % 2 * kStep : step * (kParts * kPart);
+  }
+};
+
+// B in f32, cut a step ahead of the tiles that read it: instructions of vectors fill what tiles leave free.
+struct Cut {
+  const float* from;
+  std::uint16_t* to;
+  std::int64_t steps, next = 0;
+  bool ring, finite;
+
+  explicit Cut(const GemmBf16Tile& t)
+      : from(t.whole), to(const_cast<std::uint16_t*>(t.panel)), steps(t.tap_count * t.steps), ring(t.ring), finite(t.finite) {}
+  // Rows [first, end) of 32 values of the step whose turn it is.
+  void rows(int first, int end) const {
+    if (next >= steps) return;
+    finite ? rows<true>(first, end) : rows<false>(first, end);
+  }
+
+ private:
+  template <bool kFinite>
+  void rows(int first, int end) const {
+    using B = Columns<3>;
+    std::uint16_t* const step = to + B::at(ring ? next & 1 : next);
+    const float* const values = from + next * B::kStep;
+    for (int i = first; i < end; ++i) {
+      __m512i part[3];
+      cut_in_three<kFinite>(_mm512_loadu_ps(values + i * 32), _mm512_loadu_ps(values + i * 32 + 16), part);
+      for (int p = 0; p < 3; ++p) _mm512_store_si512(step + p * B::kPart + i * 32, part[p]);
+    }
+  }
+};
+
 // Two parts make three products, three parts six: those that are as large as an error of the last bit are left out. The parts of rows
 // times high columns, the high ones last, for they go on with the other columns.
-template <bool kTwoRows, int kParts, class Between>
+template <bool kTwoRows, int kParts, bool kCuts, class Between>
 inline void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t stride, Between&& between) {
   const std::int64_t bytes = stride * 4;
   if (t.add)
@@ -134,17 +172,30 @@ inline void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t strid
     advance(rows);
     advance(panel);
   }
-  for (std::int64_t tap = 0; tap < t.tap_count; ++tap) {
+  using B = Columns<kParts>;
+  Cut cut(t);
+  if constexpr (kCuts) cut.rows(0, 32), ++cut.next;
+  for (std::int64_t tap = 0, step = 0; tap < t.tap_count; ++tap) {
     const char *upper = t.a[0] + t.taps[tap], *lower = t.a[kTwoRows ? 1 : 0] + t.taps[tap];
-    for (std::int64_t s = 0; s < t.steps; ++s, upper += kStepBytes, lower += kStepBytes) {
+    for (std::int64_t s = 0; s < t.steps; ++s, ++step, upper += kStepBytes, lower += kStepBytes) {
+      if constexpr (kParts == 3) b = t.panel + B::at(kCuts && cut.ring ? step & 1 : step);
+      const auto cut_some = [&](int i) {
+        if constexpr (kCuts) cut.rows(i * 32 / 6, (i + 1) * 32 / 6);
+      };
       load_columns(b);
-      for (int part = kParts - 1; part >= 0; --part) add_products_of<kTwoRows>(t, upper + part * t.low, lower + part * t.low);
+      for (int part = kParts - 1; part >= 0; --part) {
+        add_products_of<kTwoRows>(t, upper + part * t.low, lower + part * t.low);
+        cut_some(kParts - 1 - part);
+      }
       for (int part = kParts - 1; part > 0; --part) {
-        load_columns(b + part * 2 * kPanelTile);
+        load_columns(b + part * B::kPart);
         add_products<kTwoRows>();
+        cut_some(2 * kParts - 1 - part);
       }
       if constexpr (kParts == 3) add_products_of<kTwoRows>(t, upper + t.low, lower + t.low);
-      b += kParts * 2 * kPanelTile;
+      cut_some(5);
+      ++cut.next;
+      b += kParts * B::kPart;
       advance(rows);
       advance(panel);
       between();
@@ -158,31 +209,31 @@ inline void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t strid
   }
 }
 
-// f.template operator()<two tiles of rows, parts>()
+// f.template operator()<two tiles of rows, parts, whether columns are cut on the way>()
 template <class F>
 void pick_form(const GemmBf16Tile& t, F&& f) {
-  const auto pick = [&]<int kParts>() {
-    t.a[1] != nullptr ? f.template operator()<true, kParts>() : f.template operator()<false, kParts>();
+  const auto pick = [&]<int kParts, bool kCuts>() {
+    t.a[1] != nullptr ? f.template operator()<true, kParts, kCuts>() : f.template operator()<false, kParts, kCuts>();
   };
   if (t.parts == 3)
-    pick.template operator()<3>();
+    t.whole != nullptr ? pick.template operator()<3, true>() : pick.template operator()<3, false>();
   else if (t.parts == 2)
-    pick.template operator()<2>();
+    pick.template operator()<2, false>();
   else
-    pick.template operator()<1>();
+    pick.template operator()<1, false>();
 }
 
 void multiply(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
-  pick_form(t, [&]<bool kTwoRows, int kParts>() { multiply_rows<kTwoRows, kParts>(t, sums, stride, [] {}); });
+  pick_form(t, [&]<bool kTwoRows, int kParts, bool kCuts>() { multiply_rows<kTwoRows, kParts, kCuts>(t, sums, stride, [] {}); });
 }
 
 // Of the rows that wait, some end in each step of the product of others: their instructions fill what tiles leave free. Meanwhile the
 // lines are asked for where the sums of this product will go.
-template <bool kTwoRows, int kParts, bool kResidual, bool kWide, RowBounds kBounds>
+template <bool kTwoRows, int kParts, bool kCuts, bool kResidual, bool kWide, RowBounds kBounds>
 void multiply_ending(const GemmBf16Tile& t, const GemmBf16Waiting& own, const GemmBf16Waiting& before) {
   const RowEnd<kResidual, kWide, kBounds> end(before), later(own);
   std::int64_t row = 0;
-  multiply_rows<kTwoRows, kParts>(t, own.sums, GemmBf16Kernels::kColumns, [&] {
+  multiply_rows<kTwoRows, kParts, kCuts>(t, own.sums, GemmBf16Kernels::kColumns, [&] {
     const std::int64_t to = row + t.ends_each, ended = std::min(to, before.count), asked = std::min(to, own.count);
     for (; row < std::min(asked, ended); ++row) later.ask(own.rows[row]), end(before.rows[row]);
     for (std::int64_t r = row; r < asked; ++r) later.ask(own.rows[r]);
@@ -194,7 +245,9 @@ void multiply_ending(const GemmBf16Tile& t, const GemmBf16Waiting& own, const Ge
 
 void multiply_and_end(const GemmBf16Tile& t, const GemmBf16Waiting& own, const GemmBf16Waiting& before) {
   pick_row_end(*own.finish, [&]<bool kResidual, bool kWide, RowBounds kBounds>() {
-    pick_form(t, [&]<bool kTwoRows, int kParts>() { multiply_ending<kTwoRows, kParts, kResidual, kWide, kBounds>(t, own, before); });
+    pick_form(t, [&]<bool kTwoRows, int kParts, bool kCuts>() {
+      multiply_ending<kTwoRows, kParts, kCuts, kResidual, kWide, kBounds>(t, own, before);
+    });
   });
 }
 

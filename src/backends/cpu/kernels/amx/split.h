@@ -31,7 +31,9 @@ inline void round_in_two(__m512 first, __m512 second, __m512i* to) {
   to[1] = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(_mm512_sub_ps(second, b), _mm512_sub_ps(first, a)));
 }
 
-// Cut, not rounded, to[0 .. 2]: exact as well, and cheaper. What is not finite goes to the last part alone here, too.
+// Cut, not rounded, to[0 .. 2]: exact as well, and cheaper. What is not finite goes to the last part alone here, too, unless the caller
+// knows that all is.
+template <bool kFinite = false>
 inline void cut_in_three(__m512 first, __m512 second, __m512i* to) {
   constexpr int kNotFinite = 0x99;
   alignas(64) static constexpr std::uint16_t kHighHalves[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
@@ -41,11 +43,11 @@ inline void cut_in_three(__m512 first, __m512 second, __m512i* to) {
     return _mm512_permutex2var_epi16(_mm512_castps_si512(a), high_halves, _mm512_castps_si512(b));
   };
   const auto finite = [](__m512 v) { return _knot_mask16(_mm512_fpclass_ps_mask(v, kNotFinite)); };
-  const __mmask16 finite1 = finite(first), finite2 = finite(second);
+  const __mmask16 finite1 = kFinite ? 0xffff : finite(first), finite2 = kFinite ? 0xffff : finite(second);
   for (int part = 0; part < 2; ++part) {
     const __m512 a = _mm512_castsi512_ps(_mm512_maskz_and_epi32(finite1, _mm512_castps_si512(first), high_bits));
     const __m512 b = _mm512_castsi512_ps(_mm512_maskz_and_epi32(finite2, _mm512_castps_si512(second), high_bits));
-    to[part] = narrow(a, b);
+    to[part] = kFinite ? narrow(first, second) : narrow(a, b);
     first = _mm512_sub_ps(first, a), second = _mm512_sub_ps(second, b);
   }
   to[2] = narrow(first, second);
