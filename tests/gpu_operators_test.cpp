@@ -28,8 +28,10 @@ const std::map<std::string, std::string> kOnHost = {
     {"CentreWeights", "only folded, of constants"},
     {"Compress", "the host needs the size of the result"},
     {"ExpandDepthwise", "made for CPUs alone"},
+    {"GridSample", "no kernel yet"},
     {"NonMaxSuppression", "the host needs the size of the result"},
     {"ProductNorm", "of few rows it is cut into product and norm; large ones run on sm_90"},
+    {"RoiAlign", "no kernel yet"},
 };
 
 // What only moves no bytes: views, and shape arithmetic that inference does.

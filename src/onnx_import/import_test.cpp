@@ -264,5 +264,19 @@ TEST(Import, RefusesWhatIsNoModelFile) {
   std::filesystem::remove_all(folder);
 }
 
+// As torch writes view(-1, 6) at old opsets: a shape kept as floats.
+TEST(Import, SizesThatAreComputedWithFloatsAreKnown) {
+  auto model = new_model();
+  auto& graph = *model.mutable_graph();
+  add_input(graph, "x", {"batch", "2", "3"});
+  *graph.add_initializer() = floats("half", {2}, {-0.5, 3});
+  *graph.add_initializer() = floats("two", {}, {2});
+  add_node(graph, "Mul", {"half", "two"}, {"shape"});
+  add_int(add_node(graph, "Cast", {"shape"}, {"whole"}), "to", 7);
+  add_node(graph, "Reshape", {"x", "whole"}, {"y"});
+  add_output(graph, "y");
+  EXPECT_EQ(ir::text(import_model(model).outputs[0]->type), "f32[batch,6]");
+}
+
 }  // namespace
 }  // namespace tenfold::onnx_import

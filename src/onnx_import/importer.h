@@ -148,6 +148,9 @@ NodeAttributes resolve(onnx::NodeProto& proto, const Scope& scope);
 ir::Attribute to_attribute(onnx::AttributeProto& proto, ExternalData* files, bool in_function);
 bool is_graph(const onnx::AttributeProto& proto);
 
+// settle.cpp: the value, or a constant in its place.
+ir::Value* settled(ir::Graph& graph, ir::Value* value);
+
 // order.cpp: the nodes' indices so that each stands after those it reads. Throws invalid_model naming a node on a cycle.
 std::vector<int> topological_order(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
 // order.cpp: names that a graph uses but does not define, in order of first use.

@@ -60,7 +60,7 @@ void Importer::node(onnx::NodeProto& proto, Scope& scope, int index) {
       if (outputs[i].empty()) continue;
       require(i < results.size() && results[i], ErrorKind::unsupported, "its result ", i, " is not computed");
       expect_countable(*results[i]);
-      define(scope, outputs[i], results[i]);
+      define(scope, outputs[i], settled(*scope.graph, results[i]));
     }
   } catch (Error& error) {
     const int version = scope.opsets->count(domain_of(proto)) ? scope.opsets->at(domain_of(proto)) : 0;

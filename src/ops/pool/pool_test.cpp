@@ -49,7 +49,7 @@ TEST(Pool, SameResults) {
 }
 
 TEST(Pool, CasesRun) {
-  for (const char* op : {"MaxPool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool", "MaxUnpool"})
+  for (const char* op : {"MaxPool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool", "MaxUnpool", "RoiAlign"})
     expect_cases_run(op);
 }
 

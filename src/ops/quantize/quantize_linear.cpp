@@ -88,19 +88,21 @@ std::vector<Value*> from_qlinear_matmul(OnnxImport& call) {
 }  // namespace
 
 OpDef op_quantize_linear() {
-  return {
-      .name = "QuantizeLinear",
-      .min_inputs = 2,
-      .max_inputs = 3,
-      .attributes = {{"axis", 1}, {"block_size", 0}, {"output_dtype", ""}, {"saturate", 1}},
-      .infer = infer,
-      .reference = reference,
-      .from_onnx = {{"QuantizeLinear", 10, from_onnx}, {"QLinearConv", 10, from_qlinear_conv}, {"QLinearMatMul", 10, from_qlinear_matmul}},
-      .cases = {"f32[2,3,5](-3,3) f32[]{0.02} u8[]{128}", "f32[2,3,5](-3,3) f32[3](0.01,0.05)! i8[3](-5,5)!",
-                "f32[4,7](-3,3) f32[7](0.01,0.05) axis=-1", "f32[4,6](-3,3) f32[4,2](0.01,0.05) i8[4,2] block_size=3 axis=1",
-                "f32[9](-30,30) f32[]{0.5} output_dtype=\"i16\"", "f32[9](-3,3) f32[]{0.3} i4[]{1}",
-                "f32[9](-3,3) f32[]{0.3} f8e4m3fn[]{0}", "f16[2,9](-3,3) f16[]{0.125} i8[]{0}"},
-      .tolerance = 0};
+  return {.name = "QuantizeLinear",
+          .min_inputs = 2,
+          .max_inputs = 3,
+          .attributes = {{"axis", 1}, {"block_size", 0}, {"output_dtype", ""}, {"saturate", 1}},
+          .infer = infer,
+          .reference = reference,
+          .from_onnx = {{"QuantizeLinear", 10, from_onnx},
+                        {"QuantizeLinear", 1, from_onnx, "com.microsoft"},
+                        {"QLinearConv", 10, from_qlinear_conv},
+                        {"QLinearMatMul", 10, from_qlinear_matmul}},
+          .cases = {"f32[2,3,5](-3,3) f32[]{0.02} u8[]{128}", "f32[2,3,5](-3,3) f32[3](0.01,0.05)! i8[3](-5,5)!",
+                    "f32[4,7](-3,3) f32[7](0.01,0.05) axis=-1", "f32[4,6](-3,3) f32[4,2](0.01,0.05) i8[4,2] block_size=3 axis=1",
+                    "f32[9](-30,30) f32[]{0.5} output_dtype=\"i16\"", "f32[9](-3,3) f32[]{0.3} i4[]{1}",
+                    "f32[9](-3,3) f32[]{0.3} f8e4m3fn[]{0}", "f16[2,9](-3,3) f16[]{0.125} i8[]{0}"},
+          .tolerance = 0};
 }
 
 }  // namespace tenfold::ir

@@ -38,7 +38,7 @@ bool fold_by_shape(ir::Graph& graph, ir::Node& node) {
     if (t.size() != static_cast<std::int64_t>(v->contents->size())) continue;
     for (std::int64_t i = 0; i < t.size(); ++i) {
       const std::int64_t value = (*v->contents)[static_cast<std::size_t>(i)].constant();
-      with_native_type(t.dtype(), [&](auto type) { t.mutable_data<decltype(type)>()[i] = static_cast<decltype(type)>(value); });
+      store_int(t.dtype(), t.mutable_raw(), i, value);
     }
     graph.replace_uses(v, graph.add_constant(std::move(t), v->name));
     changed = true;

@@ -1,0 +1,63 @@
+// What operators that are written as others share.
+#include "ops/composed/composed_common.h"
+
+namespace tenfold::ops {
+namespace {
+
+// Plans name operators too: one that names this is refused.
+void infer(ir::InferCall& call) {
+  fail(ErrorKind::unsupported, cat("'", call.node().op(), "' is no operator of a graph"));
+}
+
+}  // namespace
+
+ir::OpDef composed(std::vector<ir::OnnxForm> forms) {
+  const std::string name = cat(forms.front().domain.empty() ? "ai.onnx" : forms.front().domain, ".", forms.front().op);
+  return {
+      .name = name, .min_inputs = 0, .max_inputs = -1, .min_outputs = 0, .max_outputs = -1, .infer = infer, .from_onnx = std::move(forms)};
+}
+
+ir::Value* one(ir::OnnxImport& call, std::string_view op, std::vector<ir::Value*> operands, ir::Attributes attributes) {
+  return call.add(op, std::move(operands), std::move(attributes))[0];
+}
+
+ir::Value* floats(ir::OnnxImport& call, DType dtype, Shape shape, const std::vector<double>& values) {
+  Tensor tensor(dtype, std::move(shape));
+  for (std::size_t i = 0; i < values.size(); ++i) store_double(dtype, tensor.mutable_raw(), static_cast<std::int64_t>(i), values[i]);
+  return call.graph().add_constant(std::move(tensor));
+}
+
+ir::Value* plus_optional(ir::OnnxImport& call, ir::Value* value, int i) {
+  return call.in(i) ? one(call, "Add", {value, call.in(i)}) : value;
+}
+
+ir::Value* extent(ir::OnnxImport& call, ir::Value* value, std::int64_t d) {
+  return one(call, "Shape", {value}, {{"start", d}, {"end", d + 1}});
+}
+
+ir::Value* reshaped(ir::OnnxImport& call, ir::Value* value, const std::vector<std::int64_t>& shape) {
+  return one(call, "Reshape", {value, call.ints(shape)});
+}
+
+ir::Value* transposed(ir::OnnxImport& call, ir::Value* value, std::vector<std::int64_t> perm) {
+  return one(call, "Transpose", {value}, {{"perm", std::move(perm)}});
+}
+
+ir::Value* unsqueezed(ir::OnnxImport& call, ir::Value* value, const std::vector<std::int64_t>& axes) {
+  return one(call, "Unsqueeze", {value, call.ints(axes)});
+}
+
+ir::Value* counted(ir::OnnxImport& call, ir::Value* end) {
+  return one(call, "Range", {call.scalar(DType::i64, 0), one(call, "Squeeze", {end}), call.scalar(DType::i64, 1)});
+}
+
+ir::Value* dequantized(ir::OnnxImport& call, ir::Value* value, ir::Value* scale, ir::Value* zero) {
+  return one(call, "DequantizeLinear", {value, scale, zero});
+}
+
+int known_rank(ir::OnnxImport& call, int i) {
+  require(call.need(i)->type.ranked, ErrorKind::unsupported, "the rank of operand ", i, " is not known");
+  return call.in(i)->rank();
+}
+
+}  // namespace tenfold::ops

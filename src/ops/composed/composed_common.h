@@ -1,0 +1,32 @@
+// Operators of models that have no node of their own: import writes each as nodes of others, which passes and kernels know.
+#pragma once
+
+#include "base/element.h"
+#include "ops/onnx_node.h"
+
+namespace tenfold::ops {
+
+// The entry of the registry. `name` is its first form's, with the domain.
+ir::OpDef composed(std::vector<ir::OnnxForm> forms);
+
+inline constexpr const char* kMicrosoft = "com.microsoft";
+
+// One node with one result.
+ir::Value* one(ir::OnnxImport& call, std::string_view op, std::vector<ir::Value*> operands, ir::Attributes attributes = {});
+// A constant of floats of this type.
+ir::Value* floats(ir::OnnxImport& call, DType dtype, Shape shape, const std::vector<double>& values);
+// `value` plus operand i, if that is there.
+ir::Value* plus_optional(ir::OnnxImport& call, ir::Value* value, int i);
+// The extent of dim d at the run, as i64[1].
+ir::Value* extent(ir::OnnxImport& call, ir::Value* value, std::int64_t d);
+ir::Value* reshaped(ir::OnnxImport& call, ir::Value* value, const std::vector<std::int64_t>& shape);
+ir::Value* transposed(ir::OnnxImport& call, ir::Value* value, std::vector<std::int64_t> perm);
+ir::Value* unsqueezed(ir::OnnxImport& call, ir::Value* value, const std::vector<std::int64_t>& axes);
+// 0, 1, ... up to `end` (i64[1]), as i64.
+ir::Value* counted(ir::OnnxImport& call, ir::Value* end);
+// Numbers behind integers, and back; operand `zero` may be left out.
+ir::Value* dequantized(ir::OnnxImport& call, ir::Value* value, ir::Value* scale, ir::Value* zero);
+// Numbers of ranks, which an operand has to have for import to know what to write.
+int known_rank(ir::OnnxImport& call, int i);
+
+}  // namespace tenfold::ops

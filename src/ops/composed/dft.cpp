@@ -1,0 +1,69 @@
+// DFT: a Fourier transform along one axis, as a product with its matrix. Operands: data [..., 1 or 2], length, axis (from opset 20).
+#include <cmath>
+
+#include "ops/composed/fourier_common.h"
+
+namespace tenfold::ir {
+namespace {
+
+struct Transform {
+  std::int64_t in, parts, length, out, out_parts;   // parts: real, or real and imaginary
+  bool inverse, from_half;                          // from the half of a real signal's spectrum that says it all
+};
+
+// [in, parts, out, parts]: what an element of the data adds to one of the result.
+std::vector<double> matrix(const Transform& t) {
+  std::vector<double> m(static_cast<std::size_t>(t.in * t.parts * t.out * t.out_parts));
+  auto at = m.begin();
+  for (std::int64_t i = 0; i < t.in; ++i) {
+    for (std::int64_t part = 0; part < t.parts; ++part) {
+      for (std::int64_t k = 0; k < t.out; ++k) {
+        for (std::int64_t out_part = 0; out_part < t.out_parts; ++out_part, ++at) {
+          if (i >= (t.from_half ? t.length / 2 + 1 : t.length)) continue;   // cut off
+          const double angle = ops::turn(i * k, t.length) * (t.inverse ? 1 : -1);
+          const double value = part == out_part ? std::cos(angle) : part ? -std::sin(angle) : std::sin(angle);
+          const bool twice = t.from_half && i != 0 && 2 * i != t.length;   // stands for its conjugate, too
+          *at = value * (twice ? 2 : 1) / (t.inverse ? static_cast<double>(t.length) : 1);
+        }
+      }
+    }
+  }
+  return m;
+}
+
+std::vector<Value*> transformed(OnnxImport& call, std::int64_t axis) {
+  const int rank = ops::known_rank(call, 0);
+  const Dims& dims = call.in(0)->dims();
+  require(rank >= 2 && rank < 20 && axis >= -rank && axis < rank, ErrorKind::invalid_model, "axis ", axis, " of data of rank ", rank);
+  if (axis < 0) axis += rank;
+  require(axis != rank - 1, ErrorKind::invalid_model, "the last dim holds real and imaginary parts, and is no axis to transform");
+  const Dim extent = dims[static_cast<std::size_t>(axis)], parts = dims.back();
+  require(extent.is_constant() && parts.is_constant(), ErrorKind::unsupported, "an axis to transform must have a constant extent, not ",
+          extent.text());
+  require(parts == Dim(1) || parts == Dim(2), ErrorKind::invalid_model, "the last dim is ", parts.text(), ", 1 or 2 expected");
+  Transform t{.in = extent.constant(), .parts = parts.constant(), .inverse = call.attributes.integer("inverse", 0) != 0};
+  const bool onesided = call.attributes.integer("onesided", 0) != 0;
+  t.from_half = onesided && t.inverse;
+  t.length = ops::constant_integer(call, 1, "the length of a transform", t.from_half ? 2 * (t.in - 1) : t.in);
+  require(t.length > 0 && t.length < ops::kMostFourier, ErrorKind::invalid_model, "the length of a transform is ", t.length);
+  t.out = onesided && !t.inverse ? t.length / 2 + 1 : t.length;
+  t.out_parts = t.from_half ? 1 : 2;
+  require(t.in < ops::kMostFourier && t.in * t.parts * t.out_parts <= ops::kMostFourier / t.out, ErrorKind::unsupported,
+          "a transform of ", t.in, " elements to ", t.out, " is too large to be done by a matrix");
+  Value* m = ops::floats(call, call.in(0)->dtype(), {t.in, t.parts, t.out, t.out_parts}, matrix(t));
+  std::string from, to;
+  for (int d = 0; d < rank - 1; ++d)
+    from += d == axis ? 'N' : static_cast<char>('a' + d), to += d == axis ? 'K' : static_cast<char>('a' + d);
+  return {ops::one(call, "Einsum", {call.in(0), m}, {{"equation", cat(from, "C,NCKD->", to, "D")}})};
+}
+
+std::vector<Value*> from_onnx_17(OnnxImport& call) { return transformed(call, call.attributes.integer("axis", 1)); }
+std::vector<Value*> from_onnx_20(OnnxImport& call) {
+  return transformed(call, ops::constant_integer(call, 2, "the axis of a transform", -2));
+}
+
+}  // namespace
+
+OpDef op_dft() { return ops::composed({{"DFT", 17, from_onnx_17}, {"DFT", 20, from_onnx_20}}); }
+
+}  // namespace tenfold::ir
