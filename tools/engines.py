@@ -57,6 +57,7 @@ class Ours:
         load = ','.join(f'{n}:{os.path.join(row.folder, n)}.bin' for n in row.inputs)
         self.process = subprocess.Popen([program, 'serve', plan, str(row.threads), row.shapes, load], text=True, bufsize=1,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.pid = self.process.pid
         if self.process.stdout.readline() != 'ready\n':
             sys.exit(f'{plan} does not run')
         self.process.send_signal(signal.SIGSTOP)
@@ -80,6 +81,7 @@ class Theirs:
 
     def __init__(self, judge, row, peer):
         self.peer = judge.Peer(peer, row.path, row.threads, row.folder, row.inputs, 1)
+        self.pid = self.peer.p.pid
 
     def times(self, seconds):
         known = len(self.peer.times)
