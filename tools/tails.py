@@ -3,12 +3,12 @@
 
     tails.py ONE_MODEL[,OTHER_BUILD...] MODELS JUDGE OUT.md [--threads 1,2] [--cases A,B] [--seconds S] [--plans FOLDER] [--add]
 
-Arguments as of host_table.py. Every engine is a process that lives from the first to the last slice and times its own runs; who has no
-turn is stopped, and nothing looks at the one that has. A slice takes 0.5 s, its first tenth is not counted: caches that others filled cost
-an engine up to 40 ms. Each round begins with another engine. All runs count, for all engines had the same time: a twelfth of a second in
-which the machine is slow takes one hundredth of 12 s, so fewer seconds make p99 a matter of luck. "others" is the share of the processors'
-time that went to anything but the engines; from 1 % on p99 is theirs. Rows with fewer than 300 runs of an engine are left out. The section
-is replaced; with --add rows go to those there are.
+Arguments as of host_table.py. Every engine is a process that lives from the first to the last slice and times its own runs; who has no turn
+is stopped, and nothing looks at the one that has. A slice takes 0.5 s, its first tenth is not counted: caches that others filled cost an
+engine up to 40 ms. Each round begins with another engine. All runs count, for all engines had the same time: 0.12 s in which the machine is
+slow are one hundredth of 12 s, so fewer seconds make p99 a matter of luck. "others" is the share of the processors' time that went to
+anything but the engines; far from 1 % p99 is theirs. Rows with fewer than 300 runs of an engine are left out. The section is replaced; with
+--add rows go to those there are.
 """
 import argparse
 import datetime
@@ -84,8 +84,8 @@ def cells(case, threads, found, others):
 
 def table(a, rows):
     yield (f'{datetime.datetime.now():%F %H:%M}, {len(os.sched_getaffinity(0))} processors, `script/bench --tails MODELS`: median in ms '
-           "and, by it, the 95th, 99th and, of 3000 runs, 99.9th percentile; runs: the slowest engine's; others: processor time that other "
-           'programs had.')
+           'and, by it, the 95th, 99th and, of')
+    yield "3000 runs, 99.9th percentile; runs: the slowest engine's; others: what other programs had of the processors' time."
     yield ''
     names = {'tenfold': 'ours'} | {f'tenfold{i}': f'build {i}' for i in range(1, 9)} | performance_table.NAMES
     titles = ['model', 'threads', 'runs', 'others'] + [t for engine in rows[0][2] for t in (names[engine], 'tail')]
@@ -123,7 +123,7 @@ def main():
     written = list(table(a, rows))
     if a.add and f'\n## {SECTION}\n' in text:
         before = text.split(f'\n## {SECTION}\n')[1].split('\n## ')[0].strip().split('\n')
-        written = before + written[4:]
+        written = before + written[5:]
     with open(a.out, 'w') as f:
         f.write(performance_table.replace_section(text, SECTION, '\n'.join(written)))
 
