@@ -167,7 +167,10 @@ Measured infer(const ExecOptions& o, const Made& made, const InputFiles& files) 
   return measured;
 }
 
-void check_export_name(const ExecOptions& o) {
+// A wrong name or place is told before a build, which may take minutes.
+void check_files(const ExecOptions& o) {
+  for (const std::string& path : {o.save_engine, o.export_output, o.export_times, o.export_profile, o.export_layer_info})
+    expect_writable(path);
   const std::string end = extension(o.export_output);
   if (!o.export_output.empty() && end != ".npz" && end != ".json")
     throw UsageError("--exportOutput writes .npz or .json; '" + o.export_output + "' ends in neither");
@@ -224,7 +227,7 @@ void work_on_first(const ExecOptions& options, const std::vector<std::string>& d
 
 void work(const ExecOptions& o, const std::string& closing) {
   for (const std::string& note : o.notes) o.console.warn(note);
-  check_export_name(o);
+  check_files(o);
   const InputFiles files(o.load_inputs);
   if (const std::vector<std::string> devices = split(o.build.device, ','); devices.size() > 1)
     return work_on_first(o, devices, files, closing);

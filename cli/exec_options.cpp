@@ -257,6 +257,8 @@ ExecOptions parse_exec(const std::vector<std::string>& arguments) {
     throw UsageError("--useProfile=" + std::to_string(o.use_profile) + ": there are " +
                      std::to_string(std::max<std::size_t>(1, o.profiles.size())) + " profile(s), numbered from 0");
   if (!o.load_engine.empty() && !o.retune) note_what_a_plan_has_settled(o);
+  if (o.load_engine.empty() && o.build.fp16 && !o.build.bf16 && o.build.device == "cpu")
+    o.notes.push_back("--fp16 has no effect on a CPU, which computes in float32; --bf16 is what saves time on one that has AMX");
   if (!o.load_engine.empty() && !o.retune && !o.profiles.empty())
     throw UsageError("--minShapes, --optShapes and --maxShapes need --onnx: a plan's ranges are fixed when it is built");
   if (o.retune && o.load_engine.empty()) throw UsageError("--retune needs --loadEngine=PLAN");

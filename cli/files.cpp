@@ -45,6 +45,17 @@ void write_whole(const std::string& path, std::string_view bytes) {
   if (plain && std::rename(target.c_str(), path.c_str()) != 0) fail_io("write", path);
 }
 
+void expect_writable(const std::string& path) {
+  if (path.empty()) return;
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status)) throw Error(ErrorKind::io, "cannot write '" + path + "': it is a folder");
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return;  // a device or a pipe
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  errno = 0;
+  if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) fail_io("write", path);
+}
+
 std::string extension(const std::string& path) {
   std::string end = std::filesystem::path(path).extension().string();
   for (char& c : end) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

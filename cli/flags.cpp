@@ -87,7 +87,7 @@ std::vector<std::string> Flags::parse(const std::vector<std::string>& arguments)
     }
     const std::size_t dashes = argument[1] == '-' ? 2 : 1, equals = argument.find('=');
     const std::string name = argument.substr(dashes, equals == std::string::npos ? equals : equals - dashes);
-    const Flag* flag = find(name);
+    const Flag* flag = find(name == "h" ? "help" : name);
     if (!flag || (dashes == 1 && name.size() > 1)) unknown(name);
     const bool attached = equals != std::string::npos;
     if (attached && flag->value.empty()) throw UsageError("--" + name + " takes no value");

@@ -146,10 +146,12 @@ std::vector<Shape> run_shapes(const Engine& engine, int profile, const std::map<
   const std::map<std::string, Shape> known = files.known_shapes();
   std::vector<Shape> shapes;
   std::map<std::string, std::int64_t> settled;   // sizes that have a name, by what is given
-  for (const auto* named : {&given, &known})
-    for (const auto& [input, shape] : *named)
-      if (!engine.bindings()[static_cast<std::size_t>(engine.binding_index(input))].is_input)
-        throw Error(ErrorKind::invalid_argument, "'" + input + "' is an output; shapes and values are given for inputs");
+  const auto expect_input = [&](const std::string& name) {
+    if (!engine.bindings()[static_cast<std::size_t>(engine.binding_index(name))].is_input)
+      throw Error(ErrorKind::invalid_argument, "'" + name + "' is an output; shapes and values are given for inputs");
+  };
+  for (const auto& [input, shape] : given) expect_input(input);
+  for (const auto& [input, path] : files.paths()) expect_input(input);
   for (const auto* named : {&known, &given})
     for (const auto& [input, shape] : *named) {
       const BindingInfo& b = engine.bindings()[static_cast<std::size_t>(engine.binding_index(input))];

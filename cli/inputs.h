@@ -16,6 +16,7 @@ class InputFiles {
   explicit InputFiles(const std::map<std::string, std::string>& files);  // by input name, "": an .npz of all; throws Error(io)
   std::map<std::string, Shape> known_shapes() const;                     // of inputs whose file says its shape
   std::map<std::string, Tensor> known_tensors() const;                   // of inputs whose file says its shape and type
+  const std::map<std::string, std::string>& paths() const { return paths_; }   // by input
   bool has(const std::string& input) const { return bytes_.count(input) > 0; }
   Tensor tensor(const BindingInfo& info, const Shape& shape) const;  // checked against the type and the shape wanted
 

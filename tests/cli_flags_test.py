@@ -26,6 +26,14 @@ class Flags(CliCase):
         self.assertIn('Average on 10 runs', self.run_model('--verbose', '--iterations=10').stdout)
         self.assertIn('percentile(50%)', self.run_model('--percentile=50').stdout)
 
+    def test_what_does_nothing_on_a_cpu_says_so(self):
+        self.assertIn('--fp16 has no effect on a CPU', self.run_model('--fp16').stderr)
+        self.assertNotIn('--fp16', self.run_model('--best').stderr)
+
+    def test_help_by_one_letter(self):
+        for verb in ('exec', 'inspect', 'compare', 'ops', 'devices'):
+            self.assertEqual(self.tenfold(verb, '-h').stdout, self.tenfold(verb, '--help').stdout)
+
     def test_building_alone(self):
         for flag in ('--buildOnly', '--skipInference'):
             self.assertNotIn('Performance summary', self.run_model(flag).stdout)

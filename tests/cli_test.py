@@ -119,6 +119,8 @@ class CommandLine(CliCase):
         self.refused(2, 'disagrees', 'exec', f'--loadEngine={plan}', '--shapes=x:3x6,z:2x6', *ONCE)
         np.savez(self.path('more.npz'), x=np.zeros((4, 6), np.float32), mask=np.zeros(3))
         self.refused(2, "'mask'", 'exec', f'--loadEngine={plan}', f'--loadInputs={self.path("more.npz")}', *ONCE)
+        raw = self.write('raw.bin', b'1234')
+        self.refused(2, "'no_such'", 'exec', f'--loadEngine={plan}', f'--loadInputs=no_such:{raw}', *ONCE)
 
     def test_compare_names_the_first_layer_that_differs(self):
         nodes = [helper.make_node('MatMul', ['x', 'w'], ['a']), helper.make_node('Softmax', ['a'], ['b']),

@@ -30,6 +30,12 @@ class Saving(CliCase):
         ):
             self.refused(RUN_FAILED, expected, 'exec', f'--onnx={self.model}', f'--saveEngine={path}', '--noBuilderCache', *ONCE)
 
+    def test_such_a_place_is_told_before_the_build(self):
+        for flag in ('saveEngine', 'exportOutput', 'exportTimes', 'exportProfile', 'exportLayerInfo'):
+            path = self.path('no/such.json')
+            done = self.refused(RUN_FAILED, f"cannot write '{path}'", 'exec', f'--onnx={self.model}', f'--{flag}={path}', '--dumpProfile', *ONCE)
+            self.assertNotIn('Engine built', done.stdout)
+
     def test_a_timing_cache_that_cannot_be_written_is_a_warning(self):
         thesis = self.write('thesis', b'my thesis\n')
         for path in (self.path('no/such/cache'), self.folder, '/dev/full', thesis):
