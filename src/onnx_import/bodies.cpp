@@ -89,6 +89,7 @@ std::unique_ptr<ir::Graph> Importer::body(onnx::GraphProto& proto, const Scope& 
     scope.names[name] = here;
   }
   graph->outputs = contents(proto, scope);
+  drop_sequences(*graph);
   settle_names(*graph);
   return graph;
 }

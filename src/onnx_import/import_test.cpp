@@ -269,13 +269,55 @@ TEST(Import, SizesThatAreComputedWithFloatsAreKnown) {
   auto model = new_model();
   auto& graph = *model.mutable_graph();
   add_input(graph, "x", {"batch", "2", "3"});
-  *graph.add_initializer() = floats("half", {2}, {-0.5, 3});
+  std::vector<float> table(100, 1);
+  table[98] = -0.5, table[99] = 3;
+  *graph.add_initializer() = floats("table", {50, 2}, table);
+  auto* row = graph.add_initializer();
+  row->set_name("row"), row->set_data_type(7), row->add_int64_data(49);
+  row->clear_dims();
+  add_node(graph, "Gather", {"table", "row"}, {"half"});
   *graph.add_initializer() = floats("two", {}, {2});
   add_node(graph, "Mul", {"half", "two"}, {"shape"});
   add_int(add_node(graph, "Cast", {"shape"}, {"whole"}), "to", 7);
   add_node(graph, "Reshape", {"x", "whole"}, {"y"});
   add_output(graph, "y");
   EXPECT_EQ(ir::text(import_model(model).outputs[0]->type), "f32[batch,6]");
+}
+
+TEST(Import, SequencesAreFollowed) {
+  auto model = new_model();
+  auto& graph = *model.mutable_graph();
+  add_input(graph, "x", {"2", "5"});
+  auto* one = graph.add_initializer();
+  one->set_name("last"), one->set_data_type(7), one->add_int64_data(-1);
+  auto* two = graph.add_initializer();
+  two->set_name("two"), two->set_data_type(7), two->add_int64_data(2);
+  add_int(add_node(graph, "SplitToSequence", {"x", "two"}, {"parts"}), "axis", 1);        // of 2, 2 and 1 columns
+  add_node(graph, "SequenceAt", {"parts", "last"}, {"end"});
+  add_node(graph, "SequenceErase", {"parts"}, {"begin"});
+  add_node(graph, "SequenceInsert", {"begin", "end", "zero"}, {"turned"});
+  auto* zero = graph.add_initializer();
+  zero->set_name("zero"), zero->set_data_type(7), zero->add_int64_data(0);
+  add_int(add_node(graph, "ConcatFromSequence", {"turned"}, {"y"}), "axis", 1);
+  add_node(graph, "SequenceLength", {"turned"}, {"count"});
+  add_output(graph, "y");
+  add_output(graph, "count");
+  const ir::Graph result = import_model(model);
+  for (const auto& value : result.values())
+    if (value->producer) EXPECT_EQ(value->type.kind, ir::ValueType::Kind::tensor) << value->name;
+  const auto outputs = ops::run_graph(result, {tensor_of({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {2, 5})});
+  const Tensor& y = std::get<Tensor>(outputs[0]);
+  EXPECT_EQ(std::vector<float>(y.data<float>(), y.data<float>() + y.size()), (std::vector<float>{4, 0, 1, 2, 3, 9, 5, 6, 7, 8}));
+  EXPECT_EQ(std::get<Tensor>(outputs[1]).as_int(0), 3);
+}
+
+TEST(Import, SequencesThatAreOutputsAreRefused) {
+  auto model = new_model();
+  auto& graph = *model.mutable_graph();
+  add_input(graph, "x", {"2"});
+  add_node(graph, "SequenceConstruct", {"x", "x"}, {"y"});
+  add_output(graph, "y");
+  expect_failure(model, ErrorKind::unsupported, "plans hold tensors only");
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ ir::Graph Importer::run() {
   nodes(*model_.mutable_graph()->mutable_node(), scope);
   report_problems();
   add_outputs(scope);
+  drop_sequences(graph);
   settle_names(graph);
   ir::verify(graph);
   return graph;

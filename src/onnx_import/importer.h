@@ -151,6 +151,9 @@ bool is_graph(const onnx::AttributeProto& proto);
 // settle.cpp: the value, or a constant in its place.
 ir::Value* settled(ir::Graph& graph, ir::Value* value);
 
+// sequences.cpp: takes out sequences that import has followed; one that is still used is refused.
+void drop_sequences(ir::Graph& graph);
+
 // order.cpp: the nodes' indices so that each stands after those it reads. Throws invalid_model naming a node on a cycle.
 std::vector<int> topological_order(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
 // order.cpp: names that a graph uses but does not define, in order of first use.

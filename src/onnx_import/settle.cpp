@@ -3,18 +3,27 @@
 // Inference follows integers by itself; this is for those that exporters compute with floats, or keep as floats: Cast([-1.0, 288.0]).
 #include "base/element.h"
 #include "onnx_import/importer.h"
+#include "ops/dim_rules.h"
 #include "ops/interpret.h"
 
 namespace tenfold::onnx_import {
 namespace {
 
-constexpr int kMostNodes = 64;   // behind one value
-constexpr std::int64_t kMostElements = 64;
+constexpr int kMostNodes = 64;                               // behind one value
+constexpr std::int64_t kMostBehind = std::int64_t{1} << 16;  // elements of each of them
 
-bool small(const ir::Value& v) {
-  if (v.type.kind != ir::ValueType::Kind::tensor || !v.type.ranked || v.rank() > 1 || v.dtype() == DType::string) return false;
-  return v.rank() == 0 || (v.dims()[0].is_constant() && v.dims()[0].constant() <= kMostElements);
+bool at_most(const ir::Value& v, std::int64_t elements) {
+  if (v.type.kind != ir::ValueType::Kind::tensor || !v.type.ranked || v.dtype() == DType::string || !ir::is_constant(v.dims()))
+    return false;
+  for (const ir::Dim& d : v.dims()) {
+    if (d.constant() > elements) return false;
+    elements = d.constant() == 0 ? elements : elements / d.constant();
+  }
+  return true;
 }
+
+// What inference follows: integers of rank 1 at most, and few.
+bool small(const ir::Value& v) { return v.type.ranked && v.rank() <= 1 && is_integer(v.dtype()) && at_most(v, ops::kMostContents); }
 
 Tensor of_contents(const ir::Value& v) {
   Tensor t(v.dtype(), ir::constants(v.dims()));
@@ -25,7 +34,7 @@ Tensor of_contents(const ir::Value& v) {
 
 // Undefined if it is not known.
 Tensor computed(const ir::Value& v, int& nodes) {
-  if (!small(v)) return {};
+  if (!at_most(v, kMostBehind)) return {};
   if (v.is_constant()) return v.constant->tensor;
   if (v.contents && ir::is_constant(*v.contents)) return of_contents(v);
   const ir::Node* node = v.producer;
@@ -43,12 +52,12 @@ Tensor computed(const ir::Value& v, int& nodes) {
 }  // namespace
 
 ir::Value* settled(ir::Graph& graph, ir::Value* value) {
-  if (!value || value->is_constant() || value->contents || !small(*value) || !is_integer(value->dtype())) return value;
+  if (!value || value->type.kind != ir::ValueType::Kind::tensor || value->is_constant() || value->contents || !small(*value)) return value;
   int nodes = 0;
   try {
     const Tensor known = computed(*value, nodes);
     return known.defined() ? graph.add_constant(known) : value;
-  } catch (const Error&) {   // it is not for now to say so: the node may not run at all
+  } catch (const Error&) {  // it is not for now to say so: the node may not run at all
     return value;
   }
 }

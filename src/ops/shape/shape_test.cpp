@@ -233,5 +233,26 @@ TEST(Shape, SizesAndDiagonalsAreIntegers) {
   expect_refused("(x string[4,4])\n y = Trilu(x)");
 }
 
+// Mean and deviation within four standard errors; a seed repeats, its absence does not.
+TEST(Shape, RandomNumbersHaveTheirDistribution) {
+  const struct { const char* attributes; double mean, deviation; } cases[] = {
+      {"distribution=\"normal\" a=2.0 b=0.5", 2, 0.5}, {"distribution=\"uniform\" a=-1.0 b=3.0", 1, 4 / std::sqrt(12.0)}};
+  for (const auto& c : cases) {
+    const auto drawn = [&](const std::string& seed) {
+      const ir::OpDef& op = ir::Registry::builtin().get("RandomFill");
+      const ir::Graph graph = case_graph(ir::Registry::builtin(), op, parse_case(op, cat("i64[2]{100,400} ", c.attributes, seed)));
+      return std::get<Tensor>(run_graph(graph, {})[0]);
+    };
+    const Tensor x = drawn(" seed=3.0"), again = drawn(" seed=3.0"), other = drawn(""), another = drawn("");
+    double sum = 0, squares = 0;
+    for (std::int64_t i = 0; i < x.size(); ++i) sum += x.as_double(i), squares += x.as_double(i) * x.as_double(i);
+    const auto count = static_cast<double>(x.size());
+    EXPECT_NEAR(sum / count, c.mean, 4 * c.deviation / std::sqrt(count)) << c.attributes;
+    EXPECT_NEAR(std::sqrt(squares / count - sum / count * sum / count), c.deviation, 4 * c.deviation / std::sqrt(count)) << c.attributes;
+    EXPECT_EQ(std::memcmp(x.raw(), again.raw(), static_cast<std::size_t>(x.bytes())), 0);
+    EXPECT_NE(std::memcmp(other.raw(), another.raw(), static_cast<std::size_t>(x.bytes())), 0);
+  }
+}
+
 }  // namespace
 }  // namespace tenfold::ops

@@ -1,0 +1,106 @@
+// RandomFill (internal): RandomNormal, RandomUniform and Bernoulli of ONNX: numbers of one distribution, in the shape that operand 0 holds.
+//
+// With a seed every run gives the same numbers; without one each run gives others.
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <random>
+
+#include "base/element.h"
+#include "ops/dim_rules.h"
+#include "ops/elements.h"
+#include "ops/onnx_dtype.h"
+#include "ops/onnx_node.h"
+
+namespace tenfold::ir {
+namespace {
+
+void infer(InferCall& call) {
+  const auto type = dtype_from_name(call.attributes().string("dtype"));
+  require_sound(type && is_float(*type), "random numbers are floats, not ", call.attributes().string("dtype"));
+  const std::string& kind = call.attributes().string("distribution");
+  require_sound(kind == "normal" || kind == "uniform", "distribution is '", kind, "', normal or uniform expected");
+  Dims dims;
+  if (const Dims* shape = call.contents(0)) {
+    for (Dim extent : *shape) call.need(!extent.is_constant() || extent.constant() >= 0, "extent ", extent.text(), " is negative");
+    dims = *shape;
+  } else {
+    const int rank = ops::need_length(call, 0, "shape");
+    for (int d = 0; d < rank; ++d) dims.push_back(call.new_symbol(cat("extent", d), 0, kUnbounded));
+  }
+  call.out(0, *type, dims);
+}
+
+// Number i of a stream: splitmix64 of a counter, so that any element can be computed by itself.
+double unit(std::uint64_t stream, std::uint64_t i) {
+  std::uint64_t x = stream + (i + 1) * 0x9e3779b97f4a7c15u;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return (static_cast<double>((x ^ x >> 31) >> 11) + 0.5) * 0x1p-53;   // never 0 or 1
+}
+
+std::uint64_t next_stream() {
+  static std::atomic<std::uint64_t> streams{std::uint64_t{std::random_device{}()} << 32};
+  return streams.fetch_add(0xd1b54a32d192ed03u);
+}
+
+void reference(Call& call) {
+  ops::settle_shape(call, 0, ops::read_ints(call.in[0]));
+  const Attributes& a = call.attributes();
+  const bool seeded = a.has("seed");
+  const std::uint64_t stream = seeded ? std::uint64_t{std::bit_cast<std::uint32_t>(a.number("seed"))} << 20 : next_stream();
+  const double first = a.number("a"), second = a.number("b");  // mean and deviation, or both ends
+  const bool normal = a.string("distribution") == "normal";
+  for (std::int64_t i = 0; i < call.out[0].size(); ++i) {
+    const auto n = static_cast<std::uint64_t>(i);
+    const double value = normal
+                             ? first + second * std::sqrt(-2 * std::log(unit(stream, 2 * n))) * std::cos(2 * M_PI * unit(stream, 2 * n + 1))
+                             : first + (second - first) * unit(stream, n);
+    store_double(call.out[0].dtype, call.out[0].data, i, value);
+  }
+}
+
+Value* filled(OnnxImport& call, Value* shape, DType type, const char* distribution, float a, float b) {
+  Attributes attributes{{"distribution", distribution}, {"a", a}, {"b", b}, {"dtype", std::string(name(type))}};
+  if (call.attributes.has("seed")) attributes.set("seed", call.attributes.number("seed"));
+  return call.add("RandomFill", {shape}, attributes)[0];
+}
+
+// The type that an attribute names, else `otherwise`.
+DType type_of(const OnnxImport& call, DType otherwise) {
+  return call.attributes.has("dtype") ? ops::dtype_from_onnx(call.attributes.integer("dtype")) : otherwise;
+}
+
+// ...Like takes shape and type of its operand; the plain form has attributes for them.
+std::vector<Value*> from_onnx(OnnxImport& call) {
+  const bool like = call.op().ends_with("Like"), normal = call.op().starts_with("RandomNormal");
+  const float a = normal ? call.attributes.number("mean", 0.0f) : call.attributes.number("low", 0.0f),
+              b = normal ? call.attributes.number("scale", 1.0f) : call.attributes.number("high", 1.0f);
+  Value* shape = like ? call.add("Shape", {call.need(0)}, {})[0] : call.ints(call.attributes.ints("shape"));
+  return {filled(call, shape, type_of(call, like ? call.in(0)->dtype() : DType::f32), normal ? "normal" : "uniform", a, b)};
+}
+
+// 1 where a uniform number is below the operand.
+std::vector<Value*> from_bernoulli(OnnxImport& call) {
+  Value* p = call.need(0);
+  Value* drawn = filled(call, call.add("Shape", {p}, {})[0], p->dtype(), "uniform", 0, 1);
+  return call.add("Cast", {call.add("Less", {drawn, p}, {})[0]}, {{"to", std::string(name(type_of(call, p->dtype())))}});
+}
+
+}  // namespace
+
+OpDef op_random_fill() {
+  return {.name = "RandomFill",
+          .attributes = {{"distribution", "uniform"}, {"a", 0.0f}, {"b", 1.0f}, {"dtype", "f32"}},
+          .optional_attributes = {"seed"},
+          .infer = infer,
+          .reference = reference,
+          .pure = false,
+          .from_onnx = {{"RandomNormal", 1, from_onnx},
+                        {"RandomNormalLike", 1, from_onnx},
+                        {"RandomUniform", 1, from_onnx},
+                        {"RandomUniformLike", 1, from_onnx},
+                        {"Bernoulli", 15, from_bernoulli}}};
+}
+
+}  // namespace tenfold::ir
