@@ -33,7 +33,7 @@ class Saving(CliCase):
     def test_such_a_place_is_told_before_the_build(self):
         for flag in ('saveEngine', 'exportOutput', 'exportTimes', 'exportProfile', 'exportLayerInfo'):
             path = self.path('no/such.json')
-            done = self.refused(RUN_FAILED, f"cannot write '{path}'", 'exec', f'--onnx={self.model}', f'--{flag}={path}', '--dumpProfile', *ONCE)
+            done = self.refused(RUN_FAILED, f"cannot write '{path}'", 'exec', f'--onnx={self.model}', f'--{flag}={path}', *ONCE)
             self.assertNotIn('Engine built', done.stdout)
 
     def test_a_timing_cache_that_cannot_be_written_is_a_warning(self):

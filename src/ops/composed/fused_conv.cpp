@@ -1,4 +1,6 @@
-// FusedConv: a convolution, a residual (operand 3) and an activation.
+// FusedConv: a convolution, a residual (operand 3) and an activation. FusedGemm: a product, a bias and an activation.
+#include <algorithm>
+
 #include "ops/composed/composed_common.h"
 
 namespace tenfold::ir {
@@ -29,8 +31,25 @@ std::vector<Value*> from_onnx(OnnxImport& call) {
   return {activated(call, ops::plus_optional(call, one(call, "Conv", operands, attributes), 3), activation, parameters)};
 }
 
+// The activation's own attributes carry its name in front.
+std::vector<Value*> gemm(OnnxImport& call) {
+  Attributes own, rest;
+  for (const auto& [key, value] : call.attributes) {
+    if (key.starts_with("activation_")) own.set(key.substr(11), value);
+    else if (key != "activation") rest.set(key, value);
+  }
+  const std::string activation = call.attributes.string("activation", "");
+  constexpr const char* kKnown[] = {"Elu",     "HardSigmoid", "LeakyRelu", "Relu", "Selu",
+                                    "Sigmoid", "Softplus",    "Softsign",  "Tanh", "ThresholdedRelu"};
+  require(std::find(std::begin(kKnown), std::end(kKnown), activation) != std::end(kKnown), ErrorKind::unsupported, "the activation '",
+          activation, "' of a fused product is not known");
+  return {one(call, activation, {one(call, "Gemm", call.inputs, rest)}, own)};
+}
+
 }  // namespace
 
-OpDef op_fused_conv() { return ops::composed({{"FusedConv", 1, from_onnx, ops::kMicrosoft}}); }
+OpDef op_fused_conv() {
+  return ops::composed({{"FusedConv", 1, from_onnx, ops::kMicrosoft}, {"FusedGemm", 1, gemm, ops::kMicrosoft}});
+}
 
 }  // namespace tenfold::ir

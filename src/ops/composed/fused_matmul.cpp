@@ -1,4 +1,5 @@
 // FusedMatMul: a product of operands that may be transposed, times a number.
+#include <algorithm>
 #include <numeric>
 
 #include "ops/composed/composed_common.h"
@@ -6,19 +7,20 @@
 namespace tenfold::ir {
 namespace {
 
-Value* turned(OnnxImport& call, int i, const char* flag) {
+// [rows, batch.., columns] comes with the batch turned; then rows and columns may change places.
+Value* turned(OnnxImport& call, int i, const char* flag, const char* batch_flag) {
   const int rank = ops::known_rank(call, i);
-  if (call.attributes.integer(flag, 0) == 0 || rank < 2) return call.in(i);
   Ints perm(static_cast<std::size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
-  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
-  return ops::transposed(call, call.in(i), perm);
+  const Ints plain = perm;
+  if (rank > 2 && call.attributes.integer(batch_flag, 0) != 0) std::rotate(perm.begin(), perm.begin() + 1, perm.end() - 1);
+  if (rank > 1 && call.attributes.integer(flag, 0) != 0) std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+  return perm == plain ? call.in(i) : ops::transposed(call, call.in(i), perm);
 }
 
 std::vector<Value*> from_onnx(OnnxImport& call) {
-  for (const char* flag : {"transBatchA", "transBatchB"})
-    require(call.attributes.integer(flag, 0) == 0, ErrorKind::unsupported, flag, " is not supported");
-  Value* product = ops::one(call, "MatMul", {turned(call, 0, "transA"), turned(call, 1, "transB")});
+  Value* a = turned(call, 0, "transA", "transBatchA");
+  Value* product = ops::one(call, "MatMul", {a, turned(call, 1, "transB", "transBatchB")});
   const float alpha = call.attributes.number("alpha", 1.0f);
   return {alpha == 1 ? product : ops::one(call, "Mul", {product, call.scalar(product->dtype(), alpha)})};
 }
