@@ -115,7 +115,8 @@ class Product {
     place(0, row);
     for (const char*& a : tile_.a)
       if (a) a += first * 64;
-    offset_ = first * GemmBf16Weights::kPart * w_.parts;
+    offset_ = first * GemmBf16Weights::kPart;
+    cuts_ = w_.whole() && row == 0;
     count_steps();
     plan_ahead(0, row, panel, panel + 1);
     if (piece.number + 1 < piece.count) {
@@ -190,7 +191,7 @@ class Product {
     if (group >= groups || w_.whole() || (w_.parts == 2 && rows_.count <= kManyRows)) return;
     const std::int64_t bytes = waiting_ ? tile_.steps * GemmBf16Weights::kPart * w_.parts * 2 : w_.panel_bytes();
     const std::int64_t from = bytes * group / groups / 64 * 64;
-    panel_share_ = ahead(packed_ + offset_ * 2 + from, bytes * (group + 1) / groups / 64 * 64 - from);
+    panel_share_ = ahead(packed_ + offset_ * w_.parts * 2 + from, bytes * (group + 1) / groups / 64 * 64 - from);
   }
   void look_ahead(std::int64_t first, std::int64_t panel) noexcept {
     tile_.rows_ahead = rows_.far || panel == first ? soon_ : GemmBf16Ahead{};
@@ -209,8 +210,8 @@ class Product {
   }
   void place_panel(std::int64_t panel) noexcept {
     const bool passing = cuts_ && groups_ * rows_.segments == 1;   // no other rows meet what is cut: it need not be kept
-    tile_.panel = panels_ + (passing ? 0 : (panel - first_panel_) * w_.cut_panel() + offset_);
-    tile_.whole = cuts_ ? reinterpret_cast<const float*>(packed_ + panel * w_.panel_bytes()) : nullptr;
+    tile_.panel = panels_ + (passing ? 0 : (panel - first_panel_) * w_.cut_panel() + (w_.whole() ? 0 : offset_ * w_.parts));
+    tile_.whole = cuts_ ? reinterpret_cast<const float*>(packed_ + panel * w_.panel_bytes()) + offset_ : nullptr;
     tile_.ring = passing;
   }
   // Where the two tiles of 32 rows from `row` on begin.
@@ -230,7 +231,7 @@ class Product {
   const Bf16End::Binding& bound_;
   std::int64_t last_panel_;
   float *sums_, *waiting_ = nullptr;   // those of a whole product; k in pieces: those at work
-  std::int64_t offset_ = 0;            // of the piece, in a panel
+  std::int64_t offset_ = 0;            // of the piece, in one part of a panel
   void* scratch_;
   GemmBf16Tile tile_;
   GemmBf16Ahead soon_, panel_share_;
@@ -248,7 +249,7 @@ class Product {
 std::int64_t gemm_bf16_k_pieces(const GemmBf16Weights& w, std::int64_t rows) {
   constexpr std::int64_t kMost = 5 << 18, kPiece = 1 << 20;   // bytes of rows
   const std::int64_t bytes = rows * w.depth() * 2 * w.parts;
-  return w.taps > 1 || w.whole() || bytes <= kMost ? 1 : std::min(ceil_div(bytes, kPiece), w.steps());
+  return w.taps > 1 || bytes <= kMost ? 1 : std::min(ceil_div(bytes, kPiece), w.steps());
 }
 
 std::int64_t gemm_bf16_scratch(const Bf16End& end, std::int64_t cols, std::int64_t k_pieces, std::int64_t rows) {
@@ -281,8 +282,10 @@ void gemm_bf16(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows&
   gemm_bf16_kernels().enter();
   product.use(0, packed);
   for (std::int64_t piece = 0; k_pieces > 1 && piece < k_pieces; ++piece)
-    for (std::int64_t panel = first_panel; panel < last_panel; ++panel)
+    for (std::int64_t panel = first_panel; panel < last_panel; ++panel) {
+      if (w.whole()) product.use(panel, split);
       for (std::int64_t row = 0; row < rows.count; row += kPair) product.run_piece(row, panel, first_panel, {piece, k_pieces});
+    }
   if (k_pieces > 1) first_panel = last_panel;
   for (std::int64_t panel = first_panel; panel < last_panel; panel += at_once) {
     const std::int64_t last = std::min(panel + at_once, last_panel);

@@ -15,7 +15,7 @@ Verdict supports(const Problem& p) {
 }  // namespace
 
 Tactic cpu_matmul_amx_whole() {
-  Tactic tactic = cpu::matmul_amx("matmul_amx_whole", 1, true);
+  Tactic tactic = cpu::matmul_amx("matmul_amx_whole", 2, true);
   tactic.supports = supports;
   return tactic;
 }

@@ -14,8 +14,8 @@ constexpr const char* kProducts[] = {
     "f32[1,32] f32[32,32]!",     "f32[5,7] f32[7,3]!", "f32[33,70] f32[70,65]!", "f32[16,384] f32[384,100]!", "f32[130,100] f32[100,90]!",
     "f32[2,40,96] f32[96,48]!", "f32[7] f32[7,40]!",  "f32[0,8] f32[8,4]!",     "f32[600,33] f32[33,31]!",   "f32[40,320] f32[320,600]!"};
 
-void check(const F32Case& c) {
-  check_on_this_cpu(cpu_matmul_amx_whole(), c, kTolerance);
+void check(const F32Case& c, double tolerance = kTolerance) {
+  check_on_this_cpu(cpu_matmul_amx_whole(), c, tolerance);
   check_unpacks(cpu_matmul_amx_whole(), F32Problem(c));
 }
 
@@ -31,7 +31,15 @@ TEST(MatmulAmxWhole, Products) {
   }
 }
 
-// Else the test above shows nothing.
+// Rows so long that they are taken in pieces; sums of 5000 are allowed what all tactics of f32 are.
+TEST(MatmulAmxWhole, LongRows) {
+  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  check({"MatMul", "f32[70,5000] f32[5000,75]!"}, 2 * kTolerance);
+  check({"MatMul", "f32[70,5000] f32[5000,75]!", "(f32,f32) %2=add.f32(%0,%1) -> %2", {"f32[70,75]"}}, 2 * kTolerance);
+  check({"MatMul", "f32[70,5000] f32[5000,75]!", "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[70,75]"}}, 2 * kTolerance);
+}
+
+// Else the tests above show nothing.
 TEST(MatmulAmxWhole, TwoPartsWouldMissTheTolerance) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
   F32Problem problem({"MatMul", "f32[16,384] f32[384,100]!"});
