@@ -15,6 +15,7 @@ struct PointwiseTables {
   const PointwiseLaneKernels* lane;
   const PointwiseCastKernels* cast;
   const PointwiseRowKernels* row;
+  const PointwiseQuantiseKernels* quantise;
   PointwiseKernel f32_to_bf16, round_to_bf16;
   const PointwiseBf16Kernels* bf16;  // null: the CPU does not round to bf16 by itself
   static PointwiseTables of(std::uint32_t features);
@@ -58,6 +59,8 @@ Lowered lower(const ir::Body& body, const PointwiseTables& tables, bool first_wi
 void recognize(Lowered& program, const PointwiseTables& tables);
 // Joins neighbours for which there is a combined loop: products with sums, conversions with scales, sums with ReLU, small powers.
 void fuse_pairs(Lowered& program, const PointwiseTables& tables);
+// Joins what QuantizeLinear is made of where scale and zero point are constant.
+void fuse_quantise(Lowered& program, const PointwiseTables& tables);
 // Activations that end as bf16 are computed to its precision, and read bf16 where it comes from.
 void fuse_bf16(Lowered& program, const PointwiseTables& tables);
 

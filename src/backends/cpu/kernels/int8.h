@@ -27,7 +27,7 @@ struct Int8Ahead {
 // The common end of an int8 product, on a tile that is still in L1:
 //   y = acc * scale[j] + bias[j];  round and clamp, * scale2[j] + bias2[j];  clamp;  round and clamp, * middle_scale;  + residual;  clamp;
 // or
-//   y = gelu(acc * scale[j] + bias[j]) * gelu_scale;
+//   y = gelu(x) * gelu_scale of x * gelu_scale = acc * scale[j] + bias[j];
 //   then stored as f32, or rounded half to even, moved by its zero point and saturated, as QuantizeLinear defines it.
 // Scales are folded by the caller so that every rounding finds its value in units of its own grid: no division is left.
 struct Int8Finish {

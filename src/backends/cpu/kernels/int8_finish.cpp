@@ -149,7 +149,7 @@ void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_
   const std::int32_t low_word = kBytes ? static_cast<std::int32_t>(__builtin_nearbyintf(lowest)) : 0,
                      high_word = kBytes ? static_cast<std::int32_t>(__builtin_nearbyintf(highest)) : 0;
   const float *scale = f.scale, *bias = f.bias, *scale2 = f.scale2, *bias2 = f.bias2;
-  const F16 gelu_scale = set(f.gelu_scale);
+  const simd::Gelu gelu(Gelu ? f.gelu_scale : 1.f);
   const float last_scale = f.last_scale;
   const F16 grid_low = set(f.grid_low), grid_high = set(f.grid_high);
   const auto* residual = static_cast<const R*>(f.residual);
@@ -168,7 +168,7 @@ void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_
 #pragma GCC unroll 4
       for (int w = 0; w < kWide; ++w) {
         F16 y = fma(load(acc + r * acc_stride + j + 16 * w), scales[w], biases[w]);
-        if constexpr (Gelu) y = mul(each([&](int i) { return simd::gelu_erf(y.v[i]); }), gelu_scale);
+        if constexpr (Gelu) y = each([&](int i) __attribute__((always_inline)) { return gelu(y.v[i]); });
         if constexpr (Grid) y = fma(clamp(round_even(y), grid_low, grid_high), scales2[w], biases2[w]);
         if constexpr (Clamps) y = clamp(y, low, high);
         if constexpr (Middle) y = clamp(round_even(y), middle_low, middle_high);

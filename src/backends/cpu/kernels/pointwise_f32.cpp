@@ -2,6 +2,7 @@
 #include "backends/cpu/kernels/pointwise.h"
 #include "backends/cpu/simd/isa.h"
 #include "backends/cpu/simd/math.h"
+#include "backends/cpu/simd/quotient.h"
 
 namespace tenfold::backends::cpu {
 namespace {
@@ -174,25 +175,18 @@ TENFOLD_F2(Add, add(a, b));
 TENFOLD_F2(Sub, sub(a, b));
 TENFOLD_F2(Mul, mul(a, b));
 TENFOLD_F2(Div, div(a, b));
-// By one value, as quantisation does: a product with its inverse, corrected by what is left, is the quotient at a fifth of the time.
-// What is left is exact; where it is zero or no number (infinities) the product stands, and keeps its sign.
 void divide(void* out, int64_t out_row, const PointwiseArg* args, unsigned uniform, int64_t rows, int64_t cols) {
-  const auto moderate = [](float x) { return __builtin_fabsf(x) > 1e-30f && __builtin_fabsf(x) < 1e30f; };
-  bool inverts = (uniform & 3) == 2;
-  for (int64_t r = 0; r < rows && inverts; ++r) inverts = moderate(*(static_cast<const float*>(args[1].data) + r * args[1].row_stride));
-  if (!inverts) return binary<Div>(out, out_row, args, uniform, rows, cols);
+  const auto divisor = [&](int64_t r) { return *(static_cast<const float*>(args[1].data) + r * args[1].row_stride); };
+  bool by_product = (uniform & 3) == 2;
+  for (int64_t r = 0; r < rows && by_product; ++r) by_product = inverts(divisor(r));
+  if (!by_product) return binary<Div>(out, out_row, args, uniform, rows, cols);
   for (int64_t r = 0; r < rows; ++r) {
     const auto* a = static_cast<const float*>(args[0].data) + r * args[0].row_stride;
     auto* o = static_cast<float*>(out) + r * out_row;
-    const float divisor = *(static_cast<const float*>(args[1].data) + r * args[1].row_stride);
-    const vf by = set1(divisor), inverse = set1(1 / divisor);
-    const auto quotient = [&](vf x) __attribute__((always_inline)) {
-      const vf near = mul(x, inverse), rest = fnma(near, by, x);
-      return blend(near, fma(rest, inverse, near), compare<_CMP_NEQ_OQ>(rest, zero()));
-    };
+    const vf by = set1(divisor(r)), inverse = set1(1 / divisor(r));
     int64_t c = 0;
-    for (; c + kLanes <= cols; c += kLanes) store(o + c, quotient(load(a + c)));
-    if (c < cols) store_n(o + c, quotient(load_n(a + c, cols - c)), cols - c);
+    for (; c + kLanes <= cols; c += kLanes) store(o + c, quotient(load(a + c), by, inverse));
+    if (c < cols) store_n(o + c, quotient(load_n(a + c, cols - c), by, inverse), cols - c);
   }
 }
 TENFOLD_F2(Min, min_nan(a, b));

@@ -241,11 +241,14 @@ TENFOLD_INLINE vf min_nan(vf a, vf b) { return blend(min(a, b), a, compare<_CMP_
 TENFOLD_INLINE vf max_nan(vf a, vf b) { return blend(max(a, b), a, compare<_CMP_UNORD_Q>(a, a)); }
 // The largest and smallest lane; used where lanes hold no NaN or where NaN is looked for separately.
 TENFOLD_INLINE float max_lane(vf v) {
-  alignas(64) float x[kLanes];
-  store(x, v);
-  float m = x[0];
-  for (int i = 1; i < kLanes; ++i) m = x[i] > m ? x[i] : m;
-  return m;
+#if defined(__AVX512F__)
+  const __m256 a = _mm256_max_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
+#else
+  const __m256 a = v;
+#endif
+  const __m128 b = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+  const __m128 c = _mm_max_ps(b, _mm_movehl_ps(b, b));
+  return _mm_cvtss_f32(_mm_max_ss(c, _mm_shuffle_ps(c, c, 1)));
 }
 
 }  // namespace tenfold::simd

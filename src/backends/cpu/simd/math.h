@@ -5,6 +5,7 @@
 #pragma once
 
 #include "backends/cpu/simd/f32.h"
+#include "backends/cpu/simd/gelu.h"
 
 namespace tenfold::simd {
 
@@ -87,10 +88,27 @@ TENFOLD_INLINE vf tanh(vf x) {
 }
 
 TENFOLD_INLINE vf sigmoid(vf x) { return div(set1(1.f), add(set1(1.f), exp(bits_xor(x, sign_bits())))); }
-// x/2 (1 + erf(x / sqrt 2))
+#if !defined(__AVX512F__)
+// GELU (of erf) of values in units of 1 / scale, in the same units.
+class Gelu {
+ public:
+  explicit Gelu(float scale) : inner_(set1(0.70710678f / scale)) {}
+  __attribute__((always_inline)) vf operator()(vf x) const {
+    const vf h = mul(set1(0.5f), x);
+    return fma(h, erf(mul(x, inner_)), h);
+  }
+
+ private:
+  vf inner_;
+};
+#endif
+// x/2 (1 + erf(x / sqrt 2)); as it is written there, NaN of minus infinity.
 TENFOLD_INLINE vf gelu_erf(vf x) {
-  const vf h = mul(set1(0.5f), x);
-  return fma(h, erf(mul(x, set1(0.70710678f))), h);
+#if defined(__AVX512F__)
+  return _mm512_fixupimm_ps(Gelu(1.f)(x), x, set1i(3 << 16), 0);
+#else
+  return Gelu(1.f)(x);
+#endif
 }
 // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 TENFOLD_INLINE vf gelu_tanh(vf x) {

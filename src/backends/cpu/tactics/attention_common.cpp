@@ -63,9 +63,10 @@ AttentionHead piece_of(const RunArgs& args, const AttentionPlan& plan, const Pie
   return head;
 }
 
-// Query rows are shared out evenly, in multiples of the micro-kernel's rows.
-int64_t rows_of_piece(const AttentionPlan& plan, int64_t rows) {
-  const int64_t pieces = ceil_div(rows, plan.most_rows);
+// Query rows are shared out evenly, in multiples of the micro-kernel's rows. Each piece packs its head's keys again: there are more of
+// them than rows ask for only where workers would be without one. No row depends on how it is cut.
+int64_t rows_of_piece(const AttentionPlan& plan, int64_t rows, int64_t heads, int64_t workers) {
+  const int64_t pieces = std::max(ceil_div(rows, plan.most_rows), workers / heads);
   return std::min(round_up(ceil_div(rows, pieces), plan.unit), plan.most_rows);
 }
 
@@ -88,7 +89,8 @@ Status::Code run_packed(const AttentionPlan& plan, const RunArgs& args) noexcept
   }
   clear_rows(args.out[0], begin[sentences], bits(plan.type) / 8);
   if (longest == 0) return Status::ok;
-  const int64_t per_piece = rows_of_piece(plan, longest), parts_per_head = ceil_div(longest, per_piece);
+  const int64_t per_piece = rows_of_piece(plan, longest, sentences * heads, args.parallel->workers());
+  const int64_t parts_per_head = ceil_div(longest, per_piece);
   args.parallel->for_each(sentences * heads * parts_per_head, [&](int64_t part, int worker) {
     const int64_t first = part % parts_per_head * per_piece, h = part / parts_per_head % heads, i = part / parts_per_head / heads;
     const int64_t keys = begin[i + 1] - begin[i];
@@ -131,7 +133,7 @@ Status::Code AttentionPlan::run(const RunArgs& args) const noexcept {
   const int64_t batch = q.dims[0], heads = q.dims[1], rows = q.dims[2];
   if (batch * heads * rows == 0) return Status::ok;
   if (packed) return run_packed(*this, args);
-  const int64_t per_piece = rows_of_piece(*this, rows), parts_per_head = ceil_div(rows, per_piece);
+  const int64_t per_piece = rows_of_piece(*this, rows, batch * heads, args.parallel->workers()), parts_per_head = ceil_div(rows, per_piece);
   args.parallel->for_each(batch * heads * parts_per_head, [&](int64_t part, int worker) {
     const int64_t first = part % parts_per_head * per_piece, h = part / parts_per_head % heads, b = part / parts_per_head / heads;
     kernels->head(piece_of(args, *this, {b, h, 0, first, std::min(per_piece, rows - first), k.dims[2]}), args.scratch_of(worker));

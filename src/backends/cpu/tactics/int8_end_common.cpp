@@ -63,7 +63,7 @@ void Int8End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t colum
   const auto small = [&](const float* scales, float limit) {
     return kernels_->within(scales, limit, columns) && kernels_->within(scales + padded_columns_, kBias, columns);
   };
-  binding.small = !float_residual && form_->finish.gelu_scale == 0 && small_numbers(form_->finish) && small(binding.scale, kScale) &&
+  binding.small = !float_residual && small_numbers(form_->finish) && small(binding.scale, kScale) &&
                   (!form_->finish.has_grid || small(binding.scale + 2 * padded_columns_, kGridScale));
 }
 
@@ -81,7 +81,7 @@ std::optional<Int8Finish> Int8End::bytes(const Binding& binding, std::int64_t co
   if (!form_ || !binding.small) return {};   // small: so a residual is one of bytes
   const Int8Finish& f = form_->finish;
   const bool residual = form_->residual > 0;
-  if (f.out_type == Int8Finish::f32 || f.has_grid || (f.middle_scale != 0 && !residual) || f.low <= f.high) return {};
+  if (f.out_type == Int8Finish::f32 || f.gelu_scale != 0 || f.has_grid || (f.middle_scale != 0 && !residual) || f.low <= f.high) return {};
   Int8Finish finish = finish_of(binding, column);
   if (residual) finish.residual = static_cast<const char*>(binding.operands[form_->residual - 1].data) + column;
   if (f.low2 <= f.high2) {   // within what bytes can say, so that bounds fit 16 bits

@@ -234,7 +234,7 @@ class Matcher {
     Int8Finish& f = form_.finish;
     const float last = f.out_type == Int8Finish::f32 && f.last_scale == 0 ? 1 : 1 / scale_, next = middle_ != 0 ? 1 / middle_ : last;
     f.has_grid = grid_ != 0;
-    form_.first.scale_unit = form_.first.bias_unit = gelu_ ? 1 : f.has_grid ? 1 / grid_ : next;
+    form_.first.scale_unit = form_.first.bias_unit = f.has_grid ? 1 / grid_ : next;
     if (gelu_) f.gelu_scale = last;
     form_.second.scale_unit = grid_ * next;
     form_.second.bias_unit = next;
