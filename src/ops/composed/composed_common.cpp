@@ -55,6 +55,12 @@ ir::Value* dequantized(ir::OnnxImport& call, ir::Value* value, ir::Value* scale,
   return one(call, "DequantizeLinear", {value, scale, zero});
 }
 
+ir::Value* integer_product(ir::OnnxImport& call, const Quantized& a, const Quantized& b, int bias) {
+  ir::Value* sums = one(call, "MatMulInteger", {a.values, b.values, a.zero, b.zero});
+  sums = one(call, "Cast", {sums}, {{"to", std::string(name(b.scale->dtype()))}});
+  return plus_optional(call, one(call, "Mul", {sums, one(call, "Mul", {a.scale, b.scale})}), bias);
+}
+
 int known_rank(ir::OnnxImport& call, int i) {
   require(call.need(i)->type.ranked, ErrorKind::unsupported, "the rank of operand ", i, " is not known");
   return call.in(i)->rank();

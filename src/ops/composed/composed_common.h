@@ -26,6 +26,12 @@ ir::Value* unsqueezed(ir::OnnxImport& call, ir::Value* value, const std::vector<
 ir::Value* counted(ir::OnnxImport& call, ir::Value* end);
 // Numbers behind integers, and back; operand `zero` may be left out.
 ir::Value* dequantized(ir::OnnxImport& call, ir::Value* value, ir::Value* scale, ir::Value* zero);
+// Integers with their scale and zero point, which may be left out.
+struct Quantized {
+  ir::Value *values, *scale, *zero;
+};
+// A times B in integers, as floats, plus operand `bias` if that is there.
+ir::Value* integer_product(ir::OnnxImport& call, const Quantized& a, const Quantized& b, int bias);
 // Numbers of ranks, which an operand has to have for import to know what to write.
 int known_rank(ir::OnnxImport& call, int i);
 

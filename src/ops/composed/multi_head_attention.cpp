@@ -1,6 +1,7 @@
 // Attention and MultiHeadAttention of ONNX Runtime's optimiser: projections (of the first), heads, masks and a cache.
 //
 // Attention:           X, weights, bias, mask, past (keys and values in one), bias of scores.  Results: Y, present.
+// QAttention:          X, weights, bias, both scales, mask, both zero points, past; of integers. Results: as of Attention.
 // MultiHeadAttention:  Q, K, V, bias, mask of keys, bias of scores, past keys, past values.    Results: Y, present keys, present values.
 #include <cmath>
 
@@ -72,22 +73,31 @@ Value* half(OnnxImport& call, Value* both, std::int64_t i) {
   return one(call, "Gather", {both, call.scalar(DType::i64, static_cast<double>(i))}, {{"axis", 0}});
 }
 
-std::vector<Value*> attention(OnnxImport& call) {
+// From [batch, rows, queries + keys + values].
+std::vector<Value*> attend_packed(OnnxImport& call, Value* packed, Value* mask, Value* past, Value* score_bias) {
   Heads heads(call);
-  const int rank = ops::known_rank(call, 0);
-  require(rank == 3 && ops::known_rank(call, 1) == 2 && call.in(1)->dims()[1].is_constant(), ErrorKind::unsupported,
-          "inputs of rank ", rank, ", 3 expected, or weights of unknown size");
-  const std::int64_t all = call.in(1)->dims()[1].constant();
+  require(packed->type.ranked && packed->rank() == 3 && packed->dims()[2].is_constant(), ErrorKind::unsupported,
+          "inputs of another rank than 3, or weights of unknown size");
+  const std::int64_t all = packed->dims()[2].constant();
   const Ints sizes = call.attributes.ints("qkv_hidden_sizes", {all / 3, all / 3, all / 3});
   require(sizes.size() == 3 && sizes[0] + sizes[1] + sizes[2] == all, ErrorKind::invalid_model, "qkv_hidden_sizes do not sum to ", all);
-  Value* packed = ops::plus_optional(call, one(call, "MatMul", {call.in(0), call.in(1)}), 2);
   const std::vector<Value*> parts = call.add("Split", {packed, call.ints(sizes)}, {{"axis", -1}}, 3);
   heads.q = heads.apart(parts[0]), heads.k = heads.apart(parts[1]), heads.v = heads.apart(parts[2]);
-  heads.mask = call.in(3), heads.score_bias = call.in(5);
-  if (call.in(4)) heads.past_k = half(call, call.in(4), 0), heads.past_v = half(call, call.in(4), 1);
+  heads.mask = mask, heads.score_bias = score_bias;
+  if (past) heads.past_k = half(call, past, 0), heads.past_v = half(call, past, 1);
   Value* y = heads.attend();
   if (call.outputs() < 2) return {y};
   return {y, one(call, "Concat", {ops::unsqueezed(call, heads.k, {0}), ops::unsqueezed(call, heads.v, {0})}, {{"axis", 0}})};
+}
+
+std::vector<Value*> attention(OnnxImport& call) {
+  Value* packed = ops::plus_optional(call, one(call, "MatMul", {call.need(0), call.need(1)}), 2);
+  return attend_packed(call, packed, call.in(3), call.in(4), call.in(5));
+}
+
+std::vector<Value*> quantized(OnnxImport& call) {
+  Value* packed = ops::integer_product(call, {call.need(0), call.need(3), call.in(6)}, {call.need(1), call.need(4), call.in(7)}, 2);
+  return attend_packed(call, packed, call.in(5), call.in(8), nullptr);
 }
 
 // Operand i as heads, with its part of the common bias, which is cut at `first`.
@@ -126,7 +136,8 @@ std::vector<Value*> multi_head(OnnxImport& call) {
 }  // namespace
 
 OpDef op_multi_head_attention() {
-  return ops::composed({{"MultiHeadAttention", 1, multi_head, ops::kMicrosoft}, {"Attention", 1, attention, ops::kMicrosoft}});
+  return ops::composed({{"MultiHeadAttention", 1, multi_head, ops::kMicrosoft}, {"Attention", 1, attention, ops::kMicrosoft},
+                        {"QAttention", 1, quantized, ops::kMicrosoft}});
 }
 
 }  // namespace tenfold::ir
