@@ -39,14 +39,16 @@ std::optional<Params> params_of(const ir::Node* node, bool float8) {
   return p;
 }
 
-std::vector<passes::Pass> qdq_passes() {
-  return {
+std::vector<passes::Pass> qdq_passes(bool unsign) {
+  std::vector<passes::Pass> list{
       pass_move_qdq(),                      // dequantised values reach the products
       pass_fold_qdq(),                      // products of 8-bit operands
       pass_remove_qdq(),                    // products of activations stay float ...
       passes::find_pass("fuse_attention"),  // ... and only now look like attention
       pass_lower_qdq(),                     // the rest, for regions and epilogues to absorb
   };
+  if (unsign) list.insert(list.begin(), pass_unsign_qdq());   // while quantisation stands beside its inverse
+  return list;
 }
 
 std::vector<passes::Pass> qdq_passes_for_gpu(bool int8, bool fp8) {

@@ -9,11 +9,12 @@
 namespace tenfold::quant {
 
 // In order; to be run by passes::run between the canonical and the fusing passes. Leaves no QuantizeLinear or DequantizeLinear with
-// constant scales behind.
-std::vector<passes::Pass> qdq_passes();
+// constant scales behind. `unsign`: for a CPU whose products want unsigned activations.
+std::vector<passes::Pass> qdq_passes(bool unsign = true);
 // On a GPU only products that its tensor cores take become integer ones, and e4m3 is a type to compute with.
 std::vector<passes::Pass> qdq_passes_for_gpu(bool int8, bool fp8);
 
+passes::Pass pass_unsign_qdq();         // signed activations become unsigned ones
 passes::Pass pass_move_qdq();           // dequantisation sinks past movement and maximum pooling; pairs that undo each other go away
 passes::Pass pass_fold_qdq();           // products of dequantised operands become integer products
 passes::Pass pass_fold_qdq_for_gpu();   // ... where tensor cores take them

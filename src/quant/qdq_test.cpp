@@ -71,6 +71,30 @@ TEST(Qdq, ConvolutionsBecomeIntegerWithBiasAndPerChannelScales) {
   }
 }
 
+// Of all zero points, so that sums which saturate at either end meet their bounds.
+TEST(Qdq, SignedActivationsBecomeUnsignedOnesOfTheSameValues) {
+  for (const char* zero : {"-128", "-5", "0", "127"}) {
+    const ir::Graph graph = run_all(cat("(x f32[3,40])\n  s = f32[]{0.02}\n  z = i8[]{", zero, "}\n", R"(
+      q = QuantizeLinear(x, s, z)
+      y = DequantizeLinear(q, s, z)
+    )"),
+                                    0, {pass_unsign_qdq()});
+    for (const auto& node : graph.nodes())
+      if (is_quantize(node.get())) { EXPECT_EQ(node->out()->dtype(), DType::u8) << ir::print(graph); }
+  }
+  // Bytes that others see stay as they are: here the result.
+  const ir::Graph seen = run_all(R"((x f32[3,40])
+    s = f32[]{0.02}
+    z = i8[]{3}
+    q = QuantizeLinear(x, s, z)
+    d = DequantizeLinear(q, s, z)
+    y = Neg(d)
+    return y, q
+  )",
+                                 0, {pass_unsign_qdq()});
+  EXPECT_EQ(seen.outputs[1]->dtype(), DType::i8);
+}
+
 TEST(Qdq, GemmWithTurnedWeights) {
   const ir::Graph graph = run_all(R"((x u8[4,6])
     xs = f32[]{0.05}

@@ -83,7 +83,8 @@ void apply(ir::Graph& graph, const BuildConfig& config, const backends::DeviceIn
   const bool quantised = std::any_of(nodes.begin(), nodes.end(), [](const auto& n) { return is_dequantize(n.get()); });
   if (std::any_of(nodes.begin(), nodes.end(), [](const auto& n) { return is_dequantize(n.get()) && n->in(0)->dtype() == DType::f8e4m3fn; }))
     log(Severity::info, "CPUs have no products of e4m3: those that the model quantises so compute in f32, on rounded operands");
-  passes::run(graph, config.int8 ? qdq_passes() : std::vector<passes::Pass>{pass_lower_qdq()}, options);
+  const bool unsign = !(device.features & backends::kAmxInt8);   // AMX multiplies either
+  passes::run(graph, config.int8 ? qdq_passes(unsign) : std::vector<passes::Pass>{pass_lower_qdq()}, options);
   if (config.fp16) log(Severity::info, "fp16 was allowed, but CPUs here have no fp16 arithmetic that pays: f32 is used");
   if (!config.bf16) return;
   if (!(device.features & backends::kAmxBf16)) {

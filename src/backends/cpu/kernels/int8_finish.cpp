@@ -68,10 +68,27 @@ TENFOLD_INLINE __m128i to_bytes(F16 x, std::int32_t zero, [[maybe_unused]] bool 
 #endif
 }
 
-// A residual of 16 values; the last columns of a row are read through a buffer, so that nothing beyond the row is touched.
+// Eight bytes, then zeros.
+TENFOLD_INLINE simd::vf to_floats(__m128i bytes, bool is_signed) {
+#ifdef __AVX512F__
+  return simd::to_float(is_signed ? _mm512_cvtepi8_epi32(bytes) : _mm512_cvtepu8_epi32(bytes));
+#else
+  return simd::to_float(is_signed ? _mm256_cvtepi8_epi32(bytes) : _mm256_cvtepu8_epi32(bytes));
+#endif
+}
+template <class R>
+TENFOLD_INLINE F16 load_eight(const R* p) {
+  const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+  return each([&](int i) { return i == 0 ? to_floats(bytes, R(-1) < R(0)) : simd::set1(0); });
+}
+
+// A residual of 16 values; the last columns of a row are read through a buffer, so that nothing beyond the row is touched. Eight bytes are
+// not: a load that begins with a store of fewer waits for it.
 template <class R>
 TENFOLD_INLINE F16 load_some(const R* p, std::int64_t count) {
   if (count >= 16) return load(p);
+  if constexpr (sizeof(R) == 1)
+    if (count == 8) return load_eight(p);
   R padded[16] = {};
   if (count >= 8) __builtin_memcpy(padded, p, 8 * sizeof(R));
   for (std::int64_t i = count & 8; i < count; ++i) padded[i] = p[i];

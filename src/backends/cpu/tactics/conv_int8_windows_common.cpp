@@ -238,16 +238,15 @@ void ConvInt8Windows::find_lines(const Place* edges, const std::int64_t* edge_ro
                                  Int8TapTable& table) const noexcept {
   const Three &kernel = shape_.kernel, &dilation = shape_.dilation, &in = extents_.in;
   const std::int64_t line = kernel[2] * shape_.depth;
-  // Each group of k by itself: the ends of loops over so few are hard to predict.
-  table.bytes = kGroup;
-  table.count = lines_.count * lines_.pitch / kGroup;
+  table.bytes = lines_.pitch;
+  table.count = lines_.count;
   Int8WindowTap* tap = table.taps;
   const char** own = table.rows + kInt8MaxRows;
   char* spare = table.spare;
   for (std::int64_t a = 0; a < kernel[0]; ++a) {
     for (std::int64_t b = 0; b < kernel[1]; ++b) {
       const std::int64_t start = (a * dilation[0] * in[1] + b * dilation[1]) * in[2] * shape_.channels;
-      for (std::int64_t i = 0; i < lines_.pitch; i += kGroup) *tap++ = {edge_count > 0 ? own : table.rows, start + i};
+      *tap++ = {edge_count > 0 ? own : table.rows, start};
       if (edge_count == 0) continue;
       std::copy_n(table.rows, rows, own);
       for (std::int64_t e = 0; e < edge_count; ++e, spare += lines_.pitch) {

@@ -51,7 +51,7 @@ class ConvInt8Windows final : public Int8Rows {
   void find_lines(const Place* edges, const std::int64_t* edge_rows, std::int64_t edge_count, std::int64_t rows,
                   Int8TapTable& table) const noexcept;
 
-  static constexpr std::int64_t kBorder = 2048, kShortLine = 32, kGroup = 4;
+  static constexpr std::int64_t kBorder = 2048, kShortLine = 32;
   const ConvInt8Shape& shape_;
   const ConvInt8Extents& extents_;
   ConvInt8Lines lines_;

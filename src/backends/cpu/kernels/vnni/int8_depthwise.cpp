@@ -69,6 +69,7 @@ INLINE __m256i in_order(const void* values, int v) {
 
 // What becomes of the sums of a block: they are stored as they are, ...
 struct Sums {
+  static constexpr bool kWide = false;
   std::int32_t* out;
   Sums(const Int8DepthwiseLine&, std::int64_t channel, void* to) : out(static_cast<std::int32_t*>(to) + channel) {}
   template <class Channels>
@@ -81,9 +82,103 @@ struct Sums {
   }
 };
 
+// Two blocks in vectors of 64 bytes, as bytes: fewer operations where the units for shorter vectors are busy, too.
+INLINE __m512i wide_order(const void* values, int v) {
+  const auto* from = reinterpret_cast<const __m128i*>(values) + v;
+  const __m512i all = _mm512_castsi128_si512(_mm_loadu_si128(from));
+  return _mm512_inserti32x4(_mm512_inserti32x4(_mm512_inserti32x4(all, _mm_loadu_si128(from + 4), 1), _mm_loadu_si128(from + 8), 2),
+                            _mm_loadu_si128(from + 12), 3);
+}
+
+template <bool kSigned, bool kClamps>
+struct WideBytes {
+  char* out;
+  __m512 scale[kVectors], bias[kVectors];
+  __m512i least, most, zero;
+  WideBytes(const Int8DepthwiseLine& line, std::int64_t channel, void* to) : out(static_cast<char*>(to) + channel) {
+    const Int8Finish& f = *line.finish;
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      scale[v] = _mm512_castsi512_ps(wide_order(f.scale + channel, v));
+      bias[v] = _mm512_castsi512_ps(wide_order(f.bias + channel, v));
+    }
+    least = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.low2)));
+    most = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.high2)));
+    zero = _mm512_set1_epi16(static_cast<short>(f.out_zero));
+  }
+  INLINE __m512i words(__m512i a, __m512i b, int v) const {
+    const auto scaled = [&](__m512i x, int i) { return _mm512_cvtps_epi32(_mm512_fmadd_ps(_mm512_cvtepi32_ps(x), scale[i], bias[i])); };
+    __m512i y = _mm512_packs_epi32(scaled(a, v), scaled(b, v + 1));
+    if constexpr (kClamps) y = _mm512_min_epi16(_mm512_max_epi16(y, least), most);
+    return _mm512_adds_epi16(y, zero);
+  }
+  INLINE void put(std::int64_t at, const __m512i (&sum)[kVectors]) const {
+    const __m512i first = words(sum[0], sum[1], 0), last = words(sum[2], sum[3], 2);
+    _mm512_storeu_si512(out + at, kSigned ? _mm512_packs_epi16(first, last) : _mm512_packus_epi16(first, last));
+  }
+};
+
+// The next position of a line of unsigned values: vector v holds channels [4 v, 4 v + 4) of each 16.
+struct WideColumns {
+  const char *lines[3], *border;
+  std::int64_t steps[3], position = 0, first, last;
+  WideColumns(const Int8DepthwiseLine& line, std::int64_t channel) : border(line.border + channel), first(line.first), last(line.last) {
+    for (int i = 0; i < 3; ++i) lines[i] = line.lines[i] + channel, steps[i] = line.steps[i];
+  }
+  INLINE void next(__m512i (&q)[kVectors]) {
+    const bool outside = position < first || position >= last;
+    const auto bytes = [&](int i) __attribute__((always_inline)) {
+      const char* from = outside ? border : lines[i];
+      lines[i] += steps[i];
+      return _mm512_loadu_si512(from);
+    };
+    const __m512i zero = _mm512_setzero_si512(), r0 = bytes(0), r1 = bytes(1), r2 = bytes(2);
+    const __m512i a = _mm512_unpacklo_epi8(r0, r1), b = _mm512_unpackhi_epi8(r0, r1);
+    const __m512i c = _mm512_unpacklo_epi8(r2, zero), d = _mm512_unpackhi_epi8(r2, zero);
+    q[0] = _mm512_unpacklo_epi16(a, c), q[1] = _mm512_unpackhi_epi16(a, c);
+    q[2] = _mm512_unpacklo_epi16(b, d), q[3] = _mm512_unpackhi_epi16(b, d);
+    ++position;
+  }
+};
+
+template <class End, int kStride>
+void wide_block(const Int8DepthwiseLine& line, std::int64_t channel, std::int64_t count, void* out, std::int64_t out_stride) {
+  WideColumns columns(line, channel);
+  const End end(line, channel, out);
+  const auto* weights = reinterpret_cast<const __m256i*>(line.weights + channel * kInt8LineBytes);
+  __m512i w[3][kVectors], q[3][kVectors], start[kVectors];
+#pragma GCC unroll 12
+  for (int i = 0; i < 3 * kVectors; ++i)   // of either block
+    w[i / kVectors][i % kVectors] = _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_loadu_si256(weights + i)),
+                                                       _mm256_loadu_si256(weights + 3 * kVectors + i), 1);
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) start[v] = wide_order(line.start + channel, v);
+#pragma GCC unroll 2
+  for (int i = 0; i < 3 - kStride; ++i) columns.next(q[i + kStride]);
+  for (std::int64_t p = 0; p < count; ++p) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      q[0][v] = q[kStride][v];
+      if (kStride == 1) q[1][v] = q[2][v];
+    }
+#pragma GCC unroll 2
+    for (int i = 3 - kStride; i < 3; ++i) columns.next(q[i]);
+    __m512i sum[kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      sum[v] = _mm512_dpbusd_epi32(start[v], q[0][v], w[0][v]);
+      sum[v] = _mm512_dpbusd_epi32(sum[v], q[1][v], w[1][v]);
+      sum[v] = _mm512_dpbusd_epi32(sum[v], q[2][v], w[2][v]);
+    }
+    end.put(p * out_stride, sum);
+  }
+}
+
 // ... or finished as bytes; packing brings channels into their order.
 template <bool kSigned, bool kClamps>
 struct Bytes {
+  static constexpr bool kWide = true;
+  using Wide = WideBytes<kSigned, kClamps>;
   char* out;
   __m256 scale[kVectors], bias[kVectors];
   __m256i least, most, zero;
@@ -145,6 +240,11 @@ INLINE void block(const Int8DepthwiseLine& line, std::int64_t channel, std::int6
 template <class End, int kStride>
 void blocks_of(const Int8DepthwiseLine& line, std::int64_t count, void* out, std::int64_t out_stride) {
   std::int64_t channel = 0;
+  if constexpr (End::kWide) {
+    if (!line.is_signed)
+      for (; channel + 2 * kBlock <= line.channels; channel += 2 * kBlock)
+        wide_block<typename End::Wide, kStride>(line, channel, count, out, out_stride);
+  }
   for (; channel + kBlock <= line.channels; channel += kBlock) block<End, kStride, true>(line, channel, count, out, out_stride);
   if (channel < line.channels) block<End, kStride, false>(line, channel, count, out, out_stride);
 }
