@@ -32,9 +32,10 @@ TEST(ConvInt8Depthwise, EndsOfLayers) {
   }
 }
 
-// Bytes from lines: bounds within what a byte holds, signed input, blocks of 32, 16 and fewer channels, both strides.
+// Bytes from lines: bounds within what a byte holds, signed input, blocks of 64, 32, 16 and fewer channels, both strides.
 TEST(ConvInt8Depthwise, BytesOfLines) {
   for (const char* text : {"i8[2,48,6,9](-128,127) i8[48,1,3,3](-128,127)! i8[]{-7} group=48 pads=[1,1,1,1]",
+                           "u8[2,98,6,9](0,255) i8[98,1,3,3](-128,127)! u8[]{9} group=98 pads=[1,1,1,1]",
                            "u8[1,75,9,9](0,255) i8[75,1,3,3](-128,127)! u8[]{9} group=75 pads=[1,1,1,1] strides=[2,2]"}) {
     const std::string channels = std::string(text).substr(5, 2);
     for (const DType to : {DType::u8, DType::i8}) {

@@ -88,5 +88,17 @@ TEST(ConvInt8Igemm, EndsOfLayers) {
   }
 }
 
+// Weights that stay in registers: all numbers of steps, panels in sixes, fours, twos and a rest; with a residual they do not.
+TEST(ConvInt8Igemm, EndsOfExpansions) {
+  for (int k = 4; k <= 36; k += 4) {
+    const DType to = k % 8 == 0 ? DType::u8 : DType::i8, residual = k == 16 ? DType::u8 : DType::i32;
+    Int8Case c{"ConvInteger", cat("u8[2,", k, ",6,7](0,255) i8[176,", k, ",1,1](-128,127)! u8[]{128}")};
+    c.body = quantised_end(to, 0.25, to == DType::u8 ? k : 0, residual, k % 3 == 0);
+    c.extra = {"f32[176,1,1](0.001,0.004)!", "f32[1,176,1,1](-3,3)!"};
+    if (residual != DType::i32) c.extra.push_back("u8[2,176,6,7]");
+    check_int8(cpu_conv_int8_igemm(), c, 1);
+  }
+}
+
 }  // namespace
 }  // namespace tenfold::backends

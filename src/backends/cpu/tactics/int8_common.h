@@ -174,6 +174,7 @@ struct Int8Product {
   void stream(const Streaming& call, std::int64_t count, const RunArgs& args) const noexcept;
   Int8Ahead ahead(const void* packed, const Block& block, std::int64_t row_blocks) const noexcept;
   void run_block(const Call& call, const Block& block, Scratch& s, void* scratch) const noexcept;
+  bool few_steps(const Call& call, const Block& block, const Scratch& s) const noexcept;
   void multiply_taps(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept;
   std::int64_t direct_rows(const Int8Rows& rows, std::int64_t group, std::int64_t row, std::int64_t count, const char*& first,
                            std::int64_t& stride) const noexcept;

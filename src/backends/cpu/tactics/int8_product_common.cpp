@@ -2,6 +2,7 @@
 // with every panel of weights of its block of columns, and finished while its accumulators are hot.
 #include <algorithm>
 
+#include "backends/cpu/kernels/int8_few.h"
 #include "backends/cpu/tactics/int8_common.h"
 #include "base/checked.h"
 
@@ -149,6 +150,7 @@ void Int8Product::run_block(const Call& call, const Block& block, Scratch& s, vo
     s.by_taps = s.direct_rows == 0 && kernels->taps != nullptr && call.rows.find(block.group, block.row, block.rows, s.taps);
   }
   if (call.rests) std::fill_n(s.row_sums, block.rows, 0);
+  if (few_steps(call, block, s)) return;
   if (kernels->enter)
     kernels->enter(a_signed);
   else
@@ -163,6 +165,26 @@ void Int8Product::run_block(const Call& call, const Block& block, Scratch& s, vo
   if (call.rests) correct_rests(call, block, width, s);
   if (is_laid) return finish_laid(call, block, width, s, scratch);
   end.apply(call.end, block.row, block.rows, block.group * weights.n + block.column, block.columns, s.c, width, scratch);
+}
+
+// Expansions of few channels. False where they are not.
+bool Int8Product::few_steps(const Call& call, const Block& block, const Scratch& s) const noexcept {
+  const std::int64_t groups = packing.depth() / kernels->k_group, column = block.group * weights.n + block.column;
+  if (kernels != &tenfold_int8_vnni || groups > kInt8FewGroups || a_signed || call.rests) return false;
+  if (s.direct_rows != block.rows || block.columns % kernels->nr != 0) return false;
+  const auto finish = end.plain_bytes(call.end, column);
+  if (!finish) return false;
+  tenfold_int8_few_vnni({.a = s.direct,
+                         .a_stride = s.direct_stride,
+                         .rows = block.rows,
+                         .groups = groups,
+                         .b = packing.panel(call.packed, block.group, block.column, 0),
+                         .columns = block.columns,
+                         .init = call.start + block.group * packing.columns() + block.column,
+                         .finish = &*finish,
+                         .out = call.end.out + block.row * call.end.columns + column,
+                         .out_stride = call.end.columns});
+  return true;
 }
 
 // How many of `count` rows are read where they lie, from `first` on; in whole tiles: those of which no byte lies behind the end.
