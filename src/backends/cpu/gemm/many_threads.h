@@ -1,4 +1,5 @@
-// Whether this process may use so many threads that cuts into eight parts leave some idle: only then are finer ones worth timing.
+// Whether this process may use so many threads that cuts into a few parts leave some idle, or waiting for one that others disturb: only
+// then are finer ones worth timing.
 #pragma once
 
 #include "base/cpu_count.h"
@@ -6,7 +7,7 @@
 namespace tenfold::backends::cpu {
 
 inline bool many_threads() {
-  static const bool many = default_threads() > 8;
+  static const bool many = default_threads() > 2;
   return many;
 }
 

@@ -82,8 +82,9 @@ std::vector<Config> window_configs(const Problem& p) {
       const std::int64_t rows = deep * block * width;
       if (!windows.fits(deep, block)) continue;
       if (!all.empty() && (windows.bytes<std::int64_t>(deep, block, width) > kMostBytes || (deep > 1 && rows > kMostRows))) continue;
-      for (const std::int64_t pieces : {1, 2, 8, 16})
+      for (const std::int64_t pieces : {1, 2, 4, 8, 16})
         for (const std::int64_t inside : {1, 0}) {
+          if (pieces == 4 && !many_threads()) continue;
           if (pieces > 8 && (rows < lines * planes * width || !many_threads())) continue;
           const std::int64_t columns = round_up(ceil_div(s.filters, pieces), 32);
           if (inside && columns > 32 && gemm_bf16_split_bytes(conv_amx_weights(p), columns, true) > kMostSplit) continue;
