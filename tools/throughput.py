@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Inferences a second on the whole machine, beside OpenVINO.
 
-    throughput.py TENFOLD MODELS_FOLDER [--only bert-base,resnet50] [--bf16] [--batch 1,8] [--threads 1,2] [--rounds N] [--plans FOLDER]
+    throughput.py TENFOLD MODELS_FOLDER [--only bert-base,resnet50] [--bf16] [--batch 1,8] [--threads 1,2] [--pin] [--rounds N]
+                  [--plans FOLDER]
 
 Ours: `tenfold exec --hint=throughput`, and with fewer streams of more threads each (--infStreams, --threads); contexts share weights.
 OpenVINO: its THROUGHPUT hint with as many requests as it asks for, kept busy by an AsyncInferQueue, and the number of streams it chose.
@@ -77,8 +78,8 @@ class OpenVino:
 
 
 class Tenfold:
-    def __init__(self, program, path, given, threads, streams, bf16, plans):
-        self.name = f'Tenfold{" --bf16" if bf16 else ""} --hint=throughput, {streams} streams of {threads}'
+    def __init__(self, program, path, given, threads, streams, bf16, pinned, plans):
+        self.name = f'Tenfold{" --bf16" if bf16 else ""}{" --pinThreads" if pinned else ""}, {streams} streams of {threads}'
         self.batch = len(next(iter(given.values())))
         plan = os.path.join(plans, f'{os.path.basename(path)}-{"bf16" if bf16 else "fp32"}-b{self.batch}-t{threads}.plan')
         shapes = '--shapes=' + ','.join(f'{n}:{"x".join(map(str, v.shape))}' for n, v in given.items())
@@ -87,7 +88,7 @@ class Tenfold:
                             '--skipInference', *(['--bf16'] if bf16 else [])],
                            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.command = [program, 'exec', f'--loadEngine={plan}', shapes, '--hint=throughput', f'--threads={threads}',
-                        f'--infStreams={streams}', '--json', '--warmUp=200', '--iterations=1']
+                        f'--infStreams={streams}', '--json', '--warmUp=200', '--iterations=1', *(['--pinThreads'] if pinned else [])]
 
     def slice(self, seconds):
         said = subprocess.run([*self.command, f'--duration={seconds}'], check=True, capture_output=True, text=True).stdout
@@ -106,7 +107,8 @@ def measure(a, model, batch):
         for name, v in given.items():
             np.save(os.path.join(folder, name + '.npy'), v)
         for bf16 in [False, True] if a.bf16 and '.int8' not in model else [False]:
-            ours = [Tenfold(a.tenfold, path, given, t, s, bf16, a.plans) for t, s in splits]
+            ours = [Tenfold(a.tenfold, path, given, t, s, bf16, pinned, a.plans)
+                    for t, s in splits for pinned in ([False, True] if a.pin else [False])]
             groups.append([*ours, OpenVino(path, folder, batch, '' if bf16 else 'f32')])
         engines = sum(groups, [])
         found = {e.name: [] for e in engines}
@@ -133,6 +135,7 @@ def main():
     p.add_argument('--bf16', action='store_true', help='--bf16 beside OpenVINO in its default precision')
     p.add_argument('--batch', type=lambda t: [int(v) for v in t.split(',')], default=[1])
     p.add_argument('--threads', type=lambda t: [int(v) for v in t.split(',')], help='of a stream: 1, 2, 4 and all')
+    p.add_argument('--pin', action='store_true', help='ours with --pinThreads, too')
     p.add_argument('--seconds', type=float, default=2)
     p.add_argument('--rounds', type=int, default=5, help='0 makes plans alone')
     p.add_argument('--plans', default='build/bench/throughput')
