@@ -54,6 +54,18 @@ __device__ __forceinline__ void store_row(T* y, const float (&out)[BLOCKS_OF_8][
     if (column + 1 < REAL_VALUE) y[column + 1] = STORE(out[n][2 * h + 1] * scale);
   }
 }
+// All rows of a warp's result; each thread has the sum of the weights of its own keys.
+template <bool ALIGNED, int BLOCKS_OF_8>
+__device__ __forceinline__ void store_rows(const Arguments& a, const Rows& rows, i64 head, i64 batch, int first,
+                                           const float (&out)[BLOCKS_OF_8][4], const float (&sum)[2]) {
+  #pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    const float all = over_warp<Sum, 4>(sum[h]);
+    const int row = first + threadIdx.x % 32 / 4 + 8 * h;
+    if (row >= rows.queries) continue;
+    store_row<ALIGNED>(a.y + batch * a.ys[0] + head * a.ys[1] + (rows.begin + row) * a.ys[2], out, h, 1.0f / all);
+  }
+}
 __device__ __forceinline__ void copy16(T* to, const T* from, bool there) {
 #if __CUDA_ARCH__ >= 800
   const int bytes = there ? 16 : 0;
@@ -243,16 +255,12 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
 #endif
     __syncthreads();   // the next step's copies go where this one read
   }
-  #pragma unroll
-  for (int h = 0; h < 2; ++h) {
-    sum[h] = over_warp<Sum, 4>(sum[h]);
-    const int row = first + group + 8 * h;
-    if (row >= queries) continue;
-    const float scale = 1.0f / sum[h];
-    store_row<ALIGNED>(a.y + batch * a.ys[0] + head * a.ys[1] + (rows.begin + row) * a.ys[2], out, h, scale);
-  }
+  store_rows<ALIGNED>(a, rows, head, batch, first, out, sum);
 }
-extern "C" __global__ void __launch_bounds__(32 * WARPS) vectors(Arguments a) {
+)";
+
+constexpr const char* kExports = R"(
+extern "C" __global__ void __launch_bounds__(BOUNDS) vectors(Arguments a) {
   enter();
   attend<REAL_SIZE % kPiece == 0 && REAL_VALUE % kPiece == 0>(a);
 }
@@ -275,11 +283,8 @@ int attention_shared_bytes(const AttentionProblem& p) {
 }
 
 std::string generate_attention_mma(const AttentionProblem& p) {
-  const std::string kernel = p.blocks > 0              ? attention_stream_text()
-                             : p.whole > 0 && p.packed ? attention_packed_text()
-                             : p.whole > 0             ? attention_whole_text()
-                                                       : kKernel;
-  return cat(prelude(), attention_head(p), p.dtype == DType::f32 ? mma_tf32_helper() : mma_helpers(), kMma, kernel);
+  const std::string kernel = p.blocks > 0 ? attention_stream_text() : p.whole > 0 ? attention_whole_text() : kKernel;
+  return cat(prelude(), attention_head(p), p.dtype == DType::f32 ? mma_tf32_helper() : mma_helpers(), kMma, kernel, kExports);
 }
 
 }  // namespace tenfold::backends::cuda

@@ -45,8 +45,7 @@ inline constexpr int kSimpleThreads = 128;
 int attention_shared_bytes(const AttentionProblem& p);
 std::string generate_attention_mma(const AttentionProblem& p);
 std::string attention_stream_text();  // the kernel for `blocks`
-std::string attention_whole_text();   // the kernel for `whole`, after what both have in common
-std::string attention_packed_text();  // the same where rows are packed sentences
+std::string attention_whole_text();   // the kernel for `whole`, after what all have in common
 // `attention`: any float type, scores of one query in shared memory: for f32, and where nothing else runs. Grid: queries, heads, batch.
 std::string generate_attention_simple(const AttentionProblem& p);
 

@@ -57,7 +57,8 @@ std::string definitions(const AttentionProblem& p) {
   define("TF32", p.dtype == DType::f32 ? 1 : 0), define("DEPTH", 256 / bits(p.dtype));  // elements along k of one product
   define("KEYS", p.whole > 0 ? p.whole : kAttentionKeys), define("MASK_ROW", p.mask_row ? 1 : 0), define("EXACTLY", p.exactly ? 1 : 0);
   define("BF16", p.dtype == DType::bf16 ? 1 : 0), define("ONES", p.dtype == DType::bf16 ? "0x3f803f80" : "0x3c003c00");
-  define("BLOCKS", p.blocks), define("PART", attention_part(p)), define("ROW_BLOCKS", p.row_blocks);
+  define("BOUNDS", cat("32 * WARPS", p.blocks > 0 ? cat(", ", p.blocks) : ""));
+  define("PART", attention_part(p)), define("ROW_BLOCKS", p.row_blocks);
   define("WARPS", p.warps), define("THREADS", kSimpleThreads);
   define("SCALE", cat("(float)", p.scale)), define("CAUSAL", p.causal ? "true" : "false"), define("MASKED", p.masked ? 1 : 0);
   define("PACKED", p.packed ? 1 : 0);

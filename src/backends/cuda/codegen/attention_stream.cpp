@@ -178,11 +178,6 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
     __syncthreads();   // the copies after the next go where this one read
   }
 }
-extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) vectors(Arguments a) {
-  enter();
-  attend<REAL_SIZE % 8 == 0 && REAL_VALUE % 8 == 0>(a);
-}
-extern "C" __global__ void __launch_bounds__(32 * WARPS) singles(Arguments a) { enter(); attend<false>(a); }
 )";
 
 }  // namespace
