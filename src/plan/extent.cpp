@@ -1,4 +1,4 @@
-// Extents of strided operands. A channel-blocked operand is seen as what it is: its channels split into blocks, one axis more.
+// Extents of strided operands.
 #include "plan/extent.h"
 
 #include <algorithm>
@@ -11,9 +11,6 @@ namespace {
 constexpr std::int64_t kLargestFixedBuffer = std::int64_t{1} << 32;   // set aside for a size that only a step decides
 constexpr std::int64_t kLimit = std::int64_t{1} << 61;   // beyond any memory; sums of two still fit
 
-bool blocked(const Operand& o, std::size_t axis) {
-  return axis == 1 && o.layout.order == backends::Layout::channels_blocked && o.dims.size() >= 3;
-}
 std::int64_t clamp(__int128 value) { return static_cast<std::int64_t>(std::clamp<__int128>(value, -kLimit, kLimit)); }
 
 // From elements [low, high] to bytes, moved to the operand's offset.
@@ -52,14 +49,10 @@ std::optional<ByteRange> byte_range(const Operand& o, std::span<const std::int64
   __int128 low = 0, high = 0;
   bool empty = false;
   for (std::size_t i = 0; i < o.dims.size(); ++i) {
-    std::int64_t extent = dims[static_cast<std::size_t>(o.dims[i])];
+    const std::int64_t extent = dims[static_cast<std::size_t>(o.dims[i])];
     const std::int64_t stride = dims[static_cast<std::size_t>(o.strides[i])];
     if (extent < 0 || extent > kLimit || stride > kLimit || stride < -kLimit) return std::nullopt;
     if (extent == 0) empty = true;
-    if (blocked(o, i)) {
-      high += o.layout.block - 1;
-      extent = ceil_div(extent, o.layout.block);
-    }
     const __int128 reach = static_cast<__int128>(extent - 1) * stride;
     (reach < 0 ? low : high) += reach;
     if (low < -kLimit || high > kLimit) return std::nullopt;
@@ -73,14 +66,9 @@ ByteRange byte_range(const Operand& o, std::span<const ir::Dim> dims, const ir::
   ir::Dim sum = 0;
   __int128 low = 0, high = 0;
   for (std::size_t i = 0; i < o.dims.size(); ++i) {
-    ir::Dim extent = dims[static_cast<std::size_t>(o.dims[i])];
+    const ir::Dim extent = dims[static_cast<std::size_t>(o.dims[i])];
     const ir::Dim stride = dims[static_cast<std::size_t>(o.strides[i])];
     if (extent.bounds(box).upper <= 0) return {};
-    if (blocked(o, i)) {
-      sum = sum + ir::Dim(o.layout.block - 1);
-      high += o.layout.block - 1;
-      extent = ceil_div(extent, o.layout.block);
-    }
     const std::int64_t most = std::max<std::int64_t>(extent.bounds(box).upper - 1, 0);
     const bool backwards = stride.is_constant() && stride.constant() < 0;   // elsewhere a negative lower bound is imprecision
     (backwards ? low : high) = clamp((backwards ? low : high) + static_cast<__int128>(most) * stride.bounds(box).upper);

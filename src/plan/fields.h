@@ -16,7 +16,7 @@ template <class A> void fields(A& a, Space& x) { a.enumeration(x, static_cast<Sp
 template <class A> void fields(A& a, StepKind& x) { a.enumeration(x, static_cast<StepKind>(5)); }
 template <class A> void fields(A& a, ir::Origin& x) { a.enumeration(x, static_cast<ir::Origin>(3)); }
 template <class A> void fields(A& a, ir::ValueType::Kind& x) { a.enumeration(x, static_cast<ir::ValueType::Kind>(4)); }
-template <class A> void fields(A& a, backends::Layout::Order& x) { a.enumeration(x, static_cast<backends::Layout::Order>(3)); }
+template <class A> void fields(A& a, backends::Layout::Order& x) { a.enumeration(x, static_cast<backends::Layout::Order>(2)); }
 
 template <class A>
 void fields(A& a, ir::Dim& x) {

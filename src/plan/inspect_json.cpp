@@ -16,12 +16,7 @@ std::string clean(const std::string& raw) {
 }
 
 std::string format_text(const Operand& o) {
-  switch (o.layout.order) {
-    case backends::Layout::plain: return "Row major linear";
-    case backends::Layout::channels_last: return "Channels last";
-    case backends::Layout::channels_blocked: return cat("Channels in blocks of ", int{o.layout.block});
-  }
-  return "";
+  return o.layout == backends::kChannelsLast ? "Channels last" : "Row major linear";
 }
 
 Json operands_json(const Plan& plan, const Program& top, const std::vector<Operand>& operands) {

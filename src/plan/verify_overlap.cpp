@@ -24,7 +24,7 @@ bool same_dims(const VerifyScope& scope, const std::vector<DimIndex>& a, const s
 // or small.
 std::optional<ByteRange> within_row(const std::vector<std::int64_t>& dims, const Operand& o, std::int64_t row, std::int64_t base) {
   const std::int64_t width = bits(o.dtype) / 8;
-  if (width == 0 || o.layout.order == backends::Layout::channels_blocked) return std::nullopt;
+  if (width == 0) return std::nullopt;
   __int128 reach = width;
   for (std::size_t i = 0; i < o.dims.size(); ++i) {
     const std::int64_t extent = dims[static_cast<std::size_t>(o.dims[i])], stride = dims[static_cast<std::size_t>(o.strides[i])];

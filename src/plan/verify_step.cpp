@@ -122,8 +122,7 @@ void verify_operand(const VerifyScope& scope, const Program& program, const Oper
   for (const auto* list : {&o.dims, &o.strides})
     for (DimIndex d : *list)
       must(d >= 0 && static_cast<std::size_t>(d) < scope.dims.size(), "an operand refers to dim ", d, " of ", scope.dims.size());
-  must(o.layout.order == backends::Layout::channels_blocked ? o.layout.block == 8 || o.layout.block == 16 : o.layout.block == 0,
-       "an operand has blocks of ", int{o.layout.block});
+  must(o.layout.block == 0, "an operand has blocks of ", int{o.layout.block});
   const int width = bits(o.dtype);
   must(width > 0, "strings cannot lie in a plan's memory");
   if (o.dense && o.at.space != Space::none && !o.packed)

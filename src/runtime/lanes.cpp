@@ -1,7 +1,6 @@
 // Steps that do not need each other, recorded beside each other: which lane of the stream each goes to, and whom it follows. Steps
 // depend on each other by the bytes that they read and write, for the arena gives memory to several values in turn.
 #include <algorithm>
-#include <limits>
 
 #include "runtime/state.h"
 
@@ -18,7 +17,6 @@ struct Touched {
 
 Bytes bytes_of(const backends::Bound& b, const plan::Operand& o) {
   const auto at = reinterpret_cast<std::uintptr_t>(b.data);
-  if (o.layout.order == backends::Layout::channels_blocked) return {0, std::numeric_limits<std::uintptr_t>::max()};
   std::int64_t low = 0, high = 0;  // offsets of the outermost elements
   for (int d = 0; d < b.rank; ++d) {
     if (b.dims[d] == 0) return {};

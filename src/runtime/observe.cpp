@@ -26,11 +26,10 @@ bool row_major(const backends::Bound& b) {
   return true;
 }
 
-// `block`: channels that lie together, 1 where they have a stride of their own.
-Tensor dense_copy(const std::byte* data, const backends::Bound& from, DType dtype, std::int64_t block) {
+Tensor dense_copy(const std::byte* data, const backends::Bound& from, DType dtype) {
   Tensor t(dtype, Shape(from.dims, from.dims + from.rank));
   const std::int64_t width = bits(dtype) / 8;
-  if (block == 1 && row_major(from)) {
+  if (row_major(from)) {
     if (t.bytes() > 0) std::memcpy(t.mutable_raw(), data, static_cast<std::size_t>(t.bytes()));
     return t;
   }
@@ -38,8 +37,7 @@ Tensor dense_copy(const std::byte* data, const backends::Bound& from, DType dtyp
   auto* to = static_cast<std::byte*>(t.mutable_raw());
   for (std::int64_t i = 0; i < t.size(); ++i) {
     std::int64_t offset = 0;
-    for (std::size_t d = 0; d < index.size(); ++d) offset += (d == 1 ? index[d] / block : index[d]) * from.strides[d];
-    if (block > 1) offset += index[1] % block;
+    for (std::size_t d = 0; d < index.size(); ++d) offset += index[d] * from.strides[d];
     std::memcpy(to + i * width, data + offset * width, static_cast<std::size_t>(width));
     for (std::size_t d = index.size(); d-- > 0 && ++index[d] == from.dims[d];) index[d] = 0;
   }
@@ -55,11 +53,9 @@ Status observe(ContextState& c, const BoundStep& bound) noexcept {
     for (std::size_t o = 0; o < step.out.size(); ++o) {
       const plan::Operand& out = step.out[o];
       if (out.name.empty() || out.at.space == plan::Space::none || bits(out.dtype) < 8) continue;   // less than a byte has no strides
-      const bool blocked = out.layout.order == backends::Layout::channels_blocked && out.dims.size() >= 3;
-      if (blocked && is_staged(*c.engine)) continue;   // no device but a CPU has such tactics
       const std::byte* data = on_host(c, bound.out[o], out.dtype, room);
       if (!data) return {Status::device, -1};
-      c.observer(step.name, out.name, dense_copy(data, bound.out[o], out.dtype, blocked ? out.layout.block : 1));
+      c.observer(step.name, out.name, dense_copy(data, bound.out[o], out.dtype));
     }
   } catch (const std::exception& e) {
     c.last_error = e.what();

@@ -42,11 +42,6 @@ std::string roofline_text(const Least& least, std::int64_t best_ns) {
              " us, to be best it has to take less than ", best_ns / 1000, " us");
 }
 
-bool has_blocks(const backends::Formats& formats) {
-  const auto blocked = [](backends::Layout layout) { return layout.order == backends::Layout::channels_blocked; };
-  return std::any_of(formats.in.begin(), formats.in.end(), blocked) || std::any_of(formats.out.begin(), formats.out.end(), blocked);
-}
-
 }  // namespace
 
 Candidates::Candidates(backends::Backend& backend, Timer& timer, const TuneOptions& options)
@@ -97,34 +92,8 @@ bool Candidates::forced_away(const std::string& line, const std::string& tactic)
 std::vector<backends::Formats> Candidates::formats_of(const backends::Tactic& tactic, const backends::Problem& plain) const {
   if (!tactic.formats)
     return {backends::Formats{std::vector<backends::Layout>(plain.in.size()), std::vector<backends::Layout>(plain.out.size())}};
-  std::vector<backends::Formats> all = tactic.formats(plain);
-  if (!blocks_) std::erase_if(all, has_blocks);
-  return all;
+  return tactic.formats(plain);
 }
-
-bool Candidates::takes_blocks(const ir::Node& node) const {
-  if (is_view(node) || is_control_flow(node)) return false;
-  const backends::Problem plain = problem_of(node, nullptr);
-  for (const backends::Tactic* t : backends::tactics_for(backend_, *node.def)) {
-    if (!t->formats) continue;
-    for (const backends::Formats& formats : t->formats(plain))
-      if (has_blocks(formats) && t->supports(problem_of(node, &formats))) return true;
-  }
-  return false;
-}
-
-bool Candidates::blocks_meet(const ir::Graph& graph) const {
-  const auto takes = [&](const ir::Node* n) { return n && takes_blocks(*n); };
-  for (const auto& n : graph.nodes()) {
-    for (const auto& body : n->graphs)
-      if (blocks_meet(*body)) return true;
-    if (n->op() != "Conv" || !takes_blocks(*n)) continue;
-    if (takes(n->in(0)->producer) || std::any_of(n->out()->users.begin(), n->out()->users.end(), takes)) return true;
-  }
-  return false;
-}
-
-void Candidates::prepare(const ir::Graph& graph) { blocks_ = !timing() || options_.config->optimization_level >= 4 || blocks_meet(graph); }
 
 backends::Problem Candidates::problem_of(const ir::Node& node, const backends::Formats* formats) const {
   return node_problem(node, formats, options_.box, backend_.info(), options_.config->workspace_bytes);

@@ -18,9 +18,6 @@ struct Candidate {
 class Candidates {
  public:
   Candidates(backends::Backend& backend, Timer& timer, const TuneOptions& options);
-  // To be called first. Blocks of channels are left out, below level 4, where no convolution that takes them has a neighbour that does:
-  // each would pay for two reformats, and win less.
-  void prepare(const ir::Graph& graph);
   // At least one: the reference kernel is always there. At most one per combination of layouts, in a fixed order.
   const std::vector<Candidate>& of(const ir::Node& node);
   // Whether the best candidate of `anchor` could take at most `limit` nanoseconds. No if its work says so, or if the choices that
@@ -34,8 +31,6 @@ class Candidates {
   Least least_of(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config* config = nullptr);
   backends::Problem problem_of(const ir::Node& node, const backends::Formats* formats) const;
   std::vector<backends::Formats> formats_of(const backends::Tactic& tactic, const backends::Problem& plain) const;
-  bool takes_blocks(const ir::Node& node) const;
-  bool blocks_meet(const ir::Graph& graph) const;
   bool runs(const backends::Tactic& tactic, const ir::Node& node) const;
   std::vector<const backends::Tactic*> by_least_time(const ir::Node& node);
   void add(const ir::Node& node, const backends::Tactic& tactic, std::vector<Candidate>& found, StepReport& report);
@@ -50,7 +45,6 @@ class Candidates {
   Timer& timer_;
   const TuneOptions& options_;
   Roofline roofline_;
-  bool blocks_ = true;
   std::map<std::string, std::vector<Candidate>> known_;
 };
 

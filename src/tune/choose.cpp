@@ -81,7 +81,6 @@ void compile_ahead(const ir::Graph& graph, backends::Backend& backend, const Tun
   const std::unique_ptr<Timer> survey = survey_timer(), cached = cached_timer(*survey, backend.info(), quiet, cold_weights);
   ir::Graph copy = graph.clone();
   Chooser chooser{backend, quiet, Candidates(backend, *cached, quiet)};
-  chooser.candidates.prepare(copy);
   chooser.run(copy);
 }
 
@@ -90,7 +89,6 @@ void compile_ahead(const ir::Graph& graph, backends::Backend& backend, const Tun
 Chosen choose_once(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options, Timer& timer, bool cold_weights) {
   const std::unique_ptr<Timer> cached = cached_timer(timer, backend.info(), options, cold_weights);
   Chooser chooser{backend, options, Candidates(backend, *cached, options)};
-  chooser.candidates.prepare(graph);
   count_nodes(graph, chooser.total);
   chooser.run(graph);
   return std::move(chooser.chosen);

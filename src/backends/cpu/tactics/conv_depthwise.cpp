@@ -1,6 +1,4 @@
-// conv_depthwise: convolution in which every channel has a filter of its own, vectors along the channels; channels-last, or in blocks of
-// one vector, each of which is then an image of its own.
-#include "backends/cpu/block/channel_blocks.h"
+// conv_depthwise: convolution in which every channel has a filter of its own, vectors along the channels; channels-last.
 #include "backends/cpu/gemm/depthwise_f32_block.h"
 #include "base/checked.h"
 
@@ -19,19 +17,11 @@ Verdict supports(const Problem& p) {
   const ConvShape s(p);
   if (s.depth != 1 || s.width != 1) return Verdict::no("not every channel has exactly one filter of its own");
   if (s.taps() > kMostTaps) return Verdict::no("the kernel has too many taps");
-  if (is_blocked(p.in[0])) {
-    if (const Verdict blocks = suits_blocks(p); !blocks) return blocks;
-    return F32End::supports(p, 1, own_bias(p));
-  }
   if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
   return F32End::supports(p, 1, own_bias(p));
 }
-std::vector<Formats> formats(const Problem& p) {
-  std::vector<Formats> all{conv_formats(p, kChannelsLast, kChannelsLast)};
-  if (std::optional<Formats> blocks = blocked_formats(p)) all.push_back(std::move(*blocks));
-  return all;
-}
+std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
 
 // The same panels as a product's with one k: columns are channels.
 GemmF32Weights weights_of(const ConvShape& s, std::int64_t isa) {
@@ -42,7 +32,6 @@ GemmF32Weights weights_of(const ConvShape& s, std::int64_t isa) {
 std::vector<Config> configs(const Problem& p) {
   const ConvShape s(p);
   const std::int64_t isa = best_gemm_isa(*p.device), rows = conv_likely_rows(p);
-  if (is_blocked(p.in[0])) return {{isa, 1 << 10, p.in[0].layout.block}};   // of one image
   std::vector<Config> all;
   for (const std::int64_t parts : {16, 1, 4, 64}) {
     const std::int64_t block = std::max<std::int64_t>(ceil_div(rows, parts), 24);
@@ -61,11 +50,8 @@ Verdict valid(const Problem& p, const Config& c) {
   return Verdict::only_if(c[1] > 0 && c[2] > 0 && c[2] < 1 << 30, "its block sizes are out of range");
 }
 
-// A block of channels may be the second half of a panel, from which kernels for whole panels read on.
-std::int64_t floats_behind(const Problem& p, const Config& c) { return is_blocked(p.in[0]) ? kernels_of(c[0]).panel : 0; }
-
 std::int64_t packed_bytes(const Problem& p, const Config& c, int input) {
-  return input == 1 ? (weights_of(ConvShape(p), c[0]).floats() + floats_behind(p, c)) * 4 : -1;
+  return input == 1 ? weights_of(ConvShape(p), c[0]).floats() * 4 : -1;
 }
 
 void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const> constants, void* packed) {
@@ -73,7 +59,6 @@ void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const>
   const float* from = constants[1]->data<float>();
   pack_f32(w, static_cast<float*>(packed),
            [&](std::int64_t tap, std::int64_t, std::int64_t channel) { return from[channel * w.taps + tap]; });
-  std::fill_n(static_cast<float*>(packed) + w.floats(), floats_behind(p, c), 0.f);
 }
 
 Tensor unpack(const Problem& p, const Config& c, int, const void* packed) {
@@ -87,8 +72,6 @@ Tensor unpack(const Problem& p, const Config& c, int, const void* packed) {
 
 struct Kernel : DepthwiseF32 {
   std::int64_t block_rows = 0, block_channels = 0;
-  std::int64_t block = 0;    // of channels, and which operands lie in such blocks; 0: channels-last
-  std::vector<char> blocked;
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
@@ -100,36 +83,13 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   kernel->line = depthwise_f32_line(*kernel->kernels, kernel->shape);
   kernel->end = F32End(p, 1, own_bias(p));
   kernel->zeros.assign(static_cast<std::size_t>(kernel->shape.channels), 0.f);
-  if (is_blocked(p.in[0])) kernel->block = p.in[0].layout.block;
-  for (const OperandDesc& in : p.in) kernel->blocked.push_back(is_blocked(in));
   return kernel;
 }
 
 ir::Dim worker_scratch(const Problem& p, const Config&) { return F32End(p, 1, own_bias(p)).scratch_bytes(); }
 
-// A part is some positions of one block of channels of one image.
-Status::Code run_blocks(const Kernel& kernel, const RunArgs& args) noexcept {
-  const std::int64_t channels = kernel.shape.channels, groups = ceil_div(channels, kernel.block);
-  const ConvExtents whole(args.in[0], args.out[0]);
-  const std::int64_t rows = whole.positions(), blocks = ceil_div(rows, kernel.block_rows);
-  if (whole.batch == 0 || rows == 0) return Status::ok;
-  args.parallel->for_each(whole.batch * groups * blocks, [&](std::int64_t part, int worker) noexcept {
-    const std::int64_t i = part % blocks, image = part / blocks, first = image % groups * kernel.block;
-    const BlockOfChannels operands(args, kernel.blocked, kernel.block, image / groups, first);
-    const RunArgs& own = operands.args();
-    const ConvExtents extents(own.in[0], own.out[0]);
-    const WindowRows windows(kernel.shape, extents, own.in[0].as<const float>(), kernel.zeros.data());
-    F32End::Binding bound;
-    kernel.end.bind(own, TileAxes::channels_last(own.out[0].rank), bound);
-    DepthwiseF32Block block(kernel, own, extents, windows, bound, first, std::min(channels, first + kernel.block));
-    block.run(i * rows / blocks, (i + 1) * rows / blocks, args.scratch_of(worker));
-  });
-  return Status::ok;
-}
-
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
-  if (kernel.block) return run_blocks(kernel, args);
   const GemmF32Weights& w = kernel.weights;
   const ConvExtents extents(args.in[0], args.out[0]);
   const std::int64_t rows = extents.rows();

@@ -3,7 +3,7 @@
 
 namespace tenfold::backends::cpu {
 
-Verdict can_move_any(const Problem& p) {
+Verdict can_move(const Problem& p) {
   if (Verdict v = needs_avx2(p); !v) return v;
   if (Verdict v = no_epilogue(p); !v) return v;
   for (const auto* side : {&p.in, &p.out})
@@ -13,13 +13,6 @@ Verdict can_move_any(const Problem& p) {
       if (operand.dims.size() > kMaxRank) return Verdict::no(cat("rank ", operand.dims.size(), ", ", kMaxRank, " is possible"));
     }
   return Verdict::ok();
-}
-
-Verdict can_move(const Problem& p) {
-  for (const auto* side : {&p.in, &p.out})
-    for (const OperandDesc& operand : *side)
-      if (!operand.missing && operand.layout.order == Layout::channels_blocked) return Verdict::no("blocked channels");
-  return can_move_any(p);
 }
 
 std::vector<Formats> same_layouts(const Problem& p) {

@@ -6,9 +6,8 @@
 
 namespace tenfold::backends::cpu {
 
-// Element sizes a strided copy moves, ranks it walks, no epilogue; any strides. `any`: of blocked channels, too.
+// Element sizes a strided copy moves, ranks it walks, no epilogue; any strides.
 Verdict can_move(const Problem& p);
-Verdict can_move_any(const Problem& p);
 // Every operand of the output's rank in one layout: all plain, or all channels-last.
 std::vector<Formats> same_layouts(const Problem& p);
 

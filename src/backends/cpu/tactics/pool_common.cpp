@@ -4,7 +4,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "backends/cpu/block/channel_blocks.h"
 #include "backends/cpu/gemm/conv_shape.h"
 #include "backends/cpu/kernels/pool.h"
 #include "backends/cpu/tactics/row_problem_common.h"
@@ -32,7 +31,6 @@ Verdict supports(const Problem& p) {
   for (const OperandDesc* operand : {&p.in[0], &p.out[0]})
     if (!operand->dense && (operand->layout != kChannelsLast || !unit_channels(*operand)))
       return Verdict::no("an operand is strided, and its channels are not innermost");
-  if (is_blocked(p.in[0]) && rank > kMaxRank) return Verdict::no("too many dims for blocks of channels");
   if (p.in[0].layout != p.out[0].layout) return Verdict::no("input and output differ in layout");
   if (p.attributes->string("auto_pad", "NOTSET") != "NOTSET") return Verdict::no("pads depend on the run's extents");
   const std::size_t n = rank - 2;
@@ -55,16 +53,13 @@ Verdict supports(const Problem& p) {
 std::vector<Formats> formats(const Problem& p) {
   const auto all = [&](Layout layout) { return Formats{{layout}, std::vector<Layout>(p.out.size(), layout)}; };
   if (p.in[0].dtype == DType::bf16 && p.op->name != "MaxPool") return {all(kChannelsLast)};
-  std::vector<Formats> some{all(kPlain), all(kChannelsLast)};
-  if (const Layout blocked = blocked_layout(*p.device); worth_blocking(p.in[0], blocked)) some.push_back(all(blocked));
-  return some;
+  return {all(kPlain), all(kChannelsLast)};
 }
 
 struct Kernel {
   const PoolKernels* kernels;
   DType dtype;
   bool is_max, count_pads, channels_last;
-  int64_t block = 0;  // of channels
   Three kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, begin{0, 0, 0}, end{0, 0, 0};
 };
 
@@ -74,8 +69,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   k->dtype = p.in[0].dtype;
   k->is_max = p.op->name == "MaxPool";
   k->count_pads = p.attributes->integer("count_include_pad", 0) != 0;
-  if (is_blocked(p.in[0])) k->block = p.in[0].layout.block;
-  k->channels_last = k->block > 0 || p.in[0].layout == kChannelsLast;
+  k->channels_last = p.in[0].layout == kChannelsLast;
   const std::size_t n = p.in[0].dims.size() - 2, lead = 3 - n;
   for (std::size_t i = 0; i < n; ++i) {
     k->kernel[lead + i] = p.attributes->ints("kernel_shape")[i];
@@ -191,7 +185,8 @@ void plain(const Kernel& k, const RunArgs& args, const ConvExtents& e, Row row) 
       });
 }
 
-Status::Code run_images(const Kernel& k, const RunArgs& args) noexcept {
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  const Kernel& k = *static_cast<const Kernel*>(self);
   const PoolKernels& f = *k.kernels;
   const ConvExtents e(args.in[0], args.out[0]);
   if (e.rows() * args.in[0].dims[1] == 0) return Status::ok;
@@ -215,16 +210,6 @@ Status::Code run_images(const Kernel& k, const RunArgs& args) noexcept {
       plain<float>(k, args, e, k.is_max ? f.max_row_f32 : f.sum_row_f32);
   }
   return Status::ok;
-}
-
-Status::Code run(const void* self, const RunArgs& args) noexcept {
-  const Kernel& k = *static_cast<const Kernel*>(self);
-  if (k.block == 0) return run_images(k, args);
-  const BlocksAsImages x(args.in[0], k.block), y(args.out[0], k.block);
-  const Bound in = x.bound(args.in[0]), out = y.bound(args.out[0]);
-  RunArgs own = args;
-  own.in = {&in, 1}, own.out = {&out, 1};
-  return run_images(k, own);
 }
 
 }  // namespace

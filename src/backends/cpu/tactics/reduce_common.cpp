@@ -22,7 +22,6 @@ Verdict supports(const Problem& p) {
   if (in.dtype != DType::f32 && in.dtype != DType::bf16)
     return Verdict::no(cat("elements of type ", name(in.dtype), ", f32 or bf16 is needed"));
   if (in.dims.size() > kMaxRank) return Verdict::no(cat("rank ", in.dims.size(), ", ", kMaxRank, " is possible"));
-  if (in.layout.order == Layout::channels_blocked) return Verdict::no("blocked channels");
   if (!p.out[0].dense) return Verdict::no("the output is strided");
   if (p.in.size() > 1 && !p.in[1].missing) return Verdict::no("the axes are data");
   if (reduced_axes(p) == 0) return Verdict::no("nothing is reduced");

@@ -1,5 +1,4 @@
 // region_blocks: any pointwise operator or Region, block by block through the executor; any layout the operands agree on is one long row.
-#include "backends/cpu/block/channel_blocks.h"
 #include "backends/cpu/block/space.h"
 #include "backends/cpu/gemm/likely.h"
 #include "backends/pointwise_body.h"
@@ -44,19 +43,6 @@ Verdict reduces_in_rows(const Problem& p, const ir::Body& body) {
   return Verdict::ok();
 }
 
-bool is_number(const OperandDesc& operand) { return ir::product(operand.dims) == ir::Dim(1); }
-
-// In blocks everything is one row, padding included: all operands are whole, or one number.
-Verdict runs_in_blocks(const Problem& p, const ir::Body& body) {
-  const OperandDesc& y = p.out[0];
-  const auto is_whole = [&](const OperandDesc& o) { return o.layout == y.layout && o.dims == y.dims && o.dense; };
-  if (!is_blocked(y) || y.dims.size() < 3 || body.reduced_rank > 0) return Verdict::no("blocks of channels with a result that has none");
-  for (const OperandDesc& in : p.in)
-    if (!in.missing && !is_whole(in) && (is_blocked(in) || !is_number(in)))
-      return Verdict::no("blocks of channels with a broadcast operand");
-  return Verdict::only_if(std::all_of(p.out.begin(), p.out.end(), is_whole), "blocks of channels with results that differ");
-}
-
 Verdict supports(const Problem& p) {
   if (!(p.device->features & kAvx2)) return Verdict::no("needs avx2");
   if (!p.op->scalar) return Verdict::no("the operator is not pointwise");
@@ -65,26 +51,10 @@ Verdict supports(const Problem& p) {
   const ir::Body body = whole_body(p);
   if (Verdict v = BlockExecutor::supports(body); !v) return v;
   if (body.outputs.size() < p.out.size()) return Verdict::no("more outputs than the body has");
-  for (const auto* side : {&p.in, &p.out})
-    if (std::any_of(side->begin(), side->end(), is_blocked)) return runs_in_blocks(p, body);
   return body.reduced_rank > 0 ? reduces_in_rows(p, body) : Verdict::ok();
 }
 
-// Null where not all operands are whole or one number.
-std::optional<Formats> blocked_formats(const Problem& p) {
-  const Layout blocked = blocked_layout(*p.device);
-  Formats blocks{std::vector<Layout>(p.in.size()), std::vector<Layout>(p.out.size(), blocked)};
-  for (const OperandDesc& out : p.out)
-    if (out.dims != p.out[0].dims || !worth_blocking(out, blocked)) return std::nullopt;
-  for (std::size_t i = 0; i < p.in.size(); ++i) {
-    if (p.in[i].missing || is_number(p.in[i])) continue;
-    if (p.in[i].dims != p.out[0].dims) return std::nullopt;
-    blocks.in[i] = blocked;
-  }
-  return blocks;
-}
-
-// Everything plain; everything with a channel axis in channels-last; everything whole in blocks of channels.
+// Everything plain; everything with a channel axis in channels-last.
 std::vector<Formats> formats(const Problem& p) {
   std::vector<Formats> all{{std::vector<Layout>(p.in.size(), kPlain), std::vector<Layout>(p.out.size(), kPlain)}};
   const std::size_t rank = space_of(p).size();
@@ -94,7 +64,6 @@ std::vector<Formats> formats(const Problem& p) {
     if (!p.in[i].missing && p.in[i].dims.size() == rank) last.in[i] = kChannelsLast;
   for (std::size_t i = 0; i < p.out.size(); ++i) last.out[i] = kChannelsLast;
   all.push_back(std::move(last));
-  if (std::optional<Formats> blocks = blocked_formats(p)) all.push_back(std::move(*blocks));
   return all;
 }
 
@@ -103,15 +72,13 @@ struct Kernel {
   std::vector<int> in;  // operands that feed the body
   std::vector<int> in_bytes, out_bytes;
   int reduced = 0;
-  int64_t part = 0;   // elements
-  int64_t block = 0;  // of channels; 0: none
+  int64_t part = 0;  // elements
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   ir::Body body = whole_body(p);
   body.outputs.resize(p.out.size());
   auto kernel = std::make_shared<Kernel>(Kernel{BlockExecutor(body, p.device->features), {}, {}, {}, body.reduced_rank, c[0]});
-  if (is_blocked(p.out[0])) kernel->block = p.out[0].layout.block;
   for (std::size_t i = 0; i < p.in.size(); ++i) {
     if (p.in[i].missing) continue;
     kernel->in.push_back(static_cast<int>(i));
@@ -150,7 +117,8 @@ int shape_of(const Kernel& kernel, const RunArgs& args, int64_t* dims) {
   return rank;
 }
 
-Status::Code run_space(const Kernel& kernel, const RunArgs& args) noexcept {
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  const Kernel& kernel = *static_cast<const Kernel*>(self);
   int64_t dims[kMaxRank] = {};
   const int rank = shape_of(kernel, args, dims);
   Space space(dims, rank);
@@ -191,24 +159,6 @@ Status::Code run_space(const Kernel& kernel, const RunArgs& args) noexcept {
   else
     args.parallel->for_each(parts.count(), part);
   return Status::ok;
-}
-
-// In blocks of channels: one row of all that is stored.
-Status::Code run_row(const Kernel& kernel, const RunArgs& args) noexcept {
-  static constexpr int64_t kOne[] = {1};
-  const int64_t all[] = {stored_elements(args.out[0], kernel.block)};
-  const auto number = [](const Bound& b) { return std::all_of(b.dims, b.dims + b.rank, [](int64_t d) { return d == 1; }); };
-  Bound in[BlockExecutor::kMaxInputs + 1], out[BlockExecutor::kMaxOutputs];
-  for (std::size_t i = 0; i < args.in.size(); ++i) in[i] = {args.in[i].data, number(args.in[i]) ? kOne : all, kOne, 1};
-  for (std::size_t i = 0; i < args.out.size(); ++i) out[i] = {args.out[i].data, all, kOne, 1};
-  RunArgs own = args;
-  own.in = {in, args.in.size()}, own.out = {out, args.out.size()};
-  return run_space(kernel, own);
-}
-
-Status::Code run(const void* self, const RunArgs& args) noexcept {
-  const Kernel& kernel = *static_cast<const Kernel*>(self);
-  return kernel.block ? run_row(kernel, args) : run_space(kernel, args);
 }
 
 bool may_alias(const Problem& p, int in, int out) {

@@ -27,8 +27,7 @@ Verdict supports(const Problem& p) {
   if (rank < 3 || rank > 5) return Verdict::no("not one to three spatial dims");
   if (p.out[0].dims[0] != p.in[0].dims[0] || p.out[0].dims[1] != p.in[0].dims[1]) return Verdict::no("batch or channels are resized");
   if (!p.in[0].dense || !p.out[0].dense) return Verdict::no("an operand is strided");
-  if (p.in[0].layout != p.out[0].layout || p.in[0].layout.order == Layout::channels_blocked)
-    return Verdict::no("layouts differ or are blocked");
+  if (p.in[0].layout != p.out[0].layout) return Verdict::no("layouts differ");
   if (mode != "nearest" && mode != "linear") return Verdict::no("mode " + mode);
   if (transform != "half_pixel" && transform != "pytorch_half_pixel" && transform != "align_corners" && transform != "asymmetric")
     return Verdict::no("coordinates by " + transform);

@@ -84,7 +84,6 @@ Verdict can_generate(const ElementsProblem& p) {
   if (all.size() > kMostElementsOperands) return Verdict::no("too many operands");
   for (const OperandDesc* o : all) {
     if (!has_c_type(o->dtype)) return Verdict::no(cat("an operand is ", name(o->dtype)));
-    if (o->layout.order == Layout::channels_blocked) return Verdict::no("blocked channels");
   }
   if (Verdict v = can_print(p.body); !v) return v;
   if (p.body.outputs.size() < p.out.size()) return Verdict::no("more outputs than the body has");

@@ -184,8 +184,7 @@ Verdict supports(const Problem& p) {
   for (std::size_t i = 1; i < p.in.size(); ++i)
     if (there(p, i) && !p.in[i].dense) return Verdict::no("counts are not dense");
   if (!p.out[0].dense) return Verdict::no("the result is not dense");
-  if (p.in[0].layout.order == Layout::channels_blocked || p.in[0].layout != p.out[0].layout)
-    return Verdict::no("layouts differ or are blocked");
+  if (p.in[0].layout != p.out[0].layout) return Verdict::no("layouts differ");
   const std::size_t rank = p.in[0].dims.size();
   if (rank < 1 || rank > kMostPadDims) return Verdict::no("too many dims, or none");
   return Verdict::only_if(p.bounds(ir::product(p.out[0].dims)).upper < int64_t{1} << 38, "too many elements");

@@ -20,7 +20,6 @@ Verdict supports(const Problem& p) {
   if (p.body) return Verdict::no("no epilogue is possible");
   if (!is_supported(p.in[0].dtype) || !is_supported(p.out[0].dtype)) return Verdict::no(cat("elements are ", name(p.in[0].dtype)));
   if (p.in[0].dims.empty() || p.in[0].dims.size() > kReduceAxes) return Verdict::no("no axis, or too many");
-  if (p.in[0].layout.order == Layout::channels_blocked) return Verdict::no("blocked channels");
   if (p.in.size() > 1 && !p.in[1].missing) return Verdict::no("the axes are data");
   if (p.bounds(ir::product(p.in[0].dims)).upper >= std::int64_t{1} << 31) return Verdict::no("too many elements");
   return Verdict::only_if(reduced_axes(p) != 0, "nothing is reduced");

@@ -27,8 +27,7 @@ Verdict supports(const Problem& p) {
   if (x.size() < 3 || x.size() > 5) return Verdict::no("not one to three spatial dims");
   if (y[0] != x[0] || y[1] != x[1]) return Verdict::no("batch or channels are resized");
   if (!p.out[0].dense) return Verdict::no("the result is not dense");
-  if (p.in[0].layout != p.out[0].layout || p.in[0].layout.order == Layout::channels_blocked)
-    return Verdict::no("layouts differ or are blocked");
+  if (p.in[0].layout != p.out[0].layout) return Verdict::no("layouts differ");
   if (resize_taps_of(p) == 0) return Verdict::no("mode " + a.string("mode"));
   if (resize_taps_of(p) == 4 && x.size() == 5) return Verdict::no("a cubic filter over three axes");
   if (resize_transform_of(p) < 0) return Verdict::no("coordinates by " + a.string("coordinate_transformation_mode"));

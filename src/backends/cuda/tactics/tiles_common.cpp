@@ -54,7 +54,6 @@ bool may_be_wide(const TileArguments& t, int vector) {
 
 Verdict can_tile(const OperandDesc& from, const OperandDesc& to) {
   if (bits(from.dtype) < 8 || bits(from.dtype) > 64 || from.dtype == DType::string) return Verdict::no("elements are not of 8 to 64 bits");
-  if (from.layout.order == Layout::channels_blocked || to.layout.order == Layout::channels_blocked) return Verdict::no("blocked channels");
   return Verdict::only_if(to.dims.size() >= 2 && to.dims.size() <= kTileAxes, "fewer than two dims, or too many");
 }
 
