@@ -67,8 +67,10 @@ std::string judge(const SuiteCase& test, const Values& got, const Values& want) 
   if (got.size() != want.size()) return cat(got.size(), " outputs, ", want.size(), " expected");
   const bool random = test.name.rfind("test_bernoulli", 0) == 0;
   const double rtol = test.name == "light_densenet121" ? 2e-3 : 1e-3;
+  // Of an inverse DFT values of 2e-7 are stored where they should be 0, beside others of up to 54.
+  const double atol = test.name.rfind("test_dft_inverse", 0) == 0 ? 1e-6 : 1e-7;
   for (std::size_t i = 0; i < got.size(); ++i) {
-    const std::string found = difference(got[i], want[i], rtol, 1e-7, !random);
+    const std::string found = difference(got[i], want[i], rtol, atol, !random);
     if (!found.empty()) return cat("output ", i, ": ", found);
   }
   return "";
