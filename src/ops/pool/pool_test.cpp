@@ -53,5 +53,15 @@ TEST(Pool, CasesRun) {
     expect_cases_run(op);
 }
 
+TEST(Pool, RegionsOfTooManySamplesAreRefused) {
+  expect_refused("(x f32[1,1,4,4], r f32[1,4], i i64[1])\n y = RoiAlign(x, r, i) sampling_ratio=4611686018427387904");
+  expect_refused("(x f32[1,1,4,4], r f32[1,4], i f32[1])\n y = RoiAlign(x, r, i)");
+  const ir::OpDef& op = ir::Registry::builtin().get("RoiAlign");
+  for (const char* region : {"0,0,9e8,9e8", "0,0,3,9e37"}) {
+    const ir::Graph graph = case_graph(ir::Registry::builtin(), op, parse_case(op, cat("f32[1,1,4,4]! f32[1,4]{", region, "} i64[1]{0}")));
+    EXPECT_THROW(run_graph(graph, {}), Error) << region;
+  }
+}
+
 }  // namespace
 }  // namespace tenfold::ops

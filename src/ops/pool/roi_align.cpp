@@ -9,14 +9,21 @@
 namespace tenfold::ir {
 namespace {
 
+// In each direction: of a bin, and of a region, whose samples lie in memory.
+constexpr std::int64_t kMostOfBin = 4096, kMostOfRegion = std::int64_t{1} << 22;
+
 void infer(InferCall& call) {
   const Attributes& a = call.attributes();
   const std::string &mode = a.string("mode"), &coordinates = a.string("coordinate_transformation_mode");
   require_sound(mode == "avg" || mode == "max", "mode is '", mode, "', avg or max expected");
   require_sound(coordinates == "half_pixel" || coordinates == "output_half_pixel", "coordinate_transformation_mode is '", coordinates,
                 "', half_pixel or output_half_pixel expected");
-  require_sound(a.integer("output_height") > 0 && a.integer("output_width") > 0 && a.integer("sampling_ratio") >= 0, "output_height is ",
-                a.integer("output_height"), ", output_width ", a.integer("output_width"), ", sampling_ratio ", a.integer("sampling_ratio"));
+  require_sound(a.integer("output_height") > 0 && a.integer("output_width") > 0 && a.integer("sampling_ratio") >= 0 &&
+                    a.integer("sampling_ratio") <= kMostOfBin,
+                "output_height is ", a.integer("output_height"), ", output_width ", a.integer("output_width"), ", sampling_ratio ",
+                a.integer("sampling_ratio"), ": positive extents and a ratio of 0 to ", kMostOfBin, " expected");
+  require_sound(is_float(call.dtype(0)) && is_float(call.dtype(1)) && is_integer(call.dtype(2)), "images, regions and their images hold ",
+                name(call.dtype(0)), ", ", name(call.dtype(1)), " and ", name(call.dtype(2)), ", expected floats, floats and integers");
   call.need(call.rank(0) == 4 && call.rank(1) == 2 && call.rank(2) == 1, "images, regions and their images have the ranks ", call.rank(0),
             ", ", call.rank(1), " and ", call.rank(2), ", expected 4, 2 and 1");
   call.need(!call.dims(1)[1].is_constant() || call.dims(1)[1] == Dim(4), "regions have ", call.dims(1)[1].text(),
@@ -33,9 +40,12 @@ struct Line {
 
   Line(const Call& call, double start, double end, std::int64_t bins, std::int64_t extent, bool shifted, std::int64_t ratio) {
     const double size = shifted ? end - start : std::max(end - start, 1.0), bin = size / static_cast<double>(bins);
-    require(std::isfinite(size) && std::isfinite(start) && std::fabs(bin) < 1e6, ErrorKind::invalid_argument, ops::describe(call),
-            ": a region reaches from ", start, " to ", end, " in an image of ", extent);
+    require(std::isfinite(size) && std::isfinite(start) && (ratio > 0 || bin <= kMostOfBin), ErrorKind::invalid_argument,
+            ops::describe(call), ": a region reaches from ", start, " to ", end, " in an image of ", extent);
     samples = ratio > 0 ? ratio : std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(bin)));
+    require(samples == 0 || bins <= kMostOfRegion / samples, ErrorKind::invalid_argument, ops::describe(call), ": ", bins, " bins of ",
+            samples, " samples each are more than ", kMostOfRegion);
+    all.reserve(static_cast<std::size_t>(bins * samples));
     for (std::int64_t i = 0; i < bins * samples; ++i) {
       const double at =
           start + static_cast<double>(i / samples) * bin + (static_cast<double>(i % samples) + 0.5) * bin / static_cast<double>(samples);
