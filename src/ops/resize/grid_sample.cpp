@@ -14,6 +14,7 @@ void infer(InferCall& call) {
   require_sound(mode == "linear" || mode == "nearest" || mode == "cubic", "mode is '", mode, "', linear, nearest or cubic expected");
   require_sound(padding == "zeros" || padding == "border" || padding == "reflection", "padding_mode is '", padding,
                 "', zeros, border or reflection expected");
+  require_sound(is_float(call.dtype(1)), "the grid holds ", name(call.dtype(1)), ", floats expected");
   const int rank = call.rank(0);
   call.need(rank >= 3 && call.rank(1) == rank, "data and grid have the ranks ", rank, " and ", call.rank(1),
             ", the same from 3 on expected");
