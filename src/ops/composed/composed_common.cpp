@@ -23,6 +23,11 @@ ir::Value* one(ir::OnnxImport& call, std::string_view op, std::vector<ir::Value*
 
 ir::Value* floats(ir::OnnxImport& call, DType dtype, Shape shape, const std::vector<double>& values) {
   Tensor tensor(dtype, std::move(shape));
+  if (dtype == DType::f32) {   // matrices of millions
+    float* to = tensor.mutable_data<float>();
+    for (double value : values) *to++ = static_cast<float>(value);
+    return call.graph().add_constant(std::move(tensor));
+  }
   for (std::size_t i = 0; i < values.size(); ++i) store_double(dtype, tensor.mutable_raw(), static_cast<std::int64_t>(i), values[i]);
   return call.graph().add_constant(std::move(tensor));
 }
@@ -64,6 +69,11 @@ ir::Value* integer_product(ir::OnnxImport& call, const Quantized& a, const Quant
 int known_rank(ir::OnnxImport& call, int i) {
   require(call.need(i)->type.ranked, ErrorKind::unsupported, "the rank of operand ", i, " is not known");
   return call.in(i)->rank();
+}
+
+void need_float(ir::OnnxImport& call, int i) {
+  const DType type = call.need(i)->dtype();
+  require(is_float(type), ErrorKind::invalid_model, "operand ", i, " holds ", name(type), ", floats expected");
 }
 
 }  // namespace tenfold::ops

@@ -32,7 +32,9 @@ struct Quantized {
 };
 // A times B in integers, as floats, plus operand `bias` if that is there.
 ir::Value* integer_product(ir::OnnxImport& call, const Quantized& a, const Quantized& b, int bias);
-// Numbers of ranks, which an operand has to have for import to know what to write.
+// The rank of operand i, which import has to know to write what computes it.
 int known_rank(ir::OnnxImport& call, int i);
+// Refuses operand i unless it holds floats: constants made for it would be rounded to its type.
+void need_float(ir::OnnxImport& call, int i);
 
 }  // namespace tenfold::ops

@@ -1,5 +1,5 @@
 // DFT: a Fourier transform along one axis, as a product with its matrix. Operands: data [..., 1 or 2], length, axis (from opset 20).
-#include <cmath>
+#include <algorithm>
 
 #include "ops/composed/fourier_common.h"
 
@@ -11,21 +11,21 @@ struct Transform {
   bool inverse, from_half;                          // from the half of a real signal's spectrum that says it all
 };
 
-// [in, parts, out, parts]: what an element of the data adds to one of the result.
+// [in, parts, out, parts]: what an element of the data adds to one of the result. What the length cuts off adds nothing.
 std::vector<double> matrix(const Transform& t) {
   std::vector<double> m(static_cast<std::size_t>(t.in * t.parts * t.out * t.out_parts));
-  auto at = m.begin();
-  for (std::int64_t i = 0; i < t.in; ++i) {
+  if (m.empty()) return m;
+  const ops::Circle circle(t.length);
+  const double turn = t.inverse ? 1 : -1, all = t.inverse ? 1 / static_cast<double>(t.length) : 1;
+  double* at = m.data();
+  for (std::int64_t i = 0; i < std::min(t.in, t.from_half ? t.length / 2 + 1 : t.length); ++i) {
+    const bool twice = t.from_half && i != 0 && 2 * i != t.length;   // stands for its conjugate, too
+    const double scale = twice ? 2 * all : all;
     for (std::int64_t part = 0; part < t.parts; ++part) {
-      for (std::int64_t k = 0; k < t.out; ++k) {
-        for (std::int64_t out_part = 0; out_part < t.out_parts; ++out_part, ++at) {
-          if (i >= (t.from_half ? t.length / 2 + 1 : t.length)) continue;   // cut off
-          const double angle = ops::turn(i * k, t.length) * (t.inverse ? 1 : -1);
-          const double value = part == out_part ? std::cos(angle) : part ? -std::sin(angle) : std::sin(angle);
-          const bool twice = t.from_half && i != 0 && 2 * i != t.length;   // stands for its conjugate, too
-          *at = value * (twice ? 2 : 1) / (t.inverse ? static_cast<double>(t.length) : 1);
-        }
-      }
+      circle.along(i, t.out, [&](double cosine, double sine) {
+        *at++ = scale * (part ? -turn * sine : cosine);
+        if (t.out_parts == 2) *at++ = scale * (part ? cosine : turn * sine);
+      });
     }
   }
   return m;
@@ -33,6 +33,7 @@ std::vector<double> matrix(const Transform& t) {
 
 std::vector<Value*> transformed(OnnxImport& call, std::int64_t axis) {
   const int rank = ops::known_rank(call, 0);
+  ops::need_float(call, 0);
   const Dims& dims = call.in(0)->dims();
   require(rank >= 2 && rank < 20 && axis >= -rank && axis < rank, ErrorKind::invalid_model, "axis ", axis, " of data of rank ", rank);
   if (axis < 0) axis += rank;

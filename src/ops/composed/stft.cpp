@@ -1,8 +1,6 @@
 // STFT: Fourier transforms of frames of a signal, as one convolution: its filters are the rows of the transform times the window.
 //
 // Operands: signal [batch, length, 1 or 2] or [batch, length], step from frame to frame, window, length of a frame.
-#include <cmath>
-
 #include "ops/composed/fourier_common.h"
 
 namespace tenfold::ir {
@@ -12,21 +10,22 @@ using ops::one;
 
 // [2 * bins, parts, length]: real parts of all bins, then imaginary ones.
 std::vector<double> filters(std::int64_t bins, std::int64_t parts, std::int64_t length) {
-  std::vector<double> f;
+  const ops::Circle circle(length);
+  std::vector<double> f(static_cast<std::size_t>(2 * bins * parts * length));
+  double* at = f.data();
   for (std::int64_t row = 0; row < 2 * bins; ++row) {
-    for (std::int64_t part = 0; part < parts; ++part) {
-      for (std::int64_t n = 0; n < length; ++n) {
-        const double angle = ops::turn(row % bins * n, length);
-        const bool imaginary = row >= bins;
-        f.push_back(imaginary == (part == 1) ? std::cos(angle) : imaginary ? -std::sin(angle) : std::sin(angle));
-      }
-    }
+    const bool imaginary = row >= bins;
+    for (std::int64_t part = 0; part < parts; ++part)
+      circle.along(row % bins, length, [&](double cosine, double sine) {
+        *at++ = imaginary == (part == 1) ? cosine : imaginary ? -sine : sine;
+      });
   }
   return f;
 }
 
 std::vector<Value*> from_onnx(OnnxImport& call) {
   const int rank = ops::known_rank(call, 0);
+  ops::need_float(call, 0);
   require(rank == 2 || rank == 3, ErrorKind::invalid_model, "the signal has rank ", rank, ", 2 or 3 expected");
   Value* signal = rank == 2 ? call.in(0) : ops::transposed(call, call.in(0), {0, 2, 1});
   if (rank == 2) signal = ops::unsqueezed(call, signal, {1});
