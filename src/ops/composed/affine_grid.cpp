@@ -2,41 +2,59 @@
 //
 // Operands: theta [batch, dims, dims + 1], the image's shape [batch, channels, extents...].
 #include "ops/composed/composed_common.h"
-#include "ops/elements.h"
 
 namespace tenfold::ir {
 namespace {
 
 using ops::one;
 
-std::vector<Value*> from_onnx(OnnxImport& call) {
+// Dim d of the image as coordinates from -1 to 1, in the shape [1, 1.., extent, ..1, 1] that broadcasts over the grid.
+Value* coordinates(OnnxImport& call, const Shape& extents, std::size_t d, bool corners) {
+  const auto extent = static_cast<double>(extents[d]);
+  std::vector<double> places;
+  for (std::int64_t i = 0; i < extents[d]; ++i) {
+    const auto at = static_cast<double>(i);
+    places.push_back(corners ? (extents[d] > 1 ? 2 * at / (extent - 1) - 1 : 0) : (2 * at + 1) / extent - 1);
+  }
+  Shape shape(extents.size() + 2, 1);
+  shape[d + 1] = extents[d];
+  return ops::floats(call, call.in(0)->dtype(), shape, places);
+}
+
+Shape extents_of(OnnxImport& call) {
   require(call.need(1)->contents.has_value(), ErrorKind::unsupported, "the size of an affine grid must be known");
   const Dims& size = *call.in(1)->contents;
-  const auto dims = static_cast<int>(size.size()) - 2;
-  require(dims == 2 || dims == 3, ErrorKind::invalid_model, "the size has ", size.size(), " values, 4 or 5 expected");
-  const bool corners = call.attributes.integer("align_corners", 0) != 0;
+  require(size.size() == 4 || size.size() == 5, ErrorKind::invalid_model, "the size has ", size.size(), " values, 4 or 5 expected");
   Shape extents;
   for (std::size_t d = 2; d < size.size(); ++d) {
     require(size[d].is_constant(), ErrorKind::unsupported, "an affine grid must have constant extents, not ", size[d].text());
     extents.push_back(size[d].constant());
+    require(extents.back() > 0 && extents.back() < 1 << 20, ErrorKind::invalid_model, "the grid has an extent of ", extents.back());
   }
-  for (std::int64_t e : extents) require(e > 0 && e < 1 << 20, ErrorKind::invalid_model, "the grid has an extent of ", e);
-  const std::int64_t places = element_count(extents);
-  require(places <= 1 << 28, ErrorKind::unsupported, "a grid of ", places, " places is too large");
-  std::vector<double> grid;   // [places, dims + 1], the last dim of the image first
-  ops::for_each_index(extents, [&](const Shape& index, std::int64_t) {
-    for (std::size_t d = extents.size(); d-- > 0;) {
-      const auto at = static_cast<double>(index[d]), extent = static_cast<double>(extents[d]);
-      grid.push_back(corners ? (extents[d] > 1 ? 2 * at / (extent - 1) - 1 : 0) : (2 * at + 1) / extent - 1);
-    }
-    grid.push_back(1);
-  });
-  Value* y = one(call, "MatMul",
-                 {ops::floats(call, call.need(0)->dtype(), {places, dims + 1}, grid), ops::transposed(call, call.in(0), {0, 2, 1})});
-  Ints shape{0};
-  shape.insert(shape.end(), extents.begin(), extents.end());
-  shape.push_back(dims);
-  return {ops::reshaped(call, y, shape)};
+  const Dims& theta = call.need(0)->dims();
+  require(ops::known_rank(call, 0) == 3 && (!theta[0].is_constant() || !size[0].is_constant() || theta[0] == size[0]),
+          ErrorKind::invalid_model, "theta has the shape [", text(theta), "], expected [", size[0].text(), ",", extents.size(), ",",
+          extents.size() + 1, "]");
+  return extents;
+}
+
+// Columns of theta times the coordinates, and their sum: no matrix of all places is needed.
+std::vector<Value*> from_onnx(OnnxImport& call) {
+  ops::need_float(call, 0);
+  ops::known_rank(call, 0);
+  const Shape extents = extents_of(call);
+  const auto dims = static_cast<std::int64_t>(extents.size());
+  const bool corners = call.attributes.integer("align_corners", 0) != 0;
+  const std::vector<Value*> columns = call.add("Split", {call.in(0), call.ints(Ints(extents.size() + 1, 1))}, {{"axis", 2}},
+                                               static_cast<int>(dims) + 1);
+  Ints shape(extents.size() + 2, 1);   // [batch, 1.., dims]
+  shape.front() = 0, shape.back() = dims;
+  Value* y = ops::reshaped(call, columns.back(), shape);
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    Value* column = ops::reshaped(call, columns[extents.size() - 1 - d], shape);   // of x, the last dim, first
+    y = one(call, "Add", {y, one(call, "Mul", {column, coordinates(call, extents, d, corners)})});
+  }
+  return {y};
 }
 
 }  // namespace
