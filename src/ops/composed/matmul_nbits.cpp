@@ -13,8 +13,11 @@ struct Form {
   DType type;
   explicit Form(const Attributes& a)
       : k(a.integer("K")), n(a.integer("N")), bits(a.integer("bits", 4)), block(a.integer("block_size")) {
-    require(k > 0 && n > 0 && block > 0 && k <= 1 << 28 && n <= 1 << 28, ErrorKind::invalid_model, "K is ", k, ", N ", n, ", block_size ",
-            block);
+    require(k > 0 && n > 0 && k <= 1 << 28 && n <= 1 << 28, ErrorKind::invalid_model, "K is ", k, ", N ", n, ": 1 to 2^28 expected");
+    require(block >= 16 && block <= 1 << 28 && (block & (block - 1)) == 0, ErrorKind::invalid_model, "block_size is ", block,
+            ", a power of two from 16 on expected");
+    require(a.integer("weight_prepacked", 0) == 0, ErrorKind::unsupported,
+            "weights packed for one kind of processor (weight_prepacked) are not supported");
     require(bits == 4 || bits == 8, ErrorKind::unsupported, "weights of ", bits, " bits are not supported: 4 or 8 are");
     blocks = (k + block - 1) / block;
     type = bits == 4 ? DType::u4 : DType::u8;

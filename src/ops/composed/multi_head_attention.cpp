@@ -23,6 +23,11 @@ struct Heads {
     for (const char* flag : {"do_rotary", "past_present_share_buffer"})
       require(call.attributes.integer(flag, 0) == 0, ErrorKind::unsupported, flag, " is not supported");
   }
+  // Operands from `first` on say how much of a cache counts that the results share: ignored, they would give wrong numbers.
+  void expect_own_cache(int first) const {
+    for (int i = first; i < static_cast<int>(call.inputs.size()); ++i)
+      require(!call.in(i), ErrorKind::unsupported, "operand ", i, " (of a cache that past and present share) is not supported");
+  }
   // [batch, rows, heads * size] with the heads apart.
   Value* apart(Value* value) const {
     return ops::transposed(call, ops::reshaped(call, value, {0, 0, count, -1}), {0, 2, 1, 3});
@@ -76,11 +81,18 @@ Value* half(OnnxImport& call, Value* both, std::int64_t i) {
 // From [batch, rows, queries + keys + values].
 std::vector<Value*> attend_packed(OnnxImport& call, Value* packed, Value* mask, Value* past, Value* score_bias) {
   Heads heads(call);
+  heads.expect_own_cache(call.op() == "Attention" ? 6 : 9);
   require(packed->type.ranked && packed->rank() == 3 && packed->dims()[2].is_constant(), ErrorKind::unsupported,
           "inputs of another rank than 3, or weights of unknown size");
   const std::int64_t all = packed->dims()[2].constant();
   const Ints sizes = call.attributes.ints("qkv_hidden_sizes", {all / 3, all / 3, all / 3});
-  require(sizes.size() == 3 && sizes[0] + sizes[1] + sizes[2] == all, ErrorKind::invalid_model, "qkv_hidden_sizes do not sum to ", all);
+  require(sizes.size() == 3, ErrorKind::invalid_model, "qkv_hidden_sizes has ", sizes.size(), " values, 3 expected");
+  std::int64_t rest = all;   // a sum could overflow
+  for (std::int64_t size : sizes) {
+    require(size > 0 && size <= rest, ErrorKind::invalid_model, "qkv_hidden_sizes ", text(sizes), " do not divide ", all, " columns");
+    rest -= size;
+  }
+  require(rest == 0, ErrorKind::invalid_model, "qkv_hidden_sizes ", text(sizes), " leave ", rest, " of ", all, " columns");
   const std::vector<Value*> parts = call.add("Split", {packed, call.ints(sizes)}, {{"axis", -1}}, 3);
   heads.q = heads.apart(parts[0]), heads.k = heads.apart(parts[1]), heads.v = heads.apart(parts[2]);
   heads.mask = mask, heads.score_bias = score_bias;
@@ -123,6 +135,7 @@ std::int64_t width(OnnxImport& call, int i) {
 
 std::vector<Value*> multi_head(OnnxImport& call) {
   Heads heads(call);
+  heads.expect_own_cache(8);
   require(call.in(1) && call.in(2), ErrorKind::unsupported, "queries, keys and values in one tensor are not supported");
   for (int i = 0; i < 3; ++i) ops::known_rank(call, i);
   heads.q = projected(heads, 0, 0);
