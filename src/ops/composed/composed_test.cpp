@@ -262,6 +262,38 @@ TEST(Composed, SameResultsAsOnnxRuntime) {
   }
 }
 
+// What would give wrong numbers, overflow or not end is refused by what is wrong with it, before it is computed.
+TEST(Composed, RefusesWhatMakesNoSense) {
+  const struct { const char *domain, *op; int opset; const char *problem, *part; } cases[] = {
+      {"", "DFT", 17, "i32[1,4,1]", "floats expected"},
+      {"", "DFT", 17, "f32[1,4,1] string[]{\"4\"}", "one integer expected"},
+      {"", "DFT", 17, "f32[1,6000,2]", "too large"},
+      {"", "DFT", 20, "f32[1,4,1] _ i64[]{-1}", "no axis to transform"},
+      {"", "STFT", 17, "i32[1,8,1] i64[]{2} _ i64[]{4}", "floats expected"},
+      {"", "STFT", 17, "f32[1,8,1] i64[]{-2} _ i64[]{4}", "frame_step is -2"},
+      {"", "AffineGrid", 20, "i32[1,2,3] i64[4]{1,1,2,3}", "floats expected"},
+      {"", "AffineGrid", 20, "f32[2,2,3] i64[4]{1,1,2,3}", "expected [1,2,3]"},
+      {"com.microsoft", "MatMulNBits", 1, "f32[1,16] u8[1,1,8] f32[1] K=16 N=1 block_size=9223372036854775807", "a power of two"},
+      {"com.microsoft", "MatMulNBits", 1, "f32[1,16] u8[1,1,8] f32[1] K=16 N=1 block_size=16 weight_prepacked=1", "weight_prepacked"},
+      {"com.microsoft", "Attention", 1, "f32[1,1,4] f32[4,12] f32[12] num_heads=2 qkv_hidden_sizes=[4611686018427387904,"
+                                        "4611686018427387904,12]", "do not divide 12 columns"},
+      {"com.microsoft", "Attention", 1, "f32[1,1,4] f32[4,12] f32[12] num_heads=2 qkv_hidden_sizes=[4,4,2]", "leave 2 of 12"},
+      {"com.microsoft", "MultiHeadAttention", 1, "f32[1,1,4] f32[1,1,4] f32[1,1,4] _ _ _ f32[1,2,8,2] f32[1,2,8,2] i32[1] num_heads=2",
+       "operand 8"},
+      {"", "SequenceConstruct", 11, "_ f32[2]", "input 0 is missing"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(cat(c.op, " ", c.problem));
+    try {
+      results_of({c.domain, c.op, c.opset, {0}, c.problem, "", 0});
+      ADD_FAILURE() << "is not refused";
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find(c.part), std::string::npos) << e.what();
+      EXPECT_TRUE(e.kind() == ErrorKind::invalid_model || e.kind() == ErrorKind::unsupported) << e.what();
+    }
+  }
+}
+
 // A plan that names such an operator is refused, not run.
 TEST(Composed, IsNoOperatorOfGraphs) {
   ir::Graph graph(ir::Registry::builtin());

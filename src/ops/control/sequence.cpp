@@ -1,5 +1,6 @@
 // Sequence (internal, of import alone): tensors in a list. Models build sequences to take them apart again: import follows them, so that
-// no graph holds one. A sequence that a loop carries, or an index that the data decide, cannot be followed and is refused.
+// no graph holds one. A sequence that a loop carries or a branch reads, or an index that the data decide, cannot be followed and is
+// refused.
 #include "ops/onnx_node.h"
 
 namespace tenfold::ir {
@@ -18,7 +19,7 @@ std::vector<Value*> elements(OnnxImport& call, int i) {
   const Value* value = call.need(i);
   while (value->producer && value->producer->op() == "Identity") value = value->producer->in(0);
   require(value->producer && value->producer->op() == "Sequence", ErrorKind::unsupported,
-          "what the sequence holds is not known when the model is read: sequences may not be inputs, nor carried by loops");
+          "what the sequence holds is not known when the model is read: sequences may not be inputs, nor enter loops or branches of an If");
   return value->producer->inputs;
 }
 
@@ -38,7 +39,10 @@ std::size_t place(OnnxImport& call, int i, std::int64_t size, std::int64_t other
   return static_cast<std::size_t>(at);
 }
 
-std::vector<Value*> construct(OnnxImport& call) { return call.add("Sequence", call.inputs, {}); }
+std::vector<Value*> construct(OnnxImport& call) {
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) call.need(static_cast<int>(i));
+  return call.add("Sequence", call.inputs, {});
+}
 std::vector<Value*> empty(OnnxImport& call) { return call.add("Sequence", {}, {}); }
 
 std::vector<Value*> at(OnnxImport& call) {
