@@ -10,7 +10,7 @@ namespace tenfold::onnx_import {
 namespace {
 
 constexpr int kMostNodes = 64;                               // behind one value
-constexpr std::int64_t kMostBehind = std::int64_t{1} << 16;  // elements of each of them
+constexpr std::int64_t kMostBehind = std::int64_t{1} << 12;  // elements of each of them: a product stays cheap
 
 bool at_most(const ir::Value& v, std::int64_t elements) {
   if (v.type.kind != ir::ValueType::Kind::tensor || !v.type.ranked || v.dtype() == DType::string || !ir::is_constant(v.dims()))
