@@ -252,7 +252,7 @@ class BadRuns(CliCase):
         self.refuses(RUN_FAILED, 'No such file', '--exportOutput=' + self.path('no/such/folder.npz'))
         self.refuses(RUN_FAILED, 'No space left', '--exportTimes=/dev/full')
         os.mkdir(self.path('o.npz'))
-        self.refuses(RUN_FAILED, 'directory', '--exportOutput=' + self.path('o.npz'))
+        self.refuses(RUN_FAILED, 'folder', '--exportOutput=' + self.path('o.npz'))
         with open('/dev/full', 'w') as full:
             self.refused(RUN_FAILED, 'No space left', 'ops', stdout=full)
 
