@@ -183,6 +183,67 @@ struct TacticRun {
     return -1;
   }
 
+  // What a run is given, and what keeps it.
+  struct Memory {
+    std::vector<std::vector<std::int64_t>> strides;
+    std::vector<Shape> shapes;   // of results
+    std::vector<Tensor> kept, results;
+    std::vector<std::shared_ptr<void>> packed;
+    std::vector<Bound> in, out;
+  };
+  static Bound bound(Memory& m, const Shape& shape, Layout layout) {
+    m.strides.push_back(ir::constants(strides(layout, ir::to_dims(shape))));
+    return {nullptr, shape.data(), m.strides.back().data(), static_cast<int>(shape.size())};
+  }
+  static std::shared_ptr<void> room(std::int64_t bytes) {
+    return {std::aligned_alloc(64, static_cast<std::size_t>(round_up(bytes, 64))), [](void* p) { std::free(p); }};
+  }
+
+  // Constants as the tactic packs them, if it does; what it unpacks is compared with them.
+  void place_operands(const Config& config, const std::vector<Tensor>& operands, Target& target, Memory& m) const {
+    std::vector<const Tensor*> constants;
+    for (std::size_t i = 0; i < operands.size(); ++i) constants.push_back(problem.in[i].constant ? &operands[i] : nullptr);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const OperandDesc& d = problem.in[i];
+      if (d.missing) {
+        m.in.push_back({});
+        continue;
+      }
+      const int input = static_cast<int>(i);
+      const std::int64_t bytes = d.constant && tactic.packed_bytes ? tactic.packed_bytes(problem, config, input) : -1;
+      m.in.push_back(bound(m, operands[i].shape(), d.layout));
+      if (bytes < 0) {
+        const Tensor& x = m.kept.emplace_back(relaid(operands[i], d.layout, operands[i].shape()));
+        m.in.back().data = target.place(x.raw(), x.bytes(), byte_size(x.dtype(), 1), odd && !d.constant);
+        continue;
+      }
+      void* const packed = m.packed.emplace_back(room(bytes)).get();
+      tactic.pack(problem, config, input, constants, packed);
+      m.in.back().data = target.place(packed, bytes);
+      const Tensor back = tactic.unpack(problem, config, input, packed);
+      EXPECT_EQ(back.shape(), operands[i].shape());
+      expect_given_back(back, operands[i]);
+    }
+  }
+  // Full of 0xa5, so that what is not written shows; with several workers in an operand's memory, if they may be.
+  void place_results(const std::vector<Tensor>& operands, Target& target, Memory& m) const {
+    for (const OperandDesc& d : problem.out) m.shapes.push_back(ir::constants(d.dims));
+    for (std::size_t o = 0; o < problem.out.size(); ++o) {
+      const OperandDesc& d = problem.out[o];
+      Tensor& y = m.results.emplace_back(d.dtype, d.layout == kPlain ? m.shapes[o] : Shape{storage_elements(d.layout, d.dims).constant()});
+      if (d.dtype != DType::string) std::memset(y.mutable_raw(), 0xa5, static_cast<std::size_t>(y.bytes()));
+      const int shared = target.workers() > 1 ? in_place() : -1;
+      if (shared >= 0) {
+        const auto i = static_cast<std::size_t>(shared);
+        const Tensor x = relaid(operands[i], problem.in[i].layout, operands[i].shape());
+        std::memcpy(y.mutable_raw(), x.raw(), static_cast<std::size_t>(y.bytes()));
+      }
+      m.out.push_back(bound(m, m.shapes[o], d.layout));
+      m.out.back().data = target.place(y.raw(), y.bytes(), byte_size(y.dtype(), 1), odd);
+      if (shared >= 0) m.in[static_cast<std::size_t>(shared)].data = m.out.back().data;
+    }
+  }
+
   // Outputs in logical order, for operands in logical order (inputs of the node, null for missing ones). With several workers the
   // result takes an operand's memory if it may.
   std::vector<Tensor> run(const Config& config, const std::vector<Tensor>& operands, Parallel& parallel) const {
@@ -190,75 +251,25 @@ struct TacticRun {
     return run(config, operands, host);
   }
   std::vector<Tensor> run(const Config& config, const std::vector<Tensor>& operands, Target& target) const {
-    std::vector<std::vector<std::int64_t>> stride_store;
-    std::vector<Tensor> kept;
-    std::vector<std::shared_ptr<void>> packed;
-    std::vector<const Tensor*> constants;
-    for (std::size_t i = 0; i < operands.size(); ++i) constants.push_back(problem.in[i].constant ? &operands[i] : nullptr);
-    stride_store.reserve(operands.size() + problem.out.size());
-    std::vector<Bound> in, out;
-    const auto bind = [&](const Shape& shape, Layout layout) {
-      std::vector<std::int64_t>& s = stride_store.emplace_back(ir::constants(strides(layout, ir::to_dims(shape))));
-      return Bound{nullptr, shape.data(), s.data(), static_cast<int>(shape.size())};
-    };
-    kept.reserve(operands.size() + problem.out.size());
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-      const std::int64_t bytes =
-          problem.in[i].constant && tactic.packed_bytes ? tactic.packed_bytes(problem, config, static_cast<int>(i)) : -1;
-      if (problem.in[i].missing) {
-        in.push_back({});
-        continue;
-      }
-      kept.push_back(relaid(operands[i], problem.in[i].layout, operands[i].shape()));
-      in.push_back(bind(operands[i].shape(), problem.in[i].layout));
-      if (bytes < 0) {
-        in.back().data = target.place(kept.back().raw(), kept.back().bytes(), byte_size(kept.back().dtype(), 1),
-                                      odd && !problem.in[i].constant);
-        continue;
-      }
-      packed.emplace_back(std::aligned_alloc(64, static_cast<std::size_t>((bytes + 63) / 64 * 64)), [](void* p) { std::free(p); });
-      tactic.pack(problem, config, static_cast<int>(i), constants, packed.back().get());
-      in.back().data = target.place(packed.back().get(), bytes);
-      const Tensor back = tactic.unpack(problem, config, static_cast<int>(i), packed.back().get());
-      EXPECT_EQ(back.shape(), operands[i].shape());
-      expect_given_back(back, operands[i]);
-    }
-    const std::size_t first_out = kept.size();
-    std::vector<Shape> shapes;
-    for (const OperandDesc& d : problem.out) shapes.push_back(ir::constants(d.dims));
-    for (std::size_t o = 0; o < problem.out.size(); ++o) {
-      const OperandDesc& d = problem.out[o];
-      Tensor& y = kept.emplace_back(d.dtype, d.layout == kPlain ? shapes[o] : Shape{storage_elements(d.layout, d.dims).constant()});
-      if (d.dtype != DType::string) std::memset(y.mutable_raw(), 0xa5, static_cast<std::size_t>(y.bytes()));  // what is not written shows
-      const int shared = target.workers() > 1 ? in_place() : -1;
-      if (shared >= 0) {
-        const auto i = static_cast<std::size_t>(shared);
-        const Tensor x = relaid(operands[i], problem.in[i].layout, operands[i].shape());
-        std::memcpy(y.mutable_raw(), x.raw(), static_cast<std::size_t>(y.bytes()));
-      }
-      out.push_back(bind(shapes[o], d.layout));
-      out.back().data = target.place(y.raw(), y.bytes(), byte_size(y.dtype(), 1), odd);
-      if (shared >= 0) in[static_cast<std::size_t>(shared)].data = out.back().data;
-    }
+    Memory m;
+    place_operands(config, operands, target, m);
+    place_results(operands, target, m);
     const std::int64_t bytes = tactic.workspace ? tactic.workspace(problem, config).constant() : 0;
-    std::shared_ptr<void> workspace(std::aligned_alloc(64, static_cast<std::size_t>((bytes + 127) / 64 * 64)),
-                                    [](void* p) { std::free(p); });
+    const std::shared_ptr<void> workspace = room(bytes + 64);
     const OperandAddresses addresses(odd);
     const auto kernel = tactic.open(problem, config);
     const std::int64_t stride = tactic.worker_scratch ? scratch_stride(tactic.worker_scratch(problem, config).constant()) : 0;
     const std::int64_t scratch_bytes = stride * target.workers() + 64;
-    std::shared_ptr<void> scratch(std::aligned_alloc(64, static_cast<std::size_t>(scratch_bytes)), [](void* p) { std::free(p); });
-    const Status::Code code = target.launch(
-        tactic, kernel.get(), {in, out, target.place(workspace.get(), bytes), nullptr, target.place(scratch.get(), scratch_bytes), stride});
+    const std::shared_ptr<void> scratch = room(scratch_bytes);
+    const Status::Code code = target.launch(tactic, kernel.get(), {m.in, m.out, target.place(workspace.get(), bytes), nullptr,
+                                                                   target.place(scratch.get(), scratch_bytes), stride});
     EXPECT_EQ(code, Status::ok);
-    std::vector<Tensor> results;
-    for (std::size_t i = 0; i < problem.out.size(); ++i)
-      target.fetch(kept[first_out + i].mutable_raw(), out[i].data, kept[first_out + i].bytes());
     for (std::size_t i = 0; i < problem.out.size(); ++i) {
-      const Tensor& y = kept[first_out + i];
-      results.push_back(problem.out[i].layout == kPlain ? y : relaid(y, problem.out[i].layout, shapes[i], true));
+      Tensor& y = m.results[i];
+      target.fetch(y.mutable_raw(), m.out[i].data, y.bytes());
+      if (problem.out[i].layout != kPlain) y = relaid(y, problem.out[i].layout, m.shapes[i], true);
     }
-    return results;
+    return std::move(m.results);
   }
 };
 

@@ -111,37 +111,26 @@ void multiply_strip(const GemmBf16Strip& t, GemmBf16StripState& s) {
       }
       multiply_bf16<kSums, 4, kColumns>();
     };
-    load_tile<4>(a + t.offsets[0], row_bytes);
-    add.template operator()<0, 6, true>(b);
-    between(0);
-    add.template operator()<1, 7, true>(b + kPanelTile);
-    between(1);
-    add.template operator()<2, 6, true>(b + panel_values);
-    between(2);
-    add.template operator()<3, 7, true>(b + panel_values + kPanelTile);
-    between(3);
+    const auto multiply = [&]<bool kFirst, bool kEnds>(int i) __attribute__((always_inline)) {
+      const auto between_some = [&](int n) __attribute__((always_inline)) {
+        if constexpr (kEnds) between(4 * i + n);
+      };
+      load_tile<4>(a + t.offsets[i], row_bytes);
+      add.template operator()<0, 6, kFirst>(b);
+      between_some(0);
+      add.template operator()<1, 7, kFirst>(b + kPanelTile);
+      between_some(1);
+      add.template operator()<2, 6, kFirst>(b + panel_values);
+      between_some(2);
+      add.template operator()<3, 7, kFirst>(b + panel_values + kPanelTile);
+      between_some(3);
+      b += 2 * kPanelTile;
+    };
+    multiply.template operator()<true, true>(0);
 #pragma GCC unroll 8
-    for (int i = 1; i < kEnding; ++i) {
-      b += 2 * kPanelTile;
-      load_tile<4>(a + t.offsets[i], row_bytes);
-      add.template operator()<0, 6, false>(b);
-      between(4 * i);
-      add.template operator()<1, 7, false>(b + kPanelTile);
-      between(4 * i + 1);
-      add.template operator()<2, 6, false>(b + panel_values);
-      between(4 * i + 2);
-      add.template operator()<3, 7, false>(b + panel_values + kPanelTile);
-      between(4 * i + 3);
-    }
+    for (int i = 1; i < kEnding; ++i) multiply.template operator()<false, true>(i);
 #pragma GCC unroll 1
-    for (std::int64_t i = kEnding; i < steps; ++i) {
-      b += 2 * kPanelTile;
-      load_tile<4>(a + t.offsets[i], row_bytes);
-      add.template operator()<0, 6, false>(b);
-      add.template operator()<1, 7, false>(b + kPanelTile);
-      add.template operator()<2, 6, false>(b + panel_values);
-      add.template operator()<3, 7, false>(b + panel_values + kPanelTile);
-    }
+    for (int i = kEnding; i < steps; ++i) multiply.template operator()<false, false>(i);
     ++s.turn;
   }
 }
