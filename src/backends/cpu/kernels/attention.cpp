@@ -177,6 +177,13 @@ TENFOLD_INLINE void soften(float highest, float* score, int64_t keys, int64_t se
   *top = now;
 }
 
+// The first of rows [row, end) that is not left out because it sees no key from `key` on. Whole tiles are left out, wherever workers' parts
+// begin: else these would decide which rows meet values that are not finite, times zero.
+int64_t hidden_until(const AttentionHead& a, int64_t row, int64_t end, int64_t key) {
+  const int64_t hidden = key - a.causal_shift - a.first_row - row;
+  return hidden >= end - row ? end : hidden < kMr ? row : row + hidden / kMr * kMr;
+}
+
 void head(const AttentionHead& a, void* scratch) {
   const Scratch s = lay_out(a, static_cast<float*>(scratch));
   const auto *q = static_cast<const float*>(a.q), *k = static_cast<const float*>(a.k), *v = static_cast<const float*>(a.v);
@@ -190,8 +197,8 @@ void head(const AttentionHead& a, void* scratch) {
     pack_keys(k + key * a.k_row, a.k_row, keys, a.size, a.scale * kLog2e, s.keys);
     pack_values(v + key * a.v_row, a.v_row, keys, a.value_size, s.values);
     share_mask(a, shared_mask ? shared_mask + key * a.mask_col : nullptr, keys, s.mask);
-    for (int64_t row = 0; row < a.rows; row += kGroup) {
-      const int64_t rows = a.rows - row < kGroup ? a.rows - row : kGroup;
+    for (int64_t group = 0; group < a.rows; group += kGroup) {
+      const int64_t end = a.rows - group < kGroup ? a.rows : group + kGroup, row = hidden_until(a, group, end, key), rows = end - row;
       for (int64_t j = 0; j < wide; j += kNr)
         panel(rows, q + row * a.q_row, a.q_row, s.keys + j * a.size, kNr, s.scores + j, kKeys, a.size, s.mask + j, 0);
       const auto seen = [&](int64_t r) {
