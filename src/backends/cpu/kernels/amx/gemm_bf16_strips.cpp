@@ -59,6 +59,25 @@ inline void advance(GemmBf16Ahead& a) {
   a.lines -= count;
 }
 
+// What ends two blocks later: the rows that are about to be multiplied with a pair of panels.
+template <bool kResidual>
+void begin(GemmBf16StripState::Block& own, const GemmBf16Strip& t, std::int64_t panel) {
+  const GemmBf16Waiting::Row* const first_row = t.rows.table;
+  own.rows = first_row, own.count = t.rows.count, own.step = t.rows.step, own.column = panel * 32;
+  if (own.step != 0) own.out = first_row->out + panel * 64, own.residual = kResidual ? first_row->residual + panel * 64 : own.out;
+}
+
+// Asks for the lines of rows [first, last) of a block; `too`: those of its residual as well.
+__attribute__((always_inline)) inline void ask(char* out, const char* residual, std::int64_t step, bool too, int first, int last) {
+  for (int r = first; r < last; ++r) {
+    _m_prefetchw(out + r * step);
+    _m_prefetchw(out + r * step + 64);
+    if (!too) continue;
+    _mm_prefetch(residual + r * step, _MM_HINT_T0);
+    _mm_prefetch(residual + r * step + 64, _MM_HINT_T0);
+  }
+}
+
 // kEnding: the steps of a pair of panels in which rows end, an equal number behind each multiplication. Tile registers: 0-3 sums, 4 rows
 // of A, 6-7 columns of B.
 template <bool kResidual, RowBounds kBounds, int kEnding>
@@ -71,9 +90,7 @@ void multiply_strip(const GemmBf16Strip& t, GemmBf16StripState& s) {
     advance(panels_ahead);
     GemmBf16StripState::Block& own = s.block(0);
     const GemmBf16StripState::Block& earlier = s.block(2);
-    const GemmBf16Waiting::Row* const first_row = t.rows.table;
-    own.rows = first_row, own.count = t.rows.count, own.step = t.rows.step, own.column = panel * 32;
-    if (own.step != 0) own.out = first_row->out + panel * 64, own.residual = kResidual ? first_row->residual + panel * 64 : own.out;
+    begin<kResidual>(own, t, panel);
     const Ends e(*s.finish, earlier.column);
     const __m512 b0 = e.first.low, b1 = e.first.high, b2 = e.second.low, b3 = e.second.high, least = e.least, most = e.most;
     const std::int64_t step = earlier.step, own_step = t.rows.step;
@@ -87,14 +104,7 @@ void multiply_strip(const GemmBf16Strip& t, GemmBf16StripState& s) {
       constexpr int kRounds = kEnding == 8 ? 8 : kEnding * 4, kSkip = kEnding * 4 / kRounds;
       const int first = i / kSkip * kRows / kRounds, last = (i / kSkip + 1) * kRows / kRounds;
       if (i % kSkip != kSkip - 1) return;
-      if (asks)
-        for (int r = first; r < last; ++r) {
-          _m_prefetchw(own_out + r * own_step);
-          _m_prefetchw(own_out + r * own_step + 64);
-          if (!asks_residual) continue;
-          _mm_prefetch(own_residual + r * own_step, _MM_HINT_T0);
-          _mm_prefetch(own_residual + r * own_step + 64, _MM_HINT_T0);
-        }
+      if (asks) ask(own_out, own_residual, own_step, asks_residual, first, last);
       if (step == 0) return;
       for (int r = first; r < last; ++r) {
         const std::int64_t at = r * step;
