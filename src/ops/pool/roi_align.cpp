@@ -38,8 +38,10 @@ struct Line {
   struct Sample { std::int64_t low, high; double beyond; bool outside; };
   std::vector<Sample> all;
 
-  Line(const Call& call, double start, double end, std::int64_t bins, std::int64_t extent, bool shifted, std::int64_t ratio) {
-    const double size = shifted ? end - start : std::max(end - start, 1.0), bin = size / static_cast<double>(bins);
+  // In the type of the data: the number of samples is rounded up, and must be what other engines count.
+  template <class T>
+  Line(const Call& call, T start, T end, std::int64_t bins, std::int64_t extent, bool shifted, std::int64_t ratio) {
+    const T size = shifted ? end - start : std::max(end - start, T(1)), bin = size / static_cast<T>(bins);
     require(std::isfinite(size) && std::isfinite(start) && (ratio > 0 || bin <= kMostOfBin), ErrorKind::invalid_argument,
             ops::describe(call), ": a region reaches from ", start, " to ", end, " in an image of ", extent);
     samples = ratio > 0 ? ratio : std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(bin)));
@@ -47,10 +49,9 @@ struct Line {
             samples, " samples each are more than ", kMostOfRegion);
     all.reserve(static_cast<std::size_t>(bins * samples));
     for (std::int64_t i = 0; i < bins * samples; ++i) {
-      const double at =
-          start + static_cast<double>(i / samples) * bin + (static_cast<double>(i % samples) + 0.5) * bin / static_cast<double>(samples);
-      const bool outside = at < -1 || at > static_cast<double>(extent);
-      const double inside = outside ? 0 : std::min(std::max(at, 0.0), static_cast<double>(extent - 1));
+      const T at = start + static_cast<T>(i / samples) * bin + (static_cast<T>(i % samples) + T(0.5)) * bin / static_cast<T>(samples);
+      const bool outside = at < -1 || at > static_cast<T>(extent);
+      const double inside = outside ? 0 : std::min(std::max(static_cast<double>(at), 0.0), static_cast<double>(extent - 1));
       const auto low = static_cast<std::int64_t>(inside);
       all.push_back({low, std::min(low + 1, extent - 1), inside - static_cast<double>(low), outside});
     }
@@ -88,7 +89,7 @@ void run(Call& call) {
   const Attributes& a = call.attributes();
   const Shape &images = call.in[0].shape, &out = call.out[0].shape;
   const bool shifted = a.string("coordinate_transformation_mode") == "half_pixel", average = a.string("mode") == "avg";
-  const double scale = static_cast<double>(a.number("spatial_scale")), shift = shifted ? 0.5 : 0;
+  const T scale = static_cast<T>(a.number("spatial_scale")), shift = shifted ? T(0.5) : T(0);
   const std::int64_t plane = images[2] * images[3], ratio = a.integer("sampling_ratio");
   require(call.in[1].shape == Shape({out[0], 4}) && call.in[2].shape[0] == out[0] && (plane > 0 || call.out[0].size() == 0),
           ErrorKind::invalid_argument, ops::describe(call), ": regions of shape ", text(call.in[1].shape), " and ", call.in[2].shape[0],
@@ -100,7 +101,7 @@ void run(Call& call) {
     const std::int64_t of = image[static_cast<std::size_t>(r)];
     require(of >= 0 && of < images[0], ErrorKind::invalid_argument, ops::describe(call), ": region ", r, " lies in image ", of, " of ",
             images[0]);
-    const auto edge = [&](std::int64_t i) { return static_cast<double>(regions[r * 4 + i]) * scale - shift; };
+    const auto edge = [&](std::int64_t i) { return regions[r * 4 + i] * scale - shift; };
     const Line rows(call, edge(1), edge(3), out[2], images[2], shifted, ratio),
         columns(call, edge(0), edge(2), out[3], images[3], shifted, ratio);
     for (std::int64_t c = 0; c < out[1]; ++c)
