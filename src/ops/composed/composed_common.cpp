@@ -21,15 +21,16 @@ ir::Value* one(ir::OnnxImport& call, std::string_view op, std::vector<ir::Value*
   return call.add(op, std::move(operands), std::move(attributes))[0];
 }
 
+// Of 16 bits by a Cast, which is folded later: import has to be quick where matrices have millions of elements.
 ir::Value* floats(ir::OnnxImport& call, DType dtype, Shape shape, const std::vector<double>& values) {
-  Tensor tensor(dtype, std::move(shape));
-  if (dtype == DType::f32) {   // matrices of millions
-    float* to = tensor.mutable_data<float>();
-    for (double value : values) *to++ = static_cast<float>(value);
-    return call.graph().add_constant(std::move(tensor));
-  }
-  for (std::size_t i = 0; i < values.size(); ++i) store_double(dtype, tensor.mutable_raw(), static_cast<std::int64_t>(i), values[i]);
-  return call.graph().add_constant(std::move(tensor));
+  Tensor tensor(dtype == DType::f64 ? dtype : DType::f32, std::move(shape));
+  const auto copy_to = [&](auto* to) {
+    for (double value : values) *to++ = static_cast<std::remove_reference_t<decltype(*to)>>(value);
+  };
+  if (dtype == DType::f64) copy_to(tensor.mutable_data<double>());
+  else copy_to(tensor.mutable_data<float>());
+  ir::Value* constant = call.graph().add_constant(std::move(tensor));
+  return constant->dtype() == dtype ? constant : one(call, "Cast", {constant}, {{"to", std::string(name(dtype))}});
 }
 
 ir::Value* plus_optional(ir::OnnxImport& call, ir::Value* value, int i) {
@@ -73,7 +74,8 @@ int known_rank(ir::OnnxImport& call, int i) {
 
 void need_float(ir::OnnxImport& call, int i) {
   const DType type = call.need(i)->dtype();
-  require(is_float(type), ErrorKind::invalid_model, "operand ", i, " holds ", name(type), ", floats expected");
+  require(type == DType::f32 || type == DType::f64 || type == DType::f16 || type == DType::bf16, ErrorKind::invalid_model, "operand ", i,
+          " holds ", name(type), ", floats of 16 bits or more expected");
 }
 
 }  // namespace tenfold::ops

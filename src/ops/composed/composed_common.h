@@ -34,7 +34,7 @@ struct Quantized {
 ir::Value* integer_product(ir::OnnxImport& call, const Quantized& a, const Quantized& b, int bias);
 // The rank of operand i, which import has to know to write what computes it.
 int known_rank(ir::OnnxImport& call, int i);
-// Refuses operand i unless it holds floats: constants made for it would be rounded to its type.
+// Refuses operand i unless it holds floats of 16 bits or more: constants made for it would be rounded to its type.
 void need_float(ir::OnnxImport& call, int i);
 
 }  // namespace tenfold::ops

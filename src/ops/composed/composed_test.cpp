@@ -265,13 +265,13 @@ TEST(Composed, SameResultsAsOnnxRuntime) {
 // What would give wrong numbers, overflow or not end is refused by what is wrong with it, before it is computed.
 TEST(Composed, RefusesWhatMakesNoSense) {
   const struct { const char *domain, *op; int opset; const char *problem, *part; } cases[] = {
-      {"", "DFT", 17, "i32[1,4,1]", "floats expected"},
+      {"", "DFT", 17, "i32[1,4,1]", "floats of 16 bits"},
       {"", "DFT", 17, "f32[1,4,1] string[]{\"4\"}", "one integer expected"},
       {"", "DFT", 17, "f32[1,6000,2]", "too large"},
       {"", "DFT", 20, "f32[1,4,1] _ i64[]{-1}", "no axis to transform"},
-      {"", "STFT", 17, "i32[1,8,1] i64[]{2} _ i64[]{4}", "floats expected"},
+      {"", "STFT", 17, "i32[1,8,1] i64[]{2} _ i64[]{4}", "floats of 16 bits"},
       {"", "STFT", 17, "f32[1,8,1] i64[]{-2} _ i64[]{4}", "frame_step is -2"},
-      {"", "AffineGrid", 20, "i32[1,2,3] i64[4]{1,1,2,3}", "floats expected"},
+      {"", "AffineGrid", 20, "f8e4m3fn[1,2,3] i64[4]{1,1,2,3}", "floats of 16 bits"},
       {"", "AffineGrid", 20, "f32[2,2,3] i64[4]{1,1,2,3}", "expected [1,2,3]"},
       {"com.microsoft", "MatMulNBits", 1, "f32[1,16] u8[1,1,8] f32[1] K=16 N=1 block_size=9223372036854775807", "a power of two"},
       {"com.microsoft", "MatMulNBits", 1, "f32[1,16] u8[1,1,8] f32[1] K=16 N=1 block_size=16 weight_prepacked=1", "weight_prepacked"},
