@@ -14,6 +14,13 @@ import sys
 import tarfile
 import tempfile
 
+try:
+    import numpy as np
+    import onnx
+    from onnx import helper, numpy_helper
+except ImportError:   # then without the operators of CONTRIB
+    onnx = None
+
 LARGEST_MODEL, LARGEST_PLAN, PLANS = 4000, 12000, 150
 AS_IS, SIGNED, METADATA = 0, 1, 2
 NULL, CPU = 0, 4
@@ -42,11 +49,42 @@ def small_models(source):
                 yield member.name.split('/')[-2], archive.extractfile(member).read()
 
 
+# Operators of ONNX Runtime's, which no model of the suite has: floats are inputs, other arrays constants, None is left out.
+CONTRIB = {
+    'Attention': ([(1, 3, 4), (4, 12), (12,), [[1, 1, 0]]], {'num_heads': 2, 'qkv_hidden_sizes': [4, 4, 4]}),
+    'DynamicQuantizeMatMul': ([(2, 4), np.int8([[1], [2], [3], [4]]), (1,), np.int8([0])], {}),
+    'EmbedLayerNormalization': ([[[1, 0]], None, (3, 4), (5, 4), None, (4,), (4,)], {'epsilon': 1e-5}),
+    'FusedConv': ([(1, 1, 4, 4), (1, 1, 2, 2)], {'activation': 'Clip', 'activation_params': [0.0, 6.0]}),
+    'FusedGemm': ([(2, 3), (3, 2)], {'activation': 'LeakyRelu', 'activation_alpha': 0.1}),
+    'FusedMatMul': ([(3, 1, 2), (3, 1, 2)], {'transBatchA': 1, 'transB': 1, 'alpha': 2.0}),
+    'MatMulNBits': ([(1, 16), np.zeros((2, 1, 8), np.uint8), (2,), np.uint8([8, 8])], {'K': 16, 'N': 2, 'bits': 4, 'block_size': 16}),
+    'MultiHeadAttention': ([(1, 2, 4)] * 3 + [None, None, None] + [(1, 2, 3, 2)] * 2, {'num_heads': 2, 'unidirectional': 1}),
+    'QLinearConcat': ([(), np.uint8(3), np.uint8([[1, 2]]), (), np.uint8(0)], {'axis': 1}),
+    'SkipLayerNormalization': ([(1, 2, 4), (1, 2, 4), (4,), None, (4,)], {'epsilon': 1e-5}),
+} if onnx else {}
+
+
+def contrib_models():
+    """Name and bytes of each."""
+    for op, (operands, attributes) in CONTRIB.items():
+        inputs, constants, names = [], [], []
+        for i, operand in enumerate(operands):
+            names.append('' if operand is None else f'x{i}')
+            if isinstance(operand, tuple):
+                inputs.append(helper.make_tensor_value_info(names[-1], onnx.TensorProto.FLOAT, operand))
+            elif operand is not None:
+                constants.append(numpy_helper.from_array(operand if hasattr(operand, 'dtype') else np.int32(operand), names[-1]))
+        node = helper.make_node(op, names, ['y'], domain='com.microsoft', **attributes)
+        graph = helper.make_graph([node], 'g', inputs, [helper.make_empty_tensor_value_info('y')], constants)
+        opsets = [helper.make_opsetid('', 20), helper.make_opsetid('com.microsoft', 1)]
+        yield f'contrib_{op}', helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()
+
+
 def main(tenfold, source, folder):
     models, plans, runs, texts = (os.path.join(folder, name) for name in ('onnx_import', 'plan_load', 'plan_run', 'graph_text'))
     for path in (models, plans, runs, texts):
         os.makedirs(path, exist_ok=True)
-    for name, data in small_models(source):
+    for name, data in (*small_models(source), *contrib_models()):
         with open(os.path.join(models, name), 'wb') as f:
             f.write(data)
     with tempfile.TemporaryDirectory() as scratch:
