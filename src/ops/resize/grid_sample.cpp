@@ -21,6 +21,7 @@ void infer(InferCall& call) {
   const Dims &data = call.dims(0), &grid = call.dims(1);
   call.need(!grid.back().is_constant() || grid.back() == Dim(rank - 2), "the grid has ", grid.back().text(),
             " coordinates for each place, ", rank - 2, " expected");
+  for (std::size_t d = 2; d < data.size(); ++d) call.need(data[d] != Dim(0), "data of shape [", text(data), "] have nothing to sample");
   Dims dims{ops::same_extent(call, data[0], grid[0], "batch"), data[1]};
   dims.insert(dims.end(), grid.begin() + 1, grid.end() - 1);
   call.out(0, call.dtype(0), std::move(dims));

@@ -78,6 +78,12 @@ TEST(Resize, SameResults) {
   for (const ExpectedCase& e : kCases) expect_case(e);
 }
 
+TEST(Resize, GridsThatSampleNothingAreRefused) {
+  expect_refused("(x f32[1,1,0,4], g f32[1,2,2,2])\n y = GridSample(x, g)");
+  expect_refused("(x f32[1,1,4,4], g i32[1,2,2,2])\n y = GridSample(x, g)");
+  expect_refused("(x f32[1,1,4,4], g f32[1,2,2,3])\n y = GridSample(x, g)");
+}
+
 TEST(Resize, CasesRun) {
   for (const char* op : {"Resize", "GridSample"}) expect_cases_run(op);
 }
