@@ -11,14 +11,12 @@ using ops::one;
 // Dim d of the image as coordinates from -1 to 1, in the shape [1, 1.., extent, ..1, 1] that broadcasts over the grid.
 Value* coordinates(OnnxImport& call, const Shape& extents, std::size_t d, bool corners) {
   const auto extent = static_cast<double>(extents[d]);
-  std::vector<double> places;
-  for (std::int64_t i = 0; i < extents[d]; ++i) {
-    const auto at = static_cast<double>(i);
-    places.push_back(corners ? (extents[d] > 1 ? 2 * at / (extent - 1) - 1 : 0) : (2 * at + 1) / extent - 1);
-  }
   Shape shape(extents.size() + 2, 1);
   shape[d + 1] = extents[d];
-  return ops::floats(call, call.in(0)->dtype(), shape, places);
+  return ops::filled(call, call.in(0)->dtype(), shape, [&]<class T>(T* to) {
+    for (double at = 0; at < extent; ++at)
+      *to++ = static_cast<T>(corners ? (extent > 1 ? 2 * at / (extent - 1) - 1 : 0) : (2 * at + 1) / extent - 1);
+  });
 }
 
 Shape extents_of(OnnxImport& call) {

@@ -21,18 +21,6 @@ ir::Value* one(ir::OnnxImport& call, std::string_view op, std::vector<ir::Value*
   return call.add(op, std::move(operands), std::move(attributes))[0];
 }
 
-// Of 16 bits by a Cast, which is folded later: import has to be quick where matrices have millions of elements.
-ir::Value* floats(ir::OnnxImport& call, DType dtype, Shape shape, const std::vector<double>& values) {
-  Tensor tensor(dtype == DType::f64 ? dtype : DType::f32, std::move(shape));
-  const auto copy_to = [&](auto* to) {
-    for (double value : values) *to++ = static_cast<std::remove_reference_t<decltype(*to)>>(value);
-  };
-  if (dtype == DType::f64) copy_to(tensor.mutable_data<double>());
-  else copy_to(tensor.mutable_data<float>());
-  ir::Value* constant = call.graph().add_constant(std::move(tensor));
-  return constant->dtype() == dtype ? constant : one(call, "Cast", {constant}, {{"to", std::string(name(dtype))}});
-}
-
 ir::Value* plus_optional(ir::OnnxImport& call, ir::Value* value, int i) {
   return call.in(i) ? one(call, "Add", {value, call.in(i)}) : value;
 }

@@ -13,8 +13,16 @@ inline constexpr const char* kMicrosoft = "com.microsoft";
 
 // One node with one result.
 ir::Value* one(ir::OnnxImport& call, std::string_view op, std::vector<ir::Value*> operands, ir::Attributes attributes = {});
-// A constant of floats of this type.
-ir::Value* floats(ir::OnnxImport& call, DType dtype, Shape shape, const std::vector<double>& values);
+// A constant of floats of this type: fill(first) writes them. Those of 16 bits come from f32 by a Cast, which is folded later: import has
+// to be quick where matrices have millions of elements.
+template <class Fill>
+ir::Value* filled(ir::OnnxImport& call, DType dtype, Shape shape, Fill&& fill) {
+  Tensor tensor(dtype == DType::f64 ? dtype : DType::f32, std::move(shape));
+  if (dtype == DType::f64) fill(tensor.mutable_data<double>());
+  else fill(tensor.mutable_data<float>());
+  ir::Value* constant = call.graph().add_constant(std::move(tensor));
+  return constant->dtype() == dtype ? constant : one(call, "Cast", {constant}, {{"to", std::string(name(dtype))}});
+}
 // `value` plus operand i, if that is there.
 ir::Value* plus_optional(ir::OnnxImport& call, ir::Value* value, int i);
 // The extent of dim d at the run, as i64[1].

@@ -12,23 +12,23 @@ struct Transform {
 };
 
 // [in, parts, out, parts]: what an element of the data adds to one of the result. What the length cuts off adds nothing.
-std::vector<double> matrix(const Transform& t) {
-  std::vector<double> m(static_cast<std::size_t>(t.in * t.parts * t.out * t.out_parts));
-  if (m.empty()) return m;
+template <class T>
+void write_matrix(const Transform& t, T* at) {
+  const T* end = at + t.in * t.parts * t.out * t.out_parts;
+  if (at == end) return;
   const ops::Circle circle(t.length);
   const double turn = t.inverse ? 1 : -1, all = t.inverse ? 1 / static_cast<double>(t.length) : 1;
-  double* at = m.data();
   for (std::int64_t i = 0; i < std::min(t.in, t.from_half ? t.length / 2 + 1 : t.length); ++i) {
     const bool twice = t.from_half && i != 0 && 2 * i != t.length;   // stands for its conjugate, too
     const double scale = twice ? 2 * all : all;
     for (std::int64_t part = 0; part < t.parts; ++part) {
       circle.along(i, t.out, [&](double cosine, double sine) {
-        *at++ = scale * (part ? -turn * sine : cosine);
-        if (t.out_parts == 2) *at++ = scale * (part ? cosine : turn * sine);
+        *at++ = static_cast<T>(scale * (part ? -turn * sine : cosine));
+        if (t.out_parts == 2) *at++ = static_cast<T>(scale * (part ? cosine : turn * sine));
       });
     }
   }
-  return m;
+  while (at != end) *at++ = 0;
 }
 
 std::vector<Value*> transformed(OnnxImport& call, std::int64_t axis) {
@@ -51,7 +51,7 @@ std::vector<Value*> transformed(OnnxImport& call, std::int64_t axis) {
   t.out_parts = t.from_half ? 1 : 2;
   require(t.in < ops::kMostFourier && t.in * t.parts * t.out_parts <= ops::kMostFourier / t.out, ErrorKind::unsupported,
           "a transform of ", t.in, " elements to ", t.out, " is too large to be done by a matrix");
-  Value* m = ops::floats(call, call.in(0)->dtype(), {t.in, t.parts, t.out, t.out_parts}, matrix(t));
+  Value* m = ops::filled(call, call.in(0)->dtype(), {t.in, t.parts, t.out, t.out_parts}, [&](auto* to) { write_matrix(t, to); });
   std::string from, to;
   for (int d = 0; d < rank - 1; ++d)
     from += d == axis ? 'N' : static_cast<char>('a' + d), to += d == axis ? 'K' : static_cast<char>('a' + d);

@@ -9,18 +9,16 @@ namespace {
 using ops::one;
 
 // [2 * bins, parts, length]: real parts of all bins, then imaginary ones.
-std::vector<double> filters(std::int64_t bins, std::int64_t parts, std::int64_t length) {
+template <class T>
+void write_filters(std::int64_t bins, std::int64_t parts, std::int64_t length, T* at) {
   const ops::Circle circle(length);
-  std::vector<double> f(static_cast<std::size_t>(2 * bins * parts * length));
-  double* at = f.data();
   for (std::int64_t row = 0; row < 2 * bins; ++row) {
     const bool imaginary = row >= bins;
     for (std::int64_t part = 0; part < parts; ++part)
       circle.along(row % bins, length, [&](double cosine, double sine) {
-        *at++ = imaginary == (part == 1) ? cosine : imaginary ? -sine : sine;
+        *at++ = static_cast<T>(imaginary == (part == 1) ? cosine : imaginary ? -sine : sine);
       });
   }
-  return f;
 }
 
 std::vector<Value*> from_onnx(OnnxImport& call) {
@@ -43,7 +41,8 @@ std::vector<Value*> from_onnx(OnnxImport& call) {
   const std::int64_t bins = call.attributes.integer("onesided", 1) != 0 ? length / 2 + 1 : length;
   require(2 * bins * parts.constant() <= ops::kMostFourier / length, ErrorKind::unsupported, "frames of ", length,
           " are too long to be transformed by filters");
-  Value* weights = ops::floats(call, signal->dtype(), {2 * bins, parts.constant(), length}, filters(bins, parts.constant(), length));
+  Value* weights = ops::filled(call, signal->dtype(), {2 * bins, parts.constant(), length},
+                               [&](auto* to) { write_filters(bins, parts.constant(), length, to); });
   if (window) weights = one(call, "Mul", {weights, window});
   Value* y = one(call, "Conv", {signal, weights}, {{"strides", Ints{step}}});   // [batch, 2 * bins, frames]
   y = one(call, "Reshape", {y, call.ints({0, 2, bins, -1})});
