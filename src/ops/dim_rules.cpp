@@ -71,6 +71,17 @@ int need_length(const ir::InferCall& call, int i, const char* what) {
   return static_cast<int>(dims[0].constant());
 }
 
+ir::Dims need_shape(ir::InferCall& call, int i) {
+  if (const ir::Dims* shape = call.contents(i)) {
+    for (ir::Dim extent : *shape) call.need(!extent.is_constant() || extent.constant() >= 0, "extent ", extent.text(), " is negative");
+    return *shape;
+  }
+  ir::Dims dims;
+  const int rank = need_length(call, i, "shape");
+  for (int d = 0; d < rank; ++d) dims.push_back(call.new_symbol(cat("extent", d), 0, ir::kUnbounded));
+  return dims;
+}
+
 MaybeDim scalar_contents(const ir::InferCall& call, int i) {
   if (const ir::Dims* values = call.contents(i)) {
     call.need(values->size() == 1, "input ", i, " has ", values->size(), " elements, 1 expected");

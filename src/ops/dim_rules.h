@@ -32,6 +32,8 @@ bool knows_integers(const ir::InferCall& call, int i);
 ir::Dim largest(ir::InferCall& call, std::span<const ir::Dim> dims);
 // The length of an index operand, which decides the rank of a result.
 int need_length(const ir::InferCall& call, int i, const char* what);
+// The shape that an operand holds, a symbol for each extent that only the run knows.
+ir::Dims need_shape(ir::InferCall& call, int i);
 // One element of a scalar operand as a Dim: from contents or from a constant of any type; `known` says whether there was one.
 struct MaybeDim { bool known = false; ir::Dim value; };
 MaybeDim scalar_contents(const ir::InferCall& call, int i);

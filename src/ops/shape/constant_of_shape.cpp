@@ -8,14 +8,7 @@ namespace {
 void infer(InferCall& call) {
   const Tensor& value = call.attributes().tensor("value");
   call.need(value.size() == 1, "value has ", value.size(), " elements, 1 expected");
-  Dims dims;
-  if (const Dims* shape = call.contents(0)) {
-    for (Dim extent : *shape) call.need(!extent.is_constant() || extent.constant() >= 0, "extent ", extent.text(), " is negative");
-    dims = *shape;
-  } else {
-    const int rank = ops::need_length(call, 0, "shape");
-    for (int d = 0; d < rank; ++d) dims.push_back(call.new_symbol(cat("extent", d), 0, kUnbounded));
-  }
+  const Dims dims = ops::need_shape(call, 0);
   call.out(0, value.dtype(), dims);
   if (const auto shape = ops::constant_shape(dims); shape && (is_integer(value.dtype()) || value.dtype() == DType::boolean))
     call.out_contents(0, Dims(static_cast<std::size_t>(element_count(*shape)), Dim(value.as_int(0))));

@@ -20,15 +20,7 @@ void infer(InferCall& call) {
   require_sound(type && is_float(*type), "random numbers are floats, not ", call.attributes().string("dtype"));
   const std::string& kind = call.attributes().string("distribution");
   require_sound(kind == "normal" || kind == "uniform", "distribution is '", kind, "', normal or uniform expected");
-  Dims dims;
-  if (const Dims* shape = call.contents(0)) {
-    for (Dim extent : *shape) call.need(!extent.is_constant() || extent.constant() >= 0, "extent ", extent.text(), " is negative");
-    dims = *shape;
-  } else {
-    const int rank = ops::need_length(call, 0, "shape");
-    for (int d = 0; d < rank; ++d) dims.push_back(call.new_symbol(cat("extent", d), 0, kUnbounded));
-  }
-  call.out(0, *type, dims);
+  call.out(0, *type, ops::need_shape(call, 0));
 }
 
 // Number i of a stream: splitmix64 of a counter, so that any element can be computed by itself.

@@ -1,4 +1,5 @@
 // Joins the quotient by a constant scale, its rounding, the sum with a constant zero point and the saturation to bytes.
+#include <algorithm>
 #include <cmath>
 
 #include "backends/cpu/block/lower.h"
@@ -31,9 +32,8 @@ void fuse_quantise(Lowered& program, const PointwiseTables& tables) {
     if (!is(x, Op::round_even) || !is(program.item(x).in[0], Op::div)) continue;
     const int* quotient = program.item(program.item(x).in[0]).in;
     if (program.is_constant(quotient[0]) || !program.is_constant(quotient[1]) || !inverts(program.item(quotient[1]).value)) continue;
-    item.in[0] = quotient[0], item.in[1] = quotient[1], item.in[2] = zero;
+    item.in[0] = quotient[0], item.in[1] = quotient[1], item.in[2] = std::max(zero, 0);
     item.arity = zero < 0 ? 2 : 3;
-    if (zero < 0) item.in[2] = 0;
     item.kernel = (to_u8 ? tables.quantise->to_u8 : tables.quantise->to_i8)[zero < 0 ? 0 : 1];
   }
 }

@@ -133,11 +133,22 @@ Verdict matmul_amx_supported(const Problem& p) {
   return Bf16End::supports(p, rank_of(y) - 1);
 }
 
-Tactic matmul_amx(const char* name, int version, bool whole) {
+namespace {
+
+template <Verdict (*kMay)(const Problem&)>
+Verdict supports(const Problem& p) {
+  const Verdict possible = kMay(p);
+  return possible ? matmul_amx_supported(p) : possible;
+}
+
+}  // namespace
+
+Tactic matmul_amx(const char* name, int version, int parts) {
   return {.name = name,
           .version = version,
           .op = "MatMul",
-          .configs = whole ? whole_configs : configs,
+          .supports = parts == 1 ? supports<bf16_product> : supports<split_product>,
+          .configs = parts == 3 ? whole_configs : configs,
           .valid = valid,
           .workspace = workspace,
           .worker_scratch = worker_scratch,

@@ -12,7 +12,7 @@ void matmul_bf16_pack(const GemmBf16Weights& weights, std::span<const Tensor* co
 Tensor matmul_bf16_unpack(const GemmBf16Weights& weights, const void* packed);
 // Whether operands are those of such a product, whatever their types.
 Verdict matmul_amx_supported(const Problem& problem);
-// All but what it supports. `whole`: in three parts.
-Tactic matmul_amx(const char* name, int version, bool whole = false);
+// Of values in `parts` of bf16: one (rounded, or bf16 already), two or three.
+Tactic matmul_amx(const char* name, int version, int parts);
 
 }  // namespace tenfold::backends::cpu
