@@ -14,7 +14,7 @@
 #include <fstream>
 #include <iostream>
 
-#include "backends/backend.h"
+#include "backends/tactic_set.h"
 #include "backends/code.h"
 #include "base/check.h"
 #include "ir/op_def.h"
@@ -87,7 +87,7 @@ class Bench {
   }
   template <class F>
   void for_each(F&& f) {
-    for (const Tactic* tactic : tactics_for(*backend_, op_)) {
+    for (const Tactic* tactic : TacticSet(*backend_).of(op_)) {
       if (tactic->source == Source::reference || tactic->name.find(wanted_) == std::string::npos || !tactic->supports(problem_)) continue;
       if (!takes_layouts(*tactic)) continue;
       for (const Config& config : tactic->configs(problem_)) f(*tactic, config);

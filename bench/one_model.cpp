@@ -1,7 +1,8 @@
 // One row of the comparison of engines, in two processes so that what is measured only loads and runs.
 //
 //   one_model build MODEL.onnx PLAN THREADS SHAPES fp32|bf16|no_tf32      builds the plan; PLAN.facts tells its sizes and times
-//   one_model run PLAN THREADS SECONDS SHAPES LOAD [OUTPUT_FOLDER]        prints median and p99 in ms; SECONDS 0: one run, for a cold start
+//   one_model run PLAN THREADS SECONDS SHAPES LOAD [OUTPUT_FOLDER]        prints median and p99 in ms, and notes in PLAN.counts how many
+//                                                                         runs these are of; SECONDS 0: one run, for a cold start
 //   one_model serve PLAN THREADS SHAPES LOAD      stays: for each line of seconds on its input runs that long, prints each run's ms
 //
 // SHAPES input_ids:1x128,attention_mask:1x128   LOAD input_ids:FILE,attention_mask:FILE (raw)
@@ -104,6 +105,7 @@ void measure(char** argv, const char* folder) {
   const auto [output, bytes] = bind_files(engine, *context, shapes, pairs(argv[4]));
   std::vector<double> times = time_runs(*context, std::atof(argv[2]));
   std::sort(times.begin(), times.end());
+  if (std::atof(argv[2]) > 0) std::ofstream(std::string(argv[0]) + ".counts", std::ios::app) << times.size() << "\n";
   if (folder) std::ofstream(std::string(folder) + "/output.bin", std::ios::binary).write(output, bytes);
   std::printf("%.6f %.6f\n", times[times.size() / 2], times[std::min(times.size() - 1, times.size() * 99 / 100)]);
 }

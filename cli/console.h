@@ -1,11 +1,9 @@
-// What the program says while it works: trtexec's log lines and the progress of a build. Logs on stderr, results on stdout.
+// What the program says while it works, in trtexec's log lines: logs on stderr, results on stdout.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 
-#include "tenfold/build.h"
 #include "tenfold/log.h"
 
 namespace tenfold::cli {
@@ -24,8 +22,5 @@ class Console {
   void result(const std::string& text) const;  // stdout, the same prefix
   LogCallback callback() const;
 };
-
-// `style` is auto (a bar if stderr is a terminal), none or json (one object a line on stderr).
-std::function<bool(const Progress&)> progress_printer(const std::string& style);
 
 }  // namespace tenfold::cli

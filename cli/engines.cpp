@@ -9,6 +9,7 @@
 #include "files.h"
 #include "io_formats.h"
 #include "model_or_plan.h"
+#include "progress.h"
 #include "tenfold/device.h"
 
 namespace tenfold::cli {
@@ -45,13 +46,15 @@ Engine loaded(const ExecOptions& o, const BuildConfig& config) {
                    .device = o.device_given ? config.device : "",
                    .threads = many ? 1 : config.threads,
                    .pin_threads = config.pin_threads,
-                   .log = config.log};
+                   .plugins = config.plugins,
+                   .log = config.log,
+                   .device_code = o.device_code};
   {
-    Engine engine = Engine::load(o.load_engine, load);
+    Engine engine = load_compatible(o.load_engine, load);
     if (!many || !engine.info().on_gpu || !engine.info().waits_in_run) return engine;
   }   // a device has not room for two
   load.threads = 0;
-  return Engine::load(o.load_engine, load);
+  return load_compatible(o.load_engine, load);
 }
 
 Made make_engine(const ExecOptions& o, const InputFiles& files) {
@@ -70,6 +73,7 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
     return {std::move(engine), 0, took * 1e3};
   }
   config.profiles = profile_ranges(o, files.known_shapes());
+  if (!o.input_types.empty() || !o.output_types.empty()) check_io_formats(o, model_bindings(o.onnx, config));   // before all the work
   config.keep_portable_graph = !o.save_engine.empty();   // nobody can tune again what is not kept
   if (config.fp16)
     if (auto typical = files.known_tensors(); !typical.empty()) config.typical_inputs = {std::move(typical)};
@@ -92,7 +96,7 @@ Made make_and_save(const ExecOptions& o, const InputFiles& files) {
   const std::int64_t free_before = o.monitor_memory ? free_memory(o.build.device) : -1;
   Made made = make_engine(o, files);
   made.free_before = free_before;
-  check_io_formats(o, made.engine);
+  if (o.onnx.empty()) check_io_formats(o, made.engine.bindings());
   if (!o.save_engine.empty()) {
     made.engine.save(o.save_engine);
     o.console.info("Plan saved to " + o.save_engine);

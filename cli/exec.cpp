@@ -12,10 +12,14 @@
 #include "exec_options.h"
 #include "files.h"
 #include "inputs.h"
+#include "notes.h"
+#include "progress.h"
 #include "report.h"
 #include "specs.h"
 #include "tenfold/device.h"
-#include "tenfold/shape_values.h"
+#include "tenfold/internal/file.h"
+#include "tenfold/internal/shape_values.h"
+#include "tenfold/version.h"
 #include "verbs.h"
 
 namespace tenfold::cli {
@@ -31,8 +35,19 @@ void print_weights(const ExecOptions& o, const Engine& engine) {
                      (w.fixed.empty() ? "" : "  fixed: its value was " + w.fixed));
 }
 
+void print_profiles(const ExecOptions& o, const Engine& engine) {
+  for (int p = 0; p < engine.info().profiles; ++p) {
+    o.console.result("Optimization profile " + std::to_string(p) + ":");
+    for (const BindingInfo& b : engine.bindings()) {
+      if (!b.is_input) continue;
+      const Engine::ProfileShapes s = engine.profile_shapes(p, b.name);
+      o.console.result("  '" + b.name + "': min " + text(s.min) + ", opt " + text(s.opt) + ", max " + text(s.max));
+    }
+  }
+}
+
 void layer_info(const ExecOptions& o, const Engine& engine) {
-  if (!o.export_layer_info.empty()) write_whole(o.export_layer_info, engine.inspect_json() + "\n");
+  if (!o.export_layer_info.empty()) write_file(o.export_layer_info, engine.inspect_json() + "\n");
   if (!o.dump_layer_info) return;
   o.console.result("Layer Information:");
   std::fputs(engine.inspect(o.detailed ? 1 : o.layers_hidden ? -1 : 0).c_str(), stdout);
@@ -75,12 +90,12 @@ struct Measured {
 void print_json(const ExecOptions& o, const Made& made, const Measured* measured) {
   const EngineInfo& info = made.engine.info();
   Json result{{"model", o.onnx.empty() ? o.load_engine : o.onnx}, {"device", info.device}, {"threads", info.threads}};
-  for (const char* key : {"median_ms", "p99_ms", "gpu_compute_ms", "throughput_qps"})
+  for (const char* key : {"first_run_ms", "median_ms", "p99_ms", "gpu_compute_ms", "throughput_qps"})
     result[key] = nullptr;  // null: not measured in this run
   if (measured) {
     const Trace& runs = measured->runs;
     const Statistics s = statistics(latencies(runs), {99});
-    result["median_ms"] = s.median, result["p99_ms"] = s.percentiles[0];
+    result["first_run_ms"] = runs.first_ms, result["median_ms"] = s.median, result["p99_ms"] = s.percentiles[0];
     if (info.on_gpu) result["gpu_compute_ms"] = statistics(part(measured->parts, &RunTimes::compute_ms), {}).median;
     result["throughput_qps"] = runs.wall_s > 0 ? static_cast<double>(runs.samples.size()) / runs.wall_s : 0;
   }
@@ -90,6 +105,7 @@ void print_json(const ExecOptions& o, const Made& made, const Measured* measured
   result["library_workspace_bytes"] = info.library_workspace_bytes;
   if (measured && made.free_before >= 0) result["device_bytes"] = measured->device_bytes;
   result["peak_rss_bytes"] = peak_rss_bytes();
+  result["notes"] = notes_json(info.notes);
   std::printf("%s\n", result.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
@@ -115,9 +131,9 @@ std::string memory_text(std::int64_t taken, const EngineInfo& info, int contexts
 }
 
 Measured measure_all(const ExecOptions& o, const Engine& engine, std::span<const std::unique_ptr<ExecutionContext>> contexts) {
-  const Measured measured{measure(contexts, {o.iterations, o.warmup_ms, o.duration_s, false}), {}};
+  const Measured measured{measure(contexts, {o.iterations, o.warmup_ms, o.duration_s, o.idle_ms, false}), {}};
   if (!engine.info().on_gpu) return {measured.runs, measured.runs};
-  return {measured.runs, measure(contexts, {o.iterations, std::min(o.warmup_ms, 20.0), std::min(o.duration_s, 1.0), true})};
+  return {measured.runs, measure(contexts, {o.iterations, std::min(o.warmup_ms, 20.0), std::min(o.duration_s, 1.0), o.idle_ms, true})};
 }
 
 Measured infer(const ExecOptions& o, const Made& made, const InputFiles& files) {
@@ -138,26 +154,30 @@ Measured infer(const ExecOptions& o, const Made& made, const InputFiles& files) 
                    (files.has(engine.bindings()[i].name)    ? ""
                     : is_value(engine.bindings()[i], given) ? ", values given"
                                                             : ", random values"));
+  double first_ms = -1;
   if (!o.transfers && engine.info().on_gpu)
     for (const auto& context : contexts) {
-      measure({&context, 1}, {1, 0, 0, false});  // outputs are those of this run
+      const Trace once = measure({&context, 1}, {1, 0, 0, 0, false});  // outputs are those of this run
+      if (first_ms < 0) first_ms = once.first_ms;
       leave_on_device(engine, *context);
     }
   Measured measured = measure_all(o, engine, contexts);
+  if (first_ms >= 0) measured.runs.first_ms = first_ms;
   if (made.free_before >= 0) {
     measured.device_bytes = made.free_before - free_memory(o.build.device);
     o.console.info("GPU memory taken: " + memory_text(measured.device_bytes, engine.info(), streams));
   }
   const Trace& trace = measured.runs;
-  std::ostringstream warmup, counts;
+  std::ostringstream warmup, counts, first;
+  first << "First run: " << trace.first_ms << " ms, on cold caches; those behind it are warm";
   warmup << "Warmup completed " << trace.warmup_runs << " queries over " << trace.warmup_ms << " ms";
   counts << "Timing trace has " << trace.samples.size() << " queries over " << trace.wall_s << " s";
-  o.console.result(warmup.str()), o.console.result(counts.str());
+  o.console.result(first.str()), o.console.result(warmup.str()), o.console.result(counts.str());
   const auto outputs = outputs_of(engine, *contexts.front());
   if (!o.export_output.empty()) export_outputs(o.export_output, outputs);
   if (!o.export_times.empty()) export_times(o.export_times, measured.parts);
   if (o.dump_profile || !o.export_profile.empty()) {
-    const std::vector<LayerTimes> layers = profile_layers(*contexts.front(), {o.iterations, o.warmup_ms, o.duration_s, false});
+    const std::vector<LayerTimes> layers = profile_layers(*contexts.front(), {o.iterations, o.warmup_ms, o.duration_s, 0, false});
     if (!o.export_profile.empty()) export_profile(o.export_profile, layers);
     if (o.dump_profile) print_profile(o.console, layers);
   }
@@ -177,7 +197,13 @@ void check_files(const ExecOptions& o) {
 }
 
 void answer(const ExecOptions& o, const Made& made, const InputFiles& files, const std::string& closing) {
+  if (o.plan_version_only) {
+    o.console.result("The plan was built by " + made.engine.info().builder + ".");
+    std::printf("&&&& PASSED %s\n", closing.c_str());
+    return;
+  }
   layer_info(o, made.engine);
+  if (o.dump_profiles) print_profiles(o, made.engine);
   if (o.dump_refit) print_weights(o, made.engine);
   if (o.skip_inference) {
     o.console.info("Skipped inference phase since --skipInference is added.");
@@ -237,7 +263,7 @@ void work(const ExecOptions& o, const std::string& closing) {
 }  // namespace
 
 int exec_main(const Arguments& arguments, bool as_trtexec) {
-  const ExecOptions options = parse_exec(arguments);
+  const ExecOptions options = parse_exec(arguments, as_trtexec);
   if (options.help) return std::fputs(exec_help(options.full_help).c_str(), stdout), kOk;
   // Scripts look for these lines by trtexec's own name when they call it so.
   std::string closing = std::string(as_trtexec ? "TensorRT.trtexec" : "Tenfold.exec") + " [Tenfold v" + std::string(version()) + "] # " +
@@ -248,6 +274,7 @@ int exec_main(const Arguments& arguments, bool as_trtexec) {
   try {
     work(options, closing);
   } catch (...) {
+    clear_bar();
     std::printf("&&&& FAILED %s\n", closing.c_str());
     throw;  // main says why and chooses the exit code
   }

@@ -24,30 +24,12 @@ std::vector<std::string> parse_formats(const std::string& flag, const std::strin
   return types;
 }
 
-std::uint32_t parse_sources(std::uint32_t mask, const std::string& text) {
-  const std::map<std::string, TacticSource> known = {
-      {"reference", TacticSource::reference}, {"native", TacticSource::native}, {"onednn", TacticSource::onednn},
-      {"cublas_lt", TacticSource::cublas_lt}, {"cudnn", TacticSource::cudnn}};
-  bool fresh = true;
-  for (std::string word : split(text, ',')) {
-    const char sign = word.empty() ? '\0' : word.front();
-    if (sign == '+' || sign == '-') word.erase(0, 1);
-    for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    const auto found = known.find(word);
-    if (found == known.end())
-      throw UsageError("--tacticSources: unknown source '" + word +
-                       "', expected reference, native, onednn, cublas_lt or cudnn, each with + or - or alone");
-    const auto bit = static_cast<std::uint32_t>(found->second);
-    if (sign != '+' && sign != '-' && std::exchange(fresh, false)) mask = 0;  // plain names: exactly these
-    mask = sign == '-' ? mask & ~bit : mask | bit;
-  }
-  return mask;
-}
-
 void parse_pool(ExecOptions& o, const std::string& text) {
   for (const auto& [pool, size] : parse_pairs("memPoolSize", text)) {
-    if (pool != "workspace") throw UsageError("--memPoolSize: the pool '" + pool + "' is not supported by Tenfold; workspace is");
-    o.build.workspace_bytes = parse_bytes("memPoolSize", size);
+    const std::int64_t bytes = parse_bytes("memPoolSize", size);
+    if (pool == "workspace") o.build.workspace_bytes = bytes;
+    else if (pool == "tacticSharedMem") o.notes.emplace_back("--memPoolSize: tacticSharedMem has no effect: kernels take what they need");
+    else throw UsageError("--memPoolSize: the pool '" + pool + "' is not supported by Tenfold; workspace is");
   }
 }
 
@@ -74,6 +56,7 @@ void model_flags(Flags& f, ExecOptions& o, int& profile) {
   for (const auto& [name, types] : {std::pair{"inputIOFormats", &o.input_types}, std::pair{"outputIOFormats", &o.output_types}})
     f.add({name, "SPEC", "+the model's own types in row-major order, fp32:chw,int64:chw: there are no others",
            [name = name, types = types](const std::string& text) { *types = parse_formats(name, text); }});
+  add_plugins_flag(f, o.build);
   f.add({"externalDataDir", "DIR", "+a further folder that the model's weights may lie in (repeatable)",
          [&o](const std::string& text) { o.build.external_data_dirs.push_back(text); }});
 }
@@ -96,7 +79,9 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   f.add_switch("int8", o.build.int8, "+permission for integer products of a quantised model (on by default)");
   f.add_switch("fp8", o.build.fp8, "+permission for e4m3 products of a model that is quantised so, on a GPU (on by default)");
   f.add_switch("fp16", o.build.fp16, "permission to compute in fp16 on a GPU; CPUs use float32");
-  f.add({"noTF32", "", "+float32 is not rounded: no TF32 on a GPU, no Winograd, Strassen, narrower weights or pairs of bf16 on a CPU",
+  f.add({"noTF32", "",
+         "+float32 is not rounded, denormals are kept: no TF32 on a GPU; on a CPU, where products of less than 64 KiB never are rounded, "
+         "no Winograd, Strassen, narrower weights or pairs of bf16",
          [&o](const std::string&) { o.build.tf32 = false; }});
   f.add({"noWinograd", "", "+no convolution by Winograd's transforms on a CPU", [&o](const std::string&) { o.build.winograd = false; }});
   f.add({"noStrassen", "", "+no product by Strassen's algorithm on a CPU", [&o](const std::string&) { o.build.strassen = false; }});
@@ -108,10 +93,13 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   f.add({"memPoolSize", "workspace:MiB", "+memory that a tactic may use while it runs; MiB, or with B, K, M, G",
          [&o](const std::string& text) { parse_pool(o, text); }});
   f.add({"tacticSources", "LIST",
-         "+reference, native, onednn, cublas_lt, cudnn: exactly these, or changed with + and - (default: all but onednn)",
-         [&o](const std::string& text) { o.build.tactic_sources = parse_sources(o.build.tactic_sources, text); }});
-  f.add({"maxTactics", "N", "+time at most N candidates for each problem",
+         "+reference, native, onednn, cublas_lt, cudnn: exactly these, or changed with + and - (default: all but onednn); TensorRT's "
+         "names, too",
+         [&o](const std::string& text) { o.build.tactic_sources = parse_sources(o.build.tactic_sources, text, o.notes); }});
+  f.add({"maxTactics", "N", "+time at most N candidates for each problem, over all tactics and layouts",
          [&o](const std::string& text) { o.build.max_tactics = parse_int("maxTactics", text, 0); }});
+  f.add({"avgTiming", "N", "+time N launches of each candidate; default: as many as the level has time for",
+         [&o](const std::string& text) { o.build.timing_repetitions = parse_int("avgTiming", text, 0); }});
   f.add_switch("noBuilderCache", no_cache, "+forget --timingCacheFile");
   add_pass_flags(f, o.build);
   f.add_switch("errorOnTimingCacheMiss", o.build.error_on_cache_miss, "+fail where a time is not in the cache");
@@ -121,6 +109,17 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
                "+a plan whose weights can be replaced without a rebuild; scalars and quantisation parameters stay fixed");
   f.add({"refitFromOnnx", "[MODEL]", "+give a loaded plan the weights of MODEL, or of --onnx: same graph, other values",
          [&o](const std::string& text) { o.refit_from_onnx = true, o.refit_from = text; }});
+  for (const char* name : {"versionCompatible", "vc"})
+    f.add_switch(name, o.build.version_compatible,
+                 "+the plan keeps its model, and its weights once more: built again, at level 0, where another version or device loads it");
+  f.add({"hardwareCompatibilityLevel", "LEVEL",
+         "+none, ampere+ or sameComputeCapability: but for none the same as --versionCompatible, and on CPUs the plan uses AVX2 alone",
+         [&o](const std::string& text) {
+           const std::string level = lower(text);
+           if (level != "none" && level != "ampere+" && level != "samecomputecapability")
+             throw UsageError("--hardwareCompatibilityLevel is none, ampere+ or sameComputeCapability, not '" + text + "'");
+           o.build.hardware_compatible = level != "none";
+         }});
   f.add_switch("retune", o.retune, "+tune a plan made elsewhere for this machine");
   const auto verbosity = [&f, &o](const char* name, const char* help) {
     f.add({name, "layer_names_only|detailed|none", help, [&o, name](const std::string& text) {
@@ -132,7 +131,7 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   verbosity(
       "profilingVerbosity",
       "+how much --dumpLayerInfo says; none: bindings alone; detailed: NVTX ranges too, of runs and (with --noCudaGraph) steps, for nsys");
-  verbosity("nvtxVerbosity", "+an older name of it");
+  verbosity("nvtxVerbosity", "+an older name of it"), verbosity("nvtxMode", "+the oldest");
   f.add_text("progress", o.progress, "auto|none|json", "+a bar if stderr is a terminal; none; or JSON lines on stderr");
   f.add({"device", "N",
          "cpu (default) or cuda:N; N alone means cuda:N; of a list (cuda:0,cpu) the first that works, and each has its own plan "
@@ -174,6 +173,8 @@ void run_flags(Flags& f, ExecOptions& o) {
   f.add_switch("pinThreads", o.build.pin_threads,
                "+every thread of a context keeps a processor, and no two contexts share workers; off: the system places threads");
   add_hint_flag(f, o);
+  f.add({"idleTime", "MS", "+wait MS milliseconds between two runs (0)",
+         [&o](const std::string& text) { o.idle_ms = parse_number("idleTime", text, 0); }});
   f.add_switch("skipInference", o.skip_inference, "+stop when the plan is built");
   f.add_switch("buildOnly", o.skip_inference, "+the same");
   const auto choose = [&f](const char* name, const char* help, auto& option, auto value) {
@@ -188,6 +189,8 @@ void run_flags(Flags& f, ExecOptions& o) {
   f.add_switch("monitorMemory", o.monitor_memory, "+say how much of a GPU's memory the engine and its contexts took");
   f.add({"noWeightVerification", "", "+do not read the weights' checksums when loading",
          [&o](const std::string&) { o.verify_weights = false; }});
+  f.add({"noDeviceCode", "", "+run no GPU binary that a plan carries (one from a stranger): its kernels are compiled again",
+         [&o](const std::string&) { o.device_code = false; }});
 }
 
 void report_flags(Flags& f, ExecOptions& o) {
@@ -196,6 +199,8 @@ void report_flags(Flags& f, ExecOptions& o) {
   f.add_switch("json", o.json, "the result as one JSON object on the last line");
   f.add_switch("dumpProfile", o.dump_profile, "time of every layer, from a run of its own");
   f.add_switch("dumpLayerInfo", o.dump_layer_info, "the layers of the plan");
+  f.add_switch("dumpOptimizationProfile", o.dump_profiles, "+print the shape ranges that the plan serves");
+  f.add_switch("getPlanVersionOnly", o.plan_version_only, "+print which version built the plan, and stop");
   f.add_switch("dumpRefit", o.dump_refit, "+print the weights of a refittable plan, and why some are fixed");
   f.add_switch("dumpOutput", o.dump_output, "+print the values of the outputs");
   f.add_text("exportTimes", o.export_times, "FILE", "+times of each run, JSON");
@@ -211,7 +216,7 @@ void report_flags(Flags& f, ExecOptions& o) {
 Flags make_flags(ExecOptions& o, int& profile, bool& no_cache) {
   Flags f("tenfold exec --onnx=MODEL | --loadEngine=PLAN [--flags]          (--help=all explains every flag)",
           "Builds a model or loads a plan, runs it on random or given inputs and prints its speed. trtexec's flags keep their meaning.");
-  model_flags(f, o, profile), build_flags(f, o, no_cache), run_flags(f, o), report_flags(f, o), trtexec_flags(f, o.notes);
+  model_flags(f, o, profile), build_flags(f, o, no_cache), run_flags(f, o), report_flags(f, o), trtexec_flags(f, o);
   f.footer(
       "SPEC is name:value,name:value; a name with ':' or ',' stands in 'single quotes'. Several shape ranges: --profile=0 --minShapes=... "
       "--profile=1 ...\n"
@@ -228,6 +233,17 @@ void take_refit_model(ExecOptions& o) {
   if (o.refit_from.empty()) throw UsageError("--refitFromOnnx takes the model with the new weights: --refitFromOnnx=MODEL");
 }
 
+// trtexec works on a GPU. Where there is none the CPU is better than nothing, if that is said.
+void take_trtexec_device(ExecOptions& o) {
+  for (const DeviceDescription& d : devices())
+    if (d.device.starts_with("cuda")) {
+      o.build.device = d.device;
+      return o.notes.push_back("as trtexec the device is " + d.device + " (" + d.name + "); --device names another"), void();
+    }
+  const std::string why = why_no_gpu();
+  o.notes.push_back("as trtexec the device would be a GPU, and there is none" + (why.empty() ? "" : " (" + why + ")") + ": it is the CPU");
+}
+
 // What --onnx and --retune would look at.
 void note_what_a_plan_has_settled(ExecOptions& o) {
   const auto note = [&](bool given, const char* flag) {
@@ -240,7 +256,7 @@ void note_what_a_plan_has_settled(ExecOptions& o) {
 
 }  // namespace
 
-ExecOptions parse_exec(const std::vector<std::string>& arguments) {
+ExecOptions parse_exec(const std::vector<std::string>& arguments, bool as_trtexec) {
   ExecOptions o;
   int profile = 0;
   bool no_cache = false;
@@ -252,6 +268,8 @@ ExecOptions parse_exec(const std::vector<std::string>& arguments) {
     throw UsageError(o.onnx.empty() ? "give a model with --onnx=FILE or a plan with --loadEngine=FILE"
                                     : "--onnx and --loadEngine exclude each other");
   if (no_cache) o.build.timing_cache.clear();
+  if (o.plan_version_only && o.load_engine.empty()) throw UsageError("--getPlanVersionOnly needs --loadEngine=PLAN");
+  if (as_trtexec && !o.device_given && (o.load_engine.empty() || o.retune)) take_trtexec_device(o);
   follow_hint(o);
   if (!o.onnx.empty() && o.use_profile >= std::max<int>(1, static_cast<int>(o.profiles.size())))
     throw UsageError("--useProfile=" + std::to_string(o.use_profile) + ": there are " +

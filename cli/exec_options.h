@@ -27,22 +27,25 @@ struct ExecOptions {
   std::string export_output, export_times, export_profile, export_layer_info;
   bool dump_profile = false, dump_layer_info = false, dump_output = false, average_given = false;
   int iterations = 10, average_runs = 10, streams = 0;   // streams 0: as the hint says
-  double warmup_ms = 200, duration_s = 3;
+  double warmup_ms = 200, duration_s = 3, idle_ms = 0;
   std::vector<double> percentiles = {90, 95, 99};
   // How a GPU is run: --useSpinWait, --useCudaGraph, --noDataTransfers and their opposites.
   Wait wait = Wait::spin_shortly;
   bool graphs = true, transfers = true, device_given = false;
-  bool skip_inference = false, json = false, retune = false, verify_weights = true, monitor_memory = false, help = false, full_help = false;
+  bool skip_inference = false, json = false, retune = false, verify_weights = true, device_code = true, monitor_memory = false;
+  bool help = false, full_help = false;
   bool throughput = false;   // --hint
+  bool dump_profiles = false, plan_version_only = false;
   bool detailed = false, layers_hidden = false;   // --profilingVerbosity
-  std::vector<std::string> notes;  // accepted flags without effect here, said once
+  std::vector<std::string> notes;  // what became of flags that are not taken as they stand, said once
   BuildConfig build;
   std::string progress = "auto";
   Console console;
 };
 
 // Throws UsageError.
-ExecOptions parse_exec(const std::vector<std::string>& arguments);
+// As trtexec the device is the first GPU unless it is given.
+ExecOptions parse_exec(const std::vector<std::string>& arguments, bool as_trtexec);
 std::string exec_help(bool full);
 void add_hint_flag(Flags& flags, ExecOptions& options);
 // The threads that were not given, once all flags are known; of a plan that is loaded engines.cpp decides, for it names the device.
@@ -52,7 +55,9 @@ int streams_of(const ExecOptions& options, const EngineInfo& info);
 // What to tell where contexts have more threads than there are processors; else empty.
 std::string workers_note(const ExecOptions& options, int streams, const EngineInfo& info);
 // trtexec's other flags: taken with a note, or refused with the reason.
-void trtexec_flags(Flags& flags, std::vector<std::string>& notes);
+void trtexec_flags(Flags& flags, ExecOptions& options);
+// BuildConfig::tactic_sources after --tacticSources=TEXT. Throws UsageError.
+std::uint32_t parse_sources(std::uint32_t mask, const std::string& text, std::vector<std::string>& notes);
 // The profiles for the builder: a missing min, opt or max is the nearest one given; without any, --shapes, then `known`
 // (shapes of loaded inputs).
 std::vector<OptimizationProfile> profile_ranges(const ExecOptions& options, const std::map<std::string, Shape>& known);

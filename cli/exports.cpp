@@ -7,6 +7,7 @@
 #include "npz.h"
 #include "report.h"
 #include "tenfold/error.h"
+#include "tenfold/internal/file.h"
 
 namespace tenfold::cli {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 void write_json(const std::string& path, const Json& json) {
-  write_whole(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");  // names from models may be no UTF-8
+  write_file(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");  // names from models may be no UTF-8
 }
 
 Json element(const Tensor& t, std::int64_t i) {
@@ -58,14 +59,15 @@ void export_profile(const std::string& path, const std::vector<LayerTimes>& laye
                    {"timeMs", sum},
                    {"averageMs", s.mean},
                    {"medianMs", s.median},
-                   {"percentage", total > 0 ? 100 * sum / total : 0}});
+                   {"percentage", total > 0 ? 100 * sum / total : 0},
+                   {"medianStartMs", statistics(l.start_ms, {}).median}});
   }
   write_json(path, all);
 }
 
 void export_outputs(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& outputs) {
   const std::string end = extension(path);
-  if (end == ".npz") return write_whole(path, to_npz(outputs));
+  if (end == ".npz") return write_file(path, to_npz(outputs));
   if (end != ".json") throw Error(ErrorKind::invalid_argument, "--exportOutput writes .json or .npz, not '" + path + "'");
   Json all = Json::array();
   for (const auto& [name, tensor] : outputs) {

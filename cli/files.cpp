@@ -3,11 +3,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
+#include "specs.h"
 #include "tenfold/error.h"
 
 namespace tenfold::cli {
@@ -17,32 +19,44 @@ namespace {
 }
 }  // namespace
 
-std::string read_whole(const std::string& path) {
+std::string read_at_most(const std::string& path, std::size_t bytes) {
   errno = 0;
-  if (std::filesystem::is_directory(path)) throw Error(ErrorKind::io, "cannot read '" + path + "': it is a folder");
   std::ifstream in(path, std::ios::binary);
   if (!in) fail_io("read", path);
-  std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  std::string text;
+  constexpr std::size_t kBlock = 1 << 20;
+  while (in && text.size() < bytes) {
+    const std::size_t before = text.size(), more = std::min(kBlock, bytes - before);
+    text.resize(before + more);
+    in.read(text.data() + before, static_cast<std::streamsize>(more));
+    text.resize(before + static_cast<std::size_t>(in.gcount()));
+  }
   if (in.bad()) fail_io("read", path);
-  return bytes;
+  return text;
 }
 
-void write_whole(const std::string& path, std::string_view bytes) {
+std::string read_whole(const std::string& path) {
+  expect_readable(path);
+  const std::int64_t size = size_of_file(path);
+  if (size >= 0) return read_at_most(path, static_cast<std::size_t>(size));
+  std::string text = read_at_most(path, kMostOfAPipe + 1);
+  if (text.size() > kMostOfAPipe)
+    throw Error(ErrorKind::io, "cannot read '" + path + "': it is no file, and gave more than " + std::to_string(kMostOfAPipe) + " bytes");
+  return text;
+}
+
+void expect_readable(const std::string& path) {
   std::error_code error;
-  const bool plain = !std::filesystem::exists(path, error) || std::filesystem::is_regular_file(path, error);
-  const std::string target = plain ? path + ".part" + std::to_string(getpid()) : path;  // devices and pipes are written directly
+  if (std::filesystem::is_directory(path, error)) throw Error(ErrorKind::io, "cannot read '" + path + "': it is a folder");
   errno = 0;
-  std::ofstream out(target, std::ios::binary | std::ios::trunc);
-  if (!out) fail_io("write", path);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  if (out.fail()) {
-    const int reason = errno;
-    if (plain) std::filesystem::remove(target, error);
-    errno = reason;
-    fail_io("write", path);
-  }
-  if (plain && std::rename(target.c_str(), path.c_str()) != 0) fail_io("write", path);
+  if (access(path.c_str(), R_OK) != 0) fail_io("read", path);
+}
+
+std::int64_t size_of_file(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return -1;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  return error ? -1 : static_cast<std::int64_t>(size);
 }
 
 void expect_writable(const std::string& path) {
@@ -57,9 +71,7 @@ void expect_writable(const std::string& path) {
 }
 
 std::string extension(const std::string& path) {
-  std::string end = std::filesystem::path(path).extension().string();
-  for (char& c : end) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return end;
+  return lower(std::filesystem::path(path).extension().string());
 }
 
 }  // namespace tenfold::cli

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tenfold/nearest.h"
+#include "tenfold/internal/nearest.h"
 
 namespace tenfold::cli {
 namespace {
@@ -67,14 +67,16 @@ const Flag* Flags::find(const std::string& name) const {
   return nullptr;
 }
 
-void Flags::unknown(const std::string& name) const {
+// `spelled_as`: with the dashes that it came with.
+void Flags::unknown(const std::string& name, const std::string& spelled_as) const {
+  if (find(name)) throw UsageError("unknown flag " + spelled_as + ": flags begin with two dashes: --" + name);
   if (const auto refused = refused_.find(name); refused != refused_.end())
     throw UsageError("--" + name + " is not supported by Tenfold: " + refused->second);
   std::vector<std::string> names;
   for (const Group& group : groups_)
     for (const Flag& flag : group.flags) names.push_back(flag.name);
   const std::string hint = nearest(name, names);
-  throw UsageError("unknown flag --" + name + (hint.empty() ? "; --help lists the flags" : "; did you mean --" + hint + "?"));
+  throw UsageError("unknown flag " + spelled_as + (hint.empty() ? "; --help lists the flags" : "; did you mean --" + hint + "?"));
 }
 
 std::vector<std::string> Flags::parse(const std::vector<std::string>& arguments) const {
@@ -88,7 +90,7 @@ std::vector<std::string> Flags::parse(const std::vector<std::string>& arguments)
     const std::size_t dashes = argument[1] == '-' ? 2 : 1, equals = argument.find('=');
     const std::string name = argument.substr(dashes, equals == std::string::npos ? equals : equals - dashes);
     const Flag* flag = find(name == "h" ? "help" : name);
-    if (!flag || (dashes == 1 && name.size() > 1)) unknown(name);
+    if (!flag || (dashes == 1 && name.size() > 1)) unknown(name, argument.substr(0, equals));
     const bool attached = equals != std::string::npos;
     if (attached && flag->value.empty()) throw UsageError("--" + name + " takes no value");
     if (attached || flag->value.empty() || flag->value.front() == '[') {
@@ -105,6 +107,7 @@ std::string Flags::help(bool full) const {
   constexpr std::size_t kColumn = 34, kWidth = 118;
   std::string text = "usage: " + usage_ + "\n" + about_ + "\n";
   for (const Group& group : groups_) {
+    if (group.full_only && !full) continue;
     text += "\n" + group.title + "\n";
     std::string also;
     for (const Flag& flag : group.flags) {

@@ -25,7 +25,8 @@ struct Flag {
 class Flags {
  public:
   Flags(std::string usage, std::string about) : usage_(std::move(usage)), about_(std::move(about)) {}
-  void group(std::string title) { groups_.push_back({std::move(title), {}}); }
+  // `full_only`: the short help leaves it out.
+  void group(std::string title, bool full_only = false) { groups_.push_back({std::move(title), {}, full_only}); }
   void add(Flag flag) { groups_.back().flags.push_back(std::move(flag)); }
   void add_switch(const std::string& name, bool& target, const std::string& help);
   void add_text(const std::string& name, std::string& target, const std::string& value, const std::string& help);
@@ -42,9 +43,10 @@ class Flags {
   struct Group {
     std::string title;
     std::vector<Flag> flags;
+    bool full_only = false;
   };
   const Flag* find(const std::string& name) const;
-  [[noreturn]] void unknown(const std::string& name) const;
+  [[noreturn]] void unknown(const std::string& name, const std::string& spelled_as) const;
 
   std::string usage_, about_, footer_;
   std::vector<Group> groups_;

@@ -8,7 +8,7 @@
 
 #include "files.h"
 #include "npz.h"
-#include "tenfold/shape_values.h"
+#include "tenfold/internal/shape_values.h"
 #include "tensor_proto.h"
 
 namespace tenfold::cli {
@@ -17,6 +17,16 @@ namespace {
 bool named_like(const std::string& name, std::string_view word) {
   const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
   return std::search(name.begin(), name.end(), word.begin(), word.end(), same) != name.end();
+}
+
+// Bytes as a run has them, without a word on type or shape.
+bool is_raw(const std::string& path) {
+  const std::string end = extension(path);
+  return end != ".npy" && end != ".npz" && end != ".pb";
+}
+
+[[noreturn]] void refuse(const BindingInfo& info, const std::string& path, const std::string& why) {
+  throw Error(ErrorKind::io, "input '" + info.name + "' from " + path + ": " + why);
 }
 
 std::string member_name(const std::string& path, const std::string& input) { return path + "['" + input + "']"; }
@@ -72,11 +82,14 @@ void fill_int(Tensor& t, std::mt19937& random, std::uint32_t limit, std::uint32_
 
 InputFiles::InputFiles(const std::map<std::string, std::string>& files) : paths_(files) {
   std::map<std::string, std::shared_ptr<const std::string>> read;
-  for (const auto& [input, path] : files)
-    if (!read[path]) read[path] = std::make_shared<const std::string>(read_whole(path));
+  for (const auto& [input, path] : files) {
+    if (is_raw(path)) expect_readable(path);
+    else if (!read[path]) read[path] = std::make_shared<const std::string>(read_whole(path));
+  }
   if (const auto all = paths_.extract(""); !all.empty())
     for (const auto& [name, array] : parse_npz(*read[all.mapped()], all.mapped())) paths_.emplace(name, all.mapped());
-  for (const auto& [input, path] : paths_) bytes_[input] = read[path];
+  for (const auto& [input, path] : paths_)
+    if (!is_raw(path)) bytes_[input] = read[path];
 }
 
 std::map<std::string, Shape> InputFiles::known_shapes() const {
@@ -102,27 +115,41 @@ std::map<std::string, Tensor> InputFiles::known_tensors() const {
 }
 
 Tensor InputFiles::tensor(const BindingInfo& info, const Shape& shape) const {
-  const std::string &bytes = *bytes_.at(info.name), &path = paths_.at(info.name), end = extension(path);
-  const auto refuse = [&](const std::string& why) { throw Error(ErrorKind::io, "input '" + info.name + "' from " + path + ": " + why); };
+  const std::string &path = paths_.at(info.name), end = extension(path);
+  if (is_raw(path)) return raw_tensor(info, shape);
+  const std::string& bytes = *bytes_.at(info.name);
   Tensor t;
   if (end == ".npy")
     t = to_tensor(parse_npy(bytes, path), info.dtype, path);
   else if (end == ".npz")
     t = to_tensor(member(bytes, path, info.name), info.dtype, member_name(path, info.name));
-  else if (end == ".pb")
+  else
     t = parse_tensor_proto(bytes, path);
-  if (t.defined()) {
-    if (t.dtype() != info.dtype) refuse("it holds " + std::string(name(t.dtype())) + ", the engine needs " + std::string(name(info.dtype)));
-    if (t.shape() != shape) refuse("its shape is " + text(t.shape()) + ", the run needs " + text(shape));
-    return t;
-  }
-  if (info.dtype == DType::string) refuse("strings come from .npy or .npz");
-  t = Tensor(info.dtype, shape);
-  if (static_cast<std::int64_t>(bytes.size()) != t.bytes())
-    refuse("it has " + std::to_string(bytes.size()) + " bytes; " + std::string(name(info.dtype)) + "[" + text(shape) + "] needs " +
-           std::to_string(t.bytes()));
-  if (!bytes.empty()) std::memcpy(t.mutable_raw(), bytes.data(), bytes.size());
+  if (t.dtype() != info.dtype)
+    refuse(info, path, "it holds " + std::string(name(t.dtype())) + ", the engine needs " + std::string(name(info.dtype)));
+  if (t.shape() != shape) refuse(info, path, "its shape is " + text(t.shape()) + ", the run needs " + text(shape));
   return t;
+}
+
+// One byte more than is needed tells of a wrong size, also of what never ends.
+Tensor InputFiles::raw_tensor(const BindingInfo& info, const Shape& shape) const {
+  const std::string& path = paths_.at(info.name);
+  if (info.dtype == DType::string) refuse(info, path, "strings come from .npy or .npz");
+  Tensor& t = raw_[info.name];
+  if (t.defined() && t.shape() == shape && t.dtype() == info.dtype) return t;
+  Tensor fresh(info.dtype, shape);
+  const auto needed = static_cast<std::size_t>(fresh.bytes());
+  const std::int64_t size = size_of_file(path);
+  std::string bytes;
+  if (size < 0 || size == fresh.bytes()) bytes = read_at_most(path, needed + 1);
+  if (bytes.size() != needed) {
+    const std::string has = size >= 0 ? std::to_string(size) : bytes.size() > needed ? "more than " + std::to_string(needed)
+                                                                                     : std::to_string(bytes.size());
+    refuse(info, path,
+           "it has " + has + " bytes; " + std::string(name(info.dtype)) + "[" + text(shape) + "] needs " + std::to_string(needed));
+  }
+  if (!bytes.empty()) std::memcpy(fresh.mutable_raw(), bytes.data(), bytes.size());
+  return t = fresh;
 }
 
 Tensor random_input(const BindingInfo& info, const Shape& shape) {

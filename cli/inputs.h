@@ -10,19 +10,22 @@
 
 namespace tenfold::cli {
 
-// Files named by --loadInputs, read once; raw files get their type and shape from the engine.
+// Files named by --loadInputs. What says its type and shape is read at once; of raw bytes, whose type and shape the engine has, as many as
+// an input needs.
 class InputFiles {
  public:
   explicit InputFiles(const std::map<std::string, std::string>& files);  // by input name, "": an .npz of all; throws Error(io)
   std::map<std::string, Shape> known_shapes() const;                     // of inputs whose file says its shape
   std::map<std::string, Tensor> known_tensors() const;                   // of inputs whose file says its shape and type
   const std::map<std::string, std::string>& paths() const { return paths_; }   // by input
-  bool has(const std::string& input) const { return bytes_.count(input) > 0; }
+  bool has(const std::string& input) const { return paths_.count(input) > 0; }
   Tensor tensor(const BindingInfo& info, const Shape& shape) const;  // checked against the type and the shape wanted
 
  private:
+  Tensor raw_tensor(const BindingInfo& info, const Shape& shape) const;
   std::map<std::string, std::string> paths_;
-  std::map<std::string, std::shared_ptr<const std::string>> bytes_;
+  std::map<std::string, std::shared_ptr<const std::string>> bytes_;   // of the others
+  mutable std::map<std::string, Tensor> raw_;                          // read so far: a pipe gives its bytes once
 };
 
 // Floats in [-1, 1], small non-negative integers; integers of an input named like a mask are ones. The same for the same name.

@@ -5,6 +5,7 @@
 #include "console.h"
 #include "flags.h"
 #include "model_or_plan.h"
+#include "notes.h"
 #include "verbs.h"
 
 namespace tenfold::cli {
@@ -88,6 +89,7 @@ void print_text(const Engine& engine) {
   std::printf("%d steps, %d profile(s), weights %lld bytes, arena %lld bytes (largest live sum %lld; workspaces of libraries %lld)\n\n",
               info.steps, info.profiles, bytes(info.weight_bytes), bytes(info.arena_bytes), bytes(info.arena_live_bytes),
               bytes(info.library_workspace_bytes));
+  print_notes(info.notes);
   std::fputs(engine.inspect(1).c_str(), stdout);
 }
 
@@ -117,15 +119,18 @@ int inspect_main(const Arguments& arguments) {
   config.optimization_level = level >= 0 ? level : why ? 3 : 0;
   config.log = console.callback();
   BuildReport report;
-  const LoadOptions mapped{.weights = WeightsMode::map, .log = config.log};
+  const LoadOptions mapped{.weights = WeightsMode::map, .plugins = config.plugins, .log = config.log};
   const Engine engine = plan ? Engine::load(words[0], mapped) : build_file(words[0], config, &report);
   if (json) {
     Json root = Json::parse(engine.inspect_json());
+    root["Notes"] = notes_json(engine.info().notes);
     if (why) root["Why"] = why_json(report);
     if (report.overflow_checked_on != CheckedOn::nothing) root["Overflow"] = overflow_json(report);
     std::printf("%s\n", root.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   } else if (why) {
     print_why(report);
+    std::printf("\n");
+    print_notes(engine.info().notes);
   } else {
     print_text(engine);
     print_overflow(report);

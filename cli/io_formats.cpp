@@ -13,9 +13,8 @@ const std::map<std::string, std::string>& trtexec_names() {
   return names;
 }
 
-void check(const char* flag, const std::vector<std::string>& types, const Engine& engine, bool inputs) {
+void check(const char* flag, const std::vector<std::string>& types, const std::vector<BindingInfo>& all, bool inputs) {
   if (types.empty()) return;
-  const std::vector<BindingInfo>& all = engine.bindings();
   const auto count = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](const auto& b) { return b.is_input == inputs; }));
   if (types.size() != 1 && types.size() != count)
     throw UsageError(std::string("--") + flag + " has " + std::to_string(types.size()) + " entries for " + std::to_string(count) +
@@ -35,9 +34,9 @@ void check(const char* flag, const std::vector<std::string>& types, const Engine
 
 }  // namespace
 
-void check_io_formats(const ExecOptions& o, const Engine& engine) {
-  check("inputIOFormats", o.input_types, engine, true);
-  check("outputIOFormats", o.output_types, engine, false);
+void check_io_formats(const ExecOptions& o, const std::vector<BindingInfo>& bindings) {
+  check("inputIOFormats", o.input_types, bindings, true);
+  check("outputIOFormats", o.output_types, bindings, false);
 }
 
 }  // namespace tenfold::cli

@@ -6,6 +6,6 @@
 
 namespace tenfold::cli {
 
-void check_io_formats(const ExecOptions& options, const Engine& engine);   // throws UsageError
+void check_io_formats(const ExecOptions& options, const std::vector<BindingInfo>& bindings);   // throws UsageError
 
 }  // namespace tenfold::cli

@@ -10,9 +10,11 @@
 
 #include "console.h"
 #include "flags.h"
+#include "progress.h"
 #include "tenfold/device.h"
 #include "tenfold/error.h"
-#include "tenfold/nearest.h"
+#include "tenfold/internal/nearest.h"
+#include "tenfold/version.h"
 #include "verbs.h"
 
 namespace tenfold::cli {
@@ -23,6 +25,7 @@ constexpr const char* kHelp =
     "Makes trained neural networks run fast: an ONNX model in, a plan out, answers at the speed of the machine.\n\n"
     "  exec      build a model or load a plan, run it, measure it (trtexec's flags)\n"
     "  inspect   show a model or plan step by step; --why: which kernels were tried, their times, why others were refused\n"
+    "  check     everything that is wrong with a model, or that it is sound and supported\n"
     "  compare   differences between two models, plans or stored outputs\n"
     "  ops       the ONNX operators that models may use\n"
     "  devices   what this machine offers\n\n"
@@ -47,23 +50,27 @@ int exit_code(ErrorKind kind) {
 
 int dispatch(const std::string& program, Arguments arguments) {
   if (program == "trtexec") return exec_main(arguments, true);
-  if (arguments.empty()) throw UsageError("say what to do: tenfold exec, inspect, compare, ops or devices; tenfold --help explains");
+  if (arguments.empty()) throw UsageError("say what to do: tenfold exec, inspect, check, compare, ops or devices; tenfold --help explains");
   const std::string verb = arguments.front();
   arguments.erase(arguments.begin());
   if (verb == "--help" || verb == "-h" || verb == "help") return std::fputs(kHelp, stdout), kOk;
   if (verb == "--version") return std::printf("tenfold %s\n", std::string(version()).c_str()), kOk;
   if (verb == "exec") return exec_main(arguments, false);
   if (verb == "inspect") return inspect_main(arguments);
+  if (verb == "check") return check_main(arguments);
   if (verb == "compare") return compare_main(arguments);
   if (verb == "ops") return ops_main(arguments);
   if (verb == "devices") return devices_main(arguments);
-  const std::string hint = nearest(verb, {"exec", "inspect", "compare", "ops", "devices"});
+  const std::string hint = nearest(verb, {"exec", "inspect", "check", "compare", "ops", "devices"});
   throw UsageError("unknown verb '" + verb + "'" +
                    (hint.empty() ? "; tenfold --help lists them" : "; did you mean 'tenfold " + hint + "'?"));
 }
 
 int guarded(const std::string& program, const Arguments& arguments) {
-  const auto report = [](const char* text, int code) { return std::fprintf(stderr, "tenfold: %s\n", printable(text).c_str()), code; };
+  const auto report = [](const char* text, int code) {
+    clear_bar();
+    return std::fprintf(stderr, "tenfold: %s\n", printable(text).c_str()), code;
+  };
   try {
     return dispatch(program, arguments);
   } catch (const UsageError& e) {

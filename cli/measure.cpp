@@ -30,6 +30,7 @@ struct Lane {
   ExecutionContext* context = nullptr;
   std::vector<Span> spans;
   std::int64_t warmup_runs = 0;
+  double first_ms = -1;
   Clock::time_point begin;
   Status status;
 
@@ -37,7 +38,10 @@ struct Lane {
     context->measure_parts(options.parts);
     const Clock::time_point cold = Clock::now(), warm = cold + from_ms(options.warmup_ms);
     Clock::time_point now = cold;
-    while (options.warmup_ms > 0 && now < warm && status) status = context->run(), now = Clock::now(), ++warmup_runs;
+    while (options.warmup_ms > 0 && now < warm && status) {
+      status = context->run(), now = Clock::now();
+      if (++warmup_runs == 1) first_ms = ms(now - cold);
+    }
     const double one = warmup_runs ? std::max(ms(now - cold) / static_cast<double>(warmup_runs), 1e-4) : 1;
     spans.reserve(static_cast<std::size_t>(std::clamp(2e3 * options.duration_s / one, double(options.iterations), 2e7)) + 16);
     begin = Clock::now();
@@ -49,7 +53,9 @@ struct Lane {
       span.end = Clock::now();
       span.parts = options.parts ? context->last_times() : RunTimes{0, ms(span.end - span.start), 0, ms(span.end - span.start)};
       spans.push_back(span);
+      if (options.idle_ms > 0) std::this_thread::sleep_for(from_ms(options.idle_ms));
     }
+    if (first_ms < 0 && !spans.empty()) first_ms = ms(spans[0].end - spans[0].start);
   }
 };
 
@@ -64,6 +70,7 @@ Trace merge(const std::vector<Lane>& lanes) {
   if (lanes.size() > 1)
     std::sort(trace.samples.begin(), trace.samples.end(), [](const Sample& a, const Sample& b) { return a.start_ms < b.start_ms; });
   trace.wall_s = ms(end - begin) / 1e3;
+  trace.first_ms = lanes.front().first_ms;
   return trace;
 }
 
@@ -124,11 +131,11 @@ Trace measure(std::span<const std::unique_ptr<ExecutionContext>> contexts, const
 std::vector<LayerTimes> profile_layers(ExecutionContext& context, const MeasureOptions& options) {
   std::vector<LayerTimes> layers;
   std::size_t next = 0;  // where the next layer is expected
-  context.set_profiler([&](std::string_view step, double milliseconds) {
+  context.set_step_timer([&](const StepTime& step) {
     std::size_t at = next;
-    while (at < layers.size() && layers[at].name != step) ++at;  // a branch not taken leaves its layers out
-    if (at == layers.size()) layers.push_back({std::string(step), {}});
-    layers[at].ms.push_back(milliseconds);
+    while (at < layers.size() && layers[at].name != step.name) ++at;  // a branch not taken leaves its layers out
+    if (at == layers.size()) layers.push_back({std::string(step.name), {}, {}});
+    layers[at].ms.push_back(step.ms), layers[at].start_ms.push_back(step.start_ms);
     next = at + 1;
   });
   const Clock::time_point until = Clock::now() + from_ms(std::min(options.duration_s, 1.0) * 1e3);
@@ -136,7 +143,7 @@ std::vector<LayerTimes> profile_layers(ExecutionContext& context, const MeasureO
     next = 0;
     if (const Status status = context.run(); !status) fail_run(context, status);
   }
-  context.set_profiler({});
+  context.set_step_timer({});
   return layers;
 }
 

@@ -20,12 +20,14 @@ struct Sample {
 struct Trace {
   std::vector<Sample> samples;  // in order of their start
   double wall_s = 0, warmup_ms = 0;
+  double first_ms = 0;          // of the first run of all, which finds caches cold
   std::int64_t warmup_runs = 0;
 };
 
 struct MeasureOptions {
   int iterations = 10;
   double warmup_ms = 200, duration_s = 3;
+  double idle_ms = 0;  // between two runs
   bool parts = false;  // take the times of copies and computing apart
 };
 
@@ -40,10 +42,10 @@ std::unique_ptr<ExecutionContext> make_context(const Engine& engine, const std::
 void leave_on_device(const Engine& engine, ExecutionContext& context);
 // Throws Error if a run fails.
 Trace measure(std::span<const std::unique_ptr<ExecutionContext>> contexts, const MeasureOptions& options);
-// Milliseconds of each layer in each run, in plan order.
+// Milliseconds of each layer in each run, and since the run's start, in plan order.
 struct LayerTimes {
   std::string name;
-  std::vector<double> ms;
+  std::vector<double> ms, start_ms;
 };
 std::vector<LayerTimes> profile_layers(ExecutionContext& context, const MeasureOptions& options);
 // Copies of the outputs of the last run.

@@ -9,6 +9,8 @@
 #include "files.h"
 #include "specs.h"
 #include "tenfold/device.h"
+#include "tenfold/internal/file.h"
+#include "tenfold/plugin.h"
 
 namespace tenfold::cli {
 
@@ -41,8 +43,16 @@ void add_pass_flags(Flags& flags, BuildConfig& config) {
                config.dump = [dir, number = 0](std::string_view pass, std::string_view graph) mutable {
                  char order[16];
                  std::snprintf(order, sizeof order, "%02d_", number++);
-                 write_whole((std::filesystem::path(dir) / (order + std::string(pass) + ".txt")).string(), std::string(graph));
+                 write_file((std::filesystem::path(dir) / (order + std::string(pass) + ".txt")).string(), std::string(graph));
                };
+             }});
+}
+
+void add_plugins_flag(Flags& flags, BuildConfig& config) {
+  flags.add({"plugins", "FILE", "+operators of this library of plug-ins, docs/plugins.md (repeatable)",
+             [&config, set = std::shared_ptr<Plugins>()](const std::string& file) mutable {
+               if (!set) config.plugins = set = std::make_shared<Plugins>();
+               set->load(file);
              }});
 }
 
@@ -57,6 +67,7 @@ void add_build_flags(Flags& flags, BuildConfig& config) {
   flags.add_switch("bf16", config.bf16, "permission to compute in bfloat16");
   flags.add({"cpuFeatures", "LIST", "use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
              [&config](const std::string& text) { config.cpu_features = parse_cpu_features(text); }});
+  add_plugins_flag(flags, config);
   add_packing_flag(flags, config);
   add_pass_flags(flags, config);
   flags.add({"externalDataDir", "DIR", "a further folder that weights may lie in",
@@ -65,7 +76,8 @@ void add_build_flags(Flags& flags, BuildConfig& config) {
 
 Engine open_model_or_plan(const std::string& path, const BuildConfig& config) {
   if (!is_plan(path)) return build_file(path, config);
-  return Engine::load(path, {.cpu_features = config.cpu_features, .threads = config.threads, .log = config.log});
+  return load_compatible(
+      path, {.cpu_features = config.cpu_features, .threads = config.threads, .plugins = config.plugins, .log = config.log});
 }
 
 }  // namespace tenfold::cli

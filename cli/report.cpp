@@ -98,19 +98,21 @@ void print_profile(const Console& console, const std::vector<LayerTimes>& layers
   double total = 0, average = 0, median = 0;
   std::size_t count = 0;
   for (const LayerTimes& l : layers) total += std::accumulate(l.ms.begin(), l.ms.end(), 0.0), count = std::max(count, l.ms.size());
-  const auto row = [&](double sum, double mean, double middle, const std::string& name) {
+  const auto row = [&](double sum, double mean, double middle, const std::string& start, const std::string& name) {
     console.result(joined(std::fixed, std::setprecision(3), std::setw(12), sum, std::setprecision(5), std::setw(13), mean, std::setw(13),
-                          middle, std::setprecision(1), std::setw(10), total > 0 ? 100 * sum / total : 0, "   ", name));
+                          middle, std::setprecision(1), std::setw(10), total > 0 ? 100 * sum / total : 0, std::setw(13), start, "   ",
+                          name));
   };
   console.result("");
   console.result(joined("=== Profile (", count, " iterations ) ==="));
-  console.result("    Time(ms)     Avg.(ms)   Median(ms)   Time(%)   Layer");
+  console.result("    Time(ms)     Avg.(ms)   Median(ms)   Time(%)    Start(ms)   Layer");
   for (const LayerTimes& l : layers) {
     const Statistics s = statistics(l.ms, {});
-    row(s.mean * static_cast<double>(l.ms.size()), s.mean, s.median, l.name);
+    row(s.mean * static_cast<double>(l.ms.size()), s.mean, s.median,
+        joined(std::fixed, std::setprecision(5), statistics(l.start_ms, {}).median), l.name);
     average += s.mean, median += s.median;
   }
-  row(total, average, median, "Total");
+  row(total, average, median, "", "Total");
 }
 
 void print_outputs(const Console& console, const std::vector<std::pair<std::string, Tensor>>& outputs) {

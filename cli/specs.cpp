@@ -63,6 +63,11 @@ std::map<std::string, Shape> parse_shapes(const std::string& flag, const std::st
   return shapes;
 }
 
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
 std::int64_t parse_bytes(const std::string& flag, const std::string& text) {
   std::string digits = text;
   double unit = 1 << 20;

@@ -16,6 +16,7 @@ std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& 
 void parse_files(const std::string& flag, const std::string& text, std::map<std::string, std::string>& files);
 std::map<std::string, Shape> parse_shapes(const std::string& flag, const std::string& text);
 std::vector<std::string> split(const std::string& text, char separator);     // not inside single quotes
+std::string lower(std::string text);
 std::int64_t parse_bytes(const std::string& flag, const std::string& text);  // "64" MiB, "1G", "512K", "100B"
 
 }  // namespace tenfold::cli

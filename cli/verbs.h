@@ -12,6 +12,7 @@ enum ExitCode { kOk = 0, kRunFailed = 1, kUsage = 2, kModelInvalid = 3, kPlanRef
 
 int exec_main(const Arguments& arguments, bool as_trtexec);
 int inspect_main(const Arguments& arguments);
+int check_main(const Arguments& arguments);
 int compare_main(const Arguments& arguments);
 int ops_main(const Arguments& arguments);
 int devices_main(const Arguments& arguments);

@@ -1,8 +1,8 @@
-# tenfold_folder(name [USES folders...] [LIBRARIES libs...] [REGISTRY kind] [TACTICS] [PROTO file] [COLD]):
+# tenfold_folder(name [USES folders...] [LIBRARIES libs...] [REGISTRY kind] [TACTICS] [COLD]):
 # one static library per folder of src/, from its .cpp files (tests left out), linked to the folders it uses.
 # COLD: runs while models are read and plans are made, never in a run; compiled with -O1, which takes a quarter less time than -O2.
 function(tenfold_folder name)
-  cmake_parse_arguments(ARG "TACTICS;COLD" "REGISTRY;PROTO" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "TACTICS;COLD" "REGISTRY" "USES;LIBRARIES" ${ARGN})
   set(root ${CMAKE_SOURCE_DIR}/src/${name})
   tenfold_glob(sources ${root}/*.cpp)
   set(generated ${CMAKE_BINARY_DIR}/generated)
@@ -44,14 +44,6 @@ function(tenfold_folder name)
   foreach(used IN LISTS ARG_USES)
     target_link_libraries(tenfold_${name} PUBLIC tenfold_${used})
   endforeach()
-  if(ARG_PROTO)
-    find_package(Protobuf REQUIRED)
-    protobuf_generate_cpp(proto_source proto_header ${root}/${ARG_PROTO})
-    target_sources(tenfold_${name} PRIVATE ${proto_source} ${proto_header})
-    set_source_files_properties(${proto_source} PROPERTIES COMPILE_OPTIONS "-w" SKIP_PRECOMPILE_HEADERS ON)
-    target_include_directories(tenfold_${name} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
-    target_link_libraries(tenfold_${name} PRIVATE protobuf::libprotobuf)
-  endif()
   if(name STREQUAL "ir")
     target_precompile_headers(tenfold_ir PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled.h)
   elseif(NOT name STREQUAL "base")

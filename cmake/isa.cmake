@@ -46,7 +46,7 @@ function(tenfold_isa_objects result root)
       target_include_directories(tenfold_kernels_${isa} PRIVATE ${CMAKE_SOURCE_DIR}/src)
       target_link_libraries(tenfold_kernels_${isa} PRIVATE tenfold_options)
       # Fuzzers look for faults in what reads files; instrumented kernels would take them half of the time to build.
-      set_target_properties(tenfold_kernels_${isa} PROPERTIES TENFOLD_UNSANITIZED "${TENFOLD_FUZZ}")
+      set_target_properties(tenfold_kernels_${isa} PROPERTIES TENFOLD_UNSANITIZED "${TENFOLD_FUZZ}" CXX_VISIBILITY_PRESET hidden)
       set(object ${CMAKE_BINARY_DIR}/kernels_${isa}.o)
       add_custom_command(OUTPUT ${object}
         COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${object}.all $<TARGET_OBJECTS:tenfold_kernels_${isa}>

@@ -1,40 +1,65 @@
-# The two libraries that users link, and their installation: Tenfold::runtime loads and runs plans, Tenfold::builder makes them.
-# Each is one archive of the objects of the folders it consists of; find_package(Tenfold) and pkg-config know both.
+# The two libraries that users link, and their installation: tenfold loads and runs plans, tenfold-builder makes them. Each is static
+# (Tenfold::runtime, Tenfold::builder) and shared (Tenfold::runtime_shared, Tenfold::builder_shared), of the same objects of the folders it
+# consists of; find_package(Tenfold) and pkg-config know all of them.
 include(CMakePackageConfigHelpers)
+option(TENFOLD_SHARED "Make the shared libraries, too" ${TENFOLD_SHARED_BY_DEFAULT})
 
 function(tenfold_package name)
-  cmake_parse_arguments(ARG "" "" "FOLDERS;LIBRARIES" ${ARGN})
-  set(target tenfold-${name})
-  set(objects "")
+  cmake_parse_arguments(ARG "" "OUTPUT" "FOLDERS;EXTRA;LIBRARIES" ${ARGN})
+  set(objects ${ARG_EXTRA})
   foreach(folder IN LISTS ARG_FOLDERS)
-    if(TARGET tenfold_${folder})
-      list(APPEND objects $<TARGET_OBJECTS:tenfold_${folder}>)
-    endif()
+    list(APPEND objects $<TARGET_OBJECTS:tenfold_${folder}>)
   endforeach()
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${target}.cpp CONTENT "// All of ${target} comes from the folders' objects.\n")
-  add_library(${target} STATIC ${CMAKE_BINARY_DIR}/generated/${target}.cpp ${objects})
-  add_library(Tenfold::${name} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} LINKER_LANGUAGE CXX)
-  target_compile_features(${target} PUBLIC cxx_std_20)
-  target_include_directories(${target} PUBLIC
-    $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(${target} ${ARG_LIBRARIES})
-  install(TARGETS ${target} EXPORT tenfold-${name}-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${name})
-  install(EXPORT tenfold-${name}-targets NAMESPACE Tenfold:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenfold COMPONENT ${name})
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/tenfold-${name}.cpp
+    CONTENT "// All of tenfold-${name} comes from the folders' objects.\n")
+  set(forms tenfold-${name})
+  add_library(tenfold-${name} STATIC ${CMAKE_BINARY_DIR}/generated/tenfold-${name}.cpp ${objects})
+  if(TENFOLD_SHARED)
+    list(APPEND forms tenfold-${name}_shared)
+    set(map ${CMAKE_BINARY_DIR}/generated/${ARG_OUTPUT}.map)
+    add_library(tenfold-${name}_shared SHARED ${CMAKE_BINARY_DIR}/generated/tenfold-${name}.cpp ${objects})
+    add_dependencies(tenfold-${name}_shared tenfold-exports)
+    target_link_options(tenfold-${name}_shared PRIVATE -Wl,--version-script=${map} -Wl,-z,defs)
+    set_target_properties(tenfold-${name}_shared PROPERTIES SOVERSION 0 VERSION ${PROJECT_VERSION} LINK_DEPENDS ${map}
+      INSTALL_RPATH "$ORIGIN" BUILD_RPATH_USE_ORIGIN ON)
+  endif()
+  foreach(target IN LISTS forms)
+    string(REPLACE tenfold- "" export ${target})
+    add_library(Tenfold::${export} ALIAS ${target})
+    set_target_properties(${target} PROPERTIES EXPORT_NAME ${export} LINKER_LANGUAGE CXX OUTPUT_NAME ${ARG_OUTPUT})
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    target_include_directories(${target} PUBLIC
+      $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    install(TARGETS ${target} EXPORT tenfold-${export}-targets COMPONENT ${name}
+      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(EXPORT tenfold-${export}-targets NAMESPACE Tenfold::
+      DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenfold COMPONENT ${name})
+  endforeach()
 endfunction()
 
-tenfold_package(runtime FOLDERS base ir ops backends memory plan runtime LIBRARIES PUBLIC Threads::Threads)
 # The isolated kernels are objects that a folder's archive takes in as files, which TARGET_OBJECTS leaves out.
-get_target_property(sources tenfold_backends SOURCES)
-list(FILTER sources INCLUDE REGEX "\\.o$")
-target_sources(tenfold-runtime PRIVATE ${sources})
-set_source_files_properties(${sources} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+get_target_property(kernels tenfold_backends SOURCES)
+list(FILTER kernels INCLUDE REGEX "\\.o$")
+set_source_files_properties(${kernels} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+tenfold_package(runtime OUTPUT tenfold FOLDERS base ir ops backends memory plan runtime api_run EXTRA ${kernels})
+tenfold_package(builder OUTPUT tenfold-builder FOLDERS onnx_import passes quant tune builder api_build)
+target_link_libraries(tenfold-runtime PUBLIC Threads::Threads)
+target_link_libraries(tenfold-builder PUBLIC tenfold-runtime)
 add_dependencies(tenfold-runtime tenfold_backends)
+if(TENFOLD_SHARED)
+  # Which symbols each shared library exports is read from the objects.
+  set(maps ${CMAKE_BINARY_DIR}/generated/tenfold.map ${CMAKE_BINARY_DIR}/generated/tenfold-builder.map)
+  add_custom_command(OUTPUT ${maps}
+    COMMAND ${CMAKE_CURRENT_LIST_DIR}/exports ${CMAKE_READELF} ${PROJECT_VERSION} $<TARGET_FILE:tenfold-runtime>
+      $<TARGET_FILE:tenfold-builder> ${CMAKE_BINARY_DIR}/generated
+    DEPENDS tenfold-runtime tenfold-builder ${CMAKE_CURRENT_LIST_DIR}/exports VERBATIM COMMENT "Listing what the shared libraries export")
+  add_custom_target(tenfold-exports DEPENDS ${maps})
+  target_link_libraries(tenfold-runtime_shared PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_libraries(tenfold-builder_shared PUBLIC tenfold-runtime_shared)
+endif()
 
-find_package(Protobuf REQUIRED)
-tenfold_package(builder FOLDERS onnx_import passes quant tune builder api LIBRARIES PUBLIC tenfold-runtime PRIVATE protobuf::libprotobuf)
-
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/tenfold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT runtime)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/tenfold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT runtime
+  PATTERN internal EXCLUDE)   # what the program shares with the libraries
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
 set(package ${CMAKE_BINARY_DIR}/package)
@@ -44,7 +69,11 @@ write_basic_package_version_file(${package}/TenfoldConfigVersion.cmake COMPATIBI
 install(FILES ${package}/TenfoldConfig.cmake ${package}/TenfoldConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenfold COMPONENT runtime)
 file(RELATIVE_PATH TENFOLD_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)   # so that an installed tree can be moved
-foreach(pc tenfold-runtime tenfold)
+set(pcs tenfold-runtime-static tenfold-static)
+if(TENFOLD_SHARED)
+  list(APPEND pcs tenfold-runtime tenfold)
+endif()
+foreach(pc IN LISTS pcs)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${pc}.pc.in ${package}/${pc}.pc @ONLY)
   install(FILES ${package}/${pc}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT runtime)
 endforeach()

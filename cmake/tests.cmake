@@ -2,6 +2,17 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
+# Only sources that name the checkout's folders get them, so that ccache serves all others from any checkout.
+function(tenfold_tell_folders)
+  foreach(source IN LISTS ARGN)
+    file(STRINGS ${source} uses REGEX "TENFOLD_(SOURCE|BINARY)_DIR" LIMIT_COUNT 1)
+    if(uses)
+      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS
+        TENFOLD_SOURCE_DIR="${CMAKE_SOURCE_DIR}" TENFOLD_BINARY_DIR="${CMAKE_BINARY_DIR}")
+    endif()
+  endforeach()
+endfunction()
+
 function(tenfold_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
   if(NOT ARG_SOURCES)
@@ -9,7 +20,7 @@ function(tenfold_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_USES} GTest::gtest_main)
-  target_compile_definitions(${name} PRIVATE TENFOLD_SOURCE_DIR="${CMAKE_SOURCE_DIR}" TENFOLD_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  tenfold_tell_folders(${ARG_SOURCES})
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)   # what takes time is in the libraries; a third less to compile
   if(name STREQUAL "base_test")
     target_precompile_headers(${name} PRIVATE <gtest/gtest.h> ${CMAKE_SOURCE_DIR}/cmake/precompiled.h)
@@ -20,7 +31,7 @@ function(tenfold_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT 1200 ENVIRONMENT TENFOLD_CHECK_TYPES=1)
 endfunction()
 
-foreach(folder base ir ops onnx_import passes quant backends tune memory plan runtime builder api)
+foreach(folder base ir ops onnx_import passes quant backends tune memory plan runtime builder api_run api_build)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cpp)
   set(uses tenfold_${folder})
   if(folder STREQUAL "passes" OR folder STREQUAL "quant" OR folder STREQUAL "runtime")
@@ -31,21 +42,18 @@ endforeach()
 target_compile_definitions(backends_test PRIVATE TENFOLD_HELPER="$<TARGET_FILE:tenfold-nvrtc>")
 # The C interface is tried by a C file.
 enable_language(C)
-add_library(c_api_use OBJECT ${CMAKE_SOURCE_DIR}/src/api/c_api_use.c)
+add_library(c_api_use OBJECT ${CMAKE_SOURCE_DIR}/src/api_build/c_api_use.c ${CMAKE_SOURCE_DIR}/src/api_build/c_runtime_use.c)
 set_target_properties(c_api_use PROPERTIES C_STANDARD 99)
 target_include_directories(c_api_use PRIVATE ${CMAKE_SOURCE_DIR}/include)
-target_link_libraries(api_test PRIVATE c_api_use)
-# Tests of the importer write models with the generated messages.
-target_include_directories(onnx_import_test PRIVATE ${CMAKE_BINARY_DIR})
-target_link_libraries(onnx_import_test PRIVATE protobuf::libprotobuf)
+target_link_libraries(api_build_test PRIVATE c_api_use)
 
 # tests/: each <name>_test.cpp is a test binary, each <name>_main.cpp a tool; everything else is shared by them.
 file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*.cpp)
 list(FILTER support EXCLUDE REGEX "_(test|main)\\.cpp$")
 add_library(tenfold_test_support STATIC ${support})
 target_include_directories(tenfold_test_support PUBLIC ${CMAKE_SOURCE_DIR}/tests)
-target_compile_definitions(tenfold_test_support PRIVATE TENFOLD_VERSION="${PROJECT_VERSION}"   # as the precompiled header has it
-  TENFOLD_SOURCE_DIR="${CMAKE_SOURCE_DIR}" TENFOLD_BINARY_DIR="${CMAKE_BINARY_DIR}")
+target_compile_definitions(tenfold_test_support PRIVATE TENFOLD_VERSION="${PROJECT_VERSION}")   # as the precompiled header has it
+tenfold_tell_folders(${support})
 target_link_libraries(tenfold_test_support PUBLIC tenfold_builder tenfold_onnx_import)
 target_precompile_headers(tenfold_test_support REUSE_FROM tenfold_ir)
 file(GLOB tools CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*_main.cpp)
@@ -60,6 +68,41 @@ foreach(source IN LISTS sources)
   get_filename_component(stem ${source} NAME_WE)
   tenfold_test(${stem} SOURCES ${source} USES tenfold_builder tenfold_test_support)
 endforeach()
+
+# Libraries of plug-ins as others build them: the example in C, one that is wrong in many ways, and one by clang with libc++ where that
+# is installed.
+foreach(plugin snake=examples/plugin.c hostile=tests/plugins/hostile.c)
+  string(REGEX MATCH "^([a-z]+)=(.*)$" matched ${plugin})
+  add_library(plugin_${CMAKE_MATCH_1} MODULE ${CMAKE_SOURCE_DIR}/${CMAKE_MATCH_2})
+  set_target_properties(plugin_${CMAKE_MATCH_1} PROPERTIES PREFIX "" OUTPUT_NAME ${CMAKE_MATCH_1} C_STANDARD 99)
+  target_include_directories(plugin_${CMAKE_MATCH_1} PRIVATE ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(plugin_${CMAKE_MATCH_1} PRIVATE m)
+  target_compile_definitions(plugin_library_test PRIVATE
+    TENFOLD_PLUGIN_$<UPPER_CASE:${CMAKE_MATCH_1}>="$<TARGET_FILE:plugin_${CMAKE_MATCH_1}>")
+  add_dependencies(plugin_library_test plugin_${CMAKE_MATCH_1})
+endforeach()
+find_program(TENFOLD_CLANG clang++)
+set(libcxx "")
+if(TENFOLD_CLANG)
+  file(WRITE ${CMAKE_BINARY_DIR}/generated/libcxx_probe.cpp "#include <span>\n")
+  execute_process(COMMAND ${TENFOLD_CLANG} -std=c++20 -stdlib=libc++ -fsyntax-only ${CMAKE_BINARY_DIR}/generated/libcxx_probe.cpp
+                  RESULT_VARIABLE no_libcxx OUTPUT_QUIET ERROR_QUIET)
+  if(no_libcxx EQUAL 0)
+    set(libcxx ${CMAKE_BINARY_DIR}/libcxx.so)
+    set(source ${CMAKE_SOURCE_DIR}/tests/plugins/libcxx.cpp)
+    file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/tenfold/*.h)
+    add_custom_command(OUTPUT ${libcxx} DEPENDS ${source} ${headers} VERBATIM
+      COMMAND ${TENFOLD_CLANG} -std=c++20 -stdlib=libc++ -O1 -Wall -Wextra -Werror -shared -fPIC -I${CMAKE_SOURCE_DIR}/include ${source}
+              -o ${libcxx})
+    add_custom_target(plugin_libcxx DEPENDS ${libcxx})
+    add_dependencies(plugin_library_test plugin_libcxx)
+  endif()
+endif()
+target_compile_definitions(plugin_library_test PRIVATE TENFOLD_PLUGIN_LIBCXX="${libcxx}"
+  TENFOLD_PLUGIN_TEXT="${CMAKE_SOURCE_DIR}/README.md" TENFOLD_PLUGIN_STRANGER="$<TARGET_FILE:nvtx_listener>")
+add_dependencies(plugin_library_test nvtx_listener)
+target_link_libraries(plugin_abi_test PRIVATE tenfold_api_build)
+target_link_libraries(plugin_library_test PRIVATE tenfold_api_build)
 
 # What a profiler would hear (tests/nvtx_listener.c says how); command-line tests and tools/gpu_cli.py load it.
 add_library(nvtx_listener MODULE ${CMAKE_SOURCE_DIR}/tests/nvtx_listener.c)
@@ -90,10 +133,18 @@ add_test(NAME readme_test COMMAND ${CMAKE_SOURCE_DIR}/tests/readme/run ${CMAKE_B
 # is there.
 find_program(TENFOLD_PYTHON NAMES python3 HINTS ${CMAKE_SOURCE_DIR}/build/venv/bin NO_CACHE)
 if(TENFOLD_PYTHON)
-  foreach(name cli_test cli_flags_test cli_cache_test bad_input_test saving_test accuracy_test)
+  foreach(name cli_test cli_flags_test cli_cache_test cli_terminal_test trtexec_flags_test
+               cli_notes_test bad_input_test saving_test plugins_cli_test accuracy_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
-      ENVIRONMENT TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>)
+      ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>")
   endforeach()
+  if(TENFOLD_SHARED)
+    add_test(NAME exports_test COMMAND ${TENFOLD_PYTHON} ${CMAKE_SOURCE_DIR}/tests/exports_test.py ${CMAKE_SOURCE_DIR}/include/tenfold
+      $<TARGET_FILE:tenfold-runtime_shared> $<TARGET_FILE:tenfold-builder_shared>)
+    add_test(NAME ctypes_test COMMAND ${TENFOLD_PYTHON} ${CMAKE_SOURCE_DIR}/tests/ctypes_test.py $<TARGET_FILE:tenfold-runtime_shared>
+      $<TARGET_FILE:tenfold-builder_shared>)
+    set_tests_properties(ctypes_test PROPERTIES SKIP_RETURN_CODE 77)
+  endif()
   add_test(NAME docs_test COMMAND ${TENFOLD_PYTHON} ${CMAKE_SOURCE_DIR}/tools/write_docs.py --check $<TARGET_FILE:tenfold>)
 endif()

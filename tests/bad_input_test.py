@@ -4,6 +4,7 @@
 import os
 import pathlib
 import random
+import subprocess
 
 import cli_case
 from cli_case import FLOAT, ONCE, CliCase, TensorProto, helper, np, numpy_helper, save_model
@@ -221,6 +222,24 @@ class BadRuns(CliCase):
         self.refuses(
             RUN_FAILED, 'has 5 bytes; f32[2x6] needs 48', "--loadInputs='x:0':" + self.write('raw.bin', b'12345'), "--shapes='x:0':2x6"
         )
+
+    def test_bytes_that_never_end(self):
+        for expected, path in (
+            ('x:0\' from /dev/zero: it has more than 48 bytes; f32[2x6] needs 48', '/dev/zero'),
+            ('has 0 bytes; f32[2x6] needs 48', '/dev/null'),
+            ('it is a folder', self.folder),
+        ):
+            self.refuses(RUN_FAILED, expected, f"--loadInputs='x:0':{path}", "--shapes='x:0':2x6")
+        os.symlink('/dev/zero', self.path('zero.npy'))
+        self.addCleanup(os.unlink, self.path('zero.npy'))
+        self.refuses(RUN_FAILED, 'zero.npy\': it is no file, and gave more than', f"--loadInputs='x:0':{self.path('zero.npy')}")
+
+    def test_bytes_from_a_pipe(self):
+        given = np.arange(12, dtype=np.float32).tobytes()
+        run = ['exec', f'--loadEngine={self.plan}', "--loadInputs='x:0':/dev/stdin", "--shapes='x:0':2x6", *ONCE]
+        for size, code in ((48, 0), (47, RUN_FAILED), (49, RUN_FAILED)):
+            done = subprocess.run([cli_case.TENFOLD, *run], input=(given + b'.')[:size], capture_output=True, timeout=120)
+            self.assertEqual(done.returncode, code, done.stderr)
 
     def test_shapes(self):
         self.refuses(USAGE, '5x6 lies outside every profile: 1..4x6', "--shapes='x:0':5x6")

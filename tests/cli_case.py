@@ -6,6 +6,8 @@ import sys
 import tempfile
 import unittest
 
+import tell_skips
+
 try:
     import numpy as np
     import onnx
@@ -89,4 +91,4 @@ class CliCase(unittest.TestCase):
 def main():
     global TENFOLD
     TENFOLD = os.path.abspath(sys.argv.pop(1))
-    unittest.main(module='__main__')
+    tell_skips.run()

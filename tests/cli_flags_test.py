@@ -95,11 +95,26 @@ class Flags(CliCase):
         def timed(*flags):
             cache = pathlib.Path(self.path('times'))
             self.tenfold('exec', f'--onnx={model}', f'--timingCacheFile={cache}', *TIMED[:3], *flags)
-            count = len(cache.read_text().splitlines())
+            count = sum('MatMul' in line and '[200,256]' in line for line in cache.read_text().splitlines())
             cache.unlink()
             return count
 
-        self.assertLess(timed('--maxTactics=1'), timed())
+        for most in (1, 2, 3):   # of the product, over all tactics and layouts
+            self.assertEqual(timed(f'--maxTactics={most}'), most)
+        self.assertGreater(timed(), 3)
+
+    def test_repetitions_of_timing(self):
+        """A build that times one launch of each candidate is done before one that times fifty."""
+        w = numpy_helper.from_array(np.ones((256, 256), np.float32), 'w')
+        product = [helper.make_node('MatMul', ['x', 'w'], ['y'])]
+        model = save_model(self.path('w.onnx'), product, [('x', FLOAT, [256, 256])], [('y', FLOAT, [256, 256])], [w])
+
+        def seconds(repetitions):
+            done = self.tenfold('exec', f'--onnx={model}', '--noBuilderCache', '--maxTactics=2', f'--avgTiming={repetitions}', '--json',
+                                '--skipInference', '--threads=1')  # fmt: skip
+            return json.loads(done.stdout.splitlines()[-1])['build_s']
+
+        self.assertLess(2 * seconds(1), seconds(50))
 
     def test_weights_that_are_not_verified(self):
         values = np.random.default_rng(4).standard_normal(50000).astype(np.float32)

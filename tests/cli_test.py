@@ -29,7 +29,6 @@ class CommandLine(CliCase):
         self.refused(2, "the model's inputs are", 'exec', f'--onnx={self.model}', '--shapes=z:1x6')
         self.refused(2, 'in single quotes', 'exec', f'--onnx={self.model}', '--shapes=1x6')
         self.refused(2, 'f32 in the model, not fp16', 'exec', f'--onnx={self.model}', '--inputIOFormats=fp16:chw', '--skipInference')
-        self.refused(2, '--memPoolSize=workspace', 'exec', f'--onnx={self.model}', '--workspace=16')
 
     def test_shape_tensors_take_values(self):
         model, out = self.path('reshape.onnx'), self.path('reshape.npz')
@@ -339,6 +338,7 @@ class CommandLine(CliCase):
                 'model',
                 'device',
                 'threads',
+                'first_run_ms',
                 'median_ms',
                 'p99_ms',
                 'gpu_compute_ms',
@@ -349,6 +349,7 @@ class CommandLine(CliCase):
                 'arena_bytes',
                 'library_workspace_bytes',
                 'peak_rss_bytes',
+                'notes',
             ],
         )
         self.assertEqual(result['threads'], 1)

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "backends/cuda/device/failures.h"
+
 namespace tenfold::tests {
 namespace {
 
@@ -45,13 +47,20 @@ int copy(DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle) 
   return kSuccess;
 }
 int attribute(int* value, int which, int) {
-  *value = which == kCapabilityMajor ? 9 : which == kCapabilityMinor ? 0 : which == kMultiprocessors ? 132 : 227 << 10;
+  *value = which == kCapabilityMajor   ? fake().major
+           : which == kCapabilityMinor ? fake().minor
+           : which == kMultiprocessors ? 132 : 227 << 10;
   return kSuccess;
 }
 int error_string(int result, const char** text) {
   *text = result == 719 ? "unspecified launch failure" : "some error";
   return kSuccess;
 }
+int error_name(int result, const char** text) {
+  *text = result == 719 ? "CUDA_ERROR_LAUNCH_FAILED" : result == 1 ? "CUDA_ERROR_INVALID_VALUE" : nullptr;
+  return *text ? kSuccess : 1;
+}
+ErrorName machines_names = nullptr;
 int pointer_attribute(void* value, int, DevicePointer pointer) {
   const void* p = reinterpret_cast<const void*>(pointer);
   const bool pinned = fake().pinned.count(const_cast<void*>(p)) > 0;
@@ -63,7 +72,7 @@ int pointer_attribute(void* value, int, DevicePointer pointer) {
 Driver table() {
   Driver t{};
   t.init = [](unsigned) { return 0; };
-  t.driver_version = [](int* v) { return *v = 13000, 0; };
+  t.driver_version = [](int* v) { return *v = fake().version, 0; };
   t.error_string = error_string;
   t.device_count = [](int* count) { return *count = FakeDriver::kOrdinal + 1, 0; };
   t.device_get = [](int* device, int ordinal) { return *device = ordinal, 0; };
@@ -128,8 +137,9 @@ FakeDriver& FakeDriver::get() {
   static FakeDriver one;
   static const Driver functions = table();
   use_driver(&functions);
+  if (const ErrorName before = use_error_names(error_name); before != error_name) machines_names = before;
   return one;
 }
-void FakeDriver::put() { use_driver(nullptr); }
+void FakeDriver::put() { use_driver(nullptr), use_error_names(machines_names); }
 
 }  // namespace tenfold::tests

@@ -18,6 +18,7 @@ struct FakeDriver {
 
   std::size_t memory = std::size_t{1} << 30;  // what there is, and what is taken
   std::size_t taken = 0;
+  int version = 13000, major = 9, minor = 0;  // the CUDA version that it is for, and the GPUs' compute capability
   int failure = 0;  // what every call that reaches the device answers, if it is not 0
   int instantiated = 0, updated = 0, alive = 0, launches = 0, waits = 0;
   std::vector<const void*> graphs_ran_on;  // streams

@@ -8,6 +8,7 @@
 #include "backends/cuda/backend.h"
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/device.h"
+#include "backends/cuda/device/failures.h"
 #include "builder/builder.h"
 #include "builder/plan_maker.h"
 #include "fake_driver.h"
@@ -125,7 +126,7 @@ TEST_F(FakeGpu, BranchesGoToLanesAndMeetAgain) {
     d = LogSoftmax(c) axis=-1
     y = Concat(b, d) axis=0)");
   runtime::ContextState c;
-  c.engine = branched.state();
+  c.engine = runtime::state_of(branched);
   const runtime::OpenTop& top = c.engine->programs[0];
   runtime::Frame frame = runtime::make_frame(top.body);
   const auto memory = backend_->allocate(c.engine->info.arena_bytes + 3 * 65536);
@@ -171,7 +172,7 @@ TEST_F(FakeGpu, WithoutMemoryTheErrorNamesWhatIsWantedAndFree) {
 }
 
 TEST_F(FakeGpu, APlanForAnotherArchitectureIsRefusedWithBothNamed) {
-  plan::Plan other = engine_->state()->plan;
+  plan::Plan other = runtime::state_of(*engine_)->plan;
   other.device.arch = 80, other.device.name = "another GPU";
   const std::filesystem::path path = std::filesystem::temp_directory_path() / cat("tenfold_fake_gpu_", ::getpid(), ".plan");
   plan::save(other, path.string());
@@ -187,7 +188,7 @@ TEST_F(FakeGpu, APlanForAnotherArchitectureIsRefusedWithBothNamed) {
 }
 
 TEST_F(FakeGpu, APlanForAnotherArchitectureIsTunedAgainWhenAsked) {
-  plan::Plan other = engine_->state()->plan;
+  plan::Plan other = runtime::state_of(*engine_)->plan;
   other.device.arch = 80, other.device.name = "another GPU";
   const std::filesystem::path path = std::filesystem::temp_directory_path() / cat("tenfold_fake_gpu_", ::getpid(), ".plan");
   plan::save(other, path.string());
@@ -195,7 +196,7 @@ TEST_F(FakeGpu, APlanForAnotherArchitectureIsTunedAgainWhenAsked) {
   config.device = cat("cuda:", FakeDriver::kOrdinal), config.optimization_level = 0;
   config.tactic_sources = static_cast<std::uint32_t>(TacticSource::native);
   const Engine tuned = retune_file(path.string(), config);
-  EXPECT_EQ(tuned.state()->plan.device.arch, 90);
+  EXPECT_EQ(runtime::state_of(tuned)->plan.device.arch, 90);
   EXPECT_NO_THROW(tuned.create_context()->run(std::vector<Tensor>{ops::random_tensor(DType::f32, {3, 6}, 1)}));
   std::filesystem::remove(path);
 }
@@ -273,6 +274,53 @@ TEST_F(FakeGpu, NothingIsCompiledInARun) {
     }
 }
 
+// Of what GPU or driver must not be older, which number was found and which is needed.
+TEST_F(FakeGpu, WhatIsTooOldIsRefusedWithBothNumbers) {
+  const auto said = [] {
+    try {
+      backends::open_cuda(FakeDriver::kOrdinal - 1);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::device);
+      return std::string(e.what());
+    }
+    return std::string("it was opened");
+  };
+  fake_->version = 11040;
+  EXPECT_NE(said().find("CUDA 11.4"), std::string::npos) << said();
+  EXPECT_NE(said().find("CUDA 11.8"), std::string::npos) << said();
+  fake_->version = 13000, fake_->major = 6, fake_->minor = 1;
+  EXPECT_NE(said().find("6.1"), std::string::npos) << said();
+  EXPECT_NE(said().find("7.5"), std::string::npos) << said();
+  std::string lacks;
+  for (const backends::CudaDevice& listed : backends::cuda_devices(lacks))   // the one that was opened before
+    EXPECT_EQ(listed.info.ordinal, FakeDriver::kOrdinal);
+  fake_->major = 7, fake_->minor = 5;
+  EXPECT_EQ(said(), "it was opened");
+}
+
+TEST_F(FakeGpu, AFailureIsData) {
+  fake_->failure = 1;
+  std::string words;
+  try {
+    backend_->allocate(100);
+    ADD_FAILURE() << "memory was granted";
+  } catch (const Error& e) {
+    words = e.what();
+  }
+  fake_->failure = 0;
+  const std::optional<DeviceError> error = backends::cuda::last_failure(FakeDriver::kOrdinal);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->number, 1);
+  EXPECT_EQ(error->symbol, "CUDA_ERROR_INVALID_VALUE");
+  EXPECT_EQ(error->call, "cuMemAlloc");
+  EXPECT_EQ(error->words, "some error");
+  EXPECT_EQ(error->driver_version, 13000);
+  EXPECT_NE(error->libraries.find("driver API 13.0"), std::string::npos) << error->libraries;
+  for (const char* part : {"cuMemAlloc", "CUDA_ERROR_INVALID_VALUE (1)", "some error", "driver for CUDA 13.0", "allocating memory"})
+    EXPECT_NE(words.find(part), std::string::npos) << part << " in: " << words;
+  EXPECT_FALSE(backends::cuda::is_lost(FakeDriver::kOrdinal)) << "such an error passes";
+}
+
 // The last of all: the device stays lost for this process.
 TEST_F(FakeGpu, ZLosingTheDeviceIsToldByEveryContextOfIt) {
   const auto first = engine_->create_context(), second = engine_->create_context();
@@ -294,6 +342,11 @@ TEST_F(FakeGpu, ZLosingTheDeviceIsToldByEveryContextOfIt) {
   told([&] { first->run(std::vector<Tensor>{x}); });
   EXPECT_EQ(fake_->graphs_ran_on.size(), ran) << "a lost device was given work";
   told([&] { engine_->create_context(); });
+  EXPECT_TRUE(backends::cuda::is_lost(FakeDriver::kOrdinal));
+  const std::optional<DeviceError> error = backends::cuda::last_failure(FakeDriver::kOrdinal);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->number, 719);
+  EXPECT_EQ(error->symbol, "CUDA_ERROR_LAUNCH_FAILED");
   ASSERT_TRUE(second->bind(0, const_cast<void*>(x.raw()), x.bytes()));
   const Status status = second->enqueue();
   EXPECT_EQ(status.code, Status::device);

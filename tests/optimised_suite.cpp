@@ -75,7 +75,7 @@ Engine load_for(const std::string& path, const BuildConfig& config) {
   auto backend = std::make_shared<runtime::FarBackend>();
   plan::Plan plan = plan::load(path, {});
   plan::verify(plan, *backend, ir::Registry::builtin());
-  return Engine(runtime::open_engine(std::move(plan), options, backend));
+  return runtime::engine_of(runtime::open_engine(std::move(plan), options, backend));
 }
 
 }  // namespace
@@ -99,12 +99,12 @@ Values run_optimised(const fs::path& model, const Values& inputs, const BuildCon
   return {results.begin(), results.end()};
 }
 
-Runner optimised_runner(std::uint64_t seed, const std::string& device) {
+Runner optimised_runner(std::uint64_t seed, const std::string& device, int level, bool rounds) {
   BuildConfig config;
   config.device = device;
-  config.tf32 = false;
+  config.tf32 = rounds;
   config.threads = 1;
-  config.optimization_level = 0;
+  config.optimization_level = level;
   config.random_choices = seed;
   return [config](const fs::path& model, const Values& inputs) { return run_optimised(model, inputs, config); };
 }

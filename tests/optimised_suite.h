@@ -8,7 +8,8 @@ namespace tenfold::tests {
 
 // Builds at the shapes of the inputs. Throws if the engine that was saved and loaded gives other bits than the built one.
 Values run_optimised(const std::filesystem::path& model, const Values& inputs, const BuildConfig& config);
-// A Runner for run_case. `seed` 0: the first tactic that fits; else tactics, layouts and cuts by this seed.
-Runner optimised_runner(std::uint64_t seed, const std::string& device = "cpu");
+// A Runner for run_case. `seed` 0: the first tactic that fits; else tactics, layouts and cuts by this seed. `level`: as
+// BuildConfig::optimization_level; 0 times nothing. `rounds`: f32 may be rounded, as it is by default.
+Runner optimised_runner(std::uint64_t seed, const std::string& device = "cpu", int level = 0, bool rounds = false);
 
 }  // namespace tenfold::tests

@@ -1,8 +1,9 @@
-// Usage: optimised_suite [--folder node] [--filter softmax] [--seed 1] [--device cuda:0] [--share 2/8] [--list]
+// Usage: optimised_suite [--folder node] [--filter softmax] [--seed 1] [--device cuda:0] [--level 3] [--rounds] [--share 2/8] [--list]
 // (TENFOLD_SHARED=DIR if ../shared is elsewhere)
 //
 // The device "far" is the CPU behind memory that the host cannot read: what a GPU asks of the runtime.
 // Runs cases of the ONNX suite through the builder and the runtime; prints those that do not pass and a total.
+// --level is that of the build, 0 if it is left out; --rounds lets f32 be rounded as it is by default.
 // --share K/N takes every N-th case from the K-th on, for N processes. --list prints them as lines of optimised_suite_expected.txt.
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +16,8 @@ int main(int argc, char** argv) {
   std::string folder = "node", filter, device = "cpu";
   std::uint64_t seed = 0;
   int share = 1, shares = 1, number = 0;
-  bool list = false;
+  bool list = false, rounds = false;
+  int level = 0;
   for (int i = 1; i < argc; ++i) {
     const bool value = i + 1 < argc;
     if (!std::strcmp(argv[i], "--folder") && value) folder = argv[++i];
@@ -27,9 +29,12 @@ int main(int argc, char** argv) {
              share <= shares)
       continue;
     else if (!std::strcmp(argv[i], "--list")) list = true;
+    else if (!std::strcmp(argv[i], "--rounds")) rounds = true;
+    else if (!std::strcmp(argv[i], "--level") && value) level = std::atoi(argv[++i]);
     else
       return std::fprintf(
-                 stderr, "usage: optimised_suite [--folder node] [--filter softmax] [--seed 1] [--device cuda:0] [--share 2/8] [--list]\n"),
+                 stderr, "usage: optimised_suite [--folder node] [--filter softmax] [--seed 1] [--device cuda:0] [--level 3] [--rounds] "
+                         "[--share 2/8] [--list]\n"),
              1;
   }
   const auto root = suite_root();
@@ -39,9 +44,10 @@ int main(int argc, char** argv) {
   for (const SuiteCase& test : suite_cases(*root, folder, filter)) {
     if (number++ % shares != share - 1) continue;
     std::fprintf(stderr, "\r%-80s\r", test.name.c_str());   // so that a crash names its case
-    CaseResult result = run_case(test, optimised_runner(seed, device));
+    CaseResult result = run_case(test, optimised_runner(seed, device, level, rounds));
     // What the CPU runs, every device has to run.
-    if (result.verdict == Verdict::unsupported && device != "cpu" && run_case(test, optimised_runner(seed)).verdict == Verdict::pass)
+    if (result.verdict == Verdict::unsupported && device != "cpu" &&
+        run_case(test, optimised_runner(seed, "cpu", level, rounds)).verdict == Verdict::pass)
       result.verdict = Verdict::fail;
     const int verdict = static_cast<int>(result.verdict);
     ++total[verdict];

@@ -8,7 +8,7 @@
 namespace tenfold::tests {
 namespace {
 
-void run_folder(const std::string& folder, std::uint64_t seed, const std::string& device = "cpu") {
+void run_folder(const std::string& folder, std::uint64_t seed, const std::string& device = "cpu", int level = 0, bool rounds = false) {
   const auto root = suite_root();
   if (!root) GTEST_SKIP() << "the conformance archive is not under " << shared_folder();
   // What even the reference kernels cannot run is the other test's matter.
@@ -18,8 +18,9 @@ void run_folder(const std::string& folder, std::uint64_t seed, const std::string
   for (const SuiteCase& test : cases) {
     const std::string name = folder + "/" + test.name;
     if (without_plans.count(name)) continue;
-    const CaseResult result = run_case(test, optimised_runner(seed, device));
-    if (result.verdict != Verdict::pass && !listed.count(name)) ADD_FAILURE() << name << ", seed " << seed << ": " << result.why;
+    const CaseResult result = run_case(test, optimised_runner(seed, device, level, rounds));
+    if (result.verdict != Verdict::pass && !listed.count(name))
+      ADD_FAILURE() << name << ", seed " << seed << ", level " << level << ": " << result.why;
     if (result.verdict == Verdict::pass && listed.count(name)) ADD_FAILURE() << name << " passes now: take it off the list";
   }
 }
@@ -37,6 +38,19 @@ TEST(OptimisedSuite, Light) {
   GTEST_SKIP() << "whole image networks take too long with sanitizers";
 #endif
   run_folder("light", 0);
+}
+
+// As users build: float32 may be rounded, and every kernel is timed. The suite's own tolerances all the same.
+void run_as_users(const std::string& folder) { run_folder(folder, 0, "cpu", 3, true); }
+TEST(OptimisedSuiteAsUsersBuild, Node) { run_as_users("node"); }
+TEST(OptimisedSuiteAsUsersBuild, Simple) { run_as_users("simple"); }
+TEST(OptimisedSuiteAsUsersBuild, PytorchConverted) { run_as_users("pytorch-converted"); }
+TEST(OptimisedSuiteAsUsersBuild, PytorchOperator) { run_as_users("pytorch-operator"); }
+TEST(OptimisedSuiteAsUsersBuild, Light) {
+#ifdef TENFOLD_SANITIZED
+  GTEST_SKIP() << "whole image networks take too long with sanitizers";
+#endif
+  run_as_users("light");
 }
 
 }  // namespace

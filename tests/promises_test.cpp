@@ -225,8 +225,7 @@ TEST_F(Promises, CancelledRunsEndAndTheNextOneRuns) {
   ASSERT_TRUE(static_cast<bool>(context->run()));
   std::atomic<bool> started = false;
   std::thread other([&] {
-    while (!started) std::this_thread::yield();
-    context->cancel();
+    while (!started || !context->cancel()) std::this_thread::yield();   // until it meets a run
   });
   Status status = context->run();
   started = true;

@@ -1,4 +1,5 @@
-// Graphs grown at random, built with random tactics, layouts and cuts, against the reference kernels on the graph as it was.
+// Graphs grown at random, built with random tactics, layouts and cuts, against the reference kernels on the graph as it was, in f64,
+// element by element.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "builder/builder.h"
 #include "graph_grower.h"
 #include "ir/text.h"
+#include "magnitudes.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
 #include "passes/pass.h"
@@ -20,26 +22,17 @@
 namespace tenfold {
 namespace {
 
-std::string difference(const Tensor& got, const Tensor& want, double tolerance) {
-  if (got.shape() != want.shape()) return "shape [" + text(got.shape()) + "], [" + text(want.shape()) + "] expected";
-  double largest = 0.05;   // differences of larger values may cancel out to nothing
-  for (std::int64_t i = 0; i < want.size(); ++i)
-    if (std::isfinite(want.as_double(i))) largest = std::max(largest, std::abs(want.as_double(i)));
-  for (std::int64_t i = 0; i < want.size(); ++i) {
-    const double g = got.as_double(i), w = want.as_double(i);
-    if (g == w || (std::isnan(g) && std::isnan(w)) || std::abs(g - w) <= tolerance * largest) continue;
-    return cat("element ", i, " is ", g, ", ", w, " expected");
-  }
-  return "";
-}
+// What an element may be off, in parts of the same computation with absolute values (magnitudes.h): for f32, and where f32 may be rounded:
+// on a CPU by Winograd's transforms and to 16 bits, on a GPU to 11.
+constexpr double kExact = 1e-5, kRounded = 5e-4, kTf32 = 5e-3;
 
-std::string run_both(const ir::Graph& graph, const Engine& engine, Shape shape, std::int64_t batch, double tolerance = 2e-4) {
+std::string run_both(const ir::Graph& graph, const Engine& engine, Shape shape, std::int64_t batch, double tolerance = kExact) {
   shape.insert(shape.begin(), batch);
   const Tensor x = ops::random_tensor(DType::f32, shape, static_cast<std::uint64_t>(batch));
   const std::vector<Tensor> got = engine.create_context()->run({x});
-  const std::vector<ops::RuntimeValue> want = ops::run_graph(graph, {x});
+  const std::vector<tests::Judged> want = tests::judge(graph, {x}, tolerance);
   for (std::size_t i = 0; i < want.size(); ++i)
-    if (const std::string found = difference(got.at(i), std::get<Tensor>(want[i]), tolerance); !found.empty())
+    if (const std::string found = tests::beyond(got.at(i), want[i], tolerance); !found.empty())
       return cat("batch ", batch, ", output ", i, ": ", found);
   return "";
 }
@@ -85,7 +78,7 @@ bool check_seed(std::uint64_t seed) {
     config.disabled_passes = some_passes(seed);
     config.optimization_level = 2;
     config.profiles = {{{"x", {low, opt, high}}}};
-    const double tolerance = !config.tf32 ? 2e-4 : config.device == "cpu" ? 2e-3 : 2e-2;
+    const double tolerance = !config.tf32 ? kExact : config.device == "cpu" ? kRounded : kTf32;
     const Engine engine = builder::build_graph(graph, config);
     plan = engine.inspect(1);
     const Engine loaded = reloaded(engine);
@@ -100,7 +93,7 @@ bool check_seed(std::uint64_t seed) {
 }
 
 // TENFOLD_GRAPH_SEED: one seed; TENFOLD_GRAPH_SECONDS: how long (else kGraphs, under sanitizers 20 s). TENFOLD_GRAPH_FIRST: the first seed.
-// TENFOLD_DEVICE: cuda:0, say. Longer runs meet graphs whose sums are denormal, which plans flush to zero: seed 201070 divides by one.
+// TENFOLD_DEVICE: cuda:0, say.
 constexpr int kGraphs = 2500;
 TEST(RandomGraphs, OptimisedAsReference) {
   if (const char* one = std::getenv("TENFOLD_GRAPH_SEED")) return static_cast<void>(check_seed(std::strtoull(one, nullptr, 10)));
@@ -122,6 +115,11 @@ TEST(RandomGraphs, OptimisedAsReference) {
   EXPECT_GT(ran, 10);
 }
 
+// Graphs that went wrong once. 201070 divides by a sum of denormals, which runs flushed to zero although nothing was to be rounded.
+TEST(RandomGraphs, ThatWentWrongOnce) {
+  for (const std::uint64_t seed : {201070}) check_seed(seed);
+}
+
 // What the passes for a GPU make of a graph means the same, on reference kernels.
 TEST(RandomGraphs, RewrittenForGpus) {
   const char* one = std::getenv("TENFOLD_GRAPH_SEED");
@@ -139,9 +137,10 @@ TEST(RandomGraphs, RewrittenForGpus) {
     Shape shape = grower.start();
     shape.insert(shape.begin(), 2);
     const Tensor x = ops::random_tensor(DType::f32, shape, seed);
-    const std::vector<ops::RuntimeValue> got = ops::run_graph(rewritten, {x}), want = ops::run_graph(graph, {x});
+    const std::vector<ops::RuntimeValue> got = ops::run_graph(rewritten, {x});
+    const std::vector<tests::Judged> want = tests::judge(graph, {x}, kExact);
     for (std::size_t i = 0; i < want.size(); ++i)
-      EXPECT_EQ(difference(std::get<Tensor>(got.at(i)), std::get<Tensor>(want[i]), 2e-4), "")
+      EXPECT_EQ(tests::beyond(std::get<Tensor>(got.at(i)), want[i], kExact), "")
           << "seed " << seed << ", output " << i << "\n" << text << ir::print(rewritten);
     if (one) break;
   }

@@ -59,13 +59,13 @@ bool same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 
 std::string tactics(const Engine& engine) {
   std::string all;
-  for (const plan::Program& program : engine.state()->plan.programs)
+  for (const plan::Program& program : runtime::state_of(engine)->plan.programs)
     for (const plan::Step& step : program.steps) all += step.op + " " + step.tactic + "\n";
   return all;
 }
 std::int64_t own_bytes(const Engine& engine) {
   std::int64_t bytes = 0;
-  for (const Tensor& t : engine.state()->plan.replaced) bytes += t.defined() ? t.bytes() : 0;
+  for (const Tensor& t : runtime::state_of(engine)->plan.replaced) bytes += t.defined() ? t.bytes() : 0;
   return bytes;
 }
 
@@ -79,7 +79,7 @@ void check_refit(const char* text, BuildConfig how = config()) {
   EXPECT_TRUE(same_bits(run(turned), of_b)) << a.inspect();
   EXPECT_TRUE(same_bits(run(a), of_a)) << "the old engine changed";
   EXPECT_TRUE(same_bits(run(turned.refit(weights_of(first))), of_a));
-  const std::string saved = plan::serialize(turned.state()->plan);
+  const std::string saved = plan::serialize(runtime::state_of(turned)->plan);
   const Engine loaded = Engine::load(std::as_bytes(std::span(saved)));
   EXPECT_TRUE(same_bits(run(loaded), of_b));
   EXPECT_TRUE(same_bits(run(loaded.refit(weights_of(first))), of_a));
@@ -188,7 +188,7 @@ TEST(Refit, SharesWhatDoesNotChange) {
   EXPECT_EQ(own_bytes(engine.refit(weights_of(parse<0>(kResidual)))), 0) << "equal values are no change";
   const Engine turned = engine.refit(only(other, "c2"));   // goes into the bias that the batch norm left
   EXPECT_EQ(own_bytes(turned), 8 * 4);
-  EXPECT_EQ(turned.state()->plan.weights, engine.state()->plan.weights);
+  EXPECT_EQ(runtime::state_of(turned)->plan.weights, runtime::state_of(engine)->plan.weights);
 }
 
 TEST(Refit, RunningContextsKeepTheOldWeights) {
@@ -310,7 +310,7 @@ TEST(Refit, RoundedWeights) {
 // A table of recipes that lies ends in an error, never in a crash: each byte of the text changed in turn.
 TEST(Refit, DamagedRecipes) {
   const Engine engine = builder::build_graph(parse<0>(kResidual), batches());
-  plan::Plan& plan = const_cast<plan::Plan&>(engine.state()->plan);   // this test's own engine
+  plan::Plan& plan = const_cast<plan::Plan&>(runtime::state_of(engine)->plan);   // this test's own engine
   const std::string good = plan.refit.recipes;
   const Weights weights = weights_of(parse<1>(kResidual));
   int errors = 0;

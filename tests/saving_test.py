@@ -3,9 +3,11 @@
 
 import os
 import pathlib
+import re
 import resource
 import signal
 import subprocess
+import sys
 import time
 
 import cli_case
@@ -110,12 +112,37 @@ class Saving(CliCase):
                 continue
             if pathlib.Path(plan).read_bytes() == b'the old file':
                 caught += 1
-            self.assertEqual(os.listdir(self.path('out')), ['p.plan'])
+            left = [name for name in os.listdir(self.path('out')) if not re.fullmatch(r'p\.plan\.\d+\.\d+\.tmp', name)]
+            self.assertEqual(left, ['p.plan'])
             if caught == 3:
                 break
         self.assertEqual(caught, 3, 'no save was caught in the middle')
         self.tenfold('exec', f'--onnx={big}', f'--saveEngine={plan}', '--skipInference', '--noBuilderCache', '--builderOptimizationLevel=0')
         self.assertGreater(os.path.getsize(plan), size)
+        self.assertEqual(os.listdir(self.path('out')), ['p.plan'], 'the next save removes what a kill left')
+
+    def test_links_planted_in_a_folder_that_others_write(self):
+        """Reports go through no link that somebody else made where a temporary file may come to lie."""
+        secret = self.write('secret', b'not to be overwritten')
+        script = 'import os, sys\nfor end in (".part" + str(os.getpid()), f".{os.getpid()}.0.tmp"):\n' \
+                 f'    for name in ("t.json", "p.json", "l.json", "o.json"): os.symlink({secret!r}, {self.folder!r} + "/" + name + end)\n' \
+                 'os.execv(sys.argv[1], sys.argv[1:])'  # fmt: skip
+        program = [sys.executable, '-c', script, cli_case.TENFOLD]
+        flags = {'exportTimes': 't', 'exportProfile': 'p', 'exportLayerInfo': 'l', 'exportOutput': 'o'}
+        for name in flags.values():
+            self.write(f'{name}.json', b'old')
+        self.tenfold('exec', f'--onnx={self.model}', "--shapes='x:0':2x6", *ONCE, '--dumpProfile',
+                     *(f'--{flag}={self.path(name)}.json' for flag, name in flags.items()), program=program)  # fmt: skip
+        self.assertEqual(pathlib.Path(secret).read_bytes(), b'not to be overwritten')
+        for name in flags.values():
+            self.assertNotEqual(pathlib.Path(self.path(f'{name}.json')).read_bytes(), b'old')
+
+    def test_a_report_is_written_where_a_link_points(self):
+        target = self.write('target.json', b'old')
+        os.symlink('target.json', self.path('link.json'))
+        self.tenfold('exec', f'--onnx={self.model}', "--shapes='x:0':2x6", f'--exportTimes={self.path("link.json")}', *ONCE)
+        self.assertTrue(os.path.islink(self.path('link.json')))
+        self.assertTrue(pathlib.Path(target).read_text().startswith('['))
 
     def is_writing(self, pid):
         """Has it a file of the folder open for some bytes already?"""

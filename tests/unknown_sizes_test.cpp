@@ -83,6 +83,23 @@ TEST(UnknownSizes, RangesGrowAndShrink) {
         sets({{"i64[]{3}"}, {"i64[]{2000}"}, {"i64[]{0}"}, {"i64[]{5}"}}));
 }
 
+// Either branch is taken after the other; what follows reads the size that the run found.
+TEST(UnknownSizes, BranchesOfDifferentSizes) {
+  const std::string branches = R"(
+    r = If(c, x) graphs=[
+      (a f32[2,3])
+        r = Add(a, a)
+        return r
+      (b f32[2,3])
+        r = Concat(b, b) axis=0
+        return r
+    ])";
+  const std::vector<std::string> x{"f32[2,3]{1,2,3,4,5,6}", "f32[2,3]{-1,0,1,2,-3,4}"};
+  const auto runs = sets({{"bool[]{0}", x[0]}, {"bool[]{1}", x[1]}, {"bool[]{1}", x[0]}, {"bool[]{0}", x[1]}});
+  expect_as_interpreted("(c bool[], x f32[2,3])" + branches + "\n    return r", runs);
+  expect_as_interpreted("(c bool[], x f32[2,3])" + branches + "\n    y = Sigmoid(r)\n    s = Shape(r)\n    return y, s", runs);
+}
+
 TEST(UnknownSizes, ShapesFromInputsFeedKernels) {
   expect_as_interpreted(R"((x f32[1,2,4,4], sizes i64[4], w f32[3,2,3,3]!)
     r = Resize(x, _, _, sizes) mode="linear"

@@ -1,21 +1,54 @@
 #!/usr/bin/env python3
 """Checks Tenfold on a GPU: operator cases, model outputs against ONNX Runtime on the CPU, times beside torch.compile.
 
+    run OUT --all                  every row and figure of docs/performance-gpu.md: the commands below, each ten minutes at most
+    run OUT --command tests        one of them (--commands lists them): repeatable alone, in any order, on any day
     run OUT [--rows mlp256:1,resnet50:32,...] [--modes fp16,fp32] [--native] [--memory] [--peers] [--no-sweep] [--no-tests] [--no-rows]
-            [--figures all|sentences,fp8,unpadded,latency,builds] [--kernels] [--minute] [--seconds 1] [--exec 'more flags']
-            [--sanitize memcheck,racecheck,initcheck [--sanitize-shares 1-4]]
-    run OUT --all          every row, and all of the above but the sanitizers
-    run OUT --all tests    the half of it that tests, the figures, and what ncu reads; and then
-    run OUT --all speed    the other half: rows, own kernels alone, memory, torch.compile
+            [--figures all|sentences,fp8,unpadded,latency,builds] [--kernels] [--masks] [--most-tuned] [--sharp] [--suite] [--minute]
+            [--seconds 1] [--exec 'more flags'] [--sanitize memcheck,racecheck,initcheck [--sanitize-shares 1-4]]
 
-Writes OUT/rows.json, promises.json, figures.json, kernels.json, performance-gpu.md and logs; what is there already is kept, so that several
-calls with parts of the work fill one report. Part of the bundle that script/gpu-check makes.
+Keeps what it measures in OUT as JSON (rows, results of torch.compile, masked, most_tuned, promises, figures, kernels), each record with its
+date, device and commit; what earlier commands left there stays. The page is written from these alone: gpu_table.py. Part of the bundle
+that script/gpu-check makes.
 """
-import argparse, json, os, sys
+import argparse, json, os, subprocess, sys, time
 from concurrent.futures import ThreadPoolExecutor
 
-import gpu_cli, gpu_figures, gpu_kernels, gpu_promises, gpu_rows, gpu_table
+import gpu_cli, gpu_figures, gpu_kernels, gpu_promises, gpu_rows, gpu_sharp, gpu_table
 from gpu_common import HERE, TENFOLD, keep, kept, shell, truth
+
+
+NOTHING_ELSE = ['--no-sweep', '--no-tests']
+TEXT = ','.join(row for row in gpu_rows.ROWS if row.startswith(('minilm', 'bert')))
+IMAGES = ','.join(row for row in gpu_rows.ROWS if not row.startswith(('minilm', 'bert')))
+MEASURED = [*NOTHING_ELSE, '--seconds', '0.3', '--native', '--memory']
+# What --all runs, one after the other: each stays below ten minutes on a machine with 16 processors.
+COMMANDS = {
+    'tests': ['--no-rows', '--minute', '--cli', '--sharp'],
+    'suite': ['--no-rows', *NOTHING_ELSE, '--suite'],
+    'text': ['--rows', TEXT, *MEASURED],
+    'images': ['--rows', IMAGES, *MEASURED],
+    'peers-text': ['--rows', TEXT, '--only-peers', '--peer-seconds', '420'],
+    'peers-images': ['--rows', IMAGES, '--only-peers', '--peer-seconds', '420'],
+    'masks': ['--no-rows', *NOTHING_ELSE, '--seconds', '0.3', '--masks', '--peers'],
+    'max-autotune': ['--no-rows', *NOTHING_ELSE, '--most-tuned'],
+    'figures': ['--no-rows', *NOTHING_ELSE, '--seconds', '0.3', '--figures', 'all'],
+    'kernels': ['--rows', 'minilm-l6:1,bert-base:1,bert-base:32,resnet50:1,unet3d:1', *NOTHING_ELSE, '--only-kernels'],
+}
+
+
+def run_all(out, names):
+    """Each command in a process of its own, ended after ten minutes; True if all end well."""
+    verdicts = []
+    for name in names:
+        start = time.time()
+        try:
+            code = subprocess.run([sys.executable, os.path.abspath(__file__), out, '--command', name], timeout=600).returncode
+        except subprocess.TimeoutExpired:
+            code = 'more than ten minutes'
+        print(f'{name}: {"passed" if code == 0 else f"FAILED, {code}"}, {time.time() - start:.0f} s', flush=True)
+        verdicts.append(code == 0)
+    return all(verdicts)
 
 
 def range_of(text):
@@ -38,7 +71,16 @@ def arguments():
     p.add_argument('--cli', action='store_true', help='lists of devices, flags, exported times and NVTX ranges')
     p.add_argument('--figures', metavar='PARTS', type=lambda text: text.split(','), default=[],
                    help='all, or some of ' + ','.join(gpu_figures.PARTS))
-    p.add_argument('--all', nargs='?', const='both', choices=['both', 'tests', 'speed'])
+    p.add_argument('--all', action='store_true', help='all of --commands')
+    p.add_argument('--command', choices=COMMANDS)
+    p.add_argument('--commands', action='store_true', help='lists them')
+    p.add_argument('--only-peers', action='store_true', help='of --rows only torch.compile')
+    p.add_argument('--only-kernels', action='store_true', help='of --rows only what ncu reads')
+    p.add_argument('--masks', action='store_true', help='sentences of mixed lengths, padded, beside masks that are all ones')
+    p.add_argument('--most-tuned', nargs='?', const=gpu_rows.MOST_TUNED, type=lambda text: text.split(','),
+                   help="torch.compile's max-autotune for these rows")
+    p.add_argument('--sharp', action='store_true', help='networks of sharp weights in f32 beside f64')
+    p.add_argument('--suite', action='store_true', help='the ONNX suite')
     p.add_argument('--minute', action='store_true', help='eight threads for a minute')
     p.add_argument('--sanitize-shares', type=range_of, help='of --shares only these, 1-4, so that several short calls do it all')
     p.add_argument('--limit', type=int, default=200, help='seconds for each share under a sanitizer')
@@ -48,16 +90,11 @@ def arguments():
     p.add_argument('--seconds', type=float, default=1)
     p.add_argument('--exec', type=str.split, default=[])
     a = p.parse_args()
-    if a.all in ('both', 'tests'):
-        a.minute, a.cli, a.kernels, a.figures = True, True, True, ['all']
-    if a.all in ('both', 'speed'):
-        a.rows, a.native, a.memory, a.peers = ','.join(gpu_rows.ROWS), True, True, True
-    if a.all == 'tests':
-        a.no_rows = True
-    if a.all == 'speed':
+    if a.command:
+        a = p.parse_args([a.out, *COMMANDS[a.command]])
+    if a.only_peers or a.only_kernels:
         a.no_sweep = a.no_tests = True
-    if a.all:
-        a.seconds = min(a.seconds, 0.3)
+        a.kernels, a.peers = a.kernels or a.only_kernels, a.peers or a.only_peers
     if a.figures == ['all']:
         a.figures = list(gpu_figures.PARTS)
     if unknown := [part for part in a.figures if part not in gpu_figures.PARTS]:
@@ -85,14 +122,20 @@ def check_rows(a, wanted_rows, making):
 
 
 def main():
+    if '--commands' in sys.argv:
+        print('\n'.join(f"{name}: {' '.join(words)}" for name, words in COMMANDS.items()))
+        return 0
     a = arguments()
     os.makedirs(a.out, exist_ok=True)
+    if a.all:
+        return 0 if run_all(a.out, COMMANDS) else 1
     a.models = os.environ.get('TENFOLD_MODELS', '/tmp/tenfold_models')
     os.makedirs(a.models, exist_ok=True)
     wanted_rows = [(r.split(':')[0], int(r.split(':')[1])) for r in a.rows.split(',')] if not a.no_rows else []
-    read_rows = [row for row in gpu_kernels.AIMS if a.kernels and (a.all or row in wanted_rows)]
-    names = dict.fromkeys([n for n, _ in wanted_rows + read_rows] + [n for part in a.figures for n in gpu_figures.MODELS[part]] +
-                          (['mlp256'] if a.cli else []))
+    read_rows = [row for row in gpu_kernels.AIMS if a.kernels and row in wanted_rows]
+    names = dict.fromkeys(([] if a.only_peers else [n for n, _ in wanted_rows]) +
+                          [n for part in a.figures for n in gpu_figures.MODELS[part]] + (['mlp256'] if a.cli else []) +
+                          ([row.split(':')[0] for row in gpu_rows.MASKED] if a.masks else []))
     found = shell([TENFOLD, 'devices'], os.path.join(a.out, 'devices.log'))[1]
     print(found, flush=True)
     if 'cuda:0' not in found:
@@ -109,18 +152,27 @@ def main():
             verdicts.append(gpu_promises.alone(a))
         for tool in a.sanitize:
             verdicts.append(gpu_promises.sanitize(a, tool))
-        if a.cli or a.figures or read_rows:
+        if a.sharp:
+            verdicts.append(gpu_sharp.check(a))
+        if a.suite:
+            verdicts.append(gpu_promises.suite(a))
+        if a.cli or a.figures or read_rows or a.masks:
             for one in making.values():   # nothing runs beside what is timed
                 one.result()
         if a.cli:
             verdicts.append(gpu_cli.check(a))
-        verdicts.append(check_rows(a, wanted_rows, making))
+        if not (a.only_peers or a.only_kernels):
+            verdicts.append(check_rows(a, wanted_rows, making))
         if a.figures:
             verdicts.append(gpu_figures.measure(a, a.figures, lambda name: os.path.join(a.models, name + '.onnx')))
     gpu_kernels.measure(a, read_rows)
-    if a.peers:
+    if a.masks:
+        gpu_rows.masked(a, gpu_rows.MASKED)
+    if a.most_tuned:
+        gpu_rows.most_tuned(a)
+    if a.peers and wanted_rows:
         gpu_rows.peers(a, wanted_rows)
-    print(gpu_table.write(a))
+    print(gpu_table.page(a.out))
     return 0 if all(verdicts) else 1
 
 

@@ -1,5 +1,6 @@
-"""What the parts of gpu_check.py share: processes with their logs, shares of long tests, what was promised and kept, cosines."""
-import json, os, subprocess, time
+"""What the parts of gpu_check.py share: processes with their logs, shares of long tests, what was promised and kept, cosines; when, where
+and from which commit a record was measured; what power the GPU takes meanwhile."""
+import json, os, statistics, subprocess, threading, time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -54,10 +55,78 @@ def keep(a, name, value):
         json.dump(value, f, indent=1)
 
 
+def stamp():
+    """Kept in every record: the time (UTC), the device with its driver, and the commit that the bundle was made of."""
+    path = os.path.join(HERE, 'commit')
+    commit = open(path).read().strip() if os.path.exists(path) else 'unknown'
+    device = smi('name,driver_version') or ['no nvidia-smi']
+    return dict(date=time.strftime('%Y-%m-%d %H:%M', time.gmtime()), device=', driver '.join(device), commit=commit)
+
+
+def smi(fields):
+    """What nvidia-smi answers for these fields, or nothing."""
+    try:
+        said = subprocess.run(['nvidia-smi', f'--query-gpu={fields}', '--format=csv,noheader,nounits'], capture_output=True, text=True)
+    except OSError:
+        return []
+    return [part.strip() for part in said.stdout.splitlines()[0].split(',')] if said.returncode == 0 and said.stdout.strip() else []
+
+
+class Power:
+    """The GPU's power and SM clock while a block runs: medians of what nvidia-smi says twenty times a second, its idle start left out."""
+
+    def __enter__(self):
+        self.seen = []
+        try:
+            ask = ['nvidia-smi', '--query-gpu=power.draw,clocks.sm', '--format=csv,noheader,nounits', '-lms', '50']
+            self.process = subprocess.Popen(ask, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        except OSError:
+            self.process = None
+            return self
+        threading.Thread(target=self.listen, daemon=True).start()
+        return self
+
+    def listen(self):
+        for line in self.process.stdout:
+            try:
+                self.seen.append((time.time(), *(float(x) for x in line.split(','))))
+            except ValueError:
+                pass
+
+    def __exit__(self, *_):
+        if self.process:
+            self.process.terminate()
+            self.process.wait()
+
+    def said(self, since=None):
+        """Watts, MHz and their limits; of what was seen from `since` on. Empty without nvidia-smi."""
+        busy = [s for s in self.seen if since is None or s[0] >= since]
+        if not busy:
+            return {}
+        least = max(s[1] for s in busy) * 0.8   # what is left out: before the GPU works, and after
+        busy = [s for s in busy if s[1] >= least]
+        limits = smi('power.limit,clocks.max.sm') or [0, 0]
+        return dict(watts=statistics.median(s[1] for s in busy), mhz=statistics.median(s[2] for s in busy),
+                    most_watts=float(limits[0]), most_mhz=float(limits[1]))
+
+
+def mixed_lengths(batch=128, longest=128, mean=40, seed=3):
+    """Lengths of sentences: `mean` on average, of which one has `longest` tokens."""
+    rng = np.random.default_rng(seed)
+    lengths = np.clip(rng.lognormal(np.log(mean * 0.82), 0.62, batch).astype(int), 3, longest)
+    lengths[0] = longest
+    while lengths.mean() < mean:
+        lengths[rng.integers(1, batch)] += 1
+    while lengths.mean() > mean:
+        at = rng.integers(1, batch)
+        lengths[at] = max(3, lengths[at] - 1)
+    return np.minimum(lengths, longest)
+
+
 def remember(a, what, good, took, detail=''):
     """One line of the table of promises."""
     promises = kept(a, 'promises.json', {})
-    promises[what] = dict(good=bool(good), took_s=round(took, 1), detail=detail)
+    promises[what] = dict(good=bool(good), took_s=round(took, 1), detail=detail, measured=stamp())
     keep(a, 'promises.json', promises)
 
 

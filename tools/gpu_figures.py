@@ -7,7 +7,7 @@ import json, os, shutil, statistics, subprocess, sys, time
 
 import numpy as np
 
-from gpu_common import HERE, TENFOLD, saved, spec, truth
+from gpu_common import HERE, TENFOLD, mixed_lengths, saved, spec, stamp, truth
 
 ROUNDS = 5
 DEVICE = os.environ.get('TENFOLD_DEVICE', 'cuda:0')   # another one only to try this file
@@ -36,19 +36,6 @@ def in_turns(log, plans, words, key):
         for name, plan in plans.items():
             found[name].append(run(log, f'--loadEngine={plan}', *words)[0][key])
     return {name: statistics.median(values) for name, values in found.items()}
-
-
-def mixed_lengths(batch=128, longest=128, mean=40, seed=3):
-    """Lengths of sentences: `mean` on average, of which one has `longest` tokens."""
-    rng = np.random.default_rng(seed)
-    lengths = np.clip(rng.lognormal(np.log(mean * 0.82), 0.62, batch).astype(int), 3, longest)
-    lengths[0] = longest
-    while lengths.mean() < mean:
-        lengths[rng.integers(1, batch)] += 1
-    while lengths.mean() > mean:
-        at = rng.integers(1, batch)
-        lengths[at] = max(3, lengths[at] - 1)
-    return np.minimum(lengths, longest)
 
 
 def sentences(a, model_of, log):
@@ -172,9 +159,9 @@ def measure(a, parts, model_of):
         found = []
         try:
             for what, wanted, got, detail in PARTS[part](a, model_of, os.path.join(a.out, part + '.log')):
-                found.append(dict(part=part, what=what, wanted=wanted, got=got, detail=detail))
+                found.append(dict(part=part, what=what, wanted=wanted, got=got, detail=detail, measured=stamp()))
         except Exception as e:   # whatever it is, the other parts go on
-            found.append(dict(part=part, what=part, wanted=None, got=None, detail=f'failed: {e}'))
+            found.append(dict(part=part, what=part, wanted=None, got=None, detail=f'failed: {e}', measured=stamp()))
             good = False
         for f in found:
             print('figure', json.dumps(f), flush=True)
@@ -189,14 +176,14 @@ def meets(figure):
     return got is not None and (got >= wanted if wanted >= 0 else got <= -wanted)
 
 
-def write(f, a):
-    """The table of what measure() kept."""
-    path = os.path.join(a.out, 'figures.json')
-    if not os.path.exists(path):
-        return
-    f.write('\n## Further figures\n\nRatios: plans timed in turns, medians of five.\n\n| what | wanted | measured | |\n|---|---|---|---|\n')
-    for k in json.load(open(path)):
+def table(results):
+    """What measure() kept, as Markdown."""
+    out = ('\n## Further figures\n\nRatios: plans timed in turns, medians of five.\n\n'
+           '| what | wanted | got | | measured |\n|---|---|---|---|---|\n')
+    for k in results.all['figures']:
         wanted = '' if k['wanted'] is None else f"at least {k['wanted']:g}" if k['wanted'] >= 0 else f"at most {-k['wanted']:g}"
         digits = 6 if 'cosine' in k['what'] else 2
         got = '' if k['got'] is None else f"{k['got']:.{digits}f}" + ('' if k['wanted'] is None or meets(k) else ' (missed)')
-        f.write(f"| {k['what']} | {wanted} | {got} | {k['detail']} |\n")
+        out += f"| {k['what']} | {wanted} | {got} | {k['detail']} | {results.measured(k)} |\n"
+    there = {k['part'] for k in results.all['figures']}
+    return out + ''.join(f'| {part} | | | | not measured |\n' for part in PARTS if part not in there)

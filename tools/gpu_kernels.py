@@ -6,7 +6,7 @@ ncu runs every kernel alone, several times, with cold caches and without the oth
 import csv, os, shutil
 from glob import glob
 
-from gpu_common import TENFOLD, keep, kept, saved, shell, spec
+from gpu_common import TENFOLD, keep, kept, saved, shell, spec, stamp
 
 # Milliseconds that were aimed at, for the rows that miss them.
 AIMS = {('minilm-l6', 1): 0.09, ('minilm-l6', 32): 0.24, ('minilm-l6', 128): 0.73, ('bert-base', 1): 0.26, ('bert-base', 32): 1.25,
@@ -119,26 +119,28 @@ def measure(a, rows):
         if not found:
             print(f'ncu {name} {batch}: {why}; see ncu-{name}-b{batch}.log', flush=True)
             continue
-        keep(a, 'kernels.json', dict(kept(a, 'kernels.json', {}), **{f'{name}:{batch}': summary(found)}))
+        keep(a, 'kernels.json', dict(kept(a, 'kernels.json', {}), **{f'{name}:{batch}': dict(summary(found), measured=stamp())}))
 
 
 def percent(value):
     return '' if value is None else f'{value:.0f}'
 
 
-def write(f, a):
-    """The table of what measure() kept."""
-    every = kept(a, 'kernels.json', {})
+def table(results):
+    """What measure() kept, as Markdown."""
+    every = results.all['kernels']
     if not every:
-        return
-    f.write('\n## What ncu says\n\nThe first kernels of a run, each alone with cold caches (`--clock-control none`). The kinds that take '
-            'most: how many there are, and of the longest: its time; SM, tensor pipes and memory in percent of their peaks; registers a '
-            'thread, warps in percent of the most, waves of blocks, and what its warps wait for most.\n\n'
-            '| row | kernels | kind | share | us | SM | tensor | DRAM | registers | warps | waves | waits for |\n'
-            '|---|---|---|---|---|---|---|---|---|---|---|---|\n')
+        return '\n## What ncu says\n\nNot measured.\n'
+    out = ('\n## What ncu says\n\nThe first kernels of a run, each alone with cold caches (`--clock-control none`). The kinds that take '
+           'most: how many there are, and of the longest: its time; SM, tensor pipes and memory in percent of their peaks; registers a '
+           'thread, warps in percent of the most, waves of blocks, and what its warps wait for most.\n\n'
+           '| row | kernels | kind | share | us | SM | tensor | DRAM | registers | warps | waves | waits for | measured |\n'
+           '|---|---|---|---|---|---|---|---|---|---|---|---|---|\n')
     for row, said in every.items():
         for i, kind in enumerate(said['kinds']):
             first = f"{row} | {said['kernels']}, {said['total_us']:.0f} us" if i == 0 else ' | '
-            f.write(f"| {first} | {kind['times']} x {kind['name'][:60]} | {100 * kind['share']:.0f} % | {kind['us']:.1f} | "
+            out += (f"| {first} | {kind['times']} x {kind['name'][:60]} | {100 * kind['share']:.0f} % | {kind['us']:.1f} | "
                     f"{percent(kind['sm'])} | {percent(kind['tensor'])} | {percent(kind['dram'])} | {percent(kind['registers'])} | "
-                    f"{percent(kind['occupancy'])} | {kind['waves'] if kind['waves'] is not None else ''} | {kind['stall']} |\n")
+                    f"{percent(kind['occupancy'])} | {kind['waves'] if kind['waves'] is not None else ''} | {kind['stall']} | "
+                    f"{results.measured(said)} |\n")
+    return out

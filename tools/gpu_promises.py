@@ -53,12 +53,21 @@ def together(a):
             lambda: part(a, 'random graphs against the reference', 'random graphs', [program('random_graph_test')], 1, 200, env=env)]
     if a.minute:
         jobs.append(lambda: eight_threads(a, 60))
-    if os.path.isdir(program('conformance')):
-        suite = [program('optimised_suite'), '--device', 'cuda:0', '--share', '{share}']
-        jobs.append(lambda: part(a, 'ONNX suite: what the CPU runs, loops and sizes without a bound included', 'ONNX suite', suite,
-                                 a.shares, 300, env=env))
     with ThreadPoolExecutor(len(jobs)) as pool:
         return all([job.result() for job in [pool.submit(job) for job in jobs]])
+
+
+def suite(a):
+    """The ONNX suite under its own tolerances with default rounding: whole at level 0, every tenth case at level 3."""
+    if not os.path.isdir(program('conformance')):
+        print('the bundle has no ONNX suite: script/gpu-check says where it looks')
+        return False
+    words, env = [program('optimised_suite'), '--device', 'cuda:0', '--rounds'], dict(TENFOLD_SHARED=HERE)
+    good = part(a, 'ONNX suite, default rounding, nothing timed: what the CPU runs, loops and sizes without a bound included', 'ONNX suite',
+                [*words, '--level', '0', '--share', '{share}'], a.shares, 300, env=env)
+    timed = list(range(1, 10 * a.shares, 10))   # of ten times as many shares every tenth, so that each is told K/N of its own
+    return part(a, 'ONNX suite, default rounding, level 3, every tenth case', 'ONNX suite, level 3',
+                [*words, '--level', '3', '--share', '{share}'], 10 * a.shares, 280, only=timed, env=env) and good
 
 
 def sanitize(a, tool):

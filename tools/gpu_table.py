@@ -1,21 +1,36 @@
-"""The report: what rows.json, promises.json, figures.json, kernels.json and results.json (of the peers) in OUT hold, as Markdown."""
-import os, subprocess, time
+#!/usr/bin/env python3
+"""docs/performance-gpu.md and README's range, from what gpu_check.py's commands kept as JSON: nothing on the page is written by hand.
+
+    gpu_table.py                  writes both from docs/gpu-results
+    gpu_table.py --take OUT       first takes over what a run of gpu_check.py left in OUT, record by record
+    gpu_table.py --check          whether both are what docs/gpu-results says
+
+A record says when, on what and from which commit it was measured; what is older than the newest of all says since when it was not.
+"""
+import json, pathlib, sys
 
 import gpu_figures, gpu_kernels
-from gpu_common import kept
-from gpu_rows import PEER, ROWS
+from gpu_rows import MASKED, MOST_TUNED, PEER, ROWS
 
+FILES = ['rows', 'results', 'masked', 'most_tuned', 'promises', 'figures', 'kernels', 'sharp']
+SMALL = ('mlp256', 'smallcnn')   # a launch or two: what they take is the host's time, not the networks'
 HEAD = '''# Speed on a GPU
 
-Written by `script/gpu-check`. {day}, {machine} (name, driver, SM clock at the end, SM clock at most).
+Written by `tools/gpu_table.py` from [gpu-results](gpu-results), which holds what `script/gpu-check`'s commands measured, each record with
+its date, device and commit. `build/bundle_gpu/run OUT --all` runs all of them, each ten minutes at most; `--command NAME` one. Newest:
+{newest}. What was read by hand, and why things are as they are: [gpu-notes.md](gpu-notes.md).
 '''
 ROW_HEAD = '''
-Event time: between two events around one replay of the graph, median. torch.compile: `../shared/peers/gpu_peers.py`, reduce-overhead, fp16,
-channels-last, same run. Limit: an ideal kernel for each operator at 745 TFLOP/s (ViT: 790) and 4.3 TB/s, without launches, as a share of
-the event time. Cosine: all outputs against ONNX Runtime on the CPU in fp32, the same inputs.
+## Rows
 
-| model | batch | mode | event ms | torch.compile ms | ratio | wanted | limit | host to host ms | cosine | build s |
-|---|---|---|---|---|---|---|---|---|---|---|
+Event time: between two events around one replay of the graph, median. torch.compile: `../shared/peers/gpu_peers.py`, reduce-overhead, fp16,
+channels-last; its event time spans Python where that takes longer than the GPU's work (the small CNN and the MLP). Limit: an ideal kernel
+for each operator at 745 TFLOP/s (ViT: 790) and 4.3 TB/s, without launches, as a share of the event time. Cosine: all outputs against ONNX
+Runtime on the CPU in fp32, the same inputs, masks of ones. Power and clock: medians while the plan runs for two seconds; a clock below the
+card's most at its most power is the power cap's work.
+
+| model | batch | mode | event ms | torch ms | ratio | wanted | limit | power, clock | torch's | to host | cosine | build s | measured |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 '''
 OWN = '''
 ## Own kernels alone, and memory
@@ -24,63 +39,198 @@ Own kernels: `--tacticSources=-cublas_lt,-cudnn`; at most 1.5 times the time of 
 context take of the GPU beyond weights, arena, inputs and outputs, libraries included, and with own kernels alone; at most 64 is wanted.
 Workspaces: MB of the arena that cuBLASLt and cuDNN work in.
 
-| model | batch | mode | all sources ms | own kernels ms | ratio | cosine of own | MB beyond | MB beyond, own | workspaces MB |
-|---|---|---|---|---|---|---|---|---|---|
+| model | batch | mode | all sources ms | own kernels ms | ratio | cosine of own | MB beyond | MB beyond, own | workspaces MB | measured |
+|---|---|---|---|---|---|---|---|---|---|---|
+'''
+MASKS = '''
+## Sentences of mixed lengths
+
+Padded to 128 tokens, 40 in the mean, under their real masks, beside the same batch with masks of ones; fp16, padding computed (without it:
+`--packTokens`, further figures). Milliseconds of event time.
+
+| model | batch | ones | torch, ones | ratio | real masks | torch, real masks | ratio | measured |
+|---|---|---|---|---|---|---|---|---|
+'''
+TUNED = '''
+## torch.compile's max-autotune
+
+Beside reduce-overhead, which the rows above have; fp16. Its builds take minutes.
+
+| model | batch | ours ms | reduce-overhead ms | max-autotune ms | ratio | build s | power, clock | measured |
+|---|---|---|---|---|---|---|---|---|
 '''
 
 
-def cell(row, key, digits):
-    return f'{row[key]:.{digits}f}' if row.get(key) is not None else ''
+class Results:
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.all = {name: self.read(name) for name in FILES}
+        stamps = [r['measured'] for r in self.records() if 'measured' in r]
+        self.newest = max(stamps, key=lambda s: s['date']) if stamps else None
+
+    def read(self, name):
+        path = self.folder / f'{name}.json'
+        return json.loads(path.read_text()) if path.exists() else {} if name in ('promises', 'kernels') else []
+
+    def records(self):
+        for value in self.all.values():
+            yield from value.values() if isinstance(value, dict) else value
+
+    def measured(self, record):
+        """Where the newest commit has it: its date; else since when it was not."""
+        if not record or 'measured' not in record:
+            return 'not measured'
+        stamp = record['measured']
+        return stamp['date'] if stamp['commit'] == self.newest['commit'] else f"not measured since {stamp['commit']}, {stamp['date']}"
+
+    def by_row(self, name):
+        return {(r['model'], r['batch']): r for r in self.all[name]}
 
 
-def main_row(r, rival):
-    start = f"| {r['model']} | {r['batch']} | {r['mode']} |"
-    if 'event_ms' not in r:
-        return start + ' failed | | | | | | | |\n'
-    fp16 = r['mode'] == 'fp16'
-    other = rival.get((PEER[r['model']], r['batch'])) if fp16 else None
-    wanted, limit = ROWS.get(f"{r['model']}:{r['batch']}", ('', None)) if fp16 else ('', None)
-    ratio, rival_ms = (f"{other / r['event_ms']:.2f}", f'{other:.4f}') if other else ('', '')
-    share = f"{100 * limit / r['event_ms']:.0f} %" if limit else ''
-    return (f"{start} {r['event_ms']:.4f} | {rival_ms} | {ratio} | {wanted} | {share} | {r['host_ms']:.4f} | {r['cosine']:.6f} | "
-            f"{r['build_s']:.1f} |\n")
+def number(value, digits):
+    return f'{value:.{digits}f}' if value is not None else ''
 
 
-def own_row(r):
-    ratio = f"{r['native_ms'] / r['event_ms']:.2f}" if r.get('native_ms') else (r.get('native_error') or '')[:60]
-    return (f"| {r['model']} | {r['batch']} | {r['mode']} | {r['event_ms']:.4f} | {cell(r, 'native_ms', 4)} | {ratio} | "
-            f"{cell(r, 'native_cosine', 6)} | {cell(r, 'beyond_mb', 1)} | {cell(r, 'beyond_native_mb', 1)} | "
-            f"{cell(r, 'library_mb', 1)} |\n")
+def ratio(other, own):
+    return f'{other / own:.2f}' if other and own else ''
 
 
-def write_promises(f, a):
-    promises = kept(a, 'promises.json', {})
-    if promises:
-        f.write('\n## Promises tested\n\n| what | verdict | seconds |\n|---|---|---|\n')
-    for what, said in promises.items():
+def power(r):
+    if not r or 'watts' not in r:
+        return ''
+    return f"{r['watts']:.0f} of {r['most_watts']:.0f} W, {r['mhz']:,.0f} of {r['most_mhz']:,.0f} MHz"
+
+
+def main_rows(results):
+    rival, rows = results.by_row('results'), {(r['model'], r['batch'], r['mode']): r for r in results.all['rows']}
+    wanted = [(*key.split(':'), 'fp16') for key in ROWS]
+    keys = [(m, int(b), mode) for m, b, mode in wanted]
+    for key in keys + [k for k in rows if k not in keys]:
+        r, (model, batch, mode) = rows.get(key), key
+        start = f'| {model} | {batch} | {mode} |'
+        if not r or 'event_ms' not in r:
+            yield start + f" {'failed' if r else ''} | | | | | | | | | | {results.measured(r)} |\n"
+            continue
+        other = rival.get((PEER[model], batch), {}) if mode == 'fp16' else {}
+        aim, limit = ROWS.get(f'{model}:{batch}', ('', None)) if mode == 'fp16' else ('', None)
+        share = f"{100 * limit / r['event_ms']:.0f} %" if limit else ''
+        peer = other.get('event_ms')
+        yield (f"{start} {r['event_ms']:.4f} | {number(peer, 4)} | {ratio(peer, r['event_ms'])} | {aim} | "
+               f"{share} | {power(r)} | {power(other)} | {r['host_ms']:.4f} | {r['cosine']:.6f} | {r['build_s']:.1f} | "
+               f"{results.measured(r)} |\n")
+
+
+def own_rows(results):
+    for r in results.all['rows']:
+        if 'native_ms' in r or 'beyond_mb' in r:
+            yield (f"| {r['model']} | {r['batch']} | {r['mode']} | {r['event_ms']:.4f} | {number(r.get('native_ms'), 4)} | "
+                   f"{number(r['native_ms'] / r['event_ms'], 2) if r.get('native_ms') else (r.get('native_error') or '')[:60]} | "
+                   f"{number(r.get('native_cosine'), 6)} | {number(r.get('beyond_mb'), 1)} | {number(r.get('beyond_native_mb'), 1)} | "
+                   f"{number(r.get('library_mb'), 1)} | {results.measured(r)} |\n")
+
+
+def mask_rows(results):
+    found = results.by_row('masked')
+    for key in MASKED:
+        model, batch = key.split(':')[0], int(key.split(':')[1])
+        r = found.get((model, batch), {})
+        cells = [model, batch]
+        for mask in ('ones', 'mixed'):
+            own, other = r.get(mask + '_ms'), r.get(f'torch_{mask}_ms')
+            cells += [number(own, 4), number(other, 4), ratio(other, own)]
+        yield '| ' + ' | '.join(map(str, cells)) + f' | {results.measured(r)} |\n'
+
+
+def tuned_rows(results):
+    found, rival = results.by_row('most_tuned'), results.by_row('results')
+    own = {(r['model'], r['batch']): r for r in results.all['rows'] if r['mode'] == 'fp16'}
+    for key in MOST_TUNED:
+        model, batch = key.split(':')[0], int(key.split(':')[1])
+        r, mine = found.get((model, batch), {}), own.get((model, batch), {}).get('event_ms')
+        reduced = rival.get((PEER[model], batch), {}).get('event_ms')
+        yield (f"| {model} | {batch} | {number(mine, 4)} | {number(reduced, 4)} | {number(r.get('event_ms'), 4)} | "
+               f"{ratio(r.get('event_ms'), mine)} | {number(r.get('build_s'), 0)} | {power(r)} | {results.measured(r)} |\n")
+
+
+def promises(results):
+    for what, said in results.all['promises'].items():
         verdict = 'passed' if said['good'] else 'FAILED'
-        f.write(f"| {what} | {verdict}{', ' + said['detail'] if said['detail'] else ''} | {said['took_s']} |\n")
+        yield f"| {what} | {verdict}{', ' + said['detail'] if said['detail'] else ''} | {said['took_s']} | {results.measured(said)} |\n"
 
 
-def write(a):
-    """Writes the report and gives it back."""
-    query = ['nvidia-smi', '--query-gpu=name,driver_version,clocks.sm,clocks.max.sm', '--format=csv,noheader']
-    try:
-        machine = subprocess.run(query, capture_output=True, text=True).stdout.strip()
-    except OSError:
-        machine = 'a machine without nvidia-smi'
-    rows, rival = kept(a, 'rows.json', []), {(r['model'], r['batch']): r['event_ms'] for r in kept(a, 'results.json', [])}
-    path = os.path.join(a.out, 'performance-gpu.md')
-    with open(path, 'w') as f:
-        f.write(HEAD.format(day=time.strftime('%Y-%m-%d'), machine=machine))
-        if rows:
-            f.write(ROW_HEAD)
-            f.writelines(main_row(r, rival) for r in rows)
-        if any('native_ms' in r or 'beyond_mb' in r for r in rows):
-            f.write(OWN)
-            f.writelines(own_row(r) for r in rows if 'event_ms' in r)
-        gpu_figures.write(f, a)
-        gpu_kernels.write(f, a)
-        write_promises(f, a)
-    with open(path) as f:
-        return f.read()
+def page(folder):
+    """Writes FOLDER/performance-gpu.md and gives it back."""
+    results = Results(folder)
+    path = pathlib.Path(folder) / 'performance-gpu.md'
+    path.write_text(text_of(results))
+    return path.read_text()
+
+
+def text_of(results):
+    newest = results.newest
+    parts = [HEAD.format(newest=f"{newest['date']}, {newest['device']}, commit {newest['commit']}" if newest else 'none'), ROW_HEAD]
+    parts += main_rows(results)
+    parts += [OWN, *own_rows(results), MASKS, *mask_rows(results), TUNED, *tuned_rows(results)]
+    parts += [gpu_figures.table(results), gpu_kernels.table(results)]
+    parts += ['\n## Promises tested\n\n| what | verdict | seconds | measured |\n|---|---|---|---|\n', *promises(results)]
+    return ''.join(parts)
+
+
+def range_of(results):
+    """The least and the largest ratio over networks of some size: "1.33 to 2.15"."""
+    rival, found = results.by_row('results'), []
+    for r in results.all['rows']:
+        other = rival.get((PEER[r['model']], r['batch']), {}).get('event_ms')
+        if r['mode'] == 'fp16' and r['model'] not in SMALL and other and 'event_ms' in r:
+            found.append(other / r['event_ms'])
+    return f'{min(found):.2f} to {max(found):.2f}' if found else 'not measured'
+
+
+def readme_with(text, results):
+    """README.md with the range between its marks."""
+    start, end = '<!-- from tools/gpu_table.py -->', '<!-- end of range -->'
+    before, rest = text.split(start, 1)
+    return before + start + range_of(results) + end + rest.split(end, 1)[1]
+
+
+def take(out, folder):
+    """Takes over the records of a run, each in the place of the one that it measured again."""
+    new, old = Results(out), Results(folder)
+    for name in FILES:
+        if not (pathlib.Path(out) / f'{name}.json').exists():
+            continue
+        kept, found = old.all[name], new.all[name]
+        if isinstance(found, dict):
+            kept.update(found)
+        elif name == 'sharp':
+            kept = found
+        elif name == 'figures':
+            again = {f['part'] for f in found}
+            kept = [f for f in kept if f['part'] not in again] + found
+        else:
+            same = lambda r: (r['model'], r['batch'], r.get('mode') if name == 'rows' else '')
+            again = {same(r) for r in found}
+            kept = [r for r in kept if same(r) not in again] + found
+        (pathlib.Path(folder) / f'{name}.json').write_text(json.dumps(kept, indent=1) + '\n')
+
+
+def main():
+    root = pathlib.Path(__file__).resolve().parent.parent
+    folder, readme, target = root / 'docs' / 'gpu-results', root / 'README.md', root / 'docs' / 'performance-gpu.md'
+    if '--take' in sys.argv:
+        folder.mkdir(exist_ok=True)
+        take(sys.argv[sys.argv.index('--take') + 1], folder)
+    results = Results(folder)
+    wanted = {target: text_of(results), readme: readme_with(readme.read_text(), results)}
+    wrong = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
+    if '--check' in sys.argv:
+        for path in wrong:
+            print(f'{path.relative_to(root)} is not what docs/gpu-results says: tools/gpu_table.py writes it')
+        return 1 if wrong else 0
+    for path in wrong:
+        path.write_text(wanted[path])
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

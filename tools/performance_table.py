@@ -1,154 +1,101 @@
 #!/usr/bin/env python3
-"""Writes one machine's section of docs/performance.md from the runs of script/bench: performance_table.py BENCH_FOLDER OUT.md [TITLE]
+"""Writes one machine's section of docs/performance.md, and README.md's tables, from the runs of script/bench.
 
-    performance_table.py --near BENCH_FOLDER    only names the rows whose ratio is within 3 % of what is wanted, for they are run again
+    performance_table.py BENCH_FOLDER OUT.md [TITLE]
+    performance_table.py --few BENCH_FOLDER    only names the cases that an engine was timed on fewer than ten times: they are run again
 
-A section of the same title is replaced, the others stay. Without a title it names the widest instructions and the CPU.
-BENCH_FOLDER holds rows-*.json (one judge's run each; rows-signed-*.json: signed activations) and the plans' *.facts.
+A section of the same title is replaced, the others stay. Without a title it names the widest instructions and the CPU. BENCH_FOLDER holds
+rows-*.json (one judge's run each; rows-signed-*.json: signed activations), and the plans with their *.facts and *.counts.
 """
 import datetime
-import glob
-import json
-import math
 import os
 import pathlib
 import re
 import statistics
 import sys
 
-RIVALS = ('onnxruntime', 'openvino')
+from performance_rows import (AS_IT_COMES, BF16, EXACT, NAMES, RIVALS, ROUNDED, commit, few, geometric_mean, import_floor_mb, median_of,
+                              plan_bytes, ratios, read_runs, start_ms, there, timed_runs, to_the_better, version)
 
-
-def read_runs(folder):
-    """{(case, threads): [{peer: row} for each run]}, and the facts of the first run."""
-    table, about = {}, None
-    for path in sorted(glob.glob(os.path.join(folder, 'rows-*.json'))):
-        with open(path) as f:
-            data = json.load(f)
-        about = about or data
-        of_run, signed = {}, 'signed' in os.path.basename(path)
-        for r in data['rows']:
-            if signed and '.int8' not in r['case']:
-                continue
-            case = r['case'] + (' (s8)' if signed else '')
-            of_run.setdefault((case, r['threads']), {})[r['peer']] = r
-        for key, peers in of_run.items():
-            if 'tenfold' in peers:
-                table.setdefault(key, []).append(peers)
-    return table, about
-
-
-def plan_bytes(folder, case, threads):
-    """Weights, arena and the workers' scratch of the plan of a row, or None."""
-    if '(s8)' in case:
-        folder, case = os.path.join(folder, 'signed'), case.removesuffix(' (s8)')
-    model, _, rest = case.partition('-s') if '-s' in case else case.rpartition('-b')
-    batch, sequence = case.rsplit('-b', 1)[1], rest.split('-b')[0] if '-s' in case else None
-    shape = f'_{batch}x{sequence}' if sequence else f'_{batch}x'
-    for path in glob.glob(os.path.join(folder, f'{glob.escape(model)}-fp32-t{threads}-*.plan.facts')):
-        if shape in os.path.basename(path):
-            with open(path) as f:
-                facts = json.load(f)
-            return facts['weight_bytes'] + facts['arena_bytes'] + facts['scratch_bytes']
-    return None
-
-
-def ratios(runs, rival, ours='tenfold'):
-    return [p[rival]['median_ms'] / p[ours]['median_ms'] for p in runs if rival in p and ours in p]
+# Equal terms first: exact f32 beside exact f32, bf16 beside bf16. Then our default, which rounds, and each engine as it comes.
+PAIRS = [(EXACT, RIVALS[0]), (EXACT, RIVALS[1]), (ROUNDED, RIVALS[0]), (ROUNDED, RIVALS[1]), (ROUNDED, AS_IT_COMES), (BF16, AS_IT_COMES)]
+GROUPS = {'f32': lambda case: '.int8' not in case, 'int8': lambda case: '.int8' in case and '(s8)' not in case,
+          'int8, signed activations': lambda case: '(s8)' in case}
 
 
 def spread(values):
     return f'{statistics.median(values):.2f} ({min(values):.2f}-{max(values):.2f})' if values else '-'
 
 
-def median_of(runs, peer, field):
-    values = [p[peer][field] for p in runs if peer in p and p[peer].get(field) is not None]
-    return statistics.median(values) if values else None
-
-
-# The ratio to the better of the peers that is wanted of a model in f32; AMX: of one that is quantised, and of --bf16 beside OpenVINO's.
-WANTED = {'minilm-l6-s16': 1.4, 'minilm-l6': 1.15, 'bert-base': 1.15, 'vit-b16': 1.15, 'resnet50': 1.0, 'mobilenet_v2': 1.3, 'unet3d': 1.1,
-          'smallcnn': 1.4, 'mlp256': 3.0}
-WANTED_INT8 = {True: 1.2, False: 1.15}
-WANTED_BF16 = 1.1
-
-
-def wanted(case, amx):
-    return WANTED_INT8[amx] if '.int8' in case else next(ratio for name, ratio in WANTED.items() if case.startswith(name))
-
-
-def to_the_better(runs, rivals=RIVALS, ours='tenfold'):
-    """The median over the runs of the ratio to the faster of the rivals in that run."""
-    return statistics.median(min(p[r]['median_ms'] for r in rivals if r in p) / p[ours]['median_ms'] for p in runs)
-
-
-def rows_near(table, about):
-    amx = 'amx_tile' in about.get('flags', ())
-    for (case, threads), runs in table.items():
-        pairs = [(to_the_better(runs), wanted(case, amx))]
-        if amx and '.int8' not in case and all('tenfold_bf16' in p and 'openvino_default' in p for p in runs):
-            pairs.append((to_the_better(runs, ('openvino_default',), 'tenfold_bf16'), WANTED_BF16))
-        if any(abs(ratio / goal - 1) <= 0.03 for ratio, goal in pairs):
-            yield case, threads
-
-
-def cell(value, form):
+def cell(value, form='.2f'):
     return '-' if value is None else format(value, form)
 
 
-NAMES = {'onnxruntime': 'ONNX Runtime', 'openvino': 'OpenVINO', 'openvino_default': "OpenVINO's bf16"}
-BF16 = ('onnxruntime', 'openvino_default')   # what --bf16 is compared with: OpenVINO chooses bf16 by itself where the CPU has AMX
-
-
-def agreement(case, runs):
-    """How far outputs are from the first peer's: f32 by the largest difference, --bf16 by the cosine; int8 by the cosine to the f32 model,
-    and the peers' own."""
-    if not all(p['tenfold'].get('agrees') for p in runs):
-        return '**differs**' if runs[0]['tenfold'].get('agrees') is not None else 'not compared'
-    first = runs[0]
+def error(case, runs, engine):
+    """How far an engine's output is from the judge's truth, with the verdict where it is not agreement. f32: the largest difference by the
+    largest output; bf16: also the cosine; int8: the cosine to the f32 model."""
+    rows = [p[engine] for p in runs if engine in p]
+    if not rows:
+        return '-'
+    if rows[0].get('agrees') is None:
+        return 'not compared'
     if '.int8' in case:
-        return ', '.join(f'{first[peer]["cosine_fp32"]:.4f}' for peer in ('tenfold', *RIVALS) if peer in first)
-    bf16 = f', bf16 {first["tenfold_bf16"]["cosine"]:.5f}' if 'tenfold_bf16' in first else ''
-    return f'{max(p["tenfold"]["max_rel_diff"] for p in runs):.0e}{bf16}'
+        text = f'{min(r["cosine_fp32"] for r in rows):.4f}'
+    elif engine in (BF16, AS_IT_COMES):
+        text = f'{max(r["max_rel_diff"] for r in rows):.0e}, cosine {min(r["cosine"] for r in rows):.5f}'
+    else:
+        text = f'{max(r["max_rel_diff"] for r in rows):.0e}'
+    return text if all(r.get('agrees') for r in rows) else f'**DIFFERS** {text}'
 
 
-def table_lines(folder, table, amx):
-    there = {peer for runs in table.values() for p in runs for peer in p}
-    shown = [(rival, 'tenfold', f'to {NAMES[rival]}') for rival in RIVALS if rival in there]
-    if 'tenfold_no_tf32' in there:
-        shown += [(rival, 'tenfold_no_tf32', f'--noTF32 to {NAMES[rival]}') for rival in RIVALS if rival in there]
-    if 'tenfold_bf16' in there:
-        shown += [(rival, 'tenfold_bf16', f'--bf16 to {NAMES[rival]}') for rival in BF16 if rival in there]
-    timed = ['tenfold', *(rival for rival in RIVALS if rival in there)]
-    others = ', '.join(NAMES[rival] for rival in timed[1:])
-    titles = ['model', 'threads', 'ms', 'wanted', *(title for _, _, title in shown), f'MB: ours, {others}',
-              'weights + arena', 'start ms', 'ONNX Runtime start', 'difference']
+def pairs_of(table):
+    engines = there(table)
+    return [(ours, rival) for ours, rival in PAIRS if ours in engines and rival in engines]
+
+
+def speed_lines(folder, table, pairs):
+    ours = [e for e in (EXACT, ROUNDED, BF16) if e in there(table)]
+    titles = ['model', 'threads', *(f'{NAMES[e]}, ms' for e in ours), *(f'{NAMES[a]} to {NAMES[b]}' for a, b in pairs), 'timed runs']
+    yield '| ' + ' | '.join(titles) + ' |'
+    yield '|---' * len(titles) + '|'
+    for (case, threads), runs in table.items():
+        cells = [case, str(threads), *(cell(median_of(runs, e, 'median_ms'), '.3f') for e in ours),
+                 *(spread(ratios(runs, b, a)) for a, b in pairs), str(timed_runs(folder, case, threads, runs))]
+        yield '| ' + ' | '.join(cells) + ' |'
+
+
+def cost_lines(folder, table, floors):
+    engines = [e for e in (EXACT, ROUNDED, BF16, *RIVALS[1:], AS_IT_COMES) if e in there(table)]
+    rivals = [r for r in RIVALS if r in there(table)]
+    mine = ROUNDED if ROUNDED in there(table) else EXACT
+    titles = ['model', 'threads', *(f'{NAMES[e]}: error' for e in engines), 'MB', 'weights + arena, MB',
+              *(f'{NAMES[r]} MB' for r in rivals),
+              'start, ms', *(f'{NAMES[r]} start, ms' for r in rivals)]
     yield '| ' + ' | '.join(titles) + ' |'
     yield '|---' * len(titles) + '|'
     for (case, threads), runs in table.items():
         planned = plan_bytes(folder, case, threads)
-        cells = [case, str(threads), f'{median_of(runs, "tenfold", "median_ms"):.3f}', f'{wanted(case, amx):g}',
-                 *(spread(ratios(runs, rival, ours)) for rival, ours, _ in shown),
-                 ', '.join(cell(median_of(runs, peer, 'rss_mb'), '.0f') for peer in timed), cell(planned and planned / 1e6, '.0f'),
-                 cell(median_of(runs, 'tenfold', 'cold_ms'), '.0f'), cell(median_of(runs, RIVALS[0], 'cold_ms'), '.0f'),
-                 agreement(case, runs)]
+        cells = [case, str(threads), *(error(case, runs, e) for e in engines), cell(median_of(runs, mine, 'rss_mb'), '.0f'),
+                 cell(planned and planned / 1e6, '.0f'), *(over_floor(runs, r, floors) for r in rivals),
+                 cell(start_ms(runs, mine), '.0f'), *(cell(start_ms(runs, r), '.0f') for r in rivals)]
         yield '| ' + ' | '.join(cells) + ' |'
 
 
+def over_floor(runs, peer, floors):
+    mb = median_of(runs, peer, 'rss_mb')
+    return '-' if mb is None else f'{mb - (floors.get(peer) or 0):.0f}'
+
+
 def summary_lines(table):
-    groups = {'fp32': lambda c: '.int8' not in c, 'int8, unsigned activations': lambda c: '.int8' in c and '(s8)' not in c,
-              'int8, signed activations': lambda c: '(s8)' in c}
-    for kind, wanted in groups.items():
-        pairs = [(rival, 'tenfold') for rival in RIVALS]
-        if kind == 'fp32':
-            pairs += [(rival, 'tenfold_no_tf32') for rival in RIVALS] + [(rival, 'tenfold_bf16') for rival in BF16]
-        for rival, ours in pairs:
-            rows = [ratios(runs, rival, ours) for (case, _), runs in table.items() if wanted(case)]
-            found = [statistics.median(r) for r in rows if r]
-            if found:
-                name = {'tenfold': kind, 'tenfold_no_tf32': '--noTF32', 'tenfold_bf16': '--bf16'}[ours]
-                mean = math.exp(sum(map(math.log, found)) / len(found))
-                yield f'* {name}, geometric mean to {NAMES[rival]}: {mean:.2f} over {len(found)} rows, the least {min(found):.2f}'
+    for kind, of_kind in GROUPS.items():
+        rows = [runs for (case, _), runs in table.items() if of_kind(case)]
+        for ours, rivals in ((EXACT, RIVALS), (ROUNDED, RIVALS), (ROUNDED, (AS_IT_COMES,)), (BF16, (AS_IT_COMES,))):
+            found = [statistics.median(r) for r in (to_the_better(runs, ours, rivals) for runs in rows) if r]
+            if found and (kind == 'f32' or ours == ROUNDED and rivals == RIVALS):
+                name = 'the better peer' if len(rivals) > 1 else NAMES[rivals[0]]
+                behind = sum(v < 1 for v in found)
+                yield (f'* {kind}, {NAMES[ours]} to {name}: geometric mean {geometric_mean(found):.2f} over {len(found)} rows, the least '
+                       f'{min(found):.2f}; {behind} below 1')
 
 
 def default_title(about):
@@ -157,44 +104,66 @@ def default_title(about):
     return f'{isa} ({about["cpu"]}, {about["cores"]} processors)'
 
 
-def lines(folder, table, about):
+def terms(table, about):
+    """Who was measured, how often, on what."""
+    versions = ', '.join(f'{NAMES[r]} {version(table, r)}' for r in RIVALS if version(table, r))
     counts = sorted({len(runs) for runs in table.values()})
-    more = f' ({counts[-1]} of rows within 3 % of what is wanted)' if len(counts) > 1 else ''
-    yield (f'{about["cpu"]}, {about["cores"]} processors; {datetime.date.today()}; {counts[0]} runs{more}, in each all engines take turns, '
-           f'{about["seconds"]} s a row.')
+    return (f'{about["cpu"]}, {about["cores"]} processors; {datetime.date.today()}; Tenfold {commit()}, {versions}; {counts[0]}'
+            + (f' to {counts[-1]}' if len(counts) > 1 else '') + ' runs in which all engines take turns')
+
+
+def lines(folder, table, about, floors):
+    taken = ', '.join(f'{mb:.0f} MB of {NAMES[peer]}\'s' for peer, mb in floors.items() if mb)
+    yield terms(table, about) + '.'
     yield ''
-    yield from table_lines(folder, table, 'amx_tile' in about.get('flags', ()))
+    yield from speed_lines(folder, table, pairs_of(table))
     yield ''
     yield from summary_lines(table)
+    yield ''
+    yield (f'Taken off the peers\' memory: an interpreter that has imported NumPy and the engine ({taken or "not measured"}); off their '
+           'start: the same imports. Ours is a C++ program that loads a plan.')
+    yield ''
+    yield from cost_lines(folder, table, floors)
 
 
 README = pathlib.Path(__file__).resolve().parent.parent / 'README.md'
-SHORT = ['minilm-l6-s128-b1', 'bert-base-s128-b1', 'resnet50-b1', 'mobilenet_v2-b1', 'vit-b16-b1', 'unet3d-b1', 'minilm-l6.int8-s128-b1',
-         'resnet50.int8-b1']
+SHORT = ['minilm-l6-s128-b1', 'minilm-l6-mixed-b32', 'bert-base-s128-b1', 'resnet50-b1', 'mobilenet_v2-b1', 'vit-b16-b1', 'unet3d-b1',
+         'minilm-l6.int8-s128-b1', 'resnet50.int8-b1']
 
 
-def short_lines(table, about):
-    """What README.md shows of it: some models at two threads."""
-    yield '| model | ms | speed-up over ONNX Runtime | MB | ONNX Runtime MB |'
-    yield '|---|---|---|---|---|'
-    for case in SHORT:
-        runs = table.get((case, 2))
-        if not runs:
-            continue
-        ratio = statistics.median(ratios(runs, RIVALS[0], 'tenfold'))
-        yield (f'| {case} | {median_of(runs, "tenfold", "median_ms"):.2f} | {ratio:.2f} | {median_of(runs, "tenfold", "rss_mb"):.0f} | '
-               f'{median_of(runs, RIVALS[0], "rss_mb"):.0f} |')
+def short_tables(folder, table, about):
+    """What README.md shows of it: some models at two threads, exact f32 first."""
+    rows = [(case, table[case, 2]) for case in SHORT if (case, 2) in table]
+    yield '| model | exact (`--noTF32`), ms | to ONNX Runtime | to OpenVINO | rounded (default), ms | to the better | error |'
+    yield '|---|---|---|---|---|---|---|'
+    for case, runs in rows:
+        cells = [case, cell(median_of(runs, EXACT, 'median_ms')), *(cell(middle(ratios(runs, r, EXACT))) for r in RIVALS),
+                 cell(median_of(runs, ROUNDED, 'median_ms')), cell(middle(to_the_better(runs, ROUNDED))), error(case, runs, ROUNDED)]
+        yield '| ' + ' | '.join(cells) + ' |'
+    if BF16 in there(table) and AS_IT_COMES in there(table):
+        yield ''
+        yield '| model | `--bf16`, ms | to OpenVINO as it comes (bf16) | our default to OpenVINO as it comes | error of `--bf16` |'
+        yield '|---|---|---|---|---|'
+        for case, runs in rows:
+            if '.int8' not in case:
+                yield (f'| {case} | {cell(median_of(runs, BF16, "median_ms"))} | {cell(middle(ratios(runs, AS_IT_COMES, BF16)))} | '
+                       f'{cell(middle(ratios(runs, AS_IT_COMES, ROUNDED)))} | {error(case, runs, BF16)} |')
     yield ''
-    yield f'{about["cpu"]}, two threads, {datetime.date.today()}; medians of {min(map(len, table.values()))} interleaved runs or more.'
+    least = min((timed_runs(folder, case, 2, runs) for case, runs in rows), default=0)
+    yield f'Ratios: the other engine\'s time by ours, two threads. {terms(table, about)}, at least {least} timed inferences of each.'
 
 
-def replace_in_readme(table, about):
+def middle(values):
+    return statistics.median(values) if values else None
+
+
+def replace_in_readme(folder, table, about):
     if not README.exists():   # a bundle without it
         return
     start, end = '<!-- from tools/performance_table.py -->\n', '<!-- end -->'
     text = README.read_text()
     before, rest = text.split(start)
-    README.write_text(before + start + '\n'.join(short_lines(table, about)) + '\n' + rest[rest.index(end):])
+    README.write_text(before + start + '\n'.join(short_tables(folder, table, about)) + '\n' + rest[rest.index(end):])
 
 
 def replace_section(text, title, body):
@@ -208,15 +177,16 @@ def replace_section(text, title, body):
 
 
 if __name__ == '__main__':
-    if len(sys.argv) == 3 and sys.argv[1] == '--near':
-        print(*sorted({case for case, _ in rows_near(*read_runs(sys.argv[2]))}), sep=',')
+    if len(sys.argv) == 3 and sys.argv[1] == '--few':
+        print(*sorted({case for case, _ in few(sys.argv[2], read_runs(sys.argv[2])[0])}), sep=',')
         sys.exit()
     if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
     table, about = read_runs(sys.argv[1])
     title = sys.argv[3] if len(sys.argv) == 4 else default_title(about)
+    floors = {peer: import_floor_mb(peer) for peer in RIVALS}
     before = open(sys.argv[2]).read() if os.path.exists(sys.argv[2]) else '# Performance\n'
-    text = replace_section(before, title, '\n'.join(lines(sys.argv[1], table, about)))
+    text = replace_section(before, title, '\n'.join(lines(sys.argv[1], table, about, floors)))
     with open(sys.argv[2], 'w') as f:
         f.write(text)
-    replace_in_readme(table, about)
+    replace_in_readme(sys.argv[1], table, about)

@@ -21,6 +21,7 @@ import numpy as np
 
 import cold_start
 import engines
+import performance_rows
 import performance_table
 
 SLICE, LEAST = 0.5, 300
@@ -87,7 +88,7 @@ def table(a, rows):
            'and, by it, the 95th, 99th and, of')
     yield "3000 runs, 99.9th percentile; runs: the slowest engine's; others: what other programs had of the processors' time."
     yield ''
-    names = {'tenfold': 'ours'} | {f'tenfold{i}': f'build {i}' for i in range(1, 9)} | performance_table.NAMES
+    names = {'tenfold': 'ours'} | {f'tenfold{i}': f'build {i}' for i in range(1, 9)} | performance_rows.NAMES
     titles = ['model', 'threads', 'runs', 'others'] + [t for engine in rows[0][2] for t in (names[engine], 'tail')]
     yield '| ' + ' | '.join(titles) + ' |'
     yield '|---' * len(titles) + '|'

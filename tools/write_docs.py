@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / 'docs'
-VERBS = {'exec': ['--help=all'], 'inspect': ['--help'], 'compare': ['--help'], 'ops': ['--help'], 'devices': ['--help']}
+VERBS = {'exec': ['--help=all'], 'inspect': ['--help'], 'check': ['--help'],
+         'compare': ['--help'], 'ops': ['--help'], 'devices': ['--help']}
 NOTE = ('<!-- Written by tools/write_docs.py from the program itself: change the source, then run '
         '`tools/write_docs.py BUILD/cli/tenfold`. -->\n')
 
@@ -32,7 +33,7 @@ def command_line(program):
     text = '# The command line\n\n' + NOTE + '\n```text\n' + said(program, '--help') + '```\n'
     for verb, arguments in VERBS.items():
         text += f'\n## tenfold {verb}\n\n```text\n' + said(program, verb, *arguments) + '```\n'
-    return text
+    return text + '\n' + (DOCS / 'cli-levels.md').read_text()
 
 
 def invented_examples():

@@ -11,25 +11,40 @@
 
 #include "tenfold/engine.h"
 #include "tenfold/error.h"
+#include "tenfold/export.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold {
 
 class Network;
+class TimingCache;   // tenfold/timing_cache.h
 
 // The range of one input's shape, and the shape to tune for. Equal shapes: a fixed input.
 struct ShapeRange { Shape min, opt, max; };
 using OptimizationProfile = std::map<std::string, ShapeRange>;   // by input name; inputs left out must be static in the model
 
-// One step of progress: "tune", 17 of 120. Returning false cancels the build with ErrorKind::cancelled.
+// One step of progress: "tune", 17 of 120; "confirm" where times are taken again. `done` rises by one from 1 to `total` and never passes
+// it; a profile or another form of the graph begins anew. Returning false cancels the build with ErrorKind::cancelled.
 struct Progress { std::string_view phase; int done = 0, total = 0; };
 
 enum class TacticSource : std::uint32_t { reference = 1, native = 2, onednn = 4, cublas_lt = 8, cudnn = 16 };
+constexpr std::uint32_t operator|(TacticSource a, TacticSource b) { return static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b); }
+constexpr std::uint32_t operator|(std::uint32_t a, TacticSource b) { return a | static_cast<std::uint32_t>(b); }
+// All but oneDNN, which allocates in every call (the engine then tells: EngineInfo::allocates_in_run).
+inline constexpr std::uint32_t kDefaultTacticSources =
+    TacticSource::reference | TacticSource::native | TacticSource::cublas_lt | TacticSource::cudnn;
 
 // Whether text encoders may compute only the tokens that the attention mask keeps.
 // where_equal: where nothing that the graph gives depends on the other tokens (mean pooling under the mask).
 // with_zeros: also where results hold a row for each token; those of masked tokens are zeros then.
 enum class PackTokens : std::uint8_t { no, where_equal, with_zeros };
+
+// What could compute a problem: a tactic in one configuration and layout, and its time; -1: it was not timed (level 0).
+struct TacticCandidate { std::string tactic, config; double nanoseconds = -1; };
+struct TacticQuestion {
+  std::string_view node, problem;                 // the problem's line, as in forced_tactics
+  std::span<const TacticCandidate> candidates;    // never empty
+};
 
 struct BuildConfig {
   std::string device = "cpu";                     // "cpu", "cuda:0", or "null" to plan without hardware
@@ -44,34 +59,55 @@ struct BuildConfig {
   // timing cache.
   bool check_overflow = true;
   std::vector<std::map<std::string, Tensor>> typical_inputs;
-  // Products of f32 tensors may round: on GPUs operands to 10 bits of fraction; on CPUs constants to 15 bits, operands to two parts of
-  // bf16 or to fixed point (24 bits beside the largest of a row or column; 16 for up to three rows), 3x3 windows may be computed by
-  // Winograd's transforms, and large products by Strassen's algorithm. There that stays within 1e-4 of the largest result, and products
-  // of few numbers are not rounded.
+  // Products of f32 tensors (matrix products, convolutions, fused attention) may round. On GPUs operands to 11 significant bits, of any
+  // size. On CPUs constants to 16 significant bits, operands to two parts of bf16 (16 bits) or to fixed point (24 bits beside the largest
+  // of a row or column; 16 for up to three rows); 3x3 windows may be computed by Winograd's transforms, large products by Strassen's
+  // algorithm. There that stays within 1e-4 of the largest result, and a product whose operands and results take less than 64 KiB
+  // together, at the sizes it is tuned for, is never rounded, whatever the number of threads.
+  // A CPU flushes denormals to zero while a plan runs. Without this leave it keeps them, but for AMX's products, whose tiles take parts of
+  // bf16 below 2^-126 for zeros.
   bool tf32 = true;
-  // Parts of that, on CPUs, each by itself: Winograd's and Strassen's algorithms. And what is no part of it: exponentials of softmax and
-  // fused attention by powers of two, to 1e-7 in f32 and to 1e-4 where bf16 follows. Without them softmax is computed by the exponential
-  // of all other steps, and attention is not fused.
+  // Parts of that leave, on CPUs, each by itself: Winograd's and Strassen's algorithms. And what is no part of it: exponentials of
+  // softmax and fused attention by powers of two, to 1e-7 in f32 and to 1e-4 where bf16 follows. Without them softmax is computed by the
+  // exponential of all other steps, and attention is not fused.
   bool winograd = true, strassen = true, fast_exp = true;
   PackTokens pack_tokens = PackTokens::no;        // pays where batches hold padding
-  // 0: first tactic that fits, nothing timed; 1-2: few candidates; 3: default; 4: all configs; 5: all, timed longer.
+  // How long the build searches. A candidate is a tactic in one configuration and one layout.
+  //   0  times nothing: the first tactic that fits each node, in its first configuration
+  //   1  times one configuration of each tactic and layout, once; on a GPU the least is compiled
+  //   2  times up to four of each; on a CPU what may win is timed again
+  //   3  up to eight, for twice as long (the default)
+  //   4  every configuration
+  //   5  every configuration, each five times as long as level 3
+  // docs/cli.md says what that takes and gains. Others are refused with invalid_argument.
   int optimization_level = 3;
-  int max_tactics = -1;                           // candidates timed per problem and layout; -1: by level
-  // Mask of TacticSource. oneDNN is left out unless asked for: it allocates in every call, which the engine then tells.
-  std::uint32_t tactic_sources = 27;
+  int max_tactics = -1;                           // candidates timed for a problem, over all tactics and layouts; -1: by level
+  int timing_repetitions = 0;                     // launches of a candidate that are timed; 0: as many as the level's time allows
+  std::uint32_t tactic_sources = kDefaultTacticSources;   // mask of TacticSource
   std::int64_t workspace_bytes = std::int64_t{1} << 40;
   std::uint32_t cpu_features = 0;                 // restrict to these (backends' feature bits); 0: all the machine has
   std::string timing_cache;                       // file, read at the start and merged back at the end; empty: none
+  std::shared_ptr<TimingCache> timings;           // the same in memory, beside the file: several builds may share one, also at once
   bool error_on_cache_miss = false;
   std::vector<std::string> disabled_passes;       // by name; one that does not exist is refused with the names that do
   std::vector<std::string> external_data_dirs;    // allowed beside the model's own folder
   bool keep_portable_graph = true;                // so that the plan can be re-tuned elsewhere
+  // The plan keeps the model as it was imported, its weights once more, so that load_compatible() can build it again where another
+  // version of Tenfold or another device refuses it.
+  bool version_compatible = false;
+  // The same; and on a CPU the plan uses no more than AVX2, so that every CPU which Tenfold supports runs it as it is.
+  bool hardware_compatible = false;
   // Keeps what Engine::refit needs. Weights of rank 0, and integers that give shapes or quantisation parameters, stay fixed.
   bool refittable = false;
   std::uint64_t random_choices = 0;               // tests: choose tactics, layouts and cuts by this seed instead of by time
   std::map<std::string, std::string> forced_tactics;   // problem line (or prefix) -> tactic name
+  // Chooses for each problem: the index of a candidate, or -1 for the usual choice by the time of the whole graph. What rough estimates
+  // would leave out is timed, too. The same question may come more than once; an index that is none is refused (invalid_argument).
+  std::function<int(const TacticQuestion&)> choose_tactic;
+  std::map<std::string, std::string> labels;      // kept in the plan: who built it, from what, what for (Engine::labels)
   std::shared_ptr<const Plugins> plugins;         // operators and tactics beside the built-in ones; the engine keeps them alive
-  LogCallback log;
+  LogCallback log;                                // null: the runtime's
+  std::shared_ptr<Runtime> runtime;               // that the engine belongs to; null: the process's own (tenfold/runtime.h)
   std::function<bool(const Progress&)> progress;
   std::function<void(std::string_view pass, std::string_view graph)> dump;   // "import", then after each pass that changed it
 };
@@ -92,22 +128,37 @@ struct BuildReport {
   // BuildConfig::check_overflow: what it looked at, and what it found. Random inputs prove little.
   CheckedOn overflow_checked_on = CheckedOn::nothing;
   std::vector<WideReport> kept_in_f32;
+  std::vector<Note> notes;   // of what was asked for and could not be had; EngineInfo::notes has these and more
 };
 
 // All throw Error. Not thread safe with one BuildConfig shared by callbacks that are not; otherwise independent.
-Engine build_file(const std::string& onnx_path, const BuildConfig& config, BuildReport* report = nullptr);
-Engine build_bytes(std::span<const std::byte> onnx, const BuildConfig& config, BuildReport* report = nullptr);
-Engine build(const Network& network, const BuildConfig& config, BuildReport* report = nullptr);
-// Re-tunes a plan made elsewhere for this machine, from its portable section: with weights as the plan multiplies them. Where these are
-// rounded (BuildConfig::tf32), that leave is needed again.
-Engine retune(const Engine& engine, const BuildConfig& config, BuildReport* report = nullptr);
-Engine retune_file(const std::string& plan_path, const BuildConfig& config, BuildReport* report = nullptr);
+TENFOLD_API Engine build_file(const std::string& onnx_path, const BuildConfig& config, BuildReport* report = nullptr);
+TENFOLD_API Engine build_bytes(std::span<const std::byte> onnx, const BuildConfig& config, BuildReport* report = nullptr);
+TENFOLD_API Engine build(const Network& network, const BuildConfig& config, BuildReport* report = nullptr);
+// Chooses kernels for this machine anew, for a plan that was made on another of the same kind (CPU or GPU) with
+// BuildConfig::keep_portable_graph. The plan's graph, precision, profiles and weights stay; `config` says how to choose and where to run,
+// and must have no profiles. A plan holds some float32 weights as its kernels multiply them: rounded, if BuildConfig::tf32 permitted that
+// when it was built. The new plan starts from those, so `config` must permit it again, or this throws plan_refused.
+TENFOLD_API Engine retune(const Engine& engine, const BuildConfig& config, BuildReport* report = nullptr);
+TENFOLD_API Engine retune_file(const std::string& plan_path, const BuildConfig& config, BuildReport* report = nullptr);
+
+// Loads a plan as Engine::load does. If this version or device refuses it, and it was built to be compatible (BuildConfig::
+// version_compatible, hardware_compatible), it is built again from the model that it keeps: at level 0, for LoadOptions::device (empty:
+// the plan's kind), which is told in EngineInfo::notes and to the log; it takes no new weights then (Engine::refit). Whatever else is wrong
+// with it is thrown as Engine::load does.
+TENFOLD_API Engine load_compatible(const std::string& plan_path, const LoadOptions& options = {});
+TENFOLD_API Engine load_compatible(std::span<const std::byte> plan, const LoadOptions& options = {});
+
+// Inputs and outputs of a model without a build. Of the configuration: profiles (extents that all of them fix), plug-ins, folders of
+// external data, log.
+TENFOLD_API std::vector<BindingInfo> model_bindings(const std::string& onnx_path, const BuildConfig& config = {});
+TENFOLD_API std::vector<BindingInfo> model_bindings(std::span<const std::byte> onnx, const BuildConfig& config = {});
 
 // The named weights of a model file, for Engine::refit.
-std::vector<std::pair<std::string, Tensor>> read_weights(const std::string& onnx_path, const BuildConfig& config = {});
+TENFOLD_API std::vector<std::pair<std::string, Tensor>> read_weights(const std::string& onnx_path, const BuildConfig& config = {});
 
 // The ONNX operators that models may use, by domain and name, with the first opset whose form is accepted.
 struct OperatorInfo { std::string domain, name; int since = 1; };
-std::vector<OperatorInfo> supported_operators();
+TENFOLD_API std::vector<OperatorInfo> supported_operators();
 
 }  // namespace tenfold

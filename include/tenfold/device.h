@@ -1,4 +1,4 @@
-// What this build of Tenfold is and what machine it runs on.
+// What machine this is: its devices, and what kernels may use of them.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace tenfold {
+#include "tenfold/export.h"
 
-std::string_view version();                                       // "0.1.0"
+namespace tenfold {
 
 // How the host waits for a GPU: it looks again and again, or lets the processor go. In between: it looks for a short while, then sleeps.
 enum class Wait : std::uint8_t { spin_shortly, spin, sleep };
@@ -23,13 +23,13 @@ struct DeviceDescription {
   std::int64_t memory_bytes = 0;                                  // of a GPU
   int cores = 0;                                                  // that those threads can have, each with all of its hyperthreads
 };
-std::vector<DeviceDescription> devices();
-std::int64_t free_memory(const std::string& device);              // bytes that a GPU ("cuda:0") has free now; -1 of a CPU
-std::string why_no_gpu();                                         // one line; empty if devices() lists one
+TENFOLD_API std::vector<DeviceDescription> devices();
+TENFOLD_API std::int64_t free_memory(const std::string& device);  // bytes that a GPU ("cuda:0") has free now; -1 of a CPU
+TENFOLD_API std::string why_no_gpu();                             // one line; empty if devices() lists one
 // A further place for the GPU libraries: a folder with them, or a Python environment. To be called before a GPU is used.
-void look_for_libraries_in(const std::string& folder);
+TENFOLD_API void look_for_libraries_in(const std::string& folder);
 
 // The bits for BuildConfig::cpu_features and LoadOptions::cpu_features: "avx2,avx512". Throws invalid_argument naming the word.
-std::uint32_t parse_cpu_features(std::string_view text);
+TENFOLD_API std::uint32_t parse_cpu_features(std::string_view text);
 
 }  // namespace tenfold

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,7 +12,10 @@
 
 #include "tenfold/device.h"
 #include "tenfold/error.h"
+#include "tenfold/export.h"
 #include "tenfold/log.h"
+#include "tenfold/notes.h"
+#include "tenfold/run_options.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold {
@@ -34,6 +38,7 @@ struct WeightInfo {
 };
 
 class Plugins;                         // tenfold/plugin.h
+class Runtime;                         // tenfold/runtime.h
 
 // automatic: copy 16 MiB and more for a CPU if there is memory for it, else map. map: the file's own pages, which processes
 // share and the system may drop; small pages cost up to a tenth of the speed. copy: into huge pages, while loading. lock: copy, and lock
@@ -51,7 +56,8 @@ struct LoadOptions {
   // engines that it makes later inherit that: build, load and start threads before. GPUs ignore it.
   bool pin_threads = false;
   std::shared_ptr<const Plugins> plugins = {};   // operators that the plan may use beside the built-in ones
-  LogCallback log;
+  LogCallback log;                     // null: the runtime's
+  std::shared_ptr<Runtime> runtime = {};         // that the engine belongs to; null: the process's own
   bool device_code = true;             // run GPU binaries that the plan carries; false: compile them again from its description
 };
 
@@ -62,20 +68,43 @@ struct EngineInfo {
   std::int64_t scratch_bytes = 0;      // that a context has beside its arena, for its workers
   std::int64_t arena_live_bytes = 0;   // the largest sum of live activations: what arena_bytes is measured against
   std::int64_t library_workspace_bytes = 0;   // of arena_bytes: the most that a step in cuBLASLt, cuDNN or oneDNN works in
+  std::int64_t workspace_bytes = 0;    // of arena_bytes: the most that any step works in
+  std::int64_t binding_bytes = 0;      // on a GPU: a context's copies of inputs and outputs there, at the largest shapes
+  std::int64_t pinned_bytes = 0;       // on a GPU: memory of the host that a context keeps for steps on the host, at the largest shapes
   int profiles = 1, steps = 0, threads = 1;
   bool on_gpu = false;
   bool waits_in_run = false;           // on a GPU: steps run on the host or decide there, so enqueue() waits for them
   bool allocates_in_run = false;       // sequences, strings, steps that run on reference kernels or in oneDNN
+  std::vector<Note> notes;             // of the build, if this engine comes from one, then of the load; a log callback hears them, too
 };
 
-class ExecutionContext;
-namespace runtime { struct EngineState; struct ContextState; }
+// Memory of the caller's for a context: for results of steps and scratch of workers. Of the engine's device, aligned to 256 bytes; it
+// outlives the context, and belongs to contexts that never run at the same time.
+struct ContextOptions {
+  void* memory = nullptr;              // null: the context's own
+  std::int64_t bytes = 0;              // Engine::arena_bytes() of the shapes that it is to run; at others run() returns out_of_memory
+};
 
-class Engine {
+// Receives a plan's bytes, one piece after the other; what it throws ends the saving.
+using PlanWriter = std::function<void(std::span<const std::byte>)>;
+// A plan that lies elsewhere: its size, and what fills `to` with its bytes from `offset` on, or throws.
+struct PlanReader {
+  std::uint64_t bytes = 0;
+  std::function<void(std::uint64_t offset, std::span<std::byte> to)> read;
+};
+struct PlanInspection;                 // tenfold/inspect.h
+
+class ExecutionContext;
+namespace runtime { struct EngineState; struct ContextState; struct EngineAccess; struct ContextAccess; }
+
+class TENFOLD_API Engine {
  public:
   static Engine load(const std::string& plan_path, const LoadOptions& options = {});   // throws plan_refused, io
-  static Engine load(std::span<const std::byte> plan, const LoadOptions& options = {});
+  static Engine load(std::span<const std::byte> plan, const LoadOptions& options = {});   // copies the weights
+  static Engine load(const PlanReader& plan, const LoadOptions& options = {});   // weights are read to where they stay
   void save(const std::string& plan_path) const;       // atomic: the old file stays whole until the new one is complete
+  void save(const PlanWriter& write) const;            // the same bytes, without a copy of the weights
+  std::vector<std::byte> serialize() const;
 
   const std::vector<BindingInfo>& bindings() const;    // inputs, then outputs
   int binding_index(std::string_view name) const;      // throws invalid_argument listing the names
@@ -86,6 +115,8 @@ class Engine {
   // The plan in words: `detail` -1 no steps, 0 one line per step, 1 with operands; or as JSON in trtexec's layer-information form.
   std::string inspect(int detail = 1) const;
   std::string inspect_json() const;
+  PlanInspection inspection() const;                   // the same as data
+  const std::map<std::string, std::string>& labels() const;   // BuildConfig::labels of the build
 
   // A new engine with other values for named weights (BuildConfig::refittable), folded and packed as the old ones were; shares
   // everything that did not change. Running contexts keep the old one. Throws invalid_argument for an unknown name or another type,
@@ -94,11 +125,14 @@ class Engine {
   std::vector<WeightInfo> refittable_weights() const;  // in the model's order, fixed ones included; empty if the plan is not refittable
 
   std::unique_ptr<ExecutionContext> create_context() const;
-
-  explicit Engine(std::shared_ptr<runtime::EngineState> state) : state_(std::move(state)) {}
-  const std::shared_ptr<runtime::EngineState>& state() const { return state_; }
+  std::unique_ptr<ExecutionContext> create_context(const ContextOptions& options) const;   // throws invalid_argument, out_of_memory
+  // Bytes that ContextOptions::memory needs for these shapes of the inputs; without shapes: for the largest. Profile -1: the first that
+  // fits, as a context takes it. Offsets are fixed when a plan is built, so smaller shapes save only what lies at the end.
+  std::int64_t arena_bytes(int profile = -1, const std::vector<Shape>& inputs = {}) const;
 
  private:
+  friend struct runtime::EngineAccess;
+  explicit Engine(std::shared_ptr<runtime::EngineState> state) : state_(std::move(state)) {}
   std::shared_ptr<runtime::EngineState> state_;
 };
 
@@ -106,15 +140,17 @@ class Engine {
 // CPUs nothing is copied, and asking is computing.
 struct RunTimes { double host_to_device_ms = 0, compute_ms = 0, device_to_host_ms = 0, enqueue_ms = 0; };
 
-// Seconds spent in one step, for a profiler.
+// Milliseconds spent in one step, for a profiler.
 using ProfilerCallback = std::function<void(std::string_view step, double milliseconds)>;
+// The same, and when the step began: milliseconds since the run did. On a GPU by the host's clock, which waits for each step.
+struct StepTime { std::string_view name; double start_ms = 0, ms = 0; };
+using StepTimeCallback = std::function<void(const StepTime& step)>;
 // A result of one step, copied to row-major order, under the name that the model gives it: to compare engines layer by layer.
 using ObserverCallback = std::function<void(std::string_view step, std::string_view value, const Tensor& result)>;
 
 // Not thread safe: one per thread. After set-up, run() neither allocates, locks nor throws.
-class ExecutionContext {
+class TENFOLD_API ExecutionContext {
  public:
-  explicit ExecutionContext(std::shared_ptr<runtime::EngineState> engine);
   ~ExecutionContext();
   ExecutionContext(const ExecutionContext&) = delete;
   ExecutionContext& operator=(const ExecutionContext&) = delete;
@@ -133,6 +169,7 @@ class ExecutionContext {
   void* own_memory(int binding);
   Status prepare() noexcept;                                      // does all that the first run at these shapes would do
   Status run() noexcept;
+  Status run_with(const RunOptions& options) noexcept;            // a token that may stop it, a deadline
 
   // Starts a run on a stream of the caller's (a CUstream or cudaStream_t of the engine's GPU; null: the context's own) and returns
   // without waiting for it, if prepare() was called at these shapes and bindings lie on the GPU or in pinned memory, and no step
@@ -140,6 +177,8 @@ class ExecutionContext {
   // another stream is used, before bindings move to another kind of memory, and for the answer whether an index lay outside a tensor:
   // wait(). On CPUs it is run(), and a stream is refused.
   Status enqueue(void* stream = nullptr) noexcept;
+  // The same under options: the token and the deadline stop it as long as the host still asks for steps.
+  Status enqueue(void* stream, const RunOptions& options) noexcept;
   Status wait() noexcept;                                         // until all that was enqueued is done
   void wait_how(Wait how) noexcept;                               // default: spin_shortly
   // The GPU's memory that stands for a binding whose own memory is the host's; null on CPUs. If it is bound itself, nothing is copied.
@@ -151,16 +190,24 @@ class ExecutionContext {
 
   // Convenience: whole tensors in, whole tensors out (by binding order). Throws.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs, const RunOptions& options);
 
   // Runs and their steps as NVTX ranges, for Nsight Systems. False: no profiler listens. Steps inside a CUDA graph have none of their own.
   bool mark_ranges(bool on) noexcept;
 
-  void cancel() noexcept;                                         // from any thread: run() returns cancelled between steps
+  // From any thread. True: a run (or an enqueue() that still asks for steps) was under way, and it returns cancelled unless it fails
+  // otherwise. False: none was, and nothing happens: a run that begins later is not touched. To stop one certain run, begun or not, give
+  // it a CancelToken.
+  bool cancel() noexcept;
+  // Called behind every step of a run; one of the two, the last that was set. Null: none.
   void set_profiler(ProfilerCallback callback);
+  void set_step_timer(StepTimeCallback callback);
   void set_observer(ObserverCallback callback);                   // null: none; an observed run is slow and allocates
   std::string describe(Status status) const;                      // "step 'conv1' (Conv): index out of range"
 
  private:
+  friend struct runtime::ContextAccess;
+  explicit ExecutionContext(std::unique_ptr<runtime::ContextState> state);
   std::unique_ptr<runtime::ContextState> state_;
 };
 

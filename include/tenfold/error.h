@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "tenfold/export.h"
+
 namespace tenfold {
 
 enum class ErrorKind : std::uint8_t {
@@ -23,10 +25,10 @@ enum class ErrorKind : std::uint8_t {
   internal,          // a bug in Tenfold
 };
 
-std::string_view name(ErrorKind kind);
+TENFOLD_API std::string_view name(ErrorKind kind);
 
 // An error with the chain of what was being done: "importing node 'conv1' (Conv, opset 11): pads has 3 values".
-class Error : public std::exception {
+class TENFOLD_API Error : public std::exception {
  public:
   Error(ErrorKind kind, std::string message) : kind_(kind), message_(std::move(message)) {}
   // Puts "context: " in front of the message. Call while the exception travels up.
@@ -52,12 +54,13 @@ struct Status {
     cancelled,
     device,
     failed,            // a kernel failed; the step says which
+    deadline,          // the run's deadline passed before its last step
   };
   Code code = ok;
   std::int32_t step = -1;   // index of the step or binding concerned, -1 if none
   bool operator==(const Status&) const = default;
   explicit operator bool() const noexcept { return code == ok; }
 };
-std::string_view name(Status::Code code);
+TENFOLD_API std::string_view name(Status::Code code);
 
 }  // namespace tenfold

@@ -17,17 +17,20 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "tenfold/export.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold {
 
 class Engine;
+class Plugins;   // tenfold/plugin.h
 struct BuildConfig;
 struct BuildReport;
 
@@ -36,6 +39,14 @@ struct NetworkTensor {
   std::int32_t index = -1;
   std::uint32_t network = 0;   // which one it belongs to: mixing them up is refused
   bool defined() const { return index >= 0; }
+};
+
+// A node of one Network; a default one is none.
+struct NetworkNodeRef {
+  std::int32_t index = -1;
+  std::uint32_t network = 0;
+  bool defined() const { return index >= 0; }
+  bool operator==(const NetworkNodeRef&) const = default;
 };
 
 // One extent: a number, or a name for a dimension that the profile decides. Equal names are equal extents.
@@ -89,14 +100,28 @@ struct NormalizationOptions {
   float epsilon = 1e-5f;
 };
 
-class Network {
+// A node as it is: the operator in Tenfold's words, which are those of ONNX's newest opset; an ONNX operator that Tenfold expresses by
+// others appears as these. Left-out operands are undefined tensors.
+struct NetworkNodeInfo {
+  std::string name, op, domain;        // domain "": ai.onnx
+  std::vector<NetworkTensor> inputs, outputs;
+  NetworkAttributes attributes;
+  int bodies = 0;                      // of If, Loop and Scan: graphs of their own, which are left alone
+};
+
+class TENFOLD_API Network {
  public:
   using Tensors = std::vector<NetworkTensor>;
   // A branch or loop body: gets a network of its own and its inputs, returns its results. Values from outside reach it only as
   // `captures`. May be called more than once (with wider types), so it must do the same each time.
   using Body = std::function<Tensors(Network& body, const Tensors& inputs)>;
 
-  explicit Network(std::string name = "network");
+  // With plug-ins, add_node() takes their operators, too; they are kept alive.
+  explicit Network(std::string name = "network", std::shared_ptr<const Plugins> plugins = nullptr);
+  // The graph of an ONNX model, to be walked, edited and built. Of the configuration: profiles (extents that all of them fix), plug-ins,
+  // folders of external data, log. Throws as build_file() does.
+  static Network read(const std::string& onnx_path, const BuildConfig& config);
+  static Network read(std::span<const std::byte> onnx, const BuildConfig& config);
   ~Network();
   Network(Network&&) noexcept;
   Network& operator=(Network&&) noexcept;
@@ -139,9 +164,9 @@ class Network {
   // Results: the carried values after the last round, then the scans stacked along a new first dim. trips i64[] or condition
   // bool[] may be left out (not both).
   Tensors loop(NetworkTensor trips, NetworkTensor condition, const Tensors& carried, const Tensors& captures, const Body& body);
-  // Any operator of the ONNX standard without a body, at its newest opset.
+  // Any operator without a body, at the newest opset of its domain.
   Tensors add_node(const std::string& op, const Tensors& inputs, const NetworkAttributes& attributes = {}, int outputs = 1,
-                   const std::string& name = "");
+                   const std::string& name = "", const std::string& domain = "");
   void mark_output(NetworkTensor value, const std::string& name);
 
   DType dtype(NetworkTensor value) const;
@@ -149,8 +174,32 @@ class Network {
   std::string describe(NetworkTensor value) const;                         // "f32[batch,3,224,224]"
   std::string text() const;                                                // the whole graph, for people
 
+  // Walking: nodes in an order in which each stands behind those it reads; inputs and outputs in theirs.
+  std::vector<NetworkNodeRef> nodes() const;
+  NetworkNodeInfo node(NetworkNodeRef node) const;                         // invalid_argument for one that was removed
+  Tensors inputs() const;
+  Tensors outputs() const;
+  std::string name(NetworkTensor value) const;
+  NetworkTensor find(std::string_view name) const;                         // undefined: no value has that name
+  NetworkNodeRef producer(NetworkTensor value) const;                      // undefined: an input or a constant
+  std::vector<NetworkNodeRef> users(NetworkTensor value) const;            // each once
+  std::optional<Tensor> constant_value(NetworkTensor value) const;         // nothing: it is no constant
+
+  // Editing. What follows from a change is inferred at once; a change that does not fit throws and leaves the network as it was.
+  void rename(NetworkTensor value, const std::string& name);               // invalid_argument if another value has it
+  void rename(NetworkNodeRef node, const std::string& name);
+  void set_attribute(NetworkNodeRef node, const std::string& name, NetworkAttribute value);
+  void remove_attribute(NetworkNodeRef node, const std::string& name);
+  void set_input(NetworkNodeRef node, int index, NetworkTensor value);
+  void set_constant(NetworkTensor constant, Tensor value);
+  void replace(NetworkTensor value, NetworkTensor by);                     // in all that reads it; an output keeps its name
+  void remove(NetworkNodeRef node);                                        // its results must be unused
+  void remove_output(const std::string& name);
+  void remove_input(const std::string& name);                              // it must be unused
+  int remove_unused();                                                     // nodes whose results nobody uses; how many
+
  private:
-  struct Impl;
+  struct TENFOLD_NOT_EXPORTED Impl;
   friend class NetworkNode;
   friend Engine build(const Network& network, const BuildConfig& config, BuildReport* report);
   explicit Network(std::unique_ptr<Impl> impl);

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tenfold/export.h"
+
 namespace tenfold {
 
 // Element types. Floats of 8 bits follow ONNX (f8e4m3fn = OCP E4M3 without infinities, *uz = unsigned zero);
@@ -23,20 +25,20 @@ enum class DType : std::uint8_t {
   count_,
 };
 
-std::string_view name(DType type);
-std::optional<DType> dtype_from_name(std::string_view text);
-int bits(DType type);                                        // 0 for string
-bool is_float(DType type);
-bool is_integer(DType type);                                 // signed or unsigned, not boolean
-std::int64_t byte_size(DType type, std::int64_t elements);   // ceil(bits * n / 8); throws on overflow
+TENFOLD_API std::string_view name(DType type);
+TENFOLD_API std::optional<DType> dtype_from_name(std::string_view text);
+TENFOLD_API int bits(DType type);                            // 0 for string
+TENFOLD_API bool is_float(DType type);
+TENFOLD_API bool is_integer(DType type);                     // signed or unsigned, not boolean
+TENFOLD_API std::int64_t byte_size(DType type, std::int64_t elements);   // ceil(bits * n / 8); throws on overflow
 
 using Shape = std::vector<std::int64_t>;
-std::int64_t element_count(std::span<const std::int64_t> shape);   // product, throws on overflow or negative extents
-std::string text(std::span<const std::int64_t> shape);             // "1x3x224x224", "" for a scalar
+TENFOLD_API std::int64_t element_count(std::span<const std::int64_t> shape);   // product, throws on overflow or negative extents
+TENFOLD_API std::string text(std::span<const std::int64_t> shape);             // "1x3x224x224", "" for a scalar
 
 // A dense row-major tensor that owns or shares its bytes. Copies share; use clone() for a deep copy.
 // Thread safety: as a shared_ptr; const access from many threads is safe.
-class Tensor {
+class TENFOLD_API Tensor {
  public:
   Tensor() = default;
   Tensor(DType dtype, Shape shape);                                              // zero-filled, 64-byte aligned

@@ -1,4 +1,4 @@
-// Which backends exist, and which of their tactics may run an operator.
+// Which backends exist, and what all of them have by default.
 #include "backends/backend.h"
 
 #include <charconv>
@@ -8,7 +8,6 @@
 #include "backends/cuda/backend.h"
 #include "backends/null/backend.h"
 #include "base/check.h"
-#include "ir/op_def.h"
 
 namespace tenfold::backends {
 
@@ -22,16 +21,8 @@ double HostMarks::between(int first, int last) const noexcept {
 
 std::shared_ptr<const void> Backend::place_constants(const void* data, std::int64_t) { return {std::shared_ptr<const void>(), data}; }
 
-std::vector<const Tactic*> tactics_for(const Backend& backend, const ir::OpDef& op) {
-  std::vector<const Tactic*> found;
-  const bool pointwise = op.scalar != nullptr || op.name == "Region";
-  for (const Tactic& t : backend.tactics())
-    if (t.op == op.name || t.op == "*" || (pointwise && t.op == "*pointwise")) found.push_back(&t);
-  return found;
-}
-
-std::shared_ptr<Backend> open_backend(std::string_view name, std::uint32_t features) {
-  if (name == "cpu") return open_cpu(features);
+std::shared_ptr<Backend> open_backend(std::string_view name, std::uint32_t features, std::shared_ptr<Pools> pools) {
+  if (name == "cpu") return open_cpu(features, std::move(pools));
   if (name == "null") return open_null();
   if (name == "cuda" || name.starts_with("cuda:")) {
     const std::string_view number = name.size() > 5 ? name.substr(5) : "0";

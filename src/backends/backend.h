@@ -12,6 +12,8 @@
 #include "backends/tactic.h"
 #include "tenfold/device.h"
 
+namespace tenfold { class Pools; }
+
 namespace tenfold::backends {
 
 // Work on a device happens on a stream, in order. On the CPU a stream is the caller's thread plus a pool of workers.
@@ -45,6 +47,9 @@ class Stream {
   // Remembers this moment in the stream's order under a number below 4; milliseconds between two, once wait() has returned.
   virtual void mark(int moment) noexcept = 0;
   virtual double between(int first, int last) const noexcept = 0;
+  // Notes the end of all that was asked so far; wait_end() waits for it in whatever thread, while others ask for more.
+  virtual Status::Code note_end() noexcept { return Status::ok; }
+  virtual Status::Code wait_end() noexcept { return Status::ok; }
 };
 
 // Marks of streams whose work is done when a call returns.
@@ -93,11 +98,8 @@ class Backend {
   virtual double measure(Stream& stream, const Tactic& tactic, const void* kernel, const RunArgs& args, const MeasureBudget& budget) = 0;
 };
 
-// Tactics of a backend that may run an operator, in name order: its own, those for any operator ("*"), and those for every
-// pointwise operator and Region ("*pointwise").
-std::vector<const Tactic*> tactics_for(const Backend& backend, const ir::OpDef& op);
-
-// "cpu", "cuda:0", "null"; throws unsupported naming what exists. `features` restricts a CPU to fewer features (0: all it has).
-std::shared_ptr<Backend> open_backend(std::string_view name, std::uint32_t features = 0);
+// "cpu", "cuda:0", "null"; throws unsupported naming what exists. `features` restricts a CPU to fewer features (0: all it has); `pools`:
+// where streams of a CPU take their workers; null: from the backend's own.
+std::shared_ptr<Backend> open_backend(std::string_view name, std::uint32_t features = 0, std::shared_ptr<Pools> pools = nullptr);
 
 }  // namespace tenfold::backends

@@ -46,6 +46,7 @@ std::string Problem::line() const {
   const auto anchor = static_cast<std::size_t>(anchor_inputs);
   for (std::size_t i = 0; i < in.size() && i < anchor; ++i) out += " " + operand_text(in[i]);
   if (attributes && !attributes->empty()) out += " " + ir::text(*attributes);
+  out += ir::numerics_words(numerics);
   for (std::size_t i = anchor; i < in.size(); ++i) out += (i == anchor && anchor > 0 ? " with " : " ") + operand_text(in[i]);
   out += " ->";
   for (const OperandDesc& operand : this->out) out += " " + operand_text(operand);

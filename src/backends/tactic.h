@@ -1,6 +1,6 @@
 // Tactic: one way to compute one problem on one kind of device. A value returned by a function named after its file.
 //
-// A tactic never sees the graph: it gets a Problem (types, layouts, attributes, epilogue), answers with a Verdict, offers
+// A tactic never sees the graph: it gets a Problem (types, layouts, attributes, numerics, epilogue), answers with a Verdict, offers
 // configs to time, packs constant operands at build time, and runs. Everything it needs at run time is opened once at load.
 #pragma once
 
@@ -16,6 +16,7 @@
 #include "ir/attributes.h"
 #include "ir/body.h"
 #include "ir/dim.h"
+#include "ir/numerics.h"
 #include "tenfold/error.h"
 
 namespace tenfold::ir { struct OpDef; }
@@ -38,6 +39,7 @@ struct OperandDesc {
 struct Problem {
   const ir::OpDef* op = nullptr;
   const ir::Attributes* attributes = nullptr;
+  ir::Numerics numerics = {};
   const ir::Body* body = nullptr;        // null: none
   int anchor_inputs = 0;
   std::vector<OperandDesc> in, out;
@@ -96,7 +98,7 @@ struct Tactic {
   int version = 1;                                   // changes when packing or config change their meaning
   std::string op;                                    // OpDef name
   Source source = Source::native;
-  // Rounds f32 more coarsely than summing in another order does; BuildConfig::tf32 gives leave.
+  // Rounds f32 more coarsely than summing in another order does: only for problems whose numerics allow tf32. Builder and plan see to that.
   bool rounds_f32 = false;
 
   // Asked while building, and again for every step of a loaded plan: must not rely on constant values.

@@ -137,6 +137,7 @@ struct TacticRun {
     const ir::Node& node = *g.nodes().front();
     problem.op = node.def;
     problem.attributes = &node.attributes;
+    problem.numerics = node.numerics;
     problem.body = node.body ? &*node.body : nullptr;
     problem.anchor_inputs = node.anchor_inputs < 0 ? static_cast<int>(node.inputs.size()) : node.anchor_inputs;
     problem.device = &device;
@@ -160,7 +161,7 @@ struct TacticRun {
   // To the last bit, unless the tactic rounds f32: then as it multiplies it, which tests of its own compare more closely.
   void expect_given_back(const Tensor& back, const Tensor& original) const {
     if (back.shape() != original.shape() || std::memcmp(back.raw(), original.raw(), static_cast<std::size_t>(back.bytes())) == 0) return;
-    const bool rounds = tactic.rounds_f32 || problem.attributes->string("precision", "") == "bf16";
+    const bool rounds = tactic.rounds_f32 || problem.numerics.allows(ir::Rounding::bf16);
     ASSERT_TRUE(rounds && back.dtype() == DType::f32) << "unpack(pack(x)) differs from x";
     double largest = 0;
     for (std::int64_t i = 0; i < back.size(); ++i)

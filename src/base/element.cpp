@@ -71,18 +71,18 @@ std::int64_t load_int(DType type, const void* data, std::int64_t i) {
 }
 
 void store_double(DType type, void* data, std::int64_t i, double value) {
-  const float narrow = static_cast<float>(value);
+  const auto narrow = [&] { return round_to_odd(value); };   // so that narrow formats are rounded to once
   switch (type) {
-    case DType::f32: return put(data, i, narrow);
+    case DType::f32: return put(data, i, static_cast<float>(value));
     case DType::f64: return put(data, i, value);
-    case DType::f16: return put(data, i, float_to_half(narrow));
-    case DType::bf16: return put(data, i, float_to_bf16(narrow));
-    case DType::f8e4m3fn: return put(data, i, float_to_small(kE4M3FN, narrow));
-    case DType::f8e4m3fnuz: return put(data, i, float_to_small(kE4M3FNUZ, narrow));
-    case DType::f8e5m2: return put(data, i, float_to_small(kE5M2, narrow));
-    case DType::f8e5m2fnuz: return put(data, i, float_to_small(kE5M2FNUZ, narrow));
-    case DType::f8e8m0: return put(data, i, float_to_e8m0(narrow));
-    case DType::f4e2m1: return store_packed(data, i, 4, float_to_small(kE2M1, narrow));
+    case DType::f16: return put(data, i, float_to_half(narrow()));
+    case DType::bf16: return put(data, i, float_to_bf16(narrow()));
+    case DType::f8e4m3fn: return put(data, i, float_to_small(kE4M3FN, narrow()));
+    case DType::f8e4m3fnuz: return put(data, i, float_to_small(kE4M3FNUZ, narrow()));
+    case DType::f8e5m2: return put(data, i, float_to_small(kE5M2, narrow()));
+    case DType::f8e5m2fnuz: return put(data, i, float_to_small(kE5M2FNUZ, narrow()));
+    case DType::f8e8m0: return put(data, i, float_to_e8m0(narrow()));
+    case DType::f4e2m1: return store_packed(data, i, 4, float_to_small(kE2M1, narrow()));
     case DType::boolean: return put<std::uint8_t>(data, i, value != 0);
     case DType::u64: return put(data, i, value >= 0x1p63 ? static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(truncate(value)));
     default: return store_int(type, data, i, truncate(value));

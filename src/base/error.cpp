@@ -30,6 +30,7 @@ std::string_view name(Status::Code code) {
     case Status::cancelled: return "cancelled";
     case Status::device: return "device error";
     case Status::failed: return "failed";
+    case Status::deadline: return "past its deadline";
   }
   return "unknown";
 }

@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 
+#include "tenfold/internal/file.h"
+
 namespace tenfold {
 
 std::string read_file(const std::string& path);
@@ -27,7 +29,8 @@ class MappedFile {
 };
 
 // A file being written: unseen until commit(), which puts it in the place of `path` in one move after it reached the disk. Without
-// a commit nothing is left behind, also if the process is killed (where the file system supports unnamed files).
+// a commit nothing is left behind, also if the process is killed (where the file system supports unnamed files). Killed while another file
+// is replaced it may leave PATH.PROCESS.NUMBER.tmp, which the next to write that path removes.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -40,14 +43,12 @@ class AtomicFile {
 
  private:
   [[noreturn]] void fail_write(const char* doing) const;
+  void take_place();
   std::string path_;         // where the bytes go in the end; links are followed
   std::string temporary_;    // beside it; empty while the file has no name
   int descriptor_ = -1;
   bool direct_ = false;      // the path names a device or a pipe, which cannot be replaced
 };
-
-void write_file(const std::string& path, std::span<const std::byte> bytes);   // atomically
-void write_file(const std::string& path, std::string_view text);
 
 // An exclusive lock between processes, held while the object lives. It may be on the very file that its holder replaces with an
 // AtomicFile. The file is made, empty, if absent, and goes away with the lock if nobody put anything there.

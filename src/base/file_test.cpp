@@ -2,13 +2,19 @@
 #include "base/file.h"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
 #include <filesystem>
+#include <vector>
 
 #include "tenfold/error.h"
 
@@ -118,6 +124,49 @@ TEST_F(File, FailedAndKilledWritesLeaveTheOldFile) {
   EXPECT_TRUE(WIFSIGNALED(killed));
   EXPECT_EQ(read_file(at("a")), "old");
   EXPECT_EQ(entries(), 1);
+}
+
+// From now on this process dies where it renames a file.
+void die_at_rename() {
+  const auto is = [](unsigned call) { return sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1); };
+  const sock_filter kill = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+  std::vector<sock_filter> filter = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)), is(SYS_rename), kill,
+                                     is(SYS_renameat), kill, is(SYS_renameat2), kill, BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) _exit(77);
+}
+
+TEST_F(File, WhatAKillBeforeTheRenameLeftGoesAwayWithTheNextWrite) {
+  write_file(at("a"), "old");
+  const pid_t child = fork();
+  if (child == 0) {
+    die_at_rename();
+    write_file(at("b"), "new names need no rename");
+    write_file(at("a"), "new");
+    _exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "this system filters no system calls";
+  ASSERT_TRUE(WIFSIGNALED(status)) << WEXITSTATUS(status);
+  EXPECT_EQ(read_file(at("a")), "old");
+  EXPECT_EQ(read_file(at("b")), "new names need no rename");
+  EXPECT_EQ(entries(), 3);
+  write_file(at("a"), "newer");
+  EXPECT_EQ(read_file(at("a")), "newer");
+  EXPECT_EQ(entries(), 2);
+}
+
+TEST_F(File, OnlyWhatNobodyWritesCountsAsLeftBehind) {
+  write_file(at("a"), "old");
+  write_file(at("a.12.0.tmp"), "left behind");
+  write_file(at("a.13.0.tmp"), "being written");
+  for (const char* name : {"a.tmp", "a.12.tmp", "a.12.x.tmp", "b.12.0.tmp", "a.12.0.tmp.bak"}) write_file(at(name), "a user's own");
+  FileLock writer(at("a.13.0.tmp"));
+  write_file(at("a"), "new");
+  EXPECT_FALSE(fs::exists(at("a.12.0.tmp")));
+  EXPECT_TRUE(fs::exists(at("a.13.0.tmp")));
+  EXPECT_EQ(entries(), 7);
 }
 
 TEST_F(File, LocksLeaveNothingOfTheirOwn) {

@@ -6,6 +6,22 @@
 
 namespace tenfold {
 
+float round_to_odd(double value) {
+  constexpr int kDropped = 52 - 23;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const auto sign = static_cast<std::uint32_t>(bits >> 63) << 31;
+  const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023 + 127;   // as a float has it
+  const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
+  if (exponent == 2047 - 1023 + 127) return std::bit_cast<float>(sign | (fraction ? 0x7fc00000u : 0x7f800000u));
+  if (exponent >= 255) return std::bit_cast<float>(sign | 0x7f7fffffu);
+  const bool is_normal = exponent > 0;
+  const std::uint64_t digits = is_normal ? fraction | static_cast<std::uint64_t>(exponent) << 52 : fraction | std::uint64_t{1} << 52;
+  const int shift = is_normal ? kDropped : kDropped + 1 - exponent;
+  if (shift > 52) return std::bit_cast<float>(sign | (bits << 1 ? 1u : 0u));   // nearer to zero than the least float
+  const bool inexact = (digits & ((std::uint64_t{1} << shift) - 1)) != 0;
+  return std::bit_cast<float>(sign | static_cast<std::uint32_t>(digits >> shift) | (inexact ? 1u : 0u));
+}
+
 float half_to_float(std::uint16_t h) {
   const std::uint32_t sign = static_cast<std::uint32_t>(h & 0x8000) << 16, magnitude = h & 0x7fff;
   if (magnitude >= 0x7c00) return std::bit_cast<float>(sign | 0x7f800000u | (magnitude & 0x3ff) << 13);

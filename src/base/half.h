@@ -6,6 +6,10 @@
 
 namespace tenfold {
 
+// The float next to `value` on the side of zero, its last bit set where the two differ: rounded once more, to a format of at most 22
+// significant bits or to a power of two, it gives what `value` gives directly. (float)value does not: it may round onto a tie.
+// Whatever the calling thread's floating-point state.
+float round_to_odd(double value);
 float half_to_float(std::uint16_t bits);
 std::uint16_t float_to_half(float value);             // round to nearest even, overflow to infinity
 inline float bf16_to_float(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }

@@ -1,5 +1,5 @@
 // The edit distance of Levenshtein (1966), row by row.
-#include "tenfold/nearest.h"
+#include "tenfold/internal/nearest.h"
 
 #include <algorithm>
 #include <cctype>

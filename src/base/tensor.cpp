@@ -51,12 +51,13 @@ Tensor Tensor::strings(Shape shape, std::vector<std::string> values) {
 }
 
 void* Tensor::mutable_raw() {
-  check(writable_, "writing to a tensor that borrows its bytes");
+  require(writable_, ErrorKind::invalid_argument, "writing to a tensor that borrows its bytes; clone() makes one of its own");
   return const_cast<void*>(data_);
 }
 
 const std::vector<std::string>& Tensor::string_values() const {
-  check(dtype_ == DType::string && data_, "not a string tensor");
+  require(dtype_ == DType::string && data_, ErrorKind::invalid_argument, "the elements of a tensor of ", name(dtype_),
+          " are asked for as strings");
   return *static_cast<const std::vector<std::string>*>(data_);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/cpu_places.h"
+#include "base/float_state.h"
 #include "base/parallel.h"
 
 namespace tenfold {
@@ -18,7 +19,7 @@ struct ThreadPoolOptions {
   int threads = 0;                                // callers included; 0: default_threads()
   int spin_microseconds = 300;                    // how long an idle worker looks for work before it sleeps
   std::vector<int> cpus = {};                     // worker w stays on cpus[w], counted round; empty: wherever the system puts it
-  std::function<void(int worker)> set_up = {};    // run once in each worker as it starts, after denormals are flushed; must not throw
+  std::function<void(int worker)> set_up = {};    // run once in each worker as it starts; must not throw
 };
 
 // The thread that calls run() takes part as worker 0. While one thread is inside run(), another caller does all its parts by
@@ -82,6 +83,7 @@ class ThreadPool final : public Parallel {
   alignas(64) std::atomic<std::uint32_t> jobs_{0};    // counts jobs; what sleeping workers wait on
   std::atomic<std::uint32_t> gate_{0};
   std::atomic<int> caller_cpu_{-1};                   // where the caller last began a job
+  Denormals denormals_ = Denormals::flush;            // as the caller has it
   Function function_ = nullptr;
   void* context_ = nullptr;
   std::int64_t parts_ = 0;

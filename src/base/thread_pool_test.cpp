@@ -218,5 +218,31 @@ TEST(ThreadPool, ThreadsThatWereMovedMayRunWhereTheyCould) {
   }
 }
 
+// Workers have the state that the caller asked for, job by job; who asked for nothing has denormals flushed.
+TEST(ThreadPool, WorkersKeepDenormalsWhereTheCallerDoes) {
+  ThreadPool pool({.threads = 3});
+  volatile float least = std::numeric_limits<float>::min();
+  const auto halves = [&] {
+    std::atomic<int> inside{0}, kept{0};
+    pool.for_each(3, [&](std::int64_t, int) {
+      kept += least / 2 > 0;
+      ++inside;
+      while (!kThreadSanitizer && inside.load() < 3) std::this_thread::yield();   // one part for each thread
+    });
+    return kept.load();
+  };
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    EXPECT_EQ(halves(), 0);
+    {
+      const FloatState keeps(Denormals::keep);
+      EXPECT_EQ(halves(), 3);
+      const FloatState flushes(Denormals::flush);
+      EXPECT_EQ(halves(), 0);
+    }
+    EXPECT_EQ(halves(), 0);
+  }
+  EXPECT_GT(least / 2, 0) << "the caller's own state came back";
+}
+
 }  // namespace
 }  // namespace tenfold

@@ -9,7 +9,8 @@
 #include "base/log.h"
 #include "base/spread.h"
 #include "builder/builder.h"
-#include "builder/exact_forms.h"
+#include "builder/limits.h"
+#include "builder/note_book.h"
 #include "builder/overflow.h"
 #include "builder/plan_maker.h"
 #include "builder/profiles.h"
@@ -17,9 +18,12 @@
 #include "onnx_import/import.h"
 #include "passes/packing.h"
 #include "passes/pass.h"
+#include "plan/verify.h"
+#include "quant/numerics.h"
 #include "quant/qdq.h"
 #include "quant/quant.h"
 #include "runtime/plugins.h"
+#include "runtime/runtime.h"
 
 namespace tenfold::builder {
 
@@ -92,7 +96,6 @@ void settle(ir::Graph& graph, const std::set<std::string>& wide, const backends:
   passes::run(graph, passes::fuse(), pass_options(config));
   if (device.kind == "cuda") passes::run(graph, passes::fuse_for_gpu(), pass_options(config));
   if (device.kind == "cpu") passes::run(graph, passes::fuse_for_cpu(), pass_options(config));
-  if (device.kind == "cpu") forbid(graph, config);
 }
 
 // Whether f32 may be quicker than bf16: weights that stay in the caches are read so fast that converting values costs more than it saves.
@@ -138,13 +141,15 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& wanted, const s
   BuildConfig config = wanted;
   if (!config.fast_exp && backend->info().kind == "cpu") config.disabled_passes.push_back("fuse_attention");   // it has an exp of its own
   check_names(config.disabled_passes);
+  check_limits(graph);
   const MaySpread may_spread;
   PlanMaker maker(config, model_name, *backend, report);
   std::vector<OptimizationProfile> profiles = config.profiles;
   if (profiles.empty()) profiles.emplace_back();
   if (profiles.size() > 1) maker.name_bindings(graph);
-  const ir::Graph source = maker.tracked(graph);
-  if (backend->info().kind == "cpu") tell_of_fused_attention(source, config);
+  ir::Graph source = maker.tracked(graph);
+  runtime::expand_plugins(source);
+  if (backend->info().kind == "cpu") quant::tell_of_fused_attention(source, config);
   for (const OptimizationProfile& profile : profiles) {
     Stopwatch watch;
     const std::vector<plan::Range> ranges = symbol_ranges(source, profile, config.log);
@@ -154,6 +159,8 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& wanted, const s
     report.passes_s += watch.seconds();
     const std::set<std::string> wide = too_wide(source, rewritten, profile, backend->info(), config, open_graph, report);
     report.check_s += watch.seconds();
+    for (std::string& text : quant::refused_precisions(rewritten, config, backend->info()))
+      add_note({Severity::info, NoteKind::precision, "", std::move(text)}, config, report);
     std::vector<ir::Graph> forms = forms_of(std::move(rewritten), wide, backend->info(), config);
     report.passes_s += watch.seconds();
     maker.add(std::move(forms), ranges);
@@ -168,7 +175,7 @@ using OpenedBackend = std::future<std::shared_ptr<backends::Backend>>;
 // A GPU's driver takes a third of a second to start: the model is imported meanwhile.
 OpenedBackend open_aside(const BuildConfig& config) {
   const auto open = [&config] {
-    return runtime::backend_with(backends::open_backend(config.device, config.cpu_features), config.plugins);
+    return backends::open_backend(config.device, config.cpu_features, config.runtime->impl().pools);
   };
   try {
     return std::async(std::launch::async, open);
@@ -177,24 +184,37 @@ OpenedBackend open_aside(const BuildConfig& config) {
   }
 }
 
-Engine build_on(OpenedBackend opened, const ir::Graph& graph, const BuildConfig& config, const std::string& model_name,
-                BuildReport* report, const std::function<ir::Graph()>& open_graph = {}) {
+BuildConfig prepared(const BuildConfig& wanted, const NoteBook& book) {
+  BuildConfig config = book.listening(wanted);
+  if (config.hardware_compatible && config.device == "cpu" && config.cpu_features == 0) config.cpu_features = backends::kAvx2;
+  return config;
+}
+
+// `config` listens for `book`.
+Engine build_on(OpenedBackend opened, const ir::Graph& graph, const BuildConfig& config, const NoteBook& book,
+                const std::string& model_name, BuildReport* report, const std::function<ir::Graph()>& open_graph = {}) {
   BuildReport unused;
   BuildReport& times = report ? *report : unused;
+  require(config.optimization_level >= 0 && config.optimization_level <= 5, ErrorKind::invalid_argument, "optimization_level is ",
+          config.optimization_level, ", expected 0 to 5");
   Stopwatch watch;
   std::shared_ptr<backends::Backend> backend = opened.get();
   times.device_s += watch.seconds();
   plan::Plan plan = build_plan(graph, config, model_name, backend, times, open_graph);
   watch.seconds();
+  plan::verify_built(plan, runtime::tactics_with(*backend, config.plugins.get()), runtime::registry_with(config.plugins.get()));
   Engine engine = open_built(std::move(plan), config, std::move(backend));
   times.open_s += watch.seconds();
+  hand_over(book, times, engine);
   return engine;
 }
 
 }  // namespace
 
-Engine build_graph(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name, BuildReport* report) {
-  return build_on(open_aside(config), graph, config, model_name, report);
+Engine build_graph(const ir::Graph& graph, const BuildConfig& given, const std::string& model_name, BuildReport* report) {
+  const NoteBook book;
+  const BuildConfig config = prepared(runtime::with_runtime(given), book);
+  return build_on(open_aside(config), graph, config, book, model_name, report);
 }
 
 // Extents that every profile fixes at the same value: the importer decides branches and ranks by them. -1: not fixed.
@@ -220,18 +240,20 @@ onnx_import::ImportOptions import_options(const BuildConfig& config) {
 namespace {
 
 // Import and start of the device beside each other, then the rest.
-Engine import_and_build(const std::function<ir::Graph(const onnx_import::ImportOptions&)>& import, const BuildConfig& config,
+Engine import_and_build(const std::function<ir::Graph(const onnx_import::ImportOptions&)>& import, const BuildConfig& given,
                         const std::string& model_name, BuildReport* report) {
+  const NoteBook book;
+  const BuildConfig config = prepared(runtime::with_runtime(given), book);
   OpenedBackend opened = open_aside(config);
   const MaySpread may_spread;
   Stopwatch watch;
   const onnx_import::ImportOptions options = import_options(config);
   const ir::Graph graph = import(options);
   if (report) report->import_s = watch.seconds();
-  if (options.input_shapes.empty()) return build_on(std::move(opened), graph, config, model_name, report);
+  if (options.input_shapes.empty()) return build_on(std::move(opened), graph, config, book, model_name, report);
   onnx_import::ImportOptions open = options;
   open.input_shapes.clear(), open.check_finite = false, open.log = {};
-  return build_on(std::move(opened), graph, config, model_name, report, [&] { return import(open); });
+  return build_on(std::move(opened), graph, config, book, model_name, report, [&] { return import(open); });
 }
 
 }  // namespace

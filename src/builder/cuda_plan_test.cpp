@@ -152,7 +152,7 @@ TEST(CudaPlan, ProductsKeepTheirLeaveToRound) {
     int products = 0, rounded = 0;
     for (const plan::Step& s : plan.programs[0].steps) {
       if (s.op != "MatMul" && s.op != "Conv" && s.op != "ProductNorm") continue;
-      ++products, rounded += s.attributes.string("precision", "") == "tf32";
+      ++products, rounded += s.numerics.round_to == ir::Rounding::tf32;
     }
     EXPECT_EQ(products, 3);
     EXPECT_EQ(rounded, tf32 ? 3 : 0);
@@ -263,6 +263,7 @@ TEST(CudaPlan, AStepUpOfAUNetIsRefitted) {
   config.refittable = true;
   runtime::EngineState engine{.plan = plan_of(kStepUp, config)};
   engine.backend = std::make_shared<PaperGpu>(), engine.registry = &ir::Registry::builtin();
+  engine.tactics = *engine.backend;
   const auto uses = [&](const char* op) {
     const std::vector<plan::Step>& steps = engine.plan.programs[0].steps;
     return std::any_of(steps.begin(), steps.end(), [&](const plan::Step& s) { return s.op == op; });

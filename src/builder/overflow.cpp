@@ -9,7 +9,6 @@
 #include "builder/plan_maker.h"
 #include "builder/profiles.h"
 #include "ops/cases.h"
-#include "runtime/plugins.h"
 
 namespace tenfold::builder {
 namespace {
@@ -81,7 +80,7 @@ Inputs with_random(const ir::Graph& graph, Inputs inputs) {
 Found run(ir::Graph graph, const std::vector<plan::Range>& ranges, const Inputs& inputs, const BuildConfig& config) {
   BuildConfig plain;
   plain.optimization_level = 0, plain.keep_portable_graph = false, plain.tf32 = false, plain.plugins = config.plugins;
-  auto backend = runtime::backend_with(backends::open_backend("cpu", config.cpu_features), config.plugins);
+  auto backend = backends::open_backend("cpu", config.cpu_features);
   BuildReport unused;
   PlanMaker maker(plain, "", *backend, unused);
   std::vector<Tensor> given;

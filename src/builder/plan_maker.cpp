@@ -5,9 +5,12 @@
 
 #include "base/checked.h"
 #include "base/log.h"
+#include "builder/kept_model.h"
 #include "passes/packing.h"
+#include "runtime/plugins.h"
 #include "runtime/state.h"
 #include "tune/code_cache.h"
+#include "tune/shared_times.h"
 #include "tune/tuner.h"
 
 namespace tenfold::builder {
@@ -43,12 +46,15 @@ ir::SymbolValues opt_point(const ir::Graph& graph, const std::vector<plan::Range
 }  // namespace
 
 PlanMaker::PlanMaker(const BuildConfig& config, const std::string& model_name, backends::Backend& backend, BuildReport& report)
-    : config_(config), backend_(backend), report_(report) {
+    : config_(config), backend_(backend), tactics_(runtime::tactics_with(backend, config.plugins.get())), report_(report) {
   plan_.device = backend.info();
   plan_.needs = plan_.device.features;  // tactics were chosen among all of them
+  plan_.keeps_denormals = !config.tf32;
   plan_.model_name = model_name;
   plan_.builder = "tenfold " TENFOLD_VERSION;
+  plan_.labels = config.labels;
   if (!config.timing_cache.empty()) cache_ = tune::TimingCache::load(config.timing_cache, Log(config.log));
+  if (config.timings) cache_.merge(config.timings->impl().copy());
   if (backend.compiles()) backend.take_code(tune::load_code(tune::code_cache_path(config.timing_cache), Log(config.log)), false);
 }
 
@@ -60,12 +66,14 @@ void PlanMaker::name_bindings(const ir::Graph& graph) {
 ir::Graph PlanMaker::tracked(const ir::Graph& graph) {
   ir::Graph copy = graph.clone();
   if (config_.refittable) refit_.track(copy);
+  if (config_.version_compatible || config_.hardware_compatible)
+    plan_.kept = keep_model(graph, config_, plan_.model_name, plan_.device.kind);
   return copy;
 }
 
 tune::Chosen PlanMaker::choose(ir::Graph& form, const std::vector<plan::Range>& ranges, BuildReport& report) {
   const tune::TuneOptions options{&config_, all_bounds(form), opt_point(form, ranges, config_), &cache_, &asked_, &report};
-  return tune::choose(form, backend_, options);
+  return tune::choose(form, backend_, tactics_, options);
 }
 
 void PlanMaker::add(std::vector<ir::Graph> forms, const std::vector<plan::Range>& ranges) {
@@ -136,19 +144,21 @@ void PlanMaker::save_times() {
 }
 
 plan::Plan PlanMaker::finish() {
-  if (config_.keep_portable_graph) plan_.portable = portable_.text(plan_, constants_, backend_, *registry_, Log(config_.log));
+  if (config_.keep_portable_graph) plan_.portable = portable_.text(plan_, constants_, tactics_, *registry_, Log(config_.log));
   if (old_refit_ && !old_refit_->weights.empty()) plan_.refit = rebase(*old_refit_, constants_.origins(), *registry_);
   else if (config_.refittable) plan_.refit = refit_.write(constants_.origins(), *registry_);
   constants_.move_into(plan_);
   if (!config_.timing_cache.empty()) save_times();
+  if (config_.timings) config_.timings->impl().merge(cache_);
   return std::move(plan_);
 }
 
 Engine open_built(plan::Plan plan, const BuildConfig& config, std::shared_ptr<backends::Backend> backend) {
   LoadOptions options{.cpu_features = config.cpu_features, .threads = config.threads, .pin_threads = config.pin_threads,
-                      .plugins = config.plugins, .log = config.log};
+                      .plugins = config.plugins, .log = config.log, .runtime = config.runtime};
   backends::Backend& device = *backend;
-  Engine engine(runtime::open_engine(std::move(plan), options, std::move(backend)));
+  Engine engine = runtime::engine_of(runtime::open_engine(std::move(plan), options, std::move(backend)));
+  runtime::tell_notes(engine.info().notes, config.log);
   // Now, for opening compiles too: what the tuner took from its cache without timing.
   if (device.compiles()) tune::save_code(tune::code_cache_path(config.timing_cache), device.code(), Log(config.log));
   return engine;

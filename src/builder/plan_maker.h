@@ -32,13 +32,14 @@ class PlanMaker {
   // The names and types that callers see; without it those of the first graph added.
   void name_bindings(const ir::Graph& graph);
   void take_over(const plan::Plan& old, bool rounded) {
+    plan_.labels.insert(old.labels.begin(), old.labels.end());   // what the caller says anew stands
     plan_.bindings = old.bindings, plan_.states = old.states, old_refit_ = &old.refit;
     if (rounded) portable_.say_rounded();
   }
   // Several forms of one graph, all computing the same: that is taken whose steps take least time, the first if they tie.
   void add(std::vector<ir::Graph> forms, const std::vector<plan::Range>& ranges);
   void add(ir::Graph graph, const std::vector<plan::Range>& ranges);
-  // The model to rewrite: a copy, whose weights are followed if the plan is to be refittable.
+  // The model to rewrite: a copy, whose weights are followed if the plan is to be refittable. A compatible plan keeps it.
   ir::Graph tracked(const ir::Graph& graph);
   plan::Plan finish();
 
@@ -52,6 +53,7 @@ class PlanMaker {
 
   const BuildConfig& config_;
   backends::Backend& backend_;
+  const backends::TacticSet tactics_;   // the backend's and the plug-ins'
   BuildReport& report_;
   tune::TimingCache cache_;
   std::set<tune::TimingKey> asked_;   // of cache_

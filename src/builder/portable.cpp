@@ -54,12 +54,6 @@ const Reader* reader_of(const Readers& readers, std::int32_t index, const ir::Te
   return nullptr;
 }
 
-const backends::Tactic* tactic_of(const Reader& reader, const backends::Backend& backend) {
-  for (const backends::Tactic& t : backend.tactics())
-    if (t.name == reader.step->tactic) return &t;
-  return nullptr;
-}
-
 // A constant of the plan as it is without a step's packing.
 Tensor unpacked(const std::byte* packed, const Reader& reader, const backends::Tactic& tactic, const backends::DeviceInfo& device,
                 const ir::Registry& registry) {
@@ -74,7 +68,7 @@ std::string type_text(const Tensor& t) { return ir::text(type_of(t)); }
 
 struct Restorer {
   const plan::Plan& plan;
-  const backends::Backend& backend;
+  const backends::TacticSet& tactics;
   const ir::Registry& registry;
   Readers readers = readers_of(plan);
 
@@ -95,7 +89,7 @@ struct Restorer {
     const Reader* found = reader_of(readers, static_cast<std::int32_t>(index), type);
     require(found != nullptr, ErrorKind::plan_refused, "no step of the plan reads constant ", index, " packed as ", ir::text(type));
     const Reader& reader = *found;
-    const backends::Tactic* tactic = tactic_of(reader, backend);
+    const backends::Tactic* tactic = tactics.find(reader.step->tactic);
     require(tactic && tactic->unpack, ErrorKind::plan_refused, "the packing of tactic '", reader.step->tactic, "' cannot be undone here");
     const plan::Operand& operand = reader.step->in[static_cast<std::size_t>(reader.operand)];
     Tensor t = builder::unpacked(plan.bytes_of(static_cast<std::size_t>(operand.at.index)), reader, *tactic, plan.device, registry);
@@ -121,20 +115,20 @@ double distance(const Tensor& a, const Tensor& b) {
 }
 
 Copy nearest_copy(const ir::Constant& constant, const std::vector<ConstantPool::Place>& places, const Readers& readers,
-                  const ConstantPool& pool, const backends::Backend& backend, const ir::Registry& registry) {
+                  const ConstantPool& pool, const backends::TacticSet& tactics, const ir::Registry& registry) {
   Copy best;
   double least = 0;
   const bool may_change = ir::may_change(constant);
   for (const ConstantPool::Place& place : places) {
     const Reader* reader = reader_of(readers, place.index, type_of(constant.tensor));
-    const backends::Tactic* tactic = reader ? tactic_of(*reader, backend) : nullptr;
+    const backends::Tactic* tactic = reader ? tactics.find(reader->step->tactic) : nullptr;
     if (!tactic || !tactic->unpack) {
       if (reader && best.index < 0) best.tactic = reader->step->tactic;
       continue;
     }
     const bool needs_leave = place.rounded && tactic->rounds_f32, compare = places.size() > 1 || (needs_leave && !may_change);
     const double far =
-        compare ? distance(unpacked(pool.bytes_of(place.index), *reader, *tactic, backend.info(), registry), constant.tensor) : 0;
+        compare ? distance(unpacked(pool.bytes_of(place.index), *reader, *tactic, tactics.device(), registry), constant.tensor) : 0;
     if (best.index >= 0 && !(far < least)) continue;
     best = {place.index, needs_leave && (may_change || far > 0), reader->step->tactic};
     least = far;
@@ -146,7 +140,7 @@ Copy nearest_copy(const ir::Constant& constant, const std::vector<ConstantPool::
 
 void PortableGraphs::add(const ir::Graph& graph) { graphs_.push_back(ir::print(graph, {.names = true, .constants = &constants_})); }
 
-std::string PortableGraphs::text(const plan::Plan& plan, ConstantPool& pool, const backends::Backend& backend,
+std::string PortableGraphs::text(const plan::Plan& plan, ConstantPool& pool, const backends::TacticSet& tactics,
                                  const ir::Registry& registry, const Log& log) const {
   const Readers readers = readers_of(plan);
   std::string out = kHead;
@@ -155,7 +149,7 @@ std::string PortableGraphs::text(const plan::Plan& plan, ConstantPool& pool, con
     const Tensor& t = constant->tensor;
     const std::vector<ConstantPool::Place> places = pool.find(constant);
     if (!places.empty() && places.front().packed) {
-      const Copy copy = nearest_copy(*constant, places, readers, pool, backend, registry);
+      const Copy copy = nearest_copy(*constant, places, readers, pool, tactics, registry);
       if (copy.index < 0) {
         log(Severity::warning, "the plan cannot be re-tuned on another machine: '", copy.tactic, "' packs weights for good");
         return "";
@@ -173,13 +167,13 @@ std::string PortableGraphs::text(const plan::Plan& plan, ConstantPool& pool, con
   return out;
 }
 
-PortableModel read_portable(const plan::Plan& plan, const backends::Backend& backend, const ir::Registry& registry, bool tf32) {
+PortableModel read_portable(const plan::Plan& plan, const backends::TacticSet& tactics, const ir::Registry& registry, bool tf32) {
   require(!plan.portable.empty(), ErrorKind::plan_refused,
           "the plan has no portable graph (built without keep_portable_graph, or with a packing "
           "that cannot be undone): build it again from the model");
   require(plan.portable.starts_with(kHead), ErrorKind::plan_refused,
           "the plan's portable graph has a form that this version does not know");
-  const Restorer restorer{plan, backend, registry};
+  const Restorer restorer{plan, tactics, registry};
   std::vector<std::shared_ptr<const ir::Constant>> constants;
   std::size_t end = plan.portable.find(kGraph);
   require(end != std::string::npos, ErrorKind::plan_refused, "the plan's portable section has no graph");

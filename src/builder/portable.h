@@ -10,6 +10,7 @@
 //     (x f32[batch,768]) ...
 #pragma once
 
+#include "backends/tactic_set.h"
 #include "base/log.h"
 #include "builder/assemble.h"
 
@@ -20,7 +21,7 @@ class PortableGraphs {
   void add(const ir::Graph& graph);
   void say_rounded() { rounded_ = true; }   // the graphs' own constants are
   // Empty, with a message, where a packing cannot be undone. Long constants that no step reads join the plan's.
-  std::string text(const plan::Plan& plan, ConstantPool& pool, const backends::Backend& backend, const ir::Registry& registry,
+  std::string text(const plan::Plan& plan, ConstantPool& pool, const backends::TacticSet& tactics, const ir::Registry& registry,
                    const Log& log) const;
 
  private:
@@ -33,8 +34,8 @@ struct PortableModel {
   std::vector<ir::Graph> graphs;   // one per program
   bool rounded = false;
 };
-// Throws plan_refused where the section is missing or does not fit the plan. The plan must have been verified with `backend`, whose
+// Throws plan_refused where the section is missing or does not fit the plan. The plan must have been verified with `tactics`, whose
 // device must be the plan's. Rounded weights take `tf32`, as they did when they were packed.
-PortableModel read_portable(const plan::Plan& plan, const backends::Backend& backend, const ir::Registry& registry, bool tf32);
+PortableModel read_portable(const plan::Plan& plan, const backends::TacticSet& tactics, const ir::Registry& registry, bool tf32);
 
 }  // namespace tenfold::builder

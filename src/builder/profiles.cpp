@@ -2,7 +2,7 @@
 #include "builder/profiles.h"
 
 #include "base/log.h"
-#include "tenfold/shape_values.h"
+#include "tenfold/internal/shape_values.h"
 
 namespace tenfold::builder {
 namespace {

@@ -87,7 +87,7 @@ class ProgramBuilder {
   Storage storage_;
   std::unordered_map<const ir::Node*, backends::Problem> problems_;
   std::map<std::pair<const ir::Node*, int>, std::int32_t> packed_;   // operand -> constant; only ever looked up
-  std::map<Key, Stored> stored_;           // ordered by address, but only ever looked up
+  std::map<Key, Stored> stored_;           // of each value plain order first; in what order values stand says nothing
   std::map<const ir::Value*, std::size_t> output_index_;
   std::vector<Buffer> buffers_;
   std::vector<plan::Step> steps_;

@@ -1,4 +1,5 @@
 // Memory of one program: where results are stored, copies in other layouts, constants, lifetimes, and the arena.
+#include "backends/tactic_set.h"
 #include "base/checked.h"
 #include "builder/program_builder.h"
 #include "memory/problem.h"
@@ -64,9 +65,9 @@ std::int32_t ProgramBuilder::new_buffer(Dim bytes) {
 const ProgramBuilder::Stored& ProgramBuilder::store_result(const Value* v, Layout layout) {
   if (auto it = stored_.find({v, layout}); it != stored_.end()) return it->second;
   // Written already, in a layout that differs in name only: a second buffer would never be filled.
-  for (const auto& [key, there] : stored_)
-    if (key.first == v && there.dense && backends::same_as_plain(layout, v->dims()) && backends::same_as_plain(there.layout, v->dims()))
-      return there;
+  for (auto it = stored_.lower_bound({v, kPlain}); it != stored_.end() && it->first.first == v; ++it)
+    if (it->second.dense && backends::same_as_plain(layout, v->dims()) && backends::same_as_plain(it->second.layout, v->dims()))
+      return it->second;
   Stored s{{}, layout, true, {}};
   if (const View* view = storage_.view(v)) {
     const Value* root = view->root;
@@ -142,7 +143,7 @@ void ProgramBuilder::pack_weights() {
         }
       };
       const std::string packing = cat(choice.tactic->name, " ", choice.tactic->version, " ", tenfold::text(choice.config));
-      const bool rounds = choice.tactic->rounds_f32 || (v->dtype() == DType::f32 && node->attributes.string("precision", "") == "bf16");
+      const bool rounds = choice.tactic->rounds_f32 || (v->dtype() == DType::f32 && node->numerics.allows(ir::Rounding::bf16));
       all.push_back({v->name, std::move(constants), input, bytes, packing, rounds, pack});
       whose.emplace_back(node.get(), input);
     }
@@ -166,8 +167,8 @@ plan::Operand ProgramBuilder::read(const Value* v, Layout layout, bool allow_str
   if (v->is_constant()) return constant(v, layout);
   if (auto it = stored_.find({v, layout}); it != stored_.end() && (it->second.dense || allow_strided)) return operand(v, it->second);
   const Stored* from = nullptr;
-  for (const auto& [key, s] : stored_)
-    if (key.first == v && (!from || s.dense)) from = &s;
+  for (auto it = stored_.lower_bound({v, kPlain}); it != stored_.end() && it->first.first == v; ++it)
+    if (!from || it->second.dense) from = &it->second;
   check(from != nullptr, "'", v->name, "' is read before it is stored");
   if (from->dense && backends::same_as_plain(layout, v->dims()) && backends::same_as_plain(from->layout, v->dims())) {
     Stored same = *from;   // the layouts differ in name only
@@ -187,7 +188,7 @@ const ProgramBuilder::Stored& ProgramBuilder::reformatted(const Value* v, const 
   step.in[0].constant = from.at.space == Space::weights;
   step.out.push_back(operand(v, s));
   step.anchor_inputs = 1;
-  const std::vector<const backends::Tactic*> tactics = backends::tactics_for(backend_, graph_.registry().get("Reformat"));
+  const std::vector<const backends::Tactic*> tactics = backends::TacticSet(backend_).of(graph_.registry().get("Reformat"));
   check(!tactics.empty(), "the backend cannot change layouts");
   const backends::Tactic& tactic = *tactics.front();
   const backends::Problem problem = plan::step_problem(step, table_.dims, box_, backend_.info(), graph_.registry());

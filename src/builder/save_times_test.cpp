@@ -81,7 +81,7 @@ TEST(SaveTimes, OfOtherProblemsLeadNowhere) {
     write_file(path.string(), own);
     int count = 0;
     config.progress = [&](const Progress& p) {
-      if (p.total > 1 && p.done == 1 && count++ == 0) write_file(path.string(), saved_meanwhile);
+      if (p.phase == "tune" && p.done == 1 && count++ == 0) write_file(path.string(), saved_meanwhile);
       return true;
     };
     build_graph(graph, config, "layers");

@@ -14,7 +14,7 @@ using ir::Node;
 using ir::Value;
 
 Storage::Storage(const ir::Graph& graph, const tune::Choice& choice, const ir::SymbolBounds& box, const backends::DeviceInfo& device)
-    : graph_(graph), choice_(choice), box_(box), device_(device) {
+    : choice_(choice), box_(box), device_(device), outputs_(graph.outputs.begin(), graph.outputs.end()) {
   const auto& nodes = graph.nodes();
   for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) write_into_parent(**it);
   for (const auto& n : nodes)
@@ -98,7 +98,7 @@ bool Storage::accepts(const Node& node, const Value* v, const View& view) const 
     const std::vector<View> derived = derive(node, view);
     bool all = derived.size() == node.outputs.size();
     for (std::size_t i = 0; all && i < derived.size(); ++i)
-      all = !graph_.is_output(node.outputs[i]) && ((derived[i].dense && !lies_odd(node.outputs[i], derived[i])) ||
+      all = !outputs_.count(node.outputs[i]) && ((derived[i].dense && !lies_odd(node.outputs[i], derived[i])) ||
                                                accepted_by_users(node.outputs[i], derived[i], nullptr));
     if (all) return true;
   }
@@ -106,7 +106,7 @@ bool Storage::accepts(const Node& node, const Value* v, const View& view) const 
 }
 
 bool Storage::accepted_by_users(const Value* v, const View& view, const Node* except) const {
-  if (graph_.is_output(v)) return false;
+  if (outputs_.count(v)) return false;
   for (const Node* user : v->users)
     if (user != except && !accepts(*user, v, view)) return false;
   return true;
@@ -156,7 +156,7 @@ void Storage::write_into_parent(const Node& node) {
   Dim offset = parent.offset;
   for (const Value* v : node.inputs) {
     const bool free =
-        movable(v) && v->producer && !view(v) && !graph_.is_output(v) && layout_of(v) == read_as && choice_.count(v->producer);
+        movable(v) && v->producer && !view(v) && !outputs_.count(v) && layout_of(v) == read_as && choice_.count(v->producer);
     if (!free || std::count(node.inputs.begin(), node.inputs.end(), v) != 1) return;
     View slice{parent.root, offset, parent.strides, false, parent.layout, parent.root_layout};
     if (transpose) {
@@ -244,9 +244,9 @@ void Storage::read_as_view(const Node& node) {
   if (views.empty() || views.size() != node.outputs.size()) return;
   for (std::size_t i = 0; i < views.size(); ++i) {
     const Value* v = node.outputs[i];
-    if (graph_.is_output(v)) {   // only when the root can live in the output's memory
+    if (outputs_.count(v)) {   // only when the root can live in the output's memory
       const Value* root = views[i].root;
-      if (!tune::is_view(node) || !views[i].dense || !root->producer || graph_.is_output(root) || view(root) || output_roots_.count(root) ||
+      if (!tune::is_view(node) || !views[i].dense || !root->producer || outputs_.count(root) || view(root) || output_roots_.count(root) ||
           layout_of(root) != backends::kPlain || views[i].offset != Dim(0) || ir::product(root->dims()) != ir::product(v->dims()))
         return;
       output_roots_[root] = v;

@@ -45,12 +45,12 @@ class Storage {
   void name_layout(View& v, const ir::Dims& dims, backends::Layout chosen) const;
   std::vector<View> derive(const ir::Node& node, const View& source) const;
 
-  const ir::Graph& graph_;
   const tune::Choice& choice_;
   const ir::SymbolBounds& box_;
   const backends::DeviceInfo& device_;
   std::unordered_map<const ir::Value*, View> views_;
   std::unordered_set<const ir::Node*> without_step_;
+  std::unordered_set<const ir::Value*> outputs_;   // the graph's
   std::unordered_map<const ir::Value*, const ir::Value*> output_roots_;   // value -> the graph output whose memory it lives in
 };
 

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "base/checked.h"
+#include "ir/brief.h"
 #include "ir/dim_expr.h"
 
 namespace tenfold::ir {
@@ -81,7 +83,7 @@ Dim from_terms(std::vector<Term> terms) {
   std::string text;
   for (std::size_t i = 0; i < merged.size(); ++i) text += term_text(merged[i], i == 0);
   text = merged.size() == 1 ? text : "(" + text + ")";
-  return Expr::dim(intern({.op = Op::sum, .name = {}, .a = {}, .b = {}, .terms = std::move(merged), .text = std::move(text)}));
+  return Expr::dim(intern({.op = Op::sum, .name = {}, .args = {}, .terms = std::move(merged), .text = std::move(text)}));
 }
 
 std::int64_t apply(Op op, std::int64_t a, std::int64_t b) {
@@ -100,12 +102,61 @@ std::int64_t apply(Op op, std::int64_t a, std::int64_t b) {
   }
 }
 
+Dim call(Op op, std::vector<Dim> args) {
+  std::string text = std::string(function_name(op)) + "(";
+  for (std::size_t i = 0; i < args.size(); ++i) text += (i ? ", " : "") + args[i].text();
+  text += ")";
+  return Expr::dim(intern({.op = op, .name = {}, .args = std::move(args), .terms = {}, .text = std::move(text)}));
+}
+
 Dim function(Op op, Dim a, Dim b) {
   if (a.is_constant() && b.is_constant()) return Dim(apply(op, a.constant(), b.constant()));
-  const bool commutative = op == Op::min || op == Op::max || op == Op::equal;
-  if (commutative && b.text() < a.text()) std::swap(a, b);
-  std::string text = std::string(function_name(op)) + "(" + a.text() + ", " + b.text() + ")";
-  return Expr::dim(intern({.op = op, .name = {}, .a = a, .b = b, .terms = {}, .text = std::move(text)}));
+  if (op == Op::equal && b.text() < a.text()) std::swap(a, b);
+  return call(op, {a, b});
+}
+
+// a - b if that is a number whatever the symbols are.
+std::optional<std::int64_t> constant_difference(Dim a, Dim b) {
+  const auto split = [](Dim d) {   // the constant term stands last
+    std::vector<Term> terms = terms_of(d);
+    std::int64_t constant = 0;
+    if (!terms.empty() && terms.back().atoms.empty()) constant = terms.back().coefficient, terms.pop_back();
+    return std::pair(std::move(terms), constant);
+  };
+  const auto same = [](const Term& x, const Term& y) { return x.coefficient == y.coefficient && x.atoms == y.atoms; };
+  const auto [x, m] = split(a);
+  const auto [y, n] = split(b);
+  if (!std::equal(x.begin(), x.end(), y.begin(), y.end(), same)) return std::nullopt;
+  return checked_sub(m, n);
+}
+
+// min or max in one normal form: flat, sorted, of those that differ by a number only the one that counts, and without the min of
+// a max (the max of a min) that has an argument with it in common.
+Dim extremum(Op op, Dim a, Dim b) {
+  std::vector<Dim> all, kept;
+  for (Dim d : {a, b}) {
+    const Expr* e = Expr::of(d);
+    if (e && e->op == op) all.insert(all.end(), e->args.begin(), e->args.end());
+    else all.push_back(d);
+  }
+  for (Dim d : all) {
+    std::optional<std::int64_t> difference;
+    for (std::size_t i = 0; i < kept.size() && !difference; ++i) {
+      difference = constant_difference(d, kept[i]);
+      if (difference && *difference != 0 && (op == Op::max) == (*difference > 0)) kept[i] = d;
+    }
+    if (!difference) kept.push_back(d);
+  }
+  const std::vector<Dim> flat = kept;
+  std::erase_if(kept, [&](Dim d) {
+    const Expr* e = Expr::of(d);
+    if (!e || e->op != (op == Op::max ? Op::min : Op::max)) return false;
+    return std::any_of(e->args.begin(), e->args.end(), [&](Dim arg) { return std::find(flat.begin(), flat.end(), arg) != flat.end(); });
+  });
+  if (kept.size() == 1) return kept[0];
+  require(kept.size() <= 256, ErrorKind::unsupported, "a shape expression is the ", function_name(op), " of more than 256 others");
+  std::sort(kept.begin(), kept.end(), [](Dim x, Dim y) { return x.text() < y.text(); });
+  return call(op, std::move(kept));
 }
 
 // a / b if every term of a divides by the single term b, exactly and provably.
@@ -131,7 +182,7 @@ bool divide_exactly(Dim a, Dim b, Dim& quotient) {
 
 Dim Dim::symbol(std::string_view name) {
   require(!name.empty(), ErrorKind::invalid_argument, "a symbol needs a name");
-  return of(intern({.op = Op::symbol, .name = std::string(name), .a = {}, .b = {}, .terms = {}, .text = std::string(name)}));
+  return of(intern({.op = Op::symbol, .name = std::string(name), .args = {}, .terms = {}, .text = std::string(name)}));
 }
 
 bool Dim::is_symbol() const { return expr_ && expr_->op == Op::symbol; }
@@ -177,8 +228,8 @@ Dim mod(Dim a, Dim b) {
   if (divide_exactly(a, b, quotient)) return Dim(0);
   return function(Op::mod, a, b);
 }
-Dim min(Dim a, Dim b) { return a == b ? a : function(Op::min, a, b); }
-Dim max(Dim a, Dim b) { return a == b ? a : function(Op::max, a, b); }
+Dim min(Dim a, Dim b) { return extremum(Op::min, a, b); }
+Dim max(Dim a, Dim b) { return extremum(Op::max, a, b); }
 Dim equal(Dim a, Dim b) {
   if (a == b) return Dim(1);
   const Dim difference = a - b;
@@ -198,7 +249,11 @@ std::int64_t Dim::evaluate(const SymbolValues& values) const {
     require(it != values.end(), ErrorKind::invalid_argument, "dimension '", expr_->name, "' has no value");
     return it->second;
   }
-  if (expr_->op != Op::sum) return apply(expr_->op, expr_->a.evaluate(values), expr_->b.evaluate(values));
+  if (expr_->op != Op::sum) {
+    std::int64_t result = expr_->args[0].evaluate(values);
+    for (std::size_t i = 1; i < expr_->args.size(); ++i) result = apply(expr_->op, result, expr_->args[i].evaluate(values));
+    return result;
+  }
   std::int64_t sum = 0;
   for (const Term& t : expr_->terms) {
     std::int64_t value = t.coefficient;
@@ -223,16 +278,20 @@ Dim Dim::substitute(const std::map<std::string, Dim, std::less<>>& replacements)
     }
     return sum;
   }
-  const Dim x = expr_->a.substitute(replacements), y = expr_->b.substitute(replacements);
-  switch (expr_->op) {
-    case Op::floor_div: return floor_div(x, y);
-    case Op::ceil_div: return ceil_div(x, y);
-    case Op::mod: return mod(x, y);
-    case Op::min: return min(x, y);
-    case Op::max: return max(x, y);
-    case Op::equal: return equal(x, y);
-    default: return less(x, y);
-  }
+  const auto both = [op = expr_->op](Dim x, Dim y) {
+    switch (op) {
+      case Op::floor_div: return floor_div(x, y);
+      case Op::ceil_div: return ceil_div(x, y);
+      case Op::mod: return mod(x, y);
+      case Op::min: return min(x, y);
+      case Op::max: return max(x, y);
+      case Op::equal: return equal(x, y);
+      default: return less(x, y);
+    }
+  };
+  Dim result = expr_->args[0].substitute(replacements);
+  for (std::size_t i = 1; i < expr_->args.size(); ++i) result = both(result, expr_->args[i].substitute(replacements));
+  return result;
 }
 
 bool Dim::divisible_by(std::int64_t n) const {
@@ -249,7 +308,7 @@ void collect(Dim d, std::set<std::string>& names) {
   if (e->op == Op::symbol) names.insert(e->name);
   for (const Term& t : e->terms)
     for (const Expr* atom : t.atoms) collect(Expr::dim(atom), names);
-  if (e->op != Op::symbol && e->op != Op::sum) collect(e->a, names), collect(e->b, names);
+  for (Dim arg : e->args) collect(arg, names);
 }
 }  // namespace
 
@@ -258,6 +317,16 @@ std::vector<std::string> Dim::symbols() const {
   collect(*this, names);
   return {names.begin(), names.end()};
 }
+
+namespace {
+std::string shortened(std::string text) {
+  constexpr std::size_t kMost = 200, kEnds = 80;
+  if (text.size() <= kMost) return text;
+  return cat(text.substr(0, kEnds), " ... (", text.size() - 2 * kEnds, " more characters) ... ", text.substr(text.size() - kEnds));
+}
+}  // namespace
+std::string brief(Dim dim) { return shortened(dim.text()); }
+std::string brief(std::span<const Dim> dims) { return shortened(text(dims)); }
 
 Dim product(std::span<const Dim> dims) {
   Dim result(1);
@@ -275,7 +344,7 @@ bool is_constant(std::span<const Dim> dims) {
 std::vector<std::int64_t> constants(std::span<const Dim> dims) {
   std::vector<std::int64_t> out;
   for (Dim d : dims) {
-    check(d.is_constant(), "dimension '", d.text(), "' is not constant");
+    check(d.is_constant(), "dimension '", brief(d), "' is not constant");
     out.push_back(d.constant());
   }
   return out;
@@ -290,7 +359,7 @@ std::vector<std::int64_t> evaluate(std::span<const Dim> dims, const SymbolValues
 Dim broadcast(Dim a, Dim b) {
   if (a == b || b == Dim(1)) return a;
   if (a == Dim(1)) return b;
-  require(!(a.is_constant() && b.is_constant()), ErrorKind::invalid_model, "dimensions ", a.text(), " and ", b.text(), " do not broadcast");
+  require(!(a.is_constant() && b.is_constant()), ErrorKind::invalid_model, "dimensions ", brief(a), " and ", brief(b), " do not broadcast");
   if (a.is_constant()) return a;   // a constant above 1: the other must be equal to it, or 1
   if (b.is_constant()) return b;
   return max(a, b);

@@ -53,7 +53,11 @@ Interval Dim::bounds(const SymbolBounds& box) const {
     auto it = box.find(expr_->name);
     return it == box.end() ? Interval{0, kUnbounded} : it->second;
   }
-  if (expr_->op != detail::Op::sum) return function(expr_->op, expr_->a.bounds(box), expr_->b.bounds(box));
+  if (expr_->op != detail::Op::sum) {
+    Interval result = expr_->args[0].bounds(box);
+    for (std::size_t i = 1; i < expr_->args.size(); ++i) result = function(expr_->op, result, expr_->args[i].bounds(box));
+    return result;
+  }
   Interval sum{0, 0};
   for (const detail::Term& t : expr_->terms) {
     Interval value{t.coefficient, t.coefficient};

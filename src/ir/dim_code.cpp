@@ -4,13 +4,14 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "ir/brief.h"
 #include "ir/dim_expr.h"
 
 namespace tenfold::ir {
 namespace { constexpr int kStack = 64; }
 
 void DimCode::emit(Dim d, std::span<const std::string> symbols, int depth) {
-  require(depth < kStack - 2, ErrorKind::unsupported, "a shape expression is nested too deeply: ", d.text());
+  require(depth < kStack - 2, ErrorKind::unsupported, "a shape expression is nested too deeply: ", brief(d));
   const detail::Expr* e = detail::Expr::of(d);
   if (!e) {
     code_.push_back({Op::constant, d.constant()});
@@ -28,10 +29,11 @@ void DimCode::emit(Dim d, std::span<const std::string> symbols, int depth) {
       if (t) code_.push_back({Op::add, 0});
     }
   } else {
-    emit(e->a, symbols, depth);
-    emit(e->b, symbols, depth + 1);
     static constexpr Op kOps[] = {Op::floor_div, Op::ceil_div, Op::mod, Op::min, Op::max, Op::equal, Op::less};
-    code_.push_back({kOps[static_cast<int>(e->op) - static_cast<int>(detail::Op::floor_div)], 0});
+    for (std::size_t i = 0; i < e->args.size(); ++i) {
+      emit(e->args[i], symbols, depth + (i > 0));
+      if (i) code_.push_back({kOps[static_cast<int>(e->op) - static_cast<int>(detail::Op::floor_div)], 0});
+    }
   }
 }
 

@@ -20,7 +20,7 @@ struct Term {
 struct Expr {
   Op op;
   std::string name;          // of a symbol
-  Dim a, b;                  // of a function
+  std::vector<Dim> args;     // of a function: two, of min and max two or more
   std::vector<Term> terms;   // of a sum
   std::string text;
   static Dim dim(const Expr* e) { return Dim::of(e); }

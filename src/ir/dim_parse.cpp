@@ -2,6 +2,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <numeric>
 
 #include "base/check.h"
 #include "ir/dim.h"
@@ -61,12 +62,13 @@ struct Parser {
     if (at < text.size() && text[at] == '(') return call(name);
     return Dim::symbol(name);
   }
+  // min and max take two or more, the others two.
   Dim call(std::string_view name) {
     ++at;
-    const Dim a = sum();
-    if (!take(',')) bad("',' expected");
-    const Dim b = sum();
+    std::vector<Dim> args{sum()};
+    while (take(',')) args.push_back(sum());
     if (!take(')')) bad("')' expected");
+    if (args.size() < 2 || (args.size() > 2 && name != "min" && name != "max")) bad("two arguments expected");
     struct Row { std::string_view name; Dim (*make)(Dim, Dim); };
     static constexpr std::array<Row, 7> kRows{{{"floor_div", [](Dim x, Dim y) { return floor_div(x, y); }},
                                                {"ceil_div", [](Dim x, Dim y) { return ceil_div(x, y); }},
@@ -76,7 +78,7 @@ struct Parser {
                                                {"equal", [](Dim x, Dim y) { return equal(x, y); }},
                                                {"less", [](Dim x, Dim y) { return less(x, y); }}}};
     for (const Row& row : kRows)
-      if (row.name == name) return row.make(a, b);
+      if (row.name == name) return std::accumulate(args.begin() + 1, args.end(), args[0], row.make);
     bad("unknown function");
   }
 };

@@ -13,11 +13,9 @@
 namespace tenfold::ir {
 namespace {
 
-constexpr std::int64_t kMaxContents = 64;   // above this a tensor is data, not a shape
-
 std::optional<Dims> contents_of(const Tensor& t) {
   if (!is_integer(t.dtype()) && t.dtype() != DType::boolean) return std::nullopt;
-  if (t.size() > kMaxContents) return std::nullopt;
+  if (t.size() > kMostContents) return std::nullopt;
   Dims values;
   for (std::int64_t i = 0; i < t.size(); ++i) values.emplace_back(t.as_int(i));
   return values;
@@ -89,6 +87,13 @@ Node* Graph::add(std::string_view op, std::vector<Value*> operands, Attributes a
   node.inputs = std::move(operands);
   node.attributes = std::move(attributes);
   return add(std::move(node), outputs, before);
+}
+
+Node* Graph::add_like(const Node& like, std::vector<Value*> operands, Node* before) {
+  Node node;
+  node.def = like.def, node.name = like.name, node.attributes = like.attributes, node.numerics = like.numerics;
+  node.inputs = std::move(operands);
+  return add(std::move(node), static_cast<int>(like.outputs.size()), before);
 }
 
 Value* Graph::make(std::string_view op, std::vector<Value*> operands, Attributes attributes, Node* before) {
@@ -277,7 +282,7 @@ Graph Graph::clone() const {
   for (const auto& n : nodes_) {
     auto node = std::make_unique<Node>();
     node->def = n->def, node->name = n->name, node->attributes = n->attributes, node->body = n->body;
-    node->anchor_inputs = n->anchor_inputs, node->place = n->place;
+    node->anchor_inputs = n->anchor_inputs, node->numerics = n->numerics;
     for (Value* v : n->inputs) node->inputs.push_back(mapped(v));
     for (Value* v : n->outputs) node->outputs.push_back(mapped(v));
     for (const auto& g : n->graphs) node->graphs.push_back(std::make_unique<Graph>(g->clone()));

@@ -11,6 +11,7 @@
 
 #include "ir/attributes.h"
 #include "ir/body.h"
+#include "ir/numerics.h"
 #include "ir/type.h"
 
 namespace tenfold::ir {
@@ -22,6 +23,9 @@ struct Node;
 
 // How a folded constant was made from the model's named weights, so that refit can make it again. Null for an original weight.
 struct Recipe;
+
+// A tensor of more integers than this is data, not a shape: nothing follows its elements.
+inline constexpr std::int64_t kMostContents = 64;
 
 struct Constant {
   Tensor tensor;
@@ -36,7 +40,7 @@ struct Value {
   int producer_index = 0;
   std::vector<Node*> users;                 // one entry per use, kept by Graph
   std::shared_ptr<const Constant> constant;
-  std::optional<Dims> contents;             // elements of a small integer tensor as Dims, if known
+  std::optional<Dims> contents;             // elements of an integer tensor of at most kMostContents as Dims, if known
 
   bool is_constant() const { return constant != nullptr; }
   const Dims& dims() const { return type.tensor.dims; }
@@ -53,10 +57,10 @@ struct Node {
   std::string name;
   std::vector<Value*> inputs, outputs;
   Attributes attributes;
+  Numerics numerics;
   std::optional<Body> body;
   int anchor_inputs = -1;                   // -1: all inputs are the operator's own
   std::vector<std::unique_ptr<Graph>> graphs;
-  int place = 0;                            // index into the plan's device table, 0 = host
   std::list<std::unique_ptr<Node>>::iterator self;   // kept by Graph
 
   const std::string& op() const;
@@ -86,6 +90,8 @@ class Graph {
             Node* before = nullptr);
   // The same for nodes with a body or with graphs: fill everything but outputs; `outputs` new values are made.
   Node* add(Node node, int outputs, Node* before = nullptr);
+  // The same operator with the attributes, numerics and name of `like` over other operands; no body.
+  Node* add_like(const Node& like, std::vector<Value*> inputs, Node* before = nullptr);
   // Shorthand: the first output of add(...).
   Value* make(std::string_view op, std::vector<Value*> inputs, Attributes attributes = {}, Node* before = nullptr);
 

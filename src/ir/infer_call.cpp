@@ -45,7 +45,7 @@ void InferCall::out(int i, ValueType type) {
 }
 void InferCall::out_contents(int i, Dims values) {
   Value* v = node_.out(i);
-  if (v && values.size() <= 64) v->contents = std::move(values);
+  if (v && static_cast<std::int64_t>(values.size()) <= kMostContents) v->contents = std::move(values);
 }
 Dim InferCall::new_symbol(std::string_view stem, Dim lower, Dim upper, Origin origin) {
   return graph_.new_symbol(node_.name + "_" + std::string(stem), lower, upper, origin);

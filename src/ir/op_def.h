@@ -36,7 +36,7 @@ class InferCall {
 
   void out(int i, DType dtype, Dims dims);
   void out(int i, ValueType type);
-  void out_contents(int i, Dims values);                // only for integer and boolean tensors of at most 64 elements
+  void out_contents(int i, Dims values);                // only for integer and boolean tensors; of at most kMostContents
   // A symbol for a data-dependent size, its name derived from the node's name.
   Dim new_symbol(std::string_view stem, Dim lower, Dim upper, Origin origin = Origin::host_value);
   // Of shapes and what follows from them, which a branch of an If may contradict; of anything else: require_sound (ir/fault.h).

@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "base/check.h"
+#include "ir/nesting.h"
 #include "ir/op_def.h"
 #include "ir/scan.h"
 #include "ir/text.h"
@@ -43,7 +44,7 @@ struct Parser {
       const std::size_t dots = range.find("..");
       if (dots == std::string::npos) in.bad("'..' expected in a symbol's range");
       s.lower = Dim::parse(range.substr(0, dots)), s.upper = Dim::parse(range.substr(dots + 2));
-      s.origin = in.take("host_value") ? Origin::host_value : in.take("device_value") ? Origin::device_value : Origin::input_dim;
+      s.origin = in.take("host_value") ? Origin::host_value : Origin::input_dim;
       if (s.origin == Origin::input_dim) in.take("input_dim");
       g.symbols.push_back(std::move(s));
     }
@@ -106,6 +107,8 @@ struct Parser {
         in.expect('{');
         node.body = parse_body(in);
         in.expect('}');
+      } else if (key == "numerics" && in.peek() == '{') {   // an attribute of that name, a plug-in's, has no brace
+        node.numerics = parse_numerics(in);
       } else if (key == "anchor_inputs") {
         node.anchor_inputs = static_cast<int>(in.integer());
         if (node.anchor_inputs < 0 || node.anchor_inputs > static_cast<int>(node.inputs.size())) in.bad("anchor_inputs is out of range");
@@ -125,7 +128,7 @@ struct Parser {
     return dtype_from_name(word).has_value();
   }
   Graph graph() {
-    if (++depth > 16) in.bad("graphs are nested too deeply");
+    if (++depth > kMostNested + 1) in.bad("graphs are nested too deeply");
     Graph g(registry);
     Names names;
     symbols(g);

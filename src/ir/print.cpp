@@ -53,6 +53,7 @@ struct Printer {
       }
       out += " " + key + "=" + text(value);
     }
+    out += numerics_words(n.numerics);
     if (n.body) {
       if (n.anchor_inputs >= 0) out += " anchor_inputs=" + std::to_string(n.anchor_inputs);
       out += " body={" + text(*n.body) + "}";
@@ -68,7 +69,7 @@ struct Printer {
   }
   void graph(const Graph& g, const std::string& indent) {
     for (const Symbol& s : g.symbols) {
-      static constexpr const char* kOrigins[] = {"input_dim", "host_value", "device_value"};
+      static constexpr const char* kOrigins[] = {"input_dim", "host_value"};
       if (options.symbols)
         out += indent + "symbol " + s.name + " [" + s.lower.text() + " .. " + s.upper.text() + "] " + kOrigins[static_cast<int>(s.origin)] +
                "\n";

@@ -15,6 +15,7 @@ std::string text(const ValueType& type) {
     case ValueType::Kind::sequence: return "seq(" + tensor + ")";
     case ValueType::Kind::optional: return "opt(" + tensor + ")";
     case ValueType::Kind::optional_sequence: return "optseq(" + tensor + ")";
+    case ValueType::Kind::count_: break;
   }
   return tensor;
 }

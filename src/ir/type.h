@@ -15,7 +15,7 @@ struct TensorType {
 };
 
 struct ValueType {
-  enum class Kind : std::uint8_t { tensor, sequence, optional, optional_sequence };
+  enum class Kind : std::uint8_t { tensor, sequence, optional, optional_sequence, count_ };
   Kind kind = Kind::tensor;
   TensorType tensor;      // of the element, for sequences and optionals
   bool ranked = true;     // false: not even the number of dims is known (allowed at import, refused when planning)
@@ -26,8 +26,8 @@ std::string text(const TensorType& type);   // "f32[batch,128,384]", "i64[]" for
 std::string text(const ValueType& type);    // "seq(f32[2])", "opt(f32[2])", "f32[?]" if not ranked
 ValueType parse_type(std::string_view text);
 
-// Where the value of a symbol comes from: an input's shape, or a step that the host or the device computes.
-enum class Origin : std::uint8_t { input_dim, host_value, device_value };
+// Where the value of a symbol comes from: an input's shape, or a step that the host computes.
+enum class Origin : std::uint8_t { input_dim, host_value, count_ };
 struct Symbol {
   std::string name;
   Dim lower = Dim(0), upper = Dim(kUnbounded);

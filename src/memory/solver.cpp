@@ -1,12 +1,14 @@
 // The arena solver: buffers are placed one by one at the lowest place that is free; all the art is in their order.
 //
 // A few greedy orders come first. If none reaches the lower bound, a small problem is searched through; for a large one the best
-// order is improved by bringing forward what stands on top (iterated greedy). Effort is counted, not timed.
+// order is improved by bringing forward what stands on top (iterated greedy). Effort is counted, not timed. Where so many buffers live
+// together that their pairs cannot be listed, one walk in order of birth has to do (by_birth.h).
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
 #include "base/checked.h"
+#include "memory/by_birth.h"
 #include "memory/problem.h"
 
 namespace tenfold::memory {
@@ -16,24 +18,20 @@ using Order = std::vector<int>;
 constexpr std::int64_t kImproveEffort = 3'000'000;   // neighbours looked at: about 0.2 s
 constexpr std::int64_t kSearchNodes = 1'000'000;
 constexpr int kExactBuffers = 10;
+constexpr std::int64_t kMostPairs = 2'000'000;       // of buffers that live together
 
 class Solver {
  public:
   explicit Solver(const Problem& problem)
       : buffers_(problem.buffers), count_(static_cast<int>(buffers_.size())), bound_(lower_bound(problem)) {
-    neighbours_.resize(buffers_.size());
-    for (int a = 0; a < count_; ++a) {
-      check(at(a).size >= 0 && at(a).first <= at(a).last && at(a).alignment > 0, "buffer ", a, " is malformed");
-      for (int b = 0; b < a; ++b)
-        if (at(a).size > 0 && at(b).size > 0 && at(a).overlaps(at(b))) {
-          neighbours(a).push_back(b);
-          neighbours(b).push_back(a);
-        }
-    }
+    for (int i = 0; i < count_; ++i)
+      check(at(i).size >= 0 && at(i).first <= at(i).last && at(i).alignment > 0, "buffer ", i, " is malformed");
+    find_neighbours();
     best_.height = std::numeric_limits<std::int64_t>::max();
   }
 
-  Solution solve() {
+  Solution solve(const Problem& problem) {
+    if (crowded_) return by_birth(problem);
     greedy();
     if (best_.height > bound_ && count_ <= kExactBuffers) {
       Solution partial{std::vector<std::int64_t>(buffers_.size(), kUnplaced), 0};
@@ -48,6 +46,24 @@ class Solver {
   static constexpr std::int64_t kUnplaced = -1;
   const Buffer& at(int i) const { return buffers_[static_cast<std::size_t>(i)]; }
   std::vector<int>& neighbours(int i) { return neighbours_[static_cast<std::size_t>(i)]; }
+
+  // Buffers by their first step, beside those that still live then.
+  void find_neighbours() {
+    neighbours_.resize(buffers_.size());
+    Order order, living;
+    for (int i = 0; i < count_; ++i)
+      if (at(i).size > 0) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return at(a).first < at(b).first; });
+    std::int64_t pairs = 0;
+    for (int i : order) {
+      std::erase_if(living, [&](int j) { return at(j).last < at(i).first; });
+      pairs += static_cast<std::int64_t>(living.size());
+      crowded_ = pairs > kMostPairs;
+      if (crowded_) return;
+      for (int j : living) neighbours(i).push_back(j), neighbours(j).push_back(i);
+      living.push_back(i);
+    }
+  }
 
   // The lowest offset where buffer i fits between its placed neighbours.
   std::int64_t lowest(int i, const std::vector<std::int64_t>& offsets) {
@@ -155,6 +171,7 @@ class Solver {
   const std::vector<Buffer>& buffers_;
   int count_;
   std::int64_t bound_, effort_ = 0, nodes_ = 0;
+  bool crowded_ = false;
   std::vector<std::vector<int>> neighbours_;
   std::vector<std::pair<std::int64_t, std::int64_t>> taken_;
   Order best_order_;
@@ -163,6 +180,6 @@ class Solver {
 
 }  // namespace
 
-Solution solve(const Problem& problem) { return Solver(problem).solve(); }
+Solution solve(const Problem& problem) { return Solver(problem).solve(problem); }
 
 }  // namespace tenfold::memory

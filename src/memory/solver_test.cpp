@@ -86,6 +86,20 @@ TEST(Solver, ReachesFivePercentOnAResidualNetwork) {
   EXPECT_LE(static_cast<double>(solution.height), 1.05 * static_cast<double>(lower_bound(problem)));
 }
 
+// Thousands that live together: no pair of them is listed.
+TEST(Solver, PlacesCrowds) {
+  Problem together;
+  for (int i = 0; i < 30000; ++i) together.buffers.push_back({i, 30000 + i % 7, 64 + i % 3 * 64, 64});
+  const Solution solution = solve(together);
+  validate(together, solution);
+  EXPECT_EQ(solution.height, lower_bound(together));
+  std::mt19937 random(5);
+  const Problem crowd = random_problem(random, 12000, 4000, 100000);
+  const Solution placed = solve(crowd);
+  validate(crowd, placed);
+  EXPECT_LE(static_cast<double>(placed.height), 1.25 * static_cast<double>(lower_bound(crowd)));
+}
+
 TEST(Solver, NothingToPlace) {
   EXPECT_EQ(solve({}).height, 0);
   const Problem empty{{{0, 3, 0, 64}, {1, 2, 0, 64}}};

@@ -22,7 +22,9 @@ std::int64_t lower_bound(const Problem& problem) {
 void validate(const Problem& problem, const Solution& solution) {
   const std::vector<Buffer>& buffers = problem.buffers;
   check(solution.offsets.size() == buffers.size(), "placement has ", solution.offsets.size(), " offsets for ", buffers.size(), " buffers");
-  std::vector<std::size_t> by_start(buffers.size()), living;
+  std::vector<std::size_t> by_start(buffers.size());
+  std::multimap<std::int32_t, std::int64_t> deaths;   // last step -> offset
+  std::map<std::int64_t, std::size_t> living;         // by offset: those checked do not overlap, so only the nearest two may
   std::iota(by_start.begin(), by_start.end(), std::size_t{0});
   std::stable_sort(by_start.begin(), by_start.end(), [&](std::size_t a, std::size_t b) { return buffers[a].first < buffers[b].first; });
   for (std::size_t i : by_start) {
@@ -32,11 +34,16 @@ void validate(const Problem& problem, const Solution& solution) {
     check(offset >= 0 && offset % buffer.alignment == 0, "buffer ", i, " lies at ", offset, ", not a multiple of ", buffer.alignment);
     check(checked_add(offset, buffer.size) <= solution.height, "buffer ", i, " ends above the arena's ", solution.height, " bytes");
     if (buffer.size == 0) continue;
-    std::erase_if(living, [&](std::size_t j) { return buffers[j].last < buffer.first; });
-    for (std::size_t j : living)
-      check(offset >= solution.offsets[j] + buffers[j].size || solution.offsets[j] >= offset + buffer.size, "buffers ", j, " and ", i,
-            " live together and overlap");
-    living.push_back(i);
+    for (; !deaths.empty() && deaths.begin()->first < buffer.first; deaths.erase(deaths.begin())) living.erase(deaths.begin()->second);
+    const auto next = living.lower_bound(offset);
+    check(next == living.end() || next->first >= offset + buffer.size, "buffers ", next == living.end() ? 0 : next->second, " and ", i,
+          " live together and overlap");
+    if (next != living.begin()) {
+      const std::size_t below = std::prev(next)->second;
+      check(solution.offsets[below] + buffers[below].size <= offset, "buffers ", below, " and ", i, " live together and overlap");
+    }
+    living.emplace(offset, i);
+    deaths.emplace(buffer.last, offset);
   }
 }
 

@@ -9,7 +9,7 @@ namespace tenfold::onnx_import {
 
 bool OnnxNode::has_graph(std::string_view attribute) const {
   const auto found = attributes_.find(std::string(attribute));
-  return found != attributes_.end() && found->second->has_g();
+  return found != attributes_.end() && bool(found->second->g);
 }
 
 // Whatever is wrong with a body beside what its nodes' operators find is a fault.
@@ -35,7 +35,7 @@ std::vector<std::unique_ptr<ir::Graph>> OnnxNode::make_bodies(const std::vector<
   for (const std::string& attribute : names) {
     require(has_graph(attribute), ErrorKind::invalid_model, "the graph attribute '", attribute, "' is missing");
     auto& by_name = meanings.emplace_back();
-    for (const std::string& free : free_names(attributes_.at(attribute)->g())) {
+    for (const std::string& free : free_names(*attributes_.at(attribute)->g)) {
       const auto outer = scope_.names.find(free);
       require(outer != scope_.names.end(), ErrorKind::invalid_model, "its body '", attribute, "' uses '", free, "', which nothing defines");
       ir::Value* value = by_name[free] = outer->second;
@@ -45,7 +45,7 @@ std::vector<std::unique_ptr<ir::Graph>> OnnxNode::make_bodies(const std::vector<
   std::vector<std::unique_ptr<ir::Graph>> bodies;
   bool failed = false;   // one branch: it fails when it is taken
   for (std::size_t i = 0; i < names.size(); ++i) {
-    auto& proto = *attributes_.at(names[i])->mutable_g();
+    const auto& proto = *attributes_.at(names[i])->g;
     // Symbols are named after nodes, so names of nodes must differ between bodies; a body imported again keeps its own.
     std::string& prefix = prefixes_[names[i]];
     if (prefix.empty()) prefix = graph().unique_name(name() + "/" + names[i]) + "/";
@@ -60,21 +60,21 @@ std::vector<std::unique_ptr<ir::Graph>> OnnxNode::make_bodies(const std::vector<
   return bodies;
 }
 
-std::unique_ptr<ir::Graph> Importer::body(onnx::GraphProto& proto, const Scope& outer, const std::vector<ir::ValueType>& formal,
+std::unique_ptr<ir::Graph> Importer::body(const onnx::GraphProto& proto, const Scope& outer, const std::vector<ir::ValueType>& formal,
                                           const Captures& captures, const std::string& prefix, bool may_fail) {
   const Nesting nesting(depth_);
   auto graph = std::make_unique<ir::Graph>(registry_);
-  graph->name = proto.name();
+  graph->name = proto.name;
   graph->symbols = outer.graph->symbols;
   Scope scope{.graph = graph.get(), .opsets = outer.opsets, .prefix = prefix, .bindings = outer.bindings, .function = outer.function,
               .caller = outer.caller, .may_fail = may_fail};
   std::unordered_set<std::string> initialized;
-  for (const auto& tensor : proto.initializer()) initialized.insert(tensor.name());
+  for (const auto& tensor : proto.initializer) initialized.insert(tensor.name);
   std::size_t own = 0;
-  for (const auto& input : proto.input()) {
-    if (initialized.count(input.name())) continue;
+  for (const auto& input : proto.input) {
+    if (initialized.count(input.name)) continue;
     require(own < formal.size(), ErrorKind::invalid_model, "the body '", prefix, "' has more than ", formal.size(), " inputs");
-    define(scope, input.name(), graph->add_input(input.name(), formal[own++]));
+    define(scope, input.name, graph->add_input(input.name, formal[own++]));
   }
   require(own == formal.size(), ErrorKind::invalid_model, "the body '", prefix, "' has ", own, " inputs, ", formal.size(), " are expected");
   std::map<const ir::Value*, ir::Value*> inner;
@@ -95,16 +95,16 @@ std::unique_ptr<ir::Graph> Importer::body(onnx::GraphProto& proto, const Scope& 
 }
 
 // The initializers and nodes of a body in its scope; its results.
-std::vector<ir::Value*> Importer::contents(onnx::GraphProto& proto, Scope& scope) {
+std::vector<ir::Value*> Importer::contents(const onnx::GraphProto& proto, Scope& scope) {
   const std::size_t problems = problems_.size();
   add_initializers(proto, scope);
-  nodes(*proto.mutable_node(), scope);
+  nodes(proto.node, scope);
   if (problems_.size() > problems) fail(ErrorKind::unsupported, "its body has nodes that are not supported");
   if (scope.failed) throw *scope.failed;
   std::vector<ir::Value*> results;
-  for (const auto& output : proto.output()) {
-    const auto found = scope.names.find(output.name());
-    require(found != scope.names.end() && found->second, ErrorKind::invalid_model, "the body '", scope.prefix, "' returns '", output.name(),
+  for (const auto& output : proto.output) {
+    const auto found = scope.names.find(output.name);
+    require(found != scope.names.end() && found->second, ErrorKind::invalid_model, "the body '", scope.prefix, "' returns '", output.name,
             "', which nothing defines");
     results.push_back(found->second);
   }
@@ -116,9 +116,9 @@ std::unique_ptr<ir::Graph> Importer::failing_body(const onnx::GraphProto& proto,
                                                   const std::string& prefix, const std::string& why) {
   options_.log(Severity::warning, "the branch '", prefix, "' cannot run with these shapes, and fails if it is taken: ", why);
   auto graph = std::make_unique<ir::Graph>(registry_);
-  graph->name = proto.name();
+  graph->name = proto.name;
   for (const ir::Value* value : captures) graph->add_input(value->name, value->type);
-  ops::make_failing(*graph, static_cast<std::size_t>(proto.output_size()),
+  ops::make_failing(*graph, proto.output.size(),
                     cat("the branch '", prefix, "' cannot run with the shapes that the model was built for: ", why));
   return graph;
 }
@@ -134,9 +134,9 @@ std::vector<ir::Value*> Importer::branch(const NodeAttributes& attributes, bool 
   const Nesting nesting(depth_);
   const std::string attribute = condition ? "then_branch" : "else_branch";
   const auto found = attributes.find(attribute);
-  require(found != attributes.end() && found->second->has_g(), ErrorKind::invalid_model, "the graph attribute '", attribute,
+  require(found != attributes.end() && bool(found->second->g), ErrorKind::invalid_model, "the graph attribute '", attribute,
           "' is missing");
-  onnx::GraphProto& proto = *found->second->mutable_g();
+  const onnx::GraphProto& proto = *found->second->g;
   Scope inner{.graph = scope.graph, .opsets = scope.opsets, .prefix = scope.graph->unique_name(name + "/" + attribute) + "/",
               .bindings = scope.bindings, .function = scope.function, .caller = scope.caller, .inlined = true};
   for (const std::string& free : free_names(proto)) {

@@ -34,16 +34,13 @@ class ExternalDataTest : public testing::Test {
 
   onnx::ModelProto model(const std::vector<std::pair<std::string, std::string>>& keys, const Shape& shape = {128}) const {
     auto result = small_model();
-    onnx::TensorProto& weight = *result.mutable_graph()->add_initializer();
-    weight.set_name("w");
-    weight.set_data_type(1);
-    for (auto extent : shape) weight.add_dims(extent);
-    weight.set_data_location(1);
-    for (const auto& [key, value] : keys) {
-      weight.add_external_data()->set_key(key);
-      weight.mutable_external_data()->rbegin()->set_value(value);
-    }
-    add_output(*result.mutable_graph(), "w");
+    onnx::TensorProto& weight = result.graph->initializer.emplace_back();
+    weight.name = "w";
+    weight.data_type = 1;
+    for (auto extent : shape) weight.dims.push_back(extent);
+    weight.data_location = 1;
+    for (const auto& [key, value] : keys) weight.external_data.push_back({key, value});
+    add_output(*result.graph, "w");
     return result;
   }
   std::vector<float> read(const onnx::ModelProto& model, const ImportOptions& options = {}) const {

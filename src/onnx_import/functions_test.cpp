@@ -6,27 +6,27 @@ namespace {
 
 // A function of domain "local" with one opset import and the given inputs and outputs.
 onnx::FunctionProto& add_function(onnx::ModelProto& model, const std::string& name, const Names& inputs, const Names& outputs) {
-  onnx::FunctionProto& function = *model.add_functions();
-  function.set_name(name);
-  function.set_domain("local");
-  function.add_opset_import()->set_version(17);
-  for (const auto& input : inputs) function.add_input(input);
-  for (const auto& output : outputs) function.add_output(output);
+  onnx::FunctionProto& function = model.functions.emplace_back();
+  function.name = name;
+  function.domain = "local";
+  function.opset_import.emplace_back().version = 17;
+  for (const auto& input : inputs) function.input.push_back(input);
+  for (const auto& output : outputs) function.output.push_back(output);
   return function;
 }
 
 onnx::NodeProto& call(onnx::ModelProto& model, const std::string& name, const Names& inputs, const Names& outputs) {
-  onnx::NodeProto& node = add_node(*model.mutable_graph(), name, inputs, outputs, "call_" + outputs.at(0));
-  node.set_domain("local");
+  onnx::NodeProto& node = add_node(*model.graph, name, inputs, outputs, "call_" + outputs.at(0));
+  node.domain = "local";
   return node;
 }
 
 onnx::ModelProto model_of_x(const Names& outputs) {
   auto model = new_model();
-  model.add_opset_import()->set_domain("local");
-  model.mutable_opset_import(1)->set_version(1);
-  add_input(*model.mutable_graph(), "x", {"2", "2"});
-  for (const auto& output : outputs) add_output(*model.mutable_graph(), output);
+  model.opset_import.emplace_back().domain = "local";
+  model.opset_import[1].version = 1;
+  add_input(*model.graph, "x", {"2", "2"});
+  for (const auto& output : outputs) add_output(*model.graph, output);
   return model;
 }
 
@@ -38,9 +38,9 @@ const Tensor& ramp() {
 TEST(Functions, AreInlinedWithTheirAttributes) {
   auto model = model_of_x({"y", "z"});
   auto& join = add_function(model, "Join", {"a", "b"}, {"c"});
-  join.add_attribute("axis");
+  join.attribute.push_back("axis");
   auto& node = add_node(join, "Concat", {"a", "b"}, {"c"}, "inner");
-  add_attribute(node, "axis", 2).set_ref_attr_name("axis");
+  add_attribute(node, "axis", 2).ref_attr_name = "axis";
   add_int(call(model, "Join", {"x", "x"}, {"y"}), "axis", 0);
   add_int(call(model, "Join", {"x", "x"}, {"z"}), "axis", 1);
   const ir::Graph graph = import_model(model);
@@ -54,13 +54,13 @@ TEST(Functions, AreInlinedWithTheirAttributes) {
 TEST(Functions, HaveDefaultsAndCallEachOther) {
   auto model = model_of_x({"y"});
   auto& inner = add_function(model, "Inner", {"a"}, {"r"});
-  auto* axis = inner.add_attribute_proto();
-  axis->set_name("axis"), axis->set_type(2), axis->set_i(1);
-  add_attribute(add_node(inner, "Concat", {"a", "a"}, {"r"}), "axis", 2).set_ref_attr_name("axis");
+  auto* axis = &inner.attribute_proto.emplace_back();
+  axis->name = "axis", axis->type = 2, axis->i = 1;
+  add_attribute(add_node(inner, "Concat", {"a", "a"}, {"r"}), "axis", 2).ref_attr_name = "axis";
   auto& outer = add_function(model, "Outer", {"a", "unused"}, {"r"});
-  outer.add_opset_import()->set_domain("local");
-  outer.mutable_opset_import(1)->set_version(1);
-  add_node(outer, "Inner", {"a"}, {"t"}).set_domain("local");
+  outer.opset_import.emplace_back().domain = "local";
+  outer.opset_import[1].version = 1;
+  add_node(outer, "Inner", {"a"}, {"t"}).domain = "local";
   add_node(outer, "Identity", {"t"}, {"r"});
   call(model, "Outer", {"x"}, {"y"});
   const ir::Graph graph = import_model(model);
@@ -79,9 +79,9 @@ TEST(Functions, MayReturnTheirInput) {
 TEST(Functions, AreUsedTwiceWithLargeConstants) {
   auto model = model_of_x({"y", "z"});
   auto& function = add_function(model, "Weight", {}, {"w"});
-  auto& value = *add_attribute(add_node(function, "Constant", {}, {"w"}), "value", 4).mutable_t();
+  auto& value = add_attribute(add_node(function, "Constant", {}, {"w"}), "value", 4).t.edit();
   value = floats("", {1000}, {});
-  value.set_raw_data(std::string(4000, '\0'));
+  value.raw_data = kept(std::string(4000, '\0'));
   call(model, "Weight", {}, {"y"});
   call(model, "Weight", {}, {"z"});
   EXPECT_EQ(run(import_model(model), {ramp()}, 1).size(), 1000u);
@@ -91,7 +91,7 @@ TEST(Functions, MustNotCallThemselves) {
   auto model = model_of_x({"y"});
   for (const auto& [name, next] : {std::pair{"Ping", "Pong"}, std::pair{"Pong", "Ping"}}) {
     auto& function = add_function(model, name, {"a"}, {"r"});
-    add_node(function, next, {"a"}, {"r"}).set_domain("local");
+    add_node(function, next, {"a"}, {"r"}).domain = "local";
   }
   call(model, "Ping", {"x"}, {"y"});
   expect_failure(model, ErrorKind::invalid_model, "the function 'Ping' calls itself");
@@ -103,7 +103,7 @@ TEST(Functions, CannotMultiplyWithoutBound) {
     auto& function = add_function(model, cat("F", level), {"a"}, {"r"});
     for (int twice = 0; twice < 2; ++twice) {
       auto& node = add_node(function, level == 39 ? "Identity" : cat("F", level + 1), {twice ? "t" : "a"}, {twice ? "r" : "t"});
-      if (level != 39) node.set_domain("local");
+      if (level != 39) node.domain = "local";
     }
   }
   call(model, "F0", {"x"}, {"y"});
@@ -115,27 +115,27 @@ TEST(Functions, AreCheckedAtTheirCall) {
   add_node(add_function(model, "F", {"a"}, {"r"}), "Identity", {"a"}, {"r"});
   auto& node = call(model, "F", {"x", "x"}, {"y"});
   expect_failure(model, ErrorKind::invalid_model, "takes 1 inputs, 2 are given");
-  node.mutable_input()->RemoveLast();
-  node.add_output("more");
+  node.input.pop_back();
+  node.output.push_back("more");
   expect_failure(model, ErrorKind::invalid_model, "has 1 outputs, 2 are wanted");
-  node.mutable_output()->RemoveLast();
-  model.mutable_functions(0)->set_output(0, "ghost");
+  node.output.pop_back();
+  model.functions[0].output[0] = "ghost";
   expect_failure(model, ErrorKind::invalid_model, "does not compute its output 'ghost'");
-  *model.add_functions() = model.functions(0);
+  model.functions.push_back(model.functions[0]);
   expect_failure(model, ErrorKind::invalid_model, "defined twice");
 }
 
 // y = c ? Concat(x, x) : w, all captured.
 onnx::ModelProto if_model() {
   auto model = model_of_x({"y"});
-  auto& graph = *model.mutable_graph();
+  auto& graph = *model.graph;
   add_input(graph, "c", {}, DType::boolean);
-  *graph.add_initializer() = floats("w", {2, 2}, {9, 8, 7, 6});
+  graph.initializer.emplace_back() = floats("w", {2, 2}, {9, 8, 7, 6});
   auto& node = add_node(graph, "If", {"c"}, {"y"}, "choose");
-  auto& yes = *add_attribute(node, "then_branch", 5).mutable_g();
+  auto& yes = add_attribute(node, "then_branch", 5).g.edit();
   add_int(add_node(yes, "Concat", {"x", "x"}, {"r"}, "join"), "axis", 0);
   add_output(yes, "r");
-  auto& no = *add_attribute(node, "else_branch", 5).mutable_g();
+  auto& no = add_attribute(node, "else_branch", 5).g.edit();
   add_output(no, "w");
   return model;
 }
@@ -159,10 +159,10 @@ TEST(Bodies, CapturesBecomeInputsAndConstantsAreShared) {
 TEST(Bodies, AKnownConditionLeavesOnlyTheBranchTaken) {
   for (const bool taken : {true, false}) {
     auto model = if_model();
-    auto& graph = *model.mutable_graph();
-    graph.mutable_input()->RemoveLast();
-    auto& condition = *graph.add_initializer();
-    condition.set_name("c"), condition.set_data_type(9), condition.add_int32_data(taken);
+    auto& graph = *model.graph;
+    graph.input.pop_back();
+    auto& condition = graph.initializer.emplace_back();
+    condition.name = "c", condition.data_type = 9, condition.int32_data.push_back(taken);
     const ir::Graph result = import_model(model);
     EXPECT_EQ(result.outputs[0]->producer->op(), taken ? "Concat" : "Identity");
     EXPECT_EQ(result.outputs[0]->name, "y");
@@ -172,13 +172,13 @@ TEST(Bodies, AKnownConditionLeavesOnlyTheBranchTaken) {
 
 TEST(Bodies, NestedCapturesPassThrough) {
   auto model = if_model();
-  auto& node = *model.mutable_graph()->mutable_node(0);
-  const onnx::GraphProto inner = node.attribute(0).g();
-  auto& yes = *node.mutable_attribute(0)->mutable_g();
-  yes.clear_node();
+  auto& node = model.graph->node[0];
+  const onnx::GraphProto inner = *node.attribute[0].g;
+  auto& yes = *node.attribute[0].g;
+  yes.node.clear();
   auto& nested = add_node(yes, "If", {"c"}, {"r"}, "nested");
-  *add_attribute(nested, "then_branch", 5).mutable_g() = inner;
-  *add_attribute(nested, "else_branch", 5).mutable_g() = inner;
+  add_attribute(nested, "then_branch", 5).g.edit() = inner;
+  add_attribute(nested, "else_branch", 5).g.edit() = inner;
   const ir::Graph graph = import_model(model);
   Tensor c(DType::boolean, {});
   c.mutable_data<bool>()[0] = true;
@@ -187,24 +187,24 @@ TEST(Bodies, NestedCapturesPassThrough) {
 
 TEST(Bodies, ErrorsNameTheBody) {
   auto model = if_model();
-  auto& yes = *model.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g();
-  yes.mutable_node(0)->set_input(0, "ghost");
+  auto& yes = *model.graph->node[0].attribute[0].g;
+  yes.node[0].input[0] = "ghost";
   expect_failure(model, ErrorKind::invalid_model, "its body 'then_branch' uses 'ghost', which nothing defines");
-  yes.mutable_node(0)->set_input(0, "x");
-  yes.mutable_node(0)->set_op_type("Unheard");
+  yes.node[0].input[0] = "x";
+  yes.node[0].op_type = "Unheard";
   const Failure found = failure(model);
   EXPECT_EQ(found.kind, ErrorKind::unsupported);
   EXPECT_NE(found.text.find("1 node is not supported:\n  node 'choose/then_branch/join' (Unheard"), std::string::npos) << found.text;
 }
 
 onnx::GraphProto& branch_of(onnx::ModelProto& model, int attribute) {
-  return *model.mutable_graph()->mutable_node(0)->mutable_attribute(attribute)->mutable_g();
+  return *model.graph->node[0].attribute[static_cast<std::size_t>(attribute)].g;
 }
 
 // x is a matrix: joining along axis 5 is impossible for it, but not for every tensor.
 TEST(Bodies, ABranchThatContradictsTheShapesFailsWhenItIsTaken) {
   auto model = if_model();
-  branch_of(model, 0).mutable_node(0)->mutable_attribute(0)->set_i(5);
+  branch_of(model, 0).node[0].attribute[0].i = 5;
   std::string warned;
   const ir::Graph graph = import_model(model, {.log = Log([&](Severity, std::string_view text) { warned += text; })});
   EXPECT_NE(warned.find("choose/then_branch/' cannot run with these shapes, and fails if it is taken: importing node "
@@ -222,48 +222,48 @@ TEST(Bodies, FaultsOfABranchAreRefused) {
     const auto refuse = [&](const std::string& part, ErrorKind kind, const std::function<void(onnx::GraphProto&)>& change) {
       auto model = if_model();
       auto& yes = branch_of(model, 0);
-      if (behind) yes.mutable_node(0)->mutable_attribute(0)->set_i(5);
+      if (behind) yes.node[0].attribute[0].i = 5;
       add_node(yes, "Relu", {"r"}, {"s"}, "next");
-      yes.mutable_output(0)->set_name("s");
+      yes.output[0].name = "s";
       change(yes);
       expect_failure(model, kind, part);
     };
     refuse("'choose/then_branch/next' (Frobnicate", ErrorKind::unsupported,
-           [](auto& yes) { yes.mutable_node(1)->set_op_type("Frobnicate"); });
-    refuse("it has no attribute 'slope'", ErrorKind::invalid_model, [](auto& yes) { add_int(*yes.mutable_node(1), "slope", 1); });
-    refuse("uses 'ghost', which nothing defines", ErrorKind::invalid_model, [](auto& yes) { yes.mutable_node(1)->set_input(0, "ghost"); });
-    refuse("depends on its own result", ErrorKind::invalid_model, [](auto& yes) { yes.mutable_node(1)->set_input(0, "s"); });
-    refuse("uses 'ghost', which nothing defines", ErrorKind::invalid_model, [](auto& yes) { yes.mutable_output(0)->set_name("ghost"); });
+           [](auto& yes) { yes.node[1].op_type = "Frobnicate"; });
+    refuse("it has no attribute 'slope'", ErrorKind::invalid_model, [](auto& yes) { add_int(yes.node[1], "slope", 1); });
+    refuse("uses 'ghost', which nothing defines", ErrorKind::invalid_model, [](auto& yes) { yes.node[1].input[0] = "ghost"; });
+    refuse("depends on its own result", ErrorKind::invalid_model, [](auto& yes) { yes.node[1].input[0] = "s"; });
+    refuse("uses 'ghost', which nothing defines", ErrorKind::invalid_model, [](auto& yes) { yes.output[0].name = "ghost"; });
   }
   auto model = if_model();
-  branch_of(model, 0).mutable_node(0)->mutable_attribute(0)->set_type(3);   // a string
-  branch_of(model, 0).mutable_node(0)->mutable_attribute(0)->clear_i();
-  branch_of(model, 0).mutable_node(0)->mutable_attribute(0)->set_s("rows");
+  branch_of(model, 0).node[0].attribute[0].type = 3;   // a string
+  branch_of(model, 0).node[0].attribute[0].i.reset();
+  branch_of(model, 0).node[0].attribute[0].s = "rows";
   expect_failure(model, ErrorKind::invalid_model, "attribute 'axis' is");
   model = if_model();
-  branch_of(model, 0).mutable_node(0)->mutable_attribute(0)->set_i(5);
+  branch_of(model, 0).node[0].attribute[0].i = 5;
   auto& no = branch_of(model, 1);
   add_int(add_node(no, "Concat", {"x", "x"}, {"w2"}, "join"), "axis", 7);
-  no.mutable_output(0)->set_name("w2");
+  no.output[0].name = "w2";
   expect_failure(model, ErrorKind::invalid_model, "axis 7");   // neither branch can run
 }
 
 TEST(Bodies, DepthIsBounded) {
   auto model = model_of_x({"y"});
-  add_input(*model.mutable_graph(), "c", {}, DType::boolean);
+  add_input(*model.graph, "c", {}, DType::boolean);
   onnx::GraphProto body;
   add_node(body, "Identity", {"x"}, {"y"});
   add_output(body, "y");
   for (int level = 0; level < 40; ++level) {
     onnx::GraphProto outer;
     auto& node = add_node(outer, "If", {"c"}, {"y"});
-    *add_attribute(node, "then_branch", 5).mutable_g() = body;
-    add_node(*add_attribute(node, "else_branch", 5).mutable_g(), "Identity", {"x"}, {"y"});
-    add_output(*node.mutable_attribute(1)->mutable_g(), "y");
+    add_attribute(node, "then_branch", 5).g.edit() = body;
+    add_node(add_attribute(node, "else_branch", 5).g.edit(), "Identity", {"x"}, {"y"});
+    add_output(*node.attribute[1].g, "y");
     add_output(outer, "y");
     body = outer;
   }
-  *model.mutable_graph()->mutable_node() = body.node();
+  model.graph->node = body.node;
   expect_failure(model, ErrorKind::invalid_model, "");
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "onnx_import/importer.h"
-#include "onnx_import/parse.h"
+#include "onnx_import/read_messages.h"
 
 namespace tenfold::onnx_import {
 
@@ -11,12 +11,13 @@ namespace {
 
 ir::Graph import(std::span<const std::byte> bytes, bool mapped, const ImportOptions& options, const std::filesystem::path& base_dir,
                  const ir::Registry& registry) {
-  onnx::ModelProto model;
-  LargeData large(mapped);
-  const std::string rest = large.take_from(bytes);
-  parse(rest.empty() ? bytes : std::as_bytes(std::span(rest)), model, "an ONNX model");
+  std::vector<std::string> unknown;
+  const onnx::ModelProto model = read_model(bytes, &unknown);
+  for (const std::string& field : unknown)
+    options.log(Severity::warning, "the model has ", field, ", which the ONNX known here does not define; it is ignored");
   ExternalData files(base_dir, options.external_data_dirs);
-  return Importer(model, options, registry, files, large).run();
+  DeferredCopies later(mapped);
+  return Importer(model, options, registry, files, later).run();
 }
 
 }  // namespace
@@ -32,7 +33,8 @@ ir::Graph import_file(const std::filesystem::path& path, const ImportOptions& op
   try {
     return import(file->bytes(), true, options, folder.empty() ? "." : folder, registry);
   } catch (Error& error) {
-    throw error.within(path.string());
+    error.within(path.string());
+    throw;   // as what it is: a ModelError keeps its problems
   }
 }
 

@@ -12,42 +12,46 @@ namespace {
 
 constexpr std::int64_t kNewestIr = 14;
 constexpr int kNewestOpset = 28;
-constexpr std::int64_t kMaxInitializers = 1'000'000;
+constexpr std::size_t kMaxInitializers = 1'000'000;
 
 std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
 // Exporters and editors leave stale shapes behind, so that a declared one is no more than a hint.
-bool disagrees(const onnx::TypeProto::Tensor& declared, const ir::Value& value) {
-  if (!declared.has_shape() || value.type.kind != ir::ValueType::Kind::tensor || !value.type.ranked) return false;
+bool disagrees(const std::optional<onnx::TypeProto::Tensor>& declared, const ir::Value& value) {
+  if (!declared || !declared->shape || value.type.kind != ir::ValueType::Kind::tensor || !value.type.ranked) return false;
   const ir::Dims& dims = value.dims();
-  if (declared.shape().dim_size() != static_cast<int>(dims.size())) return true;
-  for (int d = 0; d < declared.shape().dim_size(); ++d) {
-    const ir::Dim& computed = dims[static_cast<std::size_t>(d)];
-    const auto& dim = declared.shape().dim(d);
-    if (dim.has_dim_value() && computed.is_constant() && computed.constant() != dim.dim_value()) return true;
+  if (declared->shape->dim.size() != dims.size()) return true;
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    const auto& value = declared->shape->dim[d].dim_value;
+    if (value && dims[d].is_constant() && dims[d].constant() != *value) return true;
   }
   return false;
 }
 
 }  // namespace
 
-Importer::Importer(onnx::ModelProto& model, const ImportOptions& options, const ir::Registry& registry, ExternalData& files,
-                   LargeData& large)
-    : model_(model), options_(options), registry_(registry), files_(files), large_(large) {}
+Importer::Importer(const onnx::ModelProto& model, const ImportOptions& options, const ir::Registry& registry, ExternalData& files,
+                   DeferredCopies& later)
+    : model_(model), options_(options), registry_(registry), files_(files), later_(later) {}
 
 ir::Graph Importer::run() {
-  require(model_.ir_version() >= 1, ErrorKind::invalid_model, "is not an ONNX model: it has no IR version");
-  require(model_.has_graph(), ErrorKind::invalid_model, "the model has no graph");
-  if (model_.ir_version() > kNewestIr)
-    options_.log(Severity::warning, "the model's IR version ", model_.ir_version(), " is newer than ", kNewestIr, ", the newest known");
-  opsets_ = read_opsets(model_.opset_import(), true);
+  require(model_.ir_version >= 1, ErrorKind::invalid_model, "is not an ONNX model: it has no IR version");
+  require(bool(model_.graph), ErrorKind::invalid_model, "the model has no graph");
+  if (model_.ir_version > kNewestIr)
+    options_.log(Severity::warning, "the model's IR version ", model_.ir_version, " is newer than ", kNewestIr, ", the newest known");
+  opsets_ = read_opsets(model_.opset_import, true);
   read_functions();
   ir::Graph graph(registry_);
-  graph.name = model_.graph().name();
+  graph.name = model_.graph->name;
   Scope scope{.graph = &graph, .opsets = &opsets_};
   add_inputs(scope);
-  add_initializers(*model_.mutable_graph(), scope);
-  nodes(*model_.mutable_graph()->mutable_node(), scope);
+  add_initializers(*model_.graph, scope);
+  try {
+    nodes(model_.graph->node, scope);
+  } catch (const Error& error) {   // names defined twice, a cycle
+    note(error);
+  }
+  expect_outputs(scope);
   report_problems();
   add_outputs(scope);
   drop_sequences(graph);
@@ -56,81 +60,94 @@ ir::Graph Importer::run() {
   return graph;
 }
 
-Opsets Importer::read_opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports, bool main) {
+Opsets Importer::read_opsets(const std::vector<onnx::OperatorSetIdProto>& imports, bool main) {
   Opsets opsets;
   for (const auto& import : imports) {
-    const std::string domain = domain_of(import.domain());
-    require(import.version() >= 1 && import.version() < 1'000'000, ErrorKind::invalid_model, "imports version ", import.version(),
-            " of domain '", import.domain(), "', expected 1 or more");
-    const auto [entry, fresh] = opsets.try_emplace(domain, static_cast<int>(import.version()));
-    require(fresh || entry->second == import.version(), ErrorKind::invalid_model, "imports two versions of domain '", import.domain(), "'");
+    const std::string domain = domain_of(import.domain);
+    require(import.version >= 1 && import.version < 1'000'000, ErrorKind::invalid_model, "imports version ", import.version,
+            " of domain '", import.domain, "', expected 1 or more");
+    const auto [entry, fresh] = opsets.try_emplace(domain, static_cast<int>(import.version));
+    require(fresh || entry->second == import.version, ErrorKind::invalid_model, "imports two versions of domain '", import.domain, "'");
     if (main && domain.empty() && entry->second > kNewestOpset)
       options_.log(Severity::warning, "the model's opset ", entry->second, " is newer than ", kNewestOpset, ", the newest known");
   }
-  if (main && model_.ir_version() < 3) opsets.try_emplace("", 1);   // before operator sets existed
+  if (main && model_.ir_version < 3) opsets.try_emplace("", 1);   // before operator sets existed
   require(!opsets.empty() || !main, ErrorKind::invalid_model, "the model imports no operator set");
   return opsets;
 }
 
 void Importer::read_functions() {
-  for (auto& function : *model_.mutable_functions()) {
-    const FunctionKey key{domain_of(function.domain()), function.name(), function.overload()};
-    require(functions_.try_emplace(key, &function).second, ErrorKind::invalid_model, "the function '", function.name(), "' of domain '",
-            function.domain(), "' is defined twice");
+  for (const auto& function : model_.functions) {
+    const FunctionKey key{domain_of(function.domain), function.name, function.overload};
+    require(functions_.try_emplace(key, &function).second, ErrorKind::invalid_model, "the function '", function.name, "' of domain '",
+            function.domain, "' is defined twice");
   }
 }
 
 void Importer::add_inputs(Scope& scope) {
-  const auto& proto = model_.graph();
+  const auto& proto = *model_.graph;
   // Before IR version 4 every initializer is an input too; later it is a default value. Both are taken as constants.
   std::unordered_set<std::string> constants;
-  for (const auto& tensor : proto.initializer()) constants.insert(tensor.name());
-  for (const auto& tensor : proto.sparse_initializer()) constants.insert(tensor.values().name());
+  for (const auto& tensor : proto.initializer) constants.insert(tensor.name);
+  for (const auto& tensor : proto.sparse_initializer) constants.insert(tensor.values.name);
   ValueTypes types(*scope.graph, options_);
   types.fix_names(proto);
-  for (const auto& input : proto.input()) {
-    require(!input.name().empty(), ErrorKind::invalid_model, "an input has no name");
-    if (constants.count(input.name())) continue;
-    require(!scope.names.count(input.name()), ErrorKind::invalid_model, "two inputs are named '", input.name(), "'");
-    define(scope, input.name(), scope.graph->add_input(input.name(), types.input(input)));
+  for (const auto& input : proto.input) {
+    require(!input.name.empty(), ErrorKind::invalid_model, "an input has no name");
+    if (constants.count(input.name)) continue;
+    try {
+      require(!scope.names.count(input.name), ErrorKind::invalid_model, "two inputs are named '", input.name, "'");
+      define(scope, input.name, scope.graph->add_input(input.name, types.input(input)));
+    } catch (const Error& error) {
+      note(error);
+      scope.broken.insert(input.name);
+    }
   }
 }
 
-void Importer::add_initializers(onnx::GraphProto& proto, Scope& scope) {
-  require(proto.initializer_size() <= kMaxInitializers, ErrorKind::invalid_model, "has ", proto.initializer_size(), " initializers");
+void Importer::add_initializers(const onnx::GraphProto& proto, Scope& scope) {
+  require(proto.initializer.size() <= kMaxInitializers, ErrorKind::invalid_model, "has ", proto.initializer.size(), " initializers");
   std::vector<std::string> names;   // of `weights`, of which NaN and infinity are told
   std::vector<Tensor> weights;
-  const auto read = [&](auto& proto) {
-    if constexpr (std::is_same_v<decltype(proto), onnx::TensorProto&>)
-      return to_tensor(proto, &files_, scope.repeats(), scope.repeats() ? nullptr : &large_);
-    else
-      return to_tensor(proto, &files_, scope.repeats());
-  };
-  const auto add = [&](const std::string& name, auto& tensor_proto) {
-    require(!name.empty(), ErrorKind::invalid_model, "an initializer has no name");
-    const Tensor tensor = read(tensor_proto);
+  const auto add = [&](const std::string& name, const auto& read) {
+    Tensor tensor;
+    try {
+      require(!name.empty(), ErrorKind::invalid_model, "an initializer has no name");
+      tensor = read();
+    } catch (const Error& error) {
+      note(error);
+      scope.broken.insert(name);
+      return;
+    }
     if (options_.check_finite) names.push_back(name), weights.push_back(tensor);
     define(scope, name, scope.graph->add_constant(tensor, name, true));
   };
-  for (auto& tensor : *proto.mutable_initializer()) add(std::string(tensor.name()), tensor);
-  for (auto& tensor : *proto.mutable_sparse_initializer()) add(std::string(tensor.values().name()), tensor);
-  large_.read();
+  for (const auto& tensor : proto.initializer) add(tensor.name, [&] { return to_tensor(tensor, &files_, &later_); });
+  for (const auto& tensor : proto.sparse_initializer) add(tensor.values.name, [&] { return to_tensor(tensor, &files_); });
+  later_.copy();
   const std::vector<bool> finite = ir::all_finite(weights);
   for (std::size_t i = 0; i < finite.size(); ++i)
     if (!finite[i]) options_.log(Severity::warning, "the weight '", names[i], "' contains NaN or infinity");
 }
 
+// Outputs that nothing defines; those of faulty nodes are told by their nodes.
+void Importer::expect_outputs(const Scope& scope) {
+  for (const auto& output : model_.graph->output) {
+    const auto found = scope.names.find(output.name);
+    if ((found != scope.names.end() && found->second) || scope.broken.count(output.name) || !problems_.empty()) continue;
+    note(Error(ErrorKind::invalid_model, cat("the output '", output.name, "' is not defined by any node")));
+  }
+}
+
 void Importer::add_outputs(Scope& scope) {
   ir::Graph& graph = *scope.graph;
-  const auto& proto = model_.graph();
-  require(proto.output_size() > 0, ErrorKind::invalid_model, "the graph has no outputs");
+  const auto& proto = *model_.graph;
+  require(!proto.output.empty(), ErrorKind::invalid_model, "the graph has no outputs");
   std::unordered_set<std::string> names;
-  for (const auto& output : proto.output()) {
-    const std::string& name = output.name();
+  for (const auto& output : proto.output) {
+    const std::string& name = output.name;
     require(names.insert(name).second, ErrorKind::invalid_model, "two outputs are named '", name, "'");
-    const auto found = scope.names.find(name);
-    require(found != scope.names.end() && found->second, ErrorKind::invalid_model, "the output '", name, "' is not defined by any node");
-    ir::Value* value = found->second;
+    ir::Value* value = scope.names.at(name);
     // Every output is a value of its own that carries the model's name; inputs and constants are copied.
     if (!value->producer || value->name != name || graph.is_output(value)) {
       ir::Value* copy = graph.make("Identity", {value});
@@ -138,24 +155,15 @@ void Importer::add_outputs(Scope& scope) {
       copy->name = name;
       named_.insert(value = copy);
     }
-    const std::int64_t declared = output.type().tensor_type().elem_type();
+    const std::int64_t declared = output.type.tensor_type ? output.type.tensor_type->elem_type : 0;
     require(declared == 0 || ops::dtype_from_onnx(declared) == value->dtype(), ErrorKind::invalid_model, "the output '", name,
             "' is declared as ", declared == 0 ? "" : tenfold::name(ops::dtype_from_onnx(declared)), ", but computed as ",
             tenfold::name(value->dtype()));
-    if (disagrees(output.type().tensor_type(), *value))
+    if (disagrees(output.type.tensor_type, *value))
       options_.log(Severity::warning, "the output '", name, "' is declared with another shape than the [", ir::text(value->dims()),
                    "] that is computed");
     graph.outputs.push_back(value);
   }
-}
-
-void Importer::report_problems() const {
-  if (problems_.empty()) return;
-  std::string text = cat(problems_.size(), problems_.size() == 1 ? " node is" : " nodes are", " not supported:");
-  for (const std::string& problem : problems_) text += "\n  " + problem;
-  // Branches of different rank, as exporters write them for squeeze(): the extents of the inputs decide which one is taken.
-  if (text.find("unknown number of dimensions") != std::string::npos) text += "\nFixing the shapes of inputs (--shapes) may decide this.";
-  fail(ErrorKind::unsupported, text);
 }
 
 void Importer::define(Scope& scope, const std::string& name, ir::Value* value) {

@@ -1,7 +1,7 @@
 // The walk over a model's nodes: names to values, nodes to operators, functions inlined, bodies closed. Internal to this folder.
 #pragma once
 
-#include <onnx_subset.pb.h>
+#include "onnx_import/messages.h"
 
 #include <map>
 #include <memory>
@@ -15,13 +15,14 @@
 #include "ir/fault.h"
 #include "onnx_import/external_data.h"
 #include "onnx_import/import.h"
-#include "onnx_import/large_data.h"
+#include "onnx_import/deferred_copies.h"
 #include "ops/onnx_node.h"
+#include "tenfold/model_error.h"
 
 namespace tenfold::onnx_import {
 
 using Opsets = std::map<std::string, int>;                              // version by domain; "" is ai.onnx
-using NodeAttributes = std::map<std::string, onnx::AttributeProto*>;    // references to a function's attributes resolved
+using NodeAttributes = std::map<std::string, const onnx::AttributeProto*>;    // references to a function's attributes resolved
 using FunctionKey = std::tuple<std::string, std::string, std::string>;  // domain, name, overload
 
 // An operator refused its operands, which other shapes might mend: a branch of an If may wait with it until it is taken.
@@ -43,8 +44,6 @@ struct Scope {
   bool inlined = false;                                     // its nodes join another scope's graph: a function or a branch
   bool may_fail = false;                                    // the body of an If's branch
   std::optional<Disagreement> failed = {};                  // of such a body: why it cannot run
-  // Functions are imported once for each call, a loop's body again with wider types: their tensors stay in the file's message.
-  bool repeats() const { return function != nullptr || !prefix.empty(); }
 };
 
 // Bodies and function calls inside each other: recursion of the importer follows the file, so it is bounded.
@@ -66,8 +65,8 @@ class OnnxNode;
 
 class Importer {
  public:
-  Importer(onnx::ModelProto& model, const ImportOptions& options, const ir::Registry& registry, ExternalData& files,
-           LargeData& large);
+  Importer(const onnx::ModelProto& model, const ImportOptions& options, const ir::Registry& registry, ExternalData& files,
+           DeferredCopies& later);
   ir::Graph run();
 
   // For OnnxNode (bodies.cpp): a body's own inputs get `formal` types, then follow the captures; captured constants are shared.
@@ -76,49 +75,52 @@ class Importer {
     std::vector<ir::Value*>& values;                        // one body input each
     std::map<std::string, ir::Value*> by_name;              // what names in this body mean outside
   };
-  std::unique_ptr<ir::Graph> body(onnx::GraphProto& proto, const Scope& outer, const std::vector<ir::ValueType>& formal,
+  std::unique_ptr<ir::Graph> body(const onnx::GraphProto& proto, const Scope& outer, const std::vector<ir::ValueType>& formal,
                                   const Captures& captures, const std::string& prefix, bool may_fail);
   std::unique_ptr<ir::Graph> failing_body(const onnx::GraphProto& proto, const std::vector<ir::Value*>& captures, const std::string& prefix,
                                           const std::string& why);
 
  private:
   void read_functions();
-  Opsets read_opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports, bool main);
+  Opsets read_opsets(const std::vector<onnx::OperatorSetIdProto>& imports, bool main);
   void add_inputs(Scope& scope);
-  void add_initializers(onnx::GraphProto& proto, Scope& scope);
+  void add_initializers(const onnx::GraphProto& proto, Scope& scope);
   void add_outputs(Scope& scope);
+  void expect_outputs(const Scope& scope);
+  void note(const Error& error);   // of no node; rethrows what is not the model's
   void report_problems() const;
-  std::vector<ir::Value*> contents(onnx::GraphProto& proto, Scope& scope);
+  std::vector<ir::Value*> contents(const onnx::GraphProto& proto, Scope& scope);
 
   // If with a condition that is already known, as exporters write it to test ranks and extents: only the branch taken is imported.
   static std::optional<bool> known_condition(const std::vector<ir::Value*>& inputs);
   std::vector<ir::Value*> branch(const NodeAttributes& attributes, bool condition, const Scope& scope, const std::string& name);
 
-  void nodes(google::protobuf::RepeatedPtrField<onnx::NodeProto>& list, Scope& scope);
-  void node(onnx::NodeProto& proto, Scope& scope, int index);
-  std::vector<ir::Value*> convert(onnx::NodeProto& proto, Scope& scope, const std::string& name, const std::vector<ir::Value*>& inputs,
-                                  const std::vector<std::string>& outputs);
-  std::vector<ir::Value*> call(onnx::FunctionProto& function, Scope& scope, const std::string& name, const std::vector<ir::Value*>& inputs,
-                               const NodeAttributes& attributes, std::size_t outputs);
+  void nodes(const std::vector<onnx::NodeProto>& list, Scope& scope);
+  void node(const onnx::NodeProto& proto, Scope& scope, int index);
+  std::vector<ir::Value*> convert(const onnx::NodeProto& proto, Scope& scope, const std::string& name,
+                                  const std::vector<ir::Value*>& inputs, const std::vector<std::string>& outputs);
+  std::vector<ir::Value*> call(const onnx::FunctionProto& function, Scope& scope, const std::string& name,
+                               const std::vector<ir::Value*>& inputs, const NodeAttributes& attributes, std::size_t outputs);
   std::vector<ir::Value*> ask(OnnxNode& node, const ir::Registry::Found& found);
-  void judge_alone(onnx::NodeProto& proto, const Scope& scope);
-  ir::Attributes plain_attributes(const NodeAttributes& attributes, const ir::Registry::Found& found, const Scope& scope);
+  void judge_alone(const onnx::NodeProto& proto, const Scope& scope);
+  static ModelProblem problem_of(const onnx::NodeProto& proto, const Scope& scope, const std::string& name, const Error& error);
+  ir::Attributes plain_attributes(const NodeAttributes& attributes, const ir::Registry::Found& found, int opset);
   const ir::Registry::Found* find(const onnx::NodeProto& proto, const Scope& scope);
   std::string missing(const std::string& domain, const std::string& op, int opset) const;
   int opset(const Scope& scope, const std::string& domain) const;
   void define(Scope& scope, const std::string& name, ir::Value* value);
   void settle_names(ir::Graph& graph) const;   // values that the model does not name get out of the way of those that it does
 
-  onnx::ModelProto& model_;
+  const onnx::ModelProto& model_;
   const ImportOptions& options_;
   const ir::Registry& registry_;
   ExternalData& files_;
-  LargeData& large_;
+  DeferredCopies& later_;
   Opsets opsets_;
-  std::map<FunctionKey, onnx::FunctionProto*> functions_;
+  std::map<FunctionKey, const onnx::FunctionProto*> functions_;
   std::map<std::tuple<std::string, std::string, int>, std::optional<ir::Registry::Found>> found_;
   std::unordered_set<const ir::Value*> named_;              // values that carry a name of the model's graphs
-  std::vector<std::string> problems_;                       // every node that is not supported
+  std::vector<ModelProblem> problems_;                      // all that is wrong with the model so far
   std::int64_t node_count_ = 0;
   int depth_ = 0;                                           // of bodies and function calls
 };
@@ -143,9 +145,13 @@ class OnnxNode final : public ir::OnnxImport {
   std::map<std::string, std::string> prefixes_;   // of the nodes in each body
 };
 
+// problems.cpp: whether an error tells of the model, and not of this machine or the caller.
+bool is_of_model(ErrorKind kind);
+
 // attribute_proto.cpp
-NodeAttributes resolve(onnx::NodeProto& proto, const Scope& scope);
-ir::Attribute to_attribute(onnx::AttributeProto& proto, ExternalData* files, bool in_function);
+NodeAttributes resolve(const onnx::NodeProto& proto, const Scope& scope);
+int attribute_type(const onnx::AttributeProto& proto);   // its number in the standard; throws invalid_model if it is none
+ir::Attribute to_attribute(const onnx::AttributeProto& proto, ExternalData* files);
 bool is_graph(const onnx::AttributeProto& proto);
 
 // settle.cpp: the value, or a constant in its place.
@@ -155,7 +161,7 @@ ir::Value* settled(ir::Graph& graph, ir::Value* value);
 void drop_sequences(ir::Graph& graph);
 
 // order.cpp: the nodes' indices so that each stands after those it reads. Throws invalid_model naming a node on a cycle.
-std::vector<int> topological_order(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
+std::vector<int> topological_order(const std::vector<onnx::NodeProto>& nodes);
 // order.cpp: names that a graph uses but does not define, in order of first use.
 std::vector<std::string> free_names(const onnx::GraphProto& graph);
 std::string shown(const onnx::NodeProto& node);   // "node 'conv1' (Conv)"

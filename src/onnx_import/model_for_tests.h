@@ -1,15 +1,15 @@
 // Short ways to write ONNX models in tests.
 #pragma once
 
-#include <onnx_subset.pb.h>
-
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <string>
 #include <vector>
 
 #include "base/check.h"
 #include "onnx_import/import.h"
+#include "onnx_import/write_messages_for_tests.h"
 #include "ops/interpret.h"
 #include "ops/onnx_dtype.h"
 
@@ -19,66 +19,64 @@ using Names = std::vector<std::string>;
 
 inline onnx::ModelProto new_model(int opset = 17) {
   onnx::ModelProto model;
-  model.set_ir_version(8);
-  model.add_opset_import()->set_version(opset);
-  model.mutable_graph()->set_name("test");
+  model.ir_version = 8;
+  model.opset_import.push_back({"", opset});
+  model.graph.edit().name = "test";
   return model;
 }
 
 // Dims: "3" is an extent, "batch" a name, "" nothing known.
-inline void set_value(onnx::ValueInfoProto* info, const std::string& name, const Names& dims, DType type = DType::f32) {
-  info->set_name(name);
-  auto* tensor = info->mutable_type()->mutable_tensor_type();
-  tensor->set_elem_type(static_cast<int>(ops::onnx_number(type)));
-  tensor->mutable_shape();
+inline void set_value(onnx::ValueInfoProto& info, const std::string& name, const Names& dims, DType type = DType::f32) {
+  info.name = name;
+  auto& tensor = info.type.tensor_type.emplace();
+  tensor.elem_type = ops::onnx_number(type);
+  auto& shape = tensor.shape.emplace();
   for (const std::string& dim : dims) {
-    auto* added = tensor->mutable_shape()->add_dim();
-    if (!dim.empty() && dim.find_first_not_of("-0123456789") == std::string::npos) added->set_dim_value(std::stoll(dim));
-    else if (!dim.empty()) added->set_dim_param(dim);
+    auto& added = shape.dim.emplace_back();
+    if (!dim.empty() && dim.find_first_not_of("-0123456789") == std::string::npos) added.dim_value = std::stoll(dim);
+    else added.dim_param = dim;
   }
 }
 inline void add_input(onnx::GraphProto& graph, const std::string& name, const Names& dims, DType type = DType::f32) {
-  set_value(graph.add_input(), name, dims, type);
+  set_value(graph.input.emplace_back(), name, dims, type);
 }
-inline void add_output(onnx::GraphProto& graph, const std::string& name) { graph.add_output()->set_name(name); }
+inline void add_output(onnx::GraphProto& graph, const std::string& name) { graph.output.emplace_back().name = name; }
 
 template <class Owner>   // a graph or a function
 onnx::NodeProto& add_node(Owner& owner, const std::string& op, const Names& inputs, const Names& outputs, const std::string& name = "") {
-  onnx::NodeProto& node = *owner.add_node();
-  node.set_op_type(op);
-  node.set_name(name);
-  for (const auto& input : inputs) node.add_input(input);
-  for (const auto& output : outputs) node.add_output(output);
+  onnx::NodeProto& node = owner.node.emplace_back();
+  node.op_type = op, node.name = name, node.input = inputs, node.output = outputs;
   return node;
 }
 inline onnx::AttributeProto& add_attribute(onnx::NodeProto& node, const std::string& name, int type) {
-  onnx::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(type);
+  onnx::AttributeProto& attribute = node.attribute.emplace_back();
+  attribute.name = name, attribute.type = type;
   return attribute;
 }
-inline void add_int(onnx::NodeProto& node, const std::string& name, std::int64_t value) { add_attribute(node, name, 2).set_i(value); }
+inline void add_int(onnx::NodeProto& node, const std::string& name, std::int64_t value) { add_attribute(node, name, 2).i = value; }
 
 inline onnx::TensorProto floats(const std::string& name, const Shape& shape, const std::vector<float>& values) {
   onnx::TensorProto tensor;
-  tensor.set_name(name);
-  tensor.set_data_type(1);
-  for (auto extent : shape) tensor.add_dims(extent);
-  for (float value : values) tensor.add_float_data(value);
+  tensor.name = name, tensor.data_type = 1, tensor.dims = shape, tensor.float_data = values;
   return tensor;
+}
+// Raw data lie outside of messages: these live as long as the test program.
+inline Bytes kept(const std::string& bytes) {
+  static std::deque<std::string> all;
+  return std::as_bytes(std::span(all.emplace_back(bytes)));
 }
 
 // x[batch,3] -> Identity -> y, with room for more.
 inline onnx::ModelProto small_model() {
   onnx::ModelProto model = new_model();
-  add_input(*model.mutable_graph(), "x", {"batch", "3"});
-  add_node(*model.mutable_graph(), "Identity", {"x"}, {"y"}, "copy");
-  add_output(*model.mutable_graph(), "y");
+  add_input(*model.graph, "x", {"batch", "3"});
+  add_node(*model.graph, "Identity", {"x"}, {"y"}, "copy");
+  add_output(*model.graph, "y");
   return model;
 }
 
 inline ir::Graph import_model(const onnx::ModelProto& model, const ImportOptions& options = {}, const std::filesystem::path& base = {}) {
-  const std::string bytes = model.SerializeAsString();
+  const std::string bytes = serialized(model);
   return import_bytes(std::as_bytes(std::span(bytes)), options, base);
 }
 

@@ -2,15 +2,19 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "onnx_import/attribute_table.h"
 #include "onnx_import/importer.h"
+#include "onnx_import/tensor_proto.h"
 
 namespace tenfold::onnx_import {
 namespace {
 
-std::string domain_of(const onnx::NodeProto& node) { return node.domain() == "ai.onnx" ? "" : node.domain(); }
+std::string domain_of(const onnx::NodeProto& node) { return node.domain == "ai.onnx" ? "" : node.domain; }
+
+constexpr const char* kContrib = "com.microsoft";
 
 // Trailing empty names mean nothing; empty names between others are operands or results left out.
-std::vector<std::string> trimmed(const google::protobuf::RepeatedPtrField<std::string>& names) {
+std::vector<std::string> trimmed(const std::vector<std::string>& names) {
   std::vector<std::string> result(names.begin(), names.end());
   while (!result.empty() && result.back().empty()) result.pop_back();
   return result;
@@ -19,6 +23,8 @@ std::vector<std::string> trimmed(const google::protobuf::RepeatedPtrField<std::s
 // Everything that follows computes with numbers of elements and bytes.
 void expect_countable(const ir::Value& value) {
   if (value.type.kind != ir::ValueType::Kind::tensor || !value.type.ranked) return;
+  require(value.rank() <= kMaxRank, ErrorKind::unsupported, "its result has ", value.rank(), " dimensions, at most ", kMaxRank,
+          " are supported");
   std::int64_t bytes = 16;  // of the widest element
   for (const ir::Dim& d : value.dims())
     if (d.is_constant() && d.constant() > 0)
@@ -28,28 +34,28 @@ void expect_countable(const ir::Value& value) {
 
 }  // namespace
 
-void Importer::nodes(google::protobuf::RepeatedPtrField<onnx::NodeProto>& list, Scope& scope) {
-  for (int index : topological_order(list)) node(list[index], scope, index);
+void Importer::nodes(const std::vector<onnx::NodeProto>& list, Scope& scope) {
+  for (int index : topological_order(list)) node(list[static_cast<std::size_t>(index)], scope, index);
 }
 
-void Importer::node(onnx::NodeProto& proto, Scope& scope, int index) {
+void Importer::node(const onnx::NodeProto& proto, Scope& scope, int index) {
   require(++node_count_ <= options_.max_nodes, ErrorKind::invalid_model, "the model has more than ", options_.max_nodes, " nodes");
-  const std::string name = scope.prefix + (proto.name().empty() ? cat(proto.op_type(), "_", index) : proto.name());
-  const std::vector<std::string> outputs = trimmed(proto.output());
+  const std::string name = scope.prefix + (proto.name.empty() ? cat(proto.op_type, "_", index) : proto.name);
+  const std::vector<std::string> outputs = trimmed(proto.output);
   const std::size_t problems = problems_.size();
   try {
     std::vector<ir::Value*> inputs;
     bool broken = false;
-    for (const std::string& input : trimmed(proto.input())) {
+    for (const std::string& input : trimmed(proto.input)) {
       const auto found = scope.names.find(input);
       broken |= scope.broken.count(input) > 0;
       require(input.empty() || found != scope.names.end() || scope.broken.count(input), ErrorKind::invalid_model, "its input '", input,
               "' is not defined by any node, input or initializer");
       inputs.push_back(input.empty() || found == scope.names.end() ? nullptr : found->second);
     }
-    for (const auto& attribute : proto.attribute())
-      if (attribute.has_g())
-        for (const std::string& free : free_names(attribute.g())) broken |= scope.broken.count(free) > 0;
+    for (const auto& attribute : proto.attribute)
+      if (attribute.g)
+        for (const std::string& free : free_names(*attribute.g)) broken |= scope.broken.count(free) > 0;
     if (broken) {  // what it reads could not be imported
       scope.broken.insert(outputs.begin(), outputs.end());
       judge_alone(proto, scope);
@@ -63,24 +69,38 @@ void Importer::node(onnx::NodeProto& proto, Scope& scope, int index) {
       define(scope, outputs[i], settled(*scope.graph, results[i]));
     }
   } catch (Error& error) {
-    const int version = scope.opsets->count(domain_of(proto)) ? scope.opsets->at(domain_of(proto)) : 0;
-    const std::string what =
-        cat("node '", name, "' (", proto.domain().empty() ? "" : proto.domain() + ".", proto.op_type(), ", opset ", version, ")");
-    if (error.kind() != ErrorKind::unsupported) {
-      error.within("importing " + what);
-      const auto* disagreement = dynamic_cast<const Disagreement*>(&error);
-      if (!disagreement || !scope.may_fail) throw;
-      if (!scope.failed) scope.failed = *disagreement;
-    } else if (problems_.size() == problems) {   // unsupported nodes are collected; a node whose body has some is not listed itself
-      problems_.push_back(cat(what, ": ", error.what()));
+    if (!is_of_model(error.kind())) throw;
+    ModelProblem problem = problem_of(proto, scope, name, error);
+    const auto* disagreement = dynamic_cast<const Disagreement*>(&error);
+    if (disagreement && scope.may_fail) {
+      if (!scope.failed) scope.failed = Disagreement(Error(error.kind(), "importing " + problem.text()));
+    } else if (problems_.size() == problems) {   // a node whose body has problems is not listed itself
+      problems_.push_back(std::move(problem));
     }
     // What reads its results can still be judged by itself.
     scope.broken.insert(outputs.begin(), outputs.end());
   }
 }
 
+ModelProblem Importer::problem_of(const onnx::NodeProto& proto, const Scope& scope, const std::string& name, const Error& error) {
+  const std::string domain = domain_of(proto), message = error.what();
+  const auto version = scope.opsets->find(domain);
+  const bool nameless = proto.name.empty() && !proto.output.empty();
+  // Branches of different rank, as exporters write them for squeeze(): the extents of the inputs decide which one is taken.
+  const bool ranks = message.find("unknown number of dimensions") != std::string::npos;
+  return {.kind = error.kind(),
+          .node = nameless ? cat(scope.prefix, "-> ", proto.output[0]) : name,
+          .outputs = proto.output,
+          .op = proto.op_type,
+          .domain = domain,
+          .opset = version == scope.opsets->end() ? 0 : version->second,
+          .message = message,
+          .hint = ranks ? "Fixing the shapes of inputs (--shapes) may decide this" : ""};
+}
+
 int Importer::opset(const Scope& scope, const std::string& domain) const {
   const auto version = scope.opsets->find(domain);
+  if (version == scope.opsets->end() && domain == kContrib) return 1;   // as ONNX Runtime takes nodes that its optimiser left in a model
   require(version != scope.opsets->end(), ErrorKind::invalid_model, "the ", scope.function ? "function" : "model",
           " imports no version of the domain '", domain.empty() ? "ai.onnx" : domain, "'");
   return version->second;
@@ -89,37 +109,42 @@ int Importer::opset(const Scope& scope, const std::string& domain) const {
 // What the node's operator is here; null for a function of the model. Throws unsupported where nothing has that name.
 const ir::Registry::Found* Importer::find(const onnx::NodeProto& proto, const Scope& scope) {
   const std::string domain = domain_of(proto);
-  if (functions_.count({domain, proto.op_type(), proto.overload()})) return nullptr;
+  if (functions_.count({domain, proto.op_type, proto.overload})) return nullptr;
   const int version = opset(scope, domain);
-  const auto [entry, fresh] = found_.try_emplace({domain, proto.op_type(), version});
-  if (fresh) entry->second = registry_.find_onnx(domain, proto.op_type(), version);
-  require(entry->second.has_value(), ErrorKind::unsupported, entry->second ? "" : missing(domain, proto.op_type(), version));
+  const auto [entry, fresh] = found_.try_emplace({domain, proto.op_type, version});
+  if (fresh) entry->second = registry_.find_onnx(domain, proto.op_type, version);
+  require(entry->second.has_value(), ErrorKind::unsupported, entry->second ? "" : missing(domain, proto.op_type, version));
   return &*entry->second;
 }
 
-std::vector<ir::Value*> Importer::convert(onnx::NodeProto& proto, Scope& scope, const std::string& name,
+std::vector<ir::Value*> Importer::convert(const onnx::NodeProto& proto, Scope& scope, const std::string& name,
                                           const std::vector<ir::Value*>& inputs, const std::vector<std::string>& outputs) {
   const std::string domain = domain_of(proto);
   const NodeAttributes attributes = resolve(proto, scope);
-  if (const auto function = functions_.find({domain, proto.op_type(), proto.overload()}); function != functions_.end())
+  if (const auto function = functions_.find({domain, proto.op_type, proto.overload}); function != functions_.end())
     return call(*function->second, scope, name, inputs, attributes, outputs.size());
   const int version = opset(scope, domain);
-  if (domain.empty() && proto.op_type() == "If")
+  if (domain.empty() && proto.op_type == "If")
     if (const auto condition = known_condition(inputs)) return branch(attributes, *condition, scope, name);
   const ir::Registry::Found& found = *find(proto, scope);
-  OnnxNode node(*this, scope, attributes, proto.op_type(), name, version);
+  OnnxNode node(*this, scope, attributes, proto.op_type, name, version);
   node.inputs = inputs;
   node.output_names = outputs;
-  node.attributes = plain_attributes(attributes, found, scope);
+  node.attributes = plain_attributes(attributes, found, version);
   return ask(node, found);
 }
 
 // Attributes but for graphs, of the names and types that the operator declares if it has no import function to look at them.
-ir::Attributes Importer::plain_attributes(const NodeAttributes& attributes, const ir::Registry::Found& found, const Scope& scope) {
+ir::Attributes Importer::plain_attributes(const NodeAttributes& attributes, const ir::Registry::Found& found, int opset) {
   ir::Attributes plain;
+  if (found.form->domain.empty()) {
+    std::map<std::string, int> types;
+    for (const auto& [key, value] : attributes) types[key] = attribute_type(*value);
+    check_against_standard(found.form->op, opset, types);
+  }
   for (const auto& [key, value] : attributes) {
     require(!is_graph(*value) || found.form->convert, ErrorKind::invalid_model, "it has no attribute '", key, "'");
-    if (!is_graph(*value)) plain.set(key, to_attribute(*value, &files_, scope.repeats()));
+    if (!is_graph(*value)) plain.set(key, to_attribute(*value, &files_));
   }
   if (!found.form->convert) ir::check_attributes(*found.def, plain);
   return plain;
@@ -140,32 +165,37 @@ std::vector<ir::Value*> Importer::ask(OnnxNode& node, const ir::Registry::Found&
 }
 
 // A node whose operands have no types: its operator and attributes.
-void Importer::judge_alone(onnx::NodeProto& proto, const Scope& scope) {
-  if (const ir::Registry::Found* found = find(proto, scope)) plain_attributes(resolve(proto, scope), *found, scope);
+void Importer::judge_alone(const onnx::NodeProto& proto, const Scope& scope) {
+  if (const ir::Registry::Found* found = find(proto, scope))
+    plain_attributes(resolve(proto, scope), *found, opset(scope, domain_of(proto)));
 }
 
 std::string Importer::missing(const std::string& domain, const std::string& op, int opset) const {
   int since = 0;
+  std::string elsewhere;   // domains that have it
   for (const ir::OpDef* def : registry_.all())
-    for (const ir::OnnxForm& form : def->from_onnx)
-      if (form.op == op && form.domain == domain && (since == 0 || form.since < since)) since = form.since;
+    for (const ir::OnnxForm& form : def->from_onnx) {
+      if (form.op != op) continue;
+      if (form.domain != domain) elsewhere = cat("; the domain '", form.domain.empty() ? "ai.onnx" : form.domain, "' has it");
+      else if (since == 0 || form.since < since) since = form.since;
+    }
   if (since > opset) return cat("known from opset ", since, " on; its form of opset ", opset, " would have to be added");
-  return cat("there is no operator '", op, "'", domain.empty() ? "" : " in domain '" + domain + "'",
-             "; it would have to be added to Tenfold or given by a plug-in");
+  return cat("there is no operator '", op, "'", domain.empty() ? "" : " in domain '" + domain + "'", elsewhere,
+             elsewhere.empty() ? "; it would have to be added to Tenfold or given by a plug-in" : "");
 }
 
-std::vector<ir::Value*> Importer::call(onnx::FunctionProto& function, Scope& scope, const std::string& name,
+std::vector<ir::Value*> Importer::call(const onnx::FunctionProto& function, Scope& scope, const std::string& name,
                                        const std::vector<ir::Value*>& inputs, const NodeAttributes& attributes, std::size_t outputs) {
   const Nesting nesting(depth_);
   for (const Scope* outer = &scope; outer; outer = outer->caller)
-    require(outer->function != &function, ErrorKind::invalid_model, "the function '", function.name(), "' calls itself");
-  require(static_cast<int>(inputs.size()) <= function.input_size(), ErrorKind::invalid_model, "the function '", function.name(), "' takes ",
-          function.input_size(), " inputs, ", inputs.size(), " are given");
-  require(static_cast<int>(outputs) <= function.output_size(), ErrorKind::invalid_model, "the function '", function.name(), "' has ",
-          function.output_size(), " outputs, ", outputs, " are wanted");
+    require(outer->function != &function, ErrorKind::invalid_model, "the function '", function.name, "' calls itself");
+  require(inputs.size() <= function.input.size(), ErrorKind::invalid_model, "the function '", function.name, "' takes ",
+          function.input.size(), " inputs, ", inputs.size(), " are given");
+  require(outputs <= function.output.size(), ErrorKind::invalid_model, "the function '", function.name, "' has ",
+          function.output.size(), " outputs, ", outputs, " are wanted");
   NodeAttributes bindings = attributes;
-  for (auto& attribute : *function.mutable_attribute_proto()) bindings.try_emplace(attribute.name(), &attribute);
-  const Opsets opsets = read_opsets(function.opset_import(), false);
+  for (const auto& attribute : function.attribute_proto) bindings.try_emplace(attribute.name, &attribute);
+  const Opsets opsets = read_opsets(function.opset_import, false);
   Scope inner{.graph = scope.graph,
               .opsets = &opsets,
               .prefix = name + "/",
@@ -173,19 +203,18 @@ std::vector<ir::Value*> Importer::call(onnx::FunctionProto& function, Scope& sco
               .function = &function,
               .caller = &scope,
               .inlined = true};
-  for (int i = 0; i < function.input_size(); ++i) {
-    const bool given = i < static_cast<int>(inputs.size());
-    require(inner.names.try_emplace(function.input(i), given ? inputs[static_cast<std::size_t>(i)] : nullptr).second,
-            ErrorKind::invalid_model, "the function '", function.name(), "' has two inputs named '", function.input(i), "'");
+  for (std::size_t i = 0; i < function.input.size(); ++i) {
+    require(inner.names.try_emplace(function.input[i], i < inputs.size() ? inputs[i] : nullptr).second,
+            ErrorKind::invalid_model, "the function '", function.name, "' has two inputs named '", function.input[i], "'");
   }
   const std::size_t problems = problems_.size();
-  nodes(*function.mutable_node(), inner);
+  nodes(function.node, inner);
   if (problems_.size() > problems) fail(ErrorKind::unsupported, "the function has nodes that are not supported");
   std::vector<ir::Value*> results;
   for (std::size_t i = 0; i < outputs; ++i) {
-    const std::string& output = function.output(static_cast<int>(i));
+    const std::string& output = function.output[i];
     const auto found = inner.names.find(output);
-    require(found != inner.names.end(), ErrorKind::invalid_model, "the function '", function.name(), "' does not compute its output '",
+    require(found != inner.names.end(), ErrorKind::invalid_model, "the function '", function.name, "' does not compute its output '",
             output, "'");
     results.push_back(found->second);
   }

@@ -9,29 +9,29 @@
 namespace tenfold::onnx_import {
 namespace {
 
-using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+using Nodes = std::vector<onnx::NodeProto>;
 
 // Calls f(name) for every name that a node reads, those that its bodies take from outside included.
 template <class F>
 void for_each_use(const onnx::NodeProto& node, F&& f) {
-  for (const std::string& name : node.input())
+  for (const std::string& name : node.input)
     if (!name.empty()) f(name);
-  for (const auto& attribute : node.attribute()) {
-    if (attribute.has_g())
-      for (const std::string& name : free_names(attribute.g())) f(name);
-    for (const auto& graph : attribute.graphs())
+  for (const auto& attribute : node.attribute) {
+    if (attribute.g)
+      for (const std::string& name : free_names(*attribute.g)) f(name);
+    for (const auto& graph : attribute.graphs)
       for (const std::string& name : free_names(graph)) f(name);
   }
 }
 
 std::unordered_map<std::string_view, int> producers(const Nodes& nodes) {
   std::unordered_map<std::string_view, int> result;
-  for (int i = 0; i < nodes.size(); ++i)
-    for (const std::string& name : nodes[i].output()) {
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    for (const std::string& name : nodes[i].output) {
       if (name.empty()) continue;
-      const auto [entry, fresh] = result.try_emplace(name, i);
-      require(fresh, ErrorKind::invalid_model, "'", name, "' is defined twice: by ", shown(nodes[entry->second]), " and by ",
-              shown(nodes[i]));
+      const auto [entry, fresh] = result.try_emplace(name, static_cast<int>(i));
+      require(fresh, ErrorKind::invalid_model, "'", name, "' is defined twice: by ", shown(nodes[static_cast<std::size_t>(entry->second)]),
+              " and by ", shown(nodes[i]));
     }
   return result;
 }
@@ -50,17 +50,17 @@ int on_cycle(const std::vector<std::vector<int>>& reads, const std::vector<bool>
 }  // namespace
 
 std::string shown(const onnx::NodeProto& node) {
-  const bool unnamed = node.name().empty() && node.output_size() > 0;
-  return cat("node '", unnamed ? "-> " + node.output(0) : node.name(), "' (", node.op_type(), ")");
+  const bool unnamed = node.name.empty() && !node.output.empty();
+  return cat("node '", unnamed ? "-> " + node.output[0] : node.name, "' (", node.op_type, ")");
 }
 
 std::vector<int> topological_order(const Nodes& nodes) {
   const auto made_by = producers(nodes);
-  const auto count = static_cast<std::size_t>(nodes.size());
+  const std::size_t count = nodes.size();
   std::vector<std::vector<int>> reads(count), read_by(count);
   std::vector<int> waiting(count, 0);
-  for (int i = 0; i < nodes.size(); ++i) {
-    for_each_use(nodes[i], [&](const std::string& name) {
+  for (int i = 0; i < static_cast<int>(count); ++i) {
+    for_each_use(nodes[static_cast<std::size_t>(i)], [&](const std::string& name) {
       const auto producer = made_by.find(name);
       if (producer == made_by.end()) return;
       reads[static_cast<std::size_t>(i)].push_back(producer->second);
@@ -70,7 +70,7 @@ std::vector<int> topological_order(const Nodes& nodes) {
   }
   // The smallest ready index goes first, so a list in order stays as it is.
   std::priority_queue<int, std::vector<int>, std::greater<>> ready;
-  for (int i = 0; i < nodes.size(); ++i)
+  for (int i = 0; i < static_cast<int>(count); ++i)
     if (waiting[static_cast<std::size_t>(i)] == 0) ready.push(i);
   std::vector<int> order;
   std::vector<bool> placed(count);
@@ -84,24 +84,24 @@ std::vector<int> topological_order(const Nodes& nodes) {
   }
   if (order.size() < count) {
     const auto left = static_cast<int>(std::find(placed.begin(), placed.end(), false) - placed.begin());
-    fail(ErrorKind::invalid_model, shown(nodes[on_cycle(reads, placed, left)]) + " depends on its own result");
+    fail(ErrorKind::invalid_model, shown(nodes[static_cast<std::size_t>(on_cycle(reads, placed, left))]) + " depends on its own result");
   }
   return order;
 }
 
 std::vector<std::string> free_names(const onnx::GraphProto& graph) {
   std::unordered_set<std::string_view> known;
-  for (const auto& input : graph.input()) known.insert(input.name());
-  for (const auto& tensor : graph.initializer()) known.insert(tensor.name());
-  for (const auto& tensor : graph.sparse_initializer()) known.insert(tensor.values().name());
-  for (const auto& node : graph.node()) known.insert(node.output().begin(), node.output().end());
+  for (const auto& input : graph.input) known.insert(input.name);
+  for (const auto& tensor : graph.initializer) known.insert(tensor.name);
+  for (const auto& tensor : graph.sparse_initializer) known.insert(tensor.values.name);
+  for (const auto& node : graph.node) known.insert(node.output.begin(), node.output.end());
   std::vector<std::string> result;
   std::unordered_set<std::string> listed;
   const auto use = [&](const std::string& name) {
     if (!known.count(name) && listed.insert(name).second) result.push_back(name);
   };
-  for (const auto& node : graph.node()) for_each_use(node, use);
-  for (const auto& output : graph.output()) use(output.name());
+  for (const auto& node : graph.node) for_each_use(node, use);
+  for (const auto& output : graph.output) use(output.name);
   return result;
 }
 

@@ -23,7 +23,7 @@ bool at_most(const ir::Value& v, std::int64_t elements) {
 }
 
 // What inference follows: integers of rank 1 at most, and few.
-bool small(const ir::Value& v) { return v.type.ranked && v.rank() <= 1 && is_integer(v.dtype()) && at_most(v, ops::kMostContents); }
+bool small(const ir::Value& v) { return v.type.ranked && v.rank() <= 1 && is_integer(v.dtype()) && at_most(v, ir::kMostContents); }
 
 Tensor of_contents(const ir::Value& v) {
   Tensor t(v.dtype(), ir::constants(v.dims()));

@@ -1,10 +1,9 @@
 // TensorProto to Tensor: every encoding of the standard, with the byte count checked against the shape before any read.
 #pragma once
 
-#include <onnx_subset.pb.h>
-
+#include "onnx_import/deferred_copies.h"
 #include "onnx_import/external_data.h"
-#include "onnx_import/large_data.h"
+#include "onnx_import/messages.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold::onnx_import {
@@ -12,12 +11,11 @@ namespace tenfold::onnx_import {
 inline constexpr int kMaxRank = 64;
 
 // Checks rank, signs and the product.
-Shape tensor_shape(const google::protobuf::RepeatedField<std::int64_t>& dims);
+Shape tensor_shape(const std::vector<std::int64_t>& dims);
 
-// Large payloads are moved out of `proto` or borrowed from the mapped file, not copied; with `keep`, proto stays whole (a function's
-// body is read once for each call). `files` null: external data is refused. Sparse tensors are made dense. `large`: what was taken out of
-// the message, to be read later.
-Tensor to_tensor(onnx::TensorProto& proto, ExternalData* files, bool keep = false, LargeData* large = nullptr);
-Tensor to_tensor(onnx::SparseTensorProto& proto, ExternalData* files, bool keep = false);
+// External data are borrowed from their mapped file; `files` null: they are refused. Large raw data are copied by later->copy(), or at once
+// if `later` is null. Sparse tensors are made dense.
+Tensor to_tensor(const onnx::TensorProto& proto, ExternalData* files, DeferredCopies* later = nullptr);
+Tensor to_tensor(const onnx::SparseTensorProto& proto, ExternalData* files);
 
 }  // namespace tenfold::onnx_import

@@ -1,12 +1,13 @@
 // Types of graph inputs: named dimensions become symbols, missing ones get a name of their own, fixed shapes replace both.
 #include "onnx_import/value_types.h"
 
+#include <algorithm>
 #include <cctype>
 
 #include "base/check.h"
 #include "onnx_import/tensor_proto.h"
 #include "ops/onnx_dtype.h"
-#include "tenfold/shape_values.h"
+#include "tenfold/internal/shape_values.h"
 
 namespace tenfold::onnx_import {
 namespace {
@@ -26,10 +27,10 @@ std::string identifier(const std::string& name) {
 
 // The elements of a shape tensor, which the run reads; they say nothing of its type.
 bool are_values(const onnx::TypeProto::Tensor& type, const Shape& given) {
-  if (!type.has_shape()) return false;
+  if (!type.shape) return false;
   Shape declared;
-  for (const auto& dim : type.shape().dim()) declared.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
-  return gives_values(ops::dtype_from_onnx(type.elem_type()), declared, given);
+  for (const auto& dim : type.shape->dim) declared.push_back(dim.dim_value.value_or(-1));
+  return gives_values(ops::dtype_from_onnx(type.elem_type), declared, given);
 }
 
 ir::Dim extent(std::int64_t value) {
@@ -43,20 +44,21 @@ void ValueTypes::fix_names(const onnx::GraphProto& graph) {
   for (const auto& [name, shape] : options_.input_shapes) {
     const onnx::ValueInfoProto* input = nullptr;
     std::string known;
-    for (const auto& candidate : graph.input()) {
-      if (candidate.name() == name) input = &candidate;
-      known += (known.empty() ? "" : ", ") + candidate.name();
+    for (const auto& candidate : graph.input) {
+      if (candidate.name == name) input = &candidate;
+      known += (known.empty() ? "" : ", ") + candidate.name;
     }
     require(input != nullptr, ErrorKind::invalid_argument, "a shape or an array is given for '", name,
             "', but the model's inputs are: ", known);
-    if (!input->type().tensor_type().has_shape() || are_values(input->type().tensor_type(), shape)) continue;
-    const auto& declared = input->type().tensor_type().shape();
-    require(declared.dim_size() == static_cast<int>(shape.size()), ErrorKind::invalid_argument, "the shape given for '", name, "' has ",
-            shape.size(), " dimensions, the model declares ", declared.dim_size());
-    for (int d = 0; d < declared.dim_size(); ++d) {
-      const std::int64_t value = shape[static_cast<std::size_t>(d)];
-      if (value < 0 || declared.dim(d).dim_param().empty()) continue;
-      const auto [entry, fresh] = fixed_.try_emplace(declared.dim(d).dim_param(), value);
+    const auto& type = input->type.tensor_type;
+    if (!type || !type->shape || are_values(*type, shape)) continue;
+    const auto& declared = type->shape->dim;
+    require(declared.size() == shape.size(), ErrorKind::invalid_argument, "the shape given for '", name, "' has ",
+            shape.size(), " dimensions, the model declares ", declared.size());
+    for (std::size_t d = 0; d < declared.size(); ++d) {
+      const std::int64_t value = shape[d];
+      if (value < 0 || declared[d].dim_param.empty()) continue;
+      const auto [entry, fresh] = fixed_.try_emplace(declared[d].dim_param, value);
       require(fresh || entry->second == value, ErrorKind::invalid_argument, "the given shapes fix the dimension '", entry->first, "' to ",
               entry->second, " and to ", value);
     }
@@ -76,26 +78,26 @@ ir::Dim ValueTypes::named(const std::string& name) {
 }
 
 ir::TensorType ValueTypes::tensor(const onnx::TypeProto::Tensor& type, const std::string& stem, const Shape* fixed) {
-  ir::TensorType result{ops::dtype_from_onnx(type.elem_type()), {}};
-  if (!type.has_shape()) {
+  ir::TensorType result{ops::dtype_from_onnx(type.elem_type), {}};
+  if (!type.shape) {
     require(fixed != nullptr, ErrorKind::unsupported, "has no declared number of dimensions; give its shape (--shapes=", stem, ":...)");
     for (std::int64_t value : *fixed)
       result.dims.push_back(value >= 0 ? extent(value) : named(cat(stem, "_d", result.dims.size())));
     return result;
   }
-  require(type.shape().dim_size() <= kMaxRank, ErrorKind::invalid_model, "has ", type.shape().dim_size(), " dimensions, at most ", kMaxRank,
+  require(type.shape->dim.size() <= kMaxRank, ErrorKind::invalid_model, "has ", type.shape->dim.size(), " dimensions, at most ", kMaxRank,
           " are allowed");
-  for (const auto& dim : type.shape().dim()) {
+  for (const auto& dim : type.shape->dim) {
     const std::size_t d = result.dims.size();
     const std::int64_t wanted = fixed ? (*fixed)[d] : -1;
-    if (dim.has_dim_value()) {
-      require(wanted < 0 || wanted == dim.dim_value(), ErrorKind::invalid_argument, "dimension ", d, " is ", dim.dim_value(),
+    if (dim.dim_value) {
+      require(wanted < 0 || wanted == *dim.dim_value, ErrorKind::invalid_argument, "dimension ", d, " is ", *dim.dim_value,
               " in the model, but ", wanted, " in the shape given");
-      result.dims.push_back(extent(dim.dim_value()));
+      result.dims.push_back(extent(*dim.dim_value));
     } else if (wanted >= 0) {
       result.dims.push_back(extent(wanted));
     } else {
-      result.dims.push_back(named(dim.dim_param().empty() ? cat(stem, "_d", d) : dim.dim_param()));
+      result.dims.push_back(named(dim.dim_param.empty() ? cat(stem, "_d", d) : dim.dim_param));
     }
   }
   return result;
@@ -103,34 +105,33 @@ ir::TensorType ValueTypes::tensor(const onnx::TypeProto::Tensor& type, const std
 
 ir::ValueType ValueTypes::input(const onnx::ValueInfoProto& info) {
   try {
-    const auto fixed = options_.input_shapes.find(info.name());
-    if (fixed == options_.input_shapes.end()) return declared(info.type(), info.name());
-    require(info.type().has_tensor_type(), ErrorKind::invalid_argument, "a shape is given, but it is no tensor");
-    if (are_values(info.type().tensor_type(), fixed->second)) return declared(info.type(), info.name());
-    return {ir::ValueType::Kind::tensor, tensor(info.type().tensor_type(), info.name(), &fixed->second), true};
+    const auto fixed = options_.input_shapes.find(info.name);
+    if (fixed == options_.input_shapes.end()) return declared(info.type, info.name);
+    require(info.type.tensor_type.has_value(), ErrorKind::invalid_argument, "a shape is given, but it is no tensor");
+    if (are_values(*info.type.tensor_type, fixed->second)) return declared(info.type, info.name);
+    return {ir::ValueType::Kind::tensor, tensor(*info.type.tensor_type, info.name, &fixed->second), true};
   } catch (Error& error) {
-    throw error.within(cat("input '", info.name(), "'"));
+    throw error.within(cat("input '", info.name, "'"));
   }
 }
 
 ir::ValueType ValueTypes::declared(const onnx::TypeProto& type, const std::string& stem) {
   using Kind = ir::ValueType::Kind;
-  if (type.has_tensor_type()) return {Kind::tensor, tensor(type.tensor_type(), stem, nullptr), true};
-  const bool optional = type.has_optional_type();
-  const onnx::TypeProto& inner = optional ? type.optional_type().elem_type() : type;
-  const bool sequence = inner.has_sequence_type();
-  const onnx::TypeProto& element = sequence ? inner.sequence_type().elem_type() : inner;
+  if (type.tensor_type) return {Kind::tensor, tensor(*type.tensor_type, stem, nullptr), true};
+  const bool optional = bool(type.optional_type);
+  const onnx::TypeProto& inner = optional ? *type.optional_type : type;
+  const bool sequence = bool(inner.sequence_type);
+  const onnx::TypeProto& element = sequence ? *inner.sequence_type : inner;
   require(optional || sequence, ErrorKind::unsupported,
-          type.has_map_type() ? "is a map" : type.has_sparse_tensor_type() ? "is a sparse tensor" : type.has_opaque_type() ? "is opaque"
+          type.map_type ? "is a map" : type.sparse_tensor_type ? "is a sparse tensor" : type.opaque_type ? "is opaque"
                                                                                                                           : "has no type");
-  require(element.has_tensor_type(), ErrorKind::unsupported, "is a sequence or optional of something else than tensors");
+  require(element.tensor_type.has_value(), ErrorKind::unsupported, "is a sequence or optional of something else than tensors");
   // The shape of elements may differ from one to the next, so it is kept only where it is fully declared.
   ir::ValueType result{sequence ? (optional ? Kind::optional_sequence : Kind::sequence) : Kind::optional, {}, false};
-  result.tensor.dtype = ops::dtype_from_onnx(element.tensor_type().elem_type());
-  bool known = element.tensor_type().has_shape();
-  for (const auto& dim : element.tensor_type().shape().dim()) known &= dim.has_dim_value();
-  if (known) {
-    result.tensor = tensor(element.tensor_type(), stem, nullptr);
+  result.tensor.dtype = ops::dtype_from_onnx(element.tensor_type->elem_type);
+  const auto& shape = element.tensor_type->shape;
+  if (shape && std::all_of(shape->dim.begin(), shape->dim.end(), [](const auto& dim) { return dim.dim_value.has_value(); })) {
+    result.tensor = tensor(*element.tensor_type, stem, nullptr);
     result.ranked = true;
   }
   return result;

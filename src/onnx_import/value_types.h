@@ -1,7 +1,7 @@
 // Declared types of values: TypeProto to ir::ValueType, with the model's named dimensions as symbols of the graph.
 #pragma once
 
-#include <onnx_subset.pb.h>
+#include "onnx_import/messages.h"
 
 #include <map>
 #include <set>

@@ -82,6 +82,10 @@ Case parse_case(const ir::OpDef& op, std::string_view text, std::uint64_t seed) 
       if (ahead.peek() == '=') {
         in = ahead;
         in.expect('=');
+        if (word == "numerics" && in.peek() == '{') {
+          result.numerics = ir::parse_numerics(in);
+          continue;
+        }
         ir::Attribute value = ir::parse_attribute(in);
         if (word == "outputs") result.outputs = static_cast<int>(std::get<std::int64_t>(value));
         else result.attributes.set(word, std::move(value));
@@ -105,7 +109,9 @@ ir::Graph case_graph(const ir::Registry& registry, const ir::OpDef& op, const Ca
     else if (o.constant) operands.push_back(graph.add_constant(o.data, name, true));
     else operands.push_back(graph.add_input(name, {.tensor = {o.data.dtype(), ir::to_dims(o.data.shape())}}));
   }
-  ir::Node* node = graph.add(op.name, operands, c.attributes, c.outputs);
+  ir::Node one;
+  one.def = &op, one.attributes = c.attributes, one.numerics = c.numerics, one.inputs = std::move(operands);
+  ir::Node* node = graph.add(std::move(one), c.outputs);
   for (int i = 0; i < c.outputs; ++i) {
     node->outputs[static_cast<std::size_t>(i)]->name = "y" + std::to_string(i);
     graph.outputs.push_back(node->outputs[static_cast<std::size_t>(i)]);

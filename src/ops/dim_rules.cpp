@@ -67,7 +67,7 @@ int need_length(const ir::InferCall& call, int i, const char* what) {
   if (dims.empty()) return 1;   // some models write a list of one as a scalar
   call.need(dims.size() == 1, what, " has rank ", dims.size(), ", 1 expected");
   require(dims[0].is_constant(), ErrorKind::unsupported, what, " has ", dims[0].text(), " elements: the rank of the result is unknown");
-  call.need(dims[0].constant() >= 0 && dims[0].constant() <= kMostContents, what, " has ", dims[0].text(), " elements");
+  call.need(dims[0].constant() >= 0 && dims[0].constant() <= ir::kMostContents, what, " has ", dims[0].text(), " elements");
   return static_cast<int>(dims[0].constant());
 }
 
@@ -99,8 +99,8 @@ MaybeDim scalar_contents(const ir::InferCall& call, int i) {
 std::optional<Shape> constant_shape(const ir::Dims& dims) {
   if (!ir::is_constant(dims)) return std::nullopt;
   Shape shape = ir::constants(dims);
-  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t n) { return n < 0 || n > kMostContents; }) ||
-      element_count(shape) > kMostContents)
+  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t n) { return n < 0 || n > ir::kMostContents; }) ||
+      element_count(shape) > ir::kMostContents)
     return std::nullopt;
   return shape;
 }

@@ -39,6 +39,5 @@ struct MaybeDim { bool known = false; ir::Dim value; };
 MaybeDim scalar_contents(const ir::InferCall& call, int i);
 // Dims small enough to carry contents, as constants; empty optional otherwise.
 std::optional<Shape> constant_shape(const ir::Dims& dims);
-inline constexpr std::int64_t kMostContents = 64;
 
 }  // namespace tenfold::ops

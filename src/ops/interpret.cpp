@@ -27,7 +27,7 @@ struct Alone {
 Alone isolate(const Node& original, const std::vector<RuntimeValue>& operands, std::size_t count) {
   Alone alone;
   Node copy;
-  copy.def = original.def, copy.name = original.name, copy.attributes = original.attributes;
+  copy.def = original.def, copy.name = original.name, copy.attributes = original.attributes, copy.numerics = original.numerics;
   if (original.op() == "Region") copy.body = original.body;
   for (std::size_t i = 0; i < count; ++i) {
     const RuntimeValue& operand = operands[i];

@@ -1,4 +1,4 @@
-// What an operator sees of the ONNX node it is imported from: names, attributes, operands already in the graph. No protobuf.
+// What an operator sees of the ONNX node it is imported from: names, attributes, operands already in the graph.
 #pragma once
 
 #include <string>

@@ -9,8 +9,6 @@
 namespace tenfold::ir {
 namespace {
 
-constexpr std::int64_t kMaxContents = 64;   // as InferCall::out_contents
-
 std::vector<int> present_operands(const InferCall& call) {
   std::vector<int> present;
   for (int i = 0; i < call.inputs(); ++i) {
@@ -31,7 +29,7 @@ void infer_contents(InferCall& call, const Body& body, const std::vector<int>& o
   if (body.reduced_rank > 0 || !is_constant(dims)) return;
   const Shape shape = constants(dims);
   const std::int64_t count = element_count(shape);
-  if (count > kMaxContents) return;
+  if (count > kMostContents) return;
   std::vector<const Dims*> contents;
   std::vector<ops::Walk> walks;
   for (const int i : operands) {

@@ -113,7 +113,9 @@ Value* Packer::pack_attention(const Node& n, TokenAxes axes) {
   ir::Attributes attributes = n.attributes;
   const std::int64_t longest = mask_.root()->dims()[1].bounds(graph_.box()).upper;
   if (longest < ir::kUnbounded) attributes.set("longest", longest);
-  return graph_.make("FusedAttention", operands, attributes);
+  ir::Node* packed = graph_.add("FusedAttention", operands, attributes);
+  packed->numerics = n.numerics;
+  return packed->out();
 }
 
 // Dims up to the token's stay what they are.
@@ -134,7 +136,7 @@ Value* Packer::pack_same_op(Value* v, TokenAxes axes, std::size_t operands) {
     if (inputs[i] && !(inputs[i] = pack_broadcast(inputs[i], axes, v->rank()))) return nullptr;
   for (std::size_t i = operands; i < inputs.size(); ++i)
     if (depends(inputs[i])) return nullptr;
-  Node* made = graph_.add(n.op(), inputs, n.attributes, static_cast<int>(n.outputs.size()), n.name);
+  Node* made = graph_.add_like(n, inputs);
   for (std::size_t o = 0; o < n.outputs.size(); ++o)
     if (n.outputs[o] != v) packed_[n.outputs[o]] = {axes, made->outputs[o]};
   return made->outputs[static_cast<std::size_t>(v->producer_index)];

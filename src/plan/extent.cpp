@@ -39,8 +39,17 @@ bool operand_fits(const Plan& plan, const Program& program, const Operand& o, st
     case Space::grown:
       if (grown[index] < 0) return true;
       capacity = grown[index];
+      break;
+    case Space::count_: break;
   }
   return range->first >= 0 && range->end <= capacity;
+}
+
+// Whether the sizes that the step defines are values.
+bool has_run(const Step& step, std::span<const ir::DimCode::Known> known) noexcept {
+  return !known.empty() && !step.defines.empty() && std::all_of(step.defines.begin(), step.defines.end(), [&](std::int32_t s) {
+    return known[static_cast<std::size_t>(s)] == ir::DimCode::Known::value;
+  });
 }
 
 }  // namespace
@@ -94,19 +103,19 @@ bool must_grow(ir::Dim bytes, const ir::SymbolBounds& box, const std::function<b
   return !std::all_of(symbols.begin(), symbols.end(), is_input_symbol);
 }
 
-bool extents_fit(const Plan& plan, const Program& program, std::span<const std::int64_t> dims,
-                 std::span<const std::int64_t> grown) noexcept {
+bool extents_fit(const Plan& plan, const Program& program, std::span<const std::int64_t> dims, std::span<const std::int64_t> grown,
+                 std::span<const ir::DimCode::Known> known) noexcept {
   for (const Step& step : program.steps) {
     for (const std::vector<Operand>* side : {&step.in, &step.out})
       for (const Operand& o : *side)
         if (!operand_fits(plan, program, o, dims, grown)) return false;
     for (const Program& nested : step.programs) {
       // A branch writes as much as its own result needs. (A loop's results and slices have the extents of its body's.)
-      for (std::size_t i = 0; step.kind == StepKind::branch && i < nested.outputs.size(); ++i) {
+      for (std::size_t i = 0; step.kind == StepKind::branch && !has_run(step, known) && i < nested.outputs.size(); ++i) {
         const auto needed = formal_bytes(nested.outputs[i], dims), given = formal_bytes(step.out[i], dims);
         if (!needed || !given || *needed > *given) return false;
       }
-      if (!extents_fit(plan, nested, dims, grown)) return false;
+      if (!extents_fit(plan, nested, dims, grown, known)) return false;
     }
   }
   return true;

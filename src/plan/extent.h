@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "ir/dim_code.h"
 #include "plan/plan.h"
 
 namespace tenfold::plan {
@@ -25,9 +26,10 @@ std::optional<std::int64_t> formal_bytes(const Operand& formal, std::span<const 
 
 // True if, for these values of the dims table, every operand of the program and of those it owns lies inside its memory. The
 // runtime asks whenever shapes change: bounds over a box cannot see that two expressions depend on each other. `grown` holds the
-// bytes of each growing buffer, -1 for one that has no size yet: no step before its size is defined touches it (verify()).
-bool extents_fit(const Plan& plan, const Program& program, std::span<const std::int64_t> dims,
-                 std::span<const std::int64_t> grown) noexcept;
+// bytes of each growing buffer, -1 for one that has no size yet: no step before its size is defined touches it (verify()). `known` by
+// symbol (empty: none): a branch whose results have their sizes has run, and the one not taken may have needed more.
+bool extents_fit(const Plan& plan, const Program& program, std::span<const std::int64_t> dims, std::span<const std::int64_t> grown,
+                 std::span<const ir::DimCode::Known> known = {}) noexcept;
 
 // A buffer of `bytes` has no size that could be set aside when the plan is built: its symbols are defined by steps and its bound
 // is out of proportion.

@@ -3,6 +3,7 @@
 // added to a structure and forgotten here does not compile.
 #pragma once
 
+#include "ir/brief.h"
 #include "plan/archive.h"
 #include "plan/plan.h"
 
@@ -12,18 +13,20 @@ inline constexpr std::size_t kMaxDimText = 4096;   // of one expression; bounds 
 
 template <class A> void fields(A& a, DType& x) { a.enumeration(x, DType::count_); }
 template <class A> void fields(A& a, ir::Prim& x) { a.enumeration(x, ir::Prim::count_); }
-template <class A> void fields(A& a, Space& x) { a.enumeration(x, static_cast<Space>(5)); }
-template <class A> void fields(A& a, StepKind& x) { a.enumeration(x, static_cast<StepKind>(5)); }
-template <class A> void fields(A& a, ir::Origin& x) { a.enumeration(x, static_cast<ir::Origin>(3)); }
-template <class A> void fields(A& a, ir::ValueType::Kind& x) { a.enumeration(x, static_cast<ir::ValueType::Kind>(4)); }
-template <class A> void fields(A& a, backends::Layout::Order& x) { a.enumeration(x, static_cast<backends::Layout::Order>(2)); }
+template <class A> void fields(A& a, Space& x) { a.enumeration(x, Space::count_); }
+template <class A> void fields(A& a, StepKind& x) { a.enumeration(x, StepKind::count_); }
+template <class A> void fields(A& a, ir::Origin& x) { a.enumeration(x, ir::Origin::count_); }
+template <class A> void fields(A& a, ir::ValueType::Kind& x) { a.enumeration(x, ir::ValueType::Kind::count_); }
+// No plan holds blocked channels.
+template <class A> void fields(A& a, backends::Layout::Order& x) { a.enumeration(x, backends::Layout::channels_blocked); }
+template <class A> void fields(A& a, ir::Rounding& x) { a.enumeration(x, ir::Rounding::count_); }
 
 template <class A>
 void fields(A& a, ir::Dim& x) {
   std::string text;
   if constexpr (!A::kReading) {
     text = x.text();
-    require(text.size() <= kMaxDimText && ir::Dim::parse(text) == x, ErrorKind::unsupported, "the dimension '", text,
+    require(text.size() <= kMaxDimText && ir::Dim::parse(text) == x, ErrorKind::unsupported, "the dimension '", ir::brief(x),
             "' cannot be stored: a name may hold no blanks, commas, parentheses or operators, the whole at most ", kMaxDimText,
             " characters");
   }
@@ -102,6 +105,11 @@ void fields(A& a, ir::Body& x) {
   a(inputs, code, outputs, reduced_rank);
 }
 template <class A>
+void fields(A& a, ir::Numerics& x) {
+  auto& [round_to, winograd, strassen, fast_exp] = x;
+  a(round_to, winograd, strassen, fast_exp);
+}
+template <class A>
 void fields(A& a, ir::TensorType& x) {
   auto& [dtype, dims] = x;
   a(dtype, dims);
@@ -127,6 +135,9 @@ void fields(A& a, backends::DeviceInfo& x) {
   static_cast<void>(ordinal);   // says where it runs, not what it is built for
   a(kind, name, features, arch, libraries, l1_bytes, l2_bytes, l3_bytes);
 }
+
+// Labels, sorted by their keys.
+template <class A> void fields(A& a, std::pair<std::string, std::string>& x) { a(x.first, x.second); }
 
 template <class A>
 void fields(A& a, Address& x) {
@@ -166,9 +177,9 @@ void fields(A& a, Constant& x) {
 
 template <class A>
 void fields(A& a, Step& x) {
-  auto& [kind, name, op, attributes, has_body, body, anchor_inputs, tactic, tactic_version, config, in, out, programs, workspace_offset,
-         workspace_bytes, workspace_grown, defines] = x;
-  a(kind, name, op, attributes, has_body);
+  auto& [kind, name, op, attributes, numerics, has_body, body, anchor_inputs, tactic, tactic_version, config, in, out, programs,
+         workspace_offset, workspace_bytes, workspace_grown, defines] = x;
+  a(kind, name, op, attributes, numerics, has_body);
   if (has_body) a(body);
   a(anchor_inputs, tactic, tactic_version, config, in, out, programs, workspace_offset, workspace_bytes, workspace_grown, defines);
 }
@@ -180,11 +191,12 @@ void fields(A& a, Program& x) {
 }
 template <class A>
 void fields(A& a, Plan& x) {
-  auto& [device, needs, model_name, builder, bindings, states, constants, programs, weights_owner, weights, weights_bytes, portable,
-         code, refit, replaced] = x;
-  a(device, needs, model_name, builder, bindings, states, constants, programs);
+  auto& [device, needs, keeps_denormals, model_name, builder, bindings, states, constants, programs, weights_owner, weights,
+         weights_bytes, portable, labels, code, refit, kept, replaced] = x;
+  a(device, needs, keeps_denormals, model_name, builder, bindings, states, constants, programs);
   // These have sections of their own.
-  (void)weights_owner, (void)weights, (void)weights_bytes, (void)portable, (void)code, (void)refit, (void)replaced;
+  (void)weights_owner, (void)weights, (void)weights_bytes, (void)portable, (void)labels, (void)code, (void)refit, (void)kept,
+      (void)replaced;
 }
 
 }  // namespace tenfold::plan

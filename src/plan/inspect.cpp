@@ -36,7 +36,8 @@ std::string_view waits_text(const Step& step, bool in_front) {
     case StepKind::branch: return ", condition copied, the host decides";
     case StepKind::loop: return step.op == "Scan" ? ", the host counts" : ", condition copied after each iteration, the host decides";
     case StepKind::kernel:
-    case StepKind::copy: break;
+    case StepKind::copy:
+    case StepKind::count_: break;
   }
   return "";
 }
@@ -52,6 +53,7 @@ void add_steps(std::string& out, const Plan& plan, const Program& top, const Pro
     out += "\n";
     if (detail > 0) {
       if (!step.attributes.empty()) out += cat(indent, "     attributes ", ir::text(step.attributes), "\n");
+      if (const std::string words = ir::text(step.numerics); !words.empty()) out += cat(indent, "     numerics ", words, "\n");
       if (step.has_body) out += cat(indent, "     body ", ir::text(step.body), "\n");
       add_operands(out, plan, top, "in   ", step.in, indent + "     ");
       add_operands(out, plan, top, "out  ", step.out, indent + "     ");
@@ -84,6 +86,7 @@ std::string place_text(const Plan& plan, const Operand& o) {
     case Space::arena: return cat("arena+", o.at.offset);
     case Space::binding: return cat("binding ", o.at.index, moved);
     case Space::grown: return cat("grown ", o.at.index, moved);
+    case Space::count_: break;
   }
   return "?";
 }
@@ -95,6 +98,7 @@ std::string_view kind_text(StepKind kind) {
     case StepKind::copy: return "copy";
     case StepKind::branch: return "branch";
     case StepKind::loop: return "loop";
+    case StepKind::count_: break;
   }
   return "?";
 }
@@ -104,6 +108,7 @@ std::string inspect_text(const Plan& plan, int detail) {
       cat("plan of ", plan.model_name.empty() ? "a network" : plan.model_name, ", built by ", plan.builder, "\ndevice   ", plan.device.name,
           " (", plan.device.kind, "; needs ", plan.needs ? backends::feature_text(plan.needs) : "nothing special", ")\nweights  ",
           mebibytes(plan.weights_bytes), " in ", plan.constants.size(), " constants\n");
+  if (plan.device.kind == "cpu") out += cat("denormal ", plan.keeps_denormals ? "numbers are kept\n" : "numbers are flushed to zero\n");
   for (const Binding& b : plan.bindings) out += cat(b.is_input ? "input    " : "output   ", b.name, "  ", ir::text(b.type), "\n");
   for (const StatePair& s : plan.states) out += cat("state    output ", s.output, " continues input ", s.input, "\n");
   if (!plan.portable.empty()) out += cat("portable graph of ", plan.portable.size(), " bytes: the plan can be tuned again elsewhere\n");

@@ -1,16 +1,18 @@
-// A plan in words, and as JSON in the form of trtexec's --exportLayerInfo.
+// A plan in words, as data, and as JSON in the form of trtexec's --exportLayerInfo.
 #pragma once
 
 #include <string>
 
 #include "plan/plan.h"
+#include "tenfold/inspect.h"
 
 namespace tenfold::plan {
 
 std::string inspect_text(const Plan& plan, int detail = 1);   // 0: one line for each step; 1: with operands
 std::string inspect_json(const Plan& plan);
+PlanInspection inspect_data(const Plan& plan);
 
-// Shared by the two forms.
+// Shared by the forms.
 std::string type_text(const Program& top, const Operand& operand);    // "f32[batch,384]@cl"
 std::string place_text(const Plan& plan, const Operand& operand);     // "arena+512", "constant 3", "binding 0", "-"
 std::string_view kind_text(StepKind kind);

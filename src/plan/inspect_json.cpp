@@ -46,6 +46,7 @@ void add_layers(Json& layers, const Plan& plan, const Program& top, const Progra
                {"Metadata", ""}, {"Profile", profile}};
     if (step.kind == StepKind::kernel) layer["TacticValue"] = cat("v", step.tactic_version), layer["TacticConfig"] = step.config;
     if (!step.attributes.empty()) layer["Attributes"] = clean(ir::text(step.attributes));
+    if (const std::string words = ir::text(step.numerics); !words.empty()) layer["Numerics"] = words;
     if (step.has_body) layer["Body"] = clean(ir::text(step.body));
     if (!parent.empty()) layer["Parent"] = clean(parent);
     layers.push_back(std::move(layer));
@@ -67,7 +68,8 @@ std::string inspect_json(const Plan& plan) {
   for (const Binding& b : plan.bindings) root["Bindings"].push_back(clean(b.name));
   root["Summary"] = {{"Model", clean(plan.model_name)}, {"Builder", clean(plan.builder)}, {"Device", clean(plan.device.name)},
                      {"Needs", backends::feature_text(plan.needs)}, {"Profiles", plan.programs.size()}, {"Steps", steps},
-                     {"WeightBytes", plan.weights_bytes}, {"ArenaBytes", arena}, {"ArenaLiveBytes", live}};
+                     {"WeightBytes", plan.weights_bytes}, {"ArenaBytes", arena}, {"ArenaLiveBytes", live},
+                     {"KeepsDenormals", plan.keeps_denormals}};
   return root.dump(2);
 }
 

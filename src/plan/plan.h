@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "backends/layout.h"
 #include "ir/attributes.h"
 #include "ir/body.h"
+#include "ir/numerics.h"
 #include "ir/type.h"
 #include "plan/refit.h"
 
@@ -25,6 +28,7 @@ enum class Space : std::uint8_t {
   arena,      // offset into the program's activation memory
   binding,    // index: which input or output of the program
   grown,      // index: which buffer of Program::grown
+  count_
 };
 struct Address {
   Space space = Space::none;
@@ -42,13 +46,14 @@ struct Operand {
   std::string name;                      // of the value, for inspection and comparison
 };
 
-enum class StepKind : std::uint8_t { kernel, host, copy, branch, loop };
+enum class StepKind : std::uint8_t { kernel, host, copy, branch, loop, count_ };
 struct Program;
 struct Step {
   StepKind kind = StepKind::kernel;
   std::string name;                      // of the node, for profiles and errors
   std::string op;
   ir::Attributes attributes;
+  ir::Numerics numerics;
   bool has_body = false;
   ir::Body body;
   int anchor_inputs = 0;
@@ -95,9 +100,18 @@ struct Constant {
   std::uint64_t hash = 0;                // XXH3 of the content
 };
 
+// The model as it was imported, so that it can be built again where this plan is of no use (builder/kept_model.h says how). Every later
+// version of Tenfold reads its two sections, whatever else changes in the file.
+struct KeptModel {
+  std::string text;                      // empty: not kept
+  std::shared_ptr<const void> owner;
+  std::span<const std::byte> weights;
+};
+
 struct Plan {
   backends::DeviceInfo device;           // built for
   std::uint32_t needs = 0;               // features the chosen tactics use
+  bool keeps_denormals = false;          // runs on a CPU do not flush them to zero
   std::string model_name, builder;       // where from: model file name, library version
   std::vector<Binding> bindings;         // inputs, then outputs
   std::vector<StatePair> states;
@@ -107,8 +121,10 @@ struct Plan {
   const std::byte* weights = nullptr;    // constants' bytes, 64-byte aligned
   std::int64_t weights_bytes = 0;
   std::string portable;                  // the graph as the tuner got it, text form; empty if dropped
+  std::map<std::string, std::string> labels;   // the caller's, by key
   backends::CodeList code;               // compiled for the steps' tactics; what is missing is compiled when the plan is opened
   Refit refit;
+  KeptModel kept;
   std::vector<Tensor> replaced;          // by constant: bytes that a refit put in the place of those in `weights`; undefined: none did
 
   const std::byte* bytes_of(std::size_t constant) const {

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/huge_memory.h"
 #include "plan/fields.h"
 #include "plan/format.h"
 #include "plan/refit_section.h"
@@ -29,7 +30,7 @@ auto guarded(Read read) {
   }
 }
 
-std::vector<Section> read_table(Bytes file) {
+std::vector<Section> read_table(Bytes file, bool any_version = false) {
   need(file.size() >= kMagic.size() && std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0, "this is not a Tenfold plan (",
        file.size(), " bytes, and the first ", kMagic.size(), " are not a plan's)");
   need(file.size() >= kHeaderBytes, "the plan is cut off: ", file.size(), " bytes, the header alone has ", kHeaderBytes);
@@ -37,7 +38,7 @@ std::vector<Section> read_table(Bytes file) {
   std::uint32_t version = 0, count = 0;
   std::uint64_t file_bytes = 0, checksum = 0;
   header(version, count, file_bytes, checksum);
-  need(version == kFormatVersion, "the plan has format version ", version, ", this library reads version ", kFormatVersion,
+  need(any_version || version == kFormatVersion, "the plan has format version ", version, ", this library reads version ", kFormatVersion,
        ": rebuild it with this version");
   need(count <= kMaxSections, "the plan claims ", count, " sections");
   need(file_bytes == file.size(), "the plan is damaged: it should have ", file_bytes, " bytes and has ", file.size());
@@ -73,23 +74,45 @@ void check_places(Bytes file, const std::vector<Section>& sections) {
   need(end == file.size(), "the plan has bytes behind its last section");
 }
 
+std::map<std::string, std::string> read_labels(Bytes bytes) {
+  std::vector<std::pair<std::string, std::string>> list;
+  Reader reader(bytes);
+  reader(list);
+  reader.finish();
+  return {list.begin(), list.end()};
+}
+
+// Bytes without an owner may go away: they are copied.
+KeptModel kept(Bytes text, Bytes weights, const std::shared_ptr<const void>& owner) {
+  KeptModel model{std::string(reinterpret_cast<const char*>(text.data()), text.size()), owner, weights};
+  if (!owner && !weights.empty()) {
+    const auto copy = std::make_shared<std::vector<std::byte>>(weights.begin(), weights.end());
+    model.owner = copy, model.weights = *copy;
+  }
+  return model;
+}
+
 Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& options) {
   const std::vector<Section> sections = read_table(file);
   check_places(file, sections);
-  Bytes metadata, weights, portable, refit, refit_tensors, code;
+  Bytes metadata, weights, portable, refit, refit_tensors, code, labels, kept_model, kept_weights;
+  std::uint64_t weights_checksum = 0;
   for (const Section& s : sections) {
     const auto id = static_cast<std::uint32_t>(s.id);
     const Bytes bytes = file.subspan(s.offset, s.bytes);
-    const bool bulk = s.id == SectionId::weights || s.id == SectionId::refit_tensors;
+    const bool bulk = s.id == SectionId::weights || s.id == SectionId::refit_tensors || s.id == SectionId::kept_weights;
     if (!bulk || options.verify_weights)
       need(hash64(bytes) == s.checksum, "the plan is damaged: the checksum of section ", id, " does not match");
     switch (s.id) {
       case SectionId::metadata: metadata = bytes; break;
-      case SectionId::weights: weights = bytes; break;
+      case SectionId::weights: weights = bytes, weights_checksum = s.checksum; break;
       case SectionId::portable: portable = bytes; break;
       case SectionId::code: code = bytes; break;
+      case SectionId::labels: labels = bytes; break;
       case SectionId::refit: refit = bytes; break;
       case SectionId::refit_tensors: refit_tensors = bytes; break;
+      case SectionId::kept_model: kept_model = bytes; break;
+      case SectionId::kept_weights: kept_weights = bytes; break;
       default:
         need((s.flags & kOptional) != 0, "the plan needs section ", id,
              ", which this version does not know: use the version that built it");
@@ -98,11 +121,19 @@ Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& opt
   need(!metadata.empty(), "the plan has no metadata");
   Plan plan = read_metadata(metadata);
   plan.portable.assign(reinterpret_cast<const char*>(portable.data()), portable.size());
+  if (!labels.empty()) plan.labels = guarded([&] { return read_labels(labels); });
   bool damaged = false;
   if (options.code) plan.code = backends::read_code(code, damaged);
   need(!damaged, "the plan is damaged: its device code is not in the form it should have");
   if (!refit.empty()) plan.refit = guarded([&] { return read_refit(refit, refit_tensors, owner, plan); });
-  place_weights(plan, weights, std::move(owner), options.weights);
+  if (!kept_model.empty()) plan.kept = kept(kept_model, kept_weights, owner);
+  if (auto known = options.known_weights && !weights.empty() ? options.known_weights(weights, weights_checksum) : nullptr) {
+    plan.weights = static_cast<const std::byte*>(known.get());
+    plan.weights_bytes = static_cast<std::int64_t>(weights.size());
+    plan.weights_owner = std::move(known);
+  } else {
+    place_weights(plan, weights, std::move(owner), options.weights);
+  }
   return plan;
 }
 
@@ -118,11 +149,38 @@ Plan read_metadata(std::span<const std::byte> bytes) {
   });
 }
 
+KeptModel read_kept(Bytes file, const std::shared_ptr<const void>& owner) {
+  const std::vector<Section> sections = read_table(file, true);
+  check_places(file, sections);
+  Bytes text, weights;
+  for (const Section& s : sections) {
+    const Bytes bytes = file.subspan(s.offset, s.bytes);
+    need(hash64(bytes) == s.checksum, "the plan is damaged: the checksum of section ", static_cast<std::uint32_t>(s.id),
+         " does not match");
+    if (s.id == SectionId::kept_model) text = bytes;
+    if (s.id == SectionId::kept_weights) weights = bytes;
+  }
+  return text.empty() ? KeptModel{} : kept(text, weights, owner);
+}
+
 Plan load(const std::string& path, const ReadOptions& options) {
   const auto file = MappedFile::open(path);
   return parse(file->bytes(), file, options);
 }
 
 Plan load(std::span<const std::byte> bytes, const ReadOptions& options) { return parse(bytes, nullptr, options); }
+
+Plan load(const PlanReader& reader, const ReadOptions& options) {
+  require(reader.read != nullptr && reader.bytes <= INT64_MAX, ErrorKind::invalid_argument, "a plan of ", reader.bytes,
+          " bytes is to be read, or there is no function that reads it");
+  const std::shared_ptr<void> memory = map_huge(static_cast<std::int64_t>(std::max<std::uint64_t>(reader.bytes, 1)));
+  require(memory != nullptr, ErrorKind::out_of_memory, "cannot allocate ", reader.bytes, " bytes for the plan");
+  const std::span all(static_cast<std::byte*>(memory.get()), static_cast<std::size_t>(reader.bytes));
+  constexpr std::size_t kPiece = 64 << 20;
+  for (std::size_t at = 0; at < all.size(); at += kPiece) reader.read(at, all.subspan(at, std::min(kPiece, all.size() - at)));
+  ReadOptions own = options;
+  if (own.weights != WeightsMode::lock) own.weights = WeightsMode::map;   // they lie in memory of this process already, in huge pages
+  return parse(all, memory, own);
+}
 
 }  // namespace tenfold::plan

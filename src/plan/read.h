@@ -12,6 +12,8 @@ namespace tenfold::plan {
 struct ReadOptions {
   bool verify_weights = true;               // one pass over them for their checksum; all else is always checked
   WeightsMode weights = WeightsMode::automatic;
+  // Memory that holds just these weights already, whose checksum was compared; null: none. Then they are not copied.
+  std::function<std::shared_ptr<const void>(std::span<const std::byte> weights, std::uint64_t checksum)> known_weights = {};
   bool code = true;                         // device code that the plan carries; false: it is compiled again
 };
 
@@ -19,6 +21,11 @@ struct ReadOptions {
 Plan load(const std::string& path, const ReadOptions& options = {});
 // The bytes may go away afterwards: weights are copied.
 Plan load(std::span<const std::byte> bytes, const ReadOptions& options = {});
+// Reads every byte once, into memory where the weights stay.
+Plan load(const PlanReader& reader, const ReadOptions& options = {});
+// The model that a plan of any version keeps, without `owner` a copy; empty if it keeps none. Throws plan_refused where the file is damaged
+// anywhere: then nothing is to be built from it.
+KeptModel read_kept(std::span<const std::byte> file, const std::shared_ptr<const void>& owner);
 // The metadata section alone: a plan without weights.
 Plan read_metadata(std::span<const std::byte> bytes);
 

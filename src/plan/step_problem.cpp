@@ -59,6 +59,7 @@ backends::Problem step_problem(const Step& step, const std::vector<ir::Dim>& dim
   backends::Problem p;
   p.op = &registry.get(step.op);
   p.attributes = &step.attributes;
+  p.numerics = step.numerics;
   p.body = step.has_body ? &step.body : nullptr;
   p.anchor_inputs = step.anchor_inputs;
   for (const Operand& o : step.in) p.in.push_back(describe(o, dims));

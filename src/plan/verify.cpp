@@ -7,8 +7,10 @@
 #include "base/checked.h"
 #include "plan/extent.h"
 #include "plan/format.h"
+#include "plan/read.h"
 #include "plan/step_problem.h"
 #include "plan/verify_step.h"
+#include "plan/write.h"
 
 namespace tenfold::plan {
 namespace {
@@ -18,11 +20,11 @@ void verify_tables(const Plan& plan) {
     must(c.offset >= 0 && c.bytes >= 0 && c.offset % static_cast<std::int64_t>(kConstantAlignment) == 0 && c.offset <= plan.weights_bytes &&
              c.bytes <= plan.weights_bytes - c.offset, "constant '", c.name, "' does not lie in the weights");
   std::int32_t inputs = 0, outputs = 0;
-  std::set<std::string> names;
+  std::set<std::string> names[2];   // an output that is an input has its name
   for (const Binding& b : plan.bindings) {
     must(!b.is_input || outputs == 0, "input '", b.name, "' stands behind an output");
     ++(b.is_input ? inputs : outputs);
-    must(names.insert(b.name).second, "two bindings are named '", b.name, "'");
+    must(names[b.is_input].insert(b.name).second, "two ", b.is_input ? "inputs" : "outputs", " are named '", b.name, "'");
     must(b.type.kind == ir::ValueType::Kind::tensor && b.type.ranked && b.type.tensor.dtype != DType::string, "binding '", b.name, "' is ",
          ir::text(b.type), ", which plans cannot hold");
   }
@@ -97,7 +99,7 @@ void verify_step(const VerifyScope& scope, const Program& program, const Step& s
   must(step.kind == StepKind::branch || step.kind == StepKind::loop || step.programs.empty(), "it owns programs but is no branch or loop");
   for (const Operand& o : step.in) verify_operand(scope, program, o, false);
   for (const Operand& o : step.out) verify_operand(scope, program, o, true);
-  const Known before = known;
+  const Known before = step.programs.empty() ? Known() : known;
   verify_order(scope, step, known);
   if (step.has_body) ir::verify(step.body);
   if (step.kind != StepKind::kernel) verify_overlaps(scope, step);
@@ -117,12 +119,13 @@ void verify_step(const VerifyScope& scope, const Program& program, const Step& s
     case StepKind::copy: verify_copy(scope, step); break;
     case StepKind::branch: verify_branch(scope, step, before); break;
     case StepKind::loop: verify_loop(scope, step, before); break;
+    case StepKind::count_: break;
   }
 }
 
-void verify_top(const Plan& plan, const Program& program, const backends::Backend& backend, const ir::Registry& registry) {
+void verify_top(const Plan& plan, const Program& program, const backends::TacticSet& tactics, const ir::Registry& registry) {
   verify_symbols(program);
-  VerifyScope scope{plan, backend, registry, program.dims, program_box(program), program, program.box.size()};
+  VerifyScope scope{plan, tactics, registry, program.dims, program_box(program), program, program.box.size()};
   for (const std::string& name : symbol_names(program)) scope.symbols.push_back(ir::Dim::symbol(name));
   scope.defined_by_steps = symbols_of_steps(program);
   scope.corners = corners(scope);
@@ -163,10 +166,21 @@ void verify_program(const VerifyScope& scope, const Program& program, Known know
   }
 }
 
-void verify(const Plan& plan, const backends::Backend& backend, const ir::Registry& registry) {
+void verify_built(const Plan& plan, const backends::TacticSet& tactics, const ir::Registry& registry) {
+  try {
+    const std::string metadata = write_metadata(plan);
+    read_metadata(std::as_bytes(std::span(metadata)));
+    verify(plan, tactics, registry);
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::unsupported || e.kind() == ErrorKind::out_of_memory) throw;
+    throw Error(ErrorKind::internal, cat("the plan that was built could not be loaded: ", e.what()));
+  }
+}
+
+void verify(const Plan& plan, const backends::TacticSet& tactics, const ir::Registry& registry) {
   verify_tables(plan);
   try {
-    for (const Program& program : plan.programs) verify_top(plan, program, backend, registry);
+    for (const Program& program : plan.programs) verify_top(plan, program, tactics, registry);
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::plan_refused) throw;
     throw Error(ErrorKind::plan_refused, e.what());

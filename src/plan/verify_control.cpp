@@ -1,4 +1,5 @@
 // Branches and loops of a plan: their bodies get what they expect, and nothing is used before its size is known.
+#include "plan/format.h"
 #include "plan/loop_form.h"
 #include "plan/verify_step.h"
 
@@ -49,7 +50,7 @@ void verify_formals(const VerifyScope& scope, const Program& program) {
       must(formal.at.space == Space::binding && formal.at.index == index++ && formal.at.offset == 0,
            "a formal operand is not the binding it stands for");
       for (DimIndex d : formal.dims) must(d >= 0 && static_cast<std::size_t>(d) < scope.dims.size(), "a formal operand has dim ", d);
-      must(formal.dims.size() <= 64 && formal.dtype != DType::string, "a formal operand has ", formal.dims.size(), " dims of ",
+      must(formal.dims.size() <= kMaxRank && formal.dtype != DType::string, "a formal operand has ", formal.dims.size(), " dims of ",
            name(formal.dtype));
     }
 }

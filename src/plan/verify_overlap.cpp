@@ -2,6 +2,7 @@
 // and slices of one parent that interleave without touching.
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include "plan/extent.h"
 #include "plan/step_problem.h"
@@ -51,10 +52,23 @@ bool interleave(const std::vector<std::int64_t>& dims, const Operand& a, const O
   return false;
 }
 
-bool overlap(const VerifyScope& scope, const Operand& a, const Operand& b) {
-  if (a.at.space != b.at.space || a.at.space == Space::none || a.packed || b.packed) return false;
-  if (a.at.space != Space::arena && a.at.index != b.at.index) return false;
-  if (!byte_range(a, scope.dims, scope.box).overlaps(byte_range(b, scope.dims, scope.box))) return false;
+// An operand and the bytes it may touch: a step may have thousands, so each is asked once.
+struct Placed {
+  const Operand* operand;
+  ByteRange range;
+  // Operands of different memory never meet. The arena has no index.
+  std::pair<Space, std::int32_t> memory() const { return {operand->at.space, operand->at.space == Space::arena ? 0 : operand->at.index}; }
+};
+std::vector<Placed> placed(const VerifyScope& scope, const std::vector<Operand>& operands) {
+  std::vector<Placed> list;
+  for (const Operand& o : operands)
+    list.push_back({&o, o.at.space == Space::none || o.packed ? ByteRange{} : byte_range(o, scope.dims, scope.box)});
+  return list;
+}
+
+bool overlap(const VerifyScope& scope, const Placed& one, const Placed& other) {
+  if (one.memory() != other.memory() || !one.range.overlaps(other.range)) return false;
+  const Operand &a = *one.operand, &b = *other.operand;
   return scope.corners.empty() ||
          std::any_of(scope.corners.begin(), scope.corners.end(), [&](const auto& dims) {
            const auto x = byte_range(a, dims), y = byte_range(b, dims);
@@ -62,34 +76,48 @@ bool overlap(const VerifyScope& scope, const Operand& a, const Operand& b) {
          });
 }
 
+// In order of their first bytes, so that only those are compared that may meet.
+void verify_results_apart(const VerifyScope& scope, const std::vector<Placed>& out) {
+  std::vector<std::size_t> order;
+  for (std::size_t o = 0; o < out.size(); ++o)
+    if (!out[o].range.empty()) order.push_back(o);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tuple(out[a].memory(), out[a].range.first, a) < std::tuple(out[b].memory(), out[b].range.first, b);
+  });
+  for (std::size_t i = 0; i < order.size(); ++i)
+    for (std::size_t j = i + 1; j < order.size(); ++j) {
+      const Placed &a = out[order[i]], &b = out[order[j]];
+      if (a.memory() != b.memory() || b.range.first >= a.range.end) break;
+      must(!overlap(scope, a, b), "results ", std::min(order[i], order[j]), " and ", std::max(order[i], order[j]), " overlap");
+    }
+}
+
 }  // namespace
 
 void verify_overlaps(const VerifyScope& scope, const Step& step) {
-  const backends::Tactic* tactic = nullptr;
-  for (const backends::Tactic& t : scope.backend.tactics())
-    if (step.kind == StepKind::kernel && t.name == step.tactic) tactic = &t;
+  const backends::Tactic* tactic = step.kind == StepKind::kernel ? scope.tactics.find(step.tactic) : nullptr;
   const ByteRange workspace{step.workspace_offset, step.workspace_offset + step.workspace_bytes};
-  const auto in_workspace = [&](const Operand& o) {
-    if (o.at.space == Space::grown) return o.at.index == step.workspace_grown;
-    return o.at.space == Space::arena && byte_range(o, scope.dims, scope.box).overlaps(workspace);
+  const auto in_workspace = [&](const Placed& o) {
+    if (o.operand->at.space == Space::grown) return o.operand->at.index == step.workspace_grown;
+    return o.operand->at.space == Space::arena && o.range.overlaps(workspace);
   };
+  const std::vector<Placed> ins = placed(scope, step.in), outs = placed(scope, step.out);
+  verify_results_apart(scope, outs);
   for (std::size_t o = 0; o < step.out.size(); ++o) {
     const Operand& out = step.out[o];
-    for (std::size_t other = 0; other < o; ++other) must(!overlap(scope, out, step.out[other]), "results ", other, " and ", o, " overlap");
-    must(!in_workspace(out), "result ", o, " overlaps the workspace");
+    must(!in_workspace(outs[o]), "result ", o, " overlaps the workspace");
     for (std::size_t i = 0; i < step.in.size(); ++i) {
       const Operand& in = step.in[i];
-      if (!overlap(scope, out, in)) continue;
+      if (!overlap(scope, outs[o], ins[i])) continue;
       const bool congruent = same_place(in, out) && bits(in.dtype) == bits(out.dtype) && same_dims(scope, in.dims, out.dims) &&
                              same_dims(scope, in.strides, out.strides);
       must(congruent && tactic && tactic->may_alias, "result ", o, " overlaps operand ", i);
-      const backends::Problem problem = step_problem(step, scope.dims, scope.box, scope.backend.info(), scope.registry);
+      const backends::Problem problem = step_problem(step, scope.dims, scope.box, scope.tactics.device(), scope.registry);
       must(tactic->may_alias(problem, static_cast<int>(i), static_cast<int>(o)), "result ", o, " overlaps operand ", i,
            ", which the tactic forbids");
     }
   }
-  for (std::size_t i = 0; i < step.in.size(); ++i)
-    must(!in_workspace(step.in[i]), "operand ", i, " overlaps the workspace");
+  for (std::size_t i = 0; i < step.in.size(); ++i) must(!in_workspace(ins[i]), "operand ", i, " overlaps the workspace");
 }
 
 }  // namespace tenfold::plan

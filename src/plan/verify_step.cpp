@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plan/extent.h"
+#include "plan/format.h"
 #include "plan/step_node.h"
 #include "plan/step_problem.h"
 
@@ -117,7 +118,7 @@ void verify_packed(const VerifyScope& scope, const Step& step, const backends::T
 }  // namespace
 
 void verify_operand(const VerifyScope& scope, const Program& program, const Operand& o, bool written) {
-  must(o.dims.size() == o.strides.size() && o.dims.size() <= 64, "an operand has ", o.dims.size(), " dims and ", o.strides.size(),
+  must(o.dims.size() == o.strides.size() && o.dims.size() <= kMaxRank, "an operand has ", o.dims.size(), " dims and ", o.strides.size(),
        " strides");
   for (const auto* list : {&o.dims, &o.strides})
     for (DimIndex d : *list)
@@ -138,6 +139,7 @@ void verify_operand(const VerifyScope& scope, const Program& program, const Oper
     case Space::arena: break;
     case Space::binding: limit(inputs + program.outputs.size()); break;
     case Space::grown: limit(scope.top.grown.size()); break;
+    case Space::count_: break;
   }
   must(!written || o.at.space == Space::arena || o.at.space == Space::grown ||
            (o.at.space == Space::binding && static_cast<std::size_t>(o.at.index) >= inputs),
@@ -179,16 +181,17 @@ void verify_meaning(const VerifyScope& scope, const Step& step) {
 }
 
 void verify_tactic(const VerifyScope& scope, const Step& step) {
-  const std::vector<backends::Tactic>& all = scope.backend.tactics();
-  const auto tactic = std::find_if(all.begin(), all.end(), [&](const backends::Tactic& t) { return t.name == step.tactic; });
-  must(tactic != all.end(), "this version has no tactic '", step.tactic, "': rebuild the plan");
+  const backends::Tactic* tactic = scope.tactics.find(step.tactic);
+  must(tactic != nullptr, "this version has no tactic '", step.tactic, "': rebuild the plan");
   must(tactic->version == step.tactic_version, "tactic '", step.tactic, "' has version ", tactic->version,
        " here, the plan was built for version ", step.tactic_version, ": rebuild the plan");
-  const std::vector<const backends::Tactic*> fitting = backends::tactics_for(scope.backend, scope.registry.get(step.op));
-  must(std::find(fitting.begin(), fitting.end(), &*tactic) != fitting.end(), "tactic '", step.tactic, "' computes ", tactic->op);
-  const backends::Problem problem = step_problem(step, scope.dims, scope.box, scope.backend.info(), scope.registry);
+  const std::vector<const backends::Tactic*> fitting = scope.tactics.of(scope.registry.get(step.op));
+  must(std::find(fitting.begin(), fitting.end(), tactic) != fitting.end(), "tactic '", step.tactic, "' computes ", tactic->op);
+  const backends::Problem problem = step_problem(step, scope.dims, scope.box, scope.tactics.device(), scope.registry);
   const backends::Verdict supported = tactic->supports(problem);
   must(supported.yes, "tactic '", step.tactic, "' refuses: ", supported.reason);
+  must(!tactic->rounds_f32 || problem.numerics.allows(ir::Rounding::tf32), "tactic '", step.tactic,
+       "' rounds float32, which the step does not allow");
   if (tactic->valid) {
     const backends::Verdict valid = tactic->valid(problem, step.config);
     must(valid.yes, "tactic '", step.tactic, "' refuses its configuration: ", valid.reason);

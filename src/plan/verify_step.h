@@ -1,7 +1,7 @@
 // The part of the load verifier that looks at one step. For verify*.cpp only.
 #pragma once
 
-#include "backends/backend.h"
+#include "backends/tactic_set.h"
 #include "ir/op_def.h"
 #include "plan/plan.h"
 
@@ -12,7 +12,7 @@ namespace tenfold::plan {
 // What the steps of one top-level program share.
 struct VerifyScope {
   const Plan& plan;
-  const backends::Backend& backend;
+  const backends::TacticSet& tactics;
   const ir::Registry& registry;
   const std::vector<ir::Dim>& dims;
   ir::SymbolBounds box;

@@ -15,7 +15,8 @@ std::string refusal(const std::function<void(Plan&)>& change) {
   Plan plan = sample_plan();
   change(plan);
   try {
-    verify(plan, SampleBackend(), ir::Registry::builtin());
+    const SampleBackend backend;
+    verify(plan, backend, ir::Registry::builtin());
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::plan_refused) << e.what();
     return e.what();
@@ -125,11 +126,13 @@ TEST(Verify, TacticsAreAskedAgain) {
   expect_refused("its body has 2 inputs", [](Program& g) { g.steps[0].in.pop_back(); });
 }
 
-TEST(Verify, OnlyProductsMayCarryAPermittedPrecision) {
-  expect_refused("unknown", [](Program& g) { g.steps[0].attributes.set("precision", std::string("bf16")); });
-  for (const char* op : {"MatMul", "Conv", "ConvTranspose", "FusedAttention"}) {
-    const std::vector<std::string>& optional = ir::Registry::builtin().get(op).optional_attributes;
-    EXPECT_EQ(std::count(optional.begin(), optional.end(), "precision"), 1) << op;
+TEST(Verify, NoAttributeAllowsRounding) {
+  for (const char* name : {"precision", "round_to", "winograd", "strassen", "fast_exp", "numerics"}) {
+    expect_refused("unknown", [&](Program& g) { g.steps[0].attributes.set(name, std::string("bf16")); });
+    for (const ir::OpDef* op : ir::Registry::builtin().all()) {
+      const std::vector<std::string>& optional = op->optional_attributes;
+      EXPECT_EQ(std::count(optional.begin(), optional.end(), name), 0) << op->name;
+    }
   }
 }
 

@@ -1,8 +1,6 @@
 // From a Plan to the sections of its file.
 #include "plan/write.h"
 
-#include <functional>
-
 #include "base/file.h"
 #include "base/hash.h"
 #include "plan/fields.h"
@@ -53,21 +51,30 @@ std::string refitted_weights(const Plan& plan) {
   return bytes;
 }
 
+}  // namespace
+
 void write(const Plan& plan, const std::function<void(Bytes)>& put) {
-  Writer metadata;
-  fields(metadata, const_cast<Plan&>(plan));   // the one list of fields takes references for reading; a Writer changes nothing
+  const std::string metadata = write_metadata(plan);
   check(plan.weights_bytes == 0 || plan.weights != nullptr, "a plan with weights has no bytes for them");
   const std::string refitted = plan.replaced.empty() ? "" : refitted_weights(plan);
   const Bytes weights = plan.replaced.empty() ? Bytes{plan.weights, static_cast<std::size_t>(plan.weights_bytes)} : bytes_of(refitted);
-  std::vector<Piece> pieces{{SectionId::metadata, 0, kSectionAlignment, bytes_of(metadata.bytes)},
+  std::vector<Piece> pieces{{SectionId::metadata, 0, kSectionAlignment, bytes_of(metadata)},
                             {SectionId::weights, 0, kWeightsAlignment, weights}};
   if (!plan.portable.empty()) pieces.push_back({SectionId::portable, kOptional, kSectionAlignment, bytes_of(plan.portable)});
   const std::string code = backends::write_code(plan.code);
   if (!code.empty()) pieces.push_back({SectionId::code, kOptional, kSectionAlignment, bytes_of(code)});
+  Writer labels;
+  std::vector<std::pair<std::string, std::string>> list(plan.labels.begin(), plan.labels.end());
+  labels(list);
+  if (!list.empty()) pieces.push_back({SectionId::labels, kOptional, kSectionAlignment, bytes_of(labels.bytes)});
   const RefitBytes refit = write_refit(plan.refit);
   if (!plan.refit.weights.empty()) {
     pieces.push_back({SectionId::refit, kOptional, kSectionAlignment, bytes_of(refit.table)});
     pieces.push_back({SectionId::refit_tensors, kOptional, kSectionAlignment, bytes_of(refit.tensors)});
+  }
+  if (!plan.kept.text.empty()) {
+    pieces.push_back({SectionId::kept_model, kOptional, kSectionAlignment, bytes_of(plan.kept.text)});
+    pieces.push_back({SectionId::kept_weights, kOptional, kSectionAlignment, plan.kept.weights});
   }
   std::vector<std::uint64_t> offsets;
   const std::string top = head(pieces, offsets);
@@ -81,7 +88,11 @@ void write(const Plan& plan, const std::function<void(Bytes)>& put) {
   }
 }
 
-}  // namespace
+std::string write_metadata(const Plan& plan) {
+  Writer metadata;
+  fields(metadata, const_cast<Plan&>(plan));   // the one list of fields takes references for reading; a Writer changes nothing
+  return std::move(metadata.bytes);
+}
 
 void save(const Plan& plan, const std::string& path) {
   AtomicFile file(path);

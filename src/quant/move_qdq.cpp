@@ -33,7 +33,7 @@ bool commutes(const ir::Node& node) {
 
 // Adds `node` on other data operands, dequantises its result and lets that take the old result's place.
 void sink(ir::Graph& graph, ir::Node& node, std::vector<ir::Value*> inputs, const ir::Node& dequantize) {
-  ir::Value* moved = graph.add(node.op(), std::move(inputs), node.attributes, 1, node.name, &node)->out();
+  ir::Value* moved = graph.add_like(node, std::move(inputs), &node)->out();
   ir::Value* wide = graph.make("DequantizeLinear", {moved, dequantize.in(1), dequantize.in(2)}, dequantize.attributes, &node);
   graph.replace_uses(node.out(), wide);
 }

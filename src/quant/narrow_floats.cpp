@@ -185,7 +185,8 @@ class Narrower {
   }
   void narrow(ir::Node& node) {
     ir::Node copy;
-    copy.def = node.def, copy.name = node.name, copy.attributes = node.attributes, copy.anchor_inputs = node.anchor_inputs;
+    copy.def = node.def, copy.name = node.name, copy.attributes = node.attributes, copy.numerics = node.numerics;
+    copy.anchor_inputs = node.anchor_inputs;
     for (ir::Value* v : node.inputs) copy.inputs.push_back(may_narrow(node, v) ? twin(v, node) : v);
     const ir::Node* made = graph_.add(std::move(copy), static_cast<int>(node.outputs.size()), &node);
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {

@@ -197,7 +197,7 @@ TEST(Precision, ProductsInBranchesAreGivenLeaveToo) {
   apply(graph, config, {.features = ~0u});
   const auto leave_of = [](const ir::Graph& g) {
     for (const auto& n : g.nodes())
-      if (n->op() == "Conv") return n->attributes.string("precision", "none");
+      if (n->op() == "Conv") return std::string(ir::name(n->numerics.round_to));
     return std::string("no convolution");
   };
   EXPECT_EQ(leave_of(graph), "bf16");

@@ -69,7 +69,7 @@ TEST_F(BadRuns, TypesAndShapes) {
   expect(set(0, {2, 5}), Status::invalid_shape, "declared as -1x6");
   expect(set(0, {2}), Status::invalid_shape, "declared as -1x6");
   expect(set(0, {-2, 6}), Status::invalid_shape, "declared as -1x6");
-  expect(set(7, {2, 6}), Status::invalid_binding, "binding");
+  expect(set(7, {2, 6}), Status::invalid_binding, "no binding 7");
   expect(set(2, {2, 4}), Status::invalid_binding, "output 'y'");
 }
 
@@ -80,7 +80,9 @@ TEST_F(BadRuns, OutsideTheProfile) {
     EXPECT_TRUE(set(0, {batch, 6}) && set(1, {batch, 4}));
     expect(context->run(), Status::invalid_shape, "outside every profile: 1..4x");
   }
-  EXPECT_FALSE(context->set_profile(3));
+  expect(context->set_profile(2), Status::invalid_shape, "no profile 2: the plan has 1, numbered from 0");
+  expect(context->set_profile(-2), Status::invalid_shape, "no profile -2");
+  EXPECT_TRUE(context->set_profile(0));
 }
 
 TEST_F(BadRuns, Memory) {
@@ -90,14 +92,14 @@ TEST_F(BadRuns, Memory) {
   expect(context->run(), Status::not_ready, "input 'x'");
   EXPECT_TRUE(context->bind(0, x.data(), 47));  // a byte short
   EXPECT_TRUE(context->bind(2, y.data(), 32));
-  expect(context->run(), Status::invalid_binding, "input 'x'");
+  expect(context->run(), Status::invalid_binding, "input 'x': invalid binding: 47 bytes are bound, the shapes set need 48");
   EXPECT_TRUE(context->bind(0, x.data(), 48));
   EXPECT_TRUE(context->bind(2, y.data(), 31));
-  expect(context->run(), Status::invalid_binding, "output 'y'");
+  expect(context->run(), Status::invalid_binding, "output 'y': invalid binding: 31 bytes are bound, the shapes set need 32");
   EXPECT_TRUE(context->bind(2, y.data(), 32));
   EXPECT_TRUE(context->run());
   expect(context->bind(-1, y.data(), 32), Status::invalid_binding, "binding");
-  expect(context->bind(3, y.data(), 32), Status::invalid_binding, "binding");
+  expect(context->bind(3, y.data(), 32), Status::invalid_binding, "no binding 3: the engine has 3, numbered from 0");
 }
 
 TEST(BadData, IndicesOutsideTheirTensor) {

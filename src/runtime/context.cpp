@@ -3,6 +3,7 @@
 #include "base/float_state.h"
 #include "ops/cases.h"
 #include "plan/weights.h"
+#include "runtime/extras.h"
 #include "runtime/state.h"
 #include "tenfold/engine.h"
 
@@ -10,55 +11,18 @@ namespace tenfold {
 
 using runtime::ContextState;
 
-namespace {
-// What lies between steps, at the largest shapes of all profiles, and behind it the scratch of each worker.
-std::shared_ptr<void> allocate_arena(const runtime::EngineState& engine, std::int64_t arena_bytes, std::int64_t workers) try {
-  return engine.backend->allocate(arena_bytes + engine.scratch_stride * workers);
-} catch (const Error& error) {
-  if (error.kind() != ErrorKind::out_of_memory) throw;
-  const std::string parts = cat("results of steps take ", arena_bytes, " at the largest shapes of the profiles, the scratch of ", workers,
-                                " threads ", engine.scratch_stride * workers);
-  throw Error(ErrorKind::out_of_memory,
-              cat(error.what(), " for a context: ", parts, "; smaller shapes (--maxShapes) or fewer threads take less"));
+ExecutionContext::ExecutionContext(std::unique_ptr<ContextState> state) : state_(std::move(state)) {}
+ExecutionContext::~ExecutionContext() {
+  // A plug-in frees what it keeps for steps on a GPU: nothing may use that any more.
+  if (state_->engine->options.plugins && runtime::is_staged(*state_->engine)) state_->stream->wait();
 }
-}  // namespace
-
-ExecutionContext::ExecutionContext(std::shared_ptr<runtime::EngineState> engine) : state_(std::make_unique<ContextState>()) {
-  ContextState& c = *state_;
-  c.engine = std::move(engine);
-  c.stream = c.engine->backend->open_stream({.threads = c.engine->options.threads, .pin_threads = c.engine->options.pin_threads});
-  const std::int64_t arena_bytes = backends::scratch_stride(c.engine->info.arena_bytes);
-  c.arena = allocate_arena(*c.engine, arena_bytes, c.stream->parallel().workers());
-  c.scratch = static_cast<std::byte*>(c.arena.get()) + arena_bytes;
-  std::size_t symbols = 0, dims = 0, grown = 0;
-  for (const runtime::OpenTop& top : c.engine->programs) {
-    c.frames.push_back(runtime::make_frame(top.body));
-    c.frames.back().arena = static_cast<std::byte*>(c.arena.get());
-    if (runtime::is_staged(*c.engine)) runtime::make_staging(c.frames.back(), *c.engine, top);
-    symbols = std::max(symbols, top.symbols.size());
-    dims = std::max(dims, top.dims.size());
-    grown = std::max(grown, top.body.program->grown.size());
-  }
-  c.symbols.assign(symbols, 0);
-  c.dims.assign(dims, 0);
-  c.known.assign(symbols, ir::DimCode::Known::value);
-  c.grown.resize(grown);
-  c.grown_bytes.assign(grown, -1);
-  const std::size_t bindings = c.engine->bindings.size();
-  c.memory.assign(bindings, nullptr);
-  c.memory_bytes.assign(bindings, 0);
-  c.own.resize(bindings);
-  if (runtime::is_staged(*c.engine)) runtime::make_mirrors(c);
-  for (const BindingInfo& b : c.engine->bindings) {
-    if (!b.is_input) break;
-    c.input_shapes.push_back(b.shape);
-    c.input_set.push_back(std::find(b.shape.begin(), b.shape.end(), -1) == b.shape.end());
-  }
-}
-ExecutionContext::~ExecutionContext() = default;
 
 Status ExecutionContext::set_profile(int profile) noexcept {
-  if (profile < -1 || profile >= static_cast<int>(state_->frames.size())) return {Status::invalid_shape, -1};
+  state_->refused_profile.reset();
+  if (profile < -1 || profile >= static_cast<int>(state_->frames.size())) {
+    state_->refused_profile = profile;
+    return {Status::invalid_shape, -1};
+  }
   state_->profile = profile;
   state_->shapes_dirty = true;
   return {};
@@ -108,6 +72,7 @@ Status ExecutionContext::bind(int binding, void* memory, std::int64_t bytes) noe
   ContextState& c = *state_;
   if (binding < 0 || binding >= static_cast<int>(c.memory.size())) return {Status::invalid_binding, binding};
   const auto b = static_cast<std::size_t>(binding);
+  if (c.extras) runtime::forget_extras(c, b);
   c.memory[b] = memory;
   c.memory_bytes[b] = memory ? bytes : 0;
   c.addresses_dirty = true;
@@ -142,8 +107,13 @@ Status check_sizes(const ContextState& c) noexcept {
 // Shapes and addresses for the run that comes.
 Status settle(ContextState& c) noexcept {
   if (!c.shapes_dirty && !c.addresses_dirty) return {};
+  c.overlapping[0] = c.overlapping[1] = -1;
+  c.last_error.clear();
+  c.refused_profile.reset();
   if (c.shapes_dirty)
     if (Status s = runtime::resolve_shapes(c); !s) return s;
+  if (c.extras)
+    if (Status s = runtime::settle_borders(c); !s) return s;
   runtime::Frame& frame = c.frames[static_cast<std::size_t>(c.active)];
   for (std::size_t b = 0; b < c.memory.size(); ++b) {
     if (!c.memory[b]) {
@@ -156,6 +126,7 @@ Status settle(ContextState& c) noexcept {
   c.addresses_dirty = true;   // until all that follows went well
   if (Status s = runtime::forget_symbols(c, *frame.open); !s) return s;
   if (Status s = check_sizes(c); !s) return s;
+  if (Status s = runtime::check_overlaps(c); !s) return s;
   if (c.mirrors.empty()) runtime::resolve_addresses(c, frame);
   else if (Status s = runtime::prepare_staged(c); !s) return s;
   c.addresses_dirty = false;
@@ -165,17 +136,29 @@ Status settle(ContextState& c) noexcept {
 // Up to the point where a GPU computes by itself; on a CPU all of the run.
 Status start(ContextState& c) noexcept {
   const runtime::MarkedRange range(c, c.engine->info.model_name.c_str());
+  if (const Status::Code stop = runtime::stopped(c); stop != Status::ok) return {stop, -1};
   if (Status s = settle(c); !s) return s;
+  if (c.extras)
+    if (Status s = runtime::before_steps(c); !s) return s;
   runtime::Frame& frame = c.frames[static_cast<std::size_t>(c.active)];
   if (!frame.open->counts_in_front)
     if (Status s = runtime::forget_symbols(c, *frame.open); !s) return s;
-  const FloatState flush_denormals;   // restored on return
+  if (c.step_timer) c.run_start = std::chrono::steady_clock::now();
+  const FloatState state(c.engine->plan.keeps_denormals ? Denormals::keep : Denormals::flush);   // the caller's comes back
   if (!c.mirrors.empty()) return runtime::start_staged(c);
   if (c.measured) c.stream->mark(1);
   const Status status = runtime::run_frame(c, frame);
   if (c.measured) c.stream->mark(2);
   return status;
 }
+
+Status start_with_extras(ContextState& c) noexcept {
+  const Status status = start(c);
+  return status && c.extras ? runtime::after_steps(c) : status;
+}
+
+Status ask_for_memory(ContextState& c) noexcept { return c.extras ? runtime::before_settling(c) : Status{}; }
+
 
 void set_enqueuing(ContextState& c, bool on) noexcept {
   if (c.enqueuing == on) return;
@@ -193,32 +176,78 @@ Status ExecutionContext::prepare() noexcept {
   return runtime::check_agreements(c);
 }
 
-Status ExecutionContext::run() noexcept {
-  ContextState& c = *state_;
-  set_enqueuing(c, false);
-  Status status = start(c);
-  if (status) status = c.mirrors.empty() ? Status{c.stream->wait(), -1} : runtime::finish_staged(c);
-  c.cancelled.store(false, std::memory_order_relaxed);
-  return status;
+void runtime::begin_run(ContextState& c) noexcept { c.phase.store(Phase::going, std::memory_order_relaxed); }
+
+namespace {
+
+// Whoever was told that the run is cancelled is right, though it may have been behind the last step.
+Status end_run(ContextState& c, Status status) noexcept {
+  const bool told = c.phase.exchange(runtime::Phase::idle, std::memory_order_relaxed) == runtime::Phase::cancelled;
+  const bool tripped = c.options && c.options->token.cancelled();
+  c.options = nullptr;
+  return status && (told || tripped) ? Status{Status::cancelled, -1} : status;
 }
 
-Status ExecutionContext::enqueue(void* stream) noexcept {
-  ContextState& c = *state_;
-  if (c.mirrors.empty() && !stream) return run();
-  set_enqueuing(c, true);
+}  // namespace
+
+Status runtime::run_context(ContextState& c, const RunOptions* options) noexcept {
+  begin_run(c);
+  return run_begun(c, options);
+}
+
+Status runtime::run_begun(ContextState& c, const RunOptions* options) noexcept {
+  set_enqueuing(c, false);
+  c.options = options;
+  Status status = ask_for_memory(c);
+  if (status) status = start_with_extras(c);
+  if (status) status = c.mirrors.empty() ? Status{c.stream->wait(), -1} : runtime::finish_staged(c);
+  if (status && c.extras) status = runtime::after_run(c);
+  status = end_run(c, status);
+  return status && c.extras ? runtime::advance_states(c) : status;   // not that of a run that was cancelled
+}
+
+namespace {
+// Asks the caller's stream for a run.
+Status ask(ContextState& c, void* stream) noexcept {
+  if (const Status::Code stop = runtime::stopped(c); stop != Status::ok) return {stop, -1};
+  if (Status s = ask_for_memory(c); !s) return s;
   if (Status s = settle(c); !s) return s;
   if (!c.stream->use(stream)) {
     c.last_error = "streams of the caller's belong to GPUs";
     return {Status::failed, -1};
   }
-  const Status status = start(c);
+  Status status = start_with_extras(c);
+  if (status && c.notes_end) status.code = c.stream->note_end();
   c.stream->use(nullptr);
   runtime::record_seen(c);
-  c.cancelled.store(false, std::memory_order_relaxed);
   return status;
 }
 
-Status ExecutionContext::wait() noexcept { return {state_->stream->wait(), -1}; }
+}  // namespace
+
+Status runtime::enqueue_context(ContextState& c, void* stream, const RunOptions* options) noexcept {
+  if (c.mirrors.empty() && !stream) return run_context(c, options);
+  set_enqueuing(c, true);
+  begin_run(c);
+  c.options = options;
+  const Status status = end_run(c, ask(c, stream));
+  return status && c.extras ? runtime::advance_states(c) : status;
+}
+
+Status ExecutionContext::run() noexcept { return runtime::run_context(*state_, nullptr); }
+Status ExecutionContext::run_with(const RunOptions& options) noexcept { return runtime::run_context(*state_, &options); }
+Status ExecutionContext::enqueue(void* stream) noexcept { return runtime::enqueue_context(*state_, stream, nullptr); }
+Status ExecutionContext::enqueue(void* stream, const RunOptions& options) noexcept {
+  return runtime::enqueue_context(*state_, stream, &options);
+}
+
+Status ExecutionContext::wait() noexcept {
+  ContextState& c = *state_;
+  const Status completed = runtime::wait_completed(c);
+  const Status status{c.stream->wait(), -1};
+  if (!completed) return completed;
+  return status && c.extras ? runtime::after_run(c) : status;
+}
 void ExecutionContext::wait_how(Wait how) noexcept { state_->stream->wait_how(how); }
 void* ExecutionContext::device_memory(int binding) noexcept {
   const auto& mirrors = state_->mirrors;
@@ -244,9 +273,17 @@ bool ExecutionContext::mark_ranges(bool on) noexcept {
   return state_->ranges != nullptr;
 }
 
-void ExecutionContext::cancel() noexcept { state_->cancelled.store(true, std::memory_order_relaxed); }
+bool ExecutionContext::cancel() noexcept {
+  runtime::Phase met = runtime::Phase::going;
+  return state_->phase.compare_exchange_strong(met, runtime::Phase::cancelled, std::memory_order_relaxed) ||
+         met == runtime::Phase::cancelled;
+}
 void ExecutionContext::set_profiler(ProfilerCallback callback) {
-  state_->profiler = std::move(callback);
+  if (!callback) return set_step_timer({});
+  set_step_timer([callback = std::move(callback)](const StepTime& step) { callback(step.name, step.ms); });
+}
+void ExecutionContext::set_step_timer(StepTimeCallback callback) {
+  state_->step_timer = std::move(callback);
   state_->addresses_dirty = true;   // steps that run one by one find their bindings elsewhere
 }
 void ExecutionContext::set_observer(ObserverCallback callback) {

@@ -33,9 +33,36 @@ std::string shape_refusal(const runtime::ContextState& c, std::size_t b) {
   return cat(": ", text(given), " lies outside ", c.profile < 0 ? "every profile: " : cat("profile ", c.profile, ": "), allowed);
 }
 
+// What is wrong with the memory of binding `b`, where that is its size.
+std::string memory_refusal(const runtime::ContextState& c, std::size_t b) {
+  const std::int64_t needed = c.shapes_dirty ? -1 : runtime::bytes_of_binding(c, b);
+  if (needed <= c.memory_bytes[b]) return "";
+  return cat(": ", c.memory_bytes[b], " bytes are bound, the shapes set need ", needed);
+}
+
+// With whom binding `b` shares memory, if it was refused for that.
+std::string overlap_refusal(const runtime::ContextState& c, std::size_t b) {
+  if (static_cast<std::size_t>(c.overlapping[0]) != b || c.overlapping[1] < 0) return "";
+  const BindingInfo& other = c.engine->bindings[static_cast<std::size_t>(c.overlapping[1])];
+  return cat(": it shares memory with ", other.is_input ? "input '" : "output '", other.name,
+             other.is_input ? "', which is still read when it is written" : "'");
+}
+
+ErrorKind kind_of(Status::Code code) {
+  switch (code) {
+    case Status::cancelled:
+    case Status::deadline: return ErrorKind::cancelled;
+    case Status::out_of_memory: return ErrorKind::out_of_memory;
+    case Status::device: return ErrorKind::device;
+    default: return ErrorKind::invalid_argument;
+  }
+}
+
 }  // namespace
 
-std::vector<Tensor> ExecutionContext::run(const std::vector<Tensor>& inputs) {
+std::vector<Tensor> ExecutionContext::run(const std::vector<Tensor>& inputs) { return run(inputs, {}); }
+
+std::vector<Tensor> ExecutionContext::run(const std::vector<Tensor>& inputs, const RunOptions& options) {
   runtime::ContextState& c = *state_;
   const auto count = static_cast<std::size_t>(c.engine->inputs);
   require(inputs.size() == count, ErrorKind::invalid_argument, "the engine has ", count, " inputs, ", inputs.size(), " given");
@@ -53,14 +80,9 @@ std::vector<Tensor> ExecutionContext::run(const std::vector<Tensor>& inputs) {
     own_memory(static_cast<int>(b));
     expect_ok(bind(static_cast<int>(b), nullptr, 0));   // its own
   }
-  const Status status = run();
+  const Status status = run_with(options);
   for (std::size_t i = 0; i < count; ++i) bind(static_cast<int>(i), nullptr, 0);   // the tensors may go away
-  require(status.code == Status::ok,
-          status.code == Status::cancelled       ? ErrorKind::cancelled
-          : status.code == Status::out_of_memory ? ErrorKind::out_of_memory
-          : status.code == Status::device        ? ErrorKind::device
-                                                 : ErrorKind::invalid_argument,
-          describe(status));
+  require(status.code == Status::ok, kind_of(status.code), describe(status));
   std::vector<Tensor> results;
   for (std::size_t b = count; b < c.memory.size(); ++b) {
     Tensor t(c.engine->bindings[b].dtype, shape(static_cast<int>(b)));
@@ -79,9 +101,18 @@ std::string ExecutionContext::describe(Status status) const {
     const BindingInfo& b = c.engine->bindings[static_cast<std::size_t>(status.step)];
     what = cat(b.is_input ? "input '" : "output '", b.name, "': ", what);
     if (status.code == Status::not_ready) what += " (bind memory and set its shape first)";
+    if (status.code == Status::invalid_binding) {
+      what += overlap_refusal(c, static_cast<std::size_t>(status.step));
+      if (!c.last_error.empty()) what += ": " + c.last_error;
+    }
     if (status.code == Status::invalid_shape && b.is_input) what += shape_refusal(c, static_cast<std::size_t>(status.step));
+    if (status.code == Status::invalid_binding) what += memory_refusal(c, static_cast<std::size_t>(status.step));
     return what;
   }
+  if (status.code == Status::invalid_binding && status.step >= 0)
+    return cat("there is no binding ", status.step, ": the engine has ", c.engine->bindings.size(), ", numbered from 0");
+  if (status.code == Status::invalid_shape && c.refused_profile)
+    return cat("there is no profile ", *c.refused_profile, ": the plan has ", c.frames.size(), ", numbered from 0");
   if (c.active >= 0 && status.step >= 0) {
     const auto& steps = c.engine->programs[static_cast<std::size_t>(c.active)].body.steps;
     if (status.step < static_cast<int>(steps.size())) {

@@ -1,4 +1,6 @@
 // Engine: loading and saving plans, and what a caller can ask of one.
+#include <utility>
+
 #include "base/check.h"
 #include "plan/inspect.h"
 #include "plan/read.h"
@@ -6,37 +8,94 @@
 #include "plan/write.h"
 #include "runtime/plugins.h"
 #include "runtime/refit.h"
+#include "runtime/runtime.h"
 #include "runtime/state.h"
 #include "tenfold/engine.h"
 
 namespace tenfold {
 namespace {
 
-Engine open(plan::Plan plan, const LoadOptions& options) {
+// Loads one plan for a runtime, with weights that other engines of it have already.
+class Loading {
+ public:
+  explicit Loading(const LoadOptions& options) : options_(runtime::with_runtime(options)) {}
+
+  plan::ReadOptions read() {
+    plan::ReadOptions read{.verify_weights = options_.verify_weights, .weights = options_.weights, .code = options_.device_code};
+    if (options_.verify_weights)
+      read.known_weights = [this](std::span<const std::byte> bytes, std::uint64_t checksum) {
+        checksum_ = checksum;
+        weights_ = table().find(bytes, checksum, options_.weights);
+        return weights_ ? std::shared_ptr<const void>(weights_, weights_->bytes().data()) : nullptr;
+      };
+    return read;
+  }
+
+  Engine open(plan::Plan plan);
+
+ private:
+  runtime::WeightsTable& table() { return options_.runtime->impl().weights; }
+  // Those of the plan, known to the engines that come.
+  std::shared_ptr<runtime::SharedWeights> share(const plan::Plan& plan) {
+    if (weights_ || !options_.verify_weights || plan.weights_bytes == 0) return weights_;
+    auto fresh = std::make_shared<runtime::SharedWeights>(
+        plan.weights_owner, std::span(plan.weights, static_cast<std::size_t>(plan.weights_bytes)));
+    table().add(fresh, checksum_, options_.weights);
+    return fresh;
+  }
+
+  const LoadOptions options_;
+  std::shared_ptr<runtime::SharedWeights> weights_;   // that were found
+  std::uint64_t checksum_ = 0;
+};
+
+Engine Loading::open(plan::Plan plan) {
+  const LoadOptions& options = options_;
   const std::string device = options.device.empty() ? plan.device.kind : options.device;
-  auto backend = runtime::backend_with(backends::open_backend(device, options.cpu_features), options.plugins);
+  auto backend = backends::open_backend(device, options.cpu_features, options.runtime->impl().pools);
   runtime::check_machine(plan, backend->info());   // first: what the verifier says of a foreign tactic helps nobody
-  plan::verify(plan, *backend, runtime::registry_with(options.plugins.get()));
-  return Engine(runtime::open_engine(std::move(plan), options, std::move(backend)));
+  plan::verify(plan, runtime::tactics_with(*backend, options.plugins.get()), runtime::registry_with(options.plugins.get()));
+  const std::shared_ptr<runtime::SharedWeights> weights = share(plan);
+  auto constants = weights ? weights->place(*backend) : nullptr;
+  auto state = runtime::open_engine(std::move(plan), options, std::move(backend), std::move(constants));
+  state->weights_in_table = weights;
+  Engine engine = runtime::engine_of(std::move(state));
+  runtime::tell_notes(engine.info().notes, options.log);
+  return engine;
 }
 
 }  // namespace
 
 Engine Engine::load(const std::string& path, const LoadOptions& options) {
   try {
-    return open(plan::load(path, {.verify_weights = options.verify_weights, .weights = options.weights, .code = options.device_code}),
-                options);
+    Loading loading(options);
+    return loading.open(plan::load(path, loading.read()));
   } catch (Error& e) {
     throw e.within("loading plan '" + path + "'");
   }
 }
 
 Engine Engine::load(std::span<const std::byte> bytes, const LoadOptions& options) {
-  return open(plan::load(bytes, {.verify_weights = options.verify_weights, .weights = options.weights, .code = options.device_code}),
-              options);
+  Loading loading(options);
+  return loading.open(plan::load(bytes, loading.read()));
+}
+
+Engine Engine::load(const PlanReader& reader, const LoadOptions& options) {
+  Loading loading(options);
+  return loading.open(plan::load(reader, loading.read()));
 }
 
 void Engine::save(const std::string& path) const { plan::save(state_->plan, path); }
+void Engine::save(const PlanWriter& write) const {
+  require(write != nullptr, ErrorKind::invalid_argument, "there is no function that takes the plan's bytes");
+  plan::write(state_->plan, write);
+}
+std::vector<std::byte> Engine::serialize() const {
+  std::vector<std::byte> bytes;
+  plan::write(state_->plan, [&](std::span<const std::byte> piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); });
+  return bytes;
+}
+const std::map<std::string, std::string>& Engine::labels() const { return state_->plan.labels; }
 const std::vector<BindingInfo>& Engine::bindings() const { return state_->bindings; }
 const EngineInfo& Engine::info() const { return state_->info; }
 
@@ -67,16 +126,23 @@ Engine::ProfileShapes Engine::profile_shapes(int profile, std::string_view input
 
 std::string Engine::inspect(int detail) const { return plan::inspect_text(state_->plan, detail); }
 std::string Engine::inspect_json() const { return plan::inspect_json(state_->plan); }
+PlanInspection Engine::inspection() const { return plan::inspect_data(state_->plan); }
 
 Engine Engine::refit(const std::vector<std::pair<std::string, Tensor>>& weights) const {
-  return Engine(runtime::open_engine(runtime::refit(*state_, weights), state_->options, state_->backend, state_->constants));
+  plan::Plan plan = runtime::refit(*state_, weights);
+  const bool kept = !std::exchange(plan.kept, {}).text.empty();   // its weights are the old ones
+  auto refitted = runtime::open_engine(std::move(plan), state_->options, state_->backend, state_->constants);
+  refitted->weights_in_table = state_->weights_in_table;
+  if (kept)
+    refitted->info.notes.push_back({Severity::warning, NoteKind::message, "",
+                                    "the plan no longer keeps the model that it was built from, for that has the old weights: it is not "
+                                    "compatible with other versions and devices any more"});
+  return runtime::engine_of(std::move(refitted));
 }
 std::vector<WeightInfo> Engine::refittable_weights() const {
   std::vector<WeightInfo> list;
   for (const plan::RefitWeight& w : state_->plan.refit.weights) list.push_back({w.name, w.dtype, w.shape, w.fixed});
   return list;
 }
-
-std::unique_ptr<ExecutionContext> Engine::create_context() const { return std::make_unique<ExecutionContext>(state_); }
 
 }  // namespace tenfold

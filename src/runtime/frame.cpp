@@ -1,4 +1,5 @@
 // Frames: the steps of a program bound to extents and addresses. Made with the context; later only filled in.
+#include "runtime/plugin_operator.h"
 #include "runtime/state.h"
 
 namespace tenfold::runtime {
@@ -31,6 +32,7 @@ void* address_of(const plan::Operand& o, const Frame& frame, const ContextState&
       void* base = context.grown[static_cast<std::size_t>(o.at.index)].memory.get();
       return base ? static_cast<std::byte*>(base) + o.at.offset : nullptr;
     }
+    case plan::Space::count_: break;
   }
   return nullptr;
 }
@@ -38,6 +40,15 @@ void* address_of(const plan::Operand& o, const Frame& frame, const ContextState&
 // What a host step uses: its copy of operand `i`, or the operand itself.
 void* on_host(const BoundStep& bound, std::size_t i, void* data) {
   return data && i < bound.staged.size() ? bound.staged[i].memory.get() : data;
+}
+
+std::shared_ptr<const void> kernel_of(const OpenStep& open) {
+  if (!open.tactic || open.tactic->source != backends::Source::plugin) return open.kernel;
+  try {
+    return plugin_kernel(open.kernel);
+  } catch (Error& e) {
+    throw e.within("step '" + open.step->name + "' (" + open.step->op + ")");
+  }
 }
 
 }  // namespace
@@ -49,6 +60,7 @@ Frame make_frame(const OpenProgram& program) {
   for (const OpenStep& open : program.steps) {
     BoundStep& bound = frame.steps.emplace_back();
     bound.open = &open;
+    bound.kernel = kernel_of(open);
     const plan::Step& step = *open.step;
     for (const plan::Operand& o : step.in) add_extents(frame, o), bound.in.push_back({.rank = static_cast<int>(o.dims.size())});
     for (const plan::Operand& o : step.out) add_extents(frame, o), bound.out.push_back({.rank = static_cast<int>(o.dims.size())});

@@ -93,7 +93,8 @@ Status settle_memory(ContextState& c) noexcept {
     c.grown_bytes[g] = bytes;
   }
   if (Status s = settle_outputs(c, program, frame, moved); !s) return s;
-  if (!plan::extents_fit(c.engine->plan, program, c.dims, c.grown_bytes)) return {Status::invalid_shape, -1};
+  if (!plan::extents_fit(c.engine->plan, program, c.dims, c.grown_bytes, c.known)) return {Status::invalid_shape, -1};
+  if (Status s = check_arena(c, program); !s) return s;
   resolve_extents(frame, c.dims);
   if (moved) c.recordings.clear(), resolve_addresses(c, frame);   // those hold what addresses were
   return {};

@@ -10,6 +10,7 @@
 #include "plan/step_problem.h"
 #include "runtime/host_graphs.h"
 #include "runtime/plugins.h"
+#include "runtime/runtime.h"
 #include "runtime/state.h"
 
 namespace tenfold::runtime {
@@ -45,8 +46,7 @@ struct Opener {
 
   void open_kernel(OpenStep& open, bool nested) {
     const Step& step = *open.step;
-    for (const backends::Tactic& t : engine.backend->tactics())
-      if (t.name == step.tactic) open.tactic = &t;
+    open.tactic = engine.tactics.find(step.tactic);
     require(open.tactic != nullptr, ErrorKind::plan_refused, "this version has no tactic '", step.tactic, "': rebuild the plan");
     require(open.tactic->version == step.tactic_version, ErrorKind::plan_refused, "tactic '", step.tactic, "' is version ",
             open.tactic->version, " here, the plan was built for version ", step.tactic_version, ": rebuild the plan");
@@ -76,7 +76,7 @@ struct Opener {
     require(def && (def->reference || step.attributes.has("graphs")), ErrorKind::plan_refused, "this version cannot run the operator '",
             step.op, "': rebuild the plan");
     ir::Node node;
-    node.def = def, node.name = step.name, node.attributes = step.attributes;
+    node.def = def, node.name = step.name, node.attributes = step.attributes, node.numerics = step.numerics;
     if (step.has_body) node.body = step.body;
     load_graphs(node, *engine.registry);
     for (const plan::Operand& o : step.in) {
@@ -190,20 +190,26 @@ void describe_bindings(EngineState& engine) {
   }
 }
 
+// What a program adds to the sizes that Engine::info() tells.
+void tell_memory(EngineState& engine, const OpenTop& top) {
+  EngineInfo& info = engine.info;
+  for (const Step& step : top.body.program->steps) info.workspace_bytes = std::max(info.workspace_bytes, step.workspace_bytes);
+  if (is_staged(engine)) info.pinned_bytes = std::max(info.pinned_bytes, staging_bytes(engine, top));
+}
+
 // Starts compiling what the steps need, on all cores. What is wrong with a step is found when it is opened.
 void compile_ahead(const EngineState& engine) {
   const backends::CodeTrace ahead(true);
   const auto start = [&](const auto& self, const plan::Program& program, const plan::Program& top, const ir::SymbolBounds& box) -> void {
     for (const Step& step : program.steps) {
       for (const plan::Program& p : step.programs) self(self, p, top, box);
-      for (const backends::Tactic& t : engine.backend->tactics()) {
-        if (step.kind != StepKind::kernel || t.name != step.tactic || t.source != backends::Source::native) continue;
-        try {
-          const backends::OperandAddresses addresses = addresses_of(step, &program != &top);
-          const backends::Problem problem = plan::step_problem(step, top.dims, box, engine.backend->info(), *engine.registry);
-          if (t.supports(problem).yes && (!t.valid || t.valid(problem, step.config).yes)) t.open(problem, step.config);
-        } catch (const Error&) {}
-      }
+      const backends::Tactic* t = step.kind == StepKind::kernel ? engine.tactics.find(step.tactic) : nullptr;
+      if (!t || t->source != backends::Source::native) continue;
+      try {
+        const backends::OperandAddresses addresses = addresses_of(step, &program != &top);
+        const backends::Problem problem = plan::step_problem(step, top.dims, box, engine.backend->info(), *engine.registry);
+        if (t->supports(problem).yes && (!t->valid || t->valid(problem, step.config).yes)) t->open(problem, step.config);
+      } catch (const Error&) {}
     }
   };
   for (const plan::Program& p : engine.plan.programs) start(start, p, p, plan::program_box(p));
@@ -228,7 +234,9 @@ std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& opt
   engine->plan = std::move(plan);
   engine->options = options;
   engine->backend = std::move(backend);
+  engine->membership = join(runtime_of(options.runtime));
   engine->registry = &registry_with(options.plugins.get());
+  engine->tactics = tactics_with(*engine->backend, options.plugins.get());
   engine->constants = constants ? std::move(constants) : engine->backend->place_constants(engine->plan.weights, engine->plan.weights_bytes);
   for (const Tensor& t : engine->plan.replaced)
     engine->replaced.push_back(t.defined() ? engine->backend->place_constants(static_cast<const std::byte*>(t.raw()), t.bytes()) : nullptr);
@@ -237,7 +245,7 @@ std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& opt
   info.model_name = engine->plan.model_name, info.device = engine->backend->info().name, info.builder = engine->plan.builder;
   info.weight_bytes = engine->plan.weights_bytes;
   info.profiles = static_cast<int>(engine->plan.programs.size());
-  info.threads = options.threads > 0 ? options.threads : default_threads();
+  info.threads = options.threads > 0 ? options.threads : threads_of(*runtime_of(options.runtime));
   info.on_gpu = is_staged(*engine);
   backends::CodeTrace trace;
   engine->backend->take_code(engine->plan.code, true);
@@ -246,10 +254,14 @@ std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& opt
     engine->programs.push_back(open_top(*engine, p));
     if (p.arena_bytes >= info.arena_bytes) info.arena_bytes = p.arena_bytes, info.arena_live_bytes = p.arena_live_bytes;
     info.steps = std::max(info.steps, static_cast<int>(p.steps.size()));
+    tell_memory(*engine, engine->programs.back());
     info.library_workspace_bytes = std::max(info.library_workspace_bytes, library_workspace(engine->programs.back().body));
   }
   engine->plan.code = std::move(trace.used);   // whatever brought it: saved, the plan carries all that it needs
+  if (is_staged(*engine))
+    for (std::size_t b = 0; b < engine->bindings.size(); ++b) info.binding_bytes += largest_bytes(*engine, b);
   info.scratch_bytes = engine->scratch_stride * info.threads;
+  note_reference_steps(*engine);
   return engine;
 }
 

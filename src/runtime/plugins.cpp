@@ -1,180 +1,122 @@
-// From PluginOperator to OpDef and Tactic.
+// Sets of plug-ins: operators added one by one, or all that a library gives.
 #include "runtime/plugins.h"
 
-#include <algorithm>
-#include <array>
+#include <dlfcn.h>
 
-#include "base/check.h"
+#include <filesystem>
+
+#include "runtime/plugin_operator.h"
+#include "runtime/plugin_views.h"
 
 namespace tenfold {
 namespace {
 
-using backends::Config;
-using backends::Problem;
-using backends::Verdict;
+using runtime::PluginTable;
 
-constexpr const char* kVersion = "plugin_version";   // travels with every node, and so with every step of a plan
-constexpr int kMostOperands = 16;                    // of a fast kernel: their descriptions stand on the stack
-
-const PluginOperator& self_of(const ir::OpDef& def) { return *static_cast<const PluginOperator*>(def.self.get()); }
-
-NetworkAttributes attributes_of(const ir::Attributes& attributes) {
-  NetworkAttributes out;
-  for (const auto& [name, value] : attributes)
-    if (name != kVersion) std::visit([&, &key = name](const auto& v) { out[key] = v; }, value);
-  return out;
-}
-
-ir::Attributes defaults_of(const PluginInfo& info) {
-  ir::Attributes out{{kVersion, static_cast<std::int64_t>(info.version)}};
-  for (const auto& [name, value] : info.attributes) std::visit([&, &key = name](const auto& v) { out.set(key, v); }, value);
-  return out;
-}
-
-PluginType type_of(DType dtype, const ir::Dims& dims) {
-  PluginType type{dtype, {}};
-  for (ir::Dim d : dims) type.dims.push_back(d.text());
-  return type;
-}
-
-void check_version(const ir::OpDef& def, const ir::Attributes& attributes) {
-  const std::int64_t here = def.attributes.integer(kVersion), there = attributes.integer(kVersion, here);
-  require(here == there, ErrorKind::plan_refused, "plug-in '", def.name, "' is version ", here, " here, version ", there,
-          " is asked for: build the plan again");
-}
-
-void infer(ir::InferCall& call) {
-  const ir::OpDef& def = *call.node().def;
-  check_version(def, call.attributes());
-  std::vector<PluginType> in;
-  for (int i = 0; i < call.inputs(); ++i) in.push_back(call.has(i) ? type_of(call.dtype(i), call.dims(i)) : PluginType{});
-  const std::vector<PluginType> out = self_of(def).infer(attributes_of(call.attributes()), in);
-  require(static_cast<int>(out.size()) == call.outputs(), ErrorKind::invalid_argument, "plug-in '", def.name, "' infers ", out.size(),
-          " types for ", call.outputs(), " results");
-  for (int i = 0; i < call.outputs(); ++i) {
-    ir::Dims dims;
-    for (const std::string& d : out[static_cast<std::size_t>(i)].dims) dims.push_back(ir::Dim::parse(d));
-    call.out(i, out[static_cast<std::size_t>(i)].dtype, std::move(dims));
+// The library, open as long as the plug-ins that it gave are used.
+std::shared_ptr<const void> open_library(const std::string& path) {
+  require(!path.empty(), ErrorKind::invalid_argument, "the name of the plug-in library is empty");
+  // A bare name is a file here, never one that the system would look for.
+  const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+  require(std::filesystem::exists(file), ErrorKind::io, "there is no plug-in library '", path, "'");
+  void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    const char* why = ::dlerror();
+    fail(ErrorKind::io, cat("the plug-in library '", path, "' cannot be opened: ", why ? why : "no reason given"));
   }
+  return {handle, [](const void* h) { ::dlclose(const_cast<void*>(h)); }};
 }
 
-PluginTensor tensor_of(const ir::TensorRef& ref) { return {ref.dtype, ref.shape.data(), static_cast<int>(ref.shape.size()), ref.data}; }
-
-void reference(ir::Call& call) {
-  std::vector<PluginTensor> in, out;
-  for (const ir::TensorRef& ref : call.in) in.push_back(tensor_of(ref));
-  for (const ir::TensorRef& ref : call.out) out.push_back(tensor_of(ref));
-  self_of(*call.node->def).compute(attributes_of(call.attributes()), in, out);
+tenfold_plugin_library library_table(const void* handle) {
+  void* symbol = ::dlsym(const_cast<void*>(handle), "tenfold_plugins");
+  require(symbol != nullptr, ErrorKind::invalid_argument,
+          "it does not export 'tenfold_plugins': it is no plug-in library of Tenfold");
+  const auto function = reinterpret_cast<tenfold_plugins_function>(symbol);
+  const tenfold_plugin_host host{sizeof host, TENFOLD_PLUGIN_ABI, TENFOLD_VERSION};
+  const tenfold_plugin_library* given = function(&host);
+  tenfold_plugin_library library =
+      runtime::take_struct(given, TENFOLD_BYTES_WITH(tenfold_plugin_library, abi), "what tenfold_plugins() returns");
+  require(library.abi == TENFOLD_PLUGIN_ABI, ErrorKind::invalid_argument, "it has version ", library.abi,
+          " of the plug-in interface, this version of Tenfold (", TENFOLD_VERSION, ") has ", TENFOLD_PLUGIN_ABI,
+          ": build it with this version's tenfold/plugin_abi.h");
+  library = runtime::take_struct(given, TENFOLD_BYTES_WITH(tenfold_plugin_library, operators),
+                                 "what tenfold_plugins() returns");
+  require(!library.error, ErrorKind::invalid_argument, "it says: ", library.error ? library.error : "");
+  constexpr std::int32_t kMost = 1 << 16;
+  require(library.operator_count >= 0 && library.operator_count <= kMost &&
+              (library.operator_count == 0 || library.operators),
+          ErrorKind::invalid_argument, "it gives ", library.operator_count, " operators");
+  require(library.operator_count > 0, ErrorKind::invalid_argument, "it gives no operators");
+  return library;
 }
-
-// What one step needs in a run.
-struct Kernel {
-  std::shared_ptr<const void> owner;
-  const PluginOperator* op = nullptr;
-  NetworkAttributes attributes;
-  std::vector<DType> in, out;
-};
-
-std::vector<PluginType> types_of(const std::vector<backends::OperandDesc>& operands) {
-  std::vector<PluginType> types;
-  for (const backends::OperandDesc& o : operands) types.push_back(o.missing ? PluginType{} : type_of(o.dtype, o.dims));
-  return types;
-}
-
-Verdict supports(const Problem& p) {
-  if (p.body) return Verdict::no("it takes no epilogue");
-  if (p.in.size() > kMostOperands || p.out.size() > kMostOperands) return Verdict::no("it has too many operands");
-  for (const auto* list : {&p.in, &p.out})
-    for (const backends::OperandDesc& o : *list)
-      if (!o.dense || !(o.layout == backends::kPlain)) return Verdict::no("plug-ins take dense operands in plain order");
-  const std::string why = self_of(*p.op).refuse(attributes_of(*p.attributes), types_of(p.in));
-  return why.empty() ? Verdict::ok() : Verdict::no(why);
-}
-
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
-  auto kernel = std::make_shared<Kernel>(Kernel{p.op->self, &self_of(*p.op), attributes_of(*p.attributes), {}, {}});
-  for (const backends::OperandDesc& o : p.in) kernel->in.push_back(o.dtype);
-  for (const backends::OperandDesc& o : p.out) kernel->out.push_back(o.dtype);
-  return kernel;
-}
-
-using Described = std::array<PluginTensor, kMostOperands>;
-std::span<const PluginTensor> describe(Described& to, std::span<const backends::Bound> from, const std::vector<DType>& types) noexcept {
-  for (std::size_t i = 0; i < from.size(); ++i) to[i] = {types[i], from[i].dims, from[i].rank, from[i].data};
-  return {to.data(), from.size()};
-}
-
-void run_parts(void* pool, std::int64_t parts, void (*part)(void*, std::int64_t), void* context) {
-  static_cast<Parallel*>(pool)->for_each(parts, [&](std::int64_t i, int) { part(context, i); });
-}
-
-Status::Code run(const void* opened, const backends::RunArgs& args) noexcept {
-  const auto& kernel = *static_cast<const Kernel*>(opened);
-  Described in, out;
-  kernel.op->fast(kernel.attributes, describe(in, args.in, kernel.in), describe(out, args.out, kernel.out), {run_parts, args.parallel});
-  return Status::ok;
-}
-
-std::vector<Config> configs(const Problem&) { return {{}}; }
-
-class BackendWithPlugins final : public backends::Backend {
- public:
-  BackendWithPlugins(std::shared_ptr<backends::Backend> base, std::shared_ptr<const Plugins> plugins)
-      : base_(std::move(base)), plugins_(std::move(plugins)), tactics_(base_->tactics()) {
-    const auto& more = plugins_->impl().tactics;
-    if (base_->info().kind == "cpu") tactics_.insert(tactics_.end(), more.begin(), more.end());
-    std::sort(tactics_.begin(), tactics_.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-  }
-  std::string_view name() const override { return base_->name(); }
-  const backends::DeviceInfo& info() const override { return base_->info(); }
-  const std::vector<backends::Tactic>& tactics() const override { return tactics_; }
-  std::vector<std::string> libraries() const override { return base_->libraries(); }
-  std::shared_ptr<void> allocate(std::int64_t bytes) override { return base_->allocate(bytes); }
-  bool host_reads_memory() const override { return base_->host_reads_memory(); }
-  std::shared_ptr<void> allocate_host(std::int64_t bytes) override { return base_->allocate_host(bytes); }
-  std::shared_ptr<const void> place_constants(const void* data, std::int64_t bytes) override { return base_->place_constants(data, bytes); }
-  double reformat_ns(std::int64_t bytes) const override { return base_->reformat_ns(bytes); }
-  std::unique_ptr<backends::Stream> open_stream(const backends::StreamOptions& options) override { return base_->open_stream(options); }
-  double measure(backends::Stream& stream, const backends::Tactic& tactic, const void* kernel, const backends::RunArgs& args,
-                 const backends::MeasureBudget& budget) override {
-    return base_->measure(stream, tactic, kernel, args, budget);
-  }
-
- private:
-  std::shared_ptr<backends::Backend> base_;
-  std::shared_ptr<const Plugins> plugins_;
-  std::vector<backends::Tactic> tactics_;
-};
 
 }  // namespace
 
 Plugins::Impl::Impl() {
   for (const ir::OpDef* def : ir::Registry::builtin().all()) registry.add(*def);
 }
+
+void Plugins::Impl::add(const tenfold_plugin_operator* given, const std::string& library,
+                        std::shared_ptr<const void> keeps_library) {
+  const std::shared_ptr<PluginTable> plugin = runtime::take_operator(given, library, std::move(keeps_library));
+  plugin->registry = &registry;
+  ir::Attributes defaults =
+      runtime::take_attributes(plugin->table.attributes, plugin->table.attribute_count, runtime::plugin_text(*plugin));
+  require(!defaults.has(runtime::kPluginVersion), ErrorKind::invalid_argument, "the attribute '",
+          runtime::kPluginVersion, "' of ", runtime::plugin_text(*plugin), " is Tenfold's own");
+  registry.add(runtime::plugin_operator(plugin, std::move(defaults)));
+  for (runtime::PluginTactic& t : runtime::plugin_tactics(*plugin))
+    (t.device == "cuda" ? on_gpu : on_cpu).push_back(std::move(t.tactic));
+}
+
 Plugins::Plugins() : impl_(std::make_unique<Impl>()) {}
 Plugins::~Plugins() = default;
 
-void Plugins::add(std::shared_ptr<const PluginOperator> op) {
-  require(op != nullptr, ErrorKind::invalid_argument, "the plug-in is null");
-  const PluginInfo info = op->info();
-  require(!info.domain.empty() && info.domain != "ai.onnx" && !info.name.empty(), ErrorKind::invalid_argument,
-          "a plug-in needs a name and a domain of its own, '", info.domain, "' and '", info.name, "' are given");
-  require(!info.attributes.count(kVersion), ErrorKind::invalid_argument, "the attribute '", kVersion, "' is Tenfold's own");
-  const std::string name = info.domain + "." + info.name;
-  impl_->registry.add({.name = name, .min_inputs = info.min_inputs, .max_inputs = info.max_inputs, .min_outputs = info.outputs,
-                       .max_outputs = info.outputs, .attributes = defaults_of(info), .infer = infer, .reference = reference,
-                       .from_onnx = {{.op = info.name, .since = info.since, .domain = info.domain}}, .self = op});
-  impl_->tactics.push_back({.name = "plugin " + name, .version = info.version, .op = name, .source = backends::Source::plugin,
-                            .supports = supports, .configs = configs, .open = open, .run = run});
+void Plugins::add(const tenfold_plugin_operator* plugin) { impl_->add(plugin, "", nullptr); }
+
+namespace {
+
+Tensor borrowed(const tenfold_plugin_tensor& t) {
+  return Tensor(plugin_adapter::plugin_dtype(t.dtype), Shape(t.shape, t.shape + t.rank),
+                std::shared_ptr<const void>(std::shared_ptr<void>(), t.data), t.data)
+      .clone();
+}
+
+template <class Plugin>
+void add_adapted(Plugins::Impl& impl, std::shared_ptr<const Plugin> plugin) {
+  require(plugin != nullptr, ErrorKind::invalid_argument, "the plug-in is null");
+  auto adapter = std::make_unique<plugin_adapter::PluginAdapter>(std::move(plugin), borrowed);
+  adapter->table().release = [](void* self) { delete static_cast<plugin_adapter::PluginAdapter*>(self); };
+  impl.add(&adapter.release()->table(), "", nullptr);
+}
+
+}  // namespace
+
+void Plugins::add(std::shared_ptr<const PluginOperator> op) { add_adapted(*impl_, std::move(op)); }
+void Plugins::add(std::shared_ptr<const PluginGraph> graph) { add_adapted(*impl_, std::move(graph)); }
+
+void Plugins::load(const std::string& path) {
+  const std::shared_ptr<const void> handle = open_library(path);
+  try {
+    const tenfold_plugin_library library = library_table(handle.get());
+    const std::string name = std::filesystem::path(path).filename().string();
+    for (std::int32_t i = 0; i < library.operator_count; ++i) impl_->add(library.operators[i], name, handle);
+  } catch (Error& e) {
+    throw e.within("plug-in library '" + path + "'");
+  }
 }
 
 namespace runtime {
 
-const ir::Registry& registry_with(const Plugins* plugins) { return plugins ? plugins->impl().registry : ir::Registry::builtin(); }
+const ir::Registry& registry_with(const Plugins* plugins) {
+  return plugins ? plugins->impl().registry : ir::Registry::builtin();
+}
 
-std::shared_ptr<backends::Backend> backend_with(std::shared_ptr<backends::Backend> backend, std::shared_ptr<const Plugins> plugins) {
+backends::TacticSet tactics_with(const backends::Backend& backend, const Plugins* plugins) {
   if (!plugins) return backend;
-  return std::make_shared<BackendWithPlugins>(std::move(backend), std::move(plugins));
+  const std::string& kind = backend.info().kind;
+  static const std::vector<backends::Tactic> none;
+  return {backend, kind == "cpu" ? plugins->impl().on_cpu : kind == "cuda" ? plugins->impl().on_gpu : none};
 }
 
 }  // namespace runtime

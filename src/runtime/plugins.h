@@ -1,7 +1,7 @@
-// Plug-ins as the library sees them: a registry with more operators, a backend with more tactics.
+// Plug-ins as the library sees them: a registry with more operators, and tactics beside those of a backend.
 #pragma once
 
-#include "backends/backend.h"
+#include "backends/tactic_set.h"
 #include "ir/op_def.h"
 #include "tenfold/plugin.h"
 
@@ -9,15 +9,18 @@ namespace tenfold {
 
 struct Plugins::Impl {
   Impl();
-  ir::Registry registry;                       // the built-in operators and the plug-ins'
-  std::vector<backends::Tactic> tactics;
+  void add(const tenfold_plugin_operator* given, const std::string& library, std::shared_ptr<const void> keeps_library);
+  ir::Registry registry;  // the built-in operators and the plug-ins'
+  std::vector<backends::Tactic> on_cpu, on_gpu;
 };
 
 namespace runtime {
 
-// The built-in registry if there are none.
+// The built-in registry, or the backend's own tactics, if there are none. Both refer to the plug-ins.
 const ir::Registry& registry_with(const Plugins* plugins);
-std::shared_ptr<backends::Backend> backend_with(std::shared_ptr<backends::Backend> backend, std::shared_ptr<const Plugins> plugins);
+backends::TacticSet tactics_with(const backends::Backend& backend, const Plugins* plugins);
+// Puts what they stand for in the place of plug-ins that are graphs, in bodies, too.
+void expand_plugins(ir::Graph& graph);
 
 }  // namespace runtime
 }  // namespace tenfold

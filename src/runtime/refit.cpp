@@ -9,7 +9,7 @@
 #include "ir/text.h"
 #include "ops/interpret.h"
 #include "plan/step_problem.h"
-#include "tenfold/nearest.h"
+#include "tenfold/internal/nearest.h"
 
 namespace tenfold::runtime {
 namespace {
@@ -111,8 +111,8 @@ Tensors replay(const plan::Refit& refit, const Tensors& changed, const ir::Regis
 // Puts changed constants where the steps read them.
 class Packer {
  public:
-  Packer(plan::Plan& plan, const backends::Backend& backend, const ir::Registry& registry, const Tensors& made)
-      : plan_(plan), backend_(backend), registry_(registry), made_(made) {}
+  Packer(plan::Plan& plan, const backends::TacticSet& tactics, const ir::Registry& registry, const Tensors& made)
+      : plan_(plan), tactics_(tactics), registry_(registry), made_(made) {}
 
   void run() {
     for (const plan::Program& top : plan_.programs) walk(top, top);
@@ -146,10 +146,8 @@ class Packer {
   // Other packings may look at their neighbours, so a step with any changed operand packs all of them again.
   void follow(const plan::Program& top, const plan::Step& step) {
     const ir::SymbolBounds box = plan::program_box(top);
-    const backends::Problem problem = plan::step_problem(step, top.dims, box, backend_.info(), registry_);
-    const backends::Tactic* tactic = nullptr;
-    for (const backends::Tactic& t : backend_.tactics())
-      if (t.name == step.tactic) tactic = &t;
+    const backends::Problem problem = plan::step_problem(step, top.dims, box, tactics_.device(), registry_);
+    const backends::Tactic* tactic = tactics_.find(step.tactic);
     std::vector<Tensor> tensors(step.in.size());
     std::vector<const Tensor*> operands(step.in.size());
     for (std::size_t i = 0; i < step.in.size(); ++i) {
@@ -200,7 +198,7 @@ class Packer {
   }
 
   plan::Plan& plan_;
-  const backends::Backend& backend_;
+  const backends::TacticSet& tactics_;
   const ir::Registry& registry_;
   const Tensors& made_;
   Tensors packed_;
@@ -213,7 +211,7 @@ plan::Plan refit(const EngineState& engine, const NamedWeights& weights) {
   const Tensors changed = changed_weights(plan.refit, weights);
   if (changed.empty()) return plan;
   const Tensors made = replay(plan.refit, changed, *engine.registry);
-  Packer(plan, *engine.backend, *engine.registry, made).run();
+  Packer(plan, engine.tactics, *engine.registry, made).run();
   for (const auto& [number, tensor] : changed) {
     plan::RefitWeight& weight = plan.refit.weights[static_cast<std::size_t>(number)];
     weight.hash = hash_of(tensor);

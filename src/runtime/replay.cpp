@@ -12,7 +12,7 @@ constexpr std::size_t kMostRecordings = 32;       // by shape and addresses; the
 constexpr std::size_t kMostOfOneShape = 4;        // with other addresses: the one unused for longest is changed
 
 bool can_record(const ContextState& c, const Frame& frame) noexcept {
-  if (c.profiler || c.observer || c.stream_cannot_record) return false;
+  if (c.step_timer || c.observer || c.stream_cannot_record) return false;
   for (std::size_t i = frame.open->front; i < frame.steps.size(); ++i) {
     const plan::StepKind kind = frame.steps[i].open->step->kind;
     if (kind != plan::StepKind::kernel && kind != plan::StepKind::copy) return false;
@@ -221,7 +221,7 @@ void record_seen(ContextState& c) noexcept {
   if (!c.records_next) return;
   c.records_next = false;
   const Status status = record(c, active_frame(c));
-  if (!status && status.code != Status::cancelled) c.stream_cannot_record = true;
+  if (!status && status.code != Status::cancelled && status.code != Status::deadline) c.stream_cannot_record = true;
 }
 
 Status finish_staged(ContextState& c) noexcept {

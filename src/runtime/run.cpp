@@ -4,6 +4,7 @@
 #include "ops/interpret.h"
 #include "plan/step_node.h"
 #include "runtime/host_graphs.h"
+#include "runtime/plugin_operator.h"
 #include "runtime/state.h"
 
 namespace tenfold::runtime {
@@ -108,10 +109,14 @@ Status run_step(ContextState& c, Frame& frame, BoundStep& bound) noexcept {
       void* workspace = step.workspace_grown >= 0 ? c.grown[static_cast<std::size_t>(step.workspace_grown)].memory.get()
                                                   : frame.arena + step.workspace_offset;
       const backends::RunArgs args{bound.in, bound.out, workspace, &c.stream->parallel(), c.scratch, c.engine->scratch_stride};
-      return {c.stream->launch(*open.tactic, open.kernel.get(), args), -1};
+      const Status::Code code = c.stream->launch(*open.tactic, bound.kernel.get(), args);
+      if (code != Status::ok && open.tactic->source == backends::Source::plugin)
+        c.last_error = plugin_failure(bound.kernel.get());
+      return {code, -1};
     }
     case StepKind::host: return run_host(c, bound);
     case StepKind::copy: {
+      if (bound.out[0].data == bound.in[0].data) return {};  // the caller bound it in place
       std::int64_t elements = 1;
       for (int d = 0; d < bound.out[0].rank; ++d) elements *= bound.out[0].dims[d];
       const std::int64_t bytes = (elements * bits(step.out[0].dtype) + 7) / 8;
@@ -119,6 +124,7 @@ Status run_step(ContextState& c, Frame& frame, BoundStep& bound) noexcept {
     }
     case StepKind::branch: return run_branch(c, bound);
     case StepKind::loop: return run_loop(c, frame, bound);
+    case StepKind::count_: break;
   }
   return {Status::failed, -1};
 }
@@ -152,12 +158,12 @@ Status enter_lane(ContextState& c, const LanePlan& plan, int number) noexcept {
 Status run_frame(ContextState& c, Frame& frame) noexcept { return run_steps(c, frame, 0, frame.steps.size()); }
 
 Status run_steps(ContextState& c, Frame& frame, std::size_t first, std::size_t last) noexcept {
-  const bool top = &frame == &c.frames[static_cast<std::size_t>(c.active)], profiled = c.profiler && top;
+  const bool top = &frame == &c.frames[static_cast<std::size_t>(c.active)], profiled = c.step_timer && top;
   if (top) c.last_error.clear();
   for (std::size_t step = first; step < last; ++step) {
     BoundStep& bound = frame.steps[step];
     const auto number = static_cast<int>(step);
-    if (c.cancelled.load(std::memory_order_relaxed)) return {Status::cancelled, top ? number : -1};
+    if (const Status::Code stop = stopped(c); stop != Status::ok) return {stop, top ? number : -1};
     Status status;
     const MarkedRange range(c, bound.open->step->name.c_str());
     if (c.lanes)
@@ -166,7 +172,8 @@ Status run_steps(ContextState& c, Frame& frame, std::size_t first, std::size_t l
       const auto start = std::chrono::steady_clock::now();
       status = run_step(c, frame, bound);
       if (status) status.code = c.stream->wait();
-      c.profiler(bound.open->step->name, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+      const auto ms = [](auto duration) { return std::chrono::duration<double, std::milli>(duration).count(); };
+      c.step_timer({bound.open->step->name, ms(start - c.run_start), ms(std::chrono::steady_clock::now() - start)});
     } else {
       status = run_step(c, frame, bound);
     }

@@ -5,14 +5,14 @@ namespace tenfold::runtime {
 namespace {
 
 // Symbol values from the input shapes; false with `bad` set to the input that contradicts.
-bool read_symbols(const ContextState& c, const OpenTop& top, std::span<std::int64_t> symbols, int& bad) noexcept {
+bool read_symbols(const std::vector<Shape>& shapes, const OpenTop& top, std::span<std::int64_t> symbols, int& bad) noexcept {
   const plan::Program& program = *top.body.program;
   for (int s = 0; s < top.input_symbols; ++s) symbols[static_cast<std::size_t>(s)] = -1;
   for (std::size_t s = static_cast<std::size_t>(top.input_symbols); s < symbols.size(); ++s) symbols[s] = top.symbol_defaults[s];
   for (std::size_t i = 0; i < program.inputs.size(); ++i) {
     bad = static_cast<int>(i);
     const plan::Operand& formal = program.inputs[i];
-    const Shape& shape = c.input_shapes[i];
+    const Shape& shape = shapes[i];
     for (std::size_t d = 0; d < formal.dims.size(); ++d) {
       const ir::Dim dim = program.dims[static_cast<std::size_t>(formal.dims[d])];
       if (!dim.is_symbol()) continue;
@@ -32,10 +32,10 @@ bool read_symbols(const ContextState& c, const OpenTop& top, std::span<std::int6
 }
 
 // Every input dim, symbol or expression, must come out as the caller set it.
-bool inputs_agree(const ContextState& c, const plan::Program& program, std::span<const std::int64_t> dims, int& bad) noexcept {
+bool inputs_agree(const std::vector<Shape>& shapes, const plan::Program& program, std::span<const std::int64_t> dims, int& bad) noexcept {
   for (std::size_t i = 0; i < program.inputs.size(); ++i)
     for (std::size_t d = 0; d < program.inputs[i].dims.size(); ++d)
-      if (dims[static_cast<std::size_t>(program.inputs[i].dims[d])] != c.input_shapes[i][d]) {
+      if (dims[static_cast<std::size_t>(program.inputs[i].dims[d])] != shapes[i][d]) {
         bad = static_cast<int>(i);
         return false;
       }
@@ -43,6 +43,13 @@ bool inputs_agree(const ContextState& c, const plan::Program& program, std::span
 }
 
 }  // namespace
+
+bool evaluate_shapes(const OpenTop& top, const std::vector<Shape>& shapes, std::span<std::int64_t> symbols,
+                     std::span<ir::DimCode::Known> known, std::span<std::int64_t> dims, int& bad) noexcept {
+  std::copy(top.unknown.begin(), top.unknown.end(), known.begin());
+  return read_symbols(shapes, top, symbols, bad) && top.dims.evaluate(symbols, dims, known) &&
+         inputs_agree(shapes, *top.body.program, dims, bad);
+}
 
 Status resolve_shapes(ContextState& c) noexcept {
   const EngineState& engine = *c.engine;
@@ -53,10 +60,7 @@ Status resolve_shapes(ContextState& c) noexcept {
     if (c.profile >= 0 && static_cast<int>(p) != c.profile) continue;
     const OpenTop& top = engine.programs[p];
     const std::span symbols(c.symbols.data(), top.symbols.size());
-    const std::span dims(c.dims.data(), top.dims.size());
-    std::copy(top.unknown.begin(), top.unknown.end(), c.known.begin());
-    if (!read_symbols(c, top, symbols, status.step) || !top.dims.evaluate(symbols, dims, {c.known.data(), symbols.size()}) ||
-        !inputs_agree(c, *top.body.program, dims, status.step))
+    if (!evaluate_shapes(top, c.input_shapes, symbols, {c.known.data(), symbols.size()}, {c.dims.data(), top.dims.size()}, status.step))
       continue;
     c.active = static_cast<int>(p);
     if (const Status settled = settle_memory(c); settled.code == Status::invalid_shape) continue;

@@ -39,7 +39,8 @@ std::size_t operands_on_host(const OpenStep& open) {
     case plan::StepKind::branch: return 1;
     case plan::StepKind::loop: return open.loop.header;
     case plan::StepKind::kernel:
-    case plan::StepKind::copy: break;
+    case plan::StepKind::copy:
+    case plan::StepKind::count_: break;
   }
   return 0;
 }
@@ -76,6 +77,24 @@ void make_staging(Frame& frame, const EngineState& engine, const OpenTop& top) {
     for (Frame& nested : bound.frames) make_staging(nested, engine, top);
   }
 }
+
+namespace {
+std::int64_t staging_bytes(const EngineState& engine, const OpenTop& top, const OpenProgram& program) {
+  std::int64_t sum = 0;
+  const auto add = [&](const plan::Operand& o) {
+    const bool fixed = o.at.space != plan::Space::none && o.at.space != plan::Space::weights;
+    if (fixed && !output_grows(*top.body.program, o, top.box)) sum += most_bytes(o, top);
+  };
+  for (const OpenStep& open : program.steps) {
+    for (std::size_t i = 0; i < operands_on_host(open); ++i) add(open.step->in[i]);
+    if (open.step->kind == plan::StepKind::host && !open.grows)
+      for (const plan::Operand& o : open.step->out) add(o);
+    for (const OpenProgram& nested : open.programs) sum += staging_bytes(engine, top, nested);
+  }
+  return sum;
+}
+}  // namespace
+std::int64_t staging_bytes(const EngineState& engine, const OpenTop& top) { return staging_bytes(engine, top, top.body); }
 
 const void* decided_by(const BoundStep& bound, std::size_t i) noexcept {
   return bound.staged.empty() || !bound.in[i].data ? bound.in[i].data : bound.staged[i].memory.get();

@@ -1,16 +1,18 @@
 // What an Engine and an ExecutionContext hold: the opened plan, and the memory and shapes of one runner.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
-#include "backends/backend.h"
+#include "backends/tactic_set.h"
 #include "base/nvtx.h"
 #include "ir/dim_code.h"
 #include "ir/op_def.h"
 #include "plan/loop_form.h"
-#include "tenfold/engine.h"
+#include "runtime/engine_access.h"
 
 namespace tenfold::runtime {
 
@@ -54,11 +56,14 @@ struct OpenTop {
 
 struct EngineState {
   plan::Plan plan;
+  std::shared_ptr<const void> weights_in_table;   // keeps these weights known to the runtime; null: they are not shared
+  std::shared_ptr<const void> membership;     // of the runtime, which counts its engines
   std::shared_ptr<const void> constants;      // plan.weights where tactics read them
   std::vector<std::shared_ptr<const void>> replaced;   // by constant: what a refit put in its place, there; null: nothing
   LoadOptions options;
   std::shared_ptr<backends::Backend> backend;
   const ir::Registry* registry = nullptr;
+  backends::TacticSet tactics;                // the backend's and the plug-ins'
   std::vector<OpenTop> programs;
   std::vector<BindingInfo> bindings;
   EngineInfo info;
@@ -76,6 +81,11 @@ void check_machine(const plan::Plan& plan, const backends::DeviceInfo& here);
 // Opens every kernel of a plan on this machine; `constants`: its weights, if they are in place already.
 std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& options, std::shared_ptr<backends::Backend> backend,
                                          std::shared_ptr<const void> constants = nullptr);
+
+// Adds a note for each step that runs on a reference kernel.
+void note_reference_steps(EngineState& engine);
+// Tells a callback what the notes of a load say: those on reference kernels in one line.
+void tell_notes(std::span<const Note> notes, const LogCallback& log);
 
 // A loop between two iterations: what its body's bindings are made of.
 struct LoopState {
@@ -103,6 +113,7 @@ struct LoopOnDevice {
 // One step bound to memory. Operands' extents and strides live in Frame::extents.
 struct BoundStep {
   const OpenStep* open = nullptr;
+  std::shared_ptr<const void> kernel;         // the engine's, or for plug-ins the context's own
   std::vector<backends::Bound> in, out;
   ir::Call call;                              // host steps
   std::vector<ir::TensorRef> result_shapes;   // branches and loops that define symbols; at the front: results at their largest
@@ -156,12 +167,24 @@ struct Recording {
   bool lanes = false;  // steps lie beside each other: at these shapes that is faster
 };
 
+// The bytes that a binding takes of the address space.
+struct Occupied {
+  std::uintptr_t first = 0, end = 0;
+  std::size_t binding = 0;
+};
+// What cancel() meets: no run, one that goes on, or one that it has stopped already.
+enum class Phase : std::uint8_t { idle, going, cancelled };
+
+struct Extras;
+class Completer;
 struct ContextState {
   std::shared_ptr<EngineState> engine;
   std::unique_ptr<backends::Stream> stream;
-  std::shared_ptr<void> arena;                // and behind it every worker's scratch
+  std::shared_ptr<void> arena;                // and behind it every worker's scratch; the caller's begins with the scratch
+  std::int64_t arena_room = 0;                // bytes for results of steps
   std::byte* scratch = nullptr;
   int profile = -1;                           // chosen by the caller; -1: the first that fits
+  std::optional<int> refused_profile;         // that the caller asked for last, and there is none
   int active = -1;                            // program whose frame is bound
   std::vector<Frame> frames;                  // one per top-level program, made with the context
   std::vector<std::int64_t> symbols, dims;    // values for the active program
@@ -185,9 +208,16 @@ struct ContextState {
   bool measured = false;                      // take times of the parts of a run
   double enqueue_ms = 0;                      // of the last run that was measured, where the host asks and the device computes
   bool shapes_dirty = true, addresses_dirty = true;
-  std::atomic<bool> cancelled{false};
+  std::atomic<Phase> phase{Phase::idle};
+  const RunOptions* options = nullptr;        // of the run under way; null: none
+  std::shared_ptr<Extras> extras;             // for bindings beyond plain memory (extras.h); null: there are none
+  std::vector<Occupied> occupied;             // by address; see check_overlaps()
+  int overlapping[2] = {-1, -1};              // bindings that were refused last because they share memory
+  bool notes_end = false;                     // the stream is to note where a run that is enqueued ends
+  std::shared_ptr<Completer> completer;       // of runs that tell when they are over (completion.cpp); null: there were none
   const RangeMarks* ranges = nullptr;  // a profiler's, if it was asked to see runs and steps
-  ProfilerCallback profiler;
+  StepTimeCallback step_timer;                // a profiler's
+  std::chrono::steady_clock::time_point run_start;   // of the run at hand, where steps are timed
   ObserverCallback observer;
   std::string last_error;                     // of the step that failed: what its kernel or its extents have against it
 };
@@ -208,6 +238,45 @@ class MarkedRange {
   const RangeMarks* marks_;
 };
 
+// What stands behind a context, for functions of other public headers.
+struct ContextAccess {
+  static ContextState& of(ExecutionContext& context) { return *context.state_; }
+  static const ContextState& of(const ExecutionContext& context) { return *context.state_; }
+  static std::unique_ptr<ExecutionContext> make(std::unique_ptr<ContextState> state) {
+    return std::unique_ptr<ExecutionContext>(new ExecutionContext(std::move(state)));
+  }
+};
+// Throws out_of_memory, saying what takes the memory.
+std::unique_ptr<ContextState> make_context(std::shared_ptr<EngineState> engine, const ContextOptions& options = {});
+// Memory of a context is aligned so, the caller's too.
+inline constexpr std::int64_t kContextAlignment = 256;
+// Bytes of the arena that the program's steps touch for these dims; -1: not to be counted.
+std::int64_t arena_end(const plan::Program& program, std::span<const std::int64_t> dims) noexcept;
+// out_of_memory where the caller's memory is too small for the dims that the context has.
+Status check_arena(ContextState& context, const plan::Program& program) noexcept;
+std::int64_t scratch_room(const EngineState& engine, std::int64_t workers);   // bytes in front of a caller's arena
+
+// Runs and returns when all is done; asks for a run.
+Status run_context(ContextState& context, const RunOptions* options) noexcept;
+void begin_run(ContextState& context) noexcept;   // from here on cancel() meets it
+Status run_begun(ContextState& context, const RunOptions* options) noexcept;
+Status enqueue_context(ContextState& context, void* stream, const RunOptions* options) noexcept;
+// Until the thread of enqueue_then() is done with the last run, whose outcome it is; ok if there was none.
+Status wait_completed(ContextState& context) noexcept;
+
+// Whether the run under way is to end before its next step, and why.
+inline Status::Code stopped(const ContextState& c) noexcept {
+  if (c.phase.load(std::memory_order_relaxed) == Phase::cancelled) return Status::cancelled;
+  if (!c.options) return Status::ok;
+  if (c.options->token.cancelled()) return Status::cancelled;
+  return c.options->deadline && std::chrono::steady_clock::now() >= *c.options->deadline ? Status::deadline : Status::ok;
+}
+
+// Refuses an output that shares memory with another binding, unless the plan lets it take the place of that input (overlap.cpp). For the
+// active program and the addresses bound; asked whenever these change.
+Status check_overlaps(ContextState& context) noexcept;
+// May output `out` lie where input `in` does? `exactly`: at the same address, not merely across it.
+bool may_take_place(const EngineState& engine, const OpenTop& top, std::size_t in, std::size_t out, bool exactly);
 // An output whose size has no usable bound: memory of the context's own grows to it in the run.
 bool output_grows(const plan::Program& top, const plan::Operand& formal, const ir::SymbolBounds& box);
 // Bytes of a binding over all profiles.
@@ -242,6 +311,9 @@ void* placed_slice(const BoundStep& bound, std::size_t s) noexcept;  // where th
 Status start_loop(ContextState& context, BoundStep& bound) noexcept;
 Status start_iteration(ContextState& context, BoundStep& bound) noexcept;
 Status finish_iteration(ContextState& context, BoundStep& bound) noexcept;
+// Values of the program's symbols and dims for shapes of the inputs; false: it does not cover them, and `bad` is an input that says so.
+bool evaluate_shapes(const OpenTop& top, const std::vector<Shape>& shapes, std::span<std::int64_t> symbols,
+                     std::span<ir::DimCode::Known> known, std::span<std::int64_t> dims, int& bad) noexcept;
 // Chooses the program for the shapes set and evaluates its dims. Fills `active`, `symbols`, `dims`.
 Status resolve_shapes(ContextState& context) noexcept;
 Status run_frame(ContextState& context, Frame& frame) noexcept;
@@ -251,6 +323,7 @@ Status observe(ContextState& context, const BoundStep& step) noexcept;   // tell
 
 // For devices whose memory the host cannot read (staging.cpp, transfers.cpp, replay.cpp).
 bool is_staged(const EngineState& engine) noexcept;
+std::int64_t staging_bytes(const EngineState& engine, const OpenTop& top);   // of the host's, for steps of one program
 void make_mirrors(ContextState& context);                           // device memory for every binding
 void make_staging(Frame& frame, const EngineState& engine, const OpenTop& top);
 Status stage_in(ContextState& context, BoundStep& bound) noexcept;    // operands to the host; waits

@@ -19,9 +19,9 @@ double elements_at(const ir::Value& v, const ir::SymbolValues& point) {
   return n;
 }
 
+// Of each tactic and layout, the best guesses first.
 int configs_wanted(const BuildConfig& config) {
-  if (config.max_tactics > 0) return config.max_tactics;
-  static constexpr int kByLevel[] = {1, 2, 4, 8, 64, 64};
+  static constexpr int kByLevel[] = {1, 1, 4, 8, 64, 64};
   return kByLevel[std::clamp(config.optimization_level, 0, 5)];
 }
 
@@ -44,22 +44,23 @@ std::string roofline_text(const Least& least, std::int64_t best_ns) {
 
 }  // namespace
 
-Candidates::Candidates(backends::Backend& backend, Timer& timer, const TuneOptions& options)
-    : backend_(backend), timer_(timer), options_(options), roofline_(backend, timer) {}
+Candidates::Candidates(backends::Backend& backend, const backends::TacticSet& tactics, Timer& timer, const TuneOptions& options)
+    : backend_(backend), tactics_(tactics), timer_(timer), options_(options), roofline_(backend, timer) {}
 
 std::int64_t Candidates::reformat_cost(const ir::Value& value) const {
   return static_cast<std::int64_t>(
       backend_.reformat_ns(static_cast<std::int64_t>(elements_at(value, options_.opt) * bits(value.dtype()) / 4)));
 }
 
-// Few numbers on a CPU: small models answer to all digits.
+// What a CPU never rounds: it gains nothing worth having there, and small models answer to all digits. By bytes alone, so that threads
+// do not decide. Random choices are for tests, which want every tactic on graphs as small as they grow them.
 bool Candidates::is_small(const ir::Node& node) const {
-  constexpr double kElements = 2048;
+  constexpr double kBytes = 64 << 10;
   if (!backend_.host_reads_memory() || options_.config->random_choices) return false;
-  double elements = 0;
+  double bytes = 0;
   for (const auto* list : {&node.inputs, &node.outputs})
-    for (const ir::Value* v : *list) elements += v ? elements_at(*v, options_.opt) : 0;
-  return elements < kElements;
+    for (const ir::Value* v : *list) bytes += v ? elements_at(*v, options_.opt) * bits(v->dtype()) / 8 : 0;
+  return bytes < kBytes;
 }
 
 // Nothing to compute on a CPU: no tactic has to choose blocks of nothing.
@@ -108,7 +109,7 @@ bool Candidates::runs(const backends::Tactic& tactic, const ir::Node& node) cons
 
 // Tactics that could be fastest go first, so that the others need not be timed where they cannot be.
 std::vector<const backends::Tactic*> Candidates::by_least_time(const ir::Node& node) {
-  std::vector<const backends::Tactic*> all = backends::tactics_for(backend_, *node.def);
+  std::vector<const backends::Tactic*> all = tactics_.of(*node.def);
   if (!timing()) return all;
   std::map<const backends::Tactic*, double> least;
   for (const backends::Tactic* t : all) {
@@ -127,7 +128,8 @@ Least Candidates::least_of(const backends::Tactic& tactic, const backends::Probl
 bool Candidates::may_reach(const ir::Node& anchor, const ir::Node& fused, std::int64_t limit) {
   const backends::Problem plain = problem_of(anchor, nullptr);
   if (!timing() || known_.count(plain.line()) || !agrees_at(anchor, options_.opt)) return true;
-  for (const backends::Tactic* t : backends::tactics_for(backend_, *anchor.def))
+  if (options_.config->max_tactics > 0) return true;   // what is timed here would come on top of as many
+  for (const backends::Tactic* t : tactics_.of(*anchor.def))
     if (runs(*t, anchor) && !runs(*t, fused)) return true;
   StepReport report{anchor.name, plain.line(), {}};
   const auto allowed = static_cast<double>(limit);
@@ -158,17 +160,18 @@ const std::vector<Candidate>& Candidates::of(const ir::Node& node) {
   std::vector<Candidate>& found = it->second;
   StepReport report{node.name, it->first, {}};
   if (fresh) {
+    all_.clear();
     const bool decides_sizes = sizes_depend_on_data(node), agrees = !timing() || agrees_at(node, options_.opt), empty = is_empty(node);
-    for (const backends::Tactic* tactic : empty ? backends::tactics_for(backend_, *node.def) : by_least_time(node)) {
+    for (const backends::Tactic* tactic : empty ? tactics_.of(*node.def) : by_least_time(node)) {
       if (decides_sizes) report.tried.push_back({tactic->name, "", "the size of the result depends on data", -1, false});
       else if (!agrees)
         report.tried.push_back({tactic->name, "", "extents disagree at the sizes to tune for", -1, false});
       else if (empty) report.tried.push_back({tactic->name, "", "the result has no elements", -1, false});
       else if (!source_allowed(tactic->source)) report.tried.push_back({tactic->name, "", "its source is switched off", -1, false});
-      else if (tactic->rounds_f32 && !options_.config->tf32)
-        report.tried.push_back({tactic->name, "", "it rounds float32, which is switched off (--noTF32)", -1, false});
+      else if (tactic->rounds_f32 && !problem.numerics.allows(ir::Rounding::tf32))
+        report.tried.push_back({tactic->name, "", "it rounds float32, for which there is no leave (--noTF32)", -1, false});
       else if (tactic->rounds_f32 && is_small(node))
-        report.tried.push_back({tactic->name, "", "it rounds float32, and gains nothing where all fits the first cache", -1, false});
+        report.tried.push_back({tactic->name, "", "it rounds float32, and this problem has less than 64 KiB", -1, false});
       else if (forced_away(it->first, tactic->name)) report.tried.push_back({tactic->name, "", "another tactic is forced", -1, false});
       else add(node, *tactic, found, report);
     }
@@ -181,9 +184,23 @@ const std::vector<Candidate>& Candidates::of(const ir::Node& node) {
              static_cast<std::int64_t>(cost)});
       report.tried.push_back({"reference", "", "host fallback, not timed", -1, false});
     }
+    if (options_.config->choose_tactic && !all_.empty()) ask(node, it->first, found);
     if (options_.report) options_.report->steps.push_back(std::move(report));
   }
   return found;
+}
+
+// The caller's callback may leave one candidate of all.
+void Candidates::ask(const ir::Node& node, const std::string& line, std::vector<Candidate>& found) {
+  std::vector<TacticCandidate> told;
+  for (const Candidate& c : all_)
+    told.push_back({c.choice.tactic->name, config_text(c.choice.config, c.choice.formats),
+                    options_.config->optimization_level > 0 ? static_cast<double>(c.nanoseconds) : -1});
+  const int chosen = options_.config->choose_tactic({node.name, line, told});
+  require(chosen >= -1 && chosen < static_cast<int>(all_.size()), ErrorKind::invalid_argument, "choose_tactic() answers ", chosen, " for ",
+          line, ", which has ", all_.size(), " candidates");
+  if (chosen >= 0) found = {all_[static_cast<std::size_t>(chosen)]};
+  all_.clear();
 }
 
 void Candidates::add(const ir::Node& node, const backends::Tactic& tactic, std::vector<Candidate>& found, StepReport& report) {
@@ -201,6 +218,13 @@ void Candidates::add(const ir::Node& node, const backends::Tactic& tactic, std::
   }
 }
 
+// Are as many candidates of a problem timed as the caller allows?
+bool Candidates::is_capped(const StepReport& report) const {
+  const auto was_timed = [](const TacticReport& t) { return t.nanoseconds >= 0; };
+  return timing() && options_.config->max_tactics > 0 &&
+         std::count_if(report.tried.begin(), report.tried.end(), was_timed) >= options_.config->max_tactics;
+}
+
 void Candidates::time_configs(const ir::Node& node, const backends::Tactic& tactic, const backends::Formats& formats,
                               std::vector<Candidate>& found, StepReport& report) {
   const backends::Problem problem = problem_of(node, &formats);
@@ -211,11 +235,17 @@ void Candidates::time_configs(const ir::Node& node, const backends::Tactic& tact
   int left = configs_wanted(*options_.config);
   for (const backends::Config& config : tactic.configs(problem)) {
     if (left-- <= 0) break;
+    if (is_capped(report)) {
+      report.tried.push_back({tactic.name, config_text(config, formats), "not timed: as many are as max_tactics says", -1, false});
+      break;
+    }
     if (fixed.workspace_limit < memory_wanted(tactic, fixed, config) || !scratch_fits(tactic, problem, config)) {
       report.tried.push_back({tactic.name, config_text(config, formats), "needs more workspace than the limit", -1, false});
       continue;
     }
-    if (const Least least = least_of(tactic, problem, &config); slot && least.ns > static_cast<double>(slot->nanoseconds)) {
+    const bool asks = options_.config->choose_tactic != nullptr;   // then all are timed
+    const Least least = asks ? Least{} : least_of(tactic, problem, &config);
+    if (slot && least.ns > static_cast<double>(slot->nanoseconds)) {
       report.tried.push_back({tactic.name, config_text(config, formats), roofline_text(least, slot->nanoseconds), -1, false});
       continue;
     }
@@ -229,6 +259,7 @@ void Candidates::time_configs(const ir::Node& node, const backends::Tactic& tact
     if (timing() && tactic.work) roofline_.learn(tactic, fixed, config, ns);
     report.tried.push_back({tactic.name, config_text(config, formats), "", ns, false});
     const auto nanoseconds = static_cast<std::int64_t>(ns);
+    if (asks) all_.push_back({{&tactic, config, formats}, nanoseconds});
     if (!slot) {
       found.push_back({{&tactic, config, formats}, nanoseconds});
       slot = &found.back();

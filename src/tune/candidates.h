@@ -1,6 +1,7 @@
 // Candidates of one node: the best tactic for every combination of layouts, with what was tried and refused on the way.
 #pragma once
 
+#include "backends/tactic_set.h"
 #include "tenfold/build.h"
 #include "tune/choice.h"
 #include "tune/roofline.h"
@@ -17,7 +18,7 @@ struct Candidate {
 // Finds candidates and remembers them by problem line: equal nodes are timed once.
 class Candidates {
  public:
-  Candidates(backends::Backend& backend, Timer& timer, const TuneOptions& options);
+  Candidates(backends::Backend& backend, const backends::TacticSet& tactics, Timer& timer, const TuneOptions& options);
   // At least one: the reference kernel is always there. At most one per combination of layouts, in a fixed order.
   const std::vector<Candidate>& of(const ir::Node& node);
   // Whether the best candidate of `anchor` could take at most `limit` nanoseconds. No if its work says so, or if the choices that
@@ -36,16 +37,20 @@ class Candidates {
   void add(const ir::Node& node, const backends::Tactic& tactic, std::vector<Candidate>& found, StepReport& report);
   void time_configs(const ir::Node& node, const backends::Tactic& tactic, const backends::Formats& formats,
                     std::vector<Candidate>& found, StepReport& report);
+  void ask(const ir::Node& node, const std::string& line, std::vector<Candidate>& found);
+  bool is_capped(const StepReport& report) const;
   bool is_small(const ir::Node& node) const;
   bool is_empty(const ir::Node& node) const;
   bool source_allowed(backends::Source source) const;
   bool forced_away(const std::string& line, const std::string& tactic) const;
 
   backends::Backend& backend_;
+  const backends::TacticSet& tactics_;
   Timer& timer_;
   const TuneOptions& options_;
   Roofline roofline_;
   std::map<std::string, std::vector<Candidate>> known_;
+  std::vector<Candidate> all_;                               // of the node at hand, where a callback chooses
 };
 
 }  // namespace tenfold::tune

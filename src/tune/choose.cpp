@@ -40,7 +40,7 @@ bool weights_leave_caches(const ir::Graph& graph, const backends::DeviceInfo& de
 
 void ask_whether_to_go_on(const TuneOptions& options, int done, int total) {
   if (options.config->progress)
-    require(options.config->progress({"tune", done, total}), ErrorKind::cancelled, "the build was cancelled while tuning");
+    require(options.config->progress({options.phase, done, total}), ErrorKind::cancelled, "the build was cancelled while tuning");
 }
 
 struct Chooser {
@@ -48,19 +48,21 @@ struct Chooser {
   const TuneOptions& options;
   Candidates candidates;
   Chosen chosen = {};
-  int done = 0, total = 0;
+  int done = 0, total = 0;   // nodes; those that others are taken apart into count in both
 
   void step() {
     ++done;
-    ask_whether_to_go_on(options, options.tells_progress ? done : total, total);
+    ask_whether_to_go_on(options, done, total);
   }
   void run(ir::Graph& graph) {
+    const auto before = static_cast<int>(graph.nodes().size());
     std::vector<ir::Node*> products;   // only these: taking one apart removes the Split behind it
     for (ir::Node* node : graph.node_list())
       if (node->op().starts_with("MatMul")) products.push_back(node);
     for (ir::Node* node : products) unmerge_if_better(graph, *node, candidates);
     for (ir::Node* node : graph.node_list())
       split_norm_if_better(graph, *node, candidates) || split_expand_if_better(graph, *node, candidates);
+    total += static_cast<int>(graph.nodes().size()) - before;
     for (ir::Node* node : graph.node_list()) {
       for (const auto& body : node->graphs) run(*body);
       if (node->graphs.empty() && !is_view(*node)) cut_if_better(graph, *node, candidates);
@@ -72,7 +74,8 @@ struct Chooser {
 };
 
 // The same walk as the one that measures, on a copy, as far as guessed times lead the same way.
-void compile_ahead(const ir::Graph& graph, backends::Backend& backend, const TuneOptions& options, bool cold_weights) {
+void compile_ahead(const ir::Graph& graph, backends::Backend& backend, const backends::TacticSet& tactics, const TuneOptions& options,
+                   bool cold_weights) {
   TimingCache cache = *options.cache;
   BuildConfig config = *options.config;
   config.progress = nullptr, config.error_on_cache_miss = false;
@@ -80,45 +83,47 @@ void compile_ahead(const ir::Graph& graph, backends::Backend& backend, const Tun
   quiet.config = &config, quiet.cache = &cache, quiet.asked = nullptr, quiet.report = nullptr;
   const std::unique_ptr<Timer> survey = survey_timer(), cached = cached_timer(*survey, backend.info(), quiet, cold_weights);
   ir::Graph copy = graph.clone();
-  Chooser chooser{backend, quiet, Candidates(backend, *cached, quiet)};
+  Chooser chooser{backend, quiet, Candidates(backend, tactics, *cached, quiet)};
   chooser.run(copy);
 }
 
 }  // namespace
 
-Chosen choose_once(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options, Timer& timer, bool cold_weights) {
+Chosen choose_once(ir::Graph& graph, backends::Backend& backend, const backends::TacticSet& tactics, const TuneOptions& options,
+                   Timer& timer, bool cold_weights) {
   const std::unique_ptr<Timer> cached = cached_timer(timer, backend.info(), options, cold_weights);
-  Chooser chooser{backend, options, Candidates(backend, *cached, options)};
+  Chooser chooser{backend, options, Candidates(backend, tactics, *cached, options)};
   count_nodes(graph, chooser.total);
   chooser.run(graph);
   return std::move(chooser.chosen);
 }
 
-Chosen choose(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options) {
+Chosen choose(ir::Graph& graph, backends::Backend& backend, const backends::TacticSet& tactics, const TuneOptions& options) {
   const int threads = options.config->threads;
   const bool cold_weights = weights_leave_caches(graph, backend.info(), threads);
-  if (backend.compiles()) compile_ahead(graph, backend, options, cold_weights);
+  if (backend.compiles()) compile_ahead(graph, backend, tactics, options, cold_weights);
   if (options.config->random_choices)
-    return choose_once(graph, backend, options, *random_timer(options.config->random_choices), cold_weights);
+    return choose_once(graph, backend, tactics, options, *random_timer(options.config->random_choices), cold_weights);
   const int level = options.config->optimization_level;
-  const std::unique_ptr<Timer> timer = clock_timer(backend, threads, level, cold_weights);
+  const std::unique_ptr<Timer> timer = clock_timer(backend, *options.config, cold_weights);
   // Programs that take a GPU's time are rare, and its candidates take longer to time.
-  if (level == 0 || !backend.host_reads_memory()) return choose_once(graph, backend, options, *timer, cold_weights);
-  return choose_twice(graph, backend, options, *timer, cold_weights);
+  if (level <= 1 || !backend.host_reads_memory()) return choose_once(graph, backend, tactics, options, *timer, cold_weights);
+  return choose_twice(graph, backend, tactics, options, *timer, cold_weights);
 }
 
 // All that depends on time, cuts too, is decided anew once times have been confirmed. A walk that measures nothing was the last: so
 // does the same build that finds its times in the cache end.
-Chosen choose_twice(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options, Timer& timer, bool cold_weights) {
+Chosen choose_twice(ir::Graph& graph, backends::Backend& backend, const backends::TacticSet& tactics, const TuneOptions& options,
+                    Timer& timer, bool cold_weights) {
   constexpr int kRounds = 2;
   BuildReport ignored, &report = options.report ? *options.report : ignored;
   for (int round = 0;; ++round) {
     SecondRound second;
     BuildReport walked;
     TuneOptions now = options;
-    now.report = &walked, now.second_round = &second, now.tells_progress = round == 0;
+    now.report = &walked, now.second_round = &second, now.phase = round == 0 ? "tune" : "confirm";
     ir::Graph copy = graph.clone();
-    Chosen chosen = choose_once(copy, backend, now, timer, cold_weights);
+    Chosen chosen = choose_once(copy, backend, tactics, now, timer, cold_weights);
     report.timed += walked.timed;
     if (round == 0) report.cache_hits += walked.cache_hits;
     if (second.empty() || round == kRounds) {
@@ -126,7 +131,10 @@ Chosen choose_twice(ir::Graph& graph, backends::Backend& backend, const TuneOpti
       graph = std::move(copy);
       return chosen;
     }
-    const SecondRound::Result result = second.run(timer, *options.cache, [&] { ask_whether_to_go_on(options, 1, 1); });
+    const SecondRound::Result result = second.run(timer, *options.cache, [&](int done, int total) {
+      now.phase = "confirm";
+      ask_whether_to_go_on(now, done, total);
+    });
     report.timed_again += result.timed, report.disturbed += result.disturbed;
     report.disturbance = std::max(report.disturbance, result.factor);
   }

@@ -11,9 +11,9 @@ using backends::Problem;
 
 class ClockTimer final : public Timer {
  public:
-  ClockTimer(backends::Backend& backend, int threads, int level, bool cold_weights)
-      : backend_(backend), stream_(backend.open_stream({.threads = threads})), level_(level), cold_weights_(cold_weights),
-        numbers_(*stream_) {}
+  ClockTimer(backends::Backend& backend, const BuildConfig& config, bool cold_weights)
+      : backend_(backend), stream_(backend.open_stream({.threads = config.threads})), level_(config.optimization_level),
+        repetitions_(config.timing_repetitions), cold_weights_(cold_weights), numbers_(*stream_) {}
 
   double time(const backends::Tactic& tactic, const Problem& problem, const backends::Config& config, double best) override {
     backends::MeasureBudget budget;
@@ -31,6 +31,8 @@ class ClockTimer final : public Timer {
  private:
   double measure(const backends::Tactic& tactic, const Problem& problem, const backends::Config& config, double best,
                  backends::MeasureBudget budget) {
+    constexpr double kNoLimit = 1e9;
+    if (repetitions_ > 0) budget.most_runs = budget.least_runs = repetitions_, budget.least_ms = kNoLimit;   // exactly so many
     used_ = 0;
     extents_.clear();
     weights_.clear();
@@ -54,7 +56,7 @@ class ClockTimer final : public Timer {
     const double ns = backend_.measure(*stream_, tactic, kernel.get(), args, budget);
     // A GPU that is kept busy slows down as it draws more power than it may: what is long and near the best is measured as it will run.
     constexpr double kLong = 5e3, kNear = 1.1, kBusyMs = 20;
-    if (backend_.host_reads_memory() || level_ < 3 || ns < kLong || (best > 0 && ns > kNear * best)) return ns;
+    if (backend_.host_reads_memory() || level_ < 3 || repetitions_ > 0 || ns < kLong || (best > 0 && ns > kNear * best)) return ns;
     budget.least_ms = kBusyMs;
     return backend_.measure(*stream_, tactic, kernel.get(), args, budget);
   }
@@ -113,7 +115,7 @@ class ClockTimer final : public Timer {
   struct Block { std::shared_ptr<void> memory; std::int64_t bytes = 0; };
   backends::Backend& backend_;
   std::unique_ptr<backends::Stream> stream_;
-  int level_;
+  int level_, repetitions_;
   bool cold_weights_;
   RandomNumbers numbers_;
   std::vector<std::span<const std::byte>> weights_;   // of the problem at hand
@@ -138,8 +140,8 @@ class RandomTimer final : public Timer {
 
 }  // namespace
 
-std::unique_ptr<Timer> clock_timer(backends::Backend& backend, int threads, int level, bool cold_weights) {
-  return std::make_unique<ClockTimer>(backend, threads, level, cold_weights);
+std::unique_ptr<Timer> clock_timer(backends::Backend& backend, const BuildConfig& config, bool cold_weights) {
+  return std::make_unique<ClockTimer>(backend, config, cold_weights);
 }
 std::unique_ptr<Timer> random_timer(std::uint64_t seed) { return std::make_unique<RandomTimer>(seed); }
 

@@ -17,7 +17,7 @@ namespace {
 // The anchor alone, and the epilogue as a region that reads its result.
 std::pair<ir::Node*, ir::Node*> split(ir::Graph& graph, ir::Node& node) {
   ir::Node anchor;
-  anchor.def = node.def, anchor.attributes = node.attributes, anchor.name = node.name + "_anchor";
+  anchor.def = node.def, anchor.attributes = node.attributes, anchor.numerics = node.numerics, anchor.name = node.name + "_anchor";
   anchor.inputs.assign(node.inputs.begin(), node.inputs.begin() + node.anchor_inputs);
   ir::Node* first = graph.add(std::move(anchor), static_cast<int>(node.outputs.size()), &node);
   ir::Node region;

@@ -80,12 +80,15 @@ class Net {
 };
 
 void mark_chosen(const Choice& choice, BuildReport& report) {
+  std::unordered_map<std::string_view, std::vector<StepReport*>> by_node;
+  for (StepReport& step : report.steps) by_node[step.node].push_back(&step);
   for (const auto& [node, chosen] : choice) {
-    if (!chosen.tactic) continue;
+    const auto steps = by_node.find(node->name);
+    if (!chosen.tactic || steps == by_node.end()) continue;
     const std::string config = config_text(chosen.config, chosen.formats);
-    for (StepReport& step : report.steps)
-      for (TacticReport& t : step.tried)
-        if (step.node == node->name && t.tactic == chosen.tactic->name && t.config == config && t.verdict.empty()) t.chosen = true;
+    for (StepReport* step : steps->second)
+      for (TacticReport& t : step->tried)
+        if (t.tactic == chosen.tactic->name && t.config == config && t.verdict.empty()) t.chosen = true;
   }
 }
 

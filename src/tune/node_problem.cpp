@@ -59,6 +59,7 @@ backends::Problem node_problem(const ir::Node& node, const backends::Formats* fo
   backends::Problem p;
   p.op = node.def;
   p.attributes = &node.attributes;
+  p.numerics = node.numerics;
   p.body = node.body ? &*node.body : nullptr;
   p.anchor_inputs = node.anchor_inputs >= 0 ? node.anchor_inputs : static_cast<int>(node.inputs.size());
   for (std::size_t i = 0; i < node.inputs.size(); ++i)
@@ -71,13 +72,24 @@ backends::Problem node_problem(const ir::Node& node, const backends::Formats* fo
   return p;
 }
 
+namespace {
+// Results as inferred from extents at a point, beside those that the graph says: what is timed writes the one into memory of the other.
+bool same_at(const ir::Dims& inferred, const ir::Dims& stored, const ir::SymbolValues& point) {
+  if (inferred.size() != stored.size()) return false;
+  for (std::size_t d = 0; d < inferred.size(); ++d)   // others depend on contents that only the model knew
+    if (inferred[d].is_constant() && inferred[d].constant() != stored[d].evaluate(point)) return false;
+  return true;
+}
+}  // namespace
+
 bool agrees_at(const ir::Node& node, const ir::SymbolValues& point) {
   const bool symbolic =
       std::any_of(node.inputs.begin(), node.inputs.end(), [](const ir::Value* v) { return v && !ir::is_constant(v->dims()); });
   if (!symbolic || !node.graphs.empty()) return true;
   ir::Graph graph(ir::Registry::builtin());
   ir::Node copy;
-  copy.def = node.def, copy.name = node.name, copy.attributes = node.attributes, copy.body = node.body;
+  copy.def = node.def, copy.name = node.name, copy.attributes = node.attributes, copy.numerics = node.numerics,
+  copy.body = node.body;
   copy.anchor_inputs = node.anchor_inputs;
   for (const ir::Value* v : node.inputs) {
     if (v && v->is_constant()) {
@@ -91,7 +103,9 @@ bool agrees_at(const ir::Node& node, const ir::SymbolValues& point) {
     }
   }
   try {
-    graph.add(std::move(copy), static_cast<int>(node.outputs.size()));
+    const ir::Node* inferred = graph.add(std::move(copy), static_cast<int>(node.outputs.size()));
+    for (std::size_t o = 0; o < node.outputs.size(); ++o)
+      if (!same_at(inferred->outputs[o]->dims(), node.outputs[o]->dims(), point)) return false;
     return true;
   } catch (const Error& e) {
     return e.kind() == ErrorKind::unsupported;  // contents that were known in the model

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/check.h"
 
@@ -47,16 +48,20 @@ class Solver {
   }
 
   std::vector<int> solve() {
-    std::vector<bool> done(costs_.size(), false);
-    for (std::size_t left = costs_.size(); left > 0; --left) {
-      const std::size_t x = next(done);
+    for (std::size_t x = 0; x < costs_.size(); ++x) open_.emplace(neighbours_[x].size(), x);
+    while (!open_.empty()) {
+      const std::size_t x = next();
+      open_.erase({neighbours_[x].size(), x});
+      for (const auto& [y, matrix] : neighbours_[x]) open_.erase({neighbours_[y].size(), y});
       if (neighbours_[x].size() == 1) fold_one(x);
       else if (neighbours_[x].size() == 2) fold_two(x);
       else if (neighbours_[x].size() > 2) decide(x);
       removed_.push_back({x, neighbours_[x], costs_[x]});
-      for (const auto& [y, matrix] : neighbours_[x]) neighbours_[y].erase(x);
+      for (const auto& [y, matrix] : neighbours_[x]) {
+        neighbours_[y].erase(x);
+        open_.emplace(neighbours_[y].size(), y);
+      }
       neighbours_[x].clear();
-      done[x] = true;
     }
     for (auto it = removed_.rbegin(); it != removed_.rend(); ++it) choice_[it->node] = static_cast<int>(best_state(*it));
     return choice_;
@@ -81,14 +86,9 @@ class Solver {
   }
 
   // Fewest neighbours first, as long as that is exact; else the one with most, so that deciding it takes the graph apart.
-  std::size_t next(const std::vector<bool>& done) const {
-    std::size_t least = done.size(), most = done.size();
-    for (std::size_t x = 0; x < done.size(); ++x) {
-      if (done[x]) continue;
-      if (least == done.size() || neighbours_[x].size() < neighbours_[least].size()) least = x;
-      if (most == done.size() || neighbours_[x].size() > neighbours_[most].size()) most = x;
-    }
-    return neighbours_[least].size() <= 2 ? least : most;
+  std::size_t next() const {
+    const auto [fewest, least] = *open_.begin();
+    return fewest <= 2 ? least : open_.lower_bound({open_.rbegin()->first, 0})->second;
   }
 
   void fold_one(std::size_t x) {
@@ -147,6 +147,7 @@ class Solver {
 
   std::vector<std::vector<std::int64_t>> costs_;
   std::vector<std::map<std::size_t, Matrix>> neighbours_;   // each edge from both ends; ordered, so that ties fall the same way
+  std::set<std::pair<std::size_t, std::size_t>> open_;      // nodes that are not taken out: number of neighbours, node
   std::vector<Removed> removed_;
   std::vector<int> choice_;
 };

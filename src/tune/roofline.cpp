@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backends/tactic_set.h"
 #include "ir/op_def.h"
 
 namespace tenfold::tune {
@@ -17,7 +18,7 @@ constexpr double kWorthMoving = 256 << 10;   // bytes
 
 // Products in narrower types have other rates, which tiles of AMX raise again.
 bool in_plain_floats(const backends::Problem& p) {
-  return (!p.attributes || !p.attributes->has("precision")) &&
+  return !p.numerics.allows(ir::Rounding::bf16) &&
          std::all_of(p.in.begin(), p.in.end(), [](const backends::OperandDesc& d) { return d.missing || d.dtype == DType::f32; });
 }
 
@@ -83,7 +84,7 @@ double Roofline::bytes_per_ns(bool from_memory) {
   const ir::Attributes attributes{{"axes", ir::Ints{-1}}, {"keepdims", std::int64_t{1}}, {"noop_with_empty_axes", std::int64_t{0}}};
   backends::Problem p{.op = &op, .attributes = &attributes, .anchor_inputs = 1, .device = &backend_.info()};
   p.in = {{.dtype = DType::f32, .dims = {rows, kRow}, .constant = from_memory}}, p.out = {{.dtype = DType::f32, .dims = {rows, 1}}};
-  for (const backends::Tactic* tactic : backends::tactics_for(backend_, op)) {
+  for (const backends::Tactic* tactic : backends::TacticSet(backend_).of(op)) {
     if (tactic->source != backends::Source::native || !tactic->supports(p)) continue;
     const double ns = timer_.time(*tactic, p, tactic->configs(p).at(0), 0);
     if (ns < kCannotRun) rate = std::max(*rate, static_cast<double>(rows * kRow * 4) / ns);
@@ -101,7 +102,7 @@ double Roofline::operations_per_ns() {
   backends::Problem p{.op = &op, .attributes = &none, .anchor_inputs = 2, .in = {square, square}, .out = {square}};
   p.in[1].constant = true;
   p.device = &backend_.info();
-  for (const backends::Tactic* tactic : backends::tactics_for(backend_, op)) {
+  for (const backends::Tactic* tactic : backends::TacticSet(backend_).of(op)) {
     if (tactic->source != backends::Source::native || !tactic->work || !tactic->supports(p)) continue;
     const double ns = timer_.time(*tactic, p, tactic->configs(p).at(0), 0);
     if (ns < kCannotRun) rate_ = std::max(*rate_, tactic->work(p) / ns);

@@ -73,11 +73,12 @@ TEST(Roofline, KnowsNoWorkOfSmallOrNarrowProducts) {
   const auto backend = backends::open_backend("cpu");
   TableTimer timer;
   Roofline roofline(*backend, timer);
-  ir::Attributes attributes{};
+  const ir::Attributes attributes{};
   EXPECT_TRUE(least_of(roofline, *backend, product(*backend, attributes, 1)).bytes);
   EXPECT_TRUE(least_of(roofline, *backend, product(*backend, attributes, 64, DType::i8, 1024)).bytes);
-  attributes.set("precision", std::string("bf16"));
-  EXPECT_TRUE(least_of(roofline, *backend, product(*backend, attributes, 64)).bytes);
+  backends::Problem in_bf16 = product(*backend, attributes, 64);
+  in_bf16.numerics.round_to = ir::Rounding::bf16;
+  EXPECT_TRUE(least_of(roofline, *backend, in_bf16).bytes);
   EXPECT_EQ(timer.asked, 1) << "only the rate of bytes";
 }
 

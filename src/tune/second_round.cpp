@@ -68,10 +68,12 @@ void SecondRound::time_witness(Group& group, Timer& timer, TimingCache& cache, R
   if (!may_win.empty()) time_again(group, *may_win[may_win.size() / 2], timer, cache, result);
 }
 
-SecondRound::Result SecondRound::run(Timer& timer, TimingCache& cache, const std::function<void()>& between) {
+SecondRound::Result SecondRound::run(Timer& timer, TimingCache& cache, const std::function<void(int done, int total)>& between) {
   Result result;
+  int done = 0;
+  const int total = 2 * static_cast<int>(groups_.size());
   for (auto& [line, group] : groups_) {
-    between();
+    between(++done, total);
     if (group->measured.size() < 2) continue;
     time_near(*group, kNear, kFinalists, timer, cache, result);
     time_witness(*group, timer, cache, result);
@@ -80,7 +82,7 @@ SecondRound::Result SecondRound::run(Timer& timer, TimingCache& cache, const std
   const bool long_one = result.disturbed > result.timed * kManyDisturbed;
   const double longest = std::min(result.factor, kMostShared);
   for (auto& [line, group] : groups_) {
-    between();
+    between(++done, total);
     if (const double slower = long_one ? longest : group->slower; slower > 1)
       time_near(*group, kNear * slower, group->measured.size(), timer, cache, result);
   }

@@ -26,9 +26,9 @@ class SecondRound {
     double factor = 1;   // ... and the worst so much longer
   };
   // The best of every problem, the next if it is near and one more as a witness; where one of them was disturbed, also what as large a
-  // disturbance may have kept from winning. The cache keeps the lesser time of each. Forgets all. `between` is called before each problem,
-  // and may throw.
-  Result run(Timer& timer, TimingCache& cache, const std::function<void()>& between);
+  // disturbance may have kept from winning. The cache keeps the lesser time of each. Forgets all. `between` is told each problem
+  // that is done, and of how many, and may throw.
+  Result run(Timer& timer, TimingCache& cache, const std::function<void(int done, int total)>& between);
 
  private:
   struct Measured {

@@ -14,10 +14,11 @@ class ScriptedTimer final : public Timer {
  public:
   int first = 0, last = 0, calls = 0, calls_again = 0;
   double factor = 1;
+  int world = 0;   // another one has other times
   double time(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config, double) override {
     const bool busy = calls >= first && calls < last;
     ++calls;
-    return truth(tactic, problem, config) * (busy ? factor : 1);
+    return truth(cat(world, problem.line(), tactic.name, config_text(config))) * (busy ? factor : 1);
   }
   double again(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config) override {
     ++calls_again;
@@ -25,9 +26,9 @@ class ScriptedTimer final : public Timer {
   }
 
  private:
-  static double truth(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config) {
+  static double truth(const std::string& candidate) {
     std::uint64_t h = 1469598103934665603ull;
-    for (char c : problem.line() + tactic.name + config_text(config)) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+    for (char c : candidate) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ull;
     return 1e5 + static_cast<double>((h ^ h >> 29) % 100000);
   }
 };
@@ -48,7 +49,8 @@ Tuned tune(ScriptedTimer& timer, bool twice = true, const TimingCache& known = {
   BuildConfig config;
   Tuned tuned{.cache = known};
   const TuneOptions options{.config = &config, .cache = &tuned.cache, .report = &tuned.report};
-  const Chosen chosen = twice ? choose_twice(graph, *backend, options, timer, false) : choose_once(graph, *backend, options, timer, false);
+  const Chosen chosen = twice ? choose_twice(graph, *backend, *backend, options, timer, false)
+                              : choose_once(graph, *backend, *backend, options, timer, false);
   for (const auto& node : graph.nodes()) {
     const NodeChoice& c = chosen.choice.at(node.get());
     tuned.choice += c.tactic->name + " " + config_text(c.config, c.formats) + "\n";
@@ -66,25 +68,31 @@ TEST(SecondRound, AQuietMachineIsTimedLittleMore) {
   EXPECT_EQ(tuned.report.timed, timer.calls - timer.calls_again);
 }
 
-TEST(SecondRound, ADisturbanceDoesNotChangeThePlan) {
+// In how many plans a disturbance of half of the calls would have changed, had nothing been timed again.
+int changed_by_disturbance(int world) {
   ScriptedTimer quiet, counter;
+  quiet.world = counter.world = world;
   const Tuned truth = tune(quiet);
   tune(counter, false);
   int changed = 0;
   const int half = counter.calls / 2;
   for (int first = 0; first + half <= counter.calls; first += 5) {
-    const auto disturbed = [&] {
-      ScriptedTimer timer;
-      timer.first = first, timer.last = first + half, timer.factor = 1.7;
-      return timer;
-    };
-    ScriptedTimer once = disturbed(), twice = disturbed();
+    ScriptedTimer once;
+    once.first = first, once.last = first + half, once.factor = 1.7, once.world = world;
+    ScriptedTimer twice = once;
     changed += tune(once, false).choice != truth.choice;
     const Tuned tuned = tune(twice);
-    EXPECT_EQ(tuned.choice, truth.choice) << "from call " << first;
+    EXPECT_EQ(tuned.choice, truth.choice) << "world " << world << " from call " << first;
     EXPECT_GT(tuned.report.disturbed, 0);
     EXPECT_NEAR(tuned.report.disturbance, 1.7, 1e-9);
   }
+  return changed;
+}
+
+// In a single world the best may be so far ahead that no disturbance matters.
+TEST(SecondRound, ADisturbanceDoesNotChangeThePlan) {
+  int changed = 0;
+  for (int world = 0; world < 8; ++world) changed += changed_by_disturbance(world);
   EXPECT_GT(changed, 0) << "one round would do: this test proves nothing";
 }
 

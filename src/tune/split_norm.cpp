@@ -7,8 +7,7 @@ namespace {
 // The product with what is added to it: all of it where the sum is a result, else the row alone, for SumNorm adds the rest as quickly.
 ir::Node* product_of(ir::Graph& graph, ir::Node& node, bool kept) {
   ir::Node product;
-  product.def = &graph.registry().get("MatMul"), product.name = node.name + "_product", product.place = node.place;
-  if (node.attributes.has("precision")) product.attributes.set("precision", node.attributes.string("precision"));
+  product.def = &graph.registry().get("MatMul"), product.name = node.name + "_product", product.numerics = node.numerics;
   product.inputs = {node.in(0), node.in(1)};
   product.anchor_inputs = 2;
   std::vector<DType> types{node.in(0)->dtype()};
@@ -25,7 +24,7 @@ ir::Node* product_of(ir::Graph& graph, ir::Node& node, bool kept) {
 ir::Node* norm_of(ir::Graph& graph, ir::Node& node, ir::Value* product, bool kept) {
   ir::Node norm;
   const bool adds = !kept && node.in(5);
-  norm.def = &graph.registry().get(adds ? "SumNorm" : "LayerNormalization"), norm.name = node.name, norm.place = node.place;
+  norm.def = &graph.registry().get(adds ? "SumNorm" : "LayerNormalization"), norm.name = node.name;
   norm.attributes.set("epsilon", node.attributes.number("epsilon"));
   if (adds) norm.inputs = {node.in(2), node.in(3), product, nullptr, node.in(5)};
   else norm.inputs = {product, node.in(2), node.in(3)};

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "backends/backend.h"
+#include "tenfold/build.h"
 
 namespace tenfold::tune {
 
@@ -28,7 +29,7 @@ class Timer {
 
 // By the clock of the backend, on operands of made-up data. Scratch memory is kept between calls. `cold_weights`: the constants
 // of a model this large have left the caches when a run comes back to them, so they are put out before each launch.
-std::unique_ptr<Timer> clock_timer(backends::Backend& backend, int threads, int level, bool cold_weights);
+std::unique_ptr<Timer> clock_timer(backends::Backend& backend, const BuildConfig& config, bool cold_weights);
 // The same numbers for the same seed, problem and tactic, whatever the machine: for tests of everything that timing decides.
 std::unique_ptr<Timer> random_timer(std::uint64_t seed);
 // Starts compiling what is asked for and gives one guess for all: a first walk over the graph before the one that measures.

@@ -6,8 +6,9 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
-#include "backends/backend.h"
+#include "backends/tactic_set.h"
 #include "tenfold/build.h"
 #include "tune/choice.h"
 #include "tune/timing_cache.h"
@@ -22,7 +23,7 @@ struct TuneOptions {
   std::set<TimingKey>* asked = nullptr;   // learns which times the choice depends on
   BuildReport* report = nullptr;
   class SecondRound* second_round = nullptr;   // learns of what was measured; null: nothing is timed again
-  bool tells_progress = true;
+  std::string_view phase = "tune";   // of BuildConfig::progress; "confirm": times are taken again, and the graph is walked with those
 };
 
 // Looks into options.cache first, and writes what `timer` measures there.
@@ -34,9 +35,11 @@ struct Chosen {
   Choice choice;
   std::int64_t nanoseconds = 0;    // of all steps, bodies once
 };
-Chosen choose(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options);
+Chosen choose(ir::Graph& graph, backends::Backend& backend, const backends::TacticSet& tactics, const TuneOptions& options);
 // The same by that timer: in one walk over the graph, or with a second round of timing for what may win.
-Chosen choose_once(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options, class Timer& timer, bool cold_weights);
-Chosen choose_twice(ir::Graph& graph, backends::Backend& backend, const TuneOptions& options, class Timer& timer, bool cold_weights);
+Chosen choose_once(ir::Graph& graph, backends::Backend& backend, const backends::TacticSet& tactics, const TuneOptions& options,
+                   class Timer& timer, bool cold_weights);
+Chosen choose_twice(ir::Graph& graph, backends::Backend& backend, const backends::TacticSet& tactics, const TuneOptions& options,
+                    class Timer& timer, bool cold_weights);
 
 }  // namespace tenfold::tune

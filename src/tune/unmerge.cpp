@@ -41,7 +41,7 @@ ir::Value* columns_of(ir::Graph& graph, ir::Value* v, std::int64_t first, std::i
 
 ir::Node* part_of(ir::Graph& graph, ir::Node& all, std::int64_t first, std::int64_t count) {
   ir::Node part;
-  part.def = all.def, part.attributes = all.attributes, part.name = all.name + "_part", part.place = all.place;
+  part.def = all.def, part.attributes = all.attributes, part.name = all.name + "_part", part.numerics = all.numerics;
   part.inputs = all.inputs, part.body = all.body, part.anchor_inputs = all.anchor_inputs;
   part.inputs[1] = columns_of(graph, all.in(1), first, count);
   for (std::size_t i = all.body ? static_cast<std::size_t>(all.anchor_inputs) : all.inputs.size(); i < all.inputs.size(); ++i)

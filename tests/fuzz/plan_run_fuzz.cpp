@@ -39,7 +39,7 @@ void run(plan::Plan p, std::shared_ptr<backends::Backend> cpu) {
     if (!is_small(p, program, program.dims, plan::program_box(program))) return;
   for (const plan::Binding& b : p.bindings)
     if (b.type.tensor.dtype == DType::string) return;
-  const Engine engine(runtime::open_engine(std::move(p), {.threads = 1}, std::move(cpu)));
+  const Engine engine = runtime::engine_of(runtime::open_engine(std::move(p), {.threads = 1}, std::move(cpu)));
   const auto context = engine.create_context();
   for (std::size_t i = 0; i < engine.bindings().size(); ++i) {
     const BindingInfo& binding = engine.bindings()[i];

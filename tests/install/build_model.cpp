@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
     config.threads = 1;
     tenfold::build_file(argv[1], config).save(argv[2]);
   } catch (const tenfold::Error& e) {
-    std::fprintf(stderr, "%s\n", e.what());
+    std::fprintf(stderr, "%s: %s\n", std::string(tenfold::name(e.kind())).c_str(), e.what());
     return 1;
   }
 }

@@ -1,10 +1,13 @@
 // Runs a plan of y = relu(x) on (-1, 0, 2) and checks the answer: run_plan PLAN. Linked to the runtime library alone.
 #include <cstdio>
 
+#include "tenfold/device.h"
 #include "tenfold/engine.h"
+#include "tenfold/version.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
+  if (tenfold::version().empty() || tenfold::devices().empty()) return 3;   // both come with the runtime library
   try {
     const tenfold::Engine engine = tenfold::Engine::load(argv[1]);
     tenfold::Tensor x(tenfold::DType::f32, {3});

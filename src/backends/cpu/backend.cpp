@@ -48,7 +48,8 @@ class CpuStream final : public Stream {
 
 class CpuBackend final : public Backend {
  public:
-  explicit CpuBackend(std::uint32_t features) : info_(cpu::this_cpu()), tactics_(cpu_tactics()) {
+  CpuBackend(std::uint32_t features, std::shared_ptr<Pools> pools)
+      : info_(cpu::this_cpu()), tactics_(cpu_tactics()), pools_(pools ? std::move(pools) : std::make_shared<Pools>(default_threads())) {
     if (features) info_.features &= features;
     std::sort(tactics_.begin(), tactics_.end(), [](const Tactic& a, const Tactic& b) { return a.name < b.name; });
   }
@@ -73,7 +74,7 @@ class CpuBackend final : public Backend {
 
   std::unique_ptr<Stream> open_stream(const StreamOptions& options) override {
     if (options.pin_threads) return placed_stream(options.threads);
-    return std::make_unique<CpuStream>(pools_.take(options.threads));
+    return std::make_unique<CpuStream>(pools_->take(options.threads));
   }
 
   double measure(Stream& stream, const Tactic& tactic, const void* kernel, const RunArgs& args, const MeasureBudget& budget) override {
@@ -102,11 +103,13 @@ class CpuBackend final : public Backend {
 
   DeviceInfo info_;
   std::vector<Tactic> tactics_;
-  Pools pools_{default_threads()};
+  std::shared_ptr<Pools> pools_;
 };
 
 }  // namespace
 
-std::shared_ptr<Backend> open_cpu(std::uint32_t features) { return std::make_shared<CpuBackend>(features); }
+std::shared_ptr<Backend> open_cpu(std::uint32_t features, std::shared_ptr<Pools> pools) {
+  return std::make_shared<CpuBackend>(features, std::move(pools));
+}
 
 }  // namespace tenfold::backends

@@ -4,6 +4,7 @@
 #include "backends/backend.h"
 
 namespace tenfold::backends {
-// `features` restricts the machine to fewer instruction sets, so that every path can be tested on one machine; 0: all it has.
-std::shared_ptr<Backend> open_cpu(std::uint32_t features);
+// `features` restricts the machine to fewer instruction sets, so that every path can be tested on one machine; 0: all it has. `pools`:
+// workers that other backends take, too; null: its own.
+std::shared_ptr<Backend> open_cpu(std::uint32_t features, std::shared_ptr<Pools> pools = nullptr);
 }

@@ -5,6 +5,7 @@
 
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/cublas_lt.h"
+#include "backends/cuda/device/failures.h"
 #include "backends/cuda/device/kernel_store.h"
 #include "backends/cuda/measure.h"
 #include "backends/cuda/stream.h"
@@ -34,11 +35,12 @@ class CudaBackend final : public Backend {
     const int result =
         bytes > device_.memory_bytes() ? kOutOfMemory : d.allocate(&pointer, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 64)));
     if (result == kOutOfMemory) {
+      note_failure(result, "cuMemAlloc");
       std::size_t free = 0, total = 0;
       d.memory_info(&free, &total);
       fail(ErrorKind::out_of_memory, cat(bytes, " bytes of GPU memory wanted, ", free, " of ", total, " are free"));
     }
-    expect(result, "allocating memory");
+    expect(result, "cuMemAlloc", "allocating memory");
     Device* device = &device_;
     return {reinterpret_cast<void*>(pointer), [device](void* p) {
               device->make_current();
@@ -56,7 +58,8 @@ class CudaBackend final : public Backend {
   std::shared_ptr<void> allocate_host(std::int64_t bytes) override {
     device_.make_current();
     void* memory = nullptr;
-    expect(driver()->allocate_host(&memory, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 64)), 0), "allocating host memory");
+    expect(driver()->allocate_host(&memory, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 64)), 0), "cuMemHostAlloc",
+           "allocating host memory");
     std::memset(memory, 0, static_cast<std::size_t>(bytes));
     Device* device = &device_;
     return {memory, [device](void* p) {
@@ -93,7 +96,13 @@ class CudaBackend final : public Backend {
 std::vector<CudaDevice> cuda_devices(std::string& what_lacks) {
   std::vector<CudaDevice> list;
   what_lacks = driver() ? device_count() == 0 ? "the driver shows no GPU" : "" : driver_why_not();
-  for (int i = 0; i < device_count(); ++i) list.push_back({Device::get(i).info(), Device::get(i).memory_bytes()});
+  for (int i = 0; i < device_count(); ++i) {
+    try {
+      list.push_back({Device::get(i).info(), Device::get(i).memory_bytes()});
+    } catch (const Error& e) {   // too old, or it does not start: the others may do
+      what_lacks = e.what();
+    }
+  }
   if (list.empty()) return list;
   if (!compiler_why_not().empty()) what_lacks = cat("no own kernels: ", compiler_why_not());
   if (!cublas_lt()) what_lacks += cat(what_lacks.empty() ? "" : "; ", cublas_lt_why_not());
@@ -104,9 +113,11 @@ std::vector<CudaDevice> cuda_devices(std::string& what_lacks) {
 std::int64_t cuda_free_bytes(int ordinal) {
   Device::get(ordinal).make_current();
   std::size_t free = 0, total = 0;
-  expect(driver()->memory_info(&free, &total), "asking for free memory");
+  expect(driver()->memory_info(&free, &total), "cuMemGetInfo", "asking for free memory");
   return static_cast<std::int64_t>(free);
 }
+
+void* cuda_stream(const RunArgs& args) noexcept { return queue_of(args).stream; }
 
 std::shared_ptr<Backend> open_cuda(int ordinal) {
   require(ordinal >= 0, ErrorKind::device, "GPUs are named cuda:0, cuda:1 ...");

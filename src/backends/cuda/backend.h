@@ -15,5 +15,6 @@ struct CudaDevice {
 };
 std::vector<CudaDevice> cuda_devices(std::string& what_lacks);
 std::int64_t cuda_free_bytes(int ordinal);  // of its memory, now
+void* cuda_stream(const RunArgs& args) noexcept;   // the CUstream that a tactic of a GPU is to use
 
 }  // namespace tenfold::backends

@@ -36,7 +36,9 @@ double measure_device(CudaStream& stream, const Tactic& tactic, const void* kern
   if (timed(stream, replay) >= kFailed) return kFailed;
   std::vector<double> times;
   double total = 0;
-  while (times.size() < 5 || (total < budget.least_ms * 0.5e6 && times.size() < 50)) {
+  const bool exact = budget.least_runs == budget.most_runs;   // the caller's number of them
+  const auto least = static_cast<std::size_t>(exact ? budget.most_runs : 5), most = exact ? least : std::size_t{50};
+  while (times.size() < least || (total < budget.least_ms * 0.5e6 && times.size() < most)) {
     times.push_back(timed(stream, replay));
     if (times.back() >= kFailed) return kFailed;
     total += times.back();

@@ -32,7 +32,7 @@ std::shared_ptr<const void> CudaStream::finish_recording(std::shared_ptr<const v
   queue_.redirect(queue_.own);
   queue_.joined = false;
   Graph graph = nullptr;
-  if (noted(driver()->capture_end(queue_.own, &graph)) != Status::ok || !graph) return nullptr;
+  if (noted(driver()->capture_end(queue_.own, &graph), "cuStreamEndCapture") != Status::ok || !graph) return nullptr;
   std::shared_ptr<const void> result;
   UpdateResult differences{};
   if (previous && driver()->graph_update &&
@@ -42,7 +42,7 @@ std::shared_ptr<const void> CudaStream::finish_recording(std::shared_ptr<const v
     try {
       auto recorded = std::make_shared<Recorded>();
       recorded->device = &queue_.device;
-      if (noted(driver()->graph_instantiate(&recorded->exec, graph, 0)) == Status::ok) result = std::move(recorded);
+      if (noted(driver()->graph_instantiate(&recorded->exec, graph, 0), "cuGraphInstantiate") == Status::ok) result = std::move(recorded);
     } catch (const std::bad_alloc&) {}
   }
   driver()->graph_destroy(graph);
@@ -51,12 +51,13 @@ std::shared_ptr<const void> CudaStream::finish_recording(std::shared_ptr<const v
 
 Status::Code CudaStream::replay(const void* recording) noexcept {
   if (!ready()) return Status::device;
-  return noted(driver()->graph_launch(static_cast<const Recorded*>(recording)->exec, queue_.stream));
+  return noted(driver()->graph_launch(static_cast<const Recorded*>(recording)->exec, queue_.stream), "cuGraphLaunch");
 }
 
 Status::Code CudaStream::use_lane(int number) noexcept {
   if (number > 0 && !lanes_[number - 1])
-    if (const int result = driver()->stream_create(&lanes_[number - 1], kStreamNonBlocking); result != kSuccess) return noted(result);
+    if (const int result = driver()->stream_create(&lanes_[number - 1], kStreamNonBlocking); result != kSuccess)
+      return noted(result, "cuStreamCreate");
   queue_.redirect(lane(number));
   return Status::ok;
 }
@@ -64,7 +65,7 @@ Status::Code CudaStream::use_lane(int number) noexcept {
 Status::Code CudaStream::note(int number, int moment) noexcept {
   while (static_cast<int>(moments_.size()) <= moment) {
     Event event = nullptr;
-    if (const int result = driver()->event_create(&event, kEventUntimed); result != kSuccess) return noted(result);
+    if (const int result = driver()->event_create(&event, kEventUntimed); result != kSuccess) return noted(result, "cuEventCreate");
     try {
       moments_.push_back(event);
     } catch (const std::bad_alloc&) {
@@ -72,12 +73,12 @@ Status::Code CudaStream::note(int number, int moment) noexcept {
       return Status::out_of_memory;
     }
   }
-  return noted(driver()->event_record(moments_[static_cast<std::size_t>(moment)], lane(number)));
+  return noted(driver()->event_record(moments_[static_cast<std::size_t>(moment)], lane(number)), "cuEventRecord");
 }
 
 Status::Code CudaStream::follow(int number, int moment) noexcept {
   queue_.joined = true;
-  return noted(driver()->stream_follow(lane(number), moments_[static_cast<std::size_t>(moment)], 0));
+  return noted(driver()->stream_follow(lane(number), moments_[static_cast<std::size_t>(moment)], 0), "cuStreamWaitEvent");
 }
 
 }  // namespace tenfold::backends::cuda

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "backends/cuda/device/failures.h"
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
@@ -16,8 +17,8 @@ DevicePointer address(const void* p) { return reinterpret_cast<DevicePointer>(p)
 }  // namespace
 
 CudaStream::CudaStream(Device& device) : queue_(device) {
-  for (Event& e : marks_) expect(driver()->event_create(&e, kEventDefault), "making an event");
-  expect(driver()->event_create(&done_, kEventSleeping), "making an event");
+  for (Event& e : marks_) expect(driver()->event_create(&e, kEventDefault), "cuEventCreate", "making an event");
+  expect(driver()->event_create(&done_, kEventSleeping), "cuEventCreate", "making an event");
 }
 CudaStream::~CudaStream() {
   queue_.device.make_current();
@@ -27,17 +28,19 @@ CudaStream::~CudaStream() {
   for (StreamHandle s : lanes_)
     if (s) driver()->stream_destroy(s);
   driver()->event_destroy(done_);
+  if (end_) driver()->event_destroy(end_);
 }
 
-Status::Code CudaStream::noted(int result) noexcept {
+Status::Code CudaStream::noted(int result, const char* call) noexcept {
   if (result == kSuccess) return Status::ok;
   queue_.device.note(result);
-  describe(result, error_, sizeof error_);
+  note_failure(result, call);
+  describe(result, call, error_, sizeof error_);
   return status_of(result);
 }
 
 bool CudaStream::ready() noexcept {
-  if (const int lost = queue_.device.lost()) return noted(lost), false;
+  if (const int lost = queue_.device.lost()) return noted(lost, "an earlier call"), false;
   queue_.device.make_current();
   if (queue_.stream != queue_.own) return true;
   own_has_work_ = true;
@@ -50,19 +53,20 @@ Status::Code CudaStream::launch(const Tactic& tactic, const void* kernel, const 
   RunArgs here = args;
   here.queue = &queue_;
   const Status::Code code = tactic.run(kernel, here);
-  if (code == Status::device) noted(std::exchange(queue_.failure, kSuccess));
+  if (code == Status::device) noted(std::exchange(queue_.failure, kSuccess), "cuLaunchKernelEx");
   return code;
 }
 
 Status::Code CudaStream::copy(void* to, const void* from, std::int64_t bytes) noexcept {
   if (bytes <= 0) return Status::ok;
   if (!ready()) return Status::device;
-  return noted(driver()->copy(address(to), address(from), static_cast<std::size_t>(bytes), queue_.stream));
+  return noted(driver()->copy(address(to), address(from), static_cast<std::size_t>(bytes), queue_.stream), "cuMemcpyAsync");
 }
 Status::Code CudaStream::fill(void* to, int byte, std::int64_t bytes) noexcept {
   if (bytes <= 0) return Status::ok;
   if (!ready()) return Status::device;
-  return noted(driver()->fill(address(to), static_cast<unsigned char>(byte), static_cast<std::size_t>(bytes), queue_.stream));
+  const auto value = static_cast<unsigned char>(byte);
+  return noted(driver()->fill(address(to), value, static_cast<std::size_t>(bytes), queue_.stream), "cuMemsetD8Async");
 }
 
 bool CudaStream::use(void* callers) noexcept {
@@ -97,11 +101,27 @@ int CudaStream::wait_for_work() noexcept {
 
 Status::Code CudaStream::wait() noexcept {
   if (!ready()) return Status::device;
-  const Status::Code code = noted(wait_for_work());
+  const Status::Code code = noted(wait_for_work(), "cuStreamSynchronize");
   own_has_work_ = false;
   const bool outside = *static_cast<volatile std::uint32_t*>(queue_.bad_index) != 0;
   *queue_.bad_index = 0;
   return code == Status::ok && outside ? Status::bad_index : code;
+}
+
+Status::Code CudaStream::note_end() noexcept {
+  if (!ready()) return Status::device;
+  if (!end_)
+    if (const int result = driver()->event_create(&end_, kEventSleeping); result != kSuccess) return noted(result, "cuEventCreate");
+  return noted(driver()->event_record(end_, queue_.stream), "cuEventRecord");
+}
+// Leaves the words of an error, and the answer whether an index lay outside, to the thread that calls wait().
+Status::Code CudaStream::wait_end() noexcept {
+  queue_.device.make_current();
+  const int result = driver()->event_wait(end_);
+  if (result == kSuccess) return *static_cast<volatile std::uint32_t*>(queue_.bad_index) != 0 ? Status::bad_index : Status::ok;
+  queue_.device.note(result);
+  note_failure(result, "cuEventSynchronize");
+  return status_of(result);
 }
 
 void CudaStream::mark(int moment) noexcept {

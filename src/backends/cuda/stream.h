@@ -29,11 +29,13 @@ class CudaStream final : public Stream {
   void mark(int moment) noexcept override;
   double between(int first, int last) const noexcept override;
   std::string_view error() const noexcept override { return error_; }
+  Status::Code note_end() noexcept override;
+  Status::Code wait_end() noexcept override;
 
  private:
   static constexpr int kLanes = 4;
   bool ready() noexcept;                       // the device is not lost, and the own stream follows what callers' streams were given
-  Status::Code noted(int result) noexcept;
+  Status::Code noted(int result, const char* call) noexcept;
   int wait_for_work() noexcept;
   StreamHandle lane(int number) noexcept { return number == 0 ? queue_.own : lanes_[number - 1]; }
 
@@ -43,6 +45,7 @@ class CudaStream final : public Stream {
   char error_[kErrorText] = "";                // the driver's words for its last result that was no success
   Event marks_[4] = {};
   Event done_ = nullptr;                       // behind the work that the stream used last was given
+  Event end_ = nullptr;                        // see note_end(); made when it is first used
   bool own_has_work_ = false, callers_have_work_ = false;
   StreamHandle lanes_[kLanes - 1] = {};        // made when they are first used
   std::vector<Event> moments_;                 // of lanes, by number

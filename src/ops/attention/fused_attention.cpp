@@ -127,7 +127,7 @@ OpDef op_fused_attention() {
           .min_inputs = 3,
           .max_inputs = 5,
           .attributes = {{"causal", 0}, {"scale", 1.0f}},
-          .optional_attributes = {"longest", "mask_kind", "precision"},
+          .optional_attributes = {"longest", "mask_kind"},
           .infer = infer,
           .reference = reference,
           .cases = {"f32[2,3,7,16] f32[2,3,7,16] f32[2,3,7,16] scale=0.25",

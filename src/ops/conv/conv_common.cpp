@@ -107,7 +107,8 @@ Dims infer_window(ir::InferCall& call, const Ints& kernel, Dim channels, bool ce
 }
 
 DType convolution_dtype(ir::InferCall& call) {
-  const bool narrows = call.dtype(0) == DType::f32 && call.attributes().string("precision", "") == name(call.dtype(1));
+  const bool narrows = call.dtype(0) == DType::f32 && call.node().numerics.round_to != ir::Rounding::none &&
+                       call.node().numerics.round_to == ir::rounding_to(call.dtype(1));
   return call.dtype(narrows ? 1 : 0);
 }
 

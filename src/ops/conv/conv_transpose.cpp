@@ -130,7 +130,7 @@ OpDef op_conv_transpose() {
           .min_inputs = 2,
           .max_inputs = 3,
           .attributes = {{"auto_pad", "NOTSET"}, {"group", 1}},
-          .optional_attributes = {"kernel_shape", "strides", "dilations", "pads", "output_padding", "output_shape", "precision"},
+          .optional_attributes = {"kernel_shape", "strides", "dilations", "pads", "output_padding", "output_shape"},
           .infer = infer,
           .reference = reference,
           .from_onnx = {{"ConvTranspose", 1}},

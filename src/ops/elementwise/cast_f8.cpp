@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::uint8_t kNan = 255;   // of f8e8m0, whose code c stands for 2^(c - 127)
 
-std::uint8_t to_scale(float value, bool saturate, const std::string& mode) {
+std::uint8_t to_scale(double value, bool saturate, const std::string& mode) {
   if (std::isnan(value)) return kNan;
-  const float magnitude = std::fabs(value);
+  const double magnitude = std::fabs(value);
   if (std::isinf(magnitude)) return saturate ? 254 : kNan;
   if (magnitude == 0) return saturate ? 0 : kNan;
   int exponent;
-  const float fraction = std::frexp(magnitude, &exponent);   // in [0.5, 1): 0.5 is a power of two, 0.75 half-way to the next
-  const bool is_up = mode == "down" ? false : mode == "nearest" ? fraction >= 0.75f : fraction > 0.5f;
+  const double fraction = std::frexp(magnitude, &exponent);   // in [0.5, 1): 0.5 is a power of two, 0.75 half-way to the next
+  const bool is_up = mode == "down" ? false : mode == "nearest" ? fraction >= 0.75 : fraction > 0.5;
   const int code = exponent - 1 + (is_up ? 1 : 0) + 127;
   if (code >= 0 && code <= 254) return static_cast<std::uint8_t>(code);
   return saturate ? static_cast<std::uint8_t>(code < 0 ? 0 : 254) : kNan;
@@ -46,8 +46,9 @@ void reference(Call& call) {
   const bool saturate = call.attributes().integer("saturate") != 0;
   const std::string& mode = call.attributes().string("round_mode");
   for (std::int64_t i = 0; i < call.in[0].size(); ++i) {
-    const auto value = static_cast<float>(load_double(call.in[0].dtype, call.in[0].data, i));
-    const std::uint8_t code = to == DType::f8e8m0 ? to_scale(value, saturate, mode) : float_to_small(format_of(to), value, saturate);
+    const double value = load_double(call.in[0].dtype, call.in[0].data, i);
+    const std::uint8_t code =
+        to == DType::f8e8m0 ? to_scale(value, saturate, mode) : float_to_small(format_of(to), round_to_odd(value), saturate);
     call.out[0].as<std::uint8_t>()[i] = code;
   }
 }

@@ -42,7 +42,6 @@ OpDef op_matmul() {
   return {.name = "MatMul",
           .min_inputs = 2,
           .max_inputs = 2,
-          .optional_attributes = {"precision", "strassen"},
           .infer = infer,
           .reference = reference,
           .from_onnx = {{"MatMul", 1}},

@@ -21,7 +21,6 @@ void reference(Call& call) {
 OpDef op_log_softmax() {
   return {.name = "LogSoftmax",
           .attributes = {{"axis", -1}},
-          .optional_attributes = {"fast_exp"},
           .infer = ops::infer_along_axis,
           .reference = reference,
           .from_onnx = {{"LogSoftmax", 13}, {"LogSoftmax", 1, ops::from_flattened}},

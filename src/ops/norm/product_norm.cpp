@@ -62,7 +62,6 @@ OpDef op_product_norm() {
           .max_inputs = 6,
           .max_outputs = 2,
           .attributes = {{"epsilon", 1e-5f}},
-          .optional_attributes = {"precision"},   // as of the product
           .infer = infer,
           .reference = reference,
           .cases = {"f32[2,3,5] f32[5,8]! f32[8]! f32[8]!", "f32[4,6] f32[6,9]! f32[9]! f32[9]! f32[9]! f32[4,9] outputs=2",

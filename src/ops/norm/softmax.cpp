@@ -23,7 +23,6 @@ OpDef op_softmax() {
   return {
       .name = "Softmax",
       .attributes = {{"axis", -1}},
-      .optional_attributes = {"fast_exp"},
       .infer = ops::infer_along_axis,
       .reference = reference,
       .from_onnx = {{"Softmax", 13}, {"Softmax", 1, ops::from_flattened}},

@@ -39,6 +39,7 @@ void infer_recurrent(ir::InferCall& call, const RecurrentForm& form) {
   const bool batch_first = call.attributes().integer("layout") != 0;
   const Dim steps = call.dims(0)[batch_first ? 1 : 0], batch = call.dims(0)[batch_first ? 0 : 1], hidden = call.dims(2)[2];
   const Dim directions = directions_of(call.attributes());
+  activations_of(call.attributes(), form, directions_of(call.attributes()));   // throws where there are too few, or unknown ones
   const std::int64_t asked = call.attributes().integer("hidden_size", 0);
   call.need(asked == 0 || !hidden.is_constant() || hidden == Dim(asked), "hidden_size is ", asked, ", R says ", hidden.text());
   const Dim rows = hidden * form.gates;

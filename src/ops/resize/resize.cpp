@@ -35,7 +35,6 @@ void need_count(std::size_t found, std::size_t expected, const char* what) {
 std::optional<float> common_scale(const Attributes& attributes, const std::vector<double>& ratios) {
   const std::string& policy = attributes.string("keep_aspect_ratio_policy");
   if (policy == "stretch" || ratios.empty()) return std::nullopt;
-  require_sound(policy == "not_larger" || policy == "not_smaller", "keep_aspect_ratio_policy is \"", policy, "\"");
   return static_cast<float>(policy == "not_larger" ? *std::min_element(ratios.begin(), ratios.end())
                                                    : *std::max_element(ratios.begin(), ratios.end()));
 }
@@ -77,6 +76,7 @@ Dims scaled(InferCall& call, Dims dims, const std::vector<std::size_t>& axes) {
 }
 
 void infer(InferCall& call) {
+  ops::expect_resize_modes(call.attributes());
   Dims dims = call.dims(0);
   const std::vector<std::size_t> axes = axes_of(call.attributes(), dims.size());
   require_sound(!call.has(3) || is_integer(call.dtype(3)), "sizes are integers");

@@ -86,4 +86,16 @@ ir::Dim scaled_extent(ir::Dim extent, float scale) {
   return static_cast<std::int64_t>(std::floor(static_cast<float>(extent.constant()) * scale));
 }
 
+void expect_resize_modes(const ir::Attributes& attributes) {
+  const auto one_of = [&](const char* name, std::initializer_list<std::string_view> known) {
+    const std::string& value = attributes.string(name);
+    ir::require_sound(std::find(known.begin(), known.end(), value) != known.end(), name, " is \"", value, "\"");
+  };
+  one_of("mode", {"nearest", "linear", "cubic"});
+  one_of("coordinate_transformation_mode", {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
+                                            "tf_half_pixel_for_nn", "tf_crop_and_resize"});
+  one_of("nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
+  one_of("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"});
+}
+
 }  // namespace tenfold::ops

@@ -19,6 +19,9 @@ struct Tap {
 // The taps of output element i; empty if it lies outside the input and gets the extrapolation value.
 std::vector<Tap> resize_taps(const ir::Attributes& attributes, const ResizeAxis& axis, std::int64_t i);
 
+// Throws a fault unless the modes are those of the standard.
+void expect_resize_modes(const ir::Attributes& attributes);
+
 // floor(extent * scale); a scale that is a small fraction is taken as that fraction, so that symbols can be scaled too.
 ir::Dim scaled_extent(ir::Dim extent, float scale);
 

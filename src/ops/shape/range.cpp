@@ -22,7 +22,7 @@ void infer_integers(InferCall& call) {
   call.need(!(delta == Dim(0)), "delta is 0");
   const Dim count = ops::DimRules(call).not_negative(ceil_div(limit - start, delta));
   call.out(0, call.dtype(0), {count});
-  if (!count.is_constant() || count.constant() > ops::kMostContents) return;
+  if (!count.is_constant() || count.constant() > ir::kMostContents) return;
   Dims values;
   for (std::int64_t i = 0; i < count.constant(); ++i) values.push_back(start + Dim(i) * delta);
   call.out_contents(0, std::move(values));

@@ -12,6 +12,16 @@ void set_size(InferCall& call, int output, int axis, Dim size) {
   call.out(output, call.dtype(0), std::move(dims));
 }
 
+// The sizes in operand 1: its contents, or the elements of a constant list of any length. Empty: only the run knows them.
+std::optional<Dims> known_sizes(const InferCall& call) {
+  if (const Dims* values = call.contents(1)) return *values;
+  const Tensor* list = call.constant(1);
+  if (!list) return std::nullopt;
+  Dims sizes;
+  for (std::int64_t i = 0; i < list->size(); ++i) sizes.emplace_back(list->as_int(i));
+  return sizes;
+}
+
 Dims equal_sizes(const InferCall& call, Dim extent, const ops::DimRules& rules) {
   const int pieces = call.outputs();
   const std::int64_t asked = call.attributes().integer("num_outputs", pieces);
@@ -51,8 +61,8 @@ void infer(InferCall& call) {
   require_sound(!call.has(1) || is_integer(call.dtype(1)), "the sizes of a Split are integers");
   if (!call.has(1)) {
     sizes = equal_sizes(call, extent, ops::DimRules(call));
-  } else if (const Dims* given = call.contents(1)) {
-    sizes = *given;
+  } else if (std::optional<Dims> given = known_sizes(call)) {
+    sizes = std::move(*given);
     call.need(static_cast<int>(sizes.size()) == call.outputs(), "split has ", sizes.size(), " sizes for ", call.outputs(), " outputs");
     Dim sum(0);
     for (Dim size : sizes) {

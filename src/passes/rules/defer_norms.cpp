@@ -99,7 +99,7 @@ void multiply_sum(ir::Graph& graph, Node& n, const Norm& norm) {
     body = ir::compose(body, *n.body, links);
   }
   Node product;
-  product.def = n.def, product.attributes = n.attributes, product.name = n.name, product.place = n.place, product.anchor_inputs = 2;
+  product.def = n.def, product.attributes = n.attributes, product.name = n.name, product.numerics = n.numerics, product.anchor_inputs = 2;
   product.inputs = {norm.sum, constants[0], norm.inverse, constants[1]};
   for (std::size_t i = n.body ? static_cast<std::size_t>(n.anchor_inputs) : n.inputs.size(); i < n.inputs.size(); ++i)
     product.inputs.push_back(n.inputs[i]);
@@ -113,7 +113,7 @@ void compute(ir::Graph& graph, Node& n, const Norm& norm, const std::vector<Node
   BodyBuilder b({type, DType::f32, DType::f32, norm.scale->dtype(), norm.bias->dtype()});
   const auto normal = b.binary(Prim::mul, b.binary(Prim::sub, b.binary(Prim::mul, wide(b, 0), 1), 2), wide(b, 3));
   Node region;
-  region.def = &graph.registry().get("Region"), region.name = n.name + "_norm", region.place = n.place;
+  region.def = &graph.registry().get("Region"), region.name = n.name + "_norm";
   region.inputs = {norm.sum, norm.inverse, norm.offset, norm.scale, norm.bias};
   region.body = b.finish({narrow(b, b.binary(Prim::add, normal, wide(b, 4)), type)});
   graph.replace_uses(n.out(), graph.add(std::move(region), 1, &n)->out());

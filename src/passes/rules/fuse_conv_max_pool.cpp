@@ -45,7 +45,10 @@ bool rule(ir::Graph& graph, ir::Node& n) {
   if (!conv || conv->body || !only_user(graph, conv->out())) return false;
   if (conv->out()->dtype() != DType::f16 && conv->out()->dtype() != DType::bf16) return false;
   if (!has_few_channels(*conv) || !halves(*conv->out(), *n.out())) return false;
-  ir::Value* result = graph.add("ConvMaxPool", conv->inputs, conv->attributes, 1, conv->name, &n)->out();
+  ir::Node fused;
+  fused.def = &graph.registry().get("ConvMaxPool"), fused.name = conv->name, fused.numerics = conv->numerics;
+  fused.attributes = conv->attributes, fused.inputs = conv->inputs;
+  ir::Value* result = graph.add(std::move(fused), 1, &n)->out();
   if (relu) result = graph.make("Relu", {result}, {}, &n);
   graph.replace_uses(n.out(), result);
   return true;

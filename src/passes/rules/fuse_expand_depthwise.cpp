@@ -75,7 +75,7 @@ bool is_plain(const Node& n) {
   const DType type = n.in(0)->dtype();
   if (has_own_bias(n) && !(n.in(2) && n.in(2)->is_constant() && n.in(2)->dtype() == type)) return false;
   return n.in(1)->is_constant() && n.in(1)->rank() == 4 && (type == DType::f32 || type == DType::bf16) && n.out()->dtype() == type &&
-         n.in(1)->dtype() == type && !n.attributes.has("precision") && n.attributes.string("auto_pad", "NOTSET") == "NOTSET";
+         n.in(1)->dtype() == type && !n.numerics.allows(ir::Rounding::bf16) && n.attributes.string("auto_pad", "NOTSET") == "NOTSET";
 }
 bool all_are(const Ints& values, std::int64_t wanted) {
   return std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v == wanted; });
@@ -120,10 +120,10 @@ bool fuse(ir::Graph& graph, Node& n) {
   Node* first = n.in(0)->producer;
   Ending ending;
   if (!first || !only_user(graph, n.in(0)) || !is_expansion(*first, ending) || first->in(1)->dims()[0] != filters[0] ||
-      first->in(0)->dtype() != n.in(0)->dtype())
+      first->in(0)->dtype() != n.in(0)->dtype() || first->numerics != n.numerics)
     return false;
   Node fused;
-  fused.def = &graph.registry().get("ExpandDepthwise"), fused.name = n.name, fused.place = n.place;
+  fused.def = &graph.registry().get("ExpandDepthwise"), fused.name = n.name, fused.numerics = n.numerics;
   for (const char* name : {"dilations", "kernel_shape", "pads", "strides"})
     if (n.attributes.has(name)) fused.attributes.set(name, n.attributes.ints(name));
   if (std::isfinite(ending.low)) fused.attributes.set("low", ending.low);

@@ -78,7 +78,8 @@ ir::Value* with_ones(ir::Graph& graph, ir::Value* v, std::size_t ones, Node* bef
     return axes->size() == ones ? with_dims_kept(graph, *n, *axes, before) : nullptr;
   if (!body_of(*n)) return nullptr;
   Node copy;
-  copy.def = n->def, copy.attributes = n->attributes, copy.name = n->name, copy.body = n->body, copy.inputs = n->inputs;
+  copy.def = n->def, copy.attributes = n->attributes, copy.numerics = n->numerics;
+  copy.name = n->name, copy.body = n->body, copy.inputs = n->inputs;
   int changed = 0;
   for (ir::Value*& in : copy.inputs) {
     if (ir::product(in->dims()) == ir::Dim(1) && in->rank() < 2) continue;

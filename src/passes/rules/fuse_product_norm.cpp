@@ -8,12 +8,12 @@
 //   y = ProductNorm(x, w, g, h, b, r)
 //
 // before: (x f32[6,8], w f32[8,16]!, b f32[16]!, r f32[6,16], g f32[16]!, h f32[16]!)
-//   p = MatMul(x, w, b, r) precision="tf32" anchor_inputs=2 body={(f32,f32,f32) %3=add.f32(%0,%1) %4=add.f32(%2,%3) -> %4}
+//   p = MatMul(x, w, b, r) numerics={round_to=tf32} anchor_inputs=2 body={(f32,f32,f32) %3=add.f32(%0,%1) %4=add.f32(%2,%3) -> %4}
 //   y = LayerNormalization(p, g, h)
 //   z = Relu(p)
 //   return y, z
 // after: (x f32[6,8], w f32[8,16]!, b f32[16]!, r f32[6,16], g f32[16]!, h f32[16]!)
-//   y, p = ProductNorm(x, w, g, h, b, r) precision="tf32"
+//   y, p = ProductNorm(x, w, g, h, b, r) numerics={round_to=tf32}
 //   z = Relu(p)
 //   return y, z
 //
@@ -70,9 +70,8 @@ bool is_row(const Value* v, const Value* result) { return v && v->is_constant() 
 bool fuse(ir::Graph& graph, Node& norm, Node& product, const Sum& sum, Value* scale, Value* bias, bool kept) {
   if (!is_row(scale, norm.out()) || !is_row(bias, norm.out())) return false;
   Node fused;
-  fused.def = &graph.registry().get("ProductNorm"), fused.name = norm.name, fused.place = norm.place;
+  fused.def = &graph.registry().get("ProductNorm"), fused.name = norm.name, fused.numerics = product.numerics;
   fused.attributes.set("epsilon", norm.attributes.number("epsilon"));
-  if (product.attributes.has("precision")) fused.attributes.set("precision", product.attributes.string("precision"));
   fused.inputs = {product.in(0), product.in(1), scale, bias};
   if (sum.row || sum.whole) fused.inputs.push_back(sum.row);
   if (sum.whole) fused.inputs.push_back(sum.whole);

@@ -53,13 +53,13 @@ bool try_fuse(ir::Graph& graph, Node& region) {
   if (!moves) return false;
   const Node& attention = *(moves->empty() ? region.in(0) : moves->back()->in(0))->producer;
   Node both;
-  both.def = attention.def, both.attributes = attention.attributes, both.name = attention.name, both.place = attention.place;
+  both.def = attention.def, both.attributes = attention.attributes, both.name = attention.name, both.numerics = attention.numerics;
   both.inputs = attention.inputs, both.anchor_inputs = static_cast<int>(attention.inputs.size()), both.body = body;
   Value* v = graph.add(std::move(both), 1, &region)->out();
   for (auto move = moves->rbegin(); move != moves->rend(); ++move) {
     std::vector<Value*> inputs = (*move)->inputs;
     inputs[0] = v;
-    v = graph.add((*move)->op(), std::move(inputs), (*move)->attributes, 1, (*move)->name, &region)->out();
+    v = graph.add_like(**move, std::move(inputs), &region)->out();
   }
   graph.replace_uses(region.out(), v);
   return true;

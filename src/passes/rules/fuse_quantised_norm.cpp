@@ -69,7 +69,7 @@ bool try_fuse(ir::Graph& graph, ir::Node& n) {
     const std::optional<Quantisation> q = body ? quantisation_in(*body) : std::nullopt;
     if (!q) continue;
     ir::Node both;
-    both.def = n.def, both.name = n.name, both.place = n.place, both.inputs = n.inputs, both.attributes = n.attributes;
+    both.def = n.def, both.name = n.name, both.numerics = n.numerics, both.inputs = n.inputs, both.attributes = n.attributes;
     both.attributes.set("quantised", std::string(name(q->type)));
     both.attributes.set("scale", static_cast<float>(q->scale));
     both.attributes.set("zero", static_cast<float>(q->zero));

@@ -37,7 +37,7 @@ bool try_lift(ir::Graph& graph, Node& n) {
   Value* x = reshape_to(graph, n.in(0), dims, &n);
   if (!x) return false;
   Node copy;
-  copy.def = n.def, copy.attributes = n.attributes, copy.name = n.name, copy.anchor_inputs = n.anchor_inputs, copy.place = n.place;
+  copy.def = n.def, copy.attributes = n.attributes, copy.name = n.name, copy.anchor_inputs = n.anchor_inputs, copy.numerics = n.numerics;
   copy.inputs = n.inputs, copy.body = n.body;
   copy.inputs[0] = x;
   graph.replace_uses(reshape->out(), graph.add(std::move(copy), 1, &n)->out());

@@ -2,13 +2,13 @@
 // to every element of a window, moved to its place. For GPUs, whose convolutions are fast; in two-byte types they have tactics of its own.
 //
 // before: (x f32[2,3,4,5], w f32[3,6,2,2]!, b f32[6]!)
-//   y = ConvTranspose(x, w, b) strides=[2,2] precision="tf32"
+//   y = ConvTranspose(x, w, b) strides=[2,2] numerics={round_to=tf32}
 // after: (x f32[2,3,4,5])
 //   k = constant f32[24,3,1,1]
 //   c = constant f32[24]
 //   u = i64[6]{2,2,2,6,4,5}
 //   v = i64[4]{2,6,8,10}
-//   p = Conv(x, k, c) precision="tf32"
+//   p = Conv(x, k, c) numerics={round_to=tf32}
 //   r = Reshape(p, u) allowzero=1
 //   t = Transpose(r) perm=[0,3,4,1,5,2]
 //   y = Reshape(t, v) allowzero=1
@@ -77,9 +77,9 @@ Value* lowered(ir::Graph& graph, ir::Node& n) {
     Value* times = indices(graph, {weight_shape[0] / w[1].constant()});
     operands.push_back(ops::fold(graph, "Tile", {bias, times}, {}, bias->name + "_tiled"));
   }
-  ir::Attributes attributes;
-  if (n.attributes.has("precision")) attributes.set("precision", n.attributes.string("precision"));
-  Value* product = graph.add("Conv", operands, attributes, 1, n.name, &n)->out();
+  ir::Node conv;
+  conv.def = &graph.registry().get("Conv"), conv.name = n.name, conv.numerics = n.numerics, conv.inputs = std::move(operands);
+  Value* product = graph.add(std::move(conv), 1, &n)->out();
   Value* parts = reshape_to(graph, product, split, &n);
   return parts ? reshape_to(graph, transpose_by(graph, parts, place, &n), y, &n) : nullptr;
 }

@@ -22,7 +22,7 @@ std::string key_of(const ir::Node& n) {
   for (const ir::Value* v : n.inputs) key += cat(' ', static_cast<const void*>(v));
   ir::Attributes attributes = n.attributes;
   if (const auto axes = reduced_axes(n)) attributes.set("axes", *axes);   // counted from either end
-  key += " " + ir::text(attributes) + cat(' ', n.outputs.size());
+  key += " " + ir::text(attributes) + ir::numerics_words(n.numerics) + cat(' ', n.outputs.size());
   if (n.body) key += " " + ir::text(*n.body) + cat(' ', n.anchor_inputs);
   return key;
 }

@@ -75,7 +75,8 @@ bool by_column(const Value* v, std::int64_t columns) {
 
 // Do the epilogues do the same, up to numbers and vectors?
 bool alike(const Node& a, const Node& b) {
-  if (a.op() != b.op() || a.in(0) != b.in(0) || ir::text(a.attributes) != ir::text(b.attributes) || a.in(1)->dtype() != b.in(1)->dtype() ||
+  if (a.op() != b.op() || a.in(0) != b.in(0) || ir::text(a.attributes) != ir::text(b.attributes) || a.numerics != b.numerics ||
+      a.in(1)->dtype() != b.in(1)->dtype() ||
       own_inputs(a) != own_inputs(b))
     return false;
   if (a.body.has_value() != b.body.has_value() || a.inputs.size() != b.inputs.size()) return false;
@@ -145,7 +146,7 @@ void merge(ir::Graph& graph, const Nodes& nodes) {
   Node& first = *nodes[0];
   const int own = own_inputs(first);
   Node all;
-  all.def = first.def, all.attributes = first.attributes, all.name = first.name, all.place = first.place;
+  all.def = first.def, all.attributes = first.attributes, all.name = first.name, all.numerics = first.numerics;
   all.inputs = first.inputs;
   all.inputs[1] = side_by_side(graph, nodes, 1, &first);
   for (int i = own; i < static_cast<int>(first.inputs.size()); ++i)

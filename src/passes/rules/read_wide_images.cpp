@@ -5,7 +5,7 @@
 //   h = Cast(x) to="f16"
 //   y = Conv(h, w, b) pads=[1,1,1,1]
 // after: (x f32[2,3,9,8], w f16[8,3,3,3]!, b f16[8]!)
-//   y = Conv(x, w, b) pads=[1,1,1,1] precision="f16"
+//   y = Conv(x, w, b) pads=[1,1,1,1] numerics={round_to=f16}
 //
 // kept: (x f32[2,8,9,8], w f16[8,8,3,3]!)
 //   h = Cast(x) to="f16"
@@ -25,8 +25,8 @@ bool rule(ir::Graph& graph, ir::Node& n) {
   ir::Value* image = cast->in(0);
   if (image->producer || image->is_constant() || image->dtype() != DType::f32) return false;
   if (narrow != DType::f16 && narrow != DType::bf16) return false;
-  if (n.in(1)->dtype() != narrow || n.attributes.has("precision") || !has_few_channels(n)) return false;
-  n.attributes.set("precision", std::string(name(narrow)));
+  if (n.in(1)->dtype() != narrow || n.numerics.round_to != ir::Rounding::none || !has_few_channels(n)) return false;
+  n.numerics.round_to = ir::rounding_to(narrow);
   graph.set_input(n, 0, image);
   return true;
 }

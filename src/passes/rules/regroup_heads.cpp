@@ -67,7 +67,7 @@ bool try_regroup(ir::Graph& graph, Node& n) {
     operands.push_back(transpose_by(graph, split, {1, 2, 0, 3}, &n));
   }
   if (batch == Dim(1)) return false;   // all views as it is
-  Value* result = reshape_to(graph, graph.make("FusedAttention", operands, n.attributes, &n), n.out()->dims(), &n);
+  Value* result = reshape_to(graph, graph.add_like(n, operands, &n)->out(), n.out()->dims(), &n);
   if (!result) return false;
   graph.replace_uses(n.out(), result);
   return true;

@@ -88,7 +88,7 @@ Value* past_pointwise(ir::Graph& graph, Node& n) {
     if (!fits && !alone) continue;
     std::vector<Value*> operands = n.inputs;
     std::replace(operands.begin(), operands.end(), n.inputs[i], small);
-    Value* result = graph.add(n.op(), operands, n.attributes, 1, n.name, &n)->out();
+    Value* result = graph.add_like(n, operands, &n)->out();
     return expanded(graph, result, n.out()->dims(), n.inputs[i]->producer->in(1), &n);
   }
   return nullptr;
@@ -101,7 +101,7 @@ Value* past_single(ir::Graph& graph, Node& n) {
     if (!number) continue;
     std::vector<Value*> operands = n.inputs;
     operands[i] = number;
-    Value* result = graph.add(n.op(), operands, n.attributes, 1, n.name, &n)->out();
+    Value* result = graph.add_like(n, operands, &n)->out();
     return expanded(graph, result, n.out()->dims(), nullptr, &n);
   }
   return nullptr;
@@ -116,7 +116,7 @@ Value* past_reduction(ir::Graph& graph, Node& n) {
     if (small->dims()[static_cast<std::size_t>(axis)] != n.in(0)->dims()[static_cast<std::size_t>(axis)]) return nullptr;
   std::vector<Value*> operands = n.inputs;
   operands[0] = small;
-  Value* result = graph.add(n.op(), operands, n.attributes, 1, n.name, &n)->out();
+  Value* result = graph.add_like(n, operands, &n)->out();
   return expanded(graph, result, n.out()->dims(), n.in(0)->producer->in(1), &n);
 }
 

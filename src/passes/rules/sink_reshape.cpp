@@ -82,7 +82,7 @@ Value* past_pointwise(ir::Graph& graph, Node& n) {
     if (v && !moved) return nullptr;
     operands.push_back(moved);
   }
-  return graph.add(n.op(), operands, n.attributes, 1, n.name, &n)->out();
+  return graph.add_like(n, operands, &n)->out();
 }
 
 // Softmax and norms, if they work along the tail. `to_the_end`: they work along all dims from the axis on.
@@ -103,13 +103,13 @@ Value* past_rows(ir::Graph& graph, Node& n) {
 Value* past_product(ir::Graph& graph, Node& n) {
   const auto a = regrouping(n.in(0)), b = regrouping(n.in(1));
   if (a && n.in(1)->rank() == 2 && a->from.size() >= 2 && a->to.size() >= 2)
-    return graph.add("MatMul", {a->source, n.in(1)}, n.attributes, 1, n.name, &n)->out();
+    return graph.add_like(n, {a->source, n.in(1)}, &n)->out();
   if (!a || !b || a->from.size() != b->from.size() || a->to.size() != b->to.size()) return nullptr;
   Regrouping left = *a, right = *b;
   left.tail = right.tail = 2;
   if (a->tail < 2 || b->tail < 2 || left.leading(a->from) != right.leading(b->from) || left.leading(a->to) != right.leading(b->to))
     return nullptr;
-  return graph.add("MatMul", {a->source, b->source}, n.attributes, 1, n.name, &n)->out();
+  return graph.add_like(n, {a->source, b->source}, &n)->out();
 }
 
 Value* past_transpose(ir::Graph& graph, Node& n) {

@@ -72,7 +72,7 @@ Sunk past_pointwise(ir::Graph& graph, Node& n, const Ints& perm) {
     if (v && !moved) return {};
     operands.push_back(moved);
   }
-  return {graph.add(n.op(), operands, n.attributes, 1, n.name, &n), perm};
+  return {graph.add_like(n, operands, &n), perm};
 }
 
 Sunk past_reduction(ir::Graph& graph, Node& n, Value* source, const Ints& perm) {
@@ -137,7 +137,7 @@ Sunk past_slice(ir::Graph& graph, Node& n, Value* source, const Ints& perm) {
   for (std::int64_t& axis : axes) axis = at(perm, axis);
   std::vector<Value*> operands{source, n.in(1), n.in(2), list(graph, axes)};
   if (n.in(4)) operands.push_back(n.in(4));
-  return {graph.add("Slice", operands, n.attributes, 1, n.name, &n), perm};
+  return {graph.add_like(n, operands, &n), perm};
 }
 
 Sunk past_pad(ir::Graph& graph, Node& n, Value* source, const Ints& perm) {
@@ -149,7 +149,7 @@ Sunk past_pad(ir::Graph& graph, Node& n, Value* source, const Ints& perm) {
       moved[static_cast<std::size_t>(perm[i]) + side * perm.size()] = (*pads)[i + side * perm.size()];
   std::vector<Value*> operands{source, list(graph, moved)};
   if (n.in(2)) operands.push_back(n.in(2));
-  return {graph.add("Pad", operands, n.attributes, 1, n.name, &n), perm};
+  return {graph.add_like(n, operands, &n), perm};
 }
 
 bool one_scale(const Node& n) {
@@ -168,7 +168,7 @@ Sunk past(ir::Graph& graph, Node& n, Value* source, const Ints& perm) {
   if ((op == "QuantizeLinear" || op == "DequantizeLinear") && one_scale(n)) {
     std::vector<Value*> operands = n.inputs;
     operands[0] = source;
-    return {graph.add(op, operands, n.attributes, 1, n.name, &n), perm};
+    return {graph.add_like(n, operands, &n), perm};
   }
   return {};
 }

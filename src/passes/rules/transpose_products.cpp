@@ -69,7 +69,7 @@ Value* behind_product(ir::Graph& graph, Node& n) {
   if (perm.empty()) return nullptr;
   std::vector<Value*> operands = n.inputs;
   operands[side] = t->in(0);
-  return transpose_by(graph, graph.add(n.op(), operands, n.attributes, 1, n.name, &n)->out(), perm, &n);
+  return transpose_by(graph, graph.add_like(n, operands, &n)->out(), perm, &n);
 }
 
 // Reshape(T(x)), where the Reshape splits the last dim and may put ones in front.

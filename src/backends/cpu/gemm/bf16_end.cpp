@@ -69,7 +69,7 @@ std::optional<SimpleForm> simple_form(const Problem& p, int channel_axis, int ow
 
 int bf16_parts(const Problem& p) {
   const bool wide = p.in[0].dtype == DType::f32 && p.in[1].dtype == DType::f32;
-  return wide && (!p.attributes || p.attributes->string("precision", "") != "bf16") ? 2 : 1;
+  return wide && !p.numerics.allows(ir::Rounding::bf16) ? 2 : 1;
 }
 
 Verdict Bf16End::supports(const Problem& p, int channel_axis, int own_bias) {

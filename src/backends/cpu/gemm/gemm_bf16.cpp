@@ -66,7 +66,7 @@ Verdict bf16_product(const Problem& p) {
   const DType a = p.in[0].dtype, b = p.in[1].dtype;
   if (a != DType::f32 && a != DType::bf16) return Verdict::no("the left operand is neither f32 nor bf16");
   if (b != DType::f32 && b != DType::bf16) return Verdict::no("the right operand is neither f32 nor bf16");
-  if ((a == DType::f32 || b == DType::f32) && p.attributes->string("precision", "") != "bf16")
+  if ((a == DType::f32 || b == DType::f32) && !p.numerics.allows(ir::Rounding::bf16))
     return Verdict::no("bf16 is not permitted here");
   return Verdict::only_if((p.device->features & kAmxBf16) != 0, "this machine has no AMX");
 }

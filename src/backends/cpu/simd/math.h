@@ -87,7 +87,11 @@ TENFOLD_INLINE vf tanh(vf x) {
   return min(set1(1.f), max(set1(-1.f), r));
 }
 
-TENFOLD_INLINE vf sigmoid(vf x) { return div(set1(1.f), add(set1(1.f), exp(bits_xor(x, sign_bits())))); }
+// With e = exp(-|x|), which does not overflow: 1 / (1 + e), and e / (1 + e) left of zero, down to the least denormal.
+TENFOLD_INLINE vf sigmoid(vf x) {
+  const vf e = exp(bits_or(x, sign_bits()));
+  return div(blend(set1(1.f), e, compare<_CMP_LT_OQ>(x, zero())), add(set1(1.f), e));
+}
 #if !defined(__AVX512F__)
 // GELU (of erf) of values in units of 1 / scale, in the same units.
 class Gelu {
@@ -116,6 +120,6 @@ TENFOLD_INLINE vf gelu_tanh(vf x) {
   const vf inner = mul(x, fma(mul(x, x), set1(0.0356774081f), set1(0.797884561f)));
   return fma(h, tanh(inner), h);
 }
-TENFOLD_INLINE vf silu(vf x) { return div(x, add(set1(1.f), exp(bits_xor(x, sign_bits())))); }
+TENFOLD_INLINE vf silu(vf x) { return mul(x, sigmoid(x)); }
 
 }  // namespace tenfold::simd

@@ -32,7 +32,7 @@ void check_one(const Tactic& tactic, const F32Case& c) {
 
 // f32 operands that may be rounded, and operands of bf16.
 void check(const Tactic& tactic, const char* op, std::string text, std::string body = "", std::vector<std::string> extra = {}) {
-  check_one(tactic, {op, text + " precision=\"bf16\"", body, extra});
+  check_one(tactic, {op, text + " numerics={round_to=bf16}", body, extra});
   const auto narrow = [](std::string s) {
     for (std::size_t at; (at = s.find("f32")) != std::string::npos;) s.replace(at, 3, "bf16");
     return s;
@@ -174,7 +174,7 @@ TEST(AmxBf16, RefusesEndlessCopies) {
 TEST(AmxBf16, NeedsPermission) {
   F32Problem problem({"MatMul", "f32[5,7] f32[7,3]!"});
   EXPECT_FALSE(cpu_matmul_amx_bf16().supports(TacticRun(cpu_matmul_amx_bf16(), problem.graph, 63).problem).yes);
-  F32Problem permitted({"MatMul", "f32[5,7] f32[7,3]! precision=\"bf16\""});
+  F32Problem permitted({"MatMul", "f32[5,7] f32[7,3]! numerics={round_to=bf16}"});
   EXPECT_FALSE(cpu_matmul_amx_bf16().supports(TacticRun(cpu_matmul_amx_bf16(), permitted.graph, kAvx2).problem).yes) << "without AMX";
   EXPECT_TRUE(cpu_matmul_amx_bf16().supports(TacticRun(cpu_matmul_amx_bf16(), permitted.graph, 63).problem).yes);
 }

@@ -55,7 +55,7 @@ TEST(AmxSplit, Attention) {
 // Otherwise the tests above could not fail.
 TEST(AmxSplit, Bf16WouldBeFarOff) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
-  F32Problem problem({"MatMul", "f32[130,384] f32[384,100]! precision=\"bf16\""});
+  F32Problem problem({"MatMul", "f32[130,384] f32[384,100]! numerics={round_to=bf16}"});
   const Tactic tactic = cpu_matmul_amx_bf16();
   TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
   Serial serial;
@@ -68,7 +68,7 @@ TEST(AmxSplit, SaysWhyNot) {
     return cpu_matmul_amx_split().supports(TacticRun(cpu_matmul_amx_split(), problem.graph, features).problem).reason;
   };
   EXPECT_EQ(reason("f32[5,7] f32[7,3]!", kAvx2), "this machine has no AMX");
-  EXPECT_EQ(reason("f32[5,7] f32[7,3]! precision=\"bf16\"", 63), "operands may be rounded to bf16");
+  EXPECT_EQ(reason("f32[5,7] f32[7,3]! numerics={round_to=bf16}", 63), "operands may be rounded to bf16");
   EXPECT_EQ(reason("bf16[5,7] bf16[7,3]!", 63), "operands are not f32");
   EXPECT_EQ(reason("f32[5,7] f32[7,3]", 63), "the right operand is not one constant matrix");
 }

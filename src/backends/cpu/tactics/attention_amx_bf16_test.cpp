@@ -28,7 +28,7 @@ struct AttentionCase {
 TEST(AttentionAmxBf16, RowsThatSeeNoKeyGiveZeros) {
   if (!(cpu::this_cpu().features & kAmxBf16)) GTEST_SKIP() << "this CPU has no AMX";
   constexpr int kRows = 35, kKeys = 300, kSize = 16;
-  AttentionCase c("f32[1,1,35,16] f32[1,1,300,16] f32[1,1,300,16] f32[1,1,35,300] precision=\"bf16\" scale=0.25");
+  AttentionCase c("f32[1,1,35,16] f32[1,1,300,16] f32[1,1,300,16] f32[1,1,35,300] numerics={round_to=bf16} scale=0.25");
   std::vector<Tensor> operands;
   for (const ops::CaseOperand& o : c.parsed.operands) operands.push_back(o.data);
   for (int row = 0; row < kRows; ++row)   // row 3 sees nothing, others one key only, some of them in the second block
@@ -51,7 +51,7 @@ TEST(AttentionAmxBf16, NeedsAmxAndForF32Permission) {
   const char* const narrow = "bf16[1,1,4,16] bf16[1,1,4,16] bf16[1,1,4,16]";
   constexpr std::uint32_t kAll = 63;
   EXPECT_FALSE(AttentionCase(wide).verdict(kAll).yes);
-  EXPECT_TRUE(AttentionCase((std::string(wide) + " precision=\"bf16\"").c_str()).verdict(kAll).yes);
+  EXPECT_TRUE(AttentionCase((std::string(wide) + " numerics={round_to=bf16}").c_str()).verdict(kAll).yes);
   EXPECT_TRUE(AttentionCase(narrow).verdict(kAll).yes);
   EXPECT_FALSE(AttentionCase(narrow).verdict(kAvx2 | kAvx512).yes);
   EXPECT_FALSE(AttentionCase((std::string(narrow) + " scale=-1.0").c_str()).verdict(kAll).yes);

@@ -57,7 +57,7 @@ TEST(ConvAmxSplit, TransposedConvolutions) {
 TEST(ConvAmxSplit, OnePartWouldMissTheTolerance) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
   for (const char* text : kConvolutions) {
-    F32Problem problem({"Conv", std::string(text) + " precision=\"bf16\""});
+    F32Problem problem({"Conv", std::string(text) + " numerics={round_to=bf16}"});
     const Tactic tactic = cpu_conv_amx_bf16();
     TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
     run.use(tactic.formats(run.problem).front());
@@ -99,7 +99,7 @@ TEST(ConvAmxSplit, SaysWhatItRefuses) {
   EXPECT_EQ(reason("f32[1,4,6,7] f32[8,2,3,3]! group=2", 63), "it has groups");
   EXPECT_EQ(reason("f32[1,4,6,7] f32[8,4,3,3]!", kAvx2 | kAvx512), "this machine has no AMX");
   EXPECT_EQ(reason("bf16[1,4,6,7] bf16[8,4,3,3]!", 63), "operands are not f32");
-  EXPECT_EQ(reason("f32[1,4,6,7] f32[8,4,3,3]! precision=\"bf16\"", 63), "operands may be rounded to bf16");
+  EXPECT_EQ(reason("f32[1,4,6,7] f32[8,4,3,3]! numerics={round_to=bf16}", 63), "operands may be rounded to bf16");
 }
 
 }  // namespace

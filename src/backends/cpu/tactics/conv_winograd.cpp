@@ -23,7 +23,7 @@ bool is_volume(const Problem& p) { return p.in[0].dims.size() == 5; }
 
 Verdict supports(const Problem& p) {
   if (const Verdict common = conv_supports(p); !common) return common;
-  if (p.attributes->integer("winograd", 1) == 0) return Verdict::no("Winograd's transforms are switched off (--noWinograd)");
+  if (!p.numerics.winograd) return Verdict::no("Winograd's transforms are switched off (--noWinograd)");
   const ConvShape s(p);
   if (p.in[0].dims.size() < 4 || s.kernel != Three{is_volume(p) ? 3 : 1, 3, 3} || s.stride != Three{1, 1, 1} ||
       s.dilation != Three{1, 1, 1} || s.groups != 1)

@@ -23,7 +23,7 @@ class F32Problem {
     for (const ops::CaseOperand& o : parsed.operands) add(o);
     ir::Node node;
     node.def = &op;
-    node.attributes = parsed.attributes;
+    node.attributes = parsed.attributes, node.numerics = parsed.numerics;
     if (!c.body.empty()) {
       ir::Scanner scanner(c.body);
       node.body = ir::parse_body(scanner);

@@ -33,7 +33,7 @@ inline void check_int8(const Tactic& tactic, const Int8Case& c, double quantum, 
   for (const ops::CaseOperand& o : parsed.operands) add(o);
   ir::Node node;
   node.def = &op;
-  node.attributes = parsed.attributes;
+  node.attributes = parsed.attributes, node.numerics = parsed.numerics;
   if (c.body) {
     node.body = c.body;
     node.anchor_inputs = static_cast<int>(inputs.size());

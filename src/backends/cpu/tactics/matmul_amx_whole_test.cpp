@@ -72,7 +72,7 @@ TEST(MatmulAmxWhole, SaysWhyNot) {
     return cpu_matmul_amx_whole().supports(TacticRun(cpu_matmul_amx_whole(), problem.graph, features).problem).reason;
   };
   EXPECT_EQ(reason("f32[5,7] f32[7,3]!", kAvx2), "this machine has no AMX");
-  EXPECT_EQ(reason("f32[5,7] f32[7,3]! precision=\"bf16\"", 63), "operands may be rounded to bf16");
+  EXPECT_EQ(reason("f32[5,7] f32[7,3]! numerics={round_to=bf16}", 63), "operands may be rounded to bf16");
   EXPECT_EQ(reason("f32[5,7] f32[7,3]", 63), "the right operand is not one constant matrix");
 }
 

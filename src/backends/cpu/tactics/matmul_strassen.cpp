@@ -26,7 +26,7 @@ std::int64_t likely_own_rows(const Problem& p) {
 
 Verdict supports(const Problem& p) {
   if (const Verdict common = supports_constant_product(p); !common) return common;
-  if (p.attributes->integer("strassen", 1) == 0) return Verdict::no("Strassen's algorithm is switched off (--noStrassen)");
+  if (!p.numerics.strassen) return Verdict::no("Strassen's algorithm is switched off (--noStrassen)");
   if (k_of(p) % 2 != 0) return Verdict::no("its depth is odd");
   return Verdict::only_if(likely_own_rows(p) >= kLeastRows && k_of(p) >= kLeastWidth && n_of(p) >= kLeastWidth, "too small for it to pay");
 }

@@ -28,7 +28,7 @@ struct Kernel {
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
   return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_norm_avx2, tenfold_norm_avx512), RowFloats(p, p.in[0].dtype),
                                          p.attributes->integer("axis"),
-                                         {.log = p.op->name == "LogSoftmax", .exact = p.attributes->integer("fast_exp", 1) == 0}});
+                                         {.log = p.op->name == "LogSoftmax", .exact = !p.numerics.fast_exp}});
 }
 // What is not f32 is computed here: a row, or a strip of columns.
 ir::Dim worker_scratch(const Problem& p, const Config&) {

@@ -1,9 +1,9 @@
 // The parts that kernels for wgmma are put together from.
 #include "backends/cuda/codegen/gemm_wgmma_parts.h"
 
-#include <cstdlib>
-#include <cstring>
+#include <atomic>
 
+#include "backends/cuda/codegen/gelu_text.h"
 #include "backends/cuda/codegen/mma_parts.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "base/check.h"
@@ -63,12 +63,14 @@ template <int LEFT> __device__ __forceinline__ void wait_for_products() {
 __device__ __forceinline__ u32 pair(float low, float high) { u32 y; asm(PAIR " %0, %1, %2;" : "=r"(y) : "f"(high), "f"(low)); return y; }
 )";
 
+std::atomic<bool> every_lane{false};
+
 }  // namespace
 
+void let_every_lane_arrive(bool yes) noexcept { every_lane = yes; }
+
 std::string arrivals() {
-  const char* text = std::getenv("TENFOLD_EVERY_LANE_ARRIVES");
-  const bool all = text && std::strcmp(text, "1") == 0;
-  return cat("constexpr int kArriving = ", all ? 32 : 1, ";\n",
+  return cat("constexpr int kArriving = ", every_lane ? 32 : 1, ";\n",
              "__device__ __forceinline__ bool arrives(int lane) { return kArriving > 1 || lane == 0; }\n");
 }
 
@@ -89,19 +91,18 @@ std::string wgmma_multiply(int columns, DType a, DType b) {
              " : \"l\"(a), \"l\"(b), \"r\"(add));\n}\n");
 }
 
-// Half the instructions that two single ones take.
+// The halves that gelu_half takes from a value are taken of both at once, in f16.
 std::string gelu_of_two(DType result, double factor) {
   const auto halves = [](double x) { return cat("\"r\"(", float_to_half(static_cast<float>(x)) * 0x10001u, "u)"); };
   const bool small = result == DType::f8e4m3fn;
-  const char* end = small ? "mul.rn.f16x2 h, h, %8;\\n\\tcvt.rn.satfinite.e4m3x2.f16x2 y, h;\\n\\tst.shared.b16 [%0], y;"
+  const char* end = small ? "mul.rn.f16x2 h, h, %6;\\n\\tcvt.rn.satfinite.e4m3x2.f16x2 y, h;\\n\\tst.shared.b16 [%0], y;"
                           : "st.shared.b32 [%0], h;";
   return cat(R"(
 __device__ __forceinline__ void put_gelu(u32 place, float low, float high) {
-  asm volatile("{\n\t.reg .b32 x, t, p, h;\n\t.reg .b16 y;\n\tcvt.rn.f16x2.f32 x, %2, %1;\n\tmul.rn.f16x2 t, x, x;\n\t"
-               "min.f16x2 t, t, %3;\n\tfma.rn.f16x2 p, t, %4, %5;\n\tfma.rn.f16x2 p, p, t, %6;\n\tmul.rn.f16x2 p, p, x;\n\t"
-               "tanh.approx.f16x2 p, p;\n\tmul.rn.f16x2 h, x, %7;\n\tfma.rn.f16x2 h, h, p, h;\n\t)",
-             end, "\\n\\t}\"\n               :: \"r\"(place), \"f\"(low), \"f\"(high), ", halves(32), ", ", halves(-3.1580747e-4), ", ",
-             halves(0.036798258), ", ", halves(0.79771785), ", ", halves(0.5), ", ", halves(factor), ");\n}\n");
+  asm volatile("{\n\t.reg .b32 x, t, h;\n\t.reg .b16 y;\n\tcvt.rn.f16x2.f32 x, %2, %1;\n\tcvt.rn.f16x2.f32 t, %4, %3;\n\t"
+               "abs.f16x2 h, x;\n\tmul.rn.f16x2 h, h, %5;\n\tfma.rn.f16x2 h, x, %5, h;\n\tsub.rn.f16x2 h, h, t;\n\t)",
+             end, "\\n\\t}\"\n               :: \"r\"(place), \"f\"(low), \"f\"(high), \"f\"(gelu_tail(low)), \"f\"(gelu_tail(high)), ",
+             halves(0.5), ", ", halves(factor), ");\n}\n");
 }
 
 std::string panel_helpers(DType result) {

@@ -1,6 +1,7 @@
 // CUDA C that all generated kernels share.
 #include "backends/cuda/codegen/prelude.h"
 
+#include "backends/cuda/codegen/gelu_text.h"
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
@@ -87,20 +88,6 @@ __device__ __forceinline__ float max_nan(float a, float b) { return a != a ? a :
 __device__ __forceinline__ double min_nan(double a, double b) { return a != a ? a : b != b ? b : fmin(a, b); }
 __device__ __forceinline__ double max_nan(double a, double b) { return a != a ? a : b != b ? b : fmax(a, b); }
 template <class T> __device__ __forceinline__ T sigmoid(T x) { return T(1) / (T(1) + exp(-x)); }
-// erf to 5e-4, the distance between neighbours of 1 in f16, in six instructions: epilogues of products have no time for more.
-__device__ __forceinline__ float erf_half(float x) {
-  const float t = fminf(x * x, 16.f);
-  float y;
-  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x * fmaf(fmaf(-1.7864772e-3f, t, 0.10408119f), t, 1.1281434f)));
-  return y;
-}
-// x/2 (1 + erf(x / sqrt(2))) by the same polynomial, its constants scaled.
-__device__ __forceinline__ float gelu_half(float x) {
-  const float t = fminf(x * x, 32.f), half = 0.5f * x;
-  float y;
-  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x * fmaf(fmaf(-3.1580747e-4f, t, 0.036798258f), t, 0.79771785f)));
-  return fmaf(half, y, half);
-}
 template <class T> __device__ __forceinline__ T sign_of(T x) { return x != x ? x : T((x > T(0)) - (x < T(0))); }
 template <class T> __device__ __forceinline__ T floor_mod(T a, T b) {
   const T r = fmod(a, b);
@@ -178,7 +165,10 @@ Types types(DType dtype) {
 
 }  // namespace
 
-std::string_view prelude() { return kPrelude; }
+std::string_view prelude() {
+  static const std::string text = cat(kPrelude, gelu_text());
+  return text;
+}
 bool has_c_type(DType dtype) { return !types(dtype).storage.empty(); }
 std::string_view storage_type(DType dtype) { return types(dtype).storage; }
 std::string_view compute_type(DType dtype) { return types(dtype).compute; }

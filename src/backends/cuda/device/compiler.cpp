@@ -35,11 +35,16 @@ struct Loaded {
   int (*log)(Program program, char* text);
   int (*binary_bytes)(Program program, std::size_t* bytes);
   int (*binary)(Program program, char* bytes);
+  std::string why_not;
 
   Loaded() {
     library.get(version, "nvrtcVersion"), library.get(create, "nvrtcCreateProgram"), library.get(destroy, "nvrtcDestroyProgram");
     library.get(compile, "nvrtcCompileProgram"), library.get(log_bytes, "nvrtcGetProgramLogSize"), library.get(log, "nvrtcGetProgramLog");
     library.get(binary_bytes, "nvrtcGetCUBINSize"), library.get(binary, "nvrtcGetCUBIN");
+    why_not = library.why_not();
+    int major = 0, minor = 0;
+    if (library.opened() && version(&major, &minor) == 0 && major < 12)
+      why_not = cat("NVRTC ", major, ".", minor, " is too old: 12.0 or later is needed");
   }
 };
 
@@ -52,7 +57,7 @@ std::string target_option(int arch) { return cat("--gpu-architecture=sm_", arch,
 
 }  // namespace
 
-const std::string& compiler_why_not() { return nvrtc().library.why_not(); }
+const std::string& compiler_why_not() { return nvrtc().why_not; }
 
 void choose_compiler(const std::string& path) { names() = {path}; }
 
@@ -81,7 +86,7 @@ void count_compilation() noexcept { begun.fetch_add(1, std::memory_order_relaxed
 std::string compile(const std::string& source, int arch) {
   count_compilation();
   const Loaded& n = nvrtc();
-  require(n.library.opened(), ErrorKind::unsupported, "GPU kernels cannot be compiled here: ", n.library.why_not());
+  require(n.why_not.empty(), ErrorKind::unsupported, "GPU kernels cannot be compiled here: ", n.why_not);
   Program program = nullptr;
   check(n.create(&program, source.c_str(), "tenfold.cu", 0, nullptr, nullptr) == 0, "NVRTC does not take a program");
   struct Destroy {

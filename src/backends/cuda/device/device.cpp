@@ -6,6 +6,7 @@
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/cublas_lt.h"
 #include "backends/cuda/device/cudnn.h"
+#include "backends/cuda/device/failures.h"
 #include "backends/cuda/device/kernel_store.h"
 #include "base/check.h"
 
@@ -18,7 +19,7 @@ int device_count() {
 }
 
 LoadedModule::LoadedModule(std::string_view image) {
-  if (!image.empty()) expect(driver()->module_load(&module_, image.data()), "loading a kernel");
+  if (!image.empty()) expect(driver()->module_load(&module_, image.data()), "cuModuleLoadData", "loading a kernel");
 }
 LoadedModule::~LoadedModule() {
   if (module_) driver()->module_unload(module_);
@@ -26,9 +27,9 @@ LoadedModule::~LoadedModule() {
 Function LoadedModule::function(const char* name, int shared_bytes) const {
   Function function = nullptr;
   if (!module_) return nullptr;
-  expect(driver()->module_function(&function, module_, name), "looking a kernel up");
+  expect(driver()->module_function(&function, module_, name), "cuModuleGetFunction", "looking a kernel up");
   if (shared_bytes > 48 << 10)
-    expect(driver()->function_set(function, kFunctionMaxDynamicShared, shared_bytes), "asking for shared memory");
+    expect(driver()->function_set(function, kFunctionMaxDynamicShared, shared_bytes), "cuFuncSetAttribute", "asking for shared memory");
   return function;
 }
 
@@ -53,16 +54,21 @@ Device::Device(int ordinal) {
   }
   const Driver& d = *driver();
   int device = 0, major = 0, minor = 0, l2 = 0, version = 0;
-  expect(d.device_get(&device, ordinal), "opening the device");
-  const auto ask = [&](int& value, int attribute) { expect(d.device_attribute(&value, attribute, device), "asking what the device is"); };
+  working_for(ordinal);
+  d.driver_version(&version);
+  expect_driver(version);
+  expect(d.device_get(&device, ordinal), "cuDeviceGet", "opening the device");
+  const auto ask = [&](int& value, int attribute) {
+    expect(d.device_attribute(&value, attribute, device), "cuDeviceGetAttribute", "asking what the device is");
+  };
   ask(major, kCapabilityMajor), ask(minor, kCapabilityMinor), ask(multiprocessors_, kMultiprocessors),
       ask(shared_bytes_, kSharedMemoryPerBlockOptIn), ask(l2, kL2Bytes);
   std::size_t memory = 0;
-  expect(d.device_memory(&memory, device), "asking how much memory it has");
+  expect(d.device_memory(&memory, device), "cuDeviceTotalMem", "asking how much memory it has");
   memory_bytes_ = static_cast<std::int64_t>(memory);
   char text[256] = "";
   d.device_name(text, sizeof text - 1, device);
-  d.driver_version(&version);
+  expect_capability(text, major, minor);
   info_.kind = "cuda";
   info_.name = text;
   info_.arch = major * 10 + minor;
@@ -72,11 +78,14 @@ Device::Device(int ordinal) {
   if (compiler_why_not().empty()) info_.libraries += cat(", ", compiler_name());
   if (cublas_lt()) info_.libraries += cat(", cuBLASLt ", cublas_lt()->version_text());
   if (cudnn()) info_.libraries += cat(", cuDNN ", cudnn()->version_text());
-  expect(d.retain_primary(&context_, device), "starting the device");
+  name_libraries(ordinal, info_.libraries);
+  expect(d.retain_primary(&context_, device), "cuDevicePrimaryCtxRetain", "starting the device");
 }
 
 void Device::make_current() const noexcept {
-  if (context_) driver()->set_current(context_);
+  if (!context_) return;
+  working_for(info_.ordinal);
+  driver()->set_current(context_);
 }
 
 std::shared_ptr<const LoadedModule> Device::load(const std::string& source) {

@@ -2,9 +2,9 @@
 #include "backends/cuda/device/driver.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 
+#include "backends/cuda/device/failures.h"
 #include "backends/cuda/device/library.h"
 #include "base/check.h"
 
@@ -18,7 +18,17 @@ struct Loaded {
 
   Loaded() {
     Driver& t = table;
-    library.get(t.init, "cuInit"), library.get(t.driver_version, "cuDriverGetVersion"), library.get(t.error_string, "cuGetErrorString");
+    ErrorName names = nullptr;
+    int version = 0;
+    library.get(t.driver_version, "cuDriverGetVersion"), library.get_if_there(names, "cuGetErrorName");
+    if (library.opened() && t.driver_version(&version) == kSuccess) try {
+        expect_driver(version);   // before something is missed that only a newer one has
+      } catch (const Error& e) {
+        why_not = e.what();
+        return;
+      }
+    use_error_names(names);
+    library.get(t.init, "cuInit"), library.get(t.error_string, "cuGetErrorString");
     library.get(t.device_count, "cuDeviceGetCount"), library.get(t.device_get, "cuDeviceGet"),
         library.get(t.device_name, "cuDeviceGetName");
     library.get(t.device_attribute, "cuDeviceGetAttribute"), library.get(t.device_memory, "cuDeviceTotalMem_v2");
@@ -67,20 +77,6 @@ const Driver*& other_driver() {
 const Driver* driver() { return other_driver() ? other_driver() : loaded().why_not.empty() ? &loaded().table : nullptr; }
 void use_driver(const Driver* other) { other_driver() = other; }
 const std::string& driver_why_not() { return loaded().why_not; }
-
-void expect(int result, const char* doing) {
-  if (result == kSuccess) return;
-  char words[kErrorText];
-  describe(result, words, sizeof words);
-  fail(result == kOutOfMemory ? ErrorKind::out_of_memory : ErrorKind::device, cat("CUDA, ", doing, ": ", words));
-}
-
-void describe(int result, char* text, std::size_t bytes) noexcept {
-  const char* words = nullptr;
-  driver()->error_string(result, &words);
-  std::snprintf(text, bytes, "%s (%d)%s", words ? words : "unknown error", result,
-                is_for_good(result) ? "; this process cannot use the GPU any more: start it again" : "");
-}
 
 bool is_for_good(int result) noexcept {
   // Illegal addresses, instructions and program counters, failed assertions and launches, memory that lost bits, hung kernels.

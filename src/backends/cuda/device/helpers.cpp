@@ -67,7 +67,7 @@ class Helper {
 };
 
 std::string file_in(const std::filesystem::path& folder) {
-  for (const char* place : {"tenfold-nvrtc", "../libexec/tenfold/tenfold-nvrtc"})
+  for (const char* place : {"tenfold-nvrtc", "../libexec/tenfold/tenfold-nvrtc", "../../libexec/tenfold/tenfold-nvrtc"})
     if (const auto file = folder / place; ::access(file.c_str(), X_OK) == 0) return file.string();
   return {};
 }

@@ -3,15 +3,17 @@
 
 #include <utility>
 
+#include "backends/cuda/device/failures.h"
+
 namespace tenfold::backends::cuda {
 
 Queue::Queue(Device& d) : device(d) {
   device.make_current();
   void* word = nullptr;
-  expect(driver()->allocate_host(&word, sizeof *bad_index, 0), "allocating host memory");
+  expect(driver()->allocate_host(&word, sizeof *bad_index, 0), "cuMemHostAlloc", "allocating host memory");
   bad_index = static_cast<std::uint32_t*>(word);
   *bad_index = 0;
-  expect(driver()->stream_create(&own, kStreamNonBlocking), "making a stream");
+  expect(driver()->stream_create(&own, kStreamNonBlocking), "cuStreamCreate", "making a stream");
   stream = own;
 }
 Queue::~Queue() {

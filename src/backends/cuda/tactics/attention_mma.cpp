@@ -34,7 +34,7 @@ Verdict supports(const Problem& p) {
   if (Verdict v = attention_is_regular(p); !v) return v;
   if (Verdict v = heads_fit_a_grid(p); !v) return v;
   const DType type = p.in[0].dtype;
-  if (type == DType::f32 && p.attributes->string("precision", "") != "tf32")
+  if (type == DType::f32 && !p.numerics.allows(ir::Rounding::tf32))
     return Verdict::no("tensor cores round f32 to tf32, which is not allowed");
   if (type != DType::f16 && p.device->arch < 80) return Verdict::no(type == DType::f32 ? "needs sm_80 for tf32" : "needs sm_80 for bf16");
   if (p.in[0].dims[3].constant() > 128 || p.in[2].dims[3].constant() > 128) return Verdict::no("a head of more than 128");

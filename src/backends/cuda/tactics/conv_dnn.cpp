@@ -23,7 +23,7 @@ Verdict supports(const Problem& p) {
   const DType t = p.in[0].dtype;
   if (t != DType::f32 && t != DType::f16 && t != DType::bf16) return Verdict::no(cat("operands are ", name(t)));
   if (p.in[1].dtype != t || p.out[0].dtype != t) return Verdict::no("operands differ in type");
-  if (t == DType::f32 && p.attributes->string("precision", "") != "tf32")
+  if (t == DType::f32 && !p.numerics.allows(ir::Rounding::tf32))
     return Verdict::no("cuDNN's f32 convolutions round to TF32, which is not allowed");
   if (Verdict v = conv_is_regular(p); !v) return v;
   LibraryTail tail;

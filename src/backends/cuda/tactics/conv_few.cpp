@@ -46,7 +46,7 @@ Verdict read(const Problem& p, Read& r) {
   Problem narrow = p;
   r.few.wide = is_wide(p);
   if (r.few.wide) {
-    if (p.attributes->string("precision", "") != name(p.in[1].dtype)) return Verdict::no("operands differ in type");
+    if (!p.numerics.allows(ir::rounding_to(p.in[1].dtype))) return Verdict::no("operands differ in type");
     if (!p.in[0].dense || p.in[0].layout != kPlain) return Verdict::no("the image does not lie plane by plane");
     narrow.in[0].dtype = p.in[1].dtype, narrow.in[0].layout = kChannelsLast;
   }

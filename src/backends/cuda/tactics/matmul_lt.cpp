@@ -70,7 +70,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   k->handle = lt_handle(p.device->ordinal);
   match_lt_tail(p, k->tail);
   k->dtype = p.in[0].dtype;
-  k->tf32 = p.attributes->string("precision", "") == "tf32";
+  k->tf32 = p.numerics.allows(ir::Rounding::tf32);
   k->rank = static_cast<int>(c[0]);
   k->sizes = {.n = p.in[1].dims.back().constant(),
               .k = p.in[0].dims.back().constant(),

@@ -19,7 +19,7 @@ struct OneNode {
     const ir::OpDef &def = ir::Registry::builtin().get(op), &any = ir::Registry::builtin().get("Identity");
     const ops::Case parsed = ops::parse_case(def, text);
     ir::Node node;
-    node.def = &def, node.attributes = parsed.attributes;
+    node.def = &def, node.attributes = parsed.attributes, node.numerics = parsed.numerics;
     if (!body.empty()) node.body = ir::parse_body(body);
     for (const ops::CaseOperand& o : parsed.operands) node.inputs.push_back(add(o));
     node.anchor_inputs = static_cast<int>(node.inputs.size());

@@ -27,7 +27,7 @@ Verdict types(const Problem& p, F32 f32 = F32::none) {
   if (t != DType::f16 && t != DType::bf16 && !(f32 != F32::none && t == DType::f32)) return Verdict::no(cat("operands are ", name(t)));
   if (p.in[1].dtype != t) return Verdict::no("operands differ in type");
   if (t == DType::f32 && f32 == F32::tf32) {
-    if (p.attributes->string("precision", "") != "tf32") return Verdict::no("tensor cores round f32 to tf32, which is not allowed");
+    if (!p.numerics.allows(ir::Rounding::tf32)) return Verdict::no("tensor cores round f32 to tf32, which is not allowed");
     return Verdict::only_if(p.device->arch >= 80, "needs sm_80 for tf32");
   }
   return Verdict::only_if(t != DType::bf16 || p.device->arch >= 80, "needs sm_80 for bf16");

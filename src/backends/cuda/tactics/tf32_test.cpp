@@ -26,14 +26,15 @@ const std::string kGelu =
 const std::string kResidual = "(f32,f32,f32) %3=add.f32(%0,%1) %4=add.f32(%3,%2) %5=constant.f32(0) %6=max.f32(%4,%5) -> %6";
 
 const Case kCases[] = {
-    {"MatMul", "f32[1100,136] f32[136,144]! precision=\"tf32\"", kGelu, {"f32[144]!"}, {"matmul_mma", "matmul_wgmma"}},
-    {"MatMul", "f32[3,430,72] f32[72,208]! precision=\"tf32\"", kResidual, {"f32[208]!", "f32[3,430,208]"}, {"matmul_mma", "matmul_wgmma"}},
-    {"MatMul", "f32[128,772] f32[772,104]! precision=\"tf32\"", kResidual, {"f32[104]!", "f32[128,104]"},
+    {"MatMul", "f32[1100,136] f32[136,144]! numerics={round_to=tf32}", kGelu, {"f32[144]!"}, {"matmul_mma", "matmul_wgmma"}},
+    {"MatMul", "f32[3,430,72] f32[72,208]! numerics={round_to=tf32}", kResidual, {"f32[208]!", "f32[3,430,208]"},
+     {"matmul_mma", "matmul_wgmma"}},
+    {"MatMul", "f32[128,772] f32[772,104]! numerics={round_to=tf32}", kResidual, {"f32[104]!", "f32[128,104]"},
      {"matmul_mma", "matmul_few_wgmma"}},
-    {"MatMul", "f32[65,133] f32[133,71]! precision=\"tf32\"", kGelu, {"f32[71]!"}, {"matmul_mma"}},
-    {"Conv", "f32[6,64,19,23] f32[80,64,3,3]! f32[80]! pads=[1,1,1,1] strides=[1,1] precision=\"tf32\"", kResidual,
+    {"MatMul", "f32[65,133] f32[133,71]! numerics={round_to=tf32}", kGelu, {"f32[71]!"}, {"matmul_mma"}},
+    {"Conv", "f32[6,64,19,23] f32[80,64,3,3]! f32[80]! pads=[1,1,1,1] strides=[1,1] numerics={round_to=tf32}", kResidual,
      {"f32[80,1,1]!", "f32[6,80,19,23]"}, {"conv_mma", "conv_wgmma"}},
-    {"Conv", "f32[2,3,57,45] f32[40,3,7,7]! f32[40]! pads=[3,3,3,3] strides=[2,2] precision=\"tf32\"",
+    {"Conv", "f32[2,3,57,45] f32[40,3,7,7]! f32[40]! pads=[3,3,3,3] strides=[2,2] numerics={round_to=tf32}",
      "(f32) %1=constant.f32(0) %2=max.f32(%0,%1) -> %2", {}, {"conv_mma"}},
 };
 
@@ -79,7 +80,7 @@ TEST(CudaTf32, RefusesWithTheReason) {
     }
     return std::string("there is no such tactic");
   };
-  const OneNode rounded("MatMul", "f32[1100,136] f32[136,144]! precision=\"tf32\"", "", {});
+  const OneNode rounded("MatMul", "f32[1100,136] f32[136,144]! numerics={round_to=tf32}", "", {});
   const OneNode exact("MatMul", "f32[1100,136] f32[136,144]!", "", {});
   const OneNode image("Conv", "f32[6,64,19,23] f32[80,64,3,3]!", "", {});
   for (const char* name : {"matmul_mma", "matmul_wgmma", "matmul_few_wgmma"}) {
@@ -142,7 +143,7 @@ TEST(CudaTf32, RoundsBothOperandsToTheNearest) {
   const std::shared_ptr<Backend> backend = open_backend("cuda");
   for (const bool left : {true, false})
     for (const std::int64_t n : {128, 384}) {   // few results, and many
-      OneNode one("MatMul", cat("f32[", n, ",", n, "] f32[", n, ",", n, "]! precision=\"tf32\""), "", {});
+      OneNode one("MatMul", cat("f32[", n, ",", n, "] f32[", n, ",", n, "]! numerics={round_to=tf32}"), "", {});
       one.operands[left ? 1 : 0] = identity(n);
       const Tensor& exact = one.operands[left ? 0 : 1];
       each_tactic(one, backend->info(), [&](const Tactic& tactic, const testing::TacticRun& run) {

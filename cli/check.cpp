@@ -1,0 +1,61 @@
+// tenfold check: everything that is wrong with a model, without a build.
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "console.h"
+#include "flags.h"
+#include "model_or_plan.h"
+#include "tenfold/build.h"
+#include "tenfold/model_error.h"
+#include "verbs.h"
+
+namespace tenfold::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json as_json(const std::vector<ModelProblem>& problems) {
+  Json list = Json::array();
+  for (const ModelProblem& p : problems)
+    list.push_back({{"kind", std::string(name(p.kind))},
+                    {"node", p.node},
+                    {"outputs", p.outputs},
+                    {"operator", p.op},
+                    {"domain", p.domain},
+                    {"opset", p.opset},
+                    {"message", p.message},
+                    {"hint", p.hint}});
+  return list;
+}
+
+}  // namespace
+
+int check_main(const Arguments& arguments) {
+  bool json = false, help = false;
+  Console console{.show_info = false};
+  BuildConfig config;
+  Flags flags("tenfold check MODEL.onnx [--json] [--flags]",
+              "Lists everything that is wrong with a model, or that Tenfold does not support of it. Exit code: 0 sound and "
+              "supported, 3 not.");
+  flags.group("Flags");
+  flags.add_switch("json", json, "a list of objects: kind, node, outputs, operator, domain, opset, message, hint");
+  add_build_flags(flags, config);
+  flags.add_switch("verbose", console.verbose, "what the import says");
+  flags.add_switch("help", help, "this text");
+  const auto words = flags.parse(arguments);
+  if (help) return std::fputs(flags.help().c_str(), stdout), kOk;
+  if (words.size() != 1) throw UsageError("tenfold check takes one model, " + std::to_string(words.size()) + " given");
+  config.log = console.callback();
+  const std::vector<ModelProblem> problems = check_model(words[0], config);
+  if (json) {
+    std::printf("%s\n", as_json(problems).dump(2, ' ', true, Json::error_handler_t::replace).c_str());
+  } else if (problems.empty()) {
+    std::printf("%s: sound and supported\n", words[0].c_str());
+  } else {
+    std::printf("%s: %zu %s\n", words[0].c_str(), problems.size(), problems.size() == 1 ? "problem" : "problems");
+    for (const ModelProblem& problem : problems) std::printf("  %s\n", printable(problem.text()).c_str());
+  }
+  return problems.empty() ? kOk : kModelInvalid;
+}
+
+}  // namespace tenfold::cli

@@ -1,0 +1,127 @@
+/* Building: from a model to an engine. */
+#ifndef TENFOLD_C_BUILD_H
+#define TENFOLD_C_BUILD_H
+
+#include "tenfold/export.h"
+#include "tenfold/c/engine.h"
+#include "tenfold/c/log.h"
+#include "tenfold/c/status.h"
+#include "tenfold/c/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of a zeroed configuration, every field means the default. */
+enum { TENFOLD_LEVEL_UNTIMED = -1 };   /* level 0: the first tactic that fits, nothing is timed */
+typedef struct {           /* of one input; all three have `rank` extents */
+  size_t struct_size;
+  const char* input;
+  int32_t profile, rank;   /* profiles are numbered from 0 without gaps */
+  const int64_t *min, *opt, *max;
+} tenfold_range;
+/* One step of progress: "tune", 17 of 120. Returning 0 cancels the build. */
+typedef int32_t (*tenfold_progress_function)(void* user, const char* phase, int32_t done, int32_t total);
+enum {
+  TENFOLD_TACTICS_REFERENCE = 1, TENFOLD_TACTICS_NATIVE = 2, TENFOLD_TACTICS_ONEDNN = 4, TENFOLD_TACTICS_CUBLAS_LT = 8,
+  TENFOLD_TACTICS_CUDNN = 16
+};
+typedef struct { const char *key, *value; } tenfold_pair;
+/* An input of one of the examples that the overflow check runs: examples are numbered from 0 without gaps. */
+typedef struct {
+  const char* input;
+  const tenfold_data* data;
+  int32_t example;
+} tenfold_typical_input;
+typedef struct {
+  const char *tactic, *config;
+  double nanoseconds;              /* -1: not timed */
+} tenfold_candidate;
+/* Chooses for each problem: the index of a candidate, or -1: by time. The same question may come more than once. */
+typedef int32_t (*tenfold_choose_function)(void* user, const char* node, const char* problem,
+                                           const tenfold_candidate* candidates, int32_t count);
+/* The graph as text: "import", then after each pass that changed it. */
+typedef void (*tenfold_dump_function)(void* user, const char* pass, const char* graph);
+typedef struct {
+  size_t struct_size;
+  const char* device;              /* null: "cpu" */
+  int32_t threads;                 /* 0: from affinity mask and cgroup quota */
+  int32_t optimization_level;      /* 1 to 5, as in BuildConfig; 0: the default; TENFOLD_LEVEL_UNTIMED: its level 0 */
+  int32_t allow_bf16;
+  const char* timing_cache;        /* file, or null */
+  const tenfold_range* ranges;
+  int32_t range_count;
+  tenfold_log_function log;        /* may be null */
+  void* log_user;
+  int32_t refittable;              /* 1: keep what tenfold_engine_refit() needs */
+  int32_t no_tf32;                 /* 1: float32 is not rounded, denormals are kept: --noTF32 */
+  int32_t allow_fp16;
+  tenfold_progress_function progress;   /* may be null */
+  void* progress_user;
+  int32_t pack_tokens;             /* 1: only tokens that the attention mask keeps, where equal; 2: zeros for the others */
+  int32_t no_winograd, no_strassen, no_fast_exp;   /* 1: not this one on a CPU, as with --noWinograd ... */
+  int32_t no_int8, no_fp8;         /* 1: products of a quantised model are not computed in this type */
+  int32_t no_overflow_check;       /* 1: with allow_fp16 on a GPU, do not look for values that 16 bits cannot hold */
+  int32_t pin_threads;             /* of the engine that is returned: tenfold_load_options */
+  int32_t max_tactics;             /* candidates timed for each problem and layout; 0: by level */
+  uint32_t tactic_sources;         /* TENFOLD_TACTICS_*; 0: all but oneDNN */
+  uint32_t cpu_features;           /* restrict to these; 0: all the machine has */
+  int64_t workspace_bytes;         /* 0: no limit to speak of */
+  int32_t error_on_cache_miss;
+  int32_t drop_portable_graph;     /* 1: the plan cannot be tuned again elsewhere */
+  tenfold_timing_cache* timings;   /* beside the file, or null */
+  const char* const* disabled_passes;
+  const char* const* external_data_dirs;
+  int32_t disabled_pass_count, external_data_dir_count;
+  const tenfold_pair* forced_tactics;   /* key: a problem line or how it begins; value: the tactic */
+  const tenfold_pair* labels;      /* kept in the plan: tenfold_engine_label() */
+  int32_t forced_tactic_count, label_count;
+  const tenfold_typical_input* typical_inputs;   /* for the overflow check */
+  int32_t typical_input_count;
+  int32_t reserved;                /* 0 */
+  uint64_t random_choices;         /* for tests: choose by this seed instead of by time; 0: by time */
+  tenfold_choose_function choose;  /* may be null */
+  void* choose_user;
+  tenfold_dump_function dump;      /* may be null */
+  void* dump_user;
+  tenfold_report* report;          /* is filled; may be null */
+  const tenfold_plugin_set* plugins;    /* operators beside the built-in ones, or null */
+} tenfold_build_config;
+/* `config` may be null: all defaults. */
+TENFOLD_API tenfold_status tenfold_build_file(const char* onnx_path, const tenfold_build_config* config,
+                                              tenfold_engine** engine);
+TENFOLD_API tenfold_status tenfold_build_bytes(const void* onnx, size_t bytes, const tenfold_build_config* config,
+                                               tenfold_engine** engine);
+TENFOLD_API tenfold_status tenfold_build_network(const tenfold_network* network, const tenfold_build_config* config,
+                                                 tenfold_engine** engine);
+/* Tunes a plan made elsewhere for this machine; without ranges. */
+TENFOLD_API tenfold_status tenfold_retune_file(const char* plan_path, const tenfold_build_config* config,
+                                               tenfold_engine** engine);
+TENFOLD_API tenfold_status tenfold_retune(const tenfold_engine* old, const tenfold_build_config* config,
+                                          tenfold_engine** engine);
+
+/* A model's inputs and outputs without a build. Of the configuration, ranges and external_data_dirs count. */
+TENFOLD_API tenfold_status tenfold_model_open(const char* onnx_path, const tenfold_build_config* config,
+                                              tenfold_model** model);
+TENFOLD_API tenfold_status tenfold_model_open_bytes(const void* onnx, size_t bytes, const tenfold_build_config* config,
+                                                    tenfold_model** model);
+TENFOLD_API void tenfold_model_free(tenfold_model* model);
+TENFOLD_API int32_t tenfold_model_bindings(const tenfold_model* model);
+TENFOLD_API tenfold_status tenfold_model_binding(const tenfold_model* model, int32_t binding, tenfold_binding_info* info);
+
+/* The named weights of a model file, for tenfold_engine_refit(). */
+TENFOLD_API tenfold_status tenfold_weights_read(const char* onnx_path, const tenfold_build_config* config,
+                                                tenfold_weights** weights);
+TENFOLD_API void tenfold_weights_free(tenfold_weights* weights);
+TENFOLD_API int32_t tenfold_weights_count(const tenfold_weights* weights);
+/* data: dense, row major; lives as long as the weights. Set weight->struct_size before the call. */
+TENFOLD_API tenfold_status tenfold_weights_get(const tenfold_weights* weights, int32_t index, tenfold_weight* weight);
+
+/* ONNX operators that models may use. Null for an index that is none; `since`: the first opset whose form is accepted. */
+TENFOLD_API int32_t tenfold_operators(void);
+TENFOLD_API const char* tenfold_operator(int32_t index, const char** domain, int32_t* since);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

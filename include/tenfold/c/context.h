@@ -1,0 +1,44 @@
+/* Contexts: shapes, memory, runs. */
+#ifndef TENFOLD_C_CONTEXT_H
+#define TENFOLD_C_CONTEXT_H
+
+#include "tenfold/export.h"
+#include "tenfold/c/status.h"
+#include "tenfold/c/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+TENFOLD_API tenfold_status tenfold_context_create(const tenfold_engine* engine, tenfold_context** context);
+TENFOLD_API void tenfold_context_free(tenfold_context* context);
+TENFOLD_API tenfold_status tenfold_context_set_shape(tenfold_context* context, int32_t input, const int64_t* shape,
+                                                     int32_t rank);
+/* In: *rank = room in `shape`; out: the binding's rank. */
+TENFOLD_API tenfold_status tenfold_context_shape(const tenfold_context* context, int32_t binding, int64_t* shape,
+                                                 int32_t* rank);
+/* Dense row-major memory of the caller, large enough for the shapes set; null: the context's own. */
+TENFOLD_API tenfold_status tenfold_context_bind(tenfold_context* context, int32_t binding, void* memory, size_t bytes);
+/* the context's own */
+TENFOLD_API tenfold_status tenfold_context_memory(tenfold_context* context, int32_t binding, void** memory);
+/* neither allocates nor locks once it ran at these shapes */
+TENFOLD_API tenfold_status tenfold_context_run(tenfold_context* context);
+/* Starts a run on a CUstream or cudaStream_t of the engine's GPU (null: the context's own) and returns; ExecutionContext::enqueue()
+ * says when it waits. Bindings may be GPU memory. */
+TENFOLD_API tenfold_status tenfold_context_enqueue(tenfold_context* context, void* stream);
+/* what the first run at these shapes and bindings would do */
+TENFOLD_API tenfold_status tenfold_context_prepare(tenfold_context* context);
+TENFOLD_API tenfold_status tenfold_context_wait(tenfold_context* context);     /* until what was enqueued is done */
+TENFOLD_API void tenfold_context_cancel(tenfold_context* context);          /* from any thread */
+/* Without it: the first profile that fits the shapes. */
+TENFOLD_API tenfold_status tenfold_context_set_profile(tenfold_context* context, int32_t profile);
+/* The GPU's memory that stands for a binding whose own memory is the host's; null on CPUs. Bound itself, nothing is copied. */
+TENFOLD_API void* tenfold_context_device_memory(tenfold_context* context, int32_t binding);
+enum { TENFOLD_WAIT_SPIN_SHORTLY = 0, TENFOLD_WAIT_SPIN, TENFOLD_WAIT_SLEEP };
+TENFOLD_API tenfold_status tenfold_context_wait_how(tenfold_context* context, int32_t how);   /* for a GPU */
+TENFOLD_API void tenfold_context_replay_runs(tenfold_context* context, int32_t on);   /* as a CUDA graph: the default; or by steps */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,34 @@
+/* Data: values of any kind in the memory of the host. Tensors of numbers today. */
+#ifndef TENFOLD_C_DATA_H
+#define TENFOLD_C_DATA_H
+
+#include "tenfold/c/status.h"
+#include "tenfold/c/types.h"
+#include "tenfold/export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Other kinds may follow: ask for the kind before anything else. */
+enum { TENFOLD_DATA_TENSOR = 1 };
+typedef struct {
+  size_t struct_size;
+  const char* dtype;
+  const int64_t* shape;
+  int32_t rank;
+  const void* data;                /* dense, row major */
+  size_t bytes;
+} tenfold_tensor_info;
+/* Copies `bytes` bytes; null data: zeros. */
+TENFOLD_API tenfold_status tenfold_data_tensor(const char* dtype, const int64_t* shape, int32_t rank, const void* data,
+                                               size_t bytes, tenfold_data** made);
+TENFOLD_API int32_t tenfold_data_kind(const tenfold_data* data);   /* 0: null */
+/* What a tensor holds. Set info->struct_size before the call. */
+TENFOLD_API tenfold_status tenfold_data_tensor_info(const tenfold_data* data, tenfold_tensor_info* info);
+TENFOLD_API void tenfold_data_free(tenfold_data* data);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

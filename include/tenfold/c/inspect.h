@@ -1,0 +1,73 @@
+/* What a plan holds: as text, as JSON, and as data. */
+#ifndef TENFOLD_C_INSPECT_H
+#define TENFOLD_C_INSPECT_H
+
+#include "tenfold/c/status.h"
+#include "tenfold/c/types.h"
+#include "tenfold/export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* detail: -1 no steps, 0 one line for each step, 1 with operands. Texts live as long as the inspection. */
+TENFOLD_API tenfold_status tenfold_inspect(const tenfold_engine* engine, tenfold_inspection** inspection);
+TENFOLD_API void tenfold_inspection_free(tenfold_inspection* inspection);
+TENFOLD_API tenfold_status tenfold_inspection_text(tenfold_inspection* inspection, int32_t detail, const char** text);
+TENFOLD_API tenfold_status tenfold_inspection_json(tenfold_inspection* inspection, const char** text);
+
+typedef struct {
+  size_t struct_size;
+  const char *model_name, *builder;   /* the model's file name; the library that built it */
+  const char *device, *device_kind, *needs;
+  int64_t weight_bytes;
+  int32_t constants, portable, programs;   /* one program for each profile */
+} tenfold_plan_info;
+TENFOLD_API tenfold_status tenfold_inspection_plan(const tenfold_inspection* inspection, tenfold_plan_info* info);
+
+typedef struct {
+  size_t struct_size;
+  int32_t steps, ranges;
+  int64_t arena_bytes, arena_live_bytes;
+} tenfold_program_info;
+TENFOLD_API tenfold_status tenfold_inspection_program(const tenfold_inspection* inspection, int32_t program,
+                                                      tenfold_program_info* info);
+typedef struct {
+  size_t struct_size;
+  const char* symbol;
+  int64_t min, opt, max;
+} tenfold_range_info;
+TENFOLD_API tenfold_status tenfold_inspection_range(const tenfold_inspection* inspection, int32_t program, int32_t range,
+                                                    tenfold_range_info* info);
+
+typedef struct {
+  size_t struct_size;
+  const char *name, *op, *kind;       /* kind: "kernel", "reference", "copy", "branch", "loop" */
+  const char* tactic;                 /* "": no kernel */
+  int32_t tactic_version, config_count;
+  const int64_t* config;
+  const char *attributes, *body;      /* as text; "": none */
+  int32_t inputs, outputs;
+  int64_t workspace_bytes;
+  int32_t parent, part;               /* the step of a branch or loop that it belongs to, -1: none; of a branch 0 then, 1 else */
+} tenfold_step_info;
+TENFOLD_API tenfold_status tenfold_inspection_step(const tenfold_inspection* inspection, int32_t program, int32_t step,
+                                                   tenfold_step_info* info);
+typedef struct {
+  size_t struct_size;
+  const char *name, *dtype;
+  const int64_t* shape;               /* -1 where it depends on the run */
+  int32_t rank;
+  const char *dims;                   /* "batch,384" */
+  const char *layout, *place;         /* "cl"; "arena+512", "constant 3 'w'", "binding 0", "-": left out */
+  int32_t constant, packed, dense;
+  int64_t bytes;                      /* of a constant; -1: none */
+} tenfold_operand_info;
+/* operand: inputs first, then outputs. */
+TENFOLD_API tenfold_status tenfold_inspection_operand(const tenfold_inspection* inspection, int32_t program, int32_t step,
+                                                      int32_t operand, tenfold_operand_info* info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,33 @@
+/* A folder of plans, found again by what they were made from. */
+#ifndef TENFOLD_C_PLAN_CACHE_H
+#define TENFOLD_C_PLAN_CACHE_H
+
+#include "tenfold/c/status.h"
+#include "tenfold/c/types.h"
+#include "tenfold/export.h"
+#include "tenfold/c/build.h"
+#include "tenfold/c/engine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* folder null: $XDG_CACHE_HOME/tenfold/plans, else ~/.cache/tenfold/plans. most_bytes 0: the default (16 GiB); below 0: no limit. */
+TENFOLD_API tenfold_status tenfold_plan_cache_create(const char* folder, int64_t most_bytes, tenfold_plan_cache** cache);
+TENFOLD_API void tenfold_plan_cache_free(tenfold_plan_cache* cache);
+TENFOLD_API const char* tenfold_plan_cache_folder(const tenfold_plan_cache* cache);
+/* name (or null): the entry's file name. No entry: TENFOLD_OK and a null engine. */
+TENFOLD_API tenfold_status tenfold_plan_cache_find(const tenfold_plan_cache* cache, const char* key, const char* name,
+                                                   const tenfold_load_options* options, tenfold_engine** engine);
+TENFOLD_API tenfold_status tenfold_plan_cache_store(const tenfold_plan_cache* cache, const char* key, const char* name,
+                                                    const tenfold_engine* engine);
+TENFOLD_API tenfold_status tenfold_plan_cache_clear(const tenfold_plan_cache* cache, int32_t* removed);
+/* tenfold-builder: tenfold_build_file(), unless the cache has the plan. `cached` may be null. */
+TENFOLD_API tenfold_status tenfold_plan_cache_build_file(const tenfold_plan_cache* cache, const char* onnx_path,
+                                                         const tenfold_build_config* config, const char* name,
+                                                         tenfold_engine** engine, int32_t* cached);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

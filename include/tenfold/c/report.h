@@ -1,0 +1,41 @@
+/* What a build tried, and how long it took (tenfold-builder). */
+#ifndef TENFOLD_C_REPORT_H
+#define TENFOLD_C_REPORT_H
+
+#include "tenfold/c/status.h"
+#include "tenfold/c/types.h"
+#include "tenfold/export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Given to a build in tenfold_build_config::report, which fills it. */
+TENFOLD_API tenfold_status tenfold_report_create(tenfold_report** report);
+TENFOLD_API void tenfold_report_free(tenfold_report* report);
+typedef struct {
+  size_t struct_size;
+  double device_s, import_s, passes_s, check_s, tune_s, assemble_s, open_s;
+  int32_t timed, cache_hits, timed_again, disturbed, steps;
+  double disturbance;
+} tenfold_report_info;
+TENFOLD_API tenfold_status tenfold_report_get(const tenfold_report* report, tenfold_report_info* info);
+typedef struct {
+  size_t struct_size;
+  const char *node, *problem;
+  int32_t tactics;
+} tenfold_report_step_info;
+TENFOLD_API tenfold_status tenfold_report_step(const tenfold_report* report, int32_t step, tenfold_report_step_info* info);
+typedef struct {
+  size_t struct_size;
+  const char *tactic, *config, *verdict;   /* verdict: why it was not timed; "": it was */
+  double nanoseconds;                      /* -1: not timed */
+  int32_t chosen;
+} tenfold_report_tactic_info;
+TENFOLD_API tenfold_status tenfold_report_tactic(const tenfold_report* report, int32_t step, int32_t tactic,
+                                                 tenfold_report_tactic_info* info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

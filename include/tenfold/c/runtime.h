@@ -1,0 +1,52 @@
+/* Runtimes: workers, weights and log that several engines share; engines that are replaced under their users. */
+#ifndef TENFOLD_C_RUNTIME_H
+#define TENFOLD_C_RUNTIME_H
+
+#include "tenfold/export.h"
+#include "tenfold/c/engine.h"
+#include "tenfold/c/log.h"
+#include "tenfold/c/status.h"
+#include "tenfold/c/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tenfold_runtime tenfold_runtime;
+typedef struct {
+  size_t struct_size;
+  int32_t threads;                 /* processors that its engines' workers share; 0: from affinity mask and cgroup quota */
+  tenfold_log_function log;        /* of engines that have none of their own; may be null */
+  void* log_user;
+} tenfold_runtime_options;
+/* `options` may be null. Engines keep their runtime alive. */
+TENFOLD_API tenfold_status tenfold_runtime_create(const tenfold_runtime_options* options, tenfold_runtime** runtime);
+TENFOLD_API void tenfold_runtime_free(tenfold_runtime* runtime);
+typedef struct {
+  size_t struct_size;
+  int32_t engines;
+  int32_t weights;                 /* sets of weights that loaded engines have, each counted once */
+  int64_t weight_bytes;
+} tenfold_runtime_use;
+/* Set use->struct_size before the call; a null runtime: the process's own. */
+TENFOLD_API tenfold_status tenfold_runtime_tell(const tenfold_runtime* runtime, tenfold_runtime_use* use);
+/* As tenfold_engine_load_with() and tenfold_engine_load_bytes(), for engines of this runtime. */
+TENFOLD_API tenfold_status tenfold_runtime_load(const tenfold_runtime* runtime, const char* plan_path,
+                                                const tenfold_load_options* options, tenfold_engine** engine);
+TENFOLD_API tenfold_status tenfold_runtime_load_bytes(const tenfold_runtime* runtime, const void* plan, size_t bytes,
+                                                      const tenfold_load_options* options, tenfold_engine** engine);
+
+/* An engine that can be replaced while others use it; used from any thread. */
+typedef struct tenfold_engine_slot tenfold_engine_slot;
+TENFOLD_API tenfold_status tenfold_engine_slot_create(const tenfold_engine* engine, tenfold_engine_slot** slot);
+TENFOLD_API void tenfold_engine_slot_free(tenfold_engine_slot* slot);
+TENFOLD_API tenfold_status tenfold_engine_slot_get(const tenfold_engine_slot* slot, tenfold_engine** engine);
+/* Puts another in, and waits up to so many milliseconds (0: not at all, below 0: for ever) until nobody has the old one from the slot any
+ * more; *drained (may be null) tells whether that came true. */
+TENFOLD_API tenfold_status tenfold_engine_slot_replace(tenfold_engine_slot* slot, const tenfold_engine* engine, int64_t milliseconds,
+                                                       int32_t* drained);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

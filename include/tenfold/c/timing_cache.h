@@ -1,0 +1,27 @@
+/* Times of tactics as an object that several builds share (tenfold-builder). */
+#ifndef TENFOLD_C_TIMING_CACHE_H
+#define TENFOLD_C_TIMING_CACHE_H
+
+#include "tenfold/c/status.h"
+#include "tenfold/c/types.h"
+#include "tenfold/export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+TENFOLD_API tenfold_status tenfold_timing_cache_create(tenfold_timing_cache** cache);
+TENFOLD_API tenfold_status tenfold_timing_cache_load(const char* path, tenfold_timing_cache** cache);
+TENFOLD_API tenfold_status tenfold_timing_cache_parse(const char* text, size_t bytes, tenfold_timing_cache** cache);
+TENFOLD_API void tenfold_timing_cache_free(tenfold_timing_cache* cache);
+/* Merges with the file under a lock; the cache then holds the file's times, too. */
+TENFOLD_API tenfold_status tenfold_timing_cache_save(tenfold_timing_cache* cache, const char* path);
+TENFOLD_API tenfold_status tenfold_timing_cache_merge(tenfold_timing_cache* cache, const tenfold_timing_cache* other);
+TENFOLD_API int64_t tenfold_timing_cache_size(const tenfold_timing_cache* cache);
+/* What a file holds. The text lives until the next call for this cache. */
+TENFOLD_API tenfold_status tenfold_timing_cache_text(tenfold_timing_cache* cache, const char** text, size_t* bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,21 @@
+// Runs that tell when they are over: enqueue() with a callback, on CPUs and GPUs.
+#pragma once
+
+#include "tenfold/engine.h"
+
+namespace tenfold {
+
+// Called once for each run that enqueue_then() began, with its outcome, in a thread of the context's own: it may take locks and start
+// other contexts' runs, but not use, wait for, or end this context; who waits for it does that.
+struct Completion {
+  void (*call)(void* user, Status status) = nullptr;
+  void* user = nullptr;
+};
+
+// Starts a run and returns. On a CPU the context's own thread runs it (with its workers, as run() does); `stream` is null. On a GPU it
+// is enqueued as ExecutionContext::enqueue() does, and the thread waits for the GPU. Anything but ok: nothing was begun, and the
+// callback is not called. One run at a time: until the callback is called, or wait() has returned (behind the callback), only cancel()
+// may be called, and another enqueue_then() is refused as not ready. The token of the options is kept; the first call makes the thread.
+TENFOLD_API Status enqueue_then(ExecutionContext& context, void* stream, const RunOptions& options, Completion done) noexcept;
+
+}  // namespace tenfold

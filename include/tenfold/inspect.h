@@ -1,0 +1,58 @@
+// What a plan holds, as data: Engine::inspection(). The text and JSON of Engine::inspect() say the same.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tenfold/tensor.h"
+
+namespace tenfold {
+
+// An operand or a result of a step. A missing optional operand has the place "-" and nothing else.
+struct PlanOperand {
+  std::string name;                    // of the value; empty: it has none
+  DType dtype = DType::f32;
+  Shape shape;                         // -1 where the extent depends on the run
+  std::string dims_text;               // the same in words: "batch,(2 * batch),384"
+  std::string layout;                  // "plain", "cl" (channels last) ...
+  std::string place;                   // "arena+512", "constant 3 'w'", "binding 0", "grown 1"
+  bool constant = false;
+  bool packed = false;                 // a weight in the packing of this step's tactic
+  bool dense = true;                   // false: a view with strides
+  std::int64_t bytes = -1;             // of a constant as it is stored; -1: no constant
+};
+
+struct PlanStep {
+  std::string name, op;                // of the node
+  std::string kind;                    // "kernel", "reference" (on the host), "copy", "branch", "loop"
+  std::string tactic;                  // of a kernel
+  int tactic_version = 0;
+  std::vector<std::int64_t> config;
+  std::string attributes, body;        // as text; empty: none
+  std::vector<PlanOperand> inputs, outputs;
+  std::int64_t workspace_bytes = 0;
+  int parent = -1;                     // the branch or loop that it belongs to, as an index of a step before it; -1: none
+  int part = 0;                        // of a branch: 0 then, 1 else
+};
+
+struct PlanRange { std::string symbol; std::int64_t min = 0, opt = 0, max = 0; };
+// What runs for one optimisation profile.
+struct PlanProgram {
+  std::vector<PlanRange> ranges;       // of what the profile leaves open
+  std::vector<PlanStep> steps;         // in the order in which they run; a branch's and a loop's own follow it
+  std::int64_t arena_bytes = 0, arena_live_bytes = 0;   // of activations: what a context has, and the largest sum of those alive at once
+};
+
+struct PlanInspection {
+  std::string model_name, builder;     // the model's file name, the library that built it
+  std::string device, device_kind;     // "AMD EPYC 7B13", "cpu"
+  std::string needs;                   // features that its kernels need: "avx2 avx512"
+  std::int64_t weight_bytes = 0;
+  int constants = 0;
+  bool portable = false;               // it can be tuned again for another machine
+  std::vector<PlanProgram> programs;
+  std::map<std::string, std::string> labels;
+};
+
+}  // namespace tenfold

@@ -1,0 +1,43 @@
+// What is wrong with a model, all of it at once and as data.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenfold/error.h"
+
+namespace tenfold {
+
+struct BuildConfig;
+
+// One thing that is wrong. Strings come from the model as they are there: escape them before they are shown.
+struct ModelProblem {
+  ErrorKind kind = ErrorKind::invalid_model;   // or unsupported: legal, but Tenfold has no implementation
+  // "if_3/then_branch/conv1": bodies and functions around it in front. A node without a name: "-> RESULT".
+  std::string node;
+  std::vector<std::string> outputs;            // names of the node's results, which tell nodes without a name apart
+  std::string op;                              // operator; empty where the problem is no node's (an input, a weight, the model's frame)
+  std::string domain;                          // of the operator; empty: ai.onnx
+  int opset = 0;                               // version of the domain that the model imports; 0: none
+  std::string message;                         // what is wrong, without the node
+  std::string hint;                            // what may mend it; may be empty
+  TENFOLD_API std::string text() const;                  // all of it in words: "node 'conv1' (Conv, opset 11): pads has 3 values"
+};
+
+// A model that cannot be imported. kind(): unsupported if all of its problems are, else invalid_model.
+class TENFOLD_API ModelError : public Error {
+ public:
+  ModelError(ErrorKind kind, const std::string& message, std::vector<ModelProblem> problems)
+      : Error(kind, message), problems_(std::move(problems)) {}
+  const std::vector<ModelProblem>& problems() const noexcept { return problems_; }   // in the order of the file, at least one
+
+ private:
+  std::vector<ModelProblem> problems_;
+};
+
+// Imports the file as a build with this configuration would (profiles fix shapes, plug-ins give operators) and builds nothing. Empty: the
+// model is sound and supported. Throws Error (io, out_of_memory, invalid_argument) where nothing can be said of the model. Thread safe.
+TENFOLD_API std::vector<ModelProblem> check_model(const std::string& path, const BuildConfig& config);
+
+}  // namespace tenfold

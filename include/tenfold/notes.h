@@ -1,0 +1,29 @@
+// What a build or a load has to tell of its result, as data: what was asked for and could not be had, and what will be slow.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tenfold/export.h"
+#include "tenfold/log.h"
+
+namespace tenfold {
+
+enum class NoteKind : std::uint8_t {
+  message,           // a warning of the build: of the model, of a cache
+  reference_kernel,  // a step runs on its operator's reference kernel, which is plain and slow
+  precision,         // a precision that was permitted could not be had
+  rebuilt,           // the plan was made for another version or device and was built again
+};
+TENFOLD_API std::string_view name(NoteKind kind);   // "reference_kernel"
+
+struct Note {
+  Severity severity = Severity::info;
+  NoteKind kind = NoteKind::message;
+  std::string step;                     // the step or node that it is about; empty: the whole
+  std::string text;                     // one sentence or more, for people
+  bool operator==(const Note&) const = default;
+};
+
+}  // namespace tenfold

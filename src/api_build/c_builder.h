@@ -1,0 +1,35 @@
+// What the files of the builder's C interface share.
+#pragma once
+
+#include "api_run/c_common.h"
+#include "tenfold/build.h"
+#include "tenfold/c/build.h"
+#include "tenfold/network.h"
+#include "tenfold/timing_cache.h"
+
+struct tenfold_network {
+  std::unique_ptr<tenfold::Network> own;             // null: a body, which its layer owns
+  tenfold::Network* network = own.get();
+  std::vector<tenfold::NetworkTensor> values = {};   // by handle
+  std::vector<tenfold::NetworkNodeRef> nodes = {};
+  // What was handed out last.
+  tenfold::NetworkNodeInfo node = {};
+  std::vector<tenfold_value> inputs = {}, outputs = {};
+  std::vector<const char*> strings = {};
+  std::string name = {}, type = {}, text = {};
+  tenfold::Shape shape = {};
+};
+struct tenfold_report {
+  tenfold::BuildReport report;
+};
+struct tenfold_timing_cache {
+  std::shared_ptr<tenfold::TimingCache> cache;
+  std::string text = {};
+};
+
+namespace tenfold::c {
+
+BuildConfig config_of(const tenfold_build_config* given);
+BuildReport* report_of(const tenfold_build_config* given);   // null: none is wanted
+
+}  // namespace tenfold::c

@@ -1,0 +1,87 @@
+// Models that are not built, from C: bindings, weights, operators. And what builds into plan caches and ladders.
+#include "api_build/c_builder.h"
+#include "tenfold/c/ladder.h"
+#include "tenfold/c/plan_cache.h"
+
+using namespace tenfold;
+using namespace tenfold::c;
+
+struct tenfold_model {
+  std::vector<BindingInfo> bindings;
+};
+struct tenfold_weights {
+  std::vector<std::pair<std::string, Tensor>> list;
+};
+
+extern "C" tenfold_status tenfold_model_open(const char* path, const tenfold_build_config* config, tenfold_model** model) {
+  return guarded([&] {
+    need(model, "the place for the model") = new tenfold_model{model_bindings(std::string(&need(path, "the path")), config_of(config))};
+  });
+}
+extern "C" tenfold_status tenfold_model_open_bytes(const void* onnx, size_t bytes, const tenfold_build_config* config,
+                                                   tenfold_model** model) {
+  return guarded([&] {
+    const std::span all(&need(static_cast<const std::byte*>(onnx), "the model"), bytes);
+    need(model, "the place for the model") = new tenfold_model{model_bindings(all, config_of(config))};
+  });
+}
+extern "C" void tenfold_model_free(tenfold_model* model) { delete model; }
+extern "C" int32_t tenfold_model_bindings(const tenfold_model* model) { return model ? static_cast<int32_t>(model->bindings.size()) : 0; }
+extern "C" tenfold_status tenfold_model_binding(const tenfold_model* model, int32_t binding, tenfold_binding_info* info) {
+  return guarded([&] {
+    const BindingInfo& b = element(need(model, "the model").bindings, binding, "binding");
+    give(info, {0, b.name.c_str(), name(b.dtype).data(), b.shape.data(), static_cast<std::int32_t>(b.shape.size()), b.is_input},
+         "the place for the information");
+  });
+}
+
+extern "C" tenfold_status tenfold_weights_read(const char* path, const tenfold_build_config* config, tenfold_weights** weights) {
+  return guarded(
+      [&] { need(weights, "the place for the weights") = new tenfold_weights{read_weights(&need(path, "the path"), config_of(config))}; });
+}
+extern "C" void tenfold_weights_free(tenfold_weights* weights) { delete weights; }
+extern "C" int32_t tenfold_weights_count(const tenfold_weights* weights) {
+  return weights ? static_cast<int32_t>(weights->list.size()) : 0;
+}
+extern "C" tenfold_status tenfold_weights_get(const tenfold_weights* weights, int32_t index, tenfold_weight* weight) {
+  return guarded([&] {
+    const auto& [key, tensor] = element(need(weights, "the weights").list, index, "weight");
+    give(weight,
+         {0, key.c_str(), name(tensor.dtype()).data(), tensor.shape().data(), static_cast<std::int32_t>(tensor.rank()), tensor.raw(),
+          static_cast<std::size_t>(tensor.bytes())},
+         "the place for the weight");
+  });
+}
+
+namespace {
+const std::vector<OperatorInfo>& operators() noexcept {
+  static const std::vector<OperatorInfo> list = supported_operators();
+  return list;
+}
+}  // namespace
+extern "C" int32_t tenfold_operators(void) { return static_cast<int32_t>(operators().size()); }
+extern "C" const char* tenfold_operator(int32_t index, const char** domain, int32_t* since) {
+  if (index < 0 || index >= tenfold_operators()) return nullptr;
+  const OperatorInfo& info = operators()[static_cast<std::size_t>(index)];
+  if (domain) *domain = info.domain.c_str();
+  if (since) *since = info.since;
+  return info.name.c_str();
+}
+
+extern "C" tenfold_status tenfold_plan_cache_build_file(const tenfold_plan_cache* cache, const char* path,
+                                                        const tenfold_build_config* config, const char* name, tenfold_engine** engine,
+                                                        int32_t* cached) {
+  return make_engine(engine, [&] {
+    bool known = false;
+    Engine built = build_file(&need(path, "the path"), config_of(config), need(cache, "the cache").cache, name ? name : "", &known);
+    if (cached) *cached = known;
+    return built;
+  });
+}
+extern "C" tenfold_status tenfold_ladder_add_model(tenfold_ladder* ladder, const char* path, const tenfold_build_config* config,
+                                                   const tenfold_plan_cache* cache) {
+  return guarded([&] {
+    require(!need(ladder, "the ladder").ladder, ErrorKind::invalid_argument, "a rung comes after the first was opened");
+    ladder->rungs.push_back(model_rung(&need(path, "the path"), config_of(config), cache ? &cache->cache : nullptr));
+  });
+}

@@ -1,0 +1,14 @@
+// Values and attributes of networks in C.
+#pragma once
+
+#include "api_build/c_builder.h"
+#include "tenfold/c/network.h"
+
+namespace tenfold::c {
+
+NetworkTensor value_of(const tenfold_network& net, tenfold_value value);
+Network::Tensors values_of(const tenfold_network& net, const tenfold_value* values, std::int32_t count);
+tenfold_value handle(tenfold_network& net, NetworkTensor value);
+NetworkAttribute attribute_of(const tenfold_attribute& a);
+
+}  // namespace tenfold::c

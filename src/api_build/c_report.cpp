@@ -1,0 +1,63 @@
+// Reports of builds and timing caches from C.
+#include "api_build/c_builder.h"
+#include "tenfold/c/report.h"
+#include "tenfold/c/timing_cache.h"
+
+using namespace tenfold;
+using namespace tenfold::c;
+
+extern "C" tenfold_status tenfold_report_create(tenfold_report** report) {
+  return guarded([&] { need(report, "the place for the report") = new tenfold_report{}; });
+}
+extern "C" void tenfold_report_free(tenfold_report* report) { delete report; }
+extern "C" tenfold_status tenfold_report_get(const tenfold_report* report, tenfold_report_info* info) {
+  return guarded([&] {
+    const BuildReport& r = need(report, "the report").report;
+    give(info,
+         {0, r.device_s, r.import_s, r.passes_s, r.check_s, r.tune_s, r.assemble_s, r.open_s, r.timed, r.cache_hits, r.timed_again,
+          r.disturbed, static_cast<std::int32_t>(r.steps.size()), r.disturbance},
+         "the place for the information");
+  });
+}
+extern "C" tenfold_status tenfold_report_step(const tenfold_report* report, int32_t step, tenfold_report_step_info* info) {
+  return guarded([&] {
+    const StepReport& s = element(need(report, "the report").report.steps, step, "step");
+    give(info, {0, s.node.c_str(), s.problem.c_str(), static_cast<std::int32_t>(s.tried.size())}, "the place for the information");
+  });
+}
+extern "C" tenfold_status tenfold_report_tactic(const tenfold_report* report, int32_t step, int32_t tactic,
+                                                tenfold_report_tactic_info* info) {
+  return guarded([&] {
+    const TacticReport& t = element(element(need(report, "the report").report.steps, step, "step").tried, tactic, "tactic");
+    give(info, {0, t.tactic.c_str(), t.config.c_str(), t.verdict.c_str(), t.nanoseconds, t.chosen}, "the place for the information");
+  });
+}
+
+extern "C" tenfold_status tenfold_timing_cache_create(tenfold_timing_cache** cache) {
+  return guarded([&] { need(cache, "the place for the cache") = new tenfold_timing_cache{std::make_shared<TimingCache>()}; });
+}
+extern "C" tenfold_status tenfold_timing_cache_load(const char* path, tenfold_timing_cache** cache) {
+  return guarded([&] { need(cache, "the place for the cache") = new tenfold_timing_cache{TimingCache::load(&need(path, "the path"))}; });
+}
+extern "C" tenfold_status tenfold_timing_cache_parse(const char* text, size_t bytes, tenfold_timing_cache** cache) {
+  return guarded([&] {
+    need(cache, "the place for the cache") = new tenfold_timing_cache{TimingCache::parse({&need(text, "the text"), bytes})};
+  });
+}
+extern "C" void tenfold_timing_cache_free(tenfold_timing_cache* cache) { delete cache; }
+extern "C" tenfold_status tenfold_timing_cache_save(tenfold_timing_cache* cache, const char* path) {
+  return guarded([&] { need(cache, "the cache").cache->save(&need(path, "the path")); });
+}
+extern "C" tenfold_status tenfold_timing_cache_merge(tenfold_timing_cache* cache, const tenfold_timing_cache* other) {
+  return guarded([&] { need(cache, "the cache").cache->merge(*need(other, "the other cache").cache); });
+}
+extern "C" int64_t tenfold_timing_cache_size(const tenfold_timing_cache* cache) {
+  return cache ? static_cast<int64_t>(cache->cache->size()) : 0;
+}
+extern "C" tenfold_status tenfold_timing_cache_text(tenfold_timing_cache* cache, const char** text, size_t* bytes) {
+  return guarded([&] {
+    need(cache, "the cache").text = cache->cache->text();
+    need(text, "the place for the text") = cache->text.c_str();
+    if (bytes) *bytes = cache->text.size();
+  });
+}

@@ -1,0 +1,24 @@
+// What is wrong with a model, as import finds it.
+#include "builder/builder.h"
+#include "onnx_import/import.h"
+#include "runtime/plugins.h"
+#include "tenfold/build.h"
+#include "tenfold/model_error.h"
+
+namespace tenfold {
+
+std::vector<ModelProblem> check_model(const std::string& path, const BuildConfig& config) {
+  try {
+    onnx_import::import_file(path, builder::import_options(config), runtime::registry_with(config.plugins.get()));
+    return {};
+  } catch (const ModelError& error) {
+    return error.problems();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::invalid_model && error.kind() != ErrorKind::unsupported) throw;
+    ModelProblem problem;
+    problem.kind = error.kind(), problem.message = error.what();
+    return {problem};
+  }
+}
+
+}  // namespace tenfold

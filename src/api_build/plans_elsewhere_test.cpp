@@ -1,0 +1,240 @@
+// Plans as bytes and through callbacks, with labels, in a cache and on a ladder; times that builds share.
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "api_build/network_for_tests.h"
+#include "tenfold/inspect.h"
+#include "tenfold/ladder.h"
+#include "tenfold/plan_cache.h"
+#include "tenfold/timing_cache.h"
+
+namespace tenfold {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kRelu = TENFOLD_SOURCE_DIR "/tests/install/relu.onnx";
+
+BuildConfig plain() {
+  BuildConfig config;
+  config.threads = 1, config.optimization_level = 0;
+  return config;
+}
+void expect_relu(const Engine& engine) {
+  expect_values(engine.create_context()->run({floats({3}, {-1, 0, 2})})[0], {3}, {0, 0, 2});
+}
+ErrorKind kind_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& e) {
+    return e.kind();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return ErrorKind::internal;
+}
+
+class Folder {
+ public:
+  Folder() : path(testing::TempDir() + "tenfold_plans_" + std::to_string(::getpid()) + "_" +
+                  testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    fs::remove_all(path);
+  }
+  ~Folder() { fs::remove_all(path); }
+  std::string path;
+};
+
+TEST(PlanBytes, AreTheSameByEveryWay) {
+  BuildConfig config = plain();
+  config.labels = {{"who", "a test"}, {"", "an empty key"}};
+  const Engine engine = build_file(kRelu, config);
+  const std::vector<std::byte> bytes = engine.serialize();
+  std::vector<std::byte> pieces;
+  engine.save([&](std::span<const std::byte> piece) { pieces.insert(pieces.end(), piece.begin(), piece.end()); });
+  EXPECT_EQ(bytes, pieces);
+  const Engine copied = Engine::load(bytes);
+  EXPECT_EQ(copied.labels(), config.labels);
+  expect_relu(copied);
+  std::uint64_t asked = 0;
+  const auto read = [&](std::uint64_t offset, std::span<std::byte> to) {
+    ASSERT_EQ(offset, asked);
+    asked += to.size();
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), to.size(), to.begin());
+  };
+  const Engine loaded = Engine::load(PlanReader{bytes.size(), read});
+  EXPECT_EQ(asked, bytes.size()) << "each byte is read once";
+  EXPECT_EQ(loaded.serialize(), bytes);
+  expect_relu(loaded);
+}
+
+TEST(PlanBytes, CallbacksMayFail) {
+  const Engine engine = build_file(kRelu, plain());
+  const auto stop = [](auto&&...) { throw Error(ErrorKind::io, "the line is dead"); };
+  EXPECT_EQ(kind_of([&] { engine.save(PlanWriter(stop)); }), ErrorKind::io);
+  EXPECT_EQ(kind_of([&] { Engine::load(PlanReader{100, stop}); }), ErrorKind::io);
+  EXPECT_EQ(kind_of([&] { Engine::load(PlanReader{100, nullptr}); }), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of([&] { Engine::load(PlanReader{0, [](auto, auto) {}}); }), ErrorKind::plan_refused);
+  EXPECT_EQ(kind_of([&] { Engine::load(PlanReader{100, [](auto, auto) {}}); }), ErrorKind::plan_refused) << "zeros";
+}
+
+TEST(Inspection, SaysWhatTheTextSays) {
+  const Engine engine = build_file(kRelu, plain());
+  const PlanInspection data = engine.inspection();
+  const std::string text = engine.inspect(1);
+  ASSERT_EQ(data.programs.size(), 1u);
+  EXPECT_EQ(data.model_name, "relu.onnx");
+  EXPECT_EQ(static_cast<int>(data.programs[0].steps.size()), engine.info().steps);
+  for (const PlanStep& step : data.programs[0].steps) {
+    EXPECT_NE(text.find(step.name), std::string::npos);
+    EXPECT_NE(text.find(step.tactic), std::string::npos);
+    for (const auto* list : {&step.inputs, &step.outputs})
+      for (const PlanOperand& o : *list) {
+        EXPECT_EQ(o.shape, Shape{3});
+        EXPECT_NE(text.find(o.place), std::string::npos);
+      }
+  }
+}
+
+TEST(ChooseTactic, TheCallersChoiceIsInThePlan) {
+  BuildConfig config = plain();
+  config.optimization_level = 2;
+  for (const bool last : {false, true}) {
+    std::map<std::string, std::string> wanted;
+    config.choose_tactic = [&](const TacticQuestion& q) {
+      const std::size_t i = last ? q.candidates.size() - 1 : 0;
+      EXPECT_GT(q.candidates[i].nanoseconds, 0);
+      wanted[std::string(q.node)] = q.candidates[i].tactic;
+      return static_cast<int>(i);
+    };
+    const Engine engine = build_file(kRelu, config);
+    const PlanInspection plan = engine.inspection();
+    for (const PlanStep& step : plan.programs[0].steps) {
+      if (const auto it = wanted.find(step.name); it != wanted.end()) {
+        EXPECT_EQ(step.tactic, it->second);
+      }
+    }
+    EXPECT_FALSE(wanted.empty());
+    expect_relu(engine);
+  }
+  config.choose_tactic = [](const TacticQuestion&) { return 1000; };
+  EXPECT_EQ(kind_of([&] { build_file(kRelu, config); }), ErrorKind::invalid_argument);
+}
+
+TEST(TimingCache, IsSharedByBuilds) {
+  BuildConfig config = plain();
+  config.optimization_level = 2;
+  config.timings = std::make_shared<TimingCache>();
+  BuildReport first, second;
+  build_file(kRelu, config, &first);
+  EXPECT_GT(first.timed, 0);
+  EXPECT_GT(config.timings->size(), 0u);
+  build_file(kRelu, config, &second);
+  EXPECT_EQ(second.timed, 0);
+  EXPECT_GT(second.cache_hits, 0);
+  const Folder folder;
+  fs::create_directories(folder.path);
+  const std::string path = folder.path + "/times";
+  config.timings->save(path);
+  EXPECT_EQ(TimingCache::load(path)->text(), config.timings->text());
+  TimingCache other;
+  other.merge(*config.timings);
+  EXPECT_EQ(other.text(), config.timings->text());
+  EXPECT_EQ(kind_of([&] { TimingCache::parse("no cache"); }), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of([&] { TimingCache::load(folder.path + "/none"); }), ErrorKind::io);
+  EXPECT_EQ(kind_of([&] { other.save("/no/such/folder/times"); }), ErrorKind::io);
+}
+
+TEST(PlanCache, BuildsOnce) {
+  const Folder folder;
+  const PlanCache cache({.folder = folder.path});
+  bool cached = true;
+  build_file(kRelu, plain(), cache, "", &cached);
+  EXPECT_FALSE(cached);
+  expect_relu(build_file(kRelu, plain(), cache, "", &cached));
+  EXPECT_TRUE(cached);
+  BuildConfig other = plain();
+  other.tf32 = false;
+  build_file(kRelu, other, cache, "", &cached);
+  EXPECT_FALSE(cached) << "another option is another plan";
+  EXPECT_EQ(cache.clear(), 2);
+}
+
+TEST(PlanCache, AKeyIsInItsEntry) {
+  const Folder folder;
+  const PlanCache cache({.folder = folder.path});
+  const Engine engine = build_file(kRelu, plain());
+  cache.store("one", engine, "mine");
+  EXPECT_TRUE(fs::exists(folder.path + "/mine.plan"));
+  std::string why;
+  EXPECT_TRUE(cache.find("one", {}, "mine", &why).has_value()) << why;
+  EXPECT_FALSE(cache.find("two", {}, "mine", &why).has_value());
+  EXPECT_NE(why.find("something else"), std::string::npos) << why;
+  std::ofstream(folder.path + "/mine.plan", std::ios::binary) << "damaged";
+  EXPECT_FALSE(cache.find("one", {}, "mine", &why).has_value());
+  EXPECT_NE(why.find("not a Tenfold plan"), std::string::npos) << why;
+  expect_relu(cache.get("one", [&] { return engine; }, {}, "mine"));
+  EXPECT_TRUE(cache.find("one", {}, "mine").has_value()) << "a damaged entry is replaced";
+  for (const char* name : {"../mine", ".."}) EXPECT_EQ(kind_of([&] { cache.path("one", name); }), ErrorKind::invalid_argument);
+}
+
+TEST(PlanCache, WhatWasUsedLongestAgoGoes) {
+  const Folder folder;
+  const Engine engine = build_file(kRelu, plain());
+  const auto bytes = static_cast<std::int64_t>(engine.serialize().size());
+  const PlanCache cache({.folder = folder.path, .most_bytes = 2 * bytes + bytes / 2});   // a key makes an entry a little larger
+  cache.store("a", engine), cache.store("b", engine);
+  const auto now = fs::file_time_type::clock::now();
+  fs::last_write_time(cache.path("a"), now - std::chrono::hours(2)), fs::last_write_time(cache.path("b"), now - std::chrono::hours(1));
+  EXPECT_TRUE(cache.find("a").has_value());   // used now
+  cache.store("c", engine);
+  EXPECT_TRUE(cache.find("a").has_value());
+  EXPECT_FALSE(cache.find("b").has_value());
+  EXPECT_TRUE(cache.find("c").has_value());
+}
+
+TEST(PlanCache, ProcessesBuildOneAfterTheOther) {
+  const Folder folder;
+  const PlanCache cache({.folder = folder.path});
+  std::atomic<int> builds{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      expect_relu(cache.get("key", [&] { return ++builds, build_file(kRelu, plain()); }));
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(builds, 1);
+}
+
+TEST(Ladder, TakesTheFirstThatWorks) {
+  const Folder folder;
+  fs::create_directories(folder.path);
+  const std::string plan = folder.path + "/relu.plan";
+  build_file(kRelu, plain()).save(plan);
+  Ladder ladder({plan_rung(folder.path + "/none.plan"), plan_rung(plan), model_rung(kRelu, plain())});
+  expect_relu(ladder.engine());
+  EXPECT_EQ(ladder.rung(), 1);
+  ASSERT_EQ(ladder.failures().size(), 1u);
+  EXPECT_EQ(ladder.failures()[0].kind, ErrorKind::io);
+  EXPECT_TRUE(ladder.hand_on(ErrorKind::device, "the device is gone"));
+  expect_relu(ladder.engine());
+  EXPECT_EQ(ladder.rung(), 2);
+  EXPECT_EQ(ladder.failures()[1].why, "the device is gone");
+  EXPECT_FALSE(ladder.hand_on(ErrorKind::device, "that, too"));
+  try {
+    ladder.engine();
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::device);
+    EXPECT_NE(std::string(e.what()).find("the device is gone"), std::string::npos) << e.what();
+  }
+  ladder.restart();
+  expect_relu(ladder.engine());
+  EXPECT_EQ(ladder.rung(), 1);
+  EXPECT_EQ(kind_of([] { Ladder({}); }), ErrorKind::invalid_argument);
+}
+
+}  // namespace
+}  // namespace tenfold

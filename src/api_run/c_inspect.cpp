@@ -1,0 +1,91 @@
+// Inspection from C.
+#include "api_run/c_common.h"
+#include "tenfold/c/inspect.h"
+#include "tenfold/inspect.h"
+
+using namespace tenfold;
+using namespace tenfold::c;
+
+struct tenfold_inspection {
+  Engine engine;
+  PlanInspection data = engine.inspection();
+  std::string text, json;
+};
+
+namespace {
+
+const PlanProgram& program_of(const tenfold_inspection* inspection, std::int32_t program) {
+  return element(need(inspection, "the inspection").data.programs, program, "program");
+}
+const PlanStep& step_of(const tenfold_inspection* inspection, std::int32_t program, std::int32_t step) {
+  return element(program_of(inspection, program).steps, step, "step");
+}
+constexpr const char* kPlace = "the place for the information";
+
+std::int32_t count(const auto& list) { return static_cast<std::int32_t>(list.size()); }
+
+}  // namespace
+
+extern "C" tenfold_status tenfold_inspect(const tenfold_engine* engine, tenfold_inspection** inspection) {
+  return guarded([&] {
+    const Engine& own = need(engine, "the engine").engine;
+    need(inspection, "the place for the inspection") = new tenfold_inspection{own};
+  });
+}
+extern "C" void tenfold_inspection_free(tenfold_inspection* inspection) { delete inspection; }
+extern "C" tenfold_status tenfold_inspection_text(tenfold_inspection* inspection, int32_t detail, const char** text) {
+  return guarded([&] {
+    need(inspection, "the inspection").text = inspection->engine.inspect(detail);
+    need(text, "the place for the text") = inspection->text.c_str();
+  });
+}
+extern "C" tenfold_status tenfold_inspection_json(tenfold_inspection* inspection, const char** text) {
+  return guarded([&] {
+    need(inspection, "the inspection").json = inspection->engine.inspect_json();
+    need(text, "the place for the text") = inspection->json.c_str();
+  });
+}
+extern "C" tenfold_status tenfold_inspection_plan(const tenfold_inspection* inspection, tenfold_plan_info* info) {
+  return guarded([&] {
+    const PlanInspection& d = need(inspection, "the inspection").data;
+    give(info,
+         {0, d.model_name.c_str(), d.builder.c_str(), d.device.c_str(), d.device_kind.c_str(), d.needs.c_str(), d.weight_bytes, d.constants,
+          d.portable, count(d.programs)},
+         kPlace);
+  });
+}
+extern "C" tenfold_status tenfold_inspection_program(const tenfold_inspection* inspection, int32_t program, tenfold_program_info* info) {
+  return guarded([&] {
+    const PlanProgram& p = program_of(inspection, program);
+    give(info, {0, count(p.steps), count(p.ranges), p.arena_bytes, p.arena_live_bytes}, kPlace);
+  });
+}
+extern "C" tenfold_status tenfold_inspection_range(const tenfold_inspection* inspection, int32_t program, int32_t range,
+                                                   tenfold_range_info* info) {
+  return guarded([&] {
+    const PlanRange& r = element(program_of(inspection, program).ranges, range, "range");
+    give(info, {0, r.symbol.c_str(), r.min, r.opt, r.max}, kPlace);
+  });
+}
+extern "C" tenfold_status tenfold_inspection_step(const tenfold_inspection* inspection, int32_t program, int32_t step,
+                                                  tenfold_step_info* info) {
+  return guarded([&] {
+    const PlanStep& s = step_of(inspection, program, step);
+    give(info,
+         {0, s.name.c_str(), s.op.c_str(), s.kind.c_str(), s.tactic.c_str(), s.tactic_version, count(s.config), s.config.data(),
+          s.attributes.c_str(), s.body.c_str(), count(s.inputs), count(s.outputs), s.workspace_bytes, s.parent, s.part},
+         kPlace);
+  });
+}
+extern "C" tenfold_status tenfold_inspection_operand(const tenfold_inspection* inspection, int32_t program, int32_t step, int32_t operand,
+                                                     tenfold_operand_info* info) {
+  return guarded([&] {
+    const PlanStep& s = step_of(inspection, program, step);
+    const PlanOperand& o =
+        operand < count(s.inputs) ? element(s.inputs, operand, "operand") : element(s.outputs, operand - count(s.inputs), "operand");
+    give(info,
+         {0, o.name.c_str(), name(o.dtype).data(), o.shape.data(), count(o.shape), o.dims_text.c_str(), o.layout.c_str(), o.place.c_str(),
+          o.constant, o.packed, o.dense, o.bytes},
+         kPlace);
+  });
+}

@@ -1,0 +1,34 @@
+// The plan cache from C, as far as it needs no builder.
+#include "api_run/c_common.h"
+#include "tenfold/c/plan_cache.h"
+
+using namespace tenfold;
+using namespace tenfold::c;
+
+extern "C" tenfold_status tenfold_plan_cache_create(const char* folder, int64_t most_bytes, tenfold_plan_cache** cache) {
+  return guarded([&] {
+    PlanCacheOptions options{.folder = folder ? folder : ""};
+    if (most_bytes != 0) options.most_bytes = most_bytes;
+    need(cache, "the place for the cache") = new tenfold_plan_cache{PlanCache(options)};
+  });
+}
+extern "C" void tenfold_plan_cache_free(tenfold_plan_cache* cache) { delete cache; }
+extern "C" const char* tenfold_plan_cache_folder(const tenfold_plan_cache* cache) { return cache ? cache->cache.folder().c_str() : ""; }
+extern "C" tenfold_status tenfold_plan_cache_find(const tenfold_plan_cache* cache, const char* key, const char* name,
+                                                  const tenfold_load_options* options, tenfold_engine** engine) {
+  return guarded([&] {
+    need(engine, "the place for the engine") = nullptr;
+    std::optional<Engine> found = need(cache, "the cache").cache.find(&need(key, "the key"), options_of(options), name ? name : "");
+    if (found) *engine = new tenfold_engine{*found};
+  });
+}
+extern "C" tenfold_status tenfold_plan_cache_store(const tenfold_plan_cache* cache, const char* key, const char* name,
+                                                   const tenfold_engine* engine) {
+  return guarded([&] { need(cache, "the cache").cache.store(&need(key, "the key"), need(engine, "the engine").engine, name ? name : ""); });
+}
+extern "C" tenfold_status tenfold_plan_cache_clear(const tenfold_plan_cache* cache, int32_t* removed) {
+  return guarded([&] {
+    const int count = need(cache, "the cache").cache.clear();
+    if (removed) *removed = count;
+  });
+}

@@ -1,0 +1,43 @@
+// What the public view of devices says when the environment is wrong.
+#include "tenfold/device.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "tenfold/device_error.h"
+#include "tenfold/error.h"
+
+namespace tenfold {
+namespace {
+
+// In a process of its own, for a CPU is looked at once.
+[[noreturn]] void tell_of(const char* features, void (*call)()) {
+  setenv("TENFOLD_CPU_FEATURES", features, 1);
+  try {
+    call();
+  } catch (const Error& e) {
+    std::fprintf(stderr, "%s: %s\n", std::string(name(e.kind())).c_str(), e.what());
+    std::_Exit(3);
+  }
+  std::_Exit(0);
+}
+
+TEST(Devices, ACpuIsAlwaysWell) {
+  EXPECT_TRUE(device_health("cpu"));
+  EXPECT_FALSE(last_device_error("cpu"));
+  EXPECT_TRUE(device_health("cuda:63"));   // that nobody opened
+  EXPECT_THROW(device_health("cuda:x"), Error);
+  EXPECT_THROW(last_device_error("gpu"), Error);
+}
+
+TEST(Devices, AnUnknownCpuFeatureInTheEnvironmentIsAnError) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const char* const told = "invalid_argument: .*TENFOLD_CPU_FEATURES: unknown CPU feature 'sse9', expected some of avx2 .*amxbf16";
+  EXPECT_EXIT(tell_of("avx2,sse9", [] { devices(); }), testing::ExitedWithCode(3), told);
+  EXPECT_EXIT(tell_of("avx2,avx512", [] { devices(); }), testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace tenfold

@@ -1,0 +1,36 @@
+// Looking for tactics by name and by operator.
+#include "backends/tactic_set.h"
+
+#include <algorithm>
+
+#include "ir/op_def.h"
+
+namespace tenfold::backends {
+
+TacticSet::TacticSet(const Backend& backend, std::span<const Tactic> more) : device_(&backend.info()) {
+  for (const Tactic& t : backend.tactics()) by_name_.push_back(&t);
+  for (const Tactic& t : more) by_name_.push_back(&t);
+  std::sort(by_name_.begin(), by_name_.end(), [](const Tactic* a, const Tactic* b) { return a->name < b->name; });
+}
+
+const Tactic* TacticSet::find(std::string_view name) const {
+  const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                                   [](const Tactic* t, std::string_view n) { return t->name < n; });
+  return at != by_name_.end() && (*at)->name == name ? *at : nullptr;
+}
+
+std::vector<const Tactic*> TacticSet::of(const ir::OpDef& op) const {
+  std::vector<const Tactic*> found;
+  const bool pointwise = op.scalar != nullptr || op.name == "Region";
+  for (const Tactic* t : by_name_)
+    if (t->op == op.name || t->op == "*" || (pointwise && t->op == "*pointwise")) found.push_back(t);
+  return found;
+}
+
+TacticSet TacticSet::as_on(const DeviceInfo& device) const {
+  TacticSet other = *this;
+  other.device_ = &device;
+  return other;
+}
+
+}  // namespace tenfold::backends

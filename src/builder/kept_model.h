@@ -1,0 +1,32 @@
+// The model that a compatible plan keeps: the graph as it was imported and how it was to be built, as text, and its weights as they are.
+//
+//   kept model 1
+//   kind "cpu" name "m.onnx"
+//   options bf16=0 disabled=["fuse_norm"] fp16=1 ...      what of BuildConfig changes results
+//   profile                                                one line each, then the range of each of its inputs: min, opt, max
+//   range "x" [1,6] [2,6] [4,6]
+//   stored f32[768] 4096                                   constant 0 of the graph, by its place among the kept weights
+//   literal i64[2]{1,-1}                                   constant 1
+//   graph
+//     (x f32[batch,768]) ...
+//
+// Later versions read what this one writes: a change of it is a new number in the first line, and the old form is still read.
+#pragma once
+
+#include "ir/op_def.h"
+#include "plan/plan.h"
+#include "tenfold/build.h"
+
+namespace tenfold::builder {
+
+plan::KeptModel keep_model(const ir::Graph& graph, const BuildConfig& config, const std::string& name, const std::string& kind);
+
+struct ModelOfPlan {
+  ir::Graph graph;
+  BuildConfig config;   // precision, profiles and what else changes results; all else is as a default one has it
+  std::string name, kind;
+};
+// Throws plan_refused where the text or a place is not as it should be.
+ModelOfPlan read_kept_model(const plan::KeptModel& kept, const ir::Registry& registry);
+
+}  // namespace tenfold::builder

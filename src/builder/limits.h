@@ -1,0 +1,11 @@
+// What a plan cannot hold is refused before anything is chosen or timed.
+#pragma once
+
+#include "ir/op_def.h"
+
+namespace tenfold::builder {
+
+// Throws unsupported naming the node or value: ranks over 64, bodies nested deeper than ir::kMostNested.
+void check_limits(const ir::Graph& graph);
+
+}  // namespace tenfold::builder

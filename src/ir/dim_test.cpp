@@ -1,0 +1,96 @@
+// min and max in their normal form, long expressions in their text form and in messages.
+#include "ir/dim.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "base/check.h"
+#include "ir/brief.h"
+#include "ir/dim_code.h"
+
+namespace tenfold::ir {
+namespace {
+
+TEST(DimExtremes, NestedOnesAreFlat) {
+  const Dim a = Dim::symbol("a"), b = Dim::symbol("b"), c = Dim::symbol("c");
+  EXPECT_EQ(max(max(a, b), a), max(a, b));
+  EXPECT_EQ(max(max(a, b), max(b, c)), max(c, max(a, b)));
+  EXPECT_EQ(min(min(a, Dim(3)), min(Dim(7), b)), min(Dim(3), min(a, b)));
+  EXPECT_EQ(max(a, max(b, a + Dim(2))), max(a + Dim(2), b));
+  EXPECT_EQ(max(a, min(b, a)), a);
+  EXPECT_EQ(min(a, max(b, a)), a);
+  EXPECT_NE(max(a, min(b, c)), a);
+  EXPECT_EQ(max(max(c, a), b).text(), "max(a, b, c)");
+  EXPECT_EQ(Dim::parse("max(c, max(b, a), b)"), max(max(c, a), b));
+  EXPECT_EQ(Dim::parse("min(4, a, 2)").text(), "min(2, a)");
+  EXPECT_THROW(Dim::parse("mod(a, b, c)"), Error);
+  EXPECT_THROW(Dim::parse("max(a)"), Error);
+}
+
+// As residual blocks join the extents of several inputs, layer after layer.
+TEST(DimExtremes, DoNotGrowWithDepth) {
+  const Dim ids = Dim::symbol("ids_d1"), mask = Dim::symbol("mask_d1"), types = Dim::symbol("types_d1");
+  Dim x = max(ids, types);
+  for (int layer = 0; layer < 24; ++layer) x = broadcast(broadcast(broadcast(x, mask), x), max(x, ids));
+  EXPECT_EQ(x.text(), "max(ids_d1, mask_d1, types_d1)");
+}
+
+// A random expression, and its value by plain arithmetic.
+struct Grown { Dim dim; std::int64_t value; };
+Grown grow(std::mt19937_64& random, const SymbolValues& point, int depth) {
+  if (depth == 0 || random() % 5 == 0) {
+    if (random() % 3 == 0) return {Dim(static_cast<std::int64_t>(random() % 9)), 0};
+    const std::string name(1, static_cast<char>('a' + random() % 4));
+    return {Dim::symbol(name), point.at(name)};
+  }
+  const Grown x = grow(random, point, depth - 1), y = grow(random, point, depth - 1);
+  const std::int64_t p = x.dim.is_constant() ? x.dim.constant() : x.value, q = y.dim.is_constant() ? y.dim.constant() : y.value;
+  switch (random() % 6) {
+    case 0: return {x.dim + y.dim, p + q};
+    case 1: return {x.dim - Dim(3), p - 3};
+    default: return random() % 2 ? Grown{max(x.dim, y.dim), std::max(p, q)} : Grown{min(x.dim, y.dim), std::min(p, q)};
+  }
+}
+
+TEST(DimExtremes, NormalFormKeepsTheValue) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 4000; ++i) {
+    SymbolValues point;
+    for (const char* name : {"a", "b", "c", "d"}) point[name] = static_cast<std::int64_t>(random() % 12);
+    const Grown grown = grow(random, point, 5);
+    if (grown.dim.is_constant()) continue;
+    EXPECT_EQ(grown.dim.evaluate(point), grown.value) << grown.dim.text();
+    EXPECT_EQ(Dim::parse(grown.dim.text()), grown.dim);
+    const std::vector<std::string> symbols = grown.dim.symbols();
+    std::vector<std::int64_t> values;
+    for (const std::string& s : symbols) values.push_back(point.at(s));
+    std::int64_t result = 0;
+    ASSERT_TRUE(DimCode(std::span(&grown.dim, 1), symbols).evaluate(values, std::span(&result, 1)));
+    EXPECT_EQ(result, grown.value);
+    SymbolBounds box;
+    for (const auto& [name, value] : point) box[name] = {value, value};
+    EXPECT_LE(grown.dim.bounds(box).lower, grown.value);
+    EXPECT_GE(grown.dim.bounds(box).upper, grown.value);
+    std::map<std::string, Dim, std::less<>> constants;
+    for (const auto& [name, value] : point) constants[name] = Dim(value);
+    EXPECT_EQ(grown.dim.substitute(constants), Dim(grown.value));
+  }
+}
+
+TEST(DimMessages, CutLongExpressions) {
+  Dim sum(0);
+  for (int i = 0; i < 200; ++i) sum = sum + Dim::symbol(cat("symbol", i)) * Dim(i + 1);
+  ASSERT_GT(sum.text().size(), 1000u);
+  EXPECT_LT(brief(sum).size(), 250u);
+  EXPECT_EQ(brief(Dim::symbol("batch")), "batch");
+  try {
+    constants(std::span(&sum, 1));
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_LT(std::string_view(e.what()).size(), 300u);
+  }
+}
+
+}  // namespace
+}  // namespace tenfold::ir

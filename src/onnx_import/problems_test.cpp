@@ -1,0 +1,80 @@
+// Everything that is wrong with a model comes at once, in words and as data.
+#include "onnx_import/model_for_tests.h"
+#include "tenfold/model_error.h"
+
+namespace tenfold::onnx_import {
+namespace {
+
+std::vector<ModelProblem> problems_of(const onnx::ModelProto& model) {
+  try {
+    import_model(model);
+  } catch (const ModelError& error) {
+    return error.problems();
+  }
+  ADD_FAILURE() << "no ModelError";
+  return {};
+}
+
+TEST(Problems, AllOfThemAreListed) {
+  auto model = small_model();
+  auto& graph = *model.graph;
+  add_input(graph, "bad", {"-7"});
+  graph.initializer.push_back(floats("short", {3}, {1, 2}));
+  add_node(graph, "Relu", {"bad"}, {"r"}, "reads_bad");
+  add_node(graph, "Add", {"x", "short"}, {"a"}, "reads_short");
+  add_int(add_node(graph, "Softmax", {"x"}, {"s"}, "soft"), "axis", 9);
+  add_int(add_node(graph, "Relu", {"s"}, {"t"}, "sloped"), "slope", 1);
+  add_node(graph, "NoSuch", {"t"}, {"u"}, "strange");
+  add_node(graph, "Identity", {"ghost"}, {"v"}, "haunted");
+  const std::vector<ModelProblem> all = problems_of(model);
+  std::vector<std::string> found;
+  for (const ModelProblem& p : all) found.push_back(cat(name(p.kind), " ", p.node, " ", p.op, " ", p.opset));
+  EXPECT_EQ(found, (Names{"invalid_model   0", "invalid_model   0", "invalid_model soft Softmax 17", "invalid_model sloped Relu 17",
+                          "unsupported strange NoSuch 17", "invalid_model haunted Identity 17"}));
+  EXPECT_NE(all.at(0).message.find("input 'bad'"), std::string::npos);
+  EXPECT_NE(all.at(1).message.find("tensor 'short'"), std::string::npos);
+  EXPECT_EQ(all.at(3).text(), "node 'sloped' (Relu, opset 17): it has no attribute 'slope' at opset 17");
+  const Failure whole = failure(model);
+  EXPECT_EQ(whole.kind, ErrorKind::invalid_model);
+  EXPECT_EQ(whole.text.substr(0, 23), "the model has 6 faults:") << whole.text;
+}
+
+TEST(Problems, NodesWithoutNamesAreToldByTheirResults) {
+  auto model = small_model();
+  add_node(*model.graph, "NoSuch", {"x"}, {"left", "right"});
+  const std::vector<ModelProblem> all = problems_of(model);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].outputs, (Names{"left", "right"}));
+  EXPECT_EQ(all[0].text().substr(0, 48), "node '-> left' (NoSuch, opset 17): there is no o");
+}
+
+TEST(Problems, OfBodiesCarryTheirPlace) {
+  auto model = small_model();
+  add_input(*model.graph, "c", {}, DType::boolean);
+  auto& node = add_node(*model.graph, "If", {"c"}, {"z"}, "choose");
+  for (const char* branch : {"then_branch", "else_branch"}) {
+    auto& body = add_attribute(node, branch, 5).g.edit();
+    add_node(body, "NoSuch", {"x"}, {"r"}, "inner");
+    add_output(body, "r");
+  }
+  const std::vector<ModelProblem> all = problems_of(model);
+  ASSERT_EQ(all.size(), 1u);   // the other branch is not read behind a fault of the first
+  EXPECT_EQ(all[0].node, "choose/then_branch/inner");
+}
+
+TEST(Problems, AnotherDomainThatHasTheOperatorIsNamed) {
+  auto model = small_model();
+  add_node(*model.graph, "QLinearAdd", {"x", "x"}, {"z"}, "sum");
+  expect_failure(model, ErrorKind::unsupported, "there is no operator 'QLinearAdd'; the domain 'com.microsoft' has it");
+}
+
+TEST(Problems, TheContribDomainNeedsNoImport) {
+  auto model = small_model();
+  add_node(*model.graph, "FusedMatMul", {"w", "w"}, {"z"}, "product").domain = "com.microsoft";
+  model.graph->initializer.push_back(floats("w", {2, 2}, {1, 2, 3, 4}));
+  add_output(*model.graph, "z");
+  EXPECT_EQ(run(import_model(model), {tensor_of({1, 2, 3}, {1, 3})}, 1), (std::vector<float>{7, 10, 15, 22}));
+}
+
+}  // namespace
+}  // namespace tenfold::onnx_import

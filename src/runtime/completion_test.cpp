@@ -1,0 +1,136 @@
+// Runs that tell when they are over.
+#include "tenfold/completion.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "builder/builder.h"
+#include "builder/plan_maker.h"
+#include "ir/text.h"
+#include "runtime/far_backend.h"
+
+namespace tenfold {
+namespace {
+
+struct Told {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<Status> outcomes;
+  std::thread::id thread;
+  static void call(void* user, Status status) {
+    auto& self = *static_cast<Told*>(user);
+    const std::lock_guard lock(self.mutex);
+    self.outcomes.push_back(status);
+    self.thread = std::this_thread::get_id();
+    self.changed.notify_all();
+  }
+  Status next(std::size_t count) {
+    std::unique_lock lock(mutex);
+    EXPECT_TRUE(changed.wait_for(lock, std::chrono::seconds(60), [&] { return outcomes.size() >= count; }));
+    return outcomes.size() >= count ? outcomes[count - 1] : Status{Status::failed, -1};
+  }
+};
+
+class Completions : public testing::TestWithParam<bool> {
+ protected:
+  Engine build() {
+    const ir::Graph graph = ir::parse_graph("(x f32[4])\n y = Neg(x)", ir::Registry::builtin());
+    BuildConfig config;
+    config.optimization_level = 0, config.threads = 1;
+    if (!GetParam()) return builder::build_graph(graph, config);
+    const auto backend = std::make_shared<runtime::FarBackend>();
+    BuildReport report;
+    plan::Plan plan = builder::build_plan(graph, config, "", backend, report);
+    return builder::open_built(std::move(plan), config, backend);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Devices, Completions, testing::Bool(), [](const auto& info) { return info.param ? "far" : "cpu"; });
+
+TEST_P(Completions, AreToldOnceInAnotherThread) {
+  const Engine engine = build();
+  const auto context = engine.create_context();
+  Told told;
+  auto* x = static_cast<float*>(context->own_memory(0));
+  const auto* y = static_cast<const float*>(context->own_memory(1));
+  for (int i = 1; i <= 20; ++i) {
+    x[0] = static_cast<float>(i);
+    ASSERT_TRUE(enqueue_then(*context, nullptr, {}, {Told::call, &told}));
+    EXPECT_TRUE(told.next(static_cast<std::size_t>(i)));
+    ASSERT_TRUE(context->wait());
+    EXPECT_EQ(y[0], static_cast<float>(-i));
+  }
+  EXPECT_EQ(told.outcomes.size(), 20u);
+  EXPECT_NE(told.thread, std::this_thread::get_id());
+  EXPECT_TRUE(context->run());
+}
+
+TEST_P(Completions, WaitingWithoutACallback) {
+  const Engine engine = build();
+  const auto context = engine.create_context();
+  for (int b = 0; b < 2; ++b) context->own_memory(b);
+  EXPECT_TRUE(context->wait());
+  ASSERT_TRUE(enqueue_then(*context, nullptr, {}, {}));
+  EXPECT_TRUE(context->wait());
+}
+
+TEST_P(Completions, ATrippedTokenAndAContextThatGoes) {
+  const Engine engine = build();
+  auto context = engine.create_context();
+  for (int b = 0; b < 2; ++b) context->own_memory(b);
+  Told told;
+  const CancelToken token = CancelToken::create();
+  token.cancel();
+  const Status status = enqueue_then(*context, nullptr, {.token = token, .deadline = {}}, {Told::call, &told});
+  if (GetParam()) {   // found while the run was asked for
+    EXPECT_EQ(status.code, Status::cancelled);
+  } else {
+    EXPECT_TRUE(status);
+    EXPECT_EQ(told.next(1).code, Status::cancelled);
+    EXPECT_EQ(context->wait().code, Status::cancelled);
+    EXPECT_TRUE(context->wait()) << "an outcome is told once";
+  }
+  const std::size_t before = told.outcomes.size();
+  ASSERT_TRUE(enqueue_then(*context, nullptr, {}, {Told::call, &told}));
+  context.reset();   // waits for the run and its callback
+  EXPECT_EQ(told.outcomes.size(), before + 1);
+}
+
+// The callback holds the run's thread: meanwhile another run may be asked for, and waits its turn.
+TEST_P(Completions, OneRunAtATime) {
+  const Engine engine = build();
+  const auto context = engine.create_context();
+  for (int b = 0; b < 2; ++b) context->own_memory(b);
+  int refused = 0, begun = 0;
+  Told told;
+  for (int i = 0; i < 200; ++i) {
+    const Status status = enqueue_then(*context, nullptr, {}, {Told::call, &told});
+    EXPECT_TRUE(status || status.code == Status::not_ready);
+    (status ? begun : refused) += 1;
+  }
+  context->wait();
+  EXPECT_TRUE(told.next(static_cast<std::size_t>(begun)));
+  EXPECT_EQ(begun + refused, 200);
+  EXPECT_GE(begun, 1);
+}
+
+TEST(CompletionsOnACpu, CancelMeetsARunThatHasNotBegunItsSteps) {
+  BuildConfig config;
+  config.optimization_level = 0, config.threads = 1;
+  const Engine engine = builder::build_graph(ir::parse_graph("(x f32[4])\n y = Neg(x)", ir::Registry::builtin()), config);
+  const auto context = engine.create_context();
+  for (int b = 0; b < 2; ++b) context->own_memory(b);
+  int stray = 0;
+  EXPECT_EQ(enqueue_then(*context, &stray, {}, {}).code, Status::failed) << "a CPU has no streams";
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(enqueue_then(*context, nullptr, {}, {}));
+    const bool met = context->cancel();
+    const Status status = context->wait();
+    EXPECT_EQ(met, status.code == Status::cancelled) << i;
+  }
+}
+
+}  // namespace
+}  // namespace tenfold

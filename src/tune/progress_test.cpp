@@ -1,0 +1,75 @@
+// What a build tells of its progress: done never passes total, and every walk ends at its total, whatever is taken apart meanwhile.
+#include <gtest/gtest.h>
+
+#include "ir/text.h"
+#include "tune/tuner.h"
+#include "tune/timer.h"
+
+namespace tenfold::tune {
+namespace {
+
+// A merged product takes much longer than its parts.
+class PartsAreFast final : public Timer {
+ public:
+  double time(const backends::Tactic&, const backends::Problem& problem, const backends::Config&, double) override {
+    return problem.line().find("[64,192]") == std::string::npos ? 1e4 : 1e7;
+  }
+};
+
+struct Told { std::string phase; int done, total; };
+
+std::vector<Told> told_of(bool twice, int& nodes) {
+  ir::Graph graph = ir::parse_graph(R"((x f32[96,64], w f32[64,192]!, v f32[48,48]!)
+    qkv = MatMul(x, w)
+    q, k, l, m = Split(qkv) axis=-1 num_outputs=4
+    a = MatMul(q, v)
+    b = MatMul(k, v)
+    c = MatMul(l, v)
+    d = MatMul(m, v)
+    y = Concat(a, b, c, d) axis=0)",
+                                    ir::Registry::builtin(),
+                                    {.random_constant = [](DType t, const Shape& shape, std::uint64_t) { return Tensor(t, shape); }});
+  const auto backend = backends::open_backend("cpu");
+  BuildConfig config;
+  std::vector<Told> told;
+  config.progress = [&](const Progress& p) {
+    told.push_back({std::string(p.phase), p.done, p.total});
+    return true;
+  };
+  TimingCache cache;
+  BuildReport report;
+  PartsAreFast timer;
+  const TuneOptions options{.config = &config, .cache = &cache, .report = &report};
+  if (twice) choose_twice(graph, *backend, *backend, options, timer, false);
+  else choose_once(graph, *backend, *backend, options, timer, false);
+  nodes = static_cast<int>(graph.nodes().size());
+  return told;
+}
+
+TEST(Progress, CountsWhatIsTakenApart) {
+  int nodes = 0;
+  const std::vector<Told> told = told_of(false, nodes);
+  EXPECT_EQ(nodes, 9);   // four parts in place of a product and its Split, and five others
+  ASSERT_EQ(told.size(), 9u);
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    EXPECT_EQ(told[i].done, static_cast<int>(i) + 1);
+    EXPECT_EQ(told[i].total, 9);
+  }
+}
+
+TEST(Progress, EveryWalkEndsAtItsTotal) {
+  int nodes = 0;
+  const std::vector<Told> told = told_of(true, nodes);
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.front().phase, "tune");
+  EXPECT_EQ(told.back().phase, "confirm");
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    EXPECT_GE(told[i].done, 1);
+    EXPECT_LE(told[i].done, told[i].total) << told[i].phase;
+    const bool last = i + 1 == told.size() || told[i + 1].done <= told[i].done;
+    EXPECT_EQ(last, told[i].done == told[i].total) << told[i].phase << " " << i;
+  }
+}
+
+}  // namespace
+}  // namespace tenfold::tune
