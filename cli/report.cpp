@@ -79,7 +79,8 @@ void print_summary(const Console& console, const Trace& trace, const Trace& part
   const double compute_s = statistics(part(parts, &RunTimes::compute_ms), {}).mean * static_cast<double>(trace.samples.size()) / 1e3;
   console.result("");
   console.result("=== Performance summary ===");
-  console.result(joined("Throughput: ", trace.wall_s > 0 ? static_cast<double>(trace.samples.size()) / trace.wall_s : 0, " qps"));
+  const double rate = trace.wall_s > 0 ? static_cast<double>(trace.samples.size()) / trace.wall_s : 0;
+  console.result(joined("Throughput: ", std::setprecision(rate < 1e6 ? 6 : 10), rate, " qps"));   // scripts read no exponent
   // Latency is that of the one call that waits. On a CPU nothing is transferred, and asking for a run is computing it.
   console.result("Latency: " + words(s, percentiles));
   console.result("Enqueue Time: " + line(&RunTimes::enqueue_ms));

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 
@@ -40,11 +41,14 @@ struct Form {
 };
 class BuildTime : public testing::TestWithParam<Form> {};
 
-// Twice the nodes may take three times as long: a quadratic part would take four times once it counts.
+// Twice the nodes may take three times as long: a quadratic part would take four times once it counts. What shares the machine's caches
+// may slow one build down, so that the least of a few counts.
 TEST_P(BuildTime, GrowsLinearly) {
   constexpr int kNodes = 4000;
   const ir::Graph small = limits::large(GetParam().grow, kNodes), large = limits::large(GetParam().grow, 2 * kNodes);
-  const double one = seconds_to_build(small), two = seconds_to_build(large);
+  double one = seconds_to_build(small), two = seconds_to_build(large);
+  for (int more = 0; more < 2 && two >= 3 * one + 0.5; ++more)
+    one = std::min(one, seconds_to_build(small)), two = std::min(two, seconds_to_build(large));
   std::printf("%d nodes: %.2f s, %d nodes: %.2f s\n", kNodes, one, 2 * kNodes, two);
   EXPECT_LT(two, 3 * one + 0.5);
 }

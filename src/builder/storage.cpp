@@ -60,25 +60,31 @@ bool lies_odd(const Value* v, const View& view) {
 }
 }  // namespace
 
-// Whether any operand of the node lies at an odd address if `v` lies as `view` says.
-bool Storage::any_odd(const Node& node, const Value* v, const View& view) const {
-  bool odd = lies_odd(v, view);
+// Whether any operand of the node lies at an odd address if values lie as `proposed` says.
+bool Storage::any_odd(const Node& node, const Proposal& proposed) const {
   for (const auto* side : {&node.inputs, &node.outputs})
-    for (const Value* other : *side)
-      if (const View* known = other && other != v ? this->view(other) : nullptr) odd = odd || lies_odd(other, *known);
-  return odd;
+    for (const Value* v : *side) {
+      auto it = proposed.find(v);
+      const View* known = it != proposed.end() ? &it->second : v ? view(v) : nullptr;
+      if (known && lies_odd(v, *known)) return true;
+    }
+  return false;
 }
 
-// Would the node's tactic still run if value `v` lay as `view` says, with all other operands as they lie now? Steps without a tactic read
-// and write dense memory; of a node with graphs, the inner steps are not asked here what they make of odd addresses.
-bool Storage::tactic_accepts(const Node& node, const Value* v, const View& view) const {
+// Would the node's tactic still run if values lay as `proposed` says, with all other operands as they lie now? Steps without a tactic
+// read and write dense memory; of a node with graphs, the inner steps are not asked here what they make of odd addresses.
+bool Storage::tactic_accepts(const Node& node, const Proposal& proposed) const {
   auto it = choice_.find(&node);
-  const bool odd = any_odd(node, v, view);
-  if (it == choice_.end() || !it->second.tactic) return view.dense && it != choice_.end() && (!odd || node.graphs.empty());
+  if (it == choice_.end()) return false;
+  const bool odd = any_odd(node, proposed);
+  const auto dense = [](const auto& one) { return one.second.dense; };
+  if (!it->second.tactic) return std::all_of(proposed.begin(), proposed.end(), dense) && (!odd || node.graphs.empty());
   const tune::NodeChoice& c = it->second;
   backends::Problem p = stored_problem(node, c, *this, box_, device_);
   const auto change = [&](backends::OperandDesc& d, const Value* operand) {
-    if (operand != v) return true;
+    auto found = proposed.find(operand);
+    if (found == proposed.end()) return true;
+    const View& view = found->second;
     d.dense = view.dense;
     d.strides = view.dense ? Dims{} : view.strides;
     return d.layout == view.layout || (view.layout == backends::kPlain && backends::same_as_plain(d.layout, d.dims));
@@ -102,7 +108,7 @@ bool Storage::accepts(const Node& node, const Value* v, const View& view) const 
                                                accepted_by_users(node.outputs[i], derived[i], nullptr));
     if (all) return true;
   }
-  return tactic_accepts(node, v, view);
+  return tactic_accepts(node, {{v, view}});
 }
 
 bool Storage::accepted_by_users(const Value* v, const View& view, const Node* except) const {
@@ -110,9 +116,6 @@ bool Storage::accepted_by_users(const Value* v, const View& view, const Node* ex
   for (const Node* user : v->users)
     if (user != except && !accepts(*user, v, view)) return false;
   return true;
-}
-bool Storage::accepted_by_producer(const Value* v, const View& view) const {
-  return v->producer && tactic_accepts(*v->producer, v, view);
 }
 
 namespace {
@@ -152,12 +155,12 @@ void Storage::write_into_parent(const Node& node) {
   const Layout read_as = transpose && has_tactic ? chosen->second.formats.in[0] : layout;
   if (layout != backends::kPlain && !(concat && layout == backends::kChannelsLast)) return;
   const View parent = view_or_self(result);
-  std::vector<std::pair<const Value*, View>> planned;
+  Proposal planned;
   Dim offset = parent.offset;
   for (const Value* v : node.inputs) {
     const bool free =
         movable(v) && v->producer && !view(v) && !outputs_.count(v) && layout_of(v) == read_as && choice_.count(v->producer);
-    if (!free || std::count(node.inputs.begin(), node.inputs.end(), v) != 1) return;
+    if (!free || planned.count(v)) return;
     View slice{parent.root, offset, parent.strides, false, parent.layout, parent.root_layout};
     if (transpose) {
       const auto perm = permutation(node);
@@ -169,11 +172,15 @@ void Storage::write_into_parent(const Node& node) {
       offset = offset + v->dims()[axis] * parent.strides[axis];
     }
     name_layout(slice, v->dims(), read_as);
-    if (!accepted_by_producer(v, slice) || !accepted_by_users(v, slice, &node)) return;
-    planned.emplace_back(v, std::move(slice));
-  }
-  for (const auto& [v, slice] : planned)
     if (!slice.offset.is_constant()) return;   // addresses are fixed when the plan is built
+    if (!accepted_by_users(v, slice, &node)) return;
+    planned.emplace(v, std::move(slice));
+  }
+  // A producer is asked once, of all it writes here: asking a Split of each piece alone would take time by the square of their number.
+  std::unordered_map<const Node*, Proposal> by_producer;
+  for (const auto& [v, slice] : planned) by_producer[v->producer].emplace(v, slice);
+  for (const auto& [producer, slices] : by_producer)
+    if (!tactic_accepts(*producer, slices)) return;
   for (auto& [v, slice] : planned) views_[v] = std::move(slice);
   without_step_.insert(&node);
 }

@@ -36,10 +36,10 @@ class Storage {
   void write_into_parent(const ir::Node& node);   // Concat and Transpose: producers write into slices of the result
   void read_as_view(const ir::Node& node);        // Reshape and kin, Transpose, Slice, Split: results are views of the operand
   bool accepted_by_users(const ir::Value* v, const View& view, const ir::Node* except) const;
-  bool accepted_by_producer(const ir::Value* v, const View& view) const;
   bool accepts(const ir::Node& node, const ir::Value* v, const View& view) const;
-  bool any_odd(const ir::Node& node, const ir::Value* v, const View& view) const;
-  bool tactic_accepts(const ir::Node& node, const ir::Value* v, const View& view) const;
+  using Proposal = std::unordered_map<const ir::Value*, View>;   // views that are asked about at once
+  bool any_odd(const ir::Node& node, const Proposal& proposed) const;
+  bool tactic_accepts(const ir::Node& node, const Proposal& proposed) const;
   backends::Layout layout_of(const ir::Value* v) const;
   View view_or_self(const ir::Value* v) const;
   void name_layout(View& v, const ir::Dims& dims, backends::Layout chosen) const;
