@@ -7,6 +7,7 @@
 
 #include "plan/extent.h"
 #include "plan/sample_plan.h"
+#include "plan/verify_step.h"
 
 namespace tenfold::plan {
 namespace {
@@ -230,6 +231,31 @@ TEST(Verify, GrowingBuffersAreUsedOnceTheirSizeIsKnown) {
   expect_refused("ends at byte", changed([](Program& g) { g.steps[1].out[0].at.offset = 8; }));
   expect_refused("starts behind", changed([](Program& g) { make_empty(g, g.steps[1].in[0]).at.offset = std::int64_t{1} << 50; }));
   expect_refused("shape of an input", changed([](Program& g) { g.inputs[0].dims[0] = 4; }));
+}
+
+// A step may have thousands of them: they are not compared in pairs.
+TEST(Overlaps, ColumnsOfOneParentAreApart) {
+  const Plan plan = sample_plan();
+  const SampleBackend backend;
+  const backends::TacticSet tactics(backend);
+  constexpr std::int64_t kPieces = 300, kColumns = 3, kRow = kPieces * kColumns;
+  const std::vector<ir::Dim> dims{2, kColumns, kRow, 1};
+  const VerifyScope scope{.plan = plan, .tactics = tactics, .registry = ir::Registry::builtin(), .dims = dims,
+                          .top = plan.programs[0], .corners = {{2, kColumns, kRow, 1}}};
+  Step step;
+  step.kind = StepKind::host;
+  for (std::int64_t k = kPieces; k-- > 0;) {
+    Operand& o = step.out.emplace_back();
+    o.at = {Space::arena, 0, 64 + 4 * kColumns * k}, o.dims = {0, 1}, o.strides = {2, 3}, o.dense = false;
+  }
+  EXPECT_NO_THROW(verify_overlaps(scope, step));
+  for (const std::int64_t wrong : {-4, 4}) {   // a column of the neighbour before, or behind
+    Step moved = step;
+    moved.out[100].at.offset += wrong;
+    EXPECT_THROW(verify_overlaps(scope, moved), Error) << wrong;
+  }
+  step.out[100].at.offset = 64 + 4 * kRow;   // another piece's second row
+  EXPECT_THROW(verify_overlaps(scope, step), Error);
 }
 
 TEST(Extents, AreExactForValues) {
