@@ -25,14 +25,15 @@ TENFOLD_API BindingMemory binding_memory(const Engine& engine, int binding);   /
 // element [0, 0, ...] lies, and `bytes` reach from there to the array's end. In the host's memory, or the GPU's. Kernels read and write
 // dense memory: unless the strides are dense at the shapes set, elements are copied in front of the run and behind it (on a GPU's own
 // memory row by row), as copied_at_border() tells. What lies between the elements of an output is not touched; regions of several
-// outputs may interleave, and must not share elements. Elements take whole bytes. bind() ends it.
+// outputs may interleave, and must not share elements. Elements take whole bytes. bind() ends it. On a GPU, an enqueue() waits for the
+// run before where the host copies an input, and an output that the host copies is there when wait() returns or the completion is told.
 TENFOLD_API Status bind_strided(ExecutionContext& context, int binding, void* memory, std::int64_t bytes,
                                 std::span<const std::int64_t> strides) noexcept;
 TENFOLD_API bool copied_at_border(const ExecutionContext& context, int binding) noexcept;   // in the last run, on the host or a GPU
 
 // The output continues the input: what a run gives there is what the next run reads, in memory of the context's own (a GPU's, there),
-// zeros at first. In place where the plan allows it, else in two places that swap after every run; nothing is copied. The input gets
-// the output's shape after each run. in_place_too = false: two places always, so that a run that fails or is cancelled leaves the state
+// zeros at first. In place where the plan allows it, else in two places that swap after every run; nothing is copied. The input takes
+// the output's shape when the next run begins. own_memory() refuses both (invalid_argument). in_place_too = false: two places always, so that a run that fails or is cancelled leaves the state
 // as it was. Types and ranks are equal, and both sizes have bounds. bind() of either ends it.
 TENFOLD_API Status bind_state(ExecutionContext& context, int output, int input, bool in_place_too = true) noexcept;
 // The state that the next run reads, at its shape. They wait for what was enqueued.
@@ -41,7 +42,7 @@ TENFOLD_API Status write_state(ExecutionContext& context, int input, const void*
 TENFOLD_API Status clear_state(ExecutionContext& context, int input) noexcept;   // zeros
 
 // Gives memory for `bytes` of an output, to be written by this run; null: Status::out_of_memory. Called once in each run, in the thread
-// that runs: before the steps, where shapes of inputs decide the size; else behind them with the size that came out, and then the output
+// that runs: before the steps, where shapes of inputs decide the size (null is right for 0 bytes; prepare() does not ask); else behind them with the size that came out, and then the output
 // is copied there (copied_at_border()). It must not use the context.
 using OutputAllocator = void* (*)(void* user, int output, std::int64_t bytes);
 TENFOLD_API Status set_allocator(ExecutionContext& context, int output, OutputAllocator allocate, void* user) noexcept;   // null: none

@@ -13,7 +13,7 @@ struct Completion {
 };
 
 // Starts a run and returns. On a CPU the context's own thread runs it (with its workers, as run() does); `stream` is null. On a GPU it
-// is enqueued as ExecutionContext::enqueue() does, and the thread waits for the GPU. Anything but ok: nothing was begun, and the
+// is enqueued as ExecutionContext::enqueue() does, and the thread waits for the GPU. Anything but ok: nothing is under way, and the
 // callback is not called. One run at a time: until the callback is called, or wait() has returned (behind the callback), only cancel()
 // may be called, and another enqueue_then() is refused as not ready. The token of the options is kept; the first call makes the thread.
 TENFOLD_API Status enqueue_then(ExecutionContext& context, void* stream, const RunOptions& options, Completion done) noexcept;

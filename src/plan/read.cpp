@@ -74,7 +74,7 @@ void check_places(Bytes file, const std::vector<Section>& sections) {
   need(end == file.size(), "the plan has bytes behind its last section");
 }
 
-std::map<std::string, std::string> read_labels(Bytes bytes) {
+std::map<std::string, std::string> labels_in(Bytes bytes) {
   std::vector<std::pair<std::string, std::string>> list;
   Reader reader(bytes);
   reader(list);
@@ -121,7 +121,7 @@ Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& opt
   need(!metadata.empty(), "the plan has no metadata");
   Plan plan = read_metadata(metadata);
   plan.portable.assign(reinterpret_cast<const char*>(portable.data()), portable.size());
-  if (!labels.empty()) plan.labels = guarded([&] { return read_labels(labels); });
+  if (!labels.empty()) plan.labels = guarded([&] { return labels_in(labels); });
   bool damaged = false;
   if (options.code) plan.code = backends::read_code(code, damaged);
   need(!damaged, "the plan is damaged: its device code is not in the form it should have");
@@ -161,6 +161,19 @@ KeptModel read_kept(Bytes file, const std::shared_ptr<const void>& owner) {
     if (s.id == SectionId::kept_weights) weights = bytes;
   }
   return text.empty() ? KeptModel{} : kept(text, weights, owner);
+}
+
+std::map<std::string, std::string> read_labels(const std::string& path) {
+  const auto file = MappedFile::open(path);
+  const std::vector<Section> sections = read_table(file->bytes(), true);
+  check_places(file->bytes(), sections);
+  for (const Section& s : sections) {
+    if (s.id != SectionId::labels) continue;
+    const Bytes bytes = file->bytes().subspan(s.offset, s.bytes);
+    need(hash64(bytes) == s.checksum, "the plan is damaged: the checksum of its labels does not match");
+    return guarded([&] { return labels_in(bytes); });
+  }
+  return {};
 }
 
 Plan load(const std::string& path, const ReadOptions& options) {

@@ -26,6 +26,8 @@ Plan load(const PlanReader& reader, const ReadOptions& options = {});
 // The model that a plan of any version keeps, without `owner` a copy; empty if it keeps none. Throws plan_refused where the file is damaged
 // anywhere: then nothing is to be built from it.
 KeptModel read_kept(std::span<const std::byte> file, const std::shared_ptr<const void>& owner);
+// The labels alone, of a plan of any version; the weights are not touched.
+std::map<std::string, std::string> read_labels(const std::string& path);
 // The metadata section alone: a plan without weights.
 Plan read_metadata(std::span<const std::byte> bytes);
 

@@ -12,7 +12,7 @@ Extras& extras_of(ContextState& c) {
   if (!c.extras) {
     const std::size_t count = c.memory.size();
     auto made = std::make_shared<Extras>();
-    made->borders.resize(count), made->allocators.resize(count), made->copied.resize(count);
+    made->borders.resize(count), made->allocators.resize(count), made->copied.resize(count), made->expected.resize(count);
     c.extras = std::move(made);
   }
   return *c.extras;
@@ -28,7 +28,9 @@ void use_own_memory(ContextState& c, std::size_t b) {
 
 void forget_extras(ContextState& c, std::size_t b) noexcept {
   if (!c.extras) return;
+  before_changes(c);
   Extras& extras = *c.extras;
+  extras.expected[b].clear();
   extras.borders[b].base = nullptr;
   extras.allocators[b].allocate = nullptr;
   extras.copied[b] = false;
@@ -43,10 +45,13 @@ void forget_extras(ContextState& c, std::size_t b) noexcept {
 
 namespace {
 
+std::byte nothing[64];   // an address for outputs without elements
+
 Status give(ContextState& c, std::size_t b, Allocator& allocator, bool late) {
   const std::int64_t bytes = bytes_of_binding(c, b);
   if (bytes < 0) return {Status::invalid_shape, static_cast<int>(b)};
-  void* const memory = allocator.allocate(allocator.user, static_cast<int>(b), bytes);
+  void* memory = allocator.allocate(allocator.user, static_cast<int>(b), bytes);
+  if (!memory && bytes == 0) memory = nothing;
   if (!memory) {
     c.last_error = "the output's allocator gave no memory";
     return {Status::out_of_memory, -1};
@@ -99,8 +104,51 @@ Status ask_allocators(ContextState& c, bool late) noexcept {
 }
 
 Status before_settling(ContextState& c) noexcept {
+  take_next_shapes(c);
   std::fill(c.extras->copied.begin(), c.extras->copied.end(), false);
   return ask_allocators(c, false);
+}
+
+// Allocators are asked in runs alone.
+Status before_preparing(ContextState& c) noexcept {
+  try {
+    take_next_shapes(c);
+    for (std::size_t b = 0; b < c.memory.size(); ++b)
+      if (c.extras->allocators[b].allocate && !c.memory[b]) use_own_memory(c, b), c.addresses_dirty = true;
+    return {};
+  } catch (...) {
+    return {Status::out_of_memory, -1};
+  }
+}
+
+// The one memory from which a device takes what the host copies may still be read, and outputs of the run before wait for the host.
+Status before_enqueuing(ContextState& c) noexcept {
+  const Extras& extras = *c.extras;
+  const bool copies = std::any_of(extras.borders.begin(), extras.borders.begin() + c.engine->inputs,
+                                  [](const Border& b) { return b.base && b.copied && !b.on_device; });
+  if (!copies && !extras.outputs_wait) return {};
+  if (Status s{c.stream->wait(), -1}; !s) return s;
+  return after_run(c);
+}
+
+void before_changes(ContextState& c) noexcept {
+  if (!c.extras->outputs_wait || c.stream->wait() != Status::ok) return;
+  after_run(c);
+}
+
+Status check_expected(ContextState& c) {
+  const plan::Program& program = *c.engine->programs[static_cast<std::size_t>(c.active)].body.program;
+  for (std::size_t b = program.inputs.size(); b < c.memory.size(); ++b) {
+    const Shape& expected = c.extras->expected[b];
+    const plan::Operand& formal = program.outputs[b - program.inputs.size()];
+    if (expected.empty() || !is_known(c, formal.dims)) continue;
+    for (std::size_t d = 0; d < expected.size(); ++d)
+      if (c.dims[static_cast<std::size_t>(formal.dims[d])] != expected[d]) {
+        c.last_error = "the tensor that is bound there has another shape";
+        return {Status::invalid_binding, static_cast<int>(b)};
+      }
+  }
+  return {};
 }
 
 Status before_steps(ContextState& c) noexcept {

@@ -162,6 +162,7 @@ TEST_P(Bindings, StateTakesTheShapeOfTheOutput) {
   for (int i = 1; i <= 8; ++i) {
     x = {static_cast<float>(i), static_cast<float>(-i)};
     expect_ok(*context, context->run());
+    EXPECT_EQ(context->shape(2), (Shape{i, 2})) << "of the run that was, not of the next";
     expect_ok(*context, read_state(*context, 0, got.data(), 8 * i));
     for (int row = 1; row <= i; ++row) EXPECT_EQ(got[static_cast<std::size_t>(2 * row - 2)], static_cast<float>(row)) << "run " << i;
   }
@@ -175,6 +176,7 @@ TEST_P(Bindings, StateThatCannotBe) {
   for (const auto& [output, input] : {std::pair{3, 1}, {3, 2}, {4, 0}, {0, 0}, {3, 3}, {9, 0}})
     EXPECT_EQ(bind_state(*context, output, input).code, Status::invalid_binding) << output << " " << input;
   expect_ok(*context, bind_state(*context, 3, 0));
+  for (const int b : {0, 3}) EXPECT_THROW(context->own_memory(b), Error) << "the state would be lost without a word";
   std::vector<float> x(4, 1), y(4);
   ASSERT_TRUE(context->bind(0, x.data(), 16) && context->bind(3, y.data(), 16));
   for (const int b : {1, 2, 4, 5}) context->own_memory(b);
@@ -214,6 +216,21 @@ TEST_P(Bindings, AllocatorsGiveMemoryOfTheSizeThatIsNeeded) {
   given.none = false;
   expect_ok(*context, context->run());
   EXPECT_EQ(set_allocator(*context, 0, Given::allocate, &given).code, Status::invalid_binding);
+}
+
+TEST_P(Bindings, AllocatorsMayGiveNothingForNothing) {
+  const Engine engine = build("(x f32[n])\n y = Neg(x)", {{{"x", {{0}, {4}, {8}}}}});
+  const auto context = engine.create_context();
+  float x = 1;
+  ASSERT_TRUE(context->bind(0, &x, 4));
+  Given given;
+  given.none = true;
+  ASSERT_TRUE(set_allocator(*context, 1, Given::allocate, &given));
+  ASSERT_TRUE(context->set_input_shape(0, Shape{0}));
+  expect_ok(*context, context->prepare());
+  EXPECT_TRUE(given.asked.empty()) << "allocators are asked in runs";
+  expect_ok(*context, context->run());
+  EXPECT_EQ(given.asked, std::vector<std::int64_t>{0});
 }
 
 TEST_P(Bindings, AllocatorsOfSizesThatTheRunDecides) {

@@ -149,7 +149,7 @@ Status settle_borders(ContextState& c) noexcept {
     for (std::size_t b = 0; b < c.memory.size(); ++b)
       if (c.extras->borders[b].base)
         if (Status s = settle_border(c, b); !s) return s;
-    return {};
+    return check_expected(c);
   } catch (...) {
     return {Status::out_of_memory, -1};
   }

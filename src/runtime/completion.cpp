@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/check.h"
+#include "runtime/extras.h"
 #include "runtime/state.h"
 
 namespace tenfold::runtime {
@@ -48,7 +49,7 @@ class Completer {
       changed_.wait(lock, [&] { return busy_ || ending_; });
       if (!busy_) return;
       lock.unlock();
-      const Status status = is_staged(*context_.engine) ? Status{context_.stream->wait_end(), -1} : run_begun(context_, &options_);
+      const Status status = is_staged(*context_.engine) ? finish_enqueued() : run_begun(context_, &options_);
       lock.lock();
       const Completion done = done_;
       outcome_ = status;
@@ -59,6 +60,12 @@ class Completer {
       telling_ = false;
       changed_.notify_all();
     }
+  }
+
+  // What the host has to copy is the caller's before it is told.
+  Status finish_enqueued() noexcept {
+    const Status status{context_.stream->wait_end(), -1};
+    return status && context_.extras ? after_run(context_) : status;
   }
 
   ContextState& context_;
@@ -95,6 +102,7 @@ Status enqueue_then(ExecutionContext& context, void* stream, const RunOptions& o
       runtime::begin_run(c);
     }
     c.completer->hand_over(options, done);
+    c.outcome_counts = true;
     return {};
   } catch (...) {   // no thread, or no memory for it
     return {Status::out_of_memory, -1};

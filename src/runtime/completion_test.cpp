@@ -11,6 +11,7 @@
 #include "builder/plan_maker.h"
 #include "ir/text.h"
 #include "runtime/far_backend.h"
+#include "tenfold/bindings.h"
 
 namespace tenfold {
 namespace {
@@ -96,6 +97,45 @@ TEST_P(Completions, ATrippedTokenAndAContextThatGoes) {
   ASSERT_TRUE(enqueue_then(*context, nullptr, {}, {Told::call, &told}));
   context.reset();   // waits for the run and its callback
   EXPECT_EQ(told.outcomes.size(), before + 1);
+}
+
+TEST_P(Completions, WhatTheHostCopiesIsThereWhenToldAndEachRunHasItsOwn) {
+  const Engine engine = build();
+  const auto context = engine.create_context();
+  std::vector<float> x(8), y(8), other(8);
+  const std::array<std::int64_t, 1> twos{2};
+  ASSERT_TRUE(bind_strided(*context, 0, x.data(), 32, twos) && bind_strided(*context, 1, y.data(), 32, twos));
+  Told told;
+  x[2] = 5;
+  ASSERT_TRUE(enqueue_then(*context, nullptr, {}, {Told::call, &told}));
+  EXPECT_TRUE(told.next(1));
+  EXPECT_EQ(y[2], -5);
+  if (!GetParam()) return;   // enqueue() runs at once there
+  x[2] = 6;
+  ASSERT_TRUE(context->enqueue());
+  ASSERT_TRUE(bind_strided(*context, 1, other.data(), 32, twos));
+  EXPECT_EQ(y[2], -6) << "what was enqueued goes where it was bound";
+  x[2] = 7;
+  ASSERT_TRUE(context->enqueue());
+  ASSERT_TRUE(context->enqueue());
+  ASSERT_TRUE(context->wait());
+  EXPECT_EQ(y[2], -6);
+  EXPECT_EQ(other[2], -7);
+}
+
+TEST(CompletionsOnACpu, AnOutcomeIsNotTheNextRuns) {
+  BuildConfig config;
+  config.optimization_level = 0, config.threads = 1;
+  const Engine engine = builder::build_graph(ir::parse_graph("(x f32[4])\n y = Neg(x)", ir::Registry::builtin()), config);
+  const auto context = engine.create_context();
+  for (int b = 0; b < 2; ++b) context->own_memory(b);
+  Told told;
+  const CancelToken token = CancelToken::create();
+  token.cancel();
+  ASSERT_TRUE(enqueue_then(*context, nullptr, {.token = token, .deadline = {}}, {Told::call, &told}));
+  EXPECT_EQ(told.next(1).code, Status::cancelled);
+  ASSERT_TRUE(context->run());
+  EXPECT_TRUE(context->wait()) << "the run before was cancelled, this one not";
 }
 
 // The callback holds the run's thread: meanwhile another run may be asked for, and waits its turn.

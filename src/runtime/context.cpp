@@ -13,6 +13,7 @@ using runtime::ContextState;
 
 ExecutionContext::ExecutionContext(std::unique_ptr<ContextState> state) : state_(std::move(state)) {}
 ExecutionContext::~ExecutionContext() {
+  state_->completer.reset();   // waits for the run in its thread, which uses all the rest
   // A plug-in frees what it keeps for steps on a GPU: nothing may use that any more.
   if (state_->engine->options.plugins && runtime::is_staged(*state_->engine)) state_->stream->wait();
 }
@@ -37,6 +38,8 @@ Status ExecutionContext::set_input_shape(int binding, std::span<const std::int64
   if (shape.size() != declared.size()) return {Status::invalid_shape, binding};
   for (std::size_t d = 0; d < shape.size(); ++d)
     if (shape[d] < 0 || (declared[d] >= 0 && shape[d] != declared[d])) return {Status::invalid_shape, binding};
+  if (c.extras) runtime::before_changes(c);
+  if (c.extras) runtime::forget_next_shape(c, b);
   if (c.input_set[b] && std::equal(shape.begin(), shape.end(), stored.begin())) return {};
   std::copy(shape.begin(), shape.end(), stored.begin());
   c.input_set[b] = true;
@@ -83,6 +86,8 @@ void* ExecutionContext::own_memory(int binding) {
   ContextState& c = *state_;
   require(binding >= 0 && binding < static_cast<int>(c.own.size()), ErrorKind::invalid_argument, "there is no binding ", binding);
   const auto b = static_cast<std::size_t>(binding);
+  require(!runtime::holds_state(c, b), ErrorKind::invalid_argument, "binding ", binding,
+          " holds a state, which read_state() and write_state() reach; bind() ends it");
   if (!c.own[b].memory) {
     const std::int64_t largest = runtime::largest_bytes(*c.engine, b);
     c.own[b] = {c.engine->backend->allocate_host(largest), largest};
@@ -106,7 +111,8 @@ Status check_sizes(const ContextState& c) noexcept {
 
 // Shapes and addresses for the run that comes.
 Status settle(ContextState& c) noexcept {
-  if (!c.shapes_dirty && !c.addresses_dirty) return {};
+  if (!c.shapes_dirty && !c.addresses_dirty && !c.states_moved) return {};
+  const bool anew = c.shapes_dirty || c.addresses_dirty;   // places of states that swap are nobody else's
   c.overlapping[0] = c.overlapping[1] = -1;
   c.last_error.clear();
   c.refused_profile.reset();
@@ -126,10 +132,11 @@ Status settle(ContextState& c) noexcept {
   c.addresses_dirty = true;   // until all that follows went well
   if (Status s = runtime::forget_symbols(c, *frame.open); !s) return s;
   if (Status s = check_sizes(c); !s) return s;
-  if (Status s = runtime::check_overlaps(c); !s) return s;
+  if (anew)
+    if (Status s = runtime::check_overlaps(c); !s) return s;
   if (c.mirrors.empty()) runtime::resolve_addresses(c, frame);
   else if (Status s = runtime::prepare_staged(c); !s) return s;
-  c.addresses_dirty = false;
+  c.addresses_dirty = c.states_moved = false;
   return {};
 }
 
@@ -169,6 +176,8 @@ void set_enqueuing(ContextState& c, bool on) noexcept {
 
 Status ExecutionContext::prepare() noexcept {
   ContextState& c = *state_;
+  if (c.extras)
+    if (Status s = runtime::before_preparing(c); !s) return s;
   if (Status s = settle(c); !s) return s;
   if (!c.mirrors.empty()) return {};
   const runtime::EngineState& engine = *c.engine;
@@ -188,9 +197,18 @@ Status end_run(ContextState& c, Status status) noexcept {
   return status && (told || tripped) ? Status{Status::cancelled, -1} : status;
 }
 
+// Of a run that failed or was cancelled nothing may be under way: the caller's memory is the caller's again. States stay.
+Status finish_run(ContextState& c, Status status) noexcept {
+  if (status) return c.extras ? runtime::advance_states(c) : status;
+  if (!c.mirrors.empty()) c.stream->wait();
+  if (c.extras) c.extras->outputs_wait = false;
+  return status;
+}
+
 }  // namespace
 
 Status runtime::run_context(ContextState& c, const RunOptions* options) noexcept {
+  c.outcome_counts = false;
   begin_run(c);
   return run_begun(c, options);
 }
@@ -202,14 +220,15 @@ Status runtime::run_begun(ContextState& c, const RunOptions* options) noexcept {
   if (status) status = start_with_extras(c);
   if (status) status = c.mirrors.empty() ? Status{c.stream->wait(), -1} : runtime::finish_staged(c);
   if (status && c.extras) status = runtime::after_run(c);
-  status = end_run(c, status);
-  return status && c.extras ? runtime::advance_states(c) : status;   // not that of a run that was cancelled
+  return finish_run(c, end_run(c, status));
 }
 
 namespace {
 // Asks the caller's stream for a run.
 Status ask(ContextState& c, void* stream) noexcept {
   if (const Status::Code stop = runtime::stopped(c); stop != Status::ok) return {stop, -1};
+  if (c.extras)
+    if (Status s = runtime::before_enqueuing(c); !s) return s;
   if (Status s = ask_for_memory(c); !s) return s;
   if (Status s = settle(c); !s) return s;
   if (!c.stream->use(stream)) {
@@ -227,11 +246,11 @@ Status ask(ContextState& c, void* stream) noexcept {
 
 Status runtime::enqueue_context(ContextState& c, void* stream, const RunOptions* options) noexcept {
   if (c.mirrors.empty() && !stream) return run_context(c, options);
+  c.outcome_counts = false;
   set_enqueuing(c, true);
   begin_run(c);
   c.options = options;
-  const Status status = end_run(c, ask(c, stream));
-  return status && c.extras ? runtime::advance_states(c) : status;
+  return finish_run(c, end_run(c, ask(c, stream)));
 }
 
 Status ExecutionContext::run() noexcept { return runtime::run_context(*state_, nullptr); }
@@ -245,7 +264,7 @@ Status ExecutionContext::wait() noexcept {
   ContextState& c = *state_;
   const Status completed = runtime::wait_completed(c);
   const Status status{c.stream->wait(), -1};
-  if (!completed) return completed;
+  if (std::exchange(c.outcome_counts, false) && !completed) return completed;
   return status && c.extras ? runtime::after_run(c) : status;
 }
 void ExecutionContext::wait_how(Wait how) noexcept { state_->stream->wait_how(how); }

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "base/checked.h"
-#include "runtime/state.h"
+#include "runtime/extras.h"
 #include "tenfold/bindings.h"
 
 namespace tenfold {
@@ -191,15 +191,20 @@ Status bind_tensor(ExecutionContext& context, int binding, const DLTensor& t) {
   const std::span<const std::int64_t> shape(t.shape, static_cast<std::size_t>(t.ndim));
   void* const data = t.data ? static_cast<std::byte*>(t.data) + t.byte_offset : nullptr;
   const std::int64_t elements = element_count(shape);
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (info.shape[d] >= 0 && shape[d] != info.shape[d])
+      return refuse(c, binding, cat("it has ", info.shape[d], " along axis ", d, ", the DLPack tensor ", shape[d]));
   if (info.is_input)
     if (Status s = context.set_input_shape(binding, shape); !s) return s;
-  if (elements == 0) {
-    static char nothing[64];   // an address that nobody uses
-    return context.bind(binding, data ? data : nothing, 0);
-  }
-  if (!data) return refuse(c, binding, "the DLPack tensor has no data");
-  if (dense(t)) return context.bind(binding, data, byte_size(info.dtype, elements));
-  return bind_strided(context, binding, data, reach(t, t.strides, bits(info.dtype) / 8), {t.strides, shape.size()});
+  Status status;
+  static char nothing[64];   // an address that nobody uses
+  if (elements == 0) status = context.bind(binding, data ? data : nothing, 0);
+  else if (!data) return refuse(c, binding, "the DLPack tensor has no data");
+  else if (dense(t)) status = context.bind(binding, data, byte_size(info.dtype, elements));
+  else status = bind_strided(context, binding, data, reach(t, t.strides, bits(info.dtype) / 8), {t.strides, shape.size()});
+  const bool varies = std::find(info.shape.begin(), info.shape.end(), -1) != info.shape.end();
+  if (status && !info.is_input && varies) runtime::extras_of(c).expected[static_cast<std::size_t>(binding)].assign(shape.begin(), shape.end());
+  return status;
 }
 
 }  // namespace

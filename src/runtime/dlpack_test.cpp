@@ -129,6 +129,11 @@ TEST_F(DLPackBindings, WhatDoesNotSuitIsRefusedInWords) {
   expect(bind_dlpack(*context, 0, flat.managed), "axes");
   expect(bind_dlpack(*context, 0, elsewhere.managed), "another device");
   expect(bind_dlpack(*context, 0, ints.managed), "i32");
+  Versioned narrow({3, 2}), turned({3, 2}, {8, 1}), more({4, 3});
+  expect(bind_dlpack(*context, 1, narrow.managed), "along axis 1");
+  expect(bind_dlpack(*context, 1, turned.managed), "along axis 1");
+  ASSERT_TRUE(bind_dlpack(*context, 0, x.managed) && bind_dlpack(*context, 1, more.managed));
+  expect(context->run(), "another shape");   // two rows, where there is place for four
   expect(bind_dlpack(*context, 1, fixed.managed), "read-only");
   EXPECT_TRUE(bind_dlpack(*context, 0, fixed.managed)) << "an input is only read";
   EXPECT_EQ(bind_dlpack(*context, 3, x.managed).code, Status::invalid_binding);

@@ -2,6 +2,7 @@
 #include "tenfold/engine_slot.h"
 
 #include <condition_variable>
+#include <optional>
 
 #include "runtime/engine_access.h"
 
@@ -16,13 +17,14 @@ struct RetiredEngine::State {
 struct EngineSlot::Published {
   explicit Published(Engine given) : engine(std::move(given)) {}
   ~Published() {
+    engine.reset();   // what it held is free before anybody is told
     const std::lock_guard lock(users->mutex);
     users->drained = true;
     users->changed.notify_all();
   }
   Published(const Published&) = delete;
   Published& operator=(const Published&) = delete;
-  const Engine engine;
+  std::optional<Engine> engine;
   const std::shared_ptr<RetiredEngine::State> users = std::make_shared<RetiredEngine::State>();
 };
 
@@ -48,7 +50,7 @@ Engine EngineSlot::get() const {
     const std::lock_guard lock(mutex_);
     now = published_;
   }
-  runtime::EngineState* const state = runtime::state_of(now->engine).get();
+  runtime::EngineState* const state = runtime::state_of(*now->engine).get();
   return runtime::engine_of({std::move(now), state});
 }
 

@@ -18,6 +18,8 @@ struct Border {
 struct StateLink {
   std::size_t in = 0, out = 0;
   GrownBuffer places[2];                      // the second one empty: in place
+  Shape next;                                 // of the input in the next run, once one has made it
+  bool pending = false;
 };
 struct Allocator {
   OutputAllocator allocate = nullptr;
@@ -28,6 +30,7 @@ struct Extras {
   std::vector<Border> borders;                // by binding
   std::vector<Allocator> allocators;          // by binding
   std::vector<StateLink> states;
+  std::vector<Shape> expected;                // by binding: of the tensor that is bound there; empty: not told
   std::vector<char> copied;                   // by binding: elements were copied in the last run
   bool outputs_wait = false;                  // what was enqueued leaves outputs to be copied
 };
@@ -39,9 +42,18 @@ Status copy_borders(ContextState& context, bool inputs, bool on_device) noexcept
 // Early: before the steps, where the size is known. Late: behind them.
 Status ask_allocators(ContextState& context, bool late) noexcept;
 Status advance_states(ContextState& context) noexcept;
+void take_next_shapes(ContextState& context) noexcept;                     // that the last run gave states
+void forget_next_shape(ContextState& context, std::size_t binding) noexcept;   // the caller sets it
+bool holds_state(const ContextState& context, std::size_t binding) noexcept;
+Status check_expected(ContextState& context);                              // outputs suit the tensors that they are bound to
 void forget_extras(ContextState& context, std::size_t binding) noexcept;   // the caller binds it otherwise
 void use_own_memory(ContextState& context, std::size_t binding);           // throws out_of_memory
 
+// Between runs: what was enqueued comes to its end where the host has copies to make for it, before bindings or shapes change, or another
+// run is enqueued.
+void before_changes(ContextState& context) noexcept;
+Status before_enqueuing(ContextState& context) noexcept;
+Status before_preparing(ContextState& context) noexcept;
 // The moments of a run: before it is settled, before its steps, when they were asked for, when all is done.
 Status before_settling(ContextState& context) noexcept;
 Status before_steps(ContextState& context) noexcept;

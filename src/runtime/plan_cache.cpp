@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "plan/read.h"
 #include "plan/write.h"
 #include "runtime/state.h"
 
@@ -34,12 +35,29 @@ struct Entry {
   std::int64_t bytes = 0;
 };
 
+// The user may keep plans of his own in the same folder.
+std::string key_of(const fs::path& path) {
+  try {
+    const auto labels = plan::read_labels(path.string());
+    const auto held = labels.find(kKey);
+    return held == labels.end() ? "" : held->second;
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+// A damaged one has lost its key, but not the name that path() gives.
+bool is_entry(const fs::path& path) {
+  const std::string stem = path.stem().string();
+  return (stem.size() == 16 && stem.find_first_not_of("0123456789abcdef") == std::string::npos) || !key_of(path).empty();
+}
+
 std::vector<Entry> entries(const std::string& folder) {
   std::vector<Entry> list;
   std::error_code none;
   for (const fs::directory_entry& file : fs::directory_iterator(folder, none)) {
     std::error_code gone;  // by another process
-    if (file.path().extension() != kEnding || !file.is_regular_file(gone)) continue;
+    if (file.path().extension() != kEnding || !file.is_regular_file(gone) || !is_entry(file.path())) continue;
     const auto used = file.last_write_time(gone);
     const auto bytes = static_cast<std::int64_t>(file.file_size(gone));
     if (!gone) list.push_back({file.path(), used, bytes});
@@ -77,9 +95,9 @@ std::optional<Engine> PlanCache::find(const std::string& key, const LoadOptions&
   std::error_code none;
   if (!fs::exists(file, none)) return miss("there is no plan '" + file + "'");
   try {
+    if (const std::string held = key_of(file); !held.empty() && held != key) return miss("'" + file + "' was made from something else");
     Engine engine = Engine::load(file, load);
-    const auto held = engine.labels().find(kKey);
-    if (held == engine.labels().end() || held->second != key) return miss("'" + file + "' was made from something else");
+    if (engine.labels().find(kKey) == engine.labels().end()) return miss("'" + file + "' was made from something else");
     fs::last_write_time(file, fs::file_time_type::clock::now(), none);  // used now; best effort
     return engine;
   } catch (const Error& error) {

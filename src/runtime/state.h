@@ -208,12 +208,14 @@ struct ContextState {
   bool measured = false;                      // take times of the parts of a run
   double enqueue_ms = 0;                      // of the last run that was measured, where the host asks and the device computes
   bool shapes_dirty = true, addresses_dirty = true;
+  bool states_moved = false;                  // states swapped their places since addresses were settled
   std::atomic<Phase> phase{Phase::idle};
   const RunOptions* options = nullptr;        // of the run under way; null: none
   std::shared_ptr<Extras> extras;             // for bindings beyond plain memory (extras.h); null: there are none
   std::vector<Occupied> occupied;             // by address; see check_overlaps()
   int overlapping[2] = {-1, -1};              // bindings that were refused last because they share memory
   bool notes_end = false;                     // the stream is to note where a run that is enqueued ends
+  bool outcome_counts = false;                // the last run was enqueue_then()'s: wait() tells its outcome
   std::shared_ptr<Completer> completer;       // of runs that tell when they are over (completion.cpp); null: there were none
   const RangeMarks* ranges = nullptr;  // a profiler's, if it was asked to see runs and steps
   StepTimeCallback step_timer;                // a profiler's

@@ -1,27 +1,42 @@
 // State that stays in a context's memory from run to run.
+#include <algorithm>
 #include <utility>
 
 #include "runtime/extras.h"
 
 namespace tenfold::runtime {
 
-// Two places swap; the input takes the shape that the output has now.
+bool holds_state(const ContextState& c, std::size_t b) noexcept {
+  return c.extras && std::any_of(c.extras->states.begin(), c.extras->states.end(), [&](const StateLink& s) { return s.in == b || s.out == b; });
+}
+
+void take_next_shapes(ContextState& c) noexcept {
+  for (StateLink& link : c.extras->states) {
+    if (!std::exchange(link.pending, false)) continue;
+    Shape& shape = c.input_shapes[link.in];
+    if (shape == link.next) continue;
+    std::copy(link.next.begin(), link.next.end(), shape.begin());
+    c.shapes_dirty = true;
+  }
+}
+
+void forget_next_shape(ContextState& c, std::size_t b) noexcept {
+  for (StateLink& link : c.extras->states)
+    if (link.in == b) link.pending = false;
+}
+
+// Two places swap; the input takes the shape that the output has now when the next run begins: until then shapes are this run's.
 Status advance_states(ContextState& c) noexcept {
   const plan::Program& program = *c.engine->programs[static_cast<std::size_t>(c.active)].body.program;
   for (StateLink& link : c.extras->states) {
     const plan::Operand& out = program.outputs[link.out - program.inputs.size()];
-    Shape& shape = c.input_shapes[link.in];
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-      const std::int64_t extent = c.dims[static_cast<std::size_t>(out.dims[d])];
-      if (shape[d] == extent) continue;
-      shape[d] = extent;
-      c.shapes_dirty = true;
-    }
+    for (std::size_t d = 0; d < link.next.size(); ++d) link.next[d] = c.dims[static_cast<std::size_t>(out.dims[d])];
+    link.pending = true;
     if (!link.places[1].memory) continue;
     std::swap(link.places[0], link.places[1]);
     c.memory[link.in] = link.places[0].memory.get();
     c.memory[link.out] = link.places[1].memory.get();
-    c.addresses_dirty = true;
+    c.states_moved = true;
   }
   return {};
 }
@@ -67,7 +82,8 @@ Status link(ContextState& c, int output, int input, bool in_place_too) {
     in_place = in_place && may_take_place(engine, top, in, out, true);
   }
   const std::int64_t bytes = std::max(largest_bytes(engine, in), largest_bytes(engine, out));
-  StateLink made{.in = in, .out = out, .places = {zeros(c, bytes), in_place ? GrownBuffer{} : zeros(c, bytes)}};
+  StateLink made{.in = in, .out = out, .places = {zeros(c, bytes), in_place ? GrownBuffer{} : zeros(c, bytes)},
+                 .next = Shape(engine.bindings[in].shape.size())};
   forget_extras(c, in), forget_extras(c, out);
   extras_of(c).states.push_back(made);
   c.memory[in] = made.places[0].memory.get();
@@ -81,7 +97,7 @@ Status link(ContextState& c, int output, int input, bool in_place_too) {
 std::int64_t bytes_now(const ContextState& c, const StateLink& link) noexcept {
   if (!c.input_set[link.in]) return -1;
   std::int64_t bits_of_all = bits(c.engine->bindings[link.in].dtype);
-  for (std::int64_t extent : c.input_shapes[link.in])
+  for (std::int64_t extent : link.pending ? link.next : c.input_shapes[link.in])
     if (__builtin_mul_overflow(bits_of_all, extent, &bits_of_all)) return -1;
   return (bits_of_all + 7) / 8;
 }

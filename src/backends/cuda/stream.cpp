@@ -99,13 +99,19 @@ int CudaStream::wait_for_work() noexcept {
   return d.event_wait(done_);
 }
 
+// Whether an index lay outside since it was asked last.
+bool CudaStream::take_bad_index() noexcept {
+  auto& word = *static_cast<volatile std::uint32_t*>(queue_.bad_index);
+  const bool outside = word != 0;
+  word = 0;
+  return outside;
+}
+
 Status::Code CudaStream::wait() noexcept {
   if (!ready()) return Status::device;
   const Status::Code code = noted(wait_for_work(), "cuStreamSynchronize");
   own_has_work_ = false;
-  const bool outside = *static_cast<volatile std::uint32_t*>(queue_.bad_index) != 0;
-  *queue_.bad_index = 0;
-  return code == Status::ok && outside ? Status::bad_index : code;
+  return take_bad_index() && code == Status::ok ? Status::bad_index : code;
 }
 
 Status::Code CudaStream::note_end() noexcept {
@@ -114,11 +120,11 @@ Status::Code CudaStream::note_end() noexcept {
     if (const int result = driver()->event_create(&end_, kEventSleeping); result != kSuccess) return noted(result, "cuEventCreate");
   return noted(driver()->event_record(end_, queue_.stream), "cuEventRecord");
 }
-// Leaves the words of an error, and the answer whether an index lay outside, to the thread that calls wait().
+// Leaves the words of an error to the thread that calls wait().
 Status::Code CudaStream::wait_end() noexcept {
   queue_.device.make_current();
   const int result = driver()->event_wait(end_);
-  if (result == kSuccess) return *static_cast<volatile std::uint32_t*>(queue_.bad_index) != 0 ? Status::bad_index : Status::ok;
+  if (result == kSuccess) return take_bad_index() ? Status::bad_index : Status::ok;
   queue_.device.note(result);
   note_failure(result, "cuEventSynchronize");
   return status_of(result);

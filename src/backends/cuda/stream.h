@@ -37,6 +37,7 @@ class CudaStream final : public Stream {
   bool ready() noexcept;                       // the device is not lost, and the own stream follows what callers' streams were given
   Status::Code noted(int result, const char* call) noexcept;
   int wait_for_work() noexcept;
+  bool take_bad_index() noexcept;
   StreamHandle lane(int number) noexcept { return number == 0 ? queue_.own : lanes_[number - 1]; }
 
   Queue queue_;
