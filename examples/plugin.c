@@ -1,8 +1,8 @@
 /* A plug-in library in C: com.example.Snake, x + sin(alpha x)^2 / alpha (Ziyin et al. 2020), with a plain kernel and
  * one for CPUs; and com.example.Squash, x / (1 + |x|) times a scale, as a graph of known operators.
  *
- *   cc -std=c99 -shared -fPIC -Iinclude plugin.c -lm -o libsnake.so
- *   tenfold exec --onnx=snake.onnx --plugins=libsnake.so --shapes=x:2x4 */
+ *   cc -std=c99 -shared -fPIC $(pkg-config --cflags tenfold) plugin.c -lm -o libsnake.so
+ *   tenfold exec --onnx=snake.onnx --plugins=./libsnake.so --shapes=x:2x4 */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static int32_t infer(void* self, tenfold_plugin_infer* call) {
   (void)self;
   if (x->dtype != TENFOLD_TYPE_F32) {
     snprintf(call->why, call->why_bytes, "Snake takes f32");
-    return 2; /* the model is invalid */
+    return 2; /* tenfold_status: the model is invalid */
   }
   return call->set_output(call, 0, x->dtype, x->rank, x->dims);
 }

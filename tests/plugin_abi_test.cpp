@@ -66,6 +66,16 @@ TEST(PluginAbi, OneStateForEachNodeOfEachContextAndNoneIsLeft) {
   EXPECT_EQ(plugin.released, 1);
 }
 
+TEST(PluginAbi, ATacticThatFailsWhenItIsTimedIsNotTaken) {
+  TablePlugin plugin;
+  plugin.fails_with = "not today";
+  const Engine engine = build_with(plugin.add(), "(x f32[batch,3])\n y = test.Scale(x) factor=2.0");
+  EXPECT_GE(plugin.runs, 1);
+  EXPECT_NE(runtime::state_of(engine)->plan.programs[0].steps[0].tactic, "plugin test.Scale table");
+  const Tensor x = ops::random_tensor(DType::f32, {5, 3}, 1);
+  expect_doubled(engine.create_context()->run({x})[0], x, 2);
+}
+
 TEST(PluginAbi, WorkspaceIsAsLargeAsTheExpressionAndStaysInTheArena) {
   TablePlugin plugin;
   plugin.workspace = "4*batch*3";

@@ -19,9 +19,9 @@
 namespace tenfold {
 namespace {
 
-Engine build_with(const std::shared_ptr<const Plugins>& plugins, const char* text) {
+Engine build_with(const std::shared_ptr<const Plugins>& plugins, const char* text, int level = 1) {
   BuildConfig config;
-  config.plugins = plugins, config.optimization_level = 1, config.threads = 2;
+  config.plugins = plugins, config.optimization_level = level, config.threads = 2;
   config.profiles = {{{"x", {{1, 3}, {2, 3}, {4, 3}}}}};
   return builder::build_graph(ir::parse_graph(text, plugins->impl().registry), config);
 }
@@ -75,7 +75,9 @@ std::string complaint(const char* way) {
   try {
     const auto plugins = std::make_shared<Plugins>();
     plugins->load(TENFOLD_PLUGIN_HOSTILE);
-    const Engine engine = build_with(plugins, "(x f32[batch,3])\n r = Neg(x)\n y = test.Hostile(r)");
+    // A kernel that fails when it is timed would not be taken.
+    const int level = std::string_view(way).starts_with("run_") ? 0 : 1;
+    const Engine engine = build_with(plugins, "(x f32[batch,3])\n r = Neg(x)\n y = test.Hostile(r)", level);
     const Tensor x = ops::random_tensor(DType::f32, {4, 3}, 7);
     const Tensor y = engine.create_context()->run({x})[0];
     for (std::int64_t i = 0; i < x.size(); ++i) EXPECT_FLOAT_EQ(y.data<float>()[i], -2 * x.data<float>()[i]) << way;

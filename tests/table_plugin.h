@@ -26,7 +26,9 @@ class TablePlugin {
   bool computes = true;  // false: run() only looks, as where memory is not the host's
 
   std::shared_ptr<Plugins> add() {
-    alpha_ = {"factor", TENFOLD_PLUGIN_FLOAT, 1, nullptr, &one_, nullptr, nullptr, {}};
+    // Calls get them in this order, which is not that of their names.
+    attributes_[0] = {"factor", TENFOLD_PLUGIN_FLOAT, 1, nullptr, &one_, nullptr, nullptr, {}};
+    attributes_[1] = {"bias", TENFOLD_PLUGIN_INT, 1, &nothing_, nullptr, nullptr, nullptr, {}};
     tactic_.size = sizeof tactic_, tactic_.name = "table", tactic_.device = device;
     tactic_.open = open_state, tactic_.close = close_state, tactic_.run = run;
     if (!workspace.empty()) tactic_.workspace = workspace_of;
@@ -35,7 +37,7 @@ class TablePlugin {
     if (in_place) tactic_.in_place = [](void*, tenfold_plugin_problem*, std::int32_t, std::int32_t) { return 1; };
     table_.size = sizeof table_, table_.domain = "test", table_.name = "Scale", table_.self = this;
     table_.min_inputs = table_.max_inputs = table_.min_outputs = table_.max_outputs = 1;
-    table_.attributes = &alpha_, table_.attribute_count = 1;
+    table_.attributes = attributes_, table_.attribute_count = 2;
     table_.tactics = tactics_, table_.tactic_count = 1;
     table_.release = [](void* self) { ++of(self).released; };
     table_.infer = [](void*, tenfold_plugin_infer* call) {
@@ -97,7 +99,8 @@ class TablePlugin {
   }
 
   static constexpr float one_ = 1;
-  tenfold_plugin_attribute alpha_{};
+  static constexpr std::int64_t nothing_ = 0;
+  tenfold_plugin_attribute attributes_[2] = {};
   tenfold_plugin_tactic tactic_{};
   const tenfold_plugin_tactic* tactics_[1] = {&tactic_};
   tenfold_plugin_operator table_{};

@@ -87,7 +87,7 @@ typedef struct {
 typedef struct tenfold_plugin_infer tenfold_plugin_infer;
 struct tenfold_plugin_infer {
   size_t size;
-  const tenfold_plugin_attribute* attributes;   /* every attribute that the operator lists, with the node's values or the defaults */
+  const tenfold_plugin_attribute* attributes;   /* those of the operator's table, in its order, with the node's values or the defaults */
   const tenfold_plugin_type* in;
   int32_t attribute_count, inputs, outputs;
   int32_t reserved;

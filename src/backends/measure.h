@@ -8,6 +8,8 @@
 
 namespace tenfold::backends {
 
+inline constexpr double kFailed = 1e18;   // instead of a time
+
 struct MeasureBudget {
   double least_ms = 1;      // stop when this much time is spent and `least_runs` are done ...
   int least_runs = 5, most_runs = 200;

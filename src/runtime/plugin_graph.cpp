@@ -43,7 +43,7 @@ std::string asked_for(const ir::Node& node, const PluginTable& plugin, const ir:
                                           .contents = v->contents ? &*v->contents : nullptr,
                                           .constant = v->is_constant()}
                       : PluginOperandType{.missing = true});
-  const AttributeViews attributes(node.attributes);
+  const AttributeViews attributes(node.attributes, plugin.attribute_names);
   const TypeViews in(types, box);
   std::string text;
   PluginWhy why;

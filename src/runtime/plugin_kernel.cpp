@@ -39,7 +39,7 @@ struct Node {
         box(p.box ? *p.box : ir::SymbolBounds{}),
         config(config),
         number(number),
-        attributes(attributes_of) {
+        attributes(attributes_of, plugin_of(*op).attribute_names) {
     for (const backends::OperandDesc& o : in)
       types_in.push_back(o.missing ? 0 : static_cast<std::int32_t>(ops::onnx_number(o.dtype)));
     for (const backends::OperandDesc& o : out)

@@ -15,7 +15,7 @@ class PluginQuestion {
   PluginQuestion(const backends::Problem& p, int number, const backends::Config& config = {})
       : plugin(plugin_of(*p.op)),
         tactic(plugin.tactics.at(static_cast<std::size_t>(number))),
-        attributes_(*p.attributes),
+        attributes_(*p.attributes, plugin.attribute_names),
         in_(plugin_operand_types(p.in), p.box ? *p.box : nothing_known()),
         out_(plugin_operand_types(p.out), p.box ? *p.box : nothing_known()),
         config_(config) {

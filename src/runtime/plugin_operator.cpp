@@ -84,7 +84,7 @@ void infer(ir::InferCall& call) {
                                                     .contents = call.contents(i),
                                                     .constant = call.node().in(i)->is_constant()}
                                 : PluginOperandType{.missing = true});
-  const AttributeViews attributes(call.attributes());
+  const AttributeViews attributes(call.attributes(), plugin.attribute_names);
   const TypeViews in(types, call.graph().box());
   Results results{call, plugin, std::vector<char>(static_cast<std::size_t>(call.outputs())), {}, {}};
   PluginWhy why;
@@ -151,7 +151,7 @@ void settle(ir::Call& call, const PluginTable& plugin, std::size_t output, const
 void reference(ir::Call& call) {
   const PluginTable& plugin = plugin_of(*call.node->def);
   if (plugin.table.expand) return run_plugin_graph(call);
-  const AttributeViews attributes(call.attributes());
+  const AttributeViews attributes(call.attributes(), plugin.attribute_names);
   Computation run(call);
   std::vector<Shape> actual(call.out.size());
   if (plugin.finds_sizes)

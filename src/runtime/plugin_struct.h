@@ -50,6 +50,7 @@ struct PluginTable {
   std::string library;                        // the file that it came from; empty: the caller gave it
   std::shared_ptr<const void> keeps_library;  // outlives `table`: release() is in it
   std::vector<PluginTacticTable> tactics;
+  std::vector<std::string> attribute_names;   // in the table's order, in which calls get them
   const ir::Registry* registry = nullptr;        // with all plug-ins of its set
   mutable std::atomic<bool> finds_sizes{false};  // a node of it had sizes that only the run knows
 };

@@ -1,6 +1,8 @@
 // Filling the structs that plug-ins read.
 #include "runtime/plugin_views.h"
 
+#include <algorithm>
+
 #include "ops/elements.h"
 #include "ops/onnx_dtype.h"
 
@@ -11,9 +13,11 @@ std::int32_t number(DType dtype) { return static_cast<std::int32_t>(ops::onnx_nu
 
 }  // namespace
 
-AttributeViews::AttributeViews(ir::Attributes attributes) : attributes_(std::move(attributes)) {
-  for (const auto& [name, value] : attributes_) {
-    if (name == kPluginVersion) continue;
+AttributeViews::AttributeViews(ir::Attributes attributes, const std::vector<std::string>& names) : attributes_(std::move(attributes)) {
+  for (const std::string& wanted : names) {
+    const auto held = std::find_if(attributes_.begin(), attributes_.end(), [&](const auto& a) { return a.first == wanted; });
+    if (held == attributes_.end()) continue;
+    const auto& [name, value] = *held;
     tenfold_plugin_attribute view{};
     view.name = name.c_str(), view.kind = static_cast<std::int32_t>(value.index()), view.count = 1;
     const auto many = [&](const auto& list) {

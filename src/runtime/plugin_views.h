@@ -13,10 +13,10 @@ namespace tenfold::runtime {
 inline constexpr const char* kPluginVersion =
     "plugin_version";  // travels with every node, and so with every step of a plan
 
-// Keeps a copy of the attributes; neither copied nor moved.
+// In the order of `names`, which leave out what is Tenfold's own. Keeps a copy of the attributes; neither copied nor moved.
 class AttributeViews {
  public:
-  explicit AttributeViews(ir::Attributes attributes);
+  AttributeViews(ir::Attributes attributes, const std::vector<std::string>& names);
   AttributeViews(const AttributeViews&) = delete;
   const tenfold_plugin_attribute* data() const { return views_.data(); }
   std::int32_t count() const { return static_cast<std::int32_t>(views_.size()); }

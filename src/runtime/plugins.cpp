@@ -62,6 +62,7 @@ void Plugins::Impl::add(const tenfold_plugin_operator* given, const std::string&
   plugin->registry = &registry;
   ir::Attributes defaults =
       runtime::take_attributes(plugin->table.attributes, plugin->table.attribute_count, runtime::plugin_text(*plugin));
+  for (std::int32_t i = 0; i < plugin->table.attribute_count; ++i) plugin->attribute_names.push_back(plugin->table.attributes[i].name);
   require(!defaults.has(runtime::kPluginVersion), ErrorKind::invalid_argument, "the attribute '",
           runtime::kPluginVersion, "' of ", runtime::plugin_text(*plugin), " is Tenfold's own");
   registry.add(runtime::plugin_operator(plugin, std::move(defaults)));

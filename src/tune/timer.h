@@ -11,7 +11,7 @@
 namespace tenfold::tune {
 
 // The time of what turned out not to run: a library's candidate that it then refuses.
-inline constexpr double kCannotRun = 1e18;
+inline constexpr double kCannotRun = backends::kFailed;
 
 class Timer {
  public:

@@ -83,8 +83,12 @@ class CpuBackend final : public Backend {
     const auto evict_cold = [&] {
       for (const auto& memory : budget.cold) cpu::evict(memory);
     };
-    return measure_host([&] { tactic.run(kernel, with_workers); }, budget,
-                        budget.cold.empty() ? std::function<void()>{} : std::function<void()>{evict_cold});
+    Status::Code code = Status::ok;   // what fails is not fast: a plug-in's kernel may refuse in the run what it accepted before
+    const auto launch = [&] {
+      if (code == Status::ok) code = tactic.run(kernel, with_workers);
+    };
+    const double ns = measure_host(launch, budget, budget.cold.empty() ? std::function<void()>{} : std::function<void()>{evict_cold});
+    return code == Status::ok ? ns : kFailed;
   }
 
  private:

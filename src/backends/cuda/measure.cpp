@@ -6,8 +6,6 @@
 namespace tenfold::backends::cuda {
 namespace {
 
-constexpr double kFailed = 1e18;
-
 // Nanoseconds that `work` takes on the device.
 template <class F>
 double timed(CudaStream& stream, F&& work) {

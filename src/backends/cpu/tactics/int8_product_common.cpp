@@ -271,7 +271,7 @@ void Int8Product::multiply(const Call& call, const Block& block, std::int64_t wi
                        s.c + first * width + j, width, a_signed, soon);
       };
       const Int8Ahead soon = share(ahead, j, panel, width);
-      rows(0, s.direct_rows, s.direct + k, s.direct_stride, soon);
+      if (s.direct_rows > 0) rows(0, s.direct_rows, s.direct + k, s.direct_stride, soon);
       rows(s.direct_rows, gathered_rows, s.a, stride, s.direct_rows > 0 ? Int8Ahead{soon.at, 0} : soon);
       j += panel;
     }

@@ -99,8 +99,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   for_row_parts(*args.parallel, rows, rows_per_part(n), [&](int64_t first, int64_t last, int worker) {
     char* const scratch = args.scratch_of<char>(worker);
     float* const block = reinterpret_cast<float*>(scratch + (kernel.has_epilogue ? kernel.epilogue.scratch_bytes() : 0));
-    const float* const scale = kernel.scale.read(args.in[1].data, 0, n, block + kRowsAtOnce * n);
-    const float* const bias = kernel.is_biased ? kernel.bias.read(args.in[2].data, 0, n, block + (kRowsAtOnce + 1) * n) : nullptr;
+    const auto row_of_block = [&](int64_t row) { return block ? block + row * n : nullptr; };   // none where f32 is read in place
+    const float* const scale = kernel.scale.read(args.in[1].data, 0, n, row_of_block(kRowsAtOnce));
+    const float* const bias = kernel.is_biased ? kernel.bias.read(args.in[2].data, 0, n, row_of_block(kRowsAtOnce + 1)) : nullptr;
     if (kernel.direct) {
       const auto *from = x.as<const std::uint16_t>();
       for (int64_t r = first; r < last; ++r)
@@ -111,7 +112,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
       const int64_t count = std::min(kRowsAtOnce, last - r);
       float* const to = kernel.has_epilogue ? block : kernel.out.place(out.data, r * n, block);
       for (int64_t i = 0; i < count; ++i) {
-        const float* const from = kernel.x.read(x.data, (r + i) * n, n, block + i * n);
+        const float* const from = kernel.x.read(x.data, (r + i) * n, n, row_of_block(i));
         if (kernel.is_rms)
           kernel.kernels->rms_norm(from, to + i * n, scale, n, kernel.epsilon);
         else
