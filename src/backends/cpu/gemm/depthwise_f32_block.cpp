@@ -126,14 +126,27 @@ void DepthwiseF32Block::in_line(std::int64_t row, std::int64_t count) noexcept {
   std::int64_t x = row % extents_.out[2] * stride - kernel_.shape.begin[2];  // of the input
   tile_.rows = lines;
   const RowTiles tiles(count, kDepthwiseLine);
+  // Where the result is far, so is the image: the line that the next results are the first to read is asked for meanwhile.
+  const bool more = is_far(extents_.rows(), last_ - first_) && steps[all - 1] != 0 && lines_follow(row);
   for (std::int64_t i = 0; i < tiles.count; ++i) {
     const std::int64_t height = tiles.begin(i + 1) - tiles.begin(i);
     GemmF32Finish finish;
     begin_tile(row + tiles.begin(i), finish);
     kernel_.line[height - 1](tile_, {.steps = steps, .first = -x, .last = extents_.in[2] - x, .zeros = kernel_.zeros.data()});
+    if (more) {
+      const float* next = lines[all - 1] + extents_.x_stride[1];
+      for (std::int64_t j = 0; j < height * stride * steps[all - 1]; j += 16) __builtin_prefetch(next + j, 0, 2);
+    }
     x += height * stride;
     for (std::int64_t l = 0; l < all; ++l) lines[l] += height * stride * steps[l];
   }
+}
+
+// Whether the image has a line behind those of the windows at `row`.
+bool DepthwiseF32Block::lines_follow(std::int64_t row) const noexcept {
+  const ConvShape& s = kernel_.shape;
+  const std::int64_t y = row / extents_.out[2] % extents_.out[1];
+  return y * s.stride[1] - s.begin[1] + (s.kernel[1] - 1) * s.dilation[1] + 1 < extents_.in[1];
 }
 
 std::int64_t DepthwiseF32Block::find_lines(std::int64_t row, const float** lines, std::int64_t* steps) const noexcept {

@@ -41,6 +41,7 @@ class DepthwiseF32Block {
   void one_strip(DepthwiseF32Strip& strip, std::int64_t row, std::int64_t i, std::int64_t height, std::int64_t tap,
                  std::int64_t taps) noexcept;
   std::int64_t existing_lines(std::int64_t row, const float** lines, std::int64_t* numbers) const noexcept;
+  bool lines_follow(std::int64_t row) const noexcept;
   std::int64_t find_lines(std::int64_t row, const float** lines, std::int64_t* steps) const noexcept;
 
   const DepthwiseF32& kernel_;

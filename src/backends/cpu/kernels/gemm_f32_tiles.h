@@ -8,6 +8,33 @@
 namespace tenfold::backends::cpu {
 namespace {
 
+// A last vector of which the lower half exists is multiplied as one: cores that take 64 bytes in two halves skip the other.
+constexpr bool kHalves = kLanes == 16 && kVectors == 2;
+#if defined(__AVX512F__)
+using Half = __m256;
+TENFOLD_INLINE Half low_half(vf v) { return _mm512_castps512_ps256(v); }
+TENFOLD_INLINE vf whole(Half v) { return _mm512_castps256_ps512(v); }
+TENFOLD_INLINE Half fma_half(vf a, Half b, Half c) { return _mm256_fmadd_ps(low_half(a), b, c); }
+#else
+using Half = vf;
+TENFOLD_INLINE Half low_half(vf v) { return v; }
+TENFOLD_INLINE vf whole(Half v) { return v; }
+TENFOLD_INLINE Half fma_half(vf a, Half b, Half c) { return fma(a, b, c); }
+#endif
+
+// One step of K: a column of A times a vector and a half.
+template <int kRows>
+TENFOLD_INLINE void half_step(vf (&sum)[kRows][2], Half (&half)[kRows], const float* const (&a)[kRows], std::int64_t k, const float* b) {
+  const vf right = load(b);
+  const Half rest = low_half(load(b + kLanes));
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+    const vf left = set1(a[r][k]);
+    sum[r][0] = fma(left, right, sum[r][0]);
+    half[r] = fma_half(left, rest, half[r]);
+  }
+}
+
 // One step of K: a column of A times a row of the panels, of which `kWidth` vectors exist.
 template <int kRows, int kWidth, bool kDifference>
 TENFOLD_INLINE void step(vf (&sum)[kRows][kWidth], const float* const (&a)[kRows], std::int64_t k, const GemmF32Tile& t, const float* b) {
@@ -37,7 +64,7 @@ TENFOLD_INLINE void fetch(const float* p, std::int64_t stride, bool write) {
   }
 }
 
-template <int kRows, int kWidth, bool kDifference = false>
+template <int kRows, int kWidth, bool kDifference = false, bool kHalf = false>
 TENFOLD_INLINE void product(const GemmF32Tile& t) {
   if (t.fetch) {
     fetch<kRows, kWidth>(t.c, t.c_stride, true);
@@ -45,6 +72,9 @@ TENFOLD_INLINE void product(const GemmF32Tile& t) {
   }
   vf sum[kRows][kWidth];
   const bool has_bias = begin_tile(sum, t);
+  Half half[kRows];
+#pragma GCC unroll 16
+  for (int r = 0; kHalf && r < kRows; ++r) half[r] = low_half(sum[r][1]);
   const float* b = t.panel;
   const float* const* rows = t.rows;
   const char* soon = static_cast<const char*>(t.soon);
@@ -59,9 +89,16 @@ TENFOLD_INLINE void product(const GemmF32Tile& t) {
     for (std::int64_t k = 0; k < t.k;) {
       for (int line = 0; line < t.soon_lines; ++line, soon += 64) _mm_prefetch(soon, _MM_HINT_T1);
       const std::int64_t end = k + kSoonSteps < t.k ? k + kSoonSteps : t.k;
-      for (; k < end; ++k, b += kPanel) step<kRows, kWidth, kDifference>(sum, a, k, t, b);  // unrolled it is 7 % slower
+      for (; k < end; ++k, b += kPanel) {   // unrolled it is 7 % slower
+        if constexpr (kHalf)
+          half_step<kRows>(sum, half, a, k, b);
+        else
+          step<kRows, kWidth, kDifference>(sum, a, k, t, b);
+      }
     }
   }
+#pragma GCC unroll 16
+  for (int r = 0; kHalf && r < kRows; ++r) sum[r][1] = whole(half[r]);
   end_tile(sum, t, has_bias);
 }
 
@@ -72,6 +109,8 @@ TENFOLD_INLINE void part_product(const GemmF32Tile& t) {
     product<kRows, 1>(t);
   else if (kVectors > 2 && t.cols <= 2 * kLanes)
     product<kRows, 2>(t);
+  else if (kHalves && t.cols <= kLanes + kLanes / 2)
+    product<kRows, kVectors, false, kHalves>(t);
   else
     product<kRows, kVectors>(t);
 }

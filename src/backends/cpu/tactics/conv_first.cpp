@@ -200,7 +200,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
                                  .first_panel = b.column * panels / pieces,
                                  .last_panel = (b.column + 1) * panels / pieces,
                                  .c = y.as<float>(),
-                                 .c_stride = y.strides[y.rank - 1]};
+                                 .c_stride = y.strides[y.rank - 1],
+                                 .far = is_far(extents.rows(), w.n)};
         gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>(), block, kernel.end, bound, args.scratch_of(worker));
       });
   return Status::ok;

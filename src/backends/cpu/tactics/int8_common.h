@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/cpu/kernels/int8.h"
+#include "backends/cpu/tactics/int8_cut_common.h"
 #include "backends/cpu/tactics/int8_end_common.h"
 #include "backends/cpu/tactics/int8_order_common.h"
 #include "backends/tactic.h"
@@ -152,7 +153,8 @@ struct Int8Product {
   struct Block;
   struct Scratch;
   struct Call;
-  std::int64_t splits(const Int8Rows& rows, std::int64_t row_blocks, std::int64_t workers) const noexcept;
+  Int8Cut cut(const Int8Rows& rows, std::int64_t count, std::int64_t workers) const noexcept;
+  std::int64_t pieces(const Int8Rows& rows, const Int8Cut& cut, std::int64_t workers) const noexcept;
   // By kernels that end rows themselves (int8_stream_common.cpp): whether they can, and a part of the columns of a block of rows.
   struct Streaming {
     const Int8Rows& rows;
@@ -172,7 +174,7 @@ struct Int8Product {
   StreamCut stream_cut(const Int8Rows& rows, std::int64_t count, bool has_residual, std::int64_t workers) const noexcept;
   void stream_part(const Streaming& call, const StreamPart& part, char* scratch) const noexcept;
   void stream(const Streaming& call, std::int64_t count, const RunArgs& args) const noexcept;
-  Int8Ahead ahead(const void* packed, const Block& block, std::int64_t row_blocks) const noexcept;
+  Int8Ahead ahead(const void* packed, const Block& block, std::int64_t sharers) const noexcept;
   void run_block(const Call& call, const Block& block, Scratch& s, void* scratch) const noexcept;
   bool few_steps(const Call& call, const Block& block, const Scratch& s) const noexcept;
   void multiply_taps(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept;

@@ -21,7 +21,7 @@ Int8Ahead share(Int8Ahead ahead, std::int64_t at, std::int64_t size, std::int64_
 }  // namespace
 
 struct Int8Product::Block {
-  std::int64_t index, group, row, rows, column, columns;   // index: among the blocks of rows
+  std::int64_t index, group, row, rows, column, columns;   // index: in its stretch of the blocks of rows
   Int8Ahead ahead;  // the weights of the next block of columns, or this block's share of them
   bool first;  // of its rows: what the scratch knows of them serves the blocks of columns that follow
 };
@@ -83,53 +83,70 @@ void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zer
     }
   }
   const Int8Laying* const laying = rows.laying();
-  const std::int64_t row_blocks = laying ? laying->blocks() : ceil_div(count, block_rows),
-                     column_blocks = ceil_div(weights.n, block_columns);
-  const std::int64_t parts_of_rows = row_blocks * weights.groups, split = splits(rows, row_blocks, args.parallel->workers());
-  args.parallel->for_each(parts_of_rows * split, [&](std::int64_t part, int worker) {
+  const Int8Cut cut = this->cut(rows, count, args.parallel->workers());
+  const std::int64_t column_blocks = ceil_div(weights.n, block_columns);
+  const std::int64_t step = block_rows % kernels->row_step == 0 ? kernels->row_step : 1, steps = ceil_div(count, step);
+  const auto begin = [&](std::int64_t block) { return std::min(block * steps / cut.blocks * step, count); };
+  args.parallel->for_each(cut.count(), [&](std::int64_t i, int worker) {
     Scratch s;
+    const Int8Cut::Part part = cut.part(i);
     Block block;
-    block.index = part % row_blocks;
-    block.row = block.index * block_rows;
-    block.rows = std::min(block_rows, count - block.row);
+    block.index = part.block % cut.stretch();
+    block.row = begin(part.block);
+    block.rows = begin(part.block + 1) - block.row;
     char* const scratch = static_cast<char*>(args.scratch_of(worker));
     if (laying) {
-      s.laid = laying->lay(block.index, 1, scratch + scratch_bytes(), s.offsets);
+      s.laid = laying->lay(part.block, 1, scratch + scratch_bytes(), s.offsets);
       block.rows = s.laid.rows;
     }
-    block.group = part / row_blocks / split;
-    const std::int64_t at = part / row_blocks % split, first = at * column_blocks / split, last = (at + 1) * column_blocks / split;
+    block.group = part.group;
+    const std::int64_t first = part.piece * column_blocks / cut.pieces, last = (part.piece + 1) * column_blocks / cut.pieces;
     for (std::int64_t c = first; c < last; ++c) {
       block.column = c * block_columns;
       block.columns = std::min(block_columns, weights.n - block.column);
       block.first = c == first;
       // Parts of other rows find these columns' weights in the cache, and divide the fetching of those that follow.
-      block.ahead = ahead(packed, block, split > 1 && c + 1 == last ? row_blocks : 1);
+      block.ahead = ahead(packed, block, cut.pieces > 1 && c + 1 == last ? cut.stretch() : 1);
       if (kernels->laid != nullptr && c + 1 < last && block.index > 0) block.ahead.bytes = 0;
       run_block(call, block, s, scratch);
     }
   });
 }
 
-// Into how many parts the columns of a block of rows are cut. Sums are exact: no result depends on it.
-std::int64_t Int8Product::splits(const Int8Rows& rows, std::int64_t row_blocks, std::int64_t workers) const noexcept {
+// Sums are exact: no result depends on it.
+Int8Cut Int8Product::cut(const Int8Rows& rows, std::int64_t count, std::int64_t workers) const noexcept {
+  const Int8Laying* const laying = rows.laying();
+  Int8Cut cut{.blocks = laying ? laying->blocks() : ceil_div(count, block_rows), .groups = weights.groups};
+  // As many blocks for each worker, if these keep a tile of rows.
+  const std::int64_t shared = round_up_to(cut.blocks, workers);
+  if (laying == nullptr && kernels->stream == nullptr && shared * kernels->mr <= count) {
+    cut.blocks = shared;
+    const std::int64_t taken = count * packing.depth(), made = count * weights.n;
+    if (weights.groups == 1 && Int8Cut::rows_pay(workers, packing.columns() * packing.depth(), taken, made)) cut.stretches = workers;
+  }
+  cut.pieces = pieces(rows, cut, workers);
+  return cut;
+}
+
+// Into how many parts the columns of a block of rows are cut.
+std::int64_t Int8Product::pieces(const Int8Rows& rows, const Int8Cut& cut, std::int64_t workers) const noexcept {
   const std::int64_t column_blocks = ceil_div(weights.n, block_columns),
-                     parts_of_rows = std::max(row_blocks * weights.groups, std::int64_t{1});
+                     parts_of_rows = std::max(cut.blocks * weights.groups, std::int64_t{1});
   if (parts_of_rows >= kEnoughParts) return 1;
   std::int64_t stride;
-  if (rows.laying() == nullptr && rows.direct(0, 0, stride) != nullptr) return column_blocks;
+  if (cut.stretches == 1 && rows.laying() == nullptr && rows.direct(0, 0, stride) != nullptr) return column_blocks;
   // Rows that were gathered or laid serve all columns of a part, but other blocks of rows should find its weights in the cache.
   const std::int64_t enough = workers > 1 ? kPartsOfWorker * workers : 1;
-  const std::int64_t by_size = row_blocks > 1 ? ceil_div(packing.columns() * packing.depth(), kPartBytes) : 1;
+  const std::int64_t by_size = cut.stretch() > 1 ? ceil_div(packing.columns() * packing.depth(), kPartBytes) : 1;
   return std::clamp(std::max(ceil_div(enough, parts_of_rows), by_size), std::int64_t{1}, column_blocks);
 }
 
 // Blocks of rows that follow each other share the weights of a block of columns, and divide the fetching of the next one's.
-Int8Ahead Int8Product::ahead(const void* packed, const Block& block, std::int64_t row_blocks) const noexcept {
+Int8Ahead Int8Product::ahead(const void* packed, const Block& block, std::int64_t sharers) const noexcept {
   const std::int64_t next = block.column + block_columns;
   if (next >= weights.n) return {static_cast<const char*>(packed), 0};
   const std::int64_t bytes = std::min(block_columns, packing.columns() - next) * packing.depth();
-  return share({packing.panel(packed, block.group, next, 0), bytes}, row_blocks > 1 ? block.index : 0, 1, row_blocks);
+  return share({packing.panel(packed, block.group, next, 0), bytes}, sharers > 1 ? block.index : 0, 1, sharers);
 }
 
 namespace {

@@ -54,10 +54,7 @@ bool Int8Product::can_stream(const Int8Rows& rows) const noexcept {
          static_cast<std::int64_t>(sizeof(Space::a));
 }
 
-// How a run is cut: blocks of rows times pieces of the columns. A worker takes neighbouring parts (ThreadPool): all columns of a stretch of
-// the rows, which then are in its cache for the next product of the network, too, or some columns of all rows.
-struct Int8Product::StreamCut {
-  std::int64_t blocks, pieces = 1, stretches = 1;
+struct Int8Product::StreamCut : Int8Cut {
   std::int64_t images = 1, units, most;   // units: what blocks of an image share, at most so many each ...
   std::int64_t unit_rows = 0;             // ... of so many rows; 0: blocks as they are laid
 
@@ -79,6 +76,7 @@ Int8Product::StreamCut Int8Product::stream_cut(const Int8Rows& rows, std::int64_
   const Int8Laying* const laying = rows.laying();
   const std::int64_t bytes = packing.columns() * packing.depth(), panels = ceil_div(weights.n, kColumns);
   StreamCut cut{};
+  cut.groups = weights.groups;
   if (laying) {
     cut.images = std::max(laying->images(), std::int64_t{1});
     cut.units = laying->blocks() / cut.images, cut.most = laying->most();
@@ -96,8 +94,7 @@ Int8Product::StreamCut Int8Product::stream_cut(const Int8Rows& rows, std::int64_
     const std::int64_t taken = count * packing.depth() / (laying ? 2 : 1), made = count * weights.n * (has_residual ? 2 : 1);
     const std::int64_t fine = laying ? laying->blocks() : ceil_div(count, block_rows);
     const std::int64_t blocks = cut.shared(std::clamp(fine, kBlocksOfWorker * workers, 2 * kBlocksOfWorker * workers), workers);
-    const bool cheaper = (workers - 1) * bytes <= (2 * workers - 1) * taken + made;
-    if (weights.groups == 1 && cheaper && blocks > 0) {
+    if (weights.groups == 1 && Int8Cut::rows_pay(workers, bytes, taken, made) && blocks > 0) {
       cut.blocks = blocks, cut.stretches = workers;
     } else {
       cut.pieces = ceil_div(kPartsOfWorker * workers, std::max(cut.blocks * weights.groups, std::int64_t{1}));
@@ -111,20 +108,19 @@ Int8Product::StreamCut Int8Product::stream_cut(const Int8Rows& rows, std::int64_
 
 void Int8Product::stream(const Streaming& call, std::int64_t count, const RunArgs& args) const noexcept {
   const StreamCut cut = stream_cut(call.rows, count, call.finish.residual != nullptr, args.parallel->workers());
-  const std::int64_t stretch = cut.blocks / cut.stretches, panels = ceil_div(weights.n, kColumns);
-  args.parallel->for_each(cut.blocks * weights.groups * cut.pieces, [&](std::int64_t part, int worker) {
-    const std::int64_t turn = part / stretch, at = turn % cut.pieces, group = cut.stretches > 1 ? 0 : turn / cut.pieces;
-    const std::int64_t block = part % stretch + (cut.stretches > 1 ? turn / cut.pieces * stretch : 0);
-    const std::int64_t begin = cut.begin(block), end = cut.begin(block + 1), row = begin * cut.unit_rows;
+  const std::int64_t panels = ceil_div(weights.n, kColumns);
+  args.parallel->for_each(cut.count(), [&](std::int64_t i, int worker) {
+    const Int8Cut::Part part = cut.part(i);
+    const std::int64_t begin = cut.begin(part.block), end = cut.begin(part.block + 1), row = begin * cut.unit_rows;
     stream_part(call,
                 {.block = begin,
                  .blocks = end - begin,
                  .row = row,
                  .rows = std::min(end * cut.unit_rows, count) - row,
-                 .group = group,
-                 .first = at * panels / cut.pieces * kColumns,
-                 .last = std::min((at + 1) * panels / cut.pieces * kColumns, weights.n),
-                 .leads = part % stretch == 0},
+                 .group = part.group,
+                 .first = part.piece * panels / cut.pieces * kColumns,
+                 .last = std::min((part.piece + 1) * panels / cut.pieces * kColumns, weights.n),
+                 .leads = i % cut.stretch() == 0},
                 static_cast<char*>(args.scratch_of(worker)));
   });
 }

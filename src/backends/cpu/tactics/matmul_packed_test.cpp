@@ -15,7 +15,7 @@ TEST(MatmulPacked, AnyNumberOfRows) {
 }
 
 TEST(MatmulPacked, AnyWidthAndDepth) {
-  for (const int n : {1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 129})
+  for (const int n : {1, 7, 8, 9, 15, 16, 17, 24, 25, 31, 32, 33, 56, 63, 64, 65, 100, 129})
     for (const int m : {1, 2, 3, 8, 14})
       for (const int k : {1, 3, 4, 33})
         check_f32(cpu_matmul_packed(), {"MatMul", cat("f32[", m, ",", k, "] f32[", k, ",", n, "]!")}, 2e-6, kOddCuts);
