@@ -109,6 +109,9 @@ class TENFOLD_API Engine {
   const std::vector<BindingInfo>& bindings() const;    // inputs, then outputs
   int binding_index(std::string_view name) const;      // throws invalid_argument listing the names
   const EngineInfo& info() const;
+  // GPU memory that this engine and its contexts have now, in bytes; 0 on CPUs. Weights that engines share count where they were loaded
+  // first, an engine and what was refitted from it count together.
+  std::int64_t gpu_bytes() const;
   // min, opt and max shape of an input in a profile.
   struct ProfileShapes { Shape min, opt, max; };
   ProfileShapes profile_shapes(int profile, std::string_view input) const;

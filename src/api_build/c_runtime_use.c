@@ -142,3 +142,4 @@ int tenfold_use_runtime_from_c(const char* plan_path) {
   tenfold_engine_free(engine);
   return 0;
 }
+  if ((line = use_gpu_memory(runtime, engine))) return line;

@@ -175,7 +175,7 @@ using OpenedBackend = std::future<std::shared_ptr<backends::Backend>>;
 // A GPU's driver takes a third of a second to start: the model is imported meanwhile.
 OpenedBackend open_aside(const BuildConfig& config) {
   const auto open = [&config] {
-    return backends::open_backend(config.device, config.cpu_features, config.runtime->impl().pools);
+    return backends::open_backend(config.device, config.cpu_features, config.runtime->impl().shared);
   };
   try {
     return std::async(std::launch::async, open);
@@ -214,7 +214,7 @@ Engine build_on(OpenedBackend opened, const ir::Graph& graph, const BuildConfig&
 Engine build_graph(const ir::Graph& graph, const BuildConfig& given, const std::string& model_name, BuildReport* report) {
   const NoteBook book;
   const BuildConfig config = prepared(runtime::with_runtime(given), book);
-  return build_on(open_aside(config), graph, config, book, model_name, report);
+  return build_on(open_aside(config), graph, config, book, model_name, "", report);
 }
 
 // Extents that every profile fixes at the same value: the importer decides branches and ranks by them. -1: not fixed.

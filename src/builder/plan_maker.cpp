@@ -52,6 +52,7 @@ PlanMaker::PlanMaker(const BuildConfig& config, const std::string& model_name, b
   plan_.keeps_denormals = !config.tf32;
   plan_.model_name = model_name;
   plan_.builder = "tenfold " TENFOLD_VERSION;
+  plan_.device.opened = nullptr;
   plan_.labels = config.labels;
   if (!config.timing_cache.empty()) cache_ = tune::TimingCache::load(config.timing_cache, Log(config.log));
   if (config.timings) cache_.merge(config.timings->impl().copy());
