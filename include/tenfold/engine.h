@@ -179,6 +179,11 @@ class TENFOLD_API ExecutionContext {
   // runs on the host (EngineInfo::waits_in_run). Work that the caller puts on the stream before and after comes in that order. Before
   // another stream is used, before bindings move to another kind of memory, and for the answer whether an index lay outside a tensor:
   // wait(). On CPUs it is run(), and a stream is refused.
+  //
+  // A stream that is being captured takes the steps into the caller's graph, one by one; each launch of that graph is a run. prepare() has
+  // to be called before the capture begins, bindings lie on the GPU or in pinned memory, and context and bindings stay what and where they
+  // are as long as the graph is used; one run of a context at a time, here too. `not_ready` without prepare(), `failed` (describe() says
+  // why) where the host has a part in the run: then nothing was enqueued. wait() does not wait for launches of the graph.
   Status enqueue(void* stream = nullptr) noexcept;
   // The same under options: the token and the deadline stop it as long as the host still asks for steps.
   Status enqueue(void* stream, const RunOptions& options) noexcept;
