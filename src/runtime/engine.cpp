@@ -59,6 +59,7 @@ Engine Loading::open(plan::Plan plan) {
   auto constants = weights ? weights->place(*backend) : nullptr;
   auto state = runtime::open_engine(std::move(plan), options, std::move(backend), std::move(constants));
   state->weights_in_table = weights;
+  if (!state->plan.built.clocks.empty()) runtime::note_clocks(*state, state->backend->clocks());
   Engine engine = runtime::engine_of(std::move(state));
   runtime::tell_notes(engine.info().notes, options.log);
   return engine;
@@ -98,8 +99,8 @@ std::vector<std::byte> Engine::serialize() const {
 const std::map<std::string, std::string>& Engine::labels() const { return state_->plan.labels; }
 const std::vector<BindingInfo>& Engine::bindings() const { return state_->bindings; }
 const EngineInfo& Engine::info() const { return state_->info; }
-
 std::int64_t Engine::gpu_bytes() const { return state_->backend->allocated_bytes(); }
+
 int Engine::binding_index(std::string_view wanted) const {
   std::string names;
   for (std::size_t i = 0; i < state_->bindings.size(); ++i) {
