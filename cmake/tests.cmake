@@ -101,12 +101,24 @@ endif()
 target_compile_definitions(plugin_library_test PRIVATE TENFOLD_PLUGIN_LIBCXX="${libcxx}"
   TENFOLD_PLUGIN_TEXT="${CMAKE_SOURCE_DIR}/README.md" TENFOLD_PLUGIN_STRANGER="$<TARGET_FILE:nvtx_listener>")
 add_dependencies(plugin_library_test nvtx_listener)
+target_link_libraries(fake_gpu_test PRIVATE tenfold_api_run)
 target_link_libraries(plugin_abi_test PRIVATE tenfold_api_build)
 target_link_libraries(plugin_library_test PRIVATE tenfold_api_build)
 
 # What a profiler would hear (tests/nvtx_listener.c says how); command-line tests and tools/gpu_cli.py load it.
 add_library(nvtx_listener MODULE ${CMAKE_SOURCE_DIR}/tests/nvtx_listener.c)
 set_target_properties(nvtx_listener PROPERTIES PREFIX "" C_STANDARD 99)
+
+# A driver that ends the process when it is used: beside it tests on the fake driver do as they do without.
+add_library(other_driver MODULE ${CMAKE_SOURCE_DIR}/tests/other_driver.c)
+set_target_properties(other_driver PROPERTIES PREFIX "" OUTPUT_NAME libcuda SUFFIX .so.1 C_STANDARD 99
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/other_driver)
+foreach(test plugin_devices_test fake_gpu_test gpu_runtime_test gpu_capture_test)
+  add_test(NAME ${test}_beside_a_driver COMMAND ${test})
+  set_tests_properties(${test}_beside_a_driver PROPERTIES TIMEOUT 1200
+    ENVIRONMENT "TENFOLD_CHECK_TYPES=1;LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/other_driver")
+  add_dependencies(${test} other_driver)
+endforeach()
 
 # The recipes of CONTRIBUTING.md, each with its one file: these tables stand in for the libraries' own when the test is linked.
 set(recipes ${CMAKE_SOURCE_DIR}/tests/recipes)
@@ -133,6 +145,7 @@ add_test(NAME readme_test COMMAND ${CMAKE_SOURCE_DIR}/tests/readme/run ${CMAKE_B
 # is there.
 find_program(TENFOLD_PYTHON NAMES python3 HINTS ${CMAKE_SOURCE_DIR}/build/venv/bin NO_CACHE)
 if(TENFOLD_PYTHON)
+  add_test(NAME gpu_page_test COMMAND ${TENFOLD_PYTHON} ${CMAKE_SOURCE_DIR}/tests/gpu_page_test.py)
   foreach(name cli_test cli_flags_test cli_cache_test cli_terminal_test trtexec_flags_test
                cli_notes_test bad_input_test saving_test plugins_cli_test accuracy_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backends/cuda/device/failures.h"
+#include "fake_pools.h"
 
 namespace tenfold::tests {
 namespace {
@@ -26,22 +27,32 @@ int end(Handle handle) {
 FakeDriver& fake() { return FakeDriver::get(); }
 int answer() { return fake().failure; }
 
+// While a stream is captured.
+void outside(const char* call) {
+  if (!fake().capturing.empty()) fake().forbidden.emplace_back(call);
+}
+void into(StreamHandle stream, const char* call) {
+  if (fake().capturing.empty()) return;
+  if (fake().capturing.count(stream)) ++fake().captured;
+  else fake().forbidden.push_back(std::string(call) + " on another stream");
+}
+
 int allocate(DevicePointer* pointer, std::size_t bytes) {
+  outside("cuMemAlloc");
   if (answer()) return answer();
-  if (fake().taken + bytes > fake().memory) return kOutOfMemory;
-  void* p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
-  fake().taken += bytes, fake().on_device[p] = bytes;
-  *pointer = reinterpret_cast<DevicePointer>(p);
-  return kSuccess;
+  void* memory = nullptr;
+  const int result = take_memory(&memory, bytes);
+  *pointer = reinterpret_cast<DevicePointer>(memory);
+  return result;
 }
 int release(DevicePointer pointer) {
-  void* p = reinterpret_cast<void*>(pointer);
+  outside("cuMemFree");
   if (answer()) return answer();
-  fake().taken -= fake().on_device[p], fake().on_device.erase(p);
-  std::free(p);
+  end_memory(reinterpret_cast<void*>(pointer));
   return kSuccess;
 }
-int copy(DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle) {
+int copy(DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle stream) {
+  into(stream, "cuMemcpyAsync");
   if (answer()) return answer();
   std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes);
   return kSuccess;
@@ -49,7 +60,10 @@ int copy(DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle) 
 int attribute(int* value, int which, int) {
   *value = which == kCapabilityMajor   ? fake().major
            : which == kCapabilityMinor ? fake().minor
-           : which == kMultiprocessors ? 132 : 227 << 10;
+           : which == kMultiprocessors ? 132
+           : which == kMemoryPools     ? fake().has_pools
+           : which == kClockKhz        ? fake().clock_khz
+           : which == kMemoryClockKhz  ? 2619000 : 227 << 10;
   return kSuccess;
 }
 int error_string(int result, const char** text) {
@@ -79,48 +93,63 @@ Driver table() {
   t.device_name = [](char* name, int length, int) { return std::strncpy(name, "a GPU that is none", static_cast<std::size_t>(length)), 0; };
   t.device_attribute = attribute;
   t.device_memory = [](std::size_t* bytes, int) { return *bytes = std::size_t{1} << 40, 0; };
-  t.retain_primary = [](Context* context, int) { return make(context); };
+  t.retain_primary = [](Context* context, int) { return ++fake().contexts, make(context); };
+  t.release_primary = [](int) { return --fake().contexts, kSuccess + 0; };
+  t.synchronize = [] { return outside("cuCtxSynchronize"), ++fake().waits, answer(); };
   t.set_current = [](Context) { return 0; };
   t.memory_info = [](std::size_t* free, std::size_t* total) {
     return *free = fake().memory - fake().taken, *total = fake().memory, answer();
   };
   t.allocate = allocate;
   t.release = release;
+  add_pools(t);
   t.allocate_host = [](void** p, std::size_t bytes, unsigned) {
+    outside("cuMemHostAlloc");
     *p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     fake().pinned.insert(*p);
     return answer();
   };
-  t.release_host = [](void* p) { return fake().pinned.erase(p), std::free(p), answer(); };
+  t.release_host = [](void* p) { return outside("cuMemFreeHost"), fake().pinned.erase(p), std::free(p), answer(); };
   t.copy = copy;
-  t.fill = [](DevicePointer to, unsigned char value, std::size_t count, StreamHandle) {
+  t.fill = [](DevicePointer to, unsigned char value, std::size_t count, StreamHandle stream) {
+    into(stream, "cuMemsetD8Async");
     return std::memset(reinterpret_cast<void*>(to), value, count), answer();
   };
-  t.stream_create = [](StreamHandle* stream, unsigned) { return answer() ? answer() : make(stream); };
-  t.stream_destroy = [](StreamHandle stream) { return end(stream); };
-  t.stream_wait = [](StreamHandle) { return ++fake().waits, answer(); };
-  t.stream_query = [](StreamHandle) { return answer(); };
-  t.stream_follow = [](StreamHandle, Event, unsigned) { return answer(); };
+  t.stream_create = [](StreamHandle* stream, unsigned) { return outside("cuStreamCreate"), answer() ? answer() : make(stream); };
+  t.stream_destroy = [](StreamHandle stream) { return outside("cuStreamDestroy"), end(stream); };
+  t.stream_wait = [](StreamHandle) { return outside("cuStreamSynchronize"), ++fake().waits, answer(); };
+  t.stream_query = [](StreamHandle) { return outside("cuStreamQuery"), answer(); };
+  t.stream_follow = [](StreamHandle, Event, unsigned) { return outside("cuStreamWaitEvent"), answer(); };
   t.pointer_attribute = pointer_attribute;
-  t.capture_begin = [](StreamHandle, int) { return answer(); };
-  t.capture_end = [](StreamHandle, Graph* graph) { return answer() ? answer() : make(graph); };
-  t.graph_instantiate = [](GraphExec* exec, Graph, unsigned long long) { return ++fake().instantiated, ++fake().alive, make(exec); };
-  t.graph_update = [](GraphExec, Graph, void*) { return ++fake().updated, answer(); };
-  t.graph_launch = [](GraphExec, StreamHandle stream) { return fake().graphs_ran_on.push_back(stream), answer(); };
-  t.graph_exec_destroy = [](GraphExec exec) { return --fake().alive, end(exec); };
+  t.stream_capturing = [](StreamHandle stream, int* status) {
+    const auto it = fake().capturing.find(stream);
+    return *status = it == fake().capturing.end() ? kNotCapturing + 0 : it->second, answer();
+  };
+  t.capture_begin = [](StreamHandle, int) { return outside("cuStreamBeginCapture"), answer(); };
+  t.capture_end = [](StreamHandle, Graph* graph) { return outside("cuStreamEndCapture"), answer() ? answer() : make(graph); };
+  t.graph_instantiate = [](GraphExec* exec, Graph, unsigned long long) {
+    return outside("cuGraphInstantiate"), ++fake().instantiated, ++fake().alive, make(exec);
+  };
+  t.graph_update = [](GraphExec, Graph, void*) { return outside("cuGraphExecUpdate"), ++fake().updated, answer(); };
+  t.graph_launch = [](GraphExec, StreamHandle stream) {
+    return outside("cuGraphLaunch"), fake().graphs_ran_on.push_back(stream), answer();
+  };
+  t.graph_exec_destroy = [](GraphExec exec) { return outside("cuGraphExecDestroy"), --fake().alive, end(exec); };
   t.graph_destroy = [](Graph graph) { return end(graph); };
-  t.event_create = [](Event* event, unsigned) { return answer() ? answer() : make(event); };
+  t.event_create = [](Event* event, unsigned) { return outside("cuEventCreate"), answer() ? answer() : make(event); };
   t.event_destroy = [](Event event) { return end(event); };
-  t.event_record = [](Event, StreamHandle) { return answer(); };
-  t.event_wait = [](Event) { return ++fake().waits, answer(); };
+  t.event_record = [](Event, StreamHandle) { return outside("cuEventRecord"), answer(); };
+  t.event_wait = [](Event) { return outside("cuEventSynchronize"), ++fake().waits, answer(); };
   t.event_elapsed = [](float* ms, Event, Event) { return *ms = 1, answer(); };
-  t.module_load = [](Module* module, const void*) { return answer() ? answer() : make(module); };
-  t.module_unload = [](Module module) { return end(module); };
+  t.module_load = [](Module* module, const void*) { return outside("cuModuleLoadData"), answer() ? answer() : make(module); };
+  t.module_unload = [](Module module) { return outside("cuModuleUnload"), end(module); };
   t.module_function = [](Function* function, Module module, const char*) {  // null is what a kernel that was not made has
     return *function = reinterpret_cast<Function>(module), answer();
   };
   t.function_set = [](Function, int, int) { return answer(); };
-  t.launch = [](const LaunchConfig*, Function, void**, void**) { return ++fake().launches, answer(); };
+  t.launch = [](const LaunchConfig* config, Function, void**, void**) {
+    return into(config->stream, "cuLaunchKernelEx"), ++fake().launches, answer();
+  };
   return t;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "backends/cuda/device/driver.h"
@@ -25,6 +26,20 @@ struct FakeDriver {
   std::map<void*, std::size_t> on_device;  // addresses that count as the device's, with their sizes
   std::set<void*> pinned;
   bool is_on_device(const void* p) const;
+  int contexts = 0;                        // kept from ending
+  int clock_khz = 1980000;
+  bool has_pools = true;
+  struct FakePool {
+    std::size_t keeps = 0, reserved = 0;
+    std::multimap<std::size_t, void*> free;
+  };
+  std::map<const void*, FakePool> pools;
+  std::map<void*, const void*> pool_of;    // of memory in use
+  // Streams that a test says are being captured, with the status that the driver has for them; what was asked then that must not be, and
+  // what went into the graph.
+  std::map<const void*, int> capturing;
+  std::vector<std::string> forbidden;
+  int captured = 0;
 };
 
 }  // namespace tenfold::tests

@@ -5,61 +5,19 @@
 
 #include <filesystem>
 
-#include "backends/cuda/backend.h"
 #include "backends/cuda/device/compiler.h"
-#include "backends/cuda/device/device.h"
 #include "backends/cuda/device/failures.h"
-#include "builder/builder.h"
-#include "builder/plan_maker.h"
-#include "fake_driver.h"
-#include "ir/text.h"
-#include "ops/cases.h"
+#include "on_a_fake_gpu.h"
 #include "plan/write.h"
 #include "runtime/state.h"
+#include "tenfold/device_error.h"
+#include "tenfold/runtime.h"
 
 namespace tenfold {
 namespace {
 
 using tests::FakeDriver;
-
-class FakeGpu : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (const std::string& why = backends::cuda::compiler_why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
-    fake_ = &FakeDriver::get();
-    *fake_ = {};
-    backend_ = backends::open_cuda(FakeDriver::kOrdinal);
-    engine_ = std::make_unique<Engine>(engine("(x f32[batch,6])\n y = Relu(x)"));
-  }
-  void TearDown() override {
-    if (!fake_) return;
-    fake_->failure = 0;
-    engine_.reset(), backend_.reset();
-    FakeDriver::put();
-  }
-  Engine engine(const char* text, std::uint64_t choices = 0) {
-    const ir::Graph graph =
-        ir::parse_graph(text, ir::Registry::builtin(),
-                        {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
-    BuildConfig config;
-    config.threads = 1;
-    config.optimization_level = 0;
-    config.tactic_sources = static_cast<std::uint32_t>(TacticSource::native);
-    config.random_choices = choices;
-    if (graph.inputs[0]->dims()[0].is_constant()) config.profiles.clear();
-    else if (graph.inputs[0]->rank() == 3) config.profiles = {{{"x", {{1, 65, 192}, {2, 65, 192}, {8, 65, 192}}}}};
-    else config.profiles = {{{"x", {{1, 6}, {2, 6}, {8, 6}}}}};
-    BuildReport report;
-    return builder::open_built(builder::build_plan(graph, config, "", backend_, report), config, backend_);
-  }
-  static void set_batch(ExecutionContext& context, std::int64_t batch) {
-    const Shape shape{batch, 6};
-    ASSERT_TRUE(context.set_input_shape(0, shape));
-  }
-  FakeDriver* fake_ = nullptr;
-  std::shared_ptr<backends::Backend> backend_;
-  std::unique_ptr<Engine> engine_;
-};
+using tests::FakeGpu;
 
 TEST_F(FakeGpu, EnqueueWaitsForNothingAndUsesTheCallersStream) {
   const auto context = engine_->create_context();
@@ -292,8 +250,9 @@ TEST_F(FakeGpu, WhatIsTooOldIsRefusedWithBothNumbers) {
   EXPECT_NE(said().find("6.1"), std::string::npos) << said();
   EXPECT_NE(said().find("7.5"), std::string::npos) << said();
   std::string lacks;
-  for (const backends::CudaDevice& listed : backends::cuda_devices(lacks))   // the one that was opened before
-    EXPECT_EQ(listed.info.ordinal, FakeDriver::kOrdinal);
+  EXPECT_TRUE(backends::cuda_devices(lacks).empty());   // nor are such listed, and the reason is told
+  EXPECT_NE(lacks.find("6.1"), std::string::npos) << lacks;
+  EXPECT_NE(lacks.find("7.5"), std::string::npos) << lacks;
   fake_->major = 7, fake_->minor = 5;
   EXPECT_EQ(said(), "it was opened");
 }
@@ -343,6 +302,16 @@ TEST_F(FakeGpu, ZLosingTheDeviceIsToldByEveryContextOfIt) {
   EXPECT_EQ(fake_->graphs_ran_on.size(), ran) << "a lost device was given work";
   told([&] { engine_->create_context(); });
   EXPECT_TRUE(backends::cuda::is_lost(FakeDriver::kOrdinal));
+  fake_->failure = 0;   // whatever the driver says from here on
+  told([&] { engine_->create_context(); });
+  told([&] { backend_->allocate(64); });
+  const std::string bytes = plan::serialize(runtime::state_of(*engine_)->plan);
+  for (const auto& runtime : {Runtime::of_process(), std::make_shared<Runtime>()})
+    told([&] { Engine::load(std::as_bytes(std::span(bytes)), {.device = cat("cuda:", FakeDriver::kOrdinal), .runtime = runtime}); });
+  const DeviceHealth health = device_health(cat("cuda:", FakeDriver::kOrdinal));
+  EXPECT_EQ(health.state, Health::lost);
+  EXPECT_NE(health.reason.find("CUDA_ERROR_LAUNCH_FAILED (719)"), std::string::npos) << health.reason;
+  EXPECT_EQ(fake_->graphs_ran_on.size(), ran);
   const std::optional<DeviceError> error = backends::cuda::last_failure(FakeDriver::kOrdinal);
   ASSERT_TRUE(error);
   EXPECT_EQ(error->number, 719);

@@ -10,6 +10,7 @@
 
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/launch.h"
+#include "runtime/state.h"
 #include "on_a_gpu.h"
 
 namespace tenfold {
@@ -228,7 +229,7 @@ int lose_the_gpu() {
   const auto first = engine.create_context(), second = engine.create_context(), other = cpu.create_context();
   const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), want = expected(graph, x);
   first->run(std::vector<Tensor>{x}), second->run(std::vector<Tensor>{x});
-  Device& device = Device::get(0);
+  Device& device = device_of(runtime::state_of(engine)->backend->info());
   Queue queue(device);
   const auto module = device.load("extern \"C\" __global__ void fails(int) { __trap(); }\n");
   if (launch(queue, module->function("fails"), {1}, 1, 0, &queue) != Status::ok) return say("the kernel was not launched");

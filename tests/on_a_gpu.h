@@ -55,9 +55,9 @@ class Gpu : public ::testing::Test {
     std::string lacks;
     const auto found = backends::cuda_devices(lacks);
     if (found.empty()) GTEST_SKIP() << "no GPU: " << lacks;
-    device_ = &backends::cuda::Device::get(0);
-    device_->make_current();
     backend_ = backends::open_cuda(0);
+    device_ = &backends::cuda::device_of(backend_->info());
+    device_->make_current();
   }
   backends::cuda::StreamHandle new_stream() const {
     backends::cuda::StreamHandle stream = nullptr;

@@ -59,6 +59,7 @@ class PluginOnFakeGpu : public ::testing::Test {
     return builder::build_graph(ir::parse_graph(text, config_.plugins->impl().registry), config_);
   }
   FakeDriver* fake_ = nullptr;
+  tests::TablePlugin table_;   // before the configuration that lets go of it last
   BuildConfig config_;
 };
 
@@ -88,7 +89,7 @@ TEST_F(PluginOnFakeGpu, CodeIsCachedSavedAndUsed) {
 }
 
 TEST_F(PluginOnFakeGpu, ATacticForGpusGetsAStreamAndTheDevicesMemory) {
-  tests::TablePlugin plugin;
+  tests::TablePlugin& plugin = table_;
   plugin.device = "cuda", plugin.workspace = "4*batch*3", plugin.computes = false;
   config_.plugins = plugin.add();
   {
@@ -108,7 +109,7 @@ TEST_F(PluginOnFakeGpu, ATacticForGpusGetsAStreamAndTheDevicesMemory) {
 
 // A tactic for another kind of device is none: the plain kernel runs on copies.
 TEST_F(PluginOnFakeGpu, ATacticForCpusIsNotRunOnAGpu) {
-  tests::TablePlugin plugin;
+  tests::TablePlugin& plugin = table_;
   config_.plugins = plugin.add();
   const Engine engine = build("(x f32[batch,3])\n r = Relu(x)\n y = test.Scale(r)");
   EXPECT_TRUE(engine.info().waits_in_run);

@@ -1,6 +1,8 @@
 // test.Scale: x times `factor`, as a table of C functions that count what is asked of them.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -11,6 +13,10 @@ namespace tenfold::tests {
 
 class TablePlugin {
  public:
+  TablePlugin() = default;
+  TablePlugin(const TablePlugin&) = delete;
+  // Plug-ins that outlive their table write to what it was when they let go of it.
+  ~TablePlugin() { EXPECT_EQ(released, added_) << "who has the plug-ins outlives this table"; }
   // What the table offers; set before add().
   const char* device = "cpu";
   std::string workspace;  // empty: none
@@ -46,6 +52,7 @@ class TablePlugin {
     table_.compute = [](void*, tenfold_plugin_run* call) { return scale(call->attributes[0].floats[0], call), 0; };
     auto plugins = std::make_shared<Plugins>();
     plugins->add(&table_);
+    ++added_;
     return plugins;
   }
 
@@ -101,6 +108,7 @@ class TablePlugin {
   static constexpr float one_ = 1;
   static constexpr std::int64_t nothing_ = 0;
   tenfold_plugin_attribute attributes_[2] = {};
+  int added_ = 0;
   tenfold_plugin_tactic tactic_{};
   const tenfold_plugin_tactic* tactics_[1] = {&tactic_};
   tenfold_plugin_operator table_{};

@@ -15,26 +15,8 @@ import argparse, json, os, subprocess, sys, time
 from concurrent.futures import ThreadPoolExecutor
 
 import gpu_cli, gpu_figures, gpu_kernels, gpu_promises, gpu_rows, gpu_sharp, gpu_table
+from gpu_commands import COMMANDS
 from gpu_common import HERE, TENFOLD, keep, kept, shell, truth
-
-
-NOTHING_ELSE = ['--no-sweep', '--no-tests']
-TEXT = ','.join(row for row in gpu_rows.ROWS if row.startswith(('minilm', 'bert')))
-IMAGES = ','.join(row for row in gpu_rows.ROWS if not row.startswith(('minilm', 'bert')))
-MEASURED = [*NOTHING_ELSE, '--seconds', '0.3', '--native', '--memory']
-# What --all runs, one after the other: each stays below ten minutes on a machine with 16 processors.
-COMMANDS = {
-    'tests': ['--no-rows', '--minute', '--cli', '--sharp'],
-    'suite': ['--no-rows', *NOTHING_ELSE, '--suite'],
-    'text': ['--rows', TEXT, *MEASURED],
-    'images': ['--rows', IMAGES, *MEASURED],
-    'peers-text': ['--rows', TEXT, '--only-peers', '--peer-seconds', '420'],
-    'peers-images': ['--rows', IMAGES, '--only-peers', '--peer-seconds', '420'],
-    'masks': ['--no-rows', *NOTHING_ELSE, '--seconds', '0.3', '--masks', '--peers'],
-    'max-autotune': ['--no-rows', *NOTHING_ELSE, '--most-tuned'],
-    'figures': ['--no-rows', *NOTHING_ELSE, '--seconds', '0.3', '--figures', 'all'],
-    'kernels': ['--rows', 'minilm-l6:1,bert-base:1,bert-base:32,resnet50:1,unet3d:1', *NOTHING_ELSE, '--only-kernels'],
-}
 
 
 def run_all(out, names):
@@ -76,7 +58,8 @@ def arguments():
     p.add_argument('--commands', action='store_true', help='lists them')
     p.add_argument('--only-peers', action='store_true', help='of --rows only torch.compile')
     p.add_argument('--only-kernels', action='store_true', help='of --rows only what ncu reads')
-    p.add_argument('--masks', action='store_true', help='sentences of mixed lengths, padded, beside masks that are all ones')
+    p.add_argument('--masks', nargs='?', const=gpu_rows.MASKED, type=lambda text: text.split(','), default=[],
+                   help='sentences of mixed lengths, padded, beside masks that are all ones, for these rows')
     p.add_argument('--most-tuned', nargs='?', const=gpu_rows.MOST_TUNED, type=lambda text: text.split(','),
                    help="torch.compile's max-autotune for these rows")
     p.add_argument('--sharp', action='store_true', help='networks of sharp weights in f32 beside f64')
@@ -135,7 +118,7 @@ def main():
     read_rows = [row for row in gpu_kernels.AIMS if a.kernels and row in wanted_rows]
     names = dict.fromkeys(([] if a.only_peers else [n for n, _ in wanted_rows]) +
                           [n for part in a.figures for n in gpu_figures.MODELS[part]] + (['mlp256'] if a.cli else []) +
-                          ([row.split(':')[0] for row in gpu_rows.MASKED] if a.masks else []))
+                          ([row.split(':')[0] for row in a.masks]))
     found = shell([TENFOLD, 'devices'], os.path.join(a.out, 'devices.log'))[1]
     print(found, flush=True)
     if 'cuda:0' not in found:
@@ -167,7 +150,7 @@ def main():
             verdicts.append(gpu_figures.measure(a, a.figures, lambda name: os.path.join(a.models, name + '.onnx')))
     gpu_kernels.measure(a, read_rows)
     if a.masks:
-        gpu_rows.masked(a, gpu_rows.MASKED)
+        gpu_rows.masked(a, a.masks)
     if a.most_tuned:
         gpu_rows.most_tuned(a)
     if a.peers and wanted_rows:

@@ -3,7 +3,10 @@ and from which commit a record was measured; what power the GPU takes meanwhile.
 import json, os, statistics, subprocess, threading, time
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:   # the page is written and checked without
+    np = None
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TENFOLD = os.path.join(HERE, 'tenfold')

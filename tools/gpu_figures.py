@@ -5,9 +5,7 @@ Plans that are compared are timed in turns, ROUNDS times each; medians of these.
 """
 import json, os, shutil, statistics, subprocess, sys, time
 
-import numpy as np
-
-from gpu_common import HERE, TENFOLD, mixed_lengths, saved, spec, stamp, truth
+from gpu_common import HERE, TENFOLD, mixed_lengths, np, saved, spec, stamp, truth
 
 ROUNDS = 5
 DEVICE = os.environ.get('TENFOLD_DEVICE', 'cuda:0')   # another one only to try this file

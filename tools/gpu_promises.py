@@ -28,6 +28,8 @@ def alone(a):
     """What needs the GPU's memory, or all its time, for itself."""
     good = part(a, 'the run time: callers\' streams and memory, overlap, lost device', 'gpu_test',
                 [program('gpu_test'), '--gtest_filter=-*EightContexts*'], 1, 200)
+    good = part(a, "runs in a caller's graph; memory that a runtime keeps and gives back", 'gpu_caller_test', [program('gpu_caller_test')],
+                1, 100) and good
     return part(a, 'lack of memory; 1,000 contexts made, run and destroyed, 1,000 plans loaded, run and unloaded: memory is where it was',
                 'gpu_memory_test', [program('gpu_memory_test')], 1, 200) and good
 

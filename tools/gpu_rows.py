@@ -1,9 +1,7 @@
 """The rows of the table: reference models at their batches, outputs beside ONNX Runtime's, times beside torch.compile's."""
 import json, os, re, subprocess, sys, time
 
-import numpy as np
-
-from gpu_common import HERE, TENFOLD, Power, cosine, keep, kept, last_line, mixed_lengths, saved, shell, spec, stamp
+from gpu_common import HERE, TENFOLD, Power, cosine, keep, kept, last_line, mixed_lengths, np, saved, shell, spec, stamp
 
 SEQUENCE = 128
 PEER = {'minilm-l6': 'minilm-l6-s128', 'bert-base': 'bert-base-s128', 'resnet50': 'resnet50', 'mlp256': 'mlp256',
@@ -19,6 +17,14 @@ ROWS = {'minilm-l6:1': (1.7, 0.009), 'minilm-l6:32': (1.6, 0.163), 'minilm-l6:12
 MOST_TUNED = ['minilm-l6:32', 'bert-base:32', 'resnet50:32', 'vit-b16:32']
 MASKED = ['minilm-l6:32', 'minilm-l6:128', 'bert-base:32', 'bert-base:128']
 LEAST = {'fp32': 0.9999, 'fp16': 0.999, 'bf16': 0.999}   # cosine of outputs with ONNX Runtime's
+
+
+def by_model(rows):
+    """Rows 'bert-base:32' under their models."""
+    found = {}
+    for row in rows:
+        found.setdefault(row.split(':')[0], []).append(row)
+    return found
 
 
 def feeds(name, batch):
@@ -135,7 +141,7 @@ def torch_rows(a, mode, rows, limit):
 def most_tuned(a):
     """Adds torch.compile's max-autotune to OUT/most_tuned.json."""
     found = {(r['model'], r['batch']): r for r in kept(a, 'most_tuned.json', [])}
-    found.update({(r['model'], r['batch']): r for r in torch_rows(a, 'max-autotune', a.most_tuned, 560)})
+    found.update({(r['model'], r['batch']): r for r in torch_rows(a, 'max-autotune', a.most_tuned, 540)})
     keep(a, 'most_tuned.json', list(found.values()))
 
 

@@ -109,6 +109,9 @@ class TENFOLD_API Engine {
   const std::vector<BindingInfo>& bindings() const;    // inputs, then outputs
   int binding_index(std::string_view name) const;      // throws invalid_argument listing the names
   const EngineInfo& info() const;
+  // GPU memory that this engine and its contexts have now, in bytes; 0 on CPUs. Weights that engines share count where they were loaded
+  // first, an engine and what was refitted from it count together.
+  std::int64_t gpu_bytes() const;
   // min, opt and max shape of an input in a profile.
   struct ProfileShapes { Shape min, opt, max; };
   ProfileShapes profile_shapes(int profile, std::string_view input) const;
@@ -176,6 +179,11 @@ class TENFOLD_API ExecutionContext {
   // runs on the host (EngineInfo::waits_in_run). Work that the caller puts on the stream before and after comes in that order. Before
   // another stream is used, before bindings move to another kind of memory, and for the answer whether an index lay outside a tensor:
   // wait(). On CPUs it is run(), and a stream is refused.
+  //
+  // A stream that is being captured takes the steps into the caller's graph, one by one; each launch of that graph is a run. prepare() has
+  // to be called before the capture begins, bindings lie on the GPU or in pinned memory, and context and bindings stay what and where they
+  // are as long as the graph is used; one run of a context at a time, here too. `not_ready` without prepare(), `failed` (describe() says
+  // why) where the host has a part in the run: then nothing was enqueued. wait() does not wait for launches of the graph.
   Status enqueue(void* stream = nullptr) noexcept;
   // The same under options: the token and the deadline stop it as long as the host still asks for steps.
   Status enqueue(void* stream, const RunOptions& options) noexcept;

@@ -44,6 +44,9 @@ struct PlanProgram {
   std::int64_t arena_bytes = 0, arena_live_bytes = 0;   // of activations: what a context has, and the largest sum of those alive at once
 };
 
+// How fast a part of the machine ran when the plan's kernels were timed: "processor" as it was measured, "GPU" and "GPU memory" at most.
+struct PlanClock { std::string of; std::int64_t khz = 0; };
+
 struct PlanInspection {
   std::string model_name, builder;     // the model's file name, the library that built it
   std::string device, device_kind;     // "AMD EPYC 7B13", "cpu"
@@ -53,6 +56,9 @@ struct PlanInspection {
   bool portable = false;               // it can be tuned again for another machine
   std::vector<PlanProgram> programs;
   std::map<std::string, std::string> labels;
+  std::string model_hash;              // of the model's file: "bytes:XXH3 in 128 bits"; empty: it was built of no file
+  std::string build_options;           // those of the build, in words
+  std::vector<PlanClock> clocks;       // empty: nothing was timed
 };
 
 }  // namespace tenfold

@@ -15,6 +15,7 @@ enum class NoteKind : std::uint8_t {
   reference_kernel,  // a step runs on its operator's reference kernel, which is plain and slow
   precision,         // a precision that was permitted could not be had
   rebuilt,           // the plan was made for another version or device and was built again
+  clocks,            // the machine runs faster or slower than when the plan was timed: by more than a tenth
 };
 TENFOLD_API std::string_view name(NoteKind kind);   // "reference_kernel"
 

@@ -115,6 +115,50 @@ static int use_slot(const tenfold_engine* engine) {
   return 0;
 }
 
+/* On a CPU there is none; tests/gpu_runtime_test.cpp has what there is on a GPU. */
+static int use_gpu_memory(const tenfold_runtime* runtime, const tenfold_engine* engine) {
+  tenfold_runtime* limited;
+  tenfold_runtime_options options;
+  tenfold_gpu_memory memory;
+  int64_t bytes = -1;
+  int32_t lost = -1;
+  const char* reason = NULL;
+  memory.struct_size = sizeof memory;
+  memory.used_bytes = memory.held_bytes = -1;
+  EXPECT(tenfold_runtime_gpu_memory(runtime, "cuda:0", &memory) == TENFOLD_OK && memory.used_bytes == 0 && memory.held_bytes == 0);
+  EXPECT(tenfold_runtime_trim_gpu_memory(runtime, 0, &bytes) == TENFOLD_OK && bytes == 0);
+  EXPECT(tenfold_runtime_trim_gpu_memory(runtime, 0, NULL) == TENFOLD_OK);
+  EXPECT(tenfold_engine_gpu_bytes(engine, &bytes) == TENFOLD_OK && bytes == 0);
+  EXPECT(tenfold_device_health("cuda:0", &lost, &reason) == TENFOLD_OK && lost == 0 && reason[0] == 0);
+  EXPECT(tenfold_device_health("gpu", &lost, NULL) == TENFOLD_INVALID_ARGUMENT);
+  memset(&options, 0, sizeof options);
+  options.struct_size = sizeof options;
+  options.gpu_memory_limit = -1;
+  EXPECT(tenfold_runtime_create(&options, &limited) == TENFOLD_INVALID_ARGUMENT);
+  options.gpu_memory_limit = 1 << 20, options.gpu_memory_kept = -1;
+  EXPECT(tenfold_runtime_create(&options, &limited) == TENFOLD_OK);
+  tenfold_runtime_free(limited);
+  return 0;
+}
+
+/* What the plan keeps of its build, which had no file. */
+static int use_built(const tenfold_engine* engine) {
+  tenfold_inspection* inspection;
+  tenfold_plan_info info;
+  tenfold_clock_info clock;
+  info.struct_size = sizeof info, clock.struct_size = sizeof clock;
+  EXPECT(tenfold_inspect(engine, &inspection) == TENFOLD_OK);
+  EXPECT(tenfold_inspection_plan(inspection, &info) == TENFOLD_OK);
+  EXPECT(info.model_hash[0] == 0 && strstr(info.build_options, "level=") != NULL);
+  if (info.clocks > 0) {
+    EXPECT(tenfold_inspection_clock(inspection, 0, &clock) == TENFOLD_OK);
+    EXPECT(strcmp(clock.of, "processor") == 0 && clock.khz > 0);
+  }
+  EXPECT(tenfold_inspection_clock(inspection, info.clocks, &clock) == TENFOLD_INVALID_ARGUMENT);
+  tenfold_inspection_free(inspection);
+  return 0;
+}
+
 int tenfold_use_runtime_from_c(const char* plan_path) {
   tenfold_runtime* runtime;
   tenfold_runtime_use use;
@@ -128,9 +172,12 @@ int tenfold_use_runtime_from_c(const char* plan_path) {
   EXPECT(tenfold_runtime_load(runtime, plan_path, NULL, &second) == TENFOLD_OK);
   EXPECT(tenfold_runtime_tell(runtime, &use) == TENFOLD_OK && use.engines == 2);
   tenfold_engine_free(second);
+  if ((line = use_gpu_memory(runtime, engine))) return line;
   tenfold_runtime_free(runtime);
   EXPECT(tenfold_context_create(engine, &context) == TENFOLD_OK);
-  if ((line = use_state(context)) || (line = use_options(context)) || (line = use_memory(engine)) || (line = use_slot(engine))) return line;
+  if ((line = use_state(context)) || (line = use_options(context)) || (line = use_memory(engine)) || (line = use_slot(engine)) ||
+      (line = use_built(engine)))
+    return line;
   tenfold_context_free(context);
   EXPECT(tenfold_context_create(engine, &context) == TENFOLD_OK);
   {

@@ -2,6 +2,7 @@
 #include "api_run/c_common.h"
 #include "tenfold/c/device.h"
 #include "tenfold/device.h"
+#include "tenfold/device_error.h"
 
 using namespace tenfold;
 using namespace tenfold::c;
@@ -35,6 +36,15 @@ extern "C" const char* tenfold_devices_library(const tenfold_devices* devices, i
 extern "C" const char* tenfold_devices_why_no_gpu(const tenfold_devices* devices) { return devices ? devices->why_no_gpu.c_str() : ""; }
 extern "C" tenfold_status tenfold_device_free_memory(const char* device, int64_t* bytes) {
   return guarded([&] { need(bytes, "the place for the number") = free_memory(&need(device, "the device")); });
+}
+extern "C" tenfold_status tenfold_device_health(const char* device, int32_t* lost, const char** reason) {
+  return guarded([&] {
+    static thread_local std::string words;
+    const DeviceHealth health = device_health(&need(device, "the device"));
+    need(lost, "the place for the answer") = !health;
+    words = health.reason;
+    if (reason) *reason = words.c_str();
+  });
 }
 extern "C" tenfold_status tenfold_device_look_for_libraries_in(const char* folder) {
   return guarded([&] { look_for_libraries_in(&need(folder, "the folder")); });

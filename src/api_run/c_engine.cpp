@@ -93,6 +93,9 @@ extern "C" tenfold_status tenfold_engine_info(const tenfold_engine* engine, tenf
          "the place for the information");
   });
 }
+extern "C" tenfold_status tenfold_engine_gpu_bytes(const tenfold_engine* engine, int64_t* bytes) {
+  return guarded([&] { need(bytes, "the place for the number") = need(engine, "the engine").engine.gpu_bytes(); });
+}
 extern "C" tenfold_status tenfold_engine_profile_shape(const tenfold_engine* engine, int32_t profile, int32_t input, int64_t* min,
                                                        int64_t* opt, int64_t* max, int32_t* rank) {
   return guarded([&] {

@@ -50,8 +50,14 @@ extern "C" tenfold_status tenfold_inspection_plan(const tenfold_inspection* insp
     const PlanInspection& d = need(inspection, "the inspection").data;
     give(info,
          {0, d.model_name.c_str(), d.builder.c_str(), d.device.c_str(), d.device_kind.c_str(), d.needs.c_str(), d.weight_bytes, d.constants,
-          d.portable, count(d.programs)},
+          d.portable, count(d.programs), count(d.clocks), d.model_hash.c_str(), d.build_options.c_str()},
          kPlace);
+  });
+}
+extern "C" tenfold_status tenfold_inspection_clock(const tenfold_inspection* inspection, int32_t clock, tenfold_clock_info* info) {
+  return guarded([&] {
+    const PlanClock& c = element(need(inspection, "the inspection").data.clocks, clock, "clock");
+    give(info, {0, c.of.c_str(), c.khz}, kPlace);
   });
 }
 extern "C" tenfold_status tenfold_inspection_program(const tenfold_inspection* inspection, int32_t program, tenfold_program_info* info) {

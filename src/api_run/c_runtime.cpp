@@ -21,6 +21,7 @@ LoadOptions in(const tenfold_runtime* runtime, const tenfold_load_options* given
   options.runtime = need(runtime, "the runtime").runtime;
   return options;
 }
+Runtime& runtime_of(const tenfold_runtime* runtime) { return runtime ? *runtime->runtime : *Runtime::of_process(); }
 }  // namespace
 
 extern "C" tenfold_status tenfold_runtime_create(const tenfold_runtime_options* given, tenfold_runtime** runtime) {
@@ -28,7 +29,8 @@ extern "C" tenfold_status tenfold_runtime_create(const tenfold_runtime_options* 
     RuntimeOptions options;
     if (given) {
       const tenfold_runtime_options o = taken(given, "the runtime's options");
-      options = {.threads = o.threads, .log = log_of(o.log, o.log_user)};
+      options = {.threads = o.threads, .log = log_of(o.log, o.log_user), .gpu_memory_limit = o.gpu_memory_limit,
+                 .gpu_memory_kept = o.gpu_memory_kept};
     }
     need(runtime, "the place for the runtime") = new tenfold_runtime{std::make_shared<Runtime>(std::move(options))};
   });
@@ -36,8 +38,23 @@ extern "C" tenfold_status tenfold_runtime_create(const tenfold_runtime_options* 
 extern "C" void tenfold_runtime_free(tenfold_runtime* runtime) { delete runtime; }
 extern "C" tenfold_status tenfold_runtime_tell(const tenfold_runtime* runtime, tenfold_runtime_use* use) {
   return guarded([&] {
-    const RuntimeUse now = (runtime ? *runtime->runtime : *Runtime::of_process()).use();
-    give(use, {0, now.engines, now.weights, now.weight_bytes}, "the place for the information");
+    const RuntimeUse now = runtime_of(runtime).use();
+    give(use, {0, now.engines, now.weights, now.weight_bytes, now.gpu_bytes, now.gpu_held_bytes}, "the place for the information");
+  });
+}
+extern "C" tenfold_status tenfold_runtime_gpu_memory(const tenfold_runtime* runtime, const char* device, tenfold_gpu_memory* memory) {
+  return guarded([&] {
+    const std::string_view wanted = &need(device, "the device");
+    GpuMemory found;
+    for (const GpuMemory& gpu : runtime_of(runtime).gpu_memory())
+      if (gpu.device == wanted) found = gpu;
+    give(memory, {0, found.used_bytes, found.most_used_bytes, found.held_bytes}, "the place for the information");
+  });
+}
+extern "C" tenfold_status tenfold_runtime_trim_gpu_memory(const tenfold_runtime* runtime, int64_t kept, int64_t* freed) {
+  return guarded([&] {
+    const std::int64_t bytes = runtime_of(runtime).trim_gpu_memory(kept);
+    if (freed) *freed = bytes;
   });
 }
 extern "C" tenfold_status tenfold_runtime_load(const tenfold_runtime* runtime, const char* path, const tenfold_load_options* options,

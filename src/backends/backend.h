@@ -7,12 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/clock.h"
 #include "backends/code.h"
 #include "backends/measure.h"
 #include "backends/tactic.h"
 #include "tenfold/device.h"
 
 namespace tenfold { class Pools; }
+namespace tenfold::backends::cuda { class Gpus; }
 
 namespace tenfold::backends {
 
@@ -32,6 +34,12 @@ class Stream {
   // behind what went to the caller's. Only devices have such.
   virtual bool use(void* callers) noexcept { return callers == nullptr; }
   virtual void wait_how(Wait) noexcept {}
+
+  // A stream of the caller's that is being captured: what is asked of it becomes part of the caller's graph. Between record_into(it) and
+  // record_into(null) work goes there, and nothing but launches, copies and fills is asked of the driver.
+  enum class Capture : std::uint8_t { none, active, broken };
+  virtual Capture capture_of(void* /*callers*/) noexcept { return Capture::none; }   // broken: an error ended it
+  virtual void record_into(void* /*callers*/) noexcept {}
 
   // Between start and finish nothing runs: launches and copies are kept, and replay() runs them at once. False, or null: the
   // stream cannot. `previous`: a recording of the same steps with other addresses that is no longer wanted and may become this one.
@@ -81,6 +89,7 @@ class Backend {
   virtual std::shared_ptr<void> allocate(std::int64_t bytes) = 0;   // throws out_of_memory naming bytes wanted
   // False: the host cannot read what allocate() gives. The runtime then copies the operands of host steps and the caller's bindings.
   virtual bool host_reads_memory() const { return true; }
+  virtual std::int64_t allocated_bytes() const { return 0; }   // of what allocate() gave; 0 where host and device share memory
   virtual std::shared_ptr<void> allocate_host(std::int64_t bytes) { return allocate(bytes); }   // quick to copy from and to
   virtual MemoryKind kind_of(const void* /*memory*/) const noexcept { return MemoryKind::device; }
   virtual bool reads_pinned() const { return false; }   // tactics may be given pinned memory of allocate_host() as if it were the device's
@@ -93,13 +102,19 @@ class Backend {
   virtual bool compiles() const { return false; }
   virtual void take_code(const CodeList&, bool /*of_any_compiler*/) {}
   virtual CodeList code() const { return {}; }
+  // The clocks that times of kernels depend on, now or at most: what cannot be known in a fifth of a millisecond is left out.
+  virtual std::vector<Clock> clocks() const { return {}; }
   virtual std::unique_ptr<Stream> open_stream(const StreamOptions& options) = 0;
   // Nanoseconds of one launch within a budget.
   virtual double measure(Stream& stream, const Tactic& tactic, const void* kernel, const RunArgs& args, const MeasureBudget& budget) = 0;
 };
 
-// "cpu", "cuda:0", "null"; throws unsupported naming what exists. `features` restricts a CPU to fewer features (0: all it has); `pools`:
-// where streams of a CPU take their workers; null: from the backend's own.
-std::shared_ptr<Backend> open_backend(std::string_view name, std::uint32_t features = 0, std::shared_ptr<Pools> pools = nullptr);
+// What the backends of one runtime share; what is null each has of its own.
+struct Resources {
+  std::shared_ptr<Pools> pools;       // where streams of a CPU take their workers
+  std::shared_ptr<cuda::Gpus> gpus;   // open GPUs, their memory, and the kernels that were compiled for them
+};
+// "cpu", "cuda:0", "null"; throws unsupported naming what exists. `features` restricts a CPU to fewer features (0: all it has).
+std::shared_ptr<Backend> open_backend(std::string_view name, std::uint32_t features = 0, const Resources& shared = {});
 
 }  // namespace tenfold::backends

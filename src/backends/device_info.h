@@ -26,6 +26,7 @@ struct DeviceInfo {
   std::int32_t ordinal = 0;        // which of several of its kind on this machine; not part of a plan
   std::string libraries;           // versions of what a GPU's tactics call: "driver 13.0, cublasLt 13.1.0"
   std::int64_t l1_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;   // data caches, per core (l3: shared)
+  void* opened = nullptr;          // of a GPU: the cuda::Device that this describes, while its backend lives; not part of a plan
 };
 
 }  // namespace tenfold::backends

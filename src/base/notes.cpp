@@ -9,6 +9,7 @@ std::string_view name(NoteKind kind) {
     case NoteKind::reference_kernel: return "reference_kernel";
     case NoteKind::precision: return "precision";
     case NoteKind::rebuilt: return "rebuilt";
+    case NoteKind::clocks: return "clocks";
   }
   return "unknown";
 }

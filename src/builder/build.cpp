@@ -6,11 +6,13 @@
 #include <utility>
 
 #include "backends/backend.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/spread.h"
 #include "builder/builder.h"
 #include "builder/limits.h"
 #include "builder/note_book.h"
+#include "builder/options_text.h"
 #include "builder/overflow.h"
 #include "builder/plan_maker.h"
 #include "builder/profiles.h"
@@ -175,7 +177,7 @@ using OpenedBackend = std::future<std::shared_ptr<backends::Backend>>;
 // A GPU's driver takes a third of a second to start: the model is imported meanwhile.
 OpenedBackend open_aside(const BuildConfig& config) {
   const auto open = [&config] {
-    return backends::open_backend(config.device, config.cpu_features, config.runtime->impl().pools);
+    return backends::open_backend(config.device, config.cpu_features, config.runtime->impl().shared);
   };
   try {
     return std::async(std::launch::async, open);
@@ -192,7 +194,8 @@ BuildConfig prepared(const BuildConfig& wanted, const NoteBook& book) {
 
 // `config` listens for `book`.
 Engine build_on(OpenedBackend opened, const ir::Graph& graph, const BuildConfig& config, const NoteBook& book,
-                const std::string& model_name, BuildReport* report, const std::function<ir::Graph()>& open_graph = {}) {
+                const std::string& model_name, const std::string& model_hash, BuildReport* report,
+                const std::function<ir::Graph()>& open_graph = {}) {
   BuildReport unused;
   BuildReport& times = report ? *report : unused;
   require(config.optimization_level >= 0 && config.optimization_level <= 5, ErrorKind::invalid_argument, "optimization_level is ",
@@ -201,6 +204,7 @@ Engine build_on(OpenedBackend opened, const ir::Graph& graph, const BuildConfig&
   std::shared_ptr<backends::Backend> backend = opened.get();
   times.device_s += watch.seconds();
   plan::Plan plan = build_plan(graph, config, model_name, backend, times, open_graph);
+  plan.built.model_hash = model_hash;
   watch.seconds();
   plan::verify_built(plan, runtime::tactics_with(*backend, config.plugins.get()), runtime::registry_with(config.plugins.get()));
   Engine engine = open_built(std::move(plan), config, std::move(backend));
@@ -214,7 +218,7 @@ Engine build_on(OpenedBackend opened, const ir::Graph& graph, const BuildConfig&
 Engine build_graph(const ir::Graph& graph, const BuildConfig& given, const std::string& model_name, BuildReport* report) {
   const NoteBook book;
   const BuildConfig config = prepared(runtime::with_runtime(given), book);
-  return build_on(open_aside(config), graph, config, book, model_name, report);
+  return build_on(open_aside(config), graph, config, book, model_name, "", report);
 }
 
 // Extents that every profile fixes at the same value: the importer decides branches and ranks by them. -1: not fixed.
@@ -240,8 +244,9 @@ onnx_import::ImportOptions import_options(const BuildConfig& config) {
 namespace {
 
 // Import and start of the device beside each other, then the rest.
-Engine import_and_build(const std::function<ir::Graph(const onnx_import::ImportOptions&)>& import, const BuildConfig& given,
-                        const std::string& model_name, BuildReport* report) {
+Engine import_and_build(const std::function<ir::Graph(const onnx_import::ImportOptions&)>& import,
+                        const std::function<std::string()>& hash_of_model, const BuildConfig& given, const std::string& model_name,
+                        BuildReport* report) {
   const NoteBook book;
   const BuildConfig config = prepared(runtime::with_runtime(given), book);
   OpenedBackend opened = open_aside(config);
@@ -249,11 +254,12 @@ Engine import_and_build(const std::function<ir::Graph(const onnx_import::ImportO
   Stopwatch watch;
   const onnx_import::ImportOptions options = import_options(config);
   const ir::Graph graph = import(options);
+  const std::string hash = hash_of_model();
   if (report) report->import_s = watch.seconds();
-  if (options.input_shapes.empty()) return build_on(std::move(opened), graph, config, book, model_name, report);
+  if (options.input_shapes.empty()) return build_on(std::move(opened), graph, config, book, model_name, hash, report);
   onnx_import::ImportOptions open = options;
   open.input_shapes.clear(), open.check_finite = false, open.log = {};
-  return build_on(std::move(opened), graph, config, book, model_name, report, [&] { return import(open); });
+  return build_on(std::move(opened), graph, config, book, model_name, hash, report, [&] { return import(open); });
 }
 
 }  // namespace
@@ -265,14 +271,15 @@ Engine build_file(const std::string& path, const BuildConfig& config, BuildRepor
   const auto import = [&](const onnx_import::ImportOptions& options) {
     return onnx_import::import_file(path, options, runtime::registry_with(config.plugins.get()));
   };
-  return builder::import_and_build(import, config, std::filesystem::path(path).filename().string(), report);
+  const auto hash = [&] { return builder::hash_of(MappedFile::open(path)->bytes()); };
+  return builder::import_and_build(import, hash, config, std::filesystem::path(path).filename().string(), report);
 }
 
 Engine build_bytes(std::span<const std::byte> onnx, const BuildConfig& config, BuildReport* report) {
   const auto import = [&](const onnx_import::ImportOptions& options) {
     return onnx_import::import_bytes(onnx, options, {}, runtime::registry_with(config.plugins.get()));
   };
-  return builder::import_and_build(import, config, "", report);
+  return builder::import_and_build(import, [&] { return builder::hash_of(onnx); }, config, "", report);
 }
 
 }  // namespace tenfold

@@ -2,10 +2,10 @@
 #include <filesystem>
 
 #include "backends/backend.h"
-#include "base/cpu_count.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "builder/builder.h"
+#include "builder/options_text.h"
+#include "runtime/runtime.h"
 #include "runtime/plugins.h"
 #include "tenfold/ladder.h"
 #include "tenfold/plan_cache.h"
@@ -13,18 +13,6 @@
 
 namespace tenfold {
 namespace {
-
-std::string hash_text(std::span<const std::byte> bytes) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(hash64(bytes)),
-                static_cast<unsigned long long>(hash64(bytes, 1)));
-  return text;
-}
-
-std::string file_text(const std::filesystem::path& path) {
-  const auto file = MappedFile::open(path.string());
-  return cat(file->bytes().size(), ":", hash_text(file->bytes()));
-}
 
 // Files that weights lie in: what stands behind the word "location" where the format has such an entry. What looks alike and is no file of
 // these folders does not count.
@@ -45,7 +33,7 @@ std::string external_files(std::span<const std::byte> model, const std::vector<s
     for (const std::filesystem::path& folder : folders) {
       std::error_code none;
       if (name.find('\0') == std::string::npos && std::filesystem::is_regular_file(folder / name, none)) {
-        found[name] = file_text(folder / name);
+        found[name] = builder::hash_of(MappedFile::open((folder / name).string())->bytes());
         break;
       }
     }
@@ -61,24 +49,6 @@ std::string shapes_text(const std::vector<OptimizationProfile>& profiles) {
     out += "\nprofile";
     for (const auto& [name, range] : profile) out += cat(" ", name, "=", text(range.min), "/", text(range.opt), "/", text(range.max));
   }
-  return out;
-}
-
-std::string options_text(const BuildConfig& c) {
-  std::string out = cat("\noptions fp16=", c.fp16, " bf16=", c.bf16, " int8=", c.int8, " fp8=", c.fp8, " tf32=", c.tf32,
-                        " winograd=", c.winograd, " strassen=", c.strassen, " fast_exp=", c.fast_exp, " check_overflow=", c.check_overflow,
-                        " pack=", static_cast<int>(c.pack_tokens), " level=", c.optimization_level, " max_tactics=", c.max_tactics,
-                        " sources=", c.tactic_sources, " workspace=", c.workspace_bytes, " features=", c.cpu_features,
-                        " portable=", c.keep_portable_graph, " refittable=", c.refittable, " random=", c.random_choices,
-                        " threads=", c.threads > 0 ? c.threads : default_threads());
-  for (const std::string& pass : c.disabled_passes) out += "\nwithout " + pass;
-  for (const auto& [problem, tactic] : c.forced_tactics) out += cat("\nforced ", problem, " -> ", tactic);
-  for (const auto& set : c.typical_inputs)
-    for (const auto& [name, tensor] : set)
-      if (tensor.dtype() != DType::string)
-        out += cat("\ntypical ", name, " ", ::tenfold::name(tensor.dtype()), " ", text(tensor.shape()), " ",
-                   hash_text({static_cast<const std::byte*>(tensor.raw()), static_cast<std::size_t>(tensor.bytes())}));
-  for (const auto& [key, value] : c.labels) out += cat("\nnote ", key, "=", value);
   return out;
 }
 
@@ -98,11 +68,12 @@ std::string plan_key(const std::string& path, const BuildConfig& config) {
   const auto model = MappedFile::open(path);
   std::vector<std::filesystem::path> folders{std::filesystem::absolute(path).parent_path()};
   folders.insert(folders.end(), config.external_data_dirs.begin(), config.external_data_dirs.end());
-  const backends::DeviceInfo device = backends::open_backend(config.device, config.cpu_features)->info();
-  return cat("tenfold ", version(), "\nmodel ", model->bytes().size(), ":", hash_text(model->bytes()),
+  const backends::DeviceInfo device =
+      backends::open_backend(config.device, config.cpu_features, runtime::runtime_of(config.runtime)->impl().shared)->info();
+  return cat("tenfold ", version(), "\nmodel ", builder::hash_of(model->bytes()),
              external_files(model->bytes(), folders), "\ndevice ", device.kind, " ", device.name, " ", device.features, " sm_", device.arch,
              " ", device.libraries, " ", device.l1_bytes, " ", device.l2_bytes, " ", device.l3_bytes, shapes_text(config.profiles),
-             options_text(config), plugins_text(config.plugins.get()));
+             "\noptions ", builder::options_text(config), plugins_text(config.plugins.get()));
 }
 
 Engine build_file(const std::string& path, const BuildConfig& config, const PlanCache& cache, const std::string& name, bool* cached) {

@@ -1,6 +1,10 @@
 // Choosing and assembling, program by program.
 #include "builder/plan_maker.h"
 
+#include <cmath>
+
+#include "builder/options_text.h"
+
 #include <algorithm>
 
 #include "base/checked.h"
@@ -48,6 +52,7 @@ ir::SymbolValues opt_point(const ir::Graph& graph, const std::vector<plan::Range
 PlanMaker::PlanMaker(const BuildConfig& config, const std::string& model_name, backends::Backend& backend, BuildReport& report)
     : config_(config), backend_(backend), tactics_(runtime::tactics_with(backend, config.plugins.get())), report_(report) {
   plan_.device = backend.info();
+  plan_.device.opened = nullptr;
   plan_.needs = plan_.device.features;  // tactics were chosen among all of them
   plan_.keeps_denormals = !config.tf32;
   plan_.model_name = model_name;
@@ -143,7 +148,24 @@ void PlanMaker::save_times() {
   }
 }
 
+// Times that come out of a cache were taken with the clocks that the cache has; so equal caches make equal plans.
+void PlanMaker::note_clocks() {
+  if (report_.timed + report_.cache_hits == 0) return;
+  for (const backends::Clock& clock : backend_.clocks()) {
+    constexpr double kCycles = 1e12;   // in nanoseconds, by kHz
+    constexpr std::int64_t kMhz = 1000;
+    const tune::TimingKey key{plan_.device.name, "a million cycles of the " + clock.of, "clock v1", ""};
+    const double now = static_cast<double>((clock.khz + kMhz / 2) / kMhz * kMhz);
+    const std::optional<double> known = cache_.find(key);
+    if (!known && now > 0) cache_.insert(key, kCycles / now);
+    const double khz = known && *known > 0 ? kCycles / *known : now;
+    plan_.built.clocks.push_back({clock.of, std::llround(khz / kMhz) * kMhz});
+  }
+}
+
 plan::Plan PlanMaker::finish() {
+  note_clocks();
+  plan_.built.options = options_in_words(config_);
   if (config_.keep_portable_graph) plan_.portable = portable_.text(plan_, constants_, tactics_, *registry_, Log(config_.log));
   if (old_refit_ && !old_refit_->weights.empty()) plan_.refit = rebase(*old_refit_, constants_.origins(), *registry_);
   else if (config_.refittable) plan_.refit = refit_.write(constants_.origins(), *registry_);

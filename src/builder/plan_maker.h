@@ -34,6 +34,7 @@ class PlanMaker {
   void take_over(const plan::Plan& old, bool rounded) {
     plan_.labels.insert(old.labels.begin(), old.labels.end());   // what the caller says anew stands
     plan_.bindings = old.bindings, plan_.states = old.states, old_refit_ = &old.refit;
+    plan_.built.model_hash = old.built.model_hash;
     if (rounded) portable_.say_rounded();
   }
   // Several forms of one graph, all computing the same: that is taken whose steps take least time, the first if they tie.
@@ -50,6 +51,7 @@ class PlanMaker {
   };
   tune::Chosen choose(ir::Graph& form, const std::vector<plan::Range>& ranges, BuildReport& report);
   void save_times();
+  void note_clocks();   // in the plan, as they were when what it is chosen by was timed
 
   const BuildConfig& config_;
   backends::Backend& backend_;

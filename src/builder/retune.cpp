@@ -17,7 +17,7 @@ Engine retune(const plan::Plan& old, const BuildConfig& given, BuildReport& repo
   const NoteBook book;
   const BuildConfig config = book.listening(runtime::with_runtime(given));
   require(config.profiles.empty(), ErrorKind::invalid_argument, "re-tuning keeps the plan's profiles; build the model again for others");
-  auto backend = backends::open_backend(config.device, config.cpu_features, config.runtime->impl().pools);
+  auto backend = backends::open_backend(config.device, config.cpu_features, config.runtime->impl().shared);
   const ir::Registry& registry = runtime::registry_with(config.plugins.get());
   require(old.device.kind == backend->info().kind, ErrorKind::plan_refused, "the plan was built for '", old.device.kind,
           "', this device is '", backend->info().kind, "'");

@@ -131,13 +131,24 @@ void fields(A& a, backends::Layout& x) {
 }
 template <class A>
 void fields(A& a, backends::DeviceInfo& x) {
-  auto& [kind, name, features, arch, ordinal, libraries, l1_bytes, l2_bytes, l3_bytes] = x;
-  static_cast<void>(ordinal);   // says where it runs, not what it is built for
+  auto& [kind, name, features, arch, ordinal, libraries, l1_bytes, l2_bytes, l3_bytes, opened] = x;
+  static_cast<void>(ordinal), static_cast<void>(opened);   // say where it runs, not what it is built for
   a(kind, name, features, arch, libraries, l1_bytes, l2_bytes, l3_bytes);
 }
 
 // Labels, sorted by their keys.
 template <class A> void fields(A& a, std::pair<std::string, std::string>& x) { a(x.first, x.second); }
+
+template <class A>
+void fields(A& a, backends::Clock& x) {
+  auto& [of, khz] = x;
+  a(of, khz);
+}
+template <class A>
+void fields(A& a, Built& x) {
+  auto& [model_hash, options, clocks] = x;
+  a(model_hash, options, clocks);
+}
 
 template <class A>
 void fields(A& a, Address& x) {
@@ -192,10 +203,10 @@ void fields(A& a, Program& x) {
 template <class A>
 void fields(A& a, Plan& x) {
   auto& [device, needs, keeps_denormals, model_name, builder, bindings, states, constants, programs, weights_owner, weights,
-         weights_bytes, portable, labels, code, refit, kept, replaced] = x;
+         weights_bytes, portable, labels, code, refit, kept, built, replaced] = x;
   a(device, needs, keeps_denormals, model_name, builder, bindings, states, constants, programs);
   // These have sections of their own.
-  (void)weights_owner, (void)weights, (void)weights_bytes, (void)portable, (void)labels, (void)code, (void)refit, (void)kept,
+  (void)weights_owner, (void)weights, (void)weights_bytes, (void)portable, (void)labels, (void)code, (void)refit, (void)kept, (void)built,
       (void)replaced;
 }
 

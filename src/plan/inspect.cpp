@@ -103,12 +103,25 @@ std::string_view kind_text(StepKind kind) {
   return "?";
 }
 
+std::string clocks_text(const std::vector<backends::Clock>& clocks) {
+  std::string out;
+  for (const backends::Clock& c : clocks) {
+    char ghz[32];
+    std::snprintf(ghz, sizeof ghz, "%.2f GHz", static_cast<double>(c.khz) / 1e6);
+    out += cat(out.empty() ? "" : ", ", c.of, " at ", ghz);
+  }
+  return out;
+}
+
 std::string inspect_text(const Plan& plan, int detail) {
   std::string out =
       cat("plan of ", plan.model_name.empty() ? "a network" : plan.model_name, ", built by ", plan.builder, "\ndevice   ", plan.device.name,
           " (", plan.device.kind, "; needs ", plan.needs ? backends::feature_text(plan.needs) : "nothing special", ")\nweights  ",
           mebibytes(plan.weights_bytes), " in ", plan.constants.size(), " constants\n");
   if (plan.device.kind == "cpu") out += cat("denormal ", plan.keeps_denormals ? "numbers are kept\n" : "numbers are flushed to zero\n");
+  if (!plan.built.model_hash.empty()) out += cat("model    ", plan.built.model_hash, " (bytes, XXH3)\n");
+  if (!plan.built.options.empty()) out += cat("options  ", plan.built.options, "\n");
+  if (!plan.built.clocks.empty()) out += cat("timed    with ", clocks_text(plan.built.clocks), "\n");
   for (const Binding& b : plan.bindings) out += cat(b.is_input ? "input    " : "output   ", b.name, "  ", ir::text(b.type), "\n");
   for (const StatePair& s : plan.states) out += cat("state    output ", s.output, " continues input ", s.input, "\n");
   if (!plan.portable.empty()) out += cat("portable graph of ", plan.portable.size(), " bytes: the plan can be tuned again elsewhere\n");

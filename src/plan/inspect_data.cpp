@@ -45,7 +45,10 @@ PlanInspection inspect_data(const Plan& plan) {
                       .weight_bytes = plan.weights_bytes,
                       .constants = static_cast<int>(plan.constants.size()),
                       .portable = !plan.portable.empty(),
-                      .labels = plan.labels};
+                      .labels = plan.labels,
+                      .model_hash = plan.built.model_hash,
+                      .build_options = plan.built.options};
+  for (const backends::Clock& c : plan.built.clocks) data.clocks.push_back({c.of, c.khz});
   for (const Program& program : plan.programs) {
     PlanProgram& out = data.programs.emplace_back();
     for (const Range& r : program.box) out.ranges.push_back({r.symbol, r.min, r.opt, r.max});

@@ -69,7 +69,9 @@ std::string inspect_json(const Plan& plan) {
   root["Summary"] = {{"Model", clean(plan.model_name)}, {"Builder", clean(plan.builder)}, {"Device", clean(plan.device.name)},
                      {"Needs", backends::feature_text(plan.needs)}, {"Profiles", plan.programs.size()}, {"Steps", steps},
                      {"WeightBytes", plan.weights_bytes}, {"ArenaBytes", arena}, {"ArenaLiveBytes", live},
-                     {"KeepsDenormals", plan.keeps_denormals}};
+                     {"KeepsDenormals", plan.keeps_denormals}, {"ModelHash", clean(plan.built.model_hash)},
+                     {"BuildOptions", clean(plan.built.options)}, {"ClocksKhz", Json::object()}};
+  for (const backends::Clock& c : plan.built.clocks) root["Summary"]["ClocksKhz"][clean(c.of)] = c.khz;
   return root.dump(2);
 }
 

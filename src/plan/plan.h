@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/clock.h"
 #include "backends/code.h"
 #include "backends/device_info.h"
 #include "backends/layout.h"
@@ -108,6 +109,13 @@ struct KeptModel {
   std::span<const std::byte> weights;
 };
 
+// What the plan was made of, and how fast the machine was then: for people, and for a note at load.
+struct Built {
+  std::string model_hash;                // of the model's file: its bytes, and XXH3 of them in 128 bits ("1234:0123...ef"); empty: no file
+  std::string options;                   // of the build, in words
+  std::vector<backends::Clock> clocks;   // when its kernels were timed; empty: none was
+};
+
 struct Plan {
   backends::DeviceInfo device;           // built for
   std::uint32_t needs = 0;               // features the chosen tactics use
@@ -125,6 +133,7 @@ struct Plan {
   backends::CodeList code;               // compiled for the steps' tactics; what is missing is compiled when the plan is opened
   Refit refit;
   KeptModel kept;
+  Built built;
   std::vector<Tensor> replaced;          // by constant: bytes that a refit put in the place of those in `weights`; undefined: none did
 
   const std::byte* bytes_of(std::size_t constant) const {

@@ -82,6 +82,14 @@ std::map<std::string, std::string> labels_in(Bytes bytes) {
   return {list.begin(), list.end()};
 }
 
+Built read_built(Bytes bytes) {
+  Built built;
+  Reader reader(bytes);
+  reader(built);
+  reader.finish();
+  return built;
+}
+
 // Bytes without an owner may go away: they are copied.
 KeptModel kept(Bytes text, Bytes weights, const std::shared_ptr<const void>& owner) {
   KeptModel model{std::string(reinterpret_cast<const char*>(text.data()), text.size()), owner, weights};
@@ -95,7 +103,7 @@ KeptModel kept(Bytes text, Bytes weights, const std::shared_ptr<const void>& own
 Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& options) {
   const std::vector<Section> sections = read_table(file);
   check_places(file, sections);
-  Bytes metadata, weights, portable, refit, refit_tensors, code, labels, kept_model, kept_weights;
+  Bytes metadata, weights, portable, refit, refit_tensors, code, labels, kept_model, kept_weights, built;
   std::uint64_t weights_checksum = 0;
   for (const Section& s : sections) {
     const auto id = static_cast<std::uint32_t>(s.id);
@@ -113,6 +121,7 @@ Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& opt
       case SectionId::refit_tensors: refit_tensors = bytes; break;
       case SectionId::kept_model: kept_model = bytes; break;
       case SectionId::kept_weights: kept_weights = bytes; break;
+      case SectionId::built: built = bytes; break;
       default:
         need((s.flags & kOptional) != 0, "the plan needs section ", id,
              ", which this version does not know: use the version that built it");
@@ -122,6 +131,7 @@ Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& opt
   Plan plan = read_metadata(metadata);
   plan.portable.assign(reinterpret_cast<const char*>(portable.data()), portable.size());
   if (!labels.empty()) plan.labels = guarded([&] { return labels_in(labels); });
+  if (!built.empty()) plan.built = guarded([&] { return read_built(built); });   // plans of before have none
   bool damaged = false;
   if (options.code) plan.code = backends::read_code(code, damaged);
   need(!damaged, "the plan is damaged: its device code is not in the form it should have");

@@ -35,6 +35,8 @@ std::string refusal(const std::string& bytes, const ReadOptions& options = {}) {
 template <class T>
 void put(std::string& bytes, std::size_t at, T value) { std::memcpy(bytes.data() + at, &value, sizeof value); }
 
+constexpr int kSections = 4;   // of sample_plan()
+
 // Makes the header's checksum right again after a change: what an enemy would do.
 void sign(std::string& bytes, int sections) {
   std::string covered = bytes.substr(0, 24) + bytes.substr(kHeaderBytes, kTableEntryBytes * static_cast<std::size_t>(sections));
@@ -51,6 +53,11 @@ TEST(PlanFile, RoundTrip) {
   EXPECT_EQ(back.device.name, "a machine");
   EXPECT_EQ(back.needs, plan.needs);
   EXPECT_EQ(back.portable, "graph as text");
+  EXPECT_EQ(back.built.model_hash, "12:ab");
+  EXPECT_EQ(back.built.options, "fp16=0");
+  ASSERT_EQ(back.built.clocks.size(), 1u);
+  EXPECT_EQ(back.built.clocks[0].of, "processor");
+  EXPECT_EQ(back.built.clocks[0].khz, 3'000'000);
   ASSERT_EQ(back.weights_bytes, 128);
   EXPECT_EQ(std::memcmp(back.weights, plan.weights, 128), 0);
   EXPECT_EQ(back.constants[1].hash, plan.constants[1].hash);
@@ -104,7 +111,7 @@ TEST(PlanFile, WeightsChecksumIsOptional) {
 TEST(PlanFile, NamesBothVersions) {
   std::string bytes = serialize(sample_plan());
   put(bytes, 8, kFormatVersion + 7);
-  sign(bytes, 3);
+  sign(bytes, kSections);
   const std::string message = refusal(bytes);
   EXPECT_NE(message.find(std::to_string(kFormatVersion + 7)), std::string::npos);
   EXPECT_NE(message.find("version " + std::to_string(kFormatVersion) + ":"), std::string::npos);
@@ -115,14 +122,27 @@ TEST(PlanFile, SkipsOptionalSectionsItDoesNotKnow) {
   std::string bytes = serialize(sample_plan());
   const std::size_t entry = kHeaderBytes + 2 * kTableEntryBytes;   // the portable section
   put(bytes, entry, std::uint32_t{77});
-  sign(bytes, 3);
+  sign(bytes, kSections);
   EXPECT_EQ(load(bytes_of(bytes)).portable, "");
   put(bytes, entry + 4, std::uint32_t{0});                         // no longer optional
-  sign(bytes, 3);
+  sign(bytes, kSections);
   EXPECT_NE(refusal(bytes).find("section 77"), std::string::npos);
   put(bytes, entry, std::uint32_t{1});                             // the metadata twice
-  sign(bytes, 3);
+  sign(bytes, kSections);
   EXPECT_NE(refusal(bytes).find("twice"), std::string::npos);
+}
+
+TEST(PlanFile, ThoseOfBeforeSayNothingOfTheirBuild) {
+  std::string bytes = serialize(sample_plan());
+  const std::size_t entry = kHeaderBytes + 3 * kTableEntryBytes;
+  std::uint32_t id = 0;
+  std::memcpy(&id, bytes.data() + entry, sizeof id);
+  ASSERT_EQ(id, static_cast<std::uint32_t>(SectionId::built));
+  put(bytes, entry, std::uint32_t{77});   // which no reader knows, as older ones do not know it
+  sign(bytes, kSections);
+  const Plan old = load(bytes_of(bytes));
+  EXPECT_TRUE(old.built.model_hash.empty() && old.built.options.empty() && old.built.clocks.empty());
+  EXPECT_EQ(old.portable, "graph as text");
 }
 
 TEST(PlanFile, RefusesSectionsOutOfPlace) {
@@ -132,7 +152,7 @@ TEST(PlanFile, RefusesSectionsOutOfPlace) {
     for (std::size_t field : {offset, offset + 8}) {
       std::string bytes = good;
       put(bytes, field, value);
-      sign(bytes, 3);
+      sign(bytes, kSections);
       EXPECT_NE(refusal(bytes), "") << value;
     }
 }

@@ -20,6 +20,7 @@ inline Plan sample_plan() {
   p.weights = reinterpret_cast<const std::byte*>(kWeights), p.weights_bytes = sizeof kWeights;
   p.constants = {{"w", 0, 16, hash64({p.weights, 16})}, {"packed", 64, 64, hash64({p.weights + 64, 64})}};
   p.portable = "graph as text";
+  p.built = {"12:ab", "fp16=0", {{"processor", 3'000'000}}};
 
   Program& g = p.programs.emplace_back();
   g.box = {{"batch", 1, 4, 8}};

@@ -244,9 +244,16 @@ Status ask(ContextState& c, void* stream) noexcept {
 
 }  // namespace
 
+using Capture = backends::Stream::Capture;
+
 Status runtime::enqueue_context(ContextState& c, void* stream, const RunOptions* options) noexcept {
   if (c.mirrors.empty() && !stream) return run_context(c, options);
   c.outcome_counts = false;
+  if (const Capture capture = c.stream->capture_of(stream); capture != Capture::none) {
+    if (capture == Capture::active) return capture_context(c, stream);
+    c.last_error = "the caller's stream takes no work: an error ended its capture";
+    return {Status::device, -1};
+  }
   set_enqueuing(c, true);
   begin_run(c);
   c.options = options;

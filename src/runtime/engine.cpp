@@ -52,13 +52,14 @@ class Loading {
 Engine Loading::open(plan::Plan plan) {
   const LoadOptions& options = options_;
   const std::string device = options.device.empty() ? plan.device.kind : options.device;
-  auto backend = backends::open_backend(device, options.cpu_features, options.runtime->impl().pools);
+  auto backend = backends::open_backend(device, options.cpu_features, options.runtime->impl().shared);
   runtime::check_machine(plan, backend->info());   // first: what the verifier says of a foreign tactic helps nobody
   plan::verify(plan, runtime::tactics_with(*backend, options.plugins.get()), runtime::registry_with(options.plugins.get()));
   const std::shared_ptr<runtime::SharedWeights> weights = share(plan);
   auto constants = weights ? weights->place(*backend) : nullptr;
   auto state = runtime::open_engine(std::move(plan), options, std::move(backend), std::move(constants));
   state->weights_in_table = weights;
+  if (!state->plan.built.clocks.empty()) runtime::note_clocks(*state, state->backend->clocks());
   Engine engine = runtime::engine_of(std::move(state));
   runtime::tell_notes(engine.info().notes, options.log);
   return engine;
@@ -98,6 +99,7 @@ std::vector<std::byte> Engine::serialize() const {
 const std::map<std::string, std::string>& Engine::labels() const { return state_->plan.labels; }
 const std::vector<BindingInfo>& Engine::bindings() const { return state_->bindings; }
 const EngineInfo& Engine::info() const { return state_->info; }
+std::int64_t Engine::gpu_bytes() const { return state_->backend->allocated_bytes(); }
 
 int Engine::binding_index(std::string_view wanted) const {
   std::string names;

@@ -38,6 +38,24 @@ void note_reference_steps(EngineState& engine) {
   for (const plan::Program& program : engine.plan.programs) add_notes(engine, program, program);
 }
 
+namespace {
+std::string ghz(std::int64_t khz) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f GHz", static_cast<double>(khz) / 1e6);
+  return text;
+}
+}  // namespace
+
+void note_clocks(EngineState& engine, std::span<const backends::Clock> now) {
+  constexpr double kApart = 0.1;
+  for (const backends::Clock& then : engine.plan.built.clocks)
+    for (const backends::Clock& c : now)
+      if (c.of == then.of && then.khz > 0 && std::abs(static_cast<double>(c.khz - then.khz)) > kApart * static_cast<double>(then.khz))
+        engine.info.notes.push_back({Severity::info, NoteKind::clocks, "",
+                                     cat("the plan was timed with the ", c.of, " at ", ghz(then.khz), ", which runs at ", ghz(c.khz),
+                                         " now: other kernels may be the fastest (--retune chooses anew)")});
+}
+
 void tell_notes(std::span<const Note> notes, const LogCallback& callback) {
   const Log log(callback);
   constexpr int kNamed = 5;
@@ -45,6 +63,7 @@ void tell_notes(std::span<const Note> notes, const LogCallback& callback) {
   Severity severity = Severity::info;
   std::string names;
   for (const Note& note : notes) {
+    if (note.kind == NoteKind::clocks) log(note.severity, note.text);
     if (note.kind != NoteKind::reference_kernel) continue;
     severity = std::max(severity, note.severity);
     if (++count <= kNamed) names += cat(count > 1 ? ", " : "", note.text.substr(5, note.text.find(kRuns) - 6));   // 'name' (operator)

@@ -1,8 +1,10 @@
 // Runtimes: the process's own and others; weights that equal plans share.
 #include "runtime/runtime.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "backends/cuda/backend.h"
 #include "base/check.h"
 #include "base/cpu_count.h"
 #include "base/parallel.h"
@@ -14,7 +16,11 @@ Runtime::Runtime(RuntimeOptions options) : impl_(std::make_unique<Impl>()) {
   require(options.threads >= 0 && options.threads <= kMaxWorkers, ErrorKind::invalid_argument, "a runtime of ", options.threads,
           " threads; 0 to ", kMaxWorkers, " were expected");
   impl_->threads = options.threads > 0 ? options.threads : default_threads();
-  impl_->pools = std::make_shared<Pools>(impl_->threads);
+  require(options.gpu_memory_limit >= 0, ErrorKind::invalid_argument, "a limit of ", options.gpu_memory_limit,
+          " bytes of GPU memory; 0 (none) or more was expected");
+  impl_->shared.pools = std::make_shared<Pools>(impl_->threads);
+  const std::int64_t kept = options.gpu_memory_kept == 0 ? -1 : std::max<std::int64_t>(options.gpu_memory_kept, 0);
+  impl_->shared.gpus = backends::make_gpus({.limit = options.gpu_memory_limit, .kept = kept});
   impl_->log = std::move(options.log);
 }
 Runtime::~Runtime() = default;
@@ -22,7 +28,7 @@ Runtime::~Runtime() = default;
 const std::shared_ptr<Runtime>& Runtime::of_process() {
   static const std::shared_ptr<Runtime>& one = []() -> const std::shared_ptr<Runtime>& {
     auto* made = new std::shared_ptr<Runtime>(std::make_shared<Runtime>());   // engines may outlive statics
-    (*made)->impl_->threads = 0, (*made)->impl_->pools = nullptr;
+    (*made)->impl_->threads = 0, (*made)->impl_->shared = {.pools = nullptr, .gpus = backends::make_gpus({})};
     return *made;
   }();
   return one;
@@ -31,8 +37,17 @@ const std::shared_ptr<Runtime>& Runtime::of_process() {
 RuntimeUse Runtime::use() const {
   RuntimeUse use{.engines = impl_->engines};
   impl_->weights.count(use);
+  for (const GpuMemory& gpu : gpu_memory()) use.gpu_bytes += gpu.used_bytes, use.gpu_held_bytes += gpu.held_bytes;
   return use;
 }
+
+std::vector<GpuMemory> Runtime::gpu_memory() const {
+  std::vector<GpuMemory> all;
+  for (const backends::GpuMemory& gpu : backends::gpu_memory(*impl_->shared.gpus))
+    all.push_back({cat("cuda:", gpu.ordinal), gpu.used, gpu.most_used, gpu.held});
+  return all;
+}
+std::int64_t Runtime::trim_gpu_memory(std::int64_t kept) { return backends::trim_gpu_memory(*impl_->shared.gpus, kept); }
 
 namespace runtime {
 

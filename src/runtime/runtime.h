@@ -54,7 +54,7 @@ namespace tenfold {
 
 struct Runtime::Impl {
   int threads = 0;                // 0: those that the thread may use which opens an engine
-  std::shared_ptr<Pools> pools;   // null: every engine has its own
+  backends::Resources shared;     // without pools every engine has its own
   LogCallback log;
   runtime::WeightsTable weights;
   std::atomic<int> engines{0};

@@ -84,6 +84,8 @@ std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& opt
 
 // Adds a note for each step that runs on a reference kernel.
 void note_reference_steps(EngineState& engine);
+// Adds a note where a clock is not what it was when the plan's kernels were timed: apart by more than a tenth of that.
+void note_clocks(EngineState& engine, std::span<const backends::Clock> now);
 // Tells a callback what the notes of a load say: those on reference kernels in one line.
 void tell_notes(std::span<const Note> notes, const LogCallback& log);
 
@@ -263,6 +265,7 @@ Status run_context(ContextState& context, const RunOptions* options) noexcept;
 void begin_run(ContextState& context) noexcept;   // from here on cancel() meets it
 Status run_begun(ContextState& context, const RunOptions* options) noexcept;
 Status enqueue_context(ContextState& context, void* stream, const RunOptions* options) noexcept;
+Status capture_context(ContextState& context, void* stream) noexcept;   // a run that becomes part of the graph being captured there
 // Until the thread of enqueue_then() is done with the last run, whose outcome it is; ok if there was none.
 Status wait_completed(ContextState& context) noexcept;
 

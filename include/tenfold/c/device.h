@@ -29,6 +29,9 @@ TENFOLD_API const char* tenfold_devices_library(const tenfold_devices* devices, 
 TENFOLD_API const char* tenfold_devices_why_no_gpu(const tenfold_devices* devices);
 /* Bytes that a GPU ("cuda:0") has free now; -1 of a CPU. */
 TENFOLD_API tenfold_status tenfold_device_free_memory(const char* device, int64_t* bytes);
+/* *lost: 1 where a kernel's fault took the GPU from this process, which has to be started again; no runtime gives it new work then. *reason
+ * (may be null) is one line, "" where the device is well; it stands until this thread asks again. */
+TENFOLD_API tenfold_status tenfold_device_health(const char* device, int32_t* lost, const char** reason);
 /* A further folder for the GPU libraries, or a Python environment; to be called before a GPU is used. */
 TENFOLD_API tenfold_status tenfold_device_look_for_libraries_in(const char* folder);
 /* The bits for cpu_features of builds and loads: "avx2,avx512". */

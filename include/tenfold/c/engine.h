@@ -71,6 +71,8 @@ typedef struct {
 } tenfold_engine_information;
 /* Set info->struct_size before the call. */
 TENFOLD_API tenfold_status tenfold_engine_info(const tenfold_engine* engine, tenfold_engine_information* info);
+/* GPU memory that the engine and its contexts have now; 0 on CPUs. */
+TENFOLD_API tenfold_status tenfold_engine_gpu_bytes(const tenfold_engine* engine, int64_t* bytes);
 /* In: *rank = room in each of min, opt and max (any may be null); out: the input's rank. */
 TENFOLD_API tenfold_status tenfold_engine_profile_shape(const tenfold_engine* engine, int32_t profile, int32_t input,
                                                         int64_t* min, int64_t* opt, int64_t* max, int32_t* rank);

@@ -22,8 +22,18 @@ typedef struct {
   const char *device, *device_kind, *needs;
   int64_t weight_bytes;
   int32_t constants, portable, programs;   /* one program for each profile */
+  int32_t clocks;
+  const char *model_hash, *build_options;  /* "bytes:XXH3 in 128 bits" of the model's file, "": no file; the build's options in words */
 } tenfold_plan_info;
 TENFOLD_API tenfold_status tenfold_inspection_plan(const tenfold_inspection* inspection, tenfold_plan_info* info);
+
+typedef struct {
+  size_t struct_size;
+  const char* of;                     /* "processor", as it was measured; "GPU", "GPU memory", at most */
+  int64_t khz;
+} tenfold_clock_info;
+/* How fast a part of the machine ran when the plan's kernels were timed. */
+TENFOLD_API tenfold_status tenfold_inspection_clock(const tenfold_inspection* inspection, int32_t clock, tenfold_clock_info* info);
 
 typedef struct {
   size_t struct_size;

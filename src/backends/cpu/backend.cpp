@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "backends/cpu/clock.h"
 #include "backends/cpu/cpu_info.h"
 #include "backends/cpu/evict.h"
 #include "backends/cpu/onednn/library.h"
@@ -70,6 +71,11 @@ class CpuBackend final : public Backend {
     if (alignment == kHuge) madvise(memory, static_cast<std::size_t>(size), MADV_HUGEPAGE);
     std::memset(memory, 0, static_cast<std::size_t>(size));   // touched once here, not in the first run
     return {memory, std::free};
+  }
+
+  std::vector<Clock> clocks() const override {
+    const std::int64_t khz = cpu::measured_clock_khz();
+    return khz > 0 ? std::vector<Clock>{{"processor", khz}} : std::vector<Clock>{};
   }
 
   std::unique_ptr<Stream> open_stream(const StreamOptions& options) override {

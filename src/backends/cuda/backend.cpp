@@ -2,11 +2,13 @@
 #include "backends/cuda/backend.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/cublas_lt.h"
+#include "backends/cuda/device/cudnn.h"
 #include "backends/cuda/device/failures.h"
-#include "backends/cuda/device/kernel_store.h"
+#include "backends/cuda/device/gpus.h"
 #include "backends/cuda/measure.h"
 #include "backends/cuda/stream.h"
 #include "base/checked.h"
@@ -21,55 +23,46 @@ using namespace cuda;
 
 class CudaBackend final : public Backend {
  public:
-  explicit CudaBackend(int ordinal) : device_(Device::get(ordinal)), tactics_(cuda_tactics()) {
+  CudaBackend(Gpus& gpus, int ordinal) : device_(gpus.open(ordinal)), tactics_(cuda_tactics()) {
     std::sort(tactics_.begin(), tactics_.end(), [](const Tactic& a, const Tactic& b) { return a.name < b.name; });
   }
   std::string_view name() const override { return "cuda"; }
-  const DeviceInfo& info() const override { return device_.info(); }
+  const DeviceInfo& info() const override { return device_->info(); }
   const std::vector<Tactic>& tactics() const override { return tactics_; }
 
   std::shared_ptr<void> allocate(std::int64_t bytes) override {
-    const Driver& d = *driver();
-    device_.make_current();
-    DevicePointer pointer = 0;
-    const int result =
-        bytes > device_.memory_bytes() ? kOutOfMemory : d.allocate(&pointer, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 64)));
-    if (result == kOutOfMemory) {
-      note_failure(result, "cuMemAlloc");
-      std::size_t free = 0, total = 0;
-      d.memory_info(&free, &total);
-      fail(ErrorKind::out_of_memory, cat(bytes, " bytes of GPU memory wanted, ", free, " of ", total, " are free"));
-    }
-    expect(result, "cuMemAlloc", "allocating memory");
-    Device* device = &device_;
-    return {reinterpret_cast<void*>(pointer), [device](void* p) {
+    device_->make_current();
+    const DevicePointer pointer = device_->memory().take(bytes);
+    *allocated_ += bytes;
+    return {reinterpret_cast<void*>(pointer), [device = device_, allocated = allocated_, bytes](void* p) {
+              *allocated -= bytes;
               device->make_current();
-              driver()->release(reinterpret_cast<DevicePointer>(p));
+              device->memory().give_back(reinterpret_cast<DevicePointer>(p));
             }};
   }
+  std::int64_t allocated_bytes() const override { return *allocated_; }
   bool host_reads_memory() const override { return false; }
   bool reads_pinned() const override { return true; }
   MemoryKind kind_of(const void* memory) const noexcept override {
-    device_.make_current();
+    device_->make_current();
     unsigned type = 0;
     const int result = driver()->pointer_attribute(&type, kMemoryType, reinterpret_cast<DevicePointer>(memory));
     return result != kSuccess ? MemoryKind::pageable : type == kHostMemory ? MemoryKind::pinned : MemoryKind::device;
   }
   std::shared_ptr<void> allocate_host(std::int64_t bytes) override {
-    device_.make_current();
+    device_->make_current();
     void* memory = nullptr;
     expect(driver()->allocate_host(&memory, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 64)), 0), "cuMemHostAlloc",
            "allocating host memory");
     std::memset(memory, 0, static_cast<std::size_t>(bytes));
-    Device* device = &device_;
-    return {memory, [device](void* p) {
+    return {memory, [device = device_](void* p) {
               device->make_current();
               driver()->release_host(p);
             }};
   }
   std::shared_ptr<const void> place_constants(const void* data, std::int64_t bytes) override {
     std::shared_ptr<void> memory = allocate(bytes);
-    CudaStream stream(device_);
+    CudaStream stream(*device_);
     const Status::Code copied = stream.copy(memory.get(), data, bytes);
     require(copied == Status::ok && stream.wait() == Status::ok, ErrorKind::device, "copying ", bytes,
             " bytes of weights to the GPU failed");
@@ -78,17 +71,19 @@ class CudaBackend final : public Backend {
   double reformat_ns(std::int64_t bytes) const override { return 2000 + 0.0008 * static_cast<double>(bytes); }
 
   bool compiles() const override { return true; }
-  void take_code(const CodeList& list, bool of_any_compiler) override { KernelStore::get().add(list, of_any_compiler); }
-  CodeList code() const override { return KernelStore::get().all(); }
+  void take_code(const CodeList& list, bool of_any_compiler) override { device_->kernels().add(list, of_any_compiler); }
+  CodeList code() const override { return device_->kernels().all(); }
 
-  std::unique_ptr<Stream> open_stream(const StreamOptions&) override { return std::make_unique<CudaStream>(device_); }
+  std::vector<Clock> clocks() const override { return device_->clocks(); }
+  std::unique_ptr<Stream> open_stream(const StreamOptions&) override { return std::make_unique<CudaStream>(*device_); }
   double measure(Stream& stream, const Tactic& tactic, const void* kernel, const RunArgs& args, const MeasureBudget& budget) override {
     return measure_device(static_cast<CudaStream&>(stream), tactic, kernel, args, budget);
   }
 
  private:
-  Device& device_;
+  std::shared_ptr<Device> device_;
   std::vector<Tactic> tactics_;
+  std::shared_ptr<std::atomic<std::int64_t>> allocated_ = std::make_shared<std::atomic<std::int64_t>>(0);
 };
 
 }  // namespace
@@ -98,8 +93,9 @@ std::vector<CudaDevice> cuda_devices(std::string& what_lacks) {
   what_lacks = driver() ? device_count() == 0 ? "the driver shows no GPU" : "" : driver_why_not();
   for (int i = 0; i < device_count(); ++i) {
     try {
-      list.push_back({Device::get(i).info(), Device::get(i).memory_bytes()});
-    } catch (const Error& e) {   // too old, or it does not start: the others may do
+      const GpuFacts facts = facts_of(i);
+      list.push_back({facts.info, facts.memory_bytes});
+    } catch (const Error& e) {   // too old: the others may do
       what_lacks = e.what();
     }
   }
@@ -111,7 +107,7 @@ std::vector<CudaDevice> cuda_devices(std::string& what_lacks) {
 }
 
 std::int64_t cuda_free_bytes(int ordinal) {
-  Device::get(ordinal).make_current();
+  const PrimaryContext context(facts_of(ordinal));
   std::size_t free = 0, total = 0;
   expect(driver()->memory_info(&free, &total), "cuMemGetInfo", "asking for free memory");
   return static_cast<std::int64_t>(free);
@@ -119,9 +115,13 @@ std::int64_t cuda_free_bytes(int ordinal) {
 
 void* cuda_stream(const RunArgs& args) noexcept { return queue_of(args).stream; }
 
-std::shared_ptr<Backend> open_cuda(int ordinal) {
+std::shared_ptr<Gpus> make_gpus(const GpuMemoryRules& rules) { return std::make_shared<Gpus>(rules); }
+std::vector<GpuMemory> gpu_memory(const Gpus& gpus) { return gpus.memory(); }
+std::int64_t trim_gpu_memory(Gpus& gpus, std::int64_t kept) { return gpus.trim(kept); }
+
+std::shared_ptr<Backend> open_cuda(int ordinal, const std::shared_ptr<Gpus>& gpus) {
   require(ordinal >= 0, ErrorKind::device, "GPUs are named cuda:0, cuda:1 ...");
-  return std::make_shared<CudaBackend>(ordinal);
+  return std::make_shared<CudaBackend>(gpus ? *gpus : *make_gpus({}), ordinal);
 }
 
 }  // namespace tenfold::backends

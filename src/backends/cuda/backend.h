@@ -2,11 +2,17 @@
 #pragma once
 
 #include "backends/backend.h"
+#include "backends/gpu_memory.h"
 
 namespace tenfold::backends {
 
-// Throws device, saying what is missing.
-std::shared_ptr<Backend> open_cuda(int ordinal);
+// Throws device, saying what is missing. `gpus`: those that a runtime has open; null: the backend's own.
+std::shared_ptr<Backend> open_cuda(int ordinal, const std::shared_ptr<cuda::Gpus>& gpus = nullptr);
+
+// What a runtime has of GPUs: nothing until one is opened.
+std::shared_ptr<cuda::Gpus> make_gpus(const GpuMemoryRules& rules);
+std::vector<GpuMemory> gpu_memory(const cuda::Gpus& gpus);
+std::int64_t trim_gpu_memory(cuda::Gpus& gpus, std::int64_t kept);   // bytes that went back to the driver; throws invalid_argument, device
 
 // The GPUs of this machine; or in one line why there are none, or what they lack.
 struct CudaDevice {

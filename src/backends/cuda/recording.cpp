@@ -22,6 +22,22 @@ struct UpdateResult {
 
 }  // namespace
 
+Stream::Capture CudaStream::capture_of(void* callers) noexcept {
+  if (!callers || queue_.device.lost()) return Capture::none;   // a lost device answers when it is asked for work
+  queue_.device.make_current();
+  int status = kNotCapturing;
+  if (noted(driver()->stream_capturing(static_cast<StreamHandle>(callers), &status), "cuStreamIsCapturing") != Status::ok)
+    return Capture::broken;
+  return status == kNotCapturing ? Capture::none : status == kCapturing ? Capture::active : Capture::broken;
+}
+
+// No event leads from the own stream to the caller's or back, for these would come from outside of the graph. The first kernel does not
+// start before what the caller put in front of it has ended.
+void CudaStream::record_into(void* callers) noexcept {
+  queue_.redirect(callers ? static_cast<StreamHandle>(callers) : queue_.own);
+  queue_.joined = callers != nullptr;
+}
+
 bool CudaStream::start_recording() noexcept {
   if (!ready()) return false;
   queue_.redirect(queue_.own);

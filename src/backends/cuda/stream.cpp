@@ -33,7 +33,6 @@ CudaStream::~CudaStream() {
 
 Status::Code CudaStream::noted(int result, const char* call) noexcept {
   if (result == kSuccess) return Status::ok;
-  queue_.device.note(result);
   note_failure(result, call);
   describe(result, call, error_, sizeof error_);
   return status_of(result);
@@ -125,7 +124,6 @@ Status::Code CudaStream::wait_end() noexcept {
   queue_.device.make_current();
   const int result = driver()->event_wait(end_);
   if (result == kSuccess) return take_bad_index() ? Status::bad_index : Status::ok;
-  queue_.device.note(result);
   note_failure(result, "cuEventSynchronize");
   return status_of(result);
 }

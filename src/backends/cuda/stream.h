@@ -19,6 +19,8 @@ class CudaStream final : public Stream {
   Status::Code wait() noexcept override;
   void wait_how(Wait how) noexcept override { how_ = how; }
   bool use(void* callers) noexcept override;
+  Capture capture_of(void* callers) noexcept override;
+  void record_into(void* callers) noexcept override;
   bool start_recording() noexcept override;
   std::shared_ptr<const void> finish_recording(std::shared_ptr<const void> previous = nullptr) noexcept override;
   Status::Code replay(const void* recording) noexcept override;

@@ -1,9 +1,6 @@
 // cuBLASLt, opened at run time.
 #include "backends/cuda/device/cublas_lt.h"
 
-#include <map>
-#include <mutex>
-
 #include "backends/cuda/device/library.h"
 #include "base/check.h"
 
@@ -15,7 +12,7 @@ struct Loaded {
   CublasLt table{};
   Loaded() {
     CublasLt& t = table;
-    library.get(t.create, "cublasLtCreate"), library.get(t.version, "cublasLtGetVersion");
+    library.get(t.create, "cublasLtCreate"), library.get(t.destroy, "cublasLtDestroy"), library.get(t.version, "cublasLtGetVersion");
     library.get(t.product_create, "cublasLtMatmulDescCreate"), library.get(t.product_set, "cublasLtMatmulDescSetAttribute");
     library.get(t.product_destroy, "cublasLtMatmulDescDestroy"), library.get(t.matrix_create, "cublasLtMatrixLayoutCreate");
     library.get(t.matrix_set, "cublasLtMatrixLayoutSetAttribute"), library.get(t.matrix_destroy, "cublasLtMatrixLayoutDestroy");
@@ -26,7 +23,7 @@ struct Loaded {
   }
 };
 const Loaded& loaded() {
-  static const Loaded once;
+  static const Loaded& once = *new Loaded;   // as the driver
   return once;
 }
 
@@ -38,15 +35,6 @@ const std::string& cublas_lt_why_not() { return loaded().library.why_not(); }
 std::string CublasLt::version_text() const {
   const std::size_t v = version();  // 130100: 13.1.0
   return cat(v / 10000, ".", v / 100 % 100, ".", v % 100);
-}
-
-LtHandle lt_handle(int ordinal) {
-  static std::mutex mutex;
-  static std::map<int, LtHandle> handles;
-  std::lock_guard lock(mutex);
-  LtHandle& handle = handles[ordinal];
-  if (!handle) require(cublas_lt()->create(&handle) == 0, ErrorKind::device, "cuBLASLt does not start");
-  return handle;
 }
 
 int cuda_type(DType dtype) {

@@ -35,6 +35,7 @@ inline constexpr std::uint32_t kNoEpilogue = 1, kRelu = 2, kBias = 4;
 
 struct CublasLt {
   int (*create)(LtHandle* handle);
+  int (*destroy)(LtHandle handle);
   std::size_t (*version)();
   int (*product_create)(LtObject* product, int compute, int scale_type);
   int (*product_set)(LtObject product, int attribute, const void* value, std::size_t bytes);
@@ -56,8 +57,6 @@ struct CublasLt {
 // Null if the library is not there.
 const CublasLt* cublas_lt();
 const std::string& cublas_lt_why_not();
-// One handle for each device and process, made on first use with the device current.
-LtHandle lt_handle(int ordinal);
 // CUDA's number of an element type; -1 if it has none.
 int cuda_type(DType dtype);
 

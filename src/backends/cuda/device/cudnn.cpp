@@ -20,7 +20,7 @@ struct Loaded {
   }
 };
 const Loaded& loaded() {
-  static const Loaded once;
+  static const Loaded& once = *new Loaded;   // as the driver
   return once;
 }
 

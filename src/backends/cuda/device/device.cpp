@@ -1,13 +1,8 @@
 // Opening GPUs, and loading kernels on them.
 #include "backends/cuda/device/device.h"
 
-#include <unordered_map>
-
 #include "backends/cuda/device/compiler.h"
-#include "backends/cuda/device/cublas_lt.h"
 #include "backends/cuda/device/cudnn.h"
-#include "backends/cuda/device/failures.h"
-#include "backends/cuda/device/kernel_store.h"
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
@@ -33,68 +28,114 @@ Function LoadedModule::function(const char* name, int shared_bytes) const {
   return function;
 }
 
-Device& Device::get(int ordinal) {
-  if (ordinal >= 0) {
-    require(driver() != nullptr, ErrorKind::device, "there is no GPU to use: ", driver_why_not());
-    const int count = device_count();
-    require(ordinal < count, ErrorKind::device, "there is no GPU number ", ordinal, ": the driver shows ", count);
-  }
-  static std::mutex mutex;
-  static std::unordered_map<int, std::unique_ptr<Device>> opened;  // never closed: the driver may be gone before us
-  std::lock_guard lock(mutex);
-  std::unique_ptr<Device>& slot = opened[ordinal];
-  if (!slot) slot.reset(new Device(ordinal));
-  return *slot;
+namespace {
+
+std::string libraries_beside(int driver_version) {
+  std::string names = cat("driver API ", driver_version / 1000, ".", driver_version % 1000 / 10);
+  if (compiler_why_not().empty()) names += cat(", ", compiler_name());
+  if (cublas_lt()) names += cat(", cuBLASLt ", cublas_lt()->version_text());
+  if (cudnn()) names += cat(", cuDNN ", cudnn()->version_text());
+  return names;
 }
 
-Device::Device(int ordinal) {
-  if (ordinal < 0) {
-    info_.kind = "cuda", info_.name = "for compiling only", info_.arch = -ordinal, info_.ordinal = ordinal;
-    return;
-  }
+}  // namespace
+
+GpuFacts facts_of(int ordinal) {
+  if (!driver()) fail(ErrorKind::device, cat("there is no GPU to use: ", driver_why_not()));   // which starts the machine's own
+  const int count = device_count();
+  require(ordinal >= 0 && ordinal < count, ErrorKind::device, "there is no GPU number ", ordinal, ": the driver shows ", count);
   const Driver& d = *driver();
-  int device = 0, major = 0, minor = 0, l2 = 0, version = 0;
+  GpuFacts facts;
+  int major = 0, minor = 0, l2 = 0, pools = 0, version = 0;
   working_for(ordinal);
   d.driver_version(&version);
   expect_driver(version);
-  expect(d.device_get(&device, ordinal), "cuDeviceGet", "opening the device");
+  expect(d.device_get(&facts.number, ordinal), "cuDeviceGet", "opening the device");
   const auto ask = [&](int& value, int attribute) {
-    expect(d.device_attribute(&value, attribute, device), "cuDeviceGetAttribute", "asking what the device is");
+    expect(d.device_attribute(&value, attribute, facts.number), "cuDeviceGetAttribute", "asking what the device is");
   };
-  ask(major, kCapabilityMajor), ask(minor, kCapabilityMinor), ask(multiprocessors_, kMultiprocessors),
-      ask(shared_bytes_, kSharedMemoryPerBlockOptIn), ask(l2, kL2Bytes);
+  ask(major, kCapabilityMajor), ask(minor, kCapabilityMinor), ask(facts.multiprocessors, kMultiprocessors),
+      ask(facts.shared_bytes, kSharedMemoryPerBlockOptIn), ask(l2, kL2Bytes);
+  facts.has_pools = d.pool_create && d.device_attribute(&pools, kMemoryPools, facts.number) == kSuccess && pools != 0;
+  for (const auto& [attribute, name] : {std::pair{kClockKhz, "GPU"}, {kMemoryClockKhz, "GPU memory"}})
+    if (int khz = 0; d.device_attribute(&khz, attribute, facts.number) == kSuccess && khz > 0) facts.clocks.push_back({name, khz});
   std::size_t memory = 0;
-  expect(d.device_memory(&memory, device), "cuDeviceTotalMem", "asking how much memory it has");
-  memory_bytes_ = static_cast<std::int64_t>(memory);
+  expect(d.device_memory(&memory, facts.number), "cuDeviceTotalMem", "asking how much memory it has");
+  facts.memory_bytes = static_cast<std::int64_t>(memory);
   char text[256] = "";
-  d.device_name(text, sizeof text - 1, device);
+  d.device_name(text, sizeof text - 1, facts.number);
   expect_capability(text, major, minor);
-  info_.kind = "cuda";
-  info_.name = text;
-  info_.arch = major * 10 + minor;
-  info_.ordinal = ordinal;
-  info_.l1_bytes = shared_bytes_, info_.l2_bytes = l2, info_.l3_bytes = 0;
-  info_.libraries = cat("driver API ", version / 1000, ".", version % 1000 / 10);
-  if (compiler_why_not().empty()) info_.libraries += cat(", ", compiler_name());
-  if (cublas_lt()) info_.libraries += cat(", cuBLASLt ", cublas_lt()->version_text());
-  if (cudnn()) info_.libraries += cat(", cuDNN ", cudnn()->version_text());
-  name_libraries(ordinal, info_.libraries);
-  expect(d.retain_primary(&context_, device), "cuDevicePrimaryCtxRetain", "starting the device");
+  DeviceInfo& info = facts.info;
+  info.kind = "cuda", info.name = text, info.arch = major * 10 + minor, info.ordinal = ordinal;
+  info.l1_bytes = facts.shared_bytes, info.l2_bytes = l2, info.l3_bytes = 0;
+  info.libraries = libraries_beside(version);
+  name_libraries(ordinal, info.libraries);
+  return facts;
+}
+
+PrimaryContext::PrimaryContext(const GpuFacts& gpu) : number_(gpu.number), ordinal_(gpu.info.ordinal) {
+  working_for(ordinal_);
+  expect(driver()->retain_primary(&context_, number_), "cuDevicePrimaryCtxRetain", "starting the device");
+  make_current();
+}
+PrimaryContext::~PrimaryContext() {
+  if (context_ && driver()) driver()->release_primary(number_);
+}
+void PrimaryContext::make_current() const noexcept {
+  working_for(ordinal_);
+  driver()->set_current(context_);
+}
+
+Device::Device(int ordinal, std::shared_ptr<KernelStore> kernels, const GpuMemoryRules& rules)
+    : facts_(facts_of(ordinal)), kernels_(std::move(kernels)) {
+  facts_.info.opened = this;
+  context_ = std::make_unique<PrimaryContext>(facts_);
+  memory_ = std::make_unique<MemoryPool>(ordinal, facts_.memory_bytes, facts_.has_pools, rules);
+}
+
+Device::Device(int arch) : kernels_(std::make_shared<KernelStore>()) {
+  DeviceInfo& info = facts_.info;
+  info.kind = "cuda", info.name = "for compiling only", info.arch = arch, info.ordinal = -arch, info.opened = this;
+}
+
+Device& Device::for_compiling(int arch) {
+  static std::mutex mutex;
+  static std::map<int, std::unique_ptr<Device>> made;
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<Device>& slot = made[arch];
+  if (!slot) slot.reset(new Device(arch));
+  return *slot;
+}
+
+Device::~Device() {
+  make_current();
+  kept_.reset();
+  if (lt_) cublas_lt()->destroy(lt_);
+}
+
+Device& device_of(const DeviceInfo& info) {
+  if (info.opened) return *static_cast<Device*>(info.opened);
+  check(info.ordinal < 0, "a kernel is opened for a GPU that is not open");
+  return Device::for_compiling(-info.ordinal);
 }
 
 void Device::make_current() const noexcept {
-  if (!context_) return;
-  working_for(info_.ordinal);
-  driver()->set_current(context_);
+  if (context_) context_->make_current();
+}
+
+LtHandle Device::lt_handle() {
+  const std::lock_guard lock(mutex_);
+  if (!lt_) require(cublas_lt()->create(&lt_) == 0, ErrorKind::device, "cuBLASLt does not start");
+  return lt_;
 }
 
 std::shared_ptr<const LoadedModule> Device::load(const std::string& source) {
   CodeTrace* trace = CodeTrace::current();
   if (trace && trace->ahead) {
-    KernelStore::get().start(source, info_.arch);
+    kernels_->start(source, facts_.info.arch);
     return std::make_shared<const LoadedModule>("");
   }
-  const std::shared_ptr<const Code> code = KernelStore::get().find(source, info_.arch);
+  const std::shared_ptr<const Code> code = kernels_->find(source, facts_.info.arch);
   if (trace) trace->used.push_back(code);
   std::lock_guard lock(mutex_);
   std::weak_ptr<const LoadedModule>& slot = modules_[code->key];

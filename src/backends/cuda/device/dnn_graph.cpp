@@ -23,13 +23,11 @@ struct Maker {
   std::mutex mutex;
   DnnHandle handle = nullptr;
   std::map<std::string, Proposals> known;
+  ~Maker() {
+    known.clear();
+    if (handle) cudnn()->destroy(handle);
+  }
 };
-Maker& maker(int ordinal) {
-  static std::mutex mutex;
-  static std::map<int, Maker> makers;
-  std::lock_guard lock(mutex);
-  return makers[ordinal];
-}
 
 DnnObject tensor(const DnnTensor& t) {
   DnnObject o(dnn::kTensor);
@@ -196,9 +194,9 @@ std::shared_ptr<const DnnPlan> make_plan_in_run(const Proposals& p, DnnHandle ha
 
 }  // namespace
 
-std::shared_ptr<const DnnPlan> plan_convolution(int ordinal, const DnnConvolution& c, int heuristic, int rank,
+std::shared_ptr<const DnnPlan> plan_convolution(Device& device, const DnnConvolution& c, int heuristic, int rank,
                                                 std::int64_t most_workspace, bool in_run) {
-  Maker& m = maker(ordinal);
+  Maker& m = device.keep<Maker>();
   std::lock_guard lock(m.mutex);
   if (!m.handle) require(cudnn()->create(&m.handle) == 0, ErrorKind::unsupported, "cuDNN does not start");
   if (m.known.size() > kMostProposals) m.known.clear();

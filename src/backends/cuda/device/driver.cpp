@@ -32,14 +32,20 @@ struct Loaded {
     library.get(t.device_count, "cuDeviceGetCount"), library.get(t.device_get, "cuDeviceGet"),
         library.get(t.device_name, "cuDeviceGetName");
     library.get(t.device_attribute, "cuDeviceGetAttribute"), library.get(t.device_memory, "cuDeviceTotalMem_v2");
-    library.get(t.retain_primary, "cuDevicePrimaryCtxRetain"), library.get(t.set_current, "cuCtxSetCurrent");
+    library.get(t.retain_primary, "cuDevicePrimaryCtxRetain"), library.get(t.release_primary, "cuDevicePrimaryCtxRelease_v2"),
+        library.get(t.set_current, "cuCtxSetCurrent"), library.get(t.synchronize, "cuCtxSynchronize");
     library.get(t.memory_info, "cuMemGetInfo_v2"), library.get(t.allocate, "cuMemAlloc_v2"), library.get(t.release, "cuMemFree_v2");
+    library.get_if_there(t.pool_create, "cuMemPoolCreate"), library.get_if_there(t.pool_destroy, "cuMemPoolDestroy"),
+        library.get_if_there(t.pool_set, "cuMemPoolSetAttribute"), library.get_if_there(t.pool_get, "cuMemPoolGetAttribute"),
+        library.get_if_there(t.pool_trim, "cuMemPoolTrimTo"), library.get_if_there(t.pool_allocate, "cuMemAllocFromPoolAsync"),
+        library.get_if_there(t.pool_release, "cuMemFreeAsync");
     library.get(t.allocate_host, "cuMemHostAlloc"), library.get(t.release_host, "cuMemFreeHost");
     library.get(t.copy, "cuMemcpyAsync"), library.get(t.fill, "cuMemsetD8Async");
     library.get(t.stream_create, "cuStreamCreate"), library.get(t.stream_destroy, "cuStreamDestroy_v2"),
         library.get(t.stream_wait, "cuStreamSynchronize"), library.get(t.stream_query, "cuStreamQuery"),
         library.get(t.stream_follow, "cuStreamWaitEvent");
     library.get(t.pointer_attribute, "cuPointerGetAttribute");
+    library.get(t.stream_capturing, "cuStreamIsCapturing");
     library.get(t.capture_begin, "cuStreamBeginCapture_v2"), library.get(t.capture_end, "cuStreamEndCapture");
     library.get(t.graph_instantiate, "cuGraphInstantiateWithFlags"), library.get(t.graph_launch, "cuGraphLaunch");
     library.get_if_there(t.graph_update, "cuGraphExecUpdate_v2");
@@ -64,7 +70,7 @@ struct Loaded {
 };
 
 const Loaded& loaded() {
-  static const Loaded once;
+  static const Loaded& once = *new Loaded;   // never closed: runtimes that are statics are ended behind it
   return once;
 }
 const Driver*& other_driver() {

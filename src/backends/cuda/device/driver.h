@@ -16,6 +16,7 @@ struct OpaqueModule;
 struct OpaqueFunction;
 struct OpaqueGraph;
 struct OpaqueGraphExec;
+struct OpaquePool;
 using Context = OpaqueContext*;
 using StreamHandle = OpaqueStream*;
 using Event = OpaqueEvent*;
@@ -23,6 +24,7 @@ using Module = OpaqueModule*;
 using Function = OpaqueFunction*;
 using Graph = OpaqueGraph*;
 using GraphExec = OpaqueGraphExec*;
+using Pool = OpaquePool*;
 
 // Values that the interface fixes.
 enum Result : int { kSuccess = 0, kOutOfMemory = 2, kNotReady = 600 };
@@ -30,11 +32,14 @@ enum PointerAttribute : int { kMemoryType = 2 };
 enum MemoryType : unsigned { kHostMemory = 1 };
 enum DeviceAttribute : int {
   kSharedMemoryPerBlock = 8,
+  kClockKhz = 13,
   kMultiprocessors = 16,
+  kMemoryClockKhz = 36,
   kL2Bytes = 38,
   kCapabilityMajor = 75,
   kCapabilityMinor = 76,
   kSharedMemoryPerBlockOptIn = 97,
+  kMemoryPools = 115,
 };
 inline constexpr int kFunctionMaxDynamicShared = 8, kStreamNonBlocking = 1, kCaptureThreadLocal = 1, kEventDefault = 0, kEventUntimed = 2,
                      kEventSleeping = 3;
@@ -57,6 +62,17 @@ struct LaunchConfig {
   unsigned attribute_count;
 };
 
+// What a pool of memory is made of: memory of one device, for this process alone.
+struct PoolProperties {
+  int kind = 1, shared_as = 0, place = 1, ordinal = 0;
+  void* security = nullptr;
+  std::size_t most_bytes = 0;   // 0: whatever there is
+  char reserved[56] = {};
+};
+static_assert(sizeof(PoolProperties) == 88);
+enum PoolAttribute : int { kPoolKeeps = 4, kPoolReserved = 5 };   // both 64-bit numbers of bytes
+enum CaptureStatus : int { kNotCapturing = 0, kCapturing = 1, kCaptureBroken = 2 };
+
 struct Driver {
   int (*init)(unsigned flags);
   int (*driver_version)(int* version);
@@ -67,10 +83,20 @@ struct Driver {
   int (*device_attribute)(int* value, int attribute, int device);
   int (*device_memory)(std::size_t* bytes, int device);
   int (*retain_primary)(Context* context, int device);
+  int (*release_primary)(int device);
   int (*set_current)(Context context);
+  int (*synchronize)();   // with all work of the current context
   int (*memory_info)(std::size_t* free, std::size_t* total);
   int (*allocate)(DevicePointer* pointer, std::size_t bytes);
   int (*release)(DevicePointer pointer);
+  // Pools of device memory; null before CUDA 11.2.
+  int (*pool_create)(Pool* pool, const PoolProperties* properties);
+  int (*pool_destroy)(Pool pool);
+  int (*pool_set)(Pool pool, int attribute, void* value);
+  int (*pool_get)(Pool pool, int attribute, void* value);
+  int (*pool_trim)(Pool pool, std::size_t kept);
+  int (*pool_allocate)(DevicePointer* pointer, std::size_t bytes, Pool pool, StreamHandle stream);
+  int (*pool_release)(DevicePointer pointer, StreamHandle stream);
   int (*allocate_host)(void** pointer, std::size_t bytes, unsigned flags);
   int (*release_host)(void* pointer);
   int (*copy)(DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle stream);
@@ -81,6 +107,7 @@ struct Driver {
   int (*stream_query)(StreamHandle stream);
   int (*stream_follow)(StreamHandle stream, Event event, unsigned flags);
   int (*pointer_attribute)(void* value, int attribute, DevicePointer pointer);
+  int (*stream_capturing)(StreamHandle stream, int* status);
   int (*capture_begin)(StreamHandle stream, int mode);
   int (*capture_end)(StreamHandle stream, Graph* graph);
   int (*graph_instantiate)(GraphExec* exec, Graph graph, unsigned long long flags);
@@ -114,11 +141,7 @@ const std::string& driver_why_not();
 void use_driver(const Driver* other);  // tests: this one instead from now on; null: the machine's own again
 
 inline constexpr std::size_t kErrorText = 256;
-// Throws device, or out_of_memory, with what was being done and the driver's words.
-void expect(int result, const char* doing);
 Status::Code status_of(int result) noexcept;
-// The driver's words, cut to fit. After an error inside a kernel every call of the process fails alike, and the text says so.
-void describe(int result, char* text, std::size_t bytes) noexcept;
 bool is_for_good(int result) noexcept;
 
 }  // namespace tenfold::backends::cuda

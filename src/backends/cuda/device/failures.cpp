@@ -72,6 +72,17 @@ bool is_lost(int ordinal) noexcept {
   return counts(ordinal) && slots()[static_cast<std::size_t>(ordinal)].lost.load(std::memory_order_relaxed);
 }
 
+int lost_by(int ordinal) noexcept {
+  return is_lost(ordinal) ? slots()[static_cast<std::size_t>(ordinal)].number.load(std::memory_order_relaxed) : 0;
+}
+void expect_usable(int ordinal) {
+  if (!is_lost(ordinal)) return;
+  const std::optional<DeviceError> error = last_failure(ordinal);
+  char words[kErrorText];
+  describe(error->number, error->call.c_str(), words, sizeof words);
+  fail(ErrorKind::device, cat("the GPU cuda:", ordinal, " is lost: ", words));
+}
+
 void name_libraries(int ordinal, const std::string& names) {
   if (!counts(ordinal)) return;
   const std::lock_guard lock(libraries().mutex);

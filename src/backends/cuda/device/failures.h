@@ -14,6 +14,8 @@ void working_for(int ordinal) noexcept;
 void note_failure(int result, const char* call) noexcept;
 std::optional<DeviceError> last_failure(int ordinal);
 bool is_lost(int ordinal) noexcept;
+int lost_by(int ordinal) noexcept;   // the number of the error that took the GPU from this process; 0: none did
+void expect_usable(int ordinal);     // throws device, with that error, if it is lost
 // Versions of the libraries on this machine, for last_failure().
 void name_libraries(int ordinal, const std::string& libraries);
 

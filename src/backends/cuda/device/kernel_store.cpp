@@ -17,11 +17,6 @@ std::shared_ptr<const Code> as_code(Hash128 key, std::string compiler, std::stri
 
 }  // namespace
 
-KernelStore& KernelStore::get() {
-  static KernelStore one;
-  return one;
-}
-
 KernelStore::~KernelStore() { helpers_.reset(); }
 
 std::shared_ptr<const Code> KernelStore::find(const std::string& source, int arch) {

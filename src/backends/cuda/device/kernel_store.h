@@ -1,4 +1,4 @@
-// Binaries of kernel sources: those that plans and caches brought, and those that were compiled here. One for the whole process.
+// Binaries of kernel sources: those that plans and caches brought, and those that were compiled here.
 #pragma once
 
 #include <condition_variable>
@@ -13,7 +13,6 @@ namespace tenfold::backends::cuda {
 
 class KernelStore {
  public:
-  static KernelStore& get();
   ~KernelStore();
   // The binary of a source, compiled if it is not known; waits for a helper that is at it already. Throws as compile() does.
   std::shared_ptr<const Code> find(const std::string& source, int arch);

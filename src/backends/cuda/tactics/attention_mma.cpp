@@ -79,10 +79,10 @@ struct Kernel {
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   const AttentionProblem a = configured(p, c);
   auto k = std::make_shared<Kernel>();
-  k->module = Device::get(p.device->ordinal).load(generate_attention_mma(a));
+  k->module = device_of(*p.device).load(generate_attention_mma(a));
   k->shared_bytes = attention_shared_bytes(a);
   k->vectors = k->module->function("vectors", k->shared_bytes), k->singles = k->module->function("singles", k->shared_bytes);
-  if (a.blocks > 0) k->resident = a.blocks * Device::get(p.device->ordinal).multiprocessors();
+  if (a.blocks > 0) k->resident = a.blocks * device_of(*p.device).multiprocessors();
   if (a.packed) k->longest = std::max<std::int64_t>(most_keys(p), 1);
   k->element = static_cast<std::uint64_t>(bits(a.dtype) / 8);
   k->queries = 16 * a.row_blocks * a.warps, k->warps = a.warps, k->masked = a.masked, k->mask_tiles = a.mask_tiles && a.whole == 0;

@@ -24,7 +24,7 @@ struct Kernel {
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
   const AttentionProblem a = attention_problem(p);
   auto k = std::make_shared<Kernel>();
-  k->module = Device::get(p.device->ordinal).load(generate_attention_simple(a));
+  k->module = device_of(*p.device).load(generate_attention_simple(a));
   k->function = k->module->function("attention");
   k->masked = a.masked;
   if (a.packed) k->longest = std::max<std::int64_t>(most_keys(p), 1);

@@ -102,7 +102,7 @@ struct Kernel {
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   auto k = std::make_shared<Kernel>();
   k->problem = attention_problem(p), k->tile = tile_of(c);
-  Device& gpu = Device::get(p.device->ordinal);
+  Device& gpu = device_of(*p.device);
   const ir::Dim keys = p.in[1].dims[2];
   k->module = gpu.load(generate_attention_wgmma(k->problem, k->tile, keys.is_constant() ? keys.constant() : -1, upper(p, 1)));
   k->function = k->module->function("attention", k->tile.shared_bytes(k->problem));

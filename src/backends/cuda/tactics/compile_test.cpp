@@ -22,7 +22,7 @@ constexpr int kArchitectures[] = {75, 80, 86, 89, 90, 100, 120};
 
 DeviceInfo compile_only(int arch) {
   DeviceInfo info;
-  info.kind = "cuda", info.arch = arch, info.ordinal = -arch;  // see Device::get()
+  info.kind = "cuda", info.arch = arch, info.ordinal = -arch;  // see device_of()
   return info;
 }
 

@@ -59,7 +59,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   GemmProblem& g = k->product.gemm;
   g.body = k->product.tail.has_body ? &k->product.tail.body : nullptr;
   g.tail = k->product.tail.operands;
-  k->module = Device::get(p.device->ordinal).load(generate_conv_depthwise(g));
+  k->module = device_of(*p.device).load(generate_conv_depthwise(g));
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   return k;
 }

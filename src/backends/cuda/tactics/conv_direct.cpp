@@ -65,7 +65,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
     c.kernel[lead + i] = w[2 + i].constant(), c.stride[lead + i] = strides[i], c.dilation[lead + i] = dilations[i],
                     c.begin[lead + i] = pads[i];
   auto k = std::make_shared<Kernel>();
-  k->module = Device::get(p.device->ordinal).load(generate_conv_direct(c));
+  k->module = device_of(*p.device).load(generate_conv_direct(c));
   k->function = k->module->function("conv");
   k->filters = c.filters, k->has_bias = c.has_bias;
   return k;

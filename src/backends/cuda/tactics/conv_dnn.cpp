@@ -61,7 +61,7 @@ struct Kernel {
   DnnConvolution convolution;  // with extents of 0 where only a run knows them
   LibraryTail tail;
   Config config;
-  int ordinal = 0;
+  Device* device = nullptr;
   bool is_1d = false;  // computed as two spatial dims, the first of extent 1
   // Plans by input and output extents: one when the plan is loaded, further ones when dynamic shapes are first recorded.
   mutable std::mutex mutex;
@@ -86,14 +86,14 @@ const DnnPlan& plan_for(const Kernel& k, const int64_t* x, const int64_t* y, int
   key.insert(key.end(), out.begin(), out.end());
   std::lock_guard lock(k.mutex);
   auto [it, fresh] = k.plans.try_emplace(std::move(key));
-  if (fresh) it->second = plan_convolution(k.ordinal, c, static_cast<int>(k.config[1]), static_cast<int>(k.config[2]), kWorkspace, in_run);
+  if (fresh) it->second = plan_convolution(*k.device, c, static_cast<int>(k.config[1]), static_cast<int>(k.config[2]), kWorkspace, in_run);
   return *it->second;
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& config) {
   auto k = std::make_shared<Kernel>();
-  Device::get(p.device->ordinal).make_current();
-  k->ordinal = p.device->ordinal;
+  k->device = &device_of(*p.device);
+  k->device->make_current();
   k->config = config;
   match_conv_tail(p, k->tail);
   const std::size_t rank = p.in[0].dims.size() - 2;

@@ -146,10 +146,10 @@ std::vector<Formats> formats(const Problem& p) {
 
 class Kernel {
  public:
-  Kernel(const Problem& p, const Config& c) : tile_(tile_of(c)), ordinal_(p.device->ordinal) {
+  Kernel(const Problem& p, const Config& c) : tile_(tile_of(c)), device_(device_of(*p.device)) {
     read(p, read_);
     if (read_.tail.has_body) read_.few.gemm.body = &read_.tail.body;
-    processors_ = Device::get(ordinal_).multiprocessors(), shared_ = read_.few.shared_bytes(tile_);
+    processors_ = device_.multiprocessors(), shared_ = read_.few.shared_bytes(tile_);
     vectors_ = load(true);
     if (OperandAddresses::may_be_odd()) singles_ = load(false);
   }
@@ -173,7 +173,7 @@ class Kernel {
     Function function = nullptr;
   };
   Loaded load(bool vectors) const {
-    Loaded loaded{Device::get(ordinal_).load(generate_conv_few(read_.few, tile_, vectors)), nullptr};
+    Loaded loaded{device_.load(generate_conv_few(read_.few, tile_, vectors)), nullptr};
     loaded.function = loaded.module->function("conv", shared_);
     return loaded;
   }
@@ -188,7 +188,8 @@ class Kernel {
 
   Read read_;
   FewTile tile_;
-  int ordinal_, processors_ = 0, shared_ = 0;
+  Device& device_;
+  int processors_ = 0, shared_ = 0;
   Loaded vectors_, singles_;   // the second for addresses that are not multiples of 16
 };
 std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<Kernel>(p, c); }

@@ -157,7 +157,7 @@ struct Kernel {
 };
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   auto k = std::make_shared<Kernel>();
-  cuda::Device& gpu = Device::get(p.device->ordinal);
+  cuda::Device& gpu = device_of(*p.device);
   read(p, k->read);
   k->tile = tile_of(c), k->processors = gpu.multiprocessors();
   GemmProblem& g = k->read.planes.gemm;

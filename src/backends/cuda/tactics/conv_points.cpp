@@ -60,7 +60,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   auto k = std::make_shared<Kernel>();
   k->points = r.points, k->tail = std::move(r.tail);
   k->points.gemm.body = k->tail.has_body ? &k->tail.body : nullptr;
-  k->module = Device::get(p.device->ordinal).load(generate_conv_points(k->points));
+  k->module = device_of(*p.device).load(generate_conv_points(k->points));
   k->function = k->module->function("conv");
   return k;
 }

@@ -81,7 +81,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   k->axis = static_cast<int>(axis < 0 ? axis + rank : axis);
   const auto yes = [&](const char* name) { return p.attributes->integer(name) != 0 ? "true" : "false"; };
   const std::string sum(is_float(type) ? compute_type(type) : "long long");   // integers wrap when they are stored
-  k->module = Device::get(p.device->ordinal)
+  k->module = device_of(*p.device)
                   .load(cat(prelude(), "#define ELEMENT ", storage_type(type), "\n#define SUM ", sum, "\n#define LOAD(x) ",
                             loaded(type, "(x)"), "\n#define STORE(x) ", stored(type, "(x)"), "\n#define EXCLUSIVE ", yes("exclusive"),
                             "\n#define REVERSE ", yes("reverse"), "\n#define THREADS ", kThreads, "\n", kKernel));

@@ -66,7 +66,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   const std::string text = cat(prelude(), "#define ELEMENT ", bytes == 1 ? "u8" : bytes == 2 ? "u16" : bytes == 4 ? "u32" : "u64",
                                "\n#define INDEX ", storage_type(p.in[1].dtype), "\n#define RANK ", rank, "\n#define AXIS ",
                                (p.attributes->integer("axis") + rank) % rank, "\n#define THREADS ", kThreads, "\n", kKernel);
-  k->module = Device::get(p.device->ordinal).load(text);
+  k->module = device_of(*p.device).load(text);
   k->function = k->module->function("gather_elements");
   return k;
 }

@@ -96,7 +96,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
     k->axis = axis_of(p);
   else
     k->groups = p.op->name == "GroupNormalization" ? p.attributes->integer("num_groups") : p.in[0].dims[1].constant();
-  k->module = Device::get(p.device->ordinal).load(generate_lines(lines));
+  k->module = device_of(*p.device).load(generate_lines(lines));
   k->many = k->module->function("many"), k->few = k->module->function("few"), k->columns = k->module->function("columns");
   return k;
 }

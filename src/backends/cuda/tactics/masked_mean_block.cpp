@@ -37,7 +37,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   mean.normalize = p.attributes->integer("normalize") != 0;
   mean.packed = is_packed(p);
   auto k = std::make_shared<Kernel>();
-  k->module = Device::get(p.device->ordinal).load(generate_masked_mean(mean));
+  k->module = device_of(*p.device).load(generate_masked_mean(mean));
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   k->vector_bytes = static_cast<std::uint64_t>(masked_mean_width(mean) * bits(mean.x) / 8);
   k->packed = mean.packed;

@@ -80,7 +80,7 @@ struct Kernel {
     GemmProblem& g = product.gemm;
     g.body = product.tail.has_body ? &product.tail.body : nullptr;
     g.tail = product.tail.operands;
-    module = Device::get(p.device->ordinal).load(generate_gemm_few(g, tile));
+    module = device_of(*p.device).load(generate_gemm_few(g, tile));
     function = module->function("gemm", tile.shared_bytes(g.k));
   }
 };

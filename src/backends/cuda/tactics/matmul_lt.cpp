@@ -66,8 +66,9 @@ void set_sizes(LtSizes& s, const int64_t* a, int a_rank) {
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   auto k = std::make_shared<Kernel>();
-  Device::get(p.device->ordinal).make_current();
-  k->handle = lt_handle(p.device->ordinal);
+  Device& gpu = device_of(*p.device);
+  gpu.make_current();
+  k->handle = gpu.lt_handle();
   match_lt_tail(p, k->tail);
   k->dtype = p.in[0].dtype;
   k->tf32 = p.numerics.allows(ir::Rounding::tf32);

@@ -95,19 +95,19 @@ void place_tail(const RunArgs& args, const Tail& tail, const void* (&to)[kMostTa
     to[o] = static_cast<const char*>(args.in[static_cast<std::size_t>(tail.inputs[o])].data) + tail.operands[o].offset;
 }
 
-MmaKernel::MmaKernel(Product product, const GemmTile& tile, int ordinal)
-    : gemm_(std::move(product.gemm)), tail_(std::move(product.tail)), tile_(tile), ordinal_(ordinal) {
+MmaKernel::MmaKernel(Product product, const GemmTile& tile, Device& device)
+    : gemm_(std::move(product.gemm)), tail_(std::move(product.tail)), tile_(tile), device_(device) {
   gemm_.body = tail_.has_body ? &tail_.body : nullptr;
   gemm_.tail = tail_.operands;
 }
 
 MmaKernel::MmaKernel(Product product, const Problem& p)
-    : MmaKernel(std::move(product), GemmTile{16, 64, 1, 4, 2, 1}, p.device->ordinal) {
+    : MmaKernel(std::move(product), GemmTile{16, 64, 1, 4, 2, 1}, device_of(*p.device)) {
   singles_ = load(false);
 }
 
 MmaKernel::MmaKernel(Product product, const Config& c, const Problem& p)
-    : MmaKernel(std::move(product), tile_of(c), p.device->ordinal) {
+    : MmaKernel(std::move(product), tile_of(c), device_of(*p.device)) {
   const int piece = gemm_.per_piece();
   const bool rows_align =
       gemm_.width() % 8 == 0 && (gemm_.groups == 1 || gemm_.n % 8 == 0) && gemm_.row_pitch() % 8 == 0 && gemm_.k % piece == 0 &&
@@ -120,7 +120,7 @@ MmaKernel::Loaded MmaKernel::load(bool vectors) const {
   GemmProblem gemm = gemm_;
   gemm.vectors = vectors;
   Loaded loaded;
-  loaded.module = Device::get(ordinal_).load(generate_gemm(gemm, tile_));
+  loaded.module = device_.load(generate_gemm(gemm, tile_));
   loaded.function = loaded.module->function("gemm", tile_.shared_bytes());
   return loaded;
 }

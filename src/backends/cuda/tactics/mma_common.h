@@ -31,12 +31,12 @@ class MmaKernel {
     std::shared_ptr<const LoadedModule> module;
     Function function = nullptr;
   };
-  MmaKernel(Product product, const GemmTile& tile, int ordinal);
+  MmaKernel(Product product, const GemmTile& tile, Device& device);
   Loaded load(bool vectors) const;
   GemmProblem gemm_;
   Tail tail_;
   GemmTile tile_;
-  int ordinal_;
+  Device& device_;
   Loaded vectors_, singles_;  // the second for addresses that are not multiples of 16
 };
 

@@ -54,7 +54,7 @@ void each_tactic(const OneNode& one, const DeviceInfo& device, Visit visit) {
 
 inline DeviceInfo compile_only(int arch) {
   DeviceInfo device;
-  device.kind = "cuda", device.arch = arch, device.ordinal = -arch;   // see Device::get()
+  device.kind = "cuda", device.arch = arch, device.ordinal = -arch;   // see device_of()
   return device;
 }
 

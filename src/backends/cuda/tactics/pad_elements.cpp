@@ -229,7 +229,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
           "\n#define RANK ", rank, "\n#define THREADS ", kThreads,
           "\n#define WIDE ", k->width, "\n#define INDEX ", narrow ? "u32" : "u64", "\n#define INT ", narrow ? "int" : "i64",
           "\n#define EXTENT(d) (", extents, ")\n#define LAST_STRIDE ", p.in[0].dense ? "1" : "a.xs[RANK - 1]", "\n", kKernel);
-  Device& gpu = Device::get(p.device->ordinal);
+  Device& gpu = device_of(*p.device);
   constexpr int64_t kBlocksOfOne = 8;
   k->most_blocks = kBlocksOfOne * gpu.multiprocessors();
   k->module = gpu.load(text);

@@ -93,7 +93,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   PoolProblem pool = pool_problem(p);
   pool.width = pool_channels_side_by_side(p);
   auto k = std::make_shared<Kernel>();
-  cuda::Device& gpu = Device::get(p.device->ordinal);
+  cuda::Device& gpu = device_of(*p.device);
   k->width = pool.width;
   k->vectors_module = gpu.load(generate_pool(pool));
   k->vectors = k->singles = k->vectors_module->function("pool");

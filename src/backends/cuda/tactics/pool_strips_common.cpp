@@ -94,7 +94,7 @@ struct Kernel {
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   auto k = std::make_shared<Kernel>();
   const PoolStripsProblem strips = problem(p, c);
-  cuda::Device& gpu = Device::get(p.device->ordinal);
+  cuda::Device& gpu = device_of(*p.device);
   k->module = gpu.load(generate_pool_strips(strips)), k->singles_module = gpu.load(generate_pool(pool_problem(p)));
   k->strips = k->module->function("strips"), k->singles = k->singles_module->function("pool");
   k->width = strips.pool.width, k->rows = strips.rows, k->channels_last = strips.channels_last;

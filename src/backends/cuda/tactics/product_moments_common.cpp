@@ -67,7 +67,7 @@ Verdict read_product_moments(const Problem& p, Product& product) {
 }
 
 MomentsKernel::MomentsKernel(const Problem& p, const GemmProblem& gemm, int columns)
-    : module_(Device::get(p.device->ordinal).load(generate_moments(gemm, columns, static_cast<double>(p.attributes->number("epsilon"))))),
+    : module_(device_of(*p.device).load(generate_moments(gemm, columns, static_cast<double>(p.attributes->number("epsilon"))))),
       finish_(module_->function("finish")),
       plain_(module_->function("plain")) {}
 

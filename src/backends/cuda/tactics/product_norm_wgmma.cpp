@@ -87,7 +87,7 @@ struct Kernel {
 std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   auto k = std::make_shared<Kernel>();
   k->problem = read(p), k->tile = tile_of(c[0], k->problem.n);
-  Device& gpu = Device::get(p.device->ordinal);
+  Device& gpu = device_of(*p.device);
   k->module = gpu.load(generate_wgmma_norm(k->problem, k->tile));
   k->function = k->module->function("gemm", k->tile.shared_bytes());
   if (OperandAddresses::may_be_odd()) {

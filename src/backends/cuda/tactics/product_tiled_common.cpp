@@ -142,7 +142,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   const bool always = always_comes_in_vectors(p, 0, vector) && always_comes_in_vectors(p, 1, vector);
   t.singles = !always || OperandAddresses::may_be_odd();
   t.a_along = !k->a_transposed, t.b_along = k->b_transposed;
-  k->module = Device::get(p.device->ordinal).load(generate_gemm_tiled(t, k->tile));
+  k->module = device_of(*p.device).load(generate_gemm_tiled(t, k->tile));
   if (t.vectors) k->vectors = k->module->function("vectors");
   if (t.singles) k->singles = k->module->function("singles");
   return k;

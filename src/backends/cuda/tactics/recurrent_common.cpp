@@ -160,7 +160,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   define("ACTIVATION", activation_of(p));
   define("LSTM", is_lstm(p) ? 1 : 0), define("REVERSE", p.attributes->string("direction") == "reverse" ? "true" : "false");
   define("PRODUCT_FIRST", p.attributes->integer("linear_before_reset", 0) != 0 ? "true" : "false");
-  k->module = Device::get(p.device->ordinal).load(head + kKernel);
+  k->module = device_of(*p.device).load(head + kKernel);
   k->function = k->module->function("walk");
   k->directions = e.directions, k->shared_bytes = static_cast<unsigned>(e.shared_bytes()), k->lstm = is_lstm(p);
   k->batch_first = p.attributes->integer("layout") != 0;

@@ -91,7 +91,7 @@ struct Kernel {
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
   auto k = std::make_shared<Kernel>();
-  k->module = Device::get(p.device->ordinal).load(generate_reduce(kind_of(p.op->name), p.in[0].dtype, p.out[0].dtype));
+  k->module = device_of(*p.device).load(generate_reduce(kind_of(p.op->name), p.in[0].dtype, p.out[0].dtype));
   k->rows = k->module->function("rows"), k->columns = k->module->function("columns");
   k->packed_rows = k->module->function("packed_rows"), k->column_vectors = k->module->function("column_vectors");
   k->axes = reduced_axes(p);

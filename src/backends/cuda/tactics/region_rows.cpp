@@ -102,7 +102,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   k->reduced = r.row.size(), k->outer_rank = r.outer.size();
   require(k->kernel.outer.arguments().size() + k->kernel.row.arguments().size() <= kMostNumbers, ErrorKind::unsupported,
           "a kernel with too many sizes that are not known");
-  k->module = Device::get(p.device->ordinal).load(k->kernel.source);
+  k->module = device_of(*p.device).load(k->kernel.source);
   const auto add = [&](const std::string& name) {
     k->functions.push_back({k->module->function((name + "_vectors").c_str()), k->module->function((name + "_singles").c_str())});
   };

@@ -80,7 +80,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   auto k = std::make_shared<Kernel>();
   k->width = generated.width, k->window = generated.window, k->rows = static_cast<int>(c[0]), k->bytes = bits(p.in[0].dtype) / 8;
   k->by_sizes = there(p, 3), k->channels_last = p.in[0].layout == kChannelsLast, k->apart = generated.apart;
-  k->module = Device::get(p.device->ordinal).load(generated.source);
+  k->module = device_of(*p.device).load(generated.source);
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   return k;
 }

@@ -28,7 +28,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   as_rows(p, rows);
   auto k = std::make_shared<Kernel>();
   k->kernel = generate_rows(rows);
-  k->module = Device::get(p.device->ordinal).load(k->kernel.source);
+  k->module = device_of(*p.device).load(k->kernel.source);
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   k->length = rows.length;
   k->scaled = rows.kind == RowKind::layer_norm || rows.kind == RowKind::rms_norm;

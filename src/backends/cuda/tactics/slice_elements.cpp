@@ -38,7 +38,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   auto k = std::make_shared<Kernel>();
   k->has_axes = there(p, 3), k->has_steps = there(p, 4);
   const int rank = static_cast<int>(p.in[0].dims.size());
-  k->module = Device::get(p.device->ordinal).load(generate_slice(p.in[1].dtype, bits(p.in[0].dtype) / 8, rank));
+  k->module = device_of(*p.device).load(generate_slice(p.in[1].dtype, bits(p.in[0].dtype) / 8, rank));
   k->function = k->module->function("slice");
   return k;
 }

@@ -74,7 +74,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
     k->indexed.push_back(indexed);
   }
   k->kernel = generate_rows(rows);
-  k->module = Device::get(p.device->ordinal).load(k->kernel.source);
+  k->module = device_of(*p.device).load(k->kernel.source);
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   k->length = rows.length;
   k->bytes = static_cast<std::int64_t>(rows.terms.size()) * bits(rows.in) / 8 + bits(rows.out) / 8;

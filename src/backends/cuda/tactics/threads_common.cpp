@@ -14,7 +14,7 @@ OpenThreads::OpenThreads(const Problem& p, const std::string& defines, std::stri
   std::vector<std::string> made;
   for (const std::string& f : functions)
     if (text.find(cat("kernel_", f, "(")) == std::string_view::npos) made.push_back(f);
-  module_ = Device::get(p.device->ordinal).load(generate_threads(p, defines, text, made));
+  module_ = device_of(*p.device).load(generate_threads(p, defines, text, made));
   for (const std::string& f : functions) functions_.push_back(module_->function(cat("kernel_", f).c_str()));
   for (std::size_t i = 0; i < p.in.size(); ++i) given_ |= p.in[i].missing ? 0u : 1u << i;
   for (std::size_t i = 0; i < p.out.size(); ++i) wanted_ |= p.out[i].missing ? 0u : 1u << i;

@@ -70,7 +70,7 @@ std::shared_ptr<const void> open_tiles(DType dtype, bool large, const DeviceInfo
   auto k = std::make_shared<Kernel>();
   k->bytes = bits(dtype) / 8;
   k->side = tile_side(k->bytes, large);
-  k->module = Device::get(device.ordinal).load(generate_tiles(k->bytes, large));
+  k->module = device_of(device).load(generate_tiles(k->bytes, large));
   k->function = k->module->function("tiles");
   return k;
 }

@@ -68,7 +68,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   const int64_t most = p.bounds(p.out[0].dims[k->axis]).upper, row = p.bounds(p.in[0].dims[k->axis]).upper;
   while (k->half < most || (k->half < 512 && 2 * k->half < row)) k->half *= 2;
   const std::string text = cat(prelude(), topk_order(p), "#define HALF ", k->half, "\n", kKernel);
-  k->module = Device::get(p.device->ordinal).load(text);
+  k->module = device_of(*p.device).load(text);
   k->function = k->module->function("topk");
   return k;
 }

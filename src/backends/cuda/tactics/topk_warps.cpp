@@ -137,7 +137,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   // With twice as many maxima the bound of many is reached by fewer elements; of few it is tight enough.
   constexpr int64_t kFew = 12;
   const bool halved = p.bounds(p.out[0].dims.back()).upper > kFew && k->most > 32;
-  k->module = Device::get(p.device->ordinal)
+  k->module = device_of(*p.device)
                   .load(cat(prelude(), topk_order(p), "#define WARPS ", kWarps, "\n#define ROOM ", kRoom, "\n#define LENGTH ",
                             length.is_constant() ? cat(length.constant()) : "a.n", "\n#define PER ", ceil_div(k->most, int64_t{32}),
                             "\n#define HALVES ", halves ? 1 : 0, "\n#define HALVED ", halved ? "true" : "false", "\n",

@@ -126,7 +126,7 @@ WgmmaKernel::WgmmaKernel(Product product, const Config& c, const Problem& p)
   g.body = product_.tail.has_body ? &product_.tail.body : nullptr;
   g.tail = product_.tail.operands;
   staged_ = staged_operand(g);
-  Device& gpu = Device::get(p.device->ordinal);
+  Device& gpu = device_of(*p.device);
   processors_ = gpu.multiprocessors();
   module_ = gpu.load(generate_wgmma(g, tile_));
   function_ = module_->function("gemm", tile_.shared_bytes());

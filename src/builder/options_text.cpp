@@ -1,0 +1,49 @@
+// Options of a build in text.
+#include "builder/options_text.h"
+
+#include <cstdio>
+
+#include "base/cpu_count.h"
+#include "base/hash.h"
+
+namespace tenfold::builder {
+namespace {
+
+std::string hash_text(std::span<const std::byte> bytes) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(hash64(bytes)),
+                static_cast<unsigned long long>(hash64(bytes, 1)));
+  return text;
+}
+
+// Between each and the next stands `mark`.
+std::string choices(const BuildConfig& c, const char* mark) {
+  std::string out = cat("fp16=", c.fp16, " bf16=", c.bf16, " int8=", c.int8, " fp8=", c.fp8, " tf32=", c.tf32,
+                        " winograd=", c.winograd, " strassen=", c.strassen, " fast_exp=", c.fast_exp, " check_overflow=", c.check_overflow,
+                        " pack=", static_cast<int>(c.pack_tokens), " level=", c.optimization_level, " max_tactics=", c.max_tactics,
+                        " sources=", c.tactic_sources, " workspace=", c.workspace_bytes, " features=", c.cpu_features,
+                        " portable=", c.keep_portable_graph, " refittable=", c.refittable, " random=", c.random_choices,
+                        " threads=", c.threads > 0 ? c.threads : default_threads());
+  for (const std::string& pass : c.disabled_passes) out += cat(mark, "without ", pass);
+  for (const auto& [problem, tactic] : c.forced_tactics) out += cat(mark, "forced ", problem, " -> ", tactic);
+  return out;
+}
+
+}  // namespace
+
+std::string hash_of(std::span<const std::byte> bytes) { return cat(bytes.size(), ":", hash_text(bytes)); }
+
+std::string options_in_words(const BuildConfig& config) { return choices(config, "; "); }
+
+std::string options_text(const BuildConfig& c) {
+  std::string out = choices(c, "\n");
+  for (const auto& set : c.typical_inputs)
+    for (const auto& [name, tensor] : set)
+      if (tensor.dtype() != DType::string)
+        out += cat("\ntypical ", name, " ", ::tenfold::name(tensor.dtype()), " ", text(tensor.shape()), " ",
+                   hash_text({static_cast<const std::byte*>(tensor.raw()), static_cast<std::size_t>(tensor.bytes())}));
+  for (const auto& [key, value] : c.labels) out += cat("\nnote ", key, "=", value);
+  return out;
+}
+
+}  // namespace tenfold::builder
