@@ -109,7 +109,9 @@ std::string inspect_text(const Plan& plan, int detail) {
           " (", plan.device.kind, "; needs ", plan.needs ? backends::feature_text(plan.needs) : "nothing special", ")\nweights  ",
           mebibytes(plan.weights_bytes), " in ", plan.constants.size(), " constants\n");
   if (plan.device.kind == "cpu") out += cat("denormal ", plan.keeps_denormals ? "numbers are kept\n" : "numbers are flushed to zero\n");
-  for (const Binding& b : plan.bindings) out += cat(b.is_input ? "input    " : "output   ", b.name, "  ", ir::text(b.type), "\n");
+  for (const Binding& b : plan.bindings)
+    out +=
+        cat(b.is_input ? "input    " : "output   ", b.name, "  ", ir::text(b.type), b.default_constant >= 0 ? "  has a default\n" : "\n");
   for (const StatePair& s : plan.states) out += cat("state    output ", s.output, " continues input ", s.input, "\n");
   if (!plan.portable.empty()) out += cat("portable graph of ", plan.portable.size(), " bytes: the plan can be tuned again elsewhere\n");
   for (std::size_t p = 0; p < plan.programs.size(); ++p) {
