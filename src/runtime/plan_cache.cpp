@@ -77,7 +77,7 @@ std::optional<Engine> PlanCache::find(const std::string& key, const LoadOptions&
   std::error_code none;
   if (!fs::exists(file, none)) return miss("there is no plan '" + file + "'");
   try {
-    Engine engine = Engine::load(file, load);
+    Engine engine = options_.load ? options_.load(file, load) : Engine::load(file, load);
     const auto held = engine.labels().find(kKey);
     if (held == engine.labels().end() || held->second != key) return miss("'" + file + "' was made from something else");
     fs::last_write_time(file, fs::file_time_type::clock::now(), none);  // used now; best effort
