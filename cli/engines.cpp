@@ -73,7 +73,6 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
     return {std::move(engine), 0, took * 1e3};
   }
   config.profiles = profile_ranges(o, files.known_shapes());
-  if (!o.input_types.empty() || !o.output_types.empty()) check_io_formats(o, model_bindings(o.onnx, config));   // before all the work
   config.keep_portable_graph = !o.save_engine.empty();   // nobody can tune again what is not kept
   if (config.fp16)
     if (auto typical = files.known_tensors(); !typical.empty()) config.typical_inputs = {std::move(typical)};
@@ -109,11 +108,6 @@ std::string plan_name_for(const std::string& plan, std::string device) {
   std::erase(device, ':');
   const std::filesystem::path path = plan;
   return (path.parent_path() / (path.stem().string() + "." + device + path.extension().string())).string();
-}
-
-bool may_work_elsewhere(const Error& e) {
-  return e.kind() == ErrorKind::device || e.kind() == ErrorKind::out_of_memory || e.kind() == ErrorKind::unsupported ||
-         e.kind() == ErrorKind::plan_refused;
 }
 
 }  // namespace tenfold::cli

@@ -17,7 +17,5 @@ struct Made {
 Made make_and_save(const ExecOptions& options, const InputFiles& files);
 // Of several devices each has a plan of its own: "m.plan" becomes "m.cuda0.plan".
 std::string plan_name_for(const std::string& plan, std::string device);
-// What another device of a list may still do better.
-bool may_work_elsewhere(const Error& e);
 
 }  // namespace tenfold::cli

@@ -8,10 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "device_list.h"
 #include "engines.h"
 #include "exec_options.h"
 #include "files.h"
 #include "inputs.h"
+#include "io_formats.h"
 #include "notes.h"
 #include "progress.h"
 #include "report.h"
@@ -142,16 +144,18 @@ Measured infer(const ExecOptions& o, const Made& made, const InputFiles& files) 
     throw UsageError("--useProfile=" + std::to_string(o.use_profile) + ": the plan has " + std::to_string(engine.info().profiles) +
                      " profile(s), numbered from 0");
   const std::map<std::string, Shape> given = shapes_given(o);
-  const std::vector<Tensor> inputs = make_inputs(engine, run_shapes(engine, o.use_profile, o.shapes, files), files, given);
+  const std::vector<Shape> shapes = run_shapes(engine, o.use_profile, o.shapes, files);
+  const std::vector<Tensor> inputs = make_inputs(engine, shapes, files, given);
   std::vector<std::unique_ptr<ExecutionContext>> contexts;
   const int streams = streams_of(o, engine.info());
   if (const std::string note = workers_note(o, streams, engine.info()); !note.empty()) o.console.warn(note);
   for (int i = streams; i > 0; --i)
     contexts.push_back(make_context(engine, inputs, {o.use_profile, o.wait, o.graphs, o.detailed}));
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    o.console.info("Input '" + engine.bindings()[i].name + "': " + std::string(name(inputs[i].dtype())) + "[" + text(inputs[i].shape()) +
+    o.console.info("Input '" + engine.bindings()[i].name + "': " + std::string(name(engine.bindings()[i].dtype)) + "[" + text(shapes[i]) +
                    "]" +
-                   (files.has(engine.bindings()[i].name)    ? ""
+                   (!inputs[i].defined()                    ? ", its default"
+                    : files.has(engine.bindings()[i].name)  ? ""
                     : is_value(engine.bindings()[i], given) ? ", values given"
                                                             : ", random values"));
   double first_ms = -1;
@@ -216,47 +220,14 @@ void answer(const ExecOptions& o, const Made& made, const InputFiles& files, con
   if (o.json) print_json(o, made, &measured);
 }
 
-// One engine for each device of the list; answers come from the first that works. What is wrong on all of them is told by the last.
-void work_on_first(const ExecOptions& options, const std::vector<std::string>& devices, const InputFiles& files,
-                   const std::string& closing) {
-  std::vector<std::pair<ExecOptions, Made>> made;
-  std::exception_ptr last;
-  const auto put_off = [&](const std::string& device, const char* why) {
-    options.console.warn("'" + device + "' does not work: " + why);
-    last = std::current_exception();
-  };
-  for (const std::string& device : devices) {
-    ExecOptions o = options;
-    o.build.device = device;
-    o.save_engine = plan_name_for(options.save_engine, device);
-    if (const std::string own = plan_name_for(options.load_engine, device); std::filesystem::exists(own)) o.load_engine = own;
-    try {
-      made.emplace_back(o, make_and_save(o, files));
-    } catch (const UsageError& e) {
-      put_off(device, e.what());
-    } catch (const Error& e) {
-      if (!may_work_elsewhere(e)) throw;
-      put_off(device, e.what());
-    }
-  }
-  for (const auto& [o, engine] : made) {
-    try {
-      o.console.info("Answers come from '" + o.build.device + "' (" + engine.engine.info().device + "), of " + options.build.device + ".");
-      return answer(o, engine, files, closing);
-    } catch (const Error& e) {
-      if (!may_work_elsewhere(e)) throw;
-      put_off(o.build.device, e.what());
-    }
-  }
-  std::rethrow_exception(last);
-}
-
-void work(const ExecOptions& o, const std::string& closing) {
-  for (const std::string& note : o.notes) o.console.warn(note);
-  check_files(o);
-  const InputFiles files(o.load_inputs);
+void work(const ExecOptions& asked, const std::string& closing) {
+  for (const std::string& note : asked.notes) asked.console.warn(note);
+  check_files(asked);
+  const InputFiles files(asked.load_inputs);
+  ExecOptions o = asked;
+  settle_io_formats(o);
   if (const std::vector<std::string> devices = split(o.build.device, ','); devices.size() > 1)
-    return work_on_first(o, devices, files, closing);
+    return on_first_device(o, devices, files, [&](const ExecOptions& own, const Made& made) { answer(own, made, files, closing); });
   answer(o, make_and_save(o, files), files, closing);
 }
 

@@ -11,19 +11,6 @@
 namespace tenfold::cli {
 namespace {
 
-// type:format,type:format in the order of the inputs or outputs; the types are compared once the model is known.
-std::vector<std::string> parse_formats(const std::string& flag, const std::string& text) {
-  std::vector<std::string> types;
-  for (const std::string& spec : split(text, ',')) {
-    const std::size_t colon = spec.find(':');
-    if (colon == std::string::npos || spec.substr(colon + 1) != "chw")
-      throw UsageError("--" + flag + ": '" + spec +
-                       "' is not supported by Tenfold: inputs and outputs keep the model's type and lie in row-major order (type:chw)");
-    types.push_back(spec.substr(0, colon));
-  }
-  return types;
-}
-
 void parse_pool(ExecOptions& o, const std::string& text) {
   for (const auto& [pool, size] : parse_pairs("memPoolSize", text)) {
     const std::int64_t bytes = parse_bytes("memPoolSize", size);
@@ -53,9 +40,12 @@ void model_flags(Flags& f, ExecOptions& o, int& profile) {
   f.add({"profile", "N", "+the shape ranges that follow belong to profile N",
          [&profile](const std::string& text) { profile = parse_int("profile", text, 0); }});
   f.add_int("useProfile", o.use_profile, "+run with profile N; default: the first that fits");
-  for (const auto& [name, types] : {std::pair{"inputIOFormats", &o.input_types}, std::pair{"outputIOFormats", &o.output_types}})
-    f.add({name, "SPEC", "+the model's own types in row-major order, fp32:chw,int64:chw: there are no others",
-           [name = name, types = types](const std::string& text) { *types = parse_formats(name, text); }});
+  for (const auto& [name, formats] : {std::pair{"inputIOFormats", &o.input_formats}, std::pair{"outputIOFormats", &o.output_formats}})
+    f.add({name, "SPEC",
+           "+types and orders other than the model's, for each or one for all: fp16:chw,uint8:hwc; values are cast, and hwc makes "
+           "[N,C,H,W] an array of [N,H,W,C] (shapes in flags stay the model's)",
+           [name = name, formats = formats](const std::string& text) { *formats = parse_io_formats(name, text); }});
+  add_overridable_flag(f, o.build);
   add_plugins_flag(f, o.build);
   f.add({"externalDataDir", "DIR", "+a further folder that the model's weights may lie in (repeatable)",
          [&o](const std::string& text) { o.build.external_data_dirs.push_back(text); }});
@@ -134,8 +124,8 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   verbosity("nvtxVerbosity", "+an older name of it"), verbosity("nvtxMode", "+the oldest");
   f.add_text("progress", o.progress, "auto|none|json", "+a bar if stderr is a terminal; none; or JSON lines on stderr");
   f.add({"device", "N",
-         "cpu (default) or cuda:N; N alone means cuda:N; of a list (cuda:0,cpu) the first that works, and each has its own plan "
-         "(m.cuda0.plan)",
+         "cpu (default) or cuda:N; N alone means cuda:N; of a list (cuda:0,cpu) the first that works; --saveEngine then keeps a plan "
+         "for each (m.cuda0.plan)",
          [&o](const std::string& text) {
            o.build.device.clear(), o.device_given = true;
            for (const std::string& word : split(text, ',')) {

@@ -21,7 +21,7 @@ struct ExecOptions {
   };
   std::map<int, Ranges> profiles;
   std::map<std::string, Shape> shapes;
-  std::vector<std::string> input_types, output_types;  // as --inputIOFormats and --outputIOFormats name them
+  std::vector<BindingFormat> input_formats, output_formats;  // of --inputIOFormats and --outputIOFormats: of each, or one for all
   int use_profile = -1;
   std::map<std::string, std::string> load_inputs;
   std::string export_output, export_times, export_profile, export_layer_info;
@@ -58,6 +58,8 @@ std::string workers_note(const ExecOptions& options, int streams, const EngineIn
 void trtexec_flags(Flags& flags, ExecOptions& options);
 // BuildConfig::tactic_sources after --tacticSources=TEXT. Throws UsageError.
 std::uint32_t parse_sources(std::uint32_t mask, const std::string& text, std::vector<std::string>& notes);
+// type:order,type:order of --inputIOFormats and its like; every one names a type. Throws UsageError.
+std::vector<BindingFormat> parse_io_formats(const std::string& flag, const std::string& text);
 // The profiles for the builder: a missing min, opt or max is the nearest one given; without any, --shapes, then `known`
 // (shapes of loaded inputs).
 std::vector<OptimizationProfile> profile_ranges(const ExecOptions& options, const std::map<std::string, Shape>& known);

@@ -226,6 +226,8 @@ std::vector<Tensor> make_inputs(const Engine& engine, const std::vector<Shape>& 
       inputs.push_back(files.tensor(b, shape));
     else if (at != given.end() && gives_values(b.dtype, b.shape, at->second))
       inputs.push_back(of_values(b, at->second));
+    else if (b.has_default)
+      inputs.push_back(Tensor());
     else
       inputs.push_back(random_input(b, shape));
   }

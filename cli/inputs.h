@@ -33,7 +33,7 @@ Tensor random_input(const BindingInfo& info, const Shape& shape);
 
 // The shape of each input for a run: --shapes, else what its file says, else the profile's opt, with the sizes that the others settle.
 std::vector<Shape> run_shapes(const Engine& engine, int profile, const std::map<std::string, Shape>& given, const InputFiles& files);
-// `given`: what --shapes says; of a shape tensor it is the values.
+// `given`: what --shapes says; of a shape tensor it is the values. Undefined: an input has its default.
 std::vector<Tensor> make_inputs(const Engine& engine, const std::vector<Shape>& shapes, const InputFiles& files,
                                 const std::map<std::string, Shape>& given);
 

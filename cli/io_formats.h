@@ -1,4 +1,4 @@
-// Types and formats of inputs and outputs, as trtexec's flags give them.
+// --inputIOFormats and --outputIOFormats: types and orders of inputs and outputs, as trtexec spells them.
 #pragma once
 
 #include "exec_options.h"
@@ -6,6 +6,10 @@
 
 namespace tenfold::cli {
 
-void check_io_formats(const ExecOptions& options, const std::vector<BindingInfo>& bindings);   // throws UsageError
+// Of a model that is to be built: formats by name, and the shapes of the flags, which are the model's as in trtexec, in the order that the
+// engine's inputs will have. Throws UsageError.
+void settle_io_formats(ExecOptions& options);
+// Of a plan that is loaded: it has the types that the flags name. Throws UsageError.
+void check_io_formats(const ExecOptions& options, const std::vector<BindingInfo>& bindings);
 
 }  // namespace tenfold::cli

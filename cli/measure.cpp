@@ -91,7 +91,7 @@ std::unique_ptr<ExecutionContext> make_context(const Engine& engine, const std::
     if (info.dtype == DType::string) throw Error(ErrorKind::unsupported, "'" + info.name + "' holds strings, which exec does not run");
     if (!info.is_input) {
       context->own_memory(index);
-    } else {
+    } else if (inputs[b].defined()) {
       if (!context->set_input_shape(index, inputs[b].shape()))
         throw Error(ErrorKind::invalid_argument,
                     "input '" + info.name + "' has the shape " + text(info.shape) + " (-1: dynamic), not " + text(inputs[b].shape()));

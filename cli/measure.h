@@ -36,7 +36,8 @@ struct ContextOptions {
   Wait wait = Wait::spin_shortly;
   bool graphs = true, ranges = false;  // ranges: runs and steps in a profiler's timeline
 };
-// A context with its inputs bound to `inputs` (kept alive by the caller) and its outputs to its own memory. Throws Error.
+// A context with its inputs bound to `inputs` (kept alive by the caller; undefined ones have their defaults) and its outputs to its own
+// memory. Throws Error.
 std::unique_ptr<ExecutionContext> make_context(const Engine& engine, const std::vector<Tensor>& inputs, const ContextOptions& options);
 // After a first run: inputs and outputs stay in the GPU's memory from now on.
 void leave_on_device(const Engine& engine, ExecutionContext& context);

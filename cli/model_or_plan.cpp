@@ -48,6 +48,14 @@ void add_pass_flags(Flags& flags, BuildConfig& config) {
              }});
 }
 
+void add_overridable_flag(Flags& flags, BuildConfig& config) {
+  flags.add({"overridable", "[LIST]",
+             "+initialisers that are inputs, too, stay inputs, which have these values where nothing is given; without names: all of them",
+             [&config](const std::string& text) {
+               for (const std::string& name : split(text.empty() ? "*" : text, ',')) config.overridable.push_back(name);
+             }});
+}
+
 void add_plugins_flag(Flags& flags, BuildConfig& config) {
   flags.add({"plugins", "FILE", "+operators of this library of plug-ins, docs/plugins.md (repeatable)",
              [&config, set = std::shared_ptr<Plugins>()](const std::string& file) mutable {
@@ -67,6 +75,7 @@ void add_build_flags(Flags& flags, BuildConfig& config) {
   flags.add_switch("bf16", config.bf16, "permission to compute in bfloat16");
   flags.add({"cpuFeatures", "LIST", "use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
              [&config](const std::string& text) { config.cpu_features = parse_cpu_features(text); }});
+  add_overridable_flag(flags, config);
   add_plugins_flag(flags, config);
   add_packing_flag(flags, config);
   add_pass_flags(flags, config);

@@ -11,6 +11,7 @@ namespace tenfold::cli {
 bool is_plan(const std::string& path);  // by its first bytes; throws Error(io)
 void add_packing_flag(Flags& flags, BuildConfig& config);   // --packTokens; among the build flags below
 void add_pass_flags(Flags& flags, BuildConfig& config);   // --disablePasses, --dumpPasses; among the build flags below
+void add_overridable_flag(Flags& flags, BuildConfig& config);  // --overridable; among the build flags below
 void add_plugins_flag(Flags& flags, BuildConfig& config);   // --plugins, once for each library; among the build flags below
 void add_build_flags(Flags& flags, BuildConfig& config);
 Engine open_model_or_plan(const std::string& path, const BuildConfig& config);

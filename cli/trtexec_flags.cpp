@@ -16,8 +16,8 @@ const std::vector<Reason>& without_effect() {
   static const std::vector<Reason> all = {
       {"layers are always profiled in a run of their own", {"separateProfileRun"}},
       {"the time is always printed", {"timeRefit", "timeDeserialize"}},
-      {"inputs and outputs always keep the model's types", {"stronglyTyped"}},
-      {"inputs and outputs are always read and written in place, in the model's order", {"directIO"}},
+      {"types change only where a flag permits it", {"stronglyTyped"}},
+      {"inputs and outputs are always read and written in place, in the order that the model or --inputIOFormats gives them", {"directIO"}},
       {"nothing is compiled ahead that could be cached", {"noCompilationCache"}},
       {"large plans are read in several threads, small ones mapped", {"asyncFileReader"}},
       {"the batch is always a dimension of the model's inputs", {"explicitBatch"}},

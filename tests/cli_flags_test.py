@@ -67,7 +67,7 @@ class Flags(CliCase):
 
     def test_types_of_results(self):
         self.run_model('--outputIOFormats=fp32:chw')
-        self.run_model('--outputIOFormats=int8:chw', code=2)
+        self.run_model('--outputIOFormats=int9:chw', code=2)
 
     def test_precisions_that_a_cpu_does_not_have(self):
         for flag in ('--fp16', '--best'):

@@ -47,6 +47,7 @@ Step = struct(('name', S), ('op', S), ('kind', S), ('tactic', S), ('tactic_versi
               ('attributes', S), ('body', S), ('inputs', I), ('outputs', I), ('workspace_bytes', c.c_int64), ('parent', I), ('part', I))
 Operand = struct(('name', S), ('dtype', S), ('shape', c.POINTER(c.c_int64)), ('rank', I), ('dims', S), ('layout', S), ('place', S),
                  ('constant', I), ('packed', I), ('dense', I), ('bytes', c.c_int64))
+Problem = struct(('kind', I), ('opset', I), ('node', S), ('op', S), ('domain', S), ('message', S), ('hint', S), ('text', S), ('outputs', I))
 
 
 def load(path):
@@ -191,6 +192,19 @@ class Ctypes(unittest.TestCase):
         ok(build.tenfold_model_binding(handle, 1, c.byref(info)))
         self.assertEqual((info.name, info.dtype, info.shape[0], info.shape[1]), (b'y', b'f32', -1, 3))
         build.tenfold_model_free(handle)
+
+    def test_problems_of_a_model(self):
+        nodes = [helper.make_node('Nonsense', ['x'], ['t'], name='one'), helper.make_node('Softmax', ['x'], ['y'], name='two', axis=4)]
+        x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3]) for name in 'xy')
+        data = helper.make_model(helper.make_graph(nodes, 'bad', [x], [y]), opset_imports=[helper.make_opsetid('', 17)]).SerializeToString()
+        engine, problems, problem, told = P(), P(), Problem(), []
+        self.assertEqual(build.tenfold_build_bytes(data, N(len(data)), None, c.byref(engine)), 2)
+        ok(build.tenfold_last_problems(c.byref(problems)))
+        for i in range(build.tenfold_problems_count(problems)):
+            ok(build.tenfold_problems_get(problems, i, c.byref(problem)))
+            told.append((problem.node, problem.op, problem.opset, problem.kind))
+        build.tenfold_problems_free(problems)
+        self.assertEqual(told, [(b'one', b'Nonsense', 17, 3), (b'two', b'Softmax', 17, 2)])
 
     def test_errors(self):
         engine = P()

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "builder/builder.h"
 #include "ir/text.h"
@@ -15,6 +16,7 @@
 #include "runtime/plugins.h"
 #include "runtime/state.h"
 #include "tenfold/c_api.h"
+#include "tenfold/plan_cache.h"
 
 namespace tenfold {
 namespace {
@@ -52,6 +54,25 @@ TEST(PluginLibrary, OneByClangWithLibcxxRunsIsSavedAndLoaded) {
   expect_each(TENFOLD_PLUGIN_LIBCXX, "(x f32[batch,3])\n y = test.Clamp(x) ends=[-0.25,0.5]",
               [](double x) { return std::clamp(x, -0.25, 0.5); });
   expect_each(TENFOLD_PLUGIN_LIBCXX, "(x f32[batch,3])\n y = test.Twice(x)", [](double x) { return 2 * x; });
+}
+
+// The same library under another name is the same; one of other bytes is not, though its operators say the same of themselves.
+TEST(PluginLibrary, ThePlanCacheTellsLibrariesByTheirBytes) {
+  const std::string model = TENFOLD_SOURCE_DIR "/examples/snake.onnx";
+  const std::string copy = testing::TempDir() + "snake_" + std::to_string(::getpid()) + ".so";
+  const auto key = [&](const std::string& library) {
+    const auto plugins = std::make_shared<Plugins>();
+    plugins->load(library);
+    BuildConfig config;
+    config.plugins = plugins, config.threads = 1;
+    return plan_key(model, config);
+  };
+  const std::string first = key(TENFOLD_PLUGIN_SNAKE);
+  std::filesystem::copy_file(TENFOLD_PLUGIN_SNAKE, copy, std::filesystem::copy_options::overwrite_existing);
+  EXPECT_EQ(key(copy), first);
+  std::ofstream(copy, std::ios::binary | std::ios::app) << "more";   // behind what the loader reads
+  EXPECT_NE(key(copy), first);
+  std::filesystem::remove(copy);
 }
 
 // What it throws stays on its side of the border; its kind and words arrive.

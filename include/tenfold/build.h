@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,11 +47,35 @@ struct TacticQuestion {
   std::span<const TacticCandidate> candidates;    // never empty
 };
 
+// The order of an image's dims in the caller's memory. The binding has the shape of that memory, which is dense and row major as ever:
+// where the model has x[N,C,H,W], hwc makes it x[N,H,W,C] for profiles, set_input_shape() and all else that tells a shape. (TensorRT keeps
+// the dims and orders the memory alone. To bind such memory without a change of shape, build as ever and give its strides to
+// bind_strided(), tenfold/bindings.h; then elements are copied at the border.)
+enum class BindingOrder : std::uint8_t {
+  as_model,
+  hwc,   // the last three dims, [...,C,H,W] in the model, lie as [...,H,W,C]
+  dhwc,  // the last four, [...,C,D,H,W], lie as [...,D,H,W,C]
+};
+struct BindingFormat {
+  std::optional<DType> dtype;  // nothing: the model's
+  BindingOrder order = BindingOrder::as_model;
+};
+
 struct BuildConfig {
   std::string device = "cpu";                     // "cpu", "cuda:0", or "null" to plan without hardware
   int threads = 0;                                // tuned for this many; 0: from affinity mask and cgroup quota
   bool pin_threads = false;                       // of the engine that is returned: LoadOptions::pin_threads
   std::vector<OptimizationProfile> profiles;      // empty: dynamic dims are tuned at 1 (batch) and refused without a profile otherwise
+  // Types and orders that callers have in the place of the model's, by the input's or output's name. Types change as by ONNX's Cast: floats
+  // are rounded to the nearest, become integers by truncation (what an integer cannot hold is undefined), and nothing is scaled. Refused
+  // with invalid_argument: a name that is none, strings and values that are no tensors, an order of more dims than there are.
+  std::map<std::string, BindingFormat> input_formats, output_formats;
+  // Initialisers of an ONNX model that are inputs, too, by name ("*": all): inputs of the engine, whose value is the initialiser's where
+  // nothing is bound (BindingInfo::has_default). What is not named here is a constant, which is faster; before IR version 4 all
+  // initialisers are inputs. Refused with invalid_argument: a name that is none of these. An override has the initialiser's type and shape.
+  std::vector<std::string> overridable;
+  // The same for inputs of any model, by name: values of the input's type and shape, which must be fixed.
+  std::map<std::string, Tensor> input_defaults;
   // Precisions that may be used where they pay; what the machine lacks runs in the next wider type and the log says so.
   // int8 and fp8: products of a model that is quantised already; others stay as they are.
   bool fp16 = false, bf16 = false, int8 = true, fp8 = true;
@@ -149,8 +174,8 @@ TENFOLD_API Engine retune_file(const std::string& plan_path, const BuildConfig& 
 TENFOLD_API Engine load_compatible(const std::string& plan_path, const LoadOptions& options = {});
 TENFOLD_API Engine load_compatible(std::span<const std::byte> plan, const LoadOptions& options = {});
 
-// Inputs and outputs of a model without a build. Of the configuration: profiles (extents that all of them fix), plug-ins, folders of
-// external data, log.
+// Inputs and outputs of a model without a build. Of the configuration: profiles (extents that all of them fix), formats, inputs with
+// defaults, plug-ins, folders of external data, log.
 TENFOLD_API std::vector<BindingInfo> model_bindings(const std::string& onnx_path, const BuildConfig& config = {});
 TENFOLD_API std::vector<BindingInfo> model_bindings(std::span<const std::byte> onnx, const BuildConfig& config = {});
 

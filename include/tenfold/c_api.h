@@ -10,7 +10,7 @@
 #define TENFOLD_C_API_H
 
 #include "tenfold/c/bindings.h"
-#include "tenfold/c/build.h"   /* tenfold-builder */
+#include "tenfold/c/build.h" /* tenfold-builder */
 #include "tenfold/c/context.h"
 #include "tenfold/c/data.h"
 #include "tenfold/c/device.h"
@@ -18,11 +18,12 @@
 #include "tenfold/c/inspect.h"
 #include "tenfold/c/ladder.h"
 #include "tenfold/c/log.h"
-#include "tenfold/c/network.h" /* tenfold-builder */
+#include "tenfold/c/model_error.h" /* tenfold-builder */
+#include "tenfold/c/network.h"     /* tenfold-builder */
 #include "tenfold/c/plan_cache.h"
+#include "tenfold/c/plugins.h"
 #include "tenfold/c/profile.h"
 #include "tenfold/c/report.h" /* tenfold-builder */
-#include "tenfold/c/plugins.h"
 #include "tenfold/c/run.h"
 #include "tenfold/c/runtime.h"
 #include "tenfold/c/status.h"

@@ -27,6 +27,7 @@ struct BindingInfo {
   Shape shape;
   std::vector<std::string> names;
   bool is_input = true;
+  bool has_default = false;  // an input that need not be bound (BuildConfig::overridable, input_defaults)
 };
 
 // A named weight of the model that a plan was made from.
@@ -165,7 +166,8 @@ class TENFOLD_API ExecutionContext {
   Status shape(int binding, std::span<std::int64_t> out, int& rank) const noexcept;
   Shape shape(int binding) const;                                 // the same; throws
   // Caller's memory, dense row major, at least the size for the shapes set. Null: back to the context's own memory. With a GPU it may
-  // be the GPU's own (nothing is copied then), or the host's.
+  // be the GPU's own (nothing is copied then), or the host's. An input with a default that is not bound has it: the context's own memory
+  // holds the default until the caller writes there.
   Status bind(int binding, void* memory, std::int64_t bytes) noexcept;
   // Allocated to the profile's largest shape on first use. Where an output's size has no bound, run() makes it larger: ask again
   // for its address then.
@@ -196,7 +198,8 @@ class TENFOLD_API ExecutionContext {
   void measure_parts(bool on) noexcept;                           // take the times that last_times() gives; costs some microseconds
   RunTimes last_times() const noexcept;
 
-  // Convenience: whole tensors in, whole tensors out (by binding order). Throws.
+  // Convenience: whole tensors in, whole tensors out (by binding order). An undefined tensor (Tensor()) stands for an input's default.
+  // Throws.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
   std::vector<Tensor> run(const std::vector<Tensor>& inputs, const RunOptions& options);
 

@@ -24,6 +24,8 @@ struct Rung {
 };
 // A plan's file, on a device ("cuda:0"; empty: as the plan has it).
 TENFOLD_API Rung plan_rung(const std::string& plan_path, const std::string& device = "", LoadOptions options = {});
+// The same by load_compatible(). In the builder library.
+TENFOLD_API Rung compatible_rung(const std::string& plan_path, const std::string& device = "", LoadOptions options = {});
 // A model's file, built for config.device; from the cache if there is one, which must live as long. In the builder library.
 TENFOLD_API Rung model_rung(const std::string& onnx_path, const BuildConfig& config, const PlanCache* cache = nullptr);
 

@@ -20,6 +20,10 @@ struct BuildConfig;
 struct PlanCacheOptions {
   std::string folder;                             // empty: $XDG_CACHE_HOME/tenfold/plans, else ~/.cache/tenfold/plans; made if absent
   std::int64_t most_bytes = std::int64_t{16} << 30;   // of all plans; those used longest ago are removed. Below 0: no limit
+  // How an entry is loaded; null: Engine::load. With load_compatible (tenfold/build.h) an entry that was built to be compatible serves
+  // other versions and devices, too, if it is asked for by the same key. (plan_key() differs for these: build_file() builds anew, at the
+  // level wanted, rather than make do with level 0.)
+  std::function<Engine(const std::string& path, const LoadOptions& options)> load = {};
 };
 
 class TENFOLD_API PlanCache {

@@ -62,11 +62,37 @@ std::map<std::string, std::string> pairs_of(const tenfold_pair* list, std::int32
   return pairs;
 }
 
+std::map<std::string, BindingFormat> formats_of(const tenfold_binding_format* list, std::int32_t count, const char* what) {
+  static_assert(static_cast<int>(BindingOrder::dhwc) == TENFOLD_ORDER_DHWC && static_cast<int>(BindingOrder::hwc) == TENFOLD_ORDER_HWC);
+  std::map<std::string, BindingFormat> formats;
+  if (count > 0) need(list, what);
+  for (std::int32_t i = 0; i < count; ++i) {
+    const tenfold_binding_format& f = list[i];
+    require(f.order >= TENFOLD_ORDER_OF_MODEL && f.order <= TENFOLD_ORDER_DHWC, ErrorKind::invalid_argument, what, ": there is no order ",
+            f.order, ", one of TENFOLD_ORDER_OF_MODEL, _HWC and _DHWC was expected");
+    BindingFormat& format = formats[&need(f.binding, what)];
+    format.order = static_cast<BindingOrder>(f.order);
+    if (f.dtype) format.dtype = dtype_of(f.dtype);
+  }
+  return formats;
+}
+
+void set_borders(BuildConfig& config, const tenfold_build_config& c) {
+  config.input_formats = formats_of(c.input_formats, c.input_format_count, "input_formats");
+  config.output_formats = formats_of(c.output_formats, c.output_format_count, "output_formats");
+  config.overridable = strings_of(c.overridable, c.overridable_count, "overridable");
+  if (c.input_default_count > 0) need(c.input_defaults, "input_defaults");
+  for (std::int32_t i = 0; i < c.input_default_count; ++i)
+    config.input_defaults[&need(c.input_defaults[i].input, "a default's input")] =
+        need(c.input_defaults[i].data, "a default's data").tensor;
+}
+
 void set_tuning(BuildConfig& config, const tenfold_build_config& c) {
   require(c.optimization_level >= TENFOLD_LEVEL_UNTIMED && c.optimization_level <= 5, ErrorKind::invalid_argument, "optimization_level is ",
           c.optimization_level, ", expected 1 to 5, 0 for the default, or TENFOLD_LEVEL_UNTIMED");
   if (c.optimization_level != 0) config.optimization_level = std::max(c.optimization_level, 0);
   if (c.max_tactics > 0) config.max_tactics = c.max_tactics;
+  config.timing_repetitions = c.timing_repetitions;
   if (c.tactic_sources != 0) config.tactic_sources = c.tactic_sources;
   if (c.workspace_bytes > 0) config.workspace_bytes = c.workspace_bytes;
   config.cpu_features = c.cpu_features;
@@ -80,7 +106,7 @@ void set_tuning(BuildConfig& config, const tenfold_build_config& c) {
 
 void set_callbacks(BuildConfig& config, const tenfold_build_config& c) {
   config.log = log_of(c.log, c.log_user);
-  config.plugins = plugins_of(c.plugins);
+  config.plugins = plugins_of(c.plugins), config.runtime = runtime_of(c.runtime);
   if (c.progress)
     config.progress = [progress = c.progress, user = c.progress_user](const Progress& p) {
       return progress(user, std::string(p.phase).c_str(), p.done, p.total) != 0;
@@ -109,9 +135,11 @@ BuildConfig tenfold::c::config_of(const tenfold_build_config* given) {
   config.pin_threads = c.pin_threads != 0;
   config.refittable = c.refittable != 0;
   config.keep_portable_graph = c.drop_portable_graph == 0;
+  config.version_compatible = c.version_compatible != 0, config.hardware_compatible = c.hardware_compatible != 0;
   config.external_data_dirs = strings_of(c.external_data_dirs, c.external_data_dir_count, "external_data_dirs");
   config.labels = pairs_of(c.labels, c.label_count, "labels");
   set_profiles(config, c);
+  set_borders(config, c);
   set_precision(config, c);
   set_tuning(config, c);
   set_callbacks(config, c);
@@ -136,6 +164,15 @@ extern "C" tenfold_status tenfold_build_bytes(const void* onnx, size_t bytes, co
 extern "C" tenfold_status tenfold_build_network(const tenfold_network* network, const tenfold_build_config* config,
                                                 tenfold_engine** engine) {
   return make_engine(engine, [&] { return build(*need(network, "the network").network, config_of(config), report_of(config)); });
+}
+extern "C" tenfold_status tenfold_load_compatible(const char* path, const tenfold_load_options* options, tenfold_engine** engine) {
+  return make_engine(engine, [&] { return load_compatible(std::string(&need(path, "the path")), options_of(options)); });
+}
+extern "C" tenfold_status tenfold_load_compatible_bytes(const void* plan, size_t bytes, const tenfold_load_options* options,
+                                                        tenfold_engine** engine) {
+  return make_engine(engine, [&] {
+    return load_compatible(std::span(&need(static_cast<const std::byte*>(plan), "the plan"), bytes), options_of(options));
+  });
 }
 extern "C" tenfold_status tenfold_retune_file(const char* path, const tenfold_build_config* config, tenfold_engine** engine) {
   return make_engine(engine, [&] { return retune_file(&need(path, "the path"), config_of(config), report_of(config)); });

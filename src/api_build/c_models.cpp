@@ -28,11 +28,11 @@ extern "C" tenfold_status tenfold_model_open_bytes(const void* onnx, size_t byte
 extern "C" void tenfold_model_free(tenfold_model* model) { delete model; }
 extern "C" int32_t tenfold_model_bindings(const tenfold_model* model) { return model ? static_cast<int32_t>(model->bindings.size()) : 0; }
 extern "C" tenfold_status tenfold_model_binding(const tenfold_model* model, int32_t binding, tenfold_binding_info* info) {
-  return guarded([&] {
-    const BindingInfo& b = element(need(model, "the model").bindings, binding, "binding");
-    give(info, {0, b.name.c_str(), name(b.dtype).data(), b.shape.data(), static_cast<std::int32_t>(b.shape.size()), b.is_input},
-         "the place for the information");
-  });
+  return guarded(
+      [&] { give(info, information(element(need(model, "the model").bindings, binding, "binding")), "the place for the information"); });
+}
+extern "C" const char* tenfold_model_binding_symbol(const tenfold_model* model, int32_t binding, int32_t dim) {
+  return model ? symbol_of(model->bindings, binding, dim) : nullptr;
 }
 
 extern "C" tenfold_status tenfold_weights_read(const char* path, const tenfold_build_config* config, tenfold_weights** weights) {
@@ -76,6 +76,28 @@ extern "C" tenfold_status tenfold_plan_cache_build_file(const tenfold_plan_cache
     Engine built = build_file(&need(path, "the path"), config_of(config), need(cache, "the cache").cache, name ? name : "", &known);
     if (cached) *cached = known;
     return built;
+  });
+}
+extern "C" tenfold_status tenfold_plan_cache_create_compatible(const char* folder, int64_t most_bytes, tenfold_plan_cache** cache) {
+  return guarded([&] {
+    PlanCacheOptions options{.folder = folder ? folder : ""};
+    if (most_bytes != 0) options.most_bytes = most_bytes;
+    options.load = [](const std::string& path, const LoadOptions& load) { return load_compatible(path, load); };
+    need(cache, "the place for the cache") = new tenfold_plan_cache{PlanCache(options)};
+  });
+}
+extern "C" tenfold_status tenfold_plan_key(const char* path, const tenfold_build_config* config, const char** key) {
+  thread_local std::string last;
+  return guarded([&] {
+    last = plan_key(&need(path, "the path"), config_of(config));
+    need(key, "the place for the key") = last.c_str();
+  });
+}
+extern "C" tenfold_status tenfold_ladder_add_compatible_plan(tenfold_ladder* ladder, const char* path,
+                                                             const tenfold_load_options* options) {
+  return guarded([&] {
+    require(!need(ladder, "the ladder").ladder, ErrorKind::invalid_argument, "a rung comes after the first was opened");
+    ladder->rungs.push_back(compatible_rung(&need(path, "the path"), "", options_of(options)));
   });
 }
 extern "C" tenfold_status tenfold_ladder_add_model(tenfold_ladder* ladder, const char* path, const tenfold_build_config* config,

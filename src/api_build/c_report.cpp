@@ -15,9 +15,21 @@ extern "C" tenfold_status tenfold_report_get(const tenfold_report* report, tenfo
     const BuildReport& r = need(report, "the report").report;
     give(info,
          {0, r.device_s, r.import_s, r.passes_s, r.check_s, r.tune_s, r.assemble_s, r.open_s, r.timed, r.cache_hits, r.timed_again,
-          r.disturbed, static_cast<std::int32_t>(r.steps.size()), r.disturbance},
+          r.disturbed, static_cast<std::int32_t>(r.steps.size()), r.disturbance, static_cast<std::int32_t>(r.overflow_checked_on),
+          static_cast<std::int32_t>(r.kept_in_f32.size()), static_cast<std::int32_t>(r.notes.size())},
          "the place for the information");
   });
+}
+static_assert(static_cast<int>(CheckedOn::typical_inputs) == TENFOLD_CHECKED_TYPICAL_INPUTS);
+extern "C" tenfold_status tenfold_report_wide(const tenfold_report* report, int32_t index, tenfold_wide_info* info) {
+  return guarded([&] {
+    const WideReport& w = element(need(report, "the report").report.kept_in_f32, index, "node that stays in f32");
+    give(info, {0, w.node.c_str(), w.op.c_str(), w.largest}, "the place for the information");
+  });
+}
+extern "C" tenfold_status tenfold_report_note(const tenfold_report* report, int32_t index, tenfold_note* note) {
+  return guarded(
+      [&] { give(note, information(element(need(report, "the report").report.notes, index, "note")), "the place for the note"); });
 }
 extern "C" tenfold_status tenfold_report_step(const tenfold_report* report, int32_t step, tenfold_report_step_info* info) {
   return guarded([&] {

@@ -1,5 +1,6 @@
 // What is wrong with a model, as import finds it.
 #include "builder/builder.h"
+#include "builder/formats.h"
 #include "onnx_import/import.h"
 #include "runtime/plugins.h"
 #include "tenfold/build.h"
@@ -9,7 +10,11 @@ namespace tenfold {
 
 std::vector<ModelProblem> check_model(const std::string& path, const BuildConfig& config) {
   try {
-    onnx_import::import_file(path, builder::import_options(config), runtime::registry_with(config.plugins.get()));
+    BuildConfig own = config;
+    const auto import = [&](const onnx_import::ImportOptions& options) {
+      return onnx_import::import_file(path, options, runtime::registry_with(config.plugins.get()));
+    };
+    builder::check_defaults(builder::import_source(import, builder::import_options(config), own), own);
     return {};
   } catch (const ModelError& error) {
     return error.problems();

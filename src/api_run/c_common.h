@@ -7,11 +7,14 @@
 #include "base/check.h"
 #include "tenfold/c/engine.h"
 #include "tenfold/c/log.h"
+#include "tenfold/c/run.h"
 #include "tenfold/c/status.h"
 #include "tenfold/c/types.h"
 #include "tenfold/engine.h"
 #include "tenfold/ladder.h"
+#include "tenfold/model_error.h"
 #include "tenfold/plan_cache.h"
+#include "tenfold/runtime.h"
 
 struct tenfold_engine {
   tenfold::Engine engine;
@@ -28,6 +31,9 @@ struct tenfold_data {
 struct tenfold_plan_cache {
   tenfold::PlanCache cache;
 };
+struct tenfold_runtime {
+  std::shared_ptr<tenfold::Runtime> runtime;
+};
 struct tenfold_ladder {
   std::vector<tenfold::Rung> rungs;              // until the first is opened
   std::optional<tenfold::Ladder> ladder;
@@ -43,8 +49,9 @@ inline ErrorKind kind_of(tenfold_status status) {
   return status >= TENFOLD_INVALID_ARGUMENT && status <= TENFOLD_INTERNAL ? static_cast<ErrorKind>(status - 1) : ErrorKind::cancelled;
 }
 
-// Remembers the text for tenfold_last_error() and gives the status back.
-tenfold_status failed(tenfold_status status, const char* text) noexcept;
+// Remembers the text for tenfold_last_error(), and the problems of a model for tenfold_last_problems(); gives the status back.
+tenfold_status failed(tenfold_status status, const char* text, const std::vector<ModelProblem>& problems = {}) noexcept;
+const std::vector<ModelProblem>& last_problems() noexcept;  // of this thread
 DType dtype_of(const char* text);
 Shape shape_of(const std::int64_t* dims, std::int32_t rank);
 // A copy of the caller's dense tensor; `what` names it in errors.
@@ -56,6 +63,8 @@ tenfold_status guarded(Act act) noexcept {
   try {
     act();
     return TENFOLD_OK;
+  } catch (const ModelError& error) {
+    return failed(static_cast<tenfold_status>(error.kind()) + 1, error.what(), error.problems());
   } catch (const Error& error) {
     return failed(static_cast<tenfold_status>(error.kind()) + 1, error.what());
   } catch (const std::bad_alloc&) {
@@ -110,6 +119,22 @@ void give_list(const List& list, T* to, std::int32_t* count, const char* what) {
 }
 
 LoadOptions options_of(const tenfold_load_options* given);
+RunOptions options_of(const tenfold_run_options* given);
+inline std::shared_ptr<Runtime> runtime_of(const tenfold_runtime* runtime) { return runtime ? runtime->runtime : nullptr; }
+
+inline tenfold_binding_info information(const BindingInfo& b) {
+  // name() gives literals, so their text ends in a zero.
+  return {0, b.name.c_str(), name(b.dtype).data(), b.shape.data(), static_cast<std::int32_t>(b.shape.size()), b.is_input, b.has_default};
+}
+// "batch"; null for what is none.
+inline const char* symbol_of(const std::vector<BindingInfo>& bindings, std::int32_t binding, std::int32_t dim) {
+  if (binding < 0 || static_cast<std::size_t>(binding) >= bindings.size()) return nullptr;
+  const auto& names = bindings[static_cast<std::size_t>(binding)].names;
+  return dim >= 0 && static_cast<std::size_t>(dim) < names.size() ? names[static_cast<std::size_t>(dim)].c_str() : nullptr;
+}
+inline tenfold_note information(const Note& n) {
+  return {0, static_cast<std::int32_t>(n.severity), static_cast<std::int32_t>(n.kind), n.step.c_str(), n.text.c_str()};
+}
 
 // Information for the caller, as much as his struct has room for.
 template <class T>

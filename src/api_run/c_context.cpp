@@ -57,9 +57,7 @@ extern "C" tenfold_status tenfold_context_wait(tenfold_context* context) {
   if (!context) return failed(TENFOLD_INVALID_ARGUMENT, "the context is null");
   return outcome(*context->context, context->context->wait());
 }
-extern "C" void tenfold_context_cancel(tenfold_context* context) {
-  if (context) context->context->cancel();
-}
+extern "C" int32_t tenfold_context_cancel(tenfold_context* context) { return context && context->context->cancel(); }
 
 extern "C" tenfold_status tenfold_context_set_profile(tenfold_context* context, int32_t profile) {
   if (!context) return failed(TENFOLD_INVALID_ARGUMENT, "the context is null");

@@ -1,6 +1,7 @@
 // Data from C: tensors of numbers.
 #include "api_run/c_common.h"
 #include "tenfold/c/data.h"
+#include "tenfold/dlpack.h"
 
 using namespace tenfold;
 using namespace tenfold::c;
@@ -28,3 +29,22 @@ extern "C" tenfold_status tenfold_data_tensor_info(const tenfold_data* data, ten
   });
 }
 extern "C" void tenfold_data_free(tenfold_data* data) { delete data; }
+
+extern "C" tenfold_status tenfold_data_to_dlpack(const tenfold_data* data, DLManagedTensorVersioned** tensor) {
+  return guarded([&] {
+    const Tensor& own = need(data, "the data").tensor;
+    need(tensor, "the place for the DLPack tensor") = to_dlpack(own);
+  });
+}
+extern "C" tenfold_status tenfold_data_from_dlpack(DLManagedTensorVersioned* tensor, tenfold_data** data) {
+  return guarded([&] {
+    need(data, "the place for the data");
+    auto made = std::make_unique<tenfold_data>();
+    made->tensor = from_dlpack(tensor);
+    *data = made.release();
+  });
+}
+extern "C" int32_t tenfold_dtype_bits(const char* dtype) {
+  const auto type = dtype ? dtype_from_name(dtype) : std::nullopt;
+  return type ? bits(*type) : 0;
+}

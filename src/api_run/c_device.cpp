@@ -52,3 +52,24 @@ extern "C" tenfold_status tenfold_device_look_for_libraries_in(const char* folde
 extern "C" tenfold_status tenfold_device_parse_cpu_features(const char* text, uint32_t* features) {
   return guarded([&] { need(features, "the place for the bits") = parse_cpu_features(&need(text, "the text")); });
 }
+
+extern "C" tenfold_status tenfold_device_last_error(const char* device, tenfold_device_error* error) {
+  thread_local DeviceError last;
+  thread_local std::string all;
+  return guarded([&] {
+    const auto found = last_device_error(&need(device, "the device"));
+    last = found.value_or(DeviceError{.device = device}), all = found ? text(*found) : "";
+    give(error,
+         {0, last.device.c_str(), last.number, last.driver_version, last.symbol.c_str(), last.words.c_str(), last.call.c_str(),
+          last.libraries.c_str(), all.c_str()},
+         "the place for the error");
+  });
+}
+extern "C" tenfold_status tenfold_device_health(const char* device, int32_t* lost, const char** reason) {
+  thread_local DeviceHealth health;
+  return guarded([&] {
+    health = device_health(&need(device, "the device"));
+    need(lost, "the place for the state") = health.state == Health::lost;
+    if (reason) *reason = health.reason.c_str();
+  });
+}

@@ -18,9 +18,8 @@ LoadOptions tenfold::c::options_of(const tenfold_load_options* given) {
   options.weights = static_cast<WeightsMode>(o.weights);
   options.verify_weights = o.skip_verification == 0;
   options.log = log_of(o.log, o.log_user);
-  options.device_code = o.no_device_code == 0;
   options.cpu_features = o.cpu_features;
-  options.plugins = plugins_of(o.plugins);
+  options.plugins = plugins_of(o.plugins), options.runtime = runtime_of(o.runtime);
   return options;
 }
 
@@ -69,16 +68,11 @@ extern "C" tenfold_status tenfold_engine_binding(const tenfold_engine* engine, i
   return guarded([&] {
     const auto& all = need(engine, "the engine").engine.bindings();
     require(binding >= 0 && binding < static_cast<int32_t>(all.size()), ErrorKind::invalid_argument, "there is no binding ", binding);
-    const BindingInfo& b = all[static_cast<std::size_t>(binding)];
-    // name() gives literals, so their text ends in a zero.
-    give(info, {0, b.name.c_str(), name(b.dtype).data(), b.shape.data(), static_cast<std::int32_t>(b.shape.size()), b.is_input},
-         "the place for the information");
+    give(info, information(all[static_cast<std::size_t>(binding)]), "the place for the information");
   });
 }
 extern "C" const char* tenfold_engine_binding_symbol(const tenfold_engine* engine, int32_t binding, int32_t dim) {
-  if (!engine || binding < 0 || static_cast<std::size_t>(binding) >= engine->engine.bindings().size()) return nullptr;
-  const auto& names = engine->engine.bindings()[static_cast<std::size_t>(binding)].names;
-  return dim >= 0 && static_cast<std::size_t>(dim) < names.size() ? names[static_cast<std::size_t>(dim)].c_str() : nullptr;
+  return engine ? symbol_of(engine->engine.bindings(), binding, dim) : nullptr;
 }
 extern "C" tenfold_status tenfold_engine_find_binding(const tenfold_engine* engine, const char* name, int32_t* binding) {
   return guarded(
@@ -89,12 +83,18 @@ extern "C" tenfold_status tenfold_engine_info(const tenfold_engine* engine, tenf
     const EngineInfo& i = need(engine, "the engine").engine.info();
     give(info,
          {0, i.model_name.c_str(), i.device.c_str(), i.builder.c_str(), i.weight_bytes, i.arena_bytes, i.scratch_bytes, i.arena_live_bytes,
-          i.library_workspace_bytes, i.profiles, i.steps, i.threads, i.on_gpu, i.waits_in_run, i.allocates_in_run},
+          i.library_workspace_bytes, i.profiles, i.steps, i.threads, i.on_gpu, i.waits_in_run, i.allocates_in_run,
+          static_cast<std::int32_t>(i.notes.size()), i.workspace_bytes, i.binding_bytes, i.pinned_bytes},
          "the place for the information");
   });
 }
 extern "C" tenfold_status tenfold_engine_gpu_bytes(const tenfold_engine* engine, int64_t* bytes) {
   return guarded([&] { need(bytes, "the place for the number") = need(engine, "the engine").engine.gpu_bytes(); });
+}
+static_assert(static_cast<int>(NoteKind::rebuilt) == TENFOLD_NOTE_REBUILT && static_cast<int>(Severity::error) == TENFOLD_LOG_ERROR);
+extern "C" tenfold_status tenfold_engine_note(const tenfold_engine* engine, int32_t index, tenfold_note* note) {
+  return guarded(
+      [&] { give(note, information(element(need(engine, "the engine").engine.info().notes, index, "note")), "the place for the note"); });
 }
 extern "C" tenfold_status tenfold_engine_profile_shape(const tenfold_engine* engine, int32_t profile, int32_t input, int64_t* min,
                                                        int64_t* opt, int64_t* max, int32_t* rank) {

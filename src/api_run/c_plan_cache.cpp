@@ -14,12 +14,22 @@ extern "C" tenfold_status tenfold_plan_cache_create(const char* folder, int64_t 
 }
 extern "C" void tenfold_plan_cache_free(tenfold_plan_cache* cache) { delete cache; }
 extern "C" const char* tenfold_plan_cache_folder(const tenfold_plan_cache* cache) { return cache ? cache->cache.folder().c_str() : ""; }
+extern "C" tenfold_status tenfold_plan_cache_path(const tenfold_plan_cache* cache, const char* key, const char* name, const char** path) {
+  thread_local std::string last;
+  return guarded([&] {
+    last = need(cache, "the cache").cache.path(&need(key, "the key"), name ? name : "");
+    need(path, "the place for the path") = last.c_str();
+  });
+}
 extern "C" tenfold_status tenfold_plan_cache_find(const tenfold_plan_cache* cache, const char* key, const char* name,
                                                   const tenfold_load_options* options, tenfold_engine** engine) {
   return guarded([&] {
     need(engine, "the place for the engine") = nullptr;
-    std::optional<Engine> found = need(cache, "the cache").cache.find(&need(key, "the key"), options_of(options), name ? name : "");
+    std::string why;
+    std::optional<Engine> found = need(cache, "the cache").cache.find(&need(key, "the key"), options_of(options), name ? name : "", &why);
     if (found) *engine = new tenfold_engine{*found};
+    else
+      failed(TENFOLD_OK, why.c_str());
   });
 }
 extern "C" tenfold_status tenfold_plan_cache_store(const tenfold_plan_cache* cache, const char* key, const char* name,

@@ -21,6 +21,13 @@ extern "C" tenfold_status tenfold_context_set_profiler(tenfold_context* context,
     need(context, "the context").context->set_profiler(std::move(callback));
   });
 }
+extern "C" tenfold_status tenfold_context_set_step_timer(tenfold_context* context, tenfold_step_timer_function timer, void* user) {
+  return guarded([&] {
+    StepTimeCallback callback;
+    if (timer) callback = [timer, user](const StepTime& step) { timer(user, std::string(step.name).c_str(), step.start_ms, step.ms); };
+    need(context, "the context").context->set_step_timer(std::move(callback));
+  });
+}
 extern "C" tenfold_status tenfold_context_set_observer(tenfold_context* context, tenfold_observer_function observer, void* user) {
   return guarded([&] {
     ObserverCallback callback;

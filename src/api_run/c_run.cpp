@@ -11,9 +11,7 @@ struct tenfold_cancel_token {
   CancelToken token = CancelToken::create();
 };
 
-namespace {
-
-RunOptions options_of(const tenfold_run_options* given) {
+RunOptions tenfold::c::options_of(const tenfold_run_options* given) {
   RunOptions options;
   if (!given) return options;
   const tenfold_run_options o = taken(given, "the run options");
@@ -21,6 +19,8 @@ RunOptions options_of(const tenfold_run_options* given) {
   if (o.nanoseconds != 0) options.deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(o.nanoseconds);
   return options;
 }
+
+namespace {
 
 // act(context, options), whose status is told.
 template <class Act>

@@ -8,9 +8,6 @@
 using namespace tenfold;
 using namespace tenfold::c;
 
-struct tenfold_runtime {
-  std::shared_ptr<Runtime> runtime;
-};
 struct tenfold_engine_slot {
   EngineSlot slot;
 };

@@ -5,13 +5,17 @@
 namespace tenfold::c {
 namespace {
 thread_local std::string last_error;
+thread_local std::vector<ModelProblem> problems_of_last;
 }  // namespace
 
-tenfold_status failed(tenfold_status status, const char* text) noexcept {
+const std::vector<ModelProblem>& last_problems() noexcept { return problems_of_last; }
+
+tenfold_status failed(tenfold_status status, const char* text, const std::vector<ModelProblem>& problems) noexcept {
   try {
     last_error = text;
+    problems_of_last = problems;
   } catch (...) {
-    last_error.clear();
+    last_error.clear(), problems_of_last.clear();
   }
   return status;
 }

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/spread.h"
 #include "builder/builder.h"
+#include "builder/formats.h"
 #include "builder/limits.h"
 #include "builder/note_book.h"
 #include "builder/options_text.h"
@@ -200,6 +201,7 @@ Engine build_on(OpenedBackend opened, const ir::Graph& graph, const BuildConfig&
   BuildReport& times = report ? *report : unused;
   require(config.optimization_level >= 0 && config.optimization_level <= 5, ErrorKind::invalid_argument, "optimization_level is ",
           config.optimization_level, ", expected 0 to 5");
+  check_defaults(graph, config);
   Stopwatch watch;
   std::shared_ptr<backends::Backend> backend = opened.get();
   times.device_s += watch.seconds();
@@ -218,7 +220,14 @@ Engine build_on(OpenedBackend opened, const ir::Graph& graph, const BuildConfig&
 Engine build_graph(const ir::Graph& graph, const BuildConfig& given, const std::string& model_name, BuildReport* report) {
   const NoteBook book;
   const BuildConfig config = prepared(runtime::with_runtime(given), book);
-  return build_on(open_aside(config), graph, config, book, model_name, "", report);
+  require(config.overridable.empty(), ErrorKind::invalid_argument,
+          "overridable names initialisers of an ONNX model; give an input of a network its default in input_defaults");
+  OpenedBackend opened = open_aside(config);
+  if (config.input_formats.empty() && config.output_formats.empty())
+    return build_on(std::move(opened), graph, config, book, model_name, "", report);
+  ir::Graph changed = graph.clone();
+  apply_formats(changed, config);
+  return build_on(std::move(opened), changed, config, book, model_name, "", report);
 }
 
 // Extents that every profile fixes at the same value: the importer decides branches and ranks by them. -1: not fixed.
@@ -237,29 +246,43 @@ std::map<std::string, Shape, std::less<>> fixed_extents(const std::vector<Optimi
 
 onnx_import::ImportOptions import_options(const BuildConfig& config) {
   onnx_import::ImportOptions options{.input_shapes = fixed_extents(config.profiles), .log = Log(config.log)};
+  for (const auto& [name, format] : config.input_formats)
+    if (const auto at = options.input_shapes.find(name); at != options.input_shapes.end())
+      at->second = in_models_order(std::move(at->second), format.order);
   for (const std::string& dir : config.external_data_dirs) options.external_data_dirs.emplace_back(dir);
   return options;
+}
+
+ir::Graph import_source(const Import& import, onnx_import::ImportOptions options, BuildConfig& config) {
+  std::map<std::string, Tensor> defaults;
+  options.overridable = config.overridable, options.defaults = &defaults;
+  ir::Graph graph = import(options);
+  for (auto& [name, value] : defaults) {
+    const auto format = config.input_formats.find(name);
+    config.input_defaults.emplace(name, format == config.input_formats.end() ? value : as_caller_has(value, name, format->second));
+  }
+  apply_formats(graph, config);
+  return graph;
 }
 
 namespace {
 
 // Import and start of the device beside each other, then the rest.
-Engine import_and_build(const std::function<ir::Graph(const onnx_import::ImportOptions&)>& import,
-                        const std::function<std::string()>& hash_of_model, const BuildConfig& given, const std::string& model_name,
-                        BuildReport* report) {
+Engine import_and_build(const Import& import, const std::function<std::string()>& hash_of_model, const BuildConfig& given,
+                        const std::string& model_name, BuildReport* report) {
   const NoteBook book;
-  const BuildConfig config = prepared(runtime::with_runtime(given), book);
+  BuildConfig config = prepared(runtime::with_runtime(given), book);
   OpenedBackend opened = open_aside(config);
   const MaySpread may_spread;
   Stopwatch watch;
   const onnx_import::ImportOptions options = import_options(config);
-  const ir::Graph graph = import(options);
+  const ir::Graph graph = import_source(import, options, config);
   const std::string hash = hash_of_model();
   if (report) report->import_s = watch.seconds();
   if (options.input_shapes.empty()) return build_on(std::move(opened), graph, config, book, model_name, hash, report);
   onnx_import::ImportOptions open = options;
   open.input_shapes.clear(), open.check_finite = false, open.log = {};
-  return build_on(std::move(opened), graph, config, book, model_name, hash, report, [&] { return import(open); });
+  return build_on(std::move(opened), graph, config, book, model_name, hash, report, [&] { return import_source(import, open, config); });
 }
 
 }  // namespace

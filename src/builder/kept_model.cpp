@@ -1,6 +1,7 @@
 // Writing and reading the model that a plan keeps.
 #include "builder/kept_model.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/check.h"
@@ -36,7 +37,11 @@ std::string options_text(const BuildConfig& config) {
 
 void read_options(ir::Scanner& in, BuildConfig& config) {
   std::map<std::string, ir::Attribute> given;
-  while (!in.looking_at("profile") && !in.looking_at("stored") && !in.looking_at("literal") && !in.looking_at("graph") && in.peek()) {
+  const auto at_next_part = [&] {
+    constexpr const char* kParts[] = {"profile", "default", "stored", "literal", "graph"};
+    return std::any_of(std::begin(kParts), std::end(kParts), [&](const char* part) { return in.looking_at(part); });
+  };
+  while (!at_next_part() && in.peek()) {
     const std::string name = in.name();
     in.expect('=');
     given.emplace(name, ir::parse_attribute(in));
@@ -71,6 +76,12 @@ Tensor read_stored(ir::Scanner& in, const plan::KeptModel& kept) {
   return Tensor(type.tensor.dtype, std::move(shape), kept.owner, kept.weights.data() + offset);
 }
 
+Tensor read_value(ir::Scanner& in, const plan::KeptModel& kept) {
+  if (in.take("literal ")) return ir::parse_literal(in);
+  if (!in.take("stored ")) in.bad("'profile', 'range', 'default', 'stored' or 'literal' expected");
+  return read_stored(in, kept);
+}
+
 ModelOfPlan parse(const plan::KeptModel& kept, const ir::Registry& registry) {
   constexpr std::string_view kGraph = "\ngraph\n";
   require(kept.text.starts_with(kHead), ErrorKind::plan_refused, "the plan keeps its model in a form that this version does not know");
@@ -93,11 +104,12 @@ ModelOfPlan parse(const plan::KeptModel& kept, const ir::Registry& registry) {
       const std::string input = in.quoted();
       ShapeRange& range = config.profiles.back()[input];
       range.min = read_shape(in), range.opt = read_shape(in), range.max = read_shape(in);
+    } else if (in.take("default ")) {
+      const std::string input = in.quoted();
+      config.input_defaults[input] = read_value(in, kept);
     } else {
       auto constant = std::make_shared<ir::Constant>();
-      if (in.take("literal ")) constant->tensor = ir::parse_literal(in);
-      else if (in.take("stored ")) constant->tensor = read_stored(in, kept);
-      else in.bad("'profile', 'range', 'stored' or 'literal' expected");
+      constant->tensor = read_value(in, kept);
       constants.push_back(std::move(constant));
     }
   }
@@ -117,8 +129,7 @@ plan::KeptModel keep_model(const ir::Graph& graph, const BuildConfig& config, co
   }
   std::int64_t bytes = 0;
   std::vector<std::pair<std::int64_t, const Tensor*>> stored;
-  for (const auto& constant : constants) {
-    const Tensor& t = constant->tensor;
+  const auto keep = [&](const Tensor& t) {
     if (t.dtype() == DType::string || t.size() <= kLongestLiteral) {
       text += cat("literal ", ir::text(ir::Attribute(t)), "\n");
     } else {
@@ -126,7 +137,9 @@ plan::KeptModel keep_model(const ir::Graph& graph, const BuildConfig& config, co
       stored.emplace_back(bytes, &t);
       bytes = round_up(checked_add(bytes, t.bytes()), kAlignment);
     }
-  }
+  };
+  for (const auto& [input, value] : config.input_defaults) text += cat("default ", quoted(input), " "), keep(value);
+  for (const auto& constant : constants) keep(constant->tensor);
   const auto memory = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(bytes));
   for (const auto& [offset, t] : stored)
     if (t->bytes() > 0) std::memcpy(memory->data() + offset, t->raw(), static_cast<std::size_t>(t->bytes()));

@@ -5,6 +5,7 @@
 //   options bf16=0 disabled=["fuse_norm"] fp16=1 ...      what of BuildConfig changes results
 //   profile                                                one line each, then the range of each of its inputs: min, opt, max
 //   range "x" [1,6] [2,6] [4,6]
+//   default "bias" literal f32[2]{1,2}                     of an input that need not be bound
 //   stored f32[768] 4096                                   constant 0 of the graph, by its place among the kept weights
 //   literal i64[2]{1,-1}                                   constant 1
 //   graph

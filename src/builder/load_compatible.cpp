@@ -4,9 +4,11 @@
 #include "builder/builder.h"
 #include "builder/kept_model.h"
 #include "plan/read.h"
-#include "runtime/plugins.h"
 #include "runtime/engine_access.h"
+#include "runtime/plugins.h"
+#include "runtime/runtime.h"
 #include "runtime/state.h"
+#include "tenfold/ladder.h"
 
 namespace tenfold {
 namespace {
@@ -17,14 +19,15 @@ BuildConfig config_for(const builder::ModelOfPlan& model, const LoadOptions& opt
   config.device = options.device.empty() ? model.kind : options.device;
   config.threads = options.threads, config.pin_threads = options.pin_threads;
   config.cpu_features = options.cpu_features;
-  config.plugins = options.plugins, config.log = options.log;
+  config.plugins = options.plugins, config.log = options.log, config.runtime = options.runtime;
   return config;
 }
 
-Engine build_again(const plan::KeptModel& kept, const LoadOptions& options, const std::string& why) {
-  const builder::ModelOfPlan model = builder::read_kept_model(kept, runtime::registry_with(options.plugins.get()));
+Engine build_again(const plan::KeptPart& kept, const LoadOptions& options, const std::string& why) {
+  builder::ModelOfPlan model = builder::read_kept_model(kept.model, runtime::registry_with(options.plugins.get()));
+  model.config.labels = kept.labels;
   const std::string text = cat("the plan is built again, at level 0, from the model that it keeps: ", why);
-  Log(options.log)(Severity::warning, text);
+  Log(runtime::with_runtime(options).log)(Severity::warning, text);
   Engine engine = builder::build_graph(model.graph, config_for(model, options), model.name);
   std::vector<Note>& notes = runtime::state_of(engine)->info.notes;
   notes.insert(notes.begin(), {Severity::warning, NoteKind::rebuilt, "", text});
@@ -35,7 +38,7 @@ Engine build_again(const plan::KeptModel& kept, const LoadOptions& options, cons
 template <class Load, class Read>
 Engine load_or_build(Load load, Read read, const LoadOptions& options) {
   std::string why;
-  plan::KeptModel kept;
+  plan::KeptPart kept;
   try {
     return load();
   } catch (const Error& refused) {
@@ -44,7 +47,7 @@ Engine load_or_build(Load load, Read read, const LoadOptions& options) {
     try {
       kept = read();
     } catch (const Error&) {}
-    if (kept.text.empty()) throw;
+    if (kept.model.text.empty()) throw;
   }
   return build_again(kept, options, why);
 }
@@ -58,6 +61,13 @@ Engine load_compatible(const std::string& path, const LoadOptions& options) {
                          return plan::read_kept(file->bytes(), file);
                        },
                        options);
+}
+
+Rung compatible_rung(const std::string& path, const std::string& device, LoadOptions options) {
+  Rung rung = plan_rung(path, device, options);
+  if (!device.empty()) options.device = device;
+  rung.open = [path, options] { return load_compatible(path, options); };
+  return rung;
 }
 
 Engine load_compatible(std::span<const std::byte> bytes, const LoadOptions& options) {

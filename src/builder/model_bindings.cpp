@@ -1,16 +1,19 @@
 // Inputs and outputs of a model that is not built.
 #include "builder/builder.h"
+#include "builder/formats.h"
 #include "onnx_import/import.h"
 #include "runtime/plugins.h"
 
 namespace tenfold {
 namespace {
 
-std::vector<BindingInfo> bindings_of(const ir::Graph& graph) {
+std::vector<BindingInfo> bindings_of(const ir::Graph& graph, const BuildConfig& config) {
+  builder::check_defaults(graph, config);
   std::vector<BindingInfo> list;
   for (const auto* values : {&graph.inputs, &graph.outputs})
     for (const ir::Value* v : *values) {
       BindingInfo info{.name = v->name, .dtype = v->dtype(), .shape = {}, .names = {}, .is_input = values == &graph.inputs};
+      info.has_default = info.is_input && config.input_defaults.count(v->name) > 0;
       for (ir::Dim d : v->dims()) {
         info.shape.push_back(d.is_constant() ? d.constant() : -1);
         info.names.push_back(d.is_constant() ? "" : d.text());
@@ -26,13 +29,22 @@ onnx_import::ImportOptions options_of(const BuildConfig& config) {
   return options;
 }
 
+std::vector<BindingInfo> bindings_after(const BuildConfig& given, const builder::Import& import) {
+  BuildConfig config = given;
+  return bindings_of(builder::import_source(import, options_of(given), config), config);
+}
+
 }  // namespace
 
-std::vector<BindingInfo> model_bindings(const std::string& path, const BuildConfig& config) {
-  return bindings_of(onnx_import::import_file(path, options_of(config), runtime::registry_with(config.plugins.get())));
+std::vector<BindingInfo> model_bindings(const std::string& path, const BuildConfig& given) {
+  return bindings_after(given, [&](const onnx_import::ImportOptions& options) {
+    return onnx_import::import_file(path, options, runtime::registry_with(given.plugins.get()));
+  });
 }
-std::vector<BindingInfo> model_bindings(std::span<const std::byte> onnx, const BuildConfig& config) {
-  return bindings_of(onnx_import::import_bytes(onnx, options_of(config), {}, runtime::registry_with(config.plugins.get())));
+std::vector<BindingInfo> model_bindings(std::span<const std::byte> onnx, const BuildConfig& given) {
+  return bindings_after(given, [&](const onnx_import::ImportOptions& options) {
+    return onnx_import::import_bytes(onnx, options, {}, runtime::registry_with(given.plugins.get()));
+  });
 }
 
 }  // namespace tenfold

@@ -35,15 +35,4 @@ std::string hash_of(std::span<const std::byte> bytes) { return cat(bytes.size(),
 
 std::string options_in_words(const BuildConfig& config) { return choices(config, "; "); }
 
-std::string options_text(const BuildConfig& c) {
-  std::string out = choices(c, "\n");
-  for (const auto& set : c.typical_inputs)
-    for (const auto& [name, tensor] : set)
-      if (tensor.dtype() != DType::string)
-        out += cat("\ntypical ", name, " ", ::tenfold::name(tensor.dtype()), " ", text(tensor.shape()), " ",
-                   hash_text({static_cast<const std::byte*>(tensor.raw()), static_cast<std::size_t>(tensor.bytes())}));
-  for (const auto& [key, value] : c.labels) out += cat("\nnote ", key, "=", value);
-  return out;
-}
-
 }  // namespace tenfold::builder

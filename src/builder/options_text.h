@@ -1,4 +1,4 @@
-// What a build depends on beside the model, as text: for keys of caches and for people.
+// What a build was asked for, as text for people; the key of the plan cache is plan_key.cpp's.
 #pragma once
 
 #include <span>
@@ -8,7 +8,6 @@
 
 namespace tenfold::builder {
 
-std::string options_text(const BuildConfig& config);      // all of it: "fp16=0 bf16=0 ...", further lines for what is longer
 std::string options_in_words(const BuildConfig& config);  // one line without typical inputs and labels
 std::string hash_of(std::span<const std::byte> bytes);    // how many, and XXH3 of them in 128 bits: "12:0123...ef"
 

@@ -5,8 +5,8 @@
 #include "base/file.h"
 #include "builder/builder.h"
 #include "builder/options_text.h"
-#include "runtime/runtime.h"
 #include "runtime/plugins.h"
+#include "runtime/runtime.h"
 #include "tenfold/ladder.h"
 #include "tenfold/plan_cache.h"
 #include "tenfold/version.h"
@@ -43,20 +43,87 @@ std::string external_files(std::span<const std::byte> model, const std::vector<s
   return all;
 }
 
-std::string shapes_text(const std::vector<OptimizationProfile>& profiles) {
-  std::string out;
-  for (const OptimizationProfile& profile : profiles) {
-    out += "\nprofile";
-    for (const auto& [name, range] : profile) out += cat(" ", name, "=", text(range.min), "/", text(range.opt), "/", text(range.max));
+std::string tensor_text(const Tensor& tensor) {
+  if (!tensor.defined() || tensor.dtype() == DType::string) return "-";
+  return cat(name(tensor.dtype()), " ", text(tensor.shape()), " ",
+             builder::hash_of({static_cast<const std::byte*>(tensor.raw()), static_cast<std::size_t>(tensor.bytes())}));
+}
+
+// Names are the caller's and may hold anything: with its length in front one cannot be taken for another line.
+std::string named(const std::string& name) { return cat(name.size(), ":", name); }
+
+// A line for each thing that a plan depends on.
+class KeyText {
+ public:
+  std::string text;
+
+  template <class Value>
+  void one(const char* key, const Value& value) {
+    if constexpr (std::is_enum_v<Value>)
+      text += cat("\n", key, " ", static_cast<int>(value));
+    else
+      text += cat("\n", key, " ", value);
   }
-  return out;
+  template <class Value>
+  void each(const char* key, const std::vector<Value>& list) {
+    for (const Value& value : list) add(key, value);
+  }
+  template <class Value>
+  void each(const char* key, const std::map<std::string, Value>& list) {
+    for (const auto& [name, value] : list) add(cat(key, " ", named(name)), value);
+  }
+
+ private:
+  void add(const std::string& key, const std::string& value) { text += cat("\n", key, " ", named(value)); }
+  void add(const std::string& key, const Tensor& value) { text += cat("\n", key, " ", tensor_text(value)); }
+  void add(const std::string& key, const BindingFormat& value) {
+    text += cat("\n", key, " ", value.dtype ? tenfold::name(*value.dtype) : "as it is", " ", static_cast<int>(value.order));
+  }
+  void add(const std::string& key, const ShapeRange& value) {
+    text += cat("\n", key, " ", tenfold::text(value.min), "/", tenfold::text(value.opt), "/", tenfold::text(value.max));
+  }
+  template <class Value>
+  void add(const std::string& key, const std::map<std::string, Value>& value) {  // a profile, an example
+    text += "\n" + key;
+    each(key.c_str(), value);
+  }
+};
+
+// Every field of BuildConfig has a name here, so that a new one does not compile until it is a line of the key, or is named among those
+// without effect on the plan.
+std::string options_text(const BuildConfig& config) {
+  const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
+               check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens, optimization_level, max_tactics,
+               timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
+               disabled_passes, external_data_dirs, keep_portable_graph, version_compatible, hardware_compatible, refittable,
+               random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime, progress, dump] = config;
+  KeyText key;
+  // Told by the device itself and by the files read: device, external_data_dirs. Plug-ins have lines of their own. choose_tactic is
+  // refused.
+  static_cast<void>(device), static_cast<void>(external_data_dirs), static_cast<void>(plugins), static_cast<void>(choose_tactic);
+  // Of the engine that comes from the plan, or of who watches; and what only says how long tuning takes.
+  static_cast<void>(pin_threads), static_cast<void>(log), static_cast<void>(progress), static_cast<void>(dump);
+  static_cast<void>(timing_cache), static_cast<void>(timings), static_cast<void>(error_on_cache_miss);
+  key.one("threads", threads > 0 ? threads : runtime::threads_of(*runtime::runtime_of(runtime)));
+  key.each("profile", profiles);
+  key.each("input", input_formats), key.each("output", output_formats);
+  key.each("overridable", overridable), key.each("default", input_defaults);
+  key.one("fp16", fp16), key.one("bf16", bf16), key.one("int8", int8), key.one("fp8", fp8);
+  key.one("check_overflow", check_overflow), key.each("typical", typical_inputs);
+  key.one("tf32", tf32), key.one("winograd", winograd), key.one("strassen", strassen), key.one("fast_exp", fast_exp);
+  key.one("pack", pack_tokens), key.one("level", optimization_level);
+  key.one("max_tactics", max_tactics), key.one("repetitions", timing_repetitions);
+  key.one("sources", tactic_sources), key.one("workspace", workspace_bytes), key.one("features", cpu_features);
+  key.each("without", disabled_passes), key.one("portable", keep_portable_graph);
+  key.one("version_compatible", version_compatible), key.one("hardware_compatible", hardware_compatible);
+  key.one("refittable", refittable), key.one("random", random_choices), key.each("forced", forced_tactics), key.each("label", labels);
+  return key.text;
 }
 
 std::string plugins_text(const Plugins* plugins) {
   std::string out;
   if (plugins)
-    for (const ir::OpDef* def : runtime::registry_with(plugins).all())
-      if (ir::Registry::builtin().find(def->name) == nullptr) out += "\nplug-in " + def->name;
+    for (const std::string& line : plugins->impl().identity) out += "\nplug-in " + line;
   return out;
 }
 
@@ -72,8 +139,8 @@ std::string plan_key(const std::string& path, const BuildConfig& config) {
       backends::open_backend(config.device, config.cpu_features, runtime::runtime_of(config.runtime)->impl().shared)->info();
   return cat("tenfold ", version(), "\nmodel ", builder::hash_of(model->bytes()),
              external_files(model->bytes(), folders), "\ndevice ", device.kind, " ", device.name, " ", device.features, " sm_", device.arch,
-             " ", device.libraries, " ", device.l1_bytes, " ", device.l2_bytes, " ", device.l3_bytes, shapes_text(config.profiles),
-             "\noptions ", builder::options_text(config), plugins_text(config.plugins.get()));
+             " ", device.libraries, " ", device.l1_bytes, " ", device.l2_bytes, " ", device.l3_bytes, options_text(config),
+             plugins_text(config.plugins.get()));
 }
 
 Engine build_file(const std::string& path, const BuildConfig& config, const PlanCache& cache, const std::string& name, bool* cached) {
@@ -87,7 +154,8 @@ Engine build_file(const std::string& path, const BuildConfig& config, const Plan
                          .threads = config.threads,
                          .pin_threads = config.pin_threads,
                          .plugins = config.plugins,
-                         .log = config.log};
+                         .log = config.log,
+                         .runtime = config.runtime};
   return cache.get(plan_key(path, config), make, load, name);
 }
 

@@ -65,7 +65,30 @@ PlanMaker::PlanMaker(const BuildConfig& config, const std::string& model_name, b
 
 void PlanMaker::name_bindings(const ir::Graph& graph) {
   for (const auto* list : {&graph.inputs, &graph.outputs})
-    for (const ir::Value* v : *list) plan_.bindings.push_back({v->name, v->type, list == &graph.inputs, backends::kPlain});
+    for (const ir::Value* v : *list) {
+      plan_.bindings.push_back({v->name, v->type, list == &graph.inputs});
+      const auto at = config_.input_defaults.find(v->name);
+      if (list == &graph.inputs && at != config_.input_defaults.end()) keep_default(plan_.bindings.back(), at->second);
+    }
+}
+
+void PlanMaker::keep_default(plan::Binding& binding, const Tensor& value) {
+  auto constant = std::make_shared<ir::Constant>();
+  constant->tensor = value;
+  binding.default_constant = constants_.add(binding.name, constant);
+}
+
+void PlanMaker::take_over(const plan::Plan& old, bool rounded) {
+  plan_.labels.insert(old.labels.begin(), old.labels.end());  // what the caller says anew stands
+  plan_.bindings = old.bindings, plan_.states = old.states, old_refit_ = &old.refit;
+  for (plan::Binding& b : plan_.bindings) {
+    if (b.default_constant < 0) continue;
+    const std::byte* bytes = old.bytes_of(static_cast<std::size_t>(b.default_constant));
+    keep_default(
+        b, Tensor(b.type.tensor.dtype, ir::constants(b.type.tensor.dims), std::shared_ptr<const void>(old.weights_owner, bytes), bytes));
+  }
+  plan_.built.model_hash = old.built.model_hash;
+  if (rounded) portable_.say_rounded();
 }
 
 ir::Graph PlanMaker::tracked(const ir::Graph& graph) {

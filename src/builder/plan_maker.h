@@ -31,12 +31,7 @@ class PlanMaker {
   PlanMaker(const BuildConfig& config, const std::string& model_name, backends::Backend& backend, BuildReport& report);
   // The names and types that callers see; without it those of the first graph added.
   void name_bindings(const ir::Graph& graph);
-  void take_over(const plan::Plan& old, bool rounded) {
-    plan_.labels.insert(old.labels.begin(), old.labels.end());   // what the caller says anew stands
-    plan_.bindings = old.bindings, plan_.states = old.states, old_refit_ = &old.refit;
-    plan_.built.model_hash = old.built.model_hash;
-    if (rounded) portable_.say_rounded();
-  }
+  void take_over(const plan::Plan& old, bool rounded);
   // Several forms of one graph, all computing the same: that is taken whose steps take least time, the first if they tie.
   void add(std::vector<ir::Graph> forms, const std::vector<plan::Range>& ranges);
   void add(ir::Graph graph, const std::vector<plan::Range>& ranges);
@@ -52,6 +47,7 @@ class PlanMaker {
   tune::Chosen choose(ir::Graph& form, const std::vector<plan::Range>& ranges, BuildReport& report);
   void save_times();
   void note_clocks();   // in the plan, as they were when what it is chosen by was timed
+  void keep_default(plan::Binding& binding, const Tensor& value);
 
   const BuildConfig& config_;
   backends::Backend& backend_;

@@ -17,6 +17,9 @@ Engine retune(const plan::Plan& old, const BuildConfig& given, BuildReport& repo
   const NoteBook book;
   const BuildConfig config = book.listening(runtime::with_runtime(given));
   require(config.profiles.empty(), ErrorKind::invalid_argument, "re-tuning keeps the plan's profiles; build the model again for others");
+  require(config.input_formats.empty() && config.output_formats.empty() && config.overridable.empty() && config.input_defaults.empty(),
+          ErrorKind::invalid_argument,
+          "re-tuning keeps the plan's inputs and outputs; build the model again for other types, orders or defaults");
   auto backend = backends::open_backend(config.device, config.cpu_features, config.runtime->impl().shared);
   const ir::Registry& registry = runtime::registry_with(config.plugins.get());
   require(old.device.kind == backend->info().kind, ErrorKind::plan_refused, "the plan was built for '", old.device.kind,

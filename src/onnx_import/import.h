@@ -19,6 +19,9 @@ struct ImportOptions {
   std::vector<std::filesystem::path> external_data_dirs = {};
   // Shapes of inputs by name; -1 leaves a dimension as the model has it. A named dimension fixed here is fixed everywhere.
   std::map<std::string, Shape, std::less<>> input_shapes = {};
+  // Initializers that are inputs, too, by name, "*": all. They become inputs, and `defaults`, which must be there, gets their values.
+  std::vector<std::string> overridable = {};
+  std::map<std::string, Tensor>* defaults = nullptr;
   bool check_finite = true;                             // warn of NaN and infinity in float weights
   std::int64_t max_nodes = 1'000'000;                   // after functions are inlined
   Log log = {};

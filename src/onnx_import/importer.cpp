@@ -1,6 +1,8 @@
 // A model's frame: versions, functions, inputs, initializers and outputs of the main graph.
 #include "onnx_import/importer.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "ir/finite.h"
 #include "onnx_import/tensor_proto.h"
@@ -84,9 +86,48 @@ void Importer::read_functions() {
   }
 }
 
+// Those of options_.overridable, each with its initializer.
+std::map<std::string, const onnx::TensorProto*> Importer::overridable_inputs() const {
+  std::map<std::string, const onnx::TensorProto*> possible;
+  std::unordered_set<std::string> inputs;
+  for (const auto& input : model_.graph->input) inputs.insert(input.name);
+  for (const auto& tensor : model_.graph->initializer)
+    if (inputs.count(tensor.name)) possible.emplace(tensor.name, &tensor);
+  const std::vector<std::string>& asked = options_.overridable;
+  if (std::count(asked.begin(), asked.end(), "*") > 0) return possible;
+  std::map<std::string, const onnx::TensorProto*> chosen;
+  for (const std::string& name : asked) {
+    const auto found = possible.find(name);
+    if (found == possible.end()) {
+      std::string names;
+      for (const auto& [other, tensor] : possible) names += (names.empty() ? "it has '" : ", '") + other + "'";
+      fail(ErrorKind::invalid_argument,
+           cat("'", name, "' is to be overridable, but the model has no input of that name with an initializer; ",
+               names.empty() ? "it has none at all" : names));
+    }
+    chosen.insert(*found);
+  }
+  return chosen;
+}
+
+// The declared shape may be open; an initializer has one.
+ir::ValueType Importer::with_default(const onnx::ValueInfoProto& input, const onnx::TensorProto& initializer) {
+  Tensor value = to_tensor(initializer, &files_);
+  const std::int64_t declared = input.type.tensor_type ? input.type.tensor_type->elem_type : 0;
+  require(declared == 0 || ops::dtype_from_onnx(declared) == value.dtype(), ErrorKind::invalid_model, "input '", input.name,
+          "' is declared as ", declared == 0 ? "" : tenfold::name(ops::dtype_from_onnx(declared)), ", its initializer is ",
+          tenfold::name(value.dtype()));
+  ir::ValueType type{.tensor = {value.dtype(), ir::to_dims(value.shape())}};
+  options_.defaults->emplace(input.name, std::move(value));
+  return type;
+}
+
 void Importer::add_inputs(Scope& scope) {
   const auto& proto = *model_.graph;
-  // Before IR version 4 every initializer is an input too; later it is a default value. Both are taken as constants.
+  // Before IR version 4 every initializer is an input too; later it is a default value. Both are taken as constants unless they are asked
+  // for.
+  check(options_.overridable.empty() || options_.defaults, "overridable inputs without a place for their defaults");
+  const std::map<std::string, const onnx::TensorProto*> overridable = overridable_inputs();
   std::unordered_set<std::string> constants;
   for (const auto& tensor : proto.initializer) constants.insert(tensor.name);
   for (const auto& tensor : proto.sparse_initializer) constants.insert(tensor.values.name);
@@ -94,10 +135,12 @@ void Importer::add_inputs(Scope& scope) {
   types.fix_names(proto);
   for (const auto& input : proto.input) {
     require(!input.name.empty(), ErrorKind::invalid_model, "an input has no name");
-    if (constants.count(input.name)) continue;
+    const auto optional = overridable.find(input.name);
+    if (optional == overridable.end() && constants.count(input.name)) continue;
     try {
       require(!scope.names.count(input.name), ErrorKind::invalid_model, "two inputs are named '", input.name, "'");
-      define(scope, input.name, scope.graph->add_input(input.name, types.input(input)));
+      const ir::ValueType type = optional == overridable.end() ? types.input(input) : with_default(input, *optional->second);
+      define(scope, input.name, scope.graph->add_input(input.name, type));
     } catch (const Error& error) {
       note(error);
       scope.broken.insert(input.name);
@@ -122,7 +165,10 @@ void Importer::add_initializers(const onnx::GraphProto& proto, Scope& scope) {
     if (options_.check_finite) names.push_back(name), weights.push_back(tensor);
     define(scope, name, scope.graph->add_constant(tensor, name, true));
   };
-  for (const auto& tensor : proto.initializer) add(tensor.name, [&] { return to_tensor(tensor, &files_, &later_); });
+  const bool main = &proto == &*model_.graph;
+  for (const auto& tensor : proto.initializer)
+    if (!main || !options_.defaults || !options_.defaults->count(tensor.name))
+      add(tensor.name, [&] { return to_tensor(tensor, &files_, &later_); });
   for (const auto& tensor : proto.sparse_initializer) add(tensor.values.name, [&] { return to_tensor(tensor, &files_); });
   later_.copy();
   const std::vector<bool> finite = ir::all_finite(weights);

@@ -84,6 +84,8 @@ class Importer {
   void read_functions();
   Opsets read_opsets(const std::vector<onnx::OperatorSetIdProto>& imports, bool main);
   void add_inputs(Scope& scope);
+  std::map<std::string, const onnx::TensorProto*> overridable_inputs() const;
+  ir::ValueType with_default(const onnx::ValueInfoProto& input, const onnx::TensorProto& initializer);
   void add_initializers(const onnx::GraphProto& proto, Scope& scope);
   void add_outputs(Scope& scope);
   void expect_outputs(const Scope& scope);

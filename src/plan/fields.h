@@ -172,8 +172,8 @@ void fields(A& a, Range& x) {
 }
 template <class A>
 void fields(A& a, Binding& x) {
-  auto& [name, type, is_input, layout] = x;
-  a(name, type, is_input, layout);
+  auto& [name, type, is_input, default_constant] = x;
+  a(name, type, is_input, default_constant);
 }
 template <class A>
 void fields(A& a, StatePair& x) {

@@ -122,7 +122,9 @@ std::string inspect_text(const Plan& plan, int detail) {
   if (!plan.built.model_hash.empty()) out += cat("model    ", plan.built.model_hash, " (bytes, XXH3)\n");
   if (!plan.built.options.empty()) out += cat("options  ", plan.built.options, "\n");
   if (!plan.built.clocks.empty()) out += cat("timed    with ", clocks_text(plan.built.clocks), "\n");
-  for (const Binding& b : plan.bindings) out += cat(b.is_input ? "input    " : "output   ", b.name, "  ", ir::text(b.type), "\n");
+  for (const Binding& b : plan.bindings)
+    out +=
+        cat(b.is_input ? "input    " : "output   ", b.name, "  ", ir::text(b.type), b.default_constant >= 0 ? "  has a default\n" : "\n");
   for (const StatePair& s : plan.states) out += cat("state    output ", s.output, " continues input ", s.input, "\n");
   if (!plan.portable.empty()) out += cat("portable graph of ", plan.portable.size(), " bytes: the plan can be tuned again elsewhere\n");
   for (std::size_t p = 0; p < plan.programs.size(); ++p) {

@@ -90,7 +90,7 @@ struct Binding {
   std::string name;
   ir::ValueType type;
   bool is_input = true;
-  backends::Layout layout;
+  std::int32_t default_constant = -1;  // of an input: its value where nothing is bound; -1: it must be bound
 };
 // Output `output` continues input `input` (state): they may share memory.
 struct StatePair { std::int32_t input = 0, output = 0; };
@@ -102,7 +102,7 @@ struct Constant {
 };
 
 // The model as it was imported, so that it can be built again where this plan is of no use (builder/kept_model.h says how). Every later
-// version of Tenfold reads its two sections, whatever else changes in the file.
+// version of Tenfold reads its two sections and the labels, whatever else changes in the file.
 struct KeptModel {
   std::string text;                      // empty: not kept
   std::shared_ptr<const void> owner;

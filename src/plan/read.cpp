@@ -159,18 +159,20 @@ Plan read_metadata(std::span<const std::byte> bytes) {
   });
 }
 
-KeptModel read_kept(Bytes file, const std::shared_ptr<const void>& owner) {
+KeptPart read_kept(Bytes file, const std::shared_ptr<const void>& owner) {
   const std::vector<Section> sections = read_table(file, true);
   check_places(file, sections);
-  Bytes text, weights;
+  Bytes text, weights, labels;
   for (const Section& s : sections) {
     const Bytes bytes = file.subspan(s.offset, s.bytes);
     need(hash64(bytes) == s.checksum, "the plan is damaged: the checksum of section ", static_cast<std::uint32_t>(s.id),
          " does not match");
     if (s.id == SectionId::kept_model) text = bytes;
     if (s.id == SectionId::kept_weights) weights = bytes;
+    if (s.id == SectionId::labels) labels = bytes;
   }
-  return text.empty() ? KeptModel{} : kept(text, weights, owner);
+  if (text.empty()) return {};
+  return {kept(text, weights, owner), labels.empty() ? std::map<std::string, std::string>() : guarded([&] { return labels_in(labels); })};
 }
 
 std::map<std::string, std::string> read_labels(const std::string& path) {

@@ -23,9 +23,13 @@ Plan load(const std::string& path, const ReadOptions& options = {});
 Plan load(std::span<const std::byte> bytes, const ReadOptions& options = {});
 // Reads every byte once, into memory where the weights stay.
 Plan load(const PlanReader& reader, const ReadOptions& options = {});
-// The model that a plan of any version keeps, without `owner` a copy; empty if it keeps none. Throws plan_refused where the file is damaged
-// anywhere: then nothing is to be built from it.
-KeptModel read_kept(std::span<const std::byte> file, const std::shared_ptr<const void>& owner);
+// The model that a plan of any version keeps, without `owner` a copy, and its labels; empty if it keeps none. Throws plan_refused where the
+// file is damaged anywhere: then nothing is to be built from it.
+struct KeptPart {
+  KeptModel model;
+  std::map<std::string, std::string> labels;
+};
+KeptPart read_kept(std::span<const std::byte> file, const std::shared_ptr<const void>& owner);
 // The labels alone, of a plan of any version; the weights are not touched.
 std::map<std::string, std::string> read_labels(const std::string& path);
 // The metadata section alone: a plan without weights.

@@ -13,8 +13,9 @@ inline Plan sample_plan() {
   p.device.kind = "sample", p.device.name = "a machine", p.device.features = p.needs = backends::kAvx2 | backends::kVnni;
   p.model_name = "sample.onnx", p.builder = "tenfold test";
   const ir::Dim batch = ir::Dim::symbol("batch");
-  p.bindings = {{"x", {.tensor = {DType::f32, {batch, 4}}}, true, {}}, {"c", {.tensor = {DType::boolean, {}}}, true, {}},
-                {"y", {.tensor = {DType::f32, {batch, 4}}}, false, {}}};
+  p.bindings = {{"x", {.tensor = {DType::f32, {batch, 4}}}, true},
+                {"c", {.tensor = {DType::boolean, {}}}, true},
+                {"y", {.tensor = {DType::f32, {batch, 4}}}, false}};
   p.states = {{0, 0}};
   static constexpr float kWeights[32] = {1, 2, 3, 4};
   p.weights = reinterpret_cast<const std::byte*>(kWeights), p.weights_bytes = sizeof kWeights;

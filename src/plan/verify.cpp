@@ -27,6 +27,11 @@ void verify_tables(const Plan& plan) {
     must(names[b.is_input].insert(b.name).second, "two ", b.is_input ? "inputs" : "outputs", " are named '", b.name, "'");
     must(b.type.kind == ir::ValueType::Kind::tensor && b.type.ranked && b.type.tensor.dtype != DType::string, "binding '", b.name, "' is ",
          ir::text(b.type), ", which plans cannot hold");
+    if (b.default_constant == -1) continue;
+    const auto index = static_cast<std::size_t>(b.default_constant);
+    must(b.is_input && b.default_constant >= 0 && index < plan.constants.size() && ir::is_constant(b.type.tensor.dims) &&
+             plan.constants[index].bytes == byte_size(b.type.tensor.dtype, element_count(ir::constants(b.type.tensor.dims))),
+         "binding '", b.name, "' has constant ", b.default_constant, " for a default, which does not suit it");
   }
   for (const StatePair& s : plan.states)
     must(s.input >= 0 && s.input < inputs && s.output >= 0 && s.output < outputs, "a state pair names binding ", s.input, " or ", s.output);

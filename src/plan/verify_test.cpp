@@ -50,6 +50,16 @@ TEST(Verify, Tables) {
   EXPECT_NE(refusal([](Plan& p) { p.bindings[0].type.tensor.dtype = DType::string; }), "");
 }
 
+// Of 'c', a boolean, the default is a constant of one byte.
+TEST(Verify, DefaultsSuitTheirInputs) {
+  const auto with = [](std::size_t binding, std::int32_t constant, std::int64_t bytes) {
+    return refusal([&](Plan& p) { p.bindings[binding].default_constant = constant, p.constants[0].bytes = bytes; });
+  };
+  EXPECT_EQ(with(1, 0, 1).find("default"), std::string::npos);
+  for (const std::string& refused : {with(1, 0, 2), with(1, -2, 1), with(1, 99, 1), with(0, 0, 1), with(2, 0, 1)})
+    EXPECT_NE(refused.find("for a default, which does not suit it"), std::string::npos) << refused;
+}
+
 TEST(Verify, SymbolsAndRanges) {
   expect_refused("range", [](Program& g) { g.box[0].min = -1; });
   expect_refused("range", [](Program& g) { g.box[0].max = INT64_MAX; });

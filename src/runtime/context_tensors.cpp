@@ -69,6 +69,11 @@ std::vector<Tensor> ExecutionContext::run(const std::vector<Tensor>& inputs, con
   const auto expect_ok = [&](Status s) { require(s.code == Status::ok, ErrorKind::invalid_argument, describe(s)); };
   for (std::size_t i = 0; i < count; ++i) {
     const BindingInfo& info = c.engine->bindings[i];
+    if (info.has_default && !inputs[i].defined()) {
+      expect_ok(bind(static_cast<int>(i), nullptr, 0));
+      continue;
+    }
+    require(inputs[i].defined(), ErrorKind::invalid_argument, "input '", info.name, "' has no default, and no tensor is given for it");
     require(inputs[i].dtype() == info.dtype, ErrorKind::invalid_argument, "input '", info.name, "' is ", name(info.dtype), ", ",
             name(inputs[i].dtype()), " given");
     Status s = set_input_shape(static_cast<int>(i), inputs[i].shape());

@@ -1,4 +1,6 @@
 // Making a context: its arena, frames, and what a device with memory of its own needs beside them.
+#include <cstring>
+
 #include "base/checked.h"
 #include "runtime/state.h"
 
@@ -36,6 +38,19 @@ void borrow_arena(ContextState& c, const ContextOptions& options) {
   c.arena_room = options.bytes - scratch;
 }
 
+// An input with a default finds it in the context's own memory, which is taken where nothing is bound.
+void fill_defaults(ContextState& c) {
+  const plan::Plan& plan = c.engine->plan;
+  for (std::size_t b = 0; b < plan.bindings.size(); ++b) {
+    const std::int32_t constant = plan.bindings[b].default_constant;
+    if (constant < 0) continue;
+    const auto index = static_cast<std::size_t>(constant);
+    const std::int64_t bytes = plan.constants[index].bytes;
+    c.own[b] = {c.engine->backend->allocate_host(bytes), bytes};
+    if (bytes > 0) std::memcpy(c.own[b].memory.get(), plan.bytes_of(index), static_cast<std::size_t>(bytes));
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<ContextState> make_context(std::shared_ptr<EngineState> engine, const ContextOptions& options) {
@@ -63,6 +78,7 @@ std::unique_ptr<ContextState> make_context(std::shared_ptr<EngineState> engine, 
   c.memory.assign(bindings, nullptr);
   c.memory_bytes.assign(bindings, 0);
   c.own.resize(bindings);
+  fill_defaults(c);
   c.occupied.reserve(bindings);
   if (is_staged(*c.engine)) make_mirrors(c);
   for (const BindingInfo& b : c.engine->bindings) {

@@ -180,7 +180,12 @@ std::int64_t library_workspace(const OpenProgram& program) {
 
 void describe_bindings(EngineState& engine) {
   for (const plan::Binding& b : engine.plan.bindings) {
-    BindingInfo info{.name = b.name, .dtype = b.type.tensor.dtype, .shape = {}, .names = {}, .is_input = b.is_input};
+    BindingInfo info{.name = b.name,
+                     .dtype = b.type.tensor.dtype,
+                     .shape = {},
+                     .names = {},
+                     .is_input = b.is_input,
+                     .has_default = b.default_constant >= 0};
     for (ir::Dim d : b.type.tensor.dims) {
       info.shape.push_back(d.is_constant() ? d.constant() : -1);
       info.names.push_back(d.is_constant() ? "" : d.text());

@@ -96,7 +96,7 @@ std::optional<Engine> PlanCache::find(const std::string& key, const LoadOptions&
   if (!fs::exists(file, none)) return miss("there is no plan '" + file + "'");
   try {
     if (const std::string held = key_of(file); !held.empty() && held != key) return miss("'" + file + "' was made from something else");
-    Engine engine = Engine::load(file, load);
+    Engine engine = options_.load ? options_.load(file, load) : Engine::load(file, load);
     if (engine.labels().find(kKey) == engine.labels().end()) return miss("'" + file + "' was made from something else");
     fs::last_write_time(file, fs::file_time_type::clock::now(), none);  // used now; best effort
     return engine;

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 
+#include "base/file.h"
+#include "base/hash.h"
 #include "runtime/plugin_operator.h"
 #include "runtime/plugin_views.h"
 
@@ -66,6 +68,9 @@ void Plugins::Impl::add(const tenfold_plugin_operator* given, const std::string&
   require(!defaults.has(runtime::kPluginVersion), ErrorKind::invalid_argument, "the attribute '",
           runtime::kPluginVersion, "' of ", runtime::plugin_text(*plugin), " is Tenfold's own");
   registry.add(runtime::plugin_operator(plugin, std::move(defaults)));
+  std::string line = cat(plugin->name, " since ", plugin->table.since, " version ", plugin->table.version);
+  for (const runtime::PluginTacticTable& t : plugin->tactics) line += cat(", ", t.name, " for ", t.device, " version ", t.table.version);
+  identity.push_back(std::move(line));
   for (runtime::PluginTactic& t : runtime::plugin_tactics(*plugin))
     (t.device == "cuda" ? on_gpu : on_cpu).push_back(std::move(t.tactic));
 }
@@ -101,6 +106,9 @@ void Plugins::load(const std::string& path) {
   try {
     const tenfold_plugin_library library = library_table(handle.get());
     const std::string name = std::filesystem::path(path).filename().string();
+    const auto file = MappedFile::open(path);
+    const Hash128 hash = hash128(file->bytes());
+    impl_->identity.push_back(cat("library of ", file->bytes().size(), " bytes, ", hash.low, " ", hash.high));
     for (std::int32_t i = 0; i < library.operator_count; ++i) impl_->add(library.operators[i], name, handle);
   } catch (Error& e) {
     throw e.within("plug-in library '" + path + "'");

@@ -12,6 +12,7 @@ struct Plugins::Impl {
   void add(const tenfold_plugin_operator* given, const std::string& library, std::shared_ptr<const void> keeps_library);
   ir::Registry registry;  // the built-in operators and the plug-ins'
   std::vector<backends::Tactic> on_cpu, on_gpu;
+  std::vector<std::string> identity;  // lines that tell this set from others: libraries by their bytes, operators by their versions
 };
 
 namespace runtime {

@@ -33,6 +33,19 @@ typedef struct {
   const tenfold_data* data;
   int32_t example;
 } tenfold_typical_input;
+/* The order of an image's dims in the caller's memory: of [...,C,H,W] in the model TENFOLD_ORDER_HWC makes [...,H,W,C], the binding's shape
+ * from then on. */
+enum { TENFOLD_ORDER_OF_MODEL = 0, TENFOLD_ORDER_HWC, TENFOLD_ORDER_DHWC };
+typedef struct {
+  const char* binding; /* an input's or output's name */
+  const char* dtype;   /* null: the model's; else values are cast, nothing is scaled */
+  int32_t order;       /* TENFOLD_ORDER_* */
+} tenfold_binding_format;
+/* The value of an input where nothing is bound. */
+typedef struct {
+  const char* input;
+  const tenfold_data* data;
+} tenfold_input_default;
 typedef struct {
   const char *tactic, *config;
   double nanoseconds;              /* -1: not timed */
@@ -86,6 +99,17 @@ typedef struct {
   void* dump_user;
   tenfold_report* report;          /* is filled; may be null */
   const tenfold_plugin_set* plugins;    /* operators beside the built-in ones, or null */
+  int32_t timing_repetitions;           /* launches of a candidate that are timed; 0: as many as the level has time for */
+  int32_t version_compatible;           /* 1: the plan keeps its model, for tenfold_load_compatible() */
+  int32_t hardware_compatible;          /* 1: the same, and on a CPU kernels need no more than AVX2 */
+  int32_t overridable_count;
+  const char* const* overridable; /* initialisers that stay inputs, with their values for defaults; "*": all that are inputs, too */
+  const tenfold_binding_format *input_formats, *output_formats; /* types and orders other than the model's */
+  int32_t input_format_count, output_format_count;
+  const tenfold_input_default* input_defaults; /* of any model's inputs */
+  int32_t input_default_count;
+  int32_t reserved2;              /* 0 */
+  const tenfold_runtime* runtime; /* that the engine belongs to; null: the process's own */
 } tenfold_build_config;
 /* `config` may be null: all defaults. */
 TENFOLD_API tenfold_status tenfold_build_file(const char* onnx_path, const tenfold_build_config* config,
@@ -100,7 +124,13 @@ TENFOLD_API tenfold_status tenfold_retune_file(const char* plan_path, const tenf
 TENFOLD_API tenfold_status tenfold_retune(const tenfold_engine* old, const tenfold_build_config* config,
                                           tenfold_engine** engine);
 
-/* A model's inputs and outputs without a build. Of the configuration, ranges and external_data_dirs count. */
+/* As tenfold_engine_load_with() and tenfold_engine_load_bytes(). A plan that this version or device refuses, and that was built to be
+ * compatible, is built again, at level 0, from the model that it keeps; tenfold_engine_note() tells of it. */
+TENFOLD_API tenfold_status tenfold_load_compatible(const char* plan_path, const tenfold_load_options* options, tenfold_engine** engine);
+TENFOLD_API tenfold_status tenfold_load_compatible_bytes(const void* plan, size_t bytes, const tenfold_load_options* options,
+                                                         tenfold_engine** engine);
+
+/* A model's inputs and outputs without a build. Of the configuration, ranges, formats, defaults and external_data_dirs count. */
 TENFOLD_API tenfold_status tenfold_model_open(const char* onnx_path, const tenfold_build_config* config,
                                               tenfold_model** model);
 TENFOLD_API tenfold_status tenfold_model_open_bytes(const void* onnx, size_t bytes, const tenfold_build_config* config,
@@ -108,6 +138,8 @@ TENFOLD_API tenfold_status tenfold_model_open_bytes(const void* onnx, size_t byt
 TENFOLD_API void tenfold_model_free(tenfold_model* model);
 TENFOLD_API int32_t tenfold_model_bindings(const tenfold_model* model);
 TENFOLD_API tenfold_status tenfold_model_binding(const tenfold_model* model, int32_t binding, tenfold_binding_info* info);
+/* As tenfold_engine_binding_symbol(). */
+TENFOLD_API const char* tenfold_model_binding_symbol(const tenfold_model* model, int32_t binding, int32_t dim);
 
 /* The named weights of a model file, for tenfold_engine_refit(). */
 TENFOLD_API tenfold_status tenfold_weights_read(const char* onnx_path, const tenfold_build_config* config,

@@ -29,7 +29,8 @@ TENFOLD_API tenfold_status tenfold_context_enqueue(tenfold_context* context, voi
 /* what the first run at these shapes and bindings would do */
 TENFOLD_API tenfold_status tenfold_context_prepare(tenfold_context* context);
 TENFOLD_API tenfold_status tenfold_context_wait(tenfold_context* context);     /* until what was enqueued is done */
-TENFOLD_API void tenfold_context_cancel(tenfold_context* context);          /* from any thread */
+/* From any thread. 1: a run was under way, and returns TENFOLD_RUN_CANCELLED; 0: none was. */
+TENFOLD_API int32_t tenfold_context_cancel(tenfold_context* context);
 /* Without it: the first profile that fits the shapes. */
 TENFOLD_API tenfold_status tenfold_context_set_profile(tenfold_context* context, int32_t profile);
 /* The GPU's memory that stands for a binding whose own memory is the host's; null on CPUs. Bound itself, nothing is copied. */

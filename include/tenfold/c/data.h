@@ -2,6 +2,7 @@
 #ifndef TENFOLD_C_DATA_H
 #define TENFOLD_C_DATA_H
 
+#include "tenfold/c/dlpack.h"
 #include "tenfold/c/status.h"
 #include "tenfold/c/types.h"
 #include "tenfold/export.h"
@@ -27,6 +28,14 @@ TENFOLD_API int32_t tenfold_data_kind(const tenfold_data* data);   /* 0: null */
 /* What a tensor holds. Set info->struct_size before the call. */
 TENFOLD_API tenfold_status tenfold_data_tensor_info(const tenfold_data* data, tenfold_tensor_info* info);
 TENFOLD_API void tenfold_data_free(tenfold_data* data);
+
+/* The bytes shared, marked read-only: the caller calls the deleter. */
+TENFOLD_API tenfold_status tenfold_data_to_dlpack(const tenfold_data* data, DLManagedTensorVersioned** tensor);
+/* Takes the struct over: its deleter is called when nothing uses the bytes any more, or at once where they are copied because strides are
+ * not dense. A status that is not TENFOLD_OK leaves it to the caller. */
+TENFOLD_API tenfold_status tenfold_data_from_dlpack(DLManagedTensorVersioned* tensor, tenfold_data** data);
+/* Of an element of this type ("i4": 4); 0: there is none of that name, or it is a string. */
+TENFOLD_API int32_t tenfold_dtype_bits(const char* dtype);
 
 #ifdef __cplusplus
 }

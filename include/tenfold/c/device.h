@@ -37,6 +37,19 @@ TENFOLD_API tenfold_status tenfold_device_look_for_libraries_in(const char* fold
 /* The bits for cpu_features of builds and loads: "avx2,avx512". */
 TENFOLD_API tenfold_status tenfold_device_parse_cpu_features(const char* text, uint32_t* features);
 
+/* The last failure of a device in this process. Texts live until this thread's next call of the same function. */
+typedef struct {
+  size_t struct_size;
+  const char* device;                            /* "cuda:0" */
+  int32_t number;                                /* the driver's: 700; 0: there was no failure */
+  int32_t driver_version;                        /* the CUDA version that the driver speaks: 13000 is 13.0 */
+  const char *symbol, *words, *call, *libraries; /* tenfold/device_error.h says more */
+  const char* text;                              /* all of it in one line; "": there was none */
+} tenfold_device_error;
+TENFOLD_API tenfold_status tenfold_device_last_error(const char* device, tenfold_device_error* error);
+/* *lost: 1: a kernel's fault took the device from this process, until it is started again; *reason (or null): one line. */
+TENFOLD_API tenfold_status tenfold_device_health(const char* device, int32_t* lost, const char** reason);
+
 #ifdef __cplusplus
 }
 #endif

@@ -25,6 +25,7 @@ typedef struct {
   uint32_t cpu_features;           /* restrict to these; 0: all the machine has */
   int32_t reserved;                /* 0 */
   const tenfold_plugin_set* plugins;   /* operators that the plan may use beside the built-in ones, or null */
+  const tenfold_runtime* runtime;      /* that the engine belongs to; null: the process's own */
 } tenfold_load_options;
 /* `options` may be null: all defaults. The bytes of a plan are copied. */
 TENFOLD_API tenfold_status tenfold_engine_load_with(const char* plan_path, const tenfold_load_options* options,
@@ -49,6 +50,7 @@ typedef struct {
   const char *name, *dtype;
   const int64_t* shape;            /* -1 where it depends on the shapes set */
   int32_t rank, is_input;
+  int32_t has_default; /* 1: an input that need not be bound */
 } tenfold_binding_info;
 /* Set info->struct_size before the call. */
 TENFOLD_API tenfold_status tenfold_engine_binding(const tenfold_engine* engine, int32_t binding,
@@ -68,11 +70,25 @@ typedef struct {
   int64_t library_workspace_bytes; /* of arena_bytes: the most that a step in cuBLASLt, cuDNN or oneDNN works in */
   int32_t profiles, steps, threads;
   int32_t on_gpu, waits_in_run, allocates_in_run;
+  int32_t notes;           /* how many tenfold_engine_note() has */
+  int64_t workspace_bytes; /* of arena_bytes: the most that any step works in */
+  int64_t binding_bytes;   /* on a GPU: a context's copies of inputs and outputs there, at the largest shapes */
+  int64_t pinned_bytes;    /* on a GPU: memory of the host that a context keeps for steps there, at the largest shapes */
 } tenfold_engine_information;
 /* Set info->struct_size before the call. */
 TENFOLD_API tenfold_status tenfold_engine_info(const tenfold_engine* engine, tenfold_engine_information* info);
 /* GPU memory that the engine and its contexts have now; 0 on CPUs. */
 TENFOLD_API tenfold_status tenfold_engine_gpu_bytes(const tenfold_engine* engine, int64_t* bytes);
+/* What the build and the load had to tell, in their order: tenfold/notes.h says what kinds there are. */
+enum { TENFOLD_NOTE_MESSAGE = 0, TENFOLD_NOTE_REFERENCE_KERNEL, TENFOLD_NOTE_PRECISION, TENFOLD_NOTE_REBUILT };
+typedef struct {
+  size_t struct_size;
+  int32_t severity; /* TENFOLD_LOG_* */
+  int32_t kind;     /* TENFOLD_NOTE_*; later versions may have others */
+  const char* step; /* that it is about; "": the whole */
+  const char* text;
+} tenfold_note;
+TENFOLD_API tenfold_status tenfold_engine_note(const tenfold_engine* engine, int32_t index, tenfold_note* note);
 /* In: *rank = room in each of min, opt and max (any may be null); out: the input's rank. */
 TENFOLD_API tenfold_status tenfold_engine_profile_shape(const tenfold_engine* engine, int32_t profile, int32_t input,
                                                         int64_t* min, int64_t* opt, int64_t* max, int32_t* rank);

@@ -18,6 +18,9 @@ TENFOLD_API void tenfold_ladder_free(tenfold_ladder* ladder);
 /* Rungs are tried in the order in which they were added; to be added before the first is opened. */
 TENFOLD_API tenfold_status tenfold_ladder_add_plan(tenfold_ladder* ladder, const char* plan_path,
                                                    const tenfold_load_options* options);
+/* tenfold-builder: the same by tenfold_load_compatible(). */
+TENFOLD_API tenfold_status tenfold_ladder_add_compatible_plan(tenfold_ladder* ladder, const char* plan_path,
+                                                              const tenfold_load_options* options);
 /* tenfold-builder. The cache (or null) must live as long as the ladder. */
 TENFOLD_API tenfold_status tenfold_ladder_add_model(tenfold_ladder* ladder, const char* onnx_path,
                                                     const tenfold_build_config* config, const tenfold_plan_cache* cache);

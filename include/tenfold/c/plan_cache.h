@@ -16,12 +16,18 @@ extern "C" {
 TENFOLD_API tenfold_status tenfold_plan_cache_create(const char* folder, int64_t most_bytes, tenfold_plan_cache** cache);
 TENFOLD_API void tenfold_plan_cache_free(tenfold_plan_cache* cache);
 TENFOLD_API const char* tenfold_plan_cache_folder(const tenfold_plan_cache* cache);
-/* name (or null): the entry's file name. No entry: TENFOLD_OK and a null engine. */
+/* tenfold-builder: one whose entries are loaded by tenfold_load_compatible(). */
+TENFOLD_API tenfold_status tenfold_plan_cache_create_compatible(const char* folder, int64_t most_bytes, tenfold_plan_cache** cache);
+/* The file of an entry. The text lives until this thread's next call. */
+TENFOLD_API tenfold_status tenfold_plan_cache_path(const tenfold_plan_cache* cache, const char* key, const char* name, const char** path);
+/* name (or null): the entry's file name. No entry: TENFOLD_OK and a null engine; tenfold_last_error() then says why. */
 TENFOLD_API tenfold_status tenfold_plan_cache_find(const tenfold_plan_cache* cache, const char* key, const char* name,
                                                    const tenfold_load_options* options, tenfold_engine** engine);
 TENFOLD_API tenfold_status tenfold_plan_cache_store(const tenfold_plan_cache* cache, const char* key, const char* name,
                                                     const tenfold_engine* engine);
 TENFOLD_API tenfold_status tenfold_plan_cache_clear(const tenfold_plan_cache* cache, int32_t* removed);
+/* tenfold-builder: the key of a model for a configuration. The text lives until this thread's next call. */
+TENFOLD_API tenfold_status tenfold_plan_key(const char* onnx_path, const tenfold_build_config* config, const char** key);
 /* tenfold-builder: tenfold_build_file(), unless the cache has the plan. `cached` may be null. */
 TENFOLD_API tenfold_status tenfold_plan_cache_build_file(const tenfold_plan_cache* cache, const char* onnx_path,
                                                          const tenfold_build_config* config, const char* name,

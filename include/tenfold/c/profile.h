@@ -21,6 +21,9 @@ TENFOLD_API tenfold_status tenfold_context_last_times(const tenfold_context* con
 /* Is called after each step, with its time; null: no more. */
 typedef void (*tenfold_profiler_function)(void* user, const char* step, double milliseconds);
 TENFOLD_API tenfold_status tenfold_context_set_profiler(tenfold_context* context, tenfold_profiler_function profiler, void* user);
+/* The same, and when the step began: milliseconds since the run did. Of the two the one that was set last is called. */
+typedef void (*tenfold_step_timer_function)(void* user, const char* step, double start_ms, double milliseconds);
+TENFOLD_API tenfold_status tenfold_context_set_step_timer(tenfold_context* context, tenfold_step_timer_function timer, void* user);
 /* Is called with each result of a step, under the model's name for it; the data live during the call. Null: no more. Such runs are slow. */
 typedef void (*tenfold_observer_function)(void* user, const char* step, const char* value, const tenfold_data* result);
 TENFOLD_API tenfold_status tenfold_context_set_observer(tenfold_context* context, tenfold_observer_function observer, void* user);

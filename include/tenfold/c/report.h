@@ -2,6 +2,7 @@
 #ifndef TENFOLD_C_REPORT_H
 #define TENFOLD_C_REPORT_H
 
+#include "tenfold/c/engine.h"
 #include "tenfold/c/status.h"
 #include "tenfold/c/types.h"
 #include "tenfold/export.h"
@@ -18,7 +19,10 @@ typedef struct {
   double device_s, import_s, passes_s, check_s, tune_s, assemble_s, open_s;
   int32_t timed, cache_hits, timed_again, disturbed, steps;
   double disturbance;
+  int32_t overflow_checked_on; /* TENFOLD_CHECKED_*: what the check of fp16 looked at */
+  int32_t wide, notes;         /* how many tenfold_report_wide() and tenfold_report_note() have */
 } tenfold_report_info;
+enum { TENFOLD_CHECKED_NOTHING = 0, TENFOLD_CHECKED_RANDOM_INPUTS, TENFOLD_CHECKED_TYPICAL_INPUTS };
 TENFOLD_API tenfold_status tenfold_report_get(const tenfold_report* report, tenfold_report_info* info);
 typedef struct {
   size_t struct_size;
@@ -34,6 +38,15 @@ typedef struct {
 } tenfold_report_tactic_info;
 TENFOLD_API tenfold_status tenfold_report_tactic(const tenfold_report* report, int32_t step, int32_t tactic,
                                                  tenfold_report_tactic_info* info);
+/* A node whose result stays in f32 in a plan of f16, for so large it became. */
+typedef struct {
+  size_t struct_size;
+  const char *node, *op;
+  double largest;
+} tenfold_wide_info;
+TENFOLD_API tenfold_status tenfold_report_wide(const tenfold_report* report, int32_t index, tenfold_wide_info* info);
+/* What was asked for and could not be had. */
+TENFOLD_API tenfold_status tenfold_report_note(const tenfold_report* report, int32_t index, tenfold_note* note);
 
 #ifdef __cplusplus
 }

@@ -12,7 +12,6 @@
 extern "C" {
 #endif
 
-typedef struct tenfold_runtime tenfold_runtime;
 typedef struct {
   size_t struct_size;
   int32_t threads;                 /* processors that its engines' workers share; 0: from affinity mask and cgroup quota */

@@ -18,7 +18,9 @@ typedef struct tenfold_inspection tenfold_inspection;
 typedef struct tenfold_ladder tenfold_ladder;
 typedef struct tenfold_model tenfold_model;
 typedef struct tenfold_plan_cache tenfold_plan_cache;
+typedef struct tenfold_problems tenfold_problems;
 typedef struct tenfold_report tenfold_report;
+typedef struct tenfold_runtime tenfold_runtime;
 typedef struct tenfold_timing_cache tenfold_timing_cache;
 typedef struct tenfold_weights tenfold_weights;
 typedef struct tenfold_plugin_set tenfold_plugin_set;   /* tenfold/c/plugins.h */

@@ -1,0 +1,95 @@
+// A ladder of devices: each rung builds or loads the engine for one of them.
+#include "device_list.h"
+
+#include <filesystem>
+#include <optional>
+
+#include "tenfold/ladder.h"
+
+namespace tenfold::cli {
+namespace {
+
+// What no other device of the list mends. A ladder goes on at an Error, so this is none.
+struct Hopeless {
+  std::exception_ptr why;
+};
+
+bool may_work_elsewhere(const Error& e) {
+  return e.kind() == ErrorKind::device || e.kind() == ErrorKind::out_of_memory || e.kind() == ErrorKind::unsupported ||
+         e.kind() == ErrorKind::plan_refused;
+}
+
+// One device's part of what was asked. Made once, also if that fails.
+class Attempt {
+ public:
+  Attempt(const ExecOptions& asked, const std::string& device) : options(asked) {
+    options.build.device = device;
+    options.save_engine = plan_name_for(asked.save_engine, device);
+    if (const std::string own = plan_name_for(asked.load_engine, device); std::filesystem::exists(own)) options.load_engine = own;
+  }
+  Engine open(const InputFiles& files) {
+    if (!made && !failed) make(files);
+    if (failed) std::rethrow_exception(failed);
+    return made->engine;
+  }
+  void make(const InputFiles& files) {
+    try {
+      made = make_and_save(options, files);
+    } catch (const UsageError& e) {   // there is no such device
+      failed = std::make_exception_ptr(Error(ErrorKind::invalid_argument, e.what()));
+    } catch (const Error& e) {
+      if (!may_work_elsewhere(e)) throw Hopeless{std::current_exception()};
+      failed = std::current_exception();
+    }
+  }
+
+  ExecOptions options;
+  std::optional<Made> made;
+  std::exception_ptr failed;
+};
+
+void walk(Ladder& ladder, std::vector<Attempt>& attempts, const Console& console,
+          const std::function<void(const ExecOptions&, const Made&)>& answer) {
+  std::size_t told = 0;
+  const auto tell = [&] {
+    for (; told < ladder.failures().size(); ++told)
+      console.warn("'" + ladder.failures()[told].name + "' does not work: " + ladder.failures()[told].why);
+  };
+  for (;;) {
+    try {
+      ladder.engine();
+    } catch (const Error&) {
+      tell();
+      throw;
+    }
+    tell();
+    const Attempt& own = attempts[static_cast<std::size_t>(ladder.rung())];
+    try {
+      console.info("Answers come from '" + own.options.build.device + "' (" + own.made->engine.info().device + ").");
+      return answer(own.options, *own.made);
+    } catch (const Error& e) {
+      if (!may_work_elsewhere(e)) throw;
+      ladder.hand_on(e.kind(), e.what());
+    }
+  }
+}
+
+}  // namespace
+
+void on_first_device(const ExecOptions& options, const std::vector<std::string>& devices, const InputFiles& files,
+                     const std::function<void(const ExecOptions&, const Made&)>& answer) {
+  std::vector<Attempt> attempts;
+  for (const std::string& device : devices) attempts.emplace_back(options, device);
+  std::vector<Rung> rungs;
+  for (Attempt& a : attempts) rungs.push_back({a.options.build.device, [&a, &files] { return a.open(files); }});
+  try {
+    if (!options.save_engine.empty())
+      for (Attempt& a : attempts) a.make(files);   // each device's plan is wanted, not the first one's alone
+    Ladder ladder(std::move(rungs));
+    walk(ladder, attempts, options.console, answer);
+  } catch (const Hopeless& e) {
+    std::rethrow_exception(e.why);
+  }
+}
+
+}  // namespace tenfold::cli

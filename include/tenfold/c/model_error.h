@@ -1,0 +1,39 @@
+/* What is wrong with a model, all of it at once and as data (tenfold-builder). */
+#ifndef TENFOLD_C_MODEL_ERROR_H
+#define TENFOLD_C_MODEL_ERROR_H
+
+#include "tenfold/c/build.h"
+#include "tenfold/c/status.h"
+#include "tenfold/c/types.h"
+#include "tenfold/export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Imports the file as a build with this configuration would, and builds nothing. TENFOLD_OK with an empty list: the model is sound and
+ * supported. Another status: nothing can be said of the model. */
+TENFOLD_API tenfold_status tenfold_model_check(const char* onnx_path, const tenfold_build_config* config, tenfold_problems** problems);
+/* Those of this thread's last failing call; an empty list if it did not fail for its model. */
+TENFOLD_API tenfold_status tenfold_last_problems(tenfold_problems** problems);
+TENFOLD_API void tenfold_problems_free(tenfold_problems* problems);
+TENFOLD_API int32_t tenfold_problems_count(const tenfold_problems* problems);
+/* Strings come from the model as they are there; "" where there is nothing to say. */
+typedef struct {
+  size_t struct_size;
+  tenfold_status kind;             /* TENFOLD_INVALID_MODEL or TENFOLD_UNSUPPORTED */
+  int32_t opset;                   /* version of the domain that the model imports; 0: none */
+  const char* node;                /* "if_3/then_branch/conv1"; without a name: "-> RESULT" */
+  const char *op, *domain;         /* domain "": ai.onnx. op "": the problem is no node's */
+  const char *message, *hint;      /* what is wrong; what may mend it */
+  const char* text;                /* all of it in words */
+  int32_t outputs;                 /* how many results of the node tenfold_problems_output() names */
+} tenfold_problem;
+TENFOLD_API tenfold_status tenfold_problems_get(const tenfold_problems* problems, int32_t index, tenfold_problem* problem);
+/* Null: there is none. */
+TENFOLD_API const char* tenfold_problems_output(const tenfold_problems* problems, int32_t index, int32_t output);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,208 @@
+// Every field of the C++ interface's structs is reached from C. Each is named here, so that a new one does not compile until C has it.
+#include <gtest/gtest.h>
+
+#include "api_build/c_builder.h"
+#include "tenfold/c_api.h"
+#include "tenfold/plugin.h"
+
+namespace tenfold {
+namespace {
+
+template <class T>
+T sized() {
+  T info{};
+  info.struct_size = sizeof info;
+  return info;
+}
+
+struct Handles {
+  tenfold_plugin_set* plugins = nullptr;
+  tenfold_runtime* runtime = nullptr;
+  tenfold_timing_cache* timings = nullptr;
+  tenfold_data* data = nullptr;
+  Handles() {
+    const std::int64_t shape[1] = {1};
+    tenfold_plugins_create(&plugins), tenfold_runtime_create(nullptr, &runtime), tenfold_timing_cache_create(&timings);
+    tenfold_data_tensor("f32", shape, 1, nullptr, 0, &data);
+  }
+  ~Handles() {
+    tenfold_plugins_free(plugins), tenfold_runtime_free(runtime), tenfold_timing_cache_free(timings), tenfold_data_free(data);
+  }
+};
+
+TEST(CFields, OfABuild) {
+  const Handles h;
+  const std::int64_t extents[1] = {3};
+  auto range = sized<tenfold_range>();
+  range.input = "x", range.rank = 1, range.min = range.opt = range.max = extents;
+  const tenfold_binding_format in{"x", "f16", TENFOLD_ORDER_HWC}, out{"y", nullptr, TENFOLD_ORDER_DHWC};
+  const tenfold_pair forced{"Relu", "reference"}, label{"who", "a test"};
+  const tenfold_typical_input typical{"x", h.data, 0};
+  const tenfold_input_default otherwise{"b", h.data};
+  const char* const pass = "fuse_norm";
+  const char* const folder = "/weights";
+  const char* const optional = "w";
+  auto c = sized<tenfold_build_config>();
+  c.device = "cuda:1", c.threads = 3, c.pin_threads = 1, c.ranges = &range, c.range_count = 1;
+  c.input_formats = &in, c.input_format_count = 1, c.output_formats = &out, c.output_format_count = 1;
+  c.overridable = &optional, c.overridable_count = 1, c.input_defaults = &otherwise, c.input_default_count = 1;
+  c.allow_fp16 = c.allow_bf16 = c.no_int8 = c.no_fp8 = c.no_overflow_check = 1, c.typical_inputs = &typical, c.typical_input_count = 1;
+  c.no_tf32 = c.no_winograd = c.no_strassen = c.no_fast_exp = 1, c.pack_tokens = 2, c.optimization_level = 5, c.max_tactics = 7;
+  c.timing_repetitions = 11, c.tactic_sources = TENFOLD_TACTICS_NATIVE, c.workspace_bytes = 1 << 20, c.cpu_features = 1;
+  c.timing_cache = "/times", c.timings = h.timings, c.error_on_cache_miss = 1, c.disabled_passes = &pass, c.disabled_pass_count = 1;
+  c.external_data_dirs = &folder, c.external_data_dir_count = 1, c.drop_portable_graph = c.version_compatible = c.hardware_compatible = 1;
+  c.refittable = 1, c.random_choices = 13, c.forced_tactics = &forced, c.forced_tactic_count = 1, c.labels = &label, c.label_count = 1;
+  c.choose = [](void*, const char*, const char*, const tenfold_candidate*, std::int32_t) -> std::int32_t { return 0; };
+  c.plugins = h.plugins, c.runtime = h.runtime, c.log = [](void*, std::int32_t, const char*) {};
+  c.progress = [](void*, const char*, std::int32_t, std::int32_t) -> std::int32_t { return 1; };
+  c.dump = [](void*, const char*, const char*) {};
+
+  const BuildConfig made = c::config_of(&c);
+  const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
+               check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens, optimization_level, max_tactics,
+               timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
+               disabled_passes, external_data_dirs, keep_portable_graph, version_compatible, hardware_compatible, refittable,
+               random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime, progress, dump] = made;
+  EXPECT_EQ(device, "cuda:1");
+  EXPECT_EQ(threads, 3);
+  EXPECT_TRUE(pin_threads && fp16 && bf16 && error_on_cache_miss && version_compatible && hardware_compatible && refittable);
+  EXPECT_FALSE(int8 || fp8 || check_overflow || tf32 || winograd || strassen || fast_exp || keep_portable_graph);
+  ASSERT_EQ(profiles.size(), 1u);
+  EXPECT_EQ(profiles[0].at("x").opt, Shape{3});
+  EXPECT_EQ(input_formats.at("x").dtype, DType::f16);
+  EXPECT_EQ(input_formats.at("x").order, BindingOrder::hwc);
+  EXPECT_EQ(output_formats.at("y").dtype, std::nullopt);
+  EXPECT_EQ(output_formats.at("y").order, BindingOrder::dhwc);
+  EXPECT_EQ(overridable, std::vector<std::string>{"w"});
+  EXPECT_EQ(input_defaults.at("b").shape(), Shape{1});
+  EXPECT_EQ(typical_inputs.at(0).at("x").shape(), Shape{1});
+  EXPECT_EQ(pack_tokens, PackTokens::with_zeros);
+  EXPECT_EQ(optimization_level, 5);
+  EXPECT_EQ(max_tactics, 7);
+  EXPECT_EQ(timing_repetitions, 11);
+  EXPECT_EQ(tactic_sources, static_cast<std::uint32_t>(TacticSource::native));
+  EXPECT_EQ(workspace_bytes, 1 << 20);
+  EXPECT_EQ(cpu_features, 1u);
+  EXPECT_EQ(timing_cache, "/times");
+  EXPECT_EQ(timings, h.timings->cache);
+  EXPECT_EQ(disabled_passes, std::vector<std::string>{"fuse_norm"});
+  EXPECT_EQ(external_data_dirs, std::vector<std::string>{"/weights"});
+  EXPECT_EQ(random_choices, 13u);
+  EXPECT_EQ(forced_tactics.at("Relu"), "reference");
+  EXPECT_EQ(labels.at("who"), "a test");
+  EXPECT_EQ(runtime, h.runtime->runtime);
+  EXPECT_TRUE(plugins && choose_tactic && log && progress && dump);
+}
+
+// Of a zeroed configuration, every field means the default.
+TEST(CFields, OfABuildThatIsZeroed) {
+  const auto zeros = sized<tenfold_build_config>();
+  const BuildConfig made = c::config_of(&zeros), usual;
+  EXPECT_EQ(made.device, usual.device);
+  EXPECT_EQ(made.optimization_level, usual.optimization_level);
+  EXPECT_EQ(made.max_tactics, usual.max_tactics);
+  EXPECT_EQ(made.tactic_sources, usual.tactic_sources);
+  EXPECT_EQ(made.workspace_bytes, usual.workspace_bytes);
+  EXPECT_EQ(made.pack_tokens, usual.pack_tokens);
+  EXPECT_TRUE(made.tf32 && made.winograd && made.strassen && made.fast_exp && made.int8 && made.fp8 && made.check_overflow);
+  EXPECT_TRUE(made.keep_portable_graph && !made.fp16 && !made.bf16 && !made.version_compatible && !made.runtime && !made.plugins);
+}
+
+TEST(CFields, OfALoad) {
+  const Handles h;
+  auto c = sized<tenfold_load_options>();
+  c.device = "cuda:1", c.threads = 3, c.weights = TENFOLD_WEIGHTS_LOCK, c.skip_verification = c.pin_threads = c.no_device_code = 1;
+  c.cpu_features = 1, c.plugins = h.plugins, c.runtime = h.runtime, c.log = [](void*, std::int32_t, const char*) {};
+  const LoadOptions made = c::options_of(&c);
+  const auto& [weights, verify_weights, cpu_features, device, threads, pin_threads, plugins, log, runtime, device_code] = made;
+  EXPECT_EQ(weights, WeightsMode::lock);
+  EXPECT_EQ(cpu_features, 1u);
+  EXPECT_EQ(device, "cuda:1");
+  EXPECT_EQ(threads, 3);
+  EXPECT_EQ(runtime, h.runtime->runtime);
+  EXPECT_TRUE(pin_threads && plugins && log);
+  EXPECT_FALSE(verify_weights || device_code);
+  const auto zeros = sized<tenfold_load_options>();
+  const LoadOptions usual = c::options_of(&zeros);
+  EXPECT_TRUE(usual.verify_weights && usual.device_code && usual.weights == WeightsMode::automatic && usual.device.empty());
+}
+
+TEST(CFields, OfARun) {
+  tenfold_cancel_token* const mine = [] {
+    tenfold_cancel_token* made = nullptr;
+    tenfold_cancel_token_create(&made);
+    return made;
+  }();
+  auto c = sized<tenfold_run_options>();
+  c.token = mine, c.nanoseconds = 1;
+  const RunOptions made = c::options_of(&c);
+  const auto& [token, deadline] = made;
+  tenfold_cancel_token_trip(mine);
+  EXPECT_TRUE(token.cancelled());
+  EXPECT_TRUE(deadline.has_value());
+  tenfold_cancel_token_free(mine);
+}
+
+// What an engine and a build tell: a field of the C++ struct is named on the left, C's on the right.
+TEST(CFields, OfWhatIsTold) {
+  auto config = sized<tenfold_build_config>();
+  config.optimization_level = TENFOLD_LEVEL_UNTIMED, config.threads = 1, config.allow_fp16 = 1;   // fp16 cannot be had on a CPU
+  tenfold_report* report = nullptr;
+  ASSERT_EQ(tenfold_report_create(&report), TENFOLD_OK);
+  config.report = report;
+  tenfold_engine* engine = nullptr;
+  ASSERT_EQ(tenfold_build_file(TENFOLD_SOURCE_DIR "/tests/install/relu.onnx", &config, &engine), TENFOLD_OK) << tenfold_last_error();
+
+  const auto& [model_name, device, builder, weight_bytes, arena_bytes, scratch_bytes, arena_live_bytes, library_workspace_bytes,
+               workspace_bytes, binding_bytes, pinned_bytes, profiles, steps, threads, on_gpu, waits_in_run, allocates_in_run, notes] =
+      engine->engine.info();
+  auto i = sized<tenfold_engine_information>();
+  ASSERT_EQ(tenfold_engine_info(engine, &i), TENFOLD_OK);
+  EXPECT_EQ(std::tie(model_name, device, builder),
+            std::make_tuple(std::string(i.model_name), std::string(i.device), std::string(i.builder)));
+  EXPECT_EQ(std::tie(weight_bytes, arena_bytes, scratch_bytes, arena_live_bytes, library_workspace_bytes, workspace_bytes, binding_bytes),
+            std::tie(i.weight_bytes, i.arena_bytes, i.scratch_bytes, i.arena_live_bytes, i.library_workspace_bytes, i.workspace_bytes,
+                     i.binding_bytes));
+  EXPECT_EQ(std::tie(pinned_bytes, profiles, steps, threads), std::tie(i.pinned_bytes, i.profiles, i.steps, i.threads));
+  EXPECT_TRUE(on_gpu == i.on_gpu && waits_in_run == i.waits_in_run && allocates_in_run == i.allocates_in_run);
+  ASSERT_EQ(i.notes, static_cast<std::int32_t>(notes.size()));
+  ASSERT_GT(i.notes, 0);
+  auto note = sized<tenfold_note>();
+  ASSERT_EQ(tenfold_engine_note(engine, 0, &note), TENFOLD_OK);
+  const auto& [severity, kind, step, text] = notes[0];
+  EXPECT_EQ(note.severity, static_cast<std::int32_t>(severity));
+  EXPECT_EQ(note.kind, TENFOLD_NOTE_PRECISION);
+  EXPECT_EQ(note.kind, static_cast<std::int32_t>(kind));
+  EXPECT_EQ(std::make_pair(step, text), std::make_pair(std::string(note.step), std::string(note.text)));
+  EXPECT_EQ(tenfold_engine_note(engine, i.notes, &note), TENFOLD_INVALID_ARGUMENT);
+
+  auto r = sized<tenfold_report_info>();
+  ASSERT_EQ(tenfold_report_get(report, &r), TENFOLD_OK);
+  const auto& [report_steps, device_s, import_s, passes_s, check_s, tune_s, assemble_s, open_s, timed, cache_hits, timed_again, disturbed,
+               disturbance, overflow_checked_on, kept_in_f32, report_notes] = report->report;
+  EXPECT_EQ(r.steps, static_cast<std::int32_t>(report_steps.size()));
+  EXPECT_EQ(std::tie(device_s, import_s, passes_s, check_s, tune_s, assemble_s, open_s),
+            std::tie(r.device_s, r.import_s, r.passes_s, r.check_s, r.tune_s, r.assemble_s, r.open_s));
+  EXPECT_EQ(std::tie(timed, cache_hits, timed_again, disturbed, disturbance),
+            std::tie(r.timed, r.cache_hits, r.timed_again, r.disturbed, r.disturbance));
+  EXPECT_EQ(r.overflow_checked_on, static_cast<std::int32_t>(overflow_checked_on));
+  EXPECT_EQ(r.wide, static_cast<std::int32_t>(kept_in_f32.size()));
+  ASSERT_EQ(r.notes, static_cast<std::int32_t>(report_notes.size()));
+  ASSERT_EQ(tenfold_report_note(report, 0, &note), TENFOLD_OK);
+  EXPECT_EQ(report_notes[0].text, note.text);
+  report->report.kept_in_f32.push_back({"conv", "Conv", 1e6});
+  auto wide = sized<tenfold_wide_info>();
+  ASSERT_EQ(tenfold_report_wide(report, 0, &wide), TENFOLD_OK);
+  EXPECT_TRUE(std::string(wide.node) == "conv" && std::string(wide.op) == "Conv" && wide.largest == 1e6);
+
+  const auto& [name, dtype, shape, names, is_input, has_default] = engine->engine.bindings()[0];
+  auto b = sized<tenfold_binding_info>();
+  ASSERT_EQ(tenfold_engine_binding(engine, 0, &b), TENFOLD_OK);
+  EXPECT_TRUE(name == b.name && tenfold::name(dtype) == b.dtype && is_input == b.is_input && has_default == b.has_default);
+  EXPECT_EQ(shape, Shape(b.shape, b.shape + b.rank));
+  EXPECT_EQ(names[0], tenfold_engine_binding_symbol(engine, 0, 0));
+  tenfold_engine_free(engine), tenfold_report_free(report);
+}
+
+}  // namespace
+}  // namespace tenfold

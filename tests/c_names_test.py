@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Whatever the C++ headers offer, C offers too: c_names_test.py INCLUDE_FOLDER
+
+Every free function and every public method of the headers below has a line here: what C has in its place, or why C needs nothing. A new
+one fails until it has one. (Fields of structs: src/api_build/c_fields_test.cpp.)
+"""
+import pathlib
+import re
+import sys
+
+# Headers that are C themselves, or C++ over what is C: plug-ins are tables of plugin_abi.h.
+LEFT_OUT = {'c_api.h', 'plugin.h', 'plugin_abi.h', 'plugin_adapter.h'}
+# In the place of C names: constants of the header, a field of an information struct, or nothing that a C program lacks.
+CONSTANT, FIELD, OWN = '(constants)', '(a field)', '(C++ alone)'
+NODE = 'tenfold_network_add_node'
+
+FUNCTIONS = {
+    'bindings.h': {name: f'tenfold_context_{name}' for name in
+                   ('bind_strided', 'copied_at_border', 'bind_state', 'read_state', 'write_state', 'clear_state', 'set_allocator')}
+    | {'binding_memory': 'tenfold_engine_binding_memory'},
+    'build.h': {'build_file': 'tenfold_build_file', 'build_bytes': 'tenfold_build_bytes', 'build': 'tenfold_build_network',
+                'retune': 'tenfold_retune', 'retune_file': 'tenfold_retune_file', 'load_compatible': 'tenfold_load_compatible_bytes',
+                'model_bindings': 'tenfold_model_open_bytes', 'read_weights': 'tenfold_weights_read',
+                'supported_operators': 'tenfold_operator'},
+    'completion.h': {'enqueue_then': 'tenfold_context_enqueue_then'},
+    'device.h': {'devices': 'tenfold_devices_list', 'free_memory': 'tenfold_device_free_memory',
+                 'why_no_gpu': 'tenfold_devices_why_no_gpu', 'look_for_libraries_in': 'tenfold_device_look_for_libraries_in',
+                 'parse_cpu_features': 'tenfold_device_parse_cpu_features'},
+    'device_error.h': {'last_device_error': 'tenfold_device_last_error', 'text': FIELD, 'device_health': 'tenfold_device_health'},
+    'dlpack.h': {'dlpack_type': 'tenfold_data_to_dlpack', 'type_of_dlpack': 'tenfold_data_from_dlpack',
+                 'to_dlpack': 'tenfold_data_to_dlpack', 'to_dlpack_unversioned': OWN, 'from_dlpack': 'tenfold_data_from_dlpack',
+                 'bind_dlpack': 'tenfold_context_bind_dlpack', 'binding_to_dlpack': 'tenfold_context_dlpack'},
+    'error.h': {'name': 'tenfold_status_name'},
+    'ladder.h': {'plan_rung': 'tenfold_ladder_add_plan', 'compatible_rung': 'tenfold_ladder_add_compatible_plan',
+                 'model_rung': 'tenfold_ladder_add_model'},
+    'model_error.h': {'text': FIELD, 'check_model': 'tenfold_model_check'},
+    'notes.h': {'name': CONSTANT},
+    'plan_cache.h': {'plan_key': 'tenfold_plan_key', 'build_file': 'tenfold_plan_cache_build_file'},
+    'tensor.h': {'name': FIELD, 'dtype_from_name': 'tenfold_dtype_bits', 'bits': 'tenfold_dtype_bits', 'is_float': OWN, 'is_integer': OWN,
+                 'byte_size': 'tenfold_dtype_bits', 'element_count': OWN, 'text': OWN},
+    'version.h': {'version': 'tenfold_version'},
+}
+METHODS = {
+    'CancelToken': {'create': 'tenfold_cancel_token_create', 'cancel': 'tenfold_cancel_token_trip', 'cancelled': OWN},
+    'Engine': {'arena_bytes': 'tenfold_engine_arena_bytes', 'binding_index': 'tenfold_engine_find_binding',
+               'bindings': 'tenfold_engine_binding', 'create_context': 'tenfold_context_create_in', 'info': 'tenfold_engine_info',
+               'inspect': 'tenfold_inspection_text', 'inspect_json': 'tenfold_inspection_json', 'inspection': 'tenfold_inspection_plan',
+               'labels': 'tenfold_engine_label', 'load': 'tenfold_engine_load_from', 'profile_shapes': 'tenfold_engine_profile_shape',
+               'refit': 'tenfold_engine_refit', 'refittable_weights': 'tenfold_engine_weight', 'save': 'tenfold_engine_save_to',
+               'serialize': 'tenfold_engine_save_to'},
+    'EngineSlot': {'get': 'tenfold_engine_slot_get', 'replace': 'tenfold_engine_slot_replace'},
+    'Error': {'kind': 'tenfold_status_name', 'what': 'tenfold_last_error', 'within': OWN},
+    'ExecutionContext': {name: f'tenfold_context_{name}' for name in
+                         ('bind', 'cancel', 'device_memory', 'last_times', 'mark_ranges', 'measure_parts', 'prepare', 'replay_runs', 'run',
+                          'run_with', 'set_observer', 'set_profile', 'set_profiler', 'set_step_timer', 'shape', 'wait', 'wait_how')}
+    | {'describe': 'tenfold_last_error', 'enqueue': 'tenfold_context_enqueue_with', 'own_memory': 'tenfold_context_memory',
+       'set_input_shape': 'tenfold_context_set_shape'},
+    'Ladder': {'engine': 'tenfold_ladder_open', 'failures': 'tenfold_ladder_failure_info', 'hand_on': 'tenfold_ladder_hand_on',
+               'open': 'tenfold_ladder_open', 'restart': 'tenfold_ladder_restart', 'rung': 'tenfold_ladder_open'},
+    'ModelError': {'problems': 'tenfold_last_problems'},
+    'Network': {name: NODE for name in
+                ('activation', 'add_node', 'cast', 'concatenation', 'convolution', 'deconvolution', 'dequantize', 'elementwise', 'gather',
+                 'matrix_multiply', 'normalization', 'pooling', 'quantize', 'reduce', 'resize', 'resize_by', 'select', 'shape', 'shuffle',
+                 'slice', 'softmax', 'top_k', 'unary')}
+    | {name: 'tenfold_network_value' for name in ('describe', 'dims', 'dtype', 'name', 'producer')}
+    | {name: f'tenfold_network_{name}' for name in
+       ('constant', 'find', 'input', 'inputs', 'loop', 'node', 'nodes', 'outputs', 'read', 'remove', 'remove_attribute', 'remove_input',
+        'remove_output', 'remove_unused', 'replace', 'set_attribute', 'set_constant', 'set_input', 'text', 'users')}
+    | {'constant_value': 'tenfold_network_constant_data', 'if_conditional': 'tenfold_network_if', 'mark_output': 'tenfold_network_output',
+       'rename': 'tenfold_network_rename_node'},
+    'PlanCache': {'clear': 'tenfold_plan_cache_clear', 'find': 'tenfold_plan_cache_find', 'folder': 'tenfold_plan_cache_folder',
+                  'get': 'tenfold_plan_cache_build_file', 'path': 'tenfold_plan_cache_path', 'store': 'tenfold_plan_cache_store'},
+    'RetiredEngine': {'drained': 'tenfold_engine_slot_replace', 'wait': 'tenfold_engine_slot_replace'},
+    'Runtime': {'impl': OWN, 'of_process': 'tenfold_runtime_tell', 'use': 'tenfold_runtime_tell'},
+    'Tensor': {'bytes': 'tenfold_data_tensor_info', 'data': 'tenfold_data_tensor_info', 'dtype': 'tenfold_data_tensor_info',
+               'raw': 'tenfold_data_tensor_info', 'rank': 'tenfold_data_tensor_info', 'shape': 'tenfold_data_tensor_info',
+               'as_double': OWN, 'as_int': OWN, 'clone': 'tenfold_data_tensor', 'defined': 'tenfold_data_kind', 'mutable_data': OWN,
+               'mutable_raw': OWN, 'reshaped': OWN, 'size': OWN, 'string_values': OWN, 'strings': OWN},
+    'TimingCache': {'impl': OWN} | {name: f'tenfold_timing_cache_{name}' for name in ('load', 'merge', 'parse', 'save', 'size', 'text')},
+}
+
+
+def code_of(header):
+    text = re.sub(r'//[^\n]*|/\*.*?\*/', '', header.read_text(), flags=re.S)
+    return re.sub(r'^#[^\n]*', '', text, flags=re.M)
+
+
+def free_functions(text):
+    marked = (d for d in re.findall(r'TENFOLD_API\s+([^;{]*)', text) if not re.match(r'class|struct', d))
+    return {re.search(r'(\w+)\s*\(', d).group(1) for d in marked if '(' in d}
+
+
+def methods(text):
+    """{class: names of its public methods}, constructors left out."""
+    found = {}
+    for name, body in re.findall(r'class\s+(?:TENFOLD_API\s+)?(\w+)[^;{]*\{(.*?)\n\};', text, flags=re.S):
+        public = body.split('\n private:')[0]
+        names = re.findall(r'^\s+(?:static |explicit |template <class T> )?[\w:<>&*,\s]*?\b(~?\w+)\s*\(', public, flags=re.M)
+        bases = {'Error'} if name == 'ModelError' else set()   # of its constructor's initialiser
+        own = {n for n in names if n.lstrip('~') != name and n not in bases and n != 'if'}
+        if own:
+            found[name] = own
+    return found
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    c = set(re.findall(r'\b(tenfold_\w+)\s*\(', ''.join(code_of(h) for h in (folder / 'c').glob('*.h'))))
+    problems, checked = [], 0
+
+    def compare(where, names, table):
+        nonlocal checked
+        checked += len(names)
+        problems.extend(f'{where}: {n} has no line in tests/c_names_test.py: what has C in its place?' for n in sorted(names - set(table)))
+        problems.extend(f'{where}: there is no {n} any more' for n in sorted(set(table) - names))
+        problems.extend(f'{where}: C has no {table[n]} for {n}' for n in sorted(names & set(table))
+                        if not table[n].startswith('(') and table[n] not in c)
+
+    for header in sorted(folder.glob('*.h')):
+        if header.name in LEFT_OUT:
+            continue
+        text = code_of(header)
+        compare(header.name, free_functions(text), FUNCTIONS.get(header.name, {}))
+        for name, own in methods(text).items():
+            compare(f'{header.name}, {name}', own, METHODS.get(name, {}))
+    if checked < 150:
+        problems.append(f'only {checked} names were found in {folder}: the headers are no longer read as they are written')
+    print('\n'.join(problems) or f'C has all of it: {checked} functions and methods compared')
+    sys.exit(bool(problems))
+
+
+if __name__ == '__main__':
+    main()
