@@ -39,7 +39,7 @@ int check_main(const Arguments& arguments) {
               "supported, 3 not.");
   flags.group("Flags");
   flags.add_switch("json", json, "a list of objects: kind, node, outputs, operator, domain, opset, message, hint");
-  add_build_flags(flags, config);
+  add_import_flags(flags, config);
   flags.add_switch("verbose", console.verbose, "what the import says");
   flags.add_switch("help", help, "this text");
   const auto words = flags.parse(arguments);

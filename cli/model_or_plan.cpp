@@ -64,11 +64,18 @@ void add_plugins_flag(Flags& flags, BuildConfig& config) {
              }});
 }
 
-void add_build_flags(Flags& flags, BuildConfig& config) {
+void add_import_flags(Flags& flags, BuildConfig& config) {
   flags.add({"shapes", "SPEC", "shapes of dynamic inputs: name:1x3x224x224,other:1x128", [&config](const std::string& text) {
                if (config.profiles.empty()) config.profiles.emplace_back();
                for (auto& [name, shape] : parse_shapes("shapes", text)) config.profiles[0][name] = {shape, shape, shape};
              }});
+  add_plugins_flag(flags, config);
+  flags.add({"externalDataDir", "DIR", "a further folder that weights may lie in",
+             [&config](const std::string& text) { config.external_data_dirs.push_back(text); }});
+}
+
+void add_build_flags(Flags& flags, BuildConfig& config) {
+  add_import_flags(flags, config);
   flags.add({"threads", "N", "threads to tune for and run on",
              [&config](const std::string& text) { config.threads = parse_int("threads", text, 1, kMostThreads); }});
   flags.add_text("timingCacheFile", config.timing_cache, "FILE", "reuse and extend measured times");
@@ -76,11 +83,8 @@ void add_build_flags(Flags& flags, BuildConfig& config) {
   flags.add({"cpuFeatures", "LIST", "use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
              [&config](const std::string& text) { config.cpu_features = parse_cpu_features(text); }});
   add_overridable_flag(flags, config);
-  add_plugins_flag(flags, config);
   add_packing_flag(flags, config);
   add_pass_flags(flags, config);
-  flags.add({"externalDataDir", "DIR", "a further folder that weights may lie in",
-             [&config](const std::string& text) { config.external_data_dirs.push_back(text); }});
 }
 
 Engine open_model_or_plan(const std::string& path, const BuildConfig& config) {

@@ -1,4 +1,4 @@
-// What inspect and compare share: telling a plan from a model, and the flags of a build.
+// What inspect, compare and check share: telling a plan from a model, and the flags of a build.
 #pragma once
 
 #include <string>
@@ -12,8 +12,9 @@ bool is_plan(const std::string& path);  // by its first bytes; throws Error(io)
 void add_packing_flag(Flags& flags, BuildConfig& config);   // --packTokens; among the build flags below
 void add_pass_flags(Flags& flags, BuildConfig& config);   // --disablePasses, --dumpPasses; among the build flags below
 void add_overridable_flag(Flags& flags, BuildConfig& config);  // --overridable; among the build flags below
-void add_plugins_flag(Flags& flags, BuildConfig& config);   // --plugins, once for each library; among the build flags below
-void add_build_flags(Flags& flags, BuildConfig& config);
+void add_plugins_flag(Flags& flags, BuildConfig& config);   // --plugins, once for each library; among the flags below
+void add_import_flags(Flags& flags, BuildConfig& config);  // of reading a model: shapes, plug-ins, external data
+void add_build_flags(Flags& flags, BuildConfig& config);   // these, and of building it
 Engine open_model_or_plan(const std::string& path, const BuildConfig& config);
 
 }  // namespace tenfold::cli

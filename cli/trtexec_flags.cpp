@@ -23,7 +23,7 @@ const std::vector<Reason>& without_effect() {
       {"the batch is always a dimension of the model's inputs", {"explicitBatch"}},
       {"precision always follows the model's QuantizeLinear and DequantizeLinear", {"explicitPrecision", "int4"}},
       {"no layer has a precision of its own", {"precisionConstraints=none|prefer|obey"}},
-      {"a candidate is timed until its time is known; --avgTiming=N asks for at least N repetitions", {"minTiming=N"}},
+      {"a candidate is timed until its time is known; --avgTiming=N times exactly N launches of each", {"minTiming=N"}},
       {"the tuner leaves out what cannot win by itself", {"heuristic"}},
       {"builds write no temporary files", {"tempdir=DIR", "tempfileControls=LIST"}},
       {"what TensorRT previews is either always there or not known here", {"preview=LIST"}},

@@ -116,6 +116,11 @@ class Flags(CliCase):
 
         self.assertLess(2 * seconds(1), seconds(50))
 
+    def test_check_takes_the_flags_of_import_alone(self):
+        self.tenfold('check', self.model, '--shapes=' + "'x:0':3x6")
+        for flag in ('--bf16', '--threads=1', '--disablePasses=nonsense', '--packTokens', '--cpuFeatures=avx2'):
+            self.refused(2, flag.split('=')[0], 'check', self.model, flag)
+
     def test_weights_that_are_not_verified(self):
         values = np.random.default_rng(4).standard_normal(50000).astype(np.float32)
         add = [helper.make_node('Add', ['x', 'w'], ['y'])]

@@ -42,8 +42,8 @@ inline std::string split(int pieces) {
          names + " = Split(x, sizes) axis=1\n" + nodes + "  y = Concat(" + all + ") axis=1\n  return y\n";
 }
 
-// Loops inside each other, each of so many iterations; 1 is added in the innermost.
-inline std::string loops(int depth, int iterations = 2) {
+// Loops inside each other, each of so many iterations; the innermost computes `z` of what it carries, `carried`: 1 is added.
+inline std::string loops(int depth, int iterations = 2, const std::string& z = "Add(carried, one)") {
   std::string open, close;
   for (int d = 0; d < depth; ++d) {
     const std::string n = std::to_string(d), outer = d ? "s" + std::to_string(d - 1) : "x";
@@ -52,7 +52,9 @@ inline std::string loops(int depth, int iterations = 2) {
     close = "  k" + n + " = Identity(c" + n + ")\n  return k" + n + ", " + (d + 1 < depth ? "y" + std::to_string(d + 1) : "z") + "\n]\n" +
             close;
   }
-  return "(x f32[3])\n" + open + "  one = f32[]{1}\n  z = Add(s" + std::to_string(depth - 1) + ", one)\n" + close + "  return y0\n";
+  std::string last = z;
+  for (std::size_t at = 0; (at = last.find("carried")) != std::string::npos;) last.replace(at, 7, "s" + std::to_string(depth - 1));
+  return "(x f32[3])\n" + open + "  one = f32[]{1}\n  zero = i64[1]{0}\n  z = " + last + "\n" + close + "  return y0\n";
 }
 
 // Graphs of about so many nodes, each in another way.

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 
@@ -90,6 +91,17 @@ TEST(Limits, LoopsInsideEachOtherAreLoaded) {
   EXPECT_EQ(difference(deep, loaded(built(deep)), {ops::random_tensor(DType::f32, {3}, 1)}), 0);
   const ir::Graph deepest = limits::parse(limits::loops(ir::kMostNested, 1));
   EXPECT_EQ(difference(deepest, loaded(built(deepest)), {ops::random_tensor(DType::f32, {3}, 1)}), 0);
+}
+
+// Each loop finds out that its value changes in size, or in rank, by a second look at its body. Were the loops inside it to start anew at
+// each look, 40 of them would take 2^40 looks.
+TEST(Limits, LoopsInsideEachOtherThatGrowAreReadInTime) {
+  for (const auto& [z, type] : {std::pair{"Concat(carried, carried, carried) axis=0", "f32[y0_carried0_0]"},
+                                std::pair{"Unsqueeze(carried, zero)", "f32[?]"}}) {
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EQ(ir::text(limits::parse(limits::loops(40, 1, z)).outputs[0]->type), type);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30)) << z;
+  }
 }
 
 std::string refusal(const ir::Graph& graph) {

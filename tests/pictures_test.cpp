@@ -2,6 +2,7 @@
 // the original does, on random data, by the reference kernels. A pass without a picture fails.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -128,6 +129,38 @@ void check_pass(const passes::Pass& pass, const char* folder, double tolerance =
 TEST(Pictures, OfEveryPassHold) {
   ASSERT_GE(passes::all_passes().size(), 10u);
   for (const passes::Pass& pass : passes::all_passes()) check_pass(pass, "src/passes/rules");
+}
+
+bool asks_for_leave(const ir::Node& n) {
+  static constexpr std::string_view kOps[] = {"MatMul", "Conv", "ConvTranspose", "ConvMaxPool", "FusedAttention", "ProductNorm",
+                                              "ExpandDepthwise", "Softmax", "LogSoftmax"};
+  return std::find(std::begin(kOps), std::end(kOps), n.op()) != std::end(kOps);
+}
+
+// What may run once the user's leave stands at the nodes (quant/numerics.h) hands it on: nothing is rounded more, or less, than before.
+TEST(Pictures, KeepTheLeaveToRound) {
+  std::map<std::string, passes::Pass> all;
+  for (const auto& list : {passes::fuse(), passes::fuse_for_cpu(), passes::settled_for_gpu(true), passes::fuse_for_gpu(),
+                           passes::other_form_for_gpu(), std::vector{passes::find_pass("sink_transpose")},
+                           std::vector{passes::find_pass("transpose_products")}})
+    for (const passes::Pass& pass : list) all.emplace(pass.name, pass);
+  int anchors = 0;
+  for (const auto& [name, pass] : all)
+    for (const Picture& picture : pictures_of(std::filesystem::path(TENFOLD_SOURCE_DIR) / "src/passes/rules" / (name + ".cpp")))
+      for (const ir::Rounding to : {ir::Rounding::tf32, ir::Rounding::none}) {
+        if (name == "read_wide_images" && to == ir::Rounding::none) continue;   // writes down what a Cast that it takes in rounds anyway
+        const bool algorithms = to != ir::Rounding::none;
+        const ir::Numerics leave{to, algorithms, algorithms, algorithms};
+        ir::Graph graph = parse(picture.before);
+        for (const auto& n : graph.nodes()) n->numerics = leave;
+        passes::run(graph, {pass});
+        for (const auto& n : graph.nodes())
+          if (asks_for_leave(*n)) {
+            ++anchors;
+            EXPECT_EQ(ir::text(n->numerics), ir::text(leave)) << name << ": " << n->op() << " of\n" << picture.before;
+          }
+      }
+  EXPECT_GT(anchors, 40);
 }
 
 TEST(Pictures, OfTheQuantisingPassesHold) {

@@ -33,7 +33,7 @@ std::byte* DeferredCopies::place(std::size_t bytes) {
 Tensor DeferredCopies::tensor(DType type, const Shape& shape, std::span<const std::byte> bytes) {
   std::byte* const to = place(bytes.size());
   for (std::size_t at = 0; at < bytes.size(); at += kStretch)
-    copies_.push_back({bytes.data() + at, to + at, std::min(kStretch, bytes.size() - at)});
+    copies_.push_back({bytes.data() + at, to + at, std::min(kStretch, bytes.size() - at), block_});
   return Tensor(type, shape, block_, to);
 }
 

@@ -21,7 +21,12 @@ class DeferredCopies {
   void copy();
 
  private:
-  struct Copy { const std::byte* from; std::byte* to; std::size_t bytes; };
+  struct Copy {
+    const std::byte* from;
+    std::byte* to;
+    std::size_t bytes;
+    std::shared_ptr<void> block;   // that `to` lies in: the tensor may be gone by then, with a body that is refused
+  };
   std::byte* place(std::size_t bytes);   // of block_
   bool mapped_;
   std::vector<Copy> copies_;

@@ -96,6 +96,39 @@ TEST(DeferredCopies, SizesAndFieldsThatLie) {
   EXPECT_NE(refusal(serialized(m)).find("raw data and a list"), std::string::npos) << refusal(serialized(m));
 }
 
+onnx::TensorProto bytes_named(const std::string& name, std::size_t bytes) {
+  onnx::TensorProto tensor;
+  tensor.name = name, tensor.data_type = 2, tensor.dims = {static_cast<std::int64_t>(bytes)};
+  tensor.raw_data = kept(std::string(bytes, 'w'));
+  return tensor;
+}
+
+// The tensors that a copy was put off for may be gone by then, and with them the last who used their block.
+TEST(DeferredCopies, OutliveTheTensors) {
+  DeferredCopies later(false);
+  const std::string small(DeferredCopies::kWorth, 's'), large(33 << 20, 'l');
+  later.tensor(DType::u8, {static_cast<std::int64_t>(small.size())}, std::as_bytes(std::span(small)));
+  const Tensor kept = later.tensor(DType::u8, {static_cast<std::int64_t>(large.size())}, std::as_bytes(std::span(large)));
+  later.copy();
+  EXPECT_EQ(0, std::memcmp(kept.raw(), large.data(), large.size()));
+}
+
+TEST(DeferredCopies, OfBodiesThatAreRefused) {
+  onnx::ModelProto model = new_model();
+  add_input(*model.graph, "c", {}, DType::boolean);
+  for (const char* name : {"first", "second"}) {
+    auto& node = add_node(*model.graph, "If", {"c"}, {name}, name);
+    for (const char* branch : {"then_branch", "else_branch"}) {
+      auto& body = add_attribute(node, branch, 5).g.edit();
+      body.initializer.push_back(bytes_named("a", name == std::string("first") ? 80'000 : 33 << 20));
+      if (name == std::string("first")) body.initializer.push_back(bytes_named("a", 80'000));
+      add_output(body, "a");
+    }
+    add_output(*model.graph, name);
+  }
+  expect_failure(model, ErrorKind::invalid_model, "'a' is defined twice");
+}
+
 // Of a field that stands twice the last one counts.
 TEST(DeferredCopies, StandTwice) {
   onnx::TensorProto tensor, again;

@@ -21,6 +21,8 @@ class CachedTimer final : public Timer {
     if (options.report && options.cache->size() > 0 && !options.cache->has_machine(machine_))
       Log(options.config->log)(Severity::info, "of the ", options.cache->size(), " times in the timing cache none is of this machine (",
                                machine_, ")");
+    // The least time of a key is kept, and of few launches it may be far off.
+    if (const int launches = options.config->timing_repetitions; launches > 0) machine_ += cat("; ", launches, " launches");
     if (cold_weights) machine_ += "; cold weights";   // other times: one cache serves small and large models
   }
   double time(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config, double best) override {

@@ -57,6 +57,16 @@ TEST_F(CachedTimer, OtherCpusMeasureTheirOwnTimes) {
   EXPECT_EQ(told, "");
 }
 
+// The least time of a key wins, so that times of few launches would stay for good.
+TEST_F(CachedTimer, TimesOfSoManyLaunchesStayAmongThemselves) {
+  config.timing_repetitions = 1;
+  EXPECT_EQ(measured_on(device), 1);
+  EXPECT_EQ(measured_on(device), 0);
+  config.timing_repetitions = 0;
+  EXPECT_EQ(measured_on(device), 1);
+  EXPECT_EQ(measured_on(device), 0);
+}
+
 TEST_F(CachedTimer, ATimeOfAnEarlierVersionIsNotUsed) {
   cache.insert({"a CPU; avx2; 2 threads", "anything", "some v1", ""}, 5);   // without the model
   EXPECT_EQ(measured_on(device), 1);

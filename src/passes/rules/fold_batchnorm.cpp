@@ -65,7 +65,7 @@ bool into_convolution(ir::Graph& graph, ir::Node& bn) {
   if (!factor) return false;
   Value* bias = shift_of(graph, bn, factor, conv->in(2));
   Value* weights = scaled_weights(graph, *conv, factor);
-  graph.replace_uses(bn.out(), graph.add(conv->op(), {conv->in(0), weights, bias}, conv->attributes, 1, conv->name, &bn)->out());
+  graph.replace_uses(bn.out(), graph.add_like(*conv, {conv->in(0), weights, bias}, &bn)->out());
   return true;
 }
 

@@ -93,11 +93,10 @@ Value* past_rows(ir::Graph& graph, Node& n) {
   std::int64_t axis = n.attributes.integer("axis", -1);
   if (axis >= 0) axis -= rank;
   if (-axis > r->tail) return nullptr;
-  ir::Attributes attributes = n.attributes;
-  attributes.set("axis", axis);
+  n.attributes.set("axis", axis);   // counted from the end it is the same for both ranks
   std::vector<Value*> operands = n.inputs;
   operands[0] = r->source;
-  return graph.add(n.op(), operands, attributes, 1, n.name, &n)->out();
+  return graph.add_like(n, operands, &n)->out();
 }
 
 Value* past_product(ir::Graph& graph, Node& n) {

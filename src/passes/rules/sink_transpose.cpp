@@ -64,6 +64,16 @@ Value* untransposed(ir::Graph& graph, Value* v, const Ints& perm, Node* before) 
 
 struct Sunk { Node* node = nullptr; Ints perm; };   // the node on untransposed operands, and how its results are to be transposed
 
+// The same node over other operands, along other axes.
+template <class Axes>
+Node* along(ir::Graph& graph, Node& n, std::vector<Value*> operands, const char* attribute, const Axes& axes) {
+  ir::Attributes attributes = n.attributes;
+  attributes.set(attribute, axes);
+  Node* made = graph.add(n.op(), std::move(operands), attributes, static_cast<int>(n.outputs.size()), n.name, &n);
+  made->numerics = n.numerics;
+  return made;
+}
+
 Sunk past_pointwise(ir::Graph& graph, Node& n, const Ints& perm) {
   std::vector<Value*> operands;
   for (Value* v : n.inputs) {
@@ -79,9 +89,7 @@ Sunk past_reduction(ir::Graph& graph, Node& n, Value* source, const Ints& perm) 
   Ints axes = *reduced_axes(n);
   for (std::int64_t& axis : axes) axis = at(perm, axis);
   std::sort(axes.begin(), axes.end());
-  ir::Attributes attributes = n.attributes;
-  attributes.set("axes", axes);
-  Sunk sunk{graph.add(n.op(), {source}, attributes, 1, n.name, &n), perm};
+  Sunk sunk{along(graph, n, {source}, "axes", axes), perm};
   if (n.attributes.integer("keepdims") != 0) return sunk;
   sunk.perm.clear();
   for (const std::int64_t axis : perm) {
@@ -94,9 +102,7 @@ Sunk past_reduction(ir::Graph& graph, Node& n, Value* source, const Ints& perm) 
 Sunk past_axis(ir::Graph& graph, Node& n, Value* source, const Ints& perm, std::int64_t default_axis) {
   std::vector<Value*> operands = n.inputs;
   operands[0] = source;
-  ir::Attributes attributes = n.attributes;
-  attributes.set("axis", at(perm, n.attributes.integer("axis", default_axis)));
-  return {graph.add(n.op(), operands, attributes, static_cast<int>(n.outputs.size()), n.name, &n), perm};
+  return {along(graph, n, operands, "axis", at(perm, n.attributes.integer("axis", default_axis))), perm};
 }
 
 Sunk past_concat(ir::Graph& graph, Node& n, const Ints& perm) {
@@ -107,9 +113,7 @@ Sunk past_concat(ir::Graph& graph, Node& n, const Ints& perm) {
     else if (v->is_constant()) operands.push_back(transpose_by(graph, v, inverse(perm), &n));
     else return {};
   }
-  ir::Attributes attributes = n.attributes;
-  attributes.set("axis", at(perm, n.attributes.integer("axis", 0)));
-  return {graph.add("Concat", operands, attributes, 1, n.name, &n), perm};
+  return {along(graph, n, operands, "axis", at(perm, n.attributes.integer("axis", 0))), perm};
 }
 
 Value* list(ir::Graph& graph, const Ints& values) {

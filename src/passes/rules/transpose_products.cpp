@@ -126,7 +126,7 @@ Value* before_product(ir::Graph& graph, Node& n) {
   dims.back() = x->dims().back();
   Value* operand = reshape_to(graph, transpose_by(graph, inner->in(0), both, &n), dims, &n);
   if (!operand) return nullptr;
-  Value* result = graph.add("MatMul", {operand, product->in(1)}, product->attributes, 1, product->name, &n)->out();
+  Value* result = graph.add_like(*product, {operand, product->in(1)}, &n)->out();
   return bias ? graph.make("Add", {result, bias}, {}, &n) : result;
 }
 
