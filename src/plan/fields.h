@@ -192,11 +192,11 @@ void fields(A& a, Program& x) {
 template <class A>
 void fields(A& a, Plan& x) {
   auto& [device, needs, keeps_denormals, model_name, builder, bindings, states, constants, programs, weights_owner, weights,
-         weights_bytes, portable, labels, code, refit, kept, replaced] = x;
+         weights_bytes, portable, labels, names, code, refit, kept, replaced] = x;
   a(device, needs, keeps_denormals, model_name, builder, bindings, states, constants, programs);
   // These have sections of their own.
-  (void)weights_owner, (void)weights, (void)weights_bytes, (void)portable, (void)labels, (void)code, (void)refit, (void)kept,
-      (void)replaced;
+  (void)weights_owner, (void)weights, (void)weights_bytes, (void)portable, (void)labels, (void)names, (void)code, (void)refit,
+      (void)kept, (void)replaced;
 }
 
 }  // namespace tenfold::plan

@@ -23,7 +23,8 @@ inline constexpr std::size_t kMaxRank = 64;                    // dims of an ope
 inline constexpr std::size_t kWeightsAlignment = 4096, kSectionAlignment = 64, kConstantAlignment = 64;
 
 enum class SectionId : std::uint32_t {
-  metadata = 1, weights = 2, portable = 3, refit = 4, refit_tensors = 5, code = 6, labels = 7, kept_model = 8, kept_weights = 9
+  metadata = 1, weights = 2, portable = 3, refit = 4, refit_tensors = 5, code = 6, labels = 7, kept_model = 8, kept_weights = 9,
+  names = 10
 };
 enum SectionFlags : std::uint32_t { kOptional = 1 };           // a reader that does not know the section may skip it
 

@@ -46,11 +46,13 @@ PlanInspection inspect_data(const Plan& plan) {
                       .constants = static_cast<int>(plan.constants.size()),
                       .portable = !plan.portable.empty(),
                       .labels = plan.labels};
+  const Names names = read_names(plan);
   for (const Program& program : plan.programs) {
     PlanProgram& out = data.programs.emplace_back();
     for (const Range& r : program.box) out.ranges.push_back({r.symbol, r.min, r.opt, r.max});
     out.arena_bytes = program.arena_bytes, out.arena_live_bytes = program.arena_live_bytes;
     add_steps(out.steps, plan, program, program, -1, 0);
+    if (!names.programs.empty()) add_names(out, names, names.programs[data.programs.size() - 1]);
   }
   return data;
 }

@@ -67,6 +67,7 @@ void write(const Plan& plan, const std::function<void(Bytes)>& put) {
   std::vector<std::pair<std::string, std::string>> list(plan.labels.begin(), plan.labels.end());
   labels(list);
   if (!list.empty()) pieces.push_back({SectionId::labels, kOptional, kSectionAlignment, bytes_of(labels.bytes)});
+  if (!plan.names.empty()) pieces.push_back({SectionId::names, kOptional, kSectionAlignment, bytes_of(plan.names)});
   const RefitBytes refit = write_refit(plan.refit);
   if (!plan.refit.weights.empty()) {
     pieces.push_back({SectionId::refit, kOptional, kSectionAlignment, bytes_of(refit.table)});
