@@ -115,12 +115,12 @@ TEST(PlanNames, BytesOfAnEnemyAreRefused) {
   EXPECT_TRUE(refused(at_start({1, 0, 1, 'x', 1, 0, 1, 'n', 1, 1, 0})));                // reads tensor 1 of 1
   int read = 0;
   std::mt19937_64 random(1);
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < 3'000; ++i) {
     std::string bytes = good;
     for (std::uint64_t changes = 1 + random() % 3; changes > 0; --changes) bytes[random() % bytes.size()] = static_cast<char>(random());
     read += !refused(bytes);
   }
-  EXPECT_GT(read, 100);   // letters of names may change
+  EXPECT_GT(read, 20);   // letters of names may change
 }
 
 // Each name repeats all of a long one: it may not unfold to much more than the bytes there are.
