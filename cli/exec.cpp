@@ -14,6 +14,7 @@
 #include "files.h"
 #include "inputs.h"
 #include "io_formats.h"
+#include "model_names.h"
 #include "notes.h"
 #include "progress.h"
 #include "report.h"
@@ -181,7 +182,8 @@ Measured infer(const ExecOptions& o, const Made& made, const InputFiles& files) 
   if (!o.export_output.empty()) export_outputs(o.export_output, outputs);
   if (!o.export_times.empty()) export_times(o.export_times, measured.parts);
   if (o.dump_profile || !o.export_profile.empty()) {
-    const std::vector<LayerTimes> layers = profile_layers(*contexts.front(), {o.iterations, o.warmup_ms, o.duration_s, 0, false});
+    std::vector<LayerTimes> layers = profile_layers(*contexts.front(), {o.iterations, o.warmup_ms, o.duration_s, 0, false});
+    name_layers(engine, layers);
     if (!o.export_profile.empty()) export_profile(o.export_profile, layers);
     if (o.dump_profile) print_profile(o.console, layers);
   }

@@ -60,7 +60,8 @@ void export_profile(const std::string& path, const std::vector<LayerTimes>& laye
                    {"averageMs", s.mean},
                    {"medianMs", s.median},
                    {"percentage", total > 0 ? 100 * sum / total : 0},
-                   {"medianStartMs", statistics(l.start_ms, {}).median}});
+                   {"medianStartMs", statistics(l.start_ms, {}).median},
+                   {"nodes", l.nodes}});
   }
   write_json(path, all);
 }

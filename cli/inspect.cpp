@@ -4,6 +4,7 @@
 
 #include "console.h"
 #include "flags.h"
+#include "model_names.h"
 #include "model_or_plan.h"
 #include "notes.h"
 #include "verbs.h"
@@ -101,12 +102,14 @@ int inspect_main(const Arguments& arguments) {
   BuildConfig config;
   config.optimization_level = 0;  // to look at the steps nothing needs to be timed
   int level = -1;
-  Flags flags("tenfold inspect MODEL.onnx | PLAN [--why] [--json] [--flags]",
+  std::string find;
+  Flags flags("tenfold inspect MODEL.onnx | PLAN [--find=NAME] [--why] [--json] [--flags]",
               "Shows the steps of a plan, or of the plan that a model would become: operators, tactics, shapes, places in memory.");
   flags.group("Flags");
   flags.add_switch("why", why, "builds the model and lists for every step each tactic tried, its time, or why it was refused");
   flags.add_switch("json", json,
                    "the layer information of --exportLayerInfo; with --why a key \"Why\" beside it, with --fp16 on a GPU \"Overflow\"");
+  flags.add_text("find", find, "NAME", "where the model's node or tensor of this name is in the plan, or why it is nowhere");
   flags.add_int("builderOptimizationLevel", level, "0 to 5; default: 3 with --why, else 0 (nothing is timed)");
   add_build_flags(flags, config);
   flags.add_switch("verbose", console.verbose, "what the build says");
@@ -121,7 +124,9 @@ int inspect_main(const Arguments& arguments) {
   BuildReport report;
   const LoadOptions mapped{.weights = WeightsMode::map, .plugins = config.plugins, .log = config.log};
   const Engine engine = plan ? Engine::load(words[0], mapped) : build_file(words[0], config, &report);
-  if (json) {
+  if (!find.empty()) {
+    std::fputs(found_text(engine, find).c_str(), stdout);
+  } else if (json) {
     Json root = Json::parse(engine.inspect_json());
     root["Notes"] = notes_json(engine.info().notes);
     if (why) root["Why"] = why_json(report);

@@ -47,6 +47,7 @@ Trace measure(std::span<const std::unique_ptr<ExecutionContext>> contexts, const
 struct LayerTimes {
   std::string name;
   std::vector<double> ms, start_ms;
+  std::vector<std::string> nodes = {};   // of the model, that it computes (model_names.h)
 };
 std::vector<LayerTimes> profile_layers(ExecutionContext& context, const MeasureOptions& options);
 // Copies of the outputs of the last run.

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <sstream>
 
+#include "model_names.h"
+
 namespace tenfold::cli {
 namespace {
 
@@ -110,7 +112,7 @@ void print_profile(const Console& console, const std::vector<LayerTimes>& layers
   for (const LayerTimes& l : layers) {
     const Statistics s = statistics(l.ms, {});
     row(s.mean * static_cast<double>(l.ms.size()), s.mean, s.median,
-        joined(std::fixed, std::setprecision(5), statistics(l.start_ms, {}).median), l.name);
+        joined(std::fixed, std::setprecision(5), statistics(l.start_ms, {}).median), l.name + nodes_text(l.nodes));
     average += s.mean, median += s.median;
   }
   row(total, average, median, "", "Total");

@@ -374,6 +374,39 @@ class CommandLine(CliCase):
             f.write(flipped)
         self.refused(1, 'checksum', *load('flip.npz'))
 
+    def test_names_of_the_model(self):
+        """Which nodes a step computes, and where a tensor is: in words, in JSON, in a profile; told of a plan as of its model."""
+        model = save_model(
+            self.path('names.onnx'),
+            [helper.make_node('MatMul', ['x', 'w'], ['p'], name='product'), helper.make_node('Identity', ['p'], ['i'], name='nothing'),
+             helper.make_node('Tanh', ['i'], ['t']), helper.make_node('Softmax', ['t'], ['y'], name='end')],
+            [('x', FLOAT, BATCH)], [('y', FLOAT, ['batch', 4])], [numpy_helper.from_array(self.weights, 'w')])
+        plan = self.path('names.plan')
+        self.tenfold('exec', '--onnx=' + model, '--saveEngine=' + plan, '--skipInference', *ONCE)
+        for source in (model, plan):
+            find = lambda name: self.tenfold('inspect', source, '--find=' + name).stdout
+            self.assertRegex(find('product'), r"^node 'product' is computed by step \d+ '")
+            self.assertEqual(find('nothing'), "node 'nothing' has no step of its own: remove_identity\n")
+            self.assertRegex(find('Tanh -> t'), r"^node 'Tanh -> t' is computed by step \d")
+            self.assertRegex(find('y'), r"^tensor 'y': result 0 of step \d+ '.*', binding 1\n")
+            self.assertRegex(find('x'), r"^tensor 'x': operand 0 of step 0 '.*', binding 0\n")
+            self.assertRegex(find('p') + find('i'), r"^tensor 'p': (inside|result 0 of) step \d")
+            self.assertRegex(find('w'), r"^tensor 'w': operand 1 of step \d+ '.*', constant ")
+            text = self.tenfold('inspect', source).stdout
+            self.assertRegex(text, r'(?m)^ +computes product')
+            self.assertRegex(text, r'(?m)^  no step of its own \(remove_identity\): nothing$')
+            layers = json.loads(self.tenfold('inspect', source, '--json').stdout)
+            told = [name for layer in layers['Layers'] for name in layer['Metadata'].split('\x1e')]
+            self.assertEqual(sorted(told), ['[ONNX Layer: Tanh -> t]', '[ONNX Layer: end]', '[ONNX Layer: product]'])
+            self.assertEqual(layers['Removed'], [{'Node': 'nothing', 'By': 'remove_identity', 'Profile': 0}])
+            self.assertEqual(layers['Layers'][-1]['Outputs'][0]['Tensors'], ['y'])
+        self.refused(2, "no node and no tensor named 'z'", 'inspect', plan, '--find=z')
+        profile = self.path('profile.json')
+        out = self.tenfold('exec', '--loadEngine=' + plan, '--shapes=x:2x6', '--dumpProfile', '--exportProfile=' + profile, *ONCE).stdout
+        self.assertRegex(out, r'\(product')
+        with open(profile) as f:
+            self.assertIn('product', [name for layer in json.load(f)[1:] for name in layer['nodes']])
+
     def test_inspect_and_lists(self):
         why = self.tenfold('inspect', self.model, '--why').stdout
         self.assertRegex(why, r'\* \w+.*us')

@@ -42,11 +42,14 @@ Range = struct(('input', S), ('profile', I), ('rank', I), ('min', P), ('opt', P)
 Config = struct(('device', S), ('threads', I), ('optimization_level', I), ('allow_bf16', I), ('timing_cache', S), ('ranges', P),
                 ('range_count', I), ('log', P), ('log_user', P), ('refittable', I), ('no_tf32', I))
 Binding = struct(('name', S), ('dtype', S), ('shape', c.POINTER(c.c_int64)), ('rank', I), ('is_input', I))
-Program = struct(('steps', I), ('ranges', I), ('arena_bytes', c.c_int64), ('arena_live_bytes', c.c_int64))
+Program = struct(('steps', I), ('ranges', I), ('arena_bytes', c.c_int64), ('arena_live_bytes', c.c_int64), ('nodes', I), ('tensors', I))
 Step = struct(('name', S), ('op', S), ('kind', S), ('tactic', S), ('tactic_version', I), ('config_count', I), ('config', P),
-              ('attributes', S), ('body', S), ('inputs', I), ('outputs', I), ('workspace_bytes', c.c_int64), ('parent', I), ('part', I))
+              ('attributes', S), ('body', S), ('inputs', I), ('outputs', I), ('workspace_bytes', c.c_int64), ('parent', I), ('part', I),
+              ('nodes', c.POINTER(I)), ('node_count', I))
 Operand = struct(('name', S), ('dtype', S), ('shape', c.POINTER(c.c_int64)), ('rank', I), ('dims', S), ('layout', S), ('place', S),
-                 ('constant', I), ('packed', I), ('dense', I), ('bytes', c.c_int64))
+                 ('constant', I), ('packed', I), ('dense', I), ('bytes', c.c_int64), ('tensors', c.POINTER(I)), ('tensor_count', I))
+ModelNode = struct(('name', S), ('steps', c.POINTER(I)), ('step_count', I), ('removed_by', S))
+ModelTensor = struct(('name', S), ('step', I), ('where', S))
 Problem = struct(('kind', I), ('opset', I), ('node', S), ('op', S), ('domain', S), ('message', S), ('hint', S), ('text', S), ('outputs', I))
 
 
@@ -182,6 +185,22 @@ class Ctypes(unittest.TestCase):
                 self.assertIn(text(operand.place), words)
                 names.append(operand.name)
         self.assertIn(b'y', names)
+        nodes, tensors = [], {}
+        for i in range(program.nodes):
+            node = ModelNode()
+            ok(run.tenfold_inspection_node(inspection, 0, i, c.byref(node)))
+            self.assertNotEqual(node.step_count > 0, node.removed_by != b'')   # in steps, or removed by somebody
+            nodes.append((text(node.name), node.steps[0] if node.step_count else -1))
+        for i in range(program.tensors):
+            tensor = ModelTensor()
+            ok(run.tenfold_inspection_tensor(inspection, 0, i, c.byref(tensor)))
+            tensors[text(tensor.name)] = (tensor.step, text(tensor.where))
+        self.assertEqual(len(nodes), len(onnx.load_from_string(model()).graph.node))
+        self.assertRegex(tensors['y'][1], 'result 0 of step')
+        ok(run.tenfold_inspection_step(inspection, 0, tensors['y'][0], c.byref(step)))
+        self.assertGreater(step.node_count, 0)
+        self.assertIn(tensors['y'][0], [step for _, step in nodes])
+        self.assertEqual(run.tenfold_inspection_node(inspection, 0, program.nodes, c.byref(node)), 1)
         self.assertEqual(run.tenfold_inspection_step(inspection, 0, program.steps, c.byref(step)), 1)
         run.tenfold_inspection_free(inspection)
 

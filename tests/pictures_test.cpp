@@ -5,42 +5,19 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
 #include "passes/pass.h"
+#include "pictures.h"
 #include "quant/qdq.h"
 
 namespace tenfold {
 namespace {
 
-struct Picture { std::string before, after; };   // `after` empty: kept
-
-// The pictures in the comment that opens a file. A block lasts to the next one, to an empty line or to the comment's end.
-std::vector<Picture> pictures_of(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::vector<Picture> pictures;
-  std::string* block = nullptr;
-  for (std::string line; std::getline(file, line) && line.starts_with("//");) {
-    std::string text = line.size() > 3 ? line.substr(3) : "";
-    const auto opens = [&](std::string_view word) { return text.starts_with(word) && (text = text.substr(word.size()), true); };
-    if (text.empty()) block = nullptr;
-    else if (opens("before:") || opens("kept:")) block = &pictures.emplace_back().before;
-    else if (opens("after:") && !pictures.empty()) block = &pictures.back().after;
-    if (block) *block += text + "\n";
-  }
-  return pictures;
-}
-
-Tensor random_constant(DType dtype, const Shape& shape, std::uint64_t seed) {
-  if (dtype == DType::f32) return ops::random_tensor(dtype, shape, seed, 0.01, 0.9);
-  return ops::random_tensor(dtype, shape, seed);
-}
-ir::Graph parse(const std::string& text) { return ir::parse_graph(text, ir::Registry::builtin(), {.random_constant = random_constant}); }
+using tests::parse_picture, tests::Picture, tests::pictures_of;
 
 // Writes a graph from its outputs inwards: free of names and of the order of independent nodes.
 class Structure {
@@ -113,11 +90,11 @@ void check_pass(const passes::Pass& pass, const char* folder, double tolerance =
   const std::vector<Picture> pictures = pictures_of(std::filesystem::path(TENFOLD_SOURCE_DIR) / folder / (pass.name + ".cpp"));
   EXPECT_FALSE(pictures.empty() || pictures.front().after.empty()) << "its file opens without a before: and after: picture";
   for (const Picture& picture : pictures) {
-    ir::Graph graph = parse(picture.before);
+    ir::Graph graph = parse_picture(picture.before);
     const std::string original = Structure(graph).text();
     const std::vector<Tensor> before = results(graph);
     passes::run(graph, {pass});
-    const std::string expected = picture.after.empty() ? original : Structure(parse(picture.after)).text();
+    const std::string expected = picture.after.empty() ? original : Structure(parse_picture(picture.after)).text();
     EXPECT_EQ(Structure(graph).text(), expected);
     if (!picture.after.empty()) {
       EXPECT_NE(original, expected) << "the picture shows no change";

@@ -21,6 +21,7 @@ struct PlanOperand {
   bool packed = false;                 // a weight in the packing of this step's tactic
   bool dense = true;                   // false: a view with strides
   std::int64_t bytes = -1;             // of a constant as it is stored; -1: no constant
+  std::vector<std::int32_t> tensors;   // the model's that it equals, as indices into PlanProgram::tensors
 };
 
 struct PlanStep {
@@ -34,6 +35,20 @@ struct PlanStep {
   std::int64_t workspace_bytes = 0;
   int parent = -1;                     // the branch or loop that it belongs to, as an index of a step before it; -1: none
   int part = 0;                        // of a branch: 0 then, 1 else
+  std::vector<std::int32_t> nodes;     // the model's that it computes, as indices into PlanProgram::nodes; empty: one that Tenfold added
+};
+
+// A node of the model, in the model's order.
+struct PlanNode {
+  std::string name;                    // "conv1"; of a node without a name its operator and results: "Conv -> y"
+  std::vector<std::int32_t> steps;     // that compute it, as indices into PlanProgram::steps
+  std::string removed_by;              // where no step does: "import", a pass ("fold_constants"), "unused", "view" (other memory seen)
+};
+// A tensor of the model: an input, a weight, the result of a node.
+struct PlanTensor {
+  std::string name;
+  std::int32_t step = -1;              // the first that makes it or reads it, or inside which it is; -1: none
+  std::string where;                   // in words: "result 0 of step 3, arena+512", "inside step 3", "gone: fold_constants removed 'add'"
 };
 
 struct PlanRange { std::string symbol; std::int64_t min = 0, opt = 0, max = 0; };
@@ -42,6 +57,9 @@ struct PlanProgram {
   std::vector<PlanRange> ranges;       // of what the profile leaves open
   std::vector<PlanStep> steps;         // in the order in which they run; a branch's and a loop's own follow it
   std::int64_t arena_bytes = 0, arena_live_bytes = 0;   // of activations: what a context has, and the largest sum of those alive at once
+  // The model's names; empty in plans that keep none.
+  std::vector<PlanNode> nodes;
+  std::vector<PlanTensor> tensors;
 };
 
 // How fast a part of the machine ran when the plan's kernels were timed: "processor" as it was measured, "GPU" and "GPU memory" at most.

@@ -63,7 +63,7 @@ extern "C" tenfold_status tenfold_inspection_clock(const tenfold_inspection* ins
 extern "C" tenfold_status tenfold_inspection_program(const tenfold_inspection* inspection, int32_t program, tenfold_program_info* info) {
   return guarded([&] {
     const PlanProgram& p = program_of(inspection, program);
-    give(info, {0, count(p.steps), count(p.ranges), p.arena_bytes, p.arena_live_bytes}, kPlace);
+    give(info, {0, count(p.steps), count(p.ranges), p.arena_bytes, p.arena_live_bytes, count(p.nodes), count(p.tensors)}, kPlace);
   });
 }
 extern "C" tenfold_status tenfold_inspection_range(const tenfold_inspection* inspection, int32_t program, int32_t range,
@@ -79,7 +79,8 @@ extern "C" tenfold_status tenfold_inspection_step(const tenfold_inspection* insp
     const PlanStep& s = step_of(inspection, program, step);
     give(info,
          {0, s.name.c_str(), s.op.c_str(), s.kind.c_str(), s.tactic.c_str(), s.tactic_version, count(s.config), s.config.data(),
-          s.attributes.c_str(), s.body.c_str(), count(s.inputs), count(s.outputs), s.workspace_bytes, s.parent, s.part},
+          s.attributes.c_str(), s.body.c_str(), count(s.inputs), count(s.outputs), s.workspace_bytes, s.parent, s.part, s.nodes.data(),
+          count(s.nodes)},
          kPlace);
   });
 }
@@ -91,7 +92,21 @@ extern "C" tenfold_status tenfold_inspection_operand(const tenfold_inspection* i
         operand < count(s.inputs) ? element(s.inputs, operand, "operand") : element(s.outputs, operand - count(s.inputs), "operand");
     give(info,
          {0, o.name.c_str(), name(o.dtype).data(), o.shape.data(), count(o.shape), o.dims_text.c_str(), o.layout.c_str(), o.place.c_str(),
-          o.constant, o.packed, o.dense, o.bytes},
+          o.constant, o.packed, o.dense, o.bytes, o.tensors.data(), count(o.tensors)},
          kPlace);
+  });
+}
+extern "C" tenfold_status tenfold_inspection_node(const tenfold_inspection* inspection, int32_t program, int32_t node,
+                                                  tenfold_model_node_info* info) {
+  return guarded([&] {
+    const PlanNode& n = element(program_of(inspection, program).nodes, node, "node");
+    give(info, {0, n.name.c_str(), n.steps.data(), count(n.steps), n.removed_by.c_str()}, kPlace);
+  });
+}
+extern "C" tenfold_status tenfold_inspection_tensor(const tenfold_inspection* inspection, int32_t program, int32_t tensor,
+                                                    tenfold_model_tensor_info* info) {
+  return guarded([&] {
+    const PlanTensor& t = element(program_of(inspection, program).tensors, tensor, "tensor");
+    give(info, {0, t.name.c_str(), t.step, t.where.c_str()}, kPlace);
   });
 }

@@ -17,6 +17,7 @@
 #include "builder/overflow.h"
 #include "builder/plan_maker.h"
 #include "builder/profiles.h"
+#include "ir/lineage.h"
 #include "ir/text.h"
 #include "onnx_import/import.h"
 #include "passes/packing.h"
@@ -151,7 +152,9 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& wanted, const s
   if (profiles.empty()) profiles.emplace_back();
   if (profiles.size() > 1) maker.name_bindings(graph);
   ir::Graph source = maker.tracked(graph);
+  ir::start_names(source, "edit");
   runtime::expand_plugins(source);
+  ir::settle_names(source, "expand_plugins");
   if (backend->info().kind == "cpu") quant::tell_of_fused_attention(source, config);
   for (const OptimizationProfile& profile : profiles) {
     Stopwatch watch;

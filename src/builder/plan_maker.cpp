@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "base/log.h"
 #include "builder/kept_model.h"
+#include "ir/lineage.h"
 #include "passes/packing.h"
 #include "runtime/plugins.h"
 #include "runtime/state.h"
@@ -132,6 +133,9 @@ void PlanMaker::add(std::vector<ir::Graph> forms, const std::vector<plan::Range>
     Log(config_.log)(Severity::info, "the machine was busy while candidates were timed: ", report_.disturbed, " of ", report_.timed_again,
                      " that were timed twice differ, by up to ", report_.disturbance, " times");
   plan_.programs.push_back(assemble(graph, chosen.choice, constants_, {open, &backend_}, plan_.needs));
+  ir::settle_names(graph, "tune");
+  names_.programs.push_back(names_of(graph, plan_.programs.back()));
+  if (graph.model_names) names_.table = *graph.model_names;
   if (plan_.bindings.empty()) name_bindings(graph);
   if (!config_.timing_cache.empty()) timed_.push_back({std::move(forms), ranges});
   report_.assemble_s += watch.seconds();
@@ -193,6 +197,7 @@ plan::Plan PlanMaker::finish() {
   if (old_refit_ && !old_refit_->weights.empty()) plan_.refit = rebase(*old_refit_, constants_.origins(), *registry_);
   else if (config_.refittable) plan_.refit = refit_.write(constants_.origins(), *registry_);
   constants_.move_into(plan_);
+  if (!names_.table.tensors.empty()) plan_.names = plan::write_names(names_);
   if (!config_.timing_cache.empty()) save_times();
   if (config_.timings) config_.timings->impl().merge(cache_);
   return std::move(plan_);

@@ -7,6 +7,7 @@
 
 #include "builder/assemble.h"
 #include "builder/builder.h"
+#include "builder/model_names.h"
 #include "builder/portable.h"
 #include "builder/refit_book.h"
 #include "tune/timing_cache.h"
@@ -61,6 +62,7 @@ class PlanMaker {
   RefitBook refit_;
   const plan::Refit* old_refit_ = nullptr;   // when re-tuning
   const ir::Registry* registry_ = nullptr;
+  plan::Names names_;
   plan::Plan plan_;
 };
 

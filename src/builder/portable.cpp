@@ -17,7 +17,8 @@ namespace tenfold::builder {
 namespace {
 
 constexpr std::int64_t kLongestLiteral = 256;  // elements; longer ones are stored with the weights
-constexpr const char* kHead = "portable 1\n";
+constexpr const char* kHead = "portable 2\n";
+constexpr const char* kNamelessHead = "portable 1\n";   // of the same length; without the model's names
 constexpr const char* kGraph = "\ngraph\n";
 
 // A step that reads a packed constant, and the dims table its operands refer to.
@@ -138,7 +139,9 @@ Copy nearest_copy(const ir::Constant& constant, const std::vector<ConstantPool::
 
 }  // namespace
 
-void PortableGraphs::add(const ir::Graph& graph) { graphs_.push_back(ir::print(graph, {.names = true, .constants = &constants_})); }
+void PortableGraphs::add(const ir::Graph& graph) {
+  graphs_.push_back(ir::print(graph, {.names = true, .model_names = graph.model_names != nullptr, .constants = &constants_}));
+}
 
 std::string PortableGraphs::text(const plan::Plan& plan, ConstantPool& pool, const backends::TacticSet& tactics,
                                  const ir::Registry& registry, const Log& log) const {
@@ -171,7 +174,7 @@ PortableModel read_portable(const plan::Plan& plan, const backends::TacticSet& t
   require(!plan.portable.empty(), ErrorKind::plan_refused,
           "the plan has no portable graph (built without keep_portable_graph, or with a packing "
           "that cannot be undone): build it again from the model");
-  require(plan.portable.starts_with(kHead), ErrorKind::plan_refused,
+  require(plan.portable.starts_with(kHead) || plan.portable.starts_with(kNamelessHead), ErrorKind::plan_refused,
           "the plan's portable graph has a form that this version does not know");
   const Restorer restorer{plan, tactics, registry};
   std::vector<std::shared_ptr<const ir::Constant>> constants;

@@ -1,6 +1,6 @@
 // The portable section of a plan: the graphs as the tuner got them, as text, so that another machine's builder can choose again.
 //
-//   portable 1
+//   portable 2                 1: from before graphs told the model's names
 //   stored f32[768] 12          constant 0 of the graphs: the plan's constant 12, as it is
 //   packed f32[768,3072] 13     constant 1: the plan's constant 13, through unpack of a step that reads it
 //   literal i64[2]{1,-1}        constant 2: no step reads it

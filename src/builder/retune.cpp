@@ -38,6 +38,8 @@ Engine retune(const plan::Plan& old, const BuildConfig& given, BuildReport& repo
   PlanMaker maker(config, old.model_name, *backend, report);
   maker.take_over(old, model.rounded);
   if (old.device.kind == "cpu" && !model.graphs.empty()) quant::tell_of_fused_attention(model.graphs[0], config);
+  if (const plan::Names names = plan::read_names(old); !names.programs.empty())
+    for (std::size_t i = 0; i < model.graphs.size(); ++i) adopt_names(model.graphs[i], names, i);
   for (ir::Graph& graph : model.graphs) quant::permit(graph, config, backend->info());
   for (std::size_t i = 0; i < model.graphs.size(); ++i) maker.add(std::move(model.graphs[i]), old.programs[i].box);
   plan::Plan plan = maker.finish();

@@ -45,6 +45,7 @@ SymbolBounds Graph::box() const {
 Value* Graph::new_value(std::string name) {
   values_.push_back(std::make_unique<Value>());
   values_.back()->name = std::move(name);
+  values_.back()->id = ++last_value_;
   return values_.back().get();
 }
 
@@ -92,6 +93,7 @@ Node* Graph::add(std::string_view op, std::vector<Value*> operands, Attributes a
 Node* Graph::add_like(const Node& like, std::vector<Value*> operands, Node* before) {
   Node node;
   node.def = like.def, node.name = like.name, node.attributes = like.attributes, node.numerics = like.numerics;
+  node.sources = like.sources;
   node.inputs = std::move(operands);
   return add(std::move(node), static_cast<int>(like.outputs.size()), before);
 }
@@ -114,6 +116,7 @@ Node* Graph::add(Node node, int outputs, Node* before) {
   auto stored = std::make_unique<Node>(std::move(node));
   Node* n = stored.get();
   n->outputs.clear();
+  n->id = ++last_node_, n->made_before = before ? before->id : 0;
   for (int i = 0; i < outputs; ++i) {
     Value* v = new_value(unique_name(i == 0 ? n->name + "_out" : n->name + "_out" + std::to_string(i)));
     v->producer = n;
@@ -173,6 +176,10 @@ void Graph::set_input(Node& node, int index, Value* value) {
 
 void Graph::replace_uses(Value* old_value, Value* new_value) {
   if (old_value == new_value) return;
+  if (model_names) {
+    join(new_value->names, old_value->names);
+    note_replaced(*old_value, *new_value);
+  }
   // What was made to take the old value's place is known by its name from now on.
   const bool takes_place =
       new_value->producer && new_value->users.empty() && !is_output(new_value) && !is_output(old_value) && old_value->producer;
@@ -192,8 +199,39 @@ void Graph::replace_uses(Value* old_value, Value* new_value) {
       Value* copy = make("Identity", {new_value});
       output = copy;
       std::swap(copy->name, old_value->name);
+      copy->names = old_value->names;
     }
   }
+}
+
+void Graph::note_replaced(const Value& old_value, const Value& new_value) {
+  if (model_names) journal_.replaced.emplace_back(old_value.id, new_value.id);
+}
+
+void Graph::clear_journal() {
+  journal_ = {};
+  journal_.nodes = last_node_, journal_.values = last_value_;
+}
+
+namespace {
+void add_all_sources(const Graph& graph, NameList& list) {
+  for (const auto& n : graph.nodes()) {
+    join(list, n->sources.all());
+    for (const auto& body : n->graphs) add_all_sources(*body, list);
+  }
+}
+}  // namespace
+
+void Graph::bury(Node& node) {
+  Journal::Dead dead{node.id, node.made_before, node.def, std::move(node.sources), {}, {}};
+  for (const auto& body : node.graphs) {
+    add_all_sources(*body, dead.sources.own);
+    removed.insert(removed.end(), body->removed.begin(), body->removed.end());
+  }
+  for (const Value* v : node.inputs)
+    if (v) dead.in.push_back(v->id);
+  for (const Value* v : node.outputs) dead.out.push_back(v->id);
+  journal_.dead.push_back(std::move(dead));
 }
 
 void Graph::erase(Node& node) {
@@ -203,6 +241,7 @@ void Graph::erase(Node& node) {
   }
   for (Value* v : node.inputs)
     if (v) remove_one(v->users, &node);
+  if (model_names) bury(node);
   nodes_.erase(node.self);
 }
 
@@ -272,6 +311,8 @@ Graph Graph::clone() const {
   copy.name = name;
   copy.symbols = symbols;
   copy.name_counts_ = name_counts_;
+  copy.model_names = model_names, copy.removed = removed, copy.journal_ = journal_;
+  copy.last_node_ = last_node_, copy.last_value_ = last_value_;
   std::unordered_map<const Value*, Value*> values;
   std::unordered_map<const Node*, Node*> nodes;
   for (const auto& v : values_) {
@@ -283,6 +324,7 @@ Graph Graph::clone() const {
     auto node = std::make_unique<Node>();
     node->def = n->def, node->name = n->name, node->attributes = n->attributes, node->body = n->body;
     node->anchor_inputs = n->anchor_inputs, node->numerics = n->numerics;
+    node->sources = n->sources, node->id = n->id, node->made_before = n->made_before;
     for (Value* v : n->inputs) node->inputs.push_back(mapped(v));
     for (Value* v : n->outputs) node->outputs.push_back(mapped(v));
     for (const auto& g : n->graphs) node->graphs.push_back(std::make_unique<Graph>(g->clone()));

@@ -11,6 +11,7 @@
 
 #include "ir/attributes.h"
 #include "ir/body.h"
+#include "ir/names.h"
 #include "ir/numerics.h"
 #include "ir/type.h"
 
@@ -41,6 +42,8 @@ struct Value {
   std::vector<Node*> users;                 // one entry per use, kept by Graph
   std::shared_ptr<const Constant> constant;
   std::optional<Dims> contents;             // elements of an integer tensor of at most kMostContents as Dims, if known
+  NameList names;                           // the model's tensors that it equals, but for the width of its numbers
+  std::uint32_t id = 0;                     // given by Graph, never twice; a copy of the graph keeps it
 
   bool is_constant() const { return constant != nullptr; }
   const Dims& dims() const { return type.tensor.dims; }
@@ -61,6 +64,8 @@ struct Node {
   std::optional<Body> body;
   int anchor_inputs = -1;                   // -1: all inputs are the operator's own
   std::vector<std::unique_ptr<Graph>> graphs;
+  Sources sources;                          // the model's nodes that it stands for; see ir/lineage.h for who keeps them
+  std::uint32_t id = 0, made_before = 0;    // given by Graph: its number, and that of the node in front of which it was made
   std::list<std::unique_ptr<Node>>::iterator self;   // kept by Graph
 
   const std::string& op() const;
@@ -80,6 +85,8 @@ class Graph {
   std::vector<Value*> inputs, outputs;
   std::vector<Symbol> symbols;              // every symbol used by a type, with bounds and origin
   SymbolBounds box() const;                 // the symbols' bounds, as far as they are constant
+  std::shared_ptr<const NameTable> model_names;   // null: nobody follows the model's names
+  std::vector<Removed> removed;             // its bodies have lists of their own
 
   Value* add_input(std::string name, ValueType type);
   Value* add_constant(Tensor tensor, std::string name = "", bool is_weight = false);
@@ -90,13 +97,14 @@ class Graph {
             Node* before = nullptr);
   // The same for nodes with a body or with graphs: fill everything but outputs; `outputs` new values are made.
   Node* add(Node node, int outputs, Node* before = nullptr);
-  // The same operator with the attributes, numerics and name of `like` over other operands; no body.
+  // The same operator with the attributes, numerics, name and sources of `like` over other operands; no body.
   Node* add_like(const Node& like, std::vector<Value*> inputs, Node* before = nullptr);
   // Shorthand: the first output of add(...).
   Value* make(std::string_view op, std::vector<Value*> inputs, Attributes attributes = {}, Node* before = nullptr);
 
   void infer(Node& node);                                    // recomputes the output types after a change
   void replace_uses(Value* old_value, Value* new_value);     // in nodes and graph outputs; the old name moves if it was an output
+  void note_replaced(const Value& old_value, const Value& new_value);   // by other means than replace_uses: for ir/lineage.h
   void set_input(Node& node, int index, Value* value);
   void erase(Node& node);                                    // must have no users left
   void sweep();                                              // drops nodes whose results nobody uses, and unused constants
@@ -109,13 +117,19 @@ class Graph {
   std::string unique_name(std::string_view stem);
   Dim new_symbol(std::string_view stem, Dim lower, Dim upper, Origin origin);
   Graph clone() const;
+  std::uint32_t last_node() const { return last_node_; }     // the highest Node::id given
+  const Journal& journal() const { return journal_; }
+  void clear_journal();
 
  private:
+  void bury(Node& node);
   Value* new_value(std::string name);
   const Registry* registry_;
   std::list<std::unique_ptr<Node>> nodes_;
   std::list<std::unique_ptr<Value>> values_;
   std::map<std::string, int, std::less<>> name_counts_;
+  std::uint32_t last_node_ = 0, last_value_ = 0;
+  Journal journal_;
 };
 
 // Text form: what dumps, pictures and bug reports use. parse(print(g)) gives an equal graph (see ir/text.h).

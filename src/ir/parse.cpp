@@ -87,13 +87,33 @@ struct Parser {
       node.inputs.push_back(operand == "_" ? nullptr : lookup(names, operand));
       in.take(',');
     }
-    details(node);
+    std::vector<NameList> tensors;
+    details(node, tensors);
     if (node.name.empty()) node.name = results[0];
     Node* added = g.add(std::move(node), static_cast<int>(results.size()));
     for (std::size_t i = 0; i < results.size(); ++i) define(names, results[i], added->outputs[i]);
+    for (std::size_t i = 0; i < std::min(results.size(), tensors.size()); ++i) added->outputs[i]->names = tensors[i];
+  }
+  // Lists of numbers in braces: {1,2;;3}
+  std::vector<NameList> lists() {
+    std::vector<NameList> all(1);
+    in.expect('{');
+    while (!in.take('}')) {
+      if (in.take(';')) all.emplace_back();
+      else if (const std::int64_t n = in.integer(); n < 0 || n > INT32_MAX) in.bad("a number of a name is out of range");
+      else join(all.back(), {static_cast<std::int32_t>(n)});
+      in.take(',');
+    }
+    return all;
+  }
+  NameList tensors_of_constant() {
+    Scanner ahead = in;
+    if (!ahead.take("tensors=") || ahead.peek() != '{') return {};   // else the next statement
+    in = ahead;
+    return lists().front();
   }
   // Attributes and the rest of a node, up to the next statement: words of the form key=value.
-  void details(Node& node) {
+  void details(Node& node, std::vector<NameList>& tensors) {
     for (;;) {
       Scanner ahead = in;
       if (!(std::isalpha(static_cast<unsigned char>(ahead.peek())) || ahead.peek() == '_')) return;
@@ -109,6 +129,12 @@ struct Parser {
         in.expect('}');
       } else if (key == "numerics" && in.peek() == '{') {   // an attribute of that name, a plug-in's, has no brace
         node.numerics = parse_numerics(in);
+      } else if (key == "model" && in.peek() == '{') {
+        const std::vector<NameList> sources = lists();
+        node.sources = {sources.front(), sources.back()};
+        if (sources.size() != 2) in.bad("two lists expected");
+      } else if (key == "tensors" && in.peek() == '{') {
+        tensors = lists();
       } else if (key == "anchor_inputs") {
         node.anchor_inputs = static_cast<int>(in.integer());
         if (node.anchor_inputs < 0 || node.anchor_inputs > static_cast<int>(node.inputs.size())) in.bad("anchor_inputs is out of range");
@@ -140,8 +166,10 @@ struct Parser {
       in.expect('=');
       if (in.take("constant ")) {
         define(names, results[0], constant(g, results[0]));
+        names[results[0]]->names = tensors_of_constant();
       } else if (literal_follows(in)) {
         define(names, results[0], g.add_constant(parse_literal(in), results[0]));
+        names[results[0]]->names = tensors_of_constant();
       } else {
         node(g, names, results);
       }

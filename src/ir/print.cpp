@@ -14,6 +14,12 @@ std::string word(const std::string& name) {
   return plain ? name : text(Attribute(name));
 }
 
+std::string numbers(const NameList& list) {
+  std::string text;
+  for (const std::int32_t n : list) text += (text.empty() ? "" : ",") + std::to_string(n);
+  return text;
+}
+
 struct Printer {
   const PrintOptions& options;
   std::string out;
@@ -36,6 +42,7 @@ struct Printer {
       } else {
         out += "constant " + text(v->type);
       }
+      if (options.model_names && !v->names.empty()) out += " tensors={" + numbers(v->names) + "}";
       out += "\n";
     }
   }
@@ -59,6 +66,7 @@ struct Printer {
       out += " body={" + text(*n.body) + "}";
     }
     if (options.names && n.name != n.outputs[0]->name) out += " name=" + text(Attribute(n.name));
+    if (options.model_names) model_names(n);
     if (!n.graphs.empty()) {
       out += " graphs=[\n";
       for (const auto& g : n.graphs) graph(*g, indent + "    ");
@@ -66,6 +74,16 @@ struct Printer {
     }
     if (options.types) out += "   // " + text(n.outputs[0]->type);
     out += "\n";
+  }
+  void model_names(const Node& n) {
+    if (!n.sources.empty()) out += " model={" + numbers(n.sources.own) + ";" + numbers(n.sources.behind) + "}";
+    std::string tensors;
+    bool any = false;
+    for (std::size_t i = 0; i < n.outputs.size(); ++i) {
+      tensors += (i ? ";" : "") + numbers(n.outputs[i]->names);
+      any = any || !n.outputs[i]->names.empty();
+    }
+    if (any) out += " tensors={" + tensors + "}";
   }
   void graph(const Graph& g, const std::string& indent) {
     for (const Symbol& s : g.symbols) {

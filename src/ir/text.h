@@ -7,6 +7,7 @@
 //     t = MatMul(x, w)
 //     y = Add(t, b) name="add_1"
 //     z = If(c, t) graphs=[ (..) .. return .. ]
+//     q = Relu(p) model={3;4} tensors={7}      the model's nodes that it stands for (own; behind), and tensors that results equal
 //     return y                                 left out: the outputs of the last node
 #pragma once
 
@@ -22,6 +23,7 @@ struct PrintOptions {
   bool types = false;     // result types as comments
   bool names = false;     // node names
   bool symbols = true;
+  bool model_names = false;   // what nodes and values stand for, by number in Graph::model_names
   std::vector<std::shared_ptr<const Constant>>* constants = nullptr;   // if set: every constant is put here and printed by number
 };
 std::string print(const Graph& graph, const PrintOptions& options);

@@ -80,13 +80,14 @@ std::unique_ptr<ir::Graph> Importer::body(const onnx::GraphProto& proto, const S
   std::map<const ir::Value*, ir::Value*> inner;
   for (ir::Value* value : captures.values) {
     inner[value] = graph->add_input(value->name, value->type);
-    inner[value]->contents = value->contents;
+    inner[value]->contents = value->contents, inner[value]->names = value->names;
     named_.insert(inner[value]);
   }
   for (const auto& [name, value] : captures.by_name) {
     ir::Value*& here = inner[value];
-    if (value && !here) named_.insert(here = graph->add_constant(value->constant, value->name));
+    if (value && !here) named_.insert(here = graph->add_constant(value->constant, value->name)), here->names = value->names;
     scope.names[name] = here;
+    if (const auto tensor = outer.tensors.find(name); tensor != outer.tensors.end()) scope.tensors.insert(*tensor);
   }
   graph->outputs = contents(proto, scope);
   drop_sequences(*graph);
@@ -143,6 +144,7 @@ std::vector<ir::Value*> Importer::branch(const NodeAttributes& attributes, bool 
     const auto outer = scope.names.find(free);
     require(outer != scope.names.end(), ErrorKind::invalid_model, "its body '", attribute, "' uses '", free, "', which nothing defines");
     inner.names[free] = outer->second;
+    if (const auto tensor = scope.tensors.find(free); tensor != scope.tensors.end()) inner.tensors.insert(*tensor);
   }
   return contents(proto, inner);
 }

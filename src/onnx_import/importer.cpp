@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "ir/finite.h"
+#include "ir/lineage.h"
 #include "onnx_import/tensor_proto.h"
 #include "onnx_import/value_types.h"
 #include "ops/onnx_dtype.h"
@@ -58,6 +59,9 @@ ir::Graph Importer::run() {
   add_outputs(scope);
   drop_sequences(graph);
   settle_names(graph);
+  graph.model_names = table_;
+  graph.clear_journal();
+  ir::start_names(graph, "import");
   ir::verify(graph);
   return graph;
 }
@@ -198,7 +202,7 @@ void Importer::add_outputs(Scope& scope) {
     if (!value->producer || value->name != name || graph.is_output(value)) {
       ir::Value* copy = graph.make("Identity", {value});
       if (value->is_constant() && value->name == name) value->name = graph.unique_name(name);
-      copy->name = name;
+      copy->name = name, copy->names = value->names;
       named_.insert(value = copy);
     }
     const std::int64_t declared = output.type.tensor_type ? output.type.tensor_type->elem_type : 0;
@@ -214,6 +218,8 @@ void Importer::add_outputs(Scope& scope) {
 
 void Importer::define(Scope& scope, const std::string& name, ir::Value* value) {
   require(scope.names.try_emplace(name, value).second, ErrorKind::invalid_model, "'", name, "' is defined twice");
+  const std::int32_t tensor = tensor_entry(scope, name);
+  if (value) ir::join(value->names, {tensor});
   if (!value || named_.count(value)) return;
   value->name = scope.inlined ? scope.prefix + name : name;
   scope.graph->unique_name(value->name);   // so that no later value takes it

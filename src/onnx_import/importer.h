@@ -36,6 +36,7 @@ struct Scope {
   ir::Graph* graph = nullptr;
   const Opsets* opsets = nullptr;
   std::unordered_map<std::string, ir::Value*> names = {};   // null: an optional operand that the caller leaves out
+  std::unordered_map<std::string, std::int32_t> tensors = {};   // the same names' numbers in the model's table
   std::unordered_set<std::string> broken = {};              // results of nodes that are not supported
   std::string prefix = "";                                  // of node names: "if_3/then_branch/"
   const NodeAttributes* bindings = nullptr;                 // in a function: the caller's attributes
@@ -111,6 +112,11 @@ class Importer {
   std::string missing(const std::string& domain, const std::string& op, int opset) const;
   int opset(const Scope& scope, const std::string& domain) const;
   void define(Scope& scope, const std::string& name, ir::Value* value);
+  // What the model calls things (names.cpp): a body that is imported again finds the entries of the first time.
+  std::int32_t tensor_entry(Scope& scope, const std::string& name);
+  std::int32_t node_entry(const onnx::NodeProto& proto, Scope& scope, int index);
+  // To the nodes made since node number `last`, unless all results became constants.
+  static void tell_sources(std::int32_t entry, const std::vector<std::string>& outputs, const Scope& scope, std::uint32_t last);
   void settle_names(ir::Graph& graph) const;   // values that the model does not name get out of the way of those that it does
 
   const onnx::ModelProto& model_;
@@ -122,6 +128,9 @@ class Importer {
   std::map<FunctionKey, const onnx::FunctionProto*> functions_;
   std::map<std::tuple<std::string, std::string, int>, std::optional<ir::Registry::Found>> found_;
   std::unordered_set<const ir::Value*> named_;              // values that carry a name of the model's graphs
+  std::shared_ptr<ir::NameTable> table_ = std::make_shared<ir::NameTable>();
+  std::unordered_map<std::string, std::int32_t> entries_;   // of table_: by scope and place in it
+  std::unordered_set<std::string> node_names_;
   std::vector<ModelProblem> problems_;                      // all that is wrong with the model so far
   std::int64_t node_count_ = 0;
   int depth_ = 0;                                           // of bodies and function calls

@@ -61,6 +61,8 @@ void Importer::node(const onnx::NodeProto& proto, Scope& scope, int index) {
       judge_alone(proto, scope);
       return;
     }
+    const std::int32_t entry = node_entry(proto, scope, index);
+    const std::uint32_t last = scope.graph->last_node();
     const std::vector<ir::Value*> results = convert(proto, scope, name, inputs, outputs);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (outputs[i].empty()) continue;
@@ -68,6 +70,7 @@ void Importer::node(const onnx::NodeProto& proto, Scope& scope, int index) {
       expect_countable(*results[i]);
       define(scope, outputs[i], settled(*scope.graph, results[i]));
     }
+    tell_sources(entry, outputs, scope, last);
   } catch (Error& error) {
     if (!is_of_model(error.kind())) throw;
     ModelProblem problem = problem_of(proto, scope, name, error);
@@ -204,8 +207,10 @@ std::vector<ir::Value*> Importer::call(const onnx::FunctionProto& function, Scop
               .caller = &scope,
               .inlined = true};
   for (std::size_t i = 0; i < function.input.size(); ++i) {
-    require(inner.names.try_emplace(function.input[i], i < inputs.size() ? inputs[i] : nullptr).second,
-            ErrorKind::invalid_model, "the function '", function.name, "' has two inputs named '", function.input[i], "'");
+    ir::Value* const given = i < inputs.size() ? inputs[i] : nullptr;
+    require(inner.names.try_emplace(function.input[i], given).second, ErrorKind::invalid_model, "the function '", function.name,
+            "' has two inputs named '", function.input[i], "'");
+    if (given && !given->names.empty()) inner.tensors[function.input[i]] = given->names.front();
   }
   const std::size_t problems = problems_.size();
   nodes(function.node, inner);

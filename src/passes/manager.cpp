@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "ir/check_types.h"
+#include "ir/lineage.h"
 #include "passes/pass.h"
 
 namespace tenfold::passes {
@@ -16,6 +17,7 @@ bool run_one(ir::Graph& graph, const Pass& pass) {
   changed = pass.run(graph) || changed;
   graph.sweep();
   graph.sort();
+  ir::settle_names(graph, pass.name);
   return changed;
 }
 

@@ -58,6 +58,7 @@ void end_in(ir::Graph& graph, Value* v, Value* rows) {
     if (takes_columns(user, v)) graph.set_input(*user, 0, rows);
   if (!graph.is_output(v)) return;
   std::swap(v->name, rows->name);   // the result's name
+  graph.note_replaced(*v, *rows);
   std::replace(graph.outputs.begin(), graph.outputs.end(), v, rows);
 }
 

@@ -94,12 +94,12 @@ Value* Packer::pack_node(Value* v, TokenAxes axes) {
     const ir::Ints perm = perm_of(n);
     const auto at = [&](int axis) { return static_cast<int>(perm[static_cast<std::size_t>(axis)]); };
     Value* x = pack(n.in(0), {at(axes.batch), at(axes.token)});
-    return x ? graph_.make("Transpose", {x}, n.attributes) : nullptr;
+    return x ? graph_.add_like(n, {x})->out() : nullptr;
   }
   // Rows of a table, chosen by a number for each token.
   if (n.op() == "Gather" && axis_of(n, 0, n.in(0)->rank()) == 0 && axes.token < n.in(1)->rank() && !depends(n.in(0))) {
     Value* index = pack(n.in(1), axes);
-    return index ? graph_.make("Gather", {n.in(0), index}, n.attributes) : nullptr;
+    return index ? graph_.add_like(n, {n.in(0), index})->out() : nullptr;
   }
   return nullptr;
 }
@@ -114,7 +114,7 @@ Value* Packer::pack_attention(const Node& n, TokenAxes axes) {
   const std::int64_t longest = mask_.root()->dims()[1].bounds(graph_.box()).upper;
   if (longest < ir::kUnbounded) attributes.set("longest", longest);
   ir::Node* packed = graph_.add("FusedAttention", operands, attributes);
-  packed->numerics = n.numerics;
+  packed->numerics = n.numerics, packed->sources = n.sources;
   return packed->out();
 }
 
@@ -125,7 +125,9 @@ Value* Packer::pack_reshape(const Node& n, TokenAxes axes) {
   if (static_cast<std::ptrdiff_t>(from.size()) < lead || !std::equal(from.begin(), from.begin() + lead, to.begin())) return nullptr;
   if (!std::all_of(to.begin() + lead, to.end(), [](Dim d) { return d.is_constant(); })) return nullptr;
   Value* x = pack(n.in(0), axes);
-  return x ? reshape_to(graph_, x, packed_dims(to, axes, positions_->out(1)->dims()[1]), nullptr) : nullptr;
+  Value* packed = x ? reshape_to(graph_, x, packed_dims(to, axes, positions_->out(1)->dims()[1]), nullptr) : nullptr;
+  if (packed && packed != x && packed->producer->sources.empty()) packed->producer->sources = n.sources;
+  return packed;
 }
 
 // The same node on its first operands packed; the others are the same for all tokens.

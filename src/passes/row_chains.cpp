@@ -160,7 +160,7 @@ ir::Value* with_reader(ir::Graph& graph, ir::Value* same, ir::Value*& last) {
   if (!next || next->inputs.size() != 1 || !body_of(*next) || next->out()->dims() != last->dims()) return nullptr;
   Node copy;
   copy.def = next->def, copy.attributes = next->attributes, copy.numerics = next->numerics;
-  copy.name = next->name, copy.body = next->body, copy.inputs = {same};
+  copy.sources = next->sources, copy.name = next->name, copy.body = next->body, copy.inputs = {same};
   last = next->out();
   return graph.add(std::move(copy), 1, next)->out();
 }

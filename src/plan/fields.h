@@ -203,11 +203,11 @@ void fields(A& a, Program& x) {
 template <class A>
 void fields(A& a, Plan& x) {
   auto& [device, needs, keeps_denormals, model_name, builder, bindings, states, constants, programs, weights_owner, weights,
-         weights_bytes, portable, labels, code, refit, kept, built, replaced] = x;
+         weights_bytes, portable, labels, names, code, refit, kept, built, replaced] = x;
   a(device, needs, keeps_denormals, model_name, builder, bindings, states, constants, programs);
   // These have sections of their own.
-  (void)weights_owner, (void)weights, (void)weights_bytes, (void)portable, (void)labels, (void)code, (void)refit, (void)kept, (void)built,
-      (void)replaced;
+  (void)weights_owner, (void)weights, (void)weights_bytes, (void)portable, (void)labels, (void)names, (void)code, (void)refit,
+      (void)kept, (void)built, (void)replaced;
 }
 
 }  // namespace tenfold::plan

@@ -24,7 +24,7 @@ inline constexpr std::size_t kWeightsAlignment = 4096, kSectionAlignment = 64, k
 
 enum class SectionId : std::uint32_t {
   metadata = 1, weights = 2, portable = 3, refit = 4, refit_tensors = 5, code = 6, labels = 7, kept_model = 8, kept_weights = 9,
-  built = 10
+  built = 10, names = 11
 };
 enum SectionFlags : std::uint32_t { kOptional = 1 };           // a reader that does not know the section may skip it
 

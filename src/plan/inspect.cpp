@@ -21,11 +21,38 @@ std::string config_text(const Step& step) {
   return out;
 }
 
-void add_operands(std::string& out, const Plan& plan, const Program& top, const char* title, const std::vector<Operand>& operands,
+// The model's names, in the order in which steps are told.
+struct Telling {
+  const Names& names;
+  const ProgramNames* program;   // null: the plan keeps none
+  std::size_t step = 0;
+};
+
+// What the model calls it, where that is not its name here.
+std::string tensors_text(const Names& names, const ir::NameList& tensors, const std::string& name) {
+  std::string text;
+  for (const std::int32_t t : tensors)
+    if (const std::string& own = names.table.tensors[static_cast<std::size_t>(t)]; own != name) text += (text.empty() ? "" : ", ") + own;
+  return text.empty() ? "" : "  = " + text;
+}
+
+void add_operands(std::string& out, const Plan& plan, const Program& top, const Step& step, const Telling& telling,
                   const std::string& indent) {
-  for (const Operand& o : operands)
-    out += cat(indent, title, type_text(top, o), "  ", place_text(plan, o), o.packed ? " packed" : "", o.dense ? "" : " view",
-               o.name.empty() ? "" : "  " + o.name, "\n");
+  std::size_t number = 0;
+  for (const auto* list : {&step.in, &step.out})
+    for (const Operand& o : *list) {
+      out += cat(indent, list == &step.in ? "in   " : "out  ", type_text(top, o), "  ", place_text(plan, o), o.packed ? " packed" : "",
+                 o.dense ? "" : " view", o.name.empty() ? "" : "  " + o.name);
+      if (telling.program) out += tensors_text(telling.names, telling.program->steps[telling.step].operands[number], o.name);
+      out += "\n", ++number;
+    }
+}
+
+void add_removed(std::string& out, const Telling& telling) {
+  if (!telling.program) return;
+  std::map<std::string, ir::NameList> by;
+  for (const ir::Removed& r : telling.program->removed) ir::join(by[r.by], {r.node});
+  for (const auto& [name, nodes] : by) out += cat("  no step of its own (", name, "): ", listed(telling.names.table, nodes), "\n");
 }
 
 // Where a GPU waits for the host.
@@ -42,7 +69,8 @@ std::string_view waits_text(const Step& step, bool in_front) {
   return "";
 }
 
-void add_steps(std::string& out, const Plan& plan, const Program& top, const Program& program, int detail, const std::string& indent) {
+void add_steps(std::string& out, const Plan& plan, const Program& top, const Program& program, int detail, const std::string& indent,
+               Telling& telling) {
   int number = 0;
   for (const Step& step : program.steps) {
     out += cat(indent, number++, "  ", step.name, "  ", step.op, step.has_body && step.op != "Region" ? "+body" : "", "  ",
@@ -55,14 +83,16 @@ void add_steps(std::string& out, const Plan& plan, const Program& top, const Pro
       if (!step.attributes.empty()) out += cat(indent, "     attributes ", ir::text(step.attributes), "\n");
       if (const std::string words = ir::text(step.numerics); !words.empty()) out += cat(indent, "     numerics ", words, "\n");
       if (step.has_body) out += cat(indent, "     body ", ir::text(step.body), "\n");
-      add_operands(out, plan, top, "in   ", step.in, indent + "     ");
-      add_operands(out, plan, top, "out  ", step.out, indent + "     ");
+      if (telling.program && !telling.program->steps[telling.step].nodes.empty())
+        out += cat(indent, "     computes ", listed(telling.names.table, telling.program->steps[telling.step].nodes), "\n");
+      add_operands(out, plan, top, step, telling, indent + "     ");
       if (step.workspace_grown >= 0) out += cat(indent, "     work in grown ", step.workspace_grown, "\n");
       if (step.workspace_bytes > 0) out += cat(indent, "     work ", step.workspace_bytes, " bytes at arena+", step.workspace_offset, "\n");
     }
+    ++telling.step;
     for (std::size_t i = 0; i < step.programs.size(); ++i) {
       out += cat(indent, "   ", step.kind == StepKind::branch ? (i == 0 ? "then" : "else") : "body", ":\n");
-      add_steps(out, plan, top, step.programs[i], detail, indent + "     ");
+      add_steps(out, plan, top, step.programs[i], detail, indent + "     ", telling);
     }
   }
 }
@@ -127,6 +157,7 @@ std::string inspect_text(const Plan& plan, int detail) {
         cat(b.is_input ? "input    " : "output   ", b.name, "  ", ir::text(b.type), b.default_constant >= 0 ? "  has a default\n" : "\n");
   for (const StatePair& s : plan.states) out += cat("state    output ", s.output, " continues input ", s.input, "\n");
   if (!plan.portable.empty()) out += cat("portable graph of ", plan.portable.size(), " bytes: the plan can be tuned again elsewhere\n");
+  const Names names = detail > 0 ? read_names(plan) : Names{};
   for (std::size_t p = 0; p < plan.programs.size(); ++p) {
     const Program& program = plan.programs[p];
     out += cat("program ", p, ":");
@@ -136,7 +167,9 @@ std::string inspect_text(const Plan& plan, int detail) {
     for (std::size_t g = 0; g < program.grown.size(); ++g)
       out +=
           cat("  grown ", g, " has ", program.dims.at(static_cast<std::size_t>(program.grown[g])).text(), " bytes, allocated in the run\n");
-    if (detail >= 0) add_steps(out, plan, program, program, detail, "  ");
+    Telling telling{names, names.programs.empty() ? nullptr : &names.programs[p]};
+    if (detail >= 0) add_steps(out, plan, program, program, detail, "  ", telling);
+    if (detail > 0) add_removed(out, telling);
   }
   return out;
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "plan/names.h"
 #include "plan/plan.h"
 #include "tenfold/inspect.h"
 
@@ -16,5 +17,8 @@ PlanInspection inspect_data(const Plan& plan);
 std::string type_text(const Program& top, const Operand& operand);    // "f32[batch,384]@cl"
 std::string place_text(const Plan& plan, const Operand& operand);     // "arena+512", "constant 3", "binding 0", "-"
 std::string_view kind_text(StepKind kind);
+std::string listed(const ir::NameTable& table, const ir::NameList& nodes);   // "conv1, relu1"
+// The model's nodes and tensors as they are in one program, whose steps are there already.
+void add_names(PlanProgram& data, const Names& names, const ProgramNames& of);
 
 }  // namespace tenfold::plan

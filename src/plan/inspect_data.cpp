@@ -49,11 +49,13 @@ PlanInspection inspect_data(const Plan& plan) {
                       .model_hash = plan.built.model_hash,
                       .build_options = plan.built.options};
   for (const backends::Clock& c : plan.built.clocks) data.clocks.push_back({c.of, c.khz});
+  const Names names = read_names(plan);
   for (const Program& program : plan.programs) {
     PlanProgram& out = data.programs.emplace_back();
     for (const Range& r : program.box) out.ranges.push_back({r.symbol, r.min, r.opt, r.max});
     out.arena_bytes = program.arena_bytes, out.arena_live_bytes = program.arena_live_bytes;
     add_steps(out.steps, plan, program, program, -1, 0);
+    if (!names.programs.empty()) add_names(out, names, names.programs[data.programs.size() - 1]);
   }
   return data;
 }

@@ -19,9 +19,34 @@ std::string format_text(const Operand& o) {
   return o.layout == backends::kChannelsLast ? "Channels last" : "Row major linear";
 }
 
-Json operands_json(const Plan& plan, const Program& top, const std::vector<Operand>& operands) {
+// The model's names, in the order in which steps are told.
+struct Telling {
+  const Names& names;
+  const ProgramNames* program;   // null: the plan keeps none
+  std::size_t step = 0;
+  const StepNames* now() const { return program ? &program->steps[step] : nullptr; }
+};
+
+Json tensors_json(const ir::NameTable& table, const ir::NameList& tensors) {
   Json list = Json::array();
-  for (const Operand& o : operands) {
+  for (const std::int32_t t : tensors) list.push_back(clean(table.tensors[static_cast<std::size_t>(t)]));
+  return list;
+}
+
+// As TensorRT's "Metadata" names the layers of the model.
+std::string metadata(const ir::NameTable& table, const ir::NameList& nodes) {
+  std::string text;
+  for (const std::int32_t n : nodes)
+    text += cat(text.empty() ? "" : "\x1e", "[ONNX Layer: ", clean(table.nodes[static_cast<std::size_t>(n)].name), "]");
+  return text;
+}
+
+Json operands_json(const Plan& plan, const Program& top, const Step& step, bool results, const Telling& telling) {
+  Json list = Json::array();
+  std::size_t number = results ? step.in.size() : 0;
+  for (const Operand& o : results ? step.out : step.in) {
+    const ir::NameList tensors = telling.now() ? telling.now()->operands[number] : ir::NameList{};
+    ++number;
     if (o.at.space == Space::none) continue;
     Json dims = Json::array();
     for (DimIndex d : o.dims) {
@@ -32,36 +57,45 @@ Json operands_json(const Plan& plan, const Program& top, const std::vector<Opera
               {"Location", clean(place_text(plan, o))},
               {"Dimensions", dims},
               {"Format/Datatype", cat(format_text(o), " ", name(o.dtype), o.packed ? " packed" : "")}};
+    if (telling.now()) item["Tensors"] = tensors_json(telling.names.table, tensors);
     if (o.packed) item["PackedBytes"] = plan.constants.at(static_cast<std::size_t>(o.at.index)).bytes;
     list.push_back(std::move(item));
   }
   return list;
 }
 
-void add_layers(Json& layers, const Plan& plan, const Program& top, const Program& program, int profile, const std::string& parent) {
+void add_layers(Json& layers, const Plan& plan, const Program& top, const Program& program, int profile, const std::string& parent,
+                Telling& telling) {
   for (const Step& step : program.steps) {
-    Json layer{{"Name", clean(step.name)}, {"LayerType", clean(step.op)}, {"Inputs", operands_json(plan, top, step.in)},
-               {"Outputs", operands_json(plan, top, step.out)}, {"ParameterType", step.op.empty() ? "Copy" : clean(step.op)},
+    Json layer{{"Name", clean(step.name)}, {"LayerType", clean(step.op)}, {"Inputs", operands_json(plan, top, step, false, telling)},
+               {"Outputs", operands_json(plan, top, step, true, telling)}, {"ParameterType", step.op.empty() ? "Copy" : clean(step.op)},
                {"TacticName", step.kind == StepKind::kernel ? clean(step.tactic) : std::string(kind_text(step.kind))}, {"StreamId", 0},
-               {"Metadata", ""}, {"Profile", profile}};
+               {"Metadata", telling.now() ? metadata(telling.names.table, telling.now()->nodes) : ""}, {"Profile", profile}};
     if (step.kind == StepKind::kernel) layer["TacticValue"] = cat("v", step.tactic_version), layer["TacticConfig"] = step.config;
     if (!step.attributes.empty()) layer["Attributes"] = clean(ir::text(step.attributes));
     if (const std::string words = ir::text(step.numerics); !words.empty()) layer["Numerics"] = words;
     if (step.has_body) layer["Body"] = clean(ir::text(step.body));
     if (!parent.empty()) layer["Parent"] = clean(parent);
     layers.push_back(std::move(layer));
-    for (const Program& nested : step.programs) add_layers(layers, plan, top, nested, profile, step.name);
+    ++telling.step;
+    for (const Program& nested : step.programs) add_layers(layers, plan, top, nested, profile, step.name, telling);
   }
 }
 
 }  // namespace
 
 std::string inspect_json(const Plan& plan) {
-  Json root{{"Layers", Json::array()}, {"Bindings", Json::array()}};
+  Json root{{"Layers", Json::array()}, {"Bindings", Json::array()}, {"Removed", Json::array()}};
+  const Names names = read_names(plan);
   std::int64_t arena = 0, live = 0, steps = 0;
   for (std::size_t p = 0; p < plan.programs.size(); ++p) {
     const Program& program = plan.programs[p];
-    add_layers(root["Layers"], plan, program, program, static_cast<int>(p), "");
+    Telling telling{names, names.programs.empty() ? nullptr : &names.programs[p]};
+    add_layers(root["Layers"], plan, program, program, static_cast<int>(p), "", telling);
+    if (telling.program)
+      for (const ir::Removed& r : telling.program->removed)
+        root["Removed"].push_back(
+            {{"Node", clean(names.table.nodes[static_cast<std::size_t>(r.node)].name)}, {"By", clean(r.by)}, {"Profile", p}});
     if (program.arena_bytes >= arena) arena = program.arena_bytes, live = program.arena_live_bytes;
     steps += static_cast<std::int64_t>(program.steps.size());
   }

@@ -130,6 +130,7 @@ struct Plan {
   std::int64_t weights_bytes = 0;
   std::string portable;                  // the graph as the tuner got it, text form; empty if dropped
   std::map<std::string, std::string> labels;   // the caller's, by key
+  std::string names;                     // the model's, of steps and values, as plan/names.h writes them; empty: not kept
   backends::CodeList code;               // compiled for the steps' tactics; what is missing is compiled when the plan is opened
   Refit refit;
   KeptModel kept;

@@ -8,6 +8,7 @@
 #include "base/huge_memory.h"
 #include "plan/fields.h"
 #include "plan/format.h"
+#include "plan/names.h"
 #include "plan/refit_section.h"
 #include "plan/weights.h"
 
@@ -103,7 +104,7 @@ KeptModel kept(Bytes text, Bytes weights, const std::shared_ptr<const void>& own
 Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& options) {
   const std::vector<Section> sections = read_table(file);
   check_places(file, sections);
-  Bytes metadata, weights, portable, refit, refit_tensors, code, labels, kept_model, kept_weights, built;
+  Bytes metadata, weights, portable, refit, refit_tensors, code, labels, names, kept_model, kept_weights, built;
   std::uint64_t weights_checksum = 0;
   for (const Section& s : sections) {
     const auto id = static_cast<std::uint32_t>(s.id);
@@ -117,6 +118,7 @@ Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& opt
       case SectionId::portable: portable = bytes; break;
       case SectionId::code: code = bytes; break;
       case SectionId::labels: labels = bytes; break;
+      case SectionId::names: names = bytes; break;
       case SectionId::refit: refit = bytes; break;
       case SectionId::refit_tensors: refit_tensors = bytes; break;
       case SectionId::kept_model: kept_model = bytes; break;
@@ -132,6 +134,8 @@ Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& opt
   plan.portable.assign(reinterpret_cast<const char*>(portable.data()), portable.size());
   if (!labels.empty()) plan.labels = guarded([&] { return labels_in(labels); });
   if (!built.empty()) plan.built = guarded([&] { return read_built(built); });   // plans of before have none
+  plan.names.assign(reinterpret_cast<const char*>(names.data()), names.size());
+  guarded([&] { return read_names(plan); });
   bool damaged = false;
   if (options.code) plan.code = backends::read_code(code, damaged);
   need(!damaged, "the plan is damaged: its device code is not in the form it should have");

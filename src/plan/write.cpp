@@ -70,6 +70,7 @@ void write(const Plan& plan, const std::function<void(Bytes)>& put) {
   Writer built;
   fields(built, const_cast<Built&>(plan.built));   // as write_metadata()
   pieces.push_back({SectionId::built, kOptional, kSectionAlignment, bytes_of(built.bytes)});
+  if (!plan.names.empty()) pieces.push_back({SectionId::names, kOptional, kSectionAlignment, bytes_of(plan.names)});
   const RefitBytes refit = write_refit(plan.refit);
   if (!plan.refit.weights.empty()) {
     pieces.push_back({SectionId::refit, kOptional, kSectionAlignment, bytes_of(refit.table)});

@@ -186,11 +186,12 @@ class Narrower {
   void narrow(ir::Node& node) {
     ir::Node copy;
     copy.def = node.def, copy.name = node.name, copy.attributes = node.attributes, copy.numerics = node.numerics;
-    copy.anchor_inputs = node.anchor_inputs;
+    copy.anchor_inputs = node.anchor_inputs, copy.sources = node.sources;
     for (ir::Value* v : node.inputs) copy.inputs.push_back(may_narrow(node, v) ? twin(v, node) : v);
     const ir::Node* made = graph_.add(std::move(copy), static_cast<int>(node.outputs.size()), &node);
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {
       ir::Value* result = made->outputs[o];
+      result->names = node.outputs[o]->names;   // its readers see it in the narrow type
       if (result->dtype() == to_) {
         ir::Value* wide = graph_.make("Cast", {result}, {{"to", std::string(name(DType::f32))}}, &node);
         twins_[wide] = result;

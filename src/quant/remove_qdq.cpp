@@ -65,6 +65,7 @@ bool run(ir::Graph& graph) {
     const std::vector<ir::Node*>& users = node->out()->users;
     if (users.empty() || !std::all_of(users.begin(), users.end(), [&](const auto* user) { return spares(user, node->out()); })) continue;
     if (!uses_both_signs(*p) && !never_negative(quantize->in(0))) continue;
+    node->out()->names.clear();   // the rounded numbers are nowhere any more
     graph.replace_uses(node->out(), quantize->in(0));
     changed = true;
   }

@@ -1,5 +1,6 @@
 // The convenient form of a run, tensors in and tensors out, and the words for a status.
 #include "base/checked.h"
+#include "plan/names.h"
 #include "runtime/state.h"
 #include "tenfold/engine.h"
 
@@ -122,7 +123,7 @@ std::string ExecutionContext::describe(Status status) const {
     const auto& steps = c.engine->programs[static_cast<std::size_t>(c.active)].body.steps;
     if (status.step < static_cast<int>(steps.size())) {
       const plan::Step& step = *steps[static_cast<std::size_t>(status.step)].step;
-      what = cat("step '", step.name, "' (", step.op, "): ", what);
+      what = cat("step '", step.name, "' (", step.op, plan::computed_text(c.engine->plan, step), "): ", what);
     }
   }
   if (status.code == Status::device && !c.stream->error().empty()) what += cat(": ", c.stream->error());

@@ -14,6 +14,13 @@ std::int64_t best(const std::vector<Candidate>& candidates) {
 
 namespace {
 
+// Who computes what the fused node stood for; where that was not noted, both tell all of it.
+void tell_sources(ir::Node& anchor, ir::Node& region, const ir::Sources& fused) {
+  const bool apart = !fused.own.empty() && !fused.behind.empty();
+  anchor.sources.own = apart ? fused.own : fused.all();
+  region.sources.own = apart ? fused.behind : fused.all();
+}
+
 // The anchor alone, and the epilogue as a region that reads its result.
 std::pair<ir::Node*, ir::Node*> split(ir::Graph& graph, ir::Node& node) {
   ir::Node anchor;
@@ -25,6 +32,7 @@ std::pair<ir::Node*, ir::Node*> split(ir::Graph& graph, ir::Node& node) {
   region.inputs.push_back(first->outputs[0]);
   region.inputs.insert(region.inputs.end(), node.inputs.begin() + node.anchor_inputs, node.inputs.end());
   region.body = node.body;
+  tell_sources(*first, region, node.sources);
   return {first, graph.add(std::move(region), 1, &node)};
 }
 

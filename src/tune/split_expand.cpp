@@ -9,6 +9,7 @@ constexpr std::int64_t kSecondCache = 1 << 20;
 ir::Node* expansion_of(ir::Graph& graph, ir::Node& node) {
   ir::Node first;
   first.def = &graph.registry().get("Conv"), first.name = node.name + "_expansion", first.numerics = node.numerics;
+  first.sources.own = node.sources.own;
   first.attributes.set("kernel_shape", ir::Ints{1, 1});
   first.inputs = {node.in(0), node.in(1), node.in(2)};
   first.anchor_inputs = 2;
@@ -24,6 +25,7 @@ ir::Node* expansion_of(ir::Graph& graph, ir::Node& node) {
 ir::Node* depthwise_of(ir::Graph& graph, ir::Node& node, ir::Value* expanded) {
   ir::Node second;
   second.def = &graph.registry().get("Conv"), second.name = node.name, second.numerics = node.numerics;
+  second.sources.own = node.sources.behind;
   second.attributes = node.attributes, second.body = node.body;
   second.attributes.erase("low"), second.attributes.erase("high");
   second.attributes.set("group", node.in(3)->dims()[0].constant());

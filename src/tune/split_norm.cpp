@@ -8,6 +8,7 @@ namespace {
 ir::Node* product_of(ir::Graph& graph, ir::Node& node, bool kept) {
   ir::Node product;
   product.def = &graph.registry().get("MatMul"), product.name = node.name + "_product", product.numerics = node.numerics;
+  product.sources.own = node.sources.own;
   product.inputs = {node.in(0), node.in(1)};
   product.anchor_inputs = 2;
   std::vector<DType> types{node.in(0)->dtype()};
@@ -25,6 +26,7 @@ ir::Node* norm_of(ir::Graph& graph, ir::Node& node, ir::Value* product, bool kep
   ir::Node norm;
   const bool adds = !kept && node.in(5);
   norm.def = &graph.registry().get(adds ? "SumNorm" : "LayerNormalization"), norm.name = node.name;
+  norm.sources.own = node.sources.behind;
   norm.attributes.set("epsilon", node.attributes.number("epsilon"));
   if (adds) norm.inputs = {node.in(2), node.in(3), product, nullptr, node.in(5)};
   else norm.inputs = {product, node.in(2), node.in(3)};

@@ -1,6 +1,8 @@
 // A product that passes/merge_products made of several, against its parts: weighed like a cut.
 #include <algorithm>
+#include <iterator>
 
+#include "ir/lineage.h"
 #include "ops/fold.h"
 #include "ops/matmul/is_matmul.h"
 #include "tune/cuts.h"
@@ -49,6 +51,16 @@ ir::Node* part_of(ir::Graph& graph, ir::Node& all, std::int64_t first, std::int6
   return graph.add(std::move(part), 1, &all);
 }
 
+// Of what the merged product stands for, that which leads to one of its results.
+ir::Sources part_sources(const ir::Graph& graph, const ir::Sources& merged, const ir::Value& result) {
+  ir::Sources part;
+  if (!graph.model_names) return part;
+  const ir::NameList mine = ir::sources_behind(*graph.model_names, merged.all(), result);
+  std::set_intersection(merged.own.begin(), merged.own.end(), mine.begin(), mine.end(), std::back_inserter(part.own));
+  std::set_intersection(merged.behind.begin(), merged.behind.end(), mine.begin(), mine.end(), std::back_inserter(part.behind));
+  return part;
+}
+
 // Slices that only such nodes read need no step of their own.
 bool read_in_place(const ir::Value* v) {
   return std::all_of(v->users.begin(), v->users.end(), [](const ir::Node* user) {
@@ -70,6 +82,7 @@ bool unmerge_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates)
   for (const ir::Value* v : split->outputs) {
     const std::int64_t count = v->dims().back().constant();
     parts.push_back(part_of(graph, node, first, count));
+    parts.back()->sources = part_sources(graph, node.sources, *v);
     apart += best(candidates.of(*parts.back()));
     first += count;
   }

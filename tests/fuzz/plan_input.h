@@ -1,5 +1,6 @@
 // What the fuzzers of plans share: how their bytes become a Plan. Checksums would keep a fuzzer at the door, so the first byte chooses:
-// a whole file as it is; a whole file whose checksums are made right; the bytes as a metadata section beside some weights.
+// a whole file as it is; a whole file whose checksums are made right; the bytes as a metadata section beside some weights, or as the
+// names of a sound plan.
 #pragma once
 
 #include <array>
@@ -10,6 +11,8 @@
 #include "base/hash.h"
 #include "plan/format.h"
 #include "plan/read.h"
+#include "plan/sample_plan.h"
+#include "plan/write.h"
 
 namespace tenfold::fuzz {
 
@@ -48,6 +51,12 @@ inline std::vector<std::byte> sign(std::span<const std::byte> from) {
 inline plan::Plan to_plan(std::uint8_t form, std::span<const std::byte> bytes) {
   if (form % 4 == 0) return plan::load(bytes);
   if (form % 4 == 1) return plan::load(sign(bytes));
+  if (form % 4 == 3) {
+    plan::Plan named = plan::sample_plan();
+    named.names.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::string file = plan::serialize(named);
+    return plan::load(std::as_bytes(std::span(file)));
+  }
   alignas(64) static constexpr std::array<std::byte, 4096> kWeights{};
   plan::Plan p = plan::read_metadata(bytes);
   p.weights = kWeights.data(), p.weights_bytes = kWeights.size();

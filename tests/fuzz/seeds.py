@@ -22,7 +22,7 @@ except ImportError:   # then without the operators of CONTRIB
     onnx = None
 
 LARGEST_MODEL, LARGEST_PLAN, PLANS = 4000, 12000, 150
-AS_IS, SIGNED, METADATA = 0, 1, 2
+AS_IS, SIGNED, METADATA, NAMES = 0, 1, 2, 3
 NULL, CPU = 0, 4
 
 
@@ -112,7 +112,7 @@ def main(tenfold, source, folder):
                 for number, text in enumerate(section(plan, 3).split(b'\ngraph\n')[1:]):
                     with open(os.path.join(texts, f'{name}-{number}'), 'wb') as f:
                         f.write(text)
-                for form, data in ((METADATA, section(plan, 1)), (SIGNED, plan), (AS_IS, plan)):
+                for form, data in ((METADATA, section(plan, 1)), (NAMES, section(plan, 10)), (SIGNED, plan), (AS_IS, plan)):
                     if len(data) <= LARGEST_PLAN:
                         for place in (plans, runs) if device == 'cpu' else (plans,):
                             with open(os.path.join(place, f'{name}-{device}-{form}'), 'wb') as f:

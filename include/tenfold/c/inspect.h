@@ -39,6 +39,7 @@ typedef struct {
   size_t struct_size;
   int32_t steps, ranges;
   int64_t arena_bytes, arena_live_bytes;
+  int32_t nodes, tensors;             /* of the model, by the names that it has for them; 0: the plan keeps none */
 } tenfold_program_info;
 TENFOLD_API tenfold_status tenfold_inspection_program(const tenfold_inspection* inspection, int32_t program,
                                                       tenfold_program_info* info);
@@ -60,6 +61,8 @@ typedef struct {
   int32_t inputs, outputs;
   int64_t workspace_bytes;
   int32_t parent, part;               /* the step of a branch or loop that it belongs to, -1: none; of a branch 0 then, 1 else */
+  const int32_t* nodes;               /* of the model, that it computes: for tenfold_inspection_node */
+  int32_t node_count;                 /* 0: a step that Tenfold added */
 } tenfold_step_info;
 TENFOLD_API tenfold_status tenfold_inspection_step(const tenfold_inspection* inspection, int32_t program, int32_t step,
                                                    tenfold_step_info* info);
@@ -72,10 +75,32 @@ typedef struct {
   const char *layout, *place;         /* "cl"; "arena+512", "constant 3 'w'", "binding 0", "-": left out */
   int32_t constant, packed, dense;
   int64_t bytes;                      /* of a constant; -1: none */
+  const int32_t* tensors;             /* of the model, that it equals: for tenfold_inspection_tensor */
+  int32_t tensor_count;
 } tenfold_operand_info;
 /* operand: inputs first, then outputs. */
 TENFOLD_API tenfold_status tenfold_inspection_operand(const tenfold_inspection* inspection, int32_t program, int32_t step,
                                                       int32_t operand, tenfold_operand_info* info);
+
+/* A node of the model in one program: "conv1", or of a node without a name "Conv -> y". */
+typedef struct {
+  size_t struct_size;
+  const char* name;
+  const int32_t* steps;               /* that compute it */
+  int32_t step_count;
+  const char* removed_by;             /* where no step does: "import", a pass, "view" (only other memory seen); else "" */
+} tenfold_model_node_info;
+TENFOLD_API tenfold_status tenfold_inspection_node(const tenfold_inspection* inspection, int32_t program, int32_t node,
+                                                   tenfold_model_node_info* info);
+/* A tensor of the model in one program. */
+typedef struct {
+  size_t struct_size;
+  const char* name;
+  int32_t step;                       /* that makes it, reads it, or has it inside; -1: none */
+  const char* where;                  /* in words: "result 0 of step 3 'conv1', arena+512", "gone: 'add' was removed by fold_constants" */
+} tenfold_model_tensor_info;
+TENFOLD_API tenfold_status tenfold_inspection_tensor(const tenfold_inspection* inspection, int32_t program, int32_t tensor,
+                                                     tenfold_model_tensor_info* info);
 
 #ifdef __cplusplus
 }

@@ -19,6 +19,7 @@ bool try_round(ir::Graph& graph, ir::Node& n) {
   if (n.op() != "TokenPositions" || n.attributes.integer("multiple") != 1) return false;
   n.attributes.set("multiple", kMultiple);
   graph.infer(n);   // the symbol's bounds
+  for (ir::Value* v : n.outputs) v->names.clear();   // there are more positions than the model has
   return true;
 }
 

@@ -1,0 +1,134 @@
+// The model's names through every pass: none is lost, nodes stand for what they compute, and a value that has a name has its numbers.
+#include <gtest/gtest.h>
+
+#include "graph_grower.h"
+#include "names_check.h"
+#include "passes/pass.h"
+#include "pictures.h"
+#include "quant/narrow_floats.h"
+#include "quant/qdq.h"
+
+namespace tenfold {
+namespace {
+
+std::vector<Tensor> random_inputs(const ir::Graph& graph) {
+  std::vector<Tensor> inputs;
+  for (const ir::Value* v : graph.inputs) {
+    Shape shape;
+    for (const ir::Dim d : v->dims()) shape.push_back(d.is_constant() ? d.constant() : 3);
+    inputs.push_back(ops::random_tensor(v->dtype(), shape, 10 + inputs.size()));
+  }
+  return inputs;
+}
+
+struct Sum {
+  int nodes = 0, exact = 0, values = 0;
+  void add(const tests::NamesFound& found) { nodes += found.nodes, exact += found.exact, values += found.values; }
+};
+
+void check_pass(const passes::Pass& pass, const char* folder, Sum& sum, double tolerance = 1e-5) {
+  for (const tests::Picture& picture : tests::pictures_of(std::filesystem::path(TENFOLD_SOURCE_DIR) / folder / (pass.name + ".cpp"))) {
+    ir::Graph graph = tests::parse_picture(picture.before);
+    ir::start_names(graph, "edit");
+    const ir::Graph original = graph.clone();
+    passes::run(graph, {pass});
+    const tests::NamesFound found = tests::check_names(original, graph, random_inputs(original), tolerance, false);
+    EXPECT_EQ(found.fault, "") << pass.name << "\n" << ir::print(original) << ir::print(graph, {.names = true, .model_names = true});
+    sum.add(found);
+  }
+}
+
+TEST(Names, SurviveEveryPass) {
+  Sum sum;
+  ASSERT_GE(passes::all_passes().size(), 10u);
+  for (const passes::Pass& pass : passes::all_passes()) check_pass(pass, "src/passes/rules", sum);
+  check_pass(quant::pass_move_qdq(), "src/quant", sum);
+  check_pass(quant::pass_fold_qdq(), "src/quant", sum);
+  check_pass(quant::pass_remove_qdq(), "src/quant", sum, 0.1);
+  check_pass(quant::pass_lower_qdq(), "src/quant", sum);
+  check_pass(quant::pass_unsign_qdq(), "src/quant", sum);
+  std::printf("%d nodes stand for some of the model's, %d of them for exactly what lies between their values; %d values compared\n",
+              sum.nodes, sum.exact, sum.values);
+  EXPECT_GT(sum.exact, sum.nodes / 2);   // the rest have an operand or a result that the model does not have
+}
+
+// One pass after the other, on graphs that nobody wrote for them.
+TEST(Names, SurviveAllPassesOfADevice) {
+  using Lists = std::vector<std::vector<passes::Pass>>;
+  const Lists gpu{passes::canonical(), passes::canonical_for_gpu(), quant::qdq_passes_for_gpu(true, true), passes::settled_for_gpu(true),
+                  passes::fuse(), passes::fuse_for_gpu(), passes::other_form_for_gpu()};
+  const Lists cpu{passes::canonical(), quant::qdq_passes(true), passes::fuse(), passes::fuse_for_cpu()};
+  const Lists half{passes::canonical(), passes::canonical_for_gpu(), {quant::pass_narrow_floats(DType::f16)}, passes::fuse(),
+                   passes::fuse_for_gpu()};
+  Sum sum;
+  for (std::uint64_t seed = 0; seed < 150 && !HasFailure(); ++seed) {
+    Grower grower(seed);
+    const std::string text = grower.grow();
+    ir::Graph original = tests::parse_picture(text);
+    ir::start_names(original, "edit");
+    for (const Lists* lists : {&gpu, &cpu, &half}) {
+      ir::Graph graph = original.clone();
+      for (const auto& list : *lists) passes::run(graph, list);
+      const double tolerance = lists == &half ? HUGE_VAL : seed % 8 == 7 ? 0.1 : 2e-3;   // 16 bits overflow; quantised ones differ by steps
+      const tests::NamesFound found = tests::check_names(original, graph, random_inputs(original), tolerance, true);
+      EXPECT_EQ(found.fault, "") << "seed " << seed << (lists == &gpu ? ", GPU" : lists == &cpu ? ", CPU" : ", f16") << "\n"
+                                 << text << ir::print(graph, {.names = true, .model_names = true});
+      sum.add(found);
+    }
+  }
+  std::printf("%d nodes, %d exact; %d values compared\n", sum.nodes, sum.exact, sum.values);
+  EXPECT_GT(sum.exact, sum.nodes / 2);
+}
+
+ir::Graph named(const std::string& text) {
+  ir::Graph graph = tests::parse_picture(text);
+  ir::start_names(graph, "edit");
+  return graph;
+}
+std::string removed_by(const ir::Graph& graph, const std::string& node) {
+  for (const ir::Removed& r : graph.removed)
+    if (graph.model_names->nodes[static_cast<std::size_t>(r.node)].name == node) return r.by;
+  return "";
+}
+
+TEST(Names, TellWhatWasRemovedAndWhy) {
+  ir::Graph graph = named(R"((x f32[2,3])
+  a = f32[3]{1.0,2.0,3.0}
+  c = Exp(a)
+  i = Identity(x)
+  nobody = Sin(x)
+  y = Mul(i, c)
+  z = Mul(i, c)
+  w = Add(y, z)
+  return w
+)");
+  passes::run(graph, passes::canonical());
+  EXPECT_EQ(removed_by(graph, "c"), "fold_constants");
+  EXPECT_EQ(removed_by(graph, "i"), "remove_identity");
+  EXPECT_EQ(removed_by(graph, "nobody"), "unused");
+  EXPECT_EQ(removed_by(graph, "z"), "");   // computed with y, whose node stands for both
+  for (const auto& n : graph.nodes())
+    if (n->op() == "Mul") {
+      EXPECT_EQ(n->sources.all().size(), 2u);
+    }
+}
+
+// The portable form carries them.
+TEST(Names, SurviveTheTextForm) {
+  ir::Graph graph = named(R"((x f32[4,8], w f32[8,6]!)
+  p = MatMul(x, w)
+  q = Relu(p)
+  y = Softmax(q)
+  return y
+)");
+  passes::run(graph, passes::fuse());
+  std::vector<std::shared_ptr<const ir::Constant>> constants;
+  const std::string text = ir::print(graph, {.names = true, .model_names = true, .constants = &constants});
+  const ir::Graph read = ir::parse_graph(text, ir::Registry::builtin(), {.constants = &constants});
+  std::vector<std::shared_ptr<const ir::Constant>> again;
+  EXPECT_EQ(ir::print(read, {.names = true, .model_names = true, .constants = &again}), text);
+  EXPECT_NE(text.find("model={0;1}"), std::string::npos) << text;   // the product, and behind it the Relu
+}
+
+}  // namespace
+}  // namespace tenfold
