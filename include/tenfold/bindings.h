@@ -33,8 +33,9 @@ TENFOLD_API bool copied_at_border(const ExecutionContext& context, int binding) 
 
 // The output continues the input: what a run gives there is what the next run reads, in memory of the context's own (a GPU's, there),
 // zeros at first. In place where the plan allows it, else in two places that swap after every run; nothing is copied. The input takes
-// the output's shape when the next run begins. own_memory() refuses both (invalid_argument). in_place_too = false: two places always, so that a run that fails or is cancelled leaves the state
-// as it was. Types and ranks are equal, and both sizes have bounds. bind() of either ends it.
+// the output's shape when the next run begins. own_memory() refuses both (invalid_argument). in_place_too = false: two places always, so
+// that a run that fails or is cancelled leaves the state as it was. Types and ranks are equal, and both sizes have bounds. bind() of
+// either ends it.
 TENFOLD_API Status bind_state(ExecutionContext& context, int output, int input, bool in_place_too = true) noexcept;
 // The state that the next run reads, at its shape. They wait for what was enqueued.
 TENFOLD_API Status read_state(ExecutionContext& context, int input, void* host, std::int64_t bytes) noexcept;
@@ -42,8 +43,8 @@ TENFOLD_API Status write_state(ExecutionContext& context, int input, const void*
 TENFOLD_API Status clear_state(ExecutionContext& context, int input) noexcept;   // zeros
 
 // Gives memory for `bytes` of an output, to be written by this run; null: Status::out_of_memory. Called once in each run, in the thread
-// that runs: before the steps, where shapes of inputs decide the size (null is right for 0 bytes; prepare() does not ask); else behind them with the size that came out, and then the output
-// is copied there (copied_at_border()). It must not use the context.
+// that runs: before the steps, where shapes of inputs decide the size; else behind them with the size that came out, and then the output
+// is copied there (copied_at_border()). For 0 bytes null will do. prepare() does not ask. It must not use the context.
 using OutputAllocator = void* (*)(void* user, int output, std::int64_t bytes);
 TENFOLD_API Status set_allocator(ExecutionContext& context, int output, OutputAllocator allocate, void* user) noexcept;   // null: none
 

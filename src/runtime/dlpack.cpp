@@ -203,7 +203,8 @@ Status bind_tensor(ExecutionContext& context, int binding, const DLTensor& t) {
   else if (dense(t)) status = context.bind(binding, data, byte_size(info.dtype, elements));
   else status = bind_strided(context, binding, data, reach(t, t.strides, bits(info.dtype) / 8), {t.strides, shape.size()});
   const bool varies = std::find(info.shape.begin(), info.shape.end(), -1) != info.shape.end();
-  if (status && !info.is_input && varies) runtime::extras_of(c).expected[static_cast<std::size_t>(binding)].assign(shape.begin(), shape.end());
+  if (status && !info.is_input && varies)
+    runtime::extras_of(c).expected[static_cast<std::size_t>(binding)].assign(shape.begin(), shape.end());
   return status;
 }
 

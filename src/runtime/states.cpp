@@ -7,7 +7,8 @@
 namespace tenfold::runtime {
 
 bool holds_state(const ContextState& c, std::size_t b) noexcept {
-  return c.extras && std::any_of(c.extras->states.begin(), c.extras->states.end(), [&](const StateLink& s) { return s.in == b || s.out == b; });
+  const auto holds = [&](const StateLink& s) { return s.in == b || s.out == b; };
+  return c.extras && std::any_of(c.extras->states.begin(), c.extras->states.end(), holds);
 }
 
 void take_next_shapes(ContextState& c) noexcept {
