@@ -1,5 +1,6 @@
-// What is wrong with a model, as import finds it.
+// What is wrong with a model, as import finds it, and what plans cannot hold of it.
 #include "builder/builder.h"
+#include "builder/limits.h"
 #include "onnx_import/import.h"
 #include "runtime/plugins.h"
 #include "tenfold/build.h"
@@ -9,7 +10,9 @@ namespace tenfold {
 
 std::vector<ModelProblem> check_model(const std::string& path, const BuildConfig& config) {
   try {
-    onnx_import::import_file(path, builder::import_options(config), runtime::registry_with(config.plugins.get()));
+    const ir::Graph graph =
+        onnx_import::import_file(path, builder::import_options(config), runtime::registry_with(config.plugins.get()));
+    builder::check_limits(graph);   // a build refuses these, too
     return {};
   } catch (const ModelError& error) {
     return error.problems();
