@@ -1,6 +1,7 @@
-// What is wrong with a model, as import finds it.
+// What is wrong with a model, as import finds it, and what plans cannot hold of it.
 #include "builder/builder.h"
 #include "builder/formats.h"
+#include "builder/limits.h"
 #include "onnx_import/import.h"
 #include "runtime/plugins.h"
 #include "tenfold/build.h"
@@ -14,7 +15,9 @@ std::vector<ModelProblem> check_model(const std::string& path, const BuildConfig
     const auto import = [&](const onnx_import::ImportOptions& options) {
       return onnx_import::import_file(path, options, runtime::registry_with(config.plugins.get()));
     };
-    builder::check_defaults(builder::import_source(import, builder::import_options(config), own), own);
+    const ir::Graph graph = builder::import_source(import, builder::import_options(config), own);
+    builder::check_defaults(graph, own);
+    builder::check_limits(graph);   // a build refuses these, too
     return {};
   } catch (const ModelError& error) {
     return error.problems();

@@ -35,15 +35,17 @@ std::vector<std::unique_ptr<ir::Graph>> OnnxNode::make_bodies(const std::vector<
   for (const std::string& attribute : names) {
     require(has_graph(attribute), ErrorKind::invalid_model, "the graph attribute '", attribute, "' is missing");
     auto& by_name = meanings.emplace_back();
-    for (const std::string& free : free_names(*attributes_.at(attribute)->g)) {
-      const auto outer = scope_.names.find(free);
-      require(outer != scope_.names.end(), ErrorKind::invalid_model, "its body '", attribute, "' uses '", free, "', which nothing defines");
-      ir::Value* value = by_name[free] = outer->second;
+    for (const std::string* free : importer_.free_names(*attributes_.at(attribute)->g)) {
+      const auto outer = scope_.names.find(*free);
+      require(outer != scope_.names.end(), ErrorKind::invalid_model, "its body '", attribute, "' uses '", *free,
+              "', which nothing defines");
+      ir::Value* value = by_name[*free] = outer->second;
       if (value && !value->is_constant() && std::find(captures.begin(), captures.end(), value) == captures.end()) captures.push_back(value);
     }
   }
   std::vector<std::unique_ptr<ir::Graph>> bodies;
-  bool failed = false;   // one branch: it fails when it is taken
+  bool failed = false;                // one branch: it fails when it is taken
+  std::exception_ptr told, untold;   // what is wrong with one body hides nothing of the next
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto& proto = *attributes_.at(names[i])->g;
     // Symbols are named after nodes, so names of nodes must differ between bodies; a body imported again keeps its own.
@@ -55,14 +57,22 @@ std::vector<std::unique_ptr<ir::Graph>> OnnxNode::make_bodies(const std::vector<
       if (op() != "If" || failed) throw;
       failed = true;
       bodies.push_back(importer_.failing_body(proto, captures, prefix, e.what()));
+    } catch (const Told&) {
+      told = std::current_exception();
+    } catch (const Error& e) {
+      if (!is_of_model(e.kind())) throw;
+      if (!untold) untold = std::current_exception();
     }
   }
+  if (untold) std::rethrow_exception(untold);
+  if (told) std::rethrow_exception(told);
   return bodies;
 }
 
 std::unique_ptr<ir::Graph> Importer::body(const onnx::GraphProto& proto, const Scope& outer, const std::vector<ir::ValueType>& formal,
                                           const Captures& captures, const std::string& prefix, bool may_fail) {
   const Nesting nesting(depth_);
+  charge(captures.values.size() + captures.by_name.size());
   auto graph = std::make_unique<ir::Graph>(registry_);
   graph->name = proto.name;
   graph->symbols = outer.graph->symbols;
@@ -100,7 +110,7 @@ std::vector<ir::Value*> Importer::contents(const onnx::GraphProto& proto, Scope&
   const std::size_t problems = problems_.size();
   add_initializers(proto, scope);
   nodes(proto.node, scope);
-  if (problems_.size() > problems) fail(ErrorKind::unsupported, "its body has nodes that are not supported");
+  if (problems_.size() > problems) throw Told("its body has nodes that are not supported");
   if (scope.failed) throw *scope.failed;
   std::vector<ir::Value*> results;
   for (const auto& output : proto.output) {
@@ -140,11 +150,11 @@ std::vector<ir::Value*> Importer::branch(const NodeAttributes& attributes, bool 
   const onnx::GraphProto& proto = *found->second->g;
   Scope inner{.graph = scope.graph, .opsets = scope.opsets, .prefix = scope.graph->unique_name(name + "/" + attribute) + "/",
               .bindings = scope.bindings, .function = scope.function, .caller = scope.caller, .inlined = true};
-  for (const std::string& free : free_names(proto)) {
-    const auto outer = scope.names.find(free);
-    require(outer != scope.names.end(), ErrorKind::invalid_model, "its body '", attribute, "' uses '", free, "', which nothing defines");
-    inner.names[free] = outer->second;
-    if (const auto tensor = scope.tensors.find(free); tensor != scope.tensors.end()) inner.tensors.insert(*tensor);
+  for (const std::string* free : free_.of(proto)) {
+    const auto outer = scope.names.find(*free);
+    require(outer != scope.names.end(), ErrorKind::invalid_model, "its body '", attribute, "' uses '", *free, "', which nothing defines");
+    inner.names[*free] = outer->second;
+    if (const auto tensor = scope.tensors.find(*free); tensor != scope.tensors.end()) inner.tensors.insert(*tensor);
   }
   return contents(proto, inner);
 }

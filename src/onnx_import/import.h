@@ -23,7 +23,10 @@ struct ImportOptions {
   std::vector<std::string> overridable = {};
   std::map<std::string, Tensor>* defaults = nullptr;
   bool check_finite = true;                             // warn of NaN and infinity in float weights
-  std::int64_t max_nodes = 1'000'000;                   // after functions are inlined
+  // After functions are inlined and bodies read: a small file can ask for much by calls of functions in functions.
+  std::int64_t max_nodes = 1'000'000;
+  std::int64_t max_operands = 20'000'000;               // operands, results and attributes of nodes and of functions at each call
+  std::int64_t max_name_bytes = 512 << 20;              // of nodes and values, with the names of what they are in
   Log log = {};
 };
 

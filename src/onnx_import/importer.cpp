@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::int64_t kNewestIr = 14;
 constexpr int kNewestOpset = 28;
-constexpr std::size_t kMaxInitializers = 1'000'000;
 
 std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
@@ -51,12 +50,11 @@ ir::Graph Importer::run() {
   add_initializers(*model_.graph, scope);
   try {
     nodes(model_.graph->node, scope);
-  } catch (const Error& error) {   // names defined twice, a cycle
+    add_outputs(scope);
+  } catch (const Error& error) {   // names defined twice, a cycle: no node was looked at
     note(error);
   }
-  expect_outputs(scope);
   report_problems();
-  add_outputs(scope);
   drop_sequences(graph);
   settle_names(graph);
   graph.model_names = table_;
@@ -134,7 +132,7 @@ void Importer::add_inputs(Scope& scope) {
   const std::map<std::string, const onnx::TensorProto*> overridable = overridable_inputs();
   std::unordered_set<std::string> constants;
   for (const auto& tensor : proto.initializer) constants.insert(tensor.name);
-  for (const auto& tensor : proto.sparse_initializer) constants.insert(tensor.values.name);
+  for (const auto& tensor : proto.sparse_initializer) constants.insert(tensor.name());
   ValueTypes types(*scope.graph, options_);
   types.fix_names(proto);
   for (const auto& input : proto.input) {
@@ -153,7 +151,7 @@ void Importer::add_inputs(Scope& scope) {
 }
 
 void Importer::add_initializers(const onnx::GraphProto& proto, Scope& scope) {
-  require(proto.initializer.size() <= kMaxInitializers, ErrorKind::invalid_model, "has ", proto.initializer.size(), " initializers");
+  charge(proto.initializer.size() + proto.sparse_initializer.size());
   std::vector<std::string> names;   // of `weights`, of which NaN and infinity are told
   std::vector<Tensor> weights;
   const auto add = [&](const std::string& name, const auto& read) {
@@ -161,59 +159,60 @@ void Importer::add_initializers(const onnx::GraphProto& proto, Scope& scope) {
     try {
       require(!name.empty(), ErrorKind::invalid_model, "an initializer has no name");
       tensor = read();
+      define(scope, name, scope.graph->add_constant(tensor, name, true));
     } catch (const Error& error) {
       note(error);
       scope.broken.insert(name);
       return;
     }
     if (options_.check_finite) names.push_back(name), weights.push_back(tensor);
-    define(scope, name, scope.graph->add_constant(tensor, name, true));
   };
   const bool main = &proto == &*model_.graph;
   for (const auto& tensor : proto.initializer)
     if (!main || !options_.defaults || !options_.defaults->count(tensor.name))
       add(tensor.name, [&] { return to_tensor(tensor, &files_, &later_); });
-  for (const auto& tensor : proto.sparse_initializer) add(tensor.values.name, [&] { return to_tensor(tensor, &files_); });
+  for (const auto& tensor : proto.sparse_initializer) add(tensor.name(), [&] { return to_tensor(tensor, &files_); });
   later_.copy();
   const std::vector<bool> finite = ir::all_finite(weights);
   for (std::size_t i = 0; i < finite.size(); ++i)
     if (!finite[i]) options_.log(Severity::warning, "the weight '", names[i], "' contains NaN or infinity");
 }
 
-// Outputs that nothing defines; those of faulty nodes are told by their nodes.
-void Importer::expect_outputs(const Scope& scope) {
-  for (const auto& output : model_.graph->output) {
-    const auto found = scope.names.find(output.name);
-    if ((found != scope.names.end() && found->second) || scope.broken.count(output.name) || !problems_.empty()) continue;
-    note(Error(ErrorKind::invalid_model, cat("the output '", output.name, "' is not defined by any node")));
-  }
-}
-
 void Importer::add_outputs(Scope& scope) {
-  ir::Graph& graph = *scope.graph;
   const auto& proto = *model_.graph;
   require(!proto.output.empty(), ErrorKind::invalid_model, "the graph has no outputs");
   std::unordered_set<std::string> names;
   for (const auto& output : proto.output) {
-    const std::string& name = output.name;
-    require(names.insert(name).second, ErrorKind::invalid_model, "two outputs are named '", name, "'");
-    ir::Value* value = scope.names.at(name);
-    // Every output is a value of its own that carries the model's name; inputs and constants are copied.
-    if (!value->producer || value->name != name || graph.is_output(value)) {
-      ir::Value* copy = graph.make("Identity", {value});
-      if (value->is_constant() && value->name == name) value->name = graph.unique_name(name);
-      copy->name = name, copy->names = value->names;
-      named_.insert(value = copy);
+    try {
+      require(names.insert(output.name).second, ErrorKind::invalid_model, "two outputs are named '", output.name, "'");
+      if (!scope.broken.count(output.name)) add_output(scope, output);   // else it was told of at its node
+    } catch (const Error& error) {
+      note(error);
     }
-    const std::int64_t declared = output.type.tensor_type ? output.type.tensor_type->elem_type : 0;
-    require(declared == 0 || ops::dtype_from_onnx(declared) == value->dtype(), ErrorKind::invalid_model, "the output '", name,
-            "' is declared as ", declared == 0 ? "" : tenfold::name(ops::dtype_from_onnx(declared)), ", but computed as ",
-            tenfold::name(value->dtype()));
-    if (disagrees(output.type.tensor_type, *value))
-      options_.log(Severity::warning, "the output '", name, "' is declared with another shape than the [", ir::text(value->dims()),
-                   "] that is computed");
-    graph.outputs.push_back(value);
   }
+}
+
+void Importer::add_output(Scope& scope, const onnx::ValueInfoProto& output) {
+  ir::Graph& graph = *scope.graph;
+  const std::string& name = output.name;
+  const auto found = scope.names.find(name);
+  require(found != scope.names.end() && found->second, ErrorKind::invalid_model, "the output '", name, "' is not defined by any node");
+  ir::Value* value = found->second;
+  // Every output is a value of its own that carries the model's name; inputs and constants are copied.
+  if (!value->producer || value->name != name || graph.is_output(value)) {
+    ir::Value* copy = graph.make("Identity", {value});
+    if (value->is_constant() && value->name == name) value->name = graph.unique_name(name);
+    copy->name = name, copy->names = value->names;
+    named_.insert(value = copy);
+  }
+  const std::int64_t declared = output.type.tensor_type ? output.type.tensor_type->elem_type : 0;
+  require(declared == 0 || ops::dtype_from_onnx(declared) == value->dtype(), ErrorKind::invalid_model, "the output '", name,
+          "' is declared as ", declared == 0 ? "" : tenfold::name(ops::dtype_from_onnx(declared)), ", but computed as ",
+          tenfold::name(value->dtype()));
+  if (disagrees(output.type.tensor_type, *value))
+    options_.log(Severity::warning, "the output '", name, "' is declared with another shape than the [", ir::text(value->dims()),
+                 "] that is computed");
+  graph.outputs.push_back(value);
 }
 
 void Importer::define(Scope& scope, const std::string& name, ir::Value* value) {
@@ -221,10 +220,29 @@ void Importer::define(Scope& scope, const std::string& name, ir::Value* value) {
   const std::int32_t tensor = tensor_entry(scope, name);
   if (value) ir::join(value->names, {tensor});
   if (!value || named_.count(value)) return;
-  value->name = scope.inlined ? scope.prefix + name : name;
+  value->name = scope.inlined ? within(scope, name) : name;
   scope.graph->unique_name(value->name);   // so that no later value takes it
   // What a function or a branch returns is named again outside.
   if (!scope.inlined) named_.insert(value);
+}
+
+// Such names are kept in several places each, so that together they must not get long.
+std::string Importer::within(const Scope& scope, const std::string& name) {
+  std::string full = scope.prefix + name;
+  require(full.size() <= kLongestName, ErrorKind::invalid_model, "a name has ", full.size(),
+          " characters with those of the functions and bodies around it, at most ", kLongestName, " are supported: '", full.substr(0, 60),
+          "...'");
+  name_bytes_ += static_cast<std::int64_t>(full.size());
+  require(name_bytes_ <= options_.max_name_bytes, ErrorKind::invalid_model,
+          "names of nodes and values, with those of the functions and bodies around them, have more than ", options_.max_name_bytes,
+          " characters in all: use shorter names");
+  return full;
+}
+
+void Importer::charge(std::size_t operands) {
+  operand_count_ += static_cast<std::int64_t>(operands);
+  require(operand_count_ <= options_.max_operands, ErrorKind::invalid_model, "the model's nodes and calls of functions have more than ",
+          options_.max_operands, " operands, results and attributes");
 }
 
 void Importer::settle_names(ir::Graph& graph) const {

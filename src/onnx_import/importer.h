@@ -31,6 +31,12 @@ class Disagreement : public Error {
   explicit Disagreement(const Error& error) : Error(error) {}
 };
 
+// A body or a function has nodes with faults, which are in the list of problems already.
+class Told : public Error {
+ public:
+  explicit Told(const std::string& what) : Error(ErrorKind::unsupported, what) {}
+};
+
 // Where names have a meaning: the main graph, one body, or one call of a function.
 struct Scope {
   ir::Graph* graph = nullptr;
@@ -64,13 +70,25 @@ class Nesting {
 
 class OnnxNode;
 
+// order.cpp: names that a graph uses but does not define, in order of first use. They are found once for each graph of the model, for a
+// function is read at each call, and bodies lie inside each other. The names are those in the messages, which outlive this.
+class FreeNames {
+ public:
+  const std::vector<const std::string*>& of(const onnx::GraphProto& graph);
+
+ private:
+  std::unordered_map<const onnx::GraphProto*, std::vector<const std::string*>> found_;
+};
+
 class Importer {
  public:
   Importer(const onnx::ModelProto& model, const ImportOptions& options, const ir::Registry& registry, ExternalData& files,
            DeferredCopies& later);
   ir::Graph run();
 
-  // For OnnxNode (bodies.cpp): a body's own inputs get `formal` types, then follow the captures; captured constants are shared.
+  // For OnnxNode (bodies.cpp).
+  const std::vector<const std::string*>& free_names(const onnx::GraphProto& graph) { return free_.of(graph); }
+  // A body's own inputs get `formal` types, then follow the captures; captured constants are shared.
   // `prefix` makes the names of its nodes differ from those of all other bodies.
   struct Captures {
     std::vector<ir::Value*>& values;                        // one body input each
@@ -89,7 +107,7 @@ class Importer {
   ir::ValueType with_default(const onnx::ValueInfoProto& input, const onnx::TensorProto& initializer);
   void add_initializers(const onnx::GraphProto& proto, Scope& scope);
   void add_outputs(Scope& scope);
-  void expect_outputs(const Scope& scope);
+  void add_output(Scope& scope, const onnx::ValueInfoProto& output);
   void note(const Error& error);   // of no node; rethrows what is not the model's
   void report_problems() const;
   std::vector<ir::Value*> contents(const onnx::GraphProto& proto, Scope& scope);
@@ -117,6 +135,8 @@ class Importer {
   std::int32_t node_entry(const onnx::NodeProto& proto, Scope& scope, int index);
   // To the nodes made since node number `last`, unless all results became constants.
   static void tell_sources(std::int32_t entry, const std::vector<std::string>& outputs, const Scope& scope, std::uint32_t last);
+  std::string within(const Scope& scope, const std::string& name);   // the name with the scope's prefix, counted
+  void charge(std::size_t operands);   // counts what a node, or a call of a function, looks at
   void settle_names(ir::Graph& graph) const;   // values that the model does not name get out of the way of those that it does
 
   const onnx::ModelProto& model_;
@@ -125,6 +145,7 @@ class Importer {
   ExternalData& files_;
   DeferredCopies& later_;
   Opsets opsets_;
+  FreeNames free_;
   std::map<FunctionKey, const onnx::FunctionProto*> functions_;
   std::map<std::tuple<std::string, std::string, int>, std::optional<ir::Registry::Found>> found_;
   std::unordered_set<const ir::Value*> named_;              // values that carry a name of the model's graphs
@@ -132,7 +153,7 @@ class Importer {
   std::unordered_map<std::string, std::int32_t> entries_;   // of table_: by scope and place in it
   std::unordered_set<std::string> node_names_;
   std::vector<ModelProblem> problems_;                      // all that is wrong with the model so far
-  std::int64_t node_count_ = 0;
+  std::int64_t node_count_ = 0, operand_count_ = 0, name_bytes_ = 0;
   int depth_ = 0;                                           // of bodies and function calls
 };
 
@@ -172,9 +193,7 @@ ir::Value* settled(ir::Graph& graph, ir::Value* value);
 void drop_sequences(ir::Graph& graph);
 
 // order.cpp: the nodes' indices so that each stands after those it reads. Throws invalid_model naming a node on a cycle.
-std::vector<int> topological_order(const std::vector<onnx::NodeProto>& nodes);
-// order.cpp: names that a graph uses but does not define, in order of first use.
-std::vector<std::string> free_names(const onnx::GraphProto& graph);
+std::vector<int> topological_order(const std::vector<onnx::NodeProto>& nodes, FreeNames& free);
 std::string shown(const onnx::NodeProto& node);   // "node 'conv1' (Conv)"
 
 }  // namespace tenfold::onnx_import

@@ -55,8 +55,12 @@ struct TensorProto {
 };
 
 struct SparseTensorProto {
-  TensorProto values, indices;
+  Box<TensorProto> values, indices;                 // on the heap, so that a message without them is small
   std::vector<std::int64_t> dims;
+  const std::string& name() const {
+    static const std::string none;
+    return values ? values->name : none;
+  }
 };
 
 struct TensorShapeProto {

@@ -35,14 +35,15 @@ void expect_countable(const ir::Value& value) {
 }  // namespace
 
 void Importer::nodes(const std::vector<onnx::NodeProto>& list, Scope& scope) {
-  for (int index : topological_order(list)) node(list[static_cast<std::size_t>(index)], scope, index);
+  charge(list.size());
+  for (int index : topological_order(list, free_)) node(list[static_cast<std::size_t>(index)], scope, index);
 }
 
 void Importer::node(const onnx::NodeProto& proto, Scope& scope, int index) {
   require(++node_count_ <= options_.max_nodes, ErrorKind::invalid_model, "the model has more than ", options_.max_nodes, " nodes");
-  const std::string name = scope.prefix + (proto.name.empty() ? cat(proto.op_type, "_", index) : proto.name);
+  charge(proto.input.size() + proto.output.size() + proto.attribute.size());
+  const std::string name = within(scope, proto.name.empty() ? cat(proto.op_type, "_", index) : proto.name);
   const std::vector<std::string> outputs = trimmed(proto.output);
-  const std::size_t problems = problems_.size();
   try {
     std::vector<ir::Value*> inputs;
     bool broken = false;
@@ -55,7 +56,7 @@ void Importer::node(const onnx::NodeProto& proto, Scope& scope, int index) {
     }
     for (const auto& attribute : proto.attribute)
       if (attribute.g)
-        for (const std::string& free : free_names(*attribute.g)) broken |= scope.broken.count(free) > 0;
+        for (const std::string* free : free_.of(*attribute.g)) charge(1), broken |= scope.broken.count(*free) > 0;
     if (broken) {  // what it reads could not be imported
       scope.broken.insert(outputs.begin(), outputs.end());
       judge_alone(proto, scope);
@@ -77,7 +78,7 @@ void Importer::node(const onnx::NodeProto& proto, Scope& scope, int index) {
     const auto* disagreement = dynamic_cast<const Disagreement*>(&error);
     if (disagreement && scope.may_fail) {
       if (!scope.failed) scope.failed = Disagreement(Error(error.kind(), "importing " + problem.text()));
-    } else if (problems_.size() == problems) {   // a node whose body has problems is not listed itself
+    } else if (!dynamic_cast<const Told*>(&error)) {
       problems_.push_back(std::move(problem));
     }
     // What reads its results can still be judged by itself.
@@ -190,6 +191,7 @@ std::string Importer::missing(const std::string& domain, const std::string& op, 
 std::vector<ir::Value*> Importer::call(const onnx::FunctionProto& function, Scope& scope, const std::string& name,
                                        const std::vector<ir::Value*>& inputs, const NodeAttributes& attributes, std::size_t outputs) {
   const Nesting nesting(depth_);
+  charge(function.input.size() + function.attribute_proto.size() + function.opset_import.size());
   for (const Scope* outer = &scope; outer; outer = outer->caller)
     require(outer->function != &function, ErrorKind::invalid_model, "the function '", function.name, "' calls itself");
   require(inputs.size() <= function.input.size(), ErrorKind::invalid_model, "the function '", function.name, "' takes ",
@@ -214,7 +216,7 @@ std::vector<ir::Value*> Importer::call(const onnx::FunctionProto& function, Scop
   }
   const std::size_t problems = problems_.size();
   nodes(function.node, inner);
-  if (problems_.size() > problems) fail(ErrorKind::unsupported, "the function has nodes that are not supported");
+  if (problems_.size() > problems) throw Told("the function has nodes that are not supported");
   std::vector<ir::Value*> results;
   for (std::size_t i = 0; i < outputs; ++i) {
     const std::string& output = function.output[i];

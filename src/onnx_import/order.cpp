@@ -13,14 +13,14 @@ using Nodes = std::vector<onnx::NodeProto>;
 
 // Calls f(name) for every name that a node reads, those that its bodies take from outside included.
 template <class F>
-void for_each_use(const onnx::NodeProto& node, F&& f) {
+void for_each_use(const onnx::NodeProto& node, FreeNames& free, F&& f) {
   for (const std::string& name : node.input)
     if (!name.empty()) f(name);
   for (const auto& attribute : node.attribute) {
     if (attribute.g)
-      for (const std::string& name : free_names(*attribute.g)) f(name);
+      for (const std::string* name : free.of(*attribute.g)) f(*name);
     for (const auto& graph : attribute.graphs)
-      for (const std::string& name : free_names(graph)) f(name);
+      for (const std::string* name : free.of(graph)) f(*name);
   }
 }
 
@@ -54,13 +54,13 @@ std::string shown(const onnx::NodeProto& node) {
   return cat("node '", unnamed ? "-> " + node.output[0] : node.name, "' (", node.op_type, ")");
 }
 
-std::vector<int> topological_order(const Nodes& nodes) {
+std::vector<int> topological_order(const Nodes& nodes, FreeNames& free) {
   const auto made_by = producers(nodes);
   const std::size_t count = nodes.size();
   std::vector<std::vector<int>> reads(count), read_by(count);
   std::vector<int> waiting(count, 0);
   for (int i = 0; i < static_cast<int>(count); ++i) {
-    for_each_use(nodes[static_cast<std::size_t>(i)], [&](const std::string& name) {
+    for_each_use(nodes[static_cast<std::size_t>(i)], free, [&](const std::string& name) {
       const auto producer = made_by.find(name);
       if (producer == made_by.end()) return;
       reads[static_cast<std::size_t>(i)].push_back(producer->second);
@@ -89,20 +89,21 @@ std::vector<int> topological_order(const Nodes& nodes) {
   return order;
 }
 
-std::vector<std::string> free_names(const onnx::GraphProto& graph) {
+const std::vector<const std::string*>& FreeNames::of(const onnx::GraphProto& graph) {
+  if (const auto found = found_.find(&graph); found != found_.end()) return found->second;
   std::unordered_set<std::string_view> known;
   for (const auto& input : graph.input) known.insert(input.name);
   for (const auto& tensor : graph.initializer) known.insert(tensor.name);
-  for (const auto& tensor : graph.sparse_initializer) known.insert(tensor.values.name);
+  for (const auto& tensor : graph.sparse_initializer) known.insert(tensor.name());
   for (const auto& node : graph.node) known.insert(node.output.begin(), node.output.end());
-  std::vector<std::string> result;
-  std::unordered_set<std::string> listed;
+  std::vector<const std::string*> result;
+  std::unordered_set<std::string_view> listed;
   const auto use = [&](const std::string& name) {
-    if (!known.count(name) && listed.insert(name).second) result.push_back(name);
+    if (!known.count(name) && listed.insert(name).second) result.push_back(&name);
   };
-  for (const auto& node : graph.node) for_each_use(node, use);
+  for (const auto& node : graph.node) for_each_use(node, *this, use);
   for (const auto& output : graph.output) use(output.name);
-  return result;
+  return found_[&graph] = std::move(result);
 }
 
 }  // namespace tenfold::onnx_import

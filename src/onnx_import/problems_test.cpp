@@ -58,8 +58,40 @@ TEST(Problems, OfBodiesCarryTheirPlace) {
     add_output(body, "r");
   }
   const std::vector<ModelProblem> all = problems_of(model);
-  ASSERT_EQ(all.size(), 1u);   // the other branch is not read behind a fault of the first
+  ASSERT_EQ(all.size(), 2u);   // the first branch's fault hides nothing of the other
   EXPECT_EQ(all[0].node, "choose/then_branch/inner");
+  EXPECT_EQ(all[1].node, "choose/else_branch/inner");
+}
+
+TEST(Problems, OfOneBranchHideNothingOfTheOther) {
+  auto model = small_model();
+  add_input(*model.graph, "c", {}, DType::boolean);
+  auto& node = add_node(*model.graph, "If", {"c"}, {"z"}, "choose");
+  add_output(add_attribute(node, "then_branch", 5).g.edit(), "nothing");
+  auto& body = add_attribute(node, "else_branch", 5).g.edit();
+  add_node(body, "NoSuch", {"x"}, {"r"}, "inner");
+  add_output(body, "r");
+  add_input(node.attribute[0].g.edit(), "more", {});
+  node.attribute[0].g->output[0].name = "more";
+  const std::vector<ModelProblem> all = problems_of(model);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].node, "choose/else_branch/inner");
+  EXPECT_NE(all[1].message.find("has more than 0 inputs"), std::string::npos) << all[1].message;
+}
+
+TEST(Problems, OfOutputsAreListedBesideThoseOfNodes) {
+  auto model = small_model();
+  add_node(*model.graph, "NoSuch", {"x"}, {"z"}, "strange");
+  for (const char* name : {"z", "ghost", "y", "phantom"}) add_output(*model.graph, name);
+  set_value(model.graph->output[0], "y", {}, DType::i64);
+  std::vector<std::string> found;
+  for (const ModelProblem& p : problems_of(model)) found.push_back(p.node.empty() ? p.message : p.node);
+  EXPECT_EQ(found, (Names{"strange", "the output 'y' is declared as i64, but computed as f32",
+                          "the output 'ghost' is not defined by any node", "two outputs are named 'y'",
+                          "the output 'phantom' is not defined by any node"}));
+  auto none = small_model();
+  none.graph->output.clear();
+  EXPECT_EQ(problems_of(none).at(0).message, "the graph has no outputs");
 }
 
 TEST(Problems, AnotherDomainThatHasTheOperatorIsNamed) {

@@ -51,7 +51,7 @@ void read_fields(Fields in, onnx::TensorProto& m) {
     case 5: in.append(m.int32_data); break;
     case 6: m.string_data.push_back(in.string()); break;
     case 7: in.append(m.int64_data); break;
-    case 8: m.name = in.string(); break;
+    case 8: m.name = in.name(); break;
     case 9: m.raw_data = in.bytes(); break;
     case 10: in.append(m.double_data); break;
     case 11: in.append(m.uint64_data); break;
@@ -64,8 +64,8 @@ void read_fields(Fields in, onnx::TensorProto& m) {
 
 void read_fields(Fields in, onnx::SparseTensorProto& m) {
   while (in.next()) switch (in.number()) {
-    case 1: read_fields(in.message("TensorProto"), m.values); break;
-    case 2: read_fields(in.message("TensorProto"), m.indices); break;
+    case 1: read_fields(in.message("TensorProto"), m.values.edit()); break;
+    case 2: read_fields(in.message("TensorProto"), m.indices.edit()); break;
     case 3: in.append(m.dims); break;
     default: in.unknown();
   }

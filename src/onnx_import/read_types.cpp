@@ -10,7 +10,7 @@ void read_fields(Fields in, onnx::TensorShapeProto::Dimension& m) {
       m = {};
       if (in.integer() != -1) m.dim_value = in.integer();
       break;
-    case 2: m = {std::nullopt, in.string()}; break;
+    case 2: m = {std::nullopt, in.name()}; break;
     case 3: break;   // denotation
     default: in.unknown();
   }

@@ -166,14 +166,16 @@ Tensor to_tensor(const onnx::TensorProto& proto, ExternalData* files, DeferredCo
 }
 
 Tensor to_tensor(const onnx::SparseTensorProto& proto, ExternalData* files) {
-  const Tensor values = to_tensor(proto.values, files), indices = to_tensor(proto.indices, files);
+  require(proto.values && proto.indices, ErrorKind::invalid_model, "sparse tensor '", proto.name(), "' has no ",
+          proto.values ? "indices" : "values");
+  const Tensor values = to_tensor(*proto.values, files), indices = to_tensor(*proto.indices, files);
   const Shape shape = tensor_shape(proto.dims);
   const std::int64_t count = values.size(), rank = static_cast<std::int64_t>(shape.size());
   const bool linear = indices.rank() == 1;
   require(values.dtype() != DType::string && values.rank() == 1 && indices.dtype() == DType::i64, ErrorKind::invalid_model,
-          "sparse tensor '", proto.values.name, "': a list of numbers and i64 indices are expected");
+          "sparse tensor '", proto.name(), "': a list of numbers and i64 indices are expected");
   require(indices.shape() == (linear ? Shape{count} : Shape{count, rank}), ErrorKind::invalid_model, "sparse tensor '",
-          proto.values.name, "': ", count, " values, but indices of shape [", text(indices.shape()), "]");
+          proto.name(), "': ", count, " values, but indices of shape [", text(indices.shape()), "]");
   // The dense form may be much larger than the file.
   require(element_count(shape) <= std::int64_t{1} << 24, ErrorKind::unsupported, "sparse tensor of ", element_count(shape), " elements");
   Tensor dense(values.dtype(), shape);
@@ -182,7 +184,7 @@ Tensor to_tensor(const onnx::SparseTensorProto& proto, ExternalData* files) {
     for (std::int64_t d = 0; d < (linear ? 1 : rank); ++d) {
       const std::int64_t index = linear ? indices.as_int(i) : indices.as_int(i * rank + d);
       const std::int64_t extent = linear ? dense.size() : shape[static_cast<std::size_t>(d)];
-      require(index >= 0 && index < extent, ErrorKind::invalid_model, "sparse tensor '", proto.values.name, "': index ", index,
+      require(index >= 0 && index < extent, ErrorKind::invalid_model, "sparse tensor '", proto.name(), "': index ", index,
               " is outside 0 to ", extent - 1);
       at = linear ? index : at * extent + index;
     }

@@ -152,17 +152,17 @@ TEST(TensorProto, RefusesContradictions) {
 
 TEST(TensorProto, SparseTensorsBecomeDense) {
   onnx::SparseTensorProto sparse;
-  sparse.values = floats("s", {2}, {5, 6});
-  sparse.indices = empty(DType::i64, {2});
-  sparse.indices.int64_data.push_back(1), sparse.indices.int64_data.push_back(4);
+  sparse.values.edit() = floats("s", {2}, {5, 6});
+  sparse.indices.edit() = empty(DType::i64, {2});
+  sparse.indices->int64_data.push_back(1), sparse.indices->int64_data.push_back(4);
   sparse.dims.push_back(2), sparse.dims.push_back(3);
   const Tensor linear = to_tensor(sparse, nullptr);
   EXPECT_EQ(linear.as_double(1), 5);
   EXPECT_EQ(linear.as_double(4), 6);
-  sparse.indices.int64_data[1] = 6;
+  sparse.indices->int64_data[1] = 6;
   EXPECT_THROW(to_tensor(sparse, nullptr), Error);
-  sparse.indices = empty(DType::i64, {2, 2});
-  for (int i : {0, 1, 1, 2}) sparse.indices.int64_data.push_back(i);
+  sparse.indices.edit() = empty(DType::i64, {2, 2});
+  for (int i : {0, 1, 1, 2}) sparse.indices->int64_data.push_back(i);
   EXPECT_EQ(to_tensor(sparse, nullptr).as_double(5), 6);
 }
 

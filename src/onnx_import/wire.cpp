@@ -36,6 +36,10 @@ std::uint64_t Fields::take_varint(Bytes& from) const {
   bad("a number has more than 10 bytes");
 }
 
+void Fields::refuse(const std::string& why) const {
+  fail(ErrorKind::invalid_model, cat(message_, ", byte ", rest_.data() - source_.bytes.data(), ": ", why));
+}
+
 bool Fields::next() {
   if (rest_.empty()) return false;
   const std::uint64_t tag = take_varint(rest_);
@@ -84,7 +88,17 @@ std::string Fields::string() const {
   return {reinterpret_cast<const char*>(value_.data()), value_.size()};
 }
 
-Fields Fields::message(const char* name) const { return {source_, name, bytes(), depth_ + 1}; }
+std::string Fields::name() const {
+  if (bytes().size() > kLongestName)
+    refuse(cat("a name has ", value_.size(), " characters (field ", number_, "), at most ", kLongestName, " are supported"));
+  return string();
+}
+
+Fields Fields::message(const char* name) const {
+  if (++source_.found > source_.most_messages)
+    refuse(cat("the file has more than ", source_.most_messages, " messages (nodes, attributes, tensors, types and their parts)"));
+  return {source_, name, bytes(), depth_ + 1};
+}
 
 template <class T>
 void Fields::varints(std::vector<T>& list) const {

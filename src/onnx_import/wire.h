@@ -11,11 +11,16 @@ namespace tenfold::onnx_import {
 
 using Bytes = std::span<const std::byte>;
 
+inline constexpr std::size_t kMostMessages = 10'000'000;   // of a file: nodes, attributes, tensors, types and their parts
+inline constexpr std::size_t kLongestName = 4096;          // characters of a name
+
 // The file that is being read: what complaints name, and what came up that the standard does not know (yet).
 struct Source {
   Bytes bytes;
   const char* what;                      // "an ONNX model"
   std::vector<std::string> unknown = {};   // "field 30 of NodeProto", each once
+  // An empty message takes two bytes of a file and hundreds of memory, so that their number is bounded. `found` counts them.
+  std::size_t most_messages = kMostMessages, found = 0;
 };
 
 // The fields of one message, in the order of the file. Throws invalid_model where the bytes are no such message. Values lie in the file.
@@ -29,6 +34,7 @@ class Fields {
   float f32() const;
   Bytes bytes() const;
   std::string string() const;
+  std::string name() const;   // a string of at most kLongestName: names are kept many times over
   Fields message(const char* name) const;
   // One element of a list, or many packed into one field.
   void append(std::vector<std::int64_t>& list) const { varints(list); }
@@ -44,6 +50,7 @@ class Fields {
   Fields(Source& source, const char* message, Bytes bytes, int depth);
   std::uint64_t take_varint(Bytes& from) const;
   void expect(Wire wire) const;
+  [[noreturn]] void refuse(const std::string& why) const;   // what is well-formed, but too much
   [[noreturn]] void bad(const std::string& why) const;
   template <class T> void varints(std::vector<T>& list) const;
   template <class T> void words(std::vector<T>& list, Wire alone) const;

@@ -85,7 +85,7 @@ inline std::string serialized(const TensorProto& m) {
   return w.messages(13, m.external_data).unless_zero(14, m.data_location).text();
 }
 inline std::string serialized(const SparseTensorProto& m) {
-  return Writer().bytes(1, serialized(m.values)).bytes(2, serialized(m.indices)).varints(3, m.dims).text();
+  return Writer().message(1, m.values).message(2, m.indices).varints(3, m.dims).text();
 }
 inline std::string serialized(const TensorShapeProto::Dimension& m) {
   return m.dim_value ? Writer().varint(1, static_cast<std::uint64_t>(*m.dim_value)).text() : Writer().unless_empty(2, m.dim_param).text();
