@@ -17,11 +17,12 @@ struct tenfold_problems {
 
 extern "C" tenfold_status tenfold_model_check(const char* path, const tenfold_build_config* config, tenfold_problems** problems) {
   return guarded([&] {
-    need(problems, "the place for the problems") = new tenfold_problems(check_model(&need(path, "the path"), config_of(config)));
+    place(problems, "the place for the problems",
+          [&] { return new tenfold_problems(check_model(&need(path, "the path"), config_of(config))); });
   });
 }
 extern "C" tenfold_status tenfold_last_problems(tenfold_problems** problems) {
-  return guarded([&] { need(problems, "the place for the problems") = new tenfold_problems(last_problems()); });
+  return guarded([&] { place(problems, "the place for the problems", [&] { return new tenfold_problems(last_problems()); }); });
 }
 extern "C" void tenfold_problems_free(tenfold_problems* problems) { delete problems; }
 extern "C" int32_t tenfold_problems_count(const tenfold_problems* problems) {

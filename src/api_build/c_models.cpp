@@ -15,14 +15,15 @@ struct tenfold_weights {
 
 extern "C" tenfold_status tenfold_model_open(const char* path, const tenfold_build_config* config, tenfold_model** model) {
   return guarded([&] {
-    need(model, "the place for the model") = new tenfold_model{model_bindings(std::string(&need(path, "the path")), config_of(config))};
+    place(model, "the place for the model",
+          [&] { return new tenfold_model{model_bindings(std::string(&need(path, "the path")), config_of(config))}; });
   });
 }
 extern "C" tenfold_status tenfold_model_open_bytes(const void* onnx, size_t bytes, const tenfold_build_config* config,
                                                    tenfold_model** model) {
   return guarded([&] {
     const std::span all(&need(static_cast<const std::byte*>(onnx), "the model"), bytes);
-    need(model, "the place for the model") = new tenfold_model{model_bindings(all, config_of(config))};
+    place(model, "the place for the model", [&] { return new tenfold_model{model_bindings(all, config_of(config))}; });
   });
 }
 extern "C" void tenfold_model_free(tenfold_model* model) { delete model; }
@@ -36,8 +37,10 @@ extern "C" const char* tenfold_model_binding_symbol(const tenfold_model* model, 
 }
 
 extern "C" tenfold_status tenfold_weights_read(const char* path, const tenfold_build_config* config, tenfold_weights** weights) {
-  return guarded(
-      [&] { need(weights, "the place for the weights") = new tenfold_weights{read_weights(&need(path, "the path"), config_of(config))}; });
+  return guarded([&] {
+    place(weights, "the place for the weights",
+          [&] { return new tenfold_weights{read_weights(&need(path, "the path"), config_of(config))}; });
+  });
 }
 extern "C" void tenfold_weights_free(tenfold_weights* weights) { delete weights; }
 extern "C" int32_t tenfold_weights_count(const tenfold_weights* weights) {
@@ -83,7 +86,7 @@ extern "C" tenfold_status tenfold_plan_cache_create_compatible(const char* folde
     PlanCacheOptions options{.folder = folder ? folder : ""};
     if (most_bytes != 0) options.most_bytes = most_bytes;
     options.load = [](const std::string& path, const LoadOptions& load) { return load_compatible(path, load); };
-    need(cache, "the place for the cache") = new tenfold_plan_cache{PlanCache(options)};
+    place(cache, "the place for the cache", [&] { return new tenfold_plan_cache{PlanCache(options)}; });
   });
 }
 extern "C" tenfold_status tenfold_plan_key(const char* path, const tenfold_build_config* config, const char** key) {

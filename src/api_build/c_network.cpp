@@ -51,8 +51,10 @@ NetworkAttribute tenfold::c::attribute_of(const tenfold_attribute& a) {
 }
 
 extern "C" tenfold_status tenfold_network_create(const char* name, tenfold_network** network) {
-  return guarded(
-      [&] { need(network, "the place for the network") = new tenfold_network{std::make_unique<Network>(name ? name : "network")}; });
+  return guarded([&] {
+    place(network, "the place for the network",
+          [&] { return new tenfold_network{std::make_unique<Network>(name ? name : "network")}; });
+  });
 }
 extern "C" tenfold_status tenfold_network_create_with(const char* name, const tenfold_plugin_set* plugins, tenfold_network** network) {
   return guarded([&] {

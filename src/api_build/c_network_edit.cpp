@@ -54,7 +54,7 @@ tenfold_attribute told(tenfold_network& net, const std::string& name, const Netw
     for (const std::string& t : *texts) net.strings.push_back(t.c_str());
     list(net.strings, a.strings);
   } else {
-    need(tensor, "the place for the attribute's tensor") = new tenfold_data{std::get<Tensor>(value)};
+    place(tensor, "the place for the attribute's tensor", [&] { return new tenfold_data{std::get<Tensor>(value)}; });
     a.tensor = *tensor;
   }
   return a;
@@ -73,7 +73,8 @@ extern "C" tenfold_status tenfold_network_read_bytes(const void* onnx, size_t by
                                                      tenfold_network** network) {
   return guarded([&] {
     const std::span model(&need(static_cast<const std::byte*>(onnx), "the model"), bytes);
-    need(network, "the place for the network") = new tenfold_network{std::make_unique<Network>(Network::read(model, config_of(config)))};
+    place(network, "the place for the network",
+          [&] { return new tenfold_network{std::make_unique<Network>(Network::read(model, config_of(config)))}; });
   });
 }
 
@@ -133,7 +134,7 @@ extern "C" tenfold_status tenfold_network_constant_data(tenfold_network* network
   return edit(network, [&](auto& net, Network& n) {
     std::optional<Tensor> content = n.constant_value(value_of(net, value));
     require(content.has_value(), ErrorKind::invalid_argument, "value ", value, " is no constant");
-    need(data, "the place for the data") = new tenfold_data{std::move(*content)};
+    place(data, "the place for the data", [&] { return new tenfold_data{std::move(*content)}; });
   });
 }
 

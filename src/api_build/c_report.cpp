@@ -7,7 +7,7 @@ using namespace tenfold;
 using namespace tenfold::c;
 
 extern "C" tenfold_status tenfold_report_create(tenfold_report** report) {
-  return guarded([&] { need(report, "the place for the report") = new tenfold_report{}; });
+  return guarded([&] { place(report, "the place for the report", [&] { return new tenfold_report{}; }); });
 }
 extern "C" void tenfold_report_free(tenfold_report* report) { delete report; }
 extern "C" tenfold_status tenfold_report_get(const tenfold_report* report, tenfold_report_info* info) {
@@ -46,14 +46,20 @@ extern "C" tenfold_status tenfold_report_tactic(const tenfold_report* report, in
 }
 
 extern "C" tenfold_status tenfold_timing_cache_create(tenfold_timing_cache** cache) {
-  return guarded([&] { need(cache, "the place for the cache") = new tenfold_timing_cache{std::make_shared<TimingCache>()}; });
+  return guarded([&] {
+    place(cache, "the place for the cache",
+          [&] { return new tenfold_timing_cache{std::make_shared<TimingCache>()}; });
+  });
 }
 extern "C" tenfold_status tenfold_timing_cache_load(const char* path, tenfold_timing_cache** cache) {
-  return guarded([&] { need(cache, "the place for the cache") = new tenfold_timing_cache{TimingCache::load(&need(path, "the path"))}; });
+  return guarded([&] {
+    place(cache, "the place for the cache",
+          [&] { return new tenfold_timing_cache{TimingCache::load(&need(path, "the path"))}; });
+  });
 }
 extern "C" tenfold_status tenfold_timing_cache_parse(const char* text, size_t bytes, tenfold_timing_cache** cache) {
   return guarded([&] {
-    need(cache, "the place for the cache") = new tenfold_timing_cache{TimingCache::parse({&need(text, "the text"), bytes})};
+    place(cache, "the place for the cache", [&] { return new tenfold_timing_cache{TimingCache::parse({&need(text, "the text"), bytes})}; });
   });
 }
 extern "C" void tenfold_timing_cache_free(tenfold_timing_cache* cache) { delete cache; }

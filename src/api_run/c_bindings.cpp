@@ -46,7 +46,7 @@ extern "C" tenfold_status tenfold_context_create_in(const tenfold_engine* engine
     const Engine& own = need(engine, "the engine").engine;
     require(memory != nullptr, ErrorKind::invalid_argument, "the memory is null");
     auto made = own.create_context({.memory = memory, .bytes = signed_bytes(bytes)});
-    need(context, "the place for the context") = new tenfold_context{own, std::move(made)};
+    place(context, "the place for the context", [&] { return new tenfold_context{own, std::move(made)}; });
   });
 }
 extern "C" tenfold_status tenfold_engine_arena_bytes(const tenfold_engine* engine, int32_t profile, const int64_t* shapes, size_t count,

@@ -102,6 +102,13 @@ inline LogCallback log_of(tenfold_log_function log, void* user) {
 // A run's status as C has it, its text remembered.
 tenfold_status outcome(const ExecutionContext& context, Status status) noexcept;
 
+// A handle, made only where there is a place for it.
+template <class T, class Make>
+void place(T** to, const char* what, Make make) {
+  T*& there = need(to, what);
+  there = make();
+}
+
 // Element `index` of a list, which `what` names in errors.
 template <class List>
 auto& element(List& list, std::int32_t index, const char* what) {
@@ -147,7 +154,7 @@ void give(T* to, T full, const char* what) {
 
 template <class Make>
 tenfold_status make_engine(tenfold_engine** engine, Make make) noexcept {
-  return guarded([&] { need(engine, "the place for the engine") = new tenfold_engine{make()}; });
+  return guarded([&] { place(engine, "the place for the engine", [&] { return new tenfold_engine{make()}; }); });
 }
 
 }  // namespace tenfold::c

@@ -18,7 +18,7 @@ tenfold_status tenfold::c::outcome(const ExecutionContext& context, Status statu
 extern "C" tenfold_status tenfold_context_create(const tenfold_engine* engine, tenfold_context** context) {
   return guarded([&] {
     const Engine& own = need(engine, "the engine").engine;
-    need(context, "the place for the context") = new tenfold_context{own, own.create_context()};
+    place(context, "the place for the context", [&] { return new tenfold_context{own, own.create_context()}; });
   });
 }
 extern "C" void tenfold_context_free(tenfold_context* context) { delete context; }

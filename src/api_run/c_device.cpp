@@ -13,7 +13,7 @@ struct tenfold_devices {
 };
 
 extern "C" tenfold_status tenfold_devices_list(tenfold_devices** devices) {
-  return guarded([&] { need(devices, "the place for the list") = new tenfold_devices{tenfold::devices(), why_no_gpu()}; });
+  return guarded([&] { place(devices, "the place for the list", [&] { return new tenfold_devices{tenfold::devices(), why_no_gpu()}; }); });
 }
 extern "C" void tenfold_devices_free(tenfold_devices* devices) { delete devices; }
 extern "C" int32_t tenfold_devices_count(const tenfold_devices* devices) {
@@ -36,15 +36,6 @@ extern "C" const char* tenfold_devices_library(const tenfold_devices* devices, i
 extern "C" const char* tenfold_devices_why_no_gpu(const tenfold_devices* devices) { return devices ? devices->why_no_gpu.c_str() : ""; }
 extern "C" tenfold_status tenfold_device_free_memory(const char* device, int64_t* bytes) {
   return guarded([&] { need(bytes, "the place for the number") = free_memory(&need(device, "the device")); });
-}
-extern "C" tenfold_status tenfold_device_health(const char* device, int32_t* lost, const char** reason) {
-  return guarded([&] {
-    static thread_local std::string words;
-    const DeviceHealth health = device_health(&need(device, "the device"));
-    need(lost, "the place for the answer") = !health;
-    words = health.reason;
-    if (reason) *reason = words.c_str();
-  });
 }
 extern "C" tenfold_status tenfold_device_look_for_libraries_in(const char* folder) {
   return guarded([&] { look_for_libraries_in(&need(folder, "the folder")); });

@@ -29,7 +29,7 @@ std::int32_t count(const auto& list) { return static_cast<std::int32_t>(list.siz
 extern "C" tenfold_status tenfold_inspect(const tenfold_engine* engine, tenfold_inspection** inspection) {
   return guarded([&] {
     const Engine& own = need(engine, "the engine").engine;
-    need(inspection, "the place for the inspection") = new tenfold_inspection{own};
+    place(inspection, "the place for the inspection", [&] { return new tenfold_inspection{own}; });
   });
 }
 extern "C" void tenfold_inspection_free(tenfold_inspection* inspection) { delete inspection; }

@@ -6,7 +6,7 @@ using namespace tenfold;
 using namespace tenfold::c;
 
 extern "C" tenfold_status tenfold_ladder_create(tenfold_ladder** ladder) {
-  return guarded([&] { need(ladder, "the place for the ladder") = new tenfold_ladder{}; });
+  return guarded([&] { place(ladder, "the place for the ladder", [&] { return new tenfold_ladder{}; }); });
 }
 extern "C" void tenfold_ladder_free(tenfold_ladder* ladder) { delete ladder; }
 extern "C" tenfold_status tenfold_ladder_add_plan(tenfold_ladder* ladder, const char* path, const tenfold_load_options* options) {

@@ -9,7 +9,7 @@ extern "C" tenfold_status tenfold_plan_cache_create(const char* folder, int64_t 
   return guarded([&] {
     PlanCacheOptions options{.folder = folder ? folder : ""};
     if (most_bytes != 0) options.most_bytes = most_bytes;
-    need(cache, "the place for the cache") = new tenfold_plan_cache{PlanCache(options)};
+    place(cache, "the place for the cache", [&] { return new tenfold_plan_cache{PlanCache(options)}; });
   });
 }
 extern "C" void tenfold_plan_cache_free(tenfold_plan_cache* cache) { delete cache; }

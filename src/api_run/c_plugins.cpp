@@ -6,7 +6,7 @@ using namespace tenfold::c;
 
 extern "C" tenfold_status tenfold_plugins_create(tenfold_plugin_set** plugins) {
   return guarded(
-      [&] { need(plugins, "the place for the plug-ins") = new tenfold_plugin_set{std::make_shared<Plugins>()}; });
+      [&] { place(plugins, "the place for the plug-ins", [&] { return new tenfold_plugin_set{std::make_shared<Plugins>()}; }); });
 }
 extern "C" tenfold_status tenfold_plugins_load(tenfold_plugin_set* plugins, const char* path) {
   return guarded([&] { need(plugins, "the set of plug-ins").plugins->load(&need(path, "the path")); });

@@ -16,7 +16,12 @@ RunOptions tenfold::c::options_of(const tenfold_run_options* given) {
   if (!given) return options;
   const tenfold_run_options o = taken(given, "the run options");
   if (o.token) options.token = o.token->token;
-  if (o.nanoseconds != 0) options.deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(o.nanoseconds);
+  using Clock = std::chrono::steady_clock;
+  if (o.nanoseconds != 0) {   // as many as there are stand for no deadline
+    const Clock::time_point now = Clock::now();
+    const std::chrono::nanoseconds most = Clock::time_point::max() - now;
+    options.deadline = now + std::min(std::chrono::nanoseconds(o.nanoseconds), most);
+  }
   return options;
 }
 
@@ -46,7 +51,7 @@ struct Told {
 }  // namespace
 
 extern "C" tenfold_status tenfold_cancel_token_create(tenfold_cancel_token** token) {
-  return guarded([&] { need(token, "the place for the token") = new tenfold_cancel_token; });
+  return guarded([&] { place(token, "the place for the token", [&] { return new tenfold_cancel_token; }); });
 }
 extern "C" void tenfold_cancel_token_free(tenfold_cancel_token* token) { delete token; }
 extern "C" void tenfold_cancel_token_trip(tenfold_cancel_token* token) {

@@ -18,7 +18,7 @@ LoadOptions in(const tenfold_runtime* runtime, const tenfold_load_options* given
   options.runtime = need(runtime, "the runtime").runtime;
   return options;
 }
-Runtime& runtime_of(const tenfold_runtime* runtime) { return runtime ? *runtime->runtime : *Runtime::of_process(); }
+Runtime& its_or_the_process(const tenfold_runtime* runtime) { return runtime ? *runtime->runtime : *Runtime::of_process(); }
 }  // namespace
 
 extern "C" tenfold_status tenfold_runtime_create(const tenfold_runtime_options* given, tenfold_runtime** runtime) {
@@ -29,13 +29,13 @@ extern "C" tenfold_status tenfold_runtime_create(const tenfold_runtime_options* 
       options = {.threads = o.threads, .log = log_of(o.log, o.log_user), .gpu_memory_limit = o.gpu_memory_limit,
                  .gpu_memory_kept = o.gpu_memory_kept};
     }
-    need(runtime, "the place for the runtime") = new tenfold_runtime{std::make_shared<Runtime>(std::move(options))};
+    place(runtime, "the place for the runtime", [&] { return new tenfold_runtime{std::make_shared<Runtime>(std::move(options))}; });
   });
 }
 extern "C" void tenfold_runtime_free(tenfold_runtime* runtime) { delete runtime; }
 extern "C" tenfold_status tenfold_runtime_tell(const tenfold_runtime* runtime, tenfold_runtime_use* use) {
   return guarded([&] {
-    const RuntimeUse now = runtime_of(runtime).use();
+    const RuntimeUse now = its_or_the_process(runtime).use();
     give(use, {0, now.engines, now.weights, now.weight_bytes, now.gpu_bytes, now.gpu_held_bytes}, "the place for the information");
   });
 }
@@ -43,14 +43,14 @@ extern "C" tenfold_status tenfold_runtime_gpu_memory(const tenfold_runtime* runt
   return guarded([&] {
     const std::string_view wanted = &need(device, "the device");
     GpuMemory found;
-    for (const GpuMemory& gpu : runtime_of(runtime).gpu_memory())
+    for (const GpuMemory& gpu : its_or_the_process(runtime).gpu_memory())
       if (gpu.device == wanted) found = gpu;
     give(memory, {0, found.used_bytes, found.most_used_bytes, found.held_bytes}, "the place for the information");
   });
 }
 extern "C" tenfold_status tenfold_runtime_trim_gpu_memory(const tenfold_runtime* runtime, int64_t kept, int64_t* freed) {
   return guarded([&] {
-    const std::int64_t bytes = runtime_of(runtime).trim_gpu_memory(kept);
+    const std::int64_t bytes = its_or_the_process(runtime).trim_gpu_memory(kept);
     if (freed) *freed = bytes;
   });
 }
@@ -68,7 +68,7 @@ extern "C" tenfold_status tenfold_runtime_load_bytes(const tenfold_runtime* runt
 extern "C" tenfold_status tenfold_engine_slot_create(const tenfold_engine* engine, tenfold_engine_slot** slot) {
   return guarded([&] {
     const Engine& first = need(engine, "the engine").engine;
-    need(slot, "the place for the slot") = new tenfold_engine_slot{EngineSlot(first)};
+    place(slot, "the place for the slot", [&] { return new tenfold_engine_slot{EngineSlot(first)}; });
   });
 }
 extern "C" void tenfold_engine_slot_free(tenfold_engine_slot* slot) { delete slot; }

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/cpu_count.h"
+#include "base/check.h"
 #include "base/hash.h"
 
 namespace tenfold::builder {

@@ -47,8 +47,6 @@ typedef struct {
   const char* text;                              /* all of it in one line; "": there was none */
 } tenfold_device_error;
 TENFOLD_API tenfold_status tenfold_device_last_error(const char* device, tenfold_device_error* error);
-/* *lost: 1: a kernel's fault took the device from this process, until it is started again; *reason (or null): one line. */
-TENFOLD_API tenfold_status tenfold_device_health(const char* device, int32_t* lost, const char** reason);
 
 #ifdef __cplusplus
 }
