@@ -54,7 +54,7 @@ inline std::string loops(int depth, int iterations = 2, const std::string& z = "
   }
   std::string last = z;
   for (std::size_t at = 0; (at = last.find("carried")) != std::string::npos;) last.replace(at, 7, "s" + std::to_string(depth - 1));
-  return "(x f32[3])\n" + open + "  one = f32[]{1}\n  zero = i64[1]{0}\n  z = " + last + "\n" + close + "  return y0\n";
+  return "(x f32[3])\n" + open + "  one = f32[]{1}\n  z = " + last + "\n" + close + "  return y0\n";
 }
 
 // Graphs of about so many nodes, each in another way.

@@ -93,15 +93,13 @@ TEST(Limits, LoopsInsideEachOtherAreLoaded) {
   EXPECT_EQ(difference(deepest, loaded(built(deepest)), {ops::random_tensor(DType::f32, {3}, 1)}), 0);
 }
 
-// Each loop finds out that its value changes in size, or in rank, by a second look at its body. Were the loops inside it to start anew at
-// each look, 40 of them would take 2^40 looks.
+// Each loop finds out that its value changes in size by a second look at its body. Were the loops inside it to start anew at each look, 40
+// of them would take 2^40 looks.
 TEST(Limits, LoopsInsideEachOtherThatGrowAreReadInTime) {
-  for (const auto& [z, type] : {std::pair{"Concat(carried, carried, carried) axis=0", "f32[y0_carried0_0]"},
-                                std::pair{"Unsqueeze(carried, zero)", "f32[?]"}}) {
-    const auto start = std::chrono::steady_clock::now();
-    EXPECT_EQ(ir::text(limits::parse(limits::loops(40, 1, z)).outputs[0]->type), type);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30)) << z;
-  }
+  const auto start = std::chrono::steady_clock::now();
+  const ir::Graph graph = limits::parse(limits::loops(40, 1, "Concat(carried, carried, carried) axis=0"));
+  EXPECT_EQ(ir::text(graph.outputs[0]->type), "f32[y0_carried0_0]");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
 }
 
 std::string refusal(const ir::Graph& graph) {
