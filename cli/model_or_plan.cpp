@@ -70,6 +70,7 @@ void add_import_flags(Flags& flags, BuildConfig& config) {
                for (auto& [name, shape] : parse_shapes("shapes", text)) config.profiles[0][name] = {shape, shape, shape};
              }});
   add_plugins_flag(flags, config);
+  add_overridable_flag(flags, config);
   flags.add({"externalDataDir", "DIR", "a further folder that weights may lie in",
              [&config](const std::string& text) { config.external_data_dirs.push_back(text); }});
 }
@@ -82,7 +83,6 @@ void add_build_flags(Flags& flags, BuildConfig& config) {
   flags.add_switch("bf16", config.bf16, "permission to compute in bfloat16");
   flags.add({"cpuFeatures", "LIST", "use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
              [&config](const std::string& text) { config.cpu_features = parse_cpu_features(text); }});
-  add_overridable_flag(flags, config);
   add_packing_flag(flags, config);
   add_pass_flags(flags, config);
 }

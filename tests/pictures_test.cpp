@@ -128,7 +128,7 @@ TEST(Pictures, KeepTheLeaveToRound) {
         if (name == "read_wide_images" && to == ir::Rounding::none) continue;   // writes down what a Cast that it takes in rounds anyway
         const bool algorithms = to != ir::Rounding::none;
         const ir::Numerics leave{to, algorithms, algorithms, algorithms};
-        ir::Graph graph = parse(picture.before);
+        ir::Graph graph = parse_picture(picture.before);
         for (const auto& n : graph.nodes()) n->numerics = leave;
         passes::run(graph, {pass});
         for (const auto& n : graph.nodes())
