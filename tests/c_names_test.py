@@ -42,7 +42,7 @@ FUNCTIONS = {
 }
 METHODS = {
     'CancelToken': {'create': 'tenfold_cancel_token_create', 'cancel': 'tenfold_cancel_token_trip', 'cancelled': OWN},
-    'Engine': {'arena_bytes': 'tenfold_engine_arena_bytes', 'binding_index': 'tenfold_engine_find_binding',
+    'Engine': {'gpu_bytes': 'tenfold_engine_gpu_bytes', 'arena_bytes': 'tenfold_engine_arena_bytes', 'binding_index': 'tenfold_engine_find_binding',
                'bindings': 'tenfold_engine_binding', 'create_context': 'tenfold_context_create_in', 'info': 'tenfold_engine_info',
                'inspect': 'tenfold_inspection_text', 'inspect_json': 'tenfold_inspection_json', 'inspection': 'tenfold_inspection_plan',
                'labels': 'tenfold_engine_label', 'load': 'tenfold_engine_load_from', 'profile_shapes': 'tenfold_engine_profile_shape',
@@ -71,7 +71,8 @@ METHODS = {
     'PlanCache': {'clear': 'tenfold_plan_cache_clear', 'find': 'tenfold_plan_cache_find', 'folder': 'tenfold_plan_cache_folder',
                   'get': 'tenfold_plan_cache_build_file', 'path': 'tenfold_plan_cache_path', 'store': 'tenfold_plan_cache_store'},
     'RetiredEngine': {'drained': 'tenfold_engine_slot_replace', 'wait': 'tenfold_engine_slot_replace'},
-    'Runtime': {'impl': OWN, 'of_process': 'tenfold_runtime_tell', 'use': 'tenfold_runtime_tell'},
+    'Runtime': {'impl': OWN, 'of_process': 'tenfold_runtime_tell', 'use': 'tenfold_runtime_tell',
+                'gpu_memory': 'tenfold_runtime_gpu_memory', 'trim_gpu_memory': 'tenfold_runtime_trim_gpu_memory'},
     'Tensor': {'bytes': 'tenfold_data_tensor_info', 'data': 'tenfold_data_tensor_info', 'dtype': 'tenfold_data_tensor_info',
                'raw': 'tenfold_data_tensor_info', 'rank': 'tenfold_data_tensor_info', 'shape': 'tenfold_data_tensor_info',
                'as_double': OWN, 'as_int': OWN, 'clone': 'tenfold_data_tensor', 'defined': 'tenfold_data_kind', 'mutable_data': OWN,

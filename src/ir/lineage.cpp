@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -49,12 +50,12 @@ class Ruins {
       if (const Value* v = alive(it->second); v && (v->producer || v->is_constant() || !after_.count(it->second))) return v;
     return nullptr;
   }
-  // The dead behind these values, up to what is alive; `ends` gets the living ones met there.
-  std::vector<const Dead*> behind(std::vector<Id> values, std::unordered_set<Id>* ends = nullptr) const {
+  // The dead behind these values, up to what is alive; `ends` gets the living ones met there. Of values looked at `most`, about.
+  std::vector<const Dead*> behind(std::vector<Id> values, std::unordered_set<Id>* ends = nullptr, std::size_t most = SIZE_MAX) const {
     std::vector<const Dead*> found;
     std::unordered_set<Id> seen;
     std::unordered_set<const Dead*> met;
-    while (!values.empty()) {
+    while (!values.empty() && seen.size() < most) {
       const Id v = values.back();
       values.pop_back();
       if (!seen.insert(v).second) continue;
@@ -62,7 +63,7 @@ class Ruins {
       const Dead* d = at(maker_, v);
       if (!d || !met.insert(d).second) continue;
       found.push_back(d);
-      for (const Id in : d->in) {
+      for (const Id in : std::span(d->in).first(std::min(d->in.size(), most))) {
         if (!lives(in)) values.push_back(in);
         else if (ends) ends->insert(in);
       }
@@ -228,8 +229,9 @@ class Fates {
   bool leads_to(const Dead& d, Id value) const {
     constexpr std::size_t kNear = 64;
     std::unordered_set<Id> ends;
-    ruins_.behind(d.in, &ends);
-    ends.insert(d.in.begin(), d.in.end());
+    const std::span in_front = std::span(d.in).first(std::min(d.in.size(), kNear));
+    ruins_.behind({in_front.begin(), in_front.end()}, &ends, kNear);
+    ends.insert(in_front.begin(), in_front.end());
     std::vector<Id> near(ends.begin(), ends.end());
     for (std::size_t i = 0; i < near.size() && i < kNear; ++i) {
       if (near[i] == value) return true;

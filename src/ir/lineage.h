@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string_view>
+#include <unordered_map>
 
 #include "ir/graph.h"
 
@@ -20,7 +21,16 @@ void start_names(Graph& graph, std::string_view by);
 // Bodies are settled apart.
 void settle_names(Graph& graph, std::string_view by);
 
-// Of `sources`, those from which `result` is made; all of them where the result has no name of the model's.
-NameList sources_behind(const NameTable& table, const NameList& sources, const Value& result);
+// Of some sources, those from which a result is made; all of them where the result has no name of the model's.
+class SourcesBehind {
+ public:
+  SourcesBehind(const NameTable& table, NameList sources);
+  NameList of(const Value& result) const;
+
+ private:
+  const NameTable& table_;
+  NameList sources_;
+  std::unordered_map<std::int32_t, std::vector<std::int32_t>> makers_;   // by tensor
+};
 
 }  // namespace tenfold::ir

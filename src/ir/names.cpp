@@ -2,6 +2,7 @@
 #include "ir/names.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_set>
 
 #include "ir/lineage.h"
@@ -82,20 +83,25 @@ void start_names(Graph& graph, std::string_view by) {
   take_up(graph, table);
 }
 
-NameList sources_behind(const NameTable& table, const NameList& sources, const Value& result) {
-  std::vector<std::int32_t> tensors(result.names.begin(), result.names.end()), found;
+SourcesBehind::SourcesBehind(const NameTable& table, NameList sources) : table_(table), sources_(std::move(sources)) {
+  for (const std::int32_t node : sources_)
+    for (const std::int32_t tensor : table_.nodes[static_cast<std::size_t>(node)].outputs) makers_[tensor].push_back(node);
+}
+
+NameList SourcesBehind::of(const Value& result) const {
+  std::vector<std::int32_t> tensors(result.names.begin(), result.names.end());
+  std::set<std::int32_t> found;
   while (!tensors.empty()) {
-    const std::int32_t tensor = tensors.back();
+    const auto makers = makers_.find(tensors.back());
     tensors.pop_back();
-    for (const std::int32_t node : sources) {
-      const NameTable::Node& n = table.nodes[static_cast<std::size_t>(node)];
-      if (!std::binary_search(n.outputs.begin(), n.outputs.end(), tensor) || std::count(found.begin(), found.end(), node)) continue;
-      found.push_back(node);
-      tensors.insert(tensors.end(), n.inputs.begin(), n.inputs.end());
-    }
+    if (makers == makers_.end()) continue;
+    for (const std::int32_t node : makers->second)
+      if (found.insert(node).second) {
+        const NameList& inputs = table_.nodes[static_cast<std::size_t>(node)].inputs;
+        tensors.insert(tensors.end(), inputs.begin(), inputs.end());
+      }
   }
-  std::sort(found.begin(), found.end());
-  return found.empty() ? sources : found;
+  return found.empty() ? sources_ : NameList(found.begin(), found.end());
 }
 
 }  // namespace tenfold::ir

@@ -52,13 +52,14 @@ ir::Node* part_of(ir::Graph& graph, ir::Node& all, std::int64_t first, std::int6
 }
 
 // Of what the merged product stands for, that which leads to one of its results.
-ir::Sources part_sources(const ir::Graph& graph, const ir::Sources& merged, const ir::Value& result) {
-  ir::Sources part;
-  if (!graph.model_names) return part;
-  const ir::NameList mine = ir::sources_behind(*graph.model_names, merged.all(), result);
-  std::set_intersection(merged.own.begin(), merged.own.end(), mine.begin(), mine.end(), std::back_inserter(part.own));
-  std::set_intersection(merged.behind.begin(), merged.behind.end(), mine.begin(), mine.end(), std::back_inserter(part.behind));
-  return part;
+void divide_sources(const ir::Graph& graph, const ir::Sources& merged, const ir::Node& split, const std::vector<ir::Node*>& parts) {
+  if (!graph.model_names) return;
+  const ir::SourcesBehind behind(*graph.model_names, merged.all());
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    for (const std::int32_t source : behind.of(*split.outputs[i])) {
+      const bool own = std::binary_search(merged.own.begin(), merged.own.end(), source);
+      (own ? parts[i]->sources.own : parts[i]->sources.behind).push_back(source);
+    }
 }
 
 // Slices that only such nodes read need no step of their own.
@@ -82,11 +83,11 @@ bool unmerge_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates)
   for (const ir::Value* v : split->outputs) {
     const std::int64_t count = v->dims().back().constant();
     parts.push_back(part_of(graph, node, first, count));
-    parts.back()->sources = part_sources(graph, node.sources, *v);
     apart += best(candidates.of(*parts.back()));
     first += count;
   }
   const bool stays = !clearly_better(apart, together);
+  if (!stays) divide_sources(graph, node.sources, *split, parts);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (stays) graph.erase(*parts[i]);
     else graph.replace_uses(split->outputs[i], parts[i]->outputs[0]);
