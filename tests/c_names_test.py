@@ -42,7 +42,8 @@ FUNCTIONS = {
 }
 METHODS = {
     'CancelToken': {'create': 'tenfold_cancel_token_create', 'cancel': 'tenfold_cancel_token_trip', 'cancelled': OWN},
-    'Engine': {'gpu_bytes': 'tenfold_engine_gpu_bytes', 'arena_bytes': 'tenfold_engine_arena_bytes', 'binding_index': 'tenfold_engine_find_binding',
+    'Engine': {'gpu_bytes': 'tenfold_engine_gpu_bytes', 'arena_bytes': 'tenfold_engine_arena_bytes',
+               'binding_index': 'tenfold_engine_find_binding',
                'bindings': 'tenfold_engine_binding', 'create_context': 'tenfold_context_create_in', 'info': 'tenfold_engine_info',
                'inspect': 'tenfold_inspection_text', 'inspect_json': 'tenfold_inspection_json', 'inspection': 'tenfold_inspection_plan',
                'labels': 'tenfold_engine_label', 'load': 'tenfold_engine_load_from', 'profile_shapes': 'tenfold_engine_profile_shape',
