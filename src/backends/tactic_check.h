@@ -126,7 +126,7 @@ inline Tensor relaid(const Tensor& tensor, Layout layout, const Shape& shape, bo
 }
 
 struct TacticRun {
-  const Tactic& tactic;
+  const Tactic tactic;     // a copy: tests make some for one call
   const ir::Graph& graph;  // one node; its inputs are the graph's inputs or constants
   DeviceInfo device;
   Problem problem;
