@@ -166,7 +166,8 @@ constexpr const char* kEncoder = R"((x f32[2,9,32], q f32[32,32]!, k f32[32,32]!
   r = Relu(z)
   l = LogSoftmax(r) axis=1
 )";
-constexpr const char* kConvolutions = R"((x f32[1,3,16,16], w f32[8,3,3,3]!, v f32[8,8,3,3]!, g f32[8]!, h f32[8]!, m f32[8]!, t f32[8,4,2,2]!)
+constexpr const char* kConvolutions =
+    R"((x f32[1,3,16,16], w f32[8,3,3,3]!, v f32[8,8,3,3]!, g f32[8]!, h f32[8]!, m f32[8]!, t f32[8,4,2,2]!)
   d = f32[8]{1,1,1,1,1,1,1,1}
   c = Conv(x, w) pads=[1,1,1,1]
   n = BatchNormalization(c, g, h, m, d)
@@ -208,7 +209,8 @@ int check_leave(const std::string& text, const BuildConfig& config, const backen
 }
 
 TEST(Pictures, EveryNodeKeepsTheUsersLeave) {
-  const backends::DeviceInfo cpu{.kind = "cpu", .features = backends::kAvx2}, amx{.kind = "cpu", .features = ~0u}, gpu{.kind = "cuda", .arch = 90};
+  const backends::DeviceInfo cpu{.kind = "cpu", .features = backends::kAvx2}, amx{.kind = "cpu", .features = ~0u},
+      gpu{.kind = "cuda", .arch = 90};
   BuildConfig usual, exact, bf16;
   exact.tf32 = exact.winograd = exact.strassen = exact.fast_exp = false, bf16.bf16 = true;
   std::vector<std::string> texts{kEncoder, kConvolutions};

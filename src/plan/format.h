@@ -24,7 +24,8 @@ inline constexpr std::size_t kWeightsAlignment = 4096, kSectionAlignment = 64, k
 
 enum class SectionId : std::uint32_t {
   metadata = 1, weights = 2, portable = 3, refit = 4, refit_tensors = 5, code = 6, labels = 7, kept_model = 8, kept_weights = 9,
-  built = 10, names = 11
+  built = 10, names = 11,
+  builder = 12   // the library that built it, in words: every version reads it
 };
 enum SectionFlags : std::uint32_t { kOptional = 1 };           // a reader that does not know the section may skip it
 

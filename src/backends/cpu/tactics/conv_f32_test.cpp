@@ -108,7 +108,8 @@ TEST(ConvPlanes, Windows) {
   const std::vector<Config> odd_parts = {{0, 1, 3}, {0, 3, 5}, {0, 2, 100}, {1, 1, 17}, {1, 4, 7}, {1, 100, 100}};
   CaseShare share;
   for (const int filters : {1, 2, 3, 4, 5, 6, 7, 9, 11, 15})
-    if (share.next()) check_f32(cpu_conv_planes(), {"Conv", cat("f32[2,2,9,23] f32[", filters, ",2,3,2]! f32[", filters, "]! pads=[1,1,1,1]")}, 2e-6,
+    if (share.next())
+      check_f32(cpu_conv_planes(), {"Conv", cat("f32[2,2,9,23] f32[", filters, ",2,3,2]! f32[", filters, "]! pads=[1,1,1,1]")}, 2e-6,
               odd_parts);
   for (const char* text :
        {"f32[1,3,11,9] f32[8,3,3,3]! f32[8]! pads=[1,1,1,1]", "f32[2,1,92,150] f32[1,1,1,1]!",
