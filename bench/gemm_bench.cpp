@@ -133,7 +133,7 @@ class Bench {
     const ops::Case parsed = ops::parse_case(op, shape.text);
     ir::Node node;
     node.def = &op;
-    node.attributes = parsed.attributes;
+    node.attributes = parsed.attributes, node.numerics = parsed.numerics;
     for (const ops::CaseOperand& o : parsed.operands) add(node, o);
     if (*shape.body) {
       ir::Scanner scanner(shape.body);
@@ -143,7 +143,7 @@ class Bench {
     }
     node_ = graph_.add(std::move(node), 1);
     problem_.op = node_->def;
-    problem_.attributes = &node_->attributes;
+    problem_.attributes = &node_->attributes, problem_.numerics = node_->numerics;
     problem_.body = node_->body ? &*node_->body : nullptr;
     problem_.anchor_inputs = node_->anchor_inputs < 0 ? static_cast<int>(node_->inputs.size()) : node_->anchor_inputs;
     problem_.device = &cpu::this_cpu();

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 Json as_json(const std::vector<ModelProblem>& problems) {
   Json list = Json::array();
-  for (const ModelProblem& p : problems)
+  for (const ModelProblem& p : problems) {
     list.push_back({{"kind", std::string(name(p.kind))},
                     {"node", p.node},
                     {"outputs", p.outputs},
@@ -25,6 +25,8 @@ Json as_json(const std::vector<ModelProblem>& problems) {
                     {"opset", p.opset},
                     {"message", p.message},
                     {"hint", p.hint}});
+    if (p.more > 0) list.back()["more"] = p.more;
+  }
   return list;
 }
 
@@ -38,7 +40,8 @@ int check_main(const Arguments& arguments) {
               "Lists everything that is wrong with a model, or that Tenfold does not support of it. Exit code: 0 sound and "
               "supported, 3 not.");
   flags.group("Flags");
-  flags.add_switch("json", json, "a list of objects: kind, node, outputs, operator, domain, opset, message, hint");
+  flags.add_switch("json", json,
+                   "a list of objects: kind, node, outputs, operator, domain, opset, message, hint; 1000 at most, then one with \"more\"");
   add_import_flags(flags, config);
   flags.add_switch("verbose", console.verbose, "what the import says");
   flags.add_switch("help", help, "this text");
@@ -52,7 +55,8 @@ int check_main(const Arguments& arguments) {
   } else if (problems.empty()) {
     std::printf("%s: sound and supported\n", words[0].c_str());
   } else {
-    std::printf("%s: %zu %s\n", words[0].c_str(), problems.size(), problems.size() == 1 ? "problem" : "problems");
+    const std::int64_t more = problems.back().more, all = static_cast<std::int64_t>(problems.size()) + (more > 0 ? more - 1 : 0);
+    std::printf("%s: %lld %s\n", words[0].c_str(), static_cast<long long>(all), all == 1 ? "problem" : "problems");
     for (const ModelProblem& problem : problems) std::printf("  %s\n", printable(problem.text()).c_str());
   }
   return problems.empty() ? kOk : kModelInvalid;

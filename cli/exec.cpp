@@ -20,6 +20,7 @@
 #include "report.h"
 #include "specs.h"
 #include "tenfold/device.h"
+#include "tenfold/inspect.h"
 #include "tenfold/internal/file.h"
 #include "tenfold/internal/shape_values.h"
 #include "tenfold/version.h"
@@ -203,11 +204,6 @@ void check_files(const ExecOptions& o) {
 }
 
 void answer(const ExecOptions& o, const Made& made, const InputFiles& files, const std::string& closing) {
-  if (o.plan_version_only) {
-    o.console.result("The plan was built by " + made.engine.info().builder + ".");
-    std::printf("&&&& PASSED %s\n", closing.c_str());
-    return;
-  }
   layer_info(o, made.engine);
   if (o.dump_profiles) print_profiles(o, made.engine);
   if (o.dump_refit) print_weights(o, made.engine);
@@ -222,8 +218,22 @@ void answer(const ExecOptions& o, const Made& made, const InputFiles& files, con
   if (o.json) print_json(o, made, &measured);
 }
 
+// What the file says, whoever it was built for: nothing is loaded.
+void print_plan_version(const ExecOptions& o) {
+  const PlanVersion version = plan_version(o.load_engine);
+  o.console.result("The plan was built by " + (version.builder.empty() ? "a version that does not say which" : version.builder) + ".");
+  const std::string reads = std::to_string(version.reads);
+  o.console.result("Its file has format " + std::to_string(version.format) +
+                   (version.format == version.reads ? ", which this version reads." : "; this version reads format " + reads + "."));
+}
+
 void work(const ExecOptions& asked, const std::string& closing) {
   for (const std::string& note : asked.notes) asked.console.warn(note);
+  if (asked.plan_version_only) {
+    print_plan_version(asked);
+    std::printf("&&&& PASSED %s\n", closing.c_str());
+    return;
+  }
   check_files(asked);
   const InputFiles files(asked.load_inputs);
   ExecOptions o = asked;

@@ -1,12 +1,14 @@
 // tenfold inspect: a model or plan step by step, and with --why what the tuner tried for each step.
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "console.h"
 #include "flags.h"
 #include "model_names.h"
 #include "model_or_plan.h"
 #include "notes.h"
+#include "tenfold/inspect.h"
 #include "verbs.h"
 
 namespace tenfold::cli {
@@ -94,6 +96,28 @@ void print_text(const Engine& engine) {
   std::fputs(engine.inspect(1).c_str(), stdout);
 }
 
+// A plan that cannot be loaded here, and why.
+void show_unopened(const std::string& path, const std::string& why, const std::string& find, bool json) {
+  const PlanFileInspection file = inspect_plan(path);   // one that is damaged is refused
+  if (!find.empty()) {
+    std::fputs(found_text(file.plan, find).c_str(), stdout);
+  } else if (json) {
+    Json root = Json::parse(file.json);
+    root["NotLoaded"] = why;
+    root["PluginOperators"] = file.plan.plugin_operators;
+    std::printf("%s\n", root.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  } else {
+    std::printf("This plan cannot be loaded here: %s\n", printable(why).c_str());
+    for (const std::string& op : file.plan.plugin_operators) {
+      const std::size_t dot = op.rfind('.');
+      std::printf("It needs a plug-in that gives the operator %s of the domain '%s' (--plugins=FILE)\n",
+                  printable(op.substr(dot + 1)).c_str(), printable(dot == std::string::npos ? "" : op.substr(0, dot)).c_str());
+    }
+    std::printf("\n");
+    std::fputs(file.text[2].c_str(), stdout);
+  }
+}
+
 }  // namespace
 
 int inspect_main(const Arguments& arguments) {
@@ -123,9 +147,16 @@ int inspect_main(const Arguments& arguments) {
   config.log = console.callback();
   BuildReport report;
   const LoadOptions mapped{.weights = WeightsMode::map, .plugins = config.plugins, .log = config.log};
-  const Engine engine = plan ? Engine::load(words[0], mapped) : build_file(words[0], config, &report);
+  std::optional<Engine> opened;
+  try {
+    opened = plan ? Engine::load(words[0], mapped) : build_file(words[0], config, &report);
+  } catch (const Error& e) {   // another device, other features, plug-ins that were not given: what the file says can be shown
+    if (!plan || e.kind() == ErrorKind::io || e.kind() == ErrorKind::out_of_memory) throw;
+    return show_unopened(words[0], e.what(), find, json), kOk;
+  }
+  const Engine& engine = *opened;
   if (!find.empty()) {
-    std::fputs(found_text(engine, find).c_str(), stdout);
+    std::fputs(found_text(engine.inspection(), find).c_str(), stdout);
   } else if (json) {
     Json root = Json::parse(engine.inspect_json());
     root["Notes"] = notes_json(engine.info().notes);

@@ -35,7 +35,8 @@ constexpr const char* kHelp =
     "Environment: TENFOLD_EARLY_LAUNCH=0     NVIDIA: no kernel starts before the one ahead has ended, to measure or to look for a fault\n"
     "             TENFOLD_NVRTC_HELPER=FILE  NVIDIA: the program that compiles kernels beside a build; default: the one installed\n"
     "             TENFOLD_CHECK_TYPES=1      compares all types with inference after each pass of a build; the tests do\n\n"
-    "Exit codes: 0 ok, 1 run failed, 2 usage, 3 model invalid or unsupported, 4 plan refused, 5 accuracy, 6 out of memory\n";
+    "Exit codes: 0 ok, 1 run failed or a file cannot be used (libraries of plug-ins, too), 2 usage, 3 model invalid or unsupported,\n"
+    "            4 plan refused, 5 accuracy, 6 out of memory\n";
 
 int exit_code(ErrorKind kind) {
   switch (kind) {

@@ -60,7 +60,11 @@ void add_plugins_flag(Flags& flags, BuildConfig& config) {
   flags.add({"plugins", "FILE", "+operators of this library of plug-ins, docs/plugins.md (repeatable)",
              [&config, set = std::shared_ptr<Plugins>()](const std::string& file) mutable {
                if (!set) config.plugins = set = std::make_shared<Plugins>();
-               set->load(file);
+               try {
+                 set->load(file);
+               } catch (const Error& e) {   // whatever is wrong with it is wrong with a file, not with the command
+                 throw Error(e.kind() == ErrorKind::out_of_memory ? e.kind() : ErrorKind::io, e.what());
+               }
              }});
 }
 

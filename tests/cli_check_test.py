@@ -47,6 +47,16 @@ class Check(CliCase):
         self.assertTrue(all(p['message'] and p['opset'] == 21 for p in problems))
         self.assertEqual(problems[3]['outputs'], ['d'])
 
+    def test_a_list_that_ends(self):
+        nodes = [helper.make_node('Frobnicate', ['x'], [f'r{i}']) for i in range(1040)] + [helper.make_node('Relu', ['x'], ['y'])]
+        proto = make_model(nodes, [('x', FLOAT, [2, 3])], [('y', FLOAT, [2, 3])])
+        model = self.write('many.onnx', proto.SerializeToString())
+        told = self.check(model, code=MODEL_INVALID).splitlines()
+        self.assertIn('many.onnx: 1040 problems', told[0])
+        self.assertEqual((len(told), told[-1].strip()), (1002, 'and 40 more'))
+        problems = json.loads(self.check(model, '--json', code=MODEL_INVALID))
+        self.assertEqual((len(problems), problems[-1]['more'], 'more' in problems[0]), (1001, 40, False))
+
     def test_sound_ones(self):
         self.assertIn('sound and supported', self.check(self.model))
         self.assertEqual(json.loads(self.check(self.model, '--json')), [])

@@ -235,7 +235,7 @@ class Ctypes(unittest.TestCase):
         self.assertEqual(text(run.tenfold_status_name(6)), 'io')
         context = P()
         ok(run.tenfold_context_create(self.engine, c.byref(context)))
-        self.assertEqual(text(run.tenfold_status_name(run.tenfold_context_run(context))), 'not ready')
+        self.assertEqual(text(run.tenfold_status_name(run.tenfold_context_run(context))), 'not_ready')
         run.tenfold_context_free(context)
 
 

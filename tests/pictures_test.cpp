@@ -12,7 +12,9 @@
 #include "ops/interpret.h"
 #include "passes/pass.h"
 #include "pictures.h"
+#include "quant/numerics.h"
 #include "quant/qdq.h"
+#include "quant/quant.h"
 
 namespace tenfold {
 namespace {
@@ -138,6 +140,91 @@ TEST(Pictures, KeepTheLeaveToRound) {
           }
       }
   EXPECT_GT(anchors, 40);
+}
+
+constexpr const char* kEncoder = R"((x f32[2,9,32], q f32[32,32]!, k f32[32,32]!, v f32[32,32]!, o f32[32,32]!, b f32[32]!)
+  heads = i64[4]{2,9,4,8}
+  tokens = i64[3]{2,9,32}
+  xq = MatMul(x, q)
+  xk = MatMul(x, k)
+  xv = MatMul(x, v)
+  rq = Reshape(xq, heads)
+  rk = Reshape(xk, heads)
+  rv = Reshape(xv, heads)
+  tq = Transpose(rq) perm=[0,2,1,3]
+  tk = Transpose(rk) perm=[0,2,3,1]
+  tv = Transpose(rv) perm=[0,2,1,3]
+  s = MatMul(tq, tk)
+  p = Softmax(s)
+  e = Exp(p)
+  a = MatMul(e, tv)
+  ta = Transpose(a) perm=[0,2,1,3]
+  ra = Reshape(ta, tokens)
+  y = MatMul(ra, o)
+  yb = Add(y, b)
+  z = Add(yb, x)
+  r = Relu(z)
+  l = LogSoftmax(r) axis=1
+)";
+constexpr const char* kConvolutions =
+    R"((x f32[1,3,16,16], w f32[8,3,3,3]!, v f32[8,8,3,3]!, g f32[8]!, h f32[8]!, m f32[8]!, t f32[8,4,2,2]!)
+  d = f32[8]{1,1,1,1,1,1,1,1}
+  c = Conv(x, w) pads=[1,1,1,1]
+  n = BatchNormalization(c, g, h, m, d)
+  r = Relu(n)
+  e = Conv(r, v) pads=[1,1,1,1]
+  f = Add(e, r)
+  p = MaxPool(f) kernel_shape=[2,2] strides=[2,2]
+  u = ConvTranspose(p, t) strides=[2,2]
+  y = Softmax(u) axis=1
+)";
+
+// The leave that the flags give to what a node is; of Numerics, what no tactic asks this operator for is left out.
+std::string leave_asked_for(const ir::Node& n) {
+  ir::Numerics leave = n.numerics;
+  leave.winograd &= n.op() == "Conv", leave.strassen &= n.op() == "MatMul", leave.fast_exp &= n.op().ends_with("Softmax");
+  return asks_for_leave(n) ? ir::text(leave) : "";
+}
+
+// Whatever runs between quantisation and the tuner: the user's leave stands at the same nodes as if it were written at the end.
+int check_leave(const std::string& text, const BuildConfig& config, const backends::DeviceInfo& device) {
+  ir::Graph graph = parse_picture(text);
+  passes::run(graph, passes::canonical());
+  if (device.kind == "cuda") passes::run(graph, passes::canonical_for_gpu());
+  quant::apply(graph, config, device, {});
+  for (const auto& list : device.kind == "cuda" ? std::vector{passes::settled_for_gpu(true), passes::fuse(), passes::fuse_for_gpu()}
+                                                : std::vector{passes::fuse(), passes::fuse_for_cpu()})
+    passes::run(graph, list);
+  ir::Graph again = graph.clone();
+  quant::permit(again, config, device);
+  int asking = 0;
+  auto fresh_node = again.nodes().begin();
+  for (const auto& node : graph.nodes()) {
+    const ir::Node &n = *node, &fresh = **fresh_node++;
+    EXPECT_EQ(leave_asked_for(n), leave_asked_for(fresh)) << n.op() << " on " << device.kind << " of\n" << text << ir::print(graph);
+    const std::string given = leave_asked_for(fresh);   // 16 bits may be the types' own rounding, which a rule wrote down
+    asking += given.empty() || given == "round_to=f16" || given == "round_to=bf16" ? 0 : 1;
+  }
+  return asking;
+}
+
+TEST(Pictures, EveryNodeKeepsTheUsersLeave) {
+  const backends::DeviceInfo cpu{.kind = "cpu", .features = backends::kAvx2}, amx{.kind = "cpu", .features = ~0u},
+      gpu{.kind = "cuda", .arch = 90};
+  BuildConfig usual, exact, bf16;
+  exact.tf32 = exact.winograd = exact.strassen = exact.fast_exp = false, bf16.bf16 = true;
+  std::vector<std::string> texts{kEncoder, kConvolutions};
+  for (const char* folder : {"src/passes/rules", "src/quant"})
+    for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(TENFOLD_SOURCE_DIR) / folder))
+      for (const Picture& picture : pictures_of(file.path())) texts.push_back(picture.before);
+  int asking = 0;
+  for (const std::string& text : texts) {
+    for (const backends::DeviceInfo* device : {&cpu, &amx, &gpu}) {
+      asking += check_leave(text, usual, *device) + check_leave(text, bf16, *device);
+      EXPECT_EQ(check_leave(text, exact, *device), 0) << "leave that nobody gave";
+    }
+  }
+  EXPECT_GT(asking, 300);
 }
 
 TEST(Pictures, OfTheQuantisingPassesHold) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Plug-in libraries on the command line: plugins_cli_test.py TENFOLD. NumPy is the truth; TENFOLD_PLUGIN_SNAKE names the C example."""
 
+import json
 import os
 import pathlib
 import sys
@@ -10,11 +11,17 @@ from cli_case import FLOAT, ONCE, CliCase, helper, make_model, np
 
 LIBRARY = os.environ.get('TENFOLD_PLUGIN_SNAKE', '')
 SNAKE = pathlib.Path(__file__).parent.parent / 'examples' / 'snake.onnx'
-USAGE, RUN_FAILED, MODEL_INVALID, PLAN_REFUSED = 2, 1, 3, 4
+RUN_FAILED, MODEL_INVALID, PLAN_REFUSED = 1, 3, 4
 
 
 def snake(x, alpha):
     return x + np.sin(alpha * x) ** 2 / alpha
+
+
+def library_without_plugins():
+    """Some library of the system, which exports no plug-ins."""
+    with open('/proc/self/maps') as maps:
+        return next(line.split()[-1] for line in maps if '/libc.so' in line or '/libm.so' in line)
 
 
 class PluginLibraries(CliCase):
@@ -44,6 +51,21 @@ class PluginLibraries(CliCase):
         self.assertNotIn(os.path.basename(LIBRARY).encode(), pathlib.Path(plan).read_bytes())
         self.refused(PLAN_REFUSED, 'com.example.Snake', 'exec', f'--loadEngine={plan}', *self.inputs)
 
+    def test_a_plan_is_shown_without_its_plugin(self):
+        plan = self.path('snake.plan')
+        self.tenfold('exec', f'--onnx={SNAKE}', f'--plugins={LIBRARY}', '--shapes=x:2x4', f'--saveEngine={plan}', *self.inputs)
+        told = self.tenfold('inspect', plan).stdout
+        self.assertIn("needs a plug-in that gives the operator Snake of the domain 'com.example'", told)
+        self.assertRegex(told, r'0  \S+  com\.example\.Snake')   # its step
+        told = json.loads(self.tenfold('inspect', plan, '--json').stdout)
+        self.assertEqual(told['PluginOperators'], ['com.example.Snake'])
+        self.assertIn('com.example.Snake', told['NotLoaded'])
+        self.assertEqual(told['Layers'][0]['LayerType'], 'com.example.Snake')
+        self.assertIn("tensor 'x'", self.tenfold('inspect', plan, '--find=x').stdout)
+        whole = pathlib.Path(plan).read_bytes()
+        pathlib.Path(plan).write_bytes(whole[:-1])
+        self.refused(PLAN_REFUSED, 'damaged', 'inspect', plan)
+
     def test_a_graph_of_known_operators(self):
         nodes = [helper.make_node('Squash', ['x'], ['y'], domain='com.example', scale=2.0)]
         proto = make_model(nodes, [('x', FLOAT, [2, 4])], [('y', FLOAT, [2, 4])])
@@ -60,10 +82,11 @@ class PluginLibraries(CliCase):
             (RUN_FAILED, "there is no plug-in library '/no/such.so'", '/no/such.so'),
             (RUN_FAILED, 'cannot be opened', text),
             (RUN_FAILED, "there is no plug-in library 'libm.so.6'", 'libm.so.6'),
+            (RUN_FAILED, "does not export 'tenfold_plugins'", library_without_plugins()),
         ):
             self.refused(code, part, 'exec', f'--onnx={SNAKE}', f'--plugins={library}', '--shapes=x:2x4', *ONCE)
         twice = [f'--plugins={LIBRARY}', f'--plugins={LIBRARY}']
-        self.refused(USAGE, "'com.example.Snake' is already registered", 'exec', f'--onnx={SNAKE}', *twice, '--shapes=x:2x4', *ONCE)
+        self.refused(RUN_FAILED, "'com.example.Snake' is already registered", 'exec', f'--onnx={SNAKE}', *twice, '--shapes=x:2x4', *ONCE)
         self.refused(MODEL_INVALID, 'given by a plug-in', 'exec', f'--onnx={SNAKE}', '--shapes=x:2x4', *ONCE)
 
 

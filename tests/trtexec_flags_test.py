@@ -114,7 +114,9 @@ class TrtexecFlags(CliCase):
         version = self.tenfold('--version').stdout.strip()
         done = self.tenfold('exec', f'--loadEngine={plan}', '--getPlanVersionOnly')
         self.assertIn(f'The plan was built by {version}.', done.stdout)
+        self.assertRegex(done.stdout, r'Its file has format \d+, which this version reads')
         self.assertNotIn('Performance summary', done.stdout)
+        self.assertNotIn('deserialized', done.stdout + done.stderr)
 
     def test_types_are_judged_before_the_build(self):
         done = self.refused(2, 'has 2 entries for 1 tensors', 'exec', f'--onnx={self.model}', '--inputIOFormats=fp16:chw,fp16:chw', *ONCE)
@@ -135,6 +137,17 @@ class Compatible(CliCase):
             needs = re.search(r'needs ([a-z0-9 ]+)\)', self.tenfold('inspect', plan).stdout)[1]
             if 'none' not in flag:
                 self.assertEqual(needs, 'avx2')
+
+    def test_the_version_told_is_that_of_the_file(self):
+        """Not of the plan that this version makes of it, nor of this version: the file is for CPU features that the run may not use."""
+        plan = self.make_plan('v.plan', None, "--shapes='x:0':3x6", '--versionCompatible')
+        raw = bytearray(pathlib.Path(plan).read_bytes())
+        name = self.tenfold('--version').stdout.strip().encode()
+        self.assertEqual(raw.count(name), 2)   # the metadata's and the section that every version reads
+        done = self.tenfold('exec', f'--loadEngine={plan}', '--getPlanVersionOnly', env={**os.environ, 'TENFOLD_CPU_FEATURES': 'avx2'})
+        self.assertIn(name.decode(), done.stdout)
+        self.assertNotIn('built again', done.stdout + done.stderr)
+        self.refused(4, 'm.onnx', 'exec', f'--loadEngine={self.model}', '--getPlanVersionOnly')
 
     def test_a_damaged_plan_is_not_built_again(self):
         plan = pathlib.Path(self.make_plan('d.plan', None, "--shapes='x:0':3x6", '--versionCompatible'))

@@ -1,10 +1,13 @@
 // What a plan holds, as data: Engine::inspection(). The text and JSON of Engine::inspect() say the same.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "tenfold/export.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold {
@@ -77,6 +80,24 @@ struct PlanInspection {
   std::string model_hash;              // of the model's file: "bytes:XXH3 in 128 bits"; empty: it was built of no file
   std::string build_options;           // those of the build, in words
   std::vector<PlanClock> clocks;       // empty: nothing was timed
+  std::vector<std::string> plugin_operators;   // that its steps need of plug-ins: "com.example.Snake", domain and operator; by name
 };
+
+// A plan's file, looked at without opening it. Nothing runs, so its device, the processor's features and its plug-ins need not be here.
+struct PlanFileInspection {
+  PlanInspection plan;
+  std::array<std::string, 3> text;     // as Engine::inspect() tells it, in less and in more detail: of -1, 0 and 1
+  std::string json;                    // as Engine::inspect_json() does
+};
+// Throws io where the file cannot be read, plan_refused where it is no plan, damaged or of another format. Thread safe.
+TENFOLD_API PlanFileInspection inspect_plan(const std::string& path);
+
+struct PlanVersion {
+  std::uint32_t format = 0;            // of the file
+  std::uint32_t reads = 0;             // the one that this library reads
+  std::string builder;                 // the library that built the plan: "tenfold 0.1.0"; empty: an older one, which does not say
+};
+// Of a plan of any version. Throws as inspect_plan() does. Thread safe.
+TENFOLD_API PlanVersion plan_version(const std::string& path);
 
 }  // namespace tenfold

@@ -1,6 +1,8 @@
 // What is wrong with a model, all of it at once and as data.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,8 +24,11 @@ struct ModelProblem {
   int opset = 0;                               // version of the domain that the model imports; 0: none
   std::string message;                         // what is wrong, without the node
   std::string hint;                            // what may mend it; may be empty
+  std::int64_t more = 0;                       // of the last entry of a list that is cut off: how many problems are not listed
   TENFOLD_API std::string text() const;                  // all of it in words: "node 'conv1' (Conv, opset 11): pads has 3 values"
 };
+
+inline constexpr std::size_t kMostModelProblems = 1000;   // that are listed; one entry behind them says how many more there are
 
 // A model that cannot be imported. kind(): unsupported if all of its problems are, else invalid_model.
 class TENFOLD_API ModelError : public Error {

@@ -63,8 +63,9 @@ TEST(CApi, StatusesHaveNames) {
   EXPECT_STREQ(tenfold_status_name(TENFOLD_OK), "ok");
   EXPECT_STREQ(tenfold_status_name(TENFOLD_INVALID_ARGUMENT), "invalid_argument");
   EXPECT_STREQ(tenfold_status_name(TENFOLD_INTERNAL), "internal");
-  EXPECT_STREQ(tenfold_status_name(TENFOLD_RUN_BAD_INDEX), "index out of range");
+  EXPECT_STREQ(tenfold_status_name(TENFOLD_RUN_BAD_INDEX), "bad_index");
   EXPECT_STREQ(tenfold_status_name(TENFOLD_RUN_FAILED), "failed");
+  EXPECT_STREQ(tenfold_status_name(TENFOLD_RUN_DEADLINE), "deadline");
   for (const tenfold_status other : {-1, 10, 100, 111}) EXPECT_STREQ(tenfold_status_name(other), "unknown status");
 }
 

@@ -86,7 +86,9 @@ static int build_and_load_with_options(const tenfold_network* net, const char* p
 
 static int run_engine(const tenfold_engine* engine) {
   const float x[6] = {1, 2, -3, 4, 5, -6}, want[12] = {1, 3, 1, 2, 0, 11, -3, 4, 5, 0, 5, -6};
-  const int64_t shape[2] = {3, 2}, too_large[2] = {5, 2};
+  const float x8[8] = {1, 2, -3, 4, 5, -6, 7, 8};
+  float small[12] = {0}, large[16];
+  const int64_t shape[2] = {3, 2}, more[2] = {4, 2}, too_large[2] = {5, 2};
   int64_t got[4];
   int32_t rank = 4, i;
   void* y;
@@ -99,7 +101,7 @@ static int run_engine(const tenfold_engine* engine) {
   EXPECT(tenfold_engine_binding(engine, 2, &info) == TENFOLD_INVALID_ARGUMENT);
   EXPECT(tenfold_context_create(engine, &context) == TENFOLD_OK);
   EXPECT(tenfold_context_run(context) == TENFOLD_RUN_NOT_READY);
-  EXPECT(strcmp(tenfold_status_name(TENFOLD_RUN_NOT_READY), "not ready") == 0);
+  EXPECT(strcmp(tenfold_status_name(TENFOLD_RUN_NOT_READY), "not_ready") == 0);
   EXPECT(tenfold_last_error()[0] != '\0');
   EXPECT(tenfold_context_set_shape(context, 0, shape, 2) == TENFOLD_OK);
   EXPECT(tenfold_context_shape(context, 1, got, &rank) == TENFOLD_OK && rank == 2 && got[0] == 3 && got[1] == 4);
@@ -112,6 +114,17 @@ static int run_engine(const tenfold_engine* engine) {
   memset(y, 0, sizeof want);
   EXPECT(tenfold_context_enqueue(context, NULL) == TENFOLD_OK && tenfold_context_wait(context) == TENFOLD_OK); /* a CPU: a plain run */
   for (i = 0; i < 12; ++i) EXPECT(((float*)y)[i] == want[i]);
+  /* More rows than the memory bound for the output holds: its shape tells how much that needs, and a run refuses until it is there. */
+  EXPECT(tenfold_context_set_shape(context, 0, more, 2) == TENFOLD_OK);
+  EXPECT(tenfold_context_bind(context, 0, (void*)x8, sizeof x8) == TENFOLD_OK);
+  EXPECT(tenfold_context_bind(context, 1, small, sizeof small) == TENFOLD_OK);
+  EXPECT(tenfold_context_shape(context, 1, got, &rank) == TENFOLD_OK && rank == 2 && got[0] == 4 && got[1] == 4);
+  EXPECT(tenfold_context_run(context) == TENFOLD_RUN_INVALID_BINDING);
+  EXPECT(strstr(tenfold_last_error(), "48 bytes are bound, the shapes set need 64") != NULL);
+  EXPECT(small[11] == 0);
+  EXPECT(tenfold_context_bind(context, 1, large, sizeof large) == TENFOLD_OK);
+  EXPECT(tenfold_context_run(context) == TENFOLD_OK);
+  for (i = 0; i < 12; ++i) EXPECT(large[i] == want[i]);
   EXPECT(tenfold_context_set_shape(context, 0, too_large, 2) == TENFOLD_RUN_INVALID_SHAPE ||
          tenfold_context_run(context) == TENFOLD_RUN_INVALID_SHAPE);
   tenfold_context_free(context);

@@ -77,6 +77,11 @@ static int use_dlpack(tenfold_context* context) {
   ((float*)s->dl_tensor.data)[1] = 10;
   EXPECT(tenfold_context_run(context) == TENFOLD_OK);
   EXPECT(((float*)y->dl_tensor.data)[1] == 12);
+  EXPECT(tenfold_context_bind_dlpack_tensor(context, 0, NULL) == TENFOLD_INVALID_ARGUMENT);
+  EXPECT(tenfold_context_bind_dlpack_tensor(context, 0, &s->dl_tensor) == TENFOLD_OK);
+  ((float*)s->dl_tensor.data)[1] = 20;
+  EXPECT(tenfold_context_run(context) == TENFOLD_OK);
+  EXPECT(((float*)y->dl_tensor.data)[1] == 22);
   s->deleter(s);
   y->deleter(y);
   return 0;

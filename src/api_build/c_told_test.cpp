@@ -72,6 +72,7 @@ TEST(CModelErrors, AreAList) {
   ok(tenfold_problems_get(checked, 0, &p));
   EXPECT_EQ(p.kind, TENFOLD_UNSUPPORTED);
   EXPECT_STREQ(p.node, "f");
+  EXPECT_EQ(p.more, 0);
   EXPECT_STREQ(p.op, "Frobnicate");
   EXPECT_STREQ(p.domain, "");
   EXPECT_EQ(p.opset, 17);
@@ -251,6 +252,44 @@ TEST(CDevices, ThatDidNotFail) {
   EXPECT_EQ(tenfold_device_health("toaster", &lost, nullptr), TENFOLD_INVALID_ARGUMENT);
 }
 
+TEST(CInspect, OfAFileNothingIsOpened) {
+  tenfold_engine* engine = nullptr;
+  const auto config = untimed();
+  ok(tenfold_build_file(TENFOLD_SOURCE_DIR "/tests/install/relu.onnx", &config, &engine));
+  const File file("");
+  ok(tenfold_engine_save(engine, file.path.c_str()));
+  tenfold_inspection *of_file = nullptr, *of_engine = nullptr;
+  ok(tenfold_inspect_plan(file.path.c_str(), &of_file));
+  ok(tenfold_inspect(engine, &of_engine));
+  for (const int detail : {-1, 0, 1}) {
+    const char *text = nullptr, *want = nullptr;
+    ok(tenfold_inspection_text(of_file, detail, &text));
+    ok(tenfold_inspection_text(of_engine, detail, &want));
+    EXPECT_STREQ(text, want);
+  }
+  const char *json = nullptr, *wanted = nullptr;
+  ok(tenfold_inspection_json(of_file, &json));
+  ok(tenfold_inspection_json(of_engine, &wanted));
+  EXPECT_STREQ(json, wanted);
+  auto info = sized<tenfold_plan_info>();
+  ok(tenfold_inspection_plan(of_file, &info));
+  EXPECT_EQ(info.plugin_operators, 0);
+  EXPECT_EQ(tenfold_inspection_plugin_operator(of_file, 0), nullptr);
+  tenfold_inspection_free(of_file);
+  tenfold_inspection_free(of_engine);
+  std::uint32_t format = 0, reads = 1;
+  char builder[64], few[4];
+  ok(tenfold_plan_version(file.path.c_str(), &format, &reads, builder, sizeof builder));
+  EXPECT_EQ(format, reads);
+  EXPECT_EQ(std::string(builder), std::string("tenfold ") + tenfold_version());
+  ok(tenfold_plan_version(file.path.c_str(), nullptr, nullptr, few, sizeof few));
+  EXPECT_STREQ(few, "ten");
+  EXPECT_EQ(tenfold_plan_version(file.path.c_str(), nullptr, nullptr, few, 0), TENFOLD_INVALID_ARGUMENT);
+  EXPECT_EQ(tenfold_plan_version("/no/such.plan", nullptr, nullptr, nullptr, 0), TENFOLD_IO);
+  EXPECT_EQ(tenfold_inspect_plan(nullptr, &of_file), TENFOLD_INVALID_ARGUMENT);
+  tenfold_engine_free(engine);
+}
+
 TEST(CData, GoesThroughDlpackAndBack) {
   const std::int64_t shape[2] = {2, 2};
   const float values[4] = {1, 2, 3, 4};
@@ -264,8 +303,21 @@ TEST(CData, GoesThroughDlpackAndBack) {
   ok(tenfold_data_tensor_info(back, &info));
   EXPECT_EQ(info.rank, 2);
   EXPECT_EQ(std::memcmp(info.data, values, sizeof values), 0);
+  DLManagedTensor* plain = nullptr;
+  tenfold_data* again = nullptr;
+  ok(tenfold_data_to_dlpack_unversioned(back, &plain));
+  EXPECT_EQ(plain->dl_tensor.data, info.data) << "shared, not copied";
+  EXPECT_EQ(plain->dl_tensor.shape[1], 2);
+  const void* const bytes = info.data;
   tenfold_data_free(back);
+  ok(tenfold_data_from_dlpack_unversioned(plain, &again));
+  ok(tenfold_data_tensor_info(again, &info));
+  EXPECT_EQ(info.data, bytes);
+  EXPECT_EQ(std::memcmp(info.data, values, sizeof values), 0);
+  tenfold_data_free(again);
   EXPECT_EQ(tenfold_data_from_dlpack(nullptr, &back), TENFOLD_INVALID_ARGUMENT);
+  EXPECT_EQ(tenfold_data_from_dlpack_unversioned(nullptr, &back), TENFOLD_INVALID_ARGUMENT);
+  EXPECT_EQ(tenfold_data_to_dlpack_unversioned(nullptr, &plain), TENFOLD_INVALID_ARGUMENT);
   EXPECT_EQ(tenfold_dtype_bits("i4"), 4);
   EXPECT_EQ(tenfold_dtype_bits("f32"), 32);
   EXPECT_EQ(tenfold_dtype_bits("string"), 0);

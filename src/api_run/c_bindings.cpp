@@ -87,6 +87,10 @@ extern "C" tenfold_status tenfold_context_bind_dlpack(tenfold_context* context, 
   if (!tensor) return failed(TENFOLD_INVALID_ARGUMENT, "the DLPack tensor is null");
   return with(context, [&](ExecutionContext& c) { return bind_dlpack(c, binding, *tensor); });
 }
+extern "C" tenfold_status tenfold_context_bind_dlpack_tensor(tenfold_context* context, int32_t binding, const DLTensor* tensor) {
+  if (!tensor) return failed(TENFOLD_INVALID_ARGUMENT, "the DLPack tensor is null");
+  return with(context, [&](ExecutionContext& c) { return bind_dlpack(c, binding, *tensor); });
+}
 extern "C" tenfold_status tenfold_context_dlpack(tenfold_context* context, int32_t binding, int32_t on_device,
                                                  DLManagedTensorVersioned** tensor) {
   return guarded([&] {

@@ -30,19 +30,38 @@ extern "C" tenfold_status tenfold_data_tensor_info(const tenfold_data* data, ten
 }
 extern "C" void tenfold_data_free(tenfold_data* data) { delete data; }
 
-extern "C" tenfold_status tenfold_data_to_dlpack(const tenfold_data* data, DLManagedTensorVersioned** tensor) {
+namespace {
+
+template <class Managed>
+tenfold_status give_dlpack(const tenfold_data* data, Managed** tensor, Managed* (*make)(const Tensor&)) {
   return guarded([&] {
     const Tensor& own = need(data, "the data").tensor;
-    need(tensor, "the place for the DLPack tensor") = to_dlpack(own);
+    need(tensor, "the place for the DLPack tensor") = make(own);
   });
 }
-extern "C" tenfold_status tenfold_data_from_dlpack(DLManagedTensorVersioned* tensor, tenfold_data** data) {
+template <class Managed>
+tenfold_status take_dlpack(Managed* tensor, tenfold_data** data) {
   return guarded([&] {
     need(data, "the place for the data");
     auto made = std::make_unique<tenfold_data>();
     made->tensor = from_dlpack(tensor);
     *data = made.release();
   });
+}
+
+}  // namespace
+
+extern "C" tenfold_status tenfold_data_to_dlpack(const tenfold_data* data, DLManagedTensorVersioned** tensor) {
+  return give_dlpack(data, tensor, to_dlpack);
+}
+extern "C" tenfold_status tenfold_data_from_dlpack(DLManagedTensorVersioned* tensor, tenfold_data** data) {
+  return take_dlpack(tensor, data);
+}
+extern "C" tenfold_status tenfold_data_to_dlpack_unversioned(const tenfold_data* data, DLManagedTensor** tensor) {
+  return give_dlpack(data, tensor, to_dlpack_unversioned);
+}
+extern "C" tenfold_status tenfold_data_from_dlpack_unversioned(DLManagedTensor* tensor, tenfold_data** data) {
+  return take_dlpack(tensor, data);
 }
 extern "C" int32_t tenfold_dtype_bits(const char* dtype) {
   const auto type = dtype ? dtype_from_name(dtype) : std::nullopt;

@@ -1,4 +1,6 @@
 // Inspection from C.
+#include <algorithm>
+
 #include "api_run/c_common.h"
 #include "tenfold/c/inspect.h"
 #include "tenfold/inspect.h"
@@ -7,9 +9,10 @@ using namespace tenfold;
 using namespace tenfold::c;
 
 struct tenfold_inspection {
-  Engine engine;
-  PlanInspection data = engine.inspection();
-  std::string text, json;
+  std::optional<Engine> engine;
+  PlanFileInspection file = {};        // of a file: all of it; of an engine its texts are made when they are asked for
+  const PlanInspection& data = file.plan;
+  std::string text = {};
 };
 
 namespace {
@@ -29,20 +32,42 @@ std::int32_t count(const auto& list) { return static_cast<std::int32_t>(list.siz
 extern "C" tenfold_status tenfold_inspect(const tenfold_engine* engine, tenfold_inspection** inspection) {
   return guarded([&] {
     const Engine& own = need(engine, "the engine").engine;
-    place(inspection, "the place for the inspection", [&] { return new tenfold_inspection{own}; });
+    place(inspection, "the place for the inspection", [&] { return new tenfold_inspection{own, {own.inspection(), {}, ""}}; });
   });
+}
+extern "C" tenfold_status tenfold_inspect_plan(const char* path, tenfold_inspection** inspection) {
+  return guarded([&] {
+    place(inspection, "the place for the inspection", [&] {
+      return new tenfold_inspection{std::nullopt, inspect_plan(&need(path, "the path"))};
+    });
+  });
+}
+extern "C" tenfold_status tenfold_plan_version(const char* path, uint32_t* format, uint32_t* reads, char* builder, size_t room) {
+  return guarded([&] {
+    require(!builder || room > 0, ErrorKind::invalid_argument, "there is no room for the builder's name");
+    const PlanVersion version = plan_version(&need(path, "the path"));
+    if (format) *format = version.format;
+    if (reads) *reads = version.reads;
+    if (builder) builder[version.builder.copy(builder, room - 1)] = '\0';
+  });
+}
+extern "C" const char* tenfold_inspection_plugin_operator(const tenfold_inspection* inspection, int32_t number) {
+  if (!inspection || number < 0 || number >= count(inspection->data.plugin_operators)) return nullptr;
+  return inspection->data.plugin_operators[static_cast<std::size_t>(number)].c_str();
 }
 extern "C" void tenfold_inspection_free(tenfold_inspection* inspection) { delete inspection; }
 extern "C" tenfold_status tenfold_inspection_text(tenfold_inspection* inspection, int32_t detail, const char** text) {
   return guarded([&] {
-    need(inspection, "the inspection").text = inspection->engine.inspect(detail);
+    tenfold_inspection& i = need(inspection, "the inspection");
+    i.text = i.engine ? i.engine->inspect(detail) : i.file.text[static_cast<std::size_t>(std::clamp(detail, -1, 1) + 1)];
     need(text, "the place for the text") = inspection->text.c_str();
   });
 }
 extern "C" tenfold_status tenfold_inspection_json(tenfold_inspection* inspection, const char** text) {
   return guarded([&] {
-    need(inspection, "the inspection").json = inspection->engine.inspect_json();
-    need(text, "the place for the text") = inspection->json.c_str();
+    tenfold_inspection& i = need(inspection, "the inspection");
+    if (i.engine) i.file.json = i.engine->inspect_json();
+    need(text, "the place for the text") = i.file.json.c_str();
   });
 }
 extern "C" tenfold_status tenfold_inspection_plan(const tenfold_inspection* inspection, tenfold_plan_info* info) {
@@ -50,7 +75,8 @@ extern "C" tenfold_status tenfold_inspection_plan(const tenfold_inspection* insp
     const PlanInspection& d = need(inspection, "the inspection").data;
     give(info,
          {0, d.model_name.c_str(), d.builder.c_str(), d.device.c_str(), d.device_kind.c_str(), d.needs.c_str(), d.weight_bytes, d.constants,
-          d.portable, count(d.programs), count(d.clocks), d.model_hash.c_str(), d.build_options.c_str()},
+          d.portable, count(d.programs), count(d.clocks), d.model_hash.c_str(), d.build_options.c_str(),
+          count(d.plugin_operators)},
          kPlace);
   });
 }

@@ -4,13 +4,14 @@
 #include <cstdlib>
 #include <set>
 
-#include "backends/tactic_set.h"
+#include "backends/case_share.h"
 #include "backends/conformance_cases.h"
 #include "backends/cpu/feature_sets.h"
 #include "backends/cuda/backend.h"
 #include "backends/cuda/codegen/gemm_wgmma_parts.h"
 #include "backends/magnitude_check.h"
 #include "backends/tactic_check.h"
+#include "backends/tactic_set.h"
 #include "ir/text.h"
 
 namespace tenfold::backends {
@@ -67,20 +68,6 @@ bool listed(const char* variable, std::string_view name) {
   const char* list = std::getenv(variable);
   return !list || cat(",", list, ",").find(cat(",", name, ",")) != std::string::npos;
 }
-
-// TENFOLD_CASES=3/8: every eighth case from the third on, so that several processes share the work of a slow checker.
-struct Share {
-  long first = 1, of = 1, seen = 0;
-  Share() {
-    if (const char* text = std::getenv("TENFOLD_CASES")) {
-      char* end = nullptr;
-      first = std::strtol(text, &end, 10);
-      of = *end == '/' ? std::strtol(end + 1, nullptr, 10) : 0;
-      EXPECT_TRUE(first >= 1 && first <= of) << "TENFOLD_CASES is K/N, not " << text;
-    }
-  }
-  bool next() { return of > 0 && seen++ % of == first - 1; }
-};
 
 class Conformance : public ::testing::TestWithParam<Subject> {
  protected:
@@ -205,7 +192,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
   }
 
   void sweep_all(bool odd) {
-    Share share;
+    testing::CaseShare share;
     const auto one = [&](const ir::OpDef& op, const std::string& text) {
       if (!listed("TENFOLD_OPS", op.name)) return;
       ASSERT_NO_THROW(sweep(op, text, share.next(), odd)) << op.name << " " << text;

@@ -67,8 +67,8 @@ TEST(Problem, LineNamesAllThatMatters) {
             "MatMul f32[batch,4,8]/[64,16,1] f32[8,16]! alpha=2 with f32[16]! -> f32[batch,4,16]@cl "
             "body=(f32,f32) %2=add.f32(%0,%1) -> %2 for batch=1..8");
   EXPECT_EQ(p.bounds(batch + 1), (ir::Interval{2, 9}));
-  p.numerics = {.round_to = ir::Rounding::tf32, .strassen = false};
-  EXPECT_NE(p.line().find(" alpha=2 numerics={round_to=tf32,strassen=0} with f32[16]!"), std::string::npos) << p.line();
+  p.numerics = {.round_to = ir::Rounding::tf32, .strassen = true};
+  EXPECT_NE(p.line().find(" alpha=2 numerics={round_to=tf32,strassen=1} with f32[16]!"), std::string::npos) << p.line();
 }
 
 }  // namespace

@@ -21,16 +21,16 @@ std::string_view name(ErrorKind kind) {
 std::string_view name(Status::Code code) {
   switch (code) {
     case Status::ok: return "ok";
-    case Status::not_ready: return "not ready";
-    case Status::invalid_shape: return "invalid shape";
-    case Status::invalid_binding: return "invalid binding";
-    case Status::bad_index: return "index out of range";
-    case Status::too_large: return "data-dependent size above its bound";
-    case Status::out_of_memory: return "out of memory";
+    case Status::not_ready: return "not_ready";
+    case Status::invalid_shape: return "invalid_shape";
+    case Status::invalid_binding: return "invalid_binding";
+    case Status::bad_index: return "bad_index";
+    case Status::too_large: return "too_large";
+    case Status::out_of_memory: return "out_of_memory";
     case Status::cancelled: return "cancelled";
-    case Status::device: return "device error";
+    case Status::device: return "device";
     case Status::failed: return "failed";
-    case Status::deadline: return "past its deadline";
+    case Status::deadline: return "deadline";
   }
   return "unknown";
 }

@@ -40,7 +40,7 @@ Engine retune(const plan::Plan& old, const BuildConfig& given, BuildReport& repo
   if (old.device.kind == "cpu" && !model.graphs.empty()) quant::tell_of_fused_attention(model.graphs[0], config);
   if (const plan::Names names = plan::read_names(old); !names.programs.empty())
     for (std::size_t i = 0; i < model.graphs.size(); ++i) adopt_names(model.graphs[i], names, i);
-  for (ir::Graph& graph : model.graphs) quant::permit(graph, config, backend->info());
+  for (ir::Graph& graph : model.graphs) quant::permit_again(graph, config, backend->info());
   for (std::size_t i = 0; i < model.graphs.size(); ++i) maker.add(std::move(model.graphs[i]), old.programs[i].box);
   plan::Plan plan = maker.finish();
   plan::verify(plan, tactics, registry);  // the graphs came from a file

@@ -57,8 +57,7 @@ std::string numerics_words(const Numerics& numerics) {
   return words.empty() ? words : " numerics={" + words + "}";
 }
 
-Numerics parse_numerics(Scanner& in) {
-  Numerics numerics;
+Numerics parse_numerics(Scanner& in, Numerics numerics) {
   in.expect('{');
   while (!in.take('}')) {
     const std::string word = in.name();

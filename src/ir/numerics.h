@@ -1,5 +1,6 @@
 // Numerics: how far the computation of one node may leave exact arithmetic of its types. The user gives the leave (BuildConfig), quant/
-// writes it at the nodes, tactics ask for it. It is no attribute: a model file has no say in it.
+// writes it at the nodes, tactics ask for it. It is no attribute: a model file has no say in it. Every field starts without leave, so
+// that a pass that loses one makes a node slower and never less exact than the user allowed.
 #pragma once
 
 #include <optional>
@@ -17,23 +18,23 @@ std::string_view name(Rounding rounding);
 Rounding rounding_to(DType dtype);   // of f16 and bf16; none for all other types
 
 struct Numerics {
-  // f32 operands of a product may be rounded to this format or to a finer one; sums stay f32. Passes that lose the field lose the leave.
+  // f32 operands of a product may be rounded to this format or to a finer one; sums stay f32.
   Rounding round_to = Rounding::none;
-  // What a leave to round includes, unless it is withheld here: Winograd's and Strassen's algorithms.
-  bool winograd = true, strassen = true;
+  // Winograd's algorithm for convolutions, Strassen's for products. Tactics that round need round_to besides.
+  bool winograd = false, strassen = false;
   // Exponentials of softmax to 1e-7 in place of the last bit.
-  bool fast_exp = true;
+  bool fast_exp = false;
 
   // May f32 be rounded to `to`? Any leave is one for tf32, which is no narrower than the others in bits or in range.
   bool allows(Rounding to) const { return round_to == to || to == Rounding::none || (to == Rounding::tf32 && round_to != Rounding::none); }
   bool operator==(const Numerics&) const = default;
 };
 
-// "round_to=tf32,winograd=0": what differs from Numerics{}, and so empty for that.
+// "round_to=tf32,winograd=1": what differs from Numerics{}, and so empty for that.
 std::string text(const Numerics& numerics);
 // " numerics={round_to=tf32}", as graphs and problems print it; empty for Numerics{}.
 std::string numerics_words(const Numerics& numerics);
-// From '{' to '}'. Throws as Scanner::bad does on an unknown name or value.
-Numerics parse_numerics(Scanner& in);
+// From '{' to '}'; what is not named stays as it is in `numerics`. Throws as Scanner::bad does on an unknown name or value.
+Numerics parse_numerics(Scanner& in, Numerics numerics = {});
 
 }  // namespace tenfold::ir

@@ -28,6 +28,9 @@ TEST(Numerics, AllowsTheFormatItselfAndWhatIsFiner) {
 
 TEST(Numerics, TextRoundTrip) {
   EXPECT_EQ(text(Numerics{}), "");
+  EXPECT_EQ(text({.winograd = true, .fast_exp = true}), "winograd=1,fast_exp=1") << "no leave unless it is given";
+  Scanner less("{winograd=0}");
+  EXPECT_EQ(parse_numerics(less, {.winograd = true, .strassen = true}), (Numerics{.strassen = true})) << "what is not named stays";
   for (int flags = 0; flags < 8; ++flags)
     for (int to = 0; to < static_cast<int>(Rounding::count_); ++to) {
       const Numerics n{static_cast<Rounding>(to), (flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0};

@@ -107,10 +107,10 @@ std::unique_ptr<ir::Graph> Importer::body(const onnx::GraphProto& proto, const S
 
 // The initializers and nodes of a body in its scope; its results.
 std::vector<ir::Value*> Importer::contents(const onnx::GraphProto& proto, Scope& scope) {
-  const std::size_t problems = problems_.size();
+  const std::int64_t problems = problem_count_;
   add_initializers(proto, scope);
   nodes(proto.node, scope);
-  if (problems_.size() > problems) throw Told("its body has nodes that are not supported");
+  if (problem_count_ > problems) throw Told("its body has nodes that are not supported");
   if (scope.failed) throw *scope.failed;
   std::vector<ir::Value*> results;
   for (const auto& output : proto.output) {

@@ -109,7 +109,8 @@ class Importer {
   void add_outputs(Scope& scope);
   void add_output(Scope& scope, const onnx::ValueInfoProto& output);
   void note(const Error& error);   // of no node; rethrows what is not the model's
-  void report_problems() const;
+  void add_problem(ModelProblem problem);
+  void report_problems();
   std::vector<ir::Value*> contents(const onnx::GraphProto& proto, Scope& scope);
 
   // If with a condition that is already known, as exporters write it to test ranks and extents: only the branch taken is imported.
@@ -152,7 +153,9 @@ class Importer {
   std::shared_ptr<ir::NameTable> table_ = std::make_shared<ir::NameTable>();
   std::unordered_map<std::string, std::int32_t> entries_;   // of table_: by scope and place in it
   std::unordered_set<std::string> node_names_;
-  std::vector<ModelProblem> problems_;                      // all that is wrong with the model so far
+  std::vector<ModelProblem> problems_;                      // what is wrong with the model so far, as far as it is listed
+  std::int64_t problem_count_ = 0;                          // all of it
+  bool invalid_ = false, problems_of_nodes_ = true;         // is any problem more than unsupported; are all of them nodes'
   std::int64_t node_count_ = 0, operand_count_ = 0, name_bytes_ = 0;
   int depth_ = 0;                                           // of bodies and function calls
 };

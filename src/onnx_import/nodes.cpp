@@ -79,7 +79,7 @@ void Importer::node(const onnx::NodeProto& proto, Scope& scope, int index) {
     if (disagreement && scope.may_fail) {
       if (!scope.failed) scope.failed = Disagreement(Error(error.kind(), "importing " + problem.text()));
     } else if (!dynamic_cast<const Told*>(&error)) {
-      problems_.push_back(std::move(problem));
+      add_problem(std::move(problem));
     }
     // What reads its results can still be judged by itself.
     scope.broken.insert(outputs.begin(), outputs.end());
@@ -214,9 +214,9 @@ std::vector<ir::Value*> Importer::call(const onnx::FunctionProto& function, Scop
             "' has two inputs named '", function.input[i], "'");
     if (given && !given->names.empty()) inner.tensors[function.input[i]] = given->names.front();
   }
-  const std::size_t problems = problems_.size();
+  const std::int64_t problems = problem_count_;
   nodes(function.node, inner);
-  if (problems_.size() > problems) throw Told("the function has nodes that are not supported");
+  if (problem_count_ > problems) throw Told("the function has nodes that are not supported");
   std::vector<ir::Value*> results;
   for (std::size_t i = 0; i < outputs; ++i) {
     const std::string& output = function.output[i];

@@ -16,23 +16,31 @@ namespace tenfold::onnx_import {
 
 bool is_of_model(ErrorKind kind) { return kind == ErrorKind::invalid_model || kind == ErrorKind::unsupported; }
 
+void Importer::add_problem(ModelProblem problem) {
+  ++problem_count_;
+  invalid_ |= problem.kind == ErrorKind::invalid_model, problems_of_nodes_ &= !problem.op.empty();
+  if (problems_.size() < kMostModelProblems) problems_.push_back(std::move(problem));
+}
+
 // Of no node: an input, a weight, an output.
 void Importer::note(const Error& error) {
   if (!is_of_model(error.kind())) throw;
-  problems_.push_back({.kind = error.kind(), .node = "", .outputs = {}, .op = "", .domain = "", .message = error.what(), .hint = ""});
+  add_problem({.kind = error.kind(), .node = "", .outputs = {}, .op = "", .domain = "", .message = error.what(), .hint = ""});
 }
 
-void Importer::report_problems() const {
+void Importer::report_problems() {
   if (problems_.empty()) return;
-  bool invalid = false, of_nodes = true;
-  for (const ModelProblem& problem : problems_)
-    invalid |= problem.kind == ErrorKind::invalid_model, of_nodes &= !problem.op.empty();
-  const ErrorKind kind = invalid ? ErrorKind::invalid_model : ErrorKind::unsupported;
-  const std::size_t count = problems_.size();
-  if (count == 1 && (invalid || !of_nodes))
-    throw ModelError(kind, cat(of_nodes ? "importing " : "", problems_[0].text()), problems_);
-  std::string text = invalid || !of_nodes ? cat("the model has ", count, " faults:")
-                                          : cat(count, count == 1 ? " node is" : " nodes are", " not supported:");
+  const ErrorKind kind = invalid_ ? ErrorKind::invalid_model : ErrorKind::unsupported;
+  if (problem_count_ == 1 && (invalid_ || !problems_of_nodes_))
+    throw ModelError(kind, cat(problems_of_nodes_ ? "importing " : "", problems_[0].text()), problems_);
+  if (const std::int64_t more = problem_count_ - static_cast<std::int64_t>(problems_.size()); more > 0) {
+    ModelProblem rest;
+    rest.kind = kind, rest.message = cat("and ", more, " more"), rest.more = more;
+    problems_.push_back(std::move(rest));
+  }
+  std::string text = invalid_ || !problems_of_nodes_
+                         ? cat("the model has ", problem_count_, " faults:")
+                         : cat(problem_count_, problem_count_ == 1 ? " node is" : " nodes are", " not supported:");
   for (const ModelProblem& problem : problems_) text += "\n  " + problem.text();
   throw ModelError(kind, text, problems_);
 }

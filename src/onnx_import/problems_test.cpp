@@ -39,6 +39,27 @@ TEST(Problems, AllOfThemAreListed) {
   EXPECT_EQ(whole.text.substr(0, 23), "the model has 6 faults:") << whole.text;
 }
 
+TEST(Problems, AreListedUpToAThousand) {
+  for (const int count : {1000, 1001, 2500}) {
+    auto model = small_model();
+    for (int i = 0; i < count; ++i) add_node(*model.graph, "NoSuch", {"x"}, {cat("r", i)}, cat("n", i));
+    const std::vector<ModelProblem> all = problems_of(model);
+    ASSERT_EQ(all.size(), static_cast<std::size_t>(std::min(count, 1001)));
+    EXPECT_EQ(all[999].node, "n999");
+    EXPECT_EQ(all[999].more, 0);
+    EXPECT_EQ(all.back().more, std::max(0, count - 1000));
+    const Failure whole = failure(model);
+    EXPECT_EQ(whole.kind, ErrorKind::unsupported) << "also of those that are not listed";
+    EXPECT_EQ(whole.text.substr(0, 27), cat(count, " nodes are not supported:\n").substr(0, 27));
+    const std::string end = cat("\n  and ", count - 1000, " more");
+    EXPECT_EQ(whole.text.ends_with(end), count > 1000) << whole.text.substr(whole.text.size() - 40);
+  }
+  auto model = small_model();
+  for (int i = 0; i < 1001; ++i) add_node(*model.graph, "NoSuch", {"x"}, {cat("r", i)}, cat("n", i));
+  add_int(add_node(*model.graph, "Softmax", {"x"}, {"s"}, "soft"), "axis", 9);
+  EXPECT_EQ(failure(model).kind, ErrorKind::invalid_model) << "one that is not listed decides, too";
+}
+
 TEST(Problems, NodesWithoutNamesAreToldByTheirResults) {
   auto model = small_model();
   add_node(*model.graph, "NoSuch", {"x"}, {"left", "right"});

@@ -83,7 +83,7 @@ Case parse_case(const ir::OpDef& op, std::string_view text, std::uint64_t seed) 
         in = ahead;
         in.expect('=');
         if (word == "numerics" && in.peek() == '{') {
-          result.numerics = ir::parse_numerics(in);
+          result.numerics = ir::parse_numerics(in, result.numerics);
           continue;
         }
         ir::Attribute value = ir::parse_attribute(in);

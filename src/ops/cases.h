@@ -6,7 +6,7 @@
 //   i64[3]{0,2,1}       these values (also for a scalar: f32[]{0.5}); a literal operand is a constant in the graph
 //   f32[8]!             a random constant
 //   _                   an optional operand left out
-//   numerics={round_to=tf32}   what the computation may round (ir/numerics.h)
+//   numerics={round_to=tf32}   what the computation may round (ir/numerics.h); winograd=0 and the like withhold what builds allow
 //   outputs=2           how many outputs to ask for (default: the operator's least number)
 // Data depends only on the case's text and the seed.
 #pragma once
@@ -25,7 +25,7 @@ struct CaseOperand {
 struct Case {
   std::vector<CaseOperand> operands;
   ir::Attributes attributes;
-  ir::Numerics numerics;
+  ir::Numerics numerics = {.winograd = true, .strassen = true, .fast_exp = true};   // as in builds without flags
   int outputs = 1;
 };
 Case parse_case(const ir::OpDef& op, std::string_view text, std::uint64_t seed = 1);

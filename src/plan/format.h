@@ -16,7 +16,7 @@ namespace tenfold::plan {
 static_assert(std::endian::native == std::endian::little, "plan files hold numbers as the machine does");
 
 inline constexpr std::string_view kMagic{"\x89TFPLAN\n", 8};   // the first byte and the line end show a transfer as text
-inline constexpr std::uint32_t kFormatVersion = 4;             // raised when the meaning of any section changes
+inline constexpr std::uint32_t kFormatVersion = 5;             // raised when the meaning of any section changes
 inline constexpr std::size_t kHeaderBytes = 32, kTableEntryBytes = 32;
 inline constexpr std::uint32_t kMaxSections = 64;
 inline constexpr std::size_t kMaxRank = 64;                    // dims of an operand
@@ -24,7 +24,8 @@ inline constexpr std::size_t kWeightsAlignment = 4096, kSectionAlignment = 64, k
 
 enum class SectionId : std::uint32_t {
   metadata = 1, weights = 2, portable = 3, refit = 4, refit_tensors = 5, code = 6, labels = 7, kept_model = 8, kept_weights = 9,
-  built = 10, names = 11
+  built = 10, names = 11,
+  builder = 12   // the library that built it, in words: every version reads it
 };
 enum SectionFlags : std::uint32_t { kOptional = 1 };           // a reader that does not know the section may skip it
 

@@ -13,6 +13,9 @@ std::string inspect_text(const Plan& plan, int detail = 1);   // 0: one line for
 std::string inspect_json(const Plan& plan);
 PlanInspection inspect_data(const Plan& plan);
 
+// Of a plan that no verifier has seen; throws plan_refused where a step refers to what is not there.
+PlanFileInspection inspect_unopened(const Plan& plan);
+
 // Shared by the forms.
 std::string type_text(const Program& top, const Operand& operand);    // "f32[batch,384]@cl"
 std::string place_text(const Plan& plan, const Operand& operand);     // "arena+512", "constant 3", "binding 0", "-"

@@ -1,5 +1,8 @@
 // The plan as data for callers: names and texts in place of indices.
+#include <set>
+
 #include "base/check.h"
+#include "ir/op_def.h"
 #include "plan/inspect.h"
 
 namespace tenfold::plan {
@@ -34,6 +37,13 @@ void add_steps(std::vector<PlanStep>& list, const Plan& plan, const Program& top
   }
 }
 
+void add_foreign(std::set<std::string>& foreign, const Program& program) {
+  for (const Step& step : program.steps) {
+    if (!step.op.empty() && !ir::Registry::builtin().find(step.op)) foreign.insert(step.op);
+    for (const Program& nested : step.programs) add_foreign(foreign, nested);
+  }
+}
+
 }  // namespace
 
 PlanInspection inspect_data(const Plan& plan) {
@@ -49,6 +59,9 @@ PlanInspection inspect_data(const Plan& plan) {
                       .model_hash = plan.built.model_hash,
                       .build_options = plan.built.options};
   for (const backends::Clock& c : plan.built.clocks) data.clocks.push_back({c.of, c.khz});
+  std::set<std::string> foreign;
+  for (const Program& program : plan.programs) add_foreign(foreign, program);
+  data.plugin_operators.assign(foreign.begin(), foreign.end());
   const Names names = read_names(plan);
   for (const Program& program : plan.programs) {
     PlanProgram& out = data.programs.emplace_back();

@@ -31,7 +31,7 @@ auto guarded(Read read) {
   }
 }
 
-std::vector<Section> read_table(Bytes file, bool any_version = false) {
+std::vector<Section> read_table(Bytes file, bool any_version = false, std::uint32_t* found = nullptr) {
   need(file.size() >= kMagic.size() && std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0, "this is not a Tenfold plan (",
        file.size(), " bytes, and the first ", kMagic.size(), " are not a plan's)");
   need(file.size() >= kHeaderBytes, "the plan is cut off: ", file.size(), " bytes, the header alone has ", kHeaderBytes);
@@ -39,6 +39,7 @@ std::vector<Section> read_table(Bytes file, bool any_version = false) {
   std::uint32_t version = 0, count = 0;
   std::uint64_t file_bytes = 0, checksum = 0;
   header(version, count, file_bytes, checksum);
+  if (found) *found = version;
   need(any_version || version == kFormatVersion, "the plan has format version ", version, ", this library reads version ", kFormatVersion,
        ": rebuild it with this version");
   need(count <= kMaxSections, "the plan claims ", count, " sections");
@@ -124,6 +125,7 @@ Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& opt
       case SectionId::kept_model: kept_model = bytes; break;
       case SectionId::kept_weights: kept_weights = bytes; break;
       case SectionId::built: built = bytes; break;
+      case SectionId::builder: break;   // the metadata say it, too
       default:
         need((s.flags & kOptional) != 0, "the plan needs section ", id,
              ", which this version does not know: use the version that built it");
@@ -177,6 +179,19 @@ KeptPart read_kept(Bytes file, const std::shared_ptr<const void>& owner) {
   }
   if (text.empty()) return {};
   return {kept(text, weights, owner), labels.empty() ? std::map<std::string, std::string>() : guarded([&] { return labels_in(labels); })};
+}
+
+PlanVersion read_version(Bytes file) {
+  PlanVersion version{.reads = kFormatVersion};
+  const std::vector<Section> sections = read_table(file, true, &version.format);
+  check_places(file, sections);
+  for (const Section& s : sections) {
+    if (s.id != SectionId::builder) continue;
+    const Bytes bytes = file.subspan(s.offset, s.bytes);
+    need(hash64(bytes) == s.checksum, "the plan is damaged: the checksum of the name of its builder does not match");
+    version.builder.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  return version;
 }
 
 std::map<std::string, std::string> read_labels(const std::string& path) {

@@ -6,6 +6,7 @@
 
 #include "plan/plan.h"
 #include "tenfold/engine.h"
+#include "tenfold/inspect.h"
 
 namespace tenfold::plan {
 
@@ -32,6 +33,8 @@ struct KeptPart {
 KeptPart read_kept(std::span<const std::byte> file, const std::shared_ptr<const void>& owner);
 // The labels alone, of a plan of any version; the weights are not touched.
 std::map<std::string, std::string> read_labels(const std::string& path);
+// Of a plan of any version; the weights are not touched. Throws plan_refused where the file is damaged, or no plan.
+PlanVersion read_version(std::span<const std::byte> file);
 // The metadata section alone: a plan without weights.
 Plan read_metadata(std::span<const std::byte> bytes);
 

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "plan/format.h"
+#include "plan/inspect.h"
 #include "plan/sample_plan.h"
 #include "plan/weights.h"
 #include "plan/write.h"
@@ -35,7 +36,7 @@ std::string refusal(const std::string& bytes, const ReadOptions& options = {}) {
 template <class T>
 void put(std::string& bytes, std::size_t at, T value) { std::memcpy(bytes.data() + at, &value, sizeof value); }
 
-constexpr int kSections = 4;   // of sample_plan()
+constexpr int kSections = 5;   // of sample_plan()
 
 // Makes the header's checksum right again after a change: what an enemy would do.
 void sign(std::string& bytes, int sections) {
@@ -118,6 +119,41 @@ TEST(PlanFile, NamesBothVersions) {
   EXPECT_NE(refusal("a text file").find("not a Tenfold plan"), std::string::npos);
 }
 
+TEST(PlanFile, OfAnyVersionSaysWhoBuiltIt) {
+  std::string bytes = serialize(sample_plan());
+  EXPECT_EQ(read_version(bytes_of(bytes)).format, kFormatVersion);
+  EXPECT_EQ(read_version(bytes_of(bytes)).builder, "tenfold test");
+  put(bytes, 8, kFormatVersion + 7);
+  put(bytes, kHeaderBytes + 4, std::uint32_t{kOptional});   // metadata that this version could not even read
+  sign(bytes, kSections);
+  const PlanVersion other = read_version(bytes_of(bytes));
+  EXPECT_EQ(other.format, kFormatVersion + 7);
+  EXPECT_EQ(other.reads, kFormatVersion);
+  EXPECT_EQ(other.builder, "tenfold test");
+  std::string older = serialize(sample_plan());
+  put(older, kHeaderBytes + 3 * kTableEntryBytes, std::uint32_t{77});
+  sign(older, kSections);
+  EXPECT_EQ(read_version(bytes_of(older)).builder, "") << "it does not say";
+  std::string damaged = serialize(sample_plan());
+  damaged[damaged.find("tenfold test", kWeightsAlignment)] ^= 1;   // behind the metadata and the weights
+  EXPECT_THROW(read_version(bytes_of(damaged)), Error);
+  EXPECT_THROW(read_version(bytes_of("a text file")), Error);
+}
+
+TEST(PlanFile, IsShownUnopenedAndRefusedWhereItsStepsReferToNothing) {
+  Plan plan = sample_plan();
+  const PlanFileInspection shown = inspect_unopened(plan);
+  EXPECT_EQ(shown.plan.programs.at(0).steps.size(), 5u);
+  EXPECT_EQ(shown.text[2], inspect_text(plan, 1));
+  EXPECT_EQ(shown.text[0], inspect_text(plan, -1));
+  EXPECT_EQ(shown.plan.plugin_operators, std::vector<std::string>{});
+  plan.programs[0].steps[1].op = "com.example.Snake";
+  plan.programs[0].steps[2].programs[1].steps[0].op = "com.example.Nested";
+  EXPECT_EQ(inspect_unopened(plan).plan.plugin_operators, (std::vector<std::string>{"com.example.Nested", "com.example.Snake"}));
+  plan.programs[0].steps[0].out[0].dims[0] = 1000;
+  EXPECT_THROW(inspect_unopened(plan), Error);
+}
+
 TEST(PlanFile, SkipsOptionalSectionsItDoesNotKnow) {
   std::string bytes = serialize(sample_plan());
   const std::size_t entry = kHeaderBytes + 2 * kTableEntryBytes;   // the portable section
@@ -134,7 +170,7 @@ TEST(PlanFile, SkipsOptionalSectionsItDoesNotKnow) {
 
 TEST(PlanFile, ThoseOfBeforeSayNothingOfTheirBuild) {
   std::string bytes = serialize(sample_plan());
-  const std::size_t entry = kHeaderBytes + 3 * kTableEntryBytes;
+  const std::size_t entry = kHeaderBytes + 4 * kTableEntryBytes;
   std::uint32_t id = 0;
   std::memcpy(&id, bytes.data() + entry, sizeof id);
   ASSERT_EQ(id, static_cast<std::uint32_t>(SectionId::built));

@@ -67,6 +67,7 @@ void write(const Plan& plan, const std::function<void(Bytes)>& put) {
   std::vector<std::pair<std::string, std::string>> list(plan.labels.begin(), plan.labels.end());
   labels(list);
   if (!list.empty()) pieces.push_back({SectionId::labels, kOptional, kSectionAlignment, bytes_of(labels.bytes)});
+  if (!plan.builder.empty()) pieces.push_back({SectionId::builder, kOptional, kSectionAlignment, bytes_of(plan.builder)});
   Writer built;
   fields(built, const_cast<Built&>(plan.built));   // as write_metadata()
   pieces.push_back({SectionId::built, kOptional, kSectionAlignment, bytes_of(built.bytes)});

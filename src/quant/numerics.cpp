@@ -35,10 +35,21 @@ void permit(ir::Graph& graph, const BuildConfig& config, const backends::DeviceI
   const bool cpu = device.kind == "cpu";   // no other device has these algorithms
   for (const auto& n : graph.nodes()) {
     for (const auto& body : n->graphs) permit(*body, config, device);
+    const bool f32 = n->in(0) && n->in(0)->dtype() == DType::f32;
     n->numerics.round_to = leave(*n, config, device);
-    n->numerics.winograd &= config.winograd || !cpu || n->op() != "Conv";
-    n->numerics.strassen &= config.strassen || !cpu || n->op() != "MatMul";
-    n->numerics.fast_exp &= config.fast_exp || !cpu || (n->op() != "Softmax" && n->op() != "LogSoftmax");
+    n->numerics.winograd = config.winograd && cpu && f32 && n->op() == "Conv";
+    n->numerics.strassen = config.strassen && cpu && f32 && n->op() == "MatMul";
+    n->numerics.fast_exp = config.fast_exp && cpu && (n->op() == "Softmax" || n->op() == "LogSoftmax");
+  }
+}
+
+void permit_again(ir::Graph& graph, const BuildConfig& config, const backends::DeviceInfo& device) {
+  for (const auto& n : graph.nodes()) {
+    for (const auto& body : n->graphs) permit_again(*body, config, device);
+    n->numerics.round_to = leave(*n, config, device);
+    n->numerics.winograd &= config.winograd;
+    n->numerics.strassen &= config.strassen;
+    n->numerics.fast_exp &= config.fast_exp;
   }
 }
 

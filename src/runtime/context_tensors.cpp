@@ -49,6 +49,23 @@ std::string overlap_refusal(const runtime::ContextState& c, std::size_t b) {
              other.is_input ? "', which is still read when it is written" : "'");
 }
 
+std::string_view words(Status::Code code) {
+  switch (code) {
+    case Status::not_ready: return "not ready";
+    case Status::invalid_shape: return "invalid shape";
+    case Status::invalid_binding: return "invalid binding";
+    case Status::bad_index: return "index out of range";
+    case Status::too_large: return "data-dependent size above its bound";
+    case Status::out_of_memory: return "out of memory";
+    case Status::device: return "device error";
+    case Status::deadline: return "past its deadline";
+    case Status::ok:
+    case Status::cancelled:
+    case Status::failed: break;
+  }
+  return name(code);
+}
+
 ErrorKind kind_of(Status::Code code) {
   switch (code) {
     case Status::cancelled:
@@ -100,7 +117,7 @@ std::vector<Tensor> ExecutionContext::run(const std::vector<Tensor>& inputs, con
 
 std::string ExecutionContext::describe(Status status) const {
   const runtime::ContextState& c = *state_;
-  std::string what(name(status.code));
+  std::string what(words(status.code));
   const bool about_binding =
       status.code == Status::not_ready || status.code == Status::invalid_shape || status.code == Status::invalid_binding;
   if (about_binding && status.step >= 0 && status.step < static_cast<int>(c.engine->bindings.size())) {

@@ -36,12 +36,13 @@ class Loading {
  private:
   runtime::WeightsTable& table() { return options_.runtime->impl().weights; }
   // Those of the plan, known to the engines that come.
-  std::shared_ptr<runtime::SharedWeights> share(const plan::Plan& plan) {
+  std::shared_ptr<runtime::SharedWeights> share(plan::Plan& plan) {
     if (weights_ || !options_.verify_weights || plan.weights_bytes == 0) return weights_;
     auto fresh = std::make_shared<runtime::SharedWeights>(
         plan.weights_owner, std::span(plan.weights, static_cast<std::size_t>(plan.weights_bytes)));
-    table().add(fresh, checksum_, options_.weights);
-    return fresh;
+    auto shared = table().find_or_add(fresh, checksum_, options_.weights);
+    if (shared != fresh) plan.weights_owner = {shared, shared->bytes().data()}, plan.weights = shared->bytes().data();
+    return shared;
   }
 
   const LoadOptions options_;

@@ -55,8 +55,9 @@ Status settle_mirror(ContextState& c, Frame& frame, std::size_t b, std::int64_t 
   return {};
 }
 
-// True if an output of the context's own had to move.
-Status settle_outputs(ContextState& c, const plan::Program& program, Frame& frame, bool& moved) noexcept {
+// `moved`: an output of the context's own had to. The caller's memory cannot grow: settle() compares it before each run at new shapes, so
+// that shapes can be asked for before there is memory for them; sizes found in a run are compared here.
+Status settle_outputs(ContextState& c, const plan::Program& program, Frame& frame, bool in_run, bool& moved) noexcept {
   for (std::size_t b = program.inputs.size(); b < c.memory.size(); ++b) {
     const plan::Operand& formal = program.outputs[b - program.inputs.size()];
     if (!c.memory[b] || !is_known(c, formal.dims)) continue;   // prepare() asks for what is not bound
@@ -66,7 +67,10 @@ Status settle_outputs(ContextState& c, const plan::Program& program, Frame& fram
     if (staged)
       if (Status s = settle_mirror(c, frame, b, *bytes, moved); !s) return s;
     if (*bytes <= c.memory_bytes[b]) continue;
-    if (c.memory[b] != c.own[b].memory.get()) return {Status::invalid_binding, static_cast<int>(b)};
+    if (c.memory[b] != c.own[b].memory.get()) {
+      if (in_run) return {Status::invalid_binding, static_cast<int>(b)};
+      continue;
+    }
     if (!(staged ? grow_on_host : grow)(c, c.own[b], *bytes)) return {Status::out_of_memory, -1};
     c.memory[b] = c.own[b].memory.get();
     c.memory_bytes[b] = c.own[b].bytes;
@@ -79,7 +83,7 @@ Status settle_outputs(ContextState& c, const plan::Program& program, Frame& fram
 
 }  // namespace
 
-Status settle_memory(ContextState& c) noexcept {
+Status settle_memory(ContextState& c, bool in_run) noexcept {
   const plan::Program& program = *c.engine->programs[static_cast<std::size_t>(c.active)].body.program;
   Frame& frame = c.frames[static_cast<std::size_t>(c.active)];
   bool moved = false;
@@ -92,7 +96,7 @@ Status settle_memory(ContextState& c) noexcept {
     if (!grow(c, c.grown[g], bytes)) return {Status::out_of_memory, -1};
     c.grown_bytes[g] = bytes;
   }
-  if (Status s = settle_outputs(c, program, frame, moved); !s) return s;
+  if (Status s = settle_outputs(c, program, frame, in_run, moved); !s) return s;
   if (!plan::extents_fit(c.engine->plan, program, c.dims, c.grown_bytes, c.known)) return {Status::invalid_shape, -1};
   if (Status s = check_arena(c, program); !s) return s;
   resolve_extents(frame, c.dims);

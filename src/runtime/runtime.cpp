@@ -71,24 +71,54 @@ std::shared_ptr<const void> SharedWeights::place(backends::Backend& backend) {
   return memory;
 }
 
-// Candidates are compared byte for byte: a checksum alone would let one plan's weights stand in for another's.
+namespace {
+
+// Byte for byte: a checksum alone would let one plan's weights stand in for another's.
+bool equal(const SharedWeights& weights, std::span<const std::byte> bytes) {
+  return weights.bytes().size() == bytes.size() && std::memcmp(weights.bytes().data(), bytes.data(), bytes.size()) == 0;
+}
+
+}  // namespace
+
+WeightsTable::Candidates WeightsTable::candidates(std::size_t bytes, std::uint64_t checksum, WeightsMode mode) {
+  std::erase_if(entries_, [](const Entry& e) { return e.weights.expired(); });
+  Candidates found;
+  for (const Entry& e : entries_)
+    if (e.checksum == checksum && e.mode == mode)
+      if (auto weights = e.weights.lock(); weights && weights->bytes().size() == bytes) found.push_back(std::move(weights));
+  return found;
+}
+
 std::shared_ptr<SharedWeights> WeightsTable::find(std::span<const std::byte> bytes, std::uint64_t checksum, WeightsMode mode) {
-  std::vector<std::shared_ptr<SharedWeights>> candidates;
+  Candidates known;
   {
     const std::lock_guard lock(mutex_);
-    std::erase_if(entries_, [](const Entry& e) { return e.weights.expired(); });
-    for (const Entry& e : entries_)
-      if (e.checksum == checksum && e.mode == mode)
-        if (auto weights = e.weights.lock(); weights && weights->bytes().size() == bytes.size()) candidates.push_back(std::move(weights));
+    known = candidates(bytes.size(), checksum, mode);
   }
-  for (auto& weights : candidates)
-    if (std::memcmp(weights->bytes().data(), bytes.data(), bytes.size()) == 0) return weights;
+  for (auto& weights : known)
+    if (equal(*weights, bytes)) return weights;
   return nullptr;
 }
 
-void WeightsTable::add(const std::shared_ptr<SharedWeights>& weights, std::uint64_t checksum, WeightsMode mode) {
-  const std::lock_guard lock(mutex_);
-  entries_.push_back({checksum, mode, weights});
+std::shared_ptr<SharedWeights> WeightsTable::find_or_add(const std::shared_ptr<SharedWeights>& weights, std::uint64_t checksum,
+                                                         WeightsMode mode) {
+  const std::span<const std::byte> bytes = weights->bytes();
+  Candidates compared;
+  while (true) {
+    Candidates known;
+    {
+      const std::lock_guard lock(mutex_);
+      known = candidates(bytes.size(), checksum, mode);
+      std::sort(known.begin(), known.end());
+      if (std::includes(compared.begin(), compared.end(), known.begin(), known.end())) {
+        entries_.push_back({checksum, mode, weights});   // of all that are there now none is equal
+        return weights;
+      }
+    }
+    for (const auto& one : known)
+      if (equal(*one, bytes)) return one;
+    compared = std::move(known);   // kept alive, so that no other can take an address among them
+  }
 }
 
 void WeightsTable::count(RuntimeUse& use) {

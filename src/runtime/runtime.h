@@ -35,10 +35,14 @@ class WeightsTable {
  public:
   // Equal ones that were loaded in the same mode; null: none.
   std::shared_ptr<SharedWeights> find(std::span<const std::byte> bytes, std::uint64_t checksum, WeightsMode mode);
-  void add(const std::shared_ptr<SharedWeights>& weights, std::uint64_t checksum, WeightsMode mode);
+  // Those that the table has by now, where another thread loaded equal ones meanwhile; else `weights`, which are in it from here on.
+  std::shared_ptr<SharedWeights> find_or_add(const std::shared_ptr<SharedWeights>& weights, std::uint64_t checksum, WeightsMode mode);
   void count(RuntimeUse& use);
 
  private:
+  using Candidates = std::vector<std::shared_ptr<SharedWeights>>;
+  // Under the lock: those of this checksum and size. They are compared without it.
+  Candidates candidates(std::size_t bytes, std::uint64_t checksum, WeightsMode mode);
   struct Entry {
     std::uint64_t checksum;
     WeightsMode mode;

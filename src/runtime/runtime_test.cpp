@@ -13,6 +13,7 @@
 #include "plan/write.h"
 #include "runtime/engine_access.h"
 #include "runtime/far_backend.h"
+#include "runtime/runtime.h"
 #include "runtime/state.h"
 
 namespace tenfold {
@@ -81,6 +82,32 @@ TEST_F(Runtimes, WeightsGoWithTheLastEngine) {
   EXPECT_EQ(runtime->use().engines, 0);
 }
 
+TEST_F(Runtimes, EqualWeightsThatComeAtTheSameMomentAreOne) {
+  constexpr int kThreads = 8;
+  for (int round = 0; round < 200; ++round) {
+    runtime::WeightsTable table;
+    std::vector<std::shared_ptr<runtime::SharedWeights>> found(kThreads);
+    std::atomic<int> waiting{kThreads};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i)
+      threads.emplace_back([&, i] {
+        const int last = i == 0 ? round : 7;   // thread 0 has others, of the same size and, as may happen, of the same checksum
+        const auto bytes = std::make_shared<std::vector<std::byte>>(64, static_cast<std::byte>(last % 200 + (i == 0 ? 8 : 0)));
+        const auto own = std::make_shared<runtime::SharedWeights>(bytes, std::span<const std::byte>(*bytes));
+        for (--waiting; waiting > 0;) std::this_thread::yield();
+        found[static_cast<std::size_t>(i)] = table.find_or_add(own, 5, WeightsMode::map);
+      });
+    for (auto& t : threads) t.join();
+    for (int i = 2; i < kThreads; ++i) ASSERT_EQ(found[static_cast<std::size_t>(i)], found[1]) << "round " << round;
+    ASSERT_NE(found[0], found[1]);
+    RuntimeUse use;
+    table.count(use);
+    ASSERT_EQ(use.weights, 2);
+    ASSERT_EQ(table.find(found[1]->bytes(), 5, WeightsMode::map), found[1]);
+    ASSERT_EQ(table.find(found[1]->bytes(), 5, WeightsMode::copy), nullptr);
+  }
+}
+
 TEST_F(Runtimes, AreKeptByTheirEnginesAndLoadFromManyThreads) {
   auto runtime = std::make_shared<Runtime>();
   std::vector<std::unique_ptr<Engine>> engines(8);
@@ -88,6 +115,8 @@ TEST_F(Runtimes, AreKeptByTheirEnginesAndLoadFromManyThreads) {
   for (auto& engine : engines)
     threads.emplace_back([&] { engine = std::make_unique<Engine>(Engine::load(path, in(runtime))); });
   for (auto& t : threads) t.join();
+  EXPECT_EQ(runtime->use().weights, 1) << "whoever comes first";
+  for (const auto& engine : engines) EXPECT_EQ(weights_of(*engine), weights_of(*engines[0]));
   runtime.reset();
   const Tensor x = ops::random_tensor(DType::f32, {4, 6}, 1);
   for (const auto& engine : engines) EXPECT_NO_THROW(engine->create_context()->run({x}));

@@ -63,7 +63,7 @@ Status resolve_shapes(ContextState& c) noexcept {
     if (!evaluate_shapes(top, c.input_shapes, symbols, {c.known.data(), symbols.size()}, {c.dims.data(), top.dims.size()}, status.step))
       continue;
     c.active = static_cast<int>(p);
-    if (const Status settled = settle_memory(c); settled.code == Status::invalid_shape) continue;
+    if (const Status settled = settle_memory(c, false); settled.code == Status::invalid_shape) continue;
     else if (!settled) return settled;
     c.shapes_dirty = false;
     c.addresses_dirty = true;   // memory has to be compared with the new sizes
@@ -78,7 +78,7 @@ Status evaluate_dims(ContextState& c, const OpenTop& top) noexcept {
   const std::span dims(c.dims.data(), top.dims.size());
   if (!top.dims.evaluate({c.symbols.data(), top.symbols.size()}, dims, {c.known.data(), top.symbols.size()}))
     return {Status::invalid_shape, -1};
-  return settle_memory(c);
+  return settle_memory(c, true);
 }
 
 }  // namespace

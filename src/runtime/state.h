@@ -295,7 +295,7 @@ void bind_iteration(BoundStep& bound) noexcept;
 bool is_known(const ContextState& context, std::span<const plan::DimIndex> dims) noexcept;
 // Gives growing buffers and own outputs the bytes that the dims ask for, and compares every operand with its memory. After any
 // change of dims, before a step runs.
-Status settle_memory(ContextState& context) noexcept;
+Status settle_memory(ContextState& context, bool in_run) noexcept;
 // At least `bytes` for one operand of growing size (a stack of unknown length), its content kept.
 Status grow_operand(ContextState& context, const Frame& frame, const plan::Operand& operand, std::int64_t bytes) noexcept;
 bool grow(ContextState& context, GrownBuffer& buffer, std::int64_t bytes) noexcept;

@@ -12,7 +12,7 @@
 namespace tenfold::tune {
 namespace {
 
-constexpr std::string_view kHeader = "tenfold timing cache 1";
+constexpr std::string_view kHeader = "tenfold timing cache 2";
 
 std::string escaped(std::string_view raw) {
   std::string out;

@@ -47,6 +47,8 @@ TENFOLD_API tenfold_status tenfold_context_set_allocator(tenfold_context* contex
 
 /* Binds the tensor's memory where it lies, with its strides, and sets the shape of an input. The caller keeps the tensor. */
 TENFOLD_API tenfold_status tenfold_context_bind_dlpack(tenfold_context* context, int32_t binding, const DLManagedTensorVersioned* tensor);
+/* The same with the plain struct, of whatever form. It cannot say that it is read-only: for an output it must not be. */
+TENFOLD_API tenfold_status tenfold_context_bind_dlpack_tensor(tenfold_context* context, int32_t binding, const DLTensor* tensor);
 /* The context's own memory of a binding at the shape that it has now; the caller calls the deleter. on_device: 1: the GPU's. */
 TENFOLD_API tenfold_status tenfold_context_dlpack(tenfold_context* context, int32_t binding, int32_t on_device,
                                                   DLManagedTensorVersioned** tensor);

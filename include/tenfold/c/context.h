@@ -1,4 +1,18 @@
-/* Contexts: shapes, memory, runs. */
+/* Contexts: shapes, memory, runs.
+ *
+ * Which call checks what:
+ * - tenfold_context_set_shape: the number of axes and the extents that the model fixes (TENFOLD_RUN_INVALID_SHAPE), by itself: not
+ *   whether a profile has the shape, nor whether it suits the other inputs'.
+ * - tenfold_context_bind: only that there is such a binding. Memory is compared with the shapes later, so that either may come first.
+ * - tenfold_context_shape, _prepare, _run, _enqueue: that each input has a shape (TENFOLD_RUN_NOT_READY), that the shapes suit each
+ *   other and a profile (TENFOLD_RUN_INVALID_SHAPE).
+ * - _prepare, _run, _enqueue besides: that each binding has memory (TENFOLD_RUN_NOT_READY), large enough for the shapes, and that no two
+ *   bindings share bytes where one is written (TENFOLD_RUN_INVALID_BINDING). Nothing has been computed then.
+ * - _run alone, and _wait for what was enqueued, tell what only data decides: TENFOLD_RUN_BAD_INDEX, _TOO_LARGE, _DEVICE, _FAILED.
+ * A call that fails leaves the context as it was; tenfold_last_error() names the binding.
+ *
+ * One thread uses a context at a time. What may stop its run from another thread: tenfold_context_cancel() (whatever runs in the context
+ * now), or a token and a deadline of one run (tenfold/c/run.h: tenfold_context_run_with). Both act between two steps. */
 #ifndef TENFOLD_C_CONTEXT_H
 #define TENFOLD_C_CONTEXT_H
 
@@ -14,7 +28,8 @@ TENFOLD_API tenfold_status tenfold_context_create(const tenfold_engine* engine, 
 TENFOLD_API void tenfold_context_free(tenfold_context* context);
 TENFOLD_API tenfold_status tenfold_context_set_shape(tenfold_context* context, int32_t input, const int64_t* shape,
                                                      int32_t rank);
-/* In: *rank = room in `shape`; out: the binding's rank. */
+/* Of an input as it was set, of an output as the inputs' shapes make it, whatever memory is bound: so a caller knows how much to
+ * allocate. -1: an extent that the run decides; it is known after the run. In: *rank = room in `shape`; out: the binding's rank. */
 TENFOLD_API tenfold_status tenfold_context_shape(const tenfold_context* context, int32_t binding, int64_t* shape,
                                                  int32_t* rank);
 /* Dense row-major memory of the caller, large enough for the shapes set; null: the context's own. */

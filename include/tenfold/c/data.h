@@ -34,6 +34,9 @@ TENFOLD_API tenfold_status tenfold_data_to_dlpack(const tenfold_data* data, DLMa
 /* Takes the struct over: its deleter is called when nothing uses the bytes any more, or at once where they are copied because strides are
  * not dense. A status that is not TENFOLD_OK leaves it to the caller. */
 TENFOLD_API tenfold_status tenfold_data_from_dlpack(DLManagedTensorVersioned* tensor, tenfold_data** data);
+/* The same with the form before DLPack 1.0, which cannot say that the bytes are read-only: they are. */
+TENFOLD_API tenfold_status tenfold_data_to_dlpack_unversioned(const tenfold_data* data, DLManagedTensor** tensor);
+TENFOLD_API tenfold_status tenfold_data_from_dlpack_unversioned(DLManagedTensor* tensor, tenfold_data** data);
 /* Of an element of this type ("i4": 4); 0: there is none of that name, or it is a string. */
 TENFOLD_API int32_t tenfold_dtype_bits(const char* dtype);
 

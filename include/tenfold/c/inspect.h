@@ -12,6 +12,8 @@ extern "C" {
 
 /* detail: -1 no steps, 0 one line for each step, 1 with operands. Texts live as long as the inspection. */
 TENFOLD_API tenfold_status tenfold_inspect(const tenfold_engine* engine, tenfold_inspection** inspection);
+/* Of a plan's file, without opening it: nothing runs, so its device, the processor's features and its plug-ins need not be here. */
+TENFOLD_API tenfold_status tenfold_inspect_plan(const char* path, tenfold_inspection** inspection);
 TENFOLD_API void tenfold_inspection_free(tenfold_inspection* inspection);
 TENFOLD_API tenfold_status tenfold_inspection_text(tenfold_inspection* inspection, int32_t detail, const char** text);
 TENFOLD_API tenfold_status tenfold_inspection_json(tenfold_inspection* inspection, const char** text);
@@ -24,8 +26,14 @@ typedef struct {
   int32_t constants, portable, programs;   /* one program for each profile */
   int32_t clocks;
   const char *model_hash, *build_options;  /* "bytes:XXH3 in 128 bits" of the model's file, "": no file; the build's options in words */
+  int32_t plugin_operators;           /* that its steps need of plug-ins */
 } tenfold_plan_info;
 TENFOLD_API tenfold_status tenfold_inspection_plan(const tenfold_inspection* inspection, tenfold_plan_info* info);
+/* "com.example.Snake", domain and operator; null: there is none of that number. */
+TENFOLD_API const char* tenfold_inspection_plugin_operator(const tenfold_inspection* inspection, int32_t number);
+/* Of a plan of any version: its format and the one that this library reads (either place may be null). `builder`: room for the library that
+ * built it ("tenfold 0.1.0", "": an older one, which does not say), cut off at `room` bytes with the zero; null: not asked for. */
+TENFOLD_API tenfold_status tenfold_plan_version(const char* path, uint32_t* format, uint32_t* reads, char* builder, size_t room);
 
 typedef struct {
   size_t struct_size;

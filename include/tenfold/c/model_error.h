@@ -28,6 +28,7 @@ typedef struct {
   const char *message, *hint;      /* what is wrong; what may mend it */
   const char* text;                /* all of it in words */
   int32_t outputs;                 /* how many results of the node tenfold_problems_output() names */
+  int64_t more;                    /* of the last of a list that is cut off, behind 1000: how many problems are not listed; else 0 */
 } tenfold_problem;
 TENFOLD_API tenfold_status tenfold_problems_get(const tenfold_problems* problems, int32_t index, tenfold_problem* problem);
 /* Null: there is none. */

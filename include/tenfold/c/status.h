@@ -34,7 +34,8 @@ enum {
   TENFOLD_RUN_FAILED = 109,          /* a kernel failed; the text says which step */
   TENFOLD_RUN_DEADLINE = 110         /* the run's deadline passed before its last step */
 };
-/* "invalid shape"; never null. */
+/* The name of the constant without its prefix, in small letters: "invalid_argument", "not_ready"; codes of both groups may share one
+ * ("cancelled"). Never null. */
 TENFOLD_API const char* tenfold_status_name(tenfold_status status);
 /* Of this thread's last failing call; never null, valid until its next one. */
 TENFOLD_API const char* tenfold_last_error(void);

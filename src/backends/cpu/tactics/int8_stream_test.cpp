@@ -1,4 +1,5 @@
 // Int8 products whose rows end while others are added up, against the reference, and with the bits of all other instruction sets.
+#include "backends/case_share.h"
 #include "backends/cpu/tactics/int8_check.h"
 
 namespace tenfold::backends {
@@ -49,11 +50,13 @@ const Tactic& tactic_of(const Shape& s) {
 }
 
 TEST(Int8Stream, Plain) {
+  CaseShare share;
   for (const Shape& s : kShapes) {
     for (const DType to : {DType::u8, DType::i8}) {
       Int8Case c = case_of(s);
       for (const double zero : {0, 100}) {
         if (zero != 0 && to == DType::i8) continue;
+        if (!share.next()) continue;
         c.body = quantised_end(to, 0.25, zero, DType::i32, to == DType::u8);
         check_int8(tactic_of(s), c, 1, true);
       }
@@ -69,11 +72,13 @@ TEST(Int8Stream, LargeWeights) {
 }
 
 TEST(Int8Stream, Residual) {
+  CaseShare share;
   for (const Shape& s : kShapes) {
     for (const DType residual : {DType::u8, DType::i8}) {
       Int8Case c = case_of(s);
       c.extra.push_back(cat(name(residual), s.out));
       for (const double zero : {0, 3}) {
+        if (!share.next()) continue;
         c.body = quantised_end(DType::u8, 0.5, zero, residual, true, zero);
         check_int8(tactic_of(s), c, 1, true);
       }
@@ -91,8 +96,10 @@ ir::Body end_after_a_grid(double residual_zero) {
 }
 
 TEST(Int8Stream, ResidualAfterAGrid) {
+  CaseShare share;
   for (const Shape& s : kShapes) {
     for (const double zero : {0, 9}) {
+      if (!share.next()) continue;
       Int8Case c = case_of(s);
       c.body = end_after_a_grid(zero);
       c.extra.push_back(cat("u8", s.out, "(0,255)"));
