@@ -58,6 +58,8 @@ nb::object dims_of(const BindingInfo& b) {
 }
 
 void bind_info(nb::module_& m) {
+  m.def("numpy_name", [](const std::string& dtype) { return numpy_name(dtype_of(nb::str(dtype.c_str()), "a type")); }, nb::arg("dtype"),
+        "NumPy's name of an element type: 'float32' for 'f32'.");
   nb::class_<BindingInfo>(m, "Binding", "An input or output of an engine or a model.")
       .def_ro("name", &BindingInfo::name)
       .def_prop_ro("dtype", [](const BindingInfo& b) { return std::string(name(b.dtype)); }, "Tenfold's name of the type: 'f32'.")
