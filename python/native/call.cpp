@@ -46,8 +46,9 @@ nb::object as_the_inputs(nb::object made, Maker maker, nb::handle like) {
 
 // The stream has to be known before arrays are read, for their makers bring them up to date on it.
 StreamChoice stream_for(const Slots& slots, std::span<PyObject* const> inputs, nb::handle given) {
-  if (slots.gpu < 0) return stream_of(given);
   const StreamChoice chosen = stream_of(given);
+  if (!slots.on_gpu && chosen.given) raise_error(ErrorKind::invalid_argument, "stream= is for GPUs; this engine runs on the CPU");
+  if (!slots.on_gpu) return {};
   if (chosen.given) return chosen;
   for (PyObject* input : inputs)
     if (input != nullptr && !PyObject_CheckBuffer(input)) {
@@ -96,7 +97,7 @@ void call_engine(EngineState& state, std::span<PyObject* const> inputs, std::spa
       on_host = on_host || maker == Maker::numpy || !output.is_valid();
     }
   }
-  if (!on.given || slots.gpu < 0) runner->run();
+  if (!on.given) runner->run();
   else if (runner->enqueue(on); on_host) runner->wait();
   for (int o = 0; o < slots.outputs(); ++o)
     if (!outputs[static_cast<std::size_t>(o)].is_valid() && (wanted == nullptr || wanted[o]))

@@ -21,8 +21,7 @@ std::shared_ptr<const Slots> slots_of(const Engine& engine) {
     slots->inputs += b.is_input ? 1 : 0;
   }
   slots->names = hold(names);
-  slots->device = engine.info().device;
-  if (engine.info().on_gpu) slots->gpu = 0;
+  slots->on_gpu = engine.info().on_gpu;
   return slots;
 }
 
@@ -108,8 +107,8 @@ void Runner::bind(int binding, nb::handle array, ArrayView& v, std::int64_t stre
   if (v.dtype != slot.dtype)
     raise_error(ErrorKind::invalid_argument, what + " is " + numpy_name(slot.dtype) + ", an array of " + numpy_name(v.dtype) +
                                                  " is given; nothing is converted in silence: array.astype(\"" + numpy_name(slot.dtype) + "\")");
-  if (v.on_gpu() && slots_->gpu < 0)
-    raise_error(ErrorKind::invalid_argument, what + " is given on a GPU, the engine runs on " + slots_->device + ": copy the array there");
+  if (v.on_gpu() && !slots_->on_gpu)
+    raise_error(ErrorKind::invalid_argument, what + " is given on a GPU, the engine runs on the CPU: copy the array there");
   if (!slot.is_input && v.read_only) raise_error(ErrorKind::invalid_argument, what + " is given a read-only array");
   if (v.odd) {
     if (!slot.is_input)
@@ -193,16 +192,7 @@ void Runner::forget() {
   for (nb::object& kept : kept_) kept.reset();
 }
 
-EngineState::EngineState(Engine made) : engine(std::move(made)), slots(slots_of(engine)) {
-  if (slots->gpu < 0) return;
-  const std::string device = engine.info().device;
-  if (const std::size_t colon = device.rfind(':'); colon != std::string::npos) {
-    auto mine = std::make_shared<Slots>(*slots);
-    mine->gpu = std::atoi(device.c_str() + colon + 1);
-    slots = std::move(mine);
-  }
-}
-
+EngineState::EngineState(Engine made) : engine(std::move(made)), slots(slots_of(engine)) {}
 EngineState::~EngineState() { drop_runners(); }
 
 void EngineState::drop_runners() noexcept {

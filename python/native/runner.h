@@ -24,8 +24,7 @@ struct Slot {
 struct Slots {
   std::vector<Slot> all;
   int inputs = 0;
-  int gpu = -1;                        // its number; -1: a CPU's engine
-  std::string device;
+  bool on_gpu = false;
   Held names;                          // dict from str to int
   int index(nb::handle name) const;    // raises InvalidArgument with the names
   int outputs() const { return static_cast<int>(all.size()) - inputs; }

@@ -5,7 +5,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from tenfold import _native
-from tenfold._device import _with_libraries, put_device
+from tenfold._device import _with_libraries, default_device, put_device
 from tenfold._engine import Engine
 from tenfold._network import Network
 
@@ -52,7 +52,8 @@ def retune(plan: Any, **options: Unpack[BuildOptions]) -> Engine:
     """Chooses kernels anew for an engine, or for a plan's file, on this machine. Keywords as for build(), without profiles."""
     _with_libraries()
     if options.get('device') is None:
-        options['device'] = plan.info.device if isinstance(plan, Engine) else load(plan).info.device
+        engine = plan if isinstance(plan, _native.Engine) else load(plan)
+        options['device'] = default_device() if engine.info.on_gpu else 'cpu'
     return Engine(_native.retune(plan, dict(options)))
 
 
