@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include "arrays.h"
 #include "errors.h"
 
 namespace tenfold::python {
@@ -74,7 +75,8 @@ bool Callbacks::go_on(const Progress& progress) {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (!progress_) return true;
     const nb::object answer = nb::borrow(progress_.get())(text(progress.phase), progress.done, progress.total);
-    return answer.is_none() || nb::cast<bool>(nb::bool_(answer));
+    if (!answer.is_none() && !PyBool_Check(answer.ptr())) raise_type_error("progress() returns True, False or None, got " + class_name(answer));
+    return answer.ptr() != Py_False;
   } catch (nb::python_error& e) {
     e.restore();
     keep_exception();

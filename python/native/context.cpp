@@ -119,6 +119,7 @@ nb::list profile_run(Context& c) {
     ExecutionContext& context;
     ~Unset() { context.set_profiler(nullptr); }
   } unset{c.raw()};
+  turn->settle_outputs();
   turn->run();
   nb::list told;
   for (const auto& [step, ms] : steps) told.append(nb::make_tuple(step, ms));
@@ -147,6 +148,7 @@ void bind_context(nb::module_& m) {
            nb::sig("def bind_state(self, output: str | int, input: str | int) -> None"), "The output of a run is the input of the next one.")
       .def("prepare", [](Context& c) {
              Context::Turn turn(c);
+             turn->settle_outputs();
              Status status;
              {
                nb::gil_scoped_release release;
@@ -156,12 +158,16 @@ void bind_context(nb::module_& m) {
            }, "Does all that the first run at these shapes would do.")
       .def("run", [](Context& c, std::optional<double> timeout, nb::object token) {
              Context::Turn turn(c);
+             turn->settle_outputs();
              turn->run(options_of(timeout, token));
            }, nb::arg("timeout") = nb::none(), nb::arg("token") = nb::none(), nb::sig(
              "def run(self, timeout: float | None = None, token: CancelToken | None = None) -> None"))
       .def("enqueue", [](Context& c, nb::object stream) {
              Context::Turn turn(c);
-             turn->enqueue(stream_of(stream));
+             turn->settle_outputs();
+             const StreamChoice on = stream_of(stream);
+             if (on.given && !c.slots().on_gpu) raise_error(ErrorKind::invalid_argument, "streams are for GPUs; this engine runs on the CPU");
+             turn->enqueue(on);
            }, nb::arg("stream") = nb::none(), nb::sig("def enqueue(self, stream: Any = None) -> None"),
            "Starts a run on a stream; on a CPU it is run().")
       .def("wait", [](Context& c) { Context::Turn(c)->wait(); }, "Until all that was enqueued is done.")

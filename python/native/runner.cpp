@@ -71,7 +71,7 @@ StreamChoice current_stream(const ArrayView& array) {
 Runner::Runner(const Engine& engine, std::shared_ptr<const Slots> slots) : slots_(std::move(slots)) {
   nb::gil_scoped_release release;
   context_ = engine.create_context();
-  kept_.resize(slots_->all.size());
+  kept_.resize(slots_->all.size()), bound_.resize(slots_->all.size());
 }
 
 Runner::~Runner() { drop_without_gil(context_); }
@@ -120,14 +120,14 @@ void Runner::bind(int binding, nb::handle array, ArrayView& v, std::int64_t stre
   }
   if (slot.is_input) set_shape(binding, v.extents());
   bind_memory(binding, v);
-  kept_[static_cast<std::size_t>(binding)] = v.owner;
+  kept_[static_cast<std::size_t>(binding)] = v.owner, bound_[static_cast<std::size_t>(binding)] = true;
 }
 
 void Runner::bind_nothing(int binding) {
   const Slot& slot = slots_->all[static_cast<std::size_t>(binding)];
   if (const Status status = context_->bind(binding, nullptr, 0); !status) refuse(status);
   if (!slot.is_input) context_->own_memory(binding);
-  kept_[static_cast<std::size_t>(binding)].reset();
+  kept_[static_cast<std::size_t>(binding)].reset(), bound_[static_cast<std::size_t>(binding)] = true;
 }
 
 nb::object Runner::bind_new(int binding, Maker maker, nb::handle like) {
@@ -141,7 +141,7 @@ nb::object Runner::bind_new(int binding, Maker maker, nb::handle like) {
   nb::object made = new_array(maker, like, slot.dtype, extents, data);
   const std::int64_t bytes = byte_size(slot.dtype, element_count(extents));
   if (const Status status = context_->bind(binding, bytes == 0 ? nothing : data, bytes); !status) refuse(status);
-  kept_[static_cast<std::size_t>(binding)] = made;
+  kept_[static_cast<std::size_t>(binding)] = made, bound_[static_cast<std::size_t>(binding)] = true;
   return made;
 }
 
@@ -156,6 +156,11 @@ nb::object Runner::copied(int binding) {
   const std::int64_t bytes = byte_size(slot.dtype, element_count(extents));
   if (bytes > 0) std::memcpy(data, context_->own_memory(binding), static_cast<std::size_t>(bytes));
   return made;
+}
+
+void Runner::settle_outputs() {
+  for (std::size_t b = static_cast<std::size_t>(slots_->inputs); b < bound_.size(); ++b)
+    if (!bound_[b]) bind_nothing(static_cast<int>(b));
 }
 
 void Runner::run(const RunOptions& options) {

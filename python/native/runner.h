@@ -58,6 +58,7 @@ class Runner {
   nb::object bind_new(int binding, Maker maker, nb::handle like);          // null: only the run knows its size
   nb::object bound(int binding) const { return kept_[static_cast<std::size_t>(binding)]; }   // null: none
   nb::object copied(int binding);                       // of the context's own memory, into a new array of NumPy
+  void settle_outputs();                                // those that nobody has bound get the context's own memory
   void run(const RunOptions& options = {});
   void enqueue(const StreamChoice& stream, const RunOptions& options = {});
   void wait();
@@ -72,6 +73,7 @@ class Runner {
   std::shared_ptr<const Slots> slots_;
   std::unique_ptr<ExecutionContext> context_;
   std::vector<nb::object> kept_;
+  std::vector<bool> bound_;
   bool pending_ = false;                                // enqueued, and not waited for
   StreamChoice stream_;
 };
