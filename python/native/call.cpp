@@ -30,7 +30,7 @@ void check_out(Runner& runner, int binding, const ArrayView& view) {
   std::array<std::int64_t, kMostDims> shape;
   int rank = 0;
   const std::string what = runner.slots().all[static_cast<std::size_t>(binding)].what();
-  if (!runner.output_shape(binding, shape, rank))
+  if (!runner.output_shape(binding, shape, rank) || runner.sized_by_run(binding))
     raise_error(ErrorKind::invalid_argument, what + " has a size that only the run knows: leave out= away for it");
   const std::span extents(shape.data(), static_cast<std::size_t>(rank));
   if (!std::equal(extents.begin(), extents.end(), view.extents().begin(), view.extents().end()))

@@ -71,7 +71,7 @@ StreamChoice current_stream(const ArrayView& array) {
 Runner::Runner(const Engine& engine, std::shared_ptr<const Slots> slots) : slots_(std::move(slots)) {
   nb::gil_scoped_release release;
   context_ = engine.create_context();
-  kept_.resize(slots_->all.size()), bound_.resize(slots_->all.size());
+  kept_.resize(slots_->all.size()), bound_.resize(slots_->all.size()), by_run_.resize(slots_->all.size());
 }
 
 Runner::~Runner() { drop_without_gil(context_); }
@@ -88,7 +88,7 @@ void Runner::set_shape(int binding, std::span<const std::int64_t> shape) {
 bool Runner::output_shape(int binding, std::span<std::int64_t> to, int& rank) {
   if (const Status status = context_->shape(binding, to, rank); !status) refuse(status);
   for (int d = 0; d < rank; ++d)
-    if (to[static_cast<std::size_t>(d)] < 0) return false;
+    if (to[static_cast<std::size_t>(d)] < 0) return by_run_[static_cast<std::size_t>(binding)] = true, false;
   return true;
 }
 
@@ -134,7 +134,7 @@ nb::object Runner::bind_new(int binding, Maker maker, nb::handle like) {
   std::array<std::int64_t, kMostDims> shape;
   int rank = 0;
   const bool known = output_shape(binding, shape, rank);
-  if (!known) return bind_nothing(binding), nb::object();
+  if (!known || sized_by_run(binding)) return bind_nothing(binding), nb::object();
   const Slot& slot = slots_->all[static_cast<std::size_t>(binding)];
   void* data = nullptr;
   const std::span extents(shape.data(), static_cast<std::size_t>(rank));

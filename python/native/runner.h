@@ -55,6 +55,8 @@ class Runner {
   void bind_nothing(int binding);                       // the context's own memory, or the default
   void set_shape(int binding, std::span<const std::int64_t> shape);
   bool output_shape(int binding, std::span<std::int64_t> to, int& rank);   // false: only the run knows it
+  // Whether only the run ever knows it: behind a run the shape is there, and says nothing of the next one.
+  bool sized_by_run(int binding) const { return by_run_[static_cast<std::size_t>(binding)]; }
   nb::object bind_new(int binding, Maker maker, nb::handle like);          // null: only the run knows its size
   nb::object bound(int binding) const { return kept_[static_cast<std::size_t>(binding)]; }   // null: none
   nb::object copied(int binding);                       // of the context's own memory, into a new array of NumPy
@@ -73,7 +75,7 @@ class Runner {
   std::shared_ptr<const Slots> slots_;
   std::unique_ptr<ExecutionContext> context_;
   std::vector<nb::object> kept_;
-  std::vector<bool> bound_;
+  std::vector<bool> bound_, by_run_;
   bool pending_ = false;                                // enqueued, and not waited for
   StreamChoice stream_;
 };
