@@ -66,6 +66,7 @@ void call_engine(EngineState& state, std::span<PyObject* const> inputs, std::spa
   const StreamChoice on = stream_for(slots, inputs, stream);
   Borrowed runner(state, on);
   if (runner->pending() && !(on.given && runner->stream().number == on.number)) runner->wait();
+  runner->unbind_outputs();
   Maker maker = Maker::numpy;
   nb::handle like;
   bool on_host = false;

@@ -53,7 +53,7 @@ void Callbacks::finish() {
 LogCallback Callbacks::log() {
   return [self = shared_from_this()](Severity severity, std::string_view line) {
     if (leaving()) return;
-    nb::gil_scoped_acquire acquire;
+    const Locked locked;
     try {
       const nb::object words = text(line);
       if (self->log_) nb::borrow(self->log_.get())(name_of(severity), words);
@@ -70,7 +70,7 @@ bool Callbacks::go_on(const Progress& progress) {
   const auto now = std::chrono::steady_clock::now();
   if (leaving() || (!progress_ && now - looked_ < kBetweenLooks)) return true;
   looked_ = now;
-  nb::gil_scoped_acquire acquire;
+  const Locked locked;
   try {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (!progress_) return true;
@@ -91,7 +91,7 @@ void Callbacks::watch(BuildConfig& config) {
 std::function<int(const TacticQuestion&)> Callbacks::choose(nb::handle function) {
   return [self = shared_from_this(), held = hold(function)](const TacticQuestion& question) {
     if (self->failed()) return -1;
-    nb::gil_scoped_acquire acquire;
+    const Locked locked;
     try {
       nb::list candidates;
       for (const TacticCandidate& c : question.candidates)
@@ -112,7 +112,7 @@ std::function<int(const TacticQuestion&)> Callbacks::choose(nb::handle function)
 std::function<void(std::string_view, std::string_view)> Callbacks::dump(nb::handle function) {
   return [self = shared_from_this(), held = hold(function)](std::string_view pass, std::string_view graph) {
     if (self->failed()) return;
-    nb::gil_scoped_acquire acquire;
+    const Locked locked;
     try {
       nb::borrow(held.get())(text(pass), text(graph));
     } catch (nb::python_error& e) {

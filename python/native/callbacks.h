@@ -42,7 +42,7 @@ class Callbacks : public std::enable_shared_from_this<Callbacks> {
  private:
   template <class Work>
   static auto unlocked(Work& work) {
-    nb::gil_scoped_release release;
+    const Unlocked without;
     return work();
   }
   bool failed() const;

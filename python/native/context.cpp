@@ -151,7 +151,7 @@ void bind_context(nb::module_& m) {
              turn->settle_outputs();
              Status status;
              {
-               nb::gil_scoped_release release;
+               const Unlocked unlocked;
                status = c.raw().prepare();
              }
              if (!status) turn->refuse(status);

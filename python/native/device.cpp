@@ -5,7 +5,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include "native.h"
+#include "python_state.h"
 #include "tenfold/device_error.h"
 
 namespace tenfold::python {
@@ -24,11 +24,11 @@ void bind_device(nb::module_& m) {
       .def_ro("cores", &DeviceDescription::cores)
       .def("__repr__", [](const DeviceDescription& d) { return "<" + d.device + ": " + d.name + ", " + d.features + ">"; });
   m.def("devices", [] {
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     return devices();
   }, "All devices that engines can run on.");
   m.def("why_no_gpu", [] {
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     return why_no_gpu();
   }, "One line; empty if devices() lists a GPU.");
   m.def("free_memory", &free_memory, nb::arg("device"), "Bytes that a GPU has free now; -1 of a CPU.");

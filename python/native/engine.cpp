@@ -18,7 +18,7 @@ namespace {
 nb::object plan_bytes(const PyEngine& e) {
   std::vector<std::byte> plan;
   {
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     plan = e.state->engine.serialize();
   }
   return nb::bytes(plan.data(), plan.size());
@@ -26,7 +26,7 @@ nb::object plan_bytes(const PyEngine& e) {
 
 void save(const PyEngine& e, nb::handle path) {
   const std::string file = text_of(path);
-  nb::gil_scoped_release release;
+  const Unlocked unlocked;
   e.state->engine.save(file);
 }
 
@@ -37,7 +37,7 @@ PyEngine refit(const PyEngine& e, nb::handle weights) {
   for (auto& [name, value] : named) values.emplace_back(name, std::move(value));
   std::optional<Engine> made;
   {
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     made = e.state->engine.refit(values);
   }
   return {std::make_shared<EngineState>(std::move(*made))};

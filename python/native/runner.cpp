@@ -69,7 +69,7 @@ StreamChoice current_stream(const ArrayView& array) {
 }
 
 Runner::Runner(const Engine& engine, std::shared_ptr<const Slots> slots) : slots_(std::move(slots)) {
-  nb::gil_scoped_release release;
+  const Unlocked unlocked;
   context_ = engine.create_context();
   kept_.resize(slots_->all.size()), bound_.resize(slots_->all.size()), by_run_.resize(slots_->all.size());
 }
@@ -166,7 +166,7 @@ void Runner::settle_outputs() {
 void Runner::run(const RunOptions& options) {
   Status status;
   {
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     status = context_->run_with(options);
   }
   pending_ = false;
@@ -176,7 +176,7 @@ void Runner::run(const RunOptions& options) {
 void Runner::enqueue(const StreamChoice& stream, const RunOptions& options) {
   Status status;
   {
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     status = context_->enqueue(stream.handle(), options);
   }
   pending_ = true, stream_ = stream;
@@ -186,7 +186,7 @@ void Runner::enqueue(const StreamChoice& stream, const RunOptions& options) {
 void Runner::wait() {
   Status status;
   {
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     status = context_->wait();
   }
   pending_ = false;
@@ -195,6 +195,10 @@ void Runner::wait() {
 
 void Runner::forget() {
   for (nb::object& kept : kept_) kept.reset();
+}
+
+void Runner::unbind_outputs() {
+  for (int b = slots_->inputs; b < static_cast<int>(slots_->all.size()); ++b) context_->bind(b, nullptr, 0);
 }
 
 EngineState::EngineState(Engine made) : engine(std::move(made)), slots(slots_of(engine)) {}

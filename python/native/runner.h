@@ -64,7 +64,8 @@ class Runner {
   void run(const RunOptions& options = {});
   void enqueue(const StreamChoice& stream, const RunOptions& options = {});
   void wait();
-  void forget();                                        // arrays that are bound; they are to be bound anew
+  void forget();                                        // arrays that are bound
+  void unbind_outputs();                                // what was bound for other shapes may be too small to ask for sizes
   bool pending() const { return pending_; }
   const StreamChoice& stream() const { return stream_; }
   [[noreturn]] void refuse(Status status);

@@ -5,7 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "native.h"
+#include "python_state.h"
 
 namespace tenfold::python {
 
@@ -21,7 +21,7 @@ void bind_runtime(nb::module_& m) {
              new (self) Runtime(RuntimeOptions{.threads = threads, .log = {}, .gpu_memory_limit = limit, .gpu_memory_kept = kept});
            }, nb::arg("threads") = 0, nb::arg("gpu_memory_limit") = 0, nb::arg("gpu_memory_kept") = 0)
       .def_prop_ro("use", &Runtime::use)
-      .def("trim_gpu_memory", &Runtime::trim_gpu_memory, nb::arg("kept") = 0, nb::call_guard<nb::gil_scoped_release>(),
+      .def("trim_gpu_memory", &Runtime::trim_gpu_memory, nb::arg("kept") = 0, nb::call_guard<Unlocked>(),
            "Gives freed memory of all GPUs back; how many bytes went.");
 }
 
