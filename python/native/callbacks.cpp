@@ -9,7 +9,7 @@
 namespace tenfold::python {
 namespace {
 
-constexpr auto kBetweenLooks = std::chrono::milliseconds(50);   // for signals, where nobody else wants to hear of the progress
+constexpr auto kBetweenLooks = std::chrono::milliseconds(50);   // for signals
 
 nb::object text(std::string_view s) { return nb::steal(PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "replace")); }
 
@@ -65,15 +65,22 @@ LogCallback Callbacks::log() {
   };
 }
 
-bool Callbacks::go_on(const Progress& progress) {
+bool Callbacks::look() {
   if (failed()) return false;
   const auto now = std::chrono::steady_clock::now();
-  if (leaving() || (!progress_ && now - looked_ < kBetweenLooks)) return true;
+  if (leaving() || now - looked_ < kBetweenLooks) return true;
   looked_ = now;
   const Locked locked;
+  if (PyErr_CheckSignals() == 0) return true;
+  keep_exception();
+  return false;
+}
+
+bool Callbacks::go_on(const Progress& progress) {
+  if (!look()) return false;
+  if (leaving() || !progress_) return true;
+  const Locked locked;
   try {
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    if (!progress_) return true;
     const nb::object answer = nb::borrow(progress_.get())(text(progress.phase), progress.done, progress.total);
     if (!answer.is_none() && !PyBool_Check(answer.ptr())) raise_type_error("progress() returns True, False or None, got " + class_name(answer));
     return answer.ptr() != Py_False;

@@ -7,6 +7,7 @@
 
 #include "python_state.h"
 #include "tenfold/build.h"
+#include "tenfold/internal/interrupts.h"
 
 namespace tenfold::python {
 
@@ -41,13 +42,15 @@ class Callbacks : public std::enable_shared_from_this<Callbacks> {
 
  private:
   template <class Work>
-  static auto unlocked(Work& work) {
+  auto unlocked(Work& work) {
+    const Interrupts interrupts([this] { return look(); });
     const Unlocked without;
     return work();
   }
   bool failed() const;
   void keep_exception() noexcept;                 // with the lock: takes the one that is set
   void finish();                                  // raises what was kept
+  bool look();                                    // for signals, now and then; false: something was raised
   bool go_on(const Progress& progress);
 
   Held log_, progress_, exception_;
