@@ -13,17 +13,28 @@ struct TypeName {
   const char *numpy, *torch;
 };
 constexpr TypeName kNames[] = {
-    {DType::f32, "float32", "float32"},        {DType::f64, "float64", "float64"},
-    {DType::f16, "float16", "float16"},        {DType::bf16, "bfloat16", "bfloat16"},
-    {DType::i64, "int64", "int64"},            {DType::i32, "int32", "int32"},
-    {DType::i16, "int16", "int16"},            {DType::i8, "int8", "int8"},
-    {DType::u64, "uint64", "uint64"},          {DType::u32, "uint32", "uint32"},
-    {DType::u16, "uint16", "uint16"},          {DType::u8, "uint8", "uint8"},
-    {DType::i4, "int4", ""},                   {DType::u4, "uint4", ""},
-    {DType::i2, "int2", ""},                   {DType::u2, "uint2", ""},
-    {DType::boolean, "bool", "bool"},          {DType::f8e4m3fn, "float8_e4m3fn", "float8_e4m3fn"},
-    {DType::f8e4m3fnuz, "float8_e4m3fnuz", "float8_e4m3fnuz"}, {DType::f8e5m2, "float8_e5m2", "float8_e5m2"},
-    {DType::f8e5m2fnuz, "float8_e5m2fnuz", "float8_e5m2fnuz"}, {DType::f8e8m0, "float8_e8m0fnu", "float8_e8m0fnu"},
+    {DType::f32, "float32", "float32"},
+    {DType::f64, "float64", "float64"},
+    {DType::f16, "float16", "float16"},
+    {DType::bf16, "bfloat16", "bfloat16"},
+    {DType::i64, "int64", "int64"},
+    {DType::i32, "int32", "int32"},
+    {DType::i16, "int16", "int16"},
+    {DType::i8, "int8", "int8"},
+    {DType::u64, "uint64", "uint64"},
+    {DType::u32, "uint32", "uint32"},
+    {DType::u16, "uint16", "uint16"},
+    {DType::u8, "uint8", "uint8"},
+    {DType::i4, "int4", ""},
+    {DType::u4, "uint4", ""},
+    {DType::i2, "int2", ""},
+    {DType::u2, "uint2", ""},
+    {DType::boolean, "bool", "bool"},
+    {DType::f8e4m3fn, "float8_e4m3fn", "float8_e4m3fn"},
+    {DType::f8e4m3fnuz, "float8_e4m3fnuz", "float8_e4m3fnuz"},
+    {DType::f8e5m2, "float8_e5m2", "float8_e5m2"},
+    {DType::f8e5m2fnuz, "float8_e5m2fnuz", "float8_e5m2fnuz"},
+    {DType::f8e8m0, "float8_e8m0fnu", "float8_e8m0fnu"},
     {DType::f4e2m1, "float4_e2m1fn", ""},
 };
 
@@ -94,7 +105,7 @@ std::string numpy_name(DType type) {
 }
 
 nb::object numpy_dtype(DType type) {
-  static PyObject* made[static_cast<int>(DType::count_)] = {};   // kept for ever
+  static PyObject* made[static_cast<int>(DType::count_)] = {};  // kept for ever
   PyObject*& known = made[static_cast<int>(type)];
   if (known != nullptr) return nb::borrow(known);
   const TypeName* n = named(type);
@@ -108,7 +119,8 @@ nb::object numpy_dtype(DType type) {
     try {
       dtype = module_of("numpy").attr("dtype")(module_of("ml_dtypes").attr(n->numpy));
     } catch (nb::python_error&) {
-      raise_error(ErrorKind::unsupported, "NumPy has no " + std::string(n->numpy) + " without the package ml_dtypes: pip install ml_dtypes");
+      raise_error(ErrorKind::unsupported,
+                  "NumPy has no " + std::string(n->numpy) + " without the package ml_dtypes: pip install ml_dtypes");
     }
   }
   known = dtype.inc_ref().ptr();
@@ -123,7 +135,7 @@ nb::object torch_dtype(DType type) {
 }
 
 Maker maker_of(nb::handle array) {
-  const auto is = [&](const char* module, const char* type) {   // only if somebody has imported the module
+  const auto is = [&](const char* module, const char* type) {  // only if somebody has imported the module
     PyObject* modules = PyImport_GetModuleDict();
     PyObject* found = PyDict_GetItemString(modules, module);
     return found != nullptr && nb::hasattr(found, type) && PyObject_IsInstance(array.ptr(), nb::getattr(found, type).ptr()) == 1;

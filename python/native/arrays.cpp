@@ -45,7 +45,7 @@ bool read_buffer(ArrayView& v, nb::handle array, const std::string& what) {
     v.shape[i] = b.shape[d], v.strides[i] = b.strides[d] / b.itemsize;
     if (b.strides[d] % b.itemsize != 0 && b.shape[d] > 1) v.odd = true;
   }
-  v.owner = nb::borrow(array);   // NumPy leaves memory that others refer to where it is
+  v.owner = nb::borrow(array);  // NumPy leaves memory that others refer to where it is
   settle(v);
   return true;
 }
@@ -103,7 +103,7 @@ nb::object ask_dlpack(nb::handle array, nb::object stream) {
   try {
     return ask(nb::arg("stream") = stream, nb::arg("max_version") = nb::make_tuple(1, 0));
   } catch (nb::python_error& e) {
-    if (!e.matches(PyExc_TypeError)) throw;   // one from before the versions
+    if (!e.matches(PyExc_TypeError)) throw;  // one from before the versions
   }
   return stream.is_none() ? ask() : ask(nb::arg("stream") = stream);
 }
@@ -116,7 +116,8 @@ bool read_dlpack(ArrayView& v, nb::handle array, const std::string& what, std::i
   if (nb::hasattr(array, "__dlpack_device__")) {
     const nb::object device = array.attr("__dlpack_device__")();
     const int kind = nb::cast<int>(nb::object(nb::int_(nb::object(device[0]))));
-    if (kind == kDLCUDA || kind == kDLCUDAManaged) on = nb::int_(stream);
+    if (kind == kDLCUDA || kind == kDLCUDAManaged)
+      on = nb::int_(stream);
     else if (kind != kDLCPU && kind != kDLCUDAHost)
       raise_error(ErrorKind::invalid_argument, what + " lies on a device of kind " + std::to_string(kind) +
                                                    " (as DLPack counts them), where no engine of Tenfold runs: copy it to the host");

@@ -23,9 +23,9 @@ struct ArrayView {
   void* data = nullptr;
   DType dtype = DType::f32;
   int rank = 0;
-  std::array<std::int64_t, kMostDims> shape, strides;   // strides in elements
-  bool dense = true;                                    // row major, nothing between elements
-  bool odd = false;                                     // strides that are negative or no whole elements, or an address that is odd
+  std::array<std::int64_t, kMostDims> shape, strides;  // strides in elements
+  bool dense = true;                                   // row major, nothing between elements
+  bool odd = false;                                    // strides that are negative or no whole elements, or an address that is odd
   bool read_only = false;
   DLDevice device{kDLCPU, 0};
   Maker maker = Maker::numpy;
@@ -33,7 +33,7 @@ struct ArrayView {
   std::span<const std::int64_t> extents() const { return {shape.data(), static_cast<std::size_t>(rank)}; }
   std::span<const std::int64_t> steps() const { return {strides.data(), static_cast<std::size_t>(rank)}; }
   std::int64_t elements() const;
-  std::int64_t reach() const;   // bytes from `data` to the array's end
+  std::int64_t reach() const;  // bytes from `data` to the array's end
   bool on_gpu() const { return device.device_type == kDLCUDA || device.device_type == kDLCUDAManaged; }
 };
 
@@ -52,13 +52,13 @@ nb::object array_of(const Tensor& tensor);
 DType dtype_of(nb::handle name, const std::string& what);
 // NumPy's dtype of an element; raises Unsupported for types that NumPy (with ml_dtypes) does not have, and types of less than a byte.
 nb::object numpy_dtype(DType dtype);
-std::string numpy_name(DType dtype);   // "float32"
+std::string numpy_name(DType dtype);  // "float32"
 
 // A new array for a result, and its memory. `like`: an array of that maker, which says the device.
 nb::object new_array(Maker maker, nb::handle like, DType dtype, std::span<const std::int64_t> shape, void*& data);
 
-nb::object module_of(const char* name);                  // imported
+nb::object module_of(const char* name);  // imported
 nb::object tuple_of(std::span<const std::int64_t> numbers);
-std::string class_name(nb::handle object);                // "str"
+std::string class_name(nb::handle object);  // "str"
 
 }  // namespace tenfold::python

@@ -110,17 +110,21 @@ std::vector<ModelProblem> problems_of(nb::handle path, const nb::dict& keywords)
 }  // namespace
 
 void bind_build(nb::module_& m) {
-  m.def("build", [](nb::object model, nb::dict options) { return build_any(model, options, nullptr); }, nb::arg("model"), nb::arg("options"));
+  m.def(
+      "build", [](nb::object model, nb::dict options) { return build_any(model, options, nullptr); }, nb::arg("model"), nb::arg("options"));
   m.def("load", &load_any, nb::arg("plan"), nb::arg("options"));
   m.def("retune", &retune_any, nb::arg("plan"), nb::arg("options"));
   m.def("weights", &weights_of, nb::arg("path"), nb::arg("options"));
   m.def("model_bindings", &bindings_of, nb::arg("model"), nb::arg("options"));
   m.def("check", &problems_of, nb::arg("path"), nb::arg("options"));
-  m.def("supported_operators", [] {
-    nb::list told;
-    for (const OperatorInfo& op : supported_operators()) told.append(nb::make_tuple(op.domain, op.name, op.since));
-    return told;
-  }, nb::sig("def supported_operators() -> list[tuple[str, str, int]]"), "ONNX operators: domain, name, first opset.");
+  m.def(
+      "supported_operators",
+      [] {
+        nb::list told;
+        for (const OperatorInfo& op : supported_operators()) told.append(nb::make_tuple(op.domain, op.name, op.since));
+        return told;
+      },
+      nb::sig("def supported_operators() -> list[tuple[str, str, int]]"), "ONNX operators: domain, name, first opset.");
 }
 
 }  // namespace tenfold::python

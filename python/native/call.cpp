@@ -34,8 +34,8 @@ void check_out(Runner& runner, int binding, const ArrayView& view) {
     raise_error(ErrorKind::invalid_argument, what + " has a size that only the run knows: leave out= away for it");
   const std::span extents(shape.data(), static_cast<std::size_t>(rank));
   if (!std::equal(extents.begin(), extents.end(), view.extents().begin(), view.extents().end()))
-    raise_error(ErrorKind::invalid_argument, what + " has the shape [" + text(extents) + "] for these inputs, an array of [" +
-                                                 text(view.extents()) + "] is given");
+    raise_error(ErrorKind::invalid_argument,
+                what + " has the shape [" + text(extents) + "] for these inputs, an array of [" + text(view.extents()) + "] is given");
 }
 
 nb::object as_the_inputs(nb::object made, Maker maker, nb::handle like) {
@@ -61,7 +61,8 @@ StreamChoice stream_for(const Slots& slots, std::span<PyObject* const> inputs, n
 
 }  // namespace
 
-void call_engine(EngineState& state, std::span<PyObject* const> inputs, std::span<nb::object> outputs, const bool* wanted, nb::handle stream) {
+void call_engine(EngineState& state, std::span<PyObject* const> inputs, std::span<nb::object> outputs, const bool* wanted,
+                 nb::handle stream) {
   const Slots& slots = *state.slots;
   const StreamChoice on = stream_for(slots, inputs, stream);
   Borrowed runner(state, on);
@@ -98,8 +99,10 @@ void call_engine(EngineState& state, std::span<PyObject* const> inputs, std::spa
       on_host = on_host || maker == Maker::numpy || !output.is_valid();
     }
   }
-  if (!on.given) runner->run();
-  else if (runner->enqueue(on); on_host) runner->wait();
+  if (!on.given)
+    runner->run();
+  else if (runner->enqueue(on); on_host)
+    runner->wait();
   for (int o = 0; o < slots.outputs(); ++o)
     if (!outputs[static_cast<std::size_t>(o)].is_valid() && (wanted == nullptr || wanted[o]))
       outputs[static_cast<std::size_t>(o)] = as_the_inputs(runner->copied(slots.inputs + o), maker, like);
@@ -111,14 +114,15 @@ void read_inputs(const Slots& slots, const nb::args& args, std::vector<PyObject*
   if (args.size() == 1 && PyDict_Check(args[0].ptr())) {
     for (auto [name, array] : nb::borrow<nb::dict>(args[0])) {
       const int i = slots.index(name);
-      if (i >= slots.inputs) raise_error(ErrorKind::invalid_argument, slots.all[static_cast<std::size_t>(i)].what() + " is given as an input");
+      if (i >= slots.inputs)
+        raise_error(ErrorKind::invalid_argument, slots.all[static_cast<std::size_t>(i)].what() + " is given as an input");
       inputs[static_cast<std::size_t>(i)] = array.ptr();
     }
     return;
   }
   if (static_cast<int>(args.size()) > slots.inputs)
-    raise_error(ErrorKind::invalid_argument, std::to_string(args.size()) + " arrays are given, the engine has " +
-                                                 std::to_string(slots.inputs) + " inputs");
+    raise_error(ErrorKind::invalid_argument,
+                std::to_string(args.size()) + " arrays are given, the engine has " + std::to_string(slots.inputs) + " inputs");
   for (std::size_t i = 0; i < args.size(); ++i)
     if (!args[i].is_none()) inputs[i] = args[i].ptr();
 }
@@ -153,9 +157,12 @@ nb::object call_with(EngineState& state, nb::args args, nb::kwargs keywords) {
   nb::handle out, stream;
   for (auto [key, value] : keywords) {
     const std::string_view name = nb::cast<const char*>(key);
-    if (name == "out") out = value;
-    else if (name == "stream") stream = value;
-    else raise_type_error("an engine is called with arrays, out= and stream=, got " + std::string(name) + "=; inputs by name come in a dict");
+    if (name == "out")
+      out = value;
+    else if (name == "stream")
+      stream = value;
+    else
+      raise_type_error("an engine is called with arrays, out= and stream=, got " + std::string(name) + "=; inputs by name come in a dict");
   }
   std::vector<PyObject*> inputs(static_cast<std::size_t>(slots.inputs), nullptr);
   std::vector<nb::object> outputs(static_cast<std::size_t>(slots.outputs()));
@@ -174,7 +181,8 @@ nb::object run_feed(EngineState& state, nb::object names, nb::dict feed) {
   std::vector<nb::object> outputs(static_cast<std::size_t>(slots.outputs()));
   for (auto [name, array] : feed) {
     const int i = slots.index(name);
-    if (i >= slots.inputs) raise_error(ErrorKind::invalid_argument, slots.all[static_cast<std::size_t>(i)].what() + " is given as an input");
+    if (i >= slots.inputs)
+      raise_error(ErrorKind::invalid_argument, slots.all[static_cast<std::size_t>(i)].what() + " is given as an input");
     inputs[static_cast<std::size_t>(i)] = array.ptr();
   }
   nb::list results;

@@ -9,10 +9,9 @@
 namespace tenfold::python {
 namespace {
 
-constexpr auto kBetweenLooks = std::chrono::milliseconds(50);   // for signals
+constexpr auto kBetweenLooks = std::chrono::milliseconds(50);  // for signals
 
 nb::object text(std::string_view s) { return nb::steal(PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "replace")); }
-
 
 }  // namespace
 
@@ -56,8 +55,10 @@ LogCallback Callbacks::log() {
     const Locked locked;
     try {
       const nb::object words = text(line);
-      if (self->log_) nb::borrow(self->log_.get())(name_of(severity), words);
-      else nb::module_::import_("tenfold._log").attr("line")(static_cast<int>(severity), words);
+      if (self->log_)
+        nb::borrow(self->log_.get())(name_of(severity), words);
+      else
+        nb::module_::import_("tenfold._log").attr("line")(static_cast<int>(severity), words);
     } catch (nb::python_error& e) {
       e.restore();
       self->keep_exception();
@@ -82,7 +83,8 @@ bool Callbacks::go_on(const Progress& progress) {
   const Locked locked;
   try {
     const nb::object answer = nb::borrow(progress_.get())(text(progress.phase), progress.done, progress.total);
-    if (!answer.is_none() && !PyBool_Check(answer.ptr())) raise_type_error("progress() returns True, False or None, got " + class_name(answer));
+    if (!answer.is_none() && !PyBool_Check(answer.ptr()))
+      raise_type_error("progress() returns True, False or None, got " + class_name(answer));
     return answer.ptr() != Py_False;
   } catch (nb::python_error& e) {
     e.restore();
@@ -101,8 +103,7 @@ std::function<int(const TacticQuestion&)> Callbacks::choose(nb::handle function)
     const Locked locked;
     try {
       nb::list candidates;
-      for (const TacticCandidate& c : question.candidates)
-        candidates.append(nb::make_tuple(text(c.tactic), text(c.config), c.nanoseconds));
+      for (const TacticCandidate& c : question.candidates) candidates.append(nb::make_tuple(text(c.tactic), text(c.config), c.nanoseconds));
       const nb::object answer = nb::borrow(held.get())(text(question.node), text(question.problem), candidates);
       if (answer.is_none()) return -1;
       const long index = PyLong_AsLong(answer.ptr());

@@ -17,8 +17,8 @@ class Callbacks : public std::enable_shared_from_this<Callbacks> {
  public:
   void log_to(nb::handle function) { log_ = hold(function); }
   void progress_to(nb::handle function) { progress_ = hold(function); }
-  LogCallback log();                              // to the function, or to the logger "tenfold"
-  void watch(BuildConfig& config);                // sets progress, always: signals are looked for there
+  LogCallback log();                // to the function, or to the logger "tenfold"
+  void watch(BuildConfig& config);  // sets progress, always: signals are looked for there
   std::function<int(const TacticQuestion&)> choose(nb::handle function);
   std::function<void(std::string_view, std::string_view)> dump(nb::handle function);
 
@@ -48,9 +48,9 @@ class Callbacks : public std::enable_shared_from_this<Callbacks> {
     return work();
   }
   bool failed() const;
-  void keep_exception() noexcept;                 // with the lock: takes the one that is set
-  void finish();                                  // raises what was kept
-  bool look();                                    // for signals, now and then; false: something was raised
+  void keep_exception() noexcept;  // with the lock: takes the one that is set
+  void finish();                   // raises what was kept
+  bool look();                     // for signals, now and then; false: something was raised
   bool go_on(const Progress& progress);
 
   Held log_, progress_, exception_;
@@ -59,6 +59,6 @@ class Callbacks : public std::enable_shared_from_this<Callbacks> {
   std::chrono::steady_clock::time_point looked_{};
 };
 
-const char* name_of(Severity severity);            // "verbose", "info", "warning", "error"
+const char* name_of(Severity severity);  // "verbose", "info", "warning", "error"
 
 }  // namespace tenfold::python

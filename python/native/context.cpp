@@ -68,7 +68,8 @@ RunOptions options_of(std::optional<double> seconds, nb::handle token) {
   RunOptions options;
   if (seconds) {
     if (!(*seconds >= 0)) raise_error(ErrorKind::invalid_argument, "timeout is a number of seconds from 0");
-    options.deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(*seconds, 1e9) * 1e9));
+    options.deadline =
+        std::chrono::steady_clock::now() + std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(*seconds, 1e9) * 1e9));
   }
   if (!token.is_none()) options.token = nb::cast<CancelToken&>(token);
   return options;
@@ -135,8 +136,7 @@ void bind_context(nb::module_& m) {
       .def_prop_ro("cancelled", &CancelToken::cancelled);
   nb::class_<Context>(m, "Context", "Runs an engine; one thread at a time.")
       .def(nb::init<const PyEngine&>(), nb::arg("engine"))
-      .def("bind", &bind, nb::arg("binding"), nb::arg("array").none(),
-           nb::sig("def bind(self, binding: str | int, array: Any) -> None"),
+      .def("bind", &bind, nb::arg("binding"), nb::arg("array").none(), nb::sig("def bind(self, binding: str | int, array: Any) -> None"),
            "Inputs are read from the array and outputs written to it, where it lies, in every run until another is bound. Sets an input's "
            "shape. None: the context's own memory.")
       .def("set_shape", &set_shape, nb::arg("binding"), nb::arg("shape"),
@@ -145,38 +145,54 @@ void bind_context(nb::module_& m) {
            "For the shapes that are set; extents that only the run knows are -1 before it.")
       .def("set_profile", &set_profile, nb::arg("profile"))
       .def("bind_state", &bind_state, nb::arg("output"), nb::arg("input"),
-           nb::sig("def bind_state(self, output: str | int, input: str | int) -> None"), "The output of a run is the input of the next one.")
-      .def("prepare", [](Context& c) {
-             Context::Turn turn(c);
-             turn->settle_outputs();
-             Status status;
-             {
-               const Unlocked unlocked;
-               status = c.raw().prepare();
-             }
-             if (!status) turn->refuse(status);
-           }, "Does all that the first run at these shapes would do.")
-      .def("run", [](Context& c, std::optional<double> timeout, nb::object token) {
-             Context::Turn turn(c);
-             turn->settle_outputs();
-             turn->run(options_of(timeout, token));
-           }, nb::arg("timeout") = nb::none(), nb::arg("token") = nb::none(), nb::sig(
-             "def run(self, timeout: float | None = None, token: CancelToken | None = None) -> None"))
-      .def("enqueue", [](Context& c, nb::object stream) {
-             Context::Turn turn(c);
-             turn->settle_outputs();
-             const StreamChoice on = stream_of(stream);
-             if (on.given && !c.slots().on_gpu) raise_error(ErrorKind::invalid_argument, "streams are for GPUs; this engine runs on the CPU");
-             turn->enqueue(on);
-           }, nb::arg("stream") = nb::none(), nb::sig("def enqueue(self, stream: Any = None) -> None"),
-           "Starts a run on a stream; on a CPU it is run().")
-      .def("wait", [](Context& c) { Context::Turn(c)->wait(); }, "Until all that was enqueued is done.")
+           nb::sig("def bind_state(self, output: str | int, input: str | int) -> None"),
+           "The output of a run is the input of the next one.")
+      .def(
+          "prepare",
+          [](Context& c) {
+            Context::Turn turn(c);
+            turn->settle_outputs();
+            Status status;
+            {
+              const Unlocked unlocked;
+              status = c.raw().prepare();
+            }
+            if (!status) turn->refuse(status);
+          },
+          "Does all that the first run at these shapes would do.")
+      .def(
+          "run",
+          [](Context& c, std::optional<double> timeout, nb::object token) {
+            Context::Turn turn(c);
+            turn->settle_outputs();
+            turn->run(options_of(timeout, token));
+          },
+          nb::arg("timeout") = nb::none(), nb::arg("token") = nb::none(),
+          nb::sig("def run(self, timeout: float | None = None, token: CancelToken | None = None) -> None"))
+      .def(
+          "enqueue",
+          [](Context& c, nb::object stream) {
+            Context::Turn turn(c);
+            turn->settle_outputs();
+            const StreamChoice on = stream_of(stream);
+            if (on.given && !c.slots().on_gpu)
+              raise_error(ErrorKind::invalid_argument, "streams are for GPUs; this engine runs on the CPU");
+            turn->enqueue(on);
+          },
+          nb::arg("stream") = nb::none(), nb::sig("def enqueue(self, stream: Any = None) -> None"),
+          "Starts a run on a stream; on a CPU it is run().")
+      .def(
+          "wait", [](Context& c) { Context::Turn(c)->wait(); }, "Until all that was enqueued is done.")
       .def("wait_how", &set_wait, nb::arg("how"))
-      .def("cancel", [](Context& c) { return c.raw().cancel(); }, "From any thread: stops the run that is under way, if there is one.")
-      .def("outputs", &outputs, nb::sig("def outputs(self) -> dict[str, Any]"), "Results of the last run, by name: arrays that are bound, copies of others.")
-      .def("output", [](Context& c, nb::handle binding) { return Context::Turn(c)->copied(c.index(binding)); }, nb::arg("binding"),
-           nb::sig("def output(self, binding: str | int) -> Any"), "A copy of what lies in the context's own memory.")
-      .def("profile_run", &profile_run, nb::sig("def profile_run(self) -> list[tuple[str, float]]"), "One run: steps and their milliseconds.")
+      .def(
+          "cancel", [](Context& c) { return c.raw().cancel(); }, "From any thread: stops the run that is under way, if there is one.")
+      .def("outputs", &outputs, nb::sig("def outputs(self) -> dict[str, Any]"),
+           "Results of the last run, by name: arrays that are bound, copies of others.")
+      .def(
+          "output", [](Context& c, nb::handle binding) { return Context::Turn(c)->copied(c.index(binding)); }, nb::arg("binding"),
+          nb::sig("def output(self, binding: str | int) -> Any"), "A copy of what lies in the context's own memory.")
+      .def("profile_run", &profile_run, nb::sig("def profile_run(self) -> list[tuple[str, float]]"),
+           "One run: steps and their milliseconds.")
       .def_prop_ro("engine", [](Context& c) { return PyEngine{c.state()}; });
 }
 

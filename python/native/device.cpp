@@ -23,18 +23,25 @@ void bind_device(nb::module_& m) {
       .def_ro("memory_bytes", &DeviceDescription::memory_bytes)
       .def_ro("cores", &DeviceDescription::cores)
       .def("__repr__", [](const DeviceDescription& d) { return "<" + d.device + ": " + d.name + ", " + d.features + ">"; });
-  m.def("devices", [] {
-    const Unlocked unlocked;
-    return devices();
-  }, "All devices that engines can run on.");
-  m.def("why_no_gpu", [] {
-    const Unlocked unlocked;
-    return why_no_gpu();
-  }, "One line; empty if devices() lists a GPU.");
+  m.def(
+      "devices",
+      [] {
+        const Unlocked unlocked;
+        return devices();
+      },
+      "All devices that engines can run on.");
+  m.def(
+      "why_no_gpu",
+      [] {
+        const Unlocked unlocked;
+        return why_no_gpu();
+      },
+      "One line; empty if devices() lists a GPU.");
   m.def("free_memory", &free_memory, nb::arg("device"), "Bytes that a GPU has free now; -1 of a CPU.");
   m.def("look_for_libraries_in", &look_for_libraries_in, nb::arg("folder"));
-  m.def("device_health", [](std::string_view device) { return device_health(device).reason; }, nb::arg("device"),
-        "Why a device is lost to this process; empty: it is not.");
+  m.def(
+      "device_health", [](std::string_view device) { return device_health(device).reason; }, nb::arg("device"),
+      "Why a device is lost to this process; empty: it is not.");
 }
 
 }  // namespace tenfold::python

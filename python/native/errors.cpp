@@ -8,7 +8,7 @@
 namespace tenfold::python {
 namespace {
 
-PyObject* classes = nullptr;   // the dict from names of kinds to classes that tenfold/errors.py gives; kept for ever
+PyObject* classes = nullptr;  // the dict from names of kinds to classes that tenfold/errors.py gives; kept for ever
 
 nb::object class_of(const char* name) {
   PyObject* found = classes == nullptr ? nullptr : PyDict_GetItemString(classes, name);

@@ -15,7 +15,8 @@ void bind_steps(nb::module_& m) {
   nb::class_<PlanOperand>(m, "PlanOperand", "An operand or a result of a step.")
       .def_ro("name", &PlanOperand::name)
       .def_prop_ro("dtype", [](const PlanOperand& o) { return std::string(name(o.dtype)); })
-      .def_prop_ro("shape", [](const PlanOperand& o) { return tuple_of(o.shape); }, nb::sig("def shape(self) -> tuple[int, ...]"))
+      .def_prop_ro(
+          "shape", [](const PlanOperand& o) { return tuple_of(o.shape); }, nb::sig("def shape(self) -> tuple[int, ...]"))
       .def_ro("dims_text", &PlanOperand::dims_text)
       .def_ro("layout", &PlanOperand::layout)
       .def_ro("place", &PlanOperand::place)

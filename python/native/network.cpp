@@ -14,8 +14,10 @@ namespace {
 std::vector<NetworkDim> dims_of(nb::handle dims) {
   std::vector<NetworkDim> made;
   for (nb::handle d : nb::borrow(dims)) {
-    if (PyUnicode_Check(d.ptr())) made.emplace_back(std::string(nb::cast<const char*>(d)));
-    else made.emplace_back(number_of(d));
+    if (PyUnicode_Check(d.ptr()))
+      made.emplace_back(std::string(nb::cast<const char*>(d)));
+    else
+      made.emplace_back(number_of(d));
   }
   return made;
 }
@@ -31,14 +33,16 @@ NetworkAttribute list_attribute(nb::handle value, const std::string& name) {
   std::vector<float> floats;
   std::vector<std::string> strings;
   for (nb::handle item : nb::borrow(value)) {
-    if (PyUnicode_Check(item.ptr()) || PyBytes_Check(item.ptr())) strings.push_back(text_of(item));
-    else if (PyFloat_Check(item.ptr())) floats.push_back(nb::cast<float>(item));
-    else numbers.push_back(number_of(item)), floats.push_back(static_cast<float>(numbers.back()));
+    if (PyUnicode_Check(item.ptr()) || PyBytes_Check(item.ptr()))
+      strings.push_back(text_of(item));
+    else if (PyFloat_Check(item.ptr()))
+      floats.push_back(nb::cast<float>(item));
+    else
+      numbers.push_back(number_of(item)), floats.push_back(static_cast<float>(numbers.back()));
   }
-  if (!strings.empty() && (!floats.empty() || !numbers.empty()))
-    raise_type_error("attribute '" + name + "' mixes strings and numbers");
+  if (!strings.empty() && (!floats.empty() || !numbers.empty())) raise_type_error("attribute '" + name + "' mixes strings and numbers");
   if (!strings.empty()) return strings;
-  if (floats.size() > numbers.size()) return floats;   // a float among them makes all floats
+  if (floats.size() > numbers.size()) return floats;  // a float among them makes all floats
   return numbers;
 }
 
@@ -52,13 +56,19 @@ NetworkAttribute attribute_of(nb::handle value, const std::string& name) {
 }
 
 nb::object attribute_value(const NetworkAttribute& a) {
-  return std::visit([](const auto& value) -> nb::object {
-    using T = std::decay_t<decltype(value)>;
-    if constexpr (std::is_same_v<T, Tensor>) return array_of(value);
-    else if constexpr (std::is_same_v<T, std::int64_t>) return nb::int_(value);
-    else if constexpr (std::is_same_v<T, float>) return nb::float_(value);
-    else return nb::cast(value);
-  }, a);
+  return std::visit(
+      [](const auto& value) -> nb::object {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, Tensor>)
+          return array_of(value);
+        else if constexpr (std::is_same_v<T, std::int64_t>)
+          return nb::int_(value);
+        else if constexpr (std::is_same_v<T, float>)
+          return nb::float_(value);
+        else
+          return nb::cast(value);
+      },
+      a);
 }
 
 NetworkAttributes attributes_of(const nb::dict& given) {
@@ -103,16 +113,17 @@ void bind_network(nb::module_& m) {
       .def_prop_ro("defined", &NetworkNodeRef::defined)
       .def_prop_ro("key", [](const NetworkNodeRef& t) { return nb::make_tuple(t.network, t.index); });
   nb::class_<PyNetwork>(m, "NetworkData", "A graph that is made layer by layer.")
-      .def("__init__", [](PyNetwork* self, const std::string& name) { new (self) PyNetwork{std::make_shared<Network>(name)}; }, nb::arg("name"))
+      .def(
+          "__init__", [](PyNetwork* self, const std::string& name) { new (self) PyNetwork{std::make_shared<Network>(name)}; },
+          nb::arg("name"))
       .def_static("read", &read, nb::arg("model"), nb::arg("options"))
-      .def("input", [](PyNetwork& n, const std::string& name, nb::handle dtype, nb::handle dims) {
-             return n->input(name, dtype_of(dtype, "input '" + name + "'"), dims_of(dims));
-           })
-      .def("constant", [](PyNetwork& n, nb::handle value, const std::string& name) { return n->constant(tensor_of(value, "constant '" + name + "'"), name); })
+      .def("input", [](PyNetwork& n, const std::string& name, nb::handle dtype,
+                       nb::handle dims) { return n->input(name, dtype_of(dtype, "input '" + name + "'"), dims_of(dims)); })
+      .def("constant", [](PyNetwork& n, nb::handle value,
+                          const std::string& name) { return n->constant(tensor_of(value, "constant '" + name + "'"), name); })
       .def("add", [](PyNetwork& n, const std::string& op, const std::vector<NetworkTensor>& inputs, nb::dict attributes, int outputs,
-                     const std::string& name, const std::string& domain) {
-             return n->add_node(op, inputs, attributes_of(attributes), outputs, name, domain);
-           })
+                     const std::string& name,
+                     const std::string& domain) { return n->add_node(op, inputs, attributes_of(attributes), outputs, name, domain); })
       .def("mark_output", [](PyNetwork& n, NetworkTensor t, const std::string& name) { n->mark_output(t, name); })
       .def("dtype", [](const PyNetwork& n, NetworkTensor t) { return std::string(name(n->dtype(t))); })
       .def("dims", [](const PyNetwork& n, NetworkTensor t) { return as_tuple(n->dims(t)); })
@@ -126,13 +137,15 @@ void bind_network(nb::module_& m) {
       .def("find", [](const PyNetwork& n, const std::string& name) { return n->find(name); })
       .def("producer", [](const PyNetwork& n, NetworkTensor t) { return n->producer(t); })
       .def("users", [](const PyNetwork& n, NetworkTensor t) { return n->users(t); })
-      .def("constant_value", [](const PyNetwork& n, NetworkTensor t) {
+      .def("constant_value",
+           [](const PyNetwork& n, NetworkTensor t) {
              const std::optional<Tensor> value = n->constant_value(t);
              return value ? array_of(*value) : nb::none();
            })
       .def("rename", [](PyNetwork& n, NetworkTensor t, const std::string& name) { n->rename(t, name); })
       .def("rename_node", [](PyNetwork& n, NetworkNodeRef r, const std::string& name) { n->rename(r, name); })
-      .def("set_attribute", [](PyNetwork& n, NetworkNodeRef r, const std::string& name, nb::handle v) { n->set_attribute(r, name, attribute_of(v, name)); })
+      .def("set_attribute",
+           [](PyNetwork& n, NetworkNodeRef r, const std::string& name, nb::handle v) { n->set_attribute(r, name, attribute_of(v, name)); })
       .def("remove_attribute", [](PyNetwork& n, NetworkNodeRef r, const std::string& name) { n->remove_attribute(r, name); })
       .def("set_input", [](PyNetwork& n, NetworkNodeRef r, int i, NetworkTensor t) { n->set_input(r, i, t); })
       .def("set_constant", [](PyNetwork& n, NetworkTensor t, nb::handle v) { n->set_constant(t, tensor_of(v, "the constant")); })

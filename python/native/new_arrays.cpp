@@ -10,7 +10,7 @@ namespace tenfold::python {
 namespace {
 
 nb::object numpy_array(DType dtype, nb::object shape, void*& data) {
-  static PyObject* empty = nb::object(module_of("numpy").attr("empty")).release().ptr();   // kept for ever
+  static PyObject* empty = nb::object(module_of("numpy").attr("empty")).release().ptr();  // kept for ever
   const nb::object type = numpy_dtype(dtype);
   PyObject* arguments[] = {shape.ptr(), type.ptr()};
   nb::object made = nb::steal(PyObject_Vectorcall(empty, arguments, 2, nullptr));
@@ -19,7 +19,7 @@ nb::object numpy_array(DType dtype, nb::object shape, void*& data) {
   if (PyObject_GetBuffer(made.ptr(), &b, PyBUF_SIMPLE) == 0) {
     data = b.buf;
     PyBuffer_Release(&b);
-  } else {   // a type that only ml_dtypes has
+  } else {  // a type that only ml_dtypes has
     PyErr_Clear();
     data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(nb::object(made.attr("ctypes").attr("data"))));
   }
@@ -52,7 +52,8 @@ nb::object new_array(Maker maker, nb::handle like, DType dtype, std::span<const 
   const nb::object extents = tuple_of(shape);
   if (maker == Maker::numpy) return numpy_array(dtype, extents, data);
   if (maker == Maker::torch) {
-    nb::object made = module_of("torch").attr("empty")(extents, nb::arg("dtype") = torch_dtype(dtype), nb::arg("device") = like.attr("device"));
+    nb::object made =
+        module_of("torch").attr("empty")(extents, nb::arg("dtype") = torch_dtype(dtype), nb::arg("device") = like.attr("device"));
     data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(nb::object(made.attr("data_ptr")())));
     return made;
   }

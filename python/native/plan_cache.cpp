@@ -27,12 +27,15 @@ nb::object build_cached(const PlanCache& cache, nb::handle path, const nb::dict&
 
 void bind_plan_cache(nb::module_& m) {
   nb::class_<PlanCache>(m, "PlanCache", "A folder of plans; processes share it.")
-      .def("__init__", [](PlanCache* self, nb::handle folder, std::int64_t most_bytes) {
-             PlanCacheOptions options{.folder = folder.is_none() ? "" : text_of(folder)};
-             if (most_bytes != 0) options.most_bytes = most_bytes;
-             new (self) PlanCache(std::move(options));
-           }, nb::arg("folder") = nb::none(), nb::arg("most_bytes") = 0,
-           nb::sig("def __init__(self, folder: str | os.PathLike[str] | None = None, most_bytes: int = 0) -> None"))
+      .def(
+          "__init__",
+          [](PlanCache* self, nb::handle folder, std::int64_t most_bytes) {
+            PlanCacheOptions options{.folder = folder.is_none() ? "" : text_of(folder)};
+            if (most_bytes != 0) options.most_bytes = most_bytes;
+            new (self) PlanCache(std::move(options));
+          },
+          nb::arg("folder") = nb::none(), nb::arg("most_bytes") = 0,
+          nb::sig("def __init__(self, folder: str | os.PathLike[str] | None = None, most_bytes: int = 0) -> None"))
       .def_prop_ro("folder", &PlanCache::folder)
       .def("clear", &PlanCache::clear, "Removes all plans; how many.")
       .def("build", &build_cached, nb::arg("path"), nb::arg("options"), "The engine of a model's file, and whether its plan was there.");

@@ -30,7 +30,7 @@ Locked::Locked() : state_(take_lock([] { return PyGILState_Ensure(); })) {}
 Held hold(nb::handle object) {
   if (!object.is_valid() || object.is_none()) return {};
   return Held(object.inc_ref().ptr(), [](PyObject* p) {
-    if (leaving()) return;   // the process ends; there may be no interpreter to count for
+    if (leaving()) return;  // the process ends; there may be no interpreter to count for
     const Locked locked;
     Py_DECREF(p);
   });

@@ -7,11 +7,11 @@
 
 namespace tenfold::python {
 
-void begin_leaving() noexcept;   // from now on nobody may enter the interpreter from outside
+void begin_leaving() noexcept;  // from now on nobody may enter the interpreter from outside
 bool leaving() noexcept;
 
-// Without the interpreter's lock, and with it again; from a thread of Python's. A daemon thread that comes back when the interpreter has gone
-// is ended by CPython, in the middle of C++ that cannot be left so: it stands still instead, until the process ends.
+// Without the interpreter's lock, and with it again; from a thread of Python's. A daemon thread that comes back when the interpreter has
+// gone is ended by CPython, in the middle of C++ that cannot be left so: it stands still instead, until the process ends.
 class Unlocked {
  public:
   Unlocked() : state_(PyEval_SaveThread()) {}
@@ -36,7 +36,7 @@ class Locked {
 
 // A Python object that C++ may keep and drop on any thread.
 using Held = std::shared_ptr<PyObject>;
-Held hold(nb::handle object);    // with the GIL
+Held hold(nb::handle object);  // with the GIL
 
 // Drops what may wait for threads (which may wait for the GIL themselves).
 template <class T>

@@ -10,7 +10,7 @@
 namespace tenfold::python {
 namespace {
 
-std::byte nothing[64];   // where arrays without elements lie
+std::byte nothing[64];  // where arrays without elements lie
 
 std::shared_ptr<const Slots> slots_of(const Engine& engine) {
   auto slots = std::make_shared<Slots>();
@@ -41,7 +41,7 @@ StreamChoice stream_of(nb::handle stream) {
   nb::object number = nb::borrow(stream);
   if (nb::hasattr(stream, "__cuda_stream__")) {
     const nb::object told = PyCallable_Check(stream.attr("__cuda_stream__").ptr()) ? stream.attr("__cuda_stream__")()
-                                                                                  : nb::object(stream.attr("__cuda_stream__"));
+                                                                                   : nb::object(stream.attr("__cuda_stream__"));
     number = told[1];
   } else if (nb::hasattr(stream, "cuda_stream")) {
     number = stream.attr("cuda_stream");
@@ -61,8 +61,8 @@ StreamChoice stream_of(nb::handle stream) {
 StreamChoice current_stream(const ArrayView& array) {
   if (!array.on_gpu()) return {};
   if (array.maker == Maker::torch)
-    return {true, nb::cast<std::int64_t>(nb::object(
-                      module_of("torch").attr("cuda").attr("current_stream")(array.device.device_id).attr("cuda_stream")))};
+    return {true, nb::cast<std::int64_t>(
+                      nb::object(module_of("torch").attr("cuda").attr("current_stream")(array.device.device_id).attr("cuda_stream")))};
   if (array.maker == Maker::cupy)
     return {true, nb::cast<std::int64_t>(nb::object(module_of("cupy").attr("cuda").attr("get_current_stream")().attr("ptr")))};
   return {};
@@ -81,8 +81,8 @@ void Runner::refuse(Status status) { raise_status(status, context_->describe(sta
 void Runner::set_shape(int binding, std::span<const std::int64_t> shape) {
   const Slot& slot = slots_->all[static_cast<std::size_t>(binding)];
   if (context_->set_input_shape(binding, shape)) return;
-  raise_error(ErrorKind::invalid_argument, slot.what() + " has the shape [" + text(slot.shape) + "] (-1: dynamic), an array of [" +
-                                               text(shape) + "] is given");
+  raise_error(ErrorKind::invalid_argument,
+              slot.what() + " has the shape [" + text(slot.shape) + "] (-1: dynamic), an array of [" + text(shape) + "] is given");
 }
 
 bool Runner::output_shape(int binding, std::span<std::int64_t> to, int& rank) {
@@ -106,7 +106,8 @@ void Runner::bind(int binding, nb::handle array, ArrayView& v, std::int64_t stre
   read_array(v, array, what, stream);
   if (v.dtype != slot.dtype)
     raise_error(ErrorKind::invalid_argument, what + " is " + numpy_name(slot.dtype) + ", an array of " + numpy_name(v.dtype) +
-                                                 " is given; nothing is converted in silence: array.astype(\"" + numpy_name(slot.dtype) + "\")");
+                                                 " is given; nothing is converted in silence: array.astype(\"" + numpy_name(slot.dtype) +
+                                                 "\")");
   if (v.on_gpu() && !slots_->on_gpu)
     raise_error(ErrorKind::invalid_argument, what + " is given on a GPU, the engine runs on the CPU: copy the array there");
   if (!slot.is_input && v.read_only) raise_error(ErrorKind::invalid_argument, what + " is given a read-only array");

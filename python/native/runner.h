@@ -16,7 +16,7 @@ namespace tenfold::python {
 struct Slot {
   std::string name;
   DType dtype = DType::f32;
-  Shape shape;                         // -1: dynamic
+  Shape shape;  // -1: dynamic
   bool is_input = true, has_default = false;
   std::string what() const { return (is_input ? "input '" : "output '") + name + "'"; }
 };
@@ -25,8 +25,8 @@ struct Slots {
   std::vector<Slot> all;
   int inputs = 0;
   bool on_gpu = false;
-  Held names;                          // dict from str to int
-  int index(nb::handle name) const;    // raises InvalidArgument with the names
+  Held names;                        // dict from str to int
+  int index(nb::handle name) const;  // raises InvalidArgument with the names
   int outputs() const { return static_cast<int>(all.size()) - inputs; }
 };
 
@@ -39,7 +39,7 @@ struct StreamChoice {
 };
 // An int, a tenfold.Stream, torch's or CuPy's stream, or anything with __cuda_stream__; None: none.
 StreamChoice stream_of(nb::handle stream);
-StreamChoice current_stream(const ArrayView& array);   // that of the library that made it
+StreamChoice current_stream(const ArrayView& array);  // that of the library that made it
 
 class Runner {
  public:
@@ -52,20 +52,20 @@ class Runner {
   const Slots& slots() const { return *slots_; }
   // All of these raise. An array that is bound is kept until another is, or until forget().
   void bind(int binding, nb::handle array, ArrayView& view, std::int64_t stream = -1);
-  void bind_nothing(int binding);                       // the context's own memory, or the default
+  void bind_nothing(int binding);  // the context's own memory, or the default
   void set_shape(int binding, std::span<const std::int64_t> shape);
-  bool output_shape(int binding, std::span<std::int64_t> to, int& rank);   // false: only the run knows it
+  bool output_shape(int binding, std::span<std::int64_t> to, int& rank);  // false: only the run knows it
   // Whether only the run ever knows it: behind a run the shape is there, and says nothing of the next one.
   bool sized_by_run(int binding) const { return by_run_[static_cast<std::size_t>(binding)]; }
-  nb::object bind_new(int binding, Maker maker, nb::handle like);          // null: only the run knows its size
-  nb::object bound(int binding) const { return kept_[static_cast<std::size_t>(binding)]; }   // null: none
-  nb::object copied(int binding);                       // of the context's own memory, into a new array of NumPy
-  void settle_outputs();                                // those that nobody has bound get the context's own memory
+  nb::object bind_new(int binding, Maker maker, nb::handle like);                           // null: only the run knows its size
+  nb::object bound(int binding) const { return kept_[static_cast<std::size_t>(binding)]; }  // null: none
+  nb::object copied(int binding);  // of the context's own memory, into a new array of NumPy
+  void settle_outputs();           // those that nobody has bound get the context's own memory
   void run(const RunOptions& options = {});
   void enqueue(const StreamChoice& stream, const RunOptions& options = {});
   void wait();
-  void forget();                                        // arrays that are bound
-  void unbind_outputs();                                // what was bound for other shapes may be too small to ask for sizes
+  void forget();          // arrays that are bound
+  void unbind_outputs();  // what was bound for other shapes may be too small to ask for sizes
   bool pending() const { return pending_; }
   const StreamChoice& stream() const { return stream_; }
   [[noreturn]] void refuse(Status status);
@@ -77,7 +77,7 @@ class Runner {
   std::unique_ptr<ExecutionContext> context_;
   std::vector<nb::object> kept_;
   std::vector<bool> bound_, by_run_;
-  bool pending_ = false;                                // enqueued, and not waited for
+  bool pending_ = false;  // enqueued, and not waited for
   StreamChoice stream_;
 };
 
@@ -95,6 +95,8 @@ struct EngineState {
   std::vector<std::unique_ptr<Runner>> idle;
 };
 
-struct PyEngine { std::shared_ptr<EngineState> state; };
+struct PyEngine {
+  std::shared_ptr<EngineState> state;
+};
 
 }  // namespace tenfold::python

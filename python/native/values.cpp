@@ -63,12 +63,17 @@ BindingFormat format_of(nb::handle value) {
   const std::string text = PyUnicode_Check(value.ptr()) ? text_of(value) : std::string();
   const std::size_t colon = text.find(':');
   BindingFormat format;
-  if (text.empty()) format.dtype = dtype_of(value, "a binding's format");
-  else if (colon != 0) format.dtype = dtype_of(nb::str(text.substr(0, colon).c_str()), "a binding's format");
+  if (text.empty())
+    format.dtype = dtype_of(value, "a binding's format");
+  else if (colon != 0)
+    format.dtype = dtype_of(nb::str(text.substr(0, colon).c_str()), "a binding's format");
   const std::string order = colon == std::string::npos ? "" : text.substr(colon + 1);
-  if (order == "hwc") format.order = BindingOrder::hwc;
-  else if (order == "dhwc") format.order = BindingOrder::dhwc;
-  else if (!order.empty()) throw WrongValue{"a dict from names to types and orders: 'u8', 'u8:hwc', ':dhwc'"};
+  if (order == "hwc")
+    format.order = BindingOrder::hwc;
+  else if (order == "dhwc")
+    format.order = BindingOrder::dhwc;
+  else if (!order.empty())
+    throw WrongValue{"a dict from names to types and orders: 'u8', 'u8:hwc', ':dhwc'"};
   return format;
 }
 
@@ -141,18 +146,20 @@ void take(nb::handle value, std::map<std::string, BindingFormat>& to) {
   each_item(value, "a dict from names to formats", [&](std::string name, nb::handle format) { to[name] = format_of(format); });
 }
 void take(nb::handle value, std::map<std::string, Tensor>& to) {
-  each_item(value, "a dict from names to arrays", [&](std::string name, nb::handle array) { to[name] = tensor_of(array, "'" + name + "'"); });
+  each_item(value, "a dict from names to arrays",
+            [&](std::string name, nb::handle array) { to[name] = tensor_of(array, "'" + name + "'"); });
 }
 void take(nb::handle value, std::vector<std::map<std::string, Tensor>>& to) {
   need_sequence(value, "a sequence of dicts from names to arrays");
   for (nb::handle set : nb::borrow(value)) take(set, to.emplace_back());
 }
 void take(nb::handle value, PackTokens& to) {
-  to = one_of<PackTokens>(value, {{"no", PackTokens::no}, {"where_equal", PackTokens::where_equal}, {"with_zeros", PackTokens::with_zeros}});
+  to =
+      one_of<PackTokens>(value, {{"no", PackTokens::no}, {"where_equal", PackTokens::where_equal}, {"with_zeros", PackTokens::with_zeros}});
 }
 void take(nb::handle value, WeightsMode& to) {
-  to = one_of<WeightsMode>(value, {{"automatic", WeightsMode::automatic}, {"copy", WeightsMode::copy},
-                                   {"lock", WeightsMode::lock}, {"map", WeightsMode::map}});
+  to = one_of<WeightsMode>(
+      value, {{"automatic", WeightsMode::automatic}, {"copy", WeightsMode::copy}, {"lock", WeightsMode::lock}, {"map", WeightsMode::map}});
 }
 void take(nb::handle value, std::shared_ptr<TimingCache>& to) { take_shared(value, to, "a tenfold.TimingCache"); }
 void take(nb::handle value, std::shared_ptr<Runtime>& to) { take_shared(value, to, "a tenfold.Runtime"); }
@@ -166,8 +173,10 @@ void take_tactic_sources(nb::handle value, std::uint32_t& to) {
   if (is_number(value)) return static_cast<void>(to = static_cast<std::uint32_t>(number_of(value)));
   to = 0;
   const auto add = [&](nb::handle name) {
-    to = to | one_of<TacticSource>(name, {{"reference", TacticSource::reference}, {"native", TacticSource::native},
-                                          {"onednn", TacticSource::onednn}, {"cublas_lt", TacticSource::cublas_lt},
+    to = to | one_of<TacticSource>(name, {{"reference", TacticSource::reference},
+                                          {"native", TacticSource::native},
+                                          {"onednn", TacticSource::onednn},
+                                          {"cublas_lt", TacticSource::cublas_lt},
                                           {"cudnn", TacticSource::cudnn}});
   };
   if (PyUnicode_Check(value.ptr())) return add(value);

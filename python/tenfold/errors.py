@@ -79,6 +79,7 @@ class Internal(Error, RuntimeError):
 
 
 _native.set_error_classes({
-    **{c.kind: c for c in (InvalidArgument, InvalidModel, Unsupported, OutOfMemory, PlanRefused, FileError, DeviceError, Cancelled, Internal)},
+    **{c.kind: c for c in (InvalidArgument, InvalidModel, Unsupported, OutOfMemory, PlanRefused, FileError, DeviceError, Cancelled,
+                           Internal)},
     'bad_index': BadIndex, 'deadline': DeadlinePassed,
 })

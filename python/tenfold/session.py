@@ -220,7 +220,8 @@ class Session:
         begin, events = 0.0, []
         with self._lock:
             for step, ms in self._steps.items():
-                events.append(dict(cat='Node', ph='X', name=step, ts=begin, dur=ms * 1000, pid=os.getpid(), tid=0, args=dict(runs=self._runs)))
+                events.append(dict(cat='Node', ph='X', name=step, ts=begin, dur=ms * 1000, pid=os.getpid(), tid=0,
+                                   args=dict(runs=self._runs)))
                 begin += ms * 1000
             self._steps, self._runs = {}, 0
         with open(name, 'w') as file:

@@ -82,7 +82,8 @@ class Models(Case):
 
 class Keywords(Case):
     def test_the_table_holds_every_field_of_the_headers(self):
-        for header, struct, table in (('build.h', 'BuildConfig', _native.build_options()), ('engine.h', 'LoadOptions', _native.load_options())):
+        for header, struct, table in (('build.h', 'BuildConfig', _native.build_options()),
+                                      ('engine.h', 'LoadOptions', _native.load_options())):
             text = pathlib.Path(tenfold.get_include(), 'tenfold', header).read_text()
             body = re.sub(r'//[^\n]*', '', text[text.index(f'struct {struct} {{'):])
             body = body[body.index('{') + 1:body.index('\n};')]
@@ -125,7 +126,8 @@ class Keywords(Case):
         code = 'import sys; sys.path.insert(0, sys.argv[1]); import case, tenfold; tenfold.build(case.tanh_model(), profiles=case.PROFILE)'
         folder = os.path.dirname(os.path.abspath(__file__))
         for device, word in (('cpu', ''), ('tpu:7', 'tpu:7')):
-            done = subprocess.run([sys.executable, '-c', code, folder], env={**os.environ, 'TENFOLD_DEVICE': device}, capture_output=True, text=True)
+            done = subprocess.run([sys.executable, '-c', code, folder], env={**os.environ, 'TENFOLD_DEVICE': device}, capture_output=True,
+                                  text=True)
             self.assertEqual(done.returncode == 0, not word, done.stderr)
             self.assertIn(word, done.stderr)
 

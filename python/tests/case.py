@@ -68,5 +68,5 @@ class Case(unittest.TestCase):
         return caught.exception
 
 
-__all__ = ['Case', 'PROFILE', 'QUICK', 'TensorProto', 'WEIGHTS', 'batch', 'helper', 'model', 'numpy_helper', 'one_node', 'onnx', 'tanh_engine',
-           'tanh_model', 'truth']
+__all__ = ['Case', 'PROFILE', 'QUICK', 'TensorProto', 'WEIGHTS', 'batch', 'helper', 'model', 'numpy_helper', 'one_node', 'onnx',
+           'tanh_engine', 'tanh_model', 'truth']

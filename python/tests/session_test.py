@@ -49,8 +49,8 @@ class Beside(Case):
 
     def test_names_are_there(self):
         ours = session(tenfold.onnxruntime, tanh_model())
-        for name in ('run', 'run_async', 'run_with_iobinding', 'run_with_ort_values', 'io_binding', 'get_inputs', 'get_outputs', 'get_modelmeta',
-                     'get_providers', 'set_providers', 'end_profiling'):
+        for name in ('run', 'run_async', 'run_with_iobinding', 'run_with_ort_values', 'io_binding', 'get_inputs', 'get_outputs',
+                     'get_modelmeta', 'get_providers', 'set_providers', 'end_profiling'):
             self.assertTrue(callable(getattr(ours, name)), name)
         for name in ('SessionOptions', 'RunOptions', 'OrtValue', 'NodeArg', 'GraphOptimizationLevel', 'get_available_providers'):
             self.assertTrue(hasattr(tenfold.onnxruntime, name), name)
@@ -101,7 +101,8 @@ class Beside(Case):
         self.refused(tenfold.InvalidArgument, "'x'", s.run, None, {'x': batch()[:, :5]})
         self.refused(tenfold.InvalidArgument, "'x'", s.run, None, {})
         self.refused(tenfold.InvalidArgument, "'q'", s.run, ['q'], {'x': batch()})
-        self.refused(tenfold.InvalidArgument, 'TensorrtExecutionProvider', tenfold.Session, tanh_model(), providers=['TensorrtExecutionProvider'])
+        self.refused(tenfold.InvalidArgument, 'TensorrtExecutionProvider', tenfold.Session, tanh_model(),
+                     providers=['TensorrtExecutionProvider'])
         self.refused(tenfold.InvalidArgument, "'background'", tenfold.Session, tanh_model(), tune='background')
         options = tenfold.onnxruntime.RunOptions()
         options.terminate = True

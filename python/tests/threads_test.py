@@ -54,7 +54,8 @@ class Callbacks(Case):
     def test_nonsense_is_named(self):
         self.refused(TypeError, ['progress()', 'str'], tenfold.build, tanh_model(), profiles=PROFILE, progress=lambda *_: 'x', **QUICK)
         self.refused(TypeError, '', tenfold.build, tanh_model(), profiles=PROFILE, device='cpu', choose_tactic=lambda *_: 'x')
-        self.refused(tenfold.InvalidArgument, '99', tenfold.build, tanh_model(), profiles=PROFILE, device='cpu', choose_tactic=lambda *_: 99)
+        self.refused(tenfold.InvalidArgument, '99', tenfold.build, tanh_model(), profiles=PROFILE, device='cpu',
+                     choose_tactic=lambda *_: 99)
 
     def test_progress_and_choices_are_told(self):
         seen, asked = [], []
@@ -210,7 +211,8 @@ class Processes(Case):
         for state in ('engine = case.tanh_engine(); context = engine.create_context(); context.bind("x", case.batch()); context.run()',
                       'engine = case.tanh_engine(); future = engine.run_async(case.batch())',
                       'threading.Thread(target=lambda: [case.tanh_engine()(case.batch()) for _ in range(2000)], daemon=True).start()',
-                      'threading.Thread(target=lambda: tenfold.build(case.tanh_model(), profiles=case.PROFILE, device="cpu"), daemon=True).start()',
+                      'work = lambda: tenfold.build(case.tanh_model(), profiles=case.PROFILE, device="cpu")\n'
+                      'threading.Thread(target=work, daemon=True).start()',
                       'tenfold.build(case.tanh_model(), profiles=case.PROFILE, device="cpu", log=print)',
                       'engine = case.tanh_engine(); engine.me = engine; case.engine = engine'):
             done = python('import threading, case, tenfold\n' + state + '\nprint("end")')

@@ -1,4 +1,4 @@
-// Asking, in the middle of long work, whether it is to go on: for callers with signals to look at, where steps of progress are too far apart.
+// Asking, in the middle of long work, whether it is to go on: for callers with signals to look at, who cannot wait for a step of progress.
 #pragma once
 
 #include <functional>

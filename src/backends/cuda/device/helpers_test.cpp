@@ -37,7 +37,8 @@ TEST_F(HelperPlaces, BesideTheLibraryBeforeTheProgram) {
 }
 
 TEST_F(HelperPlaces, OfAnInstalledTree) {
-  const fs::path program = file("usr/bin/tenfold"), library = file("usr/lib/libtenfold.so.0"), wide = file("usr/lib/x86_64/libtenfold.so.0");
+  const fs::path program = file("usr/bin/tenfold"), library = file("usr/lib/libtenfold.so.0"),
+                 wide = file("usr/lib/x86_64/libtenfold.so.0");
   const fs::path helper = file("usr/libexec/tenfold/tenfold-nvrtc");
   EXPECT_TRUE(same(helper_of({}, program), helper));
   EXPECT_TRUE(same(helper_of(library, "/bin/sh"), helper));
