@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 _ONNX_NAMES = {'f32': 'float', 'f64': 'double', 'f16': 'float16', 'bf16': 'bfloat16', 'boolean': 'bool', 'bool': 'bool', 'i64': 'int64',
                'i32': 'int32', 'i16': 'int16', 'i8': 'int8', 'u64': 'uint64', 'u32': 'uint32', 'u16': 'uint16', 'u8': 'uint8',
-               'string': 'string', 'i4': 'int4', 'u4': 'uint4', 'f8e4m3fn': 'float8e4m3fn', 'f8e4m3fnuz': 'float8e4m3fnuz', 'f8e5m2': 'float8e5m2',
+               'string': 'string', 'i4': 'int4', 'u4': 'uint4',
+               'f8e4m3fn': 'float8e4m3fn', 'f8e4m3fnuz': 'float8e4m3fnuz', 'f8e5m2': 'float8e5m2',
                'f8e5m2fnuz': 'float8e5m2fnuz'}
 
 

@@ -22,7 +22,7 @@ extern char** environ;
 namespace tenfold::backends::cuda {
 namespace {
 
-constexpr auto kIdle = std::chrono::seconds(3);  // then a helper ends
+constexpr auto kIdle = std::chrono::seconds(3);   // then a helper ends
 
 class Helper {
  public:
@@ -35,20 +35,17 @@ class Helper {
     ::posix_spawn_file_actions_adddup2(&files, ends[1], 1);
     std::string name = program, path = compiler;
     char* arguments[] = {name.data(), path.data(), nullptr};
-    if (::posix_spawn(&process_, program.c_str(), &files, nullptr, arguments, environ) == 0)
-      socket_ = ends[0];
-    else
-      ::close(ends[0]);
+    if (::posix_spawn(&process_, program.c_str(), &files, nullptr, arguments, environ) == 0) socket_ = ends[0];
+    else ::close(ends[0]);
     ::posix_spawn_file_actions_destroy(&files);
     ::close(ends[1]);
   }
   ~Helper() {
     if (socket_ < 0) return;
-    ::close(socket_);           // the helper reads the end of its input
-    ::kill(process_, SIGTERM);  // or is in the middle of something that nobody waits for
+    ::close(socket_);                   // the helper reads the end of its input
+    ::kill(process_, SIGTERM);          // or is in the middle of something that nobody waits for
     int status = 0;
-    while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
-    }
+    while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {}
   }
   Helper(const Helper&) = delete;
   Helper& operator=(const Helper&) = delete;
@@ -114,7 +111,7 @@ struct HelperPool::State {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<Job> jobs;
-  std::vector<int> sockets;  // of helpers at work: closing them ends a thread's wait
+  std::vector<int> sockets;            // of helpers at work: closing them ends a thread's wait
   std::vector<std::thread> threads, ended;
 
   // Under the lock: a job that comes now needs another thread.
@@ -139,10 +136,8 @@ struct HelperPool::State {
   }
   void note(int socket, bool working) {
     std::lock_guard lock(mutex);
-    if (working)
-      sockets.push_back(socket);
-    else
-      std::erase(sockets, socket);
+    if (working) sockets.push_back(socket);
+    else std::erase(sockets, socket);
     if (stopping && working) ::shutdown(socket, SHUT_RDWR);
   }
   void work() {
@@ -193,7 +188,8 @@ void HelperPool::compile(std::string source, int arch, Done done) {
     std::lock_guard lock(s.mutex);
     ended.swap(s.ended);
     s.jobs.push_back({std::move(source), arch, std::move(done)});
-    if (static_cast<int>(s.jobs.size()) > s.idle && static_cast<int>(s.threads.size()) < s.most) s.threads.emplace_back([&s] { s.work(); });
+    if (static_cast<int>(s.jobs.size()) > s.idle && static_cast<int>(s.threads.size()) < s.most)
+      s.threads.emplace_back([&s] { s.work(); });
   }
   s.changed.notify_one();
   for (std::thread& t : ended) t.join();
