@@ -4,6 +4,7 @@
 Its rows read `| folder | may include |`; the second column lists folders of src/, or "-". Rows of a second table, `| in backends | may
 include |`, do the same for folders of src/backends: a file there may also include what lies in its own folder, and, unless that is one of
 ALONE, the headers of src/backends and of its device. Test files may include anything below builder: they are not part of a library.
+A third, `| in python | may import |`, says which modules the folders of python/ import beside the standard library's.
 """
 import pathlib
 import re
@@ -24,7 +25,7 @@ def table(title):
             cells = [c.strip() for c in line.strip('|').split('|')]
             if set(cells[0]) <= {'-', ':'}:
                 continue
-            rows[cells[0].strip('`')] = set(re.findall(r'[a-z_/]+', cells[1]))
+            rows[cells[0].strip('`')] = set(re.findall(r'[a-z_/.]+', cells[1]))
         elif inside:
             break
     if not rows:
@@ -54,6 +55,26 @@ def problems_in_backends():
                     yield f'{source.relative_to(ROOT)}:{number}: {folder} may not include {found.group(1)}'
 
 
+def problems_in_python():
+    """Modules that a folder of python/ imports: of the package those that its row names, of others those too; the standard library."""
+    allowed = table('in python')
+    for source in sorted((ROOT / 'python').rglob('*.py')):
+        path = source.relative_to(ROOT / 'python')
+        folder = path.parent.as_posix()
+        if folder not in allowed:
+            yield f'python/{folder} is not in the table of folders of python'
+            continue
+        for number, line in enumerate(source.read_text().splitlines(), 1):
+            found = re.match(r'\s*(?:from|import) ([\w.]+)', line)
+            if not found or line.lstrip().startswith('from . '):
+                continue
+            module = found.group(1)
+            if module.split('.')[0] in sys.stdlib_module_names or folder.endswith('tests') and module in ('case',):
+                continue
+            if not any(module == a or module.startswith(a + '.') for a in allowed[folder]):
+                yield f'{source.relative_to(ROOT)}:{number}: python/{folder} may not import {module}'
+
+
 def main():
     allowed = table('folder')
     problems = list(problems_in_backends())
@@ -69,12 +90,13 @@ def main():
                     continue
                 if target not in allowed[folder]:
                     problems.append(f'{source.relative_to(ROOT)}:{number}: {folder} may not include {target}')
-    for folder in ('cli', 'examples'):
+    for folder in ('cli', 'examples', 'python'):
         for source in sorted((ROOT / folder).rglob('*.cpp')):
             for number, line in enumerate(source.read_text().splitlines(), 1):
                 found = re.match(r'#include "([a-z_]+)/', line)
                 if found and (ROOT / 'src' / found.group(1)).is_dir():
                     problems.append(f'{source.relative_to(ROOT)}:{number}: {folder} includes public headers only')
+    problems += problems_in_python()
     print('\n'.join(problems) or 'layers: ok')
     sys.exit(bool(problems))
 

@@ -6,6 +6,7 @@
 #include "ir/check_types.h"
 #include "ir/lineage.h"
 #include "passes/pass.h"
+#include "tenfold/internal/interrupts.h"
 
 namespace tenfold::passes {
 namespace {
@@ -41,6 +42,7 @@ void run(ir::Graph& graph, const std::vector<Pass>& passes, const RunOptions& op
   const bool all_types = types_wanted();
   for (const Pass& pass : passes) {
     if (std::find(options.disabled.begin(), options.disabled.end(), pass.name) != options.disabled.end()) continue;
+    ask_whether_to_go_on();
     try {
       const bool changed = run_one(graph, pass);
       ir::verify(graph);

@@ -1,4 +1,5 @@
 // Timing by the clock: operands in scratch memory, filled with harmless data.
+#include "tenfold/internal/interrupts.h"
 #include "tune/timer.h"
 #include "tune/timing_data.h"
 
@@ -31,6 +32,7 @@ class ClockTimer final : public Timer {
  private:
   double measure(const backends::Tactic& tactic, const Problem& problem, const backends::Config& config, double best,
                  backends::MeasureBudget budget) {
+    ask_whether_to_go_on();
     constexpr double kNoLimit = 1e9;
     if (repetitions_ > 0) budget.most_runs = budget.least_runs = repetitions_, budget.least_ms = kNoLimit;   // exactly so many
     used_ = 0;

@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "tenfold/export.h"
+
 namespace tenfold {
 
 // The candidate with the fewest edits from `word` (upper and lower case alike), "" if none is near.
-std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
+TENFOLD_API std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
 }  // namespace tenfold

@@ -2,6 +2,7 @@
 #include "backends/cuda/device/helpers.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
@@ -67,9 +68,20 @@ class Helper {
 };
 
 std::string file_in(const std::filesystem::path& folder) {
-  for (const char* place : {"tenfold-nvrtc", "../libexec/tenfold/tenfold-nvrtc", "../../libexec/tenfold/tenfold-nvrtc"})
+  for (const char* place :
+       {"tenfold-nvrtc", "bin/tenfold-nvrtc", "../libexec/tenfold/tenfold-nvrtc", "../../libexec/tenfold/tenfold-nvrtc"})
     if (const auto file = folder / place; ::access(file.c_str(), X_OK) == 0) return file.string();
   return {};
+}
+
+// The shared library that this code is in; empty if it is linked into the program, which has no name among the loaded objects.
+std::filesystem::path own_library() {
+  Dl_info info{};
+  link_map* object = nullptr;
+  if (dladdr1(reinterpret_cast<void*>(&find_helper), &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) == 0) return {};
+  if (object == nullptr || object->l_name == nullptr || object->l_name[0] == '\0') return {};
+  std::error_code none;
+  return std::filesystem::absolute(object->l_name, none);
 }
 
 }  // namespace
@@ -77,11 +89,13 @@ std::string file_in(const std::filesystem::path& folder) {
 std::string find_helper() {
   if (const char* named = std::getenv("TENFOLD_NVRTC_HELPER")) return ::access(named, X_OK) == 0 ? named : "";
   std::error_code none;
-  if (const auto program = std::filesystem::read_symlink("/proc/self/exe", none); !none)
-    if (std::string found = file_in(program.parent_path()); !found.empty()) return found;
-  Dl_info info{};   // this code may be in a shared library
-  if (dladdr(reinterpret_cast<void*>(&find_helper), &info) != 0 && info.dli_fname)
-    return file_in(std::filesystem::absolute(info.dli_fname, none).parent_path());
+  return helper_of(own_library(), std::filesystem::read_symlink("/proc/self/exe", none));
+}
+
+std::string helper_of(const std::filesystem::path& library, const std::filesystem::path& program) {
+  for (const auto& file : {library, program})
+    if (!file.empty())
+      if (std::string found = file_in(file.parent_path()); !found.empty()) return found;
   return {};
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,8 +20,11 @@ struct Message {
 bool send_message(int socket, const Message& message);
 bool receive_message(int socket, Message& message);
 
-// The helper's file, beside this program or in ../libexec/tenfold, or as TENFOLD_NVRTC_HELPER names it; empty: there is none.
+// The helper's file, as TENFOLD_NVRTC_HELPER names it, else the one that belongs to this code; empty: there is none.
 std::string find_helper();
+// Beside the library that this code is in (or in bin/ or ../libexec/tenfold from there), else beside the program: a program that loads
+// the library, python say, may have another version's helper beside it. `library` is empty where the code is in the program.
+std::string helper_of(const std::filesystem::path& library, const std::filesystem::path& program);
 
 // Processes that compile, as many as there are cores and work, which end when there has been none for a while.
 class HelperPool {

@@ -1,0 +1,64 @@
+// Arrays of callers: what they are and where they lie, read from the buffer protocol, DLPack or __cuda_array_interface__ without a copy.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "native.h"
+#include "tenfold/c/dlpack.h"
+#include "tenfold/tensor.h"
+
+namespace tenfold::python {
+
+inline constexpr int kMostDims = 64;
+
+// Where results are made: as the inputs are. torch_* and cupy keep the device of the first input.
+enum class Maker : std::uint8_t { numpy, torch, cupy };
+
+// An array as it lies. `owner` keeps the memory.
+struct ArrayView {
+  nb::object owner;
+  void* data = nullptr;
+  DType dtype = DType::f32;
+  int rank = 0;
+  std::array<std::int64_t, kMostDims> shape, strides;  // strides in elements
+  bool dense = true;                                   // row major, nothing between elements
+  bool odd = false;                                    // strides that are negative or no whole elements, or an address that is odd
+  bool read_only = false;
+  DLDevice device{kDLCPU, 0};
+  Maker maker = Maker::numpy;
+
+  std::span<const std::int64_t> extents() const { return {shape.data(), static_cast<std::size_t>(rank)}; }
+  std::span<const std::int64_t> steps() const { return {strides.data(), static_cast<std::size_t>(rank)}; }
+  std::int64_t elements() const;
+  std::int64_t reach() const;  // bytes from `data` to the array's end
+  bool on_gpu() const { return device.device_type == kDLCUDA || device.device_type == kDLCUDAManaged; }
+};
+
+// Reads `array`. `what` names it in refusals ("input 'x'"). `stream`: on which a GPU's array is to be ready, as DLPack counts them.
+// Raises TypeError for what is no array, and for element types that Tenfold does not have; ValueError for other byte orders.
+void read_array(ArrayView& view, nb::handle array, const std::string& what, std::int64_t stream = -1);
+// A dense array with the same elements, of NumPy or of whoever made it; for what no strides of ours describe.
+nb::object packed_copy(nb::handle array, Maker maker);
+
+// A Tensor of the array's elements: borrowed where they are dense in the host's memory, else copied once.
+Tensor tensor_of(nb::handle array, const std::string& what);
+// NumPy's array with a tensor's elements, which are shared and read-only.
+nb::object array_of(const Tensor& tensor);
+
+// "f32", "float32", numpy.float32, numpy.dtype("float32"), ml_dtypes.bfloat16 ...
+DType dtype_of(nb::handle name, const std::string& what);
+// NumPy's dtype of an element; raises Unsupported for types that NumPy (with ml_dtypes) does not have, and types of less than a byte.
+nb::object numpy_dtype(DType dtype);
+std::string numpy_name(DType dtype);  // "float32"
+
+// A new array for a result, and its memory. `like`: an array of that maker, which says the device.
+nb::object new_array(Maker maker, nb::handle like, DType dtype, std::span<const std::int64_t> shape, void*& data);
+
+nb::object module_of(const char* name);  // imported
+nb::object tuple_of(std::span<const std::int64_t> numbers);
+std::string class_name(nb::handle object);  // "str"
+
+}  // namespace tenfold::python

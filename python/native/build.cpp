@@ -1,0 +1,130 @@
+// tenfold/build.h: from models to engines, and what can be asked of a model without a build.
+#include "tenfold/build.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "errors.h"
+#include "network.h"
+#include "options.h"
+#include "runner.h"
+#include "tenfold/model_error.h"
+#include "values.h"
+
+namespace tenfold::python {
+namespace {
+
+// Bytes of a model or a plan, where they lie: any contiguous buffer.
+class Bytes {
+ public:
+  explicit Bytes(nb::handle from) {
+    if (PyObject_GetBuffer(from.ptr(), &buffer_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  }
+  ~Bytes() { PyBuffer_Release(&buffer_); }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+  std::span<const std::byte> span() const { return {static_cast<const std::byte*>(buffer_.buf), static_cast<std::size_t>(buffer_.len)}; }
+
+ private:
+  Py_buffer buffer_{};
+};
+
+// bytes are a file's content here, never its name.
+bool is_path(nb::handle model) { return PyUnicode_Check(model.ptr()) || nb::hasattr(model, "__fspath__"); }
+
+PyEngine as_engine(std::optional<Engine> made) { return {std::make_shared<EngineState>(std::move(*made))}; }
+
+PyEngine build_any(nb::handle model, const nb::dict& keywords, BuildReport* report) {
+  BuildConfig config;
+  const auto callbacks = std::make_shared<Callbacks>();
+  read_options(keywords, config, callbacks, "build");
+  if (nb::isinstance<PyNetwork>(model)) {
+    const PyNetwork& network = nb::cast<PyNetwork&>(model);
+    const PyNetwork::Turn turn(network);
+    return as_engine(callbacks->run([&] { return std::optional(build(*network.network, config, report)); }));
+  }
+  if (is_path(model)) {
+    const std::string path = text_of(model);
+    return as_engine(callbacks->run([&] { return std::optional(build_file(path, config, report)); }));
+  }
+  const Bytes bytes(model);
+  return as_engine(callbacks->run([&] { return std::optional(build_bytes(bytes.span(), config, report)); }));
+}
+
+PyEngine load_any(nb::handle plan, const nb::dict& keywords) {
+  LoadOptions options;
+  const auto callbacks = std::make_shared<Callbacks>();
+  read_options(keywords, options, callbacks, "load");
+  if (is_path(plan)) {
+    const std::string path = text_of(plan);
+    return as_engine(callbacks->run([&] { return std::optional(load_compatible(path, options)); }));
+  }
+  const Bytes bytes(plan);
+  return as_engine(callbacks->run([&] { return std::optional(load_compatible(bytes.span(), options)); }));
+}
+
+PyEngine retune_any(nb::handle plan, const nb::dict& keywords) {
+  BuildConfig config;
+  const auto callbacks = std::make_shared<Callbacks>();
+  read_options(keywords, config, callbacks, "retune");
+  if (nb::isinstance<PyEngine>(plan)) {
+    const auto state = nb::cast<PyEngine&>(plan).state;
+    return as_engine(callbacks->run([&] { return std::optional(retune(state->engine, config)); }));
+  }
+  const std::string path = text_of(plan);
+  return as_engine(callbacks->run([&] { return std::optional(retune_file(path, config)); }));
+}
+
+nb::dict weights_of(nb::handle path, const nb::dict& keywords) {
+  BuildConfig config;
+  const auto callbacks = std::make_shared<Callbacks>();
+  read_options(keywords, config, callbacks, "weights");
+  const std::string file = text_of(path);
+  const auto weights = callbacks->run([&] { return read_weights(file, config); });
+  nb::dict named;
+  for (const auto& [name, tensor] : weights) named[name.c_str()] = array_of(tensor);
+  return named;
+}
+
+std::vector<BindingInfo> bindings_of(nb::handle model, const nb::dict& keywords) {
+  BuildConfig config;
+  const auto callbacks = std::make_shared<Callbacks>();
+  read_options(keywords, config, callbacks, "model_bindings");
+  if (is_path(model)) {
+    const std::string path = text_of(model);
+    return callbacks->run([&] { return model_bindings(path, config); });
+  }
+  const Bytes bytes(model);
+  return callbacks->run([&] { return model_bindings(bytes.span(), config); });
+}
+
+std::vector<ModelProblem> problems_of(nb::handle path, const nb::dict& keywords) {
+  BuildConfig config;
+  const auto callbacks = std::make_shared<Callbacks>();
+  read_options(keywords, config, callbacks, "check");
+  const std::string file = text_of(path);
+  return callbacks->run([&] { return check_model(file, config); });
+}
+
+}  // namespace
+
+void bind_build(nb::module_& m) {
+  m.def(
+      "build", [](nb::object model, nb::dict options) { return build_any(model, options, nullptr); }, nb::arg("model"), nb::arg("options"));
+  m.def("load", &load_any, nb::arg("plan"), nb::arg("options"));
+  m.def("retune", &retune_any, nb::arg("plan"), nb::arg("options"));
+  m.def("weights", &weights_of, nb::arg("path"), nb::arg("options"));
+  m.def("model_bindings", &bindings_of, nb::arg("model"), nb::arg("options"));
+  m.def("check", &problems_of, nb::arg("path"), nb::arg("options"));
+  m.def(
+      "supported_operators",
+      [] {
+        nb::list told;
+        for (const OperatorInfo& op : supported_operators()) told.append(nb::make_tuple(op.domain, op.name, op.since));
+        return told;
+      },
+      nb::sig("def supported_operators() -> list[tuple[str, str, int]]"), "ONNX operators: domain, name, first opset.");
+}
+
+}  // namespace tenfold::python

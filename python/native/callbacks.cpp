@@ -1,0 +1,143 @@
+#include "callbacks.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include "arrays.h"
+#include "errors.h"
+
+namespace tenfold::python {
+namespace {
+
+constexpr auto kBetweenLooks = std::chrono::milliseconds(50);  // for signals
+
+nb::object text(std::string_view s) { return nb::steal(PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "replace")); }
+
+}  // namespace
+
+bool Callbacks::failed() const {
+  std::lock_guard lock(mutex_);
+  return exception_ != nullptr;
+}
+
+void Callbacks::keep_exception() noexcept {
+  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  if (trace != nullptr && value != nullptr) PyException_SetTraceback(value, trace);
+  Py_XDECREF(type), Py_XDECREF(trace);
+  const nb::object error = nb::steal(value);
+  bool late = false;
+  {
+    std::lock_guard lock(mutex_);
+    late = over_;
+    if (!late && !exception_) exception_ = hold(error);
+  }
+  if (late) PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(value)), value), PyErr_WriteUnraisable(log_.get());
+}
+
+void Callbacks::finish() {
+  Held raised;
+  {
+    std::lock_guard lock(mutex_);
+    over_ = true;
+    raised = std::move(exception_);
+    exception_ = nullptr;
+  }
+  if (!raised) return;
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.get())), raised.get());
+  throw nb::python_error();
+}
+
+LogCallback Callbacks::log() {
+  return [self = shared_from_this()](Severity severity, std::string_view line) {
+    if (leaving()) return;
+    const Locked locked;
+    try {
+      const nb::object words = text(line);
+      if (self->log_)
+        nb::borrow(self->log_.get())(name_of(severity), words);
+      else
+        nb::module_::import_("tenfold._log").attr("line")(static_cast<int>(severity), words);
+    } catch (nb::python_error& e) {
+      e.restore();
+      self->keep_exception();
+    }
+  };
+}
+
+bool Callbacks::look() {
+  if (failed()) return false;
+  const auto now = std::chrono::steady_clock::now();
+  if (leaving() || now - looked_ < kBetweenLooks) return true;
+  looked_ = now;
+  const Locked locked;
+  if (PyErr_CheckSignals() == 0) return true;
+  keep_exception();
+  return false;
+}
+
+bool Callbacks::go_on(const Progress& progress) {
+  if (!look()) return false;
+  if (leaving() || !progress_) return true;
+  const Locked locked;
+  try {
+    const nb::object answer = nb::borrow(progress_.get())(text(progress.phase), progress.done, progress.total);
+    if (!answer.is_none() && !PyBool_Check(answer.ptr()))
+      raise_type_error("progress() returns True, False or None, got " + class_name(answer));
+    return answer.ptr() != Py_False;
+  } catch (nb::python_error& e) {
+    e.restore();
+    keep_exception();
+    return false;
+  }
+}
+
+void Callbacks::watch(BuildConfig& config) {
+  config.progress = [self = shared_from_this()](const Progress& progress) { return self->go_on(progress); };
+}
+
+std::function<int(const TacticQuestion&)> Callbacks::choose(nb::handle function) {
+  return [self = shared_from_this(), held = hold(function)](const TacticQuestion& question) {
+    if (self->failed()) return -1;
+    const Locked locked;
+    try {
+      nb::list candidates;
+      for (const TacticCandidate& c : question.candidates) candidates.append(nb::make_tuple(text(c.tactic), text(c.config), c.nanoseconds));
+      const nb::object answer = nb::borrow(held.get())(text(question.node), text(question.problem), candidates);
+      if (answer.is_none()) return -1;
+      const long index = PyLong_AsLong(answer.ptr());
+      if (index == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+      return static_cast<int>(index);
+    } catch (nb::python_error& e) {
+      e.restore();
+      self->keep_exception();
+      return -1;
+    }
+  };
+}
+
+std::function<void(std::string_view, std::string_view)> Callbacks::dump(nb::handle function) {
+  return [self = shared_from_this(), held = hold(function)](std::string_view pass, std::string_view graph) {
+    if (self->failed()) return;
+    const Locked locked;
+    try {
+      nb::borrow(held.get())(text(pass), text(graph));
+    } catch (nb::python_error& e) {
+      e.restore();
+      self->keep_exception();
+    }
+  };
+}
+
+const char* name_of(Severity severity) {
+  switch (severity) {
+    case Severity::verbose: return "verbose";
+    case Severity::info: return "info";
+    case Severity::warning: return "warning";
+    case Severity::error: break;
+  }
+  return "error";
+}
+
+}  // namespace tenfold::python

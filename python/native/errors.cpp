@@ -1,0 +1,111 @@
+#include "errors.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "tenfold/model_error.h"
+
+namespace tenfold::python {
+namespace {
+
+PyObject* classes = nullptr;  // the dict from names of kinds to classes that tenfold/errors.py gives; kept for ever
+
+nb::object class_of(const char* name) {
+  PyObject* found = classes == nullptr ? nullptr : PyDict_GetItemString(classes, name);
+  return nb::borrow(found == nullptr ? PyExc_RuntimeError : found);
+}
+
+void set(const char* name, const std::string& message, const std::string& step = "", nb::object problems = {}) {
+  try {
+    nb::object error = class_of(name)(nb::cast(message));
+    if (!step.empty()) error.attr("step") = step;
+    if (problems.is_valid()) {
+      error.attr("problems") = problems;
+      nb::object first = problems[0];
+      for (const char* field : {"node", "op", "opset", "hint"}) nb::setattr(error, field, first.attr(field));
+    }
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  } catch (nb::python_error& e) {
+    e.restore();
+  }
+}
+
+const char* kind_name(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::invalid_argument: return "invalid_argument";
+    case ErrorKind::invalid_model: return "invalid_model";
+    case ErrorKind::unsupported: return "unsupported";
+    case ErrorKind::out_of_memory: return "out_of_memory";
+    case ErrorKind::plan_refused: return "plan_refused";
+    case ErrorKind::io: return "io";
+    case ErrorKind::device: return "device";
+    case ErrorKind::cancelled: return "cancelled";
+    case ErrorKind::internal: break;
+  }
+  return "internal";
+}
+
+void translate(const std::exception_ptr& p, void*) {
+  try {
+    std::rethrow_exception(p);
+  } catch (const ModelError& e) {
+    nb::list problems;
+    for (const ModelProblem& problem : e.problems()) problems.append(nb::cast(problem));
+    set(kind_name(e.kind()), e.what(), "", problems);
+  } catch (const Error& e) {
+    set(kind_name(e.kind()), e.what());
+  }
+}
+
+const char* status_class(Status::Code code) {
+  switch (code) {
+    case Status::out_of_memory: return "out_of_memory";
+    case Status::cancelled: return "cancelled";
+    case Status::deadline: return "deadline";
+    case Status::device: return "device";
+    case Status::bad_index: return "bad_index";
+    case Status::failed: return "internal";
+    default: return "invalid_argument";
+  }
+}
+
+// "step 'conv1' (Conv): index out of range" names a step; what describe() says of bindings begins otherwise.
+std::string step_of(const std::string& description) {
+  if (!description.starts_with("step '")) return {};
+  const std::size_t end = description.find('\'', 6);
+  return end == std::string::npos ? std::string() : description.substr(6, end - 6);
+}
+
+}  // namespace
+
+void raise_error(ErrorKind kind, const std::string& message, const std::string& step) {
+  set(kind_name(kind), message, step);
+  throw nb::python_error();
+}
+
+void raise_type_error(const std::string& message) {
+  PyErr_SetString(PyExc_TypeError, message.c_str());
+  throw nb::python_error();
+}
+
+void raise_status(Status status, const std::string& description) {
+  set(status_class(status.code), description, step_of(description));
+  throw nb::python_error();
+}
+
+void bind_error(nb::module_& m) {
+  nb::class_<ModelProblem>(m, "ModelProblem", "One thing that is wrong with a model.")
+      .def_prop_ro("kind", [](const ModelProblem& p) { return kind_name(p.kind); })
+      .def_ro("node", &ModelProblem::node)
+      .def_ro("outputs", &ModelProblem::outputs)
+      .def_ro("op", &ModelProblem::op)
+      .def_ro("domain", &ModelProblem::domain)
+      .def_ro("opset", &ModelProblem::opset)
+      .def_ro("message", &ModelProblem::message)
+      .def_ro("hint", &ModelProblem::hint)
+      .def("__str__", &ModelProblem::text);
+  m.def("set_error_classes", [](nb::dict of_kind) { classes = of_kind.release().ptr(); });
+  nb::register_exception_translator(translate);
+}
+
+}  // namespace tenfold::python

@@ -1,0 +1,26 @@
+// tenfold._native: the public headers as Python sees them. Names, argument forms and lifetimes are python/tenfold's.
+#include <nanobind/stl/string_view.h>
+
+#include "native.h"
+#include "python_state.h"
+#include "tenfold/version.h"
+
+NB_MODULE(_native, m) {
+  using namespace tenfold::python;
+  // Plans, libraries and modules are taken down in any order at the interpreter's end; nothing is lost then that a process keeps.
+  nb::set_leak_warnings(false);
+  m.attr("__version__") = tenfold::version();
+  m.def("leave", &begin_leaving, "The interpreter ends: callbacks are not called any more.");
+  bind_error(m);
+  bind_options(m);
+  bind_device(m);
+  bind_plugin(m);
+  bind_runtime(m);
+  bind_timing_cache(m);
+  bind_inspect(m);
+  bind_engine(m);
+  bind_context(m);
+  bind_network(m);
+  bind_build(m);
+  bind_plan_cache(m);
+}

@@ -1,0 +1,24 @@
+// What the files of the extension share: one function for each of them, and one for each public header that they bring to Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+namespace tenfold::python {
+
+namespace nb = nanobind;
+
+void bind_build(nb::module_& m);
+void bind_context(nb::module_& m);
+void bind_device(nb::module_& m);
+void bind_engine(nb::module_& m);
+void bind_error(nb::module_& m);
+void bind_inspect(nb::module_& m);
+void bind_network(nb::module_& m);
+void bind_options(nb::module_& m);
+void bind_plan_cache(nb::module_& m);
+void bind_plugin(nb::module_& m);
+void bind_runtime(nb::module_& m);
+void bind_timing_cache(nb::module_& m);
+
+}  // namespace tenfold::python

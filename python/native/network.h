@@ -1,0 +1,31 @@
+// A Network as Python has it: one thread at a time, which its owner sees to.
+#pragma once
+
+#include <memory>
+
+#include "errors.h"
+#include "tenfold/network.h"
+
+namespace tenfold::python {
+
+struct PyNetwork {
+  std::shared_ptr<Network> network;
+  mutable bool building = false;
+  // While a build reads the network without the interpreter's lock, nobody may change it.
+  class Turn {
+   public:
+    explicit Turn(const PyNetwork& n) : of_(n) { n.check(), n.building = true; }
+    ~Turn() { of_.building = false; }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    const PyNetwork& of_;
+  };
+  void check() const {
+    if (building) raise_error(ErrorKind::invalid_argument, "the network is being built in another thread");
+  }
+  Network* operator->() const { return check(), network.get(); }
+};
+
+}  // namespace tenfold::python

@@ -1,0 +1,88 @@
+// Arrays that Tenfold makes: results in the memory of who made the inputs, tensors as arrays and back.
+#include <nanobind/ndarray.h>
+
+#include "array_types.h"
+#include "errors.h"
+#include "python_state.h"
+#include "tenfold/dlpack.h"
+
+namespace tenfold::python {
+namespace {
+
+nb::object numpy_array(DType dtype, nb::object shape, void*& data) {
+  static PyObject* empty = nb::object(module_of("numpy").attr("empty")).release().ptr();  // kept for ever
+  const nb::object type = numpy_dtype(dtype);
+  PyObject* arguments[] = {shape.ptr(), type.ptr()};
+  nb::object made = nb::steal(PyObject_Vectorcall(empty, arguments, 2, nullptr));
+  if (!made.is_valid()) throw nb::python_error();
+  Py_buffer b;
+  if (PyObject_GetBuffer(made.ptr(), &b, PyBUF_SIMPLE) == 0) {
+    data = b.buf;
+    PyBuffer_Release(&b);
+  } else {  // a type that only ml_dtypes has
+    PyErr_Clear();
+    data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(nb::object(made.attr("ctypes").attr("data"))));
+  }
+  return made;
+}
+
+nb::object shared_bytes(const Tensor& t) {
+  nb::capsule owner(new Tensor(t), [](void* p) noexcept { delete static_cast<Tensor*>(p); });
+  const std::size_t bytes[] = {static_cast<std::size_t>(t.bytes())};
+  return nb::cast(nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(t.raw(), 1, bytes, owner));
+}
+
+}  // namespace
+
+nb::object module_of(const char* name) { return nb::module_::import_(name); }
+
+nb::object tuple_of(std::span<const std::int64_t> numbers) {
+  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
+  if (!tuple.is_valid()) throw nb::python_error();
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(numbers[i]));
+  return tuple;
+}
+
+std::string class_name(nb::handle object) {
+  return nb::cast<std::string>(nb::object(nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr()))).attr("__name__")));
+}
+
+nb::object new_array(Maker maker, nb::handle like, DType dtype, std::span<const std::int64_t> shape, void*& data) {
+  const nb::object extents = tuple_of(shape);
+  if (maker == Maker::numpy) return numpy_array(dtype, extents, data);
+  if (maker == Maker::torch) {
+    nb::object made =
+        module_of("torch").attr("empty")(extents, nb::arg("dtype") = torch_dtype(dtype), nb::arg("device") = like.attr("device"));
+    data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(nb::object(made.attr("data_ptr")())));
+    return made;
+  }
+  nb::object made = module_of("cupy").attr("empty")(extents, nb::arg("dtype") = numpy_dtype(dtype));
+  data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(nb::object(made.attr("data").attr("ptr"))));
+  return made;
+}
+
+Tensor tensor_of(nb::handle array, const std::string& what) {
+  ArrayView v;
+  read_array(v, array, what);
+  if (v.on_gpu()) raise_error(ErrorKind::invalid_argument, what + " lies on a GPU, the host's memory is wanted: copy it there");
+  if (!v.dense || v.odd) {
+    const nb::object copy = packed_copy(array, v.maker);
+    v = {};
+    read_array(v, copy, what);
+  }
+  return Tensor(v.dtype, Shape(v.extents().begin(), v.extents().end()), hold(v.owner), v.data);
+}
+
+nb::object array_of(const Tensor& t) {
+  if (t.dtype() == DType::string) {
+    nb::list values;
+    for (const std::string& s : t.string_values()) values.append(nb::str(s.data(), s.size()));
+    return module_of("numpy").attr("array")(values, nb::arg("dtype") = "object").attr("reshape")(tuple_of(t.shape()));
+  }
+  const nb::object dtype = numpy_dtype(t.dtype());
+  if (t.size() == 0) return module_of("numpy").attr("empty")(tuple_of(t.shape()), dtype);
+  return shared_bytes(t).attr("view")(dtype).attr("reshape")(tuple_of(t.shape()));
+}
+
+}  // namespace tenfold::python

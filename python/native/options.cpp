@@ -1,0 +1,147 @@
+// The one table of keywords: the fields of BuildConfig and of LoadOptions.
+#include "options.h"
+
+#include <string>
+#include <vector>
+
+#include "errors.h"
+#include "tenfold/internal/nearest.h"
+#include "values.h"
+
+namespace tenfold::python {
+namespace {
+
+template <class Config>
+struct Option {
+  const char* name;
+  const char* type;
+  void (*set)(Config& to, nb::handle value, const std::shared_ptr<Callbacks>& callbacks);
+};
+
+void need_callable(nb::handle value) {
+  if (PyCallable_Check(value.ptr()) == 0) throw WrongValue{"a function"};
+}
+
+using Calls = const std::shared_ptr<Callbacks>&;
+#define FIELD(config, field)                                                                                             \
+  {                                                                                                                      \
+#field, annotation < decltype(config::field)>(), [](config & to, nb::handle value, Calls) { take(value, to.field); } \
+  }
+#define FIELD_BY(config, field, taker)                                                                                    \
+  {                                                                                                                       \
+#field, annotation < decltype(config::field)>(), [](config & to, nb::handle value, Calls) { taker(value, to.field); } \
+  }
+#define CALLBACK(config, field, statement)                                                                        \
+  {                                                                                                               \
+#field, annotation<decltype(config::field)>(), []([[maybe_unused]] config& to, nb::handle value, Calls calls) { \
+     need_callable(value);                                                               \
+     statement;                                                                          \
+   } \
+  }
+
+using B = BuildConfig;
+constexpr Option<B> kBuild[] = {
+    FIELD(B, device),
+    FIELD(B, threads),
+    FIELD(B, pin_threads),
+    FIELD(B, profiles),
+    FIELD(B, input_formats),
+    FIELD(B, output_formats),
+    FIELD(B, overridable),
+    FIELD(B, input_defaults),
+    FIELD(B, fp16),
+    FIELD(B, bf16),
+    FIELD(B, int8),
+    FIELD(B, fp8),
+    FIELD(B, check_overflow),
+    FIELD(B, typical_inputs),
+    FIELD(B, tf32),
+    FIELD(B, winograd),
+    FIELD(B, strassen),
+    FIELD(B, fast_exp),
+    FIELD(B, pack_tokens),
+    FIELD(B, optimization_level),
+    FIELD(B, max_tactics),
+    FIELD(B, timing_repetitions),
+    FIELD_BY(B, tactic_sources, take_tactic_sources),
+    FIELD(B, workspace_bytes),
+    FIELD_BY(B, cpu_features, take_cpu_features),
+    FIELD(B, timing_cache),
+    FIELD(B, timings),
+    FIELD(B, error_on_cache_miss),
+    FIELD(B, disabled_passes),
+    FIELD(B, external_data_dirs),
+    FIELD(B, keep_portable_graph),
+    FIELD(B, version_compatible),
+    FIELD(B, hardware_compatible),
+    FIELD(B, refittable),
+    FIELD(B, random_choices),
+    FIELD(B, forced_tactics),
+    CALLBACK(B, choose_tactic, to.choose_tactic = calls->choose(value)),
+    FIELD(B, labels),
+    FIELD(B, plugins),
+    CALLBACK(B, log, calls->log_to(value)),
+    FIELD(B, runtime),
+    CALLBACK(B, progress, calls->progress_to(value)),
+    CALLBACK(B, dump, to.dump = calls->dump(value)),
+};
+
+using L = LoadOptions;
+constexpr Option<L> kLoad[] = {
+    FIELD(L, weights),     FIELD(L, verify_weights), FIELD_BY(L, cpu_features, take_cpu_features), FIELD(L, device),  FIELD(L, threads),
+    FIELD(L, pin_threads), FIELD(L, plugins),        CALLBACK(L, log, calls->log_to(value)),       FIELD(L, runtime), FIELD(L, device_code),
+};
+
+template <class Config, std::size_t N>
+void read(const Option<Config> (&table)[N], const nb::dict& keywords, Config& to, Calls callbacks, const std::string& call) {
+  for (auto [key, value] : keywords) {
+    const std::string name = nb::cast<const char*>(key);
+    const Option<Config>* option = nullptr;
+    for (const Option<Config>& o : table)
+      if (name == o.name) option = &o;
+    if (option == nullptr) {
+      std::vector<std::string> names;
+      for (const Option<Config>& o : table) names.emplace_back(o.name);
+      const std::string near = nearest(name, names);
+      raise_type_error(call + "() has no keyword '" + name + "'" +
+                       (near.empty() ? "; help(tenfold." + call + ") lists them" : ": did you mean '" + near + "'?"));
+    }
+    if (value.is_none()) continue;  // the default
+    try {
+      option->set(to, value, callbacks);
+    } catch (const WrongValue& wrong) {
+      const std::string given = nb::cast<const char*>(nb::repr(value));
+      raise_type_error(call + "(): '" + name + "' takes " + wrong.wanted + ", got " +
+                       (given.size() > 80 ? given.substr(0, 77) + "..." : given) + " (" + class_name(value) + ")");
+    }
+  }
+}
+
+template <class Config, std::size_t N>
+nb::list listed(const Option<Config> (&table)[N]) {
+  nb::list fields;
+  for (const Option<Config>& o : table) fields.append(nb::make_tuple(o.name, o.type));
+  return fields;
+}
+
+}  // namespace
+
+void read_options(const nb::dict& keywords, BuildConfig& config, Calls callbacks, const char* call) {
+  read(kBuild, keywords, config, callbacks, call);
+  config.log = callbacks->log();
+  callbacks->watch(config);
+}
+
+void read_options(const nb::dict& keywords, LoadOptions& options, Calls callbacks, const char* call) {
+  read(kLoad, keywords, options, callbacks, call);
+  options.log = callbacks->log();
+}
+
+void bind_options(nb::module_& m) {
+  m.def(
+      "build_options", [] { return listed(kBuild); }, "Names and annotations of BuildConfig's fields.");
+  m.def(
+      "load_options", [] { return listed(kLoad); }, "Names and annotations of LoadOptions' fields.");
+}
+
+}  // namespace tenfold::python

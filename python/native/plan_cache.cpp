@@ -1,0 +1,44 @@
+// tenfold/plan_cache.h: a folder of plans, found again by what they were made from.
+#include "tenfold/plan_cache.h"
+
+#include <nanobind/stl/string.h>
+
+#include <optional>
+
+#include "errors.h"
+#include "options.h"
+#include "runner.h"
+#include "values.h"
+
+namespace tenfold::python {
+namespace {
+
+nb::object build_cached(const PlanCache& cache, nb::handle path, const nb::dict& keywords) {
+  BuildConfig config;
+  const auto callbacks = std::make_shared<Callbacks>();
+  read_options(keywords, config, callbacks, "build");
+  const std::string file = text_of(path);
+  bool cached = false;
+  auto made = callbacks->run([&] { return std::optional(build_file(file, config, cache, "", &cached)); });
+  return nb::make_tuple(PyEngine{std::make_shared<EngineState>(std::move(*made))}, cached);
+}
+
+}  // namespace
+
+void bind_plan_cache(nb::module_& m) {
+  nb::class_<PlanCache>(m, "PlanCache", "A folder of plans; processes share it.")
+      .def(
+          "__init__",
+          [](PlanCache* self, nb::handle folder, std::int64_t most_bytes) {
+            PlanCacheOptions options{.folder = folder.is_none() ? "" : text_of(folder)};
+            if (most_bytes != 0) options.most_bytes = most_bytes;
+            new (self) PlanCache(std::move(options));
+          },
+          nb::arg("folder") = nb::none(), nb::arg("most_bytes") = 0,
+          nb::sig("def __init__(self, folder: str | os.PathLike[str] | None = None, most_bytes: int = 0) -> None"))
+      .def_prop_ro("folder", &PlanCache::folder)
+      .def("clear", &PlanCache::clear, "Removes all plans; how many.")
+      .def("build", &build_cached, nb::arg("path"), nb::arg("options"), "The engine of a model's file, and whether its plan was there.");
+}
+
+}  // namespace tenfold::python

@@ -1,0 +1,39 @@
+#include "python_state.h"
+
+#include <cxxabi.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace tenfold::python {
+namespace {
+std::atomic<bool> is_leaving{false};
+
+template <class Take>
+auto take_lock(Take take) {
+  try {
+    return take();
+  } catch (abi::__forced_unwind&) {
+    for (;;) ::pause();
+  }
+}
+}  // namespace
+
+void begin_leaving() noexcept { is_leaving.store(true); }
+bool leaving() noexcept { return is_leaving.load(std::memory_order_relaxed); }
+
+Unlocked::~Unlocked() {
+  take_lock([&] { PyEval_RestoreThread(state_); });
+}
+Locked::Locked() : state_(take_lock([] { return PyGILState_Ensure(); })) {}
+
+Held hold(nb::handle object) {
+  if (!object.is_valid() || object.is_none()) return {};
+  return Held(object.inc_ref().ptr(), [](PyObject* p) {
+    if (leaving()) return;  // the process ends; there may be no interpreter to count for
+    const Locked locked;
+    Py_DECREF(p);
+  });
+}
+
+}  // namespace tenfold::python

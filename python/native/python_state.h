@@ -1,0 +1,49 @@
+// The interpreter from threads that are not its own: taking its lock, and holding objects that any thread may let go.
+#pragma once
+
+#include <memory>
+
+#include "native.h"
+
+namespace tenfold::python {
+
+void begin_leaving() noexcept;  // from now on nobody may enter the interpreter from outside
+bool leaving() noexcept;
+
+// Without the interpreter's lock, and with it again; from a thread of Python's. A daemon thread that comes back when the interpreter has
+// gone is ended by CPython, in the middle of C++ that cannot be left so: it stands still instead, until the process ends.
+class Unlocked {
+ public:
+  Unlocked() : state_(PyEval_SaveThread()) {}
+  ~Unlocked();
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+// With the lock, from any thread.
+class Locked {
+ public:
+  Locked();
+  ~Locked() { PyGILState_Release(state_); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+// A Python object that C++ may keep and drop on any thread.
+using Held = std::shared_ptr<PyObject>;
+Held hold(nb::handle object);  // with the GIL
+
+// Drops what may wait for threads (which may wait for the GIL themselves).
+template <class T>
+void drop_without_gil(T& what) noexcept {
+  if (leaving()) return static_cast<void>(what = {});
+  const Unlocked unlocked;
+  what = {};
+}
+
+}  // namespace tenfold::python

@@ -1,0 +1,236 @@
+#include "runner.h"
+
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+
+#include "errors.h"
+#include "tenfold/bindings.h"
+
+namespace tenfold::python {
+namespace {
+
+std::byte nothing[64];  // where arrays without elements lie
+
+std::shared_ptr<const Slots> slots_of(const Engine& engine) {
+  auto slots = std::make_shared<Slots>();
+  nb::dict names;
+  for (const BindingInfo& b : engine.bindings()) {
+    names[b.name.c_str()] = static_cast<int>(slots->all.size());
+    slots->all.push_back({b.name, b.dtype, b.shape, b.is_input, b.has_default});
+    slots->inputs += b.is_input ? 1 : 0;
+  }
+  slots->names = hold(names);
+  slots->on_gpu = engine.info().on_gpu;
+  return slots;
+}
+
+}  // namespace
+
+int Slots::index(nb::handle name) const {
+  PyObject* found = PyDict_GetItem(names.get(), name.ptr());
+  if (found != nullptr) return static_cast<int>(PyLong_AsLong(found));
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  std::string message = "there is no binding " + std::string(nb::cast<std::string>(nb::repr(name))) + "; the engine has";
+  for (const Slot& slot : all) message += (&slot == &all[0] ? " " : ", ") + slot.what();
+  raise_error(ErrorKind::invalid_argument, message);
+}
+
+StreamChoice stream_of(nb::handle stream) {
+  if (!stream.is_valid() || stream.is_none()) return {};
+  nb::object number = nb::borrow(stream);
+  if (nb::hasattr(stream, "__cuda_stream__")) {
+    const nb::object told = PyCallable_Check(stream.attr("__cuda_stream__").ptr()) ? stream.attr("__cuda_stream__")()
+                                                                                   : nb::object(stream.attr("__cuda_stream__"));
+    number = told[1];
+  } else if (nb::hasattr(stream, "cuda_stream")) {
+    number = stream.attr("cuda_stream");
+  } else if (nb::hasattr(stream, "ptr")) {
+    number = stream.attr("ptr");
+  } else if (nb::hasattr(stream, "handle")) {
+    number = stream.attr("handle");
+  }
+  const nb::object index = nb::steal(PyNumber_Index(number.ptr()));
+  if (!index.is_valid()) {
+    PyErr_Clear();
+    raise_type_error("stream is a number (a CUstream), a tenfold.Stream, or a stream of torch or CuPy, got " + class_name(stream));
+  }
+  return {true, nb::cast<std::int64_t>(index)};
+}
+
+StreamChoice current_stream(const ArrayView& array) {
+  if (!array.on_gpu()) return {};
+  if (array.maker == Maker::torch)
+    return {true, nb::cast<std::int64_t>(
+                      nb::object(module_of("torch").attr("cuda").attr("current_stream")(array.device.device_id).attr("cuda_stream")))};
+  if (array.maker == Maker::cupy)
+    return {true, nb::cast<std::int64_t>(nb::object(module_of("cupy").attr("cuda").attr("get_current_stream")().attr("ptr")))};
+  return {};
+}
+
+Runner::Runner(const Engine& engine, std::shared_ptr<const Slots> slots) : slots_(std::move(slots)) {
+  const Unlocked unlocked;
+  context_ = engine.create_context();
+  kept_.resize(slots_->all.size()), bound_.resize(slots_->all.size()), by_run_.resize(slots_->all.size());
+}
+
+Runner::~Runner() { drop_without_gil(context_); }
+
+void Runner::refuse(Status status) { raise_status(status, context_->describe(status)); }
+
+void Runner::set_shape(int binding, std::span<const std::int64_t> shape) {
+  const Slot& slot = slots_->all[static_cast<std::size_t>(binding)];
+  if (context_->set_input_shape(binding, shape)) return;
+  raise_error(ErrorKind::invalid_argument,
+              slot.what() + " has the shape [" + text(slot.shape) + "] (-1: dynamic), an array of [" + text(shape) + "] is given");
+}
+
+bool Runner::output_shape(int binding, std::span<std::int64_t> to, int& rank) {
+  if (const Status status = context_->shape(binding, to, rank); !status) refuse(status);
+  for (int d = 0; d < rank; ++d)
+    if (to[static_cast<std::size_t>(d)] < 0) return by_run_[static_cast<std::size_t>(binding)] = true, false;
+  return true;
+}
+
+void Runner::bind_memory(int binding, const ArrayView& v) {
+  void* data = v.elements() == 0 ? nothing : v.data;
+  const Status status = v.dense ? context_->bind(binding, data, v.reach()) : bind_strided(*context_, binding, data, v.reach(), v.steps());
+  if (!status) refuse(status);
+}
+
+void Runner::bind(int binding, nb::handle array, ArrayView& v, std::int64_t stream) {
+  const Slot& slot = slots_->all[static_cast<std::size_t>(binding)];
+  const std::string what = slot.what();
+  if (slot.dtype == DType::string)
+    raise_error(ErrorKind::unsupported, what + " holds strings, which Python cannot bind yet: use the tenfold program");
+  read_array(v, array, what, stream);
+  if (v.dtype != slot.dtype)
+    raise_error(ErrorKind::invalid_argument, what + " is " + numpy_name(slot.dtype) + ", an array of " + numpy_name(v.dtype) +
+                                                 " is given; nothing is converted in silence: array.astype(\"" + numpy_name(slot.dtype) +
+                                                 "\")");
+  if (v.on_gpu() && !slots_->on_gpu)
+    raise_error(ErrorKind::invalid_argument, what + " is given on a GPU, the engine runs on the CPU: copy the array there");
+  if (!slot.is_input && v.read_only) raise_error(ErrorKind::invalid_argument, what + " is given a read-only array");
+  if (v.odd) {
+    if (!slot.is_input)
+      raise_error(ErrorKind::invalid_argument, what + " is given an array with negative or odd strides, where it cannot be written");
+    const nb::object copy = packed_copy(array, v.maker);
+    const Maker maker = v.maker;
+    read_array(v, copy, what, stream);
+    v.maker = maker;
+  }
+  if (slot.is_input) set_shape(binding, v.extents());
+  bind_memory(binding, v);
+  kept_[static_cast<std::size_t>(binding)] = v.owner, bound_[static_cast<std::size_t>(binding)] = true;
+}
+
+void Runner::bind_nothing(int binding) {
+  const Slot& slot = slots_->all[static_cast<std::size_t>(binding)];
+  if (const Status status = context_->bind(binding, nullptr, 0); !status) refuse(status);
+  if (!slot.is_input) context_->own_memory(binding);
+  kept_[static_cast<std::size_t>(binding)].reset(), bound_[static_cast<std::size_t>(binding)] = true;
+}
+
+nb::object Runner::bind_new(int binding, Maker maker, nb::handle like) {
+  std::array<std::int64_t, kMostDims> shape;
+  int rank = 0;
+  const bool known = output_shape(binding, shape, rank);
+  if (!known || sized_by_run(binding)) return bind_nothing(binding), nb::object();
+  const Slot& slot = slots_->all[static_cast<std::size_t>(binding)];
+  void* data = nullptr;
+  const std::span extents(shape.data(), static_cast<std::size_t>(rank));
+  nb::object made = new_array(maker, like, slot.dtype, extents, data);
+  const std::int64_t bytes = byte_size(slot.dtype, element_count(extents));
+  if (const Status status = context_->bind(binding, bytes == 0 ? nothing : data, bytes); !status) refuse(status);
+  kept_[static_cast<std::size_t>(binding)] = made, bound_[static_cast<std::size_t>(binding)] = true;
+  return made;
+}
+
+nb::object Runner::copied(int binding) {
+  const Slot& slot = slots_->all[static_cast<std::size_t>(binding)];
+  std::array<std::int64_t, kMostDims> shape;
+  int rank = 0;
+  if (!output_shape(binding, shape, rank)) raise_error(ErrorKind::invalid_argument, slot.what() + " has no size before a run");
+  void* data = nullptr;
+  const std::span extents(shape.data(), static_cast<std::size_t>(rank));
+  nb::object made = new_array(Maker::numpy, {}, slot.dtype, extents, data);
+  const std::int64_t bytes = byte_size(slot.dtype, element_count(extents));
+  if (bytes > 0) std::memcpy(data, context_->own_memory(binding), static_cast<std::size_t>(bytes));
+  return made;
+}
+
+void Runner::settle_outputs() {
+  for (std::size_t b = static_cast<std::size_t>(slots_->inputs); b < bound_.size(); ++b)
+    if (!bound_[b]) bind_nothing(static_cast<int>(b));
+}
+
+void Runner::run(const RunOptions& options) {
+  Status status;
+  {
+    const Unlocked unlocked;
+    status = context_->run_with(options);
+  }
+  pending_ = false;
+  if (!status) refuse(status);
+}
+
+void Runner::enqueue(const StreamChoice& stream, const RunOptions& options) {
+  Status status;
+  {
+    const Unlocked unlocked;
+    status = context_->enqueue(stream.handle(), options);
+  }
+  pending_ = true, stream_ = stream;
+  if (!status) refuse(status);
+}
+
+void Runner::wait() {
+  Status status;
+  {
+    const Unlocked unlocked;
+    status = context_->wait();
+  }
+  pending_ = false;
+  if (!status) refuse(status);
+}
+
+void Runner::forget() {
+  for (nb::object& kept : kept_) kept.reset();
+}
+
+void Runner::unbind_outputs() {
+  for (int b = slots_->inputs; b < static_cast<int>(slots_->all.size()); ++b) context_->bind(b, nullptr, 0);
+}
+
+EngineState::EngineState(Engine made) : engine(std::move(made)), slots(slots_of(engine)) {}
+EngineState::~EngineState() { drop_runners(); }
+
+void EngineState::drop_runners() noexcept {
+  std::vector<std::unique_ptr<Runner>> dropped;
+  {
+    std::lock_guard lock(mutex);
+    dropped.swap(idle);
+  }
+}
+
+// The one that last worked on this stream, so that nobody has to wait.
+std::unique_ptr<Runner> EngineState::take(const StreamChoice& stream) {
+  std::unique_ptr<Runner> taken;
+  {
+    std::lock_guard lock(mutex);
+    for (auto it = idle.rbegin(); it != idle.rend() && !taken; ++it)
+      if (!(*it)->pending() || (*it)->stream().number == stream.number) {
+        taken = std::move(*it);
+        idle.erase(std::next(it).base());
+      }
+  }
+  if (!taken) return std::make_unique<Runner>(engine, slots);
+  return taken;
+}
+
+void EngineState::give(std::unique_ptr<Runner> runner) {
+  std::lock_guard lock(mutex);
+  idle.push_back(std::move(runner));
+}
+
+}  // namespace tenfold::python

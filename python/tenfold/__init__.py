@@ -1,0 +1,57 @@
+"""Tenfold: makes trained neural networks run as fast as the machine allows.
+
+    engine = tenfold.build("model.onnx")     # also bytes, an onnx.ModelProto, a tenfold.Network
+    engine.save("model.plan")                # next time: tenfold.load("model.plan")
+    y = engine(x)                            # arrays of NumPy, torch, CuPy; also {name: array}
+
+docs/python.md tells the rest. Importing starts no thread and touches no GPU; NumPy is imported with the first array.
+"""
+from __future__ import annotations
+
+import atexit as _atexit
+import os as _os
+from typing import TYPE_CHECKING, Any
+
+from tenfold._cpu import check_cpu as _check_cpu
+
+_check_cpu()
+from tenfold import _native  # noqa: E402 (it holds AVX2 code)
+from tenfold._build import bindings, build, check, inspect, load, profile, refit, retune, weights  # noqa: E402
+from tenfold._device import devices  # noqa: E402
+from tenfold._engine import Context, Engine  # noqa: E402
+from tenfold._native import (  # noqa: E402
+    Binding, CancelToken, Device, EngineInfo, ModelProblem, Note, PlanInspection, Plugins, Runtime, TimingCache, WeightInfo,
+    supported_operators, why_no_gpu,
+)
+from tenfold._network import Network, Node, Value  # noqa: E402
+from tenfold._stream import Stream  # noqa: E402
+from tenfold.errors import (  # noqa: E402
+    BadIndex, Cancelled, DeadlinePassed, DeviceError, Error, FileError, Internal, InvalidArgument, InvalidModel, OutOfMemory, PlanRefused,
+    Unsupported,
+)
+
+if TYPE_CHECKING:
+    from tenfold.session import Session
+
+__version__: str = _native.__version__
+__all__ = [
+    'BadIndex', 'Binding', 'CancelToken', 'Cancelled', 'Context', 'DeadlinePassed', 'Device', 'DeviceError', 'Engine', 'EngineInfo',
+    'Error', 'FileError', 'Internal', 'InvalidArgument', 'InvalidModel', 'ModelProblem', 'Network', 'Node', 'Note', 'OutOfMemory',
+    'PlanInspection', 'PlanRefused', 'Plugins', 'Runtime', 'Session', 'Stream', 'TimingCache', 'Unsupported', 'Value', 'WeightInfo',
+    'bindings', 'build', 'check', 'devices', 'get_include', 'inspect', 'load', 'profile', 'refit', 'retune', 'supported_operators',
+    'weights', 'why_no_gpu',
+]
+
+_atexit.register(_native.leave)
+
+
+def get_include() -> str:
+    """The folder of the C and C++ headers: for plug-ins."""
+    return _os.path.join(_os.path.dirname(__file__), 'include')
+
+
+def __getattr__(name: str) -> Any:
+    if name == 'Session':   # most programs need one of the two forms
+        from tenfold.session import Session
+        return Session
+    raise AttributeError(f'module tenfold has no attribute {name!r}')

@@ -1,0 +1,4 @@
+"""`python -m tenfold` is the program `tenfold`."""
+from tenfold._program import main
+
+main()

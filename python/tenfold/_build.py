@@ -1,0 +1,90 @@
+"""From models and plans to engines: build, load, retune, and what can be asked of a model."""
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from tenfold import _native
+from tenfold._device import _with_libraries, default_device, put_device
+from tenfold._engine import Engine
+from tenfold._network import Network
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from tenfold._options import BuildOptions, LoadOptions
+
+
+def _model(model: Any) -> Any:
+    """A path, bytes, or what the native layer knows."""
+    if isinstance(model, Network):
+        return model._data
+    if hasattr(model, 'SerializeToString'):   # onnx.ModelProto
+        return model.SerializeToString()
+    if isinstance(model, str) or hasattr(model, '__fspath__'):
+        return model
+    try:
+        memoryview(model)
+    except TypeError:
+        raise TypeError('a model is a path, bytes of an ONNX file, an onnx.ModelProto or a tenfold.Network, '
+                        f'got {type(model).__name__}') from None
+    return model
+
+
+def build(model: Any, **options: Unpack[BuildOptions]) -> Engine:
+    """The engine of a model: a path, the bytes of an ONNX file, an onnx.ModelProto or a Network.
+
+    Keywords are the fields of tenfold::BuildConfig (tenfold/build.h tells all of them). `device`: TENFOLD_DEVICE if it is not given, else
+    the first GPU, else the CPU. `profiles`: {"x": (smallest, usual, largest shape)}, or one shape that is fixed; or a list of these.
+    """
+    return Engine(_native.build(_model(model), put_device(dict(options))))
+
+
+def load(plan: Any, **options: Unpack[LoadOptions]) -> Engine:
+    """The engine of a plan: a path, or bytes (any slice of a buffer). Keywords are the fields of tenfold::LoadOptions."""
+    _with_libraries()
+    if options.get('device') is None and os.environ.get('TENFOLD_DEVICE'):
+        options['device'] = os.environ['TENFOLD_DEVICE']
+    return Engine(_native.load(plan, dict(options)))
+
+
+def retune(plan: Any, **options: Unpack[BuildOptions]) -> Engine:
+    """Chooses kernels anew for an engine, or for a plan's file, on this machine. Keywords as for build(), without profiles."""
+    _with_libraries()
+    if options.get('device') is None:
+        engine = plan if isinstance(plan, _native.Engine) else load(plan)
+        options['device'] = default_device() if engine.info.on_gpu else 'cpu'
+    return Engine(_native.retune(plan, dict(options)))
+
+
+def refit(engine: Engine, weights: Any) -> Engine:
+    """A new engine with other weights: a dict from names to arrays, or the path of an ONNX file that has them."""
+    if not hasattr(weights, 'items'):
+        weights = {name: value for name, value in _native.weights(weights, {}).items()
+                   if any(w.name == name for w in engine.refittable_weights)}
+    return engine.refit(weights)
+
+
+def weights(path: str | os.PathLike[str], **options: Unpack[BuildOptions]) -> dict[str, Any]:
+    """The named weights of a model's file, as arrays that cannot be written to."""
+    return _native.weights(path, dict(options))
+
+
+def bindings(model: Any, **options: Unpack[BuildOptions]) -> list[_native.Binding]:
+    """Inputs and outputs of a model, without a build."""
+    return _native.model_bindings(_model(model), dict(options))
+
+
+def check(path: str | os.PathLike[str], **options: Unpack[BuildOptions]) -> list[_native.ModelProblem]:
+    """All that is wrong with a model's file; an empty list: it is sound and supported."""
+    return _native.check(path, dict(options))
+
+
+def inspect(plan: Any) -> _native.PlanInspection:
+    """What a plan holds: of an engine, a file, or bytes."""
+    return (plan if isinstance(plan, _native.Engine) else load(plan)).inspection()
+
+
+def profile(engine: Engine, inputs: Any = None, runs: int = 10) -> list[tuple[str, float]]:
+    """Steps and their milliseconds: the median of some runs on these inputs (None: zeros at the usual shapes)."""
+    return engine.create_context().profile(inputs, runs)

@@ -1,0 +1,9 @@
+"""The program `tenfold`: the wheel's own, which this hands over to."""
+import os
+import sys
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    program = os.path.join(os.path.dirname(__file__), 'bin', 'tenfold')
+    os.execv(program, [program, *sys.argv[1:]])

@@ -1,0 +1,262 @@
+"""What ONNX Runtime's sessions are given and give: options, arguments, values, bindings."""
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tenfold import _native, errors
+
+if TYPE_CHECKING:
+    from tenfold.session import Session
+
+_ONNX_NAMES = {'f32': 'float', 'f64': 'double', 'f16': 'float16', 'bf16': 'bfloat16', 'boolean': 'bool', 'bool': 'bool', 'i64': 'int64',
+               'i32': 'int32', 'i16': 'int16', 'i8': 'int8', 'u64': 'uint64', 'u32': 'uint32', 'u16': 'uint16', 'u8': 'uint8',
+               'string': 'string', 'i4': 'int4', 'u4': 'uint4',
+               'f8e4m3fn': 'float8e4m3fn', 'f8e4m3fnuz': 'float8e4m3fnuz', 'f8e5m2': 'float8e5m2',
+               'f8e5m2fnuz': 'float8e5m2fnuz'}
+
+
+class GraphOptimizationLevel(enum.IntEnum):
+    """Taken for how long a build searches: ORT_DISABLE_ALL is optimization_level 0, the others are the default."""
+
+    ORT_DISABLE_ALL = 0
+    ORT_ENABLE_BASIC = 1
+    ORT_ENABLE_EXTENDED = 2
+    ORT_ENABLE_LAYOUT = 3
+    ORT_ENABLE_ALL = 99
+
+
+class ExecutionMode(enum.IntEnum):
+    ORT_SEQUENTIAL = 0
+    ORT_PARALLEL = 1
+
+
+class SessionOptions:
+    """Options of a session. What has no use here is kept and changes nothing: inter_op_num_threads, execution_mode, memory patterns."""
+
+    def __init__(self) -> None:
+        self.intra_op_num_threads = 0
+        self.inter_op_num_threads = 0
+        self.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL
+        self.execution_mode = ExecutionMode.ORT_SEQUENTIAL
+        self.enable_profiling = False
+        self.profile_file_prefix = 'tenfold_profile'
+        self.enable_cpu_mem_arena = self.enable_mem_pattern = self.enable_mem_reuse = True
+        self.log_severity_level = 2
+        self.log_verbosity_level = 0
+        self.logid = ''
+        self.optimized_model_filepath = ''
+        self.use_deterministic_compute = False
+        self._entries: dict[str, str] = {}
+
+    def add_session_config_entry(self, key: str, value: str) -> None:
+        self._entries[key] = value
+
+    def get_session_config_entry(self, key: str) -> str:
+        if key not in self._entries:
+            raise errors.InvalidArgument(f'the session options have no entry {key!r}')
+        return self._entries[key]
+
+    def register_custom_ops_library(self, path: str) -> None:
+        raise errors.Unsupported("libraries of ONNX Runtime's custom operators cannot be loaded; tenfold.Plugins loads Tenfold's")
+
+    def add_free_dimension_override_by_name(self, name: str, size: int) -> None:
+        raise errors.Unsupported('free dimensions need no override: the session builds for the shapes that it meets')
+
+    def _build_options(self) -> dict[str, Any]:
+        options: dict[str, Any] = {'threads': self.intra_op_num_threads}
+        if self.graph_optimization_level == GraphOptimizationLevel.ORT_DISABLE_ALL:
+            options['optimization_level'] = 0
+        return options
+
+
+class RunOptions:
+    """Options of one run: `terminate` ends runs that begin after it is set."""
+
+    def __init__(self) -> None:
+        self.terminate = False
+        self.logid = ''
+        self.log_severity_level = 2
+        self.log_verbosity_level = 0
+        self.only_execute_path_to_fetches = False
+
+    def add_run_config_entry(self, key: str, value: str) -> None:
+        """Kept for scripts that set one; none has a meaning here."""
+
+
+class NodeArg:
+    """An input or output: name, shape (names or None where it is open), type ("tensor(float)")."""
+
+    def __init__(self, binding: _native.Binding) -> None:
+        self.name = binding.name
+        self.shape: list[int | str | None] = [d if d != '' else None for d in binding.dims]
+        self.type = f'tensor({_ONNX_NAMES.get(binding.dtype, binding.dtype)})'
+
+    def __repr__(self) -> str:
+        return f'NodeArg(name={self.name!r}, type={self.type!r}, shape={self.shape})'
+
+
+class ModelMetadata:
+    """What a plan knows of its model."""
+
+    def __init__(self, engine: Any) -> None:
+        self.graph_name = engine.info.model_name
+        self.producer_name = engine.info.builder
+        self.domain = self.description = self.graph_description = ''
+        self.version = 0
+        self.custom_metadata_map: dict[str, str] = dict(engine.labels)
+
+
+class OrtValue:
+    """An array as ONNX Runtime hands it about."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    @staticmethod
+    def ortvalue_from_numpy(numpy_obj: Any, device_type: str = 'cpu', device_id: int = 0) -> OrtValue:
+        _need_host(device_type)
+        return OrtValue(numpy_obj)
+
+    @staticmethod
+    def ortvalue_from_shape_and_type(shape: Sequence[int], element_type: Any, device_type: str = 'cpu', device_id: int = 0) -> OrtValue:
+        import numpy as np
+        _need_host(device_type)
+        return OrtValue(np.zeros(tuple(shape), element_type))
+
+    @staticmethod
+    def from_dlpack(array: Any, is_bool_tensor: bool = False) -> OrtValue:
+        return OrtValue(array)
+
+    def numpy(self) -> Any:
+        import numpy as np
+        return np.asarray(self._array)
+
+    def shape(self) -> list[int]:
+        return list(self._array.shape)
+
+    def data_type(self) -> str:
+        names = {_native.numpy_name(short): long for short, long in _ONNX_NAMES.items() if short not in ('boolean', 'string')}
+        return f'tensor({names.get(str(self._array.dtype), str(self._array.dtype))})'
+
+    def element_type(self) -> Any:
+        return self._array.dtype
+
+    def device_name(self) -> str:
+        return 'cuda' if hasattr(self._array, '__cuda_array_interface__') else 'cpu'
+
+    def data_ptr(self) -> int:
+        return int(self._array.ctypes.data)
+
+    def is_tensor(self) -> bool: return True
+    def is_sparse_tensor(self) -> bool: return False
+    def is_tensor_sequence(self) -> bool: return False
+    def has_value(self) -> bool: return self._array is not None
+
+    def update_inplace(self, array: Any) -> None:
+        self._array[...] = array
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        return self._array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self) -> Any:
+        return self._array.__dlpack_device__()
+
+
+def _need_host(device_type: str) -> None:
+    if device_type != 'cpu':
+        raise errors.Unsupported(f'memory on {device_type!r} is not made here: give an array of torch or CuPy, which is used where it lies')
+
+
+class IOBinding:
+    """Arrays that runs read and write where they lie."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._inputs: dict[str, Any] = {}
+        self._outputs: dict[str, Any] = {}   # None: a new array
+        self._made: dict[str, Any] = {}
+        self._context: Any = None
+        self._changed = True
+
+    def bind_cpu_input(self, name: str, arr_on_cpu: Any) -> None:
+        self._inputs[name], self._changed = arr_on_cpu, True
+
+    def bind_ortvalue_input(self, name: str, ortvalue: OrtValue) -> None:
+        self.bind_cpu_input(name, ortvalue._array)
+
+    def bind_ortvalue_output(self, name: str, ortvalue: OrtValue) -> None:
+        self._outputs[name], self._changed = ortvalue._array, True
+
+    def bind_input(self, name: str, device_type: str, device_id: int, element_type: Any, shape: Sequence[int], buffer_ptr: int) -> None:
+        self.bind_cpu_input(name, _at(device_type, element_type, shape, buffer_ptr))
+
+    def bind_output(self, name: str, device_type: str = 'cpu', device_id: int = 0, element_type: Any = None,
+                    shape: Sequence[int] | None = None, buffer_ptr: int | None = None) -> None:
+        given = None
+        if buffer_ptr is not None and shape is not None:
+            given = _at(device_type, element_type, shape, buffer_ptr)
+        self._outputs[name], self._changed = given, True
+
+    def clear_binding_inputs(self) -> None:
+        self._inputs, self._changed = {}, True
+
+    def clear_binding_outputs(self) -> None:
+        self._outputs, self._changed = {}, True
+
+    def synchronize_inputs(self) -> None:
+        """Nothing is on its way: runs wait for what they read."""
+
+    def synchronize_outputs(self) -> None:
+        """Runs are over when they return."""
+
+    def get_outputs(self) -> list[OrtValue]:
+        return [OrtValue(self._made[name]) for name in self._outputs]
+
+    def get_outputs_as_ortvaluevector(self) -> list[OrtValue]:
+        return self.get_outputs()
+
+    def copy_outputs_to_cpu(self) -> list[Any]:
+        import numpy as np
+        return [np.array(self._made[name]) for name in self._outputs]
+
+    def _run(self, options: RunOptions | None) -> None:
+        if options is not None and options.terminate:
+            raise errors.Cancelled('the run was cancelled: RunOptions.terminate is set')
+        if self._changed:
+            self._bind()
+        self._context.run()
+        if self._by_run:
+            self._made = {**self._outputs, **{name: self._context.output(name) for name in self._by_run}}
+
+    def _bind(self) -> None:
+        import numpy as np
+        engine = self._session._engine(self._inputs)
+        context = engine.create_context()
+        for name, array in self._inputs.items():
+            context.bind(name, array)
+        self._made, self._by_run = dict(self._outputs), []
+        for name, array in self._outputs.items():
+            shape = context.shape(name)
+            if array is None and -1 in shape:
+                self._by_run.append(name)
+                continue
+            if array is None:
+                array = np.empty(shape, next(b.numpy_dtype for b in engine.bindings if b.name == name and not b.is_input))
+            context.bind(name, array)
+            self._made[name] = array
+        self._context, self._changed = context, False
+
+
+def _at(device_type: str, element_type: Any, shape: Sequence[int], address: int) -> Any:
+    """An array over memory of the caller's."""
+    import ctypes
+
+    import numpy as np
+    dtype = np.dtype(element_type)
+    if device_type != 'cpu':
+        return type('DeviceMemory', (), {'shape': tuple(shape), 'dtype': dtype, '__cuda_array_interface__': {
+            'shape': tuple(shape), 'typestr': dtype.str, 'data': (int(address), False), 'version': 3}})()
+    count = int(np.prod(shape)) * dtype.itemsize
+    return np.frombuffer((ctypes.c_byte * count).from_address(int(address)), dtype).reshape(shape)
