@@ -35,7 +35,7 @@ class TorchOnTheHost(Case):
         self.near(out, truth(batch()))
 
 
-@unittest.skipUnless(ON_GPU, f'no GPU: {tenfold.why_no_gpu()}')
+@unittest.skipUnless(ON_GPU, tenfold.why_no_gpu())
 class OnAGpu(Case):
     def test_arrays_of_the_host(self):
         engine = gpu_engine()
