@@ -1,0 +1,44 @@
+"""The Python blocks of README.md and docs/python.md, as they stand there, on a small model."""
+import os
+import pathlib
+import re
+import unittest
+
+import numpy as np
+from case import PROFILE, Case, batch, onnx, tanh_model, truth
+
+import tenfold
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+class Blocks(Case):
+    def run_blocks(self, page, rows):
+        onnx.save(tanh_model(), self.path('model.onnx'))
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(self.folder)
+        blocks = re.findall(r'^```python\n(.*?)^```', (ROOT / page).read_text(), re.M | re.S)
+        self.assertTrue(blocks)
+        names = {}
+        for block in blocks:
+            names.update(x=batch(rows), y=np.zeros((rows, 4), np.float32))
+            exec(compile(block, page, 'exec'), names)
+            yield names
+
+    def test_the_page_of_python(self):
+        first, second, third, fourth = (dict(names) for names in self.run_blocks('docs/python.md', 4))
+        np.testing.assert_array_equal(first['y'], np.zeros((4, 4)))
+        self.near(second['y'], truth(batch()))
+        self.near(third['engine'](np.ones((2, 4), np.float32)), np.full((2, 3), 1 / 3))
+        self.near(fourth['y'], truth(batch()), 1e-3)
+
+    def test_the_readme(self):
+        (names,) = (dict(names) for names in self.run_blocks('README.md', 1))
+        self.near(names['y'], truth(batch(1)), 1e-3)
+        self.near(tenfold.load(self.path('model.plan'))(batch(1)), truth(batch(1)), 1e-3)
+        self.assertEqual(set(PROFILE), {b.name for b in names['engine'].bindings if b.is_input})
+
+
+if __name__ == '__main__':
+    unittest.main()
