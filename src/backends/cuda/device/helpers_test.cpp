@@ -48,7 +48,9 @@ TEST_F(HelperPlaces, OfAnInstalledTree) {
 TEST_F(HelperPlaces, NothingThatCannotBeRun) {
   const fs::path program = file("bin/tenfold");
   file("bin/tenfold-nvrtc", false);
-  if (::geteuid() != 0) EXPECT_EQ(helper_of({}, program), "");
+  if (::geteuid() != 0) {   // root may be allowed what others may not
+    EXPECT_EQ(helper_of({}, program), "");
+  }
   EXPECT_EQ(helper_of({}, {}), "");
 }
 
