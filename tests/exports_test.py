@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the shared libraries export: exports_test.py INCLUDE_FOLDER LIBTENFOLD LIBTENFOLD_BUILDER
 
-Under the public version there may be only what the installed headers mark with TENFOLD_API, and all of C's functions. The builder library
+Under the public version there may be only what headers of include/tenfold mark with TENFOLD_API, and all of C's functions. The builder library
 holds no variable of the runtime's a second time.
 """
 import pathlib
@@ -17,9 +17,7 @@ def output(*command):
 def marked(folder):
     """Names that the headers mark: C functions, C++ functions, classes."""
     c, functions, classes = set(), set(), set()
-    for header in folder.rglob('*.h'):
-        if 'internal' in header.parts:
-            continue
+    for header in folder.rglob('*.h'):   # internal/ among them: what only our own programs and the Python extension share
         text = re.sub(r'//[^\n]*|/\*.*?\*/', '', header.read_text(), flags=re.S)
         text = re.sub(r'^#[^\n]*', '', text, flags=re.M)
         for declared in re.findall(r'TENFOLD_API\s+([^;{]*)', text):

@@ -24,7 +24,7 @@ def main(path):
     wanted = ('tenfold/libtenfold.so.0', 'tenfold/libtenfold-builder.so.0', 'tenfold/bin/tenfold', 'tenfold/bin/tenfold-nvrtc',
               'tenfold/py.typed', 'tenfold/_native.pyi', 'tenfold/_options.pyi', 'tenfold/include/tenfold/plugin_abi.h')
     wrong += [f'{name} is missing' for name in wanted if name not in files]
-    sys.exit('\n'.join(wrong))
+    sys.exit('\n'.join(wrong) or None)   # an empty text would be a failure
 
 
 if __name__ == '__main__':
