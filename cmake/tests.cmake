@@ -160,7 +160,7 @@ if(TENFOLD_PYTHON3)
     add_test(NAME ctypes_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/ctypes_test.py $<TARGET_FILE:tenfold-runtime_shared>
       $<TARGET_FILE:tenfold-builder_shared>)
     set_tests_properties(ctypes_test PROPERTIES SKIP_RETURN_CODE 77)
-    add_test(NAME ctypes_min_test COMMAND ${TENFOLD_PYTHON} ${CMAKE_SOURCE_DIR}/tests/ctypes_min_test.py
+    add_test(NAME ctypes_min_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/ctypes_min_test.py
       $<TARGET_FILE:tenfold-builder_shared>)
   endif()
   add_test(NAME docs_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tools/write_docs.py --check $<TARGET_FILE:tenfold>)
