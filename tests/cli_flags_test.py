@@ -99,10 +99,15 @@ class Flags(CliCase):
             cache.unlink()
             return count
 
+        # A busy machine makes the first candidate seem slow, and rules out the others of its kind: then fewer are timed, never more.
         for most in (1, 2, 3):   # of the product, over all tactics and layouts
-            self.assertEqual(timed(f'--maxTactics={most}'), most)
-        # Without it more are timed. What the machine's own measured speed rules out is not, and a busy machine can rule out much.
-        self.assertTrue(any(timed() > 3 for _ in range(6)))
+            for _ in range(8):
+                count = timed(f'--maxTactics={most}')
+                self.assertLessEqual(count, most)
+                if count == most:
+                    break
+            self.assertEqual(count, most)
+        self.assertTrue(any(timed() > 3 for _ in range(8)))
 
     def test_repetitions_of_timing(self):
         """A build that times one launch of each candidate is done before one that times fifty."""
