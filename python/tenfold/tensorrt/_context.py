@@ -1,0 +1,146 @@
+"""IExecutionContext: shapes and addresses by name; _run.py binds them and runs."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenfold.errors import Error
+from tenfold.tensorrt import _run
+from tenfold.tensorrt._allocator import IDebugListener, IOutputAllocator, IProfiler
+from tenfold.tensorrt._logger import ILogger, fail
+from tenfold.tensorrt._types import Dims, address_of
+
+
+class IExecutionContext(_run.Run):
+    def __init__(self, engine: Any, logger: ILogger) -> None:
+        self._engine, self._logger = engine, logger
+        self._context = engine._engine.create_context()
+        self._profile, self._name = 0, ''
+        self._set: set[str] = {b.name for b in engine._engine.bindings if b.is_input and -1 not in b.shape}
+        self._addresses: dict[str, int] = {}
+        self._bound: dict[str, tuple[int, tuple[int, ...]]] = {}
+        self._allocators: dict[str, IOutputAllocator] = {}
+        self._listener: IDebugListener | None = None
+        self._profiler: IProfiler | None = None
+        if engine.num_optimization_profiles > 1:
+            self._context.set_profile(0)   # TensorRT's contexts begin with the first
+
+    @property
+    def engine(self) -> Any: return self._engine
+
+    @property
+    def name(self) -> str: return self._name
+
+    @name.setter
+    def name(self, name: str) -> None: self._name = str(name)
+
+    # Profiles and shapes.
+
+    @property
+    def active_optimization_profile(self) -> int: return self._profile
+
+    @active_optimization_profile.setter
+    def active_optimization_profile(self, profile_index: int) -> None:
+        if not self.set_optimization_profile_async(profile_index, 0):
+            raise RuntimeError(f'the engine has no optimisation profile {profile_index}')
+
+    def set_optimization_profile_async(self, profile_index: int, stream_handle: Any) -> bool:
+        """Shapes that are open have to be set anew."""
+        if not self._try(self._context.set_profile, profile_index):
+            return False
+        self._profile, self._bound = profile_index, {}
+        self._set = {b.name for b in self._engine._engine.bindings if b.is_input and -1 not in b.shape}
+        return True
+
+    def set_input_shape(self, name: str, shape: Sequence[int]) -> bool:
+        if not self._try(self._context.set_shape, name, tuple(shape)):
+            self._set.discard(name)
+            return False
+        self._set.add(name)
+        self._bound.pop(name, None)
+        if not self.infer_shapes():   # the last one: only now it is known whether they fit each other and a profile
+            output = next(b.name for b in self._engine._engine.bindings if not b.is_input)
+            if not self._try(self._context.shape, output):
+                self._set.discard(name)
+                return False
+        return True
+
+    def get_tensor_shape(self, name: str) -> Dims:
+        """-1: not decided yet, or only by the run."""
+        tensor = self._engine._tensor(name)
+        if name not in self._set if tensor.is_input else self.infer_shapes():
+            return Dims(tensor.shape)
+        return Dims(self._context.shape(name))
+
+    def get_tensor_strides(self, name: str) -> Dims:
+        """In elements, row major."""
+        strides, stride = [], 1
+        for extent in reversed(self.get_tensor_shape(name)):
+            strides.insert(0, stride)
+            stride = -1 if stride < 0 or extent < 0 else stride * extent
+        return Dims(strides)
+
+    def infer_shapes(self) -> list[str]:
+        """Names of inputs whose shapes are not set; empty: all shapes are known that can be before a run."""
+        return [b.name for b in self._engine._engine.bindings if b.is_input and b.name not in self._set]
+
+    @property
+    def all_binding_shapes_specified(self) -> bool: return not self.infer_shapes()
+    @property
+    def all_shape_inputs_specified(self) -> bool: return not self.infer_shapes()
+
+    # Addresses.
+
+    def set_tensor_address(self, name: str, memory: Any) -> bool:
+        """Of the engine's device; it holds the tensor's shape, dense and row major, until the run is over."""
+        if name not in self._engine._tensors:
+            fail(self._logger, f'set_tensor_address(): the engine has no input or output {name!r}; it has {", ".join(self._engine._names)}')
+            return False
+        self._addresses[name] = address_of(memory, f"the memory of '{name}'")
+        return True
+
+    def get_tensor_address(self, name: str) -> int:
+        self._engine._tensor(name)
+        return self._addresses.get(name, 0)
+
+    def set_output_allocator(self, name: str, output_allocator: IOutputAllocator | None) -> bool:
+        """Asked for memory in each run, when the size is known. None: none any more."""
+        tensor = self._engine._tensors.get(name)
+        if tensor is None or tensor.is_input:
+            fail(self._logger, f'set_output_allocator(): the engine has no output {name!r}')
+            return False
+        if output_allocator is None:
+            self._allocators.pop(name, None)
+        else:
+            self._allocators[name] = output_allocator
+        return True
+
+    def get_output_allocator(self, name: str) -> IOutputAllocator | None:
+        self._engine._tensor(name)
+        return self._allocators.get(name)
+
+    # Listeners.
+
+    @property
+    def profiler(self) -> IProfiler | None: return self._profiler
+
+    @profiler.setter
+    def profiler(self, profiler: IProfiler | None) -> None: self._profiler = profiler
+
+    def set_debug_listener(self, listener: IDebugListener | None) -> bool:
+        self._listener = listener
+        return True
+
+    def get_debug_listener(self) -> IDebugListener | None: return self._listener
+
+    def set_all_tensors_debug_state(self, flag: bool) -> bool:
+        """Of tensors that are marked for debugging: none can be yet."""
+        return True
+
+    def _try(self, call: Any, *arguments: Any) -> bool:
+        try:
+            call(*arguments)
+        except Error as error:
+            fail(self._logger, error)
+            return False
+        return True
