@@ -26,7 +26,7 @@ SCRIPT_10 = '''
 import sys
 
 import numpy as np
-import tensorrt as trt
+IMPORT
 ''' + LOGGING + '''
 logger = Lines()
 builder = trt.Builder(logger)
@@ -77,7 +77,7 @@ SCRIPT_8 = '''
 import sys
 
 import numpy as np
-import tensorrt as trt
+IMPORT
 
 TRT_LOGGER = trt.Logger(trt.Logger.ERROR)
 trt.init_libnvinfer_plugins(TRT_LOGGER, "")
@@ -140,8 +140,9 @@ def small_network():
     node = helper.make_node
     weights = [numpy_helper.from_array(rng.standard_normal(shape).astype(np.float32), name)
                for name, shape in (('k', (8, 3, 3, 3)), ('b', (8,)), ('w', (8, 5)), ('table', (10, 5)))]
-    nodes = [node('Conv', ['image', 'k', 'b'], ['c'], name='conv', pads=[1, 1, 1, 1], strides=[2, 2]), node('Relu', ['c'], ['r'], name='relu'),
-             node('GlobalAveragePool', ['r'], ['p'], name='pool'), node('Flatten', ['p'], ['f'], name='flatten'),
+    nodes = [node('Conv', ['image', 'k', 'b'], ['c'], name='conv', pads=[1, 1, 1, 1], strides=[2, 2]),
+             node('Relu', ['c'], ['r'], name='relu'), node('GlobalAveragePool', ['r'], ['p'], name='pool'),
+             node('Flatten', ['p'], ['f'], name='flatten'),
              node('MatMul', ['f', 'w'], ['m'], name='product'), node('Gather', ['table', 'word'], ['g'], name='gather'),
              node('Add', ['m', 'g'], ['s'], name='sum'), node('Softmax', ['s'], ['scores'], name='softmax', axis=-1),
              node('ArgMax', ['s'], ['best'], name='argmax', axis=1, keepdims=0)]
@@ -150,13 +151,13 @@ def small_network():
 
 
 class Scripts(Case):
-    def run_script(self, text, before=(), device='cpu'):
+    def run_script(self, text, before=(), device='cpu', module='tensorrt'):
         onnx.save(small_network(), self.path('model.onnx'))
         rng = np.random.default_rng(4)
         feed = dict(image=rng.standard_normal((3, 3, 9, 9)).astype(np.float32), word=np.array([1, 9, 4]))
         np.savez(self.path('inputs.npz'), **feed)
         with open(self.path('script.py'), 'w') as file:
-            file.write(text)
+            file.write(text.replace('IMPORT', f'import {module} as trt'))
         environment = {**os.environ, 'TENFOLD_DEVICE': device}
         if not device:
             del environment['TENFOLD_DEVICE']
@@ -177,7 +178,7 @@ class Scripts(Case):
         self.assertEqual(self.run_script(SCRIPT_8, ['-m', 'tenfold.tensorrt']).stderr, '')
 
     def test_one_import_is_all_that_changes(self):
-        self.run_script(SCRIPT_10.replace('import tensorrt as trt', 'import tenfold.tensorrt as trt'))
+        self.run_script(SCRIPT_10, module='tenfold.tensorrt')
         self.run_script('import tenfold.tensorrt\nassert tenfold.tensorrt.install() and tenfold.tensorrt.install()\n' + SCRIPT_8)
 
     @unittest.skipIf(any(d.device != 'cpu' for d in tenfold.devices()), 'there is a GPU')
@@ -192,8 +193,8 @@ class Scripts(Case):
         with open(self.path('script.py'), 'w') as file:
             file.write('import sys, tensorrt\nprint(tensorrt.__version__, sys.argv)\n')
         environment = {**os.environ, 'PYTHONPATH': self.folder}
-        done = subprocess.run([sys.executable, '-m', 'tenfold.tensorrt', self.path('script.py'), '-a'], env=environment, capture_output=True,
-                              text=True)
+        command = [sys.executable, '-m', 'tenfold.tensorrt', self.path('script.py'), '-a']
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
         self.assertEqual(done.stdout, f"the real one {[self.path('script.py'), '-a']}\n", done.stderr)
         self.assertIn('a real tensorrt is installed', done.stderr)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tenfold._engine import Engine
 from tenfold.tensorrt._names import Named
 from tenfold.tensorrt._types import Dims
 
@@ -12,9 +13,10 @@ class Bindings(Named):
     max_batch_size = 1
     _names: list[str]
     _tensors: dict[str, Any]
+    _engine: Engine
 
     @property
-    def num_bindings(self) -> int: return len(self._names) * self._engine.info.profiles
+    def num_bindings(self) -> int: return len(self._names) * int(self._engine.info.profiles)
 
     def __len__(self) -> int: return self.num_bindings
     def __bool__(self) -> bool: return True
@@ -47,7 +49,7 @@ class Bindings(Named):
         return self._names[index % len(self._names)]
 
     def binding_is_input(self, binding: Any) -> bool: return bool(self._tensors[self._binding(binding)].is_input)
-    def get_binding_shape(self, binding: Any) -> Dims: return self.get_tensor_shape(self._binding(binding))   # type: ignore[no-any-return]
+    def get_binding_shape(self, binding: Any) -> Dims: return Dims(self.get_tensor_shape(self._binding(binding)))
     def get_binding_dtype(self, binding: Any) -> Any: return self.get_tensor_dtype(self._binding(binding))
     def get_binding_format(self, binding: Any) -> Any: return self.get_tensor_format(self._binding(binding))
     def get_binding_format_desc(self, binding: Any) -> Any: return self.get_tensor_format_desc(self._binding(binding))
@@ -57,4 +59,4 @@ class Bindings(Named):
 
     def get_profile_shape(self, profile_index: int, binding: Any) -> list[Dims]:
         """[min, opt, max] of an input."""
-        return self.get_tensor_profile_shape(self._binding(binding), profile_index)   # type: ignore[no-any-return]
+        return list(self.get_tensor_profile_shape(self._binding(binding), profile_index))

@@ -14,7 +14,7 @@ from tenfold.tensorrt._engine import ICudaEngine
 from tenfold.tensorrt._enums import BuilderFlag, NetworkDefinitionCreationFlag
 from tenfold.tensorrt._flags import QUANTISED
 from tenfold.tensorrt._logger import ILogger, fail, native_log, need_logger, say_once
-from tenfold.tensorrt._memory import IHostMemory
+from tenfold.tensorrt._memory import IHostMemory, plan_of
 from tenfold.tensorrt._names import Named, refused
 from tenfold.tensorrt._network import INetworkDefinition
 from tenfold.tensorrt._profile import IOptimizationProfile
@@ -59,7 +59,8 @@ class Builder(Named):
 
     def create_network(self, flags: int = 0) -> INetworkDefinition | None:
         if int(flags) >> len(NetworkDefinitionCreationFlag):
-            return fail(self._logger, f'create_network({int(flags):#x}): there are bits that are no NetworkDefinitionCreationFlag')
+            fail(self._logger, f'create_network({int(flags):#x}): there are bits that are no NetworkDefinitionCreationFlag')
+            return None
         return INetworkDefinition(self._logger, int(flags))
 
     def create_builder_config(self) -> IBuilderConfig: return IBuilderConfig(self._logger)
@@ -68,7 +69,7 @@ class Builder(Named):
     def build_serialized_network(self, network: INetworkDefinition, config: IBuilderConfig) -> IHostMemory | None:
         """A plan; None: the logger tells why there is none."""
         engine = self._build(network, config)
-        return None if engine is None else IHostMemory(engine.serialize())
+        return None if engine is None else plan_of(engine)
 
     def build_engine_with_config(self, network: INetworkDefinition, config: IBuilderConfig) -> ICudaEngine | None:
         engine = self._build(network, config)
@@ -95,20 +96,22 @@ class Builder(Named):
                             f'{type(network).__name__} and {type(config).__name__}')
         say_device(self._logger)
         if wrong := _contradiction(network, config):
-            return fail(self._logger, wrong)
+            fail(self._logger, wrong)
+            return None
         if any(config.get_flag(f) for f in QUANTISED) and not any(layer.op in _QUANTISING for layer in network):
             say_once(self._logger, 'INT8 and FP8 concern models that are quantised (Q/DQ nodes), which this one is not: it stays as it is')
         try:
             return build(network._graph, log=native_log(self._logger), **_options(network, config))
         except Error as error:
-            return fail(self._logger, error)
+            fail(self._logger, error)
+            return None
 
 
 def _contradiction(network: INetworkDefinition, config: IBuilderConfig) -> str:
     if not network.num_outputs:
         return 'the network has no outputs: nothing was parsed, or the parse failed'
     named = [str(flag) for flag in _PRECISIONS if config.get_flag(flag)]
-    if named and network.get_flag(NetworkDefinitionCreationFlag.STRONGLY_TYPED):   # type: ignore[attr-defined]
+    if named and network.get_flag(NetworkDefinitionCreationFlag.STRONGLY_TYPED):
         return f'{", ".join(named)} contradicts STRONGLY_TYPED, which the network was created with: types are the model\'s'
     for tensor in (t for t in network._inputs() if t._value in network._fixed):   # as set here; the library knows the model's own
         for number, profile in enumerate(config._profiles):

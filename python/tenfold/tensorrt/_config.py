@@ -31,7 +31,7 @@ class IBuilderConfig(_config_fixed.Fixed):
         self._numbers: dict[str, int] = {}
         self._sources = _all_sources()
         self._cache: ITimingCache | None = None
-        self._level = HardwareCompatibilityLevel.NONE   # type: ignore[attr-defined]
+        self._level = HardwareCompatibilityLevel.NONE
 
     # Flags.
 
@@ -87,11 +87,11 @@ class IBuilderConfig(_config_fixed.Fixed):
 
     @property
     def max_workspace_size(self) -> int:
-        return self.get_memory_pool_limit(MemoryPoolType.WORKSPACE)   # type: ignore[attr-defined]
+        return self.get_memory_pool_limit(MemoryPoolType.WORKSPACE)
 
     @max_workspace_size.setter
     def max_workspace_size(self, size: int) -> None:
-        self.set_memory_pool_limit(MemoryPoolType.WORKSPACE, size)   # type: ignore[attr-defined]
+        self.set_memory_pool_limit(MemoryPoolType.WORKSPACE, size)
 
     # How long the build searches, and among what.
 
@@ -112,7 +112,7 @@ class IBuilderConfig(_config_fixed.Fixed):
 
     def set_tactic_sources(self, tactic_sources: int) -> bool:
         """A mask of TacticSource. Kernels of our own stand for the last two, and cannot be left out."""
-        own = 1 << int(TacticSource.EDGE_MASK_CONVOLUTIONS) | 1 << int(TacticSource.JIT_CONVOLUTIONS)   # type: ignore[attr-defined]
+        own = 1 << int(TacticSource.EDGE_MASK_CONVOLUTIONS) | 1 << int(TacticSource.JIT_CONVOLUTIONS)
         if tactic_sources & ~_all_sources():
             fail(self._logger, f'set_tactic_sources({tactic_sources:#x}) has bits that are no TacticSource')
             return False
@@ -126,7 +126,8 @@ class IBuilderConfig(_config_fixed.Fixed):
         try:
             return ITimingCache(_native.TimingCache.parse(bytes(serialized_timing_cache).decode()))
         except (Error, UnicodeDecodeError) as error:
-            return fail(self._logger, f'create_timing_cache(): {error}')
+            fail(self._logger, f'create_timing_cache(): {error}')
+            return None
 
     def set_timing_cache(self, cache: ITimingCache, ignore_mismatch: bool = False) -> bool:
         self._cache = cache
@@ -148,10 +149,10 @@ class IBuilderConfig(_config_fixed.Fixed):
     def num_optimization_profiles(self) -> int: return len(self._profiles)
 
     @property
-    def hardware_compatibility_level(self) -> HardwareCompatibilityLevel: return self._level   # type: ignore[valid-type]
+    def hardware_compatibility_level(self) -> HardwareCompatibilityLevel: return self._level
 
     @hardware_compatibility_level.setter
-    def hardware_compatibility_level(self, level: HardwareCompatibilityLevel) -> None:   # type: ignore[valid-type]
+    def hardware_compatibility_level(self, level: HardwareCompatibilityLevel) -> None:
         self._level = HardwareCompatibilityLevel(level)
 
     def _native(self) -> dict[str, Any]:

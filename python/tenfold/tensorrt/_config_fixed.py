@@ -22,9 +22,9 @@ def _only(name: str, value: Any, why: str) -> property:
 class Fixed(Named):
     _logger: ILogger
 
-    default_device_type = _only('default_device_type', DeviceType.GPU, 'there is no DLA')   # type: ignore[attr-defined]
+    default_device_type = _only('default_device_type', DeviceType.GPU, 'there is no DLA')
     DLA_core = _only('DLA_core', -1, 'there is no DLA')
-    engine_capability = _only('engine_capability', EngineCapability.STANDARD,   # type: ignore[attr-defined]
+    engine_capability = _only('engine_capability', EngineCapability.STANDARD,
                               'there is no safety runtime and no DLA')
     int8_calibrator = _only('int8_calibrator', None, 'there is no calibration yet: give it a model that is quantised (Q/DQ nodes)')
     algorithm_selector = _only('algorithm_selector', None, 'it is not there yet; tenfold.build(choose_tactic=) has one')
@@ -54,7 +54,7 @@ class Fixed(Named):
     @property
     def profiling_verbosity(self) -> Any:
         """Plans tell all of their steps, always."""
-        return ProfilingVerbosity.DETAILED   # type: ignore[attr-defined]
+        return ProfilingVerbosity.DETAILED
 
     @profiling_verbosity.setter
     def profiling_verbosity(self, verbosity: Any) -> None:

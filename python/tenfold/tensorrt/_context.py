@@ -16,9 +16,10 @@ class IExecutionContext(_run.Run):
         self._engine, self._logger = engine, logger
         self._context = engine._engine.create_context()
         self._profile, self._name = 0, ''
-        self._set: set[str] = {b.name for b in engine._engine.bindings if b.is_input and -1 not in b.shape}
+        self._shapes = self._fixed_shapes()   # of inputs
         self._addresses: dict[str, int] = {}
         self._bound: dict[str, tuple[int, tuple[int, ...]]] = {}
+        self._by_run: set[str] = set()   # outputs whose sizes only the run knows
         self._allocators: dict[str, IOutputAllocator] = {}
         self._listener: IDebugListener | None = None
         self._profiler: IProfiler | None = None
@@ -48,33 +49,41 @@ class IExecutionContext(_run.Run):
         """Shapes that are open have to be set anew."""
         if not self._try(self._context.set_profile, profile_index):
             return False
-        self._profile, self._bound = profile_index, {}
-        self._set = {b.name for b in self._engine._engine.bindings if b.is_input and -1 not in b.shape}
+        self._profile, self._shapes = profile_index, self._fixed_shapes()
+        self._unbind()
         return True
 
+    def _fixed_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {b.name: b.shape for b in self._engine._engine.bindings if b.is_input and -1 not in b.shape}
+
     def set_input_shape(self, name: str, shape: Sequence[int]) -> bool:
-        if not self._try(self._context.set_shape, name, tuple(shape)):
-            self._set.discard(name)
+        """False: the model or the profile does not have it; the logger tells more."""
+        wanted = tuple(shape)
+        if self._shapes.get(name) == wanted:
+            return True
+        if not self._try(self._context.set_shape, name, wanted):
+            self._shapes.pop(name, None)
             return False
-        self._set.add(name)
-        self._bound.pop(name, None)
+        self._shapes[name] = wanted
+        self._unbind()
         if not self.infer_shapes():   # the last one: only now it is known whether they fit each other and a profile
             output = next(b.name for b in self._engine._engine.bindings if not b.is_input)
             if not self._try(self._context.shape, output):
-                self._set.discard(name)
+                del self._shapes[name]
                 return False
         return True
 
     def get_tensor_shape(self, name: str) -> Dims:
         """-1: not decided yet, or only by the run."""
         tensor = self._engine._tensor(name)
-        if name not in self._set if tensor.is_input else self.infer_shapes():
-            return Dims(tensor.shape)
+        if tensor.is_input or self.infer_shapes():
+            return Dims(self._shapes.get(name, tensor.shape))
         return Dims(self._context.shape(name))
 
     def get_tensor_strides(self, name: str) -> Dims:
         """In elements, row major."""
-        strides, stride = [], 1
+        strides: list[int] = []
+        stride = 1
         for extent in reversed(self.get_tensor_shape(name)):
             strides.insert(0, stride)
             stride = -1 if stride < 0 or extent < 0 else stride * extent
@@ -82,7 +91,7 @@ class IExecutionContext(_run.Run):
 
     def infer_shapes(self) -> list[str]:
         """Names of inputs whose shapes are not set; empty: all shapes are known that can be before a run."""
-        return [b.name for b in self._engine._engine.bindings if b.is_input and b.name not in self._set]
+        return [b.name for b in self._engine._engine.bindings if b.is_input and b.name not in self._shapes]
 
     @property
     def all_binding_shapes_specified(self) -> bool: return not self.infer_shapes()

@@ -13,14 +13,14 @@ from tenfold.tensorrt._enums import (
     TensorLocation,
 )
 from tenfold.tensorrt._logger import ILogger, fail
-from tenfold.tensorrt._memory import IHostMemory
+from tenfold.tensorrt._memory import IHostMemory, plan_of
 from tenfold.tensorrt._names import Named, refused
 from tenfold.tensorrt._types import Dims, datatype
 
 
 class ICudaEngine(Bindings):
-    engine_capability: Any = EngineCapability.STANDARD         # type: ignore[attr-defined]
-    profiling_verbosity: Any = ProfilingVerbosity.DETAILED     # type: ignore[attr-defined]
+    engine_capability: Any = EngineCapability.STANDARD
+    profiling_verbosity: Any = ProfilingVerbosity.DETAILED
     has_implicit_batch_dimension = False
 
     def __init__(self, engine: Engine, logger: ILogger) -> None:
@@ -53,26 +53,26 @@ class ICudaEngine(Bindings):
             raise ValueError(f'the engine has no input or output {name!r}; it has {", ".join(self._names)}')
         return self._tensors[name]
 
-    def get_tensor_mode(self, name: str) -> TensorIOMode:   # type: ignore[valid-type]
+    def get_tensor_mode(self, name: str) -> TensorIOMode:
         """NONE: there is no such input or output."""
         if name not in self._tensors:
-            return TensorIOMode.NONE   # type: ignore[attr-defined]
-        return TensorIOMode.INPUT if self._tensors[name].is_input else TensorIOMode.OUTPUT   # type: ignore[attr-defined]
+            return TensorIOMode.NONE
+        return TensorIOMode.INPUT if self._tensors[name].is_input else TensorIOMode.OUTPUT
 
     def get_tensor_shape(self, name: str) -> Dims: return Dims(self._tensor(name).shape)
     def get_tensor_dtype(self, name: str) -> DataType: return datatype(self._tensor(name).dtype, f"'{name}'")
 
-    def get_tensor_format(self, name: str, profile_index: int = 0) -> TensorFormat:   # type: ignore[valid-type]
+    def get_tensor_format(self, name: str, profile_index: int = 0) -> TensorFormat:
         self._tensor(name)
-        return TensorFormat.LINEAR   # type: ignore[attr-defined]
+        return TensorFormat.LINEAR
 
     def get_tensor_format_desc(self, name: str, profile_index: int = 0) -> str:
         return f'Row major linear {self._tensor(name).dtype}'
 
-    def get_tensor_location(self, name: str) -> TensorLocation:   # type: ignore[valid-type]
+    def get_tensor_location(self, name: str) -> TensorLocation:
         """DEVICE, where the engine runs: on a CPU that is the host's memory."""
         self._tensor(name)
-        return TensorLocation.DEVICE   # type: ignore[attr-defined]
+        return TensorLocation.DEVICE
 
     def is_shape_inference_io(self, name: str) -> bool:
         """False: no tensor has to lie on the host."""
@@ -84,15 +84,16 @@ class ICudaEngine(Bindings):
         self._tensor(name)
         return [Dims(shape) for shape in self._engine.profile_shapes(profile_index, name)]
 
-    def serialize(self) -> IHostMemory: return IHostMemory(self._engine.serialize())
+    def serialize(self) -> IHostMemory: return plan_of(self._engine)
 
     def create_execution_context(self, strategy: Any = None) -> IExecutionContext | None:
         if strategy is not None and ExecutionContextAllocationStrategy(strategy).name == 'USER_MANAGED':
-            raise refused(str(ExecutionContextAllocationStrategy(strategy)), 'contexts have their own memory; it cannot be given from Python yet')
+            raise refused(str(ExecutionContextAllocationStrategy(strategy)), 'contexts have memory of their own')
         try:
             return IExecutionContext(self, self._logger)
         except Error as error:
-            return fail(self._logger, error)
+            fail(self._logger, error)
+            return None
 
     def create_engine_inspector(self) -> EngineInspector: return EngineInspector(self)
 

@@ -13,12 +13,6 @@ class Enum(enum.IntEnum):
     def __bool__(self) -> bool: return True
 
 
-def _members(name: str, names: str) -> type[Enum]:
-    """Members in the order of their values, from 0."""
-    made = Enum(name, [(member, value) for value, member in enumerate(names.split())], module='tenfold.tensorrt')   # type: ignore[call-overload]
-    return made   # type: ignore[no-any-return]
-
-
 class DataType(Enum):
     FLOAT, HALF, INT8, INT32, BOOL, UINT8, FP8, BF16, INT64, INT4, FP4, E8M0 = range(12)
 
@@ -37,25 +31,72 @@ class BuilderFlag(Enum):
     STRICT_TYPES = OBEY_PRECISION_CONSTRAINTS   # 8.x
 
 
-Severity = _members('Severity', 'INTERNAL_ERROR ERROR WARNING INFO VERBOSE')
-DeviceType = _members('DeviceType', 'GPU DLA')
-EngineCapability = _members('EngineCapability', 'STANDARD SAFETY DLA_STANDALONE')
-ErrorCode = _members('ErrorCode', '''SUCCESS INTERNAL_ERROR MEM_ALLOC_FAILED MODEL_DESERIALIZE_FAILED INVALID_VALUE INVALID_GRAPH
-    INVALID_NODE UNSUPPORTED_GRAPH UNSUPPORTED_NODE UNSUPPORTED_NODE_ATTR UNSUPPORTED_NODE_INPUT UNSUPPORTED_NODE_DATATYPE
-    UNSUPPORTED_NODE_DYNAMIC UNSUPPORTED_NODE_SHAPE REFIT_FAILED''')
-ExecutionContextAllocationStrategy = _members('ExecutionContextAllocationStrategy', 'STATIC ON_PROFILE_CHANGE USER_MANAGED')
-HardwareCompatibilityLevel = _members('HardwareCompatibilityLevel', 'NONE AMPERE_PLUS SAME_COMPUTE_CAPABILITY')
-LayerInformationFormat = _members('LayerInformationFormat', 'ONELINE JSON')
-MemoryPoolType = _members('MemoryPoolType', 'WORKSPACE DLA_MANAGED_SRAM DLA_LOCAL_DRAM DLA_GLOBAL_DRAM TACTIC_DRAM TACTIC_SHARED_MEMORY')
-NetworkDefinitionCreationFlag = _members('NetworkDefinitionCreationFlag',
-                                         'EXPLICIT_BATCH STRONGLY_TYPED PREFER_AOT_PYTHON_PLUGINS PREFER_JIT_PYTHON_PLUGINS')
-OnnxParserFlag = _members('OnnxParserFlag', '''NATIVE_INSTANCENORM ENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA REPORT_CAPABILITY_DLA
-    ENABLE_PLUGIN_OVERRIDE ADJUST_FOR_DLA''')
-PreviewFeature = _members('PreviewFeature', '''PROFILE_SHARING_0806 ALIASED_PLUGIN_IO_10_03 RUNTIME_ACTIVATION_RESIZE_10_10
-    MULTIDEVICE_RUNTIME_10_16''')
-ProfilingVerbosity = _members('ProfilingVerbosity', 'LAYER_NAMES_ONLY NONE DETAILED')
-QuantizationFlag = _members('QuantizationFlag', 'CALIBRATE_BEFORE_FUSION')
-TacticSource = _members('TacticSource', 'CUBLAS CUBLAS_LT CUDNN EDGE_MASK_CONVOLUTIONS JIT_CONVOLUTIONS')
-TensorFormat = _members('TensorFormat', 'LINEAR CHW2 HWC8 CHW4 CHW16 CHW32 DHWC8 CDHW32 HWC DLA_LINEAR DLA_HWC4 HWC16 DHWC')
-TensorIOMode = _members('TensorIOMode', 'NONE INPUT OUTPUT')
-TensorLocation = _members('TensorLocation', 'DEVICE HOST')
+class Severity(Enum):
+    INTERNAL_ERROR, ERROR, WARNING, INFO, VERBOSE = range(5)
+
+
+class DeviceType(Enum):
+    GPU, DLA = range(2)
+
+
+class EngineCapability(Enum):
+    STANDARD, SAFETY, DLA_STANDALONE = range(3)
+
+
+class ErrorCode(Enum):
+    (SUCCESS, INTERNAL_ERROR, MEM_ALLOC_FAILED, MODEL_DESERIALIZE_FAILED, INVALID_VALUE, INVALID_GRAPH, INVALID_NODE,
+     UNSUPPORTED_GRAPH, UNSUPPORTED_NODE, UNSUPPORTED_NODE_ATTR, UNSUPPORTED_NODE_INPUT, UNSUPPORTED_NODE_DATATYPE,
+     UNSUPPORTED_NODE_DYNAMIC, UNSUPPORTED_NODE_SHAPE, REFIT_FAILED) = range(15)
+
+
+class ExecutionContextAllocationStrategy(Enum):
+    STATIC, ON_PROFILE_CHANGE, USER_MANAGED = range(3)
+
+
+class HardwareCompatibilityLevel(Enum):
+    NONE, AMPERE_PLUS, SAME_COMPUTE_CAPABILITY = range(3)
+
+
+class LayerInformationFormat(Enum):
+    ONELINE, JSON = range(2)
+
+
+class MemoryPoolType(Enum):
+    WORKSPACE, DLA_MANAGED_SRAM, DLA_LOCAL_DRAM, DLA_GLOBAL_DRAM, TACTIC_DRAM, TACTIC_SHARED_MEMORY = range(6)
+
+
+class NetworkDefinitionCreationFlag(Enum):
+    EXPLICIT_BATCH, STRONGLY_TYPED, PREFER_AOT_PYTHON_PLUGINS, PREFER_JIT_PYTHON_PLUGINS = range(4)
+
+
+class OnnxParserFlag(Enum):
+    (NATIVE_INSTANCENORM, ENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA, REPORT_CAPABILITY_DLA, ENABLE_PLUGIN_OVERRIDE,
+     ADJUST_FOR_DLA) = range(5)
+
+
+class PreviewFeature(Enum):
+    PROFILE_SHARING_0806, ALIASED_PLUGIN_IO_10_03, RUNTIME_ACTIVATION_RESIZE_10_10, MULTIDEVICE_RUNTIME_10_16 = range(4)
+
+
+class ProfilingVerbosity(Enum):
+    LAYER_NAMES_ONLY, NONE, DETAILED = range(3)
+
+
+class QuantizationFlag(Enum):
+    CALIBRATE_BEFORE_FUSION = 0
+
+
+class TacticSource(Enum):
+    CUBLAS, CUBLAS_LT, CUDNN, EDGE_MASK_CONVOLUTIONS, JIT_CONVOLUTIONS = range(5)
+
+
+class TensorFormat(Enum):
+    LINEAR, CHW2, HWC8, CHW4, CHW16, CHW32, DHWC8, CDHW32, HWC, DLA_LINEAR, DLA_HWC4, HWC16, DHWC = range(13)
+
+
+class TensorIOMode(Enum):
+    NONE, INPUT, OUTPUT = range(3)
+
+
+class TensorLocation(Enum):
+    DEVICE, HOST = range(2)

@@ -41,7 +41,7 @@ class ILayer(Named):
 
     @property
     def precision(self) -> Any:
-        raise AttributeError(f"the precision of '{self.name}' is not set: {_NO_PRECISION}")
+        raise refused(f"precision of layer '{self.name}'", _NO_PRECISION)
 
     @precision.setter
     def precision(self, kind: Any) -> None:

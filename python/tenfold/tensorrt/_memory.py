@@ -23,6 +23,10 @@ class IHostMemory(bytes):
     def __exit__(self, *_: object) -> None: pass
 
 
+def plan_of(engine: Any) -> IHostMemory:
+    return IHostMemory(engine.serialize())
+
+
 class _OnGpu:
     """Memory of a GPU by its address."""
 

@@ -24,7 +24,7 @@ class INetworkDefinition(Named):
     @property
     def flags(self) -> int: return self._creation_flags
 
-    def get_flag(self, flag: NetworkDefinitionCreationFlag) -> bool:   # type: ignore[valid-type]
+    def get_flag(self, flag: NetworkDefinitionCreationFlag) -> bool:
         return bool(self._creation_flags >> int(NetworkDefinitionCreationFlag(flag)) & 1)
 
     @property
@@ -66,7 +66,7 @@ class INetworkDefinition(Named):
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith('add_'):
-            raise AttributeError(f'{name}(): layers cannot be added one by one in tenfold.tensorrt yet; tenfold.Network can (docs/python.md)')
+            raise AttributeError(f'{name}(): tenfold.tensorrt adds no layers one by one yet; tenfold.Network does (docs/python.md)')
         return super().__getattr__(name)
 
     # For the parser and the builder.

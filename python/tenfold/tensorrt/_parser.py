@@ -25,7 +25,7 @@ class ParserError:
             name = 'INVALID_GRAPH'
         self._code, self._text, self._node, self._op = ErrorCode[name], text, node, op
 
-    def code(self) -> ErrorCode: return self._code   # type: ignore[valid-type]
+    def code(self) -> ErrorCode: return self._code
     def desc(self) -> str: return self._text
     def node_name(self) -> str: return self._node
     def node_operator(self) -> str: return self._op
@@ -34,7 +34,7 @@ class ParserError:
         """-1: the number in the file is not known here; node_name() tells which."""
         return -1
 
-    def __str__(self) -> str: return f'{self._code.name}: {self._text}'   # type: ignore[attr-defined]
+    def __str__(self) -> str: return f'{self._code.name}: {self._text}'
     __repr__ = __str__
 
 
@@ -44,7 +44,7 @@ class OnnxParser(Named):
             raise TypeError(f'OnnxParser reads into what builder.create_network() makes, got {type(network).__name__}')
         self._network, self._logger = network, need_logger(logger)
         self._errors: list[ParserError] = []
-        self._flag_bits = 1 << int(OnnxParserFlag.NATIVE_INSTANCENORM)   # type: ignore[attr-defined]
+        self._flag_bits = 1 << int(OnnxParserFlag.NATIVE_INSTANCENORM)
 
     @property
     def logger(self) -> ILogger: return self._logger
@@ -90,7 +90,7 @@ class OnnxParser(Named):
 
     def supports_operator(self, op_name: str) -> bool:
         """Of ONNX's own domain, in some opset."""
-        return any(not domain and name == op_name for domain, name, _ in _native.supported_operators())
+        return any(domain == 'ai.onnx' and name == op_name for domain, name, _ in _native.supported_operators())
 
     @property
     def flags(self) -> int: return self._flag_bits
@@ -102,7 +102,7 @@ class OnnxParser(Named):
             if mask >> int(flag) & 1:
                 self.set_flag(flag)
 
-    def set_flag(self, flag: OnnxParserFlag) -> None:   # type: ignore[valid-type]
+    def set_flag(self, flag: OnnxParserFlag) -> None:
         flag = OnnxParserFlag(flag)
         if 'DLA' in flag.name:
             raise refused(str(flag), 'there is no DLA')
@@ -110,5 +110,5 @@ class OnnxParser(Named):
             say_once(self._logger, f'{flag} has no effect in Tenfold: there are no plug-ins yet')
         self._flag_bits |= 1 << int(flag)
 
-    def clear_flag(self, flag: OnnxParserFlag) -> None: self._flag_bits &= ~(1 << int(OnnxParserFlag(flag)))   # type: ignore[valid-type]
-    def get_flag(self, flag: OnnxParserFlag) -> bool: return bool(self._flag_bits >> int(OnnxParserFlag(flag)) & 1)   # type: ignore[valid-type]
+    def clear_flag(self, flag: OnnxParserFlag) -> None: self._flag_bits &= ~(1 << int(OnnxParserFlag(flag)))
+    def get_flag(self, flag: OnnxParserFlag) -> bool: return bool(self._flag_bits >> int(OnnxParserFlag(flag)) & 1)

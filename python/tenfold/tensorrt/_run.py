@@ -19,6 +19,7 @@ class Run(Named):
     _profile: int
     _addresses: dict[str, int]
     _bound: dict[str, tuple[int, tuple[int, ...]]]
+    _by_run: set[str]
 
     def execute_async_v3(self, stream_handle: Any = 0) -> bool:
         """On a CPU the run is over when this returns. False: the logger tells why."""
@@ -42,7 +43,7 @@ class Run(Named):
         return bool(self.set_input_shape(self._engine._binding(binding), shape))
 
     def get_binding_shape(self, binding: int) -> Dims:
-        return self.get_tensor_shape(self._engine._binding(binding))   # type: ignore[no-any-return]
+        return Dims(self.get_tensor_shape(self._engine._binding(binding)))
 
     def _one(self, batch_size: int) -> bool:
         if batch_size != 1:
@@ -68,7 +69,7 @@ class Run(Named):
             for name in copied:
                 self._deliver(name)
         except Error as error:
-            self._bound = {}
+            self._unbind()
             fail(self._logger, error)
             return False
         return True
@@ -85,11 +86,13 @@ class Run(Named):
     def _bind(self, name: str) -> bool:
         """False: the result is to be copied when the run is over, since nobody knows its size before."""
         tensor, shape = self._engine._tensors[name], tuple(self._context.shape(name))
-        known = not any(extent < 0 for extent in shape)
-        if not known and self._engine._engine.info.on_gpu:
+        if any(extent < 0 for extent in shape):
+            self._by_run.add(name)
+        by_run = name in self._by_run
+        if by_run and self._engine._engine.info.on_gpu:
             raise Unsupported(f"the size of '{name}' is known only after the run; on a GPU such outputs need tenfold.Engine")
         allocator = self._allocators.get(name)
-        if not known:
+        if by_run:
             self._context.bind(name, None)
             self._bound.pop(name, None)
             return False
@@ -105,6 +108,12 @@ class Run(Named):
             allocator.notify_shape(name, Dims(shape))
         return True
 
+    def _unbind(self) -> None:
+        """Memory that is bound may be too small for other shapes, and then the context tells none."""
+        for name in self._bound:
+            self._context.bind(name, None)
+        self._bound = {}
+
     def _allocate(self, name: str, shape: Sequence[int], size: int | None = None) -> None:
         given = self._allocators[name].reallocate_output(name, self._addresses.get(name, 0), self.get_max_output_size(name) if size is None
                                                          else size, _ALIGNMENT)
@@ -117,7 +126,7 @@ class Run(Named):
         import math
         shape = self.get_tensor_shape(name)
         per_element = self._engine.get_tensor_dtype(name).itemsize
-        return -1 if any(extent < 0 for extent in shape) else math.ceil(math.prod(shape) * per_element)
+        return -1 if name in self._by_run or any(extent < 0 for extent in shape) else math.ceil(math.prod(shape) * per_element)
 
     def _deliver(self, name: str) -> None:
         result = self._context.output(name)
@@ -125,5 +134,5 @@ class Run(Named):
             self._allocate(name, result.shape, result.nbytes)
             self._allocators[name].notify_shape(name, Dims(result.shape))
         if not self._addresses.get(name) and result.size:
-            raise InvalidArgument(f"'{name}' has no address: set_tensor_address() sets it, set_output_allocator() asks when its size is known")
+            raise InvalidArgument(f"'{name}' has no address: set_tensor_address() sets it; an allocator is asked when its size is known")
         copy_to(self._addresses.get(name, 0), result)

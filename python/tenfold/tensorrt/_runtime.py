@@ -28,7 +28,8 @@ class Runtime(Named):
         try:
             return ICudaEngine(load(plan, log=native_log(self._logger)), self._logger)
         except Error as error:
-            return fail(self._logger, error)
+            fail(self._logger, error)
+            return None
 
     @property
     def engine_host_code_allowed(self) -> bool:

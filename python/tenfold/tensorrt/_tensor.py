@@ -9,7 +9,7 @@ from tenfold.tensorrt._enums import DataType, TensorFormat, TensorLocation
 from tenfold.tensorrt._names import Named, refused
 from tenfold.tensorrt._types import Dims, datatype, native_dtype, shape_of
 
-_LINEAR = 1 << int(TensorFormat.LINEAR)   # type: ignore[attr-defined]
+_LINEAR = 1 << int(TensorFormat.LINEAR)
 
 
 class ITensor(Named):
@@ -60,7 +60,7 @@ class ITensor(Named):
         return extent if isinstance(extent, str) else ''
 
     @property
-    def location(self) -> TensorLocation: return TensorLocation.DEVICE   # type: ignore[valid-type, attr-defined]
+    def location(self) -> TensorLocation: return TensorLocation.DEVICE
 
     @property
     def allowed_formats(self) -> int:
