@@ -204,6 +204,54 @@ class TimingCaches(Config):
         self.assertIsNone(self.config.get_timing_cache())
 
 
+class Steps(trt.IProgressMonitor):
+    def __init__(self, most=1000):
+        trt.IProgressMonitor.__init__(self)
+        self.heard, self.most = [], most
+
+    def phase_start(self, phase_name, parent_phase, num_steps):
+        self.heard.append(('start', phase_name, num_steps))
+
+    def step_complete(self, phase_name, step):
+        self.heard.append(('step', phase_name, step))
+        return len(self.heard) < self.most
+
+    def phase_finish(self, phase_name):
+        self.heard.append(('finish', phase_name))
+
+
+class Progress(Config):
+    def test_phases_begin_and_end(self):
+        self.config.builder_optimization_level = 1
+        self.config.progress_monitor = steps = Steps()
+        self.options()
+        self.assertEqual((steps.heard[0][0], steps.heard[-1][0]), ('start', 'finish'))
+        at, phase = 0, None
+        for what, name, *number in steps.heard:     # start, steps 0 to n - 1, finish; and again
+            if what == 'start':
+                self.assertIsNone(phase)
+                phase, wanted, at = name, number[0], 0
+            elif what == 'step':
+                self.assertEqual((name, number), (phase, [at]))
+                at += 1
+            else:
+                self.assertEqual((name, at), (phase, wanted))
+                phase = None
+        self.assertIsNone(phase)
+
+    def test_no_ends_the_build(self):
+        self.config.builder_optimization_level = 1
+        self.config.progress_monitor = steps = Steps(most=2)
+        self.assertIsNone(self.builder.build_serialized_network(parsed(self.logger, tanh_model()), self.config))
+        self.assertEqual([what for what, *_ in steps.heard], ['start', 'step', 'finish'])
+        self.assertEqual(self.logger.lines[-1][0], trt.ILogger.ERROR)
+
+    def test_what_is_none(self):
+        self.refused(TypeError, 'IProgressMonitor', setattr, self.config, 'progress_monitor', print)
+        self.config.progress_monitor = trt.IProgressMonitor()
+        self.refused(NotImplementedError, 'phase_start', self.builder.build_serialized_network, parsed(self.logger, tanh_model()), self.config)
+
+
 class Inspection(Config):
     def test_the_inspector_tells_the_steps(self):
         engine = self.builder.build_engine(parsed(self.logger, tanh_model()), self.config)

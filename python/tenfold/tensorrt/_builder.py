@@ -18,6 +18,7 @@ from tenfold.tensorrt._memory import IHostMemory, plan_of
 from tenfold.tensorrt._names import Named, refused
 from tenfold.tensorrt._network import INetworkDefinition
 from tenfold.tensorrt._profile import IOptimizationProfile
+from tenfold.tensorrt._progress import watched
 from tenfold.tensorrt._types import native_dtype
 
 _PRECISIONS = (BuilderFlag.FP16, BuilderFlag.BF16, BuilderFlag.INT8, BuilderFlag.FP8, BuilderFlag.INT4, BuilderFlag.FP4)
@@ -100,11 +101,14 @@ class Builder(Named):
             return None
         if any(config.get_flag(f) for f in QUANTISED) and not any(layer.op in _QUANTISING for layer in network):
             say_once(self._logger, 'INT8 and FP8 concern models that are quantised (Q/DQ nodes), which this one is not: it stays as it is')
+        progress, finish = watched(config.progress_monitor)
         try:
-            return build(network._graph, log=native_log(self._logger), **_options(network, config))
+            return build(network._graph, log=native_log(self._logger), progress=progress, **_options(network, config))
         except Error as error:
             fail(self._logger, error)
             return None
+        finally:
+            finish()
 
 
 def _contradiction(network: INetworkDefinition, config: IBuilderConfig) -> str:

@@ -11,6 +11,7 @@ from tenfold.tensorrt._flags import FIELDS, NO_EFFECT, REFITTABLE, REFUSED
 from tenfold.tensorrt._logger import ILogger, fail, say_once
 from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._profile import IOptimizationProfile
+from tenfold.tensorrt._progress import IProgressMonitor
 from tenfold.tensorrt._timing_cache import ITimingCache
 
 
@@ -31,6 +32,7 @@ class IBuilderConfig(_config_fixed.Fixed):
         self._numbers: dict[str, int] = {}
         self._sources = _all_sources()
         self._cache: ITimingCache | None = None
+        self._monitor: IProgressMonitor | None = None
         self._level = HardwareCompatibilityLevel.NONE
 
     # Flags.
@@ -153,7 +155,17 @@ class IBuilderConfig(_config_fixed.Fixed):
 
     @hardware_compatibility_level.setter
     def hardware_compatibility_level(self, level: HardwareCompatibilityLevel) -> None:
+        self._monitor: IProgressMonitor | None = None
         self._level = HardwareCompatibilityLevel(level)
+
+    @property
+    def progress_monitor(self) -> IProgressMonitor | None: return self._monitor
+
+    @progress_monitor.setter
+    def progress_monitor(self, monitor: IProgressMonitor | None) -> None:
+        if monitor is not None and not isinstance(monitor, IProgressMonitor):
+            raise TypeError(f'a progress monitor derives from trt.IProgressMonitor, got {type(monitor).__name__}')
+        self._monitor = monitor
 
     def _native(self) -> dict[str, Any]:
         """Fields of BuildConfig."""

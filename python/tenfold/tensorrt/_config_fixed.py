@@ -28,7 +28,6 @@ class Fixed(Named):
                               'there is no safety runtime and no DLA')
     int8_calibrator = _only('int8_calibrator', None, 'there is no calibration yet: give it a model that is quantised (Q/DQ nodes)')
     algorithm_selector = _only('algorithm_selector', None, 'it is not there yet; tenfold.build(choose_tactic=) has one')
-    progress_monitor = _only('progress_monitor', None, 'it is not there yet; tenfold.build(progress=) has one')
     quantization_flags = _only('quantization_flags', 0, 'there is no calibration yet')
 
     def set_calibration_profile(self, profile: Any) -> bool:

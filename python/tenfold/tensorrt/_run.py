@@ -20,6 +20,7 @@ class Run(Named):
     _addresses: dict[str, int]
     _bound: dict[str, tuple[int, tuple[int, ...]]]
     _by_run: set[str]
+    _stream: int
 
     def execute_async_v3(self, stream_handle: Any = 0) -> bool:
         """On a CPU the run is over when this returns. False: the logger tells why."""
@@ -64,8 +65,9 @@ class Run(Named):
         try:
             if missing := self.infer_shapes():
                 raise InvalidArgument(f'inputs without a shape: {", ".join(missing)}; set_input_shape() sets it')
+            self._stream = address_of(stream or 0, 'stream_handle') if self._engine._engine.info.on_gpu else 0
             copied = [name for name in self._engine._names if not self._bind(name)]
-            self._start(stream)
+            self._start(stream is not None)
             for name in copied:
                 self._deliver(name)
         except Error as error:
@@ -74,14 +76,14 @@ class Run(Named):
             return False
         return True
 
-    def _start(self, stream: Any) -> None:
+    def _start(self, enqueue: bool) -> None:
         if self._profiler is not None:
             for step, ms in self._context.profile_run():
                 self._profiler.report_layer_time(step, ms)
-        elif stream is None or not self._engine._engine.info.on_gpu:
-            self._context.run()
+        elif enqueue and self._engine._engine.info.on_gpu:
+            self._context.enqueue(self._stream)
         else:
-            self._context.enqueue(address_of(stream, 'stream_handle'))
+            self._context.run()
 
     def _bind(self, name: str) -> bool:
         """False: the result is to be copied when the run is over, since nobody knows its size before."""
@@ -115,8 +117,8 @@ class Run(Named):
         self._bound = {}
 
     def _allocate(self, name: str, shape: Sequence[int], size: int | None = None) -> None:
-        given = self._allocators[name].reallocate_output(name, self._addresses.get(name, 0), self.get_max_output_size(name) if size is None
-                                                         else size, _ALIGNMENT)
+        wanted = self.get_max_output_size(name) if size is None else size
+        given = self._allocators[name].reallocate_output_async(name, self._addresses.get(name, 0), wanted, _ALIGNMENT, self._stream)
         self._addresses[name] = address_of(given, f"what the allocator of '{name}' returns")
         if not self._addresses[name] and 0 not in shape:
             raise InvalidArgument(f"the allocator of '{name}' gave no memory for {tuple(shape)}")
