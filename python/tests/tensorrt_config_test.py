@@ -249,7 +249,8 @@ class Progress(Config):
     def test_what_is_none(self):
         self.refused(TypeError, 'IProgressMonitor', setattr, self.config, 'progress_monitor', print)
         self.config.progress_monitor = trt.IProgressMonitor()
-        self.refused(NotImplementedError, 'phase_start', self.builder.build_serialized_network, parsed(self.logger, tanh_model()), self.config)
+        network = parsed(self.logger, tanh_model())
+        self.refused(NotImplementedError, 'phase_start', self.builder.build_serialized_network, network, self.config)
 
 
 class Inspection(Config):
