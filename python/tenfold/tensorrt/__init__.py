@@ -24,6 +24,7 @@ from tenfold.tensorrt._network import INetworkDefinition
 from tenfold.tensorrt._parser import OnnxParser, ParserError
 from tenfold.tensorrt._profile import IOptimizationProfile
 from tenfold.tensorrt._progress import IProgressMonitor
+from tenfold.tensorrt._refitter import Refitter
 from tenfold.tensorrt._runtime import Runtime
 from tenfold.tensorrt._tensor import ITensor
 from tenfold.tensorrt._timing_cache import ITimingCache

@@ -14,7 +14,6 @@ from tenfold.tensorrt._types import Dims, address_of
 class IExecutionContext(_run.Run):
     def __init__(self, engine: Any, logger: ILogger) -> None:
         self._engine, self._logger = engine, logger
-        self._context = engine._engine.create_context()
         self._profile, self._name = 0, ''
         self._shapes = self._fixed_shapes()   # of inputs
         self._addresses: dict[str, int] = {}
@@ -23,8 +22,16 @@ class IExecutionContext(_run.Run):
         self._allocators: dict[str, IOutputAllocator] = {}
         self._listener: IDebugListener | None = None
         self._profiler: IProfiler | None = None
-        if engine.num_optimization_profiles > 1:
-            self._context.set_profile(0)   # TensorRT's contexts begin with the first
+        self._begin()
+
+    def _begin(self) -> None:
+        """A context of the engine as it is now: a refit gives it other weights. Profile, shapes and addresses stay."""
+        self._made_of = self._engine._engine
+        self._context, self._bound = self._made_of.create_context(), {}
+        if self._made_of.info.profiles > 1:
+            self._context.set_profile(self._profile)   # TensorRT's contexts begin with the first
+        for name, shape in self._shapes.items():
+            self._context.set_shape(name, shape)
 
     @property
     def engine(self) -> Any: return self._engine

@@ -16,6 +16,7 @@ _ALIGNMENT = 256
 class Run(Named):
     _engine: Any
     _context: Any
+    _made_of: Any
     _profile: int
     _addresses: dict[str, int]
     _bound: dict[str, tuple[int, tuple[int, ...]]]
@@ -63,6 +64,8 @@ class Run(Named):
 
     def _execute(self, stream: Any) -> bool:
         try:
+            if self._made_of is not self._engine._engine:
+                self._begin()
             if missing := self.infer_shapes():
                 raise InvalidArgument(f'inputs without a shape: {", ".join(missing)}; set_input_shape() sets it')
             self._stream = address_of(stream or 0, 'stream_handle') if self._engine._engine.info.on_gpu else 0
