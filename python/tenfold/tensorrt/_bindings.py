@@ -14,9 +14,10 @@ class Bindings(Named):
     _names: list[str]
     _tensors: dict[str, Any]
     _engine: Engine
+    _profiles: int
 
     @property
-    def num_bindings(self) -> int: return len(self._names) * int(self._engine.info.profiles)
+    def num_bindings(self) -> int: return len(self._names) * self._profiles
 
     def __len__(self) -> int: return self.num_bindings
     def __bool__(self) -> bool: return True

@@ -32,7 +32,7 @@ class IBuilderConfig(_config_fixed.Fixed):
         self._numbers: dict[str, int] = {}
         self._sources = _all_sources()
         self._cache: ITimingCache | None = None
-        self._monitor: IProgressMonitor | None = None
+        self.progress_monitor = None
         self._level = HardwareCompatibilityLevel.NONE
 
     # Flags.
@@ -155,7 +155,7 @@ class IBuilderConfig(_config_fixed.Fixed):
 
     @hardware_compatibility_level.setter
     def hardware_compatibility_level(self, level: HardwareCompatibilityLevel) -> None:
-        self._monitor: IProgressMonitor | None = None
+        self.progress_monitor = None
         self._level = HardwareCompatibilityLevel(level)
 
     @property

@@ -8,7 +8,7 @@ from tenfold.errors import Error
 from tenfold.tensorrt import _run
 from tenfold.tensorrt._allocator import IDebugListener, IOutputAllocator, IProfiler
 from tenfold.tensorrt._logger import ILogger, fail
-from tenfold.tensorrt._types import Dims, address_of
+from tenfold.tensorrt._types import Dims
 
 
 class IExecutionContext(_run.Run):
@@ -27,8 +27,8 @@ class IExecutionContext(_run.Run):
     def _begin(self) -> None:
         """A context of the engine as it is now: a refit gives it other weights. Profile, shapes and addresses stay."""
         self._made_of = self._engine._engine
-        self._context, self._bound = self._made_of.create_context(), {}
-        if self._made_of.info.profiles > 1:
+        self._context, self._bound, self._settled = self._made_of.create_context(), {}, False
+        if self._engine._profiles > 1:
             self._context.set_profile(self._profile)   # TensorRT's contexts begin with the first
         for name, shape in self._shapes.items():
             self._context.set_shape(name, shape)
@@ -61,7 +61,7 @@ class IExecutionContext(_run.Run):
         return True
 
     def _fixed_shapes(self) -> dict[str, tuple[int, ...]]:
-        return {b.name: b.shape for b in self._engine._engine.bindings if b.is_input and -1 not in b.shape}
+        return {name: self._engine._tensors[name].shape for name in self._engine._inputs if name not in self._engine._open}
 
     def set_input_shape(self, name: str, shape: Sequence[int]) -> bool:
         """False: the model or the profile does not have it; the logger tells more."""
@@ -74,8 +74,7 @@ class IExecutionContext(_run.Run):
         self._shapes[name] = wanted
         self._unbind()
         if not self.infer_shapes():   # the last one: only now it is known whether they fit each other and a profile
-            output = next(b.name for b in self._engine._engine.bindings if not b.is_input)
-            if not self._try(self._context.shape, output):
+            if not self._try(self._context.shape, self._engine._names[-1]):   # an output
                 del self._shapes[name]
                 return False
         return True
@@ -98,7 +97,7 @@ class IExecutionContext(_run.Run):
 
     def infer_shapes(self) -> list[str]:
         """Names of inputs whose shapes are not set; empty: all shapes are known that can be before a run."""
-        return [b.name for b in self._engine._engine.bindings if b.is_input and b.name not in self._shapes]
+        return [name for name in self._engine._open if name not in self._shapes]
 
     @property
     def all_binding_shapes_specified(self) -> bool: return not self.infer_shapes()
@@ -112,7 +111,7 @@ class IExecutionContext(_run.Run):
         if name not in self._engine._tensors:
             fail(self._logger, f'set_tensor_address(): the engine has no input or output {name!r}; it has {", ".join(self._engine._names)}')
             return False
-        self._addresses[name] = address_of(memory, f"the memory of '{name}'")
+        self._place(name, memory)
         return True
 
     def get_tensor_address(self, name: str) -> int:
@@ -125,6 +124,7 @@ class IExecutionContext(_run.Run):
         if tensor is None or tensor.is_input:
             fail(self._logger, f'set_output_allocator(): the engine has no output {name!r}')
             return False
+        self._settled = False
         if output_allocator is None:
             self._allocators.pop(name, None)
         else:

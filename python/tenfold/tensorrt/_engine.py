@@ -27,13 +27,16 @@ class ICudaEngine(Bindings):
         self._engine, self._logger = engine, logger
         self._tensors = {b.name: b for b in engine.bindings}
         self._names = list(self._tensors)
+        self._inputs = [b.name for b in self._tensors.values() if b.is_input]
+        self._open = [name for name in self._inputs if -1 in self._tensors[name].shape]
+        self._on_gpu, self._profiles = engine.info.on_gpu, engine.info.profiles
 
     @property
     def name(self) -> str: return self._engine.labels.get('network') or self._engine.info.model_name
     @property
     def num_layers(self) -> int: return self._engine.info.steps
     @property
-    def num_optimization_profiles(self) -> int: return self._engine.info.profiles
+    def num_optimization_profiles(self) -> int: return self._profiles
     @property
     def refittable(self) -> bool: return bool(self._engine.refittable_weights)
     @property

@@ -36,7 +36,7 @@ class Refitter(Named):
         import numpy as np
         known = self._weights()
         if name not in known:
-            fail(self._logger, f'set_named_weights(): the engine has no weight {name!r} that may change; it has {", ".join(known) or "none"}')
+            fail(self._logger, f'the engine has no weight {name!r} that may change; it has {", ".join(known) or "none"}')
             return False
         array = np.array(weights)
         if array.size == np.prod(known[name].shape, dtype=np.int64):   # TensorRT's weights have no shape

@@ -19,9 +19,10 @@ class Run(Named):
     _made_of: Any
     _profile: int
     _addresses: dict[str, int]
-    _bound: dict[str, tuple[int, tuple[int, ...]]]
+    _bound: dict[str, tuple[int, tuple[int, ...]]]   # address and shape of what the context has
     _by_run: set[str]
     _stream: int
+    _settled: bool   # nothing changed since the last run
 
     def execute_async_v3(self, stream_handle: Any = 0) -> bool:
         """On a CPU the run is over when this returns. False: the logger tells why."""
@@ -59,17 +60,20 @@ class Run(Named):
             return False
         first = self._profile * len(names) if len(bindings) > len(names) else 0
         for number, name in enumerate(names):
-            self._addresses[name] = address_of(bindings[first + number], f"the address of '{name}'")
+            self._place(name, bindings[first + number])
         return True
+
+    def _place(self, name: str, memory: Any) -> None:
+        address = address_of(memory, name)
+        if self._addresses.get(name) != address:
+            self._addresses[name], self._settled = address, False
 
     def _execute(self, stream: Any) -> bool:
         try:
             if self._made_of is not self._engine._engine:
                 self._begin()
-            if missing := self.infer_shapes():
-                raise InvalidArgument(f'inputs without a shape: {", ".join(missing)}; set_input_shape() sets it')
-            self._stream = address_of(stream or 0, 'stream_handle') if self._engine._engine.info.on_gpu else 0
-            copied = [name for name in self._engine._names if not self._bind(name)]
+            self._stream = address_of(stream or 0, 'stream_handle') if self._engine._on_gpu else 0
+            copied = [] if self._settled else self._settle()
             self._start(stream is not None)
             for name in copied:
                 self._deliver(name)
@@ -79,22 +83,30 @@ class Run(Named):
             return False
         return True
 
+    def _settle(self) -> list[str]:
+        """Binds what changed. Outputs whose results are to be copied when the run is over: nobody knows their size before."""
+        if missing := self.infer_shapes():
+            raise InvalidArgument(f'inputs without a shape: {", ".join(missing)}; set_input_shape() sets it')
+        copied = [name for name in self._engine._names if not self._bind(name)]
+        self._settled = not copied and not self._allocators
+        return copied
+
     def _start(self, enqueue: bool) -> None:
         if self._profiler is not None:
             for step, ms in self._context.profile_run():
                 self._profiler.report_layer_time(step, ms)
-        elif enqueue and self._engine._engine.info.on_gpu:
+        elif enqueue and self._engine._on_gpu:
             self._context.enqueue(self._stream)
         else:
             self._context.run()
 
     def _bind(self, name: str) -> bool:
-        """False: the result is to be copied when the run is over, since nobody knows its size before."""
-        tensor, shape = self._engine._tensors[name], tuple(self._context.shape(name))
-        if any(extent < 0 for extent in shape):
+        """False: the result is to be copied."""
+        shape = self._context.shape(name)
+        if -1 in shape:
             self._by_run.add(name)
         by_run = name in self._by_run
-        if by_run and self._engine._engine.info.on_gpu:
+        if by_run and self._engine._on_gpu:
             raise Unsupported(f"the size of '{name}' is known only after the run; on a GPU such outputs need tenfold.Engine")
         allocator = self._allocators.get(name)
         if by_run:
@@ -104,10 +116,10 @@ class Run(Named):
         if allocator is not None:
             self._allocate(name, shape)
         address = self._addresses.get(name, 0)
-        if address == 0 and 0 not in shape and not tensor.has_default:
+        if address == 0 and 0 not in shape and not self._engine._tensors[name].has_default:
             raise InvalidArgument(f"'{name}' has no address: set_tensor_address() sets it")
         if self._bound.get(name) != (address, shape) and (address or 0 in shape):
-            self._context.bind(name, array_at(address, shape, tensor.numpy_dtype, self._engine._engine.info.on_gpu))
+            self._context.bind(name, array_at(address, shape, self._engine._tensors[name].numpy_dtype, self._engine._on_gpu))
             self._bound[name] = (address, shape)
         if allocator is not None:
             allocator.notify_shape(name, Dims(shape))
@@ -117,12 +129,12 @@ class Run(Named):
         """Memory that is bound may be too small for other shapes, and then the context tells none."""
         for name in self._bound:
             self._context.bind(name, None)
-        self._bound = {}
+        self._bound, self._settled = {}, False
 
     def _allocate(self, name: str, shape: Sequence[int], size: int | None = None) -> None:
         wanted = self.get_max_output_size(name) if size is None else size
         given = self._allocators[name].reallocate_output_async(name, self._addresses.get(name, 0), wanted, _ALIGNMENT, self._stream)
-        self._addresses[name] = address_of(given, f"what the allocator of '{name}' returns")
+        self._addresses[name] = address_of(given, f"{name}, by its allocator")
         if not self._addresses[name] and 0 not in shape:
             raise InvalidArgument(f"the allocator of '{name}' gave no memory for {tuple(shape)}")
 

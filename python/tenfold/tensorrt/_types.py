@@ -67,14 +67,17 @@ def shape_of(dims: Iterable[int | str]) -> Dims:
     return Dims(-1 if isinstance(extent, str) else extent for extent in dims)
 
 
-def address_of(memory: Any, what: str) -> int:
+def address_of(memory: Any, of: str) -> int:
     """A number, or what becomes one, as allocations of pycuda do; arrays are refused, whose one element might pass for an address."""
+    if type(memory) is int and 0 <= memory < 1 << 64:
+        return memory
+    what = f"what is given for '{of}'"
     if getattr(memory, 'ndim', 0) or isinstance(memory, (bytes, bytearray, memoryview)):
-        raise TypeError(f'{what} is an address: array.ctypes.data of NumPy, tensor.data_ptr() of torch; got {type(memory).__name__}')
+        raise TypeError(f'{what} has to be an address: array.ctypes.data of NumPy, tensor.data_ptr() of torch; got {type(memory).__name__}')
     try:
         address = operator.index(memory) if hasattr(memory, '__index__') else int(memory)
     except (TypeError, ValueError):
-        raise TypeError(f'{what} is an address (a whole number), got {type(memory).__name__}') from None
+        raise TypeError(f'{what} has to be an address (a whole number), got {type(memory).__name__}') from None
     if not 0 <= address < 1 << 64:
-        raise ValueError(f'{what} is an address, got {address}')
+        raise ValueError(f'{what} has to be an address, got {address}')
     return address
