@@ -37,7 +37,9 @@ class Refitting(Case):
         self.near(y, truth(x), 1e-3)
         refitter = trt.Refitter(self.engine, self.logger)
         self.assertEqual(refitter.get_all_weights(), ['w'])
-        self.assertTrue(refitter.set_named_weights('w', (2 * WEIGHTS).ravel()))      # a temporary one, without its shape
+        twice = (2 * WEIGHTS).ravel()                                                 # without its shape
+        self.assertTrue(refitter.set_named_weights('w', twice))
+        twice.fill(9)
         self.assertTrue(refitter.refit_cuda_engine(), self.logger.errors)
         self.assertTrue(context.execute_async_v3(0), self.logger.errors)              # shapes and addresses are kept
         self.near(y, np.tanh(x @ (2 * WEIGHTS)), 1e-3)
