@@ -4,21 +4,10 @@ import unittest
 
 import numpy as np
 from case import WEIGHTS, Case, batch, helper, model, numpy_helper, tanh_model, truth
+from tensorrt_case import Lines
 
 import tenfold
 import tenfold.tensorrt as trt
-
-
-class Lines(trt.ILogger):
-    def __init__(self):
-        super().__init__()
-        self.lines = []
-
-    def log(self, severity, msg):
-        self.lines.append((severity, msg))
-
-    def warnings(self):
-        return [line for severity, line in self.lines if severity == trt.ILogger.WARNING]
 
 
 def parsed(logger, proto, flags=0):
@@ -113,7 +102,7 @@ class Flags(Config):
         self.config.set_flag(trt.BuilderFlag.FP16)
         network = parsed(self.logger, tanh_model(), 1 << int(trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED))
         self.assertIsNone(self.builder.build_serialized_network(network, self.config))
-        self.assertIn('contradicts STRONGLY_TYPED', self.logger.lines[-1][1])
+        self.assertIn('contradicts STRONGLY_TYPED', self.logger.errors[-1])
 
     def test_a_mask_is_all_or_nothing(self):
         before = self.config.flags
@@ -122,7 +111,7 @@ class Flags(Config):
         self.refused(ValueError, 'no BuilderFlag', self.config.set_flags, 1 << 40)
         self.config.set_flags(1 << int(trt.BuilderFlag.FP16) | 1 << int(trt.BuilderFlag.OBEY_PRECISION_CONSTRAINTS))
         self.assertTrue(self.config.get_flag(trt.BuilderFlag.STRICT_TYPES))
-        self.assertTrue(any('OBEY_PRECISION_CONSTRAINTS has no effect' in line for line in self.logger.warnings()))
+        self.assertTrue(any('OBEY_PRECISION_CONSTRAINTS has no effect' in line for line in self.logger.warnings))
 
     def test_every_flag_has_an_effect_or_a_word(self):
         from tenfold.tensorrt import _flags
@@ -138,9 +127,9 @@ class Flags(Config):
         nodes = [helper.make_node('QuantizeLinear', ['x', 's', 'z'], ['q']), helper.make_node('DequantizeLinear', ['q', 's', 'z'], ['y'])]
         quantised = model(nodes, [('x', 1, ['n', 6])], [('y', 1, ['n', 6])], scale)
         self.options(parsed(self.logger, quantised))
-        self.assertFalse([line for line in self.logger.warnings() if 'quantised' in line])
+        self.assertFalse([line for line in self.logger.warnings if 'quantised' in line])
         self.options()
-        self.assertTrue([line for line in self.logger.warnings() if 'quantised' in line])
+        self.assertTrue([line for line in self.logger.warnings if 'quantised' in line])
 
 
 class Refused(Config):
@@ -177,7 +166,7 @@ class Refused(Config):
         profile.set_shape('x', (4, 6), (1, 6), (8, 6))
         self.assertFalse(profile)
         self.assertEqual((self.config.add_optimization_profile(profile), self.config.num_optimization_profiles), (-1, 1))
-        self.assertIn("'x'", self.logger.lines[-1][1])
+        self.assertIn("'x'", self.logger.errors[-1])
 
 
 class TimingCaches(Config):

@@ -4,21 +4,12 @@ import unittest
 
 import numpy as np
 from case import Case, batch, helper, model, tanh_model, truth
+from tensorrt_case import Lines
 
 import tenfold
 import tenfold.tensorrt as trt
 
 SHAPES = [dict(x=((1, 6), (1, 6), (1, 6))), dict(x=((2, 6), (4, 6), (8, 6)))]
-
-
-class Lines(trt.ILogger):
-    def __init__(self):
-        super().__init__()
-        self.errors = []
-
-    def log(self, severity, msg):
-        if severity <= trt.ILogger.ERROR:
-            self.errors.append(msg)
 
 
 @functools.cache

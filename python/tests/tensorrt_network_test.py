@@ -4,19 +4,10 @@ import unittest
 
 import numpy as np
 from case import WEIGHTS, Case, TensorProto, batch, helper, model, onnx, tanh_model, truth
+from tensorrt_case import Lines
 
 import tenfold
 import tenfold.tensorrt as trt
-
-
-class Lines(trt.ILogger):
-    def __init__(self):
-        super().__init__()
-        self.errors = []
-
-    def log(self, severity, msg):
-        if severity <= trt.ILogger.ERROR:
-            self.errors.append(msg)
 
 
 class Networks(Case):

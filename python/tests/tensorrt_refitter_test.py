@@ -3,18 +3,9 @@ import unittest
 
 import numpy as np
 from case import WEIGHTS, Case, batch, tanh_model, truth
+from tensorrt_case import Lines
 
 import tenfold.tensorrt as trt
-
-
-class Lines(trt.ILogger):
-    def __init__(self):
-        super().__init__()
-        self.errors = []
-
-    def log(self, severity, msg):
-        if severity <= trt.ILogger.ERROR:
-            self.errors.append(msg)
 
 
 class Refitting(Case):
