@@ -1,0 +1,49 @@
+"""TensorRT's names on Tenfold: `import tenfold.tensorrt as trt` is all that a script has to change.
+
+Names and values of enumerations are those of 10.16, with spellings of 8.x beside them. docs/tensorrt-python.md says what is there.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.tensorrt._allocator import IDebugListener, IOutputAllocator, IProfiler, Profiler
+from tenfold.tensorrt._builder import Builder
+from tenfold.tensorrt._config import IBuilderConfig
+from tenfold.tensorrt._context import IExecutionContext
+from tenfold.tensorrt._engine import EngineInspector, ICudaEngine
+from tenfold.tensorrt._enums import (
+    BuilderFlag, DataType, DeviceType, EngineCapability, ErrorCode, ExecutionContextAllocationStrategy, HardwareCompatibilityLevel,
+    LayerInformationFormat, MemoryPoolType, NetworkDefinitionCreationFlag, OnnxParserFlag, PreviewFeature, ProfilingVerbosity,
+    QuantizationFlag, TacticSource, TensorFormat, TensorIOMode, TensorLocation,
+)
+from tenfold.tensorrt._install import install
+from tenfold.tensorrt._layer import ILayer
+from tenfold.tensorrt._logger import ILogger, Logger, need_logger, say_once
+from tenfold.tensorrt._memory import IHostMemory
+from tenfold.tensorrt._network import INetworkDefinition
+from tenfold.tensorrt._parser import OnnxParser, ParserError
+from tenfold.tensorrt._profile import IOptimizationProfile
+from tenfold.tensorrt._progress import IProgressMonitor
+from tenfold.tensorrt._refitter import Refitter
+from tenfold.tensorrt._runtime import Runtime
+from tenfold.tensorrt._tensor import ITensor
+from tenfold.tensorrt._timing_cache import ITimingCache
+from tenfold.tensorrt._types import Dims, nptype, volume
+
+__version__ = '10.16.0'
+float32, float16, int8, int32, bool, uint8, fp8, bfloat16, int64, int4, fp4, e8m0 = DataType   # noqa: A001
+
+
+def init_libnvinfer_plugins(logger: Any, namespace: str) -> Any:
+    """True. NVIDIA's library of plug-ins is not here: models are ONNX's operators."""
+    if logger is not None:
+        say_once(need_logger(logger), "init_libnvinfer_plugins() registers nothing: NVIDIA's plug-ins are not in Tenfold", ILogger.INFO)
+    return True
+
+
+__all__ = [name for name in dir() if not name.startswith('_') and name not in ('Any', 'annotations', 'need_logger', 'say_once')]
+__all__ += ['__version__']
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(f'tenfold.tensorrt has no {name!r}; it has {", ".join(__all__)}')

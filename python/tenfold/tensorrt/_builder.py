@@ -1,0 +1,138 @@
+"""Builder: networks, configurations, and builds."""
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from tenfold import _native
+from tenfold._build import build
+from tenfold._device import default_device, devices
+from tenfold._engine import Engine
+from tenfold.errors import Error
+from tenfold.tensorrt._config import IBuilderConfig
+from tenfold.tensorrt._engine import ICudaEngine
+from tenfold.tensorrt._enums import BuilderFlag, NetworkDefinitionCreationFlag
+from tenfold.tensorrt._flags import QUANTISED
+from tenfold.tensorrt._logger import ILogger, fail, native_log, need_logger, say_once
+from tenfold.tensorrt._memory import IHostMemory, plan_of
+from tenfold.tensorrt._names import Named, refused
+from tenfold.tensorrt._network import INetworkDefinition
+from tenfold.tensorrt._profile import IOptimizationProfile
+from tenfold.tensorrt._progress import watched
+from tenfold.tensorrt._types import native_dtype
+
+_PRECISIONS = (BuilderFlag.FP16, BuilderFlag.BF16, BuilderFlag.INT8, BuilderFlag.FP8, BuilderFlag.INT4, BuilderFlag.FP4)
+_QUANTISING = ('QuantizeLinear', 'DequantizeLinear', 'QLinearConv', 'QLinearMatMul', 'ConvInteger', 'MatMulInteger')
+
+
+def say_device(logger: ILogger) -> None:
+    """That there is no GPU, where nobody has asked for the CPU."""
+    if not os.environ.get('TENFOLD_DEVICE') and default_device() == 'cpu':
+        say_once(logger, f'no GPU is used ({_native.why_no_gpu() or "there is none"}): engines are built for the CPU, addresses are the '
+                 "host's, and streams are ignored")
+
+
+class Builder(Named):
+    num_DLA_cores = 0
+    platform_has_tf32 = True   # BuilderFlag.TF32: products may round, on every device
+
+    def __init__(self, logger: ILogger) -> None:
+        self._logger = need_logger(logger)
+
+    @property
+    def logger(self) -> ILogger: return self._logger
+
+    def _has(self, feature: str) -> bool:
+        device = default_device()
+        return device != 'cpu' or any(d.device == 'cpu' and feature in d.features for d in devices())
+
+    @property
+    def platform_has_fast_fp16(self) -> bool: return self._has('fp16')
+    @property
+    def platform_has_fast_int8(self) -> bool: return self._has('vnni')
+
+    @property
+    def max_batch_size(self) -> int: return 1
+
+    @max_batch_size.setter
+    def max_batch_size(self, size: int) -> None:
+        say_once(self._logger, 'max_batch_size has no effect: networks have explicit batches, whose range a profile gives')
+
+    def create_network(self, flags: int = 0) -> INetworkDefinition | None:
+        if int(flags) >> len(NetworkDefinitionCreationFlag):
+            fail(self._logger, f'create_network({int(flags):#x}): there are bits that are no NetworkDefinitionCreationFlag')
+            return None
+        return INetworkDefinition(self._logger, int(flags))
+
+    def create_builder_config(self) -> IBuilderConfig: return IBuilderConfig(self._logger)
+    def create_optimization_profile(self) -> IOptimizationProfile: return IOptimizationProfile()
+
+    def build_serialized_network(self, network: INetworkDefinition, config: IBuilderConfig) -> IHostMemory | None:
+        """A plan; None: the logger tells why there is none."""
+        engine = self._build(network, config)
+        return None if engine is None else plan_of(engine)
+
+    def build_engine_with_config(self, network: INetworkDefinition, config: IBuilderConfig) -> ICudaEngine | None:
+        engine = self._build(network, config)
+        return None if engine is None else ICudaEngine(engine, self._logger)
+
+    def build_engine(self, network: INetworkDefinition, config: IBuilderConfig) -> ICudaEngine | None:
+        """8.x's name of build_engine_with_config()."""
+        return self.build_engine_with_config(network, config)
+
+    def reset(self) -> None:
+        """Nothing is kept between builds."""
+
+    @property
+    def gpu_allocator(self) -> Any: return None
+
+    @gpu_allocator.setter
+    def gpu_allocator(self, allocator: Any) -> None:
+        if allocator is not None:
+            raise refused('gpu_allocator', 'allocators cannot be given from Python yet')
+
+    def _build(self, network: INetworkDefinition, config: IBuilderConfig) -> Engine | None:
+        if not isinstance(network, INetworkDefinition) or not isinstance(config, IBuilderConfig):
+            raise TypeError('a build takes what create_network() and create_builder_config() make, got '
+                            f'{type(network).__name__} and {type(config).__name__}')
+        say_device(self._logger)
+        if wrong := _contradiction(network, config):
+            fail(self._logger, wrong)
+            return None
+        if any(config.get_flag(f) for f in QUANTISED) and not any(layer.op in _QUANTISING for layer in network):
+            say_once(self._logger, 'INT8 and FP8 concern models that are quantised (Q/DQ nodes), which this one is not: it stays as it is')
+        progress, finish = watched(config.progress_monitor)
+        try:
+            return build(network._graph, log=native_log(self._logger), progress=progress, **_options(network, config))
+        except Error as error:
+            fail(self._logger, error)
+            return None
+        finally:
+            finish()
+
+
+def _contradiction(network: INetworkDefinition, config: IBuilderConfig) -> str:
+    if not network.num_outputs:
+        return 'the network has no outputs: nothing was parsed, or the parse failed'
+    named = [str(flag) for flag in _PRECISIONS if config.get_flag(flag)]
+    if named and network.get_flag(NetworkDefinitionCreationFlag.STRONGLY_TYPED):
+        return f'{", ".join(named)} contradicts STRONGLY_TYPED, which the network was created with: types are the model\'s'
+    for tensor in (t for t in network._inputs() if t._value in network._fixed):   # as set here; the library knows the model's own
+        for number, profile in enumerate(config._profiles):
+            for shape in profile.get_shape(tensor.name):
+                if len(shape) != len(tensor.shape) or any(d not in (-1, s) for d, s in zip(tensor.shape, shape)):
+                    return f"profile {number} has the shape {shape} for '{tensor.name}', whose shape is {tensor.shape} (-1: open)"
+    return ''
+
+
+def _options(network: INetworkDefinition, config: IBuilderConfig) -> dict[str, Any]:
+    """Keywords of tenfold.build()."""
+    profiles: list[dict[str, Any]] = [profile._native() for profile in config._profiles]
+    fixed = {t.name: tuple(t.shape) for t in network._inputs() if t._value in network._fixed and -1 not in t.shape}
+    if fixed:
+        profiles = [{**fixed, **profile} for profile in profiles or [{}]]
+
+    def formats(tensors: list[Any]) -> dict[str, str]:
+        return {t.name: native_dtype(t.dtype) for t in tensors if t._value in network._types}
+    return dict(config._native(), profiles=profiles, input_formats=formats(network._inputs()), output_formats=formats(network._outputs()),
+                labels={'network': network.name} if network.name else {})

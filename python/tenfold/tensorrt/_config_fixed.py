@@ -1,0 +1,61 @@
+"""Fields of IBuilderConfig that have one value here: another is refused by name, or it is said once that it has no effect."""
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.tensorrt._enums import DeviceType, EngineCapability, PreviewFeature, ProfilingVerbosity, QuantizationFlag
+from tenfold.tensorrt._logger import ILogger, say_once
+from tenfold.tensorrt._names import Named, refused
+
+
+def _only(name: str, value: Any, why: str) -> property:
+    """A field that can be read, and set to what it is."""
+    def get(self: Any) -> Any:
+        return value
+
+    def put(self: Any, other: Any) -> None:
+        if other != value:
+            raise refused(f'{name} = {other}', why)
+    return property(get, put)
+
+
+class Fixed(Named):
+    _logger: ILogger
+
+    default_device_type = _only('default_device_type', DeviceType.GPU, 'there is no DLA')
+    DLA_core = _only('DLA_core', -1, 'there is no DLA')
+    engine_capability = _only('engine_capability', EngineCapability.STANDARD,
+                              'there is no safety runtime and no DLA')
+    int8_calibrator = _only('int8_calibrator', None, 'there is no calibration yet: give it a model that is quantised (Q/DQ nodes)')
+    algorithm_selector = _only('algorithm_selector', None, 'it is not there yet; tenfold.build(choose_tactic=) has one')
+    quantization_flags = _only('quantization_flags', 0, 'there is no calibration yet')
+
+    def set_calibration_profile(self, profile: Any) -> bool:
+        raise refused('set_calibration_profile()', 'there is no calibration yet')
+
+    def set_quantization_flag(self, flag: Any) -> None:
+        raise refused(str(QuantizationFlag(flag)), 'there is no calibration yet')
+
+    def clear_quantization_flag(self, flag: Any) -> None: QuantizationFlag(flag)
+
+    def get_quantization_flag(self, flag: Any) -> bool:
+        QuantizationFlag(flag)
+        return False
+
+    def set_preview_feature(self, feature: Any, enable: bool) -> None:
+        if enable:
+            raise refused(str(PreviewFeature(feature)), 'there are no preview features')
+
+    def get_preview_feature(self, feature: Any) -> bool:
+        PreviewFeature(feature)
+        return False
+
+    @property
+    def profiling_verbosity(self) -> Any:
+        """Plans tell all of their steps, always."""
+        return ProfilingVerbosity.DETAILED
+
+    @profiling_verbosity.setter
+    def profiling_verbosity(self, verbosity: Any) -> None:
+        if ProfilingVerbosity(verbosity).name != 'DETAILED':
+            say_once(self._logger, f'{ProfilingVerbosity(verbosity)} has no effect in Tenfold: plans tell all of their steps, always')

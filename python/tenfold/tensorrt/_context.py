@@ -1,0 +1,162 @@
+"""IExecutionContext: shapes and addresses by name; _run.py binds them and runs."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenfold.errors import Error
+from tenfold.tensorrt import _run
+from tenfold.tensorrt._allocator import IDebugListener, IOutputAllocator, IProfiler
+from tenfold.tensorrt._logger import ILogger, fail
+from tenfold.tensorrt._types import Dims
+
+
+class IExecutionContext(_run.Run):
+    def __init__(self, engine: Any, logger: ILogger) -> None:
+        self._engine, self._logger = engine, logger
+        self._profile, self._name = 0, ''
+        self._shapes = self._fixed_shapes()   # of inputs
+        self._addresses: dict[str, int] = {}
+        self._bound: dict[str, tuple[int, tuple[int, ...]]] = {}
+        self._by_run: set[str] = set()   # outputs whose sizes only the run knows
+        self._allocators: dict[str, IOutputAllocator] = {}
+        self._listener: IDebugListener | None = None
+        self._profiler: IProfiler | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        """A context of the engine as it is now: a refit gives it other weights. Profile, shapes and addresses stay."""
+        self._made_of = self._engine._engine
+        self._context, self._bound, self._settled = self._made_of.create_context(), {}, False
+        if self._engine._profiles > 1:
+            self._context.set_profile(self._profile)   # TensorRT's contexts begin with the first
+        for name, shape in self._shapes.items():
+            self._context.set_shape(name, shape)
+
+    @property
+    def engine(self) -> Any: return self._engine
+
+    @property
+    def name(self) -> str: return self._name
+
+    @name.setter
+    def name(self, name: str) -> None: self._name = str(name)
+
+    # Profiles and shapes.
+
+    @property
+    def active_optimization_profile(self) -> int: return self._profile
+
+    @active_optimization_profile.setter
+    def active_optimization_profile(self, profile_index: int) -> None:
+        if not self.set_optimization_profile_async(profile_index, 0):
+            raise RuntimeError(f'the engine has no optimisation profile {profile_index}')
+
+    def set_optimization_profile_async(self, profile_index: int, stream_handle: Any) -> bool:
+        """Shapes that are open have to be set anew."""
+        if not self._try(self._context.set_profile, profile_index):
+            return False
+        self._profile, self._shapes = profile_index, self._fixed_shapes()
+        self._unbind()
+        return True
+
+    def _fixed_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {name: self._engine._tensors[name].shape for name in self._engine._inputs if name not in self._engine._open}
+
+    def set_input_shape(self, name: str, shape: Sequence[int]) -> bool:
+        """False: the model or the profile does not have it; the logger tells more."""
+        wanted = tuple(shape)
+        if self._shapes.get(name) == wanted:
+            return True
+        if not self._try(self._context.set_shape, name, wanted):
+            self._shapes.pop(name, None)
+            return False
+        self._shapes[name] = wanted
+        self._unbind()
+        if not self.infer_shapes():   # the last one: only now it is known whether they fit each other and a profile
+            if not self._try(self._context.shape, self._engine._names[-1]):   # an output
+                del self._shapes[name]
+                return False
+        return True
+
+    def get_tensor_shape(self, name: str) -> Dims:
+        """-1: not decided yet, or only by the run."""
+        tensor = self._engine._tensor(name)
+        if tensor.is_input or self.infer_shapes():
+            return Dims(self._shapes.get(name, tensor.shape))
+        return Dims(self._context.shape(name))
+
+    def get_tensor_strides(self, name: str) -> Dims:
+        """In elements, row major."""
+        strides: list[int] = []
+        stride = 1
+        for extent in reversed(self.get_tensor_shape(name)):
+            strides.insert(0, stride)
+            stride = -1 if stride < 0 or extent < 0 else stride * extent
+        return Dims(strides)
+
+    def infer_shapes(self) -> list[str]:
+        """Names of inputs whose shapes are not set; empty: all shapes are known that can be before a run."""
+        return [name for name in self._engine._open if name not in self._shapes]
+
+    @property
+    def all_binding_shapes_specified(self) -> bool: return not self.infer_shapes()
+    @property
+    def all_shape_inputs_specified(self) -> bool: return not self.infer_shapes()
+
+    # Addresses.
+
+    def set_tensor_address(self, name: str, memory: Any) -> bool:
+        """Of the engine's device; it holds the tensor's shape, dense and row major, until the run is over."""
+        if name not in self._engine._tensors:
+            fail(self._logger, f'set_tensor_address(): the engine has no input or output {name!r}; it has {", ".join(self._engine._names)}')
+            return False
+        self._place(name, memory)
+        return True
+
+    def get_tensor_address(self, name: str) -> int:
+        self._engine._tensor(name)
+        return self._addresses.get(name, 0)
+
+    def set_output_allocator(self, name: str, output_allocator: IOutputAllocator | None) -> bool:
+        """Asked for memory in each run, when the size is known. None: none any more."""
+        tensor = self._engine._tensors.get(name)
+        if tensor is None or tensor.is_input:
+            fail(self._logger, f'set_output_allocator(): the engine has no output {name!r}')
+            return False
+        self._settled = False
+        if output_allocator is None:
+            self._allocators.pop(name, None)
+        else:
+            self._allocators[name] = output_allocator
+        return True
+
+    def get_output_allocator(self, name: str) -> IOutputAllocator | None:
+        self._engine._tensor(name)
+        return self._allocators.get(name)
+
+    # Listeners.
+
+    @property
+    def profiler(self) -> IProfiler | None: return self._profiler
+
+    @profiler.setter
+    def profiler(self, profiler: IProfiler | None) -> None: self._profiler = profiler
+
+    def set_debug_listener(self, listener: IDebugListener | None) -> bool:
+        self._listener = listener
+        return True
+
+    def get_debug_listener(self) -> IDebugListener | None: return self._listener
+
+    def set_all_tensors_debug_state(self, flag: bool) -> bool:
+        """Of tensors that are marked for debugging: none can be yet."""
+        return True
+
+    def _try(self, call: Any, *arguments: Any) -> bool:
+        try:
+            call(*arguments)
+        except Error as error:
+            fail(self._logger, error)
+            return False
+        return True

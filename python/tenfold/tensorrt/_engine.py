@@ -1,0 +1,126 @@
+"""ICudaEngine: a loaded plan. Its inputs and outputs by name are 10.x; _bindings.py has 8.x's, by number."""
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tenfold._engine import Engine
+from tenfold.errors import Error
+from tenfold.tensorrt._bindings import Bindings
+from tenfold.tensorrt._context import IExecutionContext
+from tenfold.tensorrt._enums import (
+    DataType, EngineCapability, ExecutionContextAllocationStrategy, LayerInformationFormat, ProfilingVerbosity, TensorFormat, TensorIOMode,
+    TensorLocation,
+)
+from tenfold.tensorrt._logger import ILogger, fail
+from tenfold.tensorrt._memory import IHostMemory, plan_of
+from tenfold.tensorrt._names import Named, refused
+from tenfold.tensorrt._types import Dims, datatype
+
+
+class ICudaEngine(Bindings):
+    engine_capability: Any = EngineCapability.STANDARD
+    profiling_verbosity: Any = ProfilingVerbosity.DETAILED
+    has_implicit_batch_dimension = False
+
+    def __init__(self, engine: Engine, logger: ILogger) -> None:
+        self._engine, self._logger = engine, logger
+        self._tensors = {b.name: b for b in engine.bindings}
+        self._names = list(self._tensors)
+        self._inputs = [b.name for b in self._tensors.values() if b.is_input]
+        self._open = [name for name in self._inputs if -1 in self._tensors[name].shape]
+        self._on_gpu, self._profiles = engine.info.on_gpu, engine.info.profiles
+
+    @property
+    def name(self) -> str: return self._engine.labels.get('network') or self._engine.info.model_name
+    @property
+    def num_layers(self) -> int: return self._engine.info.steps
+    @property
+    def num_optimization_profiles(self) -> int: return self._profiles
+    @property
+    def refittable(self) -> bool: return bool(self._engine.refittable_weights)
+    @property
+    def device_memory_size(self) -> int: return self._engine.info.arena_bytes
+    @property
+    def device_memory_size_v2(self) -> int: return self._engine.info.arena_bytes
+    @property
+    def num_io_tensors(self) -> int: return len(self._names)
+
+    def get_tensor_name(self, index: int) -> str:
+        if not 0 <= index < len(self._names):
+            raise IndexError(f'there is no tensor {index}: the engine has {len(self._names)}')
+        return self._names[index]
+
+    def _tensor(self, name: str) -> Any:
+        if name not in self._tensors:
+            raise ValueError(f'the engine has no input or output {name!r}; it has {", ".join(self._names)}')
+        return self._tensors[name]
+
+    def get_tensor_mode(self, name: str) -> TensorIOMode:
+        """NONE: there is no such input or output."""
+        if name not in self._tensors:
+            return TensorIOMode.NONE
+        return TensorIOMode.INPUT if self._tensors[name].is_input else TensorIOMode.OUTPUT
+
+    def get_tensor_shape(self, name: str) -> Dims: return Dims(self._tensor(name).shape)
+    def get_tensor_dtype(self, name: str) -> DataType: return datatype(self._tensor(name).dtype, f"'{name}'")
+
+    def get_tensor_format(self, name: str, profile_index: int = 0) -> TensorFormat:
+        self._tensor(name)
+        return TensorFormat.LINEAR
+
+    def get_tensor_format_desc(self, name: str, profile_index: int = 0) -> str:
+        return f'Row major linear {self._tensor(name).dtype}'
+
+    def get_tensor_location(self, name: str) -> TensorLocation:
+        """DEVICE, where the engine runs: on a CPU that is the host's memory."""
+        self._tensor(name)
+        return TensorLocation.DEVICE
+
+    def is_shape_inference_io(self, name: str) -> bool:
+        """False: no tensor has to lie on the host."""
+        self._tensor(name)
+        return False
+
+    def get_tensor_profile_shape(self, name: str, profile_index: int) -> list[Dims]:
+        """[min, opt, max] of an input."""
+        self._tensor(name)
+        return [Dims(shape) for shape in self._engine.profile_shapes(profile_index, name)]
+
+    def serialize(self) -> IHostMemory: return plan_of(self._engine)
+
+    def create_execution_context(self, strategy: Any = None) -> IExecutionContext | None:
+        if strategy is not None and ExecutionContextAllocationStrategy(strategy).name == 'USER_MANAGED':
+            raise refused(str(ExecutionContextAllocationStrategy(strategy)), 'contexts have memory of their own')
+        try:
+            return IExecutionContext(self, self._logger)
+        except Error as error:
+            fail(self._logger, error)
+            return None
+
+    def create_engine_inspector(self) -> EngineInspector: return EngineInspector(self)
+
+
+class EngineInspector(Named):
+    """Steps of an engine, in the form of TensorRT's layer information."""
+
+    def __init__(self, engine: ICudaEngine) -> None:
+        self._engine = engine
+        self._context: Any = None
+
+    @property
+    def execution_context(self) -> Any: return self._context
+
+    @execution_context.setter
+    def execution_context(self, context: Any) -> None: self._context = context
+
+    def _layers(self) -> Any: return json.loads(self._engine._engine.inspect_json())['Layers']
+
+    def get_engine_information(self, format: Any) -> str:
+        """JSON, or ONELINE: the plan in words."""
+        as_json = LayerInformationFormat(format).name == 'JSON'
+        return self._engine._engine.inspect_json() if as_json else self._engine._engine.inspect(0)
+
+    def get_layer_information(self, layer_index: int, format: Any) -> str:
+        layer = self._layers()[layer_index]
+        return json.dumps(layer) if LayerInformationFormat(format).name == 'JSON' else str(layer['Name'])

@@ -1,0 +1,59 @@
+"""ILayer: a node of a parsed network, to look at."""
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold._network import Node
+from tenfold.tensorrt._names import Named, refused
+from tenfold.tensorrt._tensor import ITensor
+
+_NO_PRECISION = 'layers have no precisions of their own yet'
+
+
+class ILayer(Named):
+    """`op` is ONNX's name of what it computes; TensorRT's layer types are not there."""
+
+    precision_is_set = False
+
+    def __init__(self, network: Any, node: Node) -> None:
+        self._network, self._node = network, node
+
+    @property
+    def name(self) -> str: return self._node.name
+
+    @name.setter
+    def name(self, name: str) -> None: self._node.name = name
+
+    @property
+    def op(self) -> str: return self._node.op
+
+    @property
+    def num_inputs(self) -> int: return len(self._node.inputs)
+    @property
+    def num_outputs(self) -> int: return len(self._node.outputs)
+    def get_input(self, index: int) -> ITensor | None: return self._wrap(self._node.inputs, index)
+    def get_output(self, index: int) -> ITensor | None: return self._wrap(self._node.outputs, index)
+
+    def _wrap(self, values: list[Any], index: int) -> ITensor | None:
+        """None: there is none, or it is left out."""
+        value = values[index] if 0 <= index < len(values) else None
+        return None if value is None else ITensor(self._network, value)
+
+    @property
+    def precision(self) -> Any:
+        raise refused(f"precision of layer '{self.name}'", _NO_PRECISION)
+
+    @precision.setter
+    def precision(self, kind: Any) -> None:
+        raise refused(f"precision = {kind} of layer '{self.name}'", _NO_PRECISION)
+
+    def reset_precision(self) -> None:
+        """There is none to take back."""
+
+    def set_output_type(self, index: int, dtype: Any) -> None:
+        raise refused(f"set_output_type({index}, {dtype}) of layer '{self.name}'", _NO_PRECISION)
+
+    def output_type_is_set(self, index: int) -> bool: return False
+    def reset_output_type(self, index: int) -> None: """There is none to take back."""
+
+    def __repr__(self) -> str: return f'<ILayer {self._node!r}>'

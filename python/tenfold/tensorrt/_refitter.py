@@ -1,0 +1,64 @@
+"""Refitter: other weights for an engine. Its contexts use them from their next run on."""
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.errors import Error
+from tenfold.tensorrt._engine import ICudaEngine
+from tenfold.tensorrt._logger import ILogger, fail, need_logger
+from tenfold.tensorrt._names import Named
+from tenfold.tensorrt._types import Dims
+
+
+class Refitter(Named):
+    """Weights by the names that the ONNX file gives them, for engines that were built with BuilderFlag.REFIT."""
+
+    def __init__(self, engine: ICudaEngine, logger: ILogger) -> None:
+        if not isinstance(engine, ICudaEngine):
+            raise TypeError(f'a Refitter takes an engine, got {type(engine).__name__}')
+        self._engine, self._logger = engine, need_logger(logger)
+        self._given: dict[str, Any] = {}
+
+    @property
+    def logger(self) -> ILogger: return self._logger
+
+    def _weights(self) -> dict[str, Any]:
+        return {w.name: w for w in self._engine._engine.refittable_weights if not w.fixed}
+
+    def get_all_weights(self) -> list[str]: return list(self._weights())
+
+    def get_missing_weights(self) -> list[str]:
+        """None: what is not given keeps its value."""
+        return []
+
+    def set_named_weights(self, name: str, weights: Any) -> bool:
+        """An array of the weight's shape and type. It is copied, so it need not live on."""
+        import numpy as np
+        known = self._weights()
+        if name not in known:
+            fail(self._logger, f'the engine has no weight {name!r} that may change; it has {", ".join(known) or "none"}')
+            return False
+        array = np.array(weights)
+        if array.size == np.prod(known[name].shape, dtype=np.int64):   # TensorRT's weights have no shape
+            array = array.reshape(known[name].shape)
+        if Dims(array.shape) != Dims(known[name].shape):
+            fail(self._logger, f"set_named_weights(): '{name}' is {Dims(known[name].shape)}, {Dims(array.shape)} is given")
+            return False
+        self._given[name] = array
+        return True
+
+    def unset_named_weights(self, weights_name: str) -> bool: return self._given.pop(weights_name, None) is not None
+
+    def get_named_weights(self, weights_name: str) -> Any:
+        """What was given; None: nothing."""
+        return self._given.get(weights_name)
+
+    def refit_cuda_engine(self) -> bool:
+        """False: the engine stays as it is; the logger tells why."""
+        try:
+            self._engine._engine = self._engine._engine.refit(self._given)
+        except Error as error:
+            fail(self._logger, error)
+            return False
+        self._given = {}
+        return True

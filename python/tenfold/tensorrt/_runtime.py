@@ -1,0 +1,48 @@
+"""Runtime: engines from plans."""
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold._build import load
+from tenfold.errors import Error
+from tenfold.tensorrt._engine import ICudaEngine
+from tenfold.tensorrt._logger import ILogger, fail, native_log, need_logger
+from tenfold.tensorrt._names import Named, refused
+
+
+class Runtime(Named):
+    num_DLA_cores = 0
+
+    def __init__(self, logger: ILogger) -> None:
+        self._logger, self._host_code = need_logger(logger), False
+
+    @property
+    def logger(self) -> ILogger: return self._logger
+
+    def deserialize_cuda_engine(self, serialized_engine: Any) -> ICudaEngine | None:
+        """From any buffer, or a slice of one; None: the logger tells why."""
+        try:
+            plan = memoryview(serialized_engine)
+        except TypeError:
+            raise TypeError(f'deserialize_cuda_engine() takes the bytes of a plan, got {type(serialized_engine).__name__}') from None
+        try:
+            return ICudaEngine(load(plan, log=native_log(self._logger)), self._logger)
+        except Error as error:
+            fail(self._logger, error)
+            return None
+
+    @property
+    def engine_host_code_allowed(self) -> bool:
+        """Plans hold no code of the host, so leave or not is the same."""
+        return self._host_code
+
+    @engine_host_code_allowed.setter
+    def engine_host_code_allowed(self, allowed: bool) -> None: self._host_code = bool(allowed)
+
+    @property
+    def DLA_core(self) -> int: return -1
+
+    @DLA_core.setter
+    def DLA_core(self, core: int) -> None:
+        if core != -1:
+            raise refused(f'DLA_core = {core}', 'there is no DLA')

@@ -1,0 +1,80 @@
+"""ITensor: a value of a network."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenfold._network import Value
+from tenfold.tensorrt._enums import DataType, TensorFormat, TensorLocation
+from tenfold.tensorrt._names import Named, refused
+from tenfold.tensorrt._types import Dims, datatype, native_dtype, shape_of
+
+_LINEAR = 1 << int(TensorFormat.LINEAR)
+
+
+class ITensor(Named):
+    is_shape_tensor = False       # no tensor has to lie on the host
+    is_execution_tensor = True
+
+    def __init__(self, network: Any, value: Value) -> None:
+        self._network, self._value = network, value
+
+    @property
+    def name(self) -> str: return self._value.name
+
+    @name.setter
+    def name(self, name: str) -> None: self._value.name = name
+
+    @property
+    def shape(self) -> Dims:
+        """-1: decided by a profile, or by the run."""
+        return Dims(self._network._fixed.get(self._value) or shape_of(self._value.dims))
+
+    @shape.setter
+    def shape(self, shape: Sequence[int]) -> None:
+        """Of an input: gives extents that the model leaves open."""
+        if not self.is_network_input:
+            raise refused(f"shape = {tuple(shape)} of '{self.name}'", 'it is no input of the network')
+        self._network._set_shape(self, tuple(shape))
+
+    @property
+    def dtype(self) -> DataType:
+        return self._network._types.get(self._value) or datatype(self._value.dtype, f"'{self.name}'")
+
+    @dtype.setter
+    def dtype(self, kind: DataType) -> None:
+        """Of an input or output: the type in the caller's memory; what the model has is cast from it or to it."""
+        if not (self.is_network_input or self.is_network_output):
+            raise refused(f"dtype = {kind} of '{self.name}'", 'it is neither input nor output of the network')
+        native_dtype(kind)
+        self._network._types[self._value] = DataType(kind)
+
+    @property
+    def is_network_input(self) -> bool: return self._value in self._network._graph.inputs
+    @property
+    def is_network_output(self) -> bool: return self._value in self._network._graph.outputs
+
+    def get_dimension_name(self, index: int) -> str:
+        """What the model calls an open extent; '' if it is a number."""
+        extent = self._value.dims[index]
+        return extent if isinstance(extent, str) else ''
+
+    @property
+    def location(self) -> TensorLocation: return TensorLocation.DEVICE
+
+    @property
+    def allowed_formats(self) -> int:
+        """A mask of TensorFormat; LINEAR alone."""
+        return _LINEAR
+
+    @allowed_formats.setter
+    def allowed_formats(self, mask: int) -> None:
+        if not mask & _LINEAR:
+            raise refused(f"allowed_formats = {mask:#x} of '{self.name}'", 'inputs and outputs are LINEAR')
+
+    def set_dynamic_range(self, min: float, max: float) -> bool:
+        raise refused('set_dynamic_range()', 'there is no calibration yet: give it a model that is quantised (Q/DQ nodes)')
+
+    def __eq__(self, other: object) -> bool: return isinstance(other, ITensor) and self._value == other._value
+    def __hash__(self) -> int: return hash(self._value)
+    def __repr__(self) -> str: return f'<ITensor {self._value!r}>'
