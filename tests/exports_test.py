@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What the shared libraries export: exports_test.py INCLUDE_FOLDER LIBTENFOLD LIBTENFOLD_BUILDER
 
-Under the public version there may be only what headers of include/tenfold mark with TENFOLD_API, and all of C's functions. The builder library
-holds no variable of the runtime's a second time.
+Under the public version there may be only what headers of include/tenfold mark with TENFOLD_API, and all of C's functions. The builder
+library holds no variable of the runtime's a second time.
 """
 import pathlib
 import re
