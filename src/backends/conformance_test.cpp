@@ -238,6 +238,8 @@ TEST_P(Conformance, MemoryAndStreams) {
   EXPECT_EQ(stream->copy(back.data(), memory.get(), 1000), expected);
   EXPECT_EQ(stream->wait(), Status::ok);
   EXPECT_EQ(out == back, GetParam().computes);
+  EXPECT_EQ(stream->copy(nullptr, nullptr, 0), expected);   // what is empty may have no address
+  EXPECT_EQ(stream->fill(nullptr, 0, 0), expected);
 }
 
 TEST_P(Conformance, EveryCaseAgreesWithTheReference) {

@@ -30,11 +30,11 @@ class CpuStream final : public Stream {
   Parallel& parallel() noexcept override { return *pool_; }
   Status::Code launch(const Tactic& tactic, const void* kernel, const RunArgs& args) noexcept override { return tactic.run(kernel, args); }
   Status::Code copy(void* to, const void* from, std::int64_t bytes) noexcept override {
-    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));   // what is empty may have no address
     return Status::ok;
   }
   Status::Code fill(void* to, int byte, std::int64_t bytes) noexcept override {
-    std::memset(to, byte, static_cast<std::size_t>(bytes));
+    if (bytes > 0) std::memset(to, byte, static_cast<std::size_t>(bytes));
     return Status::ok;
   }
   Status::Code wait() noexcept override { return Status::ok; }

@@ -27,6 +27,18 @@ Packed unpack(const InferCall& call, int operand, const char* heads_attribute) {
 
 bool differ(Dim a, Dim b) { return a.is_constant() && b.is_constant() && a != b; }
 
+// A mask's dims, counted from the last, are those of the scores or 1; the last may differ, for a mask may stop before the last key.
+void infer_mask(InferCall& call, const Packed& q) {
+  const Dims& mask = call.dims(kMask);
+  const Dim scores[] = {q.rows, q.heads, q.batch};
+  call.need(mask.size() <= 4, "the mask has rank ", mask.size(), ", expected 4 at most");
+  for (std::size_t back = 1; back < mask.size(); ++back) {
+    const Dim extent = mask[mask.size() - 1 - back], wanted = scores[back - 1];
+    call.need(!differ(extent, wanted) || extent == Dim(1), "the mask [", text(mask), "] has ", extent.text(), " where the scores have ",
+              wanted.text());
+  }
+}
+
 void infer(InferCall& call) {
   const Packed q = unpack(call, kQuery, "q_num_heads"), k = unpack(call, kKey, "kv_num_heads"), v = unpack(call, kValue, "kv_num_heads");
   call.need(!differ(q.batch, k.batch) && !differ(q.batch, v.batch) && !differ(k.heads, v.heads) && !differ(k.rows, v.rows) &&
@@ -36,6 +48,11 @@ void infer(InferCall& call) {
   if (q.heads.is_constant() && k.heads.is_constant()) {
     call.need(k.heads.constant() > 0 && q.heads.constant() % k.heads.constant() == 0, q.heads.text(), " query heads do not divide among ",
               k.heads.text(), " key heads");
+  }
+  if (call.has(kMask)) infer_mask(call, q);
+  if (call.has(kValidKeys)) {
+    call.need(call.rank(kValidKeys) == 1 && !differ(call.dims(kValidKeys)[0], q.batch), "the numbers of valid keys are [",
+              text(call.dims(kValidKeys)), "], expected one for each of ", q.batch.text(), " examples");
   }
   require_sound(call.dtype(kQuery) == call.dtype(kKey), "queries are ", name(call.dtype(kQuery)), ", keys ", name(call.dtype(kKey)),
                 ", expected one type");
@@ -102,15 +119,16 @@ std::vector<T> present(const Call& call, int operand, int past, std::int64_t hea
 // What is added to a score: 0, minus infinity, or the mask's value.
 class Bias {
  public:
-  Bias(const Call& call, std::int64_t queries)
+  Bias(const Call& call, const Layout& q)
       : call_(call),
         at_(call.has(kMask) ? call.in[kMask].shape : Shape{}),
         causal_(call.attributes().integer("is_causal") != 0),
-        queries_(queries),
+        queries_(q.rows),
         past_(call.has(kPastKey) ? call.in[kPastKey].shape[2] : 0) {
     if (call.has(kMask)) mask_ = ops::converted<double>(call.in[kMask]);
     if (call.has(kMask) && !call.in[kMask].shape.empty()) width_ = call.in[kMask].shape.back();
     if (call.has(kValidKeys)) valid_ = ops::converted<std::int64_t>(call.in[kValidKeys]);
+    check(q);
   }
   double operator()(std::int64_t b, std::int64_t h, std::int64_t s, std::int64_t t) const {
     const bool padded = !valid_.empty();
@@ -125,6 +143,20 @@ class Bias {
   }
 
  private:
+  // What `infer` could not know of symbolic dims.
+  void check(const Layout& q) const {
+    require(valid_.empty() || static_cast<std::int64_t>(valid_.size()) == q.batch, ErrorKind::invalid_argument, ops::describe(call_), ": ",
+            valid_.size(), " numbers of valid keys for ", q.batch, " examples");
+    if (!call_.has(kMask)) return;
+    const Shape& mask = call_.in[kMask].shape;
+    const std::int64_t scores[] = {q.rows, q.heads, q.batch};
+    for (std::size_t back = 1; back < mask.size() && back < 4; ++back) {
+      const std::int64_t extent = mask[mask.size() - 1 - back];
+      require(extent == 1 || extent == scores[back - 1], ErrorKind::invalid_argument, ops::describe(call_), ": the mask [", text(mask),
+              "] has ", extent, " where the scores have ", scores[back - 1]);
+    }
+  }
+
   const Call& call_;
   ops::MaskIndex at_;
   bool causal_;
@@ -158,7 +190,7 @@ void run(Call& call) {
   const double scale = attributes.number("scale", static_cast<float>(1 / std::sqrt(static_cast<double>(q.size)))),
                cap = attributes.number("softcap");
   const std::int64_t stage = attributes.integer("qk_matmul_output_mode");
-  const Bias bias(call, q.rows);
+  const Bias bias(call, q);
   const std::int64_t batches = q.rows > 0 ? q.batch : 0;   // what is empty has no address
   for (std::int64_t b = 0; b < batches; ++b) {
     for (std::int64_t h = 0; h < q.heads; ++h) {

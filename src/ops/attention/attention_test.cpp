@@ -26,5 +26,34 @@ TEST(Attention, CasesRun) {
   for (const char* op : {"FusedAttention", "Attention", "RotaryEmbedding"}) expect_cases_run(op);
 }
 
+// A mask that is not the scores' would be read beyond its end.
+TEST(Attention, RefusesMasksOfOtherScores) {
+  const std::string inputs = "(q f32[2,3,8,4], k f32[2,3,6,4], v f32[2,3,6,4], mask ", call = ")\n y = Attention(q, k, v, mask)";
+  for (const char* mask : {"f32[4,6]", "f32[2,8,6]", "f32[4,3,8,6]", "f32[1,2,3,8,6]"}) expect_refused(inputs + mask + call);
+  for (const char* mask : {"f32[]", "f32[6]", "f32[8,4]", "f32[1,8,6]", "f32[2,1,1,6]"})
+    EXPECT_EQ(type_of(inputs + mask + call), "f32[2,3,8,4]");
+  const std::string valid = "(q f32[2,3,8,4], k f32[2,3,6,4], v f32[2,3,6,4], n i64", use = ")\n y = Attention(q, k, v, _, _, _, n)";
+  for (const char* dims : {"[3]", "[2,1]", "[]"}) expect_refused(valid + dims + use);
+  EXPECT_EQ(type_of(valid + "[2]" + use), "f32[2,3,8,4]");
+}
+
+// Sizes that are symbols while the model is read are compared when it runs.
+TEST(Attention, RefusesMasksOfOtherScoresWhenItRuns) {
+  const char* text = "(q f32[1,1,rows,2], k f32[1,1,3,2], v f32[1,1,3,2], mask f32[m,3])\n y = Attention(q, k, v, mask)\n return y";
+  const ir::Graph graph = ir::parse_graph(text, ir::Registry::builtin());
+  const auto run = [&](std::int64_t mask_rows) {
+    const Tensor q(DType::f32, {1, 1, 4, 2}), k(DType::f32, {1, 1, 3, 2}), mask(DType::f32, {mask_rows, 3});
+    run_graph(graph, {q, k, k, mask});
+  };
+  EXPECT_NO_THROW(run(4));
+  EXPECT_NO_THROW(run(1));
+  try {
+    run(3);
+    ADD_FAILURE() << "is not refused";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("3 where the scores have 4"), std::string::npos) << e.what();
+  }
+}
+
 }  // namespace
 }  // namespace tenfold::ops
