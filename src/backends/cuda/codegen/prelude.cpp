@@ -87,7 +87,11 @@ __device__ __forceinline__ float max_nan(float a, float b) { return a != a ? a :
 #endif
 __device__ __forceinline__ double min_nan(double a, double b) { return a != a ? a : b != b ? b : fmin(a, b); }
 __device__ __forceinline__ double max_nan(double a, double b) { return a != a ? a : b != b ? b : fmax(a, b); }
-template <class T> __device__ __forceinline__ T sigmoid(T x) { return T(1) / (T(1) + exp(-x)); }
+// Of e to the power of what is below 0: exp(-x) would overflow where the result is a denormal.
+template <class T> __device__ __forceinline__ T sigmoid(T x) {
+  const T e = exp(x < T(0) ? x : -x);
+  return (x < T(0) ? e : T(1)) / (T(1) + e);
+}
 template <class T> __device__ __forceinline__ T sign_of(T x) { return x != x ? x : T((x > T(0)) - (x < T(0))); }
 template <class T> __device__ __forceinline__ T floor_mod(T a, T b) {
   const T r = fmod(a, b);

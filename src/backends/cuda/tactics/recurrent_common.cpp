@@ -47,7 +47,6 @@ struct Arguments {
   i64 steps, x_step, x_sample, y_step, y_direction, y_sample, state_direction, state_sample;
 };
 constexpr int kRows = GATES * HIDDEN, kWarps = THREADS / 32;
-__device__ __forceinline__ float sigmoid(float x) { return 1.f / (1.f + expf(-x)); }
 // The product of one row of weights and a vector, in every lane.
 __device__ __forceinline__ float row_product(const T* row, const float* x, int length) {
   float sum = 0.f;
