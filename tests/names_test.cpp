@@ -91,6 +91,25 @@ std::string removed_by(const ir::Graph& graph, const std::string& node) {
   return "";
 }
 
+// A tensor whose numbers are nowhere any more loses its name, and what made it tells which rule took it.
+TEST(Names, OfRoundingThatIsLeftOutAreToldWithTheRule) {
+  ir::Graph graph = named(R"((x f32[2,3,4], w f32[2,4,5])
+  s = f32[]{0.05}
+  z = u8[]{128}
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  y = MatMul(d, w)
+  return y
+)");
+  passes::run(graph, {quant::pass_remove_qdq()});
+  EXPECT_EQ(removed_by(graph, "q"), "remove_qdq");
+  EXPECT_EQ(removed_by(graph, "d"), "remove_qdq");
+  EXPECT_EQ(removed_by(graph, "y"), "");
+  for (const auto& v : graph.values())
+    for (const std::int32_t name : v->names)
+      EXPECT_NE(graph.model_names->tensors[static_cast<std::size_t>(name)], "d") << "it is not x";
+}
+
 TEST(Names, TellWhatWasRemovedAndWhy) {
   ir::Graph graph = named(R"((x f32[2,3])
   a = f32[3]{1.0,2.0,3.0}

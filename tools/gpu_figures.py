@@ -15,6 +15,10 @@ class Failed(Exception):
     pass
 
 
+class NotHere(Exception):
+    """What a part needs is not in the bundle: nothing is measured, and what was measured before stays."""
+
+
 def run(log, *words, limit=200):
     """What tenfold says in JSON, and the seconds of the whole process."""
     start = time.time()
@@ -41,7 +45,7 @@ def sentences(a, model_of, log):
     from gpu_sentences import FOLDER, cosines
     folder = os.path.join(HERE, FOLDER)
     if not os.path.isdir(folder):
-        raise Failed('the bundle has no sentences: script/gpu-check says what it wants for them')
+        raise NotHere('the bundle has no sentences: script/gpu-check says what it wants for them')
     model = os.path.join(folder, 'model.onnx')
     with np.load(os.path.join(folder, 'tokens.npz')) as arrays:
         values = dict(arrays)
@@ -158,6 +162,9 @@ def measure(a, parts, model_of):
         try:
             for what, wanted, got, detail in PARTS[part](a, model_of, os.path.join(a.out, part + '.log')):
                 found.append(dict(part=part, what=what, wanted=wanted, got=got, detail=detail, measured=stamp()))
+        except NotHere as e:
+            print(f'figure {part} not measured: {e}', flush=True)
+            continue
         except Exception as e:   # whatever it is, the other parts go on
             found.append(dict(part=part, what=part, wanted=None, got=None, detail=f'failed: {e}', measured=stamp()))
             good = False
