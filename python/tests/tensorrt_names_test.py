@@ -61,6 +61,11 @@ class Names(unittest.TestCase):
         for name in set(trt.__all__) - set(classes()):
             self.assertIn(f'`{name}`', text)
 
+    def test_all_lists_every_public_name(self):
+        inner = {'Any', 'annotations', 'need_logger', 'say_once'}
+        public = {name for name, value in vars(trt).items() if not name.startswith('_') and not inspect.ismodule(value)} - inner
+        self.assertEqual(set(trt.__all__), public | {'__version__'})
+
     def test_the_counts_are_right(self):
         text = ' '.join(PAGE.read_text().split())
         told = re.search(r'(\d+) names, (\d+) of them enumerations with (\d+) members, and (\d+) members', text)

@@ -41,8 +41,16 @@ def init_libnvinfer_plugins(logger: Any, namespace: str) -> Any:
     return True
 
 
-__all__ = [name for name in dir() if not name.startswith('_') and name not in ('Any', 'annotations', 'need_logger', 'say_once')]
-__all__ += ['__version__']
+__all__ = [
+    'Builder', 'BuilderFlag', 'DataType', 'DeviceType', 'Dims', 'EngineCapability', 'EngineInspector', 'ErrorCode',
+    'ExecutionContextAllocationStrategy', 'HardwareCompatibilityLevel', 'IBuilderConfig', 'ICudaEngine', 'IDebugListener',
+    'IExecutionContext', 'IHostMemory', 'ILayer', 'ILogger', 'INetworkDefinition', 'IOptimizationProfile', 'IOutputAllocator',
+    'IProfiler', 'IProgressMonitor', 'ITensor', 'ITimingCache', 'LayerInformationFormat', 'Logger', 'MemoryPoolType',
+    'NetworkDefinitionCreationFlag', 'OnnxParser', 'OnnxParserFlag', 'ParserError', 'PreviewFeature', 'Profiler',
+    'ProfilingVerbosity', 'QuantizationFlag', 'Refitter', 'Runtime', 'TacticSource', 'TensorFormat', 'TensorIOMode', 'TensorLocation',
+    '__version__', 'bfloat16', 'bool', 'e8m0', 'float16', 'float32', 'fp4', 'fp8', 'init_libnvinfer_plugins', 'install', 'int32',
+    'int4', 'int64', 'int8', 'nptype', 'uint8', 'volume',
+]
 
 
 def __getattr__(name: str) -> Any:

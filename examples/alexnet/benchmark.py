@@ -1,0 +1,43 @@
+"""Times an engine: median, p99 and throughput, host to host. Each run is an NVTX range where the package `nvtx` is installed."""
+from __future__ import annotations
+
+import argparse
+import contextlib
+import time
+
+import numpy as np
+from infer import TensorRTInfer
+
+try:
+    from nvtx import annotate   # type: ignore[import-not-found]
+except ImportError:
+    def annotate(message: str) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('engine')
+    parser.add_argument('--batch', type=int, default=1)
+    parser.add_argument('--seconds', type=float, default=3)
+    args = parser.parse_args()
+    model = TensorRTInfer(args.engine)
+    images = np.random.default_rng(0).standard_normal((args.batch, 3, 224, 224)).astype(np.float32)
+    with annotate('warm up'):
+        for _ in range(3):
+            model.infer(images=images)
+    times: list[float] = []
+    end = time.perf_counter() + args.seconds
+    while time.perf_counter() < end or len(times) < 5:
+        with annotate(f'run {len(times)}'):
+            start = time.perf_counter()
+            model.infer(images=images)
+            times.append(time.perf_counter() - start)
+    times.sort()
+    median, p99 = times[len(times) // 2] * 1e3, times[int(len(times) * 0.99)] * 1e3
+    rate = args.batch * len(times) / sum(times)
+    print(f'{len(times)} runs of {args.batch}: median {median:.3f} ms, p99 {p99:.3f} ms, {rate:.1f} images/s')
+
+
+if __name__ == '__main__':
+    main()
