@@ -1,4 +1,4 @@
-"""What the tests of TensorRT's names share: a logger that keeps its lines."""
+"""What the tests of TensorRT's names share: a logger that keeps its lines, and models as networks."""
 import tenfold.tensorrt as trt
 
 
@@ -20,3 +20,10 @@ class Lines(trt.ILogger):
     @property
     def warnings(self):
         return self.of(trt.ILogger.WARNING)
+
+
+def parsed(logger, proto, flags=0):
+    network = trt.Builder(logger).create_network(flags)
+    parser = trt.OnnxParser(network, logger)
+    assert parser.parse(proto.SerializeToString()), [str(parser.get_error(i)) for i in range(parser.num_errors)]
+    return network

@@ -1,8 +1,13 @@
-"""Which of TensorRT's names there are: those that tools use, and that the page of them tells all and no others."""
+"""Which of TensorRT's names there are: those that tools use, and that the page of them tells all and no others.
+
+tensorrt_names_test.py --write: writes the page's tables and counts anew.
+"""
 import enum
 import inspect
 import pathlib
 import re
+import sys
+import textwrap
 import unittest
 
 import tenfold.tensorrt as trt
@@ -38,6 +43,33 @@ def members(kind):
     return {name for name in dir(kind) if not name.startswith('_')} - (set(dir(bytes)) if issubclass(kind, bytes) else set())
 
 
+def counts():
+    enums = [kind for kind in classes().values() if issubclass(kind, enum.Enum)]
+    others = [kind for kind in classes().values() if not issubclass(kind, enum.Enum)]
+    return [len(trt.__all__), len(enums), *(sum(len(members(kind)) for kind in kinds) for kinds in (enums, others))]
+
+
+COUNTS = r'(\d+)(\s+names,\s+)(\d+)(\s+of\s+them\s+enumerations\s+with\s+)(\d+)(\s+members,\s+and\s+)(\d+)(\s+members)'
+
+
+def write():
+    """Rows in the order of names; members of an enumeration in that of their values."""
+    text = PAGE.read_text()
+    for heading, wanted in (('Enumerations', True), ('Classes', False)):
+        rows = []
+        for name, kind in sorted(classes().items(), key=lambda item: item[0].lower()):
+            if issubclass(kind, enum.Enum) == wanted:
+                names = kind.__members__ if wanted else sorted(members(kind))
+                rows.append(f'| `{name}` | {", ".join(f"`{n}`" for n in names)} |\n')
+        text = re.sub(rf'(?s)(## {heading}\n\n.*?\|---\|---\|\n)(?:\|[^\n]*\n)+', lambda m: m.group(1) + ''.join(rows), text)
+    rest = sorted(set(trt.__all__) - set(classes()), key=lambda n: (n[0] == '_', n.lower()))
+    others = 'Others: ' + ', '.join(f'`{n}`' for n in rest) + '.\n'
+    text = re.sub(r'(?s)Others: .*?\.\n', lambda _: textwrap.fill(others, 138, break_long_words=False) + '\n', text)
+    new = iter(map(str, counts()))
+    text = re.sub(COUNTS, lambda m: ''.join(next(new) if i % 2 == 0 else part for i, part in enumerate(m.groups())), text)
+    PAGE.write_text(text)
+
+
 class Names(unittest.TestCase):
     def test_what_tools_use_is_there(self):
         self.assertEqual(len(MODULE), 30)
@@ -67,13 +99,9 @@ class Names(unittest.TestCase):
         self.assertEqual(set(trt.__all__), public | {'__version__'})
 
     def test_the_counts_are_right(self):
-        text = ' '.join(PAGE.read_text().split())
-        told = re.search(r'(\d+) names, (\d+) of them enumerations with (\d+) members, and (\d+) members', text)
-        enums = [kind for kind in classes().values() if issubclass(kind, enum.Enum)]
-        others = [kind for kind in classes().values() if not issubclass(kind, enum.Enum)]
-        counted = [len(trt.__all__), len(enums), *(sum(len(members(kind)) for kind in kinds) for kinds in (enums, others))]
-        self.assertEqual([int(n) for n in told.groups()], counted)
+        told = re.search(COUNTS, PAGE.read_text())
+        self.assertEqual([int(n) for n in told.groups()[::2]], counts())
 
 
 if __name__ == '__main__':
-    unittest.main()
+    write() if sys.argv[1:] == ['--write'] else unittest.main()

@@ -12,9 +12,10 @@ from tenfold.tensorrt._config import IBuilderConfig
 from tenfold.tensorrt._context import IExecutionContext
 from tenfold.tensorrt._engine import EngineInspector, ICudaEngine
 from tenfold.tensorrt._enums import (
-    BuilderFlag, DataType, DeviceType, EngineCapability, ErrorCode, ExecutionContextAllocationStrategy, HardwareCompatibilityLevel,
-    LayerInformationFormat, MemoryPoolType, NetworkDefinitionCreationFlag, OnnxParserFlag, PreviewFeature, ProfilingVerbosity,
-    QuantizationFlag, TacticSource, TensorFormat, TensorIOMode, TensorLocation,
+    BuilderFlag, DataType, DeviceType, EngineCapability, ErrorCode, ErrorCodeTRT, ExecutionContextAllocationStrategy,
+    HardwareCompatibilityLevel, LayerInformationFormat, MemoryPoolType, NetworkDefinitionCreationFlag, OnnxParserFlag, PreviewFeature,
+    ProfilingVerbosity, QuantizationFlag, RuntimePlatform, SeekPosition, SerializationFlag, TacticSource, TensorFormat, TensorIOMode,
+    TensorLocation, TilingOptimizationLevel,
 )
 from tenfold.tensorrt._install import install
 from tenfold.tensorrt._layer import ILayer
@@ -24,8 +25,11 @@ from tenfold.tensorrt._network import INetworkDefinition
 from tenfold.tensorrt._parser import OnnxParser, ParserError
 from tenfold.tensorrt._profile import IOptimizationProfile
 from tenfold.tensorrt._progress import IProgressMonitor
+from tenfold.tensorrt._recorder import IErrorRecorder
 from tenfold.tensorrt._refitter import Refitter
 from tenfold.tensorrt._runtime import Runtime
+from tenfold.tensorrt._serialization import IRuntimeConfig, ISerializationConfig
+from tenfold.tensorrt._streams import IStreamReader, IStreamReaderV2, IStreamWriter
 from tenfold.tensorrt._tensor import ITensor
 from tenfold.tensorrt._timing_cache import ITimingCache
 from tenfold.tensorrt._types import Dims, nptype, volume
@@ -42,14 +46,15 @@ def init_libnvinfer_plugins(logger: Any, namespace: str) -> Any:
 
 
 __all__ = [
-    'Builder', 'BuilderFlag', 'DataType', 'DeviceType', 'Dims', 'EngineCapability', 'EngineInspector', 'ErrorCode',
+    'Builder', 'BuilderFlag', 'DataType', 'DeviceType', 'Dims', 'EngineCapability', 'EngineInspector', 'ErrorCode', 'ErrorCodeTRT',
     'ExecutionContextAllocationStrategy', 'HardwareCompatibilityLevel', 'IBuilderConfig', 'ICudaEngine', 'IDebugListener',
-    'IExecutionContext', 'IHostMemory', 'ILayer', 'ILogger', 'INetworkDefinition', 'IOptimizationProfile', 'IOutputAllocator',
-    'IProfiler', 'IProgressMonitor', 'ITensor', 'ITimingCache', 'LayerInformationFormat', 'Logger', 'MemoryPoolType',
-    'NetworkDefinitionCreationFlag', 'OnnxParser', 'OnnxParserFlag', 'ParserError', 'PreviewFeature', 'Profiler',
-    'ProfilingVerbosity', 'QuantizationFlag', 'Refitter', 'Runtime', 'TacticSource', 'TensorFormat', 'TensorIOMode', 'TensorLocation',
-    '__version__', 'bfloat16', 'bool', 'e8m0', 'float16', 'float32', 'fp4', 'fp8', 'init_libnvinfer_plugins', 'install', 'int32',
-    'int4', 'int64', 'int8', 'nptype', 'uint8', 'volume',
+    'IErrorRecorder', 'IExecutionContext', 'IHostMemory', 'ILayer', 'ILogger', 'INetworkDefinition', 'IOptimizationProfile',
+    'IOutputAllocator', 'IProfiler', 'IProgressMonitor', 'IRuntimeConfig', 'ISerializationConfig', 'IStreamReader', 'IStreamReaderV2',
+    'IStreamWriter', 'ITensor', 'ITimingCache', 'LayerInformationFormat', 'Logger', 'MemoryPoolType', 'NetworkDefinitionCreationFlag',
+    'OnnxParser', 'OnnxParserFlag', 'ParserError', 'PreviewFeature', 'Profiler', 'ProfilingVerbosity', 'QuantizationFlag', 'Refitter',
+    'Runtime', 'RuntimePlatform', 'SeekPosition', 'SerializationFlag', 'TacticSource', 'TensorFormat', 'TensorIOMode',
+    'TensorLocation', 'TilingOptimizationLevel', '__version__', 'bfloat16', 'bool', 'e8m0', 'float16', 'float32', 'fp4', 'fp8',
+    'init_libnvinfer_plugins', 'install', 'int32', 'int4', 'int64', 'int8', 'nptype', 'uint8', 'volume',
 ]
 
 

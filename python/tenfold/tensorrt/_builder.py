@@ -9,16 +9,19 @@ from tenfold._build import build
 from tenfold._device import default_device, devices
 from tenfold._engine import Engine
 from tenfold.errors import Error
+from tenfold.tensorrt._builder_7 import Builder7
 from tenfold.tensorrt._config import IBuilderConfig
 from tenfold.tensorrt._engine import ICudaEngine
 from tenfold.tensorrt._enums import BuilderFlag, NetworkDefinitionCreationFlag
 from tenfold.tensorrt._flags import QUANTISED
 from tenfold.tensorrt._logger import ILogger, fail, native_log, need_logger, say_once
 from tenfold.tensorrt._memory import IHostMemory, plan_of
-from tenfold.tensorrt._names import Named, refused
+from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._network import INetworkDefinition
 from tenfold.tensorrt._profile import IOptimizationProfile
 from tenfold.tensorrt._progress import watched
+from tenfold.tensorrt._recorder import plain
+from tenfold.tensorrt._streams import IStreamWriter, write_all
 from tenfold.tensorrt._types import native_dtype
 
 _PRECISIONS = (BuilderFlag.FP16, BuilderFlag.BF16, BuilderFlag.INT8, BuilderFlag.FP8, BuilderFlag.INT4, BuilderFlag.FP4)
@@ -32,15 +35,15 @@ def say_device(logger: ILogger) -> None:
                  "host's, and streams are ignored")
 
 
-class Builder(Named):
+class Builder(Builder7):
     num_DLA_cores = 0
     platform_has_tf32 = True   # BuilderFlag.TF32: products may round, on every device
 
     def __init__(self, logger: ILogger) -> None:
-        self._logger = need_logger(logger)
+        self._logger, self._threads = need_logger(logger), 1
 
     @property
-    def logger(self) -> ILogger: return self._logger
+    def logger(self) -> ILogger: return plain(self._logger)
 
     def _has(self, feature: str) -> bool:
         device = default_device()
@@ -72,6 +75,20 @@ class Builder(Named):
         engine = self._build(network, config)
         return None if engine is None else plan_of(engine)
 
+    def build_serialized_network_to_stream(self, network: INetworkDefinition, config: IBuilderConfig, writer: IStreamWriter) -> bool:
+        """False: the logger tells why there is no plan, or why the writer has not got all of it."""
+        if not isinstance(writer, IStreamWriter):
+            raise TypeError(f'a writer derives from trt.IStreamWriter, got {type(writer).__name__}')
+        plan = self.build_serialized_network(network, config)
+        if plan is None:
+            return False
+        try:
+            write_all(writer, plan)
+        except OSError as error:
+            fail(self._logger, error)
+            return False
+        return True
+
     def build_engine_with_config(self, network: INetworkDefinition, config: IBuilderConfig) -> ICudaEngine | None:
         engine = self._build(network, config)
         return None if engine is None else ICudaEngine(engine, self._logger)
@@ -81,7 +98,16 @@ class Builder(Named):
         return self.build_engine_with_config(network, config)
 
     def reset(self) -> None:
-        """Nothing is kept between builds."""
+        """Back to what a new builder has."""
+        self._old, self._threads = None, 1
+
+    @property
+    def max_threads(self) -> int: return self._threads
+
+    @max_threads.setter
+    def max_threads(self, count: int) -> None:
+        say_once(self._logger, 'max_threads has no effect: a build uses the processors that this process may use')
+        self._threads = int(count)
 
     @property
     def gpu_allocator(self) -> Any: return None

@@ -3,9 +3,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.tensorrt._enums import DeviceType, EngineCapability, PreviewFeature, ProfilingVerbosity, QuantizationFlag
+from tenfold.tensorrt._enums import (
+    DeviceType, EngineCapability, PreviewFeature, ProfilingVerbosity, QuantizationFlag, RuntimePlatform, TilingOptimizationLevel,
+)
 from tenfold.tensorrt._logger import ILogger, say_once
 from tenfold.tensorrt._names import Named, refused
+from tenfold.tensorrt._noted import noted
 
 
 def _only(name: str, value: Any, why: str) -> property:
@@ -29,6 +32,23 @@ class Fixed(Named):
     int8_calibrator = _only('int8_calibrator', None, 'there is no calibration yet: give it a model that is quantised (Q/DQ nodes)')
     algorithm_selector = _only('algorithm_selector', None, 'it is not there yet; tenfold.build(choose_tactic=) has one')
     quantization_flags = _only('quantization_flags', 0, 'there is no calibration yet')
+
+    max_aux_streams = noted('max_aux_streams', -1, 'a run uses the stream that it is given')
+    profile_stream = noted('profile_stream', 0, 'kernels are timed in a stream of the build\'s own')
+    min_timing_iterations = noted('min_timing_iterations', 1, 'avg_timing_iterations says how often a kernel is timed')
+    tiling_optimization_level = noted('tiling_optimization_level', TilingOptimizationLevel.NONE, 'kernels are cut as timing finds best')
+    l2_limit_for_tiling = noted('l2_limit_for_tiling', -1, 'kernels are cut as timing finds best')
+    runtime_platform = _only('runtime_platform', RuntimePlatform.SAME_AS_BUILD, 'plans run on the system that they were built for')
+    plugins_to_serialize = _only('plugins_to_serialize', [], 'plans never hold libraries')
+
+    def set_device_type(self, layer: Any, device_type: Any) -> None:
+        if DeviceType(device_type).name != 'GPU':
+            raise refused(str(DeviceType(device_type)), 'there is no DLA')
+
+    def get_device_type(self, layer: Any) -> DeviceType: return DeviceType.GPU
+    def is_device_type_set(self, layer: Any) -> bool: return False
+    def reset_device_type(self, layer: Any) -> None: pass
+    def can_run_on_DLA(self, layer: Any) -> bool: return False
 
     def set_calibration_profile(self, profile: Any) -> bool:
         raise refused('set_calibration_profile()', 'there is no calibration yet')

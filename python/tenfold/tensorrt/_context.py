@@ -7,7 +7,9 @@ from typing import Any
 from tenfold.errors import Error
 from tenfold.tensorrt import _run
 from tenfold.tensorrt._allocator import IDebugListener, IOutputAllocator, IProfiler
-from tenfold.tensorrt._logger import ILogger, fail
+from tenfold.tensorrt._enums import ProfilingVerbosity
+from tenfold.tensorrt._logger import ILogger, fail, say_once
+from tenfold.tensorrt._noted import noted
 from tenfold.tensorrt._types import Dims
 
 
@@ -32,6 +34,14 @@ class IExecutionContext(_run.Run):
             self._context.set_profile(self._profile)   # TensorRT's contexts begin with the first
         for name, shape in self._shapes.items():
             self._context.set_shape(name, shape)
+
+    # What is taken and changes nothing: each run is its own graph of kernels, in one stream.
+
+    debug_sync, nvtx_verbosity = noted('debug_sync', False), noted('nvtx_verbosity', ProfilingVerbosity.DETAILED)
+    persistent_cache_limit = noted('persistent_cache_limit', 0)
+
+    def set_aux_streams(self, aux_streams: Sequence[Any]) -> None:
+        say_once(self._logger, 'set_aux_streams() has no effect in Tenfold: a run uses the stream that it is given')
 
     @property
     def engine(self) -> Any: return self._engine

@@ -6,23 +6,17 @@ from typing import Any
 
 from tenfold._engine import Engine
 from tenfold.errors import Error
-from tenfold.tensorrt._bindings import Bindings
+from tenfold.tensorrt import _engine_fixed
 from tenfold.tensorrt._context import IExecutionContext
-from tenfold.tensorrt._enums import (
-    DataType, EngineCapability, ExecutionContextAllocationStrategy, LayerInformationFormat, ProfilingVerbosity, TensorFormat, TensorIOMode,
-    TensorLocation,
-)
+from tenfold.tensorrt._enums import DataType, LayerInformationFormat, TensorFormat, TensorIOMode, TensorLocation
 from tenfold.tensorrt._logger import ILogger, fail
 from tenfold.tensorrt._memory import IHostMemory, plan_of
 from tenfold.tensorrt._names import Named, refused
+from tenfold.tensorrt._serialization import IRuntimeConfig, ISerializationConfig, need_own_memory
 from tenfold.tensorrt._types import Dims, datatype
 
 
-class ICudaEngine(Bindings):
-    engine_capability: Any = EngineCapability.STANDARD
-    profiling_verbosity: Any = ProfilingVerbosity.DETAILED
-    has_implicit_batch_dimension = False
-
+class ICudaEngine(_engine_fixed.Fixed):
     def __init__(self, engine: Engine, logger: ILogger) -> None:
         self._engine, self._logger = engine, logger
         self._tensors = {b.name: b for b in engine.bindings}
@@ -43,6 +37,15 @@ class ICudaEngine(Bindings):
     def device_memory_size(self) -> int: return self._engine.info.arena_bytes
     @property
     def device_memory_size_v2(self) -> int: return self._engine.info.arena_bytes
+
+    def get_device_memory_size_for_profile(self, profile_index: int) -> int:
+        """The largest profile's, which every context takes."""
+        if not 0 <= profile_index < self._profiles:
+            raise IndexError(f'there is no profile {profile_index}: the engine has {self._profiles}')
+        return self.device_memory_size
+
+    get_device_memory_size_for_profile_v2 = get_device_memory_size_for_profile
+
     @property
     def num_io_tensors(self) -> int: return len(self._names)
 
@@ -89,9 +92,22 @@ class ICudaEngine(Bindings):
 
     def serialize(self) -> IHostMemory: return plan_of(self._engine)
 
+    def create_serialization_config(self) -> ISerializationConfig: return ISerializationConfig(self._logger)
+
+    def serialize_with_config(self, config: ISerializationConfig) -> IHostMemory:
+        if not isinstance(config, ISerializationConfig):
+            raise TypeError(f'serialize_with_config() takes what create_serialization_config() makes, got {type(config).__name__}')
+        return self.serialize()
+
+    def create_runtime_config(self) -> IRuntimeConfig: return IRuntimeConfig()
+
+    def create_execution_context_without_device_memory(self) -> Any:
+        raise refused('create_execution_context_without_device_memory()', 'contexts have memory of their own')
+
     def create_execution_context(self, strategy: Any = None) -> IExecutionContext | None:
-        if strategy is not None and ExecutionContextAllocationStrategy(strategy).name == 'USER_MANAGED':
-            raise refused(str(ExecutionContextAllocationStrategy(strategy)), 'contexts have memory of their own')
+        """`strategy`: an ExecutionContextAllocationStrategy or an IRuntimeConfig; STATIC unless told."""
+        if strategy is not None and not isinstance(strategy, IRuntimeConfig):
+            need_own_memory(strategy)
         try:
             return IExecutionContext(self, self._logger)
         except Error as error:

@@ -49,6 +49,11 @@ class ErrorCode(Enum):
      UNSUPPORTED_NODE_DYNAMIC, UNSUPPORTED_NODE_SHAPE, REFIT_FAILED) = range(15)
 
 
+class ErrorCodeTRT(Enum):
+    (SUCCESS, UNSPECIFIED_ERROR, INTERNAL_ERROR, INVALID_ARGUMENT, INVALID_CONFIG, FAILED_ALLOCATION, FAILED_INITIALIZATION,
+     FAILED_EXECUTION, FAILED_COMPUTATION, INVALID_STATE, UNSUPPORTED_STATE) = range(11)
+
+
 class ExecutionContextAllocationStrategy(Enum):
     STATIC, ON_PROFILE_CHANGE, USER_MANAGED = range(3)
 
@@ -86,8 +91,24 @@ class QuantizationFlag(Enum):
     CALIBRATE_BEFORE_FUSION = 0
 
 
+class RuntimePlatform(Enum):
+    SAME_AS_BUILD, WINDOWS_AMD64 = range(2)
+
+
+class SeekPosition(Enum):
+    SET, CUR, END = range(3)
+
+
+class SerializationFlag(Enum):
+    EXCLUDE_WEIGHTS, EXCLUDE_LEAN_RUNTIME, INCLUDE_REFIT = range(3)
+
+
 class TacticSource(Enum):
     CUBLAS, CUBLAS_LT, CUDNN, EDGE_MASK_CONVOLUTIONS, JIT_CONVOLUTIONS = range(5)
+
+
+class TilingOptimizationLevel(Enum):
+    NONE, FAST, MODERATE, FULL = range(4)
 
 
 class TensorFormat(Enum):

@@ -47,8 +47,11 @@ def native_log(logger: ILogger) -> Callable[[str, str], None]:
     return lambda severity, text: logger.log(Severity(_OF_NATIVE[severity]), text)
 
 
-def fail(logger: ILogger, text: object) -> None:
-    logger.log(Severity.ERROR, str(text))
+def fail(logger: ILogger, failure: object) -> None:
+    """To the logger, and to the error recorder where there is one."""
+    if record := getattr(logger, 'record', None):
+        record(failure)
+    logger.log(Severity.ERROR, str(failure))
 
 
 def say_once(logger: ILogger, text: str, severity: Any = Severity.WARNING) -> None:

@@ -8,11 +8,12 @@ from tenfold._network import Network
 from tenfold.tensorrt._enums import NetworkDefinitionCreationFlag
 from tenfold.tensorrt._layer import ILayer
 from tenfold.tensorrt._logger import ILogger
-from tenfold.tensorrt._names import Named, refused
+from tenfold.tensorrt._names import refused
+from tenfold.tensorrt._recorder import Recording
 from tenfold.tensorrt._tensor import ITensor
 
 
-class INetworkDefinition(Named):
+class INetworkDefinition(Recording):
     has_implicit_batch_dimension = False
 
     def __init__(self, logger: ILogger, flags: int) -> None:

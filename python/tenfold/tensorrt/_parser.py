@@ -11,6 +11,7 @@ from tenfold.tensorrt._enums import ErrorCode, OnnxParserFlag
 from tenfold.tensorrt._logger import ILogger, fail, need_logger, native_log, say_once
 from tenfold.tensorrt._names import Named, refused
 from tenfold.tensorrt._network import INetworkDefinition
+from tenfold.tensorrt._recorder import plain
 
 _CODES = {'unsupported': 'UNSUPPORTED_NODE', 'invalid_model': 'INVALID_NODE', 'io': 'MODEL_DESERIALIZE_FAILED',
           'out_of_memory': 'MEM_ALLOC_FAILED', 'invalid_argument': 'INVALID_VALUE'}
@@ -47,7 +48,7 @@ class OnnxParser(Named):
         self._flag_bits = 1 << int(OnnxParserFlag.NATIVE_INSTANCENORM)
 
     @property
-    def logger(self) -> ILogger: return self._logger
+    def logger(self) -> ILogger: return plain(self._logger)
 
     def parse(self, model: Any, path: str | None = None) -> bool:
         """From the bytes of a file. `path`: where it lay, for weights that lie beside it. False: get_error(i) tells why."""

@@ -6,11 +6,11 @@ from typing import Any
 from tenfold.errors import Error
 from tenfold.tensorrt._engine import ICudaEngine
 from tenfold.tensorrt._logger import ILogger, fail, need_logger
-from tenfold.tensorrt._names import Named
+from tenfold.tensorrt._recorder import Recording, plain
 from tenfold.tensorrt._types import Dims
 
 
-class Refitter(Named):
+class Refitter(Recording):
     """Weights by the names that the ONNX file gives them, for engines that were built with BuilderFlag.REFIT."""
 
     def __init__(self, engine: ICudaEngine, logger: ILogger) -> None:
@@ -20,7 +20,7 @@ class Refitter(Named):
         self._given: dict[str, Any] = {}
 
     @property
-    def logger(self) -> ILogger: return self._logger
+    def logger(self) -> ILogger: return plain(self._logger)
 
     def _weights(self) -> dict[str, Any]:
         return {w.name: w for w in self._engine._engine.refittable_weights if not w.fixed}

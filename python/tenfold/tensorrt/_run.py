@@ -7,13 +7,13 @@ from typing import Any
 from tenfold.errors import Error, InvalidArgument, Unsupported
 from tenfold.tensorrt._logger import fail
 from tenfold.tensorrt._memory import array_at, copy_to
-from tenfold.tensorrt._names import Named
+from tenfold.tensorrt._recorder import Recording
 from tenfold.tensorrt._types import Dims, address_of
 
 _ALIGNMENT = 256
 
 
-class Run(Named):
+class Run(Recording):
     _engine: Any
     _context: Any
     _made_of: Any

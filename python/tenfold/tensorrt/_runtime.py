@@ -7,20 +7,24 @@ from tenfold._build import load
 from tenfold.errors import Error
 from tenfold.tensorrt._engine import ICudaEngine
 from tenfold.tensorrt._logger import ILogger, fail, native_log, need_logger
-from tenfold.tensorrt._names import Named, refused
+from tenfold.tensorrt._names import refused
+from tenfold.tensorrt._recorder import Recording, plain
+from tenfold.tensorrt._streams import IStreamReader, IStreamReaderV2, read_all
 
 
-class Runtime(Named):
+class Runtime(Recording):
     num_DLA_cores = 0
 
     def __init__(self, logger: ILogger) -> None:
         self._logger, self._host_code = need_logger(logger), False
 
     @property
-    def logger(self) -> ILogger: return self._logger
+    def logger(self) -> ILogger: return plain(self._logger)
 
     def deserialize_cuda_engine(self, serialized_engine: Any) -> ICudaEngine | None:
-        """From any buffer, or a slice of one; None: the logger tells why."""
+        """From any buffer, a slice of one, or a reader; None: the logger tells why."""
+        if isinstance(serialized_engine, (IStreamReader, IStreamReaderV2)):
+            serialized_engine = read_all(serialized_engine)
         try:
             plan = memoryview(serialized_engine)
         except TypeError:

@@ -1,0 +1,41 @@
+"""What every engine here answers alike: nothing is vectorised, aliased, streamed or marked for debugging."""
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.tensorrt._bindings import Bindings
+from tenfold.tensorrt._enums import EngineCapability, ProfilingVerbosity
+from tenfold.tensorrt._names import refused
+from tenfold.tensorrt._recorder import Recording
+
+
+class Fixed(Bindings, Recording):
+    engine_capability: Any = EngineCapability.STANDARD
+    profiling_verbosity: Any = ProfilingVerbosity.DETAILED
+    has_implicit_batch_dimension = False
+    num_aux_streams = 0
+    streamable_weights_size = 0
+    minimum_weight_streaming_budget = 0
+
+    @property
+    def weight_streaming_budget(self) -> int: return 0
+
+    @weight_streaming_budget.setter
+    def weight_streaming_budget(self, size: int) -> None:
+        if size > 0:
+            raise refused(f'weight_streaming_budget = {size}', 'weights of an engine lie on its device, all of them')
+
+    weight_streaming_budget_v2 = weight_streaming_budget
+
+    def _tensor(self, name: str) -> Any: raise NotImplementedError
+
+    def _of(self, name: str, value: Any) -> Any:
+        self._tensor(name)   # which raises where there is none
+        return value
+
+    def get_tensor_bytes_per_component(self, name: str, profile_index: int = 0) -> int: return int(self._of(name, -1))
+    def get_tensor_components_per_element(self, name: str, profile_index: int = 0) -> int: return int(self._of(name, -1))
+    def get_tensor_vectorized_dim(self, name: str, profile_index: int = 0) -> int: return int(self._of(name, -1))
+    def get_aliased_input_tensor(self, name: str) -> str: return str(self._of(name, ''))
+    def is_debug_tensor(self, name: str) -> bool: return bool(self._of(name, False))
+    def get_tensor_profile_values(self, profile_index: int, name: str) -> list[Any]: return list(self._of(name, []))
