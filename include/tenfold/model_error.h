@@ -22,6 +22,7 @@ struct ModelProblem {
   std::string op;                              // operator; empty where the problem is no node's (an input, a weight, the model's frame)
   std::string domain;                          // of the operator; empty: ai.onnx
   int opset = 0;                               // version of the domain that the model imports; 0: none
+  std::int64_t node_index = -1;                // in the file's graph, from 0: of the node, or of the outermost one around it; -1: no node's
   std::string message;                         // what is wrong, without the node
   std::string hint;                            // what may mend it; may be empty
   std::int64_t more = 0;                       // of the last entry of a list that is cut off: how many problems are not listed

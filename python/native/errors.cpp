@@ -101,6 +101,7 @@ void bind_error(nb::module_& m) {
       .def_ro("op", &ModelProblem::op)
       .def_ro("domain", &ModelProblem::domain)
       .def_ro("opset", &ModelProblem::opset)
+      .def_ro("node_index", &ModelProblem::node_index, "In the file's graph, from 0: of the node, or of the outermost one around it.")
       .def_ro("message", &ModelProblem::message)
       .def_ro("hint", &ModelProblem::hint)
       .def("__str__", &ModelProblem::text);

@@ -61,8 +61,9 @@ class Parsing(Networks):
         for parse, given in ((self.parser.parse, broken.SerializeToString()), (self.parser.parse_from_file, self.path('m.onnx'))):
             self.assertFalse(parse(given))
             errors = [self.parser.get_error(i) for i in range(self.parser.num_errors)]
-            self.assertEqual([(e.node_name(), e.node_operator(), e.code()) for e in errors],
-                             [('product', 'MatNul', trt.ErrorCode.UNSUPPORTED_NODE), ('bend', 'Tan5', trt.ErrorCode.UNSUPPORTED_NODE)])
+            self.assertEqual([(e.node(), e.node_name(), e.node_operator(), e.code()) for e in errors],
+                             [(0, 'product', 'MatNul', trt.ErrorCode.UNSUPPORTED_NODE),
+                              (1, 'bend', 'Tan5', trt.ErrorCode.UNSUPPORTED_NODE)])
             self.assertIn("'MatNul'", errors[0].desc())
             self.assertEqual(self.logger.errors[-2:], [str(e) for e in errors])
         self.refused(IndexError, 'error 2', self.parser.get_error, 2)

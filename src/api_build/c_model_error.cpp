@@ -33,7 +33,8 @@ extern "C" tenfold_status tenfold_problems_get(const tenfold_problems* problems,
     const ModelProblem& p = element(need(problems, "the problems").list, index, "problem");
     give(problem,
          {0, static_cast<tenfold_status>(p.kind) + 1, p.opset, p.node.c_str(), p.op.c_str(), p.domain.c_str(), p.message.c_str(),
-          p.hint.c_str(), problems->texts[static_cast<std::size_t>(index)].c_str(), static_cast<std::int32_t>(p.outputs.size()), p.more},
+          p.hint.c_str(), problems->texts[static_cast<std::size_t>(index)].c_str(), static_cast<std::int32_t>(p.outputs.size()), p.more,
+          p.node_index},
          "the place for the problem");
   });
 }

@@ -73,6 +73,7 @@ TEST(CModelErrors, AreAList) {
   EXPECT_EQ(p.kind, TENFOLD_UNSUPPORTED);
   EXPECT_STREQ(p.node, "f");
   EXPECT_EQ(p.more, 0);
+  EXPECT_EQ(p.node_index, 0);
   EXPECT_STREQ(p.op, "Frobnicate");
   EXPECT_STREQ(p.domain, "");
   EXPECT_EQ(p.opset, 17);

@@ -118,6 +118,7 @@ class Importer {
   std::vector<ir::Value*> branch(const NodeAttributes& attributes, bool condition, const Scope& scope, const std::string& name);
 
   void nodes(const std::vector<onnx::NodeProto>& list, Scope& scope);
+  void outer_node(const onnx::NodeProto& proto, Scope& scope, int index);
   void node(const onnx::NodeProto& proto, Scope& scope, int index);
   std::vector<ir::Value*> convert(const onnx::NodeProto& proto, Scope& scope, const std::string& name,
                                   const std::vector<ir::Value*>& inputs, const std::vector<std::string>& outputs);
@@ -157,6 +158,7 @@ class Importer {
   std::int64_t problem_count_ = 0;                          // all of it
   bool invalid_ = false, problems_of_nodes_ = true;         // is any problem more than unsupported; are all of them nodes'
   std::int64_t node_count_ = 0, operand_count_ = 0, name_bytes_ = 0;
+  int outermost_ = -1;                                      // number of the file's own node that is being imported
   int depth_ = 0;                                           // of bodies and function calls
 };
 

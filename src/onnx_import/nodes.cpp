@@ -36,7 +36,15 @@ void expect_countable(const ir::Value& value) {
 
 void Importer::nodes(const std::vector<onnx::NodeProto>& list, Scope& scope) {
   charge(list.size());
-  for (int index : topological_order(list, free_)) node(list[static_cast<std::size_t>(index)], scope, index);
+  for (int index : topological_order(list, free_)) outer_node(list[static_cast<std::size_t>(index)], scope, index);
+}
+
+// Remembers the number of the file's own node while it and what is inside it are imported.
+void Importer::outer_node(const onnx::NodeProto& proto, Scope& scope, int index) {
+  const bool outermost = outermost_ < 0;
+  if (outermost) outermost_ = index;
+  node(proto, scope, index);
+  if (outermost) outermost_ = -1;
 }
 
 void Importer::node(const onnx::NodeProto& proto, Scope& scope, int index) {

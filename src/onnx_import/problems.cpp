@@ -19,6 +19,7 @@ bool is_of_model(ErrorKind kind) { return kind == ErrorKind::invalid_model || ki
 void Importer::add_problem(ModelProblem problem) {
   ++problem_count_;
   invalid_ |= problem.kind == ErrorKind::invalid_model, problems_of_nodes_ &= !problem.op.empty();
+  if (!problem.op.empty()) problem.node_index = outermost_;
   if (problems_.size() < kMostModelProblems) problems_.push_back(std::move(problem));
 }
 

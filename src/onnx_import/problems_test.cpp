@@ -31,6 +31,10 @@ TEST(Problems, AllOfThemAreListed) {
   for (const ModelProblem& p : all) found.push_back(cat(name(p.kind), " ", p.node, " ", p.op, " ", p.opset));
   EXPECT_EQ(found, (Names{"invalid_model   0", "invalid_model   0", "invalid_model soft Softmax 17", "invalid_model sloped Relu 17",
                           "unsupported strange NoSuch 17", "invalid_model haunted Identity 17"}));
+  std::vector<std::int64_t> numbers;
+  for (const ModelProblem& p : all) numbers.push_back(p.node_index);
+  const auto first = static_cast<std::int64_t>(graph.node.size()) - 6;   // the small model's own come before
+  EXPECT_EQ(numbers, (std::vector<std::int64_t>{-1, -1, first + 2, first + 3, first + 4, first + 5}));
   EXPECT_NE(all.at(0).message.find("input 'bad'"), std::string::npos);
   EXPECT_NE(all.at(1).message.find("tensor 'short'"), std::string::npos);
   EXPECT_EQ(all.at(3).text(), "node 'sloped' (Relu, opset 17): it has no attribute 'slope' at opset 17");
@@ -97,6 +101,7 @@ TEST(Problems, OfOneBranchHideNothingOfTheOther) {
   const std::vector<ModelProblem> all = problems_of(model);
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].node, "choose/else_branch/inner");
+  EXPECT_EQ(all[0].node_index, static_cast<std::int64_t>(model.graph->node.size()) - 1) << "of the If around it";
   EXPECT_NE(all[1].message.find("has more than 0 inputs"), std::string::npos) << all[1].message;
 }
 

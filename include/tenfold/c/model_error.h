@@ -29,6 +29,7 @@ typedef struct {
   const char* text;                /* all of it in words */
   int32_t outputs;                 /* how many results of the node tenfold_problems_output() names */
   int64_t more;                    /* of the last of a list that is cut off, behind 1000: how many problems are not listed; else 0 */
+  int64_t node_index;              /* in the file's graph, from 0: of the node, or of the outermost one around it; -1: no node's */
 } tenfold_problem;
 TENFOLD_API tenfold_status tenfold_problems_get(const tenfold_problems* problems, int32_t index, tenfold_problem* problem);
 /* Null: there is none. */

@@ -29,7 +29,7 @@ def pagelocked_empty(shape: Any, dtype: Any, order: str = 'C', mem_flags: int = 
     address = device.allocate_pinned(max(count * dtype.itemsize, 1))
     memory = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(address)
     weakref.finalize(memory, device.release_pinned, address).atexit = False   # arrays may outlive this module
-    return np.frombuffer(memory, dtype, count).reshape(shape, order=order)   # type: ignore[call-overload]
+    return np.frombuffer(memory, dtype, count).reshape(shape, order=order)
 
 
 def pagelocked_zeros(shape: Any, dtype: Any, order: str = 'C', mem_flags: int = 0) -> Any:
@@ -47,4 +47,4 @@ def aligned_empty(shape: Any, dtype: Any, order: str = 'C', alignment: int = 409
     size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     memory = np.empty(size + alignment, np.uint8)
     start = -memory.ctypes.data % alignment
-    return memory[start:start + size].view(dtype).reshape(shape, order=order)   # type: ignore[call-overload]
+    return memory[start:start + size].view(dtype).reshape(shape, order=order)

@@ -20,11 +20,11 @@ _CODES = {'unsupported': 'UNSUPPORTED_NODE', 'invalid_model': 'INVALID_NODE', 'i
 class ParserError:
     """One thing that is wrong with a model."""
 
-    def __init__(self, kind: str, text: str, node: str = '', op: str = '') -> None:
+    def __init__(self, kind: str, text: str, node: str = '', op: str = '', index: int = -1) -> None:
         name = _CODES.get(kind, 'INTERNAL_ERROR')
         if name == 'INVALID_NODE' and not op:
             name = 'INVALID_GRAPH'
-        self._code, self._text, self._node, self._op = ErrorCode[name], text, node, op
+        self._code, self._text, self._node, self._op, self._index = ErrorCode[name], text, node, op, index
 
     def code(self) -> ErrorCode: return self._code
     def desc(self) -> str: return self._text
@@ -32,8 +32,8 @@ class ParserError:
     def node_operator(self) -> str: return self._op
 
     def node(self) -> int:
-        """-1: the number in the file is not known here; node_name() tells which."""
-        return -1
+        """Its number in the file's graph, or that of the node around it; -1: no node's."""
+        return self._index
 
     def __str__(self) -> str: return f'{self._code.name}: {self._text}'
     __repr__ = __str__
@@ -68,7 +68,7 @@ class OnnxParser(Named):
         try:
             graph = Network.read(model, log=native_log(self._logger), **options)
         except Error as error:
-            problems = [ParserError(p.kind, str(p), p.node, p.op) for p in error.problems]
+            problems = [ParserError(p.kind, str(p), p.node, p.op, p.node_index) for p in error.problems]
             return self._refuse(*(problems or [ParserError(error.kind, str(error), error.node or '', error.op or '')]))
         self._network._graph = graph
         return True
