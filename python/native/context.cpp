@@ -13,7 +13,9 @@ namespace {
 // One thread at a time: who comes second gets an error, where C++ would race.
 class Context {
  public:
-  explicit Context(const PyEngine& engine) : state_(engine.state), runner_(std::make_unique<Runner>(state_->engine, state_->slots)) {}
+  Context(const PyEngine& engine, std::uintptr_t memory, std::int64_t bytes)
+      : state_(engine.state),
+        runner_(std::make_unique<Runner>(state_->engine, state_->slots, ContextOptions{reinterpret_cast<void*>(memory), bytes})) {}
 
   class Turn {
    public:
@@ -135,7 +137,9 @@ void bind_context(nb::module_& m) {
       .def("cancel", &CancelToken::cancel)
       .def_prop_ro("cancelled", &CancelToken::cancelled);
   nb::class_<Context>(m, "Context", "Runs an engine; one thread at a time.")
-      .def(nb::init<const PyEngine&>(), nb::arg("engine"))
+      .def(nb::init<const PyEngine&, std::uintptr_t, std::int64_t>(), nb::arg("engine"), nb::arg("memory") = 0, nb::arg("bytes") = 0,
+           "memory: an address on the engine's device, aligned to 256 bytes, with engine.arena_bytes(), that outlives the context; 0: the "
+           "context's own.")
       .def("bind", &bind, nb::arg("binding"), nb::arg("array").none(), nb::sig("def bind(self, binding: str | int, array: Any) -> None"),
            "Inputs are read from the array and outputs written to it, where it lies, in every run until another is bound. Sets an input's "
            "shape. None: the context's own memory.")

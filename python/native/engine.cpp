@@ -143,6 +143,9 @@ void bind_engine(nb::module_& m) {
            nb::sig("def profile_shapes(self, profile: int, input: str) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]"),
            "Smallest, usual and largest shape of an input.")
       .def(
+          "arena_bytes", [](const PyEngine& e, int profile) { return e.state->engine.arena_bytes(profile); }, nb::arg("profile") = -1,
+          "What a context needs in memory of the caller's, at the largest shapes of a profile (-1: of all).")
+      .def(
           "inspect", [](const PyEngine& e, int detail) { return e.state->engine.inspect(detail); }, nb::arg("detail") = 1,
           "The plan in words.")
       .def(

@@ -68,9 +68,9 @@ StreamChoice current_stream(const ArrayView& array) {
   return {};
 }
 
-Runner::Runner(const Engine& engine, std::shared_ptr<const Slots> slots) : slots_(std::move(slots)) {
+Runner::Runner(const Engine& engine, std::shared_ptr<const Slots> slots, const ContextOptions& options) : slots_(std::move(slots)) {
   const Unlocked unlocked;
-  context_ = engine.create_context();
+  context_ = engine.create_context(options);
   kept_.resize(slots_->all.size()), bound_.resize(slots_->all.size()), by_run_.resize(slots_->all.size());
 }
 

@@ -43,7 +43,7 @@ StreamChoice current_stream(const ArrayView& array);  // that of the library tha
 
 class Runner {
  public:
-  Runner(const Engine& engine, std::shared_ptr<const Slots> slots);
+  Runner(const Engine& engine, std::shared_ptr<const Slots> slots, const ContextOptions& options = {});
   ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;

@@ -40,9 +40,10 @@ class Engine(_native.Engine):
     name; they are NumPy's arrays, or torch's or CuPy's where inputs are.
     """
 
-    def create_context(self) -> Context:
-        """A context: memory and workers for one run at a time."""
-        return Context(self)
+    def create_context(self, memory: int = 0, bytes: int = 0) -> Context:
+        """A context: memory and workers for one run at a time. `memory`: an address on the engine's device, aligned to 256 bytes, with room
+        for arena_bytes(), that outlives the context and belongs to contexts that never run at the same time; 0: the context's own."""
+        return Context(self, memory, bytes)
 
     def run_async(self, *inputs: Any, **options: Any) -> Future:
         """Begins engine(*inputs, **options) in another thread. The Future can be awaited, asked for its result() and cancelled."""

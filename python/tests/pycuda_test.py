@@ -77,7 +77,7 @@ class PyCuda(Case):
         other = driver.mem_alloc(array.nbytes)
         driver.memcpy_dtod(other, memory, array.nbytes)
         np.testing.assert_array_equal(driver.from_device(other, 3, np.int32), [-1] * 3)
-        self.assertEqual(int(memory) % 64, 0)
+        self.assertEqual(int(memory) % 256, 0)
         free, total = driver.mem_get_info()
         self.assertTrue(0 < free <= total)
 

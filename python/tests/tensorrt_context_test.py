@@ -195,8 +195,6 @@ class Engines(Runs):
         self.refused(ValueError, ["'z'", 'x, y'], engine.get_tensor_shape, 'z')
         self.refused(IndexError, '2', engine.get_tensor_name, 2)
         self.refused(IndexError, '4', engine.get_binding_shape, 4)
-        strategy = trt.ExecutionContextAllocationStrategy.USER_MANAGED
-        self.refused(tenfold.Unsupported, 'USER_MANAGED', engine.create_execution_context, strategy)
 
     def test_plans_are_bytes(self):
         plan = plan_of('tanh')

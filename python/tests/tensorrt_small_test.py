@@ -152,8 +152,6 @@ class Others(Case):
         runtime = engine.create_runtime_config()
         runtime.set_execution_context_allocation_strategy(trt.ExecutionContextAllocationStrategy.ON_PROFILE_CHANGE)
         self.assertIsNotNone(engine.create_execution_context(runtime))
-        with self.assertRaises(tenfold.Unsupported):
-            runtime.set_execution_context_allocation_strategy(trt.ExecutionContextAllocationStrategy.USER_MANAGED)
 
     def test_what_every_engine_answers(self):
         builder, config, network = engine_of(Lines())
@@ -163,6 +161,35 @@ class Others(Case):
         self.assertEqual(engine.get_device_memory_size_for_profile_v2(0), engine.device_memory_size)
         self.assertRaises(IndexError, engine.get_device_memory_size_for_profile, 1)
         self.assertRaises(ValueError, engine.is_debug_tensor, 'z')
+
+    def test_contexts_in_one_memory(self):
+        from tenfold.pycuda import driver
+        logger = Lines()
+        builder, config, network = engine_of(logger)
+        engine = builder.build_engine_with_config(network, config)
+        memory = driver.mem_alloc(engine.device_memory_size)
+        runtime = engine.create_runtime_config()
+        runtime.set_execution_context_allocation_strategy(trt.ExecutionContextAllocationStrategy.USER_MANAGED)
+        first, second = engine.create_execution_context_without_device_memory(), engine.create_execution_context(runtime)
+        x, y = batch(), np.empty((4, 4), np.float32)
+        for context in (first, second):
+            context.set_input_shape('x', x.shape)
+            context.set_tensor_address('x', x.ctypes.data), context.set_tensor_address('y', y.ctypes.data)
+            self.assertFalse(context.execute_async_v3(0))
+            self.assertIn('no memory', logger.errors[-1])
+        for words, address, size in (('aligned to 256', int(memory) + 64, None), ('bytes is given', memory, 1)):
+            self.assertFalse(first.set_device_memory(address, size))
+            self.assertIn(words, logger.errors[-1])
+        self.assertEqual(first.device_memory, 0)
+        first.device_memory = memory
+        self.assertTrue(second.set_device_memory(memory, memory.size))
+        self.assertEqual(first.update_device_memory_size_for_shapes(), memory.size)
+        for context in (first, second, first):
+            y.fill(0)
+            self.assertTrue(context.execute_async_v3(0))
+            self.near(y, truth(x))
+        self.assertFalse(engine.create_execution_context().set_device_memory(memory))
+        self.assertIn('memory of its own', logger.errors[-1])
 
     def test_fields_without_effect_say_so_once(self):
         logger = Lines()

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from tenfold.errors import Error
-from tenfold.tensorrt import _run
 from tenfold.tensorrt._allocator import IDebugListener, IOutputAllocator, IProfiler
+from tenfold.tensorrt._device_memory import DeviceMemory
 from tenfold.tensorrt._enums import ProfilingVerbosity
 from tenfold.tensorrt._logger import ILogger, fail, say_once
 from tenfold.tensorrt._noted import noted
 from tenfold.tensorrt._types import Dims
 
 
-class IExecutionContext(_run.Run):
-    def __init__(self, engine: Any, logger: ILogger) -> None:
-        self._engine, self._logger = engine, logger
+class IExecutionContext(DeviceMemory):
+    def __init__(self, engine: Any, logger: ILogger, managed: bool = False) -> None:
+        self._engine, self._logger, self._managed = engine, logger, managed
         self._profile, self._name = 0, ''
         self._shapes = self._fixed_shapes()   # of inputs
         self._addresses: dict[str, int] = {}
@@ -29,7 +29,7 @@ class IExecutionContext(_run.Run):
     def _begin(self) -> None:
         """A context of the engine as it is now: a refit gives it other weights. Profile, shapes and addresses stay."""
         self._made_of = self._engine._engine
-        self._context, self._bound, self._settled = self._made_of.create_context(), {}, False
+        self._context, self._bound, self._settled = self._made_of.create_context(*self._memory), {}, False
         if self._engine._profiles > 1:
             self._context.set_profile(self._profile)   # TensorRT's contexts begin with the first
         for name, shape in self._shapes.items():

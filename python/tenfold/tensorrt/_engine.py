@@ -8,11 +8,13 @@ from tenfold._engine import Engine
 from tenfold.errors import Error
 from tenfold.tensorrt import _engine_fixed
 from tenfold.tensorrt._context import IExecutionContext
-from tenfold.tensorrt._enums import DataType, LayerInformationFormat, TensorFormat, TensorIOMode, TensorLocation
+from tenfold.tensorrt._enums import (
+    DataType, ExecutionContextAllocationStrategy, LayerInformationFormat, TensorFormat, TensorIOMode, TensorLocation,
+)
 from tenfold.tensorrt._logger import ILogger, fail
 from tenfold.tensorrt._memory import IHostMemory, plan_of
-from tenfold.tensorrt._names import Named, refused
-from tenfold.tensorrt._serialization import IRuntimeConfig, ISerializationConfig, need_own_memory
+from tenfold.tensorrt._names import Named
+from tenfold.tensorrt._serialization import IRuntimeConfig, ISerializationConfig
 from tenfold.tensorrt._types import Dims, datatype
 
 
@@ -34,15 +36,15 @@ class ICudaEngine(_engine_fixed.Fixed):
     @property
     def refittable(self) -> bool: return bool(self._engine.refittable_weights)
     @property
-    def device_memory_size(self) -> int: return self._engine.info.arena_bytes
+    def device_memory_size(self) -> int: return self._engine.arena_bytes()
     @property
-    def device_memory_size_v2(self) -> int: return self._engine.info.arena_bytes
+    def device_memory_size_v2(self) -> int: return self._engine.arena_bytes()
 
     def get_device_memory_size_for_profile(self, profile_index: int) -> int:
-        """The largest profile's, which every context takes."""
+        """What its largest shapes take."""
         if not 0 <= profile_index < self._profiles:
             raise IndexError(f'there is no profile {profile_index}: the engine has {self._profiles}')
-        return self.device_memory_size
+        return self._engine.arena_bytes(profile_index)
 
     get_device_memory_size_for_profile_v2 = get_device_memory_size_for_profile
 
@@ -101,15 +103,17 @@ class ICudaEngine(_engine_fixed.Fixed):
 
     def create_runtime_config(self) -> IRuntimeConfig: return IRuntimeConfig()
 
-    def create_execution_context_without_device_memory(self) -> Any:
-        raise refused('create_execution_context_without_device_memory()', 'contexts have memory of their own')
+    def create_execution_context_without_device_memory(self) -> IExecutionContext | None:
+        """The caller gives memory of device_memory_size bytes before the first run."""
+        return self.create_execution_context(ExecutionContextAllocationStrategy.USER_MANAGED)
 
     def create_execution_context(self, strategy: Any = None) -> IExecutionContext | None:
         """`strategy`: an ExecutionContextAllocationStrategy or an IRuntimeConfig; STATIC unless told."""
-        if strategy is not None and not isinstance(strategy, IRuntimeConfig):
-            need_own_memory(strategy)
+        if isinstance(strategy, IRuntimeConfig):
+            strategy = strategy.get_execution_context_allocation_strategy()
+        managed = strategy is not None and ExecutionContextAllocationStrategy(strategy).name == 'USER_MANAGED'
         try:
-            return IExecutionContext(self, self._logger)
+            return IExecutionContext(self, self._logger, managed)
         except Error as error:
             fail(self._logger, error)
             return None

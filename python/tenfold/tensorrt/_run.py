@@ -22,6 +22,8 @@ class Run(Recording):
     _bound: dict[str, tuple[int, tuple[int, ...]]]   # address and shape of what the context has
     _by_run: set[str]
     _stream: int
+    _managed: bool
+    _memory: tuple[int, int]
     _settled: bool   # nothing changed since the last run
 
     def execute_async_v3(self, stream_handle: Any = 0) -> bool:
@@ -70,6 +72,8 @@ class Run(Recording):
 
     def _execute(self, stream: Any) -> bool:
         try:
+            if self._managed and not self._memory[0]:
+                raise InvalidArgument('the context has no memory: device_memory sets it')
             if self._made_of is not self._engine._engine:
                 self._begin()
             self._stream = address_of(stream or 0, 'stream_handle') if self._engine._on_gpu else 0

@@ -45,18 +45,11 @@ class ISerializationConfig(Named):
                 self.set_flag(flag)
 
 
-def need_own_memory(strategy: Any) -> ExecutionContextAllocationStrategy:
-    strategy = ExecutionContextAllocationStrategy(strategy)
-    if strategy.name == 'USER_MANAGED':
-        raise refused(str(strategy), 'contexts have memory of their own')
-    return strategy
-
-
 class IRuntimeConfig(Named):
     def __init__(self) -> None:
         self._strategy = ExecutionContextAllocationStrategy.STATIC
 
     def set_execution_context_allocation_strategy(self, strategy: ExecutionContextAllocationStrategy) -> None:
-        self._strategy = need_own_memory(strategy)
+        self._strategy = ExecutionContextAllocationStrategy(strategy)
 
     def get_execution_context_allocation_strategy(self) -> ExecutionContextAllocationStrategy: return self._strategy
