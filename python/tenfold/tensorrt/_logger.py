@@ -49,7 +49,7 @@ def native_log(logger: ILogger) -> Callable[[str, str], None]:
 
 def fail(logger: ILogger, failure: object) -> None:
     """To the logger, and to the error recorder where there is one."""
-    if record := getattr(logger, 'record', None):
+    if record := getattr(logger, '_record_failure', None):   # a Recorded one
         record(failure)
     logger.log(Severity.ERROR, str(failure))
 

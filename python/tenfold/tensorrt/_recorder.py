@@ -39,7 +39,7 @@ class Recorded(ILogger):
 
     def log(self, severity: Any, msg: str) -> None: self.plain.log(severity, msg)
 
-    def record(self, failure: object) -> None:
+    def _record_failure(self, failure: object) -> None:
         code = ErrorCodeTRT[_CODES.get(getattr(failure, 'kind', ''), 'UNSPECIFIED_ERROR')]
         self.recorder.report_error(code, str(failure)[:IErrorRecorder.MAX_DESC_LENGTH])
 
