@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <regex>
 
@@ -123,6 +124,30 @@ inline void expect_refused(const std::string& text) {
     const std::string message = e.what();
     EXPECT_TRUE(message.find("unknown value") == std::string::npos && message.find("expected '") == std::string::npos) << message;
     EXPECT_TRUE(e.kind() == ErrorKind::invalid_model || e.kind() == ErrorKind::unsupported) << message;
+  }
+}
+
+// The reference kernel of a graph's one node refuses operands whose symbolic sizes turned out not to fit, and reads nothing beyond them.
+inline void expect_reference_refuses(const std::string& text, const std::vector<Tensor>& operands, const std::string& expected) {
+  const ir::Graph graph = ir::parse_graph(text, ir::Registry::builtin());
+  ir::Call call;
+  call.node = graph.nodes().front().get();
+  for (const ir::Value* v : call.node->inputs) {
+    const auto at = std::find(graph.inputs.begin(), graph.inputs.end(), v) - graph.inputs.begin();
+    if (!v) { call.in.emplace_back(); continue; }
+    const Tensor& t = operands.at(static_cast<std::size_t>(at));
+    call.in.push_back({t.dtype(), t.shape(), const_cast<void*>(t.raw())});
+  }
+  std::vector<Tensor> results;
+  for (const ir::Value* v : call.node->outputs) {
+    const Tensor& t = results.emplace_back(v->dtype(), Shape{1 << 12});
+    call.out.push_back({t.dtype(), t.shape(), const_cast<void*>(t.raw())});
+  }
+  try {
+    call.node->def->reference(call);
+    ADD_FAILURE() << text << " is not refused";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find(expected), std::string::npos) << e.what();
   }
 }
 

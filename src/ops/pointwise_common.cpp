@@ -84,11 +84,13 @@ const char* text(Operands accepted) {
 }  // namespace
 
 void infer_pointwise(InferCall& call) {
-  for (int i = 0; i < call.node().def->min_inputs; ++i) require_sound(call.has(i), "operand ", i, " of ", call.node().op(), " is missing");
+  const OpDef& def = *call.node().def;
+  const int needed = def.max_inputs < 0 ? call.inputs() : def.min_inputs;   // none of any number of operands may be left out
+  for (int i = 0; i < needed; ++i) require_sound(call.has(i), "operand ", i, " of ", call.node().op(), " is missing");
   const std::vector<int> operands = present_operands(call);
   Dims space;
   for (const int i : operands) space = broadcast(space, call.dims(i));
-  const Body body = call.node().def->scalar(call.node());
+  const Body body = def.scalar(call.node());
   require_sound(body.inputs.size() == operands.size(), "the body has ", body.inputs.size(), " inputs, the node ", operands.size());
   require_sound(call.outputs() <= static_cast<int>(body.outputs.size()), "the body has ", body.outputs.size(), " outputs, the node ",
                 call.outputs());

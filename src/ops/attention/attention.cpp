@@ -68,7 +68,7 @@ void infer(InferCall& call) {
                   name(call.dtype(kValue)));
     const Dims &past = call.dims(kPastKey), &past_value = call.dims(kPastValue);
     call.need(!differ(past[0], q.batch) && !differ(past[1], k.heads) && !differ(past[3], k.size) && !differ(past[2], past_value[2]) &&
-                  !differ(past_value[1], v.heads) && !differ(past_value[3], v.size),
+                  !differ(past_value[0], q.batch) && !differ(past_value[1], v.heads) && !differ(past_value[3], v.size),
               "the past key [", text(past), "] or value [", text(past_value), "] does not fit");
     keys = keys + past[2];
   }
@@ -101,6 +101,10 @@ std::vector<T> present(const Call& call, int operand, int past, std::int64_t hea
   const Layout from(tensor.shape, heads);
   const ops::RealIn<T> fresh(tensor), old(call.has(past) ? call.in[static_cast<std::size_t>(past)] : TensorRef{});
   const std::int64_t before = call.has(past) ? call.in[static_cast<std::size_t>(past)].shape[2] : 0;
+  if (call.has(past)) {   // what `infer` could not know of symbolic dims
+    const Shape &found = call.in[static_cast<std::size_t>(past)].shape, wanted{from.batch, from.heads, before, from.size};
+    require(found == wanted, ErrorKind::invalid_argument, ops::describe(call), ": the past ", text(found), " is not ", text(wanted));
+  }
   rows = before + from.rows;
   std::vector<T> all;
   for (std::int64_t b = 0; b < from.batch; ++b) {
@@ -152,8 +156,8 @@ class Bias {
     const std::int64_t scores[] = {q.rows, q.heads, q.batch};
     for (std::size_t back = 1; back < mask.size() && back < 4; ++back) {
       const std::int64_t extent = mask[mask.size() - 1 - back];
-      require(extent == 1 || extent == scores[back - 1], ErrorKind::invalid_argument, ops::describe(call_), ": the mask [", text(mask),
-              "] has ", extent, " where the scores have ", scores[back - 1]);
+      require(extent == 1 || extent == scores[back - 1], ErrorKind::invalid_argument, ops::describe(call_), ": the mask ", text(mask), " has ",
+              extent, " where the scores have ", scores[back - 1]);
     }
   }
 

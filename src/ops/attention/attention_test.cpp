@@ -37,22 +37,26 @@ TEST(Attention, RefusesMasksOfOtherScores) {
   EXPECT_EQ(type_of(valid + "[2]" + use), "f32[2,3,8,4]");
 }
 
-// Sizes that are symbols while the model is read are compared when it runs.
-TEST(Attention, RefusesMasksOfOtherScoresWhenItRuns) {
-  const char* text = "(q f32[1,1,rows,2], k f32[1,1,3,2], v f32[1,1,3,2], mask f32[m,3])\n y = Attention(q, k, v, mask)\n return y";
-  const ir::Graph graph = ir::parse_graph(text, ir::Registry::builtin());
-  const auto run = [&](std::int64_t mask_rows) {
-    const Tensor q(DType::f32, {1, 1, 4, 2}), k(DType::f32, {1, 1, 3, 2}), mask(DType::f32, {mask_rows, 3});
-    run_graph(graph, {q, k, k, mask});
-  };
-  EXPECT_NO_THROW(run(4));
-  EXPECT_NO_THROW(run(1));
-  try {
-    run(3);
-    ADD_FAILURE() << "is not refused";
-  } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("3 where the scores have 4"), std::string::npos) << e.what();
+TEST(Attention, RefusesAPastOfOtherHeads) {
+  const std::string inputs = "(q f32[2,3,4,8], k f32[2,3,6,8], v f32[2,3,6,8], pk f32", call = ")\n y = Attention(q, k, v, _, pk, pv)";
+  const std::string good = "[2,3,12,8]";
+  for (const char* bad : {"[1,3,12,8]", "[2,1,12,8]", "[2,3,11,8]", "[2,3,12,4]", "[3,12,8]"}) {
+    expect_refused(inputs + good + ", pv f32" + bad + call);
+    expect_refused(inputs + bad + ", pv f32" + good + call);
   }
+  EXPECT_EQ(type_of(inputs + good + ", pv f32" + good + call), "f32[2,3,4,8]");
+}
+
+// Sizes that are symbols while the model is read are compared when it runs.
+TEST(Attention, RefusesOtherSizesWhenItRuns) {
+  const Tensor q(DType::f32, {1, 1, 4, 2}), k(DType::f32, {1, 1, 3, 2});
+  const std::string inputs = "(q f32[1,1,rows,2], k f32[b,1,3,2], v f32[1,1,3,2], ";
+  expect_reference_refuses(inputs + "mask f32[m,3])\n y = Attention(q, k, v, mask)\n return y", {q, k, k, Tensor(DType::f32, {3, 3})},
+                           "3 where the scores have 4");
+  expect_reference_refuses(inputs + "pk f32[1,1,p,2], pv f32[c,1,p,2])\n y = Attention(q, k, v, _, pk, pv)\n return y",
+                           {q, k, k, Tensor(DType::f32, {1, 1, 5, 2}), Tensor(DType::f32, {0, 1, 5, 2})}, "[0,1,5,2] is not [1,1,5,2]");
+  EXPECT_NO_THROW(run_graph(ir::parse_graph(inputs + "mask f32[m,3])\n y = Attention(q, k, v, mask)\n return y", ir::Registry::builtin()),
+                            {q, k, k, Tensor(DType::f32, {1, 3})}));
 }
 
 }  // namespace

@@ -226,6 +226,7 @@ TEST(Elementwise, TypesBroadcast) {
   expect_refused("(a u8[2], c u8[2])\n y = BitShift(a, c) direction=\"UP\"");
   expect_refused("(a string[2], c string[2])\n y = Equal(a, c)");
   expect_refused("(a f32[2])\n y = Cast(a) to=\"f31\"");
+  for (const char* op : {"Min", "Max", "Sum", "Mean"}) expect_refused(std::string("(a f32[2])\n y = ") + op + "(a, _)");
 }
 
 // Shape arithmetic stays symbolic, and is given up where it would not be exact.

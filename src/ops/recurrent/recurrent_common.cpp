@@ -74,6 +74,7 @@ Recurrence::Recurrence(ir::Call& call, const RecurrentForm& form)
   batch_ = call.in[0].shape[batch_first_ ? 0 : 1];
   input_ = call.in[0].shape[2];
   hidden_ = call.in[2].shape[2];
+  check_sizes();
   if (call.has(3)) b_ = converted<double>(call.in[3]);
   if (form.cell && call.has(7)) p_ = converted<double>(call.in[7]);
   lengths_.assign(static_cast<std::size_t>(batch_), steps_);
@@ -87,6 +88,25 @@ Recurrence::Recurrence(ir::Call& call, const RecurrentForm& form)
   load_states(5, 0);
   if (form.cell) load_states(6, static_cast<std::size_t>(hidden_));
   activations_ = activations_of(call.attributes(), form, directions_);
+}
+
+// What `infer` could not know of symbolic dims.
+void Recurrence::check_sizes() const {
+  const std::int64_t rows = form_.gates * hidden_, states = directions_ * batch_ * hidden_;
+  const auto expect = [&](int operand, const char* what, std::int64_t wanted) {
+    if (!call_.has(operand)) return;
+    const ir::TensorRef& found = call_.in[static_cast<std::size_t>(operand)];
+    require(found.size() == wanted, ErrorKind::invalid_argument, describe(call_), ": ", what, " is [", ir::text(ir::to_dims(found.shape)), "], ",
+            wanted, " elements expected");
+  };
+  expect(1, "W", directions_ * rows * input_);
+  expect(2, "R", directions_ * rows * hidden_);
+  expect(3, "B", directions_ * rows * 2);
+  expect(4, "sequence_lens", batch_);
+  expect(5, "initial_h", states);
+  if (!form_.cell) return;
+  expect(6, "initial_c", states);
+  expect(7, "P", directions_ * hidden_ * 3);
 }
 
 void Recurrence::load_states(int operand, std::size_t offset) {

@@ -42,6 +42,7 @@ class Recurrence {
   void run(const Step& step);
 
  private:
+  void check_sizes() const;
   void load_states(int operand, std::size_t offset);
   std::vector<double>& state(std::int64_t direction, std::int64_t sample) {
     return states_[static_cast<std::size_t>(direction * batch_ + sample)];

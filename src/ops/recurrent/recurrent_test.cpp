@@ -63,5 +63,13 @@ TEST(Recurrent, CasesRun) {
   for (const char* op : {"RNN", "GRU", "LSTM"}) expect_cases_run(op);
 }
 
+TEST(Recurrent, RefusesOtherSizesWhenItRuns) {
+  const std::string text = "(x f32[3,b,2], w f32[1,16,2], r f32[1,16,4], lengths i32[n], h f32[1,m,4])\n"
+                           " y = LSTM(x, w, r, _, lengths, h) hidden_size=4\n return y";
+  const Tensor x(DType::f32, {3, 2, 2}), w(DType::f32, {1, 16, 2}), r(DType::f32, {1, 16, 4}), lengths(DType::i32, {2});
+  expect_reference_refuses(text, {x, w, r, lengths, Tensor(DType::f32, {1, 1, 4})}, "initial_h is [1,1,4], 8 elements expected");
+  expect_reference_refuses(text, {x, w, r, Tensor(DType::i32, {1}), Tensor(DType::f32, {1, 2, 4})}, "sequence_lens is [1], 2");
+}
+
 }  // namespace
 }  // namespace tenfold::ops

@@ -25,7 +25,7 @@ ops::IndexMap map_of(const std::string& mode, const Shape& shape, const Ints& be
   const Shape strides = ops::row_major_strides(shape);
   ops::IndexMap map;
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    const std::int64_t cropped = std::min<std::int64_t>(shape[d], std::max<std::int64_t>(0, -before[d]));
+    const std::int64_t cropped = -std::clamp<std::int64_t>(before[d], -shape[d], 0);
     const std::int64_t extent = std::max<std::int64_t>(0, shape[d] - cropped + std::min<std::int64_t>(0, after[d]));
     const std::int64_t result = checked_add(checked_add(shape[d], before[d]), after[d]);
     require(result >= 0, ErrorKind::invalid_model, "pads take away more than the ", shape[d], " elements of dim ", d);
