@@ -127,11 +127,14 @@ nb::object numpy_dtype(DType type) {
   return dtype;
 }
 
-nb::object torch_dtype(DType type) {
+bool has_torch_dtype(DType type) {
   const TypeName* n = named(type);
-  if (n == nullptr || n->torch[0] == '\0' || !nb::hasattr(module_of("torch"), n->torch))
-    raise_error(ErrorKind::unsupported, "torch has no tensors of " + std::string(name(type)));
-  return module_of("torch").attr(n->torch);
+  return n != nullptr && n->torch[0] != '\0' && nb::hasattr(module_of("torch"), n->torch);
+}
+
+nb::object torch_dtype(DType type) {
+  if (!has_torch_dtype(type)) raise_error(ErrorKind::unsupported, "torch has no tensors of " + std::string(name(type)));
+  return module_of("torch").attr(named(type)->torch);
 }
 
 Maker maker_of(nb::handle array) {

@@ -1,4 +1,5 @@
-// Reading arrays. NumPy's come by the buffer protocol, which is the quickest; all others by DLPack or __cuda_array_interface__.
+// Reading arrays. NumPy's come by the buffer protocol, torch's by their attributes, which is quickest; all others by DLPack or
+// __cuda_array_interface__.
 #include "arrays.h"
 
 #include <cstring>
@@ -6,6 +7,7 @@
 #include "array_types.h"
 #include "errors.h"
 #include "tenfold/dlpack.h"
+#include "torch_arrays.h"
 
 namespace tenfold::python {
 namespace {
@@ -113,6 +115,8 @@ bool read_dlpack(ArrayView& v, nb::handle array, const std::string& what, std::i
   nb::object asked = nb::borrow(array), on = nb::none();
   v.maker = maker_of(array);
   if (v.maker == Maker::torch && nb::cast<bool>(array.attr("requires_grad"))) asked = array.attr("detach")();
+  if (v.maker == Maker::torch && nb::cast<bool>(array.attr("is_neg")()))   // DLPack would give the numbers before their signs changed
+    raise_error(ErrorKind::invalid_argument, what + " is a view that torch negates when it is read (is_neg()): give resolve_neg() of it");
   if (nb::hasattr(array, "__dlpack_device__")) {
     const nb::object device = array.attr("__dlpack_device__")();
     const int kind = nb::cast<int>(nb::object(nb::int_(nb::object(device[0]))));
@@ -170,6 +174,8 @@ std::int64_t ArrayView::reach() const {
 
 void read_array(ArrayView& v, nb::handle array, const std::string& what, std::int64_t stream) {
   if (PyObject_CheckBuffer(array.ptr()) && (read_buffer(v, array, what) || read_ml_dtypes(v, array, what))) return;
+  if (is_plain_tensor(array) && read_torch(v, array, stream)) return settle(v);
+  v = {};
   if (read_dlpack(v, array, what, stream) || read_cuda_interface(v, array, what)) return;
   raise_type_error(what + " is an array (NumPy, torch, CuPy, or any object with __dlpack__ or __cuda_array_interface__), got " +
                    class_name(array));

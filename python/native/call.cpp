@@ -1,6 +1,7 @@
 #include "call.h"
 
 #include "errors.h"
+#include "torch_arrays.h"
 
 namespace tenfold::python {
 namespace {
@@ -53,7 +54,8 @@ StreamChoice stream_for(const Slots& slots, std::span<PyObject* const> inputs, n
   for (PyObject* input : inputs)
     if (input != nullptr && !PyObject_CheckBuffer(input)) {
       ArrayView view;
-      read_array(view, input, "an input");
+      if (is_plain_tensor(input)) read_torch_device(view, input);
+      else read_array(view, input, "an input");
       if (view.on_gpu()) return current_stream(view);
     }
   return {};

@@ -6,6 +6,7 @@
 
 #include "errors.h"
 #include "tenfold/bindings.h"
+#include "torch_arrays.h"
 
 namespace tenfold::python {
 namespace {
@@ -60,9 +61,7 @@ StreamChoice stream_of(nb::handle stream) {
 
 StreamChoice current_stream(const ArrayView& array) {
   if (!array.on_gpu()) return {};
-  if (array.maker == Maker::torch)
-    return {true, nb::cast<std::int64_t>(
-                      nb::object(module_of("torch").attr("cuda").attr("current_stream")(array.device.device_id).attr("cuda_stream")))};
+  if (array.maker == Maker::torch) return {true, torch_stream(array.device.device_id)};
   if (array.maker == Maker::cupy)
     return {true, nb::cast<std::int64_t>(nb::object(module_of("cupy").attr("cuda").attr("get_current_stream")().attr("ptr")))};
   return {};

@@ -10,6 +10,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 import tenfold
 
+os.environ.setdefault('TENFOLD_DEVICE', 'cpu')   # addresses and arrays here are the host's; gpu_test means a GPU
+
 PROFILE = {'x': ([1, 6], [4, 6], [8, 6])}
 WEIGHTS = np.random.default_rng(1).standard_normal((6, 4)).astype(np.float32)
 QUICK = dict(device='cpu', optimization_level=0)

@@ -3,6 +3,7 @@ import os
 import unittest
 
 import numpy as np
+import pycuda_test
 from case import PROFILE, QUICK, WEIGHTS, Case, batch, tanh_engine, tanh_model, truth
 
 import tenfold
@@ -15,6 +16,7 @@ try:
     import cupy
 except ImportError:
     cupy = None
+del os.environ['TENFOLD_DEVICE']   # what case.py chose
 ON_GPU = any(d.device.startswith('cuda') for d in tenfold.devices())
 
 
@@ -33,6 +35,29 @@ class TorchOnTheHost(Case):
         out = torch.zeros(4, 4)
         self.assertIs(tanh_engine()(x, out=out), out)
         self.near(out, truth(batch()))
+
+    def test_tensors_that_lie_otherwise(self):
+        class Mine(torch.Tensor):
+            pass
+        every_other = torch.from_numpy(batch(8)).repeat(1, 2)[1:6, ::2]
+        for given in (every_other, torch.from_numpy(batch()).as_subclass(Mine), torch.nn.Parameter(torch.from_numpy(batch())),
+                      torch.from_numpy(batch(8))[:1]):
+            self.near(tanh_engine()(given).detach(), truth(given.detach().numpy()))
+        negated = torch.view_as_complex(torch.ones(4, 6, 2)).conj().imag
+        self.refused(ValueError, "resolve_neg", tanh_engine(), negated)
+        self.near(tanh_engine()(negated.resolve_neg()), truth(-np.ones((4, 6))))
+        for kind, given in ((BufferError, torch.eye(4, 6).to_sparse()), (ValueError, torch.zeros(4, 6, device='meta')),
+                            (ValueError, torch.zeros(4, 6, dtype=torch.float64)), (NotImplementedError, torch.zeros(4, 6, dtype=torch.complex64))):
+            with self.assertRaises(kind):
+                tanh_engine()(given)
+
+    def test_memory_outlives_the_tensor(self):
+        context = tanh_engine().create_context()
+        context.bind('x', torch.from_numpy(batch()).clone())
+        others = [torch.ones(4, 6) for _ in range(100)]
+        context.run()
+        self.near(context.outputs()['y'], truth(batch()))
+        self.assertEqual(len(others), 100)
 
 
 @unittest.skipUnless(ON_GPU, tenfold.why_no_gpu())
@@ -106,11 +131,46 @@ class OnAGpu(Case):
         cupy.cuda.Device().synchronize()
         self.near(np.asarray(engine(Alone())), truth(batch()), 1e-4)
 
+    def test_a_fork_is_told_why_it_has_no_gpu(self):
+        engine, x = gpu_engine(), batch()
+        engine(x)
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                for use in (lambda: engine(x), gpu_engine):
+                    try:
+                        use()
+                    except tenfold.DeviceError as error:
+                        assert "'spawn'" in str(error), error
+                    else:
+                        raise AssertionError('a fork uses the GPU')
+                tenfold.build(tanh_model(), profiles=PROFILE, **QUICK)(x)
+                code = 0
+            except BaseException as error:
+                print(repr(error), flush=True)
+            finally:
+                os._exit(code)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+        self.near(engine(x), truth(x), 1e-4)
+
     def test_sessions_run_there(self):
         session = tenfold.Session(tanh_model(), providers=['CUDAExecutionProvider', 'CPUExecutionProvider'], tf32=False, **{
             k: v for k, v in QUICK.items() if k != 'device'})
         self.near(session.run(None, {'x': batch()})[0], truth(batch()), 1e-4)
         self.assertEqual(session.get_providers()[0], 'CUDAExecutionProvider')
+
+
+@unittest.skipUnless(ON_GPU, tenfold.why_no_gpu())
+class PyCudaOnAGpu(pycuda_test.PyCuda):
+    """The stand-in's memory, copies, events and errors with a driver below them, and a script of 8.x from end to end."""
+
+    def test_pinned_arrays_live_as_long_as_somebody_looks(self):
+        from tenfold.pycuda import driver
+        row = driver.pagelocked_zeros((3, 4), np.float32)[1]
+        memory = driver.to_device(np.full(4, 2, np.float32))
+        driver.memcpy_dtoh(row, memory)
+        np.testing.assert_array_equal(row, [2] * 4)
 
 
 if __name__ == '__main__':

@@ -52,8 +52,7 @@ def run_script(folder, *words):
     np.save(os.path.join(folder, 'x.npy'), batch(5))
     with open(os.path.join(folder, 'script.py'), 'w') as f:
         f.write(SCRIPT)
-    environment = dict(os.environ, TENFOLD_DEVICE='cpu')
-    return subprocess.run([sys.executable, *words, 'script.py'], cwd=folder, env=environment, capture_output=True, text=True)
+    return subprocess.run([sys.executable, *words, 'script.py'], cwd=folder, capture_output=True, text=True)
 
 
 def expected():
@@ -61,6 +60,10 @@ def expected():
 
 
 class PyCuda(Case):
+    @classmethod
+    def setUpClass(cls):
+        import tenfold.pycuda.autoinit   # noqa: F401
+
     def test_a_script_of_8(self):
         done = run_script(self.folder, '-m', 'tenfold.tensorrt')
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -37,7 +37,8 @@ DeviceHealth device_health(std::string_view device) {
   const int number = gpu_number(device);
   if (number < 0 || !backends::cuda::is_lost(number)) return {};
   const std::optional<DeviceError> error = backends::cuda::last_failure(number);
-  return {Health::lost, cat(error ? text(*error) : "", "; this process cannot use the device any more: start it again")};
+  if (!error) return {Health::lost, backends::cuda::why_lost(number)};
+  return {Health::lost, cat(text(*error), "; this process cannot use the device any more: start it again")};
 }
 
 }  // namespace tenfold

@@ -65,6 +65,8 @@ struct Loaded {
       const char* words = nullptr;
       t.error_string(result, &words);
       why_not = cat("the CUDA driver does not start: ", words ? words : "unknown error", " (", result, ")");
+    } else {
+      watch_forks();
     }
   }
 };

@@ -1,6 +1,8 @@
 // Failures by GPU, and in words.
 #include "backends/cuda/device/failures.h"
 
+#include <pthread.h>
+
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -50,6 +52,7 @@ const char* symbol_of(int result) {
   if (const ErrorName names = error_names().load(std::memory_order_relaxed)) names(result, &symbol);
   return symbol ? symbol : "";
 }
+std::atomic<bool> is_fork{false};
 std::string version_text(int version) { return cat(version / 1000, ".", version % 1000 / 10); }
 int driver_version() {
   int version = 0;
@@ -61,6 +64,11 @@ int driver_version() {
 
 void working_for(int ordinal) noexcept { current = ordinal; }
 
+void watch_forks() {
+  static std::once_flag once;
+  std::call_once(once, [] { pthread_atfork(nullptr, nullptr, [] { is_fork.store(true, std::memory_order_relaxed); }); });
+}
+
 void note_failure(int result, const char* call) noexcept {
   if (!counts(current) || result == kSuccess) return;
   Slot& slot = slots()[static_cast<std::size_t>(current)];
@@ -69,18 +77,22 @@ void note_failure(int result, const char* call) noexcept {
   if (is_for_good(result)) slot.lost.store(true, std::memory_order_relaxed);
 }
 bool is_lost(int ordinal) noexcept {
-  return counts(ordinal) && slots()[static_cast<std::size_t>(ordinal)].lost.load(std::memory_order_relaxed);
+  return is_fork.load(std::memory_order_relaxed) || (counts(ordinal) && slots()[static_cast<std::size_t>(ordinal)].lost.load(std::memory_order_relaxed));
 }
 
 int lost_by(int ordinal) noexcept {
+  constexpr int kNotInitialised = 3;   // CUDA's own answer, where it notices
+  if (is_fork.load(std::memory_order_relaxed)) return kNotInitialised;
   return is_lost(ordinal) ? slots()[static_cast<std::size_t>(ordinal)].number.load(std::memory_order_relaxed) : 0;
 }
-void expect_usable(int ordinal) {
-  if (!is_lost(ordinal)) return;
+std::string why_lost(int ordinal) {
   const std::optional<DeviceError> error = last_failure(ordinal);
   char words[kErrorText];
-  describe(error->number, error->call.c_str(), words, sizeof words);
-  fail(ErrorKind::device, cat("the GPU cuda:", ordinal, " is lost: ", words));
+  describe(lost_by(ordinal), error ? error->call.c_str() : "an earlier call", words, sizeof words);
+  return words;
+}
+void expect_usable(int ordinal) {
+  if (is_lost(ordinal)) fail(ErrorKind::device, cat("the GPU cuda:", ordinal, " is lost: ", why_lost(ordinal)));
 }
 
 void name_libraries(int ordinal, const std::string& names) {
@@ -116,7 +128,10 @@ void expect(int result, const char* call, const char* doing) {
 void describe(int result, const char* call, char* text, std::size_t bytes) noexcept {
   const char* symbol = symbol_of(result);
   std::snprintf(text, bytes, "%s answered %s (%d): %s%s", call, *symbol ? symbol : "an error", result, words_of(result),
-                is_for_good(result) ? "; this process cannot use the GPU any more: start it again" : "");
+                is_fork.load(std::memory_order_relaxed)
+                    ? "; this process was forked from one that uses the GPU, which CUDA does not allow: fork before, or start it with 'spawn'"
+                : is_for_good(result) ? "; this process cannot use the GPU any more: start it again"
+                                      : "");
 }
 
 void expect_driver(int version) {

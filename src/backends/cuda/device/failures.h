@@ -10,11 +10,14 @@ namespace tenfold::backends::cuda {
 
 // The GPU that this thread works for: Device::make_current() says so. Failures are noted as its.
 void working_for(int ordinal) noexcept;
+// From now on every GPU is lost in a fork of this process: CUDA, once it has started, works in none, and does not always say so.
+void watch_forks();
 // `call`: the driver's function, a literal. Of what an error inside a kernel answers for ever the first call is kept.
 void note_failure(int result, const char* call) noexcept;
 std::optional<DeviceError> last_failure(int ordinal);
 bool is_lost(int ordinal) noexcept;
 int lost_by(int ordinal) noexcept;   // the number of the error that took the GPU from this process; 0: none did
+std::string why_lost(int ordinal);   // in words, where it is
 void expect_usable(int ordinal);     // throws device, with that error, if it is lost
 // Versions of the libraries on this machine, for last_failure().
 void name_libraries(int ordinal, const std::string& libraries);

@@ -1,0 +1,136 @@
+"""The Python package's own costs beside onnxruntime's, and on a GPU beside torch's: a table in Markdown.
+
+    python3 tools/python_figures.py [--rounds 9]     in an environment with the wheel, onnx, onnxruntime and, for the GPU, torch
+
+Contenders take turns; each figure is the median of the rounds, and each round times many calls. Microseconds unless it says otherwise.
+"""
+import argparse
+import importlib.metadata
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+
+def mlp():
+    """x f32[batch, 256] -> 256 -> 10, as the GPU's row mlp256."""
+    random = np.random.default_rng(0)
+    weights = [random.standard_normal(shape).astype(np.float32) / 16 for shape in ((256, 256), (256,), (256, 10), (10,))]
+    nodes = [helper.make_node('Gemm', ['x', 'w0', 'w1'], ['h']), helper.make_node('Relu', ['h'], ['r']),
+             helper.make_node('Gemm', ['r', 'w2', 'w3'], ['y'])]
+    return model(nodes, ['batch', 256], ['batch', 10], [numpy_helper.from_array(w, f'w{i}') for i, w in enumerate(weights)]), weights
+
+
+def model(nodes, x, y, initializers=()):
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(nodes, 'g', [info('x', TensorProto.FLOAT, x)], [info('y', TensorProto.FLOAT, y)], list(initializers))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid('', 21)], ir_version=10)
+
+
+def turns(contenders, calls, rounds, after=lambda: None):
+    """Medians over rounds of the microseconds of one call; `after` (not timed) follows every 20 calls."""
+    taken = {name: [] for name in contenders}
+    for turn in range(rounds + 1):
+        for name, call in contenders.items():
+            total = 0
+            for _ in range(calls // 20):
+                start = time.perf_counter_ns()
+                for _ in range(20):
+                    call()
+                total += time.perf_counter_ns() - start
+                after()
+            if turn:      # the first round warms up
+                taken[name].append(total / (calls // 20 * 20) / 1e3)
+    return {name: statistics.median(values) for name, values in taken.items()}
+
+
+def starts(code, rounds, *arguments):
+    """Milliseconds of whole processes, in turns: {name: median}."""
+    taken = {name: [] for name in code}
+    for _ in range(rounds):
+        for name, text in code.items():
+            start = time.perf_counter()
+            subprocess.run([sys.executable, '-c', text, *arguments], check=True, env=dict(os.environ, OMP_NUM_THREADS='1'))
+            taken[name].append((time.perf_counter() - start) * 1e3)
+    return {name: statistics.median(values) for name, values in taken.items()}
+
+
+def on_the_cpu(rounds):
+    import onnxruntime
+    import tenfold
+    yield 'wheel imported, ms above bare Python', 'at most 60', starts({'bare': 'pass', 'tenfold': 'import tenfold'}, rounds), 'bare'
+    one = model([helper.make_node('Relu', ['x'], ['y'])], [1, 8], [1, 8])
+    x = np.ones((1, 8), np.float32)
+    theirs = onnxruntime.InferenceSession(one.SerializeToString(), providers=['CPUExecutionProvider'])
+    ours = tenfold.Session(one, providers=['CPUExecutionProvider'], tune='never')
+    yield 'one node: Session.run', '0.6 of theirs', turns({'tenfold': lambda: ours.run(None, {'x': x}),
+                                                           'onnxruntime': lambda: theirs.run(None, {'x': x})}, 4000, rounds), ''
+    context = tenfold.build(one, device='cpu', optimization_level=0).create_context()
+    y, binding = np.empty_like(x), theirs.io_binding()
+    context.bind('x', x), context.bind('y', y)
+    binding.bind_cpu_input('x', x), binding.bind_output('y')
+    yield 'one node: bound arrays', '0.6 of theirs', turns({'tenfold': context.run,
+                                                            'onnxruntime': lambda: theirs.run_with_iobinding(binding)}, 4000, rounds), ''
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'mlp.onnx')
+        onnx.save(mlp()[0], path)
+        run = '; s = o.InferenceSession(sys.argv[1], providers=["CPUExecutionProvider"]%s); s.run(None, {"x": np.ones((1, 256), np.float32)})'
+        yield 'first answer from mlp.onnx, ms above Python with NumPy', '0.5 of theirs', starts(
+            {'bare': 'import numpy', 'tenfold': 'import sys, numpy as np, tenfold.onnxruntime as o' + run % ', tune="never"',
+             'onnxruntime': 'import sys, numpy as np, onnxruntime as o' + run % ''}, rounds, path), 'bare'
+
+
+def on_the_gpu(rounds):
+    import tenfold
+    import torch
+    proto, weights = mlp()
+    shapes = {'x': ([1, 256], [1, 256], [1, 256])}
+    engine = tenfold.build(proto, profiles=shapes, device='cuda:0', fp16=True)
+    x, y = torch.ones(1, 256, device='cuda'), torch.empty(1, 10, device='cuda')
+    w = [torch.from_numpy(v).cuda().half() for v in weights]
+    half = x.half()
+
+    def network(x):
+        return torch.addmm(w[3], torch.relu(torch.addmm(w[1], x, w[0])), w[2])
+    compiled = torch.compile(network, mode='reduce-overhead')
+    context, stream = engine.create_context(), torch.cuda.current_stream().cuda_stream
+    context.bind('x', x), context.bind('y', y), context.prepare()
+    engine(x, out=y), torch.cuda.synchronize()
+    assert torch.allclose(y, network(half).float(), atol=2e-2), 'another result than torch'
+    with torch.no_grad():
+        yield 'MLP, torch tensors: enqueued', '6', turns({'tenfold': lambda: engine(x, out=y), 'tenfold, bound': lambda: context.enqueue(stream),
+                                                          'torch eager': lambda: network(half), 'torch.compile': lambda: compiled(half)},
+                                                         2000, rounds, torch.cuda.synchronize), ''
+    host, result, own = np.ones((1, 256), np.float32), np.empty((1, 10), np.float32), engine.create_context()
+    own.bind('x', host), own.bind('y', result)
+
+    def eager():
+        return compiled(torch.from_numpy(host).half().cuda()).cpu()
+    with torch.no_grad():
+        yield 'MLP, host to host', '14', turns({'tenfold': lambda: engine(host, out=result), 'tenfold, bound': own.run,
+                                                'torch.compile': eager}, 2000, rounds), ''
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--rounds', type=int, default=9)
+    rounds = parser.parse_args().rounds
+    import tenfold
+    gpu = any(d.device != 'cpu' for d in tenfold.devices())
+    versions = [f'{name} {importlib.metadata.version(name)}' for name in ('tenfold', 'numpy', 'onnxruntime', *(['torch'] if gpu else []))]
+    print(f'{time.strftime("%Y-%m-%d")}, Python {sys.version.split()[0]}, {", ".join(versions)}; {tenfold.devices()}; '
+          f'medians of {rounds} rounds\n\n| what | wanted | measured |\n|---|---|---|')
+    for part in (on_the_cpu, *([on_the_gpu] if gpu else [])):
+        for what, wanted, medians, bare in part(rounds):
+            below = medians.pop(bare) if bare else 0
+            print(f'| {what} | {wanted} |', ', '.join(f'{name} {value - below:.2f}' for name, value in medians.items()), '|', flush=True)
+
+
+if __name__ == '__main__':
+    main()
