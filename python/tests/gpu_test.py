@@ -3,7 +3,7 @@ import os
 import unittest
 
 import numpy as np
-import pycuda_test
+import pycuda_case
 from case import PROFILE, QUICK, WEIGHTS, Case, batch, tanh_engine, tanh_model, truth
 
 import tenfold
@@ -47,7 +47,8 @@ class TorchOnTheHost(Case):
         self.refused(ValueError, "resolve_neg", tanh_engine(), negated)
         self.near(tanh_engine()(negated.resolve_neg()), truth(-np.ones((4, 6))))
         for kind, given in ((BufferError, torch.eye(4, 6).to_sparse()), (ValueError, torch.zeros(4, 6, device='meta')),
-                            (ValueError, torch.zeros(4, 6, dtype=torch.float64)), (NotImplementedError, torch.zeros(4, 6, dtype=torch.complex64))):
+                            (ValueError, torch.zeros(4, 6, dtype=torch.float64)),
+                            (NotImplementedError, torch.zeros(4, 6, dtype=torch.complex64))):
             with self.assertRaises(kind):
                 tanh_engine()(given)
 
@@ -162,7 +163,7 @@ class OnAGpu(Case):
 
 
 @unittest.skipUnless(ON_GPU, tenfold.why_no_gpu())
-class PyCudaOnAGpu(pycuda_test.PyCuda):
+class PyCudaOnAGpu(pycuda_case.PyCuda):
     """The stand-in's memory, copies, events and errors with a driver below them, and a script of 8.x from end to end."""
 
     def test_pinned_arrays_live_as_long_as_somebody_looks(self):

@@ -9,7 +9,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from case import Case
-from pycuda_test import expected, run_script
+from pycuda_case import expected, run_script
 
 
 def python(code, folder, **environment):

@@ -156,8 +156,8 @@ class Bias {
     const std::int64_t scores[] = {q.rows, q.heads, q.batch};
     for (std::size_t back = 1; back < mask.size() && back < 4; ++back) {
       const std::int64_t extent = mask[mask.size() - 1 - back];
-      require(extent == 1 || extent == scores[back - 1], ErrorKind::invalid_argument, ops::describe(call_), ": the mask ", text(mask), " has ",
-              extent, " where the scores have ", scores[back - 1]);
+      require(extent == 1 || extent == scores[back - 1], ErrorKind::invalid_argument, ops::describe(call_), ": the mask ", text(mask),
+              " has ", extent, " where the scores have ", scores[back - 1]);
     }
   }
 

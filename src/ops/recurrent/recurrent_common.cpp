@@ -96,8 +96,8 @@ void Recurrence::check_sizes() const {
   const auto expect = [&](int operand, const char* what, std::int64_t wanted) {
     if (!call_.has(operand)) return;
     const ir::TensorRef& found = call_.in[static_cast<std::size_t>(operand)];
-    require(found.size() == wanted, ErrorKind::invalid_argument, describe(call_), ": ", what, " is [", ir::text(ir::to_dims(found.shape)), "], ",
-            wanted, " elements expected");
+    require(found.size() == wanted, ErrorKind::invalid_argument, describe(call_), ": ", what, " is [", ir::text(ir::to_dims(found.shape)),
+            "], ", wanted, " elements expected");
   };
   expect(1, "W", directions_ * rows * input_);
   expect(2, "R", directions_ * rows * hidden_);

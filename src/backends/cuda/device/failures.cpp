@@ -77,7 +77,8 @@ void note_failure(int result, const char* call) noexcept {
   if (is_for_good(result)) slot.lost.store(true, std::memory_order_relaxed);
 }
 bool is_lost(int ordinal) noexcept {
-  return is_fork.load(std::memory_order_relaxed) || (counts(ordinal) && slots()[static_cast<std::size_t>(ordinal)].lost.load(std::memory_order_relaxed));
+  if (is_fork.load(std::memory_order_relaxed)) return true;
+  return counts(ordinal) && slots()[static_cast<std::size_t>(ordinal)].lost.load(std::memory_order_relaxed);
 }
 
 int lost_by(int ordinal) noexcept {
@@ -129,7 +130,7 @@ void describe(int result, const char* call, char* text, std::size_t bytes) noexc
   const char* symbol = symbol_of(result);
   std::snprintf(text, bytes, "%s answered %s (%d): %s%s", call, *symbol ? symbol : "an error", result, words_of(result),
                 is_fork.load(std::memory_order_relaxed)
-                    ? "; this process was forked from one that uses the GPU, which CUDA does not allow: fork before, or start it with 'spawn'"
+                    ? "; this process was forked from one that uses the GPU, which CUDA forbids: fork before, or start it with 'spawn'"
                 : is_for_good(result) ? "; this process cannot use the GPU any more: start it again"
                                       : "");
 }
