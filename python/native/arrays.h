@@ -48,6 +48,9 @@ Tensor tensor_of(nb::handle array, const std::string& what);
 // NumPy's array with a tensor's elements, which are shared and read-only.
 nb::object array_of(const Tensor& tensor);
 
+// NumPy's array over memory that `owner` keeps.
+nb::object array_over(void* data, bool writable, DType dtype, std::span<const std::int64_t> shape, nb::handle owner);
+
 // "f32", "float32", numpy.float32, numpy.dtype("float32"), ml_dtypes.bfloat16 ...
 DType dtype_of(nb::handle name, const std::string& what);
 // NumPy's dtype of an element; raises Unsupported for types that NumPy (with ml_dtypes) does not have, and types of less than a byte.

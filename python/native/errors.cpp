@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "plugin_failures.h"
 #include "tenfold/model_error.h"
 
 namespace tenfold::python {
@@ -23,6 +24,12 @@ void set(const char* name, const std::string& message, const std::string& step =
       error.attr("problems") = problems;
       nb::object first = problems[0];
       for (const char* field : {"node", "op", "opset", "hint"}) nb::setattr(error, field, first.attr(field));
+    }
+    if (nb::object cause = cause_of(message); cause.is_valid()) {
+      if (PyErr_GivenExceptionMatches(cause.ptr(), PyExc_Exception) == 0)
+        error = cause;  // Ctrl-C, sys.exit()
+      else
+        PyException_SetCause(error.ptr(), cause.release().ptr());
     }
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   } catch (nb::python_error& e) {

@@ -2,10 +2,12 @@
 #include "network.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "options.h"
+#include "tenfold/plugin.h"
 #include "values.h"
 
 namespace tenfold::python {
@@ -55,31 +57,6 @@ NetworkAttribute attribute_of(nb::handle value, const std::string& name) {
   return tensor_of(value, "attribute '" + name + "'");
 }
 
-nb::object attribute_value(const NetworkAttribute& a) {
-  return std::visit(
-      [](const auto& value) -> nb::object {
-        using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<T, Tensor>)
-          return array_of(value);
-        else if constexpr (std::is_same_v<T, std::int64_t>)
-          return nb::int_(value);
-        else if constexpr (std::is_same_v<T, float>)
-          return nb::float_(value);
-        else
-          return nb::cast(value);
-      },
-      a);
-}
-
-NetworkAttributes attributes_of(const nb::dict& given) {
-  NetworkAttributes made;
-  for (auto [name, value] : given) {
-    const std::string key = nb::cast<const char*>(name);
-    if (!value.is_none()) made.emplace(key, attribute_of(value, key));
-  }
-  return made;
-}
-
 PyNetwork read(nb::handle model, const nb::dict& keywords) {
   BuildConfig config;
   const auto callbacks = std::make_shared<Callbacks>();
@@ -104,6 +81,31 @@ nb::object describe_node(const PyNetwork& n, NetworkNodeRef ref) {
 
 }  // namespace
 
+nb::object attribute_value(const NetworkAttribute& a) {
+  return std::visit(
+      [](const auto& value) -> nb::object {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, Tensor>)
+          return array_of(value);
+        else if constexpr (std::is_same_v<T, std::int64_t>)
+          return nb::int_(value);
+        else if constexpr (std::is_same_v<T, float>)
+          return nb::float_(value);
+        else
+          return nb::cast(value);
+      },
+      a);
+}
+
+NetworkAttributes attributes_from(const nb::dict& given) {
+  NetworkAttributes made;
+  for (auto [name, value] : given) {
+    const std::string key = nb::cast<const char*>(name);
+    if (!value.is_none()) made.emplace(key, attribute_of(value, key));
+  }
+  return made;
+}
+
 void bind_network(nb::module_& m) {
   nb::class_<NetworkTensor>(m, "TensorRef", "A value of one network, by number.")
       .def(nb::init<>())
@@ -114,8 +116,11 @@ void bind_network(nb::module_& m) {
       .def_prop_ro("key", [](const NetworkNodeRef& t) { return nb::make_tuple(t.network, t.index); });
   nb::class_<PyNetwork>(m, "NetworkData", "A graph that is made layer by layer.")
       .def(
-          "__init__", [](PyNetwork* self, const std::string& name) { new (self) PyNetwork{std::make_shared<Network>(name)}; },
-          nb::arg("name"))
+          "__init__",
+          [](PyNetwork* self, const std::string& name, std::shared_ptr<Plugins> plugins) {
+            new (self) PyNetwork{std::make_shared<Network>(name, std::move(plugins))};
+          },
+          nb::arg("name"), nb::arg("plugins").none())
       .def_static("read", &read, nb::arg("model"), nb::arg("options"))
       .def("input", [](PyNetwork& n, const std::string& name, nb::handle dtype,
                        nb::handle dims) { return n->input(name, dtype_of(dtype, "input '" + name + "'"), dims_of(dims)); })
@@ -123,7 +128,7 @@ void bind_network(nb::module_& m) {
                           const std::string& name) { return n->constant(tensor_of(value, "constant '" + name + "'"), name); })
       .def("add", [](PyNetwork& n, const std::string& op, const std::vector<NetworkTensor>& inputs, nb::dict attributes, int outputs,
                      const std::string& name,
-                     const std::string& domain) { return n->add_node(op, inputs, attributes_of(attributes), outputs, name, domain); })
+                     const std::string& domain) { return n->add_node(op, inputs, attributes_from(attributes), outputs, name, domain); })
       .def("mark_output", [](PyNetwork& n, NetworkTensor t, const std::string& name) { n->mark_output(t, name); })
       .def("dtype", [](const PyNetwork& n, NetworkTensor t) { return std::string(name(n->dtype(t))); })
       .def("dims", [](const PyNetwork& n, NetworkTensor t) { return as_tuple(n->dims(t)); })

@@ -28,4 +28,8 @@ struct PyNetwork {
   Network* operator->() const { return check(), network.get(); }
 };
 
+// Attributes of nodes: numbers, floats, texts, lists of these, arrays.
+nb::object attribute_value(const NetworkAttribute& attribute);
+NetworkAttributes attributes_from(const nb::dict& given);  // those that are None are left out
+
 }  // namespace tenfold::python

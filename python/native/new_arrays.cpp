@@ -26,12 +26,6 @@ nb::object numpy_array(DType dtype, nb::object shape, void*& data) {
   return made;
 }
 
-nb::object shared_bytes(const Tensor& t) {
-  nb::capsule owner(new Tensor(t), [](void* p) noexcept { delete static_cast<Tensor*>(p); });
-  const std::size_t bytes[] = {static_cast<std::size_t>(t.bytes())};
-  return nb::cast(nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(t.raw(), 1, bytes, owner));
-}
-
 }  // namespace
 
 nb::object module_of(const char* name) { return nb::module_::import_(name); }
@@ -74,15 +68,24 @@ Tensor tensor_of(nb::handle array, const std::string& what) {
   return Tensor(v.dtype, Shape(v.extents().begin(), v.extents().end()), hold(v.owner), v.data);
 }
 
+nb::object array_over(void* data, bool writable, DType type, std::span<const std::int64_t> shape, nb::handle owner) {
+  const nb::object dtype = numpy_dtype(type);
+  std::size_t bytes = nb::cast<std::size_t>(nb::object(dtype.attr("itemsize")));
+  for (const std::int64_t extent : shape) bytes *= static_cast<std::size_t>(extent);
+  if (bytes == 0) return module_of("numpy").attr("empty")(tuple_of(shape), dtype);
+  const nb::object flat = writable ? nb::cast(nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(data, 1, &bytes, owner))
+                                   : nb::cast(nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(data, 1, &bytes, owner));
+  return flat.attr("view")(dtype).attr("reshape")(tuple_of(shape));
+}
+
 nb::object array_of(const Tensor& t) {
   if (t.dtype() == DType::string) {
     nb::list values;
     for (const std::string& s : t.string_values()) values.append(nb::str(s.data(), s.size()));
     return module_of("numpy").attr("array")(values, nb::arg("dtype") = "object").attr("reshape")(tuple_of(t.shape()));
   }
-  const nb::object dtype = numpy_dtype(t.dtype());
-  if (t.size() == 0) return module_of("numpy").attr("empty")(tuple_of(t.shape()), dtype);
-  return shared_bytes(t).attr("view")(dtype).attr("reshape")(tuple_of(t.shape()));
+  const nb::capsule owner(new Tensor(t), [](void* p) noexcept { delete static_cast<Tensor*>(p); });
+  return array_over(const_cast<void*>(t.raw()), false, t.dtype(), t.shape(), owner);
 }
 
 }  // namespace tenfold::python

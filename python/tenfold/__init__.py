@@ -31,6 +31,7 @@ from tenfold.errors import (  # noqa: E402
 )
 
 if TYPE_CHECKING:
+    from tenfold import plugins as plugins
     from tenfold.session import Session
 
 __version__: str = _native.__version__
@@ -54,4 +55,7 @@ def __getattr__(name: str) -> Any:
     if name == 'Session':   # most programs need one of the two forms
         from tenfold.session import Session
         return Session
+    if name == 'plugins':
+        import tenfold.plugins
+        return tenfold.plugins
     raise AttributeError(f'module tenfold has no attribute {name!r}')

@@ -8,6 +8,7 @@ from tenfold import _native
 from tenfold._device import _with_libraries, default_device, put_device
 from tenfold._engine import Engine
 from tenfold._network import Network
+from tenfold._registry import put_plugins
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -37,7 +38,7 @@ def build(model: Any, **options: Unpack[BuildOptions]) -> Engine:
     Keywords are the fields of tenfold::BuildConfig (tenfold/build.h tells all of them). `device`: TENFOLD_DEVICE if it is not given, else
     the first GPU, else the CPU. `profiles`: {"x": (smallest, usual, largest shape)}, or one shape that is fixed; or a list of these.
     """
-    return Engine(_native.build(_model(model), put_device(dict(options))))
+    return Engine(_native.build(_model(model), put_plugins(put_device(dict(options)))))
 
 
 def load(plan: Any, **options: Unpack[LoadOptions]) -> Engine:
@@ -45,7 +46,7 @@ def load(plan: Any, **options: Unpack[LoadOptions]) -> Engine:
     _with_libraries()
     if options.get('device') is None and os.environ.get('TENFOLD_DEVICE'):
         options['device'] = os.environ['TENFOLD_DEVICE']
-    return Engine(_native.load(plan, dict(options)))
+    return Engine(_native.load(plan, put_plugins(dict(options))))
 
 
 def retune(plan: Any, **options: Unpack[BuildOptions]) -> Engine:
@@ -54,30 +55,30 @@ def retune(plan: Any, **options: Unpack[BuildOptions]) -> Engine:
     if options.get('device') is None:
         engine = plan if isinstance(plan, _native.Engine) else load(plan)
         options['device'] = default_device() if engine.info.on_gpu else 'cpu'
-    return Engine(_native.retune(plan, dict(options)))
+    return Engine(_native.retune(plan, put_plugins(dict(options))))
 
 
 def refit(engine: Engine, weights: Any) -> Engine:
     """A new engine with other weights: a dict from names to arrays, or the path of an ONNX file that has them."""
     if not hasattr(weights, 'items'):
-        weights = {name: value for name, value in _native.weights(weights, {}).items()
+        weights = {name: value for name, value in _native.weights(weights, put_plugins({})).items()
                    if any(w.name == name for w in engine.refittable_weights)}
     return engine.refit(weights)
 
 
 def weights(path: str | os.PathLike[str], **options: Unpack[BuildOptions]) -> dict[str, Any]:
     """The named weights of a model's file, as arrays that cannot be written to."""
-    return _native.weights(path, dict(options))
+    return _native.weights(path, put_plugins(dict(options)))
 
 
 def bindings(model: Any, **options: Unpack[BuildOptions]) -> list[_native.Binding]:
     """Inputs and outputs of a model, without a build."""
-    return _native.model_bindings(_model(model), dict(options))
+    return _native.model_bindings(_model(model), put_plugins(dict(options)))
 
 
 def check(path: str | os.PathLike[str], **options: Unpack[BuildOptions]) -> list[_native.ModelProblem]:
     """All that is wrong with a model's file; an empty list: it is sound and supported."""
-    return _native.check(path, dict(options))
+    return _native.check(path, put_plugins(dict(options)))
 
 
 def inspect(plan: Any) -> _native.PlanInspection:

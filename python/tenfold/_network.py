@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tenfold import _native
+from tenfold._registry import known_plugins, put_plugins
 
 
 class Value:
@@ -137,13 +138,13 @@ class Network:
     """
 
     def __init__(self, name: str = 'network', data: Any = None) -> None:
-        self._data = _native.NetworkData(name) if data is None else data
+        self._data = _native.NetworkData(name, known_plugins()) if data is None else data
 
     @staticmethod
     def read(model: Any, **options: Any) -> Network:
         """The graph of an ONNX model: a path, bytes or an onnx.ModelProto. Keywords as for build()."""
         from tenfold._build import _model
-        return Network(data=_native.NetworkData.read(_model(model), options))
+        return Network(data=_native.NetworkData.read(_model(model), put_plugins(dict(options))))
 
     def _wrap(self, ref: _native.TensorRef) -> Value | None:
         return Value(self, ref) if ref.defined else None

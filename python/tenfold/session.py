@@ -15,6 +15,7 @@ from tenfold import _native, errors
 from tenfold._build import _model, bindings, build
 from tenfold._device import devices
 from tenfold._engine import Engine
+from tenfold._registry import put_plugins
 from tenfold._session_types import IOBinding, ModelMetadata, NodeArg, OrtValue, RunOptions, SessionOptions
 
 _PROVIDERS = ('CUDAExecutionProvider', 'CPUExecutionProvider')   # the order is ONNX Runtime's: the best first
@@ -120,7 +121,7 @@ class Session:
 
     def _cached(self, config: dict[str, Any]) -> Engine:
         if isinstance(self._model, (str, os.PathLike)):
-            engine, _ = self._cache.build(self._model, config)   # type: ignore[union-attr]
+            engine, _ = self._cache.build(self._model, put_plugins(config))   # type: ignore[union-attr]
             return Engine(engine)
         raise errors.InvalidArgument('cache_dir needs the path of a model: a plan is found again by its file')
 

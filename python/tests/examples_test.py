@@ -1,4 +1,5 @@
-"""examples/alexnet, as its README says it: built, run and timed; the truth is ONNX Runtime's. mypy reads it strictly where there is one."""
+"""examples/alexnet, as its README says it: built, run and timed; the truth is ONNX Runtime's. examples/plugin.py, whose truth is NumPy's.
+mypy reads them strictly where there is one."""
 import os
 import re
 import subprocess
@@ -9,13 +10,13 @@ import numpy as np
 import onnxruntime
 from case import Case
 
-EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'examples', 'alexnet')
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'examples')
 
 
 class AlexNet(Case):
     def script(self, name, *words):
-        done = subprocess.run([sys.executable, os.path.join(EXAMPLES, name), *words], cwd=self.folder, capture_output=True, text=True,
-                              env=dict(os.environ, TENFOLD_DEVICE='cpu'))
+        done = subprocess.run([sys.executable, os.path.join(EXAMPLES, 'alexnet', name), *words], cwd=self.folder,
+                              capture_output=True, text=True, env=dict(os.environ, TENFOLD_DEVICE='cpu'))
         return done.returncode, done.stdout + done.stderr
 
     def passes(self, name, *words):
@@ -57,9 +58,21 @@ class AlexNet(Case):
         self.assertEqual(code, 1)
         self.assertIn('images: (3, 3, 224, 224) is outside', text)
 
+
+class Plugin(Case):
+    def test_it_computes(self):
+        done = subprocess.run([sys.executable, os.path.join(EXAMPLES, 'plugin.py'), os.path.join(EXAMPLES, 'snake.onnx')], cwd=self.folder,
+                              capture_output=True, text=True, env=dict(os.environ, TENFOLD_DEVICE='cpu'))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLess(float(done.stdout.split()[-1]), 1e-5)
+        self.assertIn('in_parts', done.stdout)
+
+
+class Types(Case):
     @unittest.skipUnless('TENFOLD_MYPY' in os.environ, 'TENFOLD_MYPY does not name mypy')
-    def test_types(self):
-        files = [os.path.join(EXAMPLES, f) for f in sorted(os.listdir(EXAMPLES)) if f.endswith('.py')]
+    def test_mypy(self):
+        folder = os.path.join(EXAMPLES, 'alexnet')
+        files = [os.path.join(folder, f) for f in sorted(os.listdir(folder)) if f.endswith('.py')] + [os.path.join(EXAMPLES, 'plugin.py')]
         done = subprocess.run([os.environ['TENFOLD_MYPY'], '--strict', '--python-executable', sys.executable, '--cache-dir', self.path('c'),
                                '--follow-imports=silent', *files], cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -9,18 +9,6 @@
 namespace tenfold::plan {
 namespace {
 
-// Tensors whose values inference may ask for: constants that are stored as they are, small ones and lists of integers (a Split's sizes).
-ir::Value* add_operand(const Plan& plan, ir::Graph& graph, const Operand& o, const ir::Dims& dims) {
-  if (o.at.space == Space::none) return nullptr;
-  if (o.constant && !o.packed && o.dense && ir::is_constant(dims) && plan.weights != nullptr) {
-    const Shape shape = ir::constants(dims);
-    const auto owner = plan.weights_owner ? plan.weights_owner : std::make_shared<int>(0);
-    if (element_count(shape) <= 1024 || (shape.size() == 1 && is_integer(o.dtype)))
-      return graph.add_constant(Tensor(o.dtype, shape, owner, plan.bytes_of(static_cast<std::size_t>(o.at.index)) + o.at.offset));
-  }
-  return graph.add_input("x", {.tensor = {o.dtype, dims}});
-}
-
 // Values for the symbols such that any two of them differ at some point, and each is small, large and odd at others.
 std::vector<ir::SymbolValues> spread(const std::vector<std::string>& symbols, const ir::SymbolBounds& box) {
   constexpr std::int64_t kMany = 1 << 12;   // a size found in the run may have no bound worth the name
@@ -45,6 +33,18 @@ std::vector<ir::SymbolValues> spread(const std::vector<std::string>& symbols, co
 }
 
 }  // namespace
+
+// Values are asked of constants that are stored as they are, small ones and lists of integers (a Split's sizes).
+ir::Value* add_operand(const Plan& plan, ir::Graph& graph, const Operand& o, const ir::Dims& dims) {
+  if (o.at.space == Space::none) return nullptr;
+  if (o.constant && !o.packed && o.dense && ir::is_constant(dims) && plan.weights != nullptr) {
+    const Shape shape = ir::constants(dims);
+    const auto owner = plan.weights_owner ? plan.weights_owner : std::make_shared<int>(0);
+    if (element_count(shape) <= 1024 || (shape.size() == 1 && is_integer(o.dtype)))
+      return graph.add_constant(Tensor(o.dtype, shape, owner, plan.bytes_of(static_cast<std::size_t>(o.at.index)) + o.at.offset));
+  }
+  return graph.add_input("x", {.tensor = {o.dtype, dims}});
+}
 
 const ir::Node* add_step(const Plan& plan, const Step& step, const std::vector<ir::Dims>& operands, ir::Graph& graph) {
   ir::Node node;

@@ -6,7 +6,9 @@
 
 namespace tenfold::plan {
 
-// Adds the step to an empty graph, its operands with these dims; small constants keep their values. Throws what inference throws.
+// What stands for an operand in a graph: an input of these dims, or a constant whose values inference may ask for; null: left out.
+ir::Value* add_operand(const Plan& plan, ir::Graph& graph, const Operand& o, const ir::Dims& dims);
+// Adds the step to an empty graph, its operands with these dims. Throws what inference throws.
 const ir::Node* add_step(const Plan& plan, const Step& step, const std::vector<ir::Dims>& operands, ir::Graph& graph);
 
 // Could operands whose extents are symbols meet others that do not suit them: [rows, k] times [6, 4] where k is 3? What is not

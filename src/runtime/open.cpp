@@ -80,9 +80,9 @@ struct Opener {
     if (step.has_body) node.body = step.body;
     load_graphs(node, *engine.registry);
     for (const plan::Operand& o : step.in) {
-      ir::ValueType type{.tensor = {o.dtype, {}}};
-      for (plan::DimIndex i : o.dims) type.tensor.dims.push_back(dims->at(static_cast<std::size_t>(i)));
-      node.inputs.push_back(o.at.space == plan::Space::none ? nullptr : open.host_graph->add_input("x", type));
+      ir::Dims extents;
+      for (plan::DimIndex i : o.dims) extents.push_back(dims->at(static_cast<std::size_t>(i)));
+      node.inputs.push_back(plan::add_operand(engine.plan, *open.host_graph, o, extents));
     }
     open.host_node = open.host_graph->add(std::move(node), static_cast<int>(step.out.size()));
   }
