@@ -32,7 +32,7 @@ function(tenfold_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT 1200 ENVIRONMENT "TENFOLD_CHECK_TYPES=1;ASAN_OPTIONS=allocator_may_return_null=1")
 endfunction()
 
-foreach(folder base ir ops onnx_import passes quant backends tune memory plan runtime builder api_run api_build)
+foreach(folder base ir ops onnx_import passes quant backends tune memory plan runtime builder api_run api_build layers)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cpp)
   set(uses tenfold_${folder})
   if(folder STREQUAL "passes" OR folder STREQUAL "quant" OR folder STREQUAL "runtime")

@@ -1,4 +1,5 @@
-// Building a model in code: the same graph that an ONNX file gives, layer by layer, with helpers named after TensorRT's layers.
+// Building a model in code: the same graph that an ONNX file gives, layer by layer, with helpers named after TensorRT's layers
+// (tenfold/layers.h has those layers whole, with options that may change).
 //
 //   Network net;
 //   auto x = net.input("x", DType::f32, {"batch", 3, 224, 224});

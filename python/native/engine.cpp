@@ -61,6 +61,9 @@ nb::object dims_of(const BindingInfo& b) {
 
 void bind_info(nb::module_& m) {
   m.def(
+      "dtype_name", [](nb::handle dtype) { return std::string(name(dtype_of(dtype, "a type"))); }, nb::arg("dtype"),
+      "Tenfold's name of NumPy's type: 'f32'.");
+  m.def(
       "numpy_name", [](const std::string& dtype) { return numpy_name(dtype_of(nb::str(dtype.c_str()), "a type")); }, nb::arg("dtype"),
       "NumPy's name of an element type: 'float32' for 'f32'.");
   nb::class_<BindingInfo>(m, "Binding", "An input or output of an engine or a model.")

@@ -21,6 +21,7 @@ NB_MODULE(_native, m) {
   bind_engine(m);
   bind_context(m);
   bind_network(m);
+  bind_layers(m);
   bind_build(m);
   bind_plan_cache(m);
 }

@@ -16,8 +16,7 @@ void bind_plugin(nb::module_& m) {
           "load", [](Plugins& p, nb::handle path) { p.load(text_of(path)); }, nb::arg("path"),
           nb::sig("def load(self, path: str | os.PathLike[str]) -> None"), "All operators of a library.")
       .def(
-          "add",
-          [](Plugins& p, nb::handle op) { p.add((new PythonOperator(op))->table()); },   // release() deletes it, refused or not
+          "add", [](Plugins& p, nb::handle op) { p.add((new PythonOperator(op))->table()); },  // release() deletes it, refused or not
           nb::arg("op"), nb::sig("def add(self, op: Any) -> None"), "An operator that tenfold.plugins.op or graph made.");
   bind_plugin_values(m), bind_plugin_tactic(m);
 }

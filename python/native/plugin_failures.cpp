@@ -11,12 +11,12 @@ namespace {
 
 struct Failure {
   std::string text;
-  PyObject* exception;   // owned; never freed behind the interpreter's back, at its end
+  PyObject* exception;  // owned; never freed behind the interpreter's back, at its end
 };
-constexpr std::size_t kKept = 8;      // tactics that fail while they are timed leave some that nobody asks for
+constexpr std::size_t kKept = 8;  // tactics that fail while they are timed leave some that nobody asks for
 constexpr std::size_t kCompared = 200;
 
-std::deque<Failure>& kept() {   // under the interpreter's lock
+std::deque<Failure>& kept() {  // under the interpreter's lock
   static auto* all = new std::deque<Failure>;
   return *all;
 }
@@ -42,7 +42,7 @@ std::int32_t keep_failure(nb::python_error& e, std::int32_t value_error, char* w
     const std::string words = nb::cast<std::string>(nb::str(exception));
     if (!words.empty()) text += ": " + words;
     if (e.traceback().is_valid()) module_of("traceback").attr("clear_frames")(e.traceback());
-  } catch (nb::python_error&) {   // of its __str__; the class says enough
+  } catch (nb::python_error&) {  // of its __str__; the class says enough
   }
   const std::int32_t number = number_of(exception, value_error);
   say_failure(text.c_str(), number, why, bytes);

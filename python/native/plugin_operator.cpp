@@ -40,8 +40,8 @@ PythonOperator& of(void* self) { return *static_cast<PythonOperator*>(self); }
 
 std::int32_t infer(void* self, tenfold_plugin_infer* call) noexcept {
   return call_python(kInvalidModel, call->why, call->why_bytes, [&] {
-    const nb::object types = of(self).definition().attr("infer_types")(types_of(call->in, call->inputs),
-                                                                       attributes_of(call->attributes, call->attribute_count));
+    const nb::object types =
+        of(self).definition().attr("infer_types")(types_of(call->in, call->inputs), attributes_of(call->attributes, call->attribute_count));
     std::int32_t output = 0;
     for (nb::handle type : types) {
       const DType dtype = dtype_of(type[0], "the type of result " + std::to_string(output));
@@ -63,8 +63,7 @@ std::int32_t compute(void* self, tenfold_plugin_run* call) noexcept {
     {
       const nb::list outputs = arrays_of(call->out, call->outputs, {kDLCPU, 0}, false, live);
       const nb::object found = of(self).definition().attr("compute")(arrays_of(call->in, call->inputs, {kDLCPU, 0}, true, live),
-                                                                     attributes_of(call->attributes, call->attribute_count), outputs,
-                                                                     [&] {
+                                                                     attributes_of(call->attributes, call->attribute_count), outputs, [&] {
                                                                        nb::list open;
                                                                        for (std::int32_t i = 0; i < call->outputs; ++i)
                                                                          open.append(call->out[i].actual != nullptr);
@@ -81,8 +80,8 @@ std::int32_t compute(void* self, tenfold_plugin_run* call) noexcept {
 
 std::int32_t expand(void* self, tenfold_plugin_expand* call) noexcept {
   return call_python(kInvalidModel, call->why, call->why_bytes, [&] {
-    const nb::object text = of(self).definition().attr("expand_text")(types_of(call->in, call->inputs),
-                                                                      attributes_of(call->attributes, call->attribute_count));
+    const nb::object text =
+        of(self).definition().attr("expand_text")(types_of(call->in, call->inputs), attributes_of(call->attributes, call->attribute_count));
     return call->set_graph(call, nb::cast<std::string>(text).c_str());
   });
 }

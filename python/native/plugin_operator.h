@@ -11,7 +11,7 @@
 
 namespace tenfold::python {
 
-inline constexpr int kMostPythonTactics = 16;   // of one operator
+inline constexpr int kMostPythonTactics = 16;  // of one operator
 
 class PythonOperator {
  public:
@@ -24,7 +24,7 @@ class PythonOperator {
   void add_tactic(nb::handle tactic);
 
   Held definition_;
-  std::unique_ptr<plugin_adapter::PluginAdapter> described_;   // keeps names and attributes
+  std::unique_ptr<plugin_adapter::PluginAdapter> described_;  // keeps names and attributes
   tenfold_plugin_operator table_{};
   std::vector<Held> python_tactics_;
   std::array<std::string, kMostPythonTactics> names_;

@@ -62,7 +62,7 @@ void run_parts(const Workers& workers, std::int64_t count, nb::handle function) 
 
 // A tactic opened for one node of one context.
 struct Opened {
-  Held python;   // called in each run
+  Held python;  // called in each run
   DLDevice device;
 };
 

@@ -40,20 +40,20 @@ struct Shared {
 void delete_shared(DLManagedTensor* managed) {
   auto* shared = static_cast<Shared*>(managed->manager_ctx);
   if (leaving()) return;
-  const Locked locked;   // `live` is counted under it
+  const Locked locked;  // `live` is counted under it
   end_life(shared->held);
   delete shared;
 }
 void delete_capsule(PyObject* capsule) {
   auto* managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule, "dltensor"));
-  if (managed == nullptr) return PyErr_Clear();   // whoever took it renamed the capsule, and deletes
+  if (managed == nullptr) return PyErr_Clear();  // whoever took it renamed the capsule, and deletes
   managed->deleter(managed);
 }
 
 nb::object dlpack_of(const PluginArray& a) {
   auto* shared = new Shared{{}, a.shape, begin_life(a.live)};
   shared->managed.manager_ctx = shared, shared->managed.deleter = delete_shared;
-  shared->managed.dl_tensor = {a.data, a.device, static_cast<std::int32_t>(a.shape.size()), dlpack_type(a.dtype), shared->shape.data(),
+  shared->managed.dl_tensor = {a.data,  a.device, static_cast<std::int32_t>(a.shape.size()), dlpack_type(a.dtype), shared->shape.data(),
                                nullptr, 0};
   nb::object capsule = nb::steal(PyCapsule_New(&shared->managed, "dltensor", delete_capsule));
   if (!capsule.is_valid()) throw nb::python_error();
@@ -119,7 +119,7 @@ nb::list arrays_of(const tenfold_plugin_tensor* tensors, std::int32_t count, DLD
 
 void expect_dropped(const Live& live, const char* where) {
   if (*live == 0) return;
-  module_of("gc").attr("collect")();   // what only a cycle holds
+  module_of("gc").attr("collect")();  // what only a cycle holds
   if (*live != 0)
     raise_error(ErrorKind::invalid_argument,
                 std::string(where) + " kept an array that it was given, whose memory is used again: keep a copy");

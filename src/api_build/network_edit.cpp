@@ -283,7 +283,7 @@ void Network::remove(NetworkNodeRef ref) {
   for (const ir::Value* v : node.outputs)
     require(v->users.empty() && !impl_->graph->is_output(v), ErrorKind::invalid_argument, "node '", node.name, "': its result '", v->name,
             "' is used");
-  for (const ir::Value* v : node.outputs) impl_->forget(v);
+  for (ir::Value* v : node.outputs) impl_->forget(v), v->name.clear();  // another may have the name now
   impl_->forget(&node);
   impl_->graph->erase(node);
 }

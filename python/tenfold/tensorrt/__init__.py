@@ -19,7 +19,13 @@ from tenfold.tensorrt._enums import (
 )
 from tenfold.tensorrt._install import install
 from tenfold.tensorrt._layer import ILayer
+from tenfold.tensorrt._layer_enums import (
+    ActivationType, BoundingBoxFormat, CumulativeOperation, ElementWiseOperation, FillOperation, GatherMode, InterpolationMode, LayerType,
+    MatrixOperation, PaddingMode, PoolingType, ReduceOperation, ResizeCoordinateTransformation, ResizeMode, ResizeRoundMode, ResizeSelector,
+    SampleMode, ScaleMode, ScatterMode, SliceMode, TopKOperation, UnaryOperation,
+)
 from tenfold.tensorrt._logger import ILogger, Logger, need_logger, say_once
+from tenfold.tensorrt._made_layer import CLASSES as _CLASSES
 from tenfold.tensorrt._memory import IHostMemory
 from tenfold.tensorrt._network import INetworkDefinition
 from tenfold.tensorrt._parser import OnnxParser, ParserError
@@ -33,8 +39,11 @@ from tenfold.tensorrt._streams import IStreamReader, IStreamReaderV2, IStreamWri
 from tenfold.tensorrt._tensor import ITensor
 from tenfold.tensorrt._timing_cache import ITimingCache
 from tenfold.tensorrt._types import Dims, nptype, volume
+from tenfold.tensorrt._weights import Weights
 
 __version__ = '10.16.0'
+DimsHW = Permutation = Dims   # 8.x
+globals().update({made.__name__: made for made in _CLASSES.values()})   # IConvolutionLayer ...
 float32, float16, int8, int32, bool, uint8, fp8, bfloat16, int64, int4, fp4, e8m0 = DataType   # noqa: A001
 
 
@@ -46,15 +55,20 @@ def init_libnvinfer_plugins(logger: Any, namespace: str) -> Any:
 
 
 __all__ = [
-    'Builder', 'BuilderFlag', 'DataType', 'DeviceType', 'Dims', 'EngineCapability', 'EngineInspector', 'ErrorCode', 'ErrorCodeTRT',
-    'ExecutionContextAllocationStrategy', 'HardwareCompatibilityLevel', 'IBuilderConfig', 'ICudaEngine', 'IDebugListener',
-    'IErrorRecorder', 'IExecutionContext', 'IHostMemory', 'ILayer', 'ILogger', 'INetworkDefinition', 'IOptimizationProfile',
-    'IOutputAllocator', 'IProfiler', 'IProgressMonitor', 'IRuntimeConfig', 'ISerializationConfig', 'IStreamReader', 'IStreamReaderV2',
-    'IStreamWriter', 'ITensor', 'ITimingCache', 'LayerInformationFormat', 'Logger', 'MemoryPoolType', 'NetworkDefinitionCreationFlag',
-    'OnnxParser', 'OnnxParserFlag', 'ParserError', 'PreviewFeature', 'Profiler', 'ProfilingVerbosity', 'QuantizationFlag', 'Refitter',
-    'Runtime', 'RuntimePlatform', 'SeekPosition', 'SerializationFlag', 'TacticSource', 'TensorFormat', 'TensorIOMode',
-    'TensorLocation', 'TilingOptimizationLevel', '__version__', 'bfloat16', 'bool', 'e8m0', 'float16', 'float32', 'fp4', 'fp8',
-    'init_libnvinfer_plugins', 'install', 'int32', 'int4', 'int64', 'int8', 'nptype', 'uint8', 'volume',
+    'ActivationType', 'BoundingBoxFormat', 'Builder', 'BuilderFlag', 'CumulativeOperation', 'DataType', 'DeviceType', 'Dims', 'DimsHW',
+    'ElementWiseOperation', 'EngineCapability', 'EngineInspector', 'ErrorCode', 'ErrorCodeTRT', 'ExecutionContextAllocationStrategy',
+    'FillOperation', 'GatherMode', 'HardwareCompatibilityLevel', 'IBuilderConfig', 'ICudaEngine', 'IDebugListener', 'IErrorRecorder',
+    'IExecutionContext', 'IHostMemory', 'ILayer', 'ILogger', 'INetworkDefinition', 'IOptimizationProfile', 'IOutputAllocator',
+    'IProfiler', 'IProgressMonitor', 'IRuntimeConfig', 'ISerializationConfig', 'IStreamReader', 'IStreamReaderV2', 'IStreamWriter',
+    'ITensor', 'ITimingCache', 'InterpolationMode', 'LayerInformationFormat', 'LayerType', 'Logger', 'MatrixOperation',
+    'MemoryPoolType', 'NetworkDefinitionCreationFlag', 'OnnxParser', 'OnnxParserFlag', 'PaddingMode', 'ParserError', 'Permutation',
+    'PoolingType', 'PreviewFeature', 'Profiler', 'ProfilingVerbosity', 'QuantizationFlag', 'ReduceOperation', 'Refitter',
+    'ResizeCoordinateTransformation', 'ResizeMode', 'ResizeRoundMode', 'ResizeSelector', 'Runtime', 'RuntimePlatform', 'SampleMode',
+    'ScaleMode', 'ScatterMode', 'SeekPosition', 'SerializationFlag', 'SliceMode', 'TacticSource', 'TensorFormat', 'TensorIOMode',
+    'TensorLocation', 'TilingOptimizationLevel', 'TopKOperation', 'UnaryOperation', 'Weights', '__version__', 'bfloat16', 'bool',
+    'e8m0', 'float16', 'float32', 'fp4', 'fp8', 'init_libnvinfer_plugins', 'install', 'int32', 'int4', 'int64', 'int8', 'nptype',
+    'uint8', 'volume',
+    *(made.__name__ for made in _CLASSES.values()),
 ]
 
 

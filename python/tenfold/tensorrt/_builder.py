@@ -122,6 +122,11 @@ class Builder(Builder7):
             raise TypeError('a build takes what create_network() and create_builder_config() make, got '
                             f'{type(network).__name__} and {type(config).__name__}')
         say_device(self._logger)
+        try:
+            network._settle()
+        except Error as error:
+            fail(self._logger, error)
+            return None
         if wrong := _contradiction(network, config):
             fail(self._logger, wrong)
             return None

@@ -1,24 +1,29 @@
-"""INetworkDefinition: what a parser read, its tensors and layers."""
+"""INetworkDefinition: what a parser read, or what was added layer by layer."""
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from tenfold._network import Network
+from tenfold import _native
+from tenfold._network import Network, Value
+from tenfold.tensorrt._add_layers import AddLayers
 from tenfold.tensorrt._enums import NetworkDefinitionCreationFlag
 from tenfold.tensorrt._layer import ILayer
 from tenfold.tensorrt._logger import ILogger
+from tenfold.tensorrt._made_layer import CLASSES, ResultTensor
 from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._recorder import Recording
 from tenfold.tensorrt._tensor import ITensor
 
 
-class INetworkDefinition(Recording):
+class INetworkDefinition(AddLayers, Recording):
     has_implicit_batch_dimension = False
 
     def __init__(self, logger: ILogger, flags: int) -> None:
         self._logger, self._creation_flags, self._name = logger, flags, ''
         self._graph = Network()
+        self._made: Any = None                             # layers that were added one by one, behind those that were parsed
+        self._parsed = 0
         self._types: dict[Any, Any] = {}                   # of inputs and outputs, where the caller has others than the model
         self._fixed: dict[Any, tuple[int, ...]] = {}       # shapes of inputs, as the caller has set them
 
@@ -37,27 +42,30 @@ class INetworkDefinition(Recording):
     @property
     def num_inputs(self) -> int: return len(self._graph.inputs)
     @property
-    def num_outputs(self) -> int: return len(self._graph.outputs)
+    def num_outputs(self) -> int: return len(self._outputs())
     def get_input(self, index: int) -> ITensor: return ITensor(self, self._at(self._graph.inputs, index, 'input'))
-    def get_output(self, index: int) -> ITensor: return ITensor(self, self._at(self._graph.outputs, index, 'output'))
+    def get_output(self, index: int) -> ITensor: return self._at(self._outputs(), index, 'output')
 
     def mark_output(self, tensor: ITensor) -> None:
         if tensor.is_network_output:
             return
-        self._graph.output(tensor._value, tensor.name)
+        if isinstance(tensor, ResultTensor):
+            self._made.mark_output(tensor._operand(), tensor.name)
+        else:
+            self._graph.output(tensor._value, tensor.name)
 
     def unmark_output(self, tensor: ITensor) -> None:
         if not tensor.is_network_output:
             raise ValueError(f"'{tensor.name}' is no output of the network")
-        self._graph.remove_output(tensor.name)
+        (self._graph.remove_output if self._made is None else self._made.unmark_output)(tensor.name)
 
     @property
-    def num_layers(self) -> int: return len(self._graph.nodes)
-    def get_layer(self, index: int) -> ILayer: return ILayer(self, self._at(self._graph.nodes, index, 'layer'))
+    def num_layers(self) -> int: return len(self._layers())
+    def get_layer(self, index: int) -> ILayer: return self._at(self._layers(), index, 'layer')
     def __len__(self) -> int: return self.num_layers
     def __bool__(self) -> bool: return True
     def __getitem__(self, index: int) -> ILayer: return self.get_layer(index)
-    def __iter__(self) -> Iterator[ILayer]: return (ILayer(self, node) for node in self._graph.nodes)
+    def __iter__(self) -> Iterator[ILayer]: return iter(self._layers())
 
     @staticmethod
     def _at(items: list[Any], index: int, what: str) -> Any:
@@ -67,13 +75,45 @@ class INetworkDefinition(Recording):
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith('add_'):
-            raise AttributeError(f'{name}(): tenfold.tensorrt adds no layers one by one yet; tenfold.Network does (docs/python.md)')
+            self._refuse_layer(name)
         return super().__getattr__(name)
 
     # For the parser and the builder.
 
     def _inputs(self) -> list[ITensor]: return [ITensor(self, value) for value in self._graph.inputs]
-    def _outputs(self) -> list[ITensor]: return [ITensor(self, value) for value in self._graph.outputs]
+
+    def _outputs(self) -> list[ITensor]:
+        self._settle()
+        return [self._of_value(value) for value in self._graph.outputs]
+
+    # Layers that were added one by one.
+
+    def _layers_made(self) -> Any:
+        if self._made is None:
+            self._made, self._parsed = _native.Layers(self._graph._data), len(self._graph.nodes)
+        return self._made
+
+    def _layers(self) -> list[ILayer]:
+        """Those that were parsed, then those that were added."""
+        parsed = self._graph.nodes[:self._parsed] if self._made else self._graph.nodes
+        added = range(self._made.count() if self._made else 0)
+        return [*(ILayer(self, node) for node in parsed), *(CLASSES[self._made.kind(i)](self, i) for i in added)]
+
+    def _settle(self) -> None:
+        if self._made:
+            self._made.settle()
+
+    def _of_operand(self, operand: Any) -> ITensor | None:
+        if operand is None:
+            return None
+        return ResultTensor(self, *operand) if isinstance(operand, tuple) else ITensor(self, Value(self._graph, operand))
+
+    def _of_value(self, value: Value) -> ITensor:
+        for layer in range(self._made.count() if self._made else 0):
+            for result in range(self._made.results(layer)):
+                if self._made.result(layer, result).key == value.ref.key:
+                    return ResultTensor(self, layer, result)
+        return ITensor(self, value)
 
     def _set_shape(self, tensor: ITensor, shape: tuple[int, ...]) -> None:
         dims = tensor._value.dims

@@ -19,6 +19,10 @@ class ITensor(Named):
     def __init__(self, network: Any, value: Value) -> None:
         self._network, self._value = network, value
 
+    def _operand(self) -> Any:
+        """As layers name where their operands come from."""
+        return self._value.ref
+
     @property
     def name(self) -> str: return self._value.name
 

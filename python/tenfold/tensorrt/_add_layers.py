@@ -1,0 +1,154 @@
+"""INetworkDefinition.add_*: forms of arguments. What a layer means is in tenfold/layers.h and below it."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenfold.tensorrt._enums import DataType
+from tenfold.tensorrt._layer_enums import (
+    CumulativeOperation, ElementWiseOperation, FillOperation, GatherMode, MatrixOperation, PoolingType, ReduceOperation, ScaleMode,
+    ScatterMode, TopKOperation, UnaryOperation,
+)
+from tenfold.tensorrt._layer_kinds import KINDS
+from tenfold.tensorrt._made_layer import CLASSES, to_native
+from tenfold.tensorrt._names import refused
+from tenfold.tensorrt._tensor import ITensor
+from tenfold.tensorrt._types import native_dtype
+
+_NOT_YET = ('loop', 'if_conditional', 'plugin', 'plugin_ext', 'plugin_v2', 'plugin_v3', 'assertion', 'ragged_softmax', 'dynamic_quantize',
+            'dynamic_quantize_v2', 'attention', 'attention_v2', 'rotary_embedding', 'kv_cache_update', 'moe', 'dist_collective', 'rnn_v2')
+
+
+class AddLayers:
+    """The network's methods that add layers. Each returns the layer, whose options may be set until the build."""
+
+    def _add(self, kind: str, *operands: Any, **options: Any) -> Any:
+        made: Any = self._layers_made()   # type: ignore[attr-defined]
+        title = ''.join(part.title() for part in kind.split('_'))
+        native = {name: to_native(KINDS[kind].options[name], value) for name, value in options.items() if value is not None}
+        number = made.add(kind, [self._operand(t) for t in operands], native, f'(Unnamed Layer* {made.count()}) [{title}]')
+        return CLASSES[kind](self, number)
+
+    def _operand(self, tensor: Any) -> Any:
+        if tensor is not None and not isinstance(tensor, ITensor):
+            raise TypeError(f'layers take tensors (get_output(0) of a layer, add_input()), got {type(tensor).__name__}')
+        return None if tensor is None else tensor._operand()
+
+    def add_input(self, name: str, dtype: DataType, shape: Sequence[int]) -> ITensor:
+        """-1: an extent that a profile decides."""
+        dims = [f'{name}_{i}' if extent == -1 else int(extent) for i, extent in enumerate(shape)]
+        return ITensor(self, self._graph.input(name, native_dtype(dtype), dims))   # type: ignore[attr-defined]
+
+    def add_activation(self, input: Any, type: Any) -> Any: return self._add('activation', input, type=type)
+    def add_cast(self, input: Any, to_type: DataType) -> Any: return self._add('cast', input, to_type=to_type)
+    def add_concatenation(self, inputs: Sequence[Any]) -> Any: return self._add('concatenation', *inputs)
+    def add_constant(self, shape: Sequence[int], weights: Any) -> Any: return self._add('constant', shape=shape, weights=weights)
+
+    def add_convolution_nd(self, input: Any, num_output_maps: int, kernel_shape: Sequence[int], kernel: Any, bias: Any = None) -> Any:
+        return self._add('convolution', input, num_output_maps=num_output_maps, kernel_size_nd=kernel_shape, kernel=kernel, bias=bias)
+
+    def add_deconvolution_nd(self, input: Any, num_output_maps: int, kernel_shape: Sequence[int], kernel: Any, bias: Any = None) -> Any:
+        return self._add('deconvolution', input, num_output_maps=num_output_maps, kernel_size_nd=kernel_shape, kernel=kernel, bias=bias)
+
+    def add_cumulative(self, input: Any, axis: Any, op: CumulativeOperation, exclusive: bool, reverse: bool) -> Any:
+        return self._add('cumulative', input, axis, op=op, exclusive=exclusive, reverse=reverse)
+
+    def add_dequantize(self, input: Any, scale: Any, output_type: DataType | None = None) -> Any:
+        return self._add('dequantize', input, scale, to_type=output_type)
+
+    def add_quantize(self, input: Any, scale: Any, output_type: DataType | None = None) -> Any:
+        return self._add('quantize', input, scale, to_type=output_type)
+
+    def add_einsum(self, inputs: Sequence[Any], equation: str) -> Any: return self._add('einsum', *inputs, equation=equation)
+
+    def add_elementwise(self, input1: Any, input2: Any, op: ElementWiseOperation) -> Any:
+        return self._add('elementwise', input1, input2, op=op)
+
+    def add_fill(self, shape: Sequence[int], op: FillOperation, output_type: DataType | None = None) -> Any:
+        return self._add('fill', shape=shape, op=op, to_type=output_type)
+
+    def add_fully_connected(self, input: Any, num_outputs: int, kernel: Any, bias: Any = None) -> Any:
+        return self._add('fully_connected', input, num_output_channels=num_outputs, kernel=kernel, bias=bias)
+
+    def add_gather(self, input: Any, indices: Any, axis: int) -> Any: return self._add('gather', input, indices, axis=axis)
+    def add_gather_v2(self, input: Any, indices: Any, mode: GatherMode) -> Any: return self._add('gather', input, indices, mode=mode)
+    def add_grid_sample(self, input: Any, grid: Any) -> Any: return self._add('grid_sample', input, grid)
+    def add_identity(self, input: Any) -> Any: return self._add('identity', input)
+
+    def add_lrn(self, input: Any, window: int, alpha: float, beta: float, k: float) -> Any:
+        return self._add('lrn', input, window_size=window, alpha=alpha, beta=beta, k=k)
+
+    def add_matrix_multiply(self, input0: Any, op0: MatrixOperation, input1: Any, op1: MatrixOperation) -> Any:
+        return self._add('matrix_multiply', input0, input1, op0=op0, op1=op1)
+
+    def add_nms(self, boxes: Any, scores: Any, max_output_boxes_per_class: Any, indices_type: DataType = DataType.INT32) -> Any:
+        self._only_i32(indices_type, 'add_nms()')
+        return self._add('nms', boxes, scores, max_output_boxes_per_class)
+
+    def add_non_zero(self, input: Any, indices_type: DataType = DataType.INT64) -> Any:
+        layer = self._add('non_zero', input)
+        return layer if indices_type == DataType.INT64 else self._add('cast', layer.get_output(0), to_type=indices_type)
+
+    def add_normalization(self, input: Any, scale: Any, bias: Any, axesMask: int) -> Any:
+        return self._add('normalization', input, scale, bias, axes=axesMask)
+
+    add_normalization_v2 = add_normalization
+
+    def add_one_hot(self, indices: Any, values: Any, depth: Any, axis: int) -> Any:
+        return self._add('one_hot', indices, values, depth, axis=axis)
+
+    def add_padding_nd(self, input: Any, pre_padding: Sequence[int], post_padding: Sequence[int]) -> Any:
+        return self._add('padding', input, pre_padding_nd=pre_padding, post_padding_nd=post_padding)
+
+    def add_parametric_relu(self, input: Any, slopes: Any) -> Any: return self._add('parametric_relu', input, slopes)
+
+    def add_pooling_nd(self, input: Any, type: PoolingType, window_size: Sequence[int]) -> Any:
+        return self._add('pooling', input, type=type, window_size_nd=window_size)
+
+    def add_reduce(self, input: Any, op: ReduceOperation, axes: int, keep_dims: bool) -> Any:
+        return self._add('reduce', input, op=op, axes=axes, keep_dims=keep_dims)
+
+    def add_resize(self, input: Any) -> Any: return self._add('resize', input)
+    def add_reverse_sequence(self, input: Any, sequence_lens: Any) -> Any: return self._add('reverse_sequence', input, sequence_lens)
+
+    def add_scale(self, input: Any, mode: ScaleMode, shift: Any = None, scale: Any = None, power: Any = None) -> Any:
+        return self._add('scale', input, mode=mode, shift=shift, scale=scale, power=power)
+
+    def add_scale_nd(self, input: Any, mode: ScaleMode, shift: Any = None, scale: Any = None, power: Any = None,
+                     channel_axis: int = 1) -> Any:
+        return self._add('scale', input, mode=mode, shift=shift, scale=scale, power=power, channel_axis=channel_axis)
+
+    def add_scatter(self, data: Any, indices: Any, updates: Any, mode: ScatterMode) -> Any:
+        return self._add('scatter', data, indices, updates, mode=mode)
+
+    def add_select(self, condition: Any, then_input: Any, else_input: Any) -> Any:
+        return self._add('select', condition, then_input, else_input)
+
+    def add_shape(self, input: Any) -> Any: return self._add('shape', input)
+    def add_shuffle(self, input: Any) -> Any: return self._add('shuffle', input)
+
+    def add_slice(self, input: Any, start: Sequence[int], shape: Sequence[int], stride: Sequence[int]) -> Any:
+        return self._add('slice', input, start=start, shape=shape, stride=stride)
+
+    def add_softmax(self, input: Any) -> Any: return self._add('softmax', input)
+    def add_squeeze(self, input: Any, axes: Any) -> Any: return self._add('squeeze', input, axes)
+    def add_unsqueeze(self, input: Any, axes: Any) -> Any: return self._add('unsqueeze', input, axes)
+
+    def add_topk(self, input: Any, op: TopKOperation, k: int, axes: int, indices_type: DataType = DataType.INT32) -> Any:
+        self._only_i32(indices_type, 'add_topk()')
+        return self._add('topk', input, op=op, k=k, axes=axes)
+
+    def add_unary(self, input: Any, op: UnaryOperation) -> Any: return self._add('unary', input, op=op)
+
+    add_convolution, add_deconvolution, add_padding, add_pooling = add_convolution_nd, add_deconvolution_nd, add_padding_nd, add_pooling_nd
+
+    @staticmethod
+    def _only_i32(kind: DataType, what: str) -> None:
+        if DataType(kind) != DataType.INT32:
+            raise refused(f'indices_type={kind} of {what}', 'indices are INT32: cast them')
+
+    @staticmethod
+    def _refuse_layer(name: str) -> None:
+        """Says of an add_* that is not there whether TensorRT has it."""
+        if name[4:] in _NOT_YET:
+            raise refused(f'{name}()', 'such layers are not there yet')

@@ -1,0 +1,95 @@
+"""Enumerations of layers, with the values of 10.16; 8.x's names are aliases."""
+from __future__ import annotations
+
+from tenfold.tensorrt._enums import Enum
+
+
+class LayerType(Enum):
+    (CONVOLUTION, CAST, ACTIVATION, POOLING, LRN, SCALE, SOFTMAX, DECONVOLUTION, CONCATENATION, ELEMENTWISE, PLUGIN, UNARY, PADDING,
+     SHUFFLE, REDUCE, TOPK, GATHER, MATRIX_MULTIPLY, RAGGED_SOFTMAX, CONSTANT, IDENTITY, PLUGIN_V2, SLICE, SHAPE, PARAMETRIC_RELU, RESIZE,
+     TRIP_LIMIT, RECURRENCE, ITERATOR, LOOP_OUTPUT, SELECT, FILL, QUANTIZE, DEQUANTIZE, CONDITION, CONDITIONAL_INPUT, CONDITIONAL_OUTPUT,
+     SCATTER, EINSUM, ASSERTION, ONE_HOT, NON_ZERO, GRID_SAMPLE, NMS, REVERSE_SEQUENCE, NORMALIZATION, PLUGIN_V3, SQUEEZE, UNSQUEEZE,
+     CUMULATIVE, DYNAMIC_QUANTIZE) = range(51)
+    FULLY_CONNECTED = 1000   # 8.x had another number for it, which is CAST's now
+
+
+class ActivationType(Enum):
+    (RELU, SIGMOID, TANH, LEAKY_RELU, ELU, SELU, SOFTSIGN, SOFTPLUS, CLIP, HARD_SIGMOID, SCALED_TANH, THRESHOLDED_RELU, GELU_ERF,
+     GELU_TANH) = range(14)
+
+
+class BoundingBoxFormat(Enum):
+    CORNER_PAIRS, CENTER_SIZES = range(2)
+
+
+class CumulativeOperation(Enum):
+    SUM = 0
+
+
+class ElementWiseOperation(Enum):
+    SUM, PROD, MAX, MIN, SUB, DIV, POW, FLOOR_DIV, AND, OR, XOR, EQUAL, GREATER, LESS = range(14)
+
+
+class FillOperation(Enum):
+    LINSPACE, RANDOM_UNIFORM, RANDOM_NORMAL = range(3)
+
+
+class GatherMode(Enum):
+    DEFAULT, ELEMENT, ND = range(3)
+
+
+class InterpolationMode(Enum):
+    NEAREST, LINEAR, CUBIC = range(3)
+
+
+class MatrixOperation(Enum):
+    NONE, TRANSPOSE, VECTOR = range(3)
+
+
+class PaddingMode(Enum):
+    EXPLICIT_ROUND_DOWN, EXPLICIT_ROUND_UP, SAME_UPPER, SAME_LOWER = range(4)
+
+
+class PoolingType(Enum):
+    MAX, AVERAGE, MAX_AVERAGE_BLEND = range(3)
+
+
+class ReduceOperation(Enum):
+    SUM, PROD, MAX, MIN, AVG, NONE = range(6)
+
+
+class ResizeCoordinateTransformation(Enum):
+    ALIGN_CORNERS, ASYMMETRIC, HALF_PIXEL = range(3)
+
+
+class ResizeRoundMode(Enum):
+    HALF_UP, HALF_DOWN, FLOOR, CEIL = range(4)
+
+
+class ResizeSelector(Enum):
+    FORMULA, UPPER = range(2)
+
+
+class SampleMode(Enum):
+    STRICT_BOUNDS, WRAP, CLAMP, FILL, REFLECT = range(5)
+    DEFAULT = STRICT_BOUNDS   # 8.x
+
+
+class ScaleMode(Enum):
+    UNIFORM, CHANNEL, ELEMENTWISE = range(3)
+
+
+class ScatterMode(Enum):
+    ELEMENT, ND = range(2)
+
+
+class TopKOperation(Enum):
+    MAX, MIN = range(2)
+
+
+class UnaryOperation(Enum):
+    (EXP, LOG, SQRT, RECIP, ABS, NEG, SIN, COS, TAN, SINH, COSH, ASIN, ACOS, ATAN, ASINH, ACOSH, ATANH, CEIL, FLOOR, ERF, NOT, SIGN, ROUND,
+     ISINF, ISNAN) = range(25)
+
+
+ResizeMode, SliceMode = InterpolationMode, SampleMode   # 8.x

@@ -1,0 +1,70 @@
+"""The kinds of layers: TensorRT's class, its LayerType, and what type each option has. Options and defaults are tenfold/layers.h's."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from tenfold.tensorrt import _layer_enums as e
+from tenfold.tensorrt._enums import DataType
+from tenfold.tensorrt._types import Dims
+from tenfold.tensorrt._weights import Weights
+
+_WINDOW: dict[str, Any] = {'stride_nd': Dims, 'pre_padding': Dims, 'post_padding': Dims, 'padding_mode': e.PaddingMode}
+_CONVOLUTION: dict[str, Any] = {**_WINDOW, 'num_output_maps': int, 'kernel_size_nd': Dims, 'dilation_nd': Dims, 'num_groups': int,
+                                'kernel': Weights, 'bias': Weights}
+
+
+class Kind(NamedTuple):
+    class_name: str
+    options: dict[str, Any]
+
+
+KINDS = {
+    'activation': Kind('IActivationLayer', {'type': e.ActivationType, 'alpha': float, 'beta': float}),
+    'cast': Kind('ICastLayer', {'to_type': DataType}),
+    'concatenation': Kind('IConcatenationLayer', {'axis': int}),
+    'constant': Kind('IConstantLayer', {'weights': Weights, 'shape': Dims}),
+    'convolution': Kind('IConvolutionLayer', _CONVOLUTION),
+    'cumulative': Kind('ICumulativeLayer', {'op': e.CumulativeOperation, 'exclusive': bool, 'reverse': bool}),
+    'deconvolution': Kind('IDeconvolutionLayer', _CONVOLUTION),
+    'dequantize': Kind('IDequantizeLayer', {'axis': int, 'to_type': DataType}),
+    'einsum': Kind('IEinsumLayer', {'equation': str}),
+    'elementwise': Kind('IElementWiseLayer', {'op': e.ElementWiseOperation}),
+    'fill': Kind('IFillLayer', {'shape': Dims, 'op': e.FillOperation, 'alpha': float, 'beta': float, 'to_type': DataType}),
+    'fully_connected': Kind('IFullyConnectedLayer', {'num_output_channels': int, 'kernel': Weights, 'bias': Weights}),
+    'gather': Kind('IGatherLayer', {'axis': int, 'mode': e.GatherMode, 'num_elementwise_dims': int}),
+    'grid_sample': Kind('IGridSampleLayer', {'interpolation_mode': e.InterpolationMode, 'align_corners': bool,
+                                             'sample_mode': e.SampleMode}),
+    'identity': Kind('IIdentityLayer', {'to_type': DataType}),
+    'lrn': Kind('ILRNLayer', {'window_size': int, 'alpha': float, 'beta': float, 'k': float}),
+    'matrix_multiply': Kind('IMatrixMultiplyLayer', {'op0': e.MatrixOperation, 'op1': e.MatrixOperation}),
+    'nms': Kind('INMSLayer', {'bounding_box_format': e.BoundingBoxFormat}),
+    'non_zero': Kind('INonZeroLayer', {}),
+    'normalization': Kind('INormalizationLayer', {'axes': int, 'epsilon': float, 'num_groups': int}),
+    'one_hot': Kind('IOneHotLayer', {'axis': int}),
+    'padding': Kind('IPaddingLayer', {'pre_padding_nd': Dims, 'post_padding_nd': Dims}),
+    'parametric_relu': Kind('IParametricReLULayer', {}),
+    'pooling': Kind('IPoolingLayer', {**_WINDOW, 'type': e.PoolingType, 'window_size_nd': Dims, 'blend_factor': float,
+                                      'average_count_excludes_padding': bool}),
+    'quantize': Kind('IQuantizeLayer', {'axis': int, 'to_type': DataType}),
+    'reduce': Kind('IReduceLayer', {'op': e.ReduceOperation, 'axes': int, 'keep_dims': bool}),
+    'resize': Kind('IResizeLayer', {
+        'shape': Dims, 'scales': list, 'resize_mode': e.InterpolationMode, 'coordinate_transformation': e.ResizeCoordinateTransformation,
+        'nearest_rounding': e.ResizeRoundMode, 'selector_for_single_pixel': e.ResizeSelector, 'cubic_coeff': float,
+        'exclude_outside': bool}),
+    'reverse_sequence': Kind('IReverseSequenceLayer', {'batch_axis': int, 'sequence_axis': int}),
+    'scale': Kind('IScaleLayer', {'mode': e.ScaleMode, 'channel_axis': int, 'shift': Weights, 'scale': Weights, 'power': Weights}),
+    'scatter': Kind('IScatterLayer', {'mode': e.ScatterMode, 'axis': int}),
+    'select': Kind('ISelectLayer', {}),
+    'shape': Kind('IShapeLayer', {}),
+    'shuffle': Kind('IShuffleLayer', {'first_transpose': Dims, 'reshape_dims': Dims, 'second_transpose': Dims,
+                                      'zero_is_placeholder': bool}),
+    'slice': Kind('ISliceLayer', {'start': Dims, 'shape': Dims, 'stride': Dims, 'mode': e.SampleMode}),
+    'softmax': Kind('ISoftMaxLayer', {'axes': int}),
+    'squeeze': Kind('ISqueezeLayer', {}),
+    'topk': Kind('ITopKLayer', {'op': e.TopKOperation, 'k': int, 'axes': int}),
+    'unary': Kind('IUnaryLayer', {'op': e.UnaryOperation}),
+    'unsqueeze': Kind('IUnsqueezeLayer', {}),
+}
+# 8.x's names of options in two dims, and one name for both sides of a padding.
+ALIASES = {'stride': ('stride_nd',), 'kernel_size': ('kernel_size_nd',), 'window_size': ('window_size_nd',), 'dilation': ('dilation_nd',),
+           'padding': ('pre_padding', 'post_padding'), 'padding_nd': ('pre_padding', 'post_padding')}

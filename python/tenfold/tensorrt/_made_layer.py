@@ -1,0 +1,134 @@
+"""Layers that were added one by one: their options, operands and results. A class for each kind, made from its table."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tenfold._network import Value
+from tenfold.tensorrt._enums import DataType
+from tenfold.tensorrt._layer import ILayer
+from tenfold.tensorrt._layer_enums import LayerType
+from tenfold.tensorrt._layer_kinds import ALIASES, KINDS
+from tenfold.tensorrt._names import refused
+from tenfold.tensorrt._tensor import ITensor
+from tenfold.tensorrt._types import Dims
+from tenfold.tensorrt._weights import Weights, array_of
+
+
+class ResultTensor(ITensor):
+    """A result of a layer, whatever is made anew below it."""
+
+    def __init__(self, network: Any, layer: int, result: int) -> None:
+        self._network, self._layer, self._result = network, layer, result
+
+    @property
+    def _value(self) -> Value:   # type: ignore[override]
+        return Value(self._network._graph, self._network._made.result(self._layer, self._result))
+
+    @property
+    def name(self) -> str: return self._value.name
+
+    @name.setter
+    def name(self, name: str) -> None: self._network._made.rename_result(self._layer, self._result, name)
+
+    @property
+    def is_network_input(self) -> bool: return False
+    @property
+    def is_network_output(self) -> bool: return self._network._made.is_output(self._layer, self._result)
+    def _operand(self) -> Any: return self._layer, self._result
+
+
+def to_native(kind: Any, value: Any) -> Any:
+    """An option as tenfold/layers.h has it."""
+    if kind is Weights:
+        return array_of(value)
+    if kind is Dims:
+        return [int(extent) for extent in (() if value is None else value)]
+    if kind is list:
+        return [float(each) for each in value]
+    if kind in (int, float, str):
+        return kind(value)
+    return int(bool(value)) if kind is bool else kind(value).name
+
+
+def from_native(kind: Any, value: Any) -> Any:
+    if kind is Weights:
+        return Weights(DataType.FLOAT) if value is None else Weights(value)
+    if kind is Dims:
+        return Dims(value)
+    if kind is bool:
+        return bool(value)
+    if kind is float:
+        return None if math.isnan(value) else value
+    return value if kind in (int, str, list) else kind[value] if value else None
+
+
+class MadeLayer(ILayer):
+    """`type` is the LayerType, but for activations and poolings, whose `type` is theirs, as in TensorRT."""
+
+    _kind = ''
+
+    def __init__(self, network: Any, number: int) -> None:
+        self._network, self._number = network, number
+
+    @property
+    def _made(self) -> Any: return self._network._made
+
+    @property
+    def name(self) -> str: return self._made.name(self._number)
+
+    @name.setter
+    def name(self, name: str) -> None: self._made.rename(self._number, name)
+
+    @property
+    def type(self) -> Any: return LayerType[self._kind.upper()]
+
+    @property
+    def op(self) -> Any: return self._kind
+
+    @property
+    def num_inputs(self) -> int: return len(self._made.operands(self._number))
+    @property
+    def num_outputs(self) -> int: return self._made.results(self._number)
+
+    def get_input(self, index: int) -> ITensor | None:
+        operands = self._made.operands(self._number)
+        return self._network._of_operand(operands[index]) if 0 <= index < len(operands) else None
+
+    def set_input(self, index: int, tensor: ITensor) -> None:
+        self._made.set_operand(self._number, index, self._network._operand(tensor))
+
+    def get_output(self, index: int) -> ITensor | None:
+        return ResultTensor(self._network, self._number, index) if 0 <= index < (1 if index == 0 else self.num_outputs) else None
+
+    def set_output_type(self, index: int, dtype: Any) -> None:
+        if 'to_type' not in KINDS[self._kind].options or index != 0:
+            raise refused(f"set_output_type({index}, {dtype}) of layer '{self.name}'", 'only layers that cast have one: add_cast()')
+        self._made.set(self._number, 'to_type', DataType(dtype).name)
+
+    def __repr__(self) -> str: return f'<{type(self).__name__} {self.name!r}>'
+
+
+def _option(name: str, kind: Any, also: tuple[str, ...] = ()) -> property:
+    def get(self: MadeLayer) -> Any: return from_native(kind, self._made.option(self._number, name))
+
+    def put(self: MadeLayer, value: Any) -> None:
+        native = to_native(kind, value)
+        for each in (name, *also):
+            self._made.set(self._number, each, native)
+        if name == 'reshape_dims':
+            self._made.set(self._number, 'has_reshape', 1)
+    return property(get, put)
+
+
+def _class_of(kind: str) -> type[MadeLayer]:
+    body: dict[str, Any] = {'_kind': kind, '__module__': 'tenfold.tensorrt'}
+    options = KINDS[kind].options
+    body.update({name: _option(name, of) for name, of in options.items()})
+    for alias, names in ALIASES.items():
+        if names[0] in options and alias not in options:
+            body[alias] = _option(names[0], options[names[0]], names[1:])
+    return type(KINDS[kind].class_name, (MadeLayer,), body)
+
+
+CLASSES = {kind: _class_of(kind) for kind in KINDS}

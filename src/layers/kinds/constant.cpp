@@ -1,0 +1,15 @@
+// IConstantLayer.
+#include "layers/layer.h"
+
+namespace tenfold::layers {
+namespace {
+
+Network::Tensors make(const LayerCall& call) { return {call.weights("weights", call.list("shape"))}; }
+
+}  // namespace
+
+LayerKind layer_constant() {
+  return {.name = "constant", .min_inputs = 0, .max_inputs = 0, .options = {{"weights", Tensor()}, {"shape", Shape{}}}, .make = make};
+}
+
+}  // namespace tenfold::layers

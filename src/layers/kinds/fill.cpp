@@ -1,0 +1,43 @@
+// IFillLayer. LINSPACE: alpha + beta * i, in one dim; RANDOM_UNIFORM: from alpha to beta; RANDOM_NORMAL: mean alpha, deviation beta. The
+// shape is the option, or operand 0; of LINSPACE, alpha and beta may be operands 1 and 2.
+#include "layers/layer.h"
+
+namespace tenfold::layers {
+namespace {
+
+NetworkTensor line(const LayerCall& call, DType type) {
+  const Shape& shape = call.list("shape");
+  if (!call.has(0) && shape.size() != 1) call.refuse(ErrorKind::unsupported, "LINSPACE has one dim here");
+  const NetworkTensor none = call.integers({});
+  const NetworkTensor count = call.has(0) ? call.node("Reshape", {call.as_i64(call.in(0)), none}) : call.integer(shape[0]);
+  const NetworkTensor places = call.net.cast(call.node("Range", {call.integer(0), count, call.integer(1)}), type);
+  const auto given = [&](int operand, const char* option) {
+    return call.has(operand) ? call.node("Reshape", {call.net.cast(call.in(operand), type), none}) : call.scalar(type, call.real(option));
+  };
+  return call.node("Add", {call.node("Mul", {places, given(2, "beta")}), given(1, "alpha")});
+}
+
+Network::Tensors make(const LayerCall& call) {
+  const DType type = dtype_of(call, call.text("to_type"));
+  const std::size_t op = call.choice("op", {"LINSPACE", "RANDOM_UNIFORM", "RANDOM_NORMAL"});
+  if (op == 0) return {line(call, type)};
+  if (call.has(0)) call.refuse(ErrorKind::unsupported, "random numbers need their shape as numbers");
+  const bool uniform = op == 1;
+  const NetworkTensor y = call.node(
+      uniform ? "RandomUniform" : "RandomNormal", {},
+      {{"shape", call.list("shape")}, {uniform ? "low" : "mean", call.real("alpha")}, {uniform ? "high" : "scale", call.real("beta")}});
+  return {type == DType::f32 ? y : call.net.cast(y, type)};
+}
+
+}  // namespace
+
+LayerKind layer_fill() {
+  return {
+      .name = "fill",
+      .min_inputs = 0,
+      .max_inputs = 3,
+      .options = {{"shape", Shape{}}, {"op", std::string("LINSPACE")}, {"alpha", 0.0f}, {"beta", 1.0f}, {"to_type", std::string("FLOAT")}},
+      .make = make};
+}
+
+}  // namespace tenfold::layers

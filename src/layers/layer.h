@@ -1,0 +1,75 @@
+// What a kind of layer is, and what it sees when it becomes nodes. It uses nothing but tenfold/network.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tenfold/error.h"
+#include "tenfold/layers.h"
+
+namespace tenfold::layers {
+
+class LayerCall {
+ public:
+  using Tensors = Network::Tensors;
+  LayerCall(Network& net, const std::string& name, const Tensors& in, const NetworkAttributes& options)
+      : net(net), name_(name), in_(in), options_(options) {}
+  Network& net;
+
+  bool has(int i) const { return static_cast<std::size_t>(i) < in_.size() && in_[static_cast<std::size_t>(i)].defined(); }
+  NetworkTensor in(int i) const;  // refuses the layer where it is missing
+  NetworkTensor maybe(int i) const { return has(i) ? in(i) : NetworkTensor{}; }
+  const Tensors& all() const { return in_; }
+  int rank(int i) const { return static_cast<int>(net.dims(in(i)).size()); }
+  DType dtype(int i) const { return net.dtype(in(i)); }
+  Shape known_shape(int i, const char* why) const;  // refuses extents that only a profile decides
+
+  std::int64_t number(const char* option) const { return std::get<std::int64_t>(get(option)); }
+  bool flag(const char* option) const { return number(option) != 0; }
+  float real(const char* option) const { return std::get<float>(get(option)); }
+  const std::string& text(const char* option) const { return std::get<std::string>(get(option)); }
+  const Shape& list(const char* option) const { return std::get<std::vector<std::int64_t>>(get(option)); }
+  const std::vector<float>& reals(const char* option) const { return std::get<std::vector<float>>(get(option)); }
+  const Tensor& tensor(const char* option) const { return std::get<Tensor>(get(option)); }
+  bool has_tensor(const char* option) const { return tensor(option).defined() && tensor(option).size() > 0; }
+  // One of the words, by its place; refuses others.
+  std::size_t choice(const char* option, std::initializer_list<const char*> words) const;
+  // The one axis, or all of them, that a mask of bits names.
+  std::int64_t axis(const char* option, int rank) const;
+  Shape axes(const char* option, int rank) const;
+
+  NetworkTensor node(const std::string& op, const Tensors& in, const NetworkAttributes& attributes = {}) const {
+    return nodes(op, in, 1, attributes)[0];
+  }
+  Tensors nodes(const std::string& op, const Tensors& in, int results, const NetworkAttributes& attributes = {}) const;
+  NetworkTensor weights(const char* option, const Shape& shape) const;  // a constant of the layer's, which can be refitted
+  NetworkTensor integers(const Shape& values) const;
+  NetworkTensor integer(std::int64_t value) const;
+  NetworkTensor scalar(DType dtype, float value) const;
+  NetworkTensor as_i64(NetworkTensor x) const { return net.dtype(x) == DType::i64 ? x : net.cast(x, DType::i64); }
+  [[noreturn]] void refuse(ErrorKind kind, const std::string& words) const { throw Error(kind, words); }  // Layers names the layer
+  [[noreturn]] void refuse(const std::string& words) const { refuse(ErrorKind::invalid_argument, words); }
+
+ private:
+  const NetworkAttribute& get(const char* option) const;
+  const std::string& name_;
+  const Tensors& in_;
+  const NetworkAttributes& options_;
+};
+
+// One file of kinds/ each; its name is the file's.
+struct LayerKind {
+  std::string name;
+  int min_inputs = 1, max_inputs = 1;  // -1: any number
+  NetworkAttributes options = {};      // names, types and defaults
+  Network::Tensors (*make)(const LayerCall&) = nullptr;
+};
+
+std::vector<LayerKind> all_kinds();  // written by cmake/registry.cmake
+
+DType dtype_of(const LayerCall& call, const std::string& name);  // "FLOAT", "HALF", ...
+// Attributes of a window over the spatial dims of operand 0: strides, dilations, pads.
+NetworkAttributes window_of(const LayerCall& call, const Shape& window);
+
+}  // namespace tenfold::layers

@@ -1,0 +1,97 @@
+// Layers on a Network: kinds, options that change late, what does not fit. What each kind computes is tested beside NumPy, by
+// python/tests/tensorrt_layers_test.py.
+#include "tenfold/layers.h"
+
+#include <gtest/gtest.h>
+
+#include "layers/layer.h"
+#include "tenfold/build.h"
+
+namespace tenfold {
+namespace {
+
+Tensor ones(const Shape& shape) {
+  Tensor t(DType::f32, shape);
+  for (std::int64_t i = 0; i < t.size(); ++i) t.mutable_data<float>()[i] = 1;
+  return t;
+}
+
+struct Small {
+  std::shared_ptr<Network> net = std::make_shared<Network>();
+  NetworkTensor x = net->input("x", DType::f32, {1, 1, 4, 4});
+  Layers layers{net};
+  std::int32_t conv = layers.add("convolution", {{.tensor = x}},
+                                 {{"num_output_maps", std::int64_t{1}}, {"kernel_size_nd", Shape{3, 3}}, {"kernel", ones({9})}}, "conv");
+  std::int32_t relu = layers.add("activation", {{.layer = conv}}, {{"type", std::string("RELU")}}, "relu");
+};
+
+std::string message(const std::function<void()>& act, ErrorKind kind) {
+  try {
+    act();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), kind) << e.what();
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(Layers, AreNodesWhoseOptionsMayChange) {
+  Small s;
+  s.layers.mark_output({.layer = s.relu}, "y");
+  EXPECT_EQ(s.net->describe(s.layers.result(s.relu, 0)), "f32[1,1,2,2]");
+  s.layers.set(s.conv, "pre_padding", Shape{1, 1});
+  s.layers.set(s.conv, "post_padding", Shape{1, 1});
+  s.layers.settle();
+  EXPECT_EQ(s.net->nodes().size(), 2u);
+  ASSERT_EQ(s.net->outputs().size(), 1u);
+  EXPECT_EQ(s.net->describe(s.net->outputs()[0]), "f32[1,1,4,4]");
+  Engine engine = build(*s.net, {.optimization_level = 0});
+  const auto context = engine.create_context();
+  Tensor x = ones({1, 1, 4, 4});
+  ASSERT_EQ(context->bind(0, x.mutable_raw(), x.bytes()).code, Status::ok);
+  Tensor y(DType::f32, {1, 1, 4, 4});
+  ASSERT_EQ(context->bind(1, y.mutable_raw(), y.bytes()).code, Status::ok);
+  ASSERT_EQ(context->run().code, Status::ok);
+  EXPECT_EQ(y.data<float>()[0], 4);
+  EXPECT_EQ(y.data<float>()[5], 9);
+}
+
+TEST(Layers, KeepTheirWeightsNames) {
+  Small s;
+  for (std::int64_t stride = 1; stride < 4; ++stride) {
+    s.layers.set(s.conv, "stride_nd", Shape{stride, stride});
+    s.layers.settle();
+    const NetworkTensor kernel = s.net->node(s.net->nodes()[0]).inputs[1];
+    EXPECT_EQ(s.net->name(kernel), "conv.kernel");
+  }
+}
+
+TEST(Layers, TellWhatDoesNotFit) {
+  Small s;
+  EXPECT_EQ(message(
+                [&] {
+                  s.layers.set(s.conv, "stride", Shape{1, 1});
+                },
+                ErrorKind::invalid_argument),
+            "layer 'conv' (convolution) has no option 'stride'");
+  EXPECT_EQ(message([&] { s.layers.set(s.conv, "stride_nd", 1.0f); }, ErrorKind::invalid_argument),
+            "layer 'conv' (convolution): option 'stride_nd' has another type");
+  s.layers.set(s.conv, "stride_nd", Shape{1});
+  EXPECT_EQ(message([&] { s.layers.settle(); }, ErrorKind::invalid_argument),
+            "layer 'conv' (convolution): stride_nd has 1 numbers for 2 spatial dimensions");
+  s.layers.set(s.conv, "stride_nd", Shape{});
+  s.layers.set_operand(s.conv, 0, {.layer = s.relu});
+  EXPECT_EQ(message([&] { s.layers.settle(); }, ErrorKind::invalid_argument), "layer 'conv' reads its own result, by way of others");
+  EXPECT_EQ(message([&] { s.layers.add("no such", {}); }, ErrorKind::invalid_argument), "there is no kind of layer 'no such'");
+  EXPECT_EQ(message([&] { s.layers.add("unary", {}); }, ErrorKind::invalid_argument), "layer 'unary_2' (unary) has 0 operands");
+  EXPECT_EQ(message([&] { s.layers.add("unary", {{.layer = 7}}); }, ErrorKind::invalid_argument),
+            "layer 'unary_2': there is no layer 7 to read from");
+}
+
+TEST(Layers, EveryKindIsNamedAsItsFile) {
+  EXPECT_GE(Layers::kinds().size(), 39u);
+  for (const layers::LayerKind& kind : layers::all_kinds()) EXPECT_EQ(Layers::options_of(kind.name).size(), kind.options.size());
+}
+
+}  // namespace
+}  // namespace tenfold

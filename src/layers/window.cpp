@@ -1,0 +1,31 @@
+// Windows of convolutions and poolings: strides, dilations, and TensorRT's ways of padding as ONNX has them.
+#include "layers/layer.h"
+
+namespace tenfold::layers {
+
+NetworkAttributes window_of(const LayerCall& call, const Shape& window) {
+  const auto n = static_cast<std::size_t>(call.rank(0) - 2);
+  const auto of_option = [&](const char* option, std::int64_t fallback) {
+    Shape list = call.list(option);
+    if (list.empty()) list.assign(n, fallback);
+    if (list.size() != n)
+      call.refuse(std::string(option) + " has " + std::to_string(list.size()) + " numbers for " + std::to_string(n) +
+                  " spatial dimensions");
+    return list;
+  };
+  if (window.size() != n)
+    call.refuse("the window has " + std::to_string(window.size()) + " numbers for " + std::to_string(n) + " spatial dimensions");
+  const Shape strides = of_option("stride_nd", 1), before = of_option("pre_padding", 0);
+  Shape after = of_option("post_padding", 0), pads = before;
+  NetworkAttributes made{{"strides", strides}, {"kernel_shape", window}};
+  switch (call.choice("padding_mode", {"EXPLICIT_ROUND_DOWN", "EXPLICIT_ROUND_UP", "SAME_UPPER", "SAME_LOWER"})) {
+    case 2: made["auto_pad"] = std::string("SAME_UPPER"); return made;
+    case 3: made["auto_pad"] = std::string("SAME_LOWER"); return made;
+    default: break;
+  }
+  pads.insert(pads.end(), after.begin(), after.end());
+  made["pads"] = pads;
+  return made;
+}
+
+}  // namespace tenfold::layers
