@@ -149,7 +149,7 @@ class Refused(Config):
         self.refused(AttributeError, ["'IPluginV3'", 'OnnxParser'], lambda: trt.IPluginV3)
         self.refused(AttributeError, ["'no_such_field'", 'set_flag'], lambda: self.config.no_such_field)
         self.refused(AttributeError, ["'max_workspace_sise'", 'max_workspace_size'], setattr, self.config, 'max_workspace_sise', 1)
-        self.refused(AttributeError, ['add_convolution_nd', 'tenfold.Network'], lambda: self.builder.create_network().add_convolution_nd)
+        self.refused(tenfold.Unsupported, 'add_loop()', lambda: self.builder.create_network().add_loop)
         self.assertFalse(hasattr(self.config, 'no_other_field'))
         self.refused(TypeError, 'logger', trt.Builder, print)
         self.refused(NotImplementedError, 'log(severity, message)', trt.ILogger().log, trt.ILogger.INFO, 'x')

@@ -282,7 +282,8 @@ class Kinds(Layers):
         halves = IMAGE.reshape(2, 2, -1)
         halves = ((halves - halves.mean(2, keepdims=True)) / np.sqrt(halves.var(2, keepdims=True) + 1e-5)).reshape(IMAGE.shape)
         truths = [(2 * IMAGE + 1) ** 2, 2 * k * IMAGE + k, IMAGE * IMAGE[0],
-                  runtime('LRN', [IMAGE], size=3, alpha=0.1, beta=0.75, bias=2.0), centred / np.sqrt(IMAGE.var((1, 2, 3), keepdims=True) + 1e-3) * k - k, halves * k - k]
+                  runtime('LRN', [IMAGE], size=3, alpha=0.1, beta=0.75, bias=2.0),
+                  centred / np.sqrt(IMAGE.var((1, 2, 3), keepdims=True) + 1e-3) * k - k, halves * k - k]
         for array, truth in zip(found, truths, strict=True):
             self.near(array, truth, 1e-4)
 

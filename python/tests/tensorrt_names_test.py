@@ -40,6 +40,8 @@ def classes():
 def members(kind):
     if issubclass(kind, enum.Enum):
         return set(kind.__members__)
+    if issubclass(kind, trt.ILayer) and kind is not trt.ILayer:   # what all layers have is told once
+        return {name for name in vars(kind) if not name.startswith('_')}
     return {name for name in dir(kind) if not name.startswith('_')} - (set(dir(bytes)) if issubclass(kind, bytes) else set())
 
 
