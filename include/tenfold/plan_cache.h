@@ -5,9 +5,11 @@
 // answer, and is replaced. A key that comes from elsewhere (a server's own) works as well. Thread safe; processes share a folder.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "tenfold/engine.h"
@@ -51,8 +53,14 @@ class TENFOLD_API PlanCache {
 // The key of a model for a configuration. Weights in files of their own count, too. What is a callback, a log, a progress bar or a
 // timing cache does not. In the builder library.
 TENFOLD_API std::string plan_key(const std::string& onnx_path, const BuildConfig& config);
+// The same of a model in memory: the key of a file with these bytes, if its weights lie in it. Weights elsewhere are looked for in
+// config.external_data_dirs only.
+TENFOLD_API std::string plan_key(std::span<const std::byte> onnx, const BuildConfig& config);
 // build_file(), unless the cache has the plan. `cached`: whether it had.
 TENFOLD_API Engine build_file(const std::string& onnx_path, const BuildConfig& config, const PlanCache& cache,
                               const std::string& name = "", bool* cached = nullptr);
+// build_bytes() in the same way: a model in memory and a file of the same bytes share a plan. The bytes are read until this returns.
+TENFOLD_API Engine build_bytes(std::span<const std::byte> onnx, const BuildConfig& config, const PlanCache& cache,
+                               const std::string& name = "", bool* cached = nullptr);
 
 }  // namespace tenfold

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "bytes.h"
 #include "errors.h"
 #include "options.h"
 #include "runner.h"
@@ -13,13 +14,19 @@
 namespace tenfold::python {
 namespace {
 
-nb::object build_cached(const PlanCache& cache, nb::handle path, const nb::dict& keywords) {
+nb::object build_cached(const PlanCache& cache, nb::handle model, const nb::dict& keywords) {
   BuildConfig config;
   const auto callbacks = std::make_shared<Callbacks>();
   read_options(keywords, config, callbacks, "build");
-  const std::string file = text_of(path);
   bool cached = false;
-  auto made = callbacks->run([&] { return std::optional(build_file(file, config, cache, "", &cached)); });
+  std::optional<Engine> made;
+  if (is_path(model)) {
+    const std::string file = text_of(model);
+    made = callbacks->run([&] { return std::optional(build_file(file, config, cache, "", &cached)); });
+  } else {
+    const Bytes bytes(model);
+    made = callbacks->run([&] { return std::optional(build_bytes(bytes.span(), config, cache, "", &cached)); });
+  }
   return nb::make_tuple(PyEngine{std::make_shared<EngineState>(std::move(*made))}, cached);
 }
 
@@ -38,7 +45,8 @@ void bind_plan_cache(nb::module_& m) {
           nb::sig("def __init__(self, folder: str | os.PathLike[str] | None = None, most_bytes: int = 0) -> None"))
       .def_prop_ro("folder", &PlanCache::folder)
       .def("clear", &PlanCache::clear, "Removes all plans; how many.")
-      .def("build", &build_cached, nb::arg("path"), nb::arg("options"), "The engine of a model's file, and whether its plan was there.");
+      .def("build", &build_cached, nb::arg("model"), nb::arg("options"),
+           "The engine of a model (a path, or bytes), and whether its plan was there.");
 }
 
 }  // namespace tenfold::python

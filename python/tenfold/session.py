@@ -13,7 +13,7 @@ from typing import Any
 
 from tenfold import _native, errors
 from tenfold._build import _model, bindings, build
-from tenfold._device import devices
+from tenfold._device import devices, put_device
 from tenfold._engine import Engine
 from tenfold._registry import put_plugins
 from tenfold._session_types import IOBinding, ModelMetadata, NodeArg, OrtValue, RunOptions, SessionOptions
@@ -120,10 +120,10 @@ class Session:
         raise failure or errors.InvalidArgument('the session has no provider')
 
     def _cached(self, config: dict[str, Any]) -> Engine:
-        if isinstance(self._model, (str, os.PathLike)):
-            engine, _ = self._cache.build(self._model, put_plugins(config))   # type: ignore[union-attr]
-            return Engine(engine)
-        raise errors.InvalidArgument('cache_dir needs the path of a model: a plan is found again by its file')
+        if isinstance(self._model, _native.NetworkData):
+            raise errors.InvalidArgument('cache_dir needs a path, bytes or an onnx.ModelProto: a Network has no bytes to find its plan by')
+        engine, _ = self._cache.build(self._model, put_plugins(put_device(config)))   # type: ignore[union-attr]
+        return Engine(engine)
 
     def _any_engine(self) -> Engine:
         with self._lock:

@@ -120,6 +120,30 @@ class Own(Case):
         s.run(None, {'x': batch(2)})
         self.assertEqual(len([f for f in os.listdir(cache) if f.endswith('.plan')]), 2)
 
+    def test_plans_of_bytes_are_kept_and_never_mistaken(self):
+        onnx.save(tanh_model(), self.path('m.onnx'))
+        cache, data = self.path('cache'), tanh_model().SerializeToString()
+
+        def plans():
+            return len([f for f in os.listdir(cache) if f.endswith('.plan')])
+
+        def answer(given, rows=1, **options):
+            s = tenfold.Session(given, providers=['CPUExecutionProvider'], tune='never', cache_dir=cache, **options)
+            self.near(s.run(None, {'x': batch(rows)})[0], truth(batch(rows)))
+        for given in (data, bytearray(data), tanh_model(), self.path('m.onnx')):
+            answer(given)
+            self.assertEqual(plans(), 1)
+        answer(data, 2)
+        self.assertEqual(plans(), 2, 'another shape is another plan')
+        answer(data, tf32=False)
+        self.assertEqual(plans(), 3, 'another option is another plan')
+        image = np.random.default_rng(1).standard_normal((1, 3, 8, 8)).astype(np.float32)
+        other = tenfold.Session(conv_model(), providers=['CPUExecutionProvider'], tune='never', tf32=False, cache_dir=cache)
+        self.near(other.run(['mean'], {'image': image})[0], session(onnxruntime, conv_model()).run(['mean'], {'image': image})[0])
+        self.assertEqual(plans(), 4, 'another model is another plan')
+        self.refused(tenfold.InvalidArgument, 'Network', tenfold.Session(tenfold.Network.read(data), providers=['CPUExecutionProvider'],
+                                                                         cache_dir=cache).run, None, {'x': batch()})
+
     def test_profiles_are_written(self):
         options = tenfold.onnxruntime.SessionOptions()
         options.enable_profiling, options.profile_file_prefix = True, self.path('profile')

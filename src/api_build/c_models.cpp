@@ -81,6 +81,17 @@ extern "C" tenfold_status tenfold_plan_cache_build_file(const tenfold_plan_cache
     return built;
   });
 }
+extern "C" tenfold_status tenfold_plan_cache_build_bytes(const tenfold_plan_cache* cache, const void* onnx, size_t bytes,
+                                                         const tenfold_build_config* config, const char* name, tenfold_engine** engine,
+                                                         int32_t* cached) {
+  return make_engine(engine, [&] {
+    bool known = false;
+    const std::span model(&need(static_cast<const std::byte*>(onnx), "the model"), bytes);
+    Engine built = build_bytes(model, config_of(config), need(cache, "the cache").cache, name ? name : "", &known);
+    if (cached) *cached = known;
+    return built;
+  });
+}
 extern "C" tenfold_status tenfold_plan_cache_create_compatible(const char* folder, int64_t most_bytes, tenfold_plan_cache** cache) {
   return guarded([&] {
     PlanCacheOptions options{.folder = folder ? folder : ""};

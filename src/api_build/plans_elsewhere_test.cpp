@@ -162,6 +162,35 @@ TEST(PlanCache, BuildsOnce) {
   EXPECT_EQ(cache.clear(), 2);
 }
 
+std::vector<std::byte> bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  return {begin, begin + text.size()};
+}
+
+TEST(PlanCache, BytesAndAFileOfThemShareAPlan) {
+  const Folder folder;
+  const PlanCache cache({.folder = folder.path});
+  std::vector<std::byte> bytes = bytes_of(kRelu);
+  bool cached = true;
+  expect_relu(build_bytes(bytes, plain(), cache, "", &cached));
+  EXPECT_FALSE(cached);
+  expect_relu(build_bytes(bytes, plain(), cache, "", &cached));
+  EXPECT_TRUE(cached);
+  expect_relu(build_file(kRelu, plain(), cache, "", &cached));
+  EXPECT_TRUE(cached);
+  BuildConfig other = plain();
+  other.tf32 = false;
+  build_bytes(bytes, other, cache, "", &cached);
+  EXPECT_FALSE(cached) << "another option is another plan";
+  const std::string key = plan_key(bytes, plain());
+  bytes.pop_back();
+  EXPECT_NE(plan_key(bytes, plain()), key) << "other bytes are another model";
+  EXPECT_EQ(kind_of([&] { build_bytes(bytes, plain(), cache); }), ErrorKind::invalid_model);
+  EXPECT_EQ(cache.clear(), 2) << "what failed is not kept";
+}
+
 TEST(PlanCache, AKeyIsInItsEntry) {
   const Folder folder;
   const PlanCache cache({.folder = folder.path});

@@ -127,27 +127,25 @@ std::string plugins_text(const Plugins* plugins) {
   return out;
 }
 
-}  // namespace
-
-std::string plan_key(const std::string& path, const BuildConfig& config) {
+std::string key_of(std::span<const std::byte> model, std::vector<std::filesystem::path> folders, const BuildConfig& config) {
   require(!config.choose_tactic, ErrorKind::invalid_argument,
           "what choose_tactic() will answer is not known before a build: such builds have no key for a cache");
-  const auto model = MappedFile::open(path);
-  std::vector<std::filesystem::path> folders{std::filesystem::absolute(path).parent_path()};
   folders.insert(folders.end(), config.external_data_dirs.begin(), config.external_data_dirs.end());
   const backends::DeviceInfo device =
       backends::open_backend(config.device, config.cpu_features, runtime::runtime_of(config.runtime)->impl().shared)->info();
-  return cat("tenfold ", version(), "\nmodel ", builder::hash_of(model->bytes()),
-             external_files(model->bytes(), folders), "\ndevice ", device.kind, " ", device.name, " ", device.features, " sm_", device.arch,
-             " ", device.libraries, " ", device.l1_bytes, " ", device.l2_bytes, " ", device.l3_bytes, options_text(config),
-             plugins_text(config.plugins.get()));
+  return cat("tenfold ", version(), "\nmodel ", builder::hash_of(model), external_files(model, folders), "\ndevice ", device.kind, " ",
+             device.name, " ", device.features, " sm_", device.arch, " ", device.libraries, " ", device.l1_bytes, " ", device.l2_bytes, " ",
+             device.l3_bytes, options_text(config), plugins_text(config.plugins.get()));
 }
 
-Engine build_file(const std::string& path, const BuildConfig& config, const PlanCache& cache, const std::string& name, bool* cached) {
+// The engine stored under this key, or what `build` makes.
+template <class Build>
+Engine built_once(const std::string& key, const BuildConfig& config, const PlanCache& cache, const std::string& name, bool* cached,
+                  const Build& build) {
   if (cached) *cached = true;
   const auto make = [&] {
     if (cached) *cached = false;
-    return build_file(path, config);
+    return build();
   };
   const LoadOptions load{.cpu_features = config.cpu_features,
                          .device = config.device,
@@ -156,7 +154,25 @@ Engine build_file(const std::string& path, const BuildConfig& config, const Plan
                          .plugins = config.plugins,
                          .log = config.log,
                          .runtime = config.runtime};
-  return cache.get(plan_key(path, config), make, load, name);
+  return cache.get(key, make, load, name);
+}
+
+}  // namespace
+
+std::string plan_key(const std::string& path, const BuildConfig& config) {
+  const auto model = MappedFile::open(path);
+  return key_of(model->bytes(), {std::filesystem::absolute(path).parent_path()}, config);
+}
+
+std::string plan_key(std::span<const std::byte> onnx, const BuildConfig& config) { return key_of(onnx, {}, config); }
+
+Engine build_file(const std::string& path, const BuildConfig& config, const PlanCache& cache, const std::string& name, bool* cached) {
+  return built_once(plan_key(path, config), config, cache, name, cached, [&] { return build_file(path, config); });
+}
+
+Engine build_bytes(std::span<const std::byte> onnx, const BuildConfig& config, const PlanCache& cache, const std::string& name,
+                   bool* cached) {
+  return built_once(plan_key(onnx, config), config, cache, name, cached, [&] { return build_bytes(onnx, config); });
 }
 
 Rung model_rung(const std::string& path, const BuildConfig& config, const PlanCache* cache) {

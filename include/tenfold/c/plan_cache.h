@@ -32,6 +32,10 @@ TENFOLD_API tenfold_status tenfold_plan_key(const char* onnx_path, const tenfold
 TENFOLD_API tenfold_status tenfold_plan_cache_build_file(const tenfold_plan_cache* cache, const char* onnx_path,
                                                          const tenfold_build_config* config, const char* name,
                                                          tenfold_engine** engine, int32_t* cached);
+/* tenfold-builder: the same of a model in memory, whose bytes are read until this returns; a file of the same bytes has the same plan. */
+TENFOLD_API tenfold_status tenfold_plan_cache_build_bytes(const tenfold_plan_cache* cache, const void* onnx, size_t bytes,
+                                                          const tenfold_build_config* config, const char* name,
+                                                          tenfold_engine** engine, int32_t* cached);
 
 #ifdef __cplusplus
 }
