@@ -61,6 +61,12 @@ METHODS = {
        'set_input_shape': 'tenfold_context_set_shape'},
     'Ladder': {'engine': 'tenfold_ladder_open', 'failures': 'tenfold_ladder_failure_info', 'hand_on': 'tenfold_ladder_hand_on',
                'open': 'tenfold_ladder_open', 'restart': 'tenfold_ladder_restart', 'rung': 'tenfold_ladder_open'},
+    'Layers': {name: f'tenfold_layers_{name}' for name in
+               ('add', 'is_output', 'mark_output', 'option', 'rename', 'rename_result', 'result', 'set', 'set_operand', 'settle',
+                'unmark_output')}
+    | {name: 'tenfold_layers_info' for name in ('count', 'name', 'operands')}
+    | {'kind': 'tenfold_layers_info', 'kinds': 'tenfold_layers_kind', 'options_of': 'tenfold_layers_option',
+       'results': 'tenfold_layers_result'},
     'ModelError': {'problems': 'tenfold_last_problems'},
     'Network': {name: NODE for name in
                 ('activation', 'add_node', 'cast', 'concatenation', 'convolution', 'deconvolution', 'dequantize', 'elementwise', 'gather',

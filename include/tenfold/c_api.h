@@ -17,6 +17,7 @@
 #include "tenfold/c/engine.h"
 #include "tenfold/c/inspect.h"
 #include "tenfold/c/ladder.h"
+#include "tenfold/c/layers.h" /* tenfold-builder */
 #include "tenfold/c/log.h"
 #include "tenfold/c/model_error.h" /* tenfold-builder */
 #include "tenfold/c/network.h"     /* tenfold-builder */

@@ -34,8 +34,12 @@ tenfold_status edit(tenfold_network* network, Act act) {
   return guarded([&] { act(need(network, "the network"), *network->network); });
 }
 
+static_assert(std::variant_size_v<NetworkAttribute> == TENFOLD_ATTRIBUTE_TENSOR + 1);
+
+}  // namespace
+
 // The attribute as the caller's struct; texts and lists lie in the network's copy of the node, a tensor becomes the caller's.
-tenfold_attribute told(tenfold_network& net, const std::string& name, const NetworkAttribute& value, tenfold_data** tensor) {
+tenfold_attribute tenfold::c::told(tenfold_network& net, const std::string& name, const NetworkAttribute& value, tenfold_data** tensor) {
   tenfold_attribute a{};
   a.name = name.c_str(), a.kind = static_cast<std::int32_t>(value.index()), a.count = 1;
   const auto list = [&](const auto& all, auto& to) { to = all.data(), a.count = all.size(); };
@@ -59,10 +63,6 @@ tenfold_attribute told(tenfold_network& net, const std::string& name, const Netw
   }
   return a;
 }
-static_assert(std::variant_size_v<NetworkAttribute> == TENFOLD_ATTRIBUTE_TENSOR + 1);
-
-}  // namespace
-
 extern "C" tenfold_status tenfold_network_read(const char* path, const tenfold_build_config* config, tenfold_network** network) {
   return guarded([&] {
     need(network, "the place for the network") =

@@ -6,6 +6,7 @@
 
 #include "layers/layer.h"
 #include "tenfold/build.h"
+#include "tenfold/c/layers.h"
 
 namespace tenfold {
 namespace {
@@ -91,6 +92,55 @@ TEST(Layers, TellWhatDoesNotFit) {
 TEST(Layers, EveryKindIsNamedAsItsFile) {
   EXPECT_GE(Layers::kinds().size(), 39u);
   for (const layers::LayerKind& kind : layers::all_kinds()) EXPECT_EQ(Layers::options_of(kind.name).size(), kind.options.size());
+}
+
+TEST(Layers, InC) {
+  tenfold_network* net = nullptr;
+  ASSERT_EQ(tenfold_network_create("c", &net), TENFOLD_OK);
+  const std::int64_t dims[] = {2, 3};
+  tenfold_layer_operand x{-1, 0, -1};
+  ASSERT_EQ(tenfold_network_input(net, "x", "f32", dims, nullptr, 2, &x.value), TENFOLD_OK);
+  tenfold_layers* layers = nullptr;
+  ASSERT_EQ(tenfold_layers_create(net, &layers), TENFOLD_OK);
+  const char* op = "MAX";
+  tenfold_attribute option{};
+  option.struct_size = sizeof option, option.name = "op", option.kind = TENFOLD_ATTRIBUTE_STRING, option.strings = &op, option.count = 1;
+  std::int32_t reduce = -1, count = 0;
+  ASSERT_EQ(tenfold_layers_add(layers, "reduce", "least", &x, 1, &option, 1, &reduce), TENFOLD_OK) << tenfold_last_error();
+  tenfold_value y = -1;
+  EXPECT_EQ(tenfold_layers_result(layers, reduce, 0, &y, &count), TENFOLD_INVALID_ARGUMENT);
+  EXPECT_STREQ(tenfold_last_error(), "layer 'least' (reduce): axes names no dimension");
+  const std::int64_t axes = 2;
+  option = {}, option.struct_size = sizeof option, option.name = "axes", option.kind = TENFOLD_ATTRIBUTE_INT, option.ints = &axes;
+  ASSERT_EQ(tenfold_layers_set(layers, reduce, &option), TENFOLD_OK);
+  ASSERT_EQ(tenfold_layers_mark_output(layers, {reduce, 0, -1}, "y"), TENFOLD_OK) << tenfold_last_error();
+  EXPECT_EQ(tenfold_layers_is_output(layers, reduce, 0), 1);
+  ASSERT_EQ(tenfold_layers_result(layers, reduce, 0, &y, &count), TENFOLD_OK);
+  tenfold_value_info value{};
+  value.struct_size = sizeof value;
+  ASSERT_EQ(tenfold_network_value(net, y, &value), TENFOLD_OK);
+  EXPECT_STREQ(value.type, "f32[2]");
+  EXPECT_EQ(count, 1);
+  tenfold_layer_info info{};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(tenfold_layers_info(layers, reduce, &info), TENFOLD_OK);
+  EXPECT_STREQ(info.kind, "reduce");
+  EXPECT_EQ(info.operand_count, 1);
+  EXPECT_EQ(info.operands[0].value, x.value);
+  EXPECT_EQ(tenfold_layers_info(layers, 1, &info), TENFOLD_INVALID_ARGUMENT);
+  tenfold_data* tensor = nullptr;
+  ASSERT_EQ(tenfold_layers_option(layers, reduce, "op", &option, &tensor), TENFOLD_OK);
+  EXPECT_STREQ(option.strings[0], "MAX");
+  ASSERT_EQ(tenfold_layers_rename(layers, reduce, "most"), TENFOLD_OK);
+  ASSERT_EQ(tenfold_layers_rename_result(layers, reduce, 0, "z"), TENFOLD_OK);
+  ASSERT_EQ(tenfold_layers_set_operand(layers, reduce, 0, x), TENFOLD_OK);
+  ASSERT_EQ(tenfold_layers_settle(layers), TENFOLD_OK);
+  ASSERT_EQ(tenfold_layers_unmark_output(layers, "z"), TENFOLD_OK) << tenfold_last_error();
+  EXPECT_STREQ(tenfold_layers_kind(0), "activation");
+  EXPECT_EQ(tenfold_layers_kind(1000), nullptr);
+  EXPECT_EQ(tenfold_layers_settle(nullptr), TENFOLD_INVALID_ARGUMENT);
+  tenfold_layers_free(layers);
+  tenfold_network_free(net);
 }
 
 }  // namespace
