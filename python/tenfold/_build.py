@@ -72,7 +72,9 @@ def weights(path: str | os.PathLike[str], **options: Unpack[BuildOptions]) -> di
 
 
 def bindings(model: Any, **options: Unpack[BuildOptions]) -> list[_native.Binding]:
-    """Inputs and outputs of a model, without a build."""
+    """Inputs and outputs of a model (a path, bytes, an onnx.ModelProto), without a build."""
+    if isinstance(model, Network):
+        raise TypeError('a Network tells its inputs and outputs itself; bindings() takes a path, bytes or an onnx.ModelProto')
     return _native.model_bindings(_model(model), put_plugins(dict(options)))
 
 

@@ -15,6 +15,7 @@ from tenfold import _native, errors
 from tenfold._build import _model, bindings, build
 from tenfold._device import devices, put_device
 from tenfold._engine import Engine
+from tenfold._network import Network
 from tenfold._registry import put_plugins
 from tenfold._session_types import IOBinding, ModelMetadata, NodeArg, OrtValue, RunOptions, SessionOptions
 
@@ -41,6 +42,8 @@ class Session:
     def __init__(self, path_or_bytes: Any, sess_options: SessionOptions | None = None, providers: Sequence[Any] | None = None,
                  provider_options: Sequence[dict[str, Any]] | None = None, *, tune: str = 'now', cache_dir: str | None = None,
                  **options: Any) -> None:
+        if isinstance(path_or_bytes, Network):
+            raise TypeError('a session takes a path, bytes of an ONNX file or an onnx.ModelProto; tenfold.build() takes a Network')
         if tune not in ('now', 'never'):
             later = ' (tuning in the background is not there yet)' if tune == 'background' else ''
             raise errors.InvalidArgument(f"tune is 'now' or 'never', got {tune!r}{later}")
@@ -120,8 +123,6 @@ class Session:
         raise failure or errors.InvalidArgument('the session has no provider')
 
     def _cached(self, config: dict[str, Any]) -> Engine:
-        if isinstance(self._model, _native.NetworkData):
-            raise errors.InvalidArgument('cache_dir needs a path, bytes or an onnx.ModelProto: a Network has no bytes to find its plan by')
         engine, _ = self._cache.build(self._model, put_plugins(put_device(config)))   # type: ignore[union-attr]
         return Engine(engine)
 

@@ -141,8 +141,8 @@ class Own(Case):
         other = tenfold.Session(conv_model(), providers=['CPUExecutionProvider'], tune='never', tf32=False, cache_dir=cache)
         self.near(other.run(['mean'], {'image': image})[0], session(onnxruntime, conv_model()).run(['mean'], {'image': image})[0])
         self.assertEqual(plans(), 4, 'another model is another plan')
-        self.refused(tenfold.InvalidArgument, 'Network', tenfold.Session(tenfold.Network.read(data), providers=['CPUExecutionProvider'],
-                                                                         cache_dir=cache).run, None, {'x': batch()})
+        for function in (tenfold.Session, tenfold.bindings):
+            self.refused(TypeError, 'Network', function, tenfold.Network.read(data))
 
     def test_profiles_are_written(self):
         options = tenfold.onnxruntime.SessionOptions()
