@@ -108,7 +108,8 @@ class Flags(Config):
 
     def test_every_flag_has_an_effect_or_a_word(self):
         from tenfold.tensorrt import _flags
-        parts = [set(_flags.FIELDS), set(_flags.REFITTABLE), set(_flags.QUANTISED), set(_flags.NO_EFFECT), set(_flags.REFUSED)]
+        parts = [set(_flags.FIELDS), set(_flags.REFITTABLE), set(_flags.QUANTISED), set(_flags.SELECTING), set(_flags.NO_EFFECT),
+                 set(_flags.REFUSED)]
         self.assertEqual(set.union(*parts), set(trt.BuilderFlag))
         self.assertEqual(sum(map(len, parts)), len(trt.BuilderFlag))
         for flag in _flags.REFUSED:
@@ -206,6 +207,8 @@ class Progress(Config):
     def test_phases_begin_and_end(self):
         self.config.builder_optimization_level = 1
         self.config.progress_monitor = steps = Steps()
+        self.config.hardware_compatibility_level = trt.HardwareCompatibilityLevel.NONE
+        self.assertIs(self.config.progress_monitor, steps)
         self.options()
         self.assertEqual((steps.heard[0][0], steps.heard[-1][0]), ('start', 'finish'))
         at, phase = 0, None

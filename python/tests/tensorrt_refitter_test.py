@@ -38,6 +38,28 @@ class Refitting(Case):
         self.assertTrue(again.set_input_shape('x', x.shape) and again.execute_v2([x.ctypes.data, y.ctypes.data]))
         self.near(y, np.tanh(x @ (2 * WEIGHTS)), 1e-3)
 
+    def test_layers_that_were_added(self):
+        builder = trt.Builder(self.logger)
+        network, config = builder.create_network(), builder.create_builder_config()
+        config.builder_optimization_level = 0
+        config.set_flag(trt.BuilderFlag.REFIT)
+        image, kernel = np.ones((1, 1, 3, 3), np.float32), np.ones((2, 1, 3, 3), np.float32)
+        conv = network.add_convolution_nd(network.add_input('x', trt.float32, image.shape), 2, (3, 3), kernel, np.zeros(2, np.float32))
+        conv.name, conv.get_output(0).name = 'first', 'y'
+        network.mark_output(conv.get_output(0))
+        engine = builder.build_engine(network, config)
+        refitter = trt.Refitter(engine, self.logger)
+        roles = dict(zip(*refitter.get_all()[::-1]))
+        self.assertEqual(roles, {trt.WeightsRole.KERNEL: 'first', trt.WeightsRole.BIAS: 'first'})
+        self.assertEqual(refitter.get_missing(), ([], []))
+        self.assertTrue(refitter.set_weights('first', trt.WeightsRole.KERNEL, trt.Weights(2 * kernel)))
+        self.assertTrue(refitter.set_weights('first', trt.WeightsRole.BIAS, np.float32([0, 5])))
+        self.assertFalse(refitter.set_weights('second', trt.WeightsRole.KERNEL, kernel))
+        self.assertFalse(refitter.set_weights('first', trt.WeightsRole.ANY, kernel))
+        self.assertIn('WeightsRole.KERNEL', self.logger.errors[-1])
+        self.assertTrue(refitter.refit_cuda_engine(), self.logger.errors)
+        self.near(engine._engine(image).ravel(), [18, 23])
+
     def test_what_does_not_fit(self):
         refitter = trt.Refitter(self.engine, self.logger)
         for name, weights, word in (('v', WEIGHTS, "'v'"), ('w', WEIGHTS[:2], '(2, 4)')):

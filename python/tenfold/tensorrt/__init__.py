@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenfold.tensorrt._algorithms import IAlgorithm, IAlgorithmContext, IAlgorithmSelector, IAlgorithmVariant
 from tenfold.tensorrt._allocator import IDebugListener, IOutputAllocator, IProfiler, Profiler
 from tenfold.tensorrt._builder import Builder
 from tenfold.tensorrt._config import IBuilderConfig
@@ -32,7 +33,7 @@ from tenfold.tensorrt._parser import OnnxParser, ParserError
 from tenfold.tensorrt._profile import IOptimizationProfile
 from tenfold.tensorrt._progress import IProgressMonitor
 from tenfold.tensorrt._recorder import IErrorRecorder
-from tenfold.tensorrt._refitter import Refitter
+from tenfold.tensorrt._refitter import Refitter, WeightsRole
 from tenfold.tensorrt._runtime import Runtime
 from tenfold.tensorrt._serialization import IRuntimeConfig, ISerializationConfig
 from tenfold.tensorrt._streams import IStreamReader, IStreamReaderV2, IStreamWriter
@@ -55,6 +56,7 @@ def init_libnvinfer_plugins(logger: Any, namespace: str) -> Any:
 
 
 __all__ = [
+    'IAlgorithm', 'IAlgorithmContext', 'IAlgorithmSelector', 'IAlgorithmVariant', 'WeightsRole',
     'ActivationType', 'BoundingBoxFormat', 'Builder', 'BuilderFlag', 'CumulativeOperation', 'DataType', 'DeviceType', 'Dims', 'DimsHW',
     'ElementWiseOperation', 'EngineCapability', 'EngineInspector', 'ErrorCode', 'ErrorCodeTRT', 'ExecutionContextAllocationStrategy',
     'FillOperation', 'GatherMode', 'HardwareCompatibilityLevel', 'IBuilderConfig', 'ICudaEngine', 'IDebugListener', 'IErrorRecorder',

@@ -133,8 +133,13 @@ class Builder(Builder7):
         if any(config.get_flag(f) for f in QUANTISED) and not any(layer.op in _QUANTISING for layer in network):
             say_once(self._logger, 'INT8 and FP8 concern models that are quantised (Q/DQ nodes), which this one is not: it stays as it is')
         progress, finish = watched(config.progress_monitor)
+        selection = config._selection()
         try:
-            return build(network._graph, log=native_log(self._logger), progress=progress, **_options(network, config))
+            engine = build(network._graph, log=native_log(self._logger), progress=progress, choose_tactic=selection,
+                           **_options(network, config))
+            if selection:
+                selection.report()
+            return engine
         except Error as error:
             fail(self._logger, error)
             return None

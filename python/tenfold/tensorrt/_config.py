@@ -6,6 +6,7 @@ from typing import Any
 from tenfold import _native
 from tenfold.errors import Error
 from tenfold.tensorrt import _config_fixed
+from tenfold.tensorrt._algorithms import IAlgorithmSelector, Selection
 from tenfold.tensorrt._enums import BuilderFlag, HardwareCompatibilityLevel, MemoryPoolType, TacticSource
 from tenfold.tensorrt._flags import FIELDS, NO_EFFECT, REFITTABLE, REFUSED
 from tenfold.tensorrt._logger import ILogger, fail, say_once
@@ -33,6 +34,7 @@ class IBuilderConfig(_config_fixed.Fixed):
         self._sources = _all_sources()
         self._cache: ITimingCache | None = None
         self.progress_monitor = None
+        self.algorithm_selector = None
         self._level = HardwareCompatibilityLevel.NONE
 
     # Flags.
@@ -155,7 +157,6 @@ class IBuilderConfig(_config_fixed.Fixed):
 
     @hardware_compatibility_level.setter
     def hardware_compatibility_level(self, level: HardwareCompatibilityLevel) -> None:
-        self.progress_monitor = None
         self._level = HardwareCompatibilityLevel(level)
 
     @property
@@ -166,6 +167,19 @@ class IBuilderConfig(_config_fixed.Fixed):
         if monitor is not None and not isinstance(monitor, IProgressMonitor):
             raise TypeError(f'a progress monitor derives from trt.IProgressMonitor, got {type(monitor).__name__}')
         self._monitor = monitor
+
+    @property
+    def algorithm_selector(self) -> IAlgorithmSelector | None: return self._selector
+
+    @algorithm_selector.setter
+    def algorithm_selector(self, selector: IAlgorithmSelector | None) -> None:
+        if selector is not None and not isinstance(selector, IAlgorithmSelector):
+            raise TypeError(f'an algorithm selector derives from trt.IAlgorithmSelector, got {type(selector).__name__}')
+        self._selector = selector
+
+    def _selection(self) -> Selection | None:
+        """Of one build."""
+        return Selection(self._selector, self.get_flag(BuilderFlag.REJECT_EMPTY_ALGORITHMS)) if self._selector else None
 
     def _native(self) -> dict[str, Any]:
         """Fields of BuildConfig."""

@@ -30,7 +30,6 @@ class Fixed(Named):
     engine_capability = _only('engine_capability', EngineCapability.STANDARD,
                               'there is no safety runtime and no DLA')
     int8_calibrator = _only('int8_calibrator', None, 'there is no calibration yet: give it a model that is quantised (Q/DQ nodes)')
-    algorithm_selector = _only('algorithm_selector', None, 'it is not there yet; tenfold.build(choose_tactic=) has one')
     quantization_flags = _only('quantization_flags', 0, 'there is no calibration yet')
 
     max_aux_streams = noted('max_aux_streams', -1, 'a run uses the stream that it is given')

@@ -10,6 +10,7 @@ FIELDS = {F.FP16: 'fp16', F.BF16: 'bf16', F.TF32: 'tf32', F.VERSION_COMPATIBLE: 
           F.ERROR_ON_TIMING_CACHE_MISS: 'error_on_cache_miss'}
 REFITTABLE = (F.REFIT, F.REFIT_IDENTICAL)
 QUANTISED = (F.INT8, F.FP8)
+SELECTING = (F.REJECT_EMPTY_ALGORITHMS,)   # beside an algorithm selector
 
 # These permit or ask for what does not arise here; that is said once.
 NO_EFFECT = {
@@ -20,7 +21,6 @@ NO_EFFECT = {
     F.OBEY_PRECISION_CONSTRAINTS: 'layers have no precisions of their own yet',
     F.PREFER_PRECISION_CONSTRAINTS: 'layers have no precisions of their own yet',
     F.DIRECT_IO: 'inputs and outputs are linear always',
-    F.REJECT_EMPTY_ALGORITHMS: 'there is no algorithm selector yet',
     F.EXCLUDE_LEAN_RUNTIME: 'plans hold no runtime',
     F.DISABLE_COMPILATION_CACHE: 'a timing cache holds no code',
     F.INT4: 'there are no plug-ins yet',

@@ -5,13 +5,26 @@ from typing import Any
 
 from tenfold.errors import Error
 from tenfold.tensorrt._engine import ICudaEngine
+from tenfold.tensorrt._enums import Enum
 from tenfold.tensorrt._logger import ILogger, fail, need_logger
 from tenfold.tensorrt._recorder import Recording, plain
 from tenfold.tensorrt._types import Dims
+from tenfold.tensorrt._weights import Weights
+
+
+class WeightsRole(Enum):
+    KERNEL, BIAS, SHIFT, SCALE, CONSTANT, ANY = range(6)
+
+
+# What layers that were added one by one call their weights: LAYER.kernel.
+_ROLES = {'kernel': WeightsRole.KERNEL, 'bias': WeightsRole.BIAS, 'shift': WeightsRole.SHIFT, 'scale': WeightsRole.SCALE,
+          'weights': WeightsRole.CONSTANT}
+_ENDINGS = {role: ending for ending, role in _ROLES.items()}
 
 
 class Refitter(Recording):
-    """Weights by the names that the ONNX file gives them, for engines that were built with BuilderFlag.REFIT."""
+    """Weights by the names that the ONNX file gives them, or by layer and role where layers were added one by one, for engines that were
+    built with BuilderFlag.REFIT."""
 
     def __init__(self, engine: ICudaEngine, logger: ILogger) -> None:
         if not isinstance(engine, ICudaEngine):
@@ -46,6 +59,24 @@ class Refitter(Recording):
             return False
         self._given[name] = array
         return True
+
+    def get_all(self) -> tuple[list[str], list[WeightsRole]]:
+        """Layers and roles of what set_weights() takes."""
+        parts = [name.rpartition('.') for name in self._weights()]
+        found = [(layer, _ROLES[ending]) for layer, _, ending in parts if layer and ending in _ROLES]
+        return [layer for layer, _ in found], [role for _, role in found]
+
+    def get_missing(self) -> tuple[list[str], list[WeightsRole]]:
+        """None: what is not given keeps its value."""
+        return [], []
+
+    def set_weights(self, layer_name: str, role: WeightsRole, weights: Any) -> bool:
+        """Of a layer that was added by that name."""
+        role = WeightsRole(role)
+        if role not in _ENDINGS:
+            fail(self._logger, f'set_weights(): layers have no weights of {role}; there are {", ".join(map(str, _ENDINGS))}')
+            return False
+        return self.set_named_weights(f'{layer_name}.{_ENDINGS[role]}', weights.numpy() if isinstance(weights, Weights) else weights)
 
     def unset_named_weights(self, weights_name: str) -> bool: return self._given.pop(weights_name, None) is not None
 

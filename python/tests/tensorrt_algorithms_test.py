@@ -1,0 +1,73 @@
+"""tenfold.tensorrt's IAlgorithmSelector: what may be taken is taken, recorded and taken again."""
+import unittest
+
+from case import Case, tanh_model
+from tensorrt_case import Lines
+
+import tenfold.tensorrt as trt
+
+
+class Selecting(Case):
+    def build(self, selector, level=1, reject=False):
+        self.logger = Lines()
+        builder = trt.Builder(self.logger)
+        network, config, profile = builder.create_network(), builder.create_builder_config(), builder.create_optimization_profile()
+        self.assertTrue(trt.OnnxParser(network, self.logger).parse(tanh_model().SerializeToString()))
+        profile.set_shape('x', (1, 6), (4, 6), (8, 6))
+        config.add_optimization_profile(profile)
+        config.builder_optimization_level = level
+        config.algorithm_selector = selector
+        if reject:
+            config.set_flag(trt.BuilderFlag.REJECT_EMPTY_ALGORITHMS)
+        return builder.build_engine(network, config)
+
+    def test_what_was_taken_is_taken_again(self):
+        class Slowest(trt.IAlgorithmSelector):
+            def select_algorithms(self, context, choices):
+                return [max(range(len(choices)), key=lambda i: choices[i].timing_msec)]
+
+            def report_algorithms(self, contexts, choices):
+                self.taken = {c.problem: a.algorithm_variant for c, a in zip(contexts, choices, strict=True)}
+                self.names = [a.tactic_name for a in choices]
+        slow = Slowest()
+        engine = self.build(slow)
+        self.assertIsNotNone(engine, self.logger.errors)
+        self.assertTrue(slow.taken)
+
+        class Again(trt.IAlgorithmSelector):
+            def select_algorithms(self, context, choices):
+                wanted = slow.taken.get(context.problem)
+                found = [i for i, a in enumerate(choices) if a.algorithm_variant == wanted]
+                assert wanted is None or found, (context, choices)
+                return found or range(len(choices))
+
+            def report_algorithms(self, contexts, choices):
+                self.taken = {c.problem: a.algorithm_variant for c, a in zip(contexts, choices, strict=True)}
+        again = Again()
+        self.assertIsNotNone(self.build(again), self.logger.errors)
+        self.assertEqual({p: again.taken[p] for p in slow.taken}, slow.taken)
+
+    def test_nothing_left(self):
+        class Nothing(trt.IAlgorithmSelector):
+            def select_algorithms(self, context, choices):
+                return []
+        self.assertIsNotNone(self.build(Nothing()))
+        self.assertIsNone(self.build(Nothing(), reject=True))
+        self.assertIn('REJECT_EMPTY_ALGORITHMS', self.logger.errors[-1])
+
+    def test_faults(self):
+        class Wrong(trt.IAlgorithmSelector):
+            def select_algorithms(self, context, choices):
+                return [len(choices)]
+
+        class Raises(trt.IAlgorithmSelector):
+            def select_algorithms(self, context, choices):
+                raise KeyError(context.name)
+        self.assertIsNone(self.build(Wrong()))
+        self.assertIn('select_algorithms() gave', self.logger.errors[-1])
+        self.refused(KeyError, '', self.build, Raises())
+        self.refused(TypeError, 'IAlgorithmSelector', self.build, print)
+
+
+if __name__ == '__main__':
+    unittest.main()
