@@ -5,19 +5,9 @@ import unittest
 import numpy as np
 import pycuda_case
 from case import PROFILE, QUICK, WEIGHTS, Case, batch, tanh_engine, tanh_model, truth
+from gpu_case import ON_GPU, cupy, torch
 
 import tenfold
-
-try:
-    import torch
-except ImportError:
-    torch = None
-try:
-    import cupy
-except ImportError:
-    cupy = None
-del os.environ['TENFOLD_DEVICE']   # what case.py chose
-ON_GPU = any(d.device.startswith('cuda') for d in tenfold.devices())
 
 
 def gpu_engine():

@@ -1,22 +1,14 @@
 """Tactics in Python on a GPU: torch, Triton, CuPy and addresses, recorded once and replayed; left out where they, or a GPU, are missing."""
-import os
 import unittest
 
 import numpy as np
 import plugins_case
 from case import batch
+from gpu_case import ON_GPU, cupy, torch
 from plugins_case import build, model_of, only, snake_truth
 
 import tenfold
 
-try:
-    import torch
-except ImportError:
-    torch = None
-try:
-    import cupy
-except ImportError:
-    cupy = None
 try:
     import triton
     import triton.language as tl
@@ -29,8 +21,6 @@ try:
         tl.store(out + i, v + s * s / alpha, mask=i < n)
 except ImportError:
     triton = None
-os.environ.pop('TENFOLD_DEVICE', None)   # what case.py chose
-ON_GPU = any(d.device.startswith('cuda') for d in tenfold.devices())
 
 
 @unittest.skipUnless(ON_GPU, tenfold.why_no_gpu())

@@ -227,6 +227,29 @@ class Tactics(Plugged):
         gc.collect()
 
 
+    def test_one_more_than_the_limits(self):
+        snake = self.snake()
+        for i in range(17):
+            @snake.tactic('cpu', name=f't{i}')
+            def _(out, x, alpha):
+                out[:] = x
+        self.refused(tenfold.Unsupported, 'at most 16 tactics', build, model_of('Snake'))
+
+    def test_many_operands(self):
+        @plugins.op('com.example::Total')
+        def total(*xs):
+            return sum(xs)
+
+        @total.tactic('cpu')
+        def fast(out, *xs):
+            out[:] = sum(xs)
+        for count, kernel in ((15, 'fast'), (16, 'fast'), (17, 'reference'), (64, 'reference')):
+            engine = build(model_of('Total', ('x',) * count), choose_tactic=only('fast'))
+            self.assertIn(kernel, engine.inspect())
+            self.near(engine(batch()), count * batch(), 1e-4)
+        self.refused(tenfold.InvalidModel, '64', build, model_of('Total', ('x',) * 65))
+
+
 class Graphs(Plugged):
     def test_it_fuses_and_plans_do_not_need_it(self):
         @plugins.graph('com.example::Scaled', factor=2.0)

@@ -1,8 +1,8 @@
 """tenfold.tensorrt's IAlgorithmSelector: what may be taken is taken, recorded and taken again."""
 import unittest
 
-from case import Case, tanh_model
-from tensorrt_case import Lines
+from case import Case
+from tensorrt_case import Lines, tanh_build
 
 import tenfold.tensorrt as trt
 
@@ -10,12 +10,7 @@ import tenfold.tensorrt as trt
 class Selecting(Case):
     def build(self, selector, level=1, reject=False):
         self.logger = Lines()
-        builder = trt.Builder(self.logger)
-        network, config, profile = builder.create_network(), builder.create_builder_config(), builder.create_optimization_profile()
-        self.assertTrue(trt.OnnxParser(network, self.logger).parse(tanh_model().SerializeToString()))
-        profile.set_shape('x', (1, 6), (4, 6), (8, 6))
-        config.add_optimization_profile(profile)
-        config.builder_optimization_level = level
+        builder, network, config = tanh_build(self.logger, level)
         config.algorithm_selector = selector
         if reject:
             config.set_flag(trt.BuilderFlag.REJECT_EMPTY_ALGORITHMS)

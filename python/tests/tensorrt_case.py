@@ -1,4 +1,6 @@
 """What the tests of TensorRT's names share: a logger that keeps its lines, and models as networks."""
+from case import tanh_model
+
 import tenfold.tensorrt as trt
 
 
@@ -27,3 +29,13 @@ def parsed(logger, proto, flags=0):
     parser = trt.OnnxParser(network, logger)
     assert parser.parse(proto.SerializeToString()), [str(parser.get_error(i)) for i in range(parser.num_errors)]
     return network
+
+
+def tanh_build(logger, level=0):
+    """A builder, the network of tanh_model() and a configuration with its profile."""
+    builder = trt.Builder(logger)
+    config, profile = builder.create_builder_config(), builder.create_optimization_profile()
+    profile.set_shape('x', (1, 6), (4, 6), (8, 6))
+    config.add_optimization_profile(profile)
+    config.builder_optimization_level = level
+    return builder, parsed(logger, tanh_model()), config

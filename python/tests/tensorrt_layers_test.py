@@ -1,118 +1,15 @@
-"""tenfold.tensorrt's networks made layer by layer: every kind, options that change late, and what does not fit. The truth is NumPy's, or
-ONNX Runtime's where NumPy has no such operator."""
+"""tenfold.tensorrt's layers one by one: arithmetic, shapes, places, types. The truth is NumPy's. Those of images:
+tensorrt_image_layers_test.py."""
 import math
 import unittest
 
 import numpy as np
-import onnxruntime
-from case import Case, TensorProto, helper, model, tanh_model
-from tensorrt_case import Lines
+from layers_case import IMAGE, RANDOM, ROWS, Layers
 
-import tenfold
 import tenfold.tensorrt as trt
-
-RANDOM = np.random.default_rng(3)
-IMAGE = RANDOM.standard_normal((2, 4, 7, 6)).astype(np.float32)
-ROWS = RANDOM.standard_normal((3, 5)).astype(np.float32)
-
-
-def runtime(op, inputs, count=1, opset=21, **attributes):
-    """What ONNX Runtime computes for one node."""
-    names = [f'i{n}' if x is not None else '' for n, x in enumerate(inputs)]
-    proto = model([helper.make_node(op, names, [f'o{n}' for n in range(count)], **attributes)],
-                  [(n, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape) for n, x in zip(names, inputs) if n],
-                  [(f'o{n}', TensorProto.FLOAT, None) for n in range(count)], opset=opset)
-    session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=['CPUExecutionProvider'])
-    found = session.run(None, {n: x for n, x in zip(names, inputs) if n})
-    return found[0] if count == 1 else found
-
-
-class Layers(Case):
-    def setUp(self):
-        super().setUp()
-        self.logger = Lines()
-        self.builder = trt.Builder(self.logger)
-        self.network = self.builder.create_network()
-
-    def input(self, array, name='x', shape=None):
-        kinds = {np.dtype(trt.nptype(k)): k for k in (trt.float32, trt.int32, trt.int64, trt.bool, trt.int8, trt.uint8)}
-        tensor = self.network.add_input(name, kinds[array.dtype], array.shape if shape is None else shape)
-        self.arrays = {**getattr(self, 'arrays', {}), name: np.ascontiguousarray(array)}
-        return tensor
-
-    def results(self, *layers):
-        """Of the layers' first results, or of tensors, as the built network computes them."""
-        tensors = [t if isinstance(t, trt.ITensor) else t.get_output(0) for t in layers]
-        for tensor in tensors:
-            self.network.mark_output(tensor)
-        config = self.builder.create_builder_config()
-        config.builder_optimization_level = 0
-        config.clear_flag(trt.BuilderFlag.TF32)
-        if any(-1 in t.shape for t in (self.network.get_input(i) for i in range(self.network.num_inputs))):
-            profile = self.builder.create_optimization_profile()
-            for name, x in self.arrays.items():
-                profile.set_shape(name, x.shape, x.shape, x.shape)
-            config.add_optimization_profile(profile)
-        engine = self.builder.build_engine_with_config(self.network, config)
-        self.assertIsNotNone(engine, self.logger.errors)
-        given = {name: x for name, x in getattr(self, 'arrays', {}).items() if name in list(engine)}
-        found = engine._engine({n: x for n, x in given.items()})
-        return [found[t.name] if isinstance(found, dict) else found for t in tensors]
-
-    def check(self, layer, wanted, tolerance=1e-5):
-        (found,) = self.results(layer)
-        self.assertEqual(found.shape, np.shape(wanted))
-        self.assertEqual(tuple(layer.get_output(0).shape) if not isinstance(layer, trt.ITensor) else found.shape, found.shape)
-        self.near(found, wanted, tolerance)
-        return found
 
 
 class Kinds(Layers):
-    def test_convolution_and_its_options(self):
-        w, b = RANDOM.standard_normal((6, 2, 3, 2)).astype(np.float32), RANDOM.standard_normal(6).astype(np.float32)
-        conv = self.network.add_convolution_nd(self.input(IMAGE), 6, (3, 2), w, b)
-        conv.num_groups = 2
-        self.assertEqual(conv.get_output(0).shape, (2, 6, 5, 5))
-        conv.stride_nd, conv.padding_nd, conv.dilation_nd = (2, 1), (1, 2), (1, 2)
-        self.assertEqual((conv.stride, conv.pre_padding, conv.kernel_size_nd, conv.num_output_maps), ((2, 1), (1, 2), (3, 2), 6))
-        self.check(conv, runtime('Conv', [IMAGE, w, b], strides=[2, 1], pads=[1, 2, 1, 2], dilations=[1, 2], group=2), 1e-4)
-
-    def test_same_padding_and_no_bias(self):
-        w = RANDOM.standard_normal((3, 4, 3, 2)).astype(np.float32)
-        conv = self.network.add_convolution(self.input(IMAGE), 3, (3, 2), w)
-        conv.padding_mode, conv.stride = trt.PaddingMode.SAME_UPPER, (2, 2)
-        self.check(conv, runtime('Conv', [IMAGE, w], strides=[2, 2], auto_pad='SAME_UPPER'), 1e-4)
-
-    def test_a_kernel_that_is_a_tensor(self):
-        w = RANDOM.standard_normal((3, 4, 1, 1)).astype(np.float32)
-        conv = self.network.add_convolution_nd(self.input(IMAGE), 3, (1, 1), trt.Weights(trt.float32))
-        conv.set_input(1, self.input(w, 'w'))
-        self.check(conv, runtime('Conv', [IMAGE, w]), 1e-4)
-
-    def test_deconvolution(self):
-        w, b = RANDOM.standard_normal((4, 3, 2, 2)).astype(np.float32), RANDOM.standard_normal(3).astype(np.float32)
-        up = self.network.add_deconvolution_nd(self.input(IMAGE), 3, (2, 2), w, b)
-        up.stride_nd = (2, 2)
-        self.check(up, runtime('ConvTranspose', [IMAGE, w, b], strides=[2, 2]), 1e-4)
-
-    def test_poolings(self):
-        x = self.input(IMAGE)
-        most = self.network.add_pooling_nd(x, trt.PoolingType.MAX, (3, 2))
-        mean = self.network.add_pooling(x, trt.PoolingType.AVERAGE, (3, 2))
-        both = self.network.add_pooling_nd(x, trt.PoolingType.MAX_AVERAGE_BLEND, (3, 2))
-        up = self.network.add_pooling_nd(x, trt.PoolingType.MAX, (3, 4))
-        for pool in (most, mean, both):
-            pool.stride_nd = (2, 2)
-        mean.padding_nd, mean.average_count_excludes_padding, both.blend_factor = (1, 1), False, 0.25
-        up.stride_nd, up.padding_mode = (3, 3), trt.PaddingMode.EXPLICIT_ROUND_UP
-        self.assertEqual((mean.type, mean.window_size, mean.average_count_excludes_padding), (trt.PoolingType.AVERAGE, (3, 2), False))
-        top = runtime('MaxPool', [IMAGE], kernel_shape=[3, 2], strides=[2, 2])
-        average = runtime('AveragePool', [IMAGE], kernel_shape=[3, 2], strides=[2, 2])
-        wanted = [top, runtime('AveragePool', [IMAGE], kernel_shape=[3, 2], strides=[2, 2], pads=[1] * 4, count_include_pad=1),
-                  0.75 * top + 0.25 * average, runtime('MaxPool', [IMAGE], kernel_shape=[3, 4], strides=[3, 3], ceil_mode=1)]
-        for found, truth in zip(self.results(most, mean, both, up), wanted, strict=True):
-            self.near(found, truth)
-
     def test_activations(self):
         x, t = self.input(ROWS), trt.ActivationType
         erf = np.vectorize(math.erf)
@@ -266,44 +163,6 @@ class Kinds(Layers):
         for array, truth in zip(found, truths, strict=True):
             self.near(array, truth)
 
-    def test_scale_and_normalisations(self):
-        x, n = self.input(IMAGE), self.network
-        c = np.arange(1, 5, dtype=np.float32)
-        squared = n.add_scale(x, trt.ScaleMode.UNIFORM, np.float32([1]), np.float32([2]), np.float32([2]))
-        channel = n.add_scale(x, trt.ScaleMode.CHANNEL, c, 2 * c)
-        each = n.add_scale_nd(x, trt.ScaleMode.ELEMENTWISE, scale=IMAGE[0])
-        lrn = n.add_lrn(x, 3, 0.1, 0.75, 2)
-        s, b = n.add_constant((1, 4, 1, 1), c).get_output(0), n.add_constant((1, 4, 1, 1), -c).get_output(0)
-        norm, group = n.add_normalization(x, s, b, 0b1110), n.add_normalization(x, s, b, 0)
-        norm.epsilon, group.num_groups = 1e-3, 2
-        found = self.results(squared, channel, each, lrn, norm, group)
-        k = c.reshape(1, 4, 1, 1)
-        centred = IMAGE - IMAGE.mean((1, 2, 3), keepdims=True)
-        halves = IMAGE.reshape(2, 2, -1)
-        halves = ((halves - halves.mean(2, keepdims=True)) / np.sqrt(halves.var(2, keepdims=True) + 1e-5)).reshape(IMAGE.shape)
-        truths = [(2 * IMAGE + 1) ** 2, 2 * k * IMAGE + k, IMAGE * IMAGE[0],
-                  runtime('LRN', [IMAGE], size=3, alpha=0.1, beta=0.75, bias=2.0),
-                  centred / np.sqrt(IMAGE.var((1, 2, 3), keepdims=True) + 1e-3) * k - k, halves * k - k]
-        for array, truth in zip(found, truths, strict=True):
-            self.near(array, truth, 1e-4)
-
-    def test_resize(self):
-        x, n = self.input(IMAGE), self.network
-        layers = [n.add_resize(x) for _ in range(3)]
-        layers[0].scales = [1, 1, 2, 2]
-        layers[1].shape, layers[1].resize_mode = (2, 4, 9, 5), trt.InterpolationMode.LINEAR
-        layers[1].coordinate_transformation = trt.ResizeCoordinateTransformation.HALF_PIXEL
-        layers[2].set_input(1, n.add_constant((4,), np.array([2, 4, 3, 12], np.int32)).get_output(0))
-        layers[2].resize_mode, layers[2].coordinate_transformation = trt.ResizeMode.CUBIC, trt.ResizeCoordinateTransformation.ALIGN_CORNERS
-        sizes = [None, np.array([2, 4, 9, 5]), np.array([2, 4, 3, 12])]
-        forms = [dict(mode='nearest', coordinate_transformation_mode='asymmetric', nearest_mode='floor'),
-                 dict(mode='linear', coordinate_transformation_mode='half_pixel'),
-                 dict(mode='cubic', coordinate_transformation_mode='align_corners')]
-        self.near(layers[0].get_output(0).shape, (2, 4, 14, 12))
-        for found, size, form in zip(self.results(*layers), sizes, forms, strict=True):
-            scales = np.float32([1, 1, 2, 2]) if size is None else None
-            self.near(found, runtime('Resize', [IMAGE, None, scales, size], **form), 1e-4)
-
     def test_numbers_from_nothing(self):
         n = self.network
         line = n.add_fill((5,), trt.FillOperation.LINSPACE)
@@ -352,102 +211,6 @@ class Kinds(Layers):
                   ROWS @ ROWS.T, np.array(np.nonzero(ROWS)), ROWS[None], ROWS]
         for array, truth in zip(found, truths, strict=True):
             self.near(array, truth, 1e-4)
-
-    def test_samples_of_a_grid_and_boxes(self):
-        grid = RANDOM.uniform(-1, 1, (2, 3, 3, 2)).astype(np.float32)
-        n = self.network
-        sampled = n.add_grid_sample(self.input(IMAGE), self.input(grid, 'g'))
-        sampled.align_corners, sampled.sample_mode = True, trt.SampleMode.CLAMP
-        boxes = np.float32([[[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 2, 1, 3]]])
-        scores = np.float32([[[0.9], [0.8], [0.7]]])
-        kept = n.add_nms(self.input(boxes, 'b'), self.input(scores, 's'), n.add_constant((), np.int32(5)).get_output(0))
-        kept.set_input(3, n.add_constant((), np.float32(0.5)).get_output(0))
-        found = self.results(sampled, kept.get_output(0), kept.get_output(1))
-        self.near(found[0], runtime('GridSample', [IMAGE, grid], mode='linear', padding_mode='border', align_corners=1), 1e-4)
-        np.testing.assert_array_equal(found[1], [[0, 0, 0], [0, 0, 2]])
-        self.assertEqual(int(found[2]), 2)
-
-
-class Networks(Layers):
-    def test_a_perceptron_as_the_samples_write_it(self):
-        w, b = RANDOM.standard_normal((4, 5)).astype(np.float32), RANDOM.standard_normal(4).astype(np.float32)
-        n = self.network
-        x = self.input(ROWS, shape=(-1, 5))
-        kernel = n.add_constant(shape=w.shape, weights=trt.Weights(w.copy()))
-        product = n.add_matrix_multiply(x, trt.MatrixOperation.NONE, kernel.get_output(0), trt.MatrixOperation.TRANSPOSE)
-        bias = n.add_constant((1, 4), b.copy())
-        added = n.add_elementwise(product.get_output(0), bias.get_output(0), trt.ElementWiseOperation.SUM)
-        relu = n.add_activation(added.get_output(0), type=trt.ActivationType.RELU)
-        relu.name, relu.get_output(0).name = 'relu', 'prob'
-        self.assertEqual((n.num_layers, n[4].name, n.get_layer(1).type, kernel.get_output(0).shape, relu.get_output(0).shape),
-                         (5, 'relu', trt.LayerType.MATRIX_MULTIPLY, (4, 5), (-1, 4)))
-        self.assertEqual(n.get_layer(1).get_input(0), x)
-        self.assertEqual(product.name, '(Unnamed Layer* 1) [MatrixMultiply]')
-        self.near(self.results(relu)[0], np.maximum(ROWS @ w.T + b, 0), 1e-4)
-        self.assertEqual(n.get_output(0).name, 'prob')
-
-    def test_options_may_change_after_layers_behind_them(self):
-        w = RANDOM.standard_normal((4, 4, 3, 3)).astype(np.float32)
-        n, x = self.network, self.input(IMAGE)
-        left, right = (n.add_convolution_nd(x, 4, (3, 3), w) for _ in range(2))
-        both = n.add_elementwise(left.get_output(0), right.get_output(0), trt.ElementWiseOperation.SUM)
-        n.mark_output(left.get_output(0))
-        n.mark_output(both.get_output(0))
-        self.assertEqual(both.get_output(0).shape, (2, 4, 5, 4))
-        left.get_output(0).name, both.get_output(0).name = 'left', 'both'
-        left.padding_nd = (1, 1)   # nothing fits until the other follows
-        right.padding_nd = (1, 1)
-        self.assertEqual(both.get_output(0).shape, (2, 4, 7, 6))
-        self.assertEqual([n.get_output(i).name for i in range(n.num_outputs)], ['left', 'both'])
-        truth = runtime('Conv', [IMAGE, w], pads=[1] * 4)
-        found = self.results()
-        self.assertEqual(found, [])
-        for array, wanted in zip(self.results(left, both), (truth, 2 * truth), strict=True):
-            self.near(array, wanted, 1e-4)
-        n.unmark_output(n.get_output(0))
-        self.assertEqual([n.get_output(i).name for i in range(n.num_outputs)], ['both'])
-
-    def test_weights_outlive_the_script_s_arrays(self):
-        layer = self.network.add_constant((1000,), np.arange(1000, dtype=np.float32) + 1)
-        [np.zeros(1000, np.float32) for _ in range(50)]
-        self.near(self.results(layer)[0], np.arange(1, 1001))
-        self.assertEqual((layer.weights.numpy()[0], len(layer.weights), layer.weights.dtype, layer.shape), (1, 1000, trt.float32, (1000,)))
-
-    def test_layers_behind_a_model(self):
-        parser = trt.OnnxParser(self.network, self.logger)
-        self.assertTrue(parser.parse(tanh_model().SerializeToString()))
-        y = self.network.get_output(0)
-        doubled = self.network.add_elementwise(y, y, trt.ElementWiseOperation.SUM)
-        doubled.get_output(0).name = 'doubled'
-        self.network.unmark_output(y)
-        self.arrays = {'x': RANDOM.standard_normal((4, 6)).astype(np.float32)}
-        from case import truth
-        self.near(self.results(doubled)[0], 2 * truth(self.arrays['x']), 1e-4)
-        self.assertEqual([layer.name for layer in self.network][:2], ['product', 'bend'])
-        self.assertFalse(parser.parse(tanh_model().SerializeToString()))
-
-    def test_what_does_not_fit(self):
-        n, x = self.network, self.input(IMAGE)
-        conv = n.add_convolution_nd(x, 4, (3, 3), np.zeros(7, np.float32))
-        conv.name = 'conv1'
-        self.refused(tenfold.InvalidArgument, ["'conv1'", 'kernel has 7 elements, 144'], lambda: conv.get_output(0).shape)
-        kept = n.add_identity(x)
-        n.mark_output(kept.get_output(0))
-        self.assertIsNone(self.builder.build_serialized_network(n, self.builder.create_builder_config()))
-        self.assertIn("'conv1'", self.logger.errors[-1])
-        conv.kernel = np.zeros((4, 4, 3, 3), np.float32)
-        self.assertEqual(conv.get_output(0).shape, (2, 4, 5, 4))
-        self.refused(AttributeError, 'strides', setattr, conv, 'strides', (1, 1))
-        self.refused(TypeError, 'get_output(0)', n.add_activation, conv, trt.ActivationType.RELU)
-        self.refused(tenfold.Unsupported, 'add_loop()', lambda: n.add_loop)
-        self.refused(AttributeError, 'add_nonsense', lambda: n.add_nonsense)
-        self.refused(tenfold.InvalidArgument, '(concatenation)', lambda: n.add_concatenation([x, None]).get_output(0).shape)
-        late = n.add_identity(conv.get_output(0))
-        conv.set_input(0, late.get_output(0))
-        self.refused(tenfold.InvalidArgument, 'its own result', lambda: conv.get_output(0).shape)
-        conv.set_input(0, x)
-        wrong = n.add_reduce(x, trt.ReduceOperation.SUM, 1 << 5, True)
-        self.refused(tenfold.InvalidArgument, 'beyond the 4', lambda: wrong.get_output(0).shape)
 
 
 if __name__ == '__main__':

@@ -2,8 +2,8 @@
 import unittest
 
 import numpy as np
-from case import WEIGHTS, Case, batch, tanh_model, truth
-from tensorrt_case import Lines
+from case import WEIGHTS, Case, batch, truth
+from tensorrt_case import Lines, tanh_build
 
 import tenfold.tensorrt as trt
 
@@ -12,12 +12,7 @@ class Refitting(Case):
     def setUp(self):
         super().setUp()
         self.logger = Lines()
-        builder = trt.Builder(self.logger)
-        network, config, profile = builder.create_network(), builder.create_builder_config(), builder.create_optimization_profile()
-        self.assertTrue(trt.OnnxParser(network, self.logger).parse(tanh_model().SerializeToString()))
-        profile.set_shape('x', (1, 6), (4, 6), (8, 6))
-        config.add_optimization_profile(profile)
-        config.builder_optimization_level = 0
+        builder, network, config = tanh_build(self.logger)
         self.rigid = builder.build_engine(network, config)
         config.set_flag(trt.BuilderFlag.REFIT)
         self.engine = builder.build_engine(network, config)

@@ -33,8 +33,9 @@ extern "C" tenfold_status tenfold_layers_create(tenfold_network* network, tenfol
   return guarded([&] {
     tenfold_network& net = need(network, "the network");
     // The caller keeps the network alive.
-    place(layers, "the place for the layers",
-          [&] { return new tenfold_layers{net, Layers(std::shared_ptr<Network>(std::shared_ptr<void>(), net.network))}; });
+    place(layers, "the place for the layers", [&] {
+      return new tenfold_layers{net, Layers(std::shared_ptr<Network>(std::shared_ptr<void>(), net.network))};
+    });
   });
 }
 extern "C" void tenfold_layers_free(tenfold_layers* layers) { delete layers; }

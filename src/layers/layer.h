@@ -13,9 +13,9 @@ namespace tenfold::layers {
 class LayerCall {
  public:
   using Tensors = Network::Tensors;
-  LayerCall(Network& net, const std::string& name, const Tensors& in, const NetworkAttributes& options)
-      : net(net), name_(name), in_(in), options_(options) {}
-  Network& net;
+  LayerCall(Network& net, const std::string& name, const Tensors& in, const NetworkAttributes& options, bool again)
+      : net(net), name_(name), in_(in), options_(options), again_(again) {}
+  Network& net;                                // what is added by its helpers goes through keep()
 
   bool has(int i) const { return static_cast<std::size_t>(i) < in_.size() && in_[static_cast<std::size_t>(i)].defined(); }
   NetworkTensor in(int i) const;  // refuses the layer where it is missing
@@ -42,12 +42,16 @@ class LayerCall {
   NetworkTensor node(const std::string& op, const Tensors& in, const NetworkAttributes& attributes = {}) const {
     return nodes(op, in, 1, attributes)[0];
   }
+  NetworkTensor cast(NetworkTensor x, DType type) const { return keep(net.cast(x, type)); }
+  NetworkTensor keep(NetworkTensor x) const { return added_.push_back(x), x; }
+  // All that were added so far, each behind those that it reads.
+  std::vector<NetworkNodeRef> nodes_made() const;
   Tensors nodes(const std::string& op, const Tensors& in, int results, const NetworkAttributes& attributes = {}) const;
   NetworkTensor weights(const char* option, const Shape& shape) const;  // a constant of the layer's, which can be refitted
   NetworkTensor integers(const Shape& values) const;
   NetworkTensor integer(std::int64_t value) const;
   NetworkTensor scalar(DType dtype, float value) const;
-  NetworkTensor as_i64(NetworkTensor x) const { return net.dtype(x) == DType::i64 ? x : net.cast(x, DType::i64); }
+  NetworkTensor as_i64(NetworkTensor x) const { return net.dtype(x) == DType::i64 ? x : cast(x, DType::i64); }
   [[noreturn]] void refuse(ErrorKind kind, const std::string& words) const { throw Error(kind, words); }  // Layers names the layer
   [[noreturn]] void refuse(const std::string& words) const { refuse(ErrorKind::invalid_argument, words); }
 
@@ -56,6 +60,8 @@ class LayerCall {
   const std::string& name_;
   const Tensors& in_;
   const NetworkAttributes& options_;
+  const bool again_;
+  mutable Tensors added_;
 };
 
 // One file of kinds/ each; its name is the file's.
@@ -71,5 +77,6 @@ std::vector<LayerKind> all_kinds();  // written by cmake/registry.cmake
 DType dtype_of(const LayerCall& call, const std::string& name);  // "FLOAT", "HALF", ...
 // Attributes of a window over the spatial dims of operand 0: strides, dilations, pads.
 NetworkAttributes window_of(const LayerCall& call, const Shape& window);
+LayerKind convolution_kind(const char* name, bool transposed);
 
 }  // namespace tenfold::layers

@@ -47,7 +47,23 @@ std::int64_t LayerCall::axis(const char* option, int rank) const {
 }
 
 Network::Tensors LayerCall::nodes(const std::string& op, const Tensors& in, int results, const NetworkAttributes& attributes) const {
-  return net.add_node(op, in, attributes, results, name_);
+  Tensors made = net.add_node(op, in, attributes, results, name_);
+  added_.insert(added_.end(), made.begin(), made.end());
+  return made;
+}
+
+std::vector<NetworkNodeRef> LayerCall::nodes_made() const {
+  std::vector<NetworkNodeRef> made;
+  const auto add = [&](NetworkTensor t, const auto& self) -> void {
+    const auto is = [&](NetworkTensor other) { return other.index == t.index; };
+    const NetworkNodeRef node = net.producer(t);
+    if (!node.defined() || std::any_of(in_.begin(), in_.end(), is) || std::find(made.begin(), made.end(), node) != made.end()) return;
+    for (const NetworkTensor operand : net.node(node).inputs)  // a helper's own nodes, before its last
+      if (operand.defined()) self(operand, self);
+    made.push_back(node);
+  };
+  for (const NetworkTensor t : added_) add(t, add);
+  return made;
 }
 
 NetworkTensor LayerCall::weights(const char* option, const Shape& shape) const {
@@ -60,7 +76,7 @@ NetworkTensor LayerCall::weights(const char* option, const Shape& shape) const {
   const auto owner = std::make_shared<const Tensor>(given);
   const std::string name = name_ + "." + option;
   // The layer's earlier ones stay in the network, unused: they leave the name to the new.
-  if (const NetworkTensor before = net.find(name); before.defined() && net.users(before).empty())
+  if (const NetworkTensor before = again_ ? net.find(name) : NetworkTensor{}; before.defined() && net.users(before).empty())
     net.rename(before, name + " (unused " + std::to_string(before.index) + ")");
   const NetworkTensor made = net.constant(Tensor(given.dtype(), shape, owner, given.raw()), name);
   net.rename(made, name);
@@ -83,7 +99,7 @@ NetworkTensor LayerCall::scalar(DType dtype, float value) const {
   Tensor t(DType::f32, {});
   *t.mutable_data<float>() = value;
   const NetworkTensor made = net.constant(std::move(t));
-  return dtype == DType::f32 ? made : net.cast(made, dtype);
+  return dtype == DType::f32 ? made : cast(made, dtype);
 }
 
 DType dtype_of(const LayerCall& call, const std::string& name) {

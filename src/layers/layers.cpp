@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "layers/layer.h"
@@ -38,6 +39,7 @@ struct Layer {
   std::map<int, std::string> names;   // of results, as the caller gave them
   Network::Tensors made;              // its results, while it is up to date
   std::vector<NetworkNodeRef> nodes;  // that stand for it
+  bool was_made = false;              // before, with other options
   enum class State : std::uint8_t { changed, being_made, made } state = State::changed;
 };
 
@@ -81,6 +83,7 @@ struct Layers::Impl {
   // This layer and all that were made after it are to be made anew. Outputs go first, since what is one cannot be removed, then nodes
   // from the last on.
   void unmake(std::int32_t layer) {
+    if (at(layer).state == Layer::State::changed) return;
     const auto first = std::find(order.begin(), order.end(), static_cast<std::size_t>(layer));
     if (first == order.end()) return;
     if (outputs_are_marked)
@@ -105,46 +108,49 @@ struct Layers::Impl {
                                                    " results, there is none of number " + std::to_string(operand.result));
     return from.made[static_cast<std::size_t>(operand.result)];
   }
+  // Each layer behind those that it reads. Without recursion: a chain may be as long as the caller likes.
   void make(std::size_t number) {
-    Layer& layer = all[number];
-    if (layer.state == Layer::State::made) return;
-    if (layer.state == Layer::State::being_made)
-      throw Error(ErrorKind::invalid_argument, "layer '" + layer.name + "' reads its own result, by way of others");
-    layer.state = Layer::State::being_made;
+    std::vector<std::size_t> waiting{number};
     try {
-      for (const LayerOperand& operand : layer.operands)
-        if (operand.layer >= 0) make(static_cast<std::size_t>(operand.layer));
-      make_nodes(layer);
+      while (!waiting.empty()) {
+        Layer& layer = all[waiting.back()];
+        if (const std::optional<std::size_t> first = unmade_operand(layer)) {
+          layer.state = Layer::State::being_made;
+          if (all[*first].state == Layer::State::being_made)
+            throw Error(ErrorKind::invalid_argument, "layer '" + all[*first].name + "' reads its own result, by way of others");
+          waiting.push_back(*first);
+          continue;
+        }
+        if (layer.state != Layer::State::made) make_nodes(layer), order.push_back(waiting.back());
+        waiting.pop_back();
+      }
     } catch (...) {
-      remove_nodes(layer);
+      for (const std::size_t left : waiting) remove_nodes(all[left]);
       throw;
     }
-    layer.state = Layer::State::made;
-    order.push_back(number);
+  }
+  std::optional<std::size_t> unmade_operand(const Layer& layer) const {
+    for (const LayerOperand& o : layer.operands)
+      if (o.layer >= 0 && layer.state != Layer::State::made && all[static_cast<std::size_t>(o.layer)].state != Layer::State::made)
+        return static_cast<std::size_t>(o.layer);
+    return {};
   }
   void make_nodes(Layer& layer) {
     Network::Tensors in;
     for (const LayerOperand& operand : layer.operands) in.push_back(tensor(operand));
-    const auto by_index = [](NetworkNodeRef a, NetworkNodeRef b) { return a.index < b.index; };
-    std::vector<NetworkNodeRef> known = net->nodes();
-    std::sort(known.begin(), known.end(), by_index);
-    const auto collect = [&] {
-      for (const NetworkNodeRef node : net->nodes())
-        if (!std::binary_search(known.begin(), known.end(), node, by_index)) layer.nodes.push_back(node);
-    };
+    const LayerCall call(*net, layer.name, in, layer.options, layer.was_made);
+    layer.was_made = true;
     try {
-      layer.made = layer.kind->make(LayerCall(*net, layer.name, in, layer.options));
+      layer.made = layer.kind->make(call);
     } catch (Error& e) {
-      collect();
+      layer.nodes = call.nodes_made();
       e.within("layer '" + layer.name + "' (" + layer.kind->name + ")");
       throw;
     }
-    collect();
-    for (std::size_t i = 0; i < layer.made.size(); ++i) {
-      const auto given = layer.names.find(static_cast<int>(i));
-      net->rename(layer.made[i],
-                  given != layer.names.end() ? given->second : layer.name + (i == 0 ? "_output" : "_output_" + std::to_string(i)));
-    }
+    layer.nodes = call.nodes_made();
+    for (const auto& [index, given] : layer.names)
+      if (static_cast<std::size_t>(index) < layer.made.size()) net->rename(layer.made[static_cast<std::size_t>(index)], given);
+    layer.state = Layer::State::made;
   }
   void settle() {
     for (std::size_t i = 0; order.size() < all.size() && i < all.size(); ++i) make(i);

@@ -1,5 +1,5 @@
 // Layers on a Network: kinds, options that change late, what does not fit. What each kind computes is tested beside NumPy, by
-// python/tests/tensorrt_layers_test.py.
+// python/tests/tensorrt_*layers_test.py.
 #include "tenfold/layers.h"
 
 #include <gtest/gtest.h>
@@ -87,6 +87,30 @@ TEST(Layers, TellWhatDoesNotFit) {
   EXPECT_EQ(message([&] { s.layers.add("unary", {}); }, ErrorKind::invalid_argument), "layer 'unary_2' (unary) has 0 operands");
   EXPECT_EQ(message([&] { s.layers.add("unary", {{.layer = 7}}); }, ErrorKind::invalid_argument),
             "layer 'unary_2': there is no layer 7 to read from");
+}
+
+// The call that comes late: nothing is made before the last layer is asked, and then an option of the first changes.
+TEST(Layers, AreMadeInALongChain) {
+  const auto net = std::make_shared<Network>();
+  Layers layers(net);
+  LayerOperand at{.tensor = net->input("x", DType::f32, {4})};
+  constexpr std::int32_t kMany = 20000;
+  for (std::int32_t i = 0; i < kMany; ++i) at = {.layer = layers.add("activation", {at})};
+  EXPECT_EQ(net->describe(layers.result(kMany - 1, 0)), "f32[4]");
+  layers.set(0, "type", std::string("TANH"));
+  layers.mark_output(at, "y");
+  layers.settle();
+  EXPECT_EQ(net->nodes().size(), static_cast<std::size_t>(kMany));
+}
+
+TEST(Layers, RefuseWindowsWithoutSpatialDims) {
+  for (const char* kind : {"convolution", "deconvolution", "pooling"}) {
+    const auto net = std::make_shared<Network>();
+    Layers layers(net);
+    layers.add(kind, {{.tensor = net->input("x", DType::f32, {4})}}, {}, "l");
+    EXPECT_EQ(message([&] { layers.settle(); }, ErrorKind::invalid_argument),
+              "layer 'l' (" + std::string(kind) + "): the input needs N, C and spatial dimensions, it has 1 in all");
+  }
 }
 
 TEST(Layers, EveryKindIsNamedAsItsFile) {

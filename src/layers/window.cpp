@@ -4,7 +4,9 @@
 namespace tenfold::layers {
 
 NetworkAttributes window_of(const LayerCall& call, const Shape& window) {
-  const auto n = static_cast<std::size_t>(call.rank(0) - 2);
+  const int rank = call.rank(0);
+  if (rank < 3) call.refuse("the input needs N, C and spatial dimensions, it has " + std::to_string(rank) + " in all");
+  const auto n = static_cast<std::size_t>(rank - 2);
   const auto of_option = [&](const char* option, std::int64_t fallback) {
     Shape list = call.list(option);
     if (list.empty()) list.assign(n, fallback);

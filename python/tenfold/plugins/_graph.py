@@ -4,8 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tenfold import _registry
-from tenfold.plugins._signature import operands_of, split_name
+from tenfold.plugins._declared import Declared, decorator
 from tenfold.plugins._types import types_of
 
 
@@ -16,26 +15,13 @@ def graph(name: str, *, outputs: int = 1, version: int = 1, since: int = 1, **at
         def scaled(x, factor):
             return "k = f32[]{$factor}\\ny = Mul(in0, k)\\nreturn y"
     """
-    def make(function: Callable[..., str]) -> Graph:
-        made = Graph(name, function, attributes, outputs, version, since)
-        _registry.register(made)
-        return made
-    return make
+    return decorator(Graph, name, attributes, outputs, version, since)
 
 
-class Graph:
+class Graph(Declared):
     """What graph() makes."""
 
     is_graph = True
-
-    def __init__(self, name: str, function: Callable[..., str], attributes: dict[str, Any], outputs: int, version: int, since: int) -> None:
-        self.domain, self.name = split_name(name)
-        self.attributes, self.outputs, self.version, self.since = attributes, outputs, version, since
-        self.min_inputs, self.max_inputs = operands_of(function, attributes, name)
-        self._function = function
-
-    def __str__(self) -> str: return f'{self.domain}::{self.name}'
-    def __repr__(self) -> str: return f'<graph {self}>'
 
     def expand_text(self, given: list[Any], attributes: dict[str, Any]) -> str:
         text = self._function(*types_of(given), **attributes)

@@ -4,8 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from tenfold import _registry
-from tenfold.plugins._signature import operands_of, split_name, takes_of
+from tenfold.plugins._declared import Declared, decorator
+from tenfold.plugins._signature import operands_of, takes_of
 from tenfold.plugins._tactic import Tactic
 from tenfold.plugins._types import Problem, Type, types_of
 
@@ -20,33 +20,22 @@ def op(name: str, *, outputs: int = 1, version: int = 1, since: int = 1, **attri
     tactics are compared with it. `attributes` are defaults, which decide the type: 1.0 a float, 1 an integer, a list, a text, an array.
     `version`: raised when results or attributes change their meaning; plans of another version are refused.
     """
-    def make(reference: Callable[..., Any]) -> Operator:
-        operator = Operator(name, reference, attributes, outputs, version, since)
-        _registry.register(operator)
-        return operator
-    return make
+    return decorator(Operator, name, attributes, outputs, version, since)
 
 
-class Operator:
+class Operator(Declared):
     """What op() makes. Calling it calls the reference."""
 
     is_graph = False
 
-    def __init__(self, name: str, reference: Callable[..., Any], attributes: dict[str, Any], outputs: int, version: int,
-                 since: int) -> None:
-        self.domain, self.name = split_name(name)
-        self.attributes, self.outputs, self.version, self.since = attributes, outputs, version, since
-        self.min_inputs, self.max_inputs = operands_of(reference, attributes, name)
+    def __init__(self, name: str, reference: Callable[..., Any], attributes: dict[str, Any], *numbers: int) -> None:
+        super().__init__(name, reference, attributes, *numbers)
         self.tactics: list[Tactic] = []
-        self._reference = reference
         self._infer: Callable[..., Any] | None = None
 
-    def __str__(self) -> str: return f'{self.domain}::{self.name}'
-    def __repr__(self) -> str: return f'<operator {self}>'
-
     def __call__(self, *operands: Any, **attributes: Any) -> Any:
-        given = takes_of(self._reference, operands, attributes)
-        return self._reference(*operands, **{k: v for k, v in self.attributes.items() if k not in given}, **attributes)
+        given = takes_of(self._function, operands, attributes)
+        return self._function(*operands, **{k: v for k, v in self.attributes.items() if k not in given}, **attributes)
 
     def infer(self, function: _F) -> _F:
         """Decorates the function from the operands' types (Type, None) and the attributes to the result's type, or a tuple of types.
@@ -91,7 +80,7 @@ class Operator:
         return [(t.dtype, [str(d) for d in t.dims]) for t in found]
 
     def compute(self, inputs: list[Any], attributes: dict[str, Any], outputs: list[Any], are_open: list[bool]) -> list[tuple[int, ...]]:
-        results = self._reference(*(None if a is None else a.numpy() for a in inputs), **attributes)
+        results = self._function(*(None if a is None else a.numpy() for a in inputs), **attributes)
         results = results if isinstance(results, (tuple, list)) else (results,)
         if len(results) != len(outputs):
             raise TypeError(f'the reference returned {len(results)} results, {len(outputs)} wanted')

@@ -99,7 +99,8 @@ class MadeLayer(ILayer):
         self._made.set_operand(self._number, index, self._network._operand(tensor))
 
     def get_output(self, index: int) -> ITensor | None:
-        return ResultTensor(self._network, self._number, index) if 0 <= index < (1 if index == 0 else self.num_outputs) else None
+        """None: there is none. The first is there whatever the layer is, so that nothing has to be made for it."""
+        return ResultTensor(self._network, self._number, index) if index == 0 or 0 < index < self.num_outputs else None
 
     def set_output_type(self, index: int, dtype: Any) -> None:
         if 'to_type' not in KINDS[self._kind].options or index != 0:

@@ -4,7 +4,7 @@
 namespace tenfold::layers {
 namespace {
 
-Network::Tensors make(const LayerCall& call) { return {call.net.cast(call.in(0), dtype_of(call, call.text("to_type")))}; }
+Network::Tensors make(const LayerCall& call) { return {call.cast(call.in(0), dtype_of(call, call.text("to_type")))}; }
 
 }  // namespace
 

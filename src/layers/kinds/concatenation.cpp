@@ -6,7 +6,7 @@ namespace {
 
 Network::Tensors make(const LayerCall& call) {
   const std::int64_t axis = call.number("axis");
-  return {call.net.concatenation(call.all(), axis >= 0 ? axis : std::max(0, call.rank(0) - 3))};
+  return {call.keep(call.net.concatenation(call.all(), axis >= 0 ? axis : std::max(0, call.rank(0) - 3)))};
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
-// IConstantLayer.
+// IConstantLayer. The result is a value of its own, so that the constant keeps the name by which it is refitted.
 #include "layers/layer.h"
 
 namespace tenfold::layers {
 namespace {
 
-Network::Tensors make(const LayerCall& call) { return {call.weights("weights", call.list("shape"))}; }
+Network::Tensors make(const LayerCall& call) { return {call.node("Identity", {call.weights("weights", call.list("shape"))})}; }
 
 }  // namespace
 

@@ -6,9 +6,9 @@ namespace {
 
 Network::Tensors make(const LayerCall& call) {
   const std::int64_t axis = call.number("axis");
-  NetworkTensor y = call.net.dequantize(call.in(0), call.in(1), call.maybe(2), axis < 0 ? 1 : axis);
+  NetworkTensor y = call.keep(call.net.dequantize(call.in(0), call.in(1), call.maybe(2), axis < 0 ? 1 : axis));
   const DType wanted = dtype_of(call, call.text("to_type"));
-  return {call.net.dtype(y) == wanted ? y : call.net.cast(y, wanted)};
+  return {call.net.dtype(y) == wanted ? y : call.cast(y, wanted)};
 }
 
 }  // namespace

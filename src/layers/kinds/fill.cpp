@@ -10,9 +10,9 @@ NetworkTensor line(const LayerCall& call, DType type) {
   if (!call.has(0) && shape.size() != 1) call.refuse(ErrorKind::unsupported, "LINSPACE has one dim here");
   const NetworkTensor none = call.integers({});
   const NetworkTensor count = call.has(0) ? call.node("Reshape", {call.as_i64(call.in(0)), none}) : call.integer(shape[0]);
-  const NetworkTensor places = call.net.cast(call.node("Range", {call.integer(0), count, call.integer(1)}), type);
+  const NetworkTensor places = call.cast(call.node("Range", {call.integer(0), count, call.integer(1)}), type);
   const auto given = [&](int operand, const char* option) {
-    return call.has(operand) ? call.node("Reshape", {call.net.cast(call.in(operand), type), none}) : call.scalar(type, call.real(option));
+    return call.has(operand) ? call.node("Reshape", {call.cast(call.in(operand), type), none}) : call.scalar(type, call.real(option));
   };
   return call.node("Add", {call.node("Mul", {places, given(2, "beta")}), given(1, "alpha")});
 }
@@ -26,7 +26,7 @@ Network::Tensors make(const LayerCall& call) {
   const NetworkTensor y = call.node(
       uniform ? "RandomUniform" : "RandomNormal", {},
       {{"shape", call.list("shape")}, {uniform ? "low" : "mean", call.real("alpha")}, {uniform ? "high" : "scale", call.real("beta")}});
-  return {type == DType::f32 ? y : call.net.cast(y, type)};
+  return {type == DType::f32 ? y : call.cast(y, type)};
 }
 
 }  // namespace

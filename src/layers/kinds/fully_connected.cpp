@@ -13,7 +13,8 @@ Network::Tensors make(const LayerCall& call) {
   Shape shape(static_cast<std::size_t>(rank - 3), 0);
   shape.push_back(-1);
   const NetworkTensor flat = call.node("Reshape", {call.in(0), call.integers(shape)});
-  NetworkTensor y = call.net.matrix_multiply(flat, call.weights("kernel", {outputs, call.tensor("kernel").size() / outputs}), false, true);
+  NetworkTensor y =
+      call.keep(call.net.matrix_multiply(flat, call.weights("kernel", {outputs, call.tensor("kernel").size() / outputs}), false, true));
   if (call.has_tensor("bias")) y = call.node("Add", {y, call.weights("bias", {outputs})});
   return {call.node("Unsqueeze", {y, call.integers({-2, -1})})};
 }

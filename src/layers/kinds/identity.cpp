@@ -6,7 +6,7 @@ namespace {
 
 Network::Tensors make(const LayerCall& call) {
   const std::string& type = call.text("to_type");
-  return {type.empty() ? call.node("Identity", {call.in(0)}) : call.net.cast(call.in(0), dtype_of(call, type))};
+  return {type.empty() ? call.node("Identity", {call.in(0)}) : call.cast(call.in(0), dtype_of(call, type))};
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ Network::Tensors make(const LayerCall& call) {
   NetworkTensor a = call.in(0), b = call.in(1);
   if (op0 == 2) a = call.node("Unsqueeze", {a, call.integers({-2})});
   if (op1 == 2) b = call.node("Unsqueeze", {b, call.integers({-1})});
-  NetworkTensor y = call.net.matrix_multiply(a, b, op0 == 1, op1 == 1);
+  NetworkTensor y = call.keep(call.net.matrix_multiply(a, b, op0 == 1, op1 == 1));
   if (op1 == 2) y = call.node("Squeeze", {y, call.integers({-1})});
   if (op0 == 2) y = call.node("Squeeze", {y, call.integers({op1 == 2 ? -1 : -2})});
   return {y};

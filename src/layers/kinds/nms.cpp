@@ -11,8 +11,8 @@ Network::Tensors make(const LayerCall& call) {
   const NetworkTensor scores = call.node("Transpose", {call.in(1)}, {{"perm", Shape{0, 2, 1}}});
   const NetworkTensor found = call.node("NonMaxSuppression", {call.in(0), scores, call.as_i64(call.in(2)), call.maybe(3), call.maybe(4)},
                                         {{"center_point_box", center}});
-  const NetworkTensor rows = call.node("Gather", {call.net.shape(found), call.integer(0)});
-  return {call.net.cast(found, DType::i32), call.net.cast(rows, DType::i32)};
+  const NetworkTensor rows = call.node("Gather", {call.keep(call.net.shape(found)), call.integer(0)});
+  return {call.cast(found, DType::i32), call.cast(rows, DType::i32)};
 }
 
 }  // namespace

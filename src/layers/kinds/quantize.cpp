@@ -11,7 +11,7 @@ Network::Tensors make(const LayerCall& call) {
     const DType type = dtype_of(call, call.text("to_type"));
     zero = call.net.constant(Tensor(type, call.known_shape(1, "a scale")));  // zeros
   }
-  return {call.net.quantize(call.in(0), call.in(1), zero, axis < 0 ? 1 : axis)};
+  return {call.keep(call.net.quantize(call.in(0), call.in(1), zero, axis < 0 ? 1 : axis))};
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 namespace tenfold::layers {
 namespace {
 
-Network::Tensors make(const LayerCall& call) { return {call.net.shape(call.in(0))}; }
+Network::Tensors make(const LayerCall& call) { return {call.keep(call.net.shape(call.in(0)))}; }
 
 }  // namespace
 

@@ -9,7 +9,7 @@ Network::Tensors make(const LayerCall& call) {
   NetworkTensor k = call.integers({call.number("k")});
   if (call.has(1)) k = call.node("Reshape", {call.as_i64(call.in(1)), call.integers({1})});
   const Network::Tensors found = call.nodes("TopK", {call.in(0), k}, 2, {{"axis", call.axis("axes", call.rank(0))}, {"largest", largest}});
-  return {found[0], call.net.cast(found[1], DType::i32)};
+  return {found[0], call.cast(found[1], DType::i32)};
 }
 
 }  // namespace
