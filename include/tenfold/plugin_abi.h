@@ -182,7 +182,7 @@ typedef struct {
 
 typedef struct {
   size_t size;
-  const char *domain, *name;    /* as ONNX nodes write them: "com.example", "Snake" */
+  const char *domain, *name;    /* as ONNX nodes write them: "com.example", "Snake". "*": nodes of any domain that has no such operator */
   int32_t since;                /* the first opset of the domain that means this; 0: 1 */
   int32_t version;              /* raised when attributes or results change their meaning: plans of another version are refused; 0: 1 */
   int32_t min_inputs, max_inputs, min_outputs, max_outputs;

@@ -32,7 +32,7 @@ PluginInfo info_of(nb::handle d) {
           .version = number("version"),
           .min_inputs = number("min_inputs"),
           .max_inputs = number("max_inputs"),
-          .outputs = number("outputs"),
+          .outputs = number("max_outputs"),
           .attributes = attributes_from(nb::cast<nb::dict>(nb::object(d.attr("attributes"))))};
 }
 
@@ -94,6 +94,8 @@ PythonOperator::PythonOperator(nb::handle definition) : definition_(hold(definit
   described_ = std::make_unique<plugin_adapter::PluginAdapter>(std::make_shared<Described>(info_of(definition)));
   table_ = described_->table();
   table_.self = this, table_.release = release, table_.tactics = nullptr, table_.tactic_count = 0;
+  table_.min_outputs = nb::cast<int>(nb::object(definition.attr("min_outputs")));
+  table_.max_outputs = nb::cast<int>(nb::object(definition.attr("max_outputs")));
   table_.infer = nullptr, table_.compute = nullptr, table_.expand = nullptr;
   if (nb::cast<bool>(nb::object(definition.attr("is_graph")))) {
     table_.expand = expand;

@@ -73,6 +73,8 @@ struct Call {
 
 class OnnxImport;   // ops/onnx_node.h: what an import function sees of its ONNX node; no protobuf
 using FromOnnx = std::vector<Value*> (*)(OnnxImport&);
+inline constexpr const char* kAnyDomain = "*";  // of a form that holds in any domain which has no operator of its name
+
 struct OnnxForm {
   std::string op;              // ONNX operator name
   int since;                   // first opset this form holds for, up to the next form of the same name

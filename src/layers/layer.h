@@ -46,7 +46,8 @@ class LayerCall {
   NetworkTensor keep(NetworkTensor x) const { return added_.push_back(x), x; }
   // All that were added so far, each behind those that it reads.
   std::vector<NetworkNodeRef> nodes_made() const;
-  Tensors nodes(const std::string& op, const Tensors& in, int results, const NetworkAttributes& attributes = {}) const;
+  Tensors nodes(const std::string& op, const Tensors& in, int results, const NetworkAttributes& attributes = {},
+                const std::string& domain = "") const;
   NetworkTensor weights(const char* option, const Shape& shape) const;  // a constant of the layer's, which can be refitted
   NetworkTensor integers(const Shape& values) const;
   NetworkTensor integer(std::int64_t value) const;
@@ -78,5 +79,6 @@ DType dtype_of(const LayerCall& call, const std::string& name);  // "FLOAT", "HA
 // Attributes of a window over the spatial dims of operand 0: strides, dilations, pads.
 NetworkAttributes window_of(const LayerCall& call, const Shape& window);
 LayerKind convolution_kind(const char* name, bool transposed);
+LayerKind plugin_kind(const char* name);
 
 }  // namespace tenfold::layers

@@ -46,8 +46,9 @@ std::int64_t LayerCall::axis(const char* option, int rank) const {
   return found[0];
 }
 
-Network::Tensors LayerCall::nodes(const std::string& op, const Tensors& in, int results, const NetworkAttributes& attributes) const {
-  Tensors made = net.add_node(op, in, attributes, results, name_);
+Network::Tensors LayerCall::nodes(const std::string& op, const Tensors& in, int results, const NetworkAttributes& attributes,
+                                  const std::string& domain) const {
+  Tensors made = net.add_node(op, in, attributes, results, name_, domain);
   added_.insert(added_.end(), made.begin(), made.end());
   return made;
 }

@@ -127,6 +127,7 @@ class Importer {
   std::vector<ir::Value*> ask(OnnxNode& node, const ir::Registry::Found& found);
   void judge_alone(const onnx::NodeProto& proto, const Scope& scope);
   static ModelProblem problem_of(const onnx::NodeProto& proto, const Scope& scope, const std::string& name, const Error& error);
+  static void make_lists(ir::Attributes& given, const ir::Attributes& declared);
   ir::Attributes plain_attributes(const NodeAttributes& attributes, const ir::Registry::Found& found, int opset);
   const ir::Registry::Found* find(const onnx::NodeProto& proto, const Scope& scope);
   std::string missing(const std::string& domain, const std::string& op, int opset) const;

@@ -1,5 +1,6 @@
 // One ONNX node after the other: operands looked up by name, the operator's own import function asked, results named.
 #include <algorithm>
+#include <limits>
 
 #include "base/check.h"
 #include "onnx_import/attribute_table.h"
@@ -124,7 +125,10 @@ const ir::Registry::Found* Importer::find(const onnx::NodeProto& proto, const Sc
   if (functions_.count({domain, proto.op_type, proto.overload})) return nullptr;
   const int version = opset(scope, domain);
   const auto [entry, fresh] = found_.try_emplace({domain, proto.op_type, version});
-  if (fresh) entry->second = registry_.find_onnx(domain, proto.op_type, version);
+  if (fresh) {
+    entry->second = registry_.find_onnx(domain, proto.op_type, version);
+    if (!entry->second) entry->second = registry_.find_onnx(ir::kAnyDomain, proto.op_type, std::numeric_limits<int>::max());
+  }
   require(entry->second.has_value(), ErrorKind::unsupported, entry->second ? "" : missing(domain, proto.op_type, version));
   return &*entry->second;
 }
@@ -146,6 +150,21 @@ std::vector<ir::Value*> Importer::convert(const onnx::NodeProto& proto, Scope& s
   return ask(node, found);
 }
 
+// An operator of any domain does not know whether a model writes one number as a number or as a list of one: where it has lists, both
+// are lists.
+void Importer::make_lists(ir::Attributes& given, const ir::Attributes& declared) {
+  ir::Attributes made;
+  for (const auto& [key, value] : given) {
+    const auto like = std::find_if(declared.begin(), declared.end(), [&key = key](const auto& each) { return each.first == key; });
+    const auto* i = std::get_if<std::int64_t>(&value);
+    const auto* f = std::get_if<float>(&value);
+    if (like != declared.end() && i && std::holds_alternative<ir::Ints>(like->second)) made.set(key, ir::Ints{*i});
+    else if (like != declared.end() && f && std::holds_alternative<ir::Floats>(like->second)) made.set(key, ir::Floats{*f});
+    else made.set(key, value);
+  }
+  given = std::move(made);
+}
+
 // Attributes but for graphs, of the names and types that the operator declares if it has no import function to look at them.
 ir::Attributes Importer::plain_attributes(const NodeAttributes& attributes, const ir::Registry::Found& found, int opset) {
   ir::Attributes plain;
@@ -158,6 +177,7 @@ ir::Attributes Importer::plain_attributes(const NodeAttributes& attributes, cons
     require(!is_graph(*value) || found.form->convert, ErrorKind::invalid_model, "it has no attribute '", key, "'");
     if (!is_graph(*value)) plain.set(key, to_attribute(*value, &files_));
   }
+  if (found.form->domain == ir::kAnyDomain) make_lists(plain, found.def->attributes);
   if (!found.form->convert) ir::check_attributes(*found.def, plain);
   return plain;
 }

@@ -124,11 +124,12 @@ std::shared_ptr<PluginTable> take_operator(const tenfold_plugin_operator* given,
   tenfold_plugin_operator& t = plugin->table;
   const std::string domain = t.domain ? t.domain : "", name = t.name ? t.name : "";
   const auto in_domain = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '-'; };
+  const bool own = !domain.empty() && domain != "ai.onnx" && std::all_of(domain.begin(), domain.end(), in_domain);
   require(
-      !domain.empty() && domain != "ai.onnx" && std::all_of(domain.begin(), domain.end(), in_domain) && is_name(t.name),
+      (own || domain == ir::kAnyDomain) && is_name(t.name),
       ErrorKind::invalid_argument, "a plug-in", from, " needs a name and a domain of its own, '", domain, "' and '",
       name, "' are given");
-  plugin->name = domain + "." + name;
+  plugin->name = (own ? domain : "any") + "." + name;
   if (t.since <= 0) t.since = 1;
   if (t.version <= 0) t.version = 1;
   check_operator(*plugin);

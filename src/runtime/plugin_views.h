@@ -11,7 +11,7 @@
 namespace tenfold::runtime {
 
 inline constexpr const char* kPluginVersion =
-    "plugin_version";  // travels with every node, and so with every step of a plan
+    "tenfold_plugin_version";  // travels with every node, and so with every step of a plan
 
 // In the order of `names`, which leave out what is Tenfold's own. Keeps a copy of the attributes; neither copied nor moved.
 class AttributeViews {

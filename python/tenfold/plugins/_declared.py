@@ -16,6 +16,7 @@ class Declared:
     def __init__(self, name: str, function: Callable[..., Any], attributes: dict[str, Any], outputs: int, version: int, since: int) -> None:
         self.domain, self.name = split_name(name)
         self.attributes, self.outputs, self.version, self.since = attributes, outputs, version, since
+        self.min_outputs = self.max_outputs = outputs
         self.min_inputs, self.max_inputs = operands_of(function, attributes, name)
         self._function = function
 

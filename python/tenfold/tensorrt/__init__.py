@@ -30,6 +30,18 @@ from tenfold.tensorrt._made_layer import CLASSES as _CLASSES
 from tenfold.tensorrt._memory import IHostMemory
 from tenfold.tensorrt._network import INetworkDefinition
 from tenfold.tensorrt._parser import OnnxParser, ParserError
+from tenfold.tensorrt._plugins.fields import (
+    PluginCapabilityType, PluginCreatorVersion, PluginField, PluginFieldCollection, PluginFieldType, QuickPluginCreationRequest,
+    TensorRTPhase,
+)
+from tenfold.tensorrt._plugins.interfaces import (
+    IPluginCapability, IPluginCreator, IPluginCreatorInterface, IPluginCreatorV3One, IPluginCreatorV3Quick, IPluginResource, IPluginV2,
+    IPluginV2DynamicExt, IPluginV2Ext, IPluginV3, IPluginV3OneBuild, IPluginV3OneBuildV2, IPluginV3OneCore, IPluginV3OneRuntime,
+)
+from tenfold.tensorrt._plugins.registry import IPluginRegistry, get_plugin_registry
+from tenfold.tensorrt._plugins.shapes import (
+    DimensionOperation, DimsExprs, DynamicPluginTensorDesc, IDimensionExpr, IExprBuilder, PluginTensorDesc,
+)
 from tenfold.tensorrt._profile import IOptimizationProfile
 from tenfold.tensorrt._progress import IProgressMonitor
 from tenfold.tensorrt._recorder import IErrorRecorder
@@ -56,6 +68,11 @@ def init_libnvinfer_plugins(logger: Any, namespace: str) -> Any:
 
 
 __all__ = [
+    'DimensionOperation', 'DimsExprs', 'DynamicPluginTensorDesc', 'IDimensionExpr', 'IExprBuilder', 'IPluginCapability', 'IPluginCreator',
+    'IPluginCreatorInterface', 'IPluginCreatorV3One', 'IPluginCreatorV3Quick', 'IPluginRegistry', 'IPluginResource', 'IPluginV2',
+    'IPluginV2DynamicExt', 'IPluginV2Ext', 'IPluginV3', 'IPluginV3OneBuild', 'IPluginV3OneBuildV2', 'IPluginV3OneCore',
+    'IPluginV3OneRuntime', 'PluginCapabilityType', 'PluginCreatorVersion', 'PluginField', 'PluginFieldCollection', 'PluginFieldType',
+    'PluginTensorDesc', 'QuickPluginCreationRequest', 'TensorRTPhase', 'get_plugin_registry',
     'IAlgorithm', 'IAlgorithmContext', 'IAlgorithmSelector', 'IAlgorithmVariant', 'WeightsRole',
     'ActivationType', 'BoundingBoxFormat', 'Builder', 'BuilderFlag', 'CumulativeOperation', 'DataType', 'DeviceType', 'Dims', 'DimsHW',
     'ElementWiseOperation', 'EngineCapability', 'EngineInspector', 'ErrorCode', 'ErrorCodeTRT', 'ExecutionContextAllocationStrategy',

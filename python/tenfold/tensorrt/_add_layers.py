@@ -15,7 +15,7 @@ from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._tensor import ITensor
 from tenfold.tensorrt._types import native_dtype
 
-_NOT_YET = ('loop', 'if_conditional', 'plugin', 'plugin_ext', 'plugin_v2', 'plugin_v3', 'assertion', 'ragged_softmax', 'dynamic_quantize',
+_NOT_YET = ('loop', 'if_conditional', 'plugin_ext', 'assertion', 'ragged_softmax', 'dynamic_quantize',
             'dynamic_quantize_v2', 'attention', 'attention_v2', 'rotary_embedding', 'kv_cache_update', 'moe', 'dist_collective', 'rnn_v2')
 
 

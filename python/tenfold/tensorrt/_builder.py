@@ -18,6 +18,8 @@ from tenfold.tensorrt._logger import ILogger, fail, native_log, need_logger, say
 from tenfold.tensorrt._memory import IHostMemory, plan_of
 from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._network import INetworkDefinition
+from tenfold.tensorrt._plugins.operators import on_host, operators
+from tenfold.tensorrt._plugins.registry import IPluginRegistry, get_plugin_registry
 from tenfold.tensorrt._profile import IOptimizationProfile
 from tenfold.tensorrt._progress import watched
 from tenfold.tensorrt._recorder import plain
@@ -67,6 +69,7 @@ class Builder(Builder7):
             return None
         return INetworkDefinition(self._logger, int(flags))
 
+    def get_plugin_registry(self) -> IPluginRegistry: return get_plugin_registry()
     def create_builder_config(self) -> IBuilderConfig: return IBuilderConfig(self._logger)
     def create_optimization_profile(self) -> IOptimizationProfile: return IOptimizationProfile()
 
@@ -136,7 +139,7 @@ class Builder(Builder7):
         selection = config._selection()
         try:
             engine = build(network._graph, log=native_log(self._logger), progress=progress, choose_tactic=selection,
-                           **_options(network, config))
+                           plugins=operators(on_host()), **_options(network, config))
             if selection:
                 selection.report()
             return engine

@@ -43,6 +43,8 @@ KINDS = {
     'one_hot': Kind('IOneHotLayer', {'axis': int}),
     'padding': Kind('IPaddingLayer', {'pre_padding_nd': Dims, 'post_padding_nd': Dims}),
     'parametric_relu': Kind('IParametricReLULayer', {}),
+    'plugin_v2': Kind('IPluginV2Layer', {}),
+    'plugin_v3': Kind('IPluginV3Layer', {}),
     'pooling': Kind('IPoolingLayer', {**_WINDOW, 'type': e.PoolingType, 'window_size_nd': Dims, 'blend_factor': float,
                                       'average_count_excludes_padding': bool}),
     'quantize': Kind('IQuantizeLayer', {'axis': int, 'to_type': DataType}),

@@ -122,9 +122,14 @@ def _option(name: str, kind: Any, also: tuple[str, ...] = ()) -> property:
     return property(get, put)
 
 
+def _plugin(self: MadeLayer) -> Any: return self._network._plugins[self._number]
+
+
 def _class_of(kind: str) -> type[MadeLayer]:
     body: dict[str, Any] = {'_kind': kind, '__module__': 'tenfold.tensorrt'}
     options = KINDS[kind].options
+    if kind.startswith('plugin'):
+        body['plugin'] = property(_plugin)
     body.update({name: _option(name, of) for name, of in options.items()})
     for alias, names in ALIASES.items():
         if names[0] in options and alias not in options:

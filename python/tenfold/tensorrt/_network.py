@@ -6,24 +6,26 @@ from typing import Any
 
 from tenfold import _native
 from tenfold._network import Network, Value
-from tenfold.tensorrt._add_layers import AddLayers
+from tenfold.tensorrt._add_plugins import AddPlugins
 from tenfold.tensorrt._enums import NetworkDefinitionCreationFlag
 from tenfold.tensorrt._layer import ILayer
 from tenfold.tensorrt._logger import ILogger
 from tenfold.tensorrt._made_layer import CLASSES, ResultTensor
 from tenfold.tensorrt._names import refused
+from tenfold.tensorrt._plugins.operators import on_host, operators
 from tenfold.tensorrt._recorder import Recording
 from tenfold.tensorrt._tensor import ITensor
 
 
-class INetworkDefinition(AddLayers, Recording):
+class INetworkDefinition(AddPlugins, Recording):
     has_implicit_batch_dimension = False
 
     def __init__(self, logger: ILogger, flags: int) -> None:
         self._logger, self._creation_flags, self._name = logger, flags, ''
-        self._graph = Network()
+        self._graph = Network(data=_native.NetworkData('network', operators(on_host())))
         self._made: Any = None                             # layers that were added one by one, behind those that were parsed
         self._parsed = 0
+        self._plugins: dict[int, Any] = {}                 # of layers, by their number
         self._types: dict[Any, Any] = {}                   # of inputs and outputs, where the caller has others than the model
         self._fixed: dict[Any, tuple[int, ...]] = {}       # shapes of inputs, as the caller has set them
 

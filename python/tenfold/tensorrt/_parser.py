@@ -11,6 +11,8 @@ from tenfold.tensorrt._enums import ErrorCode, OnnxParserFlag
 from tenfold.tensorrt._logger import ILogger, fail, need_logger, native_log, say_once
 from tenfold.tensorrt._names import Named, refused
 from tenfold.tensorrt._network import INetworkDefinition
+from tenfold.tensorrt._plugins.operators import on_host, operators
+from tenfold.tensorrt._plugins.registry import get_plugin_registry
 from tenfold.tensorrt._recorder import plain
 
 _CODES = {'unsupported': 'UNSUPPORTED_NODE', 'invalid_model': 'INVALID_NODE', 'io': 'MODEL_DESERIALIZE_FAILED',
@@ -66,7 +68,7 @@ class OnnxParser(Named):
         if self._network.num_layers or self._network.num_inputs:
             return self._refuse(ParserError('invalid_argument', 'the network holds a model already: create_network() makes another'))
         try:
-            graph = Network.read(model, log=native_log(self._logger), **options)
+            graph = Network.read(model, log=native_log(self._logger), plugins=operators(on_host()), **options)
         except Error as error:
             problems = [ParserError(p.kind, str(p), p.node, p.op, p.node_index) for p in error.problems]
             return self._refuse(*(problems or [ParserError(error.kind, str(error), error.node or '', error.op or '')]))
@@ -90,8 +92,8 @@ class OnnxParser(Named):
     def clear_errors(self) -> None: self._errors = []
 
     def supports_operator(self, op_name: str) -> bool:
-        """Of ONNX's own domain, in some opset."""
-        return any(domain == 'ai.onnx' and name == op_name for domain, name, _ in _native.supported_operators())
+        """Of ONNX's own domain, in some opset, or of a plug-in that has a creator."""
+        return any(c.name == op_name for c in get_plugin_registry().all_creators) or any(domain == 'ai.onnx' and name == op_name for domain, name, _ in _native.supported_operators())
 
     @property
     def flags(self) -> int: return self._flag_bits
@@ -108,7 +110,7 @@ class OnnxParser(Named):
         if 'DLA' in flag.name:
             raise refused(str(flag), 'there is no DLA')
         if flag.name == 'ENABLE_PLUGIN_OVERRIDE':
-            say_once(self._logger, f'{flag} has no effect in Tenfold: there are no plug-ins yet')
+            say_once(self._logger, f'{flag} has no effect in Tenfold: operators of ONNX stay its own')
         self._flag_bits |= 1 << int(flag)
 
     def clear_flag(self, flag: OnnxParserFlag) -> None: self._flag_bits &= ~(1 << int(OnnxParserFlag(flag)))
