@@ -32,7 +32,7 @@ class Layers(Case):
     def input(self, array, name='x', shape=None):
         kinds = {np.dtype(trt.nptype(k)): k for k in (trt.float32, trt.int32, trt.int64, trt.bool, trt.int8, trt.uint8)}
         tensor = self.network.add_input(name, kinds[array.dtype], array.shape if shape is None else shape)
-        self.arrays = {**getattr(self, 'arrays', {}), name: np.ascontiguousarray(array)}
+        self.arrays = {**getattr(self, 'arrays', {}), name: np.array(array, order='C')}
         return tensor
 
     def results(self, *layers):

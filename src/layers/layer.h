@@ -65,13 +65,20 @@ class LayerCall {
   mutable Tensors added_;
 };
 
+// What a layer is to the loop or branch that its option "region" names: where values come in (recurrences, iterators, inputs of branches),
+// what decides how often or whether it runs, and where results come out. regions.cpp makes bodies of what lies between.
+enum class RegionPart : std::uint8_t { none, entry, control, output };
+
 // One file of kinds/ each; its name is the file's.
 struct LayerKind {
   std::string name;
   int min_inputs = 1, max_inputs = 1;  // -1: any number
   NetworkAttributes options = {};      // names, types and defaults
-  Network::Tensors (*make)(const LayerCall&) = nullptr;
+  Network::Tensors (*make)(const LayerCall&) = nullptr;  // null: an output of a region
+  RegionPart part = RegionPart::none;
 };
+// With the option "region", of the same number for all layers of one loop or branch.
+LayerKind region_kind(const char* name, RegionPart part, int inputs, const NetworkAttributes& options);
 
 std::vector<LayerKind> all_kinds();  // written by cmake/registry.cmake
 

@@ -11,6 +11,7 @@ from tenfold.tensorrt._allocator import IDebugListener, IOutputAllocator, IProfi
 from tenfold.tensorrt._builder import Builder
 from tenfold.tensorrt._config import IBuilderConfig
 from tenfold.tensorrt._context import IExecutionContext
+from tenfold.tensorrt._control_flow import IIfConditional, ILoop
 from tenfold.tensorrt._engine import EngineInspector, ICudaEngine
 from tenfold.tensorrt._enums import (
     BuilderFlag, DataType, DeviceType, EngineCapability, ErrorCode, ErrorCodeTRT, ExecutionContextAllocationStrategy,
@@ -21,9 +22,9 @@ from tenfold.tensorrt._enums import (
 from tenfold.tensorrt._install import install
 from tenfold.tensorrt._layer import ILayer
 from tenfold.tensorrt._layer_enums import (
-    ActivationType, BoundingBoxFormat, CumulativeOperation, ElementWiseOperation, FillOperation, GatherMode, InterpolationMode, LayerType,
+    ActivationType, BoundingBoxFormat, CumulativeOperation, ElementWiseOperation, FillOperation, GatherMode, InterpolationMode, LayerType, LoopOutput,
     MatrixOperation, PaddingMode, PoolingType, ReduceOperation, ResizeCoordinateTransformation, ResizeMode, ResizeRoundMode, ResizeSelector,
-    SampleMode, ScaleMode, ScatterMode, SliceMode, TopKOperation, UnaryOperation,
+    SampleMode, ScaleMode, ScatterMode, SliceMode, TopKOperation, TripLimit, UnaryOperation,
 )
 from tenfold.tensorrt._logger import ILogger, Logger, need_logger, say_once
 from tenfold.tensorrt._made_layer import CLASSES as _CLASSES
@@ -68,6 +69,7 @@ def init_libnvinfer_plugins(logger: Any, namespace: str) -> Any:
 
 
 __all__ = [
+    'IIfConditional', 'ILoop', 'LoopOutput', 'TripLimit',
     'DimensionOperation', 'DimsExprs', 'DynamicPluginTensorDesc', 'IDimensionExpr', 'IExprBuilder', 'IPluginCapability', 'IPluginCreator',
     'IPluginCreatorInterface', 'IPluginCreatorV3One', 'IPluginCreatorV3Quick', 'IPluginRegistry', 'IPluginResource', 'IPluginV2',
     'IPluginV2DynamicExt', 'IPluginV2Ext', 'IPluginV3', 'IPluginV3OneBuild', 'IPluginV3OneBuildV2', 'IPluginV3OneCore',

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tenfold.tensorrt._control_flow import IIfConditional, ILoop
 from tenfold.tensorrt._enums import DataType
 from tenfold.tensorrt._layer_enums import (
     CumulativeOperation, ElementWiseOperation, FillOperation, GatherMode, MatrixOperation, PoolingType, ReduceOperation, ScaleMode,
@@ -15,19 +16,20 @@ from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._tensor import ITensor
 from tenfold.tensorrt._types import native_dtype
 
-_NOT_YET = ('loop', 'if_conditional', 'plugin_ext', 'assertion', 'ragged_softmax', 'dynamic_quantize',
+_NOT_YET = ('plugin_ext', 'assertion', 'ragged_softmax', 'dynamic_quantize',
             'dynamic_quantize_v2', 'attention', 'attention_v2', 'rotary_embedding', 'kv_cache_update', 'moe', 'dist_collective', 'rnn_v2')
 
 
 class AddLayers:
     """The network's methods that add layers. Each returns the layer, whose options may be set until the build."""
 
-    def _add(self, kind: str, *operands: Any, **options: Any) -> Any:
+    def _add(self, of: str, /, *operands: Any, **options: Any) -> Any:
         made: Any = self._layers_made()   # type: ignore[attr-defined]
-        title = ''.join(part.title() for part in kind.split('_'))
-        native = {name: to_native(KINDS[kind].options[name], value) for name, value in options.items() if value is not None}
-        number = made.add(kind, [self._operand(t) for t in operands], native, f'(Unnamed Layer* {made.count()}) [{title}]')
-        return CLASSES[kind](self, number)
+        title = ''.join(part.title() for part in of.split('_'))
+        types = {**KINDS[of].options, 'region': int}
+        native = {name: to_native(types[name], value) for name, value in options.items() if value is not None}
+        number = made.add(of, [self._operand(t) for t in operands], native, f'(Unnamed Layer* {made.count()}) [{title}]')
+        return CLASSES[of](self, number)
 
     def _operand(self, tensor: Any) -> Any:
         if tensor is not None and not isinstance(tensor, ITensor):
@@ -74,6 +76,14 @@ class AddLayers:
     def add_gather_v2(self, input: Any, indices: Any, mode: GatherMode) -> Any: return self._add('gather', input, indices, mode=mode)
     def add_grid_sample(self, input: Any, grid: Any) -> Any: return self._add('grid_sample', input, grid)
     def add_identity(self, input: Any) -> Any: return self._add('identity', input)
+
+    def add_if_conditional(self) -> IIfConditional: return self._add_region(IIfConditional)   # type: ignore[no-any-return]
+    def add_loop(self) -> ILoop: return self._add_region(ILoop)   # type: ignore[no-any-return]
+
+    def _add_region(self, kind: Any) -> Any:
+        regions: list[Any] = self._regions   # type: ignore[attr-defined]
+        regions.append(kind(self, len(regions), f'(Unnamed {kind.__name__[1:]} {len(regions)})'))
+        return regions[-1]
 
     def add_lrn(self, input: Any, window: int, alpha: float, beta: float, k: float) -> Any:
         return self._add('lrn', input, window_size=window, alpha=alpha, beta=beta, k=k)

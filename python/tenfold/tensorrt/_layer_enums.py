@@ -93,3 +93,11 @@ class UnaryOperation(Enum):
 
 
 ResizeMode, SliceMode = InterpolationMode, SampleMode   # 8.x
+
+
+class LoopOutput(Enum):
+    LAST_VALUE, CONCATENATE, REVERSE = range(3)
+
+
+class TripLimit(Enum):
+    COUNT, WHILE = range(2)

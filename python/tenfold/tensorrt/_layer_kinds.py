@@ -16,12 +16,16 @@ _CONVOLUTION: dict[str, Any] = {**_WINDOW, 'num_output_maps': int, 'kernel_size_
 class Kind(NamedTuple):
     class_name: str
     options: dict[str, Any]
+    region: str = ''          # 'loop' or 'conditional': what the layer belongs to
 
 
 KINDS = {
     'activation': Kind('IActivationLayer', {'type': e.ActivationType, 'alpha': float, 'beta': float}),
     'cast': Kind('ICastLayer', {'to_type': DataType}),
     'concatenation': Kind('IConcatenationLayer', {'axis': int}),
+    'condition': Kind('IConditionLayer', {}, region='conditional'),
+    'conditional_input': Kind('IIfConditionalInputLayer', {}, region='conditional'),
+    'conditional_output': Kind('IIfConditionalOutputLayer', {}, region='conditional'),
     'constant': Kind('IConstantLayer', {'weights': Weights, 'shape': Dims}),
     'convolution': Kind('IConvolutionLayer', _CONVOLUTION),
     'cumulative': Kind('ICumulativeLayer', {'op': e.CumulativeOperation, 'exclusive': bool, 'reverse': bool}),
@@ -35,6 +39,8 @@ KINDS = {
     'grid_sample': Kind('IGridSampleLayer', {'interpolation_mode': e.InterpolationMode, 'align_corners': bool,
                                              'sample_mode': e.SampleMode}),
     'identity': Kind('IIdentityLayer', {'to_type': DataType}),
+    'iterator': Kind('IIteratorLayer', {'axis': int, 'reverse': bool}, region='loop'),
+    'loop_output': Kind('ILoopOutputLayer', {'kind': e.LoopOutput, 'axis': int}, region='loop'),
     'lrn': Kind('ILRNLayer', {'window_size': int, 'alpha': float, 'beta': float, 'k': float}),
     'matrix_multiply': Kind('IMatrixMultiplyLayer', {'op0': e.MatrixOperation, 'op1': e.MatrixOperation}),
     'nms': Kind('INMSLayer', {'bounding_box_format': e.BoundingBoxFormat}),
@@ -48,6 +54,7 @@ KINDS = {
     'pooling': Kind('IPoolingLayer', {**_WINDOW, 'type': e.PoolingType, 'window_size_nd': Dims, 'blend_factor': float,
                                       'average_count_excludes_padding': bool}),
     'quantize': Kind('IQuantizeLayer', {'axis': int, 'to_type': DataType}),
+    'recurrence': Kind('IRecurrenceLayer', {}, region='loop'),
     'reduce': Kind('IReduceLayer', {'op': e.ReduceOperation, 'axes': int, 'keep_dims': bool}),
     'resize': Kind('IResizeLayer', {
         'shape': Dims, 'scales': list, 'resize_mode': e.InterpolationMode, 'coordinate_transformation': e.ResizeCoordinateTransformation,
@@ -64,6 +71,7 @@ KINDS = {
     'softmax': Kind('ISoftMaxLayer', {'axes': int}),
     'squeeze': Kind('ISqueezeLayer', {}),
     'topk': Kind('ITopKLayer', {'op': e.TopKOperation, 'k': int, 'axes': int}),
+    'trip_limit': Kind('ITripLimitLayer', {'kind': e.TripLimit}, region='loop'),
     'unary': Kind('IUnaryLayer', {'op': e.UnaryOperation}),
     'unsqueeze': Kind('IUnsqueezeLayer', {}),
 }

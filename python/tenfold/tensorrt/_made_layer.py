@@ -122,12 +122,15 @@ def _option(name: str, kind: Any, also: tuple[str, ...] = ()) -> property:
     return property(get, put)
 
 
+def _region(self: MadeLayer) -> Any: return self._network._regions[self._made.option(self._number, 'region')]
 def _plugin(self: MadeLayer) -> Any: return self._network._plugins[self._number]
 
 
 def _class_of(kind: str) -> type[MadeLayer]:
     body: dict[str, Any] = {'_kind': kind, '__module__': 'tenfold.tensorrt'}
     options = KINDS[kind].options
+    if region := KINDS[kind].region:
+        body[region] = property(_region)
     if kind.startswith('plugin'):
         body['plugin'] = property(_plugin)
     body.update({name: _option(name, of) for name, of in options.items()})

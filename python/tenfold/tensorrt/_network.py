@@ -25,6 +25,7 @@ class INetworkDefinition(AddPlugins, Recording):
         self._graph = Network(data=_native.NetworkData('network', operators(on_host())))
         self._made: Any = None                             # layers that were added one by one, behind those that were parsed
         self._parsed = 0
+        self._regions: list[Any] = []                      # loops and branches
         self._plugins: dict[int, Any] = {}                 # of layers, by their number
         self._types: dict[Any, Any] = {}                   # of inputs and outputs, where the caller has others than the model
         self._fixed: dict[Any, tuple[int, ...]] = {}       # shapes of inputs, as the caller has set them
