@@ -52,7 +52,7 @@ struct PluginWorkers {
 
 // What an operator has to tell of itself.
 struct PluginInfo {
-  std::string domain, name;        // as ONNX nodes write them: "com.example", "Scale"
+  std::string domain, name;        // as ONNX nodes write them: "com.example", "Scale"; "*": of any domain that has no such operator
   int since = 1;                   // the first opset of the domain that means this
   int version = 1;                 // raised when attributes or kernels change their meaning: plans of another version are refused
   int min_inputs = 1, max_inputs = 1, outputs = 1;

@@ -6,7 +6,8 @@ import importlib
 import sys
 from importlib.machinery import ModuleSpec
 
-OFFERED = {'tensorrt': 'tenfold.tensorrt', 'tensorrt.plugin': 'tenfold.tensorrt.plugin', 'pycuda': 'tenfold.pycuda', 'pycuda.driver': 'tenfold.pycuda.driver'}
+OFFERED = {'tensorrt': 'tenfold.tensorrt', 'tensorrt.plugin': 'tenfold.tensorrt.plugin',
+           'pycuda': 'tenfold.pycuda', 'pycuda.driver': 'tenfold.pycuda.driver'}
 ORIGIN = 'tenfold-shim'   # by which tenfold.tensorrt.install() knows that this is no real one
 
 

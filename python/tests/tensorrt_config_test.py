@@ -147,10 +147,10 @@ class Refused(Config):
         self.config.int8_calibrator = None        # what it is already
 
     def test_missing_names_tell_what_is_there(self):
-        self.refused(AttributeError, ["'IPluginV3'", 'OnnxParser'], lambda: trt.IPluginV3)
+        self.refused(AttributeError, ["'IInt8Calibrator'", 'OnnxParser'], lambda: trt.IInt8Calibrator)
         self.refused(AttributeError, ["'no_such_field'", 'set_flag'], lambda: self.config.no_such_field)
         self.refused(AttributeError, ["'max_workspace_sise'", 'max_workspace_size'], setattr, self.config, 'max_workspace_sise', 1)
-        self.refused(tenfold.Unsupported, 'add_loop()', lambda: self.builder.create_network().add_loop)
+        self.refused(tenfold.Unsupported, 'add_assertion()', lambda: self.builder.create_network().add_assertion)
         self.assertFalse(hasattr(self.config, 'no_other_field'))
         self.refused(TypeError, 'logger', trt.Builder, print)
         self.refused(NotImplementedError, 'log(severity, message)', trt.ILogger().log, trt.ILogger.INFO, 'x')

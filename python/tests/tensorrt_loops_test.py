@@ -141,14 +141,16 @@ class Loops(Layers):
             branch.set_condition(flag)
             inside = branch.add_input(x).get_output(0)
             doubled = self.plus(net, inside, inside)
-            squared = self.plus(net, self.plus(net, inside, inside, PROD), net.add_constant((1, 1), np.ones((1, 1), np.float32)).get_output(0))
+            one = net.add_constant((1, 1), np.ones((1, 1), np.float32)).get_output(0)
+            squared = self.plus(net, self.plus(net, inside, inside, PROD), one)
             first = branch.add_output(doubled, squared)
             second = branch.add_output(inside, x)
             self.assertIs(first.conditional, branch)
             return net.add_concatenation([first.get_output(0), second.get_output(0)])
         x = self.random(2, 3)
         for flag in (True, False):
-            self.check_on(add, x, np.array(flag), wanted=np.concatenate([2 * x if flag else x * x + 1, x]))
+            wanted = 2 * x if flag else x * x + 1
+            self.check_on(add, x, np.array(flag), wanted=np.concatenate([wanted, x]))
 
     def test_a_branch_within_a_loop(self):
         def add(net, x):

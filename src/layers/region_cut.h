@@ -11,7 +11,9 @@ namespace tenfold::layers {
 using Key = std::pair<std::int32_t, std::int32_t>;  // layer and result; -1 and a tensor's number
 inline Key key_of(const LayerOperand& o) { return o.layer >= 0 ? Key{o.layer, o.result} : Key{-1, o.tensor.index}; }
 
-inline Key key_of(std::size_t layer, std::size_t result = 0) { return {static_cast<std::int32_t>(layer), static_cast<std::int32_t>(result)}; }
+inline Key key_of(std::size_t layer, std::size_t result = 0) {
+  return {static_cast<std::int32_t>(layer), static_cast<std::int32_t>(result)};
+}
 
 // The layers of one region.
 struct Region {

@@ -22,9 +22,9 @@ from tenfold.tensorrt._enums import (
 from tenfold.tensorrt._install import install
 from tenfold.tensorrt._layer import ILayer
 from tenfold.tensorrt._layer_enums import (
-    ActivationType, BoundingBoxFormat, CumulativeOperation, ElementWiseOperation, FillOperation, GatherMode, InterpolationMode, LayerType, LoopOutput,
-    MatrixOperation, PaddingMode, PoolingType, ReduceOperation, ResizeCoordinateTransformation, ResizeMode, ResizeRoundMode, ResizeSelector,
-    SampleMode, ScaleMode, ScatterMode, SliceMode, TopKOperation, TripLimit, UnaryOperation,
+    ActivationType, BoundingBoxFormat, CumulativeOperation, ElementWiseOperation, FillOperation, GatherMode, InterpolationMode,
+    LayerType, LoopOutput, MatrixOperation, PaddingMode, PoolingType, ReduceOperation, ResizeCoordinateTransformation, ResizeMode,
+    ResizeRoundMode, ResizeSelector, SampleMode, ScaleMode, ScatterMode, SliceMode, TopKOperation, TripLimit, UnaryOperation,
 )
 from tenfold.tensorrt._logger import ILogger, Logger, need_logger, say_once
 from tenfold.tensorrt._made_layer import CLASSES as _CLASSES

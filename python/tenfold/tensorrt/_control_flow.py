@@ -36,12 +36,12 @@ class ILoop(_Region):
         return self._add('trip_limit', tensor, kind=kind)
 
     def add_loop_output(self, tensor: Any, kind: LoopOutput, axis: int = 0) -> Any:
-        """The last value of a recurrence, or all values of a tensor along a new dimension; set_input(1, rounds) of these may be left out."""
+        """The last value of a recurrence, or all values of a tensor along a new dimension (set_input(1, rounds) may be left out)."""
         return self._add('loop_output', tensor, kind=kind, axis=axis)
 
 
 class IIfConditional(_Region):
-    """Layers that are made from its inputs alone run on the side that is taken."""
+    """Layers that are made from its inputs run on the side that is taken."""
 
     def set_condition(self, condition: Any) -> Any: return self._add('condition', condition)
     def add_input(self, input: Any) -> Any: return self._add('conditional_input', input)

@@ -93,7 +93,9 @@ class OnnxParser(Named):
 
     def supports_operator(self, op_name: str) -> bool:
         """Of ONNX's own domain, in some opset, or of a plug-in that has a creator."""
-        return any(c.name == op_name for c in get_plugin_registry().all_creators) or any(domain == 'ai.onnx' and name == op_name for domain, name, _ in _native.supported_operators())
+        if any(c.name == op_name for c in get_plugin_registry().all_creators):
+            return True
+        return any(domain == 'ai.onnx' and name == op_name for domain, name, _ in _native.supported_operators())
 
     @property
     def flags(self) -> int: return self._flag_bits

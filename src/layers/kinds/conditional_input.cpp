@@ -1,4 +1,4 @@
-// IIfConditionalInputLayer: a value that the sides of a branch read. What is computed from such values alone runs on the side that is taken.
+// IIfConditionalInputLayer: a value that the sides of a branch read. What is computed from such values runs on the side that is taken.
 #include "layers/layer.h"
 
 namespace tenfold::layers {

@@ -1,5 +1,5 @@
-// ITripLimitLayer: how often a loop goes round (COUNT, an integer), or whether it goes round once more (WHILE, asked before each round). Both
-// may be given.
+// ITripLimitLayer: how often a loop goes round (COUNT, an integer), or whether it goes round once more (WHILE, asked before each round).
+// Both may be given.
 #include "layers/layer.h"
 
 namespace tenfold::layers {

@@ -85,7 +85,7 @@ class PluginTensorDesc(Named):
 
 
 class DynamicPluginTensorDesc(Named):
-    """`desc` with -1 for open extents; `min`, `opt` and `max` that they may take. Profiles' usual extents are not known here: `opt` is `max`."""
+    """`desc` with -1 for open extents; `min` and `max` that they may take. Usual extents are not known here: `opt` is `max`."""
 
     def __init__(self) -> None:
         self._desc, self._min, self._max, self._opt = PluginTensorDesc(), Dims(), Dims(), Dims()
