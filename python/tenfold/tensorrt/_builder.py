@@ -18,7 +18,7 @@ from tenfold.tensorrt._logger import ILogger, fail, native_log, need_logger, say
 from tenfold.tensorrt._memory import IHostMemory, plan_of
 from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._network import INetworkDefinition
-from tenfold.tensorrt._plugins.operators import on_host, operators
+from tenfold.tensorrt._plugins.operators import needed, on_host
 from tenfold.tensorrt._plugins.registry import IPluginRegistry, get_plugin_registry
 from tenfold.tensorrt._profile import IOptimizationProfile
 from tenfold.tensorrt._progress import watched
@@ -139,7 +139,7 @@ class Builder(Builder7):
         selection = config._selection()
         try:
             engine = build(network._graph, log=native_log(self._logger), progress=progress, choose_tactic=selection,
-                           plugins=operators(on_host()), **_options(network, config))
+                           plugins=needed(on_host()), **_options(network, config))
             if selection:
                 selection.report()
             return engine

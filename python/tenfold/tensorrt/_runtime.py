@@ -8,7 +8,7 @@ from tenfold.errors import Error
 from tenfold.tensorrt._engine import ICudaEngine
 from tenfold.tensorrt._logger import ILogger, fail, native_log, need_logger
 from tenfold.tensorrt._names import refused
-from tenfold.tensorrt._plugins.operators import operators
+from tenfold.tensorrt._plugins.operators import needed
 from tenfold.tensorrt._plugins.registry import IPluginRegistry, get_plugin_registry
 from tenfold.tensorrt._recorder import Recording, plain
 from tenfold.tensorrt._streams import IStreamReader, IStreamReaderV2, read_all
@@ -32,7 +32,7 @@ class Runtime(Recording):
         except TypeError:
             raise TypeError(f'deserialize_cuda_engine() takes the bytes of a plan, got {type(serialized_engine).__name__}') from None
         try:
-            return ICudaEngine(load(plan, log=native_log(self._logger), plugins=operators(True)), self._logger)
+            return ICudaEngine(load(plan, log=native_log(self._logger), plugins=needed(True)), self._logger)
         except Error as error:
             fail(self._logger, error)
             return None

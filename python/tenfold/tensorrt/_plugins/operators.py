@@ -179,8 +179,13 @@ def on_host() -> bool:
     return default_device() == 'cpu'
 
 
+def needed(on_host: bool) -> _native.Plugins | None:
+    """For builds and loads: as operators(), where there is a creator."""
+    return operators(on_host) if get_plugin_registry().all_creators else _registry.known_plugins()
+
+
 def operators(on_host: bool) -> _native.Plugins:
-    """For networks, builds and loads: the operators of tenfold.plugins, and those that ask TensorRT's plug-ins."""
+    """For networks: the operators of tenfold.plugins, and those that ask TensorRT's plug-ins."""
     made = _registry.known_plugins() or _native.Plugins()
     made.add(PluginOperator('tensorrt', 'Plugin', {'data': ''}, on_host))
     for name in dict.fromkeys(c.name for c in get_plugin_registry().all_creators):
