@@ -8,8 +8,7 @@
 #include "backends/tactic.h"
 #include "ir/text.h"
 #include "ops/cases.h"
-#include "passes/pass.h"
-#include "quant/quant.h"
+#include "passes/pipeline.h"
 #include "tune/node_problem.h"
 
 namespace tenfold::backends {
@@ -60,9 +59,7 @@ class Taker {
   // Empty: every node of the case's graph is taken. Else the first that is not, and what its tactics say.
   std::string refusal(const ir::OpDef& op, const std::string& text) const {
     ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, ops::parse_case(op, text));
-    for (const auto& list : {passes::canonical(), passes::canonical_for_gpu()}) passes::run(graph, list);
-    quant::apply(graph, {}, device_, {});
-    for (const auto& list : {passes::settled_for_gpu(true), passes::fuse(), passes::fuse_for_gpu()}) passes::run(graph, list);
+    passes::run(graph, passes::pipeline_for(device_, {}).in_order());
     for (const auto& n : graph.nodes())
       if (!is_view(*n)) {
         std::string why = node_refusal(*n);

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "api_build/network_impl.h"
-#include "builder/builder.h"
+#include "builder/model.h"
 #include "onnx_import/import.h"
 #include "runtime/plugins.h"
 #include "tenfold/build.h"

@@ -1,5 +1,5 @@
 // The named weights of a model file.
-#include "builder/builder.h"
+#include "builder/model.h"
 #include "builder/refit_book.h"
 #include "onnx_import/import.h"
 #include "runtime/plugins.h"

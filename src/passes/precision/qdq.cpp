@@ -1,8 +1,10 @@
-// Reading the parameters of QuantizeLinear and DequantizeLinear.
-#include "ir/recipe.h"
-#include "quant/qdq.h"
+#include "passes/precision/qdq.h"
 
-namespace tenfold::quant {
+#include <algorithm>
+
+#include "ir/recipe.h"
+
+namespace tenfold::passes {
 namespace {
 constexpr std::string_view kBuiltIn = "built into the plan as a parameter of its quantisation";
 }  // namespace
@@ -39,27 +41,8 @@ std::optional<Params> params_of(const ir::Node* node, bool float8) {
   return p;
 }
 
-std::vector<passes::Pass> qdq_passes(bool unsign) {
-  std::vector<passes::Pass> list{
-      pass_move_qdq(),                      // dequantised values reach the products
-      pass_fold_qdq(),                      // products of 8-bit operands
-      pass_remove_qdq(),                    // products of activations stay float ...
-      passes::find_pass("fuse_attention"),  // ... and only now look like attention
-      pass_lower_qdq(),                     // the rest, for regions and epilogues to absorb
-  };
-  if (unsign) list.insert(list.begin(), pass_unsign_qdq());   // while quantisation stands beside its inverse
-  return list;
+bool is_quantised(const ir::Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& n) { return is_dequantize(n.get()); });
 }
 
-std::vector<passes::Pass> qdq_passes_for_gpu(bool int8, bool fp8) {
-  std::vector<passes::Pass> list;
-  if (int8) list.push_back(pass_move_qdq());
-  if (int8) list.push_back(pass_fold_qdq_for_gpu());
-  if (fp8) list.push_back(pass_fold_float8());
-  if (int8) list.push_back(pass_remove_qdq());
-  list.push_back(passes::find_pass("fuse_attention"));
-  list.push_back(pass_lower_qdq_for_gpu());
-  return list;
-}
-
-}  // namespace tenfold::quant
+}  // namespace tenfold::passes

@@ -12,9 +12,10 @@
 #include <algorithm>
 #include <array>
 
-#include "quant/qdq.h"
+#include "passes/pass.h"
+#include "passes/precision/qdq.h"
 
-namespace tenfold::quant {
+namespace tenfold::passes {
 namespace {
 
 // The DequantizeLinear behind a value, if it has one scale and its operand is no weight.
@@ -77,6 +78,6 @@ bool run(ir::Graph& graph) {
 
 }  // namespace
 
-passes::Pass pass_move_qdq() { return {.name = "move_qdq", .run = run}; }
+Pass pass_move_qdq() { return {.name = "move_qdq", .run = run}; }
 
-}  // namespace tenfold::quant
+}  // namespace tenfold::passes

@@ -11,19 +11,19 @@
 //   c = Relu(h)
 //   a = Cast(c) to="f32"
 //   b = Max(a, e)
-#include "quant/narrow_floats.h"
+#include "passes/precision/narrow_floats.h"
 
 #include <atomic>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "base/spread.h"
 #include "ir/finite.h"
 #include "ops/fold.h"
 
-namespace tenfold::quant {
+namespace tenfold::passes {
 namespace {
 
 const std::set<std::string, std::less<>> kNarrowed = {"MatMul",
@@ -122,7 +122,7 @@ bool scales_sum(const ir::Node& n) {
 
 class Narrower {
  public:
-  Narrower(ir::Graph& graph, DType to, const std::set<std::string>& wide = {}, Stays stays = nullptr)
+  Narrower(ir::Graph& graph, DType to, const std::set<std::string>& wide, Stays stays)
       : graph_(graph), to_(to), stays_(stays) {
     for (const auto& v : graph.values())
       if (wide.count(v->name)) wide_.insert(v.get());
@@ -210,15 +210,16 @@ class Narrower {
 
 }  // namespace
 
-void narrow_floats(ir::Graph& graph, DType to, const std::set<std::string>& wide, Stays stays) {
-  for (const auto& node : graph.nodes())
-    for (const auto& body : node->graphs) narrow_floats(*body, to, wide, stays);
-  Narrower(graph, to, wide, stays).run();
+bool is_grouped(const ir::Node& n) {
+  if (n.op() != "Conv") return false;
+  const std::int64_t groups = n.attributes.integer("group", 1);
+  const ir::Dims& w = n.in(1)->dims();
+  return groups > 1 && !(w[1] == ir::Dim(1) && w[0] == ir::Dim(groups));
 }
 
-passes::Pass pass_narrow_floats(DType to) {
-  if (to == DType::f16) return {.name = "narrow_floats", .run = [](ir::Graph& graph) { return Narrower(graph, DType::f16).run(); }};
-  return {.name = "narrow_floats", .run = [](ir::Graph& graph) { return Narrower(graph, DType::bf16).run(); }};
+Pass pass_narrow_floats(DType to, std::set<std::string> wide, Stays stays) {
+  return {.name = "narrow_floats",
+          .run = [to, wide = std::move(wide), stays](ir::Graph& graph) { return Narrower(graph, to, wide, stays).run(); }};
 }
 
-}  // namespace tenfold::quant
+}  // namespace tenfold::passes

@@ -17,9 +17,10 @@
 #include <limits>
 
 #include "passes/match.h"
-#include "quant/qdq.h"
+#include "passes/pass.h"
+#include "passes/precision/qdq.h"
 
-namespace tenfold::quant {
+namespace tenfold::passes {
 namespace {
 
 bool never_negative(const ir::Value* value) {
@@ -74,6 +75,6 @@ bool run(ir::Graph& graph) {
 
 }  // namespace
 
-passes::Pass pass_remove_qdq() { return {.name = "remove_qdq", .run = run}; }
+Pass pass_remove_qdq() { return {.name = "remove_qdq", .run = run}; }
 
-}  // namespace tenfold::quant
+}  // namespace tenfold::passes

@@ -1,18 +1,8 @@
-// lower_qdq: quantisation and dequantisation of activations become regions, so that products, pooling and sums absorb them; a
-// dequantised constant that no integer product took becomes a constant of floats, once, at build time.
-//
-// before: (x u8[2,3])
-//   s = f32[]{0.5}
-//   z = u8[]{3}
-//   a = DequantizeLinear(x, s, z)
-//   r = QuantizeLinear(a, s)
-// after: (x u8[2,3])
-//   a = Region(x) body={(u8) %1=cast.f32(%0) %2=constant.f32(3.0) %3=sub.f32(%1,%2) %4=constant.f32(0.5) %5=mul.f32(%3,%4) -> %5}
-//   r = Region(a) body={(f32) %1=constant.f32(0.5) %2=div.f32(%0,%1) %3=round_even.f32(%2) %4=saturate.u8(%3) -> %4}
-#include "ops/fold.h"
-#include "quant/qdq.h"
+#include "passes/precision/quantise_regions.h"
 
-namespace tenfold::quant {
+#include "ops/fold.h"
+
+namespace tenfold::passes {
 namespace {
 
 // A parameter inside a body: a number if there is one for the whole tensor, else an operand that broadcasts along the axis.
@@ -80,8 +70,9 @@ bool fold_constant(ir::Graph& graph, ir::Node& node) {
   return true;
 }
 
-template <bool float8>
-bool run(ir::Graph& graph) {
+}  // namespace
+
+bool quantise_regions(ir::Graph& graph, bool float8) {
   bool changed = false;
   for (ir::Node* node : graph.node_list()) {
     if (!is_quantize(node) && !is_dequantize(node)) continue;
@@ -95,9 +86,4 @@ bool run(ir::Graph& graph) {
   return changed;
 }
 
-}  // namespace
-
-passes::Pass pass_lower_qdq() { return {.name = "lower_qdq", .run = run<false>}; }
-passes::Pass pass_lower_qdq_for_gpu() { return {.name = "lower_qdq", .run = run<true>}; }
-
-}  // namespace tenfold::quant
+}  // namespace tenfold::passes

@@ -1,30 +1,17 @@
-// fold_qdq: a product or convolution of a dequantised activation with dequantised constant weights becomes one of integers; scales
-// and bias follow it as ordinary pointwise operators, which fusion makes its epilogue. Signs and zero points may be any.
-//
-// before: (x u8[2,3], xs f32[]!, xz u8[]!, ws f32[]!)
-//   w = constant i8[3,4]
-//   a = DequantizeLinear(x, xs, xz)
-//   b = DequantizeLinear(w, ws)
-//   y = MatMul(a, b)
-// after: (x u8[2,3], xz u8[]!)
-//   w = constant i8[3,4]
-//   s = constant f32[]
-//   a = MatMulInteger(x, w, xz)
-//   b = Cast(a) to="f32"
-//   y = Mul(b, s)
+#include "passes/precision/fold_products.h"
+
 #include <algorithm>
 
 #include "base/check.h"
 #include "base/element.h"
 #include "ops/fold.h"
-#include "quant/qdq.h"
 
-namespace tenfold::quant {
+namespace tenfold::passes {
 namespace {
 
 constexpr std::int64_t kMaxDepth = 65000;  // sums of products of 255 * 128 stay within 32 bits
 
-enum class Kind { integers, integers_on_gpu, float8 };
+using Kind = NarrowProducts;
 
 bool takes(Kind kind, DType type) { return kind == Kind::float8 ? type == DType::f8e4m3fn : type == DType::u8 || type == DType::i8; }
 
@@ -167,8 +154,9 @@ bool fold_conv(ir::Graph& graph, ir::Node& node, Kind kind) {
   return true;
 }
 
-template <Kind kind>
-bool run(ir::Graph& graph) {
+}  // namespace
+
+bool fold_products(ir::Graph& graph, NarrowProducts kind) {
   bool changed = false;
   for (ir::Node* node : graph.node_list()) {
     const std::string& op = node->op();
@@ -178,10 +166,4 @@ bool run(ir::Graph& graph) {
   return changed;
 }
 
-}  // namespace
-
-passes::Pass pass_fold_qdq() { return {.name = "fold_qdq", .run = run<Kind::integers>}; }
-passes::Pass pass_fold_qdq_for_gpu() { return {.name = "fold_qdq", .run = run<Kind::integers_on_gpu>}; }
-passes::Pass pass_fold_float8() { return {.name = "fold_float8", .run = run<Kind::float8>}; }
-
-}  // namespace tenfold::quant
+}  // namespace tenfold::passes

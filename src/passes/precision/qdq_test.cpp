@@ -1,13 +1,14 @@
-// The Q/DQ passes: what they turn graphs into, and that results stay the same up to one step of the output's quantisation.
-#include "quant/qdq.h"
+// The passes on Q/DQ graphs: what they turn graphs into, and that results stay the same up to one step of the output's quantisation.
+#include "passes/precision/qdq.h"
 
 #include <gtest/gtest.h>
 
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
+#include "passes/pipeline.h"
 
-namespace tenfold::quant {
+namespace tenfold::passes {
 namespace {
 
 Tensor constant(DType dtype, const Shape& shape, std::uint64_t seed) {
@@ -23,15 +24,22 @@ std::vector<Tensor> results(const ir::Graph& graph, const std::vector<ops::Runti
   return tensors;
 }
 
+std::vector<Pass> on_cpu() { return pipeline_for({.kind = "cpu", .features = backends::kAvx2}, {}).precision; }
+std::vector<Pass> on_gpu(bool float8) {
+  BuildConfig config;
+  config.fp8 = float8;
+  return pipeline_for({.kind = "cuda", .arch = 90}, config).precision;
+}
+
 // Runs all passes; the results on random inputs may differ by `tolerance`, in units of the output.
-ir::Graph run_all(std::string_view text, double tolerance, std::vector<passes::Pass> list = qdq_passes()) {
+ir::Graph run_all(std::string_view text, double tolerance, std::vector<Pass> list = on_cpu()) {
   ir::Graph graph = parse(text);
   std::vector<ops::RuntimeValue> inputs;
   for (const ir::Value* v : graph.inputs)
     inputs.emplace_back(ops::random_tensor(v->dtype(), ir::constants(v->dims()), inputs.size() + 5, v->dtype() == DType::u8 ? 0 : -3,
                                            v->dtype() == DType::u8 ? 255 : 3));
   const std::vector<Tensor> before = results(graph, inputs);
-  passes::run(graph, list);
+  run(graph, list);
   const std::vector<Tensor> after = results(graph, inputs);
   for (std::size_t i = 0; i < before.size(); ++i) {
     double worst = 0;
@@ -78,7 +86,7 @@ TEST(Qdq, SignedActivationsBecomeUnsignedOnesOfTheSameValues) {
       q = QuantizeLinear(x, s, z)
       y = DequantizeLinear(q, s, z)
     )"),
-                                    0, {pass_unsign_qdq()});
+                                    0, {find_pass("unsign_qdq")});
     for (const auto& node : graph.nodes())
       if (is_quantize(node.get())) { EXPECT_EQ(node->out()->dtype(), DType::u8) << ir::print(graph); }
   }
@@ -91,7 +99,7 @@ TEST(Qdq, SignedActivationsBecomeUnsignedOnesOfTheSameValues) {
     y = Neg(d)
     return y, q
   )",
-                                 0, {pass_unsign_qdq()});
+                                 0, {find_pass("unsign_qdq")});
   EXPECT_EQ(seen.outputs[1]->dtype(), DType::i8);
 }
 
@@ -175,7 +183,7 @@ TEST(Qdq, WhatIsRoundedForWeightsStaysRounded) {
       d = DequantizeLinear(q, xs, xz)
       y = MatMul(d, wt)
     )",
-                   1e-4, qdq_passes_for_gpu(true, true));
+                   1e-4, on_gpu(true));
   };
   EXPECT_EQ(count(quantised("5,7]\n  wt = DequantizeLinear(w, xs)"), "Region"), 2);
   EXPECT_EQ(count(quantised("7,5]\n  wd = DequantizeLinear(w, xs)\n  wt = Transpose(wd) perm=[1,0]"), "Region"), 2);
@@ -195,10 +203,10 @@ TEST(Qdq, ProductsOfFloat8OnGpus) {
     r = Relu(m)
     y = QuantizeLinear(r, os, xz)
   )";
-  const ir::Graph allowed = run_all(text, 1, qdq_passes_for_gpu(true, true));
+  const ir::Graph allowed = run_all(text, 1, on_gpu(true));
   EXPECT_EQ(count(allowed, "MatMulFloat8"), 1) << ir::print(allowed);
   EXPECT_EQ(count(allowed, "MatMul") + count(allowed, "QuantizeLinear") + count(allowed, "DequantizeLinear"), 0) << ir::print(allowed);
-  const ir::Graph refused = run_all(text, 1, qdq_passes_for_gpu(true, false));
+  const ir::Graph refused = run_all(text, 1, on_gpu(false));
   EXPECT_EQ(count(refused, "MatMul"), 1) << ir::print(refused);
   EXPECT_EQ(count(refused, "MatMulFloat8") + count(refused, "QuantizeLinear"), 0) << ir::print(refused);
 }
@@ -212,7 +220,7 @@ TEST(Qdq, GpusTakeIntegersThatTensorCoresTake) {
       wd = DequantizeLinear(w, ws, wz) axis=1
       y = MatMul(d, wd)
     )",
-                                    1e-2, qdq_passes_for_gpu(true, true));
+                                    1e-2, on_gpu(true));
     return count(graph, "MatMulInteger");
   };
   EXPECT_EQ(products("0", "16"), 1);
@@ -221,4 +229,4 @@ TEST(Qdq, GpusTakeIntegersThatTensorCoresTake) {
 }
 
 }  // namespace
-}  // namespace tenfold::quant
+}  // namespace tenfold::passes

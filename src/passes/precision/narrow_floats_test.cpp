@@ -1,5 +1,5 @@
 // Narrowing: what becomes f16, what stays f32, and that the result is near the f32 graph's.
-#include "quant/narrow_floats.h"
+#include "passes/precision/narrow_floats.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,8 @@
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
-#include "quant/quant.h"
 
-namespace tenfold::quant {
+namespace tenfold::passes {
 namespace {
 
 ir::Graph parse(const char* text) {
@@ -36,7 +35,7 @@ TEST(NarrowFloats, ProductsTakeHalvesAndOutputsStayFloat) {
     a = Add(m, b)
     y = Softmax(a) axis=-1)");
   ir::Graph narrow = wide.clone();
-  passes::run(narrow, {pass_narrow_floats(DType::f16)});
+  run(narrow, {pass_narrow_floats(DType::f16)});
   EXPECT_EQ(types_of(narrow, "MatMul"), (std::map<std::string, int>{{"f16", 1}}));
   EXPECT_EQ(types_of(narrow, "Softmax"), (std::map<std::string, int>{{"f16", 1}}));
   EXPECT_EQ(types_of(narrow, "Cast"), (std::map<std::string, int>{{"f16", 1}, {"f32", 1}}));  // one way in, one way out
@@ -50,7 +49,7 @@ TEST(NarrowFloats, AFirstProductOfFewRowsStaysWide) {
     a = Add(m, b)
     y = MatMul(a, u))");
   ir::Graph narrow = wide.clone();
-  passes::run(narrow, {pass_narrow_floats(DType::f16)});
+  run(narrow, {pass_narrow_floats(DType::f16)});
   EXPECT_EQ(types_of(narrow, "MatMul"), (std::map<std::string, int>{{"f32", 1}, {"f16", 1}}));
   EXPECT_EQ(types_of(narrow, "Add"), (std::map<std::string, int>{{"f16", 1}}));
   expect_near(wide, narrow, ops::random_tensor(DType::f32, {3, 8}, 7), 2e-2);
@@ -65,7 +64,7 @@ TEST(NarrowFloats, ConstantsThatDoNotFitKeepTheirNodeWide) {
     c = Exp(b)
     y = Add(c, x))");
   ir::Graph narrow = wide.clone();
-  passes::run(narrow, {pass_narrow_floats(DType::f16)});
+  run(narrow, {pass_narrow_floats(DType::f16)});
   EXPECT_EQ(types_of(narrow, "Max"), (std::map<std::string, int>{{"f32", 1}}));
   EXPECT_EQ(types_of(narrow, "Mul"), (std::map<std::string, int>{{"f32", 1}}));
   EXPECT_EQ(types_of(narrow, "Add"), (std::map<std::string, int>{{"f16", 1}}));
@@ -82,7 +81,7 @@ TEST(NarrowFloats, MasksOfTheLowestFloatStayFiniteInBf16) {
     a = Softmax(m) axis=-1
     y = Max(a, mask))");
   ir::Graph narrow = wide.clone();
-  passes::run(narrow, {pass_narrow_floats(DType::bf16)});
+  run(narrow, {pass_narrow_floats(DType::bf16)});
   for (const char* op : {"Mul", "Softmax", "Max"}) EXPECT_EQ(types_of(narrow, op), (std::map<std::string, int>{{"bf16", 1}})) << op;
   Tensor x(DType::f32, {2, 3});   // a row that is masked whole, and one of which one value is left
   const float values[] = {0, 0, 0, 0, 1, 0};
@@ -107,7 +106,7 @@ TEST(NarrowFloats, TheCallersMasksOfTheLowestFloatStayFinite) {
   std::fill_n(x.mutable_data<float>(), 6, -20.f);
   for (const DType to : {DType::bf16, DType::f16}) {
     ir::Graph narrow = wide.clone();
-    passes::run(narrow, {pass_narrow_floats(to)});
+    run(narrow, {pass_narrow_floats(to)});
     EXPECT_EQ(types_of(narrow, "Softmax"), (std::map<std::string, int>{{std::string(name(to)), 1}}));
     const Tensor got = std::get<Tensor>(ops::run_graph(narrow, {x, mask})[0]);
     const double want[] = {0.5, 0.5, 0, 1, 0, 1};
@@ -120,7 +119,7 @@ TEST(NarrowFloats, InfiniteConstantsStayInfinite) {
     limits = f32[3]{-inf,3.4028235e38,1}
     y = Max(x, limits))");
   ir::Graph narrow = wide.clone();
-  passes::run(narrow, {pass_narrow_floats(DType::bf16)});
+  run(narrow, {pass_narrow_floats(DType::bf16)});
   EXPECT_EQ(types_of(narrow, "Max"), (std::map<std::string, int>{{"f32", 1}}));
 }
 
@@ -131,7 +130,7 @@ TEST(NarrowFloats, ScaleAndBiasOfIntegerSumsStayWide) {  // 16 products of 100 a
     d = Mul(c, s)
     a = Add(b, d)
     y = Relu(a))");
-  passes::run(graph, {pass_narrow_floats(DType::f16)});
+  run(graph, {pass_narrow_floats(DType::f16)});
   EXPECT_EQ(types_of(graph, "Mul"), (std::map<std::string, int>{{"f32", 1}}));
   EXPECT_EQ(types_of(graph, "Add"), (std::map<std::string, int>{{"f32", 1}}));
   EXPECT_EQ(types_of(graph, "Relu"), (std::map<std::string, int>{{"f16", 1}}));
@@ -141,7 +140,7 @@ TEST(NarrowFloats, TablesOfWeightsAreNarrowed) {
   const ir::Graph wide = parse(R"((i i64[3], t f32[10,4]!)
     y = Gather(t, i) axis=0)");
   ir::Graph narrow = wide.clone();
-  passes::run(narrow, {pass_narrow_floats(DType::f16)});
+  run(narrow, {pass_narrow_floats(DType::f16)});
   EXPECT_EQ(types_of(narrow, "Gather"), (std::map<std::string, int>{{"f16", 1}}));
   Tensor indices(DType::i64, {3});
   for (std::int64_t k = 0; k < 3; ++k) indices.mutable_data<std::int64_t>()[k] = 4 * k;
@@ -155,7 +154,7 @@ TEST(NarrowFloats, IntegersAndIndicesAreLeftAlone) {
     s = Shape(g)
     y = Relu(g))");
   ir::Graph narrow = wide.clone();
-  passes::run(narrow, {pass_narrow_floats(DType::bf16)});
+  run(narrow, {pass_narrow_floats(DType::bf16)});
   EXPECT_EQ(types_of(narrow, "Gather"), (std::map<std::string, int>{{"bf16", 1}}));
   expect_near(wide, narrow, ops::random_tensor(DType::f32, {10, 4}, 7), 1e-2);
 }
@@ -165,7 +164,7 @@ TEST(NarrowFloats, ScalesOfAResizeStay) {
     s = f32[4]{1,1,2.001,2.001}
     y = Resize(x, _, s) mode="linear")");
   ir::Graph narrow = wide.clone();
-  passes::run(narrow, {pass_narrow_floats(DType::bf16)});
+  run(narrow, {pass_narrow_floats(DType::bf16)});
   EXPECT_EQ(types_of(narrow, "Resize"), (std::map<std::string, int>{{"bf16", 1}}));
   for (const auto& n : narrow.nodes())
     EXPECT_TRUE(n->op() != "Resize" || n->in(2)->dtype() == DType::f32);
@@ -176,7 +175,7 @@ TEST(NarrowFloats, NodesMayStay) {
   ir::Graph graph = parse(R"((x f32[10,4])
     a = Relu(x)
     y = Exp(a))");
-  narrow_floats(graph, DType::bf16, {}, [](const ir::Node& n) { return n.op() == "Exp"; });
+  run(graph, {pass_narrow_floats(DType::bf16, {}, [](const ir::Node& n) { return n.op() == "Exp"; })});
   graph.sweep();
   EXPECT_EQ(types_of(graph, "Relu"), (std::map<std::string, int>{{"bf16", 1}}));
   EXPECT_EQ(types_of(graph, "Exp"), (std::map<std::string, int>{{"f32", 1}}));
@@ -207,4 +206,4 @@ TEST(Precision, ProductsInBranchesAreGivenLeaveToo) {
 }
 
 }  // namespace
-}  // namespace tenfold::quant
+}  // namespace tenfold::passes

@@ -15,9 +15,10 @@
 //   y = DequantizeLinear(q, s, z)
 #include <algorithm>
 
-#include "quant/qdq.h"
+#include "passes/pass.h"
+#include "passes/precision/qdq.h"
 
-namespace tenfold::quant {
+namespace tenfold::passes {
 namespace {
 
 // Null where others than its dequantisation see the bytes.
@@ -53,6 +54,6 @@ bool run(ir::Graph& graph) {
 
 }  // namespace
 
-passes::Pass pass_unsign_qdq() { return {.name = "unsign_qdq", .run = run}; }
+Pass pass_unsign_qdq() { return {.name = "unsign_qdq", .run = run}; }
 
-}  // namespace tenfold::quant
+}  // namespace tenfold::passes
