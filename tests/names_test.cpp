@@ -63,7 +63,7 @@ TEST(Names, SurviveAllPassesOfADevice) {
     const std::string text = grower.grow();
     ir::Graph original = tests::parse_picture(text);
     ir::start_names(original, "edit");
-    for (const Passes* list : {&gpu, &cpu, &half}) {
+    for (const Passes* list : std::initializer_list<const Passes*>{&gpu, &cpu, &half}) {
       ir::Graph graph = original.clone();
       passes::run(graph, *list);
       const double tolerance = list == &half ? HUGE_VAL : seed % 8 == 7 ? 0.1 : 2e-3;   // 16 bits overflow; quantised ones differ by steps

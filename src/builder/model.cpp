@@ -56,7 +56,7 @@ Model model_of(Import import, std::function<std::string()> hash, std::string nam
     onnx_import::ImportOptions open = import_options(config);
     if (open.input_shapes.empty()) return {};
     open.input_shapes.clear(), open.check_finite = false, open.log = {};
-    return [import, open = std::move(open), config]() mutable { return import_source(import, open, config); };
+    return [import, open = std::move(open), own = BuildConfig(config)]() mutable { return import_source(import, open, own); };
   };
   return model;
 }

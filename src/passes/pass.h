@@ -14,9 +14,15 @@
 
 namespace tenfold::passes {
 
+// True if it changed something. It may leave dead nodes and any order of nodes.
+struct Rewrite : std::function<bool(ir::Graph& graph)> {
+  using std::function<bool(ir::Graph& graph)>::function;
+  Rewrite(bool (*run)(ir::Graph& graph)) : function(run) {}   // NOLINT: `run` is also the name of what runs passes
+};
+
 struct Pass {
   std::string name;
-  std::function<bool(ir::Graph& graph)> run = {};   // true if it changed something; may leave dead nodes and any node order
+  Rewrite run = {};
 };
 
 std::vector<Pass> all_passes();              // generated from the file names, by name

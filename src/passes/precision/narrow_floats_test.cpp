@@ -8,6 +8,7 @@
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
+#include "passes/pipeline.h"
 
 namespace tenfold::passes {
 namespace {
@@ -193,7 +194,7 @@ TEST(Precision, ProductsInBranchesAreGivenLeaveToo) {
         return a ])");
   BuildConfig config;
   config.bf16 = true;
-  apply(graph, config, {.features = ~0u});
+  run(graph, pipeline_for({.features = ~0u}, config).precision);
   const auto leave_of = [](const ir::Graph& g) {
     for (const auto& n : g.nodes())
       if (n->op() == "Conv") return std::string(ir::name(n->numerics.round_to));
