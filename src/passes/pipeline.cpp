@@ -162,7 +162,7 @@ std::vector<Pass> Pipeline::in_order() const {
 }
 
 std::set<std::string> pass_names() {
-  std::set<std::string> names{"narrow_floats"};
+  std::set<std::string> names{"narrow_floats", "permit_rounding"};
   for (const Pass& pass : all_passes()) names.insert(pass.name);
   return names;
 }
