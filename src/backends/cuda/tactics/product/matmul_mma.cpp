@@ -1,0 +1,43 @@
+// matmul_mma: activations times a constant matrix on tensor cores, with any epilogue.
+#include "backends/cuda/tactics/product/mma_common.h"
+#include "backends/cuda/tactics/product/pack_matrix_common.h"
+
+namespace tenfold::backends {
+namespace {
+
+using namespace cuda;
+
+Product read(const Problem& p) {
+  Product product;
+  read_matmul(p, product, F32::tf32);
+  return product;
+}
+Verdict supports(const Problem& p) {
+  Product product;
+  return read_matmul(p, product, F32::tf32);
+}
+std::vector<Config> configs(const Problem& p) { return mma_configs(p, read(p)); }
+double work(const Problem& p) { return product_work(read(p)); }
+
+std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<MmaKernel>(read(p), c, p); }
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  return static_cast<const MmaKernel*>(self)->run(args, matmul_rows(args));
+}
+
+}  // namespace
+
+Tactic cuda_matmul_mma() {
+  return {.name = "matmul_mma",
+          .op = "MatMul",
+          .supports = supports,
+          .configs = configs,
+          .valid = mma_valid,
+          .packed_bytes = packed_matrix_bytes,
+          .pack = pack_matrix,
+          .unpack = unpack_matrix,
+          .open = open,
+          .run = run,
+          .work = work};
+}
+
+}  // namespace tenfold::backends

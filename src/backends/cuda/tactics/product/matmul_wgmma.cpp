@@ -1,0 +1,44 @@
+// matmul_wgmma: activations times a constant matrix on Hopper's tensor cores, with any epilogue.
+#include "backends/cuda/tactics/product/pack_matrix_common.h"
+#include "backends/cuda/tactics/product/wgmma_common.h"
+
+namespace tenfold::backends {
+namespace {
+
+using namespace cuda;
+
+Product read(const Problem& p) {
+  Product product;
+  read_matmul(p, product, F32::tf32);
+  return product;
+}
+Verdict supports(const Problem& p) {
+  Product product;
+  const Verdict v = read_matmul(p, product, F32::tf32);
+  return v ? wgmma_fits(p, product) : v;
+}
+std::vector<Config> configs(const Problem& p) { return wgmma_configs(read(p)); }
+double work(const Problem& p) { return product_work(read(p)); }
+
+std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<WgmmaKernel>(read(p), c, p); }
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  return static_cast<const WgmmaKernel*>(self)->run(args, matmul_rows(args));
+}
+
+}  // namespace
+
+Tactic cuda_matmul_wgmma() {
+  return {.name = "matmul_wgmma",
+          .op = "MatMul",
+          .supports = supports,
+          .configs = configs,
+          .valid = wgmma_valid,
+          .packed_bytes = packed_matrix_bytes,
+          .pack = pack_matrix,
+          .unpack = unpack_matrix,
+          .open = open,
+          .run = run,
+          .work = work};
+}
+
+}  // namespace tenfold::backends

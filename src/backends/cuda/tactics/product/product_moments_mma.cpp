@@ -1,0 +1,55 @@
+// product_moments_mma: the kernel of matmul_mma, then one that reads each row of the sums again.
+#include "backends/cuda/tactics/product/mma_common.h"
+#include "backends/cuda/tactics/product/pack_matrix_common.h"
+#include "backends/cuda/tactics/product/product_moments_common.h"
+
+namespace tenfold::backends {
+namespace {
+
+using namespace cuda;
+
+Product read(const Problem& p) {
+  Product product;
+  read_product_moments(p, product);
+  return product;
+}
+Verdict supports(const Problem& p) {
+  Product product;
+  return read_product_moments(p, product);
+}
+std::vector<Config> configs(const Problem& p) { return mma_configs(p, read(p)); }
+double work(const Problem& p) { return product_work(read(p)); }
+
+struct Kernel {
+  Kernel(const Problem& p, const Config& c)
+      : product(read(p), c, p), moments(p, product.gemm(), static_cast<int>(product.gemm().n)) {}
+  MmaKernel product;
+  MomentsKernel moments;
+};
+std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<Kernel>(p, c); }
+
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  const Kernel& k = *static_cast<const Kernel*>(self);
+  const std::int64_t m = matmul_rows(args);
+  if (m == 0) return Status::ok;
+  if (const Status::Code code = k.product.run(args, m); code != Status::ok) return code;
+  return k.moments.run(args, m, nullptr);
+}
+
+}  // namespace
+
+Tactic cuda_product_moments_mma() {
+  return {.name = "product_moments_mma",
+          .op = "ProductMoments",
+          .supports = supports,
+          .configs = configs,
+          .valid = mma_valid,
+          .packed_bytes = packed_matrix_bytes,
+          .pack = pack_matrix,
+          .unpack = unpack_matrix,
+          .open = open,
+          .run = run,
+          .work = work};
+}
+
+}  // namespace tenfold::backends
