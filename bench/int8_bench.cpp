@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "backends/cpu/cpu_info.h"
-#include "backends/cpu/tactics/int8_common.h"
+#include "backends/cpu/tactics/int8/int8_common.h"
 #include "ops/cases.h"
 
 namespace tenfold::backends {
