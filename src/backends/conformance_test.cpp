@@ -8,7 +8,7 @@
 #include "backends/conformance_cases.h"
 #include "backends/cpu/feature_sets.h"
 #include "backends/cuda/backend.h"
-#include "backends/cuda/codegen/gemm_wgmma_parts.h"
+#include "backends/cuda/codegen/product/gemm_wgmma_parts.h"
 #include "backends/magnitude_check.h"
 #include "backends/tactic_check.h"
 #include "backends/tactic_set.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/attention_problem.h"
-#include "backends/cuda/codegen/attention.h"
+#include "backends/cuda/codegen/attention/attention.h"
 
 namespace tenfold::backends::cuda {
 

@@ -1,6 +1,6 @@
 // attention_wgmma: attention of f16 and bf16 on Hopper's tensor cores, operands by TMA; the configuration is {groups of 64 queries in a
 // team, teams of a block, keys of a step, stages}.
-#include "backends/cuda/codegen/attention_wgmma.h"
+#include "backends/cuda/codegen/attention/attention_wgmma.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // conv_depthwise: a filter for each channel, channels last, with any epilogue: bound by memory, so no tensor cores.
-#include "backends/cuda/codegen/conv_depthwise.h"
+#include "backends/cuda/codegen/conv/conv_depthwise.h"
 
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // conv_direct: convolutions of any float type, groups and extents, channels last; slow, but always there.
-#include "backends/cuda/codegen/conv_direct.h"
+#include "backends/cuda/codegen/conv/conv_direct.h"
 
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // conv_few: convolutions of images with few channels on tensor cores, with any epilogue.
-#include "backends/cuda/codegen/conv_few.h"
+#include "backends/cuda/codegen/conv/conv_few.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // conv_planes_wgmma: convolutions with few channels over channels-last images on Hopper's tensor cores, every plane loaded once.
-#include "backends/cuda/codegen/conv_planes.h"
+#include "backends/cuda/codegen/conv/conv_planes.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // conv_points: convolutions that give each position few results, all from its own channels; the result in either order.
-#include "backends/cuda/codegen/conv_points.h"
+#include "backends/cuda/codegen/conv/conv_points.h"
 
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/conv/conv_common.h"

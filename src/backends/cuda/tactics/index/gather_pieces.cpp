@@ -1,5 +1,5 @@
 // gather_pieces: Gather along any axis, in pieces of up to 16 bytes. An index outside the table gives zeros and is noted.
-#include "backends/cuda/codegen/gather.h"
+#include "backends/cuda/codegen/index/gather.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/copy_common.h"
 #include "base/checked.h"

@@ -1,5 +1,5 @@
 // slice_elements: Slice with any bounds, which the kernel reads.
-#include "backends/cuda/codegen/slice.h"
+#include "backends/cuda/codegen/move/slice.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/copy_common.h"
 #include "base/checked.h"

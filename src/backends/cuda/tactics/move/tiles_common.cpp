@@ -1,7 +1,7 @@
 // From strided views to tiles: which two axes a tile has, and how the others are walked.
 #include "backends/cuda/tactics/move/tiles_common.h"
 
-#include "backends/cuda/codegen/tiles.h"
+#include "backends/cuda/codegen/move/tiles.h"
 #include "base/checked.h"
 
 namespace tenfold::backends::cuda {

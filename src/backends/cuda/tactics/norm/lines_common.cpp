@@ -1,7 +1,7 @@
 // From operators to lines.
 #include "backends/cuda/tactics/norm/lines_common.h"
 
-#include "backends/cuda/codegen/lines.h"
+#include "backends/cuda/codegen/norm/lines.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/elements_common.h"
 #include "backends/cuda/tactics/norm/rows_common.h"

@@ -1,4 +1,4 @@
-// Operators on lines along an axis, of any length (codegen/lines.h): softmax and normalisations that rows_common refuses, and others.
+// Operators on lines along an axis, of any length (codegen/norm/lines.h): softmax and normalisations that rows_common refuses, and others.
 #pragma once
 
 #include "backends/tactic.h"

@@ -1,7 +1,7 @@
 // Softmax and normalisations over contiguous rows of a known length.
 #pragma once
 
-#include "backends/cuda/codegen/rows.h"
+#include "backends/cuda/codegen/norm/rows.h"
 #include "backends/tactic.h"
 
 namespace tenfold::backends::cuda {

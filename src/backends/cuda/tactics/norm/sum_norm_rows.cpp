@@ -1,7 +1,7 @@
 // sum_norm_rows: the row kernel of LayerNormalization on a sum of rows that it looks up. An index outside its table adds nothing and is
 // noted.
+#include "backends/cuda/codegen/norm/rows.h"
 #include "backends/cuda/codegen/prelude.h"
-#include "backends/cuda/codegen/rows.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/elements_common.h"
 #include "base/checked.h"

@@ -1,7 +1,7 @@
 // MaxPool and AveragePool in either layout.
 #pragma once
 
-#include "backends/cuda/codegen/pool.h"
+#include "backends/cuda/codegen/pool/pool.h"
 #include "backends/tactic.h"
 
 namespace tenfold::backends::cuda {

@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "backends/cuda/codegen/pool_strips.h"
+#include "backends/cuda/codegen/pool/pool_strips.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/copy_common.h"
 #include "backends/cuda/tactics/pool/pool_common.h"

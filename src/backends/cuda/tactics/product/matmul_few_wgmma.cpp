@@ -2,7 +2,7 @@
 // block and the blocks of a cluster that share a sum.
 #include <algorithm>
 
-#include "backends/cuda/codegen/gemm_few.h"
+#include "backends/cuda/codegen/product/gemm_few.h"
 #include "backends/cuda/device/tensor_map.h"
 #include "backends/cuda/tactics/product/mma_common.h"
 #include "backends/cuda/tactics/product/pack_matrix_common.h"

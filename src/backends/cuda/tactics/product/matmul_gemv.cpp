@@ -1,5 +1,5 @@
 // matmul_gemv: few rows times a constant matrix, with any epilogue; the configuration is the rows of a block.
-#include "backends/cuda/codegen/gemv.h"
+#include "backends/cuda/codegen/product/gemv.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/product/pack_matrix_common.h"
 #include "backends/cuda/tactics/product/product_common.h"

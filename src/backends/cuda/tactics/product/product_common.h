@@ -2,7 +2,7 @@
 // packed constant, and an epilogue.
 #pragma once
 
-#include "backends/cuda/codegen/gemm.h"
+#include "backends/cuda/codegen/product/gemm.h"
 
 namespace tenfold::backends::cuda {
 

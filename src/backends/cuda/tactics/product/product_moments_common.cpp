@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backends/cuda/codegen/gemm_wgmma.h"
+#include "backends/cuda/codegen/product/gemm_wgmma.h"
 #include "backends/cuda/device/launch.h"
 #include "base/checked.h"
 

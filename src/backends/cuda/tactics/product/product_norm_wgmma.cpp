@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backends/addresses.h"
-#include "backends/cuda/codegen/gemm_wgmma.h"
+#include "backends/cuda/codegen/product/gemm_wgmma.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/device/tensor_map.h"
 #include "backends/cuda/tactics/product/pack_matrix_common.h"

@@ -5,7 +5,7 @@
 
 #include "backends/addresses.h"
 #include "backends/cuda/codegen/body_text.h"
-#include "backends/cuda/codegen/gemm_tiled.h"
+#include "backends/cuda/codegen/product/gemm_tiled.h"
 #include "backends/cuda/device/launch.h"
 #include "base/checked.h"
 #include "ir/op_def.h"

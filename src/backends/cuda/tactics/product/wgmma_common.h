@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "backends/cuda/codegen/gemm_wgmma.h"
+#include "backends/cuda/codegen/product/gemm_wgmma.h"
 #include "backends/cuda/tactics/product/mma_common.h"
 
 namespace tenfold::backends::cuda {

@@ -1,6 +1,6 @@
 // masked_mean_block: a block of threads for each mean.
-#include "backends/cuda/codegen/masked_mean.h"
 #include "backends/cuda/codegen/prelude.h"
+#include "backends/cuda/codegen/reduce/masked_mean.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/elements_common.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "backends/cuda/codegen/reduce.h"
+#include "backends/cuda/codegen/reduce/reduce.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/copy_common.h"
 #include "backends/reduce_axes.h"

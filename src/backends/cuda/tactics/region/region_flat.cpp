@@ -1,5 +1,5 @@
 // region_flat: any pointwise operator or Region as one generated kernel, in any layouts and strides.
-#include "backends/cuda/codegen/pointwise.h"
+#include "backends/cuda/codegen/region/pointwise.h"
 #include "backends/cuda/tactics/elements_common.h"
 
 namespace tenfold::backends {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "backends/cuda/codegen/prelude.h"
-#include "backends/cuda/codegen/row_region.h"
+#include "backends/cuda/codegen/region/row_region.h"
 #include "backends/cuda/tactics/elements_common.h"
 #include "backends/pointwise_body.h"
 #include "base/checked.h"

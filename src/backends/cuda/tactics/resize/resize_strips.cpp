@@ -2,7 +2,7 @@
 // after row, and reads each row of the source once.
 #include <algorithm>
 
-#include "backends/cuda/codegen/resize.h"
+#include "backends/cuda/codegen/resize/resize.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/copy_common.h"
 #include "backends/resize_axes.h"
