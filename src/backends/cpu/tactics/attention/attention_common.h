@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/attention_problem.h"
-#include "backends/cpu/kernels/attention.h"
+#include "backends/cpu/kernels/attention/attention.h"
 #include "backends/cpu/tactics/row_problem_common.h"
 
 namespace tenfold::backends::cpu {

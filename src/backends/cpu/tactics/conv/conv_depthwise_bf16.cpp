@@ -2,7 +2,7 @@
 #include "backends/cpu/gemm/bf16_end.h"
 #include "backends/cpu/gemm/conv_shape.h"
 #include "backends/cpu/gemm/depthwise_bf16_filters.h"
-#include "backends/cpu/kernels/depthwise_bf16.h"
+#include "backends/cpu/kernels/conv/depthwise_bf16.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {

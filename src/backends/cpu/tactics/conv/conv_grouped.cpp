@@ -1,7 +1,7 @@
 // conv_grouped: channels-last convolution in groups of few channels; vectors along the result's channels hold several groups.
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/window_rows.h"
-#include "backends/cpu/kernels/grouped_f32.h"
+#include "backends/cpu/kernels/conv/grouped_f32.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {

@@ -6,7 +6,7 @@
 #include "backends/cpu/gemm/f32_end.h"
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/likely.h"
-#include "backends/cpu/kernels/planes_f32.h"
+#include "backends/cpu/kernels/conv/planes_f32.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {

@@ -6,7 +6,7 @@
 #include "backends/cpu/gemm/likely.h"
 #include "backends/cpu/gemm/point_weights.h"
 #include "backends/cpu/gemm/window_rows.h"
-#include "backends/cpu/kernels/depthwise_f32.h"
+#include "backends/cpu/kernels/conv/depthwise_f32.h"
 #include "backends/cpu/tactics/conv/expand_depthwise_common.h"
 #include "backends/cpu/tactics/product/constant_product_common.h"
 #include "base/checked.h"

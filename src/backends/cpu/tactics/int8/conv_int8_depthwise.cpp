@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/kernels/int8_depthwise.h"
+#include "backends/cpu/kernels/int8/int8_depthwise.h"
 #include "backends/cpu/tactics/int8/conv_int8_common.h"
 #include "base/checked.h"
 #include "base/element.h"

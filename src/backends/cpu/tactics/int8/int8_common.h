@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "backends/cpu/kernels/int8.h"
+#include "backends/cpu/kernels/int8/int8.h"
 #include "backends/cpu/tactics/int8/int8_cut_common.h"
 #include "backends/cpu/tactics/int8/int8_end_common.h"
 #include "backends/cpu/tactics/int8/int8_order_common.h"

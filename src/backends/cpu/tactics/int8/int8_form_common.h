@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "backends/cpu/kernels/int8.h"
+#include "backends/cpu/kernels/int8/int8.h"
 #include "backends/tactic.h"
 
 namespace tenfold::backends::cpu {

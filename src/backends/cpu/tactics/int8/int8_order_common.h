@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/cpu/kernels/int8.h"
+#include "backends/cpu/kernels/int8/int8.h"
 
 namespace tenfold::backends::cpu {
 

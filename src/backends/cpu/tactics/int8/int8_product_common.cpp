@@ -2,7 +2,7 @@
 // with every panel of weights of its block of columns, and finished while its accumulators are hot.
 #include <algorithm>
 
-#include "backends/cpu/kernels/int8_few.h"
+#include "backends/cpu/kernels/int8/int8_few.h"
 #include "backends/cpu/tactics/int8/int8_common.h"
 #include "base/checked.h"
 

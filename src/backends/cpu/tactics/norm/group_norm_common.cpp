@@ -1,7 +1,7 @@
 // Normalisation of groups of channels: moments of the whole group, then one multiply-add for each channel.
 #include "backends/cpu/tactics/norm/group_norm_common.h"
 
-#include "backends/cpu/kernels/norm.h"
+#include "backends/cpu/kernels/norm/norm.h"
 #include "backends/cpu/tactics/row_problem_common.h"
 
 namespace tenfold::backends::cpu {

@@ -2,7 +2,7 @@
 #include "backends/cpu/tactics/norm/norm_rows_common.h"
 
 #include "backends/cpu/cpu_info.h"
-#include "backends/cpu/kernels/norm.h"
+#include "backends/cpu/kernels/norm/norm.h"
 #include "backends/cpu/tactics/row_floats_common.h"
 #include "backends/cpu/tactics/row_problem_common.h"
 

@@ -1,7 +1,7 @@
 // Softmax along an axis: rows if the axis is innermost, columns in vectors if not.
 #include "backends/cpu/tactics/norm/softmax_common.h"
 
-#include "backends/cpu/kernels/norm.h"
+#include "backends/cpu/kernels/norm/norm.h"
 #include "backends/cpu/tactics/row_floats_common.h"
 #include "backends/cpu/tactics/row_problem_common.h"
 

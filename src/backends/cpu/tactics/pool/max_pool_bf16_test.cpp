@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/cpu/cpu_info.h"
-#include "backends/cpu/kernels/pool.h"
+#include "backends/cpu/kernels/pool/pool.h"
 #include "backends/device_info.h"
 #include "base/half.h"
 

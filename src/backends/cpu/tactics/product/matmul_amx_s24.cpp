@@ -1,6 +1,6 @@
 // matmul_amx_s24: rows of f32 times a constant matrix in fixed point of 24 bits, on AMX tiles of bytes. With few rows that is bound by
 // reading the weights, of which this reads three quarters of what f32 or two parts of bf16 take.
-#include "backends/cpu/kernels/gemm_s24.h"
+#include "backends/cpu/kernels/product/gemm_s24.h"
 #include "backends/cpu/tactics/product/matmul_fixed_common.h"
 
 namespace tenfold::backends {

@@ -1,7 +1,7 @@
 // matmul_gemv_bf16: few rows times a constant matrix in bf16, row by row: such a product is bound by reading the weights, and AMX tiles of
 // so few rows take longer to set up and to end.
 #include "backends/cpu/gemm/gemm_bf16.h"
-#include "backends/cpu/kernels/gemv_bf16.h"
+#include "backends/cpu/kernels/product/gemv_bf16.h"
 #include "backends/cpu/tactics/product/constant_product_common.h"
 #include "backends/cpu/tactics/product/matmul_amx_common.h"
 

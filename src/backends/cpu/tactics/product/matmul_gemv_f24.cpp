@@ -3,7 +3,7 @@
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/matrix_rows.h"
 #include "backends/cpu/gemm/weights_f24.h"
-#include "backends/cpu/kernels/gemv_f24.h"
+#include "backends/cpu/kernels/product/gemv_f24.h"
 #include "backends/cpu/tactics/product/constant_product_common.h"
 #include "base/checked.h"
 

@@ -1,6 +1,6 @@
 // matmul_gemv_s16: few rows times a constant matrix in fixed point of 16 bits: such a product is bound by reading the weights. A weight is
 // off by at most 2^-16 of the largest one of its column, both beside the mean square of their row of k.
-#include "backends/cpu/kernels/gemv_s16.h"
+#include "backends/cpu/kernels/product/gemv_s16.h"
 #include "backends/cpu/tactics/product/matmul_fixed_common.h"
 
 namespace tenfold::backends {

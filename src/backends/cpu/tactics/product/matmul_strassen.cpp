@@ -5,7 +5,7 @@
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/likely.h"
 #include "backends/cpu/gemm/matrix_rows.h"
-#include "backends/cpu/kernels/strassen_f32.h"
+#include "backends/cpu/kernels/product/strassen_f32.h"
 #include "backends/cpu/tactics/product/constant_product_common.h"
 #include "base/checked.h"
 

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "backends/cpu/kernels/recurrent.h"
+#include "backends/cpu/kernels/recurrent/recurrent.h"
 #include "backends/cpu/tactics/row_problem_common.h"
 #include "base/checked.h"
 

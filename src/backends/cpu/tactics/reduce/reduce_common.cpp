@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "backends/cpu/block/space.h"
-#include "backends/cpu/kernels/pool.h"
+#include "backends/cpu/kernels/pool/pool.h"
 #include "backends/cpu/tactics/row_problem_common.h"
 #include "backends/reduce_axes.h"
 #include "base/checked.h"

@@ -1,7 +1,7 @@
 // cast_pixels_bf16: f32 planes of three channels to bf16 pixels, as images enter a network: apart, the conversion and the change of layout
 // each went over all of memory.
 #include "backends/cpu/cpu_info.h"
-#include "backends/cpu/kernels/cast_pixels.h"
+#include "backends/cpu/kernels/region/cast_pixels.h"
 #include "backends/cpu/tactics/row_problem_common.h"
 
 namespace tenfold::backends {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "backends/cpu/gemm/conv_shape.h"
-#include "backends/cpu/kernels/resize.h"
+#include "backends/cpu/kernels/resize/resize.h"
 #include "backends/cpu/tactics/row_problem_common.h"
 #include "backends/resize_axes.h"
 #include "base/checked.h"
