@@ -18,10 +18,14 @@ function(tenfold_registry out kind type header namespace function)
     string(APPEND declarations "${type} ${kind}_${stem}();\n")
     string(APPEND calls "  all.push_back(${kind}_${stem}());\n")
   endforeach()
+  set(result "all")
+  if(type STREQUAL "Tactic")   # one that computes several operators stands once for each of them
+    set(result "by_operator(all)")
+  endif()
   string(CONCAT content "// Written by cmake/registry.cmake from the file names; do not edit.\n"
     "#include \"${header}\"\n\n#include <vector>\n\n"
     "namespace ${namespace} {\n${declarations}\n"
-    "std::vector<${type}> ${function}() {\n  std::vector<${type}> all;\n${calls}  return all;\n}\n"
+    "std::vector<${type}> ${function}() {\n  std::vector<${type}> all;\n${calls}  return ${result};\n}\n"
     "}  // namespace ${namespace}\n")
   set_property(GLOBAL PROPERTY ${function} "${ARGN}")
   file(CONFIGURE OUTPUT ${out} CONTENT "${content}" @ONLY)

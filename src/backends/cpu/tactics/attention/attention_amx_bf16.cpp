@@ -20,6 +20,13 @@ Verdict supports(const Problem& p) {
 
 }  // namespace
 
-Tactic cpu_attention_amx_bf16() { return AttentionAmx<tenfold_attention_amx>::tactic("attention_amx_bf16", supports); }
+Tactic cpu_attention_amx_bf16() {
+  Tactic tactic = AttentionAmx<tenfold_attention_amx>::tactic("attention_amx_bf16", supports);
+  tactic.cases = {"FusedAttention f32[1,2,197,64] f32[1,2,197,64] f32[1,2,197,64] numerics={round_to=bf16} "
+                  "scale=0.125",
+                  "FusedAttention f32[1,2,40,17] f32[1,2,300,17] f32[1,2,300,7] f32[1,1,40,300](-9,0) "
+                  "numerics={round_to=bf16} scale=0.2"};
+  return tactic;
+}
 
 }  // namespace tenfold::backends

@@ -33,7 +33,7 @@ struct AttentionAmx {
 
   static Tactic tactic(const char* name, Verdict (*supports)(const Problem&)) {
     return {.name = name,
-            .op = "FusedAttention",
+            .ops = {"FusedAttention"},
             .supports = supports,
             .configs = configs,
             .valid = valid,

@@ -28,13 +28,18 @@ Status::Code run(const void* self, const RunArgs& args) noexcept { return static
 
 Tactic cpu_attention_flash() {
   return {.name = "attention_flash",
-          .op = "FusedAttention",
+          .ops = {"FusedAttention"},
           .supports = supports,
           .configs = one_config,
           .worker_scratch = worker_scratch,
           .open = open,
           .run = run,
-          .work = attention_work};
+          .work = attention_work,
+          .cases = {"FusedAttention f32[1,2,197,64] f32[1,2,197,64] f32[1,2,197,64] scale=0.125",
+                    "FusedAttention f32[1,3,128,32] f32[1,3,300,32] f32[1,3,300,40] f32[1,1,128,300](-9,0) "
+                    "scale=0.17",
+                    "FusedAttention f32[1,2,150,24] f32[1,2,150,24] f32[1,2,150,24] causal=1 scale=0.2",
+                    "FusedAttention f32[1,1,130,17] f32[1,1,131,17] f32[1,1,131,7] f32[1,1,130,1](-9,0) scale=0.2"}};
 }
 
 }  // namespace tenfold::backends

@@ -12,6 +12,11 @@ Verdict supports(const Problem& p) {
 
 }  // namespace
 
-Tactic cpu_conv_amx_bf16() { return cpu::conv_amx("conv_amx_bf16", supports); }
+Tactic cpu_conv_amx_bf16() {
+  Tactic tactic = cpu::conv_amx("conv_amx_bf16", supports);
+  tactic.cases = {"Conv f32[2,16,14,15] f32[24,16,3,3]! f32[24]! strides=[2,2] pads=[1,1,1,1] "
+                  "numerics={round_to=bf16}"};
+  return tactic;
+}
 
 }  // namespace tenfold::backends

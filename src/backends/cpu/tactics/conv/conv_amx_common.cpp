@@ -240,7 +240,7 @@ bool may_alias(const Problem& p, int in, int) { return Bf16End(p, 1, own_bias(p)
 Tactic conv_amx(std::string name, Verdict (*supports)(const Problem&)) {
   return {.name = std::move(name),
           .version = 10,
-          .op = "Conv",
+          .ops = {"Conv"},
           .supports = supports,
           .configs = conv_amx_configs,
           .valid = conv_amx_valid,

@@ -113,7 +113,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cpu_conv_depthwise() {
   return {.name = "conv_depthwise",
           .version = 2,
-          .op = "Conv",
+          .ops = {"Conv"},
           .supports = supports,
           .configs = configs,
           .valid = valid,

@@ -212,7 +212,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cpu_conv_first() {
   return {.name = "conv_first",
           .version = 2,
-          .op = "Conv",
+          .ops = {"Conv"},
           .supports = supports,
           .configs = configs,
           .valid = valid,

@@ -135,7 +135,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cpu_conv_igemm() {
   return {.name = "conv_igemm",
           .version = 2,
-          .op = "Conv",
+          .ops = {"Conv"},
           .supports = supports,
           .configs = configs,
           .valid = valid,
@@ -146,7 +146,8 @@ Tactic cpu_conv_igemm() {
           .unpack = unpack,
           .open = open,
           .run = run,
-          .work = conv_work};
+          .work = conv_work,
+          .cases = {"Conv f32[2,16,14,15] f32[24,16,3,3]! f32[24]! pads=[1,1,1,1]"}};
 }
 
 }  // namespace tenfold::backends

@@ -188,7 +188,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_conv_planes() {
   return {.name = "conv_planes",
-          .op = "Conv",
+          .ops = {"Conv"},
           .supports = supports,
           .configs = configs,
           .valid = valid,

@@ -127,7 +127,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_conv_points_split() {
   return {.name = "conv_points_split",
-          .op = "Conv",
+          .ops = {"Conv"},
           .supports = supports,
           .configs = configs,
           .valid = valid,

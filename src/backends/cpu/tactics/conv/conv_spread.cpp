@@ -87,7 +87,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_conv_spread() {
   return {.name = "conv_spread",
-          .op = "Conv",
+          .ops = {"Conv"},
           .supports = supports,
           .configs = configs,
           .valid = valid,

@@ -126,7 +126,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic conv_transpose_amx(std::string name, Verdict (*supports)(const Problem&)) {
   return {.name = std::move(name),
           .version = 4,
-          .op = "ConvTranspose",
+          .ops = {"ConvTranspose"},
           .supports = supports,
           .configs = configs,
           .valid = valid,

@@ -159,7 +159,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_conv_transpose_gemm() {
   return {.name = "conv_transpose_gemm",
-          .op = "ConvTranspose",
+          .ops = {"ConvTranspose"},
           .supports = supports,
           .configs = configs,
           .valid = valid,
@@ -170,7 +170,8 @@ Tactic cpu_conv_transpose_gemm() {
           .unpack = unpack,
           .open = open,
           .run = run,
-          .work = conv_transpose_work};
+          .work = conv_transpose_work,
+          .cases = {"ConvTranspose f32[1,20,5,4] f32[20,17,2,2]! f32[17]! strides=[2,2]"}};
 }
 
 }  // namespace tenfold::backends

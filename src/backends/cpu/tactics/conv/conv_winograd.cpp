@@ -284,7 +284,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cpu_conv_winograd() {
   return {.name = "conv_winograd",
           .version = 3,
-          .op = "Conv",
+          .ops = {"Conv"},
           .rounds_f32 = true,
           .supports = supports,
           .configs = configs,
@@ -296,7 +296,8 @@ Tactic cpu_conv_winograd() {
           .unpack = unpack,
           .open = open,
           .run = run,
-          .work = work};
+          .work = work,
+          .cases = {"Conv f32[10,12,23,19] f32[48,12,3,3]! f32[48]! pads=[1,1,1,1] numerics={round_to=tf32}"}};
 }
 
 }  // namespace tenfold::backends

@@ -194,7 +194,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_expand_depthwise_bf16() {
   return {.name = "expand_depthwise_bf16",
-          .op = "ExpandDepthwise",
+          .ops = {"ExpandDepthwise"},
           .supports = supports,
           .configs = configs,
           .valid = valid,

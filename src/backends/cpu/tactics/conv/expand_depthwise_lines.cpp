@@ -218,7 +218,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cpu_expand_depthwise_lines() {
   return {.name = "expand_depthwise_lines",
           .version = 2,
-          .op = "ExpandDepthwise",
+          .ops = {"ExpandDepthwise"},
           .supports = supports,
           .configs = configs,
           .valid = valid,

@@ -48,7 +48,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_gather_rows() {
-  return {.name = "gather_rows", .op = "Gather", .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "gather_rows",
+          .ops = {"Gather"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = run,
+          .cases = {"Gather f32[100,70] i64[40,11](-100,99)"}};
 }
 
 }  // namespace tenfold::backends

@@ -275,7 +275,7 @@ ir::Dim workspace(const Problem& p, const Config& c) {
 Tactic cpu_conv_int8_depthwise() {
   return {.name = "conv_int8_depthwise",
           .version = 4,
-          .op = "ConvInteger",
+          .ops = {"ConvInteger"},
           .supports = supports,
           .configs = configs,
           .valid = valid,
@@ -287,7 +287,8 @@ Tactic cpu_conv_int8_depthwise() {
           .unpack = unpack,
           .open = open,
           .run = run,
-          .work = conv_int8_work};
+          .work = conv_int8_work,
+          .cases = {"ConvInteger u8[1,32,9,11](0,255) i8[32,1,3,3](-128,127)! u8[]{128} group=32 pads=[1,1,1,1]"}};
 }
 
 }  // namespace tenfold::backends

@@ -111,7 +111,7 @@ bool may_alias(const Problem& p, int in, int) { return Int8End(p, int8_finish_ke
 Tactic cpu_conv_int8_igemm() {
   return {.name = "conv_int8_igemm",
           .version = 9,
-          .op = "ConvInteger",
+          .ops = {"ConvInteger"},
           .supports = supports,
           .configs = configs,
           .valid = valid,

@@ -123,7 +123,7 @@ bool may_alias(const Problem& p, int in, int) {
 Tactic cpu_matmul_int8() {
   return {.name = "matmul_int8",
           .version = 8,
-          .op = "MatMulInteger",
+          .ops = {"MatMulInteger"},
           .supports = supports,
           .configs = configs,
           .valid = valid,

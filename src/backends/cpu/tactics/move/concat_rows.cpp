@@ -25,12 +25,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_concat_rows() {
   return {.name = "concat_rows",
-          .op = "Concat",
+          .ops = {"Concat"},
           .supports = can_move,
           .configs = one_config,
           .formats = same_layouts,
           .open = open,
-          .run = run};
+          .run = run,
+          .cases = {"Concat f32[2,35,20,21] f32[2,3,20,21] axis=1"}};
 }
 
 }  // namespace tenfold::backends

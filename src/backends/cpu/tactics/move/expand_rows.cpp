@@ -21,7 +21,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_expand_rows() {
-  return {.name = "expand_rows", .op = "Expand", .supports = can_move, .configs = one_config, .open = open, .run = run};
+  return {.name = "expand_rows",
+          .ops = {"Expand"},
+          .supports = can_move,
+          .configs = one_config,
+          .open = open,
+          .run = run,
+          .cases = {"Expand f32[70,1,33] i64[4]{3,70,20,33}"}};
 }
 
 }  // namespace tenfold::backends

@@ -56,7 +56,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_pad_rows() {
-  return {.name = "pad_rows", .op = "Pad", .supports = supports, .configs = one_config, .formats = same_layouts, .open = open, .run = run};
+  return {.name = "pad_rows",
+          .ops = {"Pad"},
+          .supports = supports,
+          .configs = one_config,
+          .formats = same_layouts,
+          .open = open,
+          .run = run,
+          .cases = {"Pad f32[2,20,30] i64[6]{0,1,2,3,-1,4} f32[]{2}"}};
 }
 
 }  // namespace tenfold::backends

@@ -29,12 +29,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_reformat_blocks() {
   return {.name = "reformat_blocks",
-          .op = "Reformat",
+          .ops = {"Reformat"},
           .supports = can_move,
           .configs = one_config,
           .formats = formats,
           .open = open,
-          .run = run};
+          .run = run,
+          .cases = {"Reformat f32[2,35,20,21]",
+                    "Reformat u8[2,35,20,21]"}};
 }
 
 }  // namespace tenfold::backends

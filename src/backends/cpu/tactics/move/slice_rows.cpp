@@ -52,8 +52,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_slice_rows() {
-  return {
-      .name = "slice_rows", .op = "Slice", .supports = supports, .configs = one_config, .formats = same_layouts, .open = open, .run = run};
+  return {.name = "slice_rows",
+          .ops = {"Slice"},
+          .supports = supports,
+          .configs = one_config,
+          .formats = same_layouts,
+          .open = open,
+          .run = run,
+          .cases = {"Slice f32[9,40,33] i64[2]{7,-2} i64[2]{1,-30} i64[2]{0,2} i64[2]{-2,-3}"}};
 }
 
 }  // namespace tenfold::backends

@@ -29,8 +29,14 @@ Verdict supports(const Problem& p) {
 }  // namespace
 
 Tactic cpu_split_rows() {
-  return {
-      .name = "split_rows", .op = "Split", .supports = supports, .configs = one_config, .formats = same_layouts, .open = open, .run = run};
+  return {.name = "split_rows",
+          .ops = {"Split"},
+          .supports = supports,
+          .configs = one_config,
+          .formats = same_layouts,
+          .open = open,
+          .run = run,
+          .cases = {"Split f32[3,70,31] axis=1 outputs=2"}};
 }
 
 }  // namespace tenfold::backends

@@ -43,12 +43,17 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_transpose_blocks() {
   return {.name = "transpose_blocks",
-          .op = "Transpose",
+          .ops = {"Transpose"},
           .supports = can_move,
           .configs = one_config,
           .formats = formats,
           .open = open,
-          .run = run};
+          .run = run,
+          .cases = {"Transpose f32[3,70,301] perm=[0,2,1]",
+                    "Transpose u8[3,70,301] perm=[2,0,1]",
+                    "Transpose u8[3,132,300] perm=[2,0,1]",
+                    "Transpose i64[3,1,40,33] perm=[0,3,2,1]",
+                    "Transpose f32[2,5,12,32] perm=[0,2,1,3]"}};
 }
 
 }  // namespace tenfold::backends

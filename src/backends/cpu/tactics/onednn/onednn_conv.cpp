@@ -43,7 +43,7 @@ Verdict supports(const Problem& p) {
 }  // namespace
 
 Tactic cpu_onednn_conv() {
-  Tactic t{.name = "onednn_conv", .op = "Conv", .supports = supports, .formats = formats, .work = conv_work};
+  Tactic t{.name = "onednn_conv", .ops = {"Conv"}, .supports = supports, .formats = formats, .work = conv_work};
   fill_onednn<form_of>(t);
   return t;
 }

@@ -43,7 +43,7 @@ double work(const Problem& p) {
 }  // namespace
 
 Tactic cpu_onednn_matmul() {
-  Tactic t{.name = "onednn_matmul", .op = "MatMul", .supports = supports, .work = work};
+  Tactic t{.name = "onednn_matmul", .ops = {"MatMul"}, .supports = supports, .work = work};
   fill_onednn<form_of>(t);
   return t;
 }

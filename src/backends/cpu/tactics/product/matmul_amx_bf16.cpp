@@ -3,6 +3,10 @@
 
 namespace tenfold::backends {
 
-Tactic cpu_matmul_amx_bf16() { return cpu::matmul_amx("matmul_amx_bf16", 7, 1); }
+Tactic cpu_matmul_amx_bf16() {
+  Tactic tactic = cpu::matmul_amx("matmul_amx_bf16", 7, 1);
+  tactic.cases = {"MatMul f32[33,70] f32[70,65]! numerics={round_to=bf16}"};
+  return tactic;
+}
 
 }  // namespace tenfold::backends

@@ -146,7 +146,7 @@ Verdict supports(const Problem& p) {
 Tactic matmul_amx(const char* name, int version, int parts) {
   return {.name = name,
           .version = version,
-          .op = "MatMul",
+          .ops = {"MatMul"},
           .supports = parts == 1 ? supports<bf16_product> : supports<split_product>,
           .configs = parts == 3 ? whole_configs : configs,
           .valid = valid,

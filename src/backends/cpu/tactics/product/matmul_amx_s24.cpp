@@ -152,7 +152,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cpu_matmul_amx_s24() {
   return {.name = "matmul_amx_s24",
           .version = 3,
-          .op = "MatMul",
+          .ops = {"MatMul"},
           .rounds_f32 = true,
           .supports = supports,
           .configs = configs,

@@ -142,7 +142,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cpu_matmul_batched() {
   return {.name = "matmul_batched",
           .version = 2,
-          .op = "MatMul",
+          .ops = {"MatMul"},
           .supports = supports,
           .configs = configs,
           .valid = valid,

@@ -90,7 +90,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cpu_matmul_batched_amx_bf16() {
   return {.name = "matmul_batched_amx_bf16",
           .version = 2,
-          .op = "MatMul",
+          .ops = {"MatMul"},
           .supports = supports,
           .configs = configs,
           .valid = valid,

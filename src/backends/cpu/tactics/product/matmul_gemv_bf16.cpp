@@ -112,7 +112,7 @@ bool may_alias(const Problem& p, int in, int) { return Bf16End(p, rank_of(p.out[
 Tactic cpu_matmul_gemv_bf16() {
   return {.name = "matmul_gemv_bf16",
           .version = 2,
-          .op = "MatMul",
+          .ops = {"MatMul"},
           .supports = supports,
           .configs = configs,
           .valid = valid,

@@ -122,7 +122,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cpu_matmul_gemv_f24() {
   return {.name = "matmul_gemv_f24",
           .version = 2,
-          .op = "MatMul",
+          .ops = {"MatMul"},
           .rounds_f32 = true,
           .supports = supports,
           .configs = configs,

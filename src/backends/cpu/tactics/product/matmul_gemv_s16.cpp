@@ -106,7 +106,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cpu_matmul_gemv_s16() {
   return {.name = "matmul_gemv_s16",
           .version = 2,
-          .op = "MatMul",
+          .ops = {"MatMul"},
           .rounds_f32 = true,
           .supports = supports,
           .configs = configs,

@@ -101,7 +101,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cpu_matmul_packed() {
   return {.name = "matmul_packed",
           .version = 2,
-          .op = "MatMul",
+          .ops = {"MatMul"},
           .supports = supports_constant_product,
           .configs = configs,
           .valid = valid,
@@ -111,7 +111,8 @@ Tactic cpu_matmul_packed() {
           .unpack = unpack,
           .open = open,
           .run = run,
-          .work = constant_product_work};
+          .work = constant_product_work,
+          .cases = {"MatMul f32[33,70] f32[70,65]!"}};
 }
 
 }  // namespace tenfold::backends

@@ -57,7 +57,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_matmul_spread() {
   return {.name = "matmul_spread",
-          .op = "MatMul",
+          .ops = {"MatMul"},
           .supports = supports,
           .configs = configs,
           .valid = valid,

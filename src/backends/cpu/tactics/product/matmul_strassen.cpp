@@ -293,7 +293,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cpu_matmul_strassen() {
   return {.name = "matmul_strassen",
           .version = 2,
-          .op = "MatMul",
+          .ops = {"MatMul"},
           .rounds_f32 = true,
           .supports = supports,
           .configs = configs,
@@ -304,7 +304,8 @@ Tactic cpu_matmul_strassen() {
           .unpack = unpack,
           .open = open,
           .run = run,
-          .work = work};
+          .work = work,
+          .cases = {"MatMul f32[1100,136] f32[136,144]! numerics={round_to=tf32}"}};
 }
 
 }  // namespace tenfold::backends

@@ -83,7 +83,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_masked_mean_rows() {
   return {.name = "masked_mean_rows",
-          .op = "MaskedMean",
+          .ops = {"MaskedMean"},
           .supports = supports,
           .configs = one_config,
           .worker_scratch = worker_scratch,

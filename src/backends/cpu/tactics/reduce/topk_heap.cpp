@@ -81,7 +81,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_topk_heap() {
-  return {.name = "topk_heap", .op = "TopK", .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "topk_heap",
+          .ops = {"TopK"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = run,
+          .cases = {"TopK f32[3,1000] i64[1]{20}",
+                    "TopK f32[3,200,7] i64[1]{9} axis=1 largest=0"}};
 }
 
 }  // namespace tenfold::backends

@@ -39,7 +39,7 @@ Status::Code run(const void*, const RunArgs& args) noexcept {
 
 Tactic cpu_cast_pixels_bf16() {
   return {.name = "cast_pixels_bf16",
-          .op = "Cast",
+          .ops = {"Cast"},
           .supports = supports,
           .configs = one_config,
           .formats = formats,

@@ -170,7 +170,7 @@ bool may_alias(const Problem& p, int in, int out) {
 
 Tactic cpu_region_blocks() {
   return {.name = "region_blocks",
-          .op = "*pointwise",
+          .ops = {"*pointwise"},
           .supports = supports,
           .configs = configs,
           .valid = valid,
@@ -178,7 +178,14 @@ Tactic cpu_region_blocks() {
           .worker_scratch = worker_scratch,
           .open = open,
           .run = run,
-          .may_alias = may_alias};
+          .may_alias = may_alias,
+          .cases = {"Add f32[4,70,301] f32[70,1]",
+                    "Mul f32[2,33,70,5] f32[33,1,1]",
+                    "Gelu f32[3,50000](-9,9)",
+                    "Add f32[100000] f32[100000]",
+                    "HardSwish f32[3,500](-9,9)",
+                    "Pow f32[3,500](-9,9) f32[]{2}",
+                    "Where bool[3,40,50] f32[50] f32[3,1,50]"}};
 }
 
 }  // namespace tenfold::backends

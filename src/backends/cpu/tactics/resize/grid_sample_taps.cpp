@@ -80,7 +80,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_grid_sample_taps() {
-  return {.name = "grid_sample_taps", .op = "GridSample", .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "grid_sample_taps", .ops = {"GridSample"}, .supports = supports, .configs = one_config, .open = open, .run = run};
 }
 
 }  // namespace tenfold::backends

@@ -182,13 +182,20 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cpu_resize_taps() {
   return {.name = "resize_taps",
           .version = 2,
-          .op = "Resize",
+          .ops = {"Resize"},
           .supports = supports,
           .configs = one_config,
           .formats = formats,
           .workspace = workspace,
           .open = open,
-          .run = run};
+          .run = run,
+          .cases = {"Resize f32[2,19,13,17] _ _ i64[4]{2,19,29,40} mode=\"linear\"",
+                    "Resize f32[1,5,6,7,8] _ f32[3]{2,2,2} axes=[2,3,4] mode=\"linear\" "
+                    "coordinate_transformation_mode=\"align_corners\"",
+                    "Resize f32[1,19,13,17] _ f32[2]{2,2} axes=[2,3] coordinate_transformation_mode=\"asymmetric\" "
+                    "nearest_mode=\"floor\"",
+                    "Resize f32[1,2,3,4,8] _ f32[3]{2,3,2} axes=[2,3,4] mode=\"linear\" "
+                    "coordinate_transformation_mode=\"asymmetric\""}};
 }
 
 }  // namespace tenfold::backends

@@ -113,13 +113,32 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cuda_attention_mma() {
   return {.name = "attention_mma",
           .version = 4,
-          .op = "FusedAttention",
+          .ops = {"FusedAttention"},
           .supports = supports,
           .configs = configs,
           .valid = valid,
           .open = open,
           .run = run,
-          .work = attention_work};
+          .work = attention_work,
+          .cases = {"FusedAttention f32[2,2,150,64] f32[2,2,97,64] f32[2,2,97,64] f32[2,1,1,97](-9,0) scale=0.125 "
+                    "numerics={round_to=tf32}",
+                    "FusedAttention f32[1,3,40,17] f32[1,3,70,17] f32[1,3,70,7] f32[1,1,40,70](-9,0) scale=0.2 "
+                    "numerics={round_to=tf32}",
+                    "FusedAttention f32[1,4,130,40] f32[1,2,130,40] f32[1,2,130,52] causal=1 scale=0.2 "
+                    "numerics={round_to=tf32}",
+                    "FusedAttention f32[1,2,120,32] f32[1,2,120,32] f32[1,2,120,32] _ i32[4]{0,13,33,100} "
+                    "scale=0.17 numerics={round_to=tf32}",
+                    "FusedAttention f16[2,3,128,32] f16[2,3,300,32] f16[2,3,300,40] f16[2,1,128,300](-9,0) "
+                    "scale=0.17",
+                    "FusedAttention f16[1,1,130,17] f16[1,1,131,17] f16[1,1,131,7] f16[1,1,130,1](-9,0) scale=0.2",
+                    "FusedAttention bf16[1,2,200,64] bf16[1,2,250,64] bf16[1,2,250,48] causal=1 scale=0.1",
+                    "FusedAttention bf16[17,2,200,64] bf16[17,2,250,64] bf16[17,2,250,48] causal=1 scale=0.1",
+                    "FusedAttention f16[23,3,100,32] f16[23,3,90,32] f16[23,3,90,40] f16[23,1,100,90](-9,0) "
+                    "scale=0.17",
+                    "FusedAttention bf16[2,4,140,80] bf16[2,2,270,80] bf16[2,2,270,80] f32[2,1,1,270](-9,0) "
+                    "scale=0.1",
+                    "FusedAttention bf16[1,4,540,32] bf16[1,2,540,32] bf16[1,2,540,32] _ i32[4]{0,13,333,530} "
+                    "causal=1 scale=0.17"}};
 }
 
 }  // namespace tenfold::backends

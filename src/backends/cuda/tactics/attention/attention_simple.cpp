@@ -44,12 +44,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_attention_simple() {
   return {.name = "attention_simple",
-          .op = "FusedAttention",
+          .ops = {"FusedAttention"},
           .supports = supports,
           .configs = [](const Problem&) { return std::vector<Config>{{0}}; },
           .open = open,
           .run = run,
-          .work = attention_work};
+          .work = attention_work,
+          .cases = {"FusedAttention bf16[1,1,300,16] bf16[1,1,530,16] bf16[1,1,530,256] bf16[1,1,300,1](-9,0) "
+                    "scale=0.25"}};
 }
 
 }  // namespace tenfold::backends

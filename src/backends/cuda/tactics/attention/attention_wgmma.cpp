@@ -162,13 +162,40 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_attention_wgmma() {
   return {.name = "attention_wgmma",
-          .op = "FusedAttention",
+          .ops = {"FusedAttention"},
           .supports = supports,
           .configs = configs,
           .valid = valid,
           .open = open,
           .run = run,
-          .work = attention_work};
+          .work = attention_work,
+          .cases = {"FusedAttention f16[1,2,197,64] f16[1,2,197,64] f16[1,2,197,64] scale=0.125",
+                    "FusedAttention f16[1,2,150,24] f16[1,2,150,24] f16[1,2,150,24] causal=1 scale=0.2",
+                    "FusedAttention f16[2,6,40,32] f16[2,2,70,32] f16[2,2,70,32] scale=0.2",
+                    "FusedAttention bf16[1,2,33,128] bf16[1,2,70,128] bf16[1,2,70,128] scale=0.09",
+                    "FusedAttention f16[3,4,128,32] f16[3,4,128,32] f16[3,4,128,32] f16[3,1,1,128](-9,0) scale=0.17",
+                    "FusedAttention f16[2,2,100,64] f16[2,2,90,64] f16[2,2,90,64] f16[2,1,1,90](-9,0) scale=0.2",
+                    "FusedAttention f16[12,6,128,32] f16[12,6,128,32] f16[12,6,128,32] f16[12,1,1,128](-9,0) "
+                    "scale=0.17",  // for several blocks on a multiprocessor
+                    "FusedAttention f16[9,4,197,64] f16[9,4,197,64] f16[9,4,197,64] scale=0.125",
+                    "FusedAttention f16[12,12,40,32] f16[12,4,70,32] f16[12,4,70,32] scale=0.2",
+                    "FusedAttention f16[2,2,130,64] f16[2,2,300,64] f16[2,2,300,64] f16[1,2,130,300](-9,0) "
+                    "scale=0.125",
+                    "FusedAttention f16[1,1,400,64] f16[1,1,400,64] f16[1,1,400,64] causal=1 scale=0.125",
+                    "FusedAttention f16[59,6,65,16] f16[59,6,65,16] f16[59,6,65,16] f16[59,1,1,65](-9,0) scale=0.25",
+                    "FusedAttention bf16[1,3,128,32] bf16[1,3,128,32] bf16[1,3,128,32] bf16[1,1,1,128](-9,0) "
+                    "scale=0.17",
+                    "FusedAttention bf16[1,2,197,64] bf16[1,2,197,64] bf16[1,2,197,64] scale=0.125",
+                    "FusedAttention bf16[1,2,40,32] bf16[1,2,90,32] bf16[1,2,90,32] "
+                    "f32[1,1,1,90](-3.4028234e38,-3.4028234e38) scale=0.17",
+                    "FusedAttention bf16[1,2,40,32] bf16[1,2,90,32] bf16[1,2,90,32] "
+                    "bf16[1,1,40,90](-3.3895e38,-3.3895e38) scale=0.17",
+                    "FusedAttention bf16[2,2,130,64] bf16[2,2,300,64] bf16[2,2,300,64] "
+                    "f32[2,1,1,300](-3.4028234e38,-3.4028234e38) scale=0.125",
+                    "FusedAttention bf16[2,2,130,64] bf16[2,2,300,64] bf16[2,2,300,64] "
+                    "f32[1,2,130,300](-3.4028234e38,-3.4028234e38) scale=0.125",
+                    "FusedAttention bf16[1,2,1,64] bf16[1,2,601,64] bf16[1,2,601,64] bf16[1,2,1,601](-9,0) "
+                    "scale=0.125"}};
 }
 
 }  // namespace tenfold::backends

@@ -65,11 +65,12 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 
 Tactic cuda_rotary_embedding_elements() {
   return {.name = "rotary_embedding_elements",
-          .op = "RotaryEmbedding",
+          .ops = {"RotaryEmbedding"},
           .supports = supports,
           .configs = one_config,
           .open = open,
-          .run = OpenThreads::run_each};
+          .run = OpenThreads::run_each,
+          .cases = {"RotaryEmbedding f16[2,5,30,64] f16[50,32] f16[50,32] i64[2,30](0,49)"}};
 }
 
 }  // namespace tenfold::backends

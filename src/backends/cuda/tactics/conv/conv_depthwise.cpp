@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/cuda/tactics/conv/conv_common.h"
+#include "backends/cuda/tactics/conv/conv_product_common.h"
 #include "backends/cuda/tactics/elements_common.h"
 #include "backends/cuda/tactics/product/mma_common.h"
 #include "base/checked.h"
@@ -79,7 +80,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_conv_depthwise() {
   return {.name = "conv_depthwise",
-          .op = "Conv",
+          .ops = {"Conv", {"ConvInteger", "conv_integer_depthwise"}},
           .supports = supports,
           .configs = one_config,
           .formats = conv_formats,
@@ -88,7 +89,11 @@ Tactic cuda_conv_depthwise() {
           .unpack = unpack,
           .open = open,
           .run = run,
-          .work = work};
+          .work = work,
+          .cases = {"ConvInteger u8[2,48,19,17] i8[48,1,3,3]! u8[]{9} group=48 pads=[1,1,1,1] strides=[2,1]",
+                    "ConvInteger i8[2,20,9,11] i8[20,1,5,3]! group=20 pads=[2,1,2,1]",
+                    "Conv f16[2,48,19,17] f16[48,1,3,3]! f16[48]! group=48 pads=[1,1,1,1] strides=[2,1]",
+                    "Conv f32[1,33,9,8,7] f32[33,1,3,3,3]! group=33 dilations=[1,2,1]"}};
 }
 
 }  // namespace tenfold::backends

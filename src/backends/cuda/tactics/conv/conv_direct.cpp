@@ -85,7 +85,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_conv_direct() {
   return {.name = "conv_direct",
-          .op = "Conv",
+          .ops = {"Conv"},
           .supports = supports,
           .configs = one_config,
           .formats = conv_formats,

@@ -159,7 +159,7 @@ double work(const Problem& p) {
 Tactic cuda_conv_dnn() {
   return {.name = "conv_dnn",
           .version = 3,
-          .op = "Conv",
+          .ops = {"Conv"},
           .source = Source::cudnn,
           .supports = supports,
           .configs = configs,

@@ -6,6 +6,7 @@
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/device/tensor_map.h"
 #include "backends/cuda/tactics/conv/conv_common.h"
+#include "backends/cuda/tactics/conv/conv_product_common.h"
 #include "backends/cuda/tactics/product/mma_common.h"
 #include "base/checked.h"
 
@@ -207,7 +208,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_conv_planes_wgmma() {
   return {.name = "conv_planes_wgmma",
-          .op = "Conv",
+          .ops = {"Conv"},
           .supports = supports,
           .configs = configs,
           .valid = valid,
@@ -217,7 +218,13 @@ Tactic cuda_conv_planes_wgmma() {
           .unpack = unpack,
           .open = open,
           .run = run,
-          .work = work};
+          .work = work,
+          .cases = {"Conv f16[2,64,14,14] f16[64,64,3,3]! pads=[1,1,1,1]",
+                    "Conv f16[1,16,8,8,8] f16[32,16,3,3,3]! pads=[1,1,1,1,1,1]",
+                    "Conv f16[2,32,20,24,33] f16[32,32,3,3,3]! f16[32]! pads=[1,1,1,1,1,1]",
+                    "Conv bf16[2,48,7,9,18] bf16[64,48,3,3,3]! bf16[64]! pads=[1,1,1,1,1,1]",
+                    "Conv f16[1,64,6,17,16] f16[32,64,2,3,5]! f16[32]! pads=[1,1,1,0,0,2]",
+                    "Conv f16[9,32,21,19] f16[96,32,5,3]! f16[96]! pads=[2,1,2,1]"}};
 }
 
 }  // namespace tenfold::backends

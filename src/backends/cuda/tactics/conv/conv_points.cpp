@@ -3,6 +3,7 @@
 
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/conv/conv_common.h"
+#include "backends/cuda/tactics/conv/conv_product_common.h"
 #include "backends/cuda/tactics/elements_common.h"
 #include "backends/cuda/tactics/product/mma_common.h"
 #include "base/checked.h"
@@ -80,7 +81,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_conv_points() {
   return {.name = "conv_points",
-          .op = "Conv",
+          .ops = {"Conv"},
           .supports = supports,
           .configs = one_config,
           .formats = formats,
@@ -88,7 +89,9 @@ Tactic cuda_conv_points() {
           .pack = pack_conv_weight,
           .unpack = unpack_conv_weight,
           .open = open,
-          .run = run};
+          .run = run,
+          .cases = {"Conv f16[2,32,11,13,5] f16[2,32,1,1,1]! f16[2]!",
+                    "Conv bf16[2,128,11,13] bf16[5,128,1,1]!"}};
 }
 
 }  // namespace tenfold::backends

@@ -2,8 +2,9 @@
 // beside the operators' reference kernels.
 #include "backends/cuda/tactics/conv/conv_weights_common.h"
 
-#include "backends/conformance_cases.h"
 #include "backends/cuda/tactics/conv/conv_common.h"
+#include "backends/cuda/tactics/conv/conv_product_common.h"
+#include "backends/tactic_cases.h"
 #include "backends/tactic_check.h"
 #include "base/check.h"
 #include "ir/op_def.h"
@@ -47,7 +48,7 @@ void compare(const std::string& op_name, const std::string& text, int& compared)
   const ir::OpDef& op = ir::Registry::builtin().get(op_name);
   const ops::Case c = ops::parse_case(op, text);
   const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, c);
-  const Tactic none{.name = "none", .op = op.name};
+  const Tactic none{.name = "none", .ops = {op.name}};
   testing::TacticRun run(none, graph, 0);
   run.device.kind = "cuda", run.device.arch = 90;
   Problem& p = run.problem;
@@ -88,9 +89,13 @@ void compare(const std::string& op_name, const std::string& text, int& compared)
 
 TEST(CudaConvWeights, WindowsAndPackedWeightsGiveTheReferencesResults) {
   int compared = 0;
-  for (const auto& [op, text] : testing::kHalves)
-    if ((std::string(op) == "Conv" || std::string(op) == "ConvTranspose") && std::string(text).find("round_to") == std::string::npos)
-      if (std::string(op) == "ConvTranspose" || std::string(text).find("group") != std::string::npos) compare(op, text, compared);
+  for (const Tactic& tactic : cuda_tactics())
+    for (const char* text : tactic.cases) {
+      const testing::TacticCase c = testing::tactic_case(text);
+      const bool transposed = c.op->name == "ConvTranspose", groups = c.text.find("group") != std::string::npos;
+      const bool fits = transposed || (c.op->name == "Conv" && groups);
+      if (fits && c.text.find("round_to") == std::string::npos) compare(c.op->name, c.text, compared);
+    }
   EXPECT_GE(compared, 14);
 }
 

@@ -76,7 +76,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 
 Tactic cuda_deform_conv_elements() {
   return {.name = "deform_conv_elements",
-          .op = "DeformConv",
+          .ops = {"DeformConv"},
           .supports = supports,
           .configs = one_config,
           .open = open,

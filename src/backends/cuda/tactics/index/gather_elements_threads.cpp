@@ -88,7 +88,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_gather_elements_threads() {
   return {
-      .name = "gather_elements_threads", .op = "GatherElements", .supports = supports, .configs = one_config, .open = open, .run = run};
+      .name = "gather_elements_threads", .ops = {"GatherElements"}, .supports = supports, .configs = one_config, .open = open, .run = run};
 }
 
 }  // namespace tenfold::backends

@@ -43,11 +43,12 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 
 Tactic cuda_gather_nd_elements() {
   return {.name = "gather_nd_elements",
-          .op = "GatherND",
+          .ops = {"GatherND"},
           .supports = supports,
           .configs = one_config,
           .open = open,
-          .run = OpenThreads::run_each};
+          .run = OpenThreads::run_each,
+          .cases = {"GatherND f16[3,40,50,7] i64[3,11,13,2](-40,39) batch_dims=1"}};
 }
 
 }  // namespace tenfold::backends

@@ -59,7 +59,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_gather_pieces() {
-  return {.name = "gather_pieces", .op = "Gather", .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "gather_pieces",
+          .ops = {"Gather"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = run,
+          .cases = {"Gather f16[100,72] i64[40,11](-100,99)",
+                    "Gather bf16[100,771] i64[40,11](-100,99)"}};
 }
 
 }  // namespace tenfold::backends

@@ -34,8 +34,13 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 }  // namespace
 
 Tactic cuda_one_hot_elements() {
-  return {
-      .name = "one_hot_elements", .op = "OneHot", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "one_hot_elements",
+          .ops = {"OneHot"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each,
+          .cases = {"OneHot i64[30,7](-40,40) i64[]{37} f32[2] axis=1"}};
 }
 
 }  // namespace tenfold::backends

@@ -81,7 +81,15 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_scatter_elements_lanes() {
-  return {.name = "scatter_elements_lanes", .op = "ScatterElements", .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "scatter_elements_lanes",
+          .ops = {"ScatterElements"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = run,
+          .cases = {"ScatterElements f32[500,7] i64[90,7](-500,499) f32[90,7] reduction=\"add\"",
+                    "ScatterElements f32[40,5000] i64[9,4999](0,39) f32[9,4999]",
+                    "ScatterElements f16[40,5000] i32[9,4999](0,39) f16[9,4999] reduction=\"add\""}};
 }
 
 }  // namespace tenfold::backends

@@ -102,7 +102,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_scatter_nd_elements() {
-  return {.name = "scatter_nd_elements", .op = "ScatterND", .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "scatter_nd_elements", .ops = {"ScatterND"}, .supports = supports, .configs = one_config, .open = open, .run = run};
 }
 
 }  // namespace tenfold::backends

@@ -85,7 +85,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_scatter_nd_lanes() {
-  return {.name = "scatter_nd_lanes", .op = "ScatterND", .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "scatter_nd_lanes",
+          .ops = {"ScatterND"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = run,
+          .cases = {"ScatterND f32[40,5000] i64[9,1](0,39) f32[9,5000] reduction=\"add\"",
+                    "ScatterND f32[30,20,3] i64[70,2](0,19) f32[70,3] reduction=\"min\""}};
 }
 
 }  // namespace tenfold::backends

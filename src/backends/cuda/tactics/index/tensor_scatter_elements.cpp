@@ -51,7 +51,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 
 Tactic cuda_tensor_scatter_elements() {
   return {.name = "tensor_scatter_elements",
-          .op = "TensorScatter",
+          .ops = {"TensorScatter"},
           .supports = supports,
           .configs = one_config,
           .open = open,

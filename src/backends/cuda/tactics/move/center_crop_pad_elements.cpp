@@ -30,7 +30,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) { return std::
 
 Tactic cuda_center_crop_pad_elements() {
   return {.name = "center_crop_pad_elements",
-          .op = "CenterCropPad",
+          .ops = {"CenterCropPad"},
           .supports = supports,
           .configs = one_config,
           .open = open,

@@ -53,8 +53,12 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 }  // namespace
 
 Tactic cuda_col2im_elements() {
-  return {
-      .name = "col2im_elements", .op = "Col2Im", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "col2im_elements",
+          .ops = {"Col2Im"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each};
 }
 
 }  // namespace tenfold::backends

@@ -29,7 +29,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 
 Tactic cuda_constant_of_shape_elements() {
   return {.name = "constant_of_shape_elements",
-          .op = "ConstantOfShape",
+          .ops = {"ConstantOfShape"},
           .supports = supports,
           .configs = one_config,
           .open = open,

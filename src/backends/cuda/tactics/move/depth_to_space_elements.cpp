@@ -29,7 +29,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 
 Tactic cuda_depth_to_space_elements() {
   return {.name = "depth_to_space_elements",
-          .op = "DepthToSpace",
+          .ops = {"DepthToSpace"},
           .supports = supports,
           .configs = one_config,
           .open = open,

@@ -15,7 +15,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_expand_copy() {
-  return {.name = "expand_copy", .op = "Expand", .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "expand_copy", .ops = {"Expand"}, .supports = supports, .configs = one_config, .open = open, .run = run};
 }
 
 }  // namespace tenfold::backends

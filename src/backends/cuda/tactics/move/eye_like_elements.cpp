@@ -28,7 +28,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 
 Tactic cuda_eye_like_elements() {
   return {.name = "eye_like_elements",
-          .op = "EyeLike",
+          .ops = {"EyeLike"},
           .supports = supports,
           .configs = one_config,
           .open = open,

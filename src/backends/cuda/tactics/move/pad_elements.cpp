@@ -260,7 +260,22 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_pad_elements() {
-  return {.name = "pad_elements", .op = "Pad", .supports = supports, .configs = one_config, .formats = formats, .open = open, .run = run};
+  return {.name = "pad_elements",
+          .ops = {"Pad"},
+          .supports = supports,
+          .configs = one_config,
+          .formats = formats,
+          .open = open,
+          .run = run,
+          .cases = {"Pad f16[2,20,30,5] i64[8]{0,1,2,3,0,-1,4,2} mode=\"reflect\"",
+                    "Pad u8[2,20,30,5] i64[4]{3,2,1,-7} u8[]{7} i64[2]{1,-1}",
+                    "Pad f16[4,20,6,9] i64[8]{0,0,1,1,0,0,1,1} f16[]{3}",  // what is padded alike
+                    "Pad u8[128,5,15] i64[6]{0,1,2,0,1,1} u8[]{9}",
+                    "Pad f32[64,9,8] i64[6]{0,3,2,0,-2,1}",
+                    "Pad f32[6,5,3,8] i64[8]{0,0,0,3,0,0,-1,3}",
+                    "Pad f64[50,3,8] i64[6]{0,0,1,0,0,0}",
+                    "Pad bf16[7,9] i64[4]{-2,11,1,14} mode=\"wrap\"",
+                    "Pad f32[70,9,8] i64[6]{0,3,2,1,3,2} mode=\"edge\""}};
 }
 
 }  // namespace tenfold::backends

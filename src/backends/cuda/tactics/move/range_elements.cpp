@@ -23,7 +23,12 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) { return std::
 }  // namespace
 
 Tactic cuda_range_elements() {
-  return {.name = "range_elements", .op = "Range", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "range_elements",
+          .ops = {"Range"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each};
 }
 
 }  // namespace tenfold::backends

@@ -24,8 +24,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_reformat_copy() {
-  return {
-      .name = "reformat_copy", .op = "Reformat", .supports = supports, .configs = one_config, .formats = formats, .open = open, .run = run};
+  return {.name = "reformat_copy",
+          .ops = {"Reformat"},
+          .supports = supports,
+          .configs = one_config,
+          .formats = formats,
+          .open = open,
+          .run = run,
+          .cases = {"Reformat f16[2,35,20,21]"}};
 }
 
 }  // namespace tenfold::backends

@@ -33,7 +33,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 
 Tactic cuda_reverse_sequence_elements() {
   return {.name = "reverse_sequence_elements",
-          .op = "ReverseSequence",
+          .ops = {"ReverseSequence"},
           .supports = supports,
           .configs = one_config,
           .open = open,

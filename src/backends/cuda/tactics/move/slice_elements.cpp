@@ -59,7 +59,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_slice_elements() {
-  return {.name = "slice_elements", .op = "Slice", .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "slice_elements", .ops = {"Slice"}, .supports = supports, .configs = one_config, .open = open, .run = run};
 }
 
 }  // namespace tenfold::backends

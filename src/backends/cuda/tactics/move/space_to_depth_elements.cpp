@@ -28,7 +28,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 
 Tactic cuda_space_to_depth_elements() {
   return {.name = "space_to_depth_elements",
-          .op = "SpaceToDepth",
+          .ops = {"SpaceToDepth"},
           .supports = supports,
           .configs = one_config,
           .open = open,

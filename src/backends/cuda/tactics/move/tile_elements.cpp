@@ -24,7 +24,13 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) { return std::
 }  // namespace
 
 Tactic cuda_tile_elements() {
-  return {.name = "tile_elements", .op = "Tile", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "tile_elements",
+          .ops = {"Tile"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each,
+          .cases = {"Tile f16[3,5,7,2] i64[4]{2,3,4,5}"}};
 }
 
 }  // namespace tenfold::backends

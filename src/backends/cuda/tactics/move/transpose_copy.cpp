@@ -37,7 +37,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_transpose_copy() {
-  return {.name = "transpose_copy", .op = "Transpose", .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "transpose_copy",
+          .ops = {"Transpose"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = run,
+          .cases = {"Transpose f16[2,5,12,32] perm=[0,2,1,3]"}};
 }
 
 }  // namespace tenfold::backends

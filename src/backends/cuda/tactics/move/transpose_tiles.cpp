@@ -32,12 +32,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_transpose_tiles() {
   return {.name = "transpose_tiles",
-          .op = "Transpose",
+          .ops = {"Transpose"},
           .supports = supports,
           .configs = tile_configs,
           .valid = valid_tiles,
           .open = open,
-          .run = run};
+          .run = run,
+          .cases = {"Transpose f16[3,130,262] perm=[0,2,1]",
+                    "Transpose f16[3,4,70,66] perm=[3,0,2,1]"}};
 }
 
 }  // namespace tenfold::backends

@@ -34,7 +34,13 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 }  // namespace
 
 Tactic cuda_trilu_elements() {
-  return {.name = "trilu_elements", .op = "Trilu", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "trilu_elements",
+          .ops = {"Trilu"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each,
+          .cases = {"Trilu f16[3,70,90] i64[]{-7} upper=0"}};
 }
 
 }  // namespace tenfold::backends

@@ -39,7 +39,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 
 Tactic cuda_batch_norm_elements() {
   return {.name = "batch_norm_elements",
-          .op = "BatchNormalization",
+          .ops = {"BatchNormalization"},
           .supports = supports,
           .configs = one_config,
           .open = open,

@@ -37,7 +37,13 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 }  // namespace
 
 Tactic cuda_lrn_elements() {
-  return {.name = "lrn_elements", .op = "LRN", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "lrn_elements",
+          .ops = {"LRN"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each,
+          .cases = {"LRN f16[2,64,9,11] size=5 alpha=0.3"}};
 }
 
 }  // namespace tenfold::backends

@@ -6,8 +6,6 @@
 
 namespace tenfold::backends::cuda {
 
-Tactic rows_tactic(const char* name, const char* op);
-
 // Whether axis and operands are such that rows are contiguous, and what to generate.
 Verdict as_rows(const Problem& p, RowProblem& rows);
 

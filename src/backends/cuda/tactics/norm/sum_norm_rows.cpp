@@ -110,7 +110,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_sum_norm_rows() {
-  return {.name = "sum_norm_rows", .op = "SumNorm", .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "sum_norm_rows",
+          .ops = {"SumNorm"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = run,
+          .cases = {"SumNorm f16[16] f16[16] f16[9,16] i64[2048,32](-9,8) f16[1,32,16] _",  // rows that share a term
+          }};
 }
 
 }  // namespace tenfold::backends

@@ -55,8 +55,13 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 }  // namespace
 
 Tactic cuda_lp_pool_elements() {
-  return {
-      .name = "lp_pool_elements", .op = "LpPool", .supports = supports, .configs = one_config, .open = open, .run = OpenThreads::run_each};
+  return {.name = "lp_pool_elements",
+          .ops = {"LpPool"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each,
+          .cases = {"LpPool f32[2,7,33,29] kernel_shape=[3,5] strides=[2,2] pads=[1,2,1,2] p=3"}};
 }
 
 }  // namespace tenfold::backends

@@ -51,7 +51,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_max_unpool_elements() {
-  return {.name = "max_unpool_elements", .op = "MaxUnpool", .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "max_unpool_elements", .ops = {"MaxUnpool"}, .supports = supports, .configs = one_config, .open = open, .run = run};
 }
 
 }  // namespace tenfold::backends

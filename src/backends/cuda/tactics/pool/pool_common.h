@@ -13,6 +13,4 @@ PoolProblem pool_problem(const Problem& p);
 int pool_channels_side_by_side(const Problem& p);
 PoolArguments pool_arguments(const RunArgs& args) noexcept;
 
-Tactic pool_tactic(const char* name, const char* op);
-
 }  // namespace tenfold::backends::cuda

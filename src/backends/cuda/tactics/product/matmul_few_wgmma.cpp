@@ -114,7 +114,7 @@ double work(const Problem& p) { return product_work(read(p)); }
 
 Tactic cuda_matmul_few_wgmma() {
   return {.name = "matmul_few_wgmma",
-          .op = "MatMul",
+          .ops = {"MatMul"},
           .supports = supports,
           .configs = configs,
           .valid = valid,
@@ -123,7 +123,12 @@ Tactic cuda_matmul_few_wgmma() {
           .unpack = unpack_matrix,
           .open = open,
           .run = run,
-          .work = work};
+          .work = work,
+          .cases = {"MatMul f32[5,61,100] f32[100,136]! numerics={round_to=tf32}",
+                    "MatMul f32[128,768] f32[768,392]! numerics={round_to=tf32}",
+                    "MatMul f16[128,384] f16[384,1152]!",
+                    "MatMul bf16[2,33,72] bf16[72,40]!",
+                    "MatMul f16[65,1032] f16[1032,200]!"}};
 }
 
 }  // namespace tenfold::backends

@@ -66,7 +66,7 @@ double work(const Problem& p) { return product_work(read(p)); }
 
 Tactic cuda_matmul_gemv() {
   return {.name = "matmul_gemv",
-          .op = "MatMul",
+          .ops = {"MatMul"},
           .supports = supports,
           .configs = configs,
           .valid = valid,
@@ -75,7 +75,12 @@ Tactic cuda_matmul_gemv() {
           .unpack = unpack_matrix,
           .open = open,
           .run = run,
-          .work = work};
+          .work = work,
+          .cases = {"MatMul f16[1,256] f16[256,250]!",
+                    "MatMul f16[2,3,2056] f16[2056,100]!",
+                    "MatMul f32[3,101] f32[101,37]!",
+                    "MatMul bf16[7,100] bf16[100,36]!",
+                    "MatMul bf16[2,100] bf16[100,75]!"}};
 }
 
 }  // namespace tenfold::backends

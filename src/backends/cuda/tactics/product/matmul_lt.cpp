@@ -121,7 +121,7 @@ double work(const Problem& p) {
 Tactic cuda_matmul_lt() {
   return {.name = "matmul_lt",
           .version = 2,   // 1: no room to align its workspace
-          .op = "MatMul",
+          .ops = {"MatMul"},
           .source = Source::cublas_lt,
           .supports = supports,
           .configs = configs,

@@ -28,7 +28,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_matmul_mma() {
   return {.name = "matmul_mma",
-          .op = "MatMul",
+          .ops = {"MatMul", {"MatMulFloat8", "matmul_float8_mma"}, {"MatMulInteger", "matmul_integer_mma"}},
           .supports = supports,
           .configs = configs,
           .valid = mma_valid,
@@ -37,7 +37,12 @@ Tactic cuda_matmul_mma() {
           .unpack = unpack_matrix,
           .open = open,
           .run = run,
-          .work = work};
+          .work = work,
+          .cases = {"MatMul f32[33,70] f32[70,65]! numerics={round_to=tf32}",
+                    "MatMulFloat8 f8e4m3fn[3,97] f8e4m3fn[97,37]!",
+                    "MatMulFloat8 f8e4m3fn[128,768] f8e4m3fn[768,384]!",
+                    "MatMulInteger i8[128,768] i8[768,384]! i8[]{-128}",
+                    "MatMulInteger u8[3,97] u8[97,37]! u8[]{7}"}};
 }
 
 }  // namespace tenfold::backends

@@ -29,7 +29,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_matmul_wgmma() {
   return {.name = "matmul_wgmma",
-          .op = "MatMul",
+          .ops = {"MatMul", {"MatMulFloat8", "matmul_float8_wgmma"}, {"MatMulInteger", "matmul_integer_wgmma"}},
           .supports = supports,
           .configs = configs,
           .valid = wgmma_valid,
@@ -38,7 +38,14 @@ Tactic cuda_matmul_wgmma() {
           .unpack = unpack_matrix,
           .open = open,
           .run = run,
-          .work = work};
+          .work = work,
+          .cases = {"MatMul f32[2,700,260] f32[260,200]! numerics={round_to=tf32}",
+                    "MatMul f16[5,223,72] f16[72,264]!",
+                    "MatMul bf16[2600,136] bf16[136,104]!",
+                    "MatMulFloat8 f8e4m3fn[5,223,80] f8e4m3fn[80,272]!",
+                    "MatMulFloat8 f8e4m3fn[1100,1040] f8e4m3fn[1040,144]!",
+                    "MatMulInteger i8[5,223,80] i8[80,272]!",
+                    "MatMulInteger u8[1100,1040] i8[1040,144]! u8[]{131}"}};
 }
 
 }  // namespace tenfold::backends

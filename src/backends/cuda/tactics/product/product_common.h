@@ -22,12 +22,12 @@ struct Product {
 // fraction, where the build gave leave (BuildConfig::tf32). Weights stay f32 in plans; kernels round both operands to the nearest value.
 enum class F32 { none, exact, tf32 };
 Verdict read_matmul(const Problem& p, Product& product, F32 f32 = F32::none);
-// One that only mixes channels becomes a plain product. `in_groups`: channels may be in groups, several of which are taken as one.
-Verdict read_conv(const Problem& p, Product& product, F32 f32 = F32::none, bool in_groups = false);
-Verdict read_depthwise(const Problem& p, Product& product);  // one filter for each channel
-inline constexpr std::int64_t kMostDepthwiseTaps = 49;
-// Where windows tile the result one product, otherwise one for each phase.
-Verdict read_conv_transpose(const Problem& p, Product& product);
+// What every such reading consists of. Whether our kernels multiply these types, zero points included:
+Verdict product_types(const Problem& p, F32 f32 = F32::none);
+// what comes before the epilogue, a convolution's bias, or what an integer zero point, multiplied like any element, added to each sum;
+void begin_tail(const Problem& p, Product& product, std::int64_t together = 1);
+// and the epilogue behind that. `by_column`: whether an operand has one value for each column of the result.
+Verdict match_tail(const Problem& p, bool (*by_column)(const OperandDesc&, const OperandDesc& result), Product& product);
 // Of an integer product whose left operand has a zero point: the sums of the weights' rows, which then lie behind the packed weights.
 bool has_zero_point(const Problem& p);
 // `together`: groups that share a matrix, which is as many times as large.
@@ -35,10 +35,7 @@ std::int64_t weight_sums_at(const Problem& p, std::int64_t together = 1);  // by
 std::int64_t packed_weight_bytes(const Problem& p, std::int64_t together = 1);
 void add_weight_sums(const Problem& p, std::int64_t rows, void* packed, std::int64_t together = 1);  // nothing without a zero point
 double product_work(const Product& product);
-double conv_work(const Problem& p, const Product& product);  // without what is multiplied by nought between groups
 
-// Rows that a run has.
-std::int64_t matmul_rows(const RunArgs& args);
-std::int64_t conv_rows(const GemmProblem& p, const RunArgs& args);
+std::int64_t matmul_rows(const RunArgs& args);  // that a run has
 
 }  // namespace tenfold::backends::cuda

@@ -40,7 +40,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_product_moments_mma() {
   return {.name = "product_moments_mma",
-          .op = "ProductMoments",
+          .ops = {"ProductMoments"},
           .supports = supports,
           .configs = configs,
           .valid = mma_valid,
@@ -49,7 +49,11 @@ Tactic cuda_product_moments_mma() {
           .unpack = unpack_matrix,
           .open = open,
           .run = run,
-          .work = work};
+          .work = work,
+          .cases = {"ProductMoments f16[5,230,72] f16[72,384]! f32[384]! f16[5,230,384] f32[5,230,1](0.5,2) "
+                    "f32[5,230,1] f16[384]!",
+                    "ProductMoments bf16[1100,136] bf16[136,192]! bf16[192]! bf16[1100,192]",
+                    "ProductMoments f16[3300,64] f16[64,64]!"}};
 }
 
 }  // namespace tenfold::backends

@@ -52,7 +52,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_product_moments_wgmma() {
   return {.name = "product_moments_wgmma",
-          .op = "ProductMoments",
+          .ops = {"ProductMoments"},
           .supports = supports,
           .configs = configs,
           .valid = valid,

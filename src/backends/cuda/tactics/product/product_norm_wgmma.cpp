@@ -148,7 +148,7 @@ double work(const Problem& p) {
 
 Tactic cuda_product_norm_wgmma() {
   return {.name = "product_norm_wgmma",
-          .op = "ProductNorm",
+          .ops = {"ProductNorm"},
           .supports = supports,
           .configs = configs,
           .valid = valid,
@@ -157,7 +157,10 @@ Tactic cuda_product_norm_wgmma() {
           .unpack = unpack_matrix,
           .open = open,
           .run = run,
-          .work = work};
+          .work = work,
+          .cases = {"ProductNorm f16[5,130,72] f16[72,384]! f16[384]! f16[384]! f16[384]! f16[5,130,384]",
+                    "ProductNorm f16[700,136] f16[136,768]! f16[768]! f16[768]! _ f16[700,768] outputs=2",
+                    "ProductNorm bf16[520,64] bf16[64,192]! bf16[192]! bf16[192]! bf16[192]!"}};
 }
 
 }  // namespace tenfold::backends

@@ -1,4 +1,4 @@
-// matmul_tiled with epilogues that the operators' cases have not: operands by row, column and batch, results that the epilogue enlarges,
+// product_tiled with epilogues that the operators' cases have not: operands by row, column and batch, results that the epilogue enlarges,
 // vectors, and extents that only a run knows. Compared with the reference where there is a GPU, else compiled.
 #include <cmath>
 
@@ -9,7 +9,7 @@
 
 namespace tenfold::backends {
 
-Tactic cuda_matmul_tiled();
+Tactic cuda_product_tiled();
 
 namespace {
 
@@ -40,7 +40,7 @@ const Config kTiles[] = {{128, 128}, {64, 64}, {32, 32}, {16, 64}};
 TEST(CudaTiledProduct, EpiloguesCompile) {
   cuda::add_search_place(TENFOLD_SOURCE_DIR "/build/venv");
   if (const std::string why = cuda::compiler_why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
-  const Tactic tactic = cuda_matmul_tiled();
+  const Tactic tactic = cuda_product_tiled();
   for (const TiledCase& c : kCases) {
     SCOPED_TRACE(cat(c.text, " ", c.body));
     const OneNode one("MatMul", c.text, c.body, c.extra);
@@ -57,7 +57,7 @@ TEST(CudaTiledProduct, EpiloguesAgreeWithTheReference) {
   std::string lacks;
   if (cuda_devices(lacks).empty()) GTEST_SKIP() << "no GPU: " << lacks;
   const std::shared_ptr<Backend> backend = open_backend("cuda");
-  const Tactic tactic = cuda_matmul_tiled();
+  const Tactic tactic = cuda_product_tiled();
   for (const TiledCase& c : kCases) {
     const OneNode one("MatMul", c.text, c.body, c.extra);
     const Tensor want = one.reference();
@@ -82,7 +82,7 @@ TEST(CudaTiledProduct, EpiloguesAgreeWithTheReference) {
 
 // Its sizes are a run's: the same kernel multiplies whatever comes.
 TEST(CudaTiledProduct, TakesWhatOnlyARunKnows) {
-  const Tactic tactic = cuda_matmul_tiled();
+  const Tactic tactic = cuda_product_tiled();
   const OneNode one("MatMul", kCases[0].text, kCases[0].body, kCases[0].extra);
   testing::TacticRun run(tactic, one.graph, 0);
   ir::SymbolBounds box;

@@ -60,7 +60,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_masked_mean_block() {
-  return {.name = "masked_mean_block", .op = "MaskedMean", .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "masked_mean_block", .ops = {"MaskedMean"}, .supports = supports, .configs = one_config, .open = open, .run = run};
 }
 
 }  // namespace tenfold::backends

@@ -88,7 +88,16 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_topk_blocks() {
-  return {.name = "topk_blocks", .op = "TopK", .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "topk_blocks",
+          .ops = {"TopK"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = run,
+          .cases = {"TopK f16[5,3000] i64[1]{100}",
+                    "TopK bf16[2,3,700] i64[1]{700}",
+                    "TopK i32[4,5000,2](-90,90) i64[1]{1000} axis=1 largest=0",
+                    "TopK f32[3,40000] i64[1]{7}"}};
 }
 
 }  // namespace tenfold::backends

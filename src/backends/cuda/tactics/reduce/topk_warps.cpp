@@ -159,7 +159,18 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_topk_warps() {
-  return {.name = "topk_warps", .op = "TopK", .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "topk_warps",
+          .ops = {"TopK"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = run,
+          .cases = {"TopK i32[7,1000](-3,3) i64[1]{32}",
+                    "TopK f16[9,130] i64[1]{10} largest=0",
+                    "TopK f16[9,512] i64[1]{32}",
+                    "TopK bf16[5,1000](-3,3) i64[1]{27} largest=0",
+                    "TopK f16[7,40] i64[1]{32}",
+                    "TopK f32[6,512] i64[1]{32}"}};
 }
 
 }  // namespace tenfold::backends

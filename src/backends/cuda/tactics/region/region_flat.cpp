@@ -64,13 +64,15 @@ bool may_alias(const Problem& p, int in, int) {
 
 Tactic cuda_region_flat() {
   return {.name = "region_flat",
-          .op = "*pointwise",
+          .ops = {"*pointwise"},
           .supports = supports,
           .configs = one_config,
           .formats = formats,
           .open = open,
           .run = run,
-          .may_alias = may_alias};
+          .may_alias = may_alias,
+          .cases = {"Add f16[4,70,304] f16[70,1]",
+                    "Gelu f16[3,50000](-9,9)"}};
 }
 
 }  // namespace tenfold::backends

@@ -201,13 +201,56 @@ bool may_alias(const Problem& p, int in, int) {
 
 Tactic cuda_region_rows() {
   return {.name = "region_rows",
-          .op = "Region",
+          .ops = {"Region"},
           .supports = supports,
           .configs = one_config,
           .workspace = workspace,
           .open = open,
           .run = run,
-          .may_alias = may_alias};
+          .may_alias = may_alias,
+          .cases = {"(x f32[37,1003])\n y = Region(x) body={(f32) %1=reduce_max.f32(%0) %2=sub.f32(%0,%1) "
+                    "%3=exp.f32(%2) %4=reduce_sum.f32(%3) %5=div.f32(%3,%4) over=1 -> %5}",
+                    "(x f16[3,130,384])\n y = Region(x) body={(f16) %1=cast.f32(%0) %2=mul.f32(%1,%1) "
+                    "%3=reduce_sum.f32(%2) %4=sqrt.f32(%3) %5=cast.f16(%4) %6=div.f16(%0,%5) over=1 -> %6}",
+                    "(x f32[3,40,300], w f32[300])\n y = Region(x, w) body={(f32,f32) %2=reduce_sum.f32(%0) "
+                    "%3=constant.f32(0.0033333333) %4=mul.f32(%2,%3) %5=sub.f32(%0,%4) %6=mul.f32(%5,%5) "
+                    "%7=reduce_sum.f32(%6) %8=mul.f32(%7,%3) %9=constant.f32(1e-05) %10=add.f32(%8,%9) "
+                    "%11=rsqrt.f32(%10) %12=mul.f32(%5,%11) %13=mul.f32(%12,%1) over=1 -> %13}",
+                    "(x f32[3,8,16,20], w f32[8,1,1], s f32[3,1,1,1])\n y = Region(x, w, s) body={(f32,f32,f32) "
+                    "%3=add.f32(%0,%2) %4=reduce_sum.f32(%3) %5=constant.f32(0.000390625) %6=mul.f32(%4,%5) "
+                    "%7=sub.f32(%3,%6) %8=mul.f32(%7,%1) over=3 -> %8}",
+                    "(x f16[70,64], k i64[70,64])\n y = Region(x, k) body={(f16,i64) %2=cast.f32(%0) "
+                    "%3=cast.f32(%1) %4=mul.f32(%2,%3) %5=reduce_sum.f32(%4) %6=reduce_sum.f32(%3) "
+                    "%7=constant.f32(1) %8=max.f32(%6,%7) %9=div.f32(%5,%8) over=1 -> %9}",
+                    "(x bf16[5,49])\n y = Region(x) body={(bf16) %1=cast.f32(%0) %2=reduce_min.f32(%1) "
+                    "%3=sub.f32(%1,%2) %4=cast.bf16(%3) over=1 -> %4}",
+                    "(x f32[2,70000])\n y = Region(x) body={(f32) %1=reduce_max.f32(%0) %2=sub.f32(%0,%1) "
+                    "%3=exp.f32(%2) %4=reduce_sum.f32(%3) %5=div.f32(%3,%4) over=1 -> %5}",
+                    "(x f16[1,200008], b f16[1,200008])\n y = Region(x, b) body={(f16,f16) %2=add.f16(%0,%1) "
+                    "%3=cast.f32(%2) %4=mul.f32(%3,%3) %5=reduce_sum.f32(%4) %6=sqrt.f32(%5) %7=div.f32(%3,%6) "
+                    "%8=cast.f16(%7) over=2 -> %8}",
+                    "(x f32[300,40001])\n y = Region(x) body={(f32) %1=abs.f32(%0) %2=reduce_max.f32(%1) "
+                    "%3=div.f32(%0,%2) over=1 -> %3}",
+                    "(x f16[3,5,64], s f16[3,5,1])\n y, m = Region(x, s) body={(f16,f16) %2=cast.f32(%0) "
+                    "%3=reduce_sum.f32(%2) %4=cast.f32(%1) %5=mul.f32(%3,%4) %6=sub.f32(%2,%5) %7=cast.f16(%6) "
+                    "over=1 -> %7 %5}",
+                    "(x f16[3,70000], s f16[70000])\n y = Region(x, s) body={(f16,f16) %2=cast.f32(%0) "
+                    "%3=cast.f32(%1) %4=mul.f32(%2,%3) %5=reduce_max.f32(%4) %6=sub.f32(%4,%5) %7=exp.f32(%6) "
+                    "%8=reduce_sum.f32(%7) %9=reduce_min.f32(%4) %10=add.f32(%8,%9) %11=div.f32(%7,%10) "
+                    "%12=cast.f16(%11) over=1 -> %12}",  // by a cluster of blocks
+                    "(x f32[5,2,3,40000], w f32[2,3,1])\n y = Region(x, w) body={(f32,f32) %2=reduce_sum.f32(%0) "
+                    "%3=constant.f32(8.333333e-06) %4=mul.f32(%2,%3) %5=sub.f32(%0,%4) %6=mul.f32(%5,%5) "
+                    "%7=reduce_sum.f32(%6) %8=mul.f32(%7,%3) %9=rsqrt.f32(%8) %10=mul.f32(%5,%9) "
+                    "%11=mul.f32(%10,%1) over=2 -> %11}",
+                    "(x f32[37,100], s f32[37,1])\n y = Region(x, s) body={(f32,f32) %2=constant.f32(0) "
+                    "%3=div.f32(%1,%2) %4=min.f32(%0,%3) %5=reduce_max.f32(%4) %6=sub.f32(%4,%5) %7=exp.f32(%6) "
+                    "%8=reduce_sum.f32(%7) %9=div.f32(%7,%8) over=1 -> %9}",  // some all -inf
+                    "(x f16[9,5000])\n y, s = Region(x) body={(f16) %1=constant.f16(8000) %2=mul.f16(%0,%1) "
+                    "%3=abs.f16(%2) %4=reduce_sum.f16(%3) %5=reduce_max.f16(%3) %6=sub.f16(%2,%5) over=1 -> %6 %4}",  // sums overflow
+                    "(x f32[1,3,1], z f32[2,3,9000])\n y = Region(x, z) body={(f32,f32) %2=mul.f32(%0,%1) "
+                    "%3=abs.f32(%2) %4=reduce_max.f32(%3) %5=log.f32(%2) %6=reduce_min.f32(%5) %7=sub.f32(%5,%6) "
+                    "%8=add.f32(%7,%4) over=1 -> %8}",  // NaN
+          }};
 }
 
 }  // namespace tenfold::backends

@@ -127,13 +127,35 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cuda_resize_strips() {
   return {.name = "resize_strips",
           .version = 2,
-          .op = "Resize",
+          .ops = {"Resize"},
           .supports = supports,
           .configs = configs,
           .valid = valid,
           .formats = formats,
           .open = open,
-          .run = run};
+          .run = run,
+          .cases = {"Resize f32[2,3,5,12] _ f32[2]{3,2} axes=[2,3] mode=\"cubic\"",
+                    "Resize f32[1,8,9,7] _ _ i64[4]{1,8,5,16} mode=\"cubic\" exclude_outside=1 "
+                    "coordinate_transformation_mode=\"half_pixel_symmetric\"",
+                    "Resize f32[1,3,12,16] _ f32[2]{2.5,1} axes=[2,3] "
+                    "coordinate_transformation_mode=\"tf_half_pixel_for_nn\" nearest_mode=\"floor\"",
+                    "Resize f16[2,3,14,13] _ _ i64[4]{2,3,19,21} mode=\"linear\"",
+                    "Resize bf16[1,2,9,10] _ _ i64[4]{1,2,20,33} mode=\"cubic\"",
+                    "Resize f16[1,3,33,41] _ _ i64[4]{1,3,14,15}",
+                    "Resize f16[2,19,13,17] _ f32[2]{2,2} axes=[2,3] mode=\"linear\"",
+                    "Resize bf16[2,19,17] _ _ i64[3]{2,19,40} "
+                    "coordinate_transformation_mode=\"pytorch_half_pixel\" nearest_mode=\"ceil\"",
+                    "Resize f32[1,8,13,17] _ f32[2]{0.6,1.7} axes=[2,3] nearest_mode=\"round_prefer_ceil\"",
+                    "Resize f16[2,16,21,24] _ f32[2]{2,2} axes=[2,3] mode=\"linear\"",
+                    "Resize f16[1,8,20,12] _ _ i64[4]{1,8,40,24}",
+                    "Resize bf16[1,8,6,7,12] _ f32[3]{2,2,2} axes=[2,3,4] mode=\"linear\" "
+                    "coordinate_transformation_mode=\"pytorch_half_pixel\"",
+                    "Resize f16[1,24,22,32] _ f32[2]{0.5,0.5} axes=[2,3] mode=\"linear\"",
+                    "Resize f16[1,3,11,16] _ f32[2]{2.1,4.01} axes=[2,3] mode=\"linear\"",
+                    "Resize f16[2,8,9,16] _ f32[2]{4,4} axes=[2,3] mode=\"cubic\"",
+                    "Resize f16[3,5,20,28] _ _ i64[4]{3,5,27,75} mode=\"linear\"",  // rows that no vector divides
+                    "Resize bf16[2,3,31,40] _ _ i64[4]{2,3,50,63}",
+                    "Resize f32[1,2,9,30] _ _ i64[4]{1,2,20,45} mode=\"cubic\""}};
 }
 
 }  // namespace tenfold::backends
