@@ -4,6 +4,7 @@
 
 #include "backends/cpu/gemm/pack_bf16.h"
 #include "backends/cpu/tactics/conv/conv_amx_blocks_common.h"
+#include "backends/packed_tactic.h"
 
 namespace tenfold::backends::cpu {
 namespace {
@@ -238,22 +239,10 @@ bool may_alias(const Problem& p, int in, int) { return Bf16End(p, 1, own_bias(p)
 }  // namespace
 
 Tactic conv_amx(std::string name, Verdict (*supports)(const Problem&)) {
-  return {.name = std::move(name),
-          .version = 10,
-          .ops = {"Conv"},
-          .supports = supports,
-          .configs = conv_amx_configs,
-          .valid = conv_amx_valid,
-          .formats = formats,
-          .workspace = workspace,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .may_alias = may_alias,
-          .work = conv_work};
+  return packed_tactic({.name = std::move(name), .version = 10, .ops = {"Conv"}, .formats = formats,
+                        .workspace = workspace, .worker_scratch = worker_scratch, .may_alias = may_alias},
+                       {supports, conv_amx_configs, conv_amx_valid, packed_bytes, pack, unpack, open, run,
+                        conv_work});
 }
 
 }  // namespace tenfold::backends::cpu

@@ -1,5 +1,6 @@
 // conv_depthwise: convolution in which every channel has a filter of its own, vectors along the channels; channels-last.
 #include "backends/cpu/gemm/depthwise_f32_block.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -111,20 +112,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_conv_depthwise() {
-  return {.name = "conv_depthwise",
-          .version = 2,
-          .ops = {"Conv"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .formats = formats,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = conv_work};
+  return packed_tactic({.name = "conv_depthwise", .version = 2, .ops = {"Conv"}, .formats = formats,
+                        .worker_scratch = worker_scratch},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, conv_work});
 }
 
 }  // namespace tenfold::backends

@@ -3,6 +3,7 @@
 #include "backends/cpu/gemm/conv_shape.h"
 #include "backends/cpu/gemm/depthwise_bf16_filters.h"
 #include "backends/cpu/kernels/conv/depthwise_bf16.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -206,19 +207,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_conv_depthwise_bf16() {
-  return {.name = "conv_depthwise_bf16",
-          .ops = {"Conv"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .formats = formats,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = conv_work};
+  return packed_tactic({.name = "conv_depthwise_bf16", .ops = {"Conv"}, .formats = formats,
+                        .worker_scratch = worker_scratch},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, conv_work});
 }
 
 }  // namespace tenfold::backends

@@ -4,6 +4,7 @@
 
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/window_rows.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -210,21 +211,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_conv_first() {
-  return {.name = "conv_first",
-          .version = 2,
-          .ops = {"Conv"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .formats = formats,
-          .workspace = workspace,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = conv_work};
+  return packed_tactic({.name = "conv_first", .version = 2, .ops = {"Conv"}, .formats = formats,
+                        .workspace = workspace, .worker_scratch = worker_scratch},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, conv_work});
 }
 
 }  // namespace tenfold::backends

@@ -1,6 +1,7 @@
 // conv_igemm: channels-last convolution as a product whose rows are the windows of the image, read where they lie.
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/window_rows.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -133,21 +134,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_conv_igemm() {
-  return {.name = "conv_igemm",
-          .version = 2,
-          .ops = {"Conv"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .formats = formats,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = conv_work,
-          .cases = {"Conv f32[2,16,14,15] f32[24,16,3,3]! f32[24]! pads=[1,1,1,1]"}};
+  return packed_tactic({.name = "conv_igemm", .version = 2, .ops = {"Conv"}, .formats = formats,
+                        .worker_scratch = worker_scratch,
+                        .cases = {"Conv f32[2,16,14,15] f32[24,16,3,3]! f32[24]! pads=[1,1,1,1]"}},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, conv_work});
 }
 
 }  // namespace tenfold::backends

@@ -9,6 +9,8 @@
 #include "backends/cpu/kernels/conv/planes_f32.h"
 #include "base/checked.h"
 
+#include "backends/packed_tactic.h"
+
 namespace tenfold::backends {
 namespace {
 
@@ -187,19 +189,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_conv_planes() {
-  return {.name = "conv_planes",
-          .ops = {"Conv"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .formats = formats,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = conv_work};
+  return packed_tactic({.name = "conv_planes", .ops = {"Conv"}, .formats = formats,
+                        .worker_scratch = worker_scratch},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, conv_work});
 }
 
 }  // namespace tenfold::backends

@@ -5,6 +5,7 @@
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/many_threads.h"
 #include "backends/cpu/gemm/point_weights.h"
+#include "backends/packed_tactic.h"
 
 namespace tenfold::backends {
 namespace {
@@ -126,19 +127,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_conv_points_split() {
-  return {.name = "conv_points_split",
-          .ops = {"Conv"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .formats = formats,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = conv_work};
+  return packed_tactic({.name = "conv_points_split", .ops = {"Conv"}, .formats = formats,
+                        .worker_scratch = worker_scratch},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, conv_work});
 }
 
 }  // namespace tenfold::backends

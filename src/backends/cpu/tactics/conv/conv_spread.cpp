@@ -1,6 +1,7 @@
 // conv_spread: 1x1 convolution of few channels, channels-last; vectors of results span positions.
 #include "backends/cpu/gemm/conv_shape.h"
 #include "backends/cpu/tactics/spread_common.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -86,19 +87,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_conv_spread() {
-  return {.name = "conv_spread",
-          .ops = {"Conv"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .formats = formats,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = conv_work};
+  return packed_tactic({.name = "conv_spread", .ops = {"Conv"}, .formats = formats,
+                        .worker_scratch = worker_scratch},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, conv_work});
 }
 
 }  // namespace tenfold::backends

@@ -4,6 +4,7 @@
 #include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/gemm/pack_bf16.h"
 #include "backends/cpu/tactics/conv/conv_transpose_common.h"
+#include "backends/packed_tactic.h"
 
 namespace tenfold::backends::cpu {
 namespace {
@@ -124,20 +125,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic conv_transpose_amx(std::string name, Verdict (*supports)(const Problem&)) {
-  return {.name = std::move(name),
-          .version = 4,
-          .ops = {"ConvTranspose"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .formats = formats,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = conv_transpose_work};
+  return packed_tactic({.name = std::move(name), .version = 4, .ops = {"ConvTranspose"}, .formats = formats,
+                        .worker_scratch = worker_scratch},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, conv_transpose_work});
 }
 
 }  // namespace tenfold::backends::cpu

@@ -2,6 +2,7 @@
 // result row written to its place in the enlarged image.
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/tactics/conv/conv_transpose_common.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -158,20 +159,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_conv_transpose_gemm() {
-  return {.name = "conv_transpose_gemm",
-          .ops = {"ConvTranspose"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .formats = formats,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = conv_transpose_work,
-          .cases = {"ConvTranspose f32[1,20,5,4] f32[20,17,2,2]! f32[17]! strides=[2,2]"}};
+  return packed_tactic({.name = "conv_transpose_gemm", .ops = {"ConvTranspose"}, .formats = formats,
+                        .worker_scratch = worker_scratch,
+                        .cases = {"ConvTranspose f32[1,20,5,4] f32[20,17,2,2]! f32[17]! strides=[2,2]"}},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, conv_transpose_work});
 }
 
 }  // namespace tenfold::backends

@@ -8,6 +8,7 @@
 #include "backends/cpu/gemm/many_threads.h"
 #include "backends/cpu/gemm/window_rows.h"
 #include "backends/cpu/gemm/winograd_tiles.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -282,22 +283,11 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_conv_winograd() {
-  return {.name = "conv_winograd",
-          .version = 3,
-          .ops = {"Conv"},
-          .rounds_f32 = true,
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .formats = formats,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = work,
-          .cases = {"Conv f32[10,12,23,19] f32[48,12,3,3]! f32[48]! pads=[1,1,1,1] numerics={round_to=tf32}"}};
+  return packed_tactic({.name = "conv_winograd", .version = 3, .ops = {"Conv"}, .rounds_f32 = true,
+                        .formats = formats, .worker_scratch = worker_scratch,
+                        .cases = {"Conv f32[10,12,23,19] f32[48,12,3,3]! f32[48]! pads=[1,1,1,1] "
+                                  "numerics={round_to=tf32}"}},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, work});
 }
 
 }  // namespace tenfold::backends

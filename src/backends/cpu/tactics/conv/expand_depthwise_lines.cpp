@@ -9,6 +9,7 @@
 #include "backends/cpu/kernels/conv/depthwise_f32.h"
 #include "backends/cpu/tactics/conv/expand_depthwise_common.h"
 #include "backends/cpu/tactics/product/constant_product_common.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -216,20 +217,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_expand_depthwise_lines() {
-  return {.name = "expand_depthwise_lines",
-          .version = 2,
-          .ops = {"ExpandDepthwise"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .formats = formats,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = expand_depthwise_work};
+  return packed_tactic({.name = "expand_depthwise_lines", .version = 2, .ops = {"ExpandDepthwise"},
+                        .formats = formats, .worker_scratch = worker_scratch},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, expand_depthwise_work});
 }
 
 }  // namespace tenfold::backends

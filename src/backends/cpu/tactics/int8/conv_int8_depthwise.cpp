@@ -4,6 +4,7 @@
 
 #include "backends/cpu/kernels/int8/int8_depthwise.h"
 #include "backends/cpu/tactics/int8/conv_int8_common.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 #include "base/element.h"
 
@@ -273,22 +274,11 @@ ir::Dim workspace(const Problem& p, const Config& c) {
 }  // namespace
 
 Tactic cpu_conv_int8_depthwise() {
-  return {.name = "conv_int8_depthwise",
-          .version = 4,
-          .ops = {"ConvInteger"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .formats = conv_int8_formats,
-          .workspace = workspace,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = conv_int8_work,
-          .cases = {"ConvInteger u8[1,32,9,11](0,255) i8[32,1,3,3](-128,127)! u8[]{128} group=32 pads=[1,1,1,1]"}};
+  return packed_tactic({.name = "conv_int8_depthwise", .version = 4, .ops = {"ConvInteger"},
+                        .formats = conv_int8_formats, .workspace = workspace, .worker_scratch = worker_scratch,
+                        .cases = {"ConvInteger u8[1,32,9,11](0,255) i8[32,1,3,3](-128,127)! u8[]{128} group=32 "
+                                  "pads=[1,1,1,1]"}},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, conv_int8_work});
 }
 
 }  // namespace tenfold::backends

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backends/cpu/tactics/int8/conv_int8_windows_common.h"
+#include "backends/packed_tactic.h"
 #include "base/element.h"
 
 namespace tenfold::backends {
@@ -109,22 +110,10 @@ bool may_alias(const Problem& p, int in, int) { return Int8End(p, int8_finish_ke
 }  // namespace
 
 Tactic cpu_conv_int8_igemm() {
-  return {.name = "conv_int8_igemm",
-          .version = 9,
-          .ops = {"ConvInteger"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .formats = conv_int8_formats,
-          .workspace = workspace,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .may_alias = may_alias,
-          .work = conv_int8_work};
+  return packed_tactic({.name = "conv_int8_igemm", .version = 9, .ops = {"ConvInteger"},
+                        .formats = conv_int8_formats, .workspace = workspace, .worker_scratch = worker_scratch,
+                        .may_alias = may_alias},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, conv_int8_work});
 }
 
 }  // namespace tenfold::backends

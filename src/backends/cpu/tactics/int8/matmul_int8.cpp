@@ -1,5 +1,6 @@
 // Product of an 8-bit matrix with constant 8-bit weights, any signedness and zero points, exact in 32 bits.
 #include "backends/cpu/tactics/int8/int8_common.h"
+#include "backends/packed_tactic.h"
 #include "base/check.h"
 #include "base/checked.h"
 #include "base/element.h"
@@ -121,21 +122,9 @@ bool may_alias(const Problem& p, int in, int) {
 }  // namespace
 
 Tactic cpu_matmul_int8() {
-  return {.name = "matmul_int8",
-          .version = 8,
-          .ops = {"MatMulInteger"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .workspace = workspace,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .may_alias = may_alias,
-          .work = work};
+  return packed_tactic({.name = "matmul_int8", .version = 8, .ops = {"MatMulInteger"}, .workspace = workspace,
+                        .worker_scratch = worker_scratch, .may_alias = may_alias},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, work});
 }
 
 }  // namespace tenfold::backends

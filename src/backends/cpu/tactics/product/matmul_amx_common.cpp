@@ -5,6 +5,7 @@
 #include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/gemm/pack_bf16.h"
 #include "backends/cpu/tactics/product/constant_product_common.h"
+#include "backends/packed_tactic.h"
 
 namespace tenfold::backends::cpu {
 namespace {
@@ -144,21 +145,11 @@ Verdict supports(const Problem& p) {
 }  // namespace
 
 Tactic matmul_amx(const char* name, int version, int parts) {
-  return {.name = name,
-          .version = version,
-          .ops = {"MatMul"},
-          .supports = parts == 1 ? supports<bf16_product> : supports<split_product>,
-          .configs = parts == 3 ? whole_configs : configs,
-          .valid = valid,
-          .workspace = workspace,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .may_alias = may_alias,
-          .work = constant_product_work};
+  return packed_tactic({.name = name, .version = version, .ops = {"MatMul"}, .workspace = workspace,
+                        .worker_scratch = worker_scratch, .may_alias = may_alias},
+                       {parts == 1 ? supports<bf16_product> : supports<split_product>,
+                        parts == 3 ? whole_configs : configs, valid, packed_bytes, pack, unpack, open, run,
+                        constant_product_work});
 }
 
 }  // namespace tenfold::backends::cpu

@@ -2,6 +2,7 @@
 // reading the weights, of which this reads three quarters of what f32 or two parts of bf16 take.
 #include "backends/cpu/kernels/product/gemm_s24.h"
 #include "backends/cpu/tactics/product/matmul_fixed_common.h"
+#include "backends/packed_tactic.h"
 
 namespace tenfold::backends {
 namespace {
@@ -150,21 +151,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_matmul_amx_s24() {
-  return {.name = "matmul_amx_s24",
-          .version = 3,
-          .ops = {"MatMul"},
-          .rounds_f32 = true,
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .workspace = workspace,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = constant_product_work};
+  return packed_tactic({.name = "matmul_amx_s24", .version = 3, .ops = {"MatMul"}, .rounds_f32 = true,
+                        .workspace = workspace, .worker_scratch = worker_scratch},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, constant_product_work});
 }
 
 }  // namespace tenfold::backends

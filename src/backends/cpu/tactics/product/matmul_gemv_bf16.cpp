@@ -4,6 +4,7 @@
 #include "backends/cpu/kernels/product/gemv_bf16.h"
 #include "backends/cpu/tactics/product/constant_product_common.h"
 #include "backends/cpu/tactics/product/matmul_amx_common.h"
+#include "backends/packed_tactic.h"
 
 namespace tenfold::backends {
 namespace {
@@ -110,20 +111,9 @@ bool may_alias(const Problem& p, int in, int) { return Bf16End(p, rank_of(p.out[
 }  // namespace
 
 Tactic cpu_matmul_gemv_bf16() {
-  return {.name = "matmul_gemv_bf16",
-          .version = 2,
-          .ops = {"MatMul"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .may_alias = may_alias,
-          .work = constant_product_work};
+  return packed_tactic({.name = "matmul_gemv_bf16", .version = 2, .ops = {"MatMul"},
+                        .worker_scratch = worker_scratch, .may_alias = may_alias},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, constant_product_work});
 }
 
 }  // namespace tenfold::backends

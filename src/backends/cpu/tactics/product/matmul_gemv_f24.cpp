@@ -5,6 +5,7 @@
 #include "backends/cpu/gemm/weights_f24.h"
 #include "backends/cpu/kernels/product/gemv_f24.h"
 #include "backends/cpu/tactics/product/constant_product_common.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -120,20 +121,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_matmul_gemv_f24() {
-  return {.name = "matmul_gemv_f24",
-          .version = 2,
-          .ops = {"MatMul"},
-          .rounds_f32 = true,
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = constant_product_work};
+  return packed_tactic({.name = "matmul_gemv_f24", .version = 2, .ops = {"MatMul"}, .rounds_f32 = true,
+                        .worker_scratch = worker_scratch},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, constant_product_work});
 }
 
 }  // namespace tenfold::backends

@@ -2,6 +2,7 @@
 // off by at most 2^-16 of the largest one of its column, both beside the mean square of their row of k.
 #include "backends/cpu/kernels/product/gemv_s16.h"
 #include "backends/cpu/tactics/product/matmul_fixed_common.h"
+#include "backends/packed_tactic.h"
 
 namespace tenfold::backends {
 namespace {
@@ -104,20 +105,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_matmul_gemv_s16() {
-  return {.name = "matmul_gemv_s16",
-          .version = 2,
-          .ops = {"MatMul"},
-          .rounds_f32 = true,
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = constant_product_work};
+  return packed_tactic({.name = "matmul_gemv_s16", .version = 2, .ops = {"MatMul"}, .rounds_f32 = true,
+                        .worker_scratch = worker_scratch},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, constant_product_work});
 }
 
 }  // namespace tenfold::backends

@@ -2,6 +2,7 @@
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/matrix_rows.h"
 #include "backends/cpu/tactics/product/constant_product_common.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -99,20 +100,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_matmul_packed() {
-  return {.name = "matmul_packed",
-          .version = 2,
-          .ops = {"MatMul"},
-          .supports = supports_constant_product,
-          .configs = configs,
-          .valid = valid,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = constant_product_work,
-          .cases = {"MatMul f32[33,70] f32[70,65]!"}};
+  return packed_tactic({.name = "matmul_packed", .version = 2, .ops = {"MatMul"}, .worker_scratch = worker_scratch,
+                        .cases = {"MatMul f32[33,70] f32[70,65]!"}},
+                       {supports_constant_product, configs, valid, packed_bytes, pack, unpack, open, run,
+                        constant_product_work});
 }
 
 }  // namespace tenfold::backends

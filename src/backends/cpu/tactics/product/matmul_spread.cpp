@@ -1,6 +1,7 @@
 // matmul_spread: activations of few values a row times a small constant matrix; vectors of results span rows.
 #include "backends/cpu/tactics/product/constant_product_common.h"
 #include "backends/cpu/tactics/spread_common.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -56,18 +57,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_matmul_spread() {
-  return {.name = "matmul_spread",
-          .ops = {"MatMul"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = constant_product_work};
+  return packed_tactic({.name = "matmul_spread", .ops = {"MatMul"}, .worker_scratch = worker_scratch},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, constant_product_work});
 }
 
 }  // namespace tenfold::backends

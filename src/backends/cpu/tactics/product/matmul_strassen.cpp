@@ -7,6 +7,7 @@
 #include "backends/cpu/gemm/matrix_rows.h"
 #include "backends/cpu/kernels/product/strassen_f32.h"
 #include "backends/cpu/tactics/product/constant_product_common.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -291,21 +292,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_matmul_strassen() {
-  return {.name = "matmul_strassen",
-          .version = 2,
-          .ops = {"MatMul"},
-          .rounds_f32 = true,
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .worker_scratch = worker_scratch,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = work,
-          .cases = {"MatMul f32[1100,136] f32[136,144]! numerics={round_to=tf32}"}};
+  return packed_tactic({.name = "matmul_strassen", .version = 2, .ops = {"MatMul"}, .rounds_f32 = true,
+                        .worker_scratch = worker_scratch,
+                        .cases = {"MatMul f32[1100,136] f32[136,144]! numerics={round_to=tf32}"}},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, work});
 }
 
 }  // namespace tenfold::backends

@@ -4,6 +4,7 @@
 
 #include "backends/cpu/kernels/recurrent/recurrent.h"
 #include "backends/cpu/tactics/row_problem_common.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -237,24 +238,16 @@ double work(const Problem& p) {
 }  // namespace
 
 Tactic cpu_recurrent_rows() {
-  return {.name = "recurrent_rows",
-          .ops = {{"GRU", "gru_rows"}, {"LSTM", "lstm_rows"}},
-          .supports = supports,
-          .configs = one_config,
-          .workspace = workspace,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = work,
-          .cases = {"LSTM f32[7,4,30] f32[1,160,30]! f32[1,160,40]! f32[1,320] outputs=3",
-                    "LSTM f32[5,1,30] f32[2,20,30]! f32[2,20,5]! f32[2,40]! _ f32[2,1,5] f32[2,1,5] "
-                    "direction=\"bidirectional\" outputs=3",
-                    "LSTM f32[2,5,3] f32[1,20,3]! f32[1,20,5]! layout=1 direction=\"reverse\" outputs=3",
-                    "GRU f32[7,4,30] f32[1,120,30]! f32[1,120,40]! f32[1,240] outputs=2",
-                    "GRU f32[5,2,30] f32[2,15,30]! f32[2,15,5]! f32[2,30]! _ f32[2,2,5] "
-                    "direction=\"bidirectional\" linear_before_reset=1 outputs=2"}};
+  return packed_tactic({.name = "recurrent_rows", .ops = {{"GRU", "gru_rows"}, {"LSTM", "lstm_rows"}},
+                        .workspace = workspace,
+                        .cases = {"LSTM f32[7,4,30] f32[1,160,30]! f32[1,160,40]! f32[1,320] outputs=3",
+                                  "LSTM f32[5,1,30] f32[2,20,30]! f32[2,20,5]! f32[2,40]! _ f32[2,1,5] f32[2,1,5] "
+                                  "direction=\"bidirectional\" outputs=3",
+                                  "LSTM f32[2,5,3] f32[1,20,3]! f32[1,20,5]! layout=1 direction=\"reverse\" outputs=3",
+                                  "GRU f32[7,4,30] f32[1,120,30]! f32[1,120,40]! f32[1,240] outputs=2",
+                                  "GRU f32[5,2,30] f32[2,15,30]! f32[2,15,5]! f32[2,30]! _ f32[2,2,5] "
+                                  "direction=\"bidirectional\" linear_before_reset=1 outputs=2"}},
+                       {supports, one_config, nullptr, packed_bytes, pack, unpack, open, run, work});
 }
 
 }  // namespace tenfold::backends

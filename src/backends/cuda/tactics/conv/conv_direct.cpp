@@ -6,6 +6,7 @@
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/conv/conv_common.h"
 #include "backends/cuda/tactics/elements_common.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -84,16 +85,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_conv_direct() {
-  return {.name = "conv_direct",
-          .ops = {"Conv"},
-          .supports = supports,
-          .configs = one_config,
-          .formats = conv_formats,
-          .packed_bytes = conv_weight_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run};
+  return packed_tactic({.name = "conv_direct", .ops = {"Conv"}, .formats = conv_formats},
+                       {supports, one_config, nullptr, conv_weight_bytes, pack, unpack, open, run, nullptr});
 }
 
 }  // namespace tenfold::backends

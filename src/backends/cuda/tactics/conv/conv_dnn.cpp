@@ -6,6 +6,7 @@
 #include "backends/cuda/device/dnn_graph.h"
 #include "backends/cuda/device/library_workspace.h"
 #include "backends/cuda/tactics/conv/conv_common.h"
+#include "backends/packed_tactic.h"
 #include "base/check.h"
 
 namespace tenfold::backends {
@@ -157,21 +158,10 @@ double work(const Problem& p) {
 }  // namespace
 
 Tactic cuda_conv_dnn() {
-  return {.name = "conv_dnn",
-          .version = 3,
-          .ops = {"Conv"},
-          .source = Source::cudnn,
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .formats = conv_formats,
-          .workspace = workspace,
-          .packed_bytes = conv_weight_bytes,
-          .pack = pack_conv_weight,
-          .unpack = unpack_conv_weight,
-          .open = open,
-          .run = run,
-          .work = work};
+  return packed_tactic({.name = "conv_dnn", .version = 3, .ops = {"Conv"}, .source = Source::cudnn,
+                        .formats = conv_formats, .workspace = workspace},
+                       {supports, configs, valid, conv_weight_bytes, pack_conv_weight, unpack_conv_weight, open, run,
+                        work});
 }
 
 }  // namespace tenfold::backends

@@ -8,6 +8,7 @@
 #include "backends/cuda/tactics/conv/conv_common.h"
 #include "backends/cuda/tactics/conv/conv_product_common.h"
 #include "backends/cuda/tactics/product/mma_common.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 #include "ops/conv/conv_common.h"
 
@@ -199,24 +200,16 @@ Status::Code run(const void* self, const RunArgs& args) noexcept { return static
 }  // namespace
 
 Tactic cuda_conv_few() {
-  return {.name = "conv_few",
-          .ops = {"Conv", {"ConvMaxPool", "conv_few_max_pool"}},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .formats = formats,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = work,
-          .cases = {"Conv f16[1,3,56,56] f16[64,3,7,7]! f16[64]! pads=[3,3,3,3] strides=[2,2]",
-                    "Conv f32[3,3,57,45] f16[64,3,7,7]! f16[64]! pads=[3,3,3,3] strides=[2,2] "
-                    "numerics={round_to=f16}",
-                    "Conv f32[2,1,9,14,15] bf16[32,1,3,3,3]! bf16[32]! pads=[1,1,1,1,1,1] numerics={round_to=bf16}",
-                    "Conv f16[2,1,11,13,35] f16[24,1,3,3,3]! f16[24]! pads=[1,1,1,1,1,1]",
-                    "Conv f16[3,2,41,37] f16[96,2,5,4]! strides=[1,2] dilations=[2,1] pads=[1,0,1,2]"}};
+  return packed_tactic({.name = "conv_few", .ops = {"Conv", {"ConvMaxPool", "conv_few_max_pool"}},
+                        .formats = formats,
+                        .cases = {"Conv f16[1,3,56,56] f16[64,3,7,7]! f16[64]! pads=[3,3,3,3] strides=[2,2]",
+                                  "Conv f32[3,3,57,45] f16[64,3,7,7]! f16[64]! pads=[3,3,3,3] strides=[2,2] "
+                                  "numerics={round_to=f16}",
+                                  "Conv f32[2,1,9,14,15] bf16[32,1,3,3,3]! bf16[32]! pads=[1,1,1,1,1,1] "
+                                  "numerics={round_to=bf16}",
+                                  "Conv f16[2,1,11,13,35] f16[24,1,3,3,3]! f16[24]! pads=[1,1,1,1,1,1]",
+                                  "Conv f16[3,2,41,37] f16[96,2,5,4]! strides=[1,2] dilations=[2,1] pads=[1,0,1,2]"}},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, work});
 }
 
 }  // namespace tenfold::backends

@@ -8,6 +8,7 @@
 #include "backends/cuda/tactics/conv/conv_common.h"
 #include "backends/cuda/tactics/conv/conv_product_common.h"
 #include "backends/cuda/tactics/product/mma_common.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -207,24 +208,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_conv_planes_wgmma() {
-  return {.name = "conv_planes_wgmma",
-          .ops = {"Conv"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .formats = conv_formats,
-          .packed_bytes = conv_weight_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = work,
-          .cases = {"Conv f16[2,64,14,14] f16[64,64,3,3]! pads=[1,1,1,1]",
-                    "Conv f16[1,16,8,8,8] f16[32,16,3,3,3]! pads=[1,1,1,1,1,1]",
-                    "Conv f16[2,32,20,24,33] f16[32,32,3,3,3]! f16[32]! pads=[1,1,1,1,1,1]",
-                    "Conv bf16[2,48,7,9,18] bf16[64,48,3,3,3]! bf16[64]! pads=[1,1,1,1,1,1]",
-                    "Conv f16[1,64,6,17,16] f16[32,64,2,3,5]! f16[32]! pads=[1,1,1,0,0,2]",
-                    "Conv f16[9,32,21,19] f16[96,32,5,3]! f16[96]! pads=[2,1,2,1]"}};
+  return packed_tactic({.name = "conv_planes_wgmma", .ops = {"Conv"}, .formats = conv_formats,
+                        .cases = {"Conv f16[2,64,14,14] f16[64,64,3,3]! pads=[1,1,1,1]",
+                                  "Conv f16[1,16,8,8,8] f16[32,16,3,3,3]! pads=[1,1,1,1,1,1]",
+                                  "Conv f16[2,32,20,24,33] f16[32,32,3,3,3]! f16[32]! pads=[1,1,1,1,1,1]",
+                                  "Conv bf16[2,48,7,9,18] bf16[64,48,3,3,3]! bf16[64]! pads=[1,1,1,1,1,1]",
+                                  "Conv f16[1,64,6,17,16] f16[32,64,2,3,5]! f16[32]! pads=[1,1,1,0,0,2]",
+                                  "Conv f16[9,32,21,19] f16[96,32,5,3]! f16[96]! pads=[2,1,2,1]"}},
+                       {supports, configs, valid, conv_weight_bytes, pack, unpack, open, run, work});
 }
 
 }  // namespace tenfold::backends

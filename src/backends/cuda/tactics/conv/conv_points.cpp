@@ -6,6 +6,7 @@
 #include "backends/cuda/tactics/conv/conv_product_common.h"
 #include "backends/cuda/tactics/elements_common.h"
 #include "backends/cuda/tactics/product/mma_common.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -80,18 +81,11 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_conv_points() {
-  return {.name = "conv_points",
-          .ops = {"Conv"},
-          .supports = supports,
-          .configs = one_config,
-          .formats = formats,
-          .packed_bytes = conv_weight_bytes,
-          .pack = pack_conv_weight,
-          .unpack = unpack_conv_weight,
-          .open = open,
-          .run = run,
-          .cases = {"Conv f16[2,32,11,13,5] f16[2,32,1,1,1]! f16[2]!",
-                    "Conv bf16[2,128,11,13] bf16[5,128,1,1]!"}};
+  return packed_tactic({.name = "conv_points", .ops = {"Conv"}, .formats = formats,
+                        .cases = {"Conv f16[2,32,11,13,5] f16[2,32,1,1,1]! f16[2]!",
+                                  "Conv bf16[2,128,11,13] bf16[5,128,1,1]!"}},
+                       {supports, one_config, nullptr, conv_weight_bytes, pack_conv_weight, unpack_conv_weight, open,
+                        run, nullptr});
 }
 
 }  // namespace tenfold::backends

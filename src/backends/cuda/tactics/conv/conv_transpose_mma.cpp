@@ -4,6 +4,7 @@
 #include "backends/cuda/tactics/conv/conv_product_common.h"
 #include "backends/cuda/tactics/conv/conv_weights_common.h"
 #include "backends/cuda/tactics/product/mma_common.h"
+#include "backends/packed_tactic.h"
 
 namespace tenfold::backends {
 namespace {
@@ -42,31 +43,23 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_conv_transpose_mma() {
-  return {.name = "conv_transpose_mma",
-          .ops = {"ConvTranspose"},
-          .supports = supports,
-          .configs = configs,
-          .valid = mma_valid,
-          .formats = conv_formats,
-          .packed_bytes = packed_bytes,
-          .pack = pack,
-          .unpack = unpack,
-          .open = open,
-          .run = run,
-          .work = work,
-          .cases = {"ConvTranspose f16[2,24,5,9] f16[24,16,2,2]! f16[16]! strides=[2,2]",
-                    "ConvTranspose bf16[1,16,3,4,5] bf16[16,5,2,1,3]! strides=[2,1,3]",
-                    "ConvTranspose f16[2,32,7,9] f16[32,24,4,4]! f16[24]! strides=[2,2] pads=[1,1,1,1]",
-                    "ConvTranspose bf16[1,16,6,5] bf16[16,40,3,3]! strides=[2,2] pads=[1,1,1,1] "
-                    "output_padding=[1,1]",
-                    "ConvTranspose f16[2,16,3,4,5] f16[16,16,3,3,3]! f16[16]! strides=[2,2,2] pads=[1,1,1,1,1,1] "
-                    "output_padding=[1,1,1]",
-                    "ConvTranspose f16[1,7,9] f16[7,5,6]! f16[5]! strides=[4] dilations=[3] pads=[2,5]",
-                    "ConvTranspose f16[2,48,5,4] f16[48,8,3,5]! group=6 strides=[3,2] dilations=[1,2] "
-                    "pads=[0,3,1,2]",
-                    "ConvTranspose f16[1,8,4,3] f16[8,8,1,2]! f16[8]! strides=[3,3] output_padding=[2,0]",  // phases lack taps
-                    "ConvTranspose bf16[2,64,20] bf16[64,32,16]! bf16[32]! strides=[8] pads=[4,4]",
-                    "ConvTranspose f16[2,9,5,4] f16[9,2,3,3]! group=3"}};
+  return packed_tactic({.name = "conv_transpose_mma", .ops = {"ConvTranspose"}, .formats = conv_formats,
+                        .cases = {"ConvTranspose f16[2,24,5,9] f16[24,16,2,2]! f16[16]! strides=[2,2]",
+                                  "ConvTranspose bf16[1,16,3,4,5] bf16[16,5,2,1,3]! strides=[2,1,3]",
+                                  "ConvTranspose f16[2,32,7,9] f16[32,24,4,4]! f16[24]! strides=[2,2] pads=[1,1,1,1]",
+                                  "ConvTranspose bf16[1,16,6,5] bf16[16,40,3,3]! strides=[2,2] pads=[1,1,1,1] "
+                                  "output_padding=[1,1]",
+                                  "ConvTranspose f16[2,16,3,4,5] f16[16,16,3,3,3]! f16[16]! strides=[2,2,2] "
+                                  "pads=[1,1,1,1,1,1] "
+                                  "output_padding=[1,1,1]",
+                                  "ConvTranspose f16[1,7,9] f16[7,5,6]! f16[5]! strides=[4] dilations=[3] pads=[2,5]",
+                                  "ConvTranspose f16[2,48,5,4] f16[48,8,3,5]! group=6 strides=[3,2] dilations=[1,2] "
+                                  "pads=[0,3,1,2]",
+                                  // phases without taps
+                                  "ConvTranspose f16[1,8,4,3] f16[8,8,1,2]! f16[8]! strides=[3,3] output_padding=[2,0]",
+                                  "ConvTranspose bf16[2,64,20] bf16[64,32,16]! bf16[32]! strides=[8] pads=[4,4]",
+                                  "ConvTranspose f16[2,9,5,4] f16[9,2,3,3]! group=3"}},
+                       {supports, configs, mma_valid, packed_bytes, pack, unpack, open, run, work});
 }
 
 }  // namespace tenfold::backends

@@ -6,6 +6,7 @@
 #include "backends/cuda/device/tensor_map.h"
 #include "backends/cuda/tactics/product/mma_common.h"
 #include "backends/cuda/tactics/product/pack_matrix_common.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -113,22 +114,13 @@ double work(const Problem& p) { return product_work(read(p)); }
 }  // namespace
 
 Tactic cuda_matmul_few_wgmma() {
-  return {.name = "matmul_few_wgmma",
-          .ops = {"MatMul"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .packed_bytes = packed_matrix_bytes,
-          .pack = pack_matrix,
-          .unpack = unpack_matrix,
-          .open = open,
-          .run = run,
-          .work = work,
-          .cases = {"MatMul f32[5,61,100] f32[100,136]! numerics={round_to=tf32}",
-                    "MatMul f32[128,768] f32[768,392]! numerics={round_to=tf32}",
-                    "MatMul f16[128,384] f16[384,1152]!",
-                    "MatMul bf16[2,33,72] bf16[72,40]!",
-                    "MatMul f16[65,1032] f16[1032,200]!"}};
+  return packed_tactic({.name = "matmul_few_wgmma", .ops = {"MatMul"},
+                        .cases = {"MatMul f32[5,61,100] f32[100,136]! numerics={round_to=tf32}",
+                                  "MatMul f32[128,768] f32[768,392]! numerics={round_to=tf32}",
+                                  "MatMul f16[128,384] f16[384,1152]!",
+                                  "MatMul bf16[2,33,72] bf16[72,40]!",
+                                  "MatMul f16[65,1032] f16[1032,200]!"}},
+                       {supports, configs, valid, packed_matrix_bytes, pack_matrix, unpack_matrix, open, run, work});
 }
 
 }  // namespace tenfold::backends

@@ -3,6 +3,7 @@
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/product/pack_matrix_common.h"
 #include "backends/cuda/tactics/product/product_common.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -65,22 +66,13 @@ double work(const Problem& p) { return product_work(read(p)); }
 }  // namespace
 
 Tactic cuda_matmul_gemv() {
-  return {.name = "matmul_gemv",
-          .ops = {"MatMul"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .packed_bytes = packed_matrix_bytes,
-          .pack = pack_matrix,
-          .unpack = unpack_matrix,
-          .open = open,
-          .run = run,
-          .work = work,
-          .cases = {"MatMul f16[1,256] f16[256,250]!",
-                    "MatMul f16[2,3,2056] f16[2056,100]!",
-                    "MatMul f32[3,101] f32[101,37]!",
-                    "MatMul bf16[7,100] bf16[100,36]!",
-                    "MatMul bf16[2,100] bf16[100,75]!"}};
+  return packed_tactic({.name = "matmul_gemv", .ops = {"MatMul"},
+                        .cases = {"MatMul f16[1,256] f16[256,250]!",
+                                  "MatMul f16[2,3,2056] f16[2056,100]!",
+                                  "MatMul f32[3,101] f32[101,37]!",
+                                  "MatMul bf16[7,100] bf16[100,36]!",
+                                  "MatMul bf16[2,100] bf16[100,75]!"}},
+                       {supports, configs, valid, packed_matrix_bytes, pack_matrix, unpack_matrix, open, run, work});
 }
 
 }  // namespace tenfold::backends

@@ -2,6 +2,7 @@
 #include "backends/cuda/device/library_workspace.h"
 #include "backends/cuda/tactics/product/matmul_lt_common.h"
 #include "backends/cuda/tactics/product/pack_matrix_common.h"
+#include "backends/packed_tactic.h"
 #include "base/check.h"
 
 namespace tenfold::backends {
@@ -119,20 +120,9 @@ double work(const Problem& p) {
 }  // namespace
 
 Tactic cuda_matmul_lt() {
-  return {.name = "matmul_lt",
-          .version = 2,   // 1: no room to align its workspace
-          .ops = {"MatMul"},
-          .source = Source::cublas_lt,
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .workspace = workspace,
-          .packed_bytes = packed_matrix_bytes,
-          .pack = pack_matrix,
-          .unpack = unpack_matrix,
-          .open = open,
-          .run = run,
-          .work = work};
+  return packed_tactic({.name = "matmul_lt", .version = 2,  // 1: no room to align its workspace
+                        .ops = {"MatMul"}, .source = Source::cublas_lt, .workspace = workspace},
+                       {supports, configs, valid, packed_matrix_bytes, pack_matrix, unpack_matrix, open, run, work});
 }
 
 }  // namespace tenfold::backends

@@ -1,6 +1,7 @@
 // matmul_mma: activations times a constant matrix on tensor cores, with any epilogue.
 #include "backends/cuda/tactics/product/mma_common.h"
 #include "backends/cuda/tactics/product/pack_matrix_common.h"
+#include "backends/packed_tactic.h"
 
 namespace tenfold::backends {
 namespace {
@@ -27,22 +28,16 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_matmul_mma() {
-  return {.name = "matmul_mma",
-          .ops = {"MatMul", {"MatMulFloat8", "matmul_float8_mma"}, {"MatMulInteger", "matmul_integer_mma"}},
-          .supports = supports,
-          .configs = configs,
-          .valid = mma_valid,
-          .packed_bytes = packed_matrix_bytes,
-          .pack = pack_matrix,
-          .unpack = unpack_matrix,
-          .open = open,
-          .run = run,
-          .work = work,
-          .cases = {"MatMul f32[33,70] f32[70,65]! numerics={round_to=tf32}",
-                    "MatMulFloat8 f8e4m3fn[3,97] f8e4m3fn[97,37]!",
-                    "MatMulFloat8 f8e4m3fn[128,768] f8e4m3fn[768,384]!",
-                    "MatMulInteger i8[128,768] i8[768,384]! i8[]{-128}",
-                    "MatMulInteger u8[3,97] u8[97,37]! u8[]{7}"}};
+  return packed_tactic({.name = "matmul_mma",
+                        .ops = {"MatMul", {"MatMulFloat8", "matmul_float8_mma"},
+                                {"MatMulInteger", "matmul_integer_mma"}},
+                        .cases = {"MatMul f32[33,70] f32[70,65]! numerics={round_to=tf32}",
+                                  "MatMulFloat8 f8e4m3fn[3,97] f8e4m3fn[97,37]!",
+                                  "MatMulFloat8 f8e4m3fn[128,768] f8e4m3fn[768,384]!",
+                                  "MatMulInteger i8[128,768] i8[768,384]! i8[]{-128}",
+                                  "MatMulInteger u8[3,97] u8[97,37]! u8[]{7}"}},
+                       {supports, configs, mma_valid, packed_matrix_bytes, pack_matrix, unpack_matrix, open, run,
+                        work});
 }
 
 }  // namespace tenfold::backends

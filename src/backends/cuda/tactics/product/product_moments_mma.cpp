@@ -2,6 +2,7 @@
 #include "backends/cuda/tactics/product/mma_common.h"
 #include "backends/cuda/tactics/product/pack_matrix_common.h"
 #include "backends/cuda/tactics/product/product_moments_common.h"
+#include "backends/packed_tactic.h"
 
 namespace tenfold::backends {
 namespace {
@@ -39,21 +40,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_product_moments_mma() {
-  return {.name = "product_moments_mma",
-          .ops = {"ProductMoments"},
-          .supports = supports,
-          .configs = configs,
-          .valid = mma_valid,
-          .packed_bytes = packed_matrix_bytes,
-          .pack = pack_matrix,
-          .unpack = unpack_matrix,
-          .open = open,
-          .run = run,
-          .work = work,
-          .cases = {"ProductMoments f16[5,230,72] f16[72,384]! f32[384]! f16[5,230,384] f32[5,230,1](0.5,2) "
-                    "f32[5,230,1] f16[384]!",
-                    "ProductMoments bf16[1100,136] bf16[136,192]! bf16[192]! bf16[1100,192]",
-                    "ProductMoments f16[3300,64] f16[64,64]!"}};
+  return packed_tactic({.name = "product_moments_mma", .ops = {"ProductMoments"},
+                        .cases = {"ProductMoments f16[5,230,72] f16[72,384]! f32[384]! f16[5,230,384] "
+                                  "f32[5,230,1](0.5,2) "
+                                  "f32[5,230,1] f16[384]!",
+                                  "ProductMoments bf16[1100,136] bf16[136,192]! bf16[192]! bf16[1100,192]",
+                                  "ProductMoments f16[3300,64] f16[64,64]!"}},
+                       {supports, configs, mma_valid, packed_matrix_bytes, pack_matrix, unpack_matrix, open, run,
+                        work});
 }
 
 }  // namespace tenfold::backends

@@ -3,6 +3,7 @@
 #include "backends/cuda/tactics/product/pack_matrix_common.h"
 #include "backends/cuda/tactics/product/product_moments_common.h"
 #include "backends/cuda/tactics/product/wgmma_common.h"
+#include "backends/packed_tactic.h"
 
 namespace tenfold::backends {
 namespace {
@@ -51,18 +52,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_product_moments_wgmma() {
-  return {.name = "product_moments_wgmma",
-          .ops = {"ProductMoments"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .workspace = workspace,
-          .packed_bytes = packed_matrix_bytes,
-          .pack = pack_matrix,
-          .unpack = unpack_matrix,
-          .open = open,
-          .run = run,
-          .work = work};
+  return packed_tactic({.name = "product_moments_wgmma", .ops = {"ProductMoments"}, .workspace = workspace},
+                       {supports, configs, valid, packed_matrix_bytes, pack_matrix, unpack_matrix, open, run, work});
 }
 
 }  // namespace tenfold::backends

@@ -8,6 +8,7 @@
 #include "backends/cuda/device/tensor_map.h"
 #include "backends/cuda/tactics/product/pack_matrix_common.h"
 #include "backends/cuda/tactics/product/product_common.h"
+#include "backends/packed_tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -147,20 +148,11 @@ double work(const Problem& p) {
 }  // namespace
 
 Tactic cuda_product_norm_wgmma() {
-  return {.name = "product_norm_wgmma",
-          .ops = {"ProductNorm"},
-          .supports = supports,
-          .configs = configs,
-          .valid = valid,
-          .packed_bytes = packed_matrix_bytes,
-          .pack = pack_matrix,
-          .unpack = unpack_matrix,
-          .open = open,
-          .run = run,
-          .work = work,
-          .cases = {"ProductNorm f16[5,130,72] f16[72,384]! f16[384]! f16[384]! f16[384]! f16[5,130,384]",
-                    "ProductNorm f16[700,136] f16[136,768]! f16[768]! f16[768]! _ f16[700,768] outputs=2",
-                    "ProductNorm bf16[520,64] bf16[64,192]! bf16[192]! bf16[192]! bf16[192]!"}};
+  return packed_tactic({.name = "product_norm_wgmma", .ops = {"ProductNorm"},
+                        .cases = {"ProductNorm f16[5,130,72] f16[72,384]! f16[384]! f16[384]! f16[384]! f16[5,130,384]",
+                                  "ProductNorm f16[700,136] f16[136,768]! f16[768]! f16[768]! _ f16[700,768] outputs=2",
+                                  "ProductNorm bf16[520,64] bf16[64,192]! bf16[192]! bf16[192]! bf16[192]!"}},
+                       {supports, configs, valid, packed_matrix_bytes, pack_matrix, unpack_matrix, open, run, work});
 }
 
 }  // namespace tenfold::backends
