@@ -1,5 +1,5 @@
-// recurrent_rows: LSTM and GRU: one product over all steps for the input, then step by step for the state. Weights are packed gate by gate
-// into panels; states and gates of a sample lie in rows padded to whole panels.
+// recurrent_rows: LSTM and GRU: one product over all steps for the input, then step by step for the state. Weights are
+// packed gate by gate into panels; states and gates of a sample lie in rows padded to whole panels.
 #include <cstring>
 
 #include "backends/cpu/kernels/recurrent/recurrent.h"

@@ -1,5 +1,5 @@
-// reduce_blocks: reductions and global poolings of f32 and bf16 over any axes in any layout: rows where a reduced axis is innermost,
-// columns in vectors where a kept one is.
+// reduce_blocks: reductions and global poolings of f32 and bf16 over any axes in any layout: rows where a reduced axis
+// is innermost, columns in vectors where a kept one is.
 #include <cmath>
 
 #include "backends/cpu/block/space.h"

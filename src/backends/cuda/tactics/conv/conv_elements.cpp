@@ -1,5 +1,5 @@
-// conv_elements: convolutions with a thread for each element of the result, where no library is and no matrix unit helps: of any floats,
-// and of integers with zero points of both sides, groups and weights that are no constants.
+// conv_elements: convolutions with a thread for each element of the result, where no library is and no matrix unit
+// helps: of any floats, and of integers with zero points of both sides, groups and weights that are no constants.
 #include "backends/cuda/tactics/threads_common.h"
 
 namespace tenfold::backends {

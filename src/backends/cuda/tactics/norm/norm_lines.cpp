@@ -1,5 +1,6 @@
-// norm_lines: operators on lines along an axis, of any length (codegen/norm/lines.h): softmax and normalisations that norm_rows refuses,
-// statistics included, and others. Where groups are normalised, a block has one group of one sample.
+// norm_lines: operators on lines along an axis, of any length (codegen/norm/lines.h): softmax and normalisations that
+// norm_rows refuses, statistics included, and others. Where groups are normalised, a block has one group of one
+// sample.
 #include "backends/cuda/codegen/norm/lines.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/elements_common.h"

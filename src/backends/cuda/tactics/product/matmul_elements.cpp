@@ -1,5 +1,5 @@
-// matmul_elements: matrix products with a thread for each element of the result: of integers, with zero points of both sides and weights
-// that are no constants, and of types that product_tiled does not take.
+// matmul_elements: matrix products with a thread for each element of the result: of integers, with zero points of both
+// sides and weights that are no constants, and of types that product_tiled does not take.
 #include "backends/cuda/tactics/threads_common.h"
 
 namespace tenfold::backends {

@@ -1,6 +1,6 @@
-// product_tiled: matrix products of floats on plain cores, whatever their extents, batches and strides are: two activations, batches that
-// are broadcast, vectors, sizes that only a run knows; Gemm with operands transposed or not. Here products are read, tiles chosen, and
-// each operand's strides in a run found.
+// product_tiled: matrix products of floats on plain cores, whatever their extents, batches and strides are: two
+// activations, batches that are broadcast, vectors, sizes that only a run knows; Gemm with operands transposed or not.
+// Here products are read, tiles chosen, and each operand's strides in a run found.
 #include <algorithm>
 
 #include "backends/addresses.h"

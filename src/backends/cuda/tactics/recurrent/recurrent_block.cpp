@@ -1,6 +1,6 @@
-// recurrent_block: RNN, LSTM and GRU, forward, reverse and both: a block for each sample and direction walks through all steps. State and
-// gates of a sample stay in the block's shared memory, a warp sums up a gate's row of weights at a time. Exotic options are left to the
-// reference.
+// recurrent_block: RNN, LSTM and GRU, forward, reverse and both: a block for each sample and direction walks through
+// all steps. State and gates of a sample stay in the block's shared memory, a warp sums up a gate's row of weights at
+// a time. Exotic options are left to the reference.
 #include "backends/cuda/codegen/prelude.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/elements_common.h"

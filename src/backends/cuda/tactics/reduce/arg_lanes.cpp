@@ -1,5 +1,5 @@
-// arg_lanes: ArgMax and ArgMin along any axis, of every type: a thread for each result, or a block where the axis is long. Elements are
-// ordered by value and then by place, so that it does not matter in which order they are met.
+// arg_lanes: ArgMax and ArgMin along any axis, of every type: a thread for each result, or a block where the axis is
+// long. Elements are ordered by value and then by place, so that it does not matter in which order they are met.
 #include "backends/cuda/tactics/threads_common.h"
 #include "ir/op_def.h"
 

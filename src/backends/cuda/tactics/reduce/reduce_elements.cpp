@@ -1,5 +1,6 @@
-// reduce_elements: reductions that reduce_threads has no kernel for: of integers and f64, products, logarithms, of nothing at all. A thread
-// for each result, or a block where much is reduced; both add up in an order that depends on the problem alone.
+// reduce_elements: reductions that reduce_threads has no kernel for: of integers and f64, products, logarithms, of
+// nothing at all. A thread for each result, or a block where much is reduced; both add up in an order that depends on
+// the problem alone.
 #include "backends/cuda/tactics/threads_common.h"
 #include "backends/reduce_axes.h"
 #include "ir/op_def.h"

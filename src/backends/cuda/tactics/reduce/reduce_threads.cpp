@@ -1,4 +1,5 @@
-// reduce_threads: reductions and global poolings over any axes, in any layout and strides: a warp or a column of threads for each result.
+// reduce_threads: reductions and global poolings over any axes, in any layout and strides: a warp or a column of
+// threads for each result.
 #include <algorithm>
 #include <bit>
 
