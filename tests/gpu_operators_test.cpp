@@ -79,7 +79,7 @@ class Taker {
       return cat(why, " ", e.what());
     }
     for (const backends::Tactic& t : tactics_) {
-      if (t.op != n.op() && !(t.op == "*pointwise" && (n.def->scalar || n.op() == "Region"))) continue;
+      if (!t.computes(*n.def)) continue;
       const backends::Formats plain{std::vector<backends::Layout>(p.in.size()), std::vector<backends::Layout>(p.out.size())};
       std::string reason;
       for (const backends::Formats& f : t.formats ? t.formats(p) : std::vector<backends::Formats>{plain}) {

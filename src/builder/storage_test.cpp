@@ -69,8 +69,9 @@ TEST(Storage, OddAddressesAreAskedFor) {
     const auto never = [](const backends::Problem&) {
       return backends::Verdict::only_if(!backends::OperandAddresses::may_be_odd(), "odd addresses");
     };
-    const backends::Tactic tactic{.name = "aligned", .op = "Conv", .supports = never};
-    const backends::Tactic any{.name = "any", .op = "Conv", .supports = [](const backends::Problem&) { return backends::Verdict::ok(); }};
+    const backends::Tactic tactic{.name = "aligned", .ops = {"Conv"}, .supports = never};
+    const auto always = [](const backends::Problem&) { return backends::Verdict::ok(); };
+    const backends::Tactic any{.name = "any", .ops = {"Conv"}, .supports = always};
     tune::Choice choice;
     const ir::Node* split = nullptr;
     for (const auto& n : graph.nodes()) {
