@@ -142,7 +142,6 @@ class Conformance : public ::testing::TestWithParam<Subject> {
   // read, in the best config alone.
   void sweep(const ir::OpDef& op, const std::string& text, bool runs = true, bool odd = false) {
     SCOPED_TRACE(cat(op.name, " ", text));
-    const OperandAddresses addresses(odd);
     const bool is_case = op.name != "Region";   // else a graph, whose node has a body
     const ops::Case c = is_case ? ops::parse_case(op, text) : ops::Case{};
     const ir::Graph graph = testing::graph_of({&op, text});
@@ -162,6 +161,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
       if (!listed("TENFOLD_TACTICS", tactic->name) && !listed("TENFOLD_TACTICS", name(tactic->source))) continue;
       TacticRun run(*tactic, graph, backend->info().features);
       run.problem.device = &backend->info();
+      run.problem.let_be_odd(odd);
       const Formats plain{std::vector<Layout>(run.problem.in.size()), std::vector<Layout>(run.problem.out.size())};
       for (const Formats& formats : tactic->formats ? tactic->formats(run.problem) : std::vector<Formats>{plain}) {
         ASSERT_EQ(formats.in.size(), run.problem.in.size()) << tactic->name;
@@ -174,7 +174,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
         std::vector<Config> configs = tactic->configs(run.problem);
         EXPECT_FALSE(configs.empty()) << tactic->name;
         EXPECT_EQ(configs, tactic->configs(run.problem)) << tactic->name << " offers other configs when it is asked again";
-        if (odd) configs.resize(1), run.odd = true;
+        if (odd) configs.resize(1);
         for (const Config& config : configs) {
           EXPECT_TRUE(!tactic->valid || tactic->valid(run.problem, config)) << tactic->name << " refuses a config that it offers";
           if (!GetParam().computes) {

@@ -16,6 +16,7 @@ std::string operand_text(const OperandDesc& operand) {
   if (operand.layout != kPlain) out += cat("@", text(operand.layout));
   if (!operand.dense) out += cat("/[", ir::text(operand.strides), "]");
   if (operand.constant) out += "!";
+  if (operand.odd_address) out += "@odd";
   return out;
 }
 
@@ -40,6 +41,16 @@ std::string range_text(const Problem& problem) {
 ir::Interval Problem::bounds(ir::Dim d) const {
   static const ir::SymbolBounds nothing_known;
   return d.bounds(box ? *box : nothing_known);
+}
+
+bool Problem::may_be_odd() const {
+  const auto odd = [](const OperandDesc& operand) { return operand.odd_address; };
+  return std::any_of(in.begin(), in.end(), odd) || std::any_of(out.begin(), out.end(), odd);
+}
+
+void Problem::let_be_odd(bool odd) {
+  for (auto* side : {&in, &out})
+    for (OperandDesc& operand : *side) operand.odd_address = odd && !operand.missing;
 }
 
 std::string Problem::line() const {

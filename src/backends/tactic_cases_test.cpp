@@ -1,7 +1,6 @@
 // Cases of tactics: each is a problem that the tactic which asks for it computes, on some device. And families: a tactic for each operator.
 #include "backends/tactic_cases.h"
 
-#include "backends/addresses.h"
 #include "backends/tactic_check.h"
 
 namespace tenfold::backends {

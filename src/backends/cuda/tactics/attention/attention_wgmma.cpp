@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "backends/addresses.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/device/tensor_map.h"
 #include "backends/cuda/tactics/attention/attention_common.h"
@@ -65,7 +64,7 @@ bool may_be_odd(const Problem& p) {
   };
   const OperandDesc& y = p.out[0];
   const ir::Dims& q = p.in[0].dims;
-  return OperandAddresses::may_be_odd() || odd(p.in[0], 16) || odd(p.in[1], 16) || odd(p.in[2], 16) ||
+  return p.may_be_odd() || odd(p.in[0], 16) || odd(p.in[1], 16) || odd(p.in[2], 16) ||
          odd(y, bits(y.dtype)) || p.bounds(p.in[1].dims[2]).lower < 1 || p.bounds(q[0] * q[1] * q[2]).upper >= kMostUnits;
 }
 

@@ -153,7 +153,7 @@ class Kernel {
     if (read_.tail.has_body) read_.few.gemm.body = &read_.tail.body;
     processors_ = device_.multiprocessors(), shared_ = read_.few.shared_bytes(tile_);
     vectors_ = load(true);
-    if (OperandAddresses::may_be_odd()) singles_ = load(false);
+    if (p.may_be_odd()) singles_ = load(false);
   }
   Status::Code run(const RunArgs& args) const noexcept {
     const GemmProblem& g = read_.few.gemm;

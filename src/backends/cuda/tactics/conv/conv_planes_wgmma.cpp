@@ -163,7 +163,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   read(p, k->read);
   k->tile = tile_of(c), k->processors = gpu.multiprocessors();
   GemmProblem& g = k->read.planes.gemm;
-  if (OperandAddresses::may_be_odd()) {
+  if (p.may_be_odd()) {
     Product plain;
     read_conv(p, plain);
     plain.gemm.weight_at = planes_weight_at(k->read.planes, k->tile);

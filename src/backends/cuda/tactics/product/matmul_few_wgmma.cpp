@@ -77,7 +77,7 @@ struct Kernel {
   std::unique_ptr<const MmaKernel> plain;  // for addresses that TMA does not take; null: there are none
   Kernel(Product given, const Config& c, const Problem& p)
       : product(std::move(given)), tile{static_cast<int>(c[0]), static_cast<int>(c[1]), product.gemm.depth()} {
-    if (OperandAddresses::may_be_odd()) plain = std::make_unique<const MmaKernel>(product, p);
+    if (p.may_be_odd()) plain = std::make_unique<const MmaKernel>(product, p);
     GemmProblem& g = product.gemm;
     g.body = product.tail.has_body ? &product.tail.body : nullptr;
     g.tail = product.tail.operands;

@@ -113,7 +113,7 @@ MmaKernel::MmaKernel(Product product, const Config& c, const Problem& p)
       gemm_.width() % 8 == 0 && (gemm_.groups == 1 || gemm_.n % 8 == 0) && gemm_.row_pitch() % 8 == 0 && gemm_.k % piece == 0 &&
       (!gemm_.is_conv || gemm_.channels % piece == 0);
   if (rows_align) vectors_ = load(true);
-  if (!rows_align || OperandAddresses::may_be_odd()) singles_ = load(false);
+  if (!rows_align || p.may_be_odd()) singles_ = load(false);
 }
 
 MmaKernel::Loaded MmaKernel::load(bool vectors) const {

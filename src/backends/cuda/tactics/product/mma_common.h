@@ -1,7 +1,6 @@
 // Products and convolutions by our own tensor-core kernels: tiles worth timing, the epilogue's operands, loading and launching.
 #pragma once
 
-#include "backends/addresses.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/product/product_common.h"
 

@@ -2,7 +2,6 @@
 // configuration is the columns of a block.
 #include <algorithm>
 
-#include "backends/addresses.h"
 #include "backends/cuda/codegen/product/gemm_wgmma.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/device/tensor_map.h"
@@ -91,7 +90,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   Device& gpu = device_of(*p.device);
   k->module = gpu.load(generate_wgmma_norm(k->problem, k->tile));
   k->function = k->module->function("gemm", k->tile.shared_bytes());
-  if (OperandAddresses::may_be_odd()) {
+  if (p.may_be_odd()) {
     k->plain_module = gpu.load(generate_plain_norm(k->problem));
     k->plain = k->plain_module->function("plain");
   }

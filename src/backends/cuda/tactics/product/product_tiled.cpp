@@ -3,7 +3,6 @@
 // Here products are read, tiles chosen, and each operand's strides in a run found.
 #include <algorithm>
 
-#include "backends/addresses.h"
 #include "backends/cuda/codegen/body_text.h"
 #include "backends/cuda/codegen/product/gemm_tiled.h"
 #include "backends/cuda/device/launch.h"
@@ -142,7 +141,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   const int64_t vector = 16 / k->bytes;
   t.vectors = could_come_in_vectors(p, 0, vector) && could_come_in_vectors(p, 1, vector);
   const bool always = always_comes_in_vectors(p, 0, vector) && always_comes_in_vectors(p, 1, vector);
-  t.singles = !always || OperandAddresses::may_be_odd();
+  t.singles = !always || p.may_be_odd();
   t.a_along = !k->a_transposed, t.b_along = k->b_transposed;
   k->module = device_of(*p.device).load(generate_gemm_tiled(t, k->tile));
   if (t.vectors) k->vectors = k->module->function("vectors");

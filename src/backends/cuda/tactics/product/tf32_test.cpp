@@ -46,8 +46,9 @@ std::set<std::string, std::less<>> takers(const OneNode& one, const DeviceInfo& 
     if (!on_tensor_cores(tactic.name)) return;
     found.emplace(tactic.name);
     if (!compiled) return;
-    const OperandAddresses anywhere(true);   // the kernels for odd ones, too
-    EXPECT_NO_THROW(tactic.open(run.problem, tactic.configs(run.problem).front())) << tactic.name;
+    Problem anywhere = run.problem;
+    anywhere.let_be_odd(true);   // the kernels for odd addresses, too
+    EXPECT_NO_THROW(tactic.open(anywhere, tactic.configs(run.problem).front())) << tactic.name;
   });
   return found;
 }
@@ -106,7 +107,7 @@ TEST(CudaTf32, EpiloguesAgreeWithTheReference) {
         for (const Config& config : tactic.configs(run.problem)) {
           if (odd && config != tactic.configs(run.problem).front()) continue;   // each has to be compiled
           SCOPED_TRACE(cat(tactic.name, odd ? ", odd addresses, " : " ", run.problem.line()));
-          run.odd = odd;
+          run.problem.let_be_odd(odd);
           testing::OnStream stream(*backend);
           const Tensor got = run.run(config, one.operands, stream)[0];
           std::int64_t wrong = 0;

@@ -121,7 +121,7 @@ Verdict wgmma_valid(const Problem& p, const Config& c) {
 
 WgmmaKernel::WgmmaKernel(Product product, const Config& c, const Problem& p)
     : product_(std::move(product)), tile_(tile_of(c, product_.gemm.out)) {
-  if (OperandAddresses::may_be_odd()) plain_ = std::make_unique<const MmaKernel>(product_, p);
+  if (p.may_be_odd()) plain_ = std::make_unique<const MmaKernel>(product_, p);
   GemmProblem& g = product_.gemm;
   g.body = product_.tail.has_body ? &product_.tail.body : nullptr;
   g.tail = product_.tail.operands;
