@@ -49,11 +49,12 @@ struct ModelEnginesOptions {
 
 // What there is for some shapes.
 struct ServedShapes {
-  OptimizationProfile shapes;      // of the inputs with open extents; opt is what it is, or will be, tuned for
+  OptimizationProfile shapes;      // of the inputs with open extents: what the engine that is there serves
   bool tuned = false;              // timed, or from the cache
   bool pending = false;            // a tuned plan is to come
   std::string failure;             // why none could be made; empty: nothing failed
   std::int64_t asked = 0;          // how often it was given
+  std::uint64_t number = 0;        // of the engine that serves them now, as in ServedEngine
 };
 
 // An engine, as it is now. Who keeps it has this one, whatever takes its place.

@@ -18,15 +18,6 @@ namespace {
 
 using namespace background;
 
-void write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(file, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    require(n > 0, ErrorKind::io, "cannot write to the process that asked: ", std::generic_category().message(errno));
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-}
-
 // Who asked goes first: its threads get the processors, and it is not what the kernel ends when memory is short.
 void stand_back() {
   ::setpriority(PRIO_PROCESS, 0, 10);
@@ -71,7 +62,7 @@ bool build_and_write(int asked, int plan, const std::function<void(char, int, st
     tell('L', static_cast<int>(severity), text);
   });
   engine.save([&](std::span<const std::byte> bytes) {
-    write_all(plan, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    write_all(plan, bytes);
   });
   tell('D', 0, "");
   return true;
@@ -84,7 +75,7 @@ bool answer_build_request(int asked, int plan, int answers) noexcept {
   const auto tell = [&](char what, int number, std::string_view text) {
     const std::string line = answer(what, number, text);
     const std::lock_guard lock(mutex);
-    write_all(answers, line);
+    write_all(answers, std::as_bytes(std::span(line)));
   };
   try {
     try {

@@ -56,15 +56,6 @@ class Descriptor {
 
 int memory_file(const char* name) { return ::memfd_create(name, MFD_CLOEXEC); }
 
-void write_all(int file, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(file, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) fail_io("write the request");
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-  }
-}
-
 // The program on 0 (request), 1 and 2 (answers) and 3 (plan), with no other file of ours, signals as if nobody had changed them, and a group
 // of its own: what a terminal tells its programs is not meant for it.
 class Process {
@@ -181,7 +172,8 @@ void listen(Process& process, int pipe, Answers& answers) {
 Engine build_in_process(const std::string& program, BuildRequest request, std::span<const std::byte> model, const LoadOptions& load) {
   request.asker = ::getpid();
   Descriptor asked(memory_file("tenfold-request"), "make a file in memory"), plan(memory_file("tenfold-plan"), "make a file in memory");
-  write_all(asked.number(), std::as_bytes(std::span(head_of(std::move(request)))));
+  const std::string head = head_of(std::move(request));
+  write_all(asked.number(), std::as_bytes(std::span(head)));
   write_all(asked.number(), model);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail_io("make a pipe");

@@ -1,6 +1,11 @@
 // Writing and reading build requests.
 #include "background/build_request.h"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
 #include "background/archive.h"
 #include "runtime/plugins.h"
 
@@ -67,6 +72,15 @@ std::string answer(char what, int number, std::string_view text) {
   std::string line = {kMark, what, static_cast<char>('0' + number)};
   for (const char c : text) line += c == '\n' ? '\v' : c;
   return line + "\n";
+}
+
+void write_all(int file, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(file, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    require(n > 0, ErrorKind::io, "cannot write to the other process of a build: ", std::generic_category().message(errno));
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
 }
 
 }  // namespace tenfold::background

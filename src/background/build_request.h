@@ -31,5 +31,6 @@ BuildRequest read_request(std::span<const std::byte> bytes);
 // by something else in the process.
 inline constexpr char kMark = '\x01';
 std::string answer(char what, int number, std::string_view text);
+void write_all(int file, std::span<const std::byte> bytes);   // throws io
 
 }  // namespace tenfold::background

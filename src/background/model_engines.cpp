@@ -232,7 +232,7 @@ std::vector<ServedShapes> ModelEngines::served() const {
   const Impl::Lock lock(impl_->worker.mutex());
   std::vector<ServedShapes> list;
   for (const auto& p : impl_->places)
-    list.push_back({profile_of(impl_->inputs, p->served), p->tuned, p->pending, p->failure, p->asked});
+    list.push_back({profile_of(impl_->inputs, p->served), p->tuned, p->pending, p->failure, p->asked, p->number});
   return list;
 }
 
