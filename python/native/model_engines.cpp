@@ -26,7 +26,8 @@ Tune tune_of(const std::string& text) {
 // All but construction under the interpreter's lock, which guards the wrapped engines.
 class PyModelEngines {
  public:
-  PyModelEngines(nb::handle model, const nb::dict& keywords, const std::string& tune, nb::handle cache, nb::handle tuner, nb::object wrap)
+  PyModelEngines(nb::handle model, const nb::dict& keywords, const std::string& tune, nb::handle cache,
+                 nb::handle tuner, nb::object wrap)
       : wrap_(std::move(wrap)) {
     ModelEnginesOptions options;
     options.tune = tune_of(tune);
@@ -51,7 +52,8 @@ class PyModelEngines {
         engines_ = std::make_unique<ModelEngines>(std::vector<std::byte>(span.begin(), span.end()), std::move(options));
       });
     }
-    for (const int i : engines_->open_inputs()) names_.push_back(nb::str(engines_->bindings()[static_cast<std::size_t>(i)].name.c_str()));
+    for (const int i : engines_->open_inputs())
+      names_.push_back(nb::str(engines_->bindings()[static_cast<std::size_t>(i)].name.c_str()));
   }
   ~PyModelEngines() { drop_without_gil(engines_); }
   PyModelEngines(const PyModelEngines&) = delete;
@@ -69,7 +71,7 @@ class PyModelEngines {
   bool wait(nb::handle seconds) {
     constexpr double kYear = 365.0 * 24 * 3600;
     const double most = seconds.is_none() ? kYear : std::min(nb::cast<double>(seconds), kYear);
-    const auto callbacks = std::make_shared<Callbacks>();   // signals are looked at
+    const auto callbacks = std::make_shared<Callbacks>();  // signals are looked at
     return callbacks->run([&] {
       return engines_->wait(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(most)));
     });
@@ -78,7 +80,8 @@ class PyModelEngines {
     nb::list list;
     for (const ServedShapes& s : engines_->served()) {
       nb::dict ranges;
-      for (const auto& [name, r] : s.shapes) ranges[name.c_str()] = nb::make_tuple(tuple_of(r.min), tuple_of(r.opt), tuple_of(r.max));
+      for (const auto& [name, r] : s.shapes)
+        ranges[name.c_str()] = nb::make_tuple(tuple_of(r.min), tuple_of(r.opt), tuple_of(r.max));
       list.append(nb::make_tuple(ranges, s.tuned, s.pending, s.failure, s.asked));
     }
     return list;
@@ -90,12 +93,14 @@ class PyModelEngines {
   // The engine tells what is wrong with arrays that have none.
   static Shape shape_in(const nb::dict& feed, const nb::str& name) {
     PyObject* const array = PyDict_GetItem(feed.ptr(), name.ptr());
-    if (array == nullptr) raise_error(ErrorKind::invalid_argument, "input '" + std::string(name.c_str()) + "' is missing");
+    if (array == nullptr)
+      raise_error(ErrorKind::invalid_argument, "input '" + std::string(name.c_str()) + "' is missing");
     const nb::object shape = nb::getattr(nb::handle(array), "shape", nb::make_tuple());
     try {
       return shape_of(shape);
     } catch (const WrongValue&) {
-      raise_error(ErrorKind::invalid_argument, "input '" + std::string(name.c_str()) + "' has no shape: " + class_name(array));
+      raise_error(ErrorKind::invalid_argument,
+                  "input '" + std::string(name.c_str()) + "' has no shape: " + class_name(array));
     }
   }
   // A build has callbacks of its own, so that what they raise comes out of the call that waits for it.
@@ -109,11 +114,13 @@ class PyModelEngines {
     return *callbacks->run([&] { return std::optional(ask(watch)); });
   }
   nb::object answer(const ServedEngine& found) { return nb::make_tuple(wrapped(found), found.settled); }
-  // One object of Python's for each engine: its contexts wait there for the next call. Those of engines that were replaced go.
+  // One object of Python's for each engine: its contexts wait there for the next call. Those of engines that were
+  // replaced go.
   nb::object wrapped(const ServedEngine& found) {
     if (const auto known = objects_.find(found.number); known != objects_.end()) return known->second;
     const nb::object made = wrap_(PyEngine{std::make_shared<EngineState>(found.engine)});
-    if (const auto known = objects_.find(found.number); known != objects_.end()) return known->second;   // another thread was quicker
+    if (const auto known = objects_.find(found.number); known != objects_.end())
+      return known->second;  // another thread was quicker
     std::map<std::uint64_t, nb::object> kept{{found.number, made}};
     for (const ServedShapes& s : engines_->served())
       if (const auto known = objects_.find(s.number); known != objects_.end()) kept.insert(*known);
@@ -123,7 +130,7 @@ class PyModelEngines {
 
   nb::object wrap_;
   std::unique_ptr<ModelEngines> engines_;
-  std::vector<nb::str> names_;   // of the open inputs
+  std::vector<nb::str> names_;  // of the open inputs
   std::map<std::uint64_t, nb::object> objects_;
   Held log_, progress_;
 };
@@ -132,18 +139,24 @@ class PyModelEngines {
 
 void bind_model_engines(nb::module_& m) {
   nb::class_<PyModelEngines>(m, "ModelEngines", "The engines of one model for the arrays that come.")
-      .def(nb::init<nb::handle, const nb::dict&, const std::string&, nb::handle, nb::handle, nb::object>(), nb::arg("model"),
-           nb::arg("options"), nb::arg("tune"), nb::arg("cache").none(), nb::arg("tuner").none(), nb::arg("wrap"),
+      .def(nb::init<nb::handle, const nb::dict&, const std::string&, nb::handle, nb::handle, nb::object>(),
+           nb::arg("model"), nb::arg("options"), nb::arg("tune"), nb::arg("cache").none(), nb::arg("tuner").none(),
+           nb::arg("wrap"),
            nb::sig("def __init__(self, model: Any, options: dict[str, Any], tune: str, cache: PlanCache | None, "
                    "tuner: str | os.PathLike[str] | None, wrap: Callable[[Engine], Any]) -> None"))
-      .def("engine_of", &PyModelEngines::engine_of, nb::arg("feed"), nb::sig("def engine_of(self, feed: dict[str, Any]) -> tuple[Any, bool]"),
+      .def("engine_of", &PyModelEngines::engine_of, nb::arg("feed"),
+           nb::sig("def engine_of(self, feed: dict[str, Any]) -> tuple[Any, bool]"),
            "The engine for arrays by name, built if there is none, and whether no other will take its place.")
-      .def("any", &PyModelEngines::any, nb::sig("def any(self) -> tuple[Any, bool]"), "The same of the one used last, else of one for open extents of 1.")
-      .def("wait", &PyModelEngines::wait, nb::arg("seconds").none(), nb::sig("def wait(self, seconds: float | None) -> bool"),
+      .def("any", &PyModelEngines::any, nb::sig("def any(self) -> tuple[Any, bool]"),
+           "The same of the one used last, else of one for open extents of 1.")
+      .def("wait", &PyModelEngines::wait, nb::arg("seconds").none(),
+           nb::sig("def wait(self, seconds: float | None) -> bool"),
            "Until nothing is being tuned; False: it took longer.")
       .def("served", &PyModelEngines::served,
-           nb::sig("def served(self) -> list[tuple[dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]], bool, bool, str, int]]"),
-           "For each engine: ranges of the open inputs, whether it is tuned, whether a tuned one is to come, why none could be made, "
+           nb::sig("def served(self) -> list[tuple[dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, "
+                   "...]]], bool, bool, str, int]]"),
+           "For each engine: ranges of the open inputs, whether it is tuned, whether a tuned one is to come, why none "
+           "could be made, "
            "how often it was given.")
       .def_prop_ro("bindings", &PyModelEngines::bindings, "Inputs, then outputs.")
       .def_prop_ro("one_for_all", &PyModelEngines::one_for_all, "Whether one engine serves all shapes that may come.");

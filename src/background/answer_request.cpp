@@ -23,7 +23,8 @@ void stand_back() {
   ::setpriority(PRIO_PROCESS, 0, 10);
   try {
     write_file("/proc/self/oom_score_adj", std::string_view("500"));
-  } catch (const Error&) {}
+  } catch (const Error&) {
+  }
 }
 
 std::string first_difference(const std::string& ours, const std::string& theirs) {
@@ -31,12 +32,14 @@ std::string first_difference(const std::string& ours, const std::string& theirs)
   for (std::size_t i = 0; i < std::min(ours.size(), theirs.size()) && ours[i] == theirs[i]; ++i)
     if (ours[i] == '\n') begin = i + 1;
   const auto line = [&](const std::string& text) {
-    return begin < text.size() ? text.substr(begin, std::min<std::size_t>(text.find('\n', begin) - begin, 200)) : std::string("nothing");
+    return begin < text.size() ? text.substr(begin, std::min<std::size_t>(text.find('\n', begin) - begin, 200))
+                               : std::string("nothing");
   };
   return cat("'", line(ours), "' here, '", line(theirs), "' where it was asked for");
 }
 
-// The key holds all that a plan depends on: an equal one says that model, options, plug-ins, libraries and device are the asker's.
+// The key holds all that a plan depends on: an equal one says that model, options, plug-ins, libraries and device are
+// the asker's.
 Engine build_as_asked(BuildRequest& request, const LogCallback& log) {
   for (const std::string& place : request.library_places) look_for_libraries_in(place);
   BuildConfig& config = request.config;
@@ -47,8 +50,9 @@ Engine build_as_asked(BuildRequest& request, const LogCallback& log) {
     config.plugins = plugins;
   }
   const std::string key = request.path.empty() ? plan_key(request.model, config) : plan_key(request.path, config);
-  require(key == request.key, ErrorKind::io, "the model or the machine is not what it was when the build was asked for: ",
-          first_difference(key, request.key));
+  require(
+      key == request.key, ErrorKind::io,
+      "the model or the machine is not what it was when the build was asked for: ", first_difference(key, request.key));
   return request.path.empty() ? build_bytes(request.model, config) : build_file(request.path, config);
 }
 
@@ -56,14 +60,11 @@ bool build_and_write(int asked, int plan, const std::function<void(char, int, st
   const auto file = MappedFile::map(asked, "the build request");
   BuildRequest request = read_request(file->bytes());
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != static_cast<pid_t>(request.asker)) return false;   // it has gone before
+  if (::getppid() != static_cast<pid_t>(request.asker)) return false;  // it has gone before
   stand_back();
-  const Engine engine = build_as_asked(request, [&](Severity severity, std::string_view text) {
-    tell('L', static_cast<int>(severity), text);
-  });
-  engine.save([&](std::span<const std::byte> bytes) {
-    write_all(plan, bytes);
-  });
+  const Engine engine = build_as_asked(
+      request, [&](Severity severity, std::string_view text) { tell('L', static_cast<int>(severity), text); });
+  engine.save([&](std::span<const std::byte> bytes) { write_all(plan, bytes); });
   tell('D', 0, "");
   return true;
 }
@@ -87,7 +88,8 @@ bool answer_build_request(int asked, int plan, int answers) noexcept {
     } catch (const std::exception& error) {
       tell('E', static_cast<int>(ErrorKind::internal), error.what());
     }
-  } catch (...) {}   // nobody listens any more
+  } catch (...) {
+  }  // nobody listens any more
   return false;
 }
 

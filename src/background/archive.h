@@ -1,4 +1,5 @@
-// Values on their way to another process of the same version, each type once for both directions: pass(archive, value) writes or reads it.
+// Values on their way to another process of the same version, each type once for both directions: pass(archive, value)
+// writes or reads it.
 #pragma once
 
 #include <cstring>
@@ -52,7 +53,7 @@ class Reader {
 };
 
 template <class A, class T>
-  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+requires std::is_arithmetic_v<T> || std::is_enum_v<T>
 void pass(A& a, T& value) {
   if constexpr (std::is_same_v<T, bool>) {
     std::uint8_t byte = value;
@@ -126,7 +127,8 @@ void pass(A& a, Tensor& value) {
     return;
   }
   if constexpr (A::kReads) {
-    check(static_cast<std::uint64_t>(byte_size(dtype, element_count(shape))) <= a.rest().size(), "a build request ends in a tensor");
+    check(static_cast<std::uint64_t>(byte_size(dtype, element_count(shape))) <= a.rest().size(),
+          "a build request ends in a tensor");
     value = Tensor(dtype, shape);
     a.raw(value.mutable_raw(), static_cast<std::size_t>(value.bytes()));
   } else {

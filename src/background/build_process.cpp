@@ -23,8 +23,8 @@ extern char** environ;
 namespace tenfold::background {
 namespace {
 
-constexpr int kLookMilliseconds = 50;      // whether to go on
-constexpr std::size_t kMostStray = 2000;   // of what the process wrote beside its answers: the end of it, for messages
+constexpr int kLookMilliseconds = 50;     // whether to go on
+constexpr std::size_t kMostStray = 2000;  // of what the process wrote beside its answers: the end of it, for messages
 
 [[noreturn]] void fail_io(const char* doing) {
   fail(ErrorKind::io, cat("cannot ", doing, " for the process that tunes: ", std::generic_category().message(errno)));
@@ -56,8 +56,8 @@ class Descriptor {
 
 int memory_file(const char* name) { return ::memfd_create(name, MFD_CLOEXEC); }
 
-// The program on 0 (request), 1 and 2 (answers) and 3 (plan), with no other file of ours, signals as if nobody had changed them, and a group
-// of its own: what a terminal tells its programs is not meant for it.
+// The program on 0 (request), 1 and 2 (answers) and 3 (plan), with no other file of ours, signals as if nobody had
+// changed them, and a group of its own: what a terminal tells its programs is not meant for it.
 class Process {
  public:
   Process(const std::string& program, int request, int answers, int plan) {
@@ -76,7 +76,7 @@ class Process {
     ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     std::string name = program, verb = "build-request";
     char* arguments[] = {name.data(), verb.data(), nullptr};
-    std::vector<char*> surroundings;   // the request says where to look for libraries
+    std::vector<char*> surroundings;  // the request says where to look for libraries
     for (char** variable = environ; *variable != nullptr; ++variable)
       if (std::strncmp(*variable, "VIRTUAL_ENV=", 12) != 0) surroundings.push_back(*variable);
     surroundings.push_back(nullptr);
@@ -103,7 +103,8 @@ class Process {
   }
   std::string end_in_words() const {
     if (status_ == -1) return "ended";
-    if (WIFSIGNALED(status_)) return cat("was ended by signal ", WTERMSIG(status_), " (", ::strsignal(WTERMSIG(status_)), ")");
+    if (WIFSIGNALED(status_))
+      return cat("was ended by signal ", WTERMSIG(status_), " (", ::strsignal(WTERMSIG(status_)), ")");
     return cat("ended with code ", WEXITSTATUS(status_));
   }
 
@@ -149,7 +150,8 @@ class Answers {
   std::string line_, stray_;
 };
 
-// Reads until the process has ended and nothing more is there. Another process that was forked meanwhile may hold the other end of the pipe.
+// Reads until the process has ended and nothing more is there. Another process that was forked meanwhile may hold the
+// other end of the pipe.
 void listen(Process& process, int pipe, Answers& answers) {
   char bytes[4096];
   for (bool ended = false;;) {
@@ -162,16 +164,18 @@ void listen(Process& process, int pipe, Answers& answers) {
       continue;
     }
     if (ended) return;
-    if (n == 0) ::poll(nullptr, 0, 1);   // it has closed its end, and is about to go
+    if (n == 0) ::poll(nullptr, 0, 1);  // it has closed its end, and is about to go
     ended = process.look(false);
   }
 }
 
 }  // namespace
 
-Engine build_in_process(const std::string& program, BuildRequest request, std::span<const std::byte> model, const LoadOptions& load) {
+Engine build_in_process(const std::string& program, BuildRequest request, std::span<const std::byte> model,
+                        const LoadOptions& load) {
   request.asker = ::getpid();
-  Descriptor asked(memory_file("tenfold-request"), "make a file in memory"), plan(memory_file("tenfold-plan"), "make a file in memory");
+  Descriptor asked(memory_file("tenfold-request"), "make a file in memory"),
+      plan(memory_file("tenfold-plan"), "make a file in memory");
   const std::string head = head_of(std::move(request));
   write_all(asked.number(), std::as_bytes(std::span(head)));
   write_all(asked.number(), model);
@@ -185,7 +189,8 @@ Engine build_in_process(const std::string& program, BuildRequest request, std::s
     answers_out.close(), asked.close();
     listen(process, answers_in.number(), answers);
     if (answers.error) throw *answers.error;
-    require(answers.done, ErrorKind::io, "the process that tunes ('", program, "') ", process.end_in_words(), answers.stray());
+    require(answers.done, ErrorKind::io, "the process that tunes ('", program, "') ", process.end_in_words(),
+            answers.stray());
   }
   return Engine::load(MappedFile::map(plan.number(), "the plan of the process that tunes")->bytes(), load);
 }

@@ -1,10 +1,11 @@
 // The process that tunes: what becomes of it, and of its answers, when things go wrong.
+#include "background/build_process.h"
+
 #include <signal.h>
 
 #include <thread>
 
-#include "background/build_process.h"
-#include "background/case_for_tests.h"
+#include "background/background_test.h"
 
 namespace tenfold {
 namespace {
@@ -21,7 +22,8 @@ struct Failed {
 TEST(BuildProcess, ThatFailsIsToldOnceAndTheUntimedEngineStays) {
   const Folder folder;
   const Failed cases[] = {
-      {"ends with a code", folder.program("echo out of luck >&2; exit 3"), "ended with code 3, having written: out of luck"},
+      {"ends with a code", folder.program("echo out of luck >&2; exit 3"),
+       "ended with code 3, having written: out of luck"},
       {"is killed", folder.program("kill -9 $$"), "was ended by signal 9 (Killed)"},
       {"says it is done, and wrote nothing", folder.program("printf '\\001D0\\n'"), "plan"},
       {"is no program", (folder.path / "nothing").string(), "cannot start '"},
@@ -81,7 +83,9 @@ TEST(BuildProcess, IsRefusedWhatItWouldBuildFromSomethingElse) {
     build_in_process(TENFOLD_PROGRAM, request, model, {.threads = 1});
     ADD_FAILURE() << "another configuration than that of the key was built";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("'strassen 0' here, 'strassen 1' where it was asked for"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("'strassen 0' here, 'strassen 1' where it was asked for"),
+              std::string::npos)
+        << error.what();
   }
 }
 
@@ -98,15 +102,17 @@ TEST(BuildProcess, GoesToAThreadWhereTheOptionsAreOfThisProcess) {
   EXPECT_GT(before, 0);
   EXPECT_TRUE(served(engines, 3).tuned) << lines.text();
   EXPECT_LT(distance(served(engines, 4).engine, 4), kNear);
-  EXPECT_EQ(lines.count("in a thread of this process, not in another one: choose_tactic() is a function of this process"), 1) << lines.text();
+  EXPECT_EQ(
+      lines.count("in a thread of this process, not in another one: choose_tactic() is a function of this process"), 1)
+      << lines.text();
 }
 
 TEST(BuildProcess, AForkHasTheEnginesAndTunesForItself) {
   const Folder folder;
   ModelEnginesOptions options = quick(Tune::background);
   const std::filesystem::path begun = folder.path / "begun", go = folder.path / "go";
-  options.tuner = folder.program("echo $$ >> " + begun.string() + "; while [ ! -e " + go.string() + " ]; do sleep 0.05; done; exec " TENFOLD_PROGRAM
-                                 " \"$@\"");
+  options.tuner = folder.program("echo $$ >> " + begun.string() + "; while [ ! -e " + go.string() +
+                                 " ]; do sleep 0.05; done; exec " TENFOLD_PROGRAM " \"$@\"");
   const auto lines = [&] {
     std::ifstream in(begun);
     int n = 0;
@@ -119,9 +125,10 @@ TEST(BuildProcess, AForkHasTheEnginesAndTunesForItself) {
   const pid_t child = ::fork();
   if (child == 0) {
     bool right = served(engines, 3).number == number && distance(served(engines, 3).engine, 3) < kNear;
-    for (int i = 0; i < 2000 && lines() < 2; ++i) std::this_thread::sleep_for(5ms);   // a program of its own
+    for (int i = 0; i < 2000 && lines() < 2; ++i) std::this_thread::sleep_for(5ms);  // a program of its own
     std::ofstream(go) << "go";
-    right = right && lines() == 2 && engines.wait(120s) && served(engines, 3).tuned && distance(served(engines, 3).engine, 3) < kNear;
+    right = right && lines() == 2 && engines.wait(120s) && served(engines, 3).tuned &&
+            distance(served(engines, 3).engine, 3) < kNear;
     ::_exit(right ? 0 : 1);
   }
   int status = -1;

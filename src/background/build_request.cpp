@@ -14,23 +14,33 @@ namespace {
 
 constexpr std::string_view kHead = "tenfold build request of ";
 
-// Every field of BuildConfig has a name here, so that a new one does not compile until it travels, or is named among those that do not.
+// Every field of BuildConfig has a name here, so that a new one does not compile until it travels, or is named among
+// those that do not.
 template <class A>
 void pass_config(A& a, BuildConfig& c) {
-  auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
-         check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens, optimization_level, max_tactics,
-         timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss, disabled_passes,
-         external_data_dirs, keep_portable_graph, version_compatible, hardware_compatible, refittable, random_choices, forced_tactics,
-         choose_tactic, labels, plugins, log, runtime, progress, dump] = c;
-  pass(a, device), pass(a, threads), pass(a, profiles), pass(a, input_formats), pass(a, output_formats), pass(a, overridable);
-  pass(a, input_defaults), pass(a, fp16), pass(a, bf16), pass(a, int8), pass(a, fp8), pass(a, check_overflow), pass(a, typical_inputs);
-  pass(a, tf32), pass(a, winograd), pass(a, strassen), pass(a, fast_exp), pass(a, pack_tokens), pass(a, optimization_level);
-  pass(a, max_tactics), pass(a, timing_repetitions), pass(a, tactic_sources), pass(a, workspace_bytes), pass(a, cpu_features);
-  pass(a, timing_cache), pass(a, error_on_cache_miss), pass(a, disabled_passes), pass(a, external_data_dirs), pass(a, keep_portable_graph);
-  pass(a, version_compatible), pass(a, hardware_compatible), pass(a, refittable), pass(a, random_choices), pass(a, forced_tactics);
+  auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16,
+         int8, fp8, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens, optimization_level,
+         max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings,
+         error_on_cache_miss, disabled_passes, external_data_dirs, keep_portable_graph, version_compatible,
+         hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime,
+         progress, dump] = c;
+  pass(a, device), pass(a, threads), pass(a, profiles), pass(a, input_formats), pass(a, output_formats),
+      pass(a, overridable);
+  pass(a, input_defaults), pass(a, fp16), pass(a, bf16), pass(a, int8), pass(a, fp8), pass(a, check_overflow),
+      pass(a, typical_inputs);
+  pass(a, tf32), pass(a, winograd), pass(a, strassen), pass(a, fast_exp), pass(a, pack_tokens),
+      pass(a, optimization_level);
+  pass(a, max_tactics), pass(a, timing_repetitions), pass(a, tactic_sources), pass(a, workspace_bytes),
+      pass(a, cpu_features);
+  pass(a, timing_cache), pass(a, error_on_cache_miss), pass(a, disabled_passes), pass(a, external_data_dirs),
+      pass(a, keep_portable_graph);
+  pass(a, version_compatible), pass(a, hardware_compatible), pass(a, refittable), pass(a, random_choices),
+      pass(a, forced_tactics);
   pass(a, labels);
-  // Libraries of plug-ins travel by their names. All else is of the process that asks: why_not_elsewhere() refuses what changes the plan.
-  static_cast<void>(pin_threads), static_cast<void>(timings), static_cast<void>(choose_tactic), static_cast<void>(plugins);
+  // Libraries of plug-ins travel by their names. All else is of the process that asks: why_not_elsewhere() refuses what
+  // changes the plan.
+  static_cast<void>(pin_threads), static_cast<void>(timings), static_cast<void>(choose_tactic),
+      static_cast<void>(plugins);
   static_cast<void>(log), static_cast<void>(runtime), static_cast<void>(progress), static_cast<void>(dump);
 }
 
@@ -45,7 +55,8 @@ void pass_request(A& a, BuildRequest& r) {
 std::string why_not_elsewhere(const BuildConfig& config) {
   if (config.choose_tactic) return "choose_tactic() is a function of this process";
   if (config.timings) return "its timing cache lies in the memory of this process";
-  if (config.plugins && config.plugins->impl().of_this_process) return "it has plug-ins of this process, which no library gave";
+  if (config.plugins && config.plugins->impl().of_this_process)
+    return "it has plug-ins of this process, which no library gave";
   return "";
 }
 
@@ -60,7 +71,8 @@ BuildRequest read_request(std::span<const std::byte> bytes) {
   const std::size_t end = text.find('\n');
   check(text.starts_with(kHead) && end != std::string_view::npos, "what was given is no build request");
   const std::string_view of = text.substr(kHead.size(), end - kHead.size());
-  check(of == TENFOLD_VERSION, "the build request comes from version ", of, ", this program is version ", TENFOLD_VERSION);
+  check(of == TENFOLD_VERSION, "the build request comes from version ", of, ", this program is version ",
+        TENFOLD_VERSION);
   Reader reader(bytes.subspan(end + 1));
   BuildRequest request;
   pass_request(reader, request);
@@ -78,7 +90,8 @@ void write_all(int file, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(file, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    require(n > 0, ErrorKind::io, "cannot write to the other process of a build: ", std::generic_category().message(errno));
+    require(n > 0, ErrorKind::io,
+            "cannot write to the other process of a build: ", std::generic_category().message(errno));
     bytes = bytes.subspan(static_cast<std::size_t>(n));
   }
 }

@@ -21,13 +21,16 @@ Tensor numbers(DType dtype, Shape shape) {
 BuildConfig unusual() {
   BuildConfig c;
   c.device = "null", c.threads = 3, c.fp16 = c.bf16 = true, c.int8 = c.fp8 = c.check_overflow = c.tf32 = false;
-  c.winograd = c.strassen = c.fast_exp = c.keep_portable_graph = false, c.version_compatible = c.hardware_compatible = true;
+  c.winograd = c.strassen = c.fast_exp = c.keep_portable_graph = false,
+  c.version_compatible = c.hardware_compatible = true;
   c.profiles = {{{"x", {{1}, {2}, {4}}}, {"y", {{}, {}, {}}}}, {{"x", {{5}, {6}, {7}}}}};
   c.input_formats["x"] = {DType::u8, BindingOrder::hwc}, c.output_formats["y"] = {std::nullopt, BindingOrder::dhwc};
   c.overridable = {"a", "*"}, c.input_defaults["b"] = numbers(DType::f64, {2, 3});
-  c.typical_inputs = {{{"x", numbers(DType::i64, {4})}, {"s", Tensor::strings({2}, {"one", "two\n"})}}, {{"x", Tensor()}}};
+  c.typical_inputs = {{{"x", numbers(DType::i64, {4})}, {"s", Tensor::strings({2}, {"one", "two\n"})}},
+                      {{"x", Tensor()}}};
   c.pack_tokens = PackTokens::with_zeros, c.optimization_level = 5, c.max_tactics = 7, c.timing_repetitions = 9;
-  c.tactic_sources = 1, c.workspace_bytes = 12345, c.cpu_features = 1, c.timing_cache = "/times", c.error_on_cache_miss = true;
+  c.tactic_sources = 1, c.workspace_bytes = 12345, c.cpu_features = 1, c.timing_cache = "/times",
+  c.error_on_cache_miss = true;
   c.disabled_passes = {"fuse_norm", ""}, c.external_data_dirs = {"/w"}, c.refittable = true, c.random_choices = 11;
   c.forced_tactics["Relu x"] = "reference", c.labels["who"] = "a test";
   return c;
@@ -37,7 +40,8 @@ TEST(BuildRequests, ArriveWhole) {
   const std::string model = "not looked at";
   const auto bytes = std::as_bytes(std::span(model));
   BuildRequest sent;
-  sent.asker = 42, sent.key = "a\nkey", sent.library_places = {"/lib", "/other"}, sent.plugin_libraries = {"/p.so"}, sent.config = unusual();
+  sent.asker = 42, sent.key = "a\nkey", sent.library_places = {"/lib", "/other"}, sent.plugin_libraries = {"/p.so"},
+  sent.config = unusual();
   const std::string text = head_of(sent) + model;
   const BuildRequest got = read_request(std::as_bytes(std::span(text)));
   EXPECT_EQ(plan_key(bytes, got.config), plan_key(bytes, unusual()));
@@ -65,7 +69,8 @@ TEST(BuildRequests, ThatAreCutOffOrOfAnotherVersionAreRefused) {
     read_request(std::as_bytes(std::span(other)));
     ADD_FAILURE() << "a request of another version was read";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("from version 9.9.9, this program is version "), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("from version 9.9.9, this program is version "), std::string::npos)
+        << error.what();
   }
 }
 

@@ -1,7 +1,6 @@
 // The engines of a model from C.
-#include "tenfold/c/model_engines.h"
-
 #include "api_build/c_builder.h"
+#include "tenfold/c/model_engines.h"
 #include "tenfold/model_engines.h"
 
 using namespace tenfold;
@@ -16,15 +15,16 @@ struct tenfold_served_list {
 
 namespace {
 
-static_assert(static_cast<int>(Tune::background) == TENFOLD_TUNE_BACKGROUND && static_cast<int>(Tune::never) == TENFOLD_TUNE_NEVER);
+static_assert(static_cast<int>(Tune::background) == TENFOLD_TUNE_BACKGROUND &&
+              static_cast<int>(Tune::never) == TENFOLD_TUNE_NEVER);
 
 ModelEnginesOptions options_for(const tenfold_build_config* config, const tenfold_model_engines_options* given) {
   ModelEnginesOptions options;
   options.build = config_of(config);
   if (!given) return options;
   const auto c = taken(given, "the options");
-  require(c.tune >= TENFOLD_TUNE_NOW && c.tune <= TENFOLD_TUNE_BACKGROUND, ErrorKind::invalid_argument, "tune is ", c.tune,
-          ", one of TENFOLD_TUNE_NOW, _NEVER and _BACKGROUND was expected");
+  require(c.tune >= TENFOLD_TUNE_NOW && c.tune <= TENFOLD_TUNE_BACKGROUND, ErrorKind::invalid_argument, "tune is ",
+          c.tune, ", one of TENFOLD_TUNE_NOW, _NEVER and _BACKGROUND was expected");
   options.tune = static_cast<Tune>(c.tune);
   if (c.most_engines != 0) options.most_engines = c.most_engines;
   if (c.cache) options.cache = c.cache->cache;
@@ -40,27 +40,32 @@ void hand_out(tenfold_engine** engine, tenfold_served_engine* served, ServedEngi
 }  // namespace
 
 extern "C" tenfold_status tenfold_model_engines_create(const char* path, const tenfold_build_config* config,
-                                                       const tenfold_model_engines_options* options, tenfold_model_engines** engines) {
+                                                       const tenfold_model_engines_options* options,
+                                                       tenfold_model_engines** engines) {
   return guarded([&] {
     place(engines, "the place for the engines", [&] {
-      return new tenfold_model_engines{ModelEngines(std::string(&need(path, "the path")), options_for(config, options))};
+      return new tenfold_model_engines{
+          ModelEngines(std::string(&need(path, "the path")), options_for(config, options))};
     });
   });
 }
-extern "C" tenfold_status tenfold_model_engines_create_bytes(const void* onnx, size_t bytes, const tenfold_build_config* config,
+extern "C" tenfold_status tenfold_model_engines_create_bytes(const void* onnx, size_t bytes,
+                                                             const tenfold_build_config* config,
                                                              const tenfold_model_engines_options* options,
                                                              tenfold_model_engines** engines) {
   return guarded([&] {
     place(engines, "the place for the engines", [&] {
       const std::byte* const from = &need(static_cast<const std::byte*>(onnx), "the model");
-      return new tenfold_model_engines{ModelEngines(std::vector<std::byte>(from, from + bytes), options_for(config, options))};
+      return new tenfold_model_engines{
+          ModelEngines(std::vector<std::byte>(from, from + bytes), options_for(config, options))};
     });
   });
 }
 extern "C" void tenfold_model_engines_free(tenfold_model_engines* engines) { delete engines; }
 
-extern "C" tenfold_status tenfold_model_engines_get(tenfold_model_engines* engines, const tenfold_input_shape* shapes, int32_t count,
-                                                    tenfold_engine** engine, tenfold_served_engine* served) {
+extern "C" tenfold_status tenfold_model_engines_get(tenfold_model_engines* engines, const tenfold_input_shape* shapes,
+                                                    int32_t count, tenfold_engine** engine,
+                                                    tenfold_served_engine* served) {
   return guarded([&] {
     need(engine, "the place for the engine");
     std::map<std::string, Shape> by_name;
@@ -77,7 +82,8 @@ extern "C" tenfold_status tenfold_model_engines_get_any(tenfold_model_engines* e
     hand_out(engine, served, need(engines, "the engines").engines.any_engine());
   });
 }
-extern "C" tenfold_status tenfold_model_engines_wait(const tenfold_model_engines* engines, int64_t milliseconds, int32_t* settled) {
+extern "C" tenfold_status tenfold_model_engines_wait(const tenfold_model_engines* engines, int64_t milliseconds,
+                                                     int32_t* settled) {
   return guarded([&] {
     constexpr int64_t kYear = 1000LL * 3600 * 24 * 365;
     const auto longest = std::chrono::milliseconds(milliseconds < 0 ? kYear : std::min(milliseconds, kYear));
@@ -86,14 +92,19 @@ extern "C" tenfold_status tenfold_model_engines_wait(const tenfold_model_engines
   });
 }
 
-extern "C" tenfold_status tenfold_model_engines_list_served(const tenfold_model_engines* engines, tenfold_served_list** list) {
+extern "C" tenfold_status tenfold_model_engines_list_served(const tenfold_model_engines* engines,
+                                                            tenfold_served_list** list) {
   return guarded([&] {
-    place(list, "the place for the list", [&] { return new tenfold_served_list{need(engines, "the engines").engines.served()}; });
+    place(list, "the place for the list",
+          [&] { return new tenfold_served_list{need(engines, "the engines").engines.served()}; });
   });
 }
 extern "C" void tenfold_served_list_free(tenfold_served_list* list) { delete list; }
-extern "C" int32_t tenfold_served_list_count(const tenfold_served_list* list) { return list ? static_cast<int32_t>(list->all.size()) : 0; }
-extern "C" tenfold_status tenfold_served_list_get(const tenfold_served_list* list, int32_t index, tenfold_served_shapes* info) {
+extern "C" int32_t tenfold_served_list_count(const tenfold_served_list* list) {
+  return list ? static_cast<int32_t>(list->all.size()) : 0;
+}
+extern "C" tenfold_status tenfold_served_list_get(const tenfold_served_list* list, int32_t index,
+                                                  tenfold_served_shapes* info) {
   return guarded([&] {
     const ServedShapes& s = element(need(list, "the list").all, index, "entry");
     give(info, {0, s.tuned, s.pending, s.failure.c_str(), s.asked, s.number}, "the place for the information");

@@ -1,11 +1,10 @@
 // Giving engines: what is there and fits, else a build that the caller waits for.
-#include "background/model_engines_impl.h"
-
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include "background/model_engines_impl.h"
 #include "base/cpu_places.h"
 #include "builder/load_options.h"
 #include "runtime/runtime.h"
@@ -17,7 +16,7 @@ using namespace background;
 
 namespace {
 
-constexpr std::size_t kMostSeen = 64;   // sets of shapes that are counted
+constexpr std::size_t kMostSeen = 64;  // sets of shapes that are counted
 
 std::string absolute(const std::string& path) { return path.empty() ? path : std::filesystem::absolute(path).string(); }
 
@@ -35,7 +34,8 @@ struct ModelEngines::Impl::Turn {
 
 ModelEngines::Impl::Impl(Model given, ModelEnginesOptions wanted)
     : model(std::move(given)), options(std::move(wanted)), processors(CpuPlaces::of_this_thread().order()) {
-  require(options.most_engines > 0, ErrorKind::invalid_argument, "most_engines is ", options.most_engines, ", expected 1 or more");
+  require(options.most_engines > 0, ErrorKind::invalid_argument, "most_engines is ", options.most_engines,
+          ", expected 1 or more");
   require(options.tune <= Tune::background, ErrorKind::invalid_argument, "there is no way to tune of number ",
           static_cast<int>(options.tune));
   BuildConfig& config = options.build = runtime::with_runtime(options.build);
@@ -57,7 +57,8 @@ ModelEngines::Impl::Impl(Model given, ModelEnginesOptions wanted)
 ModelEngines::Impl::Place* ModelEngines::Impl::best(std::span<const Shape> shapes) const {
   Place* found = nullptr;
   for (const auto& place : places)
-    if (fit(place->served, shapes) && (!found || std::pair(!place->tuned, width(place->served)) < std::pair(!found->tuned, width(found->served))))
+    if (fit(place->served, shapes) &&
+        (!found || std::pair(!place->tuned, width(place->served)) < std::pair(!found->tuned, width(found->served))))
       found = place.get();
   return found;
 }
@@ -147,7 +148,8 @@ ServedEngine ModelEngines::Impl::add(std::span<const Shape> shapes, const BuildW
   return keep(std::move(place), behind);
 }
 
-// An untimed engine for all shapes that the tuned one will serve, in the place of the one for its first shapes. False: there can be none.
+// An untimed engine for all shapes that the tuned one will serve, in the place of the one for its first shapes. False:
+// there can be none.
 bool ModelEngines::Impl::widen(Place& place, const BuildWatch& watch) {
   try {
     put(place, built_for(place.wanted, watch), place.wanted, false);
@@ -164,16 +166,18 @@ void ModelEngines::Impl::no_ranges(const std::string& why) {
     const Lock lock(worker.mutex());
     if (std::exchange(exact_only, true)) return;
   }
-  log(Severity::warning, "the model cannot be built for ranges of shapes, so each set of shapes gets plans of its own: ", why);
+  log(Severity::warning,
+      "the model cannot be built for ranges of shapes, so each set of shapes gets plans of its own: ", why);
 }
 
 ServedEngine ModelEngines::Impl::keep(std::shared_ptr<Place> place, bool tune_it) {
-  Places gone;   // let go without the lock
+  Places gone;  // let go without the lock
   const Lock lock(worker.mutex());
   place->number = ++numbers;
   places.push_back(place);
   while (static_cast<int>(places.size()) > options.most_engines) {
-    const auto oldest = std::min_element(places.begin(), places.end() - 1, [](const auto& a, const auto& b) { return a->used < b->used; });
+    const auto oldest = std::min_element(places.begin(), places.end() - 1,
+                                         [](const auto& a, const auto& b) { return a->used < b->used; });
     (*oldest)->gone = true;
     gone.push_back(std::move(*oldest));
     places.erase(oldest);
@@ -194,13 +198,16 @@ ModelEngines::~ModelEngines() { impl_->worker.drop(impl_.get()); }
 const std::vector<BindingInfo>& ModelEngines::bindings() const noexcept { return impl_->bindings; }
 const std::vector<int>& ModelEngines::open_inputs() const noexcept { return impl_->open; }
 
-ServedEngine ModelEngines::engine_for(std::span<const Shape> shapes, const BuildWatch& watch) { return impl_->engine_for(shapes, watch); }
+ServedEngine ModelEngines::engine_for(std::span<const Shape> shapes, const BuildWatch& watch) {
+  return impl_->engine_for(shapes, watch);
+}
 
 ServedEngine ModelEngines::engine_for(const std::map<std::string, Shape>& shapes, const BuildWatch& watch) {
   Shapes in_order;
   for (const OpenInput& input : impl_->inputs) {
     const auto given = shapes.find(input.name);
-    require(given != shapes.end(), ErrorKind::invalid_argument, "input '", input.name, "' is missing: no shape is given for it");
+    require(given != shapes.end(), ErrorKind::invalid_argument, "input '", input.name,
+            "' is missing: no shape is given for it");
     in_order.push_back(given->second);
   }
   return impl_->engine_for(in_order, watch);
@@ -217,7 +224,8 @@ std::optional<ServedEngine> ModelEngines::find(std::span<const Shape> shapes) {
 ServedEngine ModelEngines::any_engine(const BuildWatch& watch) {
   {
     const Impl::Lock lock(impl_->worker.mutex());
-    const auto latest = std::max_element(impl_->places.begin(), impl_->places.end(), [](const auto& a, const auto& b) { return a->used < b->used; });
+    const auto latest = std::max_element(impl_->places.begin(), impl_->places.end(),
+                                         [](const auto& a, const auto& b) { return a->used < b->used; });
     if (latest != impl_->places.end()) return impl_->given(**latest);
   }
   Shapes ones;
@@ -240,7 +248,8 @@ bool ModelEngines::wait(std::chrono::nanoseconds longest) const {
   const auto start = std::chrono::steady_clock::now();
   Impl::Lock lock(impl_->worker.mutex());
   while (true) {
-    const bool pending = std::any_of(impl_->places.begin(), impl_->places.end(), [](const auto& p) { return p->pending; });
+    const bool pending =
+        std::any_of(impl_->places.begin(), impl_->places.end(), [](const auto& p) { return p->pending; });
     if (!pending) return true;
     if (std::chrono::steady_clock::now() - start >= longest) return false;
     impl_->worker.wake();

@@ -18,14 +18,14 @@ struct ModelEngines::Impl {
 
   // The engine for some shapes, whichever it is now. All but `slot`'s own content is under the worker's lock.
   struct Place {
-    background::Ranges wanted, served;   // what a tuned engine is to serve; what the one that is here serves
+    background::Ranges wanted, served;  // what a tuned engine is to serve; what the one that is here serves
     std::unique_ptr<EngineSlot> slot;
     std::uint64_t number = 0;
     bool tuned = false, pending = false, gone = false;
     std::string failure;
     std::int64_t asked = 0;
-    std::uint64_t used = 0;              // by a clock of uses
-    std::map<background::Shapes, std::int64_t> seen;   // until a build for them begins
+    std::uint64_t used = 0;                           // by a clock of uses
+    std::map<background::Shapes, std::int64_t> seen;  // until a build for them begins
   };
   using Places = std::vector<std::shared_ptr<Place>>;
 
@@ -42,11 +42,11 @@ struct ModelEngines::Impl {
   ModelEnginesOptions options;
   Log log;
   std::vector<BindingInfo> bindings;
-  std::vector<int> open;                        // indices among bindings
-  std::vector<background::OpenInput> inputs;    // the same
+  std::vector<int> open;                      // indices among bindings
+  std::vector<background::OpenInput> inputs;  // the same
   background::Worker& worker = background::Worker::of_process();
   Places places;
-  bool exact_only = false;                      // the model cannot be built for ranges
+  bool exact_only = false;  // the model cannot be built for ranges
 
  private:
   struct Turn;
@@ -64,13 +64,13 @@ struct ModelEngines::Impl {
   void tell_of_takeover(const background::Ranges& ranges);
   void tell_of_failure(const background::Ranges& ranges, const std::string& why);
 
-  pid_t building = 0;                           // the process whose thread builds for a caller; another's: nobody does
+  pid_t building = 0;  // the process whose thread builds for a caller; another's: nobody does
   std::uint64_t clock = 0, numbers = 0;
-  std::vector<int> processors;                  // that the thread had which made this, whatever engines pin later
+  std::vector<int> processors;  // that the thread had which made this, whatever engines pin later
   // Of the worker alone.
-  std::optional<std::string> why_here;          // why builds stay in this process, once it was asked
+  std::optional<std::string> why_here;  // why builds stay in this process, once it was asked
   bool told_of_takeover = false;
-  std::set<std::string> told;                   // failures
+  std::set<std::string> told;  // failures
 };
 
 namespace background {

@@ -2,7 +2,7 @@
 #include <atomic>
 #include <thread>
 
-#include "background/case_for_tests.h"
+#include "background/background_test.h"
 
 namespace tenfold {
 namespace {

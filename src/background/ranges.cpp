@@ -8,33 +8,36 @@
 namespace tenfold::background {
 namespace {
 
-constexpr std::int64_t kLargest = std::int64_t{1} << 40;   // of an extent that is rounded
+constexpr std::int64_t kLargest = std::int64_t{1} << 40;  // of an extent that is rounded
 
 std::int64_t below(std::int64_t extent) {
-  return extent > 0 && extent < kLargest ? static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(extent))) : extent;
+  return extent > 0 && extent < kLargest ? static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(extent)))
+                                         : extent;
 }
 std::int64_t above(std::int64_t extent) {
-  return extent > 0 && extent < kLargest ? static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(extent))) : extent;
+  return extent > 0 && extent < kLargest ? static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(extent)))
+                                         : extent;
 }
 
 std::string open_text(const Shape& declared) {
   std::string out;
-  for (const std::int64_t extent : declared) out += (out.empty() ? "" : ", ") + (extent < 0 ? std::string("any") : std::to_string(extent));
+  for (const std::int64_t extent : declared)
+    out += (out.empty() ? "" : ", ") + (extent < 0 ? std::string("any") : std::to_string(extent));
   return "[" + out + "]";
 }
 
 }  // namespace
 
 void check_shapes(std::span<const OpenInput> inputs, std::span<const Shape> shapes) {
-  require(shapes.size() == inputs.size(), ErrorKind::invalid_argument, shapes.size(), " shapes are given, the model has ", inputs.size(),
-          " inputs with open extents");
+  require(shapes.size() == inputs.size(), ErrorKind::invalid_argument, shapes.size(),
+          " shapes are given, the model has ", inputs.size(), " inputs with open extents");
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Shape& declared = inputs[i].declared;
     bool fits = declared.size() == shapes[i].size();
     for (std::size_t d = 0; fits && d < declared.size(); ++d)
       fits = shapes[i][d] >= 0 && (declared[d] < 0 || declared[d] == shapes[i][d]);
-    require(fits, ErrorKind::invalid_argument, "input '", inputs[i].name, "' has the shape ", open_text(declared), ", [", text(shapes[i]),
-            "] is given");
+    require(fits, ErrorKind::invalid_argument, "input '", inputs[i].name, "' has the shape ", open_text(declared),
+            ", [", text(shapes[i]), "] is given");
   }
 }
 

@@ -9,9 +9,10 @@ namespace {
 TEST(Ranges, GoFromPowerOfTwoToPowerOfTwoWhereExtentsAreOpen) {
   const std::vector<OpenInput> inputs = {{"x", {-1, 6, -1}}};
   const std::int64_t huge = std::int64_t{1} << 50;
-  const std::tuple<std::int64_t, std::int64_t, std::int64_t> cases[] = {{0, 0, 0},       {1, 1, 1},       {2, 2, 2},         {3, 2, 4},
-                                                                        {37, 32, 64},    {64, 64, 64},    {65, 64, 128},
-                                                                        {1000, 512, 1024}, {huge + 1, huge + 1, huge + 1}};
+  const std::tuple<std::int64_t, std::int64_t, std::int64_t> cases[] = {
+      {0, 0, 0},     {1, 1, 1},         {2, 2, 2},
+      {3, 2, 4},     {37, 32, 64},      {64, 64, 64},
+      {65, 64, 128}, {1000, 512, 1024}, {huge + 1, huge + 1, huge + 1}};
   for (const auto& [extent, low, high] : cases) {
     const Shapes seen = {{extent, 6, 1}};
     const Ranges ranges = around(inputs, seen);

@@ -1,8 +1,8 @@
 // Tuned builds: by another process or here, and their place in the cache.
 #include "background/tuned_build.h"
 
-#include "background/build_process.h"
 #include "backends/cuda/device/library.h"
+#include "background/build_process.h"
 #include "base/own_program.h"
 #include "builder/load_options.h"
 #include "runtime/plugins.h"
@@ -14,8 +14,11 @@ namespace {
 Engine build_elsewhere(const Model& model, BuildConfig config, const std::string& program) {
   const LoadOptions load = builder::load_options(config);
   if (config.threads == 0) config.threads = runtime::threads_of(*runtime::runtime_of(config.runtime));
-  BuildRequest request{.key = model.key(config), .path = model.path, .library_places = backends::cuda::search_places(),
-                       .plugin_libraries = {}, .config = config};
+  BuildRequest request{.key = model.key(config),
+                       .path = model.path,
+                       .library_places = backends::cuda::search_places(),
+                       .plugin_libraries = {},
+                       .config = config};
   if (config.plugins) request.plugin_libraries = config.plugins->impl().libraries;
   return build_in_process(program, std::move(request), model.bytes, load);
 }
@@ -40,7 +43,9 @@ std::string tuned_key(const Model& model, BuildConfig config) {
 }
 
 Engine build_tuned(const Model& model, const BuildConfig& config, const std::string& program, const PlanCache* cache) {
-  const auto make = [&] { return program.empty() ? model.build(config, nullptr) : build_elsewhere(model, config, program); };
+  const auto make = [&] {
+    return program.empty() ? model.build(config, nullptr) : build_elsewhere(model, config, program);
+  };
   return cache ? cache->get(tuned_key(model, config), make, builder::load_options(config)) : make();
 }
 

@@ -12,7 +12,7 @@ using namespace background;
 void ModelEngines::Impl::put(Place& place, Engine engine, const Ranges& ranges, bool tuned) {
   const Engine before = place.slot->get();
   const Lock lock(worker.mutex());
-  if (!tuned && place.tuned) return;   // the better one was quicker
+  if (!tuned && place.tuned) return;  // the better one was quicker
   place.slot->replace(std::move(engine));
   place.number = ++numbers, place.tuned = tuned, place.served = ranges;
   if (tuned) place.wanted = ranges;
@@ -24,7 +24,8 @@ void ModelEngines::Impl::tune(const std::shared_ptr<Place>& place) {
   bool gone = false;
   {
     const Lock lock(worker.mutex());
-    const auto most = std::max_element(place->seen.begin(), place->seen.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most = std::max_element(place->seen.begin(), place->seen.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
     ranges = exact_only ? exactly(most->first) : background::tuned_for(place->wanted, most->first);
     gone = place->gone;
   }
@@ -37,8 +38,10 @@ void ModelEngines::Impl::tune(const std::shared_ptr<Place>& place) {
       tell_of_takeover(ranges);
     } catch (const Error& error) {
       again = !exact(ranges) && is_the_ranges_fault(error.kind());
-      if (again) no_ranges(error.what());
-      else if (error.kind() != ErrorKind::cancelled) failure = error.what();
+      if (again)
+        no_ranges(error.what());
+      else if (error.kind() != ErrorKind::cancelled)
+        failure = error.what();
     } catch (const std::exception& error) {
       failure = error.what();
     }
@@ -56,10 +59,14 @@ Engine ModelEngines::Impl::tuned_engine(const Ranges& ranges) {
   config.progress = nullptr, config.dump = nullptr;
   if (!why_here) {
     why_here = why_in_this_process(config, options.tuner);
-    if (!why_here->empty()) log(Severity::warning, "tuning takes place in a thread of this process, not in another one: ", *why_here);
+    if (!why_here->empty())
+      log(Severity::warning, "tuning takes place in a thread of this process, not in another one: ", *why_here);
   }
   const bool here = !why_here->empty();
-  if (here) config.log = [log = log](Severity, std::string_view text) { log(Severity::info, "tuning in the background: ", text); };
+  if (here)
+    config.log = [log = log](Severity, std::string_view text) {
+      log(Severity::info, "tuning in the background: ", text);
+    };
   return build_tuned(model, config, here ? "" : options.tuner, options.cache ? &*options.cache : nullptr);
 }
 
@@ -72,7 +79,8 @@ void ModelEngines::Impl::tell_of_takeover(const Ranges& ranges) {
 // The same reason for other shapes is heard once.
 void ModelEngines::Impl::tell_of_failure(const Ranges& ranges, const std::string& why) {
   if (!told.insert(why).second) return;
-  log(Severity::warning, "no tuned plan could be made in the background for ", text_of(inputs, ranges), ", the untimed one stays: ", why);
+  log(Severity::warning, "no tuned plan could be made in the background for ", text_of(inputs, ranges),
+      ", the untimed one stays: ", why);
 }
 
 }  // namespace tenfold

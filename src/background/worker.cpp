@@ -7,18 +7,20 @@
 #include <cstdlib>
 #include <iterator>
 #include <new>
+#include <system_error>
 
 #include "tenfold/internal/interrupts.h"
 
 namespace tenfold::background {
 
 Worker& Worker::of_process() {
-  static Worker* const worker = new Worker;   // threads may outlive all statics
+  static Worker* const worker = new Worker;  // threads may outlive all statics
   return *worker;
 }
 
 Worker::Worker() {
-  pthread_atfork([] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); }, [] { of_process().after_fork(); });
+  pthread_atfork([] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); },
+                 [] { of_process().after_fork(); });
 }
 
 // In the child, which has neither the thread nor those that wait. What it was doing is still to be done here.
@@ -40,9 +42,12 @@ void Worker::wake() {
   if (running_ || ended_ || items_.empty()) return;
   static const bool at_exit = std::atexit([] { of_process().end(); }) == 0;
   static_cast<void>(at_exit);
-  if (thread_.joinable()) thread_.join();   // it has left run(), or is about to, and needs the lock no more
-  thread_ = std::thread([this] { run(); });
-  running_ = true;
+  if (thread_.joinable()) thread_.join();  // it has left run(), or is about to, and needs the lock no more
+  try {
+    thread_ = std::thread([this] { run(); });
+    running_ = true;
+  } catch (const std::system_error&) {
+  }  // the process may start no more threads now; who uses what waits for the work tries again
 }
 
 bool Worker::has_work_of(const void* owner) const noexcept {
@@ -88,7 +93,8 @@ void Worker::interrupt(std::unique_lock<std::mutex>& lock, const void* owner) {
 void Worker::drop(const void* owner) {
   std::deque<std::shared_ptr<const Item>> dropped;
   std::unique_lock lock(mutex_);
-  const auto from = std::stable_partition(items_.begin(), items_.end(), [&](const auto& item) { return item->owner != owner; });
+  const auto from =
+      std::stable_partition(items_.begin(), items_.end(), [&](const auto& item) { return item->owner != owner; });
   std::move(from, items_.end(), std::back_inserter(dropped));
   items_.erase(from, items_.end());
   interrupt(lock, owner);
@@ -102,7 +108,8 @@ void Worker::end() {
     std::unique_lock lock(mutex_);
     ended_ = true;
     dropped.swap(items_);
-    if (running_ && thread_.get_id() == std::this_thread::get_id()) return;   // work ends the process: nobody is left to wait for it
+    if (running_ && thread_.get_id() == std::this_thread::get_id())
+      return;  // work ends the process: nobody is left to wait for it
     interrupt(lock, nullptr);
     last.swap(thread_);
   }

@@ -12,7 +12,8 @@ namespace {
 std::filesystem::path own_library() {
   Dl_info info{};
   link_map* object = nullptr;
-  if (dladdr1(reinterpret_cast<void*>(&own_program), &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) == 0) return {};
+  if (dladdr1(reinterpret_cast<void*>(&own_program), &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) == 0)
+    return {};
   if (object == nullptr || object->l_name == nullptr || object->l_name[0] == '\0') return {};
   std::error_code none;
   return std::filesystem::absolute(object->l_name, none);
@@ -31,7 +32,8 @@ std::string program_beside(std::initializer_list<const char*> places, const std:
   for (const auto& of : {library, program}) {
     if (of.empty()) continue;
     for (const char* place : places)
-      if (const auto file = of.parent_path() / place; std::filesystem::is_regular_file(file, none) && ::access(file.c_str(), X_OK) == 0)
+      if (const auto file = of.parent_path() / place;
+          std::filesystem::is_regular_file(file, none) && ::access(file.c_str(), X_OK) == 0)
         return file.string();
   }
   return {};

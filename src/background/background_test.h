@@ -1,4 +1,5 @@
-// What the tests of engines in the background share: a model with an open batch, its truth, programs that stand in for the one that tunes.
+// What the tests of engines in the background share: a model with an open batch, its truth, programs that stand in for
+// the one that tunes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -81,8 +82,9 @@ class Lines {
 class Folder {
  public:
   Folder()
-      : path(std::filesystem::path(testing::TempDir()) / cat("tenfold_background_", ::getpid(), "_",
-                                                              testing::UnitTest::GetInstance()->current_test_info()->name())) {
+      : path(std::filesystem::path(testing::TempDir()) /
+             cat("tenfold_background_", ::getpid(), "_",
+                 testing::UnitTest::GetInstance()->current_test_info()->name())) {
     std::filesystem::create_directories(path);
   }
   ~Folder() { std::filesystem::remove_all(path); }
@@ -117,6 +119,8 @@ inline ModelEnginesOptions quick(Tune tune, Lines* lines = nullptr) {
   return options;
 }
 
-inline ServedEngine served(ModelEngines& engines, std::int64_t rows) { return engines.engine_for({{"x", {rows, kIn}}}); }
+inline ServedEngine served(ModelEngines& engines, std::int64_t rows) {
+  return engines.engine_for({{"x", {rows, kIn}}});
+}
 
 }  // namespace tenfold::background
