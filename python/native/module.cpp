@@ -16,7 +16,7 @@ NB_MODULE(_native, m) {
       [] {
         {
           const Unlocked unlocked;   // what is built in the background may be about to call Python
-          end_background_builds();
+          tenfold::end_background_builds();
         }
         begin_leaving();
       },
