@@ -32,7 +32,7 @@ function(tenfold_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT 1200 ENVIRONMENT "TENFOLD_CHECK_TYPES=1;ASAN_OPTIONS=allocator_may_return_null=1")
 endfunction()
 
-foreach(folder base ir ops onnx_import passes backends tune memory plan runtime builder api_run api_build layers)
+foreach(folder base ir ops onnx_import passes backends tune memory plan runtime builder api_run api_build background layers)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cpp)
   set(uses tenfold_${folder})
   if(folder STREQUAL "passes" OR folder STREQUAL "runtime")
@@ -40,6 +40,8 @@ foreach(folder base ir ops onnx_import passes backends tune memory plan runtime 
   endif()
   tenfold_test(${folder}_test SOURCES ${sources} USES ${uses})
 endforeach()
+target_compile_definitions(background_test PRIVATE TENFOLD_PROGRAM="$<TARGET_FILE:tenfold>")
+add_dependencies(background_test tenfold)
 target_compile_definitions(backends_test PRIVATE TENFOLD_HELPER="$<TARGET_FILE:tenfold-nvrtc>")
 # The C interface is tried by a C file.
 enable_language(C)

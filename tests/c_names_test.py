@@ -35,6 +35,7 @@ FUNCTIONS = {
     'inspect.h': {'inspect_plan': 'tenfold_inspect_plan', 'plan_version': 'tenfold_plan_version'},
     'ladder.h': {'plan_rung': 'tenfold_ladder_add_plan', 'compatible_rung': 'tenfold_ladder_add_compatible_plan',
                  'model_rung': 'tenfold_ladder_add_model'},
+    'model_engines.h': {'end_background_builds': 'tenfold_end_background_builds'},
     'model_error.h': {'text': FIELD, 'check_model': 'tenfold_model_check'},
     'notes.h': {'name': CONSTANT},
     'plan_cache.h': {'plan_key': 'tenfold_plan_key', 'build_file': 'tenfold_plan_cache_build_file',
@@ -67,6 +68,9 @@ METHODS = {
     | {name: 'tenfold_layers_info' for name in ('count', 'name', 'operands')}
     | {'kind': 'tenfold_layers_info', 'kinds': 'tenfold_layers_kind', 'options_of': 'tenfold_layers_option',
        'results': 'tenfold_layers_result'},
+    'ModelEngines': {'any_engine': 'tenfold_model_engines_get_any', 'bindings': 'tenfold_model_open', 'engine_for': 'tenfold_model_engines_get',
+                     'find': OWN, 'open_inputs': 'tenfold_model_open', 'served': 'tenfold_model_engines_list_served',
+                     'wait': 'tenfold_model_engines_wait'},
     'ModelError': {'problems': 'tenfold_last_problems'},
     'Network': {name: NODE for name in
                 ('activation', 'add_node', 'cast', 'concatenation', 'convolution', 'deconvolution', 'dequantize', 'elementwise', 'gather',

@@ -3,6 +3,7 @@
 
 #include "native.h"
 #include "python_state.h"
+#include "tenfold/model_engines.h"
 #include "tenfold/version.h"
 
 NB_MODULE(_native, m) {
@@ -10,7 +11,16 @@ NB_MODULE(_native, m) {
   // Plans, libraries and modules are taken down in any order at the interpreter's end; nothing is lost then that a process keeps.
   nb::set_leak_warnings(false);
   m.attr("__version__") = tenfold::version();
-  m.def("leave", &begin_leaving, "The interpreter ends: callbacks are not called any more.");
+  m.def(
+      "leave",
+      [] {
+        {
+          const Unlocked unlocked;   // what is built in the background may be about to call Python
+          tenfold::end_background_builds();
+        }
+        begin_leaving();
+      },
+      "The interpreter ends: callbacks are not called any more.");
   bind_error(m);
   bind_options(m);
   bind_device(m);
@@ -24,4 +34,5 @@ NB_MODULE(_native, m) {
   bind_layers(m);
   bind_build(m);
   bind_plan_cache(m);
+  bind_model_engines(m);
 }

@@ -178,7 +178,9 @@ class IOBinding:
         self._outputs: dict[str, Any] = {}   # None: a new array
         self._made: dict[str, Any] = {}
         self._context: Any = None
+        self._engine: Any = None
         self._changed = True
+        self._unsettled = False   # a tuned engine may take its place
 
     def bind_cpu_input(self, name: str, arr_on_cpu: Any) -> None:
         self._inputs[name], self._changed = arr_on_cpu, True
@@ -224,7 +226,7 @@ class IOBinding:
     def _run(self, options: RunOptions | None) -> None:
         if options is not None and options.terminate:
             raise errors.Cancelled('the run was cancelled: RunOptions.terminate is set')
-        if self._changed:
+        if self._changed or (self._unsettled and self._session._engine(self._inputs) is not self._engine):
             self._bind()
         self._context.run()
         if self._by_run:
@@ -232,7 +234,8 @@ class IOBinding:
 
     def _bind(self) -> None:
         import numpy as np
-        engine = self._session._engine(self._inputs)
+        engine, settled = self._session._ask(self._inputs)
+        self._engine, self._unsettled = engine, not settled
         context = engine.create_context()
         for name, array in self._inputs.items():
             context.bind(name, array)

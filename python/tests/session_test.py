@@ -103,7 +103,6 @@ class Beside(Case):
         self.refused(tenfold.InvalidArgument, "'q'", s.run, ['q'], {'x': batch()})
         self.refused(tenfold.InvalidArgument, 'TensorrtExecutionProvider', tenfold.Session, tanh_model(),
                      providers=['TensorrtExecutionProvider'])
-        self.refused(tenfold.InvalidArgument, "'background'", tenfold.Session, tanh_model(), tune='background')
         options = tenfold.onnxruntime.RunOptions()
         options.terminate = True
         self.refused(tenfold.Cancelled, 'terminate', s.run, None, {'x': batch()}, options)

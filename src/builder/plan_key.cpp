@@ -4,6 +4,7 @@
 #include "backends/backend.h"
 #include "base/file.h"
 #include "builder/builder.h"
+#include "builder/load_options.h"
 #include "builder/options_text.h"
 #include "runtime/plugins.h"
 #include "runtime/runtime.h"
@@ -147,17 +148,20 @@ Engine built_once(const std::string& key, const BuildConfig& config, const PlanC
     if (cached) *cached = false;
     return build();
   };
-  const LoadOptions load{.cpu_features = config.cpu_features,
-                         .device = config.device,
-                         .threads = config.threads,
-                         .pin_threads = config.pin_threads,
-                         .plugins = config.plugins,
-                         .log = config.log,
-                         .runtime = config.runtime};
-  return cache.get(key, make, load, name);
+  return cache.get(key, make, builder::load_options(config), name);
 }
 
 }  // namespace
+
+LoadOptions builder::load_options(const BuildConfig& config) {
+  return {.cpu_features = config.cpu_features,
+          .device = config.device,
+          .threads = config.threads,
+          .pin_threads = config.pin_threads,
+          .plugins = config.plugins,
+          .log = config.log,
+          .runtime = config.runtime};
+}
 
 std::string plan_key(const std::string& path, const BuildConfig& config) {
   const auto model = MappedFile::open(path);
