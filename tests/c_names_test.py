@@ -75,9 +75,9 @@ METHODS = {
     | {name: 'tenfold_network_value' for name in ('describe', 'dims', 'dtype', 'name', 'producer')}
     | {name: f'tenfold_network_{name}' for name in
        ('constant', 'find', 'input', 'inputs', 'loop', 'node', 'nodes', 'outputs', 'read', 'remove', 'remove_attribute', 'remove_input',
-        'remove_output', 'remove_unused', 'replace', 'set_attribute', 'set_constant', 'set_input', 'text', 'users')}
-    | {'constant_value': 'tenfold_network_constant_data', 'if_conditional': 'tenfold_network_if', 'mark_output': 'tenfold_network_output',
-       'rename': 'tenfold_network_rename_node'},
+        'remove_output', 'remove_unused', 'replace', 'scan', 'set_attribute', 'set_constant', 'set_input', 'text', 'users')}
+    | {'body': 'tenfold_network_node_body', 'constant_value': 'tenfold_network_constant_data', 'if_conditional': 'tenfold_network_if',
+       'mark_output': 'tenfold_network_output', 'rename': 'tenfold_network_rename_node'},
     'PlanCache': {'clear': 'tenfold_plan_cache_clear', 'find': 'tenfold_plan_cache_find', 'folder': 'tenfold_plan_cache_folder',
                   'get': 'tenfold_plan_cache_build_file', 'path': 'tenfold_plan_cache_path', 'store': 'tenfold_plan_cache_store'},
     'RetiredEngine': {'drained': 'tenfold_engine_slot_replace', 'wait': 'tenfold_engine_slot_replace'},

@@ -102,6 +102,13 @@ NetworkNodeInfo Network::node(NetworkNodeRef ref) const {
   return info;
 }
 
+Network Network::body(NetworkNodeRef ref, int index) const {
+  const ir::Node& node = *impl_->node(ref);
+  require(index >= 0 && index < static_cast<int>(node.graphs.size()), ErrorKind::invalid_argument, "node '", node.name, "' (", node.op(),
+          ") has ", node.graphs.size(), " bodies, there is no body ", index);
+  return Network(std::make_unique<Impl>(node.graphs[static_cast<std::size_t>(index)]->clone(), impl_->plugins, true));
+}
+
 Network::Tensors Network::inputs() const {
   Tensors list;
   for (ir::Value* v : impl_->graph->inputs) list.push_back(impl_->handle(v));
@@ -141,6 +148,7 @@ std::optional<Tensor> Network::constant_value(NetworkTensor value) const {
 }
 
 void Network::rename(NetworkTensor value, const std::string& name) {
+  impl_->may_edit();
   ir::Value* v = impl_->need(value, "the tensor");
   require(!name.empty(), ErrorKind::invalid_argument, "a value needs a name");
   for (const auto& other : impl_->graph->values())
@@ -153,11 +161,13 @@ void Network::rename(NetworkTensor value, const std::string& name) {
 }
 
 void Network::rename(NetworkNodeRef node, const std::string& name) {
+  impl_->may_edit();
   require(!name.empty(), ErrorKind::invalid_argument, "a node needs a name");
   impl_->node(node)->name = name;
 }
 
 void Network::set_attribute(NetworkNodeRef ref, const std::string& name, NetworkAttribute value) {
+  impl_->may_edit();
   ir::Node& node = *impl_->node(ref);
   const ir::Attributes before = node.attributes;
   change(
@@ -173,6 +183,7 @@ void Network::set_attribute(NetworkNodeRef ref, const std::string& name, Network
 }
 
 void Network::remove_attribute(NetworkNodeRef ref, const std::string& name) {
+  impl_->may_edit();
   ir::Node& node = *impl_->node(ref);
   const ir::Attributes before = node.attributes;
   require(before.has(name), ErrorKind::invalid_argument, "node '", node.name, "' has no attribute '", name, "'");
@@ -207,6 +218,7 @@ bool follows(const ir::Value* value, const ir::Node* node) {
 }  // namespace
 
 void Network::set_input(NetworkNodeRef ref, int index, NetworkTensor tensor) {
+  impl_->may_edit();
   ir::Node& node = *impl_->node(ref);
   ir::Value* const value = impl_->value(tensor);
   require(index >= 0 && index < static_cast<int>(node.inputs.size()), ErrorKind::invalid_argument, "node '", node.name, "' has ",
@@ -227,6 +239,7 @@ void Network::set_input(NetworkNodeRef ref, int index, NetworkTensor tensor) {
 }
 
 void Network::set_constant(NetworkTensor tensor, Tensor content) {
+  impl_->may_edit();
   ir::Value* const v = impl_->need(tensor, "the tensor");
   require(v->is_constant(), ErrorKind::invalid_argument, "'", v->name, "' is no constant");
   require(content.defined() && content.dtype() != DType::string, ErrorKind::invalid_argument, "the new content of '", v->name,
@@ -251,6 +264,7 @@ void Network::set_constant(NetworkTensor tensor, Tensor content) {
 }
 
 void Network::replace(NetworkTensor old_value, NetworkTensor by) {
+  impl_->may_edit();
   ir::Value* const from = impl_->need(old_value, "the tensor to replace");
   ir::Value* const to = impl_->need(by, "the tensor to take its place");
   if (from == to) return;
@@ -279,6 +293,7 @@ void Network::replace(NetworkTensor old_value, NetworkTensor by) {
 }
 
 void Network::remove(NetworkNodeRef ref) {
+  impl_->may_edit();
   ir::Node& node = *impl_->node(ref);
   for (const ir::Value* v : node.outputs)
     require(v->users.empty() && !impl_->graph->is_output(v), ErrorKind::invalid_argument, "node '", node.name, "': its result '", v->name,
@@ -289,6 +304,7 @@ void Network::remove(NetworkNodeRef ref) {
 }
 
 void Network::remove_output(const std::string& name) {
+  impl_->may_edit();
   auto& outputs = impl_->graph->outputs;
   const auto it = std::find_if(outputs.begin(), outputs.end(), [&](const ir::Value* v) { return v->name == name; });
   require(it != outputs.end(), ErrorKind::invalid_argument, "there is no output '", name, "'");
@@ -297,6 +313,7 @@ void Network::remove_output(const std::string& name) {
 }
 
 void Network::remove_input(const std::string& name) {
+  impl_->may_edit();
   auto& inputs = impl_->graph->inputs;
   const auto it = std::find_if(inputs.begin(), inputs.end(), [&](const ir::Value* v) { return v->name == name; });
   require(it != inputs.end(), ErrorKind::invalid_argument, "there is no input '", name, "'");
@@ -306,6 +323,7 @@ void Network::remove_input(const std::string& name) {
 }
 
 int Network::remove_unused() {
+  impl_->may_edit();
   impl_->graph->sort();
   int removed = 0;
   std::vector<ir::Node*> list = impl_->graph->node_list();
