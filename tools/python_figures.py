@@ -1,12 +1,13 @@
 """The Python package's own costs beside onnxruntime's, and on a GPU beside torch's: a table in Markdown.
 
-    python3 tools/python_figures.py [--rounds 9]     in an environment with the wheel, onnx, onnxruntime and, for the GPU, torch
+    python3 tools/python_figures.py [--rounds 9] [--json FILE]     with the wheel, onnx, onnxruntime and, for the GPU, torch
 
 Contenders take turns; each figure is the median of the rounds, and each round times many calls (of whole processes: the least of the
 rounds). Microseconds unless it says otherwise.
 """
 import argparse
 import importlib.metadata
+import json
 import os
 import statistics
 import subprocess
@@ -123,7 +124,9 @@ def on_the_gpu(rounds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--rounds', type=int, default=9)
-    rounds = parser.parse_args().rounds
+    parser.add_argument('--json', help='a file that gets the same')
+    a = parser.parse_args()
+    rounds, records = a.rounds, []
     import tenfold
     gpu = any(d.device != 'cpu' for d in tenfold.devices())
     versions = [f'{name} {importlib.metadata.version(name)}' for name in ('tenfold', 'numpy', 'onnxruntime', *(['torch'] if gpu else []))]
@@ -132,7 +135,13 @@ def main():
     for part in (on_the_cpu, *([on_the_gpu] if gpu else [])):
         for what, wanted, medians, bare in part(rounds):
             below = medians.pop(bare) if bare else 0
-            print(f'| {what} | {wanted} |', ', '.join(f'{name} {value - below:.2f}' for name, value in medians.items()), '|', flush=True)
+            above = {name: value - below for name, value in medians.items()}
+            records.append(dict(what=what, wanted=wanted, measured={name: round(value, 3) for name, value in above.items()}))
+            print(f'| {what} | {wanted} |', ', '.join(f'{name} {value:.2f}' for name, value in above.items()), '|', flush=True)
+    if a.json:
+        with open(a.json, 'w') as f:
+            json.dump(dict(date=time.strftime('%Y-%m-%d'), python=sys.version.split()[0], versions=versions, rounds=rounds,
+                           devices=[str(d) for d in tenfold.devices()], rows=records), f, indent=1)
 
 
 if __name__ == '__main__':
