@@ -82,7 +82,8 @@ def tests(a, environment, user):
 
 
 def figures(a, environment):
-    command = [sys.executable, os.path.join(HERE, 'python_figures.py'), '--rounds', str(a.rounds), '--json',
+    (wheel,) = Path(HERE).glob('tenfold-*.whl')
+    command = [sys.executable, os.path.join(HERE, 'python_figures.py'), '--rounds', str(a.rounds), '--wheel', str(wheel), '--json',
                os.path.join(a.out, 'python_figures.json')]
     code, text, seconds = shell(command, os.path.join(a.out, 'python_figures.md'), a.seconds, environment)
     print(f'figures: {"passed" if code == 0 else f"FAILED, exit {code}"}, {seconds:.0f} s\n{text}', flush=True)
