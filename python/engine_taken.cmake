@@ -1,9 +1,9 @@
-# The engine that the package holds, as another build folder has it: TENFOLD_ENGINE, where the target tenfold-python has been built from
-# this tree. So a wheel for another Python takes the minute that python/native takes.
+# The engine that the package holds, as another build folder has it: TENFOLD_ENGINE, where the target tenfold-python-engine has been
+# built from this tree. So a wheel for another Python takes the minute that python/native takes.
 function(tenfold_engine_file file depends path)
   set(found ${TENFOLD_ENGINE}/python/tenfold/${file})
   if(NOT EXISTS ${found})
-    message(FATAL_ERROR "TENFOLD_ENGINE: ${found} is not there; build the target tenfold-python in ${TENFOLD_ENGINE} first")
+    message(FATAL_ERROR "TENFOLD_ENGINE: ${found} is not there; build the target tenfold-python-engine in ${TENFOLD_ENGINE} first")
   endif()
   set(${depends} ${found} PARENT_SCOPE)
   set(${path} ${found} PARENT_SCOPE)
