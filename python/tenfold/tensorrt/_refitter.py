@@ -51,7 +51,7 @@ class Refitter(Recording):
         if name not in known:
             fail(self._logger, f'the engine has no weight {name!r} that may change; it has {", ".join(known) or "none"}')
             return False
-        array = np.array(weights)
+        array = np.array(weights.numpy() if isinstance(weights, Weights) else weights)
         if array.size == np.prod(known[name].shape, dtype=np.int64):   # TensorRT's weights have no shape
             array = array.reshape(known[name].shape)
         if Dims(array.shape) != Dims(known[name].shape):
@@ -76,7 +76,7 @@ class Refitter(Recording):
         if role not in _ENDINGS:
             fail(self._logger, f'set_weights(): layers have no weights of {role}; there are {", ".join(map(str, _ENDINGS))}')
             return False
-        return self.set_named_weights(f'{layer_name}.{_ENDINGS[role]}', weights.numpy() if isinstance(weights, Weights) else weights)
+        return self.set_named_weights(f'{layer_name}.{_ENDINGS[role]}', weights)
 
     def unset_named_weights(self, weights_name: str) -> bool: return self._given.pop(weights_name, None) is not None
 
