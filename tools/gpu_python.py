@@ -6,7 +6,7 @@
 Keeps in OUT: python_tests.json (a record for each test file), python_figures.json and .md, a log for each. Ends with 1 where
 something failed. Part of the bundle that script/gpu-check --python makes; --only names files of python/tests without _test.py.
 """
-import argparse, json, os, re, shutil, subprocess, sys, tempfile, time, zipfile
+import argparse, os, re, shutil, site, subprocess, sys, tempfile, time, venv, zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -26,34 +26,41 @@ def unpack(wheel, folder):
                 os.chmod(path, 0o755)
 
 
-def install(folder):
-    """The environment in which both wheels are there: the shim in a folder of site-packages that only its own test looks into."""
-    package, user = os.path.join(folder, 'package'), os.path.join(folder, 'user')
-    (wheel,), (shim,) = (list(Path(HERE).glob(name)) for name in ('tenfold-*.whl', 'tenfold_shim-*.whl'))
-    unpack(wheel, package)
-    version = f'python{sys.version_info.major}.{sys.version_info.minor}'
-    unpack(shim, os.path.join(user, 'lib', version, 'site-packages'))
-    return dict(os.environ, PYTHONPATH=os.pathsep.join([package, os.environ.get('PYTHONPATH', '')])), user
+def install(folder, *wheels):
+    """The python of a new environment with these wheels, that sees all which this Python sees. No pip and no network are needed."""
+    venv.EnvBuilder(symlinks=True).create(folder)
+    there = os.path.join(folder, 'lib', f'python{sys.version_info.major}.{sys.version_info.minor}', 'site-packages')
+    seen = [*site.getsitepackages(), *([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])]
+    with open(os.path.join(there, 'around.pth'), 'w') as f:
+        f.writelines(f'import site; site.addsitedir({path!r})\n' for path in seen)
+    for name in wheels:
+        (wheel,) = Path(HERE).glob(name)
+        unpack(wheel, there)
+    python, program = os.path.join(folder, 'bin', 'python'), os.path.join(folder, 'bin', 'tenfold')
+    with open(program, 'w') as f:   # pyproject.toml's script
+        f.write(f'#!{python}\nfrom tenfold._program import main\nmain()\n')
+    os.chmod(program, 0o755)
+    return python
 
 
 def record(name, device, code, text, seconds):
     """What unittest said."""
-    ran, found = re.search(r'^Ran (\d+) test', text, re.M), dict(failures=0, errors=0, skipped=0)
+    found = dict(failures=0, errors=0, skipped=0)
     for what in found:
         if said := re.findall(rf'{what}=(\d+)', text):
             found[what] = int(said[-1])
     reasons = sorted(set(re.findall(r"skipped '(.*)'$", text, re.M) + re.findall(r'skipped "(.*)"$', text, re.M)))
-    return dict(stamp(), test=name, device=device or 'cpu', code=code, ran=int(ran.group(1)) if ran else 0, seconds=round(seconds, 1),
-                left_out=reasons, **found)
+    ran = len(re.findall(r'^(?:.* \.\.\. )?(?:ok|FAIL|ERROR)$', text, re.M))
+    return dict(stamp(), test=name, device=device or 'cpu', code=code, ran=ran, seconds=round(seconds, 1), left_out=reasons, **found)
 
 
 def told(r):
-    verdict = 'passed' if r['code'] in (0, 5) and r['ran'] or r['code'] == 5 else f"FAILED, exit {r['code']}"
+    verdict = f"FAILED, exit {r['code']}" if r['code'] not in (0, 5) else 'passed' if r['ran'] else 'nothing ran'
     left = f", {r['skipped']} left out: {'; '.join(r['left_out'])}" if r['skipped'] else ''
     return f"{r['test']} on {r['device']}: {verdict}, {r['ran']} ran in {r['seconds']} s{left}"
 
 
-def tests(a, environment, user):
+def tests(a, python, with_shim):
     """Each test file in a process of its own, from a folder of its own; records of all."""
     files = [(path.stem.removesuffix('_test'), path) for path in sorted(TESTS.glob('*_test.py'))]
     files.append(('shim', TESTS / 'shim' / 'shim_test.py'))
@@ -64,14 +71,10 @@ def tests(a, environment, user):
     def one(job):
         name, path = job
         device = 'cuda:0' if name in ON_THE_GPU else 'cuda' if name.endswith('_gpu') or name == 'gpu' else ''
-        mine = dict(environment)
-        if name in ON_THE_GPU:
-            mine['TENFOLD_DEVICE'] = device
-        if name == 'shim':
-            mine['PYTHONUSERBASE'] = user
+        environment = dict(os.environ, **({'TENFOLD_DEVICE': device} if name in ON_THE_GPU else {}))
         with tempfile.TemporaryDirectory() as folder:
-            command = ['env', '-C', folder, sys.executable, str(path), '-v']
-            code, text, seconds = shell(command, os.path.join(a.out, f'python_{name}.log'), max(end - time.time(), 5), mine)
+            command = ['env', '-C', folder, with_shim if name == 'shim' else python, str(path), '-v']
+            code, text, seconds = shell(command, os.path.join(a.out, f'python_{name}.log'), max(end - time.time(), 5), environment)
         made = record(name, device, code, text, seconds)
         print(told(made), flush=True)
         if code not in (0, 5):
@@ -81,11 +84,11 @@ def tests(a, environment, user):
         return list(pool.map(one, [job for job in files if not a.only or job[0] in a.only]))
 
 
-def figures(a, environment):
+def figures(a, python):
     (wheel,) = Path(HERE).glob('tenfold-*.whl')
-    command = [sys.executable, os.path.join(HERE, 'python_figures.py'), '--rounds', str(a.rounds), '--wheel', str(wheel), '--json',
+    command = [python, os.path.join(HERE, 'python_figures.py'), '--rounds', str(a.rounds), '--wheel', str(wheel), '--json',
                os.path.join(a.out, 'python_figures.json')]
-    code, text, seconds = shell(command, os.path.join(a.out, 'python_figures.md'), a.seconds, environment)
+    code, text, seconds = shell(command, os.path.join(a.out, 'python_figures.md'), a.seconds)
     print(f'figures: {"passed" if code == 0 else f"FAILED, exit {code}"}, {seconds:.0f} s\n{text}', flush=True)
     return code == 0
 
@@ -103,21 +106,22 @@ def main():
     os.makedirs(a.out, exist_ok=True)
     work = tempfile.mkdtemp()
     try:
-        environment, user = install(work)
-        said = subprocess.run([sys.executable, '-c', 'import tenfold; print(tenfold.__version__, tenfold.devices())'], env=environment,
-                              capture_output=True, text=True, cwd=work)
+        python = install(os.path.join(work, 'plain'), 'tenfold-*.whl')
+        with_shim = install(os.path.join(work, 'with_shim'), 'tenfold-*.whl', 'tenfold_shim-*.whl')
+        said = subprocess.run([python, '-c', 'import tenfold; print(tenfold.__version__, tenfold.devices())'], cwd=work,
+                              capture_output=True, text=True)
         print(f'Python {sys.version.split()[0]}: {said.stdout or said.stderr}', flush=True)
         if said.returncode:
             sys.exit(1)
         well = True
         if not a.no_tests:
-            records = tests(a, environment, user)
+            records = tests(a, python, with_shim)
             keep(a, 'python_tests.json', records)
             well = all(r['code'] in (0, 5) for r in records)
             print(f"tests: {sum(r['ran'] for r in records)} ran in {len(records)} files, {sum(r['skipped'] for r in records)} left out, "
                   f"{'all passed' if well else 'SOME FAILED'}", flush=True)
         if not a.no_figures:
-            well = figures(a, environment) and well   # after the tests: nothing else runs then
+            well = figures(a, python) and well   # after the tests: nothing else runs then
     finally:
         shutil.rmtree(work)
     sys.exit(not well)
