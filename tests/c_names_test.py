@@ -88,7 +88,8 @@ METHODS = {
                'raw': 'tenfold_data_tensor_info', 'rank': 'tenfold_data_tensor_info', 'shape': 'tenfold_data_tensor_info',
                'as_double': OWN, 'as_int': OWN, 'clone': 'tenfold_data_tensor', 'defined': 'tenfold_data_kind', 'mutable_data': OWN,
                'mutable_raw': OWN, 'reshaped': OWN, 'size': OWN, 'string_values': OWN, 'strings': OWN},
-    'TimingCache': {'impl': OWN, 'keys': 'tenfold_timing_cache_fastest', 'fastest': 'tenfold_timing_cache_fastest'} | {name: f'tenfold_timing_cache_{name}' for name in ('load', 'merge', 'parse', 'save', 'size', 'text')},
+    'TimingCache': {name: f'tenfold_timing_cache_{name}' for name in ('fastest', 'load', 'merge', 'parse', 'save', 'size', 'text')}
+    | {'impl': OWN, 'keys': 'tenfold_timing_cache_fastest'},
 }
 
 

@@ -129,7 +129,7 @@ struct BuildConfig {
   // Keeps what Engine::refit needs. Weights of rank 0, and integers that give shapes or quantisation parameters, stay fixed.
   bool refittable = false;
   std::uint64_t random_choices = 0;               // tests: choose tactics, layouts and cuts by this seed instead of by time
-  // Problem line (or prefix) -> tactic name. What matches no problem, or names a tactic that cannot compute it, is noted (EngineInfo::notes).
+  // Problem line (or prefix) -> tactic name. What matches no problem, or a tactic that cannot compute one, is noted (notes.h).
   std::map<std::string, std::string> forced_tactics;
   // Chooses for each problem: the index of a candidate, or -1 for the usual choice by the time of the whole graph. What rough estimates
   // would leave out is timed, too. The same question may come more than once; an index that is none is refused (invalid_argument).

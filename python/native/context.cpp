@@ -224,7 +224,8 @@ void bind_context(nb::module_& m) {
            "One run: steps and their milliseconds.")
       .def("observe_run", &observe_run, nb::arg("names") = nb::none(),
            nb::sig("def observe_run(self, names: Sequence[str] | None = None) -> list[tuple[str, str, Any]]"),
-           "One run: steps, names of values and their arrays, in the order in which they were computed; None: of all values that the plan has "
+           "One run: steps, names of values and their arrays, in the order in which they were computed; None: of all values that the plan "
+           "has "
            "under a name of the model's.")
       .def_prop_ro("engine", [](Context& c) { return PyEngine{c.state()}; });
 }

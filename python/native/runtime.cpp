@@ -12,8 +12,8 @@
 namespace tenfold::python {
 namespace {
 
-// An object of Python's with allocate(bytes, alignment, device) and release(address). What it raises goes to sys.unraisablehook, and whoever
-// asked gets out_of_memory. When the interpreter goes, memory stays where it is.
+// An object of Python's with allocate(bytes, alignment, device) and release(address). What it raises goes to sys.unraisablehook, and
+// whoever asked gets out_of_memory. When the interpreter goes, memory stays where it is.
 class PyAllocator final : public DeviceAllocator {
  public:
   explicit PyAllocator(nb::handle object) : object_(hold(object)) {}
@@ -53,7 +53,8 @@ class PyAllocator final : public DeviceAllocator {
 std::shared_ptr<DeviceAllocator> allocator_of(nb::handle object) {
   if (object.is_none()) return nullptr;
   for (const char* name : {"allocate", "release"})
-    if (!nb::hasattr(object, name)) raise_type_error("an allocator has allocate(bytes, alignment, device) and release(address), got " + class_name(object));
+    if (!nb::hasattr(object, name))
+      raise_type_error("an allocator has allocate(bytes, alignment, device) and release(address), got " + class_name(object));
   return std::make_shared<PyAllocator>(object);
 }
 

@@ -15,7 +15,8 @@ std::vector<ModelPart> parts(std::int64_t nodes, const std::vector<ModelProblem>
             problem.node_index, ": the list is another model's");
     last = std::max(last, problem.node_index);
     const bool whole = problem.node_index < 0 && problem.more == 0;
-    for (std::int64_t n = whole ? 0 : last + 1; n < nodes && (whole || problem.more > 0); ++n) supported[static_cast<std::size_t>(n)] = false;
+    for (std::int64_t n = whole ? 0 : last + 1; n < nodes && (whole || problem.more > 0); ++n)
+      supported[static_cast<std::size_t>(n)] = false;
     if (problem.node_index >= 0) supported[static_cast<std::size_t>(problem.node_index)] = false;
   }
   std::vector<ModelPart> found;

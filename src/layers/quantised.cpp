@@ -1,5 +1,5 @@
-// What IQuantizeLayer and IDequantizeLayer have alike: one scale, one for each slice along an axis, or one for each block of elements, which
-// the option block_shape or a scale of the data's rank tells.
+// What IQuantizeLayer and IDequantizeLayer have alike: one scale, one for each slice along an axis, or one for each block of elements,
+// which the option block_shape or a scale of the data's rank tells.
 #include "layers/layer.h"
 
 namespace tenfold::layers {

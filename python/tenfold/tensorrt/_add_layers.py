@@ -141,7 +141,8 @@ class AddLayers:
 
     def add_rotary_embedding(self, input: Any, cos_cache: Any, sin_cache: Any, interleaved: bool, rotary_embedding_dim: int) -> Any:
         """set_input(3, tensor): places to look up in the caches."""
-        return self._add('rotary_embedding', input, cos_cache, sin_cache, interleaved=interleaved, rotary_embedding_dim=rotary_embedding_dim)
+        return self._add('rotary_embedding', input, cos_cache, sin_cache, interleaved=interleaved,
+                         rotary_embedding_dim=rotary_embedding_dim)
 
     def add_scale(self, input: Any, mode: ScaleMode, shift: Any = None, scale: Any = None, power: Any = None) -> Any:
         return self._add('scale', input, mode=mode, shift=shift, scale=scale, power=power)

@@ -9,8 +9,9 @@ from tenfold.tensorrt._versioned import IVersionedInterface
 
 
 class IGpuAllocator(IVersionedInterface):
-    """To be derived from: allocate(size, alignment, flags) gives an address on the engine's device (of the host, where that is the CPU), or 0
-    or None; deallocate(memory) takes it back and says whether that went well. Called from any thread."""
+    """To be derived from: allocate(size, alignment, flags) gives an address on the engine's device (of the host, where
+    that is the CPU), or 0 or None; deallocate(memory) takes it back and says whether that went well. Called from any
+    thread."""
 
     def __init__(self) -> None:
         pass

@@ -5,14 +5,14 @@ from tenfold.tensorrt._layer_enums import LayerType
 
 _OPERATORS = {
     'CONVOLUTION': 'Conv ConvInteger DeformConv', 'DECONVOLUTION': 'ConvTranspose', 'CAST': 'Cast CastLike',
-    'ACTIVATION': 'Relu Sigmoid Tanh LeakyRelu Elu Selu Softsign Softplus Clip HardSigmoid ThresholdedRelu Gelu ScaledTanh HardSwish Swish Celu '
-                  'Mish Shrink',
+    'ACTIVATION': 'Relu Sigmoid Tanh LeakyRelu Elu Selu Softsign Softplus Clip HardSigmoid ThresholdedRelu Gelu '
+                  'ScaledTanh HardSwish Swish Celu Mish Shrink',
     'POOLING': 'MaxPool AveragePool GlobalMaxPool GlobalAveragePool LpPool GlobalLpPool', 'LRN': 'LRN', 'SCALE': 'BatchNormalization',
     'SOFTMAX': 'Softmax LogSoftmax Hardmax', 'CONCATENATION': 'Concat',
     'ELEMENTWISE': 'Add Sub Mul Div Pow Min Max Mod And Or Xor Equal Less LessOrEqual Greater GreaterOrEqual Sum Mean BitShift BitwiseAnd '
                    'BitwiseOr BitwiseXor',
-    'UNARY': 'Exp Log Sqrt Reciprocal Abs Neg Sin Cos Tan Sinh Cosh Asin Acos Atan Asinh Acosh Atanh Ceil Floor Erf Not Sign Round IsInf IsNaN '
-             'BitwiseNot',
+    'UNARY': 'Exp Log Sqrt Reciprocal Abs Neg Sin Cos Tan Sinh Cosh Asin Acos Atan Asinh Acosh Atanh Ceil Floor '
+             'Erf Not Sign Round IsInf IsNaN BitwiseNot',
     'PADDING': 'Pad', 'SHUFFLE': 'Reshape Transpose Flatten DepthToSpace SpaceToDepth', 'TOPK': 'TopK ArgMax ArgMin',
     'REDUCE': 'ReduceSum ReduceProd ReduceMax ReduceMin ReduceMean ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSum ReduceLogSumExp',
     'GATHER': 'Gather GatherElements GatherND', 'MATRIX_MULTIPLY': 'MatMul Gemm MatMulInteger', 'CONSTANT': 'Constant ConstantOfShape',

@@ -179,8 +179,8 @@ class _Normalization(MadeLayer):
 
 
 # What kinds derive from beside MadeLayer.
-_BASES = {'loop': ILoopBoundaryLayer, 'conditional': IIfConditionalBoundaryLayer, 'fill': _Fill, 'nms': _Nms, 'normalization': _Normalization,
-          'attention': IAttentionBoundaryLayer}
+_BASES = {'loop': ILoopBoundaryLayer, 'conditional': IIfConditionalBoundaryLayer, 'attention': IAttentionBoundaryLayer,
+          'fill': _Fill, 'nms': _Nms, 'normalization': _Normalization}
 _TYPES = {'attention': LayerType.ATTENTION_OUTPUT}
 
 

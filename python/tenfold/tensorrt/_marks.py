@@ -110,7 +110,8 @@ class Marks:
     def are_weights_marked_refittable(self, name: str) -> bool: return False
 
     def mark_weights_refittable(self, name: str) -> bool:
-        raise refused(f'mark_weights_refittable({name!r})', 'single weights cannot be marked; BuilderFlag.REFIT makes all refittable that can be')
+        raise refused(f'mark_weights_refittable({name!r})', 'single weights cannot be marked; BuilderFlag.REFIT makes all '
+                      'refittable that can be')
 
     def unmark_weights_refittable(self, name: str) -> bool:
         fail(self._logger, f'unmark_weights_refittable(): {name!r} is not marked: none is')

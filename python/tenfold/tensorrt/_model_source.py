@@ -29,8 +29,8 @@ class ModelSource(Errors):
         return True
 
     def load_initializer(self, name: str, data: Any, size: int) -> bool:
-        """`size` bytes at an address of the host, in the place of the initializer's that the file has or refers to. They are copied. That there
-        is one of this name and size is looked at when the model is read."""
+        """`size` bytes at an address of the host, in the place of the initializer's that the file has or refers to. They
+        are copied. That there is one of this name and size is looked at when the model is read."""
         import numpy as np
         if self._model is None:
             fail(self._logger, 'load_initializer(): no model is loaded: load_model_proto() does')

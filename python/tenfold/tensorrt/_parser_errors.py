@@ -60,7 +60,8 @@ class Errors(Named):
         return False
 
     def _refuse_error(self, error: Error) -> bool:
-        return self._refuse(*([of_problem(p) for p in error.problems] or [ParserError(error.kind, str(error), error.node or '', error.op or '')]))
+        problems = [of_problem(p) for p in error.problems]
+        return self._refuse(*(problems or [ParserError(error.kind, str(error), error.node or '', error.op or '')]))
 
     @property
     def num_errors(self) -> int: return len(self._errors)

@@ -40,7 +40,8 @@ class OnnxParserRefitter(ModelSource):
     def _refit(self, model: Any, options: dict[str, Any]) -> bool:
         self._errors = []
         try:
-            found = _native.weights(_model(model), put_plugins({**options, 'log': native_log(self._logger), 'plugins': operators(on_host())}))
+            options.update(log=native_log(self._logger), plugins=operators(on_host()))
+            found = _native.weights(_model(model), put_plugins(options))
         except Error as error:
             return self._refuse_error(error)
         wanted = self._refitter.get_all_weights()

@@ -20,7 +20,8 @@ Block block_of(const LayerCall& call, const Shape& extents) {
     block = {rank - 1, 1};
     int larger = 0;
     for (std::int64_t d = 0; d < rank; ++d) {
-      const std::int64_t size = shape[static_cast<std::size_t>(d)] == -1 ? extents[static_cast<std::size_t>(d)] : shape[static_cast<std::size_t>(d)];
+      const std::int64_t size =
+          shape[static_cast<std::size_t>(d)] == -1 ? extents[static_cast<std::size_t>(d)] : shape[static_cast<std::size_t>(d)];
       if (size != 1) block = {d, size}, ++larger;
     }
     if (larger > 1) call.refuse(ErrorKind::unsupported, "blocks lie along one axis here, block_shape has several extents above 1");

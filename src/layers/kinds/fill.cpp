@@ -1,5 +1,6 @@
-// IFillLayer. LINSPACE: alpha + beta * i, in one dim, in whole numbers where alpha_int64 and beta_int64 are; RANDOM_UNIFORM: from alpha to beta; RANDOM_NORMAL: mean alpha, deviation beta. The
-// shape is the option, or operand 0; of LINSPACE, alpha and beta may be operands 1 and 2.
+// IFillLayer. LINSPACE: alpha + beta * i, in one dim, in whole numbers where alpha_int64 and beta_int64 are; RANDOM_UNIFORM: from alpha to
+// beta; RANDOM_NORMAL: mean alpha, deviation beta. The shape is the option, or operand 0; of LINSPACE, alpha and beta may be operands 1
+// and 2.
 #include "layers/layer.h"
 
 namespace tenfold::layers {
@@ -34,12 +35,17 @@ Network::Tensors make(const LayerCall& call) {
 }  // namespace
 
 LayerKind layer_fill() {
-  return {
-      .name = "fill",
-      .min_inputs = 0,
-      .max_inputs = 3,
-      .options = {{"shape", Shape{}}, {"operation", std::string("LINSPACE")}, {"alpha", 0.0f}, {"beta", 1.0f}, {"alpha_int64", Shape{}}, {"beta_int64", Shape{}}, {"to_type", std::string("FLOAT")}},
-      .make = make};
+  return {.name = "fill",
+          .min_inputs = 0,
+          .max_inputs = 3,
+          .options = {{"shape", Shape{}},
+                      {"operation", std::string("LINSPACE")},
+                      {"alpha", 0.0f},
+                      {"beta", 1.0f},
+                      {"alpha_int64", Shape{}},
+                      {"beta_int64", Shape{}},
+                      {"to_type", std::string("FLOAT")}},
+          .make = make};
 }
 
 }  // namespace tenfold::layers

@@ -18,7 +18,10 @@ Network::Tensors make(const LayerCall& call) {
 }  // namespace
 
 LayerKind layer_nms() {
-  return {.name = "nms", .min_inputs = 3, .max_inputs = 5, .options = {{"bounding_box_format", std::string("CORNER_PAIRS")}, {"indices_type", std::string("INT32")}},
+  return {.name = "nms",
+          .min_inputs = 3,
+          .max_inputs = 5,
+          .options = {{"bounding_box_format", std::string("CORNER_PAIRS")}, {"indices_type", std::string("INT32")}},
           .make = make};
 }
 

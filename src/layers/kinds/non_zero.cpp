@@ -8,6 +8,8 @@ Network::Tensors make(const LayerCall& call) { return {call.as_indices(call.node
 
 }  // namespace
 
-LayerKind layer_non_zero() { return {.name = "non_zero", .min_inputs = 1, .max_inputs = 1, .options = {{"indices_type", std::string("INT64")}}, .make = make}; }
+LayerKind layer_non_zero() {
+  return {.name = "non_zero", .min_inputs = 1, .max_inputs = 1, .options = {{"indices_type", std::string("INT64")}}, .make = make};
+}
 
 }  // namespace tenfold::layers

@@ -1,4 +1,5 @@
-// ISliceLayer: start, size and stride are options, or operands 1 to 3; `axes` (or operand 5) says of which dims, none: of all. Beyond the ends: refused, or (CLAMP, FILL, REFLECT, WRAP) continued.
+// ISliceLayer: start, size and stride are options, or operands 1 to 3; `axes` (or operand 5) says of which dims, none: of all. Beyond the
+// ends: refused, or (CLAMP, FILL, REFLECT, WRAP) continued.
 #include <algorithm>
 #include <limits>
 
@@ -79,10 +80,11 @@ Network::Tensors make(const LayerCall& call) {
 }  // namespace
 
 LayerKind layer_slice() {
-  return {.name = "slice",
-          .max_inputs = 6,
-          .options = {{"start", Shape{}}, {"shape", Shape{}}, {"stride", Shape{}}, {"axes", Shape{}}, {"mode", std::string("STRICT_BOUNDS")}},
-          .make = make};
+  return {
+      .name = "slice",
+      .max_inputs = 6,
+      .options = {{"start", Shape{}}, {"shape", Shape{}}, {"stride", Shape{}}, {"axes", Shape{}}, {"mode", std::string("STRICT_BOUNDS")}},
+      .make = make};
 }
 
 }  // namespace tenfold::layers

@@ -15,11 +15,12 @@ Network::Tensors make(const LayerCall& call) {
 }  // namespace
 
 LayerKind layer_topk() {
-  return {.name = "topk",
-          .min_inputs = 1,
-          .max_inputs = 2,
-          .options = {{"op", std::string("MAX")}, {"k", std::int64_t{1}}, {"axes", std::int64_t{0}}, {"indices_type", std::string("INT32")}},
-          .make = make};
+  return {
+      .name = "topk",
+      .min_inputs = 1,
+      .max_inputs = 2,
+      .options = {{"op", std::string("MAX")}, {"k", std::int64_t{1}}, {"axes", std::int64_t{0}}, {"indices_type", std::string("INT32")}},
+      .make = make};
 }
 
 }  // namespace tenfold::layers

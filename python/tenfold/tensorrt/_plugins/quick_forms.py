@@ -1,4 +1,4 @@
-"""Names of the forms that tensorrt.plugin's functions have inside TensorRT. Here its decorators make them, so none is to be derived from."""
+"""Names of the forms that tensorrt.plugin's functions have inside TensorRT. Here decorators make them: none is derived from."""
 from __future__ import annotations
 
 from typing import Any
