@@ -45,7 +45,7 @@ FUNCTIONS = {
 }
 METHODS = {
     'CancelToken': {'create': 'tenfold_cancel_token_create', 'cancel': 'tenfold_cancel_token_trip', 'cancelled': OWN},
-    'DeviceAllocator': {name: 'tenfold_runtime_create' for name in ('allocate', 'release', '~DeviceAllocator')},
+    'DeviceAllocator': {name: 'tenfold_runtime_create' for name in ('allocate', 'release')},
     'Engine': {'gpu_bytes': 'tenfold_engine_gpu_bytes', 'arena_bytes': 'tenfold_engine_arena_bytes',
                'binding_index': 'tenfold_engine_find_binding',
                'bindings': 'tenfold_engine_binding', 'create_context': 'tenfold_context_create_in', 'info': 'tenfold_engine_info',

@@ -66,7 +66,7 @@ class Parsers(Case):
         self.near(engine._engine(batch()), truth(batch()), 1e-3)
 
     def test_weights_that_do_not_fit(self):
-        for name, size, words in (('w', 8, ["'w'", 'f32[6,4]', 'u8[96]']), ('v', 96, ["'v'", 'does not have'])):
+        for name, size, words in (('w', 8, ["'w'", 'f32[6x4]', 'u8[96]']), ('v', 96, ["'v'", 'does not have'])):
             self.assertTrue(self.parser.load_model_proto(without_weights()))
             self.assertTrue(self.parser.load_initializer(name, WEIGHTS.ctypes.data, size))
             self.assertFalse(self.parser.parse_model_proto())

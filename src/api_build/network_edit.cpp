@@ -167,6 +167,10 @@ void Network::rename(NetworkTensor value, const std::string& name) {
     impl_->outputs[name] = v;
   }
   impl_->set_name(*v, name);
+  if (!v->is_constant() || v->constant->weight_name.empty()) return;
+  auto named = std::make_shared<ir::Constant>(*v->constant);   // a refit asks for it by that name, too
+  named->weight_name = name;
+  v->constant = std::move(named);
 }
 
 void Network::rename(NetworkNodeRef node, const std::string& name) {

@@ -96,6 +96,18 @@ TEST(NetworkEdit, NamesOfManyValuesAreFoundAtOnce) {
   EXPECT_EQ(net.find(net.name(all[10])).index, all[10].index);
 }
 
+TEST(NetworkEdit, AWeightIsRefittedByItsNewName) {
+  Network net;
+  const NetworkTensor w = net.constant(floats({2, 2}, {1, 0, 0, 1}), "w");
+  net.mark_output(net.matrix_multiply(net.input("x", DType::f32, {1, 2}), w), "y");
+  net.rename(w, "mine");
+  const Engine engine = build(net, {.optimization_level = 0, .refittable = true});
+  ASSERT_EQ(engine.refittable_weights().size(), 1u);
+  EXPECT_EQ(engine.refittable_weights()[0].name, "mine");
+  const Engine other = engine.refit({{"mine", floats({2, 2}, {2, 0, 0, 3})}});
+  expect_values(other.create_context()->run({floats({1, 2}, {1, 10})})[0], {1, 2}, {2, 30});
+}
+
 TEST(NetworkEdit, WhatFollowsFromAnAttributeIsInferred) {
   Network net;
   const NetworkTensor x = net.input("x", DType::f32, {2, 3});

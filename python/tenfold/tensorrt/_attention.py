@@ -3,33 +3,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.tensorrt._enums import DataType
-from tenfold.tensorrt._layer_enums import AttentionNormalizationOp
 from tenfold.tensorrt._names import Named, refused
 from tenfold.tensorrt._tensor import ITensor
 
 _MASK, _SCALE = 3, 4   # numbers of operands
 
 
+def _of_layer(name: str, told: str) -> property:
+    """An option of the layer that stands for the attention."""
+    def get(self: IAttention) -> Any: return getattr(self._layer, name)
+    def put(self: IAttention, value: Any) -> None: setattr(self._layer, name, value)
+    return property(get, put, doc=told)
+
+
 class IAttention(Named):
     """Of [batch, heads, places, size]; products of query and key are not scaled."""
 
+    name, metadata = _of_layer('name', 'In messages.'), _of_layer('metadata', 'What the script notes of it.')
+    norm_op = _of_layer('norm_op', 'An AttentionNormalizationOp.')
+    causal = _of_layer('causal', 'Place i sees the places up to i.')
+    decomposable = _of_layer('decomposable', 'Whether several kernels may compute it; they always may, where no fused one can.')
+    normalization_quantize_to_type = _of_layer('normalization_quantize_to_type', 'FP8 or INT8, where there is a scale.')
+
     def __init__(self, layer: Any) -> None: self._layer = layer
-
-    def _option(self, name: str) -> Any: return self._layer._made.option(self._layer._number, name)
-    def _set(self, name: str, value: Any) -> None: self._layer._made.set(self._layer._number, name, value)
-
-    @property
-    def name(self) -> str: return str(self._layer.name)
-
-    @name.setter
-    def name(self, name: str) -> None: self._layer.name = name
-
-    @property
-    def metadata(self) -> str: return str(self._layer.metadata)
-
-    @metadata.setter
-    def metadata(self, text: str) -> None: self._layer.metadata = text
 
     @property
     def num_inputs(self) -> int: return sum(tensor is not None for tensor in map(self.get_input, range(5)))
@@ -44,28 +40,6 @@ class IAttention(Named):
         return True
 
     @property
-    def norm_op(self) -> AttentionNormalizationOp: return AttentionNormalizationOp[self._option('norm_op')]
-
-    @norm_op.setter
-    def norm_op(self, op: AttentionNormalizationOp) -> None: self._set('norm_op', AttentionNormalizationOp(op).name)
-
-    @property
-    def causal(self) -> bool:
-        """Place i sees the places up to i."""
-        return bool(self._option('causal'))
-
-    @causal.setter
-    def causal(self, causal: bool) -> None: self._set('causal', int(bool(causal)))
-
-    @property
-    def decomposable(self) -> bool:
-        """Whether several kernels may compute it; they always may, where no fused one can."""
-        return bool(self._option('decomposable'))
-
-    @decomposable.setter
-    def decomposable(self, decomposable: bool) -> None: self._set('decomposable', int(bool(decomposable)))
-
-    @property
     def mask(self) -> ITensor | None:
         """Booleans that keep, or numbers that are added."""
         return self.get_input(_MASK)
@@ -78,14 +52,6 @@ class IAttention(Named):
 
     @normalization_quantize_scale.setter
     def normalization_quantize_scale(self, scale: ITensor) -> None: self.set_input(_SCALE, scale)
-
-    @property
-    def normalization_quantize_to_type(self) -> DataType:
-        """FP8 or INT8, where there is a scale."""
-        return DataType[self._option('normalization_quantize_to_type')]
-
-    @normalization_quantize_to_type.setter
-    def normalization_quantize_to_type(self, kind: DataType) -> None: self._set('normalization_quantize_to_type', DataType(kind).name)
 
     @property
     def num_ranks(self) -> int: return 1

@@ -31,7 +31,7 @@ class Debugging:
 
     def set_tensor_debug_state(self, name: str, flag: bool) -> bool:
         """False: the network did not mark it (mark_debug)."""
-        if not self._engine.is_debug_tensor(name):
+        if name not in self._engine._debug:
             fail(self._logger, f'set_tensor_debug_state(): {name!r} was not marked by mark_debug() before the build')
             return False
         self._watched = self._watched | {name} if flag else self._watched - {name}

@@ -49,7 +49,7 @@ class ICudaEngine(_engine_fixed.Fixed):
 
     @property
     def tactic_sources(self) -> int: return int(self._told.get('sources', 0))
-    def is_debug_tensor(self, name: str) -> bool: return name in self._debug
+    def is_debug_tensor(self, name: str) -> bool: return name in self._debug or bool(self._of(name, False))
 
     def get_engine_stat(self, stat: EngineStat = EngineStat.TOTAL_WEIGHTS_SIZE) -> int:
         """Bytes. No weights are ever stripped."""

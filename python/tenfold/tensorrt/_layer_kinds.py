@@ -22,7 +22,8 @@ class Kind(NamedTuple):
 KINDS = {
     'activation': Kind('IActivationLayer', {'type': e.ActivationType, 'alpha': float, 'beta': float}),
     'assertion': Kind('IAssertionLayer', {'message': str}),
-    'attention': Kind('IAttentionOutputLayer', {}),
+    'attention': Kind('IAttentionOutputLayer', {'norm_op': e.AttentionNormalizationOp, 'causal': bool, 'decomposable': bool,
+                                                'normalization_quantize_to_type': DataType}),
     'cast': Kind('ICastLayer', {'to_type': DataType}),
     'concatenation': Kind('IConcatenationLayer', {'axis': int}),
     'condition': Kind('IConditionLayer', {}, region='conditional'),

@@ -103,9 +103,9 @@ class Marks:
         """Before a build, when all layers are made."""
         for array, name in self._weight_names:
             if holder := self._holder(array):
-                value = self._graph.find(f'{self._made.name(holder[0])}.{holder[1]}')
-                if value is not None:
-                    value.name = name
+                value = self._graph._data.find(f'{self._made.name(holder[0])}.{holder[1]}')
+                if value.defined:
+                    self._graph._data.rename(value, name)
 
     def are_weights_marked_refittable(self, name: str) -> bool: return False
 

@@ -118,6 +118,10 @@ class INetworkDefinition(Marks, AddPlugins, Recording):
             self._made, self._parsed, self._nodes = _native.Layers(self._graph._data), len(self._graph.nodes), None
         return self._made
 
+    def _take(self, graph: Network) -> None:
+        """What a parser read."""
+        self._graph, self._nodes = graph, None
+
     def _parsed_nodes(self) -> list[Any]:
         if self._nodes is None:
             self._nodes = self._graph.nodes[:self._parsed] if self._made else self._graph.nodes

@@ -2,7 +2,7 @@
 // there. It has no results.
 #include <algorithm>
 
-#include "layers/layer.h"
+#include "layers/known.h"
 
 namespace tenfold::layers {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 Network::Tensors make(const LayerCall& call) {
   const NetworkTensor condition = call.in(0);
   if (call.dtype(0) != DType::boolean) call.refuse("the condition is " + call.net.describe(condition) + ", booleans were expected");
-  if (const std::optional<Tensor> known = call.net.constant_value(condition)) {
+  if (const std::optional<Tensor> known = known_value(call, 0)) {
     const auto* first = static_cast<const std::uint8_t*>(known->raw());
     if (std::find(first, first + known->size(), 0) != first + known->size())
       call.refuse("the assertion does not hold: " + call.text("message"));

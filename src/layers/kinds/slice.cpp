@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "layers/layer.h"
+#include "layers/known.h"
 
 namespace tenfold::layers {
 namespace {
@@ -41,7 +41,7 @@ Shape axes_of(const LayerCall& call) {
   const std::int64_t rank = call.rank(0);
   Shape axes = call.list("axes");
   if (call.has(5)) {
-    const std::optional<Tensor> given = call.net.constant_value(call.in(5));
+    const std::optional<Tensor> given = known_value(call, 5);
     if (!given) call.refuse(ErrorKind::unsupported, "the axes have to be known: a constant, or numbers");
     axes.clear();
     for (std::int64_t i = 0; i < given->size(); ++i) axes.push_back(static_cast<std::int64_t>(given->as_double(i)));
