@@ -196,7 +196,7 @@ class TENFOLD_API Network {
   std::optional<Tensor> constant_value(NetworkTensor value) const;         // nothing: it is no constant
 
   // Editing. What follows from a change is inferred at once; a change that does not fit throws and leaves the network as it was.
-  void rename(NetworkTensor value, const std::string& name);               // invalid_argument if another value has it
+  void rename(NetworkTensor value, const std::string& name);               // and a weight for refits; invalid_argument if it is another's
   void rename(NetworkNodeRef node, const std::string& name);
   void set_attribute(NetworkNodeRef node, const std::string& name, NetworkAttribute value);
   void remove_attribute(NetworkNodeRef node, const std::string& name);

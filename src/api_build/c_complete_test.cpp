@@ -1,9 +1,11 @@
 // The parts of the C interface that c_api_use.c leaves out: edits, bodies, tensors as attributes, reports, caches, ladders.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "tenfold/c_api.h"
 
@@ -44,6 +46,35 @@ std::vector<float> build_and_run(const tenfold_network* net, std::vector<float> 
   std::vector<float> y = run(engine, std::move(x), results);
   tenfold_engine_free(engine);
   return y;
+}
+
+TEST(CRuntime, TakesMemoryFromTheCallersFunctions) {
+  struct Given {
+    int live = 0, all = 0;
+  } given;
+  auto options = sized<tenfold_runtime_options>();
+  options.allocate = [](void* user, std::int64_t bytes, std::int64_t alignment, const char* device) -> void* {
+    auto* const counts = static_cast<Given*>(user);
+    ++counts->live, ++counts->all;
+    if (std::string_view(device) != "cpu") return nullptr;
+    return std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>((bytes / alignment + 1) * alignment));
+  };
+  tenfold_runtime* runtime = nullptr;
+  EXPECT_EQ(tenfold_runtime_create(&options, &runtime), TENFOLD_INVALID_ARGUMENT) << "nothing would take it back";
+  options.release = [](void* user, void* memory) {
+    --static_cast<Given*>(user)->live;
+    std::free(memory);
+  };
+  options.allocator_user = &given;
+  ok(tenfold_runtime_create(&options, &runtime));
+  tenfold_build_config config = untimed();
+  config.runtime = runtime;
+  tenfold_engine* engine = nullptr;
+  ok(tenfold_build_file(kRelu, &config, &engine));
+  EXPECT_EQ(run(engine, {-1, 0, 2}, 3), (std::vector<float>{0, 0, 2}));
+  EXPECT_GT(given.all, 0);
+  tenfold_engine_free(engine), tenfold_runtime_free(runtime);
+  EXPECT_EQ(given.live, 0);
 }
 
 TEST(CNetwork, IsReadWalkedAndEdited) {

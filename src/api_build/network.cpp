@@ -149,7 +149,7 @@ NetworkTensor Network::input(const std::string& name, DType dtype, const std::ve
     }
   }
   ir::Value* value = graph.add_input(name, std::move(type));
-  value->name = name;  // even if a layer has taken it
+  impl_->set_name(*value, name);  // even if a layer has taken it
   return impl_->handle(value);
 }
 
@@ -178,9 +178,8 @@ void Network::mark_output(NetworkTensor tensor, const std::string& name) {
     require(v->name != name, ErrorKind::invalid_argument, "the output '", name, "' has the name of an input");
   // An output is a value of its own, so inputs, constants and what is an output already are copied.
   if (!value->producer || graph.is_output(value)) value = graph.make("Identity", {value});
-  for (const auto& other : graph.values())
-    if (other->name == name && other.get() != value) other->name = graph.unique_name(name);
-  value->name = name;
+  while (ir::Value* other = impl_->find(name, value)) impl_->set_name(*other, graph.unique_name(name));
+  impl_->set_name(*value, name);
   graph.outputs.push_back(value);
   impl_->outputs[name] = value;
 }

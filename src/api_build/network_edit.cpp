@@ -5,6 +5,7 @@
 
 #include "api_build/network_impl.h"
 #include "builder/builder.h"
+#include "ir/effects.h"
 #include "onnx_import/import.h"
 #include "runtime/plugins.h"
 #include "tenfold/build.h"
@@ -37,6 +38,24 @@ void Network::Impl::forget(const ir::Node* node) {
   if (it == node_handles.end()) return;
   nodes[static_cast<std::size_t>(it->second)] = nullptr;
   node_handles.erase(it);
+}
+
+ir::Value* Network::Impl::find(const std::string& name, const ir::Value* except) {
+  const auto& all = graph->values();
+  for (auto it = all.rbegin(); named < all.size(); ++it, ++named) names[(*it)->name].push_back(it->get());
+  const auto found = names.find(name);
+  if (found == names.end()) return nullptr;
+  ir::Value* first = nullptr;
+  std::erase_if(found->second, [&](const ir::Value* v) { return v->name != name; });   // it has another name by now
+  for (ir::Value* v : found->second)
+    if (v != except && (!first || v->id < first->id)) first = v;
+  return first;
+}
+
+void Network::Impl::set_name(ir::Value& value, const std::string& name) {
+  find(name);   // all values are among the names from here on
+  value.name = name;
+  names[name].push_back(&value);
 }
 
 void Network::Impl::infer_from(ir::Node& first) {
@@ -123,11 +142,10 @@ Network::Tensors Network::outputs() const {
 std::string Network::name(NetworkTensor value) const { return impl_->need(value, "the tensor")->name; }
 
 NetworkTensor Network::find(std::string_view name) const {
-  for (const auto& v : impl_->graph->values())
-    if (v->name == name && (v->producer || v->is_constant() ||
-                            std::find(impl_->graph->inputs.begin(), impl_->graph->inputs.end(), v.get()) != impl_->graph->inputs.end()))
-      return impl_->handle(v.get());
-  return {};
+  ir::Value* const v = impl_->find(std::string(name));
+  const auto& inputs = impl_->graph->inputs;
+  const bool there = v && (v->producer || v->is_constant() || std::find(inputs.begin(), inputs.end(), v) != inputs.end());
+  return there ? impl_->handle(v) : NetworkTensor{};
 }
 
 NetworkNodeRef Network::producer(NetworkTensor value) const {
@@ -151,13 +169,16 @@ void Network::rename(NetworkTensor value, const std::string& name) {
   impl_->may_edit();
   ir::Value* v = impl_->need(value, "the tensor");
   require(!name.empty(), ErrorKind::invalid_argument, "a value needs a name");
-  for (const auto& other : impl_->graph->values())
-    require(other.get() == v || other->name != name, ErrorKind::invalid_argument, "another value is named '", name, "'");
+  require(!impl_->find(name, v), ErrorKind::invalid_argument, "another value is named '", name, "'");
   if (const auto it = impl_->outputs.find(v->name); it != impl_->outputs.end() && it->second == v) {
     impl_->outputs.erase(it);
     impl_->outputs[name] = v;
   }
-  v->name = name;
+  impl_->set_name(*v, name);
+  if (!v->is_constant() || v->constant->weight_name.empty()) return;
+  auto named = std::make_shared<ir::Constant>(*v->constant);   // a refit asks for it by that name, too
+  named->weight_name = name;
+  v->constant = std::move(named);
 }
 
 void Network::rename(NetworkNodeRef node, const std::string& name) {
@@ -286,8 +307,9 @@ void Network::replace(NetworkTensor old_value, NetworkTensor by) {
     if (output != from) continue;
     const std::string name = from->name;
     ir::Value* const copy = graph.make("Identity", {to});  // an output is a value of its own
-    from->name = graph.unique_name(name);
-    copy->name = name, output = copy;
+    impl_->set_name(*from, graph.unique_name(name));
+    impl_->set_name(*copy, name);
+    output = copy;
     impl_->outputs[name] = copy;
   }
 }
@@ -318,7 +340,7 @@ void Network::remove_input(const std::string& name) {
   const auto it = std::find_if(inputs.begin(), inputs.end(), [&](const ir::Value* v) { return v->name == name; });
   require(it != inputs.end(), ErrorKind::invalid_argument, "there is no input '", name, "'");
   require((*it)->users.empty() && !impl_->graph->is_output(*it), ErrorKind::invalid_argument, "the input '", name, "' is used");
-  impl_->forget(*it);
+  impl_->forget(*it), (*it)->name.clear();   // another may have the name now
   inputs.erase(it);
 }
 
@@ -329,7 +351,7 @@ int Network::remove_unused() {
   std::vector<ir::Node*> list = impl_->graph->node_list();
   for (auto it = list.rbegin(); it != list.rend(); ++it) {
     const auto used = [&](const ir::Value* v) { return !v->users.empty() || impl_->graph->is_output(v); };
-    if (std::any_of((*it)->outputs.begin(), (*it)->outputs.end(), used)) continue;
+    if (ir::judges(**it) || std::any_of((*it)->outputs.begin(), (*it)->outputs.end(), used)) continue;
     remove(impl_->handle(*it));
     ++removed;
   }

@@ -21,6 +21,8 @@ struct Network::Impl {
   std::vector<ir::Node*> nodes;    // by NetworkNodeRef::index; null: removed
   std::unordered_map<const ir::Node*, std::int32_t> node_handles;
   std::map<std::string, ir::Value*> outputs;
+  std::unordered_map<std::string, std::vector<ir::Value*>> names;  // who has a name, or had it when it was looked at
+  std::size_t named = 0;           // how many of the graph's values are among these; it only ever gets more
   std::string prefix;  // of node names: symbols are named after nodes, so bodies must differ
   bool read_only = false;
   int open_bodies = 0;      // those that are being made
@@ -35,6 +37,9 @@ struct Network::Impl {
   ir::Node* node(NetworkNodeRef ref) const;  // throws invalid_argument for a stranger and for one that was removed
   void forget(const ir::Value* value);
   void forget(const ir::Node* node);
+  // The one that has this name, but for `except`; null: none. In time that does not depend on how many values there are.
+  ir::Value* find(const std::string& name, const ir::Value* except = nullptr);
+  void set_name(ir::Value& value, const std::string& name);
   void infer_from(ir::Node& node);           // its results and all that follows from them
   void may_add() const;                      // throw invalid_argument where that is not allowed
   void may_edit() const;

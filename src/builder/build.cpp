@@ -214,6 +214,7 @@ Engine build_on(OpenedBackend opened, const ir::Graph& graph, const BuildConfig&
   plan::verify_built(plan, runtime::tactics_with(*backend, config.plugins.get()), runtime::registry_with(config.plugins.get()));
   Engine engine = open_built(std::move(plan), config, std::move(backend));
   times.open_s += watch.seconds();
+  tell_of_forced(config, times);
   hand_over(book, times, engine);
   return engine;
 }
@@ -253,6 +254,7 @@ onnx_import::ImportOptions import_options(const BuildConfig& config) {
     if (const auto at = options.input_shapes.find(name); at != options.input_shapes.end())
       at->second = in_models_order(std::move(at->second), format.order);
   for (const std::string& dir : config.external_data_dirs) options.external_data_dirs.emplace_back(dir);
+  options.initializers.insert(config.initializers.begin(), config.initializers.end());
   return options;
 }
 
