@@ -36,6 +36,7 @@ FUNCTIONS = {
     'ladder.h': {'plan_rung': 'tenfold_ladder_add_plan', 'compatible_rung': 'tenfold_ladder_add_compatible_plan',
                  'model_rung': 'tenfold_ladder_add_model'},
     'model_error.h': {'text': FIELD, 'check_model': 'tenfold_model_check', 'model_parts': 'tenfold_problems_supported'},
+    'model_metadata.h': {'model_metadata': 'tenfold_metadata_read'},
     'notes.h': {'name': CONSTANT},
     'plan_cache.h': {'plan_key': 'tenfold_plan_key', 'build_file': 'tenfold_plan_cache_build_file',
                      'build_bytes': 'tenfold_plan_cache_build_bytes'},

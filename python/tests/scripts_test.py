@@ -1,5 +1,6 @@
 """Scripts as they are written for TensorRT 8.x and 10.x and for ONNX Runtime (scripts/), run unchanged or with one import
 changed; the truth is ONNX Runtime's or NumPy's. They run on TENFOLD_DEVICE, where that is set."""
+import json
 import os
 import pathlib
 import subprocess
@@ -138,6 +139,8 @@ class Scripts(Case):
 
     def test_onnx_runtime(self):
         proto = lenet('n', lenet_weights())
+        proto.model_version = 3
+        onnx.helper.set_model_props(proto, {'names': json.dumps([f'digit {i}' for i in range(10)])})
         change = ('import onnxruntime as ort', 'import tenfold.onnxruntime as ort')
         results, _ = self.run_script('onnxruntime_classify.py', proto, before=(), change=change, images=images())
         self.near(results['scores'], peer(proto, images=images()), 1e-4)

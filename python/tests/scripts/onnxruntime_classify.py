@@ -1,4 +1,6 @@
 # A script for ONNX Runtime: options, metadata, run, and the same with an IO binding.
+import json
+
 import numpy as np
 import onnxruntime as ort
 
@@ -11,7 +13,9 @@ providers = [p for p in ('CUDAExecutionProvider', 'CPUExecutionProvider') if p i
 session = ort.InferenceSession('model.onnx', sess_options=options, providers=providers)
 assert session.get_providers()
 meta = session.get_modelmeta()
-assert meta.graph_name == 'g' and meta.version == 0
+assert meta.graph_name == 'g' and meta.version == 3
+names = json.loads(meta.custom_metadata_map['names'])
+assert len(names) == 10
 (image,), (scores,) = session.get_inputs(), session.get_outputs()
 assert (image.name, image.type, image.shape[1:]) == ('images', 'tensor(float)', [1, 28, 28])
 images = np.load('inputs.npz')['images']
