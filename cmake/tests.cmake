@@ -148,13 +148,17 @@ add_test(NAME readme_test COMMAND ${CMAKE_SOURCE_DIR}/tests/readme/run ${CMAKE_B
 # is there.
 find_program(TENFOLD_PYTHON3 NAMES python3 HINTS ${CMAKE_SOURCE_DIR}/build/venv/bin NO_CACHE)
 if(TENFOLD_PYTHON3)
+  add_test(NAME python_page_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tools/python_table.py --check)
   add_test(NAME gpu_page_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/gpu_page_test.py)
-  foreach(name cli_test cli_flags_test cli_cache_test cli_terminal_test trtexec_flags_test
+  foreach(name cli_test cli_outputs_test cli_flags_test cli_cache_test cli_terminal_test trtexec_flags_test
                cli_notes_test cli_check_test cli_formats_test bad_input_test saving_test plugins_cli_test accuracy_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
       ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>")
   endforeach()
+  add_test(NAME speech_detector_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/speech_detector_test.py
+    $<TARGET_FILE:speech_detector>)
+  set_tests_properties(speech_detector_test PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77)
   add_test(NAME c_names_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/c_names_test.py ${CMAKE_SOURCE_DIR}/include/tenfold)
   if(TENFOLD_SHARED)
     add_test(NAME exports_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/exports_test.py ${CMAKE_SOURCE_DIR}/include/tenfold

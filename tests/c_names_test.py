@@ -36,7 +36,8 @@ FUNCTIONS = {
     'ladder.h': {'plan_rung': 'tenfold_ladder_add_plan', 'compatible_rung': 'tenfold_ladder_add_compatible_plan',
                  'model_rung': 'tenfold_ladder_add_model'},
     'model_engines.h': {'end_background_builds': 'tenfold_end_background_builds'},
-    'model_error.h': {'text': FIELD, 'check_model': 'tenfold_model_check'},
+    'model_error.h': {'text': FIELD, 'check_model': 'tenfold_model_check', 'model_parts': 'tenfold_problems_supported'},
+    'model_metadata.h': {'model_metadata': 'tenfold_metadata_read'},
     'notes.h': {'name': CONSTANT},
     'plan_cache.h': {'plan_key': 'tenfold_plan_key', 'build_file': 'tenfold_plan_cache_build_file',
                      'build_bytes': 'tenfold_plan_cache_build_bytes'},
@@ -46,6 +47,7 @@ FUNCTIONS = {
 }
 METHODS = {
     'CancelToken': {'create': 'tenfold_cancel_token_create', 'cancel': 'tenfold_cancel_token_trip', 'cancelled': OWN},
+    'DeviceAllocator': {name: 'tenfold_runtime_create' for name in ('allocate', 'release')},
     'Engine': {'gpu_bytes': 'tenfold_engine_gpu_bytes', 'arena_bytes': 'tenfold_engine_arena_bytes',
                'binding_index': 'tenfold_engine_find_binding',
                'bindings': 'tenfold_engine_binding', 'create_context': 'tenfold_context_create_in', 'info': 'tenfold_engine_info',
@@ -79,9 +81,9 @@ METHODS = {
     | {name: 'tenfold_network_value' for name in ('describe', 'dims', 'dtype', 'name', 'producer')}
     | {name: f'tenfold_network_{name}' for name in
        ('constant', 'find', 'input', 'inputs', 'loop', 'node', 'nodes', 'outputs', 'read', 'remove', 'remove_attribute', 'remove_input',
-        'remove_output', 'remove_unused', 'replace', 'set_attribute', 'set_constant', 'set_input', 'text', 'users')}
-    | {'constant_value': 'tenfold_network_constant_data', 'if_conditional': 'tenfold_network_if', 'mark_output': 'tenfold_network_output',
-       'rename': 'tenfold_network_rename_node'},
+        'remove_output', 'remove_unused', 'replace', 'scan', 'set_attribute', 'set_constant', 'set_input', 'text', 'users')}
+    | {'body': 'tenfold_network_node_body', 'constant_value': 'tenfold_network_constant_data', 'if_conditional': 'tenfold_network_if',
+       'mark_output': 'tenfold_network_output', 'rename': 'tenfold_network_rename_node'},
     'PlanCache': {'clear': 'tenfold_plan_cache_clear', 'find': 'tenfold_plan_cache_find', 'folder': 'tenfold_plan_cache_folder',
                   'get': 'tenfold_plan_cache_build_file', 'path': 'tenfold_plan_cache_path', 'store': 'tenfold_plan_cache_store'},
     'RetiredEngine': {'drained': 'tenfold_engine_slot_replace', 'wait': 'tenfold_engine_slot_replace'},
@@ -91,7 +93,8 @@ METHODS = {
                'raw': 'tenfold_data_tensor_info', 'rank': 'tenfold_data_tensor_info', 'shape': 'tenfold_data_tensor_info',
                'as_double': OWN, 'as_int': OWN, 'clone': 'tenfold_data_tensor', 'defined': 'tenfold_data_kind', 'mutable_data': OWN,
                'mutable_raw': OWN, 'reshaped': OWN, 'size': OWN, 'string_values': OWN, 'strings': OWN},
-    'TimingCache': {'impl': OWN} | {name: f'tenfold_timing_cache_{name}' for name in ('load', 'merge', 'parse', 'save', 'size', 'text')},
+    'TimingCache': {name: f'tenfold_timing_cache_{name}' for name in ('fastest', 'load', 'merge', 'parse', 'save', 'size', 'text')}
+    | {'impl': OWN, 'keys': 'tenfold_timing_cache_fastest'},
 }
 
 

@@ -30,6 +30,7 @@ NB_MODULE(_native, m) {
   bind_inspect(m);
   bind_engine(m);
   bind_context(m);
+  bind_model_metadata(m);
   bind_network(m);
   bind_layers(m);
   bind_build(m);

@@ -78,6 +78,13 @@ def bindings(model: Any, **options: Unpack[BuildOptions]) -> list[_native.Bindin
     return _native.model_bindings(_model(model), put_plugins(dict(options)))
 
 
+def metadata(model: Any) -> _native.ModelMetadata:
+    """What a model's file says of itself (a path, bytes, an onnx.ModelProto): its makers, and the texts that tools left in it."""
+    if isinstance(model, Network):
+        raise TypeError('a Network is made here, no file speaks of it; metadata() takes a path, bytes or an onnx.ModelProto')
+    return _native.model_metadata(_model(model))
+
+
 def check(path: str | os.PathLike[str], **options: Unpack[BuildOptions]) -> list[_native.ModelProblem]:
     """All that is wrong with a model's file; an empty list: it is sound and supported."""
     return _native.check(path, put_plugins(dict(options)))

@@ -98,14 +98,13 @@ class NodeArg:
 
 
 class ModelMetadata:
-    """What a plan knows of its model."""
+    """What the model's file says of itself."""
 
-    def __init__(self, engine: Any) -> None:
-        self.graph_name = engine.info.model_name
-        self.producer_name = engine.info.builder
-        self.domain = self.description = self.graph_description = ''
-        self.version = 0
-        self.custom_metadata_map: dict[str, str] = dict(engine.labels)
+    def __init__(self, said: _native.ModelMetadata) -> None:
+        self.producer_name, self.domain, self.description = said.producer_name, said.domain, said.description
+        self.graph_name, self.graph_description = said.graph_name, said.graph_description
+        self.version = 2**63 - 1 if said.version is None else said.version   # what ONNX Runtime says where there is none
+        self.custom_metadata_map: dict[str, str] = dict(said.properties)
 
 
 class OrtValue:

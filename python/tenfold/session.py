@@ -68,7 +68,7 @@ class Session:
         return [NodeArg(b) for b in self._bindings if b.has_default]
 
     def get_modelmeta(self) -> ModelMetadata:
-        return ModelMetadata(self._any_engine())
+        return ModelMetadata(_native.model_metadata(self._model))
 
     def get_providers(self) -> list[str]:
         return list(self._providers)

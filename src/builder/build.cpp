@@ -46,6 +46,7 @@ Engine build(const Model& model, const BuildConfig& given, BuildReport& report) 
   plan::verify_built(plan, runtime::tactics_with(*backend, config.plugins.get()), runtime::registry_with(config.plugins.get()));
   Engine engine = open_built(std::move(plan), config, backend);
   report.open_s += watch.seconds();
+  tell_of_forced(config, report);
   hand_over(book, report, engine);
   return engine;
 }

@@ -32,6 +32,7 @@ onnx_import::ImportOptions import_options(const BuildConfig& config) {
     if (const auto at = options.input_shapes.find(name); at != options.input_shapes.end())
       at->second = in_models_order(std::move(at->second), format.order);
   for (const std::string& dir : config.external_data_dirs) options.external_data_dirs.emplace_back(dir);
+  options.initializers.insert(config.initializers.begin(), config.initializers.end());
   return options;
 }
 

@@ -96,8 +96,8 @@ std::string options_text(const BuildConfig& config) {
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
                check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens, optimization_level, max_tactics,
                timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
-               disabled_passes, external_data_dirs, keep_portable_graph, version_compatible, hardware_compatible, refittable,
-               random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime, progress, dump] = config;
+               disabled_passes, external_data_dirs, initializers, keep_portable_graph, version_compatible, hardware_compatible,
+               refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime, progress, dump] = config;
   KeyText key;
   // Told by the device itself and by the files read: device, external_data_dirs. Plug-ins have lines of their own. choose_tactic is
   // refused.
@@ -108,7 +108,7 @@ std::string options_text(const BuildConfig& config) {
   key.one("threads", threads > 0 ? threads : runtime::threads_of(*runtime::runtime_of(runtime)));
   key.each("profile", profiles);
   key.each("input", input_formats), key.each("output", output_formats);
-  key.each("overridable", overridable), key.each("default", input_defaults);
+  key.each("overridable", overridable), key.each("default", input_defaults), key.each("initializer", initializers);
   key.one("fp16", fp16), key.one("bf16", bf16), key.one("int8", int8), key.one("fp8", fp8);
   key.one("check_overflow", check_overflow), key.each("typical", typical_inputs);
   key.one("tf32", tf32), key.one("winograd", winograd), key.one("strassen", strassen), key.one("fast_exp", fast_exp);

@@ -6,13 +6,23 @@
 
 namespace tenfold {
 
-std::vector<std::pair<std::string, Tensor>> read_weights(const std::string& path, const BuildConfig& config) {
-  ir::Graph graph = onnx_import::import_file(path, builder::import_options(config), runtime::registry_with(config.plugins.get()));
+namespace {
+
+std::vector<std::pair<std::string, Tensor>> weights_of(ir::Graph graph) {
   builder::RefitBook book;
   book.track(graph);
   std::vector<std::pair<std::string, Tensor>> weights;
   for (const builder::SharedConstant& c : book.weights()) weights.emplace_back(c->weight_name, c->tensor);
   return weights;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, Tensor>> read_weights(const std::string& path, const BuildConfig& config) {
+  return weights_of(onnx_import::import_file(path, builder::import_options(config), runtime::registry_with(config.plugins.get())));
+}
+std::vector<std::pair<std::string, Tensor>> read_weights(std::span<const std::byte> onnx, const BuildConfig& config) {
+  return weights_of(onnx_import::import_bytes(onnx, builder::import_options(config), {}, runtime::registry_with(config.plugins.get())));
 }
 
 }  // namespace tenfold

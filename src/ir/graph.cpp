@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/check.h"
+#include "ir/effects.h"
 #include "ir/fault.h"
 #include "ir/op_def.h"
 
@@ -250,7 +251,7 @@ void Graph::sweep() {
   for (auto it = nodes_.end(); it != nodes_.begin();) {
     Node& node = **--it;
     const bool used = std::any_of(node.outputs.begin(), node.outputs.end(), [&](Value* v) { return !v->users.empty() || kept.count(v); });
-    if (used) continue;
+    if (used || judges(node)) continue;
     auto next = std::next(it);
     erase(node);
     it = next;

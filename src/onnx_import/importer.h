@@ -105,6 +105,8 @@ class Importer {
   void add_inputs(Scope& scope);
   std::map<std::string, const onnx::TensorProto*> overridable_inputs() const;
   ir::ValueType with_default(const onnx::ValueInfoProto& input, const onnx::TensorProto& initializer);
+  Tensor initial(const onnx::TensorProto& proto, DeferredCopies* later);   // of the main graph: the caller's value, or the file's
+  void check_given() const;                                                // names of the caller's values
   void add_initializers(const onnx::GraphProto& proto, Scope& scope);
   void add_outputs(Scope& scope);
   void add_output(Scope& scope, const onnx::ValueInfoProto& output);

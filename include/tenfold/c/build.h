@@ -110,6 +110,9 @@ typedef struct {
   int32_t input_default_count;
   int32_t reserved2;              /* 0 */
   const tenfold_runtime* runtime; /* that the engine belongs to; null: the process's own */
+  const tenfold_input_default* initializers; /* of an ONNX file, in the place of its own: of their type and shape, or their bytes as u8 */
+  int32_t initializer_count;
+  int32_t reserved3;              /* 0 */
 } tenfold_build_config;
 /* `config` may be null: all defaults. */
 TENFOLD_API tenfold_status tenfold_build_file(const char* onnx_path, const tenfold_build_config* config,

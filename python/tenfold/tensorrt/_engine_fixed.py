@@ -15,7 +15,9 @@ class Fixed(Bindings, Recording):
     has_implicit_batch_dimension = False
     num_aux_streams = 0
     streamable_weights_size = 0
-    minimum_weight_streaming_budget = 0
+    minimum_weight_streaming_budget = weight_streaming_scratch_memory_size = 0
+
+    def get_weight_streaming_automatic_budget(self) -> int: return 0
 
     @property
     def weight_streaming_budget(self) -> int: return 0
@@ -37,5 +39,4 @@ class Fixed(Bindings, Recording):
     def get_tensor_components_per_element(self, name: str, profile_index: int = 0) -> int: return int(self._of(name, -1))
     def get_tensor_vectorized_dim(self, name: str, profile_index: int = 0) -> int: return int(self._of(name, -1))
     def get_aliased_input_tensor(self, name: str) -> str: return str(self._of(name, ''))
-    def is_debug_tensor(self, name: str) -> bool: return bool(self._of(name, False))
     def get_tensor_profile_values(self, profile_index: int, name: str) -> list[Any]: return list(self._of(name, []))

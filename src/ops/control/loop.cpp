@@ -152,7 +152,7 @@ std::vector<Value*> from_onnx(OnnxImport& call) {
   for (;;) {
     ops::Bodies bodies = ops::import_bodies(call, {"body"}, {formal});
     const std::vector<Value*>& results = bodies.graphs[0]->outputs;
-    require_sound(results.size() > carried, "the body has ", results.size(), " results, but ", carried,
+    require_sound(results.size() > carried, "the body has ", results.size(), " results, but beside the condition ", carried,
                   " values are carried");
     bool changed = false;
     for (std::size_t i = 0; i < carried; ++i) {

@@ -1,0 +1,113 @@
+"""TensorRT's allocators and debug tensors on a GPU. Skips where there is none. Layers: TENFOLD_DEVICE=cuda:0 tensorrt_*layers_test.py."""
+import ctypes
+import gc
+import unittest
+
+import numpy as np
+from case import WEIGHTS, Case, batch, truth
+from gpu_case import ON_GPU, torch
+from tensorrt_case import Lines, tanh_build
+
+import tenfold.tensorrt as trt
+from tenfold.pycuda import driver
+
+
+class OnGpu(trt.IGpuAsyncAllocator):
+    def __init__(self):
+        trt.IGpuAsyncAllocator.__init__(self)
+        self.live, self.given = {}, 0
+
+    def allocate_async(self, size, alignment, flags, stream):
+        memory = driver.mem_alloc(size)   # of the driver, which aligns to 256
+        self.live[int(memory)] = memory
+        self.given += 1
+        return int(memory)
+
+    def deallocate_async(self, memory, stream):
+        self.live.pop(memory).free()
+        return True
+
+
+@unittest.skipUnless(ON_GPU and torch is not None, 'no GPU, or no torch')
+class Memory(Case):
+    def run_on(self, context, x):
+        x = torch.as_tensor(x, device='cuda')
+        y = torch.empty((len(x), 4), device='cuda')
+        self.assertTrue(context.set_input_shape('x', tuple(x.shape)))
+        context.set_tensor_address('x', x.data_ptr()), context.set_tensor_address('y', y.data_ptr())
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        self.assertTrue(context.execute_async_v3(stream.cuda_stream), self.logger.errors)
+        stream.synchronize()
+        return y.cpu().numpy()
+
+    def setUp(self):
+        super().setUp()
+        self.logger = Lines()
+        self.builder, self.network, self.config = tanh_build(self.logger, level=1)
+        self.config.clear_flag(trt.BuilderFlag.TF32)
+
+    def test_all_device_memory_is_the_allocator_s(self):
+        built, loaded = OnGpu(), OnGpu()
+        self.builder.gpu_allocator = built
+        engine = self.builder.build_engine_with_config(self.network, self.config)
+        self.assertGreater(built.given, 1)
+        plan = engine.serialize()
+        runtime = trt.Runtime(self.logger)
+        runtime.gpu_allocator = loaded
+        again = runtime.deserialize_cuda_engine(plan)
+        weights = len(loaded.live)
+        self.assertGreater(weights, 0)
+        context = again.create_execution_context()
+        self.assertGreater(len(loaded.live), weights)
+        for rows in (3, 8, 3):
+            self.near(self.run_on(context, batch(rows)), truth(batch(rows)), 1e-3)
+        del context, again, runtime, engine, self.builder
+        gc.collect()
+        self.assertEqual((built.live, loaded.live), ({}, {}))
+
+    def test_a_host_address_is_refused(self):
+        class Wrong(trt.IGpuAllocator):
+            kept = []
+
+            def allocate(self, size, alignment, flags):
+                self.kept.append(np.empty(size + alignment, np.uint8))
+                return -(-self.kept[-1].ctypes.data // alignment) * alignment
+
+            def deallocate(self, memory):
+                return True
+        plan = self.builder.build_serialized_network(self.network, self.config)
+        runtime = trt.Runtime(self.logger)
+        runtime.gpu_allocator = Wrong()
+        self.assertIsNone(runtime.deserialize_cuda_engine(plan))
+        self.assertIn('the allocator gave memory that is not cuda:', self.logger.errors[-1])
+
+    def test_temporary_memory(self):
+        engine, allocator = self.builder.build_engine_with_config(self.network, self.config), OnGpu()
+        context = engine.create_execution_context()
+        context.temporary_allocator = allocator
+        self.assertEqual(len(allocator.live), 1)
+        self.near(self.run_on(context, batch(3)), truth(batch(3)), 1e-3)
+        del context
+        gc.collect()
+        self.assertEqual(allocator.live, {})
+
+    def test_debug_tensors(self):
+        class Listener(trt.IDebugListener):
+            def process_debug_tensor(self, addr, location, type, shape, name, stream):
+                assert location == trt.TensorLocation.HOST
+                values = (ctypes.c_float * int(np.prod(shape))).from_address(addr)
+                self.seen = name, np.array(values).reshape(tuple(shape))
+                return True
+        self.network.mark_debug(self.network.get_layer(0).get_output(0))
+        engine = self.builder.build_engine_with_config(self.network, self.config)
+        context, listener, x = engine.create_execution_context(), Listener(), batch(3)
+        self.near(self.run_on(context, x), truth(x), 1e-3)
+        context.set_debug_listener(listener), context.set_all_tensors_debug_state(True)
+        self.near(self.run_on(context, x), truth(x), 1e-3)
+        self.assertEqual(listener.seen[0], 't')
+        self.near(listener.seen[1], x @ WEIGHTS, 1e-3)
+
+
+if __name__ == '__main__':
+    unittest.main()
