@@ -15,6 +15,6 @@ DeviceTraits traits_of(const DeviceInfo& device) {
   return t;
 }
 
-std::uint32_t common_features(std::string_view device) { return device == "cpu" ? kAvx2 : 0; }
+std::uint32_t common_features(std::string_view device) { return device == "cpu" ? std::uint32_t{kAvx2} : 0; }
 
 }  // namespace tenfold::backends

@@ -21,7 +21,7 @@ void pass_config(A& a, BuildConfig& c) {
   auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16,
          int8, fp8, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens, optimization_level,
          max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings,
-         error_on_cache_miss, disabled_passes, external_data_dirs, keep_portable_graph, version_compatible,
+         error_on_cache_miss, disabled_passes, external_data_dirs, initializers, keep_portable_graph, version_compatible,
          hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime,
          progress, dump] = c;
   pass(a, device), pass(a, threads), pass(a, profiles), pass(a, input_formats), pass(a, output_formats),
@@ -33,7 +33,7 @@ void pass_config(A& a, BuildConfig& c) {
   pass(a, max_tactics), pass(a, timing_repetitions), pass(a, tactic_sources), pass(a, workspace_bytes),
       pass(a, cpu_features);
   pass(a, timing_cache), pass(a, error_on_cache_miss), pass(a, disabled_passes), pass(a, external_data_dirs),
-      pass(a, keep_portable_graph);
+      pass(a, initializers), pass(a, keep_portable_graph);
   pass(a, version_compatible), pass(a, hardware_compatible), pass(a, refittable), pass(a, random_choices),
       pass(a, forced_tactics);
   pass(a, labels);

@@ -31,7 +31,7 @@ BuildConfig unusual() {
   c.pack_tokens = PackTokens::with_zeros, c.optimization_level = 5, c.max_tactics = 7, c.timing_repetitions = 9;
   c.tactic_sources = 1, c.workspace_bytes = 12345, c.cpu_features = 1, c.timing_cache = "/times",
   c.error_on_cache_miss = true;
-  c.disabled_passes = {"fuse_norm", ""}, c.external_data_dirs = {"/w"}, c.refittable = true, c.random_choices = 11;
+  c.disabled_passes = {"fuse_norm", ""}, c.external_data_dirs = {"/w"}, c.initializers["w"] = numbers(DType::f32, {3}), c.refittable = true, c.random_choices = 11;
   c.forced_tactics["Relu x"] = "reference", c.labels["who"] = "a test";
   return c;
 }

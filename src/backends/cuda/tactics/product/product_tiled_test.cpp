@@ -68,7 +68,7 @@ TEST(CudaTiledProduct, EpiloguesAgreeWithTheReference) {
         if (odd && config[0] != 64) continue;   // each has to be compiled
         SCOPED_TRACE(cat(config[0], "x", config[1], odd ? ", odd addresses, " : ", ", run.problem.line()));
         ASSERT_TRUE(tactic.valid(run.problem, config).yes);
-        run.odd = odd;
+        run.problem.let_be_odd(odd);
         testing::OnStream stream(*backend);
         const Tensor got = run.run(config, one.operands, stream)[0];
         ASSERT_EQ(got.shape(), want.shape());
