@@ -101,6 +101,8 @@ if(TENFOLD_CLANG)
     add_dependencies(plugin_library_test plugin_libcxx)
   endif()
 endif()
+target_compile_definitions(background_test PRIVATE TENFOLD_PLUGIN_SNAKE="$<TARGET_FILE:plugin_snake>")
+add_dependencies(background_test plugin_snake)
 target_compile_definitions(plugin_library_test PRIVATE TENFOLD_PLUGIN_LIBCXX="${libcxx}"
   TENFOLD_PLUGIN_TEXT="${CMAKE_SOURCE_DIR}/README.md" TENFOLD_PLUGIN_STRANGER="$<TARGET_FILE:nvtx_listener>")
 add_dependencies(plugin_library_test nvtx_listener)

@@ -1,6 +1,7 @@
 """Sessions that are tuned in the background: who answers when, what is told, and what becomes of the other process. Truth: ONNX Runtime."""
 import gc
 import glob
+import logging
 import os
 import signal
 import stat
@@ -17,6 +18,7 @@ from case import Case, TensorProto, batch, helper, model, numpy_helper, onnx, ta
 
 import tenfold
 
+logging.getLogger('tenfold').addHandler(logging.NullHandler())   # what tests look at, assertLogs catches
 CPU = dict(providers=['CPUExecutionProvider'], tf32=False, threads=1, optimization_level=1)
 
 
@@ -43,11 +45,14 @@ def works(pid):
 
 
 def long_model():
-    """Convolutions that level 5 takes many seconds for."""
-    weights = [numpy_helper.from_array(np.ones((64, 64, k, k), np.float32) / 64, f'w{k}') for k in (1, 3, 5, 7)]
-    nodes = [helper.make_node('Conv', [f'c{k - 2}' if k > 1 else 'x', f'w{k}'], [f'c{k}'], pads=[k // 2] * 4) for k in (1, 3, 5, 7)]
-    return model([*nodes, helper.make_node('Relu', ['c7'], ['y'])], [('x', TensorProto.FLOAT, ['n', 64, 40, 40])],
-                 [('y', TensorProto.FLOAT, ['n', 64, 40, 40])], weights)
+    """Convolutions that level 5 takes many seconds for: each is another problem."""
+    channels = [16 + 8 * i for i in range(24)]
+    weights = [numpy_helper.from_array(np.ones((into, of, 3, 3), np.float32) / of, f'w{of}')
+               for of, into in zip(channels, channels[1:], strict=False)]
+    nodes = [helper.make_node('Conv', [f'c{of}' if i else 'x', f'w{of}'], [f'c{channels[i + 1]}'], pads=[1] * 4)
+             for i, of in enumerate(channels[:-1])]
+    nodes.append(helper.make_node('Relu', [f'c{channels[-1]}'], ['y']))
+    return model(nodes, [('x', TensorProto.FLOAT, ['n', 16, 20, 20])], [('y', TensorProto.FLOAT, ['n', channels[-1], 20, 20])], weights)
 
 
 def rank_model():
@@ -194,7 +199,7 @@ class Tuning(Case):
         code = textwrap.dedent('''
             import sys, os, time, signal, numpy as np, tenfold
             s = tenfold.Session(sys.argv[1], tune="background", tuner=sys.argv[2], providers=["CPUExecutionProvider"], optimization_level=5)
-            s.run(None, {"x": np.zeros((3, 64, 40, 40), np.float32)})
+            s.run(None, {"x": np.zeros((3, 16, 20, 20), np.float32)})
             while not os.path.exists(sys.argv[3]): time.sleep(0.01)
             child = int(open(sys.argv[3]).read())
             while open(f"/proc/{child}/oom_score_adj").read() != "500\\n": time.sleep(0.01)   # it works

@@ -1,4 +1,5 @@
 // The process that tunes: it reads the request, builds, and writes the plan where the asker can map it.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -18,12 +19,12 @@ namespace {
 
 using namespace background;
 
-// Who asked goes first: its threads get the processors, and it is not what the kernel ends when memory is short.
+// Who asked goes first: its threads get the processors, and where memory is short the kernel ends this process instead.
 void stand_back() {
   ::setpriority(PRIO_PROCESS, 0, 10);
-  try {
-    write_file("/proc/self/oom_score_adj", std::string_view("500"));
-  } catch (const Error&) {
+  if (const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC); file >= 0) {
+    [[maybe_unused]] const ssize_t n = ::write(file, "500", 3);   // where it is not allowed nothing is lost
+    ::close(file);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "background/background_test.h"
+#include "tenfold/plugin.h"
 
 namespace tenfold {
 namespace {
@@ -107,7 +108,45 @@ TEST(BuildProcess, GoesToAThreadWhereTheOptionsAreOfThisProcess) {
       << lines.text();
 }
 
+double snake_distance(const Engine& engine, std::int64_t rows) {
+  Tensor x(DType::f32, {rows, 4});
+  for (std::int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] = static_cast<float>(i - 5) / 3;
+  const Tensor y = engine.create_context()->run({x}).at(0);
+  double worst = 0;
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    const double v = x.as_double(i), s = std::sin(0.5 * v);
+    worst = std::max(worst, std::abs(v + s * s / 0.5 - y.as_double(i)));
+  }
+  return worst;
+}
+
+TEST(BuildProcess, HasTheLibrariesOfPlugInsAndNotWhatIsOfThisProcess) {
+  class Mine : public PluginGraph {
+   public:
+    PluginInfo info() const override { return {.domain = "com.example", .name = "Unused", .since = 1, .attributes = {}}; }
+      std::string expand(const NetworkAttributes&, std::span<const PluginType>) const override { return "y = Relu(in0)\n return y"; }
+  };
+  for (const bool of_this_process : {false, true}) {
+    Lines lines;
+    ModelEnginesOptions options = quick(Tune::background, &lines);
+    const auto plugins = std::make_shared<Plugins>();
+    plugins->load(TENFOLD_PLUGIN_SNAKE);
+    if (of_this_process) plugins->add(std::make_shared<Mine>());
+    options.build.plugins = plugins;
+    ModelEngines engines(TENFOLD_SOURCE_DIR "/examples/snake.onnx", options);
+    EXPECT_LT(snake_distance(engines.engine_for({{"x", {3, 4}}}).engine, 3), kNear);
+    ASSERT_TRUE(engines.wait(120s));
+    const ServedEngine tuned = engines.engine_for({{"x", {4, 4}}});
+    EXPECT_TRUE(tuned.tuned) << lines.text();
+    EXPECT_LT(snake_distance(tuned.engine, 4), kNear);
+    EXPECT_EQ(lines.count("it has plug-ins of this process, which no library gave"), of_this_process) << lines.text();
+  }
+}
+
 TEST(BuildProcess, AForkHasTheEnginesAndTunesForItself) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer ends forked processes that start threads";
+#endif
   const Folder folder;
   ModelEnginesOptions options = quick(Tune::background);
   const std::filesystem::path begun = folder.path / "begun", go = folder.path / "go";
@@ -134,6 +173,7 @@ TEST(BuildProcess, AForkHasTheEnginesAndTunesForItself) {
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
+  std::ofstream(go) << "go";
   ASSERT_TRUE(engines.wait(120s)) << "the parent's program goes on, whatever the child does";
   EXPECT_TRUE(served(engines, 3).tuned);
 }
