@@ -132,7 +132,8 @@ TEST(ForcedTactics, ThatHaveNoEffectAreNoted) {
     return all;
   };
   EXPECT_EQ(notes({}).find("forced_tactics"), std::string::npos);
-  EXPECT_NE(notes({{"Rellu", "reference"}}).find("forced_tactics: 'Rellu' -> 'reference' has no effect: no problem"), std::string::npos);
+  const std::string misspelt = notes({{"Rellu", "reference"}});
+  EXPECT_NE(misspelt.find("forced_tactics: 'Rellu' -> 'reference' has no effect: no problem"), std::string::npos) << misspelt;
   EXPECT_NE(notes({{"R", "no_such"}}).find("'R' -> 'no_such' has no effect: there is no such tactic"), std::string::npos);
   BuildReport report;
   build_file(kRelu, plain(), &report);

@@ -7,6 +7,7 @@
 
 #include <mutex>
 
+#include "backends/cuda/device/library.h"
 #include "background/build_request.h"
 #include "base/file.h"
 #include "tenfold/device.h"
@@ -43,6 +44,7 @@ std::string first_difference(const std::string& ours, const std::string& theirs)
 // the asker's.
 Engine build_as_asked(BuildRequest& request, const LogCallback& log) {
   for (const std::string& place : request.library_places) look_for_libraries_in(place);
+  for (const std::string& file : request.library_files) backends::cuda::prefer_file(file);
   BuildConfig& config = request.config;
   config.log = log;
   if (!request.plugin_libraries.empty()) {

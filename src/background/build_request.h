@@ -15,6 +15,7 @@ struct BuildRequest {
   std::string key;                          // plan_key() of model and configuration, as the asker has it
   std::string path;                         // the model's file; empty: its bytes
   std::vector<std::string> library_places;  // where the asker looks for GPU libraries
+  std::vector<std::string> library_files;   // of GPU libraries that the asker has opened
   std::vector<std::string> plugin_libraries;
   BuildConfig config;  // without what is of the asker's process
   std::span<const std::byte> model = {};

@@ -31,7 +31,8 @@ BuildConfig unusual() {
   c.pack_tokens = PackTokens::with_zeros, c.optimization_level = 5, c.max_tactics = 7, c.timing_repetitions = 9;
   c.tactic_sources = 1, c.workspace_bytes = 12345, c.cpu_features = 1, c.timing_cache = "/times",
   c.error_on_cache_miss = true;
-  c.disabled_passes = {"fuse_norm", ""}, c.external_data_dirs = {"/w"}, c.initializers["w"] = numbers(DType::f32, {3}), c.refittable = true, c.random_choices = 11;
+  c.disabled_passes = {"fuse_norm", ""}, c.external_data_dirs = {"/w"}, c.initializers["w"] = numbers(DType::f32, {3});
+  c.refittable = true, c.random_choices = 11;
   c.forced_tactics["Relu x"] = "reference", c.labels["who"] = "a test";
   return c;
 }
@@ -40,8 +41,8 @@ TEST(BuildRequests, ArriveWhole) {
   const std::string model = "not looked at";
   const auto bytes = std::as_bytes(std::span(model));
   BuildRequest sent;
-  sent.asker = 42, sent.key = "a\nkey", sent.library_places = {"/lib", "/other"}, sent.plugin_libraries = {"/p.so"},
-  sent.config = unusual();
+  sent.asker = 42, sent.key = "a\nkey", sent.library_places = {"/lib", "/other"};
+  sent.plugin_libraries = {"/p.so"}, sent.library_files = {"/lib/libcudnn.so.9"}, sent.config = unusual();
   const std::string text = head_of(sent) + model;
   const BuildRequest got = read_request(std::as_bytes(std::span(text)));
   EXPECT_EQ(plan_key(bytes, got.config), plan_key(bytes, unusual()));
@@ -54,6 +55,7 @@ TEST(BuildRequests, ArriveWhole) {
   EXPECT_EQ(got.asker, 42);
   EXPECT_EQ(got.key, "a\nkey");
   EXPECT_EQ(got.library_places, sent.library_places);
+  EXPECT_EQ(got.library_files, sent.library_files);
   EXPECT_EQ(got.plugin_libraries, sent.plugin_libraries);
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(got.model.data()), got.model.size()), model);
 }

@@ -17,6 +17,7 @@ Engine build_elsewhere(const Model& model, BuildConfig config, const std::string
   BuildRequest request{.key = model.key(config),
                        .path = model.path,
                        .library_places = backends::cuda::search_places(),
+                       .library_files = backends::cuda::opened_files(),
                        .plugin_libraries = {},
                        .config = config};
   if (config.plugins) request.plugin_libraries = config.plugins->impl().libraries;
