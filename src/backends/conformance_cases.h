@@ -42,6 +42,8 @@ inline constexpr std::pair<const char*, const char*> kLarger[] = {
     {"Transpose", "f32[2,5,12,32] perm=[0,2,1,3]"},
     {"Reformat", "f32[2,35,20,21]"},
     {"Reformat", "u8[2,35,20,21]"},
+    {"TensorScatter", "f32[3,4,40,33] f32[3,4,7,33] i64[3]{0,33,12}"},
+    {"TensorScatter", "f16[2,50,70] f16[2,9,70] i64[2]{47,3} mode=\"circular\""},
     {"Concat", "f32[2,35,20,21] f32[2,3,20,21] axis=1"},
     {"Slice", "f32[9,40,33] i64[2]{7,-2} i64[2]{1,-30} i64[2]{0,2} i64[2]{-2,-3}"},
     {"Expand", "f32[70,1,33] i64[4]{3,70,20,33}"},
