@@ -66,9 +66,9 @@ def refit(engine: Engine, weights: Any) -> Engine:
     return engine.refit(weights)
 
 
-def weights(path: str | os.PathLike[str], **options: Unpack[BuildOptions]) -> dict[str, Any]:
-    """The named weights of a model's file, as arrays that cannot be written to."""
-    return _native.weights(path, put_plugins(dict(options)))
+def weights(model: Any, **options: Unpack[BuildOptions]) -> dict[str, Any]:
+    """The named weights of a model (a path, bytes, an onnx.ModelProto), as arrays that cannot be written to."""
+    return _native.weights(_model(model), put_plugins(dict(options)))
 
 
 def bindings(model: Any, **options: Unpack[BuildOptions]) -> list[_native.Binding]:
@@ -85,9 +85,9 @@ def metadata(model: Any) -> _native.ModelMetadata:
     return _native.model_metadata(_model(model))
 
 
-def check(path: str | os.PathLike[str], **options: Unpack[BuildOptions]) -> list[_native.ModelProblem]:
-    """All that is wrong with a model's file; an empty list: it is sound and supported."""
-    return _native.check(path, put_plugins(dict(options)))
+def check(model: Any, **options: Unpack[BuildOptions]) -> list[_native.ModelProblem]:
+    """All that is wrong with a model (a path, bytes, an onnx.ModelProto); an empty list: it is sound and supported."""
+    return _native.check(_model(model), put_plugins(dict(options)))
 
 
 def inspect(plan: Any) -> _native.PlanInspection:

@@ -118,6 +118,29 @@ class Transformers(Layers):
         self.assertEqual(layer.cache_mode, trt.KVCacheMode.LINEAR)
         self.check(layer, wanted)
 
+    def test_a_cache_is_updated_where_it_lies(self):
+        n = self.network
+        cache, update, at = random(2, 3, 8, 4), random(2, 3, 2, 4), np.array([1, 5], np.int32)
+        tensors = self.input(cache, 'c'), self.input(update, 'u'), self.input(at, 'at')
+        result = n.add_kv_cache_update(*tensors, trt.KVCacheMode.LINEAR).get_output(0)
+        result.name = 'next'
+        n.mark_output(result)
+        engine = self.builder.build_engine_with_config(n, self.builder.create_builder_config())
+        if engine._on_gpu:
+            self.skipTest('addresses here are the host\'s: tensorrt_memory_gpu_test has a GPU\'s')
+        context, held, wanted = engine.create_execution_context(), cache.copy(), cache.copy()
+        for name, array in (('c', held), ('u', update), ('at', at), ('next', held)):   # as TensorRT wants it: one address for both
+            context.set_tensor_address(name, array.ctypes.data)
+        for places in ((1, 5), (3, 6)):
+            at[:] = places
+            for b in range(2):
+                wanted[b, :, places[b]:places[b] + 2] = update[b]
+            self.assertTrue(context.execute_async_v3(0), self.logger.errors)
+            np.testing.assert_array_equal(held, wanted)
+        at[1] = 7
+        self.assertFalse(context.execute_async_v3(0), 'two places do not fit behind 7 of 8')
+        np.testing.assert_array_equal(held, wanted, 'nothing is written then')
+
     def test_ragged_softmax(self):
         x, bounds = random(2, 3, 5), np.array([[[5], [3], [1]], [[2], [0], [4]]], np.int32)
         inside = np.arange(5) < bounds

@@ -92,6 +92,26 @@ class Memory(Case):
         gc.collect()
         self.assertEqual(allocator.live, {})
 
+    def test_a_cache_is_updated_where_it_lies(self):
+        network = self.builder.create_network()
+        tensors = [network.add_input(name, kind, shape) for name, kind, shape in
+                   (('c', trt.float32, (2, 3, 8, 4)), ('u', trt.float32, (2, 3, 2, 4)), ('at', trt.int32, (2,)))]
+        result = network.add_kv_cache_update(*tensors, trt.KVCacheMode.LINEAR).get_output(0)
+        result.name = 'next'
+        network.mark_output(result)
+        engine = self.builder.build_engine_with_config(network, self.builder.create_builder_config())
+        cache, update = torch.rand(2, 3, 8, 4, device='cuda'), torch.rand(2, 3, 2, 4, device='cuda')
+        at = torch.tensor([1, 5], dtype=torch.int32, device='cuda')
+        wanted = cache.clone()
+        for b, place in enumerate((1, 5)):
+            wanted[b, :, place:place + 2] = update[b]
+        context = engine.create_execution_context()
+        for name, tensor in (('c', cache), ('u', update), ('at', at), ('next', cache)):
+            context.set_tensor_address(name, tensor.data_ptr())
+        torch.cuda.synchronize()
+        self.assertTrue(context.execute_v2([t.data_ptr() for t in (cache, update, at, cache)]), self.logger.errors)
+        np.testing.assert_array_equal(cache.cpu().numpy(), wanted.cpu().numpy())
+
     def test_debug_tensors(self):
         class Listener(trt.IDebugListener):
             def process_debug_tensor(self, addr, location, type, shape, name, stream):

@@ -102,6 +102,11 @@ class Assertions(Layers):
         n.mark_output(y)
         engine = self.builder.build_engine_with_config(n, self.builder.create_builder_config())
         self.assertIsNotNone(engine, self.logger.errors)
+        self.near(engine._engine(ROWS), -ROWS)
+        self.refused(tenfold.Error, 'the assertion does not hold: too small', engine._engine, np.full_like(ROWS, -200))
+        self.near(engine._engine(ROWS), -ROWS)   # the next run is one of its own
+        if engine._on_gpu:
+            return   # addresses from here on are the host's
         context, given, got = engine.create_execution_context(), ROWS.copy(), np.empty_like(ROWS)
         context.set_tensor_address('x', given.ctypes.data), context.set_tensor_address('y', got.ctypes.data)
         self.assertTrue(context.execute_async_v3(0), self.logger.errors)

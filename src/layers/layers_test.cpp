@@ -132,6 +132,18 @@ TEST(Layers, AssertionsEndRuns) {
   EXPECT_EQ(context->run({ones({2})})[0].as_double(1), -1) << "the next run is one of its own";
 }
 
+TEST(Layers, AssertionsInBodiesAreRefused) {
+  const auto net = std::make_shared<Network>();
+  Layers layers(net);
+  const NetworkTensor start = net->input("x", DType::f32, {1});
+  const std::int32_t state = layers.add("recurrence", {{.tensor = start}}, {{"region", std::int64_t{0}}});
+  const std::int32_t positive =
+      layers.add("elementwise", {{.layer = state}, {.tensor = net->constant(Tensor(DType::f32, {1}))}}, {{"op", std::string("GREATER")}});
+  layers.add("assertion", {{.layer = positive}}, {}, "inside");
+  EXPECT_NE(message([&] { layers.settle(); }, ErrorKind::unsupported).find("layer 'inside' (assertion) lies in a loop or branch"),
+            std::string::npos);
+}
+
 TEST(Layers, AssertionsOfWhatIsKnownAreSettledAtOnce) {
   const auto net = std::make_shared<Network>();
   Layers layers(net);

@@ -34,6 +34,11 @@ class ICudaEngine(_engine_fixed.Fixed):
         self._open = [name for name in self._inputs if -1 in self._tensors[name].shape]
         self._on_gpu, self._profiles = engine.info.on_gpu, engine.info.profiles
 
+    def _raise_of_allocator(self) -> None:
+        """Behind a call that failed: what the caller's allocator has raised."""
+        if self._asking is not None:
+            self._asking.raised()
+
     @property
     def name(self) -> str: return self._engine.labels.get('network') or self._engine.info.model_name
     @property
@@ -136,8 +141,7 @@ class ICudaEngine(_engine_fixed.Fixed):
         try:
             return IExecutionContext(self, self._logger, config)
         except Error as error:
-            if self._asking is not None:
-                self._asking.raised()
+            self._raise_of_allocator()
             fail(self._logger, error)
             return None
 

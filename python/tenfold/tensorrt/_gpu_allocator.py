@@ -75,7 +75,7 @@ class _Pieces:
 
     def allocate(self, size: int, alignment: int, device: str) -> int | None:
         given = self._call(self._allocator.allocate_async, size, alignment, 0, 0)
-        return None if given is None else self._call(address_of, given, 'device memory')   # type: ignore[no-any-return]
+        return None if given is None else self._call(address_of, given, 'device memory')
 
     def release(self, address: int) -> None:
         self._call(self._allocator.deallocate_async, address, 0)

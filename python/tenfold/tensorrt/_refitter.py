@@ -117,6 +117,7 @@ class Refitter(Recording):
         try:
             self._engine._engine = self._engine._engine.refit(self._given)
         except Error as error:
+            self._engine._raise_of_allocator()
             fail(self._logger, error)
             return False
         self._given = {}

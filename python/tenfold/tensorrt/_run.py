@@ -87,6 +87,7 @@ class Run(Recording):
                 self._deliver(name)
         except Error as error:
             self._unbind()
+            self._engine._raise_of_allocator()
             fail(self._logger, error)
             return False
         return True

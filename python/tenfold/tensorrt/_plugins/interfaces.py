@@ -54,7 +54,7 @@ class IPluginV2(_Plugin):
     def supports_format(self, dtype: Any, format: Any) -> bool: return False
     def configure_with_format(self, input_shapes: Any, output_shapes: Any, dtype: Any, format: Any, max_batch_size: int) -> None: pass
     def get_output_shape(self, index: int, input_shapes: Any) -> Any: raise self._lacks('get_output_shape')
-    def get_workspace_size(self, max_batch_size: int) -> int: return 0
+    def get_workspace_size(self, *_: Any) -> int: return 0
 
     def execute_async(self, batch_size: int, inputs: Any, outputs: Any, workspace: Any, stream_handle: int) -> Any:
         raise self._lacks('execute_async')

@@ -55,7 +55,8 @@ Tactic cuda_tensor_scatter_elements() {
           .supports = supports,
           .configs = one_config,
           .open = open,
-          .run = OpenThreads::run_each};
+          .run = OpenThreads::run_each,
+          .may_alias = [](const Problem&, int in, int out) { return in == 0 && out == 0; }};  // an element reads its own alone
 }
 
 }  // namespace tenfold::backends
