@@ -44,14 +44,10 @@ void infer(InferCall& call) {
   }
 }
 
-std::vector<Value*> from_onnx(OnnxImport& call) {
-  return ops::add_control(call, ops::import_bodies(call, {"then_branch", "else_branch"}, {{}, {}}), {call.need(0)}, {});
-}
-
 }  // namespace
 
 OpDef op_if() {
-  return {.name = "If", .min_inputs = 1, .max_inputs = -1, .max_outputs = -1, .infer = infer, .from_onnx = {{"If", 1, from_onnx}}};
+  return {.name = "If", .min_inputs = 1, .max_inputs = -1, .max_outputs = -1, .infer = infer};
 }
 
 }  // namespace tenfold::ir

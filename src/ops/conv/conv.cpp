@@ -40,7 +40,7 @@ OpDef op_conv() {
       .optional_attributes = {"kernel_shape", "strides", "dilations", "pads"},
       .infer = infer,
       .reference = reference,
-      .from_onnx = {{"Conv", 1}},
+      .onnx_since = 1,
       .cases = {"f32[1,3,11,9] f32[8,3,3,3] f32[8] pads=[1,1,1,1]", "f32[2,16,14,14] f32[24,16,1,1]! f32[24]!",
                 "f32[1,3,17,15] f32[8,3,3,3]! pads=[0,1,2,1] strides=[2,2]", "f32[1,8,12,12] f32[8,1,3,3]! f32[8]! group=8 pads=[1,1,1,1]",
                 "f32[1,6,9,9] f32[9,2,3,3] group=3 dilations=[2,2] pads=[2,2,2,2]", "f32[2,4,20] f32[6,4,5] f32[6] strides=[3] pads=[2,1]",

@@ -133,7 +133,7 @@ OpDef op_conv_transpose() {
           .optional_attributes = {"kernel_shape", "strides", "dilations", "pads", "output_padding", "output_shape"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"ConvTranspose", 1}},
+          .onnx_since = 1,
           .cases = {"f32[1,3,5,4] f32[3,2,3,3] f32[2]", "f32[1,4,6,6] f32[4,5,4,4]! f32[5]! strides=[2,2] pads=[1,1,1,1]",
                     "f32[2,4,5,7] f32[4,3,3,3] group=2 strides=[3,2] output_padding=[2,1] pads=[0,1,1,0]",
                     "f32[1,2,7] f32[2,3,3] dilations=[2] strides=[2]", "f32[1,2,3,4] f32[2,2,3,3] strides=[3,3] output_shape=[10,14]",

@@ -80,7 +80,7 @@ OpDef op_deform_conv() {
           .optional_attributes = {"kernel_shape", "strides", "dilations", "pads", "auto_pad"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"DeformConv", 19}},
+          .onnx_since = 19,
           .cases = {"f32[1,2,5,6] f32[3,2,3,3] f32[1,18,5,6] f32[3] f32[1,9,5,6] pads=[1,1,1,1]",
                     "f32[2,4,5,5] f32[2,2,2,2] f32[2,16,2,2] group=2 offset_group=2 strides=[2,2]",
                     "f32[1,1,4,4] f32[1,1,2,2] f32[1,8,3,3] f32[1]"}};

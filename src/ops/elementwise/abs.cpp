@@ -6,7 +6,7 @@ namespace tenfold::ir {
 OpDef op_abs() {
   return pointwise({.name = "Abs",
                     .scalar = unary_body<Prim::abs, Operands::numbers>,
-                    .from_onnx = {{"Abs", 6}},
+                    .onnx_since = 6,
                     .cases = {"f32[2,3,5]", "f32[]", "f32[0,4]", "f16[7]", "f64[3,1]", "i64[9]", "i8[5]{-128,-1,0,1,127}", "u8[6]"}});
 }
 

@@ -6,7 +6,7 @@ namespace tenfold::ir {
 OpDef op_asinh() {
   return pointwise({.name = "Asinh",
                     .scalar = unary_body<Prim::asinh, Operands::floats>,
-                    .from_onnx = {{"Asinh", 9}},
+                    .onnx_since = 9,
                     .cases = {"f32[2,3,5](-9,9)", "f32[]", "f32[0,4]", "f16[7]", "f64[3,1]"}});
 }
 

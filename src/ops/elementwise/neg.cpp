@@ -6,7 +6,7 @@ namespace tenfold::ir {
 OpDef op_neg() {
   return pointwise({.name = "Neg",
                     .scalar = unary_body<Prim::neg, Operands::numbers>,
-                    .from_onnx = {{"Neg", 6}},
+                    .onnx_since = 6,
                     .cases = {"f32[2,3,5]", "f32[]", "f32[0,4]", "f16[7]", "i64[9]", "i32[2,1,3]"}});
 }
 

@@ -40,7 +40,7 @@ void reference(Call& call) {
 
 OpDef op_compress() {
   return {.name = "Compress", .min_inputs = 2, .max_inputs = 2, .attributes = {}, .optional_attributes = {"axis"}, .infer = infer,
-          .reference = reference, .movement = true, .from_onnx = {{"Compress", 9}},
+          .reference = reference, .movement = true, .onnx_since = 9,
           .cases = {"f32[3,2] bool[3]{0,1,1} axis=0", "f32[3,2] bool[2]{0,1} axis=-1", "f16[3,2] bool[5]{0,1,0,0,1}",
                     "f32[3] bool[3]{0,0,0} axis=0"}};
 }

@@ -35,7 +35,7 @@ void reference(Call& call) {
 
 OpDef op_gather_elements() {
   return {.name = "GatherElements", .min_inputs = 2, .max_inputs = 2, .attributes = {{"axis", 0}}, .infer = infer, .reference = reference,
-          .movement = true, .from_onnx = {{"GatherElements", 11}},
+          .movement = true, .onnx_since = 11,
           .cases = {"f32[3,3] i64[2,3]{1,2,0,2,0,-3}", "f32[2,2] i32[2,3]{0,-1,0,1,1,0} axis=1", "i8[4] i64[6](-4,3)"}};
 }
 

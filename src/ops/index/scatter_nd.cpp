@@ -49,7 +49,7 @@ OpDef op_scatter_nd() {
           .attributes = {{"reduction", "none"}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"ScatterND", 11}},
+          .onnx_since = 11,
           .cases = {"f32[8] i64[4,1]{4,3,1,7} f32[4]", "f32[4,4,2] i64[2,1]{0,-2} f32[2,4,2]",
                     "f32[4] i64[3,1]{1,1,2} f32[3] reduction=\"add\"", "i8[2,3] i64[2,2]{0,1,1,2} i8[2] reduction=\"max\"",
                     "f16[4] i64[2,1]{3,3} f16[2] reduction=\"mul\""}};

@@ -168,7 +168,7 @@ OpDef op_einsum() {
           .optional_attributes = {"equation"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"Einsum", 12}},
+          .onnx_since = 12,
           .cases = {"f32[2,3,4] f32[2,4,5] equation=\"bij,bjk->bik\"", "f32[3,4] equation=\"ij->ji\"", "f32[3,3] equation=\"ii\"",
                     "f32[2,3,4,4] equation=\"...ii->...i\"", "f32[5] f32[5] equation=\"i,i->\"",
                     "i32[2,3] i32[3] i32[2] equation=\"ij,j,i\"", "f32[2,1,3,4] f32[5,4,2] equation=\"...ij,...jk->...ik\""}};

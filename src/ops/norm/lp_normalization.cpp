@@ -32,7 +32,7 @@ OpDef op_lp_normalization() {
           .attributes = {{"axis", -1}, {"p", 2}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"LpNormalization", 1}},
+          .onnx_since = 1,
           .cases = {"f32[2,8,16]", "f32[4,7,5] axis=1 p=1", "f32[1,3]{0,0,0}"}};
 }
 

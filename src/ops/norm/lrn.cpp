@@ -37,7 +37,7 @@ OpDef op_lrn() {
           .optional_attributes = {"size"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"LRN", 1}},
+          .onnx_since = 1,
           .cases = {"f32[2,7,3,4] size=3 alpha=0.5", "f32[1,9,5,5] size=5 alpha=2.0 beta=0.5 bias=2.0", "f32[1,4,3] size=2 alpha=1.0"}};
 }
 

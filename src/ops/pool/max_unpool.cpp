@@ -56,7 +56,7 @@ OpDef op_max_unpool() {
           .optional_attributes = {"kernel_shape", "strides", "pads"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"MaxUnpool", 9}},
+          .onnx_since = 9,
           .cases = {"f32[1,1,2,2] i64[1,1,2,2]{5,7,13,15} kernel_shape=[2,2] strides=[2,2]",
                     "f32[1,1,2,2] i64[1,1,2,2]{5,7,13,15} i64[4]{1,1,5,5} kernel_shape=[2,2] strides=[2,2]",
                     "f32[1,2,3] i64[1,2,3]{0,2,5,6,9,10} kernel_shape=[2] strides=[2]"}};

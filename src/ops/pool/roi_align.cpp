@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "ops/dim_rules.h"
-#include "ops/onnx_node.h"
 #include "ops/real_access.h"
 
 namespace tenfold::ir {
@@ -116,13 +115,6 @@ void reference(Call& call) {
   ops::with_real(call.in[0].dtype, [&]<class T>(T) { run<T>(call); });
 }
 
-// Until opset 16 regions were not moved by half a pixel.
-std::vector<Value*> from_onnx_10(OnnxImport& call) {
-  Attributes attributes = call.attributes;
-  attributes.set("coordinate_transformation_mode", "output_half_pixel");
-  return call.add("RoiAlign", call.inputs, attributes);
-}
-
 }  // namespace
 
 OpDef op_roi_align() {
@@ -133,7 +125,6 @@ OpDef op_roi_align() {
                          {"sampling_ratio", 0}, {"spatial_scale", 1.0f}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"RoiAlign", 10, from_onnx_10}, {"RoiAlign", 16}},
           .cases = {"f32[2,3,9,8] f32[3,4]{0,0,6,6,1.5,2,9,7.5,-1,-2,20,4} i64[3]{0,1,1} output_height=3 output_width=2 sampling_ratio=2",
                     "f32[1,2,9,8] f32[2,4]{0,0,6,6,1.5,2,9,7.5} i64[2]{0,0} output_height=2 output_width=2 spatial_scale=0.5",
                     "f32[1,2,5,5] f32[2,4]{1,1,1,1,0,0,4,3} i64[2]{0,0} mode=\"max\" coordinate_transformation_mode=\"output_half_pixel\"",

@@ -32,11 +32,6 @@ void reference(Call& call) {
   }
 }
 
-std::vector<Value*> from_onnx(OnnxImport& call) {
-  ops::name_output_dtype(call.attributes);
-  return call.add("DequantizeLinear", call.inputs, call.attributes);
-}
-
 }  // namespace
 
 OpDef op_dequantize_linear() {
@@ -46,7 +41,6 @@ OpDef op_dequantize_linear() {
           .attributes = {{"axis", 1}, {"block_size", 0}, {"output_dtype", ""}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"DequantizeLinear", 10, from_onnx}, {"DequantizeLinear", 1, from_onnx, "com.microsoft"}},
           .cases = {"u8[2,3,5] f32[]{0.02} u8[]{7}", "i8[2,3,5] f32[3](0.01,0.05)! i8[3](-5,5)!", "i8[4,7] f32[7](0.01,0.05) axis=-1",
                     "i8[4,6] f32[4,2](0.01,0.05) i8[4,2] block_size=3 axis=1", "i32[9] f32[]{0.5}", "i4[9] f32[]{0.3} i4[]{1}",
                     "f8e4m3fn[9] f32[]{0.3}", "u8[2,9] f16[]{0.125} u8[]{3}"}};

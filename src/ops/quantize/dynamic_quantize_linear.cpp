@@ -33,7 +33,7 @@ OpDef op_dynamic_quantize_linear() {
           .max_outputs = 3,
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"DynamicQuantizeLinear", 11}},
+          .onnx_since = 11,
           .cases = {"f32[3,17](-2,5)", "f32[64](1,2)", "f32[5](-3,-1)", "f32[2]{0,0}"}};
 }
 

@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include "ops/onnx_dtype.h"
-
 namespace tenfold::ops {
 
 using ir::Dim;
@@ -55,11 +53,6 @@ ScaleIndex::ScaleIndex(const ir::Call& call)
   one_zero_ = call.in[2].size() == 1;
   require(one_zero_ || call.in[2].size() == count_, ErrorKind::invalid_argument, "the zero point has ", call.in[2].size(),
           " values, the scale ", count_);
-}
-
-void name_output_dtype(ir::Attributes& attributes) {
-  const std::int64_t number = attributes.integer("output_dtype", 0);
-  attributes.set("output_dtype", number == 0 ? std::string() : std::string(name(dtype_from_onnx(number))));
 }
 
 IntegerRange range_of(DType type) {

@@ -43,7 +43,6 @@ OpDef op_gru() {
           .optional_attributes = {"activations", "activation_alpha", "activation_beta", "clip", "hidden_size"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"GRU", 1, ops::recurrent_from_onnx}},
           .cases = {"f32[4,2,3] f32[1,15,3] f32[1,15,5] f32[1,30] outputs=2",
                     "f32[4,2,3] f32[2,15,3]! f32[2,15,5]! f32[2,30]! i32[2]{4,2} f32[2,2,5] direction=\"bidirectional\" outputs=2 "
                     "linear_before_reset=1",

@@ -44,7 +44,6 @@ OpDef op_lstm() {
       .optional_attributes = {"activations", "activation_alpha", "activation_beta", "clip", "hidden_size"},
       .infer = infer,
       .reference = reference,
-      .from_onnx = {{"LSTM", 1, ops::recurrent_from_onnx}},
       .cases = {"f32[4,2,3] f32[1,20,3] f32[1,20,5] f32[1,40] outputs=3",
                 "f32[4,2,3] f32[2,20,3]! f32[2,20,5]! f32[2,40]! i32[2]{4,2} f32[2,2,5] f32[2,2,5] direction=\"bidirectional\" outputs=3",
                 "f32[2,4,3] f32[1,20,3] f32[1,20,5] layout=1 direction=\"reverse\" clip=0.5",

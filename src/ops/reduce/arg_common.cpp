@@ -48,7 +48,7 @@ OpDef arg_reduction(std::string name, void (*reference)(Call&)) {
           .attributes = {{"axis", 0}, {"keepdims", 1}, {"select_last_index", 0}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{name, 1}},
+          .onnx_since = 1,
           .cases = {"f32[2,3,5] axis=1", "f32[4,7] axis=-1 keepdims=0", "f32[9]", "i64[3,8](0,2) axis=1",
                     "i64[3,8](0,2) axis=1 select_last_index=1", "f16[3,9] axis=1", "u8[5,2](0,3)", "f32[0,3] axis=1",
                     "f64[2,1,3] axis=1"},

@@ -1,4 +1,4 @@
-// Shape inference, import and the reference walk of every reduction.
+// Shape inference and the reference walk of every reduction.
 #include "ops/reduce/reduce_common.h"
 
 #include "base/element.h"
@@ -67,16 +67,6 @@ void infer(InferCall& call) {
   call.out(0, call.dtype(0), std::move(dims));
 }
 
-std::vector<Value*> from_axes_input(OnnxImport& node) {
-  Attributes attributes = node.attributes;
-  std::vector<Value*> operands{node.need(0)};
-  if (Value* axes = node.in(1)) {
-    if (auto known = known_integers(*axes)) attributes.set("axes", std::move(*known));
-    else operands.push_back(axes);
-  }
-  return node.add(node.op(), std::move(operands), std::move(attributes));
-}
-
 // Which dims this call reduces; tells the result's shape if it became known only now.
 std::vector<bool> settle_dims(Call& call) {
   const Shape& shape = call.in[0].shape;
@@ -131,14 +121,13 @@ void reduce(Call& call, const Reduction& reduction) {
   }
 }
 
-OpDef reduction(std::string name, void (*reference)(Call&), std::vector<std::string> cases, int axes_input) {
+OpDef reduction(std::string name, void (*reference)(Call&), std::vector<std::string> cases) {
   return {.name = name,
           .max_inputs = 2,
           .attributes = {{"keepdims", 1}, {"noop_with_empty_axes", 0}},
           .optional_attributes = {"axes"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{name, axes_input, from_axes_input}, {name, 1}},
           .cases = std::move(cases)};
 }
 

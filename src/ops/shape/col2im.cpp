@@ -78,7 +78,7 @@ OpDef op_col2im() {
           .optional_attributes = {"dilations", "pads", "strides"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"Col2Im", 18}},
+          .onnx_since = 18,
           .cases = {"f32[1,5,5] i64[2]{5,5} i64[2]{1,5}", "f32[2,8,4] i64[2]{3,3} i64[2]{2,2}",
                     "f32[1,4,9] i64[2]{5,5} i64[2]{2,2} strides=[2,2] pads=[0,0,1,1]"}};
 }

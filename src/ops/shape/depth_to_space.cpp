@@ -42,7 +42,7 @@ OpDef op_depth_to_space() {
           .infer = infer,
           .reference = reference,
           .movement = true,
-          .from_onnx = {{"DepthToSpace", 1}},
+          .onnx_since = 1,
           .cases = {"f32[1,8,2,3] blocksize=2", "f32[2,12,2,2] blocksize=2 mode=\"CRD\"", "i8[1,9,1,2] blocksize=3"}};
 }
 

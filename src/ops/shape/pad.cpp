@@ -5,7 +5,6 @@
 #include "ir/fault.h"
 #include "ops/dim_rules.h"
 #include "ops/index_map.h"
-#include "ops/onnx_node.h"
 
 namespace tenfold::ir {
 namespace {
@@ -115,18 +114,10 @@ void reference(Call& call) {
   copy(map_of(call.attributes().string("mode"), from.shape, before, after), from, to);
 }
 
-std::vector<Value*> from_2(OnnxImport& import) {
-  Value* data = import.need(0);
-  const Attributes& old = import.attributes;
-  return import.add("Pad", {data, import.ints(old.ints("pads")), import.scalar(data->dtype(), old.number("value", 0))},
-                    {{"mode", old.string("mode", "constant")}});
-}
-
 }  // namespace
 
 OpDef op_pad() {
   return {.name = "Pad", .min_inputs = 2, .max_inputs = 4, .attributes = {{"mode", "constant"}}, .infer = infer, .reference = reference,
-          .from_onnx = {{"Pad", 11}, {"Pad", 2, from_2}},
           .cases = {"f32[2,3] i64[4]{1,0,0,2}", "f32[2,3] i64[4]{0,1,2,0} f32[]{-1.5}", "f32[1,4] i64[4]{0,3,0,2} mode=\"reflect\"",
                     "f16[3,4] i64[4]{1,1,1,1} mode=\"edge\"", "f32[2,3] i64[2]{4,5} _ i64[1]{-1} mode=\"wrap\"",
                     "f32[4,5] i64[4]{-1,2,1,-2} f32[]{9}", "i4[3,3] i64[4]{1,0,1,0}", "bf16[2,17] i64[4]{1,0,0,2}"}};

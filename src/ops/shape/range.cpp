@@ -75,7 +75,7 @@ OpDef op_range() {
           .attributes = {},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"Range", 11}},
+          .onnx_since = 11,
           .cases = {"i64[]{0} i64[]{10} i64[]{3}", "i32[]{10} i32[]{4} i32[]{-2}", "f32[]{1} f32[]{5} f32[]{0.5}",
                     "i64[]{3} i64[]{3} i64[]{1}"}};
 }

@@ -34,7 +34,7 @@ void reference(Call& call) {
 
 OpDef op_space_to_depth() {
   return {.name = "SpaceToDepth", .attributes = {}, .optional_attributes = {"blocksize"}, .infer = infer, .reference = reference,
-          .movement = true, .from_onnx = {{"SpaceToDepth", 1}},
+          .movement = true, .onnx_since = 1,
           .cases = {"f32[1,2,4,6] blocksize=2", "f32[2,3,3,3] blocksize=3", "i8[1,1,2,2] blocksize=1"}};
 }
 

@@ -1,7 +1,6 @@
 // Split: pieces of a tensor along an axis, of the sizes in operand 1, or equal ones with a smaller last.
 #include "ops/dim_rules.h"
 #include "ops/index_map.h"
-#include "ops/onnx_node.h"
 
 namespace tenfold::ir {
 namespace {
@@ -94,15 +93,6 @@ void reference(Call& call) {
   }
 }
 
-std::vector<Value*> from_13(OnnxImport& import) {
-  return import.add("Split", import.inputs, {{"axis", import.attributes.integer("axis", 0)}}, import.outputs());
-}
-std::vector<Value*> from_1(OnnxImport& import) {
-  std::vector<Value*> operands{import.need(0)};
-  if (import.attributes.has("split")) operands.push_back(import.ints(import.attributes.ints("split")));
-  return import.add("Split", operands, {{"axis", import.attributes.integer("axis", 0)}}, import.outputs());
-}
-
 }  // namespace
 
 OpDef op_split() {
@@ -115,7 +105,6 @@ OpDef op_split() {
       .infer = infer,
       .reference = reference,
       .movement = true,
-      .from_onnx = {{"Split", 18}, {"Split", 13, from_13}, {"Split", 1, from_1}},
       .cases = {"f32[2,6] axis=1 outputs=3", "f32[2,7] axis=-1 num_outputs=3 outputs=3", "f16[5,2] i64[2]{4,1} outputs=2",
                 "i4[3,5] i64[2]{2,3} axis=1 outputs=2", "f32[4] i64[3]{0,3,1} outputs=3", "bf16[2,33,4] i64[2]{16,17} axis=1 outputs=2"}};
 }

@@ -30,7 +30,7 @@ void reference(Call& call) {
 
 OpDef op_trilu() {
   return {.name = "Trilu", .max_inputs = 2, .attributes = {{"upper", 1}}, .infer = infer, .reference = reference,
-          .from_onnx = {{"Trilu", 14}},
+          .onnx_since = 14,
           .cases = {"f32[4,5]", "f32[2,3,3] i64[]{1}", "i64[4,5] i64[]{-1} upper=0", "f16[3,4] i64[]{-10} upper=0", "bool[3,3] i64[]{10}"}};
 }
 
