@@ -21,7 +21,8 @@ TypeSet all_that(Belongs&& belongs) {
   return TypeSet(types);
 }
 
-bool is_unsigned(DType type) { return is_integer(type) && name(type).front() == 'u'; }
+bool is_whole(DType type) { return is_integer(type) && bits(type) >= 8; }
+bool is_unsigned(DType type) { return is_whole(type) && name(type).front() == 'u'; }
 
 struct Word {
   const char *word, *text;
@@ -35,9 +36,9 @@ const std::vector<Word>& words() {
       {"number", "numbers", all_that([](DType t) { return is_float(t) || is_integer(t); })},
       {"float", "floats", all_that([](DType t) { return is_float(t); })},
       {"real", "floats of 16 bits or more", all_that([](DType t) { return is_float(t) && bits(t) >= 16; })},
-      {"int", "integers", all_that([](DType t) { return is_integer(t); })},
-      {"uint", "unsigned integers", all_that([](DType t) { return is_unsigned(t); })},
-      {"sint", "signed integers", all_that([](DType t) { return is_integer(t) && !is_unsigned(t); })},
+      {"integer", "integers", all_that([](DType t) { return is_integer(t); })},
+      {"int", "integers of 8 bits or more", all_that([](DType t) { return is_whole(t); })},
+      {"uint", "unsigned integers of 8 bits or more", all_that([](DType t) { return is_unsigned(t); })},
   };
   return list;
 }

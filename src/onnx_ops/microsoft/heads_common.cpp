@@ -81,7 +81,8 @@ std::vector<Value*> attend_packed(OnnxImport& call, Value* packed, Value* mask, 
   require(sizes.size() == 3, ErrorKind::invalid_model, "qkv_hidden_sizes has ", sizes.size(), " values, 3 expected");
   std::int64_t rest = all;   // a sum could overflow
   for (std::int64_t size : sizes) {
-    require(size > 0 && size <= rest, ErrorKind::invalid_model, "qkv_hidden_sizes ", ir::text(Attribute(sizes)), " do not divide ", all, " columns");
+    require(size > 0 && size <= rest, ErrorKind::invalid_model, "qkv_hidden_sizes ", ir::text(Attribute(sizes)), " do not divide ", all,
+            " columns");
     rest -= size;
   }
   require(rest == 0, ErrorKind::invalid_model, "qkv_hidden_sizes ", ir::text(Attribute(sizes)), " leave ", rest, " of ", all, " columns");

@@ -24,6 +24,7 @@ Body scalar(const Node& node) {
 OpDef op_clip() {
   return pointwise({.name = "Clip",
                     .min_inputs = 1, .max_inputs = 3,
+                    .types = "T, T, T -> T; T: number",
                     .scalar = scalar,
                     .cases = {"f32[2,3,5] f32[]{-0.5} f32[]{0.5}", "f32[2,3,5] _ f32[]{0.25}", "f32[2,3,5] f32[]{0.0}", "f32[7]",
                               "f32[0,4] f32[]{0.0} f32[]{6.0}", "f32[7] f32[]{0.5} f32[]{-0.5}", "f16[7] f16[]{0.0} f16[]{6.0}",

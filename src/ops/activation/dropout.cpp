@@ -15,6 +15,7 @@ Body scalar(const Node& node) {
 OpDef op_dropout() {
   return pointwise({.name = "Dropout",
                     .max_outputs = 2,
+                    .types = "T -> T, bool; T: float",
                     .scalar = scalar,
                     .cases = {"f32[2,3,5] outputs=2", "f32[]", "f16[0,4] outputs=2"}});
 }

@@ -13,6 +13,7 @@ Body scalar(const Node& node) {
 
 OpDef op_elu() {
   return pointwise({.name = "Elu",
+                    .types = "T -> T; T: float",
                     .attributes = {{"alpha", 1.0f}},
                     .scalar = scalar,
                     .onnx_since = 6,

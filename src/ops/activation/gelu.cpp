@@ -21,6 +21,7 @@ Body scalar(const Node& node) {
 
 OpDef op_gelu() {
   return pointwise({.name = "Gelu",
+                    .types = "T -> T; T: float",
                     .attributes = {{"approximate", "none"}},
                     .scalar = scalar,
                     .onnx_since = 20,

@@ -14,6 +14,7 @@ Body scalar(const Node& node) {
 
 OpDef op_hard_sigmoid() {
   return pointwise({.name = "HardSigmoid",
+                    .types = "T -> T; T: float",
                     .attributes = {{"alpha", 0.2f}, {"beta", 0.5f}},
                     .scalar = scalar,
                     .onnx_since = 6,

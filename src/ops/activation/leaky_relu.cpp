@@ -13,6 +13,7 @@ Body scalar(const Node& node) {
 
 OpDef op_leaky_relu() {
   return pointwise({.name = "LeakyRelu",
+                    .types = "T -> T; T: float",
                     .attributes = {{"alpha", 0.01f}},
                     .scalar = scalar,
                     .onnx_since = 6,

@@ -16,6 +16,7 @@ Body scalar(const Node& node) {
 OpDef op_prelu() {
   return pointwise({.name = "PRelu",
                     .min_inputs = 2, .max_inputs = 2,
+                    .types = "T, T -> T; T: number",
                     .scalar = scalar,
                     .cases = {"f32[2,3,5] f32[3,1]", "f32[2,3,5] f32[]", "f32[2,3,5] f32[2,3,5]", "f32[0,4] f32[4]", "f16[7] f16[1]",
                               "f64[3,2] f64[2]", "i32[5] i32[5]"}});

@@ -14,6 +14,7 @@ Body scalar(const Node& node) {
 
 OpDef op_scaled_tanh() {
   return pointwise({.name = "ScaledTanh",
+                    .types = "T -> T; T: float",
                     .attributes = {{"alpha", 1.0f}, {"beta", 1.0f}},
                     .scalar = scalar,
                     .onnx_since = 1,

@@ -14,6 +14,7 @@ Body scalar(const Node& node) {
 
 OpDef op_selu() {
   return pointwise({.name = "Selu",
+                    .types = "T -> T; T: float",
                     .attributes = {{"alpha", 1.67326319217681884765625f}, {"gamma", 1.05070102214813232421875f}},
                     .scalar = scalar,
                     .onnx_since = 6,

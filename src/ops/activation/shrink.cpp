@@ -18,6 +18,7 @@ Body scalar(const Node& node) {
 
 OpDef op_shrink() {
   return pointwise({.name = "Shrink",
+                    .types = "T -> T; T: number",
                     .attributes = {{"bias", 0.0f}, {"lambd", 0.5f}},
                     .scalar = scalar,
                     .onnx_since = 9,

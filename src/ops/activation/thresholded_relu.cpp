@@ -13,6 +13,7 @@ Body scalar(const Node& node) {
 
 OpDef op_thresholded_relu() {
   return pointwise({.name = "ThresholdedRelu",
+                    .types = "T -> T; T: float",
                     .attributes = {{"alpha", 1.0f}},
                     .scalar = scalar,
                     .onnx_since = 1,

@@ -53,18 +53,13 @@ void infer(InferCall& call) {
     call.need(call.rank(kValidKeys) == 1 && !differ(call.dims(kValidKeys)[0], q.batch), "the numbers of valid keys are [",
               text(call.dims(kValidKeys)), "], expected one for each of ", q.batch.text(), " examples");
   }
-  require_sound(call.dtype(kQuery) == call.dtype(kKey), "queries are ", name(call.dtype(kQuery)), ", keys ", name(call.dtype(kKey)),
-                ", expected one type");
-  require_sound(call.has(kPastKey) == call.has(kPastValue), "a past key needs a past value");
+  call.sound(call.has(kPastKey) == call.has(kPastValue), "a past key needs a past value");
   const std::int64_t stage = call.attributes().integer("qk_matmul_output_mode");
-  require_sound(stage >= kRaw && stage <= kNormalised, "qk_matmul_output_mode is ", stage);
+  call.sound(stage >= kRaw && stage <= kNormalised, "qk_matmul_output_mode is ", stage);
   Dim keys = k.rows;
   if (call.has(kPastKey)) {
     call.need(call.rank(kPastKey) == 4 && call.rank(kPastValue) == 4, "past key and value have ranks ", call.rank(kPastKey), " and ",
               call.rank(kPastValue), ", expected 4");
-    require_sound(call.dtype(kPastKey) == call.dtype(kKey) && call.dtype(kPastValue) == call.dtype(kValue), "past key and value are ",
-                  name(call.dtype(kPastKey)), " and ", name(call.dtype(kPastValue)), ", the new ones ", name(call.dtype(kKey)), " and ",
-                  name(call.dtype(kValue)));
     const Dims &past = call.dims(kPastKey), &past_value = call.dims(kPastValue);
     call.need(!differ(past[0], q.batch) && !differ(past[1], k.heads) && !differ(past[3], k.size) && !differ(past[2], past_value[2]) &&
                   !differ(past_value[0], q.batch) && !differ(past_value[1], v.heads) && !differ(past_value[3], v.size),
@@ -243,6 +238,7 @@ OpDef op_attention() {
           .min_inputs = 3,
           .max_inputs = 7,
           .max_outputs = 4,
+          .types = "Q, Q, V, dense, Q, V, int -> Q, Q, V, Q; Q: float; V: float",
           .attributes = {{"is_causal", 0}, {"qk_matmul_output_mode", 0}, {"softcap", 0.0f}},
           .optional_attributes = {"kv_num_heads", "q_num_heads", "scale", "softmax_precision"},
           .infer = infer,

@@ -85,6 +85,7 @@ OpDef op_rotary_embedding() {
   return {.name = "RotaryEmbedding",
           .min_inputs = 3,
           .max_inputs = 4,
+          .types = "T, T, T, int -> T; T: float",
           .attributes = {{"interleaved", 0}, {"num_heads", 0}, {"rotary_embedding_dim", 0}},
           .infer = infer,
           .reference = reference,

@@ -62,8 +62,8 @@ ValueType lift(ir::InferCall& call, const Graph& body, ValueType type, const std
 }
 
 ValueType join(ir::InferCall& call, const ValueType& a, const ValueType& b, const std::string& stem) {
-  ir::require_sound(a.kind == b.kind && a.tensor.dtype == b.tensor.dtype, "a result is ", ir::text(a), " on one path and ", ir::text(b),
-                    " on another");
+  call.sound(a.kind == b.kind && a.tensor.dtype == b.tensor.dtype, "a result is ", ir::text(a), " on one path and ", ir::text(b),
+             " on another");
   ValueType type = a;
   type.ranked = a.ranked && b.ranked && a.tensor.dims.size() == b.tensor.dims.size();
   if (!type.ranked) type.tensor.dims.clear();

@@ -10,19 +10,19 @@ namespace {
 // Entry i of a list of axes, 0 where the list is left out.
 std::int64_t axis_of(InferCall& call, std::string_view name, std::size_t i, int rank) {
   const Ints axes = call.attributes().ints(name);
-  require_sound(axes.empty() || i < axes.size(), name, " has ", axes.size(), " values");
+  call.sound(axes.empty() || i < axes.size(), name, " has ", axes.size(), " values");
   return call.axis(axes.empty() ? 0 : axes[i], rank);
 }
 
 void infer(InferCall& call) {
   const Node& node = call.node();
-  require_sound(node.graphs.size() == 1, "Scan has ", node.graphs.size(), " bodies, expected one");
+  call.sound(node.graphs.size() == 1, "Scan has ", node.graphs.size(), " bodies, expected one");
   Graph& body = *node.graphs[0];
   const std::int64_t states = call.attributes().integer("num_states"), scanned = call.attributes().integer("num_scan_inputs");
-  require_sound(states >= 0 && scanned >= 1 && states <= call.inputs() && scanned <= call.inputs() - states && states <= call.outputs(),
-                "Scan has ", call.inputs(), " operands, ", states, " states and ", scanned, " scan inputs");
-  require_sound(static_cast<int>(body.outputs.size()) == call.outputs(), "the body has ", body.outputs.size(), " results, expected ",
-                call.outputs());
+  call.sound(states >= 0 && scanned >= 1 && states <= call.inputs() && scanned <= call.inputs() - states && states <= call.outputs(),
+             "Scan has ", call.inputs(), " operands, ", states, " states and ", scanned, " scan inputs");
+  call.sound(static_cast<int>(body.outputs.size()) == call.outputs(), "the body has ", body.outputs.size(), " results, expected ",
+             call.outputs());
   std::vector<ops::Formal> formal;
   for (int i = 0; i < states; ++i) formal.push_back({call.type(i)});
   Dim length = 0;
@@ -57,6 +57,7 @@ OpDef op_scan() {
           .min_inputs = 1,
           .max_inputs = -1,
           .max_outputs = -1,
+          .types = "*... -> *...",
           .attributes = {{"scan_input_axes", Ints{}},
                          {"scan_input_directions", Ints{}},
                          {"scan_output_axes", Ints{}},

@@ -20,6 +20,7 @@ OpDef op_sequence() {
   return {.name = "Sequence",
           .min_inputs = 0,
           .max_inputs = -1,
+          .types = "any... -> *",
           .infer = infer,
           .reference = reference};
 }

@@ -35,6 +35,7 @@ OpDef op_conv_integer() {
   return {.name = "ConvInteger",
           .min_inputs = 2,
           .max_inputs = 4,
+          .types = "X, W, X, W -> i32; X: i8|u8; W: i8|u8",
           .attributes = {{"auto_pad", "NOTSET"}, {"group", 1}},
           .optional_attributes = {"kernel_shape", "strides", "dilations", "pads"},
           .infer = infer,

@@ -17,6 +17,7 @@ Body scalar(const Node& node) {
 OpDef op_bit_shift() {
   return pointwise({.name = "BitShift",
                     .min_inputs = 2, .max_inputs = 2,
+                    .types = "T, T -> T; T: uint",
                     .optional_attributes = {"direction"},
                     .scalar = scalar,
                     .onnx_since = 11,

@@ -6,6 +6,7 @@ namespace tenfold::ir {
 OpDef op_greater_or_equal() {
   return pointwise({.name = "GreaterOrEqual",
                     .min_inputs = 2, .max_inputs = 2,
+                    .types = "T, T -> bool; T: number",
                     .scalar = binary_body<Prim::ge, Operands::numbers>,
                     .onnx_since = 12,
                     .cases = {"f32[2,3,5] f32[5]", "f32[3]{1,2,nan} f32[3]{1,1,nan}", "f32[] f32[7]", "f32[0,4] f32[4]",

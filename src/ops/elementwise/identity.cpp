@@ -25,6 +25,7 @@ void reference(Call& call) {
 
 OpDef op_identity() {
   return {.name = "Identity",
+          .types = "* -> *",
           .infer = infer,
           .reference = reference,
           .movement = true,

@@ -20,6 +20,7 @@ Body scalar(const Node& node) {
 
 OpDef op_is_inf() {
   return pointwise({.name = "IsInf",
+                    .types = "float -> bool",
                     .attributes = {{"detect_negative", 1}, {"detect_positive", 1}},
                     .scalar = scalar,
                     .onnx_since = 10,

@@ -15,6 +15,7 @@ Body scalar(const Node& node) {
 OpDef op_mod() {
   return pointwise({.name = "Mod",
                     .min_inputs = 2, .max_inputs = 2,
+                    .types = "T, T -> T; T: number",
                     .attributes = {{"fmod", 0}},
                     .scalar = scalar,
                     .onnx_since = 10,

@@ -16,6 +16,7 @@ Body scalar(const Node& node) {
 OpDef op_where() {
   return pointwise({.name = "Where",
                     .min_inputs = 3, .max_inputs = 3,
+                    .types = "bool, T, T -> T; T: dense",
                     .scalar = scalar,
                     .onnx_since = 9,
                     .cases = {"bool[2,3,5] f32[2,3,5] f32[2,3,5]", "bool[5] f32[2,3,5] f32[]", "bool[3,1] i64[1,4] i64[3,4]",

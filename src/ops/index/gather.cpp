@@ -34,7 +34,6 @@ void infer_contents(InferCall& call, int axis, const Dims& result) {
 }
 
 void infer(InferCall& call) {
-  require_sound(is_integer(call.dtype(1)), "indices are ", name(call.dtype(1)), ", integers expected");
   const Dims& data = call.dims(0);
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));
   Dims dims(data.begin(), data.begin() + axis);
@@ -58,6 +57,7 @@ OpDef op_gather() {
   return {.name = "Gather",
           .min_inputs = 2,
           .max_inputs = 2,
+          .types = "T, int -> T; T: any",
           .attributes = {{"axis", 0}},
           .infer = infer,
           .reference = reference,

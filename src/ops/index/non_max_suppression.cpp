@@ -88,6 +88,7 @@ OpDef op_non_max_suppression() {
   return {.name = "NonMaxSuppression",
           .min_inputs = 2,
           .max_inputs = 5,
+          .types = "float, float, int, float, float -> i64",
           .attributes = {{"center_point_box", 0}},
           .infer = infer,
           .reference = reference,

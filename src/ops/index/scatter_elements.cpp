@@ -8,8 +8,6 @@ namespace {
 void infer(InferCall& call) {
   ops::reduction_of(call.attributes());
   call.axis(call.attributes().integer("axis"), call.rank(0));
-  require_sound(is_integer(call.dtype(1)), "indices are ", name(call.dtype(1)), ", integers expected");
-  require_sound(call.dtype(2) == call.dtype(0), "updates are ", name(call.dtype(2)), ", data is ", name(call.dtype(0)));
   call.need(call.rank(1) == call.rank(0) && call.rank(2) == call.rank(0), "data, indices and updates have ranks ", call.rank(0), ", ",
             call.rank(1), " and ", call.rank(2), ", which have to be equal");
   call.out(0, call.dtype(0), call.dims(0));
@@ -40,6 +38,7 @@ OpDef op_scatter_elements() {
   return {.name = "ScatterElements",
           .min_inputs = 3,
           .max_inputs = 3,
+          .types = "T, int, T -> T; T: any",
           .attributes = {{"axis", 0}, {"reduction", "none"}},
           .infer = infer,
           .reference = reference,

@@ -9,10 +9,8 @@ namespace {
 void infer(InferCall& call) {
   const Dims &data = call.dims(0), &indices = call.dims(1);
   ops::reduction_of(call.attributes());
-  require_sound(call.dtype(1) == DType::i64 || call.dtype(1) == DType::i32, "indices are ", name(call.dtype(1)), ", i64 expected");
-  require_sound(call.dtype(2) == call.dtype(0), "updates are ", name(call.dtype(2)), ", data is ", name(call.dtype(0)));
   call.need(!data.empty() && !indices.empty(), "data and indices need at least one dim");
-  require(indices.back().is_constant(), ErrorKind::unsupported, "the last dim of the indices is ", indices.back().text());
+  call.supported(indices.back().is_constant(), "the last dim of the indices is ", indices.back().text());
   const std::int64_t depth = indices.back().constant();
   call.need(depth >= 1 && depth <= call.rank(0), "indices name ", depth, " dims, 1 to ", call.rank(0), " expected");
   const std::int64_t rank = call.rank(1) - 1 + call.rank(0) - depth;
@@ -46,6 +44,7 @@ OpDef op_scatter_nd() {
   return {.name = "ScatterND",
           .min_inputs = 3,
           .max_inputs = 3,
+          .types = "T, i32|i64, T -> T; T: any",
           .attributes = {{"reduction", "none"}},
           .infer = infer,
           .reference = reference,

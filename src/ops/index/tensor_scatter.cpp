@@ -8,9 +8,8 @@ namespace {
 
 void infer(InferCall& call) {
   const std::string& mode = call.attributes().string("mode");
-  require_sound(mode == "linear" || mode == "circular", "unknown mode '", mode, "'");
+  call.sound(mode == "linear" || mode == "circular", "unknown mode '", mode, "'");
   call.need(call.rank(0) == call.rank(1) && call.rank(0) >= 2, "cache and update have ranks ", call.rank(0), " and ", call.rank(1));
-  require_sound(call.dtype(0) == call.dtype(1), "cache is ", name(call.dtype(0)), ", update is ", name(call.dtype(1)));
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));
   call.need(axis != 0, "axis 0 is the batch");
   for (int d = 0; d < call.rank(0); ++d)
@@ -47,6 +46,7 @@ OpDef op_tensor_scatter() {
       .name = "TensorScatter",
       .min_inputs = 2,
       .max_inputs = 3,
+      .types = "T, T, int -> T; T: any",
       .attributes = {{"axis", -2}, {"mode", "linear"}},
       .infer = infer,
       .reference = reference,

@@ -94,6 +94,7 @@ void reference(Call& call) {
 OpDef op_unique() {
   return {.name = "Unique",
           .max_outputs = 4,
+          .types = "T -> T, i64, i64, i64; T: any",
           .attributes = {{"sorted", 1}},
           .optional_attributes = {"axis"},
           .infer = infer,

@@ -52,6 +52,7 @@ OpDef op_gemm() {
   return {.name = "Gemm",
           .min_inputs = 2,
           .max_inputs = 3,
+          .types = "T, T, T -> T; T: number",
           .attributes = {{"alpha", 1.0f}, {"beta", 1.0f}, {"transA", 0}, {"transB", 0}},
           .infer = infer,
           .reference = reference,

@@ -7,7 +7,6 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  require_sound(call.dtype(0) == call.dtype(1), "operands are ", name(call.dtype(0)), " and ", name(call.dtype(1)), ", expected one type");
   call.out(0, call.dtype(0), ops::matmul_dims(call, call.dims(0), call.dims(1)));
 }
 
@@ -42,6 +41,7 @@ OpDef op_matmul() {
   return {.name = "MatMul",
           .min_inputs = 2,
           .max_inputs = 2,
+          .types = "T, T -> T; T: float|int",
           .infer = infer,
           .reference = reference,
           .onnx_since = 1,

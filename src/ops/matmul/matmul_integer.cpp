@@ -7,10 +7,6 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  for (int i = 0; i < 2; ++i) {
-    require_sound(call.dtype(i) == DType::i8 || call.dtype(i) == DType::u8, "operand ", i, " is ", name(call.dtype(i)),
-                  ", expected i8 or u8");
-  }
   call.out(0, DType::i32, ops::matmul_dims(call, call.dims(0), call.dims(1)));
 }
 
@@ -68,6 +64,7 @@ OpDef op_matmul_integer() {
   return {.name = "MatMulInteger",
           .min_inputs = 2,
           .max_inputs = 4,
+          .types = "A, B, A, B -> i32; A: i8|u8; B: i8|u8",
           .infer = infer,
           .reference = reference,
           .onnx_since = 10,

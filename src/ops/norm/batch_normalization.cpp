@@ -11,7 +11,7 @@ void infer(InferCall& call) {
     for (int i = 1; i < 5; ++i) ops::need_per_channel(call, i, names[i]);
   }
   const bool training = call.attributes().integer("training_mode") != 0;
-  require_sound(call.outputs() == 1 || training, "running statistics are results of training mode only");
+  call.sound(call.outputs() == 1 || training, "running statistics are results of training mode only");
   call.out(0, call.dtype(0), call.dims(0));
   call.out(1, call.dtype(3), call.dims(3));
   call.out(2, call.dtype(4), call.dims(4));
@@ -66,6 +66,7 @@ OpDef op_batch_normalization() {
           .min_inputs = 5,
           .max_inputs = 5,
           .max_outputs = 3,
+          .types = "T, S, S, V, V -> T, V, V; T: float; S: float; V: float",
           .attributes = {{"epsilon", 1e-5f}, {"momentum", 0.9f}, {"training_mode", 0}},
           .infer = infer,
           .reference = reference,

@@ -23,6 +23,7 @@ OpDef op_group_normalization() {
   return {.name = "GroupNormalization",
           .min_inputs = 3,
           .max_inputs = 3,
+          .types = "T, T, T -> T; T: float",
           .attributes = {{"epsilon", 1e-5f}, {"stash_type", 1}},
           .optional_attributes = {"num_groups"},
           .infer = infer,

@@ -18,6 +18,7 @@ void reference(Call& call) {
 
 OpDef op_hardmax() {
   return {.name = "Hardmax",
+          .types = "T -> T; T: float",
           .attributes = {{"axis", -1}},
           .infer = ops::infer_along_axis,
           .reference = reference,

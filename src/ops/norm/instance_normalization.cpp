@@ -19,6 +19,7 @@ OpDef op_instance_normalization() {
   return {.name = "InstanceNormalization",
           .min_inputs = 3,
           .max_inputs = 3,
+          .types = "T, T, T -> T; T: float",
           .attributes = {{"epsilon", 1e-5f}},
           .infer = infer,
           .reference = reference,

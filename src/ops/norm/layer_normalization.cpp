@@ -5,7 +5,6 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  require_sound(is_float(call.dtype(0)), "it normalises floats, not ", name(call.dtype(0)));
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));
   const Dims tail(call.dims(0).begin() + axis, call.dims(0).end());
   for (int i = 1; i < 3; ++i)
@@ -52,6 +51,7 @@ OpDef op_layer_normalization() {
           .min_inputs = 2,
           .max_inputs = 3,
           .max_outputs = 3,
+          .types = "T, float, float -> T, f32|f64, f32|f64; T: float",
           .attributes = {{"axis", -1}, {"epsilon", 1e-5f}, {"stash_type", 1}},
           .infer = infer,
           .reference = reference,

@@ -20,6 +20,7 @@ void reference(Call& call) {
 
 OpDef op_log_softmax() {
   return {.name = "LogSoftmax",
+          .types = "T -> T; T: float",
           .attributes = {{"axis", -1}},
           .infer = ops::infer_along_axis,
           .reference = reference,

@@ -48,6 +48,7 @@ void reference(Call& call) {
 
 OpDef op_mean_variance_normalization() {
   return {.name = "MeanVarianceNormalization",
+          .types = "T -> T; T: float",
           .attributes = {{"axes", Ints{0, 2, 3}}},
           .infer = infer,
           .reference = reference,

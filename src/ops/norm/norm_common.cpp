@@ -39,15 +39,16 @@ void need_per_channel(ir::InferCall& call, int i, const char* what) {
             channels.text(), " channels");
 }
 
-void expect_broadcast(const ir::Dims& parameter, const ir::Dims& wanted) {
+void expect_broadcast(const Dims& parameter, const Dims& wanted) {
   std::size_t lead = 0;   // dims of 1 in front mean nothing
-  while (parameter.size() - lead > wanted.size() && parameter[lead] == ir::Dim(1)) ++lead;
+  while (parameter.size() - lead > wanted.size() && parameter[lead] == Dim(1)) ++lead;
   bool fits = parameter.size() - lead <= wanted.size();
   for (std::size_t back = 1; fits && back <= parameter.size() - lead; ++back) {
-    const ir::Dim own = parameter[parameter.size() - back], asked = wanted[wanted.size() - back];
-    fits = own == ir::Dim(1) || own == asked || !own.is_constant() || !asked.is_constant();
+    const Dim own = parameter[parameter.size() - back], asked = wanted[wanted.size() - back];
+    fits = own == Dim(1) || own == asked || !own.is_constant() || !asked.is_constant();
   }
-  require(fits, ErrorKind::invalid_model, "a parameter of shape [", ir::text(parameter), "] does not broadcast to [", ir::text(wanted), "]");
+  require(fits, ErrorKind::invalid_model, "a parameter of shape [", ir::text(parameter), "] does not broadcast to [", ir::text(wanted),
+          "]");
 }
 
 Dims statistics_dims(ir::InferCall& call, int axis) {

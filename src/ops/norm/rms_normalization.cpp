@@ -40,6 +40,7 @@ OpDef op_rms_normalization() {
   return {.name = "RMSNormalization",
           .min_inputs = 2,
           .max_inputs = 2,
+          .types = "T, float -> T; T: float",
           .attributes = {{"axis", -1}, {"epsilon", 1e-5f}, {"stash_type", 1}},
           .infer = infer,
           .reference = reference,

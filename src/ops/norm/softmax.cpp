@@ -22,6 +22,7 @@ void reference(Call& call) {
 OpDef op_softmax() {
   return {
       .name = "Softmax",
+      .types = "T -> T; T: float",
       .attributes = {{"axis", -1}},
       .infer = ops::infer_along_axis,
       .reference = reference,

@@ -38,6 +38,7 @@ void reference(Call& call) {
 
 OpDef op_average_pool() {
   return {.name = "AveragePool",
+          .types = "T -> T; T: float",
           .attributes = {{"auto_pad", "NOTSET"}, {"ceil_mode", 0}, {"count_include_pad", 0}},
           .optional_attributes = {"kernel_shape", "strides", "dilations", "pads"},
           .infer = infer,

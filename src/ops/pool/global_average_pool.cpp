@@ -18,6 +18,7 @@ void reference(Call& call) {
 
 OpDef op_global_average_pool() {
   return {.name = "GlobalAveragePool",
+          .types = "T -> T; T: float",
           .infer = infer,
           .reference = reference,
           .onnx_since = 1,

@@ -7,7 +7,7 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  require_sound(call.attributes().integer("p") > 0, "p is ", call.attributes().integer("p"), ", expected a positive number");
+  call.sound(call.attributes().integer("p") > 0, "p is ", call.attributes().integer("p"), ", expected a positive number");
   call.out(0, call.dtype(0), ops::infer_global_pool(call));
 }
 
@@ -24,6 +24,7 @@ void reference(Call& call) {
 
 OpDef op_global_lp_pool() {
   return {.name = "GlobalLpPool",
+          .types = "T -> T; T: float",
           .attributes = {{"p", 2}},
           .infer = infer,
           .reference = reference,

@@ -17,6 +17,7 @@ void reference(Call& call) {
 
 OpDef op_global_max_pool() {
   return {.name = "GlobalMaxPool",
+          .types = "T -> T; T: number",
           .infer = infer,
           .reference = reference,
           .onnx_since = 1,

@@ -7,7 +7,7 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  require_sound(call.attributes().integer("p") > 0, "p is ", call.attributes().integer("p"), ", expected a positive number");
+  call.sound(call.attributes().integer("p") > 0, "p is ", call.attributes().integer("p"), ", expected a positive number");
   call.out(0, call.dtype(0), ops::infer_pool(call));
 }
 
@@ -30,6 +30,7 @@ void reference(Call& call) {
 
 OpDef op_lp_pool() {
   return {.name = "LpPool",
+          .types = "T -> T; T: float",
           .attributes = {{"auto_pad", "NOTSET"}, {"ceil_mode", 0}, {"p", 2}},
           .optional_attributes = {"kernel_shape", "strides", "dilations", "pads"},
           .infer = infer,

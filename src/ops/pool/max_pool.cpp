@@ -49,6 +49,7 @@ void reference(Call& call) {
 OpDef op_max_pool() {
   return {.name = "MaxPool",
           .max_outputs = 2,
+          .types = "T -> T, i64; T: number",
           .attributes = {{"auto_pad", "NOTSET"}, {"ceil_mode", 0}, {"storage_order", 0}},
           .optional_attributes = {"kernel_shape", "strides", "dilations", "pads"},
           .infer = infer,

@@ -53,6 +53,7 @@ OpDef op_max_unpool() {
   return {.name = "MaxUnpool",
           .min_inputs = 2,
           .max_inputs = 3,
+          .types = "T, int, int -> T; T: number",
           .optional_attributes = {"kernel_shape", "strides", "pads"},
           .infer = infer,
           .reference = reference,

@@ -14,15 +14,13 @@ constexpr std::int64_t kMostOfBin = 4096, kMostOfRegion = std::int64_t{1} << 22;
 void infer(InferCall& call) {
   const Attributes& a = call.attributes();
   const std::string &mode = a.string("mode"), &coordinates = a.string("coordinate_transformation_mode");
-  require_sound(mode == "avg" || mode == "max", "mode is '", mode, "', avg or max expected");
-  require_sound(coordinates == "half_pixel" || coordinates == "output_half_pixel", "coordinate_transformation_mode is '", coordinates,
-                "', half_pixel or output_half_pixel expected");
-  require_sound(a.integer("output_height") > 0 && a.integer("output_width") > 0 && a.integer("sampling_ratio") >= 0 &&
-                    a.integer("sampling_ratio") <= kMostOfBin,
-                "output_height is ", a.integer("output_height"), ", output_width ", a.integer("output_width"), ", sampling_ratio ",
-                a.integer("sampling_ratio"), ": positive extents and a ratio of 0 to ", kMostOfBin, " expected");
-  require_sound(is_float(call.dtype(0)) && is_float(call.dtype(1)) && is_integer(call.dtype(2)), "images, regions and their images hold ",
-                name(call.dtype(0)), ", ", name(call.dtype(1)), " and ", name(call.dtype(2)), ", expected floats, floats and integers");
+  call.sound(mode == "avg" || mode == "max", "mode is '", mode, "', avg or max expected");
+  call.sound(coordinates == "half_pixel" || coordinates == "output_half_pixel", "coordinate_transformation_mode is '", coordinates,
+             "', half_pixel or output_half_pixel expected");
+  call.sound(a.integer("output_height") > 0 && a.integer("output_width") > 0 && a.integer("sampling_ratio") >= 0 &&
+                 a.integer("sampling_ratio") <= kMostOfBin,
+             "output_height is ", a.integer("output_height"), ", output_width ", a.integer("output_width"), ", sampling_ratio ",
+             a.integer("sampling_ratio"), ": positive extents and a ratio of 0 to ", kMostOfBin, " expected");
   call.need(call.rank(0) == 4 && call.rank(1) == 2 && call.rank(2) == 1, "images, regions and their images have the ranks ", call.rank(0),
             ", ", call.rank(1), " and ", call.rank(2), ", expected 4, 2 and 1");
   call.need(!call.dims(1)[1].is_constant() || call.dims(1)[1] == Dim(4), "regions have ", call.dims(1)[1].text(),
@@ -121,6 +119,7 @@ OpDef op_roi_align() {
   return {.name = "RoiAlign",
           .min_inputs = 3,
           .max_inputs = 3,
+          .types = "T, float, int -> T; T: float",
           .attributes = {{"coordinate_transformation_mode", "half_pixel"}, {"mode", "avg"}, {"output_height", 1}, {"output_width", 1},
                          {"sampling_ratio", 0}, {"spatial_scale", 1.0f}},
           .infer = infer,

@@ -31,6 +31,7 @@ OpDef op_dynamic_quantize_linear() {
   return {.name = "DynamicQuantizeLinear",
           .min_outputs = 3,
           .max_outputs = 3,
+          .types = "T -> u8, T, u8; T: float",
           .infer = infer,
           .reference = reference,
           .onnx_since = 11,

@@ -21,7 +21,7 @@ std::int64_t axis_of(const ir::Call& call) {
 void check_scales(ir::InferCall& call) {
   const Dims &x = call.dims(0), &scale = call.dims(1);
   const std::int64_t block = call.attributes().integer("block_size");
-  ir::require_sound(block >= 0, "block_size is ", block);
+  call.sound(block >= 0, "block_size is ", block);
   if (call.has(2)) {
     call.need(call.rank(2) <= call.rank(1) || call.dims(2) == Dims{Dim(1)}, "the zero point has rank ", call.rank(2), ", the scale ",
               call.rank(1));

@@ -12,14 +12,14 @@ void infer(InferCall& call) {
   DType type = DType::u8;
   if (!asked.empty()) {
     const auto named = dtype_from_name(asked);
-    require_sound(named.has_value(), "output_dtype is \"", asked, "\"");
+    call.sound(named.has_value(), "output_dtype is \"", asked, "\"");
     type = *named;
   }
   if (call.has(2)) {
-    require_sound(asked.empty() || call.dtype(2) == type, "the zero point is ", name(call.dtype(2)), ", but output_dtype is ", asked);
+    call.sound(asked.empty() || call.dtype(2) == type, "the zero point is ", name(call.dtype(2)), ", but output_dtype is ", asked);
     type = call.dtype(2);
   }
-  require_sound((is_integer(type) && bits(type) <= 32) || (is_float(type) && bits(type) <= 8), "cannot quantise to ", name(type));
+  call.sound((is_integer(type) && bits(type) <= 32) || (is_float(type) && bits(type) <= 8), "cannot quantise to ", name(type));
   call.out(0, type, call.dims(0));
 }
 
@@ -60,6 +60,7 @@ OpDef op_quantize_linear() {
   return {.name = "QuantizeLinear",
           .min_inputs = 2,
           .max_inputs = 3,
+          .types = "number, float, number -> number",
           .attributes = {{"axis", 1}, {"block_size", 0}, {"output_dtype", ""}, {"saturate", 1}},
           .infer = infer,
           .reference = reference,

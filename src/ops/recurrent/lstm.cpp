@@ -40,6 +40,7 @@ OpDef op_lstm() {
       .min_inputs = 3,
       .max_inputs = 8,
       .max_outputs = 3,
+      .types = "T, T, T, T, int, T, T, T -> T, T, T; T: float",
       .attributes = {{"direction", "forward"}, {"layout", 0}, {"input_forget", 0}},
       .optional_attributes = {"activations", "activation_alpha", "activation_beta", "clip", "hidden_size"},
       .infer = infer,

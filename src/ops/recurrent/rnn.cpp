@@ -27,6 +27,7 @@ OpDef op_rnn() {
           .min_inputs = 3,
           .max_inputs = 6,
           .max_outputs = 2,
+          .types = "T, T, T, T, int, T -> T, T; T: float",
           .attributes = {{"direction", "forward"}, {"layout", 0}},
           .optional_attributes = {"activations", "activation_alpha", "activation_beta", "clip", "hidden_size"},
           .infer = infer,

@@ -35,8 +35,7 @@ std::vector<bool> reduced_dims(const Ints& axes, const Attributes& attributes, i
 // Of the axes only their number is known: any dim may be reduced.
 void infer_any_axes(InferCall& call, bool keep) {
   const Dim count = call.rank(1) == 1 ? call.dims(1)[0] : Dim(1);
-  require(count.is_constant() || keep, ErrorKind::unsupported,
-          "the number of axes is not known when building, and with it the result's rank");
+  call.supported(count.is_constant() || keep, "the number of axes is not known when building, and with it the result's rank");
   Dim longest = 1;
   for (const Dim& d : call.dims(0)) longest = max(longest, d);
   const std::int64_t rank = keep ? call.rank(0) : count.constant() == 0 ? 0 : call.rank(0) - count.constant();
@@ -49,11 +48,9 @@ void infer_any_axes(InferCall& call, bool keep) {
 }
 
 void infer(InferCall& call) {
-  require_sound(call.dtype(0) != DType::string, "strings cannot be reduced");
   const bool keep = call.attributes().integer("keepdims") != 0;
   Ints axes = call.attributes().ints("axes", {});
   if (call.has(1)) {
-    require_sound(is_integer(call.dtype(1)), "axes are ", name(call.dtype(1)), ", integers expected");
     const auto known = known_integers(*call.node().in(1));
     if (!known) return infer_any_axes(call, keep);
     axes = *known;
@@ -124,6 +121,7 @@ void reduce(Call& call, const Reduction& reduction) {
 OpDef reduction(std::string name, void (*reference)(Call&), std::vector<std::string> cases) {
   return {.name = name,
           .max_inputs = 2,
+          .types = "T, int -> T; T: dense",
           .attributes = {{"keepdims", 1}, {"noop_with_empty_axes", 0}},
           .optional_attributes = {"axes"},
           .infer = infer,

@@ -10,10 +10,9 @@ namespace {
 
 void infer(InferCall& call) {
   const std::string &mode = call.attributes().string("mode"), &padding = call.attributes().string("padding_mode");
-  require_sound(mode == "linear" || mode == "nearest" || mode == "cubic", "mode is '", mode, "', linear, nearest or cubic expected");
-  require_sound(padding == "zeros" || padding == "border" || padding == "reflection", "padding_mode is '", padding,
-                "', zeros, border or reflection expected");
-  require_sound(is_float(call.dtype(1)), "the grid holds ", name(call.dtype(1)), ", floats expected");
+  call.sound(mode == "linear" || mode == "nearest" || mode == "cubic", "mode is '", mode, "', linear, nearest or cubic expected");
+  call.sound(padding == "zeros" || padding == "border" || padding == "reflection", "padding_mode is '", padding,
+             "', zeros, border or reflection expected");
   const int rank = call.rank(0);
   call.need(rank >= 3 && call.rank(1) == rank, "data and grid have the ranks ", rank, " and ", call.rank(1),
             ", the same from 3 on expected");
@@ -71,6 +70,7 @@ OpDef op_grid_sample() {
   return {.name = "GridSample",
           .min_inputs = 2,
           .max_inputs = 2,
+          .types = "T, float -> T; T: dense",
           .attributes = {{"mode", "linear"}, {"padding_mode", "zeros"}, {"align_corners", 0}},
           .infer = infer,
           .reference = reference,

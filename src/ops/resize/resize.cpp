@@ -78,12 +78,10 @@ void infer(InferCall& call) {
   ops::expect_resize_modes(call.attributes());
   Dims dims = call.dims(0);
   const std::vector<std::size_t> axes = axes_of(call.attributes(), dims.size());
-  require_sound(!call.has(3) || is_integer(call.dtype(3)), "sizes are integers");
-  require_sound(!call.has(2) || is_float(call.dtype(2)), "scales are floats");
   if (call.has(3)) {
     dims = sized(call, dims, axes);
   } else {
-    require_sound(call.has(2), "a Resize needs scales or sizes");
+    call.sound(call.has(2), "a Resize needs scales or sizes");
     dims = scaled(call, dims, axes);
   }
   for (const Dim& dim : dims) call.need(!dim.is_constant() || dim.constant() >= 0, "a Resize to the extent ", dim.text());
@@ -160,6 +158,7 @@ OpDef op_resize() {
       .name = "Resize",
       .min_inputs = 3,
       .max_inputs = 4,
+      .types = "T, float, float, int -> T; T: dense",
       .attributes = {{"antialias", 0},
                      {"coordinate_transformation_mode", "half_pixel"},
                      {"cubic_coeff_a", -0.75f},

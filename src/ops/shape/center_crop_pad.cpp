@@ -55,6 +55,7 @@ OpDef op_center_crop_pad() {
   return {.name = "CenterCropPad",
           .min_inputs = 2,
           .max_inputs = 2,
+          .types = "T, int -> T; T: dense",
           .optional_attributes = {"axes"},
           .infer = infer,
           .reference = reference,

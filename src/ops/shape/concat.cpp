@@ -41,7 +41,6 @@ void infer(InferCall& call) {
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));
   for (int i = 1; i < call.inputs(); ++i) {
     call.need(call.rank(i) == call.rank(0), "input ", i, " has rank ", call.rank(i), ", input 0 has ", call.rank(0));
-    require_sound(call.dtype(i) == call.dtype(0), "input ", i, " is ", name(call.dtype(i)), ", input 0 is ", name(call.dtype(0)));
     for (std::size_t d = 0; d < dims.size(); ++d) {
       const Dim extent = call.dims(i)[d];
       dims[d] = static_cast<int>(d) == axis ? dims[d] + extent : ops::same_extent(call, dims[d], extent, "extents beside the axis");
@@ -66,6 +65,7 @@ void reference(Call& call) {
 OpDef op_concat() {
   return {.name = "Concat",
           .max_inputs = -1,
+          .types = "T... -> T; T: any",
           .optional_attributes = {"axis"},
           .infer = infer,
           .reference = reference,

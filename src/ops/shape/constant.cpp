@@ -23,7 +23,13 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_constant() {
-  return {.name = "Constant", .min_inputs = 0, .max_inputs = 0, .optional_attributes = {"value"}, .infer = infer, .reference = reference,
+  return {.name = "Constant",
+          .min_inputs = 0,
+          .max_inputs = 0,
+          .types = "-> *",
+          .optional_attributes = {"value"},
+          .infer = infer,
+          .reference = reference,
           .cases = {"value=f32[2]{1,2}", "value=i64[3]{1,-1,4}", "value=bool[]{1}"}};
 }
 

@@ -8,7 +8,7 @@ namespace {
 void infer(InferCall& call) {
   call.need(call.rank(0) == 2, "the input has rank ", call.rank(0), ", 2 expected");
   const auto type = dtype_from_name(call.attributes().string("dtype", name(call.dtype(0))));
-  require_sound(type && *type != DType::string, "dtype '", call.attributes().string("dtype", ""), "' is not a numeric type");
+  call.sound(type && *type != DType::string, "dtype '", call.attributes().string("dtype", ""), "' is not a numeric type");
   call.out(0, *type, call.dims(0));
 }
 
@@ -22,7 +22,12 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_eye_like() {
-  return {.name = "EyeLike", .attributes = {{"k", 0}}, .optional_attributes = {"dtype"}, .infer = infer, .reference = reference,
+  return {.name = "EyeLike",
+          .types = "dense -> dense",
+          .attributes = {{"k", 0}},
+          .optional_attributes = {"dtype"},
+          .infer = infer,
+          .reference = reference,
           .cases = {"f32[3,4]", "i32[4,3] k=1 dtype=\"f32\"", "f64[3,3] k=-1"}};
 }
 

@@ -63,11 +63,10 @@ void infer_contents(InferCall& call, const Dims& result, const Dims& before, con
 
 void infer(InferCall& call) {
   const std::string& mode = call.attributes().string("mode");
-  require_sound(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap", "unknown mode '", mode, "'");
+  call.sound(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap", "unknown mode '", mode, "'");
   if (call.has(2)) {
     const Dim values = product(call.dims(2));
     call.need(!values.is_constant() || values == Dim(1), "constant_value has the shape [", text(call.dims(2)), "], one number expected");
-    require_sound(call.dtype(2) == call.dtype(0), "constant_value is ", name(call.dtype(2)), ", data is ", name(call.dtype(0)));
   }
   const bool any_axes = call.has(3) && !ops::knows_integers(call, 3);
   const std::vector<int> axes = call.has(3) && !any_axes ? ops::need_axes(call, 3, call.rank(0)) : all_axes(call.rank(0));
@@ -117,7 +116,13 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_pad() {
-  return {.name = "Pad", .min_inputs = 2, .max_inputs = 4, .attributes = {{"mode", "constant"}}, .infer = infer, .reference = reference,
+  return {.name = "Pad",
+          .min_inputs = 2,
+          .max_inputs = 4,
+          .types = "T, int, T, int -> T; T: dense",
+          .attributes = {{"mode", "constant"}},
+          .infer = infer,
+          .reference = reference,
           .cases = {"f32[2,3] i64[4]{1,0,0,2}", "f32[2,3] i64[4]{0,1,2,0} f32[]{-1.5}", "f32[1,4] i64[4]{0,3,0,2} mode=\"reflect\"",
                     "f16[3,4] i64[4]{1,1,1,1} mode=\"edge\"", "f32[2,3] i64[2]{4,5} _ i64[1]{-1} mode=\"wrap\"",
                     "f32[4,5] i64[4]{-1,2,1,-2} f32[]{9}", "i4[3,3] i64[4]{1,0,1,0}", "bf16[2,17] i64[4]{1,0,0,2}"}};

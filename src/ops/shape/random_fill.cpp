@@ -15,9 +15,9 @@ namespace {
 
 void infer(InferCall& call) {
   const auto type = dtype_from_name(call.attributes().string("dtype"));
-  require_sound(type && is_float(*type), "random numbers are floats, not ", call.attributes().string("dtype"));
+  call.sound(type && is_float(*type), "random numbers are floats, not ", call.attributes().string("dtype"));
   const std::string& kind = call.attributes().string("distribution");
-  require_sound(kind == "normal" || kind == "uniform", "distribution is '", kind, "', normal or uniform expected");
+  call.sound(kind == "normal" || kind == "uniform", "distribution is '", kind, "', normal or uniform expected");
   call.out(0, *type, ops::need_shape(call, 0));
 }
 
@@ -54,6 +54,7 @@ void reference(Call& call) {
 
 OpDef op_random_fill() {
   return {.name = "RandomFill",
+          .types = "int -> float",
           .attributes = {{"distribution", "uniform"}, {"a", 0.0f}, {"b", 1.0f}, {"dtype", "f32"}},
           .optional_attributes = {"seed"},
           .infer = infer,

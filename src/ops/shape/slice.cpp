@@ -108,6 +108,7 @@ OpDef op_slice() {
   return {.name = "Slice",
           .min_inputs = 3,
           .max_inputs = 5,
+          .types = "T, int, int, int, int -> T; T: any",
           .attributes = {},
           .infer = infer,
           .reference = reference,

@@ -56,7 +56,12 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_squeeze() {
-  return {.name = "Squeeze", .max_inputs = 2, .infer = infer, .reference = reference, .movement = true,
+  return {.name = "Squeeze",
+          .max_inputs = 2,
+          .types = "T, int -> T; T: any",
+          .infer = infer,
+          .reference = reference,
+          .movement = true,
           .cases = {"f32[1,3,1,5]", "f32[1,3,1,5] i64[1]{0}", "f32[1,3,1,5] i64[2]{-2,0}", "u4[1,3] i64[1]{0}", "f32[1] i64[1]{0}"}};
 }
 

@@ -46,7 +46,13 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_unsqueeze() {
-  return {.name = "Unsqueeze", .min_inputs = 2, .max_inputs = 2, .infer = infer, .reference = reference, .movement = true,
+  return {.name = "Unsqueeze",
+          .min_inputs = 2,
+          .max_inputs = 2,
+          .types = "T, int -> T; T: any",
+          .infer = infer,
+          .reference = reference,
+          .movement = true,
           .cases = {"f32[3,4] i64[1]{0}", "f32[3,4] i64[2]{-1,1}", "f32[] i64[1]{0}", "i2[5] i64[2]{0,2}"}};
 }
 
