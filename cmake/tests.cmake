@@ -32,7 +32,7 @@ function(tenfold_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT 1200 ENVIRONMENT "TENFOLD_CHECK_TYPES=1;ASAN_OPTIONS=allocator_may_return_null=1")
 endfunction()
 
-foreach(folder base ir ops onnx_import passes backends tune memory plan runtime builder api_run api_build background layers)
+foreach(folder base ir ops onnx_ops onnx_import passes backends tune memory plan runtime builder api_run api_build background layers)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cpp)
   set(uses tenfold_${folder})
   if(folder STREQUAL "passes" OR folder STREQUAL "runtime")
@@ -127,13 +127,14 @@ endforeach()
 
 # The recipes of CONTRIBUTING.md, each with its one file: these tables stand in for the libraries' own when the test is linked.
 set(recipes ${CMAKE_SOURCE_DIR}/tests/recipes)
-foreach(recipe "ops op OpDef ir/op_def.h tenfold::ir builtin_ops" "tactics cpu Tactic backends/tactic.h tenfold::backends cpu_tactics"
+foreach(recipe "ops op OpDef ir/op_def.h tenfold::ir builtin_ops" "onnx_ops onnx OnnxOp onnx_ops/table.h tenfold::onnx_ops all_onnx_ops"
+               "tactics cpu Tactic backends/tactic.h tenfold::backends cpu_tactics"
                "rules pass Pass passes/pass.h tenfold::passes all_passes")
   separate_arguments(recipe)
   list(POP_FRONT recipe folder)
   list(GET recipe -1 function)
   get_property(files GLOBAL PROPERTY ${function})
-  file(GLOB own CONFIGURE_DEPENDS ${recipes}/${folder}/*.cpp)
+  file(GLOB_RECURSE own CONFIGURE_DEPENDS ${recipes}/${folder}/*.cpp)
   tenfold_registry(${CMAKE_BINARY_DIR}/generated/recipes_${folder}.cpp ${recipe} ${files} ${own})
   set_property(GLOBAL PROPERTY ${function} "${files}")
   list(APPEND recipe_sources ${own} ${CMAKE_BINARY_DIR}/generated/recipes_${folder}.cpp)

@@ -188,8 +188,10 @@ TENFOLD_API std::vector<BindingInfo> model_bindings(std::span<const std::byte> o
 TENFOLD_API std::vector<std::pair<std::string, Tensor>> read_weights(const std::string& onnx_path, const BuildConfig& config = {});
 TENFOLD_API std::vector<std::pair<std::string, Tensor>> read_weights(std::span<const std::byte> onnx, const BuildConfig& config = {});
 
-// The ONNX operators that models may use, by domain and name, with the first opset whose form is accepted.
-struct OperatorInfo { std::string domain, name; int since = 1; };
+// The ONNX operators that models may use, by domain and name, with the first opset whose form is accepted. `types` are the element types
+// that its newest form takes and gives, as src/ir/op_types.h reads them ("T, int -> T; T: any"); empty where a model's node stands for
+// others, which judge it.
+struct OperatorInfo { std::string domain, name; int since = 1; std::string types = {}; };
 TENFOLD_API std::vector<OperatorInfo> supported_operators();
 
 }  // namespace tenfold

@@ -349,6 +349,10 @@ TEST(CDevices, TheCpuIsFirst) {
   ASSERT_GT(tenfold_operators(), 100);
   EXPECT_NE(tenfold_operator(0, &domain, &since), nullptr);
   EXPECT_EQ(tenfold_operator(-1, &domain, &since), nullptr);
+  EXPECT_EQ(tenfold_operator_types(-1), nullptr);
+  int typed = 0;
+  for (int32_t i = 0; i < tenfold_operators(); ++i) typed += std::string(tenfold_operator_types(i)).find("->") != std::string::npos;
+  EXPECT_GT(typed, 100);
   tenfold_devices_free(devices);
 }
 

@@ -7,6 +7,7 @@
 #include "api_build/network_impl.h"
 #include "base/element.h"
 #include "builder/builder.h"
+#include "onnx_ops/table.h"
 #include "runtime/plugins.h"
 #include "tenfold/build.h"
 
@@ -94,21 +95,16 @@ Network::Tensors Network::Impl::append(const std::string& op, std::vector<ir::Va
   const std::string shown = prefix + (name.empty() ? op : name);
   may_add();
   try {
-    const auto found = graph->registry().find_onnx(domain == "ai.onnx" ? "" : domain, op, kNewestOpset);
+    const auto found = onnx_ops::find(graph->registry(), domain == "ai.onnx" ? "" : domain, op, kNewestOpset);
     require(found.has_value(), ErrorKind::unsupported, "there is no operator '", op, "'", domain.empty() ? "" : " of the domain " + domain);
     require(outputs >= 0 && outputs <= 1024, ErrorKind::invalid_argument, outputs, " outputs are asked for");
     NetworkNode node(*this, bodies, op, shown);
     node.inputs = std::move(inputs);
     node.attributes = std::move(attributes);
     for (int i = 0; i < outputs; ++i) node.output_names.push_back(cat(shown, "_out", i));
-    if (bodies != nullptr) ir::check_attributes(*found->def, node.attributes);
-    std::vector<ir::Value*> results;
-    if (found->form->convert) {
-      results = found->form->convert(node);
-    } else {
-      ir::check_attributes(*found->def, node.attributes);
-      results = node.add(found->def->name, node.inputs, node.attributes, outputs);
-    }
+    if (bodies != nullptr) ir::check_attributes(graph->registry().get(op), node.attributes);
+    onnx_ops::check_attributes(*found, node.attributes);
+    const std::vector<ir::Value*> results = onnx_ops::convert(node, *found);
     Tensors handles;
     for (ir::Value* v : results) handles.push_back(v ? handle(v) : NetworkTensor{});
     require(static_cast<int>(handles.size()) >= outputs, ErrorKind::unsupported, "result ", handles.size(), " is not computed");

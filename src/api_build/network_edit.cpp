@@ -114,7 +114,7 @@ std::vector<NetworkNodeRef> Network::nodes() const {
 NetworkNodeInfo Network::node(NetworkNodeRef ref) const {
   const ir::Node& node = *impl_->node(ref);
   NetworkNodeInfo info{.name = node.name, .op = node.op(), .bodies = static_cast<int>(node.graphs.size())};
-  if (!node.def->from_onnx.empty()) info.domain = node.def->from_onnx[0].domain;
+  info.domain = node.def->onnx_domain;
   for (ir::Value* v : node.inputs) info.inputs.push_back(v ? impl_->handle(v) : NetworkTensor{});
   for (ir::Value* v : node.outputs) info.outputs.push_back(impl_->handle(v));
   for (const auto& [key, value] : node.attributes) info.attributes[key] = value;
@@ -194,7 +194,7 @@ void Network::set_attribute(NetworkNodeRef ref, const std::string& name, Network
   change(
       [&] {
         node.attributes.set(name, std::move(value));
-        ir::check_attributes(*node.def, node.attributes);
+        onnx_ops::check_attributes(*node.def, node.attributes);
         impl_->infer_from(node);
       },
       [&] {

@@ -3,7 +3,7 @@
 
 #include <unordered_map>
 
-#include "ops/onnx_node.h"
+#include "onnx_ops/onnx_node.h"
 #include "tenfold/network.h"
 
 namespace tenfold {
@@ -63,8 +63,8 @@ struct Network::Impl {
   }
 };
 
-// The node as operators' import functions see it: what the importer reads from a file comes from the caller's code here.
-class NetworkNode final : public ir::OnnxImport {
+// The node as conversions see it: what the importer reads from a file comes from the caller's code here.
+class NetworkNode final : public onnx_ops::OnnxImport {
  public:
   NetworkNode(Network::Impl& network, const Network::Impl::Bodies* bodies, std::string op, std::string name);
   bool has_graph(std::string_view attribute) const override;

@@ -8,7 +8,6 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  require_sound(call.dtype(0) == DType::boolean, "the condition is ", name(call.dtype(0)), ", booleans are needed");
   call.out(0, DType::boolean, call.dims(0));
 }
 
@@ -24,12 +23,14 @@ void reference(Call& call) {
 
 OpDef op_assert() {
   return {.name = "Assert",
+          .types = "bool -> bool",
           .attributes = {{"message", ""}},
           .infer = infer,
           .reference = reference,
           .pure = false,
           .returns = false,
-          .from_onnx = {{"Assert", 1, nullptr, "ai.tenfold"}}};
+          .onnx_since = 1,
+          .onnx_domain = "ai.tenfold"};
 }
 
 }  // namespace tenfold::ir
