@@ -10,6 +10,7 @@
 #include "passes/pass.h"
 
 namespace tenfold {
+namespace onnx = onnx_import::onnx;
 namespace {
 
 ir::Graph parse(const std::string& text) { return ir::parse_graph(text, ir::Registry::builtin()); }

@@ -107,7 +107,8 @@ Library::Library(const std::vector<std::string>& names, const std::string& compa
   for (const std::string& file : files) {
     if (!(handle_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL))) continue;
     if (!companion.empty() && file.find('/') != std::string::npos) open_companions(fs::path(file).parent_path(), companion);
-    return note_opened(handle_);
+    note_opened(handle_);
+    return;
   }
   why_not_ = names.front() + " was not found";
 }
