@@ -127,8 +127,9 @@ TEST(ForcedTactics, ThatHaveNoEffectAreNoted) {
   const auto notes = [](std::map<std::string, std::string> forced) {
     BuildConfig config = plain();
     config.forced_tactics = std::move(forced);
+    const Engine engine = build_file(kRelu, config);
     std::string all;
-    for (const Note& note : build_file(kRelu, config).info().notes) all += note.text + "\n";
+    for (const Note& note : engine.info().notes) all += note.text + "\n";
     return all;
   };
   EXPECT_EQ(notes({}).find("forced_tactics"), std::string::npos);

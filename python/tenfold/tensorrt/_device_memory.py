@@ -48,8 +48,8 @@ class DeviceMemory(Run):
             raise TypeError(f'an allocator derives from trt.IGpuAllocator, got {type(allocator).__name__}')
         before, self._given_back = self._given_back, None
         self._temporary, self._memory, self._owner = allocator, (0, 0), None
-        if allocator is not None:
-            size = self._engine.device_memory_size
+        size = self._engine.device_memory_size
+        if allocator is not None and size > 0:   # an engine of one step has no activations
             address = address_of(allocator.allocate_async(size, _ALIGNMENT, 0, 0) or 0, 'temporary_allocator')
             if not address:
                 self._temporary = None
