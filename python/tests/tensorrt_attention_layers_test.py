@@ -126,6 +126,7 @@ class Transformers(Layers):
         result.name = 'next'
         n.mark_output(result)
         engine = self.builder.build_engine_with_config(n, self.builder.create_builder_config())
+        self.assertEqual((engine.get_aliased_input_tensor('next'), engine.get_aliased_input_tensor('u')), ('c', ''))
         if engine._on_gpu:
             self.skipTest('addresses here are the host\'s: tensorrt_memory_gpu_test has a GPU\'s')
         context, held, wanted = engine.create_execution_context(), cache.copy(), cache.copy()

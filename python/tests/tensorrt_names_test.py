@@ -11,6 +11,7 @@ import textwrap
 import unittest
 
 import tenfold.tensorrt as trt
+import tenfold.tensorrt.plugin as trtp
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent.parent / 'docs' / 'tensorrt-python.md'
 
@@ -110,6 +111,11 @@ class EveryName(unittest.TestCase):
 
     def test_functions_and_types_are_there(self):
         self.assertEqual([name for form, name, _, _ in facts() if form == 'other' and not hasattr(trt, name)], [])
+
+    def test_quick_plug_ins_have_theirs(self):
+        found = [name for form, name, _, _ in facts() if form == 'plugin']
+        self.assertEqual(len(found), 24)
+        self.assertEqual([name for name in found if not hasattr(trtp, name)], [])
 
     def test_a_name_that_is_missing_would_be_told(self):
         self.assertFalse(hasattr(trt, 'IConvolutionLayers'))

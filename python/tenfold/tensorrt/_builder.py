@@ -188,4 +188,4 @@ def _options(network: INetworkDefinition, config: IBuilderConfig) -> dict[str, A
 def _told(network: INetworkDefinition, config: IBuilderConfig) -> str:
     """What the engine tells of its build, and what it hides."""
     return json.dumps({'hardware': int(config.hardware_compatibility_level), 'sources': config.get_tactic_sources(),
-                       'debug': network._debug_names(), 'unfused': network._unfused})
+                       'debug': network._debug_names(), 'unfused': network._unfused, 'aliases': network._aliases()})

@@ -18,6 +18,9 @@ class Marks:
     _marked_debug: list[ITensor]
     _weight_names: list[tuple[Any, str]]
 
+    num_layers: Any
+
+    def get_layer(self, index: int) -> Any: raise NotImplementedError
     def mark_output(self, tensor: ITensor) -> None: raise NotImplementedError
     def unmark_output(self, tensor: ITensor) -> None: raise NotImplementedError
 
@@ -66,6 +69,13 @@ class Marks:
         for tensor in self._kept:
             self.unmark_output(tensor)
         self._kept = []
+
+    def _aliases(self) -> dict[str, str]:
+        """Outputs that are caches updated where inputs lie."""
+        made = range(self._made.count() if self._made else 0)
+        updates = [self.get_layer(self.num_layers - len(made) + i) for i in made if self._made.kind(i) == 'kv_cache_update']
+        return {u.get_output(0).name: u.get_input(0).name for u in updates
+                if u.get_output(0).is_network_output and u.get_input(0).is_network_input}
 
     # Shapes as outputs: values like others.
 
