@@ -9,21 +9,31 @@ from tenfold import _native
 _lock = threading.Lock()
 _operators: dict[str, Any] = {}      # by "domain::name"; the last definition counts, so that a notebook's cell may run again
 _libraries: list[str] = []
+_made: _native.Plugins | None = None   # of all of these, until something changes
+
+
+def changed() -> None:
+    """An operator has got a tactic."""
+    global _made
+    _made = None
 
 
 def register(operator: Any) -> None:
     with _lock:
         _operators[str(operator)] = operator
+        changed()
 
 
 def register_library(path: str) -> None:
     with _lock:
         if path not in _libraries:
             _libraries.append(path)
+            changed()
 
 
 def forget(name: str) -> None:
     with _lock:
+        changed()
         if name in _libraries:
             _libraries.remove(name)
         else:
@@ -31,16 +41,17 @@ def forget(name: str) -> None:
 
 
 def known_plugins() -> _native.Plugins | None:
-    """A new set, since operators may have got tactics; None: there are none."""
+    """The set of all; None: there are none."""
+    global _made
     with _lock:
-        if not _operators and not _libraries:
-            return None
-        made = _native.Plugins()
-        for path in _libraries:
-            made.load(path)
-        for operator in _operators.values():
-            made.add(operator)
-        return made
+        if _made is None and (_operators or _libraries):
+            made = _native.Plugins()
+            for path in _libraries:
+                made.load(path)
+            for operator in _operators.values():
+                made.add(operator)
+            _made = made
+        return _made
 
 
 def put_plugins(options: dict[str, Any]) -> dict[str, Any]:

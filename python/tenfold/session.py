@@ -32,6 +32,15 @@ def _device_of(provider: str, options: dict[str, Any]) -> str:
     return f'cuda:{int(options.get("device_id", 0))}' if provider == 'CUDAExecutionProvider' else 'cpu'
 
 
+def _arrays(feed: dict[str, Any]) -> dict[str, Any]:
+    return {name: value._array if isinstance(value, OrtValue) else value for name, value in feed.items()}
+
+
+def _look_at(options: RunOptions | None) -> None:
+    if options is not None and options.terminate:
+        raise errors.Cancelled('the run was cancelled: RunOptions.terminate is set')
+
+
 class Session:
     """session.run(names of outputs or None, {name: array}) -> list of arrays. Thread safe.
 
@@ -147,9 +156,8 @@ class Session:
                     self._engines.pop(next(iter(self._engines)))
             return self._engines[shapes]
 
-    def _engine(self, feed: dict[str, Any]) -> Engine:
-        if self._fixed:
-            return self._first   # type: ignore[return-value]
+    def _shapes(self, feed: dict[str, Any]) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """Of the inputs that have none of their own."""
         shapes = []
         for b in self._inputs:
             if -1 not in b.shape:
@@ -161,7 +169,10 @@ class Session:
             if len(shape) != len(b.shape) or any(d >= 0 and d != given for d, given in zip(b.shape, shape)):
                 raise errors.InvalidArgument(f"input '{b.name}' has the shape {list(b.dims)}, an array of {list(shape)} is given")
             shapes.append((b.name, shape))
-        return self._engine_for(tuple(shapes))
+        return tuple(shapes)
+
+    def _engine(self, feed: dict[str, Any]) -> Engine:
+        return self._first if self._fixed else self._engine_for(self._shapes(feed))   # type: ignore[return-value]
 
     # Running.
 
@@ -170,9 +181,8 @@ class Session:
         engine = self._first if self._fixed else None
         if engine is not None and run_options is None and not self._settings.enable_profiling:
             return engine.run_feed(output_names, input_feed)
-        feed = {name: value._array if isinstance(value, OrtValue) else value for name, value in input_feed.items()}
-        if run_options is not None and run_options.terminate:
-            raise errors.Cancelled('the run was cancelled: RunOptions.terminate is set')
+        feed = _arrays(input_feed)
+        _look_at(run_options)
         engine = self._engine(feed)
         if not self._settings.enable_profiling:
             return engine.run_feed(output_names, feed)
@@ -181,15 +191,35 @@ class Session:
     def run_async(self, output_names: Sequence[str] | None, input_feed: dict[str, Any], callback: Any, user_data: Any = None,
                   run_options: RunOptions | None = None) -> None:
         """Calls callback(outputs, user_data, error text) in another thread when the run is over."""
-        from tenfold._future import start
+        from tenfold._future import Future, start
+        feed = _arrays(input_feed)
+
+        def begin(future: Future, token: _native.CancelToken) -> None:
+            _look_at(run_options)
+            engine = self._engine(feed)
+            if self._settings.enable_profiling:
+                future._finish(self._profiled(engine, output_names, feed), None)
+            else:
+                engine.start_feed(future, token, output_names, feed)
+
+        def tell(future: Future) -> None:
+            error = future.exception()
+            callback([] if error else future.result(), user_data, str(error) if error else '')
 
         def work() -> None:
-            try:
-                results, error = self.run(output_names, input_feed, run_options), ''
-            except Exception as failure:
-                results, error = [], str(failure)
-            callback(results, user_data, error)
-        start(work, (), {})
+            start(begin).add_done_callback(tell)
+        if self._begins_at_once(feed, run_options):
+            work()
+        else:
+            threading.Thread(target=work, name='tenfold').start()
+
+    def _begins_at_once(self, feed: dict[str, Any], run_options: RunOptions | None) -> bool:
+        """Without a build, steps that are timed, or a refusal, which another thread tells."""
+        try:
+            _look_at(run_options)
+            return not self._settings.enable_profiling and (self._fixed or self._shapes(feed) in self._engines)
+        except errors.Error:
+            return False
 
     def io_binding(self) -> IOBinding:
         return IOBinding(self)
