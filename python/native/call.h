@@ -18,7 +18,7 @@ struct Call {
   bool as_list = false;              // the result: a list of `order`; else one array, or a dict of several
   std::vector<int> order;            // numbers of outputs
   bool all = true;                   // outputs are wanted, not those in `wanted` alone
-  Few<bool> wanted;
+  Few<char> wanted;                 // of each output
   StreamChoice on;                   // known before arrays are read, for their makers bring them up to date on it
   Maker maker = Maker::numpy;        // of results
   nb::object like;                   // an input of that maker

@@ -93,7 +93,8 @@ nb::object of(nb::handle array, nb::handle device) {
   ArrayView v;
   read_array(v, array, kWhat);
   const bool stays = device.is_none() && v.on_gpu();
-  nb::object copy = made(stays ? "cuda:" + std::to_string(v.device.device_id) : device_name(device), v.dtype, Shape(v.extents().begin(), v.extents().end()));
+  const std::string where = stays ? "cuda:" + std::to_string(v.device.device_id) : device_name(device);
+  nb::object copy = made(where, v.dtype, Shape(v.extents().begin(), v.extents().end()));
   copy_from(nb::cast<DeviceArray&>(copy), array, nb::none());
   return copy;
 }

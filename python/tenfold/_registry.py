@@ -6,7 +6,7 @@ from typing import Any
 
 from tenfold import _native
 
-_lock = threading.Lock()
+_lock = threading.RLock()
 _operators: dict[str, Any] = {}      # by "domain::name"; the last definition counts, so that a notebook's cell may run again
 _libraries: list[str] = []
 _made: _native.Plugins | None = None   # of all of these, until something changes
@@ -15,7 +15,8 @@ _made: _native.Plugins | None = None   # of all of these, until something change
 def changed() -> None:
     """An operator has got a tactic."""
     global _made
-    _made = None
+    with _lock:
+        _made = None
 
 
 def register(operator: Any) -> None:
@@ -40,17 +41,23 @@ def forget(name: str) -> None:
             del _operators[name]
 
 
+def new_set() -> _native.Plugins:
+    """Of all, for one more to be added."""
+    with _lock:
+        made = _native.Plugins()
+        for path in _libraries:
+            made.load(path)
+        for operator in _operators.values():
+            made.add(operator)
+        return made
+
+
 def known_plugins() -> _native.Plugins | None:
-    """The set of all; None: there are none."""
+    """The set of all, which nobody adds to; None: there are none."""
     global _made
     with _lock:
         if _made is None and (_operators or _libraries):
-            made = _native.Plugins()
-            for path in _libraries:
-                made.load(path)
-            for operator in _operators.values():
-                made.add(operator)
-            _made = made
+            _made = new_set()
         return _made
 
 
