@@ -16,10 +16,24 @@ struct DeviceArray::State {
   std::shared_ptr<void> memory;
 };
 
+namespace {
+
+std::int64_t bytes_of(DType dtype, const Shape& shape) {
+  for (const std::int64_t extent : shape)
+    require(extent >= 0, ErrorKind::invalid_argument, "an array of the shape [", text(shape), "]: extents from 0 were expected");
+  try {
+    return byte_size(dtype, element_count(shape));
+  } catch (const Error&) {
+    fail(ErrorKind::out_of_memory, cat("an array of the shape [", text(shape), "] has more bytes than there are addresses"));
+  }
+}
+
+}  // namespace
+
 DeviceArray::DeviceArray(const std::string& device, DType dtype, Shape shape, const std::shared_ptr<Runtime>& runtime) {
   require(dtype != DType::string && dtype < DType::count_, ErrorKind::invalid_argument,
           "a device's memory holds numbers, an array of ", dtype < DType::count_ ? name(dtype) : "no known type", " was asked for");
-  const std::int64_t bytes = byte_size(dtype, element_count(shape));
+  const std::int64_t bytes = bytes_of(dtype, shape);
   const Runtime::Impl& impl = runtime::runtime_of(runtime)->impl();
   std::shared_ptr<runtime::DevicePort> port = impl.ports->port(device, impl.shared);
   std::shared_ptr<void> memory = port->backend().allocate(bytes);
