@@ -26,6 +26,7 @@ bool read_where_it_lies(ArrayView& v, nb::handle array, std::int64_t stream) {
 // Dense and odd, from shape, strides and address.
 void settle(ArrayView& v) {
   std::int64_t expected = 1;
+  v.elements = element_count(v.extents());
   v.dense = true;
   for (int d = v.rank - 1; d >= 0; --d) {
     const std::int64_t extent = v.shape[static_cast<std::size_t>(d)], stride = v.strides[static_cast<std::size_t>(d)];
@@ -172,15 +173,13 @@ bool read_cuda_interface(ArrayView& v, nb::handle array, const std::string& what
 
 }  // namespace
 
-std::int64_t ArrayView::elements() const { return element_count(extents()); }
-
 std::int64_t ArrayView::reach() const {
   std::int64_t last = 0;
   for (std::size_t d = 0; d < static_cast<std::size_t>(rank); ++d) {
     if (shape[d] == 0) return 0;
     last += (shape[d] - 1) * strides[d];
   }
-  return dense ? byte_size(dtype, elements()) : byte_size(dtype, last + 1);
+  return dense ? byte_size(dtype, elements) : byte_size(dtype, last + 1);
 }
 
 void read_array(ArrayView& v, nb::handle array, const std::string& what, std::int64_t stream, bool brief) {

@@ -27,6 +27,7 @@ struct ArrayView {
   void* data = nullptr;
   DType dtype = DType::f32;
   int rank = 0;
+  std::int64_t elements = 0;
   std::array<std::int64_t, kMostDims> shape, strides;  // strides in elements
   bool dense = true;                                   // row major, nothing between elements
   bool odd = false;                                    // strides that are negative or no whole elements, or an address that is odd
@@ -40,7 +41,6 @@ struct ArrayView {
   }
   std::span<const std::int64_t> extents() const { return {shape.data(), static_cast<std::size_t>(rank)}; }
   std::span<const std::int64_t> steps() const { return {strides.data(), static_cast<std::size_t>(rank)}; }
-  std::int64_t elements() const;
   std::int64_t reach() const;  // bytes from `data` to the array's end
   bool on_gpu() const { return device.device_type == kDLCUDA || device.device_type == kDLCUDAManaged; }
 };

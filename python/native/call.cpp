@@ -46,7 +46,8 @@ void bind_inputs(Call& call, Runner& runner, bool later) {
     runner.bind(i, given, view, call.on.for_dlpack(), !later);
     if (later && call.slots.on_gpu && !view.on_gpu()) copied[copies++] = i;
     call.on_host = call.on_host || !view.on_gpu();
-    if (view.maker != Maker::numpy && !call.like.is_valid()) call.maker = view.maker, call.like = given;
+    if (view.maker != Maker::numpy && !call.like.is_valid())
+      call.maker = view.maker, call.like = given, call.like_on_host = !view.on_gpu();
   }
   for (int c = 0; c < copies; ++c) runner.bind_copy(copied[c], call.inputs[copied[c]]);   // now all shapes are set
 }
@@ -55,6 +56,7 @@ void bind_inputs(Call& call, Runner& runner, bool later) {
 
 void bind_call(Call& call, Runner& runner, bool later) {
   bind_inputs(call, runner, later);
+  const bool copied_later = later && call.slots.on_gpu && (call.maker == Maker::numpy || call.like_on_host);
   ArrayView view;
   for (int o = 0; o < call.slots.outputs(); ++o) {
     nb::object& output = call.outputs[o];
@@ -63,7 +65,7 @@ void bind_call(Call& call, Runner& runner, bool later) {
       runner.bind(binding, output, view, call.on.for_dlpack(), !later);
       check_out(runner, binding, view);
       call.on_host = call.on_host || !view.on_gpu();
-    } else if ((!call.all && !call.wanted[o]) || (later && call.slots.on_gpu && call.maker == Maker::numpy)) {
+    } else if ((!call.all && !call.wanted[o]) || copied_later) {
       runner.bind_nothing(binding);
     } else {
       output = runner.bind_new(binding, call.maker, call.like);

@@ -22,6 +22,7 @@ struct Call {
   StreamChoice on;                   // known before arrays are read, for their makers bring them up to date on it
   Maker maker = Maker::numpy;        // of results
   nb::object like;                   // an input of that maker
+  bool like_on_host = false;         // that input is
   bool on_host = false;              // some array is
 };
 

@@ -95,7 +95,7 @@ bool Runner::output_shape(int binding, std::span<std::int64_t> to, int& rank) {
 }
 
 void Runner::bind_memory(int binding, const ArrayView& v) {
-  void* data = v.elements() == 0 ? nothing : v.data;
+  void* data = v.elements == 0 ? nothing : v.data;
   const Status status = v.dense ? context_->bind(binding, data, v.reach()) : bind_strided(*context_, binding, data, v.reach(), v.steps());
   if (!status) refuse(status);
 }

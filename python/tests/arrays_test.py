@@ -206,6 +206,7 @@ class Refused(Case):
         self.refused(bad, ["'x'", 'missing'], engine)
         self.refused(TypeError, 'inputs by name come in a dict', engine, x=x)
         self.refused(bad, 'GPU', engine, x, stream=1)
+        self.refused(TypeError, 'build()', tenfold.Engine.__new__(tenfold.Engine), x)
         self.near(engine(x), truth(x))   # none of that leaves a mark
 
     def test_outputs_that_do_not_fit(self):
