@@ -51,7 +51,7 @@ Count* all_runs = new Count;  // threads may outlive statics
 // What is the use of more? The processors are busy then, or the GPU.
 int most_at_once(const EngineState& state) {
   constexpr int kOnAGpu = 4;
-  const int processors = static_cast<int>(std::thread::hardware_concurrency());
+  static const int processors = static_cast<int>(std::thread::hardware_concurrency());   // a question to the system
   return state.slots->on_gpu ? kOnAGpu : std::max(2, processors / std::max(state.engine.info().threads, 1) + 1);
 }
 
@@ -76,6 +76,7 @@ nb::object outcome_of(AsyncRun& run, Status status, nb::object& error) {
 // Called by the context's thread.
 void ended(void* user, Status status) {
   if (leaving()) return;   // nobody can be told; the process ends
+  stay_known();
   {
     const Locked locked;
     const std::unique_ptr<AsyncRun> run(static_cast<AsyncRun*>(user));

@@ -43,10 +43,12 @@ class Completer {
   }
   // On a CPU the run has begun, so that cancel() meets it; on a GPU it is enqueued.
   void hand_over(const RunOptions& options, Completion done) {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->options = options, shared_->done = done;
-    shared_->busy = true;
-    shared_->changed.notify_all();
+    {
+      const std::lock_guard lock(shared_->mutex);
+      shared_->options = options, shared_->done = done;
+      shared_->busy = true;
+    }
+    shared_->changed.notify_all();   // who wakes finds the lock free
   }
   // In its own thread, that is in a callback, there is nothing to wait for, or no end to it.
   Status wait() {
