@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tenfold import _native, errors
 from tenfold._build import _model, bindings, build
@@ -18,6 +18,9 @@ from tenfold._engine import Engine
 from tenfold._network import Network
 from tenfold._registry import put_plugins
 from tenfold._session_types import IOBinding, ModelMetadata, NodeArg, OrtValue, RunOptions, SessionOptions
+
+if TYPE_CHECKING:
+    import concurrent.futures
 
 _PROVIDERS = ('CUDAExecutionProvider', 'CPUExecutionProvider')   # the order is ONNX Runtime's: the best first
 _KEPT = 16                                                       # engines for different shapes; the one used longest ago goes
@@ -202,7 +205,7 @@ class Session:
             else:
                 engine.start_feed(future, token, output_names, feed)
 
-        def tell(future: Future) -> None:
+        def tell(future: concurrent.futures.Future[Any]) -> None:
             error = future.exception()
             callback([] if error else future.result(), user_data, str(error) if error else '')
 
