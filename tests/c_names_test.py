@@ -26,6 +26,8 @@ FUNCTIONS = {
     'device.h': {'devices': 'tenfold_devices_list', 'free_memory': 'tenfold_device_free_memory',
                  'why_no_gpu': 'tenfold_devices_why_no_gpu', 'look_for_libraries_in': 'tenfold_device_look_for_libraries_in',
                  'parse_cpu_features': 'tenfold_device_parse_cpu_features'},
+    'device_array.h': {'device_of': 'tenfold_engine_device'},
+    'device_stream.h': {'synchronize_stream': 'tenfold_device_stream_synchronize'},
     'device_error.h': {'last_device_error': 'tenfold_device_last_error', 'text': FIELD, 'device_health': 'tenfold_device_health'},
     'dlpack.h': {'dlpack_type': 'tenfold_data_to_dlpack', 'type_of_dlpack': 'tenfold_data_from_dlpack',
                  'to_dlpack': 'tenfold_data_to_dlpack', 'to_dlpack_unversioned': 'tenfold_data_to_dlpack_unversioned',
@@ -48,6 +50,9 @@ FUNCTIONS = {
 METHODS = {
     'CancelToken': {'create': 'tenfold_cancel_token_create', 'cancel': 'tenfold_cancel_token_trip', 'cancelled': OWN},
     'DeviceAllocator': {name: 'tenfold_runtime_create' for name in ('allocate', 'release')},
+    'DeviceArray': {name: 'tenfold_device_array_tell' for name in ('bytes', 'device', 'dtype', 'memory', 'on_gpu', 'ordinal', 'shape')}
+    | {'copy_from': 'tenfold_device_array_copy_from', 'copy_to': 'tenfold_device_array_copy_to', 'defined': OWN},
+    'DeviceStream': {'handle': 'tenfold_device_stream_handle'},
     'Engine': {'gpu_bytes': 'tenfold_engine_gpu_bytes', 'arena_bytes': 'tenfold_engine_arena_bytes',
                'binding_index': 'tenfold_engine_find_binding',
                'bindings': 'tenfold_engine_binding', 'create_context': 'tenfold_context_create_in', 'info': 'tenfold_engine_info',

@@ -5,6 +5,9 @@
 #include "on_a_fake_gpu.h"
 #include "plan/write.h"
 #include "runtime/state.h"
+#include "tenfold/device_array.h"
+#include "tenfold/device_stream.h"
+#include "tenfold/dlpack.h"
 
 namespace tenfold {
 namespace {
@@ -212,6 +215,70 @@ TEST_F(GpuRuntime, KernelsBelongToOneRuntime) {
   EXPECT_EQ(compiled(), before + kernels) << "two runtimes share none";
   EXPECT_NE(runtime::state_of(engine)->backend->info().opened, runtime::state_of(elsewhere)->backend->info().opened);
   EXPECT_EQ(runtime::state_of(engine)->backend->info().opened, runtime::state_of(again)->backend->info().opened);
+}
+
+TEST_F(GpuRuntime, ArraysAndStreamsOfCallersAreItsOwn) {
+  const auto runtime = std::make_shared<Runtime>(RuntimeOptions{.gpu_memory_limit = 1 << 20});
+  const Engine engine = load(runtime);
+  EXPECT_EQ(device_of(engine), device());
+  const std::int64_t before = memory_of(*runtime).used_bytes;
+  {
+    DeviceArray x(device(), DType::f32, {8, 6}, runtime), y(device(), DType::f32, {8, 6}, runtime);
+    EXPECT_EQ(x.device(), device());
+    EXPECT_TRUE(x.on_gpu() && x.ordinal() == FakeDriver::kOrdinal && fake_->is_on_device(x.memory()));
+    EXPECT_GE(memory_of(*runtime).used_bytes, before + 2 * 192);
+    std::vector<float> in(48, 2), out(48, 1);
+    y.copy_to(out.data(), 192);
+    EXPECT_EQ(out, std::vector<float>(48, 0));
+    DeviceStream stream(device(), runtime);
+    ASSERT_NE(stream.handle(), nullptr);
+    x.copy_from(in.data(), 192, stream.handle());
+    y.copy_from(x.memory(), 192);
+    y.copy_to(out.data(), 192);
+    EXPECT_EQ(out, in);
+    synchronize_stream(device(), stream.handle(), runtime);
+    synchronize_stream(device(), nullptr, runtime);
+    DLManagedTensorVersioned* tensor = to_dlpack(x);
+    EXPECT_EQ(tensor->dl_tensor.device.device_type, kDLCUDA);
+    EXPECT_EQ(tensor->dl_tensor.device.device_id, FakeDriver::kOrdinal);
+    tensor->deleter(tensor);
+    EXPECT_THROW(DeviceArray(device(), DType::u8, {1 << 20}, runtime), Error) << "the runtime's limit counts";
+    fake_->failure = 1;   // one that takes nothing from the process
+    EXPECT_THROW(x.copy_from(in.data(), 192), Error);
+    fake_->failure = 0;
+  }
+  EXPECT_EQ(memory_of(*runtime).used_bytes, before);
+}
+
+// What is bound again is settled already, unless the address has become memory of another kind.
+TEST_F(GpuRuntime, TheSameMemoryBoundAgain) {
+  const auto context = engine_->create_context();
+  set_batch(*context, 4);
+  const runtime::ContextState& state = runtime::ContextAccess::of(*context);
+  const std::shared_ptr<void> there = backend_->allocate(192);
+  std::vector<float> here(24, 1);
+  for (int turn = 0; turn < 2; ++turn) {
+    ASSERT_TRUE(context->bind(0, there.get(), 96) && context->bind(1, here.data(), 96));
+    EXPECT_TRUE(state.addresses_dirty);
+    ASSERT_TRUE(context->run());
+    ASSERT_TRUE(context->bind(0, there.get(), 96) && context->bind(1, here.data(), 96));
+    set_batch(*context, 4);
+    EXPECT_FALSE(state.addresses_dirty || state.shapes_dirty);
+    ASSERT_TRUE(context->run());
+    ASSERT_TRUE(context->bind(0, there.get(), 192)) << "other bytes are another binding";
+    EXPECT_TRUE(state.addresses_dirty);
+    ASSERT_TRUE(context->run());
+  }
+  fake_->pinned.insert(here.data());
+  ASSERT_TRUE(context->bind(1, here.data(), 96));
+  EXPECT_TRUE(state.addresses_dirty) << "it was pageable, and is pinned now";
+  ASSERT_TRUE(context->run());
+  ASSERT_TRUE(context->bind(1, here.data(), 96));
+  EXPECT_FALSE(state.addresses_dirty);
+  fake_->pinned.erase(here.data());
+  ASSERT_TRUE(context->bind(1, here.data(), 96));
+  EXPECT_TRUE(state.addresses_dirty);
+  ASSERT_TRUE(context->run());
 }
 
 }  // namespace

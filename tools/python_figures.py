@@ -8,6 +8,7 @@ Contenders take turns; each figure is the median of the rounds, and each round t
 rounds). Microseconds unless it says otherwise.
 """
 import argparse
+import concurrent.futures
 import importlib.metadata
 import json
 import os
@@ -15,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import zipfile
 
@@ -83,6 +85,16 @@ def on_the_cpu(rounds):
     binding.bind_cpu_input('x', x), binding.bind_output('y')
     yield 'one node: bound arrays', '0.6 of theirs', turns({'tenfold': context.run,
                                                             'onnxruntime': lambda: theirs.run_with_iobinding(binding)}, 4000, rounds), ''
+    threads = concurrent.futures.ThreadPoolExecutor(4)
+    engine = tenfold.build(one, device='cpu', optimization_level=0, threads=1)
+
+    def called_back():
+        done = threading.Event()
+        theirs.run_async(None, {'x': x}, lambda results, user, error: done.set(), None)
+        done.wait()
+    yield 'one node: a future and its result', '', turns({'tenfold': lambda: engine.run_async(x).result(),
+                                                          'a pool of threads': lambda: threads.submit(engine, x).result(),
+                                                          'onnxruntime': called_back}, 400, rounds), ''
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'mlp.onnx')
         onnx.save(mlp()[0], path)

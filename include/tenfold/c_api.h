@@ -14,6 +14,7 @@
 #include "tenfold/c/context.h"
 #include "tenfold/c/data.h"
 #include "tenfold/c/device.h"
+#include "tenfold/c/device_array.h"
 #include "tenfold/c/engine.h"
 #include "tenfold/c/inspect.h"
 #include "tenfold/c/ladder.h"

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "tenfold/c/dlpack.h"
+#include "tenfold/device_array.h"
 #include "tenfold/engine.h"
 #include "tenfold/tensor.h"
 
@@ -18,6 +19,10 @@ TENFOLD_API DType type_of_dlpack(DLDataType type);
 // tensors may have them, too (the form without a version cannot say so).
 TENFOLD_API DLManagedTensorVersioned* to_dlpack(const Tensor& tensor);
 TENFOLD_API DLManagedTensor* to_dlpack_unversioned(const Tensor& tensor);
+
+// The array's memory, shared, where it lies. It may be written to.
+TENFOLD_API DLManagedTensorVersioned* to_dlpack(const DeviceArray& array);
+TENFOLD_API DLManagedTensor* to_dlpack_unversioned(const DeviceArray& array);
 
 // Takes the struct over: its deleter is called when the last tensor of these bytes goes, or at once where they are copied because the
 // strides are not dense. Throws invalid_argument, and then leaves the struct to the caller: null, of another major version, on a GPU

@@ -68,13 +68,35 @@ DType dtype_of_format(const char* format, std::int64_t item_size, const std::str
       case 'd': return DType::f64;
       case 'e': return DType::f16;
       case '?': return DType::boolean;
-      case 'O': raise_type_error(what + " is an array of Python objects: give it a type of numbers (array.astype(...))");
+      case 'O':
+        raise_type_error(what + " is an array of Python objects, and no tensor of an engine holds those, or strings: give it a type of " +
+                         "numbers (array.astype(...))");
       default: break;
     }
     if (std::strchr(kSigned, *code) != nullptr) return integer(true, item_size);
     if (std::strchr(kUnsigned, *code) != nullptr) return integer(false, item_size);
   }
+  if (std::strpbrk(code, "swc") != nullptr)
+    raise_type_error(what + " is an array of strings, and no tensor of an engine holds those: turn them into numbers before");
   raise_type_error(what + " has elements of the format \"" + std::string(format) + "\", which no tensor of Tenfold has");
+}
+
+const char* buffer_format(DType type) {
+  switch (type) {
+    case DType::f32: return "f";
+    case DType::f64: return "d";
+    case DType::f16: return "e";
+    case DType::boolean: return "?";
+    case DType::i8: return "b";
+    case DType::i16: return "h";
+    case DType::i32: return "i";
+    case DType::i64: return "q";
+    case DType::u8: return "B";
+    case DType::u16: return "H";
+    case DType::u32: return "I";
+    case DType::u64: return "Q";
+    default: return nullptr;
+  }
 }
 
 DType dtype_of(nb::handle type, const std::string& what) {

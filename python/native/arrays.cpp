@@ -1,20 +1,32 @@
-// Reading arrays. NumPy's come by the buffer protocol, torch's by their attributes, which is quickest; all others by DLPack or
-// __cuda_array_interface__.
+// Reading arrays. NumPy's come by the buffer protocol, torch's by DLPack's table of C functions or by their attributes, which is
+// quickest; all others by DLPack or __cuda_array_interface__.
 #include "arrays.h"
 
 #include <cstring>
 
 #include "array_types.h"
+#include "device_array.h"
 #include "errors.h"
+#include "exchange.h"
 #include "tenfold/dlpack.h"
 #include "torch_arrays.h"
 
 namespace tenfold::python {
 namespace {
 
+// Without a call of Python. False: there is no such way, or work on another stream is to be waited for.
+bool read_where_it_lies(ArrayView& v, nb::handle array, std::int64_t stream) {
+  if (PyObject_CheckBuffer(array.ptr())) return false;   // NumPy's, which are quick
+  const Exchange* exchange = exchange_of(array);
+  if (exchange == nullptr || !read_exchange(v, array, *exchange)) return v.clear(), false;
+  if (!v.on_gpu() || stream == kNoStream || stream == as_dlpack(exchange_stream(*exchange, v.device.device_id))) return true;
+  return v.clear(), false;
+}
+
 // Dense and odd, from shape, strides and address.
 void settle(ArrayView& v) {
   std::int64_t expected = 1;
+  v.elements = element_count(v.extents());
   v.dense = true;
   for (int d = v.rank - 1; d >= 0; --d) {
     const std::int64_t extent = v.shape[static_cast<std::size_t>(d)], stride = v.strides[static_cast<std::size_t>(d)];
@@ -161,21 +173,21 @@ bool read_cuda_interface(ArrayView& v, nb::handle array, const std::string& what
 
 }  // namespace
 
-std::int64_t ArrayView::elements() const { return element_count(extents()); }
-
 std::int64_t ArrayView::reach() const {
   std::int64_t last = 0;
   for (std::size_t d = 0; d < static_cast<std::size_t>(rank); ++d) {
     if (shape[d] == 0) return 0;
     last += (shape[d] - 1) * strides[d];
   }
-  return dense ? byte_size(dtype, elements()) : byte_size(dtype, last + 1);
+  return dense ? byte_size(dtype, elements) : byte_size(dtype, last + 1);
 }
 
-void read_array(ArrayView& v, nb::handle array, const std::string& what, std::int64_t stream) {
+void read_array(ArrayView& v, nb::handle array, const std::string& what, std::int64_t stream, bool brief) {
+  v.clear();
+  if (read_device_array(v, array) || (brief && read_where_it_lies(v, array, stream))) return settle(v);
   if (PyObject_CheckBuffer(array.ptr()) && (read_buffer(v, array, what) || read_ml_dtypes(v, array, what))) return;
   if (is_plain_tensor(array) && read_torch(v, array, stream)) return settle(v);
-  v = {};
+  v.clear();
   if (read_dlpack(v, array, what, stream) || read_cuda_interface(v, array, what)) return;
   raise_type_error(what + " is an array (NumPy, torch, CuPy, or any object with __dlpack__ or __cuda_array_interface__), got " +
                    class_name(array));
@@ -185,6 +197,7 @@ nb::object packed_copy(nb::handle array, Maker maker) {
   switch (maker) {
     case Maker::torch: return array.attr("detach")().attr("contiguous")();
     case Maker::cupy: return module_of("cupy").attr("ascontiguousarray")(array);
+    case Maker::own:
     case Maker::numpy: break;
   }
   return module_of("numpy").attr("array")(array, nb::arg("order") = "C", nb::arg("copy") = true);

@@ -14,8 +14,12 @@ namespace tenfold::python {
 
 inline constexpr int kMostDims = 64;
 
-// Where results are made: as the inputs are. torch_* and cupy keep the device of the first input.
-enum class Maker : std::uint8_t { numpy, torch, cupy };
+// Streams as DLPack counts them: -1 none, 1 the default one, which is 0 for CUDA.
+inline constexpr std::int64_t kNoStream = -1;
+constexpr std::int64_t as_dlpack(std::int64_t stream) { return stream == 0 ? 1 : stream; }
+
+// Where results are made: as the inputs are, on the device of the first of them. `own`: tenfold.DeviceArray.
+enum class Maker : std::uint8_t { numpy, torch, cupy, own };
 
 // An array as it lies. `owner` keeps the memory.
 struct ArrayView {
@@ -23,6 +27,7 @@ struct ArrayView {
   void* data = nullptr;
   DType dtype = DType::f32;
   int rank = 0;
+  std::int64_t elements = 0;
   std::array<std::int64_t, kMostDims> shape, strides;  // strides in elements
   bool dense = true;                                   // row major, nothing between elements
   bool odd = false;                                    // strides that are negative or no whole elements, or an address that is odd
@@ -30,16 +35,20 @@ struct ArrayView {
   DLDevice device{kDLCPU, 0};
   Maker maker = Maker::numpy;
 
+  void clear() {   // shape and strides are left as they are: most of the bytes, which nobody reads
+    owner.reset();
+    data = nullptr, dtype = DType::f32, rank = 0, dense = true, odd = read_only = false, device = {kDLCPU, 0}, maker = Maker::numpy;
+  }
   std::span<const std::int64_t> extents() const { return {shape.data(), static_cast<std::size_t>(rank)}; }
   std::span<const std::int64_t> steps() const { return {strides.data(), static_cast<std::size_t>(rank)}; }
-  std::int64_t elements() const;
   std::int64_t reach() const;  // bytes from `data` to the array's end
   bool on_gpu() const { return device.device_type == kDLCUDA || device.device_type == kDLCUDAManaged; }
 };
 
 // Reads `array`. `what` names it in refusals ("input 'x'"). `stream`: on which a GPU's array is to be ready, as DLPack counts them.
+// `brief`: for one call, in which the view may keep the array instead of its memory, which torch can exchange below it.
 // Raises TypeError for what is no array, and for element types that Tenfold does not have; ValueError for other byte orders.
-void read_array(ArrayView& view, nb::handle array, const std::string& what, std::int64_t stream = -1);
+void read_array(ArrayView& view, nb::handle array, const std::string& what, std::int64_t stream = -1, bool brief = false);
 // A dense array with the same elements, of NumPy or of whoever made it; for what no strides of ours describe.
 nb::object packed_copy(nb::handle array, Maker maker);
 

@@ -1,18 +1,56 @@
 // One call of an engine: arrays in, arrays out.
 #pragma once
 
+#include "few.h"
 #include "runner.h"
 
 namespace tenfold::python {
 
-// `inputs`: one for each input, null where its default is to be taken. `outputs`: one for each output, null where a new array is to be
-// made; filled. `wanted`: what is not wanted is not made (null: all are).
-void call_engine(EngineState& state, std::span<PyObject* const> inputs, std::span<nb::object> outputs, const bool* wanted,
-                 nb::handle stream);
+// What a call is given, and what it gives back.
+struct Call {
+  explicit Call(const Slots& s) : slots(s), inputs(s.inputs), outputs(s.outputs()), wanted(s.outputs()) {}
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
 
-// engine(x), engine(x, mask), engine({"x": x}), with out= and stream=.
-nb::object call_with(EngineState& state, nb::args args, nb::kwargs keywords);
-// The outputs of these names (None: all) as a list, for inputs by name: Session.run().
-nb::object run_feed(EngineState& state, nb::object names, nb::dict feed);
+  const Slots& slots;
+  Few<nb::object> inputs;            // null: the default
+  Few<nb::object> outputs;           // null: a new array is made
+  bool as_list = false;              // the result: a list of `order`; else one array, or a dict of several
+  std::vector<int> order;            // numbers of outputs
+  bool all = true;                   // outputs are wanted, not those in `wanted` alone
+  Few<char> wanted;                 // of each output
+  StreamChoice on;                   // known before arrays are read, for their makers bring them up to date on it
+  Maker maker = Maker::numpy;        // of results
+  nb::object like;                   // an input of that maker
+  bool like_on_host = false;         // that input is
+  bool on_host = false;              // some array is
+};
+
+// Of engine(x), engine(x, mask), engine({"x": x}), with out= and stream=; of Session.run(). Both choose the stream.
+void read_call(Call& call, nb::handle args, nb::handle keywords);
+void read_feed(Call& call, nb::handle names, nb::handle feed);
+
+// `later`: nobody waits, so that a GPU's engine reads inputs of the host from memory of its own.
+void bind_call(Call& call, Runner& runner, bool later);
+nb::object result_of(Call& call, Runner& runner);  // when the run is over, or enqueued
+
+// A runner out of the pool, and back into it; one whose run failed while its work may still be under way is waited for.
+class Borrowed {
+ public:
+  Borrowed(EngineState& state, const StreamChoice& stream) : state_(state), runner_(state.take(stream)) {}
+  ~Borrowed();
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  Runner& operator*() { return *runner_; }
+  Runner* operator->() { return runner_.get(); }
+  std::unique_ptr<Runner> keep() { return std::move(runner_); }
+
+ private:
+  EngineState& state_;
+  std::unique_ptr<Runner> runner_;
+};
+
+// Binds, runs and gives the result.
+nb::object run_call(EngineState& state, Call& call);
 
 }  // namespace tenfold::python

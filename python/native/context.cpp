@@ -7,6 +7,7 @@
 
 #include "call.h"
 #include "errors.h"
+#include "stream.h"
 #include "tenfold/bindings.h"
 #include "values.h"
 
@@ -203,13 +204,14 @@ void bind_context(nb::module_& m) {
           [](Context& c, nb::object stream) {
             Context::Turn turn(c);
             turn->settle_outputs();
-            const StreamChoice on = stream_of(stream);
+            StreamChoice on = stream_of(stream);
+            if (!on.given && c.slots().on_gpu) on = entered_stream();
             if (on.given && !c.slots().on_gpu)
               raise_error(ErrorKind::invalid_argument, "streams are for GPUs; this engine runs on the CPU");
             turn->enqueue(on);
           },
           nb::arg("stream") = nb::none(), nb::sig("def enqueue(self, stream: Any = None) -> None"),
-          "Starts a run on a stream; on a CPU it is run().")
+          "Starts a run on a stream (None: that of `with tenfold.Stream`, else the context's own); on a CPU it is run().")
       .def(
           "wait", [](Context& c) { Context::Turn(c)->wait(); }, "Until all that was enqueued is done.")
       .def("wait_how", &set_wait, nb::arg("how"))

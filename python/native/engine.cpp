@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "async_runs.h"
 #include "call.h"
 #include "errors.h"
 #include "tenfold/bindings.h"
@@ -115,19 +116,51 @@ void bind_info(nb::module_& m) {
       .def_ro("notes", &EngineInfo::notes);
 }
 
+// engine(x): the type's own slot, since a method of nanobind would gather and spread the arguments twice.
+PyObject* call_slot(PyObject* self, PyObject* args, PyObject* keywords) noexcept {
+  try {
+    if (!nb::inst_ready(self)) raise_type_error("the engine was not initialised: tenfold.build() and tenfold.load() make engines");
+    EngineState& state = *nb::inst_ptr<PyEngine>(self)->state;
+    Call call(*state.slots);
+    read_call(call, args, keywords);
+    return run_call(state, call).release().ptr();
+  } catch (nb::python_error& e) {
+    e.restore();
+  } catch (...) {
+    set_error_of(std::current_exception());
+  }
+  return nullptr;
+}
+
+PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_slot)}, {0, nullptr}};
+
+nb::object run_feed(const PyEngine& e, nb::handle names, nb::handle feed) {
+  Call call(*e.state->slots);
+  read_feed(call, names, feed);
+  return run_call(*e.state, call);
+}
+
 }  // namespace
 
 void bind_engine(nb::module_& m) {
   bind_info(m);
-  nb::class_<PyEngine>(m, "Engine", "A loaded plan. Immutable and shared by threads.")
+  nb::class_<PyEngine>(m, "Engine", "A loaded plan. Immutable and shared by threads.", nb::type_slots(slots))
       .def(
           "__init__", [](PyEngine* self, const PyEngine& other) { new (self) PyEngine(other); }, nb::arg("engine"))
+      .def("run_feed", &run_feed, nb::arg("names").none(), nb::arg("feed"), "Outputs of these names (None: all) as a list.")
       .def(
-          "__call__", [](PyEngine& e, nb::args args, nb::kwargs keywords) { return call_with(*e.state, args, keywords); },
-          nb::sig("def __call__(self, *inputs: Any, out: Any = None, stream: Any = None) -> Any"))
+          "start",
+          [](const PyEngine& e, nb::object future, const CancelToken& token, nb::handle args, nb::handle keywords) {
+            start_call(e.state, future, token, args, keywords);
+          },
+          nb::arg("future"), nb::arg("token"), nb::arg("args"), nb::arg("keywords"),
+          "Begins a call; future._finish(result, error) is called once when it is over, in some thread.")
       .def(
-          "run_feed", [](PyEngine& e, nb::object names, nb::dict feed) { return run_feed(*e.state, names, feed); }, nb::arg("names").none(),
-          nb::arg("feed"), "Outputs of these names (None: all) as a list.")
+          "start_feed",
+          [](const PyEngine& e, nb::object future, const CancelToken& token, nb::handle names, nb::handle feed) {
+            start_feed(e.state, future, token, names, feed);
+          },
+          nb::arg("future"), nb::arg("token"), nb::arg("names").none(), nb::arg("feed"), "The same for run_feed().")
       .def("save", &save, nb::arg("path"), nb::sig("def save(self, path: str | os.PathLike[str]) -> None"),
            "Writes the plan; the file is replaced in one move.")
       .def("__bytes__", &plan_bytes)
@@ -136,6 +169,8 @@ void bind_engine(nb::module_& m) {
           "bindings", [](const PyEngine& e) { return e.state->engine.bindings(); }, "Inputs, then outputs.")
       .def(
           "index", [](const PyEngine& e, nb::str name) { return e.state->slots->index(name); }, nb::arg("name"), "A binding's number.")
+      .def_prop_ro(
+          "device", [](const PyEngine& e) { return e.state->slots->device; }, "Where it runs: 'cpu', 'cuda:0'.")
       .def_prop_ro("info", [](const PyEngine& e) { return e.state->engine.info(); })
       .def_prop_ro(
           "notes", [](const PyEngine& e) { return e.state->engine.info().notes; }, "What the build and the load have to tell.")

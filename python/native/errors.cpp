@@ -85,6 +85,20 @@ std::string step_of(const std::string& description) {
 
 }  // namespace
 
+void set_error_of(const std::exception_ptr& thrown) noexcept {
+  try {
+    translate(thrown, nullptr);
+  } catch (nb::python_error& e) {
+    e.restore();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_RuntimeError, "an unknown exception");
+  }
+}
+
 void raise_error(ErrorKind kind, const std::string& message, const std::string& step) {
   set(kind_name(kind), message, step);
   throw nb::python_error();

@@ -1,6 +1,7 @@
 // Errors on their way to Python: kinds as the classes of tenfold/errors.py, run statuses with the step that they concern.
 #pragma once
 
+#include <exception>
 #include <string>
 
 #include "native.h"
@@ -13,5 +14,23 @@ namespace tenfold::python {
 [[noreturn]] void raise_type_error(const std::string& message);
 // The status of a run or of a call of a context, whose describe() is given.
 [[noreturn]] void raise_status(Status status, const std::string& description);
+
+// What was thrown becomes the interpreter's error: for code that nanobind does not call.
+void set_error_of(const std::exception_ptr& thrown) noexcept;
+// False: `act` threw, and `error` is Python's exception for it.
+template <class Act>
+bool goes_well(Act act, nb::object& error) {
+  try {
+    act();
+    return true;
+  } catch (const nb::python_error& e) {
+    error = nb::borrow(e.value());
+  } catch (...) {
+    set_error_of(std::current_exception());
+    const nb::python_error e;
+    error = nb::borrow(e.value());
+  }
+  return false;
+}
 
 }  // namespace tenfold::python

@@ -60,11 +60,11 @@ class PyModelEngines {
   PyModelEngines& operator=(const PyModelEngines&) = delete;
 
   nb::object engine_of(const nb::dict& feed) {
-    std::vector<Shape> shapes;
-    for (const nb::str& name : names_) shapes.push_back(shape_in(feed, name));
+    const std::vector<Shape> shapes = shapes_in(feed);
     if (std::optional<ServedEngine> found = engines_->find(shapes)) return answer(*found);
     return answer(built([&](const BuildWatch& watch) { return engines_->engine_for(shapes, watch); }));
   }
+  bool has_engine_of(const nb::dict& feed) { return engines_->find(shapes_in(feed)).has_value(); }
   nb::object any() {
     return answer(built([&](const BuildWatch& watch) { return engines_->any_engine(watch); }));
   }
@@ -90,6 +90,11 @@ class PyModelEngines {
   bool one_for_all() const { return names_.empty(); }
 
  private:
+  std::vector<Shape> shapes_in(const nb::dict& feed) const {
+    std::vector<Shape> shapes;
+    for (const nb::str& name : names_) shapes.push_back(shape_in(feed, name));
+    return shapes;
+  }
   // The engine tells what is wrong with arrays that have none.
   static Shape shape_in(const nb::dict& feed, const nb::str& name) {
     PyObject* const array = PyDict_GetItem(feed.ptr(), name.ptr());
@@ -147,6 +152,8 @@ void bind_model_engines(nb::module_& m) {
       .def("engine_of", &PyModelEngines::engine_of, nb::arg("feed"),
            nb::sig("def engine_of(self, feed: dict[str, Any]) -> tuple[Any, bool]"),
            "The engine for arrays by name, built if there is none, and whether no other will take its place.")
+      .def("has_engine_of", &PyModelEngines::has_engine_of, nb::arg("feed"),
+           nb::sig("def has_engine_of(self, feed: dict[str, Any]) -> bool"), "Whether engine_of() would build none.")
       .def("any", &PyModelEngines::any, nb::sig("def any(self) -> tuple[Any, bool]"),
            "The same of the one used last, else of one for open extents of 1.")
       .def("wait", &PyModelEngines::wait, nb::arg("seconds").none(),

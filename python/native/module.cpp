@@ -1,6 +1,7 @@
 // tenfold._native: the public headers as Python sees them. Names, argument forms and lifetimes are python/tenfold's.
 #include <nanobind/stl/string_view.h>
 
+#include "async_runs.h"
 #include "native.h"
 #include "python_state.h"
 #include "tenfold/model_engines.h"
@@ -18,12 +19,16 @@ NB_MODULE(_native, m) {
           const Unlocked unlocked;   // what is built in the background may be about to call Python
           tenfold::end_background_builds();
         }
+        finish_runs();
         begin_leaving();
       },
-      "The interpreter ends: callbacks are not called any more.");
+      "The interpreter ends: runs that are under way are told, then callbacks are not called any more.");
+  m.def("forget_runs", &forget_runs, "In a fork: runs that are under way are the parent's.");
   bind_error(m);
   bind_options(m);
   bind_device(m);
+  bind_device_array(m);
+  bind_stream(m);
   bind_plugin(m);
   bind_runtime(m);
   bind_timing_cache(m);

@@ -11,6 +11,7 @@ namespace nb = nanobind;
 void bind_build(nb::module_& m);
 void bind_context(nb::module_& m);
 void bind_device(nb::module_& m);
+void bind_device_array(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_error(nb::module_& m);
 void bind_inspect(nb::module_& m);
@@ -22,6 +23,7 @@ void bind_options(nb::module_& m);
 void bind_plan_cache(nb::module_& m);
 void bind_plugin(nb::module_& m);
 void bind_runtime(nb::module_& m);
+void bind_stream(nb::module_& m);
 void bind_timing_cache(nb::module_& m);
 
 }  // namespace tenfold::python

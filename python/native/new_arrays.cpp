@@ -2,6 +2,7 @@
 #include <nanobind/ndarray.h>
 
 #include "array_types.h"
+#include "device_array.h"
 #include "errors.h"
 #include "python_state.h"
 #include "tenfold/dlpack.h"
@@ -43,6 +44,7 @@ std::string class_name(nb::handle object) {
 }
 
 nb::object new_array(Maker maker, nb::handle like, DType dtype, std::span<const std::int64_t> shape, void*& data) {
+  if (maker == Maker::own) return device_array_like(like, dtype, shape, data);
   const nb::object extents = tuple_of(shape);
   if (maker == Maker::numpy) return numpy_array(dtype, extents, data);
   if (maker == Maker::torch) {
@@ -62,7 +64,6 @@ Tensor tensor_of(nb::handle array, const std::string& what) {
   if (v.on_gpu()) raise_error(ErrorKind::invalid_argument, what + " lies on a GPU, the host's memory is wanted: copy it there");
   if (!v.dense || v.odd) {
     const nb::object copy = packed_copy(array, v.maker);
-    v = {};
     read_array(v, copy, what);
   }
   return Tensor(v.dtype, Shape(v.extents().begin(), v.extents().end()), hold(v.owner), v.data);

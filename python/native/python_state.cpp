@@ -22,6 +22,31 @@ auto take_lock(Take take) {
 void begin_leaving() noexcept { is_leaving.store(true); }
 bool leaving() noexcept { return is_leaving.load(std::memory_order_relaxed); }
 
+namespace {
+
+class Known {
+ public:
+  Known() : mark_(take_lock([] { return PyGILState_Ensure(); })), state_(PyEval_SaveThread()) {}
+  ~Known() {
+    if (leaving()) return;   // the interpreter ends, and drops what it has of threads
+    take_lock([&] { PyEval_RestoreThread(state_); });
+    PyGILState_Release(mark_);
+  }
+  Known(const Known&) = delete;
+  Known& operator=(const Known&) = delete;
+
+ private:
+  PyGILState_STATE mark_;
+  PyThreadState* state_;
+};
+
+}  // namespace
+
+void stay_known() noexcept {
+  thread_local Known known;
+  static_cast<void>(known);
+}
+
 Unlocked::~Unlocked() {
   take_lock([&] { PyEval_RestoreThread(state_); });
 }

@@ -34,6 +34,10 @@ class Locked {
   PyGILState_STATE state_;
 };
 
+// For threads that are not Python's and come in again and again: what the interpreter has of this one stays until the thread ends, since
+// making that anew takes longer than a small run. Without the lock.
+void stay_known() noexcept;
+
 // A Python object that C++ may keep and drop on any thread.
 using Held = std::shared_ptr<PyObject>;
 Held hold(nb::handle object);  // with the GIL

@@ -6,6 +6,7 @@
 
 #include "errors.h"
 #include "tenfold/bindings.h"
+#include "tenfold/device_array.h"
 #include "torch_arrays.h"
 
 namespace tenfold::python {
@@ -18,11 +19,13 @@ std::shared_ptr<const Slots> slots_of(const Engine& engine) {
   nb::dict names;
   for (const BindingInfo& b : engine.bindings()) {
     names[b.name.c_str()] = static_cast<int>(slots->all.size());
-    slots->all.push_back({b.name, b.dtype, b.shape, b.is_input, b.has_default});
+    slots->all.push_back({b.name, b.dtype, b.shape, b.is_input, b.has_default, (b.is_input ? "input '" : "output '") + b.name + "'"});
     slots->inputs += b.is_input ? 1 : 0;
   }
   slots->names = hold(names);
   slots->on_gpu = engine.info().on_gpu;
+  slots->device = device_of(engine);
+  if (slots->on_gpu) slots->ordinal = std::stoi(slots->device.substr(slots->device.find(':') + 1));
   return slots;
 }
 
@@ -78,7 +81,7 @@ Runner::~Runner() { drop_without_gil(context_); }
 void Runner::refuse(Status status) { raise_status(status, context_->describe(status)); }
 
 void Runner::set_shape(int binding, std::span<const std::int64_t> shape) {
-  const Slot& slot = slots_->all[static_cast<std::size_t>(binding)];
+  const Slot& slot = slots_->at(binding);
   if (context_->set_input_shape(binding, shape)) return;
   raise_error(ErrorKind::invalid_argument,
               slot.what() + " has the shape [" + text(slot.shape) + "] (-1: dynamic), an array of [" + text(shape) + "] is given");
@@ -92,42 +95,68 @@ bool Runner::output_shape(int binding, std::span<std::int64_t> to, int& rank) {
 }
 
 void Runner::bind_memory(int binding, const ArrayView& v) {
-  void* data = v.elements() == 0 ? nothing : v.data;
+  void* data = v.elements == 0 ? nothing : v.data;
   const Status status = v.dense ? context_->bind(binding, data, v.reach()) : bind_strided(*context_, binding, data, v.reach(), v.steps());
   if (!status) refuse(status);
 }
 
-void Runner::bind(int binding, nb::handle array, ArrayView& v, std::int64_t stream) {
-  const Slot& slot = slots_->all[static_cast<std::size_t>(binding)];
-  const std::string what = slot.what();
-  if (slot.dtype == DType::string)
-    raise_error(ErrorKind::unsupported, what + " holds strings, which Python cannot bind yet: use the tenfold program");
-  read_array(v, array, what, stream);
+// Checks all that the binding says of its array, but the shape.
+void Runner::read(int binding, nb::handle array, ArrayView& v, std::int64_t stream, bool brief) {
+  const Slot& slot = slots_->at(binding);
+  const std::string& what = slot.what();
+  read_array(v, array, what, stream, brief);
   if (v.dtype != slot.dtype)
     raise_error(ErrorKind::invalid_argument, what + " is " + numpy_name(slot.dtype) + ", an array of " + numpy_name(v.dtype) +
                                                  " is given; nothing is converted in silence: array.astype(\"" + numpy_name(slot.dtype) +
                                                  "\")");
   if (v.on_gpu() && !slots_->on_gpu)
     raise_error(ErrorKind::invalid_argument, what + " is given on a GPU, the engine runs on the CPU: copy the array there");
+  if (v.on_gpu() && v.device.device_id != slots_->ordinal)
+    raise_error(ErrorKind::invalid_argument, what + " is given on cuda:" + std::to_string(v.device.device_id) + ", the engine runs on " +
+                                                 slots_->device + ": copy the array there");
   if (!slot.is_input && v.read_only) raise_error(ErrorKind::invalid_argument, what + " is given a read-only array");
-  if (v.odd) {
-    if (!slot.is_input)
-      raise_error(ErrorKind::invalid_argument, what + " is given an array with negative or odd strides, where it cannot be written");
-    const nb::object copy = packed_copy(array, v.maker);
-    const Maker maker = v.maker;
-    read_array(v, copy, what, stream);
-    v.maker = maker;
-  }
-  if (slot.is_input) set_shape(binding, v.extents());
+  if (!v.odd) return;
+  if (!slot.is_input)
+    raise_error(ErrorKind::invalid_argument, what + " is given an array with negative or odd strides, where it cannot be written");
+  const Maker maker = v.maker;
+  const nb::object copy = packed_copy(array, maker);
+  read_array(v, copy, what, stream);
+  v.maker = maker;
+}
+
+void Runner::keep(int binding, nb::object owner) {
+  kept_[static_cast<std::size_t>(binding)] = std::move(owner), bound_[static_cast<std::size_t>(binding)] = true;
+}
+
+void Runner::bind(int binding, nb::handle array, ArrayView& v, std::int64_t stream, bool brief) {
+  read(binding, array, v, stream, brief);
+  if (slots_->at(binding).is_input) set_shape(binding, v.extents());
   bind_memory(binding, v);
-  kept_[static_cast<std::size_t>(binding)] = v.owner, bound_[static_cast<std::size_t>(binding)] = true;
+  keep(binding, v.owner);
+}
+
+// bind() has set its shape. What is too large for the context's own memory lies outside every profile: the question for a shape tells.
+void Runner::bind_copy(int binding, nb::handle array) {
+  const Slot& slot = slots_->at(binding);
+  std::array<std::int64_t, kMostDims> shape;
+  int rank = 0;
+  if (const Status status = context_->shape(binding, shape, rank); !status) refuse(status);
+  ArrayView v;
+  read_array(v, array, slot.what());
+  const nb::object dense = v.dense && !v.odd ? nb::borrow(array) : packed_copy(array, v.maker);
+  if (dense.ptr() != array.ptr()) read_array(v, dense, slot.what());
+  bind_nothing(binding);
+  void* const own = context_->own_memory(binding);
+  const auto bytes = static_cast<std::size_t>(v.reach());
+  const Unlocked unlocked;
+  if (bytes > 0) std::memcpy(own, v.data, bytes);
 }
 
 void Runner::bind_nothing(int binding) {
-  const Slot& slot = slots_->all[static_cast<std::size_t>(binding)];
+  const Slot& slot = slots_->at(binding);
   if (const Status status = context_->bind(binding, nullptr, 0); !status) refuse(status);
   if (!slot.is_input) context_->own_memory(binding);
-  kept_[static_cast<std::size_t>(binding)].reset(), bound_[static_cast<std::size_t>(binding)] = true;
+  keep(binding, {});
 }
 
 nb::object Runner::bind_new(int binding, Maker maker, nb::handle like) {
@@ -135,18 +164,18 @@ nb::object Runner::bind_new(int binding, Maker maker, nb::handle like) {
   int rank = 0;
   const bool known = output_shape(binding, shape, rank);
   if (!known || sized_by_run(binding)) return bind_nothing(binding), nb::object();
-  const Slot& slot = slots_->all[static_cast<std::size_t>(binding)];
+  const Slot& slot = slots_->at(binding);
   void* data = nullptr;
   const std::span extents(shape.data(), static_cast<std::size_t>(rank));
   nb::object made = new_array(maker, like, slot.dtype, extents, data);
   const std::int64_t bytes = byte_size(slot.dtype, element_count(extents));
   if (const Status status = context_->bind(binding, bytes == 0 ? nothing : data, bytes); !status) refuse(status);
-  kept_[static_cast<std::size_t>(binding)] = made, bound_[static_cast<std::size_t>(binding)] = true;
+  keep(binding, made);
   return made;
 }
 
 nb::object Runner::copied(int binding) {
-  const Slot& slot = slots_->all[static_cast<std::size_t>(binding)];
+  const Slot& slot = slots_->at(binding);
   std::array<std::int64_t, kMostDims> shape;
   int rank = 0;
   if (!output_shape(binding, shape, rank)) raise_error(ErrorKind::invalid_argument, slot.what() + " has no size before a run");
@@ -193,12 +222,27 @@ void Runner::wait() {
   if (!status) refuse(status);
 }
 
-void Runner::forget() {
-  for (nb::object& kept : kept_) kept.reset();
+// On a CPU nothing takes long, and the thread that comes to life wants no lock of ours.
+void Runner::begin(const StreamChoice& stream, const RunOptions& options, Completion done) {
+  Status status;
+  pending_ = true, stream_ = stream;   // before `done` may give this to others
+  if (slots_->on_gpu) {
+    const Unlocked unlocked;
+    status = enqueue_then(*context_, stream.handle(), options, done);
+  } else {
+    status = enqueue_then(*context_, nullptr, options, done);
+  }
+  if (status) return;
+  pending_ = false;
+  refuse(status);
 }
 
-void Runner::unbind_outputs() {
-  for (int b = slots_->inputs; b < static_cast<int>(slots_->all.size()); ++b) context_->bind(b, nullptr, 0);
+void Runner::settle(const StreamChoice& stream) {
+  if (pending_ && !(stream.given && stream_.number == stream.number)) wait();
+}
+
+void Runner::forget() {
+  for (nb::object& kept : kept_) kept.reset();
 }
 
 EngineState::EngineState(Engine made) : engine(std::move(made)), slots(slots_of(engine)) {}
@@ -206,30 +250,20 @@ EngineState::~EngineState() { drop_runners(); }
 
 void EngineState::drop_runners() noexcept {
   std::vector<std::unique_ptr<Runner>> dropped;
-  {
-    std::lock_guard lock(mutex);
-    dropped.swap(idle);
-  }
+  dropped.swap(idle);
 }
 
 // The one that last worked on this stream, so that nobody has to wait.
 std::unique_ptr<Runner> EngineState::take(const StreamChoice& stream) {
-  std::unique_ptr<Runner> taken;
-  {
-    std::lock_guard lock(mutex);
-    for (auto it = idle.rbegin(); it != idle.rend() && !taken; ++it)
-      if (!(*it)->pending() || (*it)->stream().number == stream.number) {
-        taken = std::move(*it);
-        idle.erase(std::next(it).base());
-      }
-  }
-  if (!taken) return std::make_unique<Runner>(engine, slots);
-  return taken;
+  for (auto it = idle.rbegin(); it != idle.rend(); ++it)
+    if (!(*it)->pending() || (*it)->stream().number == stream.number) {
+      std::unique_ptr<Runner> taken = std::move(*it);
+      idle.erase(std::next(it).base());
+      return taken;
+    }
+  return std::make_unique<Runner>(engine, slots);
 }
 
-void EngineState::give(std::unique_ptr<Runner> runner) {
-  std::lock_guard lock(mutex);
-  idle.push_back(std::move(runner));
-}
+void EngineState::give(std::unique_ptr<Runner> runner) { idle.push_back(std::move(runner)); }
 
 }  // namespace tenfold::python

@@ -3,12 +3,13 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "arrays.h"
+#include "async_runs.h"
 #include "python_state.h"
+#include "tenfold/completion.h"
 #include "tenfold/engine.h"
 
 namespace tenfold::python {
@@ -18,16 +19,20 @@ struct Slot {
   DType dtype = DType::f32;
   Shape shape;  // -1: dynamic
   bool is_input = true, has_default = false;
-  std::string what() const { return (is_input ? "input '" : "output '") + name + "'"; }
+  std::string told;  // "input 'x'"
+  const std::string& what() const { return told; }
 };
 
 struct Slots {
   std::vector<Slot> all;
   int inputs = 0;
   bool on_gpu = false;
+  std::string device;                // "cuda:0"
+  int ordinal = 0;                   // of the GPU
   Held names;                        // dict from str to int
   int index(nb::handle name) const;  // raises InvalidArgument with the names
   int outputs() const { return static_cast<int>(all.size()) - inputs; }
+  const Slot& at(int binding) const { return all[static_cast<std::size_t>(binding)]; }
 };
 
 // Streams as DLPack counts them: 1 is the default one. `none`: the context's own.
@@ -35,11 +40,11 @@ struct StreamChoice {
   bool given = false;
   std::int64_t number = 0;
   void* handle() const { return given ? reinterpret_cast<void*>(number == 0 ? 1 : number) : nullptr; }
-  std::int64_t for_dlpack() const { return !given ? -1 : number == 0 ? 1 : number; }
+  std::int64_t for_dlpack() const { return given ? as_dlpack(number) : kNoStream; }
 };
 // An int, a tenfold.Stream, torch's or CuPy's stream, or anything with __cuda_stream__; None: none.
 StreamChoice stream_of(nb::handle stream);
-StreamChoice current_stream(const ArrayView& array);  // that of the library that made it
+StreamChoice current_stream(const ArrayView& array);  // that of the library that made it; none on the host
 
 class Runner {
  public:
@@ -51,7 +56,8 @@ class Runner {
   ExecutionContext& context() { return *context_; }
   const Slots& slots() const { return *slots_; }
   // All of these raise. An array that is bound is kept until another is, or until forget().
-  void bind(int binding, nb::handle array, ArrayView& view, std::int64_t stream = -1);
+  void bind(int binding, nb::handle array, ArrayView& view, std::int64_t stream = kNoStream, bool brief = false);
+  void bind_copy(int binding, nb::handle array);   // of an input on the host, in the context's own memory
   void bind_nothing(int binding);  // the context's own memory, or the default
   void set_shape(int binding, std::span<const std::int64_t> shape);
   bool output_shape(int binding, std::span<std::int64_t> to, int& rank);  // false: only the run knows it
@@ -64,14 +70,18 @@ class Runner {
   void run(const RunOptions& options = {});
   void enqueue(const StreamChoice& stream, const RunOptions& options = {});
   void wait();
-  void forget();          // arrays that are bound
-  void unbind_outputs();  // what was bound for other shapes may be too small to ask for sizes
+  void begin(const StreamChoice& stream, const RunOptions& options, Completion done);   // enqueue_then()
+  void settle(const StreamChoice& stream);   // what was enqueued is waited for where a run on this stream does not follow it
+  void ended() { pending_ = false; }   // what begin() began
+  void forget();   // arrays that are bound
   bool pending() const { return pending_; }
   const StreamChoice& stream() const { return stream_; }
   [[noreturn]] void refuse(Status status);
 
  private:
+  void read(int binding, nb::handle array, ArrayView& view, std::int64_t stream, bool brief);
   void bind_memory(int binding, const ArrayView& view);
+  void keep(int binding, nb::object owner);
 
   std::shared_ptr<const Slots> slots_;
   std::unique_ptr<ExecutionContext> context_;
@@ -81,7 +91,7 @@ class Runner {
   StreamChoice stream_;
 };
 
-// An engine as Python has it: shared by its Engine objects and contexts.
+// An engine as Python has it: shared by its Engine objects and contexts. With the interpreter's lock.
 struct EngineState {
   explicit EngineState(Engine made);
   ~EngineState();
@@ -91,8 +101,8 @@ struct EngineState {
 
   Engine engine;
   std::shared_ptr<const Slots> slots;
-  std::mutex mutex;
   std::vector<std::unique_ptr<Runner>> idle;
+  AsyncRuns runs;
 };
 
 struct PyEngine {

@@ -94,11 +94,7 @@ std::int64_t torch_stream(int device) {
 bool read_torch(ArrayView& v, nb::handle tensor, std::int64_t stream) {
   static const Name dtype("dtype"), shape("shape"), stride("stride"), data_ptr("data_ptr"), storage("untyped_storage");
   read_torch_device(v, tensor);
-  constexpr std::int64_t kNoStream = -1, kDefault = 1;   // as DLPack counts streams
-  if (v.on_gpu() && stream != kNoStream) {
-    const std::int64_t current = torch_stream(v.device.device_id);
-    if (stream != (current == 0 ? kDefault : current)) return false;
-  }
+  if (v.on_gpu() && stream != kNoStream && stream != as_dlpack(torch_stream(v.device.device_id))) return false;
   const nb::object extents = get(tensor, shape);
   const Py_ssize_t rank = PyObject_Size(extents.ptr());
   if (rank < 0 || rank > kMostDims || !dtype_of_torch(get(tensor, dtype), v.dtype)) return PyErr_Clear(), false;

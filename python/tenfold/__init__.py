@@ -2,7 +2,7 @@
 
     engine = tenfold.build("model.onnx")     # also bytes, an onnx.ModelProto, a tenfold.Network
     engine.save("model.plan")                # next time: tenfold.load("model.plan")
-    y = engine(x)                            # arrays of NumPy, torch, CuPy; also {name: array}
+    y = engine(x)                            # arrays of NumPy, torch, CuPy, DeviceArray; also {name: array}
 
 docs/python.md tells the rest. Importing starts no thread and touches no GPU; NumPy is imported with the first array.
 """
@@ -20,7 +20,8 @@ from tenfold._build import bindings, build, check, inspect, load, metadata, prof
 from tenfold._device import devices  # noqa: E402
 from tenfold._engine import Context, Engine  # noqa: E402
 from tenfold._native import (  # noqa: E402
-    Binding, CancelToken, Device, EngineInfo, ModelMetadata, ModelProblem, Note, PlanInspection, Plugins, Runtime, TimingCache, WeightInfo,
+    Binding, CancelToken, Device, DeviceArray, EngineInfo, ModelMetadata, ModelProblem, Note, PlanInspection, Plugins, Runtime, TimingCache,
+    WeightInfo,
     supported_operators, why_no_gpu,
 )
 from tenfold._network import Network, Node, Value  # noqa: E402
@@ -36,11 +37,12 @@ if TYPE_CHECKING:
 
 __version__: str = _native.__version__
 __all__ = [
-    'BadIndex', 'Binding', 'CancelToken', 'Cancelled', 'Context', 'DeadlinePassed', 'Device', 'DeviceError', 'Engine', 'EngineInfo',
-    'Error', 'FileError', 'Internal', 'InvalidArgument', 'InvalidModel', 'ModelMetadata', 'ModelProblem', 'Network', 'Node', 'Note',
-    'OutOfMemory', 'PlanInspection', 'PlanRefused', 'Plugins', 'Runtime', 'Session', 'Stream', 'TimingCache', 'Unsupported', 'Value',
-    'WeightInfo', 'bindings', 'build', 'check', 'devices', 'get_include', 'inspect', 'load', 'metadata', 'profile', 'refit', 'retune',
-    'supported_operators', 'weights', 'why_no_gpu',
+    'BadIndex', 'Binding', 'CancelToken', 'Cancelled', 'Context', 'DeadlinePassed', 'Device', 'DeviceArray',
+    'DeviceError', 'Engine', 'EngineInfo', 'Error', 'FileError', 'Internal', 'InvalidArgument', 'InvalidModel',
+    'ModelMetadata', 'ModelProblem', 'Network', 'Node', 'Note', 'OutOfMemory', 'PlanInspection', 'PlanRefused', 'Plugins', 'Runtime',
+    'Session', 'Stream', 'TimingCache', 'Unsupported', 'Value', 'WeightInfo', 'bindings', 'build', 'check', 'devices',
+    'get_include', 'inspect', 'load', 'metadata', 'profile', 'refit', 'retune', 'supported_operators', 'weights',
+    'why_no_gpu',
 ]
 
 _atexit.register(_native.leave)

@@ -37,8 +37,11 @@ class Engine(_native.Engine):
 
     engine(x) runs it on an array, engine(x, mask) on several in the order of the inputs, engine({"x": x}) by name. `out`: where results
     go (an array, a dict by name). `stream`: of a GPU, on which the run is enqueued. One output is returned as it is, several in a dict by
-    name; they are NumPy's arrays, or torch's or CuPy's where inputs are.
+    name; they are NumPy's arrays, or torch's, CuPy's or DeviceArrays where inputs are.
     """
+
+    if TYPE_CHECKING:   # the native type's own
+        def __call__(self, *inputs: Any, out: Any = None, stream: Any = None) -> Any: ...
 
     def create_context(self, memory: int = 0, bytes: int = 0) -> Context:
         """A context: memory and workers for one run at a time. `memory`: an address on the engine's device, aligned to 256 bytes, with room
@@ -46,9 +49,11 @@ class Engine(_native.Engine):
         return Context(self, memory, bytes)
 
     def run_async(self, *inputs: Any, **options: Any) -> Future:
-        """Begins engine(*inputs, **options) in another thread. The Future can be awaited, asked for its result() and cancelled."""
+        """Begins engine(*inputs, **options) and returns. The Future can be awaited, asked for its result() and cancelled.
+
+        The arrays are the run's until it has ended. Some runs go on at once, others wait for their turn."""
         from tenfold._future import start
-        return start(self, inputs, options)
+        return start(self.start, inputs, options)
 
     def refit(self, weights: Any) -> Engine:
         return Engine(super().refit(weights))

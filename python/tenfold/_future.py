@@ -1,58 +1,51 @@
-"""Runs in other threads: futures that can be awaited. Their threads are Python's own, which the interpreter waits for at its end."""
+"""Futures of runs: concurrent.futures' own kind, told by the thread in which the run ended."""
 from __future__ import annotations
 
 import asyncio
 import concurrent.futures
 import os
-import threading
 from collections.abc import Callable, Generator
 from typing import Any
 
-_lock = threading.Lock()
-_threads: concurrent.futures.ThreadPoolExecutor | None = None
+from tenfold import _native
+
+os.register_at_fork(after_in_child=_native.forget_runs)
 
 
-def _executor() -> concurrent.futures.ThreadPoolExecutor:
-    global _threads
-    with _lock:
-        if _threads is None:
-            _threads = concurrent.futures.ThreadPoolExecutor(max_workers=(os.cpu_count() or 1) + 4, thread_name_prefix='tenfold')
-        return _threads
+class Future(concurrent.futures.Future[Any]):
+    """The result of a run that goes on elsewhere: `await future`, or future.result(). Functions of add_done_callback() are called by the
+    run's thread; asyncio's loops take it from there to their own."""
 
-
-def _after_fork() -> None:
-    global _lock, _threads
-    _lock, _threads = threading.Lock(), None   # the child has none of these threads
-
-
-os.register_at_fork(after_in_child=_after_fork)
-
-
-class Future:
-    """The result of a run that goes on elsewhere: `await future`, or future.result()."""
-
-    def __init__(self, future: concurrent.futures.Future[Any]) -> None:
-        self._future = future
+    def __init__(self) -> None:
+        super().__init__()
+        self._token = _native.CancelToken()
 
     def __await__(self) -> Generator[Any, None, Any]:
-        return asyncio.wrap_future(self._future).__await__()
-
-    def result(self, timeout: float | None = None) -> Any:
-        return self._future.result(timeout)
-
-    def exception(self, timeout: float | None = None) -> BaseException | None:
-        return self._future.exception(timeout)
-
-    def done(self) -> bool:
-        return self._future.done()
+        return asyncio.wrap_future(self).__await__()
 
     def cancel(self) -> bool:
-        """True: the run had not begun, and will not."""
-        return self._future.cancel()
+        """True: there will be no result. A run that goes on ends between two of its steps; until then, which concurrent.futures.wait()
+        waits for, it may still write to what it was given as out=."""
+        cancelled = super().cancel()
+        if cancelled:
+            self._token.cancel()
+        return cancelled
 
-    def add_done_callback(self, function: Callable[[Future], object]) -> None:
-        self._future.add_done_callback(lambda _: function(self))
+    def _finish(self, result: Any, error: BaseException | None) -> None:
+        """Called once, when the run has ended."""
+        if not self.set_running_or_notify_cancel():
+            return
+        if error is None:
+            self.set_result(result)
+        else:
+            self.set_exception(error)
 
 
-def start(function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Future:
-    return Future(_executor().submit(function, *arguments, **keywords))
+def start(begin: Callable[..., None], *arguments: Any) -> Future:
+    """begin(future, token, *arguments) begins the run. What it raises comes out of the future, as what the run raises does."""
+    future = Future()
+    try:
+        begin(future, future._token, *arguments)
+    except Exception as error:
+        future._finish(None, error)
+    return future

@@ -115,22 +115,23 @@ class OrtValue:
 
     @staticmethod
     def ortvalue_from_numpy(numpy_obj: Any, device_type: str = 'cpu', device_id: int = 0) -> OrtValue:
-        _need_host(device_type)
-        return OrtValue(numpy_obj)
+        if device_type == 'cpu':
+            return OrtValue(numpy_obj)
+        return OrtValue(_native.DeviceArray.of(numpy_obj, _device(device_type, device_id)))
 
     @staticmethod
     def ortvalue_from_shape_and_type(shape: Sequence[int], element_type: Any, device_type: str = 'cpu', device_id: int = 0) -> OrtValue:
         import numpy as np
-        _need_host(device_type)
-        return OrtValue(np.zeros(tuple(shape), element_type))
+        if device_type == 'cpu':
+            return OrtValue(np.zeros(tuple(shape), element_type))
+        return OrtValue(_native.DeviceArray(shape, element_type, _device(device_type, device_id)))
 
     @staticmethod
     def from_dlpack(array: Any, is_bool_tensor: bool = False) -> OrtValue:
         return OrtValue(array)
 
     def numpy(self) -> Any:
-        import numpy as np
-        return np.asarray(self._array)
+        return _on_host(self._array)
 
     def shape(self) -> list[int]:
         return list(self._array.shape)
@@ -146,7 +147,7 @@ class OrtValue:
         return 'cuda' if hasattr(self._array, '__cuda_array_interface__') else 'cpu'
 
     def data_ptr(self) -> int:
-        return int(self._array.ctypes.data)
+        return int(self._array.address if isinstance(self._array, _native.DeviceArray) else self._array.ctypes.data)
 
     def is_tensor(self) -> bool: return True
     def is_sparse_tensor(self) -> bool: return False
@@ -154,7 +155,10 @@ class OrtValue:
     def has_value(self) -> bool: return self._array is not None
 
     def update_inplace(self, array: Any) -> None:
-        self._array[...] = array
+        if isinstance(self._array, _native.DeviceArray):
+            self._array.copy_from(array)
+        else:
+            self._array[...] = array
 
     def __dlpack__(self, **keywords: Any) -> Any:
         return self._array.__dlpack__(**keywords)
@@ -163,9 +167,17 @@ class OrtValue:
         return self._array.__dlpack_device__()
 
 
-def _need_host(device_type: str) -> None:
-    if device_type != 'cpu':
-        raise errors.Unsupported(f'memory on {device_type!r} is not made here: give an array of torch or CuPy, which is used where it lies')
+def _device(device_type: str, device_id: int) -> str:
+    from tenfold._device import _with_libraries
+    if device_type not in ('cpu', 'cuda'):
+        raise errors.Unsupported(f"memory is made on 'cpu' or 'cuda', not on {device_type!r}")
+    _with_libraries()
+    return device_type if device_type == 'cpu' else f'cuda:{device_id}'
+
+
+def _on_host(array: Any) -> Any:
+    import numpy as np
+    return array.numpy() if isinstance(array, _native.DeviceArray) else np.asarray(array)
 
 
 class IOBinding:
@@ -176,6 +188,7 @@ class IOBinding:
         self._inputs: dict[str, Any] = {}
         self._outputs: dict[str, Any] = {}   # None: a new array
         self._made: dict[str, Any] = {}
+        self._devices: dict[str, str] = {}   # where new arrays are made
         self._context: Any = None
         self._engine: Any = None
         self._changed = True
@@ -199,6 +212,7 @@ class IOBinding:
         if buffer_ptr is not None and shape is not None:
             given = _at(device_type, element_type, shape, buffer_ptr)
         self._outputs[name], self._changed = given, True
+        self._devices[name] = _device(device_type, device_id)
 
     def clear_binding_inputs(self) -> None:
         self._inputs, self._changed = {}, True
@@ -220,7 +234,7 @@ class IOBinding:
 
     def copy_outputs_to_cpu(self) -> list[Any]:
         import numpy as np
-        return [np.array(self._made[name]) for name in self._outputs]
+        return [np.array(_on_host(self._made[name])) for name in self._outputs]
 
     def _run(self, options: RunOptions | None) -> None:
         if options is not None and options.terminate:
@@ -245,7 +259,9 @@ class IOBinding:
                 self._by_run.append(name)
                 continue
             if array is None:
-                array = np.empty(shape, next(b.numpy_dtype for b in engine.bindings if b.name == name and not b.is_input))
+                dtype = next(b.numpy_dtype for b in engine.bindings if b.name == name and not b.is_input)
+                where = self._devices.get(name, 'cpu')
+                array = np.empty(shape, dtype) if where == 'cpu' else _native.DeviceArray(shape, dtype, where)
             context.bind(name, array)
             self._made[name] = array
         self._context, self._changed = context, False

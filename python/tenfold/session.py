@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tenfold import _native, errors
 from tenfold._build import _model
@@ -17,6 +17,9 @@ from tenfold._engine import Engine
 from tenfold._network import Network
 from tenfold._registry import put_plugins
 from tenfold._session_types import IOBinding, ModelMetadata, NodeArg, OrtValue, RunOptions, SessionOptions
+
+if TYPE_CHECKING:
+    import concurrent.futures
 
 _PROVIDERS = ('CUDAExecutionProvider', 'CPUExecutionProvider')   # the order is ONNX Runtime's: the best first
 
@@ -28,6 +31,15 @@ def get_available_providers() -> list[str]:
 
 def _device_of(provider: str, options: dict[str, Any]) -> str:
     return f'cuda:{int(options.get("device_id", 0))}' if provider == 'CUDAExecutionProvider' else 'cpu'
+
+
+def _arrays(feed: dict[str, Any]) -> dict[str, Any]:
+    return {name: value._array if isinstance(value, OrtValue) else value for name, value in feed.items()}
+
+
+def _look_at(options: RunOptions | None) -> None:
+    if options is not None and options.terminate:
+        raise errors.Cancelled('the run was cancelled: RunOptions.terminate is set')
 
 
 class Session:
@@ -151,9 +163,8 @@ class Session:
         engine = self._only
         if engine is not None and run_options is None and not self._settings.enable_profiling:
             return engine.run_feed(output_names, input_feed)
-        feed = {name: value._array if isinstance(value, OrtValue) else value for name, value in input_feed.items()}
-        if run_options is not None and run_options.terminate:
-            raise errors.Cancelled('the run was cancelled: RunOptions.terminate is set')
+        feed = _arrays(input_feed)
+        _look_at(run_options)
         engine = self._engine(feed)
         if not self._settings.enable_profiling:
             return engine.run_feed(output_names, feed)
@@ -162,15 +173,35 @@ class Session:
     def run_async(self, output_names: Sequence[str] | None, input_feed: dict[str, Any], callback: Any, user_data: Any = None,
                   run_options: RunOptions | None = None) -> None:
         """Calls callback(outputs, user_data, error text) in another thread when the run is over."""
-        from tenfold._future import start
+        from tenfold._future import Future, start
+        feed = _arrays(input_feed)
+
+        def begin(future: Future, token: _native.CancelToken) -> None:
+            _look_at(run_options)
+            engine = self._engine(feed)
+            if self._settings.enable_profiling:
+                future._finish(self._profiled(engine, output_names, feed), None)
+            else:
+                engine.start_feed(future, token, output_names, feed)
+
+        def tell(future: concurrent.futures.Future[Any]) -> None:
+            error = future.exception()
+            callback([] if error else future.result(), user_data, str(error) if error else '')
 
         def work() -> None:
-            try:
-                results, error = self.run(output_names, input_feed, run_options), ''
-            except Exception as failure:
-                results, error = [], str(failure)
-            callback(results, user_data, error)
-        start(work, (), {})
+            start(begin).add_done_callback(tell)
+        if self._begins_at_once(feed, run_options):
+            work()
+        else:
+            threading.Thread(target=work, name='tenfold').start()
+
+    def _begins_at_once(self, feed: dict[str, Any], run_options: RunOptions | None) -> bool:
+        """Without a build, steps that are timed, or a refusal, which another thread tells."""
+        try:
+            _look_at(run_options)
+            return not self._settings.enable_profiling and (self._only is not None or self._engines.has_engine_of(feed))
+        except errors.Error:
+            return False
 
     def io_binding(self) -> IOBinding:
         return IOBinding(self)

@@ -2,6 +2,7 @@
 import gc
 import os
 import sys
+import time
 import unittest
 import weakref
 
@@ -134,25 +135,42 @@ class Memory(Case):
     def test_many_calls_leave_memory_and_counts(self):
         calls = int(os.environ.get('TENFOLD_MANY_CALLS', 50_000))
         engine, x, out = tanh_engine(), batch(), np.zeros((4, 4), np.float32)
+        session = tenfold.Session(tanh_model(), providers=['CPUExecutionProvider'], tune='never')
+        context, own, feed, names = engine.create_context(), tenfold.DeviceArray.of(x, 'cpu'), {'x': x}, ['y']
 
-        def resident():
-            with open('/proc/self/statm') as file:
-                return int(file.read().split()[1]) * 4096
-        for _ in range(2000):
-            engine(x), engine({'x': x}, out=out)
-        gc.collect()
-        counted = [sys.getrefcount(o) for o in (x, out, engine, None)]
-        memory = resident()
-        for _ in range(calls):
-            engine(x), engine({'x': x}, out=out)
-        for _ in range(1000):
+        def bound():
+            context.bind('x', x), context.bind('y', out), context.run()
+
+        def refused():
             with self.assertRaises(ValueError):
                 engine(x.astype(np.float64))
+        # What is called, and how often as much rarer than the first it is: a future takes as long as many calls.
+        entries = {'new': (lambda: engine(x), 1), 'named': (lambda: engine(feed, out=out), 1), 'bound': (bound, 1),
+                   'session': (lambda: session.run(names, feed), 1), 'own': (lambda: engine(own, out=out), 1),
+                   'new own': (lambda: engine(own), 10), 'future': (lambda: engine.run_async(x, out=out).result(60), 10),
+                   'cancelled': (lambda: engine.run_async(x, out=out).cancel(), 10), 'refused': (refused, 50)}
+        for name, (call, rarer) in entries.items():
+            with self.subTest(name):
+                for _ in range(1000):
+                    call()
+                objects = (x, out, engine, own, feed, session, None)
+                before, memory = self.settled(objects)
+                for _ in range(calls // rarer):
+                    call()
+                after, later = self.settled(objects)
+                self.assertLess(later - memory, 2 << 20)
+                self.assertEqual(after[:-1], before[:-1])
+                self.assertLess(abs(after[-1] - before[-1]), 100)
+
+    def settled(self, objects):
+        """Reference counts and the process's memory, when nothing is under way any more: what was cancelled ends a little later."""
+        engine = objects[2]
+        for _ in range(40):
+            engine.run_async(objects[0]).result(60)
+        time.sleep(0.05)
         gc.collect()
-        self.assertLess(resident() - memory, 2 << 20)
-        after = [sys.getrefcount(o) for o in (x, out, engine, None)]
-        self.assertEqual(after[:3], counted[:3])
-        self.assertLess(abs(after[3] - counted[3]), 100)
+        with open('/proc/self/statm') as file:
+            return [sys.getrefcount(o) for o in objects], int(file.read().split()[1]) * 4096
 
     def test_bound_arrays_are_kept_and_let_go(self):
         context = tanh_engine().create_context()
@@ -175,7 +193,8 @@ class Refused(Case):
         self.refused(wrong, ["'x'", 'byte order'], engine, x.astype('>f4'))
         self.refused(TypeError, ["'x'", 'objects'], engine, x.astype(object))
         self.refused(TypeError, ["'x'"], engine, x.astype(np.complex64))
-        self.refused(TypeError, ["'x'"], engine, np.array([['a'] * 6]))
+        for strings in (np.array([['a'] * 6]), np.array([[b'a'] * 6]), np.array([['a'] * 6], object)):
+            self.refused(TypeError, ["'x'", 'strings', 'numbers'], engine, strings)
         self.refused(TypeError, ["'x'"], engine, x.astype('M8[s]'))
         self.refused(TypeError, ["'x'", 'list'], engine, x.tolist())
         self.refused(wrong, ["'x'", '6'], engine, np.zeros((4, 5), np.float32))
@@ -187,6 +206,7 @@ class Refused(Case):
         self.refused(bad, ["'x'", 'missing'], engine)
         self.refused(TypeError, 'inputs by name come in a dict', engine, x=x)
         self.refused(bad, 'GPU', engine, x, stream=1)
+        self.refused(TypeError, 'build()', tenfold.Engine.__new__(tenfold.Engine), x)
         self.near(engine(x), truth(x))   # none of that leaves a mark
 
     def test_outputs_that_do_not_fit(self):

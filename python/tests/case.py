@@ -1,6 +1,8 @@
 """What the tests share: a small model with a dynamic batch, its truth in NumPy, and engines that are built once."""
 import functools
 import os
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -47,6 +49,13 @@ def batch(rows=4, seed=0):
     return np.random.default_rng(seed).standard_normal((rows, 6)).astype(np.float32)
 
 
+def python(code, **environment):
+    """A process of its own, which finds the tests' modules."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    return subprocess.run([sys.executable, '-c', f'import sys; sys.path.insert(0, {here!r})\n' + code], capture_output=True, text=True,
+                          env={**os.environ, **environment}, timeout=120)
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -70,5 +79,5 @@ class Case(unittest.TestCase):
         return caught.exception
 
 
-__all__ = ['Case', 'PROFILE', 'QUICK', 'TensorProto', 'WEIGHTS', 'batch', 'helper', 'model', 'numpy_helper', 'one_node', 'onnx',
+__all__ = ['Case', 'PROFILE', 'QUICK', 'TensorProto', 'WEIGHTS', 'batch', 'helper', 'model', 'numpy_helper', 'one_node', 'onnx', 'python',
            'tanh_engine', 'tanh_model', 'truth']

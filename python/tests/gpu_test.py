@@ -1,5 +1,7 @@
-"""Arrays of torch and CuPy, on the host and on a GPU; left out where they, or a GPU, are missing. The truth is torch's or NumPy's."""
+"""Arrays of torch, CuPy and our own, on the host and on a GPU, where there are these. The truth is torch's or NumPy's."""
+import asyncio
 import os
+import sys
 import unittest
 
 import numpy as np
@@ -8,6 +10,7 @@ from case import PROFILE, QUICK, WEIGHTS, Case, batch, tanh_engine, tanh_model, 
 from gpu_case import ON_GPU, cupy, torch
 
 import tenfold
+import tenfold.onnxruntime
 
 
 def gpu_engine():
@@ -121,6 +124,131 @@ class OnAGpu(Case):
             __cuda_array_interface__ = x.__cuda_array_interface__
         cupy.cuda.Device().synchronize()
         self.near(np.asarray(engine(Alone())), truth(batch()), 1e-4)
+
+    def test_arrays_of_ones_own(self):
+        engine, x = gpu_engine(), batch()
+        a, out = tenfold.DeviceArray.of(x, 'cuda:0'), tenfold.DeviceArray((4, 4), 'f32', engine.device)
+        self.assertEqual((a.device, engine.device, a.__dlpack_device__()), ('cuda:0', 'cuda:0', (2, 0)))
+        np.testing.assert_array_equal(a.numpy(), x)
+        y = engine(a)
+        self.assertEqual((type(y), y.device), (tenfold.DeviceArray, 'cuda:0'))
+        self.near(y.numpy(), truth(x), 1e-4)
+        self.assertIs(engine(a, out=out), out)
+        self.near(out.numpy(), truth(x), 1e-4)
+        context = engine.create_context()
+        context.bind('x', a), context.bind('y', out)
+        a.copy_from(2 * x)
+        context.run()
+        self.near(out.numpy(), truth(2 * x), 1e-4)
+        self.near(engine.run_async(a).result(60).numpy(), truth(2 * x), 1e-4)
+        self.refused(TypeError, ['cuda:0', 'numpy()'], np.asarray, a)
+        self.refused(BufferError, '', memoryview, a)
+        self.refused(tenfold.InvalidArgument, 'GPU', tanh_engine(), a)
+        self.assertEqual(a.__cuda_array_interface__['data'], (a.address, False))
+        held = tenfold.onnxruntime.OrtValue.ortvalue_from_numpy(x, 'cuda', 0)
+        self.assertEqual(held.device_name(), 'cuda')
+        s = tenfold.Session(tanh_model(), providers=['CUDAExecutionProvider'], tf32=False, tune='never')
+        binding = s.io_binding()
+        binding.bind_ortvalue_input('x', held), binding.bind_output('y', 'cuda', 0)
+        s.run_with_iobinding(binding)
+        self.assertEqual(binding.get_outputs()[0].device_name(), 'cuda')
+        self.near(binding.copy_outputs_to_cpu()[0], truth(x), 1e-4)
+
+    @unittest.skipUnless(torch, 'torch is not installed')
+    def test_arrays_of_ones_own_and_torch_share_memory(self):
+        a = tenfold.DeviceArray.of(batch(), 'cuda:0')
+        t = torch.from_dlpack(a)
+        self.assertEqual(t.data_ptr(), a.address)
+        t += 1
+        torch.cuda.synchronize()
+        self.near(a.numpy(), batch() + 1)
+        with torch.cuda.stream(torch.cuda.Stream()):
+            torch.cuda._sleep(20_000_000)
+            late = torch.full((4, 6), 3.0, device='cuda')
+            a.copy_from(late)     # behind what torch has enqueued there
+        self.near(a.numpy(), np.full((4, 6), 3))
+
+    def test_streams_of_ones_own(self):
+        engine, x = gpu_engine(), batch()
+        stream, out = tenfold.Stream(), tenfold.DeviceArray((4, 4), 'f32', 'cuda:0')
+        self.assertNotEqual(stream.handle, 0)
+        a = tenfold.DeviceArray.of(x, 'cuda:0')
+        engine(a, out=out, stream=stream)
+        stream.synchronize()
+        self.near(out.numpy(), truth(x), 1e-4)
+        a.copy_from(2 * x)
+        with stream:
+            for _ in range(20):
+                engine(a, out=out)
+        stream.synchronize()
+        self.near(out.numpy(), truth(2 * x), 1e-4)
+        a.copy_from(3 * x, stream)
+        with stream:
+            engine(a, out=out)
+        self.near(out.numpy(stream), truth(3 * x), 1e-4)
+
+    def test_futures(self):
+        engine = gpu_engine()
+        futures = [engine.run_async(batch(1 + k % 8, k)) for k in range(40)]
+        for k, future in enumerate(futures):
+            self.near(future.result(60), truth(batch(1 + k % 8, k)), 1e-4)
+        out = np.zeros((4, 4), np.float32)
+        self.assertIs(engine.run_async(batch(), out=out).result(60), out)
+        self.near(out, truth(batch()), 1e-4)
+        self.assertIsInstance(engine.run_async(batch(9)).exception(60), tenfold.InvalidArgument)
+
+        async def several():
+            return await asyncio.gather(*(engine.run_async(k * batch()) for k in range(6)))
+        for k, y in enumerate(asyncio.run(several())):
+            self.near(y, truth(k * batch()), 1e-4)
+
+    @unittest.skipUnless(torch, 'torch is not installed')
+    def test_futures_of_tensors_follow_the_current_stream(self):
+        engine, w = gpu_engine(), torch.from_numpy(WEIGHTS).cuda()
+        engine(torch.zeros(8, 6, device='cuda'))
+        with torch.cuda.stream(torch.cuda.Stream()):
+            x = torch.zeros(8, 6, device='cuda')
+            torch.cuda._sleep(20_000_000)
+            x.fill_(0.5)
+            future = engine.run_async(x)
+        y = future.result(60)            # the GPU is done with it then
+        self.assertTrue(y.is_cuda)
+        self.near(y.cpu(), torch.tanh(x @ w).cpu(), 1e-4)
+
+    @unittest.skipUnless(torch, 'torch is not installed')
+    def test_tensors_that_get_other_memory(self):
+        """What was bound for a call is read anew in the next: resize_, set_ and .data change a tensor below its object."""
+        engine, w = gpu_engine(), torch.from_numpy(WEIGHTS).cuda()
+        x, out = torch.zeros(4, 6, device='cuda'), torch.zeros(4, 4, device='cuda')
+        others = [torch.full((rows, 6), float(rows), device='cuda') for rows in (4, 2, 8, 4)]
+        for other in others:
+            x.data = other
+            self.near(engine(x).cpu(), torch.tanh(other @ w).cpu(), 1e-4)
+        for _ in range(5):
+            engine(x, out=out)
+            x.add_(0.1)
+        engine(x, out=out)
+        self.near(out.cpu(), torch.tanh(x @ w).cpu(), 1e-4)
+        negated = torch.view_as_complex(torch.ones(4, 6, 2, device='cuda')).conj().imag
+        self.refused(ValueError, 'resolve_neg', engine, negated)
+
+    @unittest.skipUnless(torch and torch.cuda.device_count() > 1 if torch else False, 'there is one GPU')
+    def test_arrays_of_another_gpu_are_refused(self):
+        for x in (torch.zeros(4, 6, device='cuda:1'), tenfold.DeviceArray((4, 6), 'f32', 'cuda:1')):
+            self.refused(tenfold.InvalidArgument, ["'x'", 'cuda:1', 'cuda:0'], gpu_engine(), x)
+
+    def test_many_calls_leave_memory_and_counts(self):
+        engine, x = gpu_engine(), batch()
+        a, out = tenfold.DeviceArray.of(x, 'cuda:0'), tenfold.DeviceArray((4, 4), 'f32', 'cuda:0')
+        for call in (lambda: engine(a, out=out), lambda: engine(x), lambda: engine.run_async(a, out=out).result(60), lambda: engine(a)):
+            for _ in range(50):
+                call()
+            before = sys.getrefcount(a), sys.getrefcount(out), sys.getrefcount(x)
+            free = tenfold._native.free_memory('cuda:0')
+            for _ in range(2000):
+                call()
+            self.assertEqual((sys.getrefcount(a), sys.getrefcount(out), sys.getrefcount(x)), before)
+            self.assertLess(free - tenfold._native.free_memory('cuda:0'), 8 << 20)
 
     def test_a_fork_is_told_why_it_has_no_gpu(self):
         engine, x = gpu_engine(), batch()

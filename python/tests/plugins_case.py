@@ -41,7 +41,7 @@ def only(name, seen=None):
 class Plugged(Case):
     def setUp(self):
         super().setUp()
-        self.addCleanup(_registry._operators.clear)
+        self.addCleanup(lambda: [_registry.forget(name) for name in list(_registry._operators)])
 
     def snake(self, **keywords):
         @plugins.op('com.example::Snake', alpha=1.0, **keywords)

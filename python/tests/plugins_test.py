@@ -162,6 +162,39 @@ class Tactics(Plugged):
         self.assertLessEqual(len(states), before + 1)
         self.assertIn('fast', str(engine.inspect()))
 
+    def test_configurations_are_asked_for_all_at_once(self):
+        """As often for 8 as for 2: the list is not made anew for each of its entries."""
+        asked = {}
+        for count in (2, 8):
+            asked[count] = 0
+
+            def configs(problem, count=count):
+                asked[count] += 1
+                return [[i] for i in range(count)]
+            snake = self.snake()
+
+            @snake.tactic('cpu', configs=configs)
+            def fast(out, x, alpha):
+                out[:] = snake_truth(x, np.float32(alpha))
+            engine = build(model_of('Snake', alpha=0.5), optimization_level=0, choose_tactic=only('fast'))
+            self.near(engine(batch()), snake_truth(batch(), 0.5))
+        self.assertEqual(asked[8], asked[2])
+        self.assertGreater(asked[2], 0)
+
+    def test_a_set_is_made_once_and_again_when_something_changes(self):
+        from tenfold import _registry
+        snake = self.snake()
+        first = _registry.known_plugins()
+        self.assertIs(_registry.known_plugins(), first)
+
+        @snake.tactic('cpu')
+        def fast(out, x, alpha):
+            out[:] = snake_truth(x, np.float32(alpha))
+        second = _registry.known_plugins()
+        self.assertIsNot(second, first)
+        self.near(build(model_of('Snake', alpha=0.5), optimization_level=2, choose_tactic=only('fast'))(batch()), snake_truth(batch(), 0.5))
+        self.assertIs(_registry.known_plugins(), second)
+
     def test_what_is_refused_and_what_fails_is_not_taken(self):
         snake = self.snake()
 

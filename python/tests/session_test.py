@@ -113,6 +113,45 @@ class Beside(Case):
             self.near(y, truth(batch()))
             self.assertEqual((user, error), ('mine', ''))
 
+    def test_models_of_strings_are_refused_by_name(self):
+        """ONNX Runtime runs them; no plan of Tenfold holds strings."""
+        nodes = {'input': ([helper.make_node('Concat', ['s', 's'], ['y'], axis=0)], [('s', TensorProto.STRING, [2])],
+                           [('y', TensorProto.STRING, [4])]),
+                 'output': ([helper.make_node('Cast', ['s'], ['y'], to=TensorProto.STRING)], [('s', TensorProto.FLOAT, [2])],
+                            [('y', TensorProto.STRING, [2])])}
+        for side, parts in nodes.items():
+            proto = model(*parts)
+            theirs = onnxruntime.InferenceSession(proto.SerializeToString(), providers=['CPUExecutionProvider'])
+            given = np.array(['a', 'b'], object) if side == 'input' else np.zeros(2, np.float32)
+            self.assertEqual(theirs.run(None, {'s': given})[0].dtype, object)
+            for make in (lambda: tenfold.build(proto, device='cpu'), lambda: tenfold.Session(proto, providers=['CPUExecutionProvider'])):
+                self.refused(tenfold.Unsupported, ["input 's' is string", 'numbers only'] if side == 'input' else 'Cast to strings', make)
+        self.assertEqual([b.dtype for b in tenfold.bindings(model(*nodes['input']))], ['string'] * 2)
+
+    def test_runs_of_other_shapes_and_refusals_are_told_by_the_callback(self):
+        s, told, done = session(tenfold.onnxruntime, tanh_model()), [], threading.Semaphore(0)
+
+        def callback(results, user, error):
+            told.append((user, results, error))
+            done.release()
+        options = tenfold.onnxruntime.RunOptions()
+        options.terminate = True
+        given = {'first': batch(3), 'again': batch(3), 'other': batch(2), 'wrong': batch().astype(np.float64), 'shape': batch()[:, :5]}
+        for user, x in given.items():
+            s.run_async(['y'], {'x': x}, callback, user)
+            self.assertTrue(done.acquire(timeout=30))
+        s.run_async(None, {'x': batch(3)}, callback, 'ended', options)
+        s.run_async(None, {}, callback, 'missing')
+        for _ in range(2):
+            self.assertTrue(done.acquire(timeout=30))
+        told = {user: (results, error) for user, results, error in told}
+        for user in ('first', 'again', 'other'):
+            self.assertEqual(told[user][1], '')
+            self.near(told[user][0][0], truth(given[user]))
+        for user, word in (('wrong', 'float64'), ('shape', "'x'"), ('ended', 'terminate'), ('missing', 'missing')):
+            self.assertEqual(told[user][0], [])
+            self.assertIn(word, told[user][1])
+
     def test_errors(self):
         s = session(tenfold.onnxruntime, tanh_model())
         self.refused(tenfold.InvalidArgument, "'x'", s.run, None, {'x': batch().astype(np.float64)})

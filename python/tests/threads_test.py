@@ -10,11 +10,9 @@ import time
 import unittest
 
 import numpy as np
-from case import PROFILE, QUICK, Case, TensorProto, batch, helper, model, numpy_helper, tanh_engine, tanh_model, truth
+from case import PROFILE, QUICK, Case, TensorProto, batch, helper, model, numpy_helper, python, tanh_engine, tanh_model, truth
 
 import tenfold
-
-HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def large_model(layers=10, width=1024):
@@ -23,11 +21,6 @@ def large_model(layers=10, width=1024):
     weights = [numpy_helper.from_array(rng.standard_normal(sizes[i:i + 2]).astype(np.float32), f'w{i}') for i in range(layers)]
     nodes = [helper.make_node('MatMul', [f't{i}' if i else 'x', f'w{i}'], [f't{i + 1}' if i + 1 < layers else 'y']) for i in range(layers)]
     return model(nodes, [('x', TensorProto.FLOAT, [48, width])], [('y', TensorProto.FLOAT, [48, sizes[-1]])], weights)
-
-
-def python(code, **environment):
-    return subprocess.run([sys.executable, '-c', f'import sys; sys.path.insert(0, {HERE!r})\n' + code], capture_output=True, text=True,
-                          env={**os.environ, **environment}, timeout=120)
 
 
 class Boom(Exception):

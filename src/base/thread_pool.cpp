@@ -14,33 +14,25 @@
 #include <chrono>
 #include <climits>
 #include <cstring>
-#include <mutex>
 #include <new>
 #include <utility>
 
 #include "base/cpu_count.h"
+#include "base/fork.h"
 #include "base/preempted.h"
 
 namespace tenfold {
 namespace {
 
-// How often this process has been forked, from 1. Workers of an older generation exist only in the parent.
-std::atomic<std::uint32_t> fork_generation{1};
-
 // How long another thread of the job may keep one waiting before this looks whether it runs, and how long it looks.
 constexpr int kPatienceMicroseconds = 60, kLookMicroseconds = 20;
 constexpr std::chrono::microseconds kBackAfter{150};
-
-void count_forks() {
-  static std::once_flag once;
-  std::call_once(once, [] { pthread_atfork(nullptr, nullptr, [] { fork_generation.fetch_add(1, std::memory_order_relaxed); }); });
-}
 
 // This thread's number; asking the system costs too much to do so for each job.
 pid_t this_thread() noexcept {
   thread_local pid_t number = 0;
   thread_local std::uint32_t asked_in = 0;
-  const std::uint32_t generation = fork_generation.load(std::memory_order_relaxed);
+  const std::uint32_t generation = fork_generation();
   if (asked_in != generation) number = gettid(), asked_in = generation;
   return number;
 }
@@ -85,7 +77,7 @@ ThreadPool::ThreadPool(ThreadPoolOptions options) : options_(std::move(options))
 }
 
 ThreadPool::~ThreadPool() {
-  if (made_in_ != fork_generation.load(std::memory_order_relaxed)) return;   // in a forked child there is nobody to join
+  if (made_in_ != fork_generation()) return;   // in a forked child there is nobody to join
   stop_.store(true);
   jobs_.fetch_add(1);
   futex_wake(jobs_, INT_MAX);
@@ -96,7 +88,7 @@ ThreadPool::~ThreadPool() {
 // the caller does the work that others do not claim.
 void ThreadPool::start_workers() noexcept {
   threads_.clear();
-  made_in_ = fork_generation.load(std::memory_order_relaxed);
+  made_in_ = fork_generation();
   gate_.store(0);
   sleepers_.store(0);
   brought_ = 0;
@@ -124,7 +116,7 @@ void ThreadPool::start_workers() noexcept {
 
 // A lock held at the moment of a fork belongs to a thread that the child does not have: an older generation counts as free.
 bool ThreadPool::lock() noexcept {
-  const std::uint32_t generation = fork_generation.load(std::memory_order_relaxed);
+  const std::uint32_t generation = fork_generation();
   std::uint32_t owner = owner_.load(std::memory_order_relaxed);
   if (owner == generation) return false;
   return owner_.compare_exchange_strong(owner, generation, std::memory_order_acquire);
@@ -136,7 +128,7 @@ void ThreadPool::run(std::int64_t parts, Function function, void* context) noexc
     for (std::int64_t part = 0; part < parts; ++part) function(context, part, 0);
     return;
   }
-  if (made_in_ != fork_generation.load(std::memory_order_relaxed)) start_workers();
+  if (made_in_ != fork_generation()) start_workers();
   denormals_ = FloatState::wanted();
   function_ = function;
   context_ = context;

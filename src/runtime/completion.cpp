@@ -6,79 +6,111 @@
 #include <thread>
 
 #include "base/check.h"
+#include "base/fork.h"
 #include "runtime/extras.h"
 #include "runtime/state.h"
 
 namespace tenfold::runtime {
 
+// The thread keeps `Shared`, so that a callback may end the context, and with it the Completer whose thread it is in.
 class Completer {
  public:
-  explicit Completer(ContextState& context) : context_(context), thread_([this] { loop(); }) {}
+  explicit Completer(ContextState& context) : shared_(std::make_shared<Shared>(context)) {
+    count_forks();
+    made_in_ = fork_generation();
+    thread_ = std::thread([shared = shared_] { shared->loop(); });
+  }
   ~Completer() {
-    {
-      const std::lock_guard lock(mutex_);
-      ending_ = true;
+    if (is_of_the_parent()) {   // its thread is there alone, and may have held the lock when this process was forked
+      thread_.detach();
+      new std::shared_ptr<Shared>(std::move(shared_));
+      return;
     }
-    changed_.notify_all();
-    thread_.join();
+    {
+      const std::lock_guard lock(shared_->mutex);
+      shared_->ending = true;
+    }
+    shared_->changed.notify_all();
+    is_this_thread() ? thread_.detach() : thread_.join();
   }
   Completer(const Completer&) = delete;
   Completer& operator=(const Completer&) = delete;
 
+  bool is_of_the_parent() const noexcept { return made_in_ != fork_generation(); }
   bool busy() {
-    const std::lock_guard lock(mutex_);
-    return busy_;
+    const std::lock_guard lock(shared_->mutex);
+    return shared_->busy;
   }
   // On a CPU the run has begun, so that cancel() meets it; on a GPU it is enqueued.
   void hand_over(const RunOptions& options, Completion done) {
-    const std::lock_guard lock(mutex_);
-    options_ = options, done_ = done;
-    busy_ = true;
-    changed_.notify_all();
+    {
+      const std::lock_guard lock(shared_->mutex);
+      shared_->options = options, shared_->done = done;
+      shared_->busy = true;
+    }
+    shared_->changed.notify_all();   // who wakes finds the lock free
   }
+  // In its own thread, that is in a callback, there is nothing to wait for, or no end to it.
   Status wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !busy_ && !telling_; });
-    return std::exchange(outcome_, Status{});
+    std::unique_lock lock(shared_->mutex);
+    if (is_this_thread()) {
+      if (shared_->busy) return {Status::not_ready, -1};
+    } else {
+      shared_->changed.wait(lock, [&] { return !shared_->busy && !shared_->telling; });
+    }
+    return std::exchange(shared_->outcome, Status{});
   }
 
  private:
-  void loop() noexcept {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [&] { return busy_ || ending_; });
-      if (!busy_) return;
-      lock.unlock();
-      const Status status = is_staged(*context_.engine) ? finish_enqueued() : run_begun(context_, &options_);
-      lock.lock();
-      const Completion done = done_;
-      outcome_ = status;
-      busy_ = false, telling_ = true;   // now the context is the caller's again
-      lock.unlock();
-      if (done.call) done.call(done.user, status);
-      lock.lock();
-      telling_ = false;
-      changed_.notify_all();
-    }
-  }
+  struct Shared {
+    explicit Shared(ContextState& c) : context(c) {}
+    void loop() noexcept;
+    Status finish_enqueued() noexcept;
 
-  // What the host has to copy is the caller's before it is told.
-  Status finish_enqueued() noexcept {
-    const Status status{context_.stream->wait_end(), -1};
-    return status && context_.extras ? after_run(context_) : status;
-  }
+    ContextState& context;   // not to be touched once `ending` was seen
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool busy = false, telling = false, ending = false;
+    RunOptions options;
+    Completion done;
+    Status outcome;
+  };
 
-  ContextState& context_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool busy_ = false, telling_ = false, ending_ = false;
-  RunOptions options_;
-  Completion done_;
-  Status outcome_;
-  std::thread thread_;   // last: it uses all the others
+  bool is_this_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
+
+  std::shared_ptr<Shared> shared_;
+  std::uint32_t made_in_ = 0;
+  std::thread thread_;
 };
 
-Status wait_completed(ContextState& c) noexcept { return c.completer ? c.completer->wait() : Status{}; }
+void Completer::Shared::loop() noexcept {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    changed.wait(lock, [&] { return busy || ending; });
+    if (!busy) return;
+    lock.unlock();
+    const Status status = is_staged(*context.engine) ? finish_enqueued() : run_begun(context, &options);
+    lock.lock();
+    const Completion told = done;
+    options = {}, outcome = status;
+    busy = false, telling = true;   // now the context is the caller's again
+    lock.unlock();
+    if (told.call) told.call(told.user, status);
+    lock.lock();
+    telling = false;
+    changed.notify_all();
+  }
+}
+
+// What the host has to copy is the caller's before it is told.
+Status Completer::Shared::finish_enqueued() noexcept {
+  const Status status{context.stream->wait_end(), -1};
+  return status && context.extras ? after_run(context) : status;
+}
+
+Status wait_completed(ContextState& c) noexcept {
+  return c.completer && !c.completer->is_of_the_parent() ? c.completer->wait() : Status{};
+}
 
 }  // namespace tenfold::runtime
 
@@ -87,6 +119,7 @@ namespace tenfold {
 Status enqueue_then(ExecutionContext& context, void* stream, const RunOptions& options, Completion done) noexcept {
   runtime::ContextState& c = runtime::ContextAccess::of(context);
   try {
+    if (c.completer && c.completer->is_of_the_parent()) c.completer = nullptr;
     if (c.completer && c.completer->busy()) return {Status::not_ready, -1};
     if (!c.completer) c.completer = std::make_shared<runtime::Completer>(c);
     if (runtime::is_staged(*c.engine)) {

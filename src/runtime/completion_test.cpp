@@ -2,6 +2,8 @@
 #include "tenfold/completion.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <condition_variable>
 #include <mutex>
@@ -170,6 +172,73 @@ TEST(CompletionsOnACpu, CancelMeetsARunThatHasNotBegunItsSteps) {
     const Status status = context->wait();
     EXPECT_EQ(met, status.code == Status::cancelled) << i;
   }
+}
+
+// What a callback may do with its context, which is the caller's again.
+struct InCallback {
+  std::unique_ptr<ExecutionContext> context;
+  int runs = 0, left = 0;
+  float last = 0;
+  Status waited{Status::failed, -1};
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool over = false;
+  static void again_then_end(void* user, Status status) {
+    auto& self = *static_cast<InCallback*>(user);
+    EXPECT_TRUE(status);
+    ++self.runs;
+    self.last = static_cast<const float*>(self.context->own_memory(1))[0];
+    self.waited = self.context->wait();
+    if (self.left-- > 0) {
+      static_cast<float*>(self.context->own_memory(0))[0] = self.last;
+      EXPECT_TRUE(enqueue_then(*self.context, nullptr, {}, {again_then_end, user}));
+      EXPECT_EQ(self.context->wait().code, Status::not_ready) << "its own next run cannot be waited for here";
+      return;
+    }
+    self.context.reset();
+    const std::lock_guard lock(self.mutex);
+    self.over = true;
+    self.changed.notify_all();
+  }
+};
+
+TEST_P(Completions, CallbacksReadBeginTheNextRunAndEndTheContext) {
+  const Engine engine = build();
+  InCallback in;
+  in.context = engine.create_context(), in.left = 6;
+  static_cast<float*>(in.context->own_memory(0))[0] = 3;
+  in.context->own_memory(1);
+  ASSERT_TRUE(enqueue_then(*in.context, nullptr, {}, {InCallback::again_then_end, &in}));
+  std::unique_lock lock(in.mutex);
+  ASSERT_TRUE(in.changed.wait_for(lock, std::chrono::seconds(60), [&] { return in.over; }));
+  EXPECT_EQ(in.runs, 7);
+  EXPECT_EQ(in.last, -3) << "each run negates what the one before gave";
+  EXPECT_TRUE(in.waited);
+}
+
+TEST(CompletionsOnACpu, AForkMakesAThreadOfItsOwn) {
+  BuildConfig config;
+  config.optimization_level = 0, config.threads = 1;
+  const Engine engine = builder::build_graph(ir::parse_graph("(x f32[4])\n y = Neg(x)", ir::Registry::builtin()), config);
+  auto context = engine.create_context(), unused = engine.create_context();
+  for (auto* c : {context.get(), unused.get()})
+    for (int b = 0; b < 2; ++b) c->own_memory(b);
+  ASSERT_TRUE(enqueue_then(*context, nullptr, {}, {}) && enqueue_then(*unused, nullptr, {}, {}));
+  ASSERT_TRUE(context->wait() && unused->wait());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(30);   // a child that hangs fails
+    unused.reset();
+    static_cast<float*>(context->own_memory(0))[0] = 2;
+    bool good = context->wait() && enqueue_then(*context, nullptr, {}, {}) && context->wait();
+    good = good && static_cast<const float*>(context->own_memory(1))[0] == -2;
+    context.reset();
+    ::_exit(good ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_TRUE(enqueue_then(*context, nullptr, {}, {}) && context->wait());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "plan/weights.h"
 #include "runtime/extras.h"
 #include "runtime/state.h"
+#include "runtime/transfers.h"
 #include "tenfold/engine.h"
 
 namespace tenfold {
@@ -75,6 +76,8 @@ Status ExecutionContext::bind(int binding, void* memory, std::int64_t bytes) noe
   ContextState& c = *state_;
   if (binding < 0 || binding >= static_cast<int>(c.memory.size())) return {Status::invalid_binding, binding};
   const auto b = static_cast<std::size_t>(binding);
+  const bool settled = !c.shapes_dirty && !c.addresses_dirty && !c.extras;
+  if (settled && memory && memory == c.memory[b] && bytes == c.memory_bytes[b] && runtime::lies_as_before(c, b)) return {};
   if (c.extras) runtime::forget_extras(c, b);
   c.memory[b] = memory;
   c.memory_bytes[b] = memory ? bytes : 0;

@@ -145,6 +145,19 @@ DLManagedTensor* to_dlpack_unversioned(const Tensor& t) {
   return wrap<DLManagedTensor>(std::make_shared<const Tensor>(t), t.raw(), {kDLCPU, 0}, t.dtype(), t.shape());
 }
 
+namespace {
+
+template <class Managed>
+Managed* wrap(const DeviceArray& a) {
+  const DLDevice where{a.on_gpu() ? kDLCUDA : kDLCPU, a.ordinal()};
+  return wrap<Managed>(std::make_shared<const DeviceArray>(a), a.memory(), where, a.dtype(), a.shape());
+}
+
+}  // namespace
+
+DLManagedTensorVersioned* to_dlpack(const DeviceArray& a) { return versioned(wrap<DLManagedTensorVersioned>(a), 0); }
+DLManagedTensor* to_dlpack_unversioned(const DeviceArray& a) { return wrap<DLManagedTensor>(a); }
+
 Tensor from_dlpack(DLManagedTensorVersioned* managed) {
   require(managed != nullptr, ErrorKind::invalid_argument, "the DLPack tensor is null");
   require(managed->version.major == DLPACK_MAJOR_VERSION, ErrorKind::invalid_argument, "the DLPack tensor has version ",

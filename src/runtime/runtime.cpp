@@ -9,10 +9,12 @@
 #include "base/cpu_count.h"
 #include "base/parallel.h"
 #include "base/pools.h"
+#include "runtime/device_port.h"
 
 namespace tenfold {
 
 Runtime::Runtime(RuntimeOptions options) : impl_(std::make_unique<Impl>()) {
+  impl_->ports = std::make_shared<runtime::DevicePorts>();
   require(options.threads >= 0 && options.threads <= kMaxWorkers, ErrorKind::invalid_argument, "a runtime of ", options.threads,
           " threads; 0 to ", kMaxWorkers, " were expected");
   impl_->threads = options.threads > 0 ? options.threads : default_threads();

@@ -30,6 +30,8 @@ class SharedWeights {
   std::map<std::string, std::weak_ptr<const void>> placed_;   // by device
 };
 
+class DevicePorts;   // device_port.h
+
 // By content, for as long as an engine has them.
 class WeightsTable {
  public:
@@ -61,6 +63,7 @@ struct Runtime::Impl {
   backends::Resources shared;     // without pools every engine has its own
   LogCallback log;
   runtime::WeightsTable weights;
+  std::shared_ptr<runtime::DevicePorts> ports;   // for arrays and streams of callers
   std::atomic<int> engines{0};
 };
 

@@ -1,8 +1,8 @@
 // How each binding reaches a device with memory of its own: read where it is, copied in the recording, by way of pinned memory of the
 // context's own, or by the stream from wherever it lies.
-#include <cstring>
+#include "runtime/transfers.h"
 
-#include "runtime/state.h"
+#include <cstring>
 
 namespace tenfold::runtime {
 namespace {
@@ -25,10 +25,14 @@ int uses(const plan::Program& program, std::size_t binding) noexcept {
   return count;
 }
 
+MemoryKind kind_of(const ContextState& c, std::size_t b) noexcept {
+  return c.memory[b] == c.own[b].memory.get() ? MemoryKind::pinned : c.engine->backend->kind_of(c.memory[b]);
+}
+
 Transfer way(ContextState& c, std::size_t b) {
   const std::int64_t most = largest_bytes(*c.engine, b);
   void *memory = c.memory[b], *mirror = c.mirrors[b].memory.get();
-  const MemoryKind kind = memory == c.own[b].memory.get() ? MemoryKind::pinned : c.engine->backend->kind_of(memory);
+  const MemoryKind kind = kind_of(c, b);
   if (kind == MemoryKind::device && aligned(memory)) return {.used = memory};
   const void* const on_host = kind == MemoryKind::device ? nullptr : memory;
   const Transfer apart{.used = mirror, .on_host = on_host, .apart = true};
@@ -43,6 +47,18 @@ Transfer way(ContextState& c, std::size_t b) {
 }
 
 }  // namespace
+
+bool lies_as_before(const ContextState& c, std::size_t b) noexcept {
+  if (c.mirrors.empty()) return true;
+  const Transfer& t = c.transfers[b];
+  const bool was_on_host = t.on_host != nullptr;
+  switch (kind_of(c, b)) {
+    case MemoryKind::device: return !was_on_host;
+    case MemoryKind::pinned: return was_on_host && !t.by_host;
+    case MemoryKind::pageable: break;
+  }
+  return was_on_host && (t.by_host || t.apart);
+}
 
 Status choose_transfers(ContextState& c) noexcept {
   try {

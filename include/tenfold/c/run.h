@@ -25,9 +25,10 @@ typedef struct {
 TENFOLD_API tenfold_status tenfold_context_run_with(tenfold_context* context, const tenfold_run_options* options);
 TENFOLD_API tenfold_status tenfold_context_enqueue_with(tenfold_context* context, void* stream, const tenfold_run_options* options);
 
-/* Starts a run and returns; `done` (may be null) is called once with its outcome, in a thread of the context's own. It must not use the
- * context. Anything but TENFOLD_OK: nothing was begun. Until `done` was called or tenfold_context_wait() has returned, only
- * tenfold_context_cancel() may be called. */
+/* Starts a run and returns; `done` (may be null) is called once with its outcome, in a thread of the context's own, when the context is
+ * the caller's again: `done` may read it, bind and begin its next run, hand it on, or, where no next run has begun, free it. Anything but
+ * TENFOLD_OK: nothing was begun. Until `done` was called or tenfold_context_wait() has returned, only tenfold_context_cancel() may be
+ * called. */
 typedef void (*tenfold_completion)(void* user, tenfold_status outcome);
 TENFOLD_API tenfold_status tenfold_context_enqueue_then(tenfold_context* context, void* stream, const tenfold_run_options* options,
                                                         tenfold_completion done, void* user);

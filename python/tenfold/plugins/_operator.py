@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from tenfold import _registry
 from tenfold.plugins._declared import Declared, decorator
 from tenfold.plugins._signature import operands_of, takes_of
 from tenfold.plugins._tactic import Tactic
@@ -61,6 +62,7 @@ class Operator(Declared):
         def add(function: _F) -> _F:
             made = Tactic(self, function, device, name, arrays, version, open, supports, configs, workspace)
             self.tactics = [t for t in self.tactics if t.name != made.name] + [made]
+            _registry.changed()
             return function
         return add
 

@@ -186,7 +186,7 @@ def needed(on_host: bool) -> _native.Plugins | None:
 
 def operators(on_host: bool) -> _native.Plugins:
     """For networks: the operators of tenfold.plugins, and those that ask TensorRT's plug-ins."""
-    made = _registry.known_plugins() or _native.Plugins()
+    made = _registry.new_set()
     made.add(PluginOperator('tensorrt', 'Plugin', {'data': ''}, on_host))
     for name in dict.fromkeys(c.name for c in get_plugin_registry().all_creators):
         if name.replace('_', '').isalnum() and name.isascii():   # as ONNX writes operators
