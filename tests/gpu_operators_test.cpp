@@ -1,6 +1,6 @@
 // Which operators GPUs compute: for every operator a typical node (the first of its cases; any of them, if only our passes make it) must
-// become, on every architecture, steps that some tactic of our own takes, after the passes that a build for a GPU runs. What the host
-// computes is named here, with the reason.
+// become, on every architecture, steps that some tactic of our own takes, after the passes that a build for a GPU runs; or
+// the operator says why the host computes it (OpDef::on_host).
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -21,19 +21,6 @@ namespace tenfold {
 namespace {
 
 constexpr int kArchitectures[] = {75, 80, 86, 89, 90, 100, 120};
-
-// Operators that no GPU tactic takes, and why.
-const std::map<std::string, std::string> kOnHost = {
-    {"Attention", "import makes FusedAttention of it, but where a cache, a soft cap or the scores are asked for"},
-    {"CastF8", "conversions to 8-bit floats without saturation, which no GPU has"},
-    {"CentreWeights", "only folded, of constants"},
-    {"Compress", "the host needs the size of the result"},
-    {"ExpandDepthwise", "made for CPUs alone"},
-    {"GridSample", "no kernel yet"},
-    {"NonMaxSuppression", "the host needs the size of the result"},
-    {"ProductNorm", "of few rows it is cut into product and norm; large ones run on sm_90"},
-    {"RoiAlign", "no kernel yet"},
-};
 
 // What only moves no bytes: views, and shape arithmetic that inference does.
 bool is_view(const ir::Node& n) {
@@ -116,7 +103,8 @@ TEST(GpuOperators, EveryOperatorHasAKernelForEveryArchitecture) {
       }
       if (std::getenv("TENFOLD_TELL") && arch == 90 && !all.empty()) std::cerr << op->name << all << "\n";
       if (op->name == "MatMulFloat8" && arch < 89) continue;   // only made where the device multiplies 8-bit floats
-      EXPECT_EQ(typical, !kOnHost.contains(op->name)) << op->name << " on sm_" << arch << ": " << all;
+      EXPECT_EQ(typical, op->on_host.empty())
+          << op->name << " on sm_" << arch << (typical ? " has a kernel, and yet says why it has none: " + op->on_host : ": " + all);
     }
     if (std::getenv("TENFOLD_TELL")) std::cerr << "sm_" << arch << ": " << taken << " cases taken, " << refused << " on the host\n";
   }

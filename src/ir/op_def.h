@@ -100,6 +100,7 @@ struct OpDef {
   std::string onnx_domain = "", onnx_name = "";         // that operator's, as plug-ins have them; "": ai.onnx, and `name`
   std::vector<std::string> cases = {};                  // test problems, see ops/cases.h: "f32[2,8,16] axis=-1"
   double tolerance = 1e-5;                              // of a tactic against the reference, relative to the largest output
+  std::string on_host = {};                             // why no GPU computes it, in words for users; empty: GPUs do
   std::shared_ptr<const void> self = {};                // a plug-in's object
 };
 

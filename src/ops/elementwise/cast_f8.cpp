@@ -63,7 +63,8 @@ OpDef op_cast_f8() {
           .reference = reference,
           .cases = {"f32[9](-600,600) to=\"f8e4m3fn\" saturate=0", "f32[2,3](-90000,90000) to=\"f8e5m2\" saturate=0",
                     "f32[5](0.1,9) to=\"f8e8m0\"", "f16[5](0.1,9) to=\"f8e8m0\" round_mode=\"nearest\"", "f32[0,3] to=\"f8e8m0\""},
-          .tolerance = 0};
+          .tolerance = 0,
+          .on_host = "no GPU converts to 8-bit floats without saturation"};
 }
 
 }  // namespace tenfold::ir

@@ -49,7 +49,8 @@ OpDef op_compress() {
           .movement = true,
           .onnx_since = 9,
           .cases = {"f32[3,2] bool[3]{0,1,1} axis=0", "f32[3,2] bool[2]{0,1} axis=-1", "f16[3,2] bool[5]{0,1,0,0,1}",
-                    "f32[3] bool[3]{0,0,0} axis=0"}};
+                    "f32[3] bool[3]{0,0,0} axis=0"},
+          .on_host = "the host needs the size of the result"};
 }
 
 }  // namespace tenfold::ir

@@ -94,7 +94,8 @@ OpDef op_non_max_suppression() {
           .reference = reference,
           .onnx_since = 10,
           .cases = {"f32[1,6,4](0,4) f32[1,2,6] i64[1]{3} f32[1]{0.5} f32[1]{0}",
-                    "f32[2,5,4](0,4) f32[2,1,5] i64[1]{2} f32[1]{0.3} center_point_box=1", "f32[1,4,4](0,1) f32[1,1,4]"}};
+                    "f32[2,5,4](0,4) f32[2,1,5] i64[1]{2} f32[1]{0.3} center_point_box=1", "f32[1,4,4](0,1) f32[1,1,4]"},
+          .on_host = "the host needs the size of the result"};
 }
 
 }  // namespace tenfold::ir

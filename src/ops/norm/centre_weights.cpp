@@ -61,7 +61,8 @@ OpDef op_centre_weights() {
           .types = "T, float, float -> T, T; T: float",
           .infer = infer,
           .reference = reference,
-          .cases = {"f32[6,5] f32[6] f32[6]", "f16[16,24] f16[16] f32[16]", "bf16[7,9] bf16[7] bf16[7]"}};
+          .cases = {"f32[6,5] f32[6] f32[6]", "f16[16,24] f16[16] f32[16]", "bf16[7,9] bf16[7] bf16[7]"},
+          .on_host = "it is only folded, of constants"};
 }
 
 }  // namespace tenfold::ir
