@@ -154,7 +154,7 @@ class Bench {
 
   // Nanoseconds of the tactic's best config; 0 if it refuses.
   double best(const Tactic& tactic, Parallel& parallel, std::string& which) {
-    if (tactic.op != problem_.op->name) return 0;
+    if (!tactic.computes(*problem_.op)) return 0;
     double best = 0;
     for (const Formats& f :
          tactic.formats ? tactic.formats(problem_) : std::vector<Formats>{{std::vector<Layout>(problem_.in.size()), {Layout{}}}}) {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "backends/cpu/cpu_info.h"
-#include "backends/cpu/tactics/int8_common.h"
+#include "backends/cpu/tactics/int8/int8_common.h"
 #include "ops/cases.h"
 
 namespace tenfold::backends {
@@ -125,7 +125,7 @@ double time_layer(const Layer& l, double& operations, std::string& config_text) 
   const ir::Body body = end_of_layer();
   const Layout layout = l.conv ? kChannelsLast : kPlain;
   Problem p;
-  p.op = &ir::Registry::builtin().get(tactic.op);
+  p.op = &ir::Registry::builtin().get(tactic.ops[0].op);
   p.attributes = &attributes;
   p.body = &body;
   p.anchor_inputs = 3;

@@ -62,6 +62,7 @@ int dispatch(const std::string& program, Arguments arguments) {
   if (verb == "compare") return compare_main(arguments);
   if (verb == "ops") return ops_main(arguments);
   if (verb == "devices") return devices_main(arguments);
+  if (verb == "build-request") return build_request_main(arguments);
   const std::string hint = nearest(verb, {"exec", "inspect", "check", "compare", "ops", "devices"});
   throw UsageError("unknown verb '" + verb + "'" +
                    (hint.empty() ? "; tenfold --help lists them" : "; did you mean 'tenfold " + hint + "'?"));

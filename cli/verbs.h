@@ -16,5 +16,6 @@ int check_main(const Arguments& arguments);
 int compare_main(const Arguments& arguments);
 int ops_main(const Arguments& arguments);
 int devices_main(const Arguments& arguments);
+int build_request_main(const Arguments& arguments);   // of ModelEngines, not in the help
 
 }  // namespace tenfold::cli

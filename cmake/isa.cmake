@@ -4,7 +4,7 @@
 # instruction on the smaller machine. So all objects of one instruction set are joined with `ld -r --force-group-allocation`
 # and every symbol but the kernel tables (extern "C" tenfold_*) is made local.
 #
-# src/backends/cpu/kernels/*.cpp        compiled for avx2 and for avx512 (TENFOLD_ISA names which)
+# src/backends/cpu/kernels/<room>/*.cpp compiled for avx2 and for avx512 (TENFOLD_ISA names which)
 # src/backends/cpu/kernels/vnni/*.cpp   compiled for vnni (avx512 + AVX512_VNNI)
 # src/backends/cpu/kernels/avx512bf16/*.cpp   compiled for avx512bf16 (avx512 + VNNI + AVX512_BF16: Zen 4 has it, and all with AMX)
 # src/backends/cpu/kernels/amx/*.cpp    compiled for amx (avx512bf16 + VBMI + AMX tile, int8, bf16)
@@ -32,7 +32,8 @@ function(tenfold_isa_objects result root)
   endif()
   foreach(isa avx2 avx512 vnni avx512bf16 amx)
     if(isa STREQUAL "avx2" OR isa STREQUAL "avx512")
-      file(GLOB sources CONFIGURE_DEPENDS ${root}/kernels/*.cpp)
+      file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${root}/kernels/*.cpp)
+      list(FILTER sources EXCLUDE REGEX "/kernels/(vnni|avx512bf16|amx)/")
     else()
       file(GLOB sources CONFIGURE_DEPENDS ${root}/kernels/${isa}/*.cpp)
     endif()

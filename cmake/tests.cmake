@@ -32,14 +32,16 @@ function(tenfold_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT 1200 ENVIRONMENT "TENFOLD_CHECK_TYPES=1;ASAN_OPTIONS=allocator_may_return_null=1")
 endfunction()
 
-foreach(folder base ir ops onnx_import passes quant backends tune memory plan runtime builder api_run api_build layers)
+foreach(folder base ir ops onnx_ops onnx_import passes backends tune memory plan runtime builder api_run api_build background layers)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cpp)
   set(uses tenfold_${folder})
-  if(folder STREQUAL "passes" OR folder STREQUAL "quant" OR folder STREQUAL "runtime")
+  if(folder STREQUAL "passes" OR folder STREQUAL "runtime")
     set(uses tenfold_builder)
   endif()
   tenfold_test(${folder}_test SOURCES ${sources} USES ${uses})
 endforeach()
+target_compile_definitions(background_test PRIVATE TENFOLD_PROGRAM="$<TARGET_FILE:tenfold>")
+add_dependencies(background_test tenfold)
 target_compile_definitions(backends_test PRIVATE TENFOLD_HELPER="$<TARGET_FILE:tenfold-nvrtc>")
 # The C interface is tried by a C file.
 enable_language(C)
@@ -99,6 +101,8 @@ if(TENFOLD_CLANG)
     add_dependencies(plugin_library_test plugin_libcxx)
   endif()
 endif()
+target_compile_definitions(background_test PRIVATE TENFOLD_PLUGIN_SNAKE="$<TARGET_FILE:plugin_snake>")
+add_dependencies(background_test plugin_snake)
 target_compile_definitions(plugin_library_test PRIVATE TENFOLD_PLUGIN_LIBCXX="${libcxx}"
   TENFOLD_PLUGIN_TEXT="${CMAKE_SOURCE_DIR}/README.md" TENFOLD_PLUGIN_STRANGER="$<TARGET_FILE:nvtx_listener>")
 add_dependencies(plugin_library_test nvtx_listener)
@@ -123,13 +127,14 @@ endforeach()
 
 # The recipes of CONTRIBUTING.md, each with its one file: these tables stand in for the libraries' own when the test is linked.
 set(recipes ${CMAKE_SOURCE_DIR}/tests/recipes)
-foreach(recipe "ops op OpDef ir/op_def.h tenfold::ir builtin_ops" "tactics cpu Tactic backends/tactic.h tenfold::backends cpu_tactics"
+foreach(recipe "ops op OpDef ir/op_def.h tenfold::ir builtin_ops" "onnx_ops onnx OnnxOp onnx_ops/table.h tenfold::onnx_ops all_onnx_ops"
+               "tactics cpu Tactic backends/tactic.h tenfold::backends cpu_tactics"
                "rules pass Pass passes/pass.h tenfold::passes all_passes")
   separate_arguments(recipe)
   list(POP_FRONT recipe folder)
   list(GET recipe -1 function)
   get_property(files GLOBAL PROPERTY ${function})
-  file(GLOB own CONFIGURE_DEPENDS ${recipes}/${folder}/*.cpp)
+  file(GLOB_RECURSE own CONFIGURE_DEPENDS ${recipes}/${folder}/*.cpp)
   tenfold_registry(${CMAKE_BINARY_DIR}/generated/recipes_${folder}.cpp ${recipe} ${files} ${own})
   set_property(GLOBAL PROPERTY ${function} "${files}")
   list(APPEND recipe_sources ${own} ${CMAKE_BINARY_DIR}/generated/recipes_${folder}.cpp)
@@ -146,13 +151,17 @@ add_test(NAME readme_test COMMAND ${CMAKE_SOURCE_DIR}/tests/readme/run ${CMAKE_B
 # is there.
 find_program(TENFOLD_PYTHON3 NAMES python3 HINTS ${CMAKE_SOURCE_DIR}/build/venv/bin NO_CACHE)
 if(TENFOLD_PYTHON3)
+  add_test(NAME python_page_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tools/python_table.py --check)
   add_test(NAME gpu_page_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/gpu_page_test.py)
-  foreach(name cli_test cli_flags_test cli_cache_test cli_terminal_test trtexec_flags_test
+  foreach(name cli_test cli_outputs_test cli_flags_test cli_cache_test cli_terminal_test trtexec_flags_test
                cli_notes_test cli_check_test cli_formats_test bad_input_test saving_test plugins_cli_test accuracy_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
       ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>")
   endforeach()
+  add_test(NAME speech_detector_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/speech_detector_test.py
+    $<TARGET_FILE:speech_detector>)
+  set_tests_properties(speech_detector_test PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77)
   add_test(NAME c_names_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/c_names_test.py ${CMAKE_SOURCE_DIR}/include/tenfold)
   if(TENFOLD_SHARED)
     add_test(NAME exports_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/exports_test.py ${CMAKE_SOURCE_DIR}/include/tenfold

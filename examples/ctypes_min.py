@@ -15,7 +15,7 @@ lib.tenfold_status_name.restype = ctypes.c_char_p
 model = sys.argv[2] if len(sys.argv) > 2 else str(pathlib.Path(__file__).parent.parent / 'tests' / 'install' / 'relu.onnx')
 
 
-def ok(status):
+def ok(status: int) -> None:
     """Every function that can fail returns a status: 0, or a number with a name and a text."""
     if status:
         sys.exit(f'{lib.tenfold_status_name(status).decode()}: {lib.tenfold_last_error().decode()}')

@@ -3,6 +3,8 @@
 
     python demo.py WORK_FOLDER [THREADS]
 """
+from __future__ import annotations
+
 import os
 import sys
 import time
@@ -11,19 +13,20 @@ import sentence_search
 import side_by_side
 import speech
 
+import tenfold
+
 SECONDS_PER_SLICE = 0.2
 
 
-def main(folder, threads=0):
-    threads = int(threads) or len(os.sched_getaffinity(0))
+def main(folder: str, given: str = '0') -> None:
+    threads = int(given) or len(os.sched_getaffinity(0))
     start = time.monotonic()
     print(f'\n1. A sentence encoder, {threads} threads: all-MiniLM-L6-v2 searches among sentences by meaning')
     encoder = sentence_search.show(folder, threads)
     print('\n2. A speech detector: vowels made by the script, after silence, before noise and a tone\n')
     detector = speech.show(folder)
     print(f'\n3. Side by side ({threads} threads; the detector 1)\n')
-    rows = [*sentence_search.table_rows(encoder), speech.table_row(folder, *detector)]
-    side_by_side.print_table(rows, SECONDS_PER_SLICE)
+    side_by_side.print_table([*sentence_search.table_rows(encoder), detector], SECONDS_PER_SLICE)
     print(f'done in {time.monotonic() - start:.1f} s after the build; plans and inputs are in {os.path.relpath(folder)}')
 
 
@@ -32,5 +35,5 @@ if __name__ == '__main__':
         sys.exit(__doc__)
     try:
         main(*sys.argv[1:])
-    except RuntimeError as error:
+    except (RuntimeError, tenfold.Error) as error:
         sys.exit(f'demo: {error}')

@@ -5,8 +5,11 @@
 
 The vowels are made as speech is: pulses of the vocal folds, with a pitch that moves, through the resonances of a throat.
 """
+from __future__ import annotations
+
 import sys
 import wave
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +18,7 @@ RATE = 16000
 VOWELS = {'a': (730, 1090, 2440), 'e': (530, 1840, 2480), 'i': (270, 2290, 3010), 'o': (570, 840, 2410), 'u': (300, 870, 2240)}
 
 
-def resonance(x, frequency, bandwidth=90):
+def resonance(x: Any, frequency: float, bandwidth: float = 90) -> Any:
     """A two-pole filter: rings at `frequency` and dies away the sooner the wider its band."""
     radius = np.exp(-np.pi * bandwidth / RATE)
     a1, a2 = 2 * radius * np.cos(2 * np.pi * frequency / RATE), -radius * radius
@@ -26,7 +29,7 @@ def resonance(x, frequency, bandwidth=90):
     return y
 
 
-def syllable(rng, vowel, seconds, pitch):
+def syllable(rng: np.random.Generator, vowel: str, seconds: float, pitch: float) -> Any:
     """A burst of breath (the consonant), then the vowel with a falling pitch and a soft end."""
     n = int(seconds * RATE)
     hertz = pitch * np.linspace(1.15, 0.85, n) * (1 + 0.01 * np.sin(2 * np.pi * 5 * np.arange(n) / RATE))
@@ -40,12 +43,14 @@ def syllable(rng, vowel, seconds, pitch):
     return np.concatenate([breath, x]) / np.abs(x).max()
 
 
-def make():
+def make() -> Any:
     rng = np.random.default_rng(7)
-    pause = lambda seconds: 0.0005 * rng.standard_normal(int(seconds * RATE))
 
-    def phrase(vowels, pitch):
-        parts = []
+    def pause(seconds: float) -> Any:
+        return 0.0005 * rng.standard_normal(int(seconds * RATE))
+
+    def phrase(vowels: str, pitch: float) -> Any:
+        parts: list[Any] = []
         for vowel in vowels:
             parts.append(0.4 * syllable(rng, vowel, rng.uniform(0.12, 0.24), pitch * rng.uniform(0.9, 1.1)))
             parts.append(pause(rng.uniform(0.01, 0.05)))
@@ -56,7 +61,7 @@ def make():
                            pause(1)])
 
 
-def save(path):
+def save(path: str) -> None:
     samples = (np.clip(make(), -1, 1) * 32767).astype('<i2')
     with wave.open(path, 'wb') as f:
         f.setnchannels(1)

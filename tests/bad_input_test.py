@@ -103,7 +103,7 @@ class BadModels(CliCase):
         ):
             self.refuses(MODEL, expected, **choose(misfit, last))
             self.refuses(MODEL, expected, **choose(node('Relu', ['x'], ['t']), last))
-        self.refuses(MODEL, 'operand 1 is i64', **choose(node('Add', ['x', 'seven'], ['r'])))
+        self.refuses(MODEL, "operand 1 ('seven') of Add is i64, expected f32", **choose(node('Add', ['x', 'seven'], ['r'])))
         self.refuses(MODEL, 'Reshape takes 2 operands, 1 given', **choose(node('Reshape', ['x'], ['r'])))
 
         model = save_model(self.path('misfit.onnx'), outputs=Y, **choose(misfit, node('Relu', ['t'], ['r'])))

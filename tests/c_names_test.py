@@ -37,7 +37,9 @@ FUNCTIONS = {
     'inspect.h': {'inspect_plan': 'tenfold_inspect_plan', 'plan_version': 'tenfold_plan_version'},
     'ladder.h': {'plan_rung': 'tenfold_ladder_add_plan', 'compatible_rung': 'tenfold_ladder_add_compatible_plan',
                  'model_rung': 'tenfold_ladder_add_model'},
-    'model_error.h': {'text': FIELD, 'check_model': 'tenfold_model_check'},
+    'model_engines.h': {'end_background_builds': 'tenfold_end_background_builds'},
+    'model_error.h': {'text': FIELD, 'check_model': 'tenfold_model_check', 'model_parts': 'tenfold_problems_supported'},
+    'model_metadata.h': {'model_metadata': 'tenfold_metadata_read'},
     'notes.h': {'name': CONSTANT},
     'plan_cache.h': {'plan_key': 'tenfold_plan_key', 'build_file': 'tenfold_plan_cache_build_file',
                      'build_bytes': 'tenfold_plan_cache_build_bytes'},
@@ -47,6 +49,7 @@ FUNCTIONS = {
 }
 METHODS = {
     'CancelToken': {'create': 'tenfold_cancel_token_create', 'cancel': 'tenfold_cancel_token_trip', 'cancelled': OWN},
+    'DeviceAllocator': {name: 'tenfold_runtime_create' for name in ('allocate', 'release')},
     'DeviceArray': {name: 'tenfold_device_array_tell' for name in ('bytes', 'device', 'dtype', 'memory', 'on_gpu', 'ordinal', 'shape')}
     | {'copy_from': 'tenfold_device_array_copy_from', 'copy_to': 'tenfold_device_array_copy_to', 'defined': OWN},
     'DeviceStream': {'handle': 'tenfold_device_stream_handle'},
@@ -72,6 +75,10 @@ METHODS = {
     | {name: 'tenfold_layers_info' for name in ('count', 'name', 'operands')}
     | {'kind': 'tenfold_layers_info', 'kinds': 'tenfold_layers_kind', 'options_of': 'tenfold_layers_option',
        'results': 'tenfold_layers_result'},
+    'ModelEngines': {'any_engine': 'tenfold_model_engines_get_any', 'bindings': 'tenfold_model_open',
+                     'engine_for': 'tenfold_model_engines_get', 'find': OWN, 'open_inputs': 'tenfold_model_open',
+                     'served': 'tenfold_model_engines_list_served',
+                     'wait': 'tenfold_model_engines_wait'},
     'ModelError': {'problems': 'tenfold_last_problems'},
     'Network': {name: NODE for name in
                 ('activation', 'add_node', 'cast', 'concatenation', 'convolution', 'deconvolution', 'dequantize', 'elementwise', 'gather',
@@ -80,9 +87,9 @@ METHODS = {
     | {name: 'tenfold_network_value' for name in ('describe', 'dims', 'dtype', 'name', 'producer')}
     | {name: f'tenfold_network_{name}' for name in
        ('constant', 'find', 'input', 'inputs', 'loop', 'node', 'nodes', 'outputs', 'read', 'remove', 'remove_attribute', 'remove_input',
-        'remove_output', 'remove_unused', 'replace', 'set_attribute', 'set_constant', 'set_input', 'text', 'users')}
-    | {'constant_value': 'tenfold_network_constant_data', 'if_conditional': 'tenfold_network_if', 'mark_output': 'tenfold_network_output',
-       'rename': 'tenfold_network_rename_node'},
+        'remove_output', 'remove_unused', 'replace', 'scan', 'set_attribute', 'set_constant', 'set_input', 'text', 'users')}
+    | {'body': 'tenfold_network_node_body', 'constant_value': 'tenfold_network_constant_data', 'if_conditional': 'tenfold_network_if',
+       'mark_output': 'tenfold_network_output', 'rename': 'tenfold_network_rename_node'},
     'PlanCache': {'clear': 'tenfold_plan_cache_clear', 'find': 'tenfold_plan_cache_find', 'folder': 'tenfold_plan_cache_folder',
                   'get': 'tenfold_plan_cache_build_file', 'path': 'tenfold_plan_cache_path', 'store': 'tenfold_plan_cache_store'},
     'RetiredEngine': {'drained': 'tenfold_engine_slot_replace', 'wait': 'tenfold_engine_slot_replace'},
@@ -92,7 +99,8 @@ METHODS = {
                'raw': 'tenfold_data_tensor_info', 'rank': 'tenfold_data_tensor_info', 'shape': 'tenfold_data_tensor_info',
                'as_double': OWN, 'as_int': OWN, 'clone': 'tenfold_data_tensor', 'defined': 'tenfold_data_kind', 'mutable_data': OWN,
                'mutable_raw': OWN, 'reshaped': OWN, 'size': OWN, 'string_values': OWN, 'strings': OWN},
-    'TimingCache': {'impl': OWN} | {name: f'tenfold_timing_cache_{name}' for name in ('load', 'merge', 'parse', 'save', 'size', 'text')},
+    'TimingCache': {name: f'tenfold_timing_cache_{name}' for name in ('fastest', 'load', 'merge', 'parse', 'save', 'size', 'text')}
+    | {'impl': OWN, 'keys': 'tenfold_timing_cache_fastest'},
 }
 
 

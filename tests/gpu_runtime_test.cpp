@@ -36,6 +36,45 @@ class GpuRuntime : public tests::FakeGpu {
   std::string plan_;
 };
 
+// Memory of the fake driver's, counted.
+class Counting : public DeviceAllocator {
+ public:
+  void* allocate(std::int64_t bytes, std::int64_t, std::string_view device) noexcept override {
+    backends::cuda::DevicePointer made = 0;
+    if (refuses || device != cat("cuda:", FakeDriver::kOrdinal) ||
+        backends::cuda::driver()->allocate(&made, static_cast<std::size_t>(bytes)) != backends::cuda::kSuccess)
+      return nullptr;
+    ++live;
+    return reinterpret_cast<void*>(made);
+  }
+  void release(void* memory) noexcept override {
+    --live;
+    backends::cuda::driver()->release(reinterpret_cast<backends::cuda::DevicePointer>(memory));
+  }
+  int live = 0;
+  bool refuses = false;
+};
+
+TEST_F(GpuRuntime, AnAllocatorOfTheCallersGivesAllDeviceMemory) {
+  const auto allocator = std::make_shared<Counting>();
+  const auto runtime = std::make_shared<Runtime>(RuntimeOptions{.log = {}, .allocator = allocator});
+  {
+    const Engine engine = load(runtime);
+    const int weights = allocator->live;
+    EXPECT_GT(weights, 0);
+    auto context = engine.create_context();
+    EXPECT_GT(allocator->live, weights);
+    EXPECT_EQ(memory_of(*runtime).used_bytes, 0) << "the GPU's pool knows of nothing";
+    EXPECT_GT(engine.gpu_bytes(), 0);
+    context->run(std::vector<Tensor>{ops::random_tensor(DType::f32, {3, 6}, 1)});
+    context.reset();
+    EXPECT_EQ(allocator->live, weights);
+    allocator->refuses = true;
+    EXPECT_THROW(engine.create_context(), Error);
+  }
+  EXPECT_EQ(allocator->live, 0);
+}
+
 TEST_F(GpuRuntime, FreedMemoryStaysUntilItIsTrimmed) {
   const auto runtime = std::make_shared<Runtime>();
   EXPECT_TRUE(runtime->gpu_memory().empty()) << "no engine of it opened a GPU";

@@ -3,10 +3,8 @@
 
 #include "graph_grower.h"
 #include "names_check.h"
-#include "passes/pass.h"
+#include "passes/pipeline.h"
 #include "pictures.h"
-#include "quant/narrow_floats.h"
-#include "quant/qdq.h"
 
 namespace tenfold {
 namespace {
@@ -26,8 +24,9 @@ struct Sum {
   void add(const tests::NamesFound& found) { nodes += found.nodes, exact += found.exact, values += found.values; }
 };
 
-void check_pass(const passes::Pass& pass, const char* folder, Sum& sum, double tolerance = 1e-5) {
-  for (const tests::Picture& picture : tests::pictures_of(std::filesystem::path(TENFOLD_SOURCE_DIR) / folder / (pass.name + ".cpp"))) {
+void check_pass(const passes::Pass& pass, Sum& sum, double tolerance = 1e-5) {
+  const std::filesystem::path folder = std::filesystem::path(TENFOLD_SOURCE_DIR) / "src/passes/rules";
+  for (const tests::Picture& picture : tests::pictures_of(folder / (pass.name + ".cpp"))) {
     ir::Graph graph = tests::parse_picture(picture.before);
     ir::start_names(graph, "edit");
     const ir::Graph original = graph.clone();
@@ -41,12 +40,9 @@ void check_pass(const passes::Pass& pass, const char* folder, Sum& sum, double t
 TEST(Names, SurviveEveryPass) {
   Sum sum;
   ASSERT_GE(passes::all_passes().size(), 10u);
-  for (const passes::Pass& pass : passes::all_passes()) check_pass(pass, "src/passes/rules", sum);
-  check_pass(quant::pass_move_qdq(), "src/quant", sum);
-  check_pass(quant::pass_fold_qdq(), "src/quant", sum);
-  check_pass(quant::pass_remove_qdq(), "src/quant", sum, 0.1);
-  check_pass(quant::pass_lower_qdq(), "src/quant", sum);
-  check_pass(quant::pass_unsign_qdq(), "src/quant", sum);
+  for (const passes::Pass& pass : passes::all_passes())
+    if (pass.name == "remove_qdq") check_pass(pass, sum, 0.1);   // drops a rounding to steps of 0.05
+    else check_pass(pass, sum);
   std::printf("%d nodes stand for some of the model's, %d of them for exactly what lies between their values; %d values compared\n",
               sum.nodes, sum.exact, sum.values);
   EXPECT_GT(sum.exact, sum.nodes / 2);   // the rest have an operand or a result that the model does not have
@@ -54,24 +50,25 @@ TEST(Names, SurviveEveryPass) {
 
 // One pass after the other, on graphs that nobody wrote for them.
 TEST(Names, SurviveAllPassesOfADevice) {
-  using Lists = std::vector<std::vector<passes::Pass>>;
-  const Lists gpu{passes::canonical(), passes::canonical_for_gpu(), quant::qdq_passes_for_gpu(true, true), passes::settled_for_gpu(true),
-                  passes::fuse(), passes::fuse_for_gpu(), passes::other_form_for_gpu()};
-  const Lists cpu{passes::canonical(), quant::qdq_passes(true), passes::fuse(), passes::fuse_for_cpu()};
-  const Lists half{passes::canonical(), passes::canonical_for_gpu(), {quant::pass_narrow_floats(DType::f16)}, passes::fuse(),
-                   passes::fuse_for_gpu()};
+  const backends::DeviceInfo a_gpu{.kind = "cuda", .arch = 90}, a_cpu{.kind = "cpu", .features = backends::kAvx2};
+  BuildConfig fp16;
+  fp16.fp16 = true;
+  using Passes = std::vector<passes::Pass>;
+  const Passes cpu = passes::pipeline_for(a_cpu, {}).in_order(), half = passes::pipeline_for(a_gpu, fp16).in_order();
+  Passes gpu = passes::pipeline_for(a_gpu, {}).in_order();
+  gpu.push_back(passes::find_pass("defer_norms"));
   Sum sum;
   for (std::uint64_t seed = 0; seed < 150 && !HasFailure(); ++seed) {
     Grower grower(seed);
     const std::string text = grower.grow();
     ir::Graph original = tests::parse_picture(text);
     ir::start_names(original, "edit");
-    for (const Lists* lists : {&gpu, &cpu, &half}) {
+    for (const Passes* list : std::initializer_list<const Passes*>{&gpu, &cpu, &half}) {
       ir::Graph graph = original.clone();
-      for (const auto& list : *lists) passes::run(graph, list);
-      const double tolerance = lists == &half ? HUGE_VAL : seed % 8 == 7 ? 0.1 : 2e-3;   // 16 bits overflow; quantised ones differ by steps
+      passes::run(graph, *list);
+      const double tolerance = list == &half ? HUGE_VAL : seed % 8 == 7 ? 0.1 : 2e-3;   // 16 bits overflow; quantised ones differ by steps
       const tests::NamesFound found = tests::check_names(original, graph, random_inputs(original), tolerance, true);
-      EXPECT_EQ(found.fault, "") << "seed " << seed << (lists == &gpu ? ", GPU" : lists == &cpu ? ", CPU" : ", f16") << "\n"
+      EXPECT_EQ(found.fault, "") << "seed " << seed << (list == &gpu ? ", GPU" : list == &cpu ? ", CPU" : ", f16") << "\n"
                                  << text << ir::print(graph, {.names = true, .model_names = true});
       sum.add(found);
     }
@@ -101,7 +98,7 @@ TEST(Names, OfRoundingThatIsLeftOutAreToldWithTheRule) {
   y = MatMul(d, w)
   return y
 )");
-  passes::run(graph, {quant::pass_remove_qdq()});
+  passes::run(graph, {passes::find_pass("remove_qdq")});
   EXPECT_EQ(removed_by(graph, "q"), "remove_qdq");
   EXPECT_EQ(removed_by(graph, "d"), "remove_qdq");
   EXPECT_EQ(removed_by(graph, "y"), "");
@@ -121,7 +118,7 @@ TEST(Names, TellWhatWasRemovedAndWhy) {
   w = Add(y, z)
   return w
 )");
-  passes::run(graph, passes::canonical());
+  passes::run(graph, passes::pipeline_for({}, {}).rewrite);
   EXPECT_EQ(removed_by(graph, "c"), "fold_constants");
   EXPECT_EQ(removed_by(graph, "i"), "remove_identity");
   EXPECT_EQ(removed_by(graph, "nobody"), "unused");
@@ -140,7 +137,7 @@ TEST(Names, SurviveTheTextForm) {
   y = Softmax(q)
   return y
 )");
-  passes::run(graph, passes::fuse());
+  passes::run(graph, passes::pipeline_for({}, {}).fuse);
   std::vector<std::shared_ptr<const ir::Constant>> constants;
   const std::string text = ir::print(graph, {.names = true, .model_names = true, .constants = &constants});
   const ir::Graph read = ir::parse_graph(text, ir::Registry::builtin(), {.constants = &constants});

@@ -6,7 +6,7 @@
 #include "backends/cuda/backend.h"
 #include "backends/cuda/device/compiler.h"
 #include "builder/builder.h"
-#include "builder/plan_maker.h"
+#include "builder/open_built.h"
 #include "fake_driver.h"
 #include "ir/text.h"
 #include "ops/cases.h"

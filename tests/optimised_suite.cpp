@@ -8,7 +8,8 @@
 
 #include "base/check.h"
 #include "builder/builder.h"
-#include "builder/plan_maker.h"
+#include "builder/model.h"
+#include "builder/open_built.h"
 #include "onnx_import/import.h"
 #include "plan/read.h"
 #include "plan/verify.h"

@@ -3,7 +3,8 @@
 
 #include <set>
 
-#include "builder/plan_maker.h"
+#include "builder/builder.h"
+#include "builder/open_built.h"
 #include "ops/interpret.h"
 #include "packed_encoder.h"
 #include "runtime/far_backend.h"

@@ -10,11 +10,9 @@
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
-#include "passes/pass.h"
+#include "passes/pipeline.h"
+#include "passes/precision/numerics.h"
 #include "pictures.h"
-#include "quant/numerics.h"
-#include "quant/qdq.h"
-#include "quant/quant.h"
 
 namespace tenfold {
 namespace {
@@ -87,9 +85,9 @@ void expect_same_meaning(const std::vector<Tensor>& want, const std::vector<Tens
   }
 }
 
-void check_pass(const passes::Pass& pass, const char* folder, double tolerance = 1e-5) {
+void check_pass(const passes::Pass& pass, double tolerance = 1e-5) {
   SCOPED_TRACE(pass.name);
-  const std::vector<Picture> pictures = pictures_of(std::filesystem::path(TENFOLD_SOURCE_DIR) / folder / (pass.name + ".cpp"));
+  const std::vector<Picture> pictures = pictures_of(std::filesystem::path(TENFOLD_SOURCE_DIR) / "src/passes/rules" / (pass.name + ".cpp"));
   EXPECT_FALSE(pictures.empty() || pictures.front().after.empty()) << "its file opens without a before: and after: picture";
   for (const Picture& picture : pictures) {
     ir::Graph graph = parse_picture(picture.before);
@@ -107,7 +105,9 @@ void check_pass(const passes::Pass& pass, const char* folder, double tolerance =
 
 TEST(Pictures, OfEveryPassHold) {
   ASSERT_GE(passes::all_passes().size(), 10u);
-  for (const passes::Pass& pass : passes::all_passes()) check_pass(pass, "src/passes/rules");
+  for (const passes::Pass& pass : passes::all_passes())
+    if (pass.name == "remove_qdq") check_pass(pass, 0.1);   // drops a rounding to steps of 0.05
+    else check_pass(pass);
 }
 
 bool asks_for_leave(const ir::Node& n) {
@@ -116,13 +116,13 @@ bool asks_for_leave(const ir::Node& n) {
   return std::find(std::begin(kOps), std::end(kOps), n.op()) != std::end(kOps);
 }
 
-// What may run once the user's leave stands at the nodes (quant/numerics.h) hands it on: nothing is rounded more, or less, than before.
+// What may run once the user's leave stands at the nodes (passes/precision/numerics.h) hands it on: nothing is
+// rounded more, or less, than before.
 TEST(Pictures, KeepTheLeaveToRound) {
   std::map<std::string, passes::Pass> all;
-  for (const auto& list : {passes::fuse(), passes::fuse_for_cpu(), passes::settled_for_gpu(true), passes::fuse_for_gpu(),
-                           passes::other_form_for_gpu(), std::vector{passes::find_pass("sink_transpose")},
-                           std::vector{passes::find_pass("transpose_products")}})
-    for (const passes::Pass& pass : list) all.emplace(pass.name, pass);
+  for (const char* kind : {"cpu", "cuda"})
+    for (const passes::Pass& pass : passes::pipeline_for({.kind = kind, .arch = 90}, {}).fuse) all.emplace(pass.name, pass);
+  for (const char* name : {"defer_norms", "sink_transpose", "transpose_products"}) all.emplace(name, passes::find_pass(name));
   int anchors = 0;
   for (const auto& [name, pass] : all)
     for (const Picture& picture : pictures_of(std::filesystem::path(TENFOLD_SOURCE_DIR) / "src/passes/rules" / (name + ".cpp")))
@@ -189,14 +189,9 @@ std::string leave_asked_for(const ir::Node& n) {
 // Whatever runs between quantisation and the tuner: the user's leave stands at the same nodes as if it were written at the end.
 int check_leave(const std::string& text, const BuildConfig& config, const backends::DeviceInfo& device) {
   ir::Graph graph = parse_picture(text);
-  passes::run(graph, passes::canonical());
-  if (device.kind == "cuda") passes::run(graph, passes::canonical_for_gpu());
-  quant::apply(graph, config, device, {});
-  for (const auto& list : device.kind == "cuda" ? std::vector{passes::settled_for_gpu(true), passes::fuse(), passes::fuse_for_gpu()}
-                                                : std::vector{passes::fuse(), passes::fuse_for_cpu()})
-    passes::run(graph, list);
+  passes::run(graph, passes::pipeline_for(device, config).in_order());
   ir::Graph again = graph.clone();
-  quant::permit(again, config, device);
+  passes::run(again, {passes::pass_permit_rounding(config, backends::traits_of(device))});
   int asking = 0;
   auto fresh_node = again.nodes().begin();
   for (const auto& node : graph.nodes()) {
@@ -214,7 +209,7 @@ TEST(Pictures, EveryNodeKeepsTheUsersLeave) {
   BuildConfig usual, exact, bf16;
   exact.tf32 = exact.winograd = exact.strassen = exact.fast_exp = false, bf16.bf16 = true;
   std::vector<std::string> texts{kEncoder, kConvolutions};
-  for (const char* folder : {"src/passes/rules", "src/quant"})
+  for (const char* folder : {"src/passes/rules", "src/passes/precision"})
     for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(TENFOLD_SOURCE_DIR) / folder))
       for (const Picture& picture : pictures_of(file.path())) texts.push_back(picture.before);
   int asking = 0;
@@ -225,13 +220,6 @@ TEST(Pictures, EveryNodeKeepsTheUsersLeave) {
     }
   }
   EXPECT_GT(asking, 300);
-}
-
-TEST(Pictures, OfTheQuantisingPassesHold) {
-  check_pass(quant::pass_move_qdq(), "src/quant");
-  check_pass(quant::pass_fold_qdq(), "src/quant");
-  check_pass(quant::pass_remove_qdq(), "src/quant", 0.1);   // drops a rounding to steps of 0.05
-  check_pass(quant::pass_lower_qdq(), "src/quant");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 #include "backends/cuda/device/compiler.h"
 #include "builder/builder.h"
-#include "builder/plan_maker.h"
+#include "builder/open_built.h"
 #include "fake_driver.h"
 #include "mirror_plugin.h"
 #include "plan/write.h"

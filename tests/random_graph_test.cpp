@@ -16,8 +16,7 @@
 #include "magnitudes.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
-#include "passes/pass.h"
-#include "quant/qdq.h"
+#include "passes/pipeline.h"
 
 namespace tenfold {
 namespace {
@@ -130,10 +129,7 @@ TEST(RandomGraphs, RewrittenForGpus) {
         ir::parse_graph(text, ir::Registry::builtin(),
                         {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
     ir::Graph rewritten = graph.clone();
-    const bool float8 = true;
-    for (const auto& list : {passes::canonical(), passes::canonical_for_gpu(), quant::qdq_passes_for_gpu(true, float8),
-                             passes::settled_for_gpu(true), passes::fuse(), passes::fuse_for_gpu()})
-      passes::run(rewritten, list);
+    passes::run(rewritten, passes::pipeline_for({.kind = "cuda", .arch = 90}, {}).in_order());
     Shape shape = grower.start();
     shape.insert(shape.begin(), 2);
     const Tensor x = ops::random_tensor(DType::f32, shape, seed);

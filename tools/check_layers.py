@@ -4,7 +4,8 @@
 Its rows read `| folder | may include |`; the second column lists folders of src/, or "-". Rows of a second table, `| in backends | may
 include |`, do the same for folders of src/backends: a file there may also include what lies in its own folder, and, unless that is one of
 ALONE, the headers of src/backends and of its device. Test files may include anything below builder: they are not part of a library.
-A third, `| in python | may import |`, says which modules the folders of python/ import beside the standard library's.
+A third, `| room | may include |`, does that for the folders inside ROOMED, whose own files include none of them. A fourth,
+`| in python | may import |`, says which modules the folders of python/ import beside the standard library's.
 """
 import pathlib
 import re
@@ -12,6 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ALONE = ('cpu/kernels', 'cpu/simd')   # isolated objects, compiled once per instruction set: see cmake/isa.cmake
+ROOMED = ('cpu/kernels', 'cpu/tactics', 'cuda/codegen', 'cuda/tactics')
 
 
 def table(title):
@@ -25,7 +27,7 @@ def table(title):
             cells = [c.strip() for c in line.strip('|').split('|')]
             if set(cells[0]) <= {'-', ':'}:
                 continue
-            rows[cells[0].strip('`')] = set(re.findall(r'[a-z_/.]+', cells[1]))
+            rows[cells[0].strip('`')] = set(re.findall(r'[a-z0-9_/.]+', cells[1]))
         elif inside:
             break
     if not rows:
@@ -55,6 +57,24 @@ def problems_in_backends():
                     yield f'{source.relative_to(ROOT)}:{number}: {folder} may not include {found.group(1)}'
 
 
+def problems_in_rooms():
+    allowed = table('room')
+    for heap in ROOMED:
+        root = ROOT / 'src' / 'backends' / heap
+        for room in sorted(p.name for p in root.iterdir() if p.is_dir()):
+            if room not in allowed:
+                yield f'src/backends/{heap}/{room} is not in the table of rooms'
+        for source in sources(root):
+            room = source.relative_to(root).parent.as_posix()
+            near = {room, '.'} | allowed.get(room, set())
+            for number, line in enumerate(source.read_text().splitlines(), 1):
+                found = re.match(rf'#include "backends/{heap}/(?:(.*)/)?[^/"]*"', line)
+                target = found and (found.group(1) or '.')
+                if target and target not in near:
+                    where = f'room {room}' if room != '.' else f'what lies beside the rooms of {heap}'
+                    yield f'{source.relative_to(ROOT)}:{number}: {where} may not include room {target}'
+
+
 def problems_in_python():
     """Modules that a folder of python/ imports: of the package those that its row names, of others those too; the standard library."""
     allowed = table('in python')
@@ -78,7 +98,7 @@ def problems_in_python():
 
 def main():
     allowed = table('folder')
-    problems = list(problems_in_backends())
+    problems = [*problems_in_backends(), *problems_in_rooms()]
     for folder in sorted(p.name for p in (ROOT / 'src').iterdir() if p.is_dir()):
         if folder not in allowed:
             problems.append(f'src/{folder} is not in the layer table')

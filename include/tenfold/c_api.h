@@ -20,8 +20,10 @@
 #include "tenfold/c/ladder.h"
 #include "tenfold/c/layers.h" /* tenfold-builder */
 #include "tenfold/c/log.h"
-#include "tenfold/c/model_error.h" /* tenfold-builder */
-#include "tenfold/c/network.h"     /* tenfold-builder */
+#include "tenfold/c/model_engines.h"  /* tenfold-builder */
+#include "tenfold/c/model_error.h"    /* tenfold-builder */
+#include "tenfold/c/model_metadata.h" /* tenfold-builder */
+#include "tenfold/c/network.h"        /* tenfold-builder */
 #include "tenfold/c/plan_cache.h"
 #include "tenfold/c/plugins.h"
 #include "tenfold/c/profile.h"

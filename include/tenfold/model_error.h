@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,5 +46,17 @@ class TENFOLD_API ModelError : public Error {
 // Imports the file as a build with this configuration would (profiles fix shapes, plug-ins give operators) and builds nothing. Empty: the
 // model is sound and supported. Throws Error (io, out_of_memory, invalid_argument) where nothing can be said of the model. Thread safe.
 TENFOLD_API std::vector<ModelProblem> check_model(const std::string& path, const BuildConfig& config);
+TENFOLD_API std::vector<ModelProblem> check_model(std::span<const std::byte> onnx, const BuildConfig& config);
+
+// Neighbours among a model's nodes that a build would take, or would not: for who cuts a model and gives the rest to another engine.
+struct ModelPart {
+  std::vector<std::int64_t> nodes;             // in the file's graph, from 0, in its order
+  bool supported = false;
+};
+// All nodes of the model's own graph, in such parts; one part: the whole model is supported, or none of it is. `problems` as of the same
+// model: what reads the results of an unsupported node has been judged by its operator and attributes alone, so that a part which is cut
+// out may still turn out otherwise. Where a problem is no node's, no node is supported; nor is any behind a list that is cut off.
+TENFOLD_API std::vector<ModelPart> model_parts(const std::string& path, const std::vector<ModelProblem>& problems);
+TENFOLD_API std::vector<ModelPart> model_parts(std::span<const std::byte> onnx, const std::vector<ModelProblem>& problems);
 
 }  // namespace tenfold

@@ -107,14 +107,15 @@ struct NetworkNodeInfo {
   std::string name, op, domain;        // domain "": ai.onnx
   std::vector<NetworkTensor> inputs, outputs;
   NetworkAttributes attributes;
-  int bodies = 0;                      // of If, Loop and Scan: graphs of their own, which are left alone
+  int bodies = 0;                      // of If (then, else), Loop and Scan: graphs of their own, see Network::body()
 };
 
 class TENFOLD_API Network {
  public:
   using Tensors = std::vector<NetworkTensor>;
-  // A branch or loop body: gets a network of its own and its inputs, returns its results. Values from outside reach it only as
-  // `captures`. May be called more than once (with wider types), so it must do the same each time.
+  // A branch or loop body: gets a network of its own and its inputs, returns its results. It may use any value of the networks around
+  // it as it is; those given as `captures` are among its inputs, too. May be called more than once (with wider types), so it must do the
+  // same each time. Until it returns, the networks around it may get new nodes, and are not edited. Its values are none outside of it.
   using Body = std::function<Tensors(Network& body, const Tensors& inputs)>;
 
   // With plug-ins, add_node() takes their operators, too; they are kept alive.
@@ -165,6 +166,11 @@ class TENFOLD_API Network {
   // Results: the carried values after the last round, then the scans stacked along a new first dim. trips i64[] or condition
   // bool[] may be left out (not both).
   Tensors loop(NetworkTensor trips, NetworkTensor condition, const Tensors& carried, const Tensors& captures, const Body& body);
+  // Body inputs: states, a slice of each sequence, captures. It returns: states, then a slice of each result that is stacked. Results: the
+  // last states, then what is stacked. Attributes of ONNX's Scan: scan_input_axes, scan_output_axes (left out: 0), and
+  // scan_input_directions, scan_output_directions (1: from the back).
+  Tensors scan(const Tensors& states, const Tensors& sequences, const Tensors& captures, const Body& body,
+               const NetworkAttributes& attributes = {});
   // Any operator without a body, at the newest opset of its domain.
   Tensors add_node(const std::string& op, const Tensors& inputs, const NetworkAttributes& attributes = {}, int outputs = 1,
                    const std::string& name = "", const std::string& domain = "");
@@ -178,6 +184,9 @@ class TENFOLD_API Network {
   // Walking: nodes in an order in which each stands behind those it reads; inputs and outputs in theirs.
   std::vector<NetworkNodeRef> nodes() const;
   NetworkNodeInfo node(NetworkNodeRef node) const;                         // invalid_argument for one that was removed
+  // Body `index` of a node, as a copy to be walked: its inputs are the operator's own, then what it captures, as the node's last inputs
+  // are. It is neither changed nor built (invalid_argument).
+  Network body(NetworkNodeRef node, int index) const;
   Tensors inputs() const;
   Tensors outputs() const;
   std::string name(NetworkTensor value) const;
@@ -187,7 +196,7 @@ class TENFOLD_API Network {
   std::optional<Tensor> constant_value(NetworkTensor value) const;         // nothing: it is no constant
 
   // Editing. What follows from a change is inferred at once; a change that does not fit throws and leaves the network as it was.
-  void rename(NetworkTensor value, const std::string& name);               // invalid_argument if another value has it
+  void rename(NetworkTensor value, const std::string& name);               // and a weight for refits; invalid_argument if it is another's
   void rename(NetworkNodeRef node, const std::string& name);
   void set_attribute(NetworkNodeRef node, const std::string& name, NetworkAttribute value);
   void remove_attribute(NetworkNodeRef node, const std::string& name);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tenfold/device_allocator.h"
 #include "tenfold/export.h"
 #include "tenfold/log.h"
 
@@ -16,6 +17,9 @@ struct RuntimeOptions {
   LogCallback log;     // of engines and builds that have none of their own
   std::int64_t gpu_memory_limit = 0;    // bytes of each GPU that its engines use at once, beyond which they get out_of_memory; 0: none
   std::int64_t gpu_memory_kept = 0;     // bytes of freed memory of each GPU that stay for what comes; 0: all of it; below 0: none
+  // Gives the device memory of all its engines and builds, on CPUs too; null: the driver and the system do. The limit above and the counts
+  // below do not know of it. Kept alive by the runtime and by what still has memory of it.
+  std::shared_ptr<DeviceAllocator> allocator = {};
 };
 
 // What a runtime holds now.

@@ -6,9 +6,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tenfold/export.h"
 
@@ -27,6 +29,14 @@ class TENFOLD_API TimingCache {
   void merge(const TimingCache& other);
   std::string text() const;            // what a file holds: sorted lines
   std::size_t size() const;            // times
+
+  // What builds ask for: one key for each problem on each machine, as "0x" and 32 hexadecimal digits; sorted.
+  std::vector<std::string> keys() const;
+  struct Fastest {
+    std::string tactic, config;
+    double nanoseconds = 0;
+  };
+  std::optional<Fastest> fastest(std::string_view key) const;   // of a key's tactics; nothing: none was timed
 
   struct TENFOLD_NOT_EXPORTED Impl;
   Impl& impl() const { return *impl_; }

@@ -18,6 +18,17 @@ namespace {
 
 PyEngine as_engine(std::optional<Engine> made) { return {std::make_shared<EngineState>(std::move(*made))}; }
 
+// `ask` of a model's path or of its bytes.
+template <class Ask>
+auto of_model(nb::handle model, Callbacks& callbacks, Ask ask) {
+  if (is_path(model)) {
+    const std::string path = text_of(model);
+    return callbacks.run([&] { return ask(path); });
+  }
+  const Bytes bytes(model);
+  return callbacks.run([&] { return ask(bytes.span()); });
+}
+
 PyEngine build_any(nb::handle model, const nb::dict& keywords, BuildReport* report) {
   BuildConfig config;
   const auto callbacks = std::make_shared<Callbacks>();
@@ -59,12 +70,11 @@ PyEngine retune_any(nb::handle plan, const nb::dict& keywords) {
   return as_engine(callbacks->run([&] { return std::optional(retune_file(path, config)); }));
 }
 
-nb::dict weights_of(nb::handle path, const nb::dict& keywords) {
+nb::dict weights_of(nb::handle model, const nb::dict& keywords) {
   BuildConfig config;
   const auto callbacks = std::make_shared<Callbacks>();
   read_options(keywords, config, callbacks, "weights");
-  const std::string file = text_of(path);
-  const auto weights = callbacks->run([&] { return read_weights(file, config); });
+  const auto weights = of_model(model, *callbacks, [&](const auto& from) { return read_weights(from, config); });
   nb::dict named;
   for (const auto& [name, tensor] : weights) named[name.c_str()] = array_of(tensor);
   return named;
@@ -74,20 +84,23 @@ std::vector<BindingInfo> bindings_of(nb::handle model, const nb::dict& keywords)
   BuildConfig config;
   const auto callbacks = std::make_shared<Callbacks>();
   read_options(keywords, config, callbacks, "model_bindings");
-  if (is_path(model)) {
-    const std::string path = text_of(model);
-    return callbacks->run([&] { return model_bindings(path, config); });
-  }
-  const Bytes bytes(model);
-  return callbacks->run([&] { return model_bindings(bytes.span(), config); });
+  return of_model(model, *callbacks, [&](const auto& from) { return model_bindings(from, config); });
 }
 
-std::vector<ModelProblem> problems_of(nb::handle path, const nb::dict& keywords) {
+std::vector<ModelProblem> problems_of(nb::handle model, const nb::dict& keywords) {
   BuildConfig config;
   const auto callbacks = std::make_shared<Callbacks>();
   read_options(keywords, config, callbacks, "check");
-  const std::string file = text_of(path);
-  return callbacks->run([&] { return check_model(file, config); });
+  return of_model(model, *callbacks, [&](const auto& from) { return check_model(from, config); });
+}
+
+// [(nodes, supported), ...]
+nb::list parts_of(nb::handle model, const std::vector<ModelProblem>& problems) {
+  const auto callbacks = std::make_shared<Callbacks>();
+  nb::list told;
+  for (const ModelPart& part : of_model(model, *callbacks, [&](const auto& from) { return model_parts(from, problems); }))
+    told.append(nb::make_tuple(part.nodes, part.supported));
+  return told;
 }
 
 }  // namespace
@@ -97,9 +110,12 @@ void bind_build(nb::module_& m) {
       "build", [](nb::object model, nb::dict options) { return build_any(model, options, nullptr); }, nb::arg("model"), nb::arg("options"));
   m.def("load", &load_any, nb::arg("plan"), nb::arg("options"));
   m.def("retune", &retune_any, nb::arg("plan"), nb::arg("options"));
-  m.def("weights", &weights_of, nb::arg("path"), nb::arg("options"));
+  m.def("weights", &weights_of, nb::arg("model"), nb::arg("options"));
   m.def("model_bindings", &bindings_of, nb::arg("model"), nb::arg("options"));
-  m.def("check", &problems_of, nb::arg("path"), nb::arg("options"));
+  m.def("check", &problems_of, nb::arg("model"), nb::arg("options"));
+  m.def("model_parts", &parts_of, nb::arg("model"), nb::arg("problems"),
+        nb::sig("def model_parts(model: Any, problems: Sequence[ModelProblem]) -> list[tuple[list[int], bool]]"),
+        "Neighbours among a model's nodes that a build would take, or not, given what check() found.");
   m.def(
       "supported_operators",
       [] {

@@ -2,6 +2,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <tuple>
+#include <unordered_set>
+
 #include "call.h"
 #include "errors.h"
 #include "stream.h"
@@ -130,6 +133,28 @@ nb::list profile_run(Context& c) {
   return told;
 }
 
+// Results of steps as one run makes them: of these names, or all that have one.
+nb::list observe_run(Context& c, nb::handle names) {
+  Context::Turn turn(c);
+  std::unordered_set<std::string> wanted;
+  if (!names.is_none())
+    for (nb::handle name : nb::borrow(names)) wanted.insert(nb::cast<std::string>(name));
+  std::vector<std::tuple<std::string, std::string, Tensor>> seen;
+  const bool all = names.is_none();
+  c.raw().set_observer([&](std::string_view step, std::string_view value, const Tensor& result) {
+    if (all || wanted.count(std::string(value)) > 0) seen.emplace_back(step, value, result);
+  });
+  const struct Unset {
+    ExecutionContext& context;
+    ~Unset() { context.set_observer(nullptr); }
+  } unset{c.raw()};
+  turn->settle_outputs();
+  turn->run();
+  nb::list told;
+  for (const auto& [step, value, result] : seen) told.append(nb::make_tuple(step, value, array_of(result)));
+  return told;
+}
+
 }  // namespace
 
 void bind_context(nb::module_& m) {
@@ -199,6 +224,11 @@ void bind_context(nb::module_& m) {
           nb::sig("def output(self, binding: str | int) -> Any"), "A copy of what lies in the context's own memory.")
       .def("profile_run", &profile_run, nb::sig("def profile_run(self) -> list[tuple[str, float]]"),
            "One run: steps and their milliseconds.")
+      .def("observe_run", &observe_run, nb::arg("names") = nb::none(),
+           nb::sig("def observe_run(self, names: Sequence[str] | None = None) -> list[tuple[str, str, Any]]"),
+           "One run: steps, names of values and their arrays, in the order in which they were computed; None: of all values that the plan "
+           "has "
+           "under a name of the model's.")
       .def_prop_ro("engine", [](Context& c) { return PyEngine{c.state()}; });
 }
 

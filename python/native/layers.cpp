@@ -52,7 +52,7 @@ nb::object value(const NetworkAttribute& attribute) {
 void bind_layers(nb::module_& m) {
   nb::class_<Layers>(m, "Layers", "Layers in TensorRT's terms on a network.")
       .def(
-          "__init__", [](Layers* self, PyNetwork& network) { new (self) Layers(network.network); }, nb::arg("network"))
+          "__init__", [](Layers* self, PyNetwork& network) { network.check(), new (self) Layers(network.network); }, nb::arg("network"))
       .def_static("kinds", &Layers::kinds)
       .def_static("options_of",
                   [](const std::string& kind) {

@@ -4,6 +4,7 @@
 #include "async_runs.h"
 #include "native.h"
 #include "python_state.h"
+#include "tenfold/model_engines.h"
 #include "tenfold/version.h"
 
 NB_MODULE(_native, m) {
@@ -14,6 +15,10 @@ NB_MODULE(_native, m) {
   m.def(
       "leave",
       [] {
+        {
+          const Unlocked unlocked;   // what is built in the background may be about to call Python
+          tenfold::end_background_builds();
+        }
         finish_runs();
         begin_leaving();
       },
@@ -30,8 +35,10 @@ NB_MODULE(_native, m) {
   bind_inspect(m);
   bind_engine(m);
   bind_context(m);
+  bind_model_metadata(m);
   bind_network(m);
   bind_layers(m);
   bind_build(m);
   bind_plan_cache(m);
+  bind_model_engines(m);
 }

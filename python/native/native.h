@@ -16,6 +16,8 @@ void bind_engine(nb::module_& m);
 void bind_error(nb::module_& m);
 void bind_inspect(nb::module_& m);
 void bind_layers(nb::module_& m);
+void bind_model_engines(nb::module_& m);
+void bind_model_metadata(nb::module_& m);
 void bind_network(nb::module_& m);
 void bind_options(nb::module_& m);
 void bind_plan_cache(nb::module_& m);

@@ -114,7 +114,9 @@ void bind_network(nb::module_& m) {
   nb::class_<NetworkNodeRef>(m, "NodeRef", "A node of one network, by number.")
       .def_prop_ro("defined", &NetworkNodeRef::defined)
       .def_prop_ro("key", [](const NetworkNodeRef& t) { return nb::make_tuple(t.network, t.index); });
-  nb::class_<PyNetwork>(m, "NetworkData", "A graph that is made layer by layer.")
+  nb::class_<PyNetwork> network(m, "NetworkData", "A graph that is made layer by layer.");
+  bind_bodies(network);
+  network
       .def(
           "__init__",
           [](PyNetwork* self, const std::string& name, std::shared_ptr<Plugins> plugins) {

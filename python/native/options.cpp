@@ -71,6 +71,7 @@ constexpr Option<B> kBuild[] = {
     FIELD(B, error_on_cache_miss),
     FIELD(B, disabled_passes),
     FIELD(B, external_data_dirs),
+    FIELD(B, initializers),
     FIELD(B, keep_portable_graph),
     FIELD(B, version_compatible),
     FIELD(B, hardware_compatible),

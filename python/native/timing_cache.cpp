@@ -4,6 +4,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include "values.h"
 
@@ -21,6 +22,15 @@ void bind_timing_cache(nb::module_& m) {
           nb::sig("def save(self, path: str | os.PathLike[str]) -> None"), "Merges with the file and replaces it.")
       .def("merge", &TimingCache::merge, nb::arg("other"))
       .def_prop_ro("text", &TimingCache::text)
+      .def("keys", &TimingCache::keys, "What builds ask for: '0x' and 32 hexadecimal digits for each problem on a machine.")
+      .def(
+          "fastest",
+          [](const TimingCache& t, const std::string& key) -> nb::object {
+            const auto found = t.fastest(key);
+            return found ? nb::object(nb::make_tuple(found->tactic, found->config, found->nanoseconds)) : nb::none();
+          },
+          nb::arg("key"), nb::sig("def fastest(self, key: str) -> tuple[str, str, float] | None"),
+          "Tactic, configuration and nanoseconds of the fastest of a key.")
       .def("__len__", &TimingCache::size);
 }
 

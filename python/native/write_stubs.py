@@ -32,10 +32,9 @@ def write_native(module, path):
     stubs = StubGen(module, include_private=False)
     stubs.put(module)
     text = stubs.get()
-    # Signatures that are written by hand name these; stubgen imports only what it has named itself.
     # Signatures that are written by hand name these; stubgen imports what it has named itself.
     text = ('# The extension, as nanobind tells of it. Written by python/native/write_stubs.py.\n'
-            'import os\nfrom collections.abc import Mapping, Sequence\nfrom typing import Any\n') + text
+            'import os\nfrom collections.abc import Callable, Mapping, Sequence\nfrom typing import Any\n') + text
     path.write_text(text)
 
 

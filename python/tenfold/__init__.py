@@ -16,11 +16,12 @@ from tenfold._cpu import check_cpu as _check_cpu
 
 _check_cpu()
 from tenfold import _native  # noqa: E402 (it holds AVX2 code)
-from tenfold._build import bindings, build, check, inspect, load, profile, refit, retune, weights  # noqa: E402
+from tenfold._build import bindings, build, check, inspect, load, metadata, profile, refit, retune, weights  # noqa: E402
 from tenfold._device import devices  # noqa: E402
 from tenfold._engine import Context, Engine  # noqa: E402
 from tenfold._native import (  # noqa: E402
-    Binding, CancelToken, Device, DeviceArray, EngineInfo, ModelProblem, Note, PlanInspection, Plugins, Runtime, TimingCache, WeightInfo,
+    Binding, CancelToken, Device, DeviceArray, EngineInfo, ModelMetadata, ModelProblem, Note, PlanInspection, Plugins, Runtime, TimingCache,
+    WeightInfo,
     supported_operators, why_no_gpu,
 )
 from tenfold._network import Network, Node, Value  # noqa: E402
@@ -38,9 +39,10 @@ __version__: str = _native.__version__
 __all__ = [
     'BadIndex', 'Binding', 'CancelToken', 'Cancelled', 'Context', 'DeadlinePassed', 'Device', 'DeviceArray',
     'DeviceError', 'Engine', 'EngineInfo', 'Error', 'FileError', 'Internal', 'InvalidArgument', 'InvalidModel',
-    'ModelProblem', 'Network', 'Node', 'Note', 'OutOfMemory', 'PlanInspection', 'PlanRefused', 'Plugins', 'Runtime',
+    'ModelMetadata', 'ModelProblem', 'Network', 'Node', 'Note', 'OutOfMemory', 'PlanInspection', 'PlanRefused', 'Plugins', 'Runtime',
     'Session', 'Stream', 'TimingCache', 'Unsupported', 'Value', 'WeightInfo', 'bindings', 'build', 'check', 'devices',
-    'get_include', 'inspect', 'load', 'profile', 'refit', 'retune', 'supported_operators', 'weights', 'why_no_gpu',
+    'get_include', 'inspect', 'load', 'metadata', 'profile', 'refit', 'retune', 'supported_operators', 'weights',
+    'why_no_gpu',
 ]
 
 _atexit.register(_native.leave)

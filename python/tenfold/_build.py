@@ -66,9 +66,9 @@ def refit(engine: Engine, weights: Any) -> Engine:
     return engine.refit(weights)
 
 
-def weights(path: str | os.PathLike[str], **options: Unpack[BuildOptions]) -> dict[str, Any]:
-    """The named weights of a model's file, as arrays that cannot be written to."""
-    return _native.weights(path, put_plugins(dict(options)))
+def weights(model: Any, **options: Unpack[BuildOptions]) -> dict[str, Any]:
+    """The named weights of a model (a path, bytes, an onnx.ModelProto), as arrays that cannot be written to."""
+    return _native.weights(_model(model), put_plugins(dict(options)))
 
 
 def bindings(model: Any, **options: Unpack[BuildOptions]) -> list[_native.Binding]:
@@ -78,9 +78,16 @@ def bindings(model: Any, **options: Unpack[BuildOptions]) -> list[_native.Bindin
     return _native.model_bindings(_model(model), put_plugins(dict(options)))
 
 
-def check(path: str | os.PathLike[str], **options: Unpack[BuildOptions]) -> list[_native.ModelProblem]:
-    """All that is wrong with a model's file; an empty list: it is sound and supported."""
-    return _native.check(path, put_plugins(dict(options)))
+def metadata(model: Any) -> _native.ModelMetadata:
+    """What a model's file says of itself (a path, bytes, an onnx.ModelProto): its makers, and the texts that tools left in it."""
+    if isinstance(model, Network):
+        raise TypeError('a Network is made here, no file speaks of it; metadata() takes a path, bytes or an onnx.ModelProto')
+    return _native.model_metadata(_model(model))
+
+
+def check(model: Any, **options: Unpack[BuildOptions]) -> list[_native.ModelProblem]:
+    """All that is wrong with a model (a path, bytes, an onnx.ModelProto); an empty list: it is sound and supported."""
+    return _native.check(_model(model), put_plugins(dict(options)))
 
 
 def inspect(plan: Any) -> _native.PlanInspection:

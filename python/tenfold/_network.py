@@ -4,12 +4,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tenfold import _native
+from tenfold import _bodies, _native
 from tenfold._registry import known_plugins, put_plugins
 
 
 class Value:
-    """A tensor of a network. Arithmetic adds nodes: x + 1, x @ w, -x."""
+    """A tensor of a network. Arithmetic adds nodes: x + 1, x @ w, -x; in the function of a body, to that body."""
 
     __slots__ = ('network', 'ref')
 
@@ -64,8 +64,9 @@ class Value:
         return f'<{self.name or "value"}: {self.network._data.describe(self.ref)}>'
 
     def _with(self, op: str, other: Any, swapped: bool = False) -> Any:
-        other = self.network._value(other, like=self)
-        return self.network.add(op, *((other, self) if swapped else (self, other)))
+        network = self.network._innermost()
+        other = network._value(other, like=self)
+        return network.add(op, *((other, self) if swapped else (self, other)))
 
     def __add__(self, other: Any) -> Any: return self._with('Add', other)
     def __radd__(self, other: Any) -> Any: return self._with('Add', other, True)
@@ -76,7 +77,7 @@ class Value:
     def __truediv__(self, other: Any) -> Any: return self._with('Div', other)
     def __rtruediv__(self, other: Any) -> Any: return self._with('Div', other, True)
     def __matmul__(self, other: Any) -> Any: return self._with('MatMul', other)
-    def __neg__(self) -> Any: return self.network.add('Neg', self)
+    def __neg__(self) -> Any: return self.network._innermost().add('Neg', self)
 
 
 class Node:
@@ -111,6 +112,11 @@ class Node:
     @property
     def attributes(self) -> dict[str, Any]: return self._info()[5]
 
+    @property
+    def bodies(self) -> list[Network]:
+        """Of an If (then, else), Loop or Scan: copies, to be walked."""
+        return [Network(data=self.network._data.body(self.ref, i)) for i in range(self._info()[6])]
+
     def set(self, name: str, value: Any) -> None:
         """An attribute; None removes it."""
         if value is None:
@@ -139,6 +145,7 @@ class Network:
 
     def __init__(self, name: str = 'network', data: Any = None) -> None:
         self._data = _native.NetworkData(name, known_plugins()) if data is None else data
+        self._open: Network | None = None   # the body whose function runs
 
     @staticmethod
     def read(model: Any, **options: Any) -> Network:
@@ -171,6 +178,37 @@ class Network:
         refs = [_native.TensorRef() if o is None else self._value(o, like).ref for o in operands]
         made = self._data.add(op, refs, attributes, outputs, name, domain)
         return Value(self, made[0]) if outputs == 1 else [Value(self, ref) for ref in made]
+
+    def If(self, condition: Any, then: Callable[[Network], Any], otherwise: Callable[[Network], Any]) -> Any:
+        """What `then` or `otherwise` returns, by `condition`, a boolean scalar.
+
+        A body is a function of a network, to which it adds nodes. It may use all values around it, and returns a value
+        or a tuple of them, equally many and of the types that the other one returns. One result, or a list of them.
+        """
+        return _bodies.branch(self, condition, then, otherwise)
+
+    def Loop(self, count: Any, condition: Any, initial: Any, body: Callable[..., Any]) -> Any:
+        """`body`(network, i, go_on, *carried) returns (go_on, *carried, *collected), round after round.
+
+        There are at most `count` rounds (None: no limit), and as long as go_on holds, which begins as `condition` (None:
+        True). `initial`, a value or a list, is carried into the first. Results: what was carried last, then what was
+        collected, stacked along a new first axis. The function is called again where shapes vary from round to round.
+        """
+        return _bodies.loop(self, count, condition, initial, body)
+
+    def Scan(self, initial: Any, sequences: Any, body: Callable[..., Any], **attributes: Any) -> Any:
+        """`body`(network, *states, *slices) returns (*states, *collected), once for each slice of the sequences.
+
+        Results: the last states, then what was collected, stacked. Attributes: scan_input_axes, scan_output_axes (0),
+        scan_input_directions, scan_output_directions (1: from the back).
+        """
+        return _bodies.scan(self, initial, sequences, body, attributes)
+
+    def _innermost(self) -> Network:
+        network = self
+        while network._open is not None:
+            network = network._open
+        return network
 
     def __getattr__(self, op: str) -> Callable[..., Any]:
         if not op[:1].isupper():

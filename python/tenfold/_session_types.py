@@ -98,14 +98,13 @@ class NodeArg:
 
 
 class ModelMetadata:
-    """What a plan knows of its model."""
+    """What the model's file says of itself."""
 
-    def __init__(self, engine: Any) -> None:
-        self.graph_name = engine.info.model_name
-        self.producer_name = engine.info.builder
-        self.domain = self.description = self.graph_description = ''
-        self.version = 0
-        self.custom_metadata_map: dict[str, str] = dict(engine.labels)
+    def __init__(self, said: _native.ModelMetadata) -> None:
+        self.producer_name, self.domain, self.description = said.producer_name, said.domain, said.description
+        self.graph_name, self.graph_description = said.graph_name, said.graph_description
+        self.version = 2**63 - 1 if said.version is None else said.version   # what ONNX Runtime says where there is none
+        self.custom_metadata_map: dict[str, str] = dict(said.properties)
 
 
 class OrtValue:
@@ -191,7 +190,9 @@ class IOBinding:
         self._made: dict[str, Any] = {}
         self._devices: dict[str, str] = {}   # where new arrays are made
         self._context: Any = None
+        self._engine: Any = None
         self._changed = True
+        self._unsettled = False   # a tuned engine may take its place
 
     def bind_cpu_input(self, name: str, arr_on_cpu: Any) -> None:
         self._inputs[name], self._changed = arr_on_cpu, True
@@ -238,7 +239,7 @@ class IOBinding:
     def _run(self, options: RunOptions | None) -> None:
         if options is not None and options.terminate:
             raise errors.Cancelled('the run was cancelled: RunOptions.terminate is set')
-        if self._changed:
+        if self._changed or (self._unsettled and self._session._engine(self._inputs) is not self._engine):
             self._bind()
         self._context.run()
         if self._by_run:
@@ -246,7 +247,8 @@ class IOBinding:
 
     def _bind(self) -> None:
         import numpy as np
-        engine = self._session._engine(self._inputs)
+        engine, settled = self._session._ask(self._inputs)
+        self._engine, self._unsettled = engine, not settled
         context = engine.create_context()
         for name, array in self._inputs.items():
             context.bind(name, array)

@@ -1,7 +1,6 @@
 """Session: an engine in the form of ONNX Runtime's InferenceSession. tenfold.onnxruntime has it under that name.
 
-Shapes that the model leaves open need no profile: the session builds an engine for the shapes that it meets, and keeps those. Each build
-with tuning takes its time (tune="now", the default); tune="never" builds without timing, in a fraction of it.
+Shapes that the model leaves open need no profile: engines for the shapes that come are found or made by C++ (tenfold/model_engines.h).
 """
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tenfold import _native, errors
-from tenfold._build import _model, bindings, build
+from tenfold._build import _model
 from tenfold._device import devices, put_device
 from tenfold._engine import Engine
 from tenfold._network import Network
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     import concurrent.futures
 
 _PROVIDERS = ('CUDAExecutionProvider', 'CPUExecutionProvider')   # the order is ONNX Runtime's: the best first
-_KEPT = 16                                                       # engines for different shapes; the one used longest ago goes
 
 
 def get_available_providers() -> list[str]:
@@ -49,24 +47,23 @@ class Session:
 
     `providers`: names, or (name, options); the first that builds is taken, and why others were not is told to the logger "tenfold".
     Without them: TENFOLD_DEVICE, else the first GPU, else the CPU. Other keywords are those of build().
+
+    `tune`: "now", a build for new shapes times kernels; "never", it does not; "background", it does not, and another process makes a tuned
+    plan for the range around the shapes, which takes over (the log tells it once: last bits may change then). `cache_dir`: where plans
+    are kept. `tuner`: the program tenfold, where it is not the package's own.
     """
 
     def __init__(self, path_or_bytes: Any, sess_options: SessionOptions | None = None, providers: Sequence[Any] | None = None,
                  provider_options: Sequence[dict[str, Any]] | None = None, *, tune: str = 'now', cache_dir: str | None = None,
-                 **options: Any) -> None:
+                 tuner: str | None = None, **options: Any) -> None:
         if isinstance(path_or_bytes, Network):
             raise TypeError('a session takes a path, bytes of an ONNX file or an onnx.ModelProto; tenfold.build() takes a Network')
-        if tune not in ('now', 'never'):
-            later = ' (tuning in the background is not there yet)' if tune == 'background' else ''
-            raise errors.InvalidArgument(f"tune is 'now' or 'never', got {tune!r}{later}")
         self._settings = sess_options or SessionOptions()
         self._options = {**self._settings._build_options(), **options}
-        if tune == 'never':
-            self._options['optimization_level'] = 0
         self._model = _model(path_or_bytes)
+        self._tune, self._tuner = tune, tuner
         self._cache = _native.PlanCache(cache_dir) if cache_dir is not None else None
         self._lock = threading.RLock()
-        self._engines: dict[tuple[Any, ...], Engine] = {}
         self._steps: dict[str, float] = {}
         self._runs = 0
         self.set_providers(providers, provider_options)
@@ -83,7 +80,7 @@ class Session:
         return [NodeArg(b) for b in self._bindings if b.has_default]
 
     def get_modelmeta(self) -> ModelMetadata:
-        return ModelMetadata(self._any_engine())
+        return ModelMetadata(_native.model_metadata(self._model))
 
     def get_providers(self) -> list[str]:
         return list(self._providers)
@@ -105,83 +102,65 @@ class Session:
             if name not in _PROVIDERS:
                 raise errors.InvalidArgument(f'there is no provider {name!r}; there are {", ".join(_PROVIDERS)}')
             named[name] = dict(options)
+        if not named:
+            raise errors.InvalidArgument('the session has no provider')
         with self._lock:
             self._providers = named
-            self._engines = {}
-            self._first: Engine | None = None
-            self._bindings = bindings(self._model, **{k: v for k, v in self._options.items() if k != 'device'})
-            self._inputs = [b for b in self._bindings if b.is_input]
-            self._fixed = all(-1 not in b.shape for b in self._inputs)
-            if self._fixed:
+            self._take_first_provider()
+            self._bindings = self._engines.bindings
+            if self._engines.one_for_all:
                 self._any_engine()   # what cannot be built is told now
 
     # Engines for shapes.
 
-    def _build(self, profiles: dict[str, Any]) -> Engine:
-        from tenfold._log import logger
-        failure: errors.Error | None = None
-        for place, (provider, options) in enumerate(self._providers.items()):
-            config = {**self._options, 'device': _device_of(provider, options), 'profiles': [profiles] if profiles else []}
-            try:
-                engine = self._cached(config) if self._cache is not None else build(self._model, **config)
-            except (errors.DeviceError, errors.Unsupported, errors.OutOfMemory) as error:
-                failure = error
-                logger.warning('%s is not used: %s', provider, error)
-                continue
-            if place:
-                logger.warning('the session runs on %s', provider)
-            self._providers = dict(list(self._providers.items())[place:])
-            return engine
-        raise failure or errors.InvalidArgument('the session has no provider')
+    def _take_first_provider(self) -> None:
+        provider, options = next(iter(self._providers.items()))
+        config = put_plugins(put_device({**self._options, 'device': _device_of(provider, options)}))
+        self._only: Engine | None = None   # that serves all shapes there can be, once no other takes its place
+        self._engines = _native.ModelEngines(self._model, config, self._tune, self._cache, self._tuner, Engine)
 
-    def _cached(self, config: dict[str, Any]) -> Engine:
-        engine, _ = self._cache.build(self._model, put_plugins(put_device(config)))   # type: ignore[union-attr]
-        return Engine(engine)
+    def _without(self, failed: _native.ModelEngines, error: errors.Error) -> None:
+        """Goes on with the next provider, or raises."""
+        from tenfold._log import logger
+        with self._lock:
+            if self._engines is not failed:
+                return   # another thread has
+            (provider, _), *rest = self._providers.items()
+            logger.warning('%s is not used: %s', provider, error)
+            if not rest:
+                raise error
+            self._providers = dict(rest)
+            self._take_first_provider()
+            logger.warning('the session goes on with %s', next(iter(self._providers)))
+
+    def _ask(self, feed: dict[str, Any] | None) -> tuple[Engine, bool]:
+        """The engine for these arrays, or (None) any, of the first provider that has one; whether no other will take its place."""
+        while True:
+            engines = self._engines
+            try:
+                engine, settled = engines.any() if feed is None else engines.engine_of(feed)
+            except (errors.DeviceError, errors.Unsupported, errors.OutOfMemory) as error:
+                self._without(engines, error)
+                continue
+            if settled and engines.one_for_all and engines is self._engines:
+                self._only = engine
+            return engine, settled
 
     def _any_engine(self) -> Engine:
-        with self._lock:
-            if self._first is None:
-                if not self._fixed:
-                    shapes = {b.name: tuple(1 if d < 0 else d for d in b.shape) for b in self._inputs if -1 in b.shape}
-                    return self._engine_for(tuple(shapes.items()))
-                self._first = self._build({})
-            return self._first
-
-    def _engine_for(self, shapes: tuple[tuple[str, tuple[int, ...]], ...]) -> Engine:
-        engine = self._engines.get(shapes)
-        if engine is not None:
-            return engine
-        with self._lock:
-            if shapes not in self._engines:
-                self._engines[shapes] = self._build({name: ((shape, shape, shape)) for name, shape in shapes})
-                self._first = self._first or self._engines[shapes]
-                if len(self._engines) > _KEPT:
-                    self._engines.pop(next(iter(self._engines)))
-            return self._engines[shapes]
-
-    def _shapes(self, feed: dict[str, Any]) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Of the inputs that have none of their own."""
-        shapes = []
-        for b in self._inputs:
-            if -1 not in b.shape:
-                continue
-            array = feed.get(b.name)
-            if array is None:
-                raise errors.InvalidArgument(f"input '{b.name}' is missing")
-            shape = tuple(getattr(array, 'shape', ()))
-            if len(shape) != len(b.shape) or any(d >= 0 and d != given for d, given in zip(b.shape, shape)):
-                raise errors.InvalidArgument(f"input '{b.name}' has the shape {list(b.dims)}, an array of {list(shape)} is given")
-            shapes.append((b.name, shape))
-        return tuple(shapes)
+        return self._only or self._ask(None)[0]
 
     def _engine(self, feed: dict[str, Any]) -> Engine:
-        return self._first if self._fixed else self._engine_for(self._shapes(feed))   # type: ignore[return-value]
+        return self._only or self._ask(feed)[0]
+
+    def wait_for_tuning(self, timeout: float | None = None) -> bool:
+        """Waits until nothing is being tuned for this session in the background. False: it took longer than `timeout` seconds."""
+        return self._engines.wait(timeout)
 
     # Running.
 
     def run(self, output_names: Sequence[str] | None, input_feed: dict[str, Any], run_options: RunOptions | None = None) -> list[Any]:
         """The outputs of these names (None: all)."""
-        engine = self._first if self._fixed else None
+        engine = self._only
         if engine is not None and run_options is None and not self._settings.enable_profiling:
             return engine.run_feed(output_names, input_feed)
         feed = _arrays(input_feed)
@@ -220,7 +199,7 @@ class Session:
         """Without a build, steps that are timed, or a refusal, which another thread tells."""
         try:
             _look_at(run_options)
-            return not self._settings.enable_profiling and (self._fixed or self._shapes(feed) in self._engines)
+            return not self._settings.enable_profiling and (self._only is not None or self._engines.has_engine_of(feed))
         except errors.Error:
             return False
 

@@ -44,6 +44,8 @@ class Models(Case):
         broken.graph.node[1].op_type = 'Tan5'
         onnx.save(broken, self.path('m.onnx'))
         (problem,) = tenfold.check(self.path('m.onnx'))
+        with open(self.path('m.onnx'), 'rb') as f:
+            self.assertEqual([str(p) for p in tenfold.check(f.read())], [str(problem)])
         self.assertEqual((problem.node, problem.op, problem.kind), ('bend', 'Tan5', 'unsupported'))
         error = self.refused((tenfold.Unsupported, NotImplementedError), 'Tan5', tenfold.build, broken, **QUICK)
         self.assertEqual((error.node, error.op, error.opset, error.kind), ('bend', 'Tan5', 21, 'unsupported'))

@@ -27,12 +27,14 @@ class Blocks(Case):
             yield names
 
     def test_the_page_of_python(self):
-        first, second, own, third, fourth, fifth = (dict(names) for names in self.run_blocks('docs/python.md', 4))
+        first, second, own, third, looped, fourth, fifth = (dict(names) for names in self.run_blocks('docs/python.md', 4))
         np.testing.assert_array_equal(first['y'], np.zeros((4, 4)))
         self.near(second['y'], truth(batch()))
         self.near(own['y'], truth(batch()))
         np.testing.assert_array_equal(own['a'].numpy(), 2 * batch())
         self.near(third['engine'](np.ones((2, 4), np.float32)), np.full((2, 3), 1 / 3))
+        squares = np.arange(1, 7, dtype=np.float32)
+        self.near(looped['engine'](squares), np.sqrt(squares))
         self.near(fourth['y'], batch() + np.sin(batch() / 2) ** 2 * 2)
         self.near(fifth['y'], truth(batch()), 1e-3)
 

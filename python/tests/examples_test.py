@@ -71,8 +71,8 @@ class Plugin(Case):
 class Types(Case):
     @unittest.skipUnless('TENFOLD_MYPY' in os.environ, 'TENFOLD_MYPY does not name mypy')
     def test_mypy(self):
-        folder = os.path.join(EXAMPLES, 'alexnet')
-        files = [os.path.join(folder, f) for f in sorted(os.listdir(folder)) if f.endswith('.py')] + [os.path.join(EXAMPLES, 'plugin.py')]
+        files = [os.path.join(folder, f) for folder in (EXAMPLES, os.path.join(EXAMPLES, 'alexnet'))
+                 for f in sorted(os.listdir(folder)) if f.endswith('.py')]
         done = subprocess.run([os.environ['TENFOLD_MYPY'], '--strict', '--python-executable', sys.executable, '--cache-dir', self.path('c'),
                                '--follow-imports=silent', *files], cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

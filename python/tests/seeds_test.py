@@ -1,5 +1,6 @@
 """The blocks of Python in the documents that Tenfold was asked to run (seeds/, as they stand, with the rows of the list of demands), each
-behind what it leaves open and before a comparison with NumPy's results."""
+behind what it leaves open and before a comparison with NumPy's results. Of 002 and 004 these are all that want no torch (other
+blocks there are comments alone). They run on TENFOLD_DEVICE, where that is set."""
 import os
 import pathlib
 import subprocess
@@ -11,12 +12,15 @@ from case import WEIGHTS, Case, batch, onnx, tanh_model
 
 SEEDS = pathlib.Path(__file__).resolve().parent / 'seeds'
 RUN = '''
-import numpy as np
+import numpy as np, pycuda.autoinit, pycuda.driver as cuda
 x = np.load("x.npy")
 y = np.empty((len(x), 4), np.float32)
+d_x, d_y = cuda.to_device(x), cuda.mem_alloc(y.nbytes)
 context.set_input_shape("x", x.shape)
-context.set_tensor_address("x", x.ctypes.data), context.set_tensor_address("y", y.ctypes.data)
+context.set_tensor_address("x", int(d_x)), context.set_tensor_address("y", int(d_y))
 assert context.execute_async_v3(0)
+cuda.Context.synchronize()
+cuda.memcpy_dtoh(y, d_y)
 np.save("y.npy", y)
 '''
 PROFILER = '''
@@ -38,8 +42,7 @@ class Seeds(Case):
         text = ''.join((SEEDS / part).read_text() if part.endswith('.py') else part for part in parts)
         with open(self.path('script.py'), 'w') as f:
             f.write(text)
-        done = subprocess.run([sys.executable, '-m', 'tenfold.tensorrt', 'script.py'], cwd=self.folder, capture_output=True, text=True,
-                              env=dict(os.environ, TENFOLD_DEVICE='cpu'))
+        done = subprocess.run([sys.executable, '-m', 'tenfold.tensorrt', 'script.py'], cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.near(np.load(self.path('y.npy')), np.tanh(batch(5) @ WEIGHTS), 2e-3)   # FP16 is switched on
 

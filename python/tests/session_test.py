@@ -47,6 +47,24 @@ class Beside(Case):
             self.assertEqual(ours, theirs)
         self.assertEqual(*(session(m, conv_model()).get_providers() for m in BOTH))
 
+    def test_what_the_file_says_of_itself(self):
+        """All of it, as ONNX Runtime tells it; and of a path, a ModelProto and bytes alike."""
+        said = tanh_model()
+        said.producer_name, said.domain, said.doc_string, said.model_version = 'a test', 'com.example', 'counts sheep', 7
+        said.graph.doc_string = 'a flock'
+        onnx.helper.set_model_props(said, {'names': '{0: "ewe"}', 'stride': '32'})
+        fields = ('producer_name', 'graph_name', 'domain', 'description', 'graph_description', 'version', 'custom_metadata_map')
+        for proto in (said, tanh_model()):
+            ours, theirs = (session(runtime, proto).get_modelmeta() for runtime in (tenfold.onnxruntime, onnxruntime))
+            self.assertEqual(*([getattr(meta, field) for field in fields] for meta in (ours, theirs)))
+        onnx.save(said, self.path('m.onnx'))
+        for model in (self.path('m.onnx'), said, said.SerializeToString()):
+            self.assertEqual(tenfold.metadata(model).properties['stride'], '32')
+        self.assertIsNone(tenfold.metadata(tanh_model()).version)
+        self.refused(tenfold.InvalidModel, 'ONNX model', tenfold.metadata, b'nothing of that kind')
+        self.refused(tenfold.FileError, 'none.onnx', tenfold.metadata, self.path('none.onnx'))
+        self.refused(TypeError, 'no file', tenfold.metadata, tenfold.Network())
+
     def test_names_are_there(self):
         ours = session(tenfold.onnxruntime, tanh_model())
         for name in ('run', 'run_async', 'run_with_iobinding', 'run_with_ort_values', 'io_binding', 'get_inputs', 'get_outputs',
@@ -142,7 +160,6 @@ class Beside(Case):
         self.refused(tenfold.InvalidArgument, "'q'", s.run, ['q'], {'x': batch()})
         self.refused(tenfold.InvalidArgument, 'TensorrtExecutionProvider', tenfold.Session, tanh_model(),
                      providers=['TensorrtExecutionProvider'])
-        self.refused(tenfold.InvalidArgument, "'background'", tenfold.Session, tanh_model(), tune='background')
         options = tenfold.onnxruntime.RunOptions()
         options.terminate = True
         self.refused(tenfold.Cancelled, 'terminate', s.run, None, {'x': batch()}, options)

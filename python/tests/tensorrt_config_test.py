@@ -141,16 +141,31 @@ class Refused(Config):
                             (['set_output_type', 'product'], lambda: layer.set_output_type(0, trt.float16)),
                             (['set_dynamic_range'], lambda: tensor.set_dynamic_range(-1, 1)),
                             (['allowed_formats', "'x'"], lambda: setattr(tensor, 'allowed_formats', 1 << int(trt.TensorFormat.HWC))),
-                            (['gpu_allocator'], lambda: setattr(self.builder, 'gpu_allocator', object()))):
+                            (['dynamic_range'], lambda: setattr(tensor, 'dynamic_range', (-1, 1))),
+                            (['location'], lambda: setattr(tensor, 'location', trt.TensorLocation.HOST)),
+                            (['set_dimension_name', "'x'"], lambda: tensor.set_dimension_name(0, 'batch')),
+                            (['broadcast_across_batch'], lambda: setattr(tensor, 'broadcast_across_batch', True)),
+                            (['num_ranks', 'collectives'], lambda: setattr(layer, 'num_ranks', 2)),
+                            (['add_moe'], lambda: network.add_moe(tensor, tensor, tensor)),
+                            (['add_dist_collective'], lambda: network.add_dist_collective(tensor, None, None, None, None)),
+                            (['IMoELayer'], trt.IMoELayer), (['IDistCollectiveLayer'], trt.IDistCollectiveLayer),
+                            (['IInt8EntropyCalibrator2', 'Q/DQ'], trt.IInt8EntropyCalibrator2), (['IInt8Calibrator'], trt.IInt8Calibrator),
+                            (['IPluginV3QuickCore', 'register()'], trt.IPluginV3QuickCore), (['ISymExpr'], trt.ISymExpr),
+                            (['mark_weights_refittable'], lambda: network.mark_weights_refittable('w')),
+                            (['remove_tensor'], lambda: network.remove_tensor(layer.get_output(0))),
+                            (['remote_auto_tuning_config'], lambda: setattr(self.config, 'remote_auto_tuning_config', 'host')),
+                            (['load_runtime'], lambda: trt.Runtime(self.logger).load_runtime('lean.so')),
+                            (['extra_memory_target'], lambda: setattr(trt.IOptimizationProfile(), 'extra_memory_target', 0.5)),
+                            (['update()'], lambda: self.config.create_timing_cache(b'').update(None, None))):
             self.refused((tenfold.Unsupported, NotImplementedError), ['refuses', *words], call)
         self.assertEqual((self.config.int8_calibrator, self.config.DLA_core, layer.precision_is_set), (None, -1, False))
         self.config.int8_calibrator = None        # what it is already
 
     def test_missing_names_tell_what_is_there(self):
-        self.refused(AttributeError, ["'IInt8Calibrator'", 'OnnxParser'], lambda: trt.IInt8Calibrator)
+        self.refused(AttributeError, ["'ICaffeParser'", 'OnnxParser'], lambda: trt.ICaffeParser)
         self.refused(AttributeError, ["'no_such_field'", 'set_flag'], lambda: self.config.no_such_field)
         self.refused(AttributeError, ["'max_workspace_sise'", 'max_workspace_size'], setattr, self.config, 'max_workspace_sise', 1)
-        self.refused(tenfold.Unsupported, 'add_assertion()', lambda: self.builder.create_network().add_assertion)
+        self.refused(tenfold.Unsupported, 'add_rnn_v2()', lambda: self.builder.create_network().add_rnn_v2)
         self.assertFalse(hasattr(self.config, 'no_other_field'))
         self.refused(TypeError, 'logger', trt.Builder, print)
         self.refused(NotImplementedError, 'log(severity, message)', trt.ILogger().log, trt.ILogger.INFO, 'x')
@@ -170,6 +185,13 @@ class TimingCaches(Config):
         self.assertTrue(self.config.set_timing_cache(cache, ignore_mismatch=False))
         self.options()
         self.assertGreater(len(cache), 0)
+        keys = cache.queryKeys()
+        self.assertTrue(0 < len(keys) <= len(cache) and len(set(keys)) == len(keys))
+        self.assertEqual(trt.TimingCacheKey.parse(str(keys[0])), keys[0])
+        value = cache.query(keys[0])
+        self.assertTrue(value.tacticHash > 0 and value.timingMSec > 0, value)
+        self.assertEqual(cache.query(trt.TimingCacheKey.parse('0x' + '0' * 32)).timingMSec, -1)
+        self.refused(ValueError, '32 hexadecimal', trt.TimingCacheKey.parse, '0x1')
         again = self.config.create_timing_cache(cache.serialize())
         self.assertEqual((len(again), bytes(again.serialize())), (len(cache), bytes(cache.serialize())))
         self.config.set_flag(trt.BuilderFlag.ERROR_ON_TIMING_CACHE_MISS)

@@ -11,6 +11,7 @@ import textwrap
 import unittest
 
 import tenfold.tensorrt as trt
+import tenfold.tensorrt.plugin as trtp
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent.parent / 'docs' / 'tensorrt-python.md'
 
@@ -72,6 +73,55 @@ def write():
     PAGE.write_text(text)
 
 
+def facts():
+    """(form, name, bases, members) of each line of tensorrt_names.txt."""
+    for line in (pathlib.Path(__file__).parent / 'tensorrt_names.txt').read_text().splitlines():
+        if line.startswith('#'):
+            continue
+        form, name, *rest = line.split(' ')
+        text = line[len(form) + 1:]
+        bases = []
+        if form == 'class':
+            name, inner, after = re.fullmatch(r'(\w+)\((.*?)\)(.*)', text).groups()
+            bases, rest = [b for b in inner.split(', ') if b], after.split()
+        yield form, name, bases, rest
+
+
+class EveryName(unittest.TestCase):
+    """Of the 10.16 module: tensorrt_names.txt is what its own dir() tells."""
+
+    def test_enumerations_have_its_members_and_values(self):
+        found = [(name, rest) for form, name, _, rest in facts() if form == 'enum']
+        self.assertEqual(len(found), 63)
+        for name, rest in found:
+            for member in rest:
+                key, _, value = member.partition('=')
+                self.assertEqual(int(getattr(trt, name)[key]), int(value), f'{name}.{key}')
+
+    def test_classes_have_its_bases_and_members(self):
+        found = [(name, bases, rest) for form, name, bases, rest in facts() if form == 'class']
+        self.assertEqual(len(found), 149)
+        missing = [name for name, _, _ in found if not hasattr(trt, name)]
+        self.assertEqual(missing, [])
+        lacks = {name: [m for m in rest if not hasattr(getattr(trt, name), m)] for name, _, rest in found}
+        self.assertEqual({name: names for name, names in lacks.items() if names}, {})
+        for name, bases, _ in found:
+            for base in bases:
+                self.assertTrue(issubclass(getattr(trt, name), getattr(trt, base)), f'{name} of {base}')
+
+    def test_functions_and_types_are_there(self):
+        self.assertEqual([name for form, name, _, _ in facts() if form == 'other' and not hasattr(trt, name)], [])
+
+    def test_quick_plug_ins_have_theirs(self):
+        found = [name for form, name, _, _ in facts() if form == 'plugin']
+        self.assertEqual(len(found), 24)
+        self.assertEqual([name for name in found if not hasattr(trtp, name)], [])
+
+    def test_a_name_that_is_missing_would_be_told(self):
+        self.assertFalse(hasattr(trt, 'IConvolutionLayers'))
+        self.assertFalse(hasattr(trt.IConvolutionLayer, 'kernels'))
+
+
 class Names(unittest.TestCase):
     def test_what_tools_use_is_there(self):
         self.assertEqual(len(MODULE), 30)
@@ -98,7 +148,7 @@ class Names(unittest.TestCase):
     def test_all_lists_every_public_name(self):
         inner = {'Any', 'annotations', 'need_logger', 'say_once'}
         public = {name for name, value in vars(trt).items() if not name.startswith('_') and not inspect.ismodule(value)} - inner
-        self.assertEqual(set(trt.__all__), public | {'__version__'})
+        self.assertEqual(set(trt.__all__), public | {'__version__', 'KernelLaunchParams'})   # which is imported where it is used
 
     def test_the_counts_are_right(self):
         told = re.search(COUNTS, PAGE.read_text())

@@ -82,6 +82,10 @@ void set_borders(BuildConfig& config, const tenfold_build_config& c) {
   config.output_formats = formats_of(c.output_formats, c.output_format_count, "output_formats");
   config.overridable = strings_of(c.overridable, c.overridable_count, "overridable");
   if (c.input_default_count > 0) need(c.input_defaults, "input_defaults");
+  if (c.initializer_count > 0) need(c.initializers, "initializers");
+  for (std::int32_t i = 0; i < c.initializer_count; ++i)
+    config.initializers[&need(c.initializers[i].input, "an initializer's name")] =
+        need(c.initializers[i].data, "an initializer's data").tensor;
   for (std::int32_t i = 0; i < c.input_default_count; ++i)
     config.input_defaults[&need(c.input_defaults[i].input, "a default's input")] =
         need(c.input_defaults[i].data, "a default's data").tensor;

@@ -24,7 +24,8 @@ struct tenfold_report {
 };
 struct tenfold_timing_cache {
   std::shared_ptr<tenfold::TimingCache> cache;
-  std::string text = {};
+  std::string text = {}, key = {};
+  tenfold::TimingCache::Fastest fastest = {};
 };
 
 namespace tenfold::c {

@@ -1,9 +1,11 @@
 // The parts of the C interface that c_api_use.c leaves out: edits, bodies, tensors as attributes, reports, caches, ladders.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "tenfold/c_api.h"
 
@@ -44,6 +46,35 @@ std::vector<float> build_and_run(const tenfold_network* net, std::vector<float> 
   std::vector<float> y = run(engine, std::move(x), results);
   tenfold_engine_free(engine);
   return y;
+}
+
+TEST(CRuntime, TakesMemoryFromTheCallersFunctions) {
+  struct Given {
+    int live = 0, all = 0;
+  } given;
+  auto options = sized<tenfold_runtime_options>();
+  options.allocate = [](void* user, std::int64_t bytes, std::int64_t alignment, const char* device) -> void* {
+    auto* const counts = static_cast<Given*>(user);
+    ++counts->live, ++counts->all;
+    if (std::string_view(device) != "cpu") return nullptr;
+    return std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>((bytes / alignment + 1) * alignment));
+  };
+  tenfold_runtime* runtime = nullptr;
+  EXPECT_EQ(tenfold_runtime_create(&options, &runtime), TENFOLD_INVALID_ARGUMENT) << "nothing would take it back";
+  options.release = [](void* user, void* memory) {
+    --static_cast<Given*>(user)->live;
+    std::free(memory);
+  };
+  options.allocator_user = &given;
+  ok(tenfold_runtime_create(&options, &runtime));
+  tenfold_build_config config = untimed();
+  config.runtime = runtime;
+  tenfold_engine* engine = nullptr;
+  ok(tenfold_build_file(kRelu, &config, &engine));
+  EXPECT_EQ(run(engine, {-1, 0, 2}, 3), (std::vector<float>{0, 0, 2}));
+  EXPECT_GT(given.all, 0);
+  tenfold_engine_free(engine), tenfold_runtime_free(runtime);
+  EXPECT_EQ(given.live, 0);
 }
 
 TEST(CNetwork, IsReadWalkedAndEdited) {
@@ -138,6 +169,47 @@ TEST(CNetwork, LoopsHaveBodies) {   // x 2^3
   EXPECT_GT(calls, 0);
   ok(tenfold_network_output(net, y, "y"));
   EXPECT_EQ(build_and_run(net, {1, -3}, 2), (std::vector<float>{8, -24}));
+  tenfold_network_free(net);
+}
+
+// The sum so far, and the same once more as what is stacked.
+tenfold_status add_up(void*, tenfold_network* body, const tenfold_value* inputs, std::int32_t count, tenfold_value* results,
+                      std::int32_t* result_count) {
+  if (count != 2 || *result_count < 2) return TENFOLD_INTERNAL;
+  *result_count = 2;
+  if (const auto failed = tenfold_network_add_node(body, "Add", nullptr, inputs, 2, nullptr, 0, &results[0], 1)) return failed;
+  results[1] = results[0];
+  return TENFOLD_OK;
+}
+
+TEST(CNetwork, ScansHaveBodiesThatCanBeWalked) {   // sums from the back
+  tenfold_network* net = nullptr;
+  ok(tenfold_network_create("c", &net));
+  const std::int64_t dims[1] = {3}, back = 1;
+  const float zero = 0;
+  tenfold_value x = -1, sum = -1, y[2] = {-1, -1};
+  ok(tenfold_network_input(net, "x", "f32", dims, nullptr, 1, &x));
+  ok(tenfold_network_constant(net, nullptr, "f32", nullptr, 0, &zero, sizeof zero, &sum));
+  auto directions = sized<tenfold_attribute>();
+  directions.name = "scan_input_directions", directions.kind = TENFOLD_ATTRIBUTE_INTS, directions.ints = &back, directions.count = 1;
+  std::int32_t results = 2, nodes = 4;
+  ok(tenfold_network_scan(net, &sum, 1, &x, 1, nullptr, 0, &directions, 1, add_up, nullptr, y, &results));
+  EXPECT_EQ(results, 2);
+  tenfold_node all[4], inner[4];
+  ok(tenfold_network_nodes(net, all, &nodes));
+  ASSERT_EQ(nodes, 1);
+  tenfold_network *body = nullptr, *none = nullptr;
+  ok(tenfold_network_node_body(net, all[0], 0, &body));
+  EXPECT_EQ(tenfold_network_node_body(net, all[0], 1, &none), TENFOLD_INVALID_ARGUMENT);
+  nodes = 4;
+  ok(tenfold_network_nodes(body, inner, &nodes));
+  auto info = sized<tenfold_node_info>();
+  ok(tenfold_network_node(body, inner[0], &info));
+  EXPECT_STREQ(info.op, "Add");
+  EXPECT_EQ(tenfold_network_remove(body, inner[0]), TENFOLD_INVALID_ARGUMENT);
+  tenfold_network_free(body);
+  ok(tenfold_network_output(net, y[1], "y"));
+  EXPECT_EQ(build_and_run(net, {1, 2, 3}, 3), (std::vector<float>{3, 5, 6}));
   tenfold_network_free(net);
 }
 
@@ -277,6 +349,10 @@ TEST(CDevices, TheCpuIsFirst) {
   ASSERT_GT(tenfold_operators(), 100);
   EXPECT_NE(tenfold_operator(0, &domain, &since), nullptr);
   EXPECT_EQ(tenfold_operator(-1, &domain, &since), nullptr);
+  EXPECT_EQ(tenfold_operator_types(-1), nullptr);
+  int typed = 0;
+  for (int32_t i = 0; i < tenfold_operators(); ++i) typed += std::string(tenfold_operator_types(i)).find("->") != std::string::npos;
+  EXPECT_GT(typed, 100);
   tenfold_devices_free(devices);
 }
 

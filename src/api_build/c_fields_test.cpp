@@ -46,6 +46,7 @@ TEST(CFields, OfABuild) {
   c.device = "cuda:1", c.threads = 3, c.pin_threads = 1, c.ranges = &range, c.range_count = 1;
   c.input_formats = &in, c.input_format_count = 1, c.output_formats = &out, c.output_format_count = 1;
   c.overridable = &optional, c.overridable_count = 1, c.input_defaults = &otherwise, c.input_default_count = 1;
+  c.initializers = &otherwise, c.initializer_count = 1;
   c.allow_fp16 = c.allow_bf16 = c.no_int8 = c.no_fp8 = c.no_overflow_check = 1, c.typical_inputs = &typical, c.typical_input_count = 1;
   c.no_tf32 = c.no_winograd = c.no_strassen = c.no_fast_exp = 1, c.pack_tokens = 2, c.optimization_level = 5, c.max_tactics = 7;
   c.timing_repetitions = 11, c.tactic_sources = TENFOLD_TACTICS_NATIVE, c.workspace_bytes = 1 << 20, c.cpu_features = 1;
@@ -61,8 +62,8 @@ TEST(CFields, OfABuild) {
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
                check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens, optimization_level, max_tactics,
                timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
-               disabled_passes, external_data_dirs, keep_portable_graph, version_compatible, hardware_compatible, refittable,
-               random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime, progress, dump] = made;
+               disabled_passes, external_data_dirs, initializers, keep_portable_graph, version_compatible, hardware_compatible,
+               refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime, progress, dump] = made;
   EXPECT_EQ(device, "cuda:1");
   EXPECT_EQ(threads, 3);
   EXPECT_TRUE(pin_threads && fp16 && bf16 && error_on_cache_miss && version_compatible && hardware_compatible && refittable);
@@ -75,6 +76,7 @@ TEST(CFields, OfABuild) {
   EXPECT_EQ(output_formats.at("y").order, BindingOrder::dhwc);
   EXPECT_EQ(overridable, std::vector<std::string>{"w"});
   EXPECT_EQ(input_defaults.at("b").shape(), Shape{1});
+  EXPECT_EQ(initializers.at("b").shape(), Shape{1});
   EXPECT_EQ(typical_inputs.at(0).at("x").shape(), Shape{1});
   EXPECT_EQ(pack_tokens, PackTokens::with_zeros);
   EXPECT_EQ(optimization_level, 5);

@@ -38,6 +38,15 @@ extern "C" tenfold_status tenfold_problems_get(const tenfold_problems* problems,
          "the place for the problem");
   });
 }
+extern "C" tenfold_status tenfold_problems_supported(const tenfold_problems* problems, const char* path, uint8_t* supported,
+                                                     int32_t* count) {
+  return guarded([&] {
+    std::vector<std::uint8_t> all;
+    for (const ModelPart& part : model_parts(&need(path, "the path"), need(problems, "the problems").list))
+      all.insert(all.end(), part.nodes.size(), part.supported);
+    give_list(all, supported, count, "the nodes");
+  });
+}
 extern "C" const char* tenfold_problems_output(const tenfold_problems* problems, int32_t index, int32_t output) {
   if (index < 0 || index >= tenfold_problems_count(problems)) return nullptr;
   const std::vector<std::string>& names = problems->list[static_cast<std::size_t>(index)].outputs;

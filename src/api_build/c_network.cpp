@@ -49,6 +49,17 @@ NetworkAttribute tenfold::c::attribute_of(const tenfold_attribute& a) {
     default: fail(ErrorKind::invalid_argument, cat("attribute '", a.name, "' has the kind ", a.kind));
   }
 }
+NetworkAttributes tenfold::c::attributes_of(const tenfold_attribute* list, std::int32_t count) {
+  require(count >= 0 && (count == 0 || list), ErrorKind::invalid_argument, "a count is negative or a list is null");
+  NetworkAttributes made;
+  const auto* at = reinterpret_cast<const char*>(list);
+  for (std::int32_t i = 0; i < count; ++i) {
+    const tenfold_attribute a = taken(reinterpret_cast<const tenfold_attribute*>(at), "an attribute");
+    at += reinterpret_cast<const tenfold_attribute*>(at)->struct_size;
+    made[&need(a.name, "an attribute's name")] = attribute_of(a);
+  }
+  return made;
+}
 
 extern "C" tenfold_status tenfold_network_create(const char* name, tenfold_network** network) {
   return guarded([&] {
@@ -94,17 +105,10 @@ extern "C" tenfold_status tenfold_network_add_node_of(tenfold_network* network, 
                                                       int32_t attribute_count, tenfold_value* values, int32_t output_count) {
   return guarded([&] {
     tenfold_network& net = need(network, "the network");
-    require(attribute_count >= 0 && output_count >= 0 && (attribute_count == 0 || attributes) && (output_count == 0 || values),
-            ErrorKind::invalid_argument, "a count is negative or a list is null");
-    NetworkAttributes own;
-    const auto* at = reinterpret_cast<const char*>(attributes);
-    for (std::int32_t i = 0; i < attribute_count; ++i) {
-      const tenfold_attribute a = taken(reinterpret_cast<const tenfold_attribute*>(at), "an attribute");
-      at += reinterpret_cast<const tenfold_attribute*>(at)->struct_size;
-      own[&need(a.name, "an attribute's name")] = attribute_of(a);
-    }
-    const Network::Tensors results = net.network->add_node(&need(op, "the operator"), values_of(net, inputs, input_count), own,
-                                                           output_count, name ? name : "", domain ? domain : "");
+    require(output_count >= 0 && (output_count == 0 || values), ErrorKind::invalid_argument, "a count is negative or a list is null");
+    const Network::Tensors results = net.network->add_node(&need(op, "the operator"), values_of(net, inputs, input_count),
+                                                           attributes_of(attributes, attribute_count), output_count, name ? name : "",
+                                                           domain ? domain : "");
     for (std::int32_t i = 0; i < output_count; ++i) values[i] = handle(net, results[static_cast<std::size_t>(i)]);
   });
 }

@@ -1,4 +1,4 @@
-// If and Loop from C: the caller's functions fill bodies.
+// If, Loop and Scan from C: the caller's functions fill bodies.
 #include "api_build/c_network_common.h"
 
 using namespace tenfold;
@@ -49,6 +49,18 @@ extern "C" tenfold_status tenfold_network_loop(tenfold_network* network, tenfold
     give_values(net,
                 net.network->loop(value_of(net, trips), value_of(net, condition), values_of(net, carried, carried_count),
                                   values_of(net, captures, capture_count), body_of(body, user)),
+                results, result_count);
+  });
+}
+extern "C" tenfold_status tenfold_network_scan(tenfold_network* network, const tenfold_value* states, int32_t state_count,
+                                               const tenfold_value* sequences, int32_t sequence_count, const tenfold_value* captures,
+                                               int32_t capture_count, const tenfold_attribute* attributes, int32_t attribute_count,
+                                               tenfold_body_function body, void* user, tenfold_value* results, int32_t* result_count) {
+  return guarded([&] {
+    tenfold_network& net = need(network, "the network");
+    give_values(net,
+                net.network->scan(values_of(net, states, state_count), values_of(net, sequences, sequence_count),
+                                  values_of(net, captures, capture_count), body_of(body, user), attributes_of(attributes, attribute_count)),
                 results, result_count);
   });
 }

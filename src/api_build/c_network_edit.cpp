@@ -108,6 +108,12 @@ extern "C" tenfold_status tenfold_network_node_attribute(tenfold_network* networ
     give(attribute, told(net, name, value, tensor), "the place for the attribute");
   });
 }
+extern "C" tenfold_status tenfold_network_node_body(tenfold_network* network, tenfold_node node, int32_t index, tenfold_network** body) {
+  return edit(network, [&](auto& net, Network& n) {
+    place(body, "the place for the body",
+          [&] { return new tenfold_network{std::make_unique<Network>(n.body(node_of(net, node), index))}; });
+  });
+}
 extern "C" tenfold_status tenfold_network_value(tenfold_network* network, tenfold_value value, tenfold_value_info* info) {
   return edit(network, [&](auto& net, Network& n) {
     const NetworkTensor t = value_of(net, value);

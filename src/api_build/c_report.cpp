@@ -69,6 +69,16 @@ extern "C" tenfold_status tenfold_timing_cache_save(tenfold_timing_cache* cache,
 extern "C" tenfold_status tenfold_timing_cache_merge(tenfold_timing_cache* cache, const tenfold_timing_cache* other) {
   return guarded([&] { need(cache, "the cache").cache->merge(*need(other, "the other cache").cache); });
 }
+extern "C" tenfold_status tenfold_timing_cache_fastest(tenfold_timing_cache* cache, int32_t index, tenfold_fastest_tactic* fastest) {
+  return guarded([&] {
+    tenfold_timing_cache& c = need(cache, "the cache");
+    const std::vector<std::string> keys = c.cache->keys();
+    c.key = element(keys, index, "key");
+    c.fastest = c.cache->fastest(c.key).value();
+    give(fastest, {0, c.key.c_str(), c.fastest.tactic.c_str(), c.fastest.config.c_str(), c.fastest.nanoseconds},
+         "the place for the tactic");
+  });
+}
 extern "C" int64_t tenfold_timing_cache_size(const tenfold_timing_cache* cache) {
   return cache ? static_cast<int64_t>(cache->cache->size()) : 0;
 }

@@ -88,6 +88,11 @@ TEST(CModelErrors, AreAList) {
   EXPECT_STREQ(p.node, "s");
   EXPECT_EQ(tenfold_problems_get(checked, 3, &p), TENFOLD_INVALID_ARGUMENT);
 
+  std::uint8_t supported[8] = {};
+  std::int32_t nodes = 8;
+  ok(tenfold_problems_supported(checked, model.path.c_str(), supported, &nodes));
+  EXPECT_EQ(supported[0], 0) << "Frobnicate";
+  EXPECT_EQ(supported[nodes - 1], 0) << "the Softmax";
   tenfold_engine* engine = nullptr;
   EXPECT_EQ(tenfold_build_file(model.path.c_str(), nullptr, &engine), TENFOLD_INVALID_MODEL);
   ok(tenfold_last_problems(&failed));

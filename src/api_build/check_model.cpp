@@ -1,7 +1,7 @@
 // What is wrong with a model, as import finds it, and what plans cannot hold of it.
-#include "builder/builder.h"
 #include "builder/formats.h"
 #include "builder/limits.h"
+#include "builder/model.h"
 #include "onnx_import/import.h"
 #include "runtime/plugins.h"
 #include "tenfold/build.h"
@@ -9,12 +9,12 @@
 
 namespace tenfold {
 
-std::vector<ModelProblem> check_model(const std::string& path, const BuildConfig& config) {
+namespace {
+
+template <class Import>
+std::vector<ModelProblem> check(const Import& import, const BuildConfig& config) {
   try {
     BuildConfig own = config;
-    const auto import = [&](const onnx_import::ImportOptions& options) {
-      return onnx_import::import_file(path, options, runtime::registry_with(config.plugins.get()));
-    };
     const ir::Graph graph = builder::import_source(import, builder::import_options(config), own);
     builder::check_defaults(graph, own);
     builder::check_limits(graph);   // a build refuses these, too
@@ -27,6 +27,23 @@ std::vector<ModelProblem> check_model(const std::string& path, const BuildConfig
     problem.kind = error.kind(), problem.message = error.what();
     return {problem};
   }
+}
+
+}  // namespace
+
+std::vector<ModelProblem> check_model(const std::string& path, const BuildConfig& config) {
+  return check(
+      [&](const onnx_import::ImportOptions& options) {
+        return onnx_import::import_file(path, options, runtime::registry_with(config.plugins.get()));
+      },
+      config);
+}
+std::vector<ModelProblem> check_model(std::span<const std::byte> onnx, const BuildConfig& config) {
+  return check(
+      [&](const onnx_import::ImportOptions& options) {
+        return onnx_import::import_bytes(onnx, options, {}, runtime::registry_with(config.plugins.get()));
+      },
+      config);
 }
 
 }  // namespace tenfold

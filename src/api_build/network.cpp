@@ -7,6 +7,7 @@
 #include "api_build/network_impl.h"
 #include "base/element.h"
 #include "builder/builder.h"
+#include "onnx_ops/table.h"
 #include "runtime/plugins.h"
 #include "tenfold/build.h"
 
@@ -34,8 +35,8 @@ bool is_identifier(const std::string& name) {
 Network::Impl::Impl(ir::Graph* body_of, std::string prefix)
     : own(ir::Registry::builtin()), graph(body_of ? body_of : &own), id(next_id++), prefix(std::move(prefix)) {}
 
-Network::Impl::Impl(ir::Graph made, std::shared_ptr<const Plugins> plugins)
-    : plugins(std::move(plugins)), own(std::move(made)), graph(&own), id(next_id++) {
+Network::Impl::Impl(ir::Graph made, std::shared_ptr<const Plugins> plugins, bool read_only)
+    : plugins(std::move(plugins)), own(std::move(made)), graph(&own), id(next_id++), read_only(read_only) {
   for (ir::Value* v : own.outputs) outputs[v->name] = v;
 }
 
@@ -45,21 +46,33 @@ NetworkTensor Network::Impl::handle(ir::Value* value) {
   return {it->second, id};
 }
 
-ir::Value* Network::Impl::value(NetworkTensor tensor) const {
+void Network::Impl::may_add() const {
+  require(!read_only, ErrorKind::invalid_argument, "this network is a copy of a node's body: it can be walked, and is not changed");
+}
+
+void Network::Impl::may_edit() const {
+  may_add();
+  require(open_bodies == 0, ErrorKind::invalid_argument,
+          "a body is being made, which may use what is edited; edit the network before or after");
+}
+
+ir::Value* Network::Impl::value(NetworkTensor tensor) {
   if (!tensor.defined()) return nullptr;
+  if (tensor.network != id && outer != nullptr) return capture(outer->value(tensor));
   require(tensor.network == id && tensor.index < static_cast<std::int32_t>(values.size()), ErrorKind::invalid_argument,
-          "a tensor of another network is used; bodies see outer values only through their captures");
+          "a tensor of another network is used; a body can use its own and those of the networks around it, and gives its own to nobody "
+          "but as its results");
   ir::Value* const value = values[static_cast<std::size_t>(tensor.index)];
   require(value != nullptr, ErrorKind::invalid_argument, "a tensor is used that was removed from the network");
   return value;
 }
 
-ir::Value* Network::Impl::need(NetworkTensor tensor, const char* what) const {
+ir::Value* Network::Impl::need(NetworkTensor tensor, const char* what) {
   require(tensor.defined(), ErrorKind::invalid_argument, what, " is missing");
   return value(tensor);
 }
 
-std::vector<ir::Value*> Network::Impl::list(const Tensors& tensors) const {
+std::vector<ir::Value*> Network::Impl::list(const Tensors& tensors) {
   std::vector<ir::Value*> result;
   for (NetworkTensor t : tensors) result.push_back(value(t));
   return result;
@@ -80,21 +93,18 @@ ir::Value* Network::Impl::scalar(DType dtype, double number) {
 Network::Tensors Network::Impl::append(const std::string& op, std::vector<ir::Value*> inputs, ir::Attributes attributes, int outputs,
                                        const std::string& name, const Bodies* bodies, const std::string& domain) {
   const std::string shown = prefix + (name.empty() ? op : name);
+  may_add();
   try {
-    const auto found = graph->registry().find_onnx(domain == "ai.onnx" ? "" : domain, op, kNewestOpset);
+    const auto found = onnx_ops::find(graph->registry(), domain == "ai.onnx" ? "" : domain, op, kNewestOpset);
     require(found.has_value(), ErrorKind::unsupported, "there is no operator '", op, "'", domain.empty() ? "" : " of the domain " + domain);
     require(outputs >= 0 && outputs <= 1024, ErrorKind::invalid_argument, outputs, " outputs are asked for");
     NetworkNode node(*this, bodies, op, shown);
     node.inputs = std::move(inputs);
     node.attributes = std::move(attributes);
     for (int i = 0; i < outputs; ++i) node.output_names.push_back(cat(shown, "_out", i));
-    std::vector<ir::Value*> results;
-    if (found->form->convert) {
-      results = found->form->convert(node);
-    } else {
-      ir::check_attributes(*found->def, node.attributes);
-      results = node.add(found->def->name, node.inputs, node.attributes, outputs);
-    }
+    if (bodies != nullptr) onnx_ops::check_attributes(graph->registry().get(op), node.attributes);
+    onnx_ops::check_attributes(*found, node.attributes);
+    const std::vector<ir::Value*> results = onnx_ops::convert(node, *found);
     Tensors handles;
     for (ir::Value* v : results) handles.push_back(v ? handle(v) : NetworkTensor{});
     require(static_cast<int>(handles.size()) >= outputs, ErrorKind::unsupported, "result ", handles.size(), " is not computed");
@@ -115,6 +125,7 @@ Network& Network::operator=(Network&&) noexcept = default;
 
 NetworkTensor Network::input(const std::string& name, DType dtype, const std::vector<NetworkDim>& dims) {
   ir::Graph& graph = *impl_->graph;
+  impl_->may_add();
   require(impl_->prefix.empty(), ErrorKind::invalid_argument, "input '", name, "': a body gets its inputs from the layer it belongs to");
   require(!name.empty(), ErrorKind::invalid_argument, "an input needs a name");
   for (const ir::Value* v : graph.inputs) require(v->name != name, ErrorKind::invalid_argument, "two inputs are named '", name, "'");
@@ -134,11 +145,12 @@ NetworkTensor Network::input(const std::string& name, DType dtype, const std::ve
     }
   }
   ir::Value* value = graph.add_input(name, std::move(type));
-  value->name = name;  // even if a layer has taken it
+  impl_->set_name(*value, name);  // even if a layer has taken it
   return impl_->handle(value);
 }
 
 NetworkTensor Network::constant(Tensor value, const std::string& name) {
+  impl_->may_add();
   require(value.defined(), ErrorKind::invalid_argument, "constant '", name, "' has no data");
   require(value.dtype() != DType::string, ErrorKind::unsupported, "constant '", name, "' holds strings");
   return impl_->handle(impl_->graph->add_constant(std::move(value), name, !name.empty()));
@@ -153,6 +165,7 @@ Network::Tensors Network::add_node(const std::string& op, const Tensors& inputs,
 
 void Network::mark_output(NetworkTensor tensor, const std::string& name) {
   ir::Graph& graph = *impl_->graph;
+  impl_->may_add();
   ir::Value* value = impl_->need(tensor, "the output");
   require(impl_->prefix.empty(), ErrorKind::invalid_argument, "output '", name, "': a body returns its results");
   require(!name.empty(), ErrorKind::invalid_argument, "an output needs a name");
@@ -161,9 +174,8 @@ void Network::mark_output(NetworkTensor tensor, const std::string& name) {
     require(v->name != name, ErrorKind::invalid_argument, "the output '", name, "' has the name of an input");
   // An output is a value of its own, so inputs, constants and what is an output already are copied.
   if (!value->producer || graph.is_output(value)) value = graph.make("Identity", {value});
-  for (const auto& other : graph.values())
-    if (other->name == name && other.get() != value) other->name = graph.unique_name(name);
-  value->name = name;
+  while (ir::Value* other = impl_->find(name, value)) impl_->set_name(*other, graph.unique_name(name));
+  impl_->set_name(*value, name);
   graph.outputs.push_back(value);
   impl_->outputs[name] = value;
 }
@@ -182,6 +194,7 @@ std::vector<NetworkDim> Network::dims(NetworkTensor tensor) const {
 
 Engine build(const Network& network, const BuildConfig& config, BuildReport* report) {
   const ir::Graph& graph = *network.impl_->graph;
+  network.impl_->may_add();   // a body is built with the network that it belongs to
   require(!graph.outputs.empty(), ErrorKind::invalid_argument, "the network has no outputs: call mark_output()");
   ir::Graph copy = graph.clone();
   copy.sweep();

@@ -4,7 +4,8 @@
 #include <filesystem>
 
 #include "api_build/network_impl.h"
-#include "builder/builder.h"
+#include "builder/model.h"
+#include "ir/effects.h"
 #include "onnx_import/import.h"
 #include "runtime/plugins.h"
 #include "tenfold/build.h"
@@ -37,6 +38,24 @@ void Network::Impl::forget(const ir::Node* node) {
   if (it == node_handles.end()) return;
   nodes[static_cast<std::size_t>(it->second)] = nullptr;
   node_handles.erase(it);
+}
+
+ir::Value* Network::Impl::find(const std::string& name, const ir::Value* except) {
+  const auto& all = graph->values();
+  for (auto it = all.rbegin(); named < all.size(); ++it, ++named) names[(*it)->name].push_back(it->get());
+  const auto found = names.find(name);
+  if (found == names.end()) return nullptr;
+  ir::Value* first = nullptr;
+  std::erase_if(found->second, [&](const ir::Value* v) { return v->name != name; });   // it has another name by now
+  for (ir::Value* v : found->second)
+    if (v != except && (!first || v->id < first->id)) first = v;
+  return first;
+}
+
+void Network::Impl::set_name(ir::Value& value, const std::string& name) {
+  find(name);   // all values are among the names from here on
+  value.name = name;
+  names[name].push_back(&value);
 }
 
 void Network::Impl::infer_from(ir::Node& first) {
@@ -95,11 +114,18 @@ std::vector<NetworkNodeRef> Network::nodes() const {
 NetworkNodeInfo Network::node(NetworkNodeRef ref) const {
   const ir::Node& node = *impl_->node(ref);
   NetworkNodeInfo info{.name = node.name, .op = node.op(), .bodies = static_cast<int>(node.graphs.size())};
-  if (!node.def->from_onnx.empty()) info.domain = node.def->from_onnx[0].domain;
+  info.domain = node.def->onnx_domain;
   for (ir::Value* v : node.inputs) info.inputs.push_back(v ? impl_->handle(v) : NetworkTensor{});
   for (ir::Value* v : node.outputs) info.outputs.push_back(impl_->handle(v));
   for (const auto& [key, value] : node.attributes) info.attributes[key] = value;
   return info;
+}
+
+Network Network::body(NetworkNodeRef ref, int index) const {
+  const ir::Node& node = *impl_->node(ref);
+  require(index >= 0 && index < static_cast<int>(node.graphs.size()), ErrorKind::invalid_argument, "node '", node.name, "' (", node.op(),
+          ") has ", node.graphs.size(), " bodies, there is no body ", index);
+  return Network(std::make_unique<Impl>(node.graphs[static_cast<std::size_t>(index)]->clone(), impl_->plugins, true));
 }
 
 Network::Tensors Network::inputs() const {
@@ -116,11 +142,10 @@ Network::Tensors Network::outputs() const {
 std::string Network::name(NetworkTensor value) const { return impl_->need(value, "the tensor")->name; }
 
 NetworkTensor Network::find(std::string_view name) const {
-  for (const auto& v : impl_->graph->values())
-    if (v->name == name && (v->producer || v->is_constant() ||
-                            std::find(impl_->graph->inputs.begin(), impl_->graph->inputs.end(), v.get()) != impl_->graph->inputs.end()))
-      return impl_->handle(v.get());
-  return {};
+  ir::Value* const v = impl_->find(std::string(name));
+  const auto& inputs = impl_->graph->inputs;
+  const bool there = v && (v->producer || v->is_constant() || std::find(inputs.begin(), inputs.end(), v) != inputs.end());
+  return there ? impl_->handle(v) : NetworkTensor{};
 }
 
 NetworkNodeRef Network::producer(NetworkTensor value) const {
@@ -141,29 +166,35 @@ std::optional<Tensor> Network::constant_value(NetworkTensor value) const {
 }
 
 void Network::rename(NetworkTensor value, const std::string& name) {
+  impl_->may_edit();
   ir::Value* v = impl_->need(value, "the tensor");
   require(!name.empty(), ErrorKind::invalid_argument, "a value needs a name");
-  for (const auto& other : impl_->graph->values())
-    require(other.get() == v || other->name != name, ErrorKind::invalid_argument, "another value is named '", name, "'");
+  require(!impl_->find(name, v), ErrorKind::invalid_argument, "another value is named '", name, "'");
   if (const auto it = impl_->outputs.find(v->name); it != impl_->outputs.end() && it->second == v) {
     impl_->outputs.erase(it);
     impl_->outputs[name] = v;
   }
-  v->name = name;
+  impl_->set_name(*v, name);
+  if (!v->is_constant() || v->constant->weight_name.empty()) return;
+  auto named = std::make_shared<ir::Constant>(*v->constant);   // a refit asks for it by that name, too
+  named->weight_name = name;
+  v->constant = std::move(named);
 }
 
 void Network::rename(NetworkNodeRef node, const std::string& name) {
+  impl_->may_edit();
   require(!name.empty(), ErrorKind::invalid_argument, "a node needs a name");
   impl_->node(node)->name = name;
 }
 
 void Network::set_attribute(NetworkNodeRef ref, const std::string& name, NetworkAttribute value) {
+  impl_->may_edit();
   ir::Node& node = *impl_->node(ref);
   const ir::Attributes before = node.attributes;
   change(
       [&] {
         node.attributes.set(name, std::move(value));
-        ir::check_attributes(*node.def, node.attributes);
+        onnx_ops::check_attributes(*node.def, node.attributes);
         impl_->infer_from(node);
       },
       [&] {
@@ -173,6 +204,7 @@ void Network::set_attribute(NetworkNodeRef ref, const std::string& name, Network
 }
 
 void Network::remove_attribute(NetworkNodeRef ref, const std::string& name) {
+  impl_->may_edit();
   ir::Node& node = *impl_->node(ref);
   const ir::Attributes before = node.attributes;
   require(before.has(name), ErrorKind::invalid_argument, "node '", node.name, "' has no attribute '", name, "'");
@@ -207,6 +239,7 @@ bool follows(const ir::Value* value, const ir::Node* node) {
 }  // namespace
 
 void Network::set_input(NetworkNodeRef ref, int index, NetworkTensor tensor) {
+  impl_->may_edit();
   ir::Node& node = *impl_->node(ref);
   ir::Value* const value = impl_->value(tensor);
   require(index >= 0 && index < static_cast<int>(node.inputs.size()), ErrorKind::invalid_argument, "node '", node.name, "' has ",
@@ -227,6 +260,7 @@ void Network::set_input(NetworkNodeRef ref, int index, NetworkTensor tensor) {
 }
 
 void Network::set_constant(NetworkTensor tensor, Tensor content) {
+  impl_->may_edit();
   ir::Value* const v = impl_->need(tensor, "the tensor");
   require(v->is_constant(), ErrorKind::invalid_argument, "'", v->name, "' is no constant");
   require(content.defined() && content.dtype() != DType::string, ErrorKind::invalid_argument, "the new content of '", v->name,
@@ -251,6 +285,7 @@ void Network::set_constant(NetworkTensor tensor, Tensor content) {
 }
 
 void Network::replace(NetworkTensor old_value, NetworkTensor by) {
+  impl_->may_edit();
   ir::Value* const from = impl_->need(old_value, "the tensor to replace");
   ir::Value* const to = impl_->need(by, "the tensor to take its place");
   if (from == to) return;
@@ -272,13 +307,15 @@ void Network::replace(NetworkTensor old_value, NetworkTensor by) {
     if (output != from) continue;
     const std::string name = from->name;
     ir::Value* const copy = graph.make("Identity", {to});  // an output is a value of its own
-    from->name = graph.unique_name(name);
-    copy->name = name, output = copy;
+    impl_->set_name(*from, graph.unique_name(name));
+    impl_->set_name(*copy, name);
+    output = copy;
     impl_->outputs[name] = copy;
   }
 }
 
 void Network::remove(NetworkNodeRef ref) {
+  impl_->may_edit();
   ir::Node& node = *impl_->node(ref);
   for (const ir::Value* v : node.outputs)
     require(v->users.empty() && !impl_->graph->is_output(v), ErrorKind::invalid_argument, "node '", node.name, "': its result '", v->name,
@@ -289,6 +326,7 @@ void Network::remove(NetworkNodeRef ref) {
 }
 
 void Network::remove_output(const std::string& name) {
+  impl_->may_edit();
   auto& outputs = impl_->graph->outputs;
   const auto it = std::find_if(outputs.begin(), outputs.end(), [&](const ir::Value* v) { return v->name == name; });
   require(it != outputs.end(), ErrorKind::invalid_argument, "there is no output '", name, "'");
@@ -297,21 +335,23 @@ void Network::remove_output(const std::string& name) {
 }
 
 void Network::remove_input(const std::string& name) {
+  impl_->may_edit();
   auto& inputs = impl_->graph->inputs;
   const auto it = std::find_if(inputs.begin(), inputs.end(), [&](const ir::Value* v) { return v->name == name; });
   require(it != inputs.end(), ErrorKind::invalid_argument, "there is no input '", name, "'");
   require((*it)->users.empty() && !impl_->graph->is_output(*it), ErrorKind::invalid_argument, "the input '", name, "' is used");
-  impl_->forget(*it);
+  impl_->forget(*it), (*it)->name.clear();   // another may have the name now
   inputs.erase(it);
 }
 
 int Network::remove_unused() {
+  impl_->may_edit();
   impl_->graph->sort();
   int removed = 0;
   std::vector<ir::Node*> list = impl_->graph->node_list();
   for (auto it = list.rbegin(); it != list.rend(); ++it) {
     const auto used = [&](const ir::Value* v) { return !v->users.empty() || impl_->graph->is_output(v); };
-    if (std::any_of((*it)->outputs.begin(), (*it)->outputs.end(), used)) continue;
+    if (ir::judges(**it) || std::any_of((*it)->outputs.begin(), (*it)->outputs.end(), used)) continue;
     remove(impl_->handle(*it));
     ++removed;
   }

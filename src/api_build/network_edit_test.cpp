@@ -1,4 +1,5 @@
 // Networks read from ONNX, walked, edited and built; the truth is arithmetic.
+#include <chrono>
 #include <fstream>
 
 #include "api_build/network_for_tests.h"
@@ -70,6 +71,41 @@ TEST(NetworkEdit, NamesChange) {
   EXPECT_EQ(engine.bindings()[0].name, "in");
   EXPECT_EQ(engine.bindings()[1].name, "out");
   EXPECT_EQ(net.node(net.nodes()[0]).name, "r");
+}
+
+// Looking at every value for each name would take minutes here.
+TEST(NetworkEdit, NamesOfManyValuesAreFoundAtOnce) {
+  constexpr int kMany = 100000;
+  Network net;
+  const NetworkTensor x = net.input("x", DType::f32, {1});
+  std::vector<NetworkTensor> all;
+  for (int i = 0; i < kMany; ++i) all.push_back(net.unary(Unary::neg, x));
+  const auto began = std::chrono::steady_clock::now();
+  for (int i = 0; i < kMany; ++i) net.rename(all[static_cast<std::size_t>(i)], "named_" + std::to_string(i));
+  for (int i = 0; i < kMany; ++i)
+    ASSERT_EQ(net.find("named_" + std::to_string(i)).index, all[static_cast<std::size_t>(i)].index);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+  EXPECT_NE(refused([&] { net.rename(all[7], "named_8"); }).find("named_8"), std::string::npos);
+  net.rename(all[8], "other");
+  net.rename(all[7], "named_8");   // which is free now
+  EXPECT_EQ(net.find("named_8").index, all[7].index);
+  EXPECT_FALSE(net.find("named_7").defined());
+  net.mark_output(all[9], "named_10");   // what has that name loses it
+  EXPECT_EQ(net.name(net.outputs()[0]), "named_10");
+  EXPECT_NE(net.name(all[10]), "named_10");
+  EXPECT_EQ(net.find(net.name(all[10])).index, all[10].index);
+}
+
+TEST(NetworkEdit, AWeightIsRefittedByItsNewName) {
+  Network net;
+  const NetworkTensor w = net.constant(floats({2, 2}, {1, 0, 0, 1}), "w");
+  net.mark_output(net.matrix_multiply(net.input("x", DType::f32, {1, 2}), w), "y");
+  net.rename(w, "mine");
+  const Engine engine = build(net, {.optimization_level = 0, .refittable = true});
+  ASSERT_EQ(engine.refittable_weights().size(), 1u);
+  EXPECT_EQ(engine.refittable_weights()[0].name, "mine");
+  const Engine other = engine.refit({{"mine", floats({2, 2}, {2, 0, 0, 3})}});
+  expect_values(other.create_context()->run({floats({1, 2}, {1, 10})})[0], {1, 2}, {2, 30});
 }
 
 TEST(NetworkEdit, WhatFollowsFromAnAttributeIsInferred) {

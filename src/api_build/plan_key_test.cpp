@@ -60,6 +60,7 @@ const Change kChanges[] = {
     {"tactic_sources", [](BuildConfig& c) { c.tactic_sources = TacticSource::reference | TacticSource::native; }},
     {"workspace_bytes", [](BuildConfig& c) { c.workspace_bytes = 1 << 20; }},
     {"cpu_features", [](BuildConfig& c) { c.cpu_features = 1; }},
+    {"initializers", [](BuildConfig& c) { c.initializers["w"] = Tensor(DType::f32, {1}); }},
     {"disabled_passes", [](BuildConfig& c) { c.disabled_passes = {"fuse_norm"}; }},
     {"keep_portable_graph", [](BuildConfig& c) { c.keep_portable_graph = false; }},
     {"version_compatible", [](BuildConfig& c) { c.version_compatible = true; }},

@@ -123,6 +123,28 @@ TEST(ChooseTactic, TheCallersChoiceIsInThePlan) {
   EXPECT_EQ(kind_of([&] { build_file(kRelu, config); }), ErrorKind::invalid_argument);
 }
 
+TEST(ForcedTactics, ThatHaveNoEffectAreNoted) {
+  const auto notes = [](std::map<std::string, std::string> forced) {
+    BuildConfig config = plain();
+    config.forced_tactics = std::move(forced);
+    const Engine engine = build_file(kRelu, config);
+    std::string all;
+    for (const Note& note : engine.info().notes) all += note.text + "\n";
+    return all;
+  };
+  EXPECT_EQ(notes({}).find("forced_tactics"), std::string::npos);
+  const std::string misspelt = notes({{"Rellu", "reference"}});
+  EXPECT_NE(misspelt.find("forced_tactics: 'Rellu' -> 'reference' has no effect: no problem"), std::string::npos) << misspelt;
+  EXPECT_NE(notes({{"R", "no_such"}}).find("'R' -> 'no_such' has no effect: there is no such tactic"), std::string::npos);
+  BuildReport report;
+  build_file(kRelu, plain(), &report);
+  ASSERT_FALSE(report.steps.empty());
+  const StepReport& step = report.steps[0];
+  const auto ran = std::find_if(step.tried.begin(), step.tried.end(), [](const TacticReport& t) { return t.nanoseconds >= 0; });
+  ASSERT_NE(ran, step.tried.end());
+  EXPECT_EQ(notes({{step.problem.substr(0, 1), ran->tactic}}).find("forced_tactics"), std::string::npos) << ran->tactic;
+}
+
 TEST(TimingCache, IsSharedByBuilds) {
   BuildConfig config = plain();
   config.optimization_level = 2;
@@ -134,6 +156,14 @@ TEST(TimingCache, IsSharedByBuilds) {
   build_file(kRelu, config, &second);
   EXPECT_EQ(second.timed, 0);
   EXPECT_GT(second.cache_hits, 0);
+  const std::vector<std::string> keys = config.timings->keys();
+  ASSERT_FALSE(keys.empty());
+  EXPECT_LE(keys.size(), config.timings->size());
+  EXPECT_TRUE(keys[0].starts_with("0x") && keys[0].size() == 34) << keys[0];
+  const auto fastest = config.timings->fastest(keys[0]);
+  ASSERT_TRUE(fastest);
+  EXPECT_NE(config.timings->text().find(fastest->tactic), std::string::npos);
+  EXPECT_FALSE(config.timings->fastest("0x0"));
   const Folder folder;
   fs::create_directories(folder.path);
   const std::string path = folder.path + "/times";

@@ -13,6 +13,20 @@ struct tenfold_engine_slot {
 };
 
 namespace {
+class CAllocator final : public DeviceAllocator {
+ public:
+  explicit CAllocator(const tenfold_runtime_options& o) : allocate_(o.allocate), release_(o.release), user_(o.allocator_user) {}
+  void* allocate(std::int64_t bytes, std::int64_t alignment, std::string_view device) noexcept override {
+    return allocate_(user_, bytes, alignment, std::string(device).c_str());
+  }
+  void release(void* memory) noexcept override { release_(user_, memory); }
+
+ private:
+  void* (*allocate_)(void*, int64_t, int64_t, const char*);
+  void (*release_)(void*, void*);
+  void* user_;
+};
+
 LoadOptions in(const tenfold_runtime* runtime, const tenfold_load_options* given) {
   LoadOptions options = options_of(given);
   options.runtime = need(runtime, "the runtime").runtime;
@@ -27,7 +41,10 @@ extern "C" tenfold_status tenfold_runtime_create(const tenfold_runtime_options* 
     if (given) {
       const tenfold_runtime_options o = taken(given, "the runtime's options");
       options = {.threads = o.threads, .log = log_of(o.log, o.log_user), .gpu_memory_limit = o.gpu_memory_limit,
-                 .gpu_memory_kept = o.gpu_memory_kept};
+                 .gpu_memory_kept = o.gpu_memory_kept, .allocator = {}};
+      require((o.allocate == nullptr) == (o.release == nullptr), ErrorKind::invalid_argument,
+              "the runtime's options have one of allocate and release: both or none were expected");
+      if (o.allocate) options.allocator = std::make_shared<CAllocator>(o);
     }
     place(runtime, "the place for the runtime", [&] { return new tenfold_runtime{std::make_shared<Runtime>(std::move(options))}; });
   });

@@ -22,13 +22,13 @@ double HostMarks::between(int first, int last) const noexcept {
 std::shared_ptr<const void> Backend::place_constants(const void* data, std::int64_t) { return {std::shared_ptr<const void>(), data}; }
 
 std::shared_ptr<Backend> open_backend(std::string_view name, std::uint32_t features, const Resources& shared) {
-  if (name == "cpu") return open_cpu(features, shared.pools);
+  if (name == "cpu") return open_cpu(features, shared.pools, shared.allocator);
   if (name == "null") return open_null();
   if (name == "cuda" || name.starts_with("cuda:")) {
     const std::string_view number = name.size() > 5 ? name.substr(5) : "0";
     int ordinal = -1;
     std::from_chars(number.data(), number.data() + number.size(), ordinal);
-    return open_cuda(ordinal, shared.gpus);
+    return open_cuda(ordinal, shared.gpus, shared.allocator);
   }
   fail(ErrorKind::unsupported, cat("there is no backend '", name, "'; this build has: cpu, cuda:N, null"));
 }

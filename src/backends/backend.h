@@ -13,7 +13,7 @@
 #include "backends/tactic.h"
 #include "tenfold/device.h"
 
-namespace tenfold { class Pools; }
+namespace tenfold { class DeviceAllocator; class Pools; }
 namespace tenfold::backends::cuda { class Gpus; }
 
 namespace tenfold::backends {
@@ -113,6 +113,7 @@ class Backend {
 struct Resources {
   std::shared_ptr<Pools> pools;       // where streams of a CPU take their workers
   std::shared_ptr<cuda::Gpus> gpus;   // open GPUs, their memory, and the kernels that were compiled for them
+  std::shared_ptr<DeviceAllocator> allocator;   // where device memory comes from; null: the system, the driver
 };
 // "cpu", "cuda:0", "null"; throws unsupported naming what exists. `features` restricts a CPU to fewer features (0: all it has).
 std::shared_ptr<Backend> open_backend(std::string_view name, std::uint32_t features = 0, const Resources& shared = {});

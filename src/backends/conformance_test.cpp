@@ -5,14 +5,13 @@
 #include <set>
 
 #include "backends/case_share.h"
-#include "backends/conformance_cases.h"
 #include "backends/cpu/feature_sets.h"
 #include "backends/cuda/backend.h"
-#include "backends/cuda/codegen/gemm_wgmma_parts.h"
+#include "backends/cuda/codegen/product/gemm_wgmma_parts.h"
 #include "backends/magnitude_check.h"
+#include "backends/tactic_cases.h"
 #include "backends/tactic_check.h"
 #include "backends/tactic_set.h"
-#include "ir/text.h"
 
 namespace tenfold::backends {
 namespace {
@@ -143,11 +142,9 @@ class Conformance : public ::testing::TestWithParam<Subject> {
   // read, in the best config alone.
   void sweep(const ir::OpDef& op, const std::string& text, bool runs = true, bool odd = false) {
     SCOPED_TRACE(cat(op.name, " ", text));
-    const OperandAddresses addresses(odd);
     const bool is_case = op.name != "Region";   // else a graph, whose node has a body
     const ops::Case c = is_case ? ops::parse_case(op, text) : ops::Case{};
-    const ir::Graph graph =
-        is_case ? ops::case_graph(ir::Registry::builtin(), op, c) : ir::parse_graph(text, ir::Registry::builtin());
+    const ir::Graph graph = testing::graph_of({&op, text});
     if (graph.nodes().size() != 1) return;
     std::vector<Tensor> operands;
     Wanted want;
@@ -164,6 +161,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
       if (!listed("TENFOLD_TACTICS", tactic->name) && !listed("TENFOLD_TACTICS", name(tactic->source))) continue;
       TacticRun run(*tactic, graph, backend->info().features);
       run.problem.device = &backend->info();
+      run.problem.let_be_odd(odd);
       const Formats plain{std::vector<Layout>(run.problem.in.size()), std::vector<Layout>(run.problem.out.size())};
       for (const Formats& formats : tactic->formats ? tactic->formats(run.problem) : std::vector<Formats>{plain}) {
         ASSERT_EQ(formats.in.size(), run.problem.in.size()) << tactic->name;
@@ -176,7 +174,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
         std::vector<Config> configs = tactic->configs(run.problem);
         EXPECT_FALSE(configs.empty()) << tactic->name;
         EXPECT_EQ(configs, tactic->configs(run.problem)) << tactic->name << " offers other configs when it is asked again";
-        if (odd) configs.resize(1), run.odd = true;
+        if (odd) configs.resize(1);
         for (const Config& config : configs) {
           EXPECT_TRUE(!tactic->valid || tactic->valid(run.problem, config)) << tactic->name << " refuses a config that it offers";
           if (!GetParam().computes) {
@@ -199,9 +197,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
     };
     for (const ir::OpDef* op : ir::Registry::builtin().all())
       for (const std::string& text : op->cases) one(*op, text);
-    for (const auto& [op, text] : testing::kLarger) one(ir::Registry::builtin().get(op), text);
-    for (const auto& [op, text] : testing::kHalves) one(ir::Registry::builtin().get(op), text);
-    for (const char* text : testing::kRegions) one(ir::Registry::builtin().get("Region"), text);
+    for (const testing::TacticCase& c : testing::tactic_cases()) one(*c.op, c.text);
   }
 };
 
@@ -215,7 +211,9 @@ TEST_P(Conformance, TacticsAreComplete) {
     EXPECT_TRUE(t.supports && t.configs && t.open && t.run) << t.name;
     EXPECT_EQ(!t.packed_bytes, !t.pack) << t.name;
     EXPECT_EQ(!t.packed_bytes, !t.unpack) << t.name << ": plans are re-tuned and refitted by unpacking";
-    EXPECT_TRUE(t.op.starts_with("*") || ir::Registry::builtin().find(t.op)) << t.name << " is for '" << t.op << "', which is no operator";
+    ASSERT_EQ(t.ops.size(), 1u) << t.name << " is for one operator in a backend's list";
+    const std::string& op = t.ops[0].op;
+    EXPECT_TRUE(op.starts_with("*") || ir::Registry::builtin().find(op)) << t.name << " is for '" << op << "', which is no operator";
   }
 }
 
@@ -250,7 +248,7 @@ TEST_P(Conformance, EveryCaseAgreesWithTheReference) {
       << "the rule for f32 held too little";
   for (const Tactic& tactic : backend->tactics())  // those of libraries may be without their library
     EXPECT_TRUE(only || tried.count(tactic.name) || tactic.source != Source::native)
-        << tactic.name << " accepts no case: give its operator one that it supports";
+        << tactic.name << " accepts no case: give it one in Tactic::cases";
 }
 
 // On a CPU operands lie anywhere anyway.

@@ -1,6 +1,7 @@
 // The text form of problems, and names of tactic sources.
 #include "backends/tactic.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/check.h"
@@ -15,6 +16,7 @@ std::string operand_text(const OperandDesc& operand) {
   if (operand.layout != kPlain) out += cat("@", text(operand.layout));
   if (!operand.dense) out += cat("/[", ir::text(operand.strides), "]");
   if (operand.constant) out += "!";
+  if (operand.odd_address) out += "@odd";
   return out;
 }
 
@@ -41,6 +43,16 @@ ir::Interval Problem::bounds(ir::Dim d) const {
   return d.bounds(box ? *box : nothing_known);
 }
 
+bool Problem::may_be_odd() const {
+  const auto odd = [](const OperandDesc& operand) { return operand.odd_address; };
+  return std::any_of(in.begin(), in.end(), odd) || std::any_of(out.begin(), out.end(), odd);
+}
+
+void Problem::let_be_odd(bool odd) {
+  for (auto* side : {&in, &out})
+    for (OperandDesc& operand : *side) operand.odd_address = odd && !operand.missing;
+}
+
 std::string Problem::line() const {
   std::string out = op ? op->name : "?";
   const auto anchor = static_cast<std::size_t>(anchor_inputs);
@@ -52,6 +64,26 @@ std::string Problem::line() const {
   for (const OperandDesc& operand : this->out) out += " " + operand_text(operand);
   if (body) out += " body=" + ir::text(*body);
   return out + range_text(*this);
+}
+
+bool Tactic::computes(const ir::OpDef& op) const {
+  const bool pointwise = op.scalar != nullptr || op.name == "Region";
+  return std::any_of(ops.begin(), ops.end(),
+                     [&](const TacticOp& o) { return o.op == op.name || o.op == "*" || (pointwise && o.op == "*pointwise"); });
+}
+
+std::vector<Tactic> by_operator(const std::vector<Tactic>& families) {
+  std::vector<Tactic> all;
+  for (const Tactic& family : families)
+    for (const TacticOp& op : family.ops) {
+      Tactic& one = all.emplace_back(family);
+      one.name = op.name.empty() ? family.name : op.name;
+      one.ops = {op.op};
+      const bool any = op.op.starts_with("*");
+      std::erase_if(one.cases, [&](std::string_view c) { return !any && !c.starts_with("(") && !c.starts_with(op.op + " "); });
+    }
+  std::sort(all.begin(), all.end(), [](const Tactic& a, const Tactic& b) { return a.name < b.name; });
+  return all;
 }
 
 std::string_view name(Source source) {

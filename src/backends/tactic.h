@@ -23,6 +23,9 @@ namespace tenfold::ir { struct OpDef; }
 
 namespace tenfold::backends {
 
+// Arenas, weights and bindings that a backend stages lie at multiples of 64 bytes. Views into them need not even lie at multiples of this.
+inline constexpr int kVectorBytes = 16;
+
 struct OperandDesc {
   DType dtype = DType::f32;
   ir::Dims dims;
@@ -31,6 +34,7 @@ struct OperandDesc {
   bool constant = false;       // known at build time, so it may be packed
   bool dense = true;           // false: strided view; then `strides` holds element strides
   ir::Dims strides = {};
+  bool odd_address = false;    // it may lie at no multiple of kVectorBytes: what a tactic needs for that is made when it is opened
 };
 
 // What has to be computed. in[0 .. anchor_inputs) are the operator's own operands; the rest feed the epilogue body's
@@ -48,8 +52,11 @@ struct Problem {
   std::int64_t workspace_limit = std::int64_t{1} << 40;
 
   ir::Interval bounds(ir::Dim d) const;  // of a dim over the box
+  bool may_be_odd() const;               // an operand may lie at an odd address
+  void let_be_odd(bool odd);             // all of them
   // The one text form: timing-cache key, bench input, log line, `inspect`.
-  // "MatMul f32[8,512,768] f32[768,3072]! -> f32[8,512,3072] body=(f32,f32) %2=add.f32(%0,%1) -> %2"; `!` constant, `@cl` layout.
+  // "MatMul f32[8,512,768] f32[768,3072]! -> f32[8,512,3072] body=(f32,f32) %2=add.f32(%0,%1) -> %2"; `!` constant, `@cl` layout,
+  // `@odd` that the address may be no multiple of kVectorBytes.
   std::string line() const;
 };
 
@@ -93,10 +100,19 @@ constexpr std::int64_t scratch_stride(std::int64_t bytes) { return (bytes + 127)
 enum class Source : std::uint8_t { reference, native, onednn, cublas_lt, cudnn, plugin };
 std::string_view name(Source source);
 
+// An operator that a tactic computes.
+struct TacticOp {
+  std::string op;                                    // OpDef name; "*pointwise": all that have a scalar form, and Region; "*": any
+  std::string name;                                  // of the tactic for this operator; empty: Tactic::name
+  TacticOp(const char* any_op) : op(any_op) {}                                             // NOLINT: "Conv" is one
+  TacticOp(std::string any_op, std::string own_name = "") : op(std::move(any_op)), name(std::move(own_name)) {}  // NOLINT
+};
+
 struct Tactic {
   std::string name;                                  // "matmul_packed", unique per backend
   int version = 1;                                   // changes when packing or config change their meaning
-  std::string op;                                    // OpDef name
+  // As a file writes it, all that it computes; in a backend's list one, whose name is then this tactic's: see by_operator().
+  std::vector<TacticOp> ops;
   Source source = Source::native;
   // Rounds f32 more coarsely than summing in another order does: only for problems whose numerics allow tf32. Builder and plan see to that.
   bool rounds_f32 = false;
@@ -130,7 +146,17 @@ struct Tactic {
   bool (*may_alias)(const Problem&, int in, int out) = nullptr;
   // Roofline estimate in floating-point operations, for pruning; null: elements of the output.
   double (*work)(const Problem&) = nullptr;
-  std::shared_ptr<const void> self = {};
+  // Problems that tests of it need beyond the operators' own cases (OpDef::cases): several parts, long rows, tails, packed weights. Each
+  // names its operator, "Softmax f32[37,1003](-30,30)", or is a graph of one node: "(x f32[3,70])\n y = Region(x) body={...}". Every
+  // tactic of every backend is run on all of them.
+  std::vector<const char*> cases = {};
+  std::shared_ptr<const void> self = {};             // a plug-in's object
+
+  bool computes(const ir::OpDef& op) const;
 };
+
+// A tactic for each operator of each of them, under the name that it has there, in the order of names. Plans, timing caches and users know
+// these names, so that a family shares its code and yet a problem's candidates are told apart.
+std::vector<Tactic> by_operator(const std::vector<Tactic>& families);
 
 }  // namespace tenfold::backends

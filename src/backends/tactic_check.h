@@ -10,7 +10,6 @@
 #include <memory>
 #include <vector>
 
-#include "backends/addresses.h"
 #include "backends/backend.h"
 #include "backends/cuda/device/compiler.h"
 #include "base/checked.h"
@@ -130,7 +129,6 @@ struct TacticRun {
   const ir::Graph& graph;  // one node; its inputs are the graph's inputs or constants
   DeviceInfo device;
   Problem problem;
-  bool odd = false;  // operands lie as views may
 
   TacticRun(const Tactic& t, const ir::Graph& g, std::uint32_t features) : tactic(t), graph(g) {
     device.features = features;
@@ -215,7 +213,7 @@ struct TacticRun {
       m.in.push_back(bound(m, operands[i].shape(), d.layout));
       if (bytes < 0) {
         const Tensor& x = m.kept.emplace_back(relaid(operands[i], d.layout, operands[i].shape()));
-        m.in.back().data = target.place(x.raw(), x.bytes(), byte_size(x.dtype(), 1), odd && !d.constant);
+        m.in.back().data = target.place(x.raw(), x.bytes(), byte_size(x.dtype(), 1), d.odd_address && !d.constant);
         continue;
       }
       void* const packed = m.packed.emplace_back(room(bytes)).get();
@@ -240,7 +238,7 @@ struct TacticRun {
         std::memcpy(y.mutable_raw(), x.raw(), static_cast<std::size_t>(y.bytes()));
       }
       m.out.push_back(bound(m, m.shapes[o], d.layout));
-      m.out.back().data = target.place(y.raw(), y.bytes(), byte_size(y.dtype(), 1), odd);
+      m.out.back().data = target.place(y.raw(), y.bytes(), byte_size(y.dtype(), 1), d.odd_address);
       if (shared >= 0) m.in[static_cast<std::size_t>(shared)].data = m.out.back().data;
     }
   }
@@ -257,7 +255,6 @@ struct TacticRun {
     place_results(operands, target, m);
     const std::int64_t bytes = tactic.workspace ? tactic.workspace(problem, config).constant() : 0;
     const std::shared_ptr<void> workspace = room(bytes + 64);
-    const OperandAddresses addresses(odd);
     const auto kernel = tactic.open(problem, config);
     const std::int64_t stride = tactic.worker_scratch ? scratch_stride(tactic.worker_scratch(problem, config).constant()) : 0;
     const std::int64_t scratch_bytes = stride * target.workers() + 64;

@@ -2,6 +2,7 @@
 #include "backends/tactic_set.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "ir/op_def.h"
 
@@ -21,9 +22,7 @@ const Tactic* TacticSet::find(std::string_view name) const {
 
 std::vector<const Tactic*> TacticSet::of(const ir::OpDef& op) const {
   std::vector<const Tactic*> found;
-  const bool pointwise = op.scalar != nullptr || op.name == "Region";
-  for (const Tactic* t : by_name_)
-    if (t->op == op.name || t->op == "*" || (pointwise && t->op == "*pointwise")) found.push_back(t);
+  std::copy_if(by_name_.begin(), by_name_.end(), std::back_inserter(found), [&](const Tactic* t) { return t->computes(op); });
   return found;
 }
 

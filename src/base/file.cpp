@@ -7,10 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <system_error>
+#include <thread>
 
 #include "base/check.h"
+#include "tenfold/internal/interrupts.h"
 
 namespace tenfold {
 namespace {
@@ -79,6 +83,20 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
+namespace {
+
+// Looks again and again, so that who waits for another process's long work can be interrupted.
+void wait_for_lock(int descriptor, const std::string& path) {
+  constexpr auto kLongest = std::chrono::milliseconds(50);
+  for (auto pause = std::chrono::milliseconds(1); ::flock(descriptor, LOCK_EX | LOCK_NB) != 0; pause = std::min(2 * pause, kLongest)) {
+    if (errno != EWOULDBLOCK && errno != EINTR) fail_io("lock", path, errno);
+    ask_whether_to_go_on();
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+}  // namespace
+
 FileLock::FileLock(const std::string& path) : path_(path) {
   constexpr int kHow = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK;
   for (;;) {
@@ -86,11 +104,11 @@ FileLock::FileLock(const std::string& path) : path_(path) {
     made_ = descriptor_ >= 0;
     if (!made_) descriptor_ = ::open(path.c_str(), kHow, 0666);
     if (descriptor_ < 0) fail_io("open", path, errno);
-    while (::flock(descriptor_, LOCK_EX) != 0) {
-      if (errno == EINTR) continue;
-      const int error = errno;
+    try {
+      wait_for_lock(descriptor_, path);
+    } catch (...) {
       ::close(descriptor_);
-      fail_io("lock", path, error);
+      throw;
     }
     if (is_named()) return;
     ::close(descriptor_);   // whoever held the lock replaced the file, or took it away

@@ -51,7 +51,8 @@ class AtomicFile {
 };
 
 // An exclusive lock between processes, held while the object lives. It may be on the very file that its holder replaces with an
-// AtomicFile. The file is made, empty, if absent, and goes away with the lock if nobody put anything there.
+// AtomicFile. The file is made, empty, if absent, and goes away with the lock if nobody put anything there. Who waits for it can be
+// interrupted (tenfold/internal/interrupts.h).
 class FileLock {
  public:
   explicit FileLock(const std::string& path);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "tenfold/error.h"
+#include "tenfold/internal/interrupts.h"
 
 namespace tenfold {
 namespace {
@@ -192,6 +193,19 @@ TEST_F(File, LockExcludesOtherProcesses) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(File, WaitsForALockCanBeInterrupted) {
+  const FileLock held(at("lock"));
+  int looks = 0;
+  const Interrupts interrupts([&] { return ++looks < 4; });
+  try {
+    FileLock mine(at("lock"));   // another open file: locks are theirs
+    ADD_FAILURE() << "a lock was taken twice";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::cancelled) << error.what();
+  }
+  EXPECT_EQ(looks, 4);
 }
 
 }  // namespace

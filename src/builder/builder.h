@@ -6,18 +6,15 @@
 #include "plan/plan.h"
 #include "tenfold/build.h"
 
-namespace tenfold::onnx_import { struct ImportOptions; }
-
 namespace tenfold::builder {
 
+struct Model;   // builder/model.h
+
+Engine build(const Model& model, const BuildConfig& config, BuildReport& report);
 // `open_graph`, if there is one, makes the graph anew with the extents open that profiles fix: what is tried out on fewer examples needs
 // it.
 plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name,
                       std::shared_ptr<backends::Backend> backend, BuildReport& report, const std::function<ir::Graph()>& open_graph = {});
-onnx_import::ImportOptions import_options(const BuildConfig& config);
-using Import = std::function<ir::Graph(const onnx_import::ImportOptions&)>;
-// The model as its caller has it: with the formats of the configuration, which gets the values of overridable inputs.
-ir::Graph import_source(const Import& import, onnx_import::ImportOptions options, BuildConfig& config);
 Engine build_graph(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name = "", BuildReport* report = nullptr);
 
 }  // namespace tenfold::builder

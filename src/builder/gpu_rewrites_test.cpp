@@ -7,7 +7,7 @@
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
-#include "passes/pass.h"
+#include "passes/pipeline.h"
 
 namespace tenfold {
 namespace {
@@ -108,9 +108,7 @@ TEST(GpuRewrites, MeanTheSame) {
   for (const Rewrite& c : kRewrites) {
     const ir::Graph graph = ir::parse_graph(c.graph, ir::Registry::builtin());
     ir::Graph rewritten = graph.clone();
-    for (const auto& list : {passes::canonical(), passes::canonical_for_gpu(), passes::settled_for_gpu(true), passes::fuse(),
-                             passes::fuse_for_gpu()})
-      passes::run(rewritten, list);
+    passes::run(rewritten, passes::pipeline_for({.kind = "cuda", .arch = 90}, {}).in_order());
     EXPECT_EQ(reduces(rewritten), c.fuses) << c.what << "\n" << ir::print(rewritten);
     for (const std::int64_t unknown : {0, 1, 3}) {
       std::vector<ops::RuntimeValue> inputs;

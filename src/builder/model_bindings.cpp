@@ -1,6 +1,6 @@
 // Inputs and outputs of a model that is not built.
-#include "builder/builder.h"
 #include "builder/formats.h"
+#include "builder/model.h"
 #include "onnx_import/import.h"
 #include "runtime/plugins.h"
 

@@ -41,6 +41,26 @@ void add_note(Note note, const BuildConfig& config, BuildReport& report) {
   report.notes.push_back(std::move(note));
 }
 
+void tell_of_forced(const BuildConfig& config, BuildReport& report) {
+  for (const auto& [prefix, wanted] : config.forced_tactics) {
+    int met = 0;
+    bool ran = false;
+    std::string why;
+    for (const StepReport& step : report.steps) {
+      if (!step.problem.starts_with(prefix)) continue;
+      ++met;
+      for (const TacticReport& t : step.tried)
+        if (t.tactic == wanted) ran |= t.nanoseconds >= 0, why = t.verdict.empty() ? why : t.verdict;
+    }
+    if (ran) continue;
+    const std::string what = cat("forced_tactics: '", prefix, "' -> '", wanted, "' has no effect: ");
+    const std::string said = met == 0       ? "no problem of this model begins with that (inspect prints the problems)"
+                             : why.empty() ? "there is no such tactic for these problems, which run on reference kernels now"
+                                           : cat("it cannot compute these problems, which run on reference kernels now: ", why);
+    add_note({Severity::warning, NoteKind::message, "", what + said}, config, report);
+  }
+}
+
 void hand_over(const NoteBook& book, const BuildReport& report, Engine& engine) {
   constexpr std::size_t kMostReasons = 3;
   std::vector<Note>& notes = runtime::state_of(engine)->info.notes;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "builder/open_built.h"
 #include "builder/overflow_cache.h"
 #include "builder/plan_maker.h"
 #include "builder/profiles.h"

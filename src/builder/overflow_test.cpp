@@ -9,8 +9,7 @@
 #include "builder/profiles.h"
 #include "ir/text.h"
 #include "ops/cases.h"
-#include "passes/pass.h"
-#include "quant/quant.h"
+#include "passes/pipeline.h"
 
 namespace tenfold::builder {
 namespace {
@@ -48,7 +47,7 @@ Checked checked(const char* text, BuildConfig config, std::int64_t batch = 3) {
   result.wide = values_beyond_f16(source, result.narrowed, ranges, {config, specialise, {}, &result.report});
   backends::DeviceInfo gpu;
   gpu.kind = "cuda", gpu.arch = 90;
-  quant::apply(result.narrowed, config, gpu, result.wide);
+  passes::run(result.narrowed, passes::pipeline_for(gpu, config, {.quantised = false, .wide = result.wide}).precision);
   return result;
 }
 

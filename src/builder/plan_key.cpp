@@ -4,6 +4,7 @@
 #include "backends/backend.h"
 #include "base/file.h"
 #include "builder/builder.h"
+#include "builder/load_options.h"
 #include "builder/options_text.h"
 #include "runtime/plugins.h"
 #include "runtime/runtime.h"
@@ -95,8 +96,8 @@ std::string options_text(const BuildConfig& config) {
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
                check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens, optimization_level, max_tactics,
                timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
-               disabled_passes, external_data_dirs, keep_portable_graph, version_compatible, hardware_compatible, refittable,
-               random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime, progress, dump] = config;
+               disabled_passes, external_data_dirs, initializers, keep_portable_graph, version_compatible, hardware_compatible,
+               refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime, progress, dump] = config;
   KeyText key;
   // Told by the device itself and by the files read: device, external_data_dirs. Plug-ins have lines of their own. choose_tactic is
   // refused.
@@ -107,7 +108,7 @@ std::string options_text(const BuildConfig& config) {
   key.one("threads", threads > 0 ? threads : runtime::threads_of(*runtime::runtime_of(runtime)));
   key.each("profile", profiles);
   key.each("input", input_formats), key.each("output", output_formats);
-  key.each("overridable", overridable), key.each("default", input_defaults);
+  key.each("overridable", overridable), key.each("default", input_defaults), key.each("initializer", initializers);
   key.one("fp16", fp16), key.one("bf16", bf16), key.one("int8", int8), key.one("fp8", fp8);
   key.one("check_overflow", check_overflow), key.each("typical", typical_inputs);
   key.one("tf32", tf32), key.one("winograd", winograd), key.one("strassen", strassen), key.one("fast_exp", fast_exp);
@@ -147,17 +148,20 @@ Engine built_once(const std::string& key, const BuildConfig& config, const PlanC
     if (cached) *cached = false;
     return build();
   };
-  const LoadOptions load{.cpu_features = config.cpu_features,
-                         .device = config.device,
-                         .threads = config.threads,
-                         .pin_threads = config.pin_threads,
-                         .plugins = config.plugins,
-                         .log = config.log,
-                         .runtime = config.runtime};
-  return cache.get(key, make, load, name);
+  return cache.get(key, make, builder::load_options(config), name);
 }
 
 }  // namespace
+
+LoadOptions builder::load_options(const BuildConfig& config) {
+  return {.cpu_features = config.cpu_features,
+          .device = config.device,
+          .threads = config.threads,
+          .pin_threads = config.pin_threads,
+          .plugins = config.plugins,
+          .log = config.log,
+          .runtime = config.runtime};
+}
 
 std::string plan_key(const std::string& path, const BuildConfig& config) {
   const auto model = MappedFile::open(path);

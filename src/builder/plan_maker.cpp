@@ -1,55 +1,23 @@
 // Choosing and assembling, program by program.
 #include "builder/plan_maker.h"
 
+#include <algorithm>
 #include <cmath>
 
-#include "builder/options_text.h"
-
-#include <algorithm>
-
-#include "base/checked.h"
+#include "backends/device_traits.h"
 #include "base/log.h"
 #include "builder/kept_model.h"
+#include "builder/options_text.h"
+#include "builder/stopwatch.h"
+#include "builder/typical_shapes.h"
 #include "ir/lineage.h"
-#include "passes/packing.h"
+#include "passes/precision/notes.h"
 #include "runtime/plugins.h"
-#include "runtime/state.h"
 #include "tune/code_cache.h"
 #include "tune/shared_times.h"
 #include "tune/tuner.h"
 
 namespace tenfold::builder {
-namespace {
-
-// How much of a batch's padded tokens is text: what the typical masks say, else five sixteenths (40 tokens in the mean of 128), which lies
-// between those of batches of mixed length drawn at random (a fifth to a half).
-double text_share(const std::string& mask, const BuildConfig& config) {
-  std::int64_t kept = 0, all = 0;
-  for (const auto& set : config.typical_inputs)
-    if (const auto it = set.find(mask); it != set.end())
-      for (std::int64_t i = 0; i < it->second.size(); ++i, ++all) kept += it->second.as_double(i) != 0;
-  return all > 0 ? static_cast<double>(kept) / static_cast<double>(all) : 0.3125;
-}
-
-ir::SymbolValues opt_point(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const BuildConfig& config) {
-  ir::SymbolValues opt;
-  constexpr std::int64_t kLarge = 1 << 20, kTypical = 64;
-  for (const auto& [name, range] :
-       all_bounds(graph))  // symbols that steps define: the largest they can be, or a guess where that says nothing
-    opt[name] = range.upper <= kLarge ? range.upper : std::max(range.lower, kTypical);
-  for (const plan::Range& r : ranges) opt[r.symbol] = r.opt;
-  for (const auto& [symbol, mask] : passes::packed_token_symbols(graph)) {
-    const ir::Dims& dims = mask->dims();
-    const std::int64_t padded = dims[0].evaluate(opt) * dims[1].evaluate(opt), most = all_bounds(graph).at(symbol).upper;
-    const auto text = static_cast<std::int64_t>(text_share(mask->name, config) * static_cast<double>(padded));
-    constexpr std::int64_t kRound = 64;  // as GPUs have them
-    opt[symbol] = std::min(most, text < kRound ? std::max<std::int64_t>(text, 1) : round_up(text, kRound));
-  }
-  return opt;
-}
-
-}  // namespace
-
 PlanMaker::PlanMaker(const BuildConfig& config, const std::string& model_name, backends::Backend& backend, BuildReport& report)
     : config_(config), backend_(backend), tactics_(runtime::tactics_with(backend, config.plugins.get())), report_(report) {
   plan_.device = backend.info();
@@ -92,59 +60,69 @@ void PlanMaker::take_over(const plan::Plan& old, bool rounded) {
   if (rounded) portable_.say_rounded();
 }
 
-ir::Graph PlanMaker::tracked(const ir::Graph& graph) {
+ir::Graph PlanMaker::source_of(const ir::Graph& graph) {
+  if (config_.profiles.size() > 1) name_bindings(graph);
   ir::Graph copy = graph.clone();
   if (config_.refittable) refit_.track(copy);
   if (config_.version_compatible || config_.hardware_compatible)
     plan_.kept = keep_model(graph, config_, plan_.model_name, plan_.device.kind);
+  ir::start_names(copy, "edit");
+  runtime::expand_plugins(copy);
+  ir::settle_names(copy, "expand_plugins");
+  passes::tell_of_fused_attention(copy, config_, backends::traits_of(plan_.device));
   return copy;
 }
 
-tune::Chosen PlanMaker::choose(ir::Graph& form, const std::vector<plan::Range>& ranges, BuildReport& report) {
-  const tune::TuneOptions options{&config_, all_bounds(form), opt_point(form, ranges, config_), &cache_, &asked_, &report};
+tune::Chosen PlanMaker::time(ir::Graph& form, const std::vector<plan::Range>& ranges, BuildReport& report) {
+  const tune::TuneOptions options{&config_, all_bounds(form), typical_shapes(form, ranges, config_), &cache_, &asked_, &report};
   return tune::choose(form, backend_, tactics_, options);
 }
 
-void PlanMaker::add(std::vector<ir::Graph> forms, const std::vector<plan::Range>& ranges) {
+PlanMaker::Tuned PlanMaker::choose(std::vector<ir::Graph> forms, const std::vector<plan::Range>& ranges) {
   Stopwatch watch;
   registry_ = &forms[0].registry();
-  std::vector<plan::Range> open;  // ranges that are still ranges
-  for (const plan::Range& r : ranges)
-    if (r.min != r.max) open.push_back(r);
-  ir::Graph graph(*registry_);
-  tune::Chosen chosen;
-  std::size_t best = 0;
+  Tuned best{ir::Graph(*registry_), {}};
+  std::size_t quickest = 0;
   const std::vector<StepReport> steps = report_.steps;
   for (std::size_t i = 0; i < forms.size(); ++i) {
     ir::Graph cut = forms[i].clone();
     BuildReport report = report_;
     report.steps = steps;
-    tune::Chosen times = choose(cut, ranges, report);
+    tune::Chosen chosen = time(cut, ranges, report);
     if (forms.size() > 1)
-      Log(config_.log)(Severity::verbose, "form ", i + 1, " of ", forms.size(), ": ", static_cast<double>(times.nanoseconds) / 1e6, " ms");
-    const bool better = i == 0 || times.nanoseconds < chosen.nanoseconds;
+      Log(config_.log)(Severity::verbose, "form ", i + 1, " of ", forms.size(), ": ", static_cast<double>(chosen.nanoseconds) / 1e6, " ms");
+    const bool better = i == 0 || chosen.nanoseconds < best.chosen.nanoseconds;
     if (!better) report.steps = std::move(report_.steps);
     report_ = std::move(report);
-    if (better) graph = std::move(cut), chosen = std::move(times), best = i;
+    if (better) best = {std::move(cut), std::move(chosen)}, quickest = i;
   }
-  if (config_.keep_portable_graph) portable_.add(forms[best]);  // the form that was quicker here, without the cuts
+  if (config_.keep_portable_graph) portable_.add(forms[quickest]);  // the form that was quicker here, without the cuts
+  if (!config_.timing_cache.empty()) timed_.push_back({std::move(forms), ranges});
   report_.tune_s += watch.seconds();
   if (report_.disturbed > 0)
     Log(config_.log)(Severity::info, "the machine was busy while candidates were timed: ", report_.disturbed, " of ", report_.timed_again,
                      " that were timed twice differ, by up to ", report_.disturbance, " times");
-  plan_.programs.push_back(assemble(graph, chosen.choice, constants_, {open, &backend_}, plan_.needs));
+  return best;
+}
+
+void PlanMaker::assemble(Tuned tuned, const std::vector<plan::Range>& ranges) {
+  Stopwatch watch;
+  ir::Graph& graph = tuned.graph;
+  std::vector<plan::Range> open;  // ranges that are still ranges
+  for (const plan::Range& r : ranges)
+    if (r.min != r.max) open.push_back(r);
+  plan_.programs.push_back(builder::assemble(graph, tuned.chosen.choice, constants_, {open, &backend_}, plan_.needs));
   ir::settle_names(graph, "tune");
   names_.programs.push_back(names_of(graph, plan_.programs.back()));
   if (graph.model_names) names_.table = *graph.model_names;
   if (plan_.bindings.empty()) name_bindings(graph);
-  if (!config_.timing_cache.empty()) timed_.push_back({std::move(forms), ranges});
   report_.assemble_s += watch.seconds();
 }
 
 void PlanMaker::add(ir::Graph graph, const std::vector<plan::Range>& ranges) {
   std::vector<ir::Graph> one;
   one.push_back(std::move(graph));
-  add(std::move(one), ranges);
+  assemble(choose(std::move(one), ranges), ranges);
 }
 
 // Least times of several processes can lead where none of them went: what they meet there is timed by the last to save, so that the
@@ -163,7 +141,7 @@ void PlanMaker::save_times() {
       for (const auto& [forms, ranges] : timed_)
         for (const ir::Graph& form : forms) {
           ir::Graph copy = form.clone();
-          choose(copy, ranges, report);
+          time(copy, ranges, report);
         }
     } catch (const Error& e) {
       if (e.kind() == ErrorKind::cancelled) throw;
@@ -201,17 +179,6 @@ plan::Plan PlanMaker::finish() {
   if (!config_.timing_cache.empty()) save_times();
   if (config_.timings) config_.timings->impl().merge(cache_);
   return std::move(plan_);
-}
-
-Engine open_built(plan::Plan plan, const BuildConfig& config, std::shared_ptr<backends::Backend> backend) {
-  LoadOptions options{.cpu_features = config.cpu_features, .threads = config.threads, .pin_threads = config.pin_threads,
-                      .plugins = config.plugins, .log = config.log, .runtime = config.runtime};
-  backends::Backend& device = *backend;
-  Engine engine = runtime::engine_of(runtime::open_engine(std::move(plan), options, std::move(backend)));
-  runtime::tell_notes(engine.info().notes, config.log);
-  // Now, for opening compiles too: what the tuner took from its cache without timing.
-  if (device.compiles()) tune::save_code(tune::code_cache_path(config.timing_cache), device.code(), Log(config.log));
-  return engine;
 }
 
 }  // namespace tenfold::builder

@@ -96,4 +96,10 @@ void specialise(ir::Graph& graph, const std::vector<plan::Range>& ranges) {
   infer_again(graph);
 }
 
+std::vector<OptimizationProfile> profiles_of(const BuildConfig& config) {
+  std::vector<OptimizationProfile> profiles = config.profiles;
+  if (profiles.empty()) profiles.emplace_back();
+  return profiles;
+}
+
 }  // namespace tenfold::builder

@@ -1,11 +1,15 @@
 // Re-tuning: a plan's portable graphs through the tuner once more, on this machine.
+#include "backends/device_traits.h"
 #include "base/log.h"
 #include "builder/note_book.h"
+#include "builder/open_built.h"
 #include "builder/plan_maker.h"
+#include "builder/stopwatch.h"
 #include "ir/op_def.h"
+#include "passes/precision/notes.h"
+#include "passes/precision/numerics.h"
 #include "plan/read.h"
 #include "plan/verify.h"
-#include "quant/numerics.h"
 #include "runtime/plugins.h"
 #include "runtime/runtime.h"
 #include "runtime/state.h"
@@ -37,10 +41,11 @@ Engine retune(const plan::Plan& old, const BuildConfig& given, BuildReport& repo
   report.import_s = watch.seconds();
   PlanMaker maker(config, old.model_name, *backend, report);
   maker.take_over(old, model.rounded);
-  if (old.device.kind == "cpu" && !model.graphs.empty()) quant::tell_of_fused_attention(model.graphs[0], config);
+  const backends::DeviceTraits traits = backends::traits_of(old.device);
+  if (!model.graphs.empty()) passes::tell_of_fused_attention(model.graphs[0], config, traits);
   if (const plan::Names names = plan::read_names(old); !names.programs.empty())
     for (std::size_t i = 0; i < model.graphs.size(); ++i) adopt_names(model.graphs[i], names, i);
-  for (ir::Graph& graph : model.graphs) quant::permit_again(graph, config, backend->info());
+  for (ir::Graph& graph : model.graphs) passes::permit_again(graph, config, backends::traits_of(backend->info()));
   for (std::size_t i = 0; i < model.graphs.size(); ++i) maker.add(std::move(model.graphs[i]), old.programs[i].box);
   plan::Plan plan = maker.finish();
   plan::verify(plan, tactics, registry);  // the graphs came from a file

@@ -1,7 +1,6 @@
 // Deciding views, in two sweeps: backwards for producers that can write into their reader's memory, forwards for readers.
 #include "builder/storage.h"
 
-#include "backends/addresses.h"
 #include "base/check.h"
 #include "tune/node_problem.h"
 
@@ -40,12 +39,20 @@ View Storage::view_or_self(const Value* v) const {
   return {v, Dim(0), backends::strides(layout, v->dims()), layout == backends::kPlain, layout, layout};
 }
 
+namespace {
+bool lies_odd(const Value* v, const View& view) {
+  return !(view.offset * Dim(bits(v->dtype()))).divisible_by(8 * backends::kVectorBytes);
+}
+}  // namespace
+
 backends::Problem stored_problem(const Node& node, const tune::NodeChoice& choice, const Storage& storage, const ir::SymbolBounds& box,
                                  const backends::DeviceInfo& device) {
   backends::Problem p = tune::node_problem(node, &choice.formats, box, device, std::int64_t{1} << 40);
   const auto place = [&](backends::OperandDesc& d, const Value* v) {
     const View* view = v ? storage.view(v) : nullptr;
-    if (!view || view->dense || d.layout != view->layout) return;
+    if (!view || d.layout != view->layout) return;
+    d.odd_address = lies_odd(v, *view);
+    if (view->dense) return;
     d.dense = false;
     d.strides = view->strides;
   };
@@ -54,21 +61,15 @@ backends::Problem stored_problem(const Node& node, const tune::NodeChoice& choic
   return p;
 }
 
-namespace {
-bool lies_odd(const Value* v, const View& view) {
-  return !(view.offset * Dim(bits(v->dtype()))).divisible_by(8 * backends::kVectorBytes);
+// Whether a value lies at an odd address if values lie as `proposed` says.
+bool Storage::is_odd(const Value* v, const Proposal& proposed) const {
+  const auto it = proposed.find(v);
+  const View* known = it != proposed.end() ? &it->second : v ? view(v) : nullptr;
+  return known && lies_odd(v, *known);
 }
-}  // namespace
-
-// Whether any operand of the node lies at an odd address if values lie as `proposed` says.
 bool Storage::any_odd(const Node& node, const Proposal& proposed) const {
-  for (const auto* side : {&node.inputs, &node.outputs})
-    for (const Value* v : *side) {
-      auto it = proposed.find(v);
-      const View* known = it != proposed.end() ? &it->second : v ? view(v) : nullptr;
-      if (known && lies_odd(v, *known)) return true;
-    }
-  return false;
+  const auto odd = [&](const Value* v) { return is_odd(v, proposed); };
+  return std::any_of(node.inputs.begin(), node.inputs.end(), odd) || std::any_of(node.outputs.begin(), node.outputs.end(), odd);
 }
 
 // Would the node's tactic still run if values lay as `proposed` says, with all other operands as they lie now? Steps without a tactic
@@ -76,12 +77,12 @@ bool Storage::any_odd(const Node& node, const Proposal& proposed) const {
 bool Storage::tactic_accepts(const Node& node, const Proposal& proposed) const {
   auto it = choice_.find(&node);
   if (it == choice_.end()) return false;
-  const bool odd = any_odd(node, proposed);
   const auto dense = [](const auto& one) { return one.second.dense; };
-  if (!it->second.tactic) return std::all_of(proposed.begin(), proposed.end(), dense) && (!odd || node.graphs.empty());
+  if (!it->second.tactic) return std::all_of(proposed.begin(), proposed.end(), dense) && (node.graphs.empty() || !any_odd(node, proposed));
   const tune::NodeChoice& c = it->second;
   backends::Problem p = stored_problem(node, c, *this, box_, device_);
   const auto change = [&](backends::OperandDesc& d, const Value* operand) {
+    d.odd_address = is_odd(operand, proposed);
     auto found = proposed.find(operand);
     if (found == proposed.end()) return true;
     const View& view = found->second;
@@ -93,7 +94,6 @@ bool Storage::tactic_accepts(const Node& node, const Proposal& proposed) const {
     if (!change(p.in[i], node.inputs[i])) return false;
   for (std::size_t o = 0; o < p.out.size(); ++o)
     if (!change(p.out[o], node.outputs[o])) return false;
-  const backends::OperandAddresses addresses(odd);
   return c.tactic->supports(p).yes;
 }
 

@@ -38,6 +38,7 @@ class Storage {
   bool accepted_by_users(const ir::Value* v, const View& view, const ir::Node* except) const;
   bool accepts(const ir::Node& node, const ir::Value* v, const View& view) const;
   using Proposal = std::unordered_map<const ir::Value*, View>;   // views that are asked about at once
+  bool is_odd(const ir::Value* v, const Proposal& proposed) const;
   bool any_odd(const ir::Node& node, const Proposal& proposed) const;
   bool tactic_accepts(const ir::Node& node, const Proposal& proposed) const;
   backends::Layout layout_of(const ir::Value* v) const;

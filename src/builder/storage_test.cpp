@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/addresses.h"
 #include "builder/builder.h"
 #include "ir/text.h"
 #include "ops/cases.h"
@@ -66,11 +65,10 @@ TEST(Storage, OddAddressesAreAskedFor) {
     z = Conv(b, w)
     return y, z)"),
                                             ir::Registry::builtin());
-    const auto never = [](const backends::Problem&) {
-      return backends::Verdict::only_if(!backends::OperandAddresses::may_be_odd(), "odd addresses");
-    };
-    const backends::Tactic tactic{.name = "aligned", .op = "Conv", .supports = never};
-    const backends::Tactic any{.name = "any", .op = "Conv", .supports = [](const backends::Problem&) { return backends::Verdict::ok(); }};
+    const auto never = [](const backends::Problem& p) { return backends::Verdict::only_if(!p.may_be_odd(), "odd addresses"); };
+    const backends::Tactic tactic{.name = "aligned", .ops = {"Conv"}, .supports = never};
+    const auto always = [](const backends::Problem&) { return backends::Verdict::ok(); };
+    const backends::Tactic any{.name = "any", .ops = {"Conv"}, .supports = always};
     tune::Choice choice;
     const ir::Node* split = nullptr;
     for (const auto& n : graph.nodes()) {

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/check.h"
+#include "ir/effects.h"
 #include "ir/fault.h"
 #include "ir/op_def.h"
 
@@ -162,8 +163,10 @@ void infer_epilogue(Node& node) {
 void Graph::infer(Node& node) {
   for (Value* v : node.outputs) v->contents.reset();
   if (!node.def->infer) fail(ErrorKind::internal, cat(node.op(), " has no shape inference"));
+  if (node.def->types.declared()) node.def->types.check_operands(node);
   InferCall call(*this, node);
   node.def->infer(call);
+  if (node.def->types.declared()) node.def->types.check_results(node);
   if (node.body && node.op() != "Region") infer_epilogue(node);
 }
 
@@ -250,7 +253,7 @@ void Graph::sweep() {
   for (auto it = nodes_.end(); it != nodes_.begin();) {
     Node& node = **--it;
     const bool used = std::any_of(node.outputs.begin(), node.outputs.end(), [&](Value* v) { return !v->users.empty() || kept.count(v); });
-    if (used) continue;
+    if (used || judges(node)) continue;
     auto next = std::next(it);
     erase(node);
     it = next;

@@ -16,7 +16,7 @@ const ValueType& InferCall::type(int i) const {
 }
 const TensorType& InferCall::in(int i) const {
   const ValueType& t = type(i);
-  if (t.kind != ValueType::Kind::tensor) bad(cat("operand ", i, " of ", node_.op(), " is ", text(t), ", a tensor expected"));
+  if (t.kind != ValueType::Kind::tensor) need(false, "operand ", i, " of ", node_.op(), " is ", text(t), ", a tensor expected");
   if (!t.ranked)
     fail(ErrorKind::unsupported,
          cat("operand ", i, " ('", node_.in(i)->name, "') of ", node_.op(), " has an unknown number of dimensions"));

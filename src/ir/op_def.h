@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "ir/fault.h"
 #include "ir/graph.h"
+#include "ir/op_types.h"
 
 namespace tenfold::ir {
 
@@ -39,9 +40,15 @@ class InferCall {
   void out_contents(int i, Dims values);                // only for integer and boolean tensors; of at most kMostContents
   // A symbol for a data-dependent size, its name derived from the node's name.
   Dim new_symbol(std::string_view stem, Dim lower, Dim upper, Origin origin = Origin::host_value);
-  // Of shapes and what follows from them, which a branch of an If may contradict; of anything else: require_sound (ir/fault.h).
-  [[noreturn]] void bad(const std::string& message) const { fail(ErrorKind::invalid_model, message); }
-  template <class... Args> void need(bool condition, const Args&... args) const { if (!condition) bad(cat(args...)); }
+  // Three ways to refuse a node. need: other shapes might mend it, so that a branch of an If may contradict it until it is taken.
+  // sound: no shapes would; an attribute or a type is wrong. supported: the standard allows it, Tenfold does not compute it.
+  template <class... Args> void need(bool condition, const Args&... args) const {
+    if (!condition) [[unlikely]] fail(ErrorKind::invalid_model, cat(args...));
+  }
+  template <class... Args> void sound(bool condition, const Args&... args) const { require_sound(condition, args...); }
+  template <class... Args> void supported(bool condition, const Args&... args) const {
+    if (!condition) [[unlikely]] fail(ErrorKind::unsupported, cat(args...));
+  }
   int axis(std::int64_t value, int rank) const;         // negative axes wrapped, range checked
 
  private:
@@ -71,21 +78,13 @@ struct Call {
   void shrink(int output, Shape shape) { out[static_cast<std::size_t>(output)].shape = std::move(shape); }
 };
 
-class OnnxImport;   // ops/onnx_node.h: what an import function sees of its ONNX node; no protobuf
-using FromOnnx = std::vector<Value*> (*)(OnnxImport&);
-inline constexpr const char* kAnyDomain = "*";  // of a form that holds in any domain which has no operator of its name
-
-struct OnnxForm {
-  std::string op;              // ONNX operator name
-  int since;                   // first opset this form holds for, up to the next form of the same name
-  FromOnnx convert = nullptr;  // null: same name, inputs and attributes; only the attributes that OpDef lists are accepted
-  std::string domain = "";     // "" is ai.onnx
-};
+inline constexpr const char* kAnyDomain = "*";  // every ONNX domain that has no operator of the name
 
 struct OpDef {
   std::string name;
   int min_inputs = 1, max_inputs = 1;                   // max -1: any number
   int min_outputs = 1, max_outputs = 1;
+  OpTypes types = {};                                   // element types of operands and results, see ir/op_types.h
   Attributes attributes = {};                           // names, types and defaults; nodes hold every attribute with a default
   std::vector<std::string> optional_attributes = {};    // allowed names that have no default
   void (*infer)(InferCall&) = nullptr;
@@ -95,7 +94,10 @@ struct OpDef {
   bool movement = false;                                // only moves elements: results are copies of input elements
   bool pure = true;                                     // false: random, not to be folded or merged
   bool returns = true;                                  // false: the kernel only throws; its results are never made room for
-  std::vector<OnnxForm> from_onnx = {};
+  // The first opset at which ONNX has an operator of the same name, inputs and attributes; 0: none. Where ONNX's operator differs, or
+  // did at some opset, a file of onnx_ops/ tells all of its forms, and this is 0.
+  int onnx_since = 0;
+  std::string onnx_domain = "", onnx_name = "";         // that operator's, as plug-ins have them; "": ai.onnx, and `name`
   std::vector<std::string> cases = {};                  // test problems, see ops/cases.h: "f32[2,8,16] axis=-1"
   double tolerance = 1e-5;                              // of a tactic against the reference, relative to the largest output
   std::shared_ptr<const void> self = {};                // a plug-in's object
@@ -108,9 +110,6 @@ class Registry {
   void add(OpDef def);                                  // throws invalid_argument on a duplicate name
   const OpDef* find(std::string_view name) const;
   const OpDef& get(std::string_view name) const;        // throws unsupported
-  // The form of an ONNX operator at an opset: the one with the largest `since` not above it. Null if none.
-  struct Found { const OpDef* def; const OnnxForm* form; };
-  std::optional<Found> find_onnx(std::string_view domain, std::string_view op, int opset) const;
   std::vector<const OpDef*> all() const;                // by name
 
  private:

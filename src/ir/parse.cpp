@@ -1,7 +1,8 @@
-// Reading a graph from its text form.
+// Reading a graph from its text form, and the nodes of a definition into a graph.
 #include <unordered_map>
 
 #include "base/check.h"
+#include "ir/fault.h"
 #include "ir/nesting.h"
 #include "ir/op_def.h"
 #include "ir/scan.h"
@@ -14,6 +15,8 @@ struct Parser {
   Scanner in;
   const Registry& registry;
   const ParseOptions& options;
+  const Attributes* parameters = nullptr;   // of a definition: the attributes of the node that it stands for; null: a graph
+  std::string node_name = "";               // of a definition: that node's
   std::uint64_t seed = 1;
   int depth = 0;
 
@@ -24,9 +27,13 @@ struct Parser {
     if (it == names.end()) in.bad("unknown value '" + name + "'");
     return it->second;
   }
+  Value* operand(Graph& g, const Names& names, const std::string& name) {
+    if (name == "_") return nullptr;
+    return parameters && name.front() == '@' ? constant_of(g, name.substr(1)) : lookup(names, name);
+  }
   void define(Names& names, const std::string& name, Value* value) {
     if (!names.emplace(name, value).second) in.bad("value '" + name + "' is defined twice");
-    value->name = name;
+    if (!parameters) value->name = name;
   }
   Tensor random(const ValueType& type) {
     if (!options.random_constant) in.bad("a constant without a number");
@@ -83,13 +90,19 @@ struct Parser {
     if (!node.def) in.bad("there is no operator '" + op + "'");
     in.expect('(');
     while (!in.take(')')) {
-      const std::string operand = in.name();
-      node.inputs.push_back(operand == "_" ? nullptr : lookup(names, operand));
+      node.inputs.push_back(operand(g, names, in.name()));
       in.take(',');
     }
     std::vector<NameList> tensors;
-    details(node, tensors);
-    if (node.name.empty()) node.name = results[0];
+    details(node, names, tensors);
+    if (parameters && in.take("if ")) {
+      const bool given = lookup(names, in.name()) != nullptr;
+      if (!in.take("else ")) in.bad("'else' expected");
+      Value* const otherwise = lookup(names, in.name());
+      if (!given) return void(names.emplace(results[0], otherwise));
+    }
+    while (!node.inputs.empty() && parameters && !node.inputs.back()) node.inputs.pop_back();
+    if (node.name.empty()) node.name = parameters ? node_name : results[0];
     Node* added = g.add(std::move(node), static_cast<int>(results.size()));
     for (std::size_t i = 0; i < results.size(); ++i) define(names, results[i], added->outputs[i]);
     for (std::size_t i = 0; i < std::min(results.size(), tensors.size()); ++i) added->outputs[i]->names = tensors[i];
@@ -113,7 +126,7 @@ struct Parser {
     return lists().front();
   }
   // Attributes and the rest of a node, up to the next statement: words of the form key=value.
-  void details(Node& node, std::vector<NameList>& tensors) {
+  void details(Node& node, const Names& names, std::vector<NameList>& tensors) {
     for (;;) {
       Scanner ahead = in;
       if (!(std::isalpha(static_cast<unsigned char>(ahead.peek())) || ahead.peek() == '_')) return;
@@ -143,10 +156,36 @@ struct Parser {
       } else if (key == "graphs") {
         in.expect('[');
         while (!in.take(']')) node.graphs.push_back(std::make_unique<Graph>(graph()));
+      } else if (parameters && in.take('@')) {
+        set_from_parameter(node, key, names);
       } else {
         node.attributes.set(key, parse_attribute(in));
       }
     }
+  }
+  // key=@attribute, or key=@type(value): the name of an operand's type.
+  void set_from_parameter(Node& node, const std::string& key, const Names& names) {
+    if (in.take("type(")) {
+      const Value* of = lookup(names, in.name());
+      in.expect(')');
+      if (of) node.attributes.set(key, std::string(name(of->dtype())));
+    } else if (const Attribute* value = parameter(in.name())) {
+      node.attributes.set(key, *value);
+    }
+  }
+  const Attribute* parameter(const std::string& name) const {
+    for (const auto& [key, value] : *parameters)
+      if (key == name) return &value;
+    return nullptr;
+  }
+  // An attribute as an operand: its integers as i64[n]; null where the node has none of that name.
+  Value* constant_of(Graph& g, const std::string& name) {
+    const Attribute* value = parameter(name);
+    if (!value) return nullptr;
+    const Ints list = std::holds_alternative<std::int64_t>(*value) ? Ints{parameters->integer(name)} : parameters->ints(name);
+    Tensor tensor(DType::i64, {static_cast<std::int64_t>(list.size())});
+    std::copy(list.begin(), list.end(), tensor.mutable_data<std::int64_t>());
+    return g.add_constant(std::move(tensor));
   }
   static bool literal_follows(Scanner ahead) {
     if (ahead.looking_at("inf") || ahead.looking_at("nan")) return true;
@@ -159,6 +198,17 @@ struct Parser {
     Names names;
     symbols(g);
     formals(g, names);
+    statements(g, names);
+    if (in.take("return")) {
+      do g.outputs.push_back(lookup(names, in.name()));
+      while (in.take(','));
+    } else if (!g.nodes().empty()) {
+      g.outputs = g.nodes().back()->outputs;
+    }
+    --depth;
+    return g;
+  }
+  void statements(Graph& g, Names& names) {
     while (in.peek() != '\0' && in.peek() != ']' && !in.looking_at("return")) {
       std::vector<std::string> results;
       do results.push_back(in.name());
@@ -174,16 +224,32 @@ struct Parser {
         node(g, names, results);
       }
     }
-    if (in.take("return")) {
-      do g.outputs.push_back(lookup(names, in.name()));
-      while (in.take(','));
-    } else if (!g.nodes().empty()) {
-      g.outputs = g.nodes().back()->outputs;
-    }
-    --depth;
-    return g;
   }
 };
+
+// What a definition takes: operands with `?` where they may be left out, then attributes.
+Definition head(Scanner& in) {
+  Definition d;
+  in.expect('(');
+  while (!in.take(')')) {
+    d.operands.push_back({.name = in.name()});
+    d.operands.back().optional = in.take('?');
+    in.take(',');
+  }
+  for (;;) {
+    Scanner ahead = in;
+    const std::string key = ahead.name();
+    if (ahead.peek() != '=') break;
+    ahead.expect('=');
+    if (ahead.peek() != '?' && ahead.peek() != '!' && ahead.peek() != '"' && ahead.peek() != '[' && ahead.peek() != '-' &&
+        !std::isdigit(static_cast<unsigned char>(ahead.peek()))) break;   // the first statement
+    in = ahead;
+    if (in.take('?')) d.optional_attributes.push_back(key);
+    else if (in.take('!')) d.needed_attributes.push_back(key);
+    else d.attributes.set(key, parse_attribute(in));
+  }
+  return d;
+}
 
 }  // namespace
 
@@ -192,6 +258,34 @@ Graph parse_graph(std::string_view text, const Registry& registry, const ParseOp
   Graph g = parser.graph();
   parser.in.expect_end();
   return g;
+}
+
+Definition read_definition(std::string_view text) {
+  Scanner in(text);
+  return head(in);
+}
+
+std::vector<Value*> add_definition(Graph& graph, std::string_view text, const std::vector<Value*>& operands, const Attributes& attributes,
+                                   const std::string& node_name) {
+  const ParseOptions options;
+  Parser parser{Scanner(text), graph.registry(), options};
+  const Definition definition = head(parser.in);
+  Attributes given = definition.attributes;
+  for (const auto& [key, value] : attributes) given.set(key, value);
+  parser.parameters = &given, parser.node_name = node_name;
+  Parser::Names names;
+  for (std::size_t i = 0; i < definition.operands.size(); ++i) {
+    Value* const value = i < operands.size() ? operands[i] : nullptr;
+    require_sound(value || definition.operands[i].optional, "input ", i, " (", definition.operands[i].name, ") is missing");
+    names[definition.operands[i].name] = value;
+  }
+  parser.statements(graph, names);
+  std::vector<Value*> results;
+  if (!parser.in.take("return")) parser.in.bad("'return' expected");
+  do results.push_back(parser.operand(graph, names, parser.in.name()));
+  while (parser.in.take(','));
+  parser.in.expect_end();
+  return results;
 }
 
 }  // namespace tenfold::ir

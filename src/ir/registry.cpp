@@ -1,6 +1,4 @@
 // The registry of operators: the table that the build writes from file names, and additions.
-#include <algorithm>
-
 #include "base/check.h"
 #include "ir/op_def.h"
 
@@ -9,8 +7,8 @@ namespace tenfold::ir {
 void Registry::add(OpDef def) {
   const std::string name = def.name;
   require(!name.empty() && def.infer, ErrorKind::invalid_argument, "operator '", name, "' has no name or no shape inference");
-  for (OnnxForm& form : def.from_onnx)
-    if (form.domain == "ai.onnx") form.domain = "";
+  if (def.onnx_domain == "ai.onnx") def.onnx_domain = "";
+  if (def.onnx_name.empty()) def.onnx_name = name;
   auto [it, fresh] = defs_.try_emplace(name, std::make_unique<OpDef>(std::move(def)));
   require(fresh, ErrorKind::invalid_argument, "operator '", name, "' is already registered");
 }
@@ -26,15 +24,6 @@ const OpDef& Registry::get(std::string_view name) const {
   require(def != nullptr, ErrorKind::unsupported, "there is no operator '", name, "'",
           foreign ? ", which a plug-in has to give (BuildConfig::plugins, LoadOptions::plugins)" : "");
   return *def;
-}
-
-std::optional<Registry::Found> Registry::find_onnx(std::string_view domain, std::string_view op, int opset) const {
-  std::optional<Found> best;
-  for (const auto& [name, def] : defs_)
-    for (const OnnxForm& form : def->from_onnx)
-      if (form.op == op && form.domain == domain && form.since <= opset && (!best || form.since > best->form->since))
-        best = Found{def.get(), &form};
-  return best;
 }
 
 std::vector<const OpDef*> Registry::all() const {

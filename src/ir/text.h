@@ -36,4 +36,24 @@ struct ParseOptions {
 // Throws invalid_model with line and position. Types are inferred afresh.
 Graph parse_graph(std::string_view text, const Registry& registry, const ParseOptions& options = {});
 
+// A definition: what an operator of a model means as nodes of others.
+//
+//   (x, scale, bias?) alpha=0.5 axis=? shape=!     operands, `?`: may be left out; attributes: a default, may be left out, must be there
+//     d = Reshape(x, @shape)                       an attribute as an operand: a constant i64[n]
+//     t = Cast(d) to=@type(scale)                  the name of an operand's element type
+//     s = Add(t, bias) if bias else t              where the operand is given
+//     y = LeakyRelu(s) alpha=@alpha                an attribute as an attribute, not set where it is left out
+//     return y, _, s                               `_`: a result that is not computed
+struct Definition {
+  struct Operand { std::string name; bool optional = false; };
+  std::vector<Operand> operands;
+  Attributes attributes;                                             // with their defaults
+  std::vector<std::string> optional_attributes, needed_attributes;   // those that have none
+};
+Definition read_definition(std::string_view text);   // its first line
+// Adds the nodes, all named after `node_name`, and returns the results. Operands beyond the definition's, and attributes that it does not
+// list, are the caller's to refuse. A fault names an operand that is missing.
+std::vector<Value*> add_definition(Graph& graph, std::string_view text, const std::vector<Value*>& operands, const Attributes& attributes,
+                                   const std::string& node_name);
+
 }  // namespace tenfold::ir

@@ -17,12 +17,25 @@ Shape kernel_shape(const LayerCall& call, bool transposed) {
   return shape;
 }
 
+// The last window may begin inside and end behind the image: it gets the padding that it needs there.
+void round_up(const LayerCall& call, NetworkAttributes& attributes) {
+  const Shape extents = call.known_shape(0, "EXPLICIT_ROUND_UP of a convolution");
+  const Shape& window = call.list("kernel_size_nd");
+  const auto given = attributes.find("dilations");
+  auto& pads = std::get<Shape>(attributes.at("pads"));
+  const auto& strides = std::get<Shape>(attributes.at("strides"));
+  for (std::size_t d = 0; d < window.size(); ++d) {
+    const std::int64_t dilation = given == attributes.end() ? 1 : std::get<Shape>(given->second).at(d);
+    const std::int64_t room = extents[d + 2] + pads[d] + pads[d + window.size()] - (window[d] - 1) * dilation - 1;
+    if (room > 0 && room % strides[d] != 0) pads[d + window.size()] += strides[d] - room % strides[d];
+  }
+}
+
 template <bool transposed>
 Network::Tensors make(const LayerCall& call) {
   NetworkAttributes attributes = window_of(call, call.list("kernel_size_nd"));
-  if (call.text("padding_mode") == "EXPLICIT_ROUND_UP")
-    call.refuse(ErrorKind::unsupported, "EXPLICIT_ROUND_UP is for poolings: give the convolution the padding that it needs");
   if (!call.list("dilation_nd").empty()) attributes["dilations"] = call.list("dilation_nd");
+  if (!transposed && call.text("padding_mode") == "EXPLICIT_ROUND_UP") round_up(call, attributes);
   attributes["group"] = call.number("num_groups");
   const NetworkTensor kernel = call.has(1) ? call.in(1) : call.weights("kernel", kernel_shape(call, transposed));
   NetworkTensor bias = call.maybe(2);

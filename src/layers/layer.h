@@ -52,6 +52,10 @@ class LayerCall {
   NetworkTensor integers(const Shape& values) const;
   NetworkTensor integer(std::int64_t value) const;
   NetworkTensor scalar(DType dtype, float value) const;
+  // 0, 1 ... along a dim (from the end below 0), in i64.
+  NetworkTensor places(NetworkTensor x, std::int64_t dim) const;
+  // The option's type of indices: INT32 or INT64.
+  NetworkTensor as_indices(NetworkTensor x, const char* option) const;
   NetworkTensor as_i64(NetworkTensor x) const { return net.dtype(x) == DType::i64 ? x : cast(x, DType::i64); }
   [[noreturn]] void refuse(ErrorKind kind, const std::string& words) const { throw Error(kind, words); }  // Layers names the layer
   [[noreturn]] void refuse(const std::string& words) const { refuse(ErrorKind::invalid_argument, words); }
@@ -85,6 +89,8 @@ std::vector<LayerKind> all_kinds();  // written by cmake/registry.cmake
 DType dtype_of(const LayerCall& call, const std::string& name);  // "FLOAT", "HALF", ...
 // Attributes of a window over the spatial dims of operand 0: strides, dilations, pads.
 NetworkAttributes window_of(const LayerCall& call, const Shape& window);
+// Attributes of ONNX's operators that quantise: axis, and block_size if there are blocks. Operand 1 is the scale.
+NetworkAttributes scaled_along(const LayerCall& call);
 LayerKind convolution_kind(const char* name, bool transposed);
 LayerKind plugin_kind(const char* name);
 

@@ -96,6 +96,17 @@ NetworkTensor LayerCall::integer(std::int64_t value) const {
   return net.constant(std::move(t));
 }
 
+NetworkTensor LayerCall::places(NetworkTensor x, std::int64_t dim) const {
+  const auto rank = static_cast<std::int64_t>(net.dims(x).size());
+  const NetworkTensor extent = node("Gather", {keep(net.shape(x)), integer(dim < 0 ? dim + rank : dim)});
+  return node("Range", {integer(0), extent, integer(1)});
+}
+
+NetworkTensor LayerCall::as_indices(NetworkTensor x, const char* option) const {
+  const DType type = choice(option, {"INT32", "INT64"}) == 0 ? DType::i32 : DType::i64;
+  return net.dtype(x) == type ? x : cast(x, type);
+}
+
 NetworkTensor LayerCall::scalar(DType dtype, float value) const {
   Tensor t(DType::f32, {});
   *t.mutable_data<float>() = value;
@@ -106,7 +117,8 @@ NetworkTensor LayerCall::scalar(DType dtype, float value) const {
 DType dtype_of(const LayerCall& call, const std::string& name) {
   static const std::pair<const char*, DType> kTypes[] = {
       {"FLOAT", DType::f32}, {"HALF", DType::f16},  {"INT8", DType::i8},      {"INT32", DType::i32}, {"BOOL", DType::boolean},
-      {"UINT8", DType::u8},  {"BF16", DType::bf16}, {"FP8", DType::f8e4m3fn}, {"INT64", DType::i64}, {"INT4", DType::i4}};
+      {"UINT8", DType::u8},  {"BF16", DType::bf16}, {"FP8", DType::f8e4m3fn}, {"INT64", DType::i64}, {"INT4", DType::i4},
+      {"FP4", DType::f4e2m1}, {"E8M0", DType::f8e8m0}};
   for (const auto& [known, type] : kTypes)
     if (name == known) return type;
   call.refuse(ErrorKind::unsupported, "there is no element type '" + name + "'");

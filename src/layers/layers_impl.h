@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "layers/layer.h"
 
@@ -124,7 +125,26 @@ struct LayerStore {
         return static_cast<std::size_t>(o.layer);
     return {};
   }
+  // Whether it is computed from what comes into a loop or branch, so that it lies in a body.
+  bool lies_inside(const Layer& layer) const {
+    std::vector<const Layer*> open{&layer};
+    std::set<const Layer*> seen;
+    while (!open.empty()) {
+      const Layer* at = open.back();
+      open.pop_back();
+      if (!seen.insert(at).second) continue;
+      if (at->kind->part == RegionPart::entry) return true;
+      for (const LayerOperand& o : at->operands)
+        if (o.layer >= 0 && all[static_cast<std::size_t>(o.layer)].kind->part != RegionPart::output)
+          open.push_back(&all[static_cast<std::size_t>(o.layer)]);
+    }
+    return false;
+  }
   void make_nodes(Layer& layer, std::size_t number) {
+    if (layer.kind->name == "assertion" && lies_inside(layer))
+      throw Error(ErrorKind::unsupported, "layer '" + layer.name +
+                                              "' (assertion) lies in a loop or branch, whose body nothing would keep it in: "
+                                              "assert what goes in, or what comes out");
     if (layer.kind->part == RegionPart::output) {
       make_region(layer, number);
       return finish(layer);

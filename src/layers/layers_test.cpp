@@ -113,6 +113,51 @@ TEST(Layers, RefuseWindowsWithoutSpatialDims) {
   }
 }
 
+TEST(Layers, AssertionsEndRuns) {
+  const auto net = std::make_shared<Network>();
+  Layers layers(net);
+  const NetworkTensor x = net->input("x", DType::f32, {2});
+  const std::int32_t positive = layers.add("elementwise", {{.tensor = x}, {.tensor = net->constant(Tensor(DType::f32, {2}))}},
+                                           {{"op", std::string("GREATER")}});
+  const std::int32_t assertion = layers.add("assertion", {{.layer = positive}}, {{"message", std::string("x > 0")}});
+  EXPECT_EQ(layers.results(assertion), 0);
+  layers.mark_output({.layer = layers.add("unary", {{.tensor = x}}, {{"op", std::string("NEG")}})}, "y");
+  layers.settle();
+  EXPECT_EQ(net->remove_unused(), 0) << "nobody reads the assertion's node";
+  const Engine engine = build(*net, {.optimization_level = 0});
+  const auto context = engine.create_context();
+  EXPECT_EQ(context->run({ones({2})})[0].as_double(0), -1);
+  const std::string said = message([&] { context->run({Tensor(DType::f32, {2})}); }, ErrorKind::invalid_argument);
+  EXPECT_NE(said.find("the assertion does not hold: x > 0"), std::string::npos) << said;
+  EXPECT_EQ(context->run({ones({2})})[0].as_double(1), -1) << "the next run is one of its own";
+}
+
+TEST(Layers, AssertionsInBodiesAreRefused) {
+  const auto net = std::make_shared<Network>();
+  Layers layers(net);
+  const NetworkTensor start = net->input("x", DType::f32, {1});
+  const std::int32_t state = layers.add("recurrence", {{.tensor = start}}, {{"region", std::int64_t{0}}});
+  const std::int32_t positive =
+      layers.add("elementwise", {{.layer = state}, {.tensor = net->constant(Tensor(DType::f32, {1}))}}, {{"op", std::string("GREATER")}});
+  layers.add("assertion", {{.layer = positive}}, {}, "inside");
+  EXPECT_NE(message([&] { layers.settle(); }, ErrorKind::unsupported).find("layer 'inside' (assertion) lies in a loop or branch"),
+            std::string::npos);
+}
+
+TEST(Layers, AssertionsOfWhatIsKnownAreSettledAtOnce) {
+  const auto net = std::make_shared<Network>();
+  Layers layers(net);
+  Tensor holds(DType::boolean, {2});
+  for (int i = 0; i < 2; ++i) static_cast<std::uint8_t*>(holds.mutable_raw())[i] = 1;
+  const std::int32_t first = layers.add("assertion", {{.tensor = net->constant(std::move(holds))}});
+  layers.settle();
+  EXPECT_TRUE(net->nodes().empty());
+  layers.set_operand(first, 0, {.tensor = net->constant(Tensor(DType::boolean, {1}))});
+  layers.set(first, "message", std::string("never"));
+  EXPECT_EQ(message([&] { layers.settle(); }, ErrorKind::invalid_argument),
+            "layer 'assertion_0' (assertion): the assertion does not hold: never");
+}
+
 TEST(Layers, EveryKindIsNamedAsItsFile) {
   EXPECT_GE(Layers::kinds().size(), 39u);
   for (const layers::LayerKind& kind : layers::all_kinds()) EXPECT_EQ(Layers::options_of(kind.name).size(), kind.options.size());

@@ -149,7 +149,8 @@ std::vector<ir::Value*> Importer::branch(const NodeAttributes& attributes, bool 
           "' is missing");
   const onnx::GraphProto& proto = *found->second->g;
   Scope inner{.graph = scope.graph, .opsets = scope.opsets, .prefix = scope.graph->unique_name(name + "/" + attribute) + "/",
-              .bindings = scope.bindings, .function = scope.function, .caller = scope.caller, .inlined = true};
+              .bindings = scope.bindings, .function = scope.function, .caller = scope.caller, .inlined = true,
+              .may_fail = scope.may_fail};   // where it stands in a branch that may
   for (const std::string* free : free_.of(proto)) {
     const auto outer = scope.names.find(*free);
     require(outer != scope.names.end(), ErrorKind::invalid_model, "its body '", attribute, "' uses '", *free, "', which nothing defines");

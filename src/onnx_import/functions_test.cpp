@@ -216,6 +216,26 @@ TEST(Bodies, ABranchThatContradictsTheShapesFailsWhenItIsTaken) {
   EXPECT_THROW(run(graph, {ramp(), c}), Error);
 }
 
+// A branch in it whose condition is known is a part of it, and fails as it does: silero's detectors for two rates in one model have that.
+TEST(Bodies, ABranchFailsWithWhatIsChosenInIt) {
+  auto model = if_model();
+  auto& yes = branch_of(model, 0);
+  const onnx::GraphProto inner = yes;
+  yes.node.clear();
+  auto& condition = yes.initializer.emplace_back();
+  condition.name = "always", condition.data_type = 9, condition.int32_data.push_back(1);
+  auto& nested = add_node(yes, "If", {"always"}, {"r"}, "nested");
+  add_attribute(nested, "then_branch", 5).g.edit() = inner;
+  add_attribute(nested, "else_branch", 5).g.edit() = inner;
+  nested.attribute[0].g.edit().node[0].attribute[0].i = 5;   // along this axis x cannot be joined
+  const ir::Graph graph = import_model(model);
+  Tensor c(DType::boolean, {});
+  c.mutable_data<bool>()[0] = false;
+  EXPECT_EQ(run(graph, {ramp(), c}), (std::vector<float>{9, 8, 7, 6}));
+  c.mutable_data<bool>()[0] = true;
+  EXPECT_THROW(run(graph, {ramp(), c}), Error);
+}
+
 // What no shapes would mend is refused in any branch, also behind a node that contradicts the shapes.
 TEST(Bodies, FaultsOfABranchAreRefused) {
   for (const bool behind : {false, true}) {

@@ -22,6 +22,11 @@ ir::Graph import(std::span<const std::byte> bytes, bool mapped, const ImportOpti
 
 }  // namespace
 
+std::int64_t count_nodes(std::span<const std::byte> bytes) {
+  const onnx::ModelProto model = read_model(bytes, nullptr);
+  return model.graph ? static_cast<std::int64_t>(model.graph->node.size()) : 0;
+}
+
 ir::Graph import_bytes(std::span<const std::byte> bytes, const ImportOptions& options, const std::filesystem::path& base_dir,
                        const ir::Registry& registry) {
   return import(bytes, false, options, base_dir, registry);

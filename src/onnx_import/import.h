@@ -19,6 +19,8 @@ struct ImportOptions {
   std::vector<std::filesystem::path> external_data_dirs = {};
   // Shapes of inputs by name; -1 leaves a dimension as the model has it. A named dimension fixed here is fixed everywhere.
   std::map<std::string, Shape, std::less<>> input_shapes = {};
+  // Values of initializers, by name, in the place of the file's: of their type and shape, or their bytes as u8.
+  std::map<std::string, Tensor, std::less<>> initializers = {};
   // Initializers that are inputs, too, by name, "*": all. They become inputs, and `defaults`, which must be there, gets their values.
   std::vector<std::string> overridable = {};
   std::map<std::string, Tensor>* defaults = nullptr;
@@ -35,5 +37,8 @@ ir::Graph import_file(const std::filesystem::path& path, const ImportOptions& op
 // `base_dir`: where external weights may lie. Empty: only in options.external_data_dirs.
 ir::Graph import_bytes(std::span<const std::byte> bytes, const ImportOptions& options = {}, const std::filesystem::path& base_dir = {},
                        const ir::Registry& registry = ir::Registry::builtin());
+
+// Of the model's own graph, bodies and functions not counted.
+std::int64_t count_nodes(std::span<const std::byte> bytes);
 
 }  // namespace tenfold::onnx_import

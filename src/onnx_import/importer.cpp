@@ -47,6 +47,7 @@ ir::Graph Importer::run() {
   graph.name = model_.graph->name;
   Scope scope{.graph = &graph, .opsets = &opsets_};
   add_inputs(scope);
+  check_given();
   add_initializers(*model_.graph, scope);
   try {
     nodes(model_.graph->node, scope);
@@ -114,7 +115,7 @@ std::map<std::string, const onnx::TensorProto*> Importer::overridable_inputs() c
 
 // The declared shape may be open; an initializer has one.
 ir::ValueType Importer::with_default(const onnx::ValueInfoProto& input, const onnx::TensorProto& initializer) {
-  Tensor value = to_tensor(initializer, &files_);
+  Tensor value = initial(initializer, nullptr);
   const std::int64_t declared = input.type.tensor_type ? input.type.tensor_type->elem_type : 0;
   require(declared == 0 || ops::dtype_from_onnx(declared) == value.dtype(), ErrorKind::invalid_model, "input '", input.name,
           "' is declared as ", declared == 0 ? "" : tenfold::name(ops::dtype_from_onnx(declared)), ", its initializer is ",
@@ -150,6 +151,37 @@ void Importer::add_inputs(Scope& scope) {
   }
 }
 
+namespace {
+
+// What the caller gives for an initializer.
+Tensor in_place_of(const onnx::TensorProto& proto, const Tensor& given) {
+  const DType type = ops::dtype_from_onnx(proto.data_type);
+  const Shape shape = tensor_shape(proto.dims);
+  if (given.dtype() == type && given.shape() == shape) return given;
+  const std::int64_t bytes = (element_count(shape) * bits(type) + 7) / 8;
+  require(type != DType::string && given.dtype() == DType::u8 && given.rank() == 1 && given.size() == bytes, ErrorKind::invalid_argument,
+          "the initializer '", proto.name, "' is ", tenfold::name(type), "[", text(shape), "], ", tenfold::name(given.dtype()), "[",
+          text(given.shape()), "] is given; that type and shape, or u8[", bytes, "], were expected");
+  const auto owner = std::make_shared<const Tensor>(given);
+  return Tensor(type, shape, owner, given.raw());
+}
+
+}  // namespace
+
+Tensor Importer::initial(const onnx::TensorProto& proto, DeferredCopies* later) {
+  const auto given = options_.initializers.find(proto.name);
+  return given == options_.initializers.end() ? to_tensor(proto, &files_, later) : in_place_of(proto, given->second);
+}
+
+void Importer::check_given() const {
+  const auto& all = model_.graph->initializer;
+  for (const auto& [name, value] : options_.initializers) {
+    const auto is = [&name = name](const auto& tensor) { return tensor.name == name; };
+    require(std::any_of(all.begin(), all.end(), is), ErrorKind::invalid_argument, "a value is given for the initializer '", name,
+            "', which the model does not have");
+  }
+}
+
 void Importer::add_initializers(const onnx::GraphProto& proto, Scope& scope) {
   charge(proto.initializer.size() + proto.sparse_initializer.size());
   std::vector<std::string> names;   // of `weights`, of which NaN and infinity are told
@@ -170,7 +202,7 @@ void Importer::add_initializers(const onnx::GraphProto& proto, Scope& scope) {
   const bool main = &proto == &*model_.graph;
   for (const auto& tensor : proto.initializer)
     if (!main || !options_.defaults || !options_.defaults->count(tensor.name))
-      add(tensor.name, [&] { return to_tensor(tensor, &files_, &later_); });
+      add(tensor.name, [&] { return main ? initial(tensor, &later_) : to_tensor(tensor, &files_, &later_); });
   for (const auto& tensor : proto.sparse_initializer) add(tensor.name(), [&] { return to_tensor(tensor, &files_); });
   later_.copy();
   const std::vector<bool> finite = ir::all_finite(weights);

@@ -16,7 +16,7 @@
 #include "onnx_import/external_data.h"
 #include "onnx_import/import.h"
 #include "onnx_import/deferred_copies.h"
-#include "ops/onnx_node.h"
+#include "onnx_ops/table.h"
 #include "tenfold/model_error.h"
 
 namespace tenfold::onnx_import {
@@ -105,6 +105,8 @@ class Importer {
   void add_inputs(Scope& scope);
   std::map<std::string, const onnx::TensorProto*> overridable_inputs() const;
   ir::ValueType with_default(const onnx::ValueInfoProto& input, const onnx::TensorProto& initializer);
+  Tensor initial(const onnx::TensorProto& proto, DeferredCopies* later);   // of the main graph: the caller's value, or the file's
+  void check_given() const;                                                // names of the caller's values
   void add_initializers(const onnx::GraphProto& proto, Scope& scope);
   void add_outputs(Scope& scope);
   void add_output(Scope& scope, const onnx::ValueInfoProto& output);
@@ -124,12 +126,13 @@ class Importer {
                                   const std::vector<ir::Value*>& inputs, const std::vector<std::string>& outputs);
   std::vector<ir::Value*> call(const onnx::FunctionProto& function, Scope& scope, const std::string& name,
                                const std::vector<ir::Value*>& inputs, const NodeAttributes& attributes, std::size_t outputs);
-  std::vector<ir::Value*> ask(OnnxNode& node, const ir::Registry::Found& found);
+  std::vector<ir::Value*> ask(OnnxNode& node, const onnx_ops::Found& found);
   void judge_alone(const onnx::NodeProto& proto, const Scope& scope);
   static ModelProblem problem_of(const onnx::NodeProto& proto, const Scope& scope, const std::string& name, const Error& error);
   static void make_lists(ir::Attributes& given, const ir::Attributes& declared);
-  ir::Attributes plain_attributes(const NodeAttributes& attributes, const ir::Registry::Found& found, int opset);
-  const ir::Registry::Found* find(const onnx::NodeProto& proto, const Scope& scope);
+  ir::Attributes plain_attributes(const onnx::NodeProto& proto, const NodeAttributes& attributes, const onnx_ops::Found& found,
+                                  int opset);
+  const onnx_ops::Found* find(const onnx::NodeProto& proto, const Scope& scope);
   std::string missing(const std::string& domain, const std::string& op, int opset) const;
   int opset(const Scope& scope, const std::string& domain) const;
   void define(Scope& scope, const std::string& name, ir::Value* value);
@@ -150,7 +153,7 @@ class Importer {
   Opsets opsets_;
   FreeNames free_;
   std::map<FunctionKey, const onnx::FunctionProto*> functions_;
-  std::map<std::tuple<std::string, std::string, int>, std::optional<ir::Registry::Found>> found_;
+  std::map<std::tuple<std::string, std::string, int>, std::optional<onnx_ops::Found>> found_;
   std::unordered_set<const ir::Value*> named_;              // values that carry a name of the model's graphs
   std::shared_ptr<ir::NameTable> table_ = std::make_shared<ir::NameTable>();
   std::unordered_map<std::string, std::int32_t> entries_;   // of table_: by scope and place in it
@@ -163,8 +166,8 @@ class Importer {
   int depth_ = 0;                                           // of bodies and function calls
 };
 
-// The node as operators' import functions see it (bodies.cpp).
-class OnnxNode final : public ir::OnnxImport {
+// The node as conversions see it (bodies.cpp).
+class OnnxNode final : public onnx_ops::OnnxImport {
  public:
   OnnxNode(Importer& importer, const Scope& scope, const NodeAttributes& graphs, std::string op, std::string name, int opset)
       : OnnxImport(*scope.graph, std::move(op), std::move(name), opset), importer_(importer), scope_(scope), attributes_(graphs) {}

@@ -1,4 +1,4 @@
-// One ONNX node after the other: operands looked up by name, the operator's own import function asked, results named.
+// One ONNX node after the other: operands looked up by name, the table of ONNX operators asked, results named.
 #include <algorithm>
 #include <limits>
 
@@ -120,14 +120,14 @@ int Importer::opset(const Scope& scope, const std::string& domain) const {
 }
 
 // What the node's operator is here; null for a function of the model. Throws unsupported where nothing has that name.
-const ir::Registry::Found* Importer::find(const onnx::NodeProto& proto, const Scope& scope) {
+const onnx_ops::Found* Importer::find(const onnx::NodeProto& proto, const Scope& scope) {
   const std::string domain = domain_of(proto);
   if (functions_.count({domain, proto.op_type, proto.overload})) return nullptr;
   const int version = opset(scope, domain);
   const auto [entry, fresh] = found_.try_emplace({domain, proto.op_type, version});
   if (fresh) {
-    entry->second = registry_.find_onnx(domain, proto.op_type, version);
-    if (!entry->second) entry->second = registry_.find_onnx(ir::kAnyDomain, proto.op_type, std::numeric_limits<int>::max());
+    entry->second = onnx_ops::find(registry_, domain, proto.op_type, version);
+    if (!entry->second) entry->second = onnx_ops::find(registry_, ir::kAnyDomain, proto.op_type, std::numeric_limits<int>::max());
   }
   require(entry->second.has_value(), ErrorKind::unsupported, entry->second ? "" : missing(domain, proto.op_type, version));
   return &*entry->second;
@@ -142,11 +142,11 @@ std::vector<ir::Value*> Importer::convert(const onnx::NodeProto& proto, Scope& s
   const int version = opset(scope, domain);
   if (domain.empty() && proto.op_type == "If")
     if (const auto condition = known_condition(inputs)) return branch(attributes, *condition, scope, name);
-  const ir::Registry::Found& found = *find(proto, scope);
+  const onnx_ops::Found& found = *find(proto, scope);
   OnnxNode node(*this, scope, attributes, proto.op_type, name, version);
   node.inputs = inputs;
   node.output_names = outputs;
-  node.attributes = plain_attributes(attributes, found, version);
+  node.attributes = plain_attributes(proto, attributes, found, version);
   return ask(node, found);
 }
 
@@ -165,27 +165,28 @@ void Importer::make_lists(ir::Attributes& given, const ir::Attributes& declared)
   given = std::move(made);
 }
 
-// Attributes but for graphs, of the names and types that the operator declares if it has no import function to look at them.
-ir::Attributes Importer::plain_attributes(const NodeAttributes& attributes, const ir::Registry::Found& found, int opset) {
+// Attributes but for graphs, of the names and types that the operator declares if no conversion looks at them.
+ir::Attributes Importer::plain_attributes(const onnx::NodeProto& proto, const NodeAttributes& attributes, const onnx_ops::Found& found,
+                                          int opset) {
   ir::Attributes plain;
-  if (found.form->domain.empty()) {
+  if (domain_of(proto).empty() && !found.any_domain) {
     std::map<std::string, int> types;
     for (const auto& [key, value] : attributes) types[key] = attribute_type(*value);
-    check_against_standard(found.form->op, opset, types);
+    check_against_standard(proto.op_type, opset, types);
   }
   for (const auto& [key, value] : attributes) {
-    require(!is_graph(*value) || found.form->convert, ErrorKind::invalid_model, "it has no attribute '", key, "'");
+    require(!is_graph(*value) || found.form.convert, ErrorKind::invalid_model, "it has no attribute '", key, "'");
     if (!is_graph(*value)) plain.set(key, to_attribute(*value, &files_));
   }
-  if (found.form->domain == ir::kAnyDomain) make_lists(plain, found.def->attributes);
-  if (!found.form->convert) ir::check_attributes(*found.def, plain);
+  if (found.any_domain) make_lists(plain, found.def->attributes);
+  onnx_ops::check_attributes(found, plain);
   return plain;
 }
 
 // What the operator itself finds wrong, and what is no fault, other shapes might mend.
-std::vector<ir::Value*> Importer::ask(OnnxNode& node, const ir::Registry::Found& found) {
+std::vector<ir::Value*> Importer::ask(OnnxNode& node, const onnx_ops::Found& found) {
   try {
-    return found.form->convert ? found.form->convert(node) : node.add(found.def->name, node.inputs, node.attributes, node.outputs());
+    return onnx_ops::convert(node, found);
   } catch (const Disagreement&) {   // of a node in its body
     throw;
   } catch (const ir::Fault&) {
@@ -198,19 +199,18 @@ std::vector<ir::Value*> Importer::ask(OnnxNode& node, const ir::Registry::Found&
 
 // A node whose operands have no types: its operator and attributes.
 void Importer::judge_alone(const onnx::NodeProto& proto, const Scope& scope) {
-  if (const ir::Registry::Found* found = find(proto, scope))
-    plain_attributes(resolve(proto, scope), *found, opset(scope, domain_of(proto)));
+  if (const onnx_ops::Found* found = find(proto, scope))
+    plain_attributes(proto, resolve(proto, scope), *found, opset(scope, domain_of(proto)));
 }
 
 std::string Importer::missing(const std::string& domain, const std::string& op, int opset) const {
   int since = 0;
   std::string elsewhere;   // domains that have it
-  for (const ir::OpDef* def : registry_.all())
-    for (const ir::OnnxForm& form : def->from_onnx) {
-      if (form.op != op) continue;
-      if (form.domain != domain) elsewhere = cat("; the domain '", form.domain.empty() ? "ai.onnx" : form.domain, "' has it");
-      else if (since == 0 || form.since < since) since = form.since;
-    }
+  for (const onnx_ops::Known& known : onnx_ops::known(registry_)) {
+    if (known.name != op) continue;
+    if (known.domain != domain) elsewhere = cat("; the domain '", known.domain.empty() ? "ai.onnx" : known.domain, "' has it");
+    else since = known.since;
+  }
   if (since > opset) return cat("known from opset ", since, " on; its form of opset ", opset, " would have to be added");
   return cat("there is no operator '", op, "'", domain.empty() ? "" : " in domain '" + domain + "'", elsewhere,
              elsewhere.empty() ? "; it would have to be added to Tenfold or given by a plug-in" : "");

@@ -39,7 +39,7 @@ Dim same_extent(const ir::InferCall& call, Dim a, Dim b, const char* what) {
 
 ir::Ints need_integers(const ir::InferCall& call, int i, const char* what) {
   const ir::Dims values = call.need_contents(i, what);
-  require(ir::is_constant(values), ErrorKind::unsupported, what, " depend on the shapes of inputs: ", ir::text(values));
+  call.supported(ir::is_constant(values), what, " depend on the shapes of inputs: ", ir::text(values));
   return ir::constants(values);
 }
 
@@ -66,7 +66,7 @@ int need_length(const ir::InferCall& call, int i, const char* what) {
   const ir::Dims& dims = call.dims(i);
   if (dims.empty()) return 1;   // some models write a list of one as a scalar
   call.need(dims.size() == 1, what, " has rank ", dims.size(), ", 1 expected");
-  require(dims[0].is_constant(), ErrorKind::unsupported, what, " has ", dims[0].text(), " elements: the rank of the result is unknown");
+  call.supported(dims[0].is_constant(), what, " has ", dims[0].text(), " elements: the rank of the result is unknown");
   call.need(dims[0].constant() >= 0 && dims[0].constant() <= ir::kMostContents, what, " has ", dims[0].text(), " elements");
   return static_cast<int>(dims[0].constant());
 }
@@ -89,7 +89,7 @@ MaybeDim scalar_contents(const ir::InferCall& call, int i) {
   }
   const Tensor* tensor = call.constant(i);
   if (!tensor) return {};
-  ir::require_sound(tensor->dtype() != DType::string, "input ", i, " is a string, a number expected");
+  call.sound(tensor->dtype() != DType::string, "input ", i, " is a string, a number expected");
   call.need(tensor->size() == 1, "input ", i, " has ", tensor->size(), " elements, 1 expected");
   const double value = tensor->as_double(0);
   call.need(std::abs(value) < static_cast<double>(ir::kUnbounded), "input ", i, " is ", value, ", out of range");

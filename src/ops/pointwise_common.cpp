@@ -86,20 +86,20 @@ const char* text(Operands accepted) {
 void infer_pointwise(InferCall& call) {
   const OpDef& def = *call.node().def;
   const int needed = def.max_inputs < 0 ? call.inputs() : def.min_inputs;   // none of any number of operands may be left out
-  for (int i = 0; i < needed; ++i) require_sound(call.has(i), "operand ", i, " of ", call.node().op(), " is missing");
+  for (int i = 0; i < needed; ++i) call.sound(call.has(i), "operand ", i, " of ", call.node().op(), " is missing");
   const std::vector<int> operands = present_operands(call);
   Dims space;
   for (const int i : operands) space = broadcast(space, call.dims(i));
   const Body body = def.scalar(call.node());
-  require_sound(body.inputs.size() == operands.size(), "the body has ", body.inputs.size(), " inputs, the node ", operands.size());
-  require_sound(call.outputs() <= static_cast<int>(body.outputs.size()), "the body has ", body.outputs.size(), " outputs, the node ",
-                call.outputs());
+  call.sound(body.inputs.size() == operands.size(), "the body has ", body.inputs.size(), " inputs, the node ", operands.size());
+  call.sound(call.outputs() <= static_cast<int>(body.outputs.size()), "the body has ", body.outputs.size(), " outputs, the node ",
+             call.outputs());
   call.need(body.reduced_rank <= static_cast<int>(space.size()), "the body reduces ", body.reduced_rank, " dims, operands have ",
             space.size());
   std::vector<bool> narrow_inputs;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const DType type = call.dtype(operands[i]);
-    require_sound(type == body.inputs[i], "operand ", operands[i], " is ", name(type), ", the body takes ", name(body.inputs[i]));
+    call.sound(type == body.inputs[i], "operand ", operands[i], " is ", name(type), ", the body takes ", name(body.inputs[i]));
     narrow_inputs.push_back(body.reduced_rank > 0 && trailing_ones(call.dims(operands[i]), body.reduced_rank));
   }
   const std::vector<bool> narrow = ops::narrow_values(body, narrow_inputs);
@@ -157,25 +157,6 @@ BodyBuilder body_builder(const Node& node) {
     if (value) types.push_back(value->dtype());
   }
   return BodyBuilder(std::move(types));
-}
-
-Value* append_ones(OnnxImport& node, Value* value, int count) {
-  if (count == 0) return value;
-  std::vector<std::int64_t> shape(value->dims().size(), 0);   // 0 keeps the extent
-  shape.insert(shape.end(), static_cast<std::size_t>(count), 1);
-  return node.graph().make("Reshape", {value, node.ints(shape)});
-}
-
-std::vector<Value*> from_axis_broadcast(OnnxImport& node) {
-  Value *a = node.need(0), *b = node.need(1);
-  if (node.attributes.integer("broadcast", 0) != 0 && node.attributes.has("axis")) {
-    const std::int64_t wanted = node.attributes.integer("axis"), axis = wanted < 0 ? wanted + a->rank() : wanted;
-    const std::int64_t behind = a->rank() - axis - b->rank();
-    require(axis >= 0 && behind >= 0, ErrorKind::invalid_model, "axis ", wanted, " puts an operand of rank ", b->rank(),
-            " outside one of rank ", a->rank());
-    b = append_ones(node, b, static_cast<int>(behind));
-  }
-  return node.add(node.op(), {a, b}, {});
 }
 
 }  // namespace tenfold::ir

@@ -3,8 +3,8 @@
 // The inputs of an operator's Body are the operands that are present, in order: an optional operand left out is no input.
 #pragma once
 
+#include "ir/op_def.h"
 #include "ops/body_term.h"
-#include "ops/onnx_node.h"
 
 namespace tenfold::ir {
 
@@ -60,11 +60,5 @@ Body formula_body(const Node& node, Formula&& formula) {
   }();
   return b.finish({cast(result, type)});
 }
-
-// Imports the binary operators of opset 6 and before: `broadcast` and `axis` say which dims of the first operand the second
-// one stands for. Later opsets broadcast as numpy does.
-std::vector<Value*> from_axis_broadcast(OnnxImport& node);
-// `value` with `count` dims of extent 1 behind its own.
-Value* append_ones(OnnxImport& node, Value* value, int count);
 
 }  // namespace tenfold::ir

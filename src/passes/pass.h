@@ -1,7 +1,7 @@
 // Pass: one rule family that rewrites a graph, and the manager that runs a list of them.
 //
-// A pass file is src/passes/rules/<stem>.cpp and defines `Pass pass_<stem>()`. Its header comment carries a picture:
-// `before:` and `after:` blocks in the graph's text form (and `kept:` blocks that must stay as they are), which
+// A pass file is src/passes/rules/<stem>.cpp and defines `Pass pass_<stem>()`; pipeline.h has their order. Its header comment carries a
+// picture: `before:` and `after:` blocks in the graph's text form (and `kept:` blocks that must stay as they are), which
 // tests/pictures_test.cpp parses, runs, compares, and executes on random data. See CONTRIBUTING.md.
 #pragma once
 
@@ -14,23 +14,19 @@
 
 namespace tenfold::passes {
 
+// True if it changed something. It may leave dead nodes and any order of nodes.
+struct Rewrite : std::function<bool(ir::Graph& graph)> {
+  using std::function<bool(ir::Graph& graph)>::function;
+  Rewrite(bool (*run)(ir::Graph& graph)) : function(run) {}   // NOLINT: `run` is also the name of what runs passes
+};
+
 struct Pass {
   std::string name;
-  bool (*run)(ir::Graph& graph) = nullptr;   // true if it changed something; may leave dead nodes and any node order
+  Rewrite run = {};
 };
 
 std::vector<Pass> all_passes();              // generated from the file names, by name
 Pass find_pass(std::string_view name);       // throws invalid_argument naming what exists
-
-// The lists of pipeline.cpp. Precision is settled between them, before products and epilogues are fused.
-std::vector<Pass> canonical();
-std::vector<Pass> fuse();
-std::vector<Pass> canonical_for_gpu(), fuse_for_gpu();                        // after the first, after the second
-std::vector<Pass> settled_for_gpu(bool own_kernels);                          // after precision; may our own kernels be chosen?
-std::vector<Pass> other_form_for_gpu();                                       // after all, on a copy: the tuner compares
-std::vector<Pass> fuse_for_cpu();                                             // after the second
-
-std::vector<Pass> pack_tokens(bool with_zeros);                               // after the first, with BuildConfig::pack_tokens
 
 struct RunOptions {
   std::vector<std::string> disabled = {};

@@ -1,18 +1,20 @@
 // The order of passes: the one list that is kept by hand. Dead nodes are swept after every pass by the manager.
-#include "passes/pass.h"
+#include "passes/pipeline.h"
+
+#include <algorithm>
+
+#include "backends/device_traits.h"
+#include "passes/precision/narrow_floats.h"
+#include "passes/precision/numerics.h"
 
 namespace tenfold::passes {
 namespace {
-std::vector<Pass> named(const std::vector<std::string_view>& names) {
-  std::vector<Pass> list;
-  for (std::string_view name : names) list.push_back(find_pass(name));
-  return list;
-}
-}  // namespace
+
+using Names = std::vector<std::string_view>;
 
 // Simplify and recognise, on float and Q/DQ graphs alike.
-std::vector<Pass> canonical() {
-  return named({
+Names canonical() {
+  return {
       "fold_constants",     // shape arithmetic and constant expressions first: everything after sees clean shapes
       "remove_identity",    // no-ops that exporters leave
       "merge_common",       // the same mask or shape computed twice
@@ -36,12 +38,12 @@ std::vector<Pass> canonical() {
       "fuse_group_norm",
       "fuse_attention",     // needs the softmax and both products as they are
       "merge_common",       // masks that the line above made once per layer
-  });
+  };
 }
 
 // Fuse eagerly; the tuner cuts again what does not pay.
-std::vector<Pass> fuse() {
-  return named({
+Names fuse() {
+  return {
       "fold_constants",     // what settling the precision left constant
       "fold_batchnorm",     // a quantised model's, whose parameters are constants only now
       "lower_channel_scale",  // convolutions that came without a neighbour to fold them into
@@ -54,22 +56,23 @@ std::vector<Pass> fuse() {
       "fuse_regions",       // ... and regions what is left
       "fuse_epilogue",      // a single node that only now has one reader
       "merge_common",
-  });
+  };
 }
 
 // With leave to leave out the tokens that a mask hides.
-std::vector<Pass> pack_tokens(bool with_zeros) {
-  return named({
+Names pack_tokens(PackTokens how) {
+  if (how == PackTokens::no) return {};
+  return {
       "fuse_masked_mean",   // where packed tokens end
-      with_zeros ? "pack_tokens_with_zeros" : "pack_tokens",
+      how == PackTokens::with_zeros ? "pack_tokens_with_zeros" : "pack_tokens",
       "merge_movement",
       "merge_common",
-  });
+  };
 }
 
-// What a GPU wants besides: there each step costs microseconds, and an epilogue next to nothing.
-std::vector<Pass> canonical_for_gpu() {
-  return named({
+// What a device wants besides on which each step is a launch of microseconds, and an epilogue costs next to nothing.
+Names canonical_for_launches() {
+  return {
       "lower_mean_variance",     // no kernel of their own ...
       "lower_dynamic_quantize",  // ... but kernels for all their parts
       "round_tokens",
@@ -80,20 +83,88 @@ std::vector<Pass> canonical_for_gpu() {
       "merge_movement",
       "fuse_masked_mean",
       "fuse_sum_norm",
-  });
+  };
 }
-std::vector<Pass> settled_for_gpu(bool own_kernels) {
-  if (!own_kernels) return named({"lower_conv_transpose"});
-  return named({"lower_conv_transpose", "read_wide_images", "fuse_conv_max_pool"});   // what the last two make no library computes
+Names settled_for_launches(bool own_kernels) {
+  if (!own_kernels) return {"lower_conv_transpose"};
+  return {"lower_conv_transpose", "read_wide_images", "fuse_conv_max_pool"};   // what the last two make no library computes
 }
-std::vector<Pass> fuse_for_cpu() {
-  return named({"join_bf16_regions", "fuse_reductions", "fuse_expand_depthwise", "merge_common"});
+Names fuse_for_launches() {
+  return {"lift_reshape", "merge_movement", "join_regions", "fuse_product_norm", "fuse_quantised_norm", "fuse_quantised_attention",
+          "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common"};
 }
-std::vector<Pass> fuse_for_gpu() {
-  return named({"lift_reshape", "merge_movement", "join_regions", "fuse_product_norm", "fuse_quantised_norm", "fuse_quantised_attention",
-                "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common"});
+// Bodies that run block by block take reductions in.
+Names fuse_for_blocks() { return {"join_bf16_regions", "fuse_reductions", "fuse_expand_depthwise", "merge_common"}; }
+
+// Q/DQ graphs. Where 8 bits are not allowed, or are not what the model has, these leave floats.
+Names quantised(const backends::DeviceTraits& device, const BuildConfig& config) {
+  const bool tensor = device.tensor_products;
+  Names list;
+  if (config.int8 && !tensor && !device.signed_bytes) list.push_back("unsign_qdq");   // while quantisation stands beside its inverse
+  if (config.int8) list.push_back("move_qdq");                                        // dequantised values reach the products
+  if (config.int8) list.push_back(tensor ? "fold_qdq_for_gpu" : "fold_qdq");          // products of 8-bit operands
+  if (config.fp8 && device.float8_products) list.push_back("fold_float8");
+  if (config.int8) list.push_back("remove_qdq");                                      // products of activations stay float ...
+  if (config.int8 || tensor) list.push_back("fuse_attention");                        // ... and only now look like attention
+  list.push_back(tensor ? "lower_qdq_for_gpu" : "lower_qdq");                         // the rest, for regions and epilogues to absorb
+  return list;
 }
 
-std::vector<Pass> other_form_for_gpu() { return named({"defer_norms"}); }
+// f16 goes before bf16 where both are allowed: three more bits of fraction, and what overflows it stays wide. What is between 8-bit
+// products on a CPU is finished in f32 with them.
+std::vector<Pass> sixteen_bits(const backends::DeviceTraits& device, const BuildConfig& config, const Found& found) {
+  if (device.half_values && config.fp16) return {pass_narrow_floats(DType::f16, found.wide)};
+  if (device.half_values && config.bf16) return {pass_narrow_floats(DType::bf16)};
+  if (device.bf16_products && config.bf16 && !found.quantised) return {pass_narrow_floats(DType::bf16, {}, is_grouped)};
+  return {};
+}
+
+class Lists {
+ public:
+  explicit Lists(bool fused_attention) : fused_attention_(fused_attention) {}
+  void add(std::vector<Pass>& to, const Names& names) const {
+    for (const std::string_view name : names)
+      if (fused_attention_ || name != "fuse_attention") to.push_back(find_pass(name));
+  }
+
+ private:
+  bool fused_attention_;
+};
+
+}  // namespace
+
+Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& config, const Found& found) {
+  const backends::DeviceTraits device = backends::traits_of(info);
+  const Lists lists(config.fast_exp || !device.host_arithmetic);   // fused attention on the host has an exponential of its own
+  const bool own_kernels = config.tactic_sources & static_cast<std::uint32_t>(TacticSource::native);
+  Pipeline p;
+  lists.add(p.rewrite, canonical());
+  lists.add(p.rewrite, pack_tokens(config.pack_tokens));
+  if (device.launches) lists.add(p.rewrite, canonical_for_launches());
+
+  lists.add(p.precision, quantised(device, config));
+  for (Pass& pass : sixteen_bits(device, config, found)) p.precision.push_back(std::move(pass));
+  p.precision.push_back(pass_permit_rounding(config, device));   // types are settled: what is left in f32 may round its operands
+
+  if (device.launches) lists.add(p.fuse, settled_for_launches(own_kernels));
+  lists.add(p.fuse, fuse());
+  if (device.launches) lists.add(p.fuse, fuse_for_launches());
+  if (device.blocks) lists.add(p.fuse, fuse_for_blocks());
+
+  if (device.half_values && (config.fp16 || config.bf16)) lists.add(p.other_form, {"defer_norms"});
+  return p;
+}
+
+std::vector<Pass> Pipeline::in_order() const {
+  std::vector<Pass> all = rewrite;
+  for (const std::vector<Pass>* list : {&precision, &fuse}) all.insert(all.end(), list->begin(), list->end());
+  return all;
+}
+
+std::set<std::string> pass_names() {
+  std::set<std::string> names{"narrow_floats", "permit_rounding"};
+  for (const Pass& pass : all_passes()) names.insert(pass.name);
+  return names;
+}
 
 }  // namespace tenfold::passes

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "backends/device_traits.h"
 #include "base/check.h"
 #include "plan/front.h"
 
@@ -76,7 +77,7 @@ void add_steps(std::string& out, const Plan& plan, const Program& top, const Pro
     out += cat(indent, number++, "  ", step.name, "  ", step.op, step.has_body && step.op != "Region" ? "+body" : "", "  ",
                kind_text(step.kind));
     const bool in_front = &program == &top && static_cast<std::size_t>(number) <= front_steps(top);
-    if (plan.device.kind == "cuda") out += waits_text(step, in_front);
+    if (backends::traits_of(plan.device).launches) out += waits_text(step, in_front);
     if (step.kind == StepKind::kernel) out += cat(" ", step.tactic, " v", step.tactic_version, " [", config_text(step), "]");
     out += "\n";
     if (detail > 0) {
@@ -148,7 +149,8 @@ std::string inspect_text(const Plan& plan, int detail) {
       cat("plan of ", plan.model_name.empty() ? "a network" : plan.model_name, ", built by ", plan.builder, "\ndevice   ", plan.device.name,
           " (", plan.device.kind, "; needs ", plan.needs ? backends::feature_text(plan.needs) : "nothing special", ")\nweights  ",
           mebibytes(plan.weights_bytes), " in ", plan.constants.size(), " constants\n");
-  if (plan.device.kind == "cpu") out += cat("denormal ", plan.keeps_denormals ? "numbers are kept\n" : "numbers are flushed to zero\n");
+  if (backends::traits_of(plan.device).host_arithmetic)
+    out += cat("denormal ", plan.keeps_denormals ? "numbers are kept\n" : "numbers are flushed to zero\n");
   if (!plan.built.model_hash.empty()) out += cat("model    ", plan.built.model_hash, " (bytes, XXH3)\n");
   if (!plan.built.options.empty()) out += cat("options  ", plan.built.options, "\n");
   if (!plan.built.clocks.empty()) out += cat("timed    with ", clocks_text(plan.built.clocks), "\n");

@@ -73,7 +73,7 @@ class SampleBackend final : public backends::Backend {
  public:
   SampleBackend() {
     backends::Tactic t;
-    t.name = "sample", t.version = 3, t.op = "Region";
+    t.name = "sample", t.version = 3, t.ops = {"Region"};
     t.supports = [](const backends::Problem& p) { return backends::Verdict::only_if(p.in[0].dtype == DType::f32, "only f32"); };
     t.configs = [](const backends::Problem&) { return std::vector<backends::Config>{{16, -1}}; };
     t.valid = [](const backends::Problem&, const backends::Config& c) {

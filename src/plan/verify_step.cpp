@@ -186,7 +186,7 @@ void verify_tactic(const VerifyScope& scope, const Step& step) {
   must(tactic->version == step.tactic_version, "tactic '", step.tactic, "' has version ", tactic->version,
        " here, the plan was built for version ", step.tactic_version, ": rebuild the plan");
   const std::vector<const backends::Tactic*> fitting = scope.tactics.of(scope.registry.get(step.op));
-  must(std::find(fitting.begin(), fitting.end(), tactic) != fitting.end(), "tactic '", step.tactic, "' computes ", tactic->op);
+  must(std::find(fitting.begin(), fitting.end(), tactic) != fitting.end(), "tactic '", step.tactic, "' computes ", tactic->ops.at(0).op);
   const backends::Problem problem = step_problem(step, scope.dims, scope.box, scope.tactics.device(), scope.registry);
   const backends::Verdict supported = tactic->supports(problem);
   must(supported.yes, "tactic '", step.tactic, "' refuses: ", supported.reason);

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "backends/device_traits.h"
 #include "base/check.h"
 #include "base/spread.h"
 
@@ -57,7 +58,7 @@ void place_weights(Plan& plan, std::span<const std::byte> bytes, std::shared_ptr
   plan.weights_bytes = static_cast<std::int64_t>(bytes.size());
   if (bytes.empty()) return;
   constexpr std::size_t kLarge = 16 << 20;
-  const bool large = plan.device.kind == "cpu" && bytes.size() >= kLarge, automatic = mode == WeightsMode::automatic;
+  const bool large = backends::traits_of(plan.device).host_arithmetic && bytes.size() >= kLarge, automatic = mode == WeightsMode::automatic;
   const bool mapped = owner && (mode == WeightsMode::map || (automatic && !large));
   const std::shared_ptr<std::byte> own = mapped ? nullptr : allocate(bytes.size());
   if (mapped || (!own && owner && automatic)) {

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "builder/builder.h"
-#include "builder/plan_maker.h"
+#include "builder/open_built.h"
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "runtime/far_backend.h"

@@ -1,5 +1,4 @@
 // Opening a plan: machine check, kernels, the nodes of host steps, the facts that Engine tells.
-#include "backends/addresses.h"
 #include "base/checked.h"
 #include "base/cpu_count.h"
 #include "base/thread_pool.h"
@@ -28,13 +27,11 @@ namespace {
 using plan::Step;
 using plan::StepKind;
 
-// Views lie somewhere behind an aligned address; what the body of a branch or loop is given, wherever that may be.
-backends::OperandAddresses addresses_of(const Step& step, bool nested) {
-  bool odd = false;
-  for (const auto* side : {&step.in, &step.out})
-    for (const plan::Operand& o : *side)
-      odd = odd || o.at.offset % backends::kVectorBytes != 0 || (nested && o.at.space == plan::Space::binding);
-  return backends::OperandAddresses(odd);
+// What the body of a branch or loop is given lies wherever that may be.
+backends::Problem within_body(backends::Problem problem, const Step& step) {
+  for (std::size_t i = 0; i < step.in.size(); ++i) problem.in[i].odd_address |= step.in[i].at.space == plan::Space::binding;
+  for (std::size_t o = 0; o < step.out.size(); ++o) problem.out[o].odd_address |= step.out[o].at.space == plan::Space::binding;
+  return problem;
 }
 
 struct Opener {
@@ -58,8 +55,7 @@ struct Opener {
                                         : backends::Verdict::only_if(step.config.size() == open.tactic->configs(problem).at(0).size(),
                                                                      "its configuration has another length");
     require(valid.yes, ErrorKind::plan_refused, "tactic '", step.tactic, "': ", valid.reason);
-    const backends::OperandAddresses addresses = addresses_of(step, nested);
-    open.kernel = open.tactic->open(problem, step.config);
+    open.kernel = open.tactic->open(nested ? within_body(problem, step) : problem, step.config);
     if (open.tactic->worker_scratch) {
       const std::int64_t bytes = open.tactic->worker_scratch(problem, step.config).bounds(*box).upper;
       require(bytes >= 0 && bytes < std::int64_t{1} << 40, ErrorKind::plan_refused, "tactic '", step.tactic, "' wants ", bytes,
@@ -211,9 +207,9 @@ void compile_ahead(const EngineState& engine) {
       const backends::Tactic* t = step.kind == StepKind::kernel ? engine.tactics.find(step.tactic) : nullptr;
       if (!t || t->source != backends::Source::native) continue;
       try {
-        const backends::OperandAddresses addresses = addresses_of(step, &program != &top);
         const backends::Problem problem = plan::step_problem(step, top.dims, box, engine.backend->info(), *engine.registry);
-        if (t->supports(problem).yes && (!t->valid || t->valid(problem, step.config).yes)) t->open(problem, step.config);
+        if (t->supports(problem).yes && (!t->valid || t->valid(problem, step.config).yes))
+          t->open(&program != &top ? within_body(problem, step) : problem, step.config);
       } catch (const Error&) {}
     }
   };

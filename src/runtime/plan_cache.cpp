@@ -121,6 +121,7 @@ Engine PlanCache::get(const std::string& key, const std::function<Engine()>& mak
   try {
     lock.emplace(path(key, name) + kLock);
   } catch (const Error& error) {
+    if (error.kind() == ErrorKind::cancelled) throw;   // the wait for another process was
     warn(error);
     return make();
   }

@@ -184,7 +184,9 @@ ir::OpDef plugin_operator(std::shared_ptr<const PluginTable> plugin, ir::Attribu
           .attributes = std::move(defaults),
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{.op = t.name, .since = t.since, .domain = t.domain}},
+          .onnx_since = t.since,
+          .onnx_domain = t.domain,
+          .onnx_name = t.name,
           .self = std::move(plugin)};
 }
 

@@ -104,7 +104,7 @@ backends::Tactic tactic_of(const PluginTable& plugin) {
   const PluginTacticTable& t = plugin.tactics[N];
   backends::Tactic tactic{.name = cat("plugin ", plugin.name, " ", t.name),
                           .version = t.table.version,
-                          .op = plugin.name,
+                          .ops = {plugin.name},
                           .source = backends::Source::plugin};
   tactic.supports = [](const Problem& p) { return supports(p, N); };
   tactic.configs = [](const Problem& p) { return configs(p, N); };

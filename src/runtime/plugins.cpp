@@ -62,6 +62,7 @@ void Plugins::Impl::add(const tenfold_plugin_operator* given, const std::string&
                         std::shared_ptr<const void> keeps_library) {
   const std::shared_ptr<PluginTable> plugin = runtime::take_operator(given, library, std::move(keeps_library));
   plugin->registry = &registry;
+  of_this_process = of_this_process || library.empty();
   ir::Attributes defaults =
       runtime::take_attributes(plugin->table.attributes, plugin->table.attribute_count, runtime::plugin_text(*plugin));
   for (std::int32_t i = 0; i < plugin->table.attribute_count; ++i) plugin->attribute_names.push_back(plugin->table.attributes[i].name);
@@ -110,6 +111,7 @@ void Plugins::load(const std::string& path) {
     const Hash128 hash = hash128(file->bytes());
     impl_->identity.push_back(cat("library of ", file->bytes().size(), " bytes, ", hash.low, " ", hash.high));
     for (std::int32_t i = 0; i < library.operator_count; ++i) impl_->add(library.operators[i], name, handle);
+    impl_->libraries.push_back(std::filesystem::absolute(path).string());
   } catch (Error& e) {
     throw e.within("plug-in library '" + path + "'");
   }

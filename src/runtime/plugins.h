@@ -13,6 +13,8 @@ struct Plugins::Impl {
   ir::Registry registry;  // the built-in operators and the plug-ins'
   std::vector<backends::Tactic> on_cpu, on_gpu;
   std::vector<std::string> identity;  // lines that tell this set from others: libraries by their bytes, operators by their versions
+  std::vector<std::string> libraries;  // absolute paths of those that load() opened, in their order
+  bool of_this_process = false;        // holds operators that no library gave
 };
 
 namespace runtime {

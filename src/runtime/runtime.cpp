@@ -23,6 +23,7 @@ Runtime::Runtime(RuntimeOptions options) : impl_(std::make_unique<Impl>()) {
   impl_->shared.pools = std::make_shared<Pools>(impl_->threads);
   const std::int64_t kept = options.gpu_memory_kept == 0 ? -1 : std::max<std::int64_t>(options.gpu_memory_kept, 0);
   impl_->shared.gpus = backends::make_gpus({.limit = options.gpu_memory_limit, .kept = kept});
+  impl_->shared.allocator = std::move(options.allocator);
   impl_->log = std::move(options.log);
 }
 Runtime::~Runtime() = default;
@@ -30,7 +31,7 @@ Runtime::~Runtime() = default;
 const std::shared_ptr<Runtime>& Runtime::of_process() {
   static const std::shared_ptr<Runtime>& one = []() -> const std::shared_ptr<Runtime>& {
     auto* made = new std::shared_ptr<Runtime>(std::make_shared<Runtime>());   // engines may outlive statics
-    (*made)->impl_->threads = 0, (*made)->impl_->shared = {.pools = nullptr, .gpus = backends::make_gpus({})};
+    (*made)->impl_->threads = 0, (*made)->impl_->shared = {.pools = nullptr, .gpus = backends::make_gpus({}), .allocator = nullptr};
     return *made;
   }();
   return one;

@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <thread>
 
 #include "builder/builder.h"
-#include "builder/plan_maker.h"
+#include "builder/open_built.h"
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "plan/write.h"
@@ -133,6 +137,96 @@ TEST_F(Runtimes, EnginesOfOneShareItsWorkers) {
   EXPECT_EQ(pool(*in_a), pool(*in_b)) << "four workers for two processors";
   EXPECT_NE(pool(*in_a), pool(*in_c)) << "another runtime's";
   EXPECT_THROW(Runtime(RuntimeOptions{.threads = -1, .log = {}}), Error);
+}
+
+// Counts what it gives; refuses beyond a limit, and aligns badly where it is told to.
+class Counting : public DeviceAllocator {
+ public:
+  void* allocate(std::int64_t bytes, std::int64_t alignment, std::string_view device) noexcept override {
+    const std::lock_guard lock(mutex_);
+    if (device != "cpu" || used + bytes > limit) return nullptr;
+    auto* const memory = static_cast<std::byte*>(
+        std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>((bytes / alignment + 2) * alignment)));
+    ++given, used += bytes;
+    live_.emplace(memory + shift, std::pair(memory, bytes));
+    return memory + shift;
+  }
+  void release(void* memory) noexcept override {
+    const std::lock_guard lock(mutex_);
+    const auto it = live_.find(memory);
+    if (it == live_.end()) return static_cast<void>(++strange);
+    used -= it->second.second;
+    std::free(it->second.first);
+    live_.erase(it);
+  }
+  bool holds(const void* at) {
+    const std::lock_guard lock(mutex_);
+    auto it = live_.upper_bound(const_cast<void*>(at));
+    if (it == live_.begin()) return false;
+    --it;
+    return static_cast<const std::byte*>(at) < static_cast<std::byte*>(it->first) + it->second.second;
+  }
+  std::int64_t limit = 1 << 30, used = 0;
+  int given = 0, strange = 0, shift = 0;
+
+ private:
+  std::mutex mutex_;
+  std::map<void*, std::pair<void*, std::int64_t>> live_;   // by address: what to free, and bytes
+};
+
+TEST_F(Runtimes, TakeDeviceMemoryFromTheCallersAllocator) {
+  const auto allocator = std::make_shared<Counting>();
+  auto runtime = std::make_shared<Runtime>(RuntimeOptions{.threads = 1, .log = {}, .allocator = allocator});
+  std::optional<Engine> engine = Engine::load(path, in(runtime));
+  const std::int64_t weights = allocator->used;
+  EXPECT_GE(weights, 6 * 4 * 4);
+  auto context = engine->create_context();
+  EXPECT_GT(allocator->used, weights);
+  const runtime::ContextState& state = runtime::ContextAccess::of(*context);
+  EXPECT_TRUE(allocator->holds(state.arena.get()));
+  EXPECT_TRUE(allocator->holds(runtime::state_of(*engine)->constants.get())) << "the weights";
+  const Tensor x = ops::random_tensor(DType::f32, {4, 6}, 1);
+  const Tensor got = context->run({x})[0], want = Engine::load(path, in(nullptr)).create_context()->run({x})[0];
+  for (std::int64_t i = 0; i < want.size(); ++i) EXPECT_EQ(got.as_double(i), want.as_double(i));
+  allocator->limit = allocator->used;
+  try {
+    engine->create_context();
+    ADD_FAILURE() << "there was no memory for a second context";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
+    EXPECT_NE(std::string(error.what()).find("the allocator gave no memory"), std::string::npos) << error.what();
+  }
+  context.reset();
+  EXPECT_EQ(allocator->used, weights);
+  engine.reset(), runtime.reset();
+  EXPECT_EQ(allocator->used, 0);
+  EXPECT_EQ(allocator->strange, 0);
+}
+
+TEST_F(Runtimes, BuildWithTheCallersAllocator) {
+  const auto allocator = std::make_shared<Counting>();
+  BuildConfig config = level_0();
+  config.optimization_level = 2;   // kernels are timed in memory of the allocator's, too
+  config.runtime = std::make_shared<Runtime>(RuntimeOptions{.threads = 1, .log = {}, .allocator = allocator});
+  {
+    const Engine engine = builder::build_graph(parse("(x f32[4,6], w f32[6,4]!)\n y = MatMul(x, w)"), config);
+    EXPECT_GT(allocator->given, 1);
+    EXPECT_GT(allocator->used, 0);
+  }
+  EXPECT_EQ(allocator->used, 0);
+}
+
+TEST_F(Runtimes, RefuseMemoryThatIsNotAligned) {
+  const auto allocator = std::make_shared<Counting>();
+  allocator->shift = 64;
+  const auto runtime = std::make_shared<Runtime>(RuntimeOptions{.threads = 1, .log = {}, .allocator = allocator});
+  try {
+    Engine::load(path, in(runtime));
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("not aligned to 256"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(allocator->used, 0) << "it went back";
 }
 
 TEST_F(Runtimes, GiveTheirLogToThoseWithoutOne) {

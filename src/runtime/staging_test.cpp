@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "builder/builder.h"
-#include "builder/plan_maker.h"
+#include "builder/open_built.h"
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"

@@ -1,4 +1,5 @@
 // A timer that looks into the timing cache first and writes what it measures there.
+#include "backends/device_traits.h"
 #include "base/check.h"
 #include "base/cpu_count.h"
 #include "base/log.h"
@@ -15,7 +16,7 @@ class CachedTimer final : public Timer {
       : timer_(timer), options_(options), cold_weights_(cold_weights) {
     const int threads = options.config->threads > 0 ? options.config->threads : default_threads();
     machine_ = device.name;
-    if (device.kind == "cpu")   // virtual machines may hide the model, but not what the caches hold
+    if (backends::traits_of(device).host_arithmetic)   // virtual machines may hide the model, but not what the caches hold
       machine_ += cat("; caches of ", device.l1_bytes >> 10, ", ", device.l2_bytes >> 10, ", ", device.l3_bytes >> 10, " KiB");
     machine_ += cat("; ", backends::feature_text(device.features), "; ", threads, " threads");
     if (options.report && options.cache->size() > 0 && !options.cache->has_machine(machine_))

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backends/device_traits.h"
 #include "backends/tactic_set.h"
 #include "ir/op_def.h"
 
@@ -34,7 +35,7 @@ bool steps_over(const backends::Problem& p) {
 }  // namespace
 
 Least Roofline::least(const backends::Tactic& tactic, const backends::Problem& fixed, const backends::Config& config) {
-  if (backend_.info().kind != "cpu" || !tactic.work) return {};   // products, which read all of their operands
+  if (!backends::traits_of(backend_.info()).host_arithmetic || !tactic.work) return {};   // products, which read all of their operands
   const double work = work_ns(tactic, fixed), bytes = bytes_ns(tactic, fixed, config);
   return bytes > work ? Least{bytes, true} : Least{work, false};
 }

@@ -14,7 +14,7 @@ class TableTimer final : public Timer {
   double time(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config&, double) override {
     ++asked;
     const double bytes = 4.0 * static_cast<double>(ir::product(problem.in[0].dims).constant());
-    if (tactic.op == "ReduceSum") return bytes / (problem.in[0].constant ? 2 : 1000);
+    if (tactic.ops[0].op == "ReduceSum") return bytes / (problem.in[0].constant ? 2 : 1000);
     return tactic.work ? tactic.work(problem) / 1000 : 1e9;
   }
   bool cold_weights() const override { return cold; }

@@ -1,8 +1,12 @@
 // The public timing cache: files and texts that are none are errors here, where a build would only warn.
 #include "tune/shared_times.h"
 
+#include <cstdio>
+#include <set>
+
 #include "base/check.h"
 #include "base/file.h"
+#include "base/hash.h"
 
 namespace tenfold {
 namespace {
@@ -20,6 +24,14 @@ class Warned {
  private:
   std::string text_;
 };
+
+std::string public_key(const tune::TimingKey& key) {
+  const Hash128 hash = hash128(key.machine + '\n' + key.problem);
+  char text[35];
+  std::snprintf(text, sizeof text, "0x%016llx%016llx", static_cast<unsigned long long>(hash.high),
+                static_cast<unsigned long long>(hash.low));
+  return text;
+}
 
 std::shared_ptr<TimingCache> parsed(std::string_view text, const std::string& source) {
   Warned warned;
@@ -48,5 +60,18 @@ void TimingCache::save(const std::string& path) {
 void TimingCache::merge(const TimingCache& other) { impl_->merge(other.impl_->copy()); }
 std::string TimingCache::text() const { return impl_->copy().text(); }
 std::size_t TimingCache::size() const { return impl_->copy().size(); }
+
+std::vector<std::string> TimingCache::keys() const {
+  std::set<std::string> found;
+  for (const tune::TimingCache times = impl_->copy(); const auto& [key, ns] : times.times()) found.insert(public_key(key));
+  return {found.begin(), found.end()};
+}
+
+std::optional<TimingCache::Fastest> TimingCache::fastest(std::string_view key) const {
+  std::optional<Fastest> least;
+  for (const tune::TimingCache times = impl_->copy(); const auto& [each, ns] : times.times())
+    if ((!least || ns < least->nanoseconds) && public_key(each) == key) least = {each.tactic, each.config, ns};
+  return least;
+}
 
 }  // namespace tenfold

@@ -31,6 +31,7 @@ class TimingCache {
   void insert(const TimingKey& key, double nanoseconds);
   void merge(const TimingCache& other);
   std::size_t size() const { return entries_.size(); }
+  const std::map<TimingKey, double>& times() const { return entries_; }
   bool has_machine(std::string_view begins_with) const;
   bool operator==(const TimingCache&) const = default;
 

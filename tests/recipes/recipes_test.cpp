@@ -1,14 +1,16 @@
-// The recipes of CONTRIBUTING.md: an operator, a tactic and a pass, each one new file (ops/, tactics/, rules/) that nothing else
-// names. CMake makes the three tables anew with these files among the tree's own, as it would if they lay there.
+// The recipes of CONTRIBUTING.md: an operator, what models write, a tactic and a pass, each one new file (ops/, onnx_ops/, tactics/,
+// rules/) that nothing else names. CMake makes the four tables anew with these files among the tree's own, as it would if they lay there.
 #include <gtest/gtest.h>
 
 #include "builder/builder.h"
 #include "ir/text.h"
+#include "onnx_import/model_for_tests.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
 #include "passes/pass.h"
 
 namespace tenfold {
+namespace onnx = onnx_import::onnx;
 namespace {
 
 ir::Graph parse(const std::string& text) { return ir::parse_graph(text, ir::Registry::builtin()); }
@@ -19,6 +21,22 @@ TEST(Recipes, AnOperatorIsOneFile) {
   const Tensor y = std::get<Tensor>(ops::run_graph(graph, {x}).at(0));
   for (int row = 0; row < 3; ++row)
     for (int column = 0; column < 2; ++column) EXPECT_EQ(y.as_double(row * 2 + column), x.as_double((2 - row) * 2 + column));
+}
+
+// A model has both: the graph's operator under its own name, and one that stands for it and others.
+TEST(Recipes, WhatModelsWriteIsOneFile) {
+  onnx::ModelProto model = onnx_import::new_model();
+  onnx_import::add_input(*model.graph, "x", {"2", "1"});
+  onnx_import::add_node(*model.graph, "ReverseRows", {"x"}, {"t"});
+  onnx::NodeProto& node = onnx_import::add_node(*model.graph, "AddReversed", {"t"}, {"y"});
+  node.domain = "com.microsoft";
+  onnx_import::add_attribute(node, "alpha", 1).f = 0.5f;
+  onnx_import::add_output(*model.graph, "y");
+  const ir::Graph graph = onnx_import::import_model(model);
+  Tensor x(DType::f32, {2, 1});
+  x.mutable_data<float>()[0] = 1, x.mutable_data<float>()[1] = -4;
+  const Tensor y = std::get<Tensor>(ops::run_graph(graph, {x}).at(0));
+  for (int row = 0; row < 2; ++row) EXPECT_EQ(y.as_double(row), -1.5);
 }
 
 TEST(Recipes, ATacticIsOneFile) {

@@ -110,6 +110,9 @@ typedef struct {
   int32_t input_default_count;
   int32_t reserved2;              /* 0 */
   const tenfold_runtime* runtime; /* that the engine belongs to; null: the process's own */
+  const tenfold_input_default* initializers; /* of an ONNX file, in the place of its own: of their type and shape, or their bytes as u8 */
+  int32_t initializer_count;
+  int32_t reserved3;              /* 0 */
 } tenfold_build_config;
 /* `config` may be null: all defaults. */
 TENFOLD_API tenfold_status tenfold_build_file(const char* onnx_path, const tenfold_build_config* config,
@@ -152,6 +155,9 @@ TENFOLD_API tenfold_status tenfold_weights_get(const tenfold_weights* weights, i
 /* ONNX operators that models may use. Null for an index that is none; `since`: the first opset whose form is accepted. */
 TENFOLD_API int32_t tenfold_operators(void);
 TENFOLD_API const char* tenfold_operator(int32_t index, const char** domain, int32_t* since);
+/* The element types that its newest form takes and gives, "T, int -> T; T: any"; empty where a model's node stands for others. Null for an
+   index that is none. Lives as long as the process. */
+TENFOLD_API const char* tenfold_operator_types(int32_t index);
 
 #ifdef __cplusplus
 }

@@ -32,6 +32,10 @@ typedef struct {
   int64_t node_index;              /* in the file's graph, from 0: of the node, or of the outermost one around it; -1: no node's */
 } tenfold_problem;
 TENFOLD_API tenfold_status tenfold_problems_get(const tenfold_problems* problems, int32_t index, tenfold_problem* problem);
+/* For each node of the file's own graph whether a build would take it (1) or not (0), as model_parts() of tenfold/model_error.h tells; of
+ * the problems of the same model. *count: how many there is room for, then how many there are. */
+TENFOLD_API tenfold_status tenfold_problems_supported(const tenfold_problems* problems, const char* onnx_path, uint8_t* supported,
+                                                      int32_t* count);
 /* Null: there is none. */
 TENFOLD_API const char* tenfold_problems_output(const tenfold_problems* problems, int32_t index, int32_t output);
 

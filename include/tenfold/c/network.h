@@ -66,6 +66,14 @@ TENFOLD_API tenfold_status tenfold_network_loop(tenfold_network* network, tenfol
                                                 const tenfold_value* captures, int32_t capture_count,
                                                 tenfold_body_function body, void* user, tenfold_value* results,
                                                 int32_t* result_count);
+/* Body inputs: states, a slice of each sequence, captures; it gives: states, then a slice of each result that is stacked. Attributes:
+ * those of ONNX's Scan that begin with scan_. */
+TENFOLD_API tenfold_status tenfold_network_scan(tenfold_network* network, const tenfold_value* states, int32_t state_count,
+                                                const tenfold_value* sequences, int32_t sequence_count,
+                                                const tenfold_value* captures, int32_t capture_count,
+                                                const tenfold_attribute* attributes, int32_t attribute_count,
+                                                tenfold_body_function body, void* user, tenfold_value* results,
+                                                int32_t* result_count);
 TENFOLD_API tenfold_status tenfold_network_output(tenfold_network* network, tenfold_value value, const char* name);
 
 /* Networks made from ONNX, walked and edited. Texts and lists live until the network is next changed or asked. */
@@ -88,6 +96,9 @@ TENFOLD_API tenfold_status tenfold_network_node(tenfold_network* network, tenfol
 /* Attribute `index` of a node, in the order of their names; a tensor is freed by the caller. */
 TENFOLD_API tenfold_status tenfold_network_node_attribute(tenfold_network* network, tenfold_node node, int32_t index,
                                                           tenfold_attribute* attribute, tenfold_data** tensor);
+/* Body `index` of an If (then, else), Loop or Scan: a copy to be walked, neither changed nor built; freed by the caller. */
+TENFOLD_API tenfold_status tenfold_network_node_body(tenfold_network* network, tenfold_node node, int32_t index,
+                                                     tenfold_network** body);
 typedef struct {
   size_t struct_size;
   const char *name, *dtype, *type;   /* type: "f32[batch,3]" */

@@ -19,6 +19,10 @@ typedef struct {
   void* log_user;
   int64_t gpu_memory_limit;        /* bytes of each GPU that its engines use at once; 0: no limit */
   int64_t gpu_memory_kept;         /* bytes of freed memory of each GPU that stay for what comes; 0: all of it; below 0: none */
+  /* Both or none: give the device memory of its engines and builds (tenfold/device_allocator.h tells more). Called from any thread. */
+  void* (*allocate)(void* user, int64_t bytes, int64_t alignment, const char* device); /* null: there is none */
+  void (*release)(void* user, void* memory);
+  void* allocator_user;            /* outlives all engines of the runtime */
 } tenfold_runtime_options;
 /* `options` may be null. Engines keep their runtime alive. */
 TENFOLD_API tenfold_status tenfold_runtime_create(const tenfold_runtime_options* options, tenfold_runtime** runtime);

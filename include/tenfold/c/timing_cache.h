@@ -20,6 +20,14 @@ TENFOLD_API tenfold_status tenfold_timing_cache_merge(tenfold_timing_cache* cach
 TENFOLD_API int64_t tenfold_timing_cache_size(const tenfold_timing_cache* cache);
 /* What a file holds. The text lives until the next call for this cache. */
 TENFOLD_API tenfold_status tenfold_timing_cache_text(tenfold_timing_cache* cache, const char** text, size_t* bytes);
+typedef struct {
+  size_t struct_size;
+  const char* key;                 /* of a problem on a machine: "0x" and 32 hexadecimal digits */
+  const char *tactic, *config;     /* the fastest of it */
+  double nanoseconds;
+} tenfold_fastest_tactic;
+/* Of key 0, 1 ... in their order; strings live until the next call for this cache. TENFOLD_INVALID_ARGUMENT behind the last. */
+TENFOLD_API tenfold_status tenfold_timing_cache_fastest(tenfold_timing_cache* cache, int32_t index, tenfold_fastest_tactic* fastest);
 
 #ifdef __cplusplus
 }

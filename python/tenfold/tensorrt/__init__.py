@@ -6,38 +6,51 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.tensorrt._algorithms import IAlgorithm, IAlgorithmContext, IAlgorithmSelector, IAlgorithmVariant
+from tenfold.tensorrt._algorithms import IAlgorithm, IAlgorithmContext, IAlgorithmIOInfo, IAlgorithmSelector, IAlgorithmVariant
 from tenfold.tensorrt._allocator import IDebugListener, IOutputAllocator, IProfiler, Profiler
+from tenfold.tensorrt._attention import IAttention
 from tenfold.tensorrt._builder import Builder
+from tenfold.tensorrt._calibrators import (
+    IInt8Calibrator, IInt8EntropyCalibrator, IInt8EntropyCalibrator2, IInt8LegacyCalibrator, IInt8MinMaxCalibrator,
+)
 from tenfold.tensorrt._config import IBuilderConfig
 from tenfold.tensorrt._context import IExecutionContext
 from tenfold.tensorrt._control_flow import IIfConditional, ILoop
 from tenfold.tensorrt._engine import EngineInspector, ICudaEngine
 from tenfold.tensorrt._enums import (
-    BuilderFlag, DataType, DeviceType, EngineCapability, ErrorCode, ErrorCodeTRT, ExecutionContextAllocationStrategy,
-    HardwareCompatibilityLevel, LayerInformationFormat, MemoryPoolType, NetworkDefinitionCreationFlag, OnnxParserFlag, PreviewFeature,
-    ProfilingVerbosity, QuantizationFlag, RuntimePlatform, SeekPosition, SerializationFlag, TacticSource, TensorFormat, TensorIOMode,
-    TensorLocation, TilingOptimizationLevel,
+    AllocatorFlag, APILanguage, BuilderFlag, CalibrationAlgoType, DataType, DeviceType, EngineCapability, EngineStat, ErrorCode,
+    ErrorCodeTRT, ExecutionContextAllocationStrategy, HardwareCompatibilityLevel, LayerInformationFormat, MemoryPoolType,
+    NetworkDefinitionCreationFlag, OnnxParserFlag, PreviewFeature, ProfilingVerbosity, QuantizationFlag, RuntimePlatform, SeekPosition,
+    SerializationFlag, TacticSource, TempfileControlFlag, TensorFormat, TensorIOMode, TensorLocation, TilingOptimizationLevel,
 )
+from tenfold.tensorrt._gpu_allocator import IGpuAllocator, IGpuAsyncAllocator
 from tenfold.tensorrt._install import install
 from tenfold.tensorrt._layer import ILayer
 from tenfold.tensorrt._layer_enums import (
-    ActivationType, BoundingBoxFormat, CumulativeOperation, ElementWiseOperation, FillOperation, GatherMode, InterpolationMode,
-    LayerType, LoopOutput, MatrixOperation, PaddingMode, PoolingType, ReduceOperation, ResizeCoordinateTransformation, ResizeMode,
-    ResizeRoundMode, ResizeSelector, SampleMode, ScaleMode, ScatterMode, SliceMode, TopKOperation, TripLimit, UnaryOperation,
+    ActivationType, AttentionNormalizationOp, BoundingBoxFormat, CollectiveOperation, CumulativeOperation,
+    ElementWiseOperation, FillOperation, GatherMode, InterpolationMode, KVCacheMode, LayerType, LoopOutput,
+    MatrixOperation, MoEActType, PaddingMode, PoolingType, ReduceOperation, ResizeCoordinateTransformation, ResizeMode,
+    ResizeRoundMode, ResizeSelector, SampleMode, ScaleMode, ScatterMode, SliceMode, TopKOperation, TripLimit,
+    UnaryOperation,
 )
 from tenfold.tensorrt._logger import ILogger, Logger, need_logger, say_once
-from tenfold.tensorrt._made_layer import CLASSES as _CLASSES
+from tenfold.tensorrt._made_layer import BOUNDARIES as _BOUNDARIES, CLASSES as _CLASSES
 from tenfold.tensorrt._memory import IHostMemory
 from tenfold.tensorrt._network import INetworkDefinition
-from tenfold.tensorrt._parser import OnnxParser, ParserError
+from tenfold.tensorrt._parser import OnnxParser
+from tenfold.tensorrt._parser_errors import ParserError
+from tenfold.tensorrt._parser_refitter import OnnxParserRefitter
 from tenfold.tensorrt._plugins.fields import (
-    PluginCapabilityType, PluginCreatorVersion, PluginField, PluginFieldCollection, PluginFieldType, QuickPluginCreationRequest,
-    TensorRTPhase,
+    PluginArgDataType, PluginArgType, PluginCapabilityType, PluginCreatorVersion, PluginField, PluginFieldCollection,
+    PluginFieldCollection_, PluginFieldType, QuickPluginCreationRequest, TensorRTPhase,
 )
 from tenfold.tensorrt._plugins.interfaces import (
-    IPluginCapability, IPluginCreator, IPluginCreatorInterface, IPluginCreatorV3One, IPluginCreatorV3Quick, IPluginResource, IPluginV2,
-    IPluginV2DynamicExt, IPluginV2Ext, IPluginV3, IPluginV3OneBuild, IPluginV3OneBuildV2, IPluginV3OneCore, IPluginV3OneRuntime,
+    IPluginCapability, IPluginCreator, IPluginCreatorInterface, IPluginCreatorV3One, IPluginCreatorV3Quick, IPluginResource,
+    IPluginResourceContext, IPluginV2, IPluginV2DynamicExt, IPluginV2DynamicExtBase, IPluginV2Ext, IPluginV3, IPluginV3OneBuild,
+    IPluginV3OneBuildV2, IPluginV3OneCore, IPluginV3OneRuntime,
+)
+from tenfold.tensorrt._plugins.quick_forms import (
+    IPluginV3QuickAOTBuild, IPluginV3QuickBuild, IPluginV3QuickCore, IPluginV3QuickRuntime, ISymExpr, ISymExprs,
 )
 from tenfold.tensorrt._plugins.registry import IPluginRegistry, get_plugin_registry
 from tenfold.tensorrt._plugins.shapes import (
@@ -50,14 +63,16 @@ from tenfold.tensorrt._refitter import Refitter, WeightsRole
 from tenfold.tensorrt._runtime import Runtime
 from tenfold.tensorrt._serialization import IRuntimeConfig, ISerializationConfig
 from tenfold.tensorrt._streams import IStreamReader, IStreamReaderV2, IStreamWriter
+from tenfold.tensorrt._subgraphs import NodeIndices, SubGraphCollection
 from tenfold.tensorrt._tensor import ITensor
-from tenfold.tensorrt._timing_cache import ITimingCache
-from tenfold.tensorrt._types import Dims, nptype, volume
+from tenfold.tensorrt._timing_cache import ITimingCache, TimingCacheKey, TimingCacheValue
+from tenfold.tensorrt._types import Dims, Dims2, Dims3, Dims4, DimsHW, Permutation, nptype, volume
+from tenfold.tensorrt._unmade import FallbackString, IDistCollectiveLayer, IMoELayer
+from tenfold.tensorrt._versioned import InterfaceInfo, IVersionedInterface
 from tenfold.tensorrt._weights import Weights
 
 __version__ = '10.16.0'
-DimsHW = Permutation = Dims   # 8.x
-globals().update({made.__name__: made for made in _CLASSES.values()})   # IConvolutionLayer ...
+globals().update({made.__name__: made for made in [*_CLASSES.values(), *_BOUNDARIES]})   # IConvolutionLayer ...
 float32, float16, int8, int32, bool, uint8, fp8, bfloat16, int64, int4, fp4, e8m0 = DataType   # noqa: A001
 
 
@@ -68,30 +83,53 @@ def init_libnvinfer_plugins(logger: Any, namespace: str) -> Any:
     return True
 
 
+def get_builder_plugin_registry(capability: EngineCapability) -> IPluginRegistry | None:
+    """The one that there is; None for other capabilities than STANDARD."""
+    return get_plugin_registry() if EngineCapability(capability) == EngineCapability.STANDARD else None
+
+
+def get_nv_onnx_parser_version() -> int:
+    """Of the parser whose names these are: 101600 for 10.16.0."""
+    return sum(int(part) * scale for part, scale in zip(__version__.split('.'), (10000, 100, 1)))
+
+
 __all__ = [
-    'IIfConditional', 'ILoop', 'LoopOutput', 'TripLimit',
-    'DimensionOperation', 'DimsExprs', 'DynamicPluginTensorDesc', 'IDimensionExpr', 'IExprBuilder', 'IPluginCapability', 'IPluginCreator',
-    'IPluginCreatorInterface', 'IPluginCreatorV3One', 'IPluginCreatorV3Quick', 'IPluginRegistry', 'IPluginResource', 'IPluginV2',
-    'IPluginV2DynamicExt', 'IPluginV2Ext', 'IPluginV3', 'IPluginV3OneBuild', 'IPluginV3OneBuildV2', 'IPluginV3OneCore',
-    'IPluginV3OneRuntime', 'PluginCapabilityType', 'PluginCreatorVersion', 'PluginField', 'PluginFieldCollection', 'PluginFieldType',
-    'PluginTensorDesc', 'QuickPluginCreationRequest', 'TensorRTPhase', 'get_plugin_registry',
-    'IAlgorithm', 'IAlgorithmContext', 'IAlgorithmSelector', 'IAlgorithmVariant', 'WeightsRole',
-    'ActivationType', 'BoundingBoxFormat', 'Builder', 'BuilderFlag', 'CumulativeOperation', 'DataType', 'DeviceType', 'Dims', 'DimsHW',
-    'ElementWiseOperation', 'EngineCapability', 'EngineInspector', 'ErrorCode', 'ErrorCodeTRT', 'ExecutionContextAllocationStrategy',
-    'FillOperation', 'GatherMode', 'HardwareCompatibilityLevel', 'IBuilderConfig', 'ICudaEngine', 'IDebugListener', 'IErrorRecorder',
-    'IExecutionContext', 'IHostMemory', 'ILayer', 'ILogger', 'INetworkDefinition', 'IOptimizationProfile', 'IOutputAllocator',
-    'IProfiler', 'IProgressMonitor', 'IRuntimeConfig', 'ISerializationConfig', 'IStreamReader', 'IStreamReaderV2', 'IStreamWriter',
-    'ITensor', 'ITimingCache', 'InterpolationMode', 'LayerInformationFormat', 'LayerType', 'Logger', 'MatrixOperation',
-    'MemoryPoolType', 'NetworkDefinitionCreationFlag', 'OnnxParser', 'OnnxParserFlag', 'PaddingMode', 'ParserError', 'Permutation',
-    'PoolingType', 'PreviewFeature', 'Profiler', 'ProfilingVerbosity', 'QuantizationFlag', 'ReduceOperation', 'Refitter',
-    'ResizeCoordinateTransformation', 'ResizeMode', 'ResizeRoundMode', 'ResizeSelector', 'Runtime', 'RuntimePlatform', 'SampleMode',
-    'ScaleMode', 'ScatterMode', 'SeekPosition', 'SerializationFlag', 'SliceMode', 'TacticSource', 'TensorFormat', 'TensorIOMode',
-    'TensorLocation', 'TilingOptimizationLevel', 'TopKOperation', 'UnaryOperation', 'Weights', '__version__', 'bfloat16', 'bool',
-    'e8m0', 'float16', 'float32', 'fp4', 'fp8', 'init_libnvinfer_plugins', 'install', 'int32', 'int4', 'int64', 'int8', 'nptype',
-    'uint8', 'volume',
-    *(made.__name__ for made in _CLASSES.values()),
+    'ActivationType', 'AllocatorFlag', 'APILanguage', 'AttentionNormalizationOp', 'bfloat16', 'bool',
+    'BoundingBoxFormat', 'Builder', 'BuilderFlag', 'CalibrationAlgoType', 'CollectiveOperation', 'CumulativeOperation',
+    'DataType', 'DeviceType', 'DimensionOperation', 'Dims', 'Dims2', 'Dims3', 'Dims4', 'DimsExprs', 'DimsHW',
+    'DynamicPluginTensorDesc', 'e8m0', 'ElementWiseOperation', 'EngineCapability', 'EngineInspector', 'EngineStat',
+    'ErrorCode', 'ErrorCodeTRT', 'ExecutionContextAllocationStrategy', 'FallbackString', 'FillOperation', 'float16',
+    'float32', 'fp4', 'fp8', 'GatherMode', 'get_builder_plugin_registry', 'get_nv_onnx_parser_version',
+    'get_plugin_registry', 'HardwareCompatibilityLevel', 'IAlgorithm', 'IAlgorithmContext', 'IAlgorithmIOInfo',
+    'IAlgorithmSelector', 'IAlgorithmVariant', 'IAttention', 'IBuilderConfig', 'ICudaEngine', 'IDebugListener',
+    'IDimensionExpr', 'IDistCollectiveLayer', 'IErrorRecorder', 'IExecutionContext', 'IExprBuilder', 'IGpuAllocator',
+    'IGpuAsyncAllocator', 'IHostMemory', 'IIfConditional', 'IInt8Calibrator', 'IInt8EntropyCalibrator',
+    'IInt8EntropyCalibrator2', 'IInt8LegacyCalibrator', 'IInt8MinMaxCalibrator', 'ILayer', 'ILogger', 'ILoop',
+    'IMoELayer', 'INetworkDefinition', 'init_libnvinfer_plugins', 'install', 'int32', 'int4', 'int64', 'int8',
+    'InterfaceInfo', 'InterpolationMode', 'IOptimizationProfile', 'IOutputAllocator', 'IPluginCapability',
+    'IPluginCreator', 'IPluginCreatorInterface', 'IPluginCreatorV3One', 'IPluginCreatorV3Quick', 'IPluginRegistry',
+    'IPluginResource', 'IPluginResourceContext', 'IPluginV2', 'IPluginV2DynamicExt', 'IPluginV2DynamicExtBase',
+    'IPluginV2Ext', 'IPluginV3', 'IPluginV3OneBuild', 'IPluginV3OneBuildV2', 'IPluginV3OneCore', 'IPluginV3OneRuntime',
+    'IPluginV3QuickAOTBuild', 'IPluginV3QuickBuild', 'IPluginV3QuickCore', 'IPluginV3QuickRuntime', 'IProfiler',
+    'IProgressMonitor', 'IRuntimeConfig', 'ISerializationConfig', 'IStreamReader', 'IStreamReaderV2', 'IStreamWriter',
+    'ISymExpr', 'ISymExprs', 'ITensor', 'ITimingCache', 'IVersionedInterface', 'KernelLaunchParams', 'KVCacheMode',
+    'LayerInformationFormat', 'LayerType', 'Logger', 'LoopOutput', 'MatrixOperation', 'MemoryPoolType', 'MoEActType',
+    'NetworkDefinitionCreationFlag', 'NodeIndices', 'nptype', 'OnnxParser', 'OnnxParserFlag', 'OnnxParserRefitter',
+    'PaddingMode', 'ParserError', 'Permutation', 'PluginArgDataType', 'PluginArgType', 'PluginCapabilityType',
+    'PluginCreatorVersion', 'PluginField', 'PluginFieldCollection', 'PluginFieldCollection_', 'PluginFieldType',
+    'PluginTensorDesc', 'PoolingType', 'PreviewFeature', 'Profiler', 'ProfilingVerbosity', 'QuantizationFlag',
+    'QuickPluginCreationRequest', 'ReduceOperation', 'Refitter', 'ResizeCoordinateTransformation', 'ResizeMode',
+    'ResizeRoundMode', 'ResizeSelector', 'Runtime', 'RuntimePlatform', 'SampleMode', 'ScaleMode', 'ScatterMode',
+    'SeekPosition', 'SerializationFlag', 'SliceMode', 'SubGraphCollection', 'TacticSource', 'TempfileControlFlag',
+    'TensorFormat', 'TensorIOMode', 'TensorLocation', 'TensorRTPhase', 'TilingOptimizationLevel', 'TimingCacheKey',
+    'TimingCacheValue', 'TopKOperation', 'TripLimit', 'uint8', 'UnaryOperation', 'volume', 'Weights', 'WeightsRole',
+    '__version__',
+    *(made.__name__ for made in [*_CLASSES.values(), *_BOUNDARIES]),
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == 'KernelLaunchParams':   # of tensorrt.plugin, which most scripts never import
+        from tenfold.tensorrt.plugin import KernelLaunchParams
+        return KernelLaunchParams
     raise AttributeError(f'tenfold.tensorrt has no {name!r}; it has {", ".join(__all__)}')

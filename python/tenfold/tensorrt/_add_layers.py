@@ -4,11 +4,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tenfold.tensorrt._attention import IAttention
 from tenfold.tensorrt._control_flow import IIfConditional, ILoop
 from tenfold.tensorrt._enums import DataType
 from tenfold.tensorrt._layer_enums import (
-    CumulativeOperation, ElementWiseOperation, FillOperation, GatherMode, MatrixOperation, PoolingType, ReduceOperation, ScaleMode,
-    ScatterMode, TopKOperation, UnaryOperation,
+    AttentionNormalizationOp, CumulativeOperation, ElementWiseOperation, FillOperation, GatherMode, KVCacheMode, MatrixOperation,
+    PoolingType, ReduceOperation, ScaleMode, ScatterMode, TopKOperation, UnaryOperation,
 )
 from tenfold.tensorrt._layer_kinds import KINDS
 from tenfold.tensorrt._made_layer import CLASSES, to_native
@@ -16,8 +17,7 @@ from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._tensor import ITensor
 from tenfold.tensorrt._types import native_dtype
 
-_NOT_YET = ('plugin_ext', 'assertion', 'ragged_softmax', 'dynamic_quantize',
-            'dynamic_quantize_v2', 'attention', 'attention_v2', 'rotary_embedding', 'kv_cache_update', 'moe', 'dist_collective', 'rnn_v2')
+_NOT_YET = ('plugin_ext', 'attention_v2', 'rnn_v2')
 
 
 class AddLayers:
@@ -41,6 +41,11 @@ class AddLayers:
         dims = [f'{name}_{i}' if extent == -1 else int(extent) for i, extent in enumerate(shape)]
         return ITensor(self, self._graph.input(name, native_dtype(dtype), dims))   # type: ignore[attr-defined]
 
+    def add_assertion(self, condition: Any, message: str) -> Any: return self._add('assertion', condition, message=message)
+
+    def add_attention(self, query: Any, key: Any, value: Any, norm_op: AttentionNormalizationOp, causal: bool) -> IAttention:
+        return IAttention(self._add('attention', query, key, value, norm_op=norm_op, causal=causal))
+
     def add_activation(self, input: Any, type: Any) -> Any: return self._add('activation', input, type=type)
     def add_cast(self, input: Any, to_type: DataType) -> Any: return self._add('cast', input, to_type=to_type)
     def add_concatenation(self, inputs: Sequence[Any]) -> Any: return self._add('concatenation', *inputs)
@@ -61,13 +66,19 @@ class AddLayers:
     def add_quantize(self, input: Any, scale: Any, output_type: DataType | None = None) -> Any:
         return self._add('quantize', input, scale, to_type=output_type)
 
+    def add_dynamic_quantize(self, input: Any, axis: int, block_size: int, output_type: DataType, scale_type: DataType) -> Any:
+        return self._add('dynamic_quantize', input, axis=axis, block_size=block_size, to_type=output_type, scale_type=scale_type)
+
+    def add_dynamic_quantize_v2(self, input: Any, block_shape: Sequence[int], output_type: DataType, scale_type: DataType) -> Any:
+        return self._add('dynamic_quantize', input, block_shape=block_shape, to_type=output_type, scale_type=scale_type)
+
     def add_einsum(self, inputs: Sequence[Any], equation: str) -> Any: return self._add('einsum', *inputs, equation=equation)
 
     def add_elementwise(self, input1: Any, input2: Any, op: ElementWiseOperation) -> Any:
         return self._add('elementwise', input1, input2, op=op)
 
     def add_fill(self, shape: Sequence[int], op: FillOperation, output_type: DataType | None = None) -> Any:
-        return self._add('fill', shape=shape, op=op, to_type=output_type)
+        return self._add('fill', shape=shape, operation=op, to_type=output_type)
 
     def add_fully_connected(self, input: Any, num_outputs: int, kernel: Any, bias: Any = None) -> Any:
         return self._add('fully_connected', input, num_output_channels=num_outputs, kernel=kernel, bias=bias)
@@ -85,6 +96,9 @@ class AddLayers:
         regions.append(kind(self, len(regions), f'(Unnamed {kind.__name__[1:]} {len(regions)})'))
         return regions[-1]
 
+    def add_kv_cache_update(self, cache: Any, update: Any, write_indices: Any, cache_mode: KVCacheMode) -> Any:
+        return self._add('kv_cache_update', cache, update, write_indices, cache_mode=cache_mode)
+
     def add_lrn(self, input: Any, window: int, alpha: float, beta: float, k: float) -> Any:
         return self._add('lrn', input, window_size=window, alpha=alpha, beta=beta, k=k)
 
@@ -92,17 +106,19 @@ class AddLayers:
         return self._add('matrix_multiply', input0, input1, op0=op0, op1=op1)
 
     def add_nms(self, boxes: Any, scores: Any, max_output_boxes_per_class: Any, indices_type: DataType = DataType.INT32) -> Any:
-        self._only_i32(indices_type, 'add_nms()')
-        return self._add('nms', boxes, scores, max_output_boxes_per_class)
+        return self._add('nms', boxes, scores, max_output_boxes_per_class, indices_type=indices_type)
 
     def add_non_zero(self, input: Any, indices_type: DataType = DataType.INT64) -> Any:
-        layer = self._add('non_zero', input)
-        return layer if indices_type == DataType.INT64 else self._add('cast', layer.get_output(0), to_type=indices_type)
+        return self._add('non_zero', input, indices_type=indices_type)
 
     def add_normalization(self, input: Any, scale: Any, bias: Any, axesMask: int) -> Any:
         return self._add('normalization', input, scale, bias, axes=axesMask)
 
-    add_normalization_v2 = add_normalization
+    def add_normalization_v2(self, input: Any, scale: Any, bias: Any, axesMask: int) -> Any:
+        """Scale and bias of a normalisation by groups have a number for each channel; of add_normalization() for each group, too."""
+        layer = self.add_normalization(input, scale, bias, axesMask)
+        self._notes[layer._number, 'is_v2'] = True   # type: ignore[attr-defined]
+        return layer
 
     def add_one_hot(self, indices: Any, values: Any, depth: Any, axis: int) -> Any:
         return self._add('one_hot', indices, values, depth, axis=axis)
@@ -115,11 +131,18 @@ class AddLayers:
     def add_pooling_nd(self, input: Any, type: PoolingType, window_size: Sequence[int]) -> Any:
         return self._add('pooling', input, type=type, window_size_nd=window_size)
 
+    def add_ragged_softmax(self, input: Any, bounds: Any) -> Any: return self._add('ragged_softmax', input, bounds)
+
     def add_reduce(self, input: Any, op: ReduceOperation, axes: int, keep_dims: bool) -> Any:
         return self._add('reduce', input, op=op, axes=axes, keep_dims=keep_dims)
 
     def add_resize(self, input: Any) -> Any: return self._add('resize', input)
     def add_reverse_sequence(self, input: Any, sequence_lens: Any) -> Any: return self._add('reverse_sequence', input, sequence_lens)
+
+    def add_rotary_embedding(self, input: Any, cos_cache: Any, sin_cache: Any, interleaved: bool, rotary_embedding_dim: int) -> Any:
+        """set_input(3, tensor): places to look up in the caches."""
+        return self._add('rotary_embedding', input, cos_cache, sin_cache, interleaved=interleaved,
+                         rotary_embedding_dim=rotary_embedding_dim)
 
     def add_scale(self, input: Any, mode: ScaleMode, shift: Any = None, scale: Any = None, power: Any = None) -> Any:
         return self._add('scale', input, mode=mode, shift=shift, scale=scale, power=power)
@@ -145,17 +168,17 @@ class AddLayers:
     def add_unsqueeze(self, input: Any, axes: Any) -> Any: return self._add('unsqueeze', input, axes)
 
     def add_topk(self, input: Any, op: TopKOperation, k: int, axes: int, indices_type: DataType = DataType.INT32) -> Any:
-        self._only_i32(indices_type, 'add_topk()')
-        return self._add('topk', input, op=op, k=k, axes=axes)
+        return self._add('topk', input, op=op, k=k, axes=axes, indices_type=indices_type)
 
     def add_unary(self, input: Any, op: UnaryOperation) -> Any: return self._add('unary', input, op=op)
 
     add_convolution, add_deconvolution, add_padding, add_pooling = add_convolution_nd, add_deconvolution_nd, add_padding_nd, add_pooling_nd
 
-    @staticmethod
-    def _only_i32(kind: DataType, what: str) -> None:
-        if DataType(kind) != DataType.INT32:
-            raise refused(f'indices_type={kind} of {what}', 'indices are INT32: cast them')
+    def add_moe(self, hidden_states: Any, selected_experts_for_tokens: Any, scores_for_selected_experts: Any) -> Any:
+        raise refused('add_moe()', 'there is no layer for mixtures of experts: write them as products, gathers and scatters')
+
+    def add_dist_collective(self, input: Any, dist_collective_op: Any, reduce_op: Any, root: Any, groups: Any) -> Any:
+        raise refused('add_dist_collective()', 'a run uses one device: there are no collectives')
 
     @staticmethod
     def _refuse_layer(name: str) -> None:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tenfold.errors import InvalidArgument
-from tenfold.tensorrt._names import Named
+from tenfold.tensorrt._names import Named, refused
+
+_LINE = "types and extents of operands are told by the problem's line (IAlgorithmContext.problem)"
 
 
 class IAlgorithmVariant(NamedTuple):
@@ -26,7 +28,22 @@ class IAlgorithmContext(Named):
     def name(self) -> str: return self._name
     @property
     def problem(self) -> str: return self._problem
+
+    @property
+    def num_inputs(self) -> int: raise refused('num_inputs of an IAlgorithmContext', _LINE)
+    @property
+    def num_outputs(self) -> int: raise refused('num_outputs of an IAlgorithmContext', _LINE)
+    def get_shape(self, index: int) -> Any: raise refused('get_shape() of an IAlgorithmContext', _LINE)
+
     def __repr__(self) -> str: return f'<IAlgorithmContext {self._name!r}: {self._problem}>'
+
+
+class IAlgorithmIOInfo(Named):
+    """Types and strides of one operand, which are told by the problem's line alone."""
+
+    dtype = strides = vectorized_dim = components_per_element = property(lambda self: self._told())
+
+    def _told(self) -> Any: raise refused('IAlgorithmIOInfo', _LINE)
 
 
 class IAlgorithm(Named):
@@ -41,6 +58,12 @@ class IAlgorithm(Named):
     def timing_msec(self) -> float:
         """-1: nothing was timed (builder_optimization_level 0)."""
         return self._nanoseconds / 1e6 if self._nanoseconds >= 0 else -1.0
+
+    @property
+    def workspace_size(self) -> int: raise refused('workspace_size of an IAlgorithm', 'the plan tells what its steps work in')
+
+    def get_algorithm_io_info(self, index: int) -> IAlgorithmIOInfo:
+        raise refused('get_algorithm_io_info()', _LINE)
 
     @property
     def tactic_name(self) -> str: return f'{self._tactic} {self._config}'.strip()

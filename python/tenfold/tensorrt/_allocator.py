@@ -22,7 +22,7 @@ class IOutputAllocator:
 
 
 class IDebugListener:
-    """Hears of tensors that were marked for debugging, which INetworkDefinition cannot do yet: none is called."""
+    """Hears of tensors that were marked for debugging, behind each run: `addr` is a copy on the host, until the call is over."""
 
     def __init__(self) -> None:
         pass

@@ -1,6 +1,7 @@
 """Builder: networks, configurations, and builds."""
 from __future__ import annotations
 
+import json
 import os
 from typing import Any
 
@@ -11,12 +12,12 @@ from tenfold._engine import Engine
 from tenfold.errors import Error
 from tenfold.tensorrt._builder_7 import Builder7
 from tenfold.tensorrt._config import IBuilderConfig
-from tenfold.tensorrt._engine import ICudaEngine
+from tenfold.tensorrt._engine import LABEL, ICudaEngine
 from tenfold.tensorrt._enums import BuilderFlag, NetworkDefinitionCreationFlag
 from tenfold.tensorrt._flags import QUANTISED
+from tenfold.tensorrt._gpu_allocator import Allocated
 from tenfold.tensorrt._logger import ILogger, fail, native_log, need_logger, say_once
 from tenfold.tensorrt._memory import IHostMemory, plan_of
-from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._network import INetworkDefinition
 from tenfold.tensorrt._plugins.operators import needed, on_host
 from tenfold.tensorrt._plugins.registry import IPluginRegistry, get_plugin_registry
@@ -37,8 +38,8 @@ def say_device(logger: ILogger) -> None:
                  "host's, and streams are ignored")
 
 
-class Builder(Builder7):
-    num_DLA_cores = 0
+class Builder(Allocated, Builder7):
+    num_DLA_cores = max_DLA_batch_size = 0
     platform_has_tf32 = True   # BuilderFlag.TF32: products may round, on every device
 
     def __init__(self, logger: ILogger) -> None:
@@ -67,7 +68,7 @@ class Builder(Builder7):
         if int(flags) >> len(NetworkDefinitionCreationFlag):
             fail(self._logger, f'create_network({int(flags):#x}): there are bits that are no NetworkDefinitionCreationFlag')
             return None
-        return INetworkDefinition(self._logger, int(flags))
+        return INetworkDefinition(self._logger, int(flags), self)
 
     def get_plugin_registry(self) -> IPluginRegistry: return get_plugin_registry()
     def create_builder_config(self) -> IBuilderConfig: return IBuilderConfig(self._logger)
@@ -94,7 +95,7 @@ class Builder(Builder7):
 
     def build_engine_with_config(self, network: INetworkDefinition, config: IBuilderConfig) -> ICudaEngine | None:
         engine = self._build(network, config)
-        return None if engine is None else ICudaEngine(engine, self._logger)
+        return None if engine is None else ICudaEngine(engine, self._logger, self._asking)
 
     def build_engine(self, network: INetworkDefinition, config: IBuilderConfig) -> ICudaEngine | None:
         """8.x's name of build_engine_with_config()."""
@@ -102,7 +103,7 @@ class Builder(Builder7):
 
     def reset(self) -> None:
         """Back to what a new builder has."""
-        self._old, self._threads = None, 1
+        self._old, self._threads, self._asking = None, 1, None
 
     @property
     def max_threads(self) -> int: return self._threads
@@ -112,13 +113,16 @@ class Builder(Builder7):
         say_once(self._logger, 'max_threads has no effect: a build uses the processors that this process may use')
         self._threads = int(count)
 
-    @property
-    def gpu_allocator(self) -> Any: return None
-
-    @gpu_allocator.setter
-    def gpu_allocator(self, allocator: Any) -> None:
-        if allocator is not None:
-            raise refused('gpu_allocator', 'allocators cannot be given from Python yet')
+    def is_network_supported(self, network: INetworkDefinition, config: IBuilderConfig) -> bool:
+        """Whether layers and configuration fit together; the logger tells what does not. A build may still end for want of memory."""
+        try:
+            network._settle()
+        except Error as error:
+            fail(self._logger, error)
+            return False
+        if wrong := _contradiction(network, config):
+            fail(self._logger, wrong)
+        return not wrong
 
     def _build(self, network: INetworkDefinition, config: IBuilderConfig) -> Engine | None:
         if not isinstance(network, INetworkDefinition) or not isinstance(config, IBuilderConfig):
@@ -138,15 +142,19 @@ class Builder(Builder7):
         progress, finish = watched(config.progress_monitor)
         selection = config._selection()
         try:
+            network._name_weights()
+            network._keep_debug()
             engine = build(network._graph, log=native_log(self._logger), progress=progress, choose_tactic=selection,
-                           plugins=needed(on_host()), **_options(network, config))
+                           plugins=needed(on_host()), **self._runtime_option(), **_options(network, config))
             if selection:
                 selection.report()
             return engine
         except Error as error:
+            self._raise_of_allocator()
             fail(self._logger, error)
             return None
         finally:
+            network._let_debug_go()
             finish()
 
 
@@ -174,4 +182,10 @@ def _options(network: INetworkDefinition, config: IBuilderConfig) -> dict[str, A
     def formats(tensors: list[Any]) -> dict[str, str]:
         return {t.name: native_dtype(t.dtype) for t in tensors if t._value in network._types}
     return dict(config._native(), profiles=profiles, input_formats=formats(network._inputs()), output_formats=formats(network._outputs()),
-                labels={'network': network.name} if network.name else {})
+                labels={**({'network': network.name} if network.name else {}), LABEL: _told(network, config)})
+
+
+def _told(network: INetworkDefinition, config: IBuilderConfig) -> str:
+    """What the engine tells of its build, and what it hides."""
+    return json.dumps({'hardware': int(config.hardware_compatibility_level), 'sources': config.get_tactic_sources(),
+                       'debug': network._debug_names(), 'unfused': network._unfused, 'aliases': network._aliases()})

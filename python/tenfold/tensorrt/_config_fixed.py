@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenfold.tensorrt._calibrators import NO_CALIBRATION
 from tenfold.tensorrt._enums import (
     DeviceType, EngineCapability, PreviewFeature, ProfilingVerbosity, QuantizationFlag, RuntimePlatform, TilingOptimizationLevel,
 )
@@ -29,7 +30,7 @@ class Fixed(Named):
     DLA_core = _only('DLA_core', -1, 'there is no DLA')
     engine_capability = _only('engine_capability', EngineCapability.STANDARD,
                               'there is no safety runtime and no DLA')
-    int8_calibrator = _only('int8_calibrator', None, 'there is no calibration yet: give it a model that is quantised (Q/DQ nodes)')
+    int8_calibrator = _only('int8_calibrator', None, NO_CALIBRATION)
     quantization_flags = _only('quantization_flags', 0, 'there is no calibration yet')
 
     max_aux_streams = noted('max_aux_streams', -1, 'a run uses the stream that it is given')
@@ -48,6 +49,9 @@ class Fixed(Named):
     def is_device_type_set(self, layer: Any) -> bool: return False
     def reset_device_type(self, layer: Any) -> None: pass
     def can_run_on_DLA(self, layer: Any) -> bool: return False
+
+    remote_auto_tuning_config = _only('remote_auto_tuning_config', '', 'tactics are timed on the machine that builds')
+    def get_calibration_profile(self) -> Any: return None
 
     def set_calibration_profile(self, profile: Any) -> bool:
         raise refused('set_calibration_profile()', 'there is no calibration yet')

@@ -5,24 +5,27 @@ from collections.abc import Sequence
 from typing import Any
 
 from tenfold.errors import Error
-from tenfold.tensorrt._allocator import IDebugListener, IOutputAllocator, IProfiler
+from tenfold.tensorrt._allocator import IOutputAllocator, IProfiler
+from tenfold.tensorrt._debug import Debugging
 from tenfold.tensorrt._device_memory import DeviceMemory
 from tenfold.tensorrt._enums import ProfilingVerbosity
 from tenfold.tensorrt._logger import ILogger, fail, say_once
+from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._noted import noted
-from tenfold.tensorrt._types import Dims
+from tenfold.tensorrt._serialization import IRuntimeConfig
+from tenfold.tensorrt._types import Dims, address_of
 
 
-class IExecutionContext(DeviceMemory):
-    def __init__(self, engine: Any, logger: ILogger, managed: bool = False) -> None:
-        self._engine, self._logger, self._managed = engine, logger, managed
+class IExecutionContext(Debugging, DeviceMemory):
+    def __init__(self, engine: Any, logger: ILogger, config: IRuntimeConfig) -> None:
+        self._engine, self._logger, self._config = engine, logger, config
+        self._managed = config.get_execution_context_allocation_strategy().name == 'USER_MANAGED'
         self._profile, self._name = 0, ''
         self._shapes = self._fixed_shapes()   # of inputs
         self._addresses: dict[str, int] = {}
         self._bound: dict[str, tuple[int, tuple[int, ...]]] = {}
         self._by_run: set[str] = set()   # outputs whose sizes only the run knows
         self._allocators: dict[str, IOutputAllocator] = {}
-        self._listener: IDebugListener | None = None
         self._profiler: IProfiler | None = None
         self._begin()
 
@@ -153,15 +156,32 @@ class IExecutionContext(DeviceMemory):
     @profiler.setter
     def profiler(self, profiler: IProfiler | None) -> None: self._profiler = profiler
 
-    def set_debug_listener(self, listener: IDebugListener | None) -> bool:
-        self._listener = listener
+    def report_to_profiler(self) -> bool:
+        """Each run of a context with a profiler tells it all; False: there is none."""
+        return self._profiler is not None
+
+    @property
+    def enqueue_emits_profile(self) -> bool: return True
+
+    @enqueue_emits_profile.setter
+    def enqueue_emits_profile(self, emits: bool) -> None:
+        if not emits:
+            say_once(self._logger, 'enqueue_emits_profile = False has no effect in Tenfold: a run with a profiler reports to it')
+
+    def get_runtime_config(self) -> IRuntimeConfig: return self._config
+
+    # What has no counterpart.
+
+    def set_input_consumed_event(self, event: Any) -> bool:
+        """0 alone: None of ours is told before a run is over."""
+        if address_of(event or 0, 'input_consumed_event'):
+            raise refused('set_input_consumed_event()', 'no event is recorded before the run is over: inputs are free when its stream is')
         return True
 
-    def get_debug_listener(self) -> IDebugListener | None: return self._listener
+    def get_input_consumed_event(self) -> int: return 0
 
-    def set_all_tensors_debug_state(self, flag: bool) -> bool:
-        """Of tensors that are marked for debugging: none can be yet."""
-        return True
+    def set_communicator(self, communicator: Any) -> bool:
+        raise refused('set_communicator()', 'a run uses one device: there are no collectives')
 
     def _try(self, call: Any, *arguments: Any) -> bool:
         try:

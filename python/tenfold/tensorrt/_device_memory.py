@@ -1,11 +1,13 @@
 """Contexts whose activations lie in the caller's memory (USER_MANAGED): contexts that never run at the same time may share it."""
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from tenfold.errors import Error
+from tenfold.tensorrt._gpu_allocator import IGpuAllocator
 from tenfold.tensorrt._logger import fail
-from tenfold.tensorrt._run import Run
+from tenfold.tensorrt._run import _ALIGNMENT, Run
 from tenfold.tensorrt._types import address_of
 
 
@@ -13,6 +15,8 @@ class DeviceMemory(Run):
     _managed: bool                     # by the user
     _memory: tuple[int, int] = 0, 0    # address and bytes
     _owner: Any = None                 # kept, so that the memory lives as long as it is used
+    _temporary: IGpuAllocator | None = None
+    _given_back: Any = None            # gives the memory of that back
 
     def _begin(self) -> None: raise NotImplementedError
 
@@ -32,6 +36,31 @@ class DeviceMemory(Run):
             fail(self._logger, error)
             return False
         return True
+
+    @property
+    def temporary_allocator(self) -> IGpuAllocator | None:
+        """Gives the memory of this context's activations; None: it has some of its own."""
+        return self._temporary
+
+    @temporary_allocator.setter
+    def temporary_allocator(self, allocator: IGpuAllocator | None) -> None:
+        if allocator is not None and not isinstance(allocator, IGpuAllocator):
+            raise TypeError(f'an allocator derives from trt.IGpuAllocator, got {type(allocator).__name__}')
+        before, self._given_back = self._given_back, None
+        self._temporary, self._memory, self._owner = allocator, (0, 0), None
+        size = self._engine.device_memory_size
+        if allocator is not None and size > 0:   # an engine of one step has no activations
+            address = address_of(allocator.allocate_async(size, _ALIGNMENT, 0, 0) or 0, 'temporary_allocator')
+            if not address:
+                self._temporary = None
+                fail(self._logger, f'temporary_allocator: the allocator gave no memory: {size} bytes were wanted')
+            else:
+                self._memory = address, size
+                self._given_back = weakref.finalize(self, allocator.deallocate_async, address, 0)
+                self._given_back.atexit = False
+        self._begin()
+        if before is not None:
+            before()
 
     @property
     def device_memory(self) -> int: return self._memory[0]

@@ -9,23 +9,35 @@ from tenfold.errors import Error
 from tenfold.tensorrt import _engine_fixed
 from tenfold.tensorrt._context import IExecutionContext
 from tenfold.tensorrt._enums import (
-    DataType, ExecutionContextAllocationStrategy, LayerInformationFormat, TensorFormat, TensorIOMode, TensorLocation,
+    DataType, EngineStat, ExecutionContextAllocationStrategy, HardwareCompatibilityLevel, LayerInformationFormat, TensorFormat,
+    TensorIOMode, TensorLocation,
 )
+from tenfold.tensorrt._gpu_allocator import Asking
 from tenfold.tensorrt._logger import ILogger, fail
 from tenfold.tensorrt._memory import IHostMemory, plan_of
-from tenfold.tensorrt._names import Named
+from tenfold.tensorrt._recorder import Recording
 from tenfold.tensorrt._serialization import IRuntimeConfig, ISerializationConfig
 from tenfold.tensorrt._types import Dims, datatype
 
 
+LABEL = 'tensorrt'   # of a plan: what an engine tells of its build
+
+
 class ICudaEngine(_engine_fixed.Fixed):
-    def __init__(self, engine: Engine, logger: ILogger) -> None:
-        self._engine, self._logger = engine, logger
-        self._tensors = {b.name: b for b in engine.bindings}
+    def __init__(self, engine: Engine, logger: ILogger, asking: Asking | None = None) -> None:
+        self._engine, self._logger, self._asking = engine, logger, asking
+        self._told = json.loads(engine.labels.get(LABEL, '{}'))
+        self._debug: dict[str, bool] = self._told.get('debug', {})   # marked tensors; True: an output for their sake alone
+        self._tensors = {b.name: b for b in engine.bindings if not self._debug.get(b.name)}
         self._names = list(self._tensors)
         self._inputs = [b.name for b in self._tensors.values() if b.is_input]
         self._open = [name for name in self._inputs if -1 in self._tensors[name].shape]
         self._on_gpu, self._profiles = engine.info.on_gpu, engine.info.profiles
+
+    def _raise_of_allocator(self) -> None:
+        """Behind a call that failed: what the caller's allocator has raised."""
+        if self._asking is not None:
+            self._asking.raised()
 
     @property
     def name(self) -> str: return self._engine.labels.get('network') or self._engine.info.model_name
@@ -35,6 +47,19 @@ class ICudaEngine(_engine_fixed.Fixed):
     def num_optimization_profiles(self) -> int: return self._profiles
     @property
     def refittable(self) -> bool: return bool(self._engine.refittable_weights)
+    @property
+    def hardware_compatibility_level(self) -> HardwareCompatibilityLevel:
+        """That of the build; NONE, too, where the plan was not built by these names."""
+        return HardwareCompatibilityLevel(self._told.get('hardware', 0))
+
+    @property
+    def tactic_sources(self) -> int: return int(self._told.get('sources', 0))
+    def is_debug_tensor(self, name: str) -> bool: return name in self._debug or bool(self._of(name, False))
+
+    def get_engine_stat(self, stat: EngineStat = EngineStat.TOTAL_WEIGHTS_SIZE) -> int:
+        """Bytes. No weights are ever stripped."""
+        return self._engine.info.weight_bytes if EngineStat(stat) == EngineStat.TOTAL_WEIGHTS_SIZE else 0
+
     @property
     def device_memory_size(self) -> int: return self._engine.arena_bytes()
     @property
@@ -109,23 +134,25 @@ class ICudaEngine(_engine_fixed.Fixed):
 
     def create_execution_context(self, strategy: Any = None) -> IExecutionContext | None:
         """`strategy`: an ExecutionContextAllocationStrategy or an IRuntimeConfig; STATIC unless told."""
-        if isinstance(strategy, IRuntimeConfig):
-            strategy = strategy.get_execution_context_allocation_strategy()
-        managed = strategy is not None and ExecutionContextAllocationStrategy(strategy).name == 'USER_MANAGED'
+        config = strategy
+        if not isinstance(strategy, IRuntimeConfig):
+            config = IRuntimeConfig()
+            config.set_execution_context_allocation_strategy(ExecutionContextAllocationStrategy.STATIC if strategy is None else strategy)
         try:
-            return IExecutionContext(self, self._logger, managed)
+            return IExecutionContext(self, self._logger, config)
         except Error as error:
+            self._raise_of_allocator()
             fail(self._logger, error)
             return None
 
     def create_engine_inspector(self) -> EngineInspector: return EngineInspector(self)
 
 
-class EngineInspector(Named):
+class EngineInspector(Recording):
     """Steps of an engine, in the form of TensorRT's layer information."""
 
     def __init__(self, engine: ICudaEngine) -> None:
-        self._engine = engine
+        self._engine, self._logger = engine, engine._logger
         self._context: Any = None
 
     @property

@@ -1,4 +1,4 @@
-"""What every engine here answers alike: nothing is vectorised, aliased, streamed or marked for debugging."""
+"""What every engine here answers alike: nothing is vectorised or streamed; and what is aliased."""
 from __future__ import annotations
 
 from typing import Any
@@ -10,12 +10,15 @@ from tenfold.tensorrt._recorder import Recording
 
 
 class Fixed(Bindings, Recording):
+    _told: dict[str, Any]
     engine_capability: Any = EngineCapability.STANDARD
     profiling_verbosity: Any = ProfilingVerbosity.DETAILED
     has_implicit_batch_dimension = False
     num_aux_streams = 0
     streamable_weights_size = 0
-    minimum_weight_streaming_budget = 0
+    minimum_weight_streaming_budget = weight_streaming_scratch_memory_size = 0
+
+    def get_weight_streaming_automatic_budget(self) -> int: return 0
 
     @property
     def weight_streaming_budget(self) -> int: return 0
@@ -36,6 +39,9 @@ class Fixed(Bindings, Recording):
     def get_tensor_bytes_per_component(self, name: str, profile_index: int = 0) -> int: return int(self._of(name, -1))
     def get_tensor_components_per_element(self, name: str, profile_index: int = 0) -> int: return int(self._of(name, -1))
     def get_tensor_vectorized_dim(self, name: str, profile_index: int = 0) -> int: return int(self._of(name, -1))
-    def get_aliased_input_tensor(self, name: str) -> str: return str(self._of(name, ''))
-    def is_debug_tensor(self, name: str) -> bool: return bool(self._of(name, False))
+
+    def get_aliased_input_tensor(self, name: str) -> str:
+        """The cache that an output may lie on, of a KV cache's update; '': there is none."""
+        return str(self._of(name, self._told.get('aliases', {}).get(name, '')))
+
     def get_tensor_profile_values(self, profile_index: int, name: str) -> list[Any]: return list(self._of(name, []))

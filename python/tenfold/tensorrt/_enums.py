@@ -22,6 +22,14 @@ class DataType(Enum):
         return {'FLOAT': 4, 'INT32': 4, 'HALF': 2, 'BF16': 2, 'INT64': 8, 'INT4': 0.5, 'FP4': 0.5}.get(self.name, 1)
 
 
+class APILanguage(Enum):
+    CPP, PYTHON = range(2)
+
+
+class AllocatorFlag(Enum):
+    RESIZABLE = 0
+
+
 class BuilderFlag(Enum):
     (FP16, INT8, DEBUG, GPU_FALLBACK, REFIT, DISABLE_TIMING_CACHE, TF32, SPARSE_WEIGHTS, SAFETY_SCOPE, OBEY_PRECISION_CONSTRAINTS,
      PREFER_PRECISION_CONSTRAINTS, DIRECT_IO, REJECT_EMPTY_ALGORITHMS, VERSION_COMPATIBLE, EXCLUDE_LEAN_RUNTIME, FP8,
@@ -29,6 +37,14 @@ class BuilderFlag(Enum):
      STRICT_NANS, MONITOR_MEMORY, FP4, EDITABLE_TIMING_CACHE, DISTRIBUTIVE_INDEPENDENCE) = range(29)
     WEIGHTLESS = STRIP_PLAN
     STRICT_TYPES = OBEY_PRECISION_CONSTRAINTS   # 8.x
+
+
+class CalibrationAlgoType(Enum):
+    LEGACY_CALIBRATION, ENTROPY_CALIBRATION, ENTROPY_CALIBRATION_2, MINMAX_CALIBRATION = range(4)
+
+
+class EngineStat(Enum):
+    TOTAL_WEIGHTS_SIZE, STRIPPED_WEIGHTS_SIZE = range(2)
 
 
 class Severity(Enum):
@@ -71,7 +87,7 @@ class MemoryPoolType(Enum):
 
 
 class NetworkDefinitionCreationFlag(Enum):
-    EXPLICIT_BATCH, STRONGLY_TYPED, PREFER_AOT_PYTHON_PLUGINS, PREFER_JIT_PYTHON_PLUGINS = range(4)
+    EXPLICIT_BATCH, STRONGLY_TYPED, PREFER_JIT_PYTHON_PLUGINS, PREFER_AOT_PYTHON_PLUGINS = range(4)
 
 
 class OnnxParserFlag(Enum):
@@ -105,6 +121,10 @@ class SerializationFlag(Enum):
 
 class TacticSource(Enum):
     CUBLAS, CUBLAS_LT, CUDNN, EDGE_MASK_CONVOLUTIONS, JIT_CONVOLUTIONS = range(5)
+
+
+class TempfileControlFlag(Enum):
+    ALLOW_IN_MEMORY_FILES, ALLOW_TEMPORARY_FILES = range(2)
 
 
 class TilingOptimizationLevel(Enum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold._network import Node
+from tenfold.tensorrt._layer_types import layer_type
 from tenfold.tensorrt._names import Named, refused
 from tenfold.tensorrt._tensor import ITensor
 
@@ -11,7 +12,7 @@ _NO_PRECISION = 'layers have no precisions of their own yet'
 
 
 class ILayer(Named):
-    """`op` is ONNX's name of what it computes; TensorRT's layer types are not there."""
+    """`op` is ONNX's name of what it computes. Layers that were added one by one are of classes of their own."""
 
     precision_is_set = False
 
@@ -26,6 +27,37 @@ class ILayer(Named):
 
     @property
     def op(self) -> str: return self._node.op
+
+    @property
+    def type(self) -> Any:
+        """The LayerType of what the operator is in TensorRT; of what is there several layers, the last one's."""
+        return layer_type(self._node.op)
+
+    @property
+    def metadata(self) -> str:
+        """What the script notes of it; plans do not keep it."""
+        return str(self._network._metadata.get(self._key(), ''))
+
+    @metadata.setter
+    def metadata(self, text: str) -> None: self._network._metadata[self._key()] = str(text)
+
+    def _key(self) -> Any: return self._node.ref.key
+
+    @property
+    def num_ranks(self) -> int: return 1
+
+    @num_ranks.setter
+    def num_ranks(self, count: int) -> None:
+        if count != 1:
+            raise refused(f"num_ranks = {count} of layer '{self.name}'", 'a run uses one device: there are no collectives')
+
+    def set_input(self, index: int, tensor: ITensor) -> None:
+        """Of a parsed layer: another value that was parsed, or an input."""
+        self._node.set_input(index, tensor._value)
+
+    def get_output_type(self, index: int) -> Any:
+        tensor = self.get_output(index)
+        return None if tensor is None else tensor.dtype
 
     @property
     def num_inputs(self) -> int: return len(self._node.inputs)

@@ -9,7 +9,7 @@ class LayerType(Enum):
      SHUFFLE, REDUCE, TOPK, GATHER, MATRIX_MULTIPLY, RAGGED_SOFTMAX, CONSTANT, IDENTITY, PLUGIN_V2, SLICE, SHAPE, PARAMETRIC_RELU, RESIZE,
      TRIP_LIMIT, RECURRENCE, ITERATOR, LOOP_OUTPUT, SELECT, FILL, QUANTIZE, DEQUANTIZE, CONDITION, CONDITIONAL_INPUT, CONDITIONAL_OUTPUT,
      SCATTER, EINSUM, ASSERTION, ONE_HOT, NON_ZERO, GRID_SAMPLE, NMS, REVERSE_SEQUENCE, NORMALIZATION, PLUGIN_V3, SQUEEZE, UNSQUEEZE,
-     CUMULATIVE, DYNAMIC_QUANTIZE) = range(51)
+     CUMULATIVE, DYNAMIC_QUANTIZE, ATTENTION_INPUT, ATTENTION_OUTPUT, ROTARY_EMBEDDING, KV_CACHE_UPDATE, MOE, DIST_COLLECTIVE) = range(57)
     FULLY_CONNECTED = 1000   # 8.x had another number for it, which is CAST's now
 
 
@@ -18,8 +18,16 @@ class ActivationType(Enum):
      GELU_TANH) = range(14)
 
 
+class AttentionNormalizationOp(Enum):
+    NONE, SOFTMAX = range(2)
+
+
 class BoundingBoxFormat(Enum):
     CORNER_PAIRS, CENTER_SIZES = range(2)
+
+
+class CollectiveOperation(Enum):
+    ALL_REDUCE, ALL_GATHER, BROADCAST, REDUCE, REDUCE_SCATTER = range(5)
 
 
 class CumulativeOperation(Enum):
@@ -42,8 +50,16 @@ class InterpolationMode(Enum):
     NEAREST, LINEAR, CUBIC = range(3)
 
 
+class KVCacheMode(Enum):
+    LINEAR = 0
+
+
 class MatrixOperation(Enum):
     NONE, TRANSPOSE, VECTOR = range(3)
+
+
+class MoEActType(Enum):
+    NONE, SILU = range(2)
 
 
 class PaddingMode(Enum):

@@ -29,10 +29,16 @@ class Logger(ILogger):
     """Writes lines to stderr, down to `min_severity`."""
 
     def __init__(self, min_severity: Any = Severity.WARNING) -> None:
-        self.min_severity = Severity(min_severity)
+        self._least = Severity(min_severity)
+
+    @property
+    def min_severity(self) -> Severity: return self._least
+
+    @min_severity.setter
+    def min_severity(self, severity: Any) -> None: self._least = Severity(severity)
 
     def log(self, severity: Any, msg: str) -> None:
-        if severity <= self.min_severity:
+        if severity <= self._least:
             print(f'[{time.strftime("%m/%d/%Y-%H:%M:%S")}] [TRT] [{Severity(severity).name[0]}] {msg}', file=sys.stderr)
 
 

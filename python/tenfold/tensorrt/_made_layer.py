@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 from tenfold._network import Value
+from tenfold.tensorrt._attention import IAttention
 from tenfold.tensorrt._enums import DataType
 from tenfold.tensorrt._layer import ILayer
 from tenfold.tensorrt._layer_enums import LayerType
@@ -81,7 +82,9 @@ class MadeLayer(ILayer):
     def name(self, name: str) -> None: self._made.rename(self._number, name)
 
     @property
-    def type(self) -> Any: return LayerType[self._kind.upper()]
+    def type(self) -> Any: return _TYPES.get(self._kind) or LayerType[self._kind.upper()]
+
+    def _key(self) -> Any: return self._number
 
     @property
     def op(self) -> Any: return self._kind
@@ -111,7 +114,10 @@ class MadeLayer(ILayer):
 
 
 def _option(name: str, kind: Any, also: tuple[str, ...] = ()) -> property:
-    def get(self: MadeLayer) -> Any: return from_native(kind, self._made.option(self._number, name))
+    def get(self: MadeLayer) -> Any:
+        if self._kind == 'fill' and name in ('alpha', 'beta') and (whole := self._made.option(self._number, f'{name}_int64')):
+            return whole[0]
+        return from_native(kind, self._made.option(self._number, name))
 
     def put(self: MadeLayer, value: Any) -> None:
         native = to_native(kind, value)
@@ -119,25 +125,79 @@ def _option(name: str, kind: Any, also: tuple[str, ...] = ()) -> property:
             self._made.set(self._number, each, native)
         if name == 'reshape_dims':
             self._made.set(self._number, 'has_reshape', 1)
+        if self._kind == 'fill' and name in ('alpha', 'beta'):   # which hold more digits as whole numbers
+            self._made.set(self._number, f'{name}_int64', [value] if isinstance(value, int) else [])
     return property(get, put)
 
 
-def _region(self: MadeLayer) -> Any: return self._network._regions[self._made.option(self._number, 'region')]
+class ILoopBoundaryLayer(MadeLayer):
+    @property
+    def loop(self) -> Any: return self._network._regions[self._made.option(self._number, 'region')]
+
+
+class IIfConditionalBoundaryLayer(MadeLayer):
+    @property
+    def conditional(self) -> Any: return self._network._regions[self._made.option(self._number, 'region')]
+
+
+class IAttentionBoundaryLayer(MadeLayer):
+    @property
+    def attention(self) -> Any: return IAttention(self)
+
+
+class IAttentionInputLayer(IAttentionBoundaryLayer):
+    """Not made here: an attention is one layer, an IAttentionOutputLayer."""
+
+
+class _Fill(MadeLayer):
+    """alpha and beta are whole numbers where the result is INT64."""
+
+    def is_alpha_beta_int64(self) -> bool: return bool(self._made.option(self._number, 'to_type') == 'INT64')
+
+
+class _Nms(MadeLayer):
+    @property
+    def topk_box_limit(self) -> int:
+        """Of boxes that are looked at: all are."""
+        return int(self._network._notes.get((self._number, 'topk_box_limit'), 0))
+
+    @topk_box_limit.setter
+    def topk_box_limit(self, limit: int) -> None:
+        self._network._note(self._number, 'topk_box_limit', int(limit), 'all boxes are looked at')
+
+
+class _Normalization(MadeLayer):
+    def is_v2(self) -> bool: return bool(self._network._notes.get((self._number, 'is_v2'), False))
+
+    @property
+    def compute_precision(self) -> DataType:
+        return DataType(self._network._notes.get((self._number, 'compute_precision'), DataType.FLOAT))
+
+    @compute_precision.setter
+    def compute_precision(self, kind: DataType) -> None:
+        self._network._note(self._number, 'compute_precision', DataType(kind), 'sums of a normalisation are FLOAT')
+
+
+# What kinds derive from beside MadeLayer.
+_BASES = {'loop': ILoopBoundaryLayer, 'conditional': IIfConditionalBoundaryLayer, 'attention': IAttentionBoundaryLayer,
+          'fill': _Fill, 'nms': _Nms, 'normalization': _Normalization}
+_TYPES = {'attention': LayerType.ATTENTION_OUTPUT}
+
+
 def _plugin(self: MadeLayer) -> Any: return self._network._plugins[self._number]
 
 
 def _class_of(kind: str) -> type[MadeLayer]:
     body: dict[str, Any] = {'_kind': kind, '__module__': 'tenfold.tensorrt'}
     options = KINDS[kind].options
-    if region := KINDS[kind].region:
-        body[region] = property(_region)
     if kind.startswith('plugin'):
         body['plugin'] = property(_plugin)
     body.update({name: _option(name, of) for name, of in options.items()})
     for alias, names in ALIASES.items():
         if names[0] in options and alias not in options:
             body[alias] = _option(names[0], options[names[0]], names[1:])
-    return type(KINDS[kind].class_name, (MadeLayer,), body)
+    return type(KINDS[kind].class_name, (_BASES.get(KINDS[kind].region or kind, MadeLayer),), body)
 
 
 CLASSES = {kind: _class_of(kind) for kind in KINDS}
+BOUNDARIES = [ILoopBoundaryLayer, IIfConditionalBoundaryLayer, IAttentionBoundaryLayer, IAttentionInputLayer]

@@ -9,26 +9,36 @@ from tenfold._network import Network, Value
 from tenfold.tensorrt._add_plugins import AddPlugins
 from tenfold.tensorrt._enums import NetworkDefinitionCreationFlag
 from tenfold.tensorrt._layer import ILayer
-from tenfold.tensorrt._logger import ILogger
+from tenfold.tensorrt._logger import ILogger, say_once
 from tenfold.tensorrt._made_layer import CLASSES, ResultTensor
+from tenfold.tensorrt._marks import Marks
 from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._plugins.operators import on_host, operators
 from tenfold.tensorrt._recorder import Recording
 from tenfold.tensorrt._tensor import ITensor
 
 
-class INetworkDefinition(AddPlugins, Recording):
+class INetworkDefinition(Marks, AddPlugins, Recording):
     has_implicit_batch_dimension = False
 
-    def __init__(self, logger: ILogger, flags: int) -> None:
-        self._logger, self._creation_flags, self._name = logger, flags, ''
+    def __init__(self, logger: ILogger, flags: int, builder: Any) -> None:
+        self._logger, self._creation_flags, self._name, self._builder = logger, flags, '', builder
         self._graph = Network(data=_native.NetworkData('network', operators(on_host())))
         self._made: Any = None                             # layers that were added one by one, behind those that were parsed
         self._parsed = 0
+        self._nodes: list[Any] | None = None               # of what was parsed, until something is changed there
         self._regions: list[Any] = []                      # loops and branches
         self._plugins: dict[int, Any] = {}                 # of layers, by their number
         self._types: dict[Any, Any] = {}                   # of inputs and outputs, where the caller has others than the model
         self._fixed: dict[Any, tuple[int, ...]] = {}       # shapes of inputs, as the caller has set them
+        self._metadata: dict[Any, str] = {}                # of layers
+        self._notes: dict[tuple[int, str], Any] = {}       # fields of layers that change nothing
+        self._marked_debug: list[ITensor] = []
+        self._unfused = False
+        self._weight_names: list[tuple[Any, str]] = []     # arrays, and the names by which they are to be refitted
+
+    @property
+    def builder(self) -> Any: return self._builder
 
     @property
     def flags(self) -> int: return self._creation_flags
@@ -52,6 +62,7 @@ class INetworkDefinition(AddPlugins, Recording):
     def mark_output(self, tensor: ITensor) -> None:
         if tensor.is_network_output:
             return
+        self._nodes = None
         if isinstance(tensor, ResultTensor):
             self._made.mark_output(tensor._operand(), tensor.name)
         else:
@@ -60,15 +71,26 @@ class INetworkDefinition(AddPlugins, Recording):
     def unmark_output(self, tensor: ITensor) -> None:
         if not tensor.is_network_output:
             raise ValueError(f"'{tensor.name}' is no output of the network")
+        self._nodes = None
         (self._graph.remove_output if self._made is None else self._made.unmark_output)(tensor.name)
 
     @property
-    def num_layers(self) -> int: return len(self._layers())
-    def get_layer(self, index: int) -> ILayer: return self._at(self._layers(), index, 'layer')
+    def num_layers(self) -> int: return len(self._parsed_nodes()) + (self._made.count() if self._made else 0)
+
+    def get_layer(self, index: int) -> ILayer:
+        """Those that were parsed, then those that were added."""
+        nodes, count = self._parsed_nodes(), self.num_layers
+        number = index + count if index < 0 else index
+        if not 0 <= number < count:
+            raise IndexError(f'there is no layer {index}: the network has {count}')
+        if number < len(nodes):
+            return ILayer(self, nodes[number])
+        return CLASSES[self._made.kind(number - len(nodes))](self, number - len(nodes))
+
     def __len__(self) -> int: return self.num_layers
     def __bool__(self) -> bool: return True
     def __getitem__(self, index: int) -> ILayer: return self.get_layer(index)
-    def __iter__(self) -> Iterator[ILayer]: return iter(self._layers())
+    def __iter__(self) -> Iterator[ILayer]: return (self.get_layer(i) for i in range(self.num_layers))
 
     @staticmethod
     def _at(items: list[Any], index: int, what: str) -> Any:
@@ -93,14 +115,22 @@ class INetworkDefinition(AddPlugins, Recording):
 
     def _layers_made(self) -> Any:
         if self._made is None:
-            self._made, self._parsed = _native.Layers(self._graph._data), len(self._graph.nodes)
+            self._made, self._parsed, self._nodes = _native.Layers(self._graph._data), len(self._graph.nodes), None
         return self._made
 
-    def _layers(self) -> list[ILayer]:
-        """Those that were parsed, then those that were added."""
-        parsed = self._graph.nodes[:self._parsed] if self._made else self._graph.nodes
-        added = range(self._made.count() if self._made else 0)
-        return [*(ILayer(self, node) for node in parsed), *(CLASSES[self._made.kind(i)](self, i) for i in added)]
+    def _take(self, graph: Network) -> None:
+        """What a parser read."""
+        self._graph, self._nodes = graph, None
+
+    def _parsed_nodes(self) -> list[Any]:
+        if self._nodes is None:
+            self._nodes = self._graph.nodes[:self._parsed] if self._made else self._graph.nodes
+        return self._nodes
+
+    def _note(self, layer: int, name: str, value: Any, why: str) -> None:
+        """A field of a layer that has no effect, which is said once."""
+        say_once(self._logger, f'{name} = {value} of a layer has no effect in Tenfold: {why}')
+        self._notes[layer, name] = value
 
     def _settle(self) -> None:
         if self._made:

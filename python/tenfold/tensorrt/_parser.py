@@ -7,41 +7,21 @@ from typing import Any
 from tenfold import _native
 from tenfold._network import Network
 from tenfold.errors import Error
-from tenfold.tensorrt._enums import ErrorCode, OnnxParserFlag
-from tenfold.tensorrt._logger import ILogger, fail, need_logger, native_log, say_once
-from tenfold.tensorrt._names import Named, refused
+from tenfold.tensorrt._config import IBuilderConfig
+from tenfold.tensorrt._enums import OnnxParserFlag
+from tenfold.tensorrt._logger import ILogger, native_log, need_logger, say_once
+from tenfold.tensorrt._model_source import folders_of
+from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._network import INetworkDefinition
+from tenfold.tensorrt._parser_errors import ParserError
 from tenfold.tensorrt._plugins.operators import on_host, operators
 from tenfold.tensorrt._plugins.registry import get_plugin_registry
 from tenfold.tensorrt._recorder import plain
-
-_CODES = {'unsupported': 'UNSUPPORTED_NODE', 'invalid_model': 'INVALID_NODE', 'io': 'MODEL_DESERIALIZE_FAILED',
-          'out_of_memory': 'MEM_ALLOC_FAILED', 'invalid_argument': 'INVALID_VALUE'}
-
-
-class ParserError:
-    """One thing that is wrong with a model."""
-
-    def __init__(self, kind: str, text: str, node: str = '', op: str = '', index: int = -1) -> None:
-        name = _CODES.get(kind, 'INTERNAL_ERROR')
-        if name == 'INVALID_NODE' and not op:
-            name = 'INVALID_GRAPH'
-        self._code, self._text, self._node, self._op, self._index = ErrorCode[name], text, node, op, index
-
-    def code(self) -> ErrorCode: return self._code
-    def desc(self) -> str: return self._text
-    def node_name(self) -> str: return self._node
-    def node_operator(self) -> str: return self._op
-
-    def node(self) -> int:
-        """Its number in the file's graph, or that of the node around it; -1: no node's."""
-        return self._index
-
-    def __str__(self) -> str: return f'{self._code.name}: {self._text}'
-    __repr__ = __str__
+from tenfold.tensorrt._subgraphs import Subgraphs
+from tenfold.tensorrt._tensor import ITensor
 
 
-class OnnxParser(Named):
+class OnnxParser(Subgraphs):
     def __init__(self, network: INetworkDefinition, logger: ILogger) -> None:
         if not isinstance(network, INetworkDefinition):
             raise TypeError(f'OnnxParser reads into what builder.create_network() makes, got {type(network).__name__}')
@@ -56,8 +36,16 @@ class OnnxParser(Named):
         """From the bytes of a file. `path`: where it lay, for weights that lie beside it. False: get_error(i) tells why."""
         if isinstance(model, str):
             raise TypeError('parse() takes the bytes of an ONNX file; parse_from_file() takes its path')
-        folders = [os.path.dirname(os.path.abspath(path))] if path else []
-        return self._read(model, {'external_data_dirs': folders})
+        return self._read(model, {'external_data_dirs': folders_of(path)})
+
+    def parse_with_weight_descriptors(self, model: Any) -> bool:
+        """parse() of a model whose weights it holds itself."""
+        return self.parse(model)
+
+    def parse_model_proto(self) -> bool:
+        """What load_model_proto() and load_initializer() gave."""
+        loaded = self._loaded('parse_model_proto()')
+        return loaded is not None and self._read(*loaded)
 
     def parse_from_file(self, model: Any) -> bool:
         """From a file. False: get_error(i) tells why."""
@@ -70,26 +58,23 @@ class OnnxParser(Named):
         try:
             graph = Network.read(model, log=native_log(self._logger), plugins=operators(on_host()), **options)
         except Error as error:
-            problems = [ParserError(p.kind, str(p), p.node, p.op, p.node_index) for p in error.problems]
-            return self._refuse(*(problems or [ParserError(error.kind, str(error), error.node or '', error.op or '')]))
-        self._network._graph = graph
+            return self._refuse_error(error)
+        self._network._take(graph)
         return True
 
-    def _refuse(self, *errors: ParserError) -> bool:
-        self._errors = list(errors)
-        for error in errors:
-            fail(self._logger, error)
-        return False
+    def get_layer_output_tensor(self, name: str, i: int) -> ITensor | None:
+        """Result `i` of the node of that name; None: there is none."""
+        return next((layer.get_output(i) for layer in self._network if layer.name == name), None)
 
-    @property
-    def num_errors(self) -> int: return len(self._errors)
+    def get_used_vc_plugin_libraries(self) -> list[str]:
+        """None: plans that run elsewhere need no library of TensorRT's."""
+        return []
 
-    def get_error(self, index: int) -> ParserError:
-        if not 0 <= index < len(self._errors):
-            raise IndexError(f'there is no error {index}: there are {len(self._errors)}')
-        return self._errors[index]
-
-    def clear_errors(self) -> None: self._errors = []
+    def set_builder_config(self, builder_config: IBuilderConfig) -> bool:
+        """What a model means does not depend on it."""
+        if not isinstance(builder_config, IBuilderConfig):
+            raise TypeError(f'set_builder_config() takes what create_builder_config() makes, got {type(builder_config).__name__}')
+        return True
 
     def supports_operator(self, op_name: str) -> bool:
         """Of ONNX's own domain, in some opset, or of a plug-in that has a creator."""

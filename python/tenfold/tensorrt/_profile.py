@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tenfold.tensorrt._names import Named
+from tenfold.tensorrt._names import Named, refused
 from tenfold.tensorrt._types import Dims
 
 _Range = tuple[Dims, Dims, Dims]
@@ -29,6 +29,17 @@ class IOptimizationProfile(Named):
 
     def get_shape_input(self, input: str) -> list[list[int]]:
         return [list(values) for values in self._values.get(input, ())]
+
+    @property
+    def extra_memory_target(self) -> float:
+        """1: contexts take what their largest shapes need, whatever the others leave."""
+        return 1.0
+
+    @extra_memory_target.setter
+    def extra_memory_target(self, target: float) -> None:
+        if target != 1:
+            raise refused(f'extra_memory_target = {target}', 'a profile has the memory of its largest shapes; BuildConfig.workspace_bytes '
+                          'limits what kernels work in')
 
     def _wrong(self) -> str:
         """What is wrong with it; empty: nothing is that can be told without the network."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.errors import Error
+from tenfold.tensorrt._calibrators import NO_CALIBRATION
 from tenfold.tensorrt._engine import ICudaEngine
-from tenfold.tensorrt._enums import Enum
+from tenfold.tensorrt._enums import Enum, TensorLocation
 from tenfold.tensorrt._logger import ILogger, fail, need_logger
+from tenfold.tensorrt._names import refused
+from tenfold.tensorrt._noted import noted
 from tenfold.tensorrt._recorder import Recording, plain
-from tenfold.tensorrt._types import Dims
+from tenfold.tensorrt._types import Dims, address_of, datatype, nptype
 from tenfold.tensorrt._weights import Weights
 
 
@@ -51,7 +54,7 @@ class Refitter(Recording):
         if name not in known:
             fail(self._logger, f'the engine has no weight {name!r} that may change; it has {", ".join(known) or "none"}')
             return False
-        array = np.array(weights)
+        array = np.array(weights.numpy() if isinstance(weights, Weights) else weights)
         if array.size == np.prod(known[name].shape, dtype=np.int64):   # TensorRT's weights have no shape
             array = array.reshape(known[name].shape)
         if Dims(array.shape) != Dims(known[name].shape):
@@ -76,9 +79,34 @@ class Refitter(Recording):
         if role not in _ENDINGS:
             fail(self._logger, f'set_weights(): layers have no weights of {role}; there are {", ".join(map(str, _ENDINGS))}')
             return False
-        return self.set_named_weights(f'{layer_name}.{_ENDINGS[role]}', weights.numpy() if isinstance(weights, Weights) else weights)
+        return self.set_named_weights(f'{layer_name}.{_ENDINGS[role]}', weights)
 
     def unset_named_weights(self, weights_name: str) -> bool: return self._given.pop(weights_name, None) is not None
+
+    def get_weights_prototype(self, weights_name: str) -> Weights | None:
+        """Weights of the type and number of elements that are wanted; the elements mean nothing. None: the engine has no such weights."""
+        import numpy as np
+        if (known := self._weights().get(weights_name)) is None:
+            fail(self._logger, f'the engine has no weight {weights_name!r} that may change')
+            return None
+        return Weights(np.zeros(known.shape, nptype(datatype(known.dtype, f"'{weights_name}'"))))
+
+    def get_weights_location(self, weights_name: str) -> TensorLocation:
+        """HOST: what is given is copied there."""
+        return TensorLocation.HOST
+
+    def refit_cuda_engine_async(self, stream_handle: Any = 0) -> bool:
+        """refit_cuda_engine(), which is over when it returns: contexts use the new weights from their next run on."""
+        address_of(stream_handle or 0, 'stream_handle')
+        return self.refit_cuda_engine()
+
+    max_threads = noted('max_threads', 1, 'a refit uses the processors that this process may use')
+    weights_validation = noted('weights_validation', True, 'weights are always compared with what the plan was made for')
+
+    def get_tensors_with_dynamic_range(self) -> list[str]: return []
+
+    def get_dynamic_range(self, tensor_name: str) -> Any: raise refused('get_dynamic_range()', NO_CALIBRATION)
+    def set_dynamic_range(self, tensor_name: str, range: Any) -> bool: raise refused('set_dynamic_range()', NO_CALIBRATION)
 
     def get_named_weights(self, weights_name: str) -> Any:
         """What was given; None: nothing."""
@@ -89,6 +117,7 @@ class Refitter(Recording):
         try:
             self._engine._engine = self._engine._engine.refit(self._given)
         except Error as error:
+            self._engine._raise_of_allocator()
             fail(self._logger, error)
             return False
         self._given = {}

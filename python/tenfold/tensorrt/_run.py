@@ -25,6 +25,10 @@ class Run(Recording):
     _managed: bool
     _memory: tuple[int, int]
     _settled: bool   # nothing changed since the last run
+    _profiler: Any
+
+    def _debugs(self) -> bool: raise NotImplementedError
+    def _debugged_run(self) -> None: raise NotImplementedError
 
     def execute_async_v3(self, stream_handle: Any = 0) -> bool:
         """On a CPU the run is over when this returns. False: the logger tells why."""
@@ -83,6 +87,7 @@ class Run(Recording):
                 self._deliver(name)
         except Error as error:
             self._unbind()
+            self._engine._raise_of_allocator()
             fail(self._logger, error)
             return False
         return True
@@ -96,7 +101,9 @@ class Run(Recording):
         return copied
 
     def _start(self, enqueue: bool) -> None:
-        if self._profiler is not None:
+        if self._debugs():
+            self._debugged_run()
+        elif self._profiler is not None:
             for step, ms in self._context.profile_run():
                 self._profiler.report_layer_time(step, ms)
         elif enqueue and self._engine._on_gpu:

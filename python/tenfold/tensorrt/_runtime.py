@@ -6,16 +6,21 @@ from typing import Any
 from tenfold._build import load
 from tenfold.errors import Error
 from tenfold.tensorrt._engine import ICudaEngine
+from tenfold.tensorrt._gpu_allocator import Allocated
 from tenfold.tensorrt._logger import ILogger, fail, native_log, need_logger
 from tenfold.tensorrt._names import refused
+from tenfold.tensorrt._noted import noted
 from tenfold.tensorrt._plugins.operators import needed
 from tenfold.tensorrt._plugins.registry import IPluginRegistry, get_plugin_registry
 from tenfold.tensorrt._recorder import Recording, plain
 from tenfold.tensorrt._streams import IStreamReader, IStreamReaderV2, read_all
 
 
-class Runtime(Recording):
+class Runtime(Allocated, Recording):
     num_DLA_cores = 0
+    max_threads = noted('max_threads', 1, 'a load uses the processors that this process may use')
+    tempfile_control_flags = noted('tempfile_control_flags', 3, 'loading writes no files')
+    temporary_directory = noted('temporary_directory', None, 'loading writes no files')
 
     def __init__(self, logger: ILogger) -> None:
         self._logger, self._host_code = need_logger(logger), False
@@ -32,8 +37,10 @@ class Runtime(Recording):
         except TypeError:
             raise TypeError(f'deserialize_cuda_engine() takes the bytes of a plan, got {type(serialized_engine).__name__}') from None
         try:
-            return ICudaEngine(load(plan, log=native_log(self._logger), plugins=needed(True)), self._logger)
+            engine = load(plan, log=native_log(self._logger), plugins=needed(True), **self._runtime_option())
+            return ICudaEngine(engine, self._logger, self._asking)
         except Error as error:
+            self._raise_of_allocator()
             fail(self._logger, error)
             return None
 
@@ -44,6 +51,9 @@ class Runtime(Recording):
 
     @engine_host_code_allowed.setter
     def engine_host_code_allowed(self, allowed: bool) -> None: self._host_code = bool(allowed)
+
+    def load_runtime(self, path: str) -> Any:
+        raise refused('load_runtime()', 'plans hold no runtime and need no other: deserialize_cuda_engine() reads them')
 
     def get_plugin_registry(self) -> IPluginRegistry: return get_plugin_registry()
 

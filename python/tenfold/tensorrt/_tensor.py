@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tenfold._network import Value
+from tenfold.tensorrt._calibrators import NO_CALIBRATION
 from tenfold.tensorrt._enums import DataType, TensorFormat, TensorLocation
 from tenfold.tensorrt._names import Named, refused
 from tenfold.tensorrt._types import Dims, datatype, native_dtype, shape_of
@@ -63,8 +64,25 @@ class ITensor(Named):
         extent = self._value.dims[index]
         return extent if isinstance(extent, str) else ''
 
+    def set_dimension_name(self, index: int, name: str) -> None:
+        raise refused(f"set_dimension_name({index}, {name!r}) of '{self.name}'",
+                      'extents get their names where the input is made: tenfold.Network.input() takes them')
+
     @property
     def location(self) -> TensorLocation: return TensorLocation.DEVICE
+
+    @location.setter
+    def location(self, location: TensorLocation) -> None:
+        if TensorLocation(location) != TensorLocation.DEVICE:
+            raise refused(f"location = {TensorLocation(location)} of '{self.name}'", 'inputs and outputs lie on the device')
+
+    @property
+    def broadcast_across_batch(self) -> bool: return False
+
+    @broadcast_across_batch.setter
+    def broadcast_across_batch(self, broadcast: bool) -> None:
+        if broadcast:
+            raise refused(f"broadcast_across_batch of '{self.name}'", 'batches are a dim of the network: give it the extent 1')
 
     @property
     def allowed_formats(self) -> int:
@@ -77,7 +95,15 @@ class ITensor(Named):
             raise refused(f"allowed_formats = {mask:#x} of '{self.name}'", 'inputs and outputs are LINEAR')
 
     def set_dynamic_range(self, min: float, max: float) -> bool:
-        raise refused('set_dynamic_range()', 'there is no calibration yet: give it a model that is quantised (Q/DQ nodes)')
+        raise refused('set_dynamic_range()', NO_CALIBRATION)
+
+    @property
+    def dynamic_range(self) -> tuple[float, float] | None: return None
+
+    @dynamic_range.setter
+    def dynamic_range(self, bounds: Any) -> None: raise refused('dynamic_range', NO_CALIBRATION)
+
+    def reset_dynamic_range(self) -> None: """There is none to take back."""
 
     def __eq__(self, other: object) -> bool: return isinstance(other, ITensor) and self._value == other._value
     def __hash__(self) -> int: return hash(self._value)

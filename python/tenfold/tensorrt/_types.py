@@ -62,6 +62,46 @@ class Dims(Sequence[int]):
         return Dims(found) if isinstance(index, slice) else found
 
 
+class Dims2(Dims):
+    """Of two extents."""
+
+    _count = 2
+
+    def __init__(self, *extents: Any) -> None:
+        """From one sequence, or from the extents themselves."""
+        super().__init__(extents[0] if len(extents) == 1 else extents)
+        if len(self) != self._count:
+            raise ValueError(f'{type(self).__name__} has {self._count} extents, got {len(self)}')
+
+
+class Dims3(Dims2):
+    _count = 3
+
+
+class Dims4(Dims2):
+    _count = 4
+
+
+class DimsHW(Dims2):
+    """Height and width."""
+
+    @property
+    def h(self) -> int: return self[0]   # type: ignore[no-any-return]
+
+    @h.setter
+    def h(self, extent: int) -> None: self[0] = extent
+
+    @property
+    def w(self) -> int: return self[1]   # type: ignore[no-any-return]
+
+    @w.setter
+    def w(self, extent: int) -> None: self[1] = extent
+
+
+class Permutation(Dims):
+    """The place that each dim of the result comes from."""
+
+
 def shape_of(dims: Iterable[int | str]) -> Dims:
     """With -1 for what has a name."""
     return Dims(-1 if isinstance(extent, str) else extent for extent in dims)

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
+#include "backends/callers_memory.h"
 #include "backends/cpu/clock.h"
 #include "backends/cpu/cpu_info.h"
 #include "backends/cpu/evict.h"
@@ -49,8 +51,11 @@ class CpuStream final : public Stream {
 
 class CpuBackend final : public Backend {
  public:
-  CpuBackend(std::uint32_t features, std::shared_ptr<Pools> pools)
-      : info_(cpu::this_cpu()), tactics_(cpu_tactics()), pools_(pools ? std::move(pools) : std::make_shared<Pools>(default_threads())) {
+  CpuBackend(std::uint32_t features, std::shared_ptr<Pools> pools, std::shared_ptr<DeviceAllocator> allocator)
+      : info_(cpu::this_cpu()),
+        tactics_(cpu_tactics()),
+        pools_(pools ? std::move(pools) : std::make_shared<Pools>(default_threads())),
+        allocator_(std::move(allocator)) {
     if (features) info_.features &= features;
     std::sort(tactics_.begin(), tactics_.end(), [](const Tactic& a, const Tactic& b) { return a.name < b.name; });
   }
@@ -63,6 +68,11 @@ class CpuBackend final : public Backend {
   }
 
   std::shared_ptr<void> allocate(std::int64_t bytes) override {
+    if (allocator_) {
+      std::shared_ptr<void> memory = from_caller(allocator_, bytes, "cpu");
+      std::memset(memory.get(), 0, static_cast<std::size_t>(bytes));
+      return memory;
+    }
     constexpr std::int64_t kHuge = 2 << 20;
     const std::int64_t alignment = bytes >= kHuge ? kHuge : 64;
     const std::int64_t size = round_up(std::max<std::int64_t>(bytes, 64), alignment == kHuge ? 4096 : 64);
@@ -71,6 +81,13 @@ class CpuBackend final : public Backend {
     if (alignment == kHuge) madvise(memory, static_cast<std::size_t>(size), MADV_HUGEPAGE);
     std::memset(memory, 0, static_cast<std::size_t>(size));   // touched once here, not in the first run
     return {memory, std::free};
+  }
+
+  std::shared_ptr<const void> place_constants(const void* data, std::int64_t bytes) override {
+    if (!allocator_) return Backend::place_constants(data, bytes);
+    std::shared_ptr<void> memory = from_caller(allocator_, bytes, "cpu");
+    if (bytes > 0) std::memcpy(memory.get(), data, static_cast<std::size_t>(bytes));
+    return memory;
   }
 
   std::vector<Clock> clocks() const override {
@@ -114,12 +131,13 @@ class CpuBackend final : public Backend {
   DeviceInfo info_;
   std::vector<Tactic> tactics_;
   std::shared_ptr<Pools> pools_;
+  std::shared_ptr<DeviceAllocator> allocator_;
 };
 
 }  // namespace
 
-std::shared_ptr<Backend> open_cpu(std::uint32_t features, std::shared_ptr<Pools> pools) {
-  return std::make_shared<CpuBackend>(features, std::move(pools));
+std::shared_ptr<Backend> open_cpu(std::uint32_t features, std::shared_ptr<Pools> pools, std::shared_ptr<DeviceAllocator> allocator) {
+  return std::make_shared<CpuBackend>(features, std::move(pools), std::move(allocator));
 }
 
 }  // namespace tenfold::backends

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "backends/callers_memory.h"
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/cublas_lt.h"
 #include "backends/cuda/device/cudnn.h"
@@ -23,7 +24,8 @@ using namespace cuda;
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(Gpus& gpus, int ordinal) : device_(gpus.open(ordinal)), tactics_(cuda_tactics()) {
+  CudaBackend(Gpus& gpus, int ordinal, std::shared_ptr<DeviceAllocator> allocator)
+      : device_(gpus.open(ordinal)), tactics_(cuda_tactics()), allocator_(std::move(allocator)) {
     std::sort(tactics_.begin(), tactics_.end(), [](const Tactic& a, const Tactic& b) { return a.name < b.name; });
   }
   std::string_view name() const override { return "cuda"; }
@@ -32,6 +34,7 @@ class CudaBackend final : public Backend {
 
   std::shared_ptr<void> allocate(std::int64_t bytes) override {
     device_->make_current();
+    if (allocator_) return callers(bytes);
     const DevicePointer pointer = device_->memory().take(bytes);
     *allocated_ += bytes;
     return {reinterpret_cast<void*>(pointer), [device = device_, allocated = allocated_, bytes](void* p) {
@@ -81,8 +84,26 @@ class CudaBackend final : public Backend {
   }
 
  private:
+  // What the caller freed on a stream of its own may still be used there, and what we free by us: both wait for the whole device.
+  std::shared_ptr<void> callers(std::int64_t bytes) {
+    const auto settle = [device = device_] {
+      device->make_current();
+      driver()->synchronize();
+    };
+    std::shared_ptr<void> memory = from_caller(allocator_, bytes, cat("cuda:", info().ordinal), settle);
+    settle();
+    require(kind_of(memory.get()) == MemoryKind::device, ErrorKind::invalid_argument, "the allocator gave memory that is not cuda:",
+            info().ordinal, "'s");
+    *allocated_ += bytes;
+    return {memory.get(), [memory, allocated = allocated_, bytes](void*) mutable {
+              *allocated -= bytes;
+              memory.reset();
+            }};
+  }
+
   std::shared_ptr<Device> device_;
   std::vector<Tactic> tactics_;
+  std::shared_ptr<DeviceAllocator> allocator_;
   std::shared_ptr<std::atomic<std::int64_t>> allocated_ = std::make_shared<std::atomic<std::int64_t>>(0);
 };
 
@@ -119,9 +140,9 @@ std::shared_ptr<Gpus> make_gpus(const GpuMemoryRules& rules) { return std::make_
 std::vector<GpuMemory> gpu_memory(const Gpus& gpus) { return gpus.memory(); }
 std::int64_t trim_gpu_memory(Gpus& gpus, std::int64_t kept) { return gpus.trim(kept); }
 
-std::shared_ptr<Backend> open_cuda(int ordinal, const std::shared_ptr<Gpus>& gpus) {
+std::shared_ptr<Backend> open_cuda(int ordinal, const std::shared_ptr<Gpus>& gpus, const std::shared_ptr<DeviceAllocator>& allocator) {
   require(ordinal >= 0, ErrorKind::device, "GPUs are named cuda:0, cuda:1 ...");
-  return std::make_shared<CudaBackend>(gpus ? *gpus : *make_gpus({}), ordinal);
+  return std::make_shared<CudaBackend>(gpus ? *gpus : *make_gpus({}), ordinal, allocator);
 }
 
 }  // namespace tenfold::backends

@@ -6,8 +6,10 @@
 
 namespace tenfold::backends {
 
-// Throws device, saying what is missing. `gpus`: those that a runtime has open; null: the backend's own.
-std::shared_ptr<Backend> open_cuda(int ordinal, const std::shared_ptr<cuda::Gpus>& gpus = nullptr);
+// Throws device, saying what is missing. `gpus`: those that a runtime has open; null: the backend's own. `allocator`: where device
+// memory comes from; null: the GPU's pool.
+std::shared_ptr<Backend> open_cuda(int ordinal, const std::shared_ptr<cuda::Gpus>& gpus = nullptr,
+                                   const std::shared_ptr<DeviceAllocator>& allocator = nullptr);
 
 // What a runtime has of GPUs: nothing until one is opened.
 std::shared_ptr<cuda::Gpus> make_gpus(const GpuMemoryRules& rules);

@@ -36,7 +36,7 @@ std::vector<Formats> any_layout(const Problem& p) {
 Tactic nothing() {
   Tactic t;
   t.name = "nothing";
-  t.op = "*";
+  t.ops = {"*"};
   t.supports = [](const Problem&) { return Verdict::ok(); };
   t.configs = [](const Problem&) { return std::vector<Config>{{}}; };
   t.formats = any_layout;

@@ -1,17 +1,16 @@
-// IQuantizeLayer. The zero point is zero. axis -1: one scale for all.
+// IQuantizeLayer. The zero point is zero. axis -1: one scale for all. block_shape: see quantised.cpp.
 #include "layers/layer.h"
 
 namespace tenfold::layers {
 namespace {
 
 Network::Tensors make(const LayerCall& call) {
-  const std::int64_t axis = call.number("axis");
   NetworkTensor zero = call.maybe(2);
   if (!zero.defined()) {
     const DType type = dtype_of(call, call.text("to_type"));
     zero = call.net.constant(Tensor(type, call.known_shape(1, "a scale")));  // zeros
   }
-  return {call.keep(call.net.quantize(call.in(0), call.in(1), zero, axis < 0 ? 1 : axis))};
+  return {call.node("QuantizeLinear", {call.in(0), call.in(1), zero}, scaled_along(call))};
 }
 
 }  // namespace
@@ -20,7 +19,7 @@ LayerKind layer_quantize() {
   return {.name = "quantize",
           .min_inputs = 2,
           .max_inputs = 3,
-          .options = {{"axis", std::int64_t{-1}}, {"to_type", std::string("INT8")}},
+          .options = {{"axis", std::int64_t{-1}}, {"to_type", std::string("INT8")}, {"block_shape", Shape{}}},
           .make = make};
 }
 

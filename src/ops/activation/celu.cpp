@@ -13,9 +13,10 @@ Body scalar(const Node& node) {
 
 OpDef op_celu() {
   return pointwise({.name = "Celu",
+                    .types = "T -> T; T: float",
                     .attributes = {{"alpha", 1.0f}},
                     .scalar = scalar,
-                    .from_onnx = {{"Celu", 12}},
+                    .onnx_since = 12,
                     .cases = {"f32[2,3,5](-4,4)", "f32[]", "f32[0,4]", "f16[7](-4,4)", "f64[3,1](-4,4)", "f32[9] alpha=0.5"}});
 }
 

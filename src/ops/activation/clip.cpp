@@ -19,22 +19,13 @@ Body scalar(const Node& node) {
   return b.finish({x});
 }
 
-// Before opset 11 the bounds are attributes.
-std::vector<Value*> from_6(OnnxImport& node) {
-  Value* x = node.need(0);
-  const auto bound = [&](const char* name) -> Value* {
-    return node.attributes.has(name) ? node.scalar(x->dtype(), static_cast<double>(node.attributes.number(name))) : nullptr;
-  };
-  return node.add("Clip", {x, bound("min"), bound("max")}, {});
-}
-
 }  // namespace
 
 OpDef op_clip() {
   return pointwise({.name = "Clip",
                     .min_inputs = 1, .max_inputs = 3,
+                    .types = "T, T, T -> T; T: number",
                     .scalar = scalar,
-                    .from_onnx = {{"Clip", 11}, {"Clip", 6, from_6}},
                     .cases = {"f32[2,3,5] f32[]{-0.5} f32[]{0.5}", "f32[2,3,5] _ f32[]{0.25}", "f32[2,3,5] f32[]{0.0}", "f32[7]",
                               "f32[0,4] f32[]{0.0} f32[]{6.0}", "f32[7] f32[]{0.5} f32[]{-0.5}", "f16[7] f16[]{0.0} f16[]{6.0}",
                               "i64[9] i64[]{-3} i64[]{4}", "u8[5] u8[]{3} u8[]{9}", "f64[3,1] f64[]{-0.5} f64[]{0.5}"}});

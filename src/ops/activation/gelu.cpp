@@ -21,9 +21,10 @@ Body scalar(const Node& node) {
 
 OpDef op_gelu() {
   return pointwise({.name = "Gelu",
+                    .types = "T -> T; T: float",
                     .attributes = {{"approximate", "none"}},
                     .scalar = scalar,
-                    .from_onnx = {{"Gelu", 20}},
+                    .onnx_since = 20,
                     .cases = {"f32[2,3,5](-4,4)", "f32[]", "f32[0,4]", "f16[7](-4,4)", "f64[3,1](-4,4)",
                               "f32[2,3,5](-4,4) approximate=\"tanh\"", "f16[7](-4,4) approximate=\"tanh\""}});
 }

@@ -14,9 +14,10 @@ Body scalar(const Node& node) {
 
 OpDef op_hard_sigmoid() {
   return pointwise({.name = "HardSigmoid",
+                    .types = "T -> T; T: float",
                     .attributes = {{"alpha", 0.2f}, {"beta", 0.5f}},
                     .scalar = scalar,
-                    .from_onnx = {{"HardSigmoid", 6}},
+                    .onnx_since = 6,
                     .cases = {"f32[2,3,5](-4,4)", "f32[]", "f32[0,4]", "f16[7](-4,4)", "f64[3,1](-4,4)", "f32[9] alpha=0.5 beta=0.25"}});
 }
 

@@ -12,8 +12,9 @@ Body scalar(const Node& node) {
 
 OpDef op_hard_swish() {
   return pointwise({.name = "HardSwish",
+                    .types = "T -> T; T: float",
                     .scalar = scalar,
-                    .from_onnx = {{"HardSwish", 14}},
+                    .onnx_since = 14,
                     .cases = {"f32[2,3,5](-4,4)", "f32[]", "f32[0,4]", "f16[7](-4,4)", "f64[3,1](-4,4)"}});
 }
 

@@ -11,21 +11,13 @@ Body scalar(const Node& node) {
   return b.finish({select(x < 0.0, slope * x, x)});
 }
 
-// Before opset 7 a slope of more than one element is per channel, dim 1.
-std::vector<Value*> from_1(OnnxImport& node) {
-  Value *x = node.need(0), *slope = node.need(1);
-  const bool per_channel = slope->rank() == 1 && slope->dims()[0] != Dim(1);
-  if (per_channel) slope = append_ones(node, slope, std::max(0, x->rank() - 2));
-  return node.add("PRelu", {x, slope}, {});
-}
-
 }  // namespace
 
 OpDef op_prelu() {
   return pointwise({.name = "PRelu",
                     .min_inputs = 2, .max_inputs = 2,
+                    .types = "T, T -> T; T: number",
                     .scalar = scalar,
-                    .from_onnx = {{"PRelu", 7}, {"PRelu", 1, from_1}},
                     .cases = {"f32[2,3,5] f32[3,1]", "f32[2,3,5] f32[]", "f32[2,3,5] f32[2,3,5]", "f32[0,4] f32[4]", "f16[7] f16[1]",
                               "f64[3,2] f64[2]", "i32[5] i32[5]"}});
 }

@@ -14,8 +14,9 @@ Body scalar(const Node& node) {
 
 OpDef op_relu() {
   return pointwise({.name = "Relu",
+                    .types = "T -> T; T: number",
                     .scalar = scalar,
-                    .from_onnx = {{"Relu", 6}},
+                    .onnx_since = 6,
                     .cases = {"f32[2,3,5]", "f32[]", "f32[0,4]", "f16[7]", "f64[3,1]", "i32[9]", "i8[5]", "f32[3]{-1.0,nan,2.0}"}});
 }
 

@@ -14,9 +14,10 @@ Body scalar(const Node& node) {
 
 OpDef op_scaled_tanh() {
   return pointwise({.name = "ScaledTanh",
+                    .types = "T -> T; T: float",
                     .attributes = {{"alpha", 1.0f}, {"beta", 1.0f}},
                     .scalar = scalar,
-                    .from_onnx = {{"ScaledTanh", 1}},
+                    .onnx_since = 1,
                     .cases = {"f32[2,3,5](-4,4)", "f32[]", "f32[0,4]", "f16[7](-4,4)", "f64[3,1](-4,4)", "f32[9] alpha=0.5 beta=2.0"}});
 }
 

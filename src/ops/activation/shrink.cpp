@@ -18,9 +18,10 @@ Body scalar(const Node& node) {
 
 OpDef op_shrink() {
   return pointwise({.name = "Shrink",
+                    .types = "T -> T; T: number",
                     .attributes = {{"bias", 0.0f}, {"lambd", 0.5f}},
                     .scalar = scalar,
-                    .from_onnx = {{"Shrink", 9}},
+                    .onnx_since = 9,
                     .cases = {"f32[2,3,5]", "f32[2,3,5] bias=0.25 lambd=0.75", "f32[]", "f32[0,4]", "f16[7]", "f64[3,1]",
                               "i32[9] lambd=1.5 bias=1.5"}});
 }

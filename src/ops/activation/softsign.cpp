@@ -12,8 +12,9 @@ Body scalar(const Node& node) {
 
 OpDef op_softsign() {
   return pointwise({.name = "Softsign",
+                    .types = "T -> T; T: float",
                     .scalar = scalar,
-                    .from_onnx = {{"Softsign", 1}},
+                    .onnx_since = 1,
                     .cases = {"f32[2,3,5](-4,4)", "f32[]", "f32[0,4]", "f16[7](-4,4)", "f64[3,1](-4,4)"}});
 }
 

@@ -3,7 +3,6 @@
 // Operands: Q, K, V, mask, past key, past value, number of keys that are not padding (by batch).
 // Results: Y, present key, present value, and the scores at the stage that qk_matmul_output_mode names.
 #include "ops/attention/attention_common.h"
-#include "ops/onnx_node.h"
 
 namespace tenfold::ir {
 namespace {
@@ -54,18 +53,13 @@ void infer(InferCall& call) {
     call.need(call.rank(kValidKeys) == 1 && !differ(call.dims(kValidKeys)[0], q.batch), "the numbers of valid keys are [",
               text(call.dims(kValidKeys)), "], expected one for each of ", q.batch.text(), " examples");
   }
-  require_sound(call.dtype(kQuery) == call.dtype(kKey), "queries are ", name(call.dtype(kQuery)), ", keys ", name(call.dtype(kKey)),
-                ", expected one type");
-  require_sound(call.has(kPastKey) == call.has(kPastValue), "a past key needs a past value");
+  call.sound(call.has(kPastKey) == call.has(kPastValue), "a past key needs a past value");
   const std::int64_t stage = call.attributes().integer("qk_matmul_output_mode");
-  require_sound(stage >= kRaw && stage <= kNormalised, "qk_matmul_output_mode is ", stage);
+  call.sound(stage >= kRaw && stage <= kNormalised, "qk_matmul_output_mode is ", stage);
   Dim keys = k.rows;
   if (call.has(kPastKey)) {
     call.need(call.rank(kPastKey) == 4 && call.rank(kPastValue) == 4, "past key and value have ranks ", call.rank(kPastKey), " and ",
               call.rank(kPastValue), ", expected 4");
-    require_sound(call.dtype(kPastKey) == call.dtype(kKey) && call.dtype(kPastValue) == call.dtype(kValue), "past key and value are ",
-                  name(call.dtype(kPastKey)), " and ", name(call.dtype(kPastValue)), ", the new ones ", name(call.dtype(kKey)), " and ",
-                  name(call.dtype(kValue)));
     const Dims &past = call.dims(kPastKey), &past_value = call.dims(kPastValue);
     call.need(!differ(past[0], q.batch) && !differ(past[1], k.heads) && !differ(past[3], k.size) && !differ(past[2], past_value[2]) &&
                   !differ(past_value[0], q.batch) && !differ(past_value[1], v.heads) && !differ(past_value[3], v.size),
@@ -237,54 +231,6 @@ void reference(Call& call) {
   ops::with_real(call.in[0].dtype, [&]<class T>(T) { run<T>(call); });
 }
 
-// Whether plain FusedAttention says it all: no cache, cap, padding, shared keys or wish to see the scores.
-bool is_plain(const OnnxImport& call) {
-  const Value *q = call.in(kQuery), *k = call.in(kKey), *mask = call.in(kMask);
-  if (!q || !k || !call.in(kValue) || !q->type.ranked || !k->type.ranked || k->rank() != q->rank() || call.in(kValue)->rank() != q->rank())
-    return false;
-  if (call.outputs() > 1 || call.in(kPastKey) || call.in(kValidKeys) || call.attributes.number("softcap", 0) != 0) return false;
-  const Dim keys = k->rank() == 4 ? k->dims()[2] : k->dims()[1];
-  if (mask && (!mask->type.ranked || mask->rank() < 2 || mask->dims().back() != keys)) return false;
-  if (mask && mask->dtype() != q->dtype() && (mask->dtype() != DType::boolean || q->dtype() != DType::f32)) return false;
-  if (q->rank() == 3) {
-    const std::int64_t heads = call.attributes.integer("q_num_heads", 0), shared = call.attributes.integer("kv_num_heads", 0);
-    return heads > 0 && shared > 0 && heads % shared == 0;
-  }
-  if (q->rank() != 4 || !q->dims()[3].is_constant()) return false;
-  const Dim heads = q->dims()[1], shared = k->dims()[1];
-  return heads == shared ||
-         (heads.is_constant() && shared.is_constant() && shared.constant() > 0 && heads.constant() % shared.constant() == 0);
-}
-
-// A mask that is added: what it is, or nothing where a boolean one is true and minus infinity where it is not.
-Value* addend(OnnxImport& call, Value* mask) {
-  if (mask->dtype() != DType::boolean) return mask;
-  return call.add("Where", {mask, call.scalar(DType::f32, 0), call.scalar(DType::f32, -INFINITY)}, {})[0];
-}
-
-std::vector<Value*> from_23(OnnxImport& call) {
-  if (!is_plain(call)) return call.add("Attention", call.inputs, call.attributes, std::max(call.outputs(), 1));
-  const bool packed = call.in(kQuery)->rank() == 3;
-  std::vector<Value*> operands;
-  for (int i = kQuery; i <= kValue; ++i) {
-    Value* value = call.in(i);
-    if (packed) {
-      value =
-          call.add("Reshape", {value, call.ints({0, 0, call.attributes.integer(i == kQuery ? "q_num_heads" : "kv_num_heads"), -1})}, {})[0];
-      value = call.add("Transpose", {value}, {{"perm", Ints{0, 2, 1, 3}}})[0];
-    }
-    operands.push_back(value);
-  }
-  const Dim size = operands[0]->dims()[3];
-  if (!size.is_constant()) return call.add("Attention", call.inputs, call.attributes);
-  if (call.in(kMask)) operands.push_back(addend(call, call.in(kMask)));
-  const float scale = call.attributes.number("scale", static_cast<float>(1 / std::sqrt(static_cast<double>(size.constant()))));
-  Value* result = call.add("FusedAttention", operands, {{"scale", scale}, {"causal", call.attributes.integer("is_causal", 0)}})[0];
-  if (!packed) return {result};
-  result = call.add("Transpose", {result}, {{"perm", Ints{0, 2, 1, 3}}})[0];
-  return call.add("Reshape", {result, call.ints({0, 0, -1})}, {});
-}
-
 }  // namespace
 
 OpDef op_attention() {
@@ -292,11 +238,11 @@ OpDef op_attention() {
           .min_inputs = 3,
           .max_inputs = 7,
           .max_outputs = 4,
+          .types = "Q, Q, V, dense, Q, V, int -> Q, Q, V, Q; Q: float; V: float",
           .attributes = {{"is_causal", 0}, {"qk_matmul_output_mode", 0}, {"softcap", 0.0f}},
           .optional_attributes = {"kv_num_heads", "q_num_heads", "scale", "softmax_precision"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"Attention", 23, from_23}},
           .cases = {"f32[2,3,4,8] f32[2,3,6,8] f32[2,3,6,8]", "f32[2,4,24] f32[2,6,8] f32[2,6,8] q_num_heads=3 kv_num_heads=1",
                     "f32[1,2,4,8] f32[1,2,4,8] f32[1,2,4,8] _ f32[1,2,3,8] f32[1,2,3,8] is_causal=1 outputs=3",
                     "f32[1,2,4,8] f32[1,2,4,8] f32[1,2,4,8] f32[4,4] softcap=2.0 qk_matmul_output_mode=2 outputs=4"}};

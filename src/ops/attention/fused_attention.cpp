@@ -19,8 +19,6 @@ void need_equal(const InferCall& call, Dim a, Dim b, const char* what) {
 void infer(InferCall& call) {
   for (int i = 0; i < 3; ++i)
     call.need(call.rank(i) == 4, "operand ", i, " has rank ", call.rank(i), ", expected batch, heads, rows, head size");
-  require_sound(call.dtype(0) == call.dtype(1) && call.dtype(0) == call.dtype(2), "queries, keys and values are ", name(call.dtype(0)),
-                ", ", name(call.dtype(1)), " and ", name(call.dtype(2)), ", expected one type");
   const Dims &q = call.dims(0), &k = call.dims(1), &v = call.dims(2);
   need_equal(call, q[0], k[0], "batches of queries and keys differ");
   need_equal(call, q[0], v[0], "batches of queries and values differ");
@@ -30,7 +28,6 @@ void infer(InferCall& call) {
   need_equal(call, q[3], k[3], "head sizes of queries and keys differ");
   need_equal(call, k[2], v[2], "keys and values differ in number");
   if (call.has(4)) {
-    require_sound(call.dtype(4) == DType::i32, "offsets are ", name(call.dtype(4)), ", i32 expected");
     call.need(!call.has(3), "packed sentences and a mask at once");
     call.need(call.rank(4) == 1 && q[0] == Dim(1), "offsets of rank ", call.rank(4), " and a batch of ", q[0].text(),
               ", expected rank 1 and a batch of 1");
@@ -126,6 +123,7 @@ OpDef op_fused_attention() {
   return {.name = "FusedAttention",
           .min_inputs = 3,
           .max_inputs = 5,
+          .types = "T, T, T, dense, i32 -> T; T: float",
           .attributes = {{"causal", 0}, {"scale", 1.0f}},
           .optional_attributes = {"longest", "mask_kind"},
           .infer = infer,

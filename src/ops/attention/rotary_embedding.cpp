@@ -85,10 +85,11 @@ OpDef op_rotary_embedding() {
   return {.name = "RotaryEmbedding",
           .min_inputs = 3,
           .max_inputs = 4,
+          .types = "T, T, T, int -> T; T: float",
           .attributes = {{"interleaved", 0}, {"num_heads", 0}, {"rotary_embedding_dim", 0}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"RotaryEmbedding", 23}},
+          .onnx_since = 23,
           .cases = {"f32[2,3,4,8] f32[2,4,4] f32[2,4,4]", "f32[2,4,24] f32[9,4] f32[9,4] i64[2,4](0,8) num_heads=3 interleaved=1",
                     "f32[1,2,3,8] f32[1,3,2] f32[1,3,2] rotary_embedding_dim=4"}};
 }

@@ -30,24 +30,6 @@ void adopt_symbols(const Graph& outer, Graph& body, Dim dim) {
 
 }  // namespace
 
-Bodies import_bodies(ir::OnnxImport& call, const std::vector<std::string>& attributes, const std::vector<std::vector<ValueType>>& formal) {
-  for (const std::string& name : attributes) ir::require_sound(call.has_graph(name), "attribute ", name, " is missing");
-  Bodies bodies;
-  bodies.graphs = call.closed_bodies(attributes, formal, bodies.captures);
-  return bodies;
-}
-
-std::vector<ir::Value*> add_control(ir::OnnxImport& call, Bodies bodies, std::vector<ir::Value*> own, ir::Attributes attributes) {
-  ir::Node node;
-  node.def = &call.graph().registry().get(call.op());
-  node.name = call.name();
-  node.inputs = std::move(own);
-  node.inputs.insert(node.inputs.end(), bodies.captures.begin(), bodies.captures.end());
-  node.attributes = std::move(attributes);
-  node.graphs = std::move(bodies.graphs);
-  return call.graph().add(std::move(node), call.outputs())->outputs;
-}
-
 void infer_body(const Graph& outer, Graph& body, const std::vector<Formal>& inputs) {
   ir::require_sound(inputs.size() == body.inputs.size(), "a body has ", body.inputs.size(), " inputs, the node gives ",
                     inputs.size());
@@ -80,8 +62,8 @@ ValueType lift(ir::InferCall& call, const Graph& body, ValueType type, const std
 }
 
 ValueType join(ir::InferCall& call, const ValueType& a, const ValueType& b, const std::string& stem) {
-  ir::require_sound(a.kind == b.kind && a.tensor.dtype == b.tensor.dtype, "a result is ", ir::text(a), " on one path and ", ir::text(b),
-                    " on another");
+  call.sound(a.kind == b.kind && a.tensor.dtype == b.tensor.dtype, "a result is ", ir::text(a), " on one path and ", ir::text(b),
+             " on another");
   ValueType type = a;
   type.ranked = a.ranked && b.ranked && a.tensor.dims.size() == b.tensor.dims.size();
   if (!type.ranked) type.tensor.dims.clear();

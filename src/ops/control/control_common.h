@@ -1,19 +1,9 @@
 // What If, Loop and Scan share: bodies fed with types from outside, and their result types brought back out.
 #pragma once
 
-#include "ops/onnx_node.h"
+#include "ir/op_def.h"
 
 namespace tenfold::ops {
-
-// The closed bodies of an ONNX node and what they capture.
-struct Bodies {
-  std::vector<std::unique_ptr<ir::Graph>> graphs;
-  std::vector<ir::Value*> captures;
-};
-Bodies import_bodies(ir::OnnxImport& call, const std::vector<std::string>& attributes,
-                     const std::vector<std::vector<ir::ValueType>>& formal);
-// Adds the node that owns them: its operands are `own`, then the captures.
-std::vector<ir::Value*> add_control(ir::OnnxImport& call, Bodies bodies, std::vector<ir::Value*> own, ir::Attributes attributes);
 
 // Gives a body the types (and contents, where not null) of its inputs and infers all its nodes afresh.
 struct Formal {

@@ -21,6 +21,7 @@ OpDef op_fail() {
           .max_inputs = 0,
           .min_outputs = 0,
           .max_outputs = -1,
+          .types = "-> *...",
           .attributes = {{"message", ""}, {"types", Strings{}}},
           .infer = infer,
           .reference = reference,

@@ -28,12 +28,11 @@ void infer_branches(InferCall& call) {
 
 void infer(InferCall& call) {
   const Node& node = call.node();
-  require_sound(node.graphs.size() == 2, "If has ", node.graphs.size(), " bodies, expected two");
-  require_sound(call.dtype(0) == DType::boolean, "the condition is ", name(call.dtype(0)), ", expected a boolean");
+  call.sound(node.graphs.size() == 2, "If has ", node.graphs.size(), " bodies, expected two");
   infer_branches(call);
   for (const auto& body : node.graphs) {
-    require_sound(static_cast<int>(body->outputs.size()) == call.outputs(), "a branch has ", body->outputs.size(), " results, If has ",
-                  call.outputs());
+    call.sound(static_cast<int>(body->outputs.size()) == call.outputs(), "a branch has ", body->outputs.size(), " results, If has ",
+               call.outputs());
   }
   for (int i = 0; i < call.outputs(); ++i) {
     const Value &a = *node.graphs[0]->outputs[static_cast<std::size_t>(i)], &b = *node.graphs[1]->outputs[static_cast<std::size_t>(i)];
@@ -44,14 +43,15 @@ void infer(InferCall& call) {
   }
 }
 
-std::vector<Value*> from_onnx(OnnxImport& call) {
-  return ops::add_control(call, ops::import_bodies(call, {"then_branch", "else_branch"}, {{}, {}}), {call.need(0)}, {});
-}
-
 }  // namespace
 
 OpDef op_if() {
-  return {.name = "If", .min_inputs = 1, .max_inputs = -1, .max_outputs = -1, .infer = infer, .from_onnx = {{"If", 1, from_onnx}}};
+  return {.name = "If",
+          .min_inputs = 1,
+          .max_inputs = -1,
+          .max_outputs = -1,
+          .types = "bool, *... -> *...",
+          .infer = infer};
 }
 
 }  // namespace tenfold::ir

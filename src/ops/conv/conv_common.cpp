@@ -97,7 +97,7 @@ void spell_out(ir::Attributes& attributes, const Window& window, bool with_kerne
 Dims infer_window(ir::InferCall& call, const Ints& kernel, Dim channels, bool ceil) {
   const Dims& in = call.dims(0);
   call.need(in.size() >= 3, "the input has rank ", in.size(), ", expected batch, channels and one to three spatial dims");
-  require(in.size() <= 5, ErrorKind::unsupported, "more than three spatial dims: the input has rank ", in.size());
+  call.supported(in.size() <= 5, "more than three spatial dims: the input has rank ", in.size());
   const std::span<const Dim> spatial(in.begin() + 2, in.end());
   const Window window = window_of(call.attributes(), spatial, kernel);
   Dims out{in[0], channels};
@@ -115,7 +115,7 @@ DType convolution_dtype(ir::InferCall& call) {
 Dims infer_convolution(ir::InferCall& call) {
   const Dims &x = call.dims(0), &w = call.dims(1);
   const std::int64_t group = call.attributes().integer("group");
-  ir::require_sound(group > 0, "group is ", group);
+  call.sound(group > 0, "group is ", group);
   call.need(x.size() >= 3 && w.size() == x.size(), "the input has rank ", x.size(), " and the weight ", w.size(),
             ", expected equal ranks of 3 or more");
   const Dim channels = w[1] * group;

@@ -35,11 +35,12 @@ OpDef op_conv_integer() {
   return {.name = "ConvInteger",
           .min_inputs = 2,
           .max_inputs = 4,
+          .types = "X, W, X, W -> i32; X: i8|u8; W: i8|u8",
           .attributes = {{"auto_pad", "NOTSET"}, {"group", 1}},
           .optional_attributes = {"kernel_shape", "strides", "dilations", "pads"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"ConvInteger", 10}},
+          .onnx_since = 10,
           .cases = {"u8[1,3,9,7] i8[4,3,3,3] u8[]{5} pads=[1,1,1,1]", "u8[2,4,8,8] u8[6,2,3,3] u8[]{3} u8[]{7} group=2 strides=[2,2]",
                     "u8[1,2,10] i8[3,2,3]! u8[]{1} i8[3]{1,2,-3}"},
           .tolerance = 0};

@@ -57,10 +57,10 @@ Placement place(const Attributes& attributes, std::span<const Dim> spatial, cons
 void infer(InferCall& call) {
   const Dims &x = call.dims(0), &w = call.dims(1);
   const std::int64_t group = call.attributes().integer("group");
-  require_sound(group > 0, "group is ", group);
+  call.sound(group > 0, "group is ", group);
   call.need(x.size() >= 3 && w.size() == x.size(), "the input has rank ", x.size(), " and the weight ", w.size(),
             ", expected equal ranks of 3 or more");
-  require(x.size() <= 5, ErrorKind::unsupported, "more than three spatial dims: the input has rank ", x.size());
+  call.supported(x.size() <= 5, "more than three spatial dims: the input has rank ", x.size());
   call.need(!x[1].is_constant() || !w[0].is_constant() || x[1] == w[0], "the input has ", x[1].text(), " channels, the weight expects ",
             w[0].text());
   call.need(!w[0].is_constant() || w[0].constant() % group == 0, w[0].text(), " input channels do not divide into ", group, " groups");
@@ -129,11 +129,12 @@ OpDef op_conv_transpose() {
   return {.name = "ConvTranspose",
           .min_inputs = 2,
           .max_inputs = 3,
+          .types = "T, T, T -> T; T: float",
           .attributes = {{"auto_pad", "NOTSET"}, {"group", 1}},
           .optional_attributes = {"kernel_shape", "strides", "dilations", "pads", "output_padding", "output_shape"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"ConvTranspose", 1}},
+          .onnx_since = 1,
           .cases = {"f32[1,3,5,4] f32[3,2,3,3] f32[2]", "f32[1,4,6,6] f32[4,5,4,4]! f32[5]! strides=[2,2] pads=[1,1,1,1]",
                     "f32[2,4,5,7] f32[4,3,3,3] group=2 strides=[3,2] output_padding=[2,1] pads=[0,1,1,0]",
                     "f32[1,2,7] f32[2,3,3] dilations=[2] strides=[2]", "f32[1,2,3,4] f32[2,2,3,3] strides=[3,3] output_shape=[10,14]",

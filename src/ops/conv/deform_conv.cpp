@@ -10,11 +10,11 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  require(call.rank(0) == 4, ErrorKind::unsupported, "DeformConv over ", call.rank(0) - 2, " spatial dims, two are supported");
+  call.supported(call.rank(0) == 4, "DeformConv over ", call.rank(0) - 2, " spatial dims, two are supported");
   const Dims dims = ops::infer_convolution(call);
   const Dims& w = call.dims(1);
   const std::int64_t groups = call.attributes().integer("offset_group");
-  require_sound(groups > 0, "offset_group is ", groups);
+  call.sound(groups > 0, "offset_group is ", groups);
   const Dims offsets{dims[0], w[2] * w[3] * groups * 2, dims[2], dims[3]}, mask{dims[0], w[2] * w[3] * groups, dims[2], dims[3]};
   const auto fit = [&](int i, const Dims& expected, const char* what) {
     const bool known = is_constant(call.dims(i)) && is_constant(expected);
@@ -76,11 +76,12 @@ OpDef op_deform_conv() {
   return {.name = "DeformConv",
           .min_inputs = 3,
           .max_inputs = 5,
+          .types = "T, T, T, T, T -> T; T: float",
           .attributes = {{"group", 1}, {"offset_group", 1}},
           .optional_attributes = {"kernel_shape", "strides", "dilations", "pads", "auto_pad"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"DeformConv", 19}},
+          .onnx_since = 19,
           .cases = {"f32[1,2,5,6] f32[3,2,3,3] f32[1,18,5,6] f32[3] f32[1,9,5,6] pads=[1,1,1,1]",
                     "f32[2,4,5,5] f32[2,2,2,2] f32[2,16,2,2] group=2 offset_group=2 strides=[2,2]",
                     "f32[1,1,4,4] f32[1,1,2,2] f32[1,8,3,3] f32[1]"}};

@@ -50,6 +50,7 @@ OpDef op_expand_depthwise() {
   return {.name = "ExpandDepthwise",
           .min_inputs = 4,
           .max_inputs = 4,
+          .types = "T, float, float, float -> T; T: float",
           .attributes = {{"auto_pad", "NOTSET"}},
           .optional_attributes = {"kernel_shape", "strides", "dilations", "pads", "low", "high"},
           .infer = infer,

@@ -5,8 +5,9 @@ namespace tenfold::ir {
 
 OpDef op_abs() {
   return pointwise({.name = "Abs",
+                    .types = "T -> T; T: number",
                     .scalar = unary_body<Prim::abs, Operands::numbers>,
-                    .from_onnx = {{"Abs", 6}},
+                    .onnx_since = 6,
                     .cases = {"f32[2,3,5]", "f32[]", "f32[0,4]", "f16[7]", "f64[3,1]", "i64[9]", "i8[5]{-128,-1,0,1,127}", "u8[6]"}});
 }
 

@@ -5,8 +5,9 @@ namespace tenfold::ir {
 
 OpDef op_asinh() {
   return pointwise({.name = "Asinh",
+                    .types = "T -> T; T: float",
                     .scalar = unary_body<Prim::asinh, Operands::floats>,
-                    .from_onnx = {{"Asinh", 9}},
+                    .onnx_since = 9,
                     .cases = {"f32[2,3,5](-9,9)", "f32[]", "f32[0,4]", "f16[7]", "f64[3,1]"}});
 }
 

@@ -17,9 +17,10 @@ Body scalar(const Node& node) {
 OpDef op_bit_shift() {
   return pointwise({.name = "BitShift",
                     .min_inputs = 2, .max_inputs = 2,
+                    .types = "T, T -> T; T: uint",
                     .optional_attributes = {"direction"},
                     .scalar = scalar,
-                    .from_onnx = {{"BitShift", 11}},
+                    .onnx_since = 11,
                     .cases = {"u8[2,3,5] u8[5](0,9) direction=\"LEFT\"", "u32[3,1] u32[1,4](0,4) direction=\"RIGHT\"",
                               "u64[3] u64[](0,3) direction=\"LEFT\"", "u16[0,4] u16[4] direction=\"RIGHT\""}});
 }

@@ -5,8 +5,9 @@ namespace tenfold::ir {
 
 OpDef op_bitwise_not() {
   return pointwise({.name = "BitwiseNot",
+                    .types = "T -> T; T: integer",
                     .scalar = unary_body<Prim::bit_not, Operands::integers>,
-                    .from_onnx = {{"BitwiseNot", 18}},
+                    .onnx_since = 18,
                     .cases = {"i32[2,3,5]", "u8[]", "i64[0,4]", "u16[7]", "i8[3]"}});
 }
 

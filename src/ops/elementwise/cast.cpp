@@ -1,7 +1,6 @@
 // Cast: elements as another type, named by `to` ("f16"). Floats become integers by truncation, 8-bit floats saturate.
 #include "base/halves.h"
 #include "ops/elementwise/cast_common.h"
-#include "ops/onnx_dtype.h"
 #include "ops/pointwise_common.h"
 
 namespace tenfold::ir {
@@ -12,20 +11,6 @@ Body scalar(const Node& node) {
   BodyBuilder b = body_builder(node);
   return b.finish({b.cast(0, cast_target(node.attributes))});
 }
-
-std::vector<Value*> import_cast(OnnxImport& node, DType to) {
-  const bool is_small = to == DType::f8e4m3fn || to == DType::f8e4m3fnuz || to == DType::f8e5m2 || to == DType::f8e5m2fnuz;
-  const std::int64_t saturate = node.attributes.integer("saturate", 1);
-  const std::string target(name(to));
-  if (to == DType::f8e8m0 || (is_small && saturate == 0)) {
-    return node.add("CastF8", {node.need(0)},
-                    {{"to", target}, {"saturate", saturate}, {"round_mode", node.attributes.string("round_mode", "up")}});
-  }
-  return node.add("Cast", {node.need(0)}, {{"to", target}});
-}
-
-std::vector<Value*> from_cast(OnnxImport& node) { return import_cast(node, ops::dtype_from_onnx(node.attributes.integer("to"))); }
-std::vector<Value*> from_cast_like(OnnxImport& node) { return import_cast(node, node.need(1)->dtype()); }
 
 // Narrowing a model's weights is this and nothing else.
 void reference(Call& call) {
@@ -46,9 +31,9 @@ DType cast_target(const Attributes& attributes) {
 
 OpDef op_cast() {
   OpDef def = pointwise({.name = "Cast",
+                    .types = "dense -> dense",
                     .optional_attributes = {"to"},
                     .scalar = scalar,
-                    .from_onnx = {{"Cast", 6, from_cast}, {"CastLike", 15, from_cast_like}},
                     .cases = {"f32[2,3,5] to=\"f16\"", "f16[7] to=\"f32\"", "f32[4](-300,300) to=\"i8\"", "i64[3,4] to=\"f32\"",
                               "f32[] to=\"i64\"", "bool[5] to=\"f32\"", "f32[0,4] to=\"f64\"", "f32[4]{0,0.5,nan,-2} to=\"bool\"",
                               "f32[9](-600,600) to=\"f8e4m3fn\"", "u4[5] to=\"f32\"", "i32[5] to=\"i4\"", "f32[5] to=\"bf16\"",

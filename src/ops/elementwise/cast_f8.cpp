@@ -34,10 +34,9 @@ SmallFloat format_of(DType type) {
 
 void infer(InferCall& call) {
   const DType to = cast_target(call.attributes());
-  require_sound(bits(to) == 8 && is_float(to), "CastF8 makes 8-bit floats, not ", name(to));
+  call.sound(bits(to) == 8 && is_float(to), "CastF8 makes 8-bit floats, not ", name(to));
   const std::string& mode = call.attributes().string("round_mode");
-  require_sound(mode == "up" || mode == "down" || mode == "nearest", "round_mode is '", mode, "'; up, down or nearest expected");
-  require(call.dtype(0) != DType::string, ErrorKind::unsupported, "Cast from strings is not supported");
+  call.sound(mode == "up" || mode == "down" || mode == "nearest", "round_mode is '", mode, "'; up, down or nearest expected");
   call.out(0, to, call.dims(0));
 }
 
@@ -57,6 +56,7 @@ void reference(Call& call) {
 
 OpDef op_cast_f8() {
   return {.name = "CastF8",
+          .types = "dense -> float",
           .attributes = {{"saturate", 1}, {"round_mode", "up"}},
           .optional_attributes = {"to"},
           .infer = infer,

@@ -5,8 +5,9 @@ namespace tenfold::ir {
 
 OpDef op_cos() {
   return pointwise({.name = "Cos",
+                    .types = "T -> T; T: float",
                     .scalar = unary_body<Prim::cos, Operands::floats>,
-                    .from_onnx = {{"Cos", 7}},
+                    .onnx_since = 7,
                     .cases = {"f32[2,3,5](-10,10)", "f32[]", "f32[0,4]", "f16[7]", "f64[3,1]"}});
 }
 

@@ -5,8 +5,9 @@ namespace tenfold::ir {
 
 OpDef op_cosh() {
   return pointwise({.name = "Cosh",
+                    .types = "T -> T; T: float",
                     .scalar = unary_body<Prim::cosh, Operands::floats>,
-                    .from_onnx = {{"Cosh", 9}},
+                    .onnx_since = 9,
                     .cases = {"f32[2,3,5](-4,4)", "f32[]", "f32[0,4]", "f16[7]", "f64[3,1]"}});
 }
 

@@ -6,8 +6,8 @@ namespace tenfold::ir {
 OpDef op_equal() {
   return pointwise({.name = "Equal",
                     .min_inputs = 2, .max_inputs = 2,
+                    .types = "T, T -> bool; T: dense",
                     .scalar = binary_body<Prim::eq, Operands::any>,
-                    .from_onnx = {{"Equal", 7}, {"Equal", 1, from_axis_broadcast}},
                     .cases = {"f32[2,3,5] f32[5]", "f32[3]{1,2,nan} f32[3]{1,1,nan}", "f32[] f32[7]", "f32[0,4] f32[4]",
                               "i64[4,3](0,2) i64[3](0,2)", "f16[5] f16[5]", "u8[3,1] u8[1,4]", "bool[5] bool[5]"}});
 }

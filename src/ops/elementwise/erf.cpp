@@ -5,8 +5,9 @@ namespace tenfold::ir {
 
 OpDef op_erf() {
   return pointwise({.name = "Erf",
+                    .types = "T -> T; T: float",
                     .scalar = unary_body<Prim::erf, Operands::floats>,
-                    .from_onnx = {{"Erf", 9}},
+                    .onnx_since = 9,
                     .cases = {"f32[2,3,5](-4,4)", "f32[]", "f32[0,4]", "f16[7](-2,2)", "f64[3,1]"}});
 }
 

@@ -5,8 +5,9 @@ namespace tenfold::ir {
 
 OpDef op_exp() {
   return pointwise({.name = "Exp",
+                    .types = "T -> T; T: float",
                     .scalar = unary_body<Prim::exp, Operands::floats>,
-                    .from_onnx = {{"Exp", 6}},
+                    .onnx_since = 6,
                     .cases = {"f32[2,3,5](-10,10)", "f32[]", "f32[0,4]", "f16[7]", "f64[3,1]"}});
 }
 

@@ -25,10 +25,11 @@ void reference(Call& call) {
 
 OpDef op_identity() {
   return {.name = "Identity",
+          .types = "* -> *",
           .infer = infer,
           .reference = reference,
           .movement = true,
-          .from_onnx = {{"Identity", 1}},
+          .onnx_since = 1,
           .cases = {"f32[2,3,5]", "i64[]", "f16[0,4]", "bool[7]", "u4[5]", "bf16[3]"},
           .tolerance = 0};
 }

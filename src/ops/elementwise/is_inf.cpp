@@ -20,9 +20,10 @@ Body scalar(const Node& node) {
 
 OpDef op_is_inf() {
   return pointwise({.name = "IsInf",
+                    .types = "float -> bool",
                     .attributes = {{"detect_negative", 1}, {"detect_positive", 1}},
                     .scalar = scalar,
-                    .from_onnx = {{"IsInf", 10}},
+                    .onnx_since = 10,
                     .cases = {"f32[4]{1,inf,-inf,nan}", "f32[4]{1,inf,-inf,nan} detect_negative=0",
                               "f32[4]{1,inf,-inf,nan} detect_positive=0", "f64[2,3]", "f32[]", "f16[0,4]"}});
 }

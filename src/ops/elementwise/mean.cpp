@@ -17,8 +17,9 @@ Body scalar(const Node& node) {
 OpDef op_mean() {
   return pointwise({.name = "Mean",
                     .max_inputs = -1,
+                    .types = "T... -> T; T: float",
                     .scalar = scalar,
-                    .from_onnx = {{"Mean", 6}},
+                    .onnx_since = 6,
                     .cases = {"f32[2,3,5] f32[5]", "f32[3,1] f32[1,4] f32[]", "f32[7]", "f32[0,4] f32[4]", "f16[5] f16[5]",
                               "f64[2,1] f64[2,2] f64[2]"}});
 }

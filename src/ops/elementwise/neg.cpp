@@ -5,8 +5,9 @@ namespace tenfold::ir {
 
 OpDef op_neg() {
   return pointwise({.name = "Neg",
+                    .types = "T -> T; T: number",
                     .scalar = unary_body<Prim::neg, Operands::numbers>,
-                    .from_onnx = {{"Neg", 6}},
+                    .onnx_since = 6,
                     .cases = {"f32[2,3,5]", "f32[]", "f32[0,4]", "f16[7]", "i64[9]", "i32[2,1,3]"}});
 }
 

@@ -6,8 +6,8 @@ namespace tenfold::ir {
 OpDef op_or() {
   return pointwise({.name = "Or",
                     .min_inputs = 2, .max_inputs = 2,
+                    .types = "bool, bool -> bool",
                     .scalar = binary_body<Prim::logical_or, Operands::booleans>,
-                    .from_onnx = {{"Or", 7}, {"Or", 1, from_axis_broadcast}},
                     .cases = {"bool[2,3,5] bool[2,3,5]", "bool[2,3,5] bool[5]", "bool[3,1] bool[1,4]", "bool[] bool[7]",
                               "bool[0,4] bool[4]"}});
 }

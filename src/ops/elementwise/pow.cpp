@@ -27,8 +27,8 @@ Body scalar(const Node& node) {
 OpDef op_pow() {
   return pointwise({.name = "Pow",
                     .min_inputs = 2, .max_inputs = 2,
+                    .types = "T, number -> T; T: number",
                     .scalar = scalar,
-                    .from_onnx = {{"Pow", 7}, {"Pow", 1, from_axis_broadcast}},
                     .cases = {"f32[2,3,5](0.1,2) f32[2,3,5](-3,3)", "f32[2,3] f32[]{2}", "f32[3,1](0.1,2) i64[4](-3,3)",
                               "f32[0,4] f32[4]", "i32[3,4] i32[4](0,5)", "i64[3](1,9) f32[3](0,3)", "f16[5](0.1,2) f16[5]",
                               "f64[2,2](0.1,2) f32[2](-2,2)"}});

@@ -12,7 +12,12 @@ Body scalar(const Node& node) {
 }  // namespace
 
 OpDef op_region() {
-  return pointwise({.name = "Region", .min_inputs = 0, .max_inputs = -1, .max_outputs = -1, .scalar = scalar});
+  return pointwise({.name = "Region",
+                    .min_inputs = 0,
+                    .max_inputs = -1,
+                    .max_outputs = -1,
+                    .types = "dense... -> *...",
+                    .scalar = scalar});
 }
 
 }  // namespace tenfold::ir

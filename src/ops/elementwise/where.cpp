@@ -16,8 +16,9 @@ Body scalar(const Node& node) {
 OpDef op_where() {
   return pointwise({.name = "Where",
                     .min_inputs = 3, .max_inputs = 3,
+                    .types = "bool, T, T -> T; T: dense",
                     .scalar = scalar,
-                    .from_onnx = {{"Where", 9}},
+                    .onnx_since = 9,
                     .cases = {"bool[2,3,5] f32[2,3,5] f32[2,3,5]", "bool[5] f32[2,3,5] f32[]", "bool[3,1] i64[1,4] i64[3,4]",
                               "bool[] f16[7] f16[7]", "bool[0,4] f32[4] f32[4]", "bool[4] u8[] u8[4]", "bool[4] bool[4] bool[]",
                               "bool[3] f64[2,1] f64[3]"}});

@@ -6,7 +6,6 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  require_sound(call.dtype(1) == DType::boolean, "the condition is ", name(call.dtype(1)), ", booleans expected");
   call.need(call.rank(1) == 1, "the condition has rank ", call.rank(1), ", 1 expected");
   if (!call.attributes().has("axis")) {
     return call.out(0, call.dtype(0), {call.new_symbol("count", 0, product(call.dims(0)))});
@@ -39,8 +38,16 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_compress() {
-  return {.name = "Compress", .min_inputs = 2, .max_inputs = 2, .attributes = {}, .optional_attributes = {"axis"}, .infer = infer,
-          .reference = reference, .movement = true, .from_onnx = {{"Compress", 9}},
+  return {.name = "Compress",
+          .min_inputs = 2,
+          .max_inputs = 2,
+          .types = "T, bool -> T; T: any",
+          .attributes = {},
+          .optional_attributes = {"axis"},
+          .infer = infer,
+          .reference = reference,
+          .movement = true,
+          .onnx_since = 9,
           .cases = {"f32[3,2] bool[3]{0,1,1} axis=0", "f32[3,2] bool[2]{0,1} axis=-1", "f16[3,2] bool[5]{0,1,0,0,1}",
                     "f32[3] bool[3]{0,0,0} axis=0"}};
 }

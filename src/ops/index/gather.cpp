@@ -34,7 +34,6 @@ void infer_contents(InferCall& call, int axis, const Dims& result) {
 }
 
 void infer(InferCall& call) {
-  require_sound(is_integer(call.dtype(1)), "indices are ", name(call.dtype(1)), ", integers expected");
   const Dims& data = call.dims(0);
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));
   Dims dims(data.begin(), data.begin() + axis);
@@ -58,11 +57,12 @@ OpDef op_gather() {
   return {.name = "Gather",
           .min_inputs = 2,
           .max_inputs = 2,
+          .types = "T, int -> T; T: any",
           .attributes = {{"axis", 0}},
           .infer = infer,
           .reference = reference,
           .movement = true,
-          .from_onnx = {{"Gather", 1}},
+          .onnx_since = 1,
           .cases = {"f32[5,4] i64[3]{0,4,-1}", "f32[3,5,2] i32[2,2]{1,-5,4,0} axis=1", "f16[10,8] i64[2,3](0,9)",
                     "i4[4,3] i64[]{2} axis=-1", "f32[4,2] i64[0]{}"}};
 }

@@ -6,7 +6,6 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  require_sound(is_integer(call.dtype(1)), "indices are ", name(call.dtype(1)), ", integers expected");
   call.need(call.rank(1) == call.rank(0), "indices have rank ", call.rank(1), ", data has ", call.rank(0));
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));
   for (int d = 0; d < call.rank(0); ++d) {
@@ -34,8 +33,15 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_gather_elements() {
-  return {.name = "GatherElements", .min_inputs = 2, .max_inputs = 2, .attributes = {{"axis", 0}}, .infer = infer, .reference = reference,
-          .movement = true, .from_onnx = {{"GatherElements", 11}},
+  return {.name = "GatherElements",
+          .min_inputs = 2,
+          .max_inputs = 2,
+          .types = "T, int -> T; T: any",
+          .attributes = {{"axis", 0}},
+          .infer = infer,
+          .reference = reference,
+          .movement = true,
+          .onnx_since = 11,
           .cases = {"f32[3,3] i64[2,3]{1,2,0,2,0,-3}", "f32[2,2] i32[2,3]{0,-1,0,1,1,0} axis=1", "i8[4] i64[6](-4,3)"}};
 }
 

@@ -8,12 +8,11 @@ namespace {
 
 void infer(InferCall& call) {
   const Dims &data = call.dims(0), &indices = call.dims(1);
-  require_sound(call.dtype(1) == DType::i64 || call.dtype(1) == DType::i32, "indices are ", name(call.dtype(1)), ", i64 expected");
   call.need(!data.empty() && !indices.empty(), "data and indices need at least one dim");
   const std::int64_t batch = call.attributes().integer("batch_dims");
   call.need(batch >= 0 && batch < std::min(call.rank(0), call.rank(1)), "batch_dims is ", batch, ", below ",
             std::min(call.rank(0), call.rank(1)), " expected");
-  require(indices.back().is_constant(), ErrorKind::unsupported, "the last dim of the indices is ", indices.back().text());
+  call.supported(indices.back().is_constant(), "the last dim of the indices is ", indices.back().text());
   const std::int64_t depth = indices.back().constant();
   call.need(depth >= 1 && depth <= call.rank(0) - batch, "indices name ", depth, " dims, 1 to ", call.rank(0) - batch, " expected");
   Dims dims(indices.begin(), indices.end() - 1);
@@ -44,8 +43,15 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_gather_nd() {
-  return {.name = "GatherND", .min_inputs = 2, .max_inputs = 2, .attributes = {{"batch_dims", 0}}, .infer = infer, .reference = reference,
-          .movement = true, .from_onnx = {{"GatherND", 11}},
+  return {.name = "GatherND",
+          .min_inputs = 2,
+          .max_inputs = 2,
+          .types = "T, i32|i64 -> T; T: any",
+          .attributes = {{"batch_dims", 0}},
+          .infer = infer,
+          .reference = reference,
+          .movement = true,
+          .onnx_since = 11,
           .cases = {"f32[2,2] i64[2,2]{0,0,1,-1}", "f32[2,3,4] i64[2,1]{1,0}", "f32[2,3,4] i64[2,1]{2,0} batch_dims=1",
                     "i8[2,2,2] i64[2,1,2]{0,1,1,0}"}};
 }

@@ -88,10 +88,11 @@ OpDef op_non_max_suppression() {
   return {.name = "NonMaxSuppression",
           .min_inputs = 2,
           .max_inputs = 5,
+          .types = "float, float, int, float, float -> i64",
           .attributes = {{"center_point_box", 0}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"NonMaxSuppression", 10}},
+          .onnx_since = 10,
           .cases = {"f32[1,6,4](0,4) f32[1,2,6] i64[1]{3} f32[1]{0.5} f32[1]{0}",
                     "f32[2,5,4](0,4) f32[2,1,5] i64[1]{2} f32[1]{0.3} center_point_box=1", "f32[1,4,4](0,1) f32[1,1,4]"}};
 }

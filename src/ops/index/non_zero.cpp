@@ -26,7 +26,7 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_non_zero() {
-  return {.name = "NonZero", .infer = infer, .reference = reference, .from_onnx = {{"NonZero", 9}},
+  return {.name = "NonZero", .types = "dense -> i64", .infer = infer, .reference = reference, .onnx_since = 9,
           .cases = {"bool[2,2]{1,0,1,1}", "f32[2,3]{0,1,0,-2,0,0.5}", "i8[4]{0,0,0,0}", "i64[2,2,2](0,1)"}};
 }
 

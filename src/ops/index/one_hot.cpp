@@ -38,8 +38,14 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_one_hot() {
-  return {.name = "OneHot", .min_inputs = 3, .max_inputs = 3, .attributes = {{"axis", -1}}, .infer = infer, .reference = reference,
-          .from_onnx = {{"OneHot", 9}},
+  return {.name = "OneHot",
+          .min_inputs = 3,
+          .max_inputs = 3,
+          .types = "number, number, T -> T; T: any",
+          .attributes = {{"axis", -1}},
+          .infer = infer,
+          .reference = reference,
+          .onnx_since = 9,
           .cases = {"i64[3]{0,2,-1} i64[]{4} f32[2]{0,1}", "i32[2,2]{1,9,2,4} i64[1]{5} i8[2]{3,-3} axis=1",
                     "f32[2]{0,3} f32[]{4} f16[2]{0.5,2} axis=0"}};
 }

@@ -1,7 +1,6 @@
 // ScatterElements: a copy of the data in which each update has been put at its own place, with the index along one axis replaced.
 #include "ir/fault.h"
 #include "ops/index/index_common.h"
-#include "ops/onnx_node.h"
 
 namespace tenfold::ir {
 namespace {
@@ -9,8 +8,6 @@ namespace {
 void infer(InferCall& call) {
   ops::reduction_of(call.attributes());
   call.axis(call.attributes().integer("axis"), call.rank(0));
-  require_sound(is_integer(call.dtype(1)), "indices are ", name(call.dtype(1)), ", integers expected");
-  require_sound(call.dtype(2) == call.dtype(0), "updates are ", name(call.dtype(2)), ", data is ", name(call.dtype(0)));
   call.need(call.rank(1) == call.rank(0) && call.rank(2) == call.rank(0), "data, indices and updates have ranks ", call.rank(0), ", ",
             call.rank(1), " and ", call.rank(2), ", which have to be equal");
   call.out(0, call.dtype(0), call.dims(0));
@@ -35,15 +32,17 @@ void reference(Call& call) {
   });
 }
 
-std::vector<Value*> from_scatter(OnnxImport& import) {
-  return import.add("ScatterElements", import.inputs, {{"axis", import.attributes.integer("axis", 0)}});
-}
-
 }  // namespace
 
 OpDef op_scatter_elements() {
-  return {.name = "ScatterElements", .min_inputs = 3, .max_inputs = 3, .attributes = {{"axis", 0}, {"reduction", "none"}}, .infer = infer,
-          .reference = reference, .from_onnx = {{"ScatterElements", 11}, {"Scatter", 9, from_scatter}},
+  return {.name = "ScatterElements",
+          .min_inputs = 3,
+          .max_inputs = 3,
+          .types = "T, int, T -> T; T: any",
+          .attributes = {{"axis", 0}, {"reduction", "none"}},
+          .infer = infer,
+          .reference = reference,
+          .onnx_since = 11,
           .cases = {"f32[3,3] i64[2,3]{1,0,2,0,2,1} f32[2,3]", "f32[1,5] i64[1,2]{1,-2} f32[1,2] axis=1",
                     "f32[1,5] i64[1,3]{1,1,3} f32[1,3] axis=1 reduction=\"add\"", "i32[5] i32[3]{0,0,4} i32[3] reduction=\"mul\"",
                     "f16[4] i64[4]{0,0,1,1} f16[4] reduction=\"max\"", "u8[4] i64[3]{2,2,1} u8[3] reduction=\"min\""}};

@@ -9,10 +9,8 @@ namespace {
 void infer(InferCall& call) {
   const Dims &data = call.dims(0), &indices = call.dims(1);
   ops::reduction_of(call.attributes());
-  require_sound(call.dtype(1) == DType::i64 || call.dtype(1) == DType::i32, "indices are ", name(call.dtype(1)), ", i64 expected");
-  require_sound(call.dtype(2) == call.dtype(0), "updates are ", name(call.dtype(2)), ", data is ", name(call.dtype(0)));
   call.need(!data.empty() && !indices.empty(), "data and indices need at least one dim");
-  require(indices.back().is_constant(), ErrorKind::unsupported, "the last dim of the indices is ", indices.back().text());
+  call.supported(indices.back().is_constant(), "the last dim of the indices is ", indices.back().text());
   const std::int64_t depth = indices.back().constant();
   call.need(depth >= 1 && depth <= call.rank(0), "indices name ", depth, " dims, 1 to ", call.rank(0), " expected");
   const std::int64_t rank = call.rank(1) - 1 + call.rank(0) - depth;
@@ -46,10 +44,11 @@ OpDef op_scatter_nd() {
   return {.name = "ScatterND",
           .min_inputs = 3,
           .max_inputs = 3,
+          .types = "T, i32|i64, T -> T; T: any",
           .attributes = {{"reduction", "none"}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"ScatterND", 11}},
+          .onnx_since = 11,
           .cases = {"f32[8] i64[4,1]{4,3,1,7} f32[4]", "f32[4,4,2] i64[2,1]{0,-2} f32[2,4,2]",
                     "f32[4] i64[3,1]{1,1,2} f32[3] reduction=\"add\"", "i8[2,3] i64[2,2]{0,1,1,2} i8[2] reduction=\"max\"",
                     "f16[4] i64[2,1]{3,3} f16[2] reduction=\"mul\""}};

@@ -8,9 +8,8 @@ namespace {
 
 void infer(InferCall& call) {
   const std::string& mode = call.attributes().string("mode");
-  require_sound(mode == "linear" || mode == "circular", "unknown mode '", mode, "'");
+  call.sound(mode == "linear" || mode == "circular", "unknown mode '", mode, "'");
   call.need(call.rank(0) == call.rank(1) && call.rank(0) >= 2, "cache and update have ranks ", call.rank(0), " and ", call.rank(1));
-  require_sound(call.dtype(0) == call.dtype(1), "cache is ", name(call.dtype(0)), ", update is ", name(call.dtype(1)));
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));
   call.need(axis != 0, "axis 0 is the batch");
   for (int d = 0; d < call.rank(0); ++d)
@@ -47,10 +46,11 @@ OpDef op_tensor_scatter() {
       .name = "TensorScatter",
       .min_inputs = 2,
       .max_inputs = 3,
+      .types = "T, T, int -> T; T: any",
       .attributes = {{"axis", -2}, {"mode", "linear"}},
       .infer = infer,
       .reference = reference,
-      .from_onnx = {{"TensorScatter", 24}},
+      .onnx_since = 24,
       .cases = {"f32[2,4,3] f32[2,1,3] i64[2]{1,3}", "f32[2,2,4,3] f32[2,2,3,3] i64[2]{3,2} mode=\"circular\"", "f16[1,5,2] f16[1,2,2]"}};
 }
 

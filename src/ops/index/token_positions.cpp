@@ -18,9 +18,6 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  const DType type = call.dtype(0);
-  require_sound(type == DType::boolean || type == DType::i64 || type == DType::i32 || type == DType::i8 || type == DType::u8, "a mask is ",
-                name(type), ", expected i64, i32, i8, u8 or bool");
   const Dims& mask = call.dims(0);
   const Dim multiple(call.attributes().integer("multiple"));
   call.need(mask.size() == 2, "a mask of [", text(mask), "], [batch, sequence] expected");
@@ -145,6 +142,7 @@ OpDef op_token_positions() {
           .max_inputs = 1,
           .min_outputs = 2,
           .max_outputs = 4,
+          .types = "bool|i64|i32|i8|u8 -> i32, i32, i32, i32",
           .attributes = {{"multiple", 1}, {"strict", 0}},
           .infer = infer,
           .reference = reference,

@@ -6,7 +6,6 @@
 #include "base/element.h"
 #include "ops/dim_rules.h"
 #include "ops/elements.h"
-#include "ops/onnx_node.h"
 
 namespace tenfold::ir {
 namespace {
@@ -74,17 +73,12 @@ void reference(Call& call) {
   }
 }
 
-std::vector<Value*> from_1(OnnxImport& import) {
-  return import.add("TopK", {import.need(0), import.ints({import.attributes.integer("k")})},
-                    {{"axis", import.attributes.integer("axis", -1)}}, 2);
-}
-
 }  // namespace
 
 OpDef op_top_k() {
   return {.name = "TopK", .min_inputs = 2, .max_inputs = 2, .min_outputs = 2, .max_outputs = 2,
+          .types = "T, int -> T, i64; T: number",
           .attributes = {{"axis", -1}, {"largest", 1}, {"sorted", 1}}, .infer = infer, .reference = reference,
-          .from_onnx = {{"TopK", 10}, {"TopK", 1, from_1}},
           .cases = {"f32[3,8] i64[1]{3}", "f32[4,3,2] i64[1]{2} axis=0 largest=0", "i32[2,9] i64[1]{9} axis=1", "f16[16] i64[1]{1}",
                     "f32[2,3] i64[1]{0}"}};
 }

@@ -94,11 +94,12 @@ void reference(Call& call) {
 OpDef op_unique() {
   return {.name = "Unique",
           .max_outputs = 4,
+          .types = "T -> T, i64, i64, i64; T: any",
           .attributes = {{"sorted", 1}},
           .optional_attributes = {"axis"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"Unique", 11}},
+          .onnx_since = 11,
           .cases = {"f32[6]{2,1,1,3,4,3} outputs=4", "f32[6]{2,1,1,3,4,3} sorted=0 outputs=4",
                     "i32[3,3]{1,0,0,1,0,0,2,3,4} axis=0 outputs=4", "i8[2,4](0,1) axis=-1 outputs=2"}};
 }

@@ -91,7 +91,6 @@ void infer(InferCall& call) {
   std::vector<int> ranks;
   std::vector<Dims> dims;
   for (int i = 0; i < call.inputs(); ++i) {
-    require_sound(call.dtype(i) == call.dtype(0), "operand ", i, " is ", name(call.dtype(i)), ", operand 0 is ", name(call.dtype(0)));
     ranks.push_back(call.rank(i));
     dims.push_back(call.dims(i));
   }
@@ -164,11 +163,12 @@ void reference(Call& call) {
 OpDef op_einsum() {
   return {.name = "Einsum",
           .max_inputs = -1,
+          .types = "T... -> T; T: number",
           .attributes = {},
           .optional_attributes = {"equation"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"Einsum", 12}},
+          .onnx_since = 12,
           .cases = {"f32[2,3,4] f32[2,4,5] equation=\"bij,bjk->bik\"", "f32[3,4] equation=\"ij->ji\"", "f32[3,3] equation=\"ii\"",
                     "f32[2,3,4,4] equation=\"...ii->...i\"", "f32[5] f32[5] equation=\"i,i->\"",
                     "i32[2,3] i32[3] i32[2] equation=\"ij,j,i\"", "f32[2,1,3,4] f32[5,4,2] equation=\"...ij,...jk->...ik\""}};

@@ -1,6 +1,5 @@
 // Gemm: alpha * A' * B' + beta * C, where A' and B' may be transposed and C is broadcast to the result.
 #include "ops/matmul/matmul_common.h"
-#include "ops/onnx_node.h"
 #include "ops/real_access.h"
 
 namespace tenfold::ir {
@@ -47,22 +46,16 @@ void reference(Call& call) {
   ops::with_real(call.in[0].dtype, [&]<class T>(T) { run<T>(call); });
 }
 
-// Before opset 7 an attribute told whether C is broadcast; now it always may be.
-std::vector<Value*> from_6(OnnxImport& call) {
-  call.attributes.erase("broadcast");
-  return call.add("Gemm", call.inputs, call.attributes);
-}
-
 }  // namespace
 
 OpDef op_gemm() {
   return {.name = "Gemm",
           .min_inputs = 2,
           .max_inputs = 3,
+          .types = "T, T, T -> T; T: number",
           .attributes = {{"alpha", 1.0f}, {"beta", 1.0f}, {"transA", 0}, {"transB", 0}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"Gemm", 7}, {"Gemm", 1, from_6}},
           .cases = {"f32[5,7] f32[7,3] f32[3]", "f32[7,5] f32[3,7] f32[5,1] transA=1 transB=1 alpha=0.5 beta=2.0",
                     "f32[1,64] f32[10,64]! f32[10]! transB=1", "f32[4,6] f32[6,9]", "f64[3,4] f64[4,5] f64[3,5] beta=0.25",
                     "f32[3,4] f32[4,5] f32[]"}};

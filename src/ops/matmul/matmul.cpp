@@ -7,7 +7,6 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  require_sound(call.dtype(0) == call.dtype(1), "operands are ", name(call.dtype(0)), " and ", name(call.dtype(1)), ", expected one type");
   call.out(0, call.dtype(0), ops::matmul_dims(call, call.dims(0), call.dims(1)));
 }
 
@@ -42,9 +41,10 @@ OpDef op_matmul() {
   return {.name = "MatMul",
           .min_inputs = 2,
           .max_inputs = 2,
+          .types = "T, T -> T; T: float|int",
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"MatMul", 1}},
+          .onnx_since = 1,
           .cases = {"f32[5,7] f32[7,3]", "f32[2,3,4,5] f32[3,5,6]", "f32[64,96] f32[96,80]!", "f32[65,128] f32[128,137]!", "f32[7] f32[7]",
                     "f32[4,5] f32[5]", "f32[5] f32[2,5,3]", "f16[3,17] f16[17,33]", "i32[2,3] i32[3,4]", "f32[3,0] f32[0,2]",
                     "f32[3,0] f32[0,70]!", "bf16[2,40,0] bf16[2,0,70]", "f32[9,2] f32[2,5]!"}};

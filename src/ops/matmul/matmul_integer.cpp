@@ -7,10 +7,6 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  for (int i = 0; i < 2; ++i) {
-    require_sound(call.dtype(i) == DType::i8 || call.dtype(i) == DType::u8, "operand ", i, " is ", name(call.dtype(i)),
-                  ", expected i8 or u8");
-  }
   call.out(0, DType::i32, ops::matmul_dims(call, call.dims(0), call.dims(1)));
 }
 
@@ -68,9 +64,10 @@ OpDef op_matmul_integer() {
   return {.name = "MatMulInteger",
           .min_inputs = 2,
           .max_inputs = 4,
+          .types = "A, B, A, B -> i32; A: i8|u8; B: i8|u8",
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"MatMulInteger", 10}},
+          .onnx_since = 10,
           .cases = {"u8[5,7] i8[7,3]", "u8[4,33] i8[33,17]! u8[]{7} i8[]{0}", "u8[3,8] u8[8,6] u8[]{3} u8[6]{1,2,3,4,5,6}",
                     "i8[2,3,4] i8[2,4,5] i8[3]{1,-1,2}"},
           .tolerance = 0};

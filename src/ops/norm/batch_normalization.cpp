@@ -11,7 +11,7 @@ void infer(InferCall& call) {
     for (int i = 1; i < 5; ++i) ops::need_per_channel(call, i, names[i]);
   }
   const bool training = call.attributes().integer("training_mode") != 0;
-  require_sound(call.outputs() == 1 || training, "running statistics are results of training mode only");
+  call.sound(call.outputs() == 1 || training, "running statistics are results of training mode only");
   call.out(0, call.dtype(0), call.dims(0));
   call.out(1, call.dtype(3), call.dims(3));
   call.out(2, call.dtype(4), call.dims(4));
@@ -59,19 +59,6 @@ void reference(Call& call) {
   ops::with_real(call.in[0].dtype, [&]<class T>(T) { run<T>(call); });
 }
 
-// Up to opset 13 further outputs held training statistics, and spatial=0 asked for statistics of every single position.
-std::vector<Value*> from_old(OnnxImport& call) {
-  require(call.outputs() <= 1, ErrorKind::unsupported, "training outputs of BatchNormalization before opset 14");
-  const bool spatial = call.attributes.integer("spatial", 1) != 0;
-  const float epsilon = call.attributes.number("epsilon", 1e-5f);
-  if (spatial) return call.add("BatchNormalization", call.inputs, {{"epsilon", epsilon}});
-  Value* centred = call.add("Sub", {call.need(0), call.need(3)}, {})[0];
-  Value* shifted = call.add("Add", {call.need(4), call.scalar(call.in(4)->dtype(), epsilon)}, {})[0];
-  Value* deviation = call.add("Sqrt", {shifted}, {})[0];
-  Value* scaled = call.add("Mul", {call.add("Div", {centred, deviation}, {})[0], call.need(1)}, {})[0];
-  return call.add("Add", {scaled, call.need(2)}, {});
-}
-
 }  // namespace
 
 OpDef op_batch_normalization() {
@@ -79,10 +66,10 @@ OpDef op_batch_normalization() {
           .min_inputs = 5,
           .max_inputs = 5,
           .max_outputs = 3,
+          .types = "T, S, S, V, V -> T, V, V; T: float; S: float; V: float",
           .attributes = {{"epsilon", 1e-5f}, {"momentum", 0.9f}, {"training_mode", 0}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"BatchNormalization", 14}, {"BatchNormalization", 1, from_old}},
           .cases = {"f32[2,5,6,7] f32[5] f32[5] f32[5] f32[5](0.5,2)", "f32[3,17] f32[17]! f32[17]! f32[17]! f32[17](0.5,2)! epsilon=0.01",
                     "f32[1,4,3,4,5] f32[4] f32[4] f32[4] f32[4](0.5,2)",
                     "f32[4,3,5] f32[3] f32[3] f32[3] f32[3](0.5,2) training_mode=1 outputs=3"}};

@@ -58,6 +58,7 @@ OpDef op_centre_weights() {
           .max_inputs = 3,
           .min_outputs = 2,
           .max_outputs = 2,
+          .types = "T, float, float -> T, T; T: float",
           .infer = infer,
           .reference = reference,
           .cases = {"f32[6,5] f32[6] f32[6]", "f16[16,24] f16[16] f32[16]", "bf16[7,9] bf16[7] bf16[7]"}};

@@ -17,36 +17,17 @@ void infer(InferCall& call) {
 
 void reference(Call& call) { ops::normalise_groups(call, call.attributes().integer("num_groups")); }
 
-// At opset 18 scale and bias have one value for each group: repeat them for its channels.
-Value* per_channel(OnnxImport& call, Value* parameter, std::int64_t groups, std::int64_t channels) {
-  Value* column = call.add("Reshape", {parameter, call.ints({groups, 1})}, {})[0];
-  Value* repeated = call.add("Expand", {column, call.ints({groups, channels / groups})}, {})[0];
-  return call.add("Reshape", {repeated, call.ints({channels})}, {})[0];
-}
-
-std::vector<Value*> from_18(OnnxImport& call) {
-  const std::int64_t groups = call.attributes.integer("num_groups");
-  const Value* x = call.need(0);
-  require(x->type.ranked && x->rank() >= 2 && x->dims()[1].is_constant(), ErrorKind::unsupported,
-          "GroupNormalization of opset 18 needs a known number of channels");
-  const std::int64_t channels = x->dims()[1].constant();
-  require(groups > 0 && channels % groups == 0, ErrorKind::invalid_model, channels, " channels do not divide into ", groups, " groups");
-  Value* scale = per_channel(call, call.need(1), groups, channels);
-  Value* bias = per_channel(call, call.need(2), groups, channels);
-  return call.add("GroupNormalization", {call.inputs[0], scale, bias}, call.attributes);
-}
-
 }  // namespace
 
 OpDef op_group_normalization() {
   return {.name = "GroupNormalization",
           .min_inputs = 3,
           .max_inputs = 3,
+          .types = "T, T, T -> T; T: float",
           .attributes = {{"epsilon", 1e-5f}, {"stash_type", 1}},
           .optional_attributes = {"num_groups"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"GroupNormalization", 21}, {"GroupNormalization", 18, from_18}},
           .cases = {"f32[2,6,5,7] f32[6] f32[6] num_groups=3", "f32[1,8,16] f32[8]! f32[8]! num_groups=1 epsilon=0.01",
                     "f32[2,4,3,3] f32[4] f32[4] num_groups=4"}};
 }

@@ -18,10 +18,10 @@ void reference(Call& call) {
 
 OpDef op_hardmax() {
   return {.name = "Hardmax",
+          .types = "T -> T; T: float",
           .attributes = {{"axis", -1}},
           .infer = ops::infer_along_axis,
           .reference = reference,
-          .from_onnx = {{"Hardmax", 13}, {"Hardmax", 1, ops::from_flattened}},
           .cases = {"f32[2,8,16]", "f32[4,7,5] axis=1", "f32[3,4] axis=0"}};
 }
 

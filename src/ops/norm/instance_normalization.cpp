@@ -19,10 +19,11 @@ OpDef op_instance_normalization() {
   return {.name = "InstanceNormalization",
           .min_inputs = 3,
           .max_inputs = 3,
+          .types = "T, T, T -> T; T: float",
           .attributes = {{"epsilon", 1e-5f}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"InstanceNormalization", 6}},
+          .onnx_since = 6,
           .cases = {"f32[2,3,8,9] f32[3] f32[3]", "f32[1,5,17] f32[5]! f32[5]! epsilon=0.01", "f32[2,4,3,4,5] f32[4] f32[4]"}};
 }
 

@@ -4,24 +4,11 @@
 namespace tenfold::ir {
 namespace {
 
-// Throws unless a parameter of these dims has one element for each of `wanted`, as far as is known.
-void expect_broadcast(const Dims& parameter, const Dims& wanted) {
-  std::size_t lead = 0;   // dims of 1 in front mean nothing
-  while (parameter.size() - lead > wanted.size() && parameter[lead] == Dim(1)) ++lead;
-  bool fits = parameter.size() - lead <= wanted.size();
-  for (std::size_t back = 1; fits && back <= parameter.size() - lead; ++back) {
-    const Dim own = parameter[parameter.size() - back], asked = wanted[wanted.size() - back];
-    fits = own == Dim(1) || own == asked || !own.is_constant() || !asked.is_constant();
-  }
-  require(fits, ErrorKind::invalid_model, "a parameter of shape [", text(parameter), "] does not broadcast to [", text(wanted), "]");
-}
-
 void infer(InferCall& call) {
-  require_sound(is_float(call.dtype(0)), "it normalises floats, not ", name(call.dtype(0)));
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));
   const Dims tail(call.dims(0).begin() + axis, call.dims(0).end());
   for (int i = 1; i < 3; ++i)
-    if (call.has(i)) expect_broadcast(call.dims(i), tail);
+    if (call.has(i)) ops::expect_broadcast(call.dims(i), tail);
   call.out(0, call.dtype(0), call.dims(0));
   const DType statistics = call.dtype(0) == DType::f64 ? DType::f64 : DType::f32;
   call.out(1, statistics, ops::statistics_dims(call, axis));
@@ -53,29 +40,6 @@ void run(Call& call) {
   }
 }
 
-// Parameters that differ along dims in front of `axis`, which broadcast to the whole of X: a product and a sum behind the normalisation.
-std::vector<Value*> from_onnx(OnnxImport& call) {
-  check_attributes(call.graph().registry().get("LayerNormalization"), call.attributes);
-  const Value* x = call.need(0);
-  const int rank = x->type.ranked ? x->rank() : 0;
-  const std::int64_t axis = call.attributes.integer("axis", -1), tail = axis < 0 ? -axis : rank - axis;
-  const auto wide = [&](Value* v) {
-    if (!v || !v->type.ranked) return false;
-    for (int d = 0; d < v->rank() - tail; ++d)
-      if (v->dims()[static_cast<std::size_t>(d)] != Dim(1)) return true;
-    return false;
-  };
-  if (rank == 0 || (!wide(call.need(1)) && !wide(call.in(2))))
-    return call.add("LayerNormalization", call.inputs, call.attributes, std::max(call.outputs(), 1));
-  for (int i = 1; i < 3; ++i)
-    if (call.in(i)) expect_broadcast(call.in(i)->dims(), x->dims());
-  std::vector<Value*> results =
-      call.add("LayerNormalization", {call.need(0), call.scalar(x->dtype(), 1)}, call.attributes, std::max(call.outputs(), 1));
-  results[0] = call.add("Mul", {results[0], call.need(1)}, {})[0];
-  if (call.in(2)) results[0] = call.add("Add", {results[0], call.in(2)}, {})[0];
-  return results;
-}
-
 void reference(Call& call) {
   ops::with_real(call.in[0].dtype, [&]<class T>(T) { run<T>(call); });
 }
@@ -87,10 +51,10 @@ OpDef op_layer_normalization() {
           .min_inputs = 2,
           .max_inputs = 3,
           .max_outputs = 3,
+          .types = "T, float, float -> T, f32|f64, f32|f64; T: float",
           .attributes = {{"axis", -1}, {"epsilon", 1e-5f}, {"stash_type", 1}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"LayerNormalization", 1, from_onnx}},
           .cases = {"f32[2,8,64] f32[64] f32[64]", "f32[2,3,4,5] f32[3,4,5] f32[3,4,5] axis=1 outputs=3",
                     "f32[3,384] f32[384]! epsilon=0.01", "f32[2,6,5] f32[6,1] f32[5] axis=1", "f16[4,33] f16[33] f16[33]"}};
 }

@@ -20,10 +20,10 @@ void reference(Call& call) {
 
 OpDef op_log_softmax() {
   return {.name = "LogSoftmax",
+          .types = "T -> T; T: float",
           .attributes = {{"axis", -1}},
           .infer = ops::infer_along_axis,
           .reference = reference,
-          .from_onnx = {{"LogSoftmax", 13}, {"LogSoftmax", 1, ops::from_flattened}},
           .cases = {"f32[2,8,16]", "f32[3,100](-20,20)", "f32[4,7,5] axis=1", "f16[1,1,3] axis=0"}};
 }
 

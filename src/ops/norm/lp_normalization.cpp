@@ -6,7 +6,7 @@ namespace {
 
 void infer(InferCall& call) {
   const std::int64_t p = call.attributes().integer("p");
-  require_sound(p == 1 || p == 2, "p is ", p, ", expected 1 or 2");
+  call.sound(p == 1 || p == 2, "p is ", p, ", expected 1 or 2");
   ops::infer_along_axis(call);
 }
 
@@ -29,10 +29,11 @@ void reference(Call& call) {
 
 OpDef op_lp_normalization() {
   return {.name = "LpNormalization",
+          .types = "T -> T; T: float",
           .attributes = {{"axis", -1}, {"p", 2}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"LpNormalization", 1}},
+          .onnx_since = 1,
           .cases = {"f32[2,8,16]", "f32[4,7,5] axis=1 p=1", "f32[1,3]{0,0,0}"}};
 }
 

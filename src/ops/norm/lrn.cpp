@@ -8,7 +8,7 @@ namespace {
 
 void infer(InferCall& call) {
   call.need(call.rank(0) >= 2, "the input has rank ", call.rank(0), ", expected batch, channels and spatial dims");
-  require_sound(call.attributes().has("size") && call.attributes().integer("size") > 0, "size is missing or not positive");
+  call.sound(call.attributes().has("size") && call.attributes().integer("size") > 0, "size is missing or not positive");
   call.out(0, call.dtype(0), call.dims(0));
 }
 
@@ -33,11 +33,12 @@ void reference(Call& call) {
 
 OpDef op_lrn() {
   return {.name = "LRN",
+          .types = "T -> T; T: float",
           .attributes = {{"alpha", 1e-4f}, {"beta", 0.75f}, {"bias", 1.0f}},
           .optional_attributes = {"size"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"LRN", 1}},
+          .onnx_since = 1,
           .cases = {"f32[2,7,3,4] size=3 alpha=0.5", "f32[1,9,5,5] size=5 alpha=2.0 beta=0.5 bias=2.0", "f32[1,4,3] size=2 alpha=1.0"}};
 }
 

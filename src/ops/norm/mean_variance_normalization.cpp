@@ -48,10 +48,11 @@ void reference(Call& call) {
 
 OpDef op_mean_variance_normalization() {
   return {.name = "MeanVarianceNormalization",
+          .types = "T -> T; T: float",
           .attributes = {{"axes", Ints{0, 2, 3}}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"MeanVarianceNormalization", 9}},
+          .onnx_since = 9,
           .cases = {"f32[2,3,4,5]", "f32[3,7] axes=[-1]", "f32[2,3,4] axes=[0,1]"}};
 }
 

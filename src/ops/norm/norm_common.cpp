@@ -39,24 +39,16 @@ void need_per_channel(ir::InferCall& call, int i, const char* what) {
             channels.text(), " channels");
 }
 
-std::vector<ir::Value*> from_flattened(ir::OnnxImport& call) {
-  ir::Value* x = call.need(0);
-  require(x->type.ranked, ErrorKind::unsupported, call.op(), " of an input whose number of dimensions is unknown");
-  const auto rank = static_cast<std::int64_t>(x->rank());
-  std::int64_t axis = call.attributes.integer("axis", 1);
-  require(axis >= -rank && axis <= rank, ErrorKind::invalid_model, "axis ", axis, " is out of range for ", rank, " dimensions");
-  if (axis < 0) axis += rank;
-  std::int64_t wide = 0, last = axis;  // how many of the flattened dims are not 1, and which was the last such
-  for (std::int64_t i = axis; i < rank; ++i) {
-    if (x->dims()[static_cast<std::size_t>(i)] != Dim(1)) ++wide, last = i;
+void expect_broadcast(const Dims& parameter, const Dims& wanted) {
+  std::size_t lead = 0;   // dims of 1 in front mean nothing
+  while (parameter.size() - lead > wanted.size() && parameter[lead] == Dim(1)) ++lead;
+  bool fits = parameter.size() - lead <= wanted.size();
+  for (std::size_t back = 1; fits && back <= parameter.size() - lead; ++back) {
+    const Dim own = parameter[parameter.size() - back], asked = wanted[wanted.size() - back];
+    fits = own == Dim(1) || own == asked || !own.is_constant() || !asked.is_constant();
   }
-  if (wide <= 1 && axis < rank) return call.add(call.op(), {x}, {{"axis", last}});
-  ir::Ints rows(static_cast<std::size_t>(axis), 0);
-  rows.push_back(axis == rank ? 1 : -1);
-  ir::Value* shape = call.add("Shape", {x}, {})[0];
-  ir::Value* matrix = call.add("Reshape", {x, call.ints(rows)}, {})[0];
-  ir::Value* result = call.add(call.op(), {matrix}, {{"axis", -1}})[0];
-  return call.add("Reshape", {result, shape}, {});
+  require(fits, ErrorKind::invalid_model, "a parameter of shape [", ir::text(parameter), "] does not broadcast to [", ir::text(wanted),
+          "]");
 }
 
 Dims statistics_dims(ir::InferCall& call, int axis) {

@@ -1,9 +1,9 @@
-// What the normalisations share: walks over lanes and groups, statistics in double, and the flattened softmax of old opsets.
+// What the normalisations share: walks over lanes and groups, statistics in double.
 #pragma once
 
 #include <cmath>
 
-#include "ops/onnx_node.h"
+#include "ir/op_def.h"
 #include "ops/real_access.h"
 
 namespace tenfold::ops {
@@ -54,8 +54,8 @@ void infer_along_axis(ir::InferCall& call);
 // Throws invalid_model unless operand i has one value for each channel (dim 1) of input 0.
 void need_per_channel(ir::InferCall& call, int i, const char* what);
 
-// Before opset 13 Softmax and its kin flattened their input to a matrix at `axis` and worked on its rows.
-std::vector<ir::Value*> from_flattened(ir::OnnxImport& call);
+// Throws invalid_model unless a parameter of these dims has one element for each of `wanted`, as far as is known.
+void expect_broadcast(const ir::Dims& parameter, const ir::Dims& wanted);
 
 // Result shape of mean and inverse deviation of a layer normalisation: input 0 with the dims from `axis` on set to 1.
 ir::Dims statistics_dims(ir::InferCall& call, int axis);

@@ -65,6 +65,7 @@ OpDef op_product_moments() {
           .max_inputs = 7,
           .min_outputs = 3,
           .max_outputs = 3,
+          .types = "T, T, float, float, float, float, float -> T, f32, f32; T: float",
           .attributes = {{"epsilon", 1e-5f}},
           .infer = infer,
           .reference = reference,

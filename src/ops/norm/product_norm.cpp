@@ -61,6 +61,7 @@ OpDef op_product_norm() {
           .min_inputs = 4,
           .max_inputs = 6,
           .max_outputs = 2,
+          .types = "T, T, float, float, float, float -> T, T; T: float",
           .attributes = {{"epsilon", 1e-5f}},
           .infer = infer,
           .reference = reference,

@@ -22,10 +22,10 @@ void reference(Call& call) {
 OpDef op_softmax() {
   return {
       .name = "Softmax",
+      .types = "T -> T; T: float",
       .attributes = {{"axis", -1}},
       .infer = ops::infer_along_axis,
       .reference = reference,
-      .from_onnx = {{"Softmax", 13}, {"Softmax", 1, ops::from_flattened}},
       .cases = {"f32[2,8,16]", "f32[3,1000](-20,20)", "f32[4,7,5] axis=1", "f16[1,1,3] axis=0", "f32[4,0,5] axis=1", "f64[2,3] axis=-2"}};
 }
 

@@ -14,7 +14,6 @@ void infer(InferCall& call) {
   for (int i = 2; i < call.inputs(); i += 2) {
     Dims term = call.dims(i);
     if (call.has(i + 1)) {
-      require_sound(is_integer(call.dtype(i + 1)), "rows of a table are named by ", name(call.dtype(i + 1)), ", integers expected");
       call.need(term.size() == 2, "a table has rank ", term.size(), ", 2 expected");
       term = call.dims(i + 1);
       term.push_back(call.dims(i)[1]);
@@ -28,8 +27,8 @@ void infer(InferCall& call) {
   call.out(0, call.dtype(2), result);
   if (call.outputs() < 2) return;
   const auto type = dtype_from_name(call.attributes().string("quantised"));
-  require_sound(type == DType::u8 || type == DType::i8 || type == DType::f8e4m3fn, "the second result is quantised to \"",
-                call.attributes().string("quantised"), "\", expected u8, i8 or f8e4m3fn");
+  call.sound(type == DType::u8 || type == DType::i8 || type == DType::f8e4m3fn, "the second result is quantised to \"",
+             call.attributes().string("quantised"), "\", expected u8, i8 or f8e4m3fn");
   call.out(1, *type, result);
 }
 
@@ -92,6 +91,7 @@ OpDef op_sum_norm() {
           .min_inputs = 3,
           .max_inputs = 10,
           .max_outputs = 2,
+          .types = "float, float, T, int, float, int, float, int, float, int -> T, *; T: float",
           .attributes = {{"epsilon", 1e-5f}, {"quantised", ""}, {"scale", 1.0f}, {"zero", 0.0f}},
           .infer = infer,
           .reference = reference,

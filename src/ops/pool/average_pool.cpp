@@ -38,11 +38,12 @@ void reference(Call& call) {
 
 OpDef op_average_pool() {
   return {.name = "AveragePool",
+          .types = "T -> T; T: float",
           .attributes = {{"auto_pad", "NOTSET"}, {"ceil_mode", 0}, {"count_include_pad", 0}},
           .optional_attributes = {"kernel_shape", "strides", "dilations", "pads"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"AveragePool", 1}},
+          .onnx_since = 1,
           .cases = {"f32[1,3,8,8] kernel_shape=[2,2] strides=[2,2]", "f32[2,4,9,7] kernel_shape=[3,3] pads=[1,1,1,1]",
                     "f32[2,4,9,7] kernel_shape=[3,3] pads=[1,1,1,1] count_include_pad=1",
                     "f32[1,2,10,11] kernel_shape=[3,2] strides=[3,2] ceil_mode=1",

@@ -18,9 +18,10 @@ void reference(Call& call) {
 
 OpDef op_global_average_pool() {
   return {.name = "GlobalAveragePool",
+          .types = "T -> T; T: float",
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"GlobalAveragePool", 1}},
+          .onnx_since = 1,
           .cases = {"f32[2,5,7,7]", "f32[1,17,3,4,5]", "f32[2,3,1]", "f16[1,8,4,4]",
                     "bf16[2,37,7,7]"}};
 }

@@ -7,7 +7,7 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  require_sound(call.attributes().integer("p") > 0, "p is ", call.attributes().integer("p"), ", expected a positive number");
+  call.sound(call.attributes().integer("p") > 0, "p is ", call.attributes().integer("p"), ", expected a positive number");
   call.out(0, call.dtype(0), ops::infer_global_pool(call));
 }
 
@@ -24,10 +24,11 @@ void reference(Call& call) {
 
 OpDef op_global_lp_pool() {
   return {.name = "GlobalLpPool",
+          .types = "T -> T; T: float",
           .attributes = {{"p", 2}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"GlobalLpPool", 2}},
+          .onnx_since = 2,
           .cases = {"f32[2,5,7,7]", "f32[1,17,3,4,5] p=1", "f32[2,3,4] p=3"}};
 }
 

@@ -17,9 +17,10 @@ void reference(Call& call) {
 
 OpDef op_global_max_pool() {
   return {.name = "GlobalMaxPool",
+          .types = "T -> T; T: number",
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"GlobalMaxPool", 1}},
+          .onnx_since = 1,
           .cases = {"f32[2,5,7,7]", "f32[1,17,3,4,5]", "f32[2,3,1]",
                     "bf16[2,37,7,7]"}};
 }

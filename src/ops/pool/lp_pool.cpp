@@ -7,7 +7,7 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  require_sound(call.attributes().integer("p") > 0, "p is ", call.attributes().integer("p"), ", expected a positive number");
+  call.sound(call.attributes().integer("p") > 0, "p is ", call.attributes().integer("p"), ", expected a positive number");
   call.out(0, call.dtype(0), ops::infer_pool(call));
 }
 
@@ -30,11 +30,12 @@ void reference(Call& call) {
 
 OpDef op_lp_pool() {
   return {.name = "LpPool",
+          .types = "T -> T; T: float",
           .attributes = {{"auto_pad", "NOTSET"}, {"ceil_mode", 0}, {"p", 2}},
           .optional_attributes = {"kernel_shape", "strides", "dilations", "pads"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"LpPool", 2}},
+          .onnx_since = 2,
           .cases = {"f32[1,3,8,8] kernel_shape=[2,2] strides=[2,2]", "f32[2,4,9,7] kernel_shape=[3,3] pads=[1,1,1,1] p=1",
                     "f32[1,3,13] kernel_shape=[3] dilations=[2] p=3"}};
 }

@@ -49,11 +49,12 @@ void reference(Call& call) {
 OpDef op_max_pool() {
   return {.name = "MaxPool",
           .max_outputs = 2,
+          .types = "T -> T, i64; T: number",
           .attributes = {{"auto_pad", "NOTSET"}, {"ceil_mode", 0}, {"storage_order", 0}},
           .optional_attributes = {"kernel_shape", "strides", "dilations", "pads"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"MaxPool", 1}},
+          .onnx_since = 1,
           .cases = {"f32[1,3,8,8] kernel_shape=[2,2] strides=[2,2]", "f32[2,4,9,7] kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]",
                     "f32[1,2,10,11] kernel_shape=[3,2] strides=[3,2] ceil_mode=1 outputs=2",
                     "f32[1,3,13] kernel_shape=[3] dilations=[2] pads=[2,2]", "f32[1,2,5,6,7] kernel_shape=[2,3,2] pads=[0,1,0,1,1,1]",

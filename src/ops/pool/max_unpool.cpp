@@ -53,10 +53,11 @@ OpDef op_max_unpool() {
   return {.name = "MaxUnpool",
           .min_inputs = 2,
           .max_inputs = 3,
+          .types = "T, int, int -> T; T: number",
           .optional_attributes = {"kernel_shape", "strides", "pads"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"MaxUnpool", 9}},
+          .onnx_since = 9,
           .cases = {"f32[1,1,2,2] i64[1,1,2,2]{5,7,13,15} kernel_shape=[2,2] strides=[2,2]",
                     "f32[1,1,2,2] i64[1,1,2,2]{5,7,13,15} i64[4]{1,1,5,5} kernel_shape=[2,2] strides=[2,2]",
                     "f32[1,2,3] i64[1,2,3]{0,2,5,6,9,10} kernel_shape=[2] strides=[2]"}};

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "ops/dim_rules.h"
-#include "ops/onnx_node.h"
 #include "ops/real_access.h"
 
 namespace tenfold::ir {
@@ -15,15 +14,13 @@ constexpr std::int64_t kMostOfBin = 4096, kMostOfRegion = std::int64_t{1} << 22;
 void infer(InferCall& call) {
   const Attributes& a = call.attributes();
   const std::string &mode = a.string("mode"), &coordinates = a.string("coordinate_transformation_mode");
-  require_sound(mode == "avg" || mode == "max", "mode is '", mode, "', avg or max expected");
-  require_sound(coordinates == "half_pixel" || coordinates == "output_half_pixel", "coordinate_transformation_mode is '", coordinates,
-                "', half_pixel or output_half_pixel expected");
-  require_sound(a.integer("output_height") > 0 && a.integer("output_width") > 0 && a.integer("sampling_ratio") >= 0 &&
-                    a.integer("sampling_ratio") <= kMostOfBin,
-                "output_height is ", a.integer("output_height"), ", output_width ", a.integer("output_width"), ", sampling_ratio ",
-                a.integer("sampling_ratio"), ": positive extents and a ratio of 0 to ", kMostOfBin, " expected");
-  require_sound(is_float(call.dtype(0)) && is_float(call.dtype(1)) && is_integer(call.dtype(2)), "images, regions and their images hold ",
-                name(call.dtype(0)), ", ", name(call.dtype(1)), " and ", name(call.dtype(2)), ", expected floats, floats and integers");
+  call.sound(mode == "avg" || mode == "max", "mode is '", mode, "', avg or max expected");
+  call.sound(coordinates == "half_pixel" || coordinates == "output_half_pixel", "coordinate_transformation_mode is '", coordinates,
+             "', half_pixel or output_half_pixel expected");
+  call.sound(a.integer("output_height") > 0 && a.integer("output_width") > 0 && a.integer("sampling_ratio") >= 0 &&
+                 a.integer("sampling_ratio") <= kMostOfBin,
+             "output_height is ", a.integer("output_height"), ", output_width ", a.integer("output_width"), ", sampling_ratio ",
+             a.integer("sampling_ratio"), ": positive extents and a ratio of 0 to ", kMostOfBin, " expected");
   call.need(call.rank(0) == 4 && call.rank(1) == 2 && call.rank(2) == 1, "images, regions and their images have the ranks ", call.rank(0),
             ", ", call.rank(1), " and ", call.rank(2), ", expected 4, 2 and 1");
   call.need(!call.dims(1)[1].is_constant() || call.dims(1)[1] == Dim(4), "regions have ", call.dims(1)[1].text(),
@@ -116,24 +113,17 @@ void reference(Call& call) {
   ops::with_real(call.in[0].dtype, [&]<class T>(T) { run<T>(call); });
 }
 
-// Until opset 16 regions were not moved by half a pixel.
-std::vector<Value*> from_onnx_10(OnnxImport& call) {
-  Attributes attributes = call.attributes;
-  attributes.set("coordinate_transformation_mode", "output_half_pixel");
-  return call.add("RoiAlign", call.inputs, attributes);
-}
-
 }  // namespace
 
 OpDef op_roi_align() {
   return {.name = "RoiAlign",
           .min_inputs = 3,
           .max_inputs = 3,
+          .types = "T, float, int -> T; T: float",
           .attributes = {{"coordinate_transformation_mode", "half_pixel"}, {"mode", "avg"}, {"output_height", 1}, {"output_width", 1},
                          {"sampling_ratio", 0}, {"spatial_scale", 1.0f}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"RoiAlign", 10, from_onnx_10}, {"RoiAlign", 16}},
           .cases = {"f32[2,3,9,8] f32[3,4]{0,0,6,6,1.5,2,9,7.5,-1,-2,20,4} i64[3]{0,1,1} output_height=3 output_width=2 sampling_ratio=2",
                     "f32[1,2,9,8] f32[2,4]{0,0,6,6,1.5,2,9,7.5} i64[2]{0,0} output_height=2 output_width=2 spatial_scale=0.5",
                     "f32[1,2,5,5] f32[2,4]{1,1,1,1,0,0,4,3} i64[2]{0,0} mode=\"max\" coordinate_transformation_mode=\"output_half_pixel\"",

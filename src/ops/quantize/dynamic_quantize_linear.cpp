@@ -31,9 +31,10 @@ OpDef op_dynamic_quantize_linear() {
   return {.name = "DynamicQuantizeLinear",
           .min_outputs = 3,
           .max_outputs = 3,
+          .types = "T -> u8, T, u8; T: float",
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"DynamicQuantizeLinear", 11}},
+          .onnx_since = 11,
           .cases = {"f32[3,17](-2,5)", "f32[64](1,2)", "f32[5](-3,-1)", "f32[2]{0,0}"}};
 }
 

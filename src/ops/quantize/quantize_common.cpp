@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include "ops/onnx_dtype.h"
-
 namespace tenfold::ops {
 
 using ir::Dim;
@@ -23,7 +21,7 @@ std::int64_t axis_of(const ir::Call& call) {
 void check_scales(ir::InferCall& call) {
   const Dims &x = call.dims(0), &scale = call.dims(1);
   const std::int64_t block = call.attributes().integer("block_size");
-  ir::require_sound(block >= 0, "block_size is ", block);
+  call.sound(block >= 0, "block_size is ", block);
   if (call.has(2)) {
     call.need(call.rank(2) <= call.rank(1) || call.dims(2) == Dims{Dim(1)}, "the zero point has rank ", call.rank(2), ", the scale ",
               call.rank(1));
@@ -55,11 +53,6 @@ ScaleIndex::ScaleIndex(const ir::Call& call)
   one_zero_ = call.in[2].size() == 1;
   require(one_zero_ || call.in[2].size() == count_, ErrorKind::invalid_argument, "the zero point has ", call.in[2].size(),
           " values, the scale ", count_);
-}
-
-void name_output_dtype(ir::Attributes& attributes) {
-  const std::int64_t number = attributes.integer("output_dtype", 0);
-  attributes.set("output_dtype", number == 0 ? std::string() : std::string(name(dtype_from_onnx(number))));
 }
 
 IntegerRange range_of(DType type) {

@@ -1,7 +1,7 @@
 // Scales and zero points: one for a tensor, one per slice along an axis, or one per block along an axis.
 #pragma once
 
-#include "ops/onnx_node.h"
+#include "ir/op_def.h"
 #include "ops/real_access.h"
 
 namespace tenfold::ops {
@@ -26,9 +26,6 @@ class ScaleIndex {
   std::int64_t count_, block_, blocks_ = 1;
   bool one_zero_ = true;
 };
-
-// Attribute `output_dtype`: a number in ONNX, our name in the graph, empty or left out if another operand decides.
-void name_output_dtype(ir::Attributes& attributes);
 
 struct IntegerRange {
   double low, high;

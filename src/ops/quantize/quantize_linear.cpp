@@ -12,14 +12,14 @@ void infer(InferCall& call) {
   DType type = DType::u8;
   if (!asked.empty()) {
     const auto named = dtype_from_name(asked);
-    require_sound(named.has_value(), "output_dtype is \"", asked, "\"");
+    call.sound(named.has_value(), "output_dtype is \"", asked, "\"");
     type = *named;
   }
   if (call.has(2)) {
-    require_sound(asked.empty() || call.dtype(2) == type, "the zero point is ", name(call.dtype(2)), ", but output_dtype is ", asked);
+    call.sound(asked.empty() || call.dtype(2) == type, "the zero point is ", name(call.dtype(2)), ", but output_dtype is ", asked);
     type = call.dtype(2);
   }
-  require_sound((is_integer(type) && bits(type) <= 32) || (is_float(type) && bits(type) <= 8), "cannot quantise to ", name(type));
+  call.sound((is_integer(type) && bits(type) <= 32) || (is_float(type) && bits(type) <= 8), "cannot quantise to ", name(type));
   call.out(0, type, call.dims(0));
 }
 
@@ -54,50 +54,16 @@ void reference(Call& call) {
   }
 }
 
-std::vector<Value*> from_onnx(OnnxImport& call) {
-  ops::name_output_dtype(call.attributes);
-  call.attributes.erase("precision");  // of the division; ours is always in float
-  return call.add("QuantizeLinear", call.inputs, call.attributes);
-}
-
-// QLinearConv and QLinearMatMul become floats between DequantizeLinear and QuantizeLinear, so that one path of quantisation exists.
-Value* dequantized(OnnxImport& call, int first, std::int64_t axis) {
-  return call.add("DequantizeLinear", {call.need(first), call.need(first + 1), call.in(first + 2)}, {{"axis", axis}})[0];
-}
-
-std::vector<Value*> requantized(OnnxImport& call, Value* value, std::int64_t axis) {
-  return call.add("QuantizeLinear", {value, call.need(6), call.in(7)}, {{"axis", axis}});
-}
-
-std::vector<Value*> from_qlinear_conv(OnnxImport& call) {
-  std::vector<Value*> operands{dequantized(call, 0, 1), dequantized(call, 3, 0)};
-  if (call.in(8)) {
-    Value* scale = call.add("Mul", {call.need(1), call.need(4)}, {})[0];
-    operands.push_back(call.add("DequantizeLinear", {call.in(8), scale}, {{"axis", 0}})[0]);
-  }
-  return requantized(call, call.add("Conv", operands, call.attributes)[0], 1);
-}
-
-// Scales may come one per row of A and of the result, and one per column of B.
-std::vector<Value*> from_qlinear_matmul(OnnxImport& call) {
-  const int rank_a = call.need(0)->rank();
-  Value* product = call.add("MatMul", {dequantized(call, 0, rank_a > 1 ? -2 : -1), dequantized(call, 3, -1)}, {})[0];
-  return requantized(call, product, rank_a > 1 ? -2 : -1);
-}
-
 }  // namespace
 
 OpDef op_quantize_linear() {
   return {.name = "QuantizeLinear",
           .min_inputs = 2,
           .max_inputs = 3,
+          .types = "number, float, number -> number",
           .attributes = {{"axis", 1}, {"block_size", 0}, {"output_dtype", ""}, {"saturate", 1}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"QuantizeLinear", 10, from_onnx},
-                        {"QuantizeLinear", 1, from_onnx, "com.microsoft"},
-                        {"QLinearConv", 10, from_qlinear_conv},
-                        {"QLinearMatMul", 10, from_qlinear_matmul}},
           .cases = {"f32[2,3,5](-3,3) f32[]{0.02} u8[]{128}", "f32[2,3,5](-3,3) f32[3](0.01,0.05)! i8[3](-5,5)!",
                     "f32[4,7](-3,3) f32[7](0.01,0.05) axis=-1", "f32[4,6](-3,3) f32[4,2](0.01,0.05) i8[4,2] block_size=3 axis=1",
                     "f32[9](-30,30) f32[]{0.5} output_dtype=\"i16\"", "f32[9](-3,3) f32[]{0.3} i4[]{1}",

@@ -39,11 +39,11 @@ OpDef op_gru() {
           .min_inputs = 3,
           .max_inputs = 6,
           .max_outputs = 2,
+          .types = "T, T, T, T, int, T -> T, T; T: float",
           .attributes = {{"direction", "forward"}, {"layout", 0}, {"linear_before_reset", 0}},
           .optional_attributes = {"activations", "activation_alpha", "activation_beta", "clip", "hidden_size"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"GRU", 1, ops::recurrent_from_onnx}},
           .cases = {"f32[4,2,3] f32[1,15,3] f32[1,15,5] f32[1,30] outputs=2",
                     "f32[4,2,3] f32[2,15,3]! f32[2,15,5]! f32[2,30]! i32[2]{4,2} f32[2,2,5] direction=\"bidirectional\" outputs=2 "
                     "linear_before_reset=1",

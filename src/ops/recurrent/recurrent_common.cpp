@@ -56,11 +56,6 @@ void infer_recurrent(ir::InferCall& call, const RecurrentForm& form) {
   call.out(2, call.dtype(0), state);
 }
 
-std::vector<ir::Value*> recurrent_from_onnx(ir::OnnxImport& call) {
-  call.attributes.erase("output_sequence");
-  return call.add(call.op(), call.inputs, call.attributes, std::max(call.outputs(), 1));
-}
-
 Recurrence::Recurrence(ir::Call& call, const RecurrentForm& form)
     : call_(call),
       form_(form),

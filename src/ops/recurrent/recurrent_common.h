@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "ops/onnx_node.h"
+#include "ir/op_def.h"
 #include "ops/real_access.h"
 
 namespace tenfold::ops {
@@ -15,8 +15,6 @@ struct RecurrentForm {
 };
 
 void infer_recurrent(ir::InferCall& call, const RecurrentForm& form);
-// Opsets before 7 told by an attribute whether the whole sequence is wanted; now the outputs tell.
-std::vector<ir::Value*> recurrent_from_onnx(ir::OnnxImport& call);
 
 struct Activation {
   double (*function)(double x, double alpha, double beta) = nullptr;

@@ -27,11 +27,11 @@ OpDef op_rnn() {
           .min_inputs = 3,
           .max_inputs = 6,
           .max_outputs = 2,
+          .types = "T, T, T, T, int, T -> T, T; T: float",
           .attributes = {{"direction", "forward"}, {"layout", 0}},
           .optional_attributes = {"activations", "activation_alpha", "activation_beta", "clip", "hidden_size"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"RNN", 1, ops::recurrent_from_onnx}},
           .cases = {"f32[4,2,3] f32[1,5,3] f32[1,5,5] outputs=2",
                     "f32[4,2,3] f32[2,5,3]! f32[2,5,5]! f32[2,10]! i32[2]{4,2} f32[2,2,5] direction=\"bidirectional\" outputs=2",
                     "f32[2,4,3] f32[1,5,3] f32[1,5,5] layout=1 direction=\"reverse\" activations=[\"Relu\"] clip=0.5"}};

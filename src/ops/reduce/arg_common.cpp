@@ -10,7 +10,6 @@ namespace {
 
 void infer(InferCall& call) {
   const auto axis = static_cast<std::size_t>(call.axis(call.attributes().integer("axis"), call.rank(0)));
-  require_sound(call.dtype(0) != DType::string, "strings have no order here");
   Dims dims = call.dims(0);
   call.need(dims[axis] != Dim(0), "axis ", axis, " is empty, so that no element can be chosen");
   if (call.attributes().integer("keepdims") != 0) dims[axis] = Dim(1);
@@ -45,10 +44,11 @@ void arg_reduce(Call& call, bool (*is_better)(double a, double b)) {
 
 OpDef arg_reduction(std::string name, void (*reference)(Call&)) {
   return {.name = name,
+          .types = "dense -> i64",
           .attributes = {{"axis", 0}, {"keepdims", 1}, {"select_last_index", 0}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{name, 1}},
+          .onnx_since = 1,
           .cases = {"f32[2,3,5] axis=1", "f32[4,7] axis=-1 keepdims=0", "f32[9]", "i64[3,8](0,2) axis=1",
                     "i64[3,8](0,2) axis=1 select_last_index=1", "f16[3,9] axis=1", "u8[5,2](0,3)", "f32[0,3] axis=1",
                     "f64[2,1,3] axis=1"},

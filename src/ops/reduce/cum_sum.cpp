@@ -14,7 +14,6 @@ void infer(InferCall& call) {
   } else {
     call.axis(call.attributes().integer("axis"), call.rank(0));
   }
-  require_sound(is_float(call.dtype(0)) || is_integer(call.dtype(0)), "the operand is ", name(call.dtype(0)), ", numbers expected");
   call.out(0, call.dtype(0), call.dims(0));
 }
 
@@ -54,25 +53,15 @@ void reference(Call& call) {
   });
 }
 
-// The axis is an attribute wherever it is known when building.
-std::vector<Value*> from_11(OnnxImport& node) {
-  Attributes attributes = node.attributes;
-  const auto axis = known_integers(*node.need(1));
-  if (!axis) return node.add("CumSum", {node.need(0), node.need(1)}, std::move(attributes));
-  require(axis->size() == 1, ErrorKind::invalid_model, "CumSum runs along one axis, ", axis->size(), " given");
-  attributes.set("axis", axis->front());
-  return node.add("CumSum", {node.need(0)}, std::move(attributes));
-}
-
 }  // namespace
 
 OpDef op_cum_sum() {
   return {.name = "CumSum",
           .max_inputs = 2,
+          .types = "T, int -> T; T: number",
           .attributes = {{"axis", 0}, {"exclusive", 0}, {"reverse", 0}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"CumSum", 11, from_11}},
           .cases = {"f32[2,3,5] axis=1", "f32[9]", "f32[4,7] axis=-1 exclusive=1", "f32[4,7] axis=-1 reverse=1",
                     "f32[4,7] axis=0 exclusive=1 reverse=1", "i64[3,8] axis=1", "u8[40]", "f16[3,9] axis=1", "f64[2,3]",
                     "f32[0,3] axis=1"}};

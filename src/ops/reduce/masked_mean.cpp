@@ -17,7 +17,6 @@ void infer(InferCall& call) {
   call.need(x.size() == 3 && mask.size() == 2 && mask[0] == x[0] && mask[1] == x[1], "[", text(x),
             "] needs a mask of its first two dims, not [", text(mask), "]");
   if (!call.has(2)) return call.out(0, DType::f32, {x[0], x[2]});
-  require_sound(call.dtype(2) == DType::i32, "offsets are ", name(call.dtype(2)), ", i32 expected");
   call.need(call.rank(2) == 1 && x[0] == Dim(1), "offsets of rank ", call.rank(2), " and a batch of ", x[0].text(),
             ", expected rank 1 and a batch of 1");
   call.out(0, DType::f32, {ops::DimRules(call).not_negative(call.dims(2)[0] - Dim(1)), x[2]});
@@ -59,6 +58,7 @@ OpDef op_masked_mean() {
   return {.name = "MaskedMean",
           .min_inputs = 2,
           .max_inputs = 3,
+          .types = "float, dense, i32 -> f32",
           .attributes = {{"least", 1e-9f}, {"least_length", 1e-12f}, {"normalize", 0}},
           .infer = infer,
           .reference = reference,

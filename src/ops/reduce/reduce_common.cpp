@@ -1,4 +1,4 @@
-// Shape inference, import and the reference walk of every reduction.
+// Shape inference and the reference walk of every reduction.
 #include "ops/reduce/reduce_common.h"
 
 #include "base/element.h"
@@ -35,8 +35,7 @@ std::vector<bool> reduced_dims(const Ints& axes, const Attributes& attributes, i
 // Of the axes only their number is known: any dim may be reduced.
 void infer_any_axes(InferCall& call, bool keep) {
   const Dim count = call.rank(1) == 1 ? call.dims(1)[0] : Dim(1);
-  require(count.is_constant() || keep, ErrorKind::unsupported,
-          "the number of axes is not known when building, and with it the result's rank");
+  call.supported(count.is_constant() || keep, "the number of axes is not known when building, and with it the result's rank");
   Dim longest = 1;
   for (const Dim& d : call.dims(0)) longest = max(longest, d);
   const std::int64_t rank = keep ? call.rank(0) : count.constant() == 0 ? 0 : call.rank(0) - count.constant();
@@ -49,11 +48,9 @@ void infer_any_axes(InferCall& call, bool keep) {
 }
 
 void infer(InferCall& call) {
-  require_sound(call.dtype(0) != DType::string, "strings cannot be reduced");
   const bool keep = call.attributes().integer("keepdims") != 0;
   Ints axes = call.attributes().ints("axes", {});
   if (call.has(1)) {
-    require_sound(is_integer(call.dtype(1)), "axes are ", name(call.dtype(1)), ", integers expected");
     const auto known = known_integers(*call.node().in(1));
     if (!known) return infer_any_axes(call, keep);
     axes = *known;
@@ -65,16 +62,6 @@ void infer(InferCall& call) {
     else if (keep) dims.push_back(Dim(1));
   }
   call.out(0, call.dtype(0), std::move(dims));
-}
-
-std::vector<Value*> from_axes_input(OnnxImport& node) {
-  Attributes attributes = node.attributes;
-  std::vector<Value*> operands{node.need(0)};
-  if (Value* axes = node.in(1)) {
-    if (auto known = known_integers(*axes)) attributes.set("axes", std::move(*known));
-    else operands.push_back(axes);
-  }
-  return node.add(node.op(), std::move(operands), std::move(attributes));
 }
 
 // Which dims this call reduces; tells the result's shape if it became known only now.
@@ -131,14 +118,14 @@ void reduce(Call& call, const Reduction& reduction) {
   }
 }
 
-OpDef reduction(std::string name, void (*reference)(Call&), std::vector<std::string> cases, int axes_input) {
+OpDef reduction(std::string name, void (*reference)(Call&), std::vector<std::string> cases) {
   return {.name = name,
           .max_inputs = 2,
+          .types = "T, int -> T; T: dense",
           .attributes = {{"keepdims", 1}, {"noop_with_empty_axes", 0}},
           .optional_attributes = {"axes"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{name, axes_input, from_axes_input}, {name, 1}},
           .cases = std::move(cases)};
 }
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "ops/onnx_node.h"
+#include "ir/op_def.h"
 
 namespace tenfold::ir {
 
@@ -18,8 +18,8 @@ struct Reduction {
   std::int64_t (*whole)(DType type, std::span<const std::int64_t> elements) = nullptr;
 };
 
-// Definition of a reduction operator. Its axes turn from an attribute into an input with opset `axes_input`.
-OpDef reduction(std::string name, void (*reference)(Call&), std::vector<std::string> cases, int axes_input = 18);
+// Definition of a reduction operator.
+OpDef reduction(std::string name, void (*reference)(Call&), std::vector<std::string> cases);
 void reduce(Call& call, const Reduction& reduction);
 
 // The integers that a value is known to hold when building.

@@ -2,7 +2,6 @@
 //
 // Operands: X [batch, channels, extents...], grid [batch, places..., dims]; a place names its last dim first.
 #include "ops/dim_rules.h"
-#include "ops/onnx_node.h"
 #include "ops/real_access.h"
 #include "ops/resize/grid_sample.h"
 
@@ -11,10 +10,9 @@ namespace {
 
 void infer(InferCall& call) {
   const std::string &mode = call.attributes().string("mode"), &padding = call.attributes().string("padding_mode");
-  require_sound(mode == "linear" || mode == "nearest" || mode == "cubic", "mode is '", mode, "', linear, nearest or cubic expected");
-  require_sound(padding == "zeros" || padding == "border" || padding == "reflection", "padding_mode is '", padding,
-                "', zeros, border or reflection expected");
-  require_sound(is_float(call.dtype(1)), "the grid holds ", name(call.dtype(1)), ", floats expected");
+  call.sound(mode == "linear" || mode == "nearest" || mode == "cubic", "mode is '", mode, "', linear, nearest or cubic expected");
+  call.sound(padding == "zeros" || padding == "border" || padding == "reflection", "padding_mode is '", padding,
+             "', zeros, border or reflection expected");
   const int rank = call.rank(0);
   call.need(rank >= 3 && call.rank(1) == rank, "data and grid have the ranks ", rank, " and ", call.rank(1),
             ", the same from 3 on expected");
@@ -66,24 +64,16 @@ void reference(Call& call) {
   ops::with_real(call.in[0].dtype, [&]<class T>(T) { run<T>(call); });
 }
 
-// Until opset 20 the modes were named after two dims.
-std::vector<Value*> from_onnx_16(OnnxImport& call) {
-  Attributes attributes = call.attributes;
-  const std::string mode = attributes.string("mode", "bilinear");
-  attributes.set("mode", mode == "bilinear" ? "linear" : mode == "bicubic" ? "cubic" : mode);
-  return call.add("GridSample", call.inputs, attributes);
-}
-
 }  // namespace
 
 OpDef op_grid_sample() {
   return {.name = "GridSample",
           .min_inputs = 2,
           .max_inputs = 2,
+          .types = "T, float -> T; T: dense",
           .attributes = {{"mode", "linear"}, {"padding_mode", "zeros"}, {"align_corners", 0}},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"GridSample", 16, from_onnx_16}, {"GridSample", 20}},
           .cases = {"f32[2,3,5,7] f32[2,4,6,2](-1.2,1.2)", "f32[1,2,5,4] f32[1,3,3,2](-2,2) mode=\"nearest\" padding_mode=\"border\"",
                     "f32[1,2,5,4] f32[1,3,3,2](-3,3) mode=\"cubic\" padding_mode=\"reflection\" align_corners=1",
                     "f32[1,2,3,4,5] f32[1,2,2,3,3](-1.1,1.1)", "f16[1,1,4,4] f16[1,2,2,2]", "f32[2,1,9] f32[2,5,1] padding_mode=\"border\"",

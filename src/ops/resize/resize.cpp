@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "base/element.h"
-#include "ops/onnx_node.h"
 #include "ops/real_access.h"
 #include "ops/resize/resize_common.h"
 
@@ -79,12 +78,10 @@ void infer(InferCall& call) {
   ops::expect_resize_modes(call.attributes());
   Dims dims = call.dims(0);
   const std::vector<std::size_t> axes = axes_of(call.attributes(), dims.size());
-  require_sound(!call.has(3) || is_integer(call.dtype(3)), "sizes are integers");
-  require_sound(!call.has(2) || is_float(call.dtype(2)), "scales are floats");
   if (call.has(3)) {
     dims = sized(call, dims, axes);
   } else {
-    require_sound(call.has(2), "a Resize needs scales or sizes");
+    call.sound(call.has(2), "a Resize needs scales or sizes");
     dims = scaled(call, dims, axes);
   }
   for (const Dim& dim : dims) call.need(!dim.is_constant() || dim.constant() >= 0, "a Resize to the extent ", dim.text());
@@ -154,34 +151,6 @@ void reference(Call& call) {
     store_double(call.out[0].dtype, call.out[0].data, static_cast<std::int64_t>(i), values[i]);
 }
 
-// Empty roi, scales and sizes mean "left out".
-std::vector<Value*> from_11(OnnxImport& call) {
-  std::vector<Value*> operands = call.inputs;
-  for (std::size_t i = 1; i < operands.size(); ++i) {
-    if (operands[i] && operands[i]->type.ranked && product(operands[i]->dims()) == Dim(0)) operands[i] = nullptr;
-  }
-  if (call.attributes.string("coordinate_transformation_mode", "") != "tf_crop_and_resize" && operands.size() > 1) operands[1] = nullptr;
-  while (!operands.empty() && operands.back() == nullptr) operands.pop_back();
-  return call.add("Resize", operands, call.attributes);
-}
-
-// The rule of Upsample and of the first Resize: no half pixels, nearest rounds down.
-std::vector<Value*> enlarge(OnnxImport& call, Value* scales) {
-  const std::string mode = call.attributes.string("mode", "nearest");
-  return call.add(
-      "Resize", {call.need(0), nullptr, scales},
-      {{"mode", mode == "bilinear" ? "linear" : mode}, {"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}});
-}
-
-std::vector<Value*> with_scales_operand(OnnxImport& call) { return enlarge(call, call.need(1)); }
-
-std::vector<Value*> with_scales_attribute(OnnxImport& call) {
-  const Floats& scales = call.attributes.floats("scales");
-  Tensor tensor(DType::f32, {static_cast<std::int64_t>(scales.size())});
-  std::copy(scales.begin(), scales.end(), tensor.mutable_data<float>());
-  return enlarge(call, call.graph().add_constant(tensor, call.name() + "_scales"));
-}
-
 }  // namespace
 
 OpDef op_resize() {
@@ -189,6 +158,7 @@ OpDef op_resize() {
       .name = "Resize",
       .min_inputs = 3,
       .max_inputs = 4,
+      .types = "T, float, float, int -> T; T: dense",
       .attributes = {{"antialias", 0},
                      {"coordinate_transformation_mode", "half_pixel"},
                      {"cubic_coeff_a", -0.75f},
@@ -200,10 +170,6 @@ OpDef op_resize() {
       .optional_attributes = {"axes"},
       .infer = infer,
       .reference = reference,
-      .from_onnx = {{"Resize", 11, from_11},
-                    {"Resize", 10, with_scales_operand},
-                    {"Upsample", 9, with_scales_operand},
-                    {"Upsample", 7, with_scales_attribute}},
       .cases = {"f32[1,2,4,5] _ f32[2]{2,2} axes=[2,3] coordinate_transformation_mode=\"asymmetric\" nearest_mode=\"floor\"",
                 "f32[1,2,4,5] _ f32[2]{2.5,1.5} axes=[2,3] mode=\"linear\"",
                 "f32[2,3,7,6] _ _ i64[4]{2,3,10,11} mode=\"linear\" coordinate_transformation_mode=\"align_corners\"",

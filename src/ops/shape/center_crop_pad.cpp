@@ -55,10 +55,11 @@ OpDef op_center_crop_pad() {
   return {.name = "CenterCropPad",
           .min_inputs = 2,
           .max_inputs = 2,
+          .types = "T, int -> T; T: dense",
           .optional_attributes = {"axes"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"CenterCropPad", 18}},
+          .onnx_since = 18,
           .cases = {"f32[5,4] i64[2]{2,3}", "f32[3,2] i64[2]{6,5}", "f16[4,9] i64[1]{4} axes=[-1]"}};
 }
 

@@ -20,7 +20,7 @@ void infer(InferCall& call) {
   const Window window = window_of(call.attributes(), static_cast<std::size_t>(rank));
   call.need(static_cast<int>(window.dilations.size()) == rank && static_cast<int>(window.strides.size()) == rank &&
                 static_cast<int>(window.pads.size()) == 2 * rank, "dilations, pads or strides do not fit ", rank, " dims");
-  for (std::int64_t stride : window.strides) require_sound(stride > 0, "stride ", stride, " is not positive");
+  for (std::int64_t stride : window.strides) call.sound(stride > 0, "stride ", stride, " is not positive");
   const Dims *image = call.contents(1), *block = call.contents(2);
   Dims dims{call.dims(0)[0]};
   dims.push_back(block ? floor_div(call.dims(0)[1], product(*block)) : call.new_symbol("channels", 0, call.dims(0)[1]));
@@ -75,10 +75,11 @@ OpDef op_col2im() {
   return {.name = "Col2Im",
           .min_inputs = 3,
           .max_inputs = 3,
+          .types = "T, int, int -> T; T: dense",
           .optional_attributes = {"dilations", "pads", "strides"},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"Col2Im", 18}},
+          .onnx_since = 18,
           .cases = {"f32[1,5,5] i64[2]{5,5} i64[2]{1,5}", "f32[2,8,4] i64[2]{3,3} i64[2]{2,2}",
                     "f32[1,4,9] i64[2]{5,5} i64[2]{2,2} strides=[2,2] pads=[0,0,1,1]"}};
 }

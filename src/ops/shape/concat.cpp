@@ -41,7 +41,6 @@ void infer(InferCall& call) {
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));
   for (int i = 1; i < call.inputs(); ++i) {
     call.need(call.rank(i) == call.rank(0), "input ", i, " has rank ", call.rank(i), ", input 0 has ", call.rank(0));
-    require_sound(call.dtype(i) == call.dtype(0), "input ", i, " is ", name(call.dtype(i)), ", input 0 is ", name(call.dtype(0)));
     for (std::size_t d = 0; d < dims.size(); ++d) {
       const Dim extent = call.dims(i)[d];
       dims[d] = static_cast<int>(d) == axis ? dims[d] + extent : ops::same_extent(call, dims[d], extent, "extents beside the axis");
@@ -66,11 +65,12 @@ void reference(Call& call) {
 OpDef op_concat() {
   return {.name = "Concat",
           .max_inputs = -1,
+          .types = "T... -> T; T: any",
           .optional_attributes = {"axis"},
           .infer = infer,
           .reference = reference,
           .movement = true,
-          .from_onnx = {{"Concat", 4}},
+          .onnx_since = 4,
           .cases = {"f32[2,3] f32[2,5] axis=1", "f32[2,3] f32[1,3] f32[4,3] axis=0", "f16[2,3,4] f16[2,3,1] axis=-1",
                     "i4[3,3] i4[3,2] axis=1", "f32[2,0] f32[2,2] axis=1", "u8[7] axis=0", "bf16[1,24,3,5] bf16[1,9,3,5] axis=1"}};
 }

@@ -22,8 +22,12 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_constant_of_shape() {
-  return {.name = "ConstantOfShape", .attributes = {{"value", Tensor(DType::f32, {1})}}, .infer = infer, .reference = reference,
-          .from_onnx = {{"ConstantOfShape", 9}},
+  return {.name = "ConstantOfShape",
+          .types = "int -> *",
+          .attributes = {{"value", Tensor(DType::f32, {1})}},
+          .infer = infer,
+          .reference = reference,
+          .onnx_since = 9,
           .cases = {"i64[2]{2,3}", "i64[3]{1,4,2} value=i64[1]{-7}", "i64[1]{5} value=bool[1]{1}", "i64[2]{3,0} value=f16[1]{0.5}",
                     "i64[0]{} value=f32[1]{2.5}"}};
 }

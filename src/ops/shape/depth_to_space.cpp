@@ -10,8 +10,8 @@ void infer(InferCall& call) {
   const std::int64_t block = call.attributes().integer("blocksize");
   const std::string& mode = call.attributes().string("mode");
   call.need(dims.size() == 4, "the input has rank ", dims.size(), ", 4 expected");
-  require_sound(block > 0 && block < (1 << 20), "blocksize is ", block);
-  require_sound(mode == "DCR" || mode == "CRD", "unknown mode '", mode, "'");
+  call.sound(block > 0 && block < (1 << 20), "blocksize is ", block);
+  call.sound(mode == "DCR" || mode == "CRD", "unknown mode '", mode, "'");
   call.need(!dims[1].is_constant() || dims[1].constant() % (block * block) == 0, dims[1].text(), " channels do not divide into blocks of ",
             block);
   call.out(0, call.dtype(0), {dims[0], floor_div(dims[1], Dim(block * block)), dims[2] * Dim(block), dims[3] * Dim(block)});
@@ -37,12 +37,13 @@ void reference(Call& call) {
 
 OpDef op_depth_to_space() {
   return {.name = "DepthToSpace",
+          .types = "T -> T; T: any",
           .attributes = {{"mode", "DCR"}},
           .optional_attributes = {"blocksize"},
           .infer = infer,
           .reference = reference,
           .movement = true,
-          .from_onnx = {{"DepthToSpace", 1}},
+          .onnx_since = 1,
           .cases = {"f32[1,8,2,3] blocksize=2", "f32[2,12,2,2] blocksize=2 mode=\"CRD\"", "i8[1,9,1,2] blocksize=3"}};
 }
 

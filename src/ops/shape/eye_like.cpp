@@ -1,8 +1,6 @@
 // EyeLike: ones on the k-th diagonal of a matrix of the input's shape, zeros elsewhere.
 #include "base/element.h"
 #include "ops/elements.h"
-#include "ops/onnx_dtype.h"
-#include "ops/onnx_node.h"
 
 namespace tenfold::ir {
 namespace {
@@ -10,7 +8,7 @@ namespace {
 void infer(InferCall& call) {
   call.need(call.rank(0) == 2, "the input has rank ", call.rank(0), ", 2 expected");
   const auto type = dtype_from_name(call.attributes().string("dtype", name(call.dtype(0))));
-  require_sound(type && *type != DType::string, "dtype '", call.attributes().string("dtype", ""), "' is not a numeric type");
+  call.sound(type && *type != DType::string, "dtype '", call.attributes().string("dtype", ""), "' is not a numeric type");
   call.out(0, *type, call.dims(0));
 }
 
@@ -21,17 +19,16 @@ void reference(Call& call) {
   });
 }
 
-std::vector<Value*> from_9(OnnxImport& import) {
-  Attributes attributes{{"k", import.attributes.integer("k", 0)}};
-  if (import.attributes.has("dtype")) attributes.set("dtype", std::string(name(ops::dtype_from_onnx(import.attributes.integer("dtype")))));
-  return import.add("EyeLike", {import.need(0)}, std::move(attributes));
-}
-
 }  // namespace
 
 OpDef op_eye_like() {
-  return {.name = "EyeLike", .attributes = {{"k", 0}}, .optional_attributes = {"dtype"}, .infer = infer, .reference = reference,
-          .from_onnx = {{"EyeLike", 9, from_9}}, .cases = {"f32[3,4]", "i32[4,3] k=1 dtype=\"f32\"", "f64[3,3] k=-1"}};
+  return {.name = "EyeLike",
+          .types = "dense -> dense",
+          .attributes = {{"k", 0}},
+          .optional_attributes = {"dtype"},
+          .infer = infer,
+          .reference = reference,
+          .cases = {"f32[3,4]", "i32[4,3] k=1 dtype=\"f32\"", "f64[3,3] k=-1"}};
 }
 
 }  // namespace tenfold::ir

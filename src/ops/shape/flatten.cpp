@@ -16,8 +16,13 @@ void infer(InferCall& call) {
 }  // namespace
 
 OpDef op_flatten() {
-  return {.name = "Flatten", .attributes = {{"axis", 1}}, .infer = infer, .reference = ops::copy_whole, .movement = true,
-          .from_onnx = {{"Flatten", 1}},
+  return {.name = "Flatten",
+          .types = "T -> T; T: any",
+          .attributes = {{"axis", 1}},
+          .infer = infer,
+          .reference = ops::copy_whole,
+          .movement = true,
+          .onnx_since = 1,
           .cases = {"f32[2,3,4]", "f32[2,3,4] axis=0", "f16[2,3,4] axis=3", "f32[2,3,4,5] axis=-2", "f32[] axis=0"}};
 }
 

@@ -5,7 +5,6 @@
 #include "ir/fault.h"
 #include "ops/dim_rules.h"
 #include "ops/index_map.h"
-#include "ops/onnx_node.h"
 
 namespace tenfold::ir {
 namespace {
@@ -64,11 +63,10 @@ void infer_contents(InferCall& call, const Dims& result, const Dims& before, con
 
 void infer(InferCall& call) {
   const std::string& mode = call.attributes().string("mode");
-  require_sound(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap", "unknown mode '", mode, "'");
+  call.sound(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap", "unknown mode '", mode, "'");
   if (call.has(2)) {
     const Dim values = product(call.dims(2));
     call.need(!values.is_constant() || values == Dim(1), "constant_value has the shape [", text(call.dims(2)), "], one number expected");
-    require_sound(call.dtype(2) == call.dtype(0), "constant_value is ", name(call.dtype(2)), ", data is ", name(call.dtype(0)));
   }
   const bool any_axes = call.has(3) && !ops::knows_integers(call, 3);
   const std::vector<int> axes = call.has(3) && !any_axes ? ops::need_axes(call, 3, call.rank(0)) : all_axes(call.rank(0));
@@ -115,18 +113,16 @@ void reference(Call& call) {
   copy(map_of(call.attributes().string("mode"), from.shape, before, after), from, to);
 }
 
-std::vector<Value*> from_2(OnnxImport& import) {
-  Value* data = import.need(0);
-  const Attributes& old = import.attributes;
-  return import.add("Pad", {data, import.ints(old.ints("pads")), import.scalar(data->dtype(), old.number("value", 0))},
-                    {{"mode", old.string("mode", "constant")}});
-}
-
 }  // namespace
 
 OpDef op_pad() {
-  return {.name = "Pad", .min_inputs = 2, .max_inputs = 4, .attributes = {{"mode", "constant"}}, .infer = infer, .reference = reference,
-          .from_onnx = {{"Pad", 11}, {"Pad", 2, from_2}},
+  return {.name = "Pad",
+          .min_inputs = 2,
+          .max_inputs = 4,
+          .types = "T, int, T, int -> T; T: dense",
+          .attributes = {{"mode", "constant"}},
+          .infer = infer,
+          .reference = reference,
           .cases = {"f32[2,3] i64[4]{1,0,0,2}", "f32[2,3] i64[4]{0,1,2,0} f32[]{-1.5}", "f32[1,4] i64[4]{0,3,0,2} mode=\"reflect\"",
                     "f16[3,4] i64[4]{1,1,1,1} mode=\"edge\"", "f32[2,3] i64[2]{4,5} _ i64[1]{-1} mode=\"wrap\"",
                     "f32[4,5] i64[4]{-1,2,1,-2} f32[]{9}", "i4[3,3] i64[4]{1,0,1,0}", "bf16[2,17] i64[4]{1,0,0,2}"}};

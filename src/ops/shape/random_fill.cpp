@@ -1,4 +1,4 @@
-// RandomFill (internal): RandomNormal, RandomUniform and Bernoulli of ONNX: numbers of one distribution, in the shape that operand 0 holds.
+// RandomFill (internal): numbers of one distribution, in the shape that operand 0 holds.
 //
 // With a seed every run gives the same numbers; without one each run gives others.
 #include <atomic>
@@ -9,17 +9,15 @@
 #include "base/element.h"
 #include "ops/dim_rules.h"
 #include "ops/elements.h"
-#include "ops/onnx_dtype.h"
-#include "ops/onnx_node.h"
 
 namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
   const auto type = dtype_from_name(call.attributes().string("dtype"));
-  require_sound(type && is_float(*type), "random numbers are floats, not ", call.attributes().string("dtype"));
+  call.sound(type && is_float(*type), "random numbers are floats, not ", call.attributes().string("dtype"));
   const std::string& kind = call.attributes().string("distribution");
-  require_sound(kind == "normal" || kind == "uniform", "distribution is '", kind, "', normal or uniform expected");
+  call.sound(kind == "normal" || kind == "uniform", "distribution is '", kind, "', normal or uniform expected");
   call.out(0, *type, ops::need_shape(call, 0));
 }
 
@@ -52,47 +50,16 @@ void reference(Call& call) {
   }
 }
 
-Value* filled(OnnxImport& call, Value* shape, DType type, const char* distribution, float a, float b) {
-  Attributes attributes{{"distribution", distribution}, {"a", a}, {"b", b}, {"dtype", std::string(name(type))}};
-  if (call.attributes.has("seed")) attributes.set("seed", call.attributes.number("seed"));
-  return call.add("RandomFill", {shape}, attributes)[0];
-}
-
-// The type that an attribute names, else `otherwise`.
-DType type_of(const OnnxImport& call, DType otherwise) {
-  return call.attributes.has("dtype") ? ops::dtype_from_onnx(call.attributes.integer("dtype")) : otherwise;
-}
-
-// ...Like takes shape and type of its operand; the plain form has attributes for them.
-std::vector<Value*> from_onnx(OnnxImport& call) {
-  const bool like = call.op().ends_with("Like"), normal = call.op().starts_with("RandomNormal");
-  const float a = normal ? call.attributes.number("mean", 0.0f) : call.attributes.number("low", 0.0f),
-              b = normal ? call.attributes.number("scale", 1.0f) : call.attributes.number("high", 1.0f);
-  Value* shape = like ? call.add("Shape", {call.need(0)}, {})[0] : call.ints(call.attributes.ints("shape"));
-  return {filled(call, shape, type_of(call, like ? call.in(0)->dtype() : DType::f32), normal ? "normal" : "uniform", a, b)};
-}
-
-// 1 where a uniform number is below the operand.
-std::vector<Value*> from_bernoulli(OnnxImport& call) {
-  Value* p = call.need(0);
-  Value* drawn = filled(call, call.add("Shape", {p}, {})[0], p->dtype(), "uniform", 0, 1);
-  return call.add("Cast", {call.add("Less", {drawn, p}, {})[0]}, {{"to", std::string(name(type_of(call, p->dtype())))}});
-}
-
 }  // namespace
 
 OpDef op_random_fill() {
   return {.name = "RandomFill",
+          .types = "int -> float",
           .attributes = {{"distribution", "uniform"}, {"a", 0.0f}, {"b", 1.0f}, {"dtype", "f32"}},
           .optional_attributes = {"seed"},
           .infer = infer,
           .reference = reference,
-          .pure = false,
-          .from_onnx = {{"RandomNormal", 1, from_onnx},
-                        {"RandomNormalLike", 1, from_onnx},
-                        {"RandomUniform", 1, from_onnx},
-                        {"RandomUniformLike", 1, from_onnx},
-                        {"Bernoulli", 15, from_bernoulli}}};
+          .pure = false};
 }
 
 }  // namespace tenfold::ir

@@ -31,7 +31,6 @@ void infer_integers(InferCall& call) {
 void infer(InferCall& call) {
   bool constant = true, integers = is_integer(call.dtype(0));
   for (int i = 0; i < 3; ++i) {
-    require_sound(call.dtype(i) == call.dtype(0), "start, limit and delta differ in type");
     const Dim elements = product(call.dims(i));
     call.need(!elements.is_constant() || elements.constant() == 1, "input ", i, " has ", elements.text(), " elements, 1 expected");
     constant = constant && call.constant(i);
@@ -72,10 +71,11 @@ OpDef op_range() {
   return {.name = "Range",
           .min_inputs = 3,
           .max_inputs = 3,
+          .types = "T, T, T -> T; T: real|int",
           .attributes = {},
           .infer = infer,
           .reference = reference,
-          .from_onnx = {{"Range", 11}},
+          .onnx_since = 11,
           .cases = {"i64[]{0} i64[]{10} i64[]{3}", "i32[]{10} i32[]{4} i32[]{-2}", "f32[]{1} f32[]{5} f32[]{0.5}",
                     "i64[]{3} i64[]{3} i64[]{1}"}};
 }

@@ -4,7 +4,6 @@
 #include "base/checked.h"
 #include "ops/dim_rules.h"
 #include "ops/elements.h"
-#include "ops/onnx_node.h"
 
 namespace tenfold::ir {
 namespace {
@@ -98,15 +97,17 @@ void reference(Call& call) {
   ops::copy_whole(call);
 }
 
-std::vector<Value*> from_1(OnnxImport& import) {
-  return import.add("Reshape", {import.need(0), import.ints(import.attributes.ints("shape"))}, {});
-}
-
 }  // namespace
 
 OpDef op_reshape() {
-  return {.name = "Reshape", .min_inputs = 2, .max_inputs = 2, .attributes = {{"allowzero", 0}}, .infer = infer, .reference = reference,
-          .movement = true, .from_onnx = {{"Reshape", 5}, {"Reshape", 1, from_1}},
+  return {.name = "Reshape",
+          .min_inputs = 2,
+          .max_inputs = 2,
+          .types = "T, int -> T; T: any",
+          .attributes = {{"allowzero", 0}},
+          .infer = infer,
+          .reference = reference,
+          .movement = true,
           .cases = {"f32[2,3,4] i64[2]{4,-1}", "f32[2,3,4] i64[4]{0,1,-1,2}", "f32[1] i64[0]{}", "i4[2,6] i64[2]{3,4}",
                     "f32[0,3] i64[2]{3,0} allowzero=1"}};
 }

@@ -7,7 +7,7 @@ namespace {
 void infer(InferCall& call) {
   const std::int64_t batch = call.attributes().integer("batch_axis"), time = call.attributes().integer("time_axis");
   call.need(call.rank(0) >= 2, "the input has rank ", call.rank(0), ", at least 2 expected");
-  require_sound(batch + time == 1 && batch * time == 0, "batch_axis and time_axis have to be 0 and 1, found ", batch, " and ", time);
+  call.sound(batch + time == 1 && batch * time == 0, "batch_axis and time_axis have to be 0 and 1, found ", batch, " and ", time);
   call.need(call.rank(1) == 1, "sequence_lens has rank ", call.rank(1), ", 1 expected");
   call.out(0, call.dtype(0), call.dims(0));
 }
@@ -33,8 +33,15 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_reverse_sequence() {
-  return {.name = "ReverseSequence", .min_inputs = 2, .max_inputs = 2, .attributes = {{"batch_axis", 1}, {"time_axis", 0}}, .infer = infer,
-          .reference = reference, .movement = true, .from_onnx = {{"ReverseSequence", 10}},
+  return {.name = "ReverseSequence",
+          .min_inputs = 2,
+          .max_inputs = 2,
+          .types = "T, int -> T; T: any",
+          .attributes = {{"batch_axis", 1}, {"time_axis", 0}},
+          .infer = infer,
+          .reference = reference,
+          .movement = true,
+          .onnx_since = 10,
           .cases = {"f32[4,4] i64[4]{4,3,2,1}", "f32[3,4,2] i64[3]{1,4,0} batch_axis=0 time_axis=1"}};
 }
 

@@ -30,8 +30,13 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_shape() {
-  return {.name = "Shape", .attributes = {{"start", 0}}, .optional_attributes = {"end"}, .infer = infer, .reference = reference,
-          .from_onnx = {{"Shape", 1}},
+  return {.name = "Shape",
+          .types = "any -> i64",
+          .attributes = {{"start", 0}},
+          .optional_attributes = {"end"},
+          .infer = infer,
+          .reference = reference,
+          .onnx_since = 1,
           .cases = {"f32[2,3,4]", "f32[]", "i8[2,3,4] start=1", "f32[2,0,4] start=-2 end=-1", "f32[2,3] start=5 end=1"}};
 }
 

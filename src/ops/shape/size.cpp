@@ -14,7 +14,7 @@ void reference(Call& call) { *call.out[0].as<std::int64_t>() = call.in[0].size()
 }  // namespace
 
 OpDef op_size() {
-  return {.name = "Size", .infer = infer, .reference = reference, .from_onnx = {{"Size", 1}},
+  return {.name = "Size", .types = "any -> i64", .infer = infer, .reference = reference, .onnx_since = 1,
           .cases = {"f32[2,3,4]", "f32[]", "u8[3,0]"}};
 }
 

@@ -4,7 +4,6 @@
 
 #include "ops/dim_rules.h"
 #include "ops/index_map.h"
-#include "ops/onnx_node.h"
 
 namespace tenfold::ir {
 namespace {
@@ -103,23 +102,17 @@ void reference(Call& call) {
   copy(map, from, call.out[0]);
 }
 
-std::vector<Value*> from_1(OnnxImport& import) {
-  std::vector<Value*> operands{import.need(0), import.ints(import.attributes.ints("starts")), import.ints(import.attributes.ints("ends"))};
-  if (import.attributes.has("axes")) operands.push_back(import.ints(import.attributes.ints("axes")));
-  return import.add("Slice", operands, {});
-}
-
 }  // namespace
 
 OpDef op_slice() {
   return {.name = "Slice",
           .min_inputs = 3,
           .max_inputs = 5,
+          .types = "T, int, int, int, int -> T; T: any",
           .attributes = {},
           .infer = infer,
           .reference = reference,
           .movement = true,
-          .from_onnx = {{"Slice", 10}, {"Slice", 1, from_1}},
           .cases = {"f32[4,6] i64[2]{1,2} i64[2]{3,2147483647}", "f32[4,6] i64[1]{-2} i64[1]{100} i64[1]{1}",
                     "f32[4,6,3] i64[1]{-1} i64[1]{-9223372036854775807} i64[1]{0} i64[1]{-1}",
                     "i4[5,5] i32[2]{1,0} i32[2]{5,4} i32[2]{1,0} i32[2]{2,3}", "f16[2,8,4] i64[1]{3} i64[1]{-1} i64[1]{1}",

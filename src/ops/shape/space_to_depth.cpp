@@ -9,7 +9,7 @@ void infer(InferCall& call) {
   const Dims& dims = call.dims(0);
   const std::int64_t block = call.attributes().integer("blocksize");
   call.need(dims.size() == 4, "the input has rank ", dims.size(), ", 4 expected");
-  require_sound(block > 0 && block < (1 << 20), "blocksize is ", block);
+  call.sound(block > 0 && block < (1 << 20), "blocksize is ", block);
   for (std::size_t d = 2; d < 4; ++d)
     call.need(!dims[d].is_constant() || dims[d].constant() % block == 0, "extent ", dims[d].text(), " does not divide into blocks of ",
               block);
@@ -33,8 +33,14 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_space_to_depth() {
-  return {.name = "SpaceToDepth", .attributes = {}, .optional_attributes = {"blocksize"}, .infer = infer, .reference = reference,
-          .movement = true, .from_onnx = {{"SpaceToDepth", 1}},
+  return {.name = "SpaceToDepth",
+          .types = "T -> T; T: any",
+          .attributes = {},
+          .optional_attributes = {"blocksize"},
+          .infer = infer,
+          .reference = reference,
+          .movement = true,
+          .onnx_since = 1,
           .cases = {"f32[1,2,4,6] blocksize=2", "f32[2,3,3,3] blocksize=3", "i8[1,1,2,2] blocksize=1"}};
 }
 

@@ -3,7 +3,6 @@
 
 #include "ops/dim_rules.h"
 #include "ops/elements.h"
-#include "ops/onnx_node.h"
 
 namespace tenfold::ir {
 namespace {
@@ -54,17 +53,15 @@ void reference(Call& call) {
   ops::copy_whole(call);
 }
 
-std::vector<Value*> from_1(OnnxImport& import) {
-  std::vector<Value*> operands{import.need(0)};
-  if (import.attributes.has("axes")) operands.push_back(import.ints(import.attributes.ints("axes")));
-  return import.add("Squeeze", operands, {});
-}
-
 }  // namespace
 
 OpDef op_squeeze() {
-  return {.name = "Squeeze", .max_inputs = 2, .infer = infer, .reference = reference, .movement = true,
-          .from_onnx = {{"Squeeze", 13}, {"Squeeze", 1, from_1}},
+  return {.name = "Squeeze",
+          .max_inputs = 2,
+          .types = "T, int -> T; T: any",
+          .infer = infer,
+          .reference = reference,
+          .movement = true,
           .cases = {"f32[1,3,1,5]", "f32[1,3,1,5] i64[1]{0}", "f32[1,3,1,5] i64[2]{-2,0}", "u4[1,3] i64[1]{0}", "f32[1] i64[1]{0}"}};
 }
 

@@ -43,8 +43,15 @@ void reference(Call& call) {
 }  // namespace
 
 OpDef op_tile() {
-  return {.name = "Tile", .min_inputs = 2, .max_inputs = 2, .attributes = {}, .infer = infer, .reference = reference, .movement = true,
-          .from_onnx = {{"Tile", 6}},
+  return {.name = "Tile",
+          .min_inputs = 2,
+          .max_inputs = 2,
+          .types = "T, int -> T; T: any",
+          .attributes = {},
+          .infer = infer,
+          .reference = reference,
+          .movement = true,
+          .onnx_since = 6,
           .cases = {"f32[2,3] i64[2]{2,1}", "f32[2,3,4] i64[3]{1,3,2}", "i4[3] i64[1]{3}", "f32[2] i64[1]{0}", "f16[1,4] i64[2]{5,1}"}};
 }
 

@@ -3,7 +3,6 @@
 
 #include "ops/dim_rules.h"
 #include "ops/elements.h"
-#include "ops/onnx_node.h"
 
 namespace tenfold::ir {
 namespace {
@@ -44,15 +43,16 @@ void reference(Call& call) {
   ops::copy_whole(call);
 }
 
-std::vector<Value*> from_1(OnnxImport& import) {
-  return import.add("Unsqueeze", {import.need(0), import.ints(import.attributes.ints("axes"))}, {});
-}
-
 }  // namespace
 
 OpDef op_unsqueeze() {
-  return {.name = "Unsqueeze", .min_inputs = 2, .max_inputs = 2, .infer = infer, .reference = reference, .movement = true,
-          .from_onnx = {{"Unsqueeze", 13}, {"Unsqueeze", 1, from_1}},
+  return {.name = "Unsqueeze",
+          .min_inputs = 2,
+          .max_inputs = 2,
+          .types = "T, int -> T; T: any",
+          .infer = infer,
+          .reference = reference,
+          .movement = true,
           .cases = {"f32[3,4] i64[1]{0}", "f32[3,4] i64[2]{-1,1}", "f32[] i64[1]{0}", "i2[5] i64[2]{0,2}"}};
 }
 

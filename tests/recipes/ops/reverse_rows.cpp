@@ -20,7 +20,7 @@ void reference(Call& call) {
 
 OpDef op_reverse_rows() {
   return {.name = "ReverseRows", .infer = infer, .reference = reference,
-          .from_onnx = {{"ReverseRows", 1}}, .cases = {"f32[4,5]", "i64[3]", "f32[0,4]", "f16[1,2,3]"}};
+          .onnx_since = 1, .cases = {"f32[4,5]", "i64[3]", "f32[0,4]", "f16[1,2,3]"}};
 }
 
 }  // namespace tenfold::ir

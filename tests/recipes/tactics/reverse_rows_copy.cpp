@@ -29,7 +29,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_reverse_rows_copy() {
-  return {.name = "reverse_rows_copy", .op = "ReverseRows", .supports = supports, .configs = configs, .open = open, .run = run};
+  return {.name = "reverse_rows_copy", .ops = {"ReverseRows"}, .supports = supports, .configs = configs, .open = open, .run = run};
 }
 
 }  // namespace tenfold::backends

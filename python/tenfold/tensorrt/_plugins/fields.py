@@ -16,7 +16,15 @@ class PluginCapabilityType(Enum):
 
 
 class PluginCreatorVersion(Enum):
-    V1, V1_PYTHON = range(2)
+    V1, V1_PYTHON = 0, 64
+
+
+class PluginArgType(Enum):
+    INT = 0
+
+
+class PluginArgDataType(Enum):
+    INT8, INT16, INT32 = range(3)
 
 
 class TensorRTPhase(Enum):
@@ -35,8 +43,20 @@ class PluginField:
     """A name with numbers, or with bytes (CHAR, UNKNOWN and the types that NumPy lacks). `data` is an array of the type's elements."""
 
     def __init__(self, name: str = '', data: Any = None, type: PluginFieldType = PluginFieldType.UNKNOWN) -> None:
-        self.name, self.type = name, PluginFieldType(type)
+        self._name, self._type = name, PluginFieldType(type)
         self.data = () if data is None else data
+
+    @property
+    def name(self) -> str: return self._name
+
+    @name.setter
+    def name(self, name: str) -> None: self._name = name
+
+    @property
+    def type(self) -> PluginFieldType: return self._type
+
+    @type.setter
+    def type(self, kind: PluginFieldType) -> None: self._type = PluginFieldType(kind)
 
     @property
     def data(self) -> Any: return self._data
@@ -69,6 +89,9 @@ class PluginFieldCollection(list):   # type: ignore[type-arg]
         for field in self:
             if not isinstance(field, PluginField):
                 raise TypeError(f'a PluginFieldCollection holds PluginFields, got {type(field).__name__}')
+
+
+PluginFieldCollection_ = PluginFieldCollection   # 10.x has a second form of it
 
 
 def fields_to_json(fields: Iterable[PluginField]) -> list[list[Any]]:

@@ -5,9 +5,10 @@ import copy
 from typing import Any
 
 from tenfold.tensorrt._plugins.fields import PluginFieldCollection
+from tenfold.tensorrt._versioned import IVersionedInterface
 
 
-class _Interface:
+class _Interface(IVersionedInterface):
     def __init__(self) -> None:
         pass
 
@@ -46,14 +47,37 @@ class IPluginV2(_Plugin):
     def initialize(self) -> None: """Before the first run of a context."""
     def terminate(self) -> None: """With the context."""
     def get_serialization_size(self) -> int: return len(self.serialize())
+
+    @property
+    def serialization_size(self) -> int: return self.get_serialization_size()
+    # Of plug-ins for implicit batches, which are not asked.
+    def supports_format(self, dtype: Any, format: Any) -> bool: return False
+    def configure_with_format(self, input_shapes: Any, output_shapes: Any, dtype: Any, format: Any, max_batch_size: int) -> None: pass
+    def get_output_shape(self, index: int, input_shapes: Any) -> Any: raise self._lacks('get_output_shape')
+    def get_workspace_size(self, *_: Any) -> int: return 0
+
+    def execute_async(self, batch_size: int, inputs: Any, outputs: Any, workspace: Any, stream_handle: int) -> Any:
+        raise self._lacks('execute_async')
+
     def serialize(self) -> Any: raise self._lacks('serialize')
 
 
 class IPluginV2Ext(IPluginV2):
     """Plug-ins for implicit batches: there are none."""
 
+    def get_output_data_type(self, index: int, input_types: Any) -> Any: raise self._lacks('get_output_data_type')
+    def configure_plugin(self, *_: Any) -> None: pass
+    def attach_to_context(self, *_: Any) -> None: pass
+    def detach_from_context(self) -> None: pass
 
-class IPluginV2DynamicExt(IPluginV2Ext):
+
+class IPluginV2DynamicExtBase(IPluginV2Ext):
+    pass
+
+
+class IPluginV2DynamicExt(IPluginV2DynamicExtBase):
+    FORMAT_COMBINATION_LIMIT = 100
+
     def get_output_datatype(self, index: int, input_types: Any) -> Any: raise self._lacks('get_output_datatype')
     def get_output_dimensions(self, output_index: int, inputs: Any, exprBuilder: Any) -> Any: raise self._lacks('get_output_dimensions')
     def supports_format_combination(self, pos: int, in_out: Any, num_inputs: int) -> bool: raise self._lacks('supports_format_combination')
@@ -77,6 +101,7 @@ class IPluginV3OneCore(IPluginCapability):
 
 
 class IPluginV3OneBuild(IPluginCapability):
+    DEFAULT_FORMAT_COMBINATION_LIMIT = 100
     num_outputs, format_combination_limit, timing_cache_id, metadata_string = 1, 100, None, None
 
     def get_output_data_types(self, input_types: Any) -> Any: raise self._lacks('get_output_data_types')

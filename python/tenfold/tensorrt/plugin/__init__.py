@@ -16,13 +16,15 @@ Attributes are int, float, str, bool, bytes, or NumPy arrays of one dim. On the 
 """
 from __future__ import annotations
 
-from tenfold.tensorrt.plugin._aot import KernelLaunchParams, SymExprs, SymInt32, SymIntExpr, SymIntExprs
+from tenfold.tensorrt.plugin._aot import KernelLaunchParams, SymExprs, SymInt8, SymInt16, SymInt32, SymIntExpr, SymIntExprs
 from tenfold.tensorrt.plugin._autotune import AutoTuneCombination
 from tenfold.tensorrt.plugin._decorators import aot_impl, autotune, impl, op, register
-from tenfold.tensorrt.plugin._tensors import Shape, ShapeExpr, ShapeExprs, Tensor, TensorDesc, cdiv, from_shape_expr, max, min, size_tensor
+from tenfold.tensorrt.plugin._tensors import (
+    Shape, ShapeExpr, ShapeExprs, SizeTensorDesc, SizeTensorShapeExpr, Tensor, TensorDesc, cdiv, from_shape_expr, max, min, size_tensor,
+)
 
 __all__ = [
-    'AutoTuneCombination', 'KernelLaunchParams', 'Shape', 'ShapeExpr', 'ShapeExprs', 'SymExprs', 'SymInt32', 'SymIntExpr',
-    'SymIntExprs', 'Tensor', 'TensorDesc', 'aot_impl', 'autotune', 'cdiv', 'from_shape_expr', 'impl', 'max', 'min', 'op', 'register',
-    'size_tensor',
+    'AutoTuneCombination', 'KernelLaunchParams', 'Shape', 'ShapeExpr', 'ShapeExprs', 'SizeTensorDesc', 'SizeTensorShapeExpr', 'SymExprs',
+    'SymInt16', 'SymInt32', 'SymInt8', 'SymIntExpr', 'SymIntExprs', 'Tensor', 'TensorDesc', 'aot_impl', 'autotune', 'cdiv',
+    'from_shape_expr', 'impl', 'max', 'min', 'op', 'register', 'size_tensor',
 ]

@@ -12,9 +12,23 @@ from tenfold.tensorrt.plugin._tensors import ShapeExpr
 class SymIntExpr(ShapeExpr):
     """A whole number that the kernel gets: an extent, or an expression of extents."""
 
+    _argument: Any = ctypes.c_int32
+
+
+class SymInt8(SymIntExpr):
+    """Of 8 bits."""
+
+    _argument = ctypes.c_int8
+
+
+class SymInt16(SymIntExpr):
+    """Of 16 bits."""
+
+    _argument = ctypes.c_int16
+
 
 class SymInt32(SymIntExpr):
-    """Of 32 bits."""
+    """Of 32 bits, as other numbers and extents are."""
 
 
 class SymExprs(list):   # type: ignore[type-arg]
@@ -68,7 +82,7 @@ class Kernel:
         if shared > 48 * 1024:
             self._call('cuFuncSetAttribute', self._function, 8, shared)   # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         values: list[Any] = [ctypes.c_void_p(a) for a in inputs]
-        values += [ctypes.c_int32(number_of(e)) for e in extra or ()]
+        values += [getattr(e, '_argument', ctypes.c_int32)(number_of(e)) for e in extra or ()]
         values += [ctypes.c_void_p(a) for a in outputs] + [ctypes.c_void_p()] * self._MOST_UNASKED
         places = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v in values))
         self._call('cuLaunchKernel', self._function, *(ctypes.c_uint(n) for n in grid_and_block), ctypes.c_uint(shared),

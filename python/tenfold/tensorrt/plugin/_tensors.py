@@ -130,6 +130,10 @@ class TensorDesc(Named):
     def get_aliased(self) -> None: return None
 
 
+class SizeTensorShapeExpr(ShapeExpr):
+    """An extent that a result of the same plug-in holds."""
+
+
 class SizeTensorDesc(TensorDesc):
     """A result that holds a size, which only the run knows: an INT32 of no dims. `expr()` is the extent that it decides."""
 
@@ -142,7 +146,7 @@ class SizeTensorDesc(TensorDesc):
     opt = property(lambda self: self._opt)
     upper_bound = property(lambda self: self._upper)
 
-    def expr(self) -> ShapeExpr: return ShapeExpr(self._extent)
+    def expr(self) -> SizeTensorShapeExpr: return SizeTensorShapeExpr(self._extent)
 
     def _settle(self, index: int) -> None:
         told = _BUILDER.declare_size_tensor(index, self._opt._expr, self._upper._expr)

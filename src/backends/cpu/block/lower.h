@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/cpu/kernels/pointwise.h"
+#include "backends/cpu/kernels/region/pointwise.h"
 #include "ir/body.h"
 
 namespace tenfold::backends::cpu {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "backends/cpu/kernels/move.h"
+#include "backends/cpu/kernels/move/move.h"
 #include "base/parallel.h"
 
 namespace tenfold::backends::cpu {

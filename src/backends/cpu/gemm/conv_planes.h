@@ -1,8 +1,8 @@
-// The planes of a part of an image, from which convolutions of few filters read (kernels/planes_f32.h).
+// The planes of a part of an image, from which convolutions of few filters read (kernels/conv/planes_f32.h).
 #pragma once
 
 #include "backends/cpu/gemm/conv_shape.h"
-#include "backends/cpu/kernels/move.h"
+#include "backends/cpu/kernels/move/move.h"
 
 namespace tenfold::backends::cpu {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/kernels/depthwise_bf16.h"
+#include "backends/cpu/kernels/conv/depthwise_bf16.h"
 #include "base/checked.h"
 
 namespace tenfold::backends::cpu {

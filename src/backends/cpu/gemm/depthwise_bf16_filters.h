@@ -1,4 +1,4 @@
-// Filters of depthwise convolutions as the kernels of kernels/depthwise_bf16.h want them.
+// Filters of depthwise convolutions as the kernels of kernels/conv/depthwise_bf16.h want them.
 #pragma once
 
 #include "tenfold/tensor.h"

@@ -5,7 +5,7 @@
 
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/window_rows.h"
-#include "backends/cpu/kernels/depthwise_f32.h"
+#include "backends/cpu/kernels/conv/depthwise_f32.h"
 
 namespace tenfold::backends::cpu {
 

@@ -6,7 +6,7 @@
 
 #include "backends/cpu/gemm/bf16_end.h"
 #include "backends/cpu/gemm/matrix_rows.h"
-#include "backends/cpu/kernels/gemm_bf16.h"
+#include "backends/cpu/kernels/product/gemm_bf16.h"
 #include "backends/tactic.h"
 #include "base/checked.h"
 

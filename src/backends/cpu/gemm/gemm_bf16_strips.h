@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/cpu/gemm/gemm_bf16.h"
-#include "backends/cpu/kernels/gemm_bf16_strips.h"
+#include "backends/cpu/kernels/product/gemm_bf16_strips.h"
 
 namespace tenfold::backends::cpu {
 

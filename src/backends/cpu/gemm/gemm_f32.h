@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "backends/cpu/gemm/f32_end.h"
-#include "backends/cpu/kernels/gemm_f32.h"
+#include "backends/cpu/kernels/product/gemm_f32.h"
 
 namespace tenfold::backends::cpu {
 

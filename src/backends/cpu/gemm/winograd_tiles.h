@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/cpu/gemm/conv_shape.h"
-#include "backends/cpu/kernels/winograd_f32.h"
+#include "backends/cpu/kernels/conv/winograd_f32.h"
 
 namespace tenfold::backends::cpu {
 

@@ -1,8 +1,8 @@
-// What products and 1x1 convolutions of so few values share that vectors of results span rows (kernels/spread_f32.h).
+// What products and 1x1 convolutions of so few values share that vectors of results span rows (kernels/product/spread_f32.h).
 #pragma once
 
 #include "backends/cpu/gemm/gemm_f32.h"
-#include "backends/cpu/kernels/spread_f32.h"
+#include "backends/cpu/kernels/product/spread_f32.h"
 
 namespace tenfold::backends::cpu {
 

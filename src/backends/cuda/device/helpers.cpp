@@ -1,8 +1,6 @@
 // A thread for each helper process: it starts the process, hands it one source after the other, and ends it.
 #include "backends/cuda/device/helpers.h"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
@@ -16,6 +14,8 @@
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "base/own_program.h"
 
 extern char** environ;
 
@@ -67,36 +67,19 @@ class Helper {
   bool broken_ = false;
 };
 
-std::string file_in(const std::filesystem::path& folder) {
-  for (const char* place :
-       {"tenfold-nvrtc", "bin/tenfold-nvrtc", "../libexec/tenfold/tenfold-nvrtc", "../../libexec/tenfold/tenfold-nvrtc"})
-    if (const auto file = folder / place; ::access(file.c_str(), X_OK) == 0) return file.string();
-  return {};
-}
-
-// The shared library that this code is in; empty if it is linked into the program, which has no name among the loaded objects.
-std::filesystem::path own_library() {
-  Dl_info info{};
-  link_map* object = nullptr;
-  if (dladdr1(reinterpret_cast<void*>(&find_helper), &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) == 0) return {};
-  if (object == nullptr || object->l_name == nullptr || object->l_name[0] == '\0') return {};
-  std::error_code none;
-  return std::filesystem::absolute(object->l_name, none);
-}
+// Beside the library, in a wheel's folder of programs, or where an installation puts it.
+constexpr std::initializer_list<const char*> kPlaces = {"tenfold-nvrtc", "bin/tenfold-nvrtc", "../libexec/tenfold/tenfold-nvrtc",
+                                                        "../../libexec/tenfold/tenfold-nvrtc"};
 
 }  // namespace
 
 std::string find_helper() {
   if (const char* named = std::getenv("TENFOLD_NVRTC_HELPER")) return ::access(named, X_OK) == 0 ? named : "";
-  std::error_code none;
-  return helper_of(own_library(), std::filesystem::read_symlink("/proc/self/exe", none));
+  return own_program(kPlaces);
 }
 
 std::string helper_of(const std::filesystem::path& library, const std::filesystem::path& program) {
-  for (const auto& file : {library, program})
-    if (!file.empty())
-      if (std::string found = file_in(file.parent_path()); !found.empty()) return found;
-  return {};
+  return program_beside(kPlaces, library, program);
 }
 
 struct HelperPool::State {

@@ -2,6 +2,7 @@
 #include "backends/cuda/device/library.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -18,6 +19,22 @@ std::mutex added_mutex;
 std::vector<std::string>& added() {
   static std::vector<std::string> folders;
   return folders;
+}
+
+std::vector<std::string>& preferred() {
+  static std::vector<std::string> files;
+  return files;
+}
+std::vector<std::string>& opened() {
+  static std::vector<std::string> files;
+  return files;
+}
+
+void note_opened(void* handle) {
+  link_map* map = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !map || !map->l_name || map->l_name[0] != '/') return;
+  const std::lock_guard lock(added_mutex);
+  if (std::find(opened().begin(), opened().end(), map->l_name) == opened().end()) opened().emplace_back(map->l_name);
 }
 
 std::vector<fs::path> folders_in(const fs::path& parent) {
@@ -52,6 +69,16 @@ void add_search_place(const std::string& folder) {
   added().push_back(folder);
 }
 
+std::vector<std::string> opened_files() {
+  const std::lock_guard lock(added_mutex);
+  return opened();
+}
+
+void prefer_file(const std::string& path) {
+  const std::lock_guard lock(added_mutex);
+  preferred().push_back(path);
+}
+
 std::vector<std::string> search_places() {
   std::vector<std::string> places;
   {
@@ -68,17 +95,20 @@ std::vector<std::string> search_places() {
 }
 
 Library::Library(const std::vector<std::string>& names, const std::string& companion) {
-  for (const std::string& name : names) {
-    if (!(handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL))) continue;
-    if (!companion.empty() && name.find('/') != std::string::npos) open_companions(fs::path(name).parent_path(), companion);
-    return;
+  std::vector<std::string> files;
+  {
+    const std::lock_guard lock(added_mutex);
+    for (const std::string& file : preferred())
+      if (std::find(names.begin(), names.end(), fs::path(file).filename()) != names.end()) files.push_back(file);
   }
-  for (const std::string& place : search_places()) {
-    for (const std::string& name : names) {
-      if (!(handle_ = dlopen((fs::path(place) / name).c_str(), RTLD_NOW | RTLD_LOCAL))) continue;
-      if (!companion.empty()) open_companions(place, companion);
-      return;
-    }
+  files.insert(files.end(), names.begin(), names.end());   // where the loader looks
+  for (const std::string& place : search_places())
+    for (const std::string& name : names) files.push_back((fs::path(place) / name).string());
+  for (const std::string& file : files) {
+    if (!(handle_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL))) continue;
+    if (!companion.empty() && file.find('/') != std::string::npos) open_companions(fs::path(file).parent_path(), companion);
+    note_opened(handle_);
+    return;
   }
   why_not_ = names.front() + " was not found";
 }

@@ -39,5 +39,10 @@ class Library {
 std::vector<std::string> search_places();
 // A folder to look in first: a virtual environment's, say. Affects libraries that are not opened yet.
 void add_search_place(const std::string& folder);
+// The files of the libraries that were opened here, wherever the loader found them (in this process another may have brought them): for a
+// process that is to compute with the same.
+std::vector<std::string> opened_files();
+// A file to open first wherever a library of its name is wanted. Affects libraries that are not opened yet.
+void prefer_file(const std::string& path);
 
 }  // namespace tenfold::backends::cuda

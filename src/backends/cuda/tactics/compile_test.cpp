@@ -3,18 +3,15 @@
 #include <future>
 
 #include "backends/code.h"
-#include "backends/conformance_cases.h"
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/helpers.h"
 #include "backends/cuda/device/library.h"
+#include "backends/tactic_cases.h"
 #include "backends/tactic_check.h"
 #include "base/check.h"
 #include "ir/op_def.h"
-#include "ir/text.h"
 
 namespace tenfold::backends {
-
-std::vector<Tactic> cuda_tactics();
 
 namespace {
 
@@ -36,11 +33,10 @@ class CompileSweep {
   void run(const ir::OpDef& op, const std::string& text, int most, bool every) {
     if (const char* only = std::getenv("TENFOLD_OPS"); only && cat(",", only, ",").find(cat(",", op.name, ",")) == std::string::npos)
       return;
-    const ir::Graph graph = op.name == "Region" ? ir::parse_graph(text, ir::Registry::builtin())
-                                                : ops::case_graph(ir::Registry::builtin(), op, ops::parse_case(op, text));
+    const ir::Graph graph = testing::graph_of({&op, text});
     if (graph.nodes().size() != 1) return;
     for (const Tactic& t : tactics_) {
-      if (t.op != op.name && !(t.op == "*pointwise" && op.scalar)) continue;
+      if (!t.computes(op)) continue;
       testing::TacticRun run(t, graph, 0);
       run.problem.device = &device_;
       const std::vector<Formats> all =
@@ -51,11 +47,12 @@ class CompileSweep {
         run.use(formats);
         if (!t.supports(run.problem)) continue;
         ++opened[t.name];
-        const OperandAddresses anywhere(true);   // the kernels for odd ones, too
         std::vector<Config> configs = t.configs(run.problem);
+        Problem anywhere = run.problem;
+        anywhere.let_be_odd(true);   // the kernels for odd addresses, too
         if (!every) configs.resize(1);
         for (const Config& config : configs) {
-          EXPECT_NO_THROW(t.open(run.problem, config)) << t.name << " " << ::testing::PrintToString(config) << " on " << run.problem.line();
+          EXPECT_NO_THROW(t.open(anywhere, config)) << t.name << " " << ::testing::PrintToString(config) << " on " << run.problem.line();
           ++configurations;
         }
       }
@@ -71,9 +68,7 @@ class CompileSweep {
 
 CompileSweep swept(int arch, int most, bool every) {
   CompileSweep sweep(arch);
-  for (const auto& [op, text] : testing::kLarger) sweep.run(ir::Registry::builtin().get(op), text, most, every);
-  for (const auto& [op, text] : testing::kHalves) sweep.run(ir::Registry::builtin().get(op), text, most, every);
-  for (const char* text : testing::kRegions) sweep.run(ir::Registry::builtin().get("Region"), text, most, every);
+  for (const testing::TacticCase& c : testing::tactic_cases()) sweep.run(*c.op, c.text, most, every);
   for (const ir::OpDef* op : ir::Registry::builtin().all())
     for (const std::string& text : op->cases) sweep.run(*op, text, most, every);
   return sweep;
@@ -91,7 +86,7 @@ void sweep(int arch, int most, bool every = false) {
   if (std::getenv("TENFOLD_OPS")) return;  // only these operators
   for (const auto& [tactic, count] : sweep.opened)
     if (tactic.ends_with("_wgmma") ? arch == 90 : tactic != "matmul_float8_mma" || arch >= 89) {
-      EXPECT_GT(count, 0) << tactic << " was never compiled: give its operator a case that it supports";
+      EXPECT_GT(count, 0) << tactic << " was never compiled: give it a case in Tactic::cases";
     }
 }
 

@@ -44,7 +44,7 @@ struct OneNode {
 template <class Visit>
 void each_tactic(const OneNode& one, const DeviceInfo& device, Visit visit) {
   for (const Tactic& tactic : cuda_tactics()) {
-    if (tactic.op != one.graph.nodes().front()->op() || tactic.source != Source::native) continue;
+    if (!tactic.computes(*one.graph.nodes().front()->def) || tactic.source != Source::native) continue;
     TacticRun run(tactic, one.graph, 0);
     run.problem.device = &device;
     if (tactic.formats) run.use(tactic.formats(run.problem).front());

@@ -3,7 +3,7 @@
 
 #include "backends/cpu/kernels/amx/attention_layout.h"
 #include "backends/cpu/kernels/amx/split.h"
-#include "backends/cpu/kernels/attention.h"
+#include "backends/cpu/kernels/attention/attention.h"
 
 namespace tenfold::backends::cpu {
 namespace {

@@ -1,6 +1,6 @@
 // The depthwise convolution of bf16 images. vdpbf16ps, which adds two products, takes four times as long as a product of f32 that is
 // added: widening, then f32, is faster.
-#include "backends/cpu/kernels/depthwise_bf16.h"
+#include "backends/cpu/kernels/conv/depthwise_bf16.h"
 
 #include <immintrin.h>
 

@@ -1,5 +1,5 @@
 // The 1x1 convolution of a line: two tiles of positions times two of columns, and what ends them.
-#include "backends/cpu/kernels/expand_bf16.h"
+#include "backends/cpu/kernels/conv/expand_bf16.h"
 
 #include <immintrin.h>
 

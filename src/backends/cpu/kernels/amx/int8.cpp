@@ -6,8 +6,8 @@
 
 #include "backends/cpu/kernels/amx/int8_stream.h"
 #include "backends/cpu/kernels/amx/tile_shapes.h"
-#include "backends/cpu/kernels/int8.h"
-#include "backends/cpu/kernels/int8_copy.h"
+#include "backends/cpu/kernels/int8/int8.h"
+#include "backends/cpu/kernels/int8/int8_copy.h"
 
 namespace tenfold::backends::cpu {
 namespace {

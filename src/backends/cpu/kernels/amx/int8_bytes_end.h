@@ -3,7 +3,7 @@
 
 #include <immintrin.h>
 
-#include "backends/cpu/kernels/int8.h"
+#include "backends/cpu/kernels/int8/int8.h"
 
 namespace tenfold::backends::cpu {
 namespace {

@@ -1,5 +1,5 @@
 // Rows of f32 times panels of 16 columns on AMX, both in three parts of bf16.
-#include "backends/cpu/kernels/point_split.h"
+#include "backends/cpu/kernels/conv/point_split.h"
 
 #include "backends/cpu/kernels/amx/point_split_common.h"
 #include "backends/cpu/kernels/amx/point_split_narrow.h"

@@ -8,7 +8,7 @@
 
 #include "backends/cpu/kernels/amx/tile_registers.h"
 #include "backends/cpu/kernels/amx/tile_shapes.h"
-#include "backends/cpu/kernels/point_split.h"
+#include "backends/cpu/kernels/conv/point_split.h"
 
 namespace tenfold::backends::cpu {
 namespace {

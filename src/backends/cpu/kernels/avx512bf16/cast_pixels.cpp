@@ -1,5 +1,5 @@
 // Sixteen pixels at a time: red and green in one register, blue in another, and 48 results picked from both.
-#include "backends/cpu/kernels/cast_pixels.h"
+#include "backends/cpu/kernels/region/cast_pixels.h"
 
 #include <immintrin.h>
 

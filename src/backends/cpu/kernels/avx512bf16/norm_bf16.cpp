@@ -1,7 +1,7 @@
 // Layer normalisation of rows of bf16, in a fixed order of summation.
 #include <immintrin.h>
 
-#include "backends/cpu/kernels/norm.h"
+#include "backends/cpu/kernels/norm/norm.h"
 #include "backends/cpu/simd/isa.h"
 
 namespace tenfold::backends::cpu {

@@ -2,7 +2,7 @@
 #include <immintrin.h>
 
 #include "backends/cpu/kernels/avx512bf16/gelu.h"
-#include "backends/cpu/kernels/pointwise.h"
+#include "backends/cpu/kernels/region/pointwise.h"
 #include "backends/cpu/simd/isa.h"
 
 namespace tenfold::backends::cpu {

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "backends/cpu/kernels/int8_copy.h"
-#include "backends/cpu/kernels/int8_tile.h"
+#include "backends/cpu/kernels/int8/int8_copy.h"
+#include "backends/cpu/kernels/int8/int8_tile.h"
 
 namespace tenfold::backends::cpu {
 namespace {

@@ -2,7 +2,7 @@
 // vpdpbusd takes a column at once, and each column is put together once for all windows it lies in.
 #include <immintrin.h>
 
-#include "backends/cpu/kernels/int8_depthwise.h"
+#include "backends/cpu/kernels/int8/int8_depthwise.h"
 
 namespace tenfold::backends::cpu {
 namespace {

@@ -1,6 +1,6 @@
 // Products of up to 32 values of k with AVX512_VNNI: 16 to 24 vectors of weights lie in registers for all rows, and each row's sums end as
 // bytes there. In tiles of many rows, sums of so few steps would wait for memory longer than for products.
-#include "backends/cpu/kernels/int8_few.h"
+#include "backends/cpu/kernels/int8/int8_few.h"
 
 #include <immintrin.h>
 

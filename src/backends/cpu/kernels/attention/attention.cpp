@@ -1,0 +1,238 @@
+// Fused attention: blocks of keys, for each one products, an online softmax and products again, in registers and first-level cache.
+//
+// Keys are transposed into panels as they are met, so both products are one micro-kernel: rows of A broadcast times panels of B.
+// Scores are kept in units of log 2, so that the exponential is 2^x.
+#include "backends/cpu/kernels/attention/attention.h"
+
+#include "backends/cpu/simd/isa.h"
+#include "backends/cpu/simd/math.h"
+#include "backends/cpu/simd/transpose.h"
+
+namespace tenfold::backends::cpu {
+namespace {
+
+using namespace simd;
+using std::int64_t;
+
+constexpr int kMr = kLanes == 8 ? 6 : 12, kNr = 2 * kLanes;  // the micro-kernel's tile
+constexpr int64_t kKeys = 128;                               // of a block
+constexpr int64_t kRows = 144;                               // of a call: their accumulators stay in scratch
+constexpr int64_t kGroup = 24;                               // rows whose scores are kept at once; a multiple of kMr
+constexpr float kLog2e = 1.44269504f, kLowest = -__builtin_inff(), kLowestMask = -2.3e38f;  // the latter times log2(e) is finite
+
+constexpr int64_t padded(int64_t n) { return (n + kNr - 1) / kNr * kNr; }
+
+// c[kR x kNr] = a[kR x depth] * b[depth x kNr] + what lies at `more`, in rows of more_row
+template <int kR>
+void tile(const float* a, int64_t a_row, const float* b, int64_t b_row, float* c, int64_t c_row, int64_t depth, const float* more,
+          int64_t more_row) {
+  vf lo[kR], hi[kR];
+#pragma GCC unroll 12
+  for (int r = 0; r < kR; ++r) lo[r] = hi[r] = zero();
+  for (int64_t i = 0; i < depth; ++i) {
+    const vf b0 = load(b + i * b_row), b1 = load(b + i * b_row + kLanes);
+#pragma GCC unroll 12
+    for (int r = 0; r < kR; ++r) {
+      const vf x = set1(a[r * a_row + i]);
+      lo[r] = fma(x, b0, lo[r]);
+      hi[r] = fma(x, b1, hi[r]);
+    }
+  }
+#pragma GCC unroll 12
+  for (int r = 0; r < kR; ++r) {
+    store(c + r * c_row, add(load(more + r * more_row), lo[r]));
+    store(c + r * c_row + kLanes, add(load(more + r * more_row + kLanes), hi[r]));
+  }
+}
+using Tile = void (*)(const float*, int64_t, const float*, int64_t, float*, int64_t, int64_t, const float*, int64_t);
+constexpr Tile kTiles[] = {nullptr, tile<1>, tile<2>, tile<3>,  tile<4>,  tile<5>, tile<6>,
+                           tile<7>, tile<8>, tile<9>, tile<10>, tile<11>, tile<12>};
+
+// A[rows x depth] times one panel, tile by tile.
+TENFOLD_INLINE void panel(int64_t rows, const float* a, int64_t a_row, const float* b, int64_t b_row, float* c, int64_t c_row,
+                          int64_t depth, const float* more, int64_t more_row) {
+  for (; rows > 0; rows -= kMr, a += kMr * a_row, c += kMr * c_row, more += kMr * more_row)
+    if (rows >= kMr)
+      tile<kMr>(a, a_row, b, b_row, c, c_row, depth, more, more_row);
+    else
+      kTiles[rows](a, a_row, b, b_row, c, c_row, depth, more, more_row);
+}
+
+// Panels of kNr keys: to[panel][i][key], times the scale. Keys beyond the end are zero.
+void pack_keys(const float* k, int64_t k_row, int64_t keys, int64_t size, float scale, float* to) {
+  const vf by = set1(scale);
+  for (int64_t first = 0; first < keys; first += kNr, to += size * kNr) {
+    const int64_t here = keys - first < kNr ? keys - first : kNr;
+    for (int64_t j = 0; j < kNr; j += 8) {
+      const float* from = k + (first + j) * k_row;
+      int64_t i = 0;
+      if (j + 8 <= here)
+        for (; i + 8 <= size; i += 8) transpose_8x8(from + i, k_row, to + i * kNr + j, kNr);
+      for (; i < size; ++i)
+        for (int64_t x = 0; x < 8; ++x) to[i * kNr + j + x] = j + x < here ? from[x * k_row + i] : 0.f;
+    }
+    for (int64_t i = 0; i < size * kNr; i += kLanes) store(to + i, mul(load(to + i), by));
+  }
+}
+// Panels of kNr columns, one behind the other: rows that are far apart would share few sets of the first cache.
+void pack_values(const float* v, int64_t v_row, int64_t keys, int64_t size, float* to) {
+  for (int64_t i = 0; i < size; i += kNr, to += keys * kNr)
+    for (int64_t j = 0; j < keys; ++j)
+      for (int64_t part = 0; part < kNr; part += kLanes) {
+        const int64_t left = size - i - part;
+        const float* from = v + j * v_row + i + part;
+        store(to + j * kNr + part, left >= kLanes ? load(from) : left > 0 ? load_n(from, left) : zero());
+      }
+}
+
+struct Scratch {
+  float *keys, *values, *mask, *scores, *sums, *top, *total;
+  int64_t width;  // of a row of sums
+};
+int64_t rounded(int64_t floats) { return (floats + 15) / 16 * 16; }
+int64_t scratch_floats(int64_t size, int64_t value_size) {
+  return kKeys * (rounded(size) + padded(value_size) + 1 + kGroup) + kRows * padded(value_size) + 2 * kRows;
+}
+Scratch lay_out(const AttentionHead& a, float* p) {
+  Scratch s;
+  s.width = padded(a.value_size);
+  s.keys = p;
+  s.values = s.keys + kKeys * rounded(a.size);
+  s.mask = s.values + kKeys * s.width;
+  s.scores = s.mask + kKeys;
+  s.sums = s.scores + kGroup * kKeys;
+  s.top = s.sums + kRows * s.width;
+  s.total = s.top + kRows;
+  return s;
+}
+
+// In units of log 2 too, without becoming infinite there: a row that is masked whole by the lowest float is an even mean of all values, one
+// that is masked by infinity gives zeros.
+TENFOLD_INLINE vf finite(vf mask) {
+  return blend(max(set1(kLowestMask), mask), mask, compare<_CMP_EQ_OQ>(mask, set1(kLowest)));
+}
+
+// What all rows add to the scores of these keys: the mask where they share it, or nothing.
+void share_mask(const AttentionHead& a, const float* mask, int64_t keys, float* to) {
+  for (int64_t j = 0; j < kKeys; j += kLanes) {
+    const int64_t left = keys - j;
+    const vf m = left <= 0 || !mask ? zero() : !a.mask_col ? set1(*mask) : left < kLanes ? load_n(mask + j, left) : load(mask + j);
+    store(to + j, mul(finite(m), set1(kLog2e)));
+  }
+}
+
+// The largest of a row's scores up to `seen`, which first get a mask of their own, if any.
+TENFOLD_INLINE float highest_of(const AttentionHead& a, float* score, const float* mask, int64_t seen) {
+  vf m = set1(kLowest), other = m;
+  int64_t j = 0;
+  if (mask && seen > 0) {
+    const vf all = finite(set1(*mask));
+    for (; j < seen; j += kLanes) {
+      const bool whole = seen - j >= kLanes;
+      const vf own = !a.mask_col ? all : finite(whole ? load(mask + j) : load_n(mask + j, seen - j));
+      const vf s = fma(own, set1(kLog2e), load(score + j));
+      store(score + j, s);
+      m = max(whole ? s : blend(m, s, lanes(seen - j)), m);
+    }
+  } else {
+    for (; j + 2 * kLanes <= seen; j += 2 * kLanes) m = max(load(score + j), m), other = max(load(score + j + kLanes), other);
+    for (; j + kLanes <= seen; j += kLanes) m = max(load(score + j), m);
+    if (j < seen) m = max(blend(m, load(score + j), lanes(seen - j)), m);
+  }
+  return max_lane(max(other, m));
+}
+
+// One row of scores whose largest one is known: raises the running maximum, leaves exponentials and their sum. Keys beyond `seen` weigh 0.
+TENFOLD_INLINE void soften(float highest, float* score, int64_t keys, int64_t seen, float* top, float* total, float* sums, int64_t width,
+                           bool first) {
+  int64_t j = 0;
+  const float before = *top, now = highest > before ? highest : before;
+  if (now == kLowest) {  // every key so far is hidden
+    for (; j < keys; j += kLanes) store(score + j, zero());
+    return;
+  }
+  const vf shift = set1(now);
+  vf sum_now = zero();
+  for (; j + kLanes <= seen; j += kLanes) {
+    const vf e = exp2_nonpositive(sub(load(score + j), shift));
+    store(score + j, e);
+    sum_now = add(sum_now, e);
+  }
+  if (j < seen) {
+    const vf e = blend(zero(), exp2_nonpositive(sub(load(score + j), shift)), lanes(seen - j));
+    store(score + j, e);
+    sum_now = add(sum_now, e);
+    j += kLanes;
+  }
+  for (; j < keys; j += kLanes) store(score + j, zero());
+  const float here = sum(sum_now);
+  if (first || now == before) {
+    *total += here;
+  } else {  // earlier sums were in units of the old maximum
+    float factor[kLanes];
+    store(factor, before == kLowest ? zero() : exp2_nonpositive(set1(before - now)));
+    *total = *total * factor[0] + here;
+    for (int64_t i = 0; i < width; i += kLanes) store(sums + i, mul(load(sums + i), set1(factor[0])));
+  }
+  *top = now;
+}
+
+// The first of rows [row, end) that is not left out because it sees no key from `key` on. Whole tiles are left out, wherever workers' parts
+// begin: else these would decide which rows meet values that are not finite, times zero.
+int64_t hidden_until(const AttentionHead& a, int64_t row, int64_t end, int64_t key) {
+  const int64_t hidden = key - a.causal_shift - a.first_row - row;
+  return hidden >= end - row ? end : hidden < kMr ? row : row + hidden / kMr * kMr;
+}
+
+void head(const AttentionHead& a, void* scratch) {
+  const Scratch s = lay_out(a, static_cast<float*>(scratch));
+  const auto *q = static_cast<const float*>(a.q), *k = static_cast<const float*>(a.k), *v = static_cast<const float*>(a.v);
+  const auto* mask = static_cast<const float*>(a.mask);
+  const float *shared_mask = a.mask_row == 0 ? mask : nullptr, *own_mask = shared_mask ? nullptr : mask;
+  for (int64_t r = 0; r < a.rows; ++r) s.top[r] = kLowest, s.total[r] = 0;
+  __builtin_memset(s.sums, 0, static_cast<unsigned long>(a.rows * s.width) * 4);
+  for (int64_t key = 0; key < a.keys; key += kKeys) {
+    const int64_t keys = a.keys - key < kKeys ? a.keys - key : kKeys, wide = padded(keys);
+    if (key > 0 && a.first_row + a.rows - 1 + a.causal_shift < key) break;  // no row of this call sees this block or a later one
+    pack_keys(k + key * a.k_row, a.k_row, keys, a.size, a.scale * kLog2e, s.keys);
+    pack_values(v + key * a.v_row, a.v_row, keys, a.value_size, s.values);
+    share_mask(a, shared_mask ? shared_mask + key * a.mask_col : nullptr, keys, s.mask);
+    for (int64_t group = 0; group < a.rows; group += kGroup) {
+      const int64_t end = a.rows - group < kGroup ? a.rows : group + kGroup, row = hidden_until(a, group, end, key), rows = end - row;
+      for (int64_t j = 0; j < wide; j += kNr)
+        panel(rows, q + row * a.q_row, a.q_row, s.keys + j * a.size, kNr, s.scores + j, kKeys, a.size, s.mask + j, 0);
+      const auto seen = [&](int64_t r) {
+        const int64_t visible = a.first_row + row + r + a.causal_shift + 1 - key;
+        return visible < 0 ? 0 : visible < keys ? visible : keys;
+      };
+      float highest[kGroup];  // of all rows first: none waits for its own
+      for (int64_t r = 0; r < rows; ++r) {
+        const float* own = own_mask ? own_mask + (row + r) * a.mask_row + key * a.mask_col : nullptr;
+        highest[r] = highest_of(a, s.scores + r * kKeys, own, seen(r));
+      }
+      for (int64_t r = 0; r < rows; ++r)
+        soften(highest[r], s.scores + r * kKeys, keys, seen(r), s.top + row + r, s.total + row + r, s.sums + (row + r) * s.width, s.width,
+               key == 0);
+      for (int64_t i = 0; i < s.width; i += kNr) {
+        float* const sums = s.sums + row * s.width + i;
+        panel(rows, s.scores, kKeys, s.values + i * keys, kNr, sums, s.width, keys, sums, s.width);
+      }
+    }
+  }
+  for (int64_t r = 0; r < a.rows; ++r) {
+    const vf inverse = set1(s.total[r] == 0 ? 0.f : 1.f / s.total[r]);  // a row that sees no key gives zeros
+    const float* from = s.sums + r * s.width;
+    float* to = static_cast<float*>(a.out) + r * a.out_row;
+    int64_t i = 0;
+    for (; i + kLanes <= a.value_size; i += kLanes) store(to + i, mul(load(from + i), inverse));
+    if (i < a.value_size) store_n(to + i, mul(load(from + i), inverse), a.value_size - i);
+  }
+}
+
+int64_t scratch_bytes(int64_t size, int64_t value_size) { return scratch_floats(size, value_size) * 4; }
+
+}  // namespace
+
+extern "C" constinit const AttentionKernels TENFOLD_TABLE(attention) = {kRows, scratch_bytes, head};
+
+}  // namespace tenfold::backends::cpu

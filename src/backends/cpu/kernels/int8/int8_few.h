@@ -1,0 +1,26 @@
+// Int8 products of few steps of k: weights stay in registers, and rows end before their sums leave them.
+#pragma once
+
+#include "backends/cpu/kernels/int8/int8.h"
+
+namespace tenfold::backends::cpu {
+
+inline constexpr std::int64_t kInt8FewGroups = 8;   // of 4 values of k
+
+struct Int8Few {
+  const char* a;                        // unsigned
+  std::int64_t a_stride, rows, groups;
+  const char* b;                        // panels of 32 columns, as Int8Kernels::panel has them, one behind the other
+  std::int64_t columns;                 // whole panels
+  const std::int32_t* init;
+  const Int8Finish* finish;             // of the first column: bytes without a residual, as Int8End::plain_bytes() has them
+  char* out;
+  std::int64_t out_stride;
+};
+using Int8FewFunction = void (*)(const Int8Few&);
+
+extern "C" {
+extern const Int8FewFunction tenfold_int8_few_vnni;
+}
+
+}  // namespace tenfold::backends::cpu

@@ -1,0 +1,24 @@
+// What the tactics of fused attention share: checks of their operands, and heads cut into parts that a kernel computes.
+#pragma once
+
+#include "backends/attention_problem.h"
+#include "backends/cpu/kernels/attention/attention.h"
+#include "backends/cpu/tactics/row_problem_common.h"
+
+namespace tenfold::backends::cpu {
+
+// Heads may be strided views of rows; all but the mask are of the queries' type, which the caller has checked.
+Verdict attention_supports(const Problem& problem);
+
+struct AttentionPlan {
+  const AttentionKernels* kernels = nullptr;
+  std::int64_t most_rows = 1, unit = 1;  // query rows of a part, which the kernel takes in multiples of `unit`
+  float scale = 1;
+  bool causal = false, masked = false, packed = false;
+  DType type = DType::f32, mask_type = DType::f32;
+
+  AttentionPlan(const Problem& problem, const AttentionKernels& kernels, std::int64_t most_rows, std::int64_t unit);
+  Status::Code run(const RunArgs& args) const noexcept;
+};
+
+}  // namespace tenfold::backends::cpu

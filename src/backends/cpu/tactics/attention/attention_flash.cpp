@@ -1,0 +1,45 @@
+// attention_flash: fused attention of f32 heads that may be strided views; the score matrix is never stored.
+#include "backends/cpu/tactics/attention/attention_common.h"
+
+namespace tenfold::backends {
+namespace {
+
+using namespace cpu;
+
+const AttentionKernels& kernels_of(const Problem& p) { return pick(p, tenfold_attention_avx2, tenfold_attention_avx512); }
+
+Verdict supports(const Problem& p) {
+  if (Verdict v = needs_avx2(p); !v) return v;
+  for (std::size_t i = 0; i < p.in.size() && i < 4; ++i)
+    if (!p.in[i].missing && p.in[i].dtype != DType::f32) return Verdict::no("an operand is not f32");
+  return attention_supports(p);
+}
+
+std::shared_ptr<const void> open(const Problem& p, const Config&) {
+  constexpr std::int64_t kTileRows = 12;  // of the kernel
+  return std::make_shared<AttentionPlan>(p, kernels_of(p), kernels_of(p).max_rows, kTileRows);
+}
+ir::Dim worker_scratch(const Problem& p, const Config&) {
+  return kernels_of(p).scratch_bytes(p.in[0].dims[3].constant(), p.in[2].dims[3].constant());
+}
+Status::Code run(const void* self, const RunArgs& args) noexcept { return static_cast<const AttentionPlan*>(self)->run(args); }
+
+}  // namespace
+
+Tactic cpu_attention_flash() {
+  return {.name = "attention_flash",
+          .ops = {"FusedAttention"},
+          .supports = supports,
+          .configs = one_config,
+          .worker_scratch = worker_scratch,
+          .open = open,
+          .run = run,
+          .work = attention_work,
+          .cases = {"FusedAttention f32[1,2,197,64] f32[1,2,197,64] f32[1,2,197,64] scale=0.125",
+                    "FusedAttention f32[1,3,128,32] f32[1,3,300,32] f32[1,3,300,40] f32[1,1,128,300](-9,0) "
+                    "scale=0.17",
+                    "FusedAttention f32[1,2,150,24] f32[1,2,150,24] f32[1,2,150,24] causal=1 scale=0.2",
+                    "FusedAttention f32[1,1,130,17] f32[1,1,131,17] f32[1,1,131,7] f32[1,1,130,1](-9,0) scale=0.2"}};
+}
+
+}  // namespace tenfold::backends

@@ -1,0 +1,172 @@
+// The int8 product by kernels that end rows while they add up others: blocks of rows times all or some of the columns, in one call.
+#include <numeric>
+
+#include "backends/cpu/tactics/int8/int8_common.h"
+#include "base/checked.h"
+
+namespace tenfold::backends::cpu {
+namespace {
+
+constexpr std::int64_t kMostRows = 4 * kInt8MostRows, kMostBytes = 1 << 19;   // of a block: a quarter of the second cache
+constexpr std::int64_t kTileRows = 16, kMostTiles = kMostRows / kTileRows, kColumns = 64;
+constexpr std::int64_t kPartsOfWorker = 4, kPartBytes = 1 << 19;
+constexpr std::int64_t kUnitRows = 2 * kTileRows, kBlocksOfWorker = 2;  // rows that blocks share; blocks for each of several workers
+
+// The rows of a block as kernels want them: on the worker's stack.
+struct Tiles {
+  Int8Stream::Tile tiles[kMostTiles];
+  std::int64_t count;
+  Int8Laid lines;  // of what rows come in
+
+  void cover(const Int8Laid& laid, std::int64_t columns) {
+    count = ceil_div(laid.rows, kTileRows);
+    for (std::int64_t t = 0; t < count; ++t) {
+      const std::int64_t row = laid.x + t * kTileRows, line = row / laid.line_rows, x = row % laid.line_rows;
+      tiles[t].count = std::min(kTileRows, laid.rows - t * kTileRows);
+      tiles[t].x = x;
+      tiles[t].at = (laid.out + line * laid.line_outputs + std::min(x, laid.line_outputs)) * columns;
+    }
+    lines = laid;
+  }
+  void place(std::int64_t first, std::int64_t until, const char* a, std::int64_t stride) {
+    for (std::int64_t t = first; t < until; ++t, a += kTileRows * stride) tiles[t].a = a, tiles[t].stride = stride;
+  }
+};
+
+struct Space {
+  alignas(64) char a[kInt8MostRows * (kInt8MaxChunkBytes / 2 + 64) + 64];  // gathered rows
+  std::int32_t offsets[kInt8MaxSteps];
+  Tiles tiles;
+};
+
+// Rows lie a line of the cache apart from what would make them fall into the same sets.
+std::int64_t gathered_stride(std::int64_t depth) { return depth >= 512 ? depth + 64 : depth; }
+
+}  // namespace
+
+bool Int8Product::can_stream(const Int8Rows& rows) const noexcept {
+  if (kernels->stream == nullptr || weights.n % kernels->nr != 0 || packing.depth() / (kernels->k_group * kernels->k_step) > kInt8MaxSteps)
+    return false;
+  if (rows.laying()) return true;
+  std::int64_t stride;
+  const bool direct = rows.direct(0, 0, stride) != nullptr;  // then the rows of one tile at most, or two, are gathered
+  return (direct ? 2 * kTileRows : round_up_to(block_rows, kTileRows)) * gathered_stride(packing.depth()) <=
+         static_cast<std::int64_t>(sizeof(Space::a));
+}
+
+struct Int8Product::StreamCut : Int8Cut {
+  std::int64_t images = 1, units, most;   // units: what blocks of an image share, at most so many each ...
+  std::int64_t unit_rows = 0;             // ... of so many rows; 0: blocks as they are laid
+
+  // The unit at which a block begins.
+  std::int64_t begin(std::int64_t index) const {
+    const std::int64_t each = blocks / images;
+    return index / each * units + index % each * units / each;
+  }
+  // As many blocks for each worker, at least `least` if there are units enough; 0 if that cannot be.
+  std::int64_t shared(std::int64_t least, std::int64_t workers) const {
+    const std::int64_t step = workers / std::gcd(images, workers), wanted = std::max(ceil_div(least, images), ceil_div(units, most));
+    const std::int64_t each = std::min(round_up_to(wanted, step), units / step * step);
+    return each * most >= units ? each * images : 0;
+  }
+};
+
+Int8Product::StreamCut Int8Product::stream_cut(const Int8Rows& rows, std::int64_t count, bool has_residual,
+                                               std::int64_t workers) const noexcept {
+  const Int8Laying* const laying = rows.laying();
+  const std::int64_t bytes = packing.columns() * packing.depth(), panels = ceil_div(weights.n, kColumns);
+  StreamCut cut{};
+  cut.groups = weights.groups;
+  if (laying) {
+    cut.images = std::max(laying->images(), std::int64_t{1});
+    cut.units = laying->blocks() / cut.images, cut.most = laying->most();
+  } else {
+    // Rows that are gathered have to fit the space for that.
+    std::int64_t stride;
+    const bool direct = rows.direct(0, 0, stride) != nullptr;
+    const std::int64_t block = direct ? std::clamp(kMostBytes / std::max(stride, std::int64_t{1}), kInt8MostRows, kMostRows) : block_rows;
+    cut.unit_rows = direct || block_rows % kUnitRows == 0 ? kUnitRows : block_rows;
+    cut.units = ceil_div(count, cut.unit_rows), cut.most = block / cut.unit_rows;
+  }
+  cut.blocks = ceil_div(cut.units, cut.most) * cut.images;
+  if (workers > 1) {
+    // Either each worker reads all weights, or all rows, much of which others wrote. Laying costs more than reading, but overlaps.
+    const std::int64_t taken = count * packing.depth() / (laying ? 2 : 1), made = count * weights.n * (has_residual ? 2 : 1);
+    const std::int64_t fine = laying ? laying->blocks() : ceil_div(count, block_rows);
+    const std::int64_t blocks = cut.shared(std::clamp(fine, kBlocksOfWorker * workers, 2 * kBlocksOfWorker * workers), workers);
+    if (weights.groups == 1 && Int8Cut::rows_pay(workers, bytes, taken, made) && blocks > 0) {
+      cut.blocks = blocks, cut.stretches = workers;
+    } else {
+      cut.pieces = ceil_div(kPartsOfWorker * workers, std::max(cut.blocks * weights.groups, std::int64_t{1}));
+    }
+  }
+  // Other blocks of rows should find a part's weights in the cache.
+  if (cut.blocks > cut.stretches) cut.pieces = std::max(cut.pieces, ceil_div(bytes, kPartBytes));
+  cut.pieces = std::clamp(cut.pieces, std::int64_t{1}, panels);
+  return cut;
+}
+
+void Int8Product::stream(const Streaming& call, std::int64_t count, const RunArgs& args) const noexcept {
+  const StreamCut cut = stream_cut(call.rows, count, call.finish.residual != nullptr, args.parallel->workers());
+  const std::int64_t panels = ceil_div(weights.n, kColumns);
+  args.parallel->for_each(cut.count(), [&](std::int64_t i, int worker) {
+    const Int8Cut::Part part = cut.part(i);
+    const std::int64_t begin = cut.begin(part.block), end = cut.begin(part.block + 1), row = begin * cut.unit_rows;
+    stream_part(call,
+                {.block = begin,
+                 .blocks = end - begin,
+                 .row = row,
+                 .rows = std::min(end * cut.unit_rows, count) - row,
+                 .group = part.group,
+                 .first = part.piece * panels / cut.pieces * kColumns,
+                 .last = std::min((part.piece + 1) * panels / cut.pieces * kColumns, weights.n),
+                 .leads = i % cut.stretch() == 0},
+                static_cast<char*>(args.scratch_of(worker)));
+  });
+}
+
+void Int8Product::stream_part(const Streaming& call, const StreamPart& part, char* scratch) const noexcept {
+  Space s;
+  const std::int64_t columns = weights.n * weights.groups, step = kernels->k_group * kernels->k_step, steps = packing.depth() / step;
+  if (const Int8Laying* laying = call.rows.laying()) {
+    const Int8Laid laid = laying->lay(part.block, part.blocks, scratch + scratch_bytes(), s.offsets);
+    s.tiles.cover(laid, columns);
+    s.tiles.place(0, s.tiles.count, laid.first, laid.stride);
+  } else {
+    const std::int64_t row = part.row, rows = part.rows;
+    for (std::int64_t i = 0; i < steps; ++i) s.offsets[i] = static_cast<std::int32_t>(i * step);
+    s.tiles.cover({.rows = rows, .line_rows = rows, .line_outputs = rows, .x = 0, .out = row}, columns);
+    std::int64_t stride = 0;
+    const char* direct = nullptr;
+    const std::int64_t whole = direct_rows(call.rows, part.group, row, rows, direct, stride) / kTileRows;
+    s.tiles.place(0, whole, direct, stride);
+    if (whole < s.tiles.count) {
+      const std::int64_t gathered = gathered_stride(packing.depth()), from = whole * kTileRows;
+      call.rows.fill(*kernels, part.group, row + from, rows - from, 0, weights.k, s.a, gathered);
+      s.tiles.place(whole, s.tiles.count, s.a, gathered);
+    }
+  }
+  const std::int64_t column = part.group * weights.n + part.first;
+  Int8Finish finish = call.finish;
+  finish.scale += column;
+  finish.bias += column;
+  if (finish.residual) finish.residual = static_cast<const char*>(finish.residual) + column;
+  kernels->enter(a_signed);
+  kernels->stream({.tiles = s.tiles.tiles,
+                   .tile_count = s.tiles.count,
+                   .line_rows = s.tiles.lines.line_rows,
+                   .line_outputs = s.tiles.lines.line_outputs,
+                   .row_elements = columns,
+                   .offsets = s.offsets,
+                   .steps = steps,
+                   .b = packing.panel(call.packed, part.group, part.first, 0),
+                   .columns = part.last - part.first,
+                   .init = call.start ? call.start + part.group * packing.columns() + part.first : nullptr,
+                   .is_signed = a_signed,
+                   .fetch_ahead = part.leads,
+                   .finish = finish,
+                   .out = call.out + column});
+  kernels->leave();
+}
+
+}  // namespace tenfold::backends::cpu

@@ -1,8 +1,0 @@
-// matmul_amx_bf16: activations times a constant matrix in bf16 with f32 sums; f32 operands are rounded, where that is permitted.
-#include "backends/cpu/tactics/matmul_amx_common.h"
-
-namespace tenfold::backends {
-
-Tactic cpu_matmul_amx_bf16() { return cpu::matmul_amx("matmul_amx_bf16", 7, 1); }
-
-}  // namespace tenfold::backends

@@ -1,0 +1,65 @@
+// slice_rows: Slice as a copy from a view; starts and steps are read when it runs.
+#include "backends/cpu/tactics/movement_common.h"
+
+namespace tenfold::backends {
+namespace {
+
+using namespace cpu;
+using std::int64_t;
+
+struct Kernel {
+  std::shared_ptr<MoveKernel> move;
+  DType types[5];
+  bool has_axes, has_steps;
+};
+Verdict supports(const Problem& p) {
+  for (std::size_t i = 1; i < p.in.size(); ++i)
+    if (!p.in[i].missing && p.in[i].dtype != DType::i64 && p.in[i].dtype != DType::i32)
+      return Verdict::no("starts or steps are not i32 or i64");
+  return can_move(p);
+}
+std::shared_ptr<const void> open(const Problem& p, const Config&) {
+  auto kernel = std::make_shared<Kernel>();
+  kernel->move = open_move(p);
+  for (std::size_t i = 0; i < p.in.size() && i < 5; ++i) kernel->types[i] = p.in[i].dtype;
+  kernel->has_axes = p.in.size() > 3 && !p.in[3].missing;
+  kernel->has_steps = p.in.size() > 4 && !p.in[4].missing;
+  return kernel;
+}
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  const auto& kernel = *static_cast<const Kernel*>(self);
+  const Bound &in = args.in[0], &out = args.out[0];
+  int64_t strides[kMaxRank];
+  for (int a = 0; a < in.rank; ++a) strides[a] = in.strides[a];
+  const char* from = in.as<const char>();
+  for (int64_t i = 0; i < args.in[1].dims[0]; ++i) {
+    const int64_t given = kernel.has_axes ? integer_at(args.in[3], kernel.types[3], i) : i, axis = given < 0 ? given + in.rank : given;
+    const int64_t step = kernel.has_steps ? integer_at(args.in[4], kernel.types[4], i) : 1,
+                  extent = axis >= 0 && axis < in.rank ? in.dims[axis] : 0;
+    if (axis < 0 || axis >= in.rank || step == 0) return Status::bad_index;
+    int64_t start = integer_at(args.in[1], kernel.types[1], i);
+    if (start < 0) start = std::max<int64_t>(start, -extent) + extent;
+    start = std::min(start, step > 0 ? extent : extent - 1);
+    const int64_t last = start + (out.dims[axis] - 1) * step;  // the shape was inferred from the same numbers: a last check
+    if (out.dims[axis] > 0 && (start < 0 || last < 0 || last >= extent || start >= extent)) return Status::bad_index;
+    from += start * in.strides[axis] * kernel.move->element_bytes();
+    strides[axis] = in.strides[axis] * step;
+  }
+  kernel.move->copy.run(*args.parallel, out.dims, out.rank, out.data, out.strides, from, strides);
+  return Status::ok;
+}
+
+}  // namespace
+
+Tactic cpu_slice_rows() {
+  return {.name = "slice_rows",
+          .ops = {"Slice"},
+          .supports = supports,
+          .configs = one_config,
+          .formats = same_layouts,
+          .open = open,
+          .run = run,
+          .cases = {"Slice f32[9,40,33] i64[2]{7,-2} i64[2]{1,-30} i64[2]{0,2} i64[2]{-2,-3}"}};
+}
+
+}  // namespace tenfold::backends

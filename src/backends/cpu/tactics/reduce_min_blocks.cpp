@@ -1,8 +1,0 @@
-// reduce_min_blocks: ReduceMin of f32 over any axes, in rows or in vectors of columns.
-#include "backends/cpu/tactics/reduce_common.h"
-
-namespace tenfold::backends {
-
-Tactic cpu_reduce_min_blocks() { return cpu::reduce_tactic("reduce_min_blocks", "ReduceMin"); }
-
-}  // namespace tenfold::backends

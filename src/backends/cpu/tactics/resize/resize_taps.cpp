@@ -1,0 +1,201 @@
+// resize_taps: Resize over one to three spatial axes by nearest element or linearly, in both layouts, from tables of taps.
+#include <cmath>
+
+#include "backends/cpu/gemm/conv_shape.h"
+#include "backends/cpu/kernels/resize/resize.h"
+#include "backends/cpu/tactics/row_problem_common.h"
+#include "backends/resize_axes.h"
+#include "base/checked.h"
+
+namespace tenfold::backends {
+namespace {
+
+using namespace cpu;
+using std::int64_t;
+
+enum class Transform : std::uint8_t { half_pixel, pytorch_half_pixel, align_corners, asymmetric };
+enum class Nearest : std::uint8_t { prefer_floor, prefer_ceil, floor, ceil };
+
+Verdict supports(const Problem& p) {
+  if (Verdict v = needs_avx2(p); !v) return v;
+  if (Verdict v = no_epilogue(p); !v) return v;
+  const ir::Attributes& a = *p.attributes;
+  const std::string &mode = a.string("mode"), &transform = a.string("coordinate_transformation_mode");
+  const auto rank = p.in[0].dims.size();
+  if (p.in[0].dtype != DType::f32 && p.in[0].dtype != DType::bf16) return Verdict::no(cat("elements of type ", name(p.in[0].dtype)));
+  if (p.in[0].dtype == DType::bf16 && p.in[0].layout != kChannelsLast) return Verdict::no("bf16 in a layout other than channels-last");
+  if (rank < 3 || rank > 5) return Verdict::no("not one to three spatial dims");
+  if (p.out[0].dims[0] != p.in[0].dims[0] || p.out[0].dims[1] != p.in[0].dims[1]) return Verdict::no("batch or channels are resized");
+  if (!p.in[0].dense || !p.out[0].dense) return Verdict::no("an operand is strided");
+  if (p.in[0].layout != p.out[0].layout) return Verdict::no("layouts differ");
+  if (mode != "nearest" && mode != "linear") return Verdict::no("mode " + mode);
+  if (transform != "half_pixel" && transform != "pytorch_half_pixel" && transform != "align_corners" && transform != "asymmetric")
+    return Verdict::no("coordinates by " + transform);
+  if (a.integer("antialias") != 0) return Verdict::no("antialias");
+  if (a.string("keep_aspect_ratio_policy") != "stretch") return Verdict::no("the aspect ratio is kept");
+  return resizes_spatial_axes(p);
+}
+
+std::vector<Formats> formats(const Problem& p) {
+  std::vector<Layout> plain(p.in.size(), kPlain), last = plain;
+  last[0] = kChannelsLast;
+  if (p.in[0].dtype == DType::bf16) return {{last, {kChannelsLast}}};
+  return {{plain, {kPlain}}, {last, {kChannelsLast}}};
+}
+
+struct Kernel {
+  const ResizeKernels* kernels;
+  Transform transform;
+  Nearest nearest;
+  bool linear, by_sizes, channels_last, narrow;
+};
+std::shared_ptr<const void> open(const Problem& p, const Config&) {
+  const std::string &transform = p.attributes->string("coordinate_transformation_mode"), &nearest = p.attributes->string("nearest_mode");
+  return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_resize_avx2, tenfold_resize_avx512),
+                                         transform == "half_pixel"      ? Transform::half_pixel
+                                         : transform == "align_corners" ? Transform::align_corners
+                                         : transform == "asymmetric"    ? Transform::asymmetric
+                                                                        : Transform::pytorch_half_pixel,
+                                         nearest == "floor"               ? Nearest::floor
+                                         : nearest == "ceil"              ? Nearest::ceil
+                                         : nearest == "round_prefer_ceil" ? Nearest::prefer_ceil
+                                                                          : Nearest::prefer_floor,
+                                         p.attributes->string("mode") == "linear", p.in.size() > 3 && !p.in[3].missing,
+                                         p.in[0].layout == kChannelsLast, p.in[0].dtype == DType::bf16});
+}
+ir::Dim workspace(const Problem& p, const Config&) {
+  ir::Dim n = 64;
+  for (std::size_t d = 2; d < p.out[0].dims.size(); ++d) n = n + p.out[0].dims[d];
+  return n * ir::Dim(12);
+}
+
+// Left and right neighbour of every output position along one axis, and how far between them it lies.
+struct Table {
+  std::int32_t *left, *right;
+  float* along;
+};
+float coordinate(Transform transform, float x, float scale, float in, int64_t out) {
+  switch (transform) {
+    case Transform::half_pixel: return (x + 0.5f) / scale - 0.5f;
+    case Transform::pytorch_half_pixel: return out > 1 ? (x + 0.5f) / scale - 0.5f : 0.f;
+    case Transform::align_corners: return scale * in == 1 ? 0.f : x * (in - 1) / (scale * in - 1);
+    default: return x / scale;
+  }
+}
+void fill(const Kernel& k, const Table& table, int64_t in, int64_t out, float scale) {
+  for (int64_t i = 0; i < out; ++i) {
+    float x = in == out && scale == 1.f ? static_cast<float>(i)
+                                        : coordinate(k.transform, static_cast<float>(i), scale, static_cast<float>(in), out);
+    x = std::fmin(std::fmax(x, -1.f), static_cast<float>(in));  // beyond the edges all is clamped; NaN of odd scales as well
+    if (!k.linear) {
+      const float n = k.nearest == Nearest::floor         ? std::floor(x)
+                      : k.nearest == Nearest::ceil        ? std::ceil(x)
+                      : k.nearest == Nearest::prefer_ceil ? std::floor(x + 0.5f)
+                                                          : std::ceil(x - 0.5f);
+      table.left[i] = table.right[i] = static_cast<std::int32_t>(std::clamp<int64_t>(static_cast<int64_t>(n), 0, in - 1));
+      table.along[i] = 0;
+      continue;
+    }
+    const float low = std::floor(x);
+    table.along[i] = x - low;
+    table.left[i] = static_cast<std::int32_t>(std::clamp<int64_t>(static_cast<int64_t>(low), 0, in - 1));
+    table.right[i] = static_cast<std::int32_t>(std::clamp<int64_t>(static_cast<int64_t>(low) + 1, 0, in - 1));
+  }
+}
+
+// Up to eight corners: offsets in units of positions, and weights; corners of weight 0 are left out.
+int corners(const Kernel& k, const Table* t, const ConvExtents& e, const int64_t* at, int axes, int64_t* offsets, float* weights) {
+  int count = 0;
+  for (int corner = 0; corner < (k.linear ? 1 << axes : 1); ++corner) {
+    float weight = 1;
+    int64_t offset = 0;
+    for (int d = 0; d < axes; ++d) {
+      const bool right = corner >> d & 1;
+      weight *= right ? t[d].along[at[d]] : 1.f - t[d].along[at[d]];
+      offset = offset * e.in[static_cast<std::size_t>(d)] + (right ? t[d].right : t[d].left)[at[d]];
+    }
+    if (weight == 0) continue;
+    offsets[count] = offset;
+    weights[count++] = weight;
+  }
+  return count;
+}
+
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  const Kernel& k = *static_cast<const Kernel*>(self);
+  const Bound &x = args.in[0], &y = args.out[0];
+  const ConvExtents e(x, y);
+  const int64_t channels = x.dims[1];
+  if (e.rows() * channels == 0) return Status::ok;
+  if (e.in[0] * e.in[1] * e.in[2] == 0) return Status::invalid_shape;
+  Table tables[3];
+  auto* memory = static_cast<std::int32_t*>(args.workspace);
+  for (int d = 0; d < 3; ++d) {
+    const int64_t in = e.in[static_cast<std::size_t>(d)], out = e.out[static_cast<std::size_t>(d)];
+    const int axis = d - (3 - (x.rank - 2)) + 2;
+    const float scale = axis < 2     ? 1.f
+                        : k.by_sizes ? static_cast<float>(static_cast<double>(out) / static_cast<double>(in))
+                                     : args.in[2].as<const float>()[axis - 2];
+    tables[d] = {memory, memory + out, reinterpret_cast<float*>(memory + 2 * out)};
+    memory += 3 * out;
+    fill(k, tables[d], in, out, scale);
+  }
+  const float* from = x.as<const float>();
+  float* to = y.as<float>();
+  const int64_t positions_in = e.in[0] * e.in[1] * e.in[2], lines = e.out[0] * e.out[1];
+  const int64_t rows = (k.channels_last ? e.batch : e.batch * channels) * lines;
+  for_row_parts(
+      *args.parallel, rows, rows_per_part(e.out[2] * (k.channels_last ? channels : 1) * 2), [&](int64_t first, int64_t last, int) {
+        int64_t offsets[8];
+        float weights[8];
+        for (int64_t r = first; r < last; ++r) {
+          int64_t at[3] = {r / e.out[1] % e.out[0], r % e.out[1], 0};
+          if (k.channels_last) {
+            const float* image = from + r / lines * positions_in * channels;
+            for (; at[2] < e.out[2]; ++at[2]) {
+              const int count = corners(k, tables, e, at, 3, offsets, weights);
+              for (int c = 0; c < count; ++c) offsets[c] *= channels;
+              const int64_t result = (r * e.out[2] + at[2]) * channels;
+              if (k.narrow)
+                k.kernels->blend_position_bf16(x.as<const std::uint16_t>() + r / lines * positions_in * channels, offsets, weights, count,
+                                               channels, y.as<std::uint16_t>() + result);
+              else
+                k.kernels->blend_position(image, offsets, weights, count, channels, to + result);
+            }
+            continue;
+          }
+          const float* image = from + r / lines * positions_in;
+          const int count = corners(k, tables, e, at, 2, offsets, weights);
+          const float* lines_in[4];
+          for (int c = 0; c < count; ++c) lines_in[c] = image + offsets[c] * e.in[2];
+          if (k.linear)
+            k.kernels->blend_row(lines_in, weights, count, tables[2].left, tables[2].right, tables[2].along, e.out[2], to + r * e.out[2]);
+          else
+            k.kernels->pick_row(lines_in[0], tables[2].left, e.out[2], to + r * e.out[2]);
+        }
+      });
+  return Status::ok;
+}
+
+}  // namespace
+
+Tactic cpu_resize_taps() {
+  return {.name = "resize_taps",
+          .version = 2,
+          .ops = {"Resize"},
+          .supports = supports,
+          .configs = one_config,
+          .formats = formats,
+          .workspace = workspace,
+          .open = open,
+          .run = run,
+          .cases = {"Resize f32[2,19,13,17] _ _ i64[4]{2,19,29,40} mode=\"linear\"",
+                    "Resize f32[1,5,6,7,8] _ f32[3]{2,2,2} axes=[2,3,4] mode=\"linear\" "
+                    "coordinate_transformation_mode=\"align_corners\"",
+                    "Resize f32[1,19,13,17] _ f32[2]{2,2} axes=[2,3] coordinate_transformation_mode=\"asymmetric\" "
+                    "nearest_mode=\"floor\"",
+                    "Resize f32[1,2,3,4,8] _ f32[3]{2,3,2} axes=[2,3,4] mode=\"linear\" "
+                    "coordinate_transformation_mode=\"asymmetric\""}};
+}
+
+}  // namespace tenfold::backends

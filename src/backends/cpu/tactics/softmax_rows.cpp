@@ -1,8 +1,0 @@
-// softmax_rows: Softmax along any axis of plain f32 tensors.
-#include "backends/cpu/tactics/softmax_common.h"
-
-namespace tenfold::backends {
-
-Tactic cpu_softmax_rows() { return cpu::softmax_tactic("softmax_rows", "Softmax"); }
-
-}  // namespace tenfold::backends

@@ -1,0 +1,26 @@
+// Products of few rows on Hopper's tensor cores: a block asks for all of its part of the matrix at once, before the kernel ahead has
+// ended, and the blocks of a cluster share the sum over k.
+#pragma once
+
+#include "backends/cuda/codegen/product/gemm_wgmma.h"
+
+namespace tenfold::backends::cuda {
+
+struct FewTile {
+  int columns = 64;  // of a block; it has 64 rows
+  int split = 1;     // blocks of a cluster that share a sum
+  int depth = 64;    // elements along k that are 128 bytes
+  int steps(std::int64_t k) const;         // along k, all in shared memory at once
+  int shared_bytes(std::int64_t k) const;
+};
+// What the kernel `gemm` is given. Grid: tiles of columns, tiles of rows, split.
+struct FewArguments {
+  TensorMap a, b;
+  void* y;
+  const void* tail[kMostTail];
+  std::int64_t m;
+};
+inline constexpr int kFewThreads = 128;
+std::string generate_gemm_few(const GemmProblem& p, const FewTile& tile);
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,78 @@
+// Products and convolutions on Hopper's tensor cores: tiles come to shared memory by TMA, one warp asks for them, groups of four
+// warps multiply them by wgmma, and results leave through shared memory by TMA. Blocks stay and take tile after tile.
+#pragma once
+
+#include "backends/cuda/codegen/product/gemm.h"
+
+namespace tenfold::backends::cuda {
+
+struct WgmmaTile {
+  int blocks = 1;          // of 64 rows, that a group of four warps multiplies
+  int columns = 128;       // of a tile, a multiple of 16 up to 256
+  int groups = 2;          // of warps that multiply
+  bool alternate = false;  // each group has tiles of its own: one writes results while the other multiplies
+  int stages = 4;
+  int slots = 2;         // panels of results that a group holds in shared memory
+  int result_bytes = 2;  // of one result
+  int rows() const { return alternate ? 64 * blocks : 64 * blocks * groups; }
+  int panel() const {  // columns whose results make rows of 128 bytes, or fewer so that panels fill the tile
+    int most = 128 / result_bytes;
+    while (columns % most != 0) most /= 2;
+    return most;
+  }
+  int threads() const { return 128 * (groups + 1); }
+  int shared_bytes() const;
+};
+
+// An image of TMA's description of a tensor; the driver fills it.
+struct alignas(64) TensorMap {
+  unsigned long long words[16];
+};
+// What the kernel `gemm` is given; boxes: a and b 128 bytes deep and a tile high; y, r (added) and s (the sum before a norm) a panel wide
+// and a group high.
+struct WgmmaArguments {
+  TensorMap a, b, y, r, s;
+  const void* tail[kMostTail];
+  std::int64_t m;
+  void* parts;  // with GemmProblem::moments: of the results in each tile's columns, sum and sum of squares of each row
+};
+inline constexpr int kWgmmaDepth = 64;
+
+// The operand of the epilogue that comes by TMA as the results go: the first one of their shape and size; -1 if none.
+int staged_operand(const GemmProblem& p);
+std::string generate_wgmma(const GemmProblem& p, const WgmmaTile& tile);
+
+// `finish`: of whole rows the inverse deviation, and the mean times it, out of parts as above; `plain`: out of the rows themselves.
+struct MomentsArguments {
+  const void* from;
+  void *inverse, *offset;
+  std::int64_t m;
+};
+inline constexpr int kMomentsThreads = 128;  // each a row; of `plain` all of them one row
+std::string generate_moments(const GemmProblem& p, int columns, double epsilon);
+
+// A product, a row and a tensor added, and LayerNormalization of that: the blocks of a cluster hold whole rows between them.
+struct WgmmaNormTile {
+  int columns = 192, cluster = 4, groups = 2, stages = 4;
+  WgmmaTile tile() const { return {1, columns, groups, false, stages, columns / WgmmaTile{1, columns}.panel()}; }
+  int shared_bytes() const;
+};
+struct ProductNormProblem {
+  DType type = DType::f16, scale = DType::f16, bias = DType::f16, row = DType::f16;
+  std::int64_t n = 0, k = 0;
+  bool has_row = false, added = false, kept = false;  // kept: the sum before the norm is a result too
+  double epsilon = 0;
+};
+// `gemm`: takes WgmmaArguments with scale, bias and row as tail.
+std::string generate_wgmma_norm(const ProductNormProblem& p, const WgmmaNormTile& tile);
+// `plain`: one block for each row, whatever the addresses are.
+inline constexpr int kPlainNormThreads = 256;
+struct PlainNormArguments {
+  const void *a, *b, *r;
+  void *y, *s;
+  const void* tail[3];
+};
+std::string generate_plain_norm(const ProductNormProblem& p);
+std::string norm_definitions(const ProductNormProblem& p);   // that both begin with
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,98 @@
+// Reading an attention problem: heads may be strided views, elements of a row lie side by side.
+#include "backends/cuda/tactics/attention/attention_common.h"
+
+#include <algorithm>
+
+#include "backends/cuda/codegen/body_text.h"
+#include "backends/cuda/device/queue.h"
+
+namespace tenfold::backends::cuda {
+
+std::int64_t most_keys(const Problem& p) {
+  const std::int64_t rows = p.bounds(p.in[1].dims[2]).upper, longest = has_offsets(p) ? p.attributes->integer("longest", 0) : 0;
+  return longest > 0 ? std::min(longest, rows) : rows;
+}
+std::int64_t most_queries(const Problem& p) { return has_offsets(p) ? most_keys(p) : p.bounds(p.in[0].dims[2]).upper; }
+
+namespace {
+// Results are of the operands' type, or an epilogue makes 8 bits of each.
+Verdict ends_well(const Problem& p) {
+  const DType out = p.out[0].dtype;
+  if (!p.body) return Verdict::only_if(out == p.in[0].dtype, "operands differ in type");
+  if (has_offsets(p)) return Verdict::no("no epilogue is possible where rows are sentences behind each other");
+  if (p.in.size() != static_cast<std::size_t>(p.anchor_inputs)) return Verdict::no("the epilogue has operands of its own");
+  if (out != DType::f8e4m3fn && out != DType::i8 && out != DType::u8) return Verdict::no("the epilogue does not make 8 bits of a result");
+  return can_print(*p.body);
+}
+}  // namespace
+
+Verdict attention_is_regular(const Problem& p) {
+  constexpr std::int64_t kMostBatches = 65534;   // of a grid, and one that clears what is behind the last sentence
+  if (has_offsets(p) && (p.in[4].dtype != DType::i32 || !p.in[4].dense)) return Verdict::no("offsets are not dense i32");
+  if (has_offsets(p) && p.bounds(p.in[4].dims[0]).upper > kMostBatches) return Verdict::no("more than 65533 sentences");
+  for (const auto* side : {&p.in, &p.out})
+    for (const OperandDesc& o : *side) {
+      if (o.missing || (side == &p.in && &o - p.in.data() == 4)) continue;
+      if (side == &p.in && o.dtype != DType::f32 && o.dtype != DType::f16 && o.dtype != DType::bf16)
+        return Verdict::no("an operand is not f32, f16 or bf16");
+      if (o.layout != kPlain) return Verdict::no("an operand is not in plain layout");
+    }
+  if (Verdict v = ends_well(p); !v) return v;
+  for (const OperandDesc* o : {&p.in[0], &p.in[1], &p.in[2], &p.out[0]}) {
+    if (o->dtype != p.in[0].dtype && o != &p.out[0]) return Verdict::no("operands differ in type");
+    if (!o->dense && !(o->strides.back() == ir::Dim(1))) return Verdict::no("elements of a head are not side by side");
+  }
+  const ir::Dim size = p.in[0].dims[3], value = p.in[2].dims[3];
+  return Verdict::only_if(size.is_constant() && value.is_constant() && size.constant() > 0 && value.constant() > 0,
+                          "the head size is not constant");
+}
+
+Verdict heads_fit_a_grid(const Problem& p) {
+  constexpr std::int64_t kMost = 65535;
+  return Verdict::only_if((has_offsets(p) || p.bounds(p.in[0].dims[0]).upper <= kMost) && p.bounds(p.in[0].dims[1]).upper <= kMost,
+                          "more than 65535 batches or heads");
+}
+
+AttentionProblem attention_problem(const Problem& p) {
+  AttentionProblem a;
+  a.dtype = a.mask = p.in[0].dtype, a.out = p.out[0].dtype;
+  if (p.body) a.body = *p.body;
+  a.size = p.in[0].dims[3].constant(), a.value_size = p.in[2].dims[3].constant();
+  a.scale = static_cast<double>(p.attributes->number("scale"));
+  a.causal = p.attributes->integer("causal", 0) != 0;
+  a.masked = p.in.size() > 3 && !p.in[3].missing, a.packed = has_offsets(p);
+  if (!a.masked) return a;
+  const OperandDesc& mask = p.in[3];
+  a.mask = mask.dtype;
+  a.mask_row = mask.dims.size() < 2 || mask.dims[mask.dims.size() - 2] == ir::Dim(1);
+  a.mask_tiles = bits(mask.dtype) == 16 && a.dtype != DType::f32 && !mask.dims.empty() && mask.dims.back() == p.in[1].dims[2] &&
+                 (mask.dense || mask.strides.back() == ir::Dim(1));
+  return a;
+}
+
+AttentionArguments attention_arguments(const RunArgs& args, bool masked, std::int64_t longest) noexcept {
+  const Bound &q = args.in[0], &k = args.in[1], &v = args.in[2], &y = args.out[0];
+  AttentionArguments a{q.data,    k.data,    v.data,    masked ? args.in[3].data : nullptr,
+                       y.data,    q.dims[2], k.dims[2], k.dims[1] > 0 ? q.dims[1] / k.dims[1] : 1,
+                       q.dims[1], q.dims[0], {},        {},
+                       {},        {},        {},        nullptr,
+                       longest,   nullptr};
+  const auto step = [](const Bound& b, int d) { return b.dims[d] == 1 ? 0 : b.strides[d]; };  // never taken: any number may stand there
+  for (int d = 0; d < 3; ++d)
+    a.q_stride[d] = step(q, d), a.k_stride[d] = step(k, d), a.v_stride[d] = step(v, d), a.y_stride[d] = step(y, d);
+  if (longest > 0) {
+    a.offsets = args.in[4].as<const std::int32_t>(), a.batches = std::max<std::int64_t>(args.in[4].dims[0] - 1, 0);
+    a.bad_index = queue_of(args).bad_index;
+  }
+  if (!masked) return a;
+  const Bound& mask = args.in[3];  // aligned to the right of four dims, broadcast where its extent is 1
+  for (int d = 0; d < mask.rank; ++d) a.mask_stride[4 - mask.rank + d] = mask.dims[d] == 1 ? 0 : mask.strides[d];
+  return a;
+}
+
+AttentionExtent attention_extent(const AttentionArguments& a) noexcept {
+  if (!a.offsets) return {a.queries, a.batches};
+  return {std::min(a.longest, a.queries), a.batches + 1};
+}
+
+}  // namespace tenfold::backends::cuda

@@ -1,8 +1,0 @@
-// gru_block: GRU, forward, reverse and both; exotic options are left to the reference.
-#include "backends/cuda/tactics/recurrent_common.h"
-
-namespace tenfold::backends {
-
-Tactic cuda_gru_block() { return cuda::recurrent_tactic("gru_block", "GRU"); }
-
-}  // namespace tenfold::backends

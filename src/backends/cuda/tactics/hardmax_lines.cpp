@@ -1,8 +1,0 @@
-// hardmax_lines: Hardmax along any axis.
-#include "backends/cuda/tactics/lines_common.h"
-
-namespace tenfold::backends {
-
-Tactic cuda_hardmax_lines() { return cuda::lines_tactic("hardmax_lines", "Hardmax"); }
-
-}  // namespace tenfold::backends

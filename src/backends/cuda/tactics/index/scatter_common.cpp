@@ -1,0 +1,43 @@
+// How updates meet what they fall on, and by which threads.
+#include "backends/cuda/tactics/index/scatter_common.h"
+
+namespace tenfold::backends::cuda {
+
+const char* const kScatterText = R"(
+// What becomes of an element that an update falls on, in the type that both are stored in.
+__device__ __forceinline__ T0 combined(T0 old, T0 more) {
+#if HOW == 0
+  return more;
+#else
+  const C0 x = LOAD0(old), y = LOAD0(more);
+  const C0 r = (C0)(HOW == 1 ? x + y : HOW == 2 ? x * y : HOW == 3 ? (x < y ? y : x) : (y < x ? y : x));
+  return (T0)STORE0(r);
+#endif
+}
+RULE(copy) { ((TY0*)a.out[0].p)[linear<RANK0>(a.out[0], i)] = ((const T0*)a.in[0].p)[linear<RANK0>(a.in[0], i)]; }
+)";
+
+Verdict can_combine(const Problem& p, ir::Dim updates) {
+  constexpr std::int64_t kMostUpdates = 1 << 16;  // as long as a thread may take
+  if (p.bounds(updates).upper > kMostUpdates) return Verdict::no("too many updates for one thread, which takes them in turn");
+  if (!is_index(p.in[1].dtype)) return Verdict::no("indices are not i32 or i64");
+  if (!has_c_type(p.in[0].dtype) && p.attributes->string("reduction", "none") != "none")
+    return Verdict::no(cat("elements are ", name(p.in[0].dtype)));
+  return can_generate_threads(p);
+}
+
+std::string scatter_defines(const Problem& p) {
+  const std::string& how = p.attributes->string("reduction");
+  return defined("HOW", how == "none" ? 0 : how == "add" ? 1 : how == "mul" ? 2 : how == "max" ? 3 : 4);
+}
+
+Status::Code run_scatter(const OpenThreads& k, const RunArgs& args, std::int64_t lanes, std::int64_t updates_of_lane) noexcept {
+  const std::int64_t elements = elements_of(args.out[0]);
+  if (elements == 0) return Status::ok;
+  constexpr std::int64_t kManyLanes = 4096, kFewElements = 1 << 17;
+  if (updates_of_lane > 1 && lanes < kManyLanes && elements <= kFewElements) return k.run(args, 2, elements);
+  const Status::Code copied = k.run(args, 0, elements);
+  return copied == Status::ok ? k.run(args, 1, lanes) : copied;
+}
+
+}  // namespace tenfold::backends::cuda

@@ -1,0 +1,62 @@
+// tensor_scatter_elements: TensorScatter, a thread for each element of the cache: it comes of the update or stays. A position that leaves
+// no room is noted.
+#include "backends/cuda/tactics/threads_common.h"
+
+namespace tenfold::backends {
+namespace {
+
+using namespace cuda;
+
+constexpr const char* kRule = R"(
+RULE(element) {
+  i64 at[8];
+  places<RANK0>(a.in[0], i, at);
+  const i64 to = offset<RANK0>(a.out[0], at), extent = a.in[0].d[AXIS], steps = a.in[1].d[AXIS];
+  i64 start = 0;
+#if GIVEN2
+  if (at[0] < a.in[2].d[0]) start = (i64)((const T2*)a.in[2].p)[at[0] * a.in[2].s[0]];
+  if (a.in[2].d[0] != a.in[0].d[0]) start = -1;
+#endif
+  const bool fits = start >= 0 && start < extent && steps <= (CIRCULAR ? extent : extent - start);
+  if (!fits && steps > 0) *a.bad_index = 1;
+  i64 step = at[AXIS] - start;
+  if (CIRCULAR && step < 0) step += extent;
+  const T0* from = (const T0*)a.in[0].p + offset<RANK0>(a.in[0], at);
+  if (fits && step >= 0 && step < steps) {
+    at[AXIS] = step;
+    from = (const T0*)a.in[1].p + offset<RANK0>(a.in[1], at);
+  }
+  ((TY0*)a.out[0].p)[to] = *from;
+}
+)";
+
+Verdict supports(const Problem& p) {
+  if (given(p, 2) && !is_index(p.in[2].dtype)) return Verdict::no("positions are not i32 or i64");
+  const auto rank = static_cast<std::int64_t>(p.in[0].dims.size());
+  const auto axis = static_cast<std::size_t>((p.attributes->integer("axis") + rank) % rank);
+  for (std::size_t d = 0; d < p.in[0].dims.size(); ++d)
+    if (d != axis && p.in[0].dims[d] != p.in[1].dims[d]) return Verdict::no("extents beside the axis may differ");
+  if (p.bounds(p.in[1].dims[axis] - p.in[0].dims[axis]).upper > 0) return Verdict::no("the update may be longer than the cache");
+  return can_generate_threads(p);
+}
+
+std::shared_ptr<const void> open(const Problem& p, const Config&) {
+  const auto rank = static_cast<std::int64_t>(p.in[0].dims.size());
+  const std::string head = defined("AXIS", (p.attributes->integer("axis") + rank) % rank) +
+                           defined("CIRCULAR", p.attributes->string("mode") == "circular" ? "true" : "false");
+  return std::make_shared<OpenThreads>(p, head, kRule);
+}
+
+}  // namespace
+
+Tactic cuda_tensor_scatter_elements() {
+  return {.name = "tensor_scatter_elements",
+          .ops = {"TensorScatter"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each,
+          .may_alias = [](const Problem&, int in, int out) { return in == 0 && out == 0; }};  // an element reads its own alone
+}
+
+}  // namespace tenfold::backends

@@ -1,8 +1,0 @@
-// max_pool_windows: MaxPool, a thread for each result.
-#include "backends/cuda/tactics/pool_common.h"
-
-namespace tenfold::backends {
-
-Tactic cuda_max_pool_windows() { return cuda::pool_tactic("max_pool_windows", "MaxPool"); }
-
-}  // namespace tenfold::backends

@@ -1,0 +1,38 @@
+// eye_like_elements: EyeLike, a thread for each element.
+#include "backends/cuda/tactics/threads_common.h"
+
+namespace tenfold::backends {
+namespace {
+
+using namespace cuda;
+
+constexpr const char* kRule = R"(
+RULE(element) {
+  i64 at[8];
+  places<2>(a.out[0], i, at);
+  ((TY0*)a.out[0].p)[offset<2>(a.out[0], at)] = STOREY0((CY0)(at[1] - at[0] == DIAGONAL));
+}
+)";
+
+Verdict supports(const Problem& p) {
+  if (!has_c_type(p.out[0].dtype)) return Verdict::no(cat("elements are ", name(p.out[0].dtype)));
+  return can_generate_threads(p);
+}
+
+std::shared_ptr<const void> open(const Problem& p, const Config&) {
+  const std::string head = defined("DIAGONAL", cat(p.attributes->integer("k"), "ll"));
+  return std::make_shared<OpenThreads>(p, head, kRule);
+}
+
+}  // namespace
+
+Tactic cuda_eye_like_elements() {
+  return {.name = "eye_like_elements",
+          .ops = {"EyeLike"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each};
+}
+
+}  // namespace tenfold::backends

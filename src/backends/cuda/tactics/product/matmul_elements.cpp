@@ -1,0 +1,96 @@
+// matmul_elements: matrix products with a thread for each element of the result: of integers, with zero points of both
+// sides and weights that are no constants, and of types that product_tiled does not take.
+#include "backends/cuda/tactics/threads_common.h"
+
+namespace tenfold::backends {
+namespace {
+
+using namespace cuda;
+
+constexpr const char* kRule = R"(
+// A zero point: one for all, or one for each row or column.
+template <int R, class T> __device__ __forceinline__ SUM zero_at(const Operand& o, i64 i) {
+  return (SUM)((const T*)o.p)[R > 0 && o.d[0] > 1 ? i * o.s[0] : 0];
+}
+RULE(element) {
+  // Vectors have one dim less than the result would have; batches are broadcast from the right.
+  constexpr int kA = RANK0 < 2 ? 0 : RANK0 - 2, kB = RANK1 < 2 ? 0 : RANK1 - 2, kRow = RANK0 > 1, kColumn = RANK1 > 1;
+  constexpr int kBatch = RANKY0 - kRow - kColumn;
+  i64 at[8], left = 0, right = 0;
+  places<RANKY0>(a.out[0], i, at);
+  #pragma unroll
+  for (int d = 0; d < kBatch; ++d) {
+    const int l = d - (kBatch - kA), r = d - (kBatch - kB);
+    if (l >= 0 && a.in[0].d[l] != 1) left += at[d] * a.in[0].s[l];
+    if (r >= 0 && a.in[1].d[r] != 1) right += at[d] * a.in[1].s[r];
+  }
+  const i64 row = kRow ? at[kBatch] : 0, column = kColumn ? at[kBatch + kRow] : 0;
+  if (kRow) left += row * a.in[0].s[kA];
+  if (kColumn) right += column * a.in[1].s[kB + 1];
+  const T0* x = (const T0*)a.in[0].p + left;
+  const T1* w = (const T1*)a.in[1].p + right;
+  SUM sum = 0, x_zero = 0, w_zero = 0;
+#if OWN2
+  x_zero = zero_at<RANK2, T2>(a.in[2], row);
+#endif
+#if OWN3
+  w_zero = zero_at<RANK3, T3>(a.in[3], column);
+#endif
+  const i64 length = a.in[0].d[RANK0 - 1], x_step = a.in[0].s[RANK0 - 1], w_step = a.in[1].s[kB];
+  #pragma unroll 4
+  for (i64 k = 0; k < length; ++k) sum += ((SUM)LOAD0(x[k * x_step]) - x_zero) * ((SUM)LOAD1(w[k * w_step]) - w_zero);
+  finish(a, at, sum);
+}
+)";
+
+bool with_zero_points(const Problem& p) { return p.op->name == "MatMulInteger"; }
+
+Verdict zero_points_suit(const Problem& p) {
+  for (std::size_t i = 2; i < 4; ++i)
+    if (own(p, i) && p.in[i].dims.size() > 1) return Verdict::no("zero points of more than one dim");
+  const auto suits = [&](std::size_t i, ir::Dim wanted) {
+    return !own(p, i) || p.in[i].dims.empty() || p.in[i].dims[0] == ir::Dim(1) || p.in[i].dims[0] == wanted;
+  };
+  const ir::Dims& a = p.in[0].dims;
+  if (!suits(2, a.size() > 1 ? a[a.size() - 2] : ir::Dim(1))) return Verdict::no("zero points are not one for each row");
+  return Verdict::only_if(suits(3, p.in[1].dims.back()), "zero points are not one for each column");
+}
+
+// What another tactic surely takes.
+Verdict is_needed(const Problem& p) {
+  const DType t = p.in[0].dtype;
+  if (with_zero_points(p)) {
+    const bool one_zero = !own(p, 3) && (!own(p, 2) || ir::product(p.in[2].dims) == ir::Dim(1));
+    return Verdict::only_if(!p.in[1].constant || p.in[1].dims.size() != 2 || !one_zero, "matrix units compute it");
+  }
+  return Verdict::only_if(!is_float(t) || bits(t) < 16 || p.in[1].dtype != t, "matmul_tiled computes it");
+}
+
+Verdict supports(const Problem& p) {
+  for (const OperandDesc* o : {&p.in[0], &p.in[1], &p.out[0]})
+    if (!has_c_type(o->dtype)) return Verdict::no(cat("an operand is ", name(o->dtype)));
+  const ir::Dims &a = p.in[0].dims, &b = p.in[1].dims;
+  if (a.empty() || b.empty()) return Verdict::no("an operand is a scalar");
+  if (Verdict v = is_needed(p); !v) return v;
+  if (Verdict v = zero_points_suit(p); !v) return v;
+  if (a.back() != b[b.size() > 1 ? b.size() - 2 : 0]) return Verdict::no("rows and columns may differ in length");
+  if (Verdict v = keeps_extents(p, p.body ? product_extents(p) : p.out[0].dims); !v) return v;
+  return can_generate_threads(p, true);
+}
+
+std::shared_ptr<const void> open(const Problem& p, const Config&) {
+  return std::make_shared<OpenThreads>(p, with_zero_points(p) ? defined("SUM", "int") : sum_define(p), kRule);
+}
+
+}  // namespace
+
+Tactic cuda_matmul_elements() {
+  return {.name = "matmul_elements",
+          .ops = {"MatMul", {"MatMulInteger", "matmul_integer_elements"}},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = OpenThreads::run_each};
+}
+
+}  // namespace tenfold::backends

@@ -1,0 +1,189 @@
+// reduce_elements: reductions that reduce_threads has no kernel for: of integers and f64, products, logarithms, of
+// nothing at all. A thread for each result, or a block where much is reduced; both add up in an order that depends on
+// the problem alone.
+#include "backends/cuda/tactics/threads_common.h"
+#include "backends/reduce_axes.h"
+#include "ir/op_def.h"
+
+namespace tenfold::backends {
+namespace {
+
+using namespace cuda;
+
+constexpr const char* kRule = R"(
+#define REDUCED(d) ((AXES >> (d) & 1) != 0)
+struct Lane { const T0* x; i64 count; };
+__device__ __forceinline__ Lane lane_of(const Arguments& a, i64 i) {
+  i64 at[8], from = 0, count = 1;
+  places<RANKY0>(a.out[0], i, at);
+  int own = 0;
+  #pragma unroll
+  for (int d = 0; d < RANK0; ++d) {
+    if (REDUCED(d)) count *= a.in[0].d[d];
+    else from += at[own] * a.in[0].s[d];
+    own += RANKY0 == RANK0 || !REDUCED(d);
+  }
+  return {(const T0*)a.in[0].p + from, count};
+}
+__device__ __forceinline__ ACC element(const Arguments& a, const Lane& lane, i64 k) {
+  i64 from = 0;
+  #pragma unroll
+  for (int d = RANK0 - 1; d >= 0; --d)
+    if (REDUCED(d)) {
+      const INDEX extent = (INDEX)a.in[0].d[d], above = (INDEX)k / extent;
+      from += (i64)((INDEX)k - above * extent) * a.in[0].s[d];
+      k = (i64)above;
+    }
+  return (ACC)LOAD0(lane.x[from]);
+}
+__device__ __forceinline__ ACC joined(ACC r, ACC e) { return JOIN; }
+__device__ __forceinline__ ACC part(const Arguments& a, const Lane& lane, ACC most, i64 first, i64 by) {
+  ACC r = START;
+  for (i64 k = first; k < lane.count; k += by) {
+    const ACC x = element(a, lane, k);
+    r = joined(r, (ACC)(MAP));
+  }
+  return r;
+}
+__device__ __forceinline__ ACC largest(const Arguments& a, const Lane& lane, i64 first, i64 by) {
+  ACC most = LOWEST;
+  for (i64 k = first; k < lane.count; k += by) {
+    const ACC x = element(a, lane, k);
+    most = x > most || x != x ? x : most;
+  }
+  return most;
+}
+__device__ __forceinline__ void finish(const Arguments& a, i64 i, ACC r, ACC most, i64 count) {
+  const ACC y = FINISH;
+  ((TY0*)a.out[0].p)[linear<RANKY0>(a.out[0], i)] = STOREY0((CY0)y);
+}
+// What infinity minus infinity would spoil is left as it is.
+__device__ __forceinline__ ACC shift_of(ACC most) { return SHIFTED && most - most == (ACC)0 ? most : (ACC)0; }
+RULE(thread) {
+  const Lane lane = lane_of(a, i);
+  const ACC most = SHIFTED ? shift_of(largest(a, lane, 0, 1)) : (ACC)0;
+  finish(a, i, part(a, lane, most, 0, 1), most, lane.count);
+}
+extern "C" __global__ void __launch_bounds__(THREADS) kernel_block(const __grid_constant__ Arguments a) {
+  enter();
+  __shared__ ACC room[THREADS];
+  const int t = threadIdx.x;
+  const Lane lane = lane_of(a, blockIdx.x);
+  ACC most = 0;
+#if SHIFTED
+  room[t] = largest(a, lane, t, THREADS);
+  for (int half = THREADS / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (t < half) room[t] = room[t + half] > room[t] || room[t + half] != room[t + half] ? room[t + half] : room[t];
+  }
+  __syncthreads();
+  most = shift_of(room[0]);
+  __syncthreads();
+#endif
+  room[t] = part(a, lane, most, t, THREADS);
+  for (int half = THREADS / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (t < half) room[t] = joined(room[t], room[t + half]);
+  }
+  if (t == 0) finish(a, blockIdx.x, room[0], most, lane.count);
+}
+)";
+
+// What each operator does with an element x, what was found so far (r) and another part of it (e), and at the end.
+struct Rule {
+  const char *map = "x", *join = "r + e", *start = "0", *finish = "r";
+  bool logarithm = false, shifted = false, own = false;  // own: nothing else computes it
+};
+const std::map<std::string, Rule>& rules() {
+  static const std::map<std::string, Rule> all{
+      {"ReduceSum", {}},
+      {"ReduceMean", {.finish = "r / (ACC)count"}},
+      {"ReduceProd", {.join = "r * e", .start = "1"}},
+      {"ReduceMax", {.join = "e > r || e != e ? e : r", .start = "LOWEST"}},
+      {"ReduceMin", {.join = "e < r || e != e ? e : r", .start = "HIGHEST"}},
+      {"ReduceL1", {.map = "x < (ACC)0 ? -x : x"}},
+      {"ReduceL2", {.map = "x * x", .finish = "(ACC)sqrt((double)r)"}},
+      {"ReduceSumSquare", {.map = "x * x"}},
+      {"GlobalLpPool",
+       {.map = "P == 1 ? fabs(x) : P == 2 ? x * x : pow(fabs(x), (ACC)P)",
+        .finish = "P == 1 ? r : P == 2 ? sqrt(r) : pow(r, (ACC)1 / (ACC)P)",
+        .own = true}},
+      {"ReduceLogSum", {.finish = "(ACC)log(r)", .logarithm = true}},
+      {"ReduceLogSumExp", {.map = "exp(x - most)", .finish = "(ACC)log(r) + most", .logarithm = true, .shifted = true}}};
+  return all;
+}
+
+// The type that is added up in, and its ends.
+struct Sums {
+  std::string type, lowest, highest;
+};
+Sums sums_of(const Problem& p) {
+  const DType t = p.in[0].dtype;
+  const Rule& rule = rules().at(p.op->name);
+  const bool real = rule.logarithm || p.op->name == "ReduceL2" || (p.op->name == "ReduceMean" && is_integer(t));
+  if (is_short_float(t)) return {"float", "-INFINITY_F", "INFINITY_F"};
+  if (is_float(t) || real) return {"double", "-(double)INFINITY_F", "(double)INFINITY_F"};
+  if (t == DType::u64) return {"u64", "0ull", "~0ull"};
+  return {"i64", "(-9223372036854775807ll - 1)", "9223372036854775807ll"};
+}
+
+Verdict supports(const Problem& p) {
+  const DType t = p.in[0].dtype;
+  if (!has_c_type(t) || t == DType::f8e4m3fn) return Verdict::no(cat("elements are ", name(t)));
+  if (given(p, 1)) return Verdict::no("the axes are data");
+  if (is_integer(t) && p.op->name == "ReduceMean" && p.bounds(ir::product(p.in[0].dims)).lower < 1) return Verdict::no("a mean of nothing");
+  if (is_integer(t) && rules().at(p.op->name).start[0] > '9' && p.bounds(ir::product(p.in[0].dims)).lower < 1)
+    return Verdict::no("an extreme of nothing");
+  if (t == DType::u64 && p.op->name == "ReduceL1") return Verdict::no("the reference takes the sum for signed");
+  const bool plain = p.op->name != "ReduceProd" && !rules().at(p.op->name).logarithm && !rules().at(p.op->name).own;
+  if (plain && is_short_float(t) && !p.in[0].dims.empty() && reduced_axes(p) != 0 &&
+      p.bounds(ir::product(p.in[0].dims)).upper < std::int64_t{1} << 31)
+    return Verdict::no("there are quicker kernels for floats");
+  if (p.bounds(ir::product(p.out[0].dims)).upper >= std::int64_t{1} << 31) return Verdict::no("too many results");
+  return can_generate_threads(p);
+}
+
+std::shared_ptr<const void> open(const Problem& p, const Config&) {
+  const Rule& rule = rules().at(p.op->name);
+  const Sums sums = sums_of(p);
+  const std::string head = defined("AXES", reduced_axes(p)) + defined("ACC", sums.type) + defined("LOWEST", sums.lowest) +
+                           defined("HIGHEST", sums.highest) + defined("MAP", rule.map) + defined("JOIN", rule.join) +
+                           defined("START", rule.start) + defined("FINISH", rule.finish) + defined("SHIFTED", rule.shifted ? 1 : 0) +
+                           defined("P", p.attributes->integer("p", 1));
+  return std::make_shared<OpenThreads>(p, head, kRule, std::vector<std::string>{"thread", "block"});
+}
+
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  const std::int64_t results = elements_of(args.out[0]), each = results > 0 ? elements_of(args.in[0]) / results : 0;
+  constexpr std::int64_t kManyResults = 1 << 16;
+  const bool blocks = each >= kThreadsOfBlock && results < kManyResults;
+  return static_cast<const OpenThreads*>(self)->run(args, blocks ? 1 : 0, results, blocks ? results : -1);
+}
+
+}  // namespace
+
+Tactic cuda_reduce_elements() {
+  return {.name = "reduce_elements",
+          .ops = {{"GlobalLpPool", "global_lp_pool_elements"},
+                  {"ReduceL1", "reduce_l1_elements"},
+                  {"ReduceL2", "reduce_l2_elements"},
+                  {"ReduceLogSum", "reduce_log_sum_elements"},
+                  {"ReduceLogSumExp", "reduce_log_sum_exp_elements"},
+                  {"ReduceMax", "reduce_max_elements"},
+                  {"ReduceMean", "reduce_mean_elements"},
+                  {"ReduceMin", "reduce_min_elements"},
+                  {"ReduceProd", "reduce_prod_elements"},
+                  {"ReduceSum", "reduce_sum_elements"},
+                  {"ReduceSumSquare", "reduce_sum_square_elements"}},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = run,
+          .cases = {"ReduceProd f32[3,400](0.9,1.1) axes=[1]",
+                    "ReduceProd i32[5,300,2](-3,3) axes=[1] keepdims=0",
+                    "ReduceLogSumExp f32[2,1003](-30,30) axes=[1]",
+                    "ReduceSum i64[3,1000,2] axes=[0,1]",
+                    "ReduceMax f64[3,1000] axes=[1]"}};
+}
+
+}  // namespace tenfold::backends

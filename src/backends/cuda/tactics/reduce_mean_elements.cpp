@@ -1,8 +1,0 @@
-// reduce_mean_elements: ReduceMean, a thread or a block for each result, of every type.
-#include "backends/cuda/tactics/reduce_elements_common.h"
-
-namespace tenfold::backends {
-
-Tactic cuda_reduce_mean_elements() { return cuda::reduce_elements_tactic("reduce_mean_elements", "ReduceMean"); }
-
-}  // namespace tenfold::backends

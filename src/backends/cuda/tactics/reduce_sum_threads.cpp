@@ -1,8 +1,0 @@
-// reduce_sum_threads: ReduceSum over any axes, a warp or a column of threads for each result.
-#include "backends/cuda/tactics/reduce_common.h"
-
-namespace tenfold::backends {
-
-Tactic cuda_reduce_sum_threads() { return cuda::reduce_tactic("reduce_sum_threads", "ReduceSum"); }
-
-}  // namespace tenfold::backends

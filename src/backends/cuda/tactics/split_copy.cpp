@@ -1,8 +1,0 @@
-// split_copy: each part copied out of the operand.
-#include "backends/cuda/tactics/slices_common.h"
-
-namespace tenfold::backends {
-
-Tactic cuda_split_copy() { return cuda::slices_tactic("split_copy", "Split", false); }
-
-}  // namespace tenfold::backends

@@ -1,0 +1,20 @@
+#include "backends/device_traits.h"
+
+namespace tenfold::backends {
+
+DeviceTraits traits_of(const DeviceInfo& device) {
+  DeviceTraits t;
+  if (device.kind == "cuda") {
+    t.launches = t.half_values = t.tensor_products = true;
+    t.float8_products = device.arch >= kFirstArchWithFloat8;
+  } else if (device.kind == "cpu") {
+    t.blocks = t.host_arithmetic = true;
+    t.bf16_products = (device.features & kAmxBf16) != 0;
+    t.signed_bytes = (device.features & kAmxInt8) != 0;
+  }
+  return t;
+}
+
+std::uint32_t common_features(std::string_view device) { return device == "cpu" ? std::uint32_t{kAvx2} : 0; }
+
+}  // namespace tenfold::backends

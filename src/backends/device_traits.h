@@ -1,0 +1,27 @@
+// What a kind of device wants of graphs and plans. Code above the backends asks for these traits, never for a device's name.
+#pragma once
+
+#include <string_view>
+
+#include "backends/device_info.h"
+
+namespace tenfold::backends {
+
+struct DeviceTraits {
+  bool launches = false;          // each step is a launch of microseconds, and an epilogue costs next to nothing
+  bool blocks = false;            // bodies run block by block, on tiles that stay in a core's cache
+  bool half_values = false;       // all kernels read and write f16 and bf16
+  bool bf16_products = false;     // products of bf16 are quick, and values between kernels may be bf16 (AMX)
+  bool tensor_products = false;   // 8-bit products are those that tensor cores take
+  bool float8_products = false;   // products of e4m3
+  bool signed_bytes = false;      // 8-bit products multiply signed activations as quickly as unsigned ones
+  bool host_arithmetic = false;   // the host computes: Winograd's and Strassen's algorithms, quick exponentials, denormal numbers
+};
+DeviceTraits traits_of(const DeviceInfo& device);
+
+inline constexpr int kFirstArchWithFloat8 = 89;   // DeviceInfo::arch of the first GPUs that multiply e4m3
+
+// The features that every machine with this device has ("cpu": AVX2); 0 where there is nothing to restrict.
+std::uint32_t common_features(std::string_view device);
+
+}  // namespace tenfold::backends

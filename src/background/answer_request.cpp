@@ -1,0 +1,99 @@
+// The process that tunes: it reads the request, builds, and writes the plan where the asker can map it.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <mutex>
+
+#include "backends/cuda/device/library.h"
+#include "background/build_request.h"
+#include "base/file.h"
+#include "tenfold/device.h"
+#include "tenfold/internal/build_request.h"
+#include "tenfold/plan_cache.h"
+#include "tenfold/plugin.h"
+
+namespace tenfold {
+namespace {
+
+using namespace background;
+
+// Who asked goes first: its threads get the processors, and where memory is short the kernel ends this process instead.
+void stand_back() {
+  ::setpriority(PRIO_PROCESS, 0, 10);
+  if (const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC); file >= 0) {
+    [[maybe_unused]] const ssize_t n = ::write(file, "500", 3);   // where it is not allowed nothing is lost
+    ::close(file);
+  }
+}
+
+std::string first_difference(const std::string& ours, const std::string& theirs) {
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < std::min(ours.size(), theirs.size()) && ours[i] == theirs[i]; ++i)
+    if (ours[i] == '\n') begin = i + 1;
+  const auto line = [&](const std::string& text) {
+    return begin < text.size() ? text.substr(begin, std::min<std::size_t>(text.find('\n', begin) - begin, 200))
+                               : std::string("nothing");
+  };
+  return cat("'", line(ours), "' here, '", line(theirs), "' where it was asked for");
+}
+
+// The key holds all that a plan depends on: an equal one says that model, options, plug-ins, libraries and device are
+// the asker's.
+Engine build_as_asked(BuildRequest& request, const LogCallback& log) {
+  for (const std::string& place : request.library_places) look_for_libraries_in(place);
+  for (const std::string& file : request.library_files) backends::cuda::prefer_file(file);
+  BuildConfig& config = request.config;
+  config.log = log;
+  if (!request.plugin_libraries.empty()) {
+    const auto plugins = std::make_shared<Plugins>();
+    for (const std::string& library : request.plugin_libraries) plugins->load(library);
+    config.plugins = plugins;
+  }
+  const std::string key = request.path.empty() ? plan_key(request.model, config) : plan_key(request.path, config);
+  require(
+      key == request.key, ErrorKind::io,
+      "the model or the machine is not what it was when the build was asked for: ", first_difference(key, request.key));
+  return request.path.empty() ? build_bytes(request.model, config) : build_file(request.path, config);
+}
+
+bool build_and_write(int asked, int plan, const std::function<void(char, int, std::string_view)>& tell) {
+  const auto file = MappedFile::map(asked, "the build request");
+  BuildRequest request = read_request(file->bytes());
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != static_cast<pid_t>(request.asker)) return false;  // it has gone before
+  stand_back();
+  const Engine engine = build_as_asked(
+      request, [&](Severity severity, std::string_view text) { tell('L', static_cast<int>(severity), text); });
+  engine.save([&](std::span<const std::byte> bytes) { write_all(plan, bytes); });
+  tell('D', 0, "");
+  return true;
+}
+
+}  // namespace
+
+bool answer_build_request(int asked, int plan, int answers) noexcept {
+  std::mutex mutex;
+  const auto tell = [&](char what, int number, std::string_view text) {
+    const std::string line = answer(what, number, text);
+    const std::lock_guard lock(mutex);
+    write_all(answers, std::as_bytes(std::span(line)));
+  };
+  try {
+    try {
+      return build_and_write(asked, plan, tell);
+    } catch (const Error& error) {
+      tell('E', static_cast<int>(error.kind()), error.what());
+    } catch (const std::bad_alloc&) {
+      tell('E', static_cast<int>(ErrorKind::out_of_memory), "out of memory");
+    } catch (const std::exception& error) {
+      tell('E', static_cast<int>(ErrorKind::internal), error.what());
+    }
+  } catch (...) {
+  }  // nobody listens any more
+  return false;
+}
+
+}  // namespace tenfold

@@ -1,0 +1,265 @@
+// Giving engines: what is there and fits, else a build that the caller waits for.
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "background/model_engines_impl.h"
+#include "base/cpu_places.h"
+#include "builder/load_options.h"
+#include "runtime/runtime.h"
+#include "tenfold/internal/interrupts.h"
+
+namespace tenfold {
+
+using namespace background;
+
+namespace {
+
+constexpr std::size_t kMostSeen = 64;  // sets of shapes that are counted
+
+std::string absolute(const std::string& path) { return path.empty() ? path : std::filesystem::absolute(path).string(); }
+
+}  // namespace
+
+// One build for callers at a time, in each process. The others wait where they have no engine.
+struct ModelEngines::Impl::Turn {
+  Impl& impl;
+  ~Turn() {
+    const Lock lock(impl.worker.mutex());
+    impl.building = 0;
+    impl.worker.tell();
+  }
+};
+
+ModelEngines::Impl::Impl(Model given, ModelEnginesOptions wanted)
+    : model(std::move(given)), options(std::move(wanted)), processors(CpuPlaces::of_this_thread().order()) {
+  require(options.most_engines > 0, ErrorKind::invalid_argument, "most_engines is ", options.most_engines,
+          ", expected 1 or more");
+  require(options.tune <= Tune::background, ErrorKind::invalid_argument, "there is no way to tune of number ",
+          static_cast<int>(options.tune));
+  BuildConfig& config = options.build = runtime::with_runtime(options.build);
+  log = Log(config.log);
+  if (options.tune == Tune::background && config.optimization_level == 0) options.tune = Tune::never;
+  // The process may go to another folder before a build begins.
+  config.timing_cache = absolute(config.timing_cache);
+  for (std::string& folder : config.external_data_dirs) folder = absolute(folder);
+  bindings = model.bindings(config);
+  if (!config.profiles.empty()) return;
+  for (std::size_t i = 0; i < bindings.size(); ++i) {
+    const BindingInfo& b = bindings[i];
+    if (!b.is_input || std::find(b.shape.begin(), b.shape.end(), -1) == b.shape.end()) continue;
+    open.push_back(static_cast<int>(i));
+    inputs.push_back({b.name, b.shape});
+  }
+}
+
+ModelEngines::Impl::Place* ModelEngines::Impl::best(std::span<const Shape> shapes) const {
+  Place* found = nullptr;
+  for (const auto& place : places)
+    if (fit(place->served, shapes) &&
+        (!found || std::pair(!place->tuned, width(place->served)) < std::pair(!found->tuned, width(found->served))))
+      found = place.get();
+  return found;
+}
+
+ServedEngine ModelEngines::Impl::given(Place& place) {
+  ++place.asked, place.used = ++clock;
+  if (place.pending) worker.wake();
+  return {place.slot->get(), place.number, place.tuned, !place.pending};
+}
+
+std::optional<ServedEngine> ModelEngines::Impl::find(std::span<const Shape> shapes) {
+  Place* const place = best(shapes);
+  if (!place) return std::nullopt;
+  if (place->pending) {
+    Shapes key(shapes.begin(), shapes.end());
+    if (place->seen.size() < kMostSeen || place->seen.count(key)) ++place->seen[std::move(key)];
+  }
+  return given(*place);
+}
+
+ServedEngine ModelEngines::Impl::engine_for(std::span<const Shape> shapes, const BuildWatch& watch) {
+  check_shapes(inputs, shapes);
+  Lock lock(worker.mutex());
+  while (true) {
+    if (std::optional<ServedEngine> found = find(shapes)) return *std::move(found);
+    if (building != ::getpid()) break;
+    worker.wait(lock);
+    lock.unlock();
+    ask_whether_to_go_on();
+    lock.lock();
+  }
+  building = ::getpid();
+  lock.unlock();
+  const Turn turn{*this};
+  return add(shapes, watch);
+}
+
+BuildConfig ModelEngines::Impl::config_for(const Ranges& ranges, int level) const {
+  BuildConfig config = options.build;
+  if (!inputs.empty()) config.profiles = {profile_of(inputs, ranges)};
+  if (level >= 0) config.optimization_level = level;
+  return config;
+}
+
+// In the mode `now` a timed one.
+Engine ModelEngines::Impl::built_for(const Ranges& ranges, const BuildWatch& watch) const {
+  BuildConfig config = config_for(ranges, options.tune == Tune::now ? -1 : 0);
+  if (watch.log) config.log = watch.log;
+  if (watch.progress) config.progress = watch.progress;
+  return model.build(config, options.cache && options.tune != Tune::background ? &*options.cache : nullptr);
+}
+
+// The first engine for these shapes: a tuned one, if an earlier process has left it.
+ServedEngine ModelEngines::Impl::add(std::span<const Shape> shapes, const BuildWatch& watch) {
+  const bool behind = options.tune == Tune::background;
+  if (behind) {
+    std::shared_ptr<Place> near;
+    {
+      const Lock lock(worker.mutex());
+      for (const auto& place : places)
+        if (!exact_only && fit(place->wanted, shapes)) near = place;
+    }
+    if (near && widen(*near, watch)) {
+      const Lock lock(worker.mutex());
+      if (std::optional<ServedEngine> found = find(shapes)) return *std::move(found);
+    }
+  }
+  auto place = std::make_shared<Place>();
+  bool ranges = false;
+  {
+    const Lock lock(worker.mutex());
+    ranges = behind && !exact_only;
+  }
+  place->served = exactly(shapes);
+  place->wanted = ranges ? around(inputs, shapes) : place->served;
+  if (behind && options.cache) {
+    const BuildConfig config = config_for(place->wanted, -1);
+    if (std::optional<Engine> kept = options.cache->find(tuned_key(model, config), builder::load_options(config))) {
+      place->slot = std::make_unique<EngineSlot>(*std::move(kept));
+      place->served = place->wanted, place->tuned = true;
+      return keep(std::move(place), false);
+    }
+  }
+  place->slot = std::make_unique<EngineSlot>(built_for(place->served, watch));
+  place->tuned = options.tune == Tune::now;
+  ++place->seen[Shapes(shapes.begin(), shapes.end())];
+  return keep(std::move(place), behind);
+}
+
+// An untimed engine for all shapes that the tuned one will serve, in the place of the one for its first shapes. False:
+// there can be none.
+bool ModelEngines::Impl::widen(Place& place, const BuildWatch& watch) {
+  try {
+    put(place, built_for(place.wanted, watch), place.wanted, false);
+    return true;
+  } catch (const Error& error) {
+    if (!is_the_ranges_fault(error.kind())) throw;
+    no_ranges(error.what());
+    return false;
+  }
+}
+
+void ModelEngines::Impl::no_ranges(const std::string& why) {
+  {
+    const Lock lock(worker.mutex());
+    if (std::exchange(exact_only, true)) return;
+  }
+  log(Severity::warning,
+      "the model cannot be built for ranges of shapes, so each set of shapes gets plans of its own: ", why);
+}
+
+ServedEngine ModelEngines::Impl::keep(std::shared_ptr<Place> place, bool tune_it) {
+  Places gone;  // let go without the lock
+  const Lock lock(worker.mutex());
+  place->number = ++numbers;
+  places.push_back(place);
+  while (static_cast<int>(places.size()) > options.most_engines) {
+    const auto oldest = std::min_element(places.begin(), places.end() - 1,
+                                         [](const auto& a, const auto& b) { return a->used < b->used; });
+    (*oldest)->gone = true;
+    gone.push_back(std::move(*oldest));
+    places.erase(oldest);
+  }
+  if (tune_it && !worker.ended()) {
+    place->pending = true;
+    worker.add(this, [this, place] { tune(place); });
+  }
+  return given(*place);
+}
+
+ModelEngines::ModelEngines(const std::string& path, ModelEnginesOptions options)
+    : impl_(std::make_unique<Impl>(Model{absolute(path), {}}, std::move(options))) {}
+ModelEngines::ModelEngines(std::vector<std::byte> onnx, ModelEnginesOptions options)
+    : impl_(std::make_unique<Impl>(Model{"", std::move(onnx)}, std::move(options))) {}
+ModelEngines::~ModelEngines() { impl_->worker.drop(impl_.get()); }
+
+const std::vector<BindingInfo>& ModelEngines::bindings() const noexcept { return impl_->bindings; }
+const std::vector<int>& ModelEngines::open_inputs() const noexcept { return impl_->open; }
+
+ServedEngine ModelEngines::engine_for(std::span<const Shape> shapes, const BuildWatch& watch) {
+  return impl_->engine_for(shapes, watch);
+}
+
+ServedEngine ModelEngines::engine_for(const std::map<std::string, Shape>& shapes, const BuildWatch& watch) {
+  Shapes in_order;
+  for (const OpenInput& input : impl_->inputs) {
+    const auto given = shapes.find(input.name);
+    require(given != shapes.end(), ErrorKind::invalid_argument, "input '", input.name,
+            "' is missing: no shape is given for it");
+    in_order.push_back(given->second);
+  }
+  return impl_->engine_for(in_order, watch);
+}
+
+std::optional<ServedEngine> ModelEngines::find(std::span<const Shape> shapes) {
+  if (shapes.size() != impl_->inputs.size()) return std::nullopt;
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    if (shapes[i].size() != impl_->inputs[i].declared.size()) return std::nullopt;
+  const Impl::Lock lock(impl_->worker.mutex());
+  return impl_->find(shapes);
+}
+
+ServedEngine ModelEngines::any_engine(const BuildWatch& watch) {
+  {
+    const Impl::Lock lock(impl_->worker.mutex());
+    const auto latest = std::max_element(impl_->places.begin(), impl_->places.end(),
+                                         [](const auto& a, const auto& b) { return a->used < b->used; });
+    if (latest != impl_->places.end()) return impl_->given(**latest);
+  }
+  Shapes ones;
+  for (const OpenInput& input : impl_->inputs) {
+    ones.push_back(input.declared);
+    std::replace(ones.back().begin(), ones.back().end(), std::int64_t{-1}, std::int64_t{1});
+  }
+  return impl_->engine_for(ones, watch);
+}
+
+std::vector<ServedShapes> ModelEngines::served() const {
+  const Impl::Lock lock(impl_->worker.mutex());
+  std::vector<ServedShapes> list;
+  for (const auto& p : impl_->places)
+    list.push_back({profile_of(impl_->inputs, p->served), p->tuned, p->pending, p->failure, p->asked, p->number});
+  return list;
+}
+
+bool ModelEngines::wait(std::chrono::nanoseconds longest) const {
+  const auto start = std::chrono::steady_clock::now();
+  Impl::Lock lock(impl_->worker.mutex());
+  while (true) {
+    const bool pending =
+        std::any_of(impl_->places.begin(), impl_->places.end(), [](const auto& p) { return p->pending; });
+    if (!pending) return true;
+    if (std::chrono::steady_clock::now() - start >= longest) return false;
+    impl_->worker.wake();
+    impl_->worker.wait(lock);
+    lock.unlock();
+    ask_whether_to_go_on();
+    lock.lock();
+  }
+}
+
+void end_background_builds() noexcept { Worker::of_process().end(); }
+
+}  // namespace tenfold

@@ -1,0 +1,142 @@
+#include "builder/stages.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/device_traits.h"
+#include "base/log.h"
+#include "builder/limits.h"
+#include "builder/note_book.h"
+#include "builder/overflow.h"
+#include "builder/profiles.h"
+#include "builder/stopwatch.h"
+#include "ir/text.h"
+#include "passes/packing.h"
+#include "passes/precision/notes.h"
+#include "passes/precision/qdq.h"
+
+namespace tenfold::builder {
+namespace {
+
+passes::RunOptions pass_options(const BuildConfig& config) {
+  passes::RunOptions options{.disabled = config.disabled_passes};
+  if (config.dump) options.changed = [&config](std::string_view pass, const ir::Graph& graph) { config.dump(pass, ir::print(graph)); };
+  return options;
+}
+
+ir::Graph rewritten_at(const ir::Graph& source, const std::vector<plan::Range>& ranges, const std::vector<passes::Pass>& passes,
+                       const passes::RunOptions& options) {
+  ir::Graph graph = source.clone();
+  specialise(graph, ranges);
+  if (options.changed) options.changed("import", graph);
+  passes::run(graph, passes, options);
+  return graph;
+}
+
+void tell_of_padding(const ir::Graph& graph, const std::vector<passes::Pass>& passes, const BuildConfig& config) {
+  if (config.pack_tokens == PackTokens::no || !passes::packed_token_symbols(graph).empty()) return;
+  const auto fuses = [](const passes::Pass& pass) { return pass.name == "fuse_attention"; };
+  const auto disabled = std::count(config.disabled_passes.begin(), config.disabled_passes.end(), "fuse_attention");
+  if (disabled > 0 || std::none_of(passes.begin(), passes.end(), fuses))
+    return Log(config.log)(Severity::warning,
+                           "tokens are not packed: that needs fused attention, which --noFastExp or disabling fuse_attention leaves out");
+  const bool zeros = config.pack_tokens == PackTokens::with_zeros;
+  Log(config.log)(
+      Severity::warning, "tokens are not packed: no attention was found whose mask comes from an input of [batch, sequence] and ",
+      zeros ? "whose results are read token by token" : "whose results are read by means under that mask alone (--packTokens=zeros)");
+}
+
+// Whether f32 may be quicker than bf16: weights that stay in the caches are read so fast that converting values costs more than it saves.
+bool compares_f32(const ir::Graph& graph, const backends::DeviceTraits& device, const BuildConfig& config) {
+  if (!config.bf16 || !device.bf16_products) return false;
+  if (config.optimization_level == 0 || config.random_choices) return false;   // nothing is timed
+  constexpr std::int64_t kSmall = 4 << 20;
+  std::int64_t weights = 0;
+  for (const auto& v : graph.values())
+    if (v->is_constant()) weights += v->constant->tensor.bytes();
+  return weights <= kSmall;
+}
+
+void run_settling(ir::Graph& graph, const passes::Pipeline& pipeline, const Stages& stages, const passes::Found& found,
+                  const BuildConfig& config) {
+  passes::run(graph, pipeline.precision, pass_options(config));
+  if (backends::traits_of(stages.device).tensor_products)
+    passes::tell_of_products(graph, found.quantised, Log(config.log, Severity::verbose));
+  passes::run(graph, pipeline.fuse, pass_options(config));
+}
+
+// What other passes make of the settled graph; nothing if they find nothing to change.
+std::vector<ir::Graph> other_form(const ir::Graph& settled, const passes::Pipeline& pipeline, const BuildConfig& config) {
+  std::vector<ir::Graph> forms;
+  bool changed = false;
+  passes::RunOptions options = pass_options(config);
+  ir::Graph other = settled.clone();
+  options.changed = [&, dump = options.changed](std::string_view pass, const ir::Graph& result) {
+    changed = true;
+    if (dump) dump(pass, result);
+  };
+  passes::run(other, pipeline.other_form, options);
+  if (changed) forms.push_back(std::move(other));
+  return forms;
+}
+
+}  // namespace
+
+void Stages::check(const ir::Graph& graph) const {
+  const std::set<std::string> known = passes::pass_names();
+  for (const std::string& name : config.disabled_passes) {
+    std::string list;
+    for (const std::string& one : known) list += (list.empty() ? "" : ", ") + one;
+    require(known.count(name), ErrorKind::invalid_argument, "there is no pass '", name, "' to switch off; there are ", list);
+  }
+  check_limits(graph);
+}
+
+ir::Graph Stages::rewrite(const ir::Graph& source, const std::vector<plan::Range>& ranges) const {
+  Stopwatch watch;
+  const std::vector<passes::Pass> passes = passes::pipeline_for(device, config).rewrite;
+  ir::Graph graph = rewritten_at(source, ranges, passes, pass_options(config));
+  tell_of_padding(graph, passes, config);
+  report.passes_s += watch.seconds();
+  return graph;
+}
+
+passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, const OptimizationProfile& profile) const {
+  Stopwatch watch;
+  passes::Found found{.quantised = passes::is_quantised(rewritten)};
+  for (std::string& text : passes::refused_precisions(rewritten, config, device))
+    add_note({Severity::info, NoteKind::precision, "", std::move(text)}, config, report);
+  if (!backends::traits_of(device).half_values || !config.fp16 || !config.check_overflow) return found;
+  const passes::RunOptions quiet{.disabled = config.disabled_passes};
+  OverflowCheck check{.config = config, .rewrite = [&](ir::Graph& copy, const std::vector<plan::Range>& at) {
+                        copy = rewritten_at(copy, at, passes::pipeline_for(device, config).rewrite, quiet);
+                      }, .open = {}, .report = &report};
+  if (open_graph)
+    check.open = [&] {
+      ir::Graph open = open_graph();
+      std::vector<plan::Range> ranges = symbol_ranges(open, profile, {});
+      return std::pair(std::move(open), std::move(ranges));
+    };
+  found.wide = values_beyond_f16(source, rewritten, symbol_ranges(source, profile, {}), check);
+  report.check_s += watch.seconds();
+  return found;
+}
+
+std::vector<ir::Graph> Stages::settle(ir::Graph rewritten, const passes::Found& found) const {
+  Stopwatch watch;
+  const passes::Pipeline pipeline = passes::pipeline_for(device, config, found);
+  std::vector<ir::Graph> forms;
+  if (compares_f32(rewritten, backends::traits_of(device), config)) {
+    BuildConfig in_f32 = config;
+    in_f32.bf16 = false, in_f32.dump = nullptr;
+    forms.push_back(rewritten.clone());
+    run_settling(forms[0], passes::pipeline_for(device, in_f32, found), *this, found, in_f32);
+  }
+  run_settling(rewritten, pipeline, *this, found, config);
+  forms.insert(forms.begin(), std::move(rewritten));
+  for (ir::Graph& form : other_form(forms[0], pipeline, config)) forms.push_back(std::move(form));
+  report.passes_s += watch.seconds();
+  return forms;
+}
+
+}  // namespace tenfold::builder

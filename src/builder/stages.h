@@ -1,0 +1,32 @@
+// The stages of a build between a model's graph and the choice of kernels. build.cpp calls them in this order, for each profile.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "backends/backend.h"
+#include "ir/op_def.h"
+#include "passes/pipeline.h"
+#include "plan/plan.h"
+#include "tenfold/build.h"
+
+namespace tenfold::builder {
+
+// What all stages of one build read, and the report that they add to.
+struct Stages {
+  const BuildConfig& config;
+  const backends::DeviceInfo& device;
+  BuildReport& report;
+  std::function<ir::Graph()> open_graph = {};   // the model anew, with the extents open that profiles fix; may be empty
+
+  // Throws on names of passes that do not exist, and on graphs that no plan can hold.
+  void check(const ir::Graph& graph) const;
+  // The source at these ranges, in one form of everything; what frameworks write apart is recognised.
+  ir::Graph rewrite(const ir::Graph& source, const std::vector<plan::Range>& ranges) const;
+  // What the rewritten graph's precision depends on. It is run where values of f16 may overflow (overflow.h).
+  passes::Found look(const ir::Graph& source, const ir::Graph& rewritten, const OptimizationProfile& profile) const;
+  // Precision settled and nodes fused: the graph, and behind it other forms of it that the tuner is to compare it with.
+  std::vector<ir::Graph> settle(ir::Graph rewritten, const passes::Found& found) const;
+};
+
+}  // namespace tenfold::builder

@@ -1,0 +1,25 @@
+// Broadcasting as it was before opset 7, as a Reshape.
+#include "onnx_ops/ai_onnx/axis_broadcast_common.h"
+
+namespace tenfold::onnx_ops {
+
+Value* append_ones(OnnxImport& node, Value* value, int count) {
+  if (count == 0) return value;
+  std::vector<std::int64_t> shape(value->dims().size(), 0);   // 0 keeps the extent
+  shape.insert(shape.end(), static_cast<std::size_t>(count), 1);
+  return node.graph().make("Reshape", {value, node.ints(shape)});
+}
+
+std::vector<Value*> from_axis_broadcast(OnnxImport& node) {
+  Value *a = node.need(0), *b = node.need(1);
+  if (node.attributes.integer("broadcast", 0) != 0 && node.attributes.has("axis")) {
+    const std::int64_t wanted = node.attributes.integer("axis"), axis = wanted < 0 ? wanted + a->rank() : wanted;
+    const std::int64_t behind = a->rank() - axis - b->rank();
+    require(axis >= 0 && behind >= 0, ErrorKind::invalid_model, "axis ", wanted, " puts an operand of rank ", b->rank(),
+            " outside one of rank ", a->rank());
+    b = append_ones(node, b, static_cast<int>(behind));
+  }
+  return node.add(node.op(), {a, b}, {});
+}
+
+}  // namespace tenfold::onnx_ops

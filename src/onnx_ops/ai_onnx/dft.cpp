@@ -1,0 +1,70 @@
+// DFT: a Fourier transform along one axis, as a product with its matrix. Operands: data [..., 1 or 2], length, axis (from opset 20).
+#include <algorithm>
+
+#include "onnx_ops/ai_onnx/fourier_common.h"
+
+namespace tenfold::onnx_ops {
+namespace {
+
+struct Transform {
+  std::int64_t in, parts, length, out, out_parts;   // parts: real, or real and imaginary
+  bool inverse, from_half;                          // from the half of a real signal's spectrum that says it all
+};
+
+// [in, parts, out, parts]: what an element of the data adds to one of the result. What the length cuts off adds nothing.
+template <class T>
+void write_matrix(const Transform& t, T* at) {
+  const T* end = at + t.in * t.parts * t.out * t.out_parts;
+  if (at == end) return;
+  const Circle circle(t.length);
+  const double turn = t.inverse ? 1 : -1, all = t.inverse ? 1 / static_cast<double>(t.length) : 1;
+  for (std::int64_t i = 0; i < std::min(t.in, t.from_half ? t.length / 2 + 1 : t.length); ++i) {
+    const bool twice = t.from_half && i != 0 && 2 * i != t.length;   // stands for its conjugate, too
+    const double scale = twice ? 2 * all : all;
+    for (std::int64_t part = 0; part < t.parts; ++part) {
+      circle.along(i, t.out, [&](double cosine, double sine) {
+        *at++ = static_cast<T>(scale * (part ? -turn * sine : cosine));
+        if (t.out_parts == 2) *at++ = static_cast<T>(scale * (part ? cosine : turn * sine));
+      });
+    }
+  }
+  while (at != end) *at++ = 0;
+}
+
+std::vector<Value*> transformed(OnnxImport& call, std::int64_t axis) {
+  const int rank = known_rank(call, 0);
+  need_float(call, 0);
+  const Dims& dims = call.in(0)->dims();
+  require(rank >= 2 && rank < 20 && axis >= -rank && axis < rank, ErrorKind::invalid_model, "axis ", axis, " of data of rank ", rank);
+  if (axis < 0) axis += rank;
+  require(axis != rank - 1, ErrorKind::invalid_model, "the last dim holds real and imaginary parts, and is no axis to transform");
+  const Dim extent = dims[static_cast<std::size_t>(axis)], parts = dims.back();
+  require(extent.is_constant() && parts.is_constant(), ErrorKind::unsupported, "an axis to transform must have a constant extent, not ",
+          extent.text());
+  require(parts == Dim(1) || parts == Dim(2), ErrorKind::invalid_model, "the last dim is ", parts.text(), ", 1 or 2 expected");
+  Transform t{.in = extent.constant(), .parts = parts.constant(), .inverse = call.attributes.integer("inverse", 0) != 0};
+  const bool onesided = call.attributes.integer("onesided", 0) != 0;
+  t.from_half = onesided && t.inverse;
+  t.length = constant_integer(call, 1, "the length of a transform", t.from_half ? 2 * (t.in - 1) : t.in);
+  require(t.length > 0 && t.length < kMostFourier, ErrorKind::invalid_model, "the length of a transform is ", t.length);
+  t.out = onesided && !t.inverse ? t.length / 2 + 1 : t.length;
+  t.out_parts = t.from_half ? 1 : 2;
+  require(t.in < kMostFourier && t.in * t.parts * t.out_parts <= kMostFourier / t.out, ErrorKind::unsupported,
+          "a transform of ", t.in, " elements to ", t.out, " is too large to be done by a matrix");
+  Value* m = filled(call, call.in(0)->dtype(), {t.in, t.parts, t.out, t.out_parts}, [&](auto* to) { write_matrix(t, to); });
+  std::string from, to;
+  for (int d = 0; d < rank - 1; ++d)
+    from += d == axis ? 'N' : static_cast<char>('a' + d), to += d == axis ? 'K' : static_cast<char>('a' + d);
+  return {one(call, "Einsum", {call.in(0), m}, {{"equation", cat(from, "C,NCKD->", to, "D")}})};
+}
+
+std::vector<Value*> from_17(OnnxImport& call) { return transformed(call, call.attributes.integer("axis", 1)); }
+std::vector<Value*> from_20(OnnxImport& call) {
+  return transformed(call, constant_integer(call, 2, "the axis of a transform", -2));
+}
+
+}  // namespace
+
+OnnxOp onnx_ai_onnx_dft() { return {.name = "DFT", .forms = {{17, from_17}, {20, from_20}}}; }
+
+}  // namespace tenfold::onnx_ops

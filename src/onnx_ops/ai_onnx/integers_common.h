@@ -1,0 +1,12 @@
+// Operands that are attributes in the graph wherever they are known when building.
+#pragma once
+
+#include "onnx_ops/onnx_node.h"
+#include "ops/reduce/reduce_common.h"
+
+namespace tenfold::onnx_ops {
+
+// A reduction whose axes are operand 1.
+std::vector<Value*> from_axes_input(OnnxImport& node);
+
+}  // namespace tenfold::onnx_ops

@@ -1,0 +1,18 @@
+// Pad: before opset 11 pads and value are attributes.
+#include "onnx_ops/onnx_node.h"
+
+namespace tenfold::onnx_ops {
+namespace {
+
+std::vector<Value*> from_2(OnnxImport& import) {
+  Value* data = import.need(0);
+  const Attributes& old = import.attributes;
+  return import.add("Pad", {data, import.ints(old.ints("pads")), import.scalar(data->dtype(), old.number("value", 0))},
+                    {{"mode", old.string("mode", "constant")}});
+}
+
+}  // namespace
+
+OnnxOp onnx_ai_onnx_pad() { return {.name = "Pad", .forms = {{11}, {2, from_2}}}; }
+
+}  // namespace tenfold::onnx_ops

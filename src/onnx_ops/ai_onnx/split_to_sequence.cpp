@@ -1,0 +1,42 @@
+// SplitToSequence: parts of a tensor, as a sequence.
+#include <algorithm>
+
+#include "onnx_ops/ai_onnx/sequence_common.h"
+
+namespace tenfold::onnx_ops {
+namespace {
+
+// Extents of the parts: as given, or equal ones (the last may be smaller), or 1 each.
+Ints extents_of_parts(OnnxImport& call, Dim extent) {
+  const Value* split = call.in(1);
+  if (split && split->type.ranked && split->rank() == 1) {
+    require(split->contents && is_constant(*split->contents), ErrorKind::unsupported,
+            "the extents of parts must be known when the model is read");
+    return constants(*split->contents);
+  }
+  const std::int64_t each = number(call, 1, 1);
+  require(extent.is_constant(), ErrorKind::unsupported, "an axis of ", extent.text(),
+          " elements cannot be split into a known number of parts");
+  require_sound(each > 0 && extent.constant() / each < 4096, "an axis of ", extent.text(), " split into parts of ", each);
+  Ints parts;
+  for (std::int64_t rest = extent.constant(); rest > 0; rest -= each) parts.push_back(std::min(each, rest));
+  return parts;
+}
+
+std::vector<Value*> from_11(OnnxImport& call) {
+  require(call.need(0)->type.ranked, ErrorKind::unsupported, "the rank of what is to be split is not known");
+  const std::int64_t given = call.attributes.integer("axis", 0), axis = given < 0 ? given + call.in(0)->rank() : given;
+  require_sound(axis >= 0 && axis < call.in(0)->rank(), "axis ", given, " of a tensor of rank ", call.in(0)->rank());
+  const Ints extents = extents_of_parts(call, call.in(0)->dims()[static_cast<std::size_t>(axis)]);
+  if (extents.empty()) return call.add("Sequence", {}, {});
+  std::vector<Value*> parts = call.add("Split", {call.in(0), call.ints(extents)}, {{"axis", axis}}, static_cast<int>(extents.size()));
+  if (!call.in(1) && call.attributes.integer("keepdims", 1) == 0)
+    for (Value*& part : parts) part = call.add("Squeeze", {part, call.ints({axis})}, {})[0];
+  return call.add("Sequence", parts, {});
+}
+
+}  // namespace
+
+OnnxOp onnx_ai_onnx_split_to_sequence() { return {.name = "SplitToSequence", .forms = {{11, from_11}}}; }
+
+}  // namespace tenfold::onnx_ops

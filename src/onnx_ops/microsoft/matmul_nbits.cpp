@@ -1,0 +1,60 @@
+// MatMulNBits: a product with weights of 4 or 8 bits that have a scale for each block of a column, as language models are stored.
+//
+// Operands: A [.., K], B [N, blocks, bytes], scales [N * blocks], zero points (packed as B is), order of groups, bias.
+#include "onnx_ops/convert_common.h"
+
+namespace tenfold::onnx_ops {
+namespace {
+
+struct Form {
+  std::int64_t k, n, bits, block, blocks;
+  DType type;
+  explicit Form(const Attributes& a)
+      : k(a.integer("K")), n(a.integer("N")), bits(a.integer("bits", 4)), block(a.integer("block_size")) {
+    require(k > 0 && n > 0 && k <= 1 << 28 && n <= 1 << 28, ErrorKind::invalid_model, "K is ", k, ", N ", n, ": 1 to 2^28 expected");
+    require(block >= 16 && block <= 1 << 28 && (block & (block - 1)) == 0, ErrorKind::invalid_model, "block_size is ", block,
+            ", a power of two from 16 on expected");
+    require(a.integer("weight_prepacked", 0) == 0, ErrorKind::unsupported,
+            "weights packed for one kind of processor (weight_prepacked) are not supported");
+    require(bits == 4 || bits == 8, ErrorKind::unsupported, "weights of ", bits, " bits are not supported: 4 or 8 are");
+    blocks = (k + block - 1) / block;
+    type = bits == 4 ? DType::u4 : DType::u8;
+  }
+};
+
+// The bytes of a constant as integers of `columns` a row, of which `keep` count.
+Value* unpacked(OnnxImport& call, const Form& form, int i, const char* what, std::int64_t columns, std::int64_t keep) {
+  const Tensor& bytes = call.constant(i, what);
+  require(bytes.dtype() == DType::u8, ErrorKind::unsupported, what, " are ", name(bytes.dtype()), ", u8 is supported");
+  require(bytes.size() == byte_size(form.type, form.n * columns), ErrorKind::invalid_model, what, " have ", bytes.size(), " bytes, ",
+          byte_size(form.type, form.n * columns), " expected");
+  Tensor all(form.type, {form.n, columns}, std::make_shared<Tensor>(bytes), bytes.raw());
+  Value* value = call.graph().add_constant(std::move(all));
+  if (keep == columns) return value;
+  return one(call, "Slice", {value, call.ints({0}), call.ints({keep}), call.ints({1})});
+}
+
+std::vector<Value*> from_1(OnnxImport& call) {
+  const Form form(call.attributes);
+  require(!call.in(4), ErrorKind::unsupported, "an order of groups (g_idx) is not supported");
+  Value* b = unpacked(call, form, 1, "weights", form.blocks * form.block, form.blocks * form.block);
+  Value* scales = reshaped(call, call.need(2), {form.n, form.blocks});
+  Value* zero = nullptr;
+  if (call.in(3)) {
+    const std::int64_t columns = form.bits == 4 ? (form.blocks + 1) / 2 * 2 : form.blocks;   // rows begin on bytes
+    zero = unpacked(call, form, 3, "zero points", columns, form.blocks);
+  } else {
+    Tensor middle(form.type, {form.n, form.blocks});
+    for (std::int64_t i = 0; i < middle.size(); ++i) store_int(form.type, middle.mutable_raw(), i, std::int64_t{1} << (form.bits - 1));
+    zero = call.graph().add_constant(std::move(middle));
+  }
+  b = one(call, "DequantizeLinear", {b, scales, zero}, {{"axis", 1}, {"block_size", form.block}});
+  if (form.blocks * form.block != form.k) b = one(call, "Slice", {b, call.ints({0}), call.ints({form.k}), call.ints({1})});
+  return {plus_optional(call, one(call, "MatMul", {call.need(0), transposed(call, b, {1, 0})}), 5)};
+}
+
+}  // namespace
+
+OnnxOp onnx_microsoft_matmul_nbits() { return {.name = "MatMulNBits", .forms = {{1, from_1}}}; }
+
+}  // namespace tenfold::onnx_ops

@@ -1,0 +1,32 @@
+// The order of all passes of a build, for one device and one configuration.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backends/device_info.h"
+#include "passes/pass.h"
+#include "tenfold/build.h"
+
+namespace tenfold::passes {
+
+// What was found in a graph, and decides which passes settle its precision.
+struct Found {
+  bool quantised = false;            // it has DequantizeLinear nodes (precision/qdq.h)
+  std::set<std::string> wide = {};   // names of values that f16 cannot hold
+};
+
+struct Pipeline {
+  std::vector<Pass> rewrite;      // one form of everything; what frameworks write apart is recognised
+  std::vector<Pass> precision;    // 8-bit products, 16-bit values, and what each node may round
+  std::vector<Pass> fuse;         // eagerly: the tuner cuts again what does not pay
+  std::vector<Pass> other_form;   // on a copy of what these made: the tuner compares both. Empty: there is no other form
+  std::vector<Pass> in_order() const;   // the first three
+};
+Pipeline pipeline_for(const backends::DeviceInfo& device, const BuildConfig& config, const Found& found = {});
+
+// The names of BuildConfig::disabled_passes: passes that may be left out.
+std::set<std::string> pass_names();
+
+}  // namespace tenfold::passes

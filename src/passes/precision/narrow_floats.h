@@ -1,0 +1,19 @@
+// Half precision where it is allowed: f32 values between nodes become f16 or bf16.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "passes/pass.h"
+
+namespace tenfold::passes {
+
+// Inputs, outputs, and nodes that cannot or must not be narrowed keep f32, with casts between. `to` is f16 or bf16. Nodes that make or read
+// values of the names in `wide`, and nodes of which `stays` says so, stay as they are.
+using Stays = bool (*)(const ir::Node&);
+Pass pass_narrow_floats(DType to, std::set<std::string> wide = {}, Stays stays = nullptr);
+
+// Convolutions of groups of channels, neither one group nor a group for each channel: the CPU's kernels for them are of f32.
+bool is_grouped(const ir::Node& n);
+
+}  // namespace tenfold::passes

@@ -1,0 +1,60 @@
+#include "passes/precision/notes.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "passes/precision/qdq.h"
+
+namespace tenfold::passes {
+namespace {
+
+bool has_float8(const ir::Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(),
+                     [](const auto& n) { return is_dequantize(n.get()) && n->in(0)->dtype() == DType::f8e4m3fn; });
+}
+
+bool has_fused_attention(const ir::Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& n) {
+    return n->op() == "FusedAttention" ||
+           std::any_of(n->graphs.begin(), n->graphs.end(), [](const auto& body) { return has_fused_attention(*body); });
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> refused_precisions(const ir::Graph& graph, const BuildConfig& config, const backends::DeviceInfo& device) {
+  const backends::DeviceTraits traits = backends::traits_of(device);
+  std::vector<std::string> refused;
+  if (traits.half_values) {
+    if (config.fp8 && !traits.float8_products && has_float8(graph))
+      refused.push_back(cat("this GPU (sm_", device.arch, ") has no products of e4m3, sm_", backends::kFirstArchWithFloat8,
+                            " is the first with them: those that the model quantises so compute in wider floats"));
+    return refused;
+  }
+  if (has_float8(graph))
+    refused.emplace_back("CPUs have no products of e4m3: those that the model quantises so compute in f32, on rounded operands");
+  if (config.fp16) refused.emplace_back("fp16 was allowed, but CPUs here have no fp16 arithmetic that pays: f32 is used");
+  if (config.bf16 && traits.host_arithmetic && !traits.bf16_products)
+    refused.emplace_back("bf16 was allowed, but this machine has no AMX bf16: f32 is used");
+  return refused;
+}
+
+void tell_of_fused_attention(const ir::Graph& graph, const BuildConfig& config, const backends::DeviceTraits& device) {
+  if (device.host_arithmetic && !config.fast_exp && has_fused_attention(graph))
+    Log(config.log)(Severity::warning, "attention that is one operator already keeps its fast exponential under --noFastExp");
+}
+
+void tell_of_products(const ir::Graph& graph, bool quantised, const Log& log) {
+  if (!quantised)
+    return log(Severity::verbose, "int8 and e4m3 are for models with QuantizeLinear and DequantizeLinear, of which this one has none");
+  int integers = 0, floats8 = 0, floats = 0;
+  for (const auto& n : graph.nodes()) {
+    integers += n->op() == "MatMulInteger" || n->op() == "ConvInteger";
+    floats8 += n->op() == "MatMulFloat8";
+    floats += (n->op() == "MatMul" || n->op() == "Conv") && n->in(1)->is_constant();
+  }
+  log(Severity::info, "of the quantised model's products with weights ", integers, " compute in int8, ", floats8, " in e4m3, ", floats,
+      " in floats, because they are not quantised on both sides or not as tensor cores take it");
+}
+
+}  // namespace tenfold::passes

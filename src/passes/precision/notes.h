@@ -1,0 +1,21 @@
+// What is told of precision: what was allowed and cannot be had, and what became of a quantised model.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/device_traits.h"
+#include "base/log.h"
+#include "ir/graph.h"
+#include "tenfold/build.h"
+
+namespace tenfold::passes {
+
+// What was permitted, or is in the model, and cannot be had: one sentence each. `graph`: before precision is settled.
+std::vector<std::string> refused_precisions(const ir::Graph& graph, const BuildConfig& config, const backends::DeviceInfo& device);
+// Warns of what fast_exp does not reach: attention that the model, or a plan to re-tune, holds as one operator.
+void tell_of_fused_attention(const ir::Graph& graph, const BuildConfig& config, const backends::DeviceTraits& device);
+// What became of the products of a quantised model. `graph`: behind the passes that settle precision.
+void tell_of_products(const ir::Graph& graph, bool quantised, const Log& log);
+
+}  // namespace tenfold::passes

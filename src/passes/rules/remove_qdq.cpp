@@ -1,0 +1,80 @@
+// remove_qdq: a tensor that is quantised only to be dequantised for a product of two activations is left as it is.
+//
+// Such products (attention) run in float, where the rounding costs time and accuracy and saves nothing. In front of a product with
+// weights it stays, whatever the device computes that in: results are the quantised model's. The pair also cuts off values, which may
+// stand for a rectifier that an exporter dropped: it is removed only where the whole range was used on both sides of zero, or where
+// the operand cannot be negative.
+//
+// before: (x f32[2,3,4], w f32[2,4,5])
+//   s = f32[]{0.05}
+//   z = u8[]{128}
+//   q = QuantizeLinear(x, s, z)
+//   d = DequantizeLinear(q, s, z)
+//   y = MatMul(d, w)
+// after: (x f32[2,3,4], w f32[2,4,5])
+//   y = MatMul(x, w)
+#include <algorithm>
+#include <limits>
+
+#include "passes/match.h"
+#include "passes/pass.h"
+#include "passes/precision/qdq.h"
+
+namespace tenfold::passes {
+namespace {
+
+bool never_negative(const ir::Value* value) {
+  const ir::Node* node = value->producer;
+  if (node == nullptr || node->body) return false;
+  const std::string& op = node->op();
+  if (op == "Softmax" || op == "Relu" || op == "Sigmoid") return true;
+  if (op == "Where") {
+    for (int i = 1; i < 3; ++i) {
+      const ir::Value* v = node->in(i);
+      const auto number = passes::scalar_of(v);
+      if (!(number && *number >= 0) && !never_negative(v)) return false;
+    }
+    return true;
+  }
+  return (op == "Reshape" || op == "Transpose") && never_negative(node->in(0));
+}
+
+bool uses_both_signs(const Params& p) {
+  const std::int32_t least = p.dtype == DType::i8 ? -128 : 0, most = p.dtype == DType::i8 ? 127 : 255;
+  return p.zeros[0] > least && p.zeros[0] < most;
+}
+
+// Known when the plan is built, as it is or dequantised, moved about or cast.
+bool is_weight(const ir::Value* value) {
+  const ir::Node* node = value->producer;
+  if (value->is_constant()) return true;
+  if (node == nullptr || node->inputs.empty() || node->op() == "Shape") return false;
+  return std::all_of(node->inputs.begin(), node->inputs.end(), [](const ir::Value* v) { return v == nullptr || is_weight(v); });
+}
+
+bool spares(const ir::Node* user, const ir::Value* value) {
+  return user->op() == "Shape" || (user->op() == "MatMul" && !is_weight(passes::other(*user, value)));
+}
+
+bool run(ir::Graph& graph) {
+  bool changed = false;
+  for (ir::Node* node : graph.node_list()) {
+    if (!is_dequantize(node) || !is_quantize(node->in(0)->producer) || graph.is_output(node->out())) continue;
+    const ir::Node* quantize = node->in(0)->producer;
+    const auto p = params_of(node);
+    if (!p || p != params_of(quantize) || !p->per_tensor() || (p->dtype != DType::u8 && p->dtype != DType::i8)) continue;
+    const std::vector<ir::Node*>& users = node->out()->users;
+    if (users.empty() || !std::all_of(users.begin(), users.end(), [&](const auto* user) { return spares(user, node->out()); })) continue;
+    if (!uses_both_signs(*p) && !never_negative(quantize->in(0))) continue;
+    node->out()->names.clear();   // the rounded numbers are nowhere any more
+    graph.replace_uses(node->out(), quantize->in(0));
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+Pass pass_remove_qdq() { return {.name = "remove_qdq", .run = run}; }
+
+}  // namespace tenfold::passes
