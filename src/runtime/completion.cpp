@@ -41,14 +41,15 @@ class Completer {
     const std::lock_guard lock(shared_->mutex);
     return shared_->busy;
   }
-  // On a CPU the run has begun, so that cancel() meets it; on a GPU it is enqueued.
+  // On a CPU the run has begun, so that cancel() meets it; on a GPU it is enqueued. The callback may end all of this before it returns.
   void hand_over(const RunOptions& options, Completion done) {
+    const std::shared_ptr<Shared> shared = shared_;
     {
-      const std::lock_guard lock(shared_->mutex);
-      shared_->options = options, shared_->done = done;
-      shared_->busy = true;
+      const std::lock_guard lock(shared->mutex);
+      shared->options = options, shared->done = done;
+      shared->busy = true;
     }
-    shared_->changed.notify_all();   // who wakes finds the lock free
+    shared->changed.notify_all();   // who wakes finds the lock free
   }
   // In its own thread, that is in a callback, there is nothing to wait for, or no end to it.
   Status wait() {
@@ -134,8 +135,8 @@ Status enqueue_then(ExecutionContext& context, void* stream, const RunOptions& o
       }
       runtime::begin_run(c);
     }
-    c.completer->hand_over(options, done);
     c.outcome_counts = true;
+    c.completer->hand_over(options, done);
     return {};
   } catch (...) {   // no thread, or no memory for it
     return {Status::out_of_memory, -1};
