@@ -128,12 +128,14 @@ TEST(ForcedTactics, ThatHaveNoEffectAreNoted) {
     BuildConfig config = plain();
     config.forced_tactics = std::move(forced);
     std::string all;
-    for (const Note& note : build_file(kRelu, config).info().notes) all += note.text + "\n";
+    const Engine engine = build_file(kRelu, config);
+    for (const Note& note : engine.info().notes) all += note.text + "\n";
     return all;
   };
   EXPECT_EQ(notes({}).find("forced_tactics"), std::string::npos);
   EXPECT_NE(notes({{"Rellu", "reference"}}).find("forced_tactics: 'Rellu' -> 'reference' has no effect: no problem"), std::string::npos);
   EXPECT_NE(notes({{"R", "no_such"}}).find("'R' -> 'no_such' has no effect: there is no such tactic"), std::string::npos);
+  EXPECT_EQ(notes({{"Relu", "reference"}}).find("forced_tactics"), std::string::npos);
   BuildReport report;
   build_file(kRelu, plain(), &report);
   ASSERT_FALSE(report.steps.empty());
