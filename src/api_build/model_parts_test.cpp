@@ -6,6 +6,7 @@
 namespace tenfold {
 namespace {
 
+namespace onnx = onnx_import::onnx;
 using onnx_import::add_node;
 namespace onnx = onnx_import::onnx;
 using Nodes = std::vector<std::int64_t>;

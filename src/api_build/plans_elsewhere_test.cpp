@@ -135,6 +135,7 @@ TEST(ForcedTactics, ThatHaveNoEffectAreNoted) {
   EXPECT_EQ(notes({}).find("forced_tactics"), std::string::npos);
   const std::string misspelt = notes({{"Rellu", "reference"}});
   EXPECT_NE(misspelt.find("forced_tactics: 'Rellu' -> 'reference' has no effect: no problem"), std::string::npos) << misspelt;
+  EXPECT_EQ(notes({{"Relu", "reference"}}).find("forced_tactics"), std::string::npos);
   EXPECT_NE(notes({{"R", "no_such"}}).find("'R' -> 'no_such' has no effect: there is no such tactic"), std::string::npos);
   BuildReport report;
   build_file(kRelu, plain(), &report);

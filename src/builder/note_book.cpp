@@ -50,7 +50,7 @@ void tell_of_forced(const BuildConfig& config, BuildReport& report) {
       if (!step.problem.starts_with(prefix)) continue;
       ++met;
       for (const TacticReport& t : step.tried)
-        if (t.tactic == wanted) ran |= t.nanoseconds >= 0, why = t.verdict.empty() ? why : t.verdict;
+        if (t.tactic == wanted) ran |= t.nanoseconds >= 0 || wanted == "reference", why = t.verdict.empty() ? why : t.verdict;
     }
     if (ran) continue;
     const std::string what = cat("forced_tactics: '", prefix, "' -> '", wanted, "' has no effect: ");
