@@ -8,6 +8,7 @@ MODEL is a plan for Tenfold and an ONNX file for ONNX Runtime; FOLDER has the in
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 import time
@@ -47,6 +48,7 @@ def with_onnxruntime(path: str, threads: int, arrays: dict[str, Any]) -> Runner:
 
 def with_tenfold(path: str, threads: int, arrays: dict[str, Any]) -> Runner:
     import tenfold
+    logging.getLogger('tenfold').setLevel(logging.ERROR)   # what is slow in a plan was told when it was built
     engine = tenfold.load(path, device='cpu', threads=threads)
     context = engine.create_context()
     for name, array in arrays.items():

@@ -14,7 +14,8 @@ from gpu_common import HERE, keep, shell, stamp
 
 TESTS = Path(HERE) / 'tree' / 'python' / 'tests'
 # Tests whose engines follow TENFOLD_DEVICE; those named *gpu_test choose the GPU themselves, all others are the CPU's.
-ON_THE_GPU = ('bodies', 'scripts', 'seeds', 'tensorrt_layers', 'tensorrt_image_layers', 'tensorrt_loops', 'tensorrt_made_networks')
+ON_THE_GPU = ('bodies', 'scripts', 'seeds', 'tensorrt_layers', 'tensorrt_image_layers', 'tensorrt_attention_layers',
+              'tensorrt_more_layers', 'tensorrt_loops', 'tensorrt_made_networks')
 
 
 def unpack(wheel, folder):

@@ -12,7 +12,8 @@ from case import WEIGHTS, Case, batch, onnx, tanh_model
 
 SEEDS = pathlib.Path(__file__).resolve().parent / 'seeds'
 RUN = '''
-import numpy as np, pycuda.autoinit, pycuda.driver as cuda
+import numpy as np
+from tenfold.pycuda import autoinit, driver as cuda
 x = np.load("x.npy")
 y = np.empty((len(x), 4), np.float32)
 d_x, d_y = cuda.to_device(x), cuda.mem_alloc(y.nbytes)

@@ -8,7 +8,6 @@ namespace {
 
 namespace onnx = onnx_import::onnx;
 using onnx_import::add_node;
-namespace onnx = onnx_import::onnx;
 using Nodes = std::vector<std::int64_t>;
 
 std::vector<ModelPart> parts_of(const onnx::ModelProto& model) {
