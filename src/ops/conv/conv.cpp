@@ -36,7 +36,7 @@ OpDef op_conv() {
       .name = "Conv",
       .min_inputs = 2,
       .max_inputs = 3,
-      .types = "float, W, W -> *; W: float",
+      .types = "float, float, float -> float",
       .attributes = {{"auto_pad", "NOTSET"}, {"group", 1}},
       .optional_attributes = {"kernel_shape", "strides", "dilations", "pads"},
       .infer = infer,

@@ -51,7 +51,7 @@ OpDef op_conv_max_pool() {
   return {.name = "ConvMaxPool",
           .min_inputs = 2,
           .max_inputs = 3,
-          .types = "float, W, W -> *; W: float",
+          .types = "float, float, float -> float",
           .attributes = {{"auto_pad", "NOTSET"}, {"group", 1}},
           .optional_attributes = {"kernel_shape", "strides", "dilations", "pads"},
           .infer = infer,
