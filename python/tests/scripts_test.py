@@ -144,7 +144,7 @@ class Scripts(Case):
         change = ('import onnxruntime as ort', 'import tenfold.onnxruntime as ort')
         results, _ = self.run_script('onnxruntime_classify.py', proto, before=(), change=change, images=images())
         self.near(results['scores'], peer(proto, images=images()), 1e-4 if ON_CPU else 1e-2)   # a GPU rounds products to tf32
-        self.near(results['again'], results['scores'], 1e-4)
+        self.near(results['again'], results['scores'], 1e-4 if ON_CPU else 1e-2)
         self.run_script('onnxruntime_classify.py', proto, before=(), images=images())   # and it is one of ONNX Runtime's
 
 

@@ -38,9 +38,14 @@ class Selecting(Case):
 
             def report_algorithms(self, contexts, choices):
                 self.taken = {c.problem: a.algorithm_variant for c, a in zip(contexts, choices, strict=True)}
-        again = Again()
-        self.assertIsNotNone(self.build(again), self.logger.errors)
-        self.assertEqual({p: again.taken[p] for p in slow.taken}, slow.taken)
+        for _ in range(5):   # times decide whether the same problems come up: a fused node, or its parts
+            again = Again()
+            self.assertIsNotNone(self.build(again), self.logger.errors)
+            both = slow.taken.keys() & again.taken.keys()
+            self.assertEqual({p: again.taken[p] for p in both}, {p: slow.taken[p] for p in both})
+            if both:
+                break
+        self.assertTrue(both)
 
     def test_nothing_left(self):
         class Nothing(trt.IAlgorithmSelector):

@@ -92,7 +92,7 @@ class Memory(Case):
             y = network.add_activation(y, trt.ActivationType.TANH).get_output(0)
         y.name = 'y'
         network.mark_output(y)
-        engine = self.builder.build_engine_with_config(network, self.config)
+        engine = self.builder.build_engine_with_config(network, self.builder.create_builder_config())
         self.assertGreater(engine.device_memory_size, 0)
         context = engine.create_execution_context()
         context.temporary_allocator = allocator
