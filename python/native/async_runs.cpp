@@ -1,5 +1,7 @@
 #include "async_runs.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
@@ -24,6 +26,8 @@ namespace {
 
 std::uint32_t process = 1;  // counts forks
 bool closing = false;       // the interpreter ends
+std::thread::id closer;     // whose thread ends it
+thread_local bool telling = false;   // this thread is a context's, and functions of a future may be called in it
 
 // Begun and not yet told, in this process.
 class Count {
@@ -79,6 +83,7 @@ void ended(void* user, Status status) {
   stay_known();
   {
     const Locked locked;
+    telling = true;
     const std::unique_ptr<AsyncRun> run(static_cast<AsyncRun*>(user));
     const std::shared_ptr<EngineState> state = run->state;
     nb::object error;
@@ -109,8 +114,15 @@ void launch(std::unique_ptr<AsyncRun>& run) {
   }
 }
 
+// A daemon thread that goes on beginning runs would take the interpreter's lock from those that are told of theirs.
+[[noreturn]] void stand_still() {
+  const Unlocked unlocked;
+  for (;;) ::pause();
+}
+
 void begin(std::unique_ptr<AsyncRun> run) {
   if (closing) {
+    if (!telling && std::this_thread::get_id() != closer) stand_still();
     PyErr_SetString(PyExc_RuntimeError, "no run can begin any more: the interpreter ends");
     throw nb::python_error();
   }
@@ -174,7 +186,7 @@ void start_feed(std::shared_ptr<EngineState> state, nb::object future, CancelTok
 }
 
 void finish_runs() {
-  closing = true;
+  closer = std::this_thread::get_id(), closing = true;
   const Unlocked unlocked;
   all_runs->wait_for_none();
 }
