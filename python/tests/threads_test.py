@@ -80,6 +80,7 @@ class Interrupts(Case):
     def test_ctrl_c_ends_a_build_within_a_second(self):
         code = '''
 import os, signal, threading, time, threads_test, tenfold
+signal.signal(signal.SIGINT, signal.default_int_handler)   # which a shell's background jobs ignore
 model = threads_test.large_model()
 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
 begun = time.monotonic()
