@@ -217,6 +217,9 @@ TEST_P(Completions, CallbacksReadBeginTheNextRunAndEndTheContext) {
 }
 
 TEST(CompletionsOnACpu, AForkMakesAThreadOfItsOwn) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer ends forked processes that start threads";
+#endif
   BuildConfig config;
   config.optimization_level = 0, config.threads = 1;
   const Engine engine = builder::build_graph(ir::parse_graph("(x f32[4])\n y = Neg(x)", ir::Registry::builtin()), config);
