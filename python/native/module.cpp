@@ -3,7 +3,6 @@
 
 #include "native.h"
 #include "python_state.h"
-#include "tenfold/model_engines.h"
 #include "tenfold/version.h"
 
 NB_MODULE(_native, m) {
@@ -14,10 +13,7 @@ NB_MODULE(_native, m) {
   m.def(
       "leave",
       [] {
-        {
-          const Unlocked unlocked;   // what is built in the background may be about to call Python
-          tenfold::end_background_builds();
-        }
+        end_tuning();
         begin_leaving();
       },
       "The interpreter ends: callbacks are not called any more.");

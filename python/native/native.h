@@ -23,4 +23,6 @@ void bind_plugin(nb::module_& m);
 void bind_runtime(nb::module_& m);
 void bind_timing_cache(nb::module_& m);
 
+void end_tuning();   // in the background, of all sessions; for good
+
 }  // namespace tenfold::python
