@@ -77,8 +77,7 @@ METHODS = {
        'results': 'tenfold_layers_result'},
     'ModelEngines': {'any_engine': 'tenfold_model_engines_get_any', 'bindings': 'tenfold_model_open',
                      'engine_for': 'tenfold_model_engines_get', 'find': OWN, 'open_inputs': 'tenfold_model_open',
-                     'served': 'tenfold_model_engines_list_served',
-                     'wait': 'tenfold_model_engines_wait'},
+                     'served': 'tenfold_model_engines_list_served', 'wait': 'tenfold_model_engines_wait'},
     'ModelError': {'problems': 'tenfold_last_problems'},
     'Network': {name: NODE for name in
                 ('activation', 'add_node', 'cast', 'concatenation', 'convolution', 'deconvolution', 'dequantize', 'elementwise', 'gather',

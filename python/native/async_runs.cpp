@@ -40,6 +40,10 @@ class Count {
     const std::lock_guard lock(mutex_);
     if (--count_ == 0) none_.notify_all();
   }
+  bool none() {
+    const std::lock_guard lock(mutex_);
+    return count_ == 0;
+  }
   void wait_for_none() {
     std::unique_lock lock(mutex_);
     none_.wait(lock, [&] { return count_ == 0; });
@@ -187,6 +191,7 @@ void start_feed(std::shared_ptr<EngineState> state, nb::object future, CancelTok
 
 void finish_runs() {
   closer = std::this_thread::get_id(), closing = true;
+  if (all_runs->none()) return;   // daemon threads need not run once more
   const Unlocked unlocked;
   all_runs->wait_for_none();
 }

@@ -16,6 +16,8 @@
 namespace tenfold::python {
 namespace {
 
+bool any_in_background = false;
+
 Tune tune_of(const std::string& text) {
   if (text == "now") return Tune::now;
   if (text == "never") return Tune::never;
@@ -31,6 +33,7 @@ class PyModelEngines {
       : wrap_(std::move(wrap)) {
     ModelEnginesOptions options;
     options.tune = tune_of(tune);
+    any_in_background = any_in_background || options.tune == Tune::background;
     if (!cache.is_none()) options.cache = nb::cast<PlanCache&>(cache);
     try {
       if (!tuner.is_none()) options.tuner = text_of(tuner);
@@ -141,6 +144,13 @@ class PyModelEngines {
 };
 
 }  // namespace
+
+// What is built there may be about to call Python. Where nothing can be, daemon threads need not run once more.
+void end_tuning() {
+  if (!any_in_background) return;
+  const Unlocked unlocked;
+  end_background_builds();
+}
 
 void bind_model_engines(nb::module_& m) {
   nb::class_<PyModelEngines>(m, "ModelEngines", "The engines of one model for the arrays that come.")

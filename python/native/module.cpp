@@ -4,7 +4,6 @@
 #include "async_runs.h"
 #include "native.h"
 #include "python_state.h"
-#include "tenfold/model_engines.h"
 #include "tenfold/version.h"
 
 NB_MODULE(_native, m) {
@@ -15,10 +14,7 @@ NB_MODULE(_native, m) {
   m.def(
       "leave",
       [] {
-        {
-          const Unlocked unlocked;   // what is built in the background may be about to call Python
-          tenfold::end_background_builds();
-        }
+        end_tuning();
         finish_runs();
         begin_leaving();
       },

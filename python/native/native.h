@@ -26,4 +26,6 @@ void bind_runtime(nb::module_& m);
 void bind_stream(nb::module_& m);
 void bind_timing_cache(nb::module_& m);
 
+void end_tuning();   // in the background, of all sessions; for good
+
 }  // namespace tenfold::python

@@ -77,7 +77,7 @@ TEST(ModelEngines, NowAndNeverBuildForTheVeryShapesAndStartNothing) {
   }
   ModelEngines engines(tanh_model(), quick(Tune::background));
   EXPECT_EQ(engines.open_inputs(), std::vector<int>{0});
-  EXPECT_EQ(threads_of_process(), threads);
+  EXPECT_LE(threads_of_process(), threads) << "but for what earlier tests leave, which may be ending";
   EXPECT_FALSE(has_children());
 }
 
