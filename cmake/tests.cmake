@@ -28,8 +28,9 @@ function(tenfold_test name)
     target_precompile_headers(${name} REUSE_FROM base_test)   # one for all of them
   endif()
   add_test(NAME ${name} COMMAND ${name})
-  # ASan kills a program that asks for too much memory, unless told to answer as an allocator does: tests ask for that.
-  set_tests_properties(${name} PROPERTIES TIMEOUT 1200 ENVIRONMENT "TENFOLD_CHECK_TYPES=1;ASAN_OPTIONS=allocator_may_return_null=1")
+  # ASan and TSan kill a program that asks for too much memory, unless told to answer as an allocator does: tests ask for that.
+  set_tests_properties(${name} PROPERTIES TIMEOUT 1200 ENVIRONMENT
+    "TENFOLD_CHECK_TYPES=1;ASAN_OPTIONS=allocator_may_return_null=1;TSAN_OPTIONS=allocator_may_return_null=1")
 endfunction()
 
 foreach(folder base ir ops onnx_ops onnx_import passes backends tune memory plan runtime builder api_run api_build background layers)
