@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <tuple>
+#include <utility>
 
 #include "ir/text.h"
 
@@ -23,12 +23,13 @@ OnnxOp in_folder(const char* folder, OnnxOp op) {
 
 namespace {
 
-auto key(const OnnxOp& op) { return std::tie(op.domain, op.name); }
+using Key = std::pair<std::string_view, std::string_view>;
+Key key(const OnnxOp& op) { return {op.domain, op.name}; }
 
 const OnnxOp* find_file(std::string_view domain, std::string_view name) {
-  const auto wanted = std::tie(domain, name);
+  const Key wanted(domain, name);
   const std::vector<OnnxOp>& all = builtin();
-  const auto at = std::lower_bound(all.begin(), all.end(), wanted, [](const OnnxOp& op, const auto& w) { return key(op) < w; });
+  const auto at = std::lower_bound(all.begin(), all.end(), wanted, [](const OnnxOp& op, const Key& w) { return key(op) < w; });
   return at != all.end() && key(*at) == wanted ? &*at : nullptr;
 }
 
