@@ -86,7 +86,8 @@ class TENFOLD_API ModelEngines {
   // invalid_argument.
   ModelEngines(const std::string& onnx_path, ModelEnginesOptions options);
   ModelEngines(std::vector<std::byte> onnx, ModelEnginesOptions options);
-  ~ModelEngines();  // what is built in the background for it is ended, and waited for
+  // What is built in the background for it is ended, and waited for, except by a function that this work itself calls.
+  ~ModelEngines();
   ModelEngines(const ModelEngines&) = delete;
   ModelEngines& operator=(const ModelEngines&) = delete;
 

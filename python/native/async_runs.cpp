@@ -93,9 +93,9 @@ void ended(void* user, Status status) {
     nb::object error;
     const nb::object result = outcome_of(*run, status, error);
     run->runner->ended(), run->runner->forget();
-    state->give(std::move(run->runner));
     state->runs.one_ended();
     tell(*run, result, error);
+    state->give(std::move(run->runner));   // not before: its next run would need this thread, where the callback may wait for it
   }
   all_runs->drop();
 }
@@ -157,7 +157,7 @@ void AsyncRuns::begin(std::unique_ptr<AsyncRun> run) {
   try {
     launch(run);
   } catch (...) {
-    all_runs->drop(), --under_way_;
+    all_runs->drop(), one_ended();   // others may have begun to wait meanwhile
     throw;
   }
 }

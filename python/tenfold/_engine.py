@@ -1,7 +1,6 @@
 """Engine and Context: the native ones, with what is Python's own (pickling, futures, iteration)."""
 from __future__ import annotations
 
-import statistics
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ class Context(_native.Context):
 
     def profile(self, inputs: Any = None, runs: int = 10) -> list[tuple[str, float]]:
         """Steps and their milliseconds: the median of some runs on these inputs (None: zeros at the usual shapes)."""
+        from statistics import median   # here, for it would take a third of the package's import
         engine = self.engine
         if inputs is None:
             import numpy as np
@@ -29,7 +29,7 @@ class Context(_native.Context):
             self.bind(name, array)
         self.run()
         taken = [self.profile_run() for _ in range(max(runs, 1))]
-        return [(name, statistics.median(run[i][1] for run in taken)) for i, (name, _) in enumerate(taken[0])]
+        return [(name, median(run[i][1] for run in taken)) for i, (name, _) in enumerate(taken[0])]
 
 
 class Engine(_native.Engine):

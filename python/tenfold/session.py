@@ -142,8 +142,10 @@ class Session:
             except (errors.DeviceError, errors.Unsupported, errors.OutOfMemory) as error:
                 self._without(engines, error)
                 continue
-            if settled and engines.one_for_all and engines is self._engines:
-                self._only = engine
+            if settled and engines.one_for_all:
+                with self._lock:   # set_providers() may take other engines meanwhile
+                    if engines is self._engines:
+                        self._only = engine
             return engine, settled
 
     def _any_engine(self) -> Engine:

@@ -108,6 +108,18 @@ class Futures(Case):
         for y in told:
             self.near(y, truth(2 * truth(x) @ np.ones((4, 6), np.float32)))
 
+    def test_callbacks_may_wait_for_runs(self):
+        engine, x, told, done = tanh_engine(), batch(), [], threading.Event()
+
+        def wait(future):
+            told.extend(engine.run_async(x).result(30) for _ in range(3))
+            done.set()
+        futures = [engine.run_async(x) for _ in range(20)]   # so that some wait for their turn
+        futures[0].add_done_callback(wait)
+        self.assertTrue(done.wait(60))
+        for y in [*told, *(f.result(30) for f in futures)]:
+            self.near(y, truth(x))
+
     def test_arrays_live_until_the_end_and_no_longer(self):
         steps = Steps('Alive')
         try:

@@ -74,7 +74,11 @@ bool Tactic::computes(const ir::OpDef& op) const {
 
 std::vector<Tactic> by_operator(const std::vector<Tactic>& families) {
   std::vector<Tactic> all;
-  for (const Tactic& family : families)
+  for (const Tactic& family : families) {
+    for (const std::string_view c : family.cases)
+      check(c.starts_with("(") || std::any_of(family.ops.begin(), family.ops.end(), [&](const TacticOp& o) {
+              return o.op.starts_with("*") || c.starts_with(o.op + " ");
+            }), "tactic '", family.name, "' has a case of an operator that is none of its own: ", c);
     for (const TacticOp& op : family.ops) {
       Tactic& one = all.emplace_back(family);
       one.name = op.name.empty() ? family.name : op.name;
@@ -82,6 +86,7 @@ std::vector<Tactic> by_operator(const std::vector<Tactic>& families) {
       const bool any = op.op.starts_with("*");
       std::erase_if(one.cases, [&](std::string_view c) { return !any && !c.starts_with("(") && !c.starts_with(op.op + " "); });
     }
+  }
   std::sort(all.begin(), all.end(), [](const Tactic& a, const Tactic& b) { return a.name < b.name; });
   return all;
 }

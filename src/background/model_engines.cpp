@@ -66,7 +66,7 @@ ModelEngines::Impl::Place* ModelEngines::Impl::best(std::span<const Shape> shape
 ServedEngine ModelEngines::Impl::given(Place& place) {
   ++place.asked, place.used = ++clock;
   if (place.pending) worker.wake();
-  return {place.slot->get(), place.number, place.tuned, !place.pending};
+  return {place.slot->get(), place.number, place.tuned, !place.pending || worker.ended()};
 }
 
 std::optional<ServedEngine> ModelEngines::Impl::find(std::span<const Shape> shapes) {
@@ -116,12 +116,13 @@ ServedEngine ModelEngines::Impl::add(std::span<const Shape> shapes, const BuildW
   const bool behind = options.tune == Tune::background;
   if (behind) {
     std::shared_ptr<Place> near;
+    Ranges wanted;
     {
       const Lock lock(worker.mutex());
       for (const auto& place : places)
-        if (!exact_only && fit(place->wanted, shapes)) near = place;
+        if (!exact_only && fit(place->wanted, shapes)) near = place, wanted = place->wanted;
     }
-    if (near && widen(*near, watch)) {
+    if (near && widen(*near, wanted, watch)) {
       const Lock lock(worker.mutex());
       if (std::optional<ServedEngine> found = find(shapes)) return *std::move(found);
     }
@@ -150,9 +151,9 @@ ServedEngine ModelEngines::Impl::add(std::span<const Shape> shapes, const BuildW
 
 // An untimed engine for all shapes that the tuned one will serve, in the place of the one for its first shapes. False:
 // there can be none.
-bool ModelEngines::Impl::widen(Place& place, const BuildWatch& watch) {
+bool ModelEngines::Impl::widen(Place& place, const Ranges& wanted, const BuildWatch& watch) {
   try {
-    put(place, built_for(place.wanted, watch), place.wanted, false);
+    put(place, built_for(wanted, watch), wanted, false);
     return true;
   } catch (const Error& error) {
     if (!is_the_ranges_fault(error.kind())) throw;
@@ -184,15 +185,15 @@ ServedEngine ModelEngines::Impl::keep(std::shared_ptr<Place> place, bool tune_it
   }
   if (tune_it && !worker.ended()) {
     place->pending = true;
-    worker.add(this, [this, place] { tune(place); });
+    worker.add(this, [self = shared_from_this(), place] { self->tune(place); });
   }
   return given(*place);
 }
 
 ModelEngines::ModelEngines(const std::string& path, ModelEnginesOptions options)
-    : impl_(std::make_unique<Impl>(Model{absolute(path), {}}, std::move(options))) {}
+    : impl_(std::make_shared<Impl>(Model{absolute(path), {}}, std::move(options))) {}
 ModelEngines::ModelEngines(std::vector<std::byte> onnx, ModelEnginesOptions options)
-    : impl_(std::make_unique<Impl>(Model{"", std::move(onnx)}, std::move(options))) {}
+    : impl_(std::make_shared<Impl>(Model{"", std::move(onnx)}, std::move(options))) {}
 ModelEngines::~ModelEngines() { impl_->worker.drop(impl_.get()); }
 
 const std::vector<BindingInfo>& ModelEngines::bindings() const noexcept { return impl_->bindings; }
@@ -240,7 +241,7 @@ std::vector<ServedShapes> ModelEngines::served() const {
   const Impl::Lock lock(impl_->worker.mutex());
   std::vector<ServedShapes> list;
   for (const auto& p : impl_->places)
-    list.push_back({profile_of(impl_->inputs, p->served), p->tuned, p->pending, p->failure, p->asked, p->number});
+    list.push_back({profile_of(impl_->inputs, p->served), p->tuned, p->pending && !impl_->worker.ended(), p->failure, p->asked, p->number});
   return list;
 }
 
@@ -250,7 +251,7 @@ bool ModelEngines::wait(std::chrono::nanoseconds longest) const {
   while (true) {
     const bool pending =
         std::any_of(impl_->places.begin(), impl_->places.end(), [](const auto& p) { return p->pending; });
-    if (!pending) return true;
+    if (!pending || impl_->worker.ended()) return true;
     if (std::chrono::steady_clock::now() - start >= longest) return false;
     impl_->worker.wake();
     impl_->worker.wait(lock);

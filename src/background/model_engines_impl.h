@@ -13,7 +13,8 @@
 
 namespace tenfold {
 
-struct ModelEngines::Impl {
+// Work that runs has it too: the last caller may go inside of it, in a function that is told of lines.
+struct ModelEngines::Impl : std::enable_shared_from_this<ModelEngines::Impl> {
   using Lock = std::unique_lock<std::mutex>;
 
   // The engine for some shapes, whichever it is now. All but `slot`'s own content is under the worker's lock.
@@ -54,7 +55,7 @@ struct ModelEngines::Impl {
   // For callers.
   Engine built_for(const background::Ranges& ranges, const BuildWatch& watch) const;
   ServedEngine add(std::span<const Shape> shapes, const BuildWatch& watch);
-  bool widen(Place& place, const BuildWatch& watch);
+  bool widen(Place& place, const background::Ranges& wanted, const BuildWatch& watch);
   ServedEngine keep(std::shared_ptr<Place> place, bool tune_it);
   void put(Place& place, Engine engine, const background::Ranges& ranges, bool tuned);
   void no_ranges(const std::string& why);

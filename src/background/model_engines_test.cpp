@@ -61,6 +61,32 @@ TEST(ModelEngines, OtherShapesOfARangeShareAnUntimedEngine) {
   EXPECT_EQ(all[0].asked, 7);
 }
 
+TEST(ModelEngines, MayGoInTheFunctionThatTheirWorkCalls) {
+  const Folder folder;
+  std::unique_ptr<ModelEngines> engines;
+  std::mutex given;
+  std::atomic<bool> gone = false;
+  ModelEnginesOptions options = quick(Tune::background);
+  options.tuner = folder.program("exit 3");
+  options.build.log = [&](Severity, std::string_view text) {
+    if (text.find("no tuned plan") == text.npos) return;
+    const std::lock_guard lock(given);
+    engines = nullptr;
+    gone = true;
+  };
+  {
+    const std::lock_guard lock(given);
+    engines = std::make_unique<ModelEngines>(tanh_model(), options);
+    EXPECT_LT(distance(served(*engines, 3).engine, 3), kNear);
+  }
+  for (int i = 0; i < 3000 && !gone; ++i) std::this_thread::sleep_for(10ms);
+  EXPECT_TRUE(gone);
+  ModelEngines others(tanh_model(), quick(Tune::background));
+  served(others, 3);
+  EXPECT_TRUE(others.wait(120s)) << "the worker goes on";
+  EXPECT_TRUE(served(others, 3).tuned);
+}
+
 TEST(ModelEngines, NowAndNeverBuildForTheVeryShapesAndStartNothing) {
   const int threads = threads_of_process();
   for (const Tune tune : {Tune::now, Tune::never}) {

@@ -24,6 +24,7 @@ void ModelEngines::Impl::tune(const std::shared_ptr<Place>& place) {
   bool gone = false;
   {
     const Lock lock(worker.mutex());
+    if (!place->pending) return;  // a fork between the last line of this work and its end: it was done
     const auto most = std::max_element(place->seen.begin(), place->seen.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
     ranges = exact_only ? exactly(most->first) : background::tuned_for(place->wanted, most->first);

@@ -97,7 +97,10 @@ void Worker::drop(const void* owner) {
       std::stable_partition(items_.begin(), items_.end(), [&](const auto& item) { return item->owner != owner; });
   std::move(from, items_.end(), std::back_inserter(dropped));
   items_.erase(from, items_.end());
-  interrupt(lock, owner);
+  if (running_ && thread_.get_id() == std::this_thread::get_id())
+    stop_ = stop_ || (current_ && current_->owner == owner);  // the work lets its owner go: it cannot wait for itself
+  else
+    interrupt(lock, owner);
   lock.unlock();
 }
 

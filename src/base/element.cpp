@@ -31,6 +31,12 @@ std::int64_t truncate(double value) {
   return static_cast<std::int64_t>(value);
 }
 
+// Negative values wrap around, as an integer cast has it.
+std::uint64_t truncate_to_u64(double value) {
+  if (value >= 0x1p64) return std::numeric_limits<std::uint64_t>::max();
+  return value >= 0x1p63 ? static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(truncate(value));
+}
+
 }  // namespace
 
 double load_double(DType type, const void* data, std::int64_t i) {
@@ -84,7 +90,7 @@ void store_double(DType type, void* data, std::int64_t i, double value) {
     case DType::f8e8m0: return put(data, i, float_to_e8m0(narrow()));
     case DType::f4e2m1: return store_packed(data, i, 4, float_to_small(kE2M1, narrow()));
     case DType::boolean: return put<std::uint8_t>(data, i, value != 0);
-    case DType::u64: return put(data, i, value >= 0x1p63 ? static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(truncate(value)));
+    case DType::u64: return put(data, i, truncate_to_u64(value));
     default: return store_int(type, data, i, truncate(value));
   }
 }

@@ -105,6 +105,24 @@ TEST(Element, FarOutsideAndNoNumber) {
   }
 }
 
+TEST(Element, IntegersOf64BitsTakeTheirGreatestAndLeast) {
+  const auto as_u64 = [](double v) {
+    std::uint64_t stored = 1;
+    store_double(DType::u64, &stored, 0, v);
+    return stored;
+  };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  for (const double v : {0x1p64, 1e300, kInfinity}) EXPECT_EQ(as_u64(v), kMost) << v;
+  EXPECT_EQ(as_u64(0x1.fffffffffffffp63), kMost - 2047);   // the greatest double below 2^64
+  EXPECT_EQ(as_u64(-1.5), kMost);   // as an integer cast has it
+  EXPECT_EQ(as_u64(-kInfinity), std::uint64_t{1} << 63);
+  EXPECT_EQ(as_u64(std::numeric_limits<double>::quiet_NaN()), 0);
+  std::int64_t stored = 1;
+  store_double(DType::i64, &stored, 0, kInfinity);
+  EXPECT_EQ(stored, std::numeric_limits<std::int64_t>::max());
+}
+
 TEST(Element, PowersOfTwoTakeTheNearest) {
   for (int e = -120; e <= 120; ++e) {
     const double one = std::ldexp(1.0, e);

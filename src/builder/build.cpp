@@ -61,7 +61,7 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
   for (const OptimizationProfile& profile : profiles_of(config)) {
     const std::vector<plan::Range> ranges = symbol_ranges(source, profile, config.log);
     ir::Graph rewritten = stages.rewrite(source, ranges);
-    const passes::Found found = stages.look(source, rewritten, profile);
+    const passes::Found found = stages.look(source, rewritten, profile, ranges);
     std::vector<ir::Graph> forms = stages.settle(std::move(rewritten), found);
     PlanMaker::Tuned tuned = maker.choose(std::move(forms), ranges);
     maker.assemble(std::move(tuned), ranges);

@@ -1,16 +1,15 @@
 #include "builder/open_built.h"
 
 #include "base/log.h"
+#include "builder/load_options.h"
 #include "runtime/state.h"
 #include "tune/code_cache.h"
 
 namespace tenfold::builder {
 
 Engine open_built(plan::Plan plan, const BuildConfig& config, std::shared_ptr<backends::Backend> backend) {
-  LoadOptions options{.cpu_features = config.cpu_features, .threads = config.threads, .pin_threads = config.pin_threads,
-                      .plugins = config.plugins, .log = config.log, .runtime = config.runtime};
   backends::Backend& device = *backend;
-  Engine engine = runtime::engine_of(runtime::open_engine(std::move(plan), options, std::move(backend)));
+  Engine engine = runtime::engine_of(runtime::open_engine(std::move(plan), load_options(config), std::move(backend)));
   runtime::tell_notes(engine.info().notes, config.log);
   // Now, for opening compiles too: what the tuner took from its cache without timing.
   if (device.compiles()) tune::save_code(tune::code_cache_path(config.timing_cache), device.code(), Log(config.log));

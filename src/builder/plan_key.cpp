@@ -153,16 +153,6 @@ Engine built_once(const std::string& key, const BuildConfig& config, const PlanC
 
 }  // namespace
 
-LoadOptions builder::load_options(const BuildConfig& config) {
-  return {.cpu_features = config.cpu_features,
-          .device = config.device,
-          .threads = config.threads,
-          .pin_threads = config.pin_threads,
-          .plugins = config.plugins,
-          .log = config.log,
-          .runtime = config.runtime};
-}
-
 std::string plan_key(const std::string& path, const BuildConfig& config) {
   const auto model = MappedFile::open(path);
   return key_of(model->bytes(), {std::filesystem::absolute(path).parent_path()}, config);

@@ -1,6 +1,7 @@
 #include "builder/stages.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "backends/device_traits.h"
@@ -24,13 +25,11 @@ passes::RunOptions pass_options(const BuildConfig& config) {
   return options;
 }
 
-ir::Graph rewritten_at(const ir::Graph& source, const std::vector<plan::Range>& ranges, const std::vector<passes::Pass>& passes,
-                       const passes::RunOptions& options) {
-  ir::Graph graph = source.clone();
+void rewrite_at(ir::Graph& graph, const std::vector<plan::Range>& ranges, const std::vector<passes::Pass>& passes,
+                const passes::RunOptions& options) {
   specialise(graph, ranges);
   if (options.changed) options.changed("import", graph);
   passes::run(graph, passes, options);
-  return graph;
 }
 
 void tell_of_padding(const ir::Graph& graph, const std::vector<passes::Pass>& passes, const BuildConfig& config) {
@@ -65,9 +64,9 @@ void run_settling(ir::Graph& graph, const passes::Pipeline& pipeline, const Stag
   passes::run(graph, pipeline.fuse, pass_options(config));
 }
 
-// What other passes make of the settled graph; nothing if they find nothing to change.
-std::vector<ir::Graph> other_form(const ir::Graph& settled, const passes::Pipeline& pipeline, const BuildConfig& config) {
-  std::vector<ir::Graph> forms;
+// What other passes make of the settled graph; nothing if there are none, or they find nothing to change.
+std::optional<ir::Graph> other_form(const ir::Graph& settled, const passes::Pipeline& pipeline, const BuildConfig& config) {
+  if (pipeline.other_form.empty()) return {};
   bool changed = false;
   passes::RunOptions options = pass_options(config);
   ir::Graph other = settled.clone();
@@ -76,8 +75,8 @@ std::vector<ir::Graph> other_form(const ir::Graph& settled, const passes::Pipeli
     if (dump) dump(pass, result);
   };
   passes::run(other, pipeline.other_form, options);
-  if (changed) forms.push_back(std::move(other));
-  return forms;
+  if (!changed) return {};
+  return other;
 }
 
 }  // namespace
@@ -95,21 +94,24 @@ void Stages::check(const ir::Graph& graph) const {
 ir::Graph Stages::rewrite(const ir::Graph& source, const std::vector<plan::Range>& ranges) const {
   Stopwatch watch;
   const std::vector<passes::Pass> passes = passes::pipeline_for(device, config).rewrite;
-  ir::Graph graph = rewritten_at(source, ranges, passes, pass_options(config));
+  ir::Graph graph = source.clone();
+  rewrite_at(graph, ranges, passes, pass_options(config));
   tell_of_padding(graph, passes, config);
   report.passes_s += watch.seconds();
   return graph;
 }
 
-passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, const OptimizationProfile& profile) const {
+passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, const OptimizationProfile& profile,
+                           const std::vector<plan::Range>& ranges) const {
   Stopwatch watch;
   passes::Found found{.quantised = passes::is_quantised(rewritten)};
   for (std::string& text : passes::refused_precisions(rewritten, config, device))
     add_note({Severity::info, NoteKind::precision, "", std::move(text)}, config, report);
   if (!backends::traits_of(device).half_values || !config.fp16 || !config.check_overflow) return found;
   const passes::RunOptions quiet{.disabled = config.disabled_passes};
+  const std::vector<passes::Pass> passes = passes::pipeline_for(device, config).rewrite;
   OverflowCheck check{.config = config, .rewrite = [&](ir::Graph& copy, const std::vector<plan::Range>& at) {
-                        copy = rewritten_at(copy, at, passes::pipeline_for(device, config).rewrite, quiet);
+                        rewrite_at(copy, at, passes, quiet);
                       }, .open = {}, .report = &report};
   if (open_graph)
     check.open = [&] {
@@ -117,7 +119,7 @@ passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, 
       std::vector<plan::Range> ranges = symbol_ranges(open, profile, {});
       return std::pair(std::move(open), std::move(ranges));
     };
-  found.wide = values_beyond_f16(source, rewritten, symbol_ranges(source, profile, {}), check);
+  found.wide = values_beyond_f16(source, rewritten, ranges, check);
   report.check_s += watch.seconds();
   return found;
 }
@@ -134,7 +136,7 @@ std::vector<ir::Graph> Stages::settle(ir::Graph rewritten, const passes::Found& 
   }
   run_settling(rewritten, pipeline, *this, found, config);
   forms.insert(forms.begin(), std::move(rewritten));
-  for (ir::Graph& form : other_form(forms[0], pipeline, config)) forms.push_back(std::move(form));
+  if (std::optional<ir::Graph> other = other_form(forms[0], pipeline, config)) forms.push_back(std::move(*other));
   report.passes_s += watch.seconds();
   return forms;
 }

@@ -24,7 +24,8 @@ struct Stages {
   // The source at these ranges, in one form of everything; what frameworks write apart is recognised.
   ir::Graph rewrite(const ir::Graph& source, const std::vector<plan::Range>& ranges) const;
   // What the rewritten graph's precision depends on. It is run where values of f16 may overflow (overflow.h).
-  passes::Found look(const ir::Graph& source, const ir::Graph& rewritten, const OptimizationProfile& profile) const;
+  passes::Found look(const ir::Graph& source, const ir::Graph& rewritten, const OptimizationProfile& profile,
+                     const std::vector<plan::Range>& ranges) const;
   // Precision settled and nodes fused: the graph, and behind it other forms of it that the tuner is to compare it with.
   std::vector<ir::Graph> settle(ir::Graph rewritten, const passes::Found& found) const;
 };

@@ -34,7 +34,6 @@ void round_up(const LayerCall& call, NetworkAttributes& attributes) {
 template <bool transposed>
 Network::Tensors make(const LayerCall& call) {
   NetworkAttributes attributes = window_of(call, call.list("kernel_size_nd"));
-  if (!call.list("dilation_nd").empty()) attributes["dilations"] = call.list("dilation_nd");
   if (!transposed && call.text("padding_mode") == "EXPLICIT_ROUND_UP") round_up(call, attributes);
   attributes["group"] = call.number("num_groups");
   const NetworkTensor kernel = call.has(1) ? call.in(1) : call.weights("kernel", kernel_shape(call, transposed));

@@ -25,6 +25,7 @@ class LayerCall {
   DType dtype(int i) const { return net.dtype(in(i)); }
   Shape known_shape(int i, const char* why) const;  // refuses extents that only a profile decides
 
+  bool knows(const char* option) const { return options_.count(option) > 0; }   // whether layers of this kind have it
   std::int64_t number(const char* option) const { return std::get<std::int64_t>(get(option)); }
   bool flag(const char* option) const { return number(option) != 0; }
   float real(const char* option) const { return std::get<float>(get(option)); }

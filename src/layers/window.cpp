@@ -10,6 +10,9 @@ NetworkAttributes window_of(const LayerCall& call, const Shape& window) {
   const auto of_option = [&](const char* option, std::int64_t fallback) {
     Shape list = call.list(option);
     if (list.empty()) list.assign(n, fallback);
+    for (const std::int64_t number : list)   // steps begin at 1, as their default does; paddings at 0
+      if (number < fallback)
+        call.refuse(std::string(option) + " has " + std::to_string(number) + ", " + std::to_string(fallback) + " or more was expected");
     if (list.size() != n)
       call.refuse(std::string(option) + " has " + std::to_string(list.size()) + " numbers for " + std::to_string(n) +
                   " spatial dimensions");
@@ -20,6 +23,7 @@ NetworkAttributes window_of(const LayerCall& call, const Shape& window) {
   const Shape strides = of_option("stride_nd", 1), before = of_option("pre_padding", 0);
   Shape after = of_option("post_padding", 0), pads = before;
   NetworkAttributes made{{"strides", strides}, {"kernel_shape", window}};
+  if (call.knows("dilation_nd") && !call.list("dilation_nd").empty()) made["dilations"] = of_option("dilation_nd", 1);
   switch (call.choice("padding_mode", {"EXPLICIT_ROUND_DOWN", "EXPLICIT_ROUND_UP", "SAME_UPPER", "SAME_LOWER"})) {
     case 2: made["auto_pad"] = std::string("SAME_UPPER"); return made;
     case 3: made["auto_pad"] = std::string("SAME_LOWER"); return made;

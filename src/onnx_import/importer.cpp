@@ -174,10 +174,11 @@ Tensor Importer::initial(const onnx::TensorProto& proto, DeferredCopies* later) 
 }
 
 void Importer::check_given() const {
-  const auto& all = model_.graph->initializer;
+  if (options_.initializers.empty()) return;
+  std::set<std::string_view> names;
+  for (const auto& tensor : model_.graph->initializer) names.insert(tensor.name);
   for (const auto& [name, value] : options_.initializers) {
-    const auto is = [&name = name](const auto& tensor) { return tensor.name == name; };
-    require(std::any_of(all.begin(), all.end(), is), ErrorKind::invalid_argument, "a value is given for the initializer '", name,
+    require(names.count(name) > 0, ErrorKind::invalid_argument, "a value is given for the initializer '", name,
             "', which the model does not have");
   }
 }

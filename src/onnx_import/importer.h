@@ -153,7 +153,11 @@ class Importer {
   Opsets opsets_;
   FreeNames free_;
   std::map<FunctionKey, const onnx::FunctionProto*> functions_;
-  std::map<std::tuple<std::string, std::string, int>, std::optional<onnx_ops::Found>> found_;
+  struct Known {
+    std::optional<onnx_ops::Found> found;
+    std::string missing;   // else: why there is none
+  };
+  std::map<std::tuple<std::string, std::string, int>, Known> found_;
   std::unordered_set<const ir::Value*> named_;              // values that carry a name of the model's graphs
   std::shared_ptr<ir::NameTable> table_ = std::make_shared<ir::NameTable>();
   std::unordered_map<std::string, std::int32_t> entries_;   // of table_: by scope and place in it

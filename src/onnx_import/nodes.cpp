@@ -125,12 +125,14 @@ const onnx_ops::Found* Importer::find(const onnx::NodeProto& proto, const Scope&
   if (functions_.count({domain, proto.op_type, proto.overload})) return nullptr;
   const int version = opset(scope, domain);
   const auto [entry, fresh] = found_.try_emplace({domain, proto.op_type, version});
+  auto& [found, why] = entry->second;
   if (fresh) {
-    entry->second = onnx_ops::find(registry_, domain, proto.op_type, version);
-    if (!entry->second) entry->second = onnx_ops::find(registry_, ir::kAnyDomain, proto.op_type, std::numeric_limits<int>::max());
+    found = onnx_ops::find(registry_, domain, proto.op_type, version);
+    if (!found) found = onnx_ops::find(registry_, ir::kAnyDomain, proto.op_type, std::numeric_limits<int>::max());
+    if (!found) why = missing(domain, proto.op_type, version);
   }
-  require(entry->second.has_value(), ErrorKind::unsupported, entry->second ? "" : missing(domain, proto.op_type, version));
-  return &*entry->second;
+  require(found.has_value(), ErrorKind::unsupported, why);
+  return &*found;
 }
 
 std::vector<ir::Value*> Importer::convert(const onnx::NodeProto& proto, Scope& scope, const std::string& name,

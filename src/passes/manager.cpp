@@ -30,11 +30,11 @@ bool types_wanted() {
 }  // namespace
 
 Pass find_pass(std::string_view name) {
-  std::string names;
-  for (const Pass& p : all_passes()) {
+  static const std::vector<Pass> all = all_passes();
+  for (const Pass& p : all)
     if (p.name == name) return p;
-    names += (names.empty() ? "" : ", ") + p.name;
-  }
+  std::string names;
+  for (const Pass& p : all) names += (names.empty() ? "" : ", ") + p.name;
   fail(ErrorKind::invalid_argument, cat("there is no pass '", name, "'; there are ", names));
 }
 

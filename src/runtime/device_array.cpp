@@ -56,18 +56,19 @@ void* DeviceArray::memory() const noexcept { return state_ ? state_->memory.get(
 
 namespace {
 
-void check_bytes(std::int64_t given, std::int64_t wanted) {
+void check_bytes(const void* memory, std::int64_t given, std::int64_t wanted) {
+  require(memory != nullptr || given == 0, ErrorKind::invalid_argument, "a copy of ", given, " bytes from or to no memory (null)");
   require(given == wanted, ErrorKind::invalid_argument, "a copy of ", given, " bytes, the array has ", wanted);
 }
 
 }  // namespace
 
 void DeviceArray::copy_from(const void* from, std::int64_t bytes, void* stream) {
-  check_bytes(bytes, state().bytes);
+  check_bytes(from, bytes, state().bytes);
   state().port->copy(memory(), from, bytes, stream);
 }
 void DeviceArray::copy_to(void* to, std::int64_t bytes, void* stream) const {
-  check_bytes(bytes, state().bytes);
+  check_bytes(to, bytes, state().bytes);
   state().port->copy(to, memory(), bytes, stream);
 }
 

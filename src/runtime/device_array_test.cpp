@@ -40,6 +40,13 @@ TEST(DeviceArrays, AreZerosAndTakeWhatTheyAreGiven) {
   EXPECT_EQ(out, in);
 }
 
+TEST(DeviceArrays, RefuseCopiesOfNoMemory) {
+  DeviceArray a("cpu", DType::f32, {2}), none("cpu", DType::f32, {0});
+  EXPECT_EQ(kind_of([&] { a.copy_from(nullptr, 8); }), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of([&] { a.copy_to(nullptr, 8); }), ErrorKind::invalid_argument);
+  none.copy_from(nullptr, 0);
+}
+
 TEST(DeviceArrays, AreBoundWhereTheyLie) {
   BuildConfig config;
   config.optimization_level = 0, config.threads = 1;

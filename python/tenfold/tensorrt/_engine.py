@@ -20,14 +20,24 @@ from tenfold.tensorrt._serialization import IRuntimeConfig, ISerializationConfig
 from tenfold.tensorrt._types import Dims, datatype
 
 
-LABEL = 'tensorrt'   # of a plan: what an engine tells of its build
+LABEL = 'tenfold.tensorrt'   # of a plan: what an engine tells of its build
+
+
+def _told(engine: Engine) -> dict[str, Any]:
+    """Plans come from anywhere, and labels are anybody's to set."""
+    try:
+        told = json.loads(engine.labels.get(LABEL, '{}'))
+    except ValueError:
+        told = {}
+    return told if isinstance(told, dict) else {}
 
 
 class ICudaEngine(_engine_fixed.Fixed):
     def __init__(self, engine: Engine, logger: ILogger, asking: Asking | None = None) -> None:
         self._engine, self._logger, self._asking = engine, logger, asking
-        self._told = json.loads(engine.labels.get(LABEL, '{}'))
-        self._debug: dict[str, bool] = self._told.get('debug', {})   # marked tensors; True: an output for their sake alone
+        self._told = _told(engine)
+        debug = self._told.get('debug')
+        self._debug: dict[str, bool] = debug if isinstance(debug, dict) else {}   # marked tensors; True: an output for their sake alone
         self._tensors = {b.name: b for b in engine.bindings if not self._debug.get(b.name)}
         self._names = list(self._tensors)
         self._inputs = [b.name for b in self._tensors.values() if b.is_input]

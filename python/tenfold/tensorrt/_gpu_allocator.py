@@ -1,6 +1,7 @@
 """IGpuAllocator, IGpuAsyncAllocator: device memory from the caller's functions, on the CPU too; and the native runtime that asks them."""
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from tenfold import _native
@@ -52,6 +53,10 @@ class Asking:
         self._pieces = _Pieces(allocator)
         self.runtime = _native.Runtime(allocator=self._pieces)
 
+    def begin(self) -> None:
+        """What was raised before, in calls that went well all the same, is of those."""
+        self._pieces.error = None
+
     def raised(self) -> None:
         """Behind a call that failed."""
         error, self._pieces.error = self._pieces.error, None
@@ -78,7 +83,11 @@ class _Pieces:
         return None if given is None else self._call(address_of, given, 'device memory')
 
     def release(self, address: int) -> None:
-        self._call(self._allocator.deallocate_async, address, 0)
+        """Nobody waits for it: what it raises is told as what a finalizer raises is."""
+        try:
+            self._allocator.deallocate_async(address, 0)
+        except BaseException as error:
+            sys.unraisablehook(sys.UnraisableHookArgs((type(error), error, error.__traceback__, None, self._allocator)))
 
 
 def asking(allocator: Any) -> Asking | None:
@@ -103,7 +112,10 @@ class Allocated:
 
     def _runtime_option(self) -> dict[str, Any]:
         """Of build() and load()."""
-        return {} if self._asking is None else {'runtime': self._asking.runtime}
+        if self._asking is None:
+            return {}
+        self._asking.begin()
+        return {'runtime': self._asking.runtime}
 
     def _raise_of_allocator(self) -> None:
         if self._asking is not None:

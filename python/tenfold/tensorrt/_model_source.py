@@ -39,7 +39,7 @@ class ModelSource(Errors):
         if not address or size < 0:
             fail(self._logger, f'load_initializer(): {size} bytes at {address} were given for {name!r}')
             return False
-        self._given = {**self._given, name: np.frombuffer(ctypes.string_at(address, size), np.uint8)}
+        self._given[name] = np.frombuffer(ctypes.string_at(address, size), np.uint8)
         return True
 
     def _loaded(self, what: str) -> tuple[bytes, dict[str, Any]] | None:

@@ -35,8 +35,8 @@ class ParserError:
     def func(self) -> str: return ''
 
     def local_function_stack(self) -> list[str]:
-        """Functions and bodies around the node, the outermost first."""
-        return self._node.split('/')[:-1]
+        """Functions around the node: not told, for names with slashes are exporters' own, too."""
+        return []
 
     def local_function_stack_size(self) -> int: return len(self.local_function_stack())
 

@@ -47,4 +47,9 @@ class OnnxParserRefitter(ModelSource):
         wanted = self._refitter.get_all_weights()
         if missing := [name for name in wanted if name not in found]:
             return self._refuse(ParserError('invalid_model', f'the model has no weights {", ".join(missing)}, which the engine has'))
-        return all([self._refitter.set_named_weights(name, found[name]) for name in wanted])
+        given = dict(self._refitter._given)
+        for name in wanted:
+            if not self._refitter.set_named_weights(name, found[name]):
+                self._refitter._given = given
+                return self._refuse(ParserError('invalid_model', f"the model's weights '{name}' do not fit the engine's"))
+        return True

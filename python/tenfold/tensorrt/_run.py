@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tenfold import _native
 from tenfold.errors import Error, InvalidArgument, Unsupported
 from tenfold.tensorrt._logger import fail
 from tenfold.tensorrt._memory import array_at, copy_to
@@ -101,6 +102,8 @@ class Run(Recording):
         return copied
 
     def _start(self, enqueue: bool) -> None:
+        if (self._debugs() or self._profiler is not None) and enqueue and self._engine._on_gpu:
+            _native.synchronize_stream(self._engine._engine.device, self._stream)   # these runs are on the context's own
         if self._debugs():
             self._debugged_run()
         elif self._profiler is not None:

@@ -7,10 +7,12 @@ namespace {
 
 // From [1, channels or groups, 1, ...] to [channels].
 NetworkTensor by_channel(const LayerCall& call, NetworkTensor numbers, std::int64_t groups) {
-  const std::int64_t channels = call.net.dims(call.in(0))[1].extent, given = call.net.dims(numbers)[1].extent;
+  if (call.rank(0) < 2) call.refuse("groups are of channels, and the input has one dimension");
+  const std::int64_t channels = call.net.dims(call.in(0))[1].extent;
   if (groups < 1 || channels < 1 || channels % groups != 0)
     call.refuse(std::to_string(groups) + " groups do not divide " + std::to_string(channels) + " channels");
   NetworkTensor flat = call.node("Reshape", {numbers, call.integers({-1})});
+  const std::int64_t given = call.net.dims(flat)[0].extent;
   if (given == channels) return flat;
   if (given != groups)
     call.refuse("scale and bias have " + std::to_string(given) + " numbers for " + std::to_string(groups) + " groups of " +

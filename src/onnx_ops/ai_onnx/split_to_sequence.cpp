@@ -7,6 +7,8 @@ namespace tenfold::onnx_ops {
 namespace {
 
 // Extents of the parts: as given, or equal ones (the last may be smaller), or 1 each.
+constexpr std::int64_t kMostParts = 4096;
+
 Ints extents_of_parts(OnnxImport& call, Dim extent) {
   const Value* split = call.in(1);
   if (split && split->type.ranked && split->rank() == 1) {
@@ -17,7 +19,9 @@ Ints extents_of_parts(OnnxImport& call, Dim extent) {
   const std::int64_t each = number(call, 1, 1);
   require(extent.is_constant(), ErrorKind::unsupported, "an axis of ", extent.text(),
           " elements cannot be split into a known number of parts");
-  require_sound(each > 0 && extent.constant() / each < 4096, "an axis of ", extent.text(), " split into parts of ", each);
+  require_sound(each > 0, "an axis of ", extent.text(), " is split into parts of ", each);
+  require(extent.constant() / each < kMostParts, ErrorKind::unsupported, "an axis of ", extent.text(), " split into parts of ", each,
+          " makes more than ", kMostParts, " parts");
   Ints parts;
   for (std::int64_t rest = extent.constant(); rest > 0; rest -= each) parts.push_back(std::min(each, rest));
   return parts;

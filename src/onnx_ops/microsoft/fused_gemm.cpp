@@ -13,6 +13,7 @@ std::vector<Value*> from_1(OnnxImport& call) {
     else if (key != "activation") rest.set(key, value);
   }
   const std::string activation = call.attributes.string("activation", "");
+  if (activation.empty()) return {one(call, "Gemm", call.inputs, rest)};
   constexpr const char* kKnown[] = {"Elu",     "HardSigmoid", "LeakyRelu", "Relu", "Selu",
                                     "Sigmoid", "Softplus",    "Softsign",  "Tanh", "ThresholdedRelu"};
   require(std::find(std::begin(kKnown), std::end(kKnown), activation) != std::end(kKnown), ErrorKind::unsupported, "the activation '",

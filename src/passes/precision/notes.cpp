@@ -31,10 +31,11 @@ std::vector<std::string> refused_precisions(const ir::Graph& graph, const BuildC
                             " is the first with them: those that the model quantises so compute in wider floats"));
     return refused;
   }
+  if (!traits.host_arithmetic) return refused;
   if (has_float8(graph))
     refused.emplace_back("CPUs have no products of e4m3: those that the model quantises so compute in f32, on rounded operands");
   if (config.fp16) refused.emplace_back("fp16 was allowed, but CPUs here have no fp16 arithmetic that pays: f32 is used");
-  if (config.bf16 && traits.host_arithmetic && !traits.bf16_products)
+  if (config.bf16 && !traits.bf16_products)
     refused.emplace_back("bf16 was allowed, but this machine has no AMX bf16: f32 is used");
   return refused;
 }
