@@ -1,5 +1,5 @@
-// Memory of inputs and outputs beyond ExecutionContext::bind(): strides, state from run to run, memory that is given when its size is
-// known; and what memory suits a binding.
+// Memory of inputs and outputs beyond ExecutionContext::bind(): strides, state that lasts from run to run, memory that
+// the caller gives when its size is known. Also tells which memory suits a binding.
 #pragma once
 
 #include <cstdint>
@@ -10,42 +10,50 @@
 namespace tenfold {
 
 enum class ValueKind : std::uint8_t { tensor };                   // tensors of numbers today
-enum class Location : std::uint8_t { host, pinned, device };      // the host's memory, such that a GPU reads directly, the GPU's own
+// The host's memory, host memory that a GPU reads directly, the device's own memory.
+enum class Location : std::uint8_t { host, pinned, device };
 
-// What an engine wants of the memory of a binding.
+// The memory that suits a binding best. Other memory is accepted, and copied.
 struct BindingMemory {
   ValueKind kind = ValueKind::tensor;
-  std::int64_t bytes = 0;                                         // at the largest shapes of all profiles; -1: no bound is known
-  std::int64_t alignment = 64;                                    // at which nothing is copied for its sake
-  Location location = Location::host;                             // where nothing is copied; others are accepted
+  std::int64_t bytes = 0;   // at the largest shapes of all profiles; -1: no bound is known
+  std::int64_t alignment = 64;   // in bytes; memory aligned so is not copied for its alignment
+  Location location = Location::host;                             // memory there is not copied for its location
 };
 TENFOLD_API BindingMemory binding_memory(const Engine& engine, int binding);   // throws invalid_argument
 
-// A region of a larger array, or another order of axes: `strides`, one for each axis, are in elements, none negative; `memory` is where
-// element [0, 0, ...] lies, and `bytes` reach from there to the array's end. In the host's memory, or the GPU's. Kernels read and write
-// dense memory: unless the strides are dense at the shapes set, elements are copied in front of the run and behind it (on a GPU's own
-// memory row by row), as copied_at_border() tells. What lies between the elements of an output is not touched; regions of several
-// outputs may interleave, and must not share elements. Elements take whole bytes. bind() ends it. On a GPU, an enqueue() waits for the
-// run before where the host copies an input, and an output that the host copies is there when wait() returns or the completion is told.
+// Binds a region of a larger array, or an array with another order of axes. `strides` has one number for each axis, in
+// elements, none negative. `memory` is where element [0, 0, ...] lies, in the host's memory or the GPU's, and `bytes`
+// reach from there to the end of the array. Elements take whole bytes.
+//
+// Kernels read and write dense memory. So unless the strides are dense at the shapes set, elements are copied before
+// the run and after it (in a GPU's own memory row by row), as copied_at_border() tells. What lies between the elements
+// of an output is not touched. Regions of several outputs may interleave, and must not share elements. bind() ends it.
+// On a GPU, where the host copies an input, enqueue() waits for the run before. An output that the host copies is there
+// when wait() returns or the completion is called.
 TENFOLD_API Status bind_strided(ExecutionContext& context, int binding, void* memory, std::int64_t bytes,
                                 std::span<const std::int64_t> strides) noexcept;
-TENFOLD_API bool copied_at_border(const ExecutionContext& context, int binding) noexcept;   // in the last run, on the host or a GPU
+// Whether the last run copied the binding, on the host or on a GPU.
+TENFOLD_API bool copied_at_border(const ExecutionContext& context, int binding) noexcept;
 
-// The output continues the input: what a run gives there is what the next run reads, in memory of the context's own (a GPU's, there),
-// zeros at first. In place where the plan allows it, else in two places that swap after every run; nothing is copied. The input takes
-// the output's shape when the next run begins. own_memory() refuses both (invalid_argument). in_place_too = false: two places always, so
-// that a run that fails or is cancelled leaves the state as it was. Types and ranks are equal, and both sizes have bounds. bind() of
-// either ends it.
+// Makes an output the state that an input continues: what a run writes to the output is what the next run reads at the
+// input. The state lies in memory of the context's own (for a GPU, on the GPU) and is zeros at first. Where the plan
+// allows it, output and input share one place. Else there are two places, which swap after every run; nothing is
+// copied. in_place_too = false asks for two places always, so that a run that fails or is cancelled leaves the state as
+// it was. The input takes the output's shape when the next run begins. Both bindings have one type and one rank, and
+// sizes with bounds. own_memory() refuses both (invalid_argument). bind() of either ends it.
 TENFOLD_API Status bind_state(ExecutionContext& context, int output, int input, bool in_place_too = true) noexcept;
-// The state that the next run reads, at its shape. They wait for what was enqueued.
+// Copy the state that the next run reads, at its shape, to or from the host. They wait for what was enqueued.
 TENFOLD_API Status read_state(ExecutionContext& context, int input, void* host, std::int64_t bytes) noexcept;
 TENFOLD_API Status write_state(ExecutionContext& context, int input, const void* host, std::int64_t bytes) noexcept;
-TENFOLD_API Status clear_state(ExecutionContext& context, int input) noexcept;   // zeros
+TENFOLD_API Status clear_state(ExecutionContext& context, int input) noexcept;   // sets it to zeros
 
-// Gives memory for `bytes` of an output, to be written by this run; null: Status::out_of_memory. Called once in each run, in the thread
-// that runs: before the steps, where shapes of inputs decide the size; else behind them with the size that came out, and then the output
-// is copied there (copied_at_border()). For 0 bytes null will do. prepare() does not ask. It must not use the context.
+// Gives memory for `bytes` of an output, which this run writes. Null makes the run return Status::out_of_memory; for 0
+// bytes null will do. It is called once in each run, in the thread that runs. Where the shapes of inputs decide the
+// size, it is called before the steps. Else it is called after them with the size that came out, and the output is then
+// copied there (copied_at_border()). prepare() does not call it. It must not use the context.
 using OutputAllocator = void* (*)(void* user, int output, std::int64_t bytes);
-TENFOLD_API Status set_allocator(ExecutionContext& context, int output, OutputAllocator allocate, void* user) noexcept;   // null: none
+// Null: the output has no allocator any more.
+TENFOLD_API Status set_allocator(ExecutionContext& context, int output, OutputAllocator allocate, void* user) noexcept;
 
 }  // namespace tenfold

@@ -20,167 +20,187 @@ namespace tenfold {
 class Network;
 class TimingCache;   // tenfold/timing_cache.h
 
-// The range of one input's shape, and the shape to tune for. Equal shapes: a fixed input.
+// The range of one input's shape, and the shape to tune for. An input whose three shapes are equal is fixed.
 struct ShapeRange { Shape min, opt, max; };
-using OptimizationProfile = std::map<std::string, ShapeRange>;   // by input name; inputs left out must be static in the model
+// By the name of the input. A dynamic dim whose symbol the profile does not give is fixed to 1, and the log warns of
+// it.
+using OptimizationProfile = std::map<std::string, ShapeRange>;
 
-// One step of progress: "tune", 17 of 120; "confirm" where times are taken again. `done` rises by one from 1 to `total` and never passes
-// it; a profile or another form of the graph begins anew. Returning false cancels the build with ErrorKind::cancelled.
+// One step of progress: "tune", 17 of 120, or "confirm" where times are taken again. `done` rises by one from 1 to
+// `total`. It begins anew for each profile and for each further form of the graph.
 struct Progress { std::string_view phase; int done = 0, total = 0; };
 
 enum class TacticSource : std::uint32_t { reference = 1, native = 2, onednn = 4, cublas_lt = 8, cudnn = 16 };
 constexpr std::uint32_t operator|(TacticSource a, TacticSource b) { return static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b); }
 constexpr std::uint32_t operator|(std::uint32_t a, TacticSource b) { return a | static_cast<std::uint32_t>(b); }
-// All but oneDNN, which allocates in every call (the engine then tells: EngineInfo::allocates_in_run).
+// All but oneDNN, which allocates in every call. (EngineInfo::allocates_in_run is true for an engine that uses it.)
 inline constexpr std::uint32_t kDefaultTacticSources =
     TacticSource::reference | TacticSource::native | TacticSource::cublas_lt | TacticSource::cudnn;
 
 // Whether text encoders may compute only the tokens that the attention mask keeps.
-// where_equal: where nothing that the graph gives depends on the other tokens (mean pooling under the mask).
-// with_zeros: also where results hold a row for each token; those of masked tokens are zeros then.
+//   where_equal  only if no result depends on the other tokens (mean pooling under the mask)
+//   with_zeros   also if results hold a row for each token; the rows of masked tokens are zeros then
 enum class PackTokens : std::uint8_t { no, where_equal, with_zeros };
 
-// What could compute a problem: a tactic in one configuration and layout, and its time; -1: it was not timed (level 0).
+// A tactic in one configuration and layout that could compute a problem, and its time. -1: it was not timed (level 0).
 struct TacticCandidate { std::string tactic, config; double nanoseconds = -1; };
 struct TacticQuestion {
-  std::string_view node, problem;                 // the problem's line, as in forced_tactics
+  std::string_view node, problem;                 // `problem`: its line, as in forced_tactics
   std::span<const TacticCandidate> candidates;    // never empty
 };
 
-// The order of an image's dims in the caller's memory. The binding has the shape of that memory, which is dense and row major as ever:
-// where the model has x[N,C,H,W], hwc makes it x[N,H,W,C] for profiles, set_input_shape() and all else that tells a shape. (TensorRT keeps
-// the dims and orders the memory alone. To bind such memory without a change of shape, build as ever and give its strides to
-// bind_strided(), tenfold/bindings.h; then elements are copied at the border.)
+// The order of an image's dims in the caller's memory. The binding has the shape of that memory, which stays dense and
+// row major. Where the model has x[N,C,H,W], hwc makes the binding x[N,H,W,C] for profiles, set_input_shape() and every
+// other shape. (TensorRT keeps the dims and orders the memory alone. To bind such memory without another shape, build
+// without a format and give the strides to bind_strided(), tenfold/bindings.h. Elements are then copied at the border.)
 enum class BindingOrder : std::uint8_t {
   as_model,
-  hwc,   // the last three dims, [...,C,H,W] in the model, lie as [...,H,W,C]
-  dhwc,  // the last four, [...,C,D,H,W], lie as [...,D,H,W,C]
+  hwc,   // the last three dims, [...,C,H,W] in the model, are [...,H,W,C]
+  dhwc,  // the last four dims, [...,C,D,H,W] in the model, are [...,D,H,W,C]
 };
 struct BindingFormat {
-  std::optional<DType> dtype;  // nothing: the model's
+  std::optional<DType> dtype;  // nothing: the model's type
   BindingOrder order = BindingOrder::as_model;
 };
 
 struct BuildConfig {
   std::string device = "cpu";                     // "cpu", "cuda:0", or "null" to plan without hardware
-  int threads = 0;                                // tuned for this many; 0: from affinity mask and cgroup quota
-  bool pin_threads = false;                       // of the engine that is returned: LoadOptions::pin_threads
-  std::vector<OptimizationProfile> profiles;      // empty: dynamic dims are tuned at 1 (batch) and refused without a profile otherwise
-  // Types and orders that callers have in the place of the model's, by the input's or output's name. Types change as by ONNX's Cast: floats
-  // are rounded to the nearest, become integers by truncation (what an integer cannot hold is undefined), and nothing is scaled. Refused
-  // with invalid_argument: a name that is none, strings and values that are no tensors, an order of more dims than there are.
+  int threads = 0;   // the plan is tuned for this many; 0: from affinity mask and cgroup quota
+  bool pin_threads = false;                       // LoadOptions::pin_threads of the engine that is returned
+  std::vector<OptimizationProfile> profiles;      // each gets kernels of its own; empty: dynamic dims are fixed to 1
+  // Types and orders of callers' arrays where they differ from the model's, by the name of the input or output. Types
+  // change as by ONNX's Cast: floats are rounded to the nearest and become integers by truncation (what an integer
+  // cannot hold is undefined), and nothing is scaled. The build throws invalid_argument for a name that is none, for
+  // strings and values that are no tensors, and for an order of more dims than there are.
   std::map<std::string, BindingFormat> input_formats, output_formats;
-  // Initialisers of an ONNX model that are inputs, too, by name ("*": all): inputs of the engine, whose value is the initialiser's where
-  // nothing is bound (BindingInfo::has_default). What is not named here is a constant, which is faster; before IR version 4 all
-  // initialisers are inputs. Refused with invalid_argument: a name that is none of these. An override has the initialiser's type and shape.
+  // Initialisers of an ONNX model that the model also lists as inputs, by name ("*": all). They become inputs of the
+  // engine, whose value is the initialiser's where nothing is bound (BindingInfo::has_default). All others are
+  // constants, which is faster. Before IR version 4 all initialisers are inputs. An override has the initialiser's type
+  // and shape. The build throws invalid_argument for any other name.
   std::vector<std::string> overridable;
-  // The same for inputs of any model, by name: values of the input's type and shape, which must be fixed.
+  // The same for inputs of any model, by name. A value has the type and shape of its input, whose shape must be fixed.
   std::map<std::string, Tensor> input_defaults;
-  // Precisions that may be used where they pay; what the machine lacks runs in the next wider type and the log says so.
-  // int8 and fp8: products of a model that is quantised already; others stay as they are.
+  // Precisions that the build may use where they pay. Where the machine lacks one, its steps run in the next wider type
+  // and the log says so. int8 and fp8 apply to products of a model that is quantised already; other products stay as
+  // they are.
   bool fp16 = false, bf16 = false, int8 = true, fp8 = true;
-  // With fp16 on GPUs: run the model in f32 on the CPU first, and keep what 16 bits cannot hold in f32. On the first four examples of
-  // each of these sets of inputs, by name; on random ones if there are none, and then the log says so. What it finds is kept beside the
-  // timing cache.
+  // With fp16 on GPUs, the builder first runs the model in f32 on the CPU, and keeps what 16 bits cannot hold in f32.
+  // It runs the first four examples of each set in `typical_inputs` (values by the name of the input). Without sets it
+  // takes random values, and the log says so. What it finds is kept beside the timing cache.
   bool check_overflow = true;
   std::vector<std::map<std::string, Tensor>> typical_inputs;
-  // Products of f32 tensors (matrix products, convolutions, fused attention) may round. On GPUs operands to 11 significant bits, of any
-  // size. On CPUs constants to 16 significant bits, operands to two parts of bf16 (16 bits) or to fixed point (24 bits beside the largest
-  // of a row or column; 16 for up to three rows); 3x3 windows may be computed by Winograd's transforms, large products by Strassen's
-  // algorithm. There that stays within 1e-4 of the largest result, and a product whose operands and results take less than 64 KiB
-  // together, at the sizes it is tuned for, is never rounded, whatever the number of threads.
-  // A CPU flushes denormals to zero while a plan runs. Without this leave it keeps them, but for AMX's products, whose tiles take parts of
-  // bf16 below 2^-126 for zeros.
+  // Products of f32 tensors (matrix products, convolutions, fused attention) may be rounded.
+  //
+  // A GPU rounds operands to 11 significant bits, at any size. A CPU may round constants to 16 significant bits, and
+  // operands to two terms of bf16 (16 bits) or to fixed point: 24 bits beside the largest of a row or column, or 16
+  // bits for up to three rows. It may compute 3x3 windows by Winograd's transforms and large products by Strassen's
+  // algorithm. On a CPU results stay within 1e-4 of the largest one. There a product is never rounded if its operands
+  // and results take less than 64 KiB together at the sizes it is tuned for, whatever the number of threads.
+  //
+  // A CPU flushes denormals to zero while a plan runs. With tf32 = false it keeps them, except in products by AMX,
+  // whose tiles take terms of bf16 below 2^-126 for zeros.
   bool tf32 = true;
-  // Parts of that leave, on CPUs, each by itself: Winograd's and Strassen's algorithms. And what is no part of it: exponentials of
-  // softmax and fused attention by powers of two, to 1e-7 in f32 and to 1e-4 where bf16 follows. Without them softmax is computed by the
-  // exponential of all other steps, and attention is not fused.
+  // Winograd's and Strassen's algorithms are parts of that leave, on CPUs, and each can be left out by itself. fast_exp
+  // is no part of it: softmax and fused attention then use exponentials by powers of two, exact to 1e-7 in f32 and to
+  // 1e-4 where bf16 follows. Without fast_exp, softmax uses the exponential of all other steps, and attention is not
+  // fused.
   bool winograd = true, strassen = true, fast_exp = true;
   PackTokens pack_tokens = PackTokens::no;        // pays where batches hold padding
-  // How long the build searches. A candidate is a tactic in one configuration and one layout.
-  //   0  times nothing: the first tactic that fits each node, in its first configuration
+  // How long the build searches, 0 to 5. A candidate is a tactic in one configuration and one layout.
+  //   0  times nothing, and takes the first tactic that fits each node, in its first configuration
   //   1  times one configuration of each tactic and layout, once; on a GPU the least is compiled
   //   2  times up to four of each; on a CPU what may win is timed again
-  //   3  up to eight, for twice as long (the default)
-  //   4  every configuration
-  //   5  every configuration, each five times as long as level 3
-  // docs/cli.md says what that takes and gains. Others are refused with invalid_argument.
+  //   3  times up to eight, for twice as long (the default)
+  //   4  times every configuration
+  //   5  times every configuration, each five times as long as level 3
+  // docs/cli.md says what the levels take and gain. Any other level throws invalid_argument.
   int optimization_level = 3;
-  int max_tactics = -1;                           // candidates timed for a problem, over all tactics and layouts; -1: by level
-  int timing_repetitions = 0;                     // launches of a candidate that are timed; 0: as many as the level's time allows
+  int max_tactics = -1;   // most candidates to time for a problem, over all layouts; -1: by level
+  int timing_repetitions = 0;   // launches to time of each candidate; 0: as many as the level's time allows
   std::uint32_t tactic_sources = kDefaultTacticSources;   // mask of TacticSource
-  std::int64_t workspace_bytes = std::int64_t{1} << 40;
-  std::uint32_t cpu_features = 0;                 // restrict to these (backends' feature bits); 0: all the machine has
-  std::string timing_cache;                       // file, read at the start and merged back at the end; empty: none
-  std::shared_ptr<TimingCache> timings;           // the same in memory, beside the file: several builds may share one, also at once
-  bool error_on_cache_miss = false;
-  std::vector<std::string> disabled_passes;       // by name; one that does not exist is refused with the names that do
-  std::vector<std::string> external_data_dirs;    // allowed beside the model's own folder
-  // Values of initialisers of an ONNX model, by name, in the place of those that the file has or refers to; its external data is then not
-  // looked for. Of the initialiser's type and shape, or its bytes as u8[bytes]; shared, not copied. Refused with invalid_argument: a name
-  // that is none of the model's own graph, another type or shape.
+  std::int64_t workspace_bytes = std::int64_t{1} << 40;   // the most that a tactic may work in while it runs
+  std::uint32_t cpu_features = 0;   // the plan may use these only (parse_cpu_features); 0: all that the machine has
+  std::string timing_cache;                       // a file, read at the start and merged back at the end; empty: none
+  std::shared_ptr<TimingCache> timings;   // the same in memory, beside the file; builds may share one, also at once
+  bool error_on_cache_miss = false;               // the build throws where a time is not in the cache
+  std::vector<std::string> disabled_passes;       // by name; an unknown name throws and lists the known ones
+  std::vector<std::string> external_data_dirs;    // where a model's weights may lie, beside its own folder
+  // Values of initialisers of an ONNX model, by name, in place of those that the file has or refers to. External data
+  // of such an initialiser is not looked for. A value has the initialiser's type and shape, or is its bytes as
+  // u8[bytes]. It is shared, not copied. The build throws invalid_argument for a name that the model's own graph does
+  // not have, and for another type or shape.
   std::map<std::string, Tensor> initializers;
-  bool keep_portable_graph = true;                // so that the plan can be re-tuned elsewhere
-  // The plan keeps the model as it was imported, its weights once more, so that load_compatible() can build it again where another
-  // version of Tenfold or another device refuses it.
+  bool keep_portable_graph = true;                // the plan keeps its graph, so that it can be re-tuned elsewhere
+  // The plan keeps the model as it was imported, with a second copy of its weights. load_compatible() builds it again
+  // where another version of Tenfold or another device refuses the plan.
   bool version_compatible = false;
-  // The same; and on a CPU the plan uses no more than AVX2, so that every CPU which Tenfold supports runs it as it is.
+  // The same. Besides, on a CPU the plan uses no more than AVX2, so that every CPU which Tenfold supports runs it as it
+  // is.
   bool hardware_compatible = false;
-  // Keeps what Engine::refit needs. Weights of rank 0, and integers that give shapes or quantisation parameters, stay fixed.
+  // The plan keeps what Engine::refit needs. Weights of rank 0, and integers that give shapes or quantisation
+  // parameters, stay fixed.
   bool refittable = false;
-  std::uint64_t random_choices = 0;               // tests: choose tactics, layouts and cuts by this seed instead of by time
-  // Problem line (or prefix) -> tactic name. What matches no problem, or a tactic that cannot compute one, is noted (notes.h).
+  // For tests: the builder chooses tactics, layouts and cuts by this seed instead of by time. 0: by time.
+  std::uint64_t random_choices = 0;
+  // From a problem's line, or how it begins, to the name of a tactic. A note (notes.h) tells of a line that matches no
+  // problem, and of a tactic that cannot compute one.
   std::map<std::string, std::string> forced_tactics;
-  // Chooses for each problem: the index of a candidate, or -1 for the usual choice by the time of the whole graph. What rough estimates
-  // would leave out is timed, too. The same question may come more than once; an index that is none is refused (invalid_argument).
+  // Is asked about each problem. It returns the index of a candidate, or -1 for the usual choice by the time of the
+  // whole graph. Candidates that rough estimates would leave out are timed, too. It may be asked the same question more
+  // than once. Any other index throws invalid_argument.
   std::function<int(const TacticQuestion&)> choose_tactic;
-  std::map<std::string, std::string> labels;      // kept in the plan: who built it, from what, what for (Engine::labels)
-  std::shared_ptr<const Plugins> plugins;         // operators and tactics beside the built-in ones; the engine keeps them alive
-  LogCallback log;                                // null: the runtime's
-  std::shared_ptr<Runtime> runtime;               // that the engine belongs to; null: the process's own (tenfold/runtime.h)
-  std::function<bool(const Progress&)> progress;
-  std::function<void(std::string_view pass, std::string_view graph)> dump;   // "import", then after each pass that changed it
+  std::map<std::string, std::string> labels;   // kept in the plan: who built it, from what, for what (Engine::labels)
+  std::shared_ptr<const Plugins> plugins;         // further operators and tactics; the engine keeps them alive
+  LogCallback log;                                // null: the runtime's log
+  std::shared_ptr<Runtime> runtime;   // the engine belongs to it; null: the process's own (tenfold/runtime.h)
+  std::function<bool(const Progress&)> progress;  // if it returns false, the build throws cancelled
+  // Receives the graph as text: after the import ("import"), and after each pass that changed it.
+  std::function<void(std::string_view pass, std::string_view graph)> dump;
 };
 
-// What the builder tried for one step: for `inspect --why`.
+// A tactic that the builder tried for a step, and all that it tried. `verdict` says why the tactic was not timed.
 struct TacticReport { std::string tactic, config, verdict; double nanoseconds = -1; bool chosen = false; };
 struct StepReport { std::string node, problem; std::vector<TacticReport> tried; };
-// A node whose result stays in f32 in a plan of f16, for so large it became.
+// A node whose result stays in f32 in a plan of f16, because it became as large as `largest`.
 struct WideReport { std::string node, op; double largest = 0; };
 enum class CheckedOn : std::uint8_t { nothing, random_inputs, typical_inputs };
+// What a build did. Fields that end in _s are seconds.
 struct BuildReport {
   std::vector<StepReport> steps;
   double device_s = 0, import_s = 0, passes_s = 0, check_s = 0, tune_s = 0, assemble_s = 0, open_s = 0;
   int timed = 0, cache_hits = 0;
-  // What may win is timed twice. Times that differed much, and the largest ratio of two: other programs took the processor meanwhile.
+  // Candidates that may win are timed twice. `disturbed` counts those whose two times differed much, because other
+  // programs took the processor meanwhile. `disturbance` is the largest ratio of the two.
   int timed_again = 0, disturbed = 0;
   double disturbance = 1;
-  // BuildConfig::check_overflow: what it looked at, and what it found. Random inputs prove little.
+  // The inputs that BuildConfig::check_overflow ran, and what it found. Random inputs prove little.
   CheckedOn overflow_checked_on = CheckedOn::nothing;
   std::vector<WideReport> kept_in_f32;
-  std::vector<Note> notes;   // of what was asked for and could not be had; EngineInfo::notes has these and more
+  std::vector<Note> notes;   // what was asked for and could not be had; EngineInfo::notes has these and more
 };
 
-// All throw Error. Not thread safe with one BuildConfig shared by callbacks that are not; otherwise independent.
+// All builds throw Error. Several builds may run at the same time, also with one BuildConfig if its callbacks are
+// thread safe.
 TENFOLD_API Engine build_file(const std::string& onnx_path, const BuildConfig& config, BuildReport* report = nullptr);
 TENFOLD_API Engine build_bytes(std::span<const std::byte> onnx, const BuildConfig& config, BuildReport* report = nullptr);
 TENFOLD_API Engine build(const Network& network, const BuildConfig& config, BuildReport* report = nullptr);
-// Chooses kernels for this machine anew, for a plan that was made on another of the same kind (CPU or GPU) with
-// BuildConfig::keep_portable_graph. The plan's graph, precision, profiles and weights stay; `config` says how to choose and where to run,
-// and must have no profiles. A plan holds some float32 weights as its kernels multiply them: rounded, if BuildConfig::tf32 permitted that
-// when it was built. The new plan starts from those, so `config` must permit it again, or this throws plan_refused.
+// Chooses kernels anew, for this machine, for a plan that was made on another machine of the same kind (CPU or GPU)
+// with BuildConfig::keep_portable_graph. The plan's graph, precision, profiles and weights stay. `config` says how to
+// choose and where to run; it must have no profiles. A plan holds some f32 weights as its kernels multiply them, which
+// is rounded if BuildConfig::tf32 permitted that. The new plan starts from these weights, so `config` must permit it
+// again; else this throws plan_refused.
 TENFOLD_API Engine retune(const Engine& engine, const BuildConfig& config, BuildReport* report = nullptr);
 TENFOLD_API Engine retune_file(const std::string& plan_path, const BuildConfig& config, BuildReport* report = nullptr);
 
-// Loads a plan as Engine::load does. If this version or device refuses it, and it was built to be compatible (BuildConfig::
-// version_compatible, hardware_compatible), it is built again from the model that it keeps: at level 0, for LoadOptions::device (empty:
-// the plan's kind), which is told in EngineInfo::notes and to the log; it takes no new weights then (Engine::refit). Whatever else is wrong
-// with it is thrown as Engine::load does.
+// Loads a plan as Engine::load does. A plan that was built with BuildConfig::version_compatible or hardware_compatible,
+// and that this version or device refuses, is built again from the model that it keeps. That build is at level 0, for
+// LoadOptions::device (empty: the plan's kind). EngineInfo::notes and the log tell of it, and the engine takes no new
+// weights then (Engine::refit). Any other fault throws as in Engine::load.
 TENFOLD_API Engine load_compatible(const std::string& plan_path, const LoadOptions& options = {});
 TENFOLD_API Engine load_compatible(std::span<const std::byte> plan, const LoadOptions& options = {});
 
-// Inputs and outputs of a model without a build. Of the configuration: profiles (extents that all of them fix), formats, inputs with
-// defaults, plug-ins, folders of external data, log.
+// The inputs and outputs of a model, without a build. These fields of the configuration count: profiles (extents that
+// all of them fix), formats, inputs with defaults, plug-ins, folders of external data, and the log.
 TENFOLD_API std::vector<BindingInfo> model_bindings(const std::string& onnx_path, const BuildConfig& config = {});
 TENFOLD_API std::vector<BindingInfo> model_bindings(std::span<const std::byte> onnx, const BuildConfig& config = {});
 
@@ -188,10 +208,10 @@ TENFOLD_API std::vector<BindingInfo> model_bindings(std::span<const std::byte> o
 TENFOLD_API std::vector<std::pair<std::string, Tensor>> read_weights(const std::string& onnx_path, const BuildConfig& config = {});
 TENFOLD_API std::vector<std::pair<std::string, Tensor>> read_weights(std::span<const std::byte> onnx, const BuildConfig& config = {});
 
-// The ONNX operators that models may use, by domain and name, with the first opset whose form is accepted. `types` are the element types
-// that its newest form takes and gives, as src/ir/op_types.h reads them ("T, int -> T; T: any"); empty where a model's node stands for
-// others, which judge it.
+// An ONNX operator that models may use. `since` is the first opset whose form is accepted. `types` are the element
+// types that its newest form takes and gives, as docs/operators.md explains them ("T, int -> T; T: any"). It is empty
+// where a node of the model stands for other operators, which judge its types.
 struct OperatorInfo { std::string domain, name; int since = 1; std::string types = {}; };
-TENFOLD_API std::vector<OperatorInfo> supported_operators();
+TENFOLD_API std::vector<OperatorInfo> supported_operators();   // by domain and name
 
 }  // namespace tenfold

@@ -1,4 +1,5 @@
-// DeviceAllocator: where engines of a runtime get device memory from, if not from the driver or the system (RuntimeOptions::allocator).
+// DeviceAllocator: device memory for the engines of a runtime, from the caller instead of the driver or the system
+// (RuntimeOptions::allocator).
 #pragma once
 
 #include <cstdint>
@@ -8,18 +9,21 @@
 
 namespace tenfold {
 
-// To be derived from. It gives the memory of weights, of contexts (results of steps, scratch, copies of inputs and outputs that lie on the
-// GPU), and what a build times kernels in; on a CPU, too, where weights are then copied into it. The host's memory that a GPU reads, and
-// what the driver and libraries keep, are not asked for here. Limits and counts of a runtime's GPU memory do not know of it.
+// Derive from this class. An allocator gives the memory of weights, the memory of contexts (results of steps, scratch,
+// copies of inputs and outputs on the GPU), and the memory in which a build times kernels. On a CPU it gives the same,
+// and weights are copied into it. It does not give host memory that a GPU reads, nor what the driver and libraries
+// keep. A runtime's limit and counts of GPU memory leave it out.
 //
-// Called from any thread, also from several at once, and never with a lock of Tenfold's that another call of it could need.
+// Its functions are called from any thread, also from several at once. While they run, the caller holds no lock of
+// Tenfold's that another call of them could need.
 class TENFOLD_API DeviceAllocator {
  public:
   virtual ~DeviceAllocator();
-  // `bytes` (above 0) of `device` ("cpu", "cuda:0"), aligned to `alignment`. Ready when this returns: any stream may use it. Null: there is
-  // none, which whoever asked gets as out_of_memory; so it does where the memory is not aligned. It may not throw.
+  // Returns `bytes` (above 0) of memory of `device` ("cpu", "cuda:0"), aligned to `alignment` bytes. The memory is
+  // ready when this returns: any stream may use it. If it returns null or memory that is not aligned, the call that
+  // needed it fails with out_of_memory.
   virtual void* allocate(std::int64_t bytes, std::int64_t alignment, std::string_view device) noexcept = 0;
-  // What allocate() gave, once nothing uses it any more.
+  // Takes back what allocate() gave, once nothing uses it any more.
   virtual void release(void* memory) noexcept = 0;
 };
 

@@ -1,4 +1,4 @@
-// EngineSlot: an engine that can be replaced while others use it, by one with other weights or another plan.
+// EngineSlot: holds an engine that can be replaced while others use it, by one with other weights or another plan.
 #pragma once
 
 #include <chrono>
@@ -9,11 +9,12 @@
 
 namespace tenfold {
 
-// An engine that was taken out of its slot, until nobody who had it from there has it any more. Thread safe.
+// An engine that was taken out of its slot. It is drained once nobody has it any more who got it from the slot. Thread
+// safe.
 class TENFOLD_API RetiredEngine {
  public:
   bool drained() const noexcept;
-  bool wait(std::chrono::nanoseconds longest) const;              // until it is drained; false: it took longer
+  bool wait(std::chrono::nanoseconds longest) const;              // waits until it is drained; false: it took longer
   void wait() const;
   struct State;
   explicit RetiredEngine(std::shared_ptr<const State> state) : state_(std::move(state)) {}
@@ -22,7 +23,8 @@ class TENFOLD_API RetiredEngine {
   std::shared_ptr<const State> state_;
 };
 
-// Thread safe. What users get is the engine as it is then: they and their contexts keep it, whatever the slot holds later.
+// Thread safe. Users get the engine that the slot holds at the time. They and their contexts keep it, whatever the slot
+// holds later.
 class TENFOLD_API EngineSlot {
  public:
   explicit EngineSlot(Engine engine);
@@ -31,8 +33,8 @@ class TENFOLD_API EngineSlot {
   EngineSlot& operator=(const EngineSlot&) = delete;
 
   Engine get() const;
-  // From now on get() gives the new one. What is returned tells when all that had the old one from get(), and the contexts made of it,
-  // are gone; copies of the Engine that was put into the slot do not count.
+  // From now on get() gives the new engine. The RetiredEngine is drained when all engines that get() gave of the old
+  // one, and the contexts made of them, are gone. Copies of the Engine that was put into the slot do not count.
   RetiredEngine replace(Engine engine);
 
  private:

@@ -1,15 +1,20 @@
-// Layers with TensorRT's names, options and meanings, on a Network: for programs that are written layer by layer. Each is a few ONNX
-// nodes. Options and operands stay mutable; what follows from a change is made anew when a shape is asked for, or before a build.
+// Layers with TensorRT's names, options and meanings, on a Network, for programs that are written layer by layer. Each
+// layer becomes a few ONNX nodes. Options and operands may change later. What follows from a change is made anew when a
+// shape is asked for, or by settle().
 //
 //   auto net = std::make_shared<Network>();
 //   Layers layers(net);
-//   int conv = layers.add("convolution", {{.tensor = x}}, {{"num_output_maps", 8}, {"kernel_size_nd", Shape{3, 3}}, {"kernel", w}},
-//   "conv1"); layers.set(conv, "stride_nd", Shape{2, 2}); layers.mark_output({.layer = conv}, "y"); layers.settle(); Engine engine =
-//   build(*net, config);
+//   int conv = layers.add("convolution", {{.tensor = x}},
+//                         {{"num_output_maps", 8}, {"kernel_size_nd", Shape{3, 3}}, {"kernel", w}}, "conv1");
+//   layers.set(conv, "stride_nd", Shape{2, 2});
+//   layers.mark_output({.layer = conv}, "y");
+//   layers.settle();
+//   Engine engine = build(*net, config);
 //
-// Options have the names that TensorRT's Python module gives them, enumerations are the names of their members ("SAME_UPPER"). The kinds
-// and their options are one file each below src/layers/kinds. Throws Error(invalid_argument | invalid_model | unsupported) that names the
-// layer. One thread at a time.
+// Options have the names that they have in TensorRT's Python module. Values of enumerations are the names of their
+// members ("SAME_UPPER"). kinds() lists the kinds of layers, and options_of() their options. All functions throw
+// Error(invalid_argument | invalid_model | unsupported), which names the layer. One thread uses a Layers object at a
+// time.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +26,8 @@
 
 namespace tenfold {
 
-// Where an operand comes from: a result of a layer, or (layer -1) a tensor of the network that no layer made.
+// Where an operand comes from: result `result` of layer `layer`, or, if that is -1, a tensor of the network that no
+// layer made.
 struct LayerOperand {
   std::int32_t layer = -1, result = 0;
   NetworkTensor tensor;
@@ -38,7 +44,7 @@ class TENFOLD_API Layers {
   static std::vector<std::string> kinds();
   static NetworkAttributes options_of(const std::string& kind);   // with their defaults
 
-  // Its number. An empty name becomes one of the kind and the number.
+  // Adds a layer and returns its number. An empty name becomes one made of the kind and the number.
   std::int32_t add(const std::string& kind, std::vector<LayerOperand> operands, const NetworkAttributes& options = {},
                    std::string name = "");
   std::int32_t count() const;
@@ -48,16 +54,19 @@ class TENFOLD_API Layers {
   const std::vector<LayerOperand>& operands(std::int32_t layer) const;
   void set_operand(std::int32_t layer, int index, LayerOperand operand);
   NetworkAttribute option(std::int32_t layer, const std::string& name) const;
-  void set(std::int32_t layer, const std::string& option, NetworkAttribute value);   // of the option's type; whole numbers become floats
+  // `value` has the option's type. A whole number serves for a float, too.
+  void set(std::int32_t layer, const std::string& option, NetworkAttribute value);
 
   int results(std::int32_t layer);
-  NetworkTensor result(std::int32_t layer, int index);             // made if need be; the next change of a layer may end this tensor
+  // A result as a tensor of the network, made if need be. The next change of a layer may make the tensor invalid.
+  NetworkTensor result(std::int32_t layer, int index);
   void rename_result(std::int32_t layer, int index, const std::string& name);
-  // Outputs keep their order, whatever is made anew.
+  // Outputs keep their order when layers are made anew.
   void mark_output(LayerOperand value, const std::string& name);
   void unmark_output(const std::string& name);
   bool is_output(std::int32_t layer, int index) const;
-  // Makes anew what has changed, and all layers behind it. Throws where something does not fit; the network is then not to be built.
+  // Makes anew the layers that changed and all layers that follow from them. Call it before a build. Throws where
+  // something does not fit; the network must then not be built.
   void settle();
 
  private:

@@ -1,4 +1,4 @@
-// Messages for the user: the library never prints, it calls back.
+// Messages for the user. The library never prints: it calls a function of the caller's.
 #pragma once
 
 #include <cstdint>

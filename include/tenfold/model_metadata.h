@@ -1,5 +1,5 @@
-// What an ONNX file says of itself beside its graph: who made it, and the texts that its tools left in it, such as names of classes.
-// Nothing of the graph is read but its name. Any thread may call at any time.
+// What an ONNX file says about itself beside its graph: who made it, and texts that tools left in it, such as names of
+// classes. Of the graph, only name and description are read. Thread safe.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ struct ModelMetadata {
   std::string producer_name, producer_version, domain, description;
   std::string graph_name, graph_description;
   std::optional<std::int64_t> version;              // of the model, as its makers count
-  std::map<std::string, std::string> properties;    // of a key that stands twice, the last
+  std::map<std::string, std::string> properties;    // if a key stands twice, the last one counts
 };
 
-// Throws Error(io) for a path that cannot be read, Error(invalid_model) for what is no ONNX model.
+// Throw Error(io) for a path that cannot be read, and Error(invalid_model) for bytes that are no ONNX model.
 TENFOLD_API ModelMetadata model_metadata(const std::string& onnx_path);
 TENFOLD_API ModelMetadata model_metadata(std::span<const std::byte> onnx);
 

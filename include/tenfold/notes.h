@@ -1,4 +1,4 @@
-// What a build or a load has to tell of its result, as data: what was asked for and could not be had, and what will be slow.
+// Notes of a build or a load about its result, as data: what was asked for and could not be had, and what will be slow.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 namespace tenfold {
 
 enum class NoteKind : std::uint8_t {
-  message,           // a warning of the build: of the model, of a cache
+  message,           // a warning of the build, about the model or a cache
   reference_kernel,  // a step runs on its operator's reference kernel, which is plain and slow
   precision,         // a precision that was permitted could not be had
   rebuilt,           // the plan was made for another version or device and was built again
-  clocks,            // the machine runs faster or slower than when the plan was timed: by more than a tenth
+  clocks,            // the machine runs more than a tenth faster or slower than when the plan was timed
 };
 TENFOLD_API std::string_view name(NoteKind kind);   // "reference_kernel"
 
 struct Note {
   Severity severity = Severity::info;
   NoteKind kind = NoteKind::message;
-  std::string step;                     // the step or node that it is about; empty: the whole
+  std::string step;                     // the step or node that the note is about; empty: the whole plan
   std::string text;                     // one sentence or more, for people
   bool operator==(const Note&) const = default;
 };

@@ -1,4 +1,4 @@
-// Options of one run: what may stop it before its last step.
+// Options of one run, which may stop it before its last step.
 #pragma once
 
 #include <atomic>
@@ -8,11 +8,12 @@
 
 namespace tenfold {
 
-// A handle that any thread may trip to stop the runs that were given it: those under way between two steps, those that begin later at
-// once. A tripped token stays tripped; other runs are not touched. Copies are one token. Thread safe.
+// A handle by which any thread may stop the runs that were given it. Runs under way stop between two steps; runs that
+// begin later stop at once. A token that was tripped stays so. Other runs are not touched. Copies are one token. Thread
+// safe.
 class CancelToken {
  public:
-  CancelToken() = default;                                        // no token: never tripped
+  CancelToken() = default;                                        // no token, which is never tripped
   static CancelToken create() { return CancelToken(std::make_shared<std::atomic<bool>>(false)); }
   void cancel() const noexcept {
     if (tripped_) tripped_->store(true, std::memory_order_relaxed);
@@ -24,10 +25,12 @@ class CancelToken {
   std::shared_ptr<std::atomic<bool>> tripped_;
 };
 
-// The run reads them where they are: they live until it returns. Steps are not interrupted, nor is a GPU that replays a whole run.
+// The run reads its options where they are, so they must live until it returns. It interrupts no step, and no GPU that
+// replays a whole run.
 struct RunOptions {
-  CancelToken token;                                              // tripped before the run returns: Status::cancelled
-  // Passed before a step begins: Status::deadline. A run whose last step has begun ends as ever.
+  CancelToken token;   // if it is tripped before the run returns, the run returns Status::cancelled
+  // If it has passed before a step begins, the run returns Status::deadline. A run whose last step has begun is not
+  // affected.
   std::optional<std::chrono::steady_clock::time_point> deadline;
 };
 

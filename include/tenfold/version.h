@@ -1,4 +1,4 @@
-// Which version of Tenfold is linked.
+// The version of the Tenfold library that is linked.
 #pragma once
 
 #include <string_view>
