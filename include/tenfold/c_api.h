@@ -1,11 +1,13 @@
-/* Tenfold in C: build, save, load and run models through opaque handles. Compiles as C99 and as C++.
+/* Tenfold in C: build, save, load and run models through opaque handles. It compiles as C99 and as C++.
  *
- * Every function that can fail returns a tenfold_status; text of the last failure in this thread: tenfold_last_error(). Handles are freed
- * by their own *_free (null is allowed). Engines may be shared by threads; networks and contexts are used by one thread at a time.
- * Structs start with struct_size = sizeof(the struct): fields added later are taken as zero from older callers, and zero means the default.
- * Indices of bindings: inputs first, then outputs. Pointers handed out live as long as the handle they came from.
+ * Every function that can fail returns a tenfold_status. tenfold_last_error() gives the text of the last failure in
+ * this thread. Each kind of handle has its own *_free, which accepts null. Threads may share engines. Networks and
+ * contexts are used by one thread at a time. A struct begins with struct_size, which the caller sets to sizeof(the
+ * struct). Fields that were added later are taken as zero from older callers, and zero means the default. Indices of
+ * bindings count inputs first, then outputs. A pointer that a function gives lives as long as the handle it came from.
  *
- * This is the one include; each header below holds one subject. What builds is in the library tenfold-builder, all else in tenfold. */
+ * This is the one header to include; each header below holds one subject. Functions that build are in the library
+ * tenfold-builder, all others in tenfold. */
 #ifndef TENFOLD_C_API_H
 #define TENFOLD_C_API_H
 

@@ -1,4 +1,4 @@
-// From C++ classes to the structs of plugin_abi.h, on the plug-in's side of the border. Included by plugin.h.
+// Turns C++ classes into the structs of plugin_abi.h, on the plug-in's side of the border. plugin.h includes it.
 #pragma once
 
 #include <cstdio>
@@ -8,7 +8,7 @@
 
 namespace tenfold::plugin_adapter {
 
-// ONNX's number of an element type, and back. Missing where there is none.
+// ONNX's number of an element type, and back. A type without a number is TENFOLD_TYPE_MISSING.
 inline constexpr std::int32_t kPluginTypes[] = {
     TENFOLD_TYPE_F32,        TENFOLD_TYPE_F64,    TENFOLD_TYPE_F16,      TENFOLD_TYPE_BF16,       TENFOLD_TYPE_I64,
     TENFOLD_TYPE_I32,        TENFOLD_TYPE_I16,    TENFOLD_TYPE_I8,       TENFOLD_TYPE_U64,        TENFOLD_TYPE_U32,
@@ -27,7 +27,7 @@ inline DType plugin_dtype(std::int32_t number) {
   return DType::count_;
 }
 
-// Makes a Tensor; null in libraries, which do not link Tenfold.
+// Makes a Tensor. It is null in libraries, which do not link Tenfold.
 using MakeTensor = Tensor (*)(const tenfold_plugin_tensor&);
 
 inline NetworkAttribute plugin_attribute(const tenfold_plugin_attribute& a, MakeTensor make_tensor) {
@@ -62,7 +62,7 @@ inline std::vector<PluginType> plugin_types(const tenfold_plugin_type* list, std
   return out;
 }
 
-// A few of them stand on the stack: fast() must not allocate.
+// The tensors of a call. A few of them lie on the stack, because fast() must not allocate.
 class PluginTensors {
  public:
   PluginTensors(const tenfold_plugin_tensor* list, std::int32_t count) : count_(static_cast<std::size_t>(count)) {
@@ -80,7 +80,7 @@ class PluginTensors {
   std::vector<PluginTensor> many_;
 };
 
-// Nothing leaves a call as an exception: what is thrown becomes a number and a text.
+// No exception leaves a call: it becomes a number and a text.
 template <class Call, class Act>
 std::int32_t plugin_guarded(Call* call, Act act) noexcept {
   const auto say = [&](const char* what, ErrorKind kind) {
@@ -100,7 +100,7 @@ std::int32_t plugin_guarded(Call* call, Act act) noexcept {
   }
 }
 
-// The tables of one C++ plug-in; `self` of them.
+// Holds the tables of one C++ plug-in, and is their `self`.
 class PluginAdapter {
  public:
   explicit PluginAdapter(std::shared_ptr<const PluginOperator> op, MakeTensor make_tensor = nullptr)
@@ -196,7 +196,7 @@ class PluginAdapter {
     });
   }
 
-  // fast(): its state are the attributes, which a run must not allocate.
+  // The tactic of fast(). Its state is the attributes, which a run must not allocate.
   static std::int32_t supports_fast(void* self, tenfold_plugin_problem* p) noexcept {
     return plugin_guarded(p, [&] {
       const PluginAdapter& a = of(self);

@@ -12,9 +12,9 @@
 extern "C" {
 #endif
 
-/* Of a zeroed configuration, every field means the default. */
-enum { TENFOLD_LEVEL_UNTIMED = -1 };   /* level 0: the first tactic that fits, nothing is timed */
-typedef struct {           /* of one input; all three have `rank` extents */
+/* In a configuration of zeros, every field means the default. tenfold/build.h says more about each. */
+enum { TENFOLD_LEVEL_UNTIMED = -1 };   /* level 0: takes the first tactic that fits, and times nothing */
+typedef struct {           /* the range of one input; all three shapes have `rank` extents */
   size_t struct_size;
   const char* input;
   int32_t profile, rank;   /* profiles are numbered from 0 without gaps */
@@ -27,21 +27,21 @@ enum {
   TENFOLD_TACTICS_CUDNN = 16
 };
 typedef struct { const char *key, *value; } tenfold_pair;
-/* An input of one of the examples that the overflow check runs: examples are numbered from 0 without gaps. */
+/* An input of an example that the overflow check runs. Examples are numbered from 0 without gaps. */
 typedef struct {
   const char* input;
   const tenfold_data* data;
   int32_t example;
 } tenfold_typical_input;
-/* The order of an image's dims in the caller's memory: of [...,C,H,W] in the model TENFOLD_ORDER_HWC makes [...,H,W,C], the binding's shape
- * from then on. */
+/* The order of an image's dims in the caller's memory. Where the model has [...,C,H,W], TENFOLD_ORDER_HWC gives the
+ * binding the shape [...,H,W,C]. */
 enum { TENFOLD_ORDER_OF_MODEL = 0, TENFOLD_ORDER_HWC, TENFOLD_ORDER_DHWC };
 typedef struct {
-  const char* binding; /* an input's or output's name */
-  const char* dtype;   /* null: the model's; else values are cast, nothing is scaled */
+  const char* binding; /* name of an input or output */
+  const char* dtype;   /* null: the model's type; else values are cast, and nothing is scaled */
   int32_t order;       /* TENFOLD_ORDER_* */
 } tenfold_binding_format;
-/* The value of an input where nothing is bound. */
+/* The value that an input has where nothing is bound. */
 typedef struct {
   const char* input;
   const tenfold_data* data;
@@ -50,90 +50,95 @@ typedef struct {
   const char *tactic, *config;
   double nanoseconds;              /* -1: not timed */
 } tenfold_candidate;
-/* Chooses for each problem: the index of a candidate, or -1: by time. The same question may come more than once. */
+/* Is asked about each problem. It returns the index of a candidate, or -1 to choose by time. It may be asked the same
+ * question more than once. */
 typedef int32_t (*tenfold_choose_function)(void* user, const char* node, const char* problem,
                                            const tenfold_candidate* candidates, int32_t count);
-/* The graph as text: "import", then after each pass that changed it. */
+/* Receives the graph as text: after the import ("import"), and after each pass that changed it. */
 typedef void (*tenfold_dump_function)(void* user, const char* pass, const char* graph);
 typedef struct {
   size_t struct_size;
   const char* device;              /* null: "cpu" */
   int32_t threads;                 /* 0: from affinity mask and cgroup quota */
-  int32_t optimization_level;      /* 1 to 5, as in BuildConfig; 0: the default; TENFOLD_LEVEL_UNTIMED: its level 0 */
+  int32_t optimization_level;      /* 1 to 5, as in BuildConfig; 0: the default; TENFOLD_LEVEL_UNTIMED: level 0 */
   int32_t allow_bf16;
   const char* timing_cache;        /* file, or null */
   const tenfold_range* ranges;
   int32_t range_count;
   tenfold_log_function log;        /* may be null */
   void* log_user;
-  int32_t refittable;              /* 1: keep what tenfold_engine_refit() needs */
-  int32_t no_tf32;                 /* 1: float32 is not rounded, denormals are kept: --noTF32 */
+  int32_t refittable;              /* 1: the plan keeps what tenfold_engine_refit() needs */
+  int32_t no_tf32;                 /* 1: f32 is not rounded and denormals are kept, as with --noTF32 */
   int32_t allow_fp16;
   tenfold_progress_function progress;   /* may be null */
   void* progress_user;
-  int32_t pack_tokens;             /* 1: only tokens that the attention mask keeps, where equal; 2: zeros for the others */
-  int32_t no_winograd, no_strassen, no_fast_exp;   /* 1: not this one on a CPU, as with --noWinograd ... */
+  int32_t pack_tokens;             /* PackTokens: 0 no, 1 where_equal, 2 with_zeros */
+  int32_t no_winograd, no_strassen, no_fast_exp;   /* 1: a CPU does not use it, as with --noWinograd ... */
   int32_t no_int8, no_fp8;         /* 1: products of a quantised model are not computed in this type */
-  int32_t no_overflow_check;       /* 1: with allow_fp16 on a GPU, do not look for values that 16 bits cannot hold */
-  int32_t pin_threads;             /* of the engine that is returned: tenfold_load_options */
-  int32_t max_tactics;             /* candidates timed for each problem and layout; 0: by level */
+  int32_t no_overflow_check;       /* 1: with allow_fp16 on a GPU, no check for values that f16 cannot hold */
+  int32_t pin_threads;             /* tenfold_load_options::pin_threads of the engine that is returned */
+  int32_t max_tactics;             /* most candidates to time for a problem, over all layouts; 0: by level */
   uint32_t tactic_sources;         /* TENFOLD_TACTICS_*; 0: all but oneDNN */
-  uint32_t cpu_features;           /* restrict to these; 0: all the machine has */
-  int64_t workspace_bytes;         /* 0: no limit to speak of */
-  int32_t error_on_cache_miss;
+  uint32_t cpu_features;           /* the plan may use these only; 0: all that the machine has */
+  int64_t workspace_bytes;         /* the most that a tactic may work in; 0: BuildConfig's default */
+  int32_t error_on_cache_miss;     /* 1: the build fails where a time is not in the cache */
   int32_t drop_portable_graph;     /* 1: the plan cannot be tuned again elsewhere */
-  tenfold_timing_cache* timings;   /* beside the file, or null */
+  tenfold_timing_cache* timings;   /* times in memory beside the file, or null */
   const char* const* disabled_passes;
   const char* const* external_data_dirs;
   int32_t disabled_pass_count, external_data_dir_count;
-  const tenfold_pair* forced_tactics;   /* key: a problem line or how it begins; value: the tactic */
+  const tenfold_pair* forced_tactics;   /* key: a problem's line, or how it begins; value: the tactic */
   const tenfold_pair* labels;      /* kept in the plan: tenfold_engine_label() */
   int32_t forced_tactic_count, label_count;
-  const tenfold_typical_input* typical_inputs;   /* for the overflow check */
+  const tenfold_typical_input* typical_inputs;   /* examples for the overflow check */
   int32_t typical_input_count;
   int32_t reserved;                /* 0 */
-  uint64_t random_choices;         /* for tests: choose by this seed instead of by time; 0: by time */
+  uint64_t random_choices;         /* for tests: the builder chooses by this seed; 0: by time */
   tenfold_choose_function choose;  /* may be null */
   void* choose_user;
   tenfold_dump_function dump;      /* may be null */
   void* dump_user;
-  tenfold_report* report;          /* is filled; may be null */
-  const tenfold_plugin_set* plugins;    /* operators beside the built-in ones, or null */
-  int32_t timing_repetitions;           /* launches of a candidate that are timed; 0: as many as the level has time for */
+  tenfold_report* report;          /* the build fills it; may be null */
+  const tenfold_plugin_set* plugins;    /* further operators and tactics, or null */
+  int32_t timing_repetitions;           /* launches to time of each candidate; 0: as many as the level has time for */
   int32_t version_compatible;           /* 1: the plan keeps its model, for tenfold_load_compatible() */
   int32_t hardware_compatible;          /* 1: the same, and on a CPU kernels need no more than AVX2 */
   int32_t overridable_count;
-  const char* const* overridable; /* initialisers that stay inputs, with their values for defaults; "*": all that are inputs, too */
+  /* initialisers that become inputs with defaults; "*": all that the model lists as inputs */
+  const char* const* overridable;
   const tenfold_binding_format *input_formats, *output_formats; /* types and orders other than the model's */
   int32_t input_format_count, output_format_count;
-  const tenfold_input_default* input_defaults; /* of any model's inputs */
+  const tenfold_input_default* input_defaults; /* for inputs of any model */
   int32_t input_default_count;
   int32_t reserved2;              /* 0 */
-  const tenfold_runtime* runtime; /* that the engine belongs to; null: the process's own */
-  const tenfold_input_default* initializers; /* of an ONNX file, in the place of its own: of their type and shape, or their bytes as u8 */
+  const tenfold_runtime* runtime; /* the engine belongs to it; null: the process's own */
+  /* values in place of those of the ONNX file: of their type and shape, or their bytes as u8 */
+  const tenfold_input_default* initializers;
   int32_t initializer_count;
   int32_t reserved3;              /* 0 */
 } tenfold_build_config;
-/* `config` may be null: all defaults. */
+/* Build an engine from a model. `config` may be null, which means all defaults. */
 TENFOLD_API tenfold_status tenfold_build_file(const char* onnx_path, const tenfold_build_config* config,
                                               tenfold_engine** engine);
 TENFOLD_API tenfold_status tenfold_build_bytes(const void* onnx, size_t bytes, const tenfold_build_config* config,
                                                tenfold_engine** engine);
 TENFOLD_API tenfold_status tenfold_build_network(const tenfold_network* network, const tenfold_build_config* config,
                                                  tenfold_engine** engine);
-/* Tunes a plan made elsewhere for this machine; without ranges. */
+/* Choose kernels anew, for this machine, for a plan that was made on another. `config` must have no ranges. */
 TENFOLD_API tenfold_status tenfold_retune_file(const char* plan_path, const tenfold_build_config* config,
                                                tenfold_engine** engine);
 TENFOLD_API tenfold_status tenfold_retune(const tenfold_engine* old, const tenfold_build_config* config,
                                           tenfold_engine** engine);
 
-/* As tenfold_engine_load_with() and tenfold_engine_load_bytes(). A plan that this version or device refuses, and that was built to be
- * compatible, is built again, at level 0, from the model that it keeps; tenfold_engine_note() tells of it. */
+/* Load as tenfold_engine_load_with() and tenfold_engine_load_bytes() do. A plan that was built to be compatible, and
+ * that this version or device refuses, is built again, at level 0, from the model that it keeps. tenfold_engine_note()
+ * tells of it. */
 TENFOLD_API tenfold_status tenfold_load_compatible(const char* plan_path, const tenfold_load_options* options, tenfold_engine** engine);
 TENFOLD_API tenfold_status tenfold_load_compatible_bytes(const void* plan, size_t bytes, const tenfold_load_options* options,
                                                          tenfold_engine** engine);
 
-/* A model's inputs and outputs without a build. Of the configuration, ranges, formats, defaults and external_data_dirs count. */
+/* Read the inputs and outputs of a model, without a build. Of the configuration, ranges, formats, defaults and
+ * external_data_dirs count. */
 TENFOLD_API tenfold_status tenfold_model_open(const char* onnx_path, const tenfold_build_config* config,
                                               tenfold_model** model);
 TENFOLD_API tenfold_status tenfold_model_open_bytes(const void* onnx, size_t bytes, const tenfold_build_config* config,
@@ -141,22 +146,23 @@ TENFOLD_API tenfold_status tenfold_model_open_bytes(const void* onnx, size_t byt
 TENFOLD_API void tenfold_model_free(tenfold_model* model);
 TENFOLD_API int32_t tenfold_model_bindings(const tenfold_model* model);
 TENFOLD_API tenfold_status tenfold_model_binding(const tenfold_model* model, int32_t binding, tenfold_binding_info* info);
-/* As tenfold_engine_binding_symbol(). */
+/* The same as tenfold_engine_binding_symbol(). */
 TENFOLD_API const char* tenfold_model_binding_symbol(const tenfold_model* model, int32_t binding, int32_t dim);
 
-/* The named weights of a model file, for tenfold_engine_refit(). */
+/* Reads the named weights of a model file, for tenfold_engine_refit(). */
 TENFOLD_API tenfold_status tenfold_weights_read(const char* onnx_path, const tenfold_build_config* config,
                                                 tenfold_weights** weights);
 TENFOLD_API void tenfold_weights_free(tenfold_weights* weights);
 TENFOLD_API int32_t tenfold_weights_count(const tenfold_weights* weights);
-/* data: dense, row major; lives as long as the weights. Set weight->struct_size before the call. */
+/* weight->data is dense and row major, and lives as long as the weights. Set weight->struct_size before the call. */
 TENFOLD_API tenfold_status tenfold_weights_get(const tenfold_weights* weights, int32_t index, tenfold_weight* weight);
 
-/* ONNX operators that models may use. Null for an index that is none; `since`: the first opset whose form is accepted. */
+/* The ONNX operators that models may use: how many, and the name of each, or null for an index that is none. `since`
+ * gets the first opset whose form is accepted. */
 TENFOLD_API int32_t tenfold_operators(void);
 TENFOLD_API const char* tenfold_operator(int32_t index, const char** domain, int32_t* since);
-/* The element types that its newest form takes and gives, "T, int -> T; T: any"; empty where a model's node stands for others. Null for an
-   index that is none. Lives as long as the process. */
+/* The element types that the operator's newest form takes and gives ("T, int -> T; T: any"). It is empty where a node
+ * of the model stands for other operators, and null for an index that is none. It lives as long as the process. */
 TENFOLD_API const char* tenfold_operator_types(int32_t index);
 
 #ifdef __cplusplus

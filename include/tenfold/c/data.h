@@ -1,4 +1,4 @@
-/* Data: values of any kind in the memory of the host. Tensors of numbers today. */
+/* Data: values in the memory of the host. Today they are tensors of numbers. */
 #ifndef TENFOLD_C_DATA_H
 #define TENFOLD_C_DATA_H
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* Other kinds may follow: ask for the kind before anything else. */
+/* Other kinds may follow, so ask for the kind first. */
 enum { TENFOLD_DATA_TENSOR = 1 };
 typedef struct {
   size_t struct_size;
@@ -21,23 +21,23 @@ typedef struct {
   const void* data;                /* dense, row major */
   size_t bytes;
 } tenfold_tensor_info;
-/* Copies `bytes` bytes; null data: zeros. */
+/* Makes a tensor from a copy of `bytes` bytes. Null `data` makes zeros. */
 TENFOLD_API tenfold_status tenfold_data_tensor(const char* dtype, const int64_t* shape, int32_t rank, const void* data,
                                                size_t bytes, tenfold_data** made);
-TENFOLD_API int32_t tenfold_data_kind(const tenfold_data* data);   /* 0: null */
-/* What a tensor holds. Set info->struct_size before the call. */
+TENFOLD_API int32_t tenfold_data_kind(const tenfold_data* data);   /* TENFOLD_DATA_*; 0 for null */
+/* Gives the content of a tensor. Set info->struct_size before the call. */
 TENFOLD_API tenfold_status tenfold_data_tensor_info(const tenfold_data* data, tenfold_tensor_info* info);
 TENFOLD_API void tenfold_data_free(tenfold_data* data);
 
-/* The bytes shared, marked read-only: the caller calls the deleter. */
+/* The struct shares the bytes, and is marked read-only. The caller calls the deleter. */
 TENFOLD_API tenfold_status tenfold_data_to_dlpack(const tenfold_data* data, DLManagedTensorVersioned** tensor);
-/* Takes the struct over: its deleter is called when nothing uses the bytes any more, or at once where they are copied because strides are
- * not dense. A status that is not TENFOLD_OK leaves it to the caller. */
+/* Takes over the struct. Its deleter is called when nothing uses the bytes any more, or at once where they are copied
+ * because the strides are not dense. If the status is not TENFOLD_OK, the struct stays the caller's. */
 TENFOLD_API tenfold_status tenfold_data_from_dlpack(DLManagedTensorVersioned* tensor, tenfold_data** data);
-/* The same with the form before DLPack 1.0, which cannot say that the bytes are read-only: they are. */
+/* The same with the form before DLPack 1.0. That form cannot say that the bytes are read-only, but they are. */
 TENFOLD_API tenfold_status tenfold_data_to_dlpack_unversioned(const tenfold_data* data, DLManagedTensor** tensor);
 TENFOLD_API tenfold_status tenfold_data_from_dlpack_unversioned(DLManagedTensor* tensor, tenfold_data** data);
-/* Of an element of this type ("i4": 4); 0: there is none of that name, or it is a string. */
+/* The bits of an element of this type ("i4": 4). 0: no type has that name, or it is the type of strings. */
 TENFOLD_API int32_t tenfold_dtype_bits(const char* dtype);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
-/* The structs of DLPack 1.0, by which libraries hand each other tensors without a copy, in our own words and with its layout. A program
- * that includes DLPack's own header before this one has its definitions. The standard: https://dmlc.github.io/dlpack */
+/* The structs of DLPack 1.0, by which libraries give each other tensors without a copy. They are declared anew here,
+ * with DLPack's layout. A program that includes DLPack's own header before this one uses its definitions. The standard:
+ * https://dmlc.github.io/dlpack */
 #ifndef TENFOLD_C_DLPACK_H
 #define TENFOLD_C_DLPACK_H
 
@@ -37,7 +38,7 @@ typedef struct {
 typedef enum { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 } DLDataTypeCode;
 typedef struct {
   uint8_t code, bits;
-  uint16_t lanes;                  /* 1: one number an element */
+  uint16_t lanes;                  /* 1: an element is one number */
 } DLDataType;
 
 typedef struct {
@@ -47,10 +48,10 @@ typedef struct {
   DLDataType dtype;
   int64_t* shape;
   int64_t* strides;                /* in elements; null: dense, row major */
-  uint64_t byte_offset;            /* of the first element from `data` */
+  uint64_t byte_offset;            /* from `data` to the first element */
 } DLTensor;
 
-/* The form before version 1. Whoever takes one calls its deleter once, when he needs it no more. */
+/* The form before version 1. Whoever takes such a struct calls its deleter once, when it is not needed any more. */
 typedef struct DLManagedTensor {
   DLTensor dl_tensor;
   void* manager_ctx;

@@ -1,4 +1,5 @@
-/* Layers with TensorRT's names, options and meanings, on a network (tenfold/layers.h tells more). The network outlives them. */
+/* Layers with TensorRT's names, options and meanings, on a network, which must outlive them. tenfold/layers.h says
+ * more. */
 #ifndef TENFOLD_C_LAYERS_H
 #define TENFOLD_C_LAYERS_H
 
@@ -12,7 +13,8 @@ extern "C" {
 #endif
 
 typedef struct tenfold_layers tenfold_layers;
-/* Where an operand comes from: result `result` of `layer`, or (layer -1) a value of the network that no layer made; -1: it is left out. */
+/* Where an operand comes from: result `result` of layer `layer`, or, if that is -1, a value of the network that no
+ * layer made. A value of -1 is an operand that is left out. */
 typedef struct {
   int32_t layer, result;
   tenfold_value value;
@@ -20,14 +22,15 @@ typedef struct {
 
 TENFOLD_API tenfold_status tenfold_layers_create(tenfold_network* network, tenfold_layers** layers);
 TENFOLD_API void tenfold_layers_free(tenfold_layers* layers);
-/* Kind `index` in the order of their names; null behind the last. */
+/* Kind `index`, in the order of names; null behind the last. */
 TENFOLD_API const char* tenfold_layers_kind(int32_t index);
-/* `name` may be null. Tensors among the options are shared, and live on. */
+/* Adds a layer. `name` may be null. Tensors among the options are shared, and may be freed after the call. */
 TENFOLD_API tenfold_status tenfold_layers_add(tenfold_layers* layers, const char* kind, const char* name,
                                               const tenfold_layer_operand* operands, int32_t operand_count,
                                               const tenfold_attribute* options, int32_t option_count, int32_t* layer);
 TENFOLD_API tenfold_status tenfold_layers_set(tenfold_layers* layers, int32_t layer, const tenfold_attribute* option);
-/* What an option is now. Texts and lists live until the next call; a tensor (null: none is set) is freed by the caller. */
+/* Gives the present value of an option. Texts and lists live until the next call. The caller frees a tensor; null: none
+ * is set. */
 TENFOLD_API tenfold_status tenfold_layers_option(tenfold_layers* layers, int32_t layer, const char* name,
                                                  tenfold_attribute* option, tenfold_data** tensor);
 typedef struct {
@@ -36,20 +39,22 @@ typedef struct {
   const tenfold_layer_operand* operands;
   int32_t operand_count;
 } tenfold_layer_info;
-/* Of layer 0, 1 ...; what it points to lives until the next call. TENFOLD_INVALID_ARGUMENT behind the last. */
+/* Describes layer 0, 1 ... What the struct points to lives until the next call. TENFOLD_INVALID_ARGUMENT behind the
+ * last. */
 TENFOLD_API tenfold_status tenfold_layers_info(tenfold_layers* layers, int32_t layer, tenfold_layer_info* info);
 TENFOLD_API tenfold_status tenfold_layers_set_operand(tenfold_layers* layers, int32_t layer, int32_t index,
                                                       tenfold_layer_operand operand);
 TENFOLD_API tenfold_status tenfold_layers_rename(tenfold_layers* layers, int32_t layer, const char* name);
-/* A result as a value of the network, until a layer changes. `count` (or null) gets how many the layer has. */
+/* Gives a result as a value of the network, which is valid until a layer changes. `count` (may be null) gets how many
+ * results the layer has. */
 TENFOLD_API tenfold_status tenfold_layers_result(tenfold_layers* layers, int32_t layer, int32_t result, tenfold_value* value,
                                                  int32_t* count);
 TENFOLD_API tenfold_status tenfold_layers_rename_result(tenfold_layers* layers, int32_t layer, int32_t result, const char* name);
 TENFOLD_API tenfold_status tenfold_layers_mark_output(tenfold_layers* layers, tenfold_layer_operand value, const char* name);
 TENFOLD_API tenfold_status tenfold_layers_unmark_output(tenfold_layers* layers, const char* name);
-/* 1 or 0; 0, too, where there is no such layer. */
+/* 1 if the result is an output, else 0, also if there is no such layer. */
 TENFOLD_API int32_t tenfold_layers_is_output(const tenfold_layers* layers, int32_t layer, int32_t result);
-/* Makes anew what has changed: before a build. */
+/* Makes anew the layers that changed. Call it before a build. */
 TENFOLD_API tenfold_status tenfold_layers_settle(tenfold_layers* layers);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* What an ONNX file says of itself beside its graph (tenfold-builder). */
+/* What an ONNX file says about itself beside its graph (tenfold-builder). */
 #ifndef TENFOLD_C_MODEL_METADATA_H
 #define TENFOLD_C_MODEL_METADATA_H
 
@@ -20,11 +20,11 @@ typedef struct {
   size_t struct_size;
   const char *producer_name, *producer_version, *domain, *description; /* "" where the file has none */
   const char *graph_name, *graph_description;
-  int64_t version; /* of the model, if has_version is 1 */
+  int64_t version; /* version of the model, if has_version is 1 */
   int32_t has_version, properties;
 } tenfold_metadata_info;
 TENFOLD_API tenfold_status tenfold_metadata_get(const tenfold_metadata* metadata, tenfold_metadata_info* info);
-/* Key and value of a property, in the order of the keys. */
+/* Gives key and value of a property, in the order of keys. */
 TENFOLD_API tenfold_status tenfold_metadata_property(const tenfold_metadata* metadata, int32_t index, const char** key,
                                                      const char** value);
 

@@ -1,4 +1,4 @@
-/* What a build tried, and how long it took (tenfold-builder). */
+/* What a build tried, and how long it took (tenfold-builder). tenfold/build.h explains the fields. */
 #ifndef TENFOLD_C_REPORT_H
 #define TENFOLD_C_REPORT_H
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* Given to a build in tenfold_build_config::report, which fills it. */
+/* Put it into tenfold_build_config::report, and the build fills it. */
 TENFOLD_API tenfold_status tenfold_report_create(tenfold_report** report);
 TENFOLD_API void tenfold_report_free(tenfold_report* report);
 typedef struct {
@@ -19,8 +19,8 @@ typedef struct {
   double device_s, import_s, passes_s, check_s, tune_s, assemble_s, open_s;
   int32_t timed, cache_hits, timed_again, disturbed, steps;
   double disturbance;
-  int32_t overflow_checked_on; /* TENFOLD_CHECKED_*: what the check of fp16 looked at */
-  int32_t wide, notes;         /* how many tenfold_report_wide() and tenfold_report_note() have */
+  int32_t overflow_checked_on; /* TENFOLD_CHECKED_*: the inputs that the check of fp16 ran */
+  int32_t wide, notes;         /* how many entries tenfold_report_wide() and tenfold_report_note() have */
 } tenfold_report_info;
 enum { TENFOLD_CHECKED_NOTHING = 0, TENFOLD_CHECKED_RANDOM_INPUTS, TENFOLD_CHECKED_TYPICAL_INPUTS };
 TENFOLD_API tenfold_status tenfold_report_get(const tenfold_report* report, tenfold_report_info* info);
@@ -32,20 +32,20 @@ typedef struct {
 TENFOLD_API tenfold_status tenfold_report_step(const tenfold_report* report, int32_t step, tenfold_report_step_info* info);
 typedef struct {
   size_t struct_size;
-  const char *tactic, *config, *verdict;   /* verdict: why it was not timed; "": it was */
+  const char *tactic, *config, *verdict;   /* verdict: why it was not timed; "": it was timed */
   double nanoseconds;                      /* -1: not timed */
   int32_t chosen;
 } tenfold_report_tactic_info;
 TENFOLD_API tenfold_status tenfold_report_tactic(const tenfold_report* report, int32_t step, int32_t tactic,
                                                  tenfold_report_tactic_info* info);
-/* A node whose result stays in f32 in a plan of f16, for so large it became. */
+/* A node whose result stays in f32 in a plan of f16, because it became as large as `largest`. */
 typedef struct {
   size_t struct_size;
   const char *node, *op;
   double largest;
 } tenfold_wide_info;
 TENFOLD_API tenfold_status tenfold_report_wide(const tenfold_report* report, int32_t index, tenfold_wide_info* info);
-/* What was asked for and could not be had. */
+/* Gives a note on what was asked for and could not be had. */
 TENFOLD_API tenfold_status tenfold_report_note(const tenfold_report* report, int32_t index, tenfold_note* note);
 
 #ifdef __cplusplus

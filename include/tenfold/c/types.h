@@ -1,4 +1,4 @@
-/* Handles. */
+/* The handles of the C interface. */
 #ifndef TENFOLD_C_TYPES_H
 #define TENFOLD_C_TYPES_H
 
@@ -24,9 +24,9 @@ typedef struct tenfold_runtime tenfold_runtime;
 typedef struct tenfold_timing_cache tenfold_timing_cache;
 typedef struct tenfold_weights tenfold_weights;
 typedef struct tenfold_plugin_set tenfold_plugin_set;   /* tenfold/c/plugins.h */
-typedef int32_t tenfold_value; /* of one network; -1: an optional operand that is left out */
+typedef int32_t tenfold_value; /* a value of one network; -1: an optional operand that is left out */
 
-/* Element types are given by name: "f32", "f16", "bf16", "f64", "i64", "i32", "i8", "u8", "bool" ... */
+/* Functions take element types by name: "f32", "f16", "bf16", "f64", "i64", "i32", "i8", "u8", "bool" ... */
 
 #ifdef __cplusplus
 }

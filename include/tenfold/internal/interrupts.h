@@ -1,4 +1,5 @@
-// Asking, in the middle of long work, whether it is to go on: for callers with signals to look at, who cannot wait for a step of progress.
+// Asks during long work whether it is to go on. It serves callers that must look at signals and cannot wait for a step
+// of progress.
 #pragma once
 
 #include <functional>
@@ -7,8 +8,8 @@
 
 namespace tenfold {
 
-// While it lives, what this thread does asks `go_on` now and then: before each pass and each measurement of a build, many times a second.
-// False ends the work with ErrorKind::cancelled. `go_on` must not throw.
+// While the object lives, work in this thread asks `go_on` before each pass and each measurement of a build, many times
+// a second. If it returns false, the work ends with ErrorKind::cancelled. `go_on` must not throw.
 class TENFOLD_API Interrupts {
  public:
   explicit Interrupts(std::function<bool()> go_on);

@@ -1,4 +1,4 @@
-// The name that somebody may have meant: for messages about a name that is not there.
+// Finds the name that somebody may have meant, for messages about an unknown name.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace tenfold {
 
-// The candidate with the fewest edits from `word` (upper and lower case alike), "" if none is near.
+// The candidate with the fewest edits from `word`, whatever its case. Empty if none is near.
 TENFOLD_API std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
 }  // namespace tenfold
