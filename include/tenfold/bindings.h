@@ -16,8 +16,8 @@ enum class Location : std::uint8_t { host, pinned, device };
 // The memory that suits a binding best. Other memory is accepted, and copied.
 struct BindingMemory {
   ValueKind kind = ValueKind::tensor;
-  std::int64_t bytes = 0;   // at the largest shapes of all profiles; -1: no bound is known
-  std::int64_t alignment = 64;   // in bytes; memory aligned so is not copied for its alignment
+  std::int64_t bytes = 0;                                         // at the largest shapes; -1: no bound is known
+  std::int64_t alignment = 64;                                    // in bytes; memory aligned so needs no copy for it
   Location location = Location::host;                             // memory there is not copied for its location
 };
 TENFOLD_API BindingMemory binding_memory(const Engine& engine, int binding);   // throws invalid_argument

@@ -65,7 +65,7 @@ struct BindingFormat {
 
 struct BuildConfig {
   std::string device = "cpu";                     // "cpu", "cuda:0", or "null" to plan without hardware
-  int threads = 0;   // the plan is tuned for this many; 0: from affinity mask and cgroup quota
+  int threads = 0;                                // tuned for this many; 0: from affinity mask and cgroup quota
   bool pin_threads = false;                       // LoadOptions::pin_threads of the engine that is returned
   std::vector<OptimizationProfile> profiles;      // each gets kernels of its own; empty: dynamic dims are fixed to 1
   // Types and orders of callers' arrays where they differ from the model's, by the name of the input or output. Types
@@ -115,13 +115,13 @@ struct BuildConfig {
   //   5  times every configuration, each five times as long as level 3
   // docs/cli.md says what the levels take and gain. Any other level throws invalid_argument.
   int optimization_level = 3;
-  int max_tactics = -1;   // most candidates to time for a problem, over all layouts; -1: by level
-  int timing_repetitions = 0;   // launches to time of each candidate; 0: as many as the level's time allows
+  int max_tactics = -1;                           // most candidates to time for a problem; -1: by level
+  int timing_repetitions = 0;                     // launches to time of a candidate; 0: as many as there is time for
   std::uint32_t tactic_sources = kDefaultTacticSources;   // mask of TacticSource
   std::int64_t workspace_bytes = std::int64_t{1} << 40;   // the most that a tactic may work in while it runs
-  std::uint32_t cpu_features = 0;   // the plan may use these only (parse_cpu_features); 0: all that the machine has
+  std::uint32_t cpu_features = 0;                 // the plan uses only these (parse_cpu_features); 0: any
   std::string timing_cache;                       // a file, read at the start and merged back at the end; empty: none
-  std::shared_ptr<TimingCache> timings;   // the same in memory, beside the file; builds may share one, also at once
+  std::shared_ptr<TimingCache> timings;           // the same in memory; several builds may share one at once
   bool error_on_cache_miss = false;               // the build throws where a time is not in the cache
   std::vector<std::string> disabled_passes;       // by name; an unknown name throws and lists the known ones
   std::vector<std::string> external_data_dirs;    // where a model's weights may lie, beside its own folder
@@ -145,14 +145,14 @@ struct BuildConfig {
   // From a problem's line, or how it begins, to the name of a tactic. A note (notes.h) tells of a line that matches no
   // problem, and of a tactic that cannot compute one.
   std::map<std::string, std::string> forced_tactics;
-  // Is asked about each problem. It returns the index of a candidate, or -1 for the usual choice by the time of the
-  // whole graph. Candidates that rough estimates would leave out are timed, too. It may be asked the same question more
-  // than once. Any other index throws invalid_argument.
+  // The builder asks it about each problem. It returns the index of a candidate, or -1 for the usual choice by the time
+  // of the whole graph. Candidates that rough estimates would leave out are timed, too. It may be asked the same
+  // question more than once. Any other index throws invalid_argument.
   std::function<int(const TacticQuestion&)> choose_tactic;
-  std::map<std::string, std::string> labels;   // kept in the plan: who built it, from what, for what (Engine::labels)
+  std::map<std::string, std::string> labels;      // kept in the plan, for Engine::labels: who built it, from what
   std::shared_ptr<const Plugins> plugins;         // further operators and tactics; the engine keeps them alive
   LogCallback log;                                // null: the runtime's log
-  std::shared_ptr<Runtime> runtime;   // the engine belongs to it; null: the process's own (tenfold/runtime.h)
+  std::shared_ptr<Runtime> runtime;               // the engine belongs to it; null: the process's own
   std::function<bool(const Progress&)> progress;  // if it returns false, the build throws cancelled
   // Receives the graph as text: after the import ("import"), and after each pass that changed it.
   std::function<void(std::string_view pass, std::string_view graph)> dump;

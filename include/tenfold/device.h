@@ -17,13 +17,13 @@ enum class Wait : std::uint8_t { spin_shortly, spin, sleep };
 struct DeviceDescription {
   std::string device;                                             // as BuildConfig::device takes it: "cpu"
   std::string name;                                               // "AMD EPYC 7B13"
-  std::string features;   // what kernels are chosen by: "avx2 avx512 vnni", "sm_90"
+  std::string features;                                           // kernels are chosen by it: "avx2 avx512", "sm_90"
   std::int64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;          // data caches; l1 and l2 of one core
   int threads = 0;                                                // how many this process may use
   // Libraries that kernels may call, or why they may not: "oneDNN 2.6.3", "cuBLASLt 13.1.0".
   std::vector<std::string> libraries;
   std::int64_t memory_bytes = 0;                                  // of a GPU
-  int cores = 0;   // cores for those threads, each with all of its hyperthreads
+  int cores = 0;                                                  // cores of those threads, with all their hyperthreads
 };
 TENFOLD_API std::vector<DeviceDescription> devices();
 // Bytes that a GPU ("cuda:0") has free now; -1 for a CPU.

@@ -73,13 +73,11 @@ struct EngineInfo {
   std::int64_t weight_bytes = 0;       // constants as the plan stores them, packed
   std::int64_t arena_bytes = 0;        // a context's arena at the largest profile
   std::int64_t scratch_bytes = 0;      // what a context has beside its arena, for its workers
-  std::int64_t arena_live_bytes = 0;   // the largest sum of live activations, which arena_bytes is measured against
-  // of the arena: the most that a step in cuBLASLt, cuDNN or oneDNN works in
-  std::int64_t library_workspace_bytes = 0;
-  std::int64_t workspace_bytes = 0;    // of the arena: the most that any step works in
-  std::int64_t binding_bytes = 0;   // on a GPU: a context's copies of inputs and outputs there, at the largest shapes
-  // on a GPU: the host's memory that a context keeps for host steps, at the largest shapes
-  std::int64_t pinned_bytes = 0;
+  std::int64_t arena_live_bytes = 0;   // the largest sum of live activations, the measure of arena_bytes
+  std::int64_t library_workspace_bytes = 0;   // of the arena: the most that a step in cuBLASLt, cuDNN or oneDNN uses
+  std::int64_t workspace_bytes = 0;    // of the arena: the most that any step uses
+  std::int64_t binding_bytes = 0;      // on a GPU: a context's copies of bindings there, at the largest shapes
+  std::int64_t pinned_bytes = 0;       // on a GPU: a context's host memory for host steps, at the largest shapes
   int profiles = 1, steps = 0, threads = 1;
   bool on_gpu = false;
   bool waits_in_run = false;           // on a GPU: steps run or decide on the host, so enqueue() waits for them
@@ -113,7 +111,7 @@ class TENFOLD_API Engine {
   static Engine load(const std::string& plan_path, const LoadOptions& options = {});
   static Engine load(std::span<const std::byte> plan, const LoadOptions& options = {});
   static Engine load(const PlanReader& plan, const LoadOptions& options = {});
-  void save(const std::string& plan_path) const;   // the old file stays whole until the new one is complete; throws io
+  void save(const std::string& plan_path) const;       // the old file stays until the new one is whole; throws io
   void save(const PlanWriter& write) const;            // writes the same bytes, without a copy of the weights
   std::vector<std::byte> serialize() const;
 
@@ -190,7 +188,7 @@ class TENFOLD_API ExecutionContext {
   // output's size has no bound, run() may allocate larger memory: ask again for its address then. Throws
   // invalid_argument, out_of_memory.
   void* own_memory(int binding);
-  Status prepare() noexcept;   // does all that a first run at these shapes does but compute
+  Status prepare() noexcept;                                      // does all of a first run but the computing
   Status run() noexcept;
   Status run_with(const RunOptions& options) noexcept;            // with a token that may stop it and a deadline
 
@@ -216,7 +214,7 @@ class TENFOLD_API ExecutionContext {
   void* device_memory(int binding) noexcept;
   void replay_runs(bool on) noexcept;  // on a GPU, as a CUDA graph (the default) or step by step
 
-  void measure_parts(bool on) noexcept;   // takes the times for last_times(); costs microseconds
+  void measure_parts(bool on) noexcept;                           // takes times for last_times(); costs microseconds
   RunTimes last_times() const noexcept;
 
   // Takes whole tensors and returns whole tensors, in the order of bindings. An undefined tensor (Tensor()) stands for

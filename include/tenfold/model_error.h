@@ -21,7 +21,7 @@ struct ModelProblem {
   // "-> RESULT".
   std::string node;
   std::vector<std::string> outputs;            // names of the node's results, which tell nodes without a name apart
-  std::string op;   // operator; empty: the problem is no node's (an input, a weight, the file)
+  std::string op;                              // operator; empty: the problem is no node's (an input, a weight)
   std::string domain;                          // of the operator; empty: ai.onnx
   int opset = 0;                               // version of the domain that the model imports; 0: none
   // Index of the node, or of the outermost node around it, in the file's graph, from 0. -1: the problem is no node's.

@@ -212,7 +212,7 @@ class TENFOLD_API Network {
   void remove_attribute(NetworkNodeRef node, const std::string& name);
   void set_input(NetworkNodeRef node, int index, NetworkTensor value);
   void set_constant(NetworkTensor constant, Tensor value);
-  void replace(NetworkTensor value, NetworkTensor by);   // for all that read it; an output keeps its name
+  void replace(NetworkTensor value, NetworkTensor by);                     // in all readers; an output keeps its name
   void remove(NetworkNodeRef node);                                        // its results must be unused
   void remove_output(const std::string& name);
   void remove_input(const std::string& name);                              // it must be unused

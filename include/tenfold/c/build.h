@@ -50,8 +50,8 @@ typedef struct {
   const char *tactic, *config;
   double nanoseconds;              /* -1: not timed */
 } tenfold_candidate;
-/* Is asked about each problem. It returns the index of a candidate, or -1 to choose by time. It may be asked the same
- * question more than once. */
+/* The builder asks it about each problem. It returns the index of a candidate, or -1 to choose by time. It may be asked
+ * the same question more than once. */
 typedef int32_t (*tenfold_choose_function)(void* user, const char* node, const char* problem,
                                            const tenfold_candidate* candidates, int32_t count);
 /* Receives the graph as text: after the import ("import"), and after each pass that changed it. */

@@ -28,7 +28,7 @@ typedef struct {
   const char *message, *hint;      /* what is wrong; what may mend it */
   const char* text;                /* the problem in words */
   int32_t outputs;                 /* how many results of the node tenfold_problems_output() names */
-  int64_t more;   /* in the last entry, behind 1000, of a list that was cut off: how many are not listed; else 0 */
+  int64_t more;                    /* in the last entry of a list cut off at 1000: how many are not listed; else 0 */
   /* index of the node, or of the outermost node around it, in the file's graph, from 0; -1: no node's */
   int64_t node_index;
 } tenfold_problem;

@@ -20,7 +20,7 @@ TENFOLD_API void tenfold_cancel_token_trip(tenfold_cancel_token* token);    /* f
 typedef struct {
   size_t struct_size;
   const tenfold_cancel_token* token;   /* null: no token. If it is tripped, the run returns TENFOLD_RUN_CANCELLED. */
-  int64_t nanoseconds;   /* After this time no step begins, and the run returns TENFOLD_RUN_DEADLINE. 0: no limit. */
+  int64_t nanoseconds;                 /* from now until no further step begins: TENFOLD_RUN_DEADLINE; 0: no limit */
 } tenfold_run_options;
 /* `options` may be null. */
 TENFOLD_API tenfold_status tenfold_context_run_with(tenfold_context* context, const tenfold_run_options* options);

@@ -15,7 +15,7 @@ extern "C" {
 
 typedef struct {
   size_t struct_size;
-  int32_t threads;   /* processors that the workers of its engines share; 0: from affinity mask and cgroup quota */
+  int32_t threads;                 /* processors that its engines' workers share; 0: from affinity mask and quota */
   tenfold_log_function log;        /* the log of engines that have none of their own; may be null */
   void* log_user;
   int64_t gpu_memory_limit;        /* the most bytes of each GPU that its engines use at once; 0: no limit */
