@@ -209,8 +209,8 @@ class TENFOLD_API ExecutionContext {
   Status enqueue(void* stream, const RunOptions& options) noexcept;
   Status wait() noexcept;                                         // returns when all that was enqueued is done
   void wait_how(Wait how) noexcept;                               // how the host waits for a GPU; default: spin_shortly
-  // The GPU memory to which a binding in the host's memory is copied; null on CPUs. If the caller binds this memory,
-  // nothing is copied.
+  // The place on the GPU of a binding whose own memory is the host's; null on CPUs. If the caller binds it, nothing is
+  // copied.
   void* device_memory(int binding) noexcept;
   void replay_runs(bool on) noexcept;  // on a GPU, as a CUDA graph (the default) or step by step
 

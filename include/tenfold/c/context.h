@@ -54,8 +54,8 @@ TENFOLD_API tenfold_status tenfold_context_wait(tenfold_context* context);     /
 TENFOLD_API int32_t tenfold_context_cancel(tenfold_context* context);
 /* -1, the default: the first profile that fits the shapes. */
 TENFOLD_API tenfold_status tenfold_context_set_profile(tenfold_context* context, int32_t profile);
-/* The GPU memory to which a binding in the host's memory is copied; null on CPUs. If the caller binds this memory,
- * nothing is copied. */
+/* The place on the GPU of a binding whose own memory is the host's; null on CPUs. If the caller binds it, nothing is
+ * copied. */
 TENFOLD_API void* tenfold_context_device_memory(tenfold_context* context, int32_t binding);
 enum { TENFOLD_WAIT_SPIN_SHORTLY = 0, TENFOLD_WAIT_SPIN, TENFOLD_WAIT_SLEEP };
 /* how to wait for a GPU */
