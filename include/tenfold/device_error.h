@@ -20,7 +20,7 @@ struct DeviceError {
   std::string words;         // the driver's own words: "an illegal memory access was encountered"
   std::string call;          // the call that answered so, which may come after a kernel's fault: "cuStreamSynchronize"
   int driver_version = 0;    // the CUDA version of the driver, as the driver counts: 13000 is 13.0
-  std::string libraries;     // their versions: "NVRTC 13.0, cuBLASLt 13.1.0"; empty if the device could not be opened
+  std::string libraries;     // with their versions: "NVRTC 13.0, cuBLASLt 13.1.0"; empty if the device was not opened
 };
 
 // The last failure of a device in this process. Nothing if there was none, and for a CPU.

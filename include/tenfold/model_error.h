@@ -62,8 +62,8 @@ struct ModelPart {
 };
 // Divides all nodes of the model's own graph into such parts. If there is one part, the whole model is supported, or
 // none of it is. `problems` are those of the same model. A node that reads the result of an unsupported node was judged
-// by its operator and attributes alone, so a part may still be refused once it is a model of its own. If a problem is
-// no node's, no node is supported. If the list was cut off, no node behind its end is.
+// by its operator and attributes alone, so a part that is cut out may still turn out otherwise. If a problem is no
+// node's, no node is supported. If the list was cut off, no node behind its end is.
 TENFOLD_API std::vector<ModelPart> model_parts(const std::string& path, const std::vector<ModelProblem>& problems);
 TENFOLD_API std::vector<ModelPart> model_parts(std::span<const std::byte> onnx, const std::vector<ModelProblem>& problems);
 

@@ -205,7 +205,9 @@ class TENFOLD_API Network {
   std::optional<Tensor> constant_value(NetworkTensor value) const;         // nothing: it is no constant
 
   // Editing. Types that follow from a change are inferred at once. A change that does not fit throws and leaves the
-  // network as it was. Renames a weight for refits, too. Throws invalid_argument if another value has the name.
+  // network as it was.
+  //
+  // rename() renames a weight for refits, too. It throws invalid_argument if another value has the name.
   void rename(NetworkTensor value, const std::string& name);
   void rename(NetworkNodeRef node, const std::string& name);
   void set_attribute(NetworkNodeRef node, const std::string& name, NetworkAttribute value);
