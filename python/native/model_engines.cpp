@@ -1,6 +1,7 @@
 // tenfold/model_engines.h: the engines of one model for the arrays that come. A Session's own.
 #include "tenfold/model_engines.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -71,9 +72,10 @@ class PyModelEngines {
   nb::object any() {
     return answer(built([&](const BuildWatch& watch) { return engines_->any_engine(watch); }));
   }
-  bool wait(nb::handle seconds) {
+  bool wait(std::optional<double> seconds) {
     constexpr double kYear = 365.0 * 24 * 3600;
-    const double most = seconds.is_none() ? kYear : std::min(nb::cast<double>(seconds), kYear);
+    if (!(seconds.value_or(0) >= 0)) raise_error(ErrorKind::invalid_argument, "timeout is a number of seconds from 0, or None");
+    const double most = std::min(seconds.value_or(kYear), kYear);
     const auto callbacks = std::make_shared<Callbacks>();  // signals are looked at
     return callbacks->run([&] {
       return engines_->wait(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(most)));

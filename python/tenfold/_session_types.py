@@ -85,6 +85,12 @@ class RunOptions:
         """Kept for scripts that set one; none has a meaning here."""
 
 
+def look_at(options: RunOptions | None) -> None:
+    """What options say of a run that is about to begin."""
+    if options is not None and options.terminate:
+        raise errors.Cancelled('the run was cancelled: RunOptions.terminate is set')
+
+
 class NodeArg:
     """An input or output: name, shape (names or None where it is open), type ("tensor(float)")."""
 
@@ -237,8 +243,7 @@ class IOBinding:
         return [np.array(_on_host(self._made[name])) for name in self._outputs]
 
     def _run(self, options: RunOptions | None) -> None:
-        if options is not None and options.terminate:
-            raise errors.Cancelled('the run was cancelled: RunOptions.terminate is set')
+        look_at(options)
         if self._changed or (self._unsettled and self._session._engine(self._inputs) is not self._engine):
             self._bind()
         self._context.run()

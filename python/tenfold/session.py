@@ -16,7 +16,7 @@ from tenfold._device import devices, put_device
 from tenfold._engine import Engine
 from tenfold._network import Network
 from tenfold._registry import put_plugins
-from tenfold._session_types import IOBinding, ModelMetadata, NodeArg, OrtValue, RunOptions, SessionOptions
+from tenfold._session_types import IOBinding, ModelMetadata, NodeArg, OrtValue, RunOptions, SessionOptions, look_at
 
 if TYPE_CHECKING:
     import concurrent.futures
@@ -35,11 +35,6 @@ def _device_of(provider: str, options: dict[str, Any]) -> str:
 
 def _arrays(feed: dict[str, Any]) -> dict[str, Any]:
     return {name: value._array if isinstance(value, OrtValue) else value for name, value in feed.items()}
-
-
-def _look_at(options: RunOptions | None) -> None:
-    if options is not None and options.terminate:
-        raise errors.Cancelled('the run was cancelled: RunOptions.terminate is set')
 
 
 class Session:
@@ -166,7 +161,7 @@ class Session:
         if engine is not None and run_options is None and not self._settings.enable_profiling:
             return engine.run_feed(output_names, input_feed)
         feed = _arrays(input_feed)
-        _look_at(run_options)
+        look_at(run_options)
         engine = self._engine(feed)
         if not self._settings.enable_profiling:
             return engine.run_feed(output_names, feed)
@@ -179,7 +174,7 @@ class Session:
         feed = _arrays(input_feed)
 
         def begin(future: Future, token: _native.CancelToken) -> None:
-            _look_at(run_options)
+            look_at(run_options)
             engine = self._engine(feed)
             if self._settings.enable_profiling:
                 future._finish(self._profiled(engine, output_names, feed), None)
@@ -200,7 +195,7 @@ class Session:
     def _begins_at_once(self, feed: dict[str, Any], run_options: RunOptions | None) -> bool:
         """Without a build, steps that are timed, or a refusal, which another thread tells."""
         try:
-            _look_at(run_options)
+            look_at(run_options)
             return not self._settings.enable_profiling and (self._only is not None or self._engines.has_engine_of(feed))
         except errors.Error:
             return False

@@ -96,6 +96,9 @@ class Tuning(Case):
             self.assertEqual(children(), [])
             self.beside(s, theirs, batch(3))
             self.assertEqual(self.served(s), [(False, True, '')])
+            for wrong in (-1, float('nan')):
+                self.assertRaisesRegex(ValueError, 'seconds from 0', s.wait_for_tuning, wrong)
+            self.assertRaises(TypeError, s.wait_for_tuning, 'long')
             while not s.wait_for_tuning(0.01):   # during
                 self.beside(s, theirs, batch(3, seed=len(children())))
             self.assertEqual(self.served(s), [(True, False, '')])

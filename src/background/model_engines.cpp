@@ -167,8 +167,8 @@ void ModelEngines::Impl::no_ranges(const std::string& why) {
     const Lock lock(worker.mutex());
     if (std::exchange(exact_only, true)) return;
   }
-  log(Severity::warning,
-      "the model cannot be built for ranges of shapes, so each set of shapes gets plans of its own: ", why);
+  tell(Severity::warning,
+       cat("the model cannot be built for ranges of shapes, so each set of shapes gets plans of its own: ", why));
 }
 
 ServedEngine ModelEngines::Impl::keep(std::shared_ptr<Place> place, bool tune_it) {
@@ -179,13 +179,15 @@ ServedEngine ModelEngines::Impl::keep(std::shared_ptr<Place> place, bool tune_it
   while (static_cast<int>(places.size()) > options.most_engines) {
     const auto oldest = std::min_element(places.begin(), places.end() - 1,
                                          [](const auto& a, const auto& b) { return a->used < b->used; });
-    (*oldest)->gone = true;
     gone.push_back(std::move(*oldest));
     places.erase(oldest);
   }
   if (tune_it && !worker.ended()) {
     place->pending = true;
-    worker.add(this, [self = shared_from_this(), place] { self->tune(place); });
+    // A place that had to go is not held by work that waits.
+    worker.add(this, [self = shared_from_this(), waits = std::weak_ptr(place)] {
+      if (const std::shared_ptr<Place> there = waits.lock()) self->tune(*there);
+    });
   }
   return given(*place);
 }
@@ -241,7 +243,8 @@ std::vector<ServedShapes> ModelEngines::served() const {
   const Impl::Lock lock(impl_->worker.mutex());
   std::vector<ServedShapes> list;
   for (const auto& p : impl_->places)
-    list.push_back({profile_of(impl_->inputs, p->served), p->tuned, p->pending && !impl_->worker.ended(), p->failure, p->asked, p->number});
+    list.push_back({profile_of(impl_->inputs, p->served), p->tuned, p->pending && !impl_->worker.ended(), p->failure, p->asked,
+                    p->number});
   return list;
 }
 

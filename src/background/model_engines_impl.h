@@ -22,7 +22,7 @@ struct ModelEngines::Impl : std::enable_shared_from_this<ModelEngines::Impl> {
     background::Ranges wanted, served;  // what a tuned engine is to serve; what the one that is here serves
     std::unique_ptr<EngineSlot> slot;
     std::uint64_t number = 0;
-    bool tuned = false, pending = false, gone = false;
+    bool tuned = false, pending = false;
     std::string failure;
     std::int64_t asked = 0;
     std::uint64_t used = 0;                           // by a clock of uses
@@ -60,8 +60,10 @@ struct ModelEngines::Impl : std::enable_shared_from_this<ModelEngines::Impl> {
   void put(Place& place, Engine engine, const background::Ranges& ranges, bool tuned);
   void no_ranges(const std::string& why);
   // By the worker.
-  void tune(const std::shared_ptr<Place>& place);
+  void tune(Place& place);
+  void tune_for(Place& place, const background::Ranges& ranges);
   Engine tuned_engine(const background::Ranges& ranges);
+  void tell(Severity severity, const std::string& text) const noexcept;
   void tell_of_takeover(const background::Ranges& ranges);
   void tell_of_failure(const background::Ranges& ranges, const std::string& why);
 

@@ -87,6 +87,26 @@ TEST(ModelEngines, MayGoInTheFunctionThatTheirWorkCalls) {
   EXPECT_TRUE(served(others, 3).tuned);
 }
 
+TEST(ModelEngines, FunctionsThatThrowInTheWorkerEndNothing) {
+  const Folder folder;
+  for (const std::string& tuner : {std::string(TENFOLD_PROGRAM), folder.program("exit 3")}) {
+    std::atomic<int> thrown = 0;
+    ModelEnginesOptions options = quick(Tune::background);
+    options.tuner = tuner;
+    options.build.log = [&](Severity, std::string_view text) {
+      if (text.find("has taken the place") == text.npos && text.find("no tuned plan") == text.npos) return;
+      ++thrown;
+      throw 1;
+    };
+    ModelEngines engines(tanh_model(), options);
+    served(engines, 3);
+    ASSERT_TRUE(engines.wait(120s));
+    EXPECT_EQ(thrown, 1);
+    EXPECT_EQ(served(engines, 3).tuned, tuner == TENFOLD_PROGRAM);
+    EXPECT_EQ(engines.served().at(0).failure.empty(), tuner == TENFOLD_PROGRAM) << engines.served().at(0).failure;
+  }
+}
+
 TEST(ModelEngines, NowAndNeverBuildForTheVeryShapesAndStartNothing) {
   const int threads = threads_of_process();
   for (const Tune tune : {Tune::now, Tune::never}) {

@@ -36,8 +36,9 @@ void check_shapes(std::span<const OpenInput> inputs, std::span<const Shape> shap
     bool fits = declared.size() == shapes[i].size();
     for (std::size_t d = 0; fits && d < declared.size(); ++d)
       fits = shapes[i][d] >= 0 && (declared[d] < 0 || declared[d] == shapes[i][d]);
-    require(fits, ErrorKind::invalid_argument, "input '", inputs[i].name, "' has the shape ", open_text(declared),
-            ", [", text(shapes[i]), "] is given");
+    if (!fits)
+      fail(ErrorKind::invalid_argument, cat("input '", inputs[i].name, "' has the shape ", open_text(declared), ", [",
+                                            text(shapes[i]), "] is given"));
   }
 }
 

@@ -19,40 +19,49 @@ void ModelEngines::Impl::put(Place& place, Engine engine, const Ranges& ranges, 
   worker.tell();
 }
 
-void ModelEngines::Impl::tune(const std::shared_ptr<Place>& place) {
+void ModelEngines::Impl::tune(Place& place) {
   Ranges ranges;
-  bool gone = false;
   {
     const Lock lock(worker.mutex());
-    if (!place->pending) return;  // a fork between the last line of this work and its end: it was done
-    const auto most = std::max_element(place->seen.begin(), place->seen.end(),
+    if (!place.pending) return;  // a fork between the last line of this work and its end: it was done
+    const auto most = std::max_element(place.seen.begin(), place.seen.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    ranges = exact_only ? exactly(most->first) : background::tuned_for(place->wanted, most->first);
-    gone = place->gone;
+    ranges = exact_only ? exactly(most->first) : background::tuned_for(place.wanted, most->first);
   }
   stay_on(processors);
-  bool again = false;
   std::string failure;
-  if (!gone) {
-    try {
-      put(*place, tuned_engine(ranges), ranges, true);
-      tell_of_takeover(ranges);
-    } catch (const Error& error) {
-      again = !exact(ranges) && is_the_ranges_fault(error.kind());
-      if (again)
-        no_ranges(error.what());
-      else if (error.kind() != ErrorKind::cancelled)
-        failure = error.what();
-    } catch (const std::exception& error) {
-      failure = error.what();
-    }
+  try {
+    tune_for(place, ranges);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::cancelled) failure = error.what();
+  } catch (const std::exception& error) {
+    failure = error.what();
+  } catch (...) {
+    failure = "a function that was to be told of the build threw what is no std::exception";
   }
-  if (again) return tune(place);
   if (!failure.empty()) tell_of_failure(ranges, failure);
   const Lock lock(worker.mutex());
-  place->pending = false, place->failure = failure;
-  place->seen.clear();
+  place.pending = false, place.failure = failure;
+  place.seen.clear();
   worker.tell();
+}
+
+// For the usual shapes alone, where a range of them is what cannot be built.
+void ModelEngines::Impl::tune_for(Place& place, const Ranges& ranges) {
+  std::string why;
+  try {
+    put(place, tuned_engine(ranges), ranges, true);
+    return tell_of_takeover(ranges);
+  } catch (const Error& error) {
+    if (exact(ranges) || !is_the_ranges_fault(error.kind())) throw;
+    why = error.what();
+  }
+  Shapes usual;
+  for (const ShapeRange& range : ranges) usual.push_back(range.opt);
+  const Ranges single = exactly(usual);
+  put(place, tuned_engine(single), single, true);
+  no_ranges(why);
+  tell_of_takeover(single);
 }
 
 Engine ModelEngines::Impl::tuned_engine(const Ranges& ranges) {
@@ -61,7 +70,7 @@ Engine ModelEngines::Impl::tuned_engine(const Ranges& ranges) {
   if (!why_here) {
     why_here = why_in_this_process(config, options.tuner);
     if (!why_here->empty())
-      log(Severity::warning, "tuning takes place in a thread of this process, not in another one: ", *why_here);
+      tell(Severity::warning, cat("tuning takes place in a thread of this process, not in another one: ", *why_here));
   }
   const bool here = !why_here->empty();
   if (here)
@@ -71,17 +80,25 @@ Engine ModelEngines::Impl::tuned_engine(const Ranges& ranges) {
   return build_tuned(model, config, here ? "" : options.tuner, options.cache ? &*options.cache : nullptr);
 }
 
+// What a caller's function throws in the worker's thread has nowhere to go.
+void ModelEngines::Impl::tell(Severity severity, const std::string& text) const noexcept {
+  try {
+    log(severity, text);
+  } catch (...) {
+  }
+}
+
 void ModelEngines::Impl::tell_of_takeover(const Ranges& ranges) {
   const std::string what = cat("a tuned plan for ", text_of(inputs, ranges), " has taken the place of the untimed one");
-  if (std::exchange(told_of_takeover, true)) return log(Severity::info, what);
-  log(Severity::warning, what, "; the last bits of results may differ from here on, and again where others follow");
+  if (std::exchange(told_of_takeover, true)) return tell(Severity::info, what);
+  tell(Severity::warning, cat(what, "; the last bits of results may differ from here on, and again where others follow"));
 }
 
 // The same reason for other shapes is heard once.
 void ModelEngines::Impl::tell_of_failure(const Ranges& ranges, const std::string& why) {
   if (!told.insert(why).second) return;
-  log(Severity::warning, "no tuned plan could be made in the background for ", text_of(inputs, ranges),
-      ", the untimed one stays: ", why);
+  tell(Severity::warning, cat("no tuned plan could be made in the background for ", text_of(inputs, ranges),
+                              ", the untimed one stays: ", why));
 }
 
 }  // namespace tenfold
