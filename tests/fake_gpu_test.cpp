@@ -9,7 +9,8 @@
 #include "backends/cuda/device/failures.h"
 #include "on_a_fake_gpu.h"
 #include "plan/write.h"
-#include "runtime/state.h"
+#include "runtime/context.h"
+#include "runtime/device/lanes.h"
 #include "tenfold/device_error.h"
 #include "tenfold/runtime.h"
 

@@ -1,6 +1,6 @@
 // Runs on a stream that the caller is capturing, on a driver that notes what it is asked meanwhile.
 #include "on_a_fake_gpu.h"
-#include "runtime/state.h"
+#include "runtime/engine/opened.h"
 #include "tenfold/bindings.h"
 #include "tenfold/completion.h"
 

@@ -4,7 +4,7 @@
 
 #include "on_a_fake_gpu.h"
 #include "plan/write.h"
-#include "runtime/state.h"
+#include "runtime/context.h"
 #include "tenfold/device_array.h"
 #include "tenfold/device_stream.h"
 #include "tenfold/dlpack.h"
@@ -259,25 +259,25 @@ TEST_F(GpuRuntime, TheSameMemoryBoundAgain) {
   std::vector<float> here(24, 1);
   for (int turn = 0; turn < 2; ++turn) {
     ASSERT_TRUE(context->bind(0, there.get(), 96) && context->bind(1, here.data(), 96));
-    EXPECT_TRUE(state.addresses_dirty);
+    EXPECT_TRUE(state.bindings.changed);
     ASSERT_TRUE(context->run());
     ASSERT_TRUE(context->bind(0, there.get(), 96) && context->bind(1, here.data(), 96));
     set_batch(*context, 4);
-    EXPECT_FALSE(state.addresses_dirty || state.shapes_dirty);
+    EXPECT_FALSE(state.bindings.changed || state.shapes.changed);
     ASSERT_TRUE(context->run());
     ASSERT_TRUE(context->bind(0, there.get(), 192)) << "other bytes are another binding";
-    EXPECT_TRUE(state.addresses_dirty);
+    EXPECT_TRUE(state.bindings.changed);
     ASSERT_TRUE(context->run());
   }
   fake_->pinned.insert(here.data());
   ASSERT_TRUE(context->bind(1, here.data(), 96));
-  EXPECT_TRUE(state.addresses_dirty) << "it was pageable, and is pinned now";
+  EXPECT_TRUE(state.bindings.changed) << "it was pageable, and is pinned now";
   ASSERT_TRUE(context->run());
   ASSERT_TRUE(context->bind(1, here.data(), 96));
-  EXPECT_FALSE(state.addresses_dirty);
+  EXPECT_FALSE(state.bindings.changed);
   fake_->pinned.erase(here.data());
   ASSERT_TRUE(context->bind(1, here.data(), 96));
-  EXPECT_TRUE(state.addresses_dirty);
+  EXPECT_TRUE(state.bindings.changed);
   ASSERT_TRUE(context->run());
 }
 

@@ -10,8 +10,8 @@
 
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/launch.h"
-#include "runtime/state.h"
 #include "on_a_gpu.h"
+#include "runtime/engine/opened.h"
 
 namespace tenfold {
 namespace {

@@ -2,7 +2,8 @@
 
 #include "base/log.h"
 #include "builder/load_options.h"
-#include "runtime/state.h"
+#include "runtime/engine/notes.h"
+#include "runtime/engine/open.h"
 #include "tune/code_cache.h"
 
 namespace tenfold::builder {

@@ -12,7 +12,7 @@
 #include "builder/typical_shapes.h"
 #include "ir/lineage.h"
 #include "passes/precision/notes.h"
-#include "runtime/plugins.h"
+#include "runtime/plugins/plugins.h"
 #include "tune/code_cache.h"
 #include "tune/shared_times.h"
 #include "tune/tuner.h"
