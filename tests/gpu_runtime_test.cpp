@@ -183,19 +183,19 @@ TEST_F(GpuRuntime, WithoutTheDriversPoolsNothingIsKept) {
 TEST_F(GpuRuntime, KeptMemoryMakesRoom) {
   const auto runtime = std::make_shared<Runtime>();
   const Engine engine = load(runtime);
-  runtime::state_of(engine)->backend->allocate(1 << 20);
+  runtime::state_of(engine)->backend->memory().allocate(1 << 20);
   EXPECT_GE(memory_of(*runtime).held_bytes, 1 << 20);
   fake_->memory = fake_->taken + 100;
   std::shared_ptr<void> larger;
-  EXPECT_NO_THROW(larger = runtime::state_of(engine)->backend->allocate((1 << 20) + 50));
-  EXPECT_THROW(runtime::state_of(engine)->backend->allocate(1 << 20), Error);
+  EXPECT_NO_THROW(larger = runtime::state_of(engine)->backend->memory().allocate((1 << 20) + 50));
+  EXPECT_THROW(runtime::state_of(engine)->backend->memory().allocate(1 << 20), Error);
 }
 
 // Before memory is another's, all work that may still use it has ended.
 TEST_F(GpuRuntime, MemoryIsFreedBehindAllWork) {
   const auto runtime = std::make_shared<Runtime>();
   const Engine engine = load(runtime);
-  auto memory = runtime::state_of(engine)->backend->allocate(4096);
+  auto memory = runtime::state_of(engine)->backend->memory().allocate(4096);
   fake_->waits = 0;
   memory.reset();
   EXPECT_GE(fake_->waits, 1);
@@ -255,7 +255,7 @@ TEST_F(GpuRuntime, TheSameMemoryBoundAgain) {
   const auto context = engine_->create_context();
   set_batch(*context, 4);
   const runtime::ContextState& state = runtime::ContextAccess::of(*context);
-  const std::shared_ptr<void> there = backend_->allocate(192);
+  const std::shared_ptr<void> there = backend_->memory().allocate(192);
   std::vector<float> here(24, 1);
   for (int turn = 0; turn < 2; ++turn) {
     ASSERT_TRUE(context->bind(0, there.get(), 96) && context->bind(1, here.data(), 96));

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <thread>
 
+#include "backends/stream.h"
 #include "base/check.h"
 #include "base/fork.h"
 #include "runtime/bindings/extras.h"
@@ -105,7 +106,8 @@ void Completer::Shared::loop() noexcept {
 
 // What the host has to copy is the caller's before it is told.
 Status Completer::Shared::finish_enqueued() noexcept {
-  const Status status{context.stream->wait_end(), -1};
+  backends::CallersStreams* const callers = context.stream->callers();
+  const Status status{callers ? callers->wait_end() : Status::ok, -1};
   return status && context.extras ? after_run(context) : status;
 }
 

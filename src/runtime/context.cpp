@@ -1,4 +1,5 @@
 // ExecutionContext: shapes, bindings and runs of one caller.
+#include "backends/backend.h"
 #include "base/checked.h"
 #include "base/float_state.h"
 #include "ops/cases.h"
@@ -95,7 +96,7 @@ void* ExecutionContext::own_memory(int binding) {
           " holds a state, which read_state() and write_state() reach; bind() ends it");
   if (!c.bindings.own[b].memory) {
     const std::int64_t largest = runtime::largest_bytes(*c.engine, b);
-    c.bindings.own[b] = {c.engine->backend->allocate_host(largest), largest};
+    c.bindings.own[b] = {c.engine->backend->memory().allocate_host(largest), largest};
     c.bindings.memory[b] = c.bindings.own[b].memory.get();
     c.bindings.bytes[b] = largest;
     c.bindings.changed = true;
@@ -235,25 +236,27 @@ Status ask(ContextState& c, void* stream) noexcept {
     if (Status s = runtime::before_enqueuing(c); !s) return s;
   if (Status s = ask_for_memory(c); !s) return s;
   if (Status s = settle(c); !s) return s;
-  if (!c.stream->use(stream)) {
+  backends::CallersStreams* const callers = c.stream->callers();
+  if (callers ? !callers->use(stream) : stream != nullptr) {
     c.run.last_error = "streams of the caller's belong to GPUs";
     return {Status::failed, -1};
   }
   Status status = start_with_extras(c);
-  if (status && c.device && c.device->notes_end) status.code = c.stream->note_end();
-  c.stream->use(nullptr);
+  if (status && callers && c.device && c.device->notes_end) status.code = callers->note_end();
+  if (callers) callers->use(nullptr);
   if (c.device) runtime::record_seen(c);
   return status;
 }
 
 }  // namespace
 
-using Capture = backends::Stream::Capture;
+using Capture = backends::CallersStreams::Capture;
 
 Status runtime::enqueue_context(ContextState& c, void* stream, const RunOptions* options) noexcept {
   if (!c.device && !stream) return run_context(c, options);
   c.run.outcome_counts = false;
-  if (const Capture capture = c.stream->capture_of(stream); capture != Capture::none) {
+  backends::CallersStreams* const callers = c.stream->callers();
+  if (const Capture capture = callers ? callers->capture_of(stream) : Capture::none; capture != Capture::none) {
     if (capture == Capture::active) return capture_context(c, stream);
     c.run.last_error = "the caller's stream takes no work: an error ended its capture";
     return {Status::device, -1};

@@ -1,6 +1,7 @@
 // What an ExecutionContext holds, by concern: whoever needs one of them includes its header alone.
 #pragma once
 
+#include "backends/stream.h"
 #include "runtime/bindings/bindings.h"
 #include "runtime/observe.h"
 #include "runtime/run.h"

@@ -1,4 +1,5 @@
 // The convenient form of a run, tensors in and tensors out, and the words for a status.
+#include "backends/stream.h"
 #include "base/checked.h"
 #include "plan/names.h"
 #include "runtime/context.h"

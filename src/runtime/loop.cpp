@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "backends/backend.h"
+#include "backends/stream.h"
 #include "runtime/device/loop.h"
 #include "runtime/device/staging.h"
 #include "runtime/memory.h"

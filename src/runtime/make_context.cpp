@@ -1,6 +1,7 @@
 // Making a context: its arena, frames, and what a device with memory of its own needs beside them.
 #include <cstring>
 
+#include "backends/backend.h"
 #include "base/checked.h"
 #include "runtime/context.h"
 #include "runtime/device/link.h"
@@ -11,7 +12,7 @@ namespace {
 
 // What lies between steps, at the largest shapes of all profiles, and behind it the scratch of each worker.
 std::shared_ptr<void> allocate_arena(const EngineState& engine, std::int64_t arena_bytes, std::int64_t workers) try {
-  return engine.backend->allocate(arena_bytes + engine.scratch_stride * workers);
+  return engine.backend->memory().allocate(arena_bytes + engine.scratch_stride * workers);
 } catch (const Error& error) {
   if (error.kind() != ErrorKind::out_of_memory) throw;
   const std::string parts = cat("results of steps take ", arena_bytes, " at the largest shapes of the profiles, the scratch of ", workers,
@@ -33,8 +34,9 @@ void borrow_arena(ContextState& c, const ContextOptions& options) {
           "memory for a context has to be aligned to ", kContextAlignment, " bytes");
   require(options.bytes >= scratch, ErrorKind::invalid_argument, "memory of ", options.bytes,
           " bytes is given for a context whose scratch takes ", scratch, "; Engine::arena_bytes tells how much it needs");
-  require(!is_staged(*c.engine) || c.engine->backend->kind_of(options.memory) == backends::MemoryKind::device, ErrorKind::invalid_argument,
-          "memory for a context of ", c.engine->info.device, " has to be that device's, the host's is given");
+  const bool there = !is_staged(*c.engine) || c.engine->backend->memory().kind_of(options.memory) == backends::MemoryKind::device;
+  require(there, ErrorKind::invalid_argument, "memory for a context of ", c.engine->info.device,
+          " has to be that device's, the host's is given");
   c.work.scratch = static_cast<std::byte*>(options.memory);
   c.work.arena = {std::shared_ptr<void>(), c.work.scratch + scratch};
   c.work.arena_room = options.bytes - scratch;
@@ -48,7 +50,7 @@ void fill_defaults(ContextState& c) {
     if (constant < 0) continue;
     const auto index = static_cast<std::size_t>(constant);
     const std::int64_t bytes = plan.constants[index].bytes;
-    c.bindings.own[b] = {c.engine->backend->allocate_host(bytes), bytes};
+    c.bindings.own[b] = {c.engine->backend->memory().allocate_host(bytes), bytes};
     if (bytes > 0) std::memcpy(c.bindings.own[b].memory.get(), plan.bytes_of(index), static_cast<std::size_t>(bytes));
   }
 }
@@ -85,7 +87,7 @@ std::unique_ptr<ContextState> make_context(std::shared_ptr<EngineState> engine, 
   c.bindings.own.resize(bindings);
   fill_defaults(c);
   c.bindings.occupied.reserve(bindings);
-  if (staged) c.device = make_device_link(*c.engine);
+  if (staged) c.device = make_device_link(*c.engine, *c.stream);
   for (const BindingInfo& b : c.engine->bindings) {
     if (!b.is_input) break;
     c.shapes.inputs.push_back(b.shape);

@@ -1,6 +1,7 @@
 // Memory whose size is known only in the run: growing buffers and the context's own outputs, kept for the runs that follow.
 #include "runtime/memory.h"
 
+#include "backends/backend.h"
 #include "plan/extent.h"
 #include "runtime/context.h"
 #include "runtime/device/link.h"
@@ -10,7 +11,7 @@ namespace tenfold::runtime {
 bool grow(ContextState& c, GrownBuffer& buffer, std::int64_t bytes) noexcept {
   if (bytes <= buffer.bytes) return true;
   try {
-    std::shared_ptr<void> larger = c.engine->backend->allocate(bytes);
+    std::shared_ptr<void> larger = c.engine->backend->memory().allocate(bytes);
     if (buffer.bytes > 0 && c.stream->copy(larger.get(), buffer.memory.get(), buffer.bytes) != Status::ok) return false;
     buffer.memory = std::move(larger);
     buffer.bytes = bytes;
@@ -23,7 +24,7 @@ bool grow(ContextState& c, GrownBuffer& buffer, std::int64_t bytes) noexcept {
 bool grow_on_host(ContextState& c, GrownBuffer& buffer, std::int64_t bytes) noexcept {
   if (bytes <= buffer.bytes && buffer.memory) return true;
   try {
-    buffer.memory = c.engine->backend->allocate_host(bytes);
+    buffer.memory = c.engine->backend->memory().allocate_host(bytes);
     buffer.bytes = bytes;
     return true;
   } catch (...) {

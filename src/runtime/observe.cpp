@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/stream.h"
 #include "runtime/context.h"
 
 namespace tenfold::runtime {

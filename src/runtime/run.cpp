@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "backends/stream.h"
 #include "ops/interpret.h"
 #include "plan/step_node.h"
 #include "runtime/context.h"
@@ -154,9 +155,9 @@ namespace {
 // Sends the step to its lane, behind those of other lanes that it needs.
 Status enter_lane(ContextState& c, const LanePlan& plan, int number) noexcept {
   const LanePlan::Place& place = plan.steps[static_cast<std::size_t>(number)];
-  Status status{c.stream->use_lane(place.lane), -1};
+  Status status{c.device->recorder->use_lane(place.lane), -1};
   for (int other : place.follows)
-    if (status) status.code = c.stream->follow(place.lane, other);
+    if (status) status.code = c.device->recorder->follow(place.lane, other);
   return status;
 }
 }  // namespace
@@ -185,7 +186,7 @@ Status run_steps(ContextState& c, Frame& frame, std::size_t first, std::size_t l
       status = run_step(c, frame, bound);
     }
     if (status && c.watch.observer) status = observe(c, bound);
-    if (status && lanes && lanes->steps[step].followed) status.code = c.stream->note(lanes->steps[step].lane, number);
+    if (status && lanes && lanes->steps[step].followed) status.code = c.device->recorder->note(lanes->steps[step].lane, number);
     if (!status) {   // in a body the step that owns it has to answer; binding numbers stay
       if (status.code == Status::invalid_binding && status.step >= 0) return status;
       // Sizes found in the run that contradict each other are the step's fault, not that of the shapes set.

@@ -6,6 +6,8 @@
 
 #include "runtime/frame.h"
 
+namespace tenfold::backends { class Stream; }
+
 namespace tenfold::runtime {
 
 // What cancel() meets: no run, one that goes on, or one that it has stopped already.

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "backends/backend.h"
 #include "base/check.h"
 #include "runtime/bindings/extras.h"
 
@@ -37,7 +38,7 @@ Extras& extras_of(ContextState& c) {
 void use_own_memory(ContextState& c, std::size_t b) {
   if (!c.bindings.own[b].memory) {
     const std::int64_t largest = largest_bytes(*c.engine, b);
-    c.bindings.own[b] = {c.engine->backend->allocate_host(largest), largest};
+    c.bindings.own[b] = {c.engine->backend->memory().allocate_host(largest), largest};
   }
   c.bindings.memory[b] = c.bindings.own[b].memory.get(), c.bindings.bytes[b] = c.bindings.own[b].bytes;
 }

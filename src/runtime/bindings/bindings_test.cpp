@@ -270,7 +270,7 @@ TEST(StridesOnADevice, AreCopiedThere) {
   plan::Plan plan = builder::build_plan(graph, config, "", backend, report);
   const Engine engine = builder::open_built(std::move(plan), config, backend);
   const auto context = engine.create_context();
-  const auto memory = backend->allocate(4 * 64);
+  const auto memory = backend->memory().allocate(4 * 64);
   auto* values = static_cast<float*>(runtime::near(memory.get()));
   std::iota(values, values + 32, 1.f);
   const std::array<std::int64_t, 2> rows{8, 1};

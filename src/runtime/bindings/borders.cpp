@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/backend.h"
 #include "runtime/bindings/extras.h"
 #include "runtime/device/link.h"
 
@@ -132,7 +133,7 @@ Status settle_border(ContextState& c, std::size_t b) {
   }
   if (known)
     if (Status s = check(c, b, r); !s) return s;
-  border.on_device = c.device && c.engine->backend->kind_of(border.base) == backends::MemoryKind::device;
+  border.on_device = c.device && c.engine->backend->memory().kind_of(border.base) == backends::MemoryKind::device;
   if (!border.on_device) return use_own_memory(c, b), Status{};
   if (!known) return refuse(c, b, "the run decides the output's size: give the host's memory, or dense one");
   std::int64_t copies = 1;

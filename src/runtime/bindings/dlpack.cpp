@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "backends/backend.h"
 #include "base/check.h"
 #include "base/checked.h"
 #include "runtime/bindings/extras.h"

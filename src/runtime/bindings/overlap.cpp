@@ -1,6 +1,7 @@
 // Bindings that share memory: refused, but for an output that takes the place of an input which nobody reads any more.
 #include <algorithm>
 
+#include "backends/backend.h"
 #include "plan/step_problem.h"
 #include "runtime/context.h"
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/backend.h"
 #include "runtime/bindings/extras.h"
 
 namespace tenfold::runtime {
@@ -52,7 +53,7 @@ StateLink* link_of(ContextState& c, int input) noexcept {
 }
 
 GrownBuffer zeros(ContextState& c, std::int64_t bytes) {
-  GrownBuffer place{c.engine->backend->allocate(bytes), bytes};
+  GrownBuffer place{c.engine->backend->memory().allocate(bytes), bytes};
   require(c.stream->fill(place.memory.get(), 0, bytes) == Status::ok && c.stream->wait() == Status::ok, ErrorKind::device,
           "clearing the state failed");
   return place;

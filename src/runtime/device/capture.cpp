@@ -2,6 +2,7 @@
 //
 // Whatever the driver forbids while a stream is captured, or what would tie the graph to things outside of it, does not happen: no memory
 // is taken, nothing waits, no event of ours is recorded, no graph of ours is launched. All of that prepare() has done before.
+#include "backends/stream.h"
 #include "base/check.h"
 #include "runtime/bindings/extras.h"
 #include "runtime/device/replay.h"
@@ -91,9 +92,9 @@ Status capture_context(ContextState& c, void* stream) noexcept {
   } catch (const std::bad_alloc&) {
     return {Status::out_of_memory, -1};
   }
-  c.stream->record_into(stream);
+  c.stream->callers()->record_into(stream);
   const Status status = enqueue_steps(c);
-  c.stream->record_into(nullptr);
+  c.stream->callers()->record_into(nullptr);
   return status;
 }
 

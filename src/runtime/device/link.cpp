@@ -1,15 +1,17 @@
 // Making a context's link to a device with memory of its own, and giving outputs more room there.
 #include "runtime/device/link.h"
 
+#include "backends/backend.h"
 #include "runtime/context.h"
 
 namespace tenfold::runtime {
 
-std::shared_ptr<DeviceLink> make_device_link(const EngineState& engine) {
+std::shared_ptr<DeviceLink> make_device_link(const EngineState& engine, backends::Stream& stream) {
   auto link = std::make_shared<DeviceLink>();
+  link->recorder = stream.recorder();
   for (std::size_t b = 0; b < engine.bindings.size(); ++b) {
     const std::int64_t bytes = largest_bytes(engine, b);
-    link->mirrors.push_back({engine.backend->allocate(bytes), bytes});
+    link->mirrors.push_back({engine.backend->memory().allocate(bytes), bytes});
   }
   return link;
 }

@@ -3,6 +3,8 @@
 
 #include "runtime/memory.h"
 
+namespace tenfold::backends { class Recorder; class Stream; }
+
 namespace tenfold::runtime {
 
 struct LanePlan;
@@ -29,7 +31,8 @@ struct DeviceLink {
   std::vector<std::shared_ptr<void>> staging; // per binding: pinned memory for what the caller has elsewhere; made when needed
   std::vector<Transfer> transfers;            // per binding
   std::vector<Recording> recordings;          // the last used last
-  bool cannot_record = false;                 // the stream cannot, or the caller does not want it
+  backends::Recorder* recorder = nullptr;     // of the context's stream; null: it has none
+  bool cannot_record = false;                 // the recorder gave up, or the caller does not want it
   bool records_next = false;                  // the steps behind the front ran one by one: they are to be recorded
   const LanePlan* lanes = nullptr;            // while steps are recorded beside each other
   bool uploading = false;                     // what steps at the front gave may still be on its way to the device
@@ -38,7 +41,8 @@ struct DeviceLink {
   double enqueue_ms = 0;                      // of the last run whose parts were timed, where the host asks and the device computes
 };
 
-std::shared_ptr<DeviceLink> make_device_link(const EngineState& engine);   // with device memory for every binding; throws out_of_memory
+// With device memory for every binding; throws out_of_memory.
+std::shared_ptr<DeviceLink> make_device_link(const EngineState& engine, backends::Stream& stream);
 // Room for an output where steps write it, unless the caller bound the device's memory. `moved`: it lies elsewhere now.
 Status grow_mirror(ContextState& context, Frame& frame, std::size_t binding, std::int64_t bytes, bool& moved) noexcept;
 

@@ -2,7 +2,7 @@
 // is brought to it; slices that do not start where tactics may count on lie in a place of their own for their iteration.
 #include "runtime/device/loop.h"
 
-#include "backends/backend.h"
+#include "backends/stream.h"
 #include "runtime/device/staging.h"
 #include "runtime/loop.h"
 #include "runtime/run.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "backends/stream.h"
 #include "runtime/context.h"
 #include "runtime/device/lanes.h"
 #include "runtime/device/staging.h"
@@ -17,7 +18,7 @@ constexpr std::size_t kMostRecordings = 32;       // by shape and addresses; the
 constexpr std::size_t kMostOfOneShape = 4;        // with other addresses: the one unused for longest is changed
 
 bool can_record(const ContextState& c, const Frame& frame) noexcept {
-  if (c.watch.step_timer || c.watch.observer || c.device->cannot_record) return false;
+  if (c.watch.step_timer || c.watch.observer || !c.device->recorder || c.device->cannot_record) return false;
   for (std::size_t i = frame.open->front; i < frame.steps.size(); ++i) {
     const plan::StepKind kind = frame.steps[i].open->step->kind;
     if (kind != plan::StepKind::kernel && kind != plan::StepKind::copy) return false;
@@ -106,21 +107,22 @@ Status record_steps(ContextState& c, Frame& frame, const LanePlan* lanes) noexce
   c.device->lanes = nullptr;
   if (!lanes) return status;
   for (int end : lanes->joined_at_end)
-    if (status) status.code = c.stream->follow(0, end);
-  if (status) status.code = c.stream->use_lane(0);
+    if (status) status.code = c.device->recorder->follow(0, end);
+  if (status) status.code = c.device->recorder->use_lane(0);
   return status;
 }
 
 // Milliseconds of the steps recorded in one way or the other, in memory of the context's own; 0 if that fails.
 double time_of(ContextState& c, Frame& frame, const LanePlan* lanes) noexcept {
-  if (!c.stream->start_recording()) return 0;
+  backends::Recorder& recorder = *c.device->recorder;
+  if (!recorder.start()) return 0;
   const Status status = record_steps(c, frame, lanes);
-  const std::shared_ptr<const void> steps = c.stream->finish_recording();
+  const std::shared_ptr<const void> steps = recorder.finish();
   if (!status || !steps) return 0;
   double best = 0;
   for (int i = 0; i < 5; ++i) {
     c.stream->mark(0);
-    if (c.stream->replay(steps.get()) != Status::ok) return 0;
+    if (recorder.replay(steps.get()) != Status::ok) return 0;
     c.stream->mark(1);
     if (const Status::Code code = c.stream->wait(); code != Status::ok && code != Status::bad_index) return 0;
     if (const double ms = c.stream->between(0, 1); i > 0 && (best == 0 || ms < best)) best = ms;
@@ -130,9 +132,10 @@ double time_of(ContextState& c, Frame& frame, const LanePlan* lanes) noexcept {
 
 // Whether lanes pay is measured: branches may be too small, or fill the device each for itself.
 bool lanes_pay(ContextState& c, Frame& frame) {
-  if (c.stream->lanes() < 2) return false;
+  const int lanes = c.device->recorder->lanes();
+  if (lanes < 2) return false;
   bind_frame(c, frame, true);
-  const LanePlan plan = plan_lanes(frame, c.stream->lanes());
+  const LanePlan plan = plan_lanes(frame, lanes);
   bool pay = false;
   if (plan.several) {
     const double in_lanes = time_of(c, frame, &plan), in_order = time_of(c, frame, nullptr);
@@ -148,6 +151,7 @@ Status record(ContextState& c, Frame& frame) noexcept {
     const auto dims = active_dims(c);
     const bool copies = frame.open->front == 0;
     std::vector<Recording>& all = c.device->recordings;
+    backends::Recorder& recorder = *c.device->recorder;
     Recording made{c.shapes.active, {dims.begin(), dims.end()}, c.device->transfers, nullptr, false};
     const auto known_shape = std::find_if(all.begin(), all.end(), [&](const Recording& r) { return same_shape(c, r); });
     if (known_shape != all.end()) {
@@ -156,14 +160,14 @@ Status record(ContextState& c, Frame& frame) noexcept {
       if (Status s = warm_up(c, frame); !s) return s;
       made.lanes = lanes_pay(c, frame);
     }
-    const LanePlan plan = made.lanes ? plan_lanes(frame, c.stream->lanes()) : LanePlan{};
+    const LanePlan plan = made.lanes ? plan_lanes(frame, recorder.lanes()) : LanePlan{};
     std::shared_ptr<const void> previous = retired(c);
     all.reserve(kMostRecordings);
-    if (!c.stream->start_recording()) return c.device->cannot_record = true, Status{};
+    if (!recorder.start()) return c.device->cannot_record = true, Status{};
     Status status = copies ? copy_pinned(c, true) : Status{};
     if (status) status = record_steps(c, frame, made.lanes ? &plan : nullptr);
     if (status && copies) status = copy_pinned(c, false);
-    made.steps = c.stream->finish_recording(std::move(previous));
+    made.steps = recorder.finish(std::move(previous));
     if (!status) return status;
     if (made.steps) all.push_back(std::move(made));
     else c.device->cannot_record = true;
@@ -175,7 +179,7 @@ Status record(ContextState& c, Frame& frame) noexcept {
 
 Status run_behind(ContextState& c, Frame& frame) noexcept {
   const bool records = can_record(c, frame), copies = frame.open->front == 0;
-  if (const void* recording = records ? known(c) : nullptr) return {c.stream->replay(recording), -1};
+  if (const void* recording = records ? known(c) : nullptr) return {c.device->recorder->replay(recording), -1};
   if (copies)
     if (Status s = copy_pinned(c, true); !s) return s;
   if (Status s = run_behind_front(c, frame); !s) return s;

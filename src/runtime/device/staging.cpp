@@ -1,6 +1,7 @@
 // Host copies of what host steps read and write, and device copies of bindings, where host and device do not share memory.
 #include "runtime/device/staging.h"
 
+#include "backends/backend.h"
 #include "base/checked.h"
 #include "runtime/context.h"
 #include "runtime/device/link.h"
@@ -25,7 +26,7 @@ GrownBuffer staging_for(const EngineState& engine, const plan::Operand& o, const
   if (o.at.space == plan::Space::weights) return constant_on_host(engine, o);
   if (output_grows(*top.body.program, o, top.box)) return {};
   const std::int64_t bytes = most_bytes(o, top);
-  return {engine.backend->allocate_host(bytes), bytes};
+  return {engine.backend->memory().allocate_host(bytes), bytes};
 }
 
 }  // namespace
@@ -42,7 +43,7 @@ void make_staging(Frame& frame, const EngineState& engine, const OpenTop& top) {
     for (std::size_t i = 0; i < operands_on_host(*bound.open); ++i) staged->push_back(staging_for(engine, step.in[i], top));
     if (step.kind == plan::StepKind::host && !bound.open->grows)
       for (const plan::Operand& o : step.out) staged->push_back(staging_for(engine, o, top));
-    if (step.kind == plan::StepKind::loop) bound.on_device->loop_header = engine.backend->allocate(3 * 64);
+    if (step.kind == plan::StepKind::loop) bound.on_device->loop_header = engine.backend->memory().allocate(3 * 64);
     for (Frame& nested : bound.frames) make_staging(nested, engine, top);
   }
 }

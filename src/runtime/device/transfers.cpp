@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "backends/backend.h"
 #include "runtime/context.h"
 
 namespace tenfold::runtime {
@@ -28,7 +29,8 @@ int uses(const plan::Program& program, std::size_t binding) noexcept {
 }
 
 MemoryKind kind_of(const ContextState& c, std::size_t b) noexcept {
-  return c.bindings.memory[b] == c.bindings.own[b].memory.get() ? MemoryKind::pinned : c.engine->backend->kind_of(c.bindings.memory[b]);
+  const void* const memory = c.bindings.memory[b];
+  return memory == c.bindings.own[b].memory.get() ? MemoryKind::pinned : c.engine->backend->memory().kind_of(memory);
 }
 
 Transfer way(ContextState& c, std::size_t b) {
@@ -41,9 +43,9 @@ Transfer way(ContextState& c, std::size_t b) {
   if (c.watch.parts || kind == MemoryKind::device || output_grows(c, b)) return apart;
   const bool by_host = kind == MemoryKind::pageable;
   if (by_host && (c.device->enqueuing || most > kByTheHost)) return apart;
-  if (by_host && !c.device->staging[b]) c.device->staging[b] = c.engine->backend->allocate_host(most);
+  if (by_host && !c.device->staging[b]) c.device->staging[b] = c.engine->backend->memory().allocate_host(most);
   void* pinned = by_host ? c.device->staging[b].get() : memory;
-  const bool direct = c.engine->backend->reads_pinned() && most <= kAcrossTheBus && aligned(pinned) &&
+  const bool direct = c.engine->backend->memory().device_reads_pinned() && most <= kAcrossTheBus && aligned(pinned) &&
                       uses(c.program(), b) == 1;
   return {.used = direct ? pinned : mirror, .pinned = pinned, .on_host = on_host, .by_host = by_host};
 }

@@ -63,7 +63,7 @@ Engine Loading::open(plan::Plan plan) {
   auto constants = weights ? weights->place(*backend) : nullptr;
   auto state = runtime::open_engine(std::move(plan), options, std::move(backend), std::move(constants));
   state->weights_in_table = weights;
-  if (!state->plan.built.clocks.empty()) runtime::note_clocks(*state, state->backend->clocks());
+  if (!state->plan.built.clocks.empty()) runtime::note_clocks(*state, state->backend->timing().clocks());
   Engine engine = runtime::engine_of(std::move(state));
   runtime::tell_notes(engine.info().notes, options.log);
   return engine;
@@ -104,7 +104,7 @@ const std::map<std::string, std::string>& Engine::labels() const { return state_
 const std::vector<BindingInfo>& Engine::bindings() const { return state_->bindings; }
 const EngineInfo& Engine::info() const { return state_->info; }
 std::string device_of(const Engine& engine) { return runtime::numbered(*runtime::state_of(engine)->backend); }
-std::int64_t Engine::gpu_bytes() const { return state_->backend->allocated_bytes(); }
+std::int64_t Engine::gpu_bytes() const { return state_->backend->memory().allocated_bytes(); }
 
 int Engine::binding_index(std::string_view wanted) const {
   std::string names;

@@ -228,9 +228,10 @@ std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& opt
   engine->membership = join(runtime_of(options.runtime));
   engine->registry = &registry_with(options.plugins.get());
   engine->tactics = tactics_with(*engine->backend, options.plugins.get());
-  engine->constants = constants ? std::move(constants) : engine->backend->place_constants(engine->plan.weights, engine->plan.weights_bytes);
+  backends::DeviceMemory& memory = engine->backend->memory();
+  engine->constants = constants ? std::move(constants) : memory.place_constants(engine->plan.weights, engine->plan.weights_bytes);
   for (const Tensor& t : engine->plan.replaced)
-    engine->replaced.push_back(t.defined() ? engine->backend->place_constants(static_cast<const std::byte*>(t.raw()), t.bytes()) : nullptr);
+    engine->replaced.push_back(t.defined() ? memory.place_constants(static_cast<const std::byte*>(t.raw()), t.bytes()) : nullptr);
   describe_bindings(*engine);
   EngineInfo& info = engine->info;
   info.model_name = engine->plan.model_name, info.device = engine->backend->info().name, info.builder = engine->plan.builder;
@@ -239,8 +240,10 @@ std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& opt
   info.threads = options.threads > 0 ? options.threads : threads_of(*runtime_of(options.runtime));
   info.on_gpu = is_staged(*engine);
   backends::CodeTrace trace;
-  engine->backend->take_code(engine->plan.code, true);
-  if (engine->plan.code.empty() && engine->backend->compiles()) compile_ahead(*engine);
+  if (backends::CodeStore* code = engine->backend->code()) {
+    code->take(engine->plan.code, true);
+    if (engine->plan.code.empty()) compile_ahead(*engine);
+  }
   for (const plan::Program& p : engine->plan.programs) {
     engine->programs.push_back(open_top(*engine, p));
     if (p.arena_bytes >= info.arena_bytes) info.arena_bytes = p.arena_bytes, info.arena_live_bytes = p.arena_live_bytes;

@@ -7,7 +7,7 @@
 
 namespace tenfold::runtime {
 
-bool is_staged(const EngineState& engine) noexcept { return !engine.backend->host_reads_memory(); }
+bool is_staged(const EngineState& engine) noexcept { return !engine.backend->memory().host_reads(); }
 
 std::int64_t most_bytes(const plan::Operand& o, const OpenTop& top) {
   std::int64_t elements = 1;

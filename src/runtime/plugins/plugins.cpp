@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "backends/backend.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "runtime/plugins/operator.h"

@@ -35,7 +35,7 @@ DeviceArray::DeviceArray(const std::string& device, DType dtype, Shape shape, co
   const std::int64_t bytes = bytes_of(dtype, shape);
   const Runtime::Impl& impl = runtime::runtime_of(runtime)->impl();
   std::shared_ptr<runtime::DevicePort> port = impl.ports->port(device, impl.shared);
-  std::shared_ptr<void> memory = port->backend().allocate(bytes);
+  std::shared_ptr<void> memory = port->backend().memory().allocate(bytes);
   port->clear(memory.get(), bytes);
   state_ = std::make_shared<const State>(State{std::move(port), dtype, std::move(shape), bytes, std::move(memory)});
 }

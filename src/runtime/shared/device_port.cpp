@@ -5,8 +5,8 @@
 
 namespace tenfold::runtime {
 
-std::string numbered(const backends::Backend& backend) {
-  return backend.host_reads_memory() ? std::string(backend.name()) : cat(backend.name(), ":", backend.info().ordinal);
+std::string numbered(backends::Backend& backend) {
+  return backend.memory().host_reads() ? std::string(backend.name()) : cat(backend.name(), ":", backend.info().ordinal);
 }
 
 DevicePort::DevicePort(std::string_view device, const backends::Resources& shared)
@@ -15,10 +15,12 @@ DevicePort::DevicePort(std::string_view device, const backends::Resources& share
 template <class Act>
 void DevicePort::on(void* stream, const char* what, Act act) {
   const std::lock_guard lock(mutex_);
-  require(stream_->use(stream), ErrorKind::invalid_argument, "a stream is given with memory of ", device_, ", which has no streams");
+  backends::CallersStreams* const callers = stream_->callers();
+  require(callers ? callers->use(stream) : !stream, ErrorKind::invalid_argument, "a stream is given with memory of ", device_,
+          ", which has no streams");
   Status::Code code = act(*stream_);
   if (const Status::Code waited = stream_->wait(); code == Status::ok) code = waited;
-  stream_->use(nullptr);
+  if (callers) callers->use(nullptr);
   require(code == Status::ok, ErrorKind::device, what, " on ", device_, " failed: ", stream_->error());
 }
 

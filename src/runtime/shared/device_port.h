@@ -10,14 +10,14 @@
 
 namespace tenfold::runtime {
 
-std::string numbered(const backends::Backend& backend);   // "cpu", "cuda:0"
+std::string numbered(backends::Backend& backend);   // "cpu", "cuda:0"
 
 class DevicePort {
  public:
   DevicePort(std::string_view device, const backends::Resources& shared);
   const std::string& device() const { return device_; }   // with its number
   backends::Backend& backend() const { return *backend_; }
-  bool on_gpu() const { return !backend_->host_reads_memory(); }
+  bool on_gpu() const { return !backend_->memory().host_reads(); }
   // One after the other; they wait. `stream`: of the caller's, behind whose work this comes; null: none. Throw device, invalid_argument.
   void copy(void* to, const void* from, std::int64_t bytes, void* stream);
   void clear(void* memory, std::int64_t bytes);

@@ -70,7 +70,7 @@ std::shared_ptr<const void> SharedWeights::place(backends::Backend& backend) {
   const std::lock_guard lock(mutex_);
   std::weak_ptr<const void>& placed = placed_[cat(backend.name(), ":", backend.info().ordinal)];
   std::shared_ptr<const void> memory = placed.lock();
-  if (!memory) placed = memory = backend.place_constants(bytes_.data(), static_cast<std::int64_t>(bytes_.size()));
+  if (!memory) placed = memory = backend.memory().place_constants(bytes_.data(), static_cast<std::int64_t>(bytes_.size()));
   return memory;
 }
 
