@@ -14,8 +14,9 @@
 #include <fstream>
 #include <iostream>
 
-#include "backends/tactic_set.h"
+#include "backends/backend.h"
 #include "backends/code.h"
+#include "backends/tactic_set.h"
 #include "base/check.h"
 #include "ir/op_def.h"
 #include "ir/text.h"
@@ -107,7 +108,7 @@ class Bench {
     return o;
   }
   std::shared_ptr<void> place(const void* data, std::int64_t bytes) {
-    std::shared_ptr<void> room = backend_->allocate(std::max<std::int64_t>(bytes, 64));
+    std::shared_ptr<void> room = backend_->memory().allocate(std::max<std::int64_t>(bytes, 64));
     stream_->copy(room.get(), data, bytes), stream_->wait();
     return room;
   }
@@ -146,7 +147,7 @@ class Bench {
       in.back().data = packed.emplace_back(place(host.data(), bytes)).get();
     }
     const std::int64_t bytes = tactic.workspace ? tactic.workspace(problem_, config).constant() : 0;
-    const std::shared_ptr<void> workspace = backend_->allocate(std::max<std::int64_t>(bytes, 64));
+    const std::shared_ptr<void> workspace = backend_->memory().allocate(std::max<std::int64_t>(bytes, 64));
     std::vector<Bound> out;
     for (const Operand& o : outs_) out.push_back(bound(o));
     const auto kernel = tactic.open(problem_, config);
@@ -155,7 +156,7 @@ class Bench {
     const Status::Code code = stream_->launch(tactic, kernel.get(), args);
     if (code != Status::ok || stream_->wait() != Status::ok) throw std::runtime_error(std::string(stream_->error()));
     const double error = difference(first);
-    const double us = backend_->measure(*stream_, tactic, kernel.get(), args, {.least_ms = 5}) / 1000;
+    const double us = backend_->timing().measure(*stream_, tactic, kernel.get(), args, {.least_ms = 5}) / 1000;
     std::printf("  %-16s", tactic.name.c_str());
     for (std::int64_t c : config) std::printf(" %lld", static_cast<long long>(c));
     if (tactic.work) std::printf("  %.2f us  %.0f TFLOP/s", us, tactic.work(problem_) / us / 1e6);
@@ -210,7 +211,7 @@ void time_copies() {
   const std::shared_ptr<Backend> backend = open_backend("cuda:0");
   const std::unique_ptr<Stream> stream = backend->open_stream({});
   for (const std::int64_t bytes : {std::int64_t{256} << 20, std::int64_t{32} << 20, std::int64_t{1} << 20}) {
-    const auto from = backend->allocate(bytes), to = backend->allocate(bytes);
+    const auto from = backend->memory().allocate(bytes), to = backend->memory().allocate(bytes);
     constexpr int kCopies = 200;
     double best = 1e30;
     for (int round = 0; round < 5; ++round) {

@@ -9,7 +9,8 @@
 #include "backends/cuda/device/failures.h"
 #include "on_a_fake_gpu.h"
 #include "plan/write.h"
-#include "runtime/state.h"
+#include "runtime/context.h"
+#include "runtime/device/lanes.h"
 #include "tenfold/device_error.h"
 #include "tenfold/runtime.h"
 
@@ -45,7 +46,7 @@ TEST_F(FakeGpu, OtherAddressesChangeGraphsAndShapesAreBounded) {
   set_batch(*context, 3);
   std::vector<std::shared_ptr<void>> memory;
   const auto run_at = [&](std::size_t i) {
-    while (memory.size() < 2 * i + 2) memory.push_back(backend_->allocate(1024));
+    while (memory.size() < 2 * i + 2) memory.push_back(backend_->memory().allocate(1024));
     ASSERT_TRUE(context->bind(0, memory[2 * i].get(), 1024));
     ASSERT_TRUE(context->bind(1, memory[2 * i + 1].get(), 1024));
     ASSERT_TRUE(context->enqueue());
@@ -87,7 +88,7 @@ TEST_F(FakeGpu, BranchesGoToLanesAndMeetAgain) {
   c.engine = runtime::state_of(branched);
   const runtime::OpenTop& top = c.engine->programs[0];
   runtime::Frame frame = runtime::make_frame(top.body);
-  const auto memory = backend_->allocate(c.engine->info.arena_bytes + 3 * 65536);
+  const auto memory = backend_->memory().allocate(c.engine->info.arena_bytes + 3 * 65536);
   frame.arena = static_cast<std::byte*>(memory.get());
   for (std::size_t b = 0; b < 2; ++b) frame.bindings[b] = frame.arena + c.engine->info.arena_bytes + static_cast<std::ptrdiff_t>(b * 65536);
   std::vector<std::int64_t> dims(top.dims.size());
@@ -219,7 +220,7 @@ TEST_F(FakeGpu, NothingIsCompiledInARun) {
           ASSERT_TRUE(context->set_input_shape(0, Shape{batch, 65, 192}));
         }
         const std::int64_t in = text == kAttention ? batch * 65 * 192 * 2 : 8193 * 2, out = 1 << 18;
-        const auto x = backend_->allocate(in + 2), y = backend_->allocate(out + 2);
+        const auto x = backend_->memory().allocate(in + 2), y = backend_->memory().allocate(out + 2);
         fake_->launches = 0;
         ASSERT_TRUE(context->bind(0, static_cast<std::byte*>(x.get()) + 2, in));
         ASSERT_TRUE(context->bind(1, static_cast<std::byte*>(y.get()) + 2, out));
@@ -261,7 +262,7 @@ TEST_F(FakeGpu, AFailureIsData) {
   fake_->failure = 1;
   std::string words;
   try {
-    backend_->allocate(100);
+    backend_->memory().allocate(100);
     ADD_FAILURE() << "memory was granted";
   } catch (const Error& e) {
     words = e.what();
@@ -304,7 +305,7 @@ TEST_F(FakeGpu, ZLosingTheDeviceIsToldByEveryContextOfIt) {
   EXPECT_TRUE(backends::cuda::is_lost(FakeDriver::kOrdinal));
   fake_->failure = 0;   // whatever the driver says from here on
   told([&] { engine_->create_context(); });
-  told([&] { backend_->allocate(64); });
+  told([&] { backend_->memory().allocate(64); });
   const std::string bytes = plan::serialize(runtime::state_of(*engine_)->plan);
   for (const auto& runtime : {Runtime::of_process(), std::make_shared<Runtime>()})
     told([&] { Engine::load(std::as_bytes(std::span(bytes)), {.device = cat("cuda:", FakeDriver::kOrdinal), .runtime = runtime}); });

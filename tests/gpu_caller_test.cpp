@@ -19,7 +19,8 @@ TEST_F(Gpu, ACapturedRunBelongsToTheCallersGraph) {
   const auto context = engine.create_context();
   const auto stream = new_stream();
   const std::int64_t in_bytes = 4 * 64 * 4, out_bytes = 4 * 10 * 4;
-  const auto in = backend_->allocate(in_bytes), out = backend_->allocate(out_bytes), pinned = backend_->allocate_host(in_bytes);
+  backends::DeviceMemory& memory = backend_->memory();
+  const auto in = memory.allocate(in_bytes), out = memory.allocate(out_bytes), pinned = memory.allocate_host(in_bytes);
   ASSERT_TRUE(context->set_input_shape(0, Shape{4, 64}));
   ASSERT_TRUE(context->bind(0, in.get(), in_bytes) && context->bind(1, out.get(), out_bytes));
   ASSERT_TRUE(context->prepare());

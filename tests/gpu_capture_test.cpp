@@ -1,6 +1,6 @@
 // Runs on a stream that the caller is capturing, on a driver that notes what it is asked meanwhile.
 #include "on_a_fake_gpu.h"
-#include "runtime/state.h"
+#include "runtime/engine/opened.h"
 #include "tenfold/bindings.h"
 #include "tenfold/completion.h"
 
@@ -14,7 +14,7 @@ class Capture : public tests::FakeGpu {
     auto context = engine.create_context();
     set_batch(*context, 3);
     for (int b = 0; b < 2; ++b) {
-      memory_.push_back(backend_->allocate(4096 + offset));
+      memory_.push_back(backend_->memory().allocate(4096 + offset));
       EXPECT_TRUE(context->bind(b, static_cast<std::byte*>(memory_.back().get()) + offset, 4096));
     }
     if (prepared) {
@@ -115,7 +115,7 @@ TEST_F(Capture, WhatTheHostDecidesIsRefusedByName) {
   const auto loop = looped.create_context();
   set_batch(*loop, 3);
   for (int b = 0; b < 3; ++b) {
-    memory_.push_back(backend_->allocate(4096));
+    memory_.push_back(backend_->memory().allocate(4096));
     ASSERT_TRUE(loop->bind(b, memory_.back().get(), 4096));
   }
   ASSERT_TRUE(loop->prepare());

@@ -54,7 +54,7 @@ TEST_F(Gpu, WithoutMemoryAnErrorAndAllGoesOn) {
     std::vector<std::shared_ptr<void>> all;
     for (std::int64_t piece = std::int64_t{32} << 30; piece >= std::int64_t{1} << 30; piece /= 2) {
       try {
-        while (true) all.push_back(backend_->allocate(piece));
+        while (true) all.push_back(backend_->memory().allocate(piece));
       } catch (const Error& e) {
         EXPECT_EQ(e.kind(), ErrorKind::out_of_memory) << e.what();
       }

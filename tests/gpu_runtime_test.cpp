@@ -4,7 +4,7 @@
 
 #include "on_a_fake_gpu.h"
 #include "plan/write.h"
-#include "runtime/state.h"
+#include "runtime/context.h"
 #include "tenfold/device_array.h"
 #include "tenfold/device_stream.h"
 #include "tenfold/dlpack.h"
@@ -183,19 +183,19 @@ TEST_F(GpuRuntime, WithoutTheDriversPoolsNothingIsKept) {
 TEST_F(GpuRuntime, KeptMemoryMakesRoom) {
   const auto runtime = std::make_shared<Runtime>();
   const Engine engine = load(runtime);
-  runtime::state_of(engine)->backend->allocate(1 << 20);
+  runtime::state_of(engine)->backend->memory().allocate(1 << 20);
   EXPECT_GE(memory_of(*runtime).held_bytes, 1 << 20);
   fake_->memory = fake_->taken + 100;
   std::shared_ptr<void> larger;
-  EXPECT_NO_THROW(larger = runtime::state_of(engine)->backend->allocate((1 << 20) + 50));
-  EXPECT_THROW(runtime::state_of(engine)->backend->allocate(1 << 20), Error);
+  EXPECT_NO_THROW(larger = runtime::state_of(engine)->backend->memory().allocate((1 << 20) + 50));
+  EXPECT_THROW(runtime::state_of(engine)->backend->memory().allocate(1 << 20), Error);
 }
 
 // Before memory is another's, all work that may still use it has ended.
 TEST_F(GpuRuntime, MemoryIsFreedBehindAllWork) {
   const auto runtime = std::make_shared<Runtime>();
   const Engine engine = load(runtime);
-  auto memory = runtime::state_of(engine)->backend->allocate(4096);
+  auto memory = runtime::state_of(engine)->backend->memory().allocate(4096);
   fake_->waits = 0;
   memory.reset();
   EXPECT_GE(fake_->waits, 1);
@@ -255,29 +255,29 @@ TEST_F(GpuRuntime, TheSameMemoryBoundAgain) {
   const auto context = engine_->create_context();
   set_batch(*context, 4);
   const runtime::ContextState& state = runtime::ContextAccess::of(*context);
-  const std::shared_ptr<void> there = backend_->allocate(192);
+  const std::shared_ptr<void> there = backend_->memory().allocate(192);
   std::vector<float> here(24, 1);
   for (int turn = 0; turn < 2; ++turn) {
     ASSERT_TRUE(context->bind(0, there.get(), 96) && context->bind(1, here.data(), 96));
-    EXPECT_TRUE(state.addresses_dirty);
+    EXPECT_TRUE(state.bindings.changed);
     ASSERT_TRUE(context->run());
     ASSERT_TRUE(context->bind(0, there.get(), 96) && context->bind(1, here.data(), 96));
     set_batch(*context, 4);
-    EXPECT_FALSE(state.addresses_dirty || state.shapes_dirty);
+    EXPECT_FALSE(state.bindings.changed || state.shapes.changed);
     ASSERT_TRUE(context->run());
     ASSERT_TRUE(context->bind(0, there.get(), 192)) << "other bytes are another binding";
-    EXPECT_TRUE(state.addresses_dirty);
+    EXPECT_TRUE(state.bindings.changed);
     ASSERT_TRUE(context->run());
   }
   fake_->pinned.insert(here.data());
   ASSERT_TRUE(context->bind(1, here.data(), 96));
-  EXPECT_TRUE(state.addresses_dirty) << "it was pageable, and is pinned now";
+  EXPECT_TRUE(state.bindings.changed) << "it was pageable, and is pinned now";
   ASSERT_TRUE(context->run());
   ASSERT_TRUE(context->bind(1, here.data(), 96));
-  EXPECT_FALSE(state.addresses_dirty);
+  EXPECT_FALSE(state.bindings.changed);
   fake_->pinned.erase(here.data());
   ASSERT_TRUE(context->bind(1, here.data(), 96));
-  EXPECT_TRUE(state.addresses_dirty);
+  EXPECT_TRUE(state.bindings.changed);
   ASSERT_TRUE(context->run());
 }
 

@@ -10,8 +10,8 @@
 
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/launch.h"
-#include "runtime/state.h"
 #include "on_a_gpu.h"
+#include "runtime/engine/opened.h"
 
 namespace tenfold {
 namespace {
@@ -57,9 +57,9 @@ TEST_F(Gpu, RunsInCallersMemoryOnCallersStream) {
       const Tensor x = ops::random_tensor(DType::f32, {batch, 64}, static_cast<std::uint64_t>(place + 10 * batch)),
                    want = expected(graph, x);
       const std::int64_t shift = place == 6 ? 4 : 0;
-      const auto in = backend_->allocate(x.bytes() + shift), out = backend_->allocate(want.bytes() + shift);
+      const auto in = backend_->memory().allocate(x.bytes() + shift), out = backend_->memory().allocate(want.bytes() + shift);
       auto *in_at = static_cast<char*>(in.get()) + shift, *out_at = static_cast<char*>(out.get()) + shift;
-      const auto pinned = backend_->allocate_host(std::max(x.bytes(), want.bytes()));
+      const auto pinned = backend_->memory().allocate_host(std::max(x.bytes(), want.bytes()));
       ASSERT_TRUE(context->bind(0, in_at, x.bytes()));
       ASSERT_TRUE(context->bind(1, out_at, want.bytes()));
       ASSERT_TRUE(context->prepare());
@@ -191,14 +191,14 @@ TEST_F(Gpu, PadOfMoreElementsThan32BitsCount) {
   const auto at = [](void* p, std::int64_t offset) {
     return reinterpret_cast<backends::cuda::DevicePointer>(static_cast<std::byte*>(p) + offset);
   };
-  const auto x = backend_->allocate(66000 * kWidth), y = backend_->allocate(66000 * kWide);
+  const auto x = backend_->memory().allocate(66000 * kWidth), y = backend_->memory().allocate(66000 * kWide);
   const auto stream = new_stream();
-  const auto whole = backend_->allocate_host(pattern.bytes());
+  const auto whole = backend_->memory().allocate_host(pattern.bytes());
   std::memcpy(whole.get(), pattern.raw(), static_cast<std::size_t>(pattern.bytes()));
   for (std::int64_t row = 0; row < 66000; ++row)
     ASSERT_EQ(driver()->copy(at(x.get(), row * kWidth), at(whole.get(), row * 31 % kShifts), kWidth, stream), 0);
   ASSERT_EQ(driver()->stream_wait(stream), 0);
-  const auto got = backend_->allocate_host(kWide);
+  const auto got = backend_->memory().allocate_host(kWide);
   for (const std::int64_t rows : {16500, 66000}) {   // beyond 2^30 and beyond 2^32 elements
     ASSERT_TRUE(context->set_input_shape(0, Shape{rows, kWidth}));
     ASSERT_TRUE(context->bind(0, x.get(), rows * kWidth));

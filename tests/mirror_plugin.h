@@ -7,7 +7,7 @@
 
 #include "ir/text.h"
 #include "ops/cases.h"
-#include "runtime/plugins.h"
+#include "runtime/plugins/plugins.h"
 #include "tenfold/engine.h"
 
 namespace tenfold::tests {

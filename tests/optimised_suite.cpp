@@ -13,8 +13,8 @@
 #include "onnx_import/import.h"
 #include "plan/read.h"
 #include "plan/verify.h"
-#include "runtime/far_backend.h"
-#include "runtime/state.h"
+#include "runtime/device/far_backend.h"
+#include "runtime/engine/open.h"
 
 namespace tenfold::tests {
 namespace {

@@ -23,7 +23,7 @@ class PackedOnAGpu : public ::testing::Test {
   }
   // The tensor in the GPU's memory.
   std::shared_ptr<void> on_device(const Tensor& t) const {
-    auto memory = backend_->allocate(t.bytes());
+    auto memory = backend_->memory().allocate(t.bytes());
     EXPECT_EQ(stream_->copy(memory.get(), t.raw(), t.bytes()), Status::ok);
     EXPECT_EQ(stream_->wait(), Status::ok);
     return memory;
@@ -50,7 +50,7 @@ TEST_F(PackedOnAGpu, AsTheInterpreterWhereverTheMaskLies) {
         const Tensor want = std::get<Tensor>(ops::run_graph(graph, {ids, mask}).at(0));
         expect_means(context->run({ids, mask}).at(0).data<float>(), want);
         const auto far_ids = on_device(ids), far_mask = on_device(mask);
-        auto y = backend_->allocate_host(want.bytes());
+        auto y = backend_->memory().allocate_host(want.bytes());
         for (const bool enqueued : {false, true}) {
           std::fill_n(static_cast<float*>(y.get()), want.size(), -1.f);
           ASSERT_TRUE(context->bind(0, far_ids.get(), ids.bytes()));

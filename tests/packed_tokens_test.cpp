@@ -7,7 +7,7 @@
 #include "builder/open_built.h"
 #include "ops/interpret.h"
 #include "packed_encoder.h"
-#include "runtime/far_backend.h"
+#include "runtime/device/far_backend.h"
 
 namespace tenfold::packed {
 namespace {
@@ -156,7 +156,7 @@ TEST(PackedTokens, MasksAreReadWhereTheyLie) {
   const OnADevice device(graph);
   ExecutionContext& context = *device.context;
   Tensor ids = words({3, 4});
-  const auto far = device.backend_->allocate(96);
+  const auto far = device.backend_->memory().allocate(96);
   const auto* y = static_cast<const float*>(context.own_memory(2));
   for (const bool on_device : {false, true})
     for (const auto* kept : {&kSix, &kEleven, &kSix, &kOtherSix}) {

@@ -7,9 +7,8 @@
 #include "ops/cases.h"
 #include "ops/interpret.h"
 #include "plan/write.h"
-#include "runtime/engine_access.h"
-#include "runtime/plugins.h"
-#include "runtime/state.h"
+#include "runtime/engine/opened.h"
+#include "runtime/plugins/plugins.h"
 #include "table_plugin.h"
 #include "tenfold/build.h"
 

@@ -11,9 +11,8 @@
 #include "fake_driver.h"
 #include "mirror_plugin.h"
 #include "plan/write.h"
-#include "runtime/engine_access.h"
-#include "runtime/far_backend.h"
-#include "runtime/state.h"
+#include "runtime/device/far_backend.h"
+#include "runtime/engine/opened.h"
 #include "table_plugin.h"
 #include "tune/code_cache.h"
 

@@ -12,9 +12,8 @@
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "plan/write.h"
-#include "runtime/engine_access.h"
-#include "runtime/plugins.h"
-#include "runtime/state.h"
+#include "runtime/engine/opened.h"
+#include "runtime/plugins/plugins.h"
 #include "tenfold/c_api.h"
 #include "tenfold/plan_cache.h"
 

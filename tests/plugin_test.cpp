@@ -4,7 +4,7 @@
 #include "builder/builder.h"
 #include "mirror_plugin.h"
 #include "plan/write.h"
-#include "runtime/state.h"
+#include "runtime/engine/opened.h"
 
 namespace tenfold {
 namespace {

@@ -10,7 +10,7 @@
 #include "ops/cases.h"
 #include "plan/read.h"
 #include "plan/write.h"
-#include "runtime/state.h"
+#include "runtime/engine/opened.h"
 
 namespace tenfold {
 namespace {

@@ -4,8 +4,9 @@
 Its rows read `| folder | may include |`; the second column lists folders of src/, or "-". Rows of a second table, `| in backends | may
 include |`, do the same for folders of src/backends: a file there may also include what lies in its own folder, and, unless that is one of
 ALONE, the headers of src/backends and of its device. Test files may include anything below builder: they are not part of a library.
-A third, `| room | may include |`, does that for the folders inside ROOMED, whose own files include none of them. A fourth,
-`| in python | may import |`, says which modules the folders of python/ import beside the standard library's.
+A third, `| room | may include |`, does that for the folders inside ROOMED, whose own files include none of them; `| in runtime |` for
+the folders of src/runtime, where `.` is what lies beside them, which may include all. `| in python | may import |` says which modules
+the folders of python/ import beside the standard library's.
 """
 import pathlib
 import re
@@ -75,6 +76,21 @@ def problems_in_rooms():
                     yield f'{source.relative_to(ROOT)}:{number}: {where} may not include room {target}'
 
 
+def problems_in_runtime():
+    allowed = table('in runtime')
+    root = ROOT / 'src' / 'runtime'
+    for room in sorted(p.name for p in root.iterdir() if p.is_dir()):
+        if room not in allowed:
+            yield f'src/runtime/{room} is not in the table of folders of runtime'
+            continue
+        for source in sources(root / room):
+            for number, line in enumerate(source.read_text().splitlines(), 1):
+                found = re.match(r'#include "runtime/(?:(.*)/)?[^/"]*"', line)
+                target = found and (found.group(1) or '.')
+                if target and target != room and target not in allowed[room]:
+                    yield f'{source.relative_to(ROOT)}:{number}: {room} may not include what lies in {target}'
+
+
 def problems_in_python():
     """Modules that a folder of python/ imports: of the package those that its row names, of others those too; the standard library."""
     allowed = table('in python')
@@ -98,7 +114,7 @@ def problems_in_python():
 
 def main():
     allowed = table('folder')
-    problems = [*problems_in_backends(), *problems_in_rooms()]
+    problems = [*problems_in_backends(), *problems_in_rooms(), *problems_in_runtime()]
     for folder in sorted(p.name for p in (ROOT / 'src').iterdir() if p.is_dir()):
         if folder not in allowed:
             problems.append(f'src/{folder} is not in the layer table')

@@ -3,7 +3,7 @@
 #include "builder/limits.h"
 #include "builder/model.h"
 #include "onnx_import/import.h"
-#include "runtime/plugins.h"
+#include "runtime/plugins/plugins.h"
 #include "tenfold/build.h"
 #include "tenfold/model_error.h"
 

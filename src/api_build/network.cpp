@@ -8,7 +8,7 @@
 #include "base/element.h"
 #include "builder/builder.h"
 #include "onnx_ops/table.h"
-#include "runtime/plugins.h"
+#include "runtime/plugins/plugins.h"
 #include "tenfold/build.h"
 
 namespace tenfold {

@@ -7,7 +7,7 @@
 #include "builder/model.h"
 #include "ir/effects.h"
 #include "onnx_import/import.h"
-#include "runtime/plugins.h"
+#include "runtime/plugins/plugins.h"
 #include "tenfold/build.h"
 
 namespace tenfold {

@@ -3,7 +3,7 @@
 
 #include "api_build/network_for_tests.h"
 #include "plan/read.h"
-#include "runtime/state.h"
+#include "runtime/engine/opened.h"
 
 namespace tenfold {
 namespace {

@@ -19,8 +19,6 @@ double HostMarks::between(int first, int last) const noexcept {
   return static_cast<double>(nanoseconds_[last & 3] - nanoseconds_[first & 3]) / 1e6;
 }
 
-std::shared_ptr<const void> Backend::place_constants(const void* data, std::int64_t) { return {std::shared_ptr<const void>(), data}; }
-
 std::shared_ptr<Backend> open_backend(std::string_view name, std::uint32_t features, const Resources& shared) {
   if (name == "cpu") return open_cpu(features, shared.pools, shared.allocator);
   if (name == "null") return open_null();

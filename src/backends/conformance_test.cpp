@@ -218,11 +218,11 @@ TEST_P(Conformance, TacticsAreComplete) {
 }
 
 TEST_P(Conformance, MemoryAndStreams) {
-  const auto memory = backend->allocate(1000), nothing = backend->allocate(0);
+  const auto memory = backend->memory().allocate(1000), nothing = backend->memory().allocate(0);
   EXPECT_NE(nothing, nullptr);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % 64, 0u);
   try {
-    backend->allocate(std::int64_t{1} << 60);
+    backend->memory().allocate(std::int64_t{1} << 60);
     ADD_FAILURE() << "an exbibyte was granted";
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::out_of_memory);

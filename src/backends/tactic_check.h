@@ -78,7 +78,7 @@ class OnStream final : public Target {
   explicit OnStream(Backend& backend, int threads = 1) : backend_(backend), stream_(backend.open_stream({.threads = threads})) {}
   void* place(const void* host, std::int64_t bytes, std::int64_t alignment, bool odd) override {
     const std::int64_t before = odd ? alignment : 0;
-    void* const start = static_cast<std::byte*>(memory_.emplace_back(backend_.allocate(before + bytes)).get()) + before;
+    void* const start = static_cast<std::byte*>(memory_.emplace_back(backend_.memory().allocate(before + bytes)).get()) + before;
     if (bytes > 0) {
       EXPECT_EQ(stream_->copy(start, host, bytes), Status::ok) << stream_->error();
     }

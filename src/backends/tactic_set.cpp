@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <iterator>
 
+#include "backends/backend.h"
 #include "ir/op_def.h"
 
 namespace tenfold::backends {
 
-TacticSet::TacticSet(const Backend& backend, std::span<const Tactic> more) : device_(&backend.info()) {
-  for (const Tactic& t : backend.tactics()) by_name_.push_back(&t);
+TacticSet::TacticSet(const Backend& backend, std::span<const Tactic> more) : TacticSet(backend.info(), backend.tactics(), more) {}
+
+TacticSet::TacticSet(const DeviceInfo& device, std::span<const Tactic> own, std::span<const Tactic> more) : device_(&device) {
+  for (const Tactic& t : own) by_name_.push_back(&t);
   for (const Tactic& t : more) by_name_.push_back(&t);
   std::sort(by_name_.begin(), by_name_.end(), [](const Tactic* a, const Tactic* b) { return a->name < b->name; });
 }

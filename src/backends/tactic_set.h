@@ -6,9 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/backend.h"
+#include "backends/tactic.h"
 
 namespace tenfold::backends {
+
+class Backend;
 
 // Refers to tactics and device, which their owners (the backend, the plug-ins, a plan) keep alive. Immutable, so thread
 // safe.
@@ -16,6 +18,7 @@ class TacticSet {
  public:
   TacticSet() = default;
   TacticSet(const Backend& backend, std::span<const Tactic> more = {});  // NOLINT: a backend alone is such a set
+  TacticSet(const DeviceInfo& device, std::span<const Tactic> own, std::span<const Tactic> more = {});
   const DeviceInfo& device() const { return *device_; }
   const Tactic* find(std::string_view name) const;  // null: there is none
   // Those that may run an operator, in name order: its own, those for any operator ("*"), and those for every pointwise

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "background/archive.h"
-#include "runtime/plugins.h"
+#include "runtime/plugins/plugins.h"
 
 namespace tenfold::background {
 namespace {

@@ -7,7 +7,7 @@
 #include "background/model_engines_impl.h"
 #include "base/cpu_places.h"
 #include "builder/load_options.h"
-#include "runtime/runtime.h"
+#include "runtime/shared/runtime.h"
 #include "tenfold/internal/interrupts.h"
 
 namespace tenfold {

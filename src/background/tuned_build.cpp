@@ -5,8 +5,8 @@
 #include "background/build_process.h"
 #include "base/own_program.h"
 #include "builder/load_options.h"
-#include "runtime/plugins.h"
-#include "runtime/runtime.h"
+#include "runtime/plugins/plugins.h"
+#include "runtime/shared/runtime.h"
 
 namespace tenfold::background {
 namespace {

@@ -11,7 +11,7 @@ namespace tenfold::builder {
 
 struct AssembleOptions {
   std::vector<plan::Range> box;            // of the input symbols, with the tuned point
-  const backends::Backend* backend = nullptr;
+  backends::Backend* backend = nullptr;
 };
 
 // The ranges of a graph's symbols and of those that only its bodies know.

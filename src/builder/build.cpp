@@ -19,8 +19,8 @@
 #include "builder/stages.h"
 #include "builder/stopwatch.h"
 #include "plan/verify.h"
-#include "runtime/plugins.h"
-#include "runtime/runtime.h"
+#include "runtime/plugins/plugins.h"
+#include "runtime/shared/runtime.h"
 
 namespace tenfold::builder {
 

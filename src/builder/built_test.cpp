@@ -11,7 +11,8 @@
 #include "builder/options_text.h"
 #include "plan/read.h"
 #include "plan/write.h"
-#include "runtime/state.h"
+#include "runtime/engine/notes.h"
+#include "runtime/engine/opened.h"
 #include "tenfold/inspect.h"
 
 namespace tenfold {

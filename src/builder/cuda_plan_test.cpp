@@ -3,7 +3,7 @@
 
 #include "backends/cuda/device/compiler.h"
 #include "builder/paper_gpu.h"
-#include "runtime/refit.h"
+#include "runtime/engine/refit.h"
 
 namespace tenfold {
 namespace {

@@ -1,4 +1,4 @@
-// Writing the graphs of a node into attributes; runtime/host_graphs.cpp reads them back.
+// Writing the graphs of a node into attributes; runtime/engine/host_graphs.cpp reads them back.
 #include "builder/host_graphs.h"
 
 #include "ir/recipe.h"

@@ -4,10 +4,9 @@
 #include "builder/builder.h"
 #include "builder/kept_model.h"
 #include "plan/read.h"
-#include "runtime/engine_access.h"
-#include "runtime/plugins.h"
-#include "runtime/runtime.h"
-#include "runtime/state.h"
+#include "runtime/engine/opened.h"
+#include "runtime/plugins/plugins.h"
+#include "runtime/shared/runtime.h"
 #include "tenfold/ladder.h"
 
 namespace tenfold {

@@ -13,8 +13,7 @@
 #include "ops/interpret.h"
 #include "plan/format.h"
 #include "plan/write.h"
-#include "runtime/engine_access.h"
-#include "runtime/state.h"
+#include "runtime/engine/opened.h"
 
 namespace tenfold::builder {
 namespace {

@@ -2,7 +2,7 @@
 #include "builder/formats.h"
 #include "builder/model.h"
 #include "onnx_import/import.h"
-#include "runtime/plugins.h"
+#include "runtime/plugins/plugins.h"
 
 namespace tenfold {
 namespace {

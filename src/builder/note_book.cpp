@@ -5,8 +5,7 @@
 #include <mutex>
 
 #include "base/check.h"
-#include "runtime/engine_access.h"
-#include "runtime/state.h"
+#include "runtime/engine/opened.h"
 
 namespace tenfold::builder {
 

@@ -2,7 +2,8 @@
 
 #include "base/log.h"
 #include "builder/load_options.h"
-#include "runtime/state.h"
+#include "runtime/engine/notes.h"
+#include "runtime/engine/open.h"
 #include "tune/code_cache.h"
 
 namespace tenfold::builder {
@@ -12,7 +13,8 @@ Engine open_built(plan::Plan plan, const BuildConfig& config, std::shared_ptr<ba
   Engine engine = runtime::engine_of(runtime::open_engine(std::move(plan), load_options(config), std::move(backend)));
   runtime::tell_notes(engine.info().notes, config.log);
   // Now, for opening compiles too: what the tuner took from its cache without timing.
-  if (device.compiles()) tune::save_code(tune::code_cache_path(config.timing_cache), device.code(), Log(config.log));
+  if (backends::CodeStore* code = device.code())
+    tune::save_code(tune::code_cache_path(config.timing_cache), code->used(), Log(config.log));
   return engine;
 }
 

@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-#include "runtime/runtime.h"
+#include "runtime/shared/runtime.h"
 
 namespace tenfold::builder {
 

@@ -14,7 +14,7 @@ std::vector<Tactic> cuda_tactics();
 
 namespace tenfold::builder::testing {
 
-class PaperGpu final : public backends::Backend {
+class PaperGpu final : public backends::Backend, backends::DeviceMemory, backends::KernelTiming {
  public:
   PaperGpu() : tactics_(backends::cuda_tactics()) {
     info_.kind = "cuda", info_.name = "a GPU on paper", info_.arch = 90, info_.ordinal = -90;
@@ -23,17 +23,20 @@ class PaperGpu final : public backends::Backend {
   std::string_view name() const override { return "cuda"; }
   const backends::DeviceInfo& info() const override { return info_; }
   const std::vector<backends::Tactic>& tactics() const override { return tactics_; }
-  std::shared_ptr<void> allocate(std::int64_t) override { fail(ErrorKind::internal, "there is no memory on paper"); }
+  backends::DeviceMemory& memory() override { return *this; }
   std::unique_ptr<backends::Stream> open_stream(const backends::StreamOptions&) override {
     fail(ErrorKind::internal, "nothing runs on paper");
   }
+  backends::KernelTiming& timing() override { return *this; }
+
+ private:
+  std::shared_ptr<void> allocate(std::int64_t) override { fail(ErrorKind::internal, "there is no memory on paper"); }
+  bool host_reads() const override { return false; }
   double measure(backends::Stream&, const backends::Tactic&, const void*, const backends::RunArgs&,
                  const backends::MeasureBudget&) override {
     fail(ErrorKind::internal, "nothing runs on paper");
   }
-  bool host_reads_memory() const override { return false; }
 
- private:
   backends::DeviceInfo info_;
   std::vector<backends::Tactic> tactics_;
 };

@@ -12,7 +12,7 @@
 #include "builder/typical_shapes.h"
 #include "ir/lineage.h"
 #include "passes/precision/notes.h"
-#include "runtime/plugins.h"
+#include "runtime/plugins/plugins.h"
 #include "tune/code_cache.h"
 #include "tune/shared_times.h"
 #include "tune/tuner.h"
@@ -29,7 +29,8 @@ PlanMaker::PlanMaker(const BuildConfig& config, const std::string& model_name, b
   plan_.labels = config.labels;
   if (!config.timing_cache.empty()) cache_ = tune::TimingCache::load(config.timing_cache, Log(config.log));
   if (config.timings) cache_.merge(config.timings->impl().copy());
-  if (backend.compiles()) backend.take_code(tune::load_code(tune::code_cache_path(config.timing_cache), Log(config.log)), false);
+  if (backends::CodeStore* code = backend.code())
+    code->take(tune::load_code(tune::code_cache_path(config.timing_cache), Log(config.log)), false);
 }
 
 void PlanMaker::name_bindings(const ir::Graph& graph) {
@@ -156,7 +157,7 @@ void PlanMaker::save_times() {
 // Times that come out of a cache were taken with the clocks that the cache has; so equal caches make equal plans.
 void PlanMaker::note_clocks() {
   if (report_.timed + report_.cache_hits == 0) return;
-  for (const backends::Clock& clock : backend_.clocks()) {
+  for (const backends::Clock& clock : backend_.timing().clocks()) {
     constexpr double kCycles = 1e12;   // in nanoseconds, by kHz
     constexpr std::int64_t kMhz = 1000;
     const tune::TimingKey key{plan_.device.name, "a million cycles of the " + clock.of, "clock v1", ""};

@@ -16,7 +16,7 @@ using plan::Step;
 using plan::StepKind;
 
 ProgramBuilder::ProgramBuilder(const ir::Graph& graph, const tune::Choice& choice, ConstantPool& constants, DimTable& table,
-                               const ir::SymbolBounds& box, const backends::Backend& backend, std::uint32_t& needs)
+                               const ir::SymbolBounds& box, backends::Backend& backend, std::uint32_t& needs)
     : graph_(graph), choice_(choice), constants_(constants), table_(table), box_(box), backend_(backend), needs_(needs),
       storage_(graph, choice, box, backend.info()) {}
 
@@ -65,7 +65,7 @@ void ProgramBuilder::bind_formals(plan::Program& program) {
 // What the host counts of inputs comes before all that a GPU computes (plan/front.h).
 bool ProgramBuilder::stands_first(const Node& node) const {
   const auto given = [](const Value* v) { return !v || !v->producer; };
-  return !backend_.host_reads_memory() && node.graphs.empty() && tune::sizes_depend_on_data(node) &&
+  return !backend_.memory().host_reads() && node.graphs.empty() && tune::sizes_depend_on_data(node) &&
          std::all_of(node.inputs.begin(), node.inputs.end(), given);
 }
 

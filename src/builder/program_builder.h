@@ -31,7 +31,7 @@ struct Buffer {
 class ProgramBuilder {
  public:
   ProgramBuilder(const ir::Graph& graph, const tune::Choice& choice, ConstantPool& constants, DimTable& table, const ir::SymbolBounds& box,
-                 const backends::Backend& backend, std::uint32_t& needs);
+                 backends::Backend& backend, std::uint32_t& needs);
   plan::Program build();
 
  private:
@@ -82,7 +82,7 @@ class ProgramBuilder {
   ConstantPool& constants_;
   DimTable& table_;
   const ir::SymbolBounds& box_;
-  const backends::Backend& backend_;
+  backends::Backend& backend_;
   std::uint32_t& needs_;
   Storage storage_;
   std::unordered_map<const ir::Node*, backends::Problem> problems_;

@@ -10,9 +10,9 @@
 #include "passes/precision/numerics.h"
 #include "plan/read.h"
 #include "plan/verify.h"
-#include "runtime/plugins.h"
-#include "runtime/runtime.h"
-#include "runtime/state.h"
+#include "runtime/engine/opened.h"
+#include "runtime/plugins/plugins.h"
+#include "runtime/shared/runtime.h"
 
 namespace tenfold::builder {
 namespace {

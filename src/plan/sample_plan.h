@@ -1,7 +1,7 @@
 // For tests: a small plan made by hand that holds every kind of field, and a backend whose one tactic can run it.
 #pragma once
 
-#include "backends/backend.h"
+#include "backends/tactic_set.h"
 #include "base/hash.h"
 #include "plan/plan.h"
 
@@ -69,9 +69,9 @@ inline Plan sample_plan() {
   return p;
 }
 
-class SampleBackend final : public backends::Backend {
+class SampleDevice {
  public:
-  SampleBackend() {
+  SampleDevice() {
     backends::Tactic t;
     t.name = "sample", t.version = 3, t.ops = {"Region"};
     t.supports = [](const backends::Problem& p) { return backends::Verdict::only_if(p.in[0].dtype == DType::f32, "only f32"); };
@@ -87,15 +87,7 @@ class SampleBackend final : public backends::Backend {
     tactics_.push_back(t);
     info_.kind = "sample";
   }
-  std::string_view name() const override { return "sample"; }
-  const backends::DeviceInfo& info() const override { return info_; }
-  const std::vector<backends::Tactic>& tactics() const override { return tactics_; }
-  std::shared_ptr<void> allocate(std::int64_t) override { return nullptr; }
-  std::unique_ptr<backends::Stream> open_stream(const backends::StreamOptions&) override { return nullptr; }
-  double measure(backends::Stream&, const backends::Tactic&, const void*, const backends::RunArgs&,
-                 const backends::MeasureBudget&) override {
-    return 0;
-  }
+  backends::TacticSet tactics() const { return {info_, tactics_}; }
 
  private:
   backends::DeviceInfo info_;

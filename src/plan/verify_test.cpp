@@ -16,8 +16,8 @@ std::string refusal(const std::function<void(Plan&)>& change) {
   Plan plan = sample_plan();
   change(plan);
   try {
-    const SampleBackend backend;
-    verify(plan, backend, ir::Registry::builtin());
+    const SampleDevice device;
+    verify(plan, device.tactics(), ir::Registry::builtin());
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::plan_refused) << e.what();
     return e.what();
@@ -246,8 +246,8 @@ TEST(Verify, GrowingBuffersAreUsedOnceTheirSizeIsKnown) {
 // A step may have thousands of them: they are not compared in pairs.
 TEST(Overlaps, ColumnsOfOneParentAreApart) {
   const Plan plan = sample_plan();
-  const SampleBackend backend;
-  const backends::TacticSet tactics(backend);
+  const SampleDevice device;
+  const backends::TacticSet tactics = device.tactics();
   constexpr std::int64_t kPieces = 300, kColumns = 3, kRow = kPieces * kColumns;
   const std::vector<ir::Dim> dims{2, kColumns, kRow, 1};
   const VerifyScope scope{.plan = plan, .tactics = tactics, .registry = ir::Registry::builtin(), .dims = dims,

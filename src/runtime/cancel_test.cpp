@@ -8,8 +8,7 @@
 #include "builder/open_built.h"
 #include "ir/text.h"
 #include "ops/cases.h"
-#include "runtime/far_backend.h"
-#include "runtime/state.h"
+#include "runtime/device/far_backend.h"
 
 namespace tenfold {
 namespace {

@@ -5,10 +5,11 @@
 #include <mutex>
 #include <thread>
 
+#include "backends/stream.h"
 #include "base/check.h"
 #include "base/fork.h"
-#include "runtime/extras.h"
-#include "runtime/state.h"
+#include "runtime/bindings/extras.h"
+#include "runtime/device/link.h"
 
 namespace tenfold::runtime {
 
@@ -90,7 +91,7 @@ void Completer::Shared::loop() noexcept {
     changed.wait(lock, [&] { return busy || ending; });
     if (!busy) return;
     lock.unlock();
-    const Status status = is_staged(*context.engine) ? finish_enqueued() : run_begun(context, &options);
+    const Status status = context.device ? finish_enqueued() : run_begun(context, &options);
     lock.lock();
     const Completion told = done;
     options = {}, outcome = status;
@@ -105,7 +106,8 @@ void Completer::Shared::loop() noexcept {
 
 // What the host has to copy is the caller's before it is told.
 Status Completer::Shared::finish_enqueued() noexcept {
-  const Status status{context.stream->wait_end(), -1};
+  backends::CallersStreams* const callers = context.stream->callers();
+  const Status status{callers ? callers->wait_end() : Status::ok, -1};
   return status && context.extras ? after_run(context) : status;
 }
 
@@ -123,19 +125,19 @@ Status enqueue_then(ExecutionContext& context, void* stream, const RunOptions& o
     if (c.completer && c.completer->is_of_the_parent()) c.completer = nullptr;
     if (c.completer && c.completer->busy()) return {Status::not_ready, -1};
     if (!c.completer) c.completer = std::make_shared<runtime::Completer>(c);
-    if (runtime::is_staged(*c.engine)) {
-      c.notes_end = true;
+    if (c.device) {
+      c.device->notes_end = true;
       const Status status = runtime::enqueue_context(c, stream, &options);
-      c.notes_end = false;
+      c.device->notes_end = false;
       if (!status) return status;
     } else {
       if (stream) {
-        c.last_error = "streams of the caller's belong to GPUs";
+        c.run.last_error = "streams of the caller's belong to GPUs";
         return {Status::failed, -1};
       }
       runtime::begin_run(c);
     }
-    c.outcome_counts = true;
+    c.run.outcome_counts = true;
     c.completer->hand_over(options, done);
     return {};
   } catch (...) {   // no thread, or no memory for it

@@ -1,11 +1,14 @@
 // ExecutionContext: shapes, bindings and runs of one caller.
+#include "backends/backend.h"
 #include "base/checked.h"
 #include "base/float_state.h"
 #include "ops/cases.h"
 #include "plan/weights.h"
-#include "runtime/extras.h"
-#include "runtime/state.h"
-#include "runtime/transfers.h"
+#include "runtime/bindings/extras.h"
+#include "runtime/context.h"
+#include "runtime/device/link.h"
+#include "runtime/device/replay.h"
+#include "runtime/device/transfers.h"
 #include "tenfold/engine.h"
 
 namespace tenfold {
@@ -16,17 +19,17 @@ ExecutionContext::ExecutionContext(std::unique_ptr<ContextState> state) : state_
 ExecutionContext::~ExecutionContext() {
   state_->completer.reset();   // waits for the run in its thread, which uses all the rest
   // A plug-in frees what it keeps for steps on a GPU: nothing may use that any more.
-  if (state_->engine->options.plugins && runtime::is_staged(*state_->engine)) state_->stream->wait();
+  if (state_->engine->options.plugins && state_->device) state_->stream->wait();
 }
 
 Status ExecutionContext::set_profile(int profile) noexcept {
-  state_->refused_profile.reset();
+  state_->shapes.refused_profile.reset();
   if (profile < -1 || profile >= static_cast<int>(state_->frames.size())) {
-    state_->refused_profile = profile;
+    state_->shapes.refused_profile = profile;
     return {Status::invalid_shape, -1};
   }
-  state_->profile = profile;
-  state_->shapes_dirty = true;
+  state_->shapes.profile = profile;
+  state_->shapes.changed = true;
   return {};
 }
 
@@ -34,33 +37,33 @@ Status ExecutionContext::set_input_shape(int binding, std::span<const std::int64
   ContextState& c = *state_;
   if (binding < 0 || binding >= c.engine->inputs) return {Status::invalid_binding, binding};
   const auto b = static_cast<std::size_t>(binding);
-  Shape& stored = c.input_shapes[b];
+  Shape& stored = c.shapes.inputs[b];
   const Shape& declared = c.engine->bindings[b].shape;
   if (shape.size() != declared.size()) return {Status::invalid_shape, binding};
   for (std::size_t d = 0; d < shape.size(); ++d)
     if (shape[d] < 0 || (declared[d] >= 0 && shape[d] != declared[d])) return {Status::invalid_shape, binding};
   if (c.extras) runtime::before_changes(c);
   if (c.extras) runtime::forget_next_shape(c, b);
-  if (c.input_set[b] && std::equal(shape.begin(), shape.end(), stored.begin())) return {};
+  if (c.shapes.set[b] && std::equal(shape.begin(), shape.end(), stored.begin())) return {};
   std::copy(shape.begin(), shape.end(), stored.begin());
-  c.input_set[b] = true;
-  c.shapes_dirty = true;
+  c.shapes.set[b] = true;
+  c.shapes.changed = true;
   return {};
 }
 
 Status ExecutionContext::shape(int binding, std::span<std::int64_t> out, int& rank) const noexcept {
   ContextState& c = *state_;
   if (binding < 0 || binding >= static_cast<int>(c.engine->bindings.size())) return {Status::invalid_binding, binding};
-  if (c.shapes_dirty)
+  if (c.shapes.changed)
     if (Status s = runtime::resolve_shapes(c); !s) return s;
-  const plan::Program& program = *c.engine->programs[static_cast<std::size_t>(c.active)].body.program;
+  const plan::Program& program = c.program();
   const bool input = binding < c.engine->inputs;
   const plan::Operand& formal = input ? program.inputs[static_cast<std::size_t>(binding)]
                                       : program.outputs[static_cast<std::size_t>(binding - c.engine->inputs)];
   rank = static_cast<int>(formal.dims.size());
   if (out.size() < formal.dims.size()) return {Status::invalid_shape, binding};
   for (std::size_t d = 0; d < formal.dims.size(); ++d)
-    out[d] = runtime::is_known(c, std::span(&formal.dims[d], 1)) ? c.dims[static_cast<std::size_t>(formal.dims[d])] : -1;
+    out[d] = runtime::is_known(c, std::span(&formal.dims[d], 1)) ? c.shapes.dims[static_cast<std::size_t>(formal.dims[d])] : -1;
   return {};
 }
 
@@ -74,91 +77,91 @@ Shape ExecutionContext::shape(int binding) const {
 
 Status ExecutionContext::bind(int binding, void* memory, std::int64_t bytes) noexcept {
   ContextState& c = *state_;
-  if (binding < 0 || binding >= static_cast<int>(c.memory.size())) return {Status::invalid_binding, binding};
+  if (binding < 0 || binding >= static_cast<int>(c.bindings.memory.size())) return {Status::invalid_binding, binding};
   const auto b = static_cast<std::size_t>(binding);
-  const bool settled = !c.shapes_dirty && !c.addresses_dirty && !c.extras;
-  if (settled && memory && memory == c.memory[b] && bytes == c.memory_bytes[b] && runtime::lies_as_before(c, b)) return {};
+  const bool settled = !c.shapes.changed && !c.bindings.changed && !c.extras;
+  if (settled && memory && memory == c.bindings.memory[b] && bytes == c.bindings.bytes[b] && runtime::lies_as_before(c, b)) return {};
   if (c.extras) runtime::forget_extras(c, b);
-  c.memory[b] = memory;
-  c.memory_bytes[b] = memory ? bytes : 0;
-  c.addresses_dirty = true;
+  c.bindings.memory[b] = memory;
+  c.bindings.bytes[b] = memory ? bytes : 0;
+  c.bindings.changed = true;
   return {};
 }
 
 void* ExecutionContext::own_memory(int binding) {
   ContextState& c = *state_;
-  require(binding >= 0 && binding < static_cast<int>(c.own.size()), ErrorKind::invalid_argument, "there is no binding ", binding);
+  require(binding >= 0 && binding < static_cast<int>(c.bindings.own.size()), ErrorKind::invalid_argument, "there is no binding ", binding);
   const auto b = static_cast<std::size_t>(binding);
   require(!runtime::holds_state(c, b), ErrorKind::invalid_argument, "binding ", binding,
           " holds a state, which read_state() and write_state() reach; bind() ends it");
-  if (!c.own[b].memory) {
+  if (!c.bindings.own[b].memory) {
     const std::int64_t largest = runtime::largest_bytes(*c.engine, b);
-    c.own[b] = {c.engine->backend->allocate_host(largest), largest};
-    c.memory[b] = c.own[b].memory.get();
-    c.memory_bytes[b] = largest;
-    c.addresses_dirty = true;
+    c.bindings.own[b] = {c.engine->backend->memory().allocate_host(largest), largest};
+    c.bindings.memory[b] = c.bindings.own[b].memory.get();
+    c.bindings.bytes[b] = largest;
+    c.bindings.changed = true;
   }
-  return c.own[b].memory.get();
+  return c.bindings.own[b].memory.get();
 }
 
 namespace {
 // Caller's memory must hold the shapes set; checked whenever shapes or addresses changed.
 Status check_sizes(const ContextState& c) noexcept {
-  for (std::size_t b = 0; b < c.memory.size(); ++b) {
+  for (std::size_t b = 0; b < c.bindings.memory.size(); ++b) {
     const std::int64_t bytes = runtime::bytes_of_binding(c, b);
     if (bytes < 0) return {Status::invalid_shape, static_cast<int>(b)};
-    if (bytes > c.memory_bytes[b]) return {Status::invalid_binding, static_cast<int>(b)};
+    if (bytes > c.bindings.bytes[b]) return {Status::invalid_binding, static_cast<int>(b)};
   }
   return {};
 }
 
 // Shapes and addresses for the run that comes.
 Status settle(ContextState& c) noexcept {
-  if (!c.shapes_dirty && !c.addresses_dirty && !c.states_moved) return {};
-  const bool anew = c.shapes_dirty || c.addresses_dirty;   // places of states that swap are nobody else's
-  c.overlapping[0] = c.overlapping[1] = -1;
-  c.last_error.clear();
-  c.refused_profile.reset();
-  if (c.shapes_dirty)
+  if (!c.shapes.changed && !c.bindings.changed && !c.bindings.states_moved) return {};
+  const bool anew = c.shapes.changed || c.bindings.changed;   // places of states that swap are nobody else's
+  c.bindings.overlapping[0] = c.bindings.overlapping[1] = -1;
+  c.run.last_error.clear();
+  c.shapes.refused_profile.reset();
+  if (c.shapes.changed)
     if (Status s = runtime::resolve_shapes(c); !s) return s;
   if (c.extras)
     if (Status s = runtime::settle_borders(c); !s) return s;
-  runtime::Frame& frame = c.frames[static_cast<std::size_t>(c.active)];
-  for (std::size_t b = 0; b < c.memory.size(); ++b) {
-    if (!c.memory[b]) {
-      if (!c.own[b].memory) return {Status::not_ready, static_cast<int>(b)};
-      c.memory[b] = c.own[b].memory.get();
-      c.memory_bytes[b] = c.own[b].bytes;
+  runtime::Frame& frame = c.frame();
+  for (std::size_t b = 0; b < c.bindings.memory.size(); ++b) {
+    if (!c.bindings.memory[b]) {
+      if (!c.bindings.own[b].memory) return {Status::not_ready, static_cast<int>(b)};
+      c.bindings.memory[b] = c.bindings.own[b].memory.get();
+      c.bindings.bytes[b] = c.bindings.own[b].bytes;
     }
-    if (c.mirrors.empty()) frame.bindings[b] = c.memory[b];
+    if (!c.device) frame.bindings[b] = c.bindings.memory[b];
   }
-  c.addresses_dirty = true;   // until all that follows went well
+  c.bindings.changed = true;   // until all that follows went well
   if (Status s = runtime::forget_symbols(c, *frame.open); !s) return s;
   if (Status s = check_sizes(c); !s) return s;
   if (anew)
     if (Status s = runtime::check_overlaps(c); !s) return s;
-  if (c.mirrors.empty()) runtime::resolve_addresses(c, frame);
+  if (!c.device) runtime::resolve_addresses(c, frame);
   else if (Status s = runtime::prepare_staged(c); !s) return s;
-  c.addresses_dirty = c.states_moved = false;
+  c.bindings.changed = c.bindings.states_moved = false;
   return {};
 }
 
 // Up to the point where a GPU computes by itself; on a CPU all of the run.
 Status start(ContextState& c) noexcept {
-  const runtime::MarkedRange range(c, c.engine->info.model_name.c_str());
-  if (const Status::Code stop = runtime::stopped(c); stop != Status::ok) return {stop, -1};
+  const runtime::MarkedRange range(c.watch, c.engine->info.model_name.c_str());
+  if (const Status::Code stop = runtime::stopped(c.run); stop != Status::ok) return {stop, -1};
   if (Status s = settle(c); !s) return s;
   if (c.extras)
     if (Status s = runtime::before_steps(c); !s) return s;
-  runtime::Frame& frame = c.frames[static_cast<std::size_t>(c.active)];
+  runtime::Frame& frame = c.frame();
   if (!frame.open->counts_in_front)
     if (Status s = runtime::forget_symbols(c, *frame.open); !s) return s;
-  if (c.step_timer) c.run_start = std::chrono::steady_clock::now();
+  if (c.watch.step_timer) c.watch.run_start = std::chrono::steady_clock::now();
   const FloatState state(c.engine->plan.keeps_denormals ? Denormals::keep : Denormals::flush);   // the caller's comes back
-  if (!c.mirrors.empty()) return runtime::start_staged(c);
-  if (c.measured) c.stream->mark(1);
+  if (c.device) return runtime::start_staged(c);
+  if (c.watch.parts) c.stream->mark(1);
   const Status status = runtime::run_frame(c, frame);
-  if (c.measured) c.stream->mark(2);
+  if (c.watch.parts) c.stream->mark(2);
   return status;
 }
 
@@ -169,11 +172,10 @@ Status start_with_extras(ContextState& c) noexcept {
 
 Status ask_for_memory(ContextState& c) noexcept { return c.extras ? runtime::before_settling(c) : Status{}; }
 
-
 void set_enqueuing(ContextState& c, bool on) noexcept {
-  if (c.enqueuing == on) return;
-  c.enqueuing = on;
-  if (!c.mirrors.empty()) c.addresses_dirty = true;
+  if (!c.device || c.device->enqueuing == on) return;
+  c.device->enqueuing = on;
+  c.bindings.changed = true;
 }
 }  // namespace
 
@@ -182,28 +184,28 @@ Status ExecutionContext::prepare() noexcept {
   if (c.extras)
     if (Status s = runtime::before_preparing(c); !s) return s;
   if (Status s = settle(c); !s) return s;
-  if (!c.mirrors.empty()) return {};
+  if (c.device) return {};
   const runtime::EngineState& engine = *c.engine;
   if (!engine.options.verify_weights && engine.options.weights <= WeightsMode::map) plan::touch_weights(engine.plan);
   return runtime::check_agreements(c);
 }
 
-void runtime::begin_run(ContextState& c) noexcept { c.phase.store(Phase::going, std::memory_order_relaxed); }
+void runtime::begin_run(ContextState& c) noexcept { c.run.phase.store(Phase::going, std::memory_order_relaxed); }
 
 namespace {
 
 // Whoever was told that the run is cancelled is right, though it may have been behind the last step.
 Status end_run(ContextState& c, Status status) noexcept {
-  const bool told = c.phase.exchange(runtime::Phase::idle, std::memory_order_relaxed) == runtime::Phase::cancelled;
-  const bool tripped = c.options && c.options->token.cancelled();
-  c.options = nullptr;
+  const bool told = c.run.phase.exchange(runtime::Phase::idle, std::memory_order_relaxed) == runtime::Phase::cancelled;
+  const bool tripped = c.run.options && c.run.options->token.cancelled();
+  c.run.options = nullptr;
   return status && (told || tripped) ? Status{Status::cancelled, -1} : status;
 }
 
 // Of a run that failed or was cancelled nothing may be under way: the caller's memory is the caller's again. States stay.
 Status finish_run(ContextState& c, Status status) noexcept {
   if (status) return c.extras ? runtime::advance_states(c) : status;
-  if (!c.mirrors.empty()) c.stream->wait();
+  if (c.device) c.stream->wait();
   if (c.extras) c.extras->outputs_wait = false;
   return status;
 }
@@ -211,17 +213,17 @@ Status finish_run(ContextState& c, Status status) noexcept {
 }  // namespace
 
 Status runtime::run_context(ContextState& c, const RunOptions* options) noexcept {
-  c.outcome_counts = false;
+  c.run.outcome_counts = false;
   begin_run(c);
   return run_begun(c, options);
 }
 
 Status runtime::run_begun(ContextState& c, const RunOptions* options) noexcept {
   set_enqueuing(c, false);
-  c.options = options;
+  c.run.options = options;
   Status status = ask_for_memory(c);
   if (status) status = start_with_extras(c);
-  if (status) status = c.mirrors.empty() ? Status{c.stream->wait(), -1} : runtime::finish_staged(c);
+  if (status) status = c.device ? runtime::finish_staged(c) : Status{c.stream->wait(), -1};
   if (status && c.extras) status = runtime::after_run(c);
   return finish_run(c, end_run(c, status));
 }
@@ -229,37 +231,39 @@ Status runtime::run_begun(ContextState& c, const RunOptions* options) noexcept {
 namespace {
 // Asks the caller's stream for a run.
 Status ask(ContextState& c, void* stream) noexcept {
-  if (const Status::Code stop = runtime::stopped(c); stop != Status::ok) return {stop, -1};
+  if (const Status::Code stop = runtime::stopped(c.run); stop != Status::ok) return {stop, -1};
   if (c.extras)
     if (Status s = runtime::before_enqueuing(c); !s) return s;
   if (Status s = ask_for_memory(c); !s) return s;
   if (Status s = settle(c); !s) return s;
-  if (!c.stream->use(stream)) {
-    c.last_error = "streams of the caller's belong to GPUs";
+  backends::CallersStreams* const callers = c.stream->callers();
+  if (callers ? !callers->use(stream) : stream != nullptr) {
+    c.run.last_error = "streams of the caller's belong to GPUs";
     return {Status::failed, -1};
   }
   Status status = start_with_extras(c);
-  if (status && c.notes_end) status.code = c.stream->note_end();
-  c.stream->use(nullptr);
-  runtime::record_seen(c);
+  if (status && callers && c.device && c.device->notes_end) status.code = callers->note_end();
+  if (callers) callers->use(nullptr);
+  if (c.device) runtime::record_seen(c);
   return status;
 }
 
 }  // namespace
 
-using Capture = backends::Stream::Capture;
+using Capture = backends::CallersStreams::Capture;
 
 Status runtime::enqueue_context(ContextState& c, void* stream, const RunOptions* options) noexcept {
-  if (c.mirrors.empty() && !stream) return run_context(c, options);
-  c.outcome_counts = false;
-  if (const Capture capture = c.stream->capture_of(stream); capture != Capture::none) {
+  if (!c.device && !stream) return run_context(c, options);
+  c.run.outcome_counts = false;
+  backends::CallersStreams* const callers = c.stream->callers();
+  if (const Capture capture = callers ? callers->capture_of(stream) : Capture::none; capture != Capture::none) {
     if (capture == Capture::active) return capture_context(c, stream);
-    c.last_error = "the caller's stream takes no work: an error ended its capture";
+    c.run.last_error = "the caller's stream takes no work: an error ended its capture";
     return {Status::device, -1};
   }
   set_enqueuing(c, true);
   begin_run(c);
-  c.options = options;
+  c.run.options = options;
   return finish_run(c, end_run(c, ask(c, stream)));
 }
 
@@ -274,37 +278,38 @@ Status ExecutionContext::wait() noexcept {
   ContextState& c = *state_;
   const Status completed = runtime::wait_completed(c);
   const Status status{c.stream->wait(), -1};
-  if (std::exchange(c.outcome_counts, false) && !completed) return completed;
+  if (std::exchange(c.run.outcome_counts, false) && !completed) return completed;
   return status && c.extras ? runtime::after_run(c) : status;
 }
 void ExecutionContext::wait_how(Wait how) noexcept { state_->stream->wait_how(how); }
 void* ExecutionContext::device_memory(int binding) noexcept {
-  const auto& mirrors = state_->mirrors;
-  return binding >= 0 && binding < static_cast<int>(mirrors.size()) ? mirrors[static_cast<std::size_t>(binding)].memory.get() : nullptr;
+  const ContextState& c = *state_;
+  const bool there = c.device && binding >= 0 && binding < static_cast<int>(c.device->mirrors.size());
+  return there ? c.device->mirrors[static_cast<std::size_t>(binding)].memory.get() : nullptr;
 }
 void ExecutionContext::replay_runs(bool on) noexcept {
-  state_->stream_cannot_record = !on;
-  state_->addresses_dirty = true;
+  if (state_->device) state_->device->cannot_record = !on;
+  state_->bindings.changed = true;
 }
 
 void ExecutionContext::measure_parts(bool on) noexcept {
-  if (!state_->mirrors.empty() && state_->measured != on) state_->addresses_dirty = true;   // copies stand apart to be measured
-  state_->measured = on;
+  if (state_->device && state_->watch.parts != on) state_->bindings.changed = true;   // copies stand apart to be measured
+  state_->watch.parts = on;
 }
 RunTimes ExecutionContext::last_times() const noexcept {
   const backends::Stream& s = *state_->stream;
-  if (state_->mirrors.empty()) return {0, s.between(1, 2), 0, s.between(1, 2)};
-  return {s.between(0, 1), s.between(1, 2), s.between(2, 3), state_->enqueue_ms};
+  if (!state_->device) return {0, s.between(1, 2), 0, s.between(1, 2)};
+  return {s.between(0, 1), s.between(1, 2), s.between(2, 3), state_->device->enqueue_ms};
 }
 
 bool ExecutionContext::mark_ranges(bool on) noexcept {
-  state_->ranges = on ? range_marks() : nullptr;
-  return state_->ranges != nullptr;
+  state_->watch.ranges = on ? range_marks() : nullptr;
+  return state_->watch.ranges != nullptr;
 }
 
 bool ExecutionContext::cancel() noexcept {
   runtime::Phase met = runtime::Phase::going;
-  return state_->phase.compare_exchange_strong(met, runtime::Phase::cancelled, std::memory_order_relaxed) ||
+  return state_->run.phase.compare_exchange_strong(met, runtime::Phase::cancelled, std::memory_order_relaxed) ||
          met == runtime::Phase::cancelled;
 }
 void ExecutionContext::set_profiler(ProfilerCallback callback) {
@@ -312,12 +317,12 @@ void ExecutionContext::set_profiler(ProfilerCallback callback) {
   set_step_timer([callback = std::move(callback)](const StepTime& step) { callback(step.name, step.ms); });
 }
 void ExecutionContext::set_step_timer(StepTimeCallback callback) {
-  state_->step_timer = std::move(callback);
-  state_->addresses_dirty = true;   // steps that run one by one find their bindings elsewhere
+  state_->watch.step_timer = std::move(callback);
+  state_->bindings.changed = true;   // steps that run one by one find their bindings elsewhere
 }
 void ExecutionContext::set_observer(ObserverCallback callback) {
-  state_->observer = std::move(callback);
-  state_->addresses_dirty = true;
+  state_->watch.observer = std::move(callback);
+  state_->bindings.changed = true;
 }
 
 }  // namespace tenfold

@@ -1,12 +1,14 @@
 // Contexts in the caller's memory: how much they need for which shapes, and that they are not asked for more.
 #include "base/checked.h"
 #include "plan/extent.h"
-#include "runtime/state.h"
+#include "runtime/context.h"
 #include "tenfold/engine.h"
 
 namespace tenfold::runtime {
+namespace {
 
-// Programs that control flow owns lie in the workspace of their step, which is as large as they can be.
+// Bytes of the arena that the program's steps touch for these dims; -1: not to be counted. Programs that control flow owns lie in the
+// workspace of their step, which is as large as they can be.
 std::int64_t arena_end(const plan::Program& program, std::span<const std::int64_t> dims) noexcept {
   std::int64_t end = 0;
   for (const plan::Step& step : program.steps) {
@@ -22,15 +24,17 @@ std::int64_t arena_end(const plan::Program& program, std::span<const std::int64_
   return end;
 }
 
+}  // namespace
+
 Status check_arena(ContextState& c, const plan::Program& program) noexcept {
-  if (c.arena_room >= program.arena_bytes) return {};
-  const std::int64_t needed = arena_end(program, c.dims);
-  if (needed >= 0 && needed <= c.arena_room) return {};
+  if (c.work.arena_room >= program.arena_bytes) return {};
+  const std::int64_t needed = arena_end(program, c.shapes.dims);
+  if (needed >= 0 && needed <= c.work.arena_room) return {};
   try {
-    c.last_error = cat("results of steps take ", needed, " bytes at these shapes, the context was given memory for ", c.arena_room,
+    c.run.last_error = cat("results of steps take ", needed, " bytes at these shapes, the context was given memory for ", c.work.arena_room,
                        " (Engine::arena_bytes tells how much it needs)");
   } catch (...) {
-    c.last_error.clear();
+    c.run.last_error.clear();
   }
   return {Status::out_of_memory, -1};
 }

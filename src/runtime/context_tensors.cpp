@@ -1,7 +1,8 @@
 // The convenient form of a run, tensors in and tensors out, and the words for a status.
+#include "backends/stream.h"
 #include "base/checked.h"
 #include "plan/names.h"
-#include "runtime/state.h"
+#include "runtime/context.h"
 #include "tenfold/engine.h"
 
 namespace tenfold {
@@ -9,14 +10,14 @@ namespace {
 
 // Why input `b` may not have the shape that it was given: what each profile allows, or that other inputs have other extents.
 std::string shape_refusal(const runtime::ContextState& c, std::size_t b) {
-  if (!c.shapes_dirty)
+  if (!c.shapes.changed)
     return cat(": it is declared as ", text(c.engine->bindings[b].shape), " (-1: dynamic)");  // another was not even kept
-  if (!c.input_set[b]) return "";
-  const Shape& given = c.input_shapes[b];
+  if (!c.shapes.set[b]) return "";
+  const Shape& given = c.shapes.inputs[b];
   std::string allowed;
   bool inside = false;
   for (std::size_t p = 0; p < c.engine->programs.size(); ++p) {
-    if (c.profile >= 0 && static_cast<int>(p) != c.profile) continue;
+    if (c.shapes.profile >= 0 && static_cast<int>(p) != c.shapes.profile) continue;
     const runtime::OpenTop& top = c.engine->programs[p];
     const plan::Program& program = *top.body.program;
     bool fits = true;
@@ -31,20 +32,21 @@ std::string shape_refusal(const runtime::ContextState& c, std::size_t b) {
     allowed += (allowed.empty() ? "" : ", ") + ranges;
   }
   if (inside) return cat(": ", text(given), " disagrees with the shapes of other inputs");
-  return cat(": ", text(given), " lies outside ", c.profile < 0 ? "every profile: " : cat("profile ", c.profile, ": "), allowed);
+  const int profile = c.shapes.profile;
+  return cat(": ", text(given), " lies outside ", profile < 0 ? "every profile: " : cat("profile ", profile, ": "), allowed);
 }
 
 // What is wrong with the memory of binding `b`, where that is its size.
 std::string memory_refusal(const runtime::ContextState& c, std::size_t b) {
-  const std::int64_t needed = c.shapes_dirty ? -1 : runtime::bytes_of_binding(c, b);
-  if (needed <= c.memory_bytes[b]) return "";
-  return cat(": ", c.memory_bytes[b], " bytes are bound, the shapes set need ", needed);
+  const std::int64_t needed = c.shapes.changed ? -1 : runtime::bytes_of_binding(c, b);
+  if (needed <= c.bindings.bytes[b]) return "";
+  return cat(": ", c.bindings.bytes[b], " bytes are bound, the shapes set need ", needed);
 }
 
 // With whom binding `b` shares memory, if it was refused for that.
 std::string overlap_refusal(const runtime::ContextState& c, std::size_t b) {
-  if (static_cast<std::size_t>(c.overlapping[0]) != b || c.overlapping[1] < 0) return "";
-  const BindingInfo& other = c.engine->bindings[static_cast<std::size_t>(c.overlapping[1])];
+  if (static_cast<std::size_t>(c.bindings.overlapping[0]) != b || c.bindings.overlapping[1] < 0) return "";
+  const BindingInfo& other = c.engine->bindings[static_cast<std::size_t>(c.bindings.overlapping[1])];
   return cat(": it shares memory with ", other.is_input ? "input '" : "output '", other.name,
              other.is_input ? "', which is still read when it is written" : "'");
 }
@@ -99,7 +101,7 @@ std::vector<Tensor> ExecutionContext::run(const std::vector<Tensor>& inputs, con
             text(inputs[i].shape()), " given");
     expect_ok(bind(static_cast<int>(i), const_cast<void*>(inputs[i].raw()), inputs[i].bytes()));
   }
-  for (std::size_t b = count; b < c.memory.size(); ++b) {
+  for (std::size_t b = count; b < c.bindings.memory.size(); ++b) {
     own_memory(static_cast<int>(b));
     expect_ok(bind(static_cast<int>(b), nullptr, 0));   // its own
   }
@@ -107,9 +109,9 @@ std::vector<Tensor> ExecutionContext::run(const std::vector<Tensor>& inputs, con
   for (std::size_t i = 0; i < count; ++i) bind(static_cast<int>(i), nullptr, 0);   // the tensors may go away
   require(status.code == Status::ok, kind_of(status.code), describe(status));
   std::vector<Tensor> results;
-  for (std::size_t b = count; b < c.memory.size(); ++b) {
+  for (std::size_t b = count; b < c.bindings.memory.size(); ++b) {
     Tensor t(c.engine->bindings[b].dtype, shape(static_cast<int>(b)));
-    if (t.bytes() > 0) std::memcpy(t.mutable_raw(), c.own[b].memory.get(), static_cast<std::size_t>(t.bytes()));
+    if (t.bytes() > 0) std::memcpy(t.mutable_raw(), c.bindings.own[b].memory.get(), static_cast<std::size_t>(t.bytes()));
     results.push_back(std::move(t));
   }
   return results;
@@ -126,7 +128,7 @@ std::string ExecutionContext::describe(Status status) const {
     if (status.code == Status::not_ready) what += " (bind memory and set its shape first)";
     if (status.code == Status::invalid_binding) {
       what += overlap_refusal(c, static_cast<std::size_t>(status.step));
-      if (!c.last_error.empty()) what += ": " + c.last_error;
+      if (!c.run.last_error.empty()) what += ": " + c.run.last_error;
     }
     if (status.code == Status::invalid_shape && b.is_input) what += shape_refusal(c, static_cast<std::size_t>(status.step));
     if (status.code == Status::invalid_binding) what += memory_refusal(c, static_cast<std::size_t>(status.step));
@@ -134,17 +136,17 @@ std::string ExecutionContext::describe(Status status) const {
   }
   if (status.code == Status::invalid_binding && status.step >= 0)
     return cat("there is no binding ", status.step, ": the engine has ", c.engine->bindings.size(), ", numbered from 0");
-  if (status.code == Status::invalid_shape && c.refused_profile)
-    return cat("there is no profile ", *c.refused_profile, ": the plan has ", c.frames.size(), ", numbered from 0");
-  if (c.active >= 0 && status.step >= 0) {
-    const auto& steps = c.engine->programs[static_cast<std::size_t>(c.active)].body.steps;
+  if (status.code == Status::invalid_shape && c.shapes.refused_profile)
+    return cat("there is no profile ", *c.shapes.refused_profile, ": the plan has ", c.frames.size(), ", numbered from 0");
+  if (c.shapes.active >= 0 && status.step >= 0) {
+    const auto& steps = c.top().body.steps;
     if (status.step < static_cast<int>(steps.size())) {
       const plan::Step& step = *steps[static_cast<std::size_t>(status.step)].step;
       what = cat("step '", step.name, "' (", step.op, plan::computed_text(c.engine->plan, step), "): ", what);
     }
   }
   if (status.code == Status::device && !c.stream->error().empty()) what += cat(": ", c.stream->error());
-  if (!status && !c.last_error.empty()) what += ": " + c.last_error;
+  if (!status && !c.run.last_error.empty()) what += ": " + c.run.last_error;
   return what;
 }
 

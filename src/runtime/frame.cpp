@@ -1,6 +1,10 @@
 // Frames: the steps of a program bound to extents and addresses. Made with the context; later only filled in.
-#include "runtime/plugin_operator.h"
-#include "runtime/state.h"
+#include "runtime/frame.h"
+
+#include "runtime/context.h"
+#include "runtime/device/staging.h"
+#include "runtime/loop.h"
+#include "runtime/plugins/operator.h"
 
 namespace tenfold::runtime {
 namespace {
@@ -29,17 +33,12 @@ void* address_of(const plan::Operand& o, const Frame& frame, const ContextState&
       return base ? static_cast<std::byte*>(base) + o.at.offset : nullptr;
     }
     case plan::Space::grown: {
-      void* base = context.grown[static_cast<std::size_t>(o.at.index)].memory.get();
+      void* base = context.work.grown[static_cast<std::size_t>(o.at.index)].memory.get();
       return base ? static_cast<std::byte*>(base) + o.at.offset : nullptr;
     }
     case plan::Space::count_: break;
   }
   return nullptr;
-}
-
-// What a host step uses: its copy of operand `i`, or the operand itself.
-void* on_host(const BoundStep& bound, std::size_t i, void* data) {
-  return data && i < bound.staged.size() ? bound.staged[i].memory.get() : data;
 }
 
 std::shared_ptr<const void> kernel_of(const OpenStep& open) {

@@ -1,8 +1,15 @@
 // Running a loop step: its body's program again and again, with bindings that move from iteration to iteration.
+#include "runtime/loop.h"
+
 #include <limits>
 #include <utility>
 
-#include "runtime/state.h"
+#include "backends/stream.h"
+#include "runtime/device/loop.h"
+#include "runtime/device/staging.h"
+#include "runtime/memory.h"
+#include "runtime/run.h"
+#include "runtime/shapes.h"
 
 namespace tenfold::runtime {
 namespace {
@@ -46,7 +53,7 @@ Status finish_carried(ContextState& c, BoundStep& bound, std::int64_t count) noe
     const backends::Bound& from = count == 0 ? bound.in[form.header + i] : bound.out[written_place(bound, i, count - 1)];
     const std::int64_t bytes = dense_bytes(from, bound.open->step->out[i].dtype);
     if (from.data == bound.out[i].data || bytes == 0) continue;
-    if (const Status::Code copied = c.stream->copy(bound.out[i].data, from.data, bytes); copied != Status::ok) return {copied, -1};
+    if (const Status::Code copied = stream_of(c).copy(bound.out[i].data, from.data, bytes); copied != Status::ok) return {copied, -1};
   }
   return {};
 }
@@ -82,13 +89,12 @@ LoopSlice loop_slice(const BoundStep& bound, std::size_t s) noexcept {
 void bind_iteration(BoundStep& bound) noexcept {
   const plan::LoopForm& form = bound.open->loop;
   LoopState& state = bound.loop;
-  const LoopOnDevice& there = bound.on_device;
-  const bool on_device = there.header != nullptr;
+  const LoopHeader header = loop_header(bound);
   std::vector<void*>& bindings = bound.frames[0].bindings;
   std::size_t at = 0;
   if (form.header) {
-    bindings[at++] = on_device ? there.iteration() : &state.iteration;
-    bindings[at++] = on_device ? there.go() : &state.go;
+    bindings[at++] = header.iteration;
+    bindings[at++] = header.go;
   }
   for (std::size_t c = 0; c < form.carried; ++c)
     bindings[at++] = state.iteration == 0 ? bound.in[form.header + c].data : bound.out[written_place(bound, c, state.iteration - 1)].data;
@@ -96,7 +102,7 @@ void bind_iteration(BoundStep& bound) noexcept {
     const std::size_t s = i - form.header - form.carried;
     bindings[at++] = s < form.sliced ? placed_slice(bound, s) : bound.in[i].data;
   }
-  if (form.header) bindings[at++] = on_device ? there.next() : &state.next;
+  if (form.header) bindings[at++] = header.next;
   for (std::size_t c = 0; c < form.carried; ++c) bindings[at++] = bound.out[written_place(bound, c, state.iteration)].data;
   for (std::size_t s = 0; s < form.stacked; ++s) bindings[at++] = placed_slice(bound, form.sliced + s);
 }

@@ -1,15 +1,18 @@
 // Making a context: its arena, frames, and what a device with memory of its own needs beside them.
 #include <cstring>
 
+#include "backends/backend.h"
 #include "base/checked.h"
-#include "runtime/state.h"
+#include "runtime/context.h"
+#include "runtime/device/link.h"
+#include "runtime/device/staging.h"
 
 namespace tenfold::runtime {
 namespace {
 
 // What lies between steps, at the largest shapes of all profiles, and behind it the scratch of each worker.
 std::shared_ptr<void> allocate_arena(const EngineState& engine, std::int64_t arena_bytes, std::int64_t workers) try {
-  return engine.backend->allocate(arena_bytes + engine.scratch_stride * workers);
+  return engine.backend->memory().allocate(arena_bytes + engine.scratch_stride * workers);
 } catch (const Error& error) {
   if (error.kind() != ErrorKind::out_of_memory) throw;
   const std::string parts = cat("results of steps take ", arena_bytes, " at the largest shapes of the profiles, the scratch of ", workers,
@@ -19,9 +22,9 @@ std::shared_ptr<void> allocate_arena(const EngineState& engine, std::int64_t are
 }
 
 void own_arena(ContextState& c) {
-  c.arena_room = backends::scratch_stride(c.engine->info.arena_bytes);
-  c.arena = allocate_arena(*c.engine, c.arena_room, c.stream->parallel().workers());
-  c.scratch = static_cast<std::byte*>(c.arena.get()) + c.arena_room;
+  c.work.arena_room = backends::scratch_stride(c.engine->info.arena_bytes);
+  c.work.arena = allocate_arena(*c.engine, c.work.arena_room, c.stream->parallel().workers());
+  c.work.scratch = static_cast<std::byte*>(c.work.arena.get()) + c.work.arena_room;
 }
 
 // The caller's memory: scratch, whose size does not depend on shapes, then the arena as far as it goes.
@@ -31,11 +34,12 @@ void borrow_arena(ContextState& c, const ContextOptions& options) {
           "memory for a context has to be aligned to ", kContextAlignment, " bytes");
   require(options.bytes >= scratch, ErrorKind::invalid_argument, "memory of ", options.bytes,
           " bytes is given for a context whose scratch takes ", scratch, "; Engine::arena_bytes tells how much it needs");
-  require(!is_staged(*c.engine) || c.engine->backend->kind_of(options.memory) == backends::MemoryKind::device, ErrorKind::invalid_argument,
-          "memory for a context of ", c.engine->info.device, " has to be that device's, the host's is given");
-  c.scratch = static_cast<std::byte*>(options.memory);
-  c.arena = {std::shared_ptr<void>(), c.scratch + scratch};
-  c.arena_room = options.bytes - scratch;
+  const bool there = !is_staged(*c.engine) || c.engine->backend->memory().kind_of(options.memory) == backends::MemoryKind::device;
+  require(there, ErrorKind::invalid_argument, "memory for a context of ", c.engine->info.device,
+          " has to be that device's, the host's is given");
+  c.work.scratch = static_cast<std::byte*>(options.memory);
+  c.work.arena = {std::shared_ptr<void>(), c.work.scratch + scratch};
+  c.work.arena_room = options.bytes - scratch;
 }
 
 // An input with a default finds it in the context's own memory, which is taken where nothing is bound.
@@ -46,12 +50,14 @@ void fill_defaults(ContextState& c) {
     if (constant < 0) continue;
     const auto index = static_cast<std::size_t>(constant);
     const std::int64_t bytes = plan.constants[index].bytes;
-    c.own[b] = {c.engine->backend->allocate_host(bytes), bytes};
-    if (bytes > 0) std::memcpy(c.own[b].memory.get(), plan.bytes_of(index), static_cast<std::size_t>(bytes));
+    c.bindings.own[b] = {c.engine->backend->memory().allocate_host(bytes), bytes};
+    if (bytes > 0) std::memcpy(c.bindings.own[b].memory.get(), plan.bytes_of(index), static_cast<std::size_t>(bytes));
   }
 }
 
 }  // namespace
+
+backends::Stream& stream_of(ContextState& c) noexcept { return *c.stream; }
 
 std::unique_ptr<ContextState> make_context(std::shared_ptr<EngineState> engine, const ContextOptions& options) {
   auto made = std::make_unique<ContextState>();
@@ -60,31 +66,32 @@ std::unique_ptr<ContextState> make_context(std::shared_ptr<EngineState> engine, 
   c.stream = c.engine->backend->open_stream({.threads = c.engine->options.threads, .pin_threads = c.engine->options.pin_threads});
   if (options.memory) borrow_arena(c, options);
   else own_arena(c);
+  const bool staged = is_staged(*c.engine);
   std::size_t symbols = 0, dims = 0, grown = 0;
   for (const OpenTop& top : c.engine->programs) {
     c.frames.push_back(make_frame(top.body));
-    c.frames.back().arena = static_cast<std::byte*>(c.arena.get());
-    if (is_staged(*c.engine)) make_staging(c.frames.back(), *c.engine, top);
+    c.frames.back().arena = static_cast<std::byte*>(c.work.arena.get());
+    if (staged) make_staging(c.frames.back(), *c.engine, top);
     symbols = std::max(symbols, top.symbols.size());
     dims = std::max(dims, top.dims.size());
     grown = std::max(grown, top.body.program->grown.size());
   }
-  c.symbols.assign(symbols, 0);
-  c.dims.assign(dims, 0);
-  c.known.assign(symbols, ir::DimCode::Known::value);
-  c.grown.resize(grown);
-  c.grown_bytes.assign(grown, -1);
+  c.shapes.symbols.assign(symbols, 0);
+  c.shapes.dims.assign(dims, 0);
+  c.shapes.known.assign(symbols, ir::DimCode::Known::value);
+  c.work.grown.resize(grown);
+  c.work.grown_bytes.assign(grown, -1);
   const std::size_t bindings = c.engine->bindings.size();
-  c.memory.assign(bindings, nullptr);
-  c.memory_bytes.assign(bindings, 0);
-  c.own.resize(bindings);
+  c.bindings.memory.assign(bindings, nullptr);
+  c.bindings.bytes.assign(bindings, 0);
+  c.bindings.own.resize(bindings);
   fill_defaults(c);
-  c.occupied.reserve(bindings);
-  if (is_staged(*c.engine)) make_mirrors(c);
+  c.bindings.occupied.reserve(bindings);
+  if (staged) c.device = make_device_link(*c.engine, *c.stream);
   for (const BindingInfo& b : c.engine->bindings) {
     if (!b.is_input) break;
-    c.input_shapes.push_back(b.shape);
-    c.input_set.push_back(std::find(b.shape.begin(), b.shape.end(), -1) == b.shape.end());
+    c.shapes.inputs.push_back(b.shape);
+    c.shapes.set.push_back(std::find(b.shape.begin(), b.shape.end(), -1) == b.shape.end());
   }
   return made;
 }

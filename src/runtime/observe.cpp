@@ -1,15 +1,18 @@
 // Showing the results of steps to an observer, as dense tensors.
+#include "runtime/observe.h"
+
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/state.h"
+#include "backends/stream.h"
+#include "runtime/context.h"
 
 namespace tenfold::runtime {
 namespace {
 
 // The bytes that an operand spans, where the host reads them: there, or copied into `room`. Null: they could not be copied.
 const std::byte* on_host(ContextState& c, const backends::Bound& from, DType dtype, std::vector<std::byte>& room) {
-  if (!is_staged(*c.engine)) return static_cast<const std::byte*>(from.data);
+  if (!c.device) return static_cast<const std::byte*>(from.data);
   std::int64_t last = 0;
   for (int d = 0; d < from.rank; ++d) last += std::max<std::int64_t>(from.dims[d] - 1, 0) * from.strides[d];
   room.resize(static_cast<std::size_t>((last + 1) * bits(dtype) / 8));
@@ -55,10 +58,10 @@ Status observe(ContextState& c, const BoundStep& bound) noexcept {
       if (out.name.empty() || out.at.space == plan::Space::none || bits(out.dtype) < 8) continue;   // less than a byte has no strides
       const std::byte* data = on_host(c, bound.out[o], out.dtype, room);
       if (!data) return {Status::device, -1};
-      c.observer(step.name, out.name, dense_copy(data, bound.out[o], out.dtype));
+      c.watch.observer(step.name, out.name, dense_copy(data, bound.out[o], out.dtype));
     }
   } catch (const std::exception& e) {
-    c.last_error = e.what();
+    c.run.last_error = e.what();
     return {Status::failed, -1};
   }
   return {};

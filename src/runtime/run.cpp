@@ -1,11 +1,18 @@
 // Running a frame: kernels, reference kernels on the host, copies, and the programs that control flow owns.
+#include "runtime/run.h"
+
 #include <chrono>
 
+#include "backends/stream.h"
 #include "ops/interpret.h"
 #include "plan/step_node.h"
-#include "runtime/host_graphs.h"
-#include "runtime/plugin_operator.h"
-#include "runtime/state.h"
+#include "runtime/context.h"
+#include "runtime/device/lanes.h"
+#include "runtime/device/link.h"
+#include "runtime/device/staging.h"
+#include "runtime/engine/host_graphs.h"
+#include "runtime/loop.h"
+#include "runtime/plugins/operator.h"
 
 namespace tenfold::runtime {
 namespace {
@@ -29,12 +36,12 @@ Status run_growing(ContextState& c, BoundStep& bound) {
       return {Status::invalid_shape, -1};  // two symbols of one size, or a size that is no symbol
     const Tensor& t = std::get<Tensor>(results[i]);
     if (t.bytes() == 0) continue;
-    if (!is_staged(*c.engine))
+    if (!c.device)
       std::memcpy(bound.out[i].data, t.raw(), static_cast<std::size_t>(t.bytes()));
     else if (const Status::Code code = c.stream->copy(bound.out[i].data, t.raw(), t.bytes()); code != Status::ok)
       return {code, -1};
   }
-  return is_staged(*c.engine) ? Status{c.stream->wait(), -1} : Status{};  // the results' tensors go away
+  return c.device ? Status{c.stream->wait(), -1} : Status{};  // the results' tensors go away
 }
 
 Status run_host(ContextState& c, BoundStep& bound) noexcept {
@@ -44,7 +51,7 @@ Status run_host(ContextState& c, BoundStep& bound) noexcept {
     if (bound.open->host_node->graphs.empty()) bound.open->host_node->def->reference(bound.call);
     else run_graphs(bound.call);
   } catch (const Error& e) {
-    c.last_error = e.what();
+    c.run.last_error = e.what();
     return {e.kind() == ErrorKind::out_of_memory      ? Status::out_of_memory
             : e.kind() == ErrorKind::invalid_argument ? Status::bad_index
                                                       : Status::failed,
@@ -52,7 +59,7 @@ Status run_host(ContextState& c, BoundStep& bound) noexcept {
   } catch (const std::bad_alloc&) {
     return {Status::out_of_memory, -1};
   } catch (const std::exception& e) {
-    c.last_error = e.what();
+    c.run.last_error = e.what();
     return {Status::failed, -1};
   }
   if (!bound.open->step->defines.empty())  // first, so that no more is copied than there is
@@ -71,7 +78,7 @@ Status run_branch(ContextState& c, BoundStep& bound) noexcept {
   const plan::Program& program = *frame.open->program;
   for (std::size_t o = 0; o < program.outputs.size(); ++o)
     for (std::size_t d = 0; d < program.outputs[o].dims.size(); ++d)
-      bound.result_shapes[o].shape[d] = c.dims[static_cast<std::size_t>(program.outputs[o].dims[d])];
+      bound.result_shapes[o].shape[d] = c.shapes.dims[static_cast<std::size_t>(program.outputs[o].dims[d])];
   return define_symbols(c, bound, bound.result_shapes);
 }
 
@@ -94,7 +101,7 @@ Status check_agreement(ContextState& c, BoundStep& bound) noexcept {
   } catch (const std::bad_alloc&) {
     return {Status::out_of_memory, -1};
   } catch (const std::exception& e) {
-    c.last_error = e.what();
+    c.run.last_error = e.what();
     return {Status::failed, -1};
   }
 }
@@ -106,12 +113,12 @@ Status run_step(ContextState& c, Frame& frame, BoundStep& bound) noexcept {
   const plan::Step& step = *open.step;
   switch (step.kind) {
     case StepKind::kernel: {
-      void* workspace = step.workspace_grown >= 0 ? c.grown[static_cast<std::size_t>(step.workspace_grown)].memory.get()
+      void* workspace = step.workspace_grown >= 0 ? c.work.grown[static_cast<std::size_t>(step.workspace_grown)].memory.get()
                                                   : frame.arena + step.workspace_offset;
-      const backends::RunArgs args{bound.in, bound.out, workspace, &c.stream->parallel(), c.scratch, c.engine->scratch_stride};
+      const backends::RunArgs args{bound.in, bound.out, workspace, &c.stream->parallel(), c.work.scratch, c.engine->scratch_stride};
       const Status::Code code = c.stream->launch(*open.tactic, bound.kernel.get(), args);
       if (code != Status::ok && open.tactic->source == backends::Source::plugin)
-        c.last_error = plugin_failure(bound.kernel.get());
+        c.run.last_error = plugin_failure(bound.kernel.get());
       return {code, -1};
     }
     case StepKind::host: return run_host(c, bound);
@@ -132,11 +139,11 @@ Status run_step(ContextState& c, Frame& frame, BoundStep& bound) noexcept {
 }  // namespace
 
 Status check_agreements(ContextState& c) noexcept {
-  const OpenTop& top = c.engine->programs[static_cast<std::size_t>(c.active)];
+  const OpenTop& top = c.top();
   if (top.steps_define()) return {};   // some extents are found in the run
-  c.last_error.clear();
+  c.run.last_error.clear();
   int number = 0;
-  for (BoundStep& bound : c.frames[static_cast<std::size_t>(c.active)].steps) {
+  for (BoundStep& bound : c.frame().steps) {
     if (bound.open->may_disagree)
       if (const Status status = check_agreement(c, bound); !status) return {status.code, number};
     ++number;
@@ -148,9 +155,9 @@ namespace {
 // Sends the step to its lane, behind those of other lanes that it needs.
 Status enter_lane(ContextState& c, const LanePlan& plan, int number) noexcept {
   const LanePlan::Place& place = plan.steps[static_cast<std::size_t>(number)];
-  Status status{c.stream->use_lane(place.lane), -1};
+  Status status{c.device->recorder->use_lane(place.lane), -1};
   for (int other : place.follows)
-    if (status) status.code = c.stream->follow(place.lane, other);
+    if (status) status.code = c.device->recorder->follow(place.lane, other);
   return status;
 }
 }  // namespace
@@ -158,28 +165,28 @@ Status enter_lane(ContextState& c, const LanePlan& plan, int number) noexcept {
 Status run_frame(ContextState& c, Frame& frame) noexcept { return run_steps(c, frame, 0, frame.steps.size()); }
 
 Status run_steps(ContextState& c, Frame& frame, std::size_t first, std::size_t last) noexcept {
-  const bool top = &frame == &c.frames[static_cast<std::size_t>(c.active)], profiled = c.step_timer && top;
-  if (top) c.last_error.clear();
+  const bool top = &frame == &c.frame(), profiled = c.watch.step_timer && top;
+  if (top) c.run.last_error.clear();
+  const LanePlan* const lanes = c.device ? c.device->lanes : nullptr;
   for (std::size_t step = first; step < last; ++step) {
     BoundStep& bound = frame.steps[step];
     const auto number = static_cast<int>(step);
-    if (const Status::Code stop = stopped(c); stop != Status::ok) return {stop, top ? number : -1};
+    if (const Status::Code stop = stopped(c.run); stop != Status::ok) return {stop, top ? number : -1};
     Status status;
-    const MarkedRange range(c, bound.open->step->name.c_str());
-    if (c.lanes)
-      if (status = enter_lane(c, *c.lanes, number); !status) return status;
+    const MarkedRange range(c.watch, bound.open->step->name.c_str());
+    if (lanes)
+      if (status = enter_lane(c, *lanes, number); !status) return status;
     if (profiled) {
       const auto start = std::chrono::steady_clock::now();
       status = run_step(c, frame, bound);
       if (status) status.code = c.stream->wait();
       const auto ms = [](auto duration) { return std::chrono::duration<double, std::milli>(duration).count(); };
-      c.step_timer({bound.open->step->name, ms(start - c.run_start), ms(std::chrono::steady_clock::now() - start)});
+      c.watch.step_timer({bound.open->step->name, ms(start - c.watch.run_start), ms(std::chrono::steady_clock::now() - start)});
     } else {
       status = run_step(c, frame, bound);
     }
-    if (status && c.observer) status = observe(c, bound);
-    if (status && c.lanes && c.lanes->steps[static_cast<std::size_t>(number)].followed)
-      status.code = c.stream->note(c.lanes->steps[static_cast<std::size_t>(number)].lane, number);
+    if (status && c.watch.observer) status = observe(c, bound);
+    if (status && lanes && lanes->steps[step].followed) status.code = c.device->recorder->note(lanes->steps[step].lane, number);
     if (!status) {   // in a body the step that owns it has to answer; binding numbers stay
       if (status.code == Status::invalid_binding && status.step >= 0) return status;
       // Sizes found in the run that contradict each other are the step's fault, not that of the shapes set.

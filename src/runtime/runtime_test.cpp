@@ -15,10 +15,9 @@
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "plan/write.h"
-#include "runtime/engine_access.h"
-#include "runtime/far_backend.h"
-#include "runtime/runtime.h"
-#include "runtime/state.h"
+#include "runtime/context.h"
+#include "runtime/device/far_backend.h"
+#include "runtime/shared/runtime.h"
 
 namespace tenfold {
 namespace {
@@ -183,7 +182,7 @@ TEST_F(Runtimes, TakeDeviceMemoryFromTheCallersAllocator) {
   auto context = engine->create_context();
   EXPECT_GT(allocator->used, weights);
   const runtime::ContextState& state = runtime::ContextAccess::of(*context);
-  EXPECT_TRUE(allocator->holds(state.arena.get()));
+  EXPECT_TRUE(allocator->holds(state.work.arena.get()));
   EXPECT_TRUE(allocator->holds(runtime::state_of(*engine)->constants.get())) << "the weights";
   const Tensor x = ops::random_tensor(DType::f32, {4, 6}, 1);
   const Tensor got = context->run({x})[0], want = Engine::load(path, in(nullptr)).create_context()->run({x})[0];

@@ -1,5 +1,7 @@
 // From the shapes a caller sets to the values of every symbol and dim of the program that covers them.
-#include "runtime/state.h"
+#include "runtime/shapes.h"
+
+#include "runtime/context.h"
 
 namespace tenfold::runtime {
 namespace {
@@ -51,22 +53,31 @@ bool evaluate_shapes(const OpenTop& top, const std::vector<Shape>& shapes, std::
          inputs_agree(shapes, *top.body.program, dims, bad);
 }
 
+bool is_known(const ContextState& c, std::span<const plan::DimIndex> dims) noexcept {
+  const OpenTop& top = c.top();
+  for (plan::DimIndex d : dims)
+    for (std::int32_t s : top.defined_by_steps[static_cast<std::size_t>(d)])
+      if (c.shapes.known[static_cast<std::size_t>(s)] != ir::DimCode::Known::value) return false;
+  return true;
+}
+
 Status resolve_shapes(ContextState& c) noexcept {
   const EngineState& engine = *c.engine;
   for (int i = 0; i < engine.inputs; ++i)
-    if (!c.input_set[static_cast<std::size_t>(i)]) return {Status::not_ready, i};
+    if (!c.shapes.set[static_cast<std::size_t>(i)]) return {Status::not_ready, i};
+  ShapeState& s = c.shapes;
   Status status{Status::invalid_shape, 0};
   for (std::size_t p = 0; p < engine.programs.size(); ++p) {
-    if (c.profile >= 0 && static_cast<int>(p) != c.profile) continue;
+    if (c.shapes.profile >= 0 && static_cast<int>(p) != c.shapes.profile) continue;
     const OpenTop& top = engine.programs[p];
-    const std::span symbols(c.symbols.data(), top.symbols.size());
-    if (!evaluate_shapes(top, c.input_shapes, symbols, {c.known.data(), symbols.size()}, {c.dims.data(), top.dims.size()}, status.step))
+    const std::span symbols(s.symbols.data(), top.symbols.size());
+    if (!evaluate_shapes(top, s.inputs, symbols, {s.known.data(), symbols.size()}, {s.dims.data(), top.dims.size()}, status.step))
       continue;
-    c.active = static_cast<int>(p);
+    c.shapes.active = static_cast<int>(p);
     if (const Status settled = settle_memory(c, false); settled.code == Status::invalid_shape) continue;
     else if (!settled) return settled;
-    c.shapes_dirty = false;
-    c.addresses_dirty = true;   // memory has to be compared with the new sizes
+    c.shapes.changed = false;
+    c.bindings.changed = true;   // memory has to be compared with the new sizes
     return {};
   }
   return status;
@@ -75,8 +86,8 @@ Status resolve_shapes(ContextState& c) noexcept {
 namespace {
 
 Status evaluate_dims(ContextState& c, const OpenTop& top) noexcept {
-  const std::span dims(c.dims.data(), top.dims.size());
-  if (!top.dims.evaluate({c.symbols.data(), top.symbols.size()}, dims, {c.known.data(), top.symbols.size()}))
+  const std::span dims(c.shapes.dims.data(), top.dims.size());
+  if (!top.dims.evaluate({c.shapes.symbols.data(), top.symbols.size()}, dims, {c.shapes.known.data(), top.symbols.size()}))
     return {Status::invalid_shape, -1};
   return settle_memory(c, true);
 }
@@ -85,33 +96,33 @@ Status evaluate_dims(ContextState& c, const OpenTop& top) noexcept {
 
 Status forget_symbols(ContextState& c, const OpenProgram& program) noexcept {
   if (program.defines.empty()) return {};
-  const OpenTop& top = c.engine->programs[static_cast<std::size_t>(c.active)];
+  const OpenTop& top = c.top();
   for (std::int32_t s : program.defines) {
     const auto symbol = static_cast<std::size_t>(s);
-    c.symbols[symbol] = top.symbol_defaults[symbol];
-    c.known[symbol] = top.unknown[symbol];
+    c.shapes.symbols[symbol] = top.symbol_defaults[symbol];
+    c.shapes.known[symbol] = top.unknown[symbol];
   }
   return evaluate_dims(c, top);
 }
 
 Status define_symbols(ContextState& c, const BoundStep& bound, const std::vector<ir::TensorRef>& results) noexcept {
-  const OpenTop& top = c.engine->programs[static_cast<std::size_t>(c.active)];
+  const OpenTop& top = c.top();
   const plan::Step& step = *bound.open->step;
   const auto forget = [&](const Status& status) {   // dims are not what these symbols make them
-    for (std::int32_t s : step.defines) c.known[static_cast<std::size_t>(s)] = top.unknown[static_cast<std::size_t>(s)];
+    for (std::int32_t s : step.defines) c.shapes.known[static_cast<std::size_t>(s)] = top.unknown[static_cast<std::size_t>(s)];
     return status;
   };
   bool same = true;
   for (std::int32_t s : step.defines) {
     const auto symbol = static_cast<std::size_t>(s);
-    const std::int64_t before = c.known[symbol] == ir::DimCode::Known::value ? c.symbols[symbol] : -1;
+    const std::int64_t before = c.shapes.known[symbol] == ir::DimCode::Known::value ? c.shapes.symbols[symbol] : -1;
     for (std::size_t o = 0; o < step.out.size() && o < results.size(); ++o)
       for (std::size_t d = 0; d < step.out[o].dims.size(); ++d)
         if (top.body.program->dims[static_cast<std::size_t>(step.out[o].dims[d])] == top.symbol_dims[symbol])
-          c.symbols[symbol] = results[o].shape[d];
-    if (c.symbols[symbol] < 0 || c.symbols[symbol] > top.symbol_defaults[symbol]) return forget({Status::too_large, -1});
-    c.known[symbol] = ir::DimCode::Known::value;
-    same = same && c.symbols[symbol] == before;
+          c.shapes.symbols[symbol] = results[o].shape[d];
+    if (c.shapes.symbols[symbol] < 0 || c.shapes.symbols[symbol] > top.symbol_defaults[symbol]) return forget({Status::too_large, -1});
+    c.shapes.known[symbol] = ir::DimCode::Known::value;
+    same = same && c.shapes.symbols[symbol] == before;
   }
   if (same) return {};
   const Status status = evaluate_dims(c, top);

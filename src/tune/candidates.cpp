@@ -49,14 +49,14 @@ Candidates::Candidates(backends::Backend& backend, const backends::TacticSet& ta
 
 std::int64_t Candidates::reformat_cost(const ir::Value& value) const {
   return static_cast<std::int64_t>(
-      backend_.reformat_ns(static_cast<std::int64_t>(elements_at(value, options_.opt) * bits(value.dtype()) / 4)));
+      backend_.timing().reformat_ns(static_cast<std::int64_t>(elements_at(value, options_.opt) * bits(value.dtype()) / 4)));
 }
 
 // What a CPU never rounds: it gains nothing worth having there, and small models answer to all digits. By bytes alone, so that threads
 // do not decide. Random choices are for tests, which want every tactic on graphs as small as they grow them.
 bool Candidates::is_small(const ir::Node& node) const {
   constexpr double kBytes = 64 << 10;
-  if (!backend_.host_reads_memory() || options_.config->random_choices) return false;
+  if (!backend_.memory().host_reads() || options_.config->random_choices) return false;
   double bytes = 0;
   for (const auto* list : {&node.inputs, &node.outputs})
     for (const ir::Value* v : *list) bytes += v ? elements_at(*v, options_.opt) * bits(v->dtype()) / 8 : 0;
@@ -65,7 +65,7 @@ bool Candidates::is_small(const ir::Node& node) const {
 
 // Nothing to compute on a CPU: no tactic has to choose blocks of nothing.
 bool Candidates::is_empty(const ir::Node& node) const {
-  if (!backend_.host_reads_memory() || !node.def->reference || node.body) return false;
+  if (!backend_.memory().host_reads() || !node.def->reference || node.body) return false;
   const auto nothing = [&](const ir::Value* v) { return !v || elements_at(*v, options_.opt) == 0; };
   return std::all_of(node.outputs.begin(), node.outputs.end(), nothing);
 }

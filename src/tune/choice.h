@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backends/backend.h"
+#include "backends/tactic.h"
 #include "ir/op_def.h"
 
 namespace tenfold::tune {

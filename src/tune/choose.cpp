@@ -101,13 +101,13 @@ Chosen choose_once(ir::Graph& graph, backends::Backend& backend, const backends:
 Chosen choose(ir::Graph& graph, backends::Backend& backend, const backends::TacticSet& tactics, const TuneOptions& options) {
   const int threads = options.config->threads;
   const bool cold_weights = weights_leave_caches(graph, backend.info(), threads);
-  if (backend.compiles()) compile_ahead(graph, backend, tactics, options, cold_weights);
+  if (backend.code()) compile_ahead(graph, backend, tactics, options, cold_weights);
   if (options.config->random_choices)
     return choose_once(graph, backend, tactics, options, *random_timer(options.config->random_choices), cold_weights);
   const int level = options.config->optimization_level;
   const std::unique_ptr<Timer> timer = clock_timer(backend, *options.config, cold_weights);
   // Programs that take a GPU's time are rare, and its candidates take longer to time.
-  if (level <= 1 || !backend.host_reads_memory()) return choose_once(graph, backend, tactics, options, *timer, cold_weights);
+  if (level <= 1 || !backend.memory().host_reads()) return choose_once(graph, backend, tactics, options, *timer, cold_weights);
   return choose_twice(graph, backend, tactics, options, *timer, cold_weights);
 }
 

@@ -55,12 +55,12 @@ class ClockTimer final : public Timer {
     args.scratch_stride = tactic.worker_scratch ? backends::scratch_stride(tactic.worker_scratch(problem, config).evaluate({})) : 0;
     args.scratch = scratch(args.scratch_stride * stream_->parallel().workers(), 0);
     if (cold_weights_) budget.cold = weights_;
-    const double ns = backend_.measure(*stream_, tactic, kernel.get(), args, budget);
+    const double ns = backend_.timing().measure(*stream_, tactic, kernel.get(), args, budget);
     // A GPU that is kept busy slows down as it draws more power than it may: what is long and near the best is measured as it will run.
     constexpr double kLong = 5e3, kNear = 1.1, kBusyMs = 20;
-    if (backend_.host_reads_memory() || level_ < 3 || repetitions_ > 0 || ns < kLong || (best > 0 && ns > kNear * best)) return ns;
+    if (backend_.memory().host_reads() || level_ < 3 || repetitions_ > 0 || ns < kLong || (best > 0 && ns > kNear * best)) return ns;
     budget.least_ms = kBusyMs;
-    return backend_.measure(*stream_, tactic, kernel.get(), args, budget);
+    return backend_.timing().measure(*stream_, tactic, kernel.get(), args, budget);
   }
   static std::int64_t storage_bytes(const OperandDesc& d) {
     return byte_size(d.dtype, backends::storage_elements(d.layout, d.dims).evaluate({}));
@@ -96,7 +96,7 @@ class ClockTimer final : public Timer {
     // 0x3c bytes: 0.0115 as f32, 1.06 as f16, 60 as int8. Zeros for wide integers, which may be indices.
     const bool index = d.dtype == DType::i64 || d.dtype == DType::i32;
     b.data = scratch(bytes, index ? 0 : d.dtype == DType::boolean ? 1 : 0x3c);
-    if (!backend_.host_reads_memory()) numbers_.fill(b.data, d.dtype, bytes);
+    if (!backend_.memory().host_reads()) numbers_.fill(b.data, d.dtype, bytes);
     return b;
   }
   const std::int64_t* append(const std::vector<std::int64_t>& values) {
@@ -109,7 +109,7 @@ class ClockTimer final : public Timer {
     if (bytes <= 0) return nullptr;
     if (used_ == blocks_.size()) blocks_.push_back({});
     Block& block = blocks_[used_++];
-    if (block.bytes < bytes) block = {nullptr, 0}, block = {backend_.allocate(bytes), bytes};
+    if (block.bytes < bytes) block = {nullptr, 0}, block = {backend_.memory().allocate(bytes), bytes};
     stream_->fill(block.memory.get(), fill, bytes);
     return block.memory.get();
   }

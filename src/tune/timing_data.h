@@ -4,7 +4,7 @@
 #include <map>
 #include <memory>
 
-#include "backends/backend.h"
+#include "backends/stream.h"
 
 namespace tenfold::tune {
 

@@ -7,7 +7,7 @@
 #include "plan/step_problem.h"
 #include "plan/verify.h"
 #include "plan_input.h"
-#include "runtime/state.h"
+#include "runtime/engine/open.h"
 
 using namespace tenfold;
 

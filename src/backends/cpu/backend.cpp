@@ -49,7 +49,7 @@ class CpuStream final : public Stream {
   HostMarks marks_;
 };
 
-class CpuBackend final : public Backend {
+class CpuBackend final : public Backend, DeviceMemory, KernelTiming {
  public:
   CpuBackend(std::uint32_t features, std::shared_ptr<Pools> pools, std::shared_ptr<DeviceAllocator> allocator)
       : info_(cpu::this_cpu()),
@@ -67,6 +67,14 @@ class CpuBackend final : public Backend {
     return {onednn.absence.empty() ? onednn.text : "no oneDNN: " + onednn.absence};
   }
 
+  DeviceMemory& memory() override { return *this; }
+  KernelTiming& timing() override { return *this; }
+  std::unique_ptr<Stream> open_stream(const StreamOptions& options) override {
+    if (options.pin_threads) return placed_stream(options.threads);
+    return std::make_unique<CpuStream>(pools_->take(options.threads));
+  }
+
+ private:
   std::shared_ptr<void> allocate(std::int64_t bytes) override {
     if (allocator_) {
       std::shared_ptr<void> memory = from_caller(allocator_, bytes, "cpu");
@@ -84,7 +92,7 @@ class CpuBackend final : public Backend {
   }
 
   std::shared_ptr<const void> place_constants(const void* data, std::int64_t bytes) override {
-    if (!allocator_) return Backend::place_constants(data, bytes);
+    if (!allocator_) return DeviceMemory::place_constants(data, bytes);
     std::shared_ptr<void> memory = from_caller(allocator_, bytes, "cpu");
     if (bytes > 0) std::memcpy(memory.get(), data, static_cast<std::size_t>(bytes));
     return memory;
@@ -93,11 +101,6 @@ class CpuBackend final : public Backend {
   std::vector<Clock> clocks() const override {
     const std::int64_t khz = cpu::measured_clock_khz();
     return khz > 0 ? std::vector<Clock>{{"processor", khz}} : std::vector<Clock>{};
-  }
-
-  std::unique_ptr<Stream> open_stream(const StreamOptions& options) override {
-    if (options.pin_threads) return placed_stream(options.threads);
-    return std::make_unique<CpuStream>(pools_->take(options.threads));
   }
 
   double measure(Stream& stream, const Tactic& tactic, const void* kernel, const RunArgs& args, const MeasureBudget& budget) override {
@@ -114,7 +117,6 @@ class CpuBackend final : public Backend {
     return code == Status::ok ? ns : kFailed;
   }
 
- private:
   // All engines' streams share the processors of the process, as its first pinned stream found them: a thread that calls is put on one
   // itself, and would know of no others.
   static std::unique_ptr<Stream> placed_stream(int threads) {

@@ -22,7 +22,7 @@ namespace {
 
 using namespace cuda;
 
-class CudaBackend final : public Backend {
+class CudaBackend final : public Backend, DeviceMemory, KernelTiming, CodeStore {
  public:
   CudaBackend(Gpus& gpus, int ordinal, std::shared_ptr<DeviceAllocator> allocator)
       : device_(gpus.open(ordinal)), tactics_(cuda_tactics()), allocator_(std::move(allocator)) {
@@ -32,6 +32,12 @@ class CudaBackend final : public Backend {
   const DeviceInfo& info() const override { return device_->info(); }
   const std::vector<Tactic>& tactics() const override { return tactics_; }
 
+  DeviceMemory& memory() override { return *this; }
+  std::unique_ptr<Stream> open_stream(const StreamOptions&) override { return std::make_unique<CudaStream>(*device_); }
+  KernelTiming& timing() override { return *this; }
+  CodeStore* code() override { return this; }
+
+ private:
   std::shared_ptr<void> allocate(std::int64_t bytes) override {
     device_->make_current();
     if (allocator_) return callers(bytes);
@@ -44,8 +50,8 @@ class CudaBackend final : public Backend {
             }};
   }
   std::int64_t allocated_bytes() const override { return *allocated_; }
-  bool host_reads_memory() const override { return false; }
-  bool reads_pinned() const override { return true; }
+  bool host_reads() const override { return false; }
+  bool device_reads_pinned() const override { return true; }
   MemoryKind kind_of(const void* memory) const noexcept override {
     device_->make_current();
     unsigned type = 0;
@@ -73,17 +79,14 @@ class CudaBackend final : public Backend {
   }
   double reformat_ns(std::int64_t bytes) const override { return 2000 + 0.0008 * static_cast<double>(bytes); }
 
-  bool compiles() const override { return true; }
-  void take_code(const CodeList& list, bool of_any_compiler) override { device_->kernels().add(list, of_any_compiler); }
-  CodeList code() const override { return device_->kernels().all(); }
+  void take(const CodeList& list, bool of_any_compiler) override { device_->kernels().add(list, of_any_compiler); }
+  CodeList used() const override { return device_->kernels().all(); }
 
   std::vector<Clock> clocks() const override { return device_->clocks(); }
-  std::unique_ptr<Stream> open_stream(const StreamOptions&) override { return std::make_unique<CudaStream>(*device_); }
   double measure(Stream& stream, const Tactic& tactic, const void* kernel, const RunArgs& args, const MeasureBudget& budget) override {
     return measure_device(static_cast<CudaStream&>(stream), tactic, kernel, args, budget);
   }
 
- private:
   // What the caller freed on a stream of its own may still be used there, and what we free by us: both wait for the whole device.
   std::shared_ptr<void> callers(std::int64_t bytes) {
     const auto settle = [device = device_] {

@@ -25,10 +25,10 @@ double measure_device(CudaStream& stream, const Tactic& tactic, const void* kern
   if (once >= kFailed || (budget.give_up_ns > 0 && once > 4 * budget.give_up_ns + 20e3))
     return once;  // a plain launch adds some microseconds
   const int launches = static_cast<int>(std::clamp(200e3 / std::max(once, 1e3), 1.0, 20.0));
-  if (!stream.start_recording()) return once;
+  if (!stream.start()) return once;
   Status::Code code = Status::ok;
   for (int i = 0; i < launches && code == Status::ok; ++i) code = launch();
-  const std::shared_ptr<const void> recording = stream.finish_recording();
+  const std::shared_ptr<const void> recording = stream.finish();
   if (code != Status::ok || !recording) return kFailed;
   const auto replay = [&] { return stream.replay(recording.get()); };
   if (timed(stream, replay) >= kFailed) return kFailed;

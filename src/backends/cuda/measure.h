@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/cuda/stream.h"
+#include "backends/measure.h"
 
 namespace tenfold::backends::cuda {
 

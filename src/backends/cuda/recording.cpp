@@ -22,7 +22,7 @@ struct UpdateResult {
 
 }  // namespace
 
-Stream::Capture CudaStream::capture_of(void* callers) noexcept {
+CallersStreams::Capture CudaStream::capture_of(void* callers) noexcept {
   if (!callers || queue_.device.lost()) return Capture::none;   // a lost device answers when it is asked for work
   queue_.device.make_current();
   int status = kNotCapturing;
@@ -38,13 +38,13 @@ void CudaStream::record_into(void* callers) noexcept {
   queue_.joined = callers != nullptr;
 }
 
-bool CudaStream::start_recording() noexcept {
+bool CudaStream::start() noexcept {
   if (!ready()) return false;
   queue_.redirect(queue_.own);
   return driver()->capture_begin(queue_.own, kCaptureThreadLocal) == kSuccess;
 }
 
-std::shared_ptr<const void> CudaStream::finish_recording(std::shared_ptr<const void> previous) noexcept {
+std::shared_ptr<const void> CudaStream::finish(std::shared_ptr<const void> previous) noexcept {
   queue_.redirect(queue_.own);
   queue_.joined = false;
   Graph graph = nullptr;

@@ -3,12 +3,12 @@
 
 #include <vector>
 
-#include "backends/backend.h"
+#include "backends/stream.h"
 #include "backends/cuda/device/queue.h"
 
 namespace tenfold::backends::cuda {
 
-class CudaStream final : public Stream {
+class CudaStream final : public Stream, public Recorder, public CallersStreams {
  public:
   explicit CudaStream(Device& device);
   ~CudaStream() override;
@@ -18,21 +18,25 @@ class CudaStream final : public Stream {
   Status::Code fill(void* to, int byte, std::int64_t bytes) noexcept override;
   Status::Code wait() noexcept override;
   void wait_how(Wait how) noexcept override { how_ = how; }
+  std::string_view error() const noexcept override { return error_; }
+  void mark(int moment) noexcept override;
+  double between(int first, int last) const noexcept override;
+  Recorder* recorder() noexcept override { return this; }
+  CallersStreams* callers() noexcept override { return this; }
+
   bool use(void* callers) noexcept override;
   Capture capture_of(void* callers) noexcept override;
   void record_into(void* callers) noexcept override;
-  bool start_recording() noexcept override;
-  std::shared_ptr<const void> finish_recording(std::shared_ptr<const void> previous = nullptr) noexcept override;
+  Status::Code note_end() noexcept override;
+  Status::Code wait_end() noexcept override;
+
+  bool start() noexcept override;
+  std::shared_ptr<const void> finish(std::shared_ptr<const void> previous = nullptr) noexcept override;
   Status::Code replay(const void* recording) noexcept override;
   int lanes() const noexcept override { return kLanes; }
   Status::Code use_lane(int lane) noexcept override;
   Status::Code note(int lane, int moment) noexcept override;
   Status::Code follow(int lane, int moment) noexcept override;
-  void mark(int moment) noexcept override;
-  double between(int first, int last) const noexcept override;
-  std::string_view error() const noexcept override { return error_; }
-  Status::Code note_end() noexcept override;
-  Status::Code wait_end() noexcept override;
 
  private:
   static constexpr int kLanes = 4;

@@ -45,7 +45,7 @@ Tactic nothing() {
   return t;
 }
 
-class NullBackend final : public Backend {
+class NullBackend final : public Backend, DeviceMemory, KernelTiming {
  public:
   NullBackend() {
     info_.kind = "null";
@@ -55,6 +55,11 @@ class NullBackend final : public Backend {
   std::string_view name() const override { return "null"; }
   const DeviceInfo& info() const override { return info_; }
   const std::vector<Tactic>& tactics() const override { return tactics_; }
+  DeviceMemory& memory() override { return *this; }
+  KernelTiming& timing() override { return *this; }
+  std::unique_ptr<Stream> open_stream(const StreamOptions&) override { return std::make_unique<NullStream>(); }
+
+ private:
   std::shared_ptr<void> allocate(std::int64_t bytes) override {
     const auto size = static_cast<std::size_t>(round_up(std::max<std::int64_t>(bytes, 64), 64));
     void* memory = std::aligned_alloc(64, size);
@@ -62,7 +67,6 @@ class NullBackend final : public Backend {
     std::memset(memory, 0, size);
     return {memory, std::free};
   }
-  std::unique_ptr<Stream> open_stream(const StreamOptions&) override { return std::make_unique<NullStream>(); }
   // One nanosecond per element written: enough for the tuner to have something to compare.
   double measure(Stream&, const Tactic&, const void*, const RunArgs& args, const MeasureBudget&) override {
     double elements = 1;
@@ -70,7 +74,6 @@ class NullBackend final : public Backend {
     return elements;
   }
 
- private:
   DeviceInfo info_;
   std::vector<Tactic> tactics_;
 };

@@ -1,0 +1,49 @@
+// DeviceLink: what a context has beside all others where the host cannot read the device's memory.
+#pragma once
+
+#include "runtime/memory.h"
+
+namespace tenfold::backends { class Recorder; class Stream; }
+
+namespace tenfold::runtime {
+
+struct LanePlan;
+
+// How a binding reaches the device (transfers.cpp).
+struct Transfer {
+  void* used = nullptr;                       // what the steps read or write
+  void* pinned = nullptr;                     // what a recording copies to or from there, unless it is the same
+  const void* on_host = nullptr;              // where the host reads it
+  bool by_host = false;                       // the host copies between the caller's memory and `pinned`
+  bool apart = false;                         // the stream copies between the caller's memory and `used`, outside recordings
+};
+// The steps of a program at one set of shapes and addresses, with the copies of what is pinned, as the stream can replay them.
+struct Recording {
+  int program = -1;
+  std::vector<std::int64_t> dims;
+  std::vector<Transfer> transfers;
+  std::shared_ptr<const void> steps;
+  bool lanes = false;  // steps lie beside each other: at these shapes that is faster
+};
+
+struct DeviceLink {
+  std::vector<GrownBuffer> mirrors;           // per binding: its memory on the device
+  std::vector<std::shared_ptr<void>> staging; // per binding: pinned memory for what the caller has elsewhere; made when needed
+  std::vector<Transfer> transfers;            // per binding
+  std::vector<Recording> recordings;          // the last used last
+  backends::Recorder* recorder = nullptr;     // of the context's stream; null: it has none
+  bool cannot_record = false;                 // the recorder gave up, or the caller does not want it
+  bool records_next = false;                  // the steps behind the front ran one by one: they are to be recorded
+  const LanePlan* lanes = nullptr;            // while steps are recorded beside each other
+  bool uploading = false;                     // what steps at the front gave may still be on its way to the device
+  bool enqueuing = false;                     // runs are enqueued: the host copies nothing
+  bool notes_end = false;                     // the stream is to note where a run that is enqueued ends
+  double enqueue_ms = 0;                      // of the last run whose parts were timed, where the host asks and the device computes
+};
+
+// With device memory for every binding; throws out_of_memory.
+std::shared_ptr<DeviceLink> make_device_link(const EngineState& engine, backends::Stream& stream);
+// Room for an output where steps write it, unless the caller bound the device's memory. `moved`: it lies elsewhere now.
+Status grow_mirror(ContextState& context, Frame& frame, std::size_t binding, std::int64_t bytes, bool& moved) noexcept;
+
+}  // namespace tenfold::runtime

@@ -1,0 +1,250 @@
+// A run on a device with memory of its own: the steps, and the copies of bindings in pinned memory, as one recording where that is
+// possible.
+#include "runtime/device/replay.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "backends/stream.h"
+#include "runtime/context.h"
+#include "runtime/device/lanes.h"
+#include "runtime/device/staging.h"
+#include "runtime/device/transfers.h"
+
+namespace tenfold::runtime {
+namespace {
+
+constexpr std::size_t kMostRecordings = 32;       // by shape and addresses; the one unused for longest goes first
+constexpr std::size_t kMostOfOneShape = 4;        // with other addresses: the one unused for longest is changed
+
+bool can_record(const ContextState& c, const Frame& frame) noexcept {
+  if (c.watch.step_timer || c.watch.observer || !c.device->recorder || c.device->cannot_record) return false;
+  for (std::size_t i = frame.open->front; i < frame.steps.size(); ++i) {
+    const plan::StepKind kind = frame.steps[i].open->step->kind;
+    if (kind != plan::StepKind::kernel && kind != plan::StepKind::copy) return false;
+  }
+  return true;
+}
+
+std::span<const std::int64_t> active_dims(const ContextState& c) noexcept {
+  return {c.shapes.dims.data(), c.top().dims.size()};
+}
+bool same_shape(const ContextState& c, const Recording& r) noexcept {
+  const auto dims = active_dims(c);
+  return r.program == c.shapes.active && std::equal(dims.begin(), dims.end(), r.dims.begin(), r.dims.end());
+}
+bool same_addresses(const ContextState& c, const Recording& r) noexcept {
+  const bool copies = c.frame().open->front == 0;  // in the recording
+  const std::vector<Transfer>& now = c.device->transfers;
+  return std::equal(now.begin(), now.end(), r.transfers.begin(), r.transfers.end(),
+                    [&](const Transfer& a, const Transfer& b) { return a.used == b.used && (!copies || a.pinned == b.pinned); });
+}
+
+// Recordings are in order of use, the last used last.
+const void* known(ContextState& c) noexcept {
+  std::vector<Recording>& all = c.device->recordings;
+  for (auto it = all.rbegin(); it != all.rend(); ++it)
+    if (same_shape(c, *it) && same_addresses(c, *it)) {
+      if (it != all.rbegin()) std::rotate(it.base() - 1, it.base(), all.end());
+      return all.back().steps.get();
+    }
+  return nullptr;
+}
+
+void bind_frame(ContextState& c, Frame& frame, bool to_mirrors) noexcept {
+  const DeviceLink& device = *c.device;
+  for (std::size_t b = 0; b < device.mirrors.size(); ++b)
+    frame.bindings[b] = to_mirrors ? device.mirrors[b].memory.get() : device.transfers[b].used;
+  resolve_addresses(c, frame);
+}
+
+Status run_behind_front(ContextState& c, Frame& frame) noexcept { return run_steps(c, frame, frame.open->front, frame.steps.size()); }
+
+// Results of steps at the front: nothing counted, and as many of everything as can be.
+Status clear_front(ContextState& c, Frame& frame) noexcept {
+  for (std::size_t s = 0; s < frame.open->front; ++s)
+    for (std::size_t o = 0; o < frame.steps[s].out.size(); ++o) {
+      const backends::Bound& out = frame.steps[s].out[o];
+      std::int64_t elements = 1;
+      for (int d = 0; d < out.rank; ++d) elements *= out.dims[d];
+      const std::int64_t bytes = (elements * bits(frame.steps[s].open->step->out[o].dtype) + 7) / 8;
+      if (const Status::Code code = c.stream->fill(out.data, 0, bytes); code != Status::ok) return {code, -1};
+    }
+  return {};
+}
+
+// Step by step on zeros, in memory of the context's own, so that libraries set up what they need at these shapes.
+Status warm_up(ContextState& c, Frame& frame) noexcept {
+  for (std::size_t b = 0; b < static_cast<std::size_t>(c.engine->inputs); ++b)
+    if (const Status::Code code = c.stream->fill(c.device->mirrors[b].memory.get(), 0, largest_bytes(*c.engine, b)); code != Status::ok)
+      return {code, -1};
+  bind_frame(c, frame, true);
+  Status status = clear_front(c, frame);
+  if (status) status = run_behind_front(c, frame);
+  const Status::Code code = c.stream->wait();   // zeros need not be good indices: the caller's own values will be looked at
+  bind_frame(c, frame, false);
+  return !status || code == Status::bad_index ? status : Status{code, -1};
+}
+
+// One of this shape (or of these steps, where what is counted makes the shapes) that is to be changed, out of the list; null if there is
+// room for another.
+std::shared_ptr<const void> retired(ContextState& c) noexcept {
+  std::vector<Recording>& all = c.device->recordings;
+  const auto same = [&](const Recording& r) { return same_shape(c, r); };
+  const bool many = std::count_if(all.begin(), all.end(), same) >= static_cast<std::ptrdiff_t>(kMostOfOneShape);
+  if (!many && all.size() < kMostRecordings) return nullptr;
+  const auto it = many ? std::find_if(all.begin(), all.end(), same) : all.begin();
+  const bool alike = same(*it) || (it->program == c.shapes.active && c.frame().open->front > 0);
+  std::shared_ptr<const void> steps = alike ? std::move(it->steps) : nullptr;
+  all.erase(it);
+  return steps;
+}
+
+// The steps, all behind each other or in lanes.
+Status record_steps(ContextState& c, Frame& frame, const LanePlan* lanes) noexcept {
+  c.device->lanes = lanes;
+  Status status = run_behind_front(c, frame);
+  c.device->lanes = nullptr;
+  if (!lanes) return status;
+  for (int end : lanes->joined_at_end)
+    if (status) status.code = c.device->recorder->follow(0, end);
+  if (status) status.code = c.device->recorder->use_lane(0);
+  return status;
+}
+
+// Milliseconds of the steps recorded in one way or the other, in memory of the context's own; 0 if that fails.
+double time_of(ContextState& c, Frame& frame, const LanePlan* lanes) noexcept {
+  backends::Recorder& recorder = *c.device->recorder;
+  if (!recorder.start()) return 0;
+  const Status status = record_steps(c, frame, lanes);
+  const std::shared_ptr<const void> steps = recorder.finish();
+  if (!status || !steps) return 0;
+  double best = 0;
+  for (int i = 0; i < 5; ++i) {
+    c.stream->mark(0);
+    if (recorder.replay(steps.get()) != Status::ok) return 0;
+    c.stream->mark(1);
+    if (const Status::Code code = c.stream->wait(); code != Status::ok && code != Status::bad_index) return 0;
+    if (const double ms = c.stream->between(0, 1); i > 0 && (best == 0 || ms < best)) best = ms;
+  }
+  return best;
+}
+
+// Whether lanes pay is measured: branches may be too small, or fill the device each for itself.
+bool lanes_pay(ContextState& c, Frame& frame) {
+  const int lanes = c.device->recorder->lanes();
+  if (lanes < 2) return false;
+  bind_frame(c, frame, true);
+  const LanePlan plan = plan_lanes(frame, lanes);
+  bool pay = false;
+  if (plan.several) {
+    const double in_lanes = time_of(c, frame, &plan), in_order = time_of(c, frame, nullptr);
+    pay = in_lanes > 0 && in_lanes < 0.98 * in_order;
+  }
+  bind_frame(c, frame, false);
+  return pay;
+}
+
+// With the copies of what is pinned, but behind a front: those begin before the number of tokens is known, and stand apart.
+Status record(ContextState& c, Frame& frame) noexcept {
+  try {
+    const auto dims = active_dims(c);
+    const bool copies = frame.open->front == 0;
+    std::vector<Recording>& all = c.device->recordings;
+    backends::Recorder& recorder = *c.device->recorder;
+    Recording made{c.shapes.active, {dims.begin(), dims.end()}, c.device->transfers, nullptr, false};
+    const auto known_shape = std::find_if(all.begin(), all.end(), [&](const Recording& r) { return same_shape(c, r); });
+    if (known_shape != all.end()) {
+      made.lanes = known_shape->lanes;
+    } else if (copies) {
+      if (Status s = warm_up(c, frame); !s) return s;
+      made.lanes = lanes_pay(c, frame);
+    }
+    const LanePlan plan = made.lanes ? plan_lanes(frame, recorder.lanes()) : LanePlan{};
+    std::shared_ptr<const void> previous = retired(c);
+    all.reserve(kMostRecordings);
+    if (!recorder.start()) return c.device->cannot_record = true, Status{};
+    Status status = copies ? copy_pinned(c, true) : Status{};
+    if (status) status = record_steps(c, frame, made.lanes ? &plan : nullptr);
+    if (status && copies) status = copy_pinned(c, false);
+    made.steps = recorder.finish(std::move(previous));
+    if (!status) return status;
+    if (made.steps) all.push_back(std::move(made));
+    else c.device->cannot_record = true;
+    return status;
+  } catch (const std::bad_alloc&) {
+    return {Status::out_of_memory, -1};
+  }
+}
+
+Status run_behind(ContextState& c, Frame& frame) noexcept {
+  const bool records = can_record(c, frame), copies = frame.open->front == 0;
+  if (const void* recording = records ? known(c) : nullptr) return {c.device->recorder->replay(recording), -1};
+  if (copies)
+    if (Status s = copy_pinned(c, true); !s) return s;
+  if (Status s = run_behind_front(c, frame); !s) return s;
+  c.device->records_next = records && !copies;
+  return copies ? copy_pinned(c, false) : Status{};
+}
+
+}  // namespace
+
+Status prepare_staged(ContextState& c) noexcept {
+  Frame& frame = c.frame();
+  c.device->records_next = false;
+  if (Status s = choose_transfers(c); !s) return s;
+  bind_frame(c, frame, false);
+  note_largest_results(frame);
+  if (!can_record(c, frame)) return {};
+  if (frame.open->front == 0) return known(c) ? Status{} : record(c, frame);
+  const std::vector<Recording>& all = c.device->recordings;
+  const bool any = std::any_of(all.begin(), all.end(), [&](const Recording& r) { return r.program == c.shapes.active; });
+  return any ? Status{} : warm_up(c, frame);
+}
+
+Status start_staged(ContextState& c) noexcept {
+  Frame& frame = c.frame();
+  const bool front = frame.open->front > 0;
+  // The host writes what an earlier run may still read, and reads what the caller's stream may still write.
+  if (c.device->uploading || (front && c.device->enqueuing))
+    if (const Status::Code code = c.stream->wait(); code != Status::ok) return {code, -1};
+  c.device->uploading = false;
+  copy_by_host(c, true);
+  const auto mark = [&](int moment) {
+    if (c.watch.parts) c.stream->mark(moment);
+  };
+  mark(0);
+  if (Status s = copy_apart(c, true); !s) return s;
+  if (front)
+    if (Status s = copy_pinned(c, true); !s) return s;
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point asking = c.watch.parts ? Clock::now() : Clock::time_point{};
+  if (front)
+    if (Status s = run_steps(c, frame, 0, frame.open->front); !s) return s;
+  mark(1);
+  if (Status s = run_behind(c, frame); !s) return s;
+  if (c.watch.parts) c.device->enqueue_ms = std::chrono::duration<double, std::milli>(Clock::now() - asking).count();
+  mark(2);
+  if (front)
+    if (Status s = copy_pinned(c, false); !s) return s;
+  if (Status s = copy_apart(c, false); !s) return s;
+  mark(3);
+  return {};
+}
+
+void record_seen(ContextState& c) noexcept {
+  if (!c.device->records_next) return;
+  c.device->records_next = false;
+  const Status status = record(c, c.frame());
+  if (!status && status.code != Status::cancelled && status.code != Status::deadline) c.device->cannot_record = true;
+}
+
+Status finish_staged(ContextState& c) noexcept {
+  record_seen(c);
+  const Status status{c.stream->wait(), -1};
+  c.device->uploading = false;
+  if (status) copy_by_host(c, false);
+  return status;
+}
+
+}  // namespace tenfold::runtime

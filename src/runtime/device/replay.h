@@ -1,0 +1,14 @@
+// A run on a device with memory of its own.
+#pragma once
+
+#include "runtime/frame.h"
+
+namespace tenfold::runtime {
+
+Status prepare_staged(ContextState& context) noexcept;                // what the first run at these shapes and addresses would do
+Status start_staged(ContextState& context) noexcept;                  // copies in, replays or runs, copies out; waits for nothing
+void record_seen(ContextState& context) noexcept;                     // what ran step by step, while the device is busy with it
+Status finish_staged(ContextState& context) noexcept;
+Status capture_context(ContextState& context, void* stream) noexcept; // a run that becomes part of the graph being captured there
+
+}  // namespace tenfold::runtime

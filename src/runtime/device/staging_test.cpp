@@ -1,0 +1,85 @@
+// Engines on a device whose memory the host cannot read: here the CPU's tactics behind addresses that fault when they are used.
+#include <gtest/gtest.h>
+
+#include "builder/builder.h"
+#include "builder/open_built.h"
+#include "ir/text.h"
+#include "ops/cases.h"
+#include "ops/interpret.h"
+#include "runtime/device/far_backend.h"
+
+namespace tenfold {
+namespace {
+
+using runtime::FarBackend;
+using runtime::FarStream;
+
+// Builds for the far device and compares with the interpreter, at every batch size given, twice each; so many of the two are replayed.
+void expect_right(const char* text, const std::vector<std::int64_t>& batches, int replayed) {
+  const ir::Graph graph =
+      ir::parse_graph(text, ir::Registry::builtin(),
+                      {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
+  BuildConfig config;
+  config.threads = 1;
+  config.profiles = {{{"x", {{1, 6}, {2, 6}, {8, 6}}}}};
+  BuildReport report;
+  auto backend = std::make_shared<FarBackend>();
+  const Engine engine = builder::open_built(builder::build_plan(graph, config, "", backend, report), config, backend);
+  const auto context = engine.create_context();
+  const int before = FarStream::replays;
+  std::uint64_t seed = 3;
+  for (std::int64_t batch : batches)
+    for (int again = 0; again < 2; ++again) {
+      const Tensor x = ops::random_tensor(DType::f32, {batch, 6}, seed++);
+      const Tensor got = context->run(std::vector<Tensor>{x}).at(0);
+      const Tensor want = std::get<Tensor>(ops::run_graph(graph, {x}).at(0));
+      ASSERT_EQ(got.shape(), want.shape());
+      for (std::int64_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got.as_double(i), want.as_double(i), 1e-4);
+    }
+  EXPECT_EQ(FarStream::replays - before, replayed * static_cast<int>(batches.size()));
+}
+
+TEST(Staging, KernelsAreRecordedAndReplayed) {
+  expect_right(R"((x f32[batch,6], w f32[6,5]!, b f32[5]!)
+    y = MatMul(x, w)
+    z = Add(y, b)
+    r = Relu(z)
+    s = Softmax(r) axis=-1)",
+               {2, 5, 2, 8}, 2);
+}
+TEST(Staging, PrepareRecordsAndRunsOnlyReplay) {
+  const ir::Graph graph = ir::parse_graph("(x f32[batch,6])\n y = Relu(x)", ir::Registry::builtin());
+  BuildConfig config;
+  config.threads = 1;
+  config.profiles = {{{"x", {{1, 6}, {2, 6}, {8, 6}}}}};
+  BuildReport report;
+  auto backend = std::make_shared<FarBackend>();
+  const Engine engine = builder::open_built(builder::build_plan(graph, config, "", backend, report), config, backend);
+  const auto context = engine.create_context();
+  const Shape shape{3, 6};
+  ASSERT_TRUE(context->set_input_shape(0, shape));
+  context->own_memory(0), context->own_memory(1);
+  ASSERT_TRUE(context->prepare());
+  const int launches = FarStream::launches, replays = FarStream::replays;
+  EXPECT_GT(launches, 0);
+  ASSERT_TRUE(context->run());
+  EXPECT_EQ(FarStream::launches, launches);
+  EXPECT_EQ(FarStream::replays, replays + 1);
+}
+TEST(Staging, HostStepsReadAndWriteCopies) {
+  expect_right(R"((x f32[batch,6], w f32[6,5]!)
+    y = MatMul(x, w)
+    h = Hardmax(y) axis=-1
+    a = Add(h, y))",
+               {1, 4}, 0);
+}
+TEST(Staging, WhatFollowsHostStepsOfInputsIsRecordedWhenItRan) {
+  expect_right(R"((x f32[batch,6], w f32[6,5]!)
+    h = Hardmax(x) axis=-1
+    a = Add(h, x)
+    y = MatMul(a, w))",
+               {1, 4}, 1);
+}
+
+}  // namespace
+}  // namespace tenfold

@@ -1,0 +1,163 @@
+// Plans in a folder, by key: found, stored, and removed when they take too much room.
+#include "tenfold/plan_cache.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/check.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "plan/read.h"
+#include "plan/write.h"
+#include "runtime/engine/opened.h"
+
+namespace tenfold {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* kKey = "tenfold.key";
+constexpr const char* kEnding = ".plan";
+constexpr const char* kLock = ".lock";
+
+std::string usual_folder() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && cache[0] == '/') return std::string(cache) + "/tenfold/plans";
+  const char* home = std::getenv("HOME");
+  require(home && home[0] == '/', ErrorKind::io, "no folder for the plan cache is given, and neither XDG_CACHE_HOME nor HOME names one");
+  return std::string(home) + "/.cache/tenfold/plans";
+}
+
+struct Entry {
+  fs::path path;
+  fs::file_time_type used;
+  std::int64_t bytes = 0;
+};
+
+// The user may keep plans of his own in the same folder.
+std::string key_of(const fs::path& path) {
+  try {
+    const auto labels = plan::read_labels(path.string());
+    const auto held = labels.find(kKey);
+    return held == labels.end() ? "" : held->second;
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+// A damaged one has lost its key, but not the name that path() gives.
+bool is_entry(const fs::path& path) {
+  const std::string stem = path.stem().string();
+  return (stem.size() == 16 && stem.find_first_not_of("0123456789abcdef") == std::string::npos) || !key_of(path).empty();
+}
+
+std::vector<Entry> entries(const std::string& folder) {
+  std::vector<Entry> list;
+  std::error_code none;
+  for (const fs::directory_entry& file : fs::directory_iterator(folder, none)) {
+    std::error_code gone;  // by another process
+    if (file.path().extension() != kEnding || !file.is_regular_file(gone) || !is_entry(file.path())) continue;
+    const auto used = file.last_write_time(gone);
+    const auto bytes = static_cast<std::int64_t>(file.file_size(gone));
+    if (!gone) list.push_back({file.path(), used, bytes});
+  }
+  return list;
+}
+
+}  // namespace
+
+PlanCache::PlanCache(PlanCacheOptions options) : options_(std::move(options)) {
+  if (options_.folder.empty()) options_.folder = usual_folder();
+  std::error_code failed;
+  fs::create_directories(options_.folder, failed);
+  require(!failed && fs::is_directory(options_.folder, failed), ErrorKind::io, "cannot make the folder '", options_.folder,
+          "' for the plan cache: ", failed ? failed.message() : "something else has that name");
+}
+
+std::string PlanCache::path(const std::string& key, const std::string& name) const {
+  if (!name.empty()) {
+    require(name.find('/') == std::string::npos && name != "." && name != "..", ErrorKind::invalid_argument, "'", name,
+            "' is no plain file name for an entry of the plan cache");
+    return options_.folder + "/" + name + (name.ends_with(kEnding) ? "" : kEnding);
+  }
+  char text[24];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash64(key)));
+  return options_.folder + "/" + text + kEnding;
+}
+
+std::optional<Engine> PlanCache::find(const std::string& key, const LoadOptions& load, const std::string& name, std::string* why) const {
+  const std::string file = path(key, name);
+  const auto miss = [&](const std::string& reason) {
+    if (why) *why = reason;
+    return std::nullopt;
+  };
+  std::error_code none;
+  if (!fs::exists(file, none)) return miss("there is no plan '" + file + "'");
+  try {
+    if (const std::string held = key_of(file); !held.empty() && held != key) return miss("'" + file + "' was made from something else");
+    Engine engine = options_.load ? options_.load(file, load) : Engine::load(file, load);
+    if (engine.labels().find(kKey) == engine.labels().end()) return miss("'" + file + "' was made from something else");
+    fs::last_write_time(file, fs::file_time_type::clock::now(), none);  // used now; best effort
+    return engine;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::invalid_argument || error.kind() == ErrorKind::device) throw;  // the options' fault, not the plan's
+    return miss(error.what());
+  }
+}
+
+void PlanCache::store(const std::string& key, const Engine& engine, const std::string& name) const {
+  const std::string file = path(key, name);
+  plan::Plan copy = runtime::state_of(engine)->plan;  // shares the weights
+  copy.labels[kKey] = key;
+  plan::save(copy, file);
+  trim(file);
+}
+
+Engine PlanCache::get(const std::string& key, const std::function<Engine()>& make, const LoadOptions& load, const std::string& name) const {
+  if (std::optional<Engine> known = find(key, load, name)) return *known;
+  const auto warn = [&](const Error& error) { Log(load.log)(Severity::warning, "the plan is not kept in the cache: ", error.what()); };
+  std::optional<FileLock> lock;  // of this entry: others wait for the plan
+  try {
+    lock.emplace(path(key, name) + kLock);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::cancelled) throw;   // the wait for another process was
+    warn(error);
+    return make();
+  }
+  if (std::optional<Engine> known = find(key, load, name)) return *known;
+  Engine engine = make();
+  try {
+    store(key, engine, name);
+  } catch (const Error& error) {
+    warn(error);
+  }
+  return engine;
+}
+
+// Mapped plans stay usable when their files go.
+void PlanCache::trim(const std::string& keep) const {
+  if (options_.most_bytes < 0) return;
+  const FileLock lock(options_.folder + "/trim" + kLock);
+  std::vector<Entry> list = entries(options_.folder);
+  std::sort(list.begin(), list.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  std::int64_t sum = 0;
+  for (const Entry& e : list) sum += e.bytes;
+  for (const Entry& e : list) {
+    if (sum <= options_.most_bytes) break;
+    std::error_code none;
+    if (e.path == keep || !fs::remove(e.path, none)) continue;
+    sum -= e.bytes;
+  }
+}
+
+int PlanCache::clear() const {
+  int removed = 0;
+  for (const Entry& e : entries(options_.folder)) {
+    std::error_code none;
+    removed += fs::remove(e.path, none) ? 1 : 0;
+  }
+  return removed;
+}
+
+}  // namespace tenfold

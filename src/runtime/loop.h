@@ -1,0 +1,18 @@
+// Running a loop step, and where its slices lie.
+#pragma once
+
+#include "runtime/frame.h"
+
+namespace tenfold::runtime {
+
+Status run_loop(ContextState& context, Frame& frame, BoundStep& bound) noexcept;
+// The bindings of a loop's body for the iteration that its state names.
+void bind_iteration(BoundStep& bound) noexcept;
+// Where slice `s` of this iteration lies: first of what is cut, then of the stacks.
+struct LoopSlice {
+  void* at = nullptr;
+  std::int64_t bytes = 0;
+};
+LoopSlice loop_slice(const BoundStep& bound, std::size_t s) noexcept;
+
+}  // namespace tenfold::runtime
