@@ -189,9 +189,10 @@ TENFOLD_API std::vector<std::pair<std::string, Tensor>> read_weights(const std::
 TENFOLD_API std::vector<std::pair<std::string, Tensor>> read_weights(std::span<const std::byte> onnx, const BuildConfig& config = {});
 
 // The ONNX operators that models may use, by domain and name, with the first opset whose form is accepted. `types` are the element types
-// that its newest form takes and gives, as src/ir/op_types.h reads them ("T, int -> T; T: any"); empty where a model's node stands for
-// others, which judge it.
-struct OperatorInfo { std::string domain, name; int since = 1; std::string types = {}; };
+// that its newest form takes and gives, as src/ir/op_types.h reads them ("T, int -> T; T: any"). `attributes` are those that have a
+// default, with it, then the others with their types ("keepdims=1 axes: ints"). Both are empty where a model's node stands for others,
+// which judge it.
+struct OperatorInfo { std::string domain, name; int since = 1; std::string types = {}, attributes = {}; };
 TENFOLD_API std::vector<OperatorInfo> supported_operators();
 
 }  // namespace tenfold

@@ -39,7 +39,7 @@ std::pair<ir::Node*, ir::Node*> split(ir::Graph& graph, ir::Node& node) {
 }  // namespace
 
 bool cut_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates) {
-  if (!node.body || node.op() == "Region") return false;
+  if (!node.body || node.def->traits.region) return false;
   const std::vector<Candidate>& together = candidates.of(node);
   const bool runs = std::any_of(together.begin(), together.end(), [](const Candidate& c) { return c.choice.tactic != nullptr; });
   auto [anchor, region] = split(graph, node);

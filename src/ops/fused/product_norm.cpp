@@ -65,6 +65,7 @@ OpDef op_product_norm() {
           .attributes = {{"epsilon", 1e-5f}},
           .infer = infer,
           .reference = reference,
+          .traits = {.leave = {.rounding = true}, .weighed = true},
           .cases = {"f32[2,3,5] f32[5,8]! f32[8]! f32[8]!", "f32[4,6] f32[6,9]! f32[9]! f32[9]! f32[9]! f32[4,9] outputs=2",
                     "f16[3,16] f16[16,24]! f16[24]! f16[24]! _ f16[3,24]"},
           .on_host = "products of few rows are cut into product and norm; those of many rows run on sm_90"};
