@@ -2,7 +2,7 @@
 // that sum the inverse of its deviation, and its mean times that: whoever reads it normalises by sum * inverse - offset. Operands: x, the
 // matrix, the row or nothing, the tensor or nothing, then inverse, offset and scale if that tensor has yet to be normalised itself (the
 // norm's bias is part of the row). Made by a pass for GPUs.
-#include "ops/norm/norm_common.h"
+#include "ops/fused/fused_common.h"
 
 namespace tenfold::ir {
 namespace {
@@ -28,50 +28,39 @@ void infer(InferCall& call) {
   call.out(2, DType::f32, by_row);
 }
 
-template <class T>
-void run(Call& call) {
-  const std::int64_t n = call.in[1].shape[1], k = call.in[1].shape[0], rows = n > 0 ? call.out[0].size() / n : 0;
-  const auto operand = [&](std::size_t i) { return i < call.in.size() ? call.in[i] : TensorRef{}; };
-  const ops::RealIn<T> x(call.in[0]), w(call.in[1]), row(operand(kRow)), added(operand(kAdded)), inverse(operand(kInverse)),
-      offset(operand(kOffset)), scale(operand(kScale));
-  const ops::RealOut<T> y(call.out[0]), inverses(call.out[1]), offsets(call.out[2]);
-  const double epsilon = call.attributes().number("epsilon");
-  std::vector<double> sum(static_cast<std::size_t>(n));
-  for (std::int64_t m = 0; m < rows; ++m) {
-    for (std::int64_t j = 0; j < n; ++j) {
-      double more = added.data() ? static_cast<double>(added[m * n + j]) : 0;
-      if (scale.data()) more = (more * static_cast<double>(inverse[m]) - static_cast<double>(offset[m])) * static_cast<double>(scale[j]);
-      sum[static_cast<std::size_t>(j)] = more + (row.data() ? static_cast<double>(row[j]) : 0);
-    }
-    for (std::int64_t i = 0; i < k; ++i)
-      for (std::int64_t j = 0; j < n; ++j)
-        sum[static_cast<std::size_t>(j)] += static_cast<double>(x[m * k + i]) * static_cast<double>(w[i * n + j]);
-    const ops::Moments moments = ops::moments(sum.data(), n);
-    for (std::int64_t j = 0; j < n; ++j) y[m * n + j] = static_cast<T>(sum[static_cast<std::size_t>(j)]);
-    const double deviation = std::sqrt(moments.variance + epsilon);
-    inverses[m] = static_cast<T>(1 / deviation), offsets[m] = static_cast<T>(moments.mean / deviation);
-  }
-}
-
-void reference(Call& call) {
-  ops::with_real(call.in[0].dtype, [&]<class T>(T) { run<T>(call); });
+std::vector<Value*> expand(Graph& graph, Node& node) {
+  Expansion x(graph, node);
+  Value* added = node.in(kAdded);
+  if (added && node.in(kScale))
+    added = x("Mul", {x("Sub", {x("Mul", {added, node.in(kInverse)}), node.in(kOffset)}), node.in(kScale)});
+  Node product = x.part("MatMul", {node.in(0), node.in(1)}, {}, "_product");
+  add_behind(product, {node.in(kRow), added});
+  Value* sum = x.add(std::move(product));
+  const Attributes along_rows{{"axes", Ints{-1}}};
+  Value* mean = x("ReduceMean", {sum}, along_rows);
+  Value* centred = x("Sub", {sum, mean});
+  Value* variance = x("ReduceMean", {x("Mul", {centred, centred})}, along_rows);
+  Value* deviation = x("Sqrt", {x("Add", {variance, x.number(sum->dtype(), node.attributes.number("epsilon"))})});
+  return {sum, x.cast(x("Reciprocal", {deviation}), DType::f32), x.cast(x("Div", {mean, deviation}), DType::f32)};
 }
 
 }  // namespace
 
 OpDef op_product_moments() {
-  return {.name = "ProductMoments",
-          .min_inputs = 2,
-          .max_inputs = 7,
-          .min_outputs = 3,
-          .max_outputs = 3,
-          .types = "T, T, float, float, float, float, float -> T, f32, f32; T: float",
-          .attributes = {{"epsilon", 1e-5f}},
-          .infer = infer,
-          .reference = reference,
-          .cases = {"f32[2,3,5] f32[5,8]!", "f32[4,6] f32[6,9]! f32[9]! f32[4,9] f32[4,1](0.5,2) f32[4,1] f32[9]!",
-                    "f16[3,16] f16[16,24]! _ f16[3,24]"},
-          .tolerance = 4e-3};  // of the rows as they are stored, in bf16 too
+  return fused(
+      {.name = "ProductMoments",
+       .min_inputs = 2,
+       .max_inputs = 7,
+       .min_outputs = 3,
+       .max_outputs = 3,
+       .types = "T, T, float, float, float, float, float -> T, f32, f32; T: float",
+       .attributes = {{"epsilon", 1e-5f}},
+       .infer = infer,
+       .expand = expand,
+       .cases = {"f32[2,3,5] f32[5,8]!", "f32[4,6] f32[6,9]! f32[9]! f32[4,9] f32[4,1](0.5,2) f32[4,1] f32[9]!",
+                 "f16[3,16] f16[16,24]! _ f16[3,24]"},
+       .tolerance = 4e-3},  // of the rows as they are stored, in bf16 too
+      Between::wide);
 }
 
 }  // namespace tenfold::ir
