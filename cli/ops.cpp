@@ -32,14 +32,15 @@ int ops_main(const Arguments& arguments) {
   Flags flags("tenfold ops [--json]",
               "Lists the ONNX operators that models may use, by domain, with the first opset whose form is accepted.");
   flags.group("Flags");
-  flags.add_switch("json", json, "as a JSON array of {domain, name, since, types}");
+  flags.add_switch("json", json, "as a JSON array of {domain, name, since, types, attributes}");
   flags.add_switch("help", help, "this text");
   if (const auto words = flags.parse(arguments); !words.empty()) throw UsageError("tenfold ops takes no '" + words.front() + "'");
   if (help) return std::fputs(flags.help().c_str(), stdout), kOk;
   const std::vector<OperatorInfo> operators = supported_operators();
   if (!json) return print_columns(operators), kOk;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const OperatorInfo& o : operators) list.push_back({{"domain", o.domain}, {"name", o.name}, {"since", o.since}, {"types", o.types}});
+  for (const OperatorInfo& o : operators)
+    list.push_back({{"domain", o.domain}, {"name", o.name}, {"since", o.since}, {"types", o.types}, {"attributes", o.attributes}});
   return std::printf("%s\n", list.dump(2).c_str()), kOk;
 }
 

@@ -38,7 +38,7 @@ Tensor each(const Tensor& t, F&& f) {
 bool is_sum(const ir::Node& n) {
   static const std::set<std::string> kSums{"MatMul", "Gemm", "Conv", "ConvTranspose", "ReduceSum", "ReduceMean", "ReduceMax", "CumSum",
                                            "AveragePool", "GlobalAveragePool", "MaxPool", "Add", "Mul", "Sum", "Mean", "Pad", "Where"};
-  return !n.body && (n.def->movement || kSums.count(n.op()) > 0);
+  return !n.body && (n.def->traits.movement != ir::Movement::none || kSums.count(n.op()) > 0);
 }
 
 std::vector<Tensor> run(const ir::Node& node, const std::vector<RuntimeValue>& operands) {

@@ -91,8 +91,8 @@ inline std::string wrongly_removed(const Model& model, const ir::Graph& graph, b
   std::string fault;
   for (const ir::Removed& r : graph.removed) {
     const ir::Node* n = model.node(r.node);
-    if (!n || n->def->movement || kNoArithmetic.count(n->op()) || r.by == "unused" || r.by == "fold_constants" ||
-        (later && r.by == "remove_identity"))
+    if (!n || n->def->traits.movement != ir::Movement::none || kNoArithmetic.count(n->op()) || r.by == "unused" ||
+        r.by == "fold_constants" || (later && r.by == "remove_identity"))
       continue;
     bool same = false;
     for (const auto& v : graph.values())

@@ -18,6 +18,10 @@ def said(program, *arguments):
     return subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout
 
 
+def cell(words):
+    return f'`{words.replace("|", chr(92) + "|")}`' if words else ''
+
+
 def operators(program):
     by_domain = {}
     for op in json.loads(said(program, 'ops', '--json')):
@@ -27,13 +31,14 @@ def operators(program):
             'results, and what each letter may be. All operands of a letter have one type, `...` repeats the last, `*` is not declared. '
             '`any` are all types, `dense` all but strings, `number` floats and integers, `float` all floats, `real` those of 16 bits and '
             'more, `integer` all integers, `int` and `uint` those of 8 bits and more. '
-            'Operators without them are computed as others, which check their own.\n')
+            'Attributes: those that have a default, with it, then the others with their types. '
+            'Operators without either are computed as others, which check their own.\n')
     for domain, ops in by_domain.items():
         text += f'\n## {domain} ({len(ops)})\n\n'
         typed = [op for op in ops if op['types']]
         if typed:
-            text += '| operator | since | element types |\n|---|---|---|\n'
-            text += ''.join(f'| {op["name"]} | {op["since"]} | `{op["types"].replace("|", chr(92) + "|")}` |\n' for op in typed)
+            text += '| operator | since | element types | attributes |\n|---|---|---|---|\n'
+            text += ''.join(f'| {op["name"]} | {op["since"]} | {cell(op["types"])} | {cell(op["attributes"])} |\n' for op in typed)
             text += '\nComputed as others: '
         text += ', '.join(f'{op["name"]} {op["since"]}' for op in ops if not op['types']) + '\n'
     return text

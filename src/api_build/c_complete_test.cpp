@@ -350,9 +350,14 @@ TEST(CDevices, TheCpuIsFirst) {
   EXPECT_NE(tenfold_operator(0, &domain, &since), nullptr);
   EXPECT_EQ(tenfold_operator(-1, &domain, &since), nullptr);
   EXPECT_EQ(tenfold_operator_types(-1), nullptr);
-  int typed = 0;
-  for (int32_t i = 0; i < tenfold_operators(); ++i) typed += std::string(tenfold_operator_types(i)).find("->") != std::string::npos;
+  EXPECT_EQ(tenfold_operator_attributes(-1), nullptr);
+  int typed = 0, with_axis = 0;
+  for (int32_t i = 0; i < tenfold_operators(); ++i) {
+    typed += std::string(tenfold_operator_types(i)).find("->") != std::string::npos;
+    with_axis += std::string(tenfold_operator_attributes(i)).find("axis") != std::string::npos;
+  }
   EXPECT_GT(typed, 100);
+  EXPECT_GT(with_axis, 10);
   tenfold_devices_free(devices);
 }
 

@@ -73,6 +73,9 @@ extern "C" const char* tenfold_operator(int32_t index, const char** domain, int3
 extern "C" const char* tenfold_operator_types(int32_t index) {
   return index < 0 || index >= tenfold_operators() ? nullptr : operators()[static_cast<std::size_t>(index)].types.c_str();
 }
+extern "C" const char* tenfold_operator_attributes(int32_t index) {
+  return index < 0 || index >= tenfold_operators() ? nullptr : operators()[static_cast<std::size_t>(index)].attributes.c_str();
+}
 
 extern "C" tenfold_status tenfold_plan_cache_build_file(const tenfold_plan_cache* cache, const char* path,
                                                         const tenfold_build_config* config, const char* name, tenfold_engine** engine,

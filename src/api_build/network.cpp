@@ -102,7 +102,7 @@ Network::Tensors Network::Impl::append(const std::string& op, std::vector<ir::Va
     node.inputs = std::move(inputs);
     node.attributes = std::move(attributes);
     for (int i = 0; i < outputs; ++i) node.output_names.push_back(cat(shown, "_out", i));
-    if (bodies != nullptr) onnx_ops::check_attributes(graph->registry().get(op), node.attributes);
+    if (bodies != nullptr) ir::check_attributes(graph->registry().get(op), node.attributes);
     onnx_ops::check_attributes(*found, node.attributes);
     const std::vector<ir::Value*> results = onnx_ops::convert(node, *found);
     Tensors handles;

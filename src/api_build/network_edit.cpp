@@ -194,7 +194,7 @@ void Network::set_attribute(NetworkNodeRef ref, const std::string& name, Network
   change(
       [&] {
         node.attributes.set(name, std::move(value));
-        onnx_ops::check_attributes(*node.def, node.attributes);
+        ir::check_attributes(*node.def, node.attributes);
         impl_->infer_from(node);
       },
       [&] {

@@ -7,7 +7,7 @@ namespace tenfold {
 std::vector<OperatorInfo> supported_operators() {
   std::vector<OperatorInfo> found;
   for (const onnx_ops::Known& op : onnx_ops::known(ir::Registry::builtin()))
-    found.push_back({op.domain.empty() ? "ai.onnx" : op.domain, op.name, op.since, op.types});
+    found.push_back({op.domain.empty() ? "ai.onnx" : op.domain, op.name, op.since, op.types, op.attributes});
   return found;
 }
 

@@ -40,7 +40,7 @@ class Magnitudes {
     if (node.numerics.allows(ir::Rounding::tf32)) return std::nullopt;
     for (const Tensor& t : operands)
       if (t.dtype() == DType::f16 || t.dtype() == DType::bf16 || t.dtype() == DType::f8e4m3fn) return std::nullopt;
-    if (op.name == "Region" || op.scalar) return of_body(op, node, operands, missing);
+    if (op.traits.region || op.scalar) return of_body(op, node, operands, missing);
     try {
       return of_operator(op, node, operands, missing);
     } catch (const Error&) {
@@ -53,9 +53,9 @@ class Magnitudes {
 
   static std::optional<std::vector<Held>> of_body(const ir::OpDef& op, const ir::Node& node, const std::vector<Tensor>& operands,
                                                   const std::vector<bool>& missing) {
-    if (node.body && op.name != "Region") return std::nullopt;
+    if (node.body && !op.traits.region) return std::nullopt;
     if (std::find(missing.begin(), missing.end(), true) != missing.end()) return std::nullopt;
-    const ir::Body body = op.name == "Region" ? *node.body : op.scalar(node);
+    const ir::Body body = op.traits.region ? *node.body : op.scalar(node);
     if (body.inputs.size() != operands.size()) return std::nullopt;
     Shape space;
     for (const Tensor& t : operands) {

@@ -8,7 +8,7 @@
 namespace tenfold::backends {
 
 ir::Body whole_body(const Problem& p) {
-  const bool is_region = p.op->name == "Region";
+  const bool is_region = p.op->traits.region;
   ir::Node node;
   node.def = p.op;
   if (p.attributes) node.attributes = *p.attributes;

@@ -67,7 +67,7 @@ std::string Problem::line() const {
 }
 
 bool Tactic::computes(const ir::OpDef& op) const {
-  const bool pointwise = op.scalar != nullptr || op.name == "Region";
+  const bool pointwise = op.scalar != nullptr || op.traits.region;
   return std::any_of(ops.begin(), ops.end(),
                      [&](const TacticOp& o) { return o.op == op.name || o.op == "*" || (pointwise && o.op == "*pointwise"); });
 }

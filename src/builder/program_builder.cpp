@@ -80,7 +80,7 @@ void ProgramBuilder::add_node(const Node& node) {
     }
     if (tune::is_control_flow(node)) {
       if (!fits_program(node)) return add_host(node);
-      return node.op() == "If" ? add_branch(node) : add_loop(node);
+      return node.def->traits.control == ir::Control::branch ? add_branch(node) : add_loop(node);
     }
     auto it = choice_.find(&node);
     if (it != choice_.end() && it->second.tactic) return add_kernel(node, it->second);

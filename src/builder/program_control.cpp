@@ -70,7 +70,8 @@ bool loop_fits(const ir::Graph& outer, const Node& node, const plan::LoopForm& f
 bool ProgramBuilder::fits_program(const Node& node) const {
   for (const auto& body : node.graphs)
     if (!holds_tensors(*body)) return false;
-  if (node.op() != "If") return loop_fits(graph_, node, plan::loop_form(node.op(), node.attributes, node.outputs.size()));
+  if (node.def->traits.control != ir::Control::branch)
+    return loop_fits(graph_, node, plan::loop_form(node.attributes, node.outputs.size()));
   const auto bounded = [this](const Value* v) { return !must_grow(bytes_of(v)); };   // the taken branch fills the step's result
   return std::all_of(node.outputs.begin(), node.outputs.end(), bounded) &&
          std::all_of(node.graphs.begin(), node.graphs.end(),
@@ -102,7 +103,7 @@ void ProgramBuilder::add_loop(const Node& node) {
   step.kind = StepKind::loop;
   step.name = node.name, step.op = node.op(), step.attributes = node.attributes;
   add_plain_operands(node, step);
-  const plan::LoopForm form = plan::loop_form(node.op(), node.attributes, node.outputs.size());
+  const plan::LoopForm form = plan::loop_form(node.attributes, node.outputs.size());
   for (std::size_t c = 0; c < form.carried; ++c) {   // the second place of each carried value
     const Stored spare{new_place(node.outputs[c], kPlain), kPlain, true, {}};
     step.out.push_back(operand(node.outputs[c], spare));

@@ -145,7 +145,8 @@ void Storage::name_layout(View& v, const Dims& dims, Layout chosen) const {
 }
 
 void Storage::write_into_parent(const Node& node) {
-  const bool concat = node.op() == "Concat", transpose = node.op() == "Transpose";
+  const ir::Movement moves = node.def->traits.movement;
+  const bool concat = moves == ir::Movement::concat, transpose = moves == ir::Movement::transpose;
   if ((!concat && !transpose) || node.body || !movable(node.out())) return;
   if (concat && node.inputs.size() < 2) return;
   const Value* result = node.out();
@@ -208,29 +209,29 @@ bool derive_slice(const Node& node, const View& source, const ir::SymbolBounds& 
 // What a movement makes of its operand's view: one view per result, or nothing if elements have to move.
 std::vector<View> Storage::derive(const Node& node, const View& source) const {
   std::vector<View> views;
-  const std::string& op = node.op();
+  const ir::Movement moves = node.def->traits.movement;
+  const bool transpose = moves == ir::Movement::transpose;
   View v = source;
   if (tune::is_view(node)) {
     if (!reshape_view(node.in(0)->dims(), source.strides, node.out()->dims(), v.strides)) return {};
     views.push_back(std::move(v));
-  } else if (op == "Transpose") {
+  } else if (transpose) {
     const auto perm = permutation(node);
     for (std::size_t i = 0; i < perm.size(); ++i) v.strides[i] = source.strides[static_cast<std::size_t>(perm[i])];
     views.push_back(std::move(v));
-  } else if (op == "Split") {
+  } else if (moves == ir::Movement::split) {
     const int rank = node.in(0)->rank();
     const auto axis = static_cast<std::size_t>((node.attributes.integer("axis", 0) + rank) % rank);
     for (const Value* out : node.outputs) {
       views.push_back(v);
       v.offset = v.offset + out->dims()[axis] * source.strides[axis];
     }
-  } else if (op == "Slice") {
+  } else if (moves == ir::Movement::slice) {
     if (!derive_slice(node, source, box_, v)) return {};
     views.push_back(std::move(v));
   }
   for (const View& made : views)
     if (!made.offset.is_constant()) return {};   // addresses are fixed when the plan is built
-  const bool transpose = op == "Transpose";
   for (std::size_t i = 0; i < views.size(); ++i)
     name_layout(views[i], node.outputs[i]->dims(), transpose ? layout_of(node.outputs[i]) : backends::kPlain);
   return views;

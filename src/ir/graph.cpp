@@ -163,11 +163,12 @@ void infer_epilogue(Node& node) {
 void Graph::infer(Node& node) {
   for (Value* v : node.outputs) v->contents.reset();
   if (!node.def->infer) fail(ErrorKind::internal, cat(node.op(), " has no shape inference"));
+  check_attributes(*node.def, node.attributes);
   if (node.def->types.declared()) node.def->types.check_operands(node);
   InferCall call(*this, node);
   node.def->infer(call);
   if (node.def->types.declared()) node.def->types.check_results(node);
-  if (node.body && node.op() != "Region") infer_epilogue(node);
+  if (node.body && !node.def->traits.region) infer_epilogue(node);
 }
 
 void Graph::set_input(Node& node, int index, Value* value) {

@@ -89,7 +89,7 @@ class Ruins {
   std::unordered_map<Id, Id> after_;
 };
 
-bool moves(const OpDef* def) { return def->movement; }
+bool moves(const OpDef* def) { return def->traits.movement != Movement::none; }
 
 // Of several dead nodes that one node stands for: what belongs to itself, and what was fused behind it.
 Sources sources_of(const Node& node, const std::vector<const Dead*>& dead, const Ruins& ruins) {

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "base/check.h"
+#include "ir/attribute_types.h"
 #include "ir/fault.h"
 #include "ir/graph.h"
+#include "ir/op_traits.h"
 #include "ir/op_types.h"
 
 namespace tenfold::ir {
@@ -86,12 +88,15 @@ struct OpDef {
   int min_outputs = 1, max_outputs = 1;
   OpTypes types = {};                                   // element types of operands and results, see ir/op_types.h
   Attributes attributes = {};                           // names, types and defaults; nodes hold every attribute with a default
-  std::vector<std::string> optional_attributes = {};    // allowed names that have no default
+  AttributeTypes optional_attributes = {};              // those that have none: names and types
   void (*infer)(InferCall&) = nullptr;
   void (*reference)(Call&) = nullptr;                   // null only for control flow, which the interpreter and the plan run
   // Pointwise operators: the computation as a Body over inputs of these types. Reference and infer are then derived from it.
   Body (*scalar)(const Node& node) = nullptr;
-  bool movement = false;                                // only moves elements: results are copies of input elements
+  // A fused operator as the operators that it stands for: adds them in front of `node`, over its operands, and gives what its results
+  // are then. Its reference kernel (ops/fused/fused_common.h) and the tuner's other choice (`weighed`) follow from it.
+  std::vector<Value*> (*expand)(Graph& graph, Node& node) = nullptr;
+  OpTraits traits = {};                                 // what code asks that is to know no operator by name
   bool pure = true;                                     // false: random, not to be folded or merged
   bool returns = true;                                  // false: the kernel only throws; its results are never made room for
   // The first opset at which ONNX has an operator of the same name, inputs and attributes; 0: none. Where ONNX's operator differs, or

@@ -241,12 +241,18 @@ Definition head(Scanner& in) {
     const std::string key = ahead.name();
     if (ahead.peek() != '=') break;
     ahead.expect('=');
-    if (ahead.peek() != '?' && ahead.peek() != '!' && ahead.peek() != '"' && ahead.peek() != '[' && ahead.peek() != '-' &&
-        !std::isdigit(static_cast<unsigned char>(ahead.peek()))) break;   // the first statement
-    in = ahead;
-    if (in.take('?')) d.optional_attributes.push_back(key);
-    else if (in.take('!')) d.needed_attributes.push_back(key);
-    else d.attributes.set(key, parse_attribute(in));
+    if (std::isalpha(static_cast<unsigned char>(ahead.peek()))) {
+      Scanner type = ahead;
+      const std::string word = type.name();
+      const bool needed = type.peek() == '!';
+      if (!needed && type.peek() != '?') break;   // the first statement
+      d.other_attributes.add(key, kind_from_name(word));
+      if (needed) d.needed_attributes.push_back(key);
+      type.expect(needed ? '!' : '?');
+      in = type;
+    } else {
+      d.attributes.set(key, parse_attribute(in = ahead));
+    }
   }
   return d;
 }

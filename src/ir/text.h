@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/attribute_types.h"
 #include "ir/graph.h"
 
 namespace tenfold::ir {
@@ -38,8 +39,8 @@ Graph parse_graph(std::string_view text, const Registry& registry, const ParseOp
 
 // A definition: what an operator of a model means as nodes of others.
 //
-//   (x, scale, bias?) alpha=0.5 axis=? shape=!     operands, `?`: may be left out; attributes: a default, may be left out, must be there
-//     d = Reshape(x, @shape)                       an attribute as an operand: a constant i64[n]
+//   (x, scale, bias?) alpha=0.5 axis=int? s=ints!  operands, `?`: may be left out; attributes: a default, may be left out, must be there
+//     d = Reshape(x, @s)                           an attribute as an operand: a constant i64[n]
 //     t = Cast(d) to=@type(scale)                  the name of an operand's element type
 //     s = Add(t, bias) if bias else t              where the operand is given
 //     y = LeakyRelu(s) alpha=@alpha                an attribute as an attribute, not set where it is left out
@@ -47,8 +48,9 @@ Graph parse_graph(std::string_view text, const Registry& registry, const ParseOp
 struct Definition {
   struct Operand { std::string name; bool optional = false; };
   std::vector<Operand> operands;
-  Attributes attributes;                                             // with their defaults
-  std::vector<std::string> optional_attributes, needed_attributes;   // those that have none
+  Attributes attributes;                         // with their defaults
+  AttributeTypes other_attributes;               // those that have none
+  std::vector<std::string> needed_attributes;    // of these, those that must be there
 };
 Definition read_definition(std::string_view text);   // its first line
 // Adds the nodes, all named after `node_name`, and returns the results. Operands beyond the definition's, and attributes that it does not

@@ -17,8 +17,8 @@ void verify_node(const Graph& graph, const Node& node, const std::unordered_set<
   for (const Value* v : node.outputs) check(v->producer == &node, "result '", v->name, "' does not know its node");
   if (node.body) {
     verify(*node.body);
-    const std::size_t own = node.op() == "Region" ? 0 : static_cast<std::size_t>(std::max(node.anchor_inputs, 0));
-    const std::size_t feeds = node.inputs.size() - own + (node.op() == "Region" ? 0 : 1);
+    const std::size_t own = node.def->traits.region ? 0 : static_cast<std::size_t>(std::max(node.anchor_inputs, 0));
+    const std::size_t feeds = node.inputs.size() - own + (node.def->traits.region ? 0 : 1);
     check(node.body->inputs.size() == feeds, "the body of '", node.name, "' has ", node.body->inputs.size(), " inputs, ", feeds,
           " are given");
   }

@@ -1,4 +1,4 @@
-// Sequences are followed while nodes are read (ops/control/sequence.cpp) and leave nothing behind.
+// Sequences are followed while nodes are read (ops/fused/sequence.cpp) and leave nothing behind.
 #include <algorithm>
 
 #include "onnx_import/importer.h"

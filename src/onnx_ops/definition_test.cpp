@@ -7,7 +7,7 @@
 namespace tenfold::ir {
 namespace {
 
-constexpr const char* kText = R"((x, scale, bias?) alpha=0.5 axes=? shape=!
+constexpr const char* kText = R"((x, scale, bias?) alpha=0.5 axes=ints? shape=ints!
   d = Reshape(x, @shape)
   c = Cast(d) to=@type(scale)
   s = Add(c, bias) if bias else c
@@ -29,7 +29,8 @@ TEST(Definition, ItsFirstLineTellsOperandsAndAttributes) {
   EXPECT_EQ(d.operands[2].name, "bias");
   EXPECT_TRUE(d.operands[2].optional && !d.operands[1].optional);
   EXPECT_EQ(text(d.attributes), "alpha=0.5");
-  EXPECT_EQ(d.optional_attributes, std::vector<std::string>{"axes"});
+  ASSERT_TRUE(d.other_attributes.find("axes") && d.other_attributes.find("shape"));
+  EXPECT_EQ(name_of(*d.other_attributes.find("shape")), "ints");
   EXPECT_EQ(d.needed_attributes, std::vector<std::string>{"shape"});
 }
 
@@ -48,7 +49,7 @@ TEST(Definition, AttributesAndTypesOfTheNodeAreItsParameters) {
 TEST(Definition, WhatIsLeftOutIsNotAdded) {
   Graph graph = with_inputs();
   const std::vector<Value*> results =
-      add_definition(graph, "(x, scale, bias?) axes=?\n s = Add(x, bias) if bias else x\n y = Squeeze(s, @axes)\n return y",
+      add_definition(graph, "(x, scale, bias?) axes=ints?\n s = Add(x, bias) if bias else x\n y = Squeeze(s, @axes)\n return y",
                      {graph.inputs[0], graph.inputs[1]}, {}, "layer");
   EXPECT_EQ(graph.nodes().size(), 1u);
   EXPECT_EQ(results[0]->producer->inputs.size(), 1u);

@@ -1,4 +1,4 @@
-// What conversions share whatever the source of their node is: constants, and checks of attributes.
+// What conversions share whatever the source of their node is: constants.
 #include "onnx_ops/onnx_node.h"
 
 #include <algorithm>
@@ -8,14 +8,6 @@
 #include "ir/fault.h"
 
 namespace tenfold::onnx_ops {
-namespace {
-
-const char* kind(const Attribute& value) {
-  constexpr const char* kNames[] = {"an int", "a float", "a string", "ints", "floats", "strings", "a tensor"};
-  return kNames[value.index()];
-}
-
-}  // namespace
 
 Value* OnnxImport::ints(const std::vector<std::int64_t>& values) {
   Tensor tensor(DType::i64, {static_cast<std::int64_t>(values.size())});
@@ -35,21 +27,6 @@ Value* OnnxImport::scalar(DType dtype, double value) {
                   " is no value of ", tenfold::name(dtype));
   }
   return graph_.add_constant(std::move(tensor));
-}
-
-void check_attribute(const Attributes* declared, const std::string& name, const Attribute& value) {
-  if (!declared) return;
-  const auto found = std::find_if(declared->begin(), declared->end(), [&](const auto& a) { return a.first == name; });
-  require_sound(found != declared->end(), "it has no attribute '", name, "'");
-  require_sound(found->second.index() == value.index(), "attribute '", name, "' is ", kind(value), ", ", kind(found->second),
-                " was expected");
-}
-
-void check_attributes(const OpDef& def, const Attributes& attributes) {
-  for (const auto& [name, value] : attributes) {
-    const auto& free = def.optional_attributes;
-    check_attribute(std::find(free.begin(), free.end(), name) != free.end() ? nullptr : &def.attributes, name, value);
-  }
 }
 
 }  // namespace tenfold::onnx_ops

@@ -10,11 +10,6 @@
 
 namespace tenfold::onnx_ops {
 
-// Refuses an attribute that an operator does not declare, or declares with another type.
-void check_attributes(const OpDef& def, const Attributes& attributes);
-// Of one attribute: `declared` are those that have a default; null: it may be of any type.
-void check_attribute(const Attributes* declared, const std::string& name, const Attribute& value);
-
 class OnnxImport {
  public:
   OnnxImport(Graph& graph, std::string op, std::string name, int opset)

@@ -62,16 +62,10 @@ std::optional<Found> find(const Registry& registry, std::string_view domain, std
 }
 
 void check_attributes(const Found& found, const Attributes& attributes) {
-  if (found.def) return check_attributes(*found.def, attributes);
+  if (found.def) return ir::check_attributes(*found.def, attributes);
   if (!found.form.definition) return;
   const Definition definition = read_definition(found.form.definition);
-  const auto lists = [](const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  for (const auto& [name, value] : attributes) {
-    const bool free = lists(definition.optional_attributes, name) || lists(definition.needed_attributes, name);
-    check_attribute(free ? nullptr : &definition.attributes, name, value);
-  }
+  ir::check_attributes(definition.attributes, definition.other_attributes, attributes);
   for (const std::string& name : definition.needed_attributes)
     require_sound(attributes.has(name), "attribute '", name, "' is missing");
 }
@@ -97,7 +91,8 @@ std::vector<Known> known(const Registry& registry) {
   std::vector<Known> list;
   for (const auto& [key, since] : first) {
     const auto newest = find(registry, key.first, key.second, std::numeric_limits<int>::max());
-    list.push_back({key.first, key.second, since, newest->def ? newest->def->types.text() : ""});
+    list.push_back({key.first, key.second, since, newest->def ? newest->def->types.text() : "",
+                    newest->def ? attributes_text(*newest->def) : ""});
   }
   return list;
 }

@@ -27,7 +27,7 @@ std::vector<Value*> convert(OnnxImport& node, const Found& found);
 struct Known {
   std::string domain, name;
   int since;
-  std::string types;   // of the graph's operator, where the newest form is that (ir/op_types.h)
+  std::string types, attributes;   // of the graph's operator, where the newest form is that (ir/op_types.h, ir/attribute_types.h)
 };
 std::vector<Known> known(const Registry& registry);
 

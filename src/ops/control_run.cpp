@@ -140,9 +140,9 @@ Values run_scan(const Node& node, const Values& operands) {
 }  // namespace
 
 std::vector<RuntimeValue> run_control(const Node& node, const std::vector<RuntimeValue>& operands) {
-  if (node.op() == "If") return run_if(node, operands);
-  if (node.op() == "Loop") return run_loop(node, operands);
-  check(node.op() == "Scan", node.op(), " owns graphs, but nobody knows how to run them");
+  if (node.def->traits.control == ir::Control::branch) return run_if(node, operands);
+  if (node.def->traits.control == ir::Control::loop) return run_loop(node, operands);
+  check(node.def->traits.control == ir::Control::scan, node.op(), " owns graphs, but nobody knows how to run them");
   return run_scan(node, operands);
 }
 

@@ -28,7 +28,7 @@ Alone isolate(const Node& original, const std::vector<RuntimeValue>& operands, s
   Alone alone;
   Node copy;
   copy.def = original.def, copy.name = original.name, copy.attributes = original.attributes, copy.numerics = original.numerics;
-  if (original.op() == "Region") copy.body = original.body;
+  if (original.def->traits.region) copy.body = original.body;
   for (std::size_t i = 0; i < count; ++i) {
     const RuntimeValue& operand = operands[i];
     if (const Tensor* t = std::get_if<Tensor>(&operand)) {
@@ -125,7 +125,7 @@ RuntimeValue run_epilogue(const Node& node, const std::vector<RuntimeValue>& ope
 std::vector<RuntimeValue> run_node(const Node& node, const std::vector<RuntimeValue>& operands) {
   try {
     if (!node.graphs.empty()) return run_control(node, operands);
-    const bool epilogue = node.body && node.op() != "Region";
+    const bool epilogue = node.body && !node.def->traits.region;
     const std::size_t own = epilogue ? static_cast<std::size_t>(node.anchor_inputs) : operands.size();
     std::vector<RuntimeValue> out = run_reference(node, operands, own);
     if (epilogue) out[0] = run_epilogue(node, operands, std::get<Tensor>(out[0]));

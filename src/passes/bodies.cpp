@@ -11,7 +11,7 @@ std::optional<ir::Body> body_of(const ir::Node& n) {
   if (n.outputs.size() != 1 || !n.graphs.empty()) return std::nullopt;
   for (const ir::Value* v : n.inputs)
     if (!v || v->type.kind != ir::ValueType::Kind::tensor || v->dtype() == DType::string) return std::nullopt;
-  if (n.op() == "Region") return n.body->reduced_rank == 0 && n.body->outputs.size() == 1 ? n.body : std::nullopt;
+  if (n.def->traits.region) return n.body->reduced_rank == 0 && n.body->outputs.size() == 1 ? n.body : std::nullopt;
   if (n.body || !n.def->scalar || !n.def->pure) return std::nullopt;
   ir::Body body = n.def->scalar(n);
   if (body.inputs.size() != n.inputs.size() || body.outputs.size() != 1 || body.reduced_rank) return std::nullopt;

@@ -20,7 +20,7 @@ ir::Ints inverse(const ir::Ints& perm) {
 bool is_identity(const ir::Ints& perm) { return std::is_sorted(perm.begin(), perm.end()); }
 
 bool is_reshape(const ir::Node& n) {
-  return !n.body && (n.op() == "Reshape" || n.op() == "Squeeze" || n.op() == "Unsqueeze" || n.op() == "Flatten");
+  return !n.body && n.def->traits.movement == ir::Movement::reshape;
 }
 
 ir::Value* reshape_to(ir::Graph& graph, ir::Value* x, const ir::Dims& dims, ir::Node* before) {
@@ -49,7 +49,7 @@ ir::Value* transpose_by(ir::Graph& graph, ir::Value* x, const ir::Ints& perm, ir
 }
 
 bool is_reduction(const ir::Node& n) {
-  return n.op().starts_with("Reduce") && !n.body && n.outputs.size() == 1 && n.attributes.has("keepdims") &&
+  return n.def->traits.reduction != ir::ReductionKind::none && !n.body && n.outputs.size() == 1 && n.attributes.has("keepdims") &&
          (!n.in(1) || (n.in(1)->contents && ir::is_constant(*n.in(1)->contents)));
 }
 

@@ -27,7 +27,7 @@ int reduced_rank(const Node& n, const RowChains& what) {
   for (std::size_t i = 0; i < axes->size(); ++i) {
     const Dim extent = dims[kept + i];
     if ((*axes)[i] != static_cast<std::int64_t>(kept + i)) return 0;
-    if (!extent.is_constant() && what.unknown && n.op() != "ReduceMean") {
+    if (!extent.is_constant() && what.unknown && n.def->traits.reduction != ir::ReductionKind::mean) {
       row = std::max<std::int64_t>(row, 2);
       continue;
     }
@@ -47,16 +47,21 @@ std::optional<ir::Body> reduction_body(const Node& n, const RowChains& what) {
     body.code.push_back({.prim = prim, .dtype = to, .a = a, .b = b, .imm = imm});
     return static_cast<std::uint16_t>(body.value_count() - 1);
   };
-  const std::string& op = n.op();
+  const ir::ReductionKind kind = n.def->traits.reduction;
   const std::uint16_t x = type == DType::f32 ? std::uint16_t{0} : emit(Prim::cast, 0);
-  if (op == "ReduceSum" || op == "ReduceMean") emit(Prim::reduce_sum, x);
-  else if (op == "ReduceMax") emit(Prim::reduce_max, x);
-  else if (op == "ReduceMin") emit(Prim::reduce_min, x);
-  else if (op == "ReduceL1") emit(Prim::reduce_sum, emit(Prim::abs, x));
-  else if (op == "ReduceL2" || op == "ReduceSumSquare") emit(Prim::reduce_sum, emit(Prim::mul, x, x));
-  else return std::nullopt;
-  if (op == "ReduceL2") emit(Prim::sqrt, static_cast<std::uint16_t>(body.value_count() - 1));
-  if (op == "ReduceMean") {
+  switch (kind) {
+    case ir::ReductionKind::sum:
+    case ir::ReductionKind::mean: emit(Prim::reduce_sum, x); break;
+    case ir::ReductionKind::max: emit(Prim::reduce_max, x); break;
+    case ir::ReductionKind::min: emit(Prim::reduce_min, x); break;
+    case ir::ReductionKind::absolutes: emit(Prim::reduce_sum, emit(Prim::abs, x)); break;
+    case ir::ReductionKind::squares:
+    case ir::ReductionKind::norm: emit(Prim::reduce_sum, emit(Prim::mul, x, x)); break;
+    case ir::ReductionKind::other:
+    case ir::ReductionKind::none: return std::nullopt;
+  }
+  if (kind == ir::ReductionKind::norm) emit(Prim::sqrt, static_cast<std::uint16_t>(body.value_count() - 1));
+  if (kind == ir::ReductionKind::mean) {
     const auto sum = static_cast<std::uint16_t>(body.value_count() - 1);
     const Dims& dims = n.in(0)->dims();
     const auto row = static_cast<double>(ir::product(Dims(dims.end() - rank, dims.end())).constant());
@@ -68,7 +73,7 @@ std::optional<ir::Body> reduction_body(const Node& n, const RowChains& what) {
 }
 
 std::optional<ir::Body> row_body(const Node& n, const RowChains& what) {
-  if (n.op() == "Region" && n.body->reduced_rank > 0) return n.body->outputs.size() == 1 ? n.body : std::nullopt;
+  if (n.def->traits.region && n.body->reduced_rank > 0) return n.body->outputs.size() == 1 ? n.body : std::nullopt;
   if (std::optional<ir::Body> body = body_of(n)) return body;
   if (what.norms)
     if (std::optional<ir::Body> body = norm_body(n)) return body;
@@ -148,7 +153,7 @@ Node* as_region(ir::Graph& graph, Node& n, const ir::Body& body) {
 bool fuse_row_chains(ir::Graph& graph, const RowChains& what) {
   bool changed = false;
   for (Node* n : graph.node_list()) {
-    if (what.norms && n->op() != "Region" && (n->body || has_long_rows(*n)))
+    if (what.norms && !n->def->traits.region && (n->body || has_long_rows(*n)))
       if (const std::optional<ir::Body> body = norm_body(*n)) n = as_region(graph, *n, *body), changed = true;
     while ((n = absorb_one(graph, *n, what))) changed = true;
   }

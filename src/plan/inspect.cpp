@@ -5,7 +5,9 @@
 
 #include "backends/device_traits.h"
 #include "base/check.h"
+#include "ir/op_def.h"
 #include "plan/front.h"
+#include "plan/loop_form.h"
 
 namespace tenfold::plan {
 namespace {
@@ -62,7 +64,8 @@ std::string_view waits_text(const Step& step, bool in_front) {
   switch (step.kind) {
     case StepKind::host: return ", operands and results copied";
     case StepKind::branch: return ", condition copied, the host decides";
-    case StepKind::loop: return step.op == "Scan" ? ", the host counts" : ", condition copied after each iteration, the host decides";
+    case StepKind::loop:
+      return runs_by_slices(step.attributes) ? ", the host counts" : ", condition copied after each iteration, the host decides";
     case StepKind::kernel:
     case StepKind::copy:
     case StepKind::count_: break;
@@ -70,11 +73,17 @@ std::string_view waits_text(const Step& step, bool in_front) {
   return "";
 }
 
+// Plug-ins' operators are none, so that the table of those built in will do.
+bool is_region(const Step& step) {
+  const ir::OpDef* def = ir::Registry::builtin().find(step.op);
+  return def && def->traits.region;
+}
+
 void add_steps(std::string& out, const Plan& plan, const Program& top, const Program& program, int detail, const std::string& indent,
                Telling& telling) {
   int number = 0;
   for (const Step& step : program.steps) {
-    out += cat(indent, number++, "  ", step.name, "  ", step.op, step.has_body && step.op != "Region" ? "+body" : "", "  ",
+    out += cat(indent, number++, "  ", step.name, "  ", step.op, step.has_body && !is_region(step) ? "+body" : "", "  ",
                kind_text(step.kind));
     const bool in_front = &program == &top && static_cast<std::size_t>(number) <= front_steps(top);
     if (backends::traits_of(plan.device).launches) out += waits_text(step, in_front);

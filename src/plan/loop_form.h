@@ -17,9 +17,11 @@ struct LoopForm {
   std::size_t first_spare() const { return carried + stacked; }
 };
 
+// A Scan, which runs once for each slice of its operands, says how many of them have slices.
+inline bool runs_by_slices(const ir::Attributes& attributes) { return attributes.has("num_scan_inputs"); }
 // Numbers that do not fit the step are refused by verify(); -1 stands for an attribute that is missing.
-inline LoopForm loop_form(const std::string& op, const ir::Attributes& attributes, std::size_t results) {
-  const bool scan = op == "Scan";
+inline LoopForm loop_form(const ir::Attributes& attributes, std::size_t results) {
+  const bool scan = runs_by_slices(attributes);
   const auto number = [&](const char* name) { return static_cast<std::size_t>(attributes.integer(name, -1)); };
   LoopForm f;
   f.header = scan ? 0 : 2;
@@ -29,7 +31,7 @@ inline LoopForm loop_form(const std::string& op, const ir::Attributes& attribute
   return f;
 }
 inline LoopForm loop_form(const Step& step) {
-  LoopForm f = loop_form(step.op, step.attributes, step.out.size());
+  LoopForm f = loop_form(step.attributes, step.out.size());
   f.stacked -= f.carried;   // the second places are no results
   return f;
 }

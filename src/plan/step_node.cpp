@@ -52,7 +52,7 @@ const ir::Node* add_step(const Plan& plan, const Step& step, const std::vector<i
   node.numerics = step.numerics;
   if (step.has_body) {
     node.body = step.body;
-    if (step.op != "Region") node.anchor_inputs = step.anchor_inputs;
+    if (!node.def->traits.region) node.anchor_inputs = step.anchor_inputs;
   }
   for (std::size_t i = 0; i < step.in.size(); ++i) node.inputs.push_back(add_operand(plan, graph, step.in[i], operands[i]));
   return graph.add(std::move(node), static_cast<int>(step.out.size()));

@@ -115,10 +115,10 @@ void verify_step(const VerifyScope& scope, const Program& program, const Step& s
       verify_overlaps(scope, step);   // asks the tactic, which must be able to trust the problem
       break;
     case StepKind::host:
-      must(!step.has_body || step.op == "Region", "a host step with a body behind it");
+      must(!step.has_body || scope.registry.get(step.op).traits.region, "a host step with a body behind it");
       // Loops keep their graphs in attributes; the interpreter infers every type afresh and compares each result with its room.
       if (step.attributes.has("graphs"))
-        must(step.op == "Loop" || step.op == "Scan" || step.op == "If", "it has graphs but is no control flow");
+        must(scope.registry.get(step.op).traits.control != ir::Control::none, "it has graphs but is no control flow");
       else verify_meaning(scope, step);
       break;
     case StepKind::copy: verify_copy(scope, step); break;

@@ -71,7 +71,9 @@ void verify_branch(const VerifyScope& scope, const Step& step, const Known& know
 }
 
 void verify_loop(const VerifyScope& scope, const Step& step, const Known& known) {
-  must(step.programs.size() == 1 && (step.op == "Loop" || step.op == "Scan"), "a loop has ", step.programs.size(), " programs");
+  const ir::Control control = scope.registry.get(step.op).traits.control;
+  must(step.programs.size() == 1 && (control == ir::Control::loop || control == ir::Control::scan), "a loop has ", step.programs.size(),
+       " programs");
   const Program& body = step.programs[0];
   const LoopForm form = loop_form(step);
   must(form.carried <= step.out.size() / 2 && form.sliced <= step.in.size() && form.header + form.carried + form.sliced <= step.in.size() &&

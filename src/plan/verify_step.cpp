@@ -62,14 +62,7 @@ void verify_extent(const VerifyScope& scope, const Program& program, const Opera
 
 void verify_attributes(const ir::OpDef& def, const ir::Attributes& attributes) {
   for (const auto& [key, standard] : def.attributes) must(attributes.has(key), "attribute '", key, "' is missing");
-  for (const auto& [key, value] : attributes) {
-    const auto known =
-        std::find_if(def.attributes.begin(), def.attributes.end(), [&wanted = key](const auto& a) { return a.first == wanted; });
-    if (known != def.attributes.end()) must(known->second.index() == value.index(), "attribute '", key, "' has the wrong type");
-    else
-      must(std::find(def.optional_attributes.begin(), def.optional_attributes.end(), key) != def.optional_attributes.end(), "attribute '",
-           key, "' is unknown");
-  }
+  ir::check_attributes(def, attributes);
 }
 
 // A size that depends on data is a new symbol each time it is inferred: there the bound must hold, elsewhere equality.
@@ -154,11 +147,11 @@ void verify_operand(const VerifyScope& scope, const Program& program, const Oper
 void verify_meaning(const VerifyScope& scope, const Step& step) {
   const ir::OpDef& def = scope.registry.get(step.op);
   verify_attributes(def, step.attributes);
-  must(step.has_body || step.op != "Region", "a region has no body");
+  must(step.has_body || !def.traits.region, "a region has no body");
   ir::Graph graph(scope.registry);
   for (const auto& [symbol, range] : scope.box) graph.symbols.push_back({symbol, range.lower, range.upper, ir::Origin::input_dim});
   if (step.has_body) {
-    const std::size_t feeds = step.op == "Region" ? step.in.size() : step.in.size() - static_cast<std::size_t>(step.anchor_inputs) + 1;
+    const std::size_t feeds = def.traits.region ? step.in.size() : step.in.size() - static_cast<std::size_t>(step.anchor_inputs) + 1;
     must(step.body.inputs.size() == feeds && !step.body.outputs.empty(), "its body has ", step.body.inputs.size(), " inputs, ", feeds,
          " are given");
   }

@@ -176,7 +176,7 @@ const std::vector<Candidate>& Candidates::of(const ir::Node& node) {
       else add(node, *tactic, found, report);
     }
     const bool has_reference = node.def->reference && !node.body;
-    if (has_reference || node.op() == "Region" || found.empty()) {
+    if (has_reference || node.def->traits.region || found.empty()) {
       const double cost = 1e5 + kReferenceNsPerElement * elements_at(*node.outputs[0], options_.opt);
       if (found.empty() || options_.config->random_choices)
         found.push_back(

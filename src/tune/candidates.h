@@ -25,6 +25,7 @@ class Candidates {
   // won for `fused`, the same with an epilogue, are far from it; then nothing else of it is timed.
   bool may_reach(const ir::Node& anchor, const ir::Node& fused, std::int64_t limit);
   std::int64_t reformat_cost(const ir::Value& value) const;   // nanoseconds of changing a value's layout
+  const backends::DeviceInfo& device() const { return backend_.info(); }
 
  private:
   bool timing() const { return options_.config->optimization_level > 0 && !options_.config->random_choices; }

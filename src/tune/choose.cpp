@@ -58,10 +58,9 @@ struct Chooser {
     const auto before = static_cast<int>(graph.nodes().size());
     std::vector<ir::Node*> products;   // only these: taking one apart removes the Split behind it
     for (ir::Node* node : graph.node_list())
-      if (node->op().starts_with("MatMul")) products.push_back(node);
+      if (node->def->traits.product == ir::Product::matrix) products.push_back(node);
     for (ir::Node* node : products) unmerge_if_better(graph, *node, candidates);
-    for (ir::Node* node : graph.node_list())
-      split_norm_if_better(graph, *node, candidates) || split_expand_if_better(graph, *node, candidates);
+    for (ir::Node* node : graph.node_list()) expand_if_better(graph, *node, candidates);
     total += static_cast<int>(graph.nodes().size()) - before;
     for (ir::Node* node : graph.node_list()) {
       for (const auto& body : node->graphs) run(*body);

@@ -65,10 +65,10 @@ class ClockTimer final : public Timer {
   static std::int64_t storage_bytes(const OperandDesc& d) {
     return byte_size(d.dtype, backends::storage_elements(d.layout, d.dims).evaluate({}));
   }
-  // Operands of packed sentences say where each begins (ops/attention/fused_attention.cpp). -1: operand i does not.
+  // Of an operand that says where packed sentences begin. -1: operand i does not.
   static std::int64_t rows_behind_offsets(const Problem& problem, int i) {
-    const bool attention = problem.op->name == "FusedAttention" && i == 4, mean = problem.op->name == "MaskedMean" && i == 2;
-    return attention || mean ? problem.in[0].dims[attention ? 2 : 1].constant() : -1;
+    const ir::Offsets& offsets = problem.op->traits.offsets;
+    return i == offsets.operand ? problem.in[0].dims[static_cast<std::size_t>(offsets.dim)].constant() : -1;
   }
   // Sentences of one length.
   void rise(const Bound& offsets, std::int64_t rows) {

@@ -1,8 +1,10 @@
-// The cut of one fused node, weighed by the candidates of its pieces.
+// The cuts of one fused node, an epilogue off its anchor or an operator into its expansion, weighed by the candidates of the pieces.
 #include "tune/cuts.h"
 
 #include <algorithm>
 #include <limits>
+
+#include "backends/device_traits.h"
 
 namespace tenfold::tune {
 
@@ -39,7 +41,7 @@ std::pair<ir::Node*, ir::Node*> split(ir::Graph& graph, ir::Node& node) {
 }  // namespace
 
 bool cut_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates) {
-  if (!node.body || node.op() == "Region") return false;
+  if (!node.body || node.def->traits.region) return false;
   const std::vector<Candidate>& together = candidates.of(node);
   const bool runs = std::any_of(together.begin(), together.end(), [](const Candidate& c) { return c.choice.tactic != nullptr; });
   auto [anchor, region] = split(graph, node);
@@ -58,6 +60,48 @@ bool cut_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates) {
     return false;
   }
   graph.replace_uses(node.outputs[0], region->outputs[0]);
+  graph.erase(node);
+  return true;
+}
+
+namespace {
+
+// The nodes in front of `node` that came after the one with this number, in order.
+std::vector<ir::Node*> made_behind(const ir::Graph& graph, const ir::Node& node, std::uint32_t last) {
+  std::vector<ir::Node*> made;
+  for (auto at = node.self; at != graph.nodes().begin() && (*std::prev(at))->id > last; --at) made.push_back(std::prev(at)->get());
+  std::reverse(made.begin(), made.end());
+  return made;
+}
+
+// On a CPU. Each part is timed with warm operands, which what lies between them is not once it is larger than the second cache.
+bool passes_much_on(const std::vector<ir::Node*>& parts, const std::vector<ir::Value*>& results) {
+  constexpr std::int64_t kSecondCache = 1 << 20;
+  return std::any_of(parts.begin(), parts.end(), [&](const ir::Node* part) {
+    return std::any_of(part->outputs.begin(), part->outputs.end(), [&](const ir::Value* v) {
+      const ir::Dim bytes = ir::product(v->dims()) * (bits(v->dtype()) / 8);
+      return std::find(results.begin(), results.end(), v) == results.end() && (!bytes.is_constant() || bytes.constant() > kSecondCache);
+    });
+  });
+}
+
+}  // namespace
+
+bool expand_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates) {
+  if (!node.def->traits.weighed) return false;
+  const std::int64_t together = best(candidates.of(node));
+  const std::uint32_t last = graph.last_node();
+  const std::vector<ir::Value*> results = node.def->expand(graph, node);
+  const std::vector<ir::Node*> parts = made_behind(graph, node, last);
+  std::int64_t apart = 0;
+  for (const ir::Node* part : parts) apart += best(candidates.of(*part));
+  const bool must_be_clear = backends::traits_of(candidates.device()).host_arithmetic && passes_much_on(parts, results);
+  if (must_be_clear ? !clearly_better(apart, together) : apart >= together) {
+    std::for_each(parts.rbegin(), parts.rend(), [&](ir::Node* part) { graph.erase(*part); });
+    return false;
+  }
+  for (ir::Node* part : parts) part->sources.own = part == parts.front() ? node.sources.own : node.sources.behind;
+  for (std::size_t i = results.size(); i-- > 0;) graph.replace_uses(node.outputs[i], results[i]);
   graph.erase(node);
   return true;
 }

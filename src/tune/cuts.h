@@ -10,10 +10,8 @@ bool cut_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates);
 // Takes a product whose columns are split at once apart into one product for each piece, if that is faster. True if it did: the node
 // and the Split are then gone.
 bool unmerge_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates);
-// Takes a product with the norm of its rows apart, if that is faster. True if it did.
-bool split_norm_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates);
-// Takes a depthwise convolution and the 1x1 convolution before it apart, if that is faster. True if it did.
-bool split_expand_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates);
+// Takes a fused operator that wants to be weighed (OpTraits::weighed) apart into its expansion, if that is faster. True if it did.
+bool expand_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates);
 
 std::int64_t best(const std::vector<Candidate>& candidates);   // the least time among them
 // A cut must win clearly: noise cuts too, and fusing saves traffic that timing alone does not see.

@@ -10,9 +10,8 @@ namespace tenfold::tune {
 
 // Only where both shapes provably hold as many elements: a Squeeze of a dim that the run may find to be 3 has to say so, as a step.
 bool is_view(const ir::Node& n) {
-  const std::string& op = n.op();
-  return !n.body && n.outputs.size() == 1 &&
-         (op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze" || op == "Identity") && n.in(0) &&
+  const ir::Movement moves = n.def->traits.movement;
+  return !n.body && n.outputs.size() == 1 && (moves == ir::Movement::reshape || moves == ir::Movement::identity) && n.in(0) &&
          n.in(0)->type.kind == ir::ValueType::Kind::tensor && n.in(0)->dtype() != DType::string && !sizes_depend_on_data(n) &&
          ir::product(n.in(0)->dims()) == ir::product(n.out()->dims());
 }

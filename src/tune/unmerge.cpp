@@ -14,7 +14,8 @@ namespace {
 const ir::Node* split_behind(const ir::Graph& graph, const ir::Node& n) {
   if (!ops::is_matmul(n) || n.outputs.size() != 1 || graph.is_output(n.out()) || n.out()->users.size() != 1) return nullptr;
   const ir::Node* split = n.out()->users[0];
-  if (split->op() != "Split" || split->body || !n.in(1)->is_constant() || n.in(1)->rank() != 2 || bits(n.in(1)->dtype()) < 8)
+  if (split->def->traits.movement != ir::Movement::split || split->body || !n.in(1)->is_constant() || n.in(1)->rank() != 2 ||
+      bits(n.in(1)->dtype()) < 8)
     return nullptr;
   if (n.in(3) && (n.anchor_inputs < 0 || n.anchor_inputs > 3)) return nullptr;   // zero points of the weights
   const std::int64_t axis = split->attributes.integer("axis", 0);
@@ -65,8 +66,8 @@ void divide_sources(const ir::Graph& graph, const ir::Sources& merged, const ir:
 // Slices that only such nodes read need no step of their own.
 bool read_in_place(const ir::Value* v) {
   return std::all_of(v->users.begin(), v->users.end(), [](const ir::Node* user) {
-    if (is_view(*user) || user->op() == "Transpose") return read_in_place(user->out());
-    return user->op() == "FusedAttention" || user->op() == "Region";
+    if (is_view(*user) || user->def->traits.movement == ir::Movement::transpose) return read_in_place(user->out());
+    return user->def->traits.strided;
   });
 }
 

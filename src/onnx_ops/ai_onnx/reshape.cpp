@@ -4,7 +4,7 @@
 namespace tenfold::onnx_ops {
 namespace {
 
-constexpr const char* kBefore5 = R"((x) consumed_inputs=? shape=!
+constexpr const char* kBefore5 = R"((x) consumed_inputs=ints? shape=ints!
   y = Reshape(x, @shape)
   return y)";
 

@@ -4,7 +4,7 @@
 namespace tenfold::onnx_ops {
 namespace {
 
-constexpr const char* kBefore10 = R"((x) axes=? ends=! starts=!
+constexpr const char* kBefore10 = R"((x) axes=ints? ends=ints! starts=ints!
   y = Slice(x, @starts, @ends, @axes)
   return y)";
 

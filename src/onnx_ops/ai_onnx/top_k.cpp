@@ -4,7 +4,7 @@
 namespace tenfold::onnx_ops {
 namespace {
 
-constexpr const char* kBefore10 = R"((x) axis=-1 k=!
+constexpr const char* kBefore10 = R"((x) axis=-1 k=int!
   values, indices = TopK(x, @k) axis=@axis
   return values, indices)";
 

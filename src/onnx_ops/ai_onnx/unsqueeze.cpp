@@ -4,7 +4,7 @@
 namespace tenfold::onnx_ops {
 namespace {
 
-constexpr const char* kBefore13 = R"((x) axes=!
+constexpr const char* kBefore13 = R"((x) axes=ints!
   y = Unsqueeze(x, @axes)
   return y)";
 

@@ -240,7 +240,7 @@ OpDef op_attention() {
           .max_outputs = 4,
           .types = "Q, Q, V, dense, Q, V, int -> Q, Q, V, Q; Q: float; V: float",
           .attributes = {{"is_causal", 0}, {"qk_matmul_output_mode", 0}, {"softcap", 0.0f}},
-          .optional_attributes = {"kv_num_heads", "q_num_heads", "scale", "softmax_precision"},
+          .optional_attributes = "kv_num_heads: int, q_num_heads: int, scale: float, softmax_precision: int",
           .infer = infer,
           .reference = reference,
           .cases = {"f32[2,3,4,8] f32[2,3,6,8] f32[2,3,6,8]", "f32[2,4,24] f32[2,6,8] f32[2,6,8] q_num_heads=3 kv_num_heads=1",

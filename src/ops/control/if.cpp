@@ -51,7 +51,8 @@ OpDef op_if() {
           .max_inputs = -1,
           .max_outputs = -1,
           .types = "bool, *... -> *...",
-          .infer = infer};
+          .infer = infer,
+          .traits = {.control = Control::branch}};
 }
 
 }  // namespace tenfold::ir

@@ -75,8 +75,9 @@ OpDef op_loop() {
           .min_outputs = 0,
           .max_outputs = -1,
           .types = "int, bool, *... -> *...",
-          .optional_attributes = {"carried"},
-          .infer = infer};
+          .optional_attributes = "carried: int",
+          .infer = infer,
+          .traits = {.control = Control::loop}};
 }
 
 }  // namespace tenfold::ir

@@ -62,8 +62,9 @@ OpDef op_scan() {
                          {"scan_input_directions", Ints{}},
                          {"scan_output_axes", Ints{}},
                          {"scan_output_directions", Ints{}}},
-          .optional_attributes = {"num_scan_inputs", "num_states"},
-          .infer = infer};
+          .optional_attributes = "num_scan_inputs: int, num_states: int",
+          .infer = infer,
+          .traits = {.control = Control::scan}};
 }
 
 }  // namespace tenfold::ir

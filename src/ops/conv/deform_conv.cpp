@@ -78,7 +78,7 @@ OpDef op_deform_conv() {
           .max_inputs = 5,
           .types = "T, T, T, T, T -> T; T: float",
           .attributes = {{"group", 1}, {"offset_group", 1}},
-          .optional_attributes = {"kernel_shape", "strides", "dilations", "pads", "auto_pad"},
+          .optional_attributes = "kernel_shape: ints, strides: ints, dilations: ints, pads: ints, auto_pad: string",
           .infer = infer,
           .reference = reference,
           .onnx_since = 19,

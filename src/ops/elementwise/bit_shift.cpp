@@ -18,7 +18,7 @@ OpDef op_bit_shift() {
   return pointwise({.name = "BitShift",
                     .min_inputs = 2, .max_inputs = 2,
                     .types = "T, T -> T; T: uint",
-                    .optional_attributes = {"direction"},
+                    .optional_attributes = "direction: string",
                     .scalar = scalar,
                     .onnx_since = 11,
                     .cases = {"u8[2,3,5] u8[5](0,9) direction=\"LEFT\"", "u32[3,1] u32[1,4](0,4) direction=\"RIGHT\"",

@@ -32,7 +32,7 @@ DType cast_target(const Attributes& attributes) {
 OpDef op_cast() {
   OpDef def = pointwise({.name = "Cast",
                     .types = "dense -> dense",
-                    .optional_attributes = {"to"},
+                    .optional_attributes = "to: string",
                     .scalar = scalar,
                     .cases = {"f32[2,3,5] to=\"f16\"", "f16[7] to=\"f32\"", "f32[4](-300,300) to=\"i8\"", "i64[3,4] to=\"f32\"",
                               "f32[] to=\"i64\"", "bool[5] to=\"f32\"", "f32[0,4] to=\"f64\"", "f32[4]{0,0.5,nan,-2} to=\"bool\"",

@@ -28,7 +28,7 @@ OpDef op_identity() {
           .types = "* -> *",
           .infer = infer,
           .reference = reference,
-          .movement = true,
+          .traits = {.movement = Movement::identity, .narrows = true},
           .onnx_since = 1,
           .cases = {"f32[2,3,5]", "i64[]", "f16[0,4]", "bool[7]", "u4[5]", "bf16[3]"},
           .tolerance = 0};

@@ -61,7 +61,7 @@ OpDef op_gather() {
           .attributes = {{"axis", 0}},
           .infer = infer,
           .reference = reference,
-          .movement = true,
+          .traits = {.movement = Movement::other, .narrows = true},
           .onnx_since = 1,
           .cases = {"f32[5,4] i64[3]{0,4,-1}", "f32[3,5,2] i32[2,2]{1,-5,4,0} axis=1", "f16[10,8] i64[2,3](0,9)",
                     "i4[4,3] i64[]{2} axis=-1", "f32[4,2] i64[0]{}"}};

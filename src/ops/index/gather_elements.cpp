@@ -40,7 +40,7 @@ OpDef op_gather_elements() {
           .attributes = {{"axis", 0}},
           .infer = infer,
           .reference = reference,
-          .movement = true,
+          .traits = {.movement = Movement::other},
           .onnx_since = 11,
           .cases = {"f32[3,3] i64[2,3]{1,2,0,2,0,-3}", "f32[2,2] i32[2,3]{0,-1,0,1,1,0} axis=1", "i8[4] i64[6](-4,3)"}};
 }

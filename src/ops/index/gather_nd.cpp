@@ -50,7 +50,7 @@ OpDef op_gather_nd() {
           .attributes = {{"batch_dims", 0}},
           .infer = infer,
           .reference = reference,
-          .movement = true,
+          .traits = {.movement = Movement::other},
           .onnx_since = 11,
           .cases = {"f32[2,2] i64[2,2]{0,0,1,-1}", "f32[2,3,4] i64[2,1]{1,0}", "f32[2,3,4] i64[2,1]{2,0} batch_dims=1",
                     "i8[2,2,2] i64[2,1,2]{0,1,1,0}"}};

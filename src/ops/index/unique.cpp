@@ -96,7 +96,7 @@ OpDef op_unique() {
           .max_outputs = 4,
           .types = "T -> T, i64, i64, i64; T: any",
           .attributes = {{"sorted", 1}},
-          .optional_attributes = {"axis"},
+          .optional_attributes = "axis: int",
           .infer = infer,
           .reference = reference,
           .onnx_since = 11,

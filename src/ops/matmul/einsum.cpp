@@ -165,7 +165,7 @@ OpDef op_einsum() {
           .max_inputs = -1,
           .types = "T... -> T; T: number",
           .attributes = {},
-          .optional_attributes = {"equation"},
+          .optional_attributes = "equation: string",
           .infer = infer,
           .reference = reference,
           .onnx_since = 12,

@@ -1,10 +1,10 @@
 // The family of matrix products: of floats, of 8-bit integers, of e4m3.
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/op_def.h"
 
 namespace tenfold::ops {
 
-inline bool is_matmul(const ir::Node& n) { return n.op() == "MatMul" || n.op() == "MatMulInteger" || n.op() == "MatMulFloat8"; }
+inline bool is_matmul(const ir::Node& n) { return n.def->traits.product == ir::Product::matrix; }
 
 }  // namespace tenfold::ops

@@ -25,7 +25,7 @@ OpDef op_group_normalization() {
           .max_inputs = 3,
           .types = "T, T, T -> T; T: float",
           .attributes = {{"epsilon", 1e-5f}, {"stash_type", 1}},
-          .optional_attributes = {"num_groups"},
+          .optional_attributes = "num_groups: int",
           .infer = infer,
           .reference = reference,
           .cases = {"f32[2,6,5,7] f32[6] f32[6] num_groups=3", "f32[1,8,16] f32[8]! f32[8]! num_groups=1 epsilon=0.01",

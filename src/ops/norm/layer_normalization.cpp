@@ -55,6 +55,7 @@ OpDef op_layer_normalization() {
           .attributes = {{"axis", -1}, {"epsilon", 1e-5f}, {"stash_type", 1}},
           .infer = infer,
           .reference = reference,
+          .traits = {.anchor = true, .narrows = true},
           .cases = {"f32[2,8,64] f32[64] f32[64]", "f32[2,3,4,5] f32[3,4,5] f32[3,4,5] axis=1 outputs=3",
                     "f32[3,384] f32[384]! epsilon=0.01", "f32[2,6,5] f32[6,1] f32[5] axis=1", "f16[4,33] f16[33] f16[33]"}};
 }

@@ -35,7 +35,7 @@ OpDef op_lrn() {
   return {.name = "LRN",
           .types = "T -> T; T: float",
           .attributes = {{"alpha", 1e-4f}, {"beta", 0.75f}, {"bias", 1.0f}},
-          .optional_attributes = {"size"},
+          .optional_attributes = "size: int",
           .infer = infer,
           .reference = reference,
           .onnx_since = 1,

@@ -44,6 +44,7 @@ OpDef op_rms_normalization() {
           .attributes = {{"axis", -1}, {"epsilon", 1e-5f}, {"stash_type", 1}},
           .infer = infer,
           .reference = reference,
+          .traits = {.narrows = true},
           .onnx_since = 23,
           .cases = {"f32[2,8,64] f32[64]", "f32[2,3,4,5] f32[4,5] axis=2", "f32[3,384] f32[384]! epsilon=0.01", "f16[4,33] f16[33]"}};
 }

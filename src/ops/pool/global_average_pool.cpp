@@ -21,6 +21,7 @@ OpDef op_global_average_pool() {
           .types = "T -> T; T: float",
           .infer = infer,
           .reference = reference,
+          .traits = {.reduction = ReductionKind::mean, .narrows = true},
           .onnx_since = 1,
           .cases = {"f32[2,5,7,7]", "f32[1,17,3,4,5]", "f32[2,3,1]", "f16[1,8,4,4]",
                     "bf16[2,37,7,7]"}};

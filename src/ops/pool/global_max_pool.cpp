@@ -20,6 +20,7 @@ OpDef op_global_max_pool() {
           .types = "T -> T; T: number",
           .infer = infer,
           .reference = reference,
+          .traits = {.reduction = ReductionKind::max, .narrows = true},
           .onnx_since = 1,
           .cases = {"f32[2,5,7,7]", "f32[1,17,3,4,5]", "f32[2,3,1]",
                     "bf16[2,37,7,7]"}};

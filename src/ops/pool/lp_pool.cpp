@@ -32,7 +32,7 @@ OpDef op_lp_pool() {
   return {.name = "LpPool",
           .types = "T -> T; T: float",
           .attributes = {{"auto_pad", "NOTSET"}, {"ceil_mode", 0}, {"p", 2}},
-          .optional_attributes = {"kernel_shape", "strides", "dilations", "pads"},
+          .optional_attributes = "kernel_shape: ints, strides: ints, dilations: ints, pads: ints",
           .infer = infer,
           .reference = reference,
           .onnx_since = 2,

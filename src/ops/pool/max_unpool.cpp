@@ -54,7 +54,7 @@ OpDef op_max_unpool() {
           .min_inputs = 2,
           .max_inputs = 3,
           .types = "T, int, int -> T; T: number",
-          .optional_attributes = {"kernel_shape", "strides", "pads"},
+          .optional_attributes = "kernel_shape: ints, strides: ints, pads: ints",
           .infer = infer,
           .reference = reference,
           .onnx_since = 9,

@@ -41,7 +41,7 @@ OpDef op_gru() {
           .max_outputs = 2,
           .types = "T, T, T, T, int, T -> T, T; T: float",
           .attributes = {{"direction", "forward"}, {"layout", 0}, {"linear_before_reset", 0}},
-          .optional_attributes = {"activations", "activation_alpha", "activation_beta", "clip", "hidden_size"},
+          .optional_attributes = "activations: strings, activation_alpha: floats, activation_beta: floats, clip: float, hidden_size: int",
           .infer = infer,
           .reference = reference,
           .cases = {"f32[4,2,3] f32[1,15,3] f32[1,15,5] f32[1,30] outputs=2",

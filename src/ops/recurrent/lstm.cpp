@@ -42,7 +42,7 @@ OpDef op_lstm() {
       .max_outputs = 3,
       .types = "T, T, T, T, int, T, T, T -> T, T, T; T: float",
       .attributes = {{"direction", "forward"}, {"layout", 0}, {"input_forget", 0}},
-      .optional_attributes = {"activations", "activation_alpha", "activation_beta", "clip", "hidden_size"},
+      .optional_attributes = "activations: strings, activation_alpha: floats, activation_beta: floats, clip: float, hidden_size: int",
       .infer = infer,
       .reference = reference,
       .cases = {"f32[4,2,3] f32[1,20,3] f32[1,20,5] f32[1,40] outputs=3",

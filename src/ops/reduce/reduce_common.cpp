@@ -118,14 +118,17 @@ void reduce(Call& call, const Reduction& reduction) {
   }
 }
 
-OpDef reduction(std::string name, void (*reference)(Call&), std::vector<std::string> cases) {
+OpDef reduction(std::string name, ReductionKind kind, void (*reference)(Call&), std::vector<std::string> cases) {
+  const bool narrows = kind == ReductionKind::sum || kind == ReductionKind::mean || kind == ReductionKind::max ||
+                       kind == ReductionKind::min || kind == ReductionKind::absolutes;
   return {.name = name,
           .max_inputs = 2,
           .types = "T, int -> T; T: dense",
           .attributes = {{"keepdims", 1}, {"noop_with_empty_axes", 0}},
-          .optional_attributes = {"axes"},
+          .optional_attributes = "axes: ints",
           .infer = infer,
           .reference = reference,
+          .traits = {.reduction = kind, .narrows = narrows},
           .cases = std::move(cases)};
 }
 

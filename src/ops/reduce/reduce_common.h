@@ -19,7 +19,7 @@ struct Reduction {
 };
 
 // Definition of a reduction operator.
-OpDef reduction(std::string name, void (*reference)(Call&), std::vector<std::string> cases);
+OpDef reduction(std::string name, ReductionKind kind, void (*reference)(Call&), std::vector<std::string> cases);
 void reduce(Call& call, const Reduction& reduction);
 
 // The integers that a value is known to hold when building.

@@ -15,7 +15,7 @@ void reference(Call& call) { reduce(call, {real}); }
 }  // namespace
 
 OpDef op_reduce_mean() {
-  return reduction("ReduceMean", reference,
+  return reduction("ReduceMean", ReductionKind::mean, reference,
                    {"f32[2,3,5] axes=[1]", "f32[2,3,5] axes=[-1,0] keepdims=0", "f32[4,7]", "f32[]",
                     "f32[0,3] axes=[1]", "f16[3,9] axes=[1]", "f64[2,3] axes=[0]", "i64[4,3] axes=[0]",
                     "i32[2,3,4] axes=[0,2] keepdims=0", "f32[2,3] noop_with_empty_axes=1", "bf16[3,70] axes=[1]",

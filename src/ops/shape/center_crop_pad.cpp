@@ -56,7 +56,7 @@ OpDef op_center_crop_pad() {
           .min_inputs = 2,
           .max_inputs = 2,
           .types = "T, int -> T; T: dense",
-          .optional_attributes = {"axes"},
+          .optional_attributes = "axes: ints",
           .infer = infer,
           .reference = reference,
           .onnx_since = 18,

@@ -76,7 +76,7 @@ OpDef op_col2im() {
           .min_inputs = 3,
           .max_inputs = 3,
           .types = "T, int, int -> T; T: dense",
-          .optional_attributes = {"dilations", "pads", "strides"},
+          .optional_attributes = "dilations: ints, pads: ints, strides: ints",
           .infer = infer,
           .reference = reference,
           .onnx_since = 18,

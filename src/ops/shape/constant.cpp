@@ -27,7 +27,7 @@ OpDef op_constant() {
           .min_inputs = 0,
           .max_inputs = 0,
           .types = "-> *",
-          .optional_attributes = {"value"},
+          .optional_attributes = "value: tensor",
           .infer = infer,
           .reference = reference,
           .cases = {"value=f32[2]{1,2}", "value=i64[3]{1,-1,4}", "value=bool[]{1}"}};

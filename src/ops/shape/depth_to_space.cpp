@@ -39,10 +39,10 @@ OpDef op_depth_to_space() {
   return {.name = "DepthToSpace",
           .types = "T -> T; T: any",
           .attributes = {{"mode", "DCR"}},
-          .optional_attributes = {"blocksize"},
+          .optional_attributes = "blocksize: int",
           .infer = infer,
           .reference = reference,
-          .movement = true,
+          .traits = {.movement = Movement::other},
           .onnx_since = 1,
           .cases = {"f32[1,8,2,3] blocksize=2", "f32[2,12,2,2] blocksize=2 mode=\"CRD\"", "i8[1,9,1,2] blocksize=3"}};
 }

@@ -52,7 +52,7 @@ OpDef op_expand() {
           .attributes = {},
           .infer = infer,
           .reference = reference,
-          .movement = true,
+          .traits = {.movement = Movement::expand, .narrows = true},
           .onnx_since = 8,
           .cases = {"f32[3,1] i64[2]{3,4}", "f32[3,1] i64[3]{2,1,6}", "f32[] i64[2]{2,3}", "i8[2,3] i64[1]{1}", "u4[3,1] i64[2]{1,3}",
                     "f32[1,2] i64[2]{0,1}", "bf16[3,1] i64[2]{3,35}"}};

@@ -25,7 +25,7 @@ OpDef op_eye_like() {
   return {.name = "EyeLike",
           .types = "dense -> dense",
           .attributes = {{"k", 0}},
-          .optional_attributes = {"dtype"},
+          .optional_attributes = "dtype: string",
           .infer = infer,
           .reference = reference,
           .cases = {"f32[3,4]", "i32[4,3] k=1 dtype=\"f32\"", "f64[3,3] k=-1"}};

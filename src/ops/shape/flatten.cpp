@@ -21,7 +21,7 @@ OpDef op_flatten() {
           .attributes = {{"axis", 1}},
           .infer = infer,
           .reference = ops::copy_whole,
-          .movement = true,
+          .traits = {.movement = Movement::reshape, .narrows = true},
           .onnx_since = 1,
           .cases = {"f32[2,3,4]", "f32[2,3,4] axis=0", "f16[2,3,4] axis=3", "f32[2,3,4,5] axis=-2", "f32[] axis=0"}};
 }

@@ -123,6 +123,7 @@ OpDef op_pad() {
           .attributes = {{"mode", "constant"}},
           .infer = infer,
           .reference = reference,
+          .traits = {.narrows = true},
           .cases = {"f32[2,3] i64[4]{1,0,0,2}", "f32[2,3] i64[4]{0,1,2,0} f32[]{-1.5}", "f32[1,4] i64[4]{0,3,0,2} mode=\"reflect\"",
                     "f16[3,4] i64[4]{1,1,1,1} mode=\"edge\"", "f32[2,3] i64[2]{4,5} _ i64[1]{-1} mode=\"wrap\"",
                     "f32[4,5] i64[4]{-1,2,1,-2} f32[]{9}", "i4[3,3] i64[4]{1,0,1,0}", "bf16[2,17] i64[4]{1,0,0,2}"}};

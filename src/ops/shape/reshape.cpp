@@ -107,7 +107,7 @@ OpDef op_reshape() {
           .attributes = {{"allowzero", 0}},
           .infer = infer,
           .reference = reference,
-          .movement = true,
+          .traits = {.movement = Movement::reshape, .narrows = true},
           .cases = {"f32[2,3,4] i64[2]{4,-1}", "f32[2,3,4] i64[4]{0,1,-1,2}", "f32[1] i64[0]{}", "i4[2,6] i64[2]{3,4}",
                     "f32[0,3] i64[2]{3,0} allowzero=1"}};
 }

@@ -40,7 +40,7 @@ OpDef op_reverse_sequence() {
           .attributes = {{"batch_axis", 1}, {"time_axis", 0}},
           .infer = infer,
           .reference = reference,
-          .movement = true,
+          .traits = {.movement = Movement::other},
           .onnx_since = 10,
           .cases = {"f32[4,4] i64[4]{4,3,2,1}", "f32[3,4,2] i64[3]{1,4,0} batch_axis=0 time_axis=1"}};
 }

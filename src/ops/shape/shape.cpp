@@ -33,7 +33,7 @@ OpDef op_shape() {
   return {.name = "Shape",
           .types = "any -> i64",
           .attributes = {{"start", 0}},
-          .optional_attributes = {"end"},
+          .optional_attributes = "end: int",
           .infer = infer,
           .reference = reference,
           .onnx_since = 1,

@@ -88,7 +88,7 @@ TEST(Shape, MovesElementsOfEveryWidth) {
   int checked = 0;
   for (const ExpectedCase& e : kCases) {
     const ir::OpDef& op = ir::Registry::builtin().get(e.op);
-    if (!op.movement) continue;
+    if (op.traits.movement == ir::Movement::none) continue;
     for (DType type : {DType::u2, DType::u4, DType::u16, DType::f64, DType::string}) {
       Case c = parse_case(op, e.problem);
       for (CaseOperand& operand : c.operands)
@@ -107,7 +107,7 @@ TEST(Shape, ContentsMoveLikeElements) {
   int known = 0;
   for (const ExpectedCase& e : kCases) {
     const ir::OpDef& op = ir::Registry::builtin().get(e.op);
-    if (!op.movement && op.name != "Pad") continue;
+    if (op.traits.movement == ir::Movement::none && op.name != "Pad") continue;
     Case c = parse_case(op, e.problem);
     for (CaseOperand& operand : c.operands)
       if (operand.data.defined() && operand.data.dtype() == DType::f32) operand.data = recast(operand.data, DType::i64);

@@ -36,10 +36,10 @@ OpDef op_space_to_depth() {
   return {.name = "SpaceToDepth",
           .types = "T -> T; T: any",
           .attributes = {},
-          .optional_attributes = {"blocksize"},
+          .optional_attributes = "blocksize: int",
           .infer = infer,
           .reference = reference,
-          .movement = true,
+          .traits = {.movement = Movement::other},
           .onnx_since = 1,
           .cases = {"f32[1,2,4,6] blocksize=2", "f32[2,3,3,3] blocksize=3", "i8[1,1,2,2] blocksize=1"}};
 }

@@ -101,10 +101,10 @@ OpDef op_split() {
       .max_outputs = -1,
       .types = "T, int -> T...; T: any",
       .attributes = {{"axis", 0}},
-      .optional_attributes = {"num_outputs"},
+      .optional_attributes = "num_outputs: int",
       .infer = infer,
       .reference = reference,
-      .movement = true,
+      .traits = {.movement = Movement::split, .narrows = true},
       .cases = {"f32[2,6] axis=1 outputs=3", "f32[2,7] axis=-1 num_outputs=3 outputs=3", "f16[5,2] i64[2]{4,1} outputs=2",
                 "i4[3,5] i64[2]{2,3} axis=1 outputs=2", "f32[4] i64[3]{0,3,1} outputs=3", "bf16[2,33,4] i64[2]{16,17} axis=1 outputs=2"}};
 }

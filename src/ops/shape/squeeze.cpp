@@ -61,7 +61,7 @@ OpDef op_squeeze() {
           .types = "T, int -> T; T: any",
           .infer = infer,
           .reference = reference,
-          .movement = true,
+          .traits = {.movement = Movement::reshape, .narrows = true},
           .cases = {"f32[1,3,1,5]", "f32[1,3,1,5] i64[1]{0}", "f32[1,3,1,5] i64[2]{-2,0}", "u4[1,3] i64[1]{0}", "f32[1] i64[1]{0}"}};
 }
 

@@ -46,10 +46,10 @@ void reference(Call& call) {
 OpDef op_transpose() {
   return {.name = "Transpose",
           .types = "T -> T; T: any",
-          .optional_attributes = {"perm"},
+          .optional_attributes = "perm: ints",
           .infer = infer,
           .reference = reference,
-          .movement = true,
+          .traits = {.movement = Movement::transpose, .narrows = true},
           .onnx_since = 1,
           .cases = {"f32[2,3,4]", "f32[2,3,4] perm=[0,2,1]", "f16[2,3,4,5] perm=[0,2,1,3]", "i4[3,5]", "i8[1,2,3,4] perm=[0,3,1,2]",
                     "f32[2,0,4] perm=[1,2,0]", "f32[]", "bf16[2,21,37] perm=[0,2,1]", "bf16[3,5,40] perm=[2,1,0]"}};

@@ -52,7 +52,7 @@ OpDef op_unsqueeze() {
           .types = "T, int -> T; T: any",
           .infer = infer,
           .reference = reference,
-          .movement = true,
+          .traits = {.movement = Movement::reshape, .narrows = true},
           .cases = {"f32[3,4] i64[1]{0}", "f32[3,4] i64[2]{-1,1}", "f32[] i64[1]{0}", "i2[5] i64[2]{0,2}"}};
 }
 

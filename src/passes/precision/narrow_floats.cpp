@@ -26,39 +26,6 @@
 namespace tenfold::passes {
 namespace {
 
-const std::set<std::string, std::less<>> kNarrowed = {"MatMul",
-                                                      "Conv",
-                                                      "ConvTranspose",
-                                                      "FusedAttention",
-                                                      "Softmax",
-                                                      "LogSoftmax",
-                                                      "LayerNormalization",
-                                                      "SumNorm",
-                                                      "MaskedMean",
-                                                      "RMSNormalization",
-                                                      "MaxPool",
-                                                      "AveragePool",
-                                                      "GlobalAveragePool",
-                                                      "GlobalMaxPool",
-                                                      "ReduceSum",
-                                                      "ReduceMean",
-                                                      "ReduceMax",
-                                                      "ReduceMin",
-                                                      "ReduceL1",
-                                                      "Resize",
-                                                      "Gather",
-                                                      "Concat",
-                                                      "Split",
-                                                      "Slice",
-                                                      "Expand",
-                                                      "Transpose",
-                                                      "Reshape",
-                                                      "Flatten",
-                                                      "Squeeze",
-                                                      "Unsqueeze",
-                                                      "Identity",
-                                                      "Pad"};
-
 // A constant survives if no finite number overflows; one number that stands alone (an epsilon, say) also if it stays nearly itself.
 bool survives(const Tensor& wide, const Tensor& narrow) {
   if (narrow.dtype() == DType::f16 && wide.size() > 1) {   // mostly at a glance: no infinity, so nothing overflowed
@@ -86,13 +53,16 @@ constexpr float kMaskF16 = -32768;   // and f16 has room for what is added to it
 
 // What is added to the scores of a softmax, perhaps after it was moved.
 bool is_mask(const ir::Value& v) {
-  static const std::set<std::string, std::less<>> kMoves = {"Reshape",   "Squeeze", "Unsqueeze", "Expand",
-                                                            "Transpose", "Slice",   "Identity",  "Flatten"};
+  const auto moves = [](const ir::Node* n) {
+    const ir::Movement how = n->def->traits.movement;
+    return how == ir::Movement::reshape || how == ir::Movement::expand || how == ir::Movement::transpose || how == ir::Movement::slice ||
+           how == ir::Movement::identity;
+  };
   const auto softens = [](const ir::Node* n) { return n->op() == "Softmax"; };
   return std::any_of(v.users.begin(), v.users.end(), [&](const ir::Node* n) {
     if (n->op() == "FusedAttention") return n->inputs.size() > 3 && n->in(3) == &v;
     if (n->op() == "Add") return std::any_of(n->out()->users.begin(), n->out()->users.end(), softens);
-    return kMoves.count(n->op()) > 0 && n->in(0) == &v && is_mask(*n->out());
+    return moves(n) && n->in(0) == &v && is_mask(*n->out());
   });
 }
 
@@ -117,7 +87,7 @@ bool scales_sum(const ir::Node& n) {
   if (n.op() != "Mul") return false;
   const ir::Node* sum = n.in(0)->producer;
   if (sum && sum->op() == "Cast") sum = sum->in(0)->producer;
-  return sum && (sum->op() == "MatMulInteger" || sum->op() == "ConvInteger" || sum->op() == "MatMulFloat8");
+  return sum && sum->def->traits.accumulates;
 }
 
 class Narrower {
@@ -137,7 +107,7 @@ class Narrower {
  private:
   bool can_narrow(const ir::Node& node) {
     if (!node.graphs.empty() || node.body || node.op() == "Cast" || begins_small(node) || scales_sum(node)) return false;
-    if ((!node.def->scalar && !kNarrowed.count(node.op())) || (stays_ && stays_(node))) return false;
+    if ((!node.def->scalar && !node.def->traits.narrows) || (stays_ && stays_(node))) return false;
     const auto is_wide = [this](const ir::Value* v) { return wide_.count(v) > 0; };
     if (std::any_of(node.inputs.begin(), node.inputs.end(), is_wide) || std::any_of(node.outputs.begin(), node.outputs.end(), is_wide))
       return false;

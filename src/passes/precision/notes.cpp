@@ -50,9 +50,9 @@ void tell_of_products(const ir::Graph& graph, bool quantised, const Log& log) {
     return log(Severity::verbose, "int8 and e4m3 are for models with QuantizeLinear and DequantizeLinear, of which this one has none");
   int integers = 0, floats8 = 0, floats = 0;
   for (const auto& n : graph.nodes()) {
-    integers += n->op() == "MatMulInteger" || n->op() == "ConvInteger";
-    floats8 += n->op() == "MatMulFloat8";
-    floats += (n->op() == "MatMul" || n->op() == "Conv") && n->in(1)->is_constant();
+    const ir::OpTraits& traits = n->def->traits;
+    if (traits.accumulates) ++(is_float(n->in(0)->dtype()) ? floats8 : integers);
+    else floats += traits.product != ir::Product::none && n->in(1)->is_constant();
   }
   log(Severity::info, "of the quantised model's products with weights ", integers, " compute in int8, ", floats8, " in e4m3, ", floats,
       " in floats, because they are not quantised on both sides or not as tensor cores take it");

@@ -20,7 +20,6 @@
 //   t = MatMul(x, w)
 //   u = Relu(t)
 //   y = Add(u, t)
-#include <array>
 #include <map>
 #include <unordered_map>
 
@@ -33,11 +32,7 @@
 namespace tenfold::passes {
 namespace {
 
-bool is_anchor(const ir::Node& n) {
-  static constexpr std::array<std::string_view, 8> kAnchors{"MatMul",        "Conv",        "ConvTranspose", "ConvMaxPool",
-                                                            "MatMulInteger", "ConvInteger", "MatMulFloat8",  "LayerNormalization"};
-  return n.outputs.size() == 1 && std::find(kAnchors.begin(), kAnchors.end(), n.op()) != kAnchors.end();
-}
+bool is_anchor(const ir::Node& n) { return n.outputs.size() == 1 && n.def->traits.anchor; }
 
 // The bias operand of a convolution, as an addend that broadcasts over space.
 void bias_to_body(ir::Graph& graph, ir::Node& n) {
@@ -53,8 +48,7 @@ void bias_to_body(ir::Graph& graph, ir::Node& n) {
 
 // A region joins if it narrows the result (quantises it) or if it is what an integer accumulator is made for.
 bool region_may_join(const ir::Node& anchor, const ir::Node& region) {
-  const std::string& op = anchor.op();
-  return bits(region.out()->dtype()) < bits(anchor.out()->dtype()) || op == "MatMulInteger" || op == "ConvInteger" || op == "MatMulFloat8";
+  return bits(region.out()->dtype()) < bits(anchor.out()->dtype()) || anchor.def->traits.accumulates;
 }
 
 // Operands that a region only widens (a dequantised residual), and a cast makes 16 bits of, are read as they were before, whoever else

@@ -45,14 +45,15 @@ struct Kernel {
   bool mean, root, narrow;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
-  const std::string& op = p.op->name;
-  const Reduce how = op == "ReduceMax" || op == "GlobalMaxPool"    ? Reduce::max
-                     : op == "ReduceMin"                           ? Reduce::min
-                     : op == "ReduceL2" || op == "ReduceSumSquare" ? Reduce::squares
-                     : op == "ReduceL1"                            ? Reduce::absolutes
+  using Kind = ir::ReductionKind;
+  const Kind kind = p.op->traits.reduction;
+  const Reduce how = kind == Kind::max                             ? Reduce::max
+                     : kind == Kind::min                           ? Reduce::min
+                     : kind == Kind::norm || kind == Kind::squares ? Reduce::squares
+                     : kind == Kind::absolutes                     ? Reduce::absolutes
                                                                    : Reduce::sum;
-  return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_reduce_avx2, tenfold_reduce_avx512), how, reduced_axes(p),
-                                         op == "ReduceMean" || op == "GlobalAveragePool", op == "ReduceL2", p.in[0].dtype == DType::bf16});
+  return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_reduce_avx2, tenfold_reduce_avx512), how, reduced_axes(p), kind == Kind::mean,
+                                         kind == Kind::norm, p.in[0].dtype == DType::bf16});
 }
 
 // Kept axes in front, in the order of the input's strides; then the reduced ones.

@@ -58,7 +58,7 @@ Verdict supports(const Problem& p) {
 std::vector<Formats> formats(const Problem& p) {
   std::vector<Formats> all{{std::vector<Layout>(p.in.size(), kPlain), std::vector<Layout>(p.out.size(), kPlain)}};
   const std::size_t rank = space_of(p).size();
-  if (rank < 3 || (p.op->name == "Region" && p.body->reduced_rank > 0)) return all;
+  if (rank < 3 || (p.op->traits.region && p.body->reduced_rank > 0)) return all;
   Formats last = all[0];
   for (std::size_t i = 0; i < p.in.size(); ++i)
     if (!p.in[i].missing && p.in[i].dims.size() == rank) last.in[i] = kChannelsLast;

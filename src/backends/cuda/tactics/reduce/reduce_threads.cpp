@@ -34,13 +34,16 @@ std::vector<Formats> formats(const Problem& p) {
   return all;
 }
 
-ReduceKind kind_of(const std::string& op) {
-  if (op == "ReduceMean" || op == "GlobalAveragePool") return ReduceKind::mean;
-  if (op == "ReduceMax" || op == "GlobalMaxPool") return ReduceKind::max;
-  if (op == "ReduceMin") return ReduceKind::min;
-  if (op == "ReduceL1") return ReduceKind::absolutes;
-  if (op == "ReduceSumSquare") return ReduceKind::squares;
-  return op == "ReduceL2" ? ReduceKind::norm : ReduceKind::sum;
+ReduceKind kind_of(ir::ReductionKind kind) {
+  switch (kind) {
+    case ir::ReductionKind::mean: return ReduceKind::mean;
+    case ir::ReductionKind::max: return ReduceKind::max;
+    case ir::ReductionKind::min: return ReduceKind::min;
+    case ir::ReductionKind::absolutes: return ReduceKind::absolutes;
+    case ir::ReductionKind::squares: return ReduceKind::squares;
+    case ir::ReductionKind::norm: return ReduceKind::norm;
+    default: return ReduceKind::sum;
+  }
 }
 
 // Whether a result's elements may be read 16 bytes at once.
@@ -92,7 +95,7 @@ struct Kernel {
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&) {
   auto k = std::make_shared<Kernel>();
-  k->module = device_of(*p.device).load(generate_reduce(kind_of(p.op->name), p.in[0].dtype, p.out[0].dtype));
+  k->module = device_of(*p.device).load(generate_reduce(kind_of(p.op->traits.reduction), p.in[0].dtype, p.out[0].dtype));
   k->rows = k->module->function("rows"), k->columns = k->module->function("columns");
   k->packed_rows = k->module->function("packed_rows"), k->column_vectors = k->module->function("column_vectors");
   k->axes = reduced_axes(p);

@@ -58,7 +58,7 @@ OpDef op_cast_f8() {
   return {.name = "CastF8",
           .types = "dense -> float",
           .attributes = {{"saturate", 1}, {"round_mode", "up"}},
-          .optional_attributes = {"to"},
+          .optional_attributes = "to: string",
           .infer = infer,
           .reference = reference,
           .cases = {"f32[9](-600,600) to=\"f8e4m3fn\" saturate=0", "f32[2,3](-90000,90000) to=\"f8e5m2\" saturate=0",

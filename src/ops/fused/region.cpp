@@ -17,7 +17,8 @@ OpDef op_region() {
                     .max_inputs = -1,
                     .max_outputs = -1,
                     .types = "dense... -> *...",
-                    .scalar = scalar});
+                    .scalar = scalar,
+                    .traits = {.region = true, .strided = true}});
 }
 
 }  // namespace tenfold::ir

@@ -56,7 +56,7 @@ OpDef op_random_fill() {
   return {.name = "RandomFill",
           .types = "int -> float",
           .attributes = {{"distribution", "uniform"}, {"a", 0.0f}, {"b", 1.0f}, {"dtype", "f32"}},
-          .optional_attributes = {"seed"},
+          .optional_attributes = "seed: float",
           .infer = infer,
           .reference = reference,
           .pure = false};

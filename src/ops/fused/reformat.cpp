@@ -14,8 +14,8 @@ void reference(Call& c) {
 }  // namespace
 
 OpDef op_reformat() {
-  return {.name = "Reformat", .types = "T -> T; T: any", .infer = infer,
-          .reference = reference, .movement = true, .cases = {"f32[2,3,5]", "u8[1,7]"}};
+  return {.name = "Reformat", .types = "T -> T; T: any", .infer = infer, .reference = reference,
+          .traits = {.movement = Movement::other}, .cases = {"f32[2,3,5]", "u8[1,7]"}};
 }
 
 }  // namespace tenfold::ir

@@ -62,6 +62,7 @@ OpDef op_masked_mean() {
           .attributes = {{"least", 1e-9f}, {"least_length", 1e-12f}, {"normalize", 0}},
           .infer = infer,
           .reference = reference,
+          .traits = {.offsets = {.operand = 2, .dim = 1}, .narrows = true},
           .cases = {"f32[2,5,8] i64[2,5](0,1)", "f32[3,7,384] f32[3,7](0.1,1) normalize=1", "f16[2,130,64] i64[2,130](0,1) normalize=1",
                     "f32[2,3,5] i32[2,3](0,1) least=1.0", "f32[1,9,12] i64[1,9](0,1) i32[4]{0,4,4,8} normalize=1",
                     "f16[1,40,64] i64[1,40](0,1) i32[3]{0,33,40}", "bf16[2,5,77] i64[2,5](0,1) normalize=1"}};

@@ -1,0 +1,43 @@
+// ConvMaxPool (internal): a convolution, and the largest of each two by two of its results: of a picture. Attributes: the convolution's.
+// Made by a fusion pass for GPUs, whose first convolutions need not write what is dropped.
+#include "ops/conv/conv_common.h"
+#include "ops/fused/fused_common.h"
+
+namespace tenfold::ir {
+namespace {
+
+void infer(InferCall& call) {
+  if (call.has(2)) call.need(call.rank(2) == 1, "the bias has rank ", call.rank(2), ", expected 1");
+  Dims y = ops::infer_convolution(call);
+  call.need(y.size() == 4 && y[2].is_constant() && y[3].is_constant(), "the results are no pictures of known extents");
+  for (std::size_t d = 2; d < 4; ++d) y[d] = y[d].constant() / 2;
+  call.out(0, ops::convolution_dtype(call), y);
+}
+
+std::vector<Value*> expand(Graph& graph, Node& node) {
+  Expansion x(graph, node);
+  Value* y = x("Conv", node.inputs, node.attributes);
+  return {x("MaxPool", {y}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}})};
+}
+
+}  // namespace
+
+OpDef op_conv_max_pool() {
+  return fused(
+      {.name = "ConvMaxPool",
+       .min_inputs = 2,
+       .max_inputs = 3,
+       .types = "float, float, float -> float",
+       .attributes = {{"auto_pad", "NOTSET"}, {"group", 1}},
+       .optional_attributes = "kernel_shape: ints, strides: ints, dilations: ints, pads: ints",
+       .infer = infer,
+       .expand = expand,
+       .traits = {.leave = {.rounding = true}, .anchor = true},
+       .cases = {"f16[2,3,32,35] f16[32,3,3,3]! f16[32]! pads=[1,1,1,1]", "bf16[1,1,28,28] bf16[8,1,5,5]!",
+                 "f32[3,3,57,45] f16[64,3,7,7]! f16[64]! pads=[3,3,3,3] strides=[2,2] numerics={round_to=f16}",
+                 "f32[2,4,9,40] bf16[48,4,3,3]! bf16[48]! pads=[1,1,1,1] numerics={round_to=bf16}",
+                 "f32[1,3,7,9] f32[8,3,3,3]! f32[8]!"}},
+      Between::as_stored);
+}
+
+}  // namespace tenfold::ir
