@@ -12,7 +12,7 @@
 
 #include "backends/cpu/cpu_info.h"
 #include "backends/tactic.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "ir/scan.h"
 #include "ops/cases.h"
 

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "onnx_ops/table.h"
 #include "ops/cases.h"
 #include "passes/pipeline.h"
-#include "tune/node_problem.h"
+#include "tune/choice/node_problem.h"
 
 namespace tenfold::backends {
 std::vector<Tactic> cuda_tactics();

@@ -8,9 +8,9 @@
 #include <set>
 #include <unordered_map>
 
-#include "backends/magnitude_check.h"
+#include "backends/magnitude_for_tests.h"
 #include "base/check.h"
-#include "base/element.h"
+#include "base/types/element.h"
 
 namespace tenfold::tests {
 namespace {

@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "onnx_import/import.h"
 
 namespace tenfold::tests {

@@ -8,12 +8,12 @@
 
 #include "base/check.h"
 #include "builder/builder.h"
-#include "builder/model.h"
+#include "builder/model/model.h"
 #include "builder/open_built.h"
 #include "onnx_import/import.h"
 #include "plan/read.h"
 #include "plan/verify.h"
-#include "runtime/device/far_backend.h"
+#include "runtime/device/far_backend_for_tests.h"
 #include "runtime/engine/open.h"
 
 namespace tenfold::tests {

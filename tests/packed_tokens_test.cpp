@@ -7,7 +7,7 @@
 #include "builder/open_built.h"
 #include "ops/interpret.h"
 #include "packed_encoder.h"
-#include "runtime/device/far_backend.h"
+#include "runtime/device/far_backend_for_tests.h"
 
 namespace tenfold::packed {
 namespace {

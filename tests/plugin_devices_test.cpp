@@ -11,10 +11,10 @@
 #include "fake_driver.h"
 #include "mirror_plugin.h"
 #include "plan/write.h"
-#include "runtime/device/far_backend.h"
+#include "runtime/device/far_backend_for_tests.h"
 #include "runtime/engine/opened.h"
 #include "table_plugin.h"
-#include "tune/code_cache.h"
+#include "tune/timing/code_cache.h"
 
 namespace tenfold {
 namespace {

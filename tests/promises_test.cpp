@@ -11,8 +11,8 @@
 #include <random>
 #include <thread>
 
-#include "base/file.h"
 #include "backends/cpu/cpu_info.h"
+#include "base/files/file.h"
 #include "builder/builder.h"
 #include "ir/text.h"
 #include "ops/cases.h"

@@ -37,7 +37,7 @@ def table(title):
 
 
 def sources(folder):
-    return [s for s in sorted(folder.rglob('*')) if s.suffix in ('.h', '.cpp') and not s.stem.endswith('_test')]
+    return [s for s in sorted(folder.rglob('*')) if s.suffix in ('.h', '.cpp') and not s.stem.endswith(('_test', '_for_tests'))]
 
 
 def problems_in_backends():

@@ -1,7 +1,7 @@
 // What is wrong with a model, as import finds it, and what plans cannot hold of it.
-#include "builder/formats.h"
-#include "builder/limits.h"
-#include "builder/model.h"
+#include "builder/model/formats.h"
+#include "builder/model/model.h"
+#include "builder/program/limits.h"
 #include "onnx_import/import.h"
 #include "runtime/plugins/plugins.h"
 #include "tenfold/build.h"

@@ -2,7 +2,7 @@
 #include "tenfold/model_metadata.h"
 
 #include "base/check.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "onnx_import/wire.h"
 
 namespace tenfold {

@@ -1,6 +1,6 @@
 // Which neighbours among a model's nodes a build would take.
 #include "base/check.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "onnx_import/import.h"
 #include "tenfold/model_error.h"
 

@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "api_build/network_impl.h"
-#include "base/element.h"
+#include "base/types/element.h"
 #include "builder/builder.h"
 #include "onnx_ops/table.h"
 #include "runtime/plugins/plugins.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "api_build/network_impl.h"
-#include "builder/model.h"
+#include "builder/model/model.h"
 #include "ir/effects.h"
 #include "onnx_import/import.h"
 #include "runtime/plugins/plugins.h"

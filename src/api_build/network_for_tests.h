@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "base/element.h"
+#include "base/types/element.h"
 #include "tenfold/build.h"
 #include "tenfold/network.h"
 

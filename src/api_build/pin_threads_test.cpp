@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "api_build/network_for_tests.h"
-#include "base/cpu_places.h"
+#include "base/threads/cpu_places.h"
 
 namespace tenfold {
 namespace {

@@ -8,8 +8,8 @@
 #include "backends/cuda/backend.h"
 #include "backends/cuda/device/library.h"
 #include "base/check.h"
-#include "base/cpu_count.h"
-#include "base/cpu_places.h"
+#include "base/threads/cpu_count.h"
+#include "base/threads/cpu_places.h"
 
 namespace tenfold {
 

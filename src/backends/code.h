@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/hash.h"
+#include "base/files/hash.h"
 
 namespace tenfold::backends {
 

@@ -4,13 +4,13 @@
 #include <cstdlib>
 #include <set>
 
-#include "backends/case_share.h"
+#include "backends/case_share_for_tests.h"
 #include "backends/cpu/feature_sets.h"
 #include "backends/cuda/backend.h"
 #include "backends/cuda/codegen/product/gemm_wgmma_parts.h"
-#include "backends/magnitude_check.h"
-#include "backends/tactic_cases.h"
-#include "backends/tactic_check.h"
+#include "backends/magnitude_for_tests.h"
+#include "backends/tactic_cases_for_tests.h"
+#include "backends/tactic_for_tests.h"
 #include "backends/tactic_set.h"
 
 namespace tenfold::backends {

@@ -12,7 +12,7 @@
 
 #include "backends/device_info.h"
 #include "backends/layout.h"
-#include "base/parallel.h"
+#include "base/threads/parallel.h"
 #include "ir/attributes.h"
 #include "ir/body.h"
 #include "ir/dim.h"

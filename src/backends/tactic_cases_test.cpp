@@ -1,7 +1,7 @@
 // Cases of tactics: each is a problem that the tactic which asks for it computes, on some device. And families: a tactic for each operator.
-#include "backends/tactic_cases.h"
+#include "backends/tactic_cases_for_tests.h"
 
-#include "backends/tactic_check.h"
+#include "backends/tactic_for_tests.h"
 
 namespace tenfold::backends {
 namespace {

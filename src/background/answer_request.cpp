@@ -9,7 +9,7 @@
 
 #include "backends/cuda/device/library.h"
 #include "background/build_request.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tenfold/device.h"
 #include "tenfold/internal/build_request.h"
 #include "tenfold/plan_cache.h"

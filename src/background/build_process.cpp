@@ -14,7 +14,7 @@
 #include <system_error>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/log.h"
 #include "tenfold/internal/interrupts.h"
 

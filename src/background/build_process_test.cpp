@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "background/background_test.h"
+#include "background/background_for_tests.h"
 #include "tenfold/plugin.h"
 
 namespace tenfold {

@@ -1,7 +1,7 @@
 // Engines of a model from C.
 #include <cstring>
 
-#include "background/background_test.h"
+#include "background/background_for_tests.h"
 #include "tenfold/c_api.h"
 
 namespace tenfold {

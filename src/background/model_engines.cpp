@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "background/model_engines_impl.h"
-#include "base/cpu_places.h"
-#include "builder/load_options.h"
+#include "base/threads/cpu_places.h"
+#include "builder/rebuild/load_options.h"
 #include "runtime/shared/runtime.h"
 #include "tenfold/internal/interrupts.h"
 

@@ -2,7 +2,7 @@
 #include <atomic>
 #include <thread>
 
-#include "background/background_test.h"
+#include "background/background_for_tests.h"
 
 namespace tenfold {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "backends/cuda/device/library.h"
 #include "background/build_process.h"
-#include "base/own_program.h"
-#include "builder/load_options.h"
+#include "base/files/own_program.h"
+#include "builder/rebuild/load_options.h"
 #include "runtime/plugins/plugins.h"
 #include "runtime/shared/runtime.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "background/model_engines_impl.h"
-#include "base/cpu_places.h"
+#include "base/threads/cpu_places.h"
 
 namespace tenfold {
 

@@ -8,7 +8,7 @@
 
 namespace tenfold::builder {
 
-struct Model;   // builder/model.h
+struct Model;   // builder/model/model.h
 
 Engine build(const Model& model, const BuildConfig& config, BuildReport& report);
 // `open_graph`, if there is one, makes the graph anew with the extents open that profiles fix: what is tried out on fewer examples needs

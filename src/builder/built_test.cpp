@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "builder/builder.h"
 #include "builder/options_text.h"
 #include "plan/read.h"

@@ -2,7 +2,7 @@
 #include <iostream>
 
 #include "backends/cuda/device/compiler.h"
-#include "builder/paper_gpu.h"
+#include "builder/paper_gpu_for_tests.h"
 
 namespace tenfold {
 namespace {

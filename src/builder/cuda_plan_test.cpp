@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/cuda/device/compiler.h"
-#include "builder/paper_gpu.h"
+#include "builder/paper_gpu_for_tests.h"
 #include "runtime/engine/refit.h"
 
 namespace tenfold {

@@ -1,10 +1,10 @@
 #include "builder/open_built.h"
 
 #include "base/log.h"
-#include "builder/load_options.h"
+#include "builder/rebuild/load_options.h"
 #include "runtime/engine/notes.h"
 #include "runtime/engine/open.h"
-#include "tune/code_cache.h"
+#include "tune/timing/code_cache.h"
 
 namespace tenfold::builder {
 

@@ -3,9 +3,9 @@
 
 #include <cstdio>
 
-#include "base/cpu_count.h"
 #include "base/check.h"
-#include "base/hash.h"
+#include "base/files/hash.h"
+#include "base/threads/cpu_count.h"
 
 namespace tenfold::builder {
 namespace {

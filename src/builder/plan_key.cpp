@@ -2,10 +2,10 @@
 #include <filesystem>
 
 #include "backends/backend.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "builder/builder.h"
-#include "builder/load_options.h"
 #include "builder/options_text.h"
+#include "builder/rebuild/load_options.h"
 #include "runtime/plugins/plugins.h"
 #include "runtime/shared/runtime.h"
 #include "tenfold/ladder.h"

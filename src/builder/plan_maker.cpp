@@ -6,15 +6,15 @@
 
 #include "backends/device_traits.h"
 #include "base/log.h"
-#include "builder/kept_model.h"
+#include "builder/model/typical_shapes.h"
 #include "builder/options_text.h"
+#include "builder/rebuild/kept_model.h"
 #include "builder/stopwatch.h"
-#include "builder/typical_shapes.h"
 #include "ir/lineage.h"
 #include "passes/precision/notes.h"
 #include "runtime/plugins/plugins.h"
-#include "tune/code_cache.h"
-#include "tune/shared_times.h"
+#include "tune/timing/code_cache.h"
+#include "tune/timing/shared_times.h"
 #include "tune/tuner.h"
 
 namespace tenfold::builder {

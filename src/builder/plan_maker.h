@@ -3,12 +3,12 @@
 
 #include <set>
 
-#include "builder/assemble.h"
 #include "builder/builder.h"
-#include "builder/model_names.h"
-#include "builder/portable.h"
-#include "builder/refit_book.h"
-#include "tune/timing_cache.h"
+#include "builder/program/assemble.h"
+#include "builder/program/model_names.h"
+#include "builder/rebuild/portable.h"
+#include "builder/refit/refit_book.h"
+#include "tune/timing/timing_cache.h"
 #include "tune/tuner.h"
 
 namespace tenfold::builder {

@@ -6,11 +6,11 @@
 #include <random>
 #include <utility>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "builder/builder.h"
 #include "ir/text.h"
 #include "ops/cases.h"
-#include "tune/timing_cache.h"
+#include "tune/timing/timing_cache.h"
 
 namespace tenfold::builder {
 namespace {

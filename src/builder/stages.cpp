@@ -6,10 +6,10 @@
 
 #include "backends/device_traits.h"
 #include "base/log.h"
-#include "builder/limits.h"
+#include "builder/model/profiles.h"
 #include "builder/note_book.h"
-#include "builder/overflow.h"
-#include "builder/profiles.h"
+#include "builder/precision/overflow.h"
+#include "builder/program/limits.h"
 #include "builder/stopwatch.h"
 #include "ir/text.h"
 #include "passes/packing.h"

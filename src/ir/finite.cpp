@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "base/element.h"
-#include "base/spread.h"
+#include "base/threads/spread.h"
+#include "base/types/element.h"
 
 namespace tenfold::ir {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/check.h"
 #include "base/checked.h"
-#include "base/spread.h"
+#include "base/threads/spread.h"
 
 namespace tenfold::onnx_import {
 namespace {

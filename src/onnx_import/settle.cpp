@@ -1,7 +1,7 @@
 // Small integers that constants and known shapes decide, computed at once: what follows may need them to know its own shapes.
 //
 // Inference follows integers by itself; this is for those that exporters compute with floats, or keep as floats: Cast([-1.0, 288.0]).
-#include "base/element.h"
+#include "base/types/element.h"
 #include "onnx_import/importer.h"
 #include "ops/dim_rules.h"
 #include "ops/interpret.h"

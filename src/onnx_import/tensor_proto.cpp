@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/checked.h"
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ops/onnx_dtype.h"
 
 namespace tenfold::onnx_import {

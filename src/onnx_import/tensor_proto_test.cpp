@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ir/finite.h"
 #include "onnx_import/model_for_tests.h"
 

@@ -1,7 +1,7 @@
 // What conversions to several nodes share.
 #pragma once
 
-#include "base/element.h"
+#include "base/types/element.h"
 #include "onnx_ops/onnx_node.h"
 
 namespace tenfold::onnx_ops {

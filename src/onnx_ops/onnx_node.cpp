@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ir/fault.h"
 
 namespace tenfold::onnx_ops {

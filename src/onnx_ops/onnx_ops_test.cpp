@@ -1,6 +1,6 @@
 // What models write as other nodes than the graph has, against ONNX Runtime's own kernels for it.
 #include "onnx_ops/table.h"
-#include "ops/expect_case.h"
+#include "ops/expect_case_for_tests.h"
 
 namespace tenfold::onnx_ops {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/element.h"
-#include "base/spread.h"
+#include "base/threads/spread.h"
+#include "base/types/element.h"
 #include "ops/body_lane.h"
 #include "ops/walk.h"
 

@@ -1,7 +1,7 @@
 // The interpreter of bodies: row reductions, broadcasting, rounding after every instruction, casts at the edges of types.
 #include "ops/body_interpret.h"
 
-#include "ops/expect_case.h"
+#include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/check.h"
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ops/body_prims.h"
 
 namespace tenfold::ops {

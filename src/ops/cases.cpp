@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ir/scan.h"
 
 namespace tenfold::ops {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/checked.h"
-#include "base/element.h"
+#include "base/types/element.h"
 
 namespace tenfold::ops {
 namespace {

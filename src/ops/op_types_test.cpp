@@ -1,7 +1,7 @@
 // Declared element types: the form of a declaration, and that every operator refuses what it does not declare and takes what it does.
 #include <gtest/gtest.h>
 
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ir/op_types.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ir/op_def.h"
 #include "ops/elements.h"
 

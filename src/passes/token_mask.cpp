@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ops/interpret.h"
 #include "passes/match.h"
 #include "passes/movement.h"

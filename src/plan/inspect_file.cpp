@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "base/check.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "plan/inspect.h"
 #include "plan/read.h"
 

@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "plan/inspect.h"
 #include "plan/read.h"
-#include "plan/sample_plan.h"
+#include "plan/sample_plan_for_tests.h"
 #include "plan/write.h"
 
 namespace tenfold::plan {

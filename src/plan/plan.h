@@ -101,8 +101,8 @@ struct Constant {
   std::uint64_t hash = 0;                // XXH3 of the content
 };
 
-// The model as it was imported, so that it can be built again where this plan is of no use (builder/kept_model.h says how). Every later
-// version of Tenfold reads its two sections and the labels, whatever else changes in the file.
+// The model as it was imported, so that it can be built again where this plan is of no use: builder/rebuild/kept_model.h
+// says how. Every later version of Tenfold reads its two sections and the labels, whatever else changes in the file.
 struct KeptModel {
   std::string text;                      // empty: not kept
   std::shared_ptr<const void> owner;

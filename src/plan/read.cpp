@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/huge_memory.h"
+#include "base/files/file.h"
+#include "base/files/hash.h"
+#include "base/files/huge_memory.h"
 #include "plan/fields.h"
 #include "plan/format.h"
 #include "plan/names.h"

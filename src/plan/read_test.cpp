@@ -11,10 +11,10 @@
 #include <numeric>
 #include <random>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "plan/format.h"
 #include "plan/inspect.h"
-#include "plan/sample_plan.h"
+#include "plan/sample_plan_for_tests.h"
 #include "plan/weights.h"
 #include "plan/write.h"
 

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "plan/extent.h"
-#include "plan/sample_plan.h"
+#include "plan/sample_plan_for_tests.h"
 #include "plan/verify_step.h"
 
 namespace tenfold::plan {

@@ -11,7 +11,7 @@
 
 #include "backends/device_traits.h"
 #include "base/check.h"
-#include "base/spread.h"
+#include "base/threads/spread.h"
 
 namespace tenfold::plan {
 namespace {

@@ -1,8 +1,8 @@
 // From a Plan to the sections of its file.
 #include "plan/write.h"
 
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/files/file.h"
+#include "base/files/hash.h"
 #include "plan/fields.h"
 #include "plan/format.h"
 #include "plan/refit_section.h"

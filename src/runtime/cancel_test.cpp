@@ -8,7 +8,7 @@
 #include "builder/open_built.h"
 #include "ir/text.h"
 #include "ops/cases.h"
-#include "runtime/device/far_backend.h"
+#include "runtime/device/far_backend_for_tests.h"
 
 namespace tenfold {
 namespace {

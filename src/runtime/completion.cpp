@@ -7,7 +7,7 @@
 
 #include "backends/stream.h"
 #include "base/check.h"
-#include "base/fork.h"
+#include "base/threads/fork.h"
 #include "runtime/bindings/extras.h"
 #include "runtime/device/link.h"
 

@@ -12,7 +12,7 @@
 #include "builder/builder.h"
 #include "builder/open_built.h"
 #include "ir/text.h"
-#include "runtime/device/far_backend.h"
+#include "runtime/device/far_backend_for_tests.h"
 #include "tenfold/bindings.h"
 
 namespace tenfold {

@@ -1,7 +1,7 @@
 // ExecutionContext: shapes, bindings and runs of one caller.
 #include "backends/backend.h"
 #include "base/checked.h"
-#include "base/float_state.h"
+#include "base/threads/float_state.h"
 #include "ops/cases.h"
 #include "plan/weights.h"
 #include "runtime/bindings/extras.h"

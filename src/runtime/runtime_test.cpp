@@ -16,7 +16,7 @@
 #include "ops/cases.h"
 #include "plan/write.h"
 #include "runtime/context.h"
-#include "runtime/device/far_backend.h"
+#include "runtime/device/far_backend_for_tests.h"
 #include "runtime/shared/runtime.h"
 
 namespace tenfold {

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "ir/text.h"
+#include "tune/timing/timer.h"
 #include "tune/tuner.h"
-#include "tune/timer.h"
 
 namespace tenfold::tune {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "backends/tactic_set.h"
 #include "tenfold/build.h"
-#include "tune/choice.h"
-#include "tune/timing_cache.h"
+#include "tune/choice/choice.h"
+#include "tune/timing/timing_cache.h"
 
 namespace tenfold::tune {
 

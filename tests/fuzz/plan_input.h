@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
-#include "base/hash.h"
+#include "base/files/hash.h"
 #include "plan/format.h"
 #include "plan/read.h"
-#include "plan/sample_plan.h"
+#include "plan/sample_plan_for_tests.h"
 #include "plan/write.h"
 
 namespace tenfold::fuzz {

@@ -14,10 +14,10 @@
 #include "backends/cpu/onednn/library.h"
 #include "backends/cpu/processors.h"
 #include "base/checked.h"
-#include "base/cpu_count.h"
-#include "base/placed.h"
-#include "base/pools.h"
-#include "base/thread_pool.h"
+#include "base/threads/cpu_count.h"
+#include "base/threads/placed.h"
+#include "base/threads/pools.h"
+#include "base/threads/thread_pool.h"
 
 namespace tenfold::backends {
 

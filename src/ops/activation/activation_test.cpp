@@ -1,5 +1,5 @@
 // Activations: the results of PyTorch, of numpy for extreme operands.
-#include "ops/expect_case.h"
+#include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {
 namespace {

@@ -1,5 +1,5 @@
 // Attention against numpy: masks, causal order, heads of different sizes.
-#include "ops/expect_case.h"
+#include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {
 namespace {

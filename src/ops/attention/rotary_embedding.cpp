@@ -2,7 +2,7 @@
 //
 // Operands: X [batch, heads, rows, size] or [batch, rows, heads * size], cosines and sines [positions, half] picked by position
 // ids, or [batch, rows, half] without them.
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ops/real_access.h"
 
 namespace tenfold::ir {

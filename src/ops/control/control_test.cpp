@@ -1,5 +1,5 @@
 // Control flow: branches, trip counts, early ends, growing values, slices, and the types inferred for them.
-#include "ops/expect_case.h"
+#include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {
 namespace {

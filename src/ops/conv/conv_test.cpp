@@ -1,5 +1,5 @@
 // Convolutions against ONNX Runtime: pads, strides, dilations, groups, one to three dims.
-#include "ops/expect_case.h"
+#include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {
 namespace {

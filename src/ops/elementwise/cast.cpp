@@ -1,5 +1,5 @@
 // Cast: elements as another type, named by `to` ("f16"). Floats become integers by truncation, 8-bit floats saturate.
-#include "base/halves.h"
+#include "base/types/halves.h"
 #include "ops/elementwise/cast_common.h"
 #include "ops/pointwise_common.h"
 

@@ -1,5 +1,5 @@
 // Elementwise operators: numpy's results, symbolic types and contents, refusals.
-#include "ops/expect_case.h"
+#include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {
 namespace {

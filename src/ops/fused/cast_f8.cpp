@@ -1,8 +1,8 @@
 // CastF8: casts to 8-bit floats by rules other than Cast's own: overflow to NaN or infinity (saturate=0), scales of type f8e8m0.
 #include <cmath>
 
-#include "base/element.h"
-#include "base/half.h"
+#include "base/types/element.h"
+#include "base/types/half.h"
 #include "ops/elementwise/cast_common.h"
 
 namespace tenfold::ir {

@@ -3,8 +3,8 @@
 // Only folded, by passes/rules/defer_norms.
 #include <algorithm>
 
-#include "base/half.h"
-#include "base/halves.h"
+#include "base/types/half.h"
+#include "base/types/halves.h"
 #include "ops/norm/norm_common.h"
 
 namespace tenfold::ir {

@@ -1,7 +1,7 @@
 // Running the expansion of a fused operator as its reference kernel.
 #include "ops/fused/fused_common.h"
 
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ops/interpret.h"
 
 namespace tenfold::ir {

@@ -1,5 +1,5 @@
 // Fused operators: their reference kernels, which follow from their expansions, against NumPy; and the expansions themselves.
-#include "ops/expect_case.h"
+#include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ops/dim_rules.h"
 #include "ops/elements.h"
 

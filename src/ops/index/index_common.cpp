@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/element.h"
+#include "base/types/element.h"
 
 namespace tenfold::ops {
 namespace {

@@ -1,5 +1,5 @@
 // Operators that index data, and Einsum: numpy's results, indices outside the data, and symbols.
-#include "ops/expect_case.h"
+#include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {
 namespace {

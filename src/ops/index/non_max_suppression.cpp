@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ops/dim_rules.h"
 #include "ops/elements.h"
 

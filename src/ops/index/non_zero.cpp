@@ -1,5 +1,5 @@
 // NonZero: the indices of all elements that are not zero, one row for each dim. Their number depends on the data.
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ops/elements.h"
 
 namespace tenfold::ir {

@@ -1,5 +1,5 @@
 // OneHot: a new axis of extent `depth` that holds the on-value at each index and the off-value elsewhere.
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ops/dim_rules.h"
 #include "ops/elements.h"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ops/dim_rules.h"
 #include "ops/elements.h"
 

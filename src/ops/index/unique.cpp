@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ops/index_map.h"
 
 namespace tenfold::ir {

@@ -3,7 +3,7 @@
 #include <map>
 #include <optional>
 
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ir/fault.h"
 #include "ops/elements.h"
 

@@ -1,5 +1,5 @@
 // Matrix products against ONNX Runtime: broadcasting, transposition, zero points.
-#include "ops/expect_case.h"
+#include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {
 namespace {

@@ -1,5 +1,5 @@
 // Normalisations against ONNX Runtime.
-#include "ops/expect_case.h"
+#include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {
 namespace {

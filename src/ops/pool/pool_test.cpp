@@ -1,5 +1,5 @@
 // Poolings against ONNX Runtime: pads, ceil mode, dilations, indices.
-#include "ops/expect_case.h"
+#include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {
 namespace {

@@ -1,5 +1,5 @@
 // QuantizeLinear: saturate(round(x / scale) + zero point), or a cast to an 8- or 4-bit float after the division.
-#include "base/half.h"
+#include "base/types/half.h"
 #include "ir/fault.h"
 #include "ops/quantize/quantize_common.h"
 

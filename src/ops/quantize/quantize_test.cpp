@@ -1,5 +1,5 @@
 // Quantisation against ONNX Runtime: ties, saturation, scales per tensor, axis and block.
-#include "ops/expect_case.h"
+#include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {
 namespace {

@@ -1,5 +1,5 @@
 // Recurrent operators against ONNX Runtime: directions, lengths, initial states, peepholes, activations.
-#include "ops/expect_case.h"
+#include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {
 namespace {

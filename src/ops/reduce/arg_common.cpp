@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "base/element.h"
+#include "base/types/element.h"
 
 namespace tenfold::ir {
 namespace {

@@ -1,5 +1,5 @@
 // CumSum: running sums along one axis, optionally from the end, optionally without the element itself.
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ir/fault.h"
 #include "ops/elements.h"
 #include "ops/reduce/reduce_common.h"

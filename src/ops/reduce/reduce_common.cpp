@@ -1,7 +1,7 @@
 // Shape inference and the reference walk of every reduction.
 #include "ops/reduce/reduce_common.h"
 
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ops/walk.h"
 
 namespace tenfold::ir {

@@ -1,5 +1,5 @@
 // Reductions: numpy's results, empty operands, axes known when building and not.
-#include "ops/expect_case.h"
+#include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {
 namespace {

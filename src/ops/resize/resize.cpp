@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ops/real_access.h"
 #include "ops/resize/resize_common.h"
 

@@ -1,5 +1,5 @@
 // Resize and GridSample against ONNX Runtime and torch: modes, coordinates, policies.
-#include "ops/expect_case.h"
+#include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {
 namespace {

@@ -1,5 +1,5 @@
 // Col2Im: sums the columns of sliding blocks back into images of any number of spatial dims.
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ops/dim_rules.h"
 #include "ops/elements.h"
 

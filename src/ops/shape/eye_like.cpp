@@ -1,5 +1,5 @@
 // EyeLike: ones on the k-th diagonal of a matrix of the input's shape, zeros elsewhere.
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ops/elements.h"
 
 namespace tenfold::ir {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "base/checked.h"
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ir/fault.h"
 #include "ops/dim_rules.h"
 #include "ops/elements.h"

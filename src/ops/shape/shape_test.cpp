@@ -1,7 +1,7 @@
 // Operators that change shapes: numpy's results, element types of every width, sizes that only the data decides, and symbols.
 #include <cstring>
 
-#include "ops/expect_case.h"
+#include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {
 namespace {

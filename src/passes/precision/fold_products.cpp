@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ops/fold.h"
 
 namespace tenfold::passes {

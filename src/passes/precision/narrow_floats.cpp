@@ -19,7 +19,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/spread.h"
+#include "base/threads/spread.h"
 #include "ir/finite.h"
 #include "ops/fold.h"
 

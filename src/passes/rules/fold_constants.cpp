@@ -8,7 +8,7 @@
 // after: (x f32[2,3])
 //   c = f32[3]{1.5,2.5,3.5}
 //   y = Mul(x, c)
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ops/fold.h"
 #include "passes/pass.h"
 

@@ -6,7 +6,7 @@
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
-#include "runtime/device/far_backend.h"
+#include "runtime/device/far_backend_for_tests.h"
 
 namespace tenfold {
 namespace {

@@ -5,7 +5,7 @@
 
 namespace tenfold::runtime {
 
-// Takes the graphs out of node.attributes, where builder/host_graphs.cpp put them, into node.graphs.
+// Takes the graphs out of node.attributes, where builder/program/host_graphs.cpp put them, into node.graphs.
 void load_graphs(ir::Node& node, const ir::Registry& registry);
 // The operand as a tensor that does not own its bytes; nothing if it is left out.
 ops::RuntimeValue borrowed(const ir::TensorRef& operand);

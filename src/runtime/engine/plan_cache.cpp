@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "base/check.h"
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/files/file.h"
+#include "base/files/hash.h"
 #include "base/log.h"
 #include "plan/read.h"
 #include "plan/write.h"

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/checked.h"
-#include "base/hash.h"
+#include "base/files/hash.h"
 #include "ir/text.h"
 #include "ops/interpret.h"
 #include "plan/step_problem.h"

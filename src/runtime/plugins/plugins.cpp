@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "backends/backend.h"
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/files/file.h"
+#include "base/files/hash.h"
 #include "runtime/plugins/operator.h"
 #include "runtime/plugins/views.h"
 

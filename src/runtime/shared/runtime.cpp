@@ -6,9 +6,9 @@
 
 #include "backends/cuda/backend.h"
 #include "base/check.h"
-#include "base/cpu_count.h"
-#include "base/parallel.h"
-#include "base/pools.h"
+#include "base/threads/cpu_count.h"
+#include "base/threads/parallel.h"
+#include "base/threads/pools.h"
 #include "runtime/shared/device_port.h"
 
 namespace tenfold {

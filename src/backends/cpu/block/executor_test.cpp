@@ -9,7 +9,7 @@
 #include <random>
 
 #include "backends/cpu/cpu_info.h"
-#include "base/element.h"
+#include "base/types/element.h"
 #include "ops/body_interpret.h"
 #include "ops/cases.h"
 

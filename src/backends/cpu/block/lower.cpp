@@ -7,7 +7,7 @@
 
 #include "backends/cpu/cpu_info.h"
 #include "base/check.h"
-#include "base/element.h"
+#include "base/types/element.h"
 
 namespace tenfold::backends::cpu {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "backends/cpu/kernels/move/move.h"
-#include "base/parallel.h"
+#include "base/threads/parallel.h"
 
 namespace tenfold::backends::cpu {
 

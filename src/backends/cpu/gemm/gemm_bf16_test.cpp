@@ -10,7 +10,7 @@
 
 #include "backends/cpu/cpu_info.h"
 #include "backends/cpu/gemm/pack_bf16.h"
-#include "base/half.h"
+#include "base/types/half.h"
 
 namespace tenfold::backends::cpu {
 namespace {

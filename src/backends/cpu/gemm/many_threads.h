@@ -2,7 +2,7 @@
 // then are finer ones worth timing.
 #pragma once
 
-#include "base/cpu_count.h"
+#include "base/threads/cpu_count.h"
 
 namespace tenfold::backends::cpu {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/half.h"
+#include "base/types/half.h"
 
 namespace tenfold::backends::cpu {
 namespace {

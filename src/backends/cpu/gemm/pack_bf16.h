@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "backends/cpu/gemm/gemm_bf16.h"
-#include "base/half.h"
+#include "base/types/half.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold::backends::cpu {

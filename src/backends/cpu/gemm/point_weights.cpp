@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "base/checked.h"
-#include "base/half.h"
+#include "base/types/half.h"
 
 namespace tenfold::backends::cpu {
 namespace {

@@ -1,7 +1,7 @@
 // Cuts that are timed only where there are many threads, and runs of many workers: the same bits as of one, near the reference.
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/winograd_tiles.h"
-#include "backends/cpu/tactics/f32_check.h"
+#include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
 Tactic cpu_conv_amx_bf16();

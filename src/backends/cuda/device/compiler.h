@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/hash.h"
+#include "base/files/hash.h"
 
 namespace tenfold::backends::cuda {
 

@@ -9,14 +9,14 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/clock.h"
 #include "backends/cuda/device/cublas_lt.h"
 #include "backends/cuda/device/driver.h"
 #include "backends/cuda/device/failures.h"
 #include "backends/cuda/device/kernel_store.h"
 #include "backends/cuda/device/memory_pool.h"
-#include "backends/clock.h"
 #include "backends/device_info.h"
-#include "base/hash.h"
+#include "base/files/hash.h"
 
 namespace tenfold::backends::cuda {
 

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/own_program.h"
+#include "base/files/own_program.h"
 
 extern char** environ;
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "backends/cuda/device/compiler.h"
-#include "base/cpu_count.h"
+#include "base/threads/cpu_count.h"
 
 namespace tenfold::backends::cuda {
 namespace {

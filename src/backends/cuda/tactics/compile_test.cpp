@@ -6,8 +6,8 @@
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/helpers.h"
 #include "backends/cuda/device/library.h"
-#include "backends/tactic_cases.h"
-#include "backends/tactic_check.h"
+#include "backends/tactic_cases_for_tests.h"
+#include "backends/tactic_for_tests.h"
 #include "base/check.h"
 #include "ir/op_def.h"
 

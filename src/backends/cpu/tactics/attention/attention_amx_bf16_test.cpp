@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "backends/cpu/cpu_info.h"
-#include "backends/tactic_check.h"
+#include "backends/tactic_for_tests.h"
 
 namespace tenfold::backends {
 Tactic cpu_attention_amx_bf16();

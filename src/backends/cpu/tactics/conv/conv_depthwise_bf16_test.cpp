@@ -1,5 +1,5 @@
 // The bf16 depthwise convolution against the reference, with epilogues in registers and by blocks.
-#include "backends/cpu/tactics/f32_check.h"
+#include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
 Tactic cpu_conv_depthwise_bf16();

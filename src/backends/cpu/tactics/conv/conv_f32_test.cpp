@@ -1,6 +1,6 @@
 // The f32 convolutions against the reference: windows of every kind, groups, one to three dims, epilogues.
-#include "backends/case_share.h"
-#include "backends/cpu/tactics/f32_check.h"
+#include "backends/case_share_for_tests.h"
+#include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
 Tactic cpu_conv_igemm();

@@ -1,7 +1,7 @@
 // The 1x1 convolutions of f32 in three parts of bf16 against the reference, with a tolerance that two miss.
 #include <bit>
 
-#include "backends/cpu/tactics/f32_check.h"
+#include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
 Tactic cpu_conv_points_split();

@@ -1,5 +1,5 @@
 // conv_transpose_gemm against the reference, in one to three dims, with epilogues.
-#include "backends/cpu/tactics/f32_check.h"
+#include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
 Tactic cpu_conv_transpose_gemm();

@@ -9,7 +9,7 @@
 #include "backends/cpu/tactics/conv/expand_depthwise_common.h"
 #include "backends/cpu/tactics/product/constant_product_common.h"
 #include "backends/packed_tactic.h"
-#include "base/half.h"
+#include "base/types/half.h"
 
 namespace tenfold::backends {
 namespace {

@@ -6,7 +6,7 @@
 #include "backends/cpu/tactics/int8/conv_int8_common.h"
 #include "backends/packed_tactic.h"
 #include "base/checked.h"
-#include "base/element.h"
+#include "base/types/element.h"
 
 namespace tenfold::backends {
 namespace {

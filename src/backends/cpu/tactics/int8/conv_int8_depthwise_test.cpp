@@ -1,5 +1,5 @@
 // conv_int8_depthwise against the reference: widths around the vector, odd and even windows, borders, strides, ends of layers.
-#include "backends/cpu/tactics/int8/int8_check.h"
+#include "backends/cpu/tactics/int8/int8_for_tests.h"
 
 namespace tenfold::backends {
 Tactic cpu_conv_int8_depthwise();

@@ -1,6 +1,6 @@
 // conv_int8_igemm against the reference: windows of all kinds, borders that hold the zero point, groups, one to three dims.
-#include "backends/case_share.h"
-#include "backends/cpu/tactics/int8/int8_check.h"
+#include "backends/case_share_for_tests.h"
+#include "backends/cpu/tactics/int8/int8_for_tests.h"
 
 namespace tenfold::backends {
 Tactic cpu_conv_int8_igemm();

@@ -1,6 +1,6 @@
 // Int8 products whose rows end while others are added up, against the reference, and with the bits of all other instruction sets.
-#include "backends/case_share.h"
-#include "backends/cpu/tactics/int8/int8_check.h"
+#include "backends/case_share_for_tests.h"
+#include "backends/cpu/tactics/int8/int8_for_tests.h"
 
 namespace tenfold::backends {
 Tactic cpu_conv_int8_igemm();

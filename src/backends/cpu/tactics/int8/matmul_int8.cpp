@@ -3,7 +3,7 @@
 #include "backends/packed_tactic.h"
 #include "base/check.h"
 #include "base/checked.h"
-#include "base/element.h"
+#include "base/types/element.h"
 
 namespace tenfold::backends {
 namespace {

@@ -1,5 +1,5 @@
 // matmul_int8 against the reference: any signedness, zero points, extremes, shapes around the tile sizes, ends of layers.
-#include "backends/cpu/tactics/int8/int8_check.h"
+#include "backends/cpu/tactics/int8/int8_for_tests.h"
 
 namespace tenfold::backends {
 Tactic cpu_matmul_int8();

@@ -13,7 +13,8 @@ ir::Ints permutation(const Problem& p) {
   return p.attributes->ints("perm", reversed);
 }
 
-// Where the channels move, channels-last order on the other side leaves all elements where they are: builder/storage.cpp makes that a view.
+// Where the channels move, channels-last order on the other side leaves all elements where they are:
+// builder/program/storage.cpp makes that a view.
 std::vector<Formats> formats(const Problem& p) {
   std::vector<Formats> all{{{kPlain}, {kPlain}}};
   if (p.in[0].dims.size() < 3) return all;

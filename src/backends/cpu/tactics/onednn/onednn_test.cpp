@@ -1,6 +1,6 @@
 // oneDNN's products against the reference, where the library is there.
 #include "backends/cpu/onednn/library.h"
-#include "backends/cpu/tactics/f32_check.h"
+#include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
 Tactic cpu_onednn_conv();

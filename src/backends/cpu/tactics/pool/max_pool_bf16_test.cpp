@@ -9,7 +9,7 @@
 #include "backends/cpu/cpu_info.h"
 #include "backends/cpu/kernels/pool/pool.h"
 #include "backends/device_info.h"
-#include "base/half.h"
+#include "base/types/half.h"
 
 namespace tenfold::backends::cpu {
 namespace {

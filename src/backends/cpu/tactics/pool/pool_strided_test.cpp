@@ -1,5 +1,5 @@
 // Pools whose image and result are slices of wider channels-last tensors, as a concatenation in place leaves them.
-#include "backends/tactic_check.h"
+#include "backends/tactic_for_tests.h"
 
 namespace tenfold::backends {
 Tactic cpu_pool_windows();

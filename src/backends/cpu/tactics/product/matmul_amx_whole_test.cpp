@@ -1,5 +1,5 @@
 // Products of f32 in three parts of bf16 against the reference, with a tolerance that two parts miss.
-#include "backends/cpu/tactics/f32_check.h"
+#include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
 Tactic cpu_matmul_amx_split();

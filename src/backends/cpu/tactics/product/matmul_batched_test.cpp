@@ -1,5 +1,5 @@
 // matmul_batched against the reference: stacks, broadcast stacks, depths and widths around the panels, epilogues.
-#include "backends/cpu/tactics/f32_check.h"
+#include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
 Tactic cpu_matmul_batched();

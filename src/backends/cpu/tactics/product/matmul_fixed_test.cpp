@@ -3,8 +3,8 @@
 #include <bit>
 
 #include "backends/cpu/gemm/weights_fixed.h"
-#include "backends/cpu/tactics/f32_check.h"
-#include "base/thread_pool.h"
+#include "backends/cpu/tactics/f32_for_tests.h"
+#include "base/threads/thread_pool.h"
 
 namespace tenfold::backends {
 Tactic cpu_matmul_amx_s24();

@@ -2,7 +2,7 @@
 #include <bit>
 
 #include "backends/cpu/gemm/weights_f24.h"
-#include "backends/cpu/tactics/f32_check.h"
+#include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
 Tactic cpu_matmul_gemv_f24();

@@ -1,5 +1,5 @@
 // matmul_packed against the reference: shapes around the tiles, every small number of rows, blocks of K, epilogues.
-#include "backends/cpu/tactics/f32_check.h"
+#include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
 Tactic cpu_matmul_packed();

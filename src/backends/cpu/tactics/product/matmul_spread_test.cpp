@@ -1,5 +1,5 @@
 // matmul_spread against the reference: rows of every length that fits, ends of every length, epilogues.
-#include "backends/cpu/tactics/f32_check.h"
+#include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
 Tactic cpu_matmul_spread();

@@ -1,5 +1,5 @@
 // matmul_strassen against the reference: halves that lack a row or columns, blocks of every kind, epilogues.
-#include "backends/cpu/tactics/f32_check.h"
+#include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
 Tactic cpu_matmul_strassen();

@@ -4,7 +4,7 @@
 
 #include "backends/cpu/tactics/movement_common.h"
 #include "backends/cpu/tactics/row_floats_common.h"
-#include "base/element.h"
+#include "base/types/element.h"
 
 namespace tenfold::backends {
 namespace {

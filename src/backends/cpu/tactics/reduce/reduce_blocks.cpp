@@ -7,7 +7,7 @@
 #include "backends/cpu/tactics/row_problem_common.h"
 #include "backends/reduce_axes.h"
 #include "base/checked.h"
-#include "base/half.h"
+#include "base/types/half.h"
 
 namespace tenfold::backends {
 namespace {

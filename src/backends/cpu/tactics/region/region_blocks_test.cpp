@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "backends/backend.h"
-#include "backends/tactic_check.h"
+#include "backends/tactic_for_tests.h"
 
 namespace tenfold::backends {
 namespace {

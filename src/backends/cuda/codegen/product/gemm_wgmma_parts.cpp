@@ -7,7 +7,7 @@
 #include "backends/cuda/codegen/mma_parts.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "base/check.h"
-#include "base/half.h"
+#include "base/types/half.h"
 
 namespace tenfold::backends::cuda {
 namespace {

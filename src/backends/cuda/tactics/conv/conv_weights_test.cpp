@@ -4,8 +4,8 @@
 
 #include "backends/cuda/tactics/conv/conv_common.h"
 #include "backends/cuda/tactics/conv/conv_product_common.h"
-#include "backends/tactic_cases.h"
-#include "backends/tactic_check.h"
+#include "backends/tactic_cases_for_tests.h"
+#include "backends/tactic_for_tests.h"
 #include "base/check.h"
 #include "ir/op_def.h"
 

@@ -5,9 +5,9 @@
 
 #include "backends/cuda/backend.h"
 #include "backends/cuda/codegen/gelu_text.h"
-#include "backends/cuda/tactics/one_node_check.h"
+#include "backends/cuda/tactics/one_node_for_tests.h"
 #include "backends/tactic_set.h"
-#include "base/half.h"
+#include "base/types/half.h"
 
 namespace tenfold::backends {
 namespace {

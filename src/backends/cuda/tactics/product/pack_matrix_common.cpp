@@ -5,7 +5,7 @@
 
 #include "backends/cuda/tactics/product/product_common.h"
 #include "base/check.h"
-#include "base/spread.h"
+#include "base/threads/spread.h"
 
 namespace tenfold::backends::cuda {
 namespace {

@@ -5,7 +5,7 @@
 #include "backends/cuda/backend.h"
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/library.h"
-#include "backends/cuda/tactics/one_node_check.h"
+#include "backends/cuda/tactics/one_node_for_tests.h"
 
 namespace tenfold::backends {
 

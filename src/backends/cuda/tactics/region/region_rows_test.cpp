@@ -1,5 +1,5 @@
 // region_rows: which bodies it refuses, with the reason. Its own cases are swept with all others.
-#include "backends/tactic_check.h"
+#include "backends/tactic_for_tests.h"
 #include "base/check.h"
 #include "ir/text.h"
 

@@ -1,0 +1,26 @@
+// Ranks and nesting of a graph that is to become a plan.
+#include "builder/program/limits.h"
+
+#include "base/check.h"
+#include "ir/nesting.h"
+#include "plan/format.h"
+
+namespace tenfold::builder {
+namespace {
+
+void check_level(const ir::Graph& graph, int depth) {
+  for (const auto& v : graph.values())
+    require(!v->type.ranked || static_cast<std::size_t>(v->rank()) <= plan::kMaxRank, ErrorKind::unsupported, "'", v->name, "' has ",
+            v->rank(), " dimensions; plans hold tensors of ", plan::kMaxRank, " at most");
+  for (const auto& n : graph.nodes()) {
+    require(n->graphs.empty() || depth < ir::kMostNested, ErrorKind::unsupported, "node '", n->name, "' (", n->op(), ") lies in ", depth,
+            " bodies and has another; plans hold ", ir::kMostNested, " inside each other at most");
+    for (const auto& body : n->graphs) check_level(*body, depth + 1);
+  }
+}
+
+}  // namespace
+
+void check_limits(const ir::Graph& graph) { check_level(graph, 0); }
+
+}  // namespace tenfold::builder

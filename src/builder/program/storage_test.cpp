@@ -1,0 +1,90 @@
+// Movements that need no step: what is transposed lies as it is wanted already.
+#include "builder/program/storage.h"
+
+#include <gtest/gtest.h>
+
+#include "builder/builder.h"
+#include "ir/text.h"
+#include "ops/cases.h"
+#include "ops/interpret.h"
+
+namespace tenfold::builder {
+namespace {
+
+// Steps of the plan; its results are compared with the interpreter's on the way.
+int steps_of(const char* text) {
+  const ir::Graph graph =
+      ir::parse_graph(text, ir::Registry::builtin(),
+                      {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
+  const Tensor x = ops::random_tensor(DType::f32, ir::constants(graph.inputs[0]->dims()), 7);
+  BuildConfig config;
+  config.optimization_level = 0;  // layouts by what reformats cost, not by a time that may be off
+  const Engine engine = build_graph(graph, config);
+  const std::vector<Tensor> got = engine.create_context()->run({x});
+  const std::vector<ops::RuntimeValue> want = ops::run_graph(graph, {x});
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const auto& truth = std::get<Tensor>(want[i]);
+    for (std::int64_t at = 0; at < truth.size(); ++at) EXPECT_NEAR(got[i].as_double(at), truth.as_double(at), 1e-4) << engine.inspect();
+  }
+  return engine.info().steps;
+}
+
+// Images whose channels lie last, between transposes, as other frameworks' models have them.
+TEST(Storage, TransposesAroundAConvolutionAreViews) {
+  EXPECT_EQ(1, steps_of(R"((x f32[2,9,8,5], w f32[7,5,3,3]!)
+    a = Transpose(x) perm=[0,3,1,2]
+    b = Conv(a, w) pads=[1,1,1,1]
+    y = Transpose(b) perm=[0,2,3,1])"));
+  EXPECT_EQ(1, steps_of(R"((x f32[2,11,20], w f32[9,20,4]!)
+    a = Transpose(x) perm=[0,2,1]
+    b = Conv(a, w)
+    y = Transpose(b) perm=[0,2,1])"));
+  EXPECT_EQ(2, steps_of(R"((x f32[2,9,8,5], w f32[7,5,3,3]!, v f32[6,7,1,1]!)
+    a = Transpose(x) perm=[0,3,1,2]
+    b = Conv(a, w)
+    c = Conv(b, v)
+    y = Transpose(c) perm=[0,2,3,1])"));
+}
+
+// Other permutations move elements: results are checked above all.
+TEST(Storage, OtherTransposesAreSteps) {
+  EXPECT_LT(1, steps_of(R"((x f32[2,9,8,5], w f32[7,5,3,3]!)
+    a = Transpose(x) perm=[0,3,2,1]
+    b = Conv(a, w) pads=[1,1,1,1]
+    y = Transpose(b) perm=[0,3,2,1])"));
+}
+
+// A tactic is asked whether it takes odd addresses, however dense what lies there is: kernels that describe their operands to a library
+// load and then fail every run.
+TEST(Storage, OddAddressesAreAskedFor) {
+  const auto viewed = [](int length, bool takes) {
+    const ir::Graph graph = ir::parse_graph(cat("(x f16[2,1,", length, R"(], w f16[4,1,3])
+    r = Relu(x)
+    a, b = Split(r) axis=0
+    y = Conv(a, w)
+    z = Conv(b, w)
+    return y, z)"),
+                                            ir::Registry::builtin());
+    const auto never = [](const backends::Problem& p) { return backends::Verdict::only_if(!p.may_be_odd(), "odd addresses"); };
+    const backends::Tactic tactic{.name = "aligned", .ops = {"Conv"}, .supports = never};
+    const auto always = [](const backends::Problem&) { return backends::Verdict::ok(); };
+    const backends::Tactic any{.name = "any", .ops = {"Conv"}, .supports = always};
+    tune::Choice choice;
+    const ir::Node* split = nullptr;
+    for (const auto& n : graph.nodes()) {
+      if (n->op() == "Split") split = n.get();
+      tune::NodeChoice& c = choice[n.get()];
+      c.formats = {std::vector<backends::Layout>(n->inputs.size()), std::vector<backends::Layout>(n->outputs.size())};
+      if (n->op() == "Conv") c.tactic = takes ? &any : &tactic;
+    }
+    const ir::SymbolBounds box;
+    const backends::DeviceInfo device;
+    return !Storage(graph, choice, box, device).needs_step(*split);
+  };
+  EXPECT_FALSE(viewed(16001, false));
+  EXPECT_TRUE(viewed(16001, true));
+  EXPECT_TRUE(viewed(16000, false));
+}
+
+}  // namespace
+}  // namespace tenfold::builder

@@ -1,0 +1,158 @@
+// Writing and reading the model that a plan keeps.
+#include "builder/rebuild/kept_model.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+#include "base/checked.h"
+#include "ir/scan.h"
+#include "ir/text.h"
+
+namespace tenfold::builder {
+namespace {
+
+constexpr std::string_view kHead = "kept model 1\n";
+constexpr std::int64_t kLongestLiteral = 256;   // elements; strings of any number
+constexpr std::int64_t kAlignment = 64;
+
+// The fields of BuildConfig that decide what is computed, each once for both directions.
+template <class Visit>
+void each_option(BuildConfig& c, Visit visit) {
+  visit("fp16", c.fp16), visit("bf16", c.bf16), visit("int8", c.int8), visit("fp8", c.fp8), visit("check_overflow", c.check_overflow);
+  visit("tf32", c.tf32), visit("winograd", c.winograd), visit("strassen", c.strassen), visit("fast_exp", c.fast_exp);
+  visit("version_compatible", c.version_compatible), visit("hardware_compatible", c.hardware_compatible);
+}
+
+std::string quoted(const std::string& text) { return ir::text(ir::Attribute(text)); }
+std::string ints(const Shape& shape) { return ir::text(ir::Attribute(ir::Ints(shape.begin(), shape.end()))); }
+
+std::string options_text(const BuildConfig& config) {
+  ir::Attributes options;
+  each_option(const_cast<BuildConfig&>(config), [&](const char* name, bool& value) { options.set(name, std::int64_t{value}); });
+  options.set("pack_tokens", static_cast<std::int64_t>(config.pack_tokens));
+  if (!config.disabled_passes.empty()) options.set("disabled", config.disabled_passes);
+  return ir::text(options);
+}
+
+void read_options(ir::Scanner& in, BuildConfig& config) {
+  std::map<std::string, ir::Attribute> given;
+  const auto at_next_part = [&] {
+    constexpr const char* kParts[] = {"profile", "default", "stored", "literal", "graph"};
+    return std::any_of(std::begin(kParts), std::end(kParts), [&](const char* part) { return in.looking_at(part); });
+  };
+  while (!at_next_part() && in.peek()) {
+    const std::string name = in.name();
+    in.expect('=');
+    given.emplace(name, ir::parse_attribute(in));
+  }
+  const auto number = [&](const std::string& name, std::int64_t otherwise) {
+    const auto at = given.find(name);
+    return at != given.end() && std::holds_alternative<std::int64_t>(at->second) ? std::get<std::int64_t>(at->second) : otherwise;
+  };
+  each_option(config, [&](const char* name, bool& value) { value = number(name, value) != 0; });
+  const std::int64_t pack = number("pack_tokens", 0);
+  if (pack < 0 || pack > static_cast<std::int64_t>(PackTokens::with_zeros)) in.bad("an unknown way to pack tokens");
+  config.pack_tokens = static_cast<PackTokens>(pack);
+  if (const auto at = given.find("disabled"); at != given.end())
+    if (const auto* names = std::get_if<std::vector<std::string>>(&at->second)) config.disabled_passes = *names;
+}
+
+Shape read_shape(ir::Scanner& in) {
+  const ir::Attribute value = ir::parse_attribute(in);
+  const auto* extents = std::get_if<ir::Ints>(&value);
+  if (!extents) in.bad("a list of extents expected");
+  return Shape(extents->begin(), extents->end());
+}
+
+Tensor read_stored(ir::Scanner& in, const plan::KeptModel& kept) {
+  const ir::ValueType type = ir::parse_type(in);
+  if (type.kind != ir::ValueType::Kind::tensor || !ir::is_constant(type.tensor.dims)) in.bad("a constant needs a constant shape");
+  const std::int64_t offset = in.integer();
+  Shape shape = ir::constants(type.tensor.dims);
+  const std::int64_t bytes = byte_size(type.tensor.dtype, element_count(shape)), all = static_cast<std::int64_t>(kept.weights.size());
+  if (type.tensor.dtype == DType::string || offset < 0 || offset % kAlignment != 0 || offset > all || bytes > all - offset)
+    in.bad("a constant lies outside the kept weights");
+  return Tensor(type.tensor.dtype, std::move(shape), kept.owner, kept.weights.data() + offset);
+}
+
+Tensor read_value(ir::Scanner& in, const plan::KeptModel& kept) {
+  if (in.take("literal ")) return ir::parse_literal(in);
+  if (!in.take("stored ")) in.bad("'profile', 'range', 'default', 'stored' or 'literal' expected");
+  return read_stored(in, kept);
+}
+
+ModelOfPlan parse(const plan::KeptModel& kept, const ir::Registry& registry) {
+  constexpr std::string_view kGraph = "\ngraph\n";
+  require(kept.text.starts_with(kHead), ErrorKind::plan_refused, "the plan keeps its model in a form that this version does not know");
+  const std::size_t end = kept.text.find(kGraph);
+  require(end != std::string::npos, ErrorKind::plan_refused, "the plan keeps a model without a graph");
+  ir::Scanner in(std::string_view(kept.text).substr(kHead.size(), end + 1 - kHead.size()));
+  BuildConfig config;
+  if (!in.take("kind ")) in.bad("'kind' expected");
+  std::string kind = in.quoted();
+  if (!in.take("name ")) in.bad("'name' expected");
+  std::string name = in.quoted();
+  if (!in.take("options ")) in.bad("'options' expected");
+  read_options(in, config);
+  std::vector<std::shared_ptr<const ir::Constant>> constants;
+  while (in.peek() != '\0') {
+    if (in.take("profile")) {
+      config.profiles.emplace_back();
+    } else if (in.take("range ")) {
+      if (config.profiles.empty()) in.bad("a range without a profile");
+      const std::string input = in.quoted();
+      ShapeRange& range = config.profiles.back()[input];
+      range.min = read_shape(in), range.opt = read_shape(in), range.max = read_shape(in);
+    } else if (in.take("default ")) {
+      const std::string input = in.quoted();
+      config.input_defaults[input] = read_value(in, kept);
+    } else {
+      auto constant = std::make_shared<ir::Constant>();
+      constant->tensor = read_value(in, kept);
+      constants.push_back(std::move(constant));
+    }
+  }
+  ir::Graph graph = ir::parse_graph(std::string_view(kept.text).substr(end + kGraph.size()), registry, {.constants = &constants});
+  return {std::move(graph), std::move(config), std::move(name), std::move(kind)};
+}
+
+}  // namespace
+
+plan::KeptModel keep_model(const ir::Graph& graph, const BuildConfig& config, const std::string& name, const std::string& kind) {
+  std::vector<std::shared_ptr<const ir::Constant>> constants;
+  const std::string body = ir::print(graph, {.names = true, .constants = &constants});
+  std::string text = cat(kHead, "kind ", quoted(kind), " name ", quoted(name), "\noptions ", options_text(config), "\n");
+  for (const OptimizationProfile& profile : config.profiles) {
+    text += "profile\n";
+    for (const auto& [input, r] : profile) text += cat("range ", quoted(input), " ", ints(r.min), " ", ints(r.opt), " ", ints(r.max), "\n");
+  }
+  std::int64_t bytes = 0;
+  std::vector<std::pair<std::int64_t, const Tensor*>> stored;
+  const auto keep = [&](const Tensor& t) {
+    if (t.dtype() == DType::string || t.size() <= kLongestLiteral) {
+      text += cat("literal ", ir::text(ir::Attribute(t)), "\n");
+    } else {
+      text += cat("stored ", ir::text(ir::TensorType{t.dtype(), ir::to_dims(t.shape())}), " ", bytes, "\n");
+      stored.emplace_back(bytes, &t);
+      bytes = round_up(checked_add(bytes, t.bytes()), kAlignment);
+    }
+  };
+  for (const auto& [input, value] : config.input_defaults) text += cat("default ", quoted(input), " "), keep(value);
+  for (const auto& constant : constants) keep(constant->tensor);
+  const auto memory = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(bytes));
+  for (const auto& [offset, t] : stored)
+    if (t->bytes() > 0) std::memcpy(memory->data() + offset, t->raw(), static_cast<std::size_t>(t->bytes()));
+  return {text + "graph\n" + body, memory, *memory};
+}
+
+ModelOfPlan read_kept_model(const plan::KeptModel& kept, const ir::Registry& registry) {
+  try {
+    return parse(kept, registry);
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::plan_refused || e.kind() == ErrorKind::out_of_memory) throw;
+    throw Error(ErrorKind::plan_refused, cat("the model that the plan keeps: ", e.what()));
+  }
+}
+
+}  // namespace tenfold::builder

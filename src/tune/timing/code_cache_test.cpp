@@ -1,0 +1,69 @@
+// The kernel cache's file: merged, and of no harm when it is damaged or something else.
+#include "tune/timing/code_cache.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/files/file.h"
+
+namespace tenfold::tune {
+namespace {
+
+backends::CodeList codes(std::initializer_list<std::uint64_t> keys) {
+  backends::CodeList list;
+  for (std::uint64_t key : keys)
+    list.push_back(std::make_shared<const backends::Code>(backends::Code{{key, 0}, "a compiler", "image " + std::to_string(key)}));
+  return list;
+}
+
+struct CodeCacheFile : testing::Test {
+  std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / ("kernels" + std::to_string(getpid()));
+  std::string path = code_cache_path((folder / "timing.cache").string());
+  std::string warnings;
+  Log log{[this](Severity, std::string_view text) { warnings += std::string(text) + "\n"; }};
+  void SetUp() override { std::filesystem::create_directories(folder); }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+};
+
+TEST_F(CodeCacheFile, MergesWithWhatIsThere) {
+  save_code(path, codes({1, 2}), log);
+  save_code(path, codes({2, 3}), log);
+  const backends::CodeList list = load_code(path, log);
+  ASSERT_EQ(list.size(), 3u);
+  EXPECT_EQ(list[2]->image, "image 3");
+  EXPECT_EQ(warnings, "");
+}
+
+TEST_F(CodeCacheFile, DamageCostsOnlyWhatFollows) {
+  save_code(path, codes({1, 2, 3}), log);
+  std::string text = read_file(path);
+  text.back() ^= 1;
+  write_file(path, text);
+  EXPECT_EQ(load_code(path, log).size(), 2u);
+  EXPECT_NE(warnings.find("damaged"), std::string::npos);
+  save_code(path, codes({3}), log);
+  warnings.clear();
+  EXPECT_EQ(load_code(path, log).size(), 3u);
+  EXPECT_EQ(warnings, "");
+}
+
+TEST_F(CodeCacheFile, AnotherFileIsLeftAsItIs) {
+  write_file(path, std::string_view("my diary\n"));
+  EXPECT_TRUE(load_code(path, log).empty());
+  save_code(path, codes({1}), log);
+  EXPECT_EQ(read_file(path), "my diary\n");
+  EXPECT_NE(warnings.find("left as it is"), std::string::npos);
+}
+
+TEST_F(CodeCacheFile, NoTimingCacheMeansNoFile) {
+  EXPECT_EQ(code_cache_path(""), "");
+  save_code("", codes({1}), log);
+  EXPECT_TRUE(load_code("", log).empty());
+  EXPECT_TRUE(load_code(path, log).empty());
+  EXPECT_EQ(warnings, "");
+}
+
+}  // namespace
+}  // namespace tenfold::tune
