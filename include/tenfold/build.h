@@ -190,7 +190,7 @@ TENFOLD_API std::vector<std::pair<std::string, Tensor>> read_weights(std::span<c
 
 // The ONNX operators that models may use, by domain and name, with the first opset whose form is accepted. `types` are the element types
 // that its newest form takes and gives, as src/ir/op_types.h reads them ("T, int -> T; T: any"). `attributes` are those that have a
-// default, with it, then the others with their types ("keepdims=1 axes: ints"). Both are empty where a model's node stands for others,
+// default, with it, then the others with their types ("keepdims=1; axes: ints"). Both are empty where a model's node stands for others,
 // which judge it.
 struct OperatorInfo { std::string domain, name; int since = 1; std::string types = {}, attributes = {}; };
 TENFOLD_API std::vector<OperatorInfo> supported_operators();
